@@ -1,0 +1,50 @@
+import fs from "node:fs";
+import net from "node:net";
+import { errno } from "./errors.js";
+
+const ATOMIC = 4096; // PIPE_BUF: a write of this size happens whole or not at all, so the count below is exact
+
+/**
+ * Write `bytes` to the non-blocking descriptor of a FIFO and close it. Usually that is one system call; when the pipe is
+ * full the rest waits for its reader in the event loop. Resolves with the number of bytes written: fewer than asked
+ * when the reader went away or `signal` was aborted.
+ */
+export async function writeFifo(fd: number, bytes: Buffer, signal?: AbortSignal): Promise<number> {
+	let done = 0;
+	try {
+		while (done < bytes.length) done += fs.writeSync(fd, bytes, done, bytes.length - done);
+	} catch (error) {
+		if (errno(error) === "EAGAIN") return done + (await writeWhenReady(fd, bytes.subarray(done), signal));
+		fs.closeSync(fd);
+		if (errno(error) === "EPIPE") return done;
+		throw error;
+	}
+	fs.closeSync(fd);
+	return done;
+}
+
+/** The socket owns the descriptor from here on. */
+function writeWhenReady(fd: number, bytes: Buffer, signal?: AbortSignal): Promise<number> {
+	return new Promise((resolve) => {
+		const socket = new net.Socket({ fd, readable: false, writable: true });
+		let done = 0;
+		const stop = () => socket.destroy();
+		const next = () => {
+			if (done === bytes.length) return stop();
+			const chunk = bytes.subarray(done, done + ATOMIC);
+			socket.write(chunk, (error) => {
+				if (error) return;
+				done += chunk.length;
+				next();
+			});
+		};
+		socket.on("error", stop); // EPIPE: the reader is gone
+		socket.on("close", () => {
+			signal?.removeEventListener("abort", stop);
+			resolve(done);
+		});
+		signal?.addEventListener("abort", stop, { once: true });
+		if (signal?.aborted) stop();
+		else next();
+	});
+}

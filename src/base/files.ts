@@ -1,0 +1,40 @@
+import fs from "node:fs";
+import { errno } from "./errors.js";
+
+/** The content, or undefined when there is no such file. Other failures throw. */
+export function readIfThere(path: string): string | undefined {
+	try {
+		return fs.readFileSync(path, "utf8");
+	} catch (error) {
+		if (errno(error) === "ENOENT" || errno(error) === "ENOTDIR" || errno(error) === "ESRCH") return undefined;
+		throw error;
+	}
+}
+
+/** Remove a file that may be gone already. */
+export function unlinkIfThere(path: string): void {
+	try {
+		fs.unlinkSync(path);
+	} catch (error) {
+		if (errno(error) !== "ENOENT") throw error;
+	}
+}
+
+export function statIfThere(path: string): fs.Stats | undefined {
+	try {
+		return fs.statSync(path);
+	} catch (error) {
+		if (errno(error) === "ENOENT" || errno(error) === "ENOTDIR") return undefined;
+		throw error;
+	}
+}
+
+/** The names in a directory; none when it does not exist. */
+export function namesIn(path: string): string[] {
+	try {
+		return fs.readdirSync(path);
+	} catch (error) {
+		if (errno(error) === "ENOENT" || errno(error) === "ENOTDIR") return [];
+		throw error;
+	}
+}

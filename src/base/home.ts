@@ -1,0 +1,40 @@
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { fromSystem, HoldfastError } from "./errors.js";
+
+/** The directories of one home. docs/keeper.md says what is in each. */
+export interface Home {
+	readonly root: string;
+	readonly procs: string; // procs/AB/proc_ABxxxxxxxxxx: the process directories, two hex digits a shelf
+	readonly live: string; // live/ID.TASK: an empty file for every process not yet known to have ended
+	readonly ended: string; // ended/HOUR/MS.ID.TASK.BYTES: one for every ended one
+	readonly blank: string; // blank/ID: one for every prepared directory nobody uses yet
+}
+
+export function defaultHome(env: NodeJS.ProcessEnv = process.env): string {
+	if (env.HOLDFAST_HOME) return path.resolve(env.HOLDFAST_HOME);
+	const state = env.XDG_STATE_HOME && path.isAbsolute(env.XDG_STATE_HOME) ? env.XDG_STATE_HOME : path.join(os.homedir(), ".local", "state");
+	return path.join(state, "holdfast");
+}
+
+/** Open a home, making it if need be. Everything in it is for its owner alone. */
+export function openHome(root: string = defaultHome()): Home {
+	const home: Home = {
+		root,
+		procs: path.join(root, "procs"),
+		live: path.join(root, "live"),
+		ended: path.join(root, "ended"),
+		blank: path.join(root, "blank"),
+	};
+	try {
+		fs.mkdirSync(root, { recursive: true, mode: 0o700 });
+		for (const dir of [home.procs, home.live, home.ended, home.blank]) fs.mkdirSync(dir, { recursive: true, mode: 0o700 });
+		const { mode, uid } = fs.statSync(root);
+		if (uid !== process.getuid?.()) throw new HoldfastError("HOME", `${root} belongs to another user; choose another home with HOLDFAST_HOME`);
+		if (mode & 0o077) fs.chmodSync(root, 0o700);
+	} catch (error) {
+		throw fromSystem(error, `cannot use ${root} as home`);
+	}
+	return home;
+}

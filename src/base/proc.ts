@@ -1,0 +1,98 @@
+/** What the kernel says in /proc. Linux only. */
+import fs from "node:fs";
+import os from "node:os";
+import { readIfThere } from "./files.js";
+
+/** A process, safe against reuse of its number: start is field 22 of /proc/PID/stat, in clock ticks since boot. */
+export interface Identity {
+	readonly pid: number;
+	readonly start: string;
+}
+
+export interface Stat extends Identity {
+	readonly comm: string;
+	readonly state: string;
+	readonly ppid: number;
+	readonly pgrp: number;
+	readonly session: number;
+	readonly foreground: number; // process group in the foreground of its terminal, -1 without one
+}
+
+export function parseStat(text: string): Stat | undefined {
+	const open = text.indexOf("(");
+	const close = text.lastIndexOf(")");
+	if (open < 0 || close < 0) return undefined;
+	const f = text.slice(close + 2).split(" ");
+	return {
+		pid: Number.parseInt(text, 10),
+		comm: text.slice(open + 1, close),
+		state: f[0] ?? "",
+		ppid: Number(f[1]),
+		pgrp: Number(f[2]),
+		session: Number(f[3]),
+		foreground: Number(f[5]),
+		start: f[19] ?? "",
+	};
+}
+
+export function readStat(pid: number): Stat | undefined {
+	const text = readProc(`/proc/${pid}/stat`);
+	return text === undefined ? undefined : parseStat(text);
+}
+
+/** kill(pid, 0) would succeed on a zombie and on a stranger with the same number: look at state and start time. */
+export function isAlive(id: Identity): boolean {
+	const stat = readStat(id.pid);
+	return stat !== undefined && stat.start === id.start && stat.state !== "Z" && stat.state !== "X";
+}
+
+export function childrenOf(pid: number): number[] {
+	const text = readProc(`/proc/${pid}/task/${pid}/children`);
+	return text ? text.trim().split(" ").filter(Boolean).map(Number) : [];
+}
+
+/** A file of /proc as Latin-1 text; undefined when the process is gone or not ours to look at. */
+export function readProc(path: string): string | undefined {
+	try {
+		return fs.readFileSync(path, "latin1");
+	} catch {
+		return undefined; // ENOENT, ESRCH, EACCES: in each case nothing is known
+	}
+}
+
+export function linkOf(path: string): string | undefined {
+	try {
+		return fs.readlinkSync(path);
+	} catch {
+		return undefined; // as in readProc
+	}
+}
+
+/** Where pids mean something: another boot, host or pid namespace has other processes behind the same numbers. */
+export interface HostIdentity {
+	readonly host: string;
+	readonly boot: string;
+	readonly pidns: string;
+}
+
+let here: HostIdentity | undefined;
+export function hostIdentity(): HostIdentity {
+	here ??= {
+		host: readIfThere("/etc/machine-id")?.trim() || os.hostname(),
+		boot: readProc("/proc/sys/kernel/random/boot_id")?.trim() ?? "",
+		pidns: linkOf("/proc/self/ns/pid") ?? "",
+	};
+	return here;
+}
+
+export const sameHost = (a: HostIdentity, b: HostIdentity): boolean => a.host === b.host && a.boot === b.boot && a.pidns === b.pidns;
+
+/** Send a signal; false when nobody was there to get it. */
+export function sendSignal(pid: number, signal: NodeJS.Signals | number): boolean {
+	try {
+		process.kill(pid, signal);
+		return true;
+	} catch {
+		return false; // ESRCH: gone. EPERM: not ours; the caller looks afterwards who survived
+	}
+}

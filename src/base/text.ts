@@ -1,0 +1,32 @@
+/** Bytes to text across chunk borders: a character cut in two is held back, bad bytes become U+FFFD. */
+export class Utf8Stream {
+	readonly #decoder = new TextDecoder("utf-8", { fatal: false, ignoreBOM: true });
+
+	push(bytes: Uint8Array): string {
+		return this.#decoder.decode(bytes, { stream: true });
+	}
+
+	/** What an unfinished character at the very end becomes. */
+	end(): string {
+		return this.#decoder.decode();
+	}
+}
+
+export const utf8 = (bytes: Uint8Array): string => new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+
+/**
+ * How many bytes of `bytes` are whole characters: a reader that stops there can go on from its byte offset without
+ * ever splitting one. At most three bytes are held back, and only if they can still become a character.
+ */
+export function wholeCharacters(bytes: Uint8Array): number {
+	const end = bytes.length;
+	for (let back = 1; back <= 3 && back <= end; back++) {
+		const byte = bytes[end - back] as number;
+		if (byte < 0x80) return end;
+		if (byte >= 0xc0) {
+			const need = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+			return byte < 0xf8 && need > back ? end - back : end;
+		}
+	}
+	return end;
+}

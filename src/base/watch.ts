@@ -1,0 +1,82 @@
+/**
+ * Be told when something in a directory changes. All watches of a runtime share one inotify instance (Node has one per
+ * event loop; a user may have only 128). Where inotify is not to be had, or gives no events, it looks every POLL_MS.
+ */
+import fs from "node:fs";
+import path from "node:path";
+
+export type WatchMode = "inotify" | "poll";
+
+const POLL_MS = 50;
+let mode: WatchMode = process.env.HOLDFAST_WATCH === "poll" ? "poll" : "inotify";
+export const watchMode = (): WatchMode => mode;
+
+/** Calls `changed` with a file name, or null when it cannot tell which. Returns what ends the watch. */
+export function watchDirectory(dir: string, changed: (name: string | null) => void): () => void {
+	if (mode === "inotify") {
+		try {
+			const watcher = fs.watch(dir, { persistent: true }, (_event, name) => changed(name));
+			watcher.on("error", () => changed(null)); // the directory is gone; the listener finds out what that means
+			return () => watcher.close();
+		} catch (error) {
+			if ((error as NodeJS.ErrnoException).code === "ENOENT") throw error;
+			// ENOSPC, EMFILE: no watches left for this user
+		}
+	}
+	const timer = setInterval(() => changed(null), POLL_MS);
+	return () => clearInterval(timer);
+}
+
+/**
+ * Does this file system deliver events? Some network and FUSE file systems do not. Decides the mode for the whole
+ * runtime, since a runtime has one home.
+ */
+export async function probeEvents(dir: string): Promise<WatchMode> {
+	if (mode === "poll") return mode;
+	const file = path.join(dir, `.probe-${process.pid}`);
+	mode = await new Promise<WatchMode>((resolve) => {
+		let watcher: fs.FSWatcher;
+		const timer = setTimeout(() => done("poll"), 500);
+		const done = (found: WatchMode) => {
+			clearTimeout(timer);
+			watcher?.close();
+			fs.rmSync(file, { force: true });
+			resolve(found);
+		};
+		try {
+			watcher = fs.watch(dir, (_event, name) => {
+				if (name === path.basename(file)) done("inotify");
+			});
+			fs.writeFileSync(file, "", { mode: 0o600 });
+		} catch {
+			done("poll"); // no watches left
+		}
+	});
+	return mode;
+}
+
+/** Something to await between two looks: resolves when poked, at the deadline, or when `signal` aborts. */
+export class Wakeup {
+	#wake: (() => void) | undefined;
+	#poked = false;
+
+	readonly poke = (): void => {
+		this.#poked = true;
+		this.#wake?.();
+	};
+
+	async next(ms: number | undefined, signal?: AbortSignal): Promise<void> {
+		if (!this.#poked && !signal?.aborted) {
+			let timer: NodeJS.Timeout | undefined;
+			await new Promise<void>((resolve) => {
+				this.#wake = resolve;
+				if (ms !== undefined) timer = setTimeout(resolve, Math.max(0, Math.min(ms, 2 ** 31 - 1)));
+				signal?.addEventListener("abort", resolve as () => void, { once: true });
+			});
+			clearTimeout(timer);
+			if (this.#wake) signal?.removeEventListener("abort", this.#wake);
+			this.#wake = undefined;
+		}
+		this.#poked = false;
+	}
+}

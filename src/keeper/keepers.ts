@@ -1,0 +1,188 @@
+/**
+ * Where new processes come from. A *blank* is a prepared directory; a *warm keeper* is a keeper already standing beside
+ * one, its child waiting to go. Both are there to take work off the way from `spawn` to the first byte.
+ *
+ * Blanks are shared by all runtimes of a home: the file blank/ID is taken by renaming it to blank/ID.PID.START of the
+ * taker. A warm keeper belongs to the runtime that holds its `go` open; when that dies, the keeper reads end-of-file and
+ * goes away, and the next runtime removes what it left.
+ */
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import fs from "node:fs";
+import path from "node:path";
+import { promisify } from "node:util";
+import { errno, fromSystem, HoldfastError } from "../base/errors.js";
+import { namesIn, unlinkIfThere } from "../base/files.js";
+import type { Home } from "../base/home.js";
+import { isId, newId } from "../base/ids.js";
+import { isAlive, type Identity, readStat } from "../base/proc.js";
+import type { Cgroups } from "./cgroup.js";
+import { BLANK_RECORD, procDir } from "./layout.js";
+import { type Plan, writePlan } from "./plan.js";
+import { keeperFile, type Tools } from "./tools.js";
+
+const BATCH = 8; // one mkfifo(1) makes the FIFOs of this many blanks
+const FIFOS = ["in", "pipe", "ctl", "go"];
+
+/** A keeper that waits to go. */
+interface Keeper {
+	readonly id: string;
+	readonly dir: string;
+	readonly go: number;
+	readonly process: ChildProcess;
+}
+
+export interface Launch {
+	readonly id: string;
+	readonly dir: string;
+	/** Resolves when the keeper has gone: a start that never got anywhere is then known to have failed. */
+	readonly keeperGone: Promise<void>;
+}
+
+export class Keepers {
+	readonly #home: Home;
+	readonly tools: Tools;
+	readonly cgroups: Cgroups | undefined;
+	readonly #warmth: number;
+	readonly #self: Identity;
+	readonly #warm: Keeper[] = [];
+	readonly #blanks: string[] = [];
+	#making: Promise<void> | undefined;
+	#closed = false;
+
+	constructor(home: Home, tools: Tools, cgroups: Cgroups | undefined, options: { warm: number }) {
+		this.#home = home;
+		this.tools = tools;
+		this.cgroups = cgroups;
+		this.#warmth = options.warm;
+		this.#self = readStat(process.pid) ?? { pid: process.pid, start: "0" };
+		for (const name of namesIn(home.blank)) {
+			if (isId(name)) this.#blanks.push(name);
+			else this.#sweep(name);
+		}
+	}
+
+	/** Start one: `prepare` writes what must be on disk before anything can run, and says what to run. */
+	async launch(prepare: (id: string, dir: string) => Plan): Promise<Launch> {
+		const keeper = this.#warm.shift() ?? (await this.#newKeeper());
+		try {
+			fs.writeFileSync(path.join(keeper.dir, "plan"), writePlan(prepare(keeper.id, keeper.dir), this.tools), { mode: 0o600 });
+			fs.renameSync(this.#claim(keeper.id), path.join(this.#home.live, keeper.id)); // from here on every runtime sees it
+		} catch (error) {
+			this.#discard(keeper); // its child reads end-of-file: nothing runs
+			throw fromSystem(error, "cannot start a process");
+		}
+		const gone = new Promise<void>((resolve) => {
+			if (keeper.process.exitCode !== null || keeper.process.signalCode !== null) resolve();
+			else keeper.process.once("exit", () => resolve());
+		});
+		fs.writeSync(keeper.go, "go\n");
+		fs.closeSync(keeper.go);
+		return { id: keeper.id, dir: keeper.dir, keeperGone: gone };
+	}
+
+	/** Have a warm keeper ready for next time. Call it when the last start is over. */
+	async warmUp(): Promise<void> {
+		if (this.#closed || this.#warm.length >= this.#warmth) return;
+		try {
+			const keeper = await this.#newKeeper();
+			if (this.#closed) this.#discard(keeper);
+			else this.#warm.push(keeper);
+		} catch {
+			// only a convenience: the next launch meets the same obstacle and reports it
+		}
+	}
+
+	close(): void {
+		this.#closed = true;
+		for (const keeper of this.#warm.splice(0)) this.#discard(keeper);
+	}
+
+	async #newKeeper(): Promise<Keeper> {
+		const id = await this.#takeBlank();
+		const dir = procDir(this.#home, id);
+		const { sh, dd, rm, sleep, stty, fallocate, df, subreaper } = this.tools;
+		let go: number | undefined;
+		let stdin: number | undefined;
+		try {
+			const cgroup = this.cgroups?.make(id);
+			// Both ends of `go` are opened here, so that neither side can miss the other.
+			go = fs.openSync(path.join(dir, "go"), fs.constants.O_RDWR | fs.constants.O_NONBLOCK);
+			stdin = fs.openSync(path.join(dir, "go"), fs.constants.O_RDONLY);
+			// Nothing but paths is in its arguments, and nothing at all in its environment.
+			const argv = [sh, keeperFile("keeper.sh"), "keep", dir, path.join(this.#home.live, id), this.cgroups?.keepers ?? "", cgroup ?? "", dd, rm, sleep, stty, fallocate ?? "", df ?? ""];
+			if (!cgroup && subreaper) argv.unshift(...subreaper);
+			const child = spawn(argv[0] as string, argv.slice(1), { cwd: "/", env: {}, detached: true, stdio: [stdin, "ignore", "ignore"] });
+			child.unref();
+			if (child.pid === undefined) await new Promise((_, reject) => child.once("error", reject));
+			return { id, dir, go, process: child };
+		} catch (error) {
+			if (go !== undefined) fs.closeSync(go);
+			this.#remove(id);
+			throw fromSystem(error, "cannot start a keeper");
+		} finally {
+			if (stdin !== undefined) fs.closeSync(stdin);
+		}
+	}
+
+	async #takeBlank(): Promise<string> {
+		for (let round = 0; round < 3; round++) {
+			for (let id = this.#blanks.shift(); id; id = this.#blanks.shift()) {
+				try {
+					fs.renameSync(path.join(this.#home.blank, id), this.#claim(id));
+					return id;
+				} catch (error) {
+					if (errno(error) !== "ENOENT") throw fromSystem(error, "cannot take a prepared directory");
+					// another runtime was faster
+				}
+			}
+			this.#making ??= this.#makeBlanks().finally(() => {
+				this.#making = undefined;
+			});
+			await this.#making;
+		}
+		throw new HoldfastError("START_FAILED", "other runtimes took every prepared directory three times in a row; try again");
+	}
+
+	async #makeBlanks(): Promise<void> {
+		const ids = Array.from({ length: BATCH }, newId);
+		try {
+			for (const id of ids) {
+				const dir = procDir(this.#home, id);
+				fs.mkdirSync(dir, { recursive: true, mode: 0o700 });
+				for (const record of ["exit", "state"]) fs.writeFileSync(path.join(dir, record), BLANK_RECORD, { mode: 0o600 });
+			}
+			const fifos = ids.flatMap((id) => FIFOS.map((name) => path.join(procDir(this.#home, id), name)));
+			await promisify(execFile)(this.tools.mkfifo, ["-m", "600", ...fifos], { env: {} });
+			for (const id of ids) fs.writeFileSync(path.join(this.#home.blank, id), "", { mode: 0o600 });
+		} catch (error) {
+			for (const id of ids) fs.rmSync(procDir(this.#home, id), { recursive: true, force: true });
+			throw fromSystem(error, "cannot prepare process directories");
+		}
+		this.#blanks.push(...ids);
+	}
+
+	#claim(id: string): string {
+		return path.join(this.#home.blank, `${id}.${this.#self.pid}.${this.#self.start}`);
+	}
+
+	/** A claim whose owner died before it used the directory. */
+	#sweep(name: string): void {
+		const [id, pid, start] = name.split(".");
+		if (!id || !isId(id) || !pid || !start || isAlive({ pid: Number(pid), start })) return;
+		fs.rmSync(procDir(this.#home, id), { recursive: true, force: true });
+		unlinkIfThere(path.join(this.#home.blank, name));
+		this.cgroups?.remove(id);
+	}
+
+	/** A keeper nobody needs: without `go` and its directory it ends at once. */
+	#discard(keeper: Keeper): void {
+		fs.closeSync(keeper.go);
+		this.#remove(keeper.id);
+	}
+
+	#remove(id: string): void {
+		fs.rmSync(procDir(this.#home, id), { recursive: true, force: true });
+		unlinkIfThere(this.#claim(id));
+		this.cgroups?.remove(id);
+	}
+}

@@ -1,0 +1,84 @@
+/** The process directory: its names and its records. docs/keeper.md is the specification; this file is its reader. */
+import fs from "node:fs";
+import path from "node:path";
+import { errno } from "../base/errors.js";
+import { namesIn, readIfThere } from "../base/files.js";
+import type { Home } from "../base/home.js";
+import type { Identity } from "../base/proc.js";
+
+export const RECORD_BYTES = 64;
+export const BLANK_RECORD = `${" ".repeat(RECORD_BYTES - 1)}\n`;
+
+export const procDir = (home: Home, id: string): string => path.join(home.procs, id.slice(5, 7), id);
+
+/** Who is who in `meta`. `child` is the command of a process without a terminal, the relay of one with. */
+export interface Parts {
+	readonly keeper?: Identity;
+	readonly collector?: Identity;
+	readonly child?: Identity;
+	readonly terminal?: Identity;
+	readonly command?: Identity;
+}
+
+export function readParts(dir: string): Parts {
+	const parts: Record<string, Identity> = {};
+	for (const line of (readIfThere(path.join(dir, "meta")) ?? "").split("\n")) {
+		const [role, pid, start] = line.split(" ");
+		if (role && pid && start) parts[role] = { pid: Number(pid), start };
+	}
+	return parts;
+}
+
+export type ExitRecord = { readonly kind: "exit"; readonly code: number; readonly signal: number | null; readonly at: number } | { readonly kind: "none"; readonly reason: string; readonly at: number };
+
+/** The end, as the keeper saw it; undefined before that, and for a record that is not whole. */
+export function readExit(dir: string): ExitRecord | undefined {
+	const record = readRecord(path.join(dir, "exit"));
+	if (record === undefined) return undefined;
+	const [kind, first, second] = record.text.split(" ");
+	if (kind === "none") return { kind, reason: record.text.slice(5), at: record.at };
+	if (kind !== "exit" || !/^\d+$/.test(first ?? "") || !/^(-|\d+)$/.test(second ?? "")) return undefined;
+	return { kind, code: Number(first), signal: second === "-" ? null : Number(second), at: record.at };
+}
+
+export type CollectorState = { readonly kind: "open" } | { readonly kind: "paused"; readonly why: "disk" | "limit" } | { readonly kind: "closed"; readonly bytes: number };
+
+export function readState(dir: string): CollectorState {
+	const [kind, value] = (readRecord(path.join(dir, "state"))?.text ?? "").split(" ");
+	if (kind === "closed" && /^\d+$/.test(value ?? "")) return { kind, bytes: Number(value) };
+	if (kind === "paused") return { kind, why: value === "limit" ? "limit" : "disk" };
+	return { kind: "open" };
+}
+
+/** A fixed-width record, overwritten in place by one write: whole once it ends in a newline at its full width. */
+function readRecord(file: string): { text: string; at: number } | undefined {
+	let fd: number;
+	try {
+		fd = fs.openSync(file, "r");
+	} catch (error) {
+		if (errno(error) === "ENOENT" || errno(error) === "ENOTDIR") return undefined;
+		throw error;
+	}
+	try {
+		const buffer = Buffer.alloc(RECORD_BYTES);
+		const got = fs.readSync(fd, buffer, 0, RECORD_BYTES, 0);
+		const text = buffer.toString("latin1", 0, got);
+		if (got !== RECORD_BYTES || !text.endsWith("\n") || text.indexOf("\n") !== RECORD_BYTES - 1 || !text.trim()) return undefined;
+		return { text: text.trimEnd(), at: fs.fstatSync(fd).mtimeMs };
+	} finally {
+		fs.closeSync(fd);
+	}
+}
+
+const SEGMENT = /^out\.(\d{15})$/;
+export const segmentName = (offset: number): string => `out.${String(offset).padStart(15, "0")}`;
+
+/** Where the segments of the log start, in order. */
+export function segmentStarts(dir: string): number[] {
+	const starts: number[] = [];
+	for (const name of namesIn(dir)) {
+		const match = SEGMENT.exec(name);
+		if (match) starts.push(Number(match[1]));
+	}
+	return starts.sort((a, b) => a - b);
+}

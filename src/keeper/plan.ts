@@ -1,0 +1,44 @@
+/** What the keeper's child is told in the file `plan`: shell text that goes to the directory and sets variables. */
+import { shellQuote } from "../base/quote.js";
+import type { Tools } from "./tools.js";
+import { keeperFile } from "./tools.js";
+
+export interface Plan {
+	readonly cwd: string;
+	readonly env: Readonly<Record<string, string>>;
+	readonly mode: "bash" | "sh" | "argv";
+	readonly stdin: boolean;
+	readonly terminal: { readonly cols: number; readonly rows: number } | undefined;
+	readonly log: { readonly limit: number; readonly full: "ring" | "block" };
+	readonly umask: number;
+}
+
+// Names that a shell will not let one set, or that mean something to the keeper itself.
+const RESERVED = new Set(["_", "PPID", "OPTIND", "LINENO", "UID", "EUID", "SHELLOPTS", "BASHOPTS", "BASH_VERSINFO", "IFS", "PWD", "OLDPWD"]);
+const usable = (name: string): boolean => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !RESERVED.has(name) && !/^hf_/i.test(name);
+
+export function writePlan(plan: Plan, tools: Tools): string {
+	const set: Record<string, string> = {
+		hf_mode: plan.mode,
+		hf_bash: plan.mode === "sh" ? tools.sh : (tools.bash ?? tools.sh),
+		hf_setsid: tools.setsid,
+		hf_stdin: plan.stdin ? "1" : "0",
+		hf_limit: String(plan.log.limit),
+		hf_full: plan.log.full,
+		hf_umask: plan.umask.toString(8).padStart(4, "0"),
+		hf_rows: plan.terminal ? String(plan.terminal.rows) : "",
+		hf_cols: plan.terminal ? String(plan.terminal.cols) : "",
+	};
+	if (plan.terminal) {
+		if (!tools.pty) throw new TypeError("a terminal needs a PTY tool");
+		Object.assign(set, { hf_sh: tools.sh, hf_keeper: keeperFile("keeper.sh"), hf_pty: tools.pty.program, hf_relay: tools.pty.relay });
+	}
+	const env = Object.entries(plan.env).filter(([name]) => usable(name));
+	return [
+		`cd -- ${shellQuote(plan.cwd)} || { hf_write exit 'none cannot enter the working directory'; return 125; }`,
+		"unset OLDPWD",
+		...Object.entries(set).map(([name, value]) => `${name}=${shellQuote(value)}`),
+		...env.map(([name, value]) => `export ${name}=${shellQuote(value)}`),
+		"",
+	].join("\n");
+}

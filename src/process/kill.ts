@@ -1,0 +1,120 @@
+/**
+ * Ending a process with everything it started, and proof. TERM to all, a grace, then KILL until a look finds nobody.
+ * How the tree is found, best first: its control group; the subreaper above it, which every orphan goes to; or a walk
+ * over parents and sessions. The walk is helped by a marker in the environment and by who holds the log or stdin open.
+ */
+import fs from "node:fs";
+import path from "node:path";
+import { isAlive, readProc, readStat, sendSignal } from "../base/proc.js";
+import { readParts } from "../keeper/layout.js";
+import { keeperFile } from "../keeper/tools.js";
+import type { Spec } from "./spec.js";
+import { commandOf, markKilled } from "./status.js";
+import { type Snapshot, snapshot } from "./tree.js";
+
+export interface KillResult {
+	readonly status: "killed" | "already_exited" | "error";
+	readonly method: Spec["kill"];
+	/** Everybody who was sent a signal. */
+	readonly signalled: readonly number[];
+	/** Who is still there after all. Empty is proof only as far as the method reaches: see `method`. */
+	readonly survivors: readonly number[];
+}
+
+export const KILL_GRACE_MS = 2_000;
+const LOOKS_AFTER_KILL = 20;
+
+export async function killTree(dir: string, spec: Spec, options: { over: boolean; graceMs?: number }): Promise<KillResult> {
+	const signalled = new Set<number>();
+	const find = async () => members(await snapshot(), dir, spec);
+
+	let left = await find();
+	for (const pid of left) {
+		if (!sendSignal(pid, "SIGTERM")) continue;
+		if (signalled.size === 0 && !options.over) markKilled(dir);
+		signalled.add(pid);
+		if (readStat(pid)?.state === "T") sendSignal(pid, "SIGCONT"); // a stopped process cannot act on TERM
+	}
+
+	const deadline = Date.now() + (options.graceMs ?? KILL_GRACE_MS);
+	for (let pause = 1; left.length > 0 && Date.now() < deadline; pause = Math.min(pause * 2, 50)) {
+		await sleep(pause);
+		left = await find();
+	}
+
+	for (let look = 0; left.length > 0 && look < LOOKS_AFTER_KILL; look++) {
+		// Stop everybody first: nobody forks between our look and the signal.
+		for (const pid of left) sendSignal(pid, "SIGSTOP");
+		for (const pid of await find()) {
+			if (sendSignal(pid, "SIGKILL")) signalled.add(pid);
+		}
+		if (spec.cgroup) killCgroup(spec.cgroup);
+		await sleep(Math.min(2 ** look, 50));
+		left = await find();
+	}
+	return { status: left.length > 0 ? "error" : options.over ? "already_exited" : "killed", method: methodOf(spec), signalled: [...signalled], survivors: left };
+}
+
+/** Everybody who belongs to this process and is alive, our own parts excluded. The command itself comes first. */
+export function members(now: Snapshot, dir: string, spec: Spec): number[] {
+	const parts = readParts(dir);
+	const ours = new Set<number>();
+	for (const part of [parts.keeper, parts.collector, parts.terminal, spec.terminal ? parts.child : undefined]) {
+		if (!part || !isAlive(part)) continue;
+		ours.add(part.pid);
+		if (part === parts.collector) for (const pid of now.childrenOf(part.pid)) ours.add(pid);
+	}
+	const found = new Set<number>();
+	const add = (pid: number) => {
+		if (pid <= 1 || pid === process.pid || found.has(pid) || !now.stats.has(pid) || isForeignKeeper(now, pid)) return;
+		if (!ours.has(pid)) found.add(pid);
+		for (const child of now.childrenOf(pid)) if (!ours.has(child)) add(child);
+	};
+	const command = commandOf(parts, spec);
+	if (command && now.stats.get(command.pid)?.start === command.start) {
+		add(command.pid);
+		for (const pid of now.sessionOf(command.pid)) add(pid);
+	}
+	if (parts.terminal && ours.has(parts.terminal.pid)) for (const pid of now.sessionOf(parts.terminal.pid)) add(pid);
+	for (const pid of cgroupProcs(spec.cgroup)) if (now.stats.has(pid) || isRunning(pid)) found.add(pid);
+	if (spec.kill === "subreaper" && parts.keeper && ours.has(parts.keeper.pid)) for (const pid of now.childrenOf(parts.keeper.pid)) if (!ours.has(pid)) add(pid);
+	if (!inCgroup(spec)) for (const pid of now.marked(spec.id)) add(pid);
+	return [...found].filter((pid) => isRunning(pid));
+}
+
+/** What a kept process starts through Holdfast is kept itself: a kill stops at its keeper. */
+function isForeignKeeper(now: Snapshot, pid: number): boolean {
+	if (now.stats.get(pid)?.session !== pid) return false; // keepers lead their session
+	const argv = (readProc(`/proc/${pid}/cmdline`) ?? "").split("\0");
+	const at = argv.indexOf(keeperFile("keeper.sh"));
+	return at > 0 && argv[at + 1] === "keep";
+}
+
+const isRunning = (pid: number): boolean => {
+	const state = readStat(pid)?.state;
+	return state !== undefined && state !== "Z" && state !== "X";
+};
+
+const inCgroup = (spec: Spec): boolean => spec.cgroup !== undefined && fs.existsSync(spec.cgroup);
+
+/** A group that was removed from under us leaves the walk. */
+const methodOf = (spec: Spec): Spec["kill"] => (spec.kill === "cgroup" && !inCgroup(spec) ? "walk" : spec.kill);
+
+function cgroupProcs(group: string | undefined): number[] {
+	if (!group) return [];
+	try {
+		return fs.readFileSync(path.join(group, "cgroup.procs"), "utf8").split("\n").filter(Boolean).map(Number);
+	} catch {
+		return []; // removed: nobody was in it
+	}
+}
+
+function killCgroup(group: string): void {
+	try {
+		fs.writeFileSync(path.join(group, "cgroup.kill"), "1");
+	} catch {
+		// removed meanwhile: then nobody was left in it; the look afterwards tells
+	}
+}
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

@@ -1,0 +1,135 @@
+/** The segments of a process read as one byte stream. Readers own their offset; nothing here has state on disk. */
+import fs from "node:fs";
+import path from "node:path";
+import { errno } from "../base/errors.js";
+import { segmentName, segmentStarts } from "../keeper/layout.js";
+
+export interface Slice {
+	readonly bytes: Buffer;
+	/** Where `bytes` starts. More than was asked for when the older part is gone (a ring log drops its oldest). */
+	readonly offset: number;
+	/** Where to read on. */
+	readonly next: number;
+}
+
+const CHUNK = 256 * 1024;
+
+export class Log {
+	readonly #dir: string;
+
+	constructor(dir: string) {
+		this.#dir = dir;
+	}
+
+	/** The offset of the oldest byte that is still there, and the one behind the newest. */
+	bounds(): { first: number; end: number } {
+		for (;;) {
+			const starts = segmentStarts(this.#dir);
+			const last = starts.at(-1);
+			if (last === undefined) return { first: 0, end: 0 };
+			try {
+				return { first: starts[0] as number, end: last + fs.statSync(this.#path(last)).size };
+			} catch (error) {
+				if (errno(error) !== "ENOENT") throw error; // the ring moved on between the two calls: look again
+			}
+		}
+	}
+
+	read(offset: number, max = CHUNK): Slice {
+		const cursor = new LogCursor(this.#dir, offset);
+		try {
+			const slices: Slice[] = [];
+			let left = max;
+			for (let slice = cursor.read(left); slice.bytes.length > 0; slice = cursor.read(left)) {
+				// a hole in the middle ends this read: one slice is one unbroken piece
+				if (slices.length > 0 && slice.offset !== slices.at(-1)?.next) break;
+				slices.push(slice);
+				left -= slice.bytes.length;
+				if (left <= 0) break;
+			}
+			const first = slices[0];
+			if (!first) return { bytes: Buffer.alloc(0), offset: cursor.offset, next: cursor.offset };
+			return { bytes: slices.length === 1 ? first.bytes : Buffer.concat(slices.map((slice) => slice.bytes)), offset: first.offset, next: (slices.at(-1) as Slice).next };
+		} finally {
+			cursor.close();
+		}
+	}
+
+	/** Remove whole segments below `offset` (never the one being written), for logs that pause their writer when full. */
+	discard(offset: number): number {
+		const starts = segmentStarts(this.#dir);
+		for (let i = 0; i + 1 < starts.length && (starts[i + 1] as number) <= offset; i++) fs.rmSync(this.#path(starts[i] as number), { force: true });
+		return this.bounds().first;
+	}
+
+	/** Give back disk space reserved behind the end of the last segment. Only for a log that is closed. */
+	release(): void {
+		const last = segmentStarts(this.#dir).at(-1);
+		if (last === undefined) return;
+		const file = this.#path(last);
+		fs.truncateSync(file, fs.statSync(file).size);
+	}
+
+	#path(start: number): string {
+		return path.join(this.#dir, segmentName(start));
+	}
+}
+
+/** A reader with its segment open, so that following costs one read a wake-up. */
+export class LogCursor {
+	readonly #dir: string;
+	#fd: number | undefined;
+	#start = 0;
+	offset: number;
+
+	constructor(dir: string, offset: number) {
+		this.#dir = dir;
+		this.offset = offset;
+	}
+
+	/** What there is at the offset, up to `max` bytes of one segment; empty at the end. */
+	read(max = CHUNK): Slice {
+		for (;;) {
+			if (this.#fd === undefined && !this.#open()) return this.#nothing();
+			const buffer = Buffer.allocUnsafe(Math.min(max, CHUNK));
+			const got = fs.readSync(this.#fd as number, buffer, 0, buffer.length, this.offset - this.#start);
+			if (got > 0) {
+				const slice = { bytes: buffer.subarray(0, got), offset: this.offset, next: this.offset + got };
+				this.offset = slice.next;
+				return slice;
+			}
+			// The end of this segment is the end of the log unless the next one has begun exactly here. A writer makes
+			// the next segment only after its last byte in this one, so a second look at this one is never needed.
+			const dropped = fs.fstatSync(this.#fd as number).nlink === 0;
+			if (!dropped && (this.#start === this.offset || !fs.existsSync(path.join(this.#dir, segmentName(this.offset))))) return this.#nothing();
+			this.close();
+		}
+	}
+
+	close(): void {
+		if (this.#fd !== undefined) fs.closeSync(this.#fd);
+		this.#fd = undefined;
+	}
+
+	#nothing(): Slice {
+		return { bytes: Buffer.alloc(0), offset: this.offset, next: this.offset };
+	}
+
+	/** Open the segment that holds the offset; if that part is gone, the oldest there is. */
+	#open(): boolean {
+		for (;;) {
+			const starts = segmentStarts(this.#dir);
+			if (starts.length === 0) return false;
+			const start = starts.findLast((candidate) => candidate <= this.offset) ?? (starts[0] as number);
+			try {
+				this.#fd = fs.openSync(path.join(this.#dir, segmentName(start)), "r");
+			} catch (error) {
+				if (errno(error) === "ENOENT") continue; // the ring moved on
+				throw error;
+			}
+			this.#start = start;
+			if (this.offset < start) this.offset = start;
+			return true;
+		}
+	}
+}

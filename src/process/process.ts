@@ -1,0 +1,338 @@
+/** One kept process: a view of its directory. Any number of these, in any number of programs, can look at the same one. */
+import fs from "node:fs";
+import path from "node:path";
+import { errno, fromSystem, HoldfastError } from "../base/errors.js";
+import { statIfThere } from "../base/files.js";
+import { writeFifo } from "../base/fifo.js";
+import { childrenOf, isAlive, readStat } from "../base/proc.js";
+import { Wakeup, watchDirectory } from "../base/watch.js";
+import { readParts, readState } from "../keeper/layout.js";
+import { killTree, members, type KillResult } from "./kill.js";
+import { Log, LogCursor, type Slice } from "./log.js";
+import { snapshot } from "./tree.js";
+import { commandOf, isDrained, isOver, readStatus, type Status } from "./status.js";
+import type { Spec } from "./spec.js";
+import { type Condition, httpAnswers, PatternSearch, portOpens, type Until, untilSchema } from "./until.js";
+
+const DRAIN_STALL_MS = 1_000; // after the exit: how long without a new byte until the rest is given up
+const DRAIN_LOOK_MS = 2;
+
+export interface WaitOptions {
+	readonly until?: Until;
+	readonly timeoutMs?: number;
+	readonly signal?: AbortSignal;
+	/** Where a pattern starts to look. Default: the oldest output there is. */
+	readonly from?: number;
+}
+
+export interface WaitResult {
+	/** Which condition held; null when the time was up first. */
+	readonly matched: Condition | null;
+	readonly timedOut: boolean;
+	readonly status: Status;
+	/** Output up to here had been seen when it held. */
+	readonly offset: number;
+	/** The text a pattern found. */
+	readonly match?: string;
+}
+
+export class Process {
+	readonly id: string;
+	readonly dir: string;
+	readonly spec: Spec;
+	readonly log: Log;
+	readonly #onEnd: (process: Process, status: Status) => void;
+
+	constructor(dir: string, spec: Spec, onEnd: (process: Process, status: Status) => void) {
+		this.id = spec.id;
+		this.dir = dir;
+		this.spec = spec;
+		this.log = new Log(dir);
+		this.#onEnd = onEnd;
+	}
+
+	/** The pid of the command itself; null before it has one. */
+	get pid(): number | null {
+		return commandOf(readParts(this.dir), this.spec)?.pid ?? null;
+	}
+
+	status(): Status {
+		const status = readStatus(this.dir, this.spec);
+		if (isOver(status)) this.#onEnd(this, status);
+		return status;
+	}
+
+	/** Up to `max` bytes from `offset`; the slice says where it really starts, and where to read on. */
+	read(offset: number, max?: number): Slice {
+		return this.log.read(offset, max);
+	}
+
+	/** The whole command, also where `spec.command` is cut. */
+	command(): string {
+		return this.spec.argv ? this.spec.command : fs.readFileSync(path.join(this.dir, "command"), "utf8");
+	}
+
+	/**
+	 * The output from an offset on, as it comes. Ends when the command has exited and what it printed has been read; a
+	 * grandchild that holds the pipe does not keep it going.
+	 */
+	async *follow(options: { from?: number; signal?: AbortSignal } = {}): AsyncGenerator<Slice, void> {
+		const cursor = new LogCursor(this.dir, options.from ?? 0);
+		const wakeup = new Wakeup();
+		const unwatch = this.#watch(wakeup);
+		try {
+			let stalledSince: number | undefined;
+			for (;;) {
+				if (options.signal?.aborted) return;
+				// Looked at before reading: what is in the log when it was already over and drained is all there is.
+				const over = isOver(this.status());
+				const done = over && isDrained(this.dir);
+				const slice = cursor.read();
+				if (slice.bytes.length > 0) {
+					stalledSince = undefined;
+					yield slice;
+					continue;
+				}
+				if (done) return;
+				if (over) {
+					stalledSince ??= Date.now();
+					if (Date.now() - stalledSince > DRAIN_STALL_MS) return;
+				}
+				await wakeup.next(over ? DRAIN_LOOK_MS : this.#lookAgainMs(), options.signal);
+			}
+		} finally {
+			cursor.close();
+			unwatch();
+		}
+	}
+
+	/** Wait until it exits, or any condition of `until` holds, or the time is up. Never touches the process. */
+	async wait(options: WaitOptions = {}): Promise<WaitResult> {
+		const until = parseUntil(options.until);
+		const search = until.pattern === undefined ? undefined : new PatternSearch(until.pattern);
+		const stop = new AbortController();
+		const signal = options.signal ? AbortSignal.any([options.signal, stop.signal]) : stop.signal;
+		const deadline = options.timeoutMs === undefined ? undefined : performance.now() + options.timeoutMs;
+		const wakeup = new Wakeup();
+		const unwatch = this.#watch(wakeup);
+		const cursor = new LogCursor(this.dir, options.from ?? 0);
+		let probed: Condition | undefined;
+		const probe = (name: Condition, promise: Promise<void>) => {
+			promise.then(
+				() => {
+					probed ??= name;
+					wakeup.poke();
+				},
+				() => {}, // aborted: the wait is over
+			);
+		};
+		if (until.port !== undefined) probe("port", portOpens(until.port, signal));
+		if (until.http !== undefined) probe("http", httpAnswers(until.http, until.status, signal));
+		try {
+			let end = this.log.bounds().end;
+			let quietSince = performance.now();
+			const result = (matched: Condition | null, status: Status): WaitResult => ({
+				matched,
+				timedOut: matched === null,
+				status,
+				offset: search ? cursor.offset : this.log.bounds().end,
+				...(search?.match === undefined ? {} : { match: search.match }),
+			});
+			for (;;) {
+				if (options.signal?.aborted) throw new HoldfastError("ABORTED", "the wait was interrupted; the process goes on", { cause: options.signal.reason });
+				const status = this.status();
+				const drained = isOver(status) && isDrained(this.dir);
+				if (search) {
+					for (let slice = cursor.read(); slice.bytes.length > 0; slice = cursor.read()) {
+						if (search.push(slice.bytes)) return result("pattern", status);
+					}
+				}
+				if (probed) return result(probed, status);
+				const now = performance.now();
+				if (isOver(status)) {
+					if (drained || now - quietSince > DRAIN_STALL_MS) return result("exit", status);
+				}
+				let next = deadline;
+				if (until.silence !== undefined || isOver(status)) {
+					const size = this.log.bounds().end;
+					if (size !== end) {
+						end = size;
+						quietSince = now;
+					}
+				}
+				if (until.silence !== undefined) {
+					const quietAt = quietSince + until.silence * 1000;
+					if (now >= quietAt) return result("silence", status);
+					next = Math.min(next ?? quietAt, quietAt);
+				}
+				if (deadline !== undefined && now >= deadline) return result(null, status);
+				if (isOver(status)) next = now + DRAIN_LOOK_MS;
+				const look = this.#lookAgainMs();
+				const ms = Math.min(next === undefined ? Number.POSITIVE_INFINITY : next - now, look ?? Number.POSITIVE_INFINITY);
+				await wakeup.next(Number.isFinite(ms) ? ms : undefined, options.signal);
+			}
+		} finally {
+			stop.abort();
+			cursor.close();
+			unwatch();
+		}
+	}
+
+	/** Bytes to its stdin, as they are. Resolves when they are in the pipe, with how many. */
+	async write(data: Uint8Array | string, options: { signal?: AbortSignal } = {}): Promise<number> {
+		const bytes = typeof data === "string" ? Buffer.from(data, "utf8") : Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+		this.#mustRun("write to it");
+		if (!this.spec.stdin && !this.spec.terminal) throw new HoldfastError("STDIN_CLOSED", `${this.id} was started without stdin; start it with stdin, or with a terminal`);
+		if (statIfThere(path.join(this.dir, "eof"))) throw new HoldfastError("STDIN_CLOSED", `the stdin of ${this.id} was closed before; start a new process to send more`);
+		let fd: number;
+		try {
+			fd = fs.openSync(path.join(this.dir, "in"), fs.constants.O_WRONLY | fs.constants.O_NONBLOCK);
+		} catch (error) {
+			if (errno(error) === "ENXIO" || errno(error) === "ENOENT") throw new HoldfastError("STDIN_CLOSED", `nobody reads the stdin of ${this.id} any more: it closed it, or is ending`, { cause: error });
+			throw fromSystem(error, `cannot write to ${this.id}`);
+		}
+		// A full pipe whose reader ends must not hold us: the end aborts the write.
+		const ended = new AbortController();
+		const wakeup = new Wakeup();
+		const unwatch = this.#watch(wakeup);
+		const watching = (async () => {
+			while (!ended.signal.aborted) {
+				if (isOver(this.status())) ended.abort();
+				else await wakeup.next(this.#lookAgainMs(), ended.signal);
+			}
+		})();
+		const signal = options.signal ? AbortSignal.any([options.signal, ended.signal]) : ended.signal;
+		const written = await writeFifo(fd, bytes, signal).finally(() => {
+			ended.abort();
+			unwatch();
+		});
+		await watching;
+		if (written < bytes.length) {
+			if (options.signal?.aborted) throw new HoldfastError("ABORTED", `interrupted after ${written} of ${bytes.length} bytes had been written to ${this.id}`);
+			throw new HoldfastError("ENDED", `${this.id} stopped reading after ${written} of ${bytes.length} bytes`);
+		}
+		return written;
+	}
+
+	/** End of input: the last writer closes stdin; on a terminal, Ctrl-D is typed. */
+	async closeStdin(): Promise<void> {
+		if (this.spec.terminal) {
+			await this.write("\x04");
+			return;
+		}
+		this.#mustRun("close its stdin");
+		if (!this.spec.stdin) return;
+		fs.writeFileSync(path.join(this.dir, "eof"), "", { mode: 0o600 });
+		await this.#control("close");
+	}
+
+	async resize(cols: number, rows: number): Promise<void> {
+		if (!this.spec.terminal) throw new HoldfastError("NO_TERMINAL", `${this.id} has no terminal; start it with one to give it a size`);
+		for (const size of [cols, rows]) if (!Number.isInteger(size) || size < 1 || size > 10_000) throw new HoldfastError("INVALID", "cols and rows must be whole numbers from 1 to 10000");
+		this.#mustRun("resize it");
+		await this.#control(`size ${rows} ${cols}`);
+	}
+
+	/** One signal: to its process group, on a terminal to the group in the foreground. KILL goes to the command alone; `kill` is for the tree. */
+	signal(signal: NodeJS.Signals): void {
+		const command = commandOf(readParts(this.dir), this.spec);
+		this.#mustRun(`send it ${signal}`);
+		const stat = command && readStat(command.pid);
+		if (!command || !stat || stat.start !== command.start) throw new HoldfastError("ENDED", `${this.id} has just ended`);
+		const group = this.spec.terminal && stat.foreground > 0 ? stat.foreground : stat.pgrp;
+		// The keeper of a terminal is in the command's group and shrugs off everything but these two.
+		const alone = this.spec.terminal && (signal === "SIGKILL" || signal === "SIGSTOP");
+		try {
+			process.kill(alone ? command.pid : -group, signal);
+		} catch (error) {
+			if (errno(error) === "ESRCH") throw new HoldfastError("ENDED", `${this.id} has just ended`, { cause: error });
+			if (errno(error) === "EPERM") throw new HoldfastError("HOME", `not allowed to signal ${this.id}: it runs as another user`, { cause: error });
+			throw new HoldfastError("INVALID", `cannot send ${signal}: ${(error as Error).message}`, { cause: error });
+		}
+	}
+
+	/** End it and everything it started, and look whether that worked. */
+	async kill(options: { graceMs?: number } = {}): Promise<KillResult & { status: KillResult["status"]; final: Status }> {
+		const before = this.status();
+		if (before.status === "elsewhere") throw new HoldfastError("NOT_HERE", `${this.id} runs on another host (${before.host}) or in another container; kill it there`);
+		const result = await killTree(this.dir, this.spec, { over: isOver(before), ...options });
+		if (result.status === "error") return { ...result, final: this.status() };
+		const { status } = await this.wait({ timeoutMs: 2_000 }); // the keeper writes the end within moments
+		return { ...result, final: status };
+	}
+
+	/** Processes it has left running after its end. */
+	async leftovers(): Promise<number[]> {
+		return members(await snapshot(), this.dir, this.spec);
+	}
+
+	/** Drop the oldest output up to an offset (whole segments only). A writer paused at its limit goes on. */
+	async discard(before: number): Promise<number> {
+		const first = this.log.discard(before);
+		await this.#control("again");
+		return first;
+	}
+
+	#mustRun(what: string): void {
+		const status = this.status();
+		if (status.status === "elsewhere") throw new HoldfastError("NOT_HERE", `cannot ${what}: ${this.id} runs on another host (${status.host}) or in another container`);
+		if (isOver(status)) throw new HoldfastError("ENDED", `cannot ${what}: ${this.id} has ended (${describeEnd(status)})`);
+	}
+
+	/** Tell the collector something. The leading newline keeps it apart from what dd may be writing. */
+	async #control(message: string): Promise<void> {
+		try {
+			const fd = fs.openSync(path.join(this.dir, "ctl"), fs.constants.O_WRONLY | fs.constants.O_NONBLOCK);
+			await writeFifo(fd, Buffer.from(`\n${message}\n`));
+		} catch (error) {
+			if (errno(error) !== "ENXIO") throw fromSystem(error, `cannot reach the keeper of ${this.id}`); // ENXIO: it has closed, nothing to tell
+		}
+	}
+
+	/** Inotify tells of output and of the end. It cannot tell of a keeper that was killed: then somebody has to look. */
+	#watch(wakeup: Wakeup): () => void {
+		this.#reviveCollector();
+		return watchDirectory(this.dir, wakeup.poke);
+	}
+
+	#lookAgainMs(): number | undefined {
+		const parts = readParts(this.dir);
+		const witness = this.spec.terminal ? parts.terminal : parts.keeper;
+		if (witness && isAlive(witness)) return LOOK_WITNESSED_MS;
+		return LOOK_ORPHAN_MS;
+	}
+
+	/** dd was killed while its keeper lives: the command is paused on a full pipe. Have another dd go on. */
+	#reviveCollector(): void {
+		const { collector } = readParts(this.dir);
+		if (!collector || !isAlive(collector) || readState(this.dir).kind !== "open") return;
+		const asleep = () => childrenOf(collector.pid).length === 0 && readStat(collector.pid)?.state === "S";
+		// Between two runs there is no dd either, but then the collector is not asleep in its read.
+		if (asleep()) setTimeout(() => asleep() && isAlive(collector) && readState(this.dir).kind === "open" && void this.#control("revive").catch(() => {}), 50).unref();
+	}
+}
+
+/** The keeper writes the end, and that is an event. Only if it is killed nobody tells: look now and then. */
+const LOOK_WITNESSED_MS = 5_000;
+const LOOK_ORPHAN_MS = 100;
+
+export function describeEnd(status: Status): string {
+	switch (status.status) {
+		case "exited":
+		case "killed":
+			return status.signal ? `${status.status}, ${status.signal}` : `${status.status}, code ${status.exitCode}`;
+		case "lost":
+			return `lost: ${status.reason}`;
+		case "error":
+			return `never started: ${status.reason}`;
+		default:
+			return status.status;
+	}
+}
+
+function parseUntil(until: Until | undefined): Until {
+	const parsed = untilSchema.safeParse(until ?? { exit: true });
+	if (!parsed.success) throw new HoldfastError("INVALID", `until: ${parsed.error.issues.map((issue) => `${issue.path.join(".") || "it"}: ${issue.message}`).join("; ")}`);
+	if (parsed.data.status !== undefined && parsed.data.http === undefined) throw new HoldfastError("INVALID", "until: `status` goes with `http`");
+	return parsed.data;
+}

@@ -1,0 +1,234 @@
+/** The library's front door: a runtime is one program's view of a home. It holds nothing that matters. */
+import fs from "node:fs";
+import path from "node:path";
+import * as z from "zod";
+import { HoldfastError } from "../base/errors.js";
+import { type Home, openHome } from "../base/home.js";
+import { childEnvironment } from "../base/environment.js";
+import { hostIdentity, readStat } from "../base/proc.js";
+import { shellQuote } from "../base/quote.js";
+import { probeEvents, Wakeup, watchDirectory } from "../base/watch.js";
+import { findCgroups } from "../keeper/cgroup.js";
+import { Keepers } from "../keeper/keepers.js";
+import { findTools, type Tools } from "../keeper/tools.js";
+import type { Process } from "./process.js";
+import { type PruneOptions, type PruneResult, prune } from "./prune.js";
+import { Registry } from "./registry.js";
+import { COMMAND_SHOWN, type Spec, writeSpec } from "./spec.js";
+import { isOver, readStatus } from "./status.js";
+
+export const DAY_MS = 24 * 3_600_000;
+export const LIMITS = {
+	runningPerTask: 64,
+	logBytes: 64 * 1024 * 1024,
+	keepMs: 7 * DAY_MS,
+	quotaBytes: 16 * 1024 ** 3,
+} as const;
+
+const runtimeSchema = z.strictObject({
+	home: z.string().min(1).optional(),
+	task: z.string().min(1).max(1000).optional(),
+	maxRunning: z.number().int().min(1).optional(),
+	quotaBytes: z.number().int().min(0).optional(),
+	keepMs: z.number().min(0).optional(),
+	/** Keepers to have ready. 0 for programs that start one thing and go. */
+	warm: z.number().int().min(0).max(16).optional(),
+	/** Control groups for killing: `off` never makes any. */
+	cgroup: z.enum(["auto", "off"]).optional(),
+	tools: z.custom<Tools>().optional(),
+});
+export type RuntimeOptions = z.infer<typeof runtimeSchema>;
+
+const noNul = (what: string) => z.string().refine((text) => !text.includes("\0"), `${what} cannot contain a NUL byte`);
+
+const spawnSchema = z.strictObject({
+	/** Shell text, run by bash as it is; or a program and its arguments, run without a shell. */
+	command: z.union([noNul("a command").refine((text) => text.trim() !== "", "the command is empty"), z.array(noNul("an argument")).min(1, "the command is empty")]),
+	cwd: noNul("cwd").optional(),
+	/** Added to the filtered environment of this program; undefined removes a variable. */
+	env: z.record(z.string(), noNul("a variable").optional()).optional(),
+	stdin: z.boolean().optional(),
+	terminal: z.union([z.boolean(), z.strictObject({ cols: z.number().int().min(1).max(10_000), rows: z.number().int().min(1).max(10_000) })]).optional(),
+	name: noNul("a name").max(200).optional(),
+	task: z.string().min(1).max(1000).optional(),
+	log: z.strictObject({ limit: z.number().int().min(64 * 1024).optional(), full: z.enum(["ring", "block"]).optional() }).optional(),
+});
+export type SpawnOptions = z.infer<typeof spawnSchema>;
+
+export interface ListOptions {
+	/** Only this task; default: the runtime's own. `null`: every task. */
+	readonly task?: string | null;
+	/** Also those that ended in the last half hour. Default true. */
+	readonly ended?: boolean;
+}
+
+export async function openRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
+	const parsed = parse(runtimeSchema, options, "openRuntime");
+	const home = openHome(parsed.home === undefined ? undefined : path.resolve(parsed.home));
+	await probeEvents(home.root);
+	return new Runtime(home, parsed);
+}
+
+export class Runtime implements AsyncDisposable {
+	readonly home: Home;
+	readonly task: string;
+	readonly registry: Registry;
+	readonly #keepers: Keepers;
+	readonly #options: RuntimeOptions;
+	readonly #self = readStat(process.pid) ?? { pid: process.pid, start: "0" };
+	#pruned = 0;
+	#starting = 0;
+
+	constructor(home: Home, options: RuntimeOptions) {
+		this.home = home;
+		this.task = options.task ?? "default";
+		this.#options = options;
+		const cgroups = options.cgroup === "off" ? undefined : findCgroups();
+		this.registry = new Registry(home, cgroups);
+		this.#keepers = new Keepers(home, options.tools ?? findTools(), cgroups, { warm: options.warm ?? 1 });
+	}
+
+	get tools(): Tools {
+		return this.#keepers.tools;
+	}
+
+	/** Start a process that outlives this program. Resolves once it runs; throws if nothing ran. */
+	async spawn(options: SpawnOptions): Promise<Process> {
+		const wanted = parse(spawnSchema, options, "spawn");
+		const cwd = checkDirectory(wanted.cwd ?? process.cwd());
+		const task = wanted.task ?? this.task;
+		const tools = this.#keepers.tools;
+		if (wanted.terminal && !tools.pty) throw new HoldfastError("NO_TERMINAL", "this box cannot make a terminal: it has neither script(1) of util-linux, python3 nor perl (and stty); install one, or start it without a terminal");
+		this.#checkLimit(task);
+		this.#starting++;
+		try {
+			return await this.#start(wanted, cwd, task);
+		} finally {
+			this.#starting--;
+		}
+	}
+
+	async #start(wanted: SpawnOptions, cwd: string, task: string): Promise<Process> {
+		const tools = this.#keepers.tools;
+		const text = typeof wanted.command === "string";
+		const terminal = wanted.terminal ? { cols: 120, rows: 30, ...(wanted.terminal === true ? {} : wanted.terminal) } : undefined;
+		const log = { limit: wanted.log?.limit ?? LIMITS.logBytes, full: wanted.log?.full ?? ("ring" as const) };
+		const shell = tools.bash ? ("bash" as const) : ("sh" as const);
+		const shown = text ? (wanted.command as string) : (wanted.command as string[]).map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : shellQuote(word))).join(" ");
+		const stdin = wanted.stdin ?? true;
+		let spec: Spec | undefined;
+		const launch = await this.#keepers.launch((id, dir) => {
+				const cgroups = this.#keepers.cgroups;
+				spec = {
+					v: 1,
+					id,
+					...(wanted.name === undefined ? {} : { name: wanted.name }),
+					task,
+					command: shown.slice(0, COMMAND_SHOWN),
+					...(text ? { shell } : { argv: wanted.command as string[] }),
+					cwd,
+					stdin,
+					...(terminal ? { terminal: { ...terminal, by: tools.pty?.name ?? "" } } : {}),
+					log,
+					place: "local",
+					kill: cgroups ? "cgroup" : tools.subreaper ? "subreaper" : "walk",
+					...(cgroups ? { cgroup: cgroups.pathOf(id) } : {}),
+					startedAt: Date.now(),
+					host: hostIdentity(),
+					starter: { pid: this.#self.pid, start: this.#self.start },
+				};
+				fs.writeFileSync(path.join(dir, "command"), text ? (wanted.command as string) : `set -- ${(wanted.command as string[]).map(shellQuote).join(" ")}\n`, { mode: 0o600 });
+				writeSpec(dir, spec);
+				const env = childEnvironment(process.env, { ...(terminal ? { TERM: "xterm-256color" } : {}), ...wanted.env, HOLDFAST_ID: id });
+				return { cwd, env, mode: text ? shell : "argv", stdin, terminal, log, umask: process.umask() };
+		});
+		const started = this.registry.process(spec as Spec);
+		await this.#untilStarted(started, launch.keeperGone);
+		setImmediate(() => void this.#keepers.warmUp().then(() => this.#pruneNowAndThen()));
+		return started;
+	}
+
+	/** Wait for the command's pid. What failed before that never ran, and leaves nothing behind. */
+	async #untilStarted(started: Process, keeperGone: Promise<void>): Promise<void> {
+		const isUp = () => fs.existsSync(path.join(started.dir, "started")) && started.pid !== null;
+		if (isUp()) return;
+		const wakeup = new Wakeup();
+		const unwatch = watchDirectory(started.dir, wakeup.poke);
+		void keeperGone.then(wakeup.poke);
+		try {
+			for (;;) {
+				if (isUp()) return;
+				const status = readStatus(started.dir, started.spec);
+				if (isOver(status) && (status.status === "error" || status.status === "lost")) {
+					const reason = status.reason;
+					this.registry.remove(started.id, path.join(this.home.live, started.id));
+					throw new HoldfastError("START_FAILED", `nothing ran: ${reason}`);
+				}
+				if (isOver(status)) return;
+				await wakeup.next(1_000);
+			}
+		} finally {
+			unwatch();
+		}
+	}
+
+	/** Processes, newest first. */
+	list(options: ListOptions = {}): Process[] {
+		const task = options.task === null ? undefined : (options.task ?? this.task);
+		const found = this.registry.running(task);
+		if (options.ended !== false) found.push(...this.registry.recent(task));
+		const seen = new Set<string>();
+		return found.filter((process) => !seen.has(process.id) && seen.add(process.id)).sort((a, b) => b.spec.startedAt - a.spec.startedAt || (a.id < b.id ? 1 : -1));
+	}
+
+	/** By id or unique prefix, of whatever task. */
+	get(id: string): Process {
+		return this.registry.find(id);
+	}
+
+	prune(options: Partial<PruneOptions> = {}): PruneResult {
+		return prune(this.registry, { olderThanMs: this.#options.keepMs ?? LIMITS.keepMs, quotaBytes: this.#options.quotaBytes ?? LIMITS.quotaBytes, ...options });
+	}
+
+	/** Closing a runtime leaves its processes running. */
+	async [Symbol.asyncDispose](): Promise<void> {
+		this.close();
+	}
+
+	close(): void {
+		this.#keepers.close();
+	}
+
+	#checkLimit(task: string): void {
+		const limit = this.#options.maxRunning ?? LIMITS.runningPerTask;
+		const running = this.registry.running(task).length + this.#starting;
+		if (running >= limit) throw new HoldfastError("LIMIT", `task "${task}" already has ${running} running processes, and ${limit} are allowed; end one first (kill), or raise the limit`);
+	}
+
+	/** Old things go while new ones come; at most once a minute. */
+	#pruneNowAndThen(): void {
+		const now = Date.now();
+		if (now - this.#pruned < 60_000) return;
+		this.#pruned = now;
+		try {
+			this.prune();
+		} catch {
+			// housekeeping never fails a start; `holdfast prune` reports what is wrong
+		}
+	}
+}
+
+function checkDirectory(cwd: string): string {
+	if (!path.isAbsolute(cwd)) cwd = path.resolve(cwd);
+	const stat = fs.statSync(cwd, { throwIfNoEntry: false });
+	if (!stat) throw new HoldfastError("NO_DIRECTORY", `the working directory ${cwd} does not exist; nothing was run`);
+	if (!stat.isDirectory()) throw new HoldfastError("NO_DIRECTORY", `${cwd} is not a directory; nothing was run`);
+	return cwd;
+}
+
+function parse<T extends z.ZodType>(schema: T, value: unknown, what: string): z.infer<T> {
+	const result = schema.safeParse(value);
+	if (result.success) return result.data;
+	const issues = result.error.issues.map((issue) => (issue.path.length > 0 ? `${issue.path.join(".")}: ${issue.message}` : issue.message));
+	throw new HoldfastError("INVALID", `${what}: ${issues.join("; ")}`, { cause: result.error });
+}

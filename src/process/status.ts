@@ -1,0 +1,90 @@
+/** What is known of a process right now. Nothing here is remembered: each call looks. */
+import fs from "node:fs";
+import { constants } from "node:os";
+import path from "node:path";
+import { childrenOf, hostIdentity, type Identity, isAlive, readStat, sameHost } from "../base/proc.js";
+import { readExit, readParts, readState, type Parts } from "../keeper/layout.js";
+import { readIfThere } from "../base/files.js";
+import type { Spec } from "./spec.js";
+
+export type Status =
+	| { readonly status: "running"; readonly pid: number; readonly paused?: "disk" | "limit"; readonly exitUnseen?: true }
+	| { readonly status: "exited" | "killed"; readonly pid: number | null; readonly exitCode: number; readonly signal: NodeJS.Signals | null; readonly endedAt: number }
+	| { readonly status: "lost"; readonly pid: number | null; readonly exitCode: null; readonly reason: string }
+	| { readonly status: "error"; readonly reason: string; readonly endedAt: number }
+	| { readonly status: "starting" }
+	| { readonly status: "elsewhere"; readonly host: string };
+
+export const isOver = (status: Status): status is Extract<Status, { status: "exited" | "killed" | "lost" | "error" }> =>
+	status.status === "exited" || status.status === "killed" || status.status === "lost" || status.status === "error";
+
+export function readStatus(dir: string, spec: Spec): Status {
+	const parts = readParts(dir);
+	const command = commandOf(parts, spec);
+	const exit = readExit(dir);
+	if (exit?.kind === "none") return { status: "error", reason: exit.reason, endedAt: exit.at };
+	if (exit) {
+		return {
+			status: wasKilled(dir) ? "killed" : "exited",
+			pid: command?.pid ?? null,
+			exitCode: exit.code,
+			signal: exit.signal === null ? null : signalName(exit.signal),
+			endedAt: exit.at,
+		};
+	}
+	const here = hostIdentity();
+	if (!sameHost(spec.host, here)) {
+		// Another boot of this very host: whatever ran then is over. Anything else cannot be seen from here.
+		if (spec.host.host === here.host && spec.host.boot !== here.boot) return { status: "lost", pid: command?.pid ?? null, exitCode: null, reason: "the machine was restarted while it ran" };
+		return { status: "elsewhere", host: spec.host.host };
+	}
+	const keeper = witnessOf(parts, spec);
+	const witnessed = keeper !== undefined && isAlive(keeper);
+	if (command && isAlive(command)) return running(dir, command, witnessed);
+	// The keeper may have written the end since we looked for it above.
+	const again = witnessed ? undefined : readExit(dir);
+	if (again) return readStatus(dir, spec);
+	if (command) {
+		if (witnessed) return running(dir, command, true); // dead, and its keeper is about to say how it ended
+		return { status: "lost", pid: command.pid, exitCode: null, reason: "its keeper was killed, so nobody saw how it ended" };
+	}
+	if (witnessed || isAlive(parts.keeper ?? spec.starter) || isAlive(spec.starter)) return { status: "starting" };
+	return { status: "lost", pid: null, exitCode: null, reason: "whoever started it, and its keeper, were killed during the start" };
+}
+
+function running(dir: string, command: Identity, witnessed: boolean): Status {
+	const state = readState(dir);
+	return { status: "running", pid: command.pid, ...(state.kind === "paused" ? { paused: state.why } : {}), ...(witnessed ? {} : { exitUnseen: true as const }) };
+}
+
+/** The command's own process: below the terminal's keeper when there is one. */
+export const commandOf = (parts: Parts, spec: Spec): Identity | undefined => (spec.terminal ? parts.command : parts.child);
+
+/** Who writes `exit`. */
+const witnessOf = (parts: Parts, spec: Spec): Identity | undefined => (spec.terminal ? (parts.terminal ?? parts.keeper) : parts.keeper);
+
+const wasKilled = (dir: string): boolean => readIfThere(path.join(dir, "killed")) !== undefined;
+
+/** Written once a signal of ours has reached it, so that a natural end is never called a kill. */
+export function markKilled(dir: string): void {
+	fs.writeFileSync(path.join(dir, "killed"), "", { mode: 0o600 });
+}
+
+export function signalName(number: number): NodeJS.Signals | null {
+	const entry = Object.entries(constants.signals).find(([, value]) => value === number);
+	return entry ? (entry[0] as NodeJS.Signals) : null;
+}
+
+/**
+ * After the exit: has everything that was printed before it reached the log? Yes once the collector has closed, or
+ * sleeps in its read of an empty pipe that somebody (a grandchild) still holds, or is gone.
+ */
+export function isDrained(dir: string): boolean {
+	if (readState(dir).kind === "closed") return true;
+	const { collector } = readParts(dir);
+	if (!collector || !isAlive(collector)) return true;
+	return childrenOf(collector.pid).some((pid) => {
+		const stat = readStat(pid);
+		return stat?.comm === "dd" && stat.state === "S";
+	});
+}
