@@ -6,8 +6,8 @@ import { fromSystem, HoldfastError } from "./errors.js";
 /** The directories of one home. docs/keeper.md says what is in each. */
 export interface Home {
 	readonly root: string;
-	readonly procs: string; // procs/AB/proc_ABxxxxxxxxxx: the process directories, two hex digits a shelf
-	readonly live: string; // live/ID.TASK: an empty file for every process not yet known to have ended
+	readonly procs: string; // procs/A/proc_Axxxxxxxxxxx: the process directories, on sixteen shelves
+	readonly live: string; // live/ID: an empty file for every process not yet known to have ended
 	readonly ended: string; // ended/HOUR/MS.ID.TASK.BYTES: one for every ended one
 	readonly blank: string; // blank/ID: one for every prepared directory nobody uses yet
 }
@@ -29,7 +29,8 @@ export function openHome(root: string = defaultHome()): Home {
 	};
 	try {
 		fs.mkdirSync(root, { recursive: true, mode: 0o700 });
-		for (const dir of [home.procs, home.live, home.ended, home.blank]) fs.mkdirSync(dir, { recursive: true, mode: 0o700 });
+		for (const dir of [home.live, home.ended, home.blank]) fs.mkdirSync(dir, { recursive: true, mode: 0o700 });
+		for (const shelf of "0123456789abcdef") fs.mkdirSync(path.join(home.procs, shelf), { recursive: true, mode: 0o700 });
 		const { mode, uid } = fs.statSync(root);
 		if (uid !== process.getuid?.()) throw new HoldfastError("HOME", `${root} belongs to another user; choose another home with HOLDFAST_HOME`);
 		if (mode & 0o077) fs.chmodSync(root, 0o700);

@@ -7,7 +7,7 @@ import path from "node:path";
 import { readProc } from "../base/proc.js";
 
 export interface Cgroups {
-	/** The group of the keepers themselves. */
+	/** The group of the keepers themselves; empty when there is nothing to get out of. */
 	readonly keepers: string;
 	/** Make the group of one command; undefined when that fails, and the command is killed by walking instead. */
 	make(id: string): string | undefined;
@@ -17,7 +17,8 @@ export interface Cgroups {
 
 /** Where groups can be made: as high up as we may write, so as to be outside of whatever we were started in. */
 export function findCgroups(): Cgroups | undefined {
-	for (const parent of candidates()) {
+	const own = ownGroup();
+	for (const parent of candidates(own)) {
 		const base = path.join(parent, "holdfast");
 		const keepers = path.join(base, "keepers");
 		try {
@@ -28,7 +29,8 @@ export function findCgroups(): Cgroups | undefined {
 			continue; // not ours to write, or a kernel before 5.14: the next one down, or none
 		}
 		return {
-			keepers,
+			// Joining a group can cost a grace period of the kernel, 10 ms and more: not without need.
+			keepers: own === "/" ? "" : keepers,
 			pathOf: (id) => path.join(base, id),
 			make(id) {
 				try {
@@ -51,13 +53,14 @@ export function findCgroups(): Cgroups | undefined {
 }
 
 /** Our own group and those above it, highest first. */
-function* candidates(): Generator<string> {
+function* candidates(own: string | undefined): Generator<string> {
 	const mount = /^\S+ \S+ \S+ \/ (\S+) .* - cgroup2 /m.exec(readProc("/proc/self/mountinfo") ?? "")?.[1];
-	const own = /^0::(\/.*)$/m.exec(readProc("/proc/self/cgroup") ?? "")?.[1];
 	if (!mount || !own) return;
 	const names = own.split("/").filter((name) => name && name !== "..");
 	for (let depth = 0; depth <= names.length; depth++) yield path.join(mount, ...names.slice(0, depth));
 }
+
+const ownGroup = (): string | undefined => /^0::(\/.*)$/m.exec(readProc("/proc/self/cgroup") ?? "")?.[1];
 
 /** The unit of a service manager that this program runs in, if it does; it may kill the whole group when it restarts. */
 export function serviceUnit(): string | undefined {

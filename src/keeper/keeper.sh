@@ -48,13 +48,14 @@ hf_keep() {
   # R keeps `pipe` open for reading too: should the collector die, the command is paused, not killed by SIGPIPE.
   if hf_record keeper; then ( hf_record child && hf_child ); else hf_write exit 'none no room to record the process'; fi
   hf_status=$?
-  exec 4>&- 5>&- 7<&-
-  if [ ! -e "$hf_d/started" ]; then
+  read -r hf_x <"$hf_d/state" # before the collector can see the end: blank means that nothing was started
+  if [ -z "$hf_x" ]; then
     read -r hf_x <"$hf_d/exit"
-    [ -n "$hf_x" ] || hf_write exit 'none the starter disappeared'
-    [ -e "$hf_bell" ] && : >"$hf_bell"
-  elif [ ! -e "$hf_d/terminal" ]; then
-    hf_finish $hf_status # on a terminal, T has seen the end, not we
+    [ -n "$hf_x" ] || hf_write exit 'none whoever started it disappeared'
+    exec 4>&- 5>&- 7<&-
+  else
+    exec 4>&- 5>&- 7<&-
+    [ -e "$hf_d/terminal" ] || hf_finish $hf_status # on a terminal, T has seen the end, not we
   fi
 }
 
@@ -67,7 +68,8 @@ hf_child() {
   : >"$hf_d/plan"
   printf '\nlimit %s %s\n' "$hf_limit" "$hf_full" >&5
   if [ -n "$hf_rows" ]; then
-    : >"$hf_d/terminal" && : >"$hf_d/started" || return 125
+    : >"$hf_d/terminal" || return 125
+    hf_write state open
     hf_join "$hf_keepers" # the relay is not part of the command
     HF_SH=$hf_sh HF_KEEPER=$hf_keeper HF_DIR=$hf_d HF_BELL=$hf_bell HF_BASH=$hf_bash HF_STTY=$hf_stty HF_MODE=$hf_mode
     HF_ROWS=$hf_rows HF_COLS=$hf_cols HF_SHELL=${SHELL-} HF_CGROUP=$hf_cgroup HF_UMASK=$hf_umask
@@ -79,7 +81,7 @@ hf_child() {
     *) exec "$hf_pty" "$hf_relay" "$hf_d/ctl" "$hf_inner" <>"$hf_d/in" >"$hf_d/pipe" 2>/dev/null 4>&- 5>&- 7<&- ;;
     esac
   fi
-  : >"$hf_d/started" || return 125
+  hf_write state open # started: from here on there is a command to report
   [ "$hf_stdin" = 1 ] || exec 7</dev/null
   exec >"$hf_d/pipe" 2>&1 <&7 3<"$hf_d/command" 4>&- 5>&- 7<&-
   umask "$hf_umask"
@@ -157,7 +159,9 @@ hf_collect() {
 # One run of dd: at most count reads of at most bs bytes, each written at once. It reports on `ctl`.
 hf_dd_run() {
   hf_running=1 hf_error=
-  LC_ALL=C "$hf_dd" bs=$hf_bs count=$hf_count <&8 >>"$hf_out" 2>&5 6>&- 8<&- 5>&- &
+  exec 9>>"$hf_out" # fails, and ends us, when the directory is gone: nobody is interested any more
+  LC_ALL=C "$hf_dd" bs=$hf_bs count=$hf_count <&8 >&9 2>&5 5>&- 6>&- 8<&- 9>&- &
+  exec 9>&-
 }
 
 # A run is over. True when the last writer has closed the pipe.

@@ -9,6 +9,7 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { errno, fromSystem, HoldfastError } from "../base/errors.js";
 import { namesIn, unlinkIfThere } from "../base/files.js";
@@ -16,12 +17,14 @@ import type { Home } from "../base/home.js";
 import { isId, newId } from "../base/ids.js";
 import { isAlive, type Identity, readStat } from "../base/proc.js";
 import type { Cgroups } from "./cgroup.js";
-import { BLANK_RECORD, procDir } from "./layout.js";
+import { BLANK_RECORD, procDir, readParts } from "./layout.js";
 import { type Plan, writePlan } from "./plan.js";
 import { keeperFile, type Tools } from "./tools.js";
 
 const BATCH = 8; // one mkfifo(1) makes the FIFOs of this many blanks
 const FIFOS = ["in", "pipe", "ctl", "go"];
+const EMPTY = ["spec.json", "command", "plan"]; // made in advance, filled in at the start
+const WARM_DELAY_MS = 10;
 
 /** A keeper that waits to go. */
 interface Keeper {
@@ -47,6 +50,8 @@ export class Keepers {
 	readonly #warm: Keeper[] = [];
 	readonly #blanks: string[] = [];
 	#making: Promise<void> | undefined;
+	#warming: Promise<void> | undefined;
+	#warmTimer: NodeJS.Timeout | undefined;
 	#closed = false;
 
 	constructor(home: Home, tools: Tools, cgroups: Cgroups | undefined, options: { warm: number }) {
@@ -63,38 +68,47 @@ export class Keepers {
 
 	/** Start one: `prepare` writes what must be on disk before anything can run, and says what to run. */
 	async launch(prepare: (id: string, dir: string) => Plan): Promise<Launch> {
+		if (this.#warm.length === 0) await this.#warming; // nearly there
 		const keeper = this.#warm.shift() ?? (await this.#newKeeper());
 		try {
-			fs.writeFileSync(path.join(keeper.dir, "plan"), writePlan(prepare(keeper.id, keeper.dir), this.tools), { mode: 0o600 });
+			fill(keeper.dir, "plan", writePlan(prepare(keeper.id, keeper.dir), this.tools));
 			fs.renameSync(this.#claim(keeper.id), path.join(this.#home.live, keeper.id)); // from here on every runtime sees it
 		} catch (error) {
-			this.#discard(keeper); // its child reads end-of-file: nothing runs
+			await this.#discard(keeper); // nothing has run
 			throw fromSystem(error, "cannot start a process");
 		}
-		const gone = new Promise<void>((resolve) => {
-			if (keeper.process.exitCode !== null || keeper.process.signalCode !== null) resolve();
-			else keeper.process.once("exit", () => resolve());
-		});
+		const gone = goneOf(keeper);
 		fs.writeSync(keeper.go, "go\n");
 		fs.closeSync(keeper.go);
 		return { id: keeper.id, dir: keeper.dir, keeperGone: gone };
 	}
 
-	/** Have a warm keeper ready for next time. Call it when the last start is over. */
-	async warmUp(): Promise<void> {
+	/** Have a keeper ready for next time, once this start is out of the way. */
+	warmUp(): void {
+		clearTimeout(this.#warmTimer);
 		if (this.#closed || this.#warm.length >= this.#warmth) return;
+		this.#warmTimer = setTimeout(() => {
+			this.#warming = this.#addWarm().finally(() => {
+				this.#warming = undefined;
+			});
+		}, WARM_DELAY_MS).unref();
+	}
+
+	async #addWarm(): Promise<void> {
 		try {
-			const keeper = await this.#newKeeper();
-			if (this.#closed) this.#discard(keeper);
-			else this.#warm.push(keeper);
+			while (!this.#closed && this.#warm.length < this.#warmth) this.#warm.push(await this.#newKeeper());
+			if (!this.#closed && this.#blanks.length < BATCH / 2) await this.#moreBlanks();
 		} catch {
 			// only a convenience: the next launch meets the same obstacle and reports it
 		}
 	}
 
-	close(): void {
+	/** Resolves when nothing of this runtime's is left but what it has started. */
+	async close(): Promise<void> {
 		this.#closed = true;
-		for (const keeper of this.#warm.splice(0)) this.#discard(keeper);
+		clearTimeout(this.#warmTimer);
+		await this.#warming;
+		await Promise.all(this.#warm.splice(0).map((keeper) => this.#discard(keeper)));
 	}
 
 	async #newKeeper(): Promise<Keeper> {
@@ -135,12 +149,16 @@ export class Keepers {
 					// another runtime was faster
 				}
 			}
-			this.#making ??= this.#makeBlanks().finally(() => {
-				this.#making = undefined;
-			});
-			await this.#making;
+			await this.#moreBlanks();
 		}
 		throw new HoldfastError("START_FAILED", "other runtimes took every prepared directory three times in a row; try again");
+	}
+
+	#moreBlanks(): Promise<void> {
+		this.#making ??= this.#makeBlanks().finally(() => {
+			this.#making = undefined;
+		});
+		return this.#making;
 	}
 
 	async #makeBlanks(): Promise<void> {
@@ -148,8 +166,9 @@ export class Keepers {
 		try {
 			for (const id of ids) {
 				const dir = procDir(this.#home, id);
-				fs.mkdirSync(dir, { recursive: true, mode: 0o700 });
+				fs.mkdirSync(dir, { mode: 0o700 });
 				for (const record of ["exit", "state"]) fs.writeFileSync(path.join(dir, record), BLANK_RECORD, { mode: 0o600 });
+				for (const name of EMPTY) fs.writeFileSync(path.join(dir, name), "", { mode: 0o600 });
 			}
 			const fifos = ids.flatMap((id) => FIFOS.map((name) => path.join(procDir(this.#home, id), name)));
 			await promisify(execFile)(this.tools.mkfifo, ["-m", "600", ...fifos], { env: {} });
@@ -174,9 +193,13 @@ export class Keepers {
 		this.cgroups?.remove(id);
 	}
 
-	/** A keeper nobody needs: without `go` and its directory it ends at once. */
-	#discard(keeper: Keeper): void {
+	/** A keeper nobody needs reads end-of-file and ends; then its directory can go. */
+	async #discard(keeper: Keeper): Promise<void> {
+		const gone = goneOf(keeper);
+		keeper.process.ref();
 		fs.closeSync(keeper.go);
+		await gone;
+		for (let collector = readParts(keeper.dir).collector; collector && isAlive(collector); ) await sleep(1);
 		this.#remove(keeper.id);
 	}
 
@@ -185,4 +208,16 @@ export class Keepers {
 		unlinkIfThere(this.#claim(id));
 		this.cgroups?.remove(id);
 	}
+}
+
+function goneOf({ process }: Keeper): Promise<void> {
+	return new Promise((resolve) => {
+		if (process.exitCode !== null || process.signalCode !== null) resolve();
+		else process.once("exit", () => resolve());
+	});
+}
+
+/** Write a file that was made in advance. */
+export function fill(dir: string, name: string, content: string): void {
+	fs.writeFileSync(path.join(dir, name), content, { flag: "r+" });
 }

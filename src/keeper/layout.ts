@@ -9,7 +9,7 @@ import type { Identity } from "../base/proc.js";
 export const RECORD_BYTES = 64;
 export const BLANK_RECORD = `${" ".repeat(RECORD_BYTES - 1)}\n`;
 
-export const procDir = (home: Home, id: string): string => path.join(home.procs, id.slice(5, 7), id);
+export const procDir = (home: Home, id: string): string => path.join(home.procs, id.charAt(5), id);
 
 /** Who is who in `meta`. `child` is the command of a process without a terminal, the relay of one with. */
 export interface Parts {
@@ -69,6 +69,9 @@ function readRecord(file: string): { text: string; at: number } | undefined {
 		fs.closeSync(fd);
 	}
 }
+
+/** The child writes `state` before it becomes the command; if it never does, `exit` says `none` before `state` says more. */
+export const hasStarted = (dir: string): boolean => readRecord(path.join(dir, "state")) !== undefined && readExit(dir)?.kind !== "none";
 
 const SEGMENT = /^out\.(\d{15})$/;
 export const segmentName = (offset: number): string => `out.${String(offset).padStart(15, "0")}`;

@@ -72,7 +72,7 @@ export class Registry {
 	find(text: string): Process {
 		const digits = idPrefix(String(text));
 		if (!digits) throw new HoldfastError("NOT_FOUND", `"${text}" is not a process id; ids look like proc_0123456789ab, and 4 digits of one are enough`);
-		const shelf = path.join(this.home.procs, digits.slice(0, 2));
+		const shelf = path.join(this.home.procs, digits.charAt(0));
 		const matches = digits.length === 12 ? [`proc_${digits}`] : namesIn(shelf).filter((name) => isId(name) && name.startsWith(`proc_${digits}`));
 		const found = matches.map((id) => this.#open(id)).filter((process) => process !== undefined);
 		if (found.length > 1) throw new HoldfastError("NOT_FOUND", `"${text}" fits ${found.length} processes: ${found.map((process) => process.id).join(", ")}; give more digits`);

@@ -9,13 +9,14 @@ import { hostIdentity, readStat } from "../base/proc.js";
 import { shellQuote } from "../base/quote.js";
 import { probeEvents, Wakeup, watchDirectory } from "../base/watch.js";
 import { findCgroups } from "../keeper/cgroup.js";
-import { Keepers } from "../keeper/keepers.js";
+import { fill, Keepers } from "../keeper/keepers.js";
+import { hasStarted } from "../keeper/layout.js";
 import { findTools, type Tools } from "../keeper/tools.js";
 import type { Process } from "./process.js";
 import { type PruneOptions, type PruneResult, prune } from "./prune.js";
 import { Registry } from "./registry.js";
 import { COMMAND_SHOWN, type Spec, writeSpec } from "./spec.js";
-import { isOver, readStatus } from "./status.js";
+import { readStatus } from "./status.js";
 
 export const DAY_MS = 24 * 3_600_000;
 export const LIMITS = {
@@ -24,6 +25,8 @@ export const LIMITS = {
 	keepMs: 7 * DAY_MS,
 	quotaBytes: 16 * 1024 ** 3,
 } as const;
+
+const PRUNE_EVERY_MS = 5 * 60_000;
 
 const runtimeSchema = z.strictObject({
 	home: z.string().min(1).optional(),
@@ -77,6 +80,7 @@ export class Runtime implements AsyncDisposable {
 	readonly #options: RuntimeOptions;
 	readonly #self = readStat(process.pid) ?? { pid: process.pid, start: "0" };
 	#pruned = 0;
+	#pruneTimer: NodeJS.Timeout | undefined;
 	#starting = 0;
 
 	constructor(home: Home, options: RuntimeOptions) {
@@ -85,7 +89,8 @@ export class Runtime implements AsyncDisposable {
 		this.#options = options;
 		const cgroups = options.cgroup === "off" ? undefined : findCgroups();
 		this.registry = new Registry(home, cgroups);
-		this.#keepers = new Keepers(home, options.tools ?? findTools(), cgroups, { warm: options.warm ?? 1 });
+		this.#keepers = new Keepers(home, options.tools ?? findTools(), cgroups, { warm: options.warm ?? 2 });
+		this.#keepers.warmUp();
 	}
 
 	get tools(): Tools {
@@ -137,34 +142,30 @@ export class Runtime implements AsyncDisposable {
 					host: hostIdentity(),
 					starter: { pid: this.#self.pid, start: this.#self.start },
 				};
-				fs.writeFileSync(path.join(dir, "command"), text ? (wanted.command as string) : `set -- ${(wanted.command as string[]).map(shellQuote).join(" ")}\n`, { mode: 0o600 });
+				fill(dir, "command", text ? (wanted.command as string) : `set -- ${(wanted.command as string[]).map(shellQuote).join(" ")}\n`);
 				writeSpec(dir, spec);
 				const env = childEnvironment(process.env, { ...(terminal ? { TERM: "xterm-256color" } : {}), ...wanted.env, HOLDFAST_ID: id });
 				return { cwd, env, mode: text ? shell : "argv", stdin, terminal, log, umask: process.umask() };
 		});
 		const started = this.registry.process(spec as Spec);
 		await this.#untilStarted(started, launch.keeperGone);
-		setImmediate(() => void this.#keepers.warmUp().then(() => this.#pruneNowAndThen()));
+		this.#keepers.warmUp();
+		this.#pruneNowAndThen();
 		return started;
 	}
 
 	/** Wait for the command's pid. What failed before that never ran, and leaves nothing behind. */
 	async #untilStarted(started: Process, keeperGone: Promise<void>): Promise<void> {
-		const isUp = () => fs.existsSync(path.join(started.dir, "started")) && started.pid !== null;
-		if (isUp()) return;
 		const wakeup = new Wakeup();
 		const unwatch = watchDirectory(started.dir, wakeup.poke);
 		void keeperGone.then(wakeup.poke);
 		try {
-			for (;;) {
-				if (isUp()) return;
+			while (!hasStarted(started.dir) || started.pid === null) {
 				const status = readStatus(started.dir, started.spec);
-				if (isOver(status) && (status.status === "error" || status.status === "lost")) {
-					const reason = status.reason;
+				if (status.status === "error" || status.status === "lost") {
 					this.registry.remove(started.id, path.join(this.home.live, started.id));
-					throw new HoldfastError("START_FAILED", `nothing ran: ${reason}`);
+					throw new HoldfastError("START_FAILED", `nothing ran: ${status.reason}`);
 				}
-				if (isOver(status)) return;
 				await wakeup.next(1_000);
 			}
 		} finally {
@@ -191,12 +192,13 @@ export class Runtime implements AsyncDisposable {
 	}
 
 	/** Closing a runtime leaves its processes running. */
-	async [Symbol.asyncDispose](): Promise<void> {
-		this.close();
+	async close(): Promise<void> {
+		clearTimeout(this.#pruneTimer);
+		await this.#keepers.close();
 	}
 
-	close(): void {
-		this.#keepers.close();
+	[Symbol.asyncDispose](): Promise<void> {
+		return this.close();
 	}
 
 	#checkLimit(task: string): void {
@@ -205,16 +207,18 @@ export class Runtime implements AsyncDisposable {
 		if (running >= limit) throw new HoldfastError("LIMIT", `task "${task}" already has ${running} running processes, and ${limit} are allowed; end one first (kill), or raise the limit`);
 	}
 
-	/** Old things go while new ones come; at most once a minute. */
+	/** Old things go while new ones come. */
 	#pruneNowAndThen(): void {
 		const now = Date.now();
-		if (now - this.#pruned < 60_000) return;
+		if (now - this.#pruned < PRUNE_EVERY_MS) return;
 		this.#pruned = now;
-		try {
-			this.prune();
-		} catch {
-			// housekeeping never fails a start; `holdfast prune` reports what is wrong
-		}
+		this.#pruneTimer = setTimeout(() => {
+			try {
+				this.prune();
+			} catch {
+				// housekeeping never fails anything; `holdfast prune` reports what is wrong
+			}
+		}, 1_000).unref();
 	}
 }
 

@@ -1,9 +1,9 @@
 /** What a process is, written once by whoever started it: `spec.json`. */
-import fs from "node:fs";
 import path from "node:path";
 import * as z from "zod";
 import { HoldfastError } from "../base/errors.js";
 import { readIfThere } from "../base/files.js";
+import { fill } from "../keeper/keepers.js";
 
 const identity = z.object({ pid: z.number(), start: z.string() });
 
@@ -33,13 +33,13 @@ export type Spec = z.infer<typeof schema>;
 export const COMMAND_SHOWN = 4096;
 
 export function writeSpec(dir: string, spec: Spec): void {
-	fs.writeFileSync(path.join(dir, "spec.json"), `${JSON.stringify(spec)}\n`, { mode: 0o600 });
+	fill(dir, "spec.json", `${JSON.stringify(spec)}\n`);
 }
 
 /** undefined: not written yet. A file that cannot be understood is an error that names it. */
 export function readSpec(dir: string): Spec | undefined {
 	const text = readIfThere(path.join(dir, "spec.json"));
-	if (text === undefined) return undefined;
+	if (!text) return undefined;
 	try {
 		return schema.parse(JSON.parse(text));
 	} catch (cause) {

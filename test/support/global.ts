@@ -1,0 +1,10 @@
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+
+/** One directory for everything the tests write; nothing may be left in it. */
+export default function setup(): () => void {
+	const root = fs.mkdtempSync(path.join(fs.realpathSync(os.tmpdir()), "holdfast-test-"));
+	process.env.HOLDFAST_TEST_ROOT = root;
+	return () => fs.rmSync(root, { recursive: true, force: true });
+}

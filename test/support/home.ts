@@ -1,0 +1,56 @@
+import { randomBytes } from "node:crypto";
+import fs from "node:fs";
+import path from "node:path";
+import { openRuntime, type Process, type Runtime, type RuntimeOptions } from "../../src/index.js";
+
+export function testRoot(): string {
+	const root = process.env.HOLDFAST_TEST_ROOT;
+	if (!root) throw new Error("run through vitest: test/support/global.ts sets HOLDFAST_TEST_ROOT");
+	return root;
+}
+
+const cleanups: (() => unknown)[] = [];
+
+/** Undo something when the test is over: last come, first served, before the check for leaks. */
+export const atEnd = (undo: () => unknown): void => void cleanups.push(undo);
+
+export async function runCleanups(): Promise<void> {
+	for (let undo = cleanups.pop(); undo; undo = cleanups.pop()) await undo();
+}
+
+/** A directory for one test, removed when it is over. */
+export function tempDir(name = "dir"): string {
+	const dir = path.join(testRoot(), `${name}-${randomBytes(4).toString("hex")}`);
+	fs.mkdirSync(dir, { recursive: true, mode: 0o700 });
+	atEnd(() => fs.rmSync(dir, { recursive: true, force: true }));
+	return dir;
+}
+
+/** A runtime on a home of its own. When the test is over everything in it is killed, and it is closed. */
+export async function testRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
+	const home = options.home ?? tempDir("home");
+	const runtime = await openRuntime({ warm: 0, ...options, home });
+	atEnd(() => endAll(runtime));
+	return runtime;
+}
+
+/** Kill whatever still runs, or was left running, and wait until its keeper is gone too. */
+export async function endAll(runtime: Runtime): Promise<void> {
+	await Promise.all(runtime.list({ task: null }).map((process) => process.kill({ graceMs: 200 })));
+	await runtime.close();
+}
+
+/** All of its output as text. */
+export const textOf = (process: Process): string => {
+	const { first, end } = process.log.bounds();
+	return process.read(first, end - first + 1).bytes.toString("utf8");
+};
+
+/** Wait for a condition that has no event. */
+export async function until(what: string, holds: () => boolean, ms = 10_000): Promise<void> {
+	const deadline = Date.now() + ms;
+	while (!holds()) {
+		if (Date.now() > deadline) throw new Error(`did not happen within ${ms} ms: ${what}`);
+		await new Promise((resolve) => setTimeout(resolve, 5));
+	}
+}

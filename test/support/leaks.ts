@@ -1,0 +1,41 @@
+/** After each test: no process, no watcher and no directory of it may be left. A test that leaves one fails. */
+import fs from "node:fs";
+import { afterEach, expect } from "vitest";
+import { Snapshot } from "../../src/process/tree.js";
+import { readProc } from "../../src/base/proc.js";
+import { runCleanups, testRoot } from "./home.js";
+
+afterEach(async () => {
+	await runCleanups();
+	const root = testRoot();
+	const processes = await settles(() => processesOf(root));
+	for (const { pid } of processes) process.kill(pid, "SIGKILL"); // so that one bad test does not fail the next
+	const watchers = await settles(openWatchers);
+	const files = fs.readdirSync(root);
+	for (const name of files) fs.rmSync(`${root}/${name}`, { recursive: true, force: true });
+	expect({ processes, watchers, files }).toEqual({ processes: [], watchers: [], files: [] });
+});
+
+/** Processes that have the test's directory in their arguments, environment or working directory. */
+function processesOf(root: string): { pid: number; argv: string }[] {
+	const found: { pid: number; argv: string }[] = [];
+	for (const stat of new Snapshot().stats.values()) {
+		if (stat.pid === process.pid || stat.pid === process.ppid) continue;
+		const argv = readProc(`/proc/${stat.pid}/cmdline`) ?? "";
+		const environ = readProc(`/proc/${stat.pid}/environ`) ?? "";
+		if (argv.includes(`${root}/`) || /(^|\0)HOLDFAST_ID=/.test(environ)) found.push({ pid: stat.pid, argv: argv.replaceAll("\0", " ").slice(0, 200) });
+	}
+	return found;
+}
+
+const openWatchers = (): string[] => process.getActiveResourcesInfo().filter((name) => name === "FSEvent");
+
+/** What is ending gets two seconds to be gone. */
+async function settles<T>(look: () => T[]): Promise<T[]> {
+	const deadline = Date.now() + 2_000;
+	for (;;) {
+		const found = look();
+		if (found.length === 0 || Date.now() > deadline) return found;
+		await new Promise((resolve) => setTimeout(resolve, 10));
+	}
+}

@@ -1,0 +1,14 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+	test: {
+		include: ["test/**/*.test.ts"],
+		globalSetup: ["test/support/global.ts"],
+		setupFiles: ["test/support/leaks.ts"],
+		testTimeout: 60_000,
+		hookTimeout: 60_000,
+		// Every test starts real processes, and the machine may have two cores.
+		fileParallelism: false,
+		pool: "forks",
+	},
+});
