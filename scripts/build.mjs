@@ -1,10 +1,11 @@
 // Compile, and put the keeper's scripts beside the code that starts them.
-import { execFileSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 
-const root = path.dirname(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname));
-execFileSync(process.execPath, [path.join(root, "node_modules/typescript/bin/tsc"), "-b"], { cwd: root, stdio: "inherit" });
+const root = path.dirname(import.meta.dirname);
+const { status } = spawnSync(process.execPath, [path.join(root, "node_modules/typescript/bin/tsc"), "-b"], { cwd: root, stdio: "inherit" });
+if (status !== 0) process.exit(status ?? 1);
 fs.mkdirSync(path.join(root, "dist/keeper"), { recursive: true });
 for (const name of ["keeper.sh", "pty.py", "pty.pl"]) fs.copyFileSync(path.join(root, "src/keeper", name), path.join(root, "dist/keeper", name));
 const cli = path.join(root, "dist/doors/cli/main.js");

@@ -8,7 +8,7 @@ import { childEnvironment } from "../base/environment.js";
 import { hostIdentity, readStat } from "../base/proc.js";
 import { shellQuote } from "../base/quote.js";
 import { probeEvents, Wakeup, watchDirectory } from "../base/watch.js";
-import { findCgroups } from "../keeper/cgroup.js";
+import { type Cgroups, findCgroups } from "../keeper/cgroup.js";
 import { fill, Keepers } from "../keeper/keepers.js";
 import { hasStarted } from "../keeper/layout.js";
 import { findTools, type Tools } from "../keeper/tools.js";
@@ -95,6 +95,10 @@ export class Runtime implements AsyncDisposable {
 
 	get tools(): Tools {
 		return this.#keepers.tools;
+	}
+
+	get cgroups(): Cgroups | undefined {
+		return this.#keepers.cgroups;
 	}
 
 	/** Start a process that outlives this program. Resolves once it runs; throws if nothing ran. */

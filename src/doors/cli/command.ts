@@ -1,0 +1,92 @@
+/** What a command of the CLI is: how it is called, what it does, and what it teaches. */
+import { type ParseArgsConfig, parseArgs } from "node:util";
+import { HoldfastError } from "../../base/errors.js";
+import { openRuntime, type Runtime } from "../../process/runtime.js";
+import type { Output } from "./output.js";
+
+export type OptionSpecs = Record<string, { type: "string" | "boolean"; short?: string; help: string; value?: string }>;
+
+export interface Command {
+	readonly name: string;
+	/** After the name, in the usage line. */
+	readonly usage: string;
+	readonly summary: string;
+	/** More to know, and examples, for `--help`. */
+	readonly teach: string;
+	readonly options: OptionSpecs;
+	/** Resolves with the exit code. */
+	run(call: Call): Promise<number>;
+}
+
+export interface Call {
+	readonly values: Readonly<Record<string, string | boolean | undefined>>;
+	readonly words: readonly string[];
+	readonly out: Output;
+	/** The runtime on the chosen home; opened when first asked for. */
+	runtime(): Promise<Runtime>;
+}
+
+export const COMMON: OptionSpecs = {
+	json: { type: "boolean", help: "print JSON, stable and documented in docs/cli.md" },
+	home: { type: "string", value: "DIR", help: "use this home instead of $HOLDFAST_HOME or ~/.local/state/holdfast" },
+	task: { type: "string", value: "NAME", help: "whose processes: a conversation, an episode, a project (default: default)" },
+	help: { type: "boolean", short: "h", help: "show this help" },
+};
+
+export const EXIT = { ok: 0, failed: 1, usage: 2, notFound: 3, timeout: 124, notStarted: 125 } as const;
+
+/** Options before the first `--` or word that is not one; what is behind `--` is never looked at. */
+export function parseCall(command: Command, argv: readonly string[]): { values: Record<string, string | boolean | undefined>; words: string[] } {
+	const specs = { ...command.options, ...COMMON };
+	const options: ParseArgsConfig["options"] = {};
+	for (const [name, spec] of Object.entries(specs)) options[name] = { type: spec.type, ...(spec.short ? { short: spec.short } : {}) };
+	try {
+		const { values, positionals } = parseArgs({ args: [...argv], options, allowPositionals: true, strict: true });
+		return { values: values as Record<string, string | boolean | undefined>, words: positionals };
+	} catch (error) {
+		throw new HoldfastError("INVALID", (error as Error).message.replace(/\. To specify a positional.*/s, ""), { cause: error });
+	}
+}
+
+export function runtimeOpener(values: Call["values"]): { runtime: () => Promise<Runtime>; close: () => Promise<void> } {
+	let opened: Promise<Runtime> | undefined;
+	return {
+		runtime: () => {
+			opened ??= openRuntime({
+				warm: 0,
+				...(typeof values.home === "string" ? { home: values.home } : {}),
+				...(typeof values.task === "string" ? { task: values.task } : {}),
+			});
+			return opened;
+		},
+		close: async () => {
+			if (opened) await (await opened.catch(() => undefined))?.close();
+		},
+	};
+}
+
+/** A whole number given as an option. */
+export function numberOption(call: Call, name: string, limits: { min: number; max?: number }): number | undefined {
+	const text = call.values[name];
+	if (text === undefined) return undefined;
+	const value = Number(text);
+	if (typeof text !== "string" || text.trim() === "" || !Number.isInteger(value) || value < limits.min || value > (limits.max ?? Number.MAX_SAFE_INTEGER))
+		throw new HoldfastError("INVALID", `--${name} takes a whole number ${limits.max === undefined ? `of at least ${limits.min}` : `from ${limits.min} to ${limits.max}`}, not "${String(text)}"`);
+	return value;
+}
+
+/** Seconds, with a fraction if need be. */
+export function secondsOption(call: Call, name: string): number | undefined {
+	const text = call.values[name];
+	if (text === undefined) return undefined;
+	const value = Number(text);
+	if (typeof text !== "string" || text.trim() === "" || !Number.isFinite(value) || value <= 0) throw new HoldfastError("INVALID", `--${name} takes a number of seconds above 0, not "${String(text)}"`);
+	return value;
+}
+
+export function oneWord(call: Call, what: string): string {
+	const [word, ...more] = call.words;
+	if (word === undefined) throw new HoldfastError("INVALID", `give ${what}; \`holdfast ps\` lists the processes there are`);
+	if (more.length > 0) throw new HoldfastError("INVALID", `only ${what} is expected, not also "${more.join(" ")}"`);
+	return word;
+}

@@ -1,0 +1,47 @@
+import { HoldfastError } from "../../../base/errors.js";
+import { isOver } from "../../../process/status.js";
+import { type Command, EXIT, oneWord } from "../command.js";
+import { feed, session } from "../session.js";
+import { writeOut } from "../stream.js";
+import { startOfLastLines } from "./logs.js";
+
+export const attach: Command = {
+	name: "attach",
+	usage: "ID",
+	summary: "put your terminal on a running process: see it, type into it",
+	options: {},
+	teach: `
+Ctrl-] detaches; the process goes on. Several people can be attached at once; each sees everything, and the size is that
+of whoever attached or resized last. A process without a terminal of its own shows its last lines and takes whole lines;
+there Ctrl-C detaches, and Ctrl-D ends its input.
+
+Exit code: the process's own when it ended meanwhile, 0 after detaching.`,
+	async run(call) {
+		if (call.out.json) throw new HoldfastError("INVALID", "attach is for people; use `holdfast logs --follow --json` and `holdfast write`");
+		const process_ = (await call.runtime()).get(oneWord(call, "the id of one process"));
+		const before = process_.status();
+		if (isOver(before)) throw new HoldfastError("ENDED", `${process_.id} has ended; \`holdfast logs ${process_.id}\` shows its output`);
+		if (process_.spec.terminal) {
+			if (!process.stdin.isTTY || !process.stdout.isTTY) throw new HoldfastError("NO_TERMINAL", "attach needs a terminal on both sides; use `holdfast logs --follow` and `holdfast write` in scripts");
+			if ((await session(process_, { note: call.out.note })) === "detached") return EXIT.ok;
+		} else {
+			call.out.note(`attached to ${process_.id}, which has no terminal: lines you type go to its stdin; Ctrl-C detaches`);
+			const leave = new AbortController();
+			const onInterrupt = () => leave.abort();
+			process.once("SIGINT", onInterrupt);
+			const stopFeeding = feed(process_);
+			try {
+				for await (const slice of process_.follow({ from: startOfLastLines(process_, 20), signal: leave.signal })) await writeOut(slice.bytes);
+			} finally {
+				stopFeeding();
+				process.off("SIGINT", onInterrupt);
+			}
+			if (leave.signal.aborted) {
+				call.out.note(`\ndetached; ${process_.id} goes on`);
+				return EXIT.ok;
+			}
+		}
+		const status = process_.status();
+		return "exitCode" in status && status.exitCode !== null ? status.exitCode : EXIT.failed;
+	},
+};

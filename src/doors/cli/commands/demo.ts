@@ -1,0 +1,118 @@
+/** A runtime is killed in the middle of its work; another one goes on where it was. Everything shown here has been checked. */
+import { spawn } from "node:child_process";
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import { HoldfastError } from "../../../base/errors.js";
+import { openRuntime } from "../../../process/runtime.js";
+import { summary } from "../../../process/summary.js";
+import { type Command, EXIT } from "../command.js";
+import type { Output } from "../output.js";
+import { statusCell } from "./ps.js";
+
+const SERVER = `
+let n = 0;
+const server = require("node:http").createServer((_, answer) => answer.end("request served, tick " + n + "\\n"));
+server.listen(0, "127.0.0.1", () => console.log("listening on " + server.address().port));
+setInterval(() => console.log("tick " + ++n), 20);`;
+
+const QUESTION = `printf 'What is your name? '; read -r name; echo "Hello, $name."; exit 7`;
+
+export const demo: Command = {
+	name: "demo",
+	usage: "",
+	summary: "see it hold: a server and a terminal survive the SIGKILL of their runtime",
+	options: {
+		worker: { type: "string", value: "HOME", help: "(internal) be the runtime that gets killed" },
+	},
+	teach: "Uses a home of its own in the temporary directory and leaves nothing behind.",
+	async run({ values, out }) {
+		if (typeof values.worker === "string") return worker(values.worker);
+		const home = fs.mkdtempSync(path.join(os.tmpdir(), "holdfast-demo-"));
+		try {
+			return await show(home, out);
+		} finally {
+			fs.rmSync(home, { recursive: true, force: true });
+		}
+	},
+};
+
+/** Starts two things, reads the output of one, and never ends by itself. */
+async function worker(home: string): Promise<number> {
+	const runtime = await openRuntime({ home, warm: 0 });
+	const server = await runtime.spawn({ command: [process.execPath, "-e", SERVER], name: "server" });
+	const question = await runtime.spawn({ command: QUESTION, name: "question", terminal: true });
+	let bytes = 0;
+	for await (const slice of server.follow()) {
+		bytes += slice.bytes.length;
+		process.stdout.write(`${JSON.stringify({ server: server.id, question: question.id, bytes })}\n`);
+	}
+	return EXIT.failed;
+}
+
+interface Report {
+	readonly server: string;
+	readonly question: string;
+	readonly bytes: number;
+}
+
+async function show(home: string, out: Output): Promise<number> {
+	const step = (text: string) => out.line(`${out.style("cyan", "▸")} ${text}`);
+	const good = (text: string) => out.line(`  ${out.style("green", "✓")} ${text}`);
+
+	step("A runtime starts a server, and a program on a terminal that asks a question.");
+	const child = spawn(process.execPath, [process.argv[1] as string, "demo", "--worker", home], { stdio: ["ignore", "pipe", "inherit"] });
+	const report = await firstReport(child.stdout, 400);
+	good(`runtime ${child.pid} has read ${report.bytes} bytes of the server's output`);
+
+	step(`kill -9 ${child.pid}: no goodbye, no cleanup.`);
+	child.kill("SIGKILL");
+	await new Promise((resolve) => child.once("exit", resolve));
+	good("the runtime is gone");
+
+	step("Another runtime opens the same home.");
+	await using runtime = await openRuntime({ home, warm: 0 });
+	const server = runtime.get(report.server);
+	const question = runtime.get(report.question);
+	out.table(
+		["  ID", "STATUS", "PID", "COMMAND"],
+		runtime.list().map((process) => summary(process)).map((item) => [`  ${item.session_id}`, statusCell(item, out), String(item.pid), String(item.name)]),
+	);
+
+	const seen = await server.wait({ until: { pattern: "tick 100\\b" }, timeoutMs: 20_000 });
+	const text = server.read(0).bytes.toString("utf8");
+	const ticks = [...text.matchAll(/^tick (\d+)$/gm)].map((match) => Number(match[1]));
+	must(seen.matched === "pattern" && ticks.every((tick, index) => tick === index + 1), "a tick is missing or doubled");
+	good(`output: ticks 1 to ${ticks.length}, none missing, none doubled, the kill in their middle`);
+
+	const port = /listening on (\d+)/.exec(text)?.[1];
+	const answer = await (await fetch(`http://127.0.0.1:${port}/`)).text();
+	good(`the server answers on port ${port}: ${answer.trim()}`);
+
+	await question.wait({ until: { pattern: "name\\? " }, timeoutMs: 10_000 });
+	await question.write("Ada\r");
+	const end = await question.wait({ timeoutMs: 10_000 });
+	const said = question.read(0).bytes.toString("utf8").trim().split("\r\n");
+	must(said.at(-1) === "Hello, Ada." && end.status.status === "exited" && end.status.exitCode === 7, "the terminal did not answer");
+	good(`stdin: typed "Ada" into the terminal, it said "${said.at(-1)}" and exited with 7, as it should`);
+
+	const killed = await server.kill();
+	must(killed.status === "killed", "the server survived");
+	good(`killed the server with proof: ${killed.signalled.length} signalled, ${killed.survivors.length} left (${killed.method})`);
+	out.line();
+	out.line("Start something of your own: npx holdfast run --background -- 'your command'; then npx holdfast help.");
+	return EXIT.ok;
+}
+
+async function firstReport(stream: NodeJS.ReadableStream, bytes: number): Promise<Report> {
+	for await (const line of createInterface({ input: stream })) {
+		const report = JSON.parse(line) as Report;
+		if (report.bytes >= bytes) return report;
+	}
+	throw new HoldfastError("INTERNAL", "the demo's runtime ended before it had started anything");
+}
+
+function must(holds: boolean, otherwise: string): void {
+	if (!holds) throw new HoldfastError("INTERNAL", `the demo failed: ${otherwise}`);
+}

@@ -1,0 +1,45 @@
+import { createInterface } from "node:readline/promises";
+import { clean, diagnose } from "../../../process/doctor.js";
+import { type Command, EXIT } from "../command.js";
+
+export const doctor: Command = {
+	name: "doctor",
+	usage: "[--clean [--yes]]",
+	summary: "say what this box can do, and find what crashes have left behind",
+	options: {
+		clean: { type: "boolean", help: "remove or end what was left behind, after asking" },
+		yes: { type: "boolean", short: "y", help: "with --clean: do not ask" },
+	},
+	teach: `
+Exit code: 0 when nothing is wrong, 1 when something needs attention.`,
+	async run({ values, out, runtime }) {
+		const opened = await runtime();
+		const { checks, orphans } = await diagnose(opened);
+		if (!out.json) {
+			for (const check of checks) {
+				const mark = check.state === "ok" ? out.style("green", "ok  ") : out.style("yellow", check.state);
+				out.line(`${mark}  ${check.name.padEnd(12)} ${check.found}${check.advice ? `\n${" ".repeat(19)}${out.style("dim", check.advice)}` : ""}`);
+			}
+			for (const orphan of orphans) out.line(`${out.style("yellow", "left")}  ${orphan.kind.padEnd(12)} ${orphan.what}${orphan.pids ? ` (${orphan.pids.join(", ")})` : ""}`);
+			if (orphans.length === 0) out.line(`${out.style("green", "ok  ")}  ${"leftovers".padEnd(12)} none`);
+		}
+		let done: string[] = [];
+		if (orphans.length > 0 && (values.clean || (!out.json && process.stdin.isTTY && process.stdout.isTTY))) {
+			if (values.yes || (await agrees(`Clean up ${orphans.length} of these? [y/N] `))) done = clean(opened, orphans);
+			for (const line of done) if (!out.json) out.line(line);
+		}
+		if (out.json) out.data({ checks, orphans, cleaned: done });
+		return checks.every((check) => check.state === "ok") && (orphans.length === 0 || done.length > 0) ? EXIT.ok : EXIT.failed;
+	},
+};
+
+/** A question for a person; without one the answer is no. */
+async function agrees(question: string): Promise<boolean> {
+	if (!process.stdin.isTTY) return false;
+	const terminal = createInterface({ input: process.stdin, output: process.stderr });
+	try {
+		return /^y(es)?$/i.test((await terminal.question(question)).trim());
+	} finally {
+		terminal.close();
+	}
+}

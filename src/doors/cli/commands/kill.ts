@@ -1,0 +1,63 @@
+import { HoldfastError } from "../../../base/errors.js";
+import { describeEnd } from "../../../process/process.js";
+import { summary } from "../../../process/summary.js";
+import { type Command, EXIT, secondsOption } from "../command.js";
+
+export const kill: Command = {
+	name: "kill",
+	usage: "ID… [--grace SECONDS]",
+	summary: "end a process and everything it started, and look whether that worked",
+	options: {
+		grace: { type: "string", value: "SECONDS", help: "how long after TERM to use KILL (default 2)" },
+	},
+	teach: `
+TERM to the whole tree, a grace, then KILL, then a look whether anybody survived. "killed" means looked and gone; if
+somebody is left the pids are named and the exit code is 1. --json adds the method: cgroup (total), subreaper or walk.
+
+Examples
+  holdfast kill 3f2a
+  holdfast kill 3f2a 9b1c --grace 10`,
+	async run(call) {
+		if (call.words.length === 0) throw new HoldfastError("INVALID", "give the id of at least one process");
+		const runtime = await call.runtime();
+		const graceMs = (secondsOption(call, "grace") ?? 2) * 1000;
+		const processes = call.words.map((id) => runtime.get(id));
+		const results = await Promise.all(processes.map(async (process) => ({ process, result: await process.kill({ graceMs }) })));
+		const rows = results.map(({ process, result }) => {
+			const { status, method, signalled, survivors, final } = result;
+			return { session_id: process.id, status, method, signalled, survivors, exit_code: "exitCode" in final ? final.exitCode : null, signal: "signal" in final ? final.signal : null };
+		});
+		if (call.out.json) call.out.data(rows.length === 1 ? rows[0] : rows);
+		else {
+			for (const [index, row] of rows.entries()) {
+				const { process, result } = results[index] as (typeof results)[number];
+				const people = row.signalled.length === 1 ? "1 process" : `${row.signalled.length} processes`;
+				if (row.status === "killed") call.out.line(`${process.id} killed: ${people} signalled, none left (${describeEnd(result.final)})`);
+				else if (row.status === "already_exited") call.out.line(`${process.id} had ended already (${describeEnd(result.final)})${row.signalled.length > 0 ? `; ended ${people} it had left behind` : ""}`);
+				else call.out.note(`${process.id}: still alive after KILL: ${row.survivors.join(", ")}`);
+			}
+		}
+		return rows.some((row) => row.status === "error") ? EXIT.failed : EXIT.ok;
+	},
+};
+
+export const signal: Command = {
+	name: "signal",
+	usage: "ID SIGNAL",
+	summary: "send one signal, such as INT, HUP or USR1",
+	options: {},
+	teach: `
+It goes to the process group of the command, on a terminal to the group in the foreground.
+
+Example
+  holdfast signal 3f2a INT`,
+	async run(call) {
+		const [id, name, ...more] = call.words;
+		if (id === undefined || name === undefined || more.length > 0) throw new HoldfastError("INVALID", "give the id of a process and a signal, such as INT");
+		const process = (await call.runtime()).get(id);
+		const full = `SIG${name.toUpperCase().replace(/^SIG/, "")}` as NodeJS.Signals;
+		process.signal(full);
+		if (call.out.json) call.out.data({ ...summary(process), sent: full });
+		return EXIT.ok;
+	},
+};

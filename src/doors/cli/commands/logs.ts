@@ -1,0 +1,102 @@
+import { StringDecoder } from "node:string_decoder";
+import { HoldfastError } from "../../../base/errors.js";
+import { utf8 } from "../../../base/text.js";
+import type { Process } from "../../../process/process.js";
+import { summary } from "../../../process/summary.js";
+import { type Call, type Command, EXIT, numberOption, oneWord } from "../command.js";
+import { writeOut } from "../stream.js";
+
+const CHUNK = 1024 * 1024;
+
+export const logs: Command = {
+	name: "logs",
+	usage: "ID [-f] [--from OFFSET | --lines N]",
+	summary: "print the output of a process",
+	options: {
+		follow: { type: "boolean", short: "f", help: "go on printing until it ends" },
+		from: { type: "string", value: "OFFSET", help: "start at this byte of the output (0: the first)" },
+		lines: { type: "string", short: "n", value: "N", help: "only the last N lines" },
+		discard: { type: "string", value: "OFFSET", help: "forget the output before this byte; a writer paused by a full log goes on" },
+	},
+	teach: `
+The output is printed byte for byte. If the beginning is gone (a log keeps its last 64 MiB), a remark on stderr says
+from which byte it starts. With --json: {session_id, output, byte_offset, next_offset, total_bytes, status, exit_code};
+with --json --follow one such object a line.
+
+Examples
+  holdfast logs 3f2a -n 20
+  holdfast logs 3f2a -f --from 10240`,
+	async run(call) {
+		const process = (await call.runtime()).get(oneWord(call, "the id of one process"));
+		const discard = numberOption(call, "discard", { min: 0 });
+		if (discard !== undefined) {
+			const first = await process.discard(discard);
+			if (call.out.json) call.out.data({ session_id: process.id, first_offset: first });
+			else call.out.note(`the output of ${process.id} now starts at byte ${first}`);
+			return EXIT.ok;
+		}
+		const from = start(call, process);
+		const { first } = process.log.bounds();
+		if (first > from) call.out.note(`holdfast: the first ${first - from} bytes asked for are gone; this starts at byte ${first}`);
+		return call.values.follow ? follow(call, process, from) : printAll(call, process, from);
+	},
+};
+
+function start(call: Call, process: Process): number {
+	const from = numberOption(call, "from", { min: 0 });
+	const lines = numberOption(call, "lines", { min: 0 });
+	if (from !== undefined && lines !== undefined) throw new HoldfastError("INVALID", "give --from or --lines, not both");
+	if (lines !== undefined) return startOfLastLines(process, lines);
+	return from ?? 0;
+}
+
+/** Reads backwards, so that the end of a long log is found at once. */
+export function startOfLastLines(process: Process, lines: number): number {
+	const { first, end } = process.log.bounds();
+	if (lines === 0) return end;
+	let left = lines;
+	for (let to = end; to > first; ) {
+		const from = Math.max(first, to - 65_536);
+		const { bytes } = process.read(from, to - from);
+		for (let at = bytes.length - 1; at >= 0; at--) {
+			if (bytes[at] !== 10 || from + at === end - 1) continue;
+			left--;
+			if (left === 0) return from + at + 1;
+		}
+		to = from;
+	}
+	return first;
+}
+
+async function printAll(call: Call, process: Process, from: number): Promise<number> {
+	const { end } = process.log.bounds();
+	const parts: Buffer[] = [];
+	let next = from;
+	let began: number | undefined;
+	while (next < end) {
+		const slice = process.read(next, Math.min(CHUNK, end - next));
+		if (slice.bytes.length === 0) break;
+		began ??= slice.offset;
+		if (call.out.json) parts.push(slice.bytes);
+		else await writeOut(slice.bytes);
+		next = slice.next;
+	}
+	if (call.out.json) {
+		const { session_id, status, exit_code } = summary(process);
+		call.out.data({ session_id, output: utf8(Buffer.concat(parts)), byte_offset: began ?? from, next_offset: next, total_bytes: end, status, exit_code });
+	}
+	return EXIT.ok;
+}
+
+async function follow(call: Call, process: Process, from: number): Promise<number> {
+	const decoder = new StringDecoder("utf8");
+	for await (const slice of process.follow({ from })) {
+		if (call.out.json) call.out.data({ session_id: process.id, output: decoder.write(slice.bytes), byte_offset: slice.offset, next_offset: slice.next });
+		else await writeOut(slice.bytes);
+	}
+	if (call.out.json) {
+		const { session_id, status, exit_code, total_bytes } = summary(process);
+		call.out.data({ session_id, output: decoder.end(), byte_offset: total_bytes, next_offset: total_bytes, status, exit_code });
+	}
+	return EXIT.ok;
+}

@@ -1,0 +1,56 @@
+import { summary, type Summary } from "../../../process/summary.js";
+import { type Command, EXIT } from "../command.js";
+import { oneLine, type Output } from "../output.js";
+
+export const ps: Command = {
+	name: "ps",
+	usage: "[--all] [--running]",
+	summary: "list processes, newest first",
+	options: {
+		all: { type: "boolean", short: "a", help: "of every task, not only this one" },
+		running: { type: "boolean", short: "r", help: "leave out those that have ended" },
+	},
+	teach: `
+Those that ended stay in the list for 30 minutes from their end; their output stays for 7 days.
+
+Examples
+  holdfast ps
+  holdfast ps --all --json | jq -r '.processes[] | select(.status=="running").session_id'`,
+	async run({ values, out, runtime }) {
+		const list = (await runtime()).list({ ...(values.all ? { task: null } : {}), ended: !values.running });
+		const processes = list.map((process) => summary(process));
+		if (out.json) out.data({ processes });
+		else if (processes.length === 0) out.note("no processes; start one with `holdfast run --background -- COMMAND`");
+		else table(processes, out, values.all === true);
+		return EXIT.ok;
+	},
+};
+
+function table(processes: readonly Summary[], out: Output, tasks: boolean): void {
+	const width = process.stdout.columns ?? 120;
+	out.table(
+		["ID", ...(tasks ? ["TASK"] : []), "STATUS", "PID", "AGE", "COMMAND"],
+		processes.map((item) => [
+			item.session_id,
+			...(tasks ? [oneLine(item.task, 16)] : []),
+			statusCell(item, out),
+			String(item.pid ?? "-"),
+			age(item.uptime_seconds),
+			oneLine(item.name ? `${item.name}: ${item.command}` : item.command, Math.max(20, width - (tasks ? 70 : 52))),
+		]),
+	);
+	for (const item of processes) if (item.note && item.status === "running") out.note(`${item.session_id}: ${item.note}`);
+}
+
+export function statusCell(item: Summary, out: Output): string {
+	const ending = item.signal ?? (item.exit_code === null ? "" : String(item.exit_code));
+	const text = item.status === "running" ? (item.note?.startsWith("paused") ? "paused" : "running") : `${item.status}${ending ? ` ${ending}` : ""}`;
+	return out.style(item.status === "running" ? "green" : item.exit_code === 0 ? "dim" : "red", text);
+}
+
+function age(seconds: number): string {
+	if (seconds < 120) return `${seconds}s`;
+	if (seconds < 7200) return `${Math.floor(seconds / 60)}m`;
+	if (seconds < 172_800) return `${Math.floor(seconds / 3600)}h`;
+	return `${Math.floor(seconds / 86_400)}d`;
+}

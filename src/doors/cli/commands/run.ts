@@ -1,0 +1,156 @@
+import { HoldfastError } from "../../../base/errors.js";
+import { utf8 } from "../../../base/text.js";
+import type { Process } from "../../../process/process.js";
+import type { SpawnOptions } from "../../../process/runtime.js";
+import { isOver, type Status } from "../../../process/status.js";
+import { summary } from "../../../process/summary.js";
+import { type Call, type Command, EXIT, numberOption, secondsOption } from "../command.js";
+import { feed, session } from "../session.js";
+import { writeOut } from "../stream.js";
+
+export const run: Command = {
+	name: "run",
+	usage: "[--background] [--pty] [--name NAME] [--cwd DIR] [--timeout SECONDS] -- COMMAND",
+	summary: "start a command that holds; in the foreground, show its output and pass its exit code on",
+	options: {
+		background: { type: "boolean", short: "b", help: "return at once with its id; its stdin stays open" },
+		pty: { type: "boolean", short: "t", help: "run it on a terminal of its own; in the foreground, yours is attached to it" },
+		name: { type: "string", value: "NAME", help: "a name to know it by in lists" },
+		cwd: { type: "string", value: "DIR", help: "where to run it (default: here)" },
+		env: { type: "string", value: "NAMES", help: "pass these variables on too, although they look like secrets (A,B)" },
+		timeout: { type: "string", value: "SECONDS", help: "how long to stay with it; then it goes on in the background" },
+		"on-timeout": { type: "string", value: "WHAT", help: "background (default) or kill" },
+		"log-limit": { type: "string", value: "BYTES", help: "how much output to keep (default 64 MiB)" },
+		"log-full": { type: "string", value: "WHAT", help: "ring (default): the oldest output goes; block: the writer waits" },
+	},
+	teach: `
+One argument is shell text for bash; several are a program and its arguments, run as they are.
+Ctrl-C is passed on to the command; a second one kills it and everything it started.
+Whatever happens to this program, the command goes on: \`holdfast ps\`, \`holdfast logs\`, \`holdfast attach\`.
+
+Exit code: the command's own (128+n after signal n); 124 when --timeout was reached, 125 when nothing could be started.
+
+Examples
+  holdfast run -- 'npm test 2>&1 | tail -50'
+  holdfast run --background --name web -- npm run dev
+  holdfast run --pty -- vim notes.txt`,
+	async run(call) {
+		const { values, words, out } = call;
+		const [first, ...more] = words;
+		if (first === undefined) throw new HoldfastError("INVALID", "give a command after --, as in: holdfast run -- 'make test'");
+		const seconds = secondsOption(call, "timeout");
+		const onTimeout = oneOf(call, "on-timeout", ["background", "kill"]) ?? "background";
+		if (values.background && seconds !== undefined) throw new HoldfastError("INVALID", "--timeout says how long to stay with a foreground command; with --background use `holdfast wait --timeout`");
+		const size = { cols: process.stdout.columns ?? 120, rows: process.stdout.rows ?? 30 };
+		const limit = numberOption(call, "log-limit", { min: 64 * 1024 });
+		const full = oneOf(call, "log-full", ["ring", "block"]);
+		const options: SpawnOptions = {
+			command: more.length === 0 ? first : [...words],
+			...(typeof values.cwd === "string" ? { cwd: values.cwd } : {}),
+			...(typeof values.name === "string" ? { name: values.name } : {}),
+			...(values.pty ? { terminal: process.stdout.isTTY ? size : true } : {}),
+			...(typeof values.env === "string" ? { env: named(values.env) } : {}),
+			log: { ...(limit === undefined ? {} : { limit }), ...(full === undefined ? {} : { full }) },
+		};
+		const started = await (await call.runtime()).spawn(options);
+		if (values.background) {
+			if (out.json) out.data(summary(started));
+			else out.line(started.id);
+			return EXIT.ok;
+		}
+		return foreground(call, started, seconds, onTimeout);
+	},
+};
+
+async function foreground(call: Call, started: Process, seconds: number | undefined, onTimeout: "background" | "kill"): Promise<number> {
+	const over = new AbortController();
+	const timer = seconds === undefined ? undefined : setTimeout(() => over.abort("timeout"), seconds * 1000);
+	const onSignals = passSignals(call, started);
+	const interactive = started.spec.terminal && process.stdin.isTTY && process.stdout.isTTY;
+	try {
+		if (interactive) {
+			if ((await session(started, { signal: over.signal, from: 0, note: call.out.note })) === "detached") return EXIT.ok;
+		} else {
+			const stopFeeding = feed(started);
+			try {
+				const parts: Buffer[] = [];
+				for await (const slice of started.follow({ signal: over.signal })) {
+					if (call.out.json) parts.push(slice.bytes);
+					else await writeOut(slice.bytes);
+				}
+				if (call.out.json && !over.signal.aborted) call.out.data({ ...summary(started), output: utf8(Buffer.concat(parts)) });
+			} finally {
+				stopFeeding();
+			}
+		}
+	} finally {
+		clearTimeout(timer);
+		onSignals();
+	}
+	const status = started.status();
+	if (!isOver(status)) return timedOut(call, started, seconds as number, onTimeout);
+	return exitCode(status, call);
+}
+
+async function timedOut(call: Call, started: Process, seconds: number, onTimeout: "background" | "kill"): Promise<number> {
+	if (onTimeout === "kill") await started.kill();
+	const what = onTimeout === "kill" ? "it was killed" : `it goes on in the background as ${started.id}`;
+	if (call.out.json) call.out.data({ ...summary(started), timed_out: true, note: `not finished after ${seconds} s; ${what}` });
+	else call.out.note(`holdfast: not finished after ${seconds} s; ${what}`);
+	return EXIT.timeout;
+}
+
+function exitCode(status: Extract<Status, { status: "exited" | "killed" | "lost" | "error" }>, call: Call): number {
+	if (status.status === "lost" || status.status === "error") {
+		call.out.note(`holdfast: ${status.reason}`);
+		return EXIT.notStarted;
+	}
+	return status.exitCode;
+}
+
+/** Ctrl-C goes to the command, the second kills its tree; a hang-up or TERM only ends us. */
+function passSignals(call: Call, started: Process): () => void {
+	let interrupts = 0;
+	const interrupt = () => {
+		interrupts++;
+		if (interrupts === 1) {
+			try {
+				started.signal("SIGINT");
+			} catch {
+				// it has just ended: the end is on its way to us
+			}
+		} else if (interrupts === 2) {
+			call.out.note("holdfast: killing it and everything it started");
+			void started.kill();
+		}
+	};
+	const leave = () => {
+		call.out.note(`holdfast: leaving; ${started.id} goes on`);
+		process.exit(EXIT.failed);
+	};
+	process.on("SIGINT", interrupt);
+	process.on("SIGTERM", leave);
+	process.on("SIGHUP", leave);
+	return () => {
+		process.off("SIGINT", interrupt);
+		process.off("SIGTERM", leave);
+		process.off("SIGHUP", leave);
+	};
+}
+
+function named(names: string): Record<string, string> {
+	const env: Record<string, string> = {};
+	for (const name of names.split(",").filter(Boolean)) {
+		const value = process.env[name];
+		if (value === undefined) throw new HoldfastError("INVALID", `--env ${name}: there is no such variable here`);
+		env[name] = value;
+	}
+	return env;
+}
+
+function oneOf<T extends string>(call: Call, name: string, choices: readonly T[]): T | undefined {
+	const value = call.values[name];
+	if (value === undefined) return undefined;
+	if (!choices.includes(value as T)) throw new HoldfastError("INVALID", `--${name} takes ${choices.join(" or ")}, not "${String(value)}"`);
+	return value as T;
+}

@@ -1,0 +1,61 @@
+import { HoldfastError } from "../../../base/errors.js";
+import { describeEnd } from "../../../process/process.js";
+import { isOver } from "../../../process/status.js";
+import { summary } from "../../../process/summary.js";
+import type { Until } from "../../../process/until.js";
+import { type Command, EXIT, oneWord, secondsOption } from "../command.js";
+
+export const wait: Command = {
+	name: "wait",
+	usage: "ID [--until CONDITION] [--timeout SECONDS]",
+	summary: "wait until a process exits, prints something, answers, or falls silent",
+	options: {
+		until: { type: "string", value: "CONDITION", help: "exit (default), or one or more of those below, joined by commas" },
+		timeout: { type: "string", value: "SECONDS", help: "stop waiting after this long (default: never); the process is not touched" },
+		from: { type: "string", value: "OFFSET", help: "where a pattern starts to look (default: at the oldest output)" },
+	},
+	teach: `
+Conditions: the first that holds ends the wait, and so does the exit.
+  exit                    it has ended
+  pattern=REGEX           its output matches; must come last, since it may contain commas
+  port=NUMBER             somebody on this machine accepts connections there
+  http=URL                it answers 200 to 399 (status=NUMBER: exactly that)
+  silence=SECONDS         it has printed nothing for so long
+
+Exit code: 0 when a condition held, 124 when the time was up. When it exits: its own code if that was waited for, 1 if not.
+
+Examples
+  holdfast wait 3f2a --timeout 60
+  holdfast wait 3f2a --until 'port=8080,pattern=(?i)error' --timeout 30`,
+	async run(call) {
+		const until = parseUntil(String(call.values.until ?? "exit"));
+		const seconds = secondsOption(call, "timeout");
+		const from = call.values.from === undefined ? undefined : Number(call.values.from);
+		const process = (await call.runtime()).get(oneWord(call, "the id of one process"));
+		const result = await process.wait({ until, ...(seconds === undefined ? {} : { timeoutMs: seconds * 1000 }), ...(from === undefined ? {} : { from }) });
+		if (call.out.json) call.out.data({ ...summary(process, result.status), matched: result.matched, timed_out: result.timedOut, byte_offset: result.offset, ...(result.match === undefined ? {} : { match: result.match }) });
+		else if (result.timedOut) call.out.note(`still running after ${seconds} s; that is not an error`);
+		else call.out.line(result.matched === "exit" ? describeEnd(result.status) : `${result.matched}${result.match === undefined ? "" : `: ${result.match}`}`);
+		if (result.timedOut) return EXIT.timeout;
+		if (result.matched !== "exit") return EXIT.ok;
+		if (!until.exit || !isOver(result.status)) return EXIT.failed;
+		return "exitCode" in result.status ? (result.status.exitCode ?? EXIT.failed) : EXIT.failed;
+	},
+};
+
+function parseUntil(text: string): Until {
+	const until: Record<string, unknown> = {};
+	for (let rest = text; rest !== ""; ) {
+		const [, name, isValue] = /^([a-z]+)(=)?/.exec(rest) ?? [];
+		if (!name) throw new HoldfastError("INVALID", `--until: cannot read "${rest}"; write for example exit, port=8080 or pattern=REGEX`);
+		rest = rest.slice(name.length + (isValue ? 1 : 0));
+		const comma = name === "pattern" ? -1 : rest.indexOf(",");
+		const value = comma < 0 ? rest : rest.slice(0, comma);
+		rest = comma < 0 ? "" : rest.slice(comma + 1);
+		if (name === "exit") until.exit = true;
+		else if (name === "pattern" || name === "http") until[name] = value;
+		else if (name === "port" || name === "silence" || name === "status") until[name] = value.trim() === "" ? Number.NaN : Number(value);
+		else throw new HoldfastError("INVALID", `--until: there is no condition "${name}"; there are exit, pattern, port, http, status, silence`);
+	}
+	return until as Until;
+}

@@ -1,0 +1,37 @@
+import fs from "node:fs";
+import { COMMON, type Command } from "./command.js";
+import type { Output } from "./output.js";
+
+export function version(): string {
+	const manifest = JSON.parse(fs.readFileSync(new URL("../../../package.json", import.meta.url), "utf8")) as { version: string };
+	return `holdfast ${manifest.version}`;
+}
+
+export function overview(commands: readonly Command[], out: Output): string {
+	return [
+		`${out.style("bold", "holdfast")}: terminals that hold. What you start keeps running, keeps its output and can be`,
+		"written to, whatever happens to the program that started it.",
+		"",
+		"Usage: holdfast COMMAND [OPTIONS] …",
+		"",
+		...commands.map((command) => `  ${out.style("cyan", command.name.padEnd(8))} ${command.summary}`),
+		"",
+		"A process is named by its id (proc_0123456789ab) or by 4 or more of its digits.",
+		"Every command takes --json and --help. `holdfast demo` shows what this is about.",
+	].join("\n");
+}
+
+export function commandHelp(command: Command, out: Output): string {
+	const option = ([name, spec]: [string, Command["options"][string]]) => `  ${`${spec.short ? `-${spec.short}, ` : ""}--${name}${spec.value ? ` ${spec.value}` : ""}`.padEnd(24)} ${spec.help}`;
+	return [
+		`Usage: holdfast ${command.name} ${command.usage}`.trimEnd(),
+		"",
+		`${command.summary.charAt(0).toUpperCase()}${command.summary.slice(1)}.`,
+		"",
+		out.style("bold", "Options"),
+		...Object.entries(command.options).map(option),
+		...Object.entries(COMMON).map(option),
+		"",
+		command.teach.trim(),
+	].join("\n");
+}

@@ -1,0 +1,58 @@
+/** Where the CLI's words go: tables and colour for people, neither when piped, JSON when asked. */
+import { styleText } from "node:util";
+import { HoldfastError } from "../../base/errors.js";
+
+type Style = Parameters<typeof styleText>[0];
+
+export class Output {
+	readonly json: boolean;
+	readonly #colour: boolean;
+
+	constructor(options: { json: boolean }) {
+		this.json = options.json;
+		this.#colour = !options.json && process.stdout.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== "dumb";
+	}
+
+	style(style: Style, text: string): string {
+		return this.#colour ? styleText(style, text, { validateStream: false }) : text;
+	}
+
+	line(text = ""): void {
+		process.stdout.write(`${text}\n`);
+	}
+
+	/** A remark for the person at the terminal; never part of what a script reads. */
+	note(text: string): void {
+		process.stderr.write(`${text}\n`);
+	}
+
+	data(value: unknown): void {
+		process.stdout.write(`${JSON.stringify(value, null, process.stdout.isTTY ? 2 : undefined)}\n`);
+	}
+
+	table(head: readonly string[], rows: readonly (readonly string[])[]): void {
+		const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => width(row[column] ?? ""))));
+		const render = (cells: readonly string[]) => cells.map((cell, column) => (column === cells.length - 1 ? cell : cell + " ".repeat((widths[column] ?? 0) - width(cell)))).join("  ").trimEnd();
+		this.line(this.style("dim", render(head)));
+		for (const row of rows) this.line(render(row));
+	}
+
+	/** One sentence on stderr, or an object on stdout. */
+	error(error: unknown): void {
+		const code = error instanceof HoldfastError ? error.code : "INTERNAL";
+		const message = error instanceof Error ? error.message : String(error);
+		if (this.json) this.data({ error: { code, message } });
+		else process.stderr.write(`holdfast: ${message}\n`);
+	}
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the escape sequences of styleText
+const width = (text: string): number => text.replace(/\x1b\[[0-9;]*m/g, "").length;
+
+/** Text of a program, made safe for one line of a table. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: that is what it takes out
+export const oneLine = (text: string, max: number): string => {
+	// biome-ignore lint/suspicious/noControlCharactersInRegex: that is what it takes out
+	const flat = text.replace(/\x1b\[[0-9;?]*[ -/]*[@-~]/g, "").replace(/[\x00-\x1f\x7f-\x9f]+/g, " ").trim();
+	return flat.length > max ? `${flat.slice(0, max - 1)}…` : flat;
+};

@@ -1,0 +1,76 @@
+/** A person at a process: keys in, output out. */
+import type { Process } from "../../process/process.js";
+import { isOver } from "../../process/status.js";
+import { writeOut } from "./stream.js";
+
+export const DETACH_KEY = "\x1d"; // Ctrl-]
+const REPLAY_BYTES = 32 * 1024;
+
+/** Our stdin to the process's, end of file included. Returns what stops it. */
+export function feed(process_: Process): () => void {
+	const { stdin } = process;
+	let queue = Promise.resolve();
+	const later = (act: () => Promise<unknown>) => {
+		stdin.pause();
+		queue = queue.then(act).then(
+			() => void stdin.resume(),
+			() => stop(), // it no longer reads: neither do we
+		);
+	};
+	const onData = (chunk: Buffer) => later(() => process_.write(chunk));
+	const onEnd = () => void (queue = queue.then(() => process_.closeStdin()).catch(() => {})); // it may have ended before us
+	const stop = () => {
+		stdin.off("data", onData);
+		stdin.off("end", onEnd);
+		stdin.pause();
+		stdin.unref?.();
+	};
+	stdin.on("data", onData);
+	stdin.on("end", onEnd);
+	return stop;
+}
+
+/** Attach this terminal: raw keys, resizes, until it ends, the detach key is typed, or `signal` aborts. */
+export async function session(process_: Process, options: { signal?: AbortSignal; from?: number; note: (text: string) => void }): Promise<"ended" | "detached" | "aborted"> {
+	const { stdin, stdout } = process;
+	const leave = new AbortController();
+	let detached = false;
+	let queue = Promise.resolve();
+	const onKeys = (chunk: Buffer) => {
+		const key = chunk.indexOf(DETACH_KEY);
+		const keys = key < 0 ? chunk : chunk.subarray(0, key);
+		if (keys.length > 0) queue = queue.then(() => process_.write(keys)).then(() => {}, () => {}); // ended: the end is on its way
+		if (key >= 0) {
+			detached = true;
+			leave.abort();
+		}
+	};
+	const onResize = () => void process_.resize(stdout.columns, stdout.rows).catch(() => {}); // ended, as above
+	const onAbort = () => leave.abort();
+	options.signal?.addEventListener("abort", onAbort, { once: true });
+	stdin.setRawMode?.(true);
+	stdin.on("data", onKeys);
+	stdin.resume();
+	stdout.on("resize", onResize);
+	try {
+		if (!isOver(process_.status())) {
+			// A full-screen program draws itself anew when its size changes, so make sure that it does.
+			if (options.from === undefined && stdout.rows > 1) await process_.resize(stdout.columns, stdout.rows - 1);
+			await process_.resize(stdout.columns, stdout.rows);
+		}
+		const from = options.from ?? Math.max(0, process_.log.bounds().end - REPLAY_BYTES);
+		for await (const slice of process_.follow({ from, signal: leave.signal })) await writeOut(slice.bytes);
+		return detached ? "detached" : leave.signal.aborted ? "aborted" : "ended";
+	} finally {
+		options.signal?.removeEventListener("abort", onAbort);
+		stdin.off("data", onKeys);
+		stdout.off("resize", onResize);
+		stdin.setRawMode?.(false);
+		stdin.pause();
+		stdin.unref?.();
+		if (detached) {
+			await writeOut(Buffer.from("\x1b[?1049l\x1b[?25h\x1b[0m\x1b[?2004l\x1b[?1000l\x1b[?1006l\r\n")); // leave no mode of the program behind
+			options.note(`detached; ${process_.id} goes on (holdfast attach ${process_.id.slice(5, 11)})`);
+		}
+	}
+}

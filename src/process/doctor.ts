@@ -1,0 +1,124 @@
+/** What this box can do, and what earlier crashes have left in a home. Looks only; `clean` acts on what it found. */
+import fs from "node:fs";
+import path from "node:path";
+import { namesIn, readIfThere } from "../base/files.js";
+import { isId } from "../base/ids.js";
+import { readProc, sendSignal } from "../base/proc.js";
+import { watchMode } from "../base/watch.js";
+import { serviceUnit } from "../keeper/cgroup.js";
+import { procDir } from "../keeper/layout.js";
+import { keeperFile } from "../keeper/tools.js";
+import type { Runtime } from "./runtime.js";
+import { Snapshot } from "./tree.js";
+
+export interface Check {
+	readonly name: string;
+	readonly state: "ok" | "warn" | "fail";
+	readonly found: string;
+	readonly advice?: string;
+}
+
+/** Something a crash left behind. */
+export interface Orphan {
+	readonly kind: "broken" | "directory" | "keeper" | "leftover";
+	readonly what: string;
+	readonly path?: string;
+	readonly pids?: readonly number[];
+}
+
+export interface Diagnosis {
+	readonly checks: Check[];
+	readonly orphans: Orphan[];
+}
+
+export async function diagnose(runtime: Runtime): Promise<Diagnosis> {
+	return { checks: checks(runtime), orphans: await findOrphans(runtime) };
+}
+
+function checks(runtime: Runtime): Check[] {
+	const { tools, home } = runtime;
+	const tool = (name: string, file: string | undefined, without: string, advice: string): Check =>
+		file ? { name, state: "ok", found: file } : { name, state: "warn", found: `missing: ${without}`, advice };
+	const list: Check[] = [
+		{ name: "home", state: "ok", found: `${home.root} (${space(home.root)})` },
+		{ name: "keeper", state: "ok", found: `${fs.realpathSync(tools.sh)}, ${fs.realpathSync(tools.dd)}, ${fs.realpathSync(tools.setsid)}` },
+		tool("bash", tools.bash, "shell text is run by sh", "install bash"),
+		tool("full disk", tools.fallocate, "room is checked with df, not reserved", "install fallocate (package util-linux)"),
+		tools.pty
+			? { name: "terminals", state: "ok", found: `${tools.pty.name} (${tools.pty.program})` }
+			: { name: "terminals", state: "warn", found: "no PTY can be made", advice: "install script (package bsdutils or util-linux), python3 or perl" },
+		watchMode() === "inotify"
+			? { name: "events", state: "ok", found: "inotify" }
+			: { name: "events", state: "warn", found: "polling every 50 ms: this file system, or this user's limit, gives no inotify events", advice: "put the home on a local file system, or raise fs.inotify.max_user_watches" },
+		killMethod(runtime),
+	];
+	const unit = serviceUnit();
+	if (unit && !runtime.cgroups) list.push({ name: "service", state: "warn", found: `started in ${unit}: when that is restarted, its whole control group is killed, keepers included`, advice: "set KillMode=process (or Delegate=yes) in the unit" });
+	else if (unit) list.push({ name: "service", state: "ok", found: `started in ${unit}; keepers leave its control group` });
+	const elsewhere = runtime.registry.elsewhere();
+	if (elsewhere.length > 0) list.push({ name: "shared home", state: "warn", found: `${elsewhere.length} processes of another host or container`, advice: "give each host a home of its own with HOLDFAST_HOME" });
+	return list;
+}
+
+function killMethod({ cgroups, tools }: Runtime): Check {
+	if (cgroups) return { name: "kill", state: "ok", found: "control group (total)" };
+	if (tools.subreaper) return { name: "kill", state: "ok", found: "subreaper and walk; no control group can be made here" };
+	return { name: "kill", state: "warn", found: "walk with marker: a process that double-forks with an empty environment can escape", advice: "install perl, or allow control groups (cgroup v2, delegated)" };
+}
+
+function space(dir: string): string {
+	const { bavail, bsize } = fs.statfsSync(dir);
+	return `${Math.round((bavail * bsize) / 1024 ** 3)} GiB free`;
+}
+
+async function findOrphans(runtime: Runtime): Promise<Orphan[]> {
+	const { home, registry } = runtime;
+	const orphans: Orphan[] = registry.broken().map((id) => ({ kind: "broken", what: `${id}: its spec.json is missing or cannot be read`, path: procDir(home, id) }));
+	const known = new Set<string>([...namesIn(home.live), ...namesIn(home.blank).map((name) => name.split(".")[0] as string)]);
+	for (const hour of namesIn(home.ended)) for (const ticket of registry.ended(hour)) known.add(ticket.id);
+	for (const shelf of namesIn(home.procs)) {
+		for (const id of namesIn(path.join(home.procs, shelf))) {
+			if (isId(id) && !known.has(id)) orphans.push({ kind: "directory", what: `${id}: a directory that no list knows`, path: procDir(home, id) });
+		}
+	}
+	orphans.push(...lostKeepers(home.procs));
+	const now = new Snapshot();
+	for (const process of registry.recent()) {
+		const pids = now.marked(process.id);
+		if (pids.length > 0) orphans.push({ kind: "leftover", what: `${process.id} (${process.spec.command.slice(0, 60)}) has ended but left processes running`, pids });
+	}
+	return orphans;
+}
+
+/** Keepers whose directory is gone: nobody can ever ask about them again. */
+function lostKeepers(procs: string): Orphan[] {
+	const found: Orphan[] = [];
+	for (const { pid } of new Snapshot().stats.values()) {
+		const argv = (readProc(`/proc/${pid}/cmdline`) ?? "").split("\0");
+		const at = argv.indexOf(keeperFile("keeper.sh"));
+		const dir = at > 0 ? argv[at + 2] : undefined;
+		if (dir?.startsWith(`${procs}/`) && readIfThere(path.join(dir, "exit")) === undefined) found.push({ kind: "keeper", what: `a keeper without its directory ${dir}`, pids: [pid] });
+	}
+	return found;
+}
+
+/** Remove or end what was found; broken directories are moved aside, since somebody may want to look at them. */
+export function clean(runtime: Runtime, orphans: readonly Orphan[]): string[] {
+	const done: string[] = [];
+	for (const orphan of orphans) {
+		for (const pid of orphan.pids ?? []) if (sendSignal(pid, "SIGKILL")) done.push(`killed ${pid} (${orphan.what})`);
+		if (orphan.path === undefined) continue;
+		const id = path.basename(orphan.path);
+		if (orphan.kind === "broken") {
+			const aside = path.join(runtime.home.root, "broken", id);
+			fs.mkdirSync(path.dirname(aside), { recursive: true, mode: 0o700 });
+			if (fs.existsSync(orphan.path)) fs.renameSync(orphan.path, aside);
+			fs.rmSync(path.join(runtime.home.live, id), { force: true });
+			done.push(`moved ${id} to ${aside}`);
+		} else {
+			fs.rmSync(orphan.path, { recursive: true, force: true });
+			done.push(`removed ${orphan.path}`);
+		}
+	}
+	return done;
+}

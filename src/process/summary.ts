@@ -1,0 +1,69 @@
+/** A process in the words of the contract: what every list, table and JSON output shows. */
+import { wholeCharacters, utf8 } from "../base/text.js";
+import type { Process } from "./process.js";
+import type { Status } from "./status.js";
+
+export interface Summary {
+	readonly session_id: string;
+	readonly name?: string;
+	readonly task: string;
+	readonly command: string;
+	readonly cwd: string;
+	readonly place: string;
+	readonly pty: boolean;
+	readonly pid: number | null;
+	readonly status: "running" | "exited" | "killed" | "lost" | "error";
+	readonly exit_code: number | null;
+	readonly signal: string | null;
+	readonly started_at: string;
+	readonly ended_at: string | null;
+	readonly uptime_seconds: number;
+	readonly output_preview: string;
+	readonly total_bytes: number;
+	readonly note?: string;
+}
+
+const PREVIEW_BYTES = 200;
+
+export function summary(process: Process, status: Status = process.status(), now = Date.now()): Summary {
+	const { spec } = process;
+	const endedAt = "endedAt" in status ? status.endedAt : null;
+	const { end } = process.log.bounds();
+	const note = noteOn(status);
+	return {
+		session_id: spec.id,
+		...(spec.name === undefined ? {} : { name: spec.name }),
+		task: spec.task,
+		command: spec.command,
+		cwd: spec.cwd,
+		place: spec.place,
+		pty: spec.terminal !== undefined,
+		pid: "pid" in status ? status.pid : null,
+		status: status.status === "starting" || status.status === "elsewhere" ? "running" : status.status,
+		exit_code: "exitCode" in status ? status.exitCode : null,
+		signal: "signal" in status ? status.signal : null,
+		started_at: new Date(spec.startedAt).toISOString(),
+		ended_at: endedAt === null ? null : new Date(endedAt).toISOString(),
+		uptime_seconds: Math.max(0, Math.round(((endedAt ?? now) - spec.startedAt) / 1000)),
+		output_preview: tail(process, end),
+		total_bytes: end,
+		...(note ? { note } : {}),
+	};
+}
+
+/** The last bytes, from the start of a line if there is one. */
+function tail(process: Process, end: number): string {
+	const slice = process.read(Math.max(0, end - PREVIEW_BYTES), PREVIEW_BYTES);
+	const text = utf8(slice.bytes.subarray(0, wholeCharacters(slice.bytes)));
+	const line = text.indexOf("\n");
+	return slice.offset > 0 && line >= 0 && line < text.length - 1 ? text.slice(line + 1) : text;
+}
+
+function noteOn(status: Status): string | undefined {
+	if (status.status === "running" && status.paused === "disk") return "paused: the disk is full; it goes on when there is room";
+	if (status.status === "running" && status.paused === "limit") return "paused: its log is full; discard some of it and it goes on";
+	if (status.status === "running" && status.exitUnseen) return "its keeper was killed: it runs, but its exit code will not be known";
+	if (status.status === "lost" || status.status === "error") return status.reason;
+	if (status.status === "elsewhere") return `belongs to another host (${status.host}) or container; its state cannot be seen from here`;
+	return undefined;
+}
