@@ -3,7 +3,8 @@ import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 
-const root = path.dirname(import.meta.dirname);
+import { root } from "./setup.mjs";
+
 const { status } = spawnSync(process.execPath, [path.join(root, "node_modules/typescript/bin/tsc"), "-b"], { cwd: root, stdio: "inherit" });
 if (status !== 0) process.exit(status ?? 1);
 fs.mkdirSync(path.join(root, "dist/keeper"), { recursive: true });

@@ -31,9 +31,14 @@ export function fromSystem(error: unknown, doing: string): HoldfastError {
 	if (error instanceof HoldfastError) return error;
 	const code = (error as NodeJS.ErrnoException | undefined)?.code;
 	const text = error instanceof Error ? error.message : String(error);
-	if (code === "ENOSPC" || code === "EDQUOT") return new HoldfastError("NO_SPACE", `${doing}: the disk is full; free some space, then try again`, { cause: error });
-	if (code === "EMFILE" || code === "ENFILE") return new HoldfastError("NO_FILES", `${doing}: no file descriptor is left; raise the limit (ulimit -n) or close something, then try again`, { cause: error });
-	if (code === "EACCES" || code === "EPERM" || code === "EROFS") return new HoldfastError("HOME", `${doing}: not allowed (${code}); check the permissions, or choose another home with HOLDFAST_HOME`, { cause: error });
+	if (code === "ENOSPC" || code === "EDQUOT")
+		return new HoldfastError("NO_SPACE", `${doing}: the disk is full; free some space, then try again`, { cause: error });
+	if (code === "EMFILE" || code === "ENFILE")
+		return new HoldfastError("NO_FILES", `${doing}: no file descriptor is left; raise the limit (ulimit -n) or close something, then try again`, {
+			cause: error,
+		});
+	if (code === "EACCES" || code === "EPERM" || code === "EROFS")
+		return new HoldfastError("HOME", `${doing}: not allowed (${code}); check the permissions, or choose another home with HOLDFAST_HOME`, { cause: error });
 	return new HoldfastError("INTERNAL", `${doing}: ${text}`, { cause: error });
 }
 

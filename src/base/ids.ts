@@ -7,7 +7,10 @@ export const isId = (text: string): boolean => /^proc_[0-9a-f]{12}$/.test(text);
 
 /** What a person or a model may write for an id: with or without `proc_`, 4 or more digits of it. */
 export function idPrefix(text: string): string | undefined {
-	const digits = text.trim().toLowerCase().replace(/^proc_/, "");
+	const digits = text
+		.trim()
+		.toLowerCase()
+		.replace(/^proc_/, "");
 	return /^[0-9a-f]{4,12}$/.test(digits) ? digits : undefined;
 }
 

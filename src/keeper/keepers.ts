@@ -15,7 +15,7 @@ import { errno, fromSystem, HoldfastError } from "../base/errors.js";
 import { namesIn, unlinkIfThere } from "../base/files.js";
 import type { Home } from "../base/home.js";
 import { isId, newId } from "../base/ids.js";
-import { isAlive, type Identity, readStat } from "../base/proc.js";
+import { type Identity, isAlive, readStat } from "../base/proc.js";
 import type { Cgroups } from "./cgroup.js";
 import { BLANK_RECORD, procDir, readParts } from "./layout.js";
 import { type Plan, writePlan } from "./plan.js";
@@ -123,7 +123,21 @@ export class Keepers {
 			go = fs.openSync(path.join(dir, "go"), fs.constants.O_RDWR | fs.constants.O_NONBLOCK);
 			stdin = fs.openSync(path.join(dir, "go"), fs.constants.O_RDONLY);
 			// Nothing but paths is in its arguments, and nothing at all in its environment.
-			const argv = [sh, keeperFile("keeper.sh"), "keep", dir, path.join(this.#home.live, id), this.cgroups?.keepers ?? "", cgroup ?? "", dd, rm, sleep, stty, fallocate ?? "", df ?? ""];
+			const argv = [
+				sh,
+				keeperFile("keeper.sh"),
+				"keep",
+				dir,
+				path.join(this.#home.live, id),
+				this.cgroups?.keepers ?? "",
+				cgroup ?? "",
+				dd,
+				rm,
+				sleep,
+				stty,
+				fallocate ?? "",
+				df ?? "",
+			];
 			if (!cgroup && subreaper) argv.unshift(...subreaper);
 			const child = spawn(argv[0] as string, argv.slice(1), { cwd: "/", env: {}, detached: true, stdio: [stdin, "ignore", "ignore"] });
 			child.unref();

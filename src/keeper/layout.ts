@@ -29,7 +29,9 @@ export function readParts(dir: string): Parts {
 	return parts;
 }
 
-export type ExitRecord = { readonly kind: "exit"; readonly code: number; readonly signal: number | null; readonly at: number } | { readonly kind: "none"; readonly reason: string; readonly at: number };
+export type ExitRecord =
+	| { readonly kind: "exit"; readonly code: number; readonly signal: number | null; readonly at: number }
+	| { readonly kind: "none"; readonly reason: string; readonly at: number };
 
 /** The end, as the keeper saw it; undefined before that, and for a record that is not whole. */
 export function readExit(dir: string): ExitRecord | undefined {
@@ -41,7 +43,10 @@ export function readExit(dir: string): ExitRecord | undefined {
 	return { kind, code: Number(first), signal: second === "-" ? null : Number(second), at: record.at };
 }
 
-export type CollectorState = { readonly kind: "open" } | { readonly kind: "paused"; readonly why: "disk" | "limit" } | { readonly kind: "closed"; readonly bytes: number };
+export type CollectorState =
+	| { readonly kind: "open" }
+	| { readonly kind: "paused"; readonly why: "disk" | "limit" }
+	| { readonly kind: "closed"; readonly bytes: number };
 
 export function readState(dir: string): CollectorState {
 	const [kind, value] = (readRecord(path.join(dir, "state"))?.text ?? "").split(" ");

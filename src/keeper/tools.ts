@@ -36,7 +36,8 @@ export function findTools(searchPath: readonly string[] = PATH): Tools {
 	const find = (name: string) => searchPath.map((dir) => path.join(dir, name)).find(isExecutable);
 	const need = (name: string) => {
 		const found = find(name);
-		if (!found) throw new HoldfastError("UNSUPPORTED", `this box has no ${name} in ${searchPath.join(":")}; install it (package coreutils or util-linux, or busybox)`);
+		if (!found)
+			throw new HoldfastError("UNSUPPORTED", `this box has no ${name} in ${searchPath.join(":")}; install it (package coreutils or util-linux, or busybox)`);
 		return found;
 	};
 	const fallocate = find("fallocate");

@@ -49,21 +49,43 @@ function checks(runtime: Runtime): Check[] {
 			: { name: "terminals", state: "warn", found: "no PTY can be made", advice: "install script (package bsdutils or util-linux), python3 or perl" },
 		watchMode() === "inotify"
 			? { name: "events", state: "ok", found: "inotify" }
-			: { name: "events", state: "warn", found: "polling every 50 ms: this file system, or this user's limit, gives no inotify events", advice: "put the home on a local file system, or raise fs.inotify.max_user_watches" },
+			: {
+					name: "events",
+					state: "warn",
+					found: "polling every 50 ms: this file system, or this user's limit, gives no inotify events",
+					advice: "put the home on a local file system, or raise fs.inotify.max_user_watches",
+				},
 		killMethod(runtime),
 	];
 	const unit = serviceUnit();
-	if (unit && !runtime.cgroups) list.push({ name: "service", state: "warn", found: `started in ${unit}: when that is restarted, its whole control group is killed, keepers included`, advice: "set KillMode=process (or Delegate=yes) in the unit" });
+	if (unit && !runtime.cgroups)
+		list.push({
+			name: "service",
+			state: "warn",
+			found: `started in ${unit}: when that is restarted, its whole control group is killed, keepers included`,
+			advice: "set KillMode=process (or Delegate=yes) in the unit",
+		});
 	else if (unit) list.push({ name: "service", state: "ok", found: `started in ${unit}; keepers leave its control group` });
 	const elsewhere = runtime.registry.elsewhere();
-	if (elsewhere.length > 0) list.push({ name: "shared home", state: "warn", found: `${elsewhere.length} processes of another host or container`, advice: "give each host a home of its own with HOLDFAST_HOME" });
+	if (elsewhere.length > 0)
+		list.push({
+			name: "shared home",
+			state: "warn",
+			found: `${elsewhere.length} processes of another host or container`,
+			advice: "give each host a home of its own with HOLDFAST_HOME",
+		});
 	return list;
 }
 
 function killMethod({ cgroups, tools }: Runtime): Check {
 	if (cgroups) return { name: "kill", state: "ok", found: "control group (total)" };
 	if (tools.subreaper) return { name: "kill", state: "ok", found: "subreaper and walk; no control group can be made here" };
-	return { name: "kill", state: "warn", found: "walk with marker: a process that double-forks with an empty environment can escape", advice: "install perl, or allow control groups (cgroup v2, delegated)" };
+	return {
+		name: "kill",
+		state: "warn",
+		found: "walk with marker: a process that double-forks with an empty environment can escape",
+		advice: "install perl, or allow control groups (cgroup v2, delegated)",
+	};
 }
 
 function space(dir: string): string {
@@ -73,7 +95,9 @@ function space(dir: string): string {
 
 async function findOrphans(runtime: Runtime): Promise<Orphan[]> {
 	const { home, registry } = runtime;
-	const orphans: Orphan[] = registry.broken().map((id) => ({ kind: "broken", what: `${id}: its spec.json is missing or cannot be read`, path: procDir(home, id) }));
+	const orphans: Orphan[] = registry
+		.broken()
+		.map((id) => ({ kind: "broken", what: `${id}: its spec.json is missing or cannot be read`, path: procDir(home, id) }));
 	const known = new Set<string>([...namesIn(home.live), ...namesIn(home.blank).map((name) => name.split(".")[0] as string)]);
 	for (const hour of namesIn(home.ended)) for (const ticket of registry.ended(hour)) known.add(ticket.id);
 	for (const shelf of namesIn(home.procs)) {
@@ -85,7 +109,8 @@ async function findOrphans(runtime: Runtime): Promise<Orphan[]> {
 	const now = new Snapshot();
 	for (const process of registry.recent()) {
 		const pids = now.marked(process.id);
-		if (pids.length > 0) orphans.push({ kind: "leftover", what: `${process.id} (${process.spec.command.slice(0, 60)}) has ended but left processes running`, pids });
+		if (pids.length > 0)
+			orphans.push({ kind: "leftover", what: `${process.id} (${process.spec.command.slice(0, 60)}) has ended but left processes running`, pids });
 	}
 	return orphans;
 }
@@ -97,7 +122,8 @@ function lostKeepers(procs: string): Orphan[] {
 		const argv = (readProc(`/proc/${pid}/cmdline`) ?? "").split("\0");
 		const at = argv.indexOf(keeperFile("keeper.sh"));
 		const dir = at > 0 ? argv[at + 2] : undefined;
-		if (dir?.startsWith(`${procs}/`) && readIfThere(path.join(dir, "exit")) === undefined) found.push({ kind: "keeper", what: `a keeper without its directory ${dir}`, pids: [pid] });
+		if (dir?.startsWith(`${procs}/`) && readIfThere(path.join(dir, "exit")) === undefined)
+			found.push({ kind: "keeper", what: `a keeper without its directory ${dir}`, pids: [pid] });
 	}
 	return found;
 }

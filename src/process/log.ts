@@ -49,7 +49,11 @@ export class Log {
 			}
 			const first = slices[0];
 			if (!first) return { bytes: Buffer.alloc(0), offset: cursor.offset, next: cursor.offset };
-			return { bytes: slices.length === 1 ? first.bytes : Buffer.concat(slices.map((slice) => slice.bytes)), offset: first.offset, next: (slices.at(-1) as Slice).next };
+			return {
+				bytes: slices.length === 1 ? first.bytes : Buffer.concat(slices.map((slice) => slice.bytes)),
+				offset: first.offset,
+				next: (slices.at(-1) as Slice).next,
+			};
 		} finally {
 			cursor.close();
 		}

@@ -2,16 +2,16 @@
 import fs from "node:fs";
 import path from "node:path";
 import { errno, fromSystem, HoldfastError } from "../base/errors.js";
-import { statIfThere } from "../base/files.js";
 import { writeFifo } from "../base/fifo.js";
+import { statIfThere } from "../base/files.js";
 import { childrenOf, isAlive, readStat } from "../base/proc.js";
 import { Wakeup, watchDirectory } from "../base/watch.js";
 import { readParts, readState } from "../keeper/layout.js";
-import { killTree, members, type KillResult } from "./kill.js";
+import { type KillResult, killTree, members } from "./kill.js";
 import { Log, LogCursor, type Slice } from "./log.js";
-import { snapshot } from "./tree.js";
-import { commandOf, isDrained, isOver, readStatus, type Status } from "./status.js";
 import type { Spec } from "./spec.js";
+import { commandOf, isDrained, isOver, readStatus, type Status } from "./status.js";
+import { snapshot } from "./tree.js";
 import { type Condition, httpAnswers, PatternSearch, portOpens, type Until, untilSchema } from "./until.js";
 
 const DRAIN_STALL_MS = 1_000; // after the exit: how long without a new byte until the rest is given up
@@ -182,13 +182,16 @@ export class Process {
 	async write(data: Uint8Array | string, options: { signal?: AbortSignal } = {}): Promise<number> {
 		const bytes = typeof data === "string" ? Buffer.from(data, "utf8") : Buffer.from(data.buffer, data.byteOffset, data.byteLength);
 		this.#mustRun("write to it");
-		if (!this.spec.stdin && !this.spec.terminal) throw new HoldfastError("STDIN_CLOSED", `${this.id} was started without stdin; start it with stdin, or with a terminal`);
-		if (statIfThere(path.join(this.dir, "eof"))) throw new HoldfastError("STDIN_CLOSED", `the stdin of ${this.id} was closed before; start a new process to send more`);
+		if (!this.spec.stdin && !this.spec.terminal)
+			throw new HoldfastError("STDIN_CLOSED", `${this.id} was started without stdin; start it with stdin, or with a terminal`);
+		if (statIfThere(path.join(this.dir, "eof")))
+			throw new HoldfastError("STDIN_CLOSED", `the stdin of ${this.id} was closed before; start a new process to send more`);
 		let fd: number;
 		try {
 			fd = fs.openSync(path.join(this.dir, "in"), fs.constants.O_WRONLY | fs.constants.O_NONBLOCK);
 		} catch (error) {
-			if (errno(error) === "ENXIO" || errno(error) === "ENOENT") throw new HoldfastError("STDIN_CLOSED", `nobody reads the stdin of ${this.id} any more: it closed it, or is ending`, { cause: error });
+			if (errno(error) === "ENXIO" || errno(error) === "ENOENT")
+				throw new HoldfastError("STDIN_CLOSED", `nobody reads the stdin of ${this.id} any more: it closed it, or is ending`, { cause: error });
 			throw fromSystem(error, `cannot write to ${this.id}`);
 		}
 		// A full pipe whose reader ends must not hold us: the end aborts the write.
@@ -228,7 +231,8 @@ export class Process {
 
 	async resize(cols: number, rows: number): Promise<void> {
 		if (!this.spec.terminal) throw new HoldfastError("NO_TERMINAL", `${this.id} has no terminal; start it with one to give it a size`);
-		for (const size of [cols, rows]) if (!Number.isInteger(size) || size < 1 || size > 10_000) throw new HoldfastError("INVALID", "cols and rows must be whole numbers from 1 to 10000");
+		for (const size of [cols, rows])
+			if (!Number.isInteger(size) || size < 1 || size > 10_000) throw new HoldfastError("INVALID", "cols and rows must be whole numbers from 1 to 10000");
 		this.#mustRun("resize it");
 		await this.#control(`size ${rows} ${cols}`);
 	}
@@ -254,7 +258,8 @@ export class Process {
 	/** End it and everything it started, and look whether that worked. */
 	async kill(options: { graceMs?: number } = {}): Promise<KillResult & { status: KillResult["status"]; final: Status }> {
 		const before = this.status();
-		if (before.status === "elsewhere") throw new HoldfastError("NOT_HERE", `${this.id} runs on another host (${before.host}) or in another container; kill it there`);
+		if (before.status === "elsewhere")
+			throw new HoldfastError("NOT_HERE", `${this.id} runs on another host (${before.host}) or in another container; kill it there`);
 		const result = await killTree(this.dir, this.spec, { over: isOver(before), ...options });
 		if (result.status === "error") return { ...result, final: this.status() };
 		const { status } = await this.wait({ timeoutMs: 2_000 }); // the keeper writes the end within moments
@@ -275,7 +280,8 @@ export class Process {
 
 	#mustRun(what: string): void {
 		const status = this.status();
-		if (status.status === "elsewhere") throw new HoldfastError("NOT_HERE", `cannot ${what}: ${this.id} runs on another host (${status.host}) or in another container`);
+		if (status.status === "elsewhere")
+			throw new HoldfastError("NOT_HERE", `cannot ${what}: ${this.id} runs on another host (${status.host}) or in another container`);
 		if (isOver(status)) throw new HoldfastError("ENDED", `cannot ${what}: ${this.id} has ended (${describeEnd(status)})`);
 	}
 
@@ -308,7 +314,8 @@ export class Process {
 		if (!collector || !isAlive(collector) || readState(this.dir).kind !== "open") return;
 		const asleep = () => childrenOf(collector.pid).length === 0 && readStat(collector.pid)?.state === "S";
 		// Between two runs there is no dd either, but then the collector is not asleep in its read.
-		if (asleep()) setTimeout(() => asleep() && isAlive(collector) && readState(this.dir).kind === "open" && void this.#control("revive").catch(() => {}), 50).unref();
+		if (asleep())
+			setTimeout(() => asleep() && isAlive(collector) && readState(this.dir).kind === "open" && void this.#control("revive").catch(() => {}), 50).unref();
 	}
 }
 
@@ -332,7 +339,8 @@ export function describeEnd(status: Status): string {
 
 function parseUntil(until: Until | undefined): Until {
 	const parsed = untilSchema.safeParse(until ?? { exit: true });
-	if (!parsed.success) throw new HoldfastError("INVALID", `until: ${parsed.error.issues.map((issue) => `${issue.path.join(".") || "it"}: ${issue.message}`).join("; ")}`);
+	if (!parsed.success)
+		throw new HoldfastError("INVALID", `until: ${parsed.error.issues.map((issue) => `${issue.path.join(".") || "it"}: ${issue.message}`).join("; ")}`);
 	if (parsed.data.status !== undefined && parsed.data.http === undefined) throw new HoldfastError("INVALID", "until: `status` goes with `http`");
 	return parsed.data;
 }

@@ -75,7 +75,8 @@ export class Registry {
 		const shelf = path.join(this.home.procs, digits.charAt(0));
 		const matches = digits.length === 12 ? [`proc_${digits}`] : namesIn(shelf).filter((name) => isId(name) && name.startsWith(`proc_${digits}`));
 		const found = matches.map((id) => this.#open(id)).filter((process) => process !== undefined);
-		if (found.length > 1) throw new HoldfastError("NOT_FOUND", `"${text}" fits ${found.length} processes: ${found.map((process) => process.id).join(", ")}; give more digits`);
+		if (found.length > 1)
+			throw new HoldfastError("NOT_FOUND", `"${text}" fits ${found.length} processes: ${found.map((process) => process.id).join(", ")}; give more digits`);
 		if (!found[0]) throw new HoldfastError("NOT_FOUND", `there is no process "${text}"; \`holdfast ps --all\` lists those there are`);
 		return found[0];
 	}
@@ -85,7 +86,8 @@ export class Registry {
 		const tickets: EndedTicket[] = [];
 		for (const name of namesIn(path.join(this.home.ended, hour))) {
 			const [ms, id, task, bytes] = name.split(".");
-			if (ms && id && isId(id) && task && bytes) tickets.push({ file: path.join(this.home.ended, hour, name), endedAt: Number(ms), id, task, bytes: Number(bytes) });
+			if (ms && id && isId(id) && task && bytes)
+				tickets.push({ file: path.join(this.home.ended, hour, name), endedAt: Number(ms), id, task, bytes: Number(bytes) });
 		}
 		return tickets.sort((a, b) => a.endedAt - b.endedAt);
 	}
@@ -161,6 +163,9 @@ export class Registry {
 	/** Bytes of output a process has on disk. */
 	diskUse(id: string): number {
 		const dir = procDir(this.home, id);
-		return segmentStarts(dir).reduce((sum, start) => sum + (fs.statSync(path.join(dir, `out.${String(start).padStart(15, "0")}`), { throwIfNoEntry: false })?.size ?? 0), 0);
+		return segmentStarts(dir).reduce(
+			(sum, start) => sum + (fs.statSync(path.join(dir, `out.${String(start).padStart(15, "0")}`), { throwIfNoEntry: false })?.size ?? 0),
+			0,
+		);
 	}
 }

@@ -2,9 +2,9 @@
 import fs from "node:fs";
 import path from "node:path";
 import * as z from "zod";
+import { childEnvironment } from "../base/environment.js";
 import { HoldfastError } from "../base/errors.js";
 import { type Home, openHome } from "../base/home.js";
-import { childEnvironment } from "../base/environment.js";
 import { hostIdentity, readStat } from "../base/proc.js";
 import { shellQuote } from "../base/quote.js";
 import { probeEvents, Wakeup, watchDirectory } from "../base/watch.js";
@@ -46,7 +46,10 @@ const noNul = (what: string) => z.string().refine((text) => !text.includes("\0")
 
 const spawnSchema = z.strictObject({
 	/** Shell text, run by bash as it is; or a program and its arguments, run without a shell. */
-	command: z.union([noNul("a command").refine((text) => text.trim() !== "", "the command is empty"), z.array(noNul("an argument")).min(1, "the command is empty")]),
+	command: z.union([
+		noNul("a command").refine((text) => text.trim() !== "", "the command is empty"),
+		z.array(noNul("an argument")).min(1, "the command is empty"),
+	]),
 	cwd: noNul("cwd").optional(),
 	/** Added to the filtered environment of this program; undefined removes a variable. */
 	env: z.record(z.string(), noNul("a variable").optional()).optional(),
@@ -54,7 +57,16 @@ const spawnSchema = z.strictObject({
 	terminal: z.union([z.boolean(), z.strictObject({ cols: z.number().int().min(1).max(10_000), rows: z.number().int().min(1).max(10_000) })]).optional(),
 	name: noNul("a name").max(200).optional(),
 	task: z.string().min(1).max(1000).optional(),
-	log: z.strictObject({ limit: z.number().int().min(64 * 1024).optional(), full: z.enum(["ring", "block"]).optional() }).optional(),
+	log: z
+		.strictObject({
+			limit: z
+				.number()
+				.int()
+				.min(64 * 1024)
+				.optional(),
+			full: z.enum(["ring", "block"]).optional(),
+		})
+		.optional(),
 });
 export type SpawnOptions = z.infer<typeof spawnSchema>;
 
@@ -107,7 +119,11 @@ export class Runtime implements AsyncDisposable {
 		const cwd = checkDirectory(wanted.cwd ?? process.cwd());
 		const task = wanted.task ?? this.task;
 		const tools = this.#keepers.tools;
-		if (wanted.terminal && !tools.pty) throw new HoldfastError("NO_TERMINAL", "this box cannot make a terminal: it has neither script(1) of util-linux, python3 nor perl (and stty); install one, or start it without a terminal");
+		if (wanted.terminal && !tools.pty)
+			throw new HoldfastError(
+				"NO_TERMINAL",
+				"this box cannot make a terminal: it has neither script(1) of util-linux, python3 nor perl (and stty); install one, or start it without a terminal",
+			);
 		this.#checkLimit(task);
 		this.#starting++;
 		try {
@@ -123,33 +139,35 @@ export class Runtime implements AsyncDisposable {
 		const terminal = wanted.terminal ? { cols: 120, rows: 30, ...(wanted.terminal === true ? {} : wanted.terminal) } : undefined;
 		const log = { limit: wanted.log?.limit ?? LIMITS.logBytes, full: wanted.log?.full ?? ("ring" as const) };
 		const shell = tools.bash ? ("bash" as const) : ("sh" as const);
-		const shown = text ? (wanted.command as string) : (wanted.command as string[]).map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : shellQuote(word))).join(" ");
+		const shown = text
+			? (wanted.command as string)
+			: (wanted.command as string[]).map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : shellQuote(word))).join(" ");
 		const stdin = wanted.stdin ?? true;
 		let spec: Spec | undefined;
 		const launch = await this.#keepers.launch((id, dir) => {
-				const cgroups = this.#keepers.cgroups;
-				spec = {
-					v: 1,
-					id,
-					...(wanted.name === undefined ? {} : { name: wanted.name }),
-					task,
-					command: shown.slice(0, COMMAND_SHOWN),
-					...(text ? { shell } : { argv: wanted.command as string[] }),
-					cwd,
-					stdin,
-					...(terminal ? { terminal: { ...terminal, by: tools.pty?.name ?? "" } } : {}),
-					log,
-					place: "local",
-					kill: cgroups ? "cgroup" : tools.subreaper ? "subreaper" : "walk",
-					...(cgroups ? { cgroup: cgroups.pathOf(id) } : {}),
-					startedAt: Date.now(),
-					host: hostIdentity(),
-					starter: { pid: this.#self.pid, start: this.#self.start },
-				};
-				fill(dir, "command", text ? (wanted.command as string) : `set -- ${(wanted.command as string[]).map(shellQuote).join(" ")}\n`);
-				writeSpec(dir, spec);
-				const env = childEnvironment(process.env, { ...(terminal ? { TERM: "xterm-256color" } : {}), ...wanted.env, HOLDFAST_ID: id });
-				return { cwd, env, mode: text ? shell : "argv", stdin, terminal, log, umask: process.umask() };
+			const cgroups = this.#keepers.cgroups;
+			spec = {
+				v: 1,
+				id,
+				...(wanted.name === undefined ? {} : { name: wanted.name }),
+				task,
+				command: shown.slice(0, COMMAND_SHOWN),
+				...(text ? { shell } : { argv: wanted.command as string[] }),
+				cwd,
+				stdin,
+				...(terminal ? { terminal: { ...terminal, by: tools.pty?.name ?? "" } } : {}),
+				log,
+				place: "local",
+				kill: cgroups ? "cgroup" : tools.subreaper ? "subreaper" : "walk",
+				...(cgroups ? { cgroup: cgroups.pathOf(id) } : {}),
+				startedAt: Date.now(),
+				host: hostIdentity(),
+				starter: { pid: this.#self.pid, start: this.#self.start },
+			};
+			fill(dir, "command", text ? (wanted.command as string) : `set -- ${(wanted.command as string[]).map(shellQuote).join(" ")}\n`);
+			writeSpec(dir, spec);
+			const env = childEnvironment(process.env, { ...(terminal ? { TERM: "xterm-256color" } : {}), ...wanted.env, HOLDFAST_ID: id });
+			return { cwd, env, mode: text ? shell : "argv", stdin, terminal, log, umask: process.umask() };
 		});
 		const started = this.registry.process(spec as Spec);
 		await this.#untilStarted(started, launch.keeperGone);
@@ -183,7 +201,9 @@ export class Runtime implements AsyncDisposable {
 		const found = this.registry.running(task);
 		if (options.ended !== false) found.push(...this.registry.recent(task));
 		const seen = new Set<string>();
-		return found.filter((process) => !seen.has(process.id) && seen.add(process.id)).sort((a, b) => b.spec.startedAt - a.spec.startedAt || (a.id < b.id ? 1 : -1));
+		return found
+			.filter((process) => !seen.has(process.id) && seen.add(process.id))
+			.sort((a, b) => b.spec.startedAt - a.spec.startedAt || (a.id < b.id ? 1 : -1));
 	}
 
 	/** By id or unique prefix, of whatever task. */
@@ -208,7 +228,11 @@ export class Runtime implements AsyncDisposable {
 	#checkLimit(task: string): void {
 		const limit = this.#options.maxRunning ?? LIMITS.runningPerTask;
 		const running = this.registry.running(task).length + this.#starting;
-		if (running >= limit) throw new HoldfastError("LIMIT", `task "${task}" already has ${running} running processes, and ${limit} are allowed; end one first (kill), or raise the limit`);
+		if (running >= limit)
+			throw new HoldfastError(
+				"LIMIT",
+				`task "${task}" already has ${running} running processes, and ${limit} are allowed; end one first (kill), or raise the limit`,
+			);
 	}
 
 	/** Old things go while new ones come. */

@@ -2,14 +2,20 @@
 import fs from "node:fs";
 import { constants } from "node:os";
 import path from "node:path";
-import { childrenOf, hostIdentity, type Identity, isAlive, readStat, sameHost } from "../base/proc.js";
-import { readExit, readParts, readState, type Parts } from "../keeper/layout.js";
 import { readIfThere } from "../base/files.js";
+import { childrenOf, hostIdentity, type Identity, isAlive, readStat, sameHost } from "../base/proc.js";
+import { type Parts, readExit, readParts, readState } from "../keeper/layout.js";
 import type { Spec } from "./spec.js";
 
 export type Status =
 	| { readonly status: "running"; readonly pid: number; readonly paused?: "disk" | "limit"; readonly exitUnseen?: true }
-	| { readonly status: "exited" | "killed"; readonly pid: number | null; readonly exitCode: number; readonly signal: NodeJS.Signals | null; readonly endedAt: number }
+	| {
+			readonly status: "exited" | "killed";
+			readonly pid: number | null;
+			readonly exitCode: number;
+			readonly signal: NodeJS.Signals | null;
+			readonly endedAt: number;
+	  }
 	| { readonly status: "lost"; readonly pid: number | null; readonly exitCode: null; readonly reason: string }
 	| { readonly status: "error"; readonly reason: string; readonly endedAt: number }
 	| { readonly status: "starting" }
@@ -35,7 +41,8 @@ export function readStatus(dir: string, spec: Spec): Status {
 	const here = hostIdentity();
 	if (!sameHost(spec.host, here)) {
 		// Another boot of this very host: whatever ran then is over. Anything else cannot be seen from here.
-		if (spec.host.host === here.host && spec.host.boot !== here.boot) return { status: "lost", pid: command?.pid ?? null, exitCode: null, reason: "the machine was restarted while it ran" };
+		if (spec.host.host === here.host && spec.host.boot !== here.boot)
+			return { status: "lost", pid: command?.pid ?? null, exitCode: null, reason: "the machine was restarted while it ran" };
 		return { status: "elsewhere", host: spec.host.host };
 	}
 	const keeper = witnessOf(parts, spec);
@@ -54,7 +61,12 @@ export function readStatus(dir: string, spec: Spec): Status {
 
 function running(dir: string, command: Identity, witnessed: boolean): Status {
 	const state = readState(dir);
-	return { status: "running", pid: command.pid, ...(state.kind === "paused" ? { paused: state.why } : {}), ...(witnessed ? {} : { exitUnseen: true as const }) };
+	return {
+		status: "running",
+		pid: command.pid,
+		...(state.kind === "paused" ? { paused: state.why } : {}),
+		...(witnessed ? {} : { exitUnseen: true as const }),
+	};
 }
 
 /** The command's own process: below the terminal's keeper when there is one. */

@@ -1,5 +1,5 @@
 /** A process in the words of the contract: what every list, table and JSON output shows. */
-import { wholeCharacters, utf8 } from "../base/text.js";
+import { utf8, wholeCharacters } from "../base/text.js";
 import type { Process } from "./process.js";
 import type { Status } from "./status.js";
 

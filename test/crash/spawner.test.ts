@@ -3,8 +3,8 @@ import fs from "node:fs";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { openRuntime, type Process } from "../../src/index.js";
 import { readProc } from "../../src/base/proc.js";
+import { openRuntime, type Process } from "../../src/index.js";
 import { run } from "../fixtures/programs.js";
 import { tempDir, testRuntime, textOf, until } from "../support/home.js";
 
@@ -12,7 +12,8 @@ const KILLS = 30;
 
 for (const warm of [0, 2]) {
 	test(`a program killed around spawn with ${warm} warm keepers leaves a whole process, or none that ever ran`, async () => {
-		const home = tempDir("home");
+		const runtime = await testRuntime();
+		const home = runtime.home.root;
 		const ran = path.join(home, "ran");
 		fs.writeFileSync(ran, "");
 		const command = `echo "$HOLDFAST_ID" >>'${ran}'; echo begin; read -r line; echo "end $line"; exit 3`;
@@ -27,7 +28,6 @@ for (const warm of [0, 2]) {
 			await using _ = await openRuntime({ home, warm: 0 }); // it meets what was left, as it was left
 		}
 
-		const runtime = await testRuntime({ home });
 		const processes = runtime.list({ task: null });
 		await until("every start is decided", () => processes.every((process) => process.status().status !== "starting"));
 		const running = processes.filter((process) => process.status().status === "running");
@@ -66,4 +66,5 @@ const idsOf = (processes: Process[]): string[] => processes.map((process) => pro
 
 const linesOf = (file: string): string[] => fs.readFileSync(file, "utf8").split("\n").filter(Boolean).sort();
 
-const processesNaming = (text: string): string[] => fs.readdirSync("/proc").filter((pid) => /^\d+$/.test(pid) && readProc(`/proc/${pid}/cmdline`)?.includes(text));
+const processesNaming = (text: string): string[] =>
+	fs.readdirSync("/proc").filter((pid) => /^\d+$/.test(pid) && readProc(`/proc/${pid}/cmdline`)?.includes(text));

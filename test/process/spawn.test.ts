@@ -15,12 +15,12 @@ test("an argument vector runs without a shell, whatever is in it", async () => {
 	const words = ["printf", "%s|", "a b", "it's", '"$HOME"', "*", "", "\n", "é"];
 	const process = await runtime.spawn({ command: words });
 	await process.wait({ timeoutMs: 10_000 });
-	expect(textOf(process)).toBe("a b|it's|\"$HOME\"|*||\n|é|");
+	expect(textOf(process)).toBe('a b|it\'s|"$HOME"|*||\n|é|');
 });
 
 test("it runs in the given directory, with what is named in the environment and nothing secret", async () => {
 	const runtime = await testRuntime();
-	const cwd = tempDir("it's a \"dir\" ü");
+	const cwd = tempDir('it\'s a "dir" ü');
 	process.env.TEST_SERVICE_API_KEY = "sk-not-for-children";
 	const spawned = await runtime.spawn({ command: 'pwd; echo "$GIVEN"; env', cwd, env: { GIVEN: "two\nlines 'quoted'" } });
 	await spawned.wait({ timeoutMs: 10_000 });

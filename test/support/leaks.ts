@@ -1,8 +1,8 @@
 /** After each test: no process, no watcher and no directory of it may be left. A test that leaves one fails. */
 import fs from "node:fs";
 import { afterEach, expect } from "vitest";
-import { Snapshot } from "../../src/process/tree.js";
 import { readProc } from "../../src/base/proc.js";
+import { Snapshot } from "../../src/process/tree.js";
 import { runCleanups, testRoot } from "./home.js";
 
 afterEach(async () => {

@@ -71,7 +71,10 @@ export function numberOption(call: Call, name: string, limits: { min: number; ma
 	if (text === undefined) return undefined;
 	const value = Number(text);
 	if (typeof text !== "string" || text.trim() === "" || !Number.isInteger(value) || value < limits.min || value > (limits.max ?? Number.MAX_SAFE_INTEGER))
-		throw new HoldfastError("INVALID", `--${name} takes a whole number ${limits.max === undefined ? `of at least ${limits.min}` : `from ${limits.min} to ${limits.max}`}, not "${String(text)}"`);
+		throw new HoldfastError(
+			"INVALID",
+			`--${name} takes a whole number ${limits.max === undefined ? `of at least ${limits.min}` : `from ${limits.min} to ${limits.max}`}, not "${String(text)}"`,
+		);
 	return value;
 }
 
@@ -80,7 +83,8 @@ export function secondsOption(call: Call, name: string): number | undefined {
 	const text = call.values[name];
 	if (text === undefined) return undefined;
 	const value = Number(text);
-	if (typeof text !== "string" || text.trim() === "" || !Number.isFinite(value) || value <= 0) throw new HoldfastError("INVALID", `--${name} takes a number of seconds above 0, not "${String(text)}"`);
+	if (typeof text !== "string" || text.trim() === "" || !Number.isFinite(value) || value <= 0)
+		throw new HoldfastError("INVALID", `--${name} takes a number of seconds above 0, not "${String(text)}"`);
 	return value;
 }
 

@@ -22,7 +22,8 @@ export function overview(commands: readonly Command[], out: Output): string {
 }
 
 export function commandHelp(command: Command, out: Output): string {
-	const option = ([name, spec]: [string, Command["options"][string]]) => `  ${`${spec.short ? `-${spec.short}, ` : ""}--${name}${spec.value ? ` ${spec.value}` : ""}`.padEnd(24)} ${spec.help}`;
+	const option = ([name, spec]: [string, Command["options"][string]]) =>
+		`  ${`${spec.short ? `-${spec.short}, ` : ""}--${name}${spec.value ? ` ${spec.value}` : ""}`.padEnd(24)} ${spec.help}`;
 	return [
 		`Usage: holdfast ${command.name} ${command.usage}`.trimEnd(),
 		"",

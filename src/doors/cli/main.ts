@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** `holdfast COMMAND …`: find the command, run it, turn what went wrong into a sentence and an exit code. */
 import { HoldfastError } from "../../base/errors.js";
+import { type Command, EXIT, parseCall, runtimeOpener } from "./command.js";
 import { attach } from "./commands/attach.js";
 import { demo } from "./commands/demo.js";
 import { doctor } from "./commands/doctor.js";
@@ -11,7 +12,6 @@ import { prune } from "./commands/prune.js";
 import { ps } from "./commands/ps.js";
 import { run } from "./commands/run.js";
 import { wait } from "./commands/wait.js";
-import { type Command, EXIT, parseCall, runtimeOpener } from "./command.js";
 import { commandHelp, overview, version } from "./help.js";
 import { Output } from "./output.js";
 

@@ -32,7 +32,11 @@ export class Output {
 
 	table(head: readonly string[], rows: readonly (readonly string[])[]): void {
 		const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => width(row[column] ?? ""))));
-		const render = (cells: readonly string[]) => cells.map((cell, column) => (column === cells.length - 1 ? cell : cell + " ".repeat((widths[column] ?? 0) - width(cell)))).join("  ").trimEnd();
+		const render = (cells: readonly string[]) =>
+			cells
+				.map((cell, column) => (column === cells.length - 1 ? cell : cell + " ".repeat((widths[column] ?? 0) - width(cell))))
+				.join("  ")
+				.trimEnd();
 		this.line(this.style("dim", render(head)));
 		for (const row of rows) this.line(render(row));
 	}
@@ -46,13 +50,14 @@ export class Output {
 	}
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the escape sequences of styleText
-const width = (text: string): number => text.replace(/\x1b\[[0-9;]*m/g, "").length;
+const STYLE = /\u001b\[[0-9;]*m/g;
+const width = (text: string): number => text.replace(STYLE, "").length;
+
+const ESCAPES = /\u001b\[[0-9;?]*[ -/]*[@-~]/g;
+const CONTROLS = /[\u0000-\u001f\u007f-\u009f]+/g;
 
 /** Text of a program, made safe for one line of a table. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: that is what it takes out
-export const oneLine = (text: string, max: number): string => {
-	// biome-ignore lint/suspicious/noControlCharactersInRegex: that is what it takes out
-	const flat = text.replace(/\x1b\[[0-9;?]*[ -/]*[@-~]/g, "").replace(/[\x00-\x1f\x7f-\x9f]+/g, " ").trim();
+export function oneLine(text: string, max: number): string {
+	const flat = text.replace(ESCAPES, "").replace(CONTROLS, " ").trim();
 	return flat.length > max ? `${flat.slice(0, max - 1)}…` : flat;
-};
+}

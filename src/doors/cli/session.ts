@@ -18,7 +18,9 @@ export function feed(process_: Process): () => void {
 		);
 	};
 	const onData = (chunk: Buffer) => later(() => process_.write(chunk));
-	const onEnd = () => void (queue = queue.then(() => process_.closeStdin()).catch(() => {})); // it may have ended before us
+	const onEnd = () => {
+		queue = queue.then(() => process_.closeStdin()).catch(() => {}); // it may have ended before us
+	};
 	const stop = () => {
 		stdin.off("data", onData);
 		stdin.off("end", onEnd);
@@ -31,7 +33,10 @@ export function feed(process_: Process): () => void {
 }
 
 /** Attach this terminal: raw keys, resizes, until it ends, the detach key is typed, or `signal` aborts. */
-export async function session(process_: Process, options: { signal?: AbortSignal; from?: number; note: (text: string) => void }): Promise<"ended" | "detached" | "aborted"> {
+export async function session(
+	process_: Process,
+	options: { signal?: AbortSignal; from?: number; note: (text: string) => void },
+): Promise<"ended" | "detached" | "aborted"> {
 	const { stdin, stdout } = process;
 	const leave = new AbortController();
 	let detached = false;
@@ -39,7 +44,13 @@ export async function session(process_: Process, options: { signal?: AbortSignal
 	const onKeys = (chunk: Buffer) => {
 		const key = chunk.indexOf(DETACH_KEY);
 		const keys = key < 0 ? chunk : chunk.subarray(0, key);
-		if (keys.length > 0) queue = queue.then(() => process_.write(keys)).then(() => {}, () => {}); // ended: the end is on its way
+		if (keys.length > 0)
+			queue = queue
+				.then(() => process_.write(keys))
+				.then(
+					() => {},
+					() => {},
+				); // ended: the end is on its way
 		if (key >= 0) {
 			detached = true;
 			leave.abort();

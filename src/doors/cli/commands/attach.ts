@@ -22,7 +22,8 @@ Exit code: the process's own when it ended meanwhile, 0 after detaching.`,
 		const before = process_.status();
 		if (isOver(before)) throw new HoldfastError("ENDED", `${process_.id} has ended; \`holdfast logs ${process_.id}\` shows its output`);
 		if (process_.spec.terminal) {
-			if (!process.stdin.isTTY || !process.stdout.isTTY) throw new HoldfastError("NO_TERMINAL", "attach needs a terminal on both sides; use `holdfast logs --follow` and `holdfast write` in scripts");
+			if (!process.stdin.isTTY || !process.stdout.isTTY)
+				throw new HoldfastError("NO_TERMINAL", "attach needs a terminal on both sides; use `holdfast logs --follow` and `holdfast write` in scripts");
 			if ((await session(process_, { note: call.out.note })) === "detached") return EXIT.ok;
 		} else {
 			call.out.note(`attached to ${process_.id}, which has no terminal: lines you type go to its stdin; Ctrl-C detaches`);

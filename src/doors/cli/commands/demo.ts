@@ -77,7 +77,10 @@ async function show(home: string, out: Output): Promise<number> {
 	const question = runtime.get(report.question);
 	out.table(
 		["  ID", "STATUS", "PID", "COMMAND"],
-		runtime.list().map((process) => summary(process)).map((item) => [`  ${item.session_id}`, statusCell(item, out), String(item.pid), String(item.name)]),
+		runtime
+			.list()
+			.map((process) => summary(process))
+			.map((item) => [`  ${item.session_id}`, statusCell(item, out), String(item.pid), String(item.name)]),
 	);
 
 	const seen = await server.wait({ until: { pattern: "tick 100\\b" }, timeoutMs: 20_000 });

@@ -20,7 +20,8 @@ Exit code: 0 when nothing is wrong, 1 when something needs attention.`,
 				const mark = check.state === "ok" ? out.style("green", "ok  ") : out.style("yellow", check.state);
 				out.line(`${mark}  ${check.name.padEnd(12)} ${check.found}${check.advice ? `\n${" ".repeat(19)}${out.style("dim", check.advice)}` : ""}`);
 			}
-			for (const orphan of orphans) out.line(`${out.style("yellow", "left")}  ${orphan.kind.padEnd(12)} ${orphan.what}${orphan.pids ? ` (${orphan.pids.join(", ")})` : ""}`);
+			for (const orphan of orphans)
+				out.line(`${out.style("yellow", "left")}  ${orphan.kind.padEnd(12)} ${orphan.what}${orphan.pids ? ` (${orphan.pids.join(", ")})` : ""}`);
 			if (orphans.length === 0) out.line(`${out.style("green", "ok  ")}  ${"leftovers".padEnd(12)} none`);
 		}
 		let done: string[] = [];

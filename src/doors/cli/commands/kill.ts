@@ -25,7 +25,15 @@ Examples
 		const results = await Promise.all(processes.map(async (process) => ({ process, result: await process.kill({ graceMs }) })));
 		const rows = results.map(({ process, result }) => {
 			const { status, method, signalled, survivors, final } = result;
-			return { session_id: process.id, status, method, signalled, survivors, exit_code: "exitCode" in final ? final.exitCode : null, signal: "signal" in final ? final.signal : null };
+			return {
+				session_id: process.id,
+				status,
+				method,
+				signalled,
+				survivors,
+				exit_code: "exitCode" in final ? final.exitCode : null,
+				signal: "signal" in final ? final.signal : null,
+			};
 		});
 		if (call.out.json) call.out.data(rows.length === 1 ? rows[0] : rows);
 		else {
@@ -33,7 +41,10 @@ Examples
 				const { process, result } = results[index] as (typeof results)[number];
 				const people = row.signalled.length === 1 ? "1 process" : `${row.signalled.length} processes`;
 				if (row.status === "killed") call.out.line(`${process.id} killed: ${people} signalled, none left (${describeEnd(result.final)})`);
-				else if (row.status === "already_exited") call.out.line(`${process.id} had ended already (${describeEnd(result.final)})${row.signalled.length > 0 ? `; ended ${people} it had left behind` : ""}`);
+				else if (row.status === "already_exited")
+					call.out.line(
+						`${process.id} had ended already (${describeEnd(result.final)})${row.signalled.length > 0 ? `; ended ${people} it had left behind` : ""}`,
+					);
 				else call.out.note(`${process.id}: still alive after KILL: ${row.survivors.join(", ")}`);
 			}
 		}

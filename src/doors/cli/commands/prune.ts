@@ -21,9 +21,16 @@ Examples
 		const olderThanMs = values["older-than"] === undefined ? undefined : quantity(String(values["older-than"]), AGES, "--older-than", "30m, 12h or 7d");
 		const quotaBytes = values.quota === undefined ? undefined : quantity(String(values.quota), SIZES, "--quota", "500M or 16G");
 		const dryRun = values["dry-run"] === true;
-		const result = (await call.runtime()).prune({ ...(olderThanMs === undefined ? {} : { olderThanMs }), ...(quotaBytes === undefined ? {} : { quotaBytes }), dryRun });
+		const result = (await call.runtime()).prune({
+			...(olderThanMs === undefined ? {} : { olderThanMs }),
+			...(quotaBytes === undefined ? {} : { quotaBytes }),
+			dryRun,
+		});
 		if (out.json) out.data({ removed: result.removed, bytes: result.bytes, kept: result.kept, dry_run: dryRun });
-		else out.line(`${dryRun ? "would remove" : "removed"} ${result.removed.length} ended processes with ${Math.round(result.bytes / 1024)} KiB of output; ${result.kept} stay`);
+		else
+			out.line(
+				`${dryRun ? "would remove" : "removed"} ${result.removed.length} ended processes with ${Math.round(result.bytes / 1024)} KiB of output; ${result.kept} stay`,
+			);
 		return EXIT.ok;
 	},
 };

@@ -1,6 +1,6 @@
-import { summary, type Summary } from "../../../process/summary.js";
+import { type Summary, summary } from "../../../process/summary.js";
 import { type Command, EXIT } from "../command.js";
-import { oneLine, type Output } from "../output.js";
+import { type Output, oneLine } from "../output.js";
 
 export const ps: Command = {
 	name: "ps",

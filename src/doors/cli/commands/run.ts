@@ -40,7 +40,8 @@ Examples
 		if (first === undefined) throw new HoldfastError("INVALID", "give a command after --, as in: holdfast run -- 'make test'");
 		const seconds = secondsOption(call, "timeout");
 		const onTimeout = oneOf(call, "on-timeout", ["background", "kill"]) ?? "background";
-		if (values.background && seconds !== undefined) throw new HoldfastError("INVALID", "--timeout says how long to stay with a foreground command; with --background use `holdfast wait --timeout`");
+		if (values.background && seconds !== undefined)
+			throw new HoldfastError("INVALID", "--timeout says how long to stay with a foreground command; with --background use `holdfast wait --timeout`");
 		const size = { cols: process.stdout.columns ?? 120, rows: process.stdout.rows ?? 30 };
 		const limit = numberOption(call, "log-limit", { min: 64 * 1024 });
 		const full = oneOf(call, "log-full", ["ring", "block"]);

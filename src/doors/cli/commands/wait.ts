@@ -33,7 +33,14 @@ Examples
 		const from = call.values.from === undefined ? undefined : Number(call.values.from);
 		const process = (await call.runtime()).get(oneWord(call, "the id of one process"));
 		const result = await process.wait({ until, ...(seconds === undefined ? {} : { timeoutMs: seconds * 1000 }), ...(from === undefined ? {} : { from }) });
-		if (call.out.json) call.out.data({ ...summary(process, result.status), matched: result.matched, timed_out: result.timedOut, byte_offset: result.offset, ...(result.match === undefined ? {} : { match: result.match }) });
+		if (call.out.json)
+			call.out.data({
+				...summary(process, result.status),
+				matched: result.matched,
+				timed_out: result.timedOut,
+				byte_offset: result.offset,
+				...(result.match === undefined ? {} : { match: result.match }),
+			});
 		else if (result.timedOut) call.out.note(`still running after ${seconds} s; that is not an error`);
 		else call.out.line(result.matched === "exit" ? describeEnd(result.status) : `${result.matched}${result.match === undefined ? "" : `: ${result.match}`}`);
 		if (result.timedOut) return EXIT.timeout;

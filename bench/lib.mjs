@@ -1,0 +1,97 @@
+/** What every measurement needs: its options, a home, an end that leaves nothing running, and a little arithmetic. */
+import fs from "node:fs";
+import path from "node:path";
+import { openRuntime } from "../dist/index.js";
+
+export const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** One run of one measurement. `root` is removed by whoever made it, after the last measurement: see README.md. */
+export class Bench {
+	#undo = [];
+
+	constructor({ root, quick }) {
+		this.root = root;
+		this.quick = quick;
+	}
+
+	/** A count: the real one, or the one for a quick look. */
+	count(full, quick) {
+		return this.quick ? quick : full;
+	}
+
+	dir(name) {
+		const dir = path.join(this.root, name);
+		fs.mkdirSync(dir, { recursive: true, mode: 0o700 });
+		return dir;
+	}
+
+	/** A runtime on a home of this run. When the measurement is over, whatever still runs in it is killed. */
+	async runtime(name, options = {}) {
+		const runtime = await openRuntime({ home: this.dir(name), ...options });
+		this.atEnd(() => endAll(runtime));
+		return runtime;
+	}
+
+	atEnd(undo) {
+		this.#undo.push(undo);
+	}
+
+	async end() {
+		for (let undo = this.#undo.pop(); undo; undo = this.#undo.pop()) await undo();
+	}
+}
+
+export async function endAll(runtime) {
+	await Promise.all(runtime.list({ task: null, ended: false }).map((process) => process.kill({ graceMs: 200 })));
+	await runtime.close();
+}
+
+/** Start `count` processes, `lanes` at a time. Returns them, in the order in which they were up. */
+export async function startMany(runtime, count, command, lanes = 8) {
+	const started = [];
+	let next = 0;
+	const lane = async () => {
+		while (next < count) {
+			next++;
+			started.push(await runtime.spawn({ command }));
+		}
+	};
+	await Promise.all(Array.from({ length: lanes }, lane));
+	return started;
+}
+
+/** Numbers about processes that somebody else has ended say nothing. */
+export function mustRun(processes) {
+	const gone = processes.map((process) => process.status()).filter((status) => status.status !== "running");
+	if (gone.length > 0)
+		throw new Error(`${gone.length} of ${processes.length} processes were ended by somebody else during the measurement: ${JSON.stringify(gone[0])}`);
+}
+
+export function percentile(values, share) {
+	const sorted = [...values].sort((a, b) => a - b);
+	return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
+}
+
+export const median = (values) => percentile(values, 0.5);
+
+/** How long something took, in ms. */
+export async function timed(action) {
+	const begun = performance.now();
+	await action();
+	return performance.now() - begun;
+}
+
+/** CPU time of this program, the runtime's included, in ms. */
+export function cpuMs(since) {
+	const { user, system } = process.cpuUsage(since);
+	return (user + system) / 1000;
+}
+
+/** A promise with a time limit, for what a stranger has to answer. */
+export function within(ms, what, promise) {
+	let timer;
+	const late = new Promise((_, reject) => {
+		timer = setTimeout(() => reject(new Error(`${what}: no answer within ${ms} ms`)), ms);
+	});
+	return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,42 @@
+/** A row of the result: one number of Holdfast's beside the same number of something else, measured in the same run. */
+
+/**
+ * `baselines` are `{ name, value }` or `{ name, missing: why }`; the ratio is to the first. A target of unit "x" is about
+ * the ratio, any other about Holdfast's own value.
+ */
+export function row({ what, value, unit, baselines = [], target, note }) {
+	const first = baselines[0]?.value;
+	const ratio = first ? value / first : undefined;
+	const judged = target?.unit === "x" ? ratio : value;
+	const met = target === undefined || judged === undefined ? undefined : target.relation === "<=" ? judged <= target.value : judged >= target.value;
+	return { what, value, unit, baselines, ratio, target, met, note };
+}
+
+export const atMost = (value, unit = "x") => ({ relation: "<=", value, unit });
+export const atLeast = (value, unit = "x") => ({ relation: ">=", value, unit });
+
+/** A Markdown table, padded so that it reads well in a terminal too. */
+export function table(rows) {
+	const header = ["name", "measured", "Holdfast", "baseline", "ratio", "target", "met"];
+	const cells = [header, ...rows.map(cellsOf)];
+	const widths = header.map((_, column) => Math.max(...cells.map((line) => line[column].length)));
+	const line = (words) => `| ${words.map((word, column) => word.padEnd(widths[column])).join(" | ")} |`;
+	return [line(header), line(widths.map((width) => "-".repeat(width))), ...cells.slice(1).map(line)].join("\n");
+}
+
+function cellsOf(row) {
+	if (row.failed) return [row.name, `failed: ${row.failed}`, "", "", "", "", ""];
+	const baseline = row.baselines.map(({ name, value, missing }) => `${name} ${missing ? `not available: ${missing}` : amount(value, row.unit)}`).join("; ");
+	const ratio = row.ratio === undefined ? "" : `${significant(row.ratio)}x`;
+	const target = row.target ? `${row.target.relation} ${amount(row.target.value, row.target.unit)}` : "";
+	const met = row.met === undefined ? "" : row.met ? "yes" : "no";
+	return [row.name, row.note ? `${row.what} (${row.note})` : row.what, amount(row.value, row.unit), baseline, ratio, target, met];
+}
+
+const amount = (value, unit) => `${significant(value)}${unit === "x" || unit === "%" ? "" : " "}${unit}`;
+
+/** Three digits are more than a noisy machine can give. */
+function significant(value) {
+	if (value === 0 || Math.abs(value) >= 100) return Math.round(value).toLocaleString("en-US");
+	return String(Number(value.toPrecision(3)));
+}

@@ -1,0 +1,49 @@
+// What a fresh clone needs before anything runs: dependencies, a build, and for the tests some Debian packages.
+// Quick when there is nothing to do. Only Node's own modules here: this runs before `npm ci`.
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import fs from "node:fs";
+import path from "node:path";
+
+export const root = path.dirname(import.meta.dirname);
+
+/** Run a program in the root of the project; ends this one when it fails. */
+export function run(program, args, options = {}) {
+	const { status, error } = spawnSync(program, args, { cwd: root, stdio: "inherit", ...options });
+	if (error) throw error;
+	if (status !== 0) process.exit(status ?? 1);
+}
+
+export function ensureDependencies() {
+	const lock = createHash("sha256")
+		.update(fs.readFileSync(path.join(root, "package-lock.json")))
+		.digest("hex");
+	const stamp = path.join(root, "node_modules", ".lock-hash");
+	if (fs.existsSync(stamp) && fs.readFileSync(stamp, "utf8") === lock) return;
+	console.error("installing dependencies …");
+	// Not `npm ci`: it refuses a lock file without the optional packages of other platforms, and not every mirror has them.
+	run("npm", ["install", "--no-save", "--no-audit", "--no-fund", "--loglevel=error"], { stdio: ["ignore", process.stderr, process.stderr] });
+	fs.writeFileSync(stamp, lock);
+}
+
+/** tsc looks at what has changed by itself. */
+export function ensureBuilt() {
+	run(process.execPath, [path.join(root, "scripts", "build.mjs")]);
+}
+
+/** Debian packages for the tests. Without root nothing is installed: the tests that need one say so and are skipped. */
+export function ensurePackages(wanted) {
+	const missing = Object.entries(wanted).filter(([, file]) => !fs.existsSync(file));
+	if (missing.length === 0) return;
+	const names = missing.map(([name]) => name);
+	if (process.getuid() !== 0 || !fs.existsSync("/usr/bin/apt-get")) {
+		console.error(`not installed: ${names.join(", ")} (needs root and Debian's apt-get); tests that need them are skipped`);
+		return;
+	}
+	console.error(`installing ${names.join(", ")} …`);
+	const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+	const quiet = { env, stdio: ["ignore", "ignore", "inherit"] };
+	if (spawnSync("apt-get", ["update", "-qq"], quiet).status !== 0) console.error("apt-get update failed; trying to install all the same");
+	if (spawnSync("apt-get", ["install", "-y", "-qq", "--no-install-recommends", ...names], quiet).status !== 0)
+		console.error("that failed; tests that need them are skipped");
+}
