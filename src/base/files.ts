@@ -1,4 +1,5 @@
 import fs from "node:fs";
+import path from "node:path";
 import { errno } from "./errors.js";
 
 /** The content, or undefined when there is no such file. Other failures throw. */
@@ -36,5 +37,18 @@ export function namesIn(path: string): string[] {
 	} catch (error) {
 		if (errno(error) === "ENOENT" || errno(error) === "ENOTDIR") return [];
 		throw error;
+	}
+}
+
+/** Make a directory and those above it, for their owner alone. Node's own recursive mkdir never returns below /proc. */
+export function ensureDir(dir: string): void {
+	try {
+		fs.mkdirSync(dir, { mode: 0o700 });
+	} catch (error) {
+		if (errno(error) === "EEXIST" && fs.statSync(dir).isDirectory()) return;
+		const parent = path.dirname(dir);
+		if (errno(error) !== "ENOENT" || fs.existsSync(parent)) throw error;
+		ensureDir(parent);
+		ensureDir(dir);
 	}
 }

@@ -2,6 +2,7 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { fromSystem, HoldfastError } from "./errors.js";
+import { ensureDir } from "./files.js";
 
 /** The directories of one home. docs/keeper.md says what is in each. */
 export interface Home {
@@ -28,9 +29,9 @@ export function openHome(root: string = defaultHome()): Home {
 		blank: path.join(root, "blank"),
 	};
 	try {
-		fs.mkdirSync(root, { recursive: true, mode: 0o700 });
-		for (const dir of [home.live, home.ended, home.blank]) fs.mkdirSync(dir, { recursive: true, mode: 0o700 });
-		for (const shelf of "0123456789abcdef") fs.mkdirSync(path.join(home.procs, shelf), { recursive: true, mode: 0o700 });
+		ensureDir(root);
+		for (const dir of [home.live, home.ended, home.blank]) ensureDir(dir);
+		for (const shelf of "0123456789abcdef") ensureDir(path.join(home.procs, shelf));
 		const { mode, uid } = fs.statSync(root);
 		if (uid !== process.getuid?.()) throw new HoldfastError("HOME", `${root} belongs to another user; choose another home with HOLDFAST_HOME`);
 		if (mode & 0o077) fs.chmodSync(root, 0o700);

@@ -5,6 +5,6 @@ import path from "node:path";
 /** One directory for everything the tests write; nothing may be left in it. */
 export default function setup(): () => void {
 	const root = fs.mkdtempSync(path.join(fs.realpathSync(os.tmpdir()), "holdfast-test-"));
-	process.env.HOLDFAST_TEST_ROOT = root;
+	process.env.TEST_ROOT = root; // inherited by whatever the tests start, so that leaks can be told
 	return () => fs.rmSync(root, { recursive: true, force: true });
 }

@@ -4,8 +4,8 @@ import path from "node:path";
 import { openRuntime, type Process, type Runtime, type RuntimeOptions } from "../../src/index.js";
 
 export function testRoot(): string {
-	const root = process.env.HOLDFAST_TEST_ROOT;
-	if (!root) throw new Error("run through vitest: test/support/global.ts sets HOLDFAST_TEST_ROOT");
+	const root = process.env.TEST_ROOT;
+	if (!root) throw new Error("run through vitest: test/support/global.ts sets TEST_ROOT");
 	return root;
 }
 

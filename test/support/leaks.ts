@@ -16,14 +16,14 @@ afterEach(async () => {
 	expect({ processes, watchers, files }).toEqual({ processes: [], watchers: [], files: [] });
 });
 
-/** Processes that have the test's directory in their arguments, environment or working directory. */
+/** Processes that have this run's directory in their arguments or environment; other people's are none of our business. */
 function processesOf(root: string): { pid: number; argv: string }[] {
 	const found: { pid: number; argv: string }[] = [];
 	for (const stat of new Snapshot().stats.values()) {
 		if (stat.pid === process.pid || stat.pid === process.ppid) continue;
 		const argv = readProc(`/proc/${stat.pid}/cmdline`) ?? "";
 		const environ = readProc(`/proc/${stat.pid}/environ`) ?? "";
-		if (argv.includes(`${root}/`) || /(^|\0)HOLDFAST_ID=/.test(environ)) found.push({ pid: stat.pid, argv: argv.replaceAll("\0", " ").slice(0, 200) });
+		if (argv.includes(`${root}/`) || environ.includes(`TEST_ROOT=${root}`)) found.push({ pid: stat.pid, argv: argv.replaceAll("\0", " ").slice(0, 200) });
 	}
 	return found;
 }
