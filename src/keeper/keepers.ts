@@ -153,7 +153,7 @@ export class Keepers {
 	}
 
 	async #takeBlank(): Promise<string> {
-		for (let round = 0; round < 3; round++) {
+		for (let round = 0; round < 100; round++) {
 			for (let id = this.#blanks.shift(); id; id = this.#blanks.shift()) {
 				try {
 					fs.renameSync(path.join(this.#home.blank, id), this.#claim(id));
@@ -165,7 +165,7 @@ export class Keepers {
 			}
 			await this.#moreBlanks();
 		}
-		throw new HoldfastError("START_FAILED", "other runtimes took every prepared directory three times in a row; try again");
+		throw new HoldfastError("START_FAILED", "other runtimes took every prepared directory, again and again; try again when less is being started");
 	}
 
 	#moreBlanks(): Promise<void> {

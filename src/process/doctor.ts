@@ -7,7 +7,6 @@ import { readProc, sendSignal } from "../base/proc.js";
 import { watchMode } from "../base/watch.js";
 import { serviceUnit } from "../keeper/cgroup.js";
 import { procDir } from "../keeper/layout.js";
-import { keeperFile } from "../keeper/tools.js";
 import type { Runtime } from "./runtime.js";
 import { Snapshot } from "./tree.js";
 
@@ -120,7 +119,7 @@ function lostKeepers(procs: string): Orphan[] {
 	const found: Orphan[] = [];
 	for (const { pid } of new Snapshot().stats.values()) {
 		const argv = (readProc(`/proc/${pid}/cmdline`) ?? "").split("\0");
-		const at = argv.indexOf(keeperFile("keeper.sh"));
+		const at = argv.findIndex((word) => word.endsWith("/keeper/keeper.sh"));
 		const dir = at > 0 ? argv[at + 2] : undefined;
 		if (dir?.startsWith(`${procs}/`) && readIfThere(path.join(dir, "exit")) === undefined)
 			found.push({ kind: "keeper", what: `a keeper without its directory ${dir}`, pids: [pid] });

@@ -7,7 +7,6 @@ import fs from "node:fs";
 import path from "node:path";
 import { isAlive, readProc, readStat, sendSignal } from "../base/proc.js";
 import { readParts } from "../keeper/layout.js";
-import { keeperFile } from "../keeper/tools.js";
 import type { Spec } from "./spec.js";
 import { commandOf, markKilled } from "./status.js";
 import { type Snapshot, snapshot } from "./tree.js";
@@ -86,8 +85,7 @@ export function members(now: Snapshot, dir: string, spec: Spec): number[] {
 function isForeignKeeper(now: Snapshot, pid: number): boolean {
 	if (now.stats.get(pid)?.session !== pid) return false; // keepers lead their session
 	const argv = (readProc(`/proc/${pid}/cmdline`) ?? "").split("\0");
-	const at = argv.indexOf(keeperFile("keeper.sh"));
-	return at > 0 && argv[at + 1] === "keep";
+	return argv.some((word, at) => word.endsWith("/keeper/keeper.sh") && argv[at + 1] === "keep"); // of whatever installation
 }
 
 const isRunning = (pid: number): boolean => {

@@ -26,7 +26,7 @@ test("every line of a long output is there, in order, in any chunk size", async 
 
 test("following shows output as it is written, not in one burst at the end", async () => {
 	const runtime = await testRuntime();
-	const process = await runtime.spawn({ command: "while read -r line; do echo \"got $line\"; done" });
+	const process = await runtime.spawn({ command: 'while read -r line; do echo "got $line"; done' });
 	const seen = process.follow();
 	for (const word of ["one", "two", "three"]) {
 		await process.write(`${word}\n`);

@@ -68,7 +68,10 @@ test("a command without a terminal has no controlling one and leads its session"
 	const runtime = await testRuntime();
 	const process = await runtime.spawn({ command: "(: </dev/tty) 2>/dev/null && echo tty || echo none; ps -o sid= -p $$; echo $$" });
 	await process.wait({ timeoutMs: 10_000 });
-	const [tty, session, pid] = textOf(process).trim().split("\n").map((line) => line.trim());
+	const [tty, session, pid] = textOf(process)
+		.trim()
+		.split("\n")
+		.map((line) => line.trim());
 	expect(tty).toBe("none");
 	expect(session).toBe(pid);
 	expect(pid).toBe(String(process.pid));
