@@ -93,7 +93,7 @@ test("a half-written exit record is not believed", async () => {
 	const runtime = await testRuntime();
 	const process = await runtime.spawn({ command: "cat" });
 	const file = path.join(process.dir, "exit");
-	for (const half of ["exit 0", `${"exit 0 -".padEnd(40)}\n`, "exit zero -".padEnd(63) + "\n", ""]) {
+	for (const half of ["exit 0", `${"exit 0 -".padEnd(40)}\n`, `${"exit zero -".padEnd(63)}\n`, ""]) {
 		fs.writeFileSync(file, half);
 		expect(process.status().status).toBe("running");
 	}
