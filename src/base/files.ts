@@ -52,3 +52,8 @@ export function ensureDir(dir: string): void {
 		ensureDir(dir);
 	}
 }
+
+/** Remove a directory with all that is in it. A keeper that is just ending may still put a file there: then once more. */
+export function removeDir(dir: string): void {
+	fs.rmSync(dir, { recursive: true, force: true, maxRetries: 10, retryDelay: 5 });
+}

@@ -12,7 +12,7 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { errno, fromSystem, HoldfastError } from "../base/errors.js";
-import { namesIn, unlinkIfThere } from "../base/files.js";
+import { namesIn, removeDir, unlinkIfThere } from "../base/files.js";
 import type { Home } from "../base/home.js";
 import { isId, newId } from "../base/ids.js";
 import { type Identity, isAlive, readStat } from "../base/proc.js";
@@ -188,7 +188,7 @@ export class Keepers {
 			await promisify(execFile)(this.tools.mkfifo, ["-m", "600", ...fifos], { env: {} });
 			for (const id of ids) fs.writeFileSync(path.join(this.#home.blank, id), "", { mode: 0o600 });
 		} catch (error) {
-			for (const id of ids) fs.rmSync(procDir(this.#home, id), { recursive: true, force: true });
+			for (const id of ids) removeDir(procDir(this.#home, id));
 			throw fromSystem(error, "cannot prepare process directories");
 		}
 		this.#blanks.push(...ids);
@@ -202,7 +202,7 @@ export class Keepers {
 	#sweep(name: string): void {
 		const [id, pid, start] = name.split(".");
 		if (!id || !isId(id) || !pid || !start || isAlive({ pid: Number(pid), start })) return;
-		fs.rmSync(procDir(this.#home, id), { recursive: true, force: true });
+		removeDir(procDir(this.#home, id));
 		unlinkIfThere(path.join(this.#home.blank, name));
 		this.cgroups?.remove(id);
 	}
@@ -218,7 +218,7 @@ export class Keepers {
 	}
 
 	#remove(id: string): void {
-		fs.rmSync(procDir(this.#home, id), { recursive: true, force: true });
+		removeDir(procDir(this.#home, id));
 		unlinkIfThere(this.#claim(id));
 		this.cgroups?.remove(id);
 	}

@@ -6,7 +6,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { errno, HoldfastError } from "../base/errors.js";
-import { namesIn, unlinkIfThere } from "../base/files.js";
+import { namesIn, removeDir, unlinkIfThere } from "../base/files.js";
 import type { Home } from "../base/home.js";
 import { idPrefix, isId, taskKey } from "../base/ids.js";
 import type { Cgroups } from "../keeper/cgroup.js";
@@ -120,7 +120,7 @@ export class Registry {
 
 	/** Remove a process for good: its directory, then its ticket, so that a crash in between leaves the ticket to find it by. */
 	remove(id: string, ticket: string): void {
-		fs.rmSync(procDir(this.home, id), { recursive: true, force: true });
+		removeDir(procDir(this.home, id));
 		unlinkIfThere(ticket);
 		this.#cgroups?.remove(id);
 	}

@@ -3,7 +3,7 @@ import fs from "node:fs";
 import path from "node:path";
 import * as z from "zod";
 import { childEnvironment } from "../base/environment.js";
-import { HoldfastError } from "../base/errors.js";
+import { fromSystem, HoldfastError } from "../base/errors.js";
 import { type Home, openHome } from "../base/home.js";
 import { hostIdentity, readStat } from "../base/proc.js";
 import { shellQuote } from "../base/quote.js";
@@ -124,10 +124,12 @@ export class Runtime implements AsyncDisposable {
 				"NO_TERMINAL",
 				"this box cannot make a terminal: it has neither script(1) of util-linux, python3 nor perl (and stty); install one, or start it without a terminal",
 			);
-		this.#checkLimit(task);
 		this.#starting++;
 		try {
+			this.#checkLimit(task);
 			return await this.#start(wanted, cwd, task);
+		} catch (error) {
+			throw fromSystem(error, "cannot start a process");
 		} finally {
 			this.#starting--;
 		}
@@ -185,6 +187,7 @@ export class Runtime implements AsyncDisposable {
 			while (!hasStarted(started.dir) || started.pid === null) {
 				const status = readStatus(started.dir, started.spec);
 				if (status.status === "error" || status.status === "lost") {
+					await keeperGone;
 					this.registry.remove(started.id, path.join(this.home.live, started.id));
 					throw new HoldfastError("START_FAILED", `nothing ran: ${status.reason}`);
 				}
@@ -227,7 +230,7 @@ export class Runtime implements AsyncDisposable {
 
 	#checkLimit(task: string): void {
 		const limit = this.#options.maxRunning ?? LIMITS.runningPerTask;
-		const running = this.registry.running(task).length + this.#starting;
+		const running = this.registry.running(task).length + this.#starting - 1; // this very start is counted already
 		if (running >= limit)
 			throw new HoldfastError(
 				"LIMIT",

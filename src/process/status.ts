@@ -94,7 +94,8 @@ export function signalName(number: number): NodeJS.Signals | null {
 export function isDrained(dir: string): boolean {
 	if (readState(dir).kind === "closed") return true;
 	const { collector } = readParts(dir);
-	if (!collector || !isAlive(collector)) return true;
+	if (!collector) return false; // it has not even introduced itself
+	if (!isAlive(collector)) return true;
 	return childrenOf(collector.pid).some((pid) => {
 		const stat = readStat(pid);
 		return stat?.comm === "dd" && stat.state === "S";

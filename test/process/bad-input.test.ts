@@ -1,6 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
+import { shellQuote } from "../../src/base/quote.js";
 import { openRuntime } from "../../src/index.js";
 import { procDir } from "../../src/keeper/layout.js";
 import { tempDir, testRuntime, textOf } from "../support/home.js";
@@ -115,4 +116,19 @@ test("the 65th running process of a task is refused, in another task it is not",
 	await runtime.spawn({ command: "cat" });
 	await expect(runtime.spawn({ command: "cat" })).rejects.toMatchObject({ code: "LIMIT", message: expect.stringContaining("2 are allowed") });
 	await runtime.spawn({ command: "cat", task: "another" });
+});
+
+test("without a file descriptor left a start fails clearly, and works again when there are some", async () => {
+	const runtime = await testRuntime();
+	const script = `const fs = await import("node:fs"); const { openRuntime } = await import(${JSON.stringify(`${process.cwd()}/dist/index.js`)});
+		const runtime = await openRuntime({ home: ${JSON.stringify(runtime.home.root)}, warm: 0 });
+		await runtime.spawn({ command: "true" }).then((process) => process.wait());
+		const held = []; try { for (;;) held.push(fs.openSync("/dev/null")); } catch {}
+		const failed = await runtime.spawn({ command: "true" }).catch((error) => error.code);
+		for (const fd of held) fs.closeSync(fd);
+		const { status } = await (await runtime.spawn({ command: "exit 5" })).wait();
+		console.log(failed, status.exitCode); await runtime.close();`;
+	const program = await runtime.spawn({ command: `ulimit -n 256; exec ${process.execPath} --input-type=module -e ${shellQuote(script)}` });
+	await program.wait({ timeoutMs: 30_000 });
+	expect(textOf(program)).toBe("NO_FILES 5\n");
 });

@@ -44,7 +44,7 @@ export function parseCall(command: Command, argv: readonly string[]): { values: 
 		const { values, positionals } = parseArgs({ args: [...argv], options, allowPositionals: true, strict: true });
 		return { values: values as Record<string, string | boolean | undefined>, words: positionals };
 	} catch (error) {
-		throw new HoldfastError("INVALID", (error as Error).message.replace(/\. To specify a positional.*/s, ""), { cause: error });
+		throw new HoldfastError("INVALID", ((error as Error).message.split("\n")[0] as string).replace(/\. To specify a positional.*/, ""), { cause: error });
 	}
 }
 

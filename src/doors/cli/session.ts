@@ -1,10 +1,12 @@
 /** A person at a process: keys in, output out. */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Process } from "../../process/process.js";
 import { isOver } from "../../process/status.js";
 import { writeOut } from "./stream.js";
 
 export const DETACH_KEY = "\x1d"; // Ctrl-]
 const REPLAY_BYTES = 32 * 1024;
+const REDRAW_MS = 50;
 
 /** Our stdin to the process's, end of file included. Returns what stops it. */
 export function feed(process_: Process): () => void {
@@ -65,8 +67,11 @@ export async function session(
 	stdout.on("resize", onResize);
 	try {
 		if (!isOver(process_.status())) {
-			// A full-screen program draws itself anew when its size changes, so make sure that it does.
-			if (options.from === undefined && stdout.rows > 1) await process_.resize(stdout.columns, stdout.rows - 1);
+			if (options.from === undefined && stdout.rows > 1) {
+				// A full-screen program draws itself anew when its size changes, so make sure that it does, and has time to see it.
+				await process_.resize(stdout.columns, stdout.rows - 1);
+				await sleep(REDRAW_MS);
+			}
 			await process_.resize(stdout.columns, stdout.rows);
 		}
 		const from = options.from ?? Math.max(0, process_.log.bounds().end - REPLAY_BYTES);
