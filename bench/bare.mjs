@@ -23,11 +23,12 @@ export async function bareStartMs(count = 40) {
 	return median(times);
 }
 
-/** Everything a command prints goes to `onData`; resolves at its end. */
-export function bareRead(argv, onData) {
+/** Everything a command prints goes to `onData`; resolves at its end, which comes soon after `stopped` resolves. */
+export function bareRead(argv, onData, stopped) {
 	return new Promise((resolve, reject) => {
 		const child = spawn(argv[0], argv.slice(1), { stdio: ["ignore", "pipe", "inherit"] });
 		child.stdout.on("data", onData);
+		stopped?.then(() => child.kill());
 		child.once("error", reject);
 		child.once("close", resolve);
 	});

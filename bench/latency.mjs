@@ -2,14 +2,14 @@
 import { bareRead } from "./bare.mjs";
 import { clockCommand, clockMissing, clockReader } from "./clock.mjs";
 import { percentile } from "./lib.mjs";
-import { atMost, row } from "./report.mjs";
+import { atMost, missingRow, row } from "./report.mjs";
 
 const EVERY_MS = 3;
 const SKIP = 20; // lines printed while the reader was still coming
 
 export default async function latency(bench) {
 	const missing = clockMissing();
-	if (missing) throw new Error(missing);
+	if (missing) return [missingRow("write to callback", missing)];
 	const runtime = await bench.runtime("latency");
 	const argv = clockCommand(SKIP + bench.count(500, 150), EVERY_MS);
 	const piped = [];

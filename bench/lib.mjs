@@ -46,19 +46,23 @@ export async function endAll(runtime) {
 	await runtime.close();
 }
 
-/** Start `count` processes, `lanes` at a time. Returns them, in the order in which they were up. */
-export async function startMany(runtime, count, command, lanes = 8) {
-	const started = [];
+export const LANES = 8;
+
+/** Do something `count` times, LANES at a time. Returns what it returned, in the order in which it was done. */
+export async function inLanes(count, action) {
+	const results = [];
 	let next = 0;
 	const lane = async () => {
 		while (next < count) {
 			next++;
-			started.push(await runtime.spawn({ command }));
+			results.push(await action());
 		}
 	};
-	await Promise.all(Array.from({ length: lanes }, lane));
-	return started;
+	await Promise.all(Array.from({ length: LANES }, lane));
+	return results;
 }
+
+export const startMany = (runtime, count, command) => inLanes(count, () => runtime.spawn({ command }));
 
 /** Numbers about processes that somebody else has ended say nothing. */
 export function mustRun(processes) {

@@ -15,6 +15,9 @@ export function row({ what, value, unit, baselines = [], target, note }) {
 export const atMost = (value, unit = "x") => ({ relation: "<=", value, unit });
 export const atLeast = (value, unit = "x") => ({ relation: ">=", value, unit });
 
+/** What cannot be measured on this machine. */
+export const missingRow = (what, missing) => ({ what, missing });
+
 /** A Markdown table, padded so that it reads well in a terminal too. */
 export function table(rows) {
 	const header = ["name", "measured", "Holdfast", "baseline", "ratio", "target", "met"];
@@ -26,6 +29,7 @@ export function table(rows) {
 
 function cellsOf(row) {
 	if (row.failed) return [row.name, `failed: ${row.failed}`, "", "", "", "", ""];
+	if (row.missing) return [row.name, row.what, `not available: ${row.missing}`, "", "", "", ""];
 	const baseline = row.baselines.map(({ name, value, missing }) => `${name} ${missing ? `not available: ${missing}` : amount(value, row.unit)}`).join("; ");
 	const ratio = row.ratio === undefined ? "" : `${significant(row.ratio)}x`;
 	const target = row.target ? `${row.target.relation} ${amount(row.target.value, row.target.unit)}` : "";

@@ -9,6 +9,7 @@ const COMMANDS = [
 	{ name: "yes", text: (bytes) => `yes | head -c ${bytes}` },
 	{ name: "zeros", text: (bytes) => `head -c ${bytes} /dev/zero` },
 ];
+const STUCK_MS = 60_000;
 const WHOLE = { limit: 2 * 1024 ** 3 }; // more than is printed: nothing is dropped, and the writer is never held up
 
 export default async function throughput(bench) {
@@ -19,9 +20,10 @@ export default async function throughput(bench) {
 		const command = text(bytes);
 		const runs = { pipe: [], whole: [], ring: [] };
 		for (let round = 0; round < bench.count(3, 1); round++) {
-			runs.pipe.push(await measure(bytes, (onData) => bareRead(["bash", "-c", command], (chunk) => onData(chunk.length))));
-			runs.whole.push(await measure(bytes, (onData) => follow(runtime, { command, log: WHOLE }, onData)));
+			runs.pipe.push(whole(await measure(bytes, (onData) => bareRead(["bash", "-c", command], (chunk) => onData(chunk.length)))));
+			runs.whole.push(whole(await measure(bytes, (onData) => follow(runtime, { command, log: WHOLE }, onData))));
 			runs.ring.push(await measure(bytes, (onData) => follow(runtime, { command }, onData)));
+			for (const process of runtime.list()) emptyLog(process.dir);
 		}
 		const of = (kind, field) => median(runs[kind].map((run) => run[field]));
 		const beside = (field) => [{ name: "pipe", value: of("pipe", field) }];
@@ -48,10 +50,17 @@ async function measure(bytes, read) {
 	return { speed: bytes / 1e6 / seconds, cpu: cpuMs(cpu), dropped: 1 - got / bytes };
 }
 
+function whole(run) {
+	if (run.dropped !== 0) throw new Error(`${100 * run.dropped}% of the output is missing`);
+	return run;
+}
+
 async function follow(runtime, options, onData) {
 	const process = await runtime.spawn(options);
-	for await (const slice of process.follow()) onData(slice.bytes.length);
-	emptyLog(process.dir);
+	for await (const slice of process.follow({ signal: AbortSignal.timeout(STUCK_MS) })) onData(slice.bytes.length);
+	const status = process.status();
+	if (status.status !== "exited")
+		throw new Error(`not done after ${STUCK_MS / 1000} s: ${JSON.stringify(status)}, log ${JSON.stringify(process.log.bounds())}`);
 }
 
 /** Give the disk its room back without removing files: the next run shall not wait for this one's bytes to be written. */

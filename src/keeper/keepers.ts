@@ -19,7 +19,7 @@ import { type Identity, isAlive, readStat } from "../base/proc.js";
 import type { Cgroups } from "./cgroup.js";
 import { BLANK_RECORD, procDir, readParts } from "./layout.js";
 import { type Plan, writePlan } from "./plan.js";
-import { keeperFile, type Tools } from "./tools.js";
+import { findTools, keeperFile, type Tools } from "./tools.js";
 
 const BATCH = 8; // one mkfifo(1) makes the FIFOs of this many blanks
 const FIFOS = ["in", "pipe", "ctl", "go"];
@@ -43,7 +43,7 @@ export interface Launch {
 
 export class Keepers {
 	readonly #home: Home;
-	readonly tools: Tools;
+	#tools: Tools | undefined;
 	readonly cgroups: Cgroups | undefined;
 	readonly #warmth: number;
 	readonly #self: Identity;
@@ -54,9 +54,9 @@ export class Keepers {
 	#warmTimer: NodeJS.Timeout | undefined;
 	#closed = false;
 
-	constructor(home: Home, tools: Tools, cgroups: Cgroups | undefined, options: { warm: number }) {
+	constructor(home: Home, tools: Tools | undefined, cgroups: Cgroups | undefined, options: { warm: number }) {
 		this.#home = home;
-		this.tools = tools;
+		this.#tools = tools;
 		this.cgroups = cgroups;
 		this.#warmth = options.warm;
 		this.#self = readStat(process.pid) ?? { pid: process.pid, start: "0" };
@@ -64,6 +64,12 @@ export class Keepers {
 			if (isId(name)) this.#blanks.push(name);
 			else this.#sweep(name);
 		}
+	}
+
+	/** Looked for when first needed: a program that only reads needs none. */
+	get tools(): Tools {
+		this.#tools ??= findTools();
+		return this.#tools;
 	}
 
 	/** Start one: `prepare` writes what must be on disk before anything can run, and says what to run. */

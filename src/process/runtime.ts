@@ -11,7 +11,7 @@ import { probeEvents, Wakeup, watchDirectory } from "../base/watch.js";
 import { type Cgroups, findCgroups } from "../keeper/cgroup.js";
 import { fill, Keepers } from "../keeper/keepers.js";
 import { hasStarted } from "../keeper/layout.js";
-import { findTools, type Tools } from "../keeper/tools.js";
+import type { Tools } from "../keeper/tools.js";
 import type { Process } from "./process.js";
 import { type PruneOptions, type PruneResult, prune } from "./prune.js";
 import { Registry } from "./registry.js";
@@ -101,7 +101,7 @@ export class Runtime implements AsyncDisposable {
 		this.#options = options;
 		const cgroups = options.cgroup === "off" ? undefined : findCgroups();
 		this.registry = new Registry(home, cgroups);
-		this.#keepers = new Keepers(home, options.tools ?? findTools(), cgroups, { warm: options.warm ?? 2 });
+		this.#keepers = new Keepers(home, options.tools, cgroups, { warm: options.warm ?? 2 });
 		this.#keepers.warmUp();
 	}
 
