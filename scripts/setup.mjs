@@ -4,8 +4,9 @@ import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
+import { fileURLToPath } from "node:url";
 
-export const root = path.dirname(import.meta.dirname);
+export const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 
 /** Run a program in the root of the project; ends this one when it fails. */
 export function run(program, args, options = {}) {

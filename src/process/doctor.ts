@@ -1,4 +1,5 @@
 /** What this box can do, and what earlier crashes have left in a home. Looks only; `clean` acts on what it found. */
+import { spawn } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { namesIn, readIfThere } from "../base/files.js";
@@ -31,7 +32,24 @@ export interface Diagnosis {
 }
 
 export async function diagnose(runtime: Runtime): Promise<Diagnosis> {
-	return { checks: checks(runtime), orphans: await findOrphans(runtime) };
+	return { checks: [...checks(runtime), await passesOn(runtime.tools.dd)], orphans: await findOrphans(runtime) };
+}
+
+/** The whole design rests on a dd that writes what it has read at once. One that waits for a full block would show nothing for hours. */
+async function passesOn(dd: string): Promise<Check> {
+	const child = spawn(dd, ["bs=4096", "count=2"], { stdio: ["pipe", "pipe", "ignore"] });
+	const passed = await new Promise<boolean>((resolve) => {
+		const timer = setTimeout(() => resolve(false), 2_000);
+		child.once("error", () => resolve(false));
+		child.stdout.once("data", () => {
+			clearTimeout(timer);
+			resolve(true);
+		});
+		child.stdin.write("x");
+	});
+	child.kill();
+	if (passed) return { name: "output", state: "ok", found: "dd passes it on at once" };
+	return { name: "output", state: "fail", found: `${dd} holds output back until it has a full block`, advice: "install GNU coreutils or busybox" };
 }
 
 function checks(runtime: Runtime): Check[] {

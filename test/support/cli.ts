@@ -13,9 +13,14 @@ export interface CliResult {
 }
 
 /** Run the built CLI on a home. */
-export function cli(home: string, args: readonly string[], options: { input?: string; env?: NodeJS.ProcessEnv; cwd?: string } = {}): Promise<CliResult> {
+export function cli(
+	home: string,
+	args: readonly string[],
+	options: { input?: string; env?: NodeJS.ProcessEnv; cwd?: string; prefix?: readonly string[] } = {},
+): Promise<CliResult> {
 	return new Promise((resolve, reject) => {
-		const child = spawn(process.execPath, [CLI, ...args], {
+		const [program, ...rest] = [...(options.prefix ?? []), process.execPath, CLI, ...args] as [string, ...string[]];
+		const child = spawn(program, rest, {
 			env: { ...process.env, HOLDFAST_HOME: home, ...options.env },
 			cwd: options.cwd,
 			stdio: ["pipe", "pipe", "pipe"],

@@ -1,8 +1,8 @@
 /** Where the CLI's words go: tables and colour for people, neither when piped, JSON when asked. */
-import { styleText } from "node:util";
 import { HoldfastError } from "../../base/errors.js";
 
-type Style = Parameters<typeof styleText>[0];
+const STYLES = { bold: [1, 22], dim: [2, 22], red: [31, 39], green: [32, 39], yellow: [33, 39], cyan: [36, 39] } as const;
+type Style = keyof typeof STYLES;
 
 export class Output {
 	readonly json: boolean;
@@ -14,7 +14,8 @@ export class Output {
 	}
 
 	style(style: Style, text: string): string {
-		return this.#colour ? styleText(style, text, { validateStream: false }) : text;
+		const [on, off] = STYLES[style];
+		return this.#colour ? `\x1b[${on}m${text}\x1b[${off}m` : text;
 	}
 
 	line(text = ""): void {
