@@ -7,13 +7,8 @@ import { parseArgs } from "node:util";
 import { ensureDependencies, root as project, run } from "./setup.mjs";
 
 const NAMES = ["start", "latency", "throughput", "scale", "recovery", "kill", "many-starts"];
-const { values: options } = parseArgs({ options: { json: { type: "boolean" }, quick: { type: "boolean" }, only: { type: "string", multiple: true } } });
+const options = parse();
 const limitMs = (options.quick ? 5 : 20) * 60_000; // of one measurement: all of them are far below
-const unknown = options.only?.find((name) => !NAMES.includes(name));
-if (unknown) {
-	console.error(`there is no measurement "${unknown}"; there are: ${NAMES.join(", ")}`);
-	process.exit(2);
-}
 
 ensureDependencies();
 run(process.execPath, [path.join(project, "scripts/build.mjs")], { stdio: ["ignore", 2, 2] }); // stdout is for the result
@@ -36,7 +31,7 @@ try {
 		if (running.stopped) break;
 		console.error(`${name} ...`);
 		const found = await measure(name);
-		rows.push(...found.map((row) => ({ name, ...row })));
+		if (!running.stopped) rows.push(...found.map((row) => ({ name, ...row })));
 	}
 } finally {
 	// Only now: ext4 is slow to make files right after many were removed.
@@ -47,6 +42,18 @@ console.log(
 	options.json ? JSON.stringify({ machine: machine(), quick: options.quick === true, rows }, null, "\t") : `\n${describe(machine())}\n\n${table(rows)}`,
 );
 process.exitCode = running.stopped ? 130 : rows.some((row) => row.failed) ? 1 : 0;
+
+function parse() {
+	try {
+		const { values } = parseArgs({ options: { json: { type: "boolean" }, quick: { type: "boolean" }, only: { type: "string", multiple: true } } });
+		const unknown = values.only?.find((name) => !NAMES.includes(name));
+		if (unknown) throw new Error(`there is no measurement "${unknown}"; there are: ${NAMES.join(", ")}`);
+		return values;
+	} catch (error) {
+		console.error(error.message);
+		process.exit(2);
+	}
+}
 
 function measure(name) {
 	return new Promise((resolve, reject) => {
