@@ -55,5 +55,12 @@ export function ensureDir(dir: string): void {
 
 /** Remove a directory with all that is in it. A keeper that is just ending may still put a file there: then once more. */
 export function removeDir(dir: string): void {
-	fs.rmSync(dir, { recursive: true, force: true, maxRetries: 10, retryDelay: 5 });
+	for (let tries = 1; ; tries++) {
+		try {
+			fs.rmSync(dir, { recursive: true, force: true });
+			return;
+		} catch (error) {
+			if (errno(error) !== "ENOTEMPTY" || tries >= 100) throw error;
+		}
+	}
 }

@@ -7,8 +7,10 @@ import path from "node:path";
 import { readProc } from "../base/proc.js";
 
 export interface Cgroups {
-	/** The group of the keepers themselves; empty when there is nothing to get out of. */
+	/** The group of the keepers and relays. */
 	readonly keepers: string;
+	/** There is something for keepers to get out of. Joining a group can cost a grace period of the kernel, 10 ms and more: not without need. */
+	readonly escape: boolean;
 	/** Make the group of one command; undefined when that fails, and the command is killed by walking instead. */
 	make(id: string): string | undefined;
 	remove(id: string): void;
@@ -29,8 +31,8 @@ export function findCgroups(): Cgroups | undefined {
 			continue; // not ours to write, or a kernel before 5.14: the next one down, or none
 		}
 		return {
-			// Joining a group can cost a grace period of the kernel, 10 ms and more: not without need.
-			keepers: own === "/" ? "" : keepers,
+			keepers,
+			escape: own !== "/",
 			pathOf: (id) => path.join(base, id),
 			make(id) {
 				try {

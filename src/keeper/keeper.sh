@@ -2,8 +2,9 @@
 # The keeper: stands beside one process and owes nothing to whoever started it. docs/keeper.md is the specification.
 #
 #   keep      R  the parent of the command; waits for it and writes `exit`
-#             K  the collector: holds stdin open, runs dd(1) from `pipe` into out.OFFSET segments, bounds the log,
+#             K  the collector: holds stdin open, has dd(1) copy from `pipe` into out.OFFSET segments, bounds the log,
 #                waits for room on a full disk. Its event loop is `read` on the FIFO `ctl`
+#             S  K's child: runs one dd and reports how it ended
 #   terminal  T  the same as R but inside the PTY, run by script(1) or one of its stand-ins
 #
 # POSIX sh (dash, busybox ash, bash) and dd; nothing here is in the data path but dd. Every name starts with hf_ because
@@ -20,6 +21,8 @@ hf_record() {
   printf '%s %s %s\n' "$hf_role" "$hf_pid" "$1" >>"$hf_d/meta"
 }
 
+hf_has() { while read -r hf_x hf_pid; do [ "$hf_x" != "$1" ] || return 0; done <"$hf_d/meta"; return 1; }
+
 # Overwrite a fixed 64-byte record in place: the blocks exist already, so a full disk cannot stop it.
 hf_write() { printf '%-63s\n' "$2" 1<>"$hf_d/$1"; }
 
@@ -28,34 +31,47 @@ hf_join() { if [ -n "$1" ]; then echo 0 >"$1/cgroup.procs"; fi 2>/dev/null; }
 
 hf_finish() { # $1: exit status. sh says "Killed" and the like on its stderr when, and only when, a signal ended the child
   if [ -s "$hf_died" ]; then hf_write exit "exit $1 $(($1 - 128))"; else hf_write exit "exit $1 -"; fi
+  printf '\nended\n' 1<>"$hf_d/ctl" # opened for both, so that it cannot block
   [ -e "$hf_bell" ] && : >"$hf_bell"
 }
 
 # ---- R ----
 
 hf_keep() {
-  hf_d=$1 hf_bell=$2 hf_keepers=$3 hf_cgroup=$4 hf_dd=$5 hf_rm=$6 hf_sleep=$7 hf_stty=$8 hf_fallocate=$9
+  hf_d=$1 hf_bell=$2 hf_keepers=$3 hf_escape=$4 hf_cgroup=$5 hf_dd=$6 hf_rm=$7 hf_sleep=$8 hf_stty=$9
   shift 9
-  hf_df=$1
+  hf_fallocate=$1 hf_df=$2
   umask 077
-  hf_join "$hf_keepers" # out of the control group of a service that is killed as one
+  [ -z "$hf_escape" ] || hf_join "$hf_keepers" # out of the control group of a service that is killed as one
   trap : HUP INT QUIT TERM PIPE # not '': an ignored signal would be inherited by the command
   # Opening a FIFO for reading and writing never blocks; through that, one-way ends are opened, then it is closed.
   exec 3<>"$hf_d/in" 6>"$hf_d/in" 7<"$hf_d/in" 3>&- 4<>"$hf_d/pipe" 8<"$hf_d/pipe" 5<>"$hf_d/ctl"
+  hf_off=0 hf_seg=0 hf_size=0 hf_segs=0
+  hf_bs=4096 hf_count=16 # the first run is small, so that reserving room for it is cheap
+  hf_segment 0
+  hf_out=$hf_x
+  if ! hf_reserve; then
+    hf_write exit 'none no room for its output: the disk is full'
+    return
+  fi
   { hf_collect; } & # exec inside, not redirections here: a shell keeps saved copies of redirected descriptors
   hf_died=$hf_d/signal
   exec 6>&- 8<&- 2>"$hf_died"
   # R keeps `pipe` open for reading too: should the collector die, the command is paused, not killed by SIGPIPE.
-  if hf_record keeper; then ( hf_record child && hf_child ); else hf_write exit 'none no room to record the process'; fi
+  hf_record keeper && ( hf_record child || exit 124; hf_child )
   hf_status=$?
   read -r hf_x <"$hf_d/state" # before the collector can see the end: blank means that nothing was started
   if [ -z "$hf_x" ]; then
     read -r hf_x <"$hf_d/exit"
-    [ -n "$hf_x" ] || hf_write exit 'none whoever started it disappeared'
+    if [ -n "$hf_x" ]; then :; elif hf_has child; then hf_write exit 'none whoever started it disappeared'; else hf_write exit 'none no room to record it: the disk is full'; fi
     exec 4>&- 5>&- 7<&-
   else
     exec 4>&- 5>&- 7<&-
-    [ -e "$hf_d/terminal" ] || hf_finish $hf_status # on a terminal, T has seen the end, not we
+    if [ ! -e "$hf_d/terminal" ]; then
+      hf_finish $hf_status
+    elif ! hf_has terminal; then # else T has seen the end, not we
+      hf_write exit 'none the terminal could not be made'
+    fi
   fi
 }
 
@@ -123,62 +139,79 @@ hf_terminal() {
 
 hf_collect() {
   exec 4>&- 7<&- </dev/null >/dev/null 2>&1
-  hf_limit=67108864 hf_full=ring
-  hf_off=0 hf_seg=0 hf_size=0 hf_segs=0 hf_paused=
-  hf_bs=4096 hf_count=16 # the first run is small, so that reserving room for it is cheap
-  hf_out=$(printf '%s/out.%015d' "$hf_d" 0)
-  hf_running=1 hf_error= hf_records=0
+  hf_limit=67108864 hf_full=ring hf_paused= hf_last=
   hf_clock=0 hf_seen=0 hf_mark=0 hf_bytes=0 hf_grain=10000 hf_lines=0 # see hf_tick
   hf_dd_run
   hf_record collector
-  hf_reserve
   while read -r hf_a hf_b hf_c hf_x <&5; do
     case $hf_a in
     '') ;;
+    run) hf_ended "$hf_b" "$hf_c" "$hf_x" && break ;;
     limit) hf_limit=$hf_b hf_full=$hf_c ;;
     close) exec 6>&- ;;
     terminal) hf_tty=/proc/$hf_b/fd/0 ;;
     size) "$hf_stty" rows "$hf_b" cols "$hf_c" <"$hf_tty" && printf 'size %s %s %s\n' "$hf_seen" "$hf_c" "$hf_b" >>"$hf_d/times" ;;
-    again) if [ -z "$hf_running" ]; then hf_next; fi ;;
-    revive) hf_revive ;;
-    dd:) hf_error=1 ;;
-    *)
-      case $hf_b in
-      records) if [ "$hf_c" = in ]; then hf_records=$((${hf_a%+*} + ${hf_a#*+})); fi ;;
-      bytes) hf_ended "$hf_a" && break ;;
-      [0-9]*) hf_tick "$hf_a" "$hf_b" ;;
-      esac
+    again) if [ -n "$hf_paused" ]; then hf_next; fi ;;
+    ended) # a full log may take what is left in the pipe, so that it can be closed
+      if [ "$hf_paused" = limit ]; then
+        hf_last=1 hf_bs=4096 hf_count=16
+        hf_next
+      fi
       ;;
+    [0-9]*) hf_tick "$hf_a" "$hf_b" ;;
     esac
   done
   if [ "$hf_bytes" -gt 0 ]; then hf_mark_time; fi
-  hf_release
+  hf_release 65536 # so little is left to the runtime, which needs no process for it
   hf_write state "closed $hf_off"
 }
 
-# One run of dd: at most count reads of at most bs bytes, each written at once. It reports on `ctl`.
+# hf_x = the path of the segment that starts at $1. No command substitution: a fork takes longer than all of this.
+hf_segment() {
+  hf_x=00000000000000$1
+  while [ ${#hf_x} -gt 15 ]; do hf_x=${hf_x#0}; done
+  hf_x=$hf_d/out.$hf_x
+}
+
+# One run of dd: at most count reads of at most bs bytes, each written at once. S takes down what dd says at its end and
+# passes it on in one write, because dd writes it in pieces, and script(1) may write to `ctl` in between.
 hf_dd_run() {
-  hf_running=1 hf_error=
   exec 9>>"$hf_out" # fails, and ends us, when the directory is gone: nobody is interested any more
-  LC_ALL=C "$hf_dd" bs=$hf_bs count=$hf_count <&8 >&9 2>&5 5>&- 6>&- 8<&- 9>&- &
+  {
+    exec 6>&-
+    hf_x=$(LC_ALL=C "$hf_dd" bs=$hf_bs count=$hf_count <&8 2>&1 >&9 5>&- 8<&- 9>&-)
+    hf_report $? $hf_x
+  } &
   exec 9>&-
 }
 
-# A run is over. True when the last writer has closed the pipe.
+# Status of dd, then its words: "0+1 records in 0+1 records out 3 bytes copied, …". Some say no bytes, and a killed one says nothing.
+hf_report() {
+  hf_status=$1 hf_records=0 hf_bytes=
+  while [ $# -gt 1 ]; do
+    case "$2 ${3-}" in
+    'records in') hf_records=$((${1%+*} + ${1#*+})) ;;
+    byte\ * | bytes\ *) hf_bytes=$1 ;;
+    esac
+    shift
+  done
+  [ -n "$hf_bytes" ] || hf_bytes=$(($(wc -c <"$hf_out") - hf_size))
+  printf '\nrun %s %s %s\n' "$hf_records" "$hf_bytes" "$hf_status" >&5
+}
+
+# A run is over: records, bytes, status. True when the last writer has closed the pipe.
 hf_ended() {
-  hf_running=
-  wait # reap it
-  hf_off=$((hf_off + $1)) hf_size=$((hf_size + $1))
-  if [ "$hf_records" -lt "$hf_count" ]; then
-    [ -n "$hf_error" ] || return 0
-    printf '%s %s\n' "$hf_off" "$hf_bs" >>"$hf_d/gaps" # it had read a block that it could not write
+  hf_off=$((hf_off + $2)) hf_size=$((hf_size + $2))
+  if [ "$3" -ne 0 ]; then
+    printf '%s %s\n' "$hf_off" "$hf_bs" >>"$hf_d/gaps" # killed, or failed to write: what it had read is gone
+  elif [ "$1" -lt "$hf_count" ]; then
+    return 0
   fi
-  # dense output: big blocks; many small writes: many small blocks. Either way at most an eighth of the limit per run.
-  hf_run=$((hf_limit / 8))
-  if [ $(($1 * 2)) -ge $((hf_bs * hf_count)) ] && [ "$hf_run" -ge 65536 ]; then hf_bs=65536; else hf_bs=4096; fi
+  # dense output: big blocks; many small writes: many small blocks. Either way at most a quarter of the limit per run.
+  hf_run=$((hf_limit / 4))
+  if [ $(($2 * 2)) -ge $((hf_bs * hf_count)) ] && [ "$hf_run" -ge 65536 ]; then hf_bs=65536; else hf_bs=4096; fi
   hf_count=$((hf_run / hf_bs))
-  [ "$hf_count" -ge 1 ] || hf_count=1
-  hf_next
+  if [ "$3" -ne 0 ] && [ "$3" -lt 128 ]; then hf_wait_for_disk; else hf_next; fi
   return 1
 }
 
@@ -186,70 +219,77 @@ hf_ended() {
 hf_next() {
   hf_run=$((hf_bs * hf_count))
   if [ "$hf_size" -ge "$hf_run" ]; then
-    hf_release
+    hf_release 0
     hf_segs="$hf_segs $hf_off" hf_seg=$hf_off hf_size=0
-    hf_out=$(printf '%s/out.%015d' "$hf_d" "$hf_off")
+    hf_segment "$hf_off"
+    hf_out=$hf_x
+    true >>"$hf_out" # a reader tells from it that the last one is complete, and may discard that
   fi
   set -- $hf_segs
   while [ $# -gt 1 ]; do
-    hf_x=$(printf '%s/out.%015d' "$hf_d" "$1")
-    if [ ! -e "$hf_x" ]; then shift; continue; fi # a reader has discarded it
-    [ $((hf_off + hf_run - $1)) -gt "$hf_limit" ] || break
-    [ "$hf_full" = ring ] || break
-    "$hf_rm" -f "$hf_x"
+    hf_segment "$1"
+    if [ -e "$hf_x" ]; then # else a reader has discarded it
+      [ "$hf_full" = ring ] && [ $((hf_off + hf_run - $1)) -gt "$hf_limit" ] || break
+      "$hf_rm" -f "$hf_x" 5>&- 6>&- 8<&- & # nobody has to wait for that
+    fi
     shift
   done
   hf_segs="$*"
-  if [ "$hf_full" = block ] && [ $((hf_off + hf_run - $1)) -gt "$hf_limit" ]; then
-    hf_running=
-    hf_write state "paused limit $hf_off"
-    hf_paused=1
+  if [ "$hf_full" = block ] && [ -z "$hf_last" ] && [ $((hf_off + hf_run - $1)) -gt "$hf_limit" ]; then
+    hf_pause limit
   elif hf_reserve; then
     [ -z "$hf_paused" ] || hf_write state open
-    hf_paused=
+    hf_paused= hf_last=
     hf_dd_run
   else
-    hf_running=
-    hf_write state "paused disk $hf_off"
-    hf_paused=1
-    { "$hf_sleep" 1; printf '\nagain\n' >&5; } 6>&- 8<&- &
+    hf_wait_for_disk
   fi
+}
+
+hf_pause() {
+  hf_paused=$1
+  hf_write state "paused $1 $hf_off"
+}
+
+hf_wait_for_disk() {
+  [ -d "$hf_d" ] || exit
+  hf_pause disk
+  { exec 6>&- 8<&-; "$hf_sleep" 1; printf '\nagain\n' >&5; } &
 }
 
 # Room for the coming run, so that dd cannot meet a full disk with bytes in its hands.
 hf_reserve() {
   hf_run=$((hf_bs * hf_count))
   if [ -n "$hf_fallocate" ]; then
-    "$hf_fallocate" -n -o "$hf_size" -l "$hf_run" "$hf_out" 5>&- 6>&- 8<&- || return 1
-    hf_reserved=$((hf_size + hf_run))
-  elif [ -n "$hf_df" ]; then
-    set -- $("$hf_df" -Pk "$hf_d" 5>&- 6>&- 8<&-)
-    eval "hf_x=\${$(($# - 2))}"
-    [ "$hf_x" -gt $((hf_run / 1024 * 4)) ] 2>/dev/null
+    true >>"$hf_out" || return 1 # fallocate -n does not make the file; `:` would end a shell that cannot
+    if hf_x=$(LC_ALL=C "$hf_fallocate" -n -o "$hf_size" -l "$hf_run" "$hf_out" 2>&1 5>&- 6>&- 8<&-); then
+      hf_reserved=$((hf_size + hf_run))
+      return 0
+    fi
+    case $hf_x in
+    *'not supported'* | *'not implemented'*) hf_fallocate= ;; # by this file system: ask df from now on
+    *) return 1 ;;
+    esac
   fi
+  [ -n "$hf_df" ] || return 0
+  set -- $("$hf_df" -Pk "$hf_d" 5>&- 6>&- 8<&-)
+  [ $# -gt 2 ] || return 0
+  eval "hf_x=\${$(($# - 2))}"
+  [ "$hf_x" -gt $((hf_run / 1024 * 4)) ] 2>/dev/null
 }
 
-# Give back what was reserved and not used. The small first reservation is left to the runtime, which needs no process for it.
+# Give back what was reserved and not used, if it is more than $1 bytes.
 hf_release() {
-  if [ "${hf_reserved:-0}" -gt $((hf_size + 65536)) ]; then
+  if [ "${hf_reserved:-0}" -gt $((hf_size + $1)) ]; then
     "$hf_dd" if=/dev/null of="$hf_out" bs=1 seek="$hf_size" count=0 5>&- 6>&- 8<&-
   fi
   hf_reserved=0
 }
 
-# dd was killed: its report never came. Count what it wrote, and go on; what it held is gone.
-hf_revive() {
-  hf_x=$(LC_ALL=C "$hf_dd" if="$hf_out" of=/dev/null bs=65536 2>&1 5>&- 6>&- 8<&-)
-  hf_x=${hf_x##*out}
-  set -- $hf_x
-  hf_off=$((hf_seg + $1)) hf_size=$1
-  printf '%s %s\n' "$hf_off" "$hf_bs" >>"$hf_d/gaps"
-  hf_next
-}
-
 # script(1) says: so many seconds later, so many bytes. Kept as microseconds since the start and a byte count; what comes
 # within one grain is one line, and the grain doubles every 65,536 lines, so that the file stays small for ever.
 hf_tick() {
+  case $1$2 in *[!0-9.]* | '') return ;; esac # nothing that anybody writes to `ctl` may end this shell
   hf_x=${1#*.}000000
   hf_x=${hf_x%"${hf_x#??????}"}
   hf_clock=$((hf_clock + ${1%.*} * 1000000 + 1$hf_x - 1000000))

@@ -136,6 +136,7 @@ export class Keepers {
 				dir,
 				path.join(this.#home.live, id),
 				this.cgroups?.keepers ?? "",
+				this.cgroups?.escape ? "1" : "",
 				cgroup ?? "",
 				dd,
 				rm,
@@ -186,15 +187,16 @@ export class Keepers {
 		try {
 			for (const id of ids) {
 				const dir = procDir(this.#home, id);
+				fs.writeFileSync(this.#claim(id), "", { mode: 0o600 }); // first: what we do not finish can be found by it
 				fs.mkdirSync(dir, { mode: 0o700 });
 				for (const record of ["exit", "state"]) fs.writeFileSync(path.join(dir, record), BLANK_RECORD, { mode: 0o600 });
 				for (const name of EMPTY) fs.writeFileSync(path.join(dir, name), "", { mode: 0o600 });
 			}
 			const fifos = ids.flatMap((id) => FIFOS.map((name) => path.join(procDir(this.#home, id), name)));
 			await promisify(execFile)(this.tools.mkfifo, ["-m", "600", ...fifos], { env: {} });
-			for (const id of ids) fs.writeFileSync(path.join(this.#home.blank, id), "", { mode: 0o600 });
+			for (const id of ids) fs.renameSync(this.#claim(id), path.join(this.#home.blank, id));
 		} catch (error) {
-			for (const id of ids) removeDir(procDir(this.#home, id));
+			for (const id of ids) this.#remove(id);
 			throw fromSystem(error, "cannot prepare process directories");
 		}
 		this.#blanks.push(...ids);
@@ -208,9 +210,13 @@ export class Keepers {
 	#sweep(name: string): void {
 		const [id, pid, start] = name.split(".");
 		if (!id || !isId(id) || !pid || !start || isAlive({ pid: Number(pid), start })) return;
-		removeDir(procDir(this.#home, id));
-		unlinkIfThere(path.join(this.#home.blank, name));
-		this.cgroups?.remove(id);
+		try {
+			removeDir(procDir(this.#home, id));
+			unlinkIfThere(path.join(this.#home.blank, name));
+			this.cgroups?.remove(id);
+		} catch {
+			// its keeper is just ending; the claim stays, and the next runtime tries again
+		}
 	}
 
 	/** A keeper nobody needs reads end-of-file and ends; then its directory can go. */

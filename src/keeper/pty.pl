@@ -1,12 +1,14 @@
 # Stands in for script(1): CTL INNER. See pty.py; this one is for boxes without it. Core perl, Linux ioctl numbers.
 use strict;
+use Errno ();
 use POSIX ();
 use Time::HiRes ();
 
 my ($ctl_path, $inner) = @ARGV;
 my ($TIOCSPTLCK, $TIOCGPTN, $TIOCSCTTY, $O_NOCTTY) = (0x40045431, 0x80045430, 0x540E, 0400);
 sysopen(my $master, '/dev/ptmx', 2 | $O_NOCTTY) or die "ptmx: $!";
-ioctl($master, $TIOCSPTLCK, pack('i', 0)) or die "unlock: $!";
+my $unlocked = pack('i', 0);
+ioctl($master, $TIOCSPTLCK, $unlocked) or die "unlock: $!";
 my $number = pack('i', 0);
 ioctl($master, $TIOCGPTN, $number) or die "number: $!";
 my $name = '/dev/pts/' . unpack('i', $number);
@@ -25,10 +27,16 @@ sysopen(my $ctl, $ctl_path, 1) or die "ctl: $!";
 my $last = Time::HiRes::time();
 
 sub pass_on {
-    my $got = sysread($master, my $data, 65536) or return 0;
-    for (my $at = 0; $at < $got;) { $at += syswrite(STDOUT, $data, $got - $at, $at) // die "output: $!" }
+    my $got = sysread($master, my $data, 65536);
+    return 1 if !defined $got && $!{EINTR}; # SIGCHLD, here and below
+    return 0 if !$got;
+    for (my $at = 0; $at < $got;) {
+        my $wrote = syswrite(STDOUT, $data, $got - $at, $at);
+        if (defined $wrote) { $at += $wrote } elsif (!$!{EINTR}) { die "output: $!" }
+    }
     my $now = Time::HiRes::time();
-    syswrite($ctl, sprintf("%.6f %d\n", $now > $last ? $now - $last : 0, $got));
+    my $line = sprintf("%.6f %d\n", $now > $last ? $now - $last : 0, $got);
+    1 while !defined syswrite($ctl, $line) && $!{EINTR};
     $last = $now;
     return 1;
 }

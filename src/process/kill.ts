@@ -25,6 +25,7 @@ const LOOKS_AFTER_KILL = 20;
 
 export async function killTree(dir: string, spec: Spec, options: { over: boolean; graceMs?: number }): Promise<KillResult> {
 	const signalled = new Set<number>();
+	const method = methodOf(spec); // now: whoever settles the end removes the group
 	const find = async () => members(await snapshot(), dir, spec);
 
 	let left = await find();
@@ -51,7 +52,7 @@ export async function killTree(dir: string, spec: Spec, options: { over: boolean
 		await sleep(Math.min(2 ** look, 50));
 		left = await find();
 	}
-	return { status: left.length > 0 ? "error" : options.over ? "already_exited" : "killed", method: methodOf(spec), signalled: [...signalled], survivors: left };
+	return { status: left.length > 0 ? "error" : options.over ? "already_exited" : "killed", method, signalled: [...signalled], survivors: left };
 }
 
 /** Everybody who belongs to this process and is alive, our own parts excluded. The command itself comes first. */
@@ -61,7 +62,7 @@ export function members(now: Snapshot, dir: string, spec: Spec): number[] {
 	for (const part of [parts.keeper, parts.collector, parts.terminal, spec.terminal ? parts.child : undefined]) {
 		if (!part || !isAlive(part)) continue;
 		ours.add(part.pid);
-		if (part === parts.collector) for (const pid of now.childrenOf(part.pid)) ours.add(pid);
+		if (part === parts.collector) for (const pid of now.childrenOf(part.pid)) for (const own of [pid, ...now.childrenOf(pid)]) ours.add(own);
 	}
 	const found = new Set<number>();
 	const add = (pid: number) => {
@@ -75,7 +76,7 @@ export function members(now: Snapshot, dir: string, spec: Spec): number[] {
 		for (const pid of now.sessionOf(command.pid)) add(pid);
 	}
 	if (parts.terminal && ours.has(parts.terminal.pid)) for (const pid of now.sessionOf(parts.terminal.pid)) add(pid);
-	for (const pid of cgroupProcs(spec.cgroup)) if (now.stats.has(pid) || isRunning(pid)) found.add(pid);
+	for (const pid of cgroupProcs(spec.cgroup)) if (!ours.has(pid)) found.add(pid);
 	if (spec.kill === "subreaper" && parts.keeper && ours.has(parts.keeper.pid)) for (const pid of now.childrenOf(parts.keeper.pid)) if (!ours.has(pid)) add(pid);
 	if (!inCgroup(spec)) for (const pid of now.marked(spec.id)) add(pid);
 	return [...found].filter((pid) => isRunning(pid));

@@ -4,9 +4,9 @@ import path from "node:path";
 import { errno, fromSystem, HoldfastError } from "../base/errors.js";
 import { writeFifo } from "../base/fifo.js";
 import { statIfThere } from "../base/files.js";
-import { childrenOf, isAlive, readStat } from "../base/proc.js";
+import { hostIdentity, isAlive, readStat, sameHost } from "../base/proc.js";
 import { Wakeup, watchDirectory } from "../base/watch.js";
-import { readParts, readState } from "../keeper/layout.js";
+import { readParts } from "../keeper/layout.js";
 import { type KillResult, killTree, members } from "./kill.js";
 import { Log, LogCursor, type Slice } from "./log.js";
 import type { Spec } from "./spec.js";
@@ -260,6 +260,7 @@ export class Process {
 		const before = this.status();
 		if (before.status === "elsewhere")
 			throw new HoldfastError("NOT_HERE", `${this.id} runs on another host (${before.host}) or in another container; kill it there`);
+		if (!sameHost(this.spec.host, hostIdentity())) return { status: "already_exited", method: this.spec.kill, signalled: [], survivors: [], final: before };
 		const result = await killTree(this.dir, this.spec, { over: isOver(before), ...options });
 		if (result.status === "error") return { ...result, final: this.status() };
 		const { status } = await this.wait({ timeoutMs: 2_000 }); // the keeper writes the end within moments
@@ -268,6 +269,7 @@ export class Process {
 
 	/** Processes it has left running after its end. */
 	async leftovers(): Promise<number[]> {
+		if (!sameHost(this.spec.host, hostIdentity())) return [];
 		return members(await snapshot(), this.dir, this.spec);
 	}
 
@@ -297,7 +299,6 @@ export class Process {
 
 	/** Inotify tells of output and of the end. It cannot tell of a keeper that was killed: then somebody has to look. */
 	#watch(wakeup: Wakeup): () => void {
-		this.#reviveCollector();
 		return watchDirectory(this.dir, wakeup.poke);
 	}
 
@@ -306,16 +307,6 @@ export class Process {
 		const witness = this.spec.terminal ? parts.terminal : parts.keeper;
 		if (witness && isAlive(witness)) return LOOK_WITNESSED_MS;
 		return LOOK_ORPHAN_MS;
-	}
-
-	/** dd was killed while its keeper lives: the command is paused on a full pipe. Have another dd go on. */
-	#reviveCollector(): void {
-		const { collector } = readParts(this.dir);
-		if (!collector || !isAlive(collector) || readState(this.dir).kind !== "open") return;
-		const asleep = () => childrenOf(collector.pid).length === 0 && readStat(collector.pid)?.state === "S";
-		// Between two runs there is no dd either, but then the collector is not asleep in its read.
-		if (asleep())
-			setTimeout(() => asleep() && isAlive(collector) && readState(this.dir).kind === "open" && void this.#control("revive").catch(() => {}), 50).unref();
 	}
 }
 

@@ -189,7 +189,7 @@ export class Runtime implements AsyncDisposable {
 				if (status.status === "error" || status.status === "lost") {
 					await keeperGone;
 					this.registry.remove(started.id, path.join(this.home.live, started.id));
-					throw new HoldfastError("START_FAILED", `nothing ran: ${status.reason}`);
+					throw new HoldfastError(status.reason.startsWith("no room") ? "NO_SPACE" : "START_FAILED", `nothing ran: ${status.reason}`);
 				}
 				await wakeup.next(1_000);
 			}

@@ -93,11 +93,14 @@ export function signalName(number: number): NodeJS.Signals | null {
  */
 export function isDrained(dir: string): boolean {
 	if (readState(dir).kind === "closed") return true;
-	const { collector } = readParts(dir);
+	const { collector, terminal, child } = readParts(dir);
 	if (!collector) return false; // it has not even introduced itself
 	if (!isAlive(collector)) return true;
-	return childrenOf(collector.pid).some((pid) => {
-		const stat = readStat(pid);
-		return stat?.comm === "dd" && stat.state === "S";
-	});
+	if (terminal && child && isAlive(child)) return false; // the relay may have something in its hands
+	return childrenOf(collector.pid)
+		.flatMap(childrenOf)
+		.some((pid) => {
+			const stat = readStat(pid);
+			return stat?.comm === "dd" && stat.state === "S";
+		});
 }

@@ -1,7 +1,9 @@
 import { randomBytes } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
+import { isAlive } from "../../src/base/proc.js";
 import { openRuntime, type Process, type Runtime, type RuntimeOptions } from "../../src/index.js";
+import { readParts } from "../../src/keeper/layout.js";
 
 export function testRoot(): string {
 	const root = process.env.TEST_ROOT;
@@ -36,8 +38,11 @@ export async function testRuntime(options: RuntimeOptions = {}): Promise<Runtime
 
 /** Kill whatever still runs, or was left running, and wait until its keeper is gone too. */
 export async function endAll(runtime: Runtime): Promise<void> {
-	await Promise.all(runtime.list({ task: null }).map((process) => process.kill({ graceMs: 200 })));
+	const processes = runtime.list({ task: null });
+	await Promise.all(processes.map((process) => process.kill({ graceMs: 200 })));
 	await runtime.close();
+	const parts = processes.flatMap((process) => Object.values(readParts(process.dir)));
+	await until("every keeper is gone", () => !parts.some(isAlive));
 }
 
 /** All of its output as text. */

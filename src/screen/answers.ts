@@ -1,0 +1,26 @@
+/** Questions to the terminal that xterm.js leaves to whoever has a window: colours, and sizes in pixels. */
+import type { Terminal } from "@xterm/headless";
+
+/** A dark terminal, as most are: programs ask in order to choose colours that can be read on it. */
+const COLOURS = ["rgb:d0d0/d0d0/d0d0", "rgb:0000/0000/0000", "rgb:d0d0/d0d0/d0d0"]; // OSC 10 text, 11 background, 12 cursor
+const CELL = { width: 8, height: 16 };
+
+export function answerMore(terminal: Terminal, answer: (bytes: string) => void): void {
+	for (const first of [10, 11, 12]) {
+		terminal.parser.registerOscHandler(first, (data) => {
+			// One sequence may ask for several: `10;?;?` is the text's colour and the background's.
+			for (const [index, wanted] of data.split(";").entries()) {
+				const colour = COLOURS[first - 10 + index];
+				if (wanted === "?" && colour) answer(`\x1b]${first + index};${colour}\x1b\\`);
+			}
+			return false;
+		});
+	}
+	terminal.parser.registerCsiHandler({ final: "t" }, ([what]) => {
+		const { cols, rows } = terminal;
+		if (what === 14) answer(`\x1b[4;${rows * CELL.height};${cols * CELL.width}t`);
+		else if (what === 16) answer(`\x1b[6;${CELL.height};${CELL.width}t`);
+		else return false;
+		return true;
+	});
+}

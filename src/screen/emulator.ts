@@ -1,0 +1,118 @@
+/** A terminal without a window: xterm.js, headless, seen through the few things this room needs. */
+import serializer from "@xterm/addon-serialize";
+import headless, { type IBuffer, type Terminal as XTerminal } from "@xterm/headless";
+import { answerMore } from "./answers.js";
+import { freeze } from "./freeze.js";
+import { harden } from "./harden.js";
+
+/** Lines kept above the screen: they come back when a screen grows. Few, so that a terminal stays below a megabyte. */
+const SCROLLBACK = 100;
+
+export interface ScreenModes {
+	readonly applicationCursor: boolean;
+	readonly applicationKeypad: boolean;
+	readonly bracketedPaste: boolean;
+	readonly focusEvents: boolean;
+	readonly mouse: "none" | "x10" | "vt200" | "drag" | "any";
+}
+
+export interface Rendered {
+	/** The rows from top to bottom, without spaces at their ends and without blank rows at the bottom. */
+	readonly screen: string;
+	/** From 0. */
+	readonly cursor: { readonly row: number; readonly col: number };
+	readonly alt_screen: boolean;
+	readonly title: string;
+	readonly cols: number;
+	readonly rows: number;
+	readonly modes: ScreenModes;
+}
+
+export class Emulator {
+	readonly #terminal: XTerminal;
+	readonly #serializer = new serializer.SerializeAddon();
+	#title: string;
+
+	/** `onAnswer` gets what the terminal says when the program asks it something; without it the answers are dropped. */
+	constructor(size: { cols: number; rows: number }, options: { title?: string; onAnswer?: (bytes: string) => void } = {}) {
+		this.#terminal = new headless.Terminal({
+			cols: size.cols,
+			rows: size.rows,
+			scrollback: SCROLLBACK,
+			allowProposedApi: true, // `buffer` and `parser` count as proposed in headless
+			logLevel: "off",
+			windowOptions: { getWinSizeChars: true },
+		});
+		harden(this.#terminal);
+		this.#terminal.loadAddon(this.#serializer);
+		this.#title = options.title ?? "";
+		this.#terminal.onTitleChange((title) => {
+			this.#title = title;
+		});
+		const { onAnswer } = options;
+		if (onAnswer) {
+			this.#terminal.onData(onAnswer);
+			answerMore(this.#terminal, onAnswer);
+		}
+	}
+
+	/** Resolves when it has been taken in. Big pieces are best: each costs a turn of the event loop. */
+	write(data: string | Uint8Array): Promise<void> {
+		return new Promise((resolve) => this.#terminal.write(data, resolve));
+	}
+
+	resize(cols: number, rows: number): void {
+		this.#terminal.resize(cols, rows);
+	}
+
+	render(): Rendered {
+		const { cols, rows, modes, buffer } = this.#terminal;
+		return {
+			screen: rowsOf(buffer.active, rows).join("\n"),
+			// Behind the last column the cursor waits to wrap; it is still shown on it.
+			cursor: { row: buffer.active.cursorY, col: Math.min(buffer.active.cursorX, cols - 1) },
+			alt_screen: buffer.active.type === "alternate",
+			title: this.#title,
+			cols,
+			rows,
+			modes: {
+				applicationCursor: modes.applicationCursorKeysMode,
+				applicationKeypad: modes.applicationKeypadMode,
+				bracketedPaste: modes.bracketedPasteMode,
+				focusEvents: modes.sendFocusMode,
+				mouse: modes.mouseTrackingMode,
+			},
+		};
+	}
+
+	/** Text that brings a fresh terminal of the same size to this state, tried out; undefined when none does, at this moment. */
+	async freeze(): Promise<string | undefined> {
+		const state = freeze(this.#terminal, this.#serializer);
+		if (state === undefined) return undefined;
+		const seen = this.render();
+		const copy = new Emulator(seen, { title: seen.title });
+		try {
+			await copy.write(state);
+			return JSON.stringify(copy.render()) === JSON.stringify(seen) ? state : undefined;
+		} finally {
+			copy.dispose();
+		}
+	}
+
+	dispose(): void {
+		this.#terminal.dispose();
+	}
+}
+
+function rowsOf(buffer: IBuffer, rows: number): string[] {
+	const lines: string[] = [];
+	for (let row = 0; row < rows; row++)
+		lines.push(
+			buffer
+				.getLine(buffer.baseY + row)
+				?.translateToString(true)
+				.replace(/ +$/, "") ?? "",
+		);
+	while (lines.at(-1) === "") lines.pop();
+	return lines;
+}

@@ -1,0 +1,127 @@
+/**
+ * The rendered screen of a process with a terminal. The log is the truth: a screen is what a terminal shows that was fed
+ * the log up to an offset, with each change of size where it happened. Nothing is sent to the process from here.
+ */
+import { HoldfastError } from "../base/errors.js";
+import { LogCursor } from "../process/log.js";
+import type { Process } from "../process/process.js";
+import { isDrained } from "../process/status.js";
+import { Emulator, type Rendered } from "./emulator.js";
+import { type Size, Sizes } from "./sizes.js";
+import { loadSnapshot, saveSnapshot } from "./snapshot.js";
+
+/** A screen, and the log offset that it is right for. */
+export interface ScreenView extends Rendered {
+	readonly offset: number;
+}
+
+/** So much output between two snapshots: replaying it takes less than 100 ms. */
+const SNAPSHOT_EVERY = 1024 * 1024;
+/** CAN: ends whatever sequence a terminal is in the middle of. */
+const CANCEL = "\x18";
+
+/** The screen as it is now. Who looks often keeps a `LiveScreen` instead. */
+export async function readScreen(process: Process): Promise<ScreenView> {
+	const live = new LiveScreen(process);
+	try {
+		return await live.read();
+	} finally {
+		live.dispose();
+	}
+}
+
+export interface LiveScreenOptions {
+	/** What the terminal answers to what it is fed, old and new alike. Default: dropped. */
+	readonly onAnswer?: (bytes: string) => void;
+}
+
+/** A screen kept in memory: each look feeds it only what is new. Takes less than a megabyte until `dispose`. */
+export class LiveScreen implements Disposable {
+	readonly #process: Process;
+	readonly #cursor: LogCursor;
+	readonly #sizes: Sizes;
+	readonly #emulator: Emulator;
+	readonly #restored: Promise<void> | undefined;
+	/** Sizes that are noted but not yet reached, and how many have been. */
+	readonly #pending: Size[];
+	#resized: number;
+	#frozenAt: number;
+	#turn: Promise<unknown> = Promise.resolve();
+	#disposed = false;
+
+	constructor(process: Process, options: LiveScreenOptions = {}) {
+		const { terminal } = process.spec;
+		if (!terminal) throw new HoldfastError("NO_TERMINAL", `${process.id} has no terminal, so it has no screen; read its log instead`);
+		this.#process = process;
+		this.#sizes = new Sizes(process.dir);
+		const { first, end } = process.log.bounds();
+		const found = loadSnapshot(process.dir);
+		const snapshot = found && found.offset >= first && found.offset <= end ? found : undefined;
+		this.#frozenAt = snapshot?.offset ?? first;
+		this.#cursor = new LogCursor(process.dir, this.#frozenAt);
+		this.#emulator = new Emulator(snapshot ?? terminal, { title: snapshot?.title, onAnswer: options.onAnswer });
+		this.#restored = snapshot && this.#emulator.write(snapshot.state);
+		this.#resized = snapshot?.resized ?? 0;
+		this.#pending = this.#sizes.next().slice(this.#resized);
+	}
+
+	/** Feed it what the log has by now, or only up to an offset, and look. */
+	read(options: { upTo?: number } = {}): Promise<ScreenView> {
+		const view = this.#turn.then(async () => {
+			await this.#restored;
+			await this.#feed(options.upTo ?? Number.POSITIVE_INFINITY);
+			return { ...this.#emulator.render(), offset: this.#cursor.offset };
+		});
+		this.#turn = view.catch(() => {}); // one that failed does not fail the next
+		return view;
+	}
+
+	dispose(): void {
+		if (this.#disposed) return;
+		this.#disposed = true;
+		this.#cursor.close();
+		void this.#turn.then(() => this.#emulator.dispose()); // a look that is under way ends first
+	}
+
+	[Symbol.dispose](): void {
+		this.dispose();
+	}
+
+	async #feed(upTo: number): Promise<void> {
+		const end = Math.min(upTo, this.#process.log.bounds().end); // of now: one that prints for ever would never let us go
+		for (;;) {
+			if (this.#disposed) throw new HoldfastError("ABORTED", `the screen of ${this.#process.id} was closed`);
+			this.#pending.push(...this.#sizes.next());
+			this.#resize();
+			const before = this.#cursor.offset;
+			if (before >= end) break;
+			// A new size ends the piece: what was printed before it belongs to the old one.
+			const slice = this.#cursor.read(Math.min(end, this.#pending[0]?.offset ?? end) - before);
+			if (slice.bytes.length === 0) break;
+			if (slice.offset > before) await this.#emulator.write(CANCEL); // the ring has dropped what is between
+			await this.#emulator.write(slice.bytes);
+			await this.#freezeNowAndThen();
+		}
+		// A size is noted by a count of bytes. Those that dd took with it when it was killed never come.
+		if (this.#pending.length > 0 && upTo > end && isDrained(this.#process.dir)) this.#resize(Number.POSITIVE_INFINITY);
+	}
+
+	/** Take on the sizes that were set at or before where we are. */
+	#resize(upTo = this.#cursor.offset): void {
+		for (let size = this.#pending[0]; size && size.offset <= upTo; size = this.#pending[0]) {
+			this.#emulator.resize(size.cols, size.rows);
+			this.#pending.shift();
+			this.#resized++;
+		}
+	}
+
+	async #freezeNowAndThen(): Promise<void> {
+		const { offset } = this.#cursor;
+		if (offset - this.#frozenAt < SNAPSHOT_EVERY) return;
+		const state = await this.#emulator.freeze();
+		if (state === undefined) return; // in the middle of something: after the next piece
+		const { cols, rows, modes, title } = this.#emulator.render();
+		saveSnapshot(this.#process.dir, { v: 1, offset, resized: this.#resized, cols, rows, state, modes: { ...modes }, title });
+		this.#frozenAt = offset;
+	}
+}

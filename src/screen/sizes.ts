@@ -1,0 +1,53 @@
+/** When a terminal was given which size: the `size OFFSET COLS ROWS` lines of `times`, read as they come. */
+import fs from "node:fs";
+import path from "node:path";
+import { errno } from "../base/errors.js";
+
+export interface Size {
+	/** So many bytes had been printed when it was changed. */
+	readonly offset: number;
+	readonly cols: number;
+	readonly rows: number;
+}
+
+const LINE = /^size (\d+) (\d+) (\d+)$/;
+
+export class Sizes {
+	readonly #file: string;
+	#read = 0;
+	#half = "";
+
+	constructor(dir: string) {
+		this.#file = path.join(dir, "times");
+	}
+
+	/** What has been noted since the last call, in order. */
+	next(): Size[] {
+		const lines = (this.#half + this.#more()).split("\n");
+		this.#half = lines.pop() ?? "";
+		const sizes: Size[] = [];
+		for (const line of lines) {
+			const match = LINE.exec(line);
+			if (match) sizes.push({ offset: Number(match[1]), cols: Number(match[2]), rows: Number(match[3]) });
+		}
+		return sizes;
+	}
+
+	#more(): string {
+		let fd: number;
+		try {
+			fd = fs.openSync(this.#file, "r");
+		} catch (error) {
+			if (errno(error) === "ENOENT") return ""; // nothing has been printed yet
+			throw error;
+		}
+		try {
+			const bytes = Buffer.alloc(Math.max(0, fs.fstatSync(fd).size - this.#read));
+			const got = fs.readSync(fd, bytes, 0, bytes.length, this.#read);
+			this.#read += got;
+			return bytes.toString("latin1", 0, got);
+		} finally {
+			fs.closeSync(fd);
+		}
+	}
+}

@@ -1,0 +1,93 @@
+/**
+ * Wait until a program waits for input. Output is the event: a program prints its prompt before it waits, so looks come
+ * soon after the last output and then ever more rarely; each takes well below a millisecond while it is busy. Two looks
+ * must agree that nothing reached the program between them: keys and output take a moment through the terminal.
+ */
+import { HoldfastError } from "../base/errors.js";
+import { Wakeup, watchDirectory } from "../base/watch.js";
+import type { Process } from "../process/process.js";
+import { isOver, type Status } from "../process/status.js";
+import { type Look, look } from "./look.js";
+import type { WaitingFor } from "./verdict.js";
+import { conclude, IDLE_MS, QUIET_MS } from "./waiting.js";
+
+export interface UntilWaitingOptions {
+	readonly signal?: AbortSignal;
+	readonly timeoutMs?: number;
+	/** Where the kernel does not say: so long without output counts as waiting. */
+	readonly idleMs?: number;
+}
+
+export type UntilWaitingResult = {
+	readonly status: Status;
+	/** The log reached so far: a screen at this offset shows what it waits with. */
+	readonly offset: number;
+} & (
+	| { readonly matched: "input"; readonly waiting_for: WaitingFor; readonly waiting_evidence: string }
+	| { readonly matched: "exit" }
+	| { readonly matched: null } // the time was up
+);
+
+/** So long after the last output, in milliseconds; then every LOOK_AGAIN_MS, for one that began to wait without a word. */
+const LOOKS = [1, 5, 20, 50, 100, 160];
+const LOOK_AGAIN_MS = 250;
+const CONFIRM_MS = 10;
+const BURST_MS = 20; // while output pours in, there is no point in looking more often
+const DRAIN_MS = 1_500;
+
+export async function untilWaiting(process: Process, options: UntilWaitingOptions = {}): Promise<UntilWaitingResult> {
+	const { signal, idleMs = IDLE_MS, timeoutMs = Number.POSITIVE_INFINITY } = options;
+	const deadline = performance.now() + timeoutMs;
+	const wakeup = new Wakeup();
+	const unwatch = watchDirectory(process.dir, wakeup.poke);
+	try {
+		let offset = process.log.bounds().end;
+		let since = performance.now(); // of the last output
+		let looks = 0;
+		let nextAt = since + (LOOKS[0] as number);
+		let burst = 1;
+		let before: Look | undefined;
+		for (;;) {
+			if (signal?.aborted) throw new HoldfastError("ABORTED", "the wait was interrupted; the process goes on", { cause: signal.reason });
+			const status = process.status();
+			if (isOver(status)) {
+				const end = await process.wait({ timeoutMs: DRAIN_MS, signal }); // with what it printed last
+				return { matched: "exit", status: end.status, offset: end.offset };
+			}
+			const { end } = process.log.bounds();
+			if (end !== offset) {
+				offset = end;
+				since = performance.now();
+				looks = 0;
+				before = undefined;
+				nextAt = since + burst;
+				await new Wakeup().next(Math.min(burst, deadline - since), signal);
+				burst = Math.min(burst * 2, BURST_MS);
+			} else {
+				burst = 1;
+				if (performance.now() >= nextAt) {
+					const seen = await look(process);
+					const now = performance.now();
+					if (process.log.bounds().end !== offset) continue; // what was seen may be older than what was printed
+					const found = conclude(seen.verdict, now - since, idleMs);
+					if (found.waiting && (found.waiting_for === "idle" || confirms(seen, before, now - since))) {
+						const { waiting_for, waiting_evidence } = found;
+						return { matched: "input", status, offset, waiting_for, waiting_evidence };
+					}
+					before = seen;
+					nextAt = found.waiting ? now + CONFIRM_MS : since + dueAt(++looks);
+				}
+				if (performance.now() >= deadline) return { matched: null, status, offset };
+				await wakeup.next(Math.min(nextAt, deadline) - performance.now(), signal);
+			}
+		}
+	} finally {
+		unwatch();
+	}
+}
+
+/** A program that wakes up often by itself never shows the same mark; then that it is quiet has to do. */
+const confirms = (seen: Look, before: Look | undefined, quiet: number): boolean =>
+	before?.verdict.kind === "waiting" && (before.mark === seen.mark || quiet >= QUIET_MS);
+
+const dueAt = (looks: number): number => LOOKS[looks] ?? (LOOKS.at(-1) as number) + (looks - LOOKS.length + 1) * LOOK_AGAIN_MS;

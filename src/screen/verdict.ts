@@ -1,0 +1,52 @@
+/** From what is known of a program and its terminal to whether it waits for input, and for what kind. No system calls here. */
+import type { Blocked } from "./blocked.js";
+import type { TtyModes } from "./tty.js";
+
+export type WaitingFor = "line" | "password" | "keys" | "idle";
+
+export type Verdict =
+	| {
+			readonly kind: "waiting";
+			readonly for: Exclude<WaitingFor, "idle">;
+			readonly evidence: string;
+			/** It also looks up by itself now and then, as what draws a spinner does: believe it only when it is quiet. */
+			readonly timed: boolean;
+	  }
+	| { readonly kind: "no" }
+	/** The kernel will not say. Silence decides. */
+	| { readonly kind: "unknown"; readonly why: string };
+
+const NO: Verdict = { kind: "no" };
+/** They pass on what is typed to where we cannot look, in raw mode all the time, whatever happens there. */
+const RELAYS = new Set(["ssh", "mosh-client", "telnet", "docker", "podman", "kubectl", "tmux: client", "screen", "dtach", "abduco"]);
+
+/** `who` is in the foreground and not busy. `modes` undefined: they could not be read. */
+export function decide(found: Blocked, who: { comm: string; pid: number }, modes: TtyModes | undefined): Verdict {
+	const name = `${who.comm} (pid ${who.pid})`;
+	switch (found.kind) {
+		case "busy":
+			return NO;
+		case "reading":
+			return waiting(`${name} is blocked in ${found.how} on the terminal`, modes, false) ?? line(`${name} is blocked in ${found.how} on the terminal`);
+		case "watching": {
+			if (!modes?.canonical && RELAYS.has(who.comm)) return { kind: "unknown", why: `${name} passes keys on to where the kernel here cannot see` };
+			const what = `${name} is blocked in ${found.how} ${found.sure ? "on the terminal" : "and has the terminal open"}`;
+			// A server that also listens to its terminal is serving, not asking; in raw mode it has put up something to press keys at.
+			if (modes?.canonical && found.sockets) return NO;
+			if (modes?.canonical && modes.echo && !found.sure) return { kind: "unknown", why: `${what}, which may be for something else` };
+			return waiting(what, modes, found.timed) ?? { kind: "unknown", why: `${what}; the terminal's modes cannot be read` };
+		}
+		case "hidden":
+			if (modes?.canonical && modes.echo) return { kind: "unknown", why: `${name} is ${found.how}; the terminal is in its usual mode` };
+			return waiting(`${name} is ${found.how}`, modes, false) ?? { kind: "unknown", why: `${name} is ${found.how}, nor what mode the terminal is in` };
+	}
+}
+
+function waiting(what: string, modes: TtyModes | undefined, timed: boolean): Verdict | undefined {
+	if (!modes) return undefined;
+	if (!modes.canonical) return { kind: "waiting", for: "keys", evidence: `${what}; the terminal gives it every key (raw mode)`, timed };
+	if (!modes.echo) return { kind: "waiting", for: "password", evidence: `${what}; the terminal takes lines and does not echo`, timed };
+	return { kind: "waiting", for: "line", evidence: `${what}; the terminal takes lines and echoes`, timed };
+}
+
+const line = (what: string): Verdict => ({ kind: "waiting", for: "line", evidence: `${what}; its modes cannot be read, a line is a guess`, timed: false });

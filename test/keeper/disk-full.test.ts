@@ -1,0 +1,156 @@
+/** A full disk stops the writer; it kills nothing and loses nothing. The disk is a small tmpfs, so this needs root. */
+import { spawnSync } from "node:child_process";
+import fs from "node:fs";
+import path from "node:path";
+import { expect, type TestContext, test } from "vitest";
+import { errno } from "../../src/base/errors.js";
+import { HoldfastError, type Process, type Runtime } from "../../src/index.js";
+import { findTools } from "../../src/keeper/tools.js";
+import { atEnd, tempDir, testRuntime, textOf, until } from "../support/home.js";
+
+const MIB = 1024 * 1024;
+const PAGE = 4096;
+
+test("a full disk pauses the command, and it goes on without loss once there is room", async (context) => {
+	const disk = smallDisk(context, 32 * MIB);
+	const runtime = await testRuntime({ home: disk.home });
+	disk.fill({ leaving: 2 * MIB });
+	const process = await runtime.spawn({ command: "seq 1500000; exit 6", log: { limit: 64 * MIB } });
+	await until("it is paused", () => pausedBy(process) === "disk");
+	expect(process.status()).toMatchObject({ status: "running", paused: "disk" });
+	disk.empty();
+	const { status } = await process.wait({ timeoutMs: 30_000 });
+	expect(status).toMatchObject({ status: "exited", exitCode: 6 });
+	expect(allOf(process).equals(Buffer.from(numbers(1_500_000)))).toBe(true);
+	expect(fs.existsSync(path.join(process.dir, "gaps"))).toBe(false);
+});
+
+test("where nothing tells in advance that the disk is full, the command still goes on, and the hole is recorded", async (context) => {
+	const disk = smallDisk(context, 8 * MIB);
+	const runtime = await testRuntime({ home: disk.home, tools: { ...findTools(), fallocate: undefined, df: undefined } });
+	const process = await runtime.spawn({ command: "read -r; seq 300000; read -r; echo end; exit 6", log: { limit: 64 * MIB } });
+	disk.fill({ leaving: 1 * MIB });
+	await process.write("\n");
+	await until("a hole is recorded", () => fs.existsSync(path.join(process.dir, "gaps")));
+	expect(process.status()).toMatchObject({ status: "running" });
+	disk.empty();
+	await process.write("\n");
+	const { status } = await process.wait({ timeoutMs: 30_000 });
+	expect(status).toMatchObject({ status: "exited", exitCode: 6 });
+	expect(allOf(process).subarray(-4).toString()).toBe("end\n");
+});
+
+test("an end on a full disk is still recorded, and the output follows when there is room", async (context) => {
+	const disk = smallDisk(context, 32 * MIB);
+	const runtime = await testRuntime({ home: disk.home });
+	// 60 KB more than what is reserved in advance: less than a pipe holds, so that it can end while its output waits
+	const process = await runtime.spawn({ command: "read -r; head -c 125000 /dev/zero | tr '\\0' x; exit 4" });
+	disk.fill({ leaving: 0 });
+	await process.write("\n");
+	await until("it has ended", () => process.status().status === "exited");
+	expect(process.status()).toMatchObject({ status: "exited", exitCode: 4, signal: null });
+	expect(process.log.bounds().end).toBeLessThan(125_000);
+	disk.empty();
+	await until("the rest has come", () => process.log.bounds().end === 125_000);
+	expect(textOf(process)).toBe("x".repeat(125_000));
+});
+
+test("a process that is killed while the disk is full leaves nothing running", async (context) => {
+	const disk = smallDisk(context, 8 * MIB);
+	const runtime = await testRuntime({ home: disk.home });
+	const process = await runtime.spawn({ command: "seq 1500000" });
+	await until("it is paused", () => pausedBy(process) === "disk");
+	expect(await process.kill()).toMatchObject({ status: "killed", survivors: [], final: { status: "killed", exitCode: 143, signal: "SIGTERM" } });
+	runtime.prune({ olderThanMs: -1 });
+	expect(fs.existsSync(process.dir)).toBe(false); // the check for leaks sees whether its keeper has understood
+});
+
+test("starting on a full disk says that there is no space, and nothing runs", async (context) => {
+	const disk = smallDisk(context, 3 * MIB);
+	const ran = path.join(tempDir(), "ran");
+	const runtime = await testRuntime({ home: disk.home });
+	disk.fill({ leaving: 0 });
+	await expect(runtime.spawn({ command: `touch '${ran}'` })).rejects.toMatchObject({ name: "HoldfastError", code: "NO_SPACE" });
+	expect(runtime.list({ task: null })).toEqual([]);
+	disk.empty();
+	const process = await runtime.spawn({ command: "echo works" });
+	await process.wait({ timeoutMs: 10_000 });
+	expect(textOf(process)).toBe("works\n");
+	expect(fs.existsSync(ran)).toBe(false);
+});
+
+test("with next to no room a start fails and says why, or all of it works", async (context) => {
+	const disk = smallDisk(context, 3 * MIB);
+	const ran = path.join(tempDir(), "ran");
+	const runtime = await testRuntime({ home: disk.home });
+	const outcomes: string[] = [];
+	for (let pages = 0; pages <= 24; pages++) {
+		await (await runtime.spawn({ command: "true" })).wait(); // so that prepared directories are there
+		disk.fill({ leaving: pages * PAGE });
+		outcomes.push(await startOn(runtime, `: >'${ran}'; seq 3000; exit 2`));
+		expect(fs.existsSync(ran), `with ${pages} pages`).toBe(outcomes.at(-1) === "ran");
+		fs.rmSync(ran, { force: true });
+		disk.empty();
+		await finish(runtime);
+	}
+	expect(outcomes).toContain("ran");
+	expect(new Set(outcomes)).toEqual(new Set(["NO_SPACE", "ran"]));
+});
+
+async function startOn(runtime: Runtime, command: string): Promise<string> {
+	try {
+		const process = await runtime.spawn({ command, name: "last" });
+		await until("it has ended or is paused", () => process.status().status === "exited" || pausedBy(process) === "disk");
+		return "ran";
+	} catch (error) {
+		return error instanceof HoldfastError ? error.code : String(error);
+	}
+}
+
+/** With room again, whatever ran has its whole output and its exit code. */
+async function finish(runtime: Runtime): Promise<void> {
+	for (const process of runtime.list().filter(({ spec }) => spec.name === "last")) {
+		const { status } = await process.wait({ timeoutMs: 10_000 });
+		expect(status).toMatchObject({ status: "exited", exitCode: 2 });
+		await until("its output is there", () => process.log.bounds().end === numbers(3000).length);
+		expect(textOf(process)).toBe(numbers(3000));
+	}
+	runtime.prune({ olderThanMs: -1 });
+}
+
+const numbers = (count: number): string => `${Array.from({ length: count }, (_, n) => n + 1).join("\n")}\n`;
+
+const allOf = (process: Process): Buffer => process.read(0, process.log.bounds().end).bytes;
+
+function pausedBy(process: Process): string | undefined {
+	const status = process.status();
+	return status.status === "running" ? status.paused : undefined;
+}
+
+interface Disk {
+	readonly home: string;
+	fill(options: { leaving: number }): void;
+	empty(): void;
+}
+
+function smallDisk({ skip }: TestContext, bytes: number): Disk {
+	const at = tempDir("disk");
+	const { status, stderr } = spawnSync("/bin/mount", ["-t", "tmpfs", "-o", `size=${bytes}`, "tmpfs", at], { encoding: "utf8" });
+	skip(status !== 0, `a tmpfs cannot be mounted here: ${stderr}`);
+	const unmount = (...options: string[]) => spawnSync("/bin/umount", [...options, at]).status === 0;
+	atEnd(() => until("nothing on the disk is open", () => unmount()).finally(() => unmount("-l")));
+	const ballast = path.join(at, "ballast");
+	const fill = ({ leaving }: { leaving: number }) => {
+		const file = fs.openSync(ballast, "w");
+		let size = 0;
+		try {
+			for (const page = Buffer.alloc(PAGE); ; ) size += fs.writeSync(file, page);
+		} catch (error) {
+			if (errno(error) !== "ENOSPC") throw error;
+			fs.ftruncateSync(file, size - leaving);
+		} finally {
+			fs.closeSync(file);
+		}
+	};
+	return { home: path.join(at, "home"), fill, empty: () => fs.rmSync(ballast, { force: true }) };
+}

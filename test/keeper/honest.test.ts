@@ -1,0 +1,156 @@
+/** Promise 3, no lie: whichever part of a keeper is killed, what is reported is what is known. */
+import fs from "node:fs";
+import path from "node:path";
+import { expect, test } from "vitest";
+import { childrenOf, type Identity, isAlive, readStat } from "../../src/base/proc.js";
+import type { Process } from "../../src/index.js";
+import { readParts } from "../../src/keeper/layout.js";
+import { fixture } from "../fixtures/programs.js";
+import { tempDir, testRuntime, textOf, until } from "../support/home.js";
+
+const ECHO = 'echo ready; while read -r line; do echo "got $line"; done; exit 3';
+
+test("with its keeper killed a command runs on with its output and stdin, but nobody will see its exit code", async () => {
+	const process = await (await testRuntime()).spawn({ command: ECHO });
+	await process.wait({ until: { pattern: "ready" } });
+	await kill9(readParts(process.dir).keeper);
+	expect(process.status()).toEqual({ status: "running", pid: process.pid, exitUnseen: true });
+	await process.write("this\n");
+	expect(await process.wait({ until: { pattern: "got this" }, timeoutMs: 10_000 })).toMatchObject({ matched: "pattern" });
+	const pid = process.pid;
+	await process.closeStdin();
+	const { status } = await process.wait({ timeoutMs: 10_000 });
+	expect(status).toMatchObject({ status: "lost", pid, exitCode: null });
+	expect(textOf(process)).toBe("ready\ngot this\n");
+});
+
+test("on a terminal the exit code is seen although the outer keeper was killed", async () => {
+	const process = await (await testRuntime()).spawn({ command: `stty -echo; ${ECHO}`, terminal: true });
+	await process.wait({ until: { pattern: "ready" } });
+	await kill9(readParts(process.dir).keeper);
+	expect(process.status()).toEqual({ status: "running", pid: process.pid });
+	await process.write("this\n");
+	await process.wait({ until: { pattern: "got this" }, timeoutMs: 10_000 });
+	await process.closeStdin();
+	expect((await process.wait({ timeoutMs: 10_000 })).status).toMatchObject({ status: "exited", exitCode: 3, signal: null });
+	expect(textOf(process)).toBe("ready\r\ngot this\r\n");
+});
+
+test("with the keeper inside the terminal killed, the end of the command is reported as lost", async () => {
+	const process = await (await testRuntime()).spawn({ command: "trap '' HUP; echo ready; sleep 1000", terminal: true });
+	await process.wait({ until: { pattern: "ready" } });
+	await kill9(readParts(process.dir).terminal);
+	expect(process.status()).toMatchObject({ status: "running", exitUnseen: true });
+	expect(await process.kill()).toMatchObject({ status: "killed", survivors: [], final: { status: "lost", exitCode: null } });
+});
+
+test("with dd killed in the middle of the output the command goes on, and each possible hole is recorded", async () => {
+	const runtime = await testRuntime();
+	const hurry = path.join(runtime.home.root, "hurry");
+	const process = await runtime.spawn({ command: ["perl", fixture("numbers.pl"), hurry] });
+	const gaps = () => readLines(path.join(process.dir, "gaps")).map((line) => line.split(" ").map(Number) as [number, number]);
+	for (let kills = 1; kills <= 5; kills++) {
+		const before = process.log.bounds().end;
+		await until("it prints", () => process.log.bounds().end > before);
+		await kill9(await stoppedDd(process));
+		expect(process.status()).toMatchObject({ status: "running" });
+		await process.wait({ until: { pattern: "." }, from: process.log.bounds().end, timeoutMs: 10_000 });
+		expect(gaps()).toHaveLength(kills);
+	}
+	fs.writeFileSync(hurry, "");
+	await process.write("done\n");
+	const { status } = await process.wait({ timeoutMs: 30_000 });
+	expect(status).toMatchObject({ status: "exited", exitCode: 7 });
+	expectWholeBut(gaps(), process.read(0, 10_000_000).bytes, Buffer.from(`${Array.from({ length: 1_000_000 }, (_, n) => n + 1).join("\n")}\ngot: done\n`));
+});
+
+test("somebody who is waiting already when dd is killed gets the rest as well", async () => {
+	const process = await (await testRuntime()).spawn({ command: ECHO });
+	await process.wait({ until: { pattern: "ready" } });
+	const waiting = process.wait({ until: { pattern: "got this" }, timeoutMs: 20_000 });
+	await kill9(await stoppedDd(process));
+	fs.writeFileSync(path.join(process.dir, "in"), "this\n"); // not process.write: that would look after dd
+	expect(await waiting).toMatchObject({ matched: "pattern" });
+});
+
+test("with its collector killed a command is not killed by SIGPIPE, and its exit code is true", async () => {
+	const go = path.join(tempDir(), "go");
+	const process = await (await testRuntime()).spawn({ command: `echo one; until [ -e '${go}' ]; do sleep 0.02; done; echo two; exit 9` });
+	await process.wait({ until: { pattern: "one" } });
+	await killCollector(process);
+	expect(process.status()).toMatchObject({ status: "running" });
+	fs.writeFileSync(go, "");
+	expect((await process.wait({ timeoutMs: 10_000 })).status).toMatchObject({ status: "exited", exitCode: 9, signal: null });
+});
+
+test("with its collector killed a command that prints much is paused, and can be killed", async () => {
+	const go = path.join(tempDir(), "go");
+	const process = await (await testRuntime()).spawn({ command: `echo one; until [ -e '${go}' ]; do sleep 0.02; done; exec seq 1000000` });
+	await process.wait({ until: { pattern: "one" } });
+	await killCollector(process);
+	fs.writeFileSync(go, "");
+	await until("it is stuck on the full pipe", () => readStat(process.pid as number)?.comm === "seq" && readStat(process.pid as number)?.state === "S");
+	expect(process.status()).toMatchObject({ status: "running" });
+	expect(await process.kill()).toMatchObject({ status: "killed", survivors: [], final: { status: "killed", signal: "SIGTERM" } });
+});
+
+test("with script(1) killed a command that reads its terminal finds the end of it, and its exit code is true", async () => {
+	const process = await (await testRuntime()).spawn({ command: "echo ready; cat; exit 5", terminal: true });
+	await process.wait({ until: { pattern: "ready" } });
+	await kill9(readParts(process.dir).child);
+	expect((await process.wait({ timeoutMs: 10_000 })).status).toMatchObject({ status: "exited", exitCode: 5, signal: null });
+});
+
+test("with script(1) killed a command that does not use its terminal runs on, and is reported as running", async () => {
+	const process = await (await testRuntime()).spawn({ command: "echo ready; sleep 1000", terminal: true });
+	await process.wait({ until: { pattern: "ready" } });
+	await kill9(readParts(process.dir).child);
+	expect(process.status()).toEqual({ status: "running", pid: process.pid });
+	expect(await process.kill()).toMatchObject({ status: "killed", survivors: [], final: { status: "killed", exitCode: 143, signal: "SIGTERM" } });
+});
+
+/** Kill a part of the keeper, and wait until it is gone. */
+async function kill9(part: Identity | undefined): Promise<void> {
+	if (!part || !isAlive(part)) throw new Error("there is no such part");
+	process.kill(part.pid, "SIGKILL");
+	await until("it is dead", () => !isAlive(part));
+}
+
+/** The dd of the moment. One run of it follows another: stop one first, so that it is this one that is killed. */
+async function stoppedDd(process: Process): Promise<Identity> {
+	let found: Identity | undefined;
+	await until("a dd is caught", () => {
+		const { collector } = readParts(process.dir);
+		const dd = childrenOf(collector?.pid ?? 0)
+			.map(readStat)
+			.find((stat) => stat?.comm === "dd");
+		if (dd?.state === "T") found = dd;
+		else if (dd) global.process.kill(dd.pid, "SIGSTOP");
+		return found !== undefined;
+	});
+	return found as Identity;
+}
+
+/** The log is the truth but for holes: [where in the log, at most how many bytes]. */
+function expectWholeBut(gaps: [number, number][], log: Buffer, truth: Buffer): void {
+	let [from, at] = [0, 0]; // in the log, in the truth
+	for (const [to, most] of [...gaps, [log.length, 0]] as [number, number][]) {
+		expect(log.subarray(from, to).equals(truth.subarray(at, at + to - from))).toBe(true);
+		at += to - from;
+		const next = log.subarray(to, to + 100);
+		const resumed = truth.indexOf(next, at);
+		expect(resumed - at).toBeGreaterThanOrEqual(0);
+		expect(resumed - at).toBeLessThanOrEqual(most);
+		[from, at] = [to, resumed];
+	}
+	expect(at).toBe(truth.length);
+}
+
+const readLines = (file: string): string[] => (fs.existsSync(file) ? fs.readFileSync(file, "utf8").split("\n").filter(Boolean) : []);
+
+/** The collector and its dd. */
+async function killCollector(process: Process): Promise<void> {
+	const dd = await stoppedDd(process);
+	await kill9(readParts(process.dir).collector);
+	await kill9(dd);
+}

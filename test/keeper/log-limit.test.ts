@@ -1,0 +1,119 @@
+import fs from "node:fs";
+import path from "node:path";
+import { expect, test } from "vitest";
+import { openHome } from "../../src/base/home.js";
+import { type Identity, isAlive } from "../../src/base/proc.js";
+import { procDir, readExit, readParts, readState } from "../../src/keeper/layout.js";
+import { Log } from "../../src/process/log.js";
+import { startAndDie } from "../fixtures/programs.js";
+import { tempDir, testRuntime, until } from "../support/home.js";
+
+const KIB = 1024;
+const numbers = (count: number): Buffer => Buffer.from(Array.from({ length: count }, (_, n) => `${String(n + 1).padStart(7, "0")}\n`).join(""));
+
+test("a ring log stays below its limit while no runtime is alive, and holds the newest output", async () => {
+	const limit = 128 * KIB;
+	const home = tempDir("home");
+	const command = "for n in 0 1 2 3; do seq -f %07g $((n * 50000 + 1)) $((n * 50000 + 50000)); read -r; done";
+	const dir = procDir(openHome(home), await startAndDie(home, { command, log: { limit } }));
+	const log = new Log(dir);
+	const truth = numbers(200_000);
+	for (let n = 1; n <= 4; n++) {
+		const printed = truth.length * (n / 4);
+		await until("all of it is in the log", () => log.bounds().end === printed);
+		expect(bytesOnDisk(dir, /^out\./)).toBeLessThanOrEqual(limit);
+		expect(bytesOnDisk(dir, /./)).toBeLessThanOrEqual(limit + 48 * KIB); // the records are a block each
+		expect(printed - log.bounds().first).toBeGreaterThan(limit / 2);
+		fs.writeFileSync(path.join(dir, "in"), "\n");
+	}
+	await until("it has exited", () => readExit(dir)?.kind === "exit");
+	await expectTail(home, truth);
+});
+
+test("a reader from the beginning is told where what is left of the log starts", async () => {
+	const runtime = await testRuntime();
+	const process = await runtime.spawn({ command: "seq -f %07g 100000", log: { limit: 64 * KIB } });
+	await process.wait({ timeoutMs: 30_000 });
+	const truth = numbers(100_000);
+	const { first, end } = process.log.bounds();
+	expect(end).toBe(truth.length);
+	const slice = process.read(0, 1000);
+	expect(slice).toMatchObject({ offset: first, next: first + 1000 });
+	expect(slice.bytes.equals(truth.subarray(first, first + 1000))).toBe(true);
+	let next = 0;
+	for await (const piece of process.follow({ from: 8 })) {
+		if (next === 0) expect(piece.offset).toBe(first);
+		expect(piece.bytes.equals(truth.subarray(piece.offset, piece.next))).toBe(true);
+		next = piece.next;
+	}
+	expect(next).toBe(truth.length);
+});
+
+test("many tiny writes, fast and slow, do not break the limit", async () => {
+	const limit = 64 * KIB;
+	const home = tempDir("home");
+	const slowly = "select undef, undef, undef, 0.002 if $_ % 8 == 0 and ($_ < 1600 or $_ > 28400)";
+	const id = await startAndDie(home, { command: ["perl", "-e", `for (1 .. 30000) { syswrite STDOUT, sprintf("%07d\\n", $_); ${slowly} }`], log: { limit } });
+	const dir = procDir(openHome(home), id);
+	await until("it has exited", () => readExit(dir)?.kind === "exit", 30_000);
+	const log = new Log(dir);
+	await until("all of it is in the log", () => log.bounds().end === 240_000);
+	expect(240_000 - log.bounds().first).toBeLessThanOrEqual(limit);
+	const segments = fs.readdirSync(dir).filter((name) => name.startsWith("out.")).length;
+	expect(bytesOnDisk(dir, /^out\./)).toBeLessThanOrEqual(limit + segments * 4 * KIB); // the last block of each is not full
+	await expectTail(home, numbers(30_000));
+});
+
+for (const limit of [64 * KIB, 256 * KIB]) {
+	test(`a blocking log of ${limit / KIB} KiB pauses its writer until the log is discarded, and nothing is lost`, async () => {
+		const runtime = await testRuntime();
+		const process = await runtime.spawn({ command: "seq -f %07g 100000; exit 5", log: { limit, full: "block" } });
+		const truth = numbers(100_000);
+		await until("it pauses", () => readState(process.dir).kind === "paused");
+		expect(process.status()).toMatchObject({ status: "running", paused: "limit" });
+
+		const pieces: Buffer[] = [];
+		let offset = 0;
+		while (offset < truth.length) {
+			await until("there is more, up to the limit or the end", () => {
+				const { end } = process.log.bounds();
+				return end > offset && (readState(process.dir).kind === "paused" || end === truth.length);
+			});
+			expect(bytesOnDisk(process.dir, /^out\./)).toBeLessThanOrEqual(limit);
+			const slice = process.read(offset, limit);
+			expect(slice.offset).toBe(offset);
+			pieces.push(slice.bytes);
+			offset = slice.next;
+			await process.discard(offset);
+		}
+		const { status } = await process.wait({ timeoutMs: 10_000 });
+		expect(status).toMatchObject({ status: "exited", exitCode: 5 });
+		expect(Buffer.concat(pieces).equals(truth)).toBe(true);
+	});
+}
+
+test("nothing is left of a process that is killed while it is paused at its limit", async () => {
+	const runtime = await testRuntime();
+	const process = await runtime.spawn({ command: "seq -f %07g 100000", log: { limit: 256 * KIB, full: "block" } });
+	await until("it pauses", () => readState(process.dir).kind === "paused");
+	const { keeper, collector } = readParts(process.dir);
+	expect(await process.kill()).toMatchObject({ status: "killed", survivors: [] });
+	await until("its keeper is gone", () => !isAlive(keeper as Identity) && !isAlive(collector as Identity));
+});
+
+/** What the only process of a home has in its log is the end of the truth, and not all of it. */
+async function expectTail(home: string, truth: Buffer): Promise<void> {
+	const runtime = await testRuntime({ home });
+	const [process] = runtime.list();
+	await process?.wait({ timeoutMs: 10_000 });
+	const slice = process?.read(0, truth.length);
+	expect(slice?.offset).toBeGreaterThan(0);
+	expect(slice?.next).toBe(truth.length);
+	expect(slice?.bytes.equals(truth.subarray(slice.offset))).toBe(true);
+}
+
+/** What files take up on the disk, reserved room included. */
+function bytesOnDisk(dir: string, names: RegExp): number {
+	const files = fs.readdirSync(dir).filter((name) => names.test(name));
+	return files.reduce((sum, name) => sum + (fs.statSync(path.join(dir, name), { throwIfNoEntry: false })?.blocks ?? 0) * 512, 0);
+}
