@@ -51,10 +51,10 @@ export function childrenOf(pid: number): number[] {
 	return text ? text.trim().split(" ").filter(Boolean).map(Number) : [];
 }
 
-/** A file of /proc as Latin-1 text; undefined when the process is gone or not ours to look at. */
+/** A file of /proc as text; undefined when the process is gone or not ours to look at. */
 export function readProc(path: string): string | undefined {
 	try {
-		return fs.readFileSync(path, "latin1");
+		return fs.readFileSync(path, "utf8"); // Node has a short way for this encoding, and this is called often
 	} catch {
 		return undefined; // ENOENT, ESRCH, EACCES: in each case nothing is known
 	}

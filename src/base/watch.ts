@@ -59,22 +59,30 @@ export async function probeEvents(dir: string): Promise<WatchMode> {
 export class Wakeup {
 	#wake: (() => void) | undefined;
 	#poked = false;
+	/** Something other than output has changed, or may have, since this was last set to false. */
+	more = true;
 
-	readonly poke = (): void => {
+	readonly poke = (name?: string | null): void => {
 		this.#poked = true;
+		if (!name?.startsWith("out.")) this.more = true;
 		this.#wake?.();
 	};
 
 	async next(ms: number | undefined, signal?: AbortSignal): Promise<void> {
 		if (!this.#poked && !signal?.aborted) {
 			let timer: NodeJS.Timeout | undefined;
+			let stop: (() => void) | undefined;
 			await new Promise<void>((resolve) => {
+				stop = () => {
+					this.more = true;
+					resolve();
+				};
 				this.#wake = resolve;
-				if (ms !== undefined) timer = setTimeout(resolve, Math.max(0, Math.min(ms, 2 ** 31 - 1)));
-				signal?.addEventListener("abort", resolve as () => void, { once: true });
+				if (ms !== undefined) timer = setTimeout(stop, Math.max(0, Math.min(ms, 2 ** 31 - 1)));
+				signal?.addEventListener("abort", stop, { once: true });
 			});
 			clearTimeout(timer);
-			if (this.#wake) signal?.removeEventListener("abort", this.#wake);
+			if (stop) signal?.removeEventListener("abort", stop);
 			this.#wake = undefined;
 		}
 		this.#poked = false;

@@ -154,7 +154,7 @@ hf_collect() {
     again) if [ -n "$hf_paused" ]; then hf_next; fi ;;
     ended) # a full log may take what is left in the pipe, so that it can be closed
       if [ "$hf_paused" = limit ]; then
-        hf_last=1 hf_bs=4096 hf_count=16
+        hf_last=1 hf_bs=4096 hf_count=32
         hf_next
       fi
       ;;

@@ -14,6 +14,15 @@ export interface Slice {
 
 const CHUNK = 256 * 1024;
 
+/** One buffer for all reads: most find a line or nothing at all. What is big is given away as it is, not copied. */
+let scratch = Buffer.allocUnsafeSlow(CHUNK);
+function take(length: number): Buffer {
+	if (length < CHUNK / 8) return Buffer.from(scratch.subarray(0, length));
+	const bytes = scratch.subarray(0, length);
+	scratch = Buffer.allocUnsafeSlow(CHUNK);
+	return bytes;
+}
+
 export class Log {
 	readonly #dir: string;
 
@@ -95,10 +104,9 @@ export class LogCursor {
 	read(max = CHUNK): Slice {
 		for (;;) {
 			if (this.#fd === undefined && !this.#open()) return this.#nothing();
-			const buffer = Buffer.allocUnsafe(Math.min(max, CHUNK));
-			const got = fs.readSync(this.#fd as number, buffer, 0, buffer.length, this.offset - this.#start);
+			const got = fs.readSync(this.#fd as number, scratch, 0, Math.min(max, CHUNK), this.offset - this.#start);
 			if (got > 0) {
-				const slice = { bytes: buffer.subarray(0, got), offset: this.offset, next: this.offset + got };
+				const slice = { bytes: take(got), offset: this.offset, next: this.offset + got };
 				this.offset = slice.next;
 				return slice;
 			}

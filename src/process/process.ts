@@ -4,9 +4,10 @@ import path from "node:path";
 import { errno, fromSystem, HoldfastError } from "../base/errors.js";
 import { writeFifo } from "../base/fifo.js";
 import { statIfThere } from "../base/files.js";
-import { hostIdentity, isAlive, readStat, sameHost } from "../base/proc.js";
+import { hostIdentity, readStat, sameHost } from "../base/proc.js";
 import { Wakeup, watchDirectory } from "../base/watch.js";
 import { readParts } from "../keeper/layout.js";
+import { guard } from "./guard.js";
 import { type KillResult, killTree, members } from "./kill.js";
 import { Log, LogCursor, type Slice } from "./log.js";
 import type { Spec } from "./spec.js";
@@ -82,23 +83,30 @@ export class Process {
 		const unwatch = this.#watch(wakeup);
 		try {
 			let stalledSince: number | undefined;
+			let over = false;
 			for (;;) {
-				if (options.signal?.aborted) return;
-				// Looked at before reading: what is in the log when it was already over and drained is all there is.
-				const over = isOver(this.status());
-				const done = over && isDrained(this.dir);
+				// Output is an event of its own, and the common one: then the rest need not be looked at.
 				const slice = cursor.read();
 				if (slice.bytes.length > 0) {
 					stalledSince = undefined;
 					yield slice;
 					continue;
 				}
-				if (done) return;
+				if (options.signal?.aborted) return;
+				if (wakeup.more) {
+					wakeup.more = false;
+					over ||= isOver(this.status());
+				}
 				if (over) {
+					if (isDrained(this.dir)) {
+						// What is in the log now, when it was already over and drained, is all there is.
+						for (let rest = cursor.read(); rest.bytes.length > 0; rest = cursor.read()) yield rest;
+						return;
+					}
 					stalledSince ??= Date.now();
 					if (Date.now() - stalledSince > DRAIN_STALL_MS) return;
 				}
-				await wakeup.next(over ? DRAIN_LOOK_MS : this.#lookAgainMs(), options.signal);
+				await wakeup.next(over ? DRAIN_LOOK_MS : undefined, options.signal);
 			}
 		} finally {
 			cursor.close();
@@ -167,9 +175,7 @@ export class Process {
 				}
 				if (deadline !== undefined && now >= deadline) return result(null, status);
 				if (isOver(status)) next = now + DRAIN_LOOK_MS;
-				const look = this.#lookAgainMs();
-				const ms = Math.min(next === undefined ? Number.POSITIVE_INFINITY : next - now, look ?? Number.POSITIVE_INFINITY);
-				await wakeup.next(Number.isFinite(ms) ? ms : undefined, options.signal);
+				await wakeup.next(next === undefined ? undefined : next - now, options.signal);
 			}
 		} finally {
 			stop.abort();
@@ -201,7 +207,7 @@ export class Process {
 		const watching = (async () => {
 			while (!ended.signal.aborted) {
 				if (isOver(this.status())) ended.abort();
-				else await wakeup.next(this.#lookAgainMs(), ended.signal);
+				else await wakeup.next(undefined, ended.signal);
 			}
 		})();
 		const signal = options.signal ? AbortSignal.any([options.signal, ended.signal]) : ended.signal;
@@ -297,22 +303,16 @@ export class Process {
 		}
 	}
 
-	/** Inotify tells of output and of the end. It cannot tell of a keeper that was killed: then somebody has to look. */
+	/** Inotify tells of output and of the end; of a witness that was killed, only a look now and then. */
 	#watch(wakeup: Wakeup): () => void {
-		return watchDirectory(this.dir, wakeup.poke);
-	}
-
-	#lookAgainMs(): number | undefined {
-		const parts = readParts(this.dir);
-		const witness = this.spec.terminal ? parts.terminal : parts.keeper;
-		if (witness && isAlive(witness)) return LOOK_WITNESSED_MS;
-		return LOOK_ORPHAN_MS;
+		const unwatch = watchDirectory(this.dir, wakeup.poke);
+		const unguard = guard(this.dir, this.spec, wakeup.poke);
+		return () => {
+			unwatch();
+			unguard();
+		};
 	}
 }
-
-/** The keeper writes the end, and that is an event. Only if it is killed nobody tells: look now and then. */
-const LOOK_WITNESSED_MS = 5_000;
-const LOOK_ORPHAN_MS = 100;
 
 export function describeEnd(status: Status): string {
 	switch (status.status) {

@@ -13,7 +13,7 @@ import type { Cgroups } from "../keeper/cgroup.js";
 import { procDir, readState, segmentStarts } from "../keeper/layout.js";
 import { Process } from "./process.js";
 import { readSpec, type Spec } from "./spec.js";
-import { isOver, readStatus, type Status } from "./status.js";
+import { isOver, plainlyRuns, readStatus, type Status } from "./status.js";
 
 export const HOUR_MS = 3_600_000;
 export const SHOWN_AFTER_EXIT_MS = 30 * 60_000;
@@ -47,10 +47,19 @@ export class Registry {
 			const spec = this.#specOf(id);
 			if (!spec || (task !== undefined && spec.task !== task)) continue;
 			const process = this.#process(spec);
+			if (plainlyRuns(process.dir, spec)) {
+				found.push(process);
+				continue;
+			}
 			const status = process.status();
 			if (!isOver(status) && status.status !== "elsewhere") found.push(process);
 		}
 		return found;
+	}
+
+	/** How many could be running, at most: what is in `live`, whether its end has been noticed or not. */
+	mayRun(): number {
+		return namesIn(this.home.live).length;
 	}
 
 	/** Those that ended in the last half hour. */

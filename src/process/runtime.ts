@@ -182,7 +182,7 @@ export class Runtime implements AsyncDisposable {
 	async #untilStarted(started: Process, keeperGone: Promise<void>): Promise<void> {
 		const wakeup = new Wakeup();
 		const unwatch = watchDirectory(started.dir, wakeup.poke);
-		void keeperGone.then(wakeup.poke);
+		void keeperGone.then(() => wakeup.poke());
 		try {
 			while (!hasStarted(started.dir) || started.pid === null) {
 				const status = readStatus(started.dir, started.spec);
@@ -230,6 +230,7 @@ export class Runtime implements AsyncDisposable {
 
 	#checkLimit(task: string): void {
 		const limit = this.#options.maxRunning ?? LIMITS.runningPerTask;
+		if (this.registry.mayRun() + this.#starting <= limit) return; // without a look at each
 		const running = this.registry.running(task).length + this.#starting - 1; // this very start is counted already
 		if (running >= limit)
 			throw new HoldfastError(

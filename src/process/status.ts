@@ -24,6 +24,13 @@ export type Status =
 export const isOver = (status: Status): status is Extract<Status, { status: "exited" | "killed" | "lost" | "error" }> =>
 	status.status === "exited" || status.status === "killed" || status.status === "lost" || status.status === "error";
 
+/** Cheap, for counting: the command is alive and has not ended. False can also mean that it takes a closer look. */
+export function plainlyRuns(dir: string, spec: Spec): boolean {
+	if (!sameHost(spec.host, hostIdentity()) || readExit(dir)) return false;
+	const command = commandOf(readParts(dir), spec);
+	return command !== undefined && isAlive(command);
+}
+
 export function readStatus(dir: string, spec: Spec): Status {
 	const parts = readParts(dir);
 	const command = commandOf(parts, spec);
@@ -73,7 +80,7 @@ function running(dir: string, command: Identity, witnessed: boolean): Status {
 export const commandOf = (parts: Parts, spec: Spec): Identity | undefined => (spec.terminal ? parts.command : parts.child);
 
 /** Who writes `exit`. */
-const witnessOf = (parts: Parts, spec: Spec): Identity | undefined => (spec.terminal ? (parts.terminal ?? parts.keeper) : parts.keeper);
+export const witnessOf = (parts: Parts, spec: Spec): Identity | undefined => (spec.terminal ? (parts.terminal ?? parts.keeper) : parts.keeper);
 
 const wasKilled = (dir: string): boolean => readIfThere(path.join(dir, "killed")) !== undefined;
 

@@ -122,6 +122,7 @@ async function stoppedDd(process: Process): Promise<Identity> {
 	await until("a dd is caught", () => {
 		const { collector } = readParts(process.dir);
 		const dd = childrenOf(collector?.pid ?? 0)
+			.flatMap(childrenOf)
 			.map(readStat)
 			.find((stat) => stat?.comm === "dd");
 		if (dd?.state === "T") found = dd;
