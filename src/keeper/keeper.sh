@@ -236,6 +236,7 @@ hf_next() {
   done
   hf_segs="$*"
   if [ "$hf_full" = block ] && [ -z "$hf_last" ] && [ $((hf_off + hf_run - $1)) -gt "$hf_limit" ]; then
+    hf_release 0
     hf_pause limit
   elif hf_reserve; then
     [ -z "$hf_paused" ] || hf_write state open

@@ -2,7 +2,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import type { Process, Runtime, SpawnOptions } from "../../src/index.js";
-import { readScreen, type ScreenView, untilWaiting } from "../../src/screen/index.js";
+import { type LiveScreen, readScreen, type ScreenView, untilWaiting } from "../../src/screen/index.js";
 import { tempDir } from "../support/home.js";
 
 /** Where a program is, if it is installed. */
@@ -33,4 +33,14 @@ export async function screenWith(process: Process, pattern: string): Promise<Scr
 	const { matched } = await process.wait({ until: { pattern }, timeoutMs: 20_000 });
 	if (matched !== "pattern") throw new Error(`it never printed ${pattern}`);
 	return readScreen(process);
+}
+
+/** Look again and again until the screen is as wanted. */
+export async function lookUntil(live: LiveScreen, holds: (view: ScreenView) => boolean): Promise<ScreenView> {
+	for (let tries = 0; tries < 2_000; tries++) {
+		const view = await live.read();
+		if (holds(view)) return view;
+		await new Promise((resolve) => setTimeout(resolve, 5));
+	}
+	throw new Error("the screen never was as wanted");
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { encodeKeys, LiveScreen, readScreen } from "../../src/screen/index.js";
-import { testRuntime, until } from "../support/home.js";
-import { missing, onTerminal, screenWhenWaiting, screenWith, which } from "./programs.js";
+import { testRuntime } from "../support/home.js";
+import { lookUntil, missing, onTerminal, screenWhenWaiting, screenWith, which } from "./programs.js";
 
 const PLAIN = { applicationCursor: false, applicationKeypad: false, bracketedPaste: false, focusEvents: false, mouse: "none" };
 
@@ -29,7 +29,7 @@ test("wraps long lines, scrolls, and never leaves the screen with its cursor", a
 });
 
 test("wide and combined characters keep their places; a character cut in two pieces of the log is one", async () => {
-	const process = await onTerminal(await testRuntime(), "printf '日本|e\\u0301|'; printf '\\xe2\\x82'; read -r x; printf '\\xac|'; read -r x");
+	const process = await onTerminal(await testRuntime(), "stty -echo; printf '日本|e\\u0301|'; printf '\\xe2\\x82'; read -r x; printf '\\xac|'; read -r x");
 	const live = new LiveScreen(process);
 	await screenWhenWaiting(process);
 	expect((await live.read()).screen).toBe("日本|e\u0301|");
@@ -82,13 +82,7 @@ test("a new size counts from where it was set", async () => {
 	await screenWhenWaiting(process);
 	expect(await live.read()).toMatchObject({ cols: 40, rows: 10, screen: `${"a".repeat(40)}\n${"a".repeat(10)}` });
 	await process.resize(60, 12);
-	let cols = 0;
-	await until("the new size is there", () => {
-		void live.read().then((view) => {
-			cols = view.cols;
-		});
-		return cols === 60;
-	});
+	await lookUntil(live, ({ cols }) => cols === 60);
 	await process.write("\n");
 	const after = await screenWith(process, "12 60");
 	expect(after).toMatchObject({ cols: 60, rows: 12 });
