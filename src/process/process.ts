@@ -1,6 +1,7 @@
 /** One kept process: a view of its directory. Any number of these, in any number of programs, can look at the same one. */
 import fs from "node:fs";
 import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { errno, fromSystem, HoldfastError } from "../base/errors.js";
 import { writeFifo } from "../base/fifo.js";
 import { statIfThere } from "../base/files.js";
@@ -17,6 +18,8 @@ import { type Condition, httpAnswers, PatternSearch, portOpens, type Until, unti
 
 const DRAIN_STALL_MS = 1_000; // after the exit: how long without a new byte until the rest is given up
 const DRAIN_LOOK_MS = 2;
+const FLOOD_BYTES = 32 * 1024;
+const FLOOD_MS = 1;
 
 export interface WaitOptions {
 	readonly until?: Until;
@@ -84,12 +87,20 @@ export class Process {
 		try {
 			let stalledSince: number | undefined;
 			let over = false;
+			let flood = false;
 			for (;;) {
 				// Output is an event of its own, and the common one: then the rest need not be looked at.
 				const slice = cursor.read();
 				if (slice.bytes.length > 0) {
 					stalledSince = undefined;
+					flood = slice.bytes.length >= FLOOD_BYTES;
 					yield slice;
+					continue;
+				}
+				if (flood && !options.signal?.aborted) {
+					// Read a flood in large pieces, a moment later, rather than block by block as it is written.
+					flood = false;
+					await sleep(FLOOD_MS);
 					continue;
 				}
 				if (options.signal?.aborted) return;

@@ -41,7 +41,7 @@ export class Emulator {
 			scrollback: SCROLLBACK,
 			allowProposedApi: true, // `buffer` and `parser` count as proposed in headless
 			logLevel: "off",
-			windowOptions: { getWinSizeChars: true },
+			windowOptions: { getWinSizeChars: true, getWinSizePixels: true, getCellSizePixels: true }, // what may be asked
 		});
 		harden(this.#terminal);
 		this.#terminal.loadAddon(this.#serializer);

@@ -2,7 +2,7 @@
  * Who answers for a terminal. Several programs may look at one process, and a question must be answered once: the file
  * `answerer` in its directory names the one that does, {pid, start, nonce}. Its content decides, so it is read again
  * before each answer. A holder that has died is replaced. A person's terminal answers by itself: while there is one, as a
- * file `attached.PID.START.NONCE` says, nobody else does.
+ * file `attached.PID.START.NONCE` says, nobody else does; `attended` is the offset up to which there was one.
  */
 import { randomBytes } from "node:crypto";
 import fs from "node:fs";
@@ -75,9 +75,14 @@ function isHeld(text: string): boolean {
 export function attend(attached: Process): () => void {
 	const file = path.join(attached.dir, `attached.${process.pid}.${ownStart()}.${randomBytes(3).toString("hex")}`);
 	fs.writeFileSync(file, "", { mode: 0o600 });
-	return () => unlinkIfThere(file);
+	return () => {
+		// What was asked until now was theirs to answer, also for who looks only later.
+		fs.writeFileSync(path.join(attached.dir, "attended"), String(attached.log.bounds().end), { mode: 0o600 });
+		unlinkIfThere(file);
+	};
 }
 
+/** Is a person's terminal attached now? */
 export function isAttended(dir: string): boolean {
 	let attended = false;
 	for (const name of namesIn(dir)) {
@@ -88,3 +93,6 @@ export function isAttended(dir: string): boolean {
 	}
 	return attended;
 }
+
+/** What was asked before this offset was for a person's terminal to answer. */
+export const attendedUpTo = (dir: string): number => Number(readIfThere(path.join(dir, "attended")) ?? 0) || 0;

@@ -5,7 +5,7 @@
 import { HoldfastError } from "../base/errors.js";
 import type { Slice } from "../process/log.js";
 import type { Process } from "../process/process.js";
-import { isAttended, Lease } from "./lease.js";
+import { attendedUpTo, isAttended, Lease } from "./lease.js";
 import { LiveScreen } from "./screen.js";
 
 export interface AnswerOptions {
@@ -33,10 +33,11 @@ export async function answerQueries(process: Process, options: AnswerOptions = {
 		await screen.read({ upTo: from });
 		for await (const slice of process.follow({ from, signal })) {
 			if (slice.bytes.length >= FLOOD && !asks(slice)) continue; // the screen catches up when it is over
-			if (!lease?.held()) {
-				lease = await Lease.take(process.dir);
-				await screen.read({ upTo: slice.offset }); // that was for the one before us to answer
-			}
+			const mine = lease?.held();
+			if (!mine) lease = await Lease.take(process.dir);
+			// Before we had it, it was for another to answer; before a person's terminal left, for that.
+			const theirs = Math.max(mine ? 0 : slice.offset, Math.min(attendedUpTo(process.dir), slice.next));
+			if (theirs > 0) await screen.read({ upTo: theirs });
 			answers = lease ? [] : undefined;
 			await screen.read({ upTo: slice.next });
 			if (answers?.length && lease?.held() && !isAttended(process.dir)) await process.write(answers.join(""), { signal });
