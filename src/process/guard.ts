@@ -9,7 +9,7 @@ import { readParts } from "../keeper/layout.js";
 import type { Spec } from "./spec.js";
 import { witnessOf } from "./status.js";
 
-const LOOK_MS = 5_000;
+const LOOK_MS = 15_000;
 const LOOK_LOST_MS = 100;
 
 interface Guarded {

@@ -82,8 +82,8 @@ export function attend(attached: Process): () => void {
 	};
 }
 
-/** Is a person's terminal attached now? */
-export function isAttended(dir: string): boolean {
+/** Up to which offset it is for a person's terminal to answer: everything while one is there, else what came before the last one left. */
+export function answeredByPersons(dir: string): number {
 	let attended = false;
 	for (const name of namesIn(dir)) {
 		const match = /^attached\.(\d+)\.(\d+)\./.exec(name);
@@ -91,8 +91,6 @@ export function isAttended(dir: string): boolean {
 		if (isAlive({ pid: Number(match[1]), start: match[2] as string })) attended = true;
 		else unlinkIfThere(path.join(dir, name)); // it was killed before it could say good-bye
 	}
-	return attended;
+	// In this order: who leaves writes `attended` first.
+	return attended ? Number.POSITIVE_INFINITY : Number(readIfThere(path.join(dir, "attended")) ?? 0) || 0;
 }
-
-/** What was asked before this offset was for a person's terminal to answer. */
-export const attendedUpTo = (dir: string): number => Number(readIfThere(path.join(dir, "attended")) ?? 0) || 0;

@@ -5,7 +5,7 @@
 import { HoldfastError } from "../base/errors.js";
 import type { Slice } from "../process/log.js";
 import type { Process } from "../process/process.js";
-import { attendedUpTo, isAttended, Lease } from "./lease.js";
+import { answeredByPersons, Lease } from "./lease.js";
 import { LiveScreen } from "./screen.js";
 
 export interface AnswerOptions {
@@ -35,12 +35,13 @@ export async function answerQueries(process: Process, options: AnswerOptions = {
 			if (slice.bytes.length >= FLOOD && !asks(slice)) continue; // the screen catches up when it is over
 			const mine = lease?.held();
 			if (!mine) lease = await Lease.take(process.dir);
-			// Before we had it, it was for another to answer; before a person's terminal left, for that.
-			const theirs = Math.max(mine ? 0 : slice.offset, Math.min(attendedUpTo(process.dir), slice.next));
+			// Before we had the lease it was for another to answer, and while a person's terminal is there, for that.
+			const persons = answeredByPersons(process.dir);
+			const theirs = Math.min(Math.max(mine ? 0 : slice.offset, persons), slice.next);
 			if (theirs > 0) await screen.read({ upTo: theirs });
 			answers = lease ? [] : undefined;
 			await screen.read({ upTo: slice.next });
-			if (answers?.length && lease?.held() && !isAttended(process.dir)) await process.write(answers.join(""), { signal });
+			if (answers?.length && lease?.held() && answeredByPersons(process.dir) === persons) await process.write(answers.join(""), { signal });
 			answers = undefined;
 		}
 	} catch (error) {
