@@ -152,9 +152,9 @@ hf_collect() {
     terminal) hf_tty=/proc/$hf_b/fd/0 ;;
     size) "$hf_stty" rows "$hf_b" cols "$hf_c" <"$hf_tty" && printf 'size %s %s %s\n' "$hf_seen" "$hf_c" "$hf_b" >>"$hf_d/times" ;;
     again) if [ -n "$hf_paused" ]; then hf_next; fi ;;
-    ended) # a full log may take what is left in the pipe, so that it can be closed
+    ended) # a full log may take what is left in the pipe, 64 KiB at most, so that it can be closed
       if [ "$hf_paused" = limit ]; then
-        hf_last=1 hf_bs=4096 hf_count=32
+        hf_last=1 hf_bs=4096 hf_count=17
         hf_next
       fi
       ;;

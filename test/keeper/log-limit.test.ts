@@ -79,7 +79,7 @@ for (const limit of [64 * KIB, 256 * KIB]) {
 				const { end } = process.log.bounds();
 				return end > offset && (readState(process.dir).kind === "paused" || end === truth.length);
 			});
-			expect(bytesOnDisk(process.dir, /^out\./)).toBeLessThanOrEqual(limit);
+			expect(bytesOnDisk(process.dir, /^out\./)).toBeLessThanOrEqual(limit + LAST_RUN);
 			const slice = process.read(offset, limit);
 			expect(slice.offset).toBe(offset);
 			pieces.push(slice.bytes);
@@ -111,6 +111,9 @@ async function expectTail(home: string, truth: Buffer): Promise<void> {
 	expect(slice?.next).toBe(truth.length);
 	expect(slice?.bytes.equals(truth.subarray(slice.offset))).toBe(true);
 }
+
+/** Once the command has ended, what is left in the pipe may go over the limit. */
+const LAST_RUN = 17 * 4096;
 
 /** What files take up on the disk, reserved room included. */
 function bytesOnDisk(dir: string, names: RegExp): number {
