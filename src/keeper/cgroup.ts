@@ -4,6 +4,7 @@
  */
 import fs from "node:fs";
 import path from "node:path";
+import { isId } from "../base/ids.js";
 import { readProc } from "../base/proc.js";
 
 export interface Cgroups {
@@ -14,6 +15,8 @@ export interface Cgroups {
 	/** Make the group of one command; undefined when that fails, and the command is killed by walking instead. */
 	make(id: string): string | undefined;
 	remove(id: string): void;
+	/** Remove groups that crashed programs left empty, of whatever home. One that is in use cannot be removed. */
+	sweep(olderThanMs: number): void;
 	pathOf(id: string): string;
 }
 
@@ -47,6 +50,12 @@ export function findCgroups(): Cgroups | undefined {
 					fs.rmdirSync(path.join(base, id));
 				} catch {
 					// never made, or somebody is left in it: pruning tries again
+				}
+			},
+			sweep(olderThanMs) {
+				for (const id of fs.readdirSync(base)) {
+					const made = isId(id) ? fs.statSync(path.join(base, id), { throwIfNoEntry: false })?.ctimeMs : undefined;
+					if (made !== undefined && Date.now() - made > olderThanMs) this.remove(id);
 				}
 			},
 		};

@@ -27,6 +27,7 @@ export const LIMITS = {
 } as const;
 
 const COUNT_MS = 200;
+const GROUP_UNUSED_MS = 3_600_000; // a warm keeper may have one that is still empty
 const PRUNE_EVERY_MS = 5 * 60_000;
 
 const runtimeSchema = z.strictObject({
@@ -252,6 +253,7 @@ export class Runtime implements AsyncDisposable {
 		this.#pruneTimer = setTimeout(() => {
 			try {
 				this.prune();
+				this.cgroups?.sweep(GROUP_UNUSED_MS);
 			} catch {
 				// housekeeping never fails anything; `holdfast prune` reports what is wrong
 			}

@@ -4,9 +4,13 @@ import headless, { type IBuffer, type Terminal as XTerminal } from "@xterm/headl
 import { answerMore } from "./answers.js";
 import { freeze } from "./freeze.js";
 import { harden } from "./harden.js";
+import { widenEmoji } from "./widths.js";
 
 /** Lines kept above the screen: they come back when a screen grows. Few, so that a terminal stays below a megabyte. */
 const SCROLLBACK = 100;
+/** Cells take memory whether anything is in them or not, 12 bytes each: a terminal of 10,000 by 10,000 is shown smaller than it is. */
+const MOST_CELLS = 2_000_000;
+const TITLE = 1_000; // characters of a title that anybody would show
 
 export interface ScreenModes {
 	readonly applicationCursor: boolean;
@@ -36,18 +40,18 @@ export class Emulator {
 	/** `onAnswer` gets what the terminal says when the program asks it something; without it the answers are dropped. */
 	constructor(size: { cols: number; rows: number }, options: { title?: string; onAnswer?: (bytes: string) => void } = {}) {
 		this.#terminal = new headless.Terminal({
-			cols: size.cols,
-			rows: size.rows,
+			...bounded(size.cols, size.rows),
 			scrollback: SCROLLBACK,
 			allowProposedApi: true, // `buffer` and `parser` count as proposed in headless
 			logLevel: "off",
 			windowOptions: { getWinSizeChars: true, getWinSizePixels: true, getCellSizePixels: true }, // what may be asked
 		});
 		harden(this.#terminal);
+		widenEmoji(this.#terminal);
 		this.#terminal.loadAddon(this.#serializer);
 		this.#title = options.title ?? "";
 		this.#terminal.onTitleChange((title) => {
-			this.#title = title;
+			this.#title = title.slice(0, TITLE);
 		});
 		const { onAnswer } = options;
 		if (onAnswer) {
@@ -62,7 +66,8 @@ export class Emulator {
 	}
 
 	resize(cols: number, rows: number): void {
-		this.#terminal.resize(cols, rows);
+		const size = bounded(cols, rows);
+		this.#terminal.resize(size.cols, size.rows);
 	}
 
 	render(): Rendered {
@@ -103,6 +108,8 @@ export class Emulator {
 		this.#terminal.dispose();
 	}
 }
+
+const bounded = (cols: number, rows: number): { cols: number; rows: number } => ({ cols, rows: Math.min(rows, Math.floor(MOST_CELLS / cols)) });
 
 function rowsOf(buffer: IBuffer, rows: number): string[] {
 	const lines: string[] = [];

@@ -20,7 +20,8 @@ export async function foregroundOf(pid: number): Promise<Stat[]> {
  * does decides. This is a process on that inner terminal, if `pid` is such a program.
  */
 export function innerOf(pid: number): number | undefined {
-	if (!entries(`/proc/${pid}/fd`).some((fd) => /\/ptmx$/.test(linkOf(`/proc/${pid}/fd/${fd}`) ?? ""))) return undefined;
+	const fds = entries(`/proc/${pid}/fd`); // none to be seen of another user's: sudo, most likely
+	if (fds.length > 0 && !fds.some((fd) => /\/ptmx$/.test(linkOf(`/proc/${pid}/fd/${fd}`) ?? ""))) return undefined;
 	const [own, ...below] = descendants(pid);
 	return below.find((stat) => stat.session !== own?.session && stat.foreground > 0 && alive(stat))?.pid;
 }

@@ -9,7 +9,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
-import { errno } from "../base/errors.js";
+import { errno, fromSystem } from "../base/errors.js";
 import { namesIn, readIfThere, unlinkIfThere } from "../base/files.js";
 import { isAlive, readStat } from "../base/proc.js";
 import type { Process } from "../process/process.js";
@@ -39,14 +39,15 @@ export class Lease {
 		const holder = readIfThere(file);
 		if (holder !== undefined && isHeld(holder)) return undefined;
 		const temp = `${file}.${nonce}`;
-		fs.writeFileSync(temp, text, { mode: 0o600 });
 		try {
+			fs.writeFileSync(temp, text, { mode: 0o600 });
 			if (holder === undefined)
 				fs.linkSync(temp, file); // like O_EXCL, but with its content from the first moment
 			else fs.renameSync(temp, file);
 		} catch (error) {
-			if (errno(error) === "EEXIST") return undefined; // another was faster
-			throw error;
+			// Another was faster; or the process was pruned; or the disk is full, and perhaps not when there is something to answer.
+			if (["EEXIST", "ENOENT", "ENOSPC", "EDQUOT"].includes(errno(error) ?? "")) return undefined;
+			throw fromSystem(error, "cannot answer for the terminal");
 		} finally {
 			unlinkIfThere(temp);
 		}

@@ -20,7 +20,10 @@ const DEPTH = 4; // terminals inside terminals
 export async function look(process: Process): Promise<Look> {
 	if (!process.spec.terminal)
 		throw new HoldfastError("NO_TERMINAL", `${process.id} has no terminal, so nobody can tell whether it waits for input; start it with one`);
-	if (process.status().status !== "running") return NOTHING;
+	const status = process.status();
+	if (status.status === "elsewhere")
+		throw new HoldfastError("NOT_HERE", `${process.id} runs on another host (${status.host}) or in another container; look there`);
+	if (status.status !== "running") return NOTHING;
 	const parts = readParts(process.dir);
 	const inside = [parts.terminal, parts.command].find((part) => part && isAlive(part));
 	if (!inside || onTheWay(parts)) return NOTHING;
@@ -45,7 +48,7 @@ async function lookAt(pid: number, depth: number): Promise<Look> {
 	const found = most(members.map((who) => ({ who, blocked: blockedIn(who, tty) })));
 	if (found.blocked.kind === "busy") return NOTHING;
 	if (found.blocked.kind === "hidden" && members.some(({ state }) => state !== "S")) return NOTHING; // somebody is at work
-	const inner = found.blocked.kind === "watching" && depth > 0 ? innerOf(found.who.pid) : undefined;
+	const inner = found.blocked.kind !== "reading" && depth > 0 ? innerOf(found.who.pid) : undefined;
 	if (inner !== undefined) return lookAt(inner, depth - 1);
 	return { verdict: decide(found.blocked, found.who, await modesOf(tty)), mark: markOf(found) };
 }

@@ -23,13 +23,14 @@ const RELAYS = new Set(["ssh", "mosh-client", "telnet", "docker", "podman", "kub
 /** `who` is in the foreground and not busy. `modes` undefined: they could not be read. */
 export function decide(found: Blocked, who: { comm: string; pid: number }, modes: TtyModes | undefined): Verdict {
 	const name = `${who.comm} (pid ${who.pid})`;
+	if (found.kind !== "busy" && !modes?.canonical && RELAYS.has(who.comm))
+		return { kind: "unknown", why: `${name} passes keys on to where the kernel here cannot see` };
 	switch (found.kind) {
 		case "busy":
 			return NO;
 		case "reading":
 			return waiting(`${name} is blocked in ${found.how} on the terminal`, modes, false) ?? line(`${name} is blocked in ${found.how} on the terminal`);
 		case "watching": {
-			if (!modes?.canonical && RELAYS.has(who.comm)) return { kind: "unknown", why: `${name} passes keys on to where the kernel here cannot see` };
 			const what = `${name} is blocked in ${found.how} ${found.sure ? "on the terminal" : "and has the terminal open"}`;
 			// A server that also listens to its terminal is serving, not asking; in raw mode it has put up something to press keys at.
 			if (modes?.canonical && found.sockets) return NO;
