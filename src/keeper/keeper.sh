@@ -207,8 +207,10 @@ hf_ended() {
   elif [ "$1" -lt "$hf_count" ]; then
     return 0
   fi
-  # dense output: big blocks; many small writes: many small blocks. Either way at most a quarter of the limit per run.
+  # dense output: big blocks; many small writes: many small blocks. Either way at most a quarter of the limit per run, and
+  # 16 MiB, since that much is reserved.
   hf_run=$((hf_limit / 4))
+  [ "$hf_run" -le 16777216 ] || hf_run=16777216
   if [ $(($2 * 2)) -ge $((hf_bs * hf_count)) ] && [ "$hf_run" -ge 65536 ]; then hf_bs=65536; else hf_bs=4096; fi
   hf_count=$((hf_run / hf_bs))
   if [ "$3" -ne 0 ] && [ "$3" -lt 128 ]; then hf_wait_for_disk; else hf_next; fi
@@ -269,7 +271,11 @@ hf_reserve() {
     fi
     case $hf_x in
     *'not supported'* | *'not implemented'*) hf_fallocate= ;; # by this file system: ask df from now on
-    *) return 1 ;;
+    *)
+      hf_reserved=$((hf_size + hf_run)) # some may have been taken before it failed
+      hf_release 0
+      return 1
+      ;;
     esac
   fi
   [ -n "$hf_df" ] || return 0

@@ -65,6 +65,7 @@ const spawnSchema = z.strictObject({
 				.number()
 				.int()
 				.min(64 * 1024)
+				.max(2 ** 50)
 				.optional(),
 			full: z.enum(["ring", "block"]).optional(),
 		})

@@ -6,55 +6,59 @@
 import type { Terminal } from "@xterm/headless";
 
 interface Handler {
+	readonly _bufferService: { readonly cols: number; readonly rows: number };
 	readonly _activeBuffer: { readonly x: number; readonly y: number; readonly lines: { readonly length: number } };
-	[method: string]: unknown;
 }
-type Method = (...args: unknown[]) => unknown;
+interface Params {
+	readonly params: Int32Array;
+}
+// Never more than three arguments; spelled out, because this runs for every line of every output.
+type Method = (this: Handler, a: unknown, b: unknown, c: unknown) => unknown;
 
 /** Beyond the size of the screen, more of these changes nothing. */
 const COUNTED = new Set(["cursorForwardTab", "cursorBackwardTab", "insertLines", "deleteLines", "scrollUp", "scrollDown"]);
 const NOT_A_SEQUENCE = /^(_|constructor$|parse$|dispose$|reset$|register|getAttrData$|markRangeDirty$)/;
 
+let guarded: object | undefined;
+
+/** Put a prototype with guards between the terminal's handler and its class. Guards as its own properties would make it slow. */
 export function harden(terminal: Terminal): void {
-	const handler = (terminal as unknown as { _core: { _inputHandler: Handler } })._core._inputHandler;
-	const { prototype } = handler.constructor as { prototype: object };
-	for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
-		if (typeof value === "function" && !NOT_A_SEQUENCE.test(name)) handler[name] = guarded(terminal, handler, name, value as Method);
-	}
+	const handler = (terminal as unknown as { _core: { _inputHandler: object } })._core._inputHandler;
+	guarded ??= guardedLike(Object.getPrototypeOf(handler));
+	Object.setPrototypeOf(handler, guarded);
 }
 
-function guarded(terminal: Terminal, handler: Handler, name: string, method: Method): Method {
-	const bound = (args: unknown[], most: number): void => {
-		const { params } = args[0] as { params: Int32Array };
-		if ((params[0] as number) > most) params[0] = most;
-	};
-	const run: Method = (...args) => {
+function guardedLike(prototype: object): object {
+	const made = Object.create(prototype) as Record<string, Method>;
+	for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
+		if (typeof value === "function" && !NOT_A_SEQUENCE.test(name)) made[name] = guard(name, value as Method);
+	}
+	return made;
+}
+
+function guard(name: string, method: Method): Method {
+	const before = beforehand(name);
+	return function (this: Handler, a, b, c) {
 		try {
-			return method.apply(handler, args);
+			before?.(this, a as Params);
+			return method.call(this, a, b, c);
 		} catch {
 			return true; // "handled": the sequence is lost, the terminal goes on
 		}
 	};
-	if (COUNTED.has(name)) {
-		return (...args) => {
-			bound(args, Math.max(terminal.cols, terminal.rows));
-			return run(...args);
-		};
-	}
-	if (name === "repeatPrecedingCharacter") {
-		return (...args) => {
-			bound(args, terminal.cols * terminal.rows);
-			return run(...args);
-		};
-	}
-	if (name === "eraseInDisplay") {
-		return (...args) => {
-			const { params } = args[0] as { params: Int32Array };
-			const { x, y, lines } = handler._activeBuffer;
+}
+
+function beforehand(name: string): ((handler: Handler, params: Params) => void) | undefined {
+	if (COUNTED.has(name)) return ({ _bufferService: { cols, rows } }, { params }) => bound(params, Math.max(cols, rows));
+	if (name === "repeatPrecedingCharacter") return ({ _bufferService: { cols, rows } }, { params }) => bound(params, cols * rows);
+	if (name === "eraseInDisplay")
+		return ({ _activeBuffer: { x, y, lines }, _bufferService: { cols } }, { params }) => {
 			// Everything up to the last cell is everything; put like this it does not look for the line below.
-			if (params[0] === 1 && x + 1 >= terminal.cols && y + 1 >= lines.length) params[0] = 2;
-			return run(...args);
+			if (params[0] === 1 && x + 1 >= cols && y + 1 >= lines.length) params[0] = 2;
 		};
-	}
-	return run;
+	return undefined;
+}
+
+function bound(params: Int32Array, most: number): void {
+	if ((params[0] as number) > most) params[0] = most;
 }

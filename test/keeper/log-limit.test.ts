@@ -101,6 +101,15 @@ test("nothing is left of a process that is killed while it is paused at its limi
 	await until("its keeper is gone", () => !isAlive(keeper as Identity) && !isAlive(collector as Identity));
 });
 
+test("a limit larger than the disk does not make it take the disk", async () => {
+	const runtime = await testRuntime();
+	const process = await runtime.spawn({ command: "seq -f %07g 100000; cat", log: { limit: 2 ** 50 } });
+	await process.wait({ until: { pattern: "0100000" }, timeoutMs: 20_000 });
+	expect(process.status()).toMatchObject({ status: "running" });
+	expect(process.status()).not.toHaveProperty("paused");
+	expect(bytesOnDisk(process.dir, /^out\./)).toBeLessThan(64 * 1024 * KIB);
+});
+
 /** What the only process of a home has in its log is the end of the truth, and not all of it. */
 async function expectTail(home: string, truth: Buffer): Promise<void> {
 	const runtime = await testRuntime({ home });

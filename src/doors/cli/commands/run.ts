@@ -43,7 +43,7 @@ Examples
 		if (values.background && seconds !== undefined)
 			throw new HoldfastError("INVALID", "--timeout says how long to stay with a foreground command; with --background use `holdfast wait --timeout`");
 		const size = { cols: process.stdout.columns ?? 120, rows: process.stdout.rows ?? 30 };
-		const limit = numberOption(call, "log-limit", { min: 64 * 1024 });
+		const limit = numberOption(call, "log-limit", { min: 64 * 1024, max: 2 ** 50 });
 		const full = oneOf(call, "log-full", ["ring", "block"]);
 		const options: SpawnOptions = {
 			command: more.length === 0 ? first : [...words],
