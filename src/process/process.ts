@@ -34,7 +34,7 @@ export interface WaitResult {
 	readonly matched: Condition | null;
 	readonly timedOut: boolean;
 	readonly status: Status;
-	/** Output up to here had been seen when it held. */
+	/** Where the match of a pattern ends, so that a search can go on there; else the end of the output. */
 	readonly offset: number;
 	/** The text a pattern found. */
 	readonly match?: string;
@@ -135,6 +135,7 @@ export class Process {
 		const wakeup = new Wakeup();
 		const unwatch = this.#watch(wakeup);
 		const cursor = new LogCursor(this.dir, options.from ?? 0);
+		const begin = Math.max(cursor.offset, this.log.bounds().first);
 		let probed: Condition | undefined;
 		const probe = (name: Condition, promise: Promise<void>) => {
 			promise.then(
@@ -154,7 +155,7 @@ export class Process {
 				matched,
 				timedOut: matched === null,
 				status,
-				offset: search ? cursor.offset : this.log.bounds().end,
+				offset: matched === "pattern" ? begin + (search?.matchEnd ?? 0) : this.log.bounds().end,
 				...(search?.match === undefined ? {} : { match: search.match }),
 			});
 			for (;;) {

@@ -80,7 +80,11 @@ export class Registry {
 	/** By id, or by a unique beginning of it (4 digits or more). */
 	find(text: string): Process {
 		const digits = idPrefix(String(text));
-		if (!digits) throw new HoldfastError("NOT_FOUND", `"${text}" is not a process id; ids look like proc_0123456789ab, and 4 digits of one are enough`);
+		if (!digits)
+			throw new HoldfastError(
+				"NOT_FOUND",
+				`"${text}" is not a process id; ids look like proc_0123456789ab, and 4 digits of one are enough (names are for lists only)`,
+			);
 		const shelf = path.join(this.home.procs, digits.charAt(0));
 		const matches = digits.length === 12 ? [`proc_${digits}`] : namesIn(shelf).filter((name) => isId(name) && name.startsWith(`proc_${digits}`));
 		const found = matches.map((id) => this.#open(id)).filter((process) => process !== undefined);

@@ -21,14 +21,18 @@ export type Condition = "exit" | "pattern" | "port" | "http" | "silence";
 /** How much text a pattern can span. Older text is forgotten, so memory stays bounded whatever is printed. */
 const WINDOW = 64 * 1024;
 const REGEX_MS = 1_000;
+const CONNECT_MS = 1_000;
 
-/** A regular expression over a stream: finds matches across chunk borders, and gives up on one that runs away. */
+/** A regular expression (JavaScript's, `^` and `$` match at lines) over a stream: finds matches across chunk borders, and gives up on one that runs away. */
 export class PatternSearch {
 	readonly #script: vm.Script;
 	readonly #context: { text: string };
 	readonly #decoder = new Utf8Stream();
 	#text = "";
+	#at = 0;
 	match: string | undefined;
+	/** How many bytes of the stream there are up to the end of the match. */
+	matchEnd = 0;
 
 	constructor(pattern: string) {
 		try {
@@ -37,25 +41,34 @@ export class PatternSearch {
 			throw new HoldfastError("INVALID", `the pattern is not a regular expression: ${(cause as Error).message}`, { cause });
 		}
 		this.#context = vm.createContext({ text: "" }) as { text: string };
-		this.#script = new vm.Script(`new RegExp(${JSON.stringify(pattern)}, "m").exec(text)?.[0]`);
+		this.#script = new vm.Script(
+			`(() => { const found = new RegExp(${JSON.stringify(pattern)}, "m").exec(text); return found && [found[0], found.index]; })()`,
+		);
 	}
 
 	push(bytes: Uint8Array): boolean {
 		const text = this.#text + this.#decoder.push(bytes);
 		this.#context.text = text;
+		let found: [string, number] | null;
 		try {
-			this.match = this.#script.runInContext(this.#context as vm.Context, { timeout: REGEX_MS }) as string | undefined;
+			found = this.#script.runInContext(this.#context as vm.Context, { timeout: REGEX_MS }) as [string, number] | null;
 		} catch (cause) {
 			throw new HoldfastError("INVALID", `the pattern took more than ${REGEX_MS} ms on 64 KiB of output; use a simpler one`, { cause });
 		}
+		this.#at += bytes.length;
+		if (found) {
+			this.match = found[0];
+			this.matchEnd = this.#at - Buffer.byteLength(text.slice(found[1] + found[0].length));
+			return true;
+		}
 		this.#text = text.slice(-WINDOW);
-		return this.match !== undefined;
+		return false;
 	}
 }
 
 /** Somebody accepts connections there. There is no event for that, so it tries, ever more slowly, up to every 250 ms. */
 export async function portOpens(port: number, signal: AbortSignal): Promise<void> {
-	await retry(signal, () => Promise.any(["127.0.0.1", "::1"].map((host) => connect(host, port, signal))));
+	await retry(signal, () => Promise.any(["127.0.0.1", "::1"].map((host) => connect(host, port))));
 }
 
 export async function httpAnswers(url: string, status: number | undefined, signal: AbortSignal): Promise<void> {
@@ -88,13 +101,14 @@ async function retry(signal: AbortSignal, attempt: () => Promise<unknown>): Prom
 	}
 }
 
-function connect(host: string, port: number, signal: AbortSignal): Promise<void> {
+function connect(host: string, port: number): Promise<void> {
 	return new Promise((resolve, reject) => {
-		const socket = net.connect({ host, port, signal });
+		const socket = net.connect({ host, port, timeout: CONNECT_MS });
 		socket.once("connect", () => {
 			socket.destroy();
 			resolve();
 		});
+		socket.once("timeout", () => socket.destroy(new Error("no answer")));
 		socket.once("error", reject);
 	});
 }

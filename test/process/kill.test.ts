@@ -1,8 +1,9 @@
 import { spawn } from "node:child_process";
 import fs from "node:fs";
 import { describe, expect, test } from "vitest";
-import { readStat } from "../../src/base/proc.js";
+import { type Identity, isAlive, readStat } from "../../src/base/proc.js";
 import { findCgroups } from "../../src/keeper/cgroup.js";
+import { readParts } from "../../src/keeper/layout.js";
 import { findTools } from "../../src/keeper/tools.js";
 import { atEnd, testRuntime, textOf, until } from "../support/home.js";
 
@@ -114,6 +115,7 @@ test("a stranger that got the pid is neither adopted nor signalled", async () =>
 	atEnd(() => stranger.kill());
 	const process = await runtime.spawn({ command: "true" });
 	await process.wait({ timeoutMs: 10_000 });
+	await until("its keeper is gone", () => !isAlive(readParts(process.dir).keeper as Identity));
 	const meta = fs.readFileSync(`${process.dir}/meta`, "utf8");
 	fs.writeFileSync(`${process.dir}/meta`, meta.replace(/^child \d+ /m, `child ${stranger.pid} `));
 	fs.writeFileSync(`${process.dir}/exit`, `${"".padEnd(63)}\n`);

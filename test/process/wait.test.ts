@@ -61,6 +61,9 @@ test("a pattern finds what was printed before the wait began, or only after an o
 	const process = await runtime.spawn({ command: "echo ready; cat" });
 	expect(await process.wait({ until: { pattern: "^read(y|ily)$" }, timeoutMs: 10_000 })).toMatchObject({ matched: "pattern", match: "ready" });
 	expect(await process.wait({ until: { pattern: "ready" }, from: 6, timeoutMs: 50 })).toMatchObject({ timedOut: true });
+	await process.write("é one two one\n");
+	expect(await process.wait({ until: { pattern: "one" }, timeoutMs: 10_000 })).toMatchObject({ matched: "pattern", offset: 12 });
+	expect(await process.wait({ until: { pattern: "one" }, from: 12, timeoutMs: 10_000 })).toMatchObject({ matched: "pattern", offset: 20 });
 });
 
 test("when it exits before the pattern shows, that is said", async () => {

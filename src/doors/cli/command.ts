@@ -44,8 +44,18 @@ export function parseCall(command: Command, argv: readonly string[]): { values: 
 		const { values, positionals } = parseArgs({ args: [...argv], options, allowPositionals: true, strict: true });
 		return { values: values as Record<string, string | boolean | undefined>, words: positionals };
 	} catch (error) {
-		throw new HoldfastError("INVALID", ((error as Error).message.split("\n")[0] as string).replace(/\. To specify a positional.*/, ""), { cause: error });
+		throw new HoldfastError("INVALID", `${explain((error as Error).message)}; see \`holdfast ${command.name} --help\``, { cause: error });
 	}
+}
+
+/** Node's words, in one line. */
+function explain(message: string): string {
+	const ambiguous = /Option '([^']+)' argument is ambiguous/
+		.exec(message)?.[1]
+		?.replace(/.*(--\S+).*/, "$1")
+		.split(" ")[0];
+	if (ambiguous) return `a value that begins with a dash has to be written as ${ambiguous}=VALUE`;
+	return (message.split("\n")[0] as string).replace(/\. To specify a positional.*/, "");
 }
 
 export function runtimeOpener(values: Call["values"]): { runtime: () => Promise<Runtime>; close: () => Promise<void> } {
@@ -86,6 +96,11 @@ export function secondsOption(call: Call, name: string): number | undefined {
 	if (typeof text !== "string" || text.trim() === "" || !Number.isFinite(value) || value <= 0)
 		throw new HoldfastError("INVALID", `--${name} takes a number of seconds above 0, not "${String(text)}"`);
 	return value;
+}
+
+/** For commands that take no words. */
+export function noWords(call: Call): void {
+	if (call.words.length > 0) throw new HoldfastError("INVALID", `"${call.words.join(" ")}" is not expected here`);
 }
 
 export function oneWord(call: Call, what: string): string {

@@ -29,6 +29,7 @@ export const demo: Command = {
 	teach: "Uses a home of its own in the temporary directory and leaves nothing behind.",
 	async run({ values, out }) {
 		if (typeof values.worker === "string") return worker(values.worker);
+		if (out.json) throw new HoldfastError("INVALID", "the demo is for people; it has no JSON");
 		const home = fs.mkdtempSync(path.join(os.tmpdir(), "holdfast-demo-"));
 		try {
 			return await show(home, out);
@@ -104,7 +105,7 @@ async function show(home: string, out: Output): Promise<number> {
 	must(killed.status === "killed", "the server survived");
 	good(`killed the server with proof: ${killed.signalled.length} signalled, ${killed.survivors.length} left (${killed.method})`);
 	out.line();
-	out.line("Start something of your own: npx holdfast run --background -- 'your command'; then npx holdfast help.");
+	out.line("Now something of your own, from this directory: npx holdfast run --background -- 'your command', npx holdfast help.");
 	return EXIT.ok;
 }
 

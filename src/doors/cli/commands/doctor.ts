@@ -1,6 +1,6 @@
 import { createInterface } from "node:readline/promises";
 import { clean, diagnose } from "../../../process/doctor.js";
-import { type Command, EXIT } from "../command.js";
+import { type Command, EXIT, noWords } from "../command.js";
 
 export const doctor: Command = {
 	name: "doctor",
@@ -11,8 +11,14 @@ export const doctor: Command = {
 		yes: { type: "boolean", short: "y", help: "with --clean: do not ask" },
 	},
 	teach: `
-Exit code: 0 when nothing is wrong, 1 when something needs attention.`,
-	async run({ values, out, runtime }) {
+Exit code: 0 when nothing is wrong, 1 when something needs attention.
+
+Examples
+  holdfast doctor
+  holdfast doctor --clean --yes`,
+	async run(call) {
+		noWords(call);
+		const { values, out, runtime } = call;
 		const opened = await runtime();
 		const { checks, orphans } = await diagnose(opened);
 		if (!out.json) {

@@ -16,12 +16,16 @@ export const logs: Command = {
 		follow: { type: "boolean", short: "f", help: "go on printing until it ends" },
 		from: { type: "string", value: "OFFSET", help: "start at this byte of the output (0: the first)" },
 		lines: { type: "string", short: "n", value: "N", help: "only the last N lines" },
-		discard: { type: "string", value: "OFFSET", help: "forget the output before this byte; a writer paused by a full log goes on" },
+		discard: {
+			type: "string",
+			value: "OFFSET",
+			help: "forget the oldest output up to this byte, as far as whole segments go; a writer paused by a full log goes on",
+		},
 	},
 	teach: `
 The output is printed byte for byte. If the beginning is gone (a log keeps its last 64 MiB), a remark on stderr says
 from which byte it starts. With --json: {session_id, output, byte_offset, next_offset, total_bytes, status, exit_code};
-with --json --follow one such object a line.
+with --json --follow an object a line: {session_id, output, byte_offset, next_offset}, the last one with status and exit_code.
 
 Examples
   holdfast logs 3f2a -n 20

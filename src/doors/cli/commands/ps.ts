@@ -1,5 +1,5 @@
 import { type Summary, summary } from "../../../process/summary.js";
-import { type Command, EXIT } from "../command.js";
+import { type Command, EXIT, noWords } from "../command.js";
 import { type Output, oneLine } from "../output.js";
 
 export const ps: Command = {
@@ -16,7 +16,9 @@ Those that ended stay in the list for 30 minutes from their end; their output st
 Examples
   holdfast ps
   holdfast ps --all --json | jq -r '.processes[] | select(.status=="running").session_id'`,
-	async run({ values, out, runtime }) {
+	async run(call) {
+		noWords(call);
+		const { values, out, runtime } = call;
 		const list = (await runtime()).list({ ...(values.all ? { task: null } : {}), ended: !values.running });
 		const processes = list.map((process) => summary(process));
 		if (out.json) out.data({ processes });
@@ -29,7 +31,7 @@ Examples
 function table(processes: readonly Summary[], out: Output, tasks: boolean): void {
 	const width = process.stdout.columns ?? 120;
 	out.table(
-		["ID", ...(tasks ? ["TASK"] : []), "STATUS", "PID", "AGE", "COMMAND"],
+		["ID", ...(tasks ? ["TASK"] : []), "STATUS", "PID", "RAN", "COMMAND"],
 		processes.map((item) => [
 			item.session_id,
 			...(tasks ? [oneLine(item.task, 16)] : []),

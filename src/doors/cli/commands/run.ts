@@ -4,9 +4,12 @@ import type { Process } from "../../../process/process.js";
 import type { SpawnOptions } from "../../../process/runtime.js";
 import { isOver, type Status } from "../../../process/status.js";
 import { summary } from "../../../process/summary.js";
-import { type Call, type Command, EXIT, numberOption, secondsOption } from "../command.js";
+import { type Call, type Command, EXIT, secondsOption } from "../command.js";
+import { sizeOption } from "../quantity.js";
 import { feed, session } from "../session.js";
 import { writeOut } from "../stream.js";
+
+const CAPTURED = 64 * 1024 * 1024;
 
 export const run: Command = {
 	name: "run",
@@ -20,12 +23,13 @@ export const run: Command = {
 		env: { type: "string", value: "NAMES", help: "pass these variables on too, although they look like secrets (A,B)" },
 		timeout: { type: "string", value: "SECONDS", help: "how long to stay with it; then it goes on in the background" },
 		"on-timeout": { type: "string", value: "WHAT", help: "background (default) or kill" },
-		"log-limit": { type: "string", value: "BYTES", help: "how much output to keep (default 64 MiB)" },
+		"log-limit": { type: "string", value: "SIZE", help: "how much output to keep: 1M, 2G (default 64M, at least 64K)" },
 		"log-full": { type: "string", value: "WHAT", help: "ring (default): the oldest output goes; block: the writer waits" },
 	},
 	teach: `
 One argument is shell text for bash; several are a program and its arguments, run as they are.
 Ctrl-C is passed on to the command; a second one kills it and everything it started.
+A program that asks something, or draws on the screen, wants --pty: without it, it sees no terminal.
 Whatever happens to this program, the command goes on: \`holdfast ps\`, \`holdfast logs\`, \`holdfast attach\`.
 
 Exit code: the command's own (128+n after signal n); 124 when --timeout was reached, 125 when nothing could be started.
@@ -43,7 +47,7 @@ Examples
 		if (values.background && seconds !== undefined)
 			throw new HoldfastError("INVALID", "--timeout says how long to stay with a foreground command; with --background use `holdfast wait --timeout`");
 		const size = { cols: process.stdout.columns ?? 120, rows: process.stdout.rows ?? 30 };
-		const limit = numberOption(call, "log-limit", { min: 64 * 1024, max: 2 ** 50 });
+		const limit = values["log-limit"] === undefined ? undefined : sizeOption(String(values["log-limit"]), "--log-limit");
 		const full = oneOf(call, "log-full", ["ring", "block"]);
 		const options: SpawnOptions = {
 			command: more.length === 0 ? first : [...words],
@@ -96,7 +100,8 @@ async function foreground(call: Call, started: Process, seconds: number | undefi
 async function timedOut(call: Call, started: Process, seconds: number, onTimeout: "background" | "kill"): Promise<number> {
 	if (onTimeout === "kill") await started.kill();
 	const what = onTimeout === "kill" ? "it was killed" : `it goes on in the background as ${started.id}`;
-	if (call.out.json) call.out.data({ ...summary(started), timed_out: true, note: `not finished after ${seconds} s; ${what}` });
+	if (call.out.json)
+		call.out.data({ ...summary(started), output: utf8(started.read(0, CAPTURED).bytes), timed_out: true, note: `not finished after ${seconds} s; ${what}` });
 	else call.out.note(`holdfast: not finished after ${seconds} s; ${what}`);
 	return EXIT.timeout;
 }

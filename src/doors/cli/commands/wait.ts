@@ -17,7 +17,8 @@ export const wait: Command = {
 	teach: `
 Conditions: the first that holds ends the wait, and so does the exit.
   exit                    it has ended
-  pattern=REGEX           its output matches; must come last, since it may contain commas
+  pattern=REGEX           its output matches (a JavaScript regular expression, ^ and $ at lines); must come last, since it
+                          may contain commas
   port=NUMBER             somebody on this machine accepts connections there
   http=URL                it answers 200 to 399 (status=NUMBER: exactly that)
   silence=SECONDS         it has printed nothing for so long
@@ -26,7 +27,8 @@ Exit code: 0 when a condition held, 124 when the time was up. When it exits: its
 
 Examples
   holdfast wait 3f2a --timeout 60
-  holdfast wait 3f2a --until 'port=8080,pattern=(?i)error' --timeout 30`,
+  holdfast wait 3f2a --until 'port=8080,pattern=[Ee]rror' --timeout 30
+  holdfast wait 3f2a --until http=http://127.0.0.1:8080/,status=200`,
 	async run(call) {
 		const until = parseUntil(String(call.values.until ?? "exit"));
 		const seconds = secondsOption(call, "timeout");
@@ -41,7 +43,7 @@ Examples
 				byte_offset: result.offset,
 				...(result.match === undefined ? {} : { match: result.match }),
 			});
-		else if (result.timedOut) call.out.note(`still running after ${seconds} s; that is not an error`);
+		else if (result.timedOut) call.out.note(`not within ${seconds} s: ${call.values.until ?? "exit"}; it is still running, which is not an error`);
 		else call.out.line(result.matched === "exit" ? describeEnd(result.status) : `${result.matched}${result.match === undefined ? "" : `: ${result.match}`}`);
 		if (result.timedOut) return EXIT.timeout;
 		if (result.matched !== "exit") return EXIT.ok;
@@ -62,7 +64,7 @@ function parseUntil(text: string): Until {
 		if (name === "exit") until.exit = true;
 		else if (name === "pattern" || name === "http") until[name] = value;
 		else if (name === "port" || name === "silence" || name === "status") until[name] = value.trim() === "" ? Number.NaN : Number(value);
-		else throw new HoldfastError("INVALID", `--until: there is no condition "${name}"; there are exit, pattern, port, http, status, silence`);
+		else throw new HoldfastError("INVALID", `--until: there is no condition "${name}"; there are exit, pattern, port, http (with status) and silence`);
 	}
 	return until as Until;
 }
