@@ -1,4 +1,5 @@
 /** What a command of the CLI is: how it is called, what it does, and what it teaches. */
+import fs from "node:fs";
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { HoldfastError } from "../../base/errors.js";
 import { openRuntime, type Runtime } from "../../process/runtime.js";
@@ -58,10 +59,12 @@ function explain(message: string): string {
 	return (message.split("\n")[0] as string).replace(/\. To specify a positional.*/, "");
 }
 
-export function runtimeOpener(values: Call["values"]): { runtime: () => Promise<Runtime>; close: () => Promise<void> } {
+/** A mistyped home is not made by a command that only looks: `makes` says who may. */
+export function runtimeOpener(values: Call["values"], makes: boolean): { runtime: () => Promise<Runtime>; close: () => Promise<void> } {
 	let opened: Promise<Runtime> | undefined;
 	return {
 		runtime: () => {
+			if (typeof values.home === "string" && !makes && !fs.existsSync(values.home)) throw new HoldfastError("INVALID", `there is no home at ${values.home}`);
 			opened ??= openRuntime({
 				warm: 0,
 				...(typeof values.home === "string" ? { home: values.home } : {}),

@@ -37,7 +37,7 @@ async function main(argv: readonly string[]): Promise<number> {
 			out.line(commandHelp(command, out));
 			return EXIT.ok;
 		}
-		const opener = runtimeOpener(values);
+		const opener = runtimeOpener(values, command === run || command === doctor);
 		try {
 			return await command.run({ values, words, out, runtime: opener.runtime });
 		} finally {
