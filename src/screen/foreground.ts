@@ -17,13 +17,17 @@ export async function foregroundOf(pid: number): Promise<Stat[]> {
 
 /**
  * A program that runs another one on a terminal of its own, as sudo and script do, passes keys on: what the inner one
- * does decides. This is a process on that inner terminal, if `pid` is such a program.
+ * does decides. This is a process on that inner terminal; "none" when nobody is on it (yet); undefined when `pid` is not such a
+ * program, or has stopped the inner one for the time being, as mc does with its shell.
  */
-export function innerOf(pid: number): number | undefined {
-	const fds = entries(`/proc/${pid}/fd`); // none to be seen of another user's: sudo, most likely
-	if (fds.length > 0 && !fds.some((fd) => /\/ptmx$/.test(linkOf(`/proc/${pid}/fd/${fd}`) ?? ""))) return undefined;
+export function innerOf(pid: number): number | "none" | undefined {
+	const fds = entries(`/proc/${pid}/fd`);
+	const hidden = fds.length === 0; // another user's: sudo, most likely
+	if (!hidden && !fds.some((fd) => /\/ptmx$/.test(linkOf(`/proc/${pid}/fd/${fd}`) ?? ""))) return undefined;
 	const [own, ...below] = descendants(pid);
-	return below.find((stat) => stat.session !== own?.session && stat.foreground > 0 && alive(stat))?.pid;
+	const inner = below.find((stat) => stat.session !== own?.session && stat.foreground > 0 && alive(stat));
+	if (!inner) return hidden ? undefined : "none";
+	return inner.state === "T" ? undefined : inner.pid;
 }
 
 /** `pid` itself first, then all below it, nearest first. */

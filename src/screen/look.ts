@@ -49,6 +49,7 @@ async function lookAt(pid: number, depth: number): Promise<Look> {
 	if (found.blocked.kind === "busy") return NOTHING;
 	if (found.blocked.kind === "hidden" && members.some(({ state }) => state !== "S")) return NOTHING; // somebody is at work
 	const inner = found.blocked.kind !== "reading" && depth > 0 ? innerOf(found.who.pid) : undefined;
+	if (inner === "none") return unknown(`${found.who.comm} (pid ${found.who.pid}) passes keys on to a terminal on which nobody can be seen`);
 	if (inner !== undefined) return lookAt(inner, depth - 1);
 	return { verdict: decide(found.blocked, found.who, await modesOf(tty)), mark: markOf(found) };
 }

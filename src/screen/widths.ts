@@ -8,10 +8,11 @@ const VERSION = "6 with emoji";
 const WIDE = 2 << 1; // how xterm.js packs "two columns, joined to nothing"
 
 /** What is shown as a picture by default, but for the letters that flags are made of: those are one column each. */
-const isWide = (code: number): boolean => emoji.has(code);
+const isWide = (code: number): boolean => code >= FIRST && emoji.has(code);
+const FIRST = 0x231a;
 const emoji = new Set<number>();
 for (const [first, last] of [
-	[0x231a, 0x2b55],
+	[FIRST, 0x2b55],
 	[0x1f004, 0x1f1e5],
 	[0x1f200, 0x1faff],
 ] as const) {

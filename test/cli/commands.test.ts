@@ -201,3 +201,20 @@ test("kill -9 of the CLI in the middle of a foreground command loses nothing", a
 	expect((await cli(home, ["logs", item.session_id])).stdout).toBe("before\nafter\n");
 	await until("settled", () => fs.readdirSync(path.join(home, "live")).length === 0);
 });
+
+test("screen shows what a person would see and what is waited for; keys are typed, unknown ones refused", async () => {
+	const home = await testHome();
+	const id = (await cli(home, ["run", "-b", "--pty", "--", "printf 'old\\rnew\\n'; while read -r -p '? ' line; do echo \"[$line]\"; done"])).stdout.trim();
+	await cli(home, ["wait", id, "--until", "pattern=\\? ", "--timeout", "20"]);
+	expect(json((await cli(home, ["screen", id, "--json"])).stdout)).toMatchObject({
+		screen: "new\n?",
+		cursor: { row: 1, col: 2 },
+		alt_screen: false,
+		waiting_for: "line",
+	});
+	const typed = await cli(home, ["keys", id, "abc<BACKSPACE>d<ENTER>"]);
+	expect(typed).toMatchObject({ code: 0, stdout: "new\n? abd\n[abd]\n?\n", stderr: "(waits for a line)\n" });
+	expect(await cli(home, ["keys", id, "x<NOPE>"])).toMatchObject({ code: 2, stderr: expect.stringContaining("<NOPE> is not a key") });
+	const plain = (await cli(home, ["run", "-b", "--", "cat"])).stdout.trim();
+	expect(await cli(home, ["screen", plain])).toMatchObject({ code: 1, stderr: expect.stringContaining("has no terminal") });
+});

@@ -2,7 +2,7 @@ import { execFile, spawn } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
-import { atEnd, tempDir, until } from "./home.js";
+import { atEnd, tempDir } from "./home.js";
 
 export const CLI = path.resolve("dist/doors/cli/main.js");
 
@@ -100,5 +100,3 @@ export class Terminal {
 		return promisify(execFile)("tmux", ["-S", this.#socket, ...args], { env: { ...process.env, TMUX: "" } });
 	}
 }
-
-export { until };

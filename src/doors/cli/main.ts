@@ -11,11 +11,12 @@ import { logs } from "./commands/logs.js";
 import { prune } from "./commands/prune.js";
 import { ps } from "./commands/ps.js";
 import { run } from "./commands/run.js";
+import { keys, screen } from "./commands/screen.js";
 import { wait } from "./commands/wait.js";
 import { commandHelp, overview, version } from "./help.js";
 import { Output } from "./output.js";
 
-const COMMANDS: readonly Command[] = [run, ps, logs, wait, write, submit, close, kill, signal, attach, prune, doctor, demo];
+const COMMANDS: readonly Command[] = [run, ps, logs, wait, write, submit, close, kill, signal, screen, keys, attach, prune, doctor, demo];
 
 async function main(argv: readonly string[]): Promise<number> {
 	const [name, ...rest] = argv;

@@ -1,0 +1,67 @@
+import { HoldfastError } from "../../../base/errors.js";
+import { isOver } from "../../../process/status.js";
+import { type Call, type Command, EXIT, oneWord } from "../command.js";
+
+export const screen: Command = {
+	name: "screen",
+	usage: "ID",
+	summary: "show the rendered screen of a process on a terminal, and what it waits for",
+	options: {},
+	teach: `
+The text as a person at the terminal would see it, worked out from the log. With --json: {session_id, screen, cursor: {row, col},
+alt_screen, cols, rows, waiting_for, waiting_evidence}; waiting_for is line, password (echo is off), keys, idle, or null.
+
+Example
+  holdfast screen 3f2a`,
+	async run(call) {
+		await show(call, oneWord(call, "the id of one process"));
+		return EXIT.ok;
+	},
+};
+
+export const keys: Command = {
+	name: "keys",
+	usage: "ID KEYS",
+	summary: "type keys into a process on a terminal, then show its screen",
+	options: {},
+	teach: `
+Text is typed as it is. Keys: <ENTER> <ESC> <TAB> <SHIFT+TAB> <BACKSPACE> <DELETE> <UP> <DOWN> <LEFT> <RIGHT> <HOME> <END>
+<PAGEUP> <PAGEDOWN> <INSERT> <F1>…<F12> <CTRL+C> <ALT+x>; << types a <. An unknown key is refused, and nothing is typed.
+The screen is shown when the program waits for input again, has ended, or after 5 seconds.
+
+Example
+  holdfast keys 3f2a '<ESC>:wq<ENTER>'`,
+	async run(call) {
+		const [id, text, ...more] = call.words;
+		if (id === undefined || text === undefined || more.length > 0) throw new HoldfastError("INVALID", "give the id of a process and the keys, in quotes");
+		const { encodeKeys, readScreen, untilWaiting } = await import("../../../screen/index.js");
+		const process = (await call.runtime()).get(id);
+		const { modes } = await readScreen(process);
+		const before = process.log.bounds().end;
+		await process.write(encodeKeys(text, modes));
+		// What it says to that comes first; a program that says nothing is looked at all the same.
+		await process.wait({ until: { pattern: "[^]" }, from: before, timeoutMs: 500 });
+		await untilWaiting(process, { timeoutMs: 5_000 });
+		await show(call, id);
+		return EXIT.ok;
+	},
+};
+
+async function show(call: Call, id: string): Promise<void> {
+	const { readScreen, waitingFor } = await import("../../../screen/index.js");
+	const process = (await call.runtime()).get(id);
+	if (!process.spec.terminal) throw new HoldfastError("NO_TERMINAL", `${process.id} has no terminal; \`holdfast logs\` shows its output`);
+	const view = await readScreen(process);
+	const waiting = isOver(process.status()) ? { waiting: false as const } : await waitingFor(process);
+	const found = waiting.waiting
+		? { waiting_for: waiting.waiting_for, waiting_evidence: waiting.waiting_evidence }
+		: { waiting_for: null, waiting_evidence: null };
+	if (call.out.json) {
+		const { screen, cursor, alt_screen, cols, rows } = view;
+		call.out.data({ session_id: process.id, screen, cursor, alt_screen, cols, rows, ...found });
+		return;
+	}
+	call.out.line(view.screen);
+	if (found.waiting_for)
+		call.out.note(`(waits for ${found.waiting_for === "line" ? "a line" : found.waiting_for === "password" ? "a password" : found.waiting_for})`);
+}
