@@ -23,7 +23,8 @@ const FLOOD_MS = 1;
 
 export interface WaitOptions {
 	readonly until?: Until;
-	readonly timeoutMs?: number;
+	/** Milliseconds. Default: as long as it takes. */
+	readonly timeout?: number;
 	readonly signal?: AbortSignal;
 	/** Where a pattern starts to look. Default: the oldest output there is. */
 	readonly from?: number;
@@ -131,7 +132,7 @@ export class Process {
 		const search = until.pattern === undefined ? undefined : new PatternSearch(until.pattern);
 		const stop = new AbortController();
 		const signal = options.signal ? AbortSignal.any([options.signal, stop.signal]) : stop.signal;
-		const deadline = options.timeoutMs === undefined ? undefined : performance.now() + options.timeoutMs;
+		const deadline = options.timeout === undefined ? undefined : performance.now() + options.timeout;
 		const wakeup = new Wakeup();
 		const unwatch = this.#watch(wakeup);
 		const cursor = new LogCursor(this.dir, options.from ?? 0);
@@ -281,7 +282,7 @@ export class Process {
 		if (!sameHost(this.spec.host, hostIdentity())) return { status: "already_exited", method: this.spec.kill, signalled: [], survivors: [], final: before };
 		const result = await killTree(this.dir, this.spec, { over: isOver(before), ...options });
 		if (result.status === "error") return { ...result, final: this.status() };
-		const { status } = await this.wait({ timeoutMs: 2_000 }); // the keeper writes the end within moments
+		const { status } = await this.wait({ timeout: 2_000 }); // the keeper writes the end within moments
 		return { ...result, final: status };
 	}
 

@@ -13,7 +13,7 @@ import { conclude, IDLE_MS, QUIET_MS } from "./waiting.js";
 
 export interface UntilWaitingOptions {
 	readonly signal?: AbortSignal;
-	readonly timeoutMs?: number;
+	readonly timeout?: number;
 	/** Where the kernel does not say: so long without output counts as waiting. */
 	readonly idleMs?: number;
 }
@@ -36,8 +36,8 @@ const BURST_MS = 20; // while output pours in, there is no point in looking more
 const DRAIN_MS = 1_500;
 
 export async function untilWaiting(process: Process, options: UntilWaitingOptions = {}): Promise<UntilWaitingResult> {
-	const { signal, idleMs = IDLE_MS, timeoutMs = Number.POSITIVE_INFINITY } = options;
-	const deadline = performance.now() + timeoutMs;
+	const { signal, idleMs = IDLE_MS, timeout = Number.POSITIVE_INFINITY } = options;
+	const deadline = performance.now() + timeout;
 	const wakeup = new Wakeup();
 	const unwatch = watchDirectory(process.dir, wakeup.poke);
 	try {
@@ -51,7 +51,7 @@ export async function untilWaiting(process: Process, options: UntilWaitingOption
 			if (signal?.aborted) throw new HoldfastError("ABORTED", "the wait was interrupted; the process goes on", { cause: signal.reason });
 			const status = process.status();
 			if (isOver(status)) {
-				const end = await process.wait({ timeoutMs: DRAIN_MS, signal }); // with what it printed last
+				const end = await process.wait({ timeout: DRAIN_MS, signal }); // with what it printed last
 				return { matched: "exit", status: end.status, offset: end.offset };
 			}
 			const { end } = process.log.bounds();

@@ -12,14 +12,14 @@ describe.skipIf(!hasTmux)("at a person's terminal (needs tmux)", () => {
 			command: "trap 'stty size' WINCH; stty size; while :; do read -r -t 0.1 line && echo \"got $line\"; done",
 			terminal: { cols: 80, rows: 24 },
 		});
-		await process.wait({ until: { pattern: "24 80" }, timeoutMs: 10_000 });
+		await process.wait({ until: { pattern: "24 80" }, timeout: 10_000 });
 		const terminal = new Terminal(holdfast("attach", process.id), env);
 		await terminal.shows("24 80");
 		await terminal.shows("30 100");
 		await terminal.type("hello", "Enter");
 		await terminal.shows("got hello");
 		await terminal.resize(90, 20);
-		await process.wait({ until: { pattern: "20 90" }, timeoutMs: 10_000 });
+		await process.wait({ until: { pattern: "20 90" }, timeout: 10_000 });
 		await terminal.type("C-]");
 		await terminal.shows(`detached; ${process.id} goes on`);
 		expect(process.status().status).toBe("running");
@@ -37,7 +37,7 @@ describe.skipIf(!hasTmux)("at a person's terminal (needs tmux)", () => {
 		await two.type("from two", "Enter");
 		await one.shows("from two");
 		await one.type("C-d");
-		expect((await process.wait({ timeoutMs: 10_000 })).status).toMatchObject({ status: "exited", exitCode: 0 });
+		expect((await process.wait({ timeout: 10_000 })).status).toMatchObject({ status: "exited", exitCode: 0 });
 	});
 
 	test("run --pty is interactive, and its exit code is passed on", async () => {
@@ -79,7 +79,7 @@ describe.skipIf(!hasTmux)("at a person's terminal (needs tmux)", () => {
 		const second = new Terminal(holdfast("attach", process.id), env);
 		await second.shows(/^500$/m);
 		await second.type("q");
-		expect((await process.wait({ timeoutMs: 10_000 })).status).toMatchObject({ status: "exited", exitCode: 0 });
+		expect((await process.wait({ timeout: 10_000 })).status).toMatchObject({ status: "exited", exitCode: 0 });
 		await until("its log is whole", () => textOf(process).length > 0);
 	});
 

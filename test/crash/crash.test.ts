@@ -39,7 +39,7 @@ async function crash(options: { readers: number; setup: string; terminal: boolea
 	const process = runtime.get(id);
 	expect(process.status()).toMatchObject({ status: "running" });
 	await process.write(LINE);
-	const { status } = await process.wait({ timeoutMs: 30_000 });
+	const { status } = await process.wait({ timeout: 30_000 });
 	expect(status).toMatchObject({ status: "exited", exitCode: 7, signal: null });
 	expect(await Promise.all(last.map((reader) => reader.ended))).toEqual(last.map(() => 0));
 

@@ -55,9 +55,9 @@ test("what a program killed while it prepared directories has left is removed by
 
 /** It answers, and ends as it should. */
 async function useToTheEnd(process: Process): Promise<void> {
-	await process.wait({ until: { pattern: "begin" }, timeoutMs: 10_000 });
+	await process.wait({ until: { pattern: "begin" }, timeout: 10_000 });
 	await process.write("of it\n");
-	const { status } = await process.wait({ timeoutMs: 10_000 });
+	const { status } = await process.wait({ timeout: 10_000 });
 	expect(status).toMatchObject({ status: "exited", exitCode: 3 });
 	expect(textOf(process)).toBe("begin\nend of it\n");
 }

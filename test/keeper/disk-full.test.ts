@@ -19,7 +19,7 @@ test("a full disk pauses the command, and it goes on without loss once there is 
 	await until("it is paused", () => pausedBy(process) === "disk");
 	expect(process.status()).toMatchObject({ status: "running", paused: "disk" });
 	disk.empty();
-	const { status } = await process.wait({ timeoutMs: 30_000 });
+	const { status } = await process.wait({ timeout: 30_000 });
 	expect(status).toMatchObject({ status: "exited", exitCode: 6 });
 	expect(allOf(process).equals(Buffer.from(numbers(1_500_000)))).toBe(true);
 	expect(fs.existsSync(path.join(process.dir, "gaps"))).toBe(false);
@@ -35,7 +35,7 @@ test("where nothing tells in advance that the disk is full, the command still go
 	expect(process.status()).toMatchObject({ status: "running" });
 	disk.empty();
 	await process.write("\n");
-	const { status } = await process.wait({ timeoutMs: 30_000 });
+	const { status } = await process.wait({ timeout: 30_000 });
 	expect(status).toMatchObject({ status: "exited", exitCode: 6 });
 	expect(allOf(process).subarray(-4).toString()).toBe("end\n");
 });
@@ -74,7 +74,7 @@ test("starting on a full disk says that there is no space, and nothing runs", as
 	expect(runtime.list({ task: null })).toEqual([]);
 	disk.empty();
 	const process = await runtime.spawn({ command: "echo works" });
-	await process.wait({ timeoutMs: 10_000 });
+	await process.wait({ timeout: 10_000 });
 	expect(textOf(process)).toBe("works\n");
 	expect(fs.existsSync(ran)).toBe(false);
 });
@@ -110,7 +110,7 @@ async function startOn(runtime: Runtime, command: string): Promise<string> {
 /** With room again, whatever ran has its whole output and its exit code. */
 async function finish(runtime: Runtime): Promise<void> {
 	for (const process of runtime.list().filter(({ spec }) => spec.name === "last")) {
-		const { status } = await process.wait({ timeoutMs: 10_000 });
+		const { status } = await process.wait({ timeout: 10_000 });
 		expect(status).toMatchObject({ status: "exited", exitCode: 2 });
 		await until("its output is there", () => process.log.bounds().end === numbers(3000).length);
 		expect(textOf(process)).toBe(numbers(3000));

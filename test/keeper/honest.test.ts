@@ -16,10 +16,10 @@ test("with its keeper killed a command runs on with its output and stdin, but no
 	await kill9(readParts(process.dir).keeper);
 	expect(process.status()).toEqual({ status: "running", pid: process.pid, exitUnseen: true });
 	await process.write("this\n");
-	expect(await process.wait({ until: { pattern: "got this" }, timeoutMs: 10_000 })).toMatchObject({ matched: "pattern" });
+	expect(await process.wait({ until: { pattern: "got this" }, timeout: 10_000 })).toMatchObject({ matched: "pattern" });
 	const pid = process.pid;
 	await process.closeStdin();
-	const { status } = await process.wait({ timeoutMs: 10_000 });
+	const { status } = await process.wait({ timeout: 10_000 });
 	expect(status).toMatchObject({ status: "lost", pid, exitCode: null });
 	expect(textOf(process)).toBe("ready\ngot this\n");
 });
@@ -30,9 +30,9 @@ test("on a terminal the exit code is seen although the outer keeper was killed",
 	await kill9(readParts(process.dir).keeper);
 	expect(process.status()).toEqual({ status: "running", pid: process.pid });
 	await process.write("this\n");
-	await process.wait({ until: { pattern: "got this" }, timeoutMs: 10_000 });
+	await process.wait({ until: { pattern: "got this" }, timeout: 10_000 });
 	await process.closeStdin();
-	expect((await process.wait({ timeoutMs: 10_000 })).status).toMatchObject({ status: "exited", exitCode: 3, signal: null });
+	expect((await process.wait({ timeout: 10_000 })).status).toMatchObject({ status: "exited", exitCode: 3, signal: null });
 	expect(textOf(process)).toBe("ready\r\ngot this\r\n");
 });
 
@@ -54,12 +54,12 @@ test("with dd killed in the middle of the output the command goes on, and each p
 		await until("it prints", () => process.log.bounds().end > before);
 		await kill9(await stoppedDd(process));
 		expect(process.status()).toMatchObject({ status: "running" });
-		await process.wait({ until: { pattern: "." }, from: process.log.bounds().end, timeoutMs: 10_000 });
+		await process.wait({ until: { pattern: "." }, from: process.log.bounds().end, timeout: 10_000 });
 		expect(gaps()).toHaveLength(kills);
 	}
 	fs.writeFileSync(hurry, "");
 	await process.write("done\n");
-	const { status } = await process.wait({ timeoutMs: 30_000 });
+	const { status } = await process.wait({ timeout: 30_000 });
 	expect(status).toMatchObject({ status: "exited", exitCode: 7 });
 	expectWholeBut(gaps(), process.read(0, 10_000_000).bytes, Buffer.from(`${Array.from({ length: 1_000_000 }, (_, n) => n + 1).join("\n")}\ngot: done\n`));
 });
@@ -67,7 +67,7 @@ test("with dd killed in the middle of the output the command goes on, and each p
 test("somebody who is waiting already when dd is killed gets the rest as well", async () => {
 	const process = await (await testRuntime()).spawn({ command: ECHO });
 	await process.wait({ until: { pattern: "ready" } });
-	const waiting = process.wait({ until: { pattern: "got this" }, timeoutMs: 20_000 });
+	const waiting = process.wait({ until: { pattern: "got this" }, timeout: 20_000 });
 	await kill9(await stoppedDd(process));
 	fs.writeFileSync(path.join(process.dir, "in"), "this\n"); // not process.write: that would look after dd
 	expect(await waiting).toMatchObject({ matched: "pattern" });
@@ -80,7 +80,7 @@ test("with its collector killed a command is not killed by SIGPIPE, and its exit
 	await killCollector(process);
 	expect(process.status()).toMatchObject({ status: "running" });
 	fs.writeFileSync(go, "");
-	expect((await process.wait({ timeoutMs: 10_000 })).status).toMatchObject({ status: "exited", exitCode: 9, signal: null });
+	expect((await process.wait({ timeout: 10_000 })).status).toMatchObject({ status: "exited", exitCode: 9, signal: null });
 });
 
 test("with its collector killed a command that prints much is paused, and can be killed", async () => {
@@ -98,7 +98,7 @@ test("with script(1) killed a command that reads its terminal finds the end of i
 	const process = await (await testRuntime()).spawn({ command: "echo ready; cat; exit 5", terminal: true });
 	await process.wait({ until: { pattern: "ready" } });
 	await kill9(readParts(process.dir).child);
-	expect((await process.wait({ timeoutMs: 10_000 })).status).toMatchObject({ status: "exited", exitCode: 5, signal: null });
+	expect((await process.wait({ timeout: 10_000 })).status).toMatchObject({ status: "exited", exitCode: 5, signal: null });
 });
 
 test("with script(1) killed a command that does not use its terminal runs on, and is reported as running", async () => {

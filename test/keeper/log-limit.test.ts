@@ -33,7 +33,7 @@ test("a ring log stays below its limit while no runtime is alive, and holds the 
 test("a reader from the beginning is told where what is left of the log starts", async () => {
 	const runtime = await testRuntime();
 	const process = await runtime.spawn({ command: "seq -f %07g 100000", log: { limit: 64 * KIB } });
-	await process.wait({ timeoutMs: 30_000 });
+	await process.wait({ timeout: 30_000 });
 	const truth = numbers(100_000);
 	const { first, end } = process.log.bounds();
 	expect(end).toBe(truth.length);
@@ -86,7 +86,7 @@ for (const limit of [64 * KIB, 256 * KIB]) {
 			offset = slice.next;
 			await process.discard(offset);
 		}
-		const { status } = await process.wait({ timeoutMs: 10_000 });
+		const { status } = await process.wait({ timeout: 10_000 });
 		expect(status).toMatchObject({ status: "exited", exitCode: 5 });
 		expect(Buffer.concat(pieces).equals(truth)).toBe(true);
 	});
@@ -104,7 +104,7 @@ test("nothing is left of a process that is killed while it is paused at its limi
 test("a limit larger than the disk does not make it take the disk", async () => {
 	const runtime = await testRuntime();
 	const process = await runtime.spawn({ command: "seq -f %07g 100000; cat", log: { limit: 2 ** 50 } });
-	await process.wait({ until: { pattern: "0100000" }, timeoutMs: 20_000 });
+	await process.wait({ until: { pattern: "0100000" }, timeout: 20_000 });
 	expect(process.status()).toMatchObject({ status: "running" });
 	expect(process.status()).not.toHaveProperty("paused");
 	expect(bytesOnDisk(process.dir, /^out\./)).toBeLessThan(64 * 1024 * KIB);
@@ -114,7 +114,7 @@ test("a limit larger than the disk does not make it take the disk", async () => 
 async function expectTail(home: string, truth: Buffer): Promise<void> {
 	const runtime = await testRuntime({ home });
 	const [process] = runtime.list();
-	await process?.wait({ timeoutMs: 10_000 });
+	await process?.wait({ timeout: 10_000 });
 	const slice = process?.read(0, truth.length);
 	expect(slice?.offset).toBeGreaterThan(0);
 	expect(slice?.next).toBe(truth.length);

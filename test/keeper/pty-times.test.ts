@@ -18,7 +18,7 @@ describe.each(PTY_TOOLS)("the times of a terminal by $name", (pty) => {
 		await process.resize(80, 24);
 		await until("the size is noted", () => timesOf(process).sizes.length === 2);
 		await process.write("\n\n");
-		await process.wait({ timeoutMs: 10_000 });
+		await process.wait({ timeout: 10_000 });
 		await until("the log is closed", () => readState(process.dir).kind === "closed");
 		const { bytes, clocks, sizes } = timesOf(process);
 		expect(sizes).toEqual(["size 3 90 20", "size 6 80 24"]);
@@ -29,7 +29,7 @@ describe.each(PTY_TOOLS)("the times of a terminal by $name", (pty) => {
 
 	test("add up to the log also when it is printed fast and in many runs of dd", async (context) => {
 		const process = await (await runtimeWith(pty, context)).spawn({ command: "seq 300000", terminal: true, log: { limit: 256 * 1024 } });
-		await process.wait({ timeoutMs: 30_000 });
+		await process.wait({ timeout: 30_000 });
 		await until("the log is closed", () => readState(process.dir).kind === "closed");
 		expect(process.log.bounds().end).toBe(2_288_895);
 		expect(timesOf(process).bytes).toBe(process.log.bounds().end);

@@ -49,7 +49,7 @@ describe("waits for input", () => {
 	for (const [program, command, kind, screen] of WAITING) {
 		test.skipIf(!which(program))(`${command}: ${kind}${missing(program)}`, async () => {
 			const process = await onTerminal(await testRuntime(), command);
-			const result = await untilWaiting(process, { timeoutMs: 30_000 });
+			const result = await untilWaiting(process, { timeout: 30_000 });
 			expect(result).toMatchObject({ matched: "input", waiting_for: kind, waiting_evidence: expect.stringContaining("on the terminal") });
 			const view = await readScreen(process);
 			expect(view.screen).toMatch(screen);
@@ -86,7 +86,7 @@ describe("does not wait for input", () => {
 	for (const [program, command] of NOT_WAITING) {
 		test.skipIf(!which(program))(`${command}${missing(program)}`, async () => {
 			const process = await onTerminal(await testRuntime(), command);
-			await neverWaits(process, process.wait({ until: { pattern: "up" }, timeoutMs: 20_000 }));
+			await neverWaits(process, process.wait({ until: { pattern: "up" }, timeout: 20_000 }));
 		});
 	}
 
@@ -117,7 +117,7 @@ async function neverWaits(process: Process, up: Promise<unknown>): Promise<void>
 		await new Promise((resolve) => setTimeout(resolve, 5));
 	}
 	expect(process.status().status).toBe("running");
-	expect(await untilWaiting(process, { timeoutMs: 400 })).toMatchObject({ matched: null });
+	expect(await untilWaiting(process, { timeout: 400 })).toMatchObject({ matched: null });
 }
 
 /** Type something, wait until it waits again, and look: the screen must have the reaction to just that. */
@@ -133,11 +133,11 @@ describe("after something was typed, waits again only when it has taken it", () 
 	for (const [program, command, talk] of TALKING) {
 		test.skipIf(!which(program))(`${command}${missing(program)}`, async () => {
 			const process = await onTerminal(await testRuntime(), command);
-			await untilWaiting(process, { timeoutMs: 20_000 });
+			await untilWaiting(process, { timeout: 20_000 });
 			for (let round = 1; round <= 25; round++) {
 				const [keys, screen] = talk(round);
 				await process.write(encodeKeys(keys));
-				expect(await untilWaiting(process, { timeoutMs: 20_000 })).toMatchObject({ matched: "input" });
+				expect(await untilWaiting(process, { timeout: 20_000 })).toMatchObject({ matched: "input" });
 				expect((await readScreen(process)).screen).toMatch(screen);
 			}
 		});
@@ -154,7 +154,7 @@ describe("on a terminal made by", () => {
 			const runtime = await testRuntime({ tools: { ...findTools(), pty: { name, program, relay } } });
 			const process = await onTerminal(runtime, "while read -r -p 'n? ' x; do echo \"got $x\"; done");
 			for (let round = 1; round <= 10; round++) {
-				expect(await untilWaiting(process, { timeoutMs: 20_000 })).toMatchObject({ matched: "input", waiting_for: "line" });
+				expect(await untilWaiting(process, { timeout: 20_000 })).toMatchObject({ matched: "input", waiting_for: "line" });
 				expect((await readScreen(process)).screen).toMatch(round === 1 ? /^n\?$/ : new RegExp(`got ${round - 1}\\nn\\?$`));
 				await process.write(`${round}\n`);
 			}
@@ -165,7 +165,7 @@ describe("on a terminal made by", () => {
 test("the end of the program ends the wait, with its last output", async () => {
 	const runtime = await testRuntime();
 	const process = await onTerminal(runtime, "sleep 0.1; echo last; exit 3");
-	const result = await untilWaiting(process, { timeoutMs: 20_000 });
+	const result = await untilWaiting(process, { timeout: 20_000 });
 	expect(result).toEqual({ matched: "exit", status: expect.objectContaining({ status: "exited", exitCode: 3 }), offset: "last\r\n".length });
 	expect(await untilWaiting(process)).toMatchObject({ matched: "exit" });
 	expect(await waitingFor(process)).toEqual({ waiting: false });

@@ -84,7 +84,7 @@ async function show(home: string, out: Output): Promise<number> {
 			.map((item) => [`  ${item.session_id}`, statusCell(item, out), String(item.pid), String(item.name)]),
 	);
 
-	const seen = await server.wait({ until: { pattern: "tick 100\\b" }, timeoutMs: 20_000 });
+	const seen = await server.wait({ until: { pattern: "tick 100\\b" }, timeout: 20_000 });
 	const text = server.read(0).bytes.toString("utf8");
 	const ticks = [...text.matchAll(/^tick (\d+)$/gm)].map((match) => Number(match[1]));
 	must(seen.matched === "pattern" && ticks.every((tick, index) => tick === index + 1), "a tick is missing or doubled");
@@ -94,9 +94,9 @@ async function show(home: string, out: Output): Promise<number> {
 	const answer = await (await fetch(`http://127.0.0.1:${port}/`)).text();
 	good(`the server answers on port ${port}: ${answer.trim()}`);
 
-	await question.wait({ until: { pattern: "name\\? " }, timeoutMs: 10_000 });
+	await question.wait({ until: { pattern: "name\\? " }, timeout: 10_000 });
 	await question.write("Ada\r");
-	const end = await question.wait({ timeoutMs: 10_000 });
+	const end = await question.wait({ timeout: 10_000 });
 	const said = question.read(0).bytes.toString("utf8").trim().split("\r\n");
 	must(said.at(-1) === "Hello, Ada." && end.status.status === "exited" && end.status.exitCode === 7, "the terminal did not answer");
 	good(`stdin: typed "Ada" into the terminal, it said "${said.at(-1)}" and exited with 7, as it should`);

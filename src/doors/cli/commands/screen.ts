@@ -40,8 +40,8 @@ Example
 		const before = process.log.bounds().end;
 		await process.write(encodeKeys(text, modes));
 		// What it says to that comes first; a program that says nothing is looked at all the same.
-		await process.wait({ until: { pattern: "[^]" }, from: before, timeoutMs: 500 });
-		await untilWaiting(process, { timeoutMs: 5_000 });
+		await process.wait({ until: { pattern: "[^]" }, from: before, timeout: 500 });
+		await untilWaiting(process, { timeout: 5_000 });
 		await show(call, id);
 		return EXIT.ok;
 	},

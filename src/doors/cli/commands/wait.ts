@@ -34,7 +34,7 @@ Examples
 		const seconds = secondsOption(call, "timeout");
 		const from = call.values.from === undefined ? undefined : Number(call.values.from);
 		const process = (await call.runtime()).get(oneWord(call, "the id of one process"));
-		const result = await process.wait({ until, ...(seconds === undefined ? {} : { timeoutMs: seconds * 1000 }), ...(from === undefined ? {} : { from }) });
+		const result = await process.wait({ until, ...(seconds === undefined ? {} : { timeout: seconds * 1000 }), ...(from === undefined ? {} : { from }) });
 		if (call.out.json)
 			call.out.data({
 				...summary(process, result.status),
