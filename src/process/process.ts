@@ -18,7 +18,7 @@ import { type Condition, httpAnswers, PatternSearch, portOpens, type Until, unti
 
 const DRAIN_STALL_MS = 1_000; // after the exit: how long without a new byte until the rest is given up
 const DRAIN_LOOK_MS = 2;
-const FLOOD_BYTES = 32 * 1024;
+const FLOOD_BYTES = 4 * 1024;
 const FLOOD_MS = 1;
 
 export interface WaitOptions {

@@ -1,34 +1,30 @@
 /** What a process is, written once by whoever started it: `spec.json`. */
 import path from "node:path";
-import * as z from "zod";
 import { HoldfastError } from "../base/errors.js";
 import { readIfThere } from "../base/files.js";
+import type { HostIdentity, Identity } from "../base/proc.js";
 import { fill } from "../keeper/keepers.js";
 
-const identity = z.object({ pid: z.number(), start: z.string() });
-
-const schema = z.object({
-	v: z.literal(1),
-	id: z.string(),
-	name: z.string().optional(),
-	task: z.string(),
+export interface Spec {
+	readonly v: 1;
+	readonly id: string;
+	readonly name?: string;
+	readonly task: string;
 	/** Shell text, or the words of an argument vector joined for people. Long ones are cut here; `command` has it all. */
-	command: z.string(),
-	argv: z.array(z.string()).optional(),
-	shell: z.enum(["bash", "sh"]).optional(),
-	cwd: z.string(),
-	stdin: z.boolean(),
-	terminal: z.object({ cols: z.number(), rows: z.number(), by: z.string() }).optional(),
-	log: z.object({ limit: z.number(), full: z.enum(["ring", "block"]) }),
-	place: z.string(),
-	kill: z.enum(["cgroup", "subreaper", "walk"]),
-	cgroup: z.string().optional(),
-	startedAt: z.number(),
-	host: z.object({ host: z.string(), boot: z.string(), pidns: z.string() }),
-	starter: identity,
-});
-
-export type Spec = z.infer<typeof schema>;
+	readonly command: string;
+	readonly argv?: readonly string[];
+	readonly shell?: "bash" | "sh";
+	readonly cwd: string;
+	readonly stdin: boolean;
+	readonly terminal?: { readonly cols: number; readonly rows: number; readonly by: string };
+	readonly log: { readonly limit: number; readonly full: "ring" | "block" };
+	readonly place: string;
+	readonly kill: "cgroup" | "subreaper" | "walk";
+	readonly cgroup?: string;
+	readonly startedAt: number;
+	readonly host: HostIdentity;
+	readonly starter: Identity;
+}
 
 export const COMMAND_SHOWN = 4096;
 
@@ -41,8 +37,23 @@ export function readSpec(dir: string): Spec | undefined {
 	const text = readIfThere(path.join(dir, "spec.json"));
 	if (!text) return undefined;
 	try {
-		return schema.parse(JSON.parse(text));
-	} catch (cause) {
-		throw new HoldfastError("INTERNAL", `${dir}/spec.json cannot be read; \`holdfast doctor --clean\` moves such directories aside`, { cause });
+		const value: unknown = JSON.parse(text);
+		if (isSpec(value)) return value;
+	} catch {
+		// not JSON: said below, as of anything else that is no spec
 	}
+	throw new HoldfastError("INTERNAL", `${dir}/spec.json cannot be read; \`holdfast doctor --clean\` moves such directories aside`);
+}
+
+/** By hand, because a list looks at thousands. What else may be wrong with a file that only we write does no harm. */
+function isSpec(value: unknown): value is Spec {
+	const spec = value as Spec | null;
+	return (
+		typeof spec === "object" &&
+		spec !== null &&
+		spec.v === 1 &&
+		[spec.id, spec.task, spec.command, spec.cwd, spec.place, spec.kill].every((field) => typeof field === "string") &&
+		[spec.host?.host, spec.host?.boot, spec.host?.pidns, spec.starter?.start].every((field) => typeof field === "string") &&
+		[spec.startedAt, spec.starter?.pid, spec.log?.limit].every((field) => typeof field === "number")
+	);
 }

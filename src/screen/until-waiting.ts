@@ -13,8 +13,9 @@ import { conclude, IDLE_MS, QUIET_MS } from "./waiting.js";
 
 export interface UntilWaitingOptions {
 	readonly signal?: AbortSignal;
+	/** Milliseconds. Default: as long as it takes. */
 	readonly timeout?: number;
-	/** Where the kernel does not say: so long without output counts as waiting. */
+	/** Where the kernel does not say: so long without output counts as waiting. Default: five seconds. */
 	readonly idleMs?: number;
 }
 
@@ -55,7 +56,9 @@ export async function untilWaiting(process: Process, options: UntilWaitingOption
 				return { matched: "exit", status: end.status, offset: end.offset };
 			}
 			const { end } = process.log.bounds();
+			const late = performance.now() >= deadline;
 			if (end !== offset) {
+				if (late) return { matched: null, status, offset: end };
 				offset = end;
 				since = performance.now();
 				looks = 0;
@@ -77,7 +80,7 @@ export async function untilWaiting(process: Process, options: UntilWaitingOption
 					before = seen;
 					nextAt = found.waiting ? now + CONFIRM_MS : since + dueAt(++looks);
 				}
-				if (performance.now() >= deadline) return { matched: null, status, offset };
+				if (late) return { matched: null, status, offset };
 				await wakeup.next(Math.min(nextAt, deadline) - performance.now(), signal);
 			}
 		}

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import type { Process } from "../../src/index.js";
 import { LiveScreen, readScreen } from "../../src/screen/index.js";
 import { testRuntime } from "../support/home.js";
-import { onTerminal, screenWhenWaiting } from "./programs.js";
+import { lookUntil, onTerminal, screenWhenWaiting } from "./programs.js";
 
 const fileOf = (process: Process) => path.join(process.dir, "screen.json");
 const load = (process: Process) => JSON.parse(fs.readFileSync(fileOf(process), "utf8"));
@@ -65,6 +65,7 @@ test("a size that is set after a snapshot counts, also at the same offset", asyn
 	const snapshot = load(process);
 	save(process, { ...snapshot, offset: view.offset, state: "frozen here" });
 	await process.resize(50, 20);
+	await lookUntil(live, ({ cols }) => cols === 50);
 	await process.write("\n");
 	await process.wait({ until: { pattern: "20 50" }, timeout: 10_000 });
 	expect(await readScreen(process)).toMatchObject({ cols: 50, rows: 20, screen: expect.stringMatching(/^frozen here/) });

@@ -73,6 +73,7 @@ const NOT_WAITING: [string, string][] = [
 	["bash", "sleep 30 & echo up; wait"],
 	["bash", "echo up; while :; do seq 3000 | sort -n | tail -n 1 | cat >/dev/null; done"],
 	["bash", "echo up; while :; do echo line; sleep 0.05; done"],
+	["bash", "echo up; yes"],
 	["cc", "echo up; while :; do echo 'int main(void) { return 0; }' | cc -x c -O2 -o out -; done"],
 	["node", `node -e '${SERVER}'`],
 	["node", `node -e '${SERVER}; process.stdin.resume()'`],
