@@ -18,9 +18,8 @@ export function watchDirectory(dir: string, changed: (name: string | null) => vo
 			const watcher = fs.watch(dir, { persistent: true }, (_event, name) => changed(name));
 			watcher.on("error", () => changed(null)); // the directory is gone; the listener finds out what that means
 			return () => watcher.close();
-		} catch (error) {
-			if ((error as NodeJS.ErrnoException).code === "ENOENT") throw error;
-			// ENOSPC, EMFILE: no watches left for this user
+		} catch {
+			// ENOSPC, EMFILE: no watches left for this user. ENOENT: it is gone, which a look will find out
 		}
 	}
 	const timer = setInterval(() => changed(null), POLL_MS);

@@ -87,11 +87,11 @@ hf_child() {
     : >"$hf_d/terminal" || return 125
     hf_write state open
     hf_join "$hf_keepers" # the relay is not part of the command
-    HF_SH=$hf_sh HF_KEEPER=$hf_keeper HF_DIR=$hf_d HF_BELL=$hf_bell HF_BASH=$hf_bash HF_STTY=$hf_stty HF_MODE=$hf_mode
-    HF_ROWS=$hf_rows HF_COLS=$hf_cols HF_SHELL=${SHELL-} HF_CGROUP=$hf_cgroup HF_UMASK=$hf_umask
-    export HF_UMASK HF_CGROUP HF_SH HF_KEEPER HF_DIR HF_BELL HF_BASH HF_STTY HF_MODE HF_ROWS HF_COLS HF_SHELL
+    HOLDFAST_K_SH=$hf_sh HOLDFAST_K_KEEPER=$hf_keeper HOLDFAST_K_DIR=$hf_d HOLDFAST_K_BELL=$hf_bell HOLDFAST_K_BASH=$hf_bash HOLDFAST_K_STTY=$hf_stty HOLDFAST_K_MODE=$hf_mode
+    HOLDFAST_K_ROWS=$hf_rows HOLDFAST_K_COLS=$hf_cols HOLDFAST_K_SHELL=${SHELL-} HOLDFAST_K_CGROUP=$hf_cgroup HOLDFAST_K_UMASK=$hf_umask
+    export HOLDFAST_K_UMASK HOLDFAST_K_CGROUP HOLDFAST_K_SH HOLDFAST_K_KEEPER HOLDFAST_K_DIR HOLDFAST_K_BELL HOLDFAST_K_BASH HOLDFAST_K_STTY HOLDFAST_K_MODE HOLDFAST_K_ROWS HOLDFAST_K_COLS HOLDFAST_K_SHELL
     unset SHELL # script(1) runs $SHELL, /bin/sh without it
-    hf_inner='exec "$HF_SH" "$HF_KEEPER" terminal'
+    hf_inner='exec "$HOLDFAST_K_SH" "$HOLDFAST_K_KEEPER" terminal'
     case $hf_relay in
     script) exec "$hf_pty" -qfec "$hf_inner" -T "$hf_d/ctl" /dev/null <>"$hf_d/in" >"$hf_d/pipe" 2>/dev/null 4>&- 5>&- 7<&- ;;
     *) exec "$hf_pty" "$hf_relay" "$hf_d/ctl" "$hf_inner" <>"$hf_d/in" >"$hf_d/pipe" 2>/dev/null 4>&- 5>&- 7<&- ;;
@@ -108,12 +108,12 @@ hf_child() {
 # the file `command` from descriptor 3. mapfile takes it whole and byte for byte, eval reports errors as `bash -c` does.
 hf_exec() {
   case $hf_mode in
-  bash) exec ${1:+"$1"} "$hf_bash" -c 'mapfile -d "" <&3; exec 3<&-; eval "$MAPFILE"' bash ;;
+  bash) exec ${1:+"$1"} "$hf_bash" -c 'mapfile -d "" <&3 || exit 126; exec 3<&-; eval "$MAPFILE"' bash ;;
   sh) exec ${1:+"$1"} "$hf_bash" "$hf_d/command" 3<&- ;;
   argv)
     hf_via=$1
     . "$hf_d/command" # one line: set -- 'program' 'argument' …
-    exec ${hf_via:+"$hf_via"} "$@" 3<&-
+    exec ${hf_via:+"$hf_via" --} "$@" 3<&-
     ;;
   esac
 }
@@ -122,11 +122,11 @@ hf_exec() {
 
 hf_terminal() {
   trap : HUP INT QUIT TERM PIPE
-  hf_d=$HF_DIR hf_bell=$HF_BELL hf_bash=$HF_BASH hf_mode=$HF_MODE
-  "$HF_STTY" rows "$HF_ROWS" cols "$HF_COLS"
-  [ -z "$HF_SHELL" ] || export SHELL="$HF_SHELL"
-  hf_cgroup=$HF_CGROUP hf_umask=$HF_UMASK
-  unset HF_UMASK HF_CGROUP HF_SH HF_KEEPER HF_DIR HF_BELL HF_BASH HF_STTY HF_MODE HF_ROWS HF_COLS HF_SHELL
+  hf_d=$HOLDFAST_K_DIR hf_bell=$HOLDFAST_K_BELL hf_bash=$HOLDFAST_K_BASH hf_mode=$HOLDFAST_K_MODE
+  "$HOLDFAST_K_STTY" rows "$HOLDFAST_K_ROWS" cols "$HOLDFAST_K_COLS"
+  [ -z "$HOLDFAST_K_SHELL" ] || export SHELL="$HOLDFAST_K_SHELL"
+  hf_cgroup=$HOLDFAST_K_CGROUP hf_umask=$HOLDFAST_K_UMASK
+  unset HOLDFAST_K_UMASK HOLDFAST_K_CGROUP HOLDFAST_K_SH HOLDFAST_K_KEEPER HOLDFAST_K_DIR HOLDFAST_K_BELL HOLDFAST_K_BASH HOLDFAST_K_STTY HOLDFAST_K_MODE HOLDFAST_K_ROWS HOLDFAST_K_COLS HOLDFAST_K_SHELL
   hf_died=$hf_d/signal.terminal
   exec 9>&2 2>"$hf_died"
   hf_record terminal
@@ -139,7 +139,7 @@ hf_terminal() {
 
 hf_collect() {
   exec 4>&- 7<&- </dev/null >/dev/null 2>&1
-  hf_limit=67108864 hf_full=ring hf_paused= hf_last=
+  hf_limit=67108864 hf_full=ring hf_paused= hf_over=
   hf_clock=0 hf_seen=0 hf_mark=0 hf_bytes=0 hf_grain=10000 hf_lines=0 # see hf_tick
   hf_dd_run
   hf_record collector
@@ -152,11 +152,9 @@ hf_collect() {
     terminal) hf_tty=/proc/$hf_b/fd/0 ;;
     size) "$hf_stty" rows "$hf_b" cols "$hf_c" <"$hf_tty" && printf 'size %s %s %s\n' "$hf_seen" "$hf_c" "$hf_b" >>"$hf_d/times" ;;
     again) if [ -n "$hf_paused" ]; then hf_next; fi ;;
-    ended) # a full log may take what is left in the pipe, 64 KiB at most, so that it can be closed
-      if [ "$hf_paused" = limit ]; then
-        hf_last=1 hf_bs=4096 hf_count=17
-        hf_next
-      fi
+    ended) # a full log may take what is left in the pipe, so that it can be closed
+      hf_over=1
+      if [ "$hf_paused" = limit ]; then hf_next; fi
       ;;
     [0-9]*) hf_tick "$hf_a" "$hf_b" ;;
     esac
@@ -219,6 +217,10 @@ hf_ended() {
 
 # Start the next run if the log and the disk have room for it; else say so in `state` and wait for `again`.
 hf_next() {
+  hf_most=$hf_limit
+  if [ "$hf_full$hf_over" = block1 ]; then # the pipe holds 64 KiB at most
+    hf_bs=4096 hf_count=16 hf_most=$((hf_limit + 131072))
+  fi
   hf_run=$((hf_bs * hf_count))
   if [ "$hf_size" -ge "$hf_run" ]; then
     hf_release 0
@@ -237,12 +239,12 @@ hf_next() {
     shift
   done
   hf_segs="$*"
-  if [ "$hf_full" = block ] && [ -z "$hf_last" ] && [ $((hf_off + hf_run - $1)) -gt "$hf_limit" ]; then
+  if [ "$hf_full" = block ] && [ $((hf_off + hf_run - $1)) -gt "$hf_most" ]; then
     hf_release 0
     hf_pause limit
   elif hf_reserve; then
     [ -z "$hf_paused" ] || hf_write state open
-    hf_paused= hf_last=
+    hf_paused=
     hf_dd_run
   else
     hf_wait_for_disk
@@ -297,9 +299,11 @@ hf_release() {
 # within one grain is one line, and the grain doubles every 65,536 lines, so that the file stays small for ever.
 hf_tick() {
   case $1$2 in *[!0-9.]* | '') return ;; esac # nothing that anybody writes to `ctl` may end this shell
+  hf_s=${1%.*}
+  while [ "${hf_s#0}" != "$hf_s" ] && [ ${#hf_s} -gt 1 ]; do hf_s=${hf_s#0}; done # 08 would be octal
   hf_x=${1#*.}000000
   hf_x=${hf_x%"${hf_x#??????}"}
-  hf_clock=$((hf_clock + ${1%.*} * 1000000 + 1$hf_x - 1000000))
+  hf_clock=$((hf_clock + hf_s * 1000000 + 1$hf_x - 1000000))
   if [ "$hf_bytes" -gt 0 ] && [ $((hf_clock - hf_mark)) -gt $hf_grain ]; then hf_mark_time; fi
   if [ "$hf_bytes" -eq 0 ]; then hf_mark=$hf_clock; fi
   hf_bytes=$((hf_bytes + $2)) hf_seen=$((hf_seen + $2))

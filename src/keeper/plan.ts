@@ -15,7 +15,7 @@ export interface Plan {
 
 // Names that a shell will not let one set, or that mean something to the keeper itself.
 const RESERVED = new Set(["_", "PPID", "OPTIND", "LINENO", "UID", "EUID", "SHELLOPTS", "BASHOPTS", "BASH_VERSINFO", "IFS", "PWD", "OLDPWD"]);
-const usable = (name: string): boolean => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !RESERVED.has(name) && !/^hf_/i.test(name);
+const usable = (name: string): boolean => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !RESERVED.has(name) && !/^(hf_|HOLDFAST_K_)/.test(name);
 
 export function writePlan(plan: Plan, tools: Tools): string {
 	const set: Record<string, string> = {

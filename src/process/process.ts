@@ -283,7 +283,8 @@ export class Process {
 		const result = await killTree(this.dir, this.spec, { over: isOver(before), ...options });
 		if (result.status === "error") return { ...result, final: this.status() };
 		const { status } = await this.wait({ timeout: 2_000 }); // the keeper writes the end within moments
-		return { ...result, final: status };
+		// It may have ended by itself before a signal of ours reached anybody.
+		return { ...result, status: result.signalled.length === 0 && status.status !== "killed" ? "already_exited" : result.status, final: status };
 	}
 
 	/** Processes it has left running after its end. */

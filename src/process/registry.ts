@@ -70,8 +70,8 @@ export class Registry {
 		for (let hour = Math.floor(since / HOUR_MS); hour <= Math.floor(now / HOUR_MS); hour++) {
 			for (const ticket of this.ended(String(hour))) {
 				if (ticket.endedAt < since || (key !== undefined && ticket.task !== key)) continue;
-				const process = this.#open(ticket.id);
-				if (process) found.push(process);
+				const spec = this.#specs.get(ticket.id) ?? this.#read(ticket.id);
+				if (spec) found.push(this.#process(spec));
 			}
 		}
 		return found;
@@ -139,7 +139,13 @@ export class Registry {
 	}
 
 	#process(spec: Spec): Process {
-		return new Process(procDir(this.home, spec.id), spec, (process, status) => this.settle(process, status));
+		return new Process(procDir(this.home, spec.id), spec, (process, status) => {
+			try {
+				this.settle(process, status);
+			} catch {
+				// housekeeping, which a full or read-only disk must not let a status fail for; the ticket stays in `live`
+			}
+		});
 	}
 
 	#open(id: string): Process | undefined {
@@ -151,12 +157,16 @@ export class Registry {
 	#specOf(id: string): Spec | undefined {
 		const known = this.#specs.get(id);
 		if (known) return known;
+		const spec = this.#read(id);
+		if (spec) this.#specs.set(id, spec);
+		return spec;
+	}
+
+	#read(id: string): Spec | undefined {
 		try {
-			const spec = readSpec(procDir(this.home, id));
-			if (spec) this.#specs.set(id, spec);
-			return spec;
+			return readSpec(procDir(this.home, id));
 		} catch {
-			return undefined; // corrupt; see above
+			return undefined; // corrupt; `get` says so, and `doctor`
 		}
 	}
 

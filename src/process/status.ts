@@ -62,6 +62,7 @@ export function readStatus(dir: string, spec: Spec): Status {
 		if (witnessed) return running(dir, command, true); // dead, and its keeper is about to say how it ended
 		return { status: "lost", pid: command.pid, exitCode: null, reason: "its keeper was killed, so nobody saw how it ended" };
 	}
+	if (!fs.existsSync(dir)) return { status: "lost", pid: null, exitCode: null, reason: "its directory was removed" };
 	if (witnessed || isAlive(parts.keeper ?? spec.starter) || isAlive(spec.starter)) return { status: "starting" };
 	return { status: "lost", pid: null, exitCode: null, reason: "whoever started it, and its keeper, were killed during the start" };
 }
@@ -99,7 +100,7 @@ export function signalName(number: number): NodeJS.Signals | null {
  * sleeps in its read of an empty pipe that somebody (a grandchild) still holds, or is gone.
  */
 export function isDrained(dir: string): boolean {
-	if (readState(dir).kind === "closed") return true;
+	if (readState(dir).kind === "closed" || !fs.existsSync(dir)) return true;
 	const { collector, terminal, child } = readParts(dir);
 	if (!collector) return false; // it has not even introduced itself
 	if (!isAlive(collector)) return true;

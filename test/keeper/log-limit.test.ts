@@ -101,6 +101,18 @@ test("nothing is left of a process that is killed while it is paused at its limi
 	await until("its keeper is gone", () => !isAlive(keeper as Identity) && !isAlive(collector as Identity));
 });
 
+test("the tail of a command that ends while its log is full is kept, on a terminal too", async () => {
+	const runtime = await testRuntime();
+	for (const terminal of [false, true]) {
+		for (let round = 0; round < 8; round++) {
+			const process = await runtime.spawn({ command: "head -c 70000 /dev/zero", terminal, log: { limit: 64 * KIB, full: "block" } });
+			await process.wait({ timeout: 20_000 });
+			await until("the log is closed", () => readState(process.dir).kind === "closed");
+			expect(process.log.bounds()).toEqual({ first: 0, end: 70_000 });
+		}
+	}
+});
+
 test("a limit larger than the disk does not make it take the disk", async () => {
 	const runtime = await testRuntime();
 	const process = await runtime.spawn({ command: "seq -f %07g 100000; cat", log: { limit: 2 ** 50 } });
@@ -122,7 +134,7 @@ async function expectTail(home: string, truth: Buffer): Promise<void> {
 }
 
 /** Once the command has ended, what is left in the pipe may go over the limit. */
-const LAST_RUN = 17 * 4096;
+const LAST_RUN = 32 * 4096;
 
 /** What files take up on the disk, reserved room included. */
 function bytesOnDisk(dir: string, names: RegExp): number {

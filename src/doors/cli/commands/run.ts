@@ -57,7 +57,14 @@ Examples
 			...(typeof values.env === "string" ? { env: named(values.env) } : {}),
 			log: { ...(limit === undefined ? {} : { limit }), ...(full === undefined ? {} : { full }) },
 		};
-		const started = await (await call.runtime()).spawn(options);
+		// Ctrl-C during the start is for the command too.
+		let early = false;
+		const remember = () => {
+			early = true;
+		};
+		process.on("SIGINT", remember);
+		const started = await (await call.runtime()).spawn(options).finally(() => process.off("SIGINT", remember));
+		if (early) started.signal("SIGINT");
 		if (values.background) {
 			if (out.json) out.data(summary(started));
 			else out.line(started.id);
@@ -69,7 +76,7 @@ Examples
 
 async function foreground(call: Call, started: Process, seconds: number | undefined, onTimeout: "background" | "kill"): Promise<number> {
 	const over = new AbortController();
-	const timer = seconds === undefined ? undefined : setTimeout(() => over.abort("timeout"), seconds * 1000);
+	const timer = seconds === undefined ? undefined : setTimeout(() => over.abort("timeout"), Math.min(seconds * 1000, 2 ** 31 - 1));
 	const onSignals = passSignals(call, started);
 	const interactive = started.spec.terminal && process.stdin.isTTY && process.stdout.isTTY;
 	try {
