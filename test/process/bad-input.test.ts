@@ -123,7 +123,7 @@ test("without a file descriptor left a start fails clearly, and works again when
 	const script = `const fs = await import("node:fs"); const { openRuntime } = await import(${JSON.stringify(`${process.cwd()}/dist/index.js`)});
 		const runtime = await openRuntime({ home: ${JSON.stringify(runtime.home.root)}, warm: 0 });
 		await runtime.spawn({ command: "true" }).then((process) => process.wait());
-		const held = []; try { for (;;) held.push(fs.openSync("/dev/null")); } catch {}
+		const held = []; try { for (;;) held.push(fs.openSync("/dev/null")); } catch { /* EMFILE: none is left, as wanted */ }
 		const failed = await runtime.spawn({ command: "true" }).catch((error) => error.code);
 		for (const fd of held) fs.closeSync(fd);
 		const { status } = await (await runtime.spawn({ command: "exit 5" })).wait();
