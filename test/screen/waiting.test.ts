@@ -42,7 +42,7 @@ const WAITING: [string, string, "line" | "password" | "keys", RegExp][] = [
 		"keys",
 		/Please enter the commit message/,
 	],
-	["script", "script -qc \"read -r -s -p 'inside? ' x\" /dev/null", "password", /^inside\?$/],
+	["script", "SHELL=$BASH script -qc \"read -r -s -p 'inside? ' x\" /dev/null", "password", /^inside\?$/],
 ];
 
 describe("waits for input", () => {
