@@ -1,0 +1,11 @@
+/** What a door says of a call besides the model's arguments. */
+export interface Call {
+	/** Whose call it is. Default: the runtime's task. */
+	readonly task?: string;
+	/** Interrupts the call: a foreground command is killed with its tree, a wait just ends. */
+	readonly signal?: AbortSignal;
+	/** The door must answer within this many milliseconds; what is not finished then is `running`, with a note how to go on. */
+	readonly within?: number;
+	/** Told now and then while the call goes on, in words for people. */
+	readonly progress?: (message: string) => void;
+}
