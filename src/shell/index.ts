@@ -1,0 +1,2 @@
+/** The room of persistent shells: one kept bash per task runs its foreground commands, one after another, and keeps state. */
+export { type RunOptions, type RunResult, type ShellContext, Shells } from "./shells.js";
