@@ -1,4 +1,4 @@
-// Compile, and put the keeper's scripts beside the code that starts them.
+// Compile, and put the shell scripts beside the code that starts them.
 import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
@@ -7,7 +7,10 @@ import { root } from "./setup.mjs";
 
 const { status } = spawnSync(process.execPath, [path.join(root, "node_modules/typescript/bin/tsc"), "-b"], { cwd: root, stdio: "inherit" });
 if (status !== 0) process.exit(status ?? 1);
-fs.mkdirSync(path.join(root, "dist/keeper"), { recursive: true });
-for (const name of ["keeper.sh", "pty.py", "pty.pl"]) fs.copyFileSync(path.join(root, "src/keeper", name), path.join(root, "dist/keeper", name));
+for (const script of ["keeper/keeper.sh", "keeper/pty.py", "keeper/pty.pl", "shell/rc.bash", "shell/rescue.bash"]) {
+	const target = path.join(root, "dist", script);
+	fs.mkdirSync(path.dirname(target), { recursive: true });
+	fs.copyFileSync(path.join(root, "src", script), target);
+}
 const cli = path.join(root, "dist/doors/cli/main.js");
 if (fs.existsSync(cli)) fs.chmodSync(cli, 0o755);

@@ -96,3 +96,32 @@ export function sendSignal(pid: number, signal: NodeJS.Signals | number): boolea
 		return false; // ESRCH: gone. EPERM: not ours; the caller looks afterwards who survived
 	}
 }
+
+/** A file of /proc that is looked at again and again: one read each time, and a reused pid cannot be mistaken for the old one. */
+export class ProcFile {
+	static readonly #buffer = Buffer.allocUnsafeSlow(4096);
+	#fd: number | undefined;
+
+	constructor(path: string) {
+		try {
+			this.#fd = fs.openSync(path, "r");
+		} catch {
+			// gone already: it reads as nothing
+		}
+	}
+
+	/** Undefined once the process has gone. */
+	read(): string | undefined {
+		if (this.#fd === undefined) return undefined;
+		try {
+			return ProcFile.#buffer.toString("latin1", 0, fs.readSync(this.#fd, ProcFile.#buffer, 0, 4096, 0));
+		} catch {
+			return undefined;
+		}
+	}
+
+	close(): void {
+		if (this.#fd !== undefined) fs.closeSync(this.#fd);
+		this.#fd = undefined;
+	}
+}

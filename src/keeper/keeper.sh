@@ -60,6 +60,7 @@ hf_keep() {
   # R keeps `pipe` open for reading too: should the collector die, the command is paused, not killed by SIGPIPE.
   hf_record keeper && ( hf_record child || exit 124; hf_child )
   hf_status=$?
+  [ ! -e "$hf_d/held" ] || return 0 # the end is for others to write
   read -r hf_x <"$hf_d/state" # before the collector can see the end: blank means that nothing was started
   if [ -z "$hf_x" ]; then
     read -r hf_x <"$hf_d/exit"
@@ -79,7 +80,15 @@ hf_keep() {
 # is end-of-file and nothing runs. The plan (directory, environment, what to run) is emptied once it has been read.
 hf_child() {
   hf_join "$hf_cgroup"
-  read -r hf_x && [ "$hf_x" = go ] || return 125
+  read -r hf_x || return 125
+  case $hf_x in
+  go) ;;
+  hold)
+    hf_hold
+    return
+    ;;
+  *) return 125 ;;
+  esac
   . "$hf_d/plan" || return 125
   : >"$hf_d/plan"
   printf '\nlimit %s %s\n' "$hf_limit" "$hf_full" >&5
@@ -102,6 +111,15 @@ hf_child() {
   exec >"$hf_d/pipe" 2>&1 <&7 3<"$hf_d/command" 4>&- 5>&- 7<&-
   umask "$hf_umask"
   hf_exec "$hf_setsid"
+}
+
+# No command of our own: a persistent shell prints to this log and writes `exit`. We hold the pipe open until whoever runs
+# that shell lets go, or dies. `released` is there before the pipe can close, so that the shell can tell.
+hf_hold() {
+  : >"$hf_d/held"
+  hf_write state open
+  read -r hf_x
+  : >"$hf_d/released"
 }
 
 # Replace this shell by the command, through $1 (setsid) if given. Its text never appears in an argument list: bash reads

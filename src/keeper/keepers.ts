@@ -16,8 +16,9 @@ import { namesIn, removeDir, unlinkIfThere } from "../base/files.js";
 import type { Home } from "../base/home.js";
 import { isId, newId } from "../base/ids.js";
 import { type Identity, isAlive, readStat } from "../base/proc.js";
+import { Wakeup, watchDirectory } from "../base/watch.js";
 import type { Cgroups } from "./cgroup.js";
-import { BLANK_RECORD, procDir, readParts } from "./layout.js";
+import { BLANK_RECORD, hasStarted, procDir, readExit, readParts } from "./layout.js";
 import { type Plan, writePlan } from "./plan.js";
 import { findTools, keeperFile, type Tools } from "./tools.js";
 
@@ -32,6 +33,20 @@ interface Keeper {
 	readonly dir: string;
 	readonly go: number;
 	readonly process: ChildProcess;
+}
+
+/** A keeper without a command of its own: its log takes what somebody else prints into `pipe`. */
+export interface Held {
+	readonly id: string;
+	readonly dir: string;
+	/** From here on every runtime sees it as a process. */
+	show(): void;
+	/** Back to being nobody's business. False if somebody has noted its end meanwhile. */
+	hide(): boolean;
+	/** Hold the pipe no longer: the log closes when its last writer does. Done when the keeper itself has gone. */
+	letGo(): Promise<void>;
+	/** Remove a hidden one whose log is closed. */
+	remove(): void;
 }
 
 export interface Launch {
@@ -87,6 +102,52 @@ export class Keepers {
 		fs.writeSync(keeper.go, "go\n");
 		fs.closeSync(keeper.go);
 		return { id: keeper.id, dir: keeper.dir, keeperGone: gone };
+	}
+
+	/** A log to print to. Ready when this resolves. */
+	async hold(): Promise<Held> {
+		if (this.#warm.length === 0) await this.#warming;
+		const keeper = this.#warm.shift() ?? (await this.#newKeeper());
+		const { id, dir } = keeper;
+		const ticket = path.join(this.#home.live, id);
+		const gone = goneOf(keeper);
+		const wakeup = new Wakeup();
+		const unwatch = watchDirectory(dir, wakeup.poke);
+		void gone.then(() => wakeup.poke());
+		fs.writeSync(keeper.go, "hold\n");
+		try {
+			while (!hasStarted(dir)) {
+				if (keeper.process.exitCode !== null || keeper.process.signalCode !== null) {
+					const end = readExit(dir);
+					await this.#discard(keeper);
+					throw new HoldfastError("START_FAILED", `nothing ran: ${end?.kind === "none" ? end.reason : "its keeper was killed"}`);
+				}
+				await wakeup.next(1_000);
+			}
+		} finally {
+			unwatch();
+		}
+		let held = true;
+		return {
+			id,
+			dir,
+			show: () => fs.renameSync(this.#claim(id), ticket),
+			hide: () => {
+				try {
+					fs.renameSync(ticket, this.#claim(id));
+					return true;
+				} catch (error) {
+					if (errno(error) !== "ENOENT") throw error;
+					return false;
+				}
+			},
+			letGo: () => {
+				if (held) fs.closeSync(keeper.go);
+				held = false;
+				return gone;
+			},
+			remove: () => this.#remove(id),
+		};
 	}
 
 	/** Have a keeper ready for next time, once this start is out of the way. */
@@ -211,6 +272,8 @@ export class Keepers {
 		const [id, pid, start] = name.split(".");
 		if (!id || !isId(id) || !pid || !start || isAlive({ pid: Number(pid), start })) return;
 		try {
+			const { collector } = readParts(procDir(this.#home, id));
+			if (collector && isAlive(collector)) return; // somebody still prints there; the next runtime looks again
 			removeDir(procDir(this.#home, id));
 			unlinkIfThere(path.join(this.#home.blank, name));
 			this.cgroups?.remove(id);

@@ -6,8 +6,8 @@
 import fs from "node:fs";
 import path from "node:path";
 import { isAlive, readProc, readStat, sendSignal } from "../base/proc.js";
-import { readParts } from "../keeper/layout.js";
-import type { Spec } from "./spec.js";
+import { readExit, readParts } from "../keeper/layout.js";
+import type { Spec, Within } from "./spec.js";
 import { commandOf, markKilled } from "./status.js";
 import { type Snapshot, snapshot } from "./tree.js";
 
@@ -30,7 +30,8 @@ export async function killTree(dir: string, spec: Spec, options: { over: boolean
 
 	let left = await find();
 	for (const pid of left) {
-		if (!sendSignal(pid, "SIGTERM")) continue;
+		// An interactive bash ignores TERM, and would go on with what comes after the child that does not.
+		if (!sendSignal(pid, pid === spec.within?.bash.pid ? "SIGKILL" : "SIGTERM")) continue;
 		if (signalled.size === 0 && !options.over) markKilled(dir);
 		signalled.add(pid);
 		if (readStat(pid)?.state === "T") sendSignal(pid, "SIGCONT"); // a stopped process cannot act on TERM
@@ -57,6 +58,7 @@ export async function killTree(dir: string, spec: Spec, options: { over: boolean
 
 /** Everybody who belongs to this process and is alive, our own parts excluded. The command itself comes first. */
 export function members(now: Snapshot, dir: string, spec: Spec): number[] {
+	if (spec.within) return membersWithin(now, spec, spec.within, readExit(dir) === undefined);
 	const parts = readParts(dir);
 	const ours = new Set<number>();
 	for (const part of [parts.keeper, parts.collector, parts.terminal, spec.terminal ? parts.child : undefined]) {
@@ -80,6 +82,31 @@ export function members(now: Snapshot, dir: string, spec: Spec): number[] {
 	if (spec.kill === "subreaper" && parts.keeper && ours.has(parts.keeper.pid)) for (const pid of now.childrenOf(parts.keeper.pid)) if (!ours.has(pid)) add(pid);
 	if (!inCgroup(spec)) for (const pid of now.marked(spec.id)) add(pid);
 	return [...found].filter((pid) => isRunning(pid));
+}
+
+/**
+ * Of a shell's command: what carries its mark or holds its output; and as long as it is `current`, that is, no other
+ * command has begun since, what hangs below bash and is not older than the command, and what else has come into the
+ * shell's group since it began. bash itself is among them: it runs the command.
+ */
+export function membersWithin(now: Snapshot, spec: Spec, { bash, older, group, since }: Within, current: boolean): number[] {
+	const found = new Set<number>();
+	const add = (pid: number) => {
+		if (pid <= 1 || pid === process.pid || found.has(pid) || !now.stats.has(pid) || older.includes(pid) || isForeignKeeper(now, pid)) return;
+		found.add(pid);
+		if (pid !== bash.pid) for (const child of now.childrenOf(pid)) add(child);
+	};
+	const runs = current && now.stats.get(bash.pid)?.start === bash.start;
+	if (runs) {
+		add(bash.pid);
+		for (const pid of now.childrenOf(bash.pid)) add(pid);
+		for (const pid of cgroupProcs(group)) {
+			const marker = now.markerOf(pid);
+			if (Number(now.stats.get(pid)?.start) >= since && (marker === undefined || marker === spec.id)) add(pid);
+		}
+	}
+	for (const pid of now.marked(spec.id)) if (runs || pid !== bash.pid) add(pid);
+	return [...found].filter(isRunning);
 }
 
 /** What a kept process starts through Holdfast is kept itself: a kill stops at its keeper. */

@@ -5,14 +5,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { errno, fromSystem, HoldfastError } from "../base/errors.js";
 import { writeFifo } from "../base/fifo.js";
 import { statIfThere } from "../base/files.js";
-import { hostIdentity, readStat, sameHost } from "../base/proc.js";
+import { childrenOf, hostIdentity, readStat, sameHost, sendSignal } from "../base/proc.js";
 import { Wakeup, watchDirectory } from "../base/watch.js";
 import { readParts } from "../keeper/layout.js";
 import { guard } from "./guard.js";
 import { type KillResult, killTree, members } from "./kill.js";
 import { Log, LogCursor, type Slice } from "./log.js";
-import type { Spec } from "./spec.js";
-import { commandOf, isDrained, isOver, readStatus, type Status } from "./status.js";
+import type { Spec, Within } from "./spec.js";
+import { commandOf, isDrained, isOver, readStatus, type Status, siblingOf } from "./status.js";
 import { snapshot } from "./tree.js";
 import { type Condition, httpAnswers, PatternSearch, portOpens, type Until, untilSchema } from "./until.js";
 
@@ -74,7 +74,10 @@ export class Process {
 
 	/** The whole command, also where `spec.command` is cut. */
 	command(): string {
-		return this.spec.argv ? this.spec.command : fs.readFileSync(path.join(this.dir, "command"), "utf8");
+		if (this.spec.argv) return this.spec.command;
+		const text = fs.readFileSync(path.join(this.dir, "command"), "utf8");
+		const end = text.indexOf("\0"); // a log that served a shell before may have more behind it
+		return end < 0 ? text : text.slice(0, end);
 	}
 
 	/**
@@ -262,6 +265,10 @@ export class Process {
 		this.#mustRun(`send it ${signal}`);
 		const stat = command && readStat(command.pid);
 		if (!command || !stat || stat.start !== command.start) throw new HoldfastError("ENDED", `${this.id} has just ended`);
+		if (this.spec.within) {
+			this.#signalJobs(signal, this.spec.within);
+			return;
+		}
 		const group = this.spec.terminal && stat.foreground > 0 ? stat.foreground : stat.pgrp;
 		// The keeper of a terminal is in the command's group and shrugs off everything but these two.
 		const alone = this.spec.terminal && (signal === "SIGKILL" || signal === "SIGSTOP");
@@ -272,6 +279,13 @@ export class Process {
 			if (errno(error) === "EPERM") throw new HoldfastError("HOME", `not allowed to signal ${this.id}: it runs as another user`, { cause: error });
 			throw new HoldfastError("INVALID", `cannot send ${signal}: ${(error as Error).message}`, { cause: error });
 		}
+	}
+
+	/** A shell's command: its jobs lead groups of their own. Without one it is the shell that is at work. */
+	#signalJobs(signal: NodeJS.Signals, { bash, older }: Within): void {
+		const jobs = childrenOf(bash.pid).filter((pid) => !older.includes(pid));
+		if (jobs.length === 0) sendSignal(bash.pid, signal);
+		for (const pid of jobs) if (!sendSignal(-pid, signal)) sendSignal(pid, signal);
 	}
 
 	/** End it and everything it started, and look whether that worked. */
@@ -321,9 +335,11 @@ export class Process {
 	#watch(wakeup: Wakeup): () => void {
 		const unwatch = watchDirectory(this.dir, wakeup.poke);
 		const unguard = guard(this.dir, this.spec, wakeup.poke);
+		const unwatchShell = this.spec.within && watchDirectory(siblingOf(this.dir, this.spec.within.shell), wakeup.poke); // it may end with its shell
 		return () => {
 			unwatch();
 			unguard();
+			unwatchShell?.();
 		};
 	}
 }

@@ -106,7 +106,7 @@ export class Registry {
 	}
 
 	process = (spec: Spec): Process => {
-		this.#specs.set(spec.id, spec);
+		if (!spec.within) this.#specs.set(spec.id, spec); // a shell's log may serve another command next
 		return this.#process(spec);
 	};
 
@@ -158,7 +158,7 @@ export class Registry {
 		const known = this.#specs.get(id);
 		if (known) return known;
 		const spec = this.#read(id);
-		if (spec) this.#specs.set(id, spec);
+		if (spec && !spec.within) this.#specs.set(id, spec);
 		return spec;
 	}
 

@@ -5,11 +5,11 @@ import * as z from "zod";
 import { childEnvironment } from "../base/environment.js";
 import { fromSystem, HoldfastError } from "../base/errors.js";
 import { type Home, openHome } from "../base/home.js";
-import { hostIdentity, readStat } from "../base/proc.js";
+import { hostIdentity, type Identity, readStat } from "../base/proc.js";
 import { shellQuote } from "../base/quote.js";
 import { probeEvents, Wakeup, watchDirectory } from "../base/watch.js";
 import { type Cgroups, findCgroups } from "../keeper/cgroup.js";
-import { fill, Keepers } from "../keeper/keepers.js";
+import { fill, type Held, Keepers } from "../keeper/keepers.js";
 import { hasStarted } from "../keeper/layout.js";
 import type { Tools } from "../keeper/tools.js";
 import type { Process } from "./process.js";
@@ -78,6 +78,15 @@ export interface ListOptions {
 	readonly task?: string | null;
 	/** Also those that ended in the last half hour. Default true. */
 	readonly ended?: boolean;
+	/** Also the persistent shells of tasks. Default false. */
+	readonly shells?: boolean;
+}
+
+/** What only our own rooms may ask for. */
+export interface OwnSpawn {
+	readonly kind: "shell";
+	/** Called with the directory before anything runs. */
+	prepare(dir: string): void;
 }
 
 export async function openRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
@@ -93,7 +102,8 @@ export class Runtime implements AsyncDisposable {
 	readonly registry: Registry;
 	readonly #keepers: Keepers;
 	readonly #options: RuntimeOptions;
-	readonly #self = readStat(process.pid) ?? { pid: process.pid, start: "0" };
+	/** This very program. */
+	readonly self: Identity = readStat(process.pid) ?? { pid: process.pid, start: "0" };
 	#pruned = 0;
 	#pruneTimer: NodeJS.Timeout | undefined;
 	#starting = 0;
@@ -118,7 +128,7 @@ export class Runtime implements AsyncDisposable {
 	}
 
 	/** Start a process that outlives this program. Resolves once it runs; throws if nothing ran. */
-	async spawn(options: SpawnOptions): Promise<Process> {
+	async spawn(options: SpawnOptions, own?: OwnSpawn): Promise<Process> {
 		const wanted = parse(spawnSchema, options, "spawn");
 		const cwd = checkDirectory(wanted.cwd ?? process.cwd());
 		const task = wanted.task ?? this.task;
@@ -130,8 +140,8 @@ export class Runtime implements AsyncDisposable {
 			);
 		this.#starting++;
 		try {
-			this.#checkLimit(task);
-			return await this.#start(wanted, cwd, task);
+			if (!own) this.#checkLimit(task);
+			return await this.#start(wanted, cwd, task, own);
 		} catch (error) {
 			throw fromSystem(error, "cannot start a process");
 		} finally {
@@ -139,7 +149,12 @@ export class Runtime implements AsyncDisposable {
 		}
 	}
 
-	async #start(wanted: SpawnOptions, cwd: string, task: string): Promise<Process> {
+	/** A log for a foreground command of a shell. */
+	hold(): Promise<Held> {
+		return this.#keepers.hold().finally(() => this.#keepers.warmUp());
+	}
+
+	async #start(wanted: SpawnOptions, cwd: string, task: string, own?: OwnSpawn): Promise<Process> {
 		const tools = this.#keepers.tools;
 		const text = typeof wanted.command === "string";
 		const terminal = wanted.terminal ? { cols: 120, rows: 30, ...(wanted.terminal === true ? {} : wanted.terminal) } : undefined;
@@ -161,6 +176,7 @@ export class Runtime implements AsyncDisposable {
 				...(text ? { shell } : { argv: wanted.command as string[] }),
 				cwd,
 				stdin,
+				...(own ? { kind: own.kind } : {}),
 				...(terminal ? { terminal: { ...terminal, by: tools.pty?.name ?? "" } } : {}),
 				log,
 				place: "local",
@@ -168,10 +184,11 @@ export class Runtime implements AsyncDisposable {
 				...(cgroups ? { cgroup: cgroups.pathOf(id) } : {}),
 				startedAt: Date.now(),
 				host: hostIdentity(),
-				starter: { pid: this.#self.pid, start: this.#self.start },
+				starter: { pid: this.self.pid, start: this.self.start },
 			};
 			fill(dir, "command", text ? (wanted.command as string) : `set -- ${(wanted.command as string[]).map(shellQuote).join(" ")}\n`);
 			writeSpec(dir, spec);
+			own?.prepare(dir);
 			const env = childEnvironment(process.env, { ...(terminal ? { TERM: "xterm-256color" } : {}), ...wanted.env, HOLDFAST_ID: id });
 			return { cwd, env, mode: text ? shell : "argv", stdin, terminal, log, umask: process.umask() };
 		});
@@ -209,6 +226,7 @@ export class Runtime implements AsyncDisposable {
 		if (options.ended !== false) found.push(...this.registry.recent(task));
 		const seen = new Set<string>();
 		return found
+			.filter((process) => options.shells || process.spec.kind !== "shell")
 			.filter((process) => !seen.has(process.id) && seen.add(process.id))
 			.sort((a, b) => b.spec.startedAt - a.spec.startedAt || (a.id < b.id ? 1 : -1));
 	}
@@ -238,7 +256,7 @@ export class Runtime implements AsyncDisposable {
 		if (performance.now() - this.#counted.at > COUNT_MS) this.#counted = { at: performance.now(), live: this.registry.mayRun() };
 		this.#counted.live++;
 		if (this.#counted.live + this.#starting <= limit) return;
-		const running = this.registry.running(task).length + this.#starting - 1; // this very start is counted already
+		const running = this.registry.running(task).filter(({ spec }) => spec.kind !== "shell").length + this.#starting - 1; // this very start is counted already
 		if (running >= limit)
 			throw new HoldfastError(
 				"LIMIT",

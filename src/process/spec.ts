@@ -16,6 +16,10 @@ export interface Spec {
 	readonly shell?: "bash" | "sh";
 	readonly cwd: string;
 	readonly stdin: boolean;
+	/** A persistent shell: it belongs to its task, not into lists of what the task has started. */
+	readonly kind?: "shell";
+	/** A foreground command: not a process of its own, but what a persistent shell runs at the moment. */
+	readonly within?: Within;
 	readonly terminal?: { readonly cols: number; readonly rows: number; readonly by: string };
 	readonly log: { readonly limit: number; readonly full: "ring" | "block" };
 	readonly place: string;
@@ -24,6 +28,20 @@ export interface Spec {
 	readonly startedAt: number;
 	readonly host: HostIdentity;
 	readonly starter: Identity;
+}
+
+export interface Within {
+	/** The id of the shell, and its bash. */
+	readonly shell: string;
+	readonly bash: Identity;
+	/** Who sees that bash end. */
+	readonly keeper: Identity;
+	/** The control group of the shell, with all that its commands have started. */
+	readonly group?: string;
+	/** Children that bash had before: other commands started those. */
+	readonly older: readonly number[];
+	/** When it began, in clock ticks since boot: what is older does not belong to it. */
+	readonly since: number;
 }
 
 export const COMMAND_SHOWN = 4096;

@@ -34,7 +34,7 @@ export function plainlyRuns(dir: string, spec: Spec): boolean {
 export function readStatus(dir: string, spec: Spec): Status {
 	const parts = readParts(dir);
 	const command = commandOf(parts, spec);
-	const exit = readExit(dir);
+	const exit = readExit(dir) ?? endOfShell(dir, spec);
 	if (exit?.kind === "none") return { status: "error", reason: exit.reason, endedAt: exit.at };
 	if (exit) {
 		return {
@@ -56,7 +56,7 @@ export function readStatus(dir: string, spec: Spec): Status {
 	const witnessed = keeper !== undefined && isAlive(keeper);
 	if (command && isAlive(command)) return running(dir, command, witnessed);
 	// The keeper may have written the end since we looked for it above.
-	const again = witnessed ? undefined : readExit(dir);
+	const again = witnessed ? undefined : (readExit(dir) ?? endOfShell(dir, spec));
 	if (again) return readStatus(dir, spec);
 	if (command) {
 		if (witnessed) return running(dir, command, true); // dead, and its keeper is about to say how it ended
@@ -77,11 +77,21 @@ function running(dir: string, command: Identity, witnessed: boolean): Status {
 	};
 }
 
-/** The command's own process: below the terminal's keeper when there is one. */
-export const commandOf = (parts: Parts, spec: Spec): Identity | undefined => (spec.terminal ? parts.command : parts.child);
+/** The command's own process: below the terminal's keeper when there is one; for a foreground command the shell itself. */
+export const commandOf = (parts: Parts, spec: Spec): Identity | undefined => spec.within?.bash ?? (spec.terminal ? parts.command : parts.child);
 
 /** Who writes `exit`. */
-export const witnessOf = (parts: Parts, spec: Spec): Identity | undefined => (spec.terminal ? (parts.terminal ?? parts.keeper) : parts.keeper);
+export const witnessOf = (parts: Parts, spec: Spec): Identity | undefined =>
+	spec.within?.keeper ?? (spec.terminal ? (parts.terminal ?? parts.keeper) : parts.keeper);
+
+/** The directory of another process of the same home. */
+export const siblingOf = (dir: string, id: string): string => path.join(dir, "..", "..", id.charAt(5), id);
+
+/** A command that ended its shell (exit, exec, kill $$) ended as the shell did. */
+function endOfShell(dir: string, spec: Spec): ReturnType<typeof readExit> {
+	if (!spec.within || isAlive(spec.within.bash)) return undefined;
+	return readExit(dir) ?? readExit(siblingOf(dir, spec.within.shell)); // once more: it may have written its end and died since
+}
 
 const wasKilled = (dir: string): boolean => readIfThere(path.join(dir, "killed")) !== undefined;
 

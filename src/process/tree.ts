@@ -30,13 +30,16 @@ export class Snapshot {
 		return this.#owners.get(id) ?? [];
 	}
 
+	/** Which kept process's environment it was started with. */
+	markerOf = (pid: number): string | undefined => /(?:^|\0)HOLDFAST_ID=(proc_[0-9a-f]{12})(?:\0|$)/.exec(readProc(`/proc/${pid}/environ`) ?? "")?.[1];
+
 	#findOwners(): Map<string, number[]> {
 		const owners = new Map<string, number[]>();
 		for (const pid of this.stats.keys()) {
 			if (pid <= 2 || pid === process.pid) continue;
 			const found = new Set<string>();
-			const marker = /(?:^|\0)HOLDFAST_ID=(proc_[0-9a-f]{12})(?:\0|$)/.exec(readProc(`/proc/${pid}/environ`) ?? "");
-			if (marker?.[1]) found.add(marker[1]);
+			const marker = this.markerOf(pid);
+			if (marker) found.add(marker);
 			for (const fd of [0, 1, 2]) {
 				const holds = /\/(proc_[0-9a-f]{12})\/(?:pipe|in)$/.exec(linkOf(`/proc/${pid}/fd/${fd}`) ?? "");
 				if (holds?.[1]) found.add(holds[1]);

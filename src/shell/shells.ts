@@ -1,5 +1,8 @@
+import path from "node:path";
 import type { Process } from "../process/process.js";
 import type { Runtime } from "../process/runtime.js";
+import { Slots } from "./slots.js";
+import { TaskShell } from "./task.js";
 
 export interface RunOptions {
 	readonly task: string;
@@ -35,30 +38,68 @@ export interface RunResult {
 /** What a process started beside the shell inherits from it. */
 export interface ShellContext {
 	readonly cwd: string;
-	readonly env: Readonly<Record<string, string>>;
+	/** For `spawn`: what the shell exports, and undefined for what it has not of this program's own environment. */
+	readonly env: Readonly<Record<string, string | undefined>>;
 	readonly notes: readonly string[];
 }
 
+/** What rc.bash sets so that nothing pages or colours. A terminal is for paging and colouring. */
+const PLAIN: Readonly<Record<string, string>> = { PAGER: "cat", GIT_PAGER: "cat", MANPAGER: "cat", SYSTEMD_PAGER: "cat", NO_COLOR: "1", TERM: "dumb" };
+const NOT_INHERITED = ["HOLDFAST_ID", "_", "PWD", "OLDPWD", "SHLVL"];
+
 export class Shells {
-	constructor(readonly runtime: Runtime) {}
+	readonly #runtime: Runtime;
+	readonly #slots: Slots;
+	readonly #tasks = new Map<string, TaskShell>();
+	readonly #running = new Set<Promise<unknown>>();
+
+	constructor(runtime: Runtime) {
+		this.#runtime = runtime;
+		this.#slots = new Slots(runtime);
+	}
 
 	/** Run a command in the task's shell. Throws if it never started. */
-	run(_options: RunOptions): Promise<RunResult> {
-		throw new Error("to come");
+	run(options: RunOptions): Promise<RunResult> {
+		return this.#note(this.#of(options.task).run(options));
 	}
 
 	/** The directory and the exported environment of the task's shell. For a terminal, without what turns pagers and colour off. */
-	context(_options: { task: string; workdir?: string; terminal?: boolean }): Promise<ShellContext> {
-		throw new Error("to come");
+	async context(options: { task: string; workdir?: string; terminal?: boolean }): Promise<ShellContext> {
+		const { cwd, exported, notes } = await this.#note(this.#of(options.task).context());
+		const env: Record<string, string | undefined> = Object.fromEntries(Object.keys(process.env).map((name) => [name, undefined]));
+		for (const [name, value] of Object.entries(exported)) {
+			if (NOT_INHERITED.includes(name) || (options.terminal && PLAIN[name] === value)) delete env[name];
+			else env[name] = value;
+		}
+		if (options.terminal) delete env.TERM; // the terminal has its own
+		return { cwd: options.workdir === undefined ? cwd : path.resolve(cwd, options.workdir), env, notes };
 	}
 
-	/** End the task's shell; what it started in the background goes on. */
-	end(_task: string): Promise<void> {
-		throw new Error("to come");
+	/** End the task's shell, unless it is at work; what it has started goes on, and its state is there for the next one. */
+	end(task: string): Promise<void> {
+		return this.#note(this.#of(task).end());
 	}
 
 	/** Shells go on. */
-	close(): Promise<void> {
-		throw new Error("to come");
+	async close(): Promise<void> {
+		await Promise.allSettled(this.#running);
+		for (const task of this.#tasks.values()) task.close();
+		this.#tasks.clear();
+		await this.#slots.close();
+	}
+
+	#of(task: string): TaskShell {
+		const known = this.#tasks.get(task);
+		if (known) return known;
+		const shell = new TaskShell(this.#runtime, this.#slots, task);
+		this.#tasks.set(task, shell);
+		return shell;
+	}
+
+	#note<T>(work: Promise<T>): Promise<T> {
+		this.#running.add(work);
+		const done = () => this.#running.delete(work);
+		work.then(done, done);
+		return work;
 	}
 }

@@ -1,0 +1,225 @@
+/** One kept bash that runs commands. How it takes them is told in rc.bash. */
+import fs from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { errno, HoldfastError } from "../base/errors.js";
+import { type Identity, linkOf, ProcFile } from "../base/proc.js";
+import { Wakeup, watchDirectory } from "../base/watch.js";
+import { readParts } from "../keeper/layout.js";
+import { guard } from "../process/guard.js";
+import { describeEnd, type Process } from "../process/process.js";
+import type { Runtime } from "../process/runtime.js";
+import { isOver } from "../process/status.js";
+import { existingParent } from "./directory.js";
+
+const script = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+const BIRTH_MS = 10_000; // for the profile files of whoever it belongs to
+const IDLE_SECONDS = 24 * 3600; // a shell that nobody has used for so long ends by itself; its state stays
+const LOG_BYTES = 1024 * 1024;
+
+export interface Birth {
+	readonly task: string;
+	readonly cwd: string;
+	/** The state directory of the shell whose state it takes over. */
+	readonly from?: string;
+}
+
+export class Bash {
+	readonly process: Process;
+	readonly bash: Identity;
+	readonly keeper: Identity;
+	/** Where it keeps its state. */
+	readonly state: string;
+	/** Its directory when it last ended a command. */
+	cwd: string;
+	/** It has been told to end after the command it runs. */
+	left = false;
+	readonly #in: number;
+	readonly #stat: ProcFile;
+	readonly #children: ProcFile;
+	readonly #unwatch: () => void;
+	#poke: (() => void) | undefined;
+	#changed = false;
+	#closed = false;
+
+	/** A new one. If the profile files hang or end it, one without them; the notes say so. */
+	static async start(runtime: Runtime, birth: Birth): Promise<{ bash: Bash; notes: string[] }> {
+		if (birth.from) return { bash: await Bash.#born(runtime, birth, false), notes: [] };
+		try {
+			return { bash: await Bash.#born(runtime, birth, true), notes: [] };
+		} catch (error) {
+			if (!(error instanceof HoldfastError) || error.code !== "START_FAILED") throw error;
+			const bash = await Bash.#born(runtime, birth, false);
+			return { bash, notes: [`the shell's profile files (/etc/profile, ~/.profile and the like) were left out: ${error.message}`] };
+		}
+	}
+
+	static async #born(runtime: Runtime, birth: Birth, profile: boolean): Promise<Bash> {
+		const bash = runtime.tools.bash;
+		if (!bash)
+			throw new HoldfastError("START_FAILED", "there is no bash on this machine, and the persistent shell is one; install bash, or start a background process");
+		const env: Record<string, string | undefined> = {
+			...(birth.from ? Object.fromEntries(Object.keys(process.env).map((name) => [name, undefined])) : {}), // the state has it all
+			HF_PROCS: runtime.home.procs,
+			HF_RESCUE: script("rescue.bash"),
+			HF_FROM: birth.from ?? "",
+			HF_PROFILE: profile ? "1" : "",
+			HF_IDLE: String(IDLE_SECONDS),
+		};
+		const argv = [bash, "--noprofile", "--rcfile", script("rc.bash"), "--noediting", "-i"];
+		const options = { command: argv, cwd: existingParent(birth.cwd), task: birth.task, stdin: true, env, log: { limit: LOG_BYTES } };
+		const born = await runtime.spawn(options, {
+			kind: "shell",
+			prepare(dir) {
+				fs.mkdirSync(path.join(dir, "shell"), { mode: 0o700 });
+				for (const name of ["begun", "snap.0", "snap.1"]) fs.writeFileSync(path.join(dir, "shell", name), "", { mode: 0o600 });
+			},
+		});
+		const state = path.join(born.dir, "shell");
+		const wakeup = new Wakeup();
+		const unwatch = [watchDirectory(state, wakeup.poke), watchDirectory(born.dir, wakeup.poke)];
+		const deadline = performance.now() + BIRTH_MS;
+		try {
+			for (;;) {
+				const cwd = readTerminated(path.join(state, "ready"));
+				if (cwd !== undefined) return new Bash(born, cwd);
+				const status = born.status();
+				if (isOver(status)) throw new HoldfastError("START_FAILED", `they ended the shell (${describeEnd(status)})`);
+				if (performance.now() > deadline) {
+					await born.kill({ graceMs: 0 });
+					throw new HoldfastError("START_FAILED", `they took more than ${BIRTH_MS / 1000} s`);
+				}
+				await wakeup.next(deadline - performance.now());
+			}
+		} finally {
+			for (const stop of unwatch) stop();
+		}
+	}
+
+	/** One that another runtime, or this one before, has left behind; undefined if it is not to be used any more. */
+	static attach(process: Process): Bash | undefined {
+		const state = path.join(process.dir, "shell");
+		if (isOver(process.status()) || fs.existsSync(path.join(state, "left")) || process.pid === null) return undefined;
+		try {
+			return new Bash(process, (linkOf(`/proc/${process.pid}/cwd`) ?? "/").replace(/ \(deleted\)$/, ""));
+		} catch (error) {
+			if (errno(error) === "ENXIO" || errno(error) === "ENOENT") return undefined; // it is just ending
+			throw error;
+		}
+	}
+
+	private constructor(process: Process, cwd: string) {
+		const { child, keeper } = readParts(process.dir);
+		if (!child || !keeper) throw new HoldfastError("START_FAILED", "the shell's keeper has left no record of it");
+		this.process = process;
+		this.bash = child;
+		this.keeper = keeper;
+		this.cwd = cwd;
+		this.state = path.join(process.dir, "shell");
+		this.#in = fs.openSync(path.join(process.dir, "in"), fs.constants.O_WRONLY | fs.constants.O_NONBLOCK);
+		this.#stat = new ProcFile(`/proc/${child.pid}/stat`);
+		this.#children = new ProcFile(`/proc/${child.pid}/task/${child.pid}/children`);
+		const changed = () => {
+			this.#changed = true;
+			this.#poke?.();
+		};
+		const unwatch = watchDirectory(process.dir, (name) => {
+			if (name === null || name === "exit" || name === "stuck") changed();
+		});
+		const unguard = guard(process.dir, process.spec, changed);
+		this.#unwatch = () => {
+			unwatch();
+			unguard();
+		};
+	}
+
+	/** Have it run the command in a slot. One write, smaller than a pipe takes in one piece: all of it arrives, or nothing. */
+	send(name: string, workdir: boolean, poke: () => void): void {
+		this.#poke = poke;
+		this.#changed = false;
+		fs.writeSync(
+			this.#in,
+			`${workdir ? "__hf_w=1 " : ""}__hf_n=${name} PROMPT_COMMAND=$__hf_p\n__hf_post\n[[ $__hf_e = ${name} ]]||{ POSIXLY_CORRECT=;\\. "$__hf_x" ${name};} 2>|"$__hf_y"\n`,
+		);
+	}
+
+	/** Go to another directory for good, before the next command. */
+	moveTo(dir: string): void {
+		fs.writeFileSync(path.join(this.state, "go"), `${dir}\0`, { mode: 0o600 });
+		fs.writeSync(this.#in, `\\builtin mapfile -d '' -n 1 __hf_v <"$__hf_d/go";\\builtin cd -- "$__hf_v"\n`);
+		this.cwd = dir;
+	}
+
+	/** End it, once it has run what it runs now. What it has started goes on. */
+	leave(): void {
+		this.left = true;
+		try {
+			fs.writeFileSync(path.join(this.state, "left"), "", { mode: 0o600 });
+			fs.writeSync(this.#in, "\\builtin trap - EXIT;\\builtin exit\n");
+		} catch {
+			// it has ended already
+		}
+		this.close();
+	}
+
+	/** Something about the shell itself has changed since this was last asked: it ended, or could not record an end. */
+	takeChange(): boolean {
+		const changed = this.#changed;
+		this.#changed = false;
+		return changed;
+	}
+
+	isStuck(): boolean {
+		return fs.existsSync(path.join(this.process.dir, "stuck"));
+	}
+
+	clearStuck(): void {
+		fs.rmSync(path.join(this.process.dir, "stuck"), { force: true });
+	}
+
+	isOver(): boolean {
+		return isOver(this.process.status());
+	}
+
+	children(): number[] {
+		return (this.#children.read() ?? "").trim().split(" ").filter(Boolean).map(Number);
+	}
+
+	/** Changes whenever the shell has a new child or has reaped one: its children, and the page faults of those it waited for. */
+	forkMark(): string {
+		const stat = this.#stat.read() ?? "";
+		const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ", 11);
+		return `${fields[8]} ${fields[10]} ${this.#children.read()}`;
+	}
+
+	/** How much the shell itself has printed, outside of any command. */
+	offset(): number {
+		return this.process.log.bounds().end;
+	}
+
+	/** Of the command that it took last. */
+	begun(): string {
+		return fs.readFileSync(path.join(this.state, "begun"), "latin1").trim();
+	}
+
+	/** Stop looking at it; it goes on. */
+	close(): void {
+		if (this.#closed) return;
+		this.#closed = true;
+		fs.closeSync(this.#in);
+		this.#stat.close();
+		this.#children.close();
+		this.#unwatch();
+		this.#poke = undefined;
+	}
+}
+
+function readTerminated(file: string): string | undefined {
+	try {
+		const text = fs.readFileSync(file, "utf8");
+		return text.endsWith("\0") ? text.slice(0, -1) : undefined;
+	} catch (error) {
+		if (errno(error) === "ENOENT") return undefined;
+		throw error;
+	}
+}

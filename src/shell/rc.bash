@@ -1,0 +1,149 @@
+# The persistent shell's own part: the rcfile of `bash -i` without a terminal, whose standard input is a FIFO.
+#
+# bash reads that FIFO as its script, so taking the next line is C code that no shell text can shadow; SIGINT throws a
+# running command away and keeps the shell, and the line after it is still read. For each command a runtime writes three
+# lines in one piece (bash.ts), N being the id of the command's directory and a number that makes it unique:
+#
+#   __hf_n=N PROMPT_COMMAND=$__hf_p      the command runs from PROMPT_COMMAND: at top level, in no function
+#   __hf_post                            once more, should the command have been thrown away
+#   [[ $__hf_e = N ]] || …               its end could not be recorded: rescue.bash, and `stuck` tells the runtime
+#
+# What the command prints goes to the FIFO `pipe` in its directory, its end to `exit` and `cwd` there. All names start
+# with __hf_, since the shell belongs to whoever uses it. Every builtin of ours is called through `builtin`.
+
+__hf_g=$HF_PROCS
+__hf_y=$__hf_g/${HOLDFAST_ID:5:1}/$HOLDFAST_ID
+__hf_d=$__hf_y/shell
+__hf_y=$__hf_y/stuck
+__hf_x=$HF_RESCUE
+
+__hf_pre() {
+	__hf_q=$? __hf_t=$__hf_rc
+	if [[ $__hf_n != "$__hf_l" ]]; then
+		__hf_l=$__hf_n __hf_rc= __hf_k=9999 HOLDFAST_ID=proc_${__hf_n%.*}
+		__hf_s=$__hf_g/${__hf_n:0:1}/$HOLDFAST_ID
+		__hf_o=$__hf_s/pipe
+		if [[ ! $__hf_m ]]; then __hf_m=1; builtin set +m; builtin set -m; fi # bash reads its rcfile without job control
+		if [[ $__hf_ps ]]; then PS1=$__hf_ps __hf_ps=; fi
+		builtin printf '%-63s\n' "$__hf_n" 1<>"$__hf_d/begun"
+		# Opened for both, so that it cannot block; then, if nobody has let go of it yet, its reader is still there.
+		builtin exec {__hf_k}<>"$__hf_o"
+		__hf_c='\builtin return 125'
+		if [[ ! -e $__hf_s/released ]]; then builtin mapfile -d '' -n 1 __hf_c <"$__hf_s/command"; fi
+		if [[ $__hf_w ]]; then
+			builtin mapfile -d '' -n 1 __hf_w <"$__hf_s/workdir"
+			__hf_b=("$PWD" "$OLDPWD")
+			builtin cd -- "$__hf_w" 2>/dev/null || __hf_c='\builtin echo "holdfast: cannot enter the working directory" >&2; \builtin return 126'
+		fi
+		builtin history -s -- "$__hf_c"
+	else
+		__hf_c=: __hf_o=/dev/null # here again: it was thrown away
+		if [[ $__hf_e != "$__hf_n" && ! $__hf_rc ]]; then __hf_rc=$__hf_q; fi
+	fi
+	builtin return "$__hf_t"
+}
+
+__hf_post() {
+	__hf_t=$?
+	if [[ $__hf_e != "$__hf_n" ]]; then
+		if [[ ! $__hf_rc ]]; then __hf_rc=$__hf_t; fi
+		command exec {__hf_k}<&- # `builtin exec` would undo it
+		if [[ $__hf_w ]]; then
+			__hf_w=
+			builtin cd -- "${__hf_b[0]}" 2>/dev/null && OLDPWD=${__hf_b[1]}
+		fi
+		builtin printf '%s\0' "$PWD" 1<>"$__hf_s/cwd"
+		if builtin printf '%-63s\n' "exit $__hf_rc -" 1<>"$__hf_s/exit"; then
+			__hf_v=
+			builtin printf -v __hf_v %s "$__hf_n" # proof that it was the real printf
+			__hf_e=$__hf_v
+		fi
+		builtin set +eutvx
+		__hf_c= PROMPT_COMMAND=
+		if [[ ! -o monitor ]]; then builtin set -m; fi
+		TMOUT=$__hf_idle
+		if [[ $PS1 ]]; then __hf_ps=$PS1; PS1=; fi
+		__hf_snap
+	fi
+}
+
+# The state, for the shell that comes after this one. Two files by turns, overwritten in place (freeing blocks takes
+# longer than all the rest): one is whole when its last number is that of its first line, which also names the last command.
+__hf_snap() {
+	builtin set +euvx
+	__hf_sn=$((__hf_sn + 1))
+	{
+		builtin printf '#hf %s %s\n' "$__hf_sn" "$__hf_n"
+		builtin declare -p
+		builtin declare -f
+		builtin declare -F
+		builtin alias -p
+		builtin umask -p
+		builtin trap -p
+		builtin printf '__hf_so=%q __hf_bo=%q\n\\builtin cd -- %q\n#hf-end %s\n' "$SHELLOPTS" "$BASHOPTS" "$PWD" "$__hf_sn"
+	} 1<>"$__hf_d/snap.$((__hf_sn & 1))"
+}
+
+__hf_abort() { builtin trap - INT; builtin kill -INT "$$"; }
+builtin declare -fr __hf_pre __hf_post __hf_snap __hf_abort
+
+__hf_p='__hf_pre
+\builtin eval "$__hf_c" </dev/null >>"$__hf_o" 2>&1 {__hf_k}<&-
+__hf_post'
+
+__hf_sn=0
+if [[ $HF_FROM ]]; then
+	# The newest whole snapshot of the shell before this one.
+	for __hf_i in 0 1; do
+		if [[ -e $HF_FROM/snap.$__hf_i ]]; then
+			builtin mapfile -d '' -n 1 __hf_v <"$HF_FROM/snap.$__hf_i" # not $(<…), which cuts newlines at the end
+			__hf_t=${__hf_v%%$'\n'*} __hf_t=${__hf_t#\#hf } __hf_t=${__hf_t%% *}
+			if [[ $__hf_t =~ ^[0-9]+$ && $__hf_v == *$'\n#hf-end '"$__hf_t"$'\n'* ]] && ((__hf_t > __hf_sn)); then
+				__hf_sn=$__hf_t
+				__hf_c=${__hf_v%%$'\n#hf-end '"$__hf_t"$'\n'*}
+			fi
+		fi
+	done
+	__hf_keep=("$__hf_g" "$__hf_d" "$__hf_y" "$__hf_x" "$HF_PROCS" "$HF_IDLE" "$HOLDFAST_ID")
+	builtin eval "$__hf_c"
+	__hf_g=${__hf_keep[0]} __hf_d=${__hf_keep[1]} __hf_y=${__hf_keep[2]} __hf_x=${__hf_keep[3]} HF_PROCS=${__hf_keep[4]} HF_IDLE=${__hf_keep[5]} HOLDFAST_ID=${__hf_keep[6]}
+	# Options as they were, but for those that are the shell's own. posix comes last: it changes how all else is understood.
+	for __hf_i in allexport braceexpand errtrace functrace hashall ignoreeof keyword noclobber noglob nolog notify physical pipefail privileged posix; do
+		case :$__hf_so: in
+		*":$__hf_i:"*) builtin set -o "$__hf_i" ;;
+		*) [[ ! -o $__hf_i ]] || builtin set +o "$__hf_i" ;;
+		esac
+	done
+	while builtin read -r __hf_v __hf_t __hf_i; do
+		case $__hf_i in login_shell | restricted_shell | expand_aliases | extdebug | checkwinsize) builtin continue ;; esac
+		case :$__hf_bo: in
+		*":$__hf_i:"*) [[ $__hf_t = -s ]] || builtin shopt -s "$__hf_i" ;;
+		*) [[ $__hf_t = -u ]] || builtin shopt -u "$__hf_i" ;;
+		esac
+	done < <(builtin shopt -p)
+	builtin unset __hf_keep __hf_so __hf_bo
+elif [[ $HF_PROFILE ]]; then
+	# As a login shell would. They may print, fail or read: none of it is any command's business.
+	if [[ -r /etc/profile ]]; then builtin . /etc/profile; fi </dev/null
+	for __hf_i in ~/.bash_profile ~/.bash_login ~/.profile; do
+		if [[ -r $__hf_i ]]; then builtin . "$__hf_i"; builtin break; fi
+	done </dev/null
+fi
+if [[ ! $HF_FROM ]]; then
+	export PAGER=cat GIT_PAGER=cat MANPAGER=cat SYSTEMD_PAGER=cat TERM=dumb
+	[[ $FORCE_COLOR ]] || export NO_COLOR=1
+fi
+
+if [[ $PS1 && $HF_FROM ]]; then __hf_ps=$PS1; fi
+PS1= PS2= PROMPT_COMMAND= __hf_n= __hf_e= __hf_l= __hf_rc=0 __hf_c= __hf_o= __hf_s= __hf_t= __hf_m= __hf_w= __hf_k=9999 __hf_b=() __hf_idle=$HF_IDLE
+builtin trap - DEBUG ERR RETURN INT
+builtin trap __hf_snap EXIT
+builtin trap __hf_abort USR1
+builtin shopt -u extdebug checkwinsize
+builtin shopt -s expand_aliases
+builtin set +eutvx +o history +H
+builtin unset HISTFILE MAILCHECK POSIXLY_CORRECT HF_PROCS HF_RESCUE HF_FROM HF_PROFILE HF_IDLE __hf_i __hf_v __hf_q
+TMOUT=$__hf_idle
+builtin export HOLDFAST_ID
+__hf_snap
+builtin printf '%s\0' "$PWD" 1<>"$__hf_d/ready"

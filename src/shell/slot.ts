@@ -1,0 +1,143 @@
+/**
+ * A slot is a log that waits for a foreground command: a process directory with a keeper and no command of its own. One
+ * that has served a command which neither printed nor started anything serves the next one too, since nobody can tell;
+ * every other command keeps its slot for itself, so that what its background jobs print later stays with it.
+ */
+import fs from "node:fs";
+import path from "node:path";
+import { readIfThere } from "../base/files.js";
+import { childrenOf, ProcFile, parseStat } from "../base/proc.js";
+import { Wakeup, watchDirectory } from "../base/watch.js";
+import type { Held } from "../keeper/keepers.js";
+import { BLANK_RECORD, type ExitRecord, readExit, readParts, readState, segmentName } from "../keeper/layout.js";
+import type { Runtime } from "../process/runtime.js";
+import type { Spec } from "../process/spec.js";
+import { isDrained } from "../process/status.js";
+
+const CLOSE_MS = 1_000; // how long a log may take to close once everybody seems to be gone
+
+export class Slot {
+	readonly id: string;
+	readonly dir: string;
+	readonly #held: Held;
+	readonly #unwatch: () => void;
+	readonly #first: string;
+	#poke: (() => void) | undefined;
+	#uses = 0;
+	#specBytes = 0;
+	#copier: ProcFile | undefined;
+
+	constructor(held: Held) {
+		this.#held = held;
+		this.id = held.id;
+		this.dir = held.dir;
+		this.#first = path.join(held.dir, segmentName(0));
+		this.#unwatch = watchDirectory(held.dir, (name) => {
+			if (name === null || name === "exit") this.#poke?.();
+		});
+	}
+
+	/** Put a command here, for everybody to see. Returns what the shell is to call it. */
+	begin(spec: Spec, command: string, workdir: string | undefined, poke: () => void): string {
+		this.#poke = poke;
+		if (this.#uses++ > 0) overwrite(path.join(this.dir, "exit"), BLANK_RECORD);
+		const text = `${JSON.stringify(spec)}\n`;
+		const bytes = Buffer.byteLength(text);
+		overwrite(path.join(this.dir, "spec.json"), text + " ".repeat(Math.max(0, this.#specBytes - bytes))); // of an earlier and longer one nothing may be left
+		this.#specBytes = Math.max(this.#specBytes, bytes);
+		overwrite(path.join(this.dir, "command"), `${command}\0`);
+		if (workdir !== undefined) fs.writeFileSync(path.join(this.dir, "workdir"), `${workdir}\0`, { mode: 0o600 });
+		this.#held.show();
+		return `${this.id.slice(5)}.${this.#uses}`;
+	}
+
+	end(): ExitRecord | undefined {
+		return readExit(this.dir);
+	}
+
+	/** The end as it was brought about, whatever the shell made of it. */
+	override(code: number): void {
+		overwrite(path.join(this.dir, "exit"), `exit ${code} -`.padEnd(BLANK_RECORD.length - 1).concat("\n"));
+	}
+
+	/** The shell's directory after the command. */
+	cwd(): string | undefined {
+		return readIfThere(path.join(this.dir, "cwd"))?.split("\0")[0];
+	}
+
+	/** Has all that was printed before the end reached the log? Asked after every command, so the copier is kept in view. */
+	drained(): boolean {
+		const stat = parseStat(this.#copier?.read() ?? "");
+		if (stat?.comm === "dd" && stat.state === "S") return true;
+		if (stat && stat.state !== "Z" && stat.state !== "X") return false;
+		this.#copier?.close();
+		this.#copier = undefined;
+		const { collector } = readParts(this.dir);
+		const dd = collector && childrenOf(collector.pid).flatMap(childrenOf)[0];
+		if (dd !== undefined) this.#copier = new ProcFile(`/proc/${dd}/stat`);
+		return isDrained(this.dir);
+	}
+
+	printed(): boolean {
+		try {
+			return fs.statSync(this.#first).size > 0;
+		} catch {
+			return true; // dropped from a ring: there was a lot
+		}
+	}
+
+	/** After a command that left no trace: ready for another. */
+	reset(): boolean {
+		this.#poke = undefined;
+		return this.#held.hide();
+	}
+
+	/** The log is no longer held open for the shell; whoever prints still holds it. */
+	letGo(): Promise<void> {
+		this.#stop();
+		return this.#held.letGo();
+	}
+
+	/** Remove it once nobody can print any more. If somebody still can, it stays, as a process that has ended. */
+	async remove(runtime: Runtime, spec: Spec): Promise<void> {
+		const hidden = this.#held.hide();
+		const wakeup = new Wakeup();
+		const unwatch = watchDirectory(this.dir, wakeup.poke);
+		const deadline = Date.now() + CLOSE_MS;
+		await this.letGo();
+		while (readState(this.dir).kind !== "closed" && Date.now() < deadline) await wakeup.next(deadline - Date.now());
+		unwatch();
+		if (!hidden) return; // its end has been noted: it goes when it is old
+		if (readState(this.dir).kind === "closed") this.#held.remove();
+		else {
+			this.#held.show();
+			runtime.registry.process(spec).status(); // notes its end
+		}
+	}
+
+	/** One that was never used. */
+	async discard(): Promise<void> {
+		const wakeup = new Wakeup();
+		const unwatch = watchDirectory(this.dir, wakeup.poke);
+		await this.letGo();
+		while (readState(this.dir).kind !== "closed" && fs.existsSync(this.dir)) await wakeup.next(100);
+		unwatch();
+		this.#held.remove();
+	}
+
+	#stop(): void {
+		this.#unwatch();
+		this.#poke = undefined;
+		this.#copier?.close();
+		this.#copier = undefined;
+	}
+}
+
+function overwrite(file: string, text: string): void {
+	const fd = fs.openSync(file, fs.constants.O_WRONLY);
+	try {
+		fs.writeSync(fd, text, 0);
+	} finally {
+		fs.closeSync(fd);
+	}
+}

@@ -1,0 +1,48 @@
+/** Slots that wait for commands, so that none has to wait for a slot. */
+import type { Runtime } from "../process/runtime.js";
+import { Slot } from "./slot.js";
+
+const READY = 2;
+
+export class Slots {
+	readonly #runtime: Runtime;
+	readonly #ready: Slot[] = [];
+	#making: Promise<void> | undefined;
+	#closed = false;
+
+	constructor(runtime: Runtime) {
+		this.#runtime = runtime;
+	}
+
+	async take(): Promise<Slot> {
+		if (this.#ready.length === 0) await this.#making; // nearly there; if that failed, the next line says why
+		const slot = this.#ready.shift() ?? new Slot(await this.#runtime.hold());
+		return slot;
+	}
+
+	/** One that nobody can tell from a new one. */
+	giveBack(slot: Slot): void {
+		if (this.#closed) void slot.discard();
+		else this.#ready.unshift(slot);
+	}
+
+	/** Make more, while nobody waits. */
+	fill(): void {
+		if (this.#closed || this.#making || this.#ready.length >= READY) return;
+		this.#making = (async () => {
+			try {
+				while (!this.#closed && this.#ready.length < READY) this.#ready.push(new Slot(await this.#runtime.hold()));
+			} catch {
+				// only a convenience: whoever needs one meets the same obstacle and reports it
+			} finally {
+				this.#making = undefined;
+			}
+		})();
+	}
+
+	async close(): Promise<void> {
+		this.#closed = true;
+		await this.#making;
+		await Promise.all(this.#ready.splice(0).map((slot) => slot.discard()));
+	}
+}

@@ -1,0 +1,65 @@
+/** What a shell writes of its state after each command: see `__hf_snap` in rc.bash. */
+import path from "node:path";
+import { readIfThere } from "../base/files.js";
+
+export interface ShellState {
+	/** Of the command after which it was written; empty at the birth of the shell. */
+	readonly command: string;
+	readonly exported: Readonly<Record<string, string>>;
+}
+
+/** The newest whole state in a shell's directory; undefined before the first. */
+export function readState(dir: string): ShellState | undefined {
+	let newest: { number: number; command: string; text: string } | undefined;
+	for (const name of ["snap.0", "snap.1"]) {
+		const text = readIfThere(path.join(dir, name)) ?? "";
+		const head = /^#hf (\d+) (\S*)\n/.exec(text);
+		if (!head) continue;
+		const end = text.indexOf(`\n#hf-end ${head[1]}\n`);
+		const number = Number(head[1]);
+		if (end >= 0 && number > (newest?.number ?? 0)) newest = { number, command: head[2] ?? "", text: text.slice(head[0].length, end + 1) };
+	}
+	return newest && { command: newest.command, exported: exportedIn(newest.text) };
+}
+
+/** The exported variables in what `declare -p` prints. Values are read as bash quotes them; nothing is ever executed. */
+export function exportedIn(text: string): Record<string, string> {
+	const found: Record<string, string> = {};
+	const lines = /^declare -(\S+) ([A-Za-z_]\w*)(=?)/gm;
+	for (let line = lines.exec(text); line; line = lines.exec(text)) {
+		const [, flags = "", name = "", equals] = line;
+		if (!equals || /[aA]/.test(flags)) continue;
+		const value = quoted(text, lines.lastIndex);
+		if (!value) continue;
+		lines.lastIndex = value.end; // a value of several lines is no declaration
+		if (flags.includes("x")) found[name] = value.text;
+	}
+	return found;
+}
+
+const ANSI: Readonly<Record<string, string>> = { a: "\x07", b: "\b", e: "\x1b", E: "\x1b", f: "\f", n: "\n", r: "\r", t: "\t", v: "\v" };
+
+/** A word in double quotes or in $'…', at an offset of a text. */
+function quoted(text: string, from: number): { text: string; end: number } | undefined {
+	const ansi = text.startsWith("$'", from);
+	if (!ansi && text[from] !== '"') return undefined;
+	const bytes: Buffer[] = [];
+	for (let at = from + (ansi ? 2 : 1); at < text.length; at++) {
+		const char = text[at] as string;
+		if (char === (ansi ? "'" : '"')) return { text: Buffer.concat(bytes).toString("utf8"), end: at + 1 };
+		if (char !== "\\") {
+			const code = text.codePointAt(at) as number;
+			if (code > 0xffff) at++;
+			bytes.push(Buffer.from(String.fromCodePoint(code)));
+			continue;
+		}
+		const next = text[++at] ?? "";
+		const octal = ansi && /^[0-7]{1,3}/.exec(text.slice(at, at + 3))?.[0];
+		if (octal) {
+			bytes.push(Buffer.from([Number.parseInt(octal, 8)])); // a byte; several may make one character
+			at += octal.length - 1;
+		} else if (ansi) bytes.push(Buffer.from(ANSI[next] ?? next));
+		else bytes.push(Buffer.from(/["\\$`]/.test(next) ? next : `\\${next}`));
+	}
+	return undefined;
+}

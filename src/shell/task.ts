@@ -1,0 +1,226 @@
+/** The shell of one task, as one runtime sees it: the persistent one, or for a second command at the same time one of its own. */
+import path from "node:path";
+import { HoldfastError } from "../base/errors.js";
+import { statIfThere } from "../base/files.js";
+import { utf8 } from "../base/text.js";
+import { procDir } from "../keeper/layout.js";
+import type { Runtime } from "../process/runtime.js";
+import { readSpec } from "../process/spec.js";
+import { Bash } from "./bash.js";
+import { type Outcome, runCommand } from "./command.js";
+import { existingParent } from "./directory.js";
+import { Seat } from "./seat.js";
+import type { RunOptions, RunResult } from "./shells.js";
+import type { Slot } from "./slot.js";
+import type { Slots } from "./slots.js";
+import { readState } from "./state.js";
+
+const TRIES = 3;
+const AFTER_BYTES = 64 * 1024;
+
+interface Using {
+	bash: Bash;
+	readonly own: boolean; // not the task's own shell, but one for this command alone
+	readonly notes: string[];
+}
+
+export class TaskShell {
+	readonly #runtime: Runtime;
+	readonly #slots: Slots;
+	readonly #task: string;
+	readonly #seat: Seat;
+	#bash: Bash | undefined;
+
+	constructor(runtime: Runtime, slots: Slots, task: string) {
+		this.#runtime = runtime;
+		this.#slots = slots;
+		this.#task = task;
+		this.#seat = new Seat(runtime, task);
+	}
+
+	async run(options: RunOptions): Promise<RunResult> {
+		const slot = await this.#slots.take();
+		const own = !this.#seat.take(slot.id);
+		let outcome: Outcome | undefined;
+		let using: Using | undefined;
+		try {
+			for (let tries = 1; ; tries++) {
+				using = own ? await this.#another() : await this.#main(using?.notes);
+				outcome = await this.#send(using, slot, options);
+				if (outcome.end !== "unsent") break;
+				slot.reset(); // the shell had ended before it took the command: it is certain that nothing ran
+				if (tries === TRIES) throw new HoldfastError("START_FAILED", "nothing ran: the shell ended again and again before it took the command");
+			}
+			return await this.#result(using, slot, outcome);
+		} catch (error) {
+			if (!outcome || outcome.end === "unsent") this.#slots.giveBack(slot);
+			throw error;
+		} finally {
+			if (!own) this.#seat.giveBack();
+			else if (outcome?.end !== "running") using?.bash.leave();
+			this.#slots.fill();
+		}
+	}
+
+	async #send({ bash, notes }: Using, slot: Slot, options: RunOptions): Promise<Outcome> {
+		if (options.signal?.aborted) throw new HoldfastError("ABORTED", "interrupted before it started; nothing ran", { cause: options.signal.reason });
+		if (!isDirectory(bash.cwd)) {
+			const parent = existingParent(bash.cwd);
+			notes.push(`the shell's directory ${bash.cwd} is gone; it is in ${parent} now`);
+			bash.moveTo(parent);
+		}
+		const workdir = options.workdir === undefined ? undefined : path.resolve(bash.cwd, options.workdir);
+		if (workdir !== undefined) checkWorkdir(workdir);
+		return runCommand(bash, slot, { ...options, ...(workdir === undefined ? {} : { workdir }), starter: this.#runtime.self });
+	}
+
+	async #result(using: Using, slot: Slot, outcome: Outcome): Promise<RunResult> {
+		const { bash, own, notes } = using;
+		const process = this.#runtime.registry.process(outcome.spec);
+		const durationMs = Math.round(performance.now() - outcome.startedAt);
+		let after = "";
+		let end = outcome.forced ?? ("exited" as RunResult["end"]);
+		let exitCode = outcome.code;
+		let signal: NodeJS.Signals | null = null;
+		if (outcome.end === "ended") bash.cwd = slot.cwd() ?? bash.cwd;
+		if (outcome.end === "died") {
+			const status = bash.process.status();
+			after = this.#lastWords(bash, outcome);
+			if (status.status === "exited" || status.status === "killed") ({ exitCode, signal } = status);
+			else if (!outcome.forced) end = "lost";
+			if (!own) {
+				using.bash = (await this.#main()).bash;
+				notes.push("the command ended the shell it ran in; a new one has taken over its directory, variables, functions and options as far as known");
+			}
+		}
+		if (outcome.end === "running") {
+			end = "running";
+			bash.leave();
+			void slot.letGo();
+			if (!own) {
+				this.#bash = undefined;
+				using.bash = (await this.#main()).bash;
+			}
+		}
+		if (outcome.forced) {
+			exitCode = outcome.forced === "timeout" ? 124 : 130;
+			signal = null;
+			slot.override(exitCode);
+		}
+		const tracked = outcome.end === "running" || outcome.left;
+		let released = false;
+		return {
+			end,
+			process,
+			tracked,
+			exitCode,
+			signal,
+			after,
+			cwd: using.bash.cwd,
+			durationMs,
+			notes,
+			release: ({ keep = false } = {}) => {
+				if (released) return;
+				released = true;
+				if (outcome.end === "running") return;
+				if (outcome.traceless && slot.reset()) this.#slots.giveBack(slot);
+				else if (keep || outcome.left) {
+					process.status(); // notes its end
+					void slot.letGo();
+				} else void slot.remove(this.#runtime, outcome.spec);
+			},
+		};
+	}
+
+	/** What the shell printed itself as it ended: an EXIT trap runs when the command's own output is closed already. */
+	#lastWords(bash: Bash, outcome: Outcome): string {
+		return utf8(bash.process.read(outcome.shellOffset, AFTER_BYTES).bytes);
+	}
+
+	/** The task's own shell: the one there is, or a new one with the state of the last. Only for who has the seat. */
+	async #main(notes: string[] = []): Promise<Using> {
+		const id = this.#seat.current;
+		if (this.#bash && (this.#bash.process.id !== id || this.#bash.left || this.#bash.isOver())) {
+			this.#bash.close();
+			this.#bash = undefined;
+		}
+		this.#bash ??= this.#attach(id);
+		if (this.#bash) return { bash: this.#bash, own: false, notes };
+		const started = await Bash.start(this.#runtime, this.#birth(id));
+		this.#bash = started.bash;
+		this.#seat.current = started.bash.process.id;
+		return { bash: started.bash, own: false, notes: [...notes, ...started.notes] };
+	}
+
+	/** For a command beside another: the same state, as it was before that one. */
+	async #another(): Promise<Using> {
+		const started = await Bash.start(this.#runtime, this.#birth(this.#seat.current));
+		const note =
+			"another command of this task is running, so this one ran in a shell of its own with the same directory and environment; what it changed there is not kept";
+		return { bash: started.bash, own: true, notes: [note, ...started.notes] };
+	}
+
+	#birth(id: string | undefined): { task: string; cwd: string; from?: string } {
+		const state = id && path.join(procDir(this.#runtime.home, id), "shell");
+		return { task: this.#task, cwd: process.cwd(), ...(state && readState(state) ? { from: state } : {}) };
+	}
+
+	#attach(id: string | undefined): Bash | undefined {
+		const spec = id === undefined ? undefined : readSpec(procDir(this.#runtime.home, id));
+		return spec && Bash.attach(this.#runtime.registry.process(spec));
+	}
+
+	/** Its directory and exported variables. */
+	async context(): Promise<{ cwd: string; exported: Readonly<Record<string, string>>; notes: string[] }> {
+		for (;;) {
+			const free = this.#seat.take("context");
+			try {
+				if (free) {
+					const { bash, notes } = await this.#main();
+					const begun = bash.begun();
+					for (;;) {
+						const state = readState(bash.state);
+						if (state && (state.command === begun || bash.isOver())) return { cwd: existingParent(bash.cwd), exported: state.exported, notes };
+						await new Promise((resolve) => setTimeout(resolve, 1)); // it is being written
+					}
+				}
+				const bash = this.#attach(this.#seat.current); // at work: as it was before
+				if (bash) {
+					bash.close();
+					const state = readState(bash.state);
+					if (state) return { cwd: existingParent(state.exported.PWD ?? bash.cwd), exported: state.exported, notes: [] };
+				}
+			} finally {
+				if (free) this.#seat.giveBack();
+			}
+			await new Promise((resolve) => setTimeout(resolve, 5)); // another call is just starting the first shell
+		}
+	}
+
+	/** End the shell if it is idle; its state stays. */
+	async end(): Promise<void> {
+		if (!this.#seat.take("end")) return;
+		try {
+			const bash = this.#bash ?? this.#attach(this.#seat.current);
+			this.#bash = undefined;
+			if (!bash || bash.isOver()) return;
+			bash.leave();
+			await bash.process.wait({ timeout: 5_000 });
+		} finally {
+			this.#seat.giveBack();
+		}
+	}
+
+	close(): void {
+		this.#bash?.close();
+		this.#bash = undefined;
+	}
+}
+
+const isDirectory = (dir: string): boolean => statIfThere(dir)?.isDirectory() ?? false;
+
+function checkWorkdir(dir: string): void {
+	const stat = statIfThere(dir);
+	if (!stat) throw new HoldfastError("INVALID", `the working directory ${dir} does not exist; nothing ran`);
+	if (!stat.isDirectory()) throw new HoldfastError("INVALID", `the working directory ${dir} is not a directory; nothing ran`);
+}
