@@ -113,13 +113,16 @@ hf_child() {
   hf_exec "$hf_setsid"
 }
 
-# No command of our own: a persistent shell prints to this log and writes `exit`. We hold the pipe open until whoever runs
-# that shell lets go, or dies. `released` is there before the pipe can close, so that the shell can tell.
+# No command of our own: a persistent shell prints to this log and writes `exit`. The collector holds the pipe open until
+# that command has ended. Whoever runs the shell tells us, or dies; then, if the command goes on, its shell finds
+# `released` when it has written `exit`, and tells the collector itself. Each side writes first and looks then.
 hf_hold() {
   : >"$hf_d/held"
-  hf_write state open
+  printf '\nhold\n' >&5
   read -r hf_x
   : >"$hf_d/released"
+  read -r hf_x <"$hf_d/exit"
+  if [ -n "$hf_x" ] || [ ! -e "$hf_bell" ]; then printf '\nrelease\n' >&5; fi
 }
 
 # Replace this shell by the command, through $1 (setsid) if given. Its text never appears in an argument list: bash reads
@@ -167,6 +170,11 @@ hf_collect() {
     run) hf_ended "$hf_b" "$hf_c" "$hf_x" && break ;;
     limit) hf_limit=$hf_b hf_full=$hf_c ;;
     close) exec 6>&- ;;
+    hold)
+      exec 4<>"$hf_d/pipe"
+      hf_write state open
+      ;;
+    release) exec 4>&- ;;
     terminal) hf_tty=/proc/$hf_b/fd/0 ;;
     size) "$hf_stty" rows "$hf_b" cols "$hf_c" <"$hf_tty" && printf 'size %s %s %s\n' "$hf_seen" "$hf_c" "$hf_b" >>"$hf_d/times" ;;
     again) if [ -n "$hf_paused" ]; then hf_next; fi ;;
@@ -194,7 +202,7 @@ hf_segment() {
 hf_dd_run() {
   exec 9>>"$hf_out" # fails, and ends us, when the directory is gone: nobody is interested any more
   {
-    exec 6>&-
+    exec 4>&- 6>&-
     hf_x=$(LC_ALL=C "$hf_dd" bs=$hf_bs count=$hf_count <&8 2>&1 >&9 5>&- 8<&- 9>&-)
     hf_report $? $hf_x
   } &
@@ -252,7 +260,7 @@ hf_next() {
     hf_segment "$1"
     if [ -e "$hf_x" ]; then # else a reader has discarded it
       [ "$hf_full" = ring ] && [ $((hf_off + hf_run - $1)) -gt "$hf_limit" ] || break
-      "$hf_rm" -f "$hf_x" 5>&- 6>&- 8<&- & # nobody has to wait for that
+      "$hf_rm" -f "$hf_x" 4>&- 5>&- 6>&- 8<&- & # nobody has to wait for that
     fi
     shift
   done
@@ -277,7 +285,7 @@ hf_pause() {
 hf_wait_for_disk() {
   [ -d "$hf_d" ] || exit
   hf_pause disk
-  { exec 6>&- 8<&-; "$hf_sleep" 1; printf '\nagain\n' >&5; } &
+  { exec 4>&- 6>&- 8<&-; "$hf_sleep" 1; printf '\nagain\n' >&5; } &
 }
 
 # Room for the coming run, so that dd cannot meet a full disk with bytes in its hands.

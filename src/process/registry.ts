@@ -127,6 +127,7 @@ export class Registry {
 		}
 		this.#specs.delete(process.id);
 		this.#cgroups?.remove(process.id);
+		if (process.spec.within) letGo(process.dir);
 		if (readState(process.dir).kind === "closed") process.log.release();
 		return true;
 	}
@@ -190,5 +191,16 @@ export class Registry {
 			(sum, start) => sum + (fs.statSync(path.join(dir, `out.${String(start).padStart(15, "0")}`), { throwIfNoEntry: false })?.size ?? 0),
 			0,
 		);
+	}
+}
+
+/** The log of a foreground command is held open by its collector until somebody says that the command has ended. */
+function letGo(dir: string): void {
+	try {
+		const fd = fs.openSync(path.join(dir, "ctl"), fs.constants.O_WRONLY | fs.constants.O_NONBLOCK);
+		fs.writeSync(fd, "\nrelease\n");
+		fs.closeSync(fd);
+	} catch (error) {
+		if (errno(error) !== "ENXIO" && errno(error) !== "ENOENT") throw error; // ENXIO: it has closed already
 	}
 }

@@ -72,7 +72,7 @@ export class Bash {
 			kind: "shell",
 			prepare(dir) {
 				fs.mkdirSync(path.join(dir, "shell"), { mode: 0o700 });
-				for (const name of ["begun", "snap.0", "snap.1"]) fs.writeFileSync(path.join(dir, "shell", name), "", { mode: 0o600 });
+				for (const name of ["begun", "snap.0", "snap.1", "history"]) fs.writeFileSync(path.join(dir, "shell", name), "", { mode: 0o600 });
 			},
 		});
 		const state = path.join(born.dir, "shell");
@@ -139,7 +139,7 @@ export class Bash {
 		this.#changed = false;
 		fs.writeSync(
 			this.#in,
-			`${workdir ? "__hf_w=1 " : ""}__hf_n=${name} PROMPT_COMMAND=$__hf_p\n__hf_post\n[[ $__hf_e = ${name} ]]||{ POSIXLY_CORRECT=;\\. "$__hf_x" ${name};} 2>|"$__hf_y"\n`,
+			`${workdir ? "__hf_w=1 " : ""}__hf_n=${name} PROMPT_COMMAND=$__hf_p\n__hf_post ${name}\n[[ $__hf_e != ${name} ]]&&{ POSIXLY_CORRECT=;\\. "$__hf_x" ${name};} 2>|"$__hf_y"\n`,
 		);
 	}
 

@@ -4,7 +4,7 @@
  * the rest, then KILL to the rest; then our own USR1 trap, which resets INT and raises it; in the end a new shell.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { isAlive, sendSignal } from "../base/proc.js";
+import { isAlive, readStat, sendSignal } from "../base/proc.js";
 import { membersWithin } from "../process/kill.js";
 import type { Spec } from "../process/spec.js";
 import { markKilled } from "../process/status.js";
@@ -27,6 +27,7 @@ export async function interrupt(bash: Bash, slot: Slot, spec: Spec): Promise<voi
 	let left = await tree();
 	for (let round = 0, alone = 0; !over() || left.length > 0; round++) {
 		if (!over()) {
+			if (readStat(bash.bash.pid)?.state === "T") sendSignal(bash.bash.pid, "SIGCONT"); // `suspend`
 			if (alone >= GIVE_UP_AFTER) sendSignal(bash.bash.pid, "SIGKILL");
 			else if (alone === TRAPPED_AFTER) sendSignal(bash.bash.pid, "SIGUSR1");
 			else if (alone < TRAPPED_AFTER && round % 5 === 0) sendSignal(bash.bash.pid, "SIGINT");

@@ -5,37 +5,35 @@
 # lines in one piece (bash.ts), N being the id of the command's directory and a number that makes it unique:
 #
 #   __hf_n=N PROMPT_COMMAND=$__hf_p      the command runs from PROMPT_COMMAND: at top level, in no function
-#   __hf_post                            once more, should the command have been thrown away
-#   [[ $__hf_e = N ]] || …               its end could not be recorded: rescue.bash, and `stuck` tells the runtime
+#   __hf_post N                          once more, should the command have been thrown away
+#   [[ $__hf_e != N ]] && …              its end could not be recorded: rescue.bash, and `stuck` tells the runtime
 #
 # What the command prints goes to the FIFO `pipe` in its directory, its end to `exit` and `cwd` there. All names start
 # with __hf_, since the shell belongs to whoever uses it. Every builtin of ours is called through `builtin`.
 
 __hf_g=$HF_PROCS
-__hf_y=$__hf_g/${HOLDFAST_ID:5:1}/$HOLDFAST_ID
-__hf_d=$__hf_y/shell
-__hf_y=$__hf_y/stuck
+__hf_y=$__hf_g/${HOLDFAST_ID:5:1}/$HOLDFAST_ID/stuck
+__hf_d=${__hf_y%stuck}shell
 __hf_x=$HF_RESCUE
+__hf_idle=$HF_IDLE
 
 __hf_pre() {
 	__hf_q=$? __hf_t=$__hf_rc
 	if [[ $__hf_n != "$__hf_l" ]]; then
-		__hf_l=$__hf_n __hf_rc= __hf_k=9999 HOLDFAST_ID=proc_${__hf_n%.*}
-		__hf_s=$__hf_g/${__hf_n:0:1}/$HOLDFAST_ID
+		__hf_l=$__hf_n __hf_rc=
+		__hf_s=$__hf_g/${__hf_n:0:1}/proc_${__hf_n%.*}
 		__hf_o=$__hf_s/pipe
 		if [[ ! $__hf_m ]]; then __hf_m=1; builtin set +m; builtin set -m; fi # bash reads its rcfile without job control
 		if [[ $__hf_ps ]]; then PS1=$__hf_ps __hf_ps=; fi
+		if [[ ${HOLDFAST_ID@a} != *r* ]]; then builtin export HOLDFAST_ID=proc_${__hf_n%.*}; fi
 		builtin printf '%-63s\n' "$__hf_n" 1<>"$__hf_d/begun"
-		# Opened for both, so that it cannot block; then, if nobody has let go of it yet, its reader is still there.
-		builtin exec {__hf_k}<>"$__hf_o"
-		__hf_c='\builtin return 125'
-		if [[ ! -e $__hf_s/released ]]; then builtin mapfile -d '' -n 1 __hf_c <"$__hf_s/command"; fi
+		builtin mapfile -d '' -n 1 __hf_c <"$__hf_s/command"
 		if [[ $__hf_w ]]; then
 			builtin mapfile -d '' -n 1 __hf_w <"$__hf_s/workdir"
 			__hf_b=("$PWD" "$OLDPWD")
-			builtin cd -- "$__hf_w" 2>/dev/null || __hf_c='\builtin echo "holdfast: cannot enter the working directory" >&2; \builtin return 126'
+			builtin cd -- "$__hf_w" 2>/dev/null || __hf_c='\builtin echo "holdfast: cannot enter the working directory" >&2; (\builtin exit 126)'
 		fi
-		builtin history -s -- "$__hf_c"
+		builtin history -s -- "${__hf_c:0:1000}"
 	else
 		__hf_c=: __hf_o=/dev/null # here again: it was thrown away
 		if [[ $__hf_e != "$__hf_n" && ! $__hf_rc ]]; then __hf_rc=$__hf_q; fi
@@ -43,14 +41,19 @@ __hf_pre() {
 	builtin return "$__hf_t"
 }
 
+# $1: N, where the command itself could not be trusted to have left it alone.
 __hf_post() {
 	__hf_t=$?
+	if [[ $1 && $__hf_n != "$1" ]]; then
+		__hf_n=$1 __hf_l=$1
+		if [[ ! $__hf_rc ]]; then __hf_rc=130; fi # interrupted before its first line was taken
+	fi
 	if [[ $__hf_e != "$__hf_n" ]]; then
 		if [[ ! $__hf_rc ]]; then __hf_rc=$__hf_t; fi
-		command exec {__hf_k}<&- # `builtin exec` would undo it
+		__hf_s=$__hf_g/${__hf_n:0:1}/proc_${__hf_n%.*}
 		if [[ $__hf_w ]]; then
 			__hf_w=
-			builtin cd -- "${__hf_b[0]}" 2>/dev/null && OLDPWD=${__hf_b[1]}
+			if builtin cd -- "${__hf_b[0]}" 2>/dev/null && [[ ${OLDPWD@a} != *r* ]]; then OLDPWD=${__hf_b[1]}; fi
 		fi
 		builtin printf '%s\0' "$PWD" 1<>"$__hf_s/cwd"
 		if builtin printf '%-63s\n' "exit $__hf_rc -" 1<>"$__hf_s/exit"; then
@@ -58,11 +61,12 @@ __hf_post() {
 			builtin printf -v __hf_v %s "$__hf_n" # proof that it was the real printf
 			__hf_e=$__hf_v
 		fi
+		if [[ -e $__hf_s/released ]]; then builtin printf '\nrelease\n' 1<>"$__hf_s/ctl"; fi # the runtime has gone, or waits no longer
 		builtin set +eutvx
 		__hf_c= PROMPT_COMMAND=
 		if [[ ! -o monitor ]]; then builtin set -m; fi
-		TMOUT=$__hf_idle
-		if [[ $PS1 ]]; then __hf_ps=$PS1; PS1=; fi
+		if [[ ${TMOUT@a} != *r* ]]; then TMOUT=$__hf_idle; fi
+		if [[ $PS1 && ${PS1@a} != *r* ]]; then __hf_ps=$PS1 PS1=; fi
 		__hf_snap
 	fi
 }
@@ -82,14 +86,16 @@ __hf_snap() {
 		builtin trap -p
 		builtin printf '__hf_so=%q __hf_bo=%q\n\\builtin cd -- %q\n#hf-end %s\n' "$SHELLOPTS" "$BASHOPTS" "$PWD" "$__hf_sn"
 	} 1<>"$__hf_d/snap.$((__hf_sn & 1))"
+	builtin history -a "$__hf_d/history"
 }
 
 __hf_abort() { builtin trap - INT; builtin kill -INT "$$"; }
 builtin declare -fr __hf_pre __hf_post __hf_snap __hf_abort
 
 __hf_p='__hf_pre
-\builtin eval "$__hf_c" </dev/null >>"$__hf_o" 2>&1 {__hf_k}<&-
+\builtin eval "$__hf_c" </dev/null >>"$__hf_o" 2>&1
 __hf_post'
+builtin readonly __hf_g __hf_y __hf_d __hf_x __hf_idle __hf_p
 
 __hf_sn=0
 if [[ $HF_FROM ]]; then
@@ -104,9 +110,14 @@ if [[ $HF_FROM ]]; then
 			fi
 		fi
 	done
-	__hf_keep=("$__hf_g" "$__hf_d" "$__hf_y" "$__hf_x" "$HF_PROCS" "$HF_IDLE" "$HOLDFAST_ID")
+	if [[ -e $HF_FROM/history ]]; then
+		builtin history -r "$HF_FROM/history"
+		builtin history -w "$__hf_d/history"
+	fi
+	__hf_c=$(builtin printf '%s\n' "$__hf_c" | while IFS= builtin read -r __hf_v; do [[ $__hf_v == 'declare -'*' __hf_'* ]] || builtin printf '%s\n' "$__hf_v"; done)
+	__hf_q=$HOLDFAST_ID
 	builtin eval "$__hf_c"
-	__hf_g=${__hf_keep[0]} __hf_d=${__hf_keep[1]} __hf_y=${__hf_keep[2]} __hf_x=${__hf_keep[3]} HF_PROCS=${__hf_keep[4]} HF_IDLE=${__hf_keep[5]} HOLDFAST_ID=${__hf_keep[6]}
+	if [[ ${HOLDFAST_ID@a} != *r* ]]; then HOLDFAST_ID=$__hf_q; fi
 	# Options as they were, but for those that are the shell's own. posix comes last: it changes how all else is understood.
 	for __hf_i in allexport braceexpand errtrace functrace hashall ignoreeof keyword noclobber noglob nolog notify physical pipefail privileged posix; do
 		case :$__hf_so: in
@@ -121,7 +132,7 @@ if [[ $HF_FROM ]]; then
 		*) [[ $__hf_t = -u ]] || builtin shopt -u "$__hf_i" ;;
 		esac
 	done < <(builtin shopt -p)
-	builtin unset __hf_keep __hf_so __hf_bo
+	builtin unset __hf_so __hf_bo
 elif [[ $HF_PROFILE ]]; then
 	# As a login shell would. They may print, fail or read: none of it is any command's business.
 	if [[ -r /etc/profile ]]; then builtin . /etc/profile; fi </dev/null
@@ -135,7 +146,9 @@ if [[ ! $HF_FROM ]]; then
 fi
 
 if [[ $PS1 && $HF_FROM ]]; then __hf_ps=$PS1; fi
-PS1= PS2= PROMPT_COMMAND= __hf_n= __hf_e= __hf_l= __hf_rc=0 __hf_c= __hf_o= __hf_s= __hf_t= __hf_m= __hf_w= __hf_k=9999 __hf_b=() __hf_idle=$HF_IDLE
+__hf_n= __hf_e= __hf_l= __hf_rc=0 __hf_c= __hf_o= __hf_s= __hf_t= __hf_m= __hf_w= __hf_b=() PROMPT_COMMAND= PS2=
+if [[ ${PS1@a} != *r* ]]; then PS1=; fi
+if [[ ${TMOUT@a} != *r* ]]; then TMOUT=$__hf_idle; fi
 builtin trap - DEBUG ERR RETURN INT
 builtin trap __hf_snap EXIT
 builtin trap __hf_abort USR1
@@ -143,7 +156,6 @@ builtin shopt -u extdebug checkwinsize
 builtin shopt -s expand_aliases
 builtin set +eutvx +o history +H
 builtin unset HISTFILE MAILCHECK POSIXLY_CORRECT HF_PROCS HF_RESCUE HF_FROM HF_PROFILE HF_IDLE __hf_i __hf_v __hf_q
-TMOUT=$__hf_idle
 builtin export HOLDFAST_ID
 __hf_snap
 builtin printf '%s\0' "$PWD" 1<>"$__hf_d/ready"

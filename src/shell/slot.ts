@@ -56,8 +56,8 @@ export class Slot {
 	}
 
 	/** The end as it was brought about, whatever the shell made of it. */
-	override(code: number): void {
-		overwrite(path.join(this.dir, "exit"), `exit ${code} -`.padEnd(BLANK_RECORD.length - 1).concat("\n"));
+	override(code: number, signal?: number): void {
+		overwrite(path.join(this.dir, "exit"), `exit ${code} ${signal ?? "-"}`.padEnd(BLANK_RECORD.length - 1).concat("\n"));
 	}
 
 	/** The shell's directory after the command. */

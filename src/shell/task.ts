@@ -1,4 +1,5 @@
 /** The shell of one task, as one runtime sees it: the persistent one, or for a second command at the same time one of its own. */
+import { constants } from "node:os";
 import path from "node:path";
 import { HoldfastError } from "../base/errors.js";
 import { statIfThere } from "../base/files.js";
@@ -86,8 +87,10 @@ export class TaskShell {
 		if (outcome.end === "died") {
 			const status = bash.process.status();
 			after = this.#lastWords(bash, outcome);
-			if (status.status === "exited" || status.status === "killed") ({ exitCode, signal } = status);
-			else if (!outcome.forced) end = "lost";
+			if (status.status === "exited" || status.status === "killed") {
+				({ exitCode, signal } = status);
+				slot.override(status.exitCode, signal ? constants.signals[signal] : undefined);
+			} else if (!outcome.forced) end = "lost";
 			if (!own) {
 				using.bash = (await this.#main()).bash;
 				notes.push("the command ended the shell it ran in; a new one has taken over its directory, variables, functions and options as far as known");
