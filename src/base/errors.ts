@@ -22,6 +22,7 @@ export type ErrorCode =
 	| "NO_SPACE" // the disk is full
 	| "NO_FILES" // file descriptors are exhausted
 	| "NOT_HERE" // it belongs to another host, boot or pid namespace
+	| "CONFIG" // another program's configuration cannot be read or changed
 	| "ABORTED"
 	| "UNSUPPORTED"
 	| "INTERNAL";

@@ -12,11 +12,12 @@ import { prune } from "./commands/prune.js";
 import { ps } from "./commands/ps.js";
 import { run } from "./commands/run.js";
 import { keys, screen } from "./commands/screen.js";
+import { setup } from "./commands/setup.js";
 import { wait } from "./commands/wait.js";
 import { commandHelp, overview, version } from "./help.js";
 import { Output } from "./output.js";
 
-const COMMANDS: readonly Command[] = [run, ps, logs, wait, write, submit, close, kill, signal, screen, keys, attach, prune, doctor, demo];
+const COMMANDS: readonly Command[] = [run, ps, logs, wait, write, submit, close, kill, signal, screen, keys, attach, prune, setup, doctor, demo];
 
 async function main(argv: readonly string[]): Promise<number> {
 	const [name, ...rest] = argv;

@@ -1,5 +1,5 @@
-import { createInterface } from "node:readline/promises";
 import { clean, diagnose } from "../../../process/doctor.js";
+import { agrees, canAsk } from "../ask.js";
 import { type Command, EXIT, noWords } from "../command.js";
 
 export const doctor: Command = {
@@ -31,7 +31,7 @@ Examples
 			if (orphans.length === 0) out.line(`${out.style("green", "ok  ")}  ${"leftovers".padEnd(12)} none`);
 		}
 		let done: string[] = [];
-		if (orphans.length > 0 && (values.clean || (!out.json && process.stdin.isTTY && process.stdout.isTTY))) {
+		if (orphans.length > 0 && (values.clean || (!out.json && canAsk()))) {
 			if (values.yes || (await agrees(`Clean up ${orphans.length} of these? [y/N] `))) done = clean(opened, orphans);
 			for (const line of done) if (!out.json) out.line(line);
 		}
@@ -39,14 +39,3 @@ Examples
 		return checks.every((check) => check.state === "ok") && (orphans.length === 0 || done.length > 0) ? EXIT.ok : EXIT.failed;
 	},
 };
-
-/** A question for a person; without one the answer is no. */
-async function agrees(question: string): Promise<boolean> {
-	if (!process.stdin.isTTY) return false;
-	const terminal = createInterface({ input: process.stdin, output: process.stderr });
-	try {
-		return /^y(es)?$/i.test((await terminal.question(question)).trim());
-	} finally {
-		terminal.close();
-	}
-}

@@ -1,0 +1,145 @@
+/** The MCP clients we know: where each keeps its configuration on Linux, and what an entry looks like there. */
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { HoldfastError } from "../../base/errors.js";
+import { type Format, jsonWithComments, strictJson, toml } from "./formats.js";
+import { findProgram, type Server } from "./server.js";
+
+export interface Client {
+	/** As people type it. */
+	readonly id: string;
+	readonly name: string;
+	readonly format: Format;
+	/** The key that holds the servers by their names. */
+	readonly table: string;
+	/** A program on the PATH that is no other. Not `code` or `cursor`: they also stand for an editor on another machine. */
+	readonly program?: string;
+	place(where: Where): Place;
+	entry(server: Server): Entry;
+}
+
+export type Entry = Readonly<Record<string, string | readonly string[]>>;
+
+interface Where {
+	readonly env: NodeJS.ProcessEnv;
+	readonly home: string;
+	/** $XDG_CONFIG_HOME. */
+	readonly config: string;
+}
+
+interface Place {
+	readonly file: string;
+	/** A directory that the client makes. */
+	readonly dir: string;
+}
+
+const commandAndArgs = ({ command, args }: Server): Entry => ({ command, args });
+
+export const CLIENTS: readonly Client[] = [
+	{
+		id: "claude-code",
+		name: "Claude Code",
+		program: "claude",
+		format: strictJson,
+		table: "mcpServers",
+		place({ env, home }) {
+			const dir = path.resolve(env.CLAUDE_CONFIG_DIR || path.join(home, ".claude"));
+			const old = path.join(dir, ".config.json"); // goes before .claude.json where it exists
+			return { dir, file: fs.existsSync(old) ? old : path.join(env.CLAUDE_CONFIG_DIR ? dir : home, ".claude.json") };
+		},
+		entry: commandAndArgs,
+	},
+	{
+		id: "claude-desktop",
+		name: "Claude Desktop",
+		format: strictJson,
+		table: "mcpServers",
+		place({ env, config }) {
+			const dir = path.resolve(env.CLAUDE_USER_DATA_DIR || path.join(config, "Claude"));
+			return { dir, file: path.join(dir, "claude_desktop_config.json") };
+		},
+		entry: commandAndArgs,
+	},
+	{
+		id: "cursor",
+		name: "Cursor",
+		format: jsonWithComments,
+		table: "mcpServers",
+		place: ({ home }) => ({ dir: path.join(home, ".cursor"), file: path.join(home, ".cursor", "mcp.json") }),
+		entry: commandAndArgs,
+	},
+	{
+		id: "vscode",
+		name: "VS Code",
+		format: jsonWithComments,
+		table: "servers",
+		place({ env, config }) {
+			const data = env.VSCODE_PORTABLE ? path.join(env.VSCODE_PORTABLE, "user-data") : path.join(env.VSCODE_APPDATA || config, "Code");
+			const dir = path.resolve(data, "User");
+			return { dir, file: path.join(dir, "mcp.json") };
+		},
+		entry: (server) => ({ type: "stdio", ...commandAndArgs(server) }),
+	},
+	{
+		id: "codex",
+		name: "Codex",
+		program: "codex",
+		format: toml,
+		table: "mcp_servers",
+		place({ env, home }) {
+			const dir = path.resolve(env.CODEX_HOME || path.join(home, ".codex"));
+			return { dir, file: path.join(dir, "config.toml") };
+		},
+		entry: commandAndArgs,
+	},
+	{
+		id: "gemini",
+		name: "Gemini CLI",
+		program: "gemini",
+		format: jsonWithComments,
+		table: "mcpServers",
+		place({ env, home }) {
+			const dir = path.resolve(env.GEMINI_CLI_HOME || home, ".gemini");
+			return { dir, file: path.join(dir, "settings.json") };
+		},
+		entry: commandAndArgs,
+	},
+	{
+		id: "opencode",
+		name: "opencode",
+		program: "opencode",
+		format: jsonWithComments,
+		table: "mcp",
+		place({ env, config }) {
+			const dir = path.resolve(env.OPENCODE_CONFIG_DIR || path.join(config, "opencode"));
+			if (env.OPENCODE_CONFIG) return { dir, file: path.resolve(env.OPENCODE_CONFIG) };
+			const files = ["opencode.jsonc", "opencode.json"].map((name) => path.join(dir, name)); // the first one wins over the second
+			return { dir, file: files.find((file) => fs.existsSync(file)) ?? path.join(dir, "opencode.json") };
+		},
+		entry: ({ command, args }) => ({ type: "local", command: [command, ...args] }),
+	},
+];
+
+/** Where its configuration is or would be, and whether there is a sign of the client on this machine. */
+export function locate(client: Client, env: NodeJS.ProcessEnv): { file: string; found: boolean } {
+	const home = homeOf(env);
+	const config = env.XDG_CONFIG_HOME && path.isAbsolute(env.XDG_CONFIG_HOME) ? env.XDG_CONFIG_HOME : path.join(home, ".config");
+	const { file, dir } = client.place({ env, home, config });
+	const found = fs.existsSync(file) || fs.existsSync(dir) || (client.program !== undefined && findProgram(client.program, env) !== undefined);
+	return { file, found };
+}
+
+function homeOf(env: NodeJS.ProcessEnv): string {
+	const home = env.HOME ?? accountHome();
+	if (!path.isAbsolute(home)) throw new HoldfastError("CONFIG", `the home directory is not known (HOME is "${home}"); set HOME to it, as an absolute path`);
+	return home;
+}
+
+function accountHome(): string {
+	try {
+		return os.userInfo().homedir;
+	} catch {
+		return ""; // an account without an entry in the list of users
+	}
+}

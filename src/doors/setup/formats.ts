@@ -1,0 +1,45 @@
+/** The kinds of configuration files there are: read them, and change one entry in their text. */
+import { type ParseError, parse as parseJson, printParseErrorCode } from "jsonc-parser";
+import { removeJson, setJson } from "./json.js";
+import { parseToml, removeToml, setToml } from "./toml.js";
+
+export interface Format {
+	readonly name: string;
+	/** What is in it. Throws an error that says where it is wrong, without quoting the file: it may hold secrets. */
+	parse(text: string): unknown;
+	set(text: string, path: readonly string[], value: unknown): string;
+	remove(text: string, path: readonly string[]): string;
+}
+
+/** For programs that read nothing else; they would refuse a file with comments as a whole. */
+export const strictJson: Format = { name: "JSON", parse: json({ disallowComments: true }), set: setJson, remove: removeJson };
+
+export const jsonWithComments: Format = { name: "JSON with comments", parse: json({ allowTrailingComma: true }), set: setJson, remove: removeJson };
+
+export const toml: Format = {
+	name: "TOML",
+	parse(text) {
+		try {
+			return parseToml(text);
+		} catch (error) {
+			const { message, line } = error as Error & { line?: number };
+			throw new Error(`line ${line}: ${(message.split("\n")[0] as string).replace("Invalid TOML document: ", "")}`, { cause: error });
+		}
+	},
+	set: setToml,
+	remove: removeToml,
+};
+
+/** An empty file is an empty object. */
+function json(options: { disallowComments?: boolean; allowTrailingComma?: boolean }): Format["parse"] {
+	return (text) => {
+		const errors: ParseError[] = [];
+		const value: unknown = parseJson(text, errors, { ...options, allowEmptyContent: true });
+		const [first] = errors;
+		if (!first) return value ?? {};
+		const words = printParseErrorCode(first.error)
+			.replace(/([a-z])([A-Z])/g, "$1 $2")
+			.toLowerCase();
+		throw new Error(`line ${text.slice(0, first.offset).split("\n").length}: ${words}`);
+	};
+}
