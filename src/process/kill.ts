@@ -6,7 +6,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { isAlive, readProc, readStat, sendSignal } from "../base/proc.js";
-import { readExit, readParts } from "../keeper/layout.js";
+import { type Parts, readExit, readParts } from "../keeper/layout.js";
 import type { Spec, Within } from "./spec.js";
 import { commandOf, markKilled } from "./status.js";
 import { type Snapshot, snapshot } from "./tree.js";
@@ -58,14 +58,9 @@ export async function killTree(dir: string, spec: Spec, options: { over: boolean
 
 /** Everybody who belongs to this process and is alive, our own parts excluded. The command itself comes first. */
 export function members(now: Snapshot, dir: string, spec: Spec): number[] {
-	if (spec.within) return membersWithin(now, spec, spec.within, readExit(dir) === undefined);
+	if (spec.within) return membersWithin(now, dir, spec, spec.within, readExit(dir) === undefined);
 	const parts = readParts(dir);
-	const ours = new Set<number>();
-	for (const part of [parts.keeper, parts.collector, parts.terminal, spec.terminal ? parts.child : undefined]) {
-		if (!part || !isAlive(part)) continue;
-		ours.add(part.pid);
-		if (part === parts.collector) for (const pid of now.childrenOf(part.pid)) for (const own of [pid, ...now.childrenOf(pid)]) ours.add(own);
-	}
+	const ours = keepersOf(now, parts, spec);
 	const found = new Set<number>();
 	const add = (pid: number) => {
 		if (pid <= 1 || pid === process.pid || found.has(pid) || !now.stats.has(pid) || isForeignKeeper(now, pid)) return;
@@ -89,10 +84,12 @@ export function members(now: Snapshot, dir: string, spec: Spec): number[] {
  * command has begun since, what hangs below bash and is not older than the command, and what else has come into the
  * shell's group since it began. bash itself is among them: it runs the command.
  */
-export function membersWithin(now: Snapshot, spec: Spec, { bash, older, group, since }: Within, current: boolean): number[] {
+export function membersWithin(now: Snapshot, dir: string, spec: Spec, { bash, older, group, since }: Within, current: boolean): number[] {
+	const ours = keepersOf(now, readParts(dir), spec);
 	const found = new Set<number>();
 	const add = (pid: number) => {
-		if (pid <= 1 || pid === process.pid || found.has(pid) || !now.stats.has(pid) || older.includes(pid) || isForeignKeeper(now, pid)) return;
+		if (pid <= 1 || pid === process.pid || found.has(pid) || ours.has(pid) || older.includes(pid)) return;
+		if (!now.stats.has(pid) || isForeignKeeper(now, pid)) return;
 		found.add(pid);
 		if (pid !== bash.pid) for (const child of now.childrenOf(pid)) add(child);
 	};
@@ -107,6 +104,17 @@ export function membersWithin(now: Snapshot, spec: Spec, { bash, older, group, s
 	}
 	for (const pid of now.marked(spec.id)) if (runs || pid !== bash.pid) add(pid);
 	return [...found].filter(isRunning);
+}
+
+/** Our own parts beside a process, the copier below the collector included. */
+function keepersOf(now: Snapshot, parts: Parts, spec: Spec): Set<number> {
+	const ours = new Set<number>();
+	for (const part of [parts.keeper, parts.collector, parts.terminal, spec.terminal || spec.within ? parts.child : undefined]) {
+		if (!part || !isAlive(part)) continue;
+		ours.add(part.pid);
+		if (part === parts.collector) for (const pid of now.childrenOf(part.pid)) for (const own of [pid, ...now.childrenOf(pid)]) ours.add(own);
+	}
+	return ours;
 }
 
 /** What a kept process starts through Holdfast is kept itself: a kill stops at its keeper. */

@@ -1,7 +1,8 @@
 /**
  * Throwing away a command and all that it has started, and keeping the shell. bash gives a command up on SIGINT and reads
- * the next line; but only once its child has gone, and not if the command has trapped it. So: INT to bash and TERM to
- * the rest, then KILL to the rest; then our own USR1 trap, which resets INT and raises it; in the end a new shell.
+ * the next line; but only once its child has gone (without job control: has gone by INT too), and not if the command has
+ * trapped it. So: INT to everybody, a moment later TERM to the children, then KILL; then our own USR1 trap in bash, which
+ * resets INT and raises it; in the end a new shell.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { isAlive, readStat, sendSignal } from "../base/proc.js";
@@ -12,6 +13,7 @@ import { snapshot } from "../process/tree.js";
 import type { Bash } from "./bash.js";
 import type { Slot } from "./slot.js";
 
+const POLITE_MS = 50;
 const GRACE_MS = 2_000;
 const ROUND_MS = 10;
 const TRAPPED_AFTER = 20; // rounds without anybody left but bash
@@ -19,10 +21,16 @@ const GIVE_UP_AFTER = 60;
 
 /** Resolves when the end is recorded, or the shell is gone, and nothing of the command is left, or at least has had its KILL. */
 export async function interrupt(bash: Bash, slot: Slot, spec: Spec): Promise<void> {
-	const tree = async () => (spec.within ? membersWithin(await snapshot(), spec, spec.within, true) : []).filter((pid) => pid !== bash.bash.pid);
+	const tree = async () => (spec.within ? membersWithin(await snapshot(), slot.dir, spec, spec.within, true) : []).filter((pid) => pid !== bash.bash.pid);
 	const over = () => slot.end() !== undefined || !isAlive(bash.bash);
-	const asked = new Set<number>();
-	const graceEnds = performance.now() + GRACE_MS;
+	const asked = new Map<number, NodeJS.Signals>();
+	const begin = performance.now();
+	const ask = (pid: number, signal: NodeJS.Signals) => {
+		if (asked.get(pid) === signal) return;
+		asked.set(pid, signal);
+		sendSignal(pid, signal);
+		sendSignal(pid, "SIGCONT"); // a stopped one cannot act on it
+	};
 	markKilled(slot.dir);
 	let left = await tree();
 	for (let round = 0, alone = 0; !over() || left.length > 0; round++) {
@@ -32,15 +40,9 @@ export async function interrupt(bash: Bash, slot: Slot, spec: Spec): Promise<voi
 			else if (alone === TRAPPED_AFTER) sendSignal(bash.bash.pid, "SIGUSR1");
 			else if (alone < TRAPPED_AFTER && round % 5 === 0) sendSignal(bash.bash.pid, "SIGINT");
 		}
-		for (const pid of left) {
-			if (performance.now() > graceEnds) sendSignal(pid, "SIGKILL");
-			else if (!asked.has(pid)) {
-				sendSignal(pid, "SIGTERM");
-				sendSignal(pid, "SIGCONT"); // a stopped one cannot act on it
-			}
-			asked.add(pid);
-		}
-		if (over() && performance.now() > graceEnds + GRACE_MS) return; // in the kernel, where no signal reaches it
+		const now = performance.now() - begin;
+		for (const pid of left) ask(pid, now > GRACE_MS ? "SIGKILL" : now > POLITE_MS ? "SIGTERM" : "SIGINT");
+		if (over() && now > 2 * GRACE_MS) return; // in the kernel, where no signal reaches it
 		await sleep(round < 5 ? 2 : ROUND_MS);
 		left = await tree();
 		if (left.length === 0) alone++;

@@ -44,11 +44,12 @@ __hf_pre() {
 # $1: N, where the command itself could not be trusted to have left it alone.
 __hf_post() {
 	__hf_t=$?
-	if [[ $1 && $__hf_n != "$1" ]]; then
+	if [[ ${1-} && $__hf_n != "$1" ]]; then
 		__hf_n=$1 __hf_l=$1
 		if [[ ! $__hf_rc ]]; then __hf_rc=130; fi # interrupted before its first line was taken
 	fi
 	if [[ $__hf_e != "$__hf_n" ]]; then
+		builtin set +eutvx
 		if [[ ! $__hf_rc ]]; then __hf_rc=$__hf_t; fi
 		__hf_s=$__hf_g/${__hf_n:0:1}/proc_${__hf_n%.*}
 		if [[ $__hf_w ]]; then
@@ -62,7 +63,6 @@ __hf_post() {
 			__hf_e=$__hf_v
 		fi
 		if [[ -e $__hf_s/released ]]; then builtin printf '\nrelease\n' 1<>"$__hf_s/ctl"; fi # the runtime has gone, or waits no longer
-		builtin set +eutvx
 		__hf_c= PROMPT_COMMAND=
 		if [[ ! -o monitor ]]; then builtin set -m; fi
 		if [[ ${TMOUT@a} != *r* ]]; then TMOUT=$__hf_idle; fi
