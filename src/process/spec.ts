@@ -31,6 +31,8 @@ export interface Spec {
 }
 
 export interface Within {
+	/** What the shell calls it: see `begun` there. */
+	readonly name: string;
 	/** The id of the shell, and its bash. */
 	readonly shell: string;
 	readonly bash: Identity;

@@ -3,9 +3,9 @@ import fs from "node:fs";
 import { constants } from "node:os";
 import path from "node:path";
 import { readIfThere } from "../base/files.js";
-import { childrenOf, hostIdentity, type Identity, isAlive, readStat, sameHost } from "../base/proc.js";
+import { childrenOf, hostIdentity, type Identity, isAlive, readProc, readStat, sameHost } from "../base/proc.js";
 import { type Parts, readExit, readParts, readState } from "../keeper/layout.js";
-import type { Spec } from "./spec.js";
+import type { Spec, Within } from "./spec.js";
 
 export type Status =
 	| { readonly status: "running"; readonly pid: number; readonly paused?: "disk" | "limit"; readonly exitUnseen?: true }
@@ -26,7 +26,7 @@ export const isOver = (status: Status): status is Extract<Status, { status: "exi
 
 /** Cheap, for counting: the command is alive and has not ended. False can also mean that it takes a closer look. */
 export function plainlyRuns(dir: string, spec: Spec): boolean {
-	if (!sameHost(spec.host, hostIdentity()) || readExit(dir)) return false;
+	if (!sameHost(spec.host, hostIdentity()) || readExit(dir) || (spec.within && !isAlive(spec.starter))) return false;
 	const command = commandOf(readParts(dir), spec);
 	return command !== undefined && isAlive(command);
 }
@@ -54,7 +54,11 @@ export function readStatus(dir: string, spec: Spec): Status {
 	}
 	const keeper = witnessOf(parts, spec);
 	const witnessed = keeper !== undefined && isAlive(keeper);
-	if (command && isAlive(command)) return running(dir, command, witnessed);
+	if (command && isAlive(command)) {
+		if (spec.within && neverSent(dir, spec, spec.within))
+			return { status: "error", reason: "whoever started it was killed before the shell got it; nothing ran", endedAt: spec.startedAt };
+		return running(dir, command, witnessed);
+	}
 	// The keeper may have written the end since we looked for it above.
 	const again = witnessed ? undefined : (readExit(dir) ?? endOfShell(dir, spec));
 	if (again) return readStatus(dir, spec);
@@ -66,6 +70,13 @@ export function readStatus(dir: string, spec: Spec): Status {
 	if (witnessed || isAlive(parts.keeper ?? spec.starter) || isAlive(spec.starter)) return { status: "starting" };
 	return { status: "lost", pid: null, exitCode: null, reason: "whoever started it, and its keeper, were killed during the start" };
 }
+
+/** Whoever was to send it is gone, its shell has taken another one last, and waits for more: it will never come. */
+function neverSent(dir: string, spec: Spec, { name, shell, bash }: Within): boolean {
+	if (isAlive(spec.starter) || readIfThere(path.join(siblingOf(dir, shell), "shell", "begun"))?.trim() === name) return false;
+	return WAITS_FOR_COMMANDS.test(readProc(`/proc/${bash.pid}/syscall`) ?? "");
+}
+const WAITS_FOR_COMMANDS = /^(0|63) 0x0 /; // read(2) of its standard input, on x86-64 and on arm64: the FIFO is empty
 
 function running(dir: string, command: Identity, witnessed: boolean): Status {
 	const state = readState(dir);

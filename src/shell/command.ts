@@ -42,7 +42,8 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 	const older = bash.children();
 	const mark = bash.forkMark();
 	const spec = specOf(bash, slot, older, options);
-	const name = slot.begin(spec, options.command, options.workdir, wakeup.poke);
+	const name = slot.nextName();
+	slot.begin(spec, options.command, options.workdir, wakeup.poke);
 	const startedAt = performance.now();
 	const deadline = startedAt + options.timeoutMs;
 	let forced: Outcome["forced"];
@@ -101,6 +102,7 @@ function specOf(bash: Bash, slot: Slot, older: readonly number[], options: Comma
 		cwd: options.workdir ?? bash.cwd,
 		stdin: false,
 		within: {
+			name: slot.nextName(),
 			shell: bash.process.id,
 			bash: bash.bash,
 			keeper: bash.keeper,

@@ -37,8 +37,13 @@ export class Slot {
 		});
 	}
 
-	/** Put a command here, for everybody to see. Returns what the shell is to call it. */
-	begin(spec: Spec, command: string, workdir: string | undefined, poke: () => void): string {
+	/** What the shell is to call the next command here. */
+	nextName(): string {
+		return `${this.id.slice(5)}.${this.#uses + 1}`;
+	}
+
+	/** Put a command here, for everybody to see. */
+	begin(spec: Spec, command: string, workdir: string | undefined, poke: () => void): void {
 		this.#poke = poke;
 		if (this.#uses++ > 0) overwrite(path.join(this.dir, "exit"), BLANK_RECORD);
 		const text = `${JSON.stringify(spec)}\n`;
@@ -48,7 +53,6 @@ export class Slot {
 		overwrite(path.join(this.dir, "command"), `${command}\0`);
 		if (workdir !== undefined) fs.writeFileSync(path.join(this.dir, "workdir"), `${workdir}\0`, { mode: 0o600 });
 		this.#held.show();
-		return `${this.id.slice(5)}.${this.#uses}`;
 	}
 
 	end(): ExitRecord | undefined {
