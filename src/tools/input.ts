@@ -8,6 +8,11 @@ export const LIMITS = {
 	checkInterval: { least: 30 },
 	idleThreshold: 5,
 	size: { cols: 120, rows: 30, most: 10_000 },
+	logLines: 200,
+	keysSeconds: 5,
+	/** Characters of output in a poll or a log, and at the end of a wait. */
+	recentChars: 200_000,
+	tailChars: 20_000,
 } as const;
 
 const whole = (least: number, most: number = Number.MAX_SAFE_INTEGER) => z.number().int().min(least).max(most).optional();

@@ -16,7 +16,7 @@ const status = z.enum([
 	"already_exited",
 ]);
 
-const notice = z.looseObject({ id: z.string(), session_id: z.string(), text: z.string() });
+const notice = z.object({ id: z.string(), session_id: z.string(), text: z.string() });
 
 const cursor = z.object({ row: z.number().int(), col: z.number().int() }).describe("From 0.");
 
@@ -32,7 +32,7 @@ const common = {
 	error: z.string().nullable().describe("null, or what went wrong and what to do next."),
 	session_id: z.string().optional(),
 	pid: z.number().int().nullable().optional(),
-	signal: z.string().nullable().optional().describe("The signal that ended it, where that is certain."),
+	signal: z.string().optional().describe("The signal that ended it, where that is certain."),
 	screen: z.string().optional().describe("The rendered screen of a program on a terminal."),
 	cursor: cursor.optional(),
 	alt_screen: z.boolean().optional(),
@@ -65,7 +65,7 @@ const listed = z.object({
 	pid: z.number().int().nullable(),
 	status,
 	exit_code: z.number().int().nullable(),
-	signal: z.string().nullable(),
+	signal: z.string().optional(),
 	started_at: z.string(),
 	uptime_seconds: z.number().int(),
 	output_preview: z.string(),

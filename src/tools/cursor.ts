@@ -1,0 +1,28 @@
+/** How far a task has polled a process, in the process's own directory: it outlives every program, and goes when the process does. */
+import { randomBytes } from "node:crypto";
+import fs from "node:fs";
+import path from "node:path";
+import { readIfThere } from "../base/files.js";
+import type { Process } from "../process/process.js";
+
+const fileOf = (process: Process): string => path.join(process.dir, "polled");
+
+/** 0 before the first poll, and when what is there is no offset. */
+export function readCursor(process: Process): number {
+	const offset = Number(readIfThere(fileOf(process)) ?? 0);
+	return Number.isSafeInteger(offset) && offset >= 0 ? offset : 0;
+}
+
+/** Whole or not at all. False when it could not be written: the next poll then repeats this one's output, and loses nothing. */
+export function writeCursor(process: Process, offset: number): boolean {
+	const file = fileOf(process);
+	const temp = `${file}.${randomBytes(4).toString("hex")}`;
+	try {
+		fs.writeFileSync(temp, String(offset), { mode: 0o600 });
+		fs.renameSync(temp, file);
+		return true;
+	} catch {
+		fs.rmSync(temp, { force: true });
+		return false; // a full disk, or the directory was pruned meanwhile
+	}
+}

@@ -1,0 +1,51 @@
+/** Processes that start beside the shell, with its directory and environment: in the background, and on terminals. */
+import { fromSystem } from "../base/errors.js";
+import type { Process } from "../process/process.js";
+import type { ShellContext } from "../shell/index.js";
+import type { Ask } from "./ask.js";
+import { LIMITS, type TerminalArgs } from "./input.js";
+import type { TerminalResult } from "./result.js";
+
+export async function startBeside(ask: Ask, args: TerminalArgs & { command: string }): Promise<{ process: Process; context: ShellContext }> {
+	const { runtime, task, notes } = ask;
+	const pty = args.pty === true;
+	const context = await runtime.shells.context({ task, terminal: pty, ...(args.workdir === undefined ? {} : { workdir: args.workdir }) });
+	notes.push(...context.notes);
+	const process = await runtime.spawn({
+		command: args.command,
+		task,
+		cwd: context.cwd,
+		env: onlyThese(context.env),
+		...(pty ? { terminal: { cols: args.cols ?? LIMITS.size.cols, rows: args.rows ?? LIMITS.size.rows } } : {}),
+	});
+	if (pty) runtime.answerFor(process, { from: 0 });
+	return { process, context };
+}
+
+/** A start adds to the environment of this program; what the shell does not have is taken out. */
+function onlyThese(env: Readonly<Record<string, string>>): Record<string, string | undefined> {
+	const nothing = Object.fromEntries(Object.keys(process.env).map((name) => [name, undefined]));
+	return { ...nothing, ...env };
+}
+
+export const wantsNotices = (args: TerminalArgs): boolean =>
+	args.check_interval !== undefined || args.notify_on_complete === true || (args.watch_patterns?.length ?? 0) > 0;
+
+/** It runs already: what cannot be arranged is said, and does not fail the start. */
+export async function armNotices(ask: Ask, process: Process, args: TerminalArgs): Promise<Pick<TerminalResult, "check_interval_note">> {
+	if (!wantsNotices(args)) return {};
+	const { check_interval: asked, notify_on_complete: notifyOnComplete, watch_patterns: watchPatterns } = args;
+	const { least } = LIMITS.checkInterval;
+	const checkInterval = asked === undefined ? undefined : Math.max(asked, least);
+	try {
+		const { notes } = await ask.runtime.notices.arm(process, {
+			...(checkInterval === undefined ? {} : { checkInterval }),
+			...(notifyOnComplete ? { notifyOnComplete } : {}),
+			...(watchPatterns?.length ? { watchPatterns } : {}),
+		});
+		ask.notes.push(...notes);
+	} catch (error) {
+		ask.notes.push(`It runs, but there will be no notices: ${fromSystem(error, "they could not be arranged").message}.`);
+	}
+	return checkInterval !== asked ? { check_interval_note: `check_interval ${asked} was raised to ${least}, the least there is.` } : {};
+}

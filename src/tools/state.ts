@@ -1,0 +1,20 @@
+/** How a process stands, in the fields of a result. */
+import type { Process } from "../process/process.js";
+import type { Status } from "../process/status.js";
+import { type Summary, summary } from "../process/summary.js";
+
+export interface State {
+	readonly status: Summary["status"];
+	readonly exit_code: number | null;
+	readonly session_id: string;
+	readonly pid: number | null;
+	/** Where it is certain. */
+	readonly signal?: string;
+	/** Paused, lost, and the like. */
+	readonly note?: string;
+}
+
+export function stateOf(process: Process, seen: Status = process.status()): State & { uptime_seconds: number } {
+	const { status, exit_code, session_id, pid, signal, note, uptime_seconds } = summary(process, seen);
+	return { status, exit_code, session_id, pid, ...(signal === null ? {} : { signal }), uptime_seconds, ...(note === undefined ? {} : { note }) };
+}
