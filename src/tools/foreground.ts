@@ -1,4 +1,5 @@
 /** A command in the task's shell. */
+import { readStatus } from "../process/status.js";
 import type { RunResult } from "../shell/index.js";
 import { type Ask, type Deadline, reporting, secondsOf } from "./ask.js";
 import { hintsFor } from "./hints/index.js";
@@ -33,7 +34,7 @@ export async function runInShell(ask: Ask, args: TerminalArgs & { command: strin
 		const output = await readOutput(run.process, { from: 0, maxChars, keep: "ends", raw: false, final: run.end !== "running", after: run.after });
 		keep = output.truncated !== undefined;
 		const result: TerminalResult = {
-			status: run.end,
+			status: statusOf(run),
 			output: output.text,
 			exit_code: exitCode(run),
 			error: null,
@@ -53,6 +54,12 @@ export async function runInShell(ask: Ask, args: TerminalArgs & { command: strin
 	} finally {
 		run.release({ keep });
 	}
+}
+
+/** Killed: by another call, while this one was waiting for it. Only a look: what nobody tracks is not to be settled. */
+function statusOf({ end, exitCode, process }: RunResult): TerminalResult["status"] {
+	const bySignal = end === "exited" && exitCode !== null && exitCode > 128;
+	return bySignal && readStatus(process.dir, process.spec).status === "killed" ? "killed" : end;
 }
 
 function exitCode(run: RunResult): number | null {

@@ -15,17 +15,11 @@ export async function startBeside(ask: Ask, args: TerminalArgs & { command: stri
 		command: args.command,
 		task,
 		cwd: context.cwd,
-		env: onlyThese(context.env),
+		env: { ...context.env },
 		...(pty ? { terminal: { cols: args.cols ?? LIMITS.size.cols, rows: args.rows ?? LIMITS.size.rows } } : {}),
 	});
 	if (pty) runtime.answerFor(process, { from: 0 });
 	return { process, context };
-}
-
-/** A start adds to the environment of this program; what the shell does not have is taken out. */
-function onlyThese(env: Readonly<Record<string, string>>): Record<string, string | undefined> {
-	const nothing = Object.fromEntries(Object.keys(process.env).map((name) => [name, undefined]));
-	return { ...nothing, ...env };
 }
 
 export const wantsNotices = (args: TerminalArgs): boolean =>
