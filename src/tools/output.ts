@@ -64,6 +64,15 @@ export async function readOutput(process: Process, options: OutputOptions): Prom
 	return { text: keep === "ends" ? `${excerpt.head}${marker(excerpt.head, truncated)}${tail}` : tail, offset, next, truncated };
 }
 
+/** The last of what it printed, from the start of a line if that is in reach; `whole` when there is nothing before it. */
+export async function readEnd(process: Process, options: Pick<OutputOptions, "maxChars" | "raw" | "final">): Promise<{ text: string; whole: boolean }> {
+	const to = process.log.bounds().end;
+	const { text, offset, truncated } = await readOutput(process, { ...options, from: Math.max(0, to - 4 * options.maxChars), to, keep: "end" }); // 4: bytes a character
+	if (offset === 0 && !truncated) return { text, whole: true };
+	const line = text.indexOf("\n");
+	return { text: line >= 0 && line < text.length - 1 ? text.slice(line + 1) : text, whole: false };
+}
+
 function marker(head: string, cut: NonNullable<Output["truncated"]>): string {
 	const where = `process(action="log", session_id="${cut.session_id}", byte_offset=${cut.byte_offset})`;
 	return `${head === "" || head.endsWith("\n") ? "" : "\n"}[${cut.omitted_chars} characters left out; ${where} shows them]\n`;

@@ -7,7 +7,7 @@ import { type Ask, deadlineOf, reporting, secondsOf } from "./ask.js";
 import { rememberAwaited } from "./awaited.js";
 import { LIMITS, type ProcessArgs, type UntilArgs } from "./input.js";
 import { screenOf, timeoutNote } from "./interactive.js";
-import { readOutput } from "./output.js";
+import { readEnd } from "./output.js";
 import type { ProcessResult } from "./result.js";
 import { stateOf } from "./state.js";
 
@@ -28,14 +28,8 @@ export async function wait(ask: Ask, process: Process, args: ProcessArgs): Promi
 	const status = process.status();
 	const over = isOver(status);
 	const { end } = process.log.bounds();
-	const output = await readOutput(process, {
-		from: tailFrom(end),
-		maxChars: LIMITS.tailChars,
-		keep: "end",
-		raw: process.spec.terminal !== undefined,
-		final: over,
-	});
-	if (output.offset > 0) ask.notes.push(`output is the end of what it printed; action="log" shows the rest.`);
+	const output = await readEnd(process, { maxChars: LIMITS.tailChars, raw: process.spec.terminal !== undefined, final: over });
+	if (!output.whole) ask.notes.push(`output is the end of what it printed; action="log" shows the rest.`);
 	const view = {
 		...stateOf(process, status),
 		output: output.text,
@@ -114,6 +108,3 @@ function check(process: Process, { input, screen, http, status }: UntilArgs): vo
 	if (status !== undefined && http === undefined) throw new HoldfastError("INVALID", "until.status goes with until.http");
 	if (http !== undefined && !/^https?:\/\//.test(http)) throw new HoldfastError("INVALID", "until.http must be a URL that begins with http:// or https://");
 }
-
-/** Far enough back for LIMITS.tailChars of any text. */
-const tailFrom = (end: number): number => Math.max(0, end - 4 * LIMITS.tailChars);
