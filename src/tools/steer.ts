@@ -61,7 +61,7 @@ export async function resize(_ask: Ask, process: Process, { cols, rows }: Proces
 
 export async function signal(ask: Ask, process: Process, args: ProcessArgs): Promise<ProcessResult> {
 	const name = `SIG${(args.signal ?? "").trim().toUpperCase().replace(/^SIG/, "")}`;
-	if (!(name in constants.signals)) {
+	if (!Object.hasOwn(constants.signals, name)) {
 		const names = Object.keys(constants.signals).map((one) => one.slice(3));
 		throw new HoldfastError(
 			"INVALID",
