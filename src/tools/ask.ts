@@ -37,7 +37,7 @@ function taskOf(runtime: AgentRuntime, call: Call): string {
 
 /** A result that may never arrive takes no notices with it. */
 async function takeNotices(runtime: AgentRuntime, call: Call, notes: string[]): Promise<NonNullable<ToolResult["notices"]>> {
-	if (call.signal?.aborted) return [];
+	if (call.signal?.aborted || call.gone?.()) return [];
 	try {
 		return [...(await runtime.notices.take(taskOf(runtime, call)))];
 	} catch (error) {

@@ -8,6 +8,7 @@ import { stillRunning, timeoutNote } from "./interactive.js";
 import { readOutput } from "./output.js";
 import type { TerminalResult } from "./result.js";
 import { armNotices, wantsNotices } from "./start.js";
+import { leftNote } from "./state.js";
 
 export interface ForegroundOptions {
 	readonly deadline: Deadline;
@@ -32,7 +33,7 @@ export async function runInShell(ask: Ask, args: TerminalArgs & { command: strin
 	let keep = false;
 	try {
 		const output = await readOutput(run.process, { from: 0, maxChars, keep: "ends", raw: false, final: run.end !== "running", after: run.after });
-		keep = output.truncated !== undefined;
+		keep = output.truncated !== undefined || ask.call.gone?.() === true;
 		const result: TerminalResult = {
 			status: statusOf(run),
 			output: output.text,
@@ -48,6 +49,7 @@ export async function runInShell(ask: Ask, args: TerminalArgs & { command: strin
 		ask.notes.push(...run.notes);
 		if (output.offset > 0) ask.notes.push(`Only the newest part of the output was kept: it is there from byte ${output.offset} on.`);
 		if (run.end === "timeout") ask.notes.push(`It was killed with everything it had started: not finished after ${secondsOf(deadline.ms)}.`);
+		if (run.end === "exited" && run.tracked) ask.notes.push(...(await leftNote(run.process)));
 		if (run.end === "running") stillRunning(ask, run.process, { deadline, kill: onTimeout === "kill" });
 		ask.notes.push(...hintsFor(args.command, { exitCode: run.end === "exited" ? run.exitCode : null, signal: run.signal, output: output.text }));
 		return { ...result, ...(await notices(ask, run, args)) };

@@ -5,7 +5,7 @@ import { isOver } from "../process/status.js";
 import type { UntilWaitingResult } from "../screen/index.js";
 import { type Ask, type Deadline, reporting, secondsOf } from "./ask.js";
 import { rememberAwaited } from "./awaited.js";
-import { LIMITS, type TerminalArgs } from "./input.js";
+import type { TerminalArgs } from "./input.js";
 import { readOutput } from "./output.js";
 import type { TerminalResult } from "./result.js";
 import { send } from "./send.js";
@@ -121,4 +121,4 @@ export async function screenOf(process: Process): Promise<Required<Pick<Terminal
 	return { screen, cursor, alt_screen };
 }
 
-export const idleMsOf = (args: { idle_threshold?: number }): number => (args.idle_threshold ?? LIMITS.idleThreshold) * 1000;
+export const idleMsOf = (ask: Ask, args: { idle_threshold?: number }): number => (args.idle_threshold ?? ask.runtime.limits.idleThreshold) * 1000;

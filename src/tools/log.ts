@@ -2,7 +2,7 @@ import { HoldfastError } from "../base/errors.js";
 import type { Process } from "../process/process.js";
 import { isOver } from "../process/status.js";
 import type { Ask } from "./ask.js";
-import { LIMITS, type ProcessArgs } from "./input.js";
+import type { ProcessArgs } from "./input.js";
 import { readOutput } from "./output.js";
 import type { ProcessResult } from "./result.js";
 import { stateOf } from "./state.js";
@@ -13,7 +13,7 @@ export async function log(ask: Ask, process: Process, args: ProcessArgs): Promis
 	const status = process.status();
 	const lines = ask.runtime.linesOf(process);
 	const counted = await lines.count();
-	const limit = args.limit ?? LIMITS.logLines;
+	const limit = args.limit ?? ask.runtime.limits.logLines;
 	const { total, first, end } = counted;
 	const newest = args.offset === undefined && args.byte_offset === undefined;
 	let from: number;
@@ -33,14 +33,14 @@ export async function log(ask: Ask, process: Process, args: ProcessArgs): Promis
 	const output = await readOutput(process, {
 		from,
 		to,
-		maxChars: LIMITS.recentChars,
+		maxChars: ask.runtime.limits.recentChars,
 		keep: newest ? "end" : "start",
 		raw: process.spec.terminal !== undefined,
 		final: isOver(status) || to < end,
 	});
 	if (first > 0) ask.notes.push(`The log starts at byte ${first}: what was before it is gone, and lines are counted from there.`);
 	if (output.truncated) ask.notes.push(`These lines are long: their first ${output.truncated.omitted_chars} characters were left out.`);
-	else if (output.next < to && !newest) ask.notes.push(`Cut at ${LIMITS.recentChars} characters: byte_offset=${output.next} goes on.`);
+	else if (output.next < to && !newest) ask.notes.push(`Cut at ${ask.runtime.limits.recentChars} characters: byte_offset=${output.next} goes on.`);
 	if (isOver(status)) await ask.runtime.notices.consume(process);
 	return {
 		...stateOf(process, status),

@@ -2,7 +2,7 @@ import type { Process } from "../process/process.js";
 import { isOver } from "../process/status.js";
 import type { Ask } from "./ask.js";
 import { readCursor, writeCursor } from "./cursor.js";
-import { LIMITS, type ProcessArgs } from "./input.js";
+import type { ProcessArgs } from "./input.js";
 import { readOutput } from "./output.js";
 import type { ProcessResult } from "./result.js";
 import { stateOf } from "./state.js";
@@ -14,7 +14,7 @@ export async function poll(ask: Ask, process: Process, args: ProcessArgs): Promi
 	const from = args.byte_offset ?? readCursor(process);
 	const output = await readOutput(process, {
 		from,
-		maxChars: LIMITS.recentChars,
+		maxChars: ask.runtime.limits.recentChars,
 		keep: "end",
 		raw: process.spec.terminal !== undefined,
 		final: isOver(status),

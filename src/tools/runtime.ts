@@ -1,10 +1,12 @@
 /** A runtime with the two tools of an agent. Shells and notices exist once they are needed: without them it costs what a plain one does. */
+import type { Home } from "../base/home.js";
 import { Notices } from "../notices/index.js";
 import type { Process } from "../process/process.js";
 import { prepareRuntime, Runtime, type RuntimeOptions } from "../process/runtime.js";
 import { isOver } from "../process/status.js";
 import { Shells } from "../shell/index.js";
 import type { Call } from "./call.js";
+import { type Limits, limitsFrom } from "./limits.js";
 import { Lines } from "./lines.js";
 import { process as processTool } from "./process.js";
 import type { ProcessResult, TerminalResult } from "./result.js";
@@ -12,8 +14,12 @@ import { terminal as terminalTool } from "./terminal.js";
 
 const LINES_KEPT = 32; // processes whose lines stay counted
 
-export async function openAgentRuntime(options: RuntimeOptions = {}): Promise<AgentRuntime> {
-	return new AgentRuntime(...(await prepareRuntime(options)));
+export interface AgentRuntimeOptions extends RuntimeOptions {
+	readonly limits?: Partial<Limits>;
+}
+
+export async function openAgentRuntime({ limits, ...options }: AgentRuntimeOptions = {}): Promise<AgentRuntime> {
+	return new AgentRuntime(...(await prepareRuntime(options)), limitsFrom(limits));
 }
 
 export class AgentRuntime extends Runtime {
@@ -21,8 +27,14 @@ export class AgentRuntime extends Runtime {
 	readonly #answering = new Map<string, Promise<void>>();
 	readonly #kills = new Set<NodeJS.Timeout>();
 	readonly #lines = new Map<string, Lines>();
+	readonly limits: Limits;
 	#shells: Shells | undefined;
 	#notices: Notices | undefined;
+
+	constructor(home: Home, options: RuntimeOptions, limits: Limits) {
+		super(home, options);
+		this.limits = limits;
+	}
 
 	get shells(): Shells {
 		this.#shells ??= new Shells(this);

@@ -3,7 +3,8 @@ import { fromSystem } from "../base/errors.js";
 import type { Process } from "../process/process.js";
 import type { ShellContext } from "../shell/index.js";
 import type { Ask } from "./ask.js";
-import { LIMITS, type TerminalArgs } from "./input.js";
+import type { TerminalArgs } from "./input.js";
+import { SHORTEST_INTERVAL } from "./limits.js";
 import type { TerminalResult } from "./result.js";
 
 export async function startBeside(ask: Ask, args: TerminalArgs & { command: string }): Promise<{ process: Process; context: ShellContext }> {
@@ -16,7 +17,7 @@ export async function startBeside(ask: Ask, args: TerminalArgs & { command: stri
 		task,
 		cwd: context.cwd,
 		env: { ...context.env },
-		...(pty ? { terminal: { cols: args.cols ?? LIMITS.size.cols, rows: args.rows ?? LIMITS.size.rows } } : {}),
+		...(pty ? { terminal: { cols: args.cols ?? runtime.limits.cols, rows: args.rows ?? runtime.limits.rows } } : {}),
 	});
 	if (pty) runtime.answerFor(process, { from: 0 });
 	return { process, context };
@@ -29,8 +30,7 @@ export const wantsNotices = (args: TerminalArgs): boolean =>
 export async function armNotices(ask: Ask, process: Process, args: TerminalArgs): Promise<Pick<TerminalResult, "check_interval_note">> {
 	if (!wantsNotices(args)) return {};
 	const { check_interval: asked, notify_on_complete: notifyOnComplete, watch_patterns: watchPatterns } = args;
-	const { least } = LIMITS.checkInterval;
-	const checkInterval = asked === undefined ? undefined : Math.max(asked, least);
+	const checkInterval = asked === undefined ? undefined : Math.max(asked, SHORTEST_INTERVAL);
 	try {
 		const { notes } = await ask.runtime.notices.arm(process, {
 			...(checkInterval === undefined ? {} : { checkInterval }),
@@ -41,5 +41,5 @@ export async function armNotices(ask: Ask, process: Process, args: TerminalArgs)
 	} catch (error) {
 		ask.notes.push(`It runs, but there will be no notices: ${fromSystem(error, "they could not be arranged").message}.`);
 	}
-	return checkInterval !== asked ? { check_interval_note: `check_interval ${asked} was raised to ${least}, the least there is.` } : {};
+	return checkInterval !== asked ? { check_interval_note: `check_interval ${asked} was raised to ${SHORTEST_INTERVAL}, the least there is.` } : {};
 }

@@ -14,6 +14,13 @@ export interface State {
 	readonly note?: string;
 }
 
+/** What it has left running after its end, in words; empty when there is nothing. */
+export async function leftNote(process: Process): Promise<string[]> {
+	const pids = await process.leftovers();
+	if (pids.length === 0) return [];
+	return [`It has ended and left something running (pid ${pids.join(", ")}); process(action="kill", session_id="${process.id}") ends that too.`];
+}
+
 export function stateOf(process: Process, seen: Status = process.status()): State & { uptime_seconds: number } {
 	const { status, exit_code, session_id, pid, signal, note, uptime_seconds } = summary(process, seen);
 	return { status, exit_code, session_id, pid, ...(signal === null ? {} : { signal }), uptime_seconds, ...(note === undefined ? {} : { note }) };

@@ -4,7 +4,7 @@ import { HoldfastError } from "../base/errors.js";
 import type { Process } from "../process/process.js";
 import { isOver } from "../process/status.js";
 import { type Ask, deadlineOf } from "./ask.js";
-import { LIMITS, type ProcessArgs } from "./input.js";
+import type { ProcessArgs } from "./input.js";
 import { idleMsOf, screenOf, typeKeys } from "./interactive.js";
 import type { ProcessResult } from "./result.js";
 import { send } from "./send.js";
@@ -43,8 +43,9 @@ export async function close(_ask: Ask, process: Process): Promise<ProcessResult>
 /** Keys are followed by a short look, not by a long wait: for that there is `wait`. */
 export async function keys(ask: Ask, process: Process, args: ProcessArgs): Promise<ProcessResult> {
 	if (args.data === undefined) throw new HoldfastError("INVALID", "data is missing: give text and keys such as <ENTER>");
-	const deadline = deadlineOf(args.timeout, { default: LIMITS.keysSeconds, most: LIMITS.wait.most }, ask.call);
-	return typeKeys(ask, process, args.data, { deadline, idleMs: idleMsOf({}), maxChars: LIMITS.tailChars, onTimeout: "background" });
+	const { keysTimeout, maxWaitTimeout } = ask.runtime.limits;
+	const deadline = deadlineOf(args.timeout, { default: keysTimeout, most: maxWaitTimeout }, ask.call);
+	return typeKeys(ask, process, args.data, { deadline, idleMs: idleMsOf(ask, {}), maxChars: ask.runtime.limits.tailChars, onTimeout: "background" });
 }
 
 export async function screen(_ask: Ask, process: Process): Promise<ProcessResult> {

@@ -7,7 +7,7 @@ import { startBackground } from "./background.js";
 import type { Call } from "./call.js";
 import { findProcess } from "./find.js";
 import { runInShell } from "./foreground.js";
-import { LIMITS, type TerminalArgs, terminalInput } from "./input.js";
+import { type TerminalArgs, terminalInput } from "./input.js";
 import { idleMsOf, runOnTerminal, typeKeys } from "./interactive.js";
 import type { TerminalResult } from "./result.js";
 import type { AgentRuntime } from "./runtime.js";
@@ -17,8 +17,8 @@ export function terminal(runtime: AgentRuntime, args: unknown, call: Call): Prom
 		const wanted = parseArguments("terminal", terminalInput, args);
 		check(wanted);
 		if (ask.signal?.aborted) throw new HoldfastError("ABORTED", "interrupted before it began; nothing was run");
-		const { most } = LIMITS.outputChars;
-		const asked = wanted.max_output_chars ?? LIMITS.outputChars.default;
+		const { outputChars, maxOutputChars: most } = runtime.limits;
+		const asked = wanted.max_output_chars ?? outputChars;
 		const result = await act(ask, wanted, Math.min(asked, most));
 		return asked > most ? { ...result, max_output_chars_note: `max_output_chars ${asked} is above the limit; ${most} were allowed instead.` } : result;
 	});
@@ -26,11 +26,12 @@ export function terminal(runtime: AgentRuntime, args: unknown, call: Call): Prom
 
 async function act(ask: Ask, args: TerminalArgs, maxChars: number): Promise<TerminalResult> {
 	const { command, input_keys } = args;
+	const { timeout, maxTimeout } = ask.runtime.limits;
 	const options = {
-		deadline: deadlineOf(args.timeout, LIMITS.timeout, ask.call),
+		deadline: deadlineOf(args.timeout, { default: timeout, most: maxTimeout }, ask.call),
 		maxChars,
 		onTimeout: args.on_timeout ?? "background",
-		idleMs: idleMsOf(args),
+		idleMs: idleMsOf(ask, args),
 	};
 	if (input_keys !== undefined) {
 		ignore(ask, args, "input_keys", ["background", "workdir", "pty", "cols", "rows", ...NOTICES]);

@@ -5,11 +5,11 @@ import { isOver } from "../process/status.js";
 import type { Until } from "../process/until.js";
 import { type Ask, deadlineOf, reporting, secondsOf } from "./ask.js";
 import { rememberAwaited } from "./awaited.js";
-import { LIMITS, type ProcessArgs, type UntilArgs } from "./input.js";
+import type { ProcessArgs, UntilArgs } from "./input.js";
 import { screenOf, timeoutNote } from "./interactive.js";
 import { readEnd } from "./output.js";
 import type { ProcessResult } from "./result.js";
-import { stateOf } from "./state.js";
+import { leftNote, stateOf } from "./state.js";
 
 /** What ended the wait, in fields of the result. */
 type Held = Pick<ProcessResult, "matched" | "match" | "byte_offset" | "waiting_for" | "waiting_evidence">;
@@ -17,7 +17,8 @@ type Held = Pick<ProcessResult, "matched" | "match" | "byte_offset" | "waiting_f
 export async function wait(ask: Ask, process: Process, args: ProcessArgs): Promise<ProcessResult> {
 	const until = args.until ?? {};
 	check(process, until);
-	const deadline = deadlineOf(args.timeout, LIMITS.wait, ask.call);
+	const { waitTimeout, maxWaitTimeout } = ask.runtime.limits;
+	const deadline = deadlineOf(args.timeout, { default: waitTimeout, most: maxWaitTimeout }, ask.call);
 	let held: Held | "interrupted";
 	try {
 		held = await reporting(ask.call, `waiting for ${process.id}`, () => firstOf(ask, process, until, { ms: deadline.ms, from: args.byte_offset ?? 0 }));
@@ -28,7 +29,7 @@ export async function wait(ask: Ask, process: Process, args: ProcessArgs): Promi
 	const status = process.status();
 	const over = isOver(status);
 	const { end } = process.log.bounds();
-	const output = await readEnd(process, { maxChars: LIMITS.tailChars, raw: process.spec.terminal !== undefined, final: over });
+	const output = await readEnd(process, { maxChars: ask.runtime.limits.tailChars, raw: process.spec.terminal !== undefined, final: over });
 	if (!output.whole) ask.notes.push(`output is the end of what it printed; action="log" shows the rest.`);
 	const view = {
 		...stateOf(process, status),
@@ -41,7 +42,10 @@ export async function wait(ask: Ask, process: Process, args: ProcessArgs): Promi
 		ask.notes.push("Only the waiting was interrupted; the process goes on untouched.");
 		return { ...view, status: "interrupted", exit_code: null, matched: null, byte_offset: end };
 	}
-	if (over) await ask.runtime.notices.consume(process);
+	if (over) {
+		await ask.runtime.notices.consume(process);
+		ask.notes.push(...(await leftNote(process)));
+	}
 	if (held.matched === "input" && !over) {
 		rememberAwaited(process);
 		return { ...view, ...held, status: "awaiting_input" };

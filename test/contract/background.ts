@@ -94,7 +94,14 @@ export function backgroundCases(begin: () => Promise<Client>): void {
 	test("its end is the end of the command, whoever still holds the output", async () => {
 		const { process, start } = await begin();
 		const id = await start("echo x; sleep 300 & exit 4");
-		expect(await process({ action: "wait", session_id: id })).toMatchObject({ status: "exited", exit_code: 4, output: "x\n", matched: "exit" });
+		const end = await process({ action: "wait", session_id: id });
+		expect(end).toMatchObject({
+			status: "exited",
+			exit_code: 4,
+			output: "x\n",
+			matched: "exit",
+			note: expect.stringMatching(/left something running \(pid \d+\)/),
+		});
 		expect(await process({ action: "poll", session_id: id })).toMatchObject({ status: "exited", exit_code: 4 });
 		expect(await process({ action: "kill", session_id: id })).toMatchObject({ status: "already_exited", exit_code: 4, survivors: [] });
 	});

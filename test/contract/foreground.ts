@@ -28,6 +28,7 @@ export function foregroundCases(begin: () => Promise<Client>): void {
 		const result = await terminal({ command: `sleep 300 & echo $! >${dir}/pid; echo started` });
 		expect(result).toMatchObject({ status: "exited", exit_code: 0, output: expect.stringContaining("started") });
 		expect(gone(pidIn(`${dir}/pid`))).toBe(false);
+		expect(result.note).toContain(`left something running (pid ${pidIn(`${dir}/pid`)})`);
 		// It is there to be asked about, and to be ended.
 		expect(await process({ action: "kill", session_id: result.session_id })).toMatchObject({ survivors: [] });
 		expect(gone(pidIn(`${dir}/pid`))).toBe(true);

@@ -1,7 +1,7 @@
 /** What a door says of a call, and what a runtime does for calls that came before. */
 import fs from "node:fs";
 import { describe, expect, test } from "vitest";
-import { openRuntime, type Runtime } from "../../src/index.js";
+import { openRuntime, type Runtime, toolsWith } from "../../src/index.js";
 import { procDir } from "../../src/keeper/layout.js";
 import { gone, pidIn } from "../contract/pids.js";
 import { atEnd, tempDir, testRuntime, until } from "../support/home.js";
@@ -199,4 +199,30 @@ test("a runtime whose tools are not used makes neither shell nor queue", async (
 	await (await runtime.spawn({ command: "true" })).wait();
 	expect(fs.readdirSync(runtime.home.root).toSorted()).toEqual(before);
 	expect(runtime.list({ task: null, shells: true })).toHaveLength(1);
+});
+
+test("a caller that is gone leaves the log of its command where it can be read", async () => {
+	const runtime = await testRuntime();
+	await runtime.terminal({ command: "echo still here" }, { gone: () => true });
+	const { processes } = await runtime.process({ action: "list" });
+	expect(processes).toMatchObject([{ command: "echo still here", status: "exited", exit_code: 0, output_preview: "still here\n" }]);
+	expect((await runtime.terminal({ command: "echo gone" })).session_id).toBeUndefined();
+});
+
+test("the numbers can be set, and descriptions and notes follow", async () => {
+	const runtime = await testRuntime({ limits: { timeout: 1, maxTimeout: 2, maxWaitTimeout: 1, logLines: 3, outputChars: 300, cols: 40, rows: 5 } });
+	const late = await runtime.terminal({ command: "seq 1000; sleep 300" });
+	expect(late).toMatchObject({ status: "running", note: expect.stringContaining("after 1 s") });
+	expect(late.output.length).toBeLessThanOrEqual(300);
+	expect(await runtime.process({ action: "wait", session_id: late.session_id, timeout: 5 })).toMatchObject({
+		timed_out: true,
+		timeout_note: expect.stringContaining("1 s"),
+	});
+	expect(await runtime.process({ action: "log", session_id: late.session_id })).toMatchObject({ output: "998\n999\n1000\n" });
+	expect(await runtime.terminal({ command: "stty size", pty: true, timeout: 9 })).toMatchObject({
+		output: "5 40\r\n",
+		timeout_note: expect.stringContaining("2 s"),
+	});
+	expect(JSON.stringify(toolsWith(runtime.limits).map(({ inputSchema }) => inputSchema))).toContain("1 by default and 2 at most");
+	await expect(openRuntime({ home: runtime.home.root, limits: { timeout: 0 } })).rejects.toMatchObject({ code: "INVALID" });
 });
