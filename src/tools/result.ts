@@ -98,4 +98,3 @@ export const processOutput = z.object({
 export type TerminalResult = z.infer<typeof terminalOutput>;
 export type ProcessResult = z.infer<typeof processOutput>;
 export type ToolResult = TerminalResult | ProcessResult;
-export type ResultStatus = z.infer<typeof status>;
