@@ -81,10 +81,15 @@ export interface ListOptions {
 }
 
 export async function openRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
+	return new Runtime(...(await prepareRuntime(options)));
+}
+
+/** What a runtime, or one that does more than this one, is made of. */
+export async function prepareRuntime(options: RuntimeOptions): Promise<[Home, RuntimeOptions]> {
 	const parsed = parse(runtimeSchema, options, "openRuntime");
 	const home = openHome(parsed.home === undefined ? undefined : path.resolve(parsed.home));
 	await probeEvents(home.root);
-	return new Runtime(home, parsed);
+	return [home, parsed];
 }
 
 export class Runtime implements AsyncDisposable {

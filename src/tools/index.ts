@@ -1,0 +1,8 @@
+/** The room of the tools a model calls: `terminal` and `process`. One definition of schema, description and result for all doors. */
+export type { Call } from "./call.js";
+export { TOOLS, type Tool } from "./definitions.js";
+export type { ProcessArgs, TerminalArgs } from "./input.js";
+export type { JsonSchema } from "./json-schema.js";
+export { renderResult } from "./render.js";
+export type { ProcessResult, TerminalResult, ToolResult } from "./result.js";
+export { AgentRuntime, openAgentRuntime } from "./runtime.js";
