@@ -122,8 +122,11 @@ export class Runtime implements AsyncDisposable {
 		return this.#keepers.cgroups;
 	}
 
-	/** Start a process that outlives this program. Resolves once it runs; throws if nothing ran. */
-	async spawn(options: SpawnOptions): Promise<Process> {
+	/**
+	 * Start a process that outlives this program. Resolves once it runs; throws if nothing ran. `prepare` is for what must be on
+	 * disk before it runs; if it throws, nothing does.
+	 */
+	async spawn(options: SpawnOptions, prepare?: (process: Process) => void): Promise<Process> {
 		const wanted = parse(spawnSchema, options, "spawn");
 		const cwd = checkDirectory(wanted.cwd ?? process.cwd());
 		const task = wanted.task ?? this.task;
@@ -136,7 +139,7 @@ export class Runtime implements AsyncDisposable {
 		this.#starting++;
 		try {
 			this.#checkLimit(task);
-			return await this.#start(wanted, cwd, task);
+			return await this.#start(wanted, cwd, task, prepare);
 		} catch (error) {
 			throw fromSystem(error, "cannot start a process");
 		} finally {
@@ -144,7 +147,7 @@ export class Runtime implements AsyncDisposable {
 		}
 	}
 
-	async #start(wanted: SpawnOptions, cwd: string, task: string): Promise<Process> {
+	async #start(wanted: SpawnOptions, cwd: string, task: string, prepare?: (process: Process) => void): Promise<Process> {
 		const tools = this.#keepers.tools;
 		const text = typeof wanted.command === "string";
 		const terminal = wanted.terminal ? { cols: 120, rows: 30, ...(wanted.terminal === true ? {} : wanted.terminal) } : undefined;
@@ -177,6 +180,7 @@ export class Runtime implements AsyncDisposable {
 			};
 			fill(dir, "command", text ? (wanted.command as string) : `set -- ${(wanted.command as string[]).map(shellQuote).join(" ")}\n`);
 			writeSpec(dir, spec);
+			prepare?.(this.registry.process(spec));
 			const env = childEnvironment(process.env, { ...(terminal ? { TERM: "xterm-256color" } : {}), ...wanted.env, HOLDFAST_ID: id });
 			return { cwd, env, mode: text ? shell : "argv", stdin, terminal, log, umask: process.umask() };
 		});
