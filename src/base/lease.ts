@@ -48,6 +48,12 @@ export class Lease {
 		return lease.held() ? lease : undefined;
 	}
 
+	/** Nobody alive holds it; taking it would work. */
+	static isFree(file: string): boolean {
+		const holder = readIfThere(file);
+		return holder === undefined || !isHeld(holder);
+	}
+
 	held(): boolean {
 		return readIfThere(this.#file) === this.#text;
 	}
