@@ -1,11 +1,12 @@
 /** Escape sequences out of text. A terminal would act on them; a model reads them as noise. */
 
-const SEQUENCE = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[PX^_][^\x1b]*\x1b\\|[ -/]+[0-~]|[0-OQ-WYZ\\`-~])/g;
+import { SEQUENCE } from "../base/ansi.js";
+
 /** The beginning of a sequence whose end is still to come. */
-const UNFINISHED = /\x1b(?:\[[0-?]*[ -/]*|\][^\x07\x1b]*\x1b?|[PX^_][^\x1b]*\x1b?|[ -/]*)$/;
+const UNFINISHED = /\x1b(?:\[[0-?]*[ -/]*|[\]PX^_][^\x07\x1b\n]*\x1b?|[ -/]*)$/;
 const LONGEST = 4 * 1024;
 
-export const stripAnsi = (text: string): string => (text.includes("\x1b") ? text.replace(SEQUENCE, "") : text);
+export const stripAnsi = (text: string): string => text.replace(SEQUENCE, "");
 
 /** How many bytes can be stripped without knowing what follows. What claims to be a very long sequence is none. */
 export function wholeSequences(bytes: Uint8Array): number {

@@ -1,8 +1,6 @@
 /** How far a task has polled a process, in the process's own directory: it outlives every program, and goes when the process does. */
-import { randomBytes } from "node:crypto";
-import fs from "node:fs";
 import path from "node:path";
-import { readIfThere } from "../base/files.js";
+import { readIfThere, writeWhole } from "../base/files.js";
 import type { Process } from "../process/process.js";
 
 const fileOf = (process: Process): string => path.join(process.dir, "polled");
@@ -13,16 +11,12 @@ export function readCursor(process: Process): number {
 	return Number.isSafeInteger(offset) && offset >= 0 ? offset : 0;
 }
 
-/** Whole or not at all. False when it could not be written: the next poll then repeats this one's output, and loses nothing. */
+/** False when it could not be written: the next poll then repeats this one's output, and loses nothing. */
 export function writeCursor(process: Process, offset: number): boolean {
-	const file = fileOf(process);
-	const temp = `${file}.${randomBytes(4).toString("hex")}`;
 	try {
-		fs.writeFileSync(temp, String(offset), { mode: 0o600 });
-		fs.renameSync(temp, file);
+		writeWhole(fileOf(process), String(offset));
 		return true;
 	} catch {
-		fs.rmSync(temp, { force: true });
 		return false; // a full disk, or the directory was pruned meanwhile
 	}
 }

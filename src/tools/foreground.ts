@@ -7,7 +7,7 @@ import type { TerminalArgs } from "./input.js";
 import { stillRunning, timeoutNote } from "./interactive.js";
 import { readOutput } from "./output.js";
 import type { TerminalResult } from "./result.js";
-import { armNotices, wantsNotices } from "./start.js";
+import { armLate, type IntervalNote, wishesOf } from "./start.js";
 import { leftNote } from "./state.js";
 
 export interface ForegroundOptions {
@@ -52,7 +52,7 @@ export async function runInShell(ask: Ask, args: TerminalArgs & { command: strin
 		if (run.end === "exited" && run.tracked) ask.notes.push(...(await leftNote(run.process)));
 		if (run.end === "running") stillRunning(ask, run.process, { deadline, kill: onTimeout === "kill" });
 		ask.notes.push(...hintsFor(args.command, { exitCode: run.end === "exited" ? run.exitCode : null, signal: run.signal, output: output.text }));
-		return { ...result, ...(await notices(ask, run, args)) };
+		return { ...result, ...notices(ask, run, args) };
 	} finally {
 		run.release({ keep });
 	}
@@ -71,9 +71,9 @@ function exitCode(run: RunResult): number | null {
 }
 
 /** What is asked for the background counts once it has moved there. */
-async function notices(ask: Ask, run: RunResult, args: TerminalArgs): Promise<Pick<TerminalResult, "check_interval_note">> {
-	if (run.end === "running") return armNotices(ask, run.process, args);
-	if (wantsNotices(args))
+function notices(ask: Ask, run: RunResult, args: TerminalArgs): IntervalNote {
+	if (run.end === "running") return armLate(ask, run.process, args);
+	if (wishesOf(args))
 		ask.notes.push("check_interval, notify_on_complete and watch_patterns are for what runs in the background; this has ended, so there are no notices.");
 	return {};
 }

@@ -1,6 +1,7 @@
 /** What a model may send. Plain JSON schemas come from these: no unions, because some providers refuse them. */
 import * as z from "zod";
-import { LARGEST_TERMINAL, LEAST_OUTPUT_CHARS, LIMITS, type Limits, SHORTEST_INTERVAL } from "./limits.js";
+import { SHORTEST_INTERVAL } from "../notices/index.js";
+import { LARGEST_TERMINAL, LEAST_OUTPUT_CHARS, LIMITS, type Limits } from "./limits.js";
 
 const whole = (least: number, most: number = Number.MAX_SAFE_INTEGER) => z.number().int().min(least).max(most).optional();
 const text = () => z.string().optional();

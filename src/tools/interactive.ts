@@ -9,7 +9,7 @@ import type { TerminalArgs } from "./input.js";
 import { readOutput } from "./output.js";
 import type { TerminalResult } from "./result.js";
 import { send } from "./send.js";
-import { armNotices, startBeside } from "./start.js";
+import { armLate, startBeside } from "./start.js";
 import { stateOf } from "./state.js";
 
 export interface SettleOptions {
@@ -31,7 +31,7 @@ export async function runOnTerminal(
 	const began = performance.now();
 	const { process, context } = await startBeside(ask, args);
 	const { uptime_seconds: _, ...settled } = await settle(ask, process, { ...options, from: 0, onAbort: "kill" });
-	const interval = settled.status === "running" ? await armNotices(ask, process, args) : {};
+	const interval = settled.status === "running" ? armLate(ask, process, args) : {};
 	ask.notes.push("On a terminal it is a process of its own: directory, variables and the like that it changed did not come back to your shell.");
 	const cwd = args.workdir === undefined ? context.cwd : (await ask.runtime.shells.context({ task: ask.task })).cwd;
 	return { ...settled, ...interval, cwd, duration_ms: Math.round(performance.now() - began) };

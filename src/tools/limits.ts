@@ -39,5 +39,3 @@ export const LIMITS: Limits = limitsFrom();
 /** Smaller results have no room for the words about what was left out. */
 export const LEAST_OUTPUT_CHARS = 200;
 export const LARGEST_TERMINAL = 10_000;
-/** Seconds. */
-export const SHORTEST_INTERVAL = 30;

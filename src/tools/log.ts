@@ -41,7 +41,6 @@ export async function log(ask: Ask, process: Process, args: ProcessArgs): Promis
 	if (first > 0) ask.notes.push(`The log starts at byte ${first}: what was before it is gone, and lines are counted from there.`);
 	if (output.truncated) ask.notes.push(`These lines are long: their first ${output.truncated.omitted_chars} characters were left out.`);
 	else if (output.next < to && !newest) ask.notes.push(`Cut at ${ask.runtime.limits.recentChars} characters: byte_offset=${output.next} goes on.`);
-	if (isOver(status)) await ask.runtime.notices.consume(process);
 	return {
 		...stateOf(process, status),
 		output: output.text,

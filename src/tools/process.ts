@@ -34,6 +34,19 @@ export function process(runtime: AgentRuntime, args: unknown, call: Call): Promi
 		if (wanted.action === "list") return list(ask);
 		const found = findProcess(ask, wanted.session_id);
 		if (wanted.action !== "kill") runtime.answerFor(found);
-		return ACTS[wanted.action](ask, found, wanted);
+		const release = TELLING.includes(wanted.action) ? runtime.notices.hold(found) : () => {};
+		let told = false;
+		try {
+			const result = await ACTS[wanted.action](ask, found, wanted);
+			told = tellsOfTheEnd(result) && !call.signal?.aborted && !call.gone?.();
+			return result;
+		} finally {
+			release(told);
+		}
 	});
 }
+
+/** Who learns of the end from one of these needs no notice of it. A poll is only a look. */
+const TELLING: readonly Action[] = ["wait", "log", "kill"];
+
+const tellsOfTheEnd = ({ status }: ProcessResult): boolean => status === "exited" || status === "killed" || status === "lost" || status === "already_exited";

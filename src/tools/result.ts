@@ -1,5 +1,6 @@
 /** What the tools give back: one flat object a call, the same through every door. */
 import * as z from "zod";
+import { noticeSchema } from "../notices/index.js";
 
 const status = z.enum([
 	"running",
@@ -15,8 +16,6 @@ const status = z.enum([
 	"not_found",
 	"already_exited",
 ]);
-
-const notice = z.object({ id: z.string(), session_id: z.string(), text: z.string() });
 
 const cursor = z.object({ row: z.number().int(), col: z.number().int() }).describe("From 0.");
 
@@ -41,7 +40,7 @@ const common = {
 	truncated: truncated.optional(),
 	timeout_note: z.string().optional(),
 	note: z.string().optional(),
-	notices: z.array(notice).optional().describe("News of background processes."),
+	notices: z.array(noticeSchema).optional().describe("News of background processes."),
 };
 
 export const terminalOutput = z.object({

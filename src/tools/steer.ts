@@ -11,7 +11,6 @@ import { send } from "./send.js";
 import { stateOf } from "./state.js";
 
 export async function kill(ask: Ask, process: Process): Promise<ProcessResult> {
-	await ask.runtime.notices.silence(process); // who kills it need not be told that it ended
 	const { status, method, signalled, survivors, final } = await process.kill();
 	if (method === "walk" && status === "killed")
 		ask.notes.push("This box has no sure way to find everything that a process started; what hides on purpose may be left.");

@@ -42,10 +42,7 @@ export async function wait(ask: Ask, process: Process, args: ProcessArgs): Promi
 		ask.notes.push("Only the waiting was interrupted; the process goes on untouched.");
 		return { ...view, status: "interrupted", exit_code: null, matched: null, byte_offset: end };
 	}
-	if (over) {
-		await ask.runtime.notices.consume(process);
-		ask.notes.push(...(await leftNote(process)));
-	}
+	if (over) ask.notes.push(...(await leftNote(process)));
 	if (held.matched === "input" && !over) {
 		rememberAwaited(process);
 		return { ...view, ...held, status: "awaiting_input" };

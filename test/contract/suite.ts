@@ -3,6 +3,7 @@ import { backgroundCases } from "./background.js";
 import { badInputCases } from "./bad-input.js";
 import { connect, type OpenDoor } from "./door.js";
 import { foregroundCases } from "./foreground.js";
+import { noticeCases } from "./notices.js";
 import { processCases } from "./processes.js";
 import { shellCases } from "./shell.js";
 import { terminalCases } from "./terminals.js";
@@ -16,6 +17,7 @@ export function contractSuite(name: string, open: OpenDoor): void {
 		describe("background processes", () => backgroundCases(begin));
 		describe("process actions", () => processCases(begin));
 		describe("programs on a terminal", () => terminalCases(begin));
+		describe("notices", () => noticeCases(begin));
 		describe("bad input", () => badInputCases(begin));
 	});
 }

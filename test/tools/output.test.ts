@@ -25,7 +25,8 @@ describe("escape sequences", () => {
 		["\x1bP1$r\x1b\\a\x1b(Bb\x1b7c\x1b=d", "abcd"],
 		["a\x1b[?2004hb\x1b[1;2;3;4mc\x1b[38:5:1md", "abcd"],
 		["tab\tbell\x07 \r\n", "tab\tbell\x07 \r\n"],
-		["no end \x1b[31", "no end \x1b[31"],
+		["no end \x1b[31", "no end 31"],
+		["\x1b]0;never over\nnext", "\nnext"],
 	])("%j", (text, plain) => expect(stripAnsi(text)).toBe(plain));
 
 	test("a sequence that is not over is left for later, a claim of endless ones is not believed", () => {
