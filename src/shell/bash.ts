@@ -73,7 +73,7 @@ export class Bash {
 			kind: "shell",
 			prepare(dir) {
 				fs.mkdirSync(path.join(dir, "shell"), { mode: 0o700 });
-				for (const name of ["begun", "snap.0", "snap.1", "history"]) fs.writeFileSync(path.join(dir, "shell", name), "", { mode: 0o600 });
+				for (const name of ["begun", "snap.0", "snap.1", "history", "ready"]) fs.writeFileSync(path.join(dir, "shell", name), "", { mode: 0o600 });
 			},
 		});
 		const state = path.join(born.dir, "shell");
