@@ -3,9 +3,10 @@ import fs from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { errno, HoldfastError } from "../base/errors.js";
+import { statIfThere } from "../base/files.js";
 import { type Identity, linkOf, ProcFile } from "../base/proc.js";
 import { Wakeup, watchDirectory } from "../base/watch.js";
-import { readParts } from "../keeper/layout.js";
+import { readParts, segmentName } from "../keeper/layout.js";
 import { guard } from "../process/guard.js";
 import { describeEnd, type Process } from "../process/process.js";
 import type { Runtime } from "../process/runtime.js";
@@ -72,7 +73,7 @@ export class Bash {
 			kind: "shell",
 			prepare({ dir }) {
 				fs.mkdirSync(path.join(dir, "shell"), { mode: 0o700 });
-				for (const name of ["begun", "snap.0", "snap.1", "history"]) fs.writeFileSync(path.join(dir, "shell", name), "", { mode: 0o600 });
+				for (const name of ["begun", "snap.0", "snap.1", "history", "ready"]) fs.writeFileSync(path.join(dir, "shell", name), "", { mode: 0o600 });
 			},
 		});
 		const state = path.join(born.dir, "shell");
@@ -181,6 +182,12 @@ export class Bash {
 		return isOver(this.process.status());
 	}
 
+	/** Cheap, for every command: a look at what was opened when it was started. */
+	isAlive(): boolean {
+		const stat = this.#stat.read() ?? "";
+		return stat !== "" && !/^[ZX]/.test(stat.slice(stat.lastIndexOf(")") + 2));
+	}
+
 	children(): number[] {
 		return (this.#children.read() ?? "").trim().split(" ").filter(Boolean).map(Number);
 	}
@@ -194,7 +201,7 @@ export class Bash {
 
 	/** How much the shell itself has printed, outside of any command. */
 	offset(): number {
-		return this.process.log.bounds().end;
+		return statIfThere(path.join(this.process.dir, segmentName(0)))?.size ?? this.process.log.bounds().end;
 	}
 
 	/** Of the command that it took last. */

@@ -69,7 +69,8 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 		const end = slot.end();
 		if (end) {
 			await drain(slot);
-			return outcome("ended", end.kind === "exit" ? end.code : null);
+			bash.cwd = end.cwd;
+			return outcome("ended", end.code);
 		}
 		if (bash.takeChange()) {
 			if (bash.isStuck()) await unstick(bash, slot);

@@ -8,8 +8,8 @@
 #   __hf_post N                          once more, should the command have been thrown away
 #   [[ $__hf_e != N ]] && …              its end could not be recorded: rescue.bash, and `stuck` tells the runtime
 #
-# What the command prints goes to the FIFO `pipe` in its directory, its end to `exit` and `cwd` there. All names start
-# with __hf_, since the shell belongs to whoever uses it. Every builtin of ours is called through `builtin`.
+# What the command prints goes to the FIFO `pipe` in its directory, its end to `exit` there, with the shell's directory
+# behind it. All names start with __hf_, since the shell belongs to whoever uses it. Every builtin of ours is called through `builtin`.
 
 __hf_g=$HF_PROCS
 __hf_y=$__hf_g/${HOLDFAST_ID:5:1}/$HOLDFAST_ID/stuck
@@ -56,8 +56,7 @@ __hf_post() {
 			__hf_w=
 			if builtin cd -- "${__hf_b[0]}" 2>/dev/null && [[ ${OLDPWD@a} != *r* ]]; then OLDPWD=${__hf_b[1]}; fi
 		fi
-		builtin printf '%s\0' "$PWD" 1<>"$__hf_s/cwd"
-		if builtin printf '%-63s\n' "exit $__hf_rc -" 1<>"$__hf_s/exit"; then
+		if builtin printf '%-63s\n%s\0' "exit $__hf_rc -" "$PWD" 1<>"$__hf_s/exit"; then
 			__hf_v=
 			builtin printf -v __hf_v %s "$__hf_n" # proof that it was the real printf
 			__hf_e=$__hf_v
@@ -80,7 +79,6 @@ __hf_snap() {
 		builtin printf '#hf %s %s\n' "$__hf_sn" "$__hf_n"
 		builtin declare -p
 		builtin declare -f
-		builtin declare -F
 		builtin alias -p
 		builtin umask -p
 		builtin trap -p

@@ -5,16 +5,17 @@
  */
 import fs from "node:fs";
 import path from "node:path";
-import { readIfThere } from "../base/files.js";
 import { childrenOf, ProcFile, parseStat } from "../base/proc.js";
 import { Wakeup, watchDirectory } from "../base/watch.js";
 import type { Held } from "../keeper/keepers.js";
-import { BLANK_RECORD, type ExitRecord, readExit, readParts, readState, segmentName } from "../keeper/layout.js";
+import { BLANK_RECORD, RECORD_BYTES, readParts, readState, segmentName } from "../keeper/layout.js";
 import type { Runtime } from "../process/runtime.js";
 import type { Spec } from "../process/spec.js";
 import { isDrained } from "../process/status.js";
 
 const CLOSE_MS = 1_000; // how long a log may take to close once everybody seems to be gone
+
+const scratch = Buffer.allocUnsafeSlow(RECORD_BYTES + 4097); // a path has 4096 bytes at most
 
 export class Slot {
 	readonly id: string;
@@ -22,6 +23,7 @@ export class Slot {
 	readonly #held: Held;
 	readonly #unwatch: () => void;
 	readonly #first: string;
+	readonly #exit: string;
 	#poke: (() => void) | undefined;
 	#uses = 0;
 	#specBytes = 0;
@@ -32,6 +34,7 @@ export class Slot {
 		this.id = held.id;
 		this.dir = held.dir;
 		this.#first = path.join(held.dir, segmentName(0));
+		this.#exit = path.join(held.dir, "exit");
 		this.#unwatch = watchDirectory(held.dir, (name) => {
 			if (name === null || name === "exit") this.#poke?.();
 		});
@@ -45,7 +48,7 @@ export class Slot {
 	/** Put a command here, for everybody to see. */
 	begin(spec: Spec, command: string, workdir: string | undefined, poke: () => void): void {
 		this.#poke = poke;
-		if (this.#uses++ > 0) overwrite(path.join(this.dir, "exit"), BLANK_RECORD);
+		if (this.#uses++ > 0) overwrite(this.#exit, BLANK_RECORD);
 		const text = `${JSON.stringify(spec)}\n`;
 		const bytes = Buffer.byteLength(text);
 		overwrite(path.join(this.dir, "spec.json"), text + " ".repeat(Math.max(0, this.#specBytes - bytes))); // of an earlier and longer one nothing may be left
@@ -55,18 +58,22 @@ export class Slot {
 		this.#held.show();
 	}
 
-	end(): ExitRecord | undefined {
-		return readExit(this.dir);
+	/** How the shell says the command ended, and the shell's directory after it. */
+	end(): { code: number; cwd: string } | undefined {
+		const fd = fs.openSync(this.#exit, "r");
+		try {
+			const text = scratch.toString("utf8", 0, fs.readSync(fd, scratch, 0, scratch.length, 0));
+			const code = /^exit (\d+) /.exec(text)?.[1];
+			const end = text.indexOf("\0");
+			return code === undefined || end < 0 ? undefined : { code: Number(code), cwd: text.slice(RECORD_BYTES, end) };
+		} finally {
+			fs.closeSync(fd);
+		}
 	}
 
 	/** The end as it was brought about, whatever the shell made of it. */
 	override(code: number, signal?: number): void {
-		overwrite(path.join(this.dir, "exit"), `exit ${code} ${signal ?? "-"}`.padEnd(BLANK_RECORD.length - 1).concat("\n"));
-	}
-
-	/** The shell's directory after the command. */
-	cwd(): string | undefined {
-		return readIfThere(path.join(this.dir, "cwd"))?.split("\0")[0];
+		overwrite(this.#exit, `exit ${code} ${signal ?? "-"}`.padEnd(BLANK_RECORD.length - 1).concat("\n"));
 	}
 
 	/** Has all that was printed before the end reached the log? Asked after every command, so the copier is kept in view. */

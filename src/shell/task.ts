@@ -83,7 +83,6 @@ export class TaskShell {
 		let end = outcome.forced ?? ("exited" as RunResult["end"]);
 		let exitCode = outcome.code;
 		let signal: NodeJS.Signals | null = null;
-		if (outcome.end === "ended") bash.cwd = slot.cwd() ?? bash.cwd;
 		if (outcome.end === "died") {
 			const status = bash.process.status();
 			after = this.#lastWords(bash, outcome);
@@ -143,7 +142,7 @@ export class TaskShell {
 	/** The task's own shell: the one there is, or a new one with the state of the last. Only for who has the seat. */
 	async #main(notes: string[] = []): Promise<Using> {
 		const id = this.#seat.current;
-		if (this.#bash && (this.#bash.process.id !== id || this.#bash.left || this.#bash.isOver())) {
+		if (this.#bash && (this.#bash.process.id !== id || this.#bash.left || !this.#bash.isAlive())) {
 			this.#bash.close();
 			this.#bash = undefined;
 		}
