@@ -119,6 +119,14 @@ export function terminalCases(begin: () => Promise<Client>): void {
 		expect(await process({ action: "wait", session_id: id })).toMatchObject({ status: "exited", screen: expect.stringMatching(/end$/) });
 	});
 
+	test("wait: of several conditions on a terminal the first that holds ends the others", async () => {
+		const { process, start } = await begin();
+		const id = await start("echo up; sleep 300", { pty: true });
+		const until = { screen: "never shown", input: true, pattern: "up" };
+		expect(await process({ action: "wait", session_id: id, until })).toMatchObject({ matched: "pattern", status: "running" });
+		expect(await process({ action: "wait", session_id: id, until: { screen: "up", input: true } })).toMatchObject({ matched: "screen" });
+	});
+
 	test("close is Ctrl-D on a terminal, and ends cat", async () => {
 		const { process, start } = await begin();
 		const id = await start("cat", { pty: true });
@@ -127,6 +135,14 @@ export function terminalCases(begin: () => Promise<Client>): void {
 		expect(await process({ action: "wait", session_id: id, until: { pattern: "é\\r?\\né" } })).toMatchObject({ matched: "pattern" });
 		await process({ action: "close", session_id: id });
 		expect(await process({ action: "wait", session_id: id })).toMatchObject({ status: "exited", exit_code: 0 });
+	});
+
+	test("Enter on a terminal is a carriage return", async () => {
+		const { process, start } = await begin();
+		const id = await start("stty -icrnl -icanon; echo up; IFS= read -rd $'\\r' x; echo \"got $x\"", { pty: true });
+		await process({ action: "wait", session_id: id, until: { pattern: "up" } });
+		await process({ action: "submit", session_id: id, data: "it" });
+		expect(await process({ action: "wait", session_id: id })).toMatchObject({ screen: expect.stringContaining("got it") });
 	});
 
 	test("a program that asks where its cursor is gets an answer", async () => {
