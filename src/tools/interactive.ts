@@ -32,7 +32,7 @@ export async function runOnTerminal(
 	const { process, context } = await startBeside(ask, args);
 	const { uptime_seconds: _, ...settled } = await settle(ask, process, { ...options, from: 0, onAbort: "kill" });
 	const interval = settled.status === "running" ? armLate(ask, process, args) : {};
-	ask.notes.push("On a terminal it is a process of its own: directory, variables and the like that it changed did not come back to your shell.");
+	ask.notes.push("On a terminal it is a process of its own: directory, variables and the like that it changes do not come back to your shell.");
 	const cwd = args.workdir === undefined ? context.cwd : (await ask.runtime.shells.context({ task: ask.task })).cwd;
 	return { ...settled, ...interval, cwd, duration_ms: Math.round(performance.now() - began) };
 }
