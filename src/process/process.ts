@@ -17,7 +17,7 @@ import { commandOf, isDrained, isOver, readStatus, type Status, siblingOf } from
 import { snapshot } from "./tree.js";
 import { type Condition, httpAnswers, PatternSearch, portOpens, type Until, untilSchema } from "./until.js";
 
-const DRAIN_STALL_MS = 1_000; // after the exit: how long without a new byte until the rest is given up
+const DRAIN_STALL_MS = 3_000; // after the exit: how long without a new byte until the rest is given up. On a full disk the collector looks every second
 const DRAIN_LOOK_MS = 2;
 const FLOOD_BYTES = 4 * 1024;
 const FLOOD_MS = 1;

@@ -8,7 +8,7 @@ import { interrupt } from "./interrupt.js";
 import type { Slot } from "./slot.js";
 
 const STUCK_MS = 200; // for rescue.bash to record an end, before the shell is replaced
-const DRAIN_MS = 1_000; // after the end: how long what was printed may take to reach the log
+const DRAIN_MS = 3_000; // after the end: how long what was printed may take to reach the log
 
 export interface CommandOptions {
 	readonly task: string;

@@ -56,7 +56,8 @@ __hf_post() {
 			__hf_w=
 			if builtin cd -- "${__hf_b[0]}" 2>/dev/null && [[ ${OLDPWD@a} != *r* ]]; then OLDPWD=${__hf_b[1]}; fi
 		fi
-		if builtin printf '%-63s\n%s\0' "exit $__hf_rc -" "$PWD" 1<>"$__hf_s/exit"; then
+		# bash writes line by line: what stands at the end tells that all of it is there
+		if builtin printf '%-63s\n%s\0%s\0' "exit $__hf_rc -" "$PWD" "$__hf_n" 1<>"$__hf_s/exit"; then
 			__hf_v=
 			builtin printf -v __hf_v %s "$__hf_n" # proof that it was the real printf
 			__hf_e=$__hf_v

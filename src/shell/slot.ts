@@ -15,7 +15,7 @@ import { isDrained } from "../process/status.js";
 
 const CLOSE_MS = 1_000; // how long a log may take to close once everybody seems to be gone
 
-const scratch = Buffer.allocUnsafeSlow(RECORD_BYTES + 4097); // a path has 4096 bytes at most
+const scratch = Buffer.allocUnsafeSlow(RECORD_BYTES + 4096 + 64); // a path has 4096 bytes at most
 
 export class Slot {
 	readonly id: string;
@@ -45,6 +45,10 @@ export class Slot {
 		return `${this.id.slice(5)}.${this.#uses + 1}`;
 	}
 
+	get #name(): string {
+		return `${this.id.slice(5)}.${this.#uses}`;
+	}
+
 	/** Put a command here, for everybody to see. */
 	begin(spec: Spec, command: string, workdir: string | undefined, poke: () => void): void {
 		this.#poke = poke;
@@ -64,8 +68,8 @@ export class Slot {
 		try {
 			const text = scratch.toString("utf8", 0, fs.readSync(fd, scratch, 0, scratch.length, 0));
 			const code = /^exit (\d+) /.exec(text)?.[1];
-			const end = text.indexOf("\0");
-			return code === undefined || end < 0 ? undefined : { code: Number(code), cwd: text.slice(RECORD_BYTES, end) };
+			const [cwd, name] = text.slice(RECORD_BYTES).split("\0", 2);
+			return code === undefined || cwd === undefined || name !== this.#name ? undefined : { code: Number(code), cwd };
 		} finally {
 			fs.closeSync(fd);
 		}

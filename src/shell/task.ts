@@ -5,6 +5,7 @@ import { HoldfastError } from "../base/errors.js";
 import { statIfThere } from "../base/files.js";
 import { utf8 } from "../base/text.js";
 import { procDir } from "../keeper/layout.js";
+import type { Process } from "../process/process.js";
 import type { Runtime } from "../process/runtime.js";
 import { readSpec } from "../process/spec.js";
 import { Bash } from "./bash.js";
@@ -94,6 +95,12 @@ export class TaskShell {
 				using.bash = (await this.#main()).bash;
 				notes.push("the command ended the shell it ran in; a new one has taken over its directory, variables, functions and options as far as known");
 			}
+		}
+		if (outcome.end === "ended" && !own && breaksBash(outcome, process)) {
+			const jobs = bash.children().length;
+			bash.leave();
+			using.bash = (await this.#main()).bash;
+			if (jobs > 0) notes.push("the command was not complete, and a new shell has taken over; background jobs go on, but `jobs` does not show them any more");
 		}
 		if (outcome.end === "running") {
 			end = "running";
@@ -217,6 +224,11 @@ export class TaskShell {
 		this.#bash?.close();
 		this.#bash = undefined;
 	}
+}
+
+/** bash 5.2 corrupts its own memory when the text ends inside $(…), and then dies at the next command or a later one. */
+function breaksBash(outcome: Outcome, process: Process): boolean {
+	return (outcome.code === 1 || outcome.code === 2) && !outcome.traceless && /EOF.*\)/.test(utf8(process.read(0, 4096).bytes));
 }
 
 const isDirectory = (dir: string): boolean => statIfThere(dir)?.isDirectory() ?? false;
