@@ -40,7 +40,8 @@ export async function runInShell(ask: Ask, args: TerminalArgs & { command: strin
 			exit_code: exitCode(run),
 			error: null,
 			...(run.signal === null ? {} : { signal: run.signal }),
-			...(run.tracked || keep ? { session_id: run.process.id, pid: run.process.pid } : {}),
+			...(run.tracked || keep ? { session_id: run.process.id } : {}),
+			...(run.end === "running" ? { pid: run.process.pid } : {}), // before and after it is that of the shell
 			cwd: run.cwd,
 			duration_ms: Math.round(run.durationMs),
 			...(output.truncated === undefined ? {} : { truncated: output.truncated }),

@@ -66,7 +66,7 @@ async function settle(ask: Ask, process: Process, options: SettleOptions): Promi
 		);
 	} catch (error) {
 		if (!(error instanceof HoldfastError) || error.code !== "ABORTED") throw error;
-		if (options.onAbort === "kill") await process.kill();
+		if (options.onAbort === "kill") await end(ask, process, "interrupted");
 		else ask.notes.push("The keys were sent; only the waiting was interrupted, and the program goes on.");
 		return { ...(await viewOf(process, options)), status: "interrupted", exit_code: options.onAbort === "kill" ? 130 : null };
 	}
@@ -83,12 +83,21 @@ async function settle(ask: Ask, process: Process, options: SettleOptions): Promi
 async function late(ask: Ask, process: Process, options: SettleOptions): Promise<Settled> {
 	const { deadline, onTimeout } = options;
 	if (onTimeout === "kill" && deadline.ms >= deadline.wantedMs) {
-		await process.kill();
-		ask.notes.push(`It was killed with everything it had started: not finished after ${secondsOf(deadline.ms)}.`);
+		await end(ask, process, `not finished after ${secondsOf(deadline.ms)}`);
 		return { ...(await viewOf(process, options)), status: "timeout", exit_code: 124 };
 	}
 	stillRunning(ask, process, { deadline, kill: onTimeout === "kill" });
 	return viewOf(process, options);
+}
+
+/** Kill it, and say what a look found afterwards. */
+async function end(ask: Ask, process: Process, why: string): Promise<void> {
+	const { survivors } = await process.kill();
+	ask.notes.push(
+		survivors.length === 0
+			? `It was killed with everything it had started: ${why}.`
+			: `It was killed (${why}), but these are still alive: ${survivors.join(", ")}; process(action="kill", session_id="${process.id}") tries again.`,
+	);
 }
 
 /** Say how to go on; and if it was to be killed later than this call can last, see to that. */

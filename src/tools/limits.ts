@@ -23,6 +23,8 @@ const schema = z.strictObject({
 	tailChars: whole(20_000, 200),
 	/** Lines of a `log`. */
 	logLines: whole(200),
+	/** Processes in a `list`; those that run are all in it. */
+	listed: whole(100),
 	cols: whole(120),
 	rows: whole(30),
 });

@@ -5,10 +5,17 @@ import type { ProcessResult } from "./result.js";
 
 /** The task's processes, newest first: what runs, and what ended in the last half hour. */
 export async function list(ask: Ask): Promise<ProcessResult> {
-	const processes = ask.runtime.list({ task: ask.task }).map((process) => {
-		const { task: _, ended_at: __, total_bytes: ___, signal, ...item } = summary(process);
-		return { ...item, ...(signal === null ? {} : { signal }), output_preview: stripAnsi(item.output_preview) };
-	});
-	if (processes.length === 0) ask.notes.push("There are none. terminal(command=…, background=true) starts one.");
-	return { error: null, processes };
+	const { listed } = ask.runtime.limits;
+	const all = ask.runtime.list({ task: ask.task }).map((process) => summary(process));
+	const shown = all.filter((item, index) => index < listed || item.status === "running");
+	if (all.length === 0) ask.notes.push("There are none. terminal(command=…, background=true) starts one.");
+	if (shown.length < all.length) ask.notes.push(`${all.length - shown.length} older ones that have ended are left out.`);
+	return {
+		error: null,
+		processes: shown.map(({ task: _, ended_at: __, total_bytes: ___, signal, ...item }) => ({
+			...item,
+			...(signal === null ? {} : { signal }),
+			output_preview: stripAnsi(item.output_preview),
+		})),
+	};
 }

@@ -6,7 +6,7 @@ import type { Until } from "../process/until.js";
 import { type Ask, deadlineOf, reporting, secondsOf } from "./ask.js";
 import { rememberAwaited } from "./awaited.js";
 import type { ProcessArgs, UntilArgs } from "./input.js";
-import { screenOf, timeoutNote } from "./interactive.js";
+import { idleMsOf, screenOf, timeoutNote } from "./interactive.js";
 import { readEnd } from "./output.js";
 import type { ProcessResult } from "./result.js";
 import { leftNote, stateOf } from "./state.js";
@@ -61,7 +61,7 @@ async function firstOf(ask: Ask, process: Process, until: UntilArgs, { ms, from 
 	const done = new AbortController();
 	const signal = ask.signal ? AbortSignal.any([ask.signal, done.signal]) : done.signal;
 	const conditions: Promise<Held>[] = [waitForOutput(process, { ...rest, exit: true }, { ms, from, signal })];
-	if (input) conditions.push(waitForInput(process, signal));
+	if (input) conditions.push(waitForInput(process, signal, idleMsOf(ask, {})));
 	if (screen !== undefined) conditions.push(waitForScreen(process, screen, signal));
 	try {
 		return await Promise.race(conditions);
@@ -76,9 +76,9 @@ async function waitForOutput(process: Process, until: Until, { ms, from, signal 
 	return { matched, byte_offset: offset, ...(match === undefined ? {} : { match }) };
 }
 
-async function waitForInput(process: Process, signal: AbortSignal): Promise<Held> {
+async function waitForInput(process: Process, signal: AbortSignal, idleMs: number): Promise<Held> {
 	const { untilWaiting } = await import("../screen/index.js");
-	const found = await untilWaiting(process, { signal });
+	const found = await untilWaiting(process, { signal, idleMs });
 	if (found.matched !== "input") return { matched: "exit", byte_offset: found.offset };
 	return { matched: "input", byte_offset: found.offset, waiting_for: found.waiting_for, waiting_evidence: found.waiting_evidence };
 }

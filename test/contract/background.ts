@@ -56,12 +56,12 @@ export function backgroundCases(begin: () => Promise<Client>): void {
 	});
 
 	test("output is seen while it runs, each poll shows what is new", async () => {
-		const { process, start, dir } = await begin();
-		const id = await start(`mkfifo ${dir}/go; echo one; read -r x <${dir}/go; echo two; sleep 300`);
+		const { process, start } = await begin();
+		const id = await start("echo one; read -r x; echo two; sleep 300");
 		await process({ action: "wait", session_id: id, until: { pattern: "one" } });
 		expect(await process({ action: "poll", session_id: id })).toMatchObject({ status: "running", output: "one\n", byte_offset: 0, next_offset: 4 });
 		expect(await process({ action: "poll", session_id: id })).toMatchObject({ output: "", byte_offset: 4, next_offset: 4 });
-		fs.writeFileSync(`${dir}/go`, "\n");
+		await process({ action: "submit", session_id: id });
 		await process({ action: "wait", session_id: id, until: { pattern: "two" } });
 		expect(await process({ action: "poll", session_id: id })).toMatchObject({ output: "two\n", byte_offset: 4 });
 		expect(await process({ action: "poll", session_id: id, byte_offset: 2 })).toMatchObject({ output: "e\ntwo\n", byte_offset: 2 });
@@ -79,14 +79,14 @@ export function backgroundCases(begin: () => Promise<Client>): void {
 	});
 
 	test("a character that is only half there waits for its other half", async () => {
-		const { process, start, dir } = await begin();
-		const id = await start(`mkfifo ${dir}/go; printf 'x\\xf0\\x9f'; read -r x <${dir}/go; printf '\\x98\\x80'; read -r x <${dir}/go; printf '\\xf0\\x9f'`);
+		const { process, start } = await begin();
+		const id = await start("printf 'x\\xf0\\x9f'; read -r x; printf '\\x98\\x80'; read -r x; printf '\\xf0\\x9f'");
 		await process({ action: "wait", session_id: id, until: { pattern: "x" } });
 		expect(await process({ action: "poll", session_id: id })).toMatchObject({ output: "x", next_offset: 1 });
-		fs.writeFileSync(`${dir}/go`, "\n");
+		await process({ action: "submit", session_id: id });
 		await process({ action: "wait", session_id: id, until: { pattern: "😀" } });
 		expect(await process({ action: "poll", session_id: id })).toMatchObject({ output: "😀", next_offset: 5 });
-		fs.writeFileSync(`${dir}/go`, "\n");
+		await process({ action: "submit", session_id: id });
 		await process({ action: "wait", session_id: id });
 		expect(await process({ action: "poll", session_id: id })).toMatchObject({ output: "\ufffd", status: "exited" });
 	});
@@ -108,10 +108,10 @@ export function backgroundCases(begin: () => Promise<Client>): void {
 
 	test("closed output is not the end", async () => {
 		const { process, start, dir } = await begin();
-		const id = await start(`mkfifo ${dir}/go; exec >&- 2>&-; read -r x <${dir}/go; exit 5`);
-		await until("it waits", () => fs.existsSync(`${dir}/go`));
+		const id = await start(`exec >&- 2>&-; touch ${dir}/closed; read -r x; exit 5`);
+		await until("it has closed it", () => fs.existsSync(`${dir}/closed`));
 		expect(await process({ action: "wait", session_id: id, timeout: 1 })).toMatchObject({ status: "running", exit_code: null });
-		fs.writeFileSync(`${dir}/go`, "\n");
+		await process({ action: "submit", session_id: id });
 		expect(await process({ action: "wait", session_id: id })).toMatchObject({ status: "exited", exit_code: 5 });
 	});
 

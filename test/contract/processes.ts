@@ -1,7 +1,8 @@
+import fs from "node:fs";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
-import { atEnd } from "../support/home.js";
+import { atEnd, until } from "../support/home.js";
 import type { Client } from "./door.js";
 import { gone, pidIn } from "./pids.js";
 
@@ -129,8 +130,8 @@ export function processCases(begin: () => Promise<Client>): void {
 	});
 
 	test("wait: when the time is up it still runs, which is not an error; a long timeout is clamped whatever comes", async () => {
-		const { process, start, dir } = await begin();
-		const id = await start(`mkfifo ${dir}/go; read -r x <>${dir}/go; sleep 300`);
+		const { process, start } = await begin();
+		const id = await start("sleep 300");
 		const late = await process({ action: "wait", session_id: id, timeout: 1 });
 		expect(late).toMatchObject({
 			status: "running",
@@ -150,7 +151,7 @@ export function processCases(begin: () => Promise<Client>): void {
 	test("wait: what can never hold is refused", async () => {
 		const { process, start } = await begin();
 		const id = await start("sleep 300");
-		for (const until of [
+		for (const wish of [
 			{ input: true },
 			{ screen: "x" },
 			{ status: 200 },
@@ -160,7 +161,7 @@ export function processCases(begin: () => Promise<Client>): void {
 			{ port: 0 },
 			{ nonsense: 1 },
 		])
-			expect(await process({ action: "wait", session_id: id, until })).toMatchObject({
+			expect(await process({ action: "wait", session_id: id, until: wish })).toMatchObject({
 				status: "error",
 				error: expect.any(String),
 				output: "",
@@ -172,8 +173,9 @@ export function processCases(begin: () => Promise<Client>): void {
 		const { process, start, dir } = await begin();
 		const child = (name: string) => `bash -c 'trap "" TERM; echo $$ >${dir}/${name}; while :; do sleep 300; done' &`;
 		const id = await start(`trap "" TERM; echo $$ >${dir}/parent; ${child("a")} ${child("b")} wait; wait; wait; sleep 300`);
-		await process({ action: "wait", session_id: id, until: { silence: 0.5 } });
-		const pids = ["parent", "a", "b"].map((name) => pidIn(`${dir}/${name}`));
+		const files = ["parent", "a", "b"].map((name) => `${dir}/${name}`);
+		await until("all are there", () => files.every((file) => fs.existsSync(file) && pidIn(file) > 0));
+		const pids = files.map(pidIn);
 		const result = await process({ action: "kill", session_id: id });
 		expect(result).toMatchObject({ status: "killed", exit_code: 137, signal: "SIGKILL", survivors: [], error: null, session_id: id });
 		for (const pid of pids) expect(result.signalled).toContain(pid);

@@ -209,6 +209,16 @@ test("a caller that is gone leaves the log of its command where it can be read",
 	expect((await runtime.terminal({ command: "echo gone" })).session_id).toBeUndefined();
 });
 
+test("a long list has all that run and the newest of the rest", async () => {
+	const runtime = await testRuntime({ limits: { listed: 2 } });
+	const first = await runtime.spawn({ command: "sleep 300" });
+	for (let count = 0; count < 4; count++) await (await runtime.spawn({ command: "true" })).wait();
+	const { processes, note } = await runtime.process({ action: "list" });
+	expect(processes?.map(({ status }) => status)).toEqual(["exited", "exited", "running"]);
+	expect(processes?.at(-1)?.session_id).toBe(first.id);
+	expect(note).toMatch(/^2 older ones/);
+});
+
 test("the numbers can be set, and descriptions and notes follow", async () => {
 	const runtime = await testRuntime({ limits: { timeout: 1, maxTimeout: 2, maxWaitTimeout: 1, logLines: 3, outputChars: 300, cols: 40, rows: 5 } });
 	const late = await runtime.terminal({ command: "seq 1000; sleep 300" });
@@ -224,5 +234,6 @@ test("the numbers can be set, and descriptions and notes follow", async () => {
 		timeout_note: expect.stringContaining("2 s"),
 	});
 	expect(JSON.stringify(toolsWith(runtime.limits).map(({ inputSchema }) => inputSchema))).toContain("1 by default and 2 at most");
+	expect((await runtime.process({ action: "list" })).processes).toHaveLength(2);
 	await expect(openRuntime({ home: runtime.home.root, limits: { timeout: 0 } })).rejects.toMatchObject({ code: "INVALID" });
 });
