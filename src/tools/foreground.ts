@@ -41,7 +41,7 @@ export async function runInShell(ask: Ask, args: TerminalArgs & { command: strin
 			error: null,
 			...(run.signal === null ? {} : { signal: run.signal }),
 			...(run.tracked || keep ? { session_id: run.process.id } : {}),
-			...(run.end === "running" ? { pid: run.process.pid } : {}), // before and after it is that of the shell
+			...(run.end === "running" ? { pid: run.process.pid } : {}), // of the bash that went with it; after an end, bash is at something else
 			cwd: run.cwd,
 			duration_ms: Math.round(run.durationMs),
 			...(output.truncated === undefined ? {} : { truncated: output.truncated }),

@@ -10,7 +10,7 @@ import { readOutput } from "./output.js";
 import type { TerminalResult } from "./result.js";
 import { send } from "./send.js";
 import { armLate, startBeside } from "./start.js";
-import { stateOf } from "./state.js";
+import { settledStatus, stateOf } from "./state.js";
 
 export interface SettleOptions {
 	/** Output before this is not part of the result. */
@@ -113,7 +113,7 @@ export const timeoutNote = ({ timeout_note }: Deadline): { timeout_note?: string
 
 /** What it has printed, what its screen shows, and how it stands. */
 async function viewOf(process: Process, { from, maxChars }: { from: number; maxChars: number }): Promise<Settled> {
-	const status = process.status();
+	const status = await settledStatus(process);
 	const output = await readOutput(process, { from, maxChars, keep: "ends", raw: true, final: isOver(status) });
 	return {
 		...stateOf(process, status),

@@ -5,12 +5,12 @@ import type { Ask } from "./ask.js";
 import type { ProcessArgs } from "./input.js";
 import { readOutput } from "./output.js";
 import type { ProcessResult } from "./result.js";
-import { stateOf } from "./state.js";
+import { settledStatus, stateOf } from "./state.js";
 
 /** Lines of the log: the last ones, or from a line or a byte on. */
 export async function log(ask: Ask, process: Process, args: ProcessArgs): Promise<ProcessResult> {
 	if (args.offset !== undefined && args.byte_offset !== undefined) throw new HoldfastError("INVALID", "give offset (in lines) or byte_offset, not both");
-	const status = process.status();
+	const status = await settledStatus(process);
 	const lines = ask.runtime.linesOf(process);
 	const counted = await lines.count();
 	const limit = args.limit ?? ask.runtime.limits.logLines;

@@ -5,12 +5,12 @@ import { readCursor, writeCursor } from "./cursor.js";
 import type { ProcessArgs } from "./input.js";
 import { readOutput } from "./output.js";
 import type { ProcessResult } from "./result.js";
-import { stateOf } from "./state.js";
+import { settledStatus, stateOf } from "./state.js";
 import { lookAtTerminal } from "./steer.js";
 
 /** How it stands and what is new. An explicit offset is a look of its own: it does not move the place where the next poll goes on. */
 export async function poll(ask: Ask, process: Process, args: ProcessArgs): Promise<ProcessResult> {
-	const status = process.status(); // before the output: an end that is reported comes with all that was printed
+	const status = await settledStatus(process);
 	const from = args.byte_offset ?? readCursor(process);
 	const output = await readOutput(process, {
 		from,

@@ -3,7 +3,6 @@ import type { Home } from "../base/home.js";
 import { Notices } from "../notices/index.js";
 import type { Process } from "../process/process.js";
 import { prepareRuntime, Runtime, type RuntimeOptions } from "../process/runtime.js";
-import { isOver } from "../process/status.js";
 import { Shells } from "../shell/index.js";
 import type { Call } from "./call.js";
 import { type Limits, limitsFrom } from "./limits.js";
@@ -58,7 +57,7 @@ export class AgentRuntime extends Runtime {
 	/** Answer what a program asks its terminal, while this runtime is open and the program runs. */
 	answerFor(process: Process, options: { from?: number } = {}): void {
 		const { signal } = this.#closed;
-		if (!process.spec.terminal || this.#answering.has(process.id) || signal.aborted || isOver(process.status())) return;
+		if (!process.spec.terminal || this.#answering.has(process.id) || signal.aborted || process.status().status !== "running") return;
 		const answering = import("../screen/index.js")
 			.then(({ answerQueries }) => answerQueries(process, { ...options, signal }))
 			.catch(() => {}) // it is a service to the program; who looks at its screen sees what became of it

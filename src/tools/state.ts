@@ -1,6 +1,6 @@
 /** How a process stands, in the fields of a result. */
 import type { Process } from "../process/process.js";
-import type { Status } from "../process/status.js";
+import { isDrained, isOver, type Status } from "../process/status.js";
 import { type Summary, summary } from "../process/summary.js";
 
 export interface State {
@@ -12,6 +12,15 @@ export interface State {
 	readonly signal?: string;
 	/** Paused, lost, and the like. */
 	readonly note?: string;
+}
+
+const DRAIN_MS = 1_500;
+
+/** How it stands; if it has ended, what it printed last is in the log by now. */
+export async function settledStatus(process: Process): Promise<Status> {
+	const status = process.status();
+	if (isOver(status) && !isDrained(process.dir)) await process.wait({ timeout: DRAIN_MS });
+	return status;
 }
 
 /** What it has left running after its end, in words; empty when there is nothing. */

@@ -9,7 +9,7 @@ import type { ProcessArgs, UntilArgs } from "./input.js";
 import { idleMsOf, screenOf, timeoutNote } from "./interactive.js";
 import { readEnd } from "./output.js";
 import type { ProcessResult } from "./result.js";
-import { leftNote, stateOf } from "./state.js";
+import { leftNote, settledStatus, stateOf } from "./state.js";
 
 /** What ended the wait, in fields of the result. */
 type Held = Pick<ProcessResult, "matched" | "match" | "byte_offset" | "waiting_for" | "waiting_evidence">;
@@ -26,7 +26,7 @@ export async function wait(ask: Ask, process: Process, args: ProcessArgs): Promi
 		if (!(error instanceof HoldfastError) || error.code !== "ABORTED" || !ask.signal?.aborted) throw error;
 		held = "interrupted";
 	}
-	const status = process.status();
+	const status = await settledStatus(process);
 	const over = isOver(status);
 	const { end } = process.log.bounds();
 	const output = await readEnd(process, { maxChars: ask.runtime.limits.tailChars, raw: process.spec.terminal !== undefined, final: over });

@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import { expect, test } from "vitest";
 import { until } from "../support/home.js";
-import type { Client } from "./door.js";
+import type { Client, Result } from "./door.js";
 import { gone } from "./pids.js";
 
 export function backgroundCases(begin: () => Promise<Client>): void {
@@ -89,6 +89,20 @@ export function backgroundCases(begin: () => Promise<Client>): void {
 		await process({ action: "submit", session_id: id });
 		await process({ action: "wait", session_id: id });
 		expect(await process({ action: "poll", session_id: id })).toMatchObject({ output: "\ufffd", status: "exited" });
+	});
+
+	test("a poll that tells of the end has all that was printed before it", async () => {
+		const { process, start } = await begin();
+		for (let round = 0; round < 10; round++) {
+			const id = await start("seq 1 20000");
+			let output = "";
+			let last: Result;
+			do {
+				last = await process({ action: "poll", session_id: id });
+				output += last.output;
+			} while (last.status === "running");
+			expect(output.endsWith("\n20000\n")).toBe(true);
+		}
 	});
 
 	test("its end is the end of the command, whoever still holds the output", async () => {
