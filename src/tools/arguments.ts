@@ -71,8 +71,11 @@ function unknownNames(tool: string, path: string, known: readonly string[], name
 	const name = names[0] as string;
 	const usual = USUAL[name];
 	const meant = usual !== undefined && known.includes(usual) ? ` (perhaps ${usual})` : "";
-	return `${path === "" ? tool : path} has no parameter "${name}"${meant}; it has ${known.join(", ")}`;
+	return `${path === "" ? tool : path} has no parameter "${brief(name)}"${meant}; it has ${known.join(", ")}`;
 }
+
+/** What a model sent may be long, and goes into sentences. */
+export const brief = (text: string): string => (text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text);
 
 /** A value with its type, as `the number 5` or `the string "x"`. */
 function shown(value: unknown): string {
@@ -85,5 +88,5 @@ function shown(value: unknown): string {
 		text = undefined; // a circle, or something else that only a library call can bring
 	}
 	if (text === undefined) return `a ${type}`;
-	return `the ${type} ${text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text}`;
+	return `the ${type} ${brief(text)}`;
 }

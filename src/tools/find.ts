@@ -1,6 +1,7 @@
 /** From what a model wrote to one of its processes. Those of other tasks do not exist for it. */
 import { HoldfastError } from "../base/errors.js";
 import type { Process } from "../process/process.js";
+import { brief } from "./arguments.js";
 import { type Ask, KnownIds } from "./ask.js";
 
 const SHOWN = 20;
@@ -10,7 +11,7 @@ export function findProcess(ask: Ask, id: string | undefined): Process {
 	const found = (ask.runtime.registry.matching(id) ?? []).filter(({ spec }) => spec.task === ask.task && spec.kind !== "shell");
 	if (found[0] && found.length === 1) return found[0];
 	const ids = found.length > 1 ? found.map((process) => process.id) : idsOf(ask);
-	const problem = found.length > 1 ? `"${id}" fits ${found.length} processes` : `you have no process "${id}"`;
+	const problem = found.length > 1 ? `"${brief(id)}" fits ${found.length} processes` : `you have no process "${brief(id)}"`;
 	throw new HoldfastError("NOT_FOUND", `${problem}; ${known(ids)}`, { cause: new KnownIds(ids) });
 }
 

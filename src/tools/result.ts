@@ -38,6 +38,7 @@ const common = {
 	waiting_for: z.enum(["line", "password", "keys", "idle"]).optional(),
 	waiting_evidence: z.string().optional(),
 	truncated: truncated.optional(),
+	known: z.array(z.string()).optional().describe("not_found: the ids there are."),
 	timeout_note: z.string().optional(),
 	note: z.string().optional(),
 	notices: z.array(noticeSchema).optional().describe("News of background processes."),
@@ -91,7 +92,6 @@ export const processOutput = z.object({
 	bytes_written: z.number().int().optional(),
 	cols: z.number().int().optional(),
 	rows: z.number().int().optional(),
-	known: z.array(z.string()).optional().describe("not_found: the ids there are."),
 });
 
 export type TerminalResult = z.infer<typeof terminalOutput>;

@@ -3,6 +3,7 @@ import { constants } from "node:os";
 import { HoldfastError } from "../base/errors.js";
 import type { Process } from "../process/process.js";
 import { isOver } from "../process/status.js";
+import { brief } from "./arguments.js";
 import { type Ask, deadlineOf } from "./ask.js";
 import type { ProcessArgs } from "./input.js";
 import { idleMsOf, screenOf, typeKeys } from "./interactive.js";
@@ -65,7 +66,7 @@ export async function signal(ask: Ask, process: Process, args: ProcessArgs): Pro
 		const names = Object.keys(constants.signals).map((one) => one.slice(3));
 		throw new HoldfastError(
 			"INVALID",
-			`${args.signal === undefined ? "signal is missing" : `there is no signal "${args.signal}"`}; there are ${names.join(", ")}`,
+			`${args.signal === undefined ? "signal is missing" : `there is no signal "${brief(args.signal)}"`}; there are ${names.join(", ")}`,
 		);
 	}
 	process.signal(name as NodeJS.Signals);

@@ -64,9 +64,13 @@ function check({ command, input_keys, session_id, workdir }: TerminalArgs): void
 	if (command !== undefined && command.trim() === "") throw invalid("command is empty: give the shell text to run");
 	if (command?.includes("\0")) throw invalid("command contains a NUL byte, which shell text cannot have; nothing was run");
 	if (workdir?.includes("\0")) throw invalid("workdir contains a NUL byte, which a path cannot have; nothing was run");
+	if (workdir !== undefined && Buffer.byteLength(workdir) >= LONGEST_PATH)
+		throw invalid(`workdir is longer than a path can be (${LONGEST_PATH} bytes); nothing was run`);
 	if (workdir === "") throw invalid("workdir is empty; leave it out to run in the shell's directory");
 	if (session_id !== undefined && input_keys === undefined)
 		throw invalid('session_id goes with input_keys; to send something else to a process use process(action="write" or "submit"); nothing was run');
 }
+
+const LONGEST_PATH = 4096; // PATH_MAX
 
 const invalid = (sentence: string): HoldfastError => new HoldfastError("INVALID", sentence);

@@ -24,6 +24,7 @@ const TERMINAL: [Record<string, unknown>, string | RegExp][] = [
 	[{ workdir: 7 }, "workdir must be a string"],
 	[{ workdir: "" }, "workdir is empty"],
 	[{ workdir: "/tmp\0" }, "NUL"],
+	[{ workdir: `/${"x".repeat(5_000)}` }, "longer than a path"],
 	[{ watch_patterns: "x" }, "watch_patterns must be a list"],
 	[{ watch_patterns: ["ok", 3] }, "watch_patterns.1 must be a string"],
 	[{ watch_patterns: [""] }, "watch_patterns.0 is empty"],
@@ -60,6 +61,11 @@ export function badInputCases(begin: () => Promise<Client>): void {
 		}
 		expect(await terminal({})).toMatchObject({ status: "error", error: expect.stringContaining("command is missing") });
 		expect(await terminal({ input_keys: "" })).toMatchObject({ status: "error" });
+		expect(await terminal({ input_keys: "x", session_id: "x".repeat(10_000) })).toMatchObject({
+			status: "not_found",
+			known: [],
+			error: expect.stringMatching(/^.{1,300}$/),
+		});
 		expect(fs.existsSync(`${dir}/ran`)).toBe(false);
 	});
 
