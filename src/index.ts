@@ -1,9 +1,26 @@
 export { type ErrorCode, HoldfastError } from "./base/errors.js";
+export type { Notice } from "./notices/index.js";
 export type { KillResult } from "./process/kill.js";
 export type { Slice } from "./process/log.js";
 export type { Process, WaitOptions, WaitResult } from "./process/process.js";
 export type { PruneResult } from "./process/prune.js";
-export { type ListOptions, openRuntime, type Runtime, type RuntimeOptions, type SpawnOptions } from "./process/runtime.js";
+export type { ListOptions, SpawnOptions } from "./process/runtime.js";
 export type { Spec } from "./process/spec.js";
 export type { Status } from "./process/status.js";
 export type { Condition, Until } from "./process/until.js";
+export {
+	type AgentRuntime as Runtime,
+	type AgentRuntimeOptions as RuntimeOptions,
+	type Call,
+	type Limits,
+	openAgentRuntime as openRuntime,
+	type ProcessArgs,
+	type ProcessResult,
+	renderResult,
+	type TerminalArgs,
+	type TerminalResult,
+	TOOLS,
+	type Tool,
+	type ToolResult,
+	toolsWith,
+} from "./tools/index.js";

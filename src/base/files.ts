@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
 import { errno } from "./errors.js";
@@ -9,6 +10,18 @@ export function readIfThere(path: string): string | undefined {
 	} catch (error) {
 		if (errno(error) === "ENOENT" || errno(error) === "ENOTDIR" || errno(error) === "ESRCH") return undefined;
 		throw error;
+	}
+}
+
+/** Write a file, for its owner alone, whole or not at all: others may be reading it. `fresh`: only if there is none yet. */
+export function writeWhole(file: string, content: string, options: { fresh?: boolean } = {}): void {
+	const temp = path.join(path.dirname(file), `.${randomBytes(6).toString("hex")}`);
+	try {
+		fs.writeFileSync(temp, content, { mode: 0o600, flag: "wx" });
+		if (options.fresh) fs.linkSync(temp, file);
+		else fs.renameSync(temp, file);
+	} finally {
+		unlinkIfThere(temp);
 	}
 }
 

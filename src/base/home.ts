@@ -11,6 +11,7 @@ export interface Home {
 	readonly live: string; // live/ID: an empty file for every process not yet known to have ended
 	readonly ended: string; // ended/HOUR/MS.ID.TASK.BYTES: one for every ended one
 	readonly blank: string; // blank/ID: one for every prepared directory nobody uses yet
+	readonly notices: string; // notices/TASK: what a task is to be told, and about which processes
 }
 
 export function defaultHome(env: NodeJS.ProcessEnv = process.env): string {
@@ -27,10 +28,11 @@ export function openHome(root: string = defaultHome()): Home {
 		live: path.join(root, "live"),
 		ended: path.join(root, "ended"),
 		blank: path.join(root, "blank"),
+		notices: path.join(root, "notices"),
 	};
 	try {
 		ensureDir(root);
-		for (const dir of [home.live, home.ended, home.blank]) ensureDir(dir);
+		for (const dir of [home.live, home.ended, home.blank, home.notices]) ensureDir(dir);
 		for (const shelf of "0123456789abcdef") ensureDir(path.join(home.procs, shelf));
 		const { mode, uid } = fs.statSync(root);
 		if (uid !== process.getuid?.()) throw new HoldfastError("HOME", `${root} belongs to another user; choose another home with HOLDFAST_HOME`);

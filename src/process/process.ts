@@ -1,5 +1,6 @@
 /** One kept process: a view of its directory. Any number of these, in any number of programs, can look at the same one. */
 import fs from "node:fs";
+import { constants } from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { errno, fromSystem, HoldfastError } from "../base/errors.js";
@@ -69,6 +70,8 @@ export class Process {
 
 	/** Up to `max` bytes from `offset`; the slice says where it really starts, and where to read on. */
 	read(offset: number, max?: number): Slice {
+		checkCount(offset, "an offset");
+		checkCount(max, "a number of bytes");
 		return this.log.read(offset, max);
 	}
 
@@ -85,6 +88,7 @@ export class Process {
 	 * grandchild that holds the pipe does not keep it going.
 	 */
 	async *follow(options: { from?: number; signal?: AbortSignal } = {}): AsyncGenerator<Slice, void> {
+		checkCount(options.from, "an offset");
 		const cursor = new LogCursor(this.dir, options.from ?? 0);
 		const wakeup = new Wakeup();
 		const unwatch = this.#watch(wakeup);
@@ -132,6 +136,9 @@ export class Process {
 	/** Wait until it exits, or any condition of `until` holds, or the time is up. Never touches the process. */
 	async wait(options: WaitOptions = {}): Promise<WaitResult> {
 		const until = parseUntil(options.until);
+		checkCount(options.from, "an offset");
+		if (options.timeout !== undefined && !(options.timeout >= 0))
+			throw new HoldfastError("INVALID", `timeout must be a number of milliseconds from 0 on, not ${options.timeout}`);
 		const search = until.pattern === undefined ? undefined : new PatternSearch(until.pattern);
 		const stop = new AbortController();
 		const signal = options.signal ? AbortSignal.any([options.signal, stop.signal]) : stop.signal;
@@ -261,6 +268,8 @@ export class Process {
 
 	/** One signal: to its process group, on a terminal to the group in the foreground. KILL goes to the command alone; `kill` is for the tree. */
 	signal(signal: NodeJS.Signals): void {
+		if (!Object.hasOwn(constants.signals, signal))
+			throw new HoldfastError("INVALID", `there is no signal "${signal}"; there are ${Object.keys(constants.signals).join(", ")}`);
 		const command = commandOf(readParts(this.dir), this.spec);
 		this.#mustRun(`send it ${signal}`);
 		const stat = command && readStat(command.pid);
@@ -356,6 +365,12 @@ export function describeEnd(status: Status): string {
 		default:
 			return status.status;
 	}
+}
+
+/** Bytes are counted in whole numbers; NaN would read from nowhere without a word. */
+function checkCount(value: number | undefined, what: string): void {
+	if (value !== undefined && (!Number.isSafeInteger(value) || value < 0))
+		throw new HoldfastError("INVALID", `${what} must be a whole number from 0 on, not ${value}`);
 }
 
 function parseUntil(until: Until | undefined): Until {

@@ -79,19 +79,25 @@ export class Registry {
 
 	/** By id, or by a unique beginning of it (4 digits or more). */
 	find(text: string): Process {
-		const digits = idPrefix(String(text));
-		if (!digits)
+		const found = this.matching(text);
+		if (!found)
 			throw new HoldfastError(
 				"NOT_FOUND",
 				`"${text}" is not a process id; ids look like proc_0123456789ab, and 4 digits of one are enough (names are for lists only)`,
 			);
-		const shelf = path.join(this.home.procs, digits.charAt(0));
-		const matches = digits.length === 12 ? [`proc_${digits}`] : namesIn(shelf).filter((name) => isId(name) && name.startsWith(`proc_${digits}`));
-		const found = matches.map((id) => this.#open(id)).filter((process) => process !== undefined);
 		if (found.length > 1)
 			throw new HoldfastError("NOT_FOUND", `"${text}" fits ${found.length} processes: ${found.map((process) => process.id).join(", ")}; give more digits`);
 		if (!found[0]) throw new HoldfastError("NOT_FOUND", `there is no process "${text}"; \`holdfast ps --all\` lists those there are`);
 		return found[0];
+	}
+
+	/** All whose id is, or begins with, this; undefined when it can be no id. */
+	matching(text: string): Process[] | undefined {
+		const digits = idPrefix(String(text));
+		if (!digits) return undefined;
+		const shelf = path.join(this.home.procs, digits.charAt(0));
+		const matches = digits.length === 12 ? [`proc_${digits}`] : namesIn(shelf).filter((name) => isId(name) && name.startsWith(`proc_${digits}`));
+		return matches.map((id) => this.#open(id)).filter((process) => process !== undefined);
 	}
 
 	/** The tickets of one hour, oldest first. */

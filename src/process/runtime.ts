@@ -82,18 +82,23 @@ export interface ListOptions {
 	readonly shells?: boolean;
 }
 
-/** What only our own rooms may ask for. */
+/** What our own rooms may ask for besides. */
 export interface OwnSpawn {
-	readonly kind: "shell";
-	/** Called with the directory before anything runs. */
-	prepare(dir: string): void;
+	readonly kind?: "shell";
+	/** For what must be on disk before it runs; if it throws, nothing does. */
+	prepare?(process: Process): void;
 }
 
 export async function openRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
+	return new Runtime(...(await prepareRuntime(options)));
+}
+
+/** What a runtime, or one that does more than this one, is made of. */
+export async function prepareRuntime(options: RuntimeOptions): Promise<[Home, RuntimeOptions]> {
 	const parsed = parse(runtimeSchema, options, "openRuntime");
 	const home = openHome(parsed.home === undefined ? undefined : path.resolve(parsed.home));
 	await probeEvents(home.root);
-	return new Runtime(home, parsed);
+	return [home, parsed];
 }
 
 export class Runtime implements AsyncDisposable {
@@ -128,7 +133,7 @@ export class Runtime implements AsyncDisposable {
 	}
 
 	/** Start a process that outlives this program. Resolves once it runs; throws if nothing ran. */
-	async spawn(options: SpawnOptions, own?: OwnSpawn): Promise<Process> {
+	async spawn(options: SpawnOptions, own: OwnSpawn = {}): Promise<Process> {
 		const wanted = parse(spawnSchema, options, "spawn");
 		const cwd = checkDirectory(wanted.cwd ?? process.cwd());
 		const task = wanted.task ?? this.task;
@@ -140,7 +145,7 @@ export class Runtime implements AsyncDisposable {
 			);
 		this.#starting++;
 		try {
-			if (!own) this.#checkLimit(task);
+			if (own.kind !== "shell") this.#checkLimit(task);
 			return await this.#start(wanted, cwd, task, own);
 		} catch (error) {
 			throw fromSystem(error, "cannot start a process");
@@ -154,7 +159,7 @@ export class Runtime implements AsyncDisposable {
 		return this.#keepers.hold().finally(() => this.#keepers.warmUp());
 	}
 
-	async #start(wanted: SpawnOptions, cwd: string, task: string, own?: OwnSpawn): Promise<Process> {
+	async #start(wanted: SpawnOptions, cwd: string, task: string, own: OwnSpawn): Promise<Process> {
 		const tools = this.#keepers.tools;
 		const text = typeof wanted.command === "string";
 		const terminal = wanted.terminal ? { cols: 120, rows: 30, ...(wanted.terminal === true ? {} : wanted.terminal) } : undefined;
@@ -176,7 +181,7 @@ export class Runtime implements AsyncDisposable {
 				...(text ? { shell } : { argv: wanted.command as string[] }),
 				cwd,
 				stdin,
-				...(own ? { kind: own.kind } : {}),
+				...(own.kind ? { kind: own.kind } : {}),
 				...(terminal ? { terminal: { ...terminal, by: tools.pty?.name ?? "" } } : {}),
 				log,
 				place: "local",
@@ -188,7 +193,7 @@ export class Runtime implements AsyncDisposable {
 			};
 			fill(dir, "command", text ? (wanted.command as string) : `set -- ${(wanted.command as string[]).map(shellQuote).join(" ")}\n`);
 			writeSpec(dir, spec);
-			own?.prepare(dir);
+			own.prepare?.(this.registry.process(spec));
 			const env = childEnvironment(process.env, { ...(terminal ? { TERM: "xterm-256color" } : {}), ...wanted.env, HOLDFAST_ID: id });
 			return { cwd, env, mode: text ? shell : "argv", stdin, terminal, log, umask: process.umask() };
 		});

@@ -2,10 +2,12 @@
  * Programs ask their terminal things: where is the cursor, what are you, which colours. Nobody is there to answer when no
  * person's terminal is attached, so a runtime does, by keeping a screen of its own and sending what that says.
  */
+import path from "node:path";
 import { HoldfastError } from "../base/errors.js";
+import { Lease } from "../base/lease.js";
 import type { Slice } from "../process/log.js";
 import type { Process } from "../process/process.js";
-import { answeredByPersons, Lease } from "./lease.js";
+import { answeredByPersons } from "./persons.js";
 import { LiveScreen } from "./screen.js";
 
 export interface AnswerOptions {
@@ -25,16 +27,17 @@ const QUESTION = /\x1b(?:\[[?>=]?[\d;]*\$?[cnptqu]|\](?:1[0-2]);[^\x07\x1b]*\?|P
 export async function answerQueries(process: Process, options: AnswerOptions = {}): Promise<void> {
 	const { signal } = options;
 	const from = options.from ?? process.log.bounds().end;
+	const answerer = path.join(process.dir, "answerer");
 	let answers: string[] | undefined; // undefined: what is fed now is not ours to answer
 	const screen = new LiveScreen(process, { onAnswer: (bytes) => answers?.push(bytes) });
 	let lease: Lease | undefined;
 	try {
-		lease = await Lease.take(process.dir);
+		lease = await Lease.take(answerer);
 		await screen.read({ upTo: from });
 		for await (const slice of process.follow({ from, signal })) {
 			if (slice.bytes.length >= FLOOD && !asks(slice)) continue; // the screen catches up when it is over
 			const mine = lease?.held();
-			if (!mine) lease = await Lease.take(process.dir);
+			if (!mine) lease = await Lease.take(answerer);
 			// Before we had the lease it was for another to answer, and while a person's terminal is there, for that.
 			const persons = answeredByPersons(process.dir);
 			const theirs = Math.min(Math.max(mine ? 0 : slice.offset, persons), slice.next);

@@ -71,7 +71,7 @@ export class Bash {
 		const options = { command: argv, cwd: existingParent(birth.cwd), task: birth.task, stdin: true, env, log: { limit: LOG_BYTES } };
 		const born = await runtime.spawn(options, {
 			kind: "shell",
-			prepare(dir) {
+			prepare({ dir }) {
 				fs.mkdirSync(path.join(dir, "shell"), { mode: 0o700 });
 				for (const name of ["begun", "snap.0", "snap.1", "history", "ready"]) fs.writeFileSync(path.join(dir, "shell", name), "", { mode: 0o600 });
 			},

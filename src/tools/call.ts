@@ -8,4 +8,6 @@ export interface Call {
 	readonly within?: number;
 	/** Told now and then while the call goes on, in words for people. */
 	readonly progress?: (message: string) => void;
+	/** Nobody will get the answer: then it takes no notices with it, and a command that has ended stays readable by its id. */
+	readonly gone?: () => boolean;
 }

@@ -132,3 +132,16 @@ test("without a file descriptor left a start fails clearly, and works again when
 	await program.wait({ timeout: 30_000 });
 	expect(textOf(program)).toBe("NO_FILES 5\n");
 });
+
+test("offsets, sizes, times and signals that are none are refused, and nothing happens", async () => {
+	const process = await (await testRuntime()).spawn({ command: "cat" });
+	for (const offset of [Number.NaN, 0.5, -1, Number.POSITIVE_INFINITY, "1" as never]) {
+		expect(() => process.read(offset)).toThrow(/offset must be a whole number/);
+		expect(() => process.read(0, offset)).toThrow(/number of bytes must be a whole number/);
+		await expect(process.wait({ from: offset })).rejects.toMatchObject({ code: "INVALID" });
+		await expect(process.follow({ from: offset }).next()).rejects.toMatchObject({ code: "INVALID" });
+	}
+	for (const timeout of [Number.NaN, -1]) await expect(process.wait({ timeout })).rejects.toMatchObject({ code: "INVALID" });
+	for (const signal of ["", "TERM", "SIGNONSENSE", "toString"]) expect(() => process.signal(signal as never)).toThrow(/there is no signal/);
+	expect(process.status().status).toBe("running");
+});

@@ -28,7 +28,7 @@ function processesOf(root: string): { pid: number; argv: string }[] {
 	return found;
 }
 
-const openWatchers = (): string[] => process.getActiveResourcesInfo().filter((name) => name === "FSEvent");
+const openWatchers = (): string[] => process.getActiveResourcesInfo().filter((name) => name === "FSEventWrap");
 
 /** What is ending gets two seconds to be gone. */
 async function settles<T>(look: () => T[]): Promise<T[]> {

@@ -2,10 +2,11 @@
 import fs from "node:fs";
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { HoldfastError } from "../../base/errors.js";
-import { openRuntime, type Runtime } from "../../process/runtime.js";
+import { openRuntime, type Runtime, type RuntimeOptions } from "../../process/runtime.js";
+import type { AgentRuntime } from "../../tools/index.js";
 import type { Output } from "./output.js";
 
-export type OptionSpecs = Record<string, { type: "string" | "boolean"; short?: string; help: string; value?: string }>;
+export type OptionSpecs = Record<string, { type: "string" | "boolean"; short?: string; help: string; value?: string; multiple?: true }>;
 
 export interface Command {
 	readonly name: string;
@@ -19,12 +20,16 @@ export interface Command {
 	run(call: Call): Promise<number>;
 }
 
+export type Values = Readonly<Record<string, string | boolean | string[] | undefined>>;
+
 export interface Call {
-	readonly values: Readonly<Record<string, string | boolean | undefined>>;
+	readonly values: Values;
 	readonly words: readonly string[];
 	readonly out: Output;
 	/** The runtime on the chosen home; opened when first asked for. */
 	runtime(): Promise<Runtime>;
+	/** The same with the tools of an agent. */
+	agent(): Promise<AgentRuntime>;
 }
 
 export const COMMON: OptionSpecs = {
@@ -34,16 +39,17 @@ export const COMMON: OptionSpecs = {
 	help: { type: "boolean", short: "h", help: "show this help" },
 };
 
-export const EXIT = { ok: 0, failed: 1, usage: 2, notFound: 3, timeout: 124, notStarted: 125 } as const;
+export const EXIT = { ok: 0, failed: 1, usage: 2, notFound: 3, timeout: 124, notStarted: 125, interrupted: 130 } as const;
 
 /** Options before the first `--` or word that is not one; what is behind `--` is never looked at. */
-export function parseCall(command: Command, argv: readonly string[]): { values: Record<string, string | boolean | undefined>; words: string[] } {
+export function parseCall(command: Command, argv: readonly string[]): { values: Values; words: string[] } {
 	const specs = { ...command.options, ...COMMON };
 	const options: ParseArgsConfig["options"] = {};
-	for (const [name, spec] of Object.entries(specs)) options[name] = { type: spec.type, ...(spec.short ? { short: spec.short } : {}) };
+	for (const [name, spec] of Object.entries(specs))
+		options[name] = { type: spec.type, ...(spec.short ? { short: spec.short } : {}), ...(spec.multiple ? { multiple: true } : {}) };
 	try {
 		const { values, positionals } = parseArgs({ args: [...argv], options, allowPositionals: true, strict: true });
-		return { values: values as Record<string, string | boolean | undefined>, words: positionals };
+		return { values: values as Values, words: positionals };
 	} catch (error) {
 		throw new HoldfastError("INVALID", `${explain((error as Error).message)}; see \`holdfast ${command.name} --help\``, { cause: error });
 	}
@@ -60,20 +66,24 @@ function explain(message: string): string {
 }
 
 /** A mistyped home is not made by a command that only looks: `makes` says who may. */
-export function runtimeOpener(values: Call["values"], makes: boolean): { runtime: () => Promise<Runtime>; close: () => Promise<void> } {
-	let opened: Promise<Runtime> | undefined;
+export function runtimeOpener(values: Values, makes: boolean): Pick<Call, "runtime" | "agent"> & { close: () => Promise<void> } {
+	const opened: Promise<Runtime>[] = [];
+	const open = <T extends Runtime>(opener: (options: RuntimeOptions) => Promise<T>): Promise<T> => {
+		if (typeof values.home === "string" && !makes && !fs.existsSync(values.home)) throw new HoldfastError("INVALID", `there is no home at ${values.home}`);
+		const runtime = opener({
+			warm: 0,
+			...(typeof values.home === "string" ? { home: values.home } : {}),
+			...(typeof values.task === "string" ? { task: values.task } : {}),
+		});
+		opened.push(runtime);
+		return runtime;
+	};
+	let runtime: Promise<Runtime> | undefined;
 	return {
-		runtime: () => {
-			if (typeof values.home === "string" && !makes && !fs.existsSync(values.home)) throw new HoldfastError("INVALID", `there is no home at ${values.home}`);
-			opened ??= openRuntime({
-				warm: 0,
-				...(typeof values.home === "string" ? { home: values.home } : {}),
-				...(typeof values.task === "string" ? { task: values.task } : {}),
-			});
-			return opened;
-		},
+		runtime: () => (runtime ??= open(openRuntime)),
+		agent: async () => open((await import("../../tools/index.js")).openAgentRuntime),
 		close: async () => {
-			if (opened) await (await opened.catch(() => undefined))?.close();
+			for (const one of opened) await (await one.catch(() => undefined))?.close();
 		},
 	};
 }

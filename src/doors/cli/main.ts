@@ -8,16 +8,37 @@ import { doctor } from "./commands/doctor.js";
 import { close, submit, write } from "./commands/input.js";
 import { kill, signal } from "./commands/kill.js";
 import { logs } from "./commands/logs.js";
+import { process as processCommand } from "./commands/process.js";
 import { prune } from "./commands/prune.js";
 import { ps } from "./commands/ps.js";
 import { run } from "./commands/run.js";
 import { keys, screen } from "./commands/screen.js";
 import { setup } from "./commands/setup.js";
+import { terminal } from "./commands/terminal.js";
 import { wait } from "./commands/wait.js";
 import { commandHelp, overview, version } from "./help.js";
 import { Output } from "./output.js";
 
-const COMMANDS: readonly Command[] = [run, ps, logs, wait, write, submit, close, kill, signal, screen, keys, attach, prune, setup, doctor, demo];
+const COMMANDS: readonly Command[] = [
+	run,
+	ps,
+	logs,
+	wait,
+	write,
+	submit,
+	close,
+	kill,
+	signal,
+	screen,
+	keys,
+	attach,
+	terminal,
+	processCommand,
+	prune,
+	setup,
+	doctor,
+	demo,
+];
 
 async function main(argv: readonly string[]): Promise<number> {
 	const [name, ...rest] = argv;
@@ -39,9 +60,9 @@ async function main(argv: readonly string[]): Promise<number> {
 			out.line(commandHelp(command, out));
 			return EXIT.ok;
 		}
-		const opener = runtimeOpener(values, command === run || command === doctor);
+		const opener = runtimeOpener(values, command === run || command === terminal || command === doctor);
 		try {
-			return await command.run({ values, words, out, runtime: opener.runtime });
+			return await command.run({ values, words, out, runtime: opener.runtime, agent: opener.agent });
 		} finally {
 			await opener.close();
 		}

@@ -1,5 +1,5 @@
 import { HoldfastError } from "../../../base/errors.js";
-import { type Call, type Command, EXIT } from "../command.js";
+import { type Call, type Command, EXIT, type Values } from "../command.js";
 
 const source = {
 	file: { type: "string" as const, value: "FILE", help: "take the data from a file, - for stdin" },
@@ -62,7 +62,7 @@ async function send(call: Call, enter: string): Promise<number> {
 	return EXIT.ok;
 }
 
-async function readData(file: string | boolean | undefined): Promise<Buffer> {
+async function readData(file: Values[string]): Promise<Buffer> {
 	if (typeof file === "string" && file !== "-") {
 		const { readFile } = await import("node:fs/promises");
 		return readFile(file).catch((cause: NodeJS.ErrnoException) => {

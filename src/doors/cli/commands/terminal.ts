@@ -1,0 +1,36 @@
+import { terminalInput } from "../../../tools/input.js";
+import { renderResult } from "../../../tools/render.js";
+import { type Command, EXIT } from "../command.js";
+import { argumentsOf, interruptible, optionsOf } from "../tool-options.js";
+
+export const terminal: Command = {
+	name: "terminal",
+	usage: "[OPTIONS] -- COMMAND | --input-keys KEYS",
+	summary: "what an agent's tool of that name does: run in the task's persistent shell",
+	options: optionsOf(terminalInput, ["command"]),
+	teach: `
+The shell belongs to the task (--task) and outlives this program: directory, variables and functions are there for the next call.
+Several words are joined by spaces and are shell text. With --json the result object, as in docs/tools.md.
+Ctrl-C interrupts the command and keeps the shell.
+
+Exit code: the command's own (124: killed at its deadline, 130: interrupted); 0 when it goes on or waits for input; 125 when
+nothing was started; 3 when there is no such process; 1 when nobody saw how it ended.
+
+Examples
+  holdfast terminal -- cd /tmp
+  holdfast terminal -- pwd
+  holdfast terminal --pty -- python3
+  holdfast terminal --input-keys '1 + 1<ENTER>'`,
+	async run(call) {
+		const { values, words, out } = call;
+		const args = { ...argumentsOf(terminalInput, values), ...(words.length > 0 ? { command: words.join(" ") } : {}) };
+		const runtime = await call.agent();
+		const result = await interruptible((signal) => runtime.terminal(args, { signal }));
+		if (out.json) out.data(result);
+		else out.line(renderResult(result));
+		if (result.status === "error" || result.status === "blocked") return EXIT.notStarted;
+		if (result.status === "not_found") return EXIT.notFound;
+		if (result.status === "lost") return EXIT.failed;
+		return result.exit_code ?? (result.status === "interrupted" ? EXIT.interrupted : EXIT.ok);
+	},
+};

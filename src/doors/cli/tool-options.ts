@@ -1,0 +1,59 @@
+/** A tool as a command: its schema says which options there are and what they are for. */
+import type * as z from "zod";
+import { HoldfastError } from "../../base/errors.js";
+import type { OptionSpecs, Values } from "./command.js";
+
+type Kind = "boolean" | "number" | "string" | "array" | "object" | "enum";
+
+export function optionsOf(schema: z.ZodObject, except: readonly string[] = []): OptionSpecs {
+	const options: OptionSpecs = {};
+	for (const [name, field] of Object.entries(schema.shape)) {
+		if (except.includes(name)) continue;
+		const kind = kindOf(field as z.ZodType);
+		const help = (field as z.ZodType).description ?? "";
+		if (kind === "boolean") options[dashed(name)] = { type: "boolean", help };
+		else options[dashed(name)] = { type: "string", value: VALUES[kind], help, ...(kind === "array" ? { multiple: true } : {}) };
+	}
+	return options;
+}
+
+/** What was given, as the tool takes it. What is not a number stays text: the tool says what is wrong with it. */
+export function argumentsOf(schema: z.ZodObject, values: Values): Record<string, unknown> {
+	const args: Record<string, unknown> = {};
+	for (const [name, field] of Object.entries(schema.shape)) {
+		const value = values[dashed(name)];
+		if (value !== undefined) args[name] = converted(dashed(name), kindOf(field as z.ZodType), value);
+	}
+	return args;
+}
+
+function converted(name: string, kind: Kind, value: NonNullable<Values[string]>): unknown {
+	if (kind === "number" && typeof value === "string" && value.trim() !== "" && !Number.isNaN(Number(value))) return Number(value);
+	if (kind !== "object") return value;
+	try {
+		return JSON.parse(String(value));
+	} catch (cause) {
+		throw new HoldfastError("INVALID", `--${name} takes a JSON object, not ${String(value)}`, { cause });
+	}
+}
+
+/** Ctrl-C ends the call, not this program: the result says what became of it. */
+export async function interruptible<T>(act: (signal: AbortSignal) => Promise<T>): Promise<T> {
+	const stop = new AbortController();
+	const interrupt = () => stop.abort();
+	process.on("SIGINT", interrupt);
+	try {
+		return await act(stop.signal);
+	} finally {
+		process.off("SIGINT", interrupt);
+	}
+}
+
+const VALUES: Readonly<Record<Exclude<Kind, "boolean">, string>> = { number: "N", string: "TEXT", array: "TEXT", object: "JSON", enum: "WHAT" };
+
+const dashed = (name: string): string => name.replaceAll("_", "-");
+
+function kindOf(field: z.ZodType): Kind {
+	const { def } = field as z.ZodOptional<z.ZodType>;
+	return (def.type === "optional" ? kindOf(def.innerType) : def.type) as Kind;
+}

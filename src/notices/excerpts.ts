@@ -1,0 +1,61 @@
+/** Parts of output as text to read: nothing for a terminal in it, no character cut in two. */
+import { plainText } from "../base/ansi.js";
+import { utf8 } from "../base/text.js";
+import type { Process } from "../process/process.js";
+
+export interface Tail {
+	/** Whole lines, unless the last alone is longer than it may be. */
+	readonly text: string;
+	/** Where in the log `text` starts, and where the log ended. */
+	readonly offset: number;
+	readonly end: number;
+	/** There was more since the offset that was asked for. */
+	readonly cut: boolean;
+}
+
+const READ = 32 * 1024; // escape sequences, which are not shown, may be most of it
+
+/** At most `max` characters of what was printed since `from`, cut at the start of a line. */
+export function tailOf(process: Process, max: number, from = 0): Tail {
+	const { end } = process.log.bounds();
+	const slice = process.read(Math.max(from, end - READ), READ);
+	const { bytes } = slice;
+	const shown: string[] = [];
+	let length = 0;
+	let start = bytes.length; // of the first line that is shown
+	while (start > 0) {
+		const before = lineStart(bytes, start);
+		const line = lineText(bytes.subarray(before, start));
+		if (length + line.length > max) break;
+		if (before === 0 && slice.offset > from && shown.length > 0) break; // its beginning is not here
+		shown.unshift(line);
+		length += line.length + 1;
+		start = before;
+	}
+	if (shown.length === 0 && bytes.length > 0) {
+		const last = lineStart(bytes, bytes.length);
+		return { text: `…${wellFormed(lineText(bytes.subarray(last)).slice(1 - max))}`, offset: slice.offset + last, end, cut: true };
+	}
+	return { text: shown.join("\n").trimEnd(), offset: slice.offset + start, end, cut: slice.offset + start > from };
+}
+
+/** What a terminal would show of a line: what was printed after the last carriage return. */
+function lineText(bytes: Buffer): string {
+	const text = plainText(utf8(bytes)).replace(/[\r\n]+$/, "");
+	return text.slice(text.lastIndexOf("\r") + 1);
+}
+
+/** The start of the line that ends at `end`, with or without a line feed. */
+const lineStart = (bytes: Buffer, end: number): number => (end < 2 ? 0 : bytes.lastIndexOf("\n", end - 2) + 1);
+
+/** At most `max` characters of `text`, those around `at` among them. */
+export function excerpt(text: string, at: number, max: number): string {
+	if (text.length <= max) return text;
+	const start = Math.max(0, Math.min(at - Math.floor(max / 4), text.length - max));
+	const end = start + max;
+	const before = start > 0 ? "…" : "";
+	const after = end < text.length ? "…" : "";
+	return `${before}${wellFormed(text.slice(start + before.length, end - after.length))}${after}`;
+}
+
+const wellFormed = (text: string): string => text.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, "");

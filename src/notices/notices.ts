@@ -1,0 +1,232 @@
+/** The front of this room: ask for notices, hold them back, get them. docs/architecture.md has the whole story. */
+import { setMaxListeners } from "node:events";
+import { HoldfastError } from "../base/errors.js";
+import { Wakeup } from "../base/watch.js";
+import type { Process } from "../process/process.js";
+import type { Runtime } from "../process/runtime.js";
+import { arm, isArmed } from "./armed.js";
+import { type Clock, systemClock } from "./clock.js";
+import type { Notice } from "./notice.js";
+import { Owner } from "./owner.js";
+import { type Claim, noticesDir, Queue } from "./queue.js";
+import { sweep } from "./sweep.js";
+import { holdEnd, markTold } from "./told.js";
+import { type ArmResult, readWishes, type Wishes } from "./wishes.js";
+import { completedId } from "./words.js";
+
+/** How many notices, and how much text, one tool result carries. */
+const TAKEN_AT_MOST = 10;
+const TAKEN_CHARS = 8_000;
+/** The answer to a call has gone out by then; a crash before that, and the next one gets its notices again. */
+const ANSWERED_MS = 1_000;
+const SWEEP_EVERY_MS = 3_600_000;
+
+export interface StreamOptions {
+	readonly signal?: AbortSignal;
+	/** Only show them: each once, and all stay for `take` or another stream. */
+	readonly leave?: boolean;
+}
+
+/** Notices about background processes, by task. Close it to hand over to other programs at once. */
+export class Notices implements AsyncDisposable {
+	readonly #runtime: Runtime;
+	readonly #clock: Clock;
+	readonly #queues = new Map<string, Queue>();
+	readonly #owners = new Map<string, { owner: Owner; streams: number }>();
+	readonly #looking = new Map<string, Promise<unknown>>();
+	readonly #taken = new Map<string, Claim>(); // by id of the notice
+	readonly #closing = new AbortController();
+	#swept = Number.NEGATIVE_INFINITY;
+
+	constructor(runtime: Runtime, options: { clock?: Clock } = {}) {
+		this.#runtime = runtime;
+		this.#clock = options.clock ?? systemClock;
+		setMaxListeners(0, this.#closing.signal); // every stream listens to it
+	}
+
+	/**
+	 * Ask for notices about a process; once, and best while it is being started (`runtime.spawn(options, prepare)`), so that no crash
+	 * comes in between. Whatever it printed and did before counts too.
+	 */
+	arm(process: Process, wishes: Wishes): ArmResult {
+		const { armed, result } = readWishes(process, wishes, this.#clock.now());
+		if (armed) arm(noticesDir(this.#runtime.home, armed.task), armed);
+		this.#sweepNowAndThen();
+		return result;
+	}
+
+	/**
+	 * Before a call that may tell of the end itself (wait, log, kill): until the returned function is called, no notice of it goes
+	 * out; afterwards, if the call has told of it, none ever does.
+	 */
+	hold(process: Process): (told: boolean) => void {
+		const queue = this.#queue(process.spec.task);
+		if (!isArmed(queue.dir, process.id) && !queue.has(completedId(process.id))) return () => {}; // nothing will come
+		let release = () => {};
+		try {
+			release = holdEnd(queue.dir, process.id);
+		} catch {
+			// as in markTold
+		}
+		return (told) => {
+			if (told) this.consume(process);
+			release();
+		};
+	}
+
+	/** The agent knows of the end. */
+	consume(process: Process): void {
+		const queue = this.#queue(process.spec.task);
+		if (!isArmed(queue.dir, process.id) && !queue.has(completedId(process.id))) return;
+		markTold(process.dir);
+		queue.remove(completedId(process.id));
+	}
+
+	/**
+	 * Every notice of a task, as it comes. It is told to one, once: it has arrived when the next one is asked for, or the loop is left.
+	 * As long as somebody listens this program looks after the task's processes, or stands by for another that does.
+	 */
+	async *stream(task: string, options: StreamOptions = {}): AsyncGenerator<Notice, void> {
+		const signal = options.signal ? AbortSignal.any([options.signal, this.#closing.signal]) : this.#closing.signal;
+		if (signal.aborted) return;
+		const wakeup = new Wakeup();
+		const { owner, leave } = this.#join(task);
+		const unlisten = owner.listen(() => wakeup.poke());
+		const next = options.leave ? shower(owner.queue) : () => owner.queue.claim();
+		try {
+			while (!signal.aborted) {
+				const claim = owner.mine() ? next() : undefined;
+				if (!claim) {
+					await wakeup.next(undefined, signal);
+					continue;
+				}
+				try {
+					yield claim.notice;
+				} finally {
+					claim.acknowledge();
+				}
+			}
+		} finally {
+			unlisten();
+			await leave();
+		}
+	}
+
+	/** What is due now, for the result of a call: not more than fits there, and then the last one says so. */
+	async take(task: string): Promise<Notice[]> {
+		if (this.#closing.signal.aborted) throw new HoldfastError("ABORTED", "these notices were closed; open the runtime again to get them");
+		const queue = this.#queue(task);
+		if (!queue.mayHaveSome()) return [];
+		await this.#lookAll(task);
+		const taken: Notice[] = [];
+		let chars = 0;
+		while (taken.length < TAKEN_AT_MOST && chars < TAKEN_CHARS) {
+			const claim = queue.claim();
+			if (!claim) return taken;
+			this.#taken.set(claim.notice.id, claim);
+			setTimeout(() => this.#acknowledge(claim), ANSWERED_MS).unref();
+			taken.push(claim.notice);
+			chars += claim.notice.text.length;
+		}
+		const left = queue.waiting().length;
+		return left === 0 ? taken : taken.map((notice, index) => (index < taken.length - 1 ? notice : { ...notice, text: `${notice.text}\n${moreText(left)}` }));
+	}
+
+	/** These could not be delivered: the next one to ask gets them. */
+	putBack(notices: readonly Notice[]): void {
+		for (const notice of notices) {
+			const claim = this.#taken.get(notice.id);
+			this.#taken.delete(notice.id);
+			if (claim) claim.putBack();
+			else this.#queue(notice.task).restore(notice);
+		}
+	}
+
+	/** Streams end; other programs may look after the tasks. */
+	async close(): Promise<void> {
+		this.#closing.abort();
+		for (const claim of [...this.#taken.values()]) this.#acknowledge(claim);
+		await Promise.all([...this.#owners.values()].map(({ owner }) => owner.stop()));
+		await Promise.all(this.#looking.values());
+	}
+
+	[Symbol.asyncDispose](): Promise<void> {
+		return this.close();
+	}
+
+	#queue(task: string): Queue {
+		const queue = this.#queues.get(task) ?? new Queue(this.#runtime.home, task);
+		this.#queues.set(task, queue);
+		return queue;
+	}
+
+	/** Streams of one task share an owner, which lasts as long as the last of them. */
+	#join(task: string): { owner: Owner; leave: () => Promise<void> } {
+		let entry = this.#owners.get(task);
+		if (!entry) {
+			entry = { owner: new Owner(this.#runtime, this.#queue(task), this.#clock), streams: 0 };
+			this.#owners.set(task, entry);
+			entry.owner.start();
+		}
+		const joined = entry;
+		joined.streams++;
+		return {
+			owner: joined.owner,
+			leave: async () => {
+				if (--joined.streams > 0) return;
+				if (this.#owners.get(task) === joined) this.#owners.delete(task);
+				await joined.owner.stop();
+			},
+		};
+	}
+
+	/** One after the other: what two calls look for at the same time is the same. */
+	#lookAll(task: string): Promise<unknown> {
+		const looking = this.#looking.get(task) ?? this.#lookOnce(task).finally(() => this.#looking.delete(task));
+		this.#looking.set(task, looking);
+		return looking;
+	}
+
+	async #lookOnce(task: string): Promise<void> {
+		const live = this.#owners.get(task)?.owner;
+		const owner = live ?? new Owner(this.#runtime, this.#queue(task), this.#clock);
+		try {
+			await owner.lookAll();
+		} catch {
+			// What is in the queue goes out all the same; the rest is found by the next look.
+		} finally {
+			if (!live) await owner.stop();
+		}
+	}
+
+	#acknowledge(claim: Claim): void {
+		this.#taken.delete(claim.notice.id);
+		try {
+			claim.acknowledge();
+		} catch {
+			// the home was removed
+		}
+	}
+
+	#sweepNowAndThen(): void {
+		const now = Date.now();
+		if (now - this.#swept < SWEEP_EVERY_MS) return;
+		this.#swept = now;
+		sweep(this.#runtime.home, now);
+	}
+}
+
+const moreText = (left: number): string => `(${left} more ${left === 1 ? "notice waits" : "notices wait"} for your next call.)`;
+
+/** Like `claim`, but it leaves them where they are, and has each only once. */
+function shower(queue: Queue): () => Pick<Claim, "notice" | "acknowledge"> | undefined {
+	let shown = new Set<string>();
+	return () => {
+		const waiting = queue.waiting();
+		shown = new Set(waiting.map(({ id }) => id).filter((id) => shown.has(id))); // those that are gone need not be remembered
+		const notice = waiting.find(({ id }) => !shown.has(id));
+		if (!notice) return undefined;
+		shown.add(notice.id);
+		return { notice, acknowledge: () => {} };
+	};
+}

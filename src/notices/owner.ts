@@ -1,0 +1,224 @@
+/**
+ * Who looks after the notices of a task: one program at a time, by a lease, for each host and container that shares the home. Alive,
+ * it watches the processes that somebody wants to hear about; others stand by until it has gone. Nothing is lost when nobody
+ * does it: whoever comes next finds in the logs what there is to tell. Somebody who only wants to know what is due now does it for
+ * a moment.
+ */
+import fs from "node:fs";
+import path from "node:path";
+import { HoldfastError } from "../base/errors.js";
+import { ensureDir, readIfThere, writeWhole } from "../base/files.js";
+import { Lease } from "../base/lease.js";
+import { watchDirectory } from "../base/watch.js";
+import { procDir } from "../keeper/layout.js";
+import type { Process } from "../process/process.js";
+import type { Runtime } from "../process/runtime.js";
+import { type Armed, armedIn, disarm, parseOrPutAside, readArmed, saveArmed } from "./armed.js";
+import type { Clock } from "./clock.js";
+import { admit, FLOOD_PAUSE_MS, type FloodState, floodIsOver, floodSchema, NO_FLOOD } from "./limits.js";
+import type { News } from "./notice.js";
+import type { Queue } from "./queue.js";
+import { HELD_PREFIX, isHeld } from "./told.js";
+import { type Desk, Watched } from "./watched.js";
+import { here } from "./who.js";
+import { flood, floodOver } from "./words.js";
+
+const STAND_BY_MS = 5_000; // nobody says so when the program that has the lease is killed
+
+export class Owner implements Desk {
+	readonly queue: Queue;
+	readonly clock: Clock;
+	readonly #runtime: Runtime;
+	readonly #dir: string;
+	readonly #leaseName = `owner.${here()}`;
+	readonly #watched = new Map<string, Watched>();
+	readonly #listeners = new Set<() => void>();
+	#lease: Lease | undefined;
+	#taking: Promise<void> | undefined;
+	#flood: FloodState = NO_FLOOD;
+	#cancelFlood: (() => void) | undefined;
+	#live = false;
+	#unwatch: (() => void) | undefined;
+	#standBy: NodeJS.Timeout | undefined;
+	#stopped = false;
+
+	constructor(runtime: Runtime, queue: Queue, clock: Clock) {
+		this.#runtime = runtime;
+		this.queue = queue;
+		this.clock = clock;
+		this.#dir = queue.dir;
+	}
+
+	/** Look after it from now on, or stand by until that is possible. */
+	start(): void {
+		this.#live = true;
+		ensureDir(this.#dir);
+		this.#unwatch = watchDirectory(this.#dir, (name) => this.#changed(name));
+		this.#takeOver();
+	}
+
+	/** Whatever is due now is in the queue afterwards, unless another program sees to that. */
+	async lookAll(): Promise<void> {
+		await this.#takeLease();
+		if (!this.mine()) return;
+		this.#endFlood();
+		await Promise.all([...this.#watched.values()].map((watched) => watched.look()));
+	}
+
+	/** Be told when there may be something new in the queue. Returns what ends that. */
+	listen(listener: () => void): () => void {
+		this.#listeners.add(listener);
+		return () => this.#listeners.delete(listener);
+	}
+
+	async stop(): Promise<void> {
+		this.#stopped = true;
+		this.#unwatch?.();
+		clearTimeout(this.#standBy);
+		await this.#taking?.catch(() => {});
+		await this.#standDown();
+		this.#lease?.release();
+	}
+
+	mine(): boolean {
+		return this.#lease?.held() ?? false;
+	}
+
+	put(news: News): void {
+		this.queue.put(news, this.clock.now());
+		this.#tell();
+	}
+
+	admit(): boolean {
+		this.#endFlood();
+		const now = this.clock.now();
+		const { verdict, next } = admit(this.#flood, now);
+		if (verdict === "tripped") this.put(flood(now));
+		this.#saveFlood(next);
+		return verdict === "tell";
+	}
+
+	isHeld(id: string): boolean {
+		return isHeld(this.#dir, id);
+	}
+
+	save(armed: Armed): void {
+		saveArmed(this.#dir, armed);
+	}
+
+	done(watched: Watched): void {
+		disarm(this.#dir, watched.process.id);
+		this.#watched.delete(watched.process.id);
+		void watched.stop();
+	}
+
+	#changed(name: string | null): void {
+		if (name === null || name === this.#leaseName || name.startsWith("armed.")) this.#takeOver();
+		if (name?.startsWith(HELD_PREFIX)) this.#watched.get(name.split(".")[1] ?? "")?.lookNow();
+		if (!name?.startsWith(".")) this.#tell();
+	}
+
+	#tell(): void {
+		for (const listener of this.#listeners) listener();
+	}
+
+	/** Take the lease if that can be had, and look after whatever is there to be looked after. */
+	#takeOver(): void {
+		this.#takeLease().catch(() => this.#tryLater()); // a home that cannot be written to, or no file descriptor left, just now
+	}
+
+	#takeLease(): Promise<void> {
+		this.#taking ??= this.#tryLease().finally(() => {
+			this.#taking = undefined;
+		});
+		return this.#taking;
+	}
+
+	async #tryLease(): Promise<void> {
+		if (this.#stopped) return;
+		if (!this.mine()) {
+			await this.#standDown();
+			ensureDir(this.#dir);
+			this.#lease = await Lease.take(path.join(this.#dir, this.#leaseName));
+			if (this.#stopped) return;
+			if (!this.#lease) {
+				if (this.queue.mayHaveSome()) this.#tryLater(); // else whatever comes is an event
+				return;
+			}
+			this.#flood = parseFlood(this.#dir);
+			this.#awaitFlood();
+			this.#tell();
+		}
+		this.#adopt();
+	}
+
+	#tryLater(): void {
+		clearTimeout(this.#standBy);
+		if (this.#live && !this.#stopped) this.#standBy = setTimeout(() => this.#takeOver(), STAND_BY_MS);
+	}
+
+	/** Let go of what only the one with the lease does. */
+	async #standDown(): Promise<void> {
+		this.#cancelFlood?.();
+		const watched = [...this.#watched.values()];
+		this.#watched.clear();
+		await Promise.all(watched.map((one) => one.stop()));
+	}
+
+	#adopt(): void {
+		for (const id of armedIn(this.#dir)) {
+			if (this.#watched.has(id)) continue;
+			const process = this.#find(id);
+			const armed = process && readArmed(this.#dir, id);
+			if (!armed) continue;
+			const watched = new Watched(process, armed, this);
+			this.#watched.set(id, watched);
+			if (this.#live) watched.start();
+		}
+	}
+
+	/** undefined: not to be seen from here, or gone for good. */
+	#find(id: string): Process | undefined {
+		try {
+			const process = this.#runtime.get(id);
+			return process.status().status === "elsewhere" ? undefined : process;
+		} catch (error) {
+			if (!(error instanceof HoldfastError)) throw error;
+			if (!fs.existsSync(procDir(this.#runtime.home, id))) disarm(this.#dir, id); // it was pruned, or never started
+			return undefined;
+		}
+	}
+
+	#endFlood(): void {
+		const now = this.clock.now();
+		if (!floodIsOver(this.#flood, now)) return;
+		this.put(floodOver(now, this.#flood.dropped));
+		this.#saveFlood(NO_FLOOD);
+	}
+
+	#saveFlood(state: FloodState): void {
+		writeWhole(path.join(this.#dir, "flood"), JSON.stringify(state));
+		this.#flood = state;
+		this.#awaitFlood();
+	}
+
+	#awaitFlood(): void {
+		this.#cancelFlood?.();
+		if (this.#live && this.#flood.until > 0)
+			this.#cancelFlood = this.clock.after(Math.min(this.#flood.until - this.clock.now(), FLOOD_PAUSE_MS), () => this.#endFloodLive());
+	}
+
+	#endFloodLive(): void {
+		try {
+			if (this.mine()) this.#endFlood();
+		} catch {
+			// a full disk: it is said with the next match, or by whoever looks next
+		}
+	}
+}
+
+function parseFlood(dir: string): FloodState {
+	const file = path.join(dir, "flood");
+	const text = readIfThere(file);
+	return (text === undefined ? undefined : parseOrPutAside(floodSchema, text, file)) ?? NO_FLOOD;
+}

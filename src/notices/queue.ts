@@ -1,0 +1,143 @@
+/**
+ * The notices of one task that nobody has had yet: files `notice.ID` in its directory. To hand one out is to rename it to
+ * `taken.WHO.ID`, so it goes to one; when that one has had it, it is removed. What somebody took who then died is there for the next.
+ */
+import fs from "node:fs";
+import path from "node:path";
+import { errno } from "../base/errors.js";
+import { namesIn, readIfThere, unlinkIfThere, writeWhole } from "../base/files.js";
+import type { Home } from "../base/home.js";
+import { taskKey } from "../base/ids.js";
+import { procDir } from "../keeper/layout.js";
+import { parseOrPutAside } from "./armed.js";
+import { type News, type Notice, noticeSchema } from "./notice.js";
+import { isHeld, isTold } from "./told.js";
+import { isGone, me } from "./who.js";
+
+export const QUEUED_AT_MOST = 100;
+const QUEUED = /^notice\.([\w-]+)$/;
+const TAKEN = /^taken\.(\w+\.\d+\.\d+)\.([\w-]+)$/;
+/** What goes first when the queue is full. */
+const LEAST_FIRST: readonly Notice["kind"][] = ["progress", "match", "flood", "flood_over", "watch_disabled", "completed"];
+
+/** A notice that is in somebody's hands. Of the two ways to end that, the first counts. */
+export interface Claim {
+	readonly notice: Notice;
+	/** It has arrived. */
+	acknowledge(): void;
+	/** It has not: the next one gets it. */
+	putBack(): void;
+}
+
+interface Waiting {
+	readonly notice: Notice;
+	readonly file: string;
+}
+
+export const noticesDir = (home: Home, task: string): string => path.join(home.notices, taskKey(task));
+
+export class Queue {
+	readonly dir: string;
+	readonly #home: Home;
+	readonly #task: string;
+	#last = 0;
+
+	constructor(home: Home, task: string) {
+		this.dir = noticesDir(home, task);
+		this.#home = home;
+		this.#task = task;
+	}
+
+	/** Cheap: false means that there is nothing, and nothing to come. */
+	mayHaveSome(): boolean {
+		return namesIn(this.dir).some((name) => /^(armed|notice|taken)\./.test(name));
+	}
+
+	/** Found again after a crash, the same news has the same id, and takes the place of what is still there of it. */
+	put(news: News, now: number): void {
+		this.#last = Math.max(now, this.#last + 1); // no two at the same time: what came first goes out first
+		const dropped = fs.existsSync(this.#file(news.id)) ? 0 : this.#makeRoom();
+		const notice: Notice = { ...news, task: this.#task, at: new Date(this.#last).toISOString(), ...(dropped > 0 ? { dropped } : {}) };
+		writeWhole(this.#file(news.id), JSON.stringify(dropped > 0 ? { ...notice, text: `${news.text}\n${droppedText(dropped)}` } : notice));
+	}
+
+	/** What can be handed out now, oldest first. */
+	waiting(): Notice[] {
+		return this.#waiting().map(({ notice }) => notice);
+	}
+
+	/** Take the oldest; undefined when there is none. */
+	claim(): Claim | undefined {
+		for (const { notice, file } of this.#waiting()) {
+			const mine = path.join(this.dir, `taken.${me()}.${notice.id}`);
+			try {
+				fs.renameSync(file, mine);
+			} catch (error) {
+				if (errno(error) === "ENOENT") continue; // another was faster
+				throw error;
+			}
+			let open = true;
+			const end = (how: () => void) => () => {
+				if (open) how();
+				open = false;
+			};
+			return { notice, acknowledge: end(() => unlinkIfThere(mine)), putBack: end(() => fs.renameSync(mine, this.#file(notice.id))) };
+		}
+		return undefined;
+	}
+
+	/** Hand one out again that was acknowledged too early. */
+	restore(notice: Notice): void {
+		writeWhole(this.#file(notice.id), JSON.stringify(notice));
+	}
+
+	has(id: string): boolean {
+		return fs.existsSync(this.#file(id));
+	}
+
+	remove(id: string): void {
+		unlinkIfThere(this.#file(id));
+	}
+
+	#file(id: string): string {
+		return path.join(this.dir, `notice.${id}`);
+	}
+
+	#waiting(): Waiting[] {
+		const names = namesIn(this.dir);
+		const found: Waiting[] = [];
+		for (const name of names) {
+			const file = path.join(this.dir, name);
+			const taken = TAKEN.exec(name);
+			if (!QUEUED.test(name) && !(taken && isGone(taken[1] as string, file))) continue;
+			const text = readIfThere(file);
+			const notice = text === undefined ? undefined : parseOrPutAside(noticeSchema, text, file);
+			if (notice?.task === this.#task && this.#mayGoOut(notice, file, names)) found.push({ notice, file });
+		}
+		return found.sort((a, b) => (a.notice.at < b.notice.at ? -1 : 1));
+	}
+
+	/** An end is not told while a call is under way that may tell it, nor after one has. */
+	#mayGoOut(notice: Notice, file: string, names: string[]): boolean {
+		if (notice.kind !== "completed" || notice.session_id === null) return true;
+		if (!isTold(procDir(this.#home, notice.session_id))) return !isHeld(this.dir, notice.session_id, names);
+		unlinkIfThere(file);
+		return false;
+	}
+
+	/** Drop the least important when there are too many; how many that makes with those it had pushed out itself. */
+	#makeRoom(): number {
+		if (namesIn(this.dir).filter((name) => QUEUED.test(name)).length < QUEUED_AT_MOST) return 0;
+		const rank = ({ notice }: Waiting) => LEAST_FIRST.indexOf(notice.kind);
+		const all = this.#waiting().sort((a, b) => rank(a) - rank(b)); // stable: the oldest of a kind first
+		let dropped = 0;
+		for (const { notice, file } of all.slice(0, Math.max(0, all.length - QUEUED_AT_MOST + 1))) {
+			unlinkIfThere(file);
+			dropped += 1 + (notice.dropped ?? 0);
+		}
+		return dropped;
+	}
+}
+
+const droppedText = (count: number): string =>
+	`(${count === 1 ? "One older notice was" : `${count} older notices were`} dropped: more than ${QUEUED_AT_MOST} were waiting. process(action="list") shows how things stand.)`;

@@ -1,0 +1,29 @@
+/** Forgetting notices that nobody has asked for in a week, and what was left by programs that were killed. */
+import fs from "node:fs";
+import path from "node:path";
+import { namesIn, statIfThere, unlinkIfThere } from "../base/files.js";
+import type { Home } from "../base/home.js";
+import { Lease } from "../base/lease.js";
+import { procDir } from "../keeper/layout.js";
+import { DAY_MS, LIMITS } from "../process/runtime.js";
+import { here } from "./who.js";
+
+/** Only directories in which nothing has happened for a day are looked into. */
+export function sweep(home: Home, now: number): void {
+	for (const task of namesIn(home.notices)) {
+		const dir = path.join(home.notices, task);
+		try {
+			if (now - (statIfThere(dir)?.mtimeMs ?? now) < DAY_MS) continue;
+			for (const name of namesIn(dir)) if (isForgotten(home, dir, name, now)) unlinkIfThere(path.join(dir, name));
+			fs.rmdirSync(dir);
+		} catch {
+			// not empty; and housekeeping never fails anything
+		}
+	}
+}
+
+function isForgotten(home: Home, dir: string, name: string, now: number): boolean {
+	if (name.startsWith("armed.")) return !fs.existsSync(procDir(home, name.slice("armed.".length)));
+	if (name === `owner.${here()}`) return Lease.isFree(path.join(dir, name));
+	return name === "flood" || now - (statIfThere(path.join(dir, name))?.mtimeMs ?? now) > LIMITS.keepMs;
+}

@@ -1,0 +1,71 @@
+/** What may be asked for about a process, checked, and what could not be had said in words. */
+import * as z from "zod";
+import { HoldfastError } from "../base/errors.js";
+import type { Process } from "../process/process.js";
+import type { Armed } from "./armed.js";
+import { NO_MATCHES_YET } from "./limits.js";
+
+export const SHORTEST_INTERVAL = 30;
+const PATTERNS_AT_MOST = 20;
+const PATTERN_LENGTH = 500;
+
+const wishesSchema = z.strictObject({
+	/** Seconds between reports of progress, 30 or more. */
+	checkInterval: z.number().int("must be a whole number of seconds").min(1, "must be 30 seconds or more").max(10_000_000, "is too long").optional(),
+	notifyOnComplete: z.boolean().optional(),
+	/** Strings, each looked for in every line of output. */
+	watchPatterns: z
+		.array(
+			z
+				.string()
+				.min(1, "an empty pattern would match every line")
+				.max(PATTERN_LENGTH, `a pattern may have ${PATTERN_LENGTH} characters`)
+				.refine(
+					(pattern) => !/[\x00-\x08\x0a-\x1f\x7f]/.test(pattern),
+					"a pattern is looked for within a line: it cannot contain line breaks or control characters",
+				),
+		)
+		.max(PATTERNS_AT_MOST, `there may be ${PATTERNS_AT_MOST} patterns`)
+		.optional(),
+});
+export type Wishes = Readonly<z.infer<typeof wishesSchema>>;
+
+export interface ArmResult {
+	/** What the result of the call should say. */
+	readonly notes: readonly string[];
+	/** For its field of that name; not among `notes`. */
+	readonly check_interval_note?: string;
+}
+
+/** undefined: nothing was wished for. */
+export function readWishes(process: Process, given: Wishes, now: number): { armed: Armed | undefined; result: ArmResult } {
+	const parsed = wishesSchema.safeParse(given);
+	if (!parsed.success) {
+		const issues = parsed.error.issues.map((issue) => `${issue.path.join(".") || "notices"}: ${issue.message}`);
+		throw new HoldfastError("INVALID", issues.join("; "), { cause: parsed.error });
+	}
+	const { checkInterval, notifyOnComplete: notify = false, watchPatterns = [] } = parsed.data;
+	const notes: string[] = [];
+	if (notify && watchPatterns.length > 0)
+		notes.push(
+			"watch_patterns was ignored, because notify_on_complete was given too: you get one notice when it ends. Give one of the two; with watch_patterns alone you hear of matching lines.",
+		);
+	const patterns = notify ? [] : [...new Set(watchPatterns)];
+	const raised = checkInterval !== undefined && checkInterval < SHORTEST_INTERVAL;
+	const result: ArmResult = raised
+		? { notes, check_interval_note: `check_interval was raised from ${checkInterval} to ${SHORTEST_INTERVAL} seconds, the shortest there is.` }
+		: { notes };
+	if (!notify && patterns.length === 0 && checkInterval === undefined) return { armed: undefined, result };
+	const armed: Armed = {
+		v: 1,
+		id: process.id,
+		task: process.spec.task,
+		notify,
+		interval: checkInterval === undefined ? null : Math.max(checkInterval, SHORTEST_INTERVAL),
+		patterns,
+		search: { offset: 0, midline: false, missed: 0 },
+		limit: NO_MATCHES_YET,
+		progress: { at: now, offset: 0 },
+	};
+	return { armed, result };
+}

@@ -1,0 +1,89 @@
+/** What a model sent, checked, and what is wrong with it in words that it can act on. */
+import type * as z from "zod";
+import { HoldfastError } from "../base/errors.js";
+
+/** Names that models take from elsewhere. */
+const USUAL: Readonly<Record<string, string>> = {
+	cmd: "command",
+	cwd: "workdir",
+	keys: "input_keys",
+	id: "session_id",
+	pid: "session_id",
+	text: "data",
+	input: "data",
+	lines: "limit",
+	regex: "until",
+	pattern: "until",
+};
+
+const SHOWN = 60; // characters of a wrong value
+
+/** Throws INVALID with a sentence. `null` is taken for "not given", and a number for an id in digits. */
+export function parseArguments<T extends z.ZodObject>(tool: string, schema: T, args: unknown): z.infer<T> {
+	const given = typeof args === "object" && args !== null && !Array.isArray(args) ? cleaned(args as Record<string, unknown>) : (args ?? {});
+	const parsed = schema.safeParse(given, { error: (issue) => sentence(tool, schema, issue) });
+	if (parsed.success) return parsed.data;
+	const problems = [...new Set(parsed.error.issues.map((issue) => issue.message))];
+	throw new HoldfastError("INVALID", `${problems.slice(0, 3).join("; ")}; nothing was done, correct the call and send it again`);
+}
+
+function cleaned(args: Record<string, unknown>): Record<string, unknown> {
+	const given = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null && value !== undefined));
+	if (typeof given.session_id === "number") given.session_id = String(given.session_id);
+	return given;
+}
+
+function sentence(tool: string, schema: z.ZodObject, issue: z.core.$ZodRawIssue): string {
+	const name = (issue.path ?? []).join(".");
+	const value = issue.input;
+	switch (issue.code) {
+		case "unrecognized_keys":
+			return unknownNames(tool, name, name === "" ? Object.keys(schema.shape) : Object.keys((issue.inst as z.ZodObject).shape), issue.keys);
+		case "invalid_value": {
+			const valid = issue.values.join(", ");
+			return value === undefined ? `${name} is missing; give one of ${valid}` : `${name} cannot be ${shown(value)}; it is one of ${valid}`;
+		}
+		case "invalid_type":
+			if (name === "") return `${tool} takes an object of named arguments, not ${shown(value)}`;
+			return `${name} must be ${KINDS[issue.expected] ?? `a ${issue.expected}`}, not ${shown(value)}`;
+		case "too_small":
+			if (issue.origin === "string") return `${name} is empty`;
+			return `${name} must be at least ${issue.minimum}, not ${shown(value)}`;
+		case "too_big":
+			if (issue.origin === "string") return `${name} is longer than ${issue.maximum} characters`;
+			if (issue.origin === "array") return `${name} has more than ${issue.maximum} entries`;
+			return `${name} must be at most ${issue.maximum}, not ${shown(value)}`;
+		default:
+			return `${name} cannot be used: ${issue.message ?? issue.code}`;
+	}
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+	int: "a whole number",
+	number: "a number",
+	string: "a string",
+	boolean: "true or false",
+	array: "a list",
+	object: "an object",
+};
+
+function unknownNames(tool: string, path: string, known: readonly string[], names: readonly string[]): string {
+	const name = names[0] as string;
+	const usual = USUAL[name];
+	const meant = usual !== undefined && known.includes(usual) ? ` (perhaps ${usual})` : "";
+	return `${path === "" ? tool : path} has no parameter "${name}"${meant}; it has ${known.join(", ")}`;
+}
+
+/** A value with its type, as `the number 5` or `the string "x"`. */
+function shown(value: unknown): string {
+	if (value === undefined) return "missing";
+	const type = Array.isArray(value) ? "list" : typeof value;
+	let text: string | undefined;
+	try {
+		text = type === "number" || type === "bigint" ? String(value) : JSON.stringify(value);
+	} catch {
+		text = undefined; // a circle, or something else that only a library call can bring
+	}
+	if (text === undefined) return `a ${type}`;
+	return `the ${type} ${text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text}`;
+}

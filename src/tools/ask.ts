@@ -1,0 +1,101 @@
+/** One call of a tool: who asks, by when it must be answered, and how whatever happens becomes a result. */
+import { fromSystem, HoldfastError } from "../base/errors.js";
+import type { Call } from "./call.js";
+import type { ToolResult } from "./result.js";
+import type { AgentRuntime } from "./runtime.js";
+
+export interface Ask {
+	readonly runtime: AgentRuntime;
+	readonly task: string;
+	readonly call: Call;
+	readonly signal: AbortSignal | undefined;
+	/** What the model should know besides; one sentence each. */
+	readonly notes: string[];
+}
+
+const PROGRESS_MS = 2_000;
+
+/** Never rejects: a failure is a result like any other. What is new for the task comes with it. */
+export async function answer<T extends ToolResult>(runtime: AgentRuntime, call: Call, act: (ask: Ask) => Promise<T>): Promise<T> {
+	const notes: string[] = [];
+	let result: T;
+	try {
+		result = await act({ runtime, task: taskOf(runtime, call), call, signal: call.signal, notes });
+	} catch (error) {
+		result = failure(error) as T;
+	}
+	const notices = await takeNotices(runtime, call, notes);
+	const note = [result.note, ...notes].filter(Boolean).join("\n");
+	return { ...result, ...(note === "" ? {} : { note }), ...(notices.length === 0 ? {} : { notices }) };
+}
+
+function taskOf(runtime: AgentRuntime, call: Call): string {
+	const task = call.task ?? runtime.task;
+	if (typeof task === "string" && task !== "" && task.length <= 1_000 && !task.includes("\0")) return task;
+	throw new HoldfastError("INVALID", "the task must be a name of 1 to 1000 characters; this is for whoever set up the connection, not for the model");
+}
+
+/** A result that may never arrive takes no notices with it. */
+async function takeNotices(runtime: AgentRuntime, call: Call, notes: string[]): Promise<NonNullable<ToolResult["notices"]>> {
+	if (call.signal?.aborted || call.gone?.()) return [];
+	try {
+		return [...(await runtime.notices.take(taskOf(runtime, call)))];
+	} catch (error) {
+		if (error instanceof HoldfastError && error.code === "INVALID") return []; // no such task: said already
+		notes.push(`News of background processes could not be read: ${fromSystem(error, "notices").message}.`);
+		return [];
+	}
+}
+
+export interface Failure {
+	readonly status: "error" | "not_found" | "interrupted";
+	readonly output: "";
+	readonly exit_code: null;
+	readonly error: string;
+	readonly known?: string[];
+}
+
+function failure(error: unknown): Failure {
+	const { code, message, cause } = fromSystem(error, "this did not work");
+	const status = code === "NOT_FOUND" ? "not_found" : code === "ABORTED" ? "interrupted" : "error";
+	const known = cause instanceof KnownIds ? { known: [...cause.ids] } : {};
+	return { status, output: "", exit_code: null, error: message, ...known };
+}
+
+/** The cause of a NOT_FOUND: which ids there are instead. */
+export class KnownIds {
+	constructor(readonly ids: readonly string[]) {}
+}
+
+export interface Deadline {
+	readonly ms: number;
+	/** What the model asked for, within the cap. Longer than `ms` when the door cannot wait for so long. */
+	readonly wantedMs: number;
+	readonly timeout_note?: string;
+}
+
+/** How long a call may take: as asked, up to the cap, up to what the door allows. */
+export function deadlineOf(asked: number | undefined, limit: { default: number; most: number }, call: Call): Deadline {
+	const seconds = Math.min(asked ?? limit.default, limit.most);
+	const wantedMs = seconds * 1000;
+	return {
+		wantedMs,
+		ms: Math.min(wantedMs, Math.max(1, call.within ?? Number.POSITIVE_INFINITY)),
+		...(asked !== undefined && asked > limit.most ? { timeout_note: `timeout ${asked} is above the limit; ${limit.most} s were used instead.` } : {}),
+	};
+}
+
+/** Tell the door now and then that the call is still going on. */
+export async function reporting<T>(call: Call, what: string, act: () => Promise<T>): Promise<T> {
+	const { progress } = call;
+	if (!progress) return act();
+	const began = performance.now();
+	const timer = setInterval(() => progress(`${what} for ${Math.round((performance.now() - began) / 1000)} s`), PROGRESS_MS);
+	try {
+		return await act();
+	} finally {
+		clearInterval(timer);
+	}
+}
+
+export const secondsOf = (ms: number): string => `${Math.round(ms / 100) / 10} s`;

@@ -1,0 +1,36 @@
+/** Which program was last seen waiting for input: the time of a file in its directory, so any runtime knows. */
+import fs from "node:fs";
+import path from "node:path";
+import { HoldfastError } from "../base/errors.js";
+import { statIfThere } from "../base/files.js";
+import type { Process } from "../process/process.js";
+import type { Ask } from "./ask.js";
+
+const fileOf = (process: Process): string => path.join(process.dir, "awaited");
+
+export function rememberAwaited(process: Process): void {
+	try {
+		fs.writeFileSync(fileOf(process), "", { mode: 0o600 });
+	} catch {
+		// a full disk: whoever types next says which process is meant, or the kernel does
+	}
+}
+
+/** The one that keys without an id are for. */
+export async function lastAwaited(ask: Ask): Promise<Process> {
+	const { waitingFor } = await import("../screen/index.js");
+	const onTerminals = ask.runtime.list({ task: ask.task, ended: false }).filter((process) => process.spec.terminal);
+	const seen = onTerminals
+		.map((process) => ({ process, at: statIfThere(fileOf(process))?.mtimeMs ?? 0 }))
+		.filter(({ at }) => at > 0)
+		.sort((a, b) => b.at - a.at);
+	if (seen[0]) return seen[0].process;
+	for (const process of onTerminals) if ((await waitingFor(process)).waiting) return process;
+	const running = onTerminals.map((process) => process.id).join(", ");
+	throw new HoldfastError(
+		"INVALID",
+		running === ""
+			? "no program of yours waits for input, and none runs on a terminal; start one with terminal(command=…, pty=true)"
+			: `no program of yours was seen waiting for input, so say which one gets the keys: session_id is one of ${running}`,
+	);
+}

@@ -1,0 +1,22 @@
+/** How far a task has polled a process, in the process's own directory: it outlives every program, and goes when the process does. */
+import path from "node:path";
+import { readIfThere, writeWhole } from "../base/files.js";
+import type { Process } from "../process/process.js";
+
+const fileOf = (process: Process): string => path.join(process.dir, "polled");
+
+/** 0 before the first poll, and when what is there is no offset. */
+export function readCursor(process: Process): number {
+	const offset = Number(readIfThere(fileOf(process)) ?? 0);
+	return Number.isSafeInteger(offset) && offset >= 0 ? offset : 0;
+}
+
+/** False when it could not be written: the next poll then repeats this one's output, and loses nothing. */
+export function writeCursor(process: Process, offset: number): boolean {
+	try {
+		writeWhole(fileOf(process), String(offset));
+		return true;
+	} catch {
+		return false; // a full disk, or the directory was pruned meanwhile
+	}
+}

@@ -1,0 +1,23 @@
+/** From what a model wrote to one of its processes. Those of other tasks do not exist for it. */
+import { HoldfastError } from "../base/errors.js";
+import type { Process } from "../process/process.js";
+import { type Ask, KnownIds } from "./ask.js";
+
+const SHOWN = 20;
+
+export function findProcess(ask: Ask, id: string | undefined): Process {
+	if (id === undefined) throw new HoldfastError("INVALID", `session_id is missing: say which process you mean; ${known(idsOf(ask))}`);
+	const found = (ask.runtime.registry.matching(id) ?? []).filter(({ spec }) => spec.task === ask.task && spec.kind !== "shell");
+	if (found[0] && found.length === 1) return found[0];
+	const ids = found.length > 1 ? found.map((process) => process.id) : idsOf(ask);
+	const problem = found.length > 1 ? `"${id}" fits ${found.length} processes` : `you have no process "${id}"`;
+	throw new HoldfastError("NOT_FOUND", `${problem}; ${known(ids)}`, { cause: new KnownIds(ids) });
+}
+
+const idsOf = (ask: Ask): string[] => ask.runtime.list({ task: ask.task }).map((process) => process.id);
+
+function known(ids: readonly string[]): string {
+	if (ids.length === 0) return "there are none now: terminal(command=…, background=true) starts one";
+	const more = ids.length > SHOWN ? ` and ${ids.length - SHOWN} more` : "";
+	return `there ${ids.length === 1 ? "is" : "are"} ${ids.slice(0, SHOWN).join(", ")}${more}`;
+}

@@ -1,0 +1,79 @@
+/** A command in the task's shell. */
+import { readStatus } from "../process/status.js";
+import type { RunResult } from "../shell/index.js";
+import { type Ask, type Deadline, reporting, secondsOf } from "./ask.js";
+import { hintsFor } from "./hints/index.js";
+import type { TerminalArgs } from "./input.js";
+import { stillRunning, timeoutNote } from "./interactive.js";
+import { readOutput } from "./output.js";
+import type { TerminalResult } from "./result.js";
+import { armLate, type IntervalNote, wishesOf } from "./start.js";
+import { leftNote } from "./state.js";
+
+export interface ForegroundOptions {
+	readonly deadline: Deadline;
+	readonly maxChars: number;
+	readonly onTimeout: "background" | "kill";
+}
+
+export async function runInShell(ask: Ask, args: TerminalArgs & { command: string }, options: ForegroundOptions): Promise<TerminalResult> {
+	const { runtime, task, signal } = ask;
+	const { deadline, maxChars, onTimeout } = options;
+	const late = deadline.ms < deadline.wantedMs ? "background" : onTimeout; // a kill that is due after the answer comes after it
+	const run = await reporting(ask.call, "it runs", () =>
+		runtime.shells.run({
+			task,
+			command: args.command,
+			timeoutMs: deadline.ms,
+			onTimeout: late,
+			...(args.workdir === undefined ? {} : { workdir: args.workdir }),
+			...(signal ? { signal } : {}),
+		}),
+	);
+	let keep = false;
+	try {
+		const output = await readOutput(run.process, { from: 0, maxChars, keep: "ends", raw: false, final: run.end !== "running", after: run.after });
+		keep = output.truncated !== undefined || ask.call.gone?.() === true;
+		const result: TerminalResult = {
+			status: statusOf(run),
+			output: output.text,
+			exit_code: exitCode(run),
+			error: null,
+			...(run.signal === null ? {} : { signal: run.signal }),
+			...(run.tracked || keep ? { session_id: run.process.id, pid: run.process.pid } : {}),
+			cwd: run.cwd,
+			duration_ms: Math.round(run.durationMs),
+			...(output.truncated === undefined ? {} : { truncated: output.truncated }),
+			...timeoutNote(deadline),
+		};
+		ask.notes.push(...run.notes);
+		if (output.offset > 0) ask.notes.push(`Only the newest part of the output was kept: it is there from byte ${output.offset} on.`);
+		if (run.end === "timeout") ask.notes.push(`It was killed with everything it had started: not finished after ${secondsOf(deadline.ms)}.`);
+		if (run.end === "exited" && run.tracked) ask.notes.push(...(await leftNote(run.process)));
+		if (run.end === "running") stillRunning(ask, run.process, { deadline, kill: onTimeout === "kill" });
+		ask.notes.push(...hintsFor(args.command, { exitCode: run.end === "exited" ? run.exitCode : null, signal: run.signal, output: output.text }));
+		return { ...result, ...notices(ask, run, args) };
+	} finally {
+		run.release({ keep });
+	}
+}
+
+/** Killed: by another call, while this one was waiting for it. Only a look: what nobody tracks is not to be settled. */
+function statusOf({ end, exitCode, process }: RunResult): TerminalResult["status"] {
+	const bySignal = end === "exited" && exitCode !== null && exitCode > 128;
+	return bySignal && readStatus(process.dir, process.spec).status === "killed" ? "killed" : end;
+}
+
+function exitCode(run: RunResult): number | null {
+	if (run.end === "timeout") return 124;
+	if (run.end === "interrupted") return 130;
+	return run.end === "exited" ? run.exitCode : null;
+}
+
+/** What is asked for the background counts once it has moved there. */
+function notices(ask: Ask, run: RunResult, args: TerminalArgs): IntervalNote {
+	if (run.end === "running") return armLate(ask, run.process, args);
+	if (wishesOf(args))
+		ask.notes.push("check_interval, notify_on_complete and watch_patterns are for what runs in the background; this has ended, so there are no notices.");
+	return {};
+}

@@ -1,0 +1,25 @@
+/** Advice about a command that has run: what its exit code means, and how it is better run the next time. Never more than that. */
+import { exitCodeHint } from "./exit-codes.js";
+import { lex } from "./lex.js";
+import { maskedHint } from "./masked.js";
+import { backgroundHint } from "./unattended.js";
+
+export interface Outcome {
+	/** null: it has not ended by itself, so its code means nothing. */
+	readonly exitCode: number | null;
+	readonly signal: string | null;
+	readonly output: string;
+}
+
+/** A text that is longer was not typed by hand, and is not looked at. */
+const LONGEST = 100_000;
+
+export function hintsFor(command: string, { exitCode, signal, output }: Outcome): string[] {
+	if (command.length > LONGEST) return [];
+	const commands = lex(command);
+	const hints = [
+		backgroundHint(commands),
+		exitCode === null ? undefined : exitCode === 0 ? maskedHint(commands, output) : exitCodeHint(commands, exitCode, signal),
+	];
+	return hints.filter((hint) => hint !== undefined);
+}

@@ -1,0 +1,28 @@
+import path from "node:path";
+import type { Simple } from "./lex.js";
+
+/** They run what follows them; options of theirs may come in between. */
+const WRAPPERS = new Set(["sudo", "env", "command", "builtin", "exec", "time", "nice", "ionice", "stdbuf", "doas", "npx", "bunx", "uvx"]);
+/** Words of the shell before a command. */
+const KEYWORDS = new Set(["then", "do", "else", "elif", "if", "while", "until", "!", "time"]);
+
+export interface Program {
+	readonly name: string;
+	readonly args: readonly string[];
+}
+
+/** What a simple command runs, without assignments and wrappers before it; undefined when that cannot be told. */
+export function programOf({ words }: Simple): Program | undefined {
+	let at = 0;
+	for (; at < words.length; at++) {
+		const { text, quoted } = words[at] as Simple["words"][number];
+		const passed = /^[A-Za-z_]\w*=/.test(text) || (!quoted && (KEYWORDS.has(text) || WRAPPERS.has(text)));
+		const option = at > 0 && WRAPPERS.has(words[at - 1]?.text ?? "") && text.startsWith("-");
+		if (!passed && !option) break;
+	}
+	const name = words[at]?.text;
+	if (!name || /\s/.test(name)) return undefined;
+	const args = words.slice(at + 1).map((word) => word.text);
+	const redirect = args.findIndex((arg) => /^\d*[<>]/.test(arg) || arg === "&>");
+	return { name: path.basename(name), args: redirect < 0 ? args : args.slice(0, redirect) };
+}

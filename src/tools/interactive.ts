@@ -1,0 +1,124 @@
+/** Programs on a terminal in the foreground: run or type, then look what comes of it. */
+import { HoldfastError } from "../base/errors.js";
+import type { Process } from "../process/process.js";
+import { isOver } from "../process/status.js";
+import type { UntilWaitingResult } from "../screen/index.js";
+import { type Ask, type Deadline, reporting, secondsOf } from "./ask.js";
+import { rememberAwaited } from "./awaited.js";
+import type { TerminalArgs } from "./input.js";
+import { readOutput } from "./output.js";
+import type { TerminalResult } from "./result.js";
+import { send } from "./send.js";
+import { armLate, startBeside } from "./start.js";
+import { stateOf } from "./state.js";
+
+export interface SettleOptions {
+	/** Output before this is not part of the result. */
+	readonly from: number;
+	readonly deadline: Deadline;
+	readonly idleMs: number;
+	readonly maxChars: number;
+	readonly onTimeout: "background" | "kill";
+	/** Whether an interrupt ends the program, or only the waiting for it. */
+	readonly onAbort: "kill" | "leave";
+}
+
+export async function runOnTerminal(
+	ask: Ask,
+	args: TerminalArgs & { command: string },
+	options: Omit<SettleOptions, "from" | "onAbort">,
+): Promise<TerminalResult> {
+	const began = performance.now();
+	const { process, context } = await startBeside(ask, args);
+	const { uptime_seconds: _, ...settled } = await settle(ask, process, { ...options, from: 0, onAbort: "kill" });
+	const interval = settled.status === "running" ? armLate(ask, process, args) : {};
+	ask.notes.push("On a terminal it is a process of its own: directory, variables and the like that it changes do not come back to your shell.");
+	const cwd = args.workdir === undefined ? context.cwd : (await ask.runtime.shells.context({ task: ask.task })).cwd;
+	return { ...settled, ...interval, cwd, duration_ms: Math.round(performance.now() - began) };
+}
+
+/** Type keys; what a program says to them is in the result. Nothing is sent when a key is not known. */
+export async function typeKeys(ask: Ask, process: Process, keys: string, options: Omit<SettleOptions, "from" | "onAbort">): Promise<Settled> {
+	if (keys === "") throw new HoldfastError("INVALID", "there are no keys to type; give text and keys such as <ENTER>");
+	if (!process.spec.terminal)
+		throw new HoldfastError(
+			"NO_TERMINAL",
+			`${process.id} has no terminal to type at; process(action="submit", session_id="${process.id}", data=…) sends a line to its input`,
+		);
+	const { encodeKeys, readScreen } = await import("../screen/index.js");
+	ask.runtime.answerFor(process);
+	const bytes = encodeKeys(keys, isOver(process.status()) ? {} : (await readScreen(process)).modes);
+	const from = process.log.bounds().end;
+	await send(ask, process, bytes);
+	return settle(ask, process, { ...options, from, onAbort: "leave" });
+}
+
+export type Settled = TerminalResult & { uptime_seconds: number };
+
+/** Until it waits for input, ends, or the time is up. */
+async function settle(ask: Ask, process: Process, options: SettleOptions): Promise<Settled> {
+	const { untilWaiting } = await import("../screen/index.js");
+	const { deadline, idleMs } = options;
+	let found: UntilWaitingResult;
+	try {
+		found = await reporting(ask.call, `${process.id} runs`, () =>
+			untilWaiting(process, { timeout: deadline.ms, idleMs, ...(ask.signal ? { signal: ask.signal } : {}) }),
+		);
+	} catch (error) {
+		if (!(error instanceof HoldfastError) || error.code !== "ABORTED") throw error;
+		if (options.onAbort === "kill") await process.kill();
+		else ask.notes.push("The keys were sent; only the waiting was interrupted, and the program goes on.");
+		return { ...(await viewOf(process, options)), status: "interrupted", exit_code: options.onAbort === "kill" ? 130 : null };
+	}
+	if (found.matched === "input") {
+		rememberAwaited(process);
+		const { waiting_for, waiting_evidence } = found;
+		return { ...(await viewOf(process, options)), status: "awaiting_input", waiting_for, waiting_evidence, ...timeoutNote(deadline) };
+	}
+	if (found.matched === null) return { ...(await late(ask, process, options)), ...timeoutNote(deadline) };
+	return { ...(await viewOf(process, options)), ...timeoutNote(deadline) };
+}
+
+/** The time is up. */
+async function late(ask: Ask, process: Process, options: SettleOptions): Promise<Settled> {
+	const { deadline, onTimeout } = options;
+	if (onTimeout === "kill" && deadline.ms >= deadline.wantedMs) {
+		await process.kill();
+		ask.notes.push(`It was killed with everything it had started: not finished after ${secondsOf(deadline.ms)}.`);
+		return { ...(await viewOf(process, options)), status: "timeout", exit_code: 124 };
+	}
+	stillRunning(ask, process, { deadline, kill: onTimeout === "kill" });
+	return viewOf(process, options);
+}
+
+/** Say how to go on; and if it was to be killed later than this call can last, see to that. */
+export function stillRunning(ask: Ask, process: Process, { deadline, kill }: { deadline: Deadline; kill: boolean }): void {
+	const how = `process(action="wait", session_id="${process.id}") waits for it, poll shows what is new, kill ends it`;
+	ask.notes.push(`Not finished after ${secondsOf(deadline.ms)}, which is not an error: it goes on as ${process.id}; ${how}. Do not start it again.`);
+	if (!kill) return;
+	ask.runtime.killLater(process, deadline.wantedMs - deadline.ms);
+	ask.notes.push(`As you asked, it is killed ${secondsOf(deadline.wantedMs)} after its start, if this server is still there then.`);
+}
+
+export const timeoutNote = ({ timeout_note }: Deadline): { timeout_note?: string } => (timeout_note === undefined ? {} : { timeout_note });
+
+/** What it has printed, what its screen shows, and how it stands. */
+async function viewOf(process: Process, { from, maxChars }: { from: number; maxChars: number }): Promise<Settled> {
+	const status = process.status();
+	const output = await readOutput(process, { from, maxChars, keep: "ends", raw: true, final: isOver(status) });
+	return {
+		...stateOf(process, status),
+		output: output.text,
+		error: null,
+		...(await screenOf(process)),
+		...(output.truncated === undefined ? {} : { truncated: output.truncated }),
+	};
+}
+
+export async function screenOf(process: Process): Promise<Required<Pick<TerminalResult, "screen" | "cursor" | "alt_screen">>> {
+	const { readScreen } = await import("../screen/index.js");
+	const { screen, cursor, alt_screen } = await readScreen(process);
+	return { screen, cursor, alt_screen };
+}
+
+export const idleMsOf = (ask: Ask, args: { idle_threshold?: number }): number => (args.idle_threshold ?? ask.runtime.limits.idleThreshold) * 1000;

@@ -1,0 +1,102 @@
+/**
+ * Where the lines of a log are. A log only grows at its end and is only cut at its beginning, so what was counted once
+ * stays true: each call counts what is new, and what a ring has dropped is taken off again.
+ */
+import { setImmediate as turn } from "node:timers/promises";
+import type { Process } from "../process/process.js";
+
+const STEP = 256 * 1024;
+const NEWLINE = 10;
+
+/** So many newlines from wherever counting began up to an offset. */
+interface Mark {
+	readonly offset: number;
+	readonly newlines: number;
+}
+
+export interface LineCount {
+	readonly total: number;
+	/** The part of the log that was counted. */
+	readonly first: number;
+	readonly end: number;
+}
+
+export class Lines {
+	readonly #process: Process;
+	/** A STEP apart; the first of them at the oldest byte there is. */
+	#marks: Mark[] = [];
+	#turn: Promise<unknown> = Promise.resolve();
+
+	constructor(process: Process) {
+		this.#process = process;
+	}
+
+	count(): Promise<LineCount> {
+		return this.#inTurn(async () => {
+			const { first, end } = this.#process.log.bounds();
+			this.#startAt(first);
+			let last = this.#marks.at(-1) as Mark;
+			while (last.offset < end) {
+				const slice = this.#process.read(last.offset, Math.min(STEP, end - last.offset));
+				if (slice.bytes.length === 0) break;
+				last = { offset: slice.next, newlines: last.newlines + newlinesIn(slice.bytes) };
+				if (slice.bytes.length < STEP) break; // the rest, which is counted again next time
+				this.#marks.push(last);
+				await turn();
+			}
+			const unfinished = end > first && this.#process.read(end - 1, 1).bytes[0] !== NEWLINE;
+			return { total: last.newlines - (this.#marks[0] as Mark).newlines + (unfinished ? 1 : 0), first, end };
+		});
+	}
+
+	/** Where a line begins, 0 being the oldest there is; the end when there are fewer. After `count`. */
+	startOf(line: number, { first, end }: LineCount): Promise<number> {
+		return this.#inTurn(async () => {
+			if (line === 0) return first;
+			const wanted = (this.#marks[0] as Mark).newlines + line;
+			let { offset, newlines } = this.#marks.findLast((mark) => mark.newlines < wanted) as Mark;
+			while (offset < end) {
+				const { bytes, offset: start, next } = this.#process.read(offset, Math.min(STEP, end - offset));
+				for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) if (++newlines === wanted) return start + at + 1;
+				if (bytes.length === 0) break;
+				offset = next;
+				await turn();
+			}
+			return end;
+		});
+	}
+
+	/** Where so many lines from `offset` on end. */
+	async behind(offset: number, lines: number, end: number): Promise<number> {
+		for (let left = lines, at = offset; at < end; await turn()) {
+			const { bytes, offset: start, next } = this.#process.read(at, Math.min(STEP, end - at));
+			for (let found = bytes.indexOf(NEWLINE); found >= 0; found = bytes.indexOf(NEWLINE, found + 1)) if (--left === 0) return start + found + 1;
+			if (bytes.length === 0) break;
+			at = next;
+		}
+		return end;
+	}
+
+	/** Forget what is before `first`, and know how many newlines that was. */
+	#startAt(first: number): void {
+		const next = this.#marks.findIndex((mark) => mark.offset >= first);
+		const mark = this.#marks[next];
+		if (mark === undefined) this.#marks = [{ offset: first, newlines: 0 }];
+		else if (mark.offset > first) {
+			const between = newlinesIn(this.#process.read(first, mark.offset - first).bytes);
+			this.#marks = [{ offset: first, newlines: mark.newlines - between }, ...this.#marks.slice(next)];
+		}
+	}
+
+	#inTurn<T>(act: () => Promise<T>): Promise<T> {
+		const result = this.#turn.then(act);
+		this.#turn = result.catch(() => {}); // one that failed does not fail the next
+		return result;
+	}
+}
+
+function newlinesIn(bytes: Buffer): number {
+	let count = 0;
+	for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) count++;
+	return count;
+}

@@ -1,0 +1,55 @@
+import { HoldfastError } from "../base/errors.js";
+import type { Process } from "../process/process.js";
+import { isOver } from "../process/status.js";
+import type { Ask } from "./ask.js";
+import type { ProcessArgs } from "./input.js";
+import { readOutput } from "./output.js";
+import type { ProcessResult } from "./result.js";
+import { stateOf } from "./state.js";
+
+/** Lines of the log: the last ones, or from a line or a byte on. */
+export async function log(ask: Ask, process: Process, args: ProcessArgs): Promise<ProcessResult> {
+	if (args.offset !== undefined && args.byte_offset !== undefined) throw new HoldfastError("INVALID", "give offset (in lines) or byte_offset, not both");
+	const status = process.status();
+	const lines = ask.runtime.linesOf(process);
+	const counted = await lines.count();
+	const limit = args.limit ?? ask.runtime.limits.logLines;
+	const { total, first, end } = counted;
+	const newest = args.offset === undefined && args.byte_offset === undefined;
+	let from: number;
+	let to = end;
+	let showing: string;
+	if (args.byte_offset !== undefined) {
+		from = Math.min(args.byte_offset, end);
+		if (args.limit !== undefined) to = await lines.behind(from, limit, end);
+		showing = `from byte ${Math.max(from, first)}`;
+	} else {
+		const start = newest ? Math.max(0, total - limit) : Math.min(args.offset as number, total);
+		const stop = Math.min(total, start + limit);
+		from = await lines.startOf(start, counted);
+		to = await lines.startOf(stop, counted);
+		showing = start === stop ? `no lines of ${total}` : `lines ${start} to ${stop - 1} of ${total} (0 is the first)`;
+	}
+	const output = await readOutput(process, {
+		from,
+		to,
+		maxChars: ask.runtime.limits.recentChars,
+		keep: newest ? "end" : "start",
+		raw: process.spec.terminal !== undefined,
+		final: isOver(status) || to < end,
+	});
+	if (first > 0) ask.notes.push(`The log starts at byte ${first}: what was before it is gone, and lines are counted from there.`);
+	if (output.truncated) ask.notes.push(`These lines are long: their first ${output.truncated.omitted_chars} characters were left out.`);
+	else if (output.next < to && !newest) ask.notes.push(`Cut at ${ask.runtime.limits.recentChars} characters: byte_offset=${output.next} goes on.`);
+	return {
+		...stateOf(process, status),
+		output: output.text,
+		error: null,
+		total_lines: total,
+		showing,
+		total_bytes: end,
+		byte_offset: output.offset,
+		next_offset: output.next,
+		...(output.truncated === undefined ? {} : { truncated: output.truncated }),
+	};
+}

@@ -1,0 +1,115 @@
+/**
+ * A stretch of a log as text for a result: valid UTF-8, without escape sequences unless asked for, and never longer than
+ * it may be. It is read piece by piece, so that memory does not grow with the log.
+ */
+import { setImmediate as turn } from "node:timers/promises";
+import { utf8, wholeCharacters } from "../base/text.js";
+import type { Process } from "../process/process.js";
+import { positionOf, stripAnsi, wholeSequences } from "./ansi.js";
+import { Excerpt, lastOf } from "./excerpt.js";
+import type { TerminalResult } from "./result.js";
+
+const PIECE = 256 * 1024;
+const HEAD_SHARE = 0.4;
+const MARKER_ROOM = 160;
+
+export interface OutputOptions {
+	readonly from: number;
+	/** Default: what there is now. */
+	readonly to?: number;
+	readonly maxChars: number;
+	/** What stays of a text that is too long. */
+	readonly keep: "ends" | "start" | "end";
+	/** Leave escape sequences in. */
+	readonly raw: boolean;
+	/** Nothing more will come, so a half character or sequence at the end is part of it; else it is left for the next reader. */
+	readonly final: boolean;
+	/** Text that belongs behind it. */
+	readonly after?: string;
+}
+
+export interface Output {
+	readonly text: string;
+	/** Where in the log it starts: later than asked for when the ring has dropped the rest. */
+	readonly offset: number;
+	/** Where to read on: with `keep: "start"` where the text ends, else where the stretch does. */
+	readonly next: number;
+	/** With `keep: "start"` nobody looks at the rest, so `next` has to say it. */
+	readonly truncated: NonNullable<TerminalResult["truncated"]> | undefined;
+}
+
+export async function readOutput(process: Process, options: OutputOptions): Promise<Output> {
+	const { from, maxChars, keep, raw } = options;
+	const to = options.to ?? process.log.bounds().end;
+	const headMost = keep === "ends" ? Math.floor((maxChars - MARKER_ROOM) * HEAD_SHARE) : keep === "start" ? maxChars : 0;
+	const excerpt = new Excerpt({ head: headMost, tail: maxChars - headMost });
+	let offset: number | undefined;
+	let next = from;
+	let cutAt: number | undefined;
+	for (const piece of pieces(process, from, to, options)) {
+		offset ??= piece.offset;
+		next = piece.offset + piece.bytes.length;
+		const text = utf8(piece.bytes);
+		const inHead = excerpt.push(raw ? text : stripAnsi(text));
+		if (inHead !== undefined) cutAt = piece.offset + bytesOf(piece.bytes, raw ? inHead : positionOf(text, inHead));
+		if (cutAt !== undefined && keep === "start") return { text: excerpt.head, offset, next: cutAt, truncated: undefined };
+		if (to - from > PIECE) await turn(); // a log may have 64 MiB: others want their turn too
+	}
+	excerpt.push(options.after ?? "");
+	offset ??= from;
+	if (excerpt.total <= maxChars) return { text: excerpt.head + excerpt.tail, offset, next, truncated: undefined };
+	const tail = keep === "ends" ? lastOf(excerpt.tail, maxChars - MARKER_ROOM - excerpt.head.length) : excerpt.tail;
+	const omitted = excerpt.total - excerpt.head.length - tail.length;
+	const truncated = { total_chars: excerpt.total, omitted_chars: omitted, session_id: process.id, byte_offset: cutAt ?? offset };
+	return { text: keep === "ends" ? `${excerpt.head}${marker(excerpt.head, truncated)}${tail}` : tail, offset, next, truncated };
+}
+
+/** The last of what it printed, from the start of a line if that is in reach; `whole` when there is nothing before it. */
+export async function readEnd(process: Process, options: Pick<OutputOptions, "maxChars" | "raw" | "final">): Promise<{ text: string; whole: boolean }> {
+	const to = process.log.bounds().end;
+	const { text, offset, truncated } = await readOutput(process, { ...options, from: Math.max(0, to - 4 * options.maxChars), to, keep: "end" }); // 4: bytes a character
+	if (offset === 0 && !truncated) return { text, whole: true };
+	const line = text.indexOf("\n");
+	return { text: line >= 0 && line < text.length - 1 ? text.slice(line + 1) : text, whole: false };
+}
+
+function marker(head: string, cut: NonNullable<Output["truncated"]>): string {
+	const where = `process(action="log", session_id="${cut.session_id}", byte_offset=${cut.byte_offset})`;
+	return `${head === "" || head.endsWith("\n") ? "" : "\n"}[${cut.omitted_chars} characters left out; ${where} shows them]\n`;
+}
+
+/** Pieces that can be turned into text one by one: none ends inside a character or an escape sequence. */
+function* pieces(
+	process: Process,
+	from: number,
+	to: number,
+	{ raw, final }: { raw: boolean; final: boolean },
+): Generator<{ readonly bytes: Buffer; readonly offset: number }> {
+	for (let next = from; next < to; ) {
+		const slice = process.read(next, Math.min(PIECE, to - next));
+		if (slice.bytes.length === 0) return;
+		const last = slice.next >= to;
+		const whole = last && final ? slice.bytes.length : wholePart(slice.bytes, raw);
+		if (whole === 0 && last) return;
+		const bytes = whole === 0 ? slice.bytes : slice.bytes.subarray(0, whole);
+		yield { bytes, offset: slice.offset };
+		next = slice.offset + bytes.length;
+	}
+}
+
+function wholePart(bytes: Buffer, raw: boolean): number {
+	const characters = wholeCharacters(bytes);
+	return raw ? characters : Math.min(characters, wholeSequences(bytes));
+}
+
+/** How many bytes the first characters of their text take. Not their length in UTF-8: bad bytes became U+FFFD. */
+function bytesOf(bytes: Buffer, characters: number): number {
+	let low = 0;
+	let high = bytes.length;
+	while (low < high) {
+		const middle = Math.ceil((low + high) / 2);
+		if (utf8(bytes.subarray(0, middle)).length <= characters) low = middle;
+		else high = middle - 1;
+	}
+	return low;
+}

@@ -1,0 +1,40 @@
+import type { Process } from "../process/process.js";
+import { isOver } from "../process/status.js";
+import type { Ask } from "./ask.js";
+import { readCursor, writeCursor } from "./cursor.js";
+import type { ProcessArgs } from "./input.js";
+import { readOutput } from "./output.js";
+import type { ProcessResult } from "./result.js";
+import { stateOf } from "./state.js";
+import { lookAtTerminal } from "./steer.js";
+
+/** How it stands and what is new. An explicit offset is a look of its own: it does not move the place where the next poll goes on. */
+export async function poll(ask: Ask, process: Process, args: ProcessArgs): Promise<ProcessResult> {
+	const status = process.status(); // before the output: an end that is reported comes with all that was printed
+	const from = args.byte_offset ?? readCursor(process);
+	const output = await readOutput(process, {
+		from,
+		maxChars: ask.runtime.limits.recentChars,
+		keep: "end",
+		raw: process.spec.terminal !== undefined,
+		final: isOver(status),
+	});
+	if (args.byte_offset === undefined && output.next !== from && !writeCursor(process, output.next))
+		ask.notes.push("How far you have read could not be saved, so the next poll shows this again.");
+	const gone = output.offset - from;
+	if (gone > 0) ask.notes.push(`${gone} bytes before byte ${output.offset} are gone: a log keeps its newest part.`);
+	if (output.truncated)
+		ask.notes.push(
+			`Only the last of it: ${output.truncated.omitted_chars} characters before it are in the log; action="log" with byte_offset=${output.offset} shows them.`,
+		);
+	const waiting = status.status === "running" && process.spec.terminal ? await lookAtTerminal(process) : {};
+	return {
+		...stateOf(process, status),
+		...waiting,
+		output: output.text,
+		error: null,
+		byte_offset: output.offset,
+		next_offset: output.next,
+		...(output.truncated === undefined ? {} : { truncated: output.truncated }),
+	};
+}

@@ -1,0 +1,52 @@
+/** The tool `process`: one function an action. */
+
+import type { Process } from "../process/process.js";
+import { parseArguments } from "./arguments.js";
+import { type Ask, answer } from "./ask.js";
+import type { Call } from "./call.js";
+import { findProcess } from "./find.js";
+import { type Action, type ProcessArgs, processInput } from "./input.js";
+import { list } from "./list.js";
+import { log } from "./log.js";
+import { poll } from "./poll.js";
+import type { ProcessResult } from "./result.js";
+import type { AgentRuntime } from "./runtime.js";
+import { close, keys, kill, resize, screen, signal, submit, write } from "./steer.js";
+import { wait } from "./wait.js";
+
+const ACTS: Readonly<Record<Exclude<Action, "list">, (ask: Ask, process: Process, args: ProcessArgs) => Promise<ProcessResult>>> = {
+	poll,
+	log,
+	wait,
+	kill,
+	write,
+	submit,
+	close,
+	keys,
+	screen,
+	resize,
+	signal,
+};
+
+export function process(runtime: AgentRuntime, args: unknown, call: Call): Promise<ProcessResult> {
+	return answer<ProcessResult>(runtime, call, async (ask) => {
+		const wanted = parseArguments("process", processInput, args);
+		if (wanted.action === "list") return list(ask);
+		const found = findProcess(ask, wanted.session_id);
+		if (wanted.action !== "kill") runtime.answerFor(found);
+		const release = TELLING.includes(wanted.action) ? runtime.notices.hold(found) : () => {};
+		let told = false;
+		try {
+			const result = await ACTS[wanted.action](ask, found, wanted);
+			told = tellsOfTheEnd(result) && !call.signal?.aborted && !call.gone?.();
+			return result;
+		} finally {
+			release(told);
+		}
+	});
+}
+
+/** Who learns of the end from one of these needs no notice of it. A poll is only a look. */
+const TELLING: readonly Action[] = ["wait", "log", "kill"];
+
+const tellsOfTheEnd = ({ status }: ProcessResult): boolean => status === "exited" || status === "killed" || status === "lost" || status === "already_exited";

@@ -1,0 +1,56 @@
+/** A result as text, for doors that carry nothing else: how it stands, what it printed, what to know. */
+import { stripAnsi } from "./ansi.js";
+import type { ProcessResult, TerminalResult, ToolResult } from "./result.js";
+
+type Fields = Partial<TerminalResult & ProcessResult>;
+
+export function renderResult(result: ToolResult): string {
+	return [statusLine(result), body(result), ...remarks(result)].filter((part) => part !== "").join("\n");
+}
+
+/** As in `[exited, exit code 1, proc_0123456789ab]`. */
+function statusLine(result: Fields): string {
+	const { exit_code, pid, bytes_written, matched, survivors, signalled } = result;
+	const runs = result.status === "running" || result.status === "awaiting_input";
+	const words = [
+		result.status,
+		typeof exit_code === "number" && `exit code ${exit_code}`,
+		result.signal,
+		result.waiting_for && `waits for ${WAITS[result.waiting_for]}`,
+		matched && matched !== "exit" && matched !== "input" && `${matched} held`,
+		result.timed_out && "timed out",
+		bytes_written !== undefined && `${bytes_written} bytes written`,
+		signalled && signalled.length > 0 && `${signalled.length} signalled`,
+		survivors && survivors.length > 0 && `survivors ${survivors.join(" ")}`,
+		result.session_id,
+		runs && typeof pid === "number" && `pid ${pid}`,
+		result.showing,
+	].filter((word) => typeof word === "string" && word !== "");
+	return words.length === 0 ? "" : `[${words.join(", ")}]`;
+}
+
+const WAITS = { line: "a line", password: "a password", keys: "keys", idle: "input, as far as silence tells" } as const;
+
+function body(result: Fields): string {
+	if (result.processes) return result.processes.map(listLine).join("\n");
+	// A screen is what a person would see. What has scrolled off it is in the output, which is not fit to read while something draws.
+	const drawn = result.screen !== undefined && (result.alt_screen || result.status === "awaiting_input" || !result.output);
+	const text = drawn ? result.screen : result.screen === undefined ? result.output : stripAnsi(result.output ?? "").replaceAll("\r\n", "\n");
+	return (text ?? "").trimEnd();
+}
+
+function listLine(item: NonNullable<ProcessResult["processes"]>[number]): string {
+	const end = item.signal ?? (item.exit_code === null ? "" : `exit code ${item.exit_code}`);
+	const how = [item.status, end, `${item.uptime_seconds} s`, item.status === "running" ? `pid ${item.pid}` : "", item.pty ? "pty" : "", item.note ?? ""];
+	const command = (item.name ? `${item.name}: ${item.command}` : item.command).replaceAll(/\s+/g, " ").slice(0, 200);
+	return `${item.session_id} [${how.filter(Boolean).join(", ")}] ${command}`;
+}
+
+function remarks(result: ToolResult): string[] {
+	const lines = Object.entries(result)
+		.filter(([name, value]) => (name === "note" || name.endsWith("_note")) && typeof value === "string")
+		.flatMap(([, value]) => (value as string).split("\n").map((note) => `Note: ${note}`));
+	if (result.error) lines.unshift(`Error: ${result.error}`);
+	for (const notice of result.notices ?? []) lines.push(`Notice: ${notice.text}`);
+	return lines;
+}

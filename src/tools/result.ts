@@ -1,0 +1,99 @@
+/** What the tools give back: one flat object a call, the same through every door. */
+import * as z from "zod";
+import { noticeSchema } from "../notices/index.js";
+
+const status = z.enum([
+	"running",
+	"awaiting_input",
+	"exited",
+	"killed",
+	"timeout",
+	"interrupted",
+	"lost",
+	"blocked",
+	"pending_approval",
+	"error",
+	"not_found",
+	"already_exited",
+]);
+
+const cursor = z.object({ row: z.number().int(), col: z.number().int() }).describe("From 0.");
+
+const truncated = z.object({
+	total_chars: z.number().int(),
+	omitted_chars: z.number().int(),
+	session_id: z.string(),
+	byte_offset: z.number().int().describe("Where in the log the omitted part starts."),
+});
+
+/** Fields that both tools may have. */
+const common = {
+	error: z.string().nullable().describe("null, or what went wrong and what to do next."),
+	session_id: z.string().optional(),
+	pid: z.number().int().nullable().optional(),
+	signal: z.string().optional().describe("The signal that ended it, where that is certain."),
+	screen: z.string().optional().describe("The rendered screen of a program on a terminal."),
+	cursor: cursor.optional(),
+	alt_screen: z.boolean().optional(),
+	waiting_for: z.enum(["line", "password", "keys", "idle"]).optional(),
+	waiting_evidence: z.string().optional(),
+	truncated: truncated.optional(),
+	timeout_note: z.string().optional(),
+	note: z.string().optional(),
+	notices: z.array(noticeSchema).optional().describe("News of background processes."),
+};
+
+export const terminalOutput = z.object({
+	status,
+	output: z.string().describe("stdout and stderr in the order written."),
+	exit_code: z.number().int().nullable().describe("null while it runs, and when nobody saw it end."),
+	...common,
+	cwd: z.string().optional().describe("The shell's directory now."),
+	duration_ms: z.number().int().optional(),
+	check_interval_note: z.string().optional(),
+	max_output_chars_note: z.string().optional(),
+});
+
+const listed = z.object({
+	session_id: z.string(),
+	name: z.string().optional(),
+	command: z.string(),
+	cwd: z.string(),
+	place: z.string(),
+	pty: z.boolean(),
+	pid: z.number().int().nullable(),
+	status,
+	exit_code: z.number().int().nullable(),
+	signal: z.string().optional(),
+	started_at: z.string(),
+	uptime_seconds: z.number().int(),
+	output_preview: z.string(),
+	note: z.string().optional(),
+});
+
+export const processOutput = z.object({
+	status: status.optional().describe("Of the process; list has none."),
+	output: z.string().optional(),
+	exit_code: z.number().int().nullable().optional().describe("null while it runs, and when nobody saw it end."),
+	...common,
+	processes: z.array(listed).optional().describe("list: newest first."),
+	uptime_seconds: z.number().int().optional(),
+	byte_offset: z.number().int().optional().describe("poll, log: where `output` starts. wait: where the match ends, else the end of the output."),
+	next_offset: z.number().int().optional().describe("poll, log: the byte_offset to read on from."),
+	total_bytes: z.number().int().optional(),
+	total_lines: z.number().int().optional(),
+	showing: z.string().optional(),
+	matched: z.string().nullable().optional().describe("wait: which condition held."),
+	match: z.string().optional().describe("wait: the text a pattern found."),
+	timed_out: z.boolean().optional(),
+	signalled: z.array(z.number().int()).optional().describe("kill: every pid that was sent a signal."),
+	survivors: z.array(z.number().int()).optional().describe("kill: who is still alive."),
+	bytes_written: z.number().int().optional(),
+	cols: z.number().int().optional(),
+	rows: z.number().int().optional(),
+	known: z.array(z.string()).optional().describe("not_found: the ids there are."),
+});
+
+export type TerminalResult = z.infer<typeof terminalOutput>;
+export type ProcessResult = z.infer<typeof processOutput>;
+export type ToolResult = TerminalResult | ProcessResult;

@@ -1,0 +1,99 @@
+/** A runtime with the two tools of an agent. Shells and notices exist once they are needed: without them it costs what a plain one does. */
+import type { Home } from "../base/home.js";
+import { Notices } from "../notices/index.js";
+import type { Process } from "../process/process.js";
+import { prepareRuntime, Runtime, type RuntimeOptions } from "../process/runtime.js";
+import { isOver } from "../process/status.js";
+import { Shells } from "../shell/index.js";
+import type { Call } from "./call.js";
+import { type Limits, limitsFrom } from "./limits.js";
+import { Lines } from "./lines.js";
+import { process as processTool } from "./process.js";
+import type { ProcessResult, TerminalResult } from "./result.js";
+import { terminal as terminalTool } from "./terminal.js";
+
+const LINES_KEPT = 32; // processes whose lines stay counted
+
+export interface AgentRuntimeOptions extends RuntimeOptions {
+	readonly limits?: Partial<Limits>;
+}
+
+export async function openAgentRuntime({ limits, ...options }: AgentRuntimeOptions = {}): Promise<AgentRuntime> {
+	return new AgentRuntime(...(await prepareRuntime(options)), limitsFrom(limits));
+}
+
+export class AgentRuntime extends Runtime {
+	readonly #closed = new AbortController();
+	readonly #answering = new Map<string, Promise<void>>();
+	readonly #kills = new Set<NodeJS.Timeout>();
+	readonly #lines = new Map<string, Lines>();
+	readonly limits: Limits;
+	#shells: Shells | undefined;
+	#notices: Notices | undefined;
+
+	constructor(home: Home, options: RuntimeOptions, limits: Limits) {
+		super(home, options);
+		this.limits = limits;
+	}
+
+	get shells(): Shells {
+		this.#shells ??= new Shells(this);
+		return this.#shells;
+	}
+
+	get notices(): Notices {
+		this.#notices ??= new Notices(this);
+		return this.#notices;
+	}
+
+	/** The tool of that name. `args` are checked here; whatever is wrong with them is said in the result. Never rejects. */
+	terminal(args: unknown, call: Call = {}): Promise<TerminalResult> {
+		return terminalTool(this, args, call);
+	}
+
+	process(args: unknown, call: Call = {}): Promise<ProcessResult> {
+		return processTool(this, args, call);
+	}
+
+	/** Answer what a program asks its terminal, while this runtime is open and the program runs. */
+	answerFor(process: Process, options: { from?: number } = {}): void {
+		const { signal } = this.#closed;
+		if (!process.spec.terminal || this.#answering.has(process.id) || signal.aborted || isOver(process.status())) return;
+		const answering = import("../screen/index.js")
+			.then(({ answerQueries }) => answerQueries(process, { ...options, signal }))
+			.catch(() => {}) // it is a service to the program; who looks at its screen sees what became of it
+			.finally(() => this.#answering.delete(process.id));
+		this.#answering.set(process.id, answering);
+	}
+
+	/** Kill it then, unless this runtime is closed before. */
+	killLater(process: Process, ms: number): void {
+		const timer = setTimeout(() => {
+			this.#kills.delete(timer);
+			void process.kill().catch(() => {}); // it may have been pruned; whoever asks for its status is told the truth
+		}, ms).unref();
+		this.#kills.add(timer);
+	}
+
+	/** Where the lines of its log are, as far as they have been counted. */
+	linesOf(process: Process): Lines {
+		const lines = this.#lines.get(process.id) ?? new Lines(process);
+		this.#lines.delete(process.id);
+		this.#lines.set(process.id, lines); // the newest last
+		for (const id of this.#lines.keys()) {
+			if (this.#lines.size <= LINES_KEPT) break;
+			this.#lines.delete(id);
+		}
+		return lines;
+	}
+
+	/** Processes, shells included, go on. */
+	override async close(): Promise<void> {
+		this.#closed.abort();
+		for (const timer of this.#kills) clearTimeout(timer);
+		await Promise.all(this.#answering.values());
+		await this.#notices?.close();
+		await this.#shells?.close();
+		await super.close();
+	}
+}

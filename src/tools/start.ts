@@ -1,0 +1,58 @@
+/** Processes that start beside the shell, with its directory and environment: in the background, and on terminals. */
+import { fromSystem } from "../base/errors.js";
+import type { ArmResult, Wishes } from "../notices/index.js";
+import type { Process } from "../process/process.js";
+import type { ShellContext } from "../shell/index.js";
+import type { Ask } from "./ask.js";
+import type { TerminalArgs } from "./input.js";
+import type { TerminalResult } from "./result.js";
+
+export async function startBeside(
+	ask: Ask,
+	args: TerminalArgs & { command: string },
+	prepare?: (process: Process) => void,
+): Promise<{ process: Process; context: ShellContext }> {
+	const { runtime, task, notes } = ask;
+	const pty = args.pty === true;
+	const context = await runtime.shells.context({ task, terminal: pty, ...(args.workdir === undefined ? {} : { workdir: args.workdir }) });
+	notes.push(...context.notes);
+	const options = {
+		command: args.command,
+		task,
+		cwd: context.cwd,
+		env: { ...context.env },
+		...(pty ? { terminal: { cols: args.cols ?? runtime.limits.cols, rows: args.rows ?? runtime.limits.rows } } : {}),
+	};
+	const process = await runtime.spawn(options, prepare ? { prepare } : {});
+	if (pty) runtime.answerFor(process, { from: 0 });
+	return { process, context };
+}
+
+export type IntervalNote = Pick<TerminalResult, "check_interval_note">;
+
+/** What was asked for about a process in the background; undefined when nothing was. */
+export function wishesOf({ check_interval, notify_on_complete, watch_patterns }: TerminalArgs): Wishes | undefined {
+	if (check_interval === undefined && !notify_on_complete && !watch_patterns?.length) return undefined;
+	return {
+		...(check_interval === undefined ? {} : { checkInterval: check_interval }),
+		...(notify_on_complete ? { notifyOnComplete: true } : {}),
+		...(watch_patterns?.length ? { watchPatterns: watch_patterns } : {}),
+	};
+}
+
+/** For one that runs already: what cannot be arranged is said, and fails nothing. */
+export function armLate(ask: Ask, process: Process, args: TerminalArgs): IntervalNote {
+	const wishes = wishesOf(args);
+	if (!wishes) return {};
+	try {
+		return armed(ask, ask.runtime.notices.arm(process, wishes));
+	} catch (error) {
+		ask.notes.push(`It runs, but there will be no notices: ${fromSystem(error, "they could not be arranged").message}.`);
+		return {};
+	}
+}
+
+export function armed(ask: Ask, { notes, check_interval_note }: ArmResult): IntervalNote {
+	ask.notes.push(...notes);
+	return check_interval_note === undefined ? {} : { check_interval_note };
+}

@@ -1,0 +1,27 @@
+/** How a process stands, in the fields of a result. */
+import type { Process } from "../process/process.js";
+import type { Status } from "../process/status.js";
+import { type Summary, summary } from "../process/summary.js";
+
+export interface State {
+	readonly status: Summary["status"];
+	readonly exit_code: number | null;
+	readonly session_id: string;
+	readonly pid: number | null;
+	/** Where it is certain. */
+	readonly signal?: string;
+	/** Paused, lost, and the like. */
+	readonly note?: string;
+}
+
+/** What it has left running after its end, in words; empty when there is nothing. */
+export async function leftNote(process: Process): Promise<string[]> {
+	const pids = await process.leftovers();
+	if (pids.length === 0) return [];
+	return [`It has ended and left something running (pid ${pids.join(", ")}); process(action="kill", session_id="${process.id}") ends that too.`];
+}
+
+export function stateOf(process: Process, seen: Status = process.status()): State & { uptime_seconds: number } {
+	const { status, exit_code, session_id, pid, signal, note, uptime_seconds } = summary(process, seen);
+	return { status, exit_code, session_id, pid, ...(signal === null ? {} : { signal }), uptime_seconds, ...(note === undefined ? {} : { note }) };
+}

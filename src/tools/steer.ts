@@ -1,0 +1,81 @@
+/** The actions that do something to a process: end it, write to it, type at it. */
+import { constants } from "node:os";
+import { HoldfastError } from "../base/errors.js";
+import type { Process } from "../process/process.js";
+import { isOver } from "../process/status.js";
+import { type Ask, deadlineOf } from "./ask.js";
+import type { ProcessArgs } from "./input.js";
+import { idleMsOf, screenOf, typeKeys } from "./interactive.js";
+import type { ProcessResult } from "./result.js";
+import { send } from "./send.js";
+import { stateOf } from "./state.js";
+
+export async function kill(ask: Ask, process: Process): Promise<ProcessResult> {
+	const { status, method, signalled, survivors, final } = await process.kill();
+	if (method === "walk" && status === "killed")
+		ask.notes.push("This box has no sure way to find everything that a process started; what hides on purpose may be left.");
+	return {
+		...stateOf(process, final),
+		status,
+		signalled: [...signalled],
+		survivors: [...survivors],
+		error: status === "error" ? `still alive after KILL: ${survivors.join(", ")}; they may be stuck in the kernel, try again later` : null,
+	};
+}
+
+export const write = (ask: Ask, process: Process, args: ProcessArgs): Promise<ProcessResult> => sendText(ask, process, args, "");
+
+export const submit = (ask: Ask, process: Process, args: ProcessArgs): Promise<ProcessResult> =>
+	sendText(ask, process, { ...args, data: args.data ?? "" }, process.spec.terminal ? "\r" : "\n");
+
+async function sendText(ask: Ask, process: Process, { data }: ProcessArgs, end: string): Promise<ProcessResult> {
+	if (data === undefined) throw new HoldfastError("INVALID", "data is missing: give the text to write");
+	const bytes_written = await send(ask, process, Buffer.from(data + end));
+	return { ...stateOf(process), error: null, bytes_written };
+}
+
+export async function close(_ask: Ask, process: Process): Promise<ProcessResult> {
+	await process.closeStdin();
+	return { ...stateOf(process), error: null };
+}
+
+/** Keys are followed by a short look, not by a long wait: for that there is `wait`. */
+export async function keys(ask: Ask, process: Process, args: ProcessArgs): Promise<ProcessResult> {
+	if (args.data === undefined) throw new HoldfastError("INVALID", "data is missing: give text and keys such as <ENTER>");
+	const { keysTimeout, maxWaitTimeout } = ask.runtime.limits;
+	const deadline = deadlineOf(args.timeout, { default: keysTimeout, most: maxWaitTimeout }, ask.call);
+	return typeKeys(ask, process, args.data, { deadline, idleMs: idleMsOf(ask, {}), maxChars: ask.runtime.limits.tailChars, onTimeout: "background" });
+}
+
+export async function screen(_ask: Ask, process: Process): Promise<ProcessResult> {
+	if (!process.spec.terminal) throw new HoldfastError("NO_TERMINAL", `${process.id} has no terminal, so it has no screen; action="log" shows its output`);
+	const state = stateOf(process);
+	return { ...state, ...(state.status === "running" ? await lookAtTerminal(process) : {}), error: null, ...(await screenOf(process)) };
+}
+
+export async function resize(_ask: Ask, process: Process, { cols, rows }: ProcessArgs): Promise<ProcessResult> {
+	if (cols === undefined || rows === undefined) throw new HoldfastError("INVALID", "give both cols and rows");
+	await process.resize(cols, rows);
+	return { ...stateOf(process), error: null, cols, rows };
+}
+
+export async function signal(ask: Ask, process: Process, args: ProcessArgs): Promise<ProcessResult> {
+	const name = `SIG${(args.signal ?? "").trim().toUpperCase().replace(/^SIG/, "")}`;
+	if (!Object.hasOwn(constants.signals, name)) {
+		const names = Object.keys(constants.signals).map((one) => one.slice(3));
+		throw new HoldfastError(
+			"INVALID",
+			`${args.signal === undefined ? "signal is missing" : `there is no signal "${args.signal}"`}; there are ${names.join(", ")}`,
+		);
+	}
+	process.signal(name as NodeJS.Signals);
+	ask.notes.push(`${name} was sent.`);
+	return { ...stateOf(process), error: null };
+}
+
+/** Whether a program on a terminal waits for input, in fields of a result. */
+export async function lookAtTerminal(process: Process): Promise<Pick<ProcessResult, "status" | "waiting_for" | "waiting_evidence">> {
+	const { waitingFor } = await import("../screen/index.js");
+	const found = isOver(process.status()) ? { waiting: false as const } : await waitingFor(process);
+	return found.waiting ? { status: "awaiting_input", waiting_for: found.waiting_for, waiting_evidence: found.waiting_evidence } : {};
+}

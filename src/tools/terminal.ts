@@ -1,0 +1,72 @@
+/** The tool `terminal`: what kind of call it is, and what has to be right about it before anything runs. */
+import { HoldfastError } from "../base/errors.js";
+import { parseArguments } from "./arguments.js";
+import { type Ask, answer, deadlineOf } from "./ask.js";
+import { lastAwaited } from "./awaited.js";
+import { startBackground } from "./background.js";
+import type { Call } from "./call.js";
+import { findProcess } from "./find.js";
+import { runInShell } from "./foreground.js";
+import { type TerminalArgs, terminalInput } from "./input.js";
+import { idleMsOf, runOnTerminal, typeKeys } from "./interactive.js";
+import type { TerminalResult } from "./result.js";
+import type { AgentRuntime } from "./runtime.js";
+
+export function terminal(runtime: AgentRuntime, args: unknown, call: Call): Promise<TerminalResult> {
+	return answer<TerminalResult>(runtime, call, async (ask) => {
+		const wanted = parseArguments("terminal", terminalInput, args);
+		check(wanted);
+		if (ask.signal?.aborted) throw new HoldfastError("ABORTED", "interrupted before it began; nothing was run");
+		const { outputChars, maxOutputChars: most } = runtime.limits;
+		const asked = wanted.max_output_chars ?? outputChars;
+		const result = await act(ask, wanted, Math.min(asked, most));
+		return asked > most ? { ...result, max_output_chars_note: `max_output_chars ${asked} is above the limit; ${most} were allowed instead.` } : result;
+	});
+}
+
+async function act(ask: Ask, args: TerminalArgs, maxChars: number): Promise<TerminalResult> {
+	const { command, input_keys } = args;
+	const { timeout, maxTimeout } = ask.runtime.limits;
+	const options = {
+		deadline: deadlineOf(args.timeout, { default: timeout, most: maxTimeout }, ask.call),
+		maxChars,
+		onTimeout: args.on_timeout ?? "background",
+		idleMs: idleMsOf(ask, args),
+	};
+	if (input_keys !== undefined) {
+		ignore(ask, args, "input_keys", ["background", "workdir", "pty", "cols", "rows", ...NOTICES]);
+		const process = args.session_id === undefined ? await lastAwaited(ask) : findProcess(ask, args.session_id);
+		const { uptime_seconds: _, ...result } = await typeKeys(ask, process, input_keys, options);
+		return result;
+	}
+	const wanted = { ...args, command: command as string };
+	if (!args.pty) ignore(ask, args, "no pty", ["cols", "rows", "idle_threshold"]);
+	if (args.background) {
+		ignore(ask, args, "background=true", ["timeout", "on_timeout", "max_output_chars", ...(args.pty ? (["idle_threshold"] as const) : [])]);
+		return startBackground(ask, wanted);
+	}
+	return args.pty ? runOnTerminal(ask, wanted, options) : runInShell(ask, wanted, options);
+}
+
+const NOTICES = ["check_interval", "notify_on_complete", "watch_patterns"] as const;
+
+/** Nothing is dropped in silence. */
+function ignore(ask: Ask, args: TerminalArgs, because: string, names: readonly (keyof TerminalArgs)[]): void {
+	const given = names.filter((name) => args[name] !== undefined && args[name] !== false);
+	if (given.length > 0) ask.notes.push(`${given.join(", ")}: not used, since there is ${because}.`);
+}
+
+function check({ command, input_keys, session_id, workdir }: TerminalArgs): void {
+	if (command === undefined && input_keys === undefined)
+		throw invalid("command is missing: give the shell text to run, or input_keys for a program that waits for input");
+	if (command !== undefined && input_keys !== undefined)
+		throw invalid("give either command, to run something, or input_keys, to type into a program that already runs; not both, so nothing was run or typed");
+	if (command !== undefined && command.trim() === "") throw invalid("command is empty: give the shell text to run");
+	if (command?.includes("\0")) throw invalid("command contains a NUL byte, which shell text cannot have; nothing was run");
+	if (workdir?.includes("\0")) throw invalid("workdir contains a NUL byte, which a path cannot have; nothing was run");
+	if (workdir === "") throw invalid("workdir is empty; leave it out to run in the shell's directory");
+	if (session_id !== undefined && input_keys === undefined)
+		throw invalid('session_id goes with input_keys; to send something else to a process use process(action="write" or "submit"); nothing was run');
+}
+
+const invalid = (sentence: string): HoldfastError => new HoldfastError("INVALID", sentence);

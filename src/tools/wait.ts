@@ -1,0 +1,111 @@
+/** The action `wait`: until it exits, or one of several conditions holds, or the time is up. The process is never touched. */
+import { HoldfastError } from "../base/errors.js";
+import type { Process } from "../process/process.js";
+import { isOver } from "../process/status.js";
+import type { Until } from "../process/until.js";
+import { type Ask, deadlineOf, reporting, secondsOf } from "./ask.js";
+import { rememberAwaited } from "./awaited.js";
+import type { ProcessArgs, UntilArgs } from "./input.js";
+import { screenOf, timeoutNote } from "./interactive.js";
+import { readEnd } from "./output.js";
+import type { ProcessResult } from "./result.js";
+import { leftNote, stateOf } from "./state.js";
+
+/** What ended the wait, in fields of the result. */
+type Held = Pick<ProcessResult, "matched" | "match" | "byte_offset" | "waiting_for" | "waiting_evidence">;
+
+export async function wait(ask: Ask, process: Process, args: ProcessArgs): Promise<ProcessResult> {
+	const until = args.until ?? {};
+	check(process, until);
+	const { waitTimeout, maxWaitTimeout } = ask.runtime.limits;
+	const deadline = deadlineOf(args.timeout, { default: waitTimeout, most: maxWaitTimeout }, ask.call);
+	let held: Held | "interrupted";
+	try {
+		held = await reporting(ask.call, `waiting for ${process.id}`, () => firstOf(ask, process, until, { ms: deadline.ms, from: args.byte_offset ?? 0 }));
+	} catch (error) {
+		if (!(error instanceof HoldfastError) || error.code !== "ABORTED" || !ask.signal?.aborted) throw error;
+		held = "interrupted";
+	}
+	const status = process.status();
+	const over = isOver(status);
+	const { end } = process.log.bounds();
+	const output = await readEnd(process, { maxChars: ask.runtime.limits.tailChars, raw: process.spec.terminal !== undefined, final: over });
+	if (!output.whole) ask.notes.push(`output is the end of what it printed; action="log" shows the rest.`);
+	const view = {
+		...stateOf(process, status),
+		output: output.text,
+		error: null,
+		...timeoutNote(deadline),
+		...(process.spec.terminal ? await screenOf(process) : {}),
+	};
+	if (held === "interrupted") {
+		ask.notes.push("Only the waiting was interrupted; the process goes on untouched.");
+		return { ...view, status: "interrupted", exit_code: null, matched: null, byte_offset: end };
+	}
+	if (over) ask.notes.push(...(await leftNote(process)));
+	if (held.matched === "input" && !over) {
+		rememberAwaited(process);
+		return { ...view, ...held, status: "awaiting_input" };
+	}
+	if (held.matched === null && over) return { ...view, ...held, matched: "exit" }; // in the last moment
+	if (held.matched === null) {
+		ask.notes.push(`${secondsOf(deadline.ms)} are over and it still runs; this is not an error. Wait again, or do something else meanwhile.`);
+		return { ...view, ...held, timed_out: true };
+	}
+	return { ...view, ...held };
+}
+
+/** All conditions at once; the first that holds ends the others. */
+async function firstOf(ask: Ask, process: Process, until: UntilArgs, { ms, from }: { ms: number; from: number }): Promise<Held> {
+	const { input, screen, exit: _, ...rest } = until;
+	const done = new AbortController();
+	const signal = ask.signal ? AbortSignal.any([ask.signal, done.signal]) : done.signal;
+	const conditions: Promise<Held>[] = [waitForOutput(process, { ...rest, exit: true }, { ms, from, signal })];
+	if (input) conditions.push(waitForInput(process, signal));
+	if (screen !== undefined) conditions.push(waitForScreen(process, screen, signal));
+	try {
+		return await Promise.race(conditions);
+	} finally {
+		done.abort();
+		await Promise.allSettled(conditions); // nothing of them is left behind
+	}
+}
+
+async function waitForOutput(process: Process, until: Until, { ms, from, signal }: { ms: number; from: number; signal: AbortSignal }): Promise<Held> {
+	const { matched, match, offset } = await process.wait({ until, timeout: ms, from, signal });
+	return { matched, byte_offset: offset, ...(match === undefined ? {} : { match }) };
+}
+
+async function waitForInput(process: Process, signal: AbortSignal): Promise<Held> {
+	const { untilWaiting } = await import("../screen/index.js");
+	const found = await untilWaiting(process, { signal });
+	if (found.matched !== "input") return { matched: "exit", byte_offset: found.offset };
+	return { matched: "input", byte_offset: found.offset, waiting_for: found.waiting_for, waiting_evidence: found.waiting_evidence };
+}
+
+async function waitForScreen(process: Process, text: string, signal: AbortSignal): Promise<Held> {
+	const { LiveScreen } = await import("../screen/index.js");
+	const live = new LiveScreen(process);
+	try {
+		let view = await live.read();
+		if (view.screen.includes(text)) return { matched: "screen", byte_offset: view.offset };
+		for await (const _ of process.follow({ from: view.offset, signal })) {
+			view = await live.read();
+			if (view.screen.includes(text)) return { matched: "screen", byte_offset: view.offset };
+		}
+		if (signal.aborted) throw new HoldfastError("ABORTED", "the wait was interrupted; the process goes on");
+		return { matched: "exit", byte_offset: view.offset };
+	} finally {
+		live.dispose();
+	}
+}
+
+function check(process: Process, { input, screen, http, status }: UntilArgs): void {
+	if ((input || screen !== undefined) && !process.spec.terminal)
+		throw new HoldfastError(
+			"INVALID",
+			`${process.id} has no terminal, so until.${input ? "input" : "screen"} can never hold; use until.pattern for its output`,
+		);
+	if (status !== undefined && http === undefined) throw new HoldfastError("INVALID", "until.status goes with until.http");
+	if (http !== undefined && !/^https?:\/\//.test(http)) throw new HoldfastError("INVALID", "until.http must be a URL that begins with http:// or https://");
+}

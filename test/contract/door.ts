@@ -1,0 +1,59 @@
+/** A way to the two tools. The same cases run through each: the library, MCP over stdio, MCP over HTTP. */
+import { expect } from "vitest";
+import { type ProcessResult, type TerminalResult, TOOLS } from "../../src/index.js";
+import { tempDir, testRuntime } from "../support/home.js";
+
+/** All that either tool may give back. */
+export type Result = Partial<TerminalResult & ProcessResult>;
+
+export interface Door {
+	call(tool: "terminal" | "process", args: unknown): Promise<Result>;
+}
+
+/** Open a door for a task. What it opens is closed with `atEnd`. */
+export type OpenDoor = (options: { home: string; task: string }) => Promise<Door>;
+
+export interface Client {
+	terminal(args: unknown): Promise<Result>;
+	process(args: unknown): Promise<Result>;
+	/** Start it in the background; its id. */
+	start(command: string, more?: Record<string, unknown>): Promise<string>;
+	/** The same home, another task. */
+	other(task: string): Promise<Client>;
+	/** An empty directory. */
+	readonly dir: string;
+	readonly home: string;
+}
+
+/** A home of its own with one client in it; when the test is over everything in it is killed. */
+export async function connect(open: OpenDoor): Promise<Client> {
+	const home = tempDir("home");
+	await testRuntime({ home }); // ends, after the door has been closed, what is left
+	return client(open, home, "a task");
+}
+
+async function client(open: OpenDoor, home: string, task: string): Promise<Client> {
+	const door = await open({ home, task });
+	const call = async (tool: "terminal" | "process", args: unknown): Promise<Result> => {
+		const result = await door.call(tool, args);
+		// Nothing that the schema does not name, and everything as it says.
+		expect(
+			TOOLS.find(({ name }) => name === tool)
+				?.output.strict()
+				.parse(result),
+		).toEqual(result);
+		return result;
+	};
+	return {
+		terminal: (args) => call("terminal", args),
+		process: (args) => call("process", args),
+		start: async (command, more = {}) => {
+			const result = await call("terminal", { command, background: true, ...more });
+			expect(result).toMatchObject({ error: null, session_id: expect.stringMatching(/^proc_[0-9a-f]{12}$/) });
+			return result.session_id as string;
+		},
+		other: (name) => client(open, home, name),
+		dir: tempDir("work"),
+		home,
+	};
+}

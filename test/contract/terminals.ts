@@ -1,0 +1,165 @@
+import fs from "node:fs";
+import { expect, test } from "vitest";
+import { which } from "../screen/programs.js";
+import type { Client } from "./door.js";
+
+export function terminalCases(begin: () => Promise<Client>): void {
+	test("pty in the foreground: a terminal of 30 by 120, a process of its own with the shell's directory and environment", async () => {
+		const { terminal } = await begin();
+		await terminal({ command: "cd /usr; export A=1" });
+		const result = await terminal({ command: "tty | sed 's/[0-9]*$//'; stty size; pwd; echo $A; cd /tmp; export A=2; exit 4", pty: true });
+		expect(result).toMatchObject({
+			status: "exited",
+			exit_code: 4,
+			error: null,
+			output: "/dev/pts/\r\n30 120\r\n/usr\r\n1\r\n",
+			screen: "/dev/pts/\n30 120\n/usr\n1",
+			cursor: { row: 4, col: 0 },
+			alt_screen: false,
+			cwd: "/usr",
+			session_id: expect.stringMatching(/^proc_/),
+			note: expect.stringContaining("process of its own"),
+		});
+		expect((await terminal({ command: "pwd; echo $A" })).output).toBe("/usr\n1\n");
+	});
+
+	test("escape sequences stay in the output of a terminal, and make its screen", async () => {
+		const { terminal } = await begin();
+		const result = await terminal({ command: "printf 'a\\e[31mb\\e[2;5Hc'", pty: true, cols: 40, rows: 5 });
+		expect(result).toMatchObject({ output: "a\x1b[31mb\x1b[2;5Hc", screen: "ab\n    c", cursor: { row: 1, col: 5 } });
+	});
+
+	test("a question, an answer, a password, the end", async () => {
+		const { terminal } = await begin();
+		const asks = await terminal({ command: "read -rp 'name? ' n; read -rsp 'secret? ' s; echo; echo \"$n ${#s}\"; exit 3", pty: true });
+		expect(asks).toMatchObject({
+			status: "awaiting_input",
+			exit_code: null,
+			error: null,
+			screen: "name?",
+			waiting_for: "line",
+			waiting_evidence: expect.any(String),
+		});
+		const secret = await terminal({ input_keys: "Jo<ENTER>" });
+		expect(secret).toMatchObject({ status: "awaiting_input", session_id: asks.session_id, waiting_for: "password", screen: "name? Jo\nsecret?" });
+		const end = await terminal({ input_keys: "abc<ENTER>", session_id: asks.session_id });
+		expect(end).toMatchObject({ status: "exited", exit_code: 3, screen: "name? Jo\nsecret?\nJo 3", output: expect.stringMatching(/Jo 3\r\n$/) });
+		expect(await terminal({ input_keys: "x", session_id: asks.session_id })).toMatchObject({ status: "error", error: expect.stringContaining("has ended") });
+	});
+
+	test("keys go to the program that was last seen waiting", async () => {
+		const { terminal, process } = await begin();
+		expect(await terminal({ input_keys: "x<ENTER>" })).toMatchObject({ status: "error", error: expect.stringContaining("pty=true") });
+		const first = await terminal({ command: "read -rp 'one? ' x; echo got $x", pty: true });
+		const second = await terminal({ command: "read -rp 'two? ' x; echo got $x", pty: true });
+		expect(await process({ action: "keys", session_id: first.session_id, data: "a" })).toMatchObject({ status: "awaiting_input", screen: "one? a" });
+		expect(await terminal({ input_keys: "b<ENTER>" })).toMatchObject({ status: "exited", session_id: first.session_id, screen: "one? ab\ngot ab" });
+		expect(await terminal({ input_keys: "c<ENTER>" })).toMatchObject({ status: "exited", session_id: second.session_id });
+	});
+
+	test("an unknown key is refused, and nothing is sent", async () => {
+		const { terminal, process } = await begin();
+		const { session_id } = await terminal({ command: "read -r x; echo got $x", pty: true });
+		expect(await terminal({ input_keys: "abc<NOSUCHKEY>" })).toMatchObject({ status: "error", error: expect.stringContaining("<NOSUCHKEY>") });
+		expect(await process({ action: "keys", session_id, data: "abc<NOSUCHKEY>" })).toMatchObject({ status: "error" });
+		expect(await process({ action: "submit", session_id, data: "clean" })).toMatchObject({ bytes_written: 6 });
+		expect(await process({ action: "wait", session_id })).toMatchObject({ screen: "clean\ngot clean" });
+	});
+
+	test("what does not wait is not reported as waiting: at the deadline it runs", async () => {
+		const { terminal } = await begin();
+		const result = await terminal({ command: "echo busy; sleep 300", pty: true, timeout: 1 });
+		expect(result).toMatchObject({ status: "running", exit_code: null, output: "busy\r\n", screen: "busy", note: expect.stringContaining("not an error") });
+		expect(result).not.toHaveProperty("waiting_for");
+	});
+
+	test("on_timeout kill on a terminal", async () => {
+		const { terminal, process } = await begin();
+		const result = await terminal({ command: "echo busy; sleep 300", pty: true, timeout: 1, on_timeout: "kill" });
+		expect(result).toMatchObject({ status: "timeout", exit_code: 124, output: "busy\r\n" });
+		expect(await process({ action: "poll", session_id: result.session_id })).toMatchObject({ status: "killed" });
+	});
+
+	test("idle_threshold: silence suggests it where the kernel cannot tell", async () => {
+		const { terminal } = await begin();
+		// A program that passes keys on: what happens at its other end nobody here can see.
+		const relay = `cp "$(command -v cat)" ./ssh && stty raw -echo && ./ssh`;
+		const result = await terminal({ command: `cd "$(mktemp -d)" && trap 'rm -r "$PWD"' EXIT && ${relay}`, pty: true, idle_threshold: 0.3 });
+		expect(result).toMatchObject({ status: "awaiting_input", waiting_for: "idle", waiting_evidence: expect.stringContaining("0.3 s") });
+	});
+
+	test("background on a terminal: poll, wait, keys, screen, resize, close", async () => {
+		const { process, start } = await begin();
+		const id = await start('while read -r -p \'> \' x || [ -n "$x" ]; do echo "got $x"; [ "$x" = size ] && stty size; done; echo end', {
+			pty: true,
+			cols: 60,
+			rows: 10,
+		});
+		expect(await process({ action: "wait", session_id: id, until: { input: true } })).toMatchObject({
+			status: "awaiting_input",
+			matched: "input",
+			waiting_for: "line",
+		});
+		expect(await process({ action: "poll", session_id: id })).toMatchObject({ status: "awaiting_input", output: "> " });
+		expect(await process({ action: "keys", session_id: id, data: "a<SPACE>b<ENTER>" })).toMatchObject({
+			status: "awaiting_input",
+			screen: "> a b\ngot a b\n>",
+		});
+		const wait = process({ action: "wait", session_id: id, until: { screen: "got later" } });
+		expect(await process({ action: "submit", session_id: id, data: "later" })).toMatchObject({ bytes_written: 6 });
+		expect(await wait).toMatchObject({ matched: "screen", byte_offset: expect.any(Number) });
+		expect(await process({ action: "resize", session_id: id, cols: 70, rows: 12 })).toMatchObject({ error: null, cols: 70, rows: 12 });
+		await process({ action: "submit", session_id: id, data: "size" });
+		expect(await process({ action: "wait", session_id: id, until: { pattern: "12 70" } })).toMatchObject({ matched: "pattern" });
+		expect(await process({ action: "screen", session_id: id })).toMatchObject({
+			cursor: { row: expect.any(Number), col: expect.any(Number) },
+			alt_screen: false,
+		});
+		await process({ action: "close", session_id: id });
+		expect(await process({ action: "wait", session_id: id })).toMatchObject({ status: "exited", screen: expect.stringMatching(/end$/) });
+	});
+
+	test("wait: of several conditions on a terminal the first that holds ends the others", async () => {
+		const { process, start } = await begin();
+		const id = await start("echo up; sleep 300", { pty: true });
+		const until = { screen: "never shown", input: true, pattern: "up" };
+		expect(await process({ action: "wait", session_id: id, until })).toMatchObject({ matched: "pattern", status: "running" });
+		expect(await process({ action: "wait", session_id: id, until: { screen: "up", input: true } })).toMatchObject({ matched: "screen" });
+	});
+
+	test("close is Ctrl-D on a terminal, and ends cat", async () => {
+		const { process, start } = await begin();
+		const id = await start("cat", { pty: true });
+		await process({ action: "wait", session_id: id, until: { input: true } });
+		await process({ action: "submit", session_id: id, data: "é" });
+		expect(await process({ action: "wait", session_id: id, until: { pattern: "é\\r?\\né" } })).toMatchObject({ matched: "pattern" });
+		await process({ action: "close", session_id: id });
+		expect(await process({ action: "wait", session_id: id })).toMatchObject({ status: "exited", exit_code: 0 });
+	});
+
+	test("Enter on a terminal is a carriage return", async () => {
+		const { process, start } = await begin();
+		const id = await start("stty -icrnl -icanon; echo up; head -c 3 | od -An -c", { pty: true });
+		await process({ action: "wait", session_id: id, until: { pattern: "up" } });
+		await process({ action: "submit", session_id: id, data: "it" });
+		expect(await process({ action: "wait", session_id: id })).toMatchObject({ screen: expect.stringMatching(/i +t +\\r$/) });
+	});
+
+	test("a program that asks where its cursor is gets an answer", async () => {
+		const { terminal } = await begin();
+		const result = await terminal({ command: "stty raw -echo; printf 'abc\\e[6n'; IFS= read -rd R x; stty sane; printf ' %q' \"$x\"", pty: true });
+		expect(result).toMatchObject({ status: "exited", screen: expect.stringContaining("[1;4") });
+	});
+
+	test.skipIf(!which("vim"))("vim: draw, type, write, leave", async () => {
+		const { terminal, dir } = await begin();
+		const opened = await terminal({ command: "vim -u NONE -i NONE file", pty: true, workdir: dir });
+		expect(opened).toMatchObject({ status: "awaiting_input", waiting_for: "keys", alt_screen: true });
+		expect(await terminal({ input_keys: "ihello<ENTER>a << b<ESC>" })).toMatchObject({
+			status: "awaiting_input",
+			screen: expect.stringMatching(/^hello\na < b\n~/),
+		});
+		expect(await terminal({ input_keys: ":wq<ENTER>" })).toMatchObject({ status: "exited", exit_code: 0, alt_screen: false });
+		expect(fs.readFileSync(`${dir}/file`, "utf8")).toBe("hello\na < b\n");
+	});
+}
