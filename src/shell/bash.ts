@@ -42,6 +42,7 @@ export class Bash {
 	#poke: (() => void) | undefined;
 	#changed = false;
 	#closed = false;
+	#reaped = "";
 
 	/** A new one. If the profile files hang or end it, one without them; the notes say so. */
 	static async start(runtime: Runtime, birth: Birth): Promise<{ bash: Bash; notes: string[] }> {
@@ -182,21 +183,18 @@ export class Bash {
 		return isOver(this.process.status());
 	}
 
-	/** Cheap, for every command: a look at what was opened when it was started. */
-	isAlive(): boolean {
-		const stat = this.#stat.read() ?? "";
-		return stat !== "" && !/^[ZX]/.test(stat.slice(stat.lastIndexOf(")") + 2));
-	}
-
 	children(): number[] {
 		return (this.#children.read() ?? "").trim().split(" ").filter(Boolean).map(Number);
 	}
 
-	/** Changes whenever the shell has a new child or has reaped one: its children, and the page faults of those it waited for. */
-	forkMark(): string {
+	/** True unless the shell has reaped a child since this was last asked: the page faults of those it has waited for. */
+	reapedNothing(): boolean {
 		const stat = this.#stat.read() ?? "";
 		const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ", 11);
-		return `${fields[8]} ${fields[10]} ${this.#children.read()}`;
+		const mark = `${fields[8]} ${fields[10]}`;
+		const same = mark === this.#reaped;
+		this.#reaped = mark;
+		return same;
 	}
 
 	/** How much the shell itself has printed, outside of any command. */

@@ -40,7 +40,6 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 	const wakeup = new Wakeup();
 	const shellOffset = bash.offset();
 	const older = bash.children();
-	const mark = bash.forkMark();
 	const spec = specOf(bash, slot, older, options);
 	const name = slot.nextName();
 	slot.begin(spec, options.command, options.workdir, wakeup.poke);
@@ -49,16 +48,8 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 	let forced: Outcome["forced"];
 	const outcome = (end: Outcome["end"], code: number | null): Outcome => {
 		const left = end !== "unsent" && bash.children().some((pid) => !older.includes(pid));
-		return {
-			end,
-			code,
-			spec,
-			left,
-			shellOffset,
-			traceless: end === "ended" && !forced && bash.forkMark() === mark && !slot.printed(),
-			startedAt,
-			...(forced ? { forced } : {}),
-		};
+		const traceless = bash.reapedNothing() && end === "ended" && !forced && !left && !slot.printed();
+		return { end, code, spec, left, shellOffset, traceless, startedAt, ...(forced ? { forced } : {}) };
 	};
 	try {
 		bash.send(name, options.workdir !== undefined, wakeup.poke);

@@ -51,6 +51,7 @@ export class TaskShell {
 				outcome = await this.#send(using, slot, options);
 				if (outcome.end !== "unsent") break;
 				slot.reset(); // the shell had ended before it took the command: it is certain that nothing ran
+				this.#forget(using.bash);
 				if (tries === TRIES) throw new HoldfastError("START_FAILED", "nothing ran: the shell ended again and again before it took the command");
 			}
 			return await this.#result(using, slot, outcome);
@@ -92,6 +93,7 @@ export class TaskShell {
 				slot.override(status.exitCode, signal ? constants.signals[signal] : undefined);
 			} else if (!outcome.forced) end = "lost";
 			if (!own) {
+				this.#forget(bash);
 				using.bash = (await this.#main()).bash;
 				notes.push("the command ended the shell it ran in; a new one has taken over its directory, variables, functions and options as far as known");
 			}
@@ -106,10 +108,7 @@ export class TaskShell {
 			end = "running";
 			bash.leave();
 			void slot.letGo();
-			if (!own) {
-				this.#bash = undefined;
-				using.bash = (await this.#main()).bash;
-			}
+			if (!own) using.bash = (await this.#main()).bash;
 		}
 		if (outcome.forced) {
 			exitCode = outcome.forced === "timeout" ? 124 : 130;
@@ -149,7 +148,7 @@ export class TaskShell {
 	/** The task's own shell: the one there is, or a new one with the state of the last. Only for who has the seat. */
 	async #main(notes: string[] = []): Promise<Using> {
 		const id = this.#seat.current;
-		if (this.#bash && (this.#bash.process.id !== id || this.#bash.left || !this.#bash.isAlive())) {
+		if (this.#bash && (this.#bash.process.id !== id || this.#bash.left)) {
 			this.#bash.close();
 			this.#bash = undefined;
 		}
@@ -159,6 +158,12 @@ export class TaskShell {
 		this.#bash = started.bash;
 		this.#seat.current = started.bash.process.id;
 		return { bash: started.bash, own: false, notes: [...notes, ...started.notes] };
+	}
+
+	/** It has ended: the next one is to be found, or started. */
+	#forget(bash: Bash): void {
+		bash.close();
+		if (this.#bash === bash) this.#bash = undefined;
 	}
 
 	/** For a command beside another: the same state, as it was before that one. */
@@ -185,6 +190,7 @@ export class TaskShell {
 			const free = this.#seat.take("context");
 			try {
 				if (free) {
+					if (this.#bash?.isOver()) this.#forget(this.#bash);
 					const { bash, notes } = await this.#main();
 					const begun = bash.begun();
 					for (;;) {
