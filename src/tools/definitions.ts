@@ -52,14 +52,22 @@ export function toolsWith(limits: Limits): readonly Tool[] {
 }
 
 function tool(name: Tool["name"], title: string, description: string, input: z.ZodObject, output: z.ZodObject): Tool {
+	let inputSchema: JsonSchema | undefined;
+	let outputSchema: JsonSchema | undefined;
 	return {
 		name,
 		title,
 		description,
 		input,
 		output,
-		inputSchema: jsonSchema(input),
-		outputSchema: jsonSchema(output),
+		get inputSchema() {
+			inputSchema ??= jsonSchema(input); // only some doors want them, and they take a while
+			return inputSchema;
+		},
+		get outputSchema() {
+			outputSchema ??= jsonSchema(output);
+			return outputSchema;
+		},
 		annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
 		run: (runtime, args, call) => runtime[name](args, call),
 	};

@@ -1,6 +1,6 @@
 /** What a model may send. Plain JSON schemas come from these: no unions, because some providers refuse them. */
 import * as z from "zod";
-import { SHORTEST_INTERVAL } from "../notices/index.js";
+import { SHORTEST_INTERVAL } from "../notices/wishes.js";
 import { LARGEST_TERMINAL, LEAST_OUTPUT_CHARS, LIMITS, type Limits } from "./limits.js";
 
 const whole = (least: number, most: number = Number.MAX_SAFE_INTEGER) => z.number().int().min(least).max(most).optional();

@@ -1,6 +1,6 @@
 /** What the tools give back: one flat object a call, the same through every door. */
 import * as z from "zod";
-import { noticeSchema } from "../notices/index.js";
+import { noticeSchema } from "../notices/notice.js";
 
 const status = z.enum([
 	"running",
