@@ -1,3 +1,4 @@
+import fs from "node:fs";
 import { describe, expect, test } from "vitest";
 import { CLI, hasTmux, Terminal } from "../support/cli.js";
 import { testRuntime, textOf, until } from "../support/home.js";
@@ -20,8 +21,11 @@ describe.skipIf(!hasTmux)("at a person's terminal (needs tmux)", () => {
 		await terminal.shows("got hello");
 		await terminal.resize(90, 20);
 		await process.wait({ until: { pattern: "20 90" }, timeout: 10_000 });
+		const attached = () => fs.readdirSync(process.dir).some((name) => name.startsWith("attached."));
+		expect(attached()).toBe(true); // so that nobody else answers what the program asks its terminal
 		await terminal.type("C-]");
 		await terminal.shows(`detached; ${process.id} goes on`);
+		expect(attached()).toBe(false);
 		expect(process.status().status).toBe("running");
 	});
 

@@ -60,6 +60,8 @@ export async function session(
 	};
 	const onResize = () => void process_.resize(stdout.columns, stdout.rows).catch(() => {}); // ended, as above
 	const onAbort = () => leave.abort();
+	// This terminal answers what the program asks of it, so nobody else may.
+	const unattend = process_.spec.terminal ? (await import("../../screen/index.js")).attend(process_) : undefined;
 	options.signal?.addEventListener("abort", onAbort, { once: true });
 	stdin.setRawMode?.(true);
 	stdin.on("data", onKeys);
@@ -78,6 +80,7 @@ export async function session(
 		for await (const slice of process_.follow({ from, signal: leave.signal })) await writeOut(slice.bytes);
 		return detached ? "detached" : leave.signal.aborted ? "aborted" : "ended";
 	} finally {
+		unattend?.();
 		options.signal?.removeEventListener("abort", onAbort);
 		stdin.off("data", onKeys);
 		stdout.off("resize", onResize);

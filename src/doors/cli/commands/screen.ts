@@ -37,10 +37,7 @@ Example
 		const { encodeKeys, readScreen, untilWaiting } = await import("../../../screen/index.js");
 		const process = (await call.runtime()).get(id);
 		const { modes } = await readScreen(process);
-		const before = process.log.bounds().end;
 		await process.write(encodeKeys(text, modes));
-		// What it says to that comes first; a program that says nothing is looked at all the same.
-		await process.wait({ until: { pattern: "[^]" }, from: before, timeout: 500 });
 		await untilWaiting(process, { timeout: 5_000 });
 		await show(call, id);
 		return EXIT.ok;
