@@ -19,6 +19,7 @@ const TAKEN_AT_MOST = 10;
 const TAKEN_CHARS = 8_000;
 /** The answer to a call has gone out by then; a crash before that, and the next one gets its notices again. */
 const ANSWERED_MS = 1_000;
+const HELD_MS = 2_000;
 const SWEEP_EVERY_MS = 3_600_000;
 
 export interface StreamOptions {
@@ -97,7 +98,7 @@ export class Notices implements AsyncDisposable {
 			while (!signal.aborted) {
 				const claim = owner.mine() ? next() : undefined;
 				if (!claim) {
-					await wakeup.next(undefined, signal);
+					await wakeup.next(owner.queue.heldBack ? HELD_MS : undefined, signal);
 					continue;
 				}
 				try {

@@ -72,7 +72,7 @@ test("killed before its answer is out, a program has what it took told again", a
 	expect(await notices.take("default")).toEqual(taken);
 });
 
-test("nobody was there when it matched and ended: whoever comes next is told, in that order", async () => {
+test("nobody was there when it matched and ended: whoever comes next is told", async () => {
 	const home = tempDir("home");
 	const armer = run("armer.mjs", home, JSON.stringify({ command: "read x; echo hit; exit 2" }), JSON.stringify({ watchPatterns: ["hit"] }));
 	const other = run("armer.mjs", home, JSON.stringify({ command: "exit 7" }), JSON.stringify(NOTIFY));
