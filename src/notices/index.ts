@@ -1,4 +1,4 @@
 /** The room of notices: what happens to background processes, queued for their task. */
 export type { Notice } from "./notice.js";
 export { Notices, type StreamOptions } from "./notices.js";
-export type { ArmResult, Wishes } from "./wishes.js";
+export type { Wishes } from "./wishes.js";

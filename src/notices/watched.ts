@@ -97,19 +97,18 @@ export class Watched {
 		this.#search?.close();
 	}
 
-	/** One look at a time; those who ask during one share the next. */
+	/** One look at a time; those who ask during one share the next. After one that failed (a full disk) comes another: what was found is kept. */
 	#enqueue(): Promise<void> {
 		this.#next ??= this.#turn.then(() => {
 			this.#next = undefined;
 			return this.#stopped ? undefined : this.#look();
 		});
-		this.#turn = this.#next.catch(() => {}); // one that failed does not fail the next
+		this.#turn = this.#next.catch(() => this.#lookSoon(AGAIN_MS));
 		return this.#next;
 	}
 
 	#enqueueLive(): void {
-		// Housekeeping: a full disk must not end the program. What was found is kept, and told when it can be.
-		this.#enqueue().catch(() => this.#lookSoon(AGAIN_MS));
+		this.#enqueue().catch(() => {}); // nobody waits for it
 	}
 
 	#lookAtOutput(): void {

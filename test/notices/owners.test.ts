@@ -1,9 +1,10 @@
 /** Promise 7: a notice reaches one live owner once; after a crash at least once, under the same id. */
 import fs from "node:fs";
 import path from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { Notice } from "../../src/notices/index.js";
 import { QUEUED_AT_MOST } from "../../src/notices/queue.js";
+import { sweep } from "../../src/notices/sweep.js";
 import { run } from "../fixtures/programs.js";
 import { tempDir, testRuntime, until } from "../support/home.js";
 import { armedState, Listener, spawnArmed, TestClock, taskDir, testNotices } from "./support.js";
@@ -246,6 +247,46 @@ test("files that cannot be understood are put aside, and the others are not affe
 	).toEqual([`broken.armed.${broken.id}`, "broken.flood", "broken.notice.what-is-this"]);
 });
 
+test("a full disk fails no call, and what could not be noted is told when there is room again", async () => {
+	const runtime = await testRuntime();
+	const notices = testNotices(runtime);
+	const listener = new Listener(notices);
+	const process = await spawnArmed(runtime, notices, { command: "read x; echo hit; read x" }, { watchPatterns: ["hit"] });
+	await until("it is looked after", () => fs.readdirSync(taskDir(runtime)).some((name) => name.startsWith("owner.")));
+	const write = fs.writeFileSync;
+	let refused = 0;
+	const full = vi.spyOn(fs, "writeFileSync").mockImplementation((file, ...rest) => {
+		if (!String(file).startsWith(runtime.home.notices)) return write(file, ...rest);
+		refused++;
+		throw Object.assign(new Error("no room"), { code: "ENOSPC" });
+	});
+	try {
+		await expect(spawnArmed(runtime, notices, { command: "true" }, NOTIFY)).rejects.toMatchObject({ code: "NO_SPACE" });
+		notices.hold(process)(false);
+		const before = refused;
+		await process.write("\n");
+		await until("the match could not be noted", () => refused > before);
+		expect(await notices.take("default")).toEqual([]);
+	} finally {
+		full.mockRestore();
+	}
+	expect(await listener.has(1)).toMatchObject([{ kind: "match", session_id: process.id }]);
+});
+
+test("without inotify everything comes all the same", async () => {
+	const runtime = await testRuntime();
+	const notices = testNotices(runtime);
+	process.env.HOLDFAST_WATCH = "poll";
+	const owner = run("listener.mjs", runtime.home.root, "default");
+	delete process.env.HOLDFAST_WATCH;
+	expect(await owner.line()).toBe("ready");
+	const spawned = await spawnArmed(runtime, notices, { command: "read x; echo hit; read x" }, { watchPatterns: ["hit"] });
+	await spawned.write("\n");
+	expect(parse(await owner.line())).toMatchObject({ kind: "match", session_id: spawned.id });
+	const ended = await spawnArmed(runtime, notices, { command: "exit 2" }, NOTIFY);
+	expect(parse(await owner.line())).toMatchObject({ kind: "completed", session_id: ended.id });
+});
+
 test("everything is for its owner alone", async () => {
 	const runtime = await testRuntime();
 	const notices = testNotices(runtime);
@@ -309,8 +350,16 @@ test("what nobody wanted for a week, and what belongs to nothing any more, is sw
 	old(recent, "notice.x", 6 * day);
 	fs.utimesSync(dir, new Date(Date.now() - 8 * day), new Date(Date.now() - 8 * day));
 	fs.utimesSync(recent, new Date(Date.now() - 6 * day), new Date(Date.now() - 6 * day));
-	const notices = testNotices(runtime);
-	notices.arm(await runtime.spawn({ command: "true" }), NOTIFY);
+	const listener = new Listener(testNotices(runtime), "in use");
+	const used = taskDir(runtime, "in use");
+	await until("somebody listens", () => fs.existsSync(used) && fs.readdirSync(used).length > 0);
+	sweep(runtime.home, Date.now());
 	expect(fs.existsSync(dir)).toBe(false);
 	expect(fs.readdirSync(recent)).toEqual(["notice.x"]);
+	fs.utimesSync(used, new Date(Date.now() - 8 * day), new Date(Date.now() - 8 * day));
+	sweep(runtime.home, Date.now());
+	expect(fs.readdirSync(used)).toHaveLength(1);
+	await listener.stop();
+	sweep(runtime.home, Date.now() + 2 * day);
+	expect(fs.existsSync(used)).toBe(false);
 });
