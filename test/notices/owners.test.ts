@@ -118,6 +118,26 @@ test("killed again and again while a process prints matches, listeners together 
 	expect(lines).toHaveLength(6); // under one id each
 });
 
+test("listeners come and are killed while many processes end: no end is lost, and only what one had in hand is told again", async () => {
+	const runtime = await testRuntime({ warm: 2 });
+	const notices = testNotices(runtime);
+	const [ids, told]: [string[], Notice[]] = [[], []];
+	const kills = 4;
+	for (let round = 0; round < kills; round++) {
+		const owner = run("listener.mjs", runtime.home.root, "default");
+		expect(await owner.line()).toBe("ready");
+		for (let n = 0; n < 10; n++) ids.push((await spawnArmed(runtime, notices, { command: "true" }, NOTIFY)).id);
+		for (let n = 0; n <= round * 3; n++) told.push(parse(await owner.line()));
+		await owner.kill();
+		for (let line = await owner.line(); line; line = await owner.line()) told.push(parse(line));
+	}
+	const last = new Listener(notices);
+	const untold = () => ids.filter((id) => ![...told, ...last.got].some(({ session_id }) => session_id === id));
+	await until("every end is told", () => untold().length === 0);
+	expect(await notices.take("default")).toEqual([]);
+	expect(told.length + last.got.length).toBeLessThanOrEqual(ids.length + kills);
+});
+
 test("a program that waits for an end is killed: the end is told after all", async () => {
 	const runtime = await testRuntime();
 	const notices = testNotices(runtime);
