@@ -56,13 +56,20 @@ export function namesIn(path: string): string[] {
 /** Make a directory and those above it, for their owner alone. Node's own recursive mkdir never returns below /proc. */
 export function ensureDir(dir: string): void {
 	try {
+		makeDir(dir);
+	} catch (error) {
+		if (errno(error) !== "ENOENT") throw error;
+		const parent = path.dirname(dir);
+		if (!fs.existsSync(parent)) ensureDir(parent);
+		makeDir(dir); // also when the parent has appeared since: another program is making the same
+	}
+}
+
+function makeDir(dir: string): void {
+	try {
 		fs.mkdirSync(dir, { mode: 0o700 });
 	} catch (error) {
-		if (errno(error) === "EEXIST" && fs.statSync(dir).isDirectory()) return;
-		const parent = path.dirname(dir);
-		if (errno(error) !== "ENOENT" || fs.existsSync(parent)) throw error;
-		ensureDir(parent);
-		ensureDir(dir);
+		if (errno(error) !== "EEXIST" || !fs.statSync(dir).isDirectory()) throw error;
 	}
 }
 

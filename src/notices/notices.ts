@@ -1,6 +1,6 @@
 /** The front of this room: ask for notices, hold them back, get them. docs/architecture.md has the whole story. */
 import { setMaxListeners } from "node:events";
-import { HoldfastError } from "../base/errors.js";
+import { fromSystem, HoldfastError } from "../base/errors.js";
 import { Wakeup } from "../base/watch.js";
 import type { Process } from "../process/process.js";
 import type { Runtime } from "../process/runtime.js";
@@ -19,7 +19,9 @@ const TAKEN_AT_MOST = 10;
 const TAKEN_CHARS = 8_000;
 /** The answer to a call has gone out by then; a crash before that, and the next one gets its notices again. */
 const ANSWERED_MS = 1_000;
+const HELD_MS = 2_000; // until the next look at ends that are held back
 const SWEEP_EVERY_MS = 3_600_000;
+const SWEEP_AFTER_MS = 1_000; // not while something is being started
 
 export interface StreamOptions {
 	readonly signal?: AbortSignal;
@@ -31,12 +33,12 @@ export interface StreamOptions {
 export class Notices implements AsyncDisposable {
 	readonly #runtime: Runtime;
 	readonly #clock: Clock;
-	readonly #queues = new Map<string, Queue>();
 	readonly #owners = new Map<string, { owner: Owner; streams: number }>();
 	readonly #looking = new Map<string, Promise<unknown>>();
 	readonly #taken = new Map<string, Claim>(); // by id of the notice
 	readonly #closing = new AbortController();
 	#swept = Number.NEGATIVE_INFINITY;
+	#sweepTimer: NodeJS.Timeout | undefined;
 
 	constructor(runtime: Runtime, options: { clock?: Clock } = {}) {
 		this.#runtime = runtime;
@@ -90,14 +92,14 @@ export class Notices implements AsyncDisposable {
 		const signal = options.signal ? AbortSignal.any([options.signal, this.#closing.signal]) : this.#closing.signal;
 		if (signal.aborted) return;
 		const wakeup = new Wakeup();
-		const { owner, leave } = this.#join(task);
+		const { owner, leave } = usingHome(() => this.#join(task));
 		const unlisten = owner.listen(() => wakeup.poke());
 		const next = options.leave ? shower(owner.queue) : () => owner.queue.claim();
 		try {
 			while (!signal.aborted) {
-				const claim = owner.mine() ? next() : undefined;
+				const claim = usingHome(() => (owner.mine() ? next() : undefined));
 				if (!claim) {
-					await wakeup.next(undefined, signal);
+					await wakeup.next(owner.queue.heldBack ? HELD_MS : undefined, signal);
 					continue;
 				}
 				try {
@@ -116,19 +118,21 @@ export class Notices implements AsyncDisposable {
 	async take(task: string): Promise<Notice[]> {
 		if (this.#closing.signal.aborted) throw new HoldfastError("ABORTED", "these notices were closed; open the runtime again to get them");
 		const queue = this.#queue(task);
-		if (!queue.mayHaveSome()) return [];
-		await this.#lookAll(task);
 		const taken: Notice[] = [];
-		let chars = 0;
-		while (taken.length < TAKEN_AT_MOST && chars < TAKEN_CHARS) {
-			const claim = queue.claim();
-			if (!claim) return taken;
-			this.#taken.set(claim.notice.id, claim);
-			setTimeout(() => this.#acknowledge(claim), ANSWERED_MS).unref();
-			taken.push(claim.notice);
-			chars += claim.notice.text.length;
+		let left = 0;
+		try {
+			if (!queue.mayHaveSome()) return [];
+			await this.#lookAll(task);
+			let chars = 0;
+			for (let claim = queue.claim(); claim; claim = left > 0 ? undefined : queue.claim()) {
+				this.#keepUntilAnswered(claim);
+				taken.push(claim.notice);
+				chars += claim.notice.text.length;
+				if (taken.length >= TAKEN_AT_MOST || chars >= TAKEN_CHARS) left = queue.waiting().length;
+			}
+		} catch {
+			// The home cannot be used just now. That must not fail the call that this is for; the next one gets what is left.
 		}
-		const left = queue.waiting().length;
 		return left === 0 ? taken : taken.map((notice, index) => (index < taken.length - 1 ? notice : { ...notice, text: `${notice.text}\n${moreText(left)}` }));
 	}
 
@@ -145,6 +149,7 @@ export class Notices implements AsyncDisposable {
 	/** Streams end; other programs may look after the tasks. */
 	async close(): Promise<void> {
 		this.#closing.abort();
+		clearTimeout(this.#sweepTimer);
 		for (const claim of [...this.#taken.values()]) this.#acknowledge(claim);
 		await Promise.all([...this.#owners.values()].map(({ owner }) => owner.stop()));
 		await Promise.all(this.#looking.values());
@@ -155,9 +160,7 @@ export class Notices implements AsyncDisposable {
 	}
 
 	#queue(task: string): Queue {
-		const queue = this.#queues.get(task) ?? new Queue(this.#runtime.home, task);
-		this.#queues.set(task, queue);
-		return queue;
+		return new Queue(this.#runtime.home, task);
 	}
 
 	/** Streams of one task share an owner, which lasts as long as the last of them. */
@@ -165,8 +168,8 @@ export class Notices implements AsyncDisposable {
 		let entry = this.#owners.get(task);
 		if (!entry) {
 			entry = { owner: new Owner(this.#runtime, this.#queue(task), this.#clock), streams: 0 };
-			this.#owners.set(task, entry);
 			entry.owner.start();
+			this.#owners.set(task, entry);
 		}
 		const joined = entry;
 		joined.streams++;
@@ -180,7 +183,7 @@ export class Notices implements AsyncDisposable {
 		};
 	}
 
-	/** One after the other: what two calls look for at the same time is the same. */
+	/** Calls at the same time share one look. */
 	#lookAll(task: string): Promise<unknown> {
 		const looking = this.#looking.get(task) ?? this.#lookOnce(task).finally(() => this.#looking.delete(task));
 		this.#looking.set(task, looking);
@@ -199,6 +202,11 @@ export class Notices implements AsyncDisposable {
 		}
 	}
 
+	#keepUntilAnswered(claim: Claim): void {
+		this.#taken.set(claim.notice.id, claim);
+		setTimeout(() => this.#acknowledge(claim), ANSWERED_MS).unref();
+	}
+
 	#acknowledge(claim: Claim): void {
 		this.#taken.delete(claim.notice.id);
 		try {
@@ -212,7 +220,15 @@ export class Notices implements AsyncDisposable {
 		const now = Date.now();
 		if (now - this.#swept < SWEEP_EVERY_MS) return;
 		this.#swept = now;
-		sweep(this.#runtime.home, now);
+		this.#sweepTimer = setTimeout(() => sweep(this.#runtime.home, now), SWEEP_AFTER_MS).unref();
+	}
+}
+
+function usingHome<T>(look: () => T): T {
+	try {
+		return look();
+	} catch (error) {
+		throw fromSystem(error, "cannot get at the notices");
 	}
 }
 

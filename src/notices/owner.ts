@@ -18,7 +18,6 @@ import type { Clock } from "./clock.js";
 import { admit, FLOOD_PAUSE_MS, type FloodState, floodIsOver, floodSchema, NO_FLOOD } from "./limits.js";
 import type { News } from "./notice.js";
 import type { Queue } from "./queue.js";
-import { HELD_PREFIX, isHeld } from "./told.js";
 import { type Desk, Watched } from "./watched.js";
 import { here } from "./who.js";
 import { flood, floodOver } from "./words.js";
@@ -98,10 +97,6 @@ export class Owner implements Desk {
 		return verdict === "tell";
 	}
 
-	isHeld(id: string): boolean {
-		return isHeld(this.#dir, id);
-	}
-
 	save(armed: Armed): void {
 		saveArmed(this.#dir, armed);
 	}
@@ -114,7 +109,6 @@ export class Owner implements Desk {
 
 	#changed(name: string | null): void {
 		if (name === null || name === this.#leaseName || name.startsWith("armed.")) this.#takeOver();
-		if (name?.startsWith(HELD_PREFIX)) this.#watched.get(name.split(".")[1] ?? "")?.lookNow();
 		if (!name?.startsWith(".")) this.#tell();
 	}
 

@@ -41,6 +41,8 @@ export class Queue {
 	readonly #home: Home;
 	readonly #task: string;
 	#last = 0;
+	/** At the last look there were ends that a call may tell itself. If its program is killed, nobody says so: look again. */
+	heldBack = false;
 
 	constructor(home: Home, task: string) {
 		this.dir = noticesDir(home, task);
@@ -106,6 +108,7 @@ export class Queue {
 	#waiting(): Waiting[] {
 		const names = namesIn(this.dir);
 		const found: Waiting[] = [];
+		this.heldBack = false;
 		for (const name of names) {
 			const file = path.join(this.dir, name);
 			const taken = TAKEN.exec(name);
@@ -118,11 +121,15 @@ export class Queue {
 	}
 
 	/** An end is not told while a call is under way that may tell it, nor after one has. */
-	#mayGoOut(notice: Notice, file: string, names: string[]): boolean {
+	#mayGoOut(notice: Notice, file: string, names: readonly string[]): boolean {
 		if (notice.kind !== "completed" || notice.session_id === null) return true;
-		if (!isTold(procDir(this.#home, notice.session_id))) return !isHeld(this.dir, notice.session_id, names);
-		unlinkIfThere(file);
-		return false;
+		if (isTold(procDir(this.#home, notice.session_id))) {
+			unlinkIfThere(file);
+			return false;
+		}
+		const held = isHeld(this.dir, notice.session_id, names);
+		this.heldBack ||= held;
+		return !held;
 	}
 
 	/** Drop the least important when there are too many; how many that makes with those it had pushed out itself. */

@@ -6,11 +6,10 @@
 import { randomBytes } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
-import { namesIn, unlinkIfThere } from "../base/files.js";
+import { unlinkIfThere } from "../base/files.js";
 import { isGone, me } from "./who.js";
 
-export const TOLD = "told";
-export const HELD_PREFIX = "held.";
+const TOLD = "told";
 
 export const isTold = (processDir: string): boolean => fs.existsSync(path.join(processDir, TOLD));
 
@@ -24,14 +23,14 @@ export function markTold(processDir: string): void {
 
 /** Returns what ends it. */
 export function holdEnd(dir: string, id: string): () => void {
-	const file = path.join(dir, `${HELD_PREFIX}${id}.${me()}.${randomBytes(3).toString("hex")}`);
+	const file = path.join(dir, `held.${id}.${me()}.${randomBytes(3).toString("hex")}`);
 	fs.writeFileSync(file, "", { mode: 0o600 });
 	return () => unlinkIfThere(file);
 }
 
 /** Is a call under way that may tell of the end itself? What those have left that were killed is removed. */
-export function isHeld(dir: string, id: string, names = namesIn(dir)): boolean {
-	const prefix = `${HELD_PREFIX}${id}.`;
+export function isHeld(dir: string, id: string, names: readonly string[]): boolean {
+	const prefix = `held.${id}.`;
 	let held = false;
 	for (const name of names) {
 		if (!name.startsWith(prefix)) continue;

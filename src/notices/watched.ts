@@ -15,14 +15,13 @@ import type { Clock } from "./clock.js";
 import { judge } from "./limits.js";
 import type { News } from "./notice.js";
 import { LineSearch } from "./search.js";
-import { isTold, TOLD } from "./told.js";
 import { completed, match, progress, watchDisabled } from "./words.js";
 
 const DRAIN_MS = 2_000; // for what was printed just before the end to reach the log
 const STILL_MS = 500; // nothing printed for so long: a line without an end is taken as it is
 const APART_MS = 100; // between two looks at output that comes thick and fast
 const THICK = 64 * 1024;
-const AGAIN_MS = 5_000; // after a look that failed, or when a call that holds the end back may have died
+const AGAIN_MS = 5_000; // after a look that failed
 const SAVE_EVERY = 4 * 1024 * 1024; // so much is searched again after a crash, at most
 
 /** Whom it tells. */
@@ -33,8 +32,6 @@ export interface Desk {
 	put(news: News): void;
 	/** May a match be reported, or are there too many in the whole task? */
 	admit(): boolean;
-	/** Is a call under way that may tell of the end itself? */
-	isHeld(id: string): boolean;
 	save(armed: Armed): void;
 	/** There is nothing more to tell. */
 	done(watched: Watched): void;
@@ -68,7 +65,7 @@ export class Watched {
 	start(): void {
 		this.#live = true;
 		const { dir, spec } = this.process;
-		const telling = new Set(["exit", "state", TOLD, path.basename(dir)]); // the last: it is being removed
+		const telling = new Set(["exit", "state", path.basename(dir)]); // the last: it is being removed
 		this.#unwatch.push(
 			watchDirectory(dir, (name) => {
 				if (name === null || telling.has(name)) this.lookNow();
@@ -100,19 +97,18 @@ export class Watched {
 		this.#search?.close();
 	}
 
-	/** One look at a time; those who ask during one share the next. */
+	/** One look at a time; those who ask during one share the next. After one that failed (a full disk) comes another: what was found is kept. */
 	#enqueue(): Promise<void> {
 		this.#next ??= this.#turn.then(() => {
 			this.#next = undefined;
 			return this.#stopped ? undefined : this.#look();
 		});
-		this.#turn = this.#next.catch(() => {}); // one that failed does not fail the next
+		this.#turn = this.#next.catch(() => this.#lookSoon(AGAIN_MS));
 		return this.#next;
 	}
 
 	#enqueueLive(): void {
-		// Housekeeping: a full disk must not end the program. What was found is kept, and told when it can be.
-		this.#enqueue().catch(() => this.#lookSoon(AGAIN_MS));
+		this.#enqueue().catch(() => {}); // nobody waits for it
 	}
 
 	#lookAtOutput(): void {
@@ -196,12 +192,7 @@ export class Watched {
 	}
 
 	#tellEnd(status: Extract<Status, { status: "exited" | "killed" | "lost" }>): void {
-		const untold = this.#armed.notify && !isTold(this.process.dir);
-		if (untold && this.#desk.isHeld(this.process.id)) {
-			this.#lookSoon(AGAIN_MS); // the desk hears when the call is over; when it was killed, nobody says so
-			return;
-		}
-		if (untold) this.#desk.put(completed(this.process, status));
+		if (this.#armed.notify) this.#desk.put(completed(this.process, status));
 		this.#desk.done(this);
 	}
 

@@ -198,6 +198,16 @@ test("a start that fails leaves nothing to tell", async () => {
 	await until("nothing is wanted any more", () => !fs.readdirSync(taskDir(runtime)).some((name) => name.startsWith("armed.")));
 	expect(await notices.take("default")).toEqual([]);
 	expect(listener.got).toEqual([]);
+	expect(fs.readdirSync(taskDir(runtime)).filter((name) => !name.startsWith("owner."))).toEqual([]);
+});
+
+test("what was pruned before anybody asked is forgotten", async () => {
+	const runtime = await testRuntime();
+	const notices = testNotices(runtime);
+	await (await spawnArmed(runtime, notices, { command: "true" }, NOTIFY)).wait({ timeout: 10_000 });
+	expect(runtime.prune({ olderThanMs: -1 }).removed).toHaveLength(1);
+	expect(await notices.take("default")).toEqual([]);
+	expect(fs.readdirSync(taskDir(runtime))).toEqual([]);
 });
 
 test("what cannot be asked for is refused before anything runs", async () => {

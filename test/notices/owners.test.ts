@@ -1,9 +1,10 @@
 /** Promise 7: a notice reaches one live owner once; after a crash at least once, under the same id. */
 import fs from "node:fs";
 import path from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { Notice } from "../../src/notices/index.js";
 import { QUEUED_AT_MOST } from "../../src/notices/queue.js";
+import { sweep } from "../../src/notices/sweep.js";
 import { run } from "../fixtures/programs.js";
 import { tempDir, testRuntime, until } from "../support/home.js";
 import { armedState, Listener, spawnArmed, TestClock, taskDir, testNotices } from "./support.js";
@@ -72,7 +73,7 @@ test("killed before its answer is out, a program has what it took told again", a
 	expect(await notices.take("default")).toEqual(taken);
 });
 
-test("nobody was there when it matched and ended: whoever comes next is told, in that order", async () => {
+test("nobody was there when it matched and ended: whoever comes next is told", async () => {
 	const home = tempDir("home");
 	const armer = run("armer.mjs", home, JSON.stringify({ command: "read x; echo hit; exit 2" }), JSON.stringify({ watchPatterns: ["hit"] }));
 	const other = run("armer.mjs", home, JSON.stringify({ command: "exit 7" }), JSON.stringify(NOTIFY));
@@ -115,6 +116,26 @@ test("killed again and again while a process prints matches, listeners together 
 	const lines = [...shown.values()].flat();
 	expect([...new Set(lines)].sort()).toEqual(["hit 1", "hit 2", "hit 3", "hit 4", "hit 5", "hit 6"]);
 	expect(lines).toHaveLength(6); // under one id each
+});
+
+test("listeners come and are killed while many processes end: no end is lost, and only what one had in hand is told again", async () => {
+	const runtime = await testRuntime({ warm: 2 });
+	const notices = testNotices(runtime);
+	const [ids, told]: [string[], Notice[]] = [[], []];
+	const kills = 4;
+	for (let round = 0; round < kills; round++) {
+		const owner = run("listener.mjs", runtime.home.root, "default");
+		expect(await owner.line()).toBe("ready");
+		for (let n = 0; n < 10; n++) ids.push((await spawnArmed(runtime, notices, { command: "true" }, NOTIFY)).id);
+		for (let n = 0; n <= round * 3; n++) told.push(parse(await owner.line()));
+		await owner.kill();
+		for (let line = await owner.line(); line; line = await owner.line()) told.push(parse(line));
+	}
+	const last = new Listener(notices);
+	const untold = () => ids.filter((id) => ![...told, ...last.got].some(({ session_id }) => session_id === id));
+	await until("every end is told", () => untold().length === 0);
+	expect(await notices.take("default")).toEqual([]);
+	expect(told.length + last.got.length).toBeLessThanOrEqual(ids.length + kills);
 });
 
 test("a program that waits for an end is killed: the end is told after all", async () => {
@@ -246,6 +267,46 @@ test("files that cannot be understood are put aside, and the others are not affe
 	).toEqual([`broken.armed.${broken.id}`, "broken.flood", "broken.notice.what-is-this"]);
 });
 
+test("a full disk fails no call, and what could not be noted is told when there is room again", async () => {
+	const runtime = await testRuntime();
+	const notices = testNotices(runtime);
+	const listener = new Listener(notices);
+	const process = await spawnArmed(runtime, notices, { command: "read x; echo hit; read x" }, { watchPatterns: ["hit"] });
+	await until("it is looked after", () => fs.readdirSync(taskDir(runtime)).some((name) => name.startsWith("owner.")));
+	const write = fs.writeFileSync;
+	let refused = 0;
+	const full = vi.spyOn(fs, "writeFileSync").mockImplementation((file, ...rest) => {
+		if (!String(file).startsWith(runtime.home.notices)) return write(file, ...rest);
+		refused++;
+		throw Object.assign(new Error("no room"), { code: "ENOSPC" });
+	});
+	try {
+		await expect(spawnArmed(runtime, notices, { command: "true" }, NOTIFY)).rejects.toMatchObject({ code: "NO_SPACE" });
+		notices.hold(process)(false);
+		const before = refused;
+		await process.write("\n");
+		await until("the match could not be noted", () => refused > before);
+		expect(await notices.take("default")).toEqual([]);
+	} finally {
+		full.mockRestore();
+	}
+	expect(await listener.has(1)).toMatchObject([{ kind: "match", session_id: process.id }]);
+});
+
+test("without inotify everything comes all the same", async () => {
+	const runtime = await testRuntime();
+	const notices = testNotices(runtime);
+	process.env.HOLDFAST_WATCH = "poll";
+	const owner = run("listener.mjs", runtime.home.root, "default");
+	delete process.env.HOLDFAST_WATCH;
+	expect(await owner.line()).toBe("ready");
+	const spawned = await spawnArmed(runtime, notices, { command: "read x; echo hit; read x" }, { watchPatterns: ["hit"] });
+	await spawned.write("\n");
+	expect(parse(await owner.line())).toMatchObject({ kind: "match", session_id: spawned.id });
+	const ended = await spawnArmed(runtime, notices, { command: "exit 2" }, NOTIFY);
+	expect(parse(await owner.line())).toMatchObject({ kind: "completed", session_id: ended.id });
+});
+
 test("everything is for its owner alone", async () => {
 	const runtime = await testRuntime();
 	const notices = testNotices(runtime);
@@ -309,8 +370,16 @@ test("what nobody wanted for a week, and what belongs to nothing any more, is sw
 	old(recent, "notice.x", 6 * day);
 	fs.utimesSync(dir, new Date(Date.now() - 8 * day), new Date(Date.now() - 8 * day));
 	fs.utimesSync(recent, new Date(Date.now() - 6 * day), new Date(Date.now() - 6 * day));
-	const notices = testNotices(runtime);
-	notices.arm(await runtime.spawn({ command: "true" }), NOTIFY);
+	const listener = new Listener(testNotices(runtime), "in use");
+	const used = taskDir(runtime, "in use");
+	await until("somebody listens", () => fs.existsSync(used) && fs.readdirSync(used).length > 0);
+	sweep(runtime.home, Date.now());
 	expect(fs.existsSync(dir)).toBe(false);
 	expect(fs.readdirSync(recent)).toEqual(["notice.x"]);
+	fs.utimesSync(used, new Date(Date.now() - 8 * day), new Date(Date.now() - 8 * day));
+	sweep(runtime.home, Date.now());
+	expect(fs.readdirSync(used)).toHaveLength(1);
+	await listener.stop();
+	sweep(runtime.home, Date.now() + 2 * day);
+	expect(fs.existsSync(used)).toBe(false);
 });
