@@ -1,0 +1,6 @@
+/** The MCP door. */
+export { httpDoor } from "./door.js";
+export { McpHttp } from "./http.js";
+export { createServer } from "./server.js";
+export { serveStdio } from "./stdio.js";
+export { newTask } from "./task.js";

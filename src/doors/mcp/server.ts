@@ -1,0 +1,56 @@
+/** An MCP server on a runtime: the tools, and the logs as resources. One is made for each connection, whatever carries it. */
+import { type ListToolsResult, ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server";
+import { packageVersion } from "../../base/version.js";
+import { type AgentRuntime, TOOLS } from "../../tools/index.js";
+import { ANSWER_MS, callTool } from "./call.js";
+import { INSTRUCTIONS } from "./instructions.js";
+import { LOG_TEMPLATE, listLogs, processAt, readLog } from "./logs.js";
+import { LogWatches } from "./watches.js";
+
+export interface ServerOptions {
+	/** Whose calls these are. */
+	readonly task: string;
+	/** How long a call without a progress token may take, in milliseconds. */
+	readonly answerMs?: number;
+}
+
+const LISTED = {
+	tools: TOOLS.map(({ name, title, description, inputSchema, outputSchema, annotations }) => ({ name, title, description, inputSchema, outputSchema, annotations })),
+} as ListToolsResult;
+
+export function createServer(runtime: AgentRuntime, options: ServerOptions): Server {
+	const server = new Server(
+		{ name: "holdfast", title: "Holdfast", version: packageVersion() },
+		{ instructions: INSTRUCTIONS, capabilities: { tools: {}, resources: { subscribe: true }, logging: {} } },
+	);
+	serveTools(server, runtime, options);
+	serveLogs(server, runtime, options.task);
+	return server;
+}
+
+function serveTools(server: Server, runtime: AgentRuntime, { task, answerMs = ANSWER_MS }: ServerOptions): void {
+	server.setRequestHandler("tools/list", () => LISTED);
+	server.setRequestHandler("tools/call", ({ params }, context) => {
+		const tool = TOOLS.find(({ name }) => name === params.name);
+		if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no tool "${params.name}"; there are ${TOOLS.map(({ name }) => name).join(" and ")}`);
+		return callTool(runtime, tool, params.arguments, context, { task, answerMs });
+	});
+}
+
+function serveLogs(server: Server, runtime: AgentRuntime, task: string): void {
+	const watches = new LogWatches((uri) => void server.sendResourceUpdated({ uri }).catch(() => {})); // the connection is gone
+	const subscribed = new Map<string, () => void>();
+	server.setRequestHandler("resources/list", () => listLogs(runtime, task));
+	server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [LOG_TEMPLATE] }));
+	server.setRequestHandler("resources/read", ({ params }) => readLog(runtime, task, params.uri));
+	server.setRequestHandler("resources/subscribe", ({ params: { uri } }) => {
+		if (!subscribed.has(uri)) subscribed.set(uri, watches.add(uri, processAt(runtime, task, uri)));
+		return {};
+	});
+	server.setRequestHandler("resources/unsubscribe", ({ params: { uri } }) => {
+		subscribed.get(uri)?.();
+		subscribed.delete(uri);
+		return {};
+	});
+	server.onclose = () => watches.close();
+}
