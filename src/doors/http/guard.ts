@@ -23,7 +23,8 @@ export function guard(options: GuardOptions): MiddlewareHandler {
 	const failures = new Failures();
 	return async (context, next) => {
 		const host = context.req.header("host");
-		if (host === undefined || !isOurs(`http://${host}`, options)) return refuse(context, 403, `the Host header must name this server, not ${host ?? "nothing"}`);
+		if (host === undefined || !isOurs(`http://${host}`, options))
+			return refuse(context, 403, `the Host header must name this server, not ${host ?? "nothing"}`);
 		const origin = context.req.header("origin");
 		if (origin !== undefined && !isOurs(origin, options)) return refuse(context, 403, "pages of other origins may not speak to this server");
 		const given = /^Bearer +(\S+)$/i.exec(context.req.header("authorization") ?? "")?.[1];

@@ -46,7 +46,10 @@ export function readToken(file: string): string {
 		if (stat.mode & 0o077) throw new HoldfastError("HOME", `others may have read ${file}; remove it for a new token, or \`chmod 600\` it if you are sure`);
 		const token = fs.readFileSync(fd, "utf8").trim();
 		if (!/^[\x21-\x7e]+$/.test(token) || token.length < LEAST_CHARS)
-			throw new HoldfastError("INVALID", `the token in ${file} must be one word of at least ${LEAST_CHARS} characters, such as \`openssl rand -hex 32\` prints`);
+			throw new HoldfastError(
+				"INVALID",
+				`the token in ${file} must be one word of at least ${LEAST_CHARS} characters, such as \`openssl rand -hex 32\` prints`,
+			);
 		return token;
 	} finally {
 		fs.closeSync(fd);

@@ -1,7 +1,9 @@
 import type { AgentRuntime } from "../../tools/index.js";
+import { Calls } from "./calls.js";
 import { McpHttp } from "./http.js";
 import { watchAll } from "./listen.js";
 import { createServer } from "./server.js";
+import { CallTasks } from "./tasks.js";
 import { LogWatches } from "./watches.js";
 
 export interface DoorOptions {
@@ -12,11 +14,29 @@ export interface DoorOptions {
 	readonly limits?: { readonly sessions?: number; readonly idleMs?: number };
 }
 
+export interface HttpDoor {
+	/** Some call is under way. */
+	readonly busy: boolean;
+	fetch(request: Request): Promise<Response>;
+	/** What runs goes on. */
+	close(): Promise<void>;
+}
+
 /** What answers at /mcp, for a runtime. */
-export function httpDoor(runtime: AgentRuntime, { answerMs, ...options }: DoorOptions = {}): McpHttp {
-	return new McpHttp({
+export function httpDoor(runtime: AgentRuntime, { answerMs, ...options }: DoorOptions = {}): HttpDoor {
+	const calls = new Calls();
+	const tasks = new CallTasks();
+	const http = new McpHttp({
 		...options,
-		server: ({ task }) => createServer(runtime, { task, ...(answerMs === undefined ? {} : { answerMs }) }),
+		server: ({ task, modern }) => createServer(runtime, { task, calls, ...(answerMs === undefined ? {} : { answerMs }), ...(modern ? { tasks } : {}) }),
 		watch: (task, uris, changed) => watchAll(new LogWatches(changed), runtime, task, uris),
+		ended: (task) => void runtime.shells.end(task).catch((error: Error) => options.onError?.(error)),
 	});
+	return {
+		fetch: (request) => http.fetch(request),
+		close: () => http.close(),
+		get busy() {
+			return calls.busy;
+		},
+	};
 }

@@ -24,7 +24,7 @@ const MOST_LISTENING = 100;
 
 export interface HttpOptions {
 	/** A server for one session, or for one request of the newer protocol. */
-	readonly server: (options: { task: string }) => Server;
+	readonly server: (options: { task: string; modern: boolean }) => Server;
 	/** Tells of changes to resources: calls `changed`, until what it returns is called. */
 	readonly watch?: (task: string, uris: readonly string[], changed: (uri: string) => void) => () => void;
 	/** A session of no name has ended, or was forgotten. */
@@ -52,7 +52,7 @@ export class McpHttp implements AsyncDisposable {
 				return (listen && options.watch?.(listen.task, listen.uris, (uri) => listener({ kind: "resource_updated", uri }))) ?? (() => {});
 			},
 		};
-		this.#modern = createMcpHandler(({ requestInfo }) => options.server({ task: this.#taskOf(requestInfo as Request) ?? SHARED_TASK }), {
+		this.#modern = createMcpHandler(({ requestInfo }) => options.server({ task: this.#taskOf(requestInfo as Request) ?? SHARED_TASK, modern: true }), {
 			legacy: "reject",
 			bus,
 			maxSubscriptions: MOST_LISTENING,

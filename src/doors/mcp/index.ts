@@ -1,5 +1,5 @@
 /** The MCP door. */
-export { httpDoor } from "./door.js";
+export { type HttpDoor, httpDoor } from "./door.js";
 export { McpHttp } from "./http.js";
 export { createServer } from "./server.js";
 export { serveStdio } from "./stdio.js";

@@ -2,9 +2,11 @@
 import { type ListToolsResult, ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server";
 import { packageVersion } from "../../base/version.js";
 import { type AgentRuntime, TOOLS } from "../../tools/index.js";
-import { ANSWER_MS, callTool } from "./call.js";
+import { ANSWER_MS, callTool, runTool } from "./call.js";
+import { Calls } from "./calls.js";
 import { INSTRUCTIONS } from "./instructions.js";
 import { LOG_TEMPLATE, listLogs, processAt, readLog } from "./logs.js";
+import { type CallTasks, declaresTasks, serveTasks, TASKS } from "./tasks.js";
 import { LogWatches } from "./watches.js";
 
 export interface ServerOptions {
@@ -12,28 +14,44 @@ export interface ServerOptions {
 	readonly task: string;
 	/** How long a call without a progress token may take, in milliseconds. */
 	readonly answerMs?: number;
+	/** The newer protocol's tasks, if it is that. */
+	readonly tasks?: CallTasks;
+	readonly calls?: Calls;
 }
 
 const LISTED = {
-	tools: TOOLS.map(({ name, title, description, inputSchema, outputSchema, annotations }) => ({ name, title, description, inputSchema, outputSchema, annotations })),
+	tools: TOOLS.map(({ name, title, description, inputSchema, outputSchema, annotations }) => ({
+		name,
+		title,
+		description,
+		inputSchema,
+		outputSchema,
+		annotations,
+	})),
 } as ListToolsResult;
 
 export function createServer(runtime: AgentRuntime, options: ServerOptions): Server {
 	const server = new Server(
 		{ name: "holdfast", title: "Holdfast", version: packageVersion() },
-		{ instructions: INSTRUCTIONS, capabilities: { tools: {}, resources: { subscribe: true }, logging: {} } },
+		{
+			instructions: INSTRUCTIONS,
+			capabilities: { tools: {}, resources: { subscribe: true }, logging: {}, ...(options.tasks ? { extensions: { [TASKS]: {} } } : {}) },
+		},
 	);
 	serveTools(server, runtime, options);
+	if (options.tasks) serveTasks(server, options.tasks, options.task);
 	serveLogs(server, runtime, options.task);
 	return server;
 }
 
-function serveTools(server: Server, runtime: AgentRuntime, { task, answerMs = ANSWER_MS }: ServerOptions): void {
+function serveTools(server: Server, runtime: AgentRuntime, { task, tasks, calls = new Calls(), answerMs = ANSWER_MS }: ServerOptions): void {
 	server.setRequestHandler("tools/list", () => LISTED);
 	server.setRequestHandler("tools/call", ({ params }, context) => {
 		const tool = TOOLS.find(({ name }) => name === params.name);
-		if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no tool "${params.name}"; there are ${TOOLS.map(({ name }) => name).join(" and ")}`);
-		return callTool(runtime, tool, params.arguments, context, { task, answerMs });
+		if (!tool)
+			throw new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no tool "${params.name}"; there are ${TOOLS.map(({ name }) => name).join(" and ")}`);
+		if (tasks && declaresTasks(context)) return tasks.run(task, context, (call) => calls.track(runTool(runtime, tool, params.arguments, { ...call, task })));
+		return calls.track(callTool(runtime, tool, params.arguments, context, { task, answerMs }));
 	});
 }
 

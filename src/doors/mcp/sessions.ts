@@ -1,6 +1,7 @@
 /** The sessions of the older protocol: each has a server of its own, and is a task of its own unless one was named. */
 import { randomUUID } from "node:crypto";
 import { isInitializeRequest, type Server, WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
+import { RecentEvents } from "./events.js";
 import type { HttpOptions } from "./http.js";
 import { refusal } from "./refusal.js";
 import { newTask } from "./task.js";
@@ -8,6 +9,8 @@ import { newTask } from "./task.js";
 const MOST = 100;
 const IDLE_MS = 24 * 3_600_000;
 const NOT_FOUND = -32_001;
+/** When a client whose stream broke should be back. */
+const RETRY_MS = 500;
 
 interface Session {
 	readonly transport: WebStandardStreamableHTTPServerTransport;
@@ -48,9 +51,11 @@ export class Sessions {
 		const { sessions: most = MOST } = this.#options.limits ?? {};
 		await this.#forget(() => this.#sessions.size >= most);
 		const task = named ?? newTask();
-		const server = this.#options.server({ task });
+		const server = this.#options.server({ task, modern: false });
 		const transport = new WebStandardStreamableHTTPServerTransport({
 			sessionIdGenerator: randomUUID,
+			eventStore: new RecentEvents(),
+			retryInterval: RETRY_MS,
 			onsessioninitialized: (id) => {
 				this.#sessions.set(id, { transport, server, seenAt: Date.now() });
 			},

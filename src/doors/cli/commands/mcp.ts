@@ -31,8 +31,7 @@ Examples
 		for (const name of ["host", "port", "token-file"])
 			if (!http && call.values[name] !== undefined) throw new HoldfastError("INVALID", `--${name} goes with --http`);
 		await (http ? overHttp(call) : overStdio(call));
-		// A call may still wait for a command whose client is gone. The command goes on without us.
-		process.exit(EXIT.ok);
+		return EXIT.ok;
 	},
 };
 
@@ -40,10 +39,13 @@ async function overStdio(call: Call): Promise<void> {
 	globalThis.console = new Console(process.stderr); // stdout is the protocol's, whatever a library may want to say
 	const { newTask, serveStdio } = await import("../../mcp/index.js");
 	await using runtime = await openRuntime(call);
-	const task = typeof call.values.task === "string" ? call.values.task : newTask();
+	const named = typeof call.values.task === "string" ? call.values.task : undefined;
+	const task = named ?? newTask();
 	const door = serveStdio(runtime, { task, onError: (error) => call.out.note(`holdfast mcp: ${error.message}`) });
 	await Promise.race([door.closed, stopped()]);
+	leaveIf(door.busy);
 	await door.close();
+	if (named === undefined) await runtime.shells.end(task); // nobody can come back to it
 }
 
 async function overHttp(call: Call): Promise<void> {
@@ -51,18 +53,28 @@ async function overHttp(call: Call): Promise<void> {
 	const file = call.values["token-file"];
 	const [{ httpDoor }, { ensureToken, isLoopback, readToken, serveHttp }] = await Promise.all([import("../../mcp/index.js"), import("../../http/index.js")]);
 	if (!isLoopback(host) && file === undefined)
-		throw new HoldfastError("INVALID", `${host} can be reached by others, and the token would go there in the clear; if you want that, choose one with --token-file`);
+		throw new HoldfastError(
+			"INVALID",
+			`${host} can be reached by others, and the token would go there in the clear; if you want that, choose one with --token-file`,
+		);
 	const port = numberOption(call, "port", { min: 0, max: 65_535 }) ?? PORT;
 	await using runtime = await openRuntime(call);
 	const tokenFile = typeof file === "string" ? path.resolve(file) : path.join(runtime.home.root, "token");
 	const token = typeof file === "string" ? readToken(tokenFile) : ensureToken(tokenFile);
 	const { task } = call.values;
-	await using door = httpDoor(runtime, typeof task === "string" ? { task } : {});
+	const door = httpDoor(runtime, typeof task === "string" ? { task } : {});
 	await using server = await serveHttp({ host, port, token, routes: { "/mcp": (request) => door.fetch(request) } });
 	const url = `${server.origin}/mcp`;
 	if (call.out.json) call.out.data({ url, token_file: tokenFile });
 	else call.out.line(`${url}\nThe token is in ${tokenFile}: clients send it as \`Authorization: Bearer …\`. Ctrl-C stops the server; what runs goes on.`);
 	await stopped();
+	leaveIf(door.busy);
+	await door.close();
+}
+
+/** To close properly would be to wait for the calls under way. Their commands go on without us, as after any sudden death. */
+function leaveIf(busy: boolean): void {
+	if (busy) process.exit(EXIT.ok);
 }
 
 async function openRuntime(call: Call) {
