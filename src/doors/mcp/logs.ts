@@ -1,4 +1,4 @@
-/** The log of each process as a resource, `holdfast://process/ID/log`, for the task whose process it is. */
+/** The log of each process as a resource, `holdfast://process/ID/log`, for the task whose process it is. Shells are none: what they print belongs to commands. */
 import { type ListResourcesResult, type ReadResourceResult, ResourceNotFoundError } from "@modelcontextprotocol/server";
 import { HoldfastError } from "../../base/errors.js";
 import { isId } from "../../base/ids.js";
@@ -50,7 +50,7 @@ export function processAt(runtime: Runtime, task: string, uri: string): Process 
 	if (id === undefined || !isId(id)) throw new ResourceNotFoundError(uri);
 	try {
 		const process = runtime.get(id);
-		if (process.spec.task === task) return process;
+		if (process.spec.task === task && process.spec.kind !== "shell") return process;
 	} catch (error) {
 		if (!(error instanceof HoldfastError) || error.code !== "NOT_FOUND") throw error;
 	}

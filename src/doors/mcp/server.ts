@@ -2,7 +2,7 @@
 import { type ListToolsResult, ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server";
 import { packageVersion } from "../../base/version.js";
 import { type AgentRuntime, TOOLS } from "../../tools/index.js";
-import { ANSWER_MS, callTool, runTool } from "./call.js";
+import { ANSWER_MS, type Caller, callTool, runTool } from "./call.js";
 import { Calls } from "./calls.js";
 import { INSTRUCTIONS } from "./instructions.js";
 import { LOG_TEMPLATE, listLogs, processAt, readLog } from "./logs.js";
@@ -19,6 +19,7 @@ export interface ServerOptions {
 	readonly calls?: Calls;
 }
 
+const VERSION = packageVersion();
 const LISTED = {
 	tools: TOOLS.map(({ name, title, description, inputSchema, outputSchema, annotations }) => ({
 		name,
@@ -32,26 +33,27 @@ const LISTED = {
 
 export function createServer(runtime: AgentRuntime, options: ServerOptions): Server {
 	const server = new Server(
-		{ name: "holdfast", title: "Holdfast", version: packageVersion() },
+		{ name: "holdfast", title: "Holdfast", version: VERSION },
 		{
 			instructions: INSTRUCTIONS,
 			capabilities: { tools: {}, resources: { subscribe: true }, logging: {}, ...(options.tasks ? { extensions: { [TASKS]: {} } } : {}) },
 		},
 	);
-	serveTools(server, runtime, options);
+	serveTools(server, { runtime, calls: new Calls(), answerMs: ANSWER_MS, ...options });
 	if (options.tasks) serveTasks(server, options.tasks, options.task);
 	serveLogs(server, runtime, options.task);
 	return server;
 }
 
-function serveTools(server: Server, runtime: AgentRuntime, { task, tasks, calls = new Calls(), answerMs = ANSWER_MS }: ServerOptions): void {
+function serveTools(server: Server, caller: Caller & Pick<ServerOptions, "tasks">): void {
+	const { task, tasks } = caller;
 	server.setRequestHandler("tools/list", () => LISTED);
-	server.setRequestHandler("tools/call", ({ params }, context) => {
-		const tool = TOOLS.find(({ name }) => name === params.name);
+	server.setRequestHandler("tools/call", ({ params: { name, arguments: args } }, context) => {
+		const tool = TOOLS.find((candidate) => candidate.name === name);
 		if (!tool)
-			throw new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no tool "${params.name}"; there are ${TOOLS.map(({ name }) => name).join(" and ")}`);
-		if (tasks && declaresTasks(context)) return tasks.run(task, context, (call) => calls.track(runTool(runtime, tool, params.arguments, { ...call, task })));
-		return calls.track(callTool(runtime, tool, params.arguments, context, { task, answerMs }));
+			throw new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no tool "${name}"; there are ${TOOLS.map((known) => known.name).join(" and ")}`);
+		if (tasks && declaresTasks(context)) return tasks.run(task, context, (call) => runTool(caller, tool, args, call));
+		return callTool(caller, tool, args, context);
 	});
 }
 

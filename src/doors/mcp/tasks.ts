@@ -15,7 +15,6 @@ import {
 	type ServerContext,
 } from "@modelcontextprotocol/server";
 import * as z from "zod";
-import type { Call } from "../../tools/index.js";
 import { cancellation } from "./call.js";
 
 export const TASKS = "io.modelcontextprotocol/tasks";
@@ -36,7 +35,7 @@ interface CallTask {
 	end?: { status: "completed"; result: CallToolResult } | { status: "failed"; error: { code: number; message: string } } | { status: "cancelled" };
 }
 
-type Work = (call: Pick<Call, "signal" | "progress">) => Promise<CallToolResult>;
+type Work = (call: { signal: AbortSignal; progress: (message: string) => void }) => Promise<CallToolResult>;
 
 export class CallTasks {
 	readonly #quickMs: number;
