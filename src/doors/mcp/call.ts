@@ -36,7 +36,7 @@ export function runTool(
 	const { runtime, task, calls } = caller;
 	const { due, ...rest } = call;
 	return calls.run(task, call.signal, async () => {
-		const within = due === undefined ? {} : { within: Math.max(1, due - performance.now()) };
+		const within = due === undefined ? {} : { within: Math.max(1, Math.floor(due - performance.now())) };
 		const result = await tool.run(runtime, args ?? {}, { ...rest, ...within, task });
 		return { content: [{ type: "text", text: renderResult(result) }], structuredContent: result, ...(isFailure(result) ? { isError: true } : {}) };
 	});

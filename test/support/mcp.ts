@@ -1,0 +1,116 @@
+import fs from "node:fs";
+import path from "node:path";
+import { Client, type ClientCapabilities, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { serveHttp } from "../../src/doors/http/index.js";
+import { type HttpDoor, httpDoor } from "../../src/doors/mcp/index.js";
+import { type AgentRuntime, openAgentRuntime } from "../../src/tools/index.js";
+import { CLI } from "./cli.js";
+import { atEnd, endAll, tempDir } from "./home.js";
+
+/** Both generations of the protocol. */
+export const GENERATIONS = ["2025-11-25", "2026-07-28"] as const;
+export type Generation = (typeof GENERATIONS)[number];
+
+export interface Connected {
+	readonly client: Client;
+	/** Calls a tool; the structured result. */
+	call(name: "terminal" | "process", args: Record<string, unknown>, options?: Parameters<Client["callTool"]>[1]): Promise<Result>;
+}
+
+export type Result = Record<string, unknown> & { status: string; output: string; session_id: string; exit_code: number | null; note?: string };
+
+export interface ClientOptions {
+	readonly generation?: Generation;
+	readonly capabilities?: ClientCapabilities;
+}
+
+const newClient = ({ generation = "2025-11-25", capabilities }: ClientOptions): Client =>
+	new Client(
+		{ name: "test", version: "1" },
+		{ versionNegotiation: { mode: generation === "2025-11-25" ? "legacy" : { pin: generation } }, ...(capabilities ? { capabilities } : {}) },
+	);
+
+const connected = (client: Client): Connected => ({
+	client,
+	call: async (name, args, options) => (await client.callTool({ name, arguments: args }, options)).structuredContent as Result,
+});
+
+/** A runtime with tools on a home of its own; everything in it is ended with the test. */
+export async function testAgent(options: Parameters<typeof openAgentRuntime>[0] = {}): Promise<AgentRuntime> {
+	const home = options.home ?? tempDir("home");
+	const runtime = await openAgentRuntime({ warm: 0, ...options, home });
+	atEnd(() => endAll(runtime));
+	return runtime;
+}
+
+/** A home for servers that are programs of their own. Ended with the test are also the shells they leave. */
+export function testHome(): string {
+	const home = tempDir("home");
+	atEnd(async () => endAll(await openAgentRuntime({ home, warm: 0 })));
+	return home;
+}
+
+/** The real client on `holdfast mcp`. */
+export async function overStdio(
+	home: string,
+	args: readonly string[] = [],
+	options: ClientOptions = {},
+): Promise<Connected & { transport: StdioClientTransport }> {
+	const client = newClient(options);
+	const env = { ...(process.env as Record<string, string>), HOLDFAST_HOME: home };
+	const transport = new StdioClientTransport({ command: process.execPath, args: [CLI, "mcp", ...args], env, stderr: "ignore" });
+	atEnd(() => client.close());
+	await client.connect(transport);
+	return { ...connected(client), transport };
+}
+
+export interface Served {
+	readonly url: string;
+	readonly token: string;
+	readonly door: HttpDoor;
+	connect(options?: ClientOptions & { query?: string }): Promise<Connected & { transport: StreamableHTTPClientTransport }>;
+	/** A request as somebody sends it who is no client. */
+	request(init?: { method?: string; headers?: Record<string, string>; body?: unknown }): Promise<Response>;
+}
+
+/** The HTTP door on a runtime. */
+export async function overHttp(runtime: AgentRuntime, options: Parameters<typeof httpDoor>[1] = {}): Promise<Served> {
+	const token = "t".repeat(32);
+	const door = httpDoor(runtime, options);
+	const server = await serveHttp({ host: "127.0.0.1", port: 0, token, routes: { "/mcp": (request) => door.fetch(request) } });
+	atEnd(async () => {
+		await door.close();
+		await server.close();
+	});
+	const url = `${server.origin}/mcp`;
+	const authorization = { Authorization: `Bearer ${token}` };
+	return {
+		url,
+		token,
+		door,
+		connect: async ({ query = "", ...rest } = {}) => {
+			const client = newClient(rest);
+			const transport = new StreamableHTTPClientTransport(new URL(url + query), { requestInit: { headers: authorization } });
+			atEnd(() => client.close());
+			await client.connect(transport);
+			return { ...connected(client), transport };
+		},
+		request: ({ method = "POST", headers = {}, body } = {}) =>
+			fetch(url, {
+				method,
+				headers: { ...authorization, "Content-Type": "application/json", Accept: "application/json, text/event-stream", ...headers },
+				...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+			}),
+	};
+}
+
+/** A command that says it has started, and ends when it is told to. */
+export function gate(dir = tempDir("gate")): { command: string; started: () => boolean; open: () => void } {
+	const file = (name: string) => path.join(dir, name);
+	return {
+		command: `echo started; touch ${file("started")}; until [ -e ${file("open")} ]; do sleep 0.02; done; echo finished`,
+		started: () => fs.existsSync(file("started")),
+		open: () => fs.writeFileSync(file("open"), ""),
+	};
+}
