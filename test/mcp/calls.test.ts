@@ -4,12 +4,12 @@ import { expect, test } from "vitest";
 import { readIfThere } from "../../src/base/files.js";
 import { type Identity, isAlive, readStat } from "../../src/base/proc.js";
 import { createServer } from "../../src/doors/mcp/index.js";
-import type { AgentRuntime } from "../../src/tools/index.js";
-import { atEnd, tempDir, until } from "../support/home.js";
-import { gate, type Result, testAgent } from "../support/mcp.js";
+import type { Runtime } from "../../src/index.js";
+import { atEnd, tempDir, testRuntime, until } from "../support/home.js";
+import { gate, type Result } from "../support/mcp.js";
 
 test("without a progress token a call answers in time, and what runs goes on", async () => {
-	const { call } = await connect(await testAgent(), { answerMs: 300 });
+	const { call } = await connect(await testRuntime(), { answerMs: 300 });
 	const door = gate();
 	const result = await call("terminal", { command: door.command, timeout: 600 });
 	expect(result).toMatchObject({ status: "running", exit_code: null, output: "started\n" });
@@ -21,14 +21,14 @@ test("without a progress token a call answers in time, and what runs goes on", a
 });
 
 test("no action takes longer than that, not even writing to a program that does not read", async () => {
-	const { call } = await connect(await testAgent(), { answerMs: 300 });
+	const { call } = await connect(await testRuntime(), { answerMs: 300 });
 	const { session_id } = await call("terminal", { command: "sleep 1000", background: true });
 	const result = await call("process", { action: "write", session_id, data: "x".repeat(1_000_000) });
 	expect(result).toMatchObject({ status: "error", error: expect.stringContaining("does not read") });
 });
 
 test("with a progress token it takes the time it was given, and says how it goes", async () => {
-	const { call } = await connect(await testAgent(), { answerMs: 1 });
+	const { call } = await connect(await testRuntime(), { answerMs: 1 });
 	const door = gate();
 	const heard: Progress[] = [];
 	const result = await call("terminal", { command: door.command }, { onprogress: (progress) => heard.push(progress) && heard.length >= 2 && door.open() });
@@ -39,7 +39,7 @@ test("with a progress token it takes the time it was given, and says how it goes
 });
 
 test("a call that is taken back ends its command and everything it started, and leaves the shell as it is", async () => {
-	const { call } = await connect(await testAgent());
+	const { call } = await connect(await testRuntime());
 	await call("terminal", { command: "cd /tmp; x=kept" });
 	const file = path.join(tempDir(), "pid");
 	const cancel = new AbortController();
@@ -55,7 +55,7 @@ test("a call that is taken back ends its command and everything it started, and 
 });
 
 test("a wait that is taken back touches nothing", async () => {
-	const { call } = await connect(await testAgent());
+	const { call } = await connect(await testRuntime());
 	const { session_id } = await call("terminal", { command: "sleep 1000", background: true });
 	const cancel = new AbortController();
 	const waiting = call("process", { action: "wait", session_id }, { signal: cancel.signal });
@@ -65,7 +65,7 @@ test("a wait that is taken back touches nothing", async () => {
 });
 
 test("a connection that closes takes nothing back", async () => {
-	const runtime = await testAgent();
+	const runtime = await testRuntime();
 	const { call, client } = await connect(runtime, { task: "mine" });
 	const door = gate();
 	const cut = call("terminal", { command: `${door.command}; x=after` });
@@ -80,7 +80,7 @@ test("a connection that closes takes nothing back", async () => {
 });
 
 test("calls of one client do not wait for each other", async () => {
-	const { call } = await connect(await testAgent());
+	const { call } = await connect(await testRuntime());
 	const door = gate();
 	const slow = call("terminal", { command: door.command });
 	await until("the command runs", door.started);
@@ -103,7 +103,7 @@ test.each([
 	["process", { action: "poll" }, "session_id"],
 	["process", { action: "poll", session_id: "proc_000000000000" }, "proc_000000000000"],
 ] as const)("what is wrong with %s %j is said in the result", async (name, args, sentence) => {
-	const { client } = await connect(await testAgent());
+	const { client } = await connect(await testRuntime());
 	const result = await client.callTool({ name, arguments: args });
 	expect(result.isError).toBe(true);
 	expect(result.structuredContent).toMatchObject({ status: expect.stringMatching(/^(error|not_found)$/), error: expect.stringContaining(sentence) });
@@ -111,14 +111,14 @@ test.each([
 });
 
 test("a timeout above the cap is cut, and a command that fails is no error of the tool", async () => {
-	const { client } = await connect(await testAgent());
+	const { client } = await connect(await testRuntime());
 	const result = await client.callTool({ name: "terminal", arguments: { command: "false", timeout: 10 ** 9 } });
 	expect(result.isError).toBeUndefined();
 	expect(result.structuredContent).toMatchObject({ status: "exited", exit_code: 1, timeout_note: expect.stringContaining("600") });
 });
 
 /** A client in this program. */
-async function connect(runtime: AgentRuntime, options: { answerMs?: number; task?: string } = {}) {
+async function connect(runtime: Runtime, options: { answerMs?: number; task?: string } = {}) {
 	const [ours, theirs] = InMemoryTransport.createLinkedPair();
 	const server = createServer(runtime, { task: "test", ...options });
 	await server.connect(theirs);

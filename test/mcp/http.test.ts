@@ -1,11 +1,11 @@
 import net from "node:net";
 import { describe, expect, test } from "vitest";
-import { until } from "../support/home.js";
-import { GENERATIONS, gate, overHttp, type Served, testAgent } from "../support/mcp.js";
+import { testRuntime, until } from "../support/home.js";
+import { GENERATIONS, gate, overHttp, type Served } from "../support/mcp.js";
 
 describe.each(GENERATIONS)("/mcp, protocol %s", (generation) => {
 	test("lists and runs the tools", async () => {
-		const { connect } = await overHttp(await testAgent());
+		const { connect } = await overHttp(await testRuntime());
 		const { client, call } = await connect({ generation });
 		expect(client.getNegotiatedProtocolVersion()).toBe(generation);
 		expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(["terminal", "process"]);
@@ -14,7 +14,7 @@ describe.each(GENERATIONS)("/mcp, protocol %s", (generation) => {
 	});
 
 	test("a task named in the URL is shared by all who name it", async () => {
-		const { connect } = await overHttp(await testAgent());
+		const { connect } = await overHttp(await testRuntime());
 		const query = "?task=team%2Fsite";
 		const [one, two, other] = [await connect({ generation, query }), await connect({ generation, query }), await connect({ generation, query: "?task=other" })];
 		await one.call("terminal", { command: "x=shared" });
@@ -23,14 +23,14 @@ describe.each(GENERATIONS)("/mcp, protocol %s", (generation) => {
 	});
 
 	test("--task is everybody's, whatever the URL says", async () => {
-		const runtime = await testAgent();
+		const runtime = await testRuntime();
 		const { connect } = await overHttp(runtime, { task: "fixed" });
 		await (await connect({ generation, query: "?task=other" })).call("terminal", { command: "sleep 1000", background: true });
 		expect(runtime.list({ task: "fixed" })).toHaveLength(1);
 	});
 
 	test("a client that is gone in the middle of a call takes nothing with it", async () => {
-		const runtime = await testAgent();
+		const runtime = await testRuntime();
 		const served = await overHttp(runtime);
 		const door = gate();
 		const gone = await cutOff(served, generation, `cd /tmp; ${door.command}; x=after`, door.started);
@@ -44,13 +44,13 @@ describe.each(GENERATIONS)("/mcp, protocol %s", (generation) => {
 	});
 
 	test("a call without a progress token answers in time", async () => {
-		const { connect } = await overHttp(await testAgent(), { answerMs: 200 });
+		const { connect } = await overHttp(await testRuntime(), { answerMs: 200 });
 		const { call } = await connect({ generation });
 		expect(await call("terminal", { command: "sleep 1000", timeout: 600 })).toMatchObject({ status: "running", exit_code: null });
 	});
 
 	test("progress arrives while the call goes on", async () => {
-		const { connect } = await overHttp(await testAgent());
+		const { connect } = await overHttp(await testRuntime());
 		const { call } = await connect({ generation });
 		const door = gate();
 		expect(await call("terminal", { command: door.command }, { onprogress: door.open })).toMatchObject({ status: "exited", output: "started\nfinished\n" });
@@ -59,7 +59,7 @@ describe.each(GENERATIONS)("/mcp, protocol %s", (generation) => {
 
 describe("sessions of the older protocol", () => {
 	test("each is a task of its own, and its shell goes with it", async () => {
-		const runtime = await testAgent();
+		const runtime = await testRuntime();
 		const { connect, request } = await overHttp(runtime);
 		const [one, other] = [await connect(), await connect()];
 		await one.call("terminal", { command: "x=1" });
@@ -73,7 +73,7 @@ describe("sessions of the older protocol", () => {
 	});
 
 	test("a call that is cancelled ends its command", async () => {
-		const runtime = await testAgent();
+		const runtime = await testRuntime();
 		const { connect } = await overHttp(runtime);
 		const { call } = await connect();
 		const door = gate();
@@ -87,7 +87,7 @@ describe("sessions of the older protocol", () => {
 	});
 
 	test("a client whose stream broke gets the result when it asks for the rest", async () => {
-		const { connect, request } = await overHttp(await testAgent());
+		const { connect, request } = await overHttp(await testRuntime());
 		const { transport } = await connect();
 		const headers = { "mcp-session-id": transport.sessionId as string, "mcp-protocol-version": "2025-11-25" };
 		const door = gate();
@@ -104,20 +104,20 @@ describe("sessions of the older protocol", () => {
 	});
 
 	test("idle ones are forgotten, and so is the oldest of too many", async () => {
-		const { connect, request } = await overHttp(await testAgent(), { limits: { sessions: 2 } });
+		const { connect, request } = await overHttp(await testRuntime(), { limits: { sessions: 2 } });
 		const ids = [];
 		for (let i = 0; i < 3; i++) ids.push((await connect()).transport.sessionId as string);
 		const list = (id: string | undefined) => request({ headers: { "mcp-session-id": id as string }, body: { jsonrpc: "2.0", id: 1, method: "tools/list" } });
 		expect((await list(ids[0])).status).toBe(404);
 		expect((await list(ids[1])).status).toBe(200);
 
-		const brief = await overHttp(await testAgent(), { limits: { idleMs: -1 } });
+		const brief = await overHttp(await testRuntime(), { limits: { idleMs: -1 } });
 		const id = (await brief.connect().catch(() => undefined))?.transport.sessionId;
 		expect(id).toBeUndefined(); // gone before its second request
 	});
 
 	test("a request of no session is refused with what to do", async () => {
-		const { request } = await overHttp(await testAgent());
+		const { request } = await overHttp(await testRuntime());
 		const answer = await request({ body: { jsonrpc: "2.0", id: 1, method: "tools/list" } });
 		expect(answer.status).toBe(400);
 		expect(await answer.text()).toContain("initialize");
@@ -130,12 +130,12 @@ test.each([
 	["another type", { body: "{}", headers: { "Content-Type": "text/plain" } }, 415],
 	["too much", { body: `"${"x".repeat(5_000_000)}"` }, 413],
 ])("%s is refused", async (_what, init, status) => {
-	const { request } = await overHttp(await testAgent());
+	const { request } = await overHttp(await testRuntime());
 	expect((await request(init)).status).toBe(status);
 });
 
 test("a megabyte of command text is no problem", async () => {
-	const { connect } = await overHttp(await testAgent());
+	const { connect } = await overHttp(await testRuntime());
 	const { call } = await connect();
 	expect((await call("terminal", { command: `: ${"x".repeat(1_000_000)}; echo fine` })).output).toBe("fine\n");
 });

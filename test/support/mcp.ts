@@ -4,7 +4,7 @@ import { Client, type ClientCapabilities, StreamableHTTPClientTransport } from "
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { serveHttp } from "../../src/doors/http/index.js";
 import { type HttpDoor, httpDoor } from "../../src/doors/mcp/index.js";
-import { type AgentRuntime, openAgentRuntime } from "../../src/tools/index.js";
+import { openRuntime, type Runtime } from "../../src/index.js";
 import { CLI } from "./cli.js";
 import { atEnd, endAll, tempDir } from "./home.js";
 
@@ -36,18 +36,10 @@ const connected = (client: Client): Connected => ({
 	call: async (name, args, options) => (await client.callTool({ name, arguments: args }, options)).structuredContent as Result,
 });
 
-/** A runtime with tools on a home of its own; everything in it is ended with the test. */
-export async function testAgent(options: Parameters<typeof openAgentRuntime>[0] = {}): Promise<AgentRuntime> {
-	const home = options.home ?? tempDir("home");
-	const runtime = await openAgentRuntime({ warm: 0, ...options, home });
-	atEnd(() => endAll(runtime));
-	return runtime;
-}
-
 /** A home for servers that are programs of their own. Ended with the test are also the shells they leave. */
 export function testHome(): string {
 	const home = tempDir("home");
-	atEnd(async () => endAll(await openAgentRuntime({ home, warm: 0 })));
+	atEnd(async () => endAll(await openRuntime({ home, warm: 0 })));
 	return home;
 }
 
@@ -75,7 +67,7 @@ export interface Served {
 }
 
 /** The HTTP door on a runtime. */
-export async function overHttp(runtime: AgentRuntime, options: Parameters<typeof httpDoor>[1] = {}): Promise<Served> {
+export async function overHttp(runtime: Runtime, options: Parameters<typeof httpDoor>[1] = {}): Promise<Served> {
 	const token = "t".repeat(32);
 	const door = httpDoor(runtime, options);
 	const server = await serveHttp({ host: "127.0.0.1", port: 0, token, routes: { "/mcp": (request) => door.fetch(request) } });

@@ -10,6 +10,8 @@ export interface DoorOptions {
 	/** The task of everybody; without it each session is its own. */
 	readonly task?: string;
 	readonly answerMs?: number;
+	/** After how long a call becomes a task, for clients that know those. */
+	readonly quickMs?: number;
 	readonly onError?: (error: Error) => void;
 	readonly limits?: { readonly sessions?: number; readonly idleMs?: number };
 }
@@ -23,9 +25,9 @@ export interface HttpDoor {
 }
 
 /** What answers at /mcp, for a runtime. */
-export function httpDoor(runtime: AgentRuntime, { answerMs, ...options }: DoorOptions = {}): HttpDoor {
+export function httpDoor(runtime: AgentRuntime, { answerMs, quickMs, ...options }: DoorOptions = {}): HttpDoor {
 	const calls = new Calls();
-	const tasks = new CallTasks();
+	const tasks = new CallTasks(quickMs === undefined ? {} : { quickMs });
 	const http = new McpHttp({
 		...options,
 		server: ({ task, modern }) => createServer(runtime, { task, calls, ...(answerMs === undefined ? {} : { answerMs }), ...(modern ? { tasks } : {}) }),

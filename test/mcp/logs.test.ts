@@ -1,0 +1,128 @@
+import { describe, expect, test } from "vitest";
+import { namesIn, readIfThere } from "../../src/base/files.js";
+import { testRuntime, until } from "../support/home.js";
+import { type Connected, GENERATIONS, type Generation, overHttp, overStdio, testHome } from "../support/mcp.js";
+
+describe.each(GENERATIONS)("logs as resources, protocol %s", (generation) => {
+	test("each process of the task has one, newest first, and nobody else's can be read", async () => {
+		const { connect } = await overHttp(await testRuntime());
+		const [mine, other] = [await connect({ generation, query: "?task=mine" }), await connect({ generation, query: "?task=other" })];
+		const { session_id: first } = await mine.call("terminal", { command: "echo one;   echo two", background: true });
+		const { session_id: second } = await mine.call("terminal", { command: "sleep 1000", background: true });
+		const { resources } = await mine.client.listResources();
+		expect(resources.map(({ uri }) => uri)).toEqual([uriOf(second), uriOf(first)]);
+		expect(resources[1]).toMatchObject({ title: "echo one; echo two", mimeType: "text/plain" });
+		await mine.call("process", { action: "wait", session_id: first });
+		expect((await mine.client.readResource({ uri: uriOf(first) })).contents).toMatchObject([{ text: "one\ntwo\n", mimeType: "text/plain" }]);
+		expect((await other.client.listResources()).resources).toEqual([]);
+		for (const [{ client }, uri] of [
+			[other, uriOf(first)],
+			[mine, uriOf("proc_000000000000")],
+			[mine, `${uriOf(first)}/more`],
+			[mine, "file:///etc/passwd"],
+		] as const)
+			await expect(client.readResource({ uri })).rejects.toThrow(/not found/i);
+	});
+
+	test("the template says how a log is named", async () => {
+		const { client } = await (await overHttp(await testRuntime())).connect({ generation });
+		expect((await client.listResourceTemplates()).resourceTemplates).toMatchObject([{ uriTemplate: "holdfast://process/{session_id}/log" }]);
+	});
+
+	test("a long one is its end, from the start of a line, and says what is left out", async () => {
+		const { client, call } = await (await overHttp(await testRuntime())).connect({ generation });
+		const { session_id } = await call("terminal", { command: "seq 1 100000; echo ü", background: true });
+		await call("process", { action: "wait", session_id });
+		const [content] = (await client.readResource({ uri: uriOf(session_id) })).contents as [{ text: string; _meta: { byte_offset: number } }];
+		const [note, line, ...rest] = content.text.split("\n");
+		expect(note).toBe(
+			`[${content._meta.byte_offset} bytes before this are left out; process(action="log", session_id="${session_id}", byte_offset=…) reads them]`,
+		);
+		expect(line).toMatch(/^\d{5}$/);
+		expect(rest.slice(-3)).toEqual(["100000", "ü", ""]);
+		expect(Buffer.byteLength(content.text)).toBeLessThan(201_000);
+	});
+
+	test("who subscribes is told when one grew, and not any more after that", async () => {
+		const { connect } = await overHttp(await testRuntime());
+		await subscribing(await connect({ generation }), generation, process.pid);
+	});
+
+	test("over stdio too", async () => {
+		const connected = await overStdio(testHome(), [], { generation });
+		await subscribing(connected, generation, connected.transport.pid as number);
+	});
+
+	test("who is gone is not watched for", async () => {
+		const { connect } = await overHttp(await testRuntime());
+		const { client, call } = await connect({ generation });
+		const { session_id } = await call("terminal", { command: "sleep 1000", background: true });
+		await subscribe({ client, call }, generation, uriOf(session_id));
+		await client.close(); // leaks.ts finds what still watches
+	});
+});
+
+test("a flood is an update now and then, not one for each piece", async () => {
+	const { client, call } = await (await overHttp(await testRuntime())).connect();
+	const { session_id } = await call("terminal", { command: "read; seq 1 300000", background: true });
+	const updates = count(client);
+	await client.subscribeResource({ uri: uriOf(session_id) });
+	await call("process", { action: "submit", session_id, data: "" });
+	await call("process", { action: "wait", session_id });
+	await until("an update", () => updates.length > 0);
+	expect(updates.length).toBeLessThan(10);
+});
+
+test("no process can be subscribed to that is not there", async () => {
+	const { client } = await (await overHttp(await testRuntime())).connect();
+	await expect(client.subscribeResource({ uri: uriOf("proc_000000000000") })).rejects.toThrow(/not found/i);
+});
+
+/** One line before, one while subscribed, one after. */
+async function subscribing(connected: Connected, generation: Generation, server: number): Promise<void> {
+	const { client, call } = connected;
+	const { session_id } = await call("terminal", { command: "echo before; while read line; do echo $line; done", background: true });
+	const uri = uriOf(session_id);
+	const shows = async (text: string) => {
+		for (;;) {
+			const [content] = (await client.readResource({ uri })).contents as [{ text: string }];
+			if (content.text.includes(text)) return;
+		}
+	};
+	await shows("before");
+	const updates = count(client);
+	const watched = watchesOf(server);
+	const end = await subscribe(connected, generation, uri);
+	await call("process", { action: "submit", session_id, data: "while" });
+	await until("an update", () => updates.length > 0);
+	expect(updates).toEqual([uri]);
+	await end();
+	await until("nobody watches any more", () => watchesOf(server) === watched);
+	await call("process", { action: "submit", session_id, data: "after" });
+	await shows("after");
+	expect(updates).toEqual([uri]);
+}
+
+/** How many directories a program watches. */
+function watchesOf(pid: number): number {
+	const dir = `/proc/${pid}/fdinfo`;
+	return namesIn(dir).reduce((sum, fd) => sum + (readIfThere(`${dir}/${fd}`)?.match(/^inotify wd/gm)?.length ?? 0), 0);
+}
+
+const uriOf = (id: string): string => `holdfast://process/${id}/log`;
+
+function count(client: Connected["client"]): string[] {
+	const updates: string[] = [];
+	client.setNotificationHandler("notifications/resources/updated", ({ params }) => void updates.push(params.uri));
+	return updates;
+}
+
+/** In the way of each generation. Returns what ends it. */
+async function subscribe({ client }: Connected, generation: Generation, uri: string): Promise<() => Promise<unknown>> {
+	if (generation === "2025-11-25") {
+		await client.subscribeResource({ uri });
+		return () => client.unsubscribeResource({ uri });
+	}
+	const subscription = await client.listen({ resourceSubscriptions: [uri] });
+	return () => subscription.close();
+}
