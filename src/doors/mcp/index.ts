@@ -4,3 +4,4 @@ export { McpHttp } from "./http.js";
 export { createServer } from "./server.js";
 export { serveStdio } from "./stdio.js";
 export { newTask } from "./task.js";
+export { CallTasks, declaresTasks, serveTasks, TASKS } from "./tasks.js";
