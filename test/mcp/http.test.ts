@@ -147,7 +147,8 @@ async function cutOff(served: Served, generation: string, command: string, start
 		generation === "2025-11-25"
 			? {}
 			: { _meta: { "io.modelcontextprotocol/protocolVersion": generation, "io.modelcontextprotocol/clientCapabilities": {}, progressToken: 1 } };
-	const session = generation === "2025-11-25" ? { "mcp-session-id": (await served.connect({ query: "?task=mine" })).transport.sessionId as string } : {};
+	const session: Record<string, string> =
+		generation === "2025-11-25" ? { "mcp-session-id": (await served.connect({ query: "?task=mine" })).transport.sessionId as string } : {};
 	const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "terminal", arguments: { command }, ...meta } });
 	const headers: Record<string, string> = {
 		Host: url.host,

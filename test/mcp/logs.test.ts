@@ -33,14 +33,12 @@ describe.each(GENERATIONS)("logs as resources, protocol %s", (generation) => {
 		const { client, call } = await (await overHttp(await testRuntime())).connect({ generation });
 		const { session_id } = await call("terminal", { command: "seq 1 100000; echo ü", background: true });
 		await call("process", { action: "wait", session_id });
-		const [content] = (await client.readResource({ uri: uriOf(session_id) })).contents as [{ text: string; _meta: { byte_offset: number } }];
-		const [note, line, ...rest] = content.text.split("\n");
-		expect(note).toBe(
-			`[${content._meta.byte_offset} bytes before this are left out; process(action="log", session_id="${session_id}", byte_offset=…) reads them]`,
-		);
+		const { text, _meta } = await read(client, uriOf(session_id));
+		const [note, line, ...rest] = text.split("\n");
+		expect(note).toBe(`[${_meta.byte_offset} bytes before this are left out; process(action="log", session_id="${session_id}", byte_offset=…) reads them]`);
 		expect(line).toMatch(/^\d{5}$/);
 		expect(rest.slice(-3)).toEqual(["100000", "ü", ""]);
-		expect(Buffer.byteLength(content.text)).toBeLessThan(201_000);
+		expect(Buffer.byteLength(text)).toBeLessThan(201_000);
 	});
 
 	test("who subscribes is told when one grew, and not any more after that", async () => {
@@ -84,10 +82,7 @@ async function subscribing(connected: Connected, generation: Generation, server:
 	const { session_id } = await call("terminal", { command: "echo before; while read line; do echo $line; done", background: true });
 	const uri = uriOf(session_id);
 	const shows = async (text: string) => {
-		for (;;) {
-			const [content] = (await client.readResource({ uri })).contents as [{ text: string }];
-			if (content.text.includes(text)) return;
-		}
+		while (!(await read(client, uri)).text.includes(text));
 	};
 	await shows("before");
 	const updates = count(client);
@@ -107,6 +102,11 @@ async function subscribing(connected: Connected, generation: Generation, server:
 function watchesOf(pid: number): number {
 	const dir = `/proc/${pid}/fdinfo`;
 	return namesIn(dir).reduce((sum, fd) => sum + (readIfThere(`${dir}/${fd}`)?.match(/^inotify wd/gm)?.length ?? 0), 0);
+}
+
+async function read(client: Connected["client"], uri: string): Promise<{ text: string; _meta: { byte_offset: number } }> {
+	const { contents } = await client.readResource({ uri });
+	return contents[0] as unknown as { text: string; _meta: { byte_offset: number } };
 }
 
 const uriOf = (id: string): string => `holdfast://process/${id}/log`;

@@ -2,6 +2,7 @@
 import { type ListToolsResult, ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server";
 import { packageVersion } from "../../base/version.js";
 import { type AgentRuntime, TOOLS } from "../../tools/index.js";
+import { announceNotices } from "./announce.js";
 import { ANSWER_MS, type Caller, callTool, runTool } from "./call.js";
 import { Calls } from "./calls.js";
 import { INSTRUCTIONS } from "./instructions.js";
@@ -41,7 +42,10 @@ export function createServer(runtime: AgentRuntime, options: ServerOptions): Ser
 	);
 	serveTools(server, { runtime, calls: new Calls(), answerMs: ANSWER_MS, ...options });
 	if (options.tasks) serveTasks(server, options.tasks, options.task);
-	serveLogs(server, runtime, options.task);
+	const closed = new AbortController();
+	serveLogs(server, runtime, options.task, closed.signal);
+	server.oninitialized = () => void announceNotices(server, runtime, options.task, closed.signal);
+	server.onclose = () => closed.abort();
 	return server;
 }
 
@@ -57,7 +61,7 @@ function serveTools(server: Server, caller: Caller & Pick<ServerOptions, "tasks"
 	});
 }
 
-function serveLogs(server: Server, runtime: AgentRuntime, task: string): void {
+function serveLogs(server: Server, runtime: AgentRuntime, task: string, closed: AbortSignal): void {
 	const watches = new LogWatches((uri) => void server.sendResourceUpdated({ uri }).catch(() => {})); // the connection is gone
 	const subscribed = new Map<string, () => void>();
 	server.setRequestHandler("resources/list", () => listLogs(runtime, task));
@@ -72,5 +76,5 @@ function serveLogs(server: Server, runtime: AgentRuntime, task: string): void {
 		subscribed.delete(uri);
 		return {};
 	});
-	server.onclose = () => watches.close();
+	closed.addEventListener("abort", () => watches.close());
 }

@@ -35,7 +35,7 @@ interface CallTask {
 	end?: { status: "completed"; result: CallToolResult } | { status: "failed"; error: { code: number; message: string } } | { status: "cancelled" };
 }
 
-type Work = (call: { signal: AbortSignal; progress: (message: string) => void }) => Promise<CallToolResult>;
+type Work = (call: { signal: AbortSignal; progress: (message: string) => void; gone: () => boolean }) => Promise<CallToolResult>;
 
 export class CallTasks {
 	readonly #quickMs: number;
@@ -54,6 +54,7 @@ export class CallTasks {
 		taken.addEventListener("abort", stop);
 		const done = work({
 			signal: task.stop.signal,
+			gone: () => this.#tasks.has(task.id), // whether anybody asks for the result is not sure; news come with a result that is
 			progress: (message) => {
 				task.message = message;
 				task.updatedAt = Date.now();
