@@ -1,7 +1,6 @@
-import net from "node:net";
 import { describe, expect, test } from "vitest";
 import { testRuntime, until } from "../support/home.js";
-import { GENERATIONS, gate, overHttp, type Served } from "../support/mcp.js";
+import { cutOff, GENERATIONS, gate, overHttp } from "../support/mcp.js";
 
 describe.each(GENERATIONS)("/mcp, protocol %s", (generation) => {
 	test("lists and runs the tools", async () => {
@@ -139,35 +138,6 @@ test("a megabyte of command text is no problem", async () => {
 	const { call } = await connect();
 	expect((await call("terminal", { command: `: ${"x".repeat(1_000_000)}; echo fine` })).output).toBe("fine\n");
 });
-
-/** Send a call on a connection of its own, and break that off once the command runs. */
-async function cutOff(served: Served, generation: string, command: string, started: () => boolean): Promise<net.Socket> {
-	const url = new URL(`${served.url}?task=mine`);
-	const meta =
-		generation === "2025-11-25"
-			? {}
-			: { _meta: { "io.modelcontextprotocol/protocolVersion": generation, "io.modelcontextprotocol/clientCapabilities": {}, progressToken: 1 } };
-	const session: Record<string, string> =
-		generation === "2025-11-25" ? { "mcp-session-id": (await served.connect({ query: "?task=mine" })).transport.sessionId as string } : {};
-	const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "terminal", arguments: { command }, ...meta } });
-	const headers: Record<string, string> = {
-		Host: url.host,
-		Authorization: `Bearer ${served.token}`,
-		Accept: "application/json, text/event-stream",
-		"Content-Type": "application/json",
-		"Content-Length": String(Buffer.byteLength(body)),
-		"MCP-Protocol-Version": generation,
-		"Mcp-Method": "tools/call",
-		"Mcp-Name": "terminal",
-		...session,
-	};
-	const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-	const socket = net.connect(Number(url.port), url.hostname);
-	socket.write(`POST ${url.pathname}${url.search} HTTP/1.1\r\n${head.join("")}\r\n${body}`);
-	await until("the command runs", started);
-	socket.destroy();
-	return socket;
-}
 
 async function firstMatch(response: Response, pattern: RegExp): Promise<string> {
 	let text = "";

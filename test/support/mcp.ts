@@ -1,12 +1,13 @@
 import fs from "node:fs";
+import net from "node:net";
 import path from "node:path";
 import { Client, type ClientCapabilities, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { serveHttp } from "../../src/doors/http/index.js";
 import { type HttpDoor, httpDoor } from "../../src/doors/mcp/index.js";
-import { openRuntime, type Runtime } from "../../src/index.js";
+import { openRuntime, type ProcessResult, type Runtime, type TerminalResult } from "../../src/index.js";
 import { CLI } from "./cli.js";
-import { atEnd, endAll, tempDir } from "./home.js";
+import { atEnd, endAll, tempDir, until } from "./home.js";
 
 /** Both generations of the protocol. */
 export const GENERATIONS = ["2025-11-25", "2026-07-28"] as const;
@@ -18,7 +19,8 @@ export interface Connected {
 	call(name: "terminal" | "process", args: Record<string, unknown>, options?: Parameters<Client["callTool"]>[1]): Promise<Result>;
 }
 
-export type Result = Record<string, unknown> & { status: string; output: string; session_id: string; exit_code: number | null; note?: string };
+/** All that either tool may give back; an id where one is expected. */
+export type Result = TerminalResult & ProcessResult & { session_id: string };
 
 export interface ClientOptions {
 	readonly generation?: Generation;
@@ -105,4 +107,33 @@ export function gate(dir = tempDir("gate")): { command: string; started: () => b
 		started: () => fs.existsSync(file("started")),
 		open: () => fs.writeFileSync(file("open"), ""),
 	};
+}
+
+/** Send a call on a connection of its own, and break that off once the command runs. */
+export async function cutOff(served: Served, generation: Generation, command: string, started: () => boolean): Promise<net.Socket> {
+	const url = new URL(`${served.url}?task=mine`);
+	const meta =
+		generation === "2025-11-25"
+			? {}
+			: { _meta: { "io.modelcontextprotocol/protocolVersion": generation, "io.modelcontextprotocol/clientCapabilities": {}, progressToken: 1 } };
+	const session: Record<string, string> =
+		generation === "2025-11-25" ? { "mcp-session-id": (await served.connect({ query: "?task=mine" })).transport.sessionId as string } : {};
+	const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "terminal", arguments: { command }, ...meta } });
+	const headers: Record<string, string> = {
+		Host: url.host,
+		Authorization: `Bearer ${served.token}`,
+		Accept: "application/json, text/event-stream",
+		"Content-Type": "application/json",
+		"Content-Length": String(Buffer.byteLength(body)),
+		"MCP-Protocol-Version": generation,
+		"Mcp-Method": "tools/call",
+		"Mcp-Name": "terminal",
+		...session,
+	};
+	const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+	const socket = net.connect(Number(url.port), url.hostname);
+	socket.write(`POST ${url.pathname}${url.search} HTTP/1.1\r\n${head.join("")}\r\n${body}`);
+	await until("the command runs", started);
+	socket.destroy();
+	return socket;
 }
