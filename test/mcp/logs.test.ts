@@ -7,11 +7,11 @@ describe.each(GENERATIONS)("logs as resources, protocol %s", (generation) => {
 	test("each process of the task has one, newest first, and nobody else's can be read", async () => {
 		const { connect } = await overHttp(await testRuntime());
 		const [mine, other] = [await connect({ generation, query: "?task=mine" }), await connect({ generation, query: "?task=other" })];
-		const { session_id: first } = await mine.call("terminal", { command: "echo one;   echo two", background: true });
+		const { session_id: first } = await mine.call("terminal", { command: "echo one;   printf '\\033[1mtwo\\033[0m\\n'", background: true });
 		const { session_id: second } = await mine.call("terminal", { command: "sleep 1000", background: true });
 		const { resources } = await mine.client.listResources();
 		expect(resources.map(({ uri }) => uri)).toEqual([uriOf(second), uriOf(first)]);
-		expect(resources[1]).toMatchObject({ title: "echo one; echo two", mimeType: "text/plain" });
+		expect(resources[1]).toMatchObject({ title: "echo one; printf '\\033[1mtwo\\033[0m\\n'", mimeType: "text/plain" });
 		await mine.call("process", { action: "wait", session_id: first });
 		expect((await mine.client.readResource({ uri: uriOf(first) })).contents).toMatchObject([{ text: "one\ntwo\n", mimeType: "text/plain" }]);
 		expect((await other.client.listResources()).resources).toEqual([]);

@@ -1,5 +1,6 @@
 /** The log of each process as a resource, `holdfast://process/ID/log`, for the task whose process it is. Shells are none: what they print belongs to commands. */
 import { type ListResourcesResult, type ReadResourceResult, ResourceNotFoundError } from "@modelcontextprotocol/server";
+import { plainText } from "../../base/ansi.js";
 import { HoldfastError } from "../../base/errors.js";
 import { isId } from "../../base/ids.js";
 import { utf8, wholeCharacters } from "../../base/text.js";
@@ -39,7 +40,8 @@ export function readLog(runtime: Runtime, task: string, uri: string): ReadResour
 	const bytes = slice.bytes.subarray(0, wholeCharacters(slice.bytes));
 	const from = slice.offset === 0 ? 0 : lineStart(bytes);
 	const offset = slice.offset + from;
-	const text = utf8(bytes.subarray(from));
+	const raw = utf8(bytes.subarray(from));
+	const text = process.spec.terminal ? raw : plainText(raw);
 	const left = offset === 0 ? "" : `[${offset} bytes before this are left out; process(action="log", session_id="${process.id}", byte_offset=…) reads them]\n`;
 	return { contents: [{ uri, mimeType: MIME, text: left + text, _meta: { byte_offset: offset, next_offset: offset + bytes.length - from } }] };
 }

@@ -1,13 +1,14 @@
 /** An MCP server on a runtime: the tools, and the logs as resources. One is made for each connection, whatever carries it. */
-import { type ListToolsResult, ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server";
+import { ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server";
 import { packageVersion } from "../../base/version.js";
-import { type AgentRuntime, TOOLS } from "../../tools/index.js";
+import type { AgentRuntime } from "../../tools/index.js";
 import { announceNotices } from "./announce.js";
 import { ANSWER_MS, type Caller, callTool, runTool } from "./call.js";
 import { Calls } from "./calls.js";
 import { INSTRUCTIONS } from "./instructions.js";
 import { LOG_TEMPLATE, listLogs, processAt, readLog } from "./logs.js";
 import { type CallTasks, declaresTasks, serveTasks, TASKS } from "./tasks.js";
+import { toolsOf } from "./tools.js";
 import { LogWatches } from "./watches.js";
 
 export interface ServerOptions {
@@ -21,16 +22,6 @@ export interface ServerOptions {
 }
 
 const VERSION = packageVersion();
-const LISTED = {
-	tools: TOOLS.map(({ name, title, description, inputSchema, outputSchema, annotations }) => ({
-		name,
-		title,
-		description,
-		inputSchema,
-		outputSchema,
-		annotations,
-	})),
-} as ListToolsResult;
 
 export function createServer(runtime: AgentRuntime, options: ServerOptions): Server {
 	const server = new Server(
@@ -50,12 +41,13 @@ export function createServer(runtime: AgentRuntime, options: ServerOptions): Ser
 }
 
 function serveTools(server: Server, caller: Caller & Pick<ServerOptions, "tasks">): void {
-	const { task, tasks } = caller;
-	server.setRequestHandler("tools/list", () => LISTED);
+	const { runtime, task, tasks } = caller;
+	server.setRequestHandler("tools/list", () => toolsOf(runtime).listed);
 	server.setRequestHandler("tools/call", ({ params: { name, arguments: args } }, context) => {
-		const tool = TOOLS.find((candidate) => candidate.name === name);
+		const { tools } = toolsOf(runtime);
+		const tool = tools.find((candidate) => candidate.name === name);
 		if (!tool)
-			throw new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no tool "${name}"; there are ${TOOLS.map((known) => known.name).join(" and ")}`);
+			throw new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no tool "${name}"; there are ${tools.map((known) => known.name).join(" and ")}`);
 		if (tasks && declaresTasks(context)) return tasks.run(task, context, (call) => runTool(caller, tool, args, call));
 		return callTool(caller, tool, args, context);
 	});
