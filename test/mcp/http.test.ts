@@ -86,7 +86,7 @@ describe("sessions of the older protocol", () => {
 	});
 
 	test("a client whose stream broke gets the result when it asks for the rest", async () => {
-		const { connect, request } = await overHttp(await testRuntime());
+		const { connect, request, door: mcp } = await overHttp(await testRuntime());
 		const { transport } = await connect();
 		const headers = { "mcp-session-id": transport.sessionId as string, "mcp-protocol-version": "2025-11-25" };
 		const door = gate();
@@ -96,6 +96,7 @@ describe("sessions of the older protocol", () => {
 		const id = /^id: (.*)$/m.exec(event)?.[1] as string;
 		await reader.cancel();
 		door.open();
+		await until("the call has ended", () => !mcp.busy);
 		const resume = () => request({ method: "GET", headers: { ...headers, "last-event-id": id } });
 		let rest = await resume();
 		while (rest.status === 409) rest = await resume(); // it has not noticed yet that the first stream is gone

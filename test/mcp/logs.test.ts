@@ -1,5 +1,9 @@
+import fs from "node:fs";
+import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { namesIn, readIfThere } from "../../src/base/files.js";
+import type { Home } from "../../src/base/home.js";
+import { procDir } from "../../src/keeper/layout.js";
 import { testRuntime, until } from "../support/home.js";
 import { type Connected, GENERATIONS, type Generation, overHttp, overStdio, testHome } from "../support/mcp.js";
 
@@ -42,27 +46,34 @@ describe.each(GENERATIONS)("logs as resources, protocol %s", (generation) => {
 	});
 
 	test("who subscribes is told when one grew, and not any more after that", async () => {
-		const { connect } = await overHttp(await testRuntime());
-		await subscribing(await connect({ generation }), generation, process.pid);
+		const runtime = await testRuntime();
+		const { connect } = await overHttp(runtime);
+		await subscribing(await connect({ generation }), generation, { pid: process.pid, home: runtime.home.root });
 	});
 
 	test("over stdio too", async () => {
-		const connected = await overStdio(testHome(), [], { generation });
-		await subscribing(connected, generation, connected.transport.pid as number);
+		const home = testHome();
+		const connected = await overStdio(home, [], { generation });
+		await subscribing(connected, generation, { pid: connected.transport.pid as number, home });
 	});
 
 	test("who is gone is not watched for", async () => {
-		const { connect } = await overHttp(await testRuntime());
-		const { client, call } = await connect({ generation });
-		const { session_id } = await call("terminal", { command: "sleep 1000", background: true });
-		await subscribe({ client, call }, generation, uriOf(session_id));
-		await client.close(); // leaks.ts finds what still watches
+		const runtime = await testRuntime();
+		const { id } = await runtime.spawn({ command: "sleep 1000", task: "mine" });
+		const { connect } = await overHttp(runtime);
+		const server = { pid: process.pid, home: runtime.home.root };
+		const connected = await connect({ generation, query: "?task=mine" });
+		await subscribe(connected, generation, uriOf(id));
+		await until("it is watched", () => watches(server, id));
+		await connected.transport.terminateSession();
+		await connected.client.close();
+		await until("nobody watches any more", () => !watches(server, id));
 	});
 });
 
 test("a flood is an update now and then, not one for each piece", async () => {
 	const { client, call } = await (await overHttp(await testRuntime())).connect();
-	const { session_id } = await call("terminal", { command: "read; seq 1 300000", background: true });
+	const { session_id } = await call("terminal", { command: "read; for i in $(seq 1 200); do echo $i; sleep 0.01; done", background: true });
 	const updates = count(client);
 	await client.subscribeResource({ uri: uriOf(session_id) });
 	await call("process", { action: "submit", session_id, data: "" });
@@ -77,7 +88,7 @@ test("no process can be subscribed to that is not there", async () => {
 });
 
 /** One line before, one while subscribed, one after. */
-async function subscribing(connected: Connected, generation: Generation, server: number): Promise<void> {
+async function subscribing(connected: Connected, generation: Generation, server: { pid: number; home: string }): Promise<void> {
 	const { client, call } = connected;
 	const { session_id } = await call("terminal", { command: "echo before; while read line; do echo $line; done", background: true });
 	const uri = uriOf(session_id);
@@ -86,22 +97,25 @@ async function subscribing(connected: Connected, generation: Generation, server:
 	};
 	await shows("before");
 	const updates = count(client);
-	const watched = watchesOf(server);
+	const never = await subscribe(connected, generation, uri);
+	await until("it is watched", () => watches(server, session_id));
+	await never();
+	await until("nobody watches any more", () => !watches(server, session_id));
 	const end = await subscribe(connected, generation, uri);
 	await call("process", { action: "submit", session_id, data: "while" });
 	await until("an update", () => updates.length > 0);
 	expect(updates).toEqual([uri]);
 	await end();
-	await until("nobody watches any more", () => watchesOf(server) === watched);
 	await call("process", { action: "submit", session_id, data: "after" });
 	await shows("after");
 	expect(updates).toEqual([uri]);
 }
 
-/** How many directories a program watches. */
-function watchesOf(pid: number): number {
+/** Does a program watch the directory of a process? */
+function watches({ pid, home }: { pid: number; home: string }, id: string): boolean {
+	const inode = fs.statSync(procDir({ procs: path.join(home, "procs") } as Home, id)).ino.toString(16);
 	const dir = `/proc/${pid}/fdinfo`;
-	return namesIn(dir).reduce((sum, fd) => sum + (readIfThere(`${dir}/${fd}`)?.match(/^inotify wd/gm)?.length ?? 0), 0);
+	return namesIn(dir).some((fd) => readIfThere(`${dir}/${fd}`)?.includes(` ino:${inode} `));
 }
 
 async function read(client: Connected["client"], uri: string): Promise<{ text: string; _meta: { byte_offset: number } }> {
