@@ -1,6 +1,10 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import fs from "node:fs";
 import { describe, expect, test } from "vitest";
-import { testRuntime, until } from "../support/home.js";
-import { cutOff, GENERATIONS, gate, overHttp } from "../support/mcp.js";
+import { CLI, cli } from "../support/cli.js";
+import { atEnd, testRuntime, until } from "../support/home.js";
+import { connectTo, cutOff, GENERATIONS, gate, overHttp, testHome } from "../support/mcp.js";
 
 describe.each(GENERATIONS)("/mcp, protocol %s", (generation) => {
 	test("lists and runs the tools", async () => {
@@ -139,6 +143,52 @@ test("a megabyte of command text is no problem", async () => {
 	const { call } = await connect();
 	expect((await call("terminal", { command: `: ${"x".repeat(1_000_000)}; echo fine` })).output).toBe("fine\n");
 });
+
+describe("holdfast mcp --http", () => {
+	test("says where it is and where the token is, and ends properly", async () => {
+		const home = testHome();
+		const { url, token_file, child } = await program(home);
+		expect(fs.statSync(token_file).mode & 0o777).toBe(0o600);
+		const { call } = await connectTo(url, fs.readFileSync(token_file, "utf8").trim());
+		expect((await call("terminal", { command: "echo over HTTP" })).output).toBe("over HTTP\n");
+		child.kill("SIGTERM");
+		expect(await once(child, "exit")).toEqual([0, null]);
+	});
+
+	test("a second one on the same home has the same token and shares what there is, on another port", async () => {
+		const home = testHome();
+		const [one, other] = await Promise.all([program(home), program(home)]);
+		expect(other.token_file).toBe(one.token_file);
+		const token = fs.readFileSync(one.token_file, "utf8").trim();
+		await (await connectTo(`${one.url}?task=both`, token)).call("terminal", { command: "x=shared" });
+		expect((await (await connectTo(`${other.url}?task=both`, token)).call("terminal", { command: "echo $x" })).output).toBe("shared\n");
+		const { code, stderr } = await cli(home, ["mcp", "--http", "--port", new URL(one.url).port]);
+		expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining("something already listens") });
+	});
+
+	test("killed and started again, a client of the newer protocol does not even notice", async () => {
+		const home = testHome();
+		const { url, token_file, child } = await program(home);
+		const { call } = await connectTo(url, fs.readFileSync(token_file, "utf8").trim(), { generation: "2026-07-28" });
+		await call("terminal", { command: "cd /tmp; x=kept" });
+		const { session_id } = await call("terminal", { command: "sleep 1000", background: true });
+		child.kill("SIGKILL");
+		await once(child, "exit");
+		await program(home, new URL(url).port);
+		expect((await call("terminal", { command: "pwd; echo $x" })).output).toBe("/tmp\nkept\n");
+		expect(await call("process", { action: "poll", session_id })).toMatchObject({ status: "running" });
+	});
+});
+
+/** `holdfast mcp --http`, on any port. */
+async function program(home: string, port = "0"): Promise<{ url: string; token_file: string; child: ChildProcess }> {
+	const child = spawn(process.execPath, [CLI, "mcp", "--http", "--port", port, "--json", "--home", home], { stdio: ["ignore", "pipe", "inherit"] });
+	atEnd(async () => {
+		if (child.exitCode === null && child.kill("SIGKILL")) await once(child, "exit");
+	});
+	const [line] = (await once(child.stdout, "data")) as [Buffer];
+	return { ...(JSON.parse(line.toString("utf8")) as { url: string; token_file: string }), child };
+}
 
 async function firstMatch(response: Response, pattern: RegExp): Promise<string> {
 	let text = "";

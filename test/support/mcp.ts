@@ -78,25 +78,27 @@ export async function overHttp(runtime: Runtime, options: Parameters<typeof http
 		await server.close();
 	});
 	const url = `${server.origin}/mcp`;
-	const authorization = { Authorization: `Bearer ${token}` };
 	return {
 		url,
 		token,
 		door,
-		connect: async ({ query = "", ...rest } = {}) => {
-			const client = newClient(rest);
-			const transport = new StreamableHTTPClientTransport(new URL(url + query), { requestInit: { headers: authorization } });
-			atEnd(() => client.close());
-			await client.connect(transport);
-			return { ...connected(client), transport };
-		},
+		connect: ({ query = "", ...rest } = {}) => connectTo(url + query, token, rest),
 		request: ({ method = "POST", headers = {}, body } = {}) =>
 			fetch(url, {
 				method,
-				headers: { ...authorization, "Content-Type": "application/json", Accept: "application/json, text/event-stream", ...headers },
+				headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json", Accept: "application/json, text/event-stream", ...headers },
 				...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
 			}),
 	};
+}
+
+/** The real client over HTTP. */
+export async function connectTo(url: string, token: string, options: ClientOptions = {}): Promise<Connected & { transport: StreamableHTTPClientTransport }> {
+	const client = newClient(options);
+	const transport = new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: { Authorization: `Bearer ${token}` } } });
+	atEnd(() => client.close());
+	await client.connect(transport);
+	return { ...connected(client), transport };
 }
 
 /** A command that says it has started, and ends when it is told to. */

@@ -41,7 +41,7 @@ async function overStdio(call: Call): Promise<void> {
 	await using runtime = await openRuntime(call);
 	const named = typeof call.values.task === "string" ? call.values.task : undefined;
 	const task = named ?? newTask();
-	const door = serveStdio(runtime, { task, onError: (error) => call.out.note(`holdfast mcp: ${error.message}`) });
+	const door = serveStdio(runtime, { task, onError: (error) => report(call, error) });
 	await Promise.race([door.closed, stopped()]);
 	leaveIf(door.busy);
 	await door.close();
@@ -62,7 +62,7 @@ async function overHttp(call: Call): Promise<void> {
 	const tokenFile = typeof file === "string" ? path.resolve(file) : path.join(runtime.home.root, "token");
 	const token = typeof file === "string" ? readToken(tokenFile) : ensureToken(tokenFile);
 	const { task } = call.values;
-	const door = httpDoor(runtime, typeof task === "string" ? { task } : {});
+	const door = httpDoor(runtime, { onError: (error) => report(call, error), ...(typeof task === "string" ? { task } : {}) });
 	await using server = await serveHttp({ host, port, token, routes: { "/mcp": (request) => door.fetch(request) } });
 	const url = `${server.origin}/mcp`;
 	if (call.out.json) call.out.data({ url, token_file: tokenFile });
@@ -71,6 +71,8 @@ async function overHttp(call: Call): Promise<void> {
 	leaveIf(door.busy);
 	await door.close();
 }
+
+const report = (call: Call, error: Error): void => call.out.note(`holdfast mcp: ${error.message}`);
 
 /** To close properly would be to wait for the calls under way. Their commands go on without us, as after any sudden death. */
 function leaveIf(busy: boolean): void {
