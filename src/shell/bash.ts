@@ -17,6 +17,7 @@ import { readState, type ShellState } from "./state.js";
 const script = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 const BIRTH_MS = 10_000; // for the profile files of whoever it belongs to
 const IDLE_SECONDS = 24 * 3600; // a shell that nobody has used for so long ends by itself; its state stays
+const RUN = '\\builtin eval "$__hf_c"\n'; // see __hf_p in rc.bash
 const LOG_BYTES = 1024 * 1024;
 
 export interface Birth {
@@ -79,6 +80,7 @@ export class Bash {
 			prepare({ dir }) {
 				fs.mkdirSync(path.join(dir, "shell"), { mode: 0o700 });
 				for (const name of ["begun", "snap.0", "snap.1", "history", "ready"]) fs.writeFileSync(path.join(dir, "shell", name), "", { mode: 0o600 });
+				fs.writeFileSync(path.join(dir, "shell", "run"), RUN, { mode: 0o600 });
 			},
 		});
 		const state = path.join(born.dir, "shell");

@@ -1,8 +1,8 @@
 /**
  * Throwing away a command and all that it has started, and keeping the shell. bash gives a command up on SIGINT and reads
  * the next line; but only once its child has gone (without job control: has gone by INT too), and not if the command has
- * trapped it. So: INT to everybody, a moment later TERM to the children, then KILL; then our own USR1 trap in bash, which
- * resets INT and raises it; in the end a new shell.
+ * trapped it. So: INT to everybody; a moment later TERM to the children, then KILL, each after USR1 to bash, where our trap
+ * raises INT before anything else is run; in the end a new shell.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { isAlive, readStat, sendSignal } from "../base/proc.js";
@@ -32,16 +32,19 @@ export async function interrupt(bash: Bash, slot: Slot, spec: Spec): Promise<voi
 		sendSignal(pid, "SIGCONT"); // a stopped one cannot act on it
 	};
 	markKilled(slot.dir);
+	let reached: NodeJS.Signals = "SIGINT";
 	let left = await tree();
 	for (let round = 0, alone = 0; !over() || left.length > 0; round++) {
+		const now = performance.now() - begin;
+		const stage = now > GRACE_MS ? "SIGKILL" : now > POLITE_MS ? "SIGTERM" : "SIGINT";
 		if (!over()) {
 			if (readStat(bash.bash.pid)?.state === "T") sendSignal(bash.bash.pid, "SIGCONT"); // `suspend`
 			if (alone >= GIVE_UP_AFTER) sendSignal(bash.bash.pid, "SIGKILL");
-			else if (alone === TRAPPED_AFTER) sendSignal(bash.bash.pid, "SIGUSR1");
+			else if (alone === TRAPPED_AFTER || stage !== reached) sendSignal(bash.bash.pid, "SIGUSR1");
 			else if (alone < TRAPPED_AFTER && round % 5 === 0) sendSignal(bash.bash.pid, "SIGINT");
 		}
-		const now = performance.now() - begin;
-		for (const pid of left) ask(pid, now > GRACE_MS ? "SIGKILL" : now > POLITE_MS ? "SIGTERM" : "SIGINT");
+		reached = stage;
+		for (const pid of left) ask(pid, stage);
 		if (over() && now > 2 * GRACE_MS) return; // in the kernel, where no signal reaches it
 		await sleep(round < 5 ? 2 : ROUND_MS);
 		left = await tree();

@@ -15,6 +15,7 @@
 __hf_g=$HF_PROCS
 __hf_y=$__hf_g/${HOLDFAST_ID:5:1}/$HOLDFAST_ID/stuck
 __hf_d=${__hf_y%stuck}shell
+__hf_u=$__hf_d/run
 __hf_x=$HF_RESCUE
 __hf_idle=$HF_IDLE
 
@@ -24,7 +25,6 @@ __hf_pre() {
 		__hf_l=$__hf_n __hf_rc=
 		__hf_s=$__hf_g/${__hf_n:0:1}/proc_${__hf_n%.*}
 		__hf_o=$__hf_s/pipe
-		if [[ ! $__hf_m ]]; then __hf_m=1; builtin set +m; builtin set -m; fi # bash reads its rcfile without job control
 		if [[ $__hf_ps ]]; then PS1=$__hf_ps __hf_ps=; fi
 		if [[ ${HOLDFAST_ID@a} != *r* ]]; then builtin export HOLDFAST_ID=proc_${__hf_n%.*}; fi
 		builtin printf '%-63s\n' "$__hf_n $__hf_z" 1<>"$__hf_d/begun"
@@ -65,7 +65,6 @@ __hf_post() {
 		fi
 		if [[ -e $__hf_s/released ]]; then builtin printf '\nrelease\n' 1<>"$__hf_s/ctl"; fi # the runtime has gone, or waits no longer
 		__hf_c= PROMPT_COMMAND=
-		if [[ ! -o monitor ]]; then builtin set -m; fi
 		if [[ ${TMOUT@a} != *r* ]]; then TMOUT=$__hf_idle; fi
 		if [[ $PS1 && ${PS1@a} != *r* ]]; then __hf_ps=$PS1 PS1=; fi
 		if [[ $__hf_z ]]; then __hf_z=; else __hf_snap; fi
@@ -78,13 +77,13 @@ __hf_snap() {
 	builtin set +euvx
 	__hf_sn=$((__hf_sn + 1))
 	{
-		builtin printf '#hf %s %s\n' "$__hf_sn" "$__hf_n"
+		builtin printf '#hf %s %s\n__hf_so=%q __hf_bo=%q\n' "$__hf_sn" "$__hf_n" "$SHELLOPTS" "$BASHOPTS"
 		builtin declare -p
 		builtin declare -f
 		builtin alias -p
 		builtin umask -p
 		builtin trap -p
-		builtin printf '__hf_so=%q __hf_bo=%q\n\\builtin cd -- %q\n#hf-end %s\n' "$SHELLOPTS" "$BASHOPTS" "$PWD" "$__hf_sn"
+		builtin printf '\\builtin cd -- %q\n#hf-end %s\n' "$PWD" "$__hf_sn"
 	} 1<>"$__hf_d/snap.$((__hf_sn & 1))"
 	builtin history -a "$__hf_d/history"
 }
@@ -92,10 +91,12 @@ __hf_snap() {
 __hf_abort() { builtin trap - INT; builtin kill -INT "$$"; }
 builtin declare -fr __hf_pre __hf_post __hf_snap __hf_abort
 
+# Through `.` of a file that evals the command: elsewhere below PROMPT_COMMAND an interactive bash never forgets children that
+# have ended, and `jobs` and `wait -n` would tell of them. Without job control it forgets them in silence.
 __hf_p='__hf_pre
-\builtin eval "$__hf_c" </dev/null >>"$__hf_o" 2>&1
+\builtin . "$__hf_u" </dev/null >>"$__hf_o" 2>&1
 __hf_post'
-builtin readonly __hf_g __hf_y __hf_d __hf_x __hf_idle __hf_p
+builtin readonly __hf_g __hf_y __hf_d __hf_u __hf_x __hf_idle __hf_p
 
 __hf_sn=0
 if [[ $HF_FROM ]]; then
@@ -114,7 +115,16 @@ if [[ $HF_FROM ]]; then
 		builtin history -r "$HF_FROM/history"
 		builtin history -w "$__hf_d/history"
 	fi
-	__hf_c=$(builtin printf '%s\n' "$__hf_c" | while IFS= builtin read -r __hf_v; do [[ $__hf_v == 'declare -'*' __hf_'* ]] || builtin printf '%s\n' "$__hf_v"; done)
+	__hf_c=$(builtin printf '%s\n' "$__hf_c" | while IFS= builtin read -r __hf_v; do [[ $__hf_v =~ ^declare\ -[^\ ]*\ __hf_ ]] || builtin printf '%s\n' "$__hf_v"; done)
+	__hf_t=${__hf_c#*$'\n'}
+	builtin eval "${__hf_t%%$'\n'*}" # its options: functions may need them to be read (extglob)
+	while builtin read -r __hf_v __hf_t __hf_i; do
+		case $__hf_i in login_shell | restricted_shell | expand_aliases | extdebug | checkwinsize) builtin continue ;; esac
+		case :$__hf_bo: in
+		*":$__hf_i:"*) [[ $__hf_t = -s ]] || builtin shopt -s "$__hf_i" ;;
+		*) [[ $__hf_t = -u ]] || builtin shopt -u "$__hf_i" ;;
+		esac
+	done < <(builtin shopt -p)
 	__hf_q=$HOLDFAST_ID
 	builtin eval "$__hf_c"
 	if [[ ${HOLDFAST_ID@a} != *r* ]]; then HOLDFAST_ID=$__hf_q; fi
@@ -125,13 +135,6 @@ if [[ $HF_FROM ]]; then
 		*) [[ ! -o $__hf_i ]] || builtin set +o "$__hf_i" ;;
 		esac
 	done
-	while builtin read -r __hf_v __hf_t __hf_i; do
-		case $__hf_i in login_shell | restricted_shell | expand_aliases | extdebug | checkwinsize) builtin continue ;; esac
-		case :$__hf_bo: in
-		*":$__hf_i:"*) [[ $__hf_t = -s ]] || builtin shopt -s "$__hf_i" ;;
-		*) [[ $__hf_t = -u ]] || builtin shopt -u "$__hf_i" ;;
-		esac
-	done < <(builtin shopt -p)
 	builtin unset __hf_so __hf_bo
 elif [[ $HF_PROFILE ]]; then
 	# As a login shell would. They may print, fail or read: none of it is any command's business.
@@ -146,7 +149,7 @@ if [[ ! $HF_FROM ]]; then
 fi
 
 if [[ $PS1 && $HF_FROM ]]; then __hf_ps=$PS1; fi
-__hf_n= __hf_e= __hf_l= __hf_rc=0 __hf_c= __hf_o= __hf_s= __hf_t= __hf_m= __hf_w= __hf_z= __hf_b=() PROMPT_COMMAND= PS2=
+__hf_n= __hf_e= __hf_l= __hf_rc=0 __hf_c= __hf_o= __hf_s= __hf_t= __hf_w= __hf_z= __hf_b=() PROMPT_COMMAND= PS2=
 if [[ ${PS1@a} != *r* ]]; then PS1=; fi
 if [[ ${TMOUT@a} != *r* ]]; then TMOUT=$__hf_idle; fi
 builtin trap - DEBUG ERR RETURN INT
@@ -154,7 +157,7 @@ builtin trap __hf_snap EXIT
 builtin trap __hf_abort USR1
 builtin shopt -u extdebug checkwinsize
 builtin shopt -s expand_aliases
-builtin set +eutvx +o history +H
+builtin set +eutvxm +o history +H
 builtin unset HISTFILE MAILCHECK POSIXLY_CORRECT HF_PROCS HF_RESCUE HF_FROM HF_PROFILE HF_IDLE __hf_i __hf_v __hf_q
 builtin export HOLDFAST_ID
 __hf_snap

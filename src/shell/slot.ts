@@ -52,11 +52,12 @@ export class Slot {
 	/** Put a command here, for everybody to see. */
 	begin(spec: Spec, command: string, workdir: string | undefined, poke: () => void): void {
 		this.#poke = poke;
-		if (this.#uses++ > 0) overwrite(this.#exit, BLANK_RECORD);
 		const text = `${JSON.stringify(spec)}\n`;
 		const bytes = Buffer.byteLength(text);
 		overwrite(path.join(this.dir, "spec.json"), text + " ".repeat(Math.max(0, this.#specBytes - bytes))); // of an earlier and longer one nothing may be left
 		this.#specBytes = Math.max(this.#specBytes, bytes);
+		// In this order: should we die in between, it is a command that has ended, or one that was never sent.
+		if (this.#uses++ > 0) overwrite(this.#exit, BLANK_RECORD);
 		overwrite(path.join(this.dir, "command"), `${command}\0`);
 		if (workdir !== undefined) fs.writeFileSync(path.join(this.dir, "workdir"), `${workdir}\0`, { mode: 0o600 });
 		this.#held.show();

@@ -26,6 +26,17 @@ test("the same holds for the shell that takes over from one that ended", async (
 	expect((await run(state)).out).toMatch(/^\/usr\/lib exp plain b c v w 1\nfn:1\naliased x\n0027\n1\neg\n\[unset\]\nexp\n.*cd \/usr\/lib/);
 });
 
+test("functions that need extglob are read by the next shell, with all that comes behind them", async () => {
+	const { run } = await testShell();
+	await run("shopt -s extglob");
+	await run("f() { case $1 in +(a)) echo as;; esac; }\nz() { echo z; }; umask 077; alias h='echo aliased'; V=' __hf_ v'; set -o pipefail; cd /usr/lib");
+	await run("kill -9 $$");
+	expect(await run('f aa; z; umask; echo "$V"; false | true; echo $?; pwd\nh')).toMatchObject({
+		cwd: "/usr/lib",
+		out: "as\nz\n0077\n __hf_ v\n1\n/usr/lib\naliased\n",
+	});
+});
+
 test("an activated virtualenv lasts", async () => {
 	const dir = tempDir();
 	fs.writeFileSync(path.join(dir, "activate"), 'export VIRTUAL_ENV=/v PATH="/v/bin:$PATH" PS1="(v) ${PS1-}"\ndeactivate() { unset VIRTUAL_ENV; }\n');

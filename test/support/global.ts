@@ -6,5 +6,10 @@ import path from "node:path";
 export default function setup(): () => void {
 	const root = fs.mkdtempSync(path.join(fs.realpathSync(os.tmpdir()), "holdfast-test-"));
 	process.env.TEST_ROOT = root; // inherited by whatever the tests start, so that leaks can be told
-	return () => fs.rmSync(root, { recursive: true, force: true });
+	// Shells read profile files: nobody's own, which may be slow, and hold locks when they are killed.
+	const home = fs.mkdtempSync(path.join(fs.realpathSync(os.tmpdir()), "holdfast-nobody-"));
+	process.env.HOME = home;
+	return () => {
+		for (const dir of [root, home]) fs.rmSync(dir, { recursive: true, force: true });
+	};
 }
