@@ -111,7 +111,8 @@ export class Runtime implements AsyncDisposable {
 	readonly self: Identity = readStat(process.pid) ?? { pid: process.pid, start: "0" };
 	#pruned = 0;
 	#pruneTimer: NodeJS.Timeout | undefined;
-	#starting = 0;
+	/** By task: starts that are not in the registry yet. */
+	readonly #starting = new Map<string, number>();
 	#counted = { at: Number.NEGATIVE_INFINITY, live: 0 };
 
 	constructor(home: Home, options: RuntimeOptions) {
@@ -143,14 +144,20 @@ export class Runtime implements AsyncDisposable {
 				"NO_TERMINAL",
 				"this box cannot make a terminal: it has neither script(1) of util-linux, python3 nor perl (and stty); install one, or start it without a terminal",
 			);
-		this.#starting++;
+		const count = (by: number) => this.#starting.set(task, (this.#starting.get(task) ?? 0) + by);
+		let counted = true;
+		const known = () => {
+			if (counted) count(-1);
+			counted = false;
+		};
+		count(1);
 		try {
 			if (own.kind !== "shell") this.#checkLimit(task);
-			return await this.#start(wanted, cwd, task, own);
+			return await this.#start(wanted, cwd, task, known, own);
 		} catch (error) {
 			throw fromSystem(error, "cannot start a process");
 		} finally {
-			this.#starting--;
+			known();
 		}
 	}
 
@@ -159,7 +166,8 @@ export class Runtime implements AsyncDisposable {
 		return this.#keepers.hold().finally(() => this.#keepers.warmUp());
 	}
 
-	async #start(wanted: SpawnOptions, cwd: string, task: string, own: OwnSpawn): Promise<Process> {
+	/** Calls `known` when the registry has it. */
+	async #start(wanted: SpawnOptions, cwd: string, task: string, known: () => void, own: OwnSpawn): Promise<Process> {
 		const tools = this.#keepers.tools;
 		const text = typeof wanted.command === "string";
 		const terminal = wanted.terminal ? { cols: 120, rows: 30, ...(wanted.terminal === true ? {} : wanted.terminal) } : undefined;
@@ -197,6 +205,7 @@ export class Runtime implements AsyncDisposable {
 			const env = childEnvironment(process.env, { ...(terminal ? { TERM: "xterm-256color" } : {}), ...wanted.env, HOLDFAST_ID: id });
 			return { cwd, env, mode: text ? shell : "argv", stdin, terminal, log, umask: process.umask() };
 		});
+		known();
 		const started = this.registry.process(spec as Spec);
 		await this.#untilStarted(started, launch.keeperGone);
 		this.#keepers.warmUp();
@@ -260,8 +269,9 @@ export class Runtime implements AsyncDisposable {
 		// Usually far below the limit, and then nobody has to be looked at; nor counted again for each of many starts.
 		if (performance.now() - this.#counted.at > COUNT_MS) this.#counted = { at: performance.now(), live: this.registry.mayRun() };
 		this.#counted.live++;
-		if (this.#counted.live + this.#starting <= limit) return;
-		const running = this.registry.running(task).filter(({ spec }) => spec.kind !== "shell").length + this.#starting - 1; // this very start is counted already
+		const starting = this.#starting.get(task) ?? 0; // this very one included
+		if (this.#counted.live + starting <= limit) return;
+		const running = this.registry.running(task).filter(({ spec }) => spec.kind !== "shell").length + starting - 1;
 		if (running >= limit)
 			throw new HoldfastError(
 				"LIMIT",

@@ -4,14 +4,14 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { errno, HoldfastError } from "../base/errors.js";
 import { statIfThere } from "../base/files.js";
-import { type Identity, linkOf, ProcFile } from "../base/proc.js";
+import { type Identity, ProcFile } from "../base/proc.js";
 import { Wakeup, watchDirectory } from "../base/watch.js";
 import { readParts, segmentName } from "../keeper/layout.js";
 import { guard } from "../process/guard.js";
 import { describeEnd, type Process } from "../process/process.js";
 import type { Runtime } from "../process/runtime.js";
 import { isOver } from "../process/status.js";
-import { existingParent } from "./directory.js";
+import { directoryOf, existingParent } from "./directory.js";
 import { readState, type ShellState } from "./state.js";
 
 const script = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
@@ -109,7 +109,7 @@ export class Bash {
 		const state = path.join(process.dir, "shell");
 		if (isOver(process.status()) || fs.existsSync(path.join(state, "left")) || process.pid === null) return undefined;
 		try {
-			return new Bash(process, (linkOf(`/proc/${process.pid}/cwd`) ?? "/").replace(/ \(deleted\)$/, ""));
+			return new Bash(process, directoryOf(process.pid));
 		} catch (error) {
 			if (errno(error) === "ENXIO" || errno(error) === "ENOENT") return undefined; // it is just ending
 			throw error;

@@ -3,6 +3,7 @@ import { hostIdentity, type Identity, isAlive, sendSignal } from "../base/proc.j
 import { Wakeup } from "../base/watch.js";
 import { COMMAND_SHOWN, type Spec } from "../process/spec.js";
 import type { Bash } from "./bash.js";
+import { trueDirectory } from "./directory.js";
 import { interrupt } from "./interrupt.js";
 import { isPlain, looksPlain } from "./plain.js";
 import type { Slot } from "./slot.js";
@@ -62,7 +63,7 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 		const end = slot.end();
 		if (end) {
 			await drain(slot);
-			bash.cwd = end.cwd;
+			bash.cwd = trueDirectory(end.cwd, bash.bash.pid);
 			return outcome("ended", end.code);
 		}
 		if (bash.takeChange()) {

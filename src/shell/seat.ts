@@ -14,6 +14,11 @@ import type { Runtime } from "../process/runtime.js";
 import { readSpec } from "../process/spec.js";
 import { isOver, readStatus } from "../process/status.js";
 
+const seatOf = (runtime: Runtime, task: string): string => path.join(runtime.home.root, "shells", taskKey(task));
+
+/** The id of a task's shell. */
+export const currentOf = (runtime: Runtime, task: string): string | undefined => linkOf(path.join(seatOf(runtime, task), "current"));
+
 export class Seat {
 	readonly #runtime: Runtime;
 	readonly #dir: string;
@@ -23,7 +28,7 @@ export class Seat {
 
 	constructor(runtime: Runtime, task: string) {
 		this.#runtime = runtime;
-		this.#dir = path.join(runtime.home.root, "shells", taskKey(task));
+		this.#dir = seatOf(runtime, task);
 		this.#free = path.join(this.#dir, "free");
 		this.#current = path.join(this.#dir, "current");
 		if (!statIfThere(this.#dir)) this.#make();

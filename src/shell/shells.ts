@@ -1,6 +1,9 @@
 import path from "node:path";
+import { isAlive } from "../base/proc.js";
 import type { Process } from "../process/process.js";
 import type { Runtime } from "../process/runtime.js";
+import { Bash } from "./bash.js";
+import { currentOf } from "./seat.js";
 import { Slots } from "./slots.js";
 import { TaskShell } from "./task.js";
 
@@ -56,6 +59,19 @@ export class Shells {
 	constructor(runtime: Runtime) {
 		this.#runtime = runtime;
 		this.#slots = new Slots(runtime);
+		setImmediate(() => this.#sweep());
+	}
+
+	/** Shells that belong to no task any more: whoever started them was killed before he could say so, or let them go. */
+	#sweep(): void {
+		try {
+			for (const process of this.#runtime.list({ task: null, shells: true, ended: false })) {
+				const { spec } = process;
+				if (spec.kind === "shell" && !isAlive(spec.starter) && currentOf(this.#runtime, spec.task) !== process.id) Bash.attach(process)?.leave();
+			}
+		} catch {
+			// housekeeping, which fails nothing: another runtime tries again
+		}
 	}
 
 	/** Run a command in the task's shell. Throws if it never started. */

@@ -67,7 +67,8 @@ export class Slot {
 	end(): { code: number; cwd: string } | undefined {
 		const fd = fs.openSync(this.#exit, "r");
 		try {
-			const text = scratch.toString("utf8", 0, fs.readSync(fd, scratch, 0, scratch.length, 0));
+			const got = fs.readSync(fd, scratch, 0, scratch.length, 0);
+			const text = got < scratch.length ? scratch.toString("utf8", 0, got) : fs.readFileSync(this.#exit, "utf8"); // $PWD can be longer than any path
 			const code = /^exit (\d+) /.exec(text)?.[1];
 			const [cwd, name] = text.slice(RECORD_BYTES).split("\0", 2);
 			return code === undefined || cwd === undefined || name !== this.#name ? undefined : { code: Number(code), cwd };
@@ -114,8 +115,8 @@ export class Slot {
 		return this.#held.letGo();
 	}
 
-	/** Remove it once nobody can print any more. If somebody still can, it stays, as a process that has ended. */
-	async remove(runtime: Runtime, spec: Spec): Promise<void> {
+	/** Remove it once nobody can print any more. If somebody still can, or has printed more than was `shown`, it stays, as a process that has ended. */
+	async remove(runtime: Runtime, spec: Spec, shown: number): Promise<void> {
 		const hidden = this.#held.hide();
 		const wakeup = new Wakeup();
 		const unwatch = watchDirectory(this.dir, wakeup.poke);
@@ -124,7 +125,8 @@ export class Slot {
 		while (readState(this.dir).kind !== "closed" && Date.now() < deadline) await wakeup.next(deadline - Date.now());
 		unwatch();
 		if (!hidden) return; // its end has been noted: it goes when it is old
-		if (readState(this.dir).kind === "closed") this.#held.remove();
+		const state = readState(this.dir);
+		if (state.kind === "closed" && state.bytes <= shown) this.#held.remove();
 		else {
 			this.#held.show();
 			runtime.registry.process(spec).status(); // notes its end

@@ -14,6 +14,10 @@ export class Slots {
 		this.#runtime = runtime;
 	}
 
+	takeReady(): Slot | undefined {
+		return this.#ready.shift();
+	}
+
 	async take(): Promise<Slot> {
 		if (this.#ready.length === 0) await this.#making; // nearly there; if that failed, the next line says why
 		const slot = this.#ready.shift() ?? new Slot(await this.#runtime.hold());

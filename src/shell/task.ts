@@ -10,7 +10,7 @@ import type { Runtime } from "../process/runtime.js";
 import { readSpec } from "../process/spec.js";
 import { Bash } from "./bash.js";
 import { type Outcome, runCommand } from "./command.js";
-import { existingParent } from "./directory.js";
+import { existingParent, isRemoved } from "./directory.js";
 import { Seat } from "./seat.js";
 import type { RunOptions, RunResult } from "./shells.js";
 import type { Slot } from "./slot.js";
@@ -19,10 +19,14 @@ import { readState } from "./state.js";
 
 const TRIES = 3;
 const AFTER_BYTES = 64 * 1024;
+const STATE_MS = 1_000; // for a shell to write down its state
+const STALE =
+	"the shell could not write down its state (a full disk, or a limit or option that it was given); what it exports may be older than its last command";
 
 interface Using {
 	bash: Bash;
 	readonly own: boolean; // not the task's own shell, but one for this command alone
+	readonly bornIn: string;
 	readonly notes: string[];
 }
 
@@ -41,7 +45,7 @@ export class TaskShell {
 	}
 
 	async run(options: RunOptions): Promise<RunResult> {
-		const slot = await this.#slots.take();
+		const slot = this.#slots.takeReady() ?? (await this.#slots.take()); // at once if it can be: who comes first gets the seat
 		const own = !this.#seat.take(slot.id);
 		let outcome: Outcome | undefined;
 		let using: Using | undefined;
@@ -67,7 +71,7 @@ export class TaskShell {
 
 	async #send({ bash, notes }: Using, slot: Slot, options: RunOptions): Promise<Outcome> {
 		if (options.signal?.aborted) throw new HoldfastError("ABORTED", "interrupted before it started; nothing ran", { cause: options.signal.reason });
-		if (!isDirectory(bash.cwd)) {
+		if (!isDirectory(bash.cwd) || isRemoved(bash.bash.pid)) {
 			const parent = existingParent(bash.cwd);
 			notes.push(`the shell's directory ${bash.cwd} is gone; it is in ${parent} now`);
 			bash.moveTo(parent);
@@ -78,7 +82,7 @@ export class TaskShell {
 	}
 
 	async #result(using: Using, slot: Slot, outcome: Outcome): Promise<RunResult> {
-		const { bash, own, notes } = using;
+		const { bash, own, notes, bornIn } = using;
 		const process = this.#runtime.registry.process(outcome.spec);
 		const durationMs = Math.round(performance.now() - outcome.startedAt);
 		let after = "";
@@ -94,21 +98,21 @@ export class TaskShell {
 			} else if (!outcome.forced) end = "lost";
 			if (!own) {
 				this.#forget(bash);
-				using.bash = (await this.#main()).bash;
 				notes.push("the command ended the shell it ran in; a new one has taken over its directory, variables, functions and options as far as known");
+				await this.#replace(using);
 			}
 		}
 		if (outcome.end === "ended" && !own && breaksBash(outcome, process)) {
 			const jobs = bash.children().length;
 			bash.leave();
-			using.bash = (await this.#main()).bash;
+			await this.#replace(using);
 			if (jobs > 0) notes.push("the command was not complete, and a new shell has taken over; background jobs go on, but `jobs` does not show them any more");
 		}
 		if (outcome.end === "running") {
 			end = "running";
 			bash.leave();
 			void slot.letGo();
-			if (!own) using.bash = (await this.#main()).bash;
+			if (!own) await this.#replace(using);
 		}
 		if (outcome.forced) {
 			exitCode = outcome.forced === "timeout" ? 124 : 130;
@@ -124,7 +128,7 @@ export class TaskShell {
 			exitCode,
 			signal,
 			after,
-			cwd: using.bash.cwd,
+			cwd: own ? bornIn : using.bash.cwd, // the task's shell is elsewhere engaged, and not moved by this
 			durationMs,
 			notes,
 			release: ({ keep = false } = {}) => {
@@ -135,7 +139,7 @@ export class TaskShell {
 				else if (keep || outcome.left) {
 					process.status(); // notes its end
 					void slot.letGo();
-				} else void slot.remove(this.#runtime, outcome.spec);
+				} else void slot.remove(this.#runtime, outcome.spec, process.log.bounds().end);
 			},
 		};
 	}
@@ -153,11 +157,20 @@ export class TaskShell {
 			this.#bash = undefined;
 		}
 		this.#bash ??= this.#attach(id);
-		if (this.#bash) return { bash: this.#bash, own: false, notes };
+		if (this.#bash) return { bash: this.#bash, own: false, bornIn: this.#bash.cwd, notes };
 		const started = await Bash.start(this.#runtime, this.#birth(id));
 		this.#bash = started.bash;
 		this.#seat.current = started.bash.process.id;
-		return { bash: started.bash, own: false, notes: [...notes, ...started.notes] };
+		return { bash: started.bash, own: false, bornIn: started.bash.cwd, notes: [...notes, ...started.notes] };
+	}
+
+	/** What became of the command is known, and must be told also if there is no next shell yet. */
+	async #replace(using: Using): Promise<void> {
+		try {
+			using.bash = (await this.#main()).bash;
+		} catch (error) {
+			using.notes.push(`a new shell could not be started yet (${(error as Error).message}); the next command tries again`);
+		}
 	}
 
 	/** It has ended: the next one is to be found, or started. */
@@ -171,7 +184,7 @@ export class TaskShell {
 		const started = await Bash.start(this.#runtime, this.#birth(this.#seat.current));
 		const note =
 			"another command of this task is running, so this one ran in a shell of its own with the same directory and environment; what it changed there is not kept";
-		return { bash: started.bash, own: true, notes: [note, ...started.notes] };
+		return { bash: started.bash, own: true, bornIn: started.bash.cwd, notes: [note, ...started.notes] };
 	}
 
 	#birth(id: string | undefined): { task: string; cwd: string; from?: string } {
@@ -192,9 +205,10 @@ export class TaskShell {
 				if (free) {
 					if (this.#bash?.isOver()) this.#forget(this.#bash);
 					const { bash, notes } = await this.#main();
+					const giveUp = performance.now() + STATE_MS;
 					for (;;) {
-						const state = bash.settled() ?? (bash.isOver() ? readState(bash.state) : undefined);
-						if (state) return { cwd: existingParent(bash.cwd), exported: state.exported, notes };
+						const state = bash.settled() ?? (performance.now() > giveUp || bash.isOver() ? readState(bash.state) : undefined);
+						if (state) return { cwd: existingParent(bash.cwd), exported: state.exported, notes: [...notes, ...(bash.settled() ? [] : [STALE])] };
 						await new Promise((resolve) => setTimeout(resolve, 1)); // it is being written
 					}
 				}
@@ -236,7 +250,14 @@ function breaksBash(outcome: Outcome, process: Process): boolean {
 	return (outcome.code === 1 || outcome.code === 2) && !outcome.traceless && /EOF.*\)/.test(utf8(process.read(0, 4096).bytes));
 }
 
-const isDirectory = (dir: string): boolean => statIfThere(dir)?.isDirectory() ?? false;
+/** What cannot be looked at (a directory above it is locked, its path is too long) is left to the shell, which is in it. */
+function isDirectory(dir: string): boolean {
+	try {
+		return statIfThere(dir)?.isDirectory() ?? false;
+	} catch {
+		return true;
+	}
+}
 
 function checkWorkdir(dir: string): void {
 	const stat = statIfThere(dir);

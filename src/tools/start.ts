@@ -1,5 +1,5 @@
 /** Processes that start beside the shell, with its directory and environment: in the background, and on terminals. */
-import { fromSystem } from "../base/errors.js";
+import { fromSystem, HoldfastError } from "../base/errors.js";
 import type { ArmResult, Wishes } from "../notices/index.js";
 import type { Process } from "../process/process.js";
 import type { ShellContext } from "../shell/index.js";
@@ -16,6 +16,7 @@ export async function startBeside(
 	const pty = args.pty === true;
 	const context = await runtime.shells.context({ task, terminal: pty, ...(args.workdir === undefined ? {} : { workdir: args.workdir }) });
 	notes.push(...context.notes);
+	if (ask.signal?.aborted) throw new HoldfastError("ABORTED", "interrupted before it began; nothing was run"); // the first shell of a task may take a while
 	const options = {
 		command: args.command,
 		task,

@@ -129,3 +129,19 @@ test("ending a shell leaves what it has started, and its state for the next one"
 	expect(fs.existsSync(`/proc/${job.out.trim()}`)).toBe(true);
 	expect((await shell.run("echo $A")).out).toBe("1\n");
 });
+
+test("shells that a killed program has left to nobody end", async () => {
+	const home = tempDir("home");
+	const go = path.join(home, "go");
+	const program = run("shell.mjs", home, "t", "K=v", `until [ -e ${go} ]; do sleep 0.02; done`);
+	expect([await program.line(), await program.line()]).toEqual(["ready", "done 0"]);
+	const beside = run("shell.mjs", home, "t", `echo beside; until [ -e ${go} ]; do sleep 0.02; done`);
+	const { shell, runtime } = await onHome(home);
+	await until("both run, each in a shell", () => runtime.list({ task: "t", shells: true, ended: false }).length === 4);
+	await Promise.all([program.kill(), beside.kill()]);
+	fs.writeFileSync(go, "");
+	const other = await onHome(home); // looks once, when it begins
+	await until("one shell is left", () => runtime.list({ task: "t", shells: true, ended: false }).length === 1);
+	expect((await other.shell.run("echo $K")).out).toBe("v\n");
+	expect((await shell.run("echo $K")).out).toBe("v\n");
+});

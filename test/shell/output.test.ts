@@ -48,3 +48,12 @@ test("a command that leaves no trace leaves nothing behind", async () => {
 	for (const command of ["true", "X=1", "cd /", "echo printed", "/bin/true"]) await shell.run(command);
 	expect(shell.runtime.list({ task: shell.task })).toEqual([]);
 });
+
+test("what a hidden descendant prints soon after the end is kept, and found in the list", async () => {
+	const shell = await testShell();
+	const ran = await shell.run("( (sleep 0.2; echo late) & ); echo now");
+	await until(
+		"it is listed with all of its output",
+		() => shell.runtime.list({ task: shell.task }).some(({ id }) => id === ran.id) && logOf(shell, ran.id) === "now\nlate\n",
+	);
+});

@@ -167,3 +167,38 @@ test("a profile that ends the shell is left out, and said to be", async () => {
 	});
 	expect(await shell.run("echo again")).toMatchObject({ out: "again\n", notes: [] });
 });
+
+test("what the kernel says counts, not $PWD", async () => {
+	const shell = await testShell();
+	const dir = tempDir();
+	expect((await shell.run(`cd ${dir}; unset PWD`)).cwd).toBe(dir);
+	expect((await shell.run("PWD=/nonexistent/z")).cwd).toBe(dir);
+	expect((await shell.run("/bin/pwd")).out).toBe(`${dir}\n`);
+	fs.mkdirSync(path.join(dir, "real"));
+	fs.symlinkSync("real", path.join(dir, "link"));
+	expect((await shell.run(`cd ${dir}/link`)).cwd).toBe(path.join(dir, "link"));
+	const again = path.join(dir, "again");
+	fs.mkdirSync(again);
+	await shell.run(`cd ${again}`);
+	fs.rmdirSync(again);
+	fs.mkdirSync(again);
+	fs.writeFileSync(path.join(again, "new"), "");
+	expect(await shell.run("ls")).toMatchObject({ out: "new\n", cwd: again, notes: [expect.stringContaining("is gone")] });
+});
+
+test("a directory that is deeper than a path can be long does not stop the shell", async () => {
+	const shell = await testShell();
+	const dir = tempDir();
+	const deep = `cd ${dir}; for i in {1..30}; do mkdir ${"d".repeat(200)}; cd ${"d".repeat(200)}; done`;
+	expect(await shell.run(deep)).toMatchObject({ end: "exited", code: 0 });
+	expect(await shell.run("echo here; cd /")).toMatchObject({ code: 0, out: "here\n", cwd: "/" });
+	await shell.run(`cd ${dir}; rm -rf d*; cd /`);
+});
+
+test("a shell that cannot write its state down does not keep others waiting for it", async () => {
+	const shell = await testShell();
+	await shell.run("export X=1; cd /usr");
+	await shell.run("FUNCNEST=1");
+	expect(await shell.shells.context({ task: shell.task })).toMatchObject({ cwd: "/usr", env: { X: "1" } });
+	expect(await shell.run("echo $X")).toMatchObject({ out: "1\n" });
+});
