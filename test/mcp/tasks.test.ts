@@ -47,6 +47,7 @@ test("a task belongs to those who made it", async () => {
 	for (const method of ["tasks/get", "tasks/update", "tasks/cancel"])
 		expect((await rpc(served, method, { ...params, inputResponses: {} }, { query: "?task=other" })).error?.code).toBe(-32_602);
 	expect((await rpc(served, "tasks/cancel", params, { query: "?task=mine" })).error).toBeUndefined();
+	await until("the call behind it has ended", () => !served.door.busy);
 });
 
 test("only the newer protocol offers them", async () => {
