@@ -76,17 +76,21 @@ function deleted(command: Found, world: World): (string | null)[] {
 /** Directly in the root, or a home: nobody deletes these in the course of work. */
 const isTop = (place: string, { home }: World): boolean =>
 	place === "/" ||
-	path.dirname(place) === "/" ||
+	(path.dirname(place) === "/" && place !== "/tmp") ||
 	place === home ||
 	isWithin(home, place) ||
 	/^\/(?:home|Users|usr|var|lib)\/[^/]+$/.test(place) ||
 	place === "/private/etc";
 
-const TEMPORARY = /^\/(?:tmp|var\/tmp|dev\/shm|private\/tmp|run\/user\/[^/]+)\/[^/]/;
-const isTemporary = (place: string): boolean => TEMPORARY.test(place) && !/^\/(?:var\/)?tmp\/\x01$/.test(place);
+const TEMPORARY = /^\/(?:tmp|var\/tmp|dev\/shm|private\/tmp|run\/user\/[^/]+)\/[^/]+/;
+/** The temporary directories are everybody's workbench, but when the work is in one, what stands beside it there is not. */
+function isTemporary(place: string, { cwd }: World): boolean {
+	const bench = TEMPORARY.exec(place)?.[0];
+	return bench !== undefined && !bench.endsWith(`/${SOME}`) && TEMPORARY.exec(cwd)?.[0] !== bench;
+}
 
 function wipesRoot(command: Found, world: World): boolean {
-	const isWiped = (place: string | null) => place !== null && isTop(place, world) && !isTemporary(place) && place !== world.cwd;
+	const isWiped = (place: string | null) => place !== null && isTop(place, world) && !isTemporary(place, world) && place !== world.cwd;
 	if (deleted(command, world).some(isWiped)) return true;
 	const recursive = is(command, "chmod", "chown", "chgrp") && hasFlag(command, "-R|--recursive");
 	return (
@@ -204,7 +208,7 @@ function editsPolicy(command: Found, world: World): boolean {
 function deletesOutside(command: Found, world: World): boolean {
 	return deleted(command, world).some((place) => {
 		if (place === null) return true;
-		if (isTemporary(place)) return false;
+		if (isTemporary(place, world)) return false;
 		return !isWithin(place, world.cwd);
 	});
 }
@@ -231,7 +235,7 @@ function changesSystemPermissions(command: Found, world: World): boolean {
 		.slice(1)
 		.some((one) =>
 			placesOf(one, command, world).some(
-				(place) => isSystem(place, world) || (recursive && (place === null || (!isWithin(place, world.cwd) && !isTemporary(place)))),
+				(place) => isSystem(place, world) || (recursive && (place === null || (!isWithin(place, world.cwd) && !isTemporary(place, world)))),
 			),
 		);
 }

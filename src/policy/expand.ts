@@ -1,7 +1,7 @@
 /** The shell's expansions on one node of the tree, as far as they can be known before it runs. */
 import type { Scope } from "./scope.js";
 import type { Node } from "./tree.js";
-import { decodeEscapes, fromVariable, plain, quote, SOME, UNKNOWN, unescape, unescapeInQuotes, type Word, words } from "./word.js";
+import { decodeEscapes, fromVariable, plain, quote, SOME, UNKNOWN, unescapeInQuotes, unescapeWord, type Word, word, words } from "./word.js";
 
 export interface Source {
 	readonly text: string;
@@ -10,7 +10,11 @@ export interface Source {
 	output(substitution: Node): string;
 }
 
-export const expandWords = (node: Node, source: Source): Word[] => words(encode(node, source, false), source.scope.world.home);
+export function expandWords(node: Node, source: Source): Word[] {
+	// `"$@"` alone keeps its words apart.
+	const all = source.text.slice(node.start, node.end) === '"$@"' ? source.scope.positional : null;
+	return all ? all.map(word) : words(encode(node, source, false), source.scope.world.home);
+}
 
 /** As one string: the value of an assignment, of a here-string. */
 export const expandText = (node: Node, source: Source): string => plain(encode(node, source, true));
@@ -42,13 +46,14 @@ function encode(node: Node, source: Source, quoted: boolean): string {
 		case "command_substitution":
 			return value(source.output(node), quoted);
 		case "process_substitution":
+			source.output(node); // for what runs in it
 			return quote(`/dev/fd/${UNKNOWN}`);
 		case "arithmetic_expansion":
 			return SOME;
 		case "ERROR":
 			return UNKNOWN;
 		default:
-			return unescape(text);
+			return unescapeWord(text);
 	}
 }
 
@@ -80,6 +85,7 @@ function variable(node: Node, source: Source): string {
 	if (first.field === "operator") return source.text.slice(first.start, first.end) === "#" ? SOME : UNKNOWN;
 	if (first.type === "subscript") return UNKNOWN;
 	const known = source.scope.get(source.text.slice(first.start, first.end));
+	for (const child of rest) if (child.named) encode(child, source, true); // for the substitutions in it
 	const operator = rest[0];
 	if (!operator) return known;
 	const isDefault = [":-", "-", ":?", "?", ":="].includes(source.text.slice(operator.start, operator.end));

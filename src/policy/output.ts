@@ -22,7 +22,7 @@ export function outputOf(command: Found): string | null {
 		case "pwd":
 			return command.cwds.length === 1 ? (command.cwds[0] ?? null) : null;
 		case "mktemp":
-			return `/tmp/${SOME}`;
+			return `/tmp/tmp.${SOME}`;
 		case "which":
 		case "command":
 			return words[0] ?? null;

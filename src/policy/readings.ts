@@ -1,6 +1,6 @@
 /**
  * One command can be read in more than one way, and the strictest counts:
- * as it stands; with its continued lines joined, as the shell does before anything else (the grammar takes them for spaces);
+ * as it stands; with its continued lines joined, as the shell does before anything else (the grammar takes them for blanks);
  * and with letters that only look like Latin ones replaced, which no shell does but a person who approves would.
  */
 export interface Reading {
@@ -12,45 +12,38 @@ export interface Reading {
 }
 
 export function readings(command: string): Reading[] {
-	const found: Reading[] = [{ text: command, offsets: null, pretended: false }];
-	if (CONTINUED.test(command)) found.push(rewrite(command, (char, next) => (char === "\\" && next === "\n" ? null : char), false));
-	if (/[^\x00-\x7f]/.test(command)) {
-		const plain = rewrite(command, (char, next) => (char === "\\" && next === "\n" ? null : lookAlike(char)), true);
-		if (plain.text !== command) found.push(plain);
-	}
-	return found;
+	const asIs: Reading = { text: command, offsets: null, pretended: false };
+	const joined = SPELLED.test(command) ? rewrite(asIs, SPELLED_ALL, spell) : asIs;
+	const latin = /[^\x00-\x7f]/.test(command) ? rewrite(joined, /[^\x00-\x7f]/gu, lookAlike) : joined;
+	return [asIs, ...(joined.text === command ? [] : [joined]), ...(latin.text === joined.text ? [] : [{ ...latin, pretended: true }])];
 }
 
-/** A continuation between two spaces is a space anyway. */
-const CONTINUED = /\S\\\n\S/;
+// Besides continued lines (one between two blanks is a blank anyway), what the grammar cannot read where it stands: `$IFS/` and `{rm,-rf,x}` as a command.
+const SPELLED = /\S\\\n\S|\$IFS\b|(?:^|[;&|(\n])\s*\{[^\s{}]+,/;
+const SPELLED_ALL = /\\[\s\S]|\$IFS\b|(?<=^|[;&|(\n]\s*)\{[^\s{}]+,[^\s{}]*\}/g;
 
-/** `change` gives what stands for a character; null drops it and the one behind it. */
-function rewrite(command: string, change: (char: string, next: string | undefined) => string | null, pretended: boolean): Reading {
+function spell(text: string): string {
+	if (text === "\\\n") return "";
+	if (text === "$IFS") return "${IFS}";
+	return text.startsWith("{") ? text.replace(/[{},]/g, " ") : text;
+}
+
+function rewrite(from: Reading, pattern: RegExp, change: (match: string) => string): Reading {
 	let text = "";
 	const offsets: number[] = [];
-	let at = 0;
-	const push = (piece: string) => {
-		for (let unit = 0; unit < piece.length; unit++) offsets.push(at);
+	const push = (piece: string, start: number, step: 0 | 1) => {
+		for (let unit = 0; unit < piece.length; unit++) offsets.push(from.offsets?.[start + unit * step] ?? start + unit * step);
 		text += piece;
 	};
-	while (at < command.length) {
-		const char = String.fromCodePoint(command.codePointAt(at) as number);
-		const next = command[at + char.length];
-		const changed = change(char, next);
-		if (changed === null) {
-			at += char.length + 1;
-			continue;
-		}
-		// A backslash keeps the character behind it from being anything but itself.
-		push(changed);
-		at += char.length;
-		if (char === "\\" && next === "\\") {
-			push(next);
-			at++;
-		}
+	let at = 0;
+	for (const match of from.text.matchAll(pattern)) {
+		push(from.text.slice(at, match.index), at, 1);
+		push(change(match[0]), match.index, 0);
+		at = match.index + match[0].length;
 	}
-	offsets.push(at);
-	return { text, offsets, pretended };
+	push(from.text.slice(at), at, 1);
+	offsets.push(from.offsets?.at(-1) ?? from.text.length);
+	return { text, offsets, pretended: false };
 }
 
 // Letters of other alphabets that look like these.
@@ -81,7 +74,6 @@ const TWINS = new Map(
 );
 
 function lookAlike(char: string): string {
-	if (char <= "\x7f") return char;
 	if (/\p{Cf}/u.test(char)) return ""; // zero-width and other invisible ones
 	const plain = char.normalize("NFKC");
 	if (/^[\w ./~*=$-]+$/.test(plain)) return plain;

@@ -18,7 +18,7 @@ export class Scope {
 	readonly variables: Map<string, string>;
 	/** Names that are assigned in a branch or a loop too: their value depends on what happens. */
 	readonly unsure: Set<string>;
-	readonly functions: Map<string, { readonly body: Node; readonly text: string; called: boolean }>;
+	readonly functions: Map<string, { readonly body: Node; readonly text: string; called: boolean; active: boolean }>;
 	readonly aliases: Map<string, string>;
 	/** Files made from programs in the same text (`cp /bin/rm x`), by absolute path. */
 	readonly copies: Map<string, string>;

@@ -98,12 +98,15 @@ class Walk {
 		const own = names[0] ?? "";
 		const definition = scope.functions.get(own);
 		if (definition) {
+			if (definition.active) return [];
 			definition.called = true;
+			definition.active = true;
 			const inner = new Page(this, definition.text, scope, at);
 			const before = scope.positional;
 			scope.positional = args.map(({ text }) => text);
-			const result = this.#depth < MAX_DEPTH - 2 ? inner.statement(definition.body, flow) : [];
+			const result = inner.statement(definition.body, flow);
 			scope.positional = before;
+			definition.active = false;
 			return result;
 		}
 		const alias = scope.aliases.get(own);
@@ -363,7 +366,11 @@ class Page {
 	}
 
 	#substitution(node: Node): string {
-		const found = this.#apart(() => this.#each(node.children, NOWHERE));
+		const text = this.source.text.slice(node.start, node.end).trim();
+		const escaped = text.startsWith("`") && /\\[`\\$]/.test(text); // backquotes in backquotes
+		const found = this.#apart(() =>
+			escaped ? this.#walk.script(text.slice(1, -1).replace(/\\([`\\$])/g, "$1"), this.source.scope, this.#span(node)) : this.#each(node.children, NOWHERE),
+		);
 		this.#fed.push(...found);
 		const only = found.length === 1 ? found[0] : undefined;
 		const output = only ? outputOf(only) : null;
@@ -394,7 +401,7 @@ class Page {
 		const body = node.children.find((child) => child.field === "body");
 		if (!name || !body) return;
 		const own = text.slice(name.start, name.end);
-		scope.functions.set(own, { body, text, called: false });
+		scope.functions.set(own, { body, text, called: false, active: false });
 		if (feedsItself(body, own, text)) this.#walk.forkBomb(this.#span(node), scope);
 	}
 

@@ -34,7 +34,7 @@ export const plain = (encoded: string): string =>
 	encoded.replace(/(?<![\ud800-\udbff])[\udc00-\udc80]/g, (char) => (char === EMPTY ? "" : String.fromCharCode(char.charCodeAt(0) - 0xdc00)));
 
 /** An unquoted word as it stands in the text: backslashes quote. */
-export const unescape = (text: string): string =>
+export const unescapeWord = (text: string): string =>
 	text.replace(/\\(\n|[\s\S])|\\$/g, (_, char: string | undefined) => (char === "\n" ? "" : quote(char ?? "\\")));
 
 /** Text between double quotes: a backslash quotes only these. */

@@ -196,8 +196,9 @@ function interpreter(command: Found, name: string): Inner[] {
 	}
 	if (codes.length > 0) return codes.map((code) => ({ code }));
 	const file = args.find(({ text }) => !text.startsWith("-"));
-	const module = args.some(({ text }) => /^-[a-zA-Z]*m/.test(text) || text === "--version");
-	if (module || (file && !/^\/dev\/(stdin|fd\/)/.test(file.text))) return [];
+	const module = args.findIndex(({ text }) => /^-[a-zA-Z]*m$/.test(text));
+	if (module !== -1 && kind === "python") return [{ argv: args.slice(module + 1) }];
+	if (args.some(({ text }) => /^(--version|-V|--help|-h)$/.test(text)) || (file && !/^\/dev\/(stdin|fd\/)/.test(file.text))) return [];
 	return fromInput(command, (code) => ({ code }));
 }
 
