@@ -10,7 +10,7 @@ export function placesOf(word: Word, command: Found, world: World): (string | nu
 	const text = word.glob ? withoutGlobs(word.text) : word.text;
 	if (text.includes(UNKNOWN)) return [null];
 	const bases = path.isAbsolute(text) ? ["/"] : command.cwds;
-	return bases.map((base) => (base === null ? null : real(path.resolve(base, text), world.local && !command.remote)));
+	return bases.map((base) => (base === null ? null : world.local && !command.remote ? real(path.resolve(base, text), world) : path.resolve(base, text)));
 }
 
 function withoutGlobs(text: string): string {
@@ -21,22 +21,26 @@ function withoutGlobs(text: string): string {
 	return parts.map((part) => part.replace(/[*?[\]]+/g, SOME)).join("/");
 }
 
+/** What was looked up for one decision. */
+const looked = new WeakMap<World, Map<string, string>>();
+
 /** Through the links of as much of it as is there. */
-function real(file: string, local: boolean): string {
-	if (!local) return file;
-	let there = file;
-	const rest: string[] = [];
-	for (;;) {
-		if (isKnown(there)) {
-			try {
-				return path.join(fs.realpathSync(there), ...rest);
-			} catch {
-				// not there, or not readable: its directory may be
-			}
-		}
-		if (there === "/") return file;
-		rest.unshift(path.basename(there));
-		there = path.dirname(there);
+function real(file: string, world: World): string {
+	const known = looked.get(world) ?? new Map<string, string>();
+	looked.set(world, known);
+	let result = known.get(file);
+	if (result === undefined) {
+		result = (isKnown(file) ? realpath(file) : undefined) ?? (file === "/" ? file : path.join(real(path.dirname(file), world), path.basename(file)));
+		known.set(file, result);
+	}
+	return result;
+}
+
+function realpath(file: string): string | undefined {
+	try {
+		return fs.realpathSync.native(file);
+	} catch {
+		return undefined; // not there, or not readable: its directory may be
 	}
 }
 

@@ -20,11 +20,11 @@ export function readings(command: string): Reading[] {
 
 // Besides continued lines (one between two blanks is a blank anyway), what the grammar cannot read where it stands: `$IFS/` and `{rm,-rf,x}` as a command.
 const SPELLED = /\S\\\n\S|\$IFS\b|(?:^|[;&|(\n])\s*\{[^\s{}]+,/;
-const SPELLED_ALL = /\\[\s\S]|\$IFS\b|(?<=^|[;&|(\n]\s*)\{[^\s{}]+,[^\s{}]*\}/g;
+const SPELLED_ALL = /\\[\s\S]|\$(?:\d|[A-Za-z_]\w*)|(?<=^|[;&|(\n]\s*)\{[^\s{}]+,[^\s{}]*\}/g;
 
 function spell(text: string): string {
 	if (text === "\\\n") return "";
-	if (text === "$IFS") return "${IFS}";
+	if (text.startsWith("$")) return `\${${text.slice(1)}}`;
 	return text.startsWith("{") ? text.replace(/[{},]/g, " ") : text;
 }
 

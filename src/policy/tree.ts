@@ -45,13 +45,13 @@ export function parse(text: string): Parsed {
 		return { tooMuch: "it takes too long to read" };
 	}
 	try {
-		return copy(tree.walk());
+		return copy(tree.walk(), text);
 	} finally {
 		tree.delete();
 	}
 }
 
-function copy(cursor: ReturnType<NonNullable<ReturnType<TreeSitter["parse"]>>["walk"]>): Parsed {
+function copy(cursor: ReturnType<NonNullable<ReturnType<TreeSitter["parse"]>>["walk"]>, text: string): Parsed {
 	let broken: Node | null = null;
 	let nodes = 0;
 	const take = (): Node => {
@@ -73,7 +73,10 @@ function copy(cursor: ReturnType<NonNullable<ReturnType<TreeSitter["parse"]>>["w
 		for (let down = cursor.gotoFirstChild(); ; ) {
 			if (down) {
 				const node = take();
-				(parents.at(-1) as Node).children.push(node);
+				const parent = parents.at(-1) as Node;
+				parent.children.push(node);
+				// The grammar loses some variables in the middle of a word: `a$B-c$D/`.
+				if (node.type === "$" && WORDS.has(parent.type) && /\w/.test(text[node.end] ?? "")) broken ??= node;
 				if (nodes > LIMITS.nodes) return { tooMuch: "it has too many parts" };
 				if (parents.length > LIMITS.depth) return { tooMuch: "it is nested too deeply" };
 				if (cursor.gotoFirstChild()) {
@@ -91,3 +94,5 @@ function copy(cursor: ReturnType<NonNullable<ReturnType<TreeSitter["parse"]>>["w
 		cursor.delete();
 	}
 }
+
+const WORDS = new Set(["command", "command_name", "concatenation"]);

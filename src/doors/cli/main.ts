@@ -8,6 +8,7 @@ import { doctor } from "./commands/doctor.js";
 import { close, submit, write } from "./commands/input.js";
 import { kill, signal } from "./commands/kill.js";
 import { logs } from "./commands/logs.js";
+import { policy } from "./commands/policy.js";
 import { process as processCommand } from "./commands/process.js";
 import { prune } from "./commands/prune.js";
 import { ps } from "./commands/ps.js";
@@ -34,6 +35,7 @@ const COMMANDS: readonly Command[] = [
 	attach,
 	terminal,
 	processCommand,
+	policy,
 	prune,
 	setup,
 	doctor,
