@@ -59,7 +59,7 @@ export function decide(command: string, options: DecideOptions): Verdict {
 	const circumstances = circumstancesOf(options);
 	const rules = options.rules ?? DEFAULT_RULES;
 	const parts: Part[] = [];
-	for (const { text, offsets, pretended } of readings(command.replaceAll("\0", " "))) {
+	for (const { text, offsets, pretended } of readings(command)) {
 		for (const found of understand(text, circumstances.world)) {
 			if (pretended && (found.trait === "unreadable" || found.trait === "unknown-script")) continue;
 			const rule = ruleFor(found, rules, circumstances);

@@ -26,6 +26,7 @@ const looked = new WeakMap<World, Map<string, string>>();
 
 /** Through the links of as much of it as is there. */
 function real(file: string, world: World): string {
+	if (file.length > 4096) return file; // no system takes it
 	const known = looked.get(world) ?? new Map<string, string>();
 	looked.set(world, known);
 	let result = known.get(file);

@@ -24,6 +24,8 @@ export class Scope {
 	readonly copies: Map<string, string>;
 	/** Where it may be: more than one after `cd a && b`; null when that is known only when it runs. */
 	cwds: readonly (string | null)[];
+	/** How much text expansions may still make: `a=$a$a` doubles. */
+	readonly budget: { left: number };
 	/** `$1`…; null when unknown. */
 	positional: readonly string[] | null;
 
@@ -34,6 +36,7 @@ export class Scope {
 		this.functions = from?.functions ?? new Map();
 		this.aliases = from?.aliases ?? new Map();
 		this.copies = from?.copies ?? new Map();
+		this.budget = from?.budget ?? { left: 1024 * 1024 };
 		this.cwds = from?.cwds ?? [world.cwd];
 		this.positional = from ? from.positional : [];
 	}
@@ -43,11 +46,25 @@ export class Scope {
 		return new Scope(this.world, this);
 	}
 
+	/** For another machine: nothing of here is there. */
+	elsewhere(): Scope {
+		const scope = new Scope({ ...this.world, local: false });
+		scope.budget.left = this.budget.left;
+		scope.cwds = [null];
+		return scope;
+	}
+
 	set(name: string, value: string): void {
 		this.variables.set(name, this.unsure.has(name) ? UNKNOWN : value);
 	}
 
 	get(name: string): string {
+		const value = this.#value(name);
+		this.budget.left -= value.length;
+		return this.budget.left < 0 ? UNKNOWN : value;
+	}
+
+	#value(name: string): string {
 		const value = this.variables.get(name);
 		if (value !== undefined) return value;
 		if (this.unsure.has(name)) return UNKNOWN;

@@ -14,9 +14,9 @@ export interface Node {
 	readonly children: Node[];
 }
 
-export type Parsed = { readonly root: Node /** The first thing the grammar could not read. */; readonly broken: Node | null } | { readonly tooMuch: string };
+export type Parsed = { readonly root: Node /** The first thing the grammar could not read. */; readonly broken: Node | null } | { readonly tooMuch: true };
 
-export const LIMITS = { length: 256 * 1024, nodes: 60_000, depth: 400, ms: 300 } as const;
+export const LIMITS = { length: 256 * 1024, nodes: 60_000, depth: 400, ms: 150 } as const;
 
 let parser: TreeSitter | undefined;
 
@@ -37,12 +37,12 @@ function grammarFile(): string | URL {
 
 export function parse(text: string): Parsed {
 	if (!parser) throw new Error("loadParser() comes first");
-	if (text.length > LIMITS.length) return { tooMuch: `it is longer than ${LIMITS.length / 1024} KiB` };
+	if (text.length > LIMITS.length) return { tooMuch: true };
 	const deadline = performance.now() + LIMITS.ms;
 	const tree = parser.parse(text, null, { progressCallback: () => performance.now() > deadline });
 	if (!tree) {
 		parser.reset();
-		return { tooMuch: "it takes too long to read" };
+		return { tooMuch: true };
 	}
 	try {
 		return copy(tree.walk(), text);
@@ -77,8 +77,8 @@ function copy(cursor: ReturnType<NonNullable<ReturnType<TreeSitter["parse"]>>["w
 				parent.children.push(node);
 				// The grammar loses some variables in the middle of a word: `a$B-c$D/`.
 				if (node.type === "$" && WORDS.has(parent.type) && /\w/.test(text[node.end] ?? "")) broken ??= node;
-				if (nodes > LIMITS.nodes) return { tooMuch: "it has too many parts" };
-				if (parents.length > LIMITS.depth) return { tooMuch: "it is nested too deeply" };
+				if (nodes > LIMITS.nodes) return { tooMuch: true };
+				if (parents.length > LIMITS.depth) return { tooMuch: true };
 				if (cursor.gotoFirstChild()) {
 					parents.push(node);
 					continue;

@@ -8,18 +8,26 @@ import { expandHeredoc, expandText, expandWords, type Source } from "./expand.js
 import type { Found, Trait } from "./found.js";
 import { outputOf } from "./output.js";
 import { Scope, unsureNames, type World } from "./scope.js";
-import { type Node, parse } from "./tree.js";
+import { LIMITS, type Node, parse } from "./tree.js";
 import { isKnown, SOME, UNKNOWN, type Word } from "./word.js";
 import { innerOf } from "./wrappers.js";
 
 export function understand(text: string, world: World): Found[] {
 	const walk = new Walk();
-	walk.script(text, new Scope(world), null);
+	const scope = new Scope(world);
+	// No shell text has these, and the marks for what is unknown are made of them.
+	if (/[\0\x01]/.test(text) || LONE_SURROGATE.test(text)) walk.mark("unreadable", { start: 0, end: text.length }, scope);
+	else walk.script(text, scope, null);
 	return walk.found;
 }
 
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
 const MAX_STEPS = 4_000;
 const MAX_DEPTH = 24;
+const MAX_ARGS = 2_000;
+/** All texts together, those within others included. */
+const MAX_TEXT = 2 * LIMITS.length;
 
 /** Where a statement's input comes from and its output goes to. */
 interface Flow {
@@ -42,19 +50,21 @@ class Walk {
 	readonly found: Found[] = [];
 	#steps = 0;
 	#depth = 0;
+	#read = 0;
 
 	/** Text within a command has no place of its own: what is found in it is about the part it stands in. */
 	script(text: string, scope: Scope, at: Span | null, flow: Flow = NOWHERE): Found[] {
 		const whole = at ?? { start: 0, end: text.length };
 		if (!this.#enter(whole, scope)) return [];
 		try {
-			const parsed = parse(text);
-			if ("tooMuch" in parsed) return [this.#mark("unreadable", whole, scope)];
+			this.#read += text.length;
+			const parsed = this.#read > MAX_TEXT ? { tooMuch: true as const } : parse(text);
+			if ("tooMuch" in parsed) return [this.mark("unreadable", whole, scope)];
 			const page = new Page(this, text, scope, at);
 			for (const name of unsureNames(parsed.root, text)) scope.unsure.add(name);
 			const from = this.found.length;
 			page.statement(parsed.root, flow);
-			if (parsed.broken) this.#mark("unreadable", at ?? parsed.broken, scope);
+			if (parsed.broken) this.mark("unreadable", at ?? parsed.broken, scope);
 			for (const one of [...scope.functions.values()]) {
 				if (one.called || one.text !== text) continue;
 				one.called = true; // a function nobody calls here may be called later
@@ -81,7 +91,8 @@ class Walk {
 	#run([program, ...args]: readonly Word[], at: Span, scope: Scope, flow: Flow): Found[] {
 		const names = program ? namesOf(program, scope) : [];
 		const unknown = program !== undefined && names.length === 0;
-		const all = [...args, ...flow.args];
+		const all = [...args, ...flow.args].slice(0, MAX_ARGS);
+		if (args.length > MAX_ARGS) this.mark("unreadable", at, scope);
 		let code: string | null = null;
 		let trait: Trait | null = unknown ? "unknown-program" : null;
 		const common = {
@@ -123,8 +134,7 @@ class Walk {
 		for (const one of inner) {
 			if (one === "unknown-script" || "code" in one) continue;
 			const remote = flow.remote || one.remote === true;
-			const inside = one.remote ? new Scope({ ...scope.world, local: false }) : scope;
-			if (one.remote) inside.cwds = [null];
+			const inside = one.remote ? scope.elsewhere() : scope;
 			const next: Flow = { ...flow, args: [], remote, writes: [], reads: [] };
 			if ("argv" in one) outputs.push(...this.run(one.argv, at, inside, next));
 			else if (one.script.trim() !== UNKNOWN) {
@@ -139,14 +149,14 @@ class Walk {
 	#enter(at: Span, scope: Scope): boolean {
 		this.#steps++;
 		if (this.#steps > MAX_STEPS || this.#depth >= MAX_DEPTH) {
-			if (this.#steps <= MAX_STEPS + 1 || this.#depth >= MAX_DEPTH) this.#mark("unreadable", at, scope);
+			if (this.#steps <= MAX_STEPS + 1 || this.#depth >= MAX_DEPTH) this.mark("unreadable", at, scope);
 			return false;
 		}
 		this.#depth++;
 		return true;
 	}
 
-	#mark(trait: Trait, { start, end }: Span, scope: Scope): Found {
+	mark(trait: Trait, { start, end }: Span, scope: Scope): Found {
 		const mark: Found = {
 			names: [],
 			args: [],
@@ -163,10 +173,6 @@ class Walk {
 		};
 		if (this.found.length < MAX_STEPS * 2) this.found.push(mark);
 		return mark;
-	}
-
-	forkBomb(at: Span, scope: Scope): void {
-		this.#mark("fork-bomb", at, scope);
 	}
 }
 
@@ -402,7 +408,7 @@ class Page {
 		if (!name || !body) return;
 		const own = text.slice(name.start, name.end);
 		scope.functions.set(own, { body, text, called: false, active: false });
-		if (feedsItself(body, own, text)) this.#walk.forkBomb(this.#span(node), scope);
+		if (feedsItself(body, own, text)) this.#walk.mark("fork-bomb", this.#span(node), scope);
 	}
 
 	#for(node: Node, flow: Flow): Found[] {
