@@ -57,7 +57,7 @@ const words = (command: Found): Word[] => {
 
 /** What it deletes with everything below; null entries are not known. */
 function deleted(command: Found, world: World): (string | null)[] {
-	const recursive = is(command, "rm") && hasFlag(command, "-r|-R|--recursive");
+	const recursive = is(command, "rm") && (hasFlag(command, "-r|-R") || command.args.some(({ text }) => /^--r/.test(text))); // long options may be cut short
 	if (recursive || is(command, "rimraf", "trash", "srm", "rmtree", "del-cli")) return words(command).flatMap((one) => placesOf(one, command, world));
 	if (is(command, "find") && command.args.some(({ text }) => text === "-delete"))
 		return foundBy(command).flatMap((root) => placesOf(word(root), command, world));
@@ -195,6 +195,7 @@ function editsPolicy(command: Found, world: World): boolean {
 	const named = places(fileWords(command));
 	if (named.some(isToken)) return true;
 	if (deleted(command, world).some((place) => place !== null && (isWithin(world.config, place) || isWithin(world.state, place)))) return true;
+	if (is(command, "mv") && places(words(command)).some((place) => isWithin(world.config, place) || isWithin(world.state, place))) return true;
 	const reads =
 		command.names.some((name) => READERS.has(name)) ||
 		(is(command, "sed", "awk") && !hasFlag(command, "-i|--in-place")) ||

@@ -2,7 +2,7 @@
 import type { Found } from "./found.js";
 
 const REACHES =
-	/\b(?:os\.(?:system|popen|exec\w*|spawn\w*|remove|unlink|rmdir|removedirs|kill|fork)|subprocess|shutil\.(?:rmtree|move)|rmtree|child_process|exec(?:Sync|File\w*)?\s*\(|spawn(?:Sync)?\s*\(|rmSync|rmdirSync|unlinkSync|fs\.(?:rm|unlink|rmdir)|promises\.(?:rm|unlink)|__import__|eval\s*\(|compile\s*\(|b64decode|fromhex|pty\.spawn|getattr\s*\(|importlib|FileUtils|File\.delete|Dir\.(?:rmdir|delete)|Deno\.(?:remove|run|Command)|Bun\.spawn|unlink|rmdir|system|qx|passthru|shell_exec|proc_open|popen|fork|execvp?e?)\b|\bPath\([^)]*\)\.(?:unlink|rmdir)|\/dev\/(?:sd|nvme|hd|vd)|`[^`]+`/;
+	/\b(?:os\.(?:system|popen|exec\w*|spawn\w*|remove|unlink|rmdir|removedirs|kill|fork)|subprocess|shutil\.(?:rmtree|move)|rmtree|child_process|exec(?:Sync|File\w*)?\s*[("'[]|spawn(?:Sync)?\s*\(|rmSync|rmdirSync|unlinkSync|fs\.(?:rm|unlink|rmdir)|promises\.(?:rm|unlink)|__import__|eval\s*\(|compile\s*\(|b64decode|fromhex|pty\.spawn|getattr\s*\(|importlib|FileUtils|File\.delete|Dir\.(?:rmdir|delete)|Deno\.(?:remove|run|Command)|Bun\.spawn|unlink|rmdir|system|qx|passthru|shell_exec|proc_open|popen|fork|execvp?e?)\b|\bPath\([^)]*\)\.(?:unlink|rmdir)|\/dev\/(?:sd|nvme|hd|vd)|`[^`]+`/;
 
 /** More than this is not looked over, and so not taken for harmless. */
 const MAX_CODE = 32 * 1024;

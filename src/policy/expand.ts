@@ -49,12 +49,19 @@ function encode(node: Node, source: Source, quoted: boolean): string {
 			source.output(node); // for what runs in it
 			return quote(`/dev/fd/${UNKNOWN}`);
 		case "arithmetic_expansion":
+			runWithin(node, source);
 			return SOME;
 		case "ERROR":
 			return UNKNOWN;
 		default:
 			return unescapeWord(text);
 	}
+}
+
+/** Substitutions run wherever they stand, also where only a number comes out. */
+function runWithin(node: Node, source: Source): void {
+	if (node.type === "command_substitution") source.output(node);
+	else for (const child of node.children) runWithin(child, source);
 }
 
 const value = (text: string, quoted: boolean): string => (quoted ? quote(text) : fromVariable(text));
@@ -85,7 +92,7 @@ function variable(node: Node, source: Source): string {
 	if (first.field === "operator") return source.text.slice(first.start, first.end) === "#" ? SOME : UNKNOWN;
 	if (first.type === "subscript") return UNKNOWN;
 	const known = source.scope.get(source.text.slice(first.start, first.end));
-	for (const child of rest) if (child.named) encode(child, source, true); // for the substitutions in it
+	for (const child of rest) runWithin(child, source);
 	const operator = rest[0];
 	if (!operator) return known;
 	const isDefault = [":-", "-", ":?", "?", ":="].includes(source.text.slice(operator.start, operator.end));

@@ -19,6 +19,8 @@ export function outputOf(command: Found): string | null {
 			return printf(command.args.map(shown));
 		case "cat":
 			return words.length === 0 ? command.input : null;
+		case "tee":
+			return command.input;
 		case "pwd":
 			return command.cwds.length === 1 ? (command.cwds[0] ?? null) : null;
 		case "mktemp":

@@ -22,6 +22,8 @@ export class Scope {
 	readonly aliases: Map<string, string>;
 	/** Files made from programs in the same text (`cp /bin/rm x`), by absolute path. */
 	readonly copies: Map<string, string>;
+	/** Files written in the same text, where what is in them is known. */
+	readonly files: Map<string, string>;
 	/** Where it may be: more than one after `cd a && b`; null when that is known only when it runs. */
 	cwds: readonly (string | null)[];
 	/** How much text expansions may still make: `a=$a$a` doubles. */
@@ -36,6 +38,7 @@ export class Scope {
 		this.functions = from?.functions ?? new Map();
 		this.aliases = from?.aliases ?? new Map();
 		this.copies = from?.copies ?? new Map();
+		this.files = from?.files ?? new Map();
 		this.budget = from?.budget ?? { left: 1024 * 1024 };
 		this.cwds = from?.cwds ?? [world.cwd];
 		this.positional = from ? from.positional : [];

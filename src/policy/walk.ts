@@ -10,7 +10,7 @@ import { outputOf } from "./output.js";
 import { Scope, unsureNames, type World } from "./scope.js";
 import { LIMITS, type Node, parse } from "./tree.js";
 import { isKnown, SOME, UNKNOWN, type Word } from "./word.js";
-import { innerOf } from "./wrappers.js";
+import { type Inner, innerOf, runsFile } from "./wrappers.js";
 
 export function understand(text: string, world: World): Found[] {
 	const walk = new Walk();
@@ -122,7 +122,7 @@ class Walk {
 		}
 		const alias = scope.aliases.get(own);
 		if (alias !== undefined) this.script([alias, ...args.map(({ text }) => text)].map(asText).join(" "), scope.fork(), at, flow);
-		const inner = innerOf(draft);
+		const inner = [...innerOf(draft), ...written(draft, program, scope)];
 		const codes = inner.flatMap((one) => (typeof one === "object" && "code" in one ? [one.code] : []));
 		if (codes.length > 0) code = codes.join("\n");
 		if (inner.includes("unknown-script") || inner.some((one) => typeof one === "object" && "script" in one && one.script.trim() === UNKNOWN))
@@ -391,6 +391,7 @@ class Page {
 		if (!target) return;
 		const name = text.slice(target.start, target.end);
 		if (target.type !== "variable_name" || value?.type === "array") {
+			this.statement(target, NOWHERE);
 			if (value) this.statement(value, NOWHERE);
 			scope.set(name.replace(/\[.*/s, ""), UNKNOWN);
 			return;
@@ -453,8 +454,30 @@ function feedsItself(body: Node, name: string, text: string): boolean {
 	return calls > 0 && behind;
 }
 
+/** Text of a file that an earlier command of the same text wrote, when this one runs it. */
+function written(command: Found, program: Word | undefined, scope: Scope): Inner[] {
+	if (scope.files.size === 0) return [];
+	const use = runsFile(command) ?? { file: program?.text.includes("/") ? program : undefined, as: "script" };
+	const texts = scope.cwds.map((cwd) => (use.file ? scope.files.get(below(cwd, use.file.text) ?? "") : undefined));
+	return texts
+		.filter((text) => text !== undefined)
+		.map((text) => (use.as === "code" || /^#!.*(?:python|perl|ruby|node|php)/.test(text) ? { code: text } : { script: text }));
+}
+
+function keepWritten(command: Found, scope: Scope): void {
+	const targets = command.names[0] === "tee" ? [...command.writes, ...command.args] : command.writes;
+	const text = targets.length === 0 ? null : outputOf(command);
+	if (text === null) return;
+	for (const target of targets)
+		for (const cwd of scope.cwds) {
+			const file = below(cwd, target.text);
+			if (file !== null) scope.files.set(file, `${scope.files.get(file) ?? ""}${text}\n`); // appended or not: what was there may still run
+		}
+}
+
 /** What a command changes for those behind it. */
 function effects(command: Found, scope: Scope): void {
+	keepWritten(command, scope);
 	const words = command.args.filter(({ text }) => !text.startsWith("-")).map(({ text }) => text);
 	switch (command.names[0]) {
 		case "cd":

@@ -1,4 +1,5 @@
 /** Programs that run what their arguments say: what it is they run. */
+import { hasFlag } from "./flags.js";
 import type { Found } from "./found.js";
 import { foundBy } from "./output.js";
 import { SOME, UNKNOWN, type Word, word } from "./word.js";
@@ -72,14 +73,22 @@ const SHAPES: Readonly<Record<string, Shape | readonly Shape[]>> = {
 	kubectl: { first: ["exec"], valued: "nc", long: ["--namespace", "--container"], before: 1, remote: true },
 };
 
-export const SHELLS = new Set(["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "rbash"]);
-const TEXTS = /^(?:python[\d.]*|pypy3?|perl[\d.]*|ruby[\d.]*|node|nodejs|bun|php[\d.]*|lua[\d.]*|Rscript|osascript|tclsh|julia|deno)$/;
+const SHELLS = new Set(["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "rbash"]);
+const INTERPRETERS = /^(?:python[\d.]*|pypy3?|perl[\d.]*|ruby[\d.]*|node|nodejs|bun|php[\d.]*|lua[\d.]*|Rscript|osascript|tclsh|julia|deno)$/;
+
+/** What a file made in the same text is to the command that is given it: `cat > x.sh <<E … E; sh x.sh`. */
+export function runsFile(command: Found): { file: Word | undefined; as: "script" | "code" } | null {
+	const name = command.names.at(-1) ?? "";
+	const file = command.args.find(({ text }) => !text.startsWith("-"));
+	if (SHELLS.has(name) || name === "source" || name === ".") return { file, as: "script" };
+	return INTERPRETERS.test(name) ? { file, as: "code" } : null;
+}
 
 export function innerOf(command: Found): Inner[] {
 	const name = command.names.at(-1) ?? "";
 	const { args } = command;
 	if (SHELLS.has(name)) return shell(command);
-	if (TEXTS.test(name)) return interpreter(command, name);
+	if (INTERPRETERS.test(name)) return interpreter(command, name);
 	switch (name) {
 		case "eval":
 			return args.length === 0 ? [] : [{ script: joined(args) }];
@@ -94,6 +103,13 @@ export function innerOf(command: Found): Inner[] {
 			return found(command);
 		case "xargs":
 			return xargs(command);
+		case "make":
+			return after(args, /^-f$/).some((file) => /^(-|\/dev\/.*)$/s.test(file)) ? ["unknown-script"] : [];
+		case "vi":
+		case "vim":
+		case "nvim":
+		case "ex":
+			return args.flatMap(({ text }) => (/^(?:\+|--cmd=)?:?!(.+)$/s.exec(text)?.[1] ?? []) as string[]).map((script) => ({ script }));
 		case "su":
 		case "runuser":
 		case "script":
@@ -131,6 +147,10 @@ function shaped(command: Found, name: string, shape: Shape): Inner[] | null {
 		const glued = args.flatMap(({ text }) => (/^(?:-S|--split-string=)(.+)$/s.exec(text)?.[1] ?? []) as string[]);
 		if (split.length + glued.length > 0) return [...split, ...glued].map((script) => ({ script }));
 	}
+	if (name === "sudo" && hasFlag(command, "-s|-i|--shell|--login")) {
+		const text = joined(skip(args, shape));
+		return text === "" ? fromInput(command, (script) => ({ script })) : [{ script: text }];
+	}
 	if (name === "flock" && args.some(({ text }) => text === "-c")) return after(args, /^-c$/).map((script) => ({ script }));
 	const rest = skip(args.slice(first.length), shape);
 	const remote = shape.remote === true;
@@ -144,6 +164,7 @@ function skip(args: readonly Word[], { valued = "", long = [], before = 0 }: Sha
 	let at = 0;
 	for (; at < args.length; at++) {
 		const text = (args[at] as Word).text;
+		if (text === "-") continue;
 		if (text === "--") {
 			if (words === 0) return args.slice(at + 1);
 		} else if (/^--/.test(text)) at += long.includes(text) ? 1 : 0;
