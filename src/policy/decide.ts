@@ -27,6 +27,8 @@ export interface DecideOptions {
 	readonly place?: string;
 	readonly task?: string;
 	readonly rules?: Rules;
+	/** Says where the home, Holdfast's own and the configuration are (default: this program's). */
+	readonly env?: NodeJS.ProcessEnv;
 }
 
 /** A piece of the command: from byte `start` to before byte `end` of its UTF-8. */
@@ -96,9 +98,15 @@ function ruleFor(found: Found, { own, defaults }: Rules, circumstances: Circumst
 
 export const isSandbox = (place: string): boolean => /(?:^|\+)sandbox$/.test(place);
 
-function circumstancesOf({ cwd, place = "local", task = "default" }: DecideOptions): Circumstances {
+function circumstancesOf({ cwd, place = "local", task = "default", env = process.env }: DecideOptions): Circumstances {
 	const local = place === "local" || place.startsWith("local+");
-	const world: World = { cwd: real(path.resolve(cwd)), home: real(os.homedir()), state: real(defaultHome()), config: real(configDir()), local };
+	const world: World = {
+		cwd: real(path.resolve(cwd)),
+		home: real(env.HOME || os.homedir()),
+		state: real(defaultHome(env)),
+		config: real(configDir(env)),
+		local,
+	};
 	return { world, place, task };
 }
 
@@ -113,7 +121,7 @@ function real(dir: string): string {
 
 /** Where the person's own files are. */
 export function configDir(env: NodeJS.ProcessEnv = process.env): string {
-	const base = env.XDG_CONFIG_HOME && path.isAbsolute(env.XDG_CONFIG_HOME) ? env.XDG_CONFIG_HOME : path.join(os.homedir(), ".config");
+	const base = env.XDG_CONFIG_HOME && path.isAbsolute(env.XDG_CONFIG_HOME) ? env.XDG_CONFIG_HOME : path.join(env.HOME || os.homedir(), ".config");
 	return path.join(base, "holdfast");
 }
 

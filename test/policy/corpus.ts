@@ -30,3 +30,6 @@ export function project(): string {
 	fs.symlinkSync("/bin/rm", path.join(dir, "tool"));
 	return dir;
 }
+
+/** The person the corpus speaks of, whoever runs the tests. */
+export const SOMEONE = { HOME: "/home/someone", XDG_CONFIG_HOME: "/home/someone/.config", HOLDFAST_HOME: "/home/someone/.local/state/holdfast" };
