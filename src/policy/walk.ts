@@ -37,9 +37,11 @@ interface Flow {
 	readonly writes: readonly Word[];
 	readonly args: readonly Word[];
 	readonly remote: boolean;
+	/** What to point at: a command with its redirections. */
+	readonly span: Span | null;
 }
 
-const NOWHERE: Flow = { input: null, upstream: [], reads: [], writes: [], args: [], remote: false };
+const NOWHERE: Flow = { input: null, upstream: [], reads: [], writes: [], args: [], remote: false, span: null };
 
 interface Span {
 	readonly start: number;
@@ -204,13 +206,9 @@ class Page {
 			case "redirected_statement":
 				return this.#redirected(node, flow);
 			case "list": {
-				const before = scope.cwds;
-				const [left, , right] = node.children;
-				const found = left ? this.statement(left, flow) : [];
-				const middle = scope.cwds;
-				if (right) found.push(...this.statement(right, flow));
-				scope.join(middle);
-				if (node.children[1]?.type === "||" || middle !== before) scope.join(before);
+				const passed = new Set(scope.cwds);
+				const found = this.#list(node, flow, passed);
+				scope.join([...passed]);
 				return found;
 			}
 			case "subshell":
@@ -247,6 +245,19 @@ class Page {
 			default:
 				return this.#each(node.children, flow);
 		}
+	}
+
+	/** `a && b`: b runs where a has led; `a || b`: where it has not. Behind it, it may have stopped anywhere. */
+	#list(node: Node, flow: Flow, passed: Set<string | null>): Found[] {
+		const { scope } = this.source;
+		const found: Found[] = [];
+		for (const child of node.children) {
+			if (child.type === "||") scope.join([...passed]);
+			if (!child.named) continue;
+			found.push(...(child.type === "list" ? this.#list(child, flow, passed) : this.statement(child, flow)));
+			for (const dir of scope.cwds) passed.add(dir);
+		}
+		return found;
 	}
 
 	#each(nodes: readonly Node[], flow: Flow): Found[] {
@@ -286,7 +297,8 @@ class Page {
 	#redirected(node: Node, flow: Flow): Found[] {
 		const body = node.children.find((child) => child.field === "body");
 		const redirects = node.children.filter((child) => child.field === "redirect");
-		const next = this.#flow(redirects, flow);
+		const plain = body?.type === "command" && redirects.every((child) => child.type === "file_redirect");
+		const next = { ...this.#flow(redirects, flow), span: plain ? node : null };
 		const found = body ? this.statement(body, next) : this.#walk.run([], this.#span(node), this.source.scope, next);
 		// The rest of a line with a heredoc hangs on the heredoc in this grammar.
 		let output = found;
@@ -358,8 +370,10 @@ class Page {
 		});
 		let next = this.#flow(redirects, flow);
 		if (fed.length > 0) next = { ...next, upstream: [...next.upstream, ...fed] };
-		if (named && argv.length === 0) return this.#walk.run([{ text: UNKNOWN, glob: false }], this.#span(node), scope, next);
-		return this.#walk.run(argv, this.#span(node), scope, next);
+		const at = this.#span(flow.span ?? node);
+		next = { ...next, span: null };
+		if (named && argv.length === 0) return this.#walk.run([{ text: UNKNOWN, glob: false }], at, scope, next);
+		return this.#walk.run(argv, at, scope, next);
 	}
 
 	#collect(inside: () => void): Found[] {
