@@ -24,6 +24,7 @@ export function understand(text: string, world: World): Found[] {
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 const MAX_STEPS = 4_000;
+const MAX_STATEMENTS = 200_000;
 const MAX_DEPTH = 24;
 const MAX_ARGS = 2_000;
 /** All texts together, those within others included. */
@@ -53,6 +54,7 @@ class Walk {
 	#steps = 0;
 	#depth = 0;
 	#read = 0;
+	#statements = 0;
 
 	/** Text within a command has no place of its own: what is found in it is about the part it stands in. */
 	script(text: string, scope: Scope, at: Span | null, flow: Flow = NOWHERE): Found[] {
@@ -148,6 +150,12 @@ class Walk {
 		return outputs.length > 0 ? outputs : [result];
 	}
 
+	/** Loops in loops multiply. */
+	goesOn(at: Span, scope: Scope): boolean {
+		if (++this.#statements === MAX_STATEMENTS) this.mark("unreadable", at, scope);
+		return this.#statements < MAX_STATEMENTS && this.#steps <= MAX_STEPS;
+	}
+
 	#enter(at: Span, scope: Scope): boolean {
 		this.#steps++;
 		if (this.#steps > MAX_STEPS || this.#depth >= MAX_DEPTH) {
@@ -198,6 +206,7 @@ class Page {
 	/** Gives the commands whose output is the statement's. */
 	statement(node: Node, flow: Flow): Found[] {
 		const { scope } = this.source;
+		if (!this.#walk.goesOn(this.#span(node), scope)) return [];
 		switch (node.type) {
 			case "command":
 				return this.#command(node, flow);

@@ -21,6 +21,7 @@ test.each([
 	["sudo of sudo", times("sudo ")],
 	["a long pipe", times("a|")],
 	["nested loops", `${"for i in a b c d e f g h; do ".repeat(12)}ls;${" done;".repeat(12)}`],
+	["nested loops of nothing", `${"for i in a b c d e f g h; do ".repeat(12)}x=$i;${" done;".repeat(12)}`],
 	["nested shells", `${"sh -c ls; ".repeat(10_000)}`],
 	["a variable that doubles", `a=xxxx;${"a=$a$a;".repeat(1_000)}$a`],
 	["more than is read", `ls ${times("x", 300 * KB)}`],
