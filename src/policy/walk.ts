@@ -2,15 +2,15 @@
  * What a command would really run: every simple command in it, wherever it hides. The walk follows the text as the shell would, keeping
  * variables and the directory; what runs text of its own (`sh -c`, `eval`, `ssh`) is read in the same way. It never runs anything.
  */
-import fs from "node:fs";
-import path from "node:path";
+import { effects, missing, written } from "./effects.js";
 import { expandHeredoc, expandText, expandWords, type Source } from "./expand.js";
 import type { Found, Trait } from "./found.js";
 import { outputOf } from "./output.js";
+import { namesOf } from "./program.js";
 import { Scope, unsureNames, type World } from "./scope.js";
 import { LIMITS, type Node, parse } from "./tree.js";
-import { isKnown, SOME, UNKNOWN, type Word } from "./word.js";
-import { type Inner, innerOf, runsFile } from "./wrappers.js";
+import { SOME, UNKNOWN, type Word } from "./word.js";
+import { innerOf } from "./wrappers.js";
 
 export function understand(text: string, world: World): Found[] {
 	const walk = new Walk();
@@ -313,16 +313,11 @@ class Page {
 		let output = found;
 		for (const heredoc of redirects.filter((child) => child.type === "heredoc_redirect")) {
 			for (const child of heredoc.children) {
-				if (child.type === "pipeline") output = this.#apart(() => this.#continued(child, piped(output, flow)));
+				if (child.type === "pipeline") output = this.#apart(() => this.#pipeline(child.children, piped(output, flow)));
 				else if (child.field === "right") output = this.statement(child, flow);
 			}
 		}
 		return output;
-	}
-
-	/** A pipeline without its first stage. */
-	#continued(node: Node, flow: Flow): Found[] {
-		return this.#pipeline(node.children, flow);
 	}
 
 	#flow(redirects: readonly Node[], flow: Flow): Flow {
@@ -475,104 +470,4 @@ function feedsItself(body: Node, name: string, text: string): boolean {
 	};
 	visit(body);
 	return calls > 0 && behind;
-}
-
-/** Text of a file that an earlier command of the same text wrote, when this one runs it. */
-function written(command: Found, program: Word | undefined, scope: Scope): Inner[] {
-	if (scope.files.size === 0) return [];
-	const use = runsFile(command) ?? { file: program?.text.includes("/") ? program : undefined, as: "script" };
-	const texts = scope.cwds.map((cwd) => (use.file ? scope.files.get(below(cwd, use.file.text) ?? "") : undefined));
-	return texts
-		.filter((text) => text !== undefined)
-		.map((text) => (use.as === "code" || /^#!.*(?:python|perl|ruby|node|php)/.test(text) ? { code: text } : { script: text }));
-}
-
-function keepWritten(command: Found, scope: Scope): void {
-	const targets = command.names[0] === "tee" ? [...command.writes, ...command.args] : command.writes;
-	const text = targets.length === 0 ? null : outputOf(command);
-	if (text === null) return;
-	for (const target of targets)
-		for (const cwd of scope.cwds) {
-			const file = below(cwd, target.text);
-			if (file !== null) scope.files.set(file, `${scope.files.get(file) ?? ""}${text}\n`); // appended or not: what was there may still run
-		}
-}
-
-/** What a command changes for those behind it. */
-function effects(command: Found, scope: Scope): void {
-	keepWritten(command, scope);
-	const words = command.args.filter(({ text }) => !text.startsWith("-")).map(({ text }) => text);
-	switch (command.names[0]) {
-		case "cd":
-		case "pushd":
-			scope.cwds = [...new Set(scope.cwds.map((cwd) => (command.args[0]?.text === "-" ? null : below(cwd, words[0] ?? scope.world.home))))];
-			return;
-		case "popd":
-			scope.cwds = [null];
-			return;
-		case "alias":
-			for (const text of words) {
-				const [, name, body] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
-				if (name !== undefined && body !== undefined) scope.aliases.set(name, body);
-			}
-			return;
-		case "unalias":
-			scope.aliases.clear();
-			return;
-		case "read":
-		case "mapfile":
-		case "readarray":
-		case "getopts":
-		case "printf":
-		case "unset":
-			for (const text of command.names[0] === "printf" ? (command.args[0]?.text === "-v" ? [command.args[1]?.text ?? ""] : []) : words)
-				scope.set(text, UNKNOWN);
-			return;
-		case "set":
-			scope.positional = null;
-			return;
-		case "ln":
-		case "cp":
-		case "mv":
-		case "install": {
-			const [from, to] = words.slice(-2);
-			if (words.length !== 2 || from === undefined || to === undefined) return;
-			for (const cwd of scope.cwds) {
-				const target = below(cwd, to);
-				if (target !== null) scope.copies.set(target, path.basename(from)).set(path.join(target, path.basename(from)), path.basename(from));
-			}
-		}
-	}
-}
-
-const below = (cwd: string | null, dir: string): string | null =>
-	dir.includes(UNKNOWN) ? null : path.isAbsolute(dir) ? path.normalize(dir) : cwd === null ? null : path.join(cwd, dir);
-
-const missing = (dir: string | null, scope: Scope): boolean => dir !== null && scope.world.local && !fs.existsSync(dir);
-
-/** The name of a program as a rule sees it; none if it is only known when it runs. */
-function namesOf(program: Word, scope: Scope): string[] {
-	const name = path.basename(program.text);
-	if (program.glob ? /[*?[]/.test(name) || /[*?[]/.test(program.text) : false) return [];
-	if (name === "" || name === "$" || !isKnown(name)) return [];
-	const names = [name];
-	if (program.text.includes("/") && isKnown(program.text)) {
-		for (const cwd of scope.cwds) {
-			const file = below(cwd, program.text);
-			if (file === null) continue;
-			const copied = scope.copies.get(file);
-			if (copied !== undefined) names.push(copied);
-			else if (scope.world.local) names.push(...linked(file));
-		}
-	}
-	return [...new Set(names)];
-}
-
-function linked(file: string): string[] {
-	try {
-		const real = path.basename(fs.realpathSync(file));
-		return /^(busybox|toybox|coreutils)/.test(real) ? [] : [real]; // one file for many programs: the name it is called by says which
-	} catch {
-		return []; // it is not there, so it will not run
-	}
 }
