@@ -130,8 +130,8 @@ export class Notices implements AsyncDisposable {
 				chars += claim.notice.text.length;
 				if (taken.length >= TAKEN_AT_MOST || chars >= TAKEN_CHARS) left = queue.waiting().length;
 			}
-		} catch {
-			// The home cannot be used just now. That must not fail the call that this is for; the next one gets what is left.
+		} catch (error) {
+			if (taken.length === 0) throw fromSystem(error, "cannot get at the notices"); // else the next call gets what is left
 		}
 		return left === 0 ? taken : taken.map((notice, index) => (index < taken.length - 1 ? notice : { ...notice, text: `${notice.text}\n${moreText(left)}` }));
 	}

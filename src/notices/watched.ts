@@ -5,9 +5,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { statIfThere } from "../base/files.js";
-import { watchDirectory } from "../base/watch.js";
 import { segmentName, segmentStarts } from "../keeper/layout.js";
-import { guard } from "../process/guard.js";
 import type { Process } from "../process/process.js";
 import { isOver, type Status } from "../process/status.js";
 import type { Armed } from "./armed.js";
@@ -46,7 +44,7 @@ export class Watched {
 	#changed = true; // something other than output
 	#live = false;
 	#stopped = false;
-	readonly #unwatch: (() => void)[] = [];
+	#unwatch: (() => void) | undefined;
 	#cancelTick: (() => void) | undefined;
 	#soon: NodeJS.Timeout | undefined;
 	#lookedAt = Number.NEGATIVE_INFINITY;
@@ -64,15 +62,11 @@ export class Watched {
 	/** From now on look whenever something happens. */
 	start(): void {
 		this.#live = true;
-		const { dir, spec } = this.process;
-		const telling = new Set(["exit", "state", path.basename(dir)]); // the last: it is being removed
-		this.#unwatch.push(
-			watchDirectory(dir, (name) => {
-				if (name === null || telling.has(name)) this.lookNow();
-				else if (this.#search && name.startsWith("out.")) this.#lookAtOutput();
-			}),
-			guard(dir, spec, () => this.lookNow()),
-		);
+		const telling = new Set(["exit", "state", path.basename(this.process.dir)]); // the last: it is being removed
+		this.#unwatch = this.process.watch((name) => {
+			if (name === null || telling.has(name)) this.lookNow();
+			else if (this.#search && name.startsWith("out.")) this.#lookAtOutput();
+		});
 		this.lookNow();
 	}
 
@@ -90,7 +84,7 @@ export class Watched {
 	/** Resolves when no look is under way any more. */
 	async stop(): Promise<void> {
 		this.#stopped = true;
-		for (const unwatch of this.#unwatch.splice(0)) unwatch();
+		this.#unwatch?.();
 		this.#cancelTick?.();
 		clearTimeout(this.#soon);
 		await this.#turn;

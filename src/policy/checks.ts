@@ -116,6 +116,8 @@ function wipesDisk(command: Found, world: World): boolean {
 	return false;
 }
 
+const OWN_PROCESS = /(?:^|[\s/])(?:keeper\.sh|holdfast|doors\/cli\/main\.js)(?:\s|$)/;
+
 /** Which processes are ours is asked of /proc; a name is enough for those who kill by name. */
 function killsHoldfast(command: Found): boolean {
 	const OWN = /holdfast|keeper\.sh/i;
@@ -129,7 +131,7 @@ function killsHoldfast(command: Found): boolean {
 	const [first] = texts;
 	const targets = /^-/.test(first ?? "") && first !== "-1" ? texts.slice(1) : texts;
 	if (targets.some((text, at) => text === "-1" && (at > 0 || targets.length === 1))) return true;
-	return targets.some((text) => /^-?\d+$/.test(text) && OWN.test((readProc(`/proc/${text.replace("-", "")}/cmdline`) ?? "").replaceAll("\0", " ")));
+	return targets.some((text) => /^-?\d+$/.test(text) && OWN_PROCESS.test((readProc(`/proc/${text.replace("-", "")}/cmdline`) ?? "").replaceAll("\0", " ")));
 }
 
 function answersApproval(command: Found): boolean {

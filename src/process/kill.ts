@@ -4,6 +4,7 @@
  * over parents and sessions. The walk is helped by a marker in the environment and by who holds the log or stdin open.
  */
 import fs from "node:fs";
+import os from "node:os";
 import path from "node:path";
 import { isAlive, readProc, readStat, sendSignal } from "../base/proc.js";
 import { type Parts, readExit, readParts } from "../keeper/layout.js";
@@ -84,7 +85,7 @@ export function members(now: Snapshot, dir: string, spec: Spec): number[] {
  * command has begun since, what hangs below bash and is not older than the command, and what else has come into the
  * shell's group since it began. bash itself is among them: it runs the command.
  */
-export function membersWithin(now: Snapshot, dir: string, spec: Spec, { bash, older, group, since }: Within, current: boolean): number[] {
+export function membersWithin(now: Snapshot, dir: string, spec: Spec, { bash, older, group }: Within, current: boolean): number[] {
 	const ours = keepersOf(now, readParts(dir), spec);
 	const found = new Set<number>();
 	const add = (pid: number) => {
@@ -97,6 +98,7 @@ export function membersWithin(now: Snapshot, dir: string, spec: Spec, { bash, ol
 	if (runs) {
 		add(bash.pid);
 		for (const pid of now.childrenOf(bash.pid)) add(pid);
+		const since = ticksAt(spec.startedAt);
 		for (const pid of cgroupProcs(group)) {
 			const marker = now.markerOf(pid);
 			if (Number(now.stats.get(pid)?.start) >= since && (marker === undefined || marker === spec.id)) add(pid);
@@ -105,6 +107,9 @@ export function membersWithin(now: Snapshot, dir: string, spec: Spec, { bash, ol
 	for (const pid of now.marked(spec.id)) if (runs || pid !== bash.pid) add(pid);
 	return [...found].filter(isRunning);
 }
+
+/** A time as field 22 of /proc/PID/stat has it: hundredths of a second since boot. A moment early, since clocks differ. */
+const ticksAt = (time: number): number => Math.floor((time - (Date.now() - os.uptime() * 1000)) / 10) - 2;
 
 /** Our own parts beside a process, the copier below the collector included. */
 function keepersOf(now: Snapshot, parts: Parts, spec: Spec): Set<number> {

@@ -91,7 +91,7 @@ export class Process {
 		checkCount(options.from, "an offset");
 		const cursor = new LogCursor(this.dir, options.from ?? 0);
 		const wakeup = new Wakeup();
-		const unwatch = this.#watch(wakeup);
+		const unwatch = this.watch(wakeup.poke);
 		try {
 			let stalledSince: number | undefined;
 			let over = false;
@@ -133,6 +133,18 @@ export class Process {
 		}
 	}
 
+	/**
+	 * Be told of output, of the end, and of whatever else changes: the name of a file, or null. Inotify tells; of a witness that was
+	 * killed, only a look now and then. Returns what ends that.
+	 */
+	watch(changed: (name: string | null) => void): () => void {
+		const ends = [watchDirectory(this.dir, changed), guard(this.dir, this.spec, () => changed(null))];
+		if (this.spec.within) ends.push(watchDirectory(siblingOf(this.dir, this.spec.within.shell), changed)); // it may end with its shell
+		return () => {
+			for (const end of ends) end();
+		};
+	}
+
 	/** Wait until it exits, or any condition of `until` holds, or the time is up. Never touches the process. */
 	async wait(options: WaitOptions = {}): Promise<WaitResult> {
 		const until = parseUntil(options.until);
@@ -144,7 +156,7 @@ export class Process {
 		const signal = options.signal ? AbortSignal.any([options.signal, stop.signal]) : stop.signal;
 		const deadline = options.timeout === undefined ? undefined : performance.now() + options.timeout;
 		const wakeup = new Wakeup();
-		const unwatch = this.#watch(wakeup);
+		const unwatch = this.watch(wakeup.poke);
 		const cursor = new LogCursor(this.dir, options.from ?? 0);
 		const begin = Math.max(cursor.offset, this.log.bounds().first);
 		let probed: Condition | undefined;
@@ -226,7 +238,7 @@ export class Process {
 		// A full pipe whose reader ends must not hold us: the end aborts the write.
 		const ended = new AbortController();
 		const wakeup = new Wakeup();
-		const unwatch = this.#watch(wakeup);
+		const unwatch = this.watch(wakeup.poke);
 		const watching = (async () => {
 			while (!ended.signal.aborted) {
 				if (isOver(this.status())) ended.abort();
@@ -338,18 +350,6 @@ export class Process {
 		} catch (error) {
 			if (errno(error) !== "ENXIO") throw fromSystem(error, `cannot reach the keeper of ${this.id}`); // ENXIO: it has closed, nothing to tell
 		}
-	}
-
-	/** Inotify tells of output and of the end; of a witness that was killed, only a look now and then. */
-	#watch(wakeup: Wakeup): () => void {
-		const unwatch = watchDirectory(this.dir, wakeup.poke);
-		const unguard = guard(this.dir, this.spec, wakeup.poke);
-		const unwatchShell = this.spec.within && watchDirectory(siblingOf(this.dir, this.spec.within.shell), wakeup.poke); // it may end with its shell
-		return () => {
-			unwatch();
-			unguard();
-			unwatchShell?.();
-		};
 	}
 }
 

@@ -42,8 +42,6 @@ export interface Within {
 	readonly group?: string;
 	/** Children that bash had before: other commands started those. */
 	readonly older: readonly number[];
-	/** When it began, in clock ticks since boot: what is older does not belong to it. */
-	readonly since: number;
 }
 
 export const COMMAND_SHOWN = 4096;

@@ -73,7 +73,7 @@ export function readStatus(dir: string, spec: Spec): Status {
 
 /** Whoever was to send it is gone, its shell has taken another one last, and waits for more: it will never come. */
 function neverSent(dir: string, spec: Spec, { name, shell, bash }: Within): boolean {
-	if (isAlive(spec.starter) || readIfThere(path.join(siblingOf(dir, shell), "shell", "begun"))?.trim() === name) return false;
+	if (isAlive(spec.starter) || readIfThere(path.join(siblingOf(dir, shell), "shell", "begun"))?.split(" ", 1)[0] === name) return false;
 	return WAITS_FOR_COMMANDS.test(readProc(`/proc/${bash.pid}/syscall`) ?? "");
 }
 const WAITS_FOR_COMMANDS = /^(0|63) 0x0 /; // read(2) of its standard input, on x86-64 and on arm64: the FIFO is empty

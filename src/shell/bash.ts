@@ -12,6 +12,7 @@ import { describeEnd, type Process } from "../process/process.js";
 import type { Runtime } from "../process/runtime.js";
 import { isOver } from "../process/status.js";
 import { existingParent } from "./directory.js";
+import { readState, type ShellState } from "./state.js";
 
 const script = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 const BIRTH_MS = 10_000; // for the profile files of whoever it belongs to
@@ -33,6 +34,8 @@ export class Bash {
 	readonly state: string;
 	/** Its directory when it last ended a command. */
 	cwd: string;
+	/** The last command that this runtime has sent it. */
+	last = "";
 	/** It has been told to end after the command it runs. */
 	left = false;
 	readonly #in: number;
@@ -43,6 +46,7 @@ export class Bash {
 	#changed = false;
 	#closed = false;
 	#reaped = "";
+	#known: ShellState | undefined;
 
 	/** A new one. If the profile files hang or end it, one without them; the notes say so. */
 	static async start(runtime: Runtime, birth: Birth): Promise<{ bash: Bash; notes: string[] }> {
@@ -136,12 +140,13 @@ export class Bash {
 	}
 
 	/** Have it run the command in a slot. One write, smaller than a pipe takes in one piece: all of it arrives, or nothing. */
-	send(name: string, workdir: boolean, poke: () => void): void {
+	send(name: string, how: { workdir: boolean; plain: boolean }, poke: () => void): void {
 		this.#poke = poke;
 		this.#changed = false;
+		this.last = name;
 		fs.writeSync(
 			this.#in,
-			`${workdir ? "__hf_w=1 " : ""}__hf_n=${name} PROMPT_COMMAND=$__hf_p\n__hf_post ${name}\n[[ $__hf_e != ${name} ]]&&{ POSIXLY_CORRECT=;\\. "$__hf_x" ${name};} 2>|"$__hf_y"\n`,
+			`${how.workdir ? "__hf_w=1 " : ""}${how.plain ? "__hf_z=plain " : ""}__hf_n=${name} PROMPT_COMMAND=$__hf_p\n__hf_post ${name}\n[[ $__hf_e != ${name} ]]&&{ POSIXLY_CORRECT=;\\. "$__hf_x" ${name};} 2>|"$__hf_y"\n`,
 		);
 	}
 
@@ -202,9 +207,19 @@ export class Bash {
 		return statIfThere(path.join(this.process.dir, segmentName(0)))?.size ?? this.process.log.bounds().end;
 	}
 
-	/** Of the command that it took last. */
-	begun(): string {
-		return fs.readFileSync(path.join(this.state, "begun"), "latin1").trim();
+	/** The command that it took last. */
+	begun(): { name: string; plain: boolean } {
+		const [name = "", plain] = fs.readFileSync(path.join(this.state, "begun"), "latin1").trim().split(" ");
+		return { name, plain: plain === "plain" };
+	}
+
+	/** Its state after the last command; undefined while it is still being written. */
+	settled(): ShellState | undefined {
+		const { name, plain } = this.begun();
+		if (name === this.last && plain && this.#known) return this.#known;
+		const state = readState(this.state);
+		this.#known = state && (plain || state.command === name) ? state : undefined;
+		return this.#known;
 	}
 
 	/** Stop looking at it; it goes on. */

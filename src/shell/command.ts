@@ -1,10 +1,10 @@
 /** One command in one shell, from sending it to its end, its deadline, or its interruption. */
-import os from "node:os";
 import { hostIdentity, type Identity, isAlive, sendSignal } from "../base/proc.js";
 import { Wakeup } from "../base/watch.js";
 import { COMMAND_SHOWN, type Spec } from "../process/spec.js";
 import type { Bash } from "./bash.js";
 import { interrupt } from "./interrupt.js";
+import { isPlain, looksPlain } from "./plain.js";
 import type { Slot } from "./slot.js";
 
 const STUCK_MS = 200; // for rescue.bash to record an end, before the shell is replaced
@@ -42,6 +42,8 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 	const older = bash.children();
 	const spec = specOf(bash, slot, older, options);
 	const name = slot.nextName();
+	const state = looksPlain(options.command) ? bash.settled() : undefined;
+	const plain = state !== undefined && isPlain(options.command, state);
 	slot.begin(spec, options.command, options.workdir, wakeup.poke);
 	const startedAt = performance.now();
 	const deadline = startedAt + options.timeoutMs;
@@ -52,7 +54,7 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 		return { end, code, spec, left, shellOffset, traceless, startedAt, ...(forced ? { forced } : {}) };
 	};
 	try {
-		bash.send(name, options.workdir !== undefined, wakeup.poke);
+		bash.send(name, { workdir: options.workdir !== undefined, plain }, wakeup.poke);
 	} catch {
 		return outcome("unsent", null); // nobody reads there any more
 	}
@@ -67,7 +69,7 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 			if (bash.isStuck()) await unstick(bash, slot);
 			if (!isAlive(bash.bash) && !slot.end()) {
 				await untilRecorded(bash);
-				if (bash.begun() !== name) return outcome("unsent", null);
+				if (bash.begun().name !== name) return outcome("unsent", null);
 				await drain(slot);
 				return outcome("died", null);
 			}
@@ -100,7 +102,6 @@ function specOf(bash: Bash, slot: Slot, older: readonly number[], options: Comma
 			keeper: bash.keeper,
 			...(spec.cgroup ? { group: spec.cgroup } : {}),
 			older,
-			since: Math.floor(os.uptime() * 100) - 1,
 		},
 		log: { limit: 64 * 1024 * 1024, full: "ring" },
 		place: spec.place,

@@ -8,6 +8,7 @@
 #   __hf_post N                          once more, should the command have been thrown away
 #   [[ $__hf_e != N ]] && …              its end could not be recorded: rescue.bash, and `stuck` tells the runtime
 #
+# Before that, `__hf_w=1` says that there is a directory for this command only, `__hf_z=plain` that it cannot change the shell.
 # What the command prints goes to the FIFO `pipe` in its directory, its end to `exit` there, with the shell's directory
 # behind it. All names start with __hf_, since the shell belongs to whoever uses it. Every builtin of ours is called through `builtin`.
 
@@ -26,7 +27,7 @@ __hf_pre() {
 		if [[ ! $__hf_m ]]; then __hf_m=1; builtin set +m; builtin set -m; fi # bash reads its rcfile without job control
 		if [[ $__hf_ps ]]; then PS1=$__hf_ps __hf_ps=; fi
 		if [[ ${HOLDFAST_ID@a} != *r* ]]; then builtin export HOLDFAST_ID=proc_${__hf_n%.*}; fi
-		builtin printf '%-63s\n' "$__hf_n" 1<>"$__hf_d/begun"
+		builtin printf '%-63s\n' "$__hf_n $__hf_z" 1<>"$__hf_d/begun"
 		builtin mapfile -d '' -n 1 __hf_c <"$__hf_s/command"
 		if [[ $__hf_w ]]; then
 			builtin mapfile -d '' -n 1 __hf_w <"$__hf_s/workdir"
@@ -67,7 +68,7 @@ __hf_post() {
 		if [[ ! -o monitor ]]; then builtin set -m; fi
 		if [[ ${TMOUT@a} != *r* ]]; then TMOUT=$__hf_idle; fi
 		if [[ $PS1 && ${PS1@a} != *r* ]]; then __hf_ps=$PS1 PS1=; fi
-		__hf_snap
+		if [[ $__hf_z ]]; then __hf_z=; else __hf_snap; fi
 	fi
 }
 
@@ -145,7 +146,7 @@ if [[ ! $HF_FROM ]]; then
 fi
 
 if [[ $PS1 && $HF_FROM ]]; then __hf_ps=$PS1; fi
-__hf_n= __hf_e= __hf_l= __hf_rc=0 __hf_c= __hf_o= __hf_s= __hf_t= __hf_m= __hf_w= __hf_b=() PROMPT_COMMAND= PS2=
+__hf_n= __hf_e= __hf_l= __hf_rc=0 __hf_c= __hf_o= __hf_s= __hf_t= __hf_m= __hf_w= __hf_z= __hf_b=() PROMPT_COMMAND= PS2=
 if [[ ${PS1@a} != *r* ]]; then PS1=; fi
 if [[ ${TMOUT@a} != *r* ]]; then TMOUT=$__hf_idle; fi
 builtin trap - DEBUG ERR RETURN INT

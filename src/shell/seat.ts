@@ -1,11 +1,12 @@
 /**
- * Who may use the shell of a task: one command at a time, of whatever runtime. In shells/TASKKEY of the home, `current` is
- * a link to the id of the task's shell, `busy` a link to "PID.START.ID" of the runtime at work and of its command.
+ * Who may use the shell of a task: one command at a time, of whatever runtime. In shells/TASKKEY of the home there is one
+ * empty file, `free` or `busy.PID.START.ID` with the runtime at work and its command: renaming it is taking the seat. The
+ * link `current` names the task's shell.
  */
 import fs from "node:fs";
 import path from "node:path";
 import { errno } from "../base/errors.js";
-import { ensureDir, unlinkIfThere } from "../base/files.js";
+import { ensureDir, namesIn, removeDir, statIfThere, unlinkIfThere } from "../base/files.js";
 import { taskKey } from "../base/ids.js";
 import { isAlive, linkOf } from "../base/proc.js";
 import { procDir } from "../keeper/layout.js";
@@ -15,46 +16,52 @@ import { isOver, readStatus } from "../process/status.js";
 
 export class Seat {
 	readonly #runtime: Runtime;
+	readonly #dir: string;
+	readonly #free: string;
 	readonly #current: string;
-	readonly #busy: string;
+	#mine = "";
 
 	constructor(runtime: Runtime, task: string) {
-		const dir = path.join(runtime.home.root, "shells", taskKey(task));
-		ensureDir(dir);
 		this.#runtime = runtime;
-		this.#current = path.join(dir, "current");
-		this.#busy = path.join(dir, "busy");
+		this.#dir = path.join(runtime.home.root, "shells", taskKey(task));
+		this.#free = path.join(this.#dir, "free");
+		this.#current = path.join(this.#dir, "current");
+		if (!statIfThere(this.#dir)) this.#make();
+	}
+
+	/** The directory comes into being with its one file in it, so there are never two. */
+	#make(): void {
+		const made = `${this.#dir}.${this.#runtime.self.pid}`;
+		ensureDir(made);
+		fs.writeFileSync(path.join(made, "free"), "", { mode: 0o600 });
+		try {
+			fs.renameSync(made, this.#dir);
+		} catch (error) {
+			if (errno(error) !== "ENOTEMPTY" && errno(error) !== "EEXIST") throw error;
+			removeDir(made); // another was faster
+		}
 	}
 
 	/** Take it for the command with this id; false while another command has it. */
 	take(id: string): boolean {
 		const { pid, start } = this.#runtime.self;
-		for (;;) {
+		const mine = path.join(this.#dir, `busy.${pid}.${start}.${id}`);
+		for (let from = this.#free; ; ) {
 			try {
-				fs.symlinkSync(`${pid}.${start}.${id}`, this.#busy);
+				fs.renameSync(from, mine);
+				this.#mine = mine;
 				return true;
 			} catch (error) {
-				if (errno(error) !== "EEXIST") throw error;
-			}
-			const holder = linkOf(this.#busy);
-			if (holder === undefined) continue; // given back this moment
-			if (!this.#isStale(holder)) return false;
-			// Of all who find it stale one may remove it: the one who can rename exactly this link away.
-			const aside = `${this.#busy}.${pid}.${Date.now()}`;
-			try {
-				fs.renameSync(this.#busy, aside);
-			} catch (error) {
 				if (errno(error) !== "ENOENT") throw error;
-				continue;
 			}
-			const taken = linkOf(aside);
-			unlinkIfThere(aside);
-			if (taken !== holder && taken !== undefined) fs.symlinkSync(taken, this.#busy); // somebody was faster, and this was already his
+			const holder = namesIn(this.#dir).find((name) => name.startsWith("busy."));
+			if (holder !== undefined && !this.#isStale(holder.slice(5))) return false;
+			from = holder === undefined ? this.#free : path.join(this.#dir, holder);
 		}
 	}
 
 	giveBack(): void {
-		unlinkIfThere(this.#busy);
+		fs.renameSync(this.#mine, this.#free);
 	}
 
 	/** The runtime is gone, and so is its command. */

@@ -6,6 +6,10 @@ export interface ShellState {
 	/** Of the command after which it was written; empty at the birth of the shell. */
 	readonly command: string;
 	readonly exported: Readonly<Record<string, string>>;
+	/** Of its functions and aliases. */
+	readonly names: ReadonlySet<string>;
+	/** There are traps, by which any command may do more than it says. */
+	readonly trapped: boolean;
 }
 
 /** The newest whole state in a shell's directory; undefined before the first. */
@@ -19,8 +23,13 @@ export function readState(dir: string): ShellState | undefined {
 		const number = Number(head[1]);
 		if (end >= 0 && number > (newest?.number ?? 0)) newest = { number, command: head[2] ?? "", text: text.slice(head[0].length, end + 1) };
 	}
-	return newest && { command: newest.command, exported: exportedIn(newest.text) };
+	if (!newest) return undefined;
+	const { command, text } = newest;
+	return { command, exported: exportedIn(text), names: namesOf(text), trapped: /^trap -- (?!'__hf_)/m.test(text) };
 }
+
+const namesOf = (text: string): Set<string> =>
+	new Set([...text.matchAll(/^(?:(\S+) \(\) $|alias (?:-- )?([^=]+)=)/gm)].map(([, name, alias]) => name ?? alias ?? ""));
 
 /** The exported variables in what `declare -p` prints. Values are read as bash quotes them; nothing is ever executed. */
 export function exportedIn(text: string): Record<string, string> {

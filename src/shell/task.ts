@@ -192,10 +192,9 @@ export class TaskShell {
 				if (free) {
 					if (this.#bash?.isOver()) this.#forget(this.#bash);
 					const { bash, notes } = await this.#main();
-					const begun = bash.begun();
 					for (;;) {
-						const state = readState(bash.state);
-						if (state && (state.command === begun || bash.isOver())) return { cwd: existingParent(bash.cwd), exported: state.exported, notes };
+						const state = bash.settled() ?? (bash.isOver() ? readState(bash.state) : undefined);
+						if (state) return { cwd: existingParent(bash.cwd), exported: state.exported, notes };
 						await new Promise((resolve) => setTimeout(resolve, 1)); // it is being written
 					}
 				}

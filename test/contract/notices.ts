@@ -1,20 +1,29 @@
+import fs from "node:fs";
+import path from "node:path";
 import { expect, test } from "vitest";
 import type { Client, Result } from "./door.js";
 
 export function noticeCases(begin: () => Promise<Client>): void {
 	test("a completion comes once, with the next result, also when a poll has seen the end", async () => {
-		const { start, process, terminal } = await begin();
-		const id = await start("echo bye; exit 3", { notify_on_complete: true });
+		const { start, process, terminal, dir } = await begin();
+		const door = gate(dir);
+		const id = await start(`${door.command}; echo bye; exit 3`, { notify_on_complete: true });
+		door.open();
 		const [notice] = await nextNotices(() => process({ action: "poll", session_id: id }));
 		expect(notice).toMatchObject({ kind: "completed", session_id: id, status: "exited", exit_code: 3, text: expect.stringContaining("bye") });
 		expect(await terminal({ command: "true" })).not.toHaveProperty("notices");
 	});
 
 	test("who has waited for the end, read the log of it, or killed it is not told again", async () => {
-		const { start, process, terminal } = await begin();
-		const [waited, read, killed] = [await start("exit 3", NOTIFY), await start("exit 3", NOTIFY), await start("sleep 300", NOTIFY)];
+		const { start, process, terminal, dir } = await begin();
+		const [first, second] = [gate(dir, "first"), gate(dir, "second")];
+		const waited = await start(`${first.command}; exit 3`, NOTIFY);
+		const read = await start(`${second.command}; exit 3`, NOTIFY);
+		const killed = await start("sleep 300", NOTIFY);
+		first.open();
 		expect(await process({ action: "wait", session_id: waited })).not.toHaveProperty("notices");
 		expect(await process({ action: "kill", session_id: killed })).not.toHaveProperty("notices");
+		second.open();
 		let log: Result;
 		do log = await process({ action: "log", session_id: read });
 		while (log.status === "running");
@@ -23,8 +32,10 @@ export function noticeCases(begin: () => Promise<Client>): void {
 	});
 
 	test("a line that was watched for", async () => {
-		const { start, process } = await begin();
-		const id = await start("echo fine; echo 'an ERROR here'; sleep 300", { watch_patterns: ["ERROR"] });
+		const { start, process, dir } = await begin();
+		const door = gate(dir);
+		const id = await start(`${door.command}; echo fine; echo 'an ERROR here'; sleep 300`, { watch_patterns: ["ERROR"] });
+		door.open();
 		const [notice] = await nextNotices(() => process({ action: "poll", session_id: id }));
 		expect(notice).toMatchObject({ kind: "match", session_id: id, text: expect.stringContaining("an ERROR here") });
 	});
@@ -45,9 +56,11 @@ export function noticeCases(begin: () => Promise<Client>): void {
 	});
 
 	test("nobody else gets them", async () => {
-		const { start, process, other } = await begin();
+		const { start, process, other, dir } = await begin();
 		const stranger = await other("another task");
-		const id = await start("exit 3", NOTIFY);
+		const door = gate(dir);
+		const id = await start(`${door.command}; exit 3`, NOTIFY);
+		door.open();
 		let seen: Result;
 		do seen = await stranger.process({ action: "list" });
 		while ((await process({ action: "list" })).notices === undefined && seen.notices === undefined);
@@ -57,6 +70,12 @@ export function noticeCases(begin: () => Promise<Client>): void {
 }
 
 const NOTIFY = { notify_on_complete: true };
+
+/** Nothing happens before the answer to the start is here: else that would bring the notice. */
+function gate(dir: string, name = "open"): { command: string; open: () => void } {
+	const file = path.join(dir, name);
+	return { command: `until [ -e ${file} ]; do sleep 0.02; done`, open: () => fs.writeFileSync(file, "") };
+}
 
 /** Call until a result has some. */
 async function nextNotices(call: () => Promise<Result>): Promise<NonNullable<Result["notices"]>> {

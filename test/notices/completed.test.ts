@@ -5,7 +5,8 @@ import { expect, test } from "vitest";
 import { isAlive } from "../../src/base/proc.js";
 import type { Process } from "../../src/index.js";
 import { readParts } from "../../src/keeper/layout.js";
-import { tempDir, testRuntime, until } from "../support/home.js";
+import { Shells } from "../../src/shell/index.js";
+import { atEnd, tempDir, testRuntime, until } from "../support/home.js";
 import { armedState, Listener, spawnArmed, taskDir, testNotices } from "./support.js";
 
 const NOTIFY = { notifyOnComplete: true };
@@ -57,6 +58,22 @@ test("a grandchild that holds the output does not hold up the notice, and what i
 	const listener = new Listener(notices);
 	await spawnArmed(runtime, notices, { command: "echo x; sleep 600 & exit 0" }, NOTIFY);
 	expect(await listener.has(1)).toMatchObject([{ kind: "completed", exit_code: 0, text: expect.stringMatching(/:\nx$/) }]);
+});
+
+test("a command that went on in the background and then ends its shell is told of at once", async () => {
+	const runtime = await testRuntime();
+	const notices = testNotices(runtime);
+	const shells = new Shells(runtime);
+	atEnd(() => shells.close());
+	const listener = new Listener(notices);
+	for (let n = 1; n <= 5; n++) {
+		const marker = path.join(tempDir(), "go");
+		const command = `until [ -e '${marker}' ]; do sleep 0.02; done; exit 5`;
+		const { process } = await shells.run({ task: "default", command, timeoutMs: 50, onTimeout: "background" });
+		notices.arm(process, NOTIFY);
+		fs.writeFileSync(marker, "");
+		expect((await listener.has(n))[n - 1]).toMatchObject({ session_id: process.id, exit_code: 5 });
+	}
 });
 
 test("a signal is named, and silence is said", async () => {

@@ -293,6 +293,21 @@ test("a full disk fails no call, and what could not be noted is told when there 
 	expect(await listener.has(1)).toMatchObject([{ kind: "match", session_id: process.id }]);
 });
 
+test("a home that cannot be read just now is said, and nothing is lost by it", async () => {
+	const runtime = await testRuntime();
+	const notices = testNotices(runtime);
+	await (await spawnArmed(runtime, notices, { command: "exit 1" }, NOTIFY)).wait({ timeout: 10_000 });
+	const read = vi.spyOn(fs, "readdirSync").mockImplementation(() => {
+		throw Object.assign(new Error("too many open files"), { code: "EMFILE" });
+	});
+	try {
+		await expect(notices.take("default")).rejects.toMatchObject({ code: "NO_FILES" });
+	} finally {
+		read.mockRestore();
+	}
+	expect(await notices.take("default")).toHaveLength(1);
+});
+
 test("without inotify everything comes all the same", async () => {
 	const runtime = await testRuntime();
 	const notices = testNotices(runtime);

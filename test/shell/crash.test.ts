@@ -73,7 +73,9 @@ test.each(["", `: ${"x".repeat(100_000)}\n`])("killed between and inside command
 		await program.kill();
 		const { shell } = await onHome(home);
 		await until("what was sent has been run", () => {
-			const busy = fs.readdirSync(path.join(home, "shells")).some((key) => fs.readdirSync(path.join(home, "shells", key)).includes("busy"));
+			const busy = fs
+				.readdirSync(path.join(home, "shells"))
+				.some((key) => fs.readdirSync(path.join(home, "shells", key)).some((name) => name.startsWith("busy.")));
 			return !busy || shell.runtime.list({ task: "t" }).every((process) => process.status().status !== "running");
 		});
 		const { out } = await shell.run("echo $N");

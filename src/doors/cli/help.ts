@@ -1,11 +1,8 @@
-import fs from "node:fs";
+import { packageVersion } from "../../base/version.js";
 import { COMMON, type Command } from "./command.js";
 import type { Output } from "./output.js";
 
-export function version(): string {
-	const manifest = JSON.parse(fs.readFileSync(new URL("../../../package.json", import.meta.url), "utf8")) as { version: string };
-	return `holdfast ${manifest.version}`;
-}
+export const version = (): string => `holdfast ${packageVersion()}`;
 
 export function overview(commands: readonly Command[], out: Output): string {
 	return [

@@ -8,6 +8,7 @@ import { doctor } from "./commands/doctor.js";
 import { close, submit, write } from "./commands/input.js";
 import { kill, signal } from "./commands/kill.js";
 import { logs } from "./commands/logs.js";
+import { mcp } from "./commands/mcp.js";
 import { policy } from "./commands/policy.js";
 import { process as processCommand } from "./commands/process.js";
 import { prune } from "./commands/prune.js";
@@ -36,6 +37,7 @@ const COMMANDS: readonly Command[] = [
 	terminal,
 	processCommand,
 	policy,
+	mcp,
 	prune,
 	setup,
 	doctor,

@@ -1,0 +1,88 @@
+import { Console } from "node:console";
+import path from "node:path";
+import { HoldfastError } from "../../../base/errors.js";
+import { type Call, type Command, EXIT, noWords, numberOption } from "../command.js";
+
+const PORT = 4653; // HOLD on a telephone
+
+export const mcp: Command = {
+	name: "mcp",
+	usage: "[--task NAME] [--http [--host ADDRESS] [--port NUMBER] [--token-file FILE]]",
+	summary: "serve the tools to an MCP client, on stdin and stdout or over HTTP",
+	options: {
+		http: { type: "boolean", help: "serve /mcp over HTTP instead of stdin and stdout" },
+		host: { type: "string", value: "ADDRESS", help: "listen here (default 127.0.0.1); any but loopback needs --token-file" },
+		port: { type: "string", value: "NUMBER", help: `listen on this port (default ${PORT}); 0: any that is free` },
+		"token-file": { type: "string", value: "FILE", help: "the token that opens the door (default: `token` in the home, made if need be)" },
+	},
+	teach: `
+Any MCP client gets \`terminal\` and \`process\`. Each client is a task of its own, with its own shell; with --task it shares
+one, and comes back to it later. When the client goes, what runs goes on.
+
+Over HTTP whoever has the token may run commands as you; the file is for your eyes only. http://…/mcp?task=NAME names a task.
+
+Examples
+  holdfast mcp --task website
+  holdfast mcp --http --port 5000
+  claude mcp add holdfast -- holdfast mcp`,
+	async run(call) {
+		noWords(call);
+		const http = call.values.http === true;
+		for (const name of ["host", "port", "token-file"])
+			if (!http && call.values[name] !== undefined) throw new HoldfastError("INVALID", `--${name} goes with --http`);
+		await (http ? overHttp(call) : overStdio(call));
+		return EXIT.ok;
+	},
+};
+
+async function overStdio(call: Call): Promise<void> {
+	globalThis.console = new Console(process.stderr); // stdout is the protocol's, whatever a library may want to say
+	const { newTask, serveStdio } = await import("../../mcp/index.js");
+	await using runtime = await openRuntime(call);
+	const named = typeof call.values.task === "string" ? call.values.task : undefined;
+	const task = named ?? newTask();
+	const door = serveStdio(runtime, { task, onError: (error) => report(call, error) });
+	await Promise.race([door.closed, stopped()]);
+	leaveIf(door.busy);
+	await door.close();
+	if (named === undefined) await runtime.shells.end(task); // nobody can come back to it
+}
+
+async function overHttp(call: Call): Promise<void> {
+	const host = typeof call.values.host === "string" ? call.values.host : "127.0.0.1";
+	const file = call.values["token-file"];
+	const [{ httpDoor }, { ensureToken, isLoopback, readToken, serveHttp }] = await Promise.all([import("../../mcp/index.js"), import("../../http/index.js")]);
+	if (!isLoopback(host) && file === undefined)
+		throw new HoldfastError(
+			"INVALID",
+			`${host} can be reached by others, and the token would go there in the clear; if you want that, choose one with --token-file`,
+		);
+	const port = numberOption(call, "port", { min: 0, max: 65_535 }) ?? PORT;
+	await using runtime = await openRuntime(call);
+	const tokenFile = typeof file === "string" ? path.resolve(file) : path.join(runtime.home.root, "token");
+	const token = typeof file === "string" ? readToken(tokenFile) : ensureToken(tokenFile);
+	const { task } = call.values;
+	const door = httpDoor(runtime, { onError: (error) => report(call, error), ...(typeof task === "string" ? { task } : {}) });
+	await using server = await serveHttp({ host, port, token, routes: { "/mcp": (request) => door.fetch(request) } });
+	const url = `${server.origin}/mcp`;
+	if (call.out.json) call.out.data({ url, token_file: tokenFile });
+	else call.out.line(`${url}\nThe token is in ${tokenFile}: clients send it as \`Authorization: Bearer …\`. Ctrl-C stops the server; what runs goes on.`);
+	await stopped();
+	leaveIf(door.busy);
+	await door.close();
+}
+
+const report = (call: Call, error: Error): void => call.out.note(`holdfast mcp: ${error.message}`);
+
+/** To close properly would be to wait for the calls under way. Their commands go on without us, as after any sudden death. */
+function leaveIf(busy: boolean): void {
+	if (busy) process.exit(EXIT.ok);
+}
+
+async function openRuntime(call: Call) {
+	const { openAgentRuntime } = await import("../../../tools/index.js");
+	const { home, task } = call.values;
+	return openAgentRuntime({ ...(typeof home === "string" ? { home } : {}), ...(typeof task === "string" ? { task } : {}) });
+}
+
+const stopped = (): Promise<unknown> => Promise.race(["SIGINT", "SIGTERM", "SIGHUP"].map((name) => new Promise((resolve) => process.once(name, resolve))));

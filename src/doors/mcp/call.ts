@@ -1,0 +1,58 @@
+/** One tools/call: what the client says around it (a progress token, a cancellation) becomes a `Call`, and the result becomes MCP's. */
+import { type CallToolResult, SdkError, SdkErrorCode, type ServerContext } from "@modelcontextprotocol/server";
+import { type AgentRuntime, type Call, renderResult, type Tool, type ToolResult } from "../../tools/index.js";
+import type { Calls } from "./calls.js";
+import { reportProgress } from "./progress.js";
+
+/** Clients give up after 60 s unless they asked for progress; a margin is left for what a loaded machine does to the last step. */
+export const ANSWER_MS = 48_000;
+
+export interface Caller {
+	readonly runtime: AgentRuntime;
+	readonly task: string;
+	readonly calls: Calls;
+	/** How long a call without a progress token may take. */
+	readonly answerMs: number;
+}
+
+export async function callTool(caller: Caller, tool: Tool, args: unknown, context: ServerContext): Promise<CallToolResult> {
+	const due = performance.now() + caller.answerMs;
+	const progress = reportProgress(context);
+	const call = {
+		signal: cancellation(context.mcpReq.signal),
+		gone: () => context.http?.req?.signal.aborted === true,
+		...(progress ? { progress: progress.say } : { due }),
+	};
+	return runTool(caller, tool, args, call).finally(() => progress?.end());
+}
+
+/** `due`: by when it must be answered, on the clock of `performance`. */
+export function runTool(
+	caller: Caller,
+	tool: Tool,
+	args: unknown,
+	call: Omit<Call, "task" | "within"> & { signal: AbortSignal; due?: number },
+): Promise<CallToolResult> {
+	const { runtime, task, calls } = caller;
+	const { due, ...rest } = call;
+	return calls.run(task, call.signal, async () => {
+		const within = due === undefined ? {} : { within: Math.max(1, Math.floor(due - performance.now())) };
+		const result = await tool.run(runtime, args ?? {}, { ...rest, ...within, task });
+		return { content: [{ type: "text", text: renderResult(result) }], structuredContent: result, ...(isFailure(result) ? { isError: true } : {}) };
+	});
+}
+
+/** It never ran. A command that ended with some exit code did. */
+const isFailure = ({ status }: ToolResult): boolean => status === "error" || status === "not_found" || status === "blocked";
+
+/** Aborts when the client takes its request back. A connection that is gone takes nothing back: what runs goes on. */
+export function cancellation(request: AbortSignal): AbortSignal {
+	const cancelled = new AbortController();
+	const look = () => {
+		const gone = request.reason instanceof SdkError && request.reason.code === SdkErrorCode.ConnectionClosed;
+		if (!gone) cancelled.abort(request.reason);
+	};
+	if (request.aborted) look();
+	else request.addEventListener("abort", look, { once: true });
+	return cancelled.signal;
+}

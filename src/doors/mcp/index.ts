@@ -1,0 +1,7 @@
+/** The MCP door. */
+export { type HttpDoor, httpDoor } from "./door.js";
+export { McpHttp } from "./http.js";
+export { createServer } from "./server.js";
+export { serveStdio } from "./stdio.js";
+export { newTask } from "./task.js";
+export { CallTasks, declaresTasks, serveTasks, TASKS } from "./tasks.js";

@@ -1,0 +1,71 @@
+/** The log of each process as a resource, `holdfast://process/ID/log`, for the task whose process it is. Shells are none: what they print belongs to commands. */
+import { type ListResourcesResult, type ReadResourceResult, ResourceNotFoundError } from "@modelcontextprotocol/server";
+import { plainText } from "../../base/ansi.js";
+import { HoldfastError } from "../../base/errors.js";
+import { isId } from "../../base/ids.js";
+import { utf8, wholeCharacters } from "../../base/text.js";
+import type { Process } from "../../process/process.js";
+import type { Runtime } from "../../process/runtime.js";
+
+const MIME = "text/plain";
+const TAIL_BYTES = 200_000;
+const TITLE_CHARS = 100;
+
+export const LOG_TEMPLATE = {
+	name: "process-log",
+	title: "Log of a process",
+	uriTemplate: "holdfast://process/{session_id}/log",
+	description: `What a process has printed: the last ${TAIL_BYTES} bytes. Can be subscribed to.`,
+	mimeType: MIME,
+};
+
+export const logUri = (id: string): string => `holdfast://process/${id}/log`;
+
+export function listLogs(runtime: Runtime, task: string): ListResourcesResult {
+	const resources = runtime.list({ task }).map((process) => ({
+		uri: logUri(process.id),
+		name: process.spec.name ?? process.id,
+		title: oneLine(process.spec.command),
+		description: `The log of ${process.id} (${process.status().status})`,
+		mimeType: MIME,
+		size: process.log.bounds().end,
+	}));
+	return { resources };
+}
+
+export function readLog(runtime: Runtime, task: string, uri: string): ReadResourceResult {
+	const process = processAt(runtime, task, uri);
+	const { end } = process.log.bounds();
+	const slice = process.read(Math.max(0, end - TAIL_BYTES), TAIL_BYTES);
+	const bytes = slice.bytes.subarray(0, wholeCharacters(slice.bytes));
+	const from = slice.offset === 0 ? 0 : lineStart(bytes);
+	const offset = slice.offset + from;
+	const raw = utf8(bytes.subarray(from));
+	const text = process.spec.terminal ? raw : plainText(raw);
+	const left = offset === 0 ? "" : `[${offset} bytes before this are left out; process(action="log", session_id="${process.id}", byte_offset=…) reads them]\n`;
+	return { contents: [{ uri, mimeType: MIME, text: left + text, _meta: { byte_offset: offset, next_offset: offset + bytes.length - from } }] };
+}
+
+/** The process a URI names; another task's is as good as none. */
+export function processAt(runtime: Runtime, task: string, uri: string): Process {
+	const id = /^holdfast:\/\/process\/([^/]+)\/log$/.exec(uri)?.[1];
+	if (id === undefined || !isId(id)) throw new ResourceNotFoundError(uri);
+	try {
+		const process = runtime.get(id);
+		if (process.spec.task === task && process.spec.kind !== "shell") return process;
+	} catch (error) {
+		if (!(error instanceof HoldfastError) || error.code !== "NOT_FOUND") throw error;
+	}
+	throw new ResourceNotFoundError(uri);
+}
+
+/** Behind the first line break, so that no half line is shown; 0 if it is all one line. */
+function lineStart(bytes: Uint8Array): number {
+	const at = bytes.indexOf(0x0a) + 1;
+	return at < bytes.length ? at : 0;
+}
+
+function oneLine(text: string): string {
+	const flat = text.replace(/\s+/g, " ").trim();
+	return flat.length > TITLE_CHARS ? `${flat.slice(0, TITLE_CHARS - 1)}…` : flat;
+}

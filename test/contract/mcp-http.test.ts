@@ -1,0 +1,12 @@
+import { openRuntime } from "../../src/index.js";
+import { atEnd } from "../support/home.js";
+import { overHttp } from "../support/mcp.js";
+import { contractSuite } from "./suite.js";
+
+// The newer protocol here, the older one over stdio: so each transport and each generation has been through it all.
+contractSuite("through MCP over HTTP", async ({ home, task }) => {
+	const runtime = await openRuntime({ home, warm: 0 });
+	atEnd(() => runtime.close());
+	const { call } = await (await overHttp(runtime)).connect({ generation: "2026-07-28", query: `?task=${encodeURIComponent(task)}` });
+	return { call: (tool, args) => call(tool, args as Record<string, unknown>) };
+});

@@ -1,0 +1,171 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { type Identity, isAlive, readStat } from "../../src/base/proc.js";
+import { openRuntime } from "../../src/index.js";
+import { CLI } from "../support/cli.js";
+import { atEnd, tempDir, until } from "../support/home.js";
+import { GENERATIONS, gate, overStdio, testHome } from "../support/mcp.js";
+
+describe.each(GENERATIONS)("holdfast mcp, protocol %s", (generation) => {
+	test("lists the tools with schemas and annotations, and says how to use them", async () => {
+		const { client } = await overStdio(testHome(), [], { generation });
+		expect(client.getNegotiatedProtocolVersion()).toBe(generation);
+		expect(client.getServerVersion()?.name).toBe("holdfast");
+		expect(client.getInstructions()).toContain('process(action="list")');
+		const { tools } = await client.listTools();
+		expect(tools.map(({ name }) => name)).toEqual(["terminal", "process"]);
+		for (const tool of tools) {
+			expect(tool.inputSchema.type).toBe("object");
+			expect(tool.outputSchema?.type).toBe("object");
+			expect(tool.annotations).toMatchObject({ readOnlyHint: false, destructiveHint: true });
+		}
+	});
+
+	test("runs commands in one shell, with text beside the structured result", async () => {
+		const { client, call } = await overStdio(testHome(), [], { generation });
+		await call("terminal", { command: "cd /tmp; x=kept" });
+		const result = await client.callTool({ name: "terminal", arguments: { command: "pwd; echo $x; exit 3" } });
+		expect(result.structuredContent).toMatchObject({ status: "exited", output: "/tmp\nkept\n", exit_code: 3 });
+		expect(result.content).toEqual([{ type: "text", text: expect.stringContaining("/tmp\nkept") }]);
+		expect(result.isError).toBeUndefined();
+	});
+
+	test("starts in the directory where the server was started, as a task of its own", async () => {
+		const home = testHome();
+		const [one, other] = [await overStdio(home, [], { generation }), await overStdio(home, [], { generation })];
+		expect((await one.call("terminal", { command: "x=1; pwd" })).output).toBe(`${process.cwd()}\n`);
+		expect((await other.call("terminal", { command: 'echo "[$x]"' })).output).toBe("[]\n");
+		const { session_id } = await one.call("terminal", { command: "sleep 1000", background: true });
+		expect((await one.call("process", { action: "list" })).processes).toMatchObject([{ session_id }]);
+		expect((await other.call("process", { action: "list" })).processes).toEqual([]);
+	});
+});
+
+test("two servers on one home share a task that both name, slashes and all", async () => {
+	const home = testHome();
+	const args = ["--task", "team/web site"];
+	const [one, other] = [await overStdio(home, args), await overStdio(home, args, { generation: "2026-07-28" })];
+	await one.call("terminal", { command: "cd /tmp; x=shared" });
+	expect((await other.call("terminal", { command: "pwd; echo $x" })).output).toBe("/tmp\nshared\n");
+	const { session_id } = await other.call("terminal", { command: "sleep 1000", background: true });
+	expect((await one.call("process", { action: "poll", session_id })).status).toBe("running");
+});
+
+test("nothing but the protocol is on stdout, also when it is sent nonsense", async () => {
+	const server = await rawServer(testHome());
+	server.child.stdin.write('this is no JSON\n{"jsonrpc":"2.0"}\n[]\n\n');
+	server.send(initialize);
+	server.send({ jsonrpc: "2.0", id: 2, method: "tools/call", params: { name: "nothing", arguments: {} } });
+	server.send({ jsonrpc: "2.0", id: 3, method: "tools/call", params: { name: "process", arguments: { action: "dance" } } });
+	const [unknown, refused] = [await server.answer(2), await server.answer(3)];
+	expect(unknown.error?.message).toContain("there are terminal and process");
+	expect(refused.result?.isError).toBe(true);
+	expect(refused.result?.structuredContent).toMatchObject({ status: "error", error: expect.stringContaining("list") });
+	server.child.stdin.end();
+	expect(await server.exited).toBe(0);
+	for (const line of server.lines()) expect(JSON.parse(line)).toMatchObject({ jsonrpc: "2.0" });
+});
+
+test("ends with its stdin and leaves no shell behind, only what runs in the background", async () => {
+	const home = testHome();
+	const { call, client, transport } = await overStdio(home);
+	await call("terminal", { command: "x=1" });
+	const { session_id, pid } = await call("terminal", { command: "sleep 1000", background: true });
+	const server = identify(transport.pid);
+	await client.close();
+	await until("the server has ended", () => !isAlive(server));
+	await using runtime = await openRuntime({ home, warm: 0 });
+	await until("the shell has ended", () => runtime.list({ task: null, shells: true, ended: false }).length === 1);
+	expect(runtime.list({ task: null, ended: false })).toMatchObject([{ id: session_id, pid }]);
+});
+
+test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)("%s ends it properly", async (signal) => {
+	const server = await rawServer(testHome());
+	server.send(initialize);
+	await server.answer(1);
+	server.child.kill(signal);
+	expect(await server.exited).toBe(0);
+});
+
+test("a client that is killed in the middle of a call takes nothing with it, and finds everything when it returns", async () => {
+	const home = testHome();
+	const door = gate();
+	const args = ["--task", "comes back"];
+	const command = `x=before; cd /tmp; ${door.command}; x=after`;
+	const client = spawn(process.execPath, [path.resolve("test/fixtures/mcp-client.mjs"), home, command, ...args], { stdio: ["ignore", "pipe", "inherit"] });
+	const [pid] = (await once(client.stdout, "data")) as [Buffer];
+	const server = identify(Number(pid));
+	await until("the command runs", door.started);
+	client.kill("SIGKILL");
+	await until("the server has noticed", () => !isAlive(server));
+
+	const { call } = await overStdio(home, args);
+	const { processes } = await call("process", { action: "list" });
+	expect(processes).toMatchObject([{ status: "running", command }]);
+	door.open();
+	const session_id = processes?.[0]?.session_id;
+	expect(await call("process", { action: "wait", session_id })).toMatchObject({ status: "exited", exit_code: 0, output: "started\nfinished\n" });
+	expect((await call("terminal", { command: "pwd; echo $x" })).output).toBe("/tmp\nafter\n");
+});
+
+test.each([
+	[["--port", "1"], "--port goes with --http"],
+	[["extra"], '"extra" is not expected'],
+	[["--http", "--port", "high"], "--port takes a whole number"],
+	[["--http", "--host", "0.0.0.0"], "--token-file"],
+])("refuses %j", async (args, sentence) => {
+	const server = await rawServer(tempDir("home"), args);
+	expect(await server.exited).toBe(2);
+	expect(server.stderr()).toContain(sentence);
+});
+
+const initialize = {
+	jsonrpc: "2.0",
+	id: 1,
+	method: "initialize",
+	params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "raw", version: "1" } },
+};
+
+interface Answer {
+	id?: number;
+	error?: { message: string };
+	result?: Record<string, unknown>;
+}
+
+const identify = (pid: number | null): Identity => readStat(pid as number) as Identity;
+
+/** `holdfast mcp` without a client: what it prints is looked at as it is. */
+async function rawServer(home: string, args: readonly string[] = []) {
+	const child = spawn(process.execPath, [CLI, "mcp", ...args], { env: { ...process.env, HOLDFAST_HOME: home }, stdio: ["pipe", "pipe", "pipe"] });
+	let out = "";
+	let err = "";
+	child.stdout.setEncoding("utf8").on("data", (text: string) => {
+		out += text;
+	});
+	child.stderr.setEncoding("utf8").on("data", (text: string) => {
+		err += text;
+	});
+	const exited = once(child, "close").then(([code]) => code as number | null);
+	atEnd(async () => {
+		child.kill("SIGKILL");
+		await exited;
+	});
+	const lines = () => out.split("\n").slice(0, -1);
+	return {
+		child,
+		exited,
+		lines,
+		stderr: () => err,
+		send: (message: unknown) => void child.stdin.write(`${JSON.stringify(message)}\n`),
+		answer: async (id: number): Promise<Answer> => {
+			const find = () =>
+				lines()
+					.map((line) => JSON.parse(line) as Answer)
+					.find((message) => message.id === id);
+			await until(`an answer to ${id}`, () => find() !== undefined);
+			return find() as Answer;
+		},
+	};
+}

@@ -1,0 +1,92 @@
+import { expect, test } from "vitest";
+import { testRuntime, until } from "../support/home.js";
+import { gate, overHttp, overStdio, type Served, testHome } from "../support/mcp.js";
+
+const TASKS = "io.modelcontextprotocol/tasks";
+
+test("a call that takes longer becomes a task for a client that knows those, and the task gets the result", async () => {
+	const served = await overHttp(await testRuntime(), { quickMs: 100 });
+	const door = gate();
+	const { result: created } = await rpc(served, "tools/call", { name: "terminal", arguments: { command: `${door.command}; exit 3` } });
+	expect(created).toMatchObject({ resultType: "task", status: "working", ttlMs: expect.any(Number), pollIntervalMs: expect.any(Number) });
+	expect((await get(served, created)).result).toMatchObject({ resultType: "complete", taskId: created?.taskId, status: "working" });
+	door.open();
+	const { result } = await ended(served, created);
+	expect(result).toMatchObject({ status: "completed", result: { structuredContent: { status: "exited", exit_code: 3, output: "started\nfinished\n" } } });
+});
+
+test("a quick call is answered as always", async () => {
+	const served = await overHttp(await testRuntime());
+	const { result } = await rpc(served, "tools/call", { name: "terminal", arguments: { command: "echo quick" } });
+	expect(result).toMatchObject({ resultType: "complete", structuredContent: { output: "quick\n" } });
+});
+
+test("a client that does not declare tasks never sees one", async () => {
+	const served = await overHttp(await testRuntime(), { quickMs: 1, answerMs: 300 });
+	const { result } = await rpc(served, "tools/call", { name: "terminal", arguments: { command: "sleep 1000" } }, { declared: false });
+	expect(result).toMatchObject({ resultType: "complete", structuredContent: { status: "running" } });
+	const refused = await rpc(served, "tasks/get", { taskId: "any" }, { declared: false });
+	expect(refused).toMatchObject({ httpStatus: 400, error: { code: -32_021, data: { requiredCapabilities: { extensions: { [TASKS]: {} } } } } });
+});
+
+test("tasks/cancel ends the command", async () => {
+	const runtime = await testRuntime();
+	const served = await overHttp(runtime, { quickMs: 100 });
+	const { result: created } = await rpc(served, "tools/call", { name: "terminal", arguments: { command: "sleep 1000" } });
+	expect((await rpc(served, "tasks/cancel", { taskId: created?.taskId })).result).toMatchObject({ resultType: "complete" });
+	expect((await ended(served, created)).result).toMatchObject({ status: "cancelled" });
+	expect(runtime.list({ task: null, ended: false })).toEqual([]);
+	expect((await rpc(served, "tasks/cancel", { taskId: created?.taskId })).error).toBeUndefined(); // twice is once
+});
+
+test("a task belongs to those who made it", async () => {
+	const served = await overHttp(await testRuntime(), { quickMs: 100 });
+	const { result: created } = await rpc(served, "tools/call", { name: "terminal", arguments: { command: "sleep 1000" } }, { query: "?task=mine" });
+	const params = { taskId: created?.taskId };
+	expect((await rpc(served, "tasks/get", params, { query: "?task=mine" })).result).toMatchObject({ status: "working" });
+	for (const method of ["tasks/get", "tasks/update", "tasks/cancel"])
+		expect((await rpc(served, method, { ...params, inputResponses: {} }, { query: "?task=other" })).error?.code).toBe(-32_602);
+	expect((await rpc(served, "tasks/cancel", params, { query: "?task=mine" })).error).toBeUndefined();
+});
+
+test("only the newer protocol offers them", async () => {
+	const home = testHome();
+	expect((await overStdio(home, [], { generation: "2026-07-28" })).client.getServerCapabilities()?.extensions).toEqual({ [TASKS]: {} });
+	expect((await overStdio(home, [], { generation: "2025-11-25" })).client.getServerCapabilities()?.extensions).toBeUndefined();
+});
+
+interface Answer {
+	httpStatus: number;
+	result?: Record<string, unknown>;
+	error?: { code: number; message: string; data?: unknown };
+}
+
+/** One request of the newer protocol, as the SDK's client cannot send it: it takes no task for an answer. */
+async function rpc(served: Served, method: string, params: Record<string, unknown>, { declared = true, query = "" } = {}): Promise<Answer> {
+	const _meta = {
+		"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+		"io.modelcontextprotocol/clientCapabilities": declared ? { extensions: { [TASKS]: {} } } : {},
+	};
+	const response = await fetch(served.url + query, {
+		method: "POST",
+		headers: {
+			Authorization: `Bearer ${served.token}`,
+			"Content-Type": "application/json",
+			Accept: "application/json, text/event-stream",
+			"MCP-Protocol-Version": "2026-07-28",
+			"Mcp-Method": method,
+			"Mcp-Name": String(params.name ?? params.taskId),
+		},
+		body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { ...params, _meta } }),
+	});
+	return { httpStatus: response.status, ...((await response.json()) as Omit<Answer, "httpStatus">) };
+}
+
+const get = (served: Served, created: Answer["result"]): Promise<Answer> => rpc(served, "tasks/get", { taskId: created?.taskId });
+
+async function ended(served: Served, created: Answer["result"]): Promise<Answer> {
+	let answer = await get(served, created);
+	await until("the call behind the task has ended", () => !served.door.busy);
+	while (answer.result?.status === "working") answer = await get(served, created);
+	return answer;
+}
