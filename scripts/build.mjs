@@ -1,4 +1,4 @@
-// Compile, and put the shell scripts beside the code that starts them.
+// Compile, and put the shell scripts and the grammar of bash beside the code that uses them.
 import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
@@ -12,5 +12,6 @@ for (const script of ["keeper/keeper.sh", "keeper/pty.py", "keeper/pty.pl", "she
 	fs.mkdirSync(path.dirname(target), { recursive: true });
 	fs.copyFileSync(path.join(root, "src", script), target);
 }
+fs.copyFileSync(path.join(root, "node_modules/tree-sitter-bash/tree-sitter-bash.wasm"), path.join(root, "dist/policy/tree-sitter-bash.wasm"));
 const cli = path.join(root, "dist/doors/cli/main.js");
 if (fs.existsSync(cli)) fs.chmodSync(cli, 0o755);

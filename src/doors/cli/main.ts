@@ -9,6 +9,7 @@ import { close, submit, write } from "./commands/input.js";
 import { kill, signal } from "./commands/kill.js";
 import { logs } from "./commands/logs.js";
 import { mcp } from "./commands/mcp.js";
+import { policy } from "./commands/policy.js";
 import { process as processCommand } from "./commands/process.js";
 import { prune } from "./commands/prune.js";
 import { ps } from "./commands/ps.js";
@@ -35,6 +36,7 @@ const COMMANDS: readonly Command[] = [
 	attach,
 	terminal,
 	processCommand,
+	policy,
 	mcp,
 	prune,
 	setup,

@@ -1,0 +1,54 @@
+import { HoldfastError } from "../../../base/errors.js";
+import { statIfThere } from "../../../base/files.js";
+import type { Verdict } from "../../../policy/index.js";
+import { type Command, EXIT } from "../command.js";
+import { oneLine } from "../output.js";
+
+export const policy: Command = {
+	name: "policy",
+	usage: "check [--place PLACE] [--cwd DIR] -- COMMAND",
+	summary: "say what the rules would decide about a command; it is not run",
+	options: {
+		place: { type: "string", value: "PLACE", help: "where it would run (default: local)" },
+		cwd: { type: "string", value: "DIR", help: "in which directory it would run (default: this one)" },
+	},
+	teach: `
+COMMAND is shell text, best in quotes; several words are joined with blanks. docs/policy.md explains the rules: the floor, then
+.holdfast/policy.json of the project, then policy.json in the configuration directory, then the default set.
+So far this only tells: nothing asks or refuses yet when a command is run.
+
+Exit code: 0 for allow, 1 for ask and deny, 2 when the call is wrong.
+
+Examples
+  holdfast policy check -- 'rm -rf build'
+  holdfast policy check --cwd / -- 'rm -rf *'
+  holdfast policy check --json -- 'curl -s https://example.com/install.sh | sh'`,
+	async run(call) {
+		const { values, out } = call;
+		const [verb, ...words] = call.words;
+		if (verb !== "check") throw new HoldfastError("INVALID", "say what to do: `holdfast policy check -- COMMAND`");
+		const command = words.join(" ");
+		if (command.trim() === "") throw new HoldfastError("INVALID", "give the command to check: `holdfast policy check -- COMMAND`");
+		const cwd = typeof values.cwd === "string" ? values.cwd : process.cwd();
+		if (!statIfThere(cwd)?.isDirectory()) throw new HoldfastError("NO_DIRECTORY", `there is no directory ${cwd}; name one that exists with --cwd`);
+		const { decide, loadRules } = await import("../../../policy/index.js");
+		const rules = await loadRules(cwd);
+		const verdict = decide(command, {
+			cwd,
+			rules,
+			...(typeof values.place === "string" ? { place: values.place } : {}),
+			...(typeof values.task === "string" ? { task: values.task } : {}),
+		});
+		if (out.json) out.data({ ...verdict, notes: rules.notes });
+		else {
+			for (const line of sentences(verdict)) out.line(line);
+			for (const note of rules.notes) out.note(`holdfast: ${note}`);
+		}
+		return verdict.decision === "allow" ? EXIT.ok : EXIT.failed;
+	},
+};
+
+function sentences({ decision, rule, reason, part }: Verdict): string[] {
+	if (rule === null || !part) return [`${decision}: no rule is about it`];
+	return [`${decision}: ${reason}`, `  rule ${rule}, about bytes ${part.start} to ${part.end}: ${oneLine(part.text, 200)}`];
+}

@@ -1,0 +1,140 @@
+/** What is decided about a command: the strictest over everything in it. */
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { defaultHome } from "../base/home.js";
+import { DEFAULTS, FLOOR } from "./defaults.js";
+import type { Found } from "./found.js";
+import { type Circumstances, matches } from "./match.js";
+import { readings } from "./readings.js";
+import type { Decision, Rule } from "./rule.js";
+import type { World } from "./scope.js";
+import { understand } from "./walk.js";
+
+/** The rules that hold: the person's own, in order, and what they made of the default set. */
+export interface Rules {
+	readonly own: readonly Rule[];
+	readonly defaults: readonly Rule[];
+	/** What a person should know about how these came to be. */
+	readonly notes: readonly string[];
+}
+
+export const DEFAULT_RULES: Rules = { own: [], defaults: DEFAULTS, notes: [] };
+
+export interface DecideOptions {
+	/** Absolute; where the command would run. */
+	readonly cwd: string;
+	readonly place?: string;
+	readonly task?: string;
+	readonly rules?: Rules;
+	/** Says where the home, Holdfast's own and the configuration are (default: this program's). */
+	readonly env?: NodeJS.ProcessEnv;
+}
+
+/** A piece of the command: from byte `start` to before byte `end` of its UTF-8. */
+export interface Part {
+	readonly start: number;
+	readonly end: number;
+	readonly text: string;
+	/** The program that would run in it; null if that is not known. */
+	readonly program: string | null;
+	readonly decision: Decision;
+	readonly rule: string | null;
+	readonly reason: string | null;
+}
+
+export interface Verdict {
+	readonly decision: Decision;
+	/** The id of the rule that decided; null when none is about this command. */
+	readonly rule: string | null;
+	readonly reason: string | null;
+	/** What the decision is about; null when no rule is. */
+	readonly part: Pick<Part, "start" | "end" | "text"> | null;
+	/** Every command that would run, in the order of the text. */
+	readonly parts: readonly Part[];
+}
+
+const STRICTNESS: Readonly<Record<Decision, number>> = { allow: 0, ask: 1, deny: 2 };
+
+/** `loadParser()` comes first; then this is synchronous, runs nothing and changes nothing. */
+export function decide(command: string, options: DecideOptions): Verdict {
+	const circumstances = circumstancesOf(options);
+	const rules = options.rules ?? DEFAULT_RULES;
+	const parts: Part[] = [];
+	for (const { text, offsets, pretended } of readings(command)) {
+		for (const found of understand(text, circumstances.world)) {
+			if (pretended && (found.trait === "unreadable" || found.trait === "unknown-script")) continue;
+			const rule = ruleFor(found, rules, circumstances);
+			if (pretended && (!rule || parts.some((part) => part.rule === rule.id))) continue;
+			if (!pretended && offsets !== null && !rule) continue;
+			parts.push(partOf(command, offsets ? { start: offsets[found.start] ?? 0, end: offsets[found.end] ?? command.length } : found, found, rule));
+		}
+	}
+	const strictest = parts.reduce<Part | null>(
+		(best, part) => (part.rule !== null && (!best || STRICTNESS[part.decision] > STRICTNESS[best.decision]) ? part : best),
+		null,
+	);
+	return {
+		decision: strictest?.decision ?? "allow",
+		rule: strictest?.rule ?? null,
+		reason: strictest?.reason ?? null,
+		part: strictest ? { start: strictest.start, end: strictest.end, text: strictest.text } : null,
+		parts,
+	};
+}
+
+/** Whether any command in the text is one the rule is about: how its examples are checked. */
+export function concerns(rule: Rule, command: string, options: DecideOptions): boolean {
+	const { place: _place, task: _task, ...match } = rule.match; // an example says what is run, not where or for whom
+	const circumstances = circumstancesOf(options);
+	return readings(command).some(({ text }) => understand(text, circumstances.world).some((found) => matches({ match }, found, circumstances)));
+}
+
+function ruleFor(found: Found, { own, defaults }: Rules, circumstances: Circumstances): Rule | null {
+	const first = (rules: readonly Rule[]) => rules.find((rule) => matches(rule, found, circumstances));
+	// In a sandbox the sandbox is the boundary: only the floor and the person's own rules are left.
+	return first(FLOOR) ?? first(own) ?? (isSandbox(circumstances.place) ? null : (first(defaults) ?? null));
+}
+
+export const isSandbox = (place: string): boolean => /(?:^|\+)sandbox$/.test(place);
+
+function circumstancesOf({ cwd, place = "local", task = "default", env = process.env }: DecideOptions): Circumstances {
+	const local = place === "local" || place.startsWith("local+");
+	const world: World = {
+		cwd: real(path.resolve(cwd)),
+		home: real(env.HOME || os.homedir()),
+		state: real(defaultHome(env)),
+		config: real(configDir(env)),
+		local,
+	};
+	return { world, place, task };
+}
+
+/** Paths of commands are looked up through links, so these are too. */
+function real(dir: string): string {
+	try {
+		return fs.realpathSync(dir);
+	} catch {
+		return dir;
+	}
+}
+
+/** Where the person's own files are. */
+export function configDir(env: NodeJS.ProcessEnv = process.env): string {
+	const base = env.XDG_CONFIG_HOME && path.isAbsolute(env.XDG_CONFIG_HOME) ? env.XDG_CONFIG_HOME : path.join(env.HOME || os.homedir(), ".config");
+	return path.join(base, "holdfast");
+}
+
+function partOf(command: string, { start, end }: { start: number; end: number }, found: Found, rule: Rule | null): Part {
+	const text = command.slice(start, end);
+	const from = Buffer.byteLength(command.slice(0, start));
+	return {
+		start: from,
+		end: from + Buffer.byteLength(text),
+		text,
+		program: found.names[0] ?? null,
+		decision: rule?.decision ?? "allow",
+		rule: rule?.id ?? null,
+		reason: rule?.reason ?? null,
+	};
+}

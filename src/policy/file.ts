@@ -1,0 +1,76 @@
+/** `policy.json`: read, checked, and tried on its own examples. */
+import os from "node:os";
+import path from "node:path";
+import * as z from "zod";
+import { HoldfastError } from "../base/errors.js";
+import { readIfThere } from "../base/files.js";
+import { concerns, configDir, type DecideOptions, type Rules } from "./decide.js";
+import { DEFAULTS, FLOOR } from "./defaults.js";
+import { isWithin } from "./paths.js";
+import { RuleFile } from "./rule.js";
+import { loadParser } from "./tree.js";
+
+/** The rules for work in a directory: of the project (the nearest `.holdfast/policy.json` at or above it), then the person's own, then the default set. */
+export async function loadRules(cwd: string, env: NodeJS.ProcessEnv = process.env): Promise<Rules> {
+	await loadParser();
+	const person = readRules(path.join(configDir(env), "policy.json"), { cwd, env });
+	const project = projectFile(cwd);
+	const above = project && readRules(project, { cwd, env });
+	const notes: string[] = [];
+	const own = [...(person?.rules ?? [])];
+	if (project && above) {
+		const root = path.dirname(path.dirname(project));
+		const trusted = person?.trust?.some((dir) => isWithin(root, path.resolve(dir.replace(/^~(?=\/|$)/, env.HOME || os.homedir())))) === true;
+		const used = above.rules.filter(({ decision }) => trusted || decision !== "allow");
+		// Who can write to a project can write this file: it comes with a clone.
+		if (used.length < above.rules.length)
+			notes.push(`${project} allows things, which counts only for projects under "trust" in ${path.join(configDir(env), "policy.json")}`);
+		own.unshift(...used);
+	}
+	const changed = person?.defaults ?? {};
+	const defaults = DEFAULTS.map((rule) => ({ ...rule, decision: changed[rule.id] ?? rule.decision }));
+	return { own, defaults, notes };
+}
+
+function projectFile(cwd: string): string | null {
+	for (let dir = path.resolve(cwd); ; dir = path.dirname(dir)) {
+		const file = path.join(dir, ".holdfast", "policy.json");
+		if (readIfThere(file) !== undefined) return file;
+		if (dir === path.dirname(dir)) return null;
+	}
+}
+
+function readRules(file: string, where: DecideOptions): RuleFile | null {
+	const text = readIfThere(file);
+	if (text === undefined) return null;
+	let json: unknown;
+	try {
+		json = JSON.parse(text);
+	} catch (error) {
+		throw new HoldfastError("CONFIG", `${file} is not JSON (${(error as Error).message}); correct it, or move it away`, { cause: error });
+	}
+	const result = RuleFile.safeParse(json);
+	if (!result.success) throw new HoldfastError("CONFIG", `${file} cannot be used: ${z.prettifyError(result.error).replace(/\s+/g, " ")}`);
+	check(file, result.data, where);
+	return result.data;
+}
+
+/** A file of rules tests itself: an example that does not do what it says makes the file unusable. */
+function check(file: string, { rules, defaults }: RuleFile, where: DecideOptions): void {
+	const wrong = (what: string): never => {
+		throw new HoldfastError("CONFIG", `${file} cannot be used: ${what}`);
+	};
+	for (const id of Object.keys(defaults)) {
+		if (FLOOR.some((rule) => rule.id === id)) wrong(`"${id}" is part of the floor, which cannot be changed`);
+		if (!DEFAULTS.some((rule) => rule.id === id)) wrong(`"defaults" names "${id}", and there is no such rule`);
+	}
+	const ids = new Set([...FLOOR, ...DEFAULTS].map(({ id }) => id));
+	for (const rule of rules) {
+		if (ids.has(rule.id)) wrong(`there are two rules "${rule.id}"; give this one another id`);
+		ids.add(rule.id);
+		for (const example of rule.examples.match)
+			if (!concerns(rule, example, where)) wrong(`rule "${rule.id}" does not match its example ${JSON.stringify(example)}`);
+		for (const example of rule.examples.not)
+			if (concerns(rule, example, where)) wrong(`rule "${rule.id}" matches ${JSON.stringify(example)}, which it says it must not`);
+	}
+}

@@ -1,0 +1,115 @@
+/** What is known at one point of a command: variables, functions, aliases, where it is. */
+import type { Node } from "./tree.js";
+import { SOME, UNKNOWN } from "./word.js";
+
+/** The world the command runs in, as far as deciding needs it. */
+export interface World {
+	readonly cwd: string;
+	readonly home: string;
+	/** Holdfast's own directories: its home and its configuration. */
+	readonly state: string;
+	readonly config: string;
+	/** Whether paths can be looked up on this machine. */
+	readonly local: boolean;
+}
+
+export class Scope {
+	readonly world: World;
+	readonly variables: Map<string, string>;
+	/** Names that are assigned in a branch or a loop too: their value depends on what happens. */
+	readonly unsure: Set<string>;
+	readonly functions: Map<string, { readonly body: Node; readonly text: string; called: boolean; active: boolean }>;
+	readonly aliases: Map<string, string>;
+	/** Files made from programs in the same text (`cp /bin/rm x`), by absolute path. */
+	readonly copies: Map<string, string>;
+	/** Files written in the same text, where what is in them is known. */
+	readonly files: Map<string, string>;
+	/** Where it may be: more than one after `cd a && b`; null when that is known only when it runs. */
+	cwds: readonly (string | null)[];
+	/** How much text expansions may still make: `a=$a$a` doubles. */
+	readonly budget: { left: number };
+	/** `$1`…; null when unknown. */
+	positional: readonly string[] | null;
+
+	constructor(world: World, from?: Scope) {
+		this.world = world;
+		this.variables = new Map(from?.variables);
+		this.unsure = new Set(from?.unsure);
+		this.functions = from?.functions ?? new Map();
+		this.aliases = from?.aliases ?? new Map();
+		this.copies = from?.copies ?? new Map();
+		this.files = from?.files ?? new Map();
+		this.budget = from?.budget ?? { left: 1024 * 1024 };
+		this.cwds = from?.cwds ?? [world.cwd];
+		this.positional = from ? from.positional : [];
+	}
+
+	/** For what runs apart, as a subshell does: it sees this, and changes nothing here. */
+	fork(): Scope {
+		return new Scope(this.world, this);
+	}
+
+	/** For another machine: nothing of here is there. */
+	elsewhere(): Scope {
+		const scope = new Scope({ ...this.world, local: false });
+		scope.budget.left = this.budget.left;
+		scope.cwds = [null];
+		return scope;
+	}
+
+	set(name: string, value: string): void {
+		this.variables.set(name, this.unsure.has(name) ? UNKNOWN : value);
+	}
+
+	get(name: string): string {
+		const value = this.#value(name);
+		this.budget.left -= value.length;
+		return this.budget.left < 0 ? UNKNOWN : value;
+	}
+
+	#value(name: string): string {
+		const value = this.variables.get(name);
+		if (value !== undefined) return value;
+		if (this.unsure.has(name)) return UNKNOWN;
+		if (name === "@" || name === "*") return this.positional?.join(" ") ?? UNKNOWN;
+		if (/^[1-9]\d*$/.test(name)) return this.positional ? (this.positional[Number(name) - 1] ?? "") : UNKNOWN;
+		if (name === "HOME") return this.world.home;
+		if (name === "PWD") return this.cwds.length === 1 ? (this.cwds[0] ?? UNKNOWN) : UNKNOWN;
+		return FIXED.get(name) ?? UNKNOWN;
+	}
+
+	/** It may have happened or not. */
+	join(before: readonly (string | null)[]): void {
+		this.cwds = [...new Set([...before, ...this.cwds])].slice(0, 8);
+	}
+}
+
+const FIXED = new Map<string, string>([
+	["IFS", " \t\n"],
+	["TMPDIR", "/tmp"],
+	["0", "bash"],
+	...["?", "#", "$", "!", "-", "UID", "EUID", "PPID", "RANDOM", "SECONDS", "LINENO", "EPOCHSECONDS", "HOSTNAME", "USER", "LOGNAME", "BASHPID"].map(
+		(name): [string, string] => [name, SOME],
+	),
+]);
+
+/** Names assigned more than once, at least once not in a straight line: what they hold is not constant. */
+export function unsureNames(root: Node, text: string): Set<string> {
+	const seen = new Map<string, { times: number; nested: boolean }>();
+	const visit = (node: Node, nested: boolean): void => {
+		if (node.type === "variable_assignment") {
+			const name = node.children[0];
+			if (name) note(text.slice(name.start, name.end).replace(/\[.*/s, ""), nested);
+		}
+		const inside = nested || BRANCHES.has(node.type);
+		for (const child of node.children) visit(child, inside);
+	};
+	const note = (name: string, nested: boolean): void => {
+		const entry = seen.get(name) ?? { times: 0, nested: false };
+		seen.set(name, { times: entry.times + 1, nested: entry.nested || nested });
+	};
+	visit(root, false);
+	return new Set([...seen].filter(([, { times, nested }]) => times > 1 && nested).map(([name]) => name));
+}
+
+const BRANCHES = new Set(["if_statement", "while_statement", "for_statement", "c_style_for_statement", "case_statement", "function_definition", "list"]);

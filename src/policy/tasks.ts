@@ -1,0 +1,125 @@
+/** Checks that are only about words and flags, for programs with subcommands. */
+import { hasFlag } from "./flags.js";
+import type { Found } from "./found.js";
+
+const has = (command: Found, ...names: string[]): boolean => command.names.some((name) => names.includes(name));
+
+/** The words that are no flags, one line. */
+const said = (command: Found): string =>
+	command.args
+		.filter(({ text }) => !text.startsWith("-"))
+		.map(({ text }) => text)
+		.join(" ");
+
+export function changesServices(command: Found): boolean {
+	return (
+		has(command, "service", "rc-service", "launchctl", "initctl") &&
+		/\b(?:start|stop|restart|reload|load|unload|bootstrap|bootout|kickstart|remove|disable|enable|kill)\b/.test(said(command))
+	);
+}
+
+/** What git is told to do, without `-C dir` and `-c key=value`. */
+function gitWords(command: Found): string[] {
+	const texts = command.args.map(({ text }) => text);
+	let at = 0;
+	while (/^-/.test(texts[at] ?? "")) at += /^(-C|-c|--git-dir|--work-tree|--namespace)$/.test(texts[at] as string) ? 2 : 1;
+	return texts.slice(at);
+}
+
+export function forcePushes(command: Found): boolean {
+	const [verb, ...rest] = gitWords(command);
+	if (verb !== "push") return false;
+	if (hasFlag({ args: command.args.slice(-rest.length) }, "-f|--force|--force-with-lease|--force-if-includes|--mirror|--delete|-d|--prune"))
+		return rest.length > 0;
+	return rest.some((text, at) => text.startsWith("+") || (at > 0 && text.startsWith(":")));
+}
+
+export function rewritesHistory(command: Found): boolean {
+	const [verb = "", ...rest] = gitWords(command);
+	const flag = (flags: string) => rest.length > 0 && hasFlag({ args: command.args.slice(-rest.length) }, flags);
+	switch (verb) {
+		case "filter-branch":
+		case "filter-repo":
+			return true;
+		case "reset":
+			return flag("--hard|--merge");
+		case "clean":
+			return flag("-f|--force") && !flag("-n|--dry-run");
+		case "stash":
+			return rest[0] === "clear" || rest[0] === "drop";
+		case "reflog":
+			return rest[0] === "expire" || rest[0] === "delete";
+		case "gc":
+			return rest.some((text) => /^--prune=(now|all)/.test(text));
+		case "update-ref":
+			return flag("-d");
+		case "checkout":
+		case "restore":
+			return rest.some((text) => text === "." || text === ":/" || text === "*") && !flag("--staged|-S");
+		default:
+			return false;
+	}
+}
+
+const PUBLISHERS: Readonly<Record<string, RegExp>> = {
+	npm: /^(?:publish|unpublish|deprecate|dist-tag (?:add|rm)|owner)\b/,
+	pnpm: /^publish\b/,
+	yarn: /^(?:npm )?publish\b/,
+	bun: /^publish\b/,
+	cargo: /^(?:publish|yank|owner)\b/,
+	twine: /^upload\b/,
+	poetry: /^publish\b/,
+	uv: /^publish\b/,
+	flit: /^publish\b/,
+	hatch: /^publish\b/,
+	gem: /^(?:push|yank)\b/,
+	docker: /^(?:push|image push)\b/,
+	podman: /^push\b/,
+	helm: /^push\b/,
+	gh: /^(?:release (?:create|delete|edit|upload)|repo (?:delete|edit|create|archive)|pr merge|gist create)\b/,
+	vsce: /^publish\b/,
+	ovsx: /^publish\b/,
+	mvn: /\bdeploy\b/,
+	gradle: /\bpublish\b/,
+	lerna: /^publish\b/,
+	changeset: /^publish\b/,
+	jsr: /^publish\b/,
+};
+
+export function publishes(command: Found): boolean {
+	if (hasFlag(command, "--dry-run|-n")) return false;
+	return command.names.some((name) => PUBLISHERS[name]?.test(said(command)) === true);
+}
+
+export function shutsDown(command: Found): boolean {
+	if (has(command, "shutdown", "reboot", "halt", "poweroff")) return !hasFlag(command, "--help|--version|-c");
+	if (has(command, "init", "telinit")) return /^[06]$/.test(said(command));
+	return has(command, "systemctl", "loginctl") && /^(?:reboot|poweroff|halt|kexec|suspend|hibernate|rescue|emergency|soft-reboot)\b/.test(said(command));
+}
+
+const DOWN: Readonly<Record<string, RegExp>> = {
+	terraform: /^(?:destroy|state rm|workspace delete)\b/,
+	tofu: /^destroy\b/,
+	pulumi: /^(?:destroy|stack rm)\b/,
+	kubectl: /^(?:delete|drain)\b/,
+	helm: /^(?:uninstall|delete)\b/,
+	aws: /\b(?:s3 rb|delete-\w+|terminate-instances)\b/,
+	gcloud: /\bdelete\b/,
+	az: /\bdelete\b/,
+	docker: /^(?:volume (?:rm|remove|prune)|compose down -v)\b/,
+	heroku: /\bdestroy\b/,
+	vagrant: /^destroy\b/,
+	virsh: /^(?:undefine|destroy|vol-delete)\b/,
+};
+
+export function takesDown(command: Found): boolean {
+	const words = said(command);
+	if (command.names.some((name) => DOWN[name]?.test(words) === true)) return !hasFlag(command, "--dry-run");
+	if (has(command, "terraform", "tofu")) return /^apply\b/.test(words) && command.args.some(({ text }) => /^-{1,2}destroy$/.test(text));
+	if (has(command, "aws")) return /^s3 (?:rm|sync)\b/.test(words) && hasFlag(command, "--recursive|--delete");
+	if (has(command, "docker", "podman"))
+		return (
+			(/^system prune\b/.test(words) && hasFlag(command, "--volumes|-a|--all")) || (/^compose\b.*\bdown\b/.test(words) && hasFlag(command, "-v|--volumes"))
+		);
+	return has(command, "docker-compose") && /\bdown\b/.test(words) && hasFlag(command, "-v|--volumes");
+}

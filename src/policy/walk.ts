@@ -1,0 +1,473 @@
+/**
+ * What a command would really run: every simple command in it, wherever it hides. The walk follows the text as the shell would, keeping
+ * variables and the directory; what runs text of its own (`sh -c`, `eval`, `ssh`) is read in the same way. It never runs anything.
+ */
+import { effects, missing, written } from "./effects.js";
+import { expandHeredoc, expandText, expandWords, type Source } from "./expand.js";
+import type { Found, Trait } from "./found.js";
+import { outputOf } from "./output.js";
+import { namesOf } from "./program.js";
+import { Scope, unsureNames, type World } from "./scope.js";
+import { LIMITS, type Node, parse } from "./tree.js";
+import { SOME, UNKNOWN, type Word } from "./word.js";
+import { innerOf } from "./wrappers.js";
+
+export function understand(text: string, world: World): Found[] {
+	const walk = new Walk();
+	const scope = new Scope(world);
+	// No shell text has these, and the marks for what is unknown are made of them.
+	if (/[\0\x01]/.test(text) || LONE_SURROGATE.test(text)) walk.mark("unreadable", { start: 0, end: text.length }, scope);
+	else walk.script(text, scope, null);
+	return walk.found;
+}
+
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+const MAX_STEPS = 4_000;
+const MAX_STATEMENTS = 200_000;
+const MAX_DEPTH = 24;
+const MAX_ARGS = 2_000;
+/** All texts together, those within others included. */
+const MAX_TEXT = 2 * LIMITS.length;
+
+/** Where a statement's input comes from and its output goes to. */
+interface Flow {
+	readonly input: string | null;
+	readonly upstream: readonly Found[];
+	readonly reads: readonly Word[];
+	readonly writes: readonly Word[];
+	readonly args: readonly Word[];
+	readonly remote: boolean;
+	/** What to point at: a command with its redirections. */
+	readonly span: Span | null;
+}
+
+const NOWHERE: Flow = { input: null, upstream: [], reads: [], writes: [], args: [], remote: false, span: null };
+
+interface Span {
+	readonly start: number;
+	readonly end: number;
+}
+
+class Walk {
+	readonly found: Found[] = [];
+	#steps = 0;
+	#depth = 0;
+	#read = 0;
+	#statements = 0;
+
+	/** Text within a command has no place of its own: what is found in it is about the part it stands in. */
+	script(text: string, scope: Scope, at: Span | null, flow: Flow = NOWHERE): Found[] {
+		const whole = at ?? { start: 0, end: text.length };
+		if (!this.#enter(whole, scope)) return [];
+		try {
+			this.#read += text.length;
+			const parsed = this.#read > MAX_TEXT ? { tooMuch: true as const } : parse(text);
+			if ("tooMuch" in parsed) return [this.mark("unreadable", whole, scope)];
+			const page = new Page(this, text, scope, at);
+			for (const name of unsureNames(parsed.root, text)) scope.unsure.add(name);
+			const from = this.found.length;
+			page.statement(parsed.root, flow);
+			if (parsed.broken) this.mark("unreadable", at ?? parsed.broken, scope);
+			for (const one of [...scope.functions.values()]) {
+				if (one.called || one.text !== text) continue;
+				one.called = true; // a function nobody calls here may be called later
+				const inner = new Page(this, text, scope.fork(), at ?? one.body);
+				inner.source.scope.positional = null;
+				inner.statement(one.body, NOWHERE);
+			}
+			return this.found.slice(from);
+		} finally {
+			this.#depth--;
+		}
+	}
+
+	/** One simple command, and what it runs in turn. Gives the commands that print what it prints. */
+	run(argv: readonly Word[], at: Span, scope: Scope, flow: Flow): Found[] {
+		if (!this.#enter(at, scope)) return [];
+		try {
+			return this.#run(argv, at, scope, flow);
+		} finally {
+			this.#depth--;
+		}
+	}
+
+	#run([program, ...args]: readonly Word[], at: Span, scope: Scope, flow: Flow): Found[] {
+		const names = program ? namesOf(program, scope) : [];
+		const unknown = program !== undefined && names.length === 0;
+		const all = [...args, ...flow.args].slice(0, MAX_ARGS);
+		if (args.length > MAX_ARGS) this.mark("unreadable", at, scope);
+		let code: string | null = null;
+		let trait: Trait | null = unknown ? "unknown-program" : null;
+		const common = {
+			names,
+			args: all,
+			reads: flow.reads,
+			writes: flow.writes,
+			input: flow.input,
+			upstream: flow.upstream,
+			cwds: scope.cwds,
+			remote: flow.remote,
+		};
+		const draft: Found = { ...common, trait, code, start: at.start, end: at.end };
+		const own = names[0] ?? "";
+		const definition = scope.functions.get(own);
+		if (definition) {
+			if (definition.active) return [];
+			definition.called = true;
+			definition.active = true;
+			const inner = new Page(this, definition.text, scope, at);
+			const before = scope.positional;
+			scope.positional = args.map(({ text }) => text);
+			const result = inner.statement(definition.body, flow);
+			scope.positional = before;
+			definition.active = false;
+			return result;
+		}
+		const alias = scope.aliases.get(own);
+		if (alias !== undefined) this.script([alias, ...args.map(({ text }) => text)].map(asText).join(" "), scope.fork(), at, flow);
+		const inner = [...innerOf(draft), ...written(draft, program, scope)];
+		const codes = inner.flatMap((one) => (typeof one === "object" && "code" in one ? [one.code] : []));
+		if (codes.length > 0) code = codes.join("\n");
+		if (inner.includes("unknown-script") || inner.some((one) => typeof one === "object" && "script" in one && one.script.trim() === UNKNOWN))
+			trait = "unknown-script";
+		const result: Found = { ...draft, trait, code };
+		this.found.push(result);
+		effects(result, scope);
+		const outputs: Found[] = [];
+		for (const one of inner) {
+			if (one === "unknown-script" || "code" in one) continue;
+			const remote = flow.remote || one.remote === true;
+			const inside = one.remote ? scope.elsewhere() : scope;
+			const next: Flow = { ...flow, args: [], remote, writes: [], reads: [] };
+			if ("argv" in one) outputs.push(...this.run(one.argv, at, inside, next));
+			else if (one.script.trim() !== UNKNOWN) {
+				const child = names.at(-1) === "eval" ? inside : inside.fork();
+				if (one.positional) child.positional = one.positional;
+				outputs.push(...this.script(asText(one.script), child, at, next));
+			}
+		}
+		return outputs.length > 0 ? outputs : [result];
+	}
+
+	/** Loops in loops multiply. */
+	goesOn(at: Span, scope: Scope): boolean {
+		if (++this.#statements === MAX_STATEMENTS) this.mark("unreadable", at, scope);
+		return this.#statements < MAX_STATEMENTS && this.#steps <= MAX_STEPS;
+	}
+
+	#enter(at: Span, scope: Scope): boolean {
+		this.#steps++;
+		if (this.#steps > MAX_STEPS || this.#depth >= MAX_DEPTH) {
+			if (this.#steps <= MAX_STEPS + 1 || this.#depth >= MAX_DEPTH) this.mark("unreadable", at, scope);
+			return false;
+		}
+		this.#depth++;
+		return true;
+	}
+
+	mark(trait: Trait, { start, end }: Span, scope: Scope): Found {
+		const mark: Found = {
+			names: [],
+			args: [],
+			reads: [],
+			writes: [],
+			input: null,
+			upstream: [],
+			cwds: scope.cwds,
+			remote: false,
+			trait,
+			code: null,
+			start,
+			end,
+		};
+		if (this.found.length < MAX_STEPS * 2) this.found.push(mark);
+		return mark;
+	}
+}
+
+/** Unknown pieces inside text that is read as shell text again. */
+const asText = (text: string): string => text.replaceAll(UNKNOWN, "${_unknown_}").replaceAll(SOME, "${RANDOM}");
+
+/** The statements of one text. */
+class Page {
+	readonly source: Source & { scope: Scope };
+	readonly #walk: Walk;
+	readonly #at: Span | null;
+	/** The commands of each substitution in the statement at hand, for what they feed. */
+	#fed: Found[] = [];
+
+	constructor(walk: Walk, text: string, scope: Scope, at: Span | null) {
+		this.#walk = walk;
+		this.#at = at;
+		this.source = { text, scope, output: (node) => this.#substitution(node) };
+	}
+
+	/** Gives the commands whose output is the statement's. */
+	statement(node: Node, flow: Flow): Found[] {
+		const { scope } = this.source;
+		if (!this.#walk.goesOn(this.#span(node), scope)) return [];
+		switch (node.type) {
+			case "command":
+				return this.#command(node, flow);
+			case "pipeline":
+				return this.#pipeline(node.children, flow);
+			case "redirected_statement":
+				return this.#redirected(node, flow);
+			case "list": {
+				const passed = new Set(scope.cwds);
+				const found = this.#list(node, flow, passed);
+				scope.join([...passed]);
+				return found;
+			}
+			case "subshell":
+				return this.#apart(() => this.#each(node.children, flow));
+			case "variable_assignment":
+				this.#assign(node);
+				return [];
+			case "declaration_command": {
+				for (const child of node.children) if (child.type === "variable_assignment") this.#assign(child);
+				return [];
+			}
+			case "function_definition":
+				this.#define(node);
+				return [];
+			case "for_statement":
+				return this.#for(node, flow);
+			case "if_statement":
+			case "while_statement":
+			case "case_statement":
+			case "c_style_for_statement": {
+				const before = scope.cwds;
+				const found = this.#each(node.children, flow);
+				scope.join(before);
+				return found;
+			}
+			case "comment":
+			case "heredoc_body":
+			case "raw_string":
+				return [];
+			case "command_substitution":
+			case "process_substitution":
+				this.#substitution(node);
+				return [];
+			default:
+				return this.#each(node.children, flow);
+		}
+	}
+
+	/** `a && b`: b runs where a has led; `a || b`: where it has not. Behind it, it may have stopped anywhere. */
+	#list(node: Node, flow: Flow, passed: Set<string | null>): Found[] {
+		const { scope } = this.source;
+		const found: Found[] = [];
+		for (const child of node.children) {
+			if (child.type === "||") scope.join([...passed]);
+			if (!child.named) continue;
+			found.push(...(child.type === "list" ? this.#list(child, flow, passed) : this.statement(child, flow)));
+			for (const dir of scope.cwds) passed.add(dir);
+		}
+		return found;
+	}
+
+	#each(nodes: readonly Node[], flow: Flow): Found[] {
+		const found: Found[] = [];
+		for (const child of nodes) {
+			const before = this.source.scope.cwds;
+			found.push(...this.statement(child, flow));
+			// `cd x; y`: y runs where it was if there is no x.
+			if (child.type === "command" && this.source.scope.cwds !== before && this.source.scope.cwds.some((dir) => missing(dir, this.source.scope)))
+				this.source.scope.join(before);
+		}
+		return found;
+	}
+
+	/** Its changes to variables and directory end with it. */
+	#apart<T>(inside: () => T): T {
+		const outer = this.source.scope;
+		this.source.scope = outer.fork();
+		try {
+			return inside();
+		} finally {
+			this.source.scope = outer;
+		}
+	}
+
+	#pipeline(children: readonly Node[], flow: Flow): Found[] {
+		let current = flow;
+		let found: Found[] = [];
+		const stages = children.filter((child) => child.named && child.type !== "comment");
+		for (const stage of stages) {
+			found = this.#apart(() => this.statement(stage, current));
+			current = piped(found, flow);
+		}
+		return found;
+	}
+
+	#redirected(node: Node, flow: Flow): Found[] {
+		const body = node.children.find((child) => child.field === "body");
+		const redirects = node.children.filter((child) => child.field === "redirect");
+		const plain = body?.type === "command" && redirects.every((child) => child.type === "file_redirect");
+		const next = { ...this.#flow(redirects, flow), span: plain ? node : null };
+		const found = body ? this.statement(body, next) : this.#walk.run([], this.#span(node), this.source.scope, next);
+		// The rest of a line with a heredoc hangs on the heredoc in this grammar.
+		let output = found;
+		for (const heredoc of redirects.filter((child) => child.type === "heredoc_redirect")) {
+			for (const child of heredoc.children) {
+				if (child.type === "pipeline") output = this.#apart(() => this.#pipeline(child.children, piped(output, flow)));
+				else if (child.field === "right") output = this.statement(child, flow);
+			}
+		}
+		return output;
+	}
+
+	#flow(redirects: readonly Node[], flow: Flow): Flow {
+		const reads = [...flow.reads];
+		const writes = [...flow.writes];
+		const args: Word[] = [...flow.args];
+		let { input, upstream } = flow;
+		for (const redirect of redirects) {
+			if (redirect.type === "heredoc_redirect") {
+				const start = redirect.children.find((child) => child.type === "heredoc_start");
+				const body = redirect.children.find((child) => child.type === "heredoc_body");
+				const literal = start ? /['"\\]/.test(this.source.text.slice(start.start, start.end)) : false;
+				if (body) input = literal ? this.source.text.slice(body.start, body.end) : expandHeredoc(body, this.source);
+				else input = "";
+				for (const child of redirect.children) if (child.field === "argument") args.push(...expandWords(child, this.source));
+				const more = this.#flow(
+					redirect.children.filter((child) => child.field === "redirect"),
+					NOWHERE,
+				);
+				reads.push(...more.reads);
+				writes.push(...more.writes);
+			} else if (redirect.type === "herestring_redirect") {
+				const value = redirect.children.find((child) => child.named);
+				input = value ? expandText(value, this.source) : UNKNOWN;
+			} else {
+				const operator = redirect.children.find((child) => !child.named)?.type ?? ">";
+				const targets = redirect.children.filter((child) => child.field === "destination");
+				const outputs = this.#collect(() => {
+					for (const target of targets) (operator.startsWith("<") ? reads : writes).push(...expandWords(target, this.source));
+				});
+				if (operator === "<") {
+					input = null;
+					upstream = outputs;
+				}
+			}
+		}
+		return { ...flow, input, upstream, reads, writes, args };
+	}
+
+	#command(node: Node, flow: Flow): Found[] {
+		const { scope } = this.source;
+		const argv: Word[] = [];
+		const redirects: Node[] = [];
+		let named = false;
+		const fed = this.#collect(() => {
+			for (const child of node.children) {
+				if (child.type === "variable_assignment") this.#assign(child, { passing: true });
+				else if (child.field === "redirect") redirects.push(child);
+				else if (child.named || child.field === "argument") {
+					argv.push(...expandWords(child, this.source));
+					named = true;
+				}
+			}
+		});
+		let next = this.#flow(redirects, flow);
+		if (fed.length > 0) next = { ...next, upstream: [...next.upstream, ...fed] };
+		const at = this.#span(flow.span ?? node);
+		next = { ...next, span: null };
+		if (named && argv.length === 0) return this.#walk.run([{ text: UNKNOWN, glob: false }], at, scope, next);
+		return this.#walk.run(argv, at, scope, next);
+	}
+
+	#collect(inside: () => void): Found[] {
+		const outer = this.#fed;
+		this.#fed = [];
+		inside();
+		const found = this.#fed;
+		this.#fed = [...outer, ...found];
+		return found;
+	}
+
+	#substitution(node: Node): string {
+		const text = this.source.text.slice(node.start, node.end).trim();
+		const escaped = text.startsWith("`") && /\\[`\\$]/.test(text); // backquotes in backquotes
+		const found = this.#apart(() =>
+			escaped ? this.#walk.script(text.slice(1, -1).replace(/\\([`\\$])/g, "$1"), this.source.scope, this.#span(node)) : this.#each(node.children, NOWHERE),
+		);
+		this.#fed.push(...found);
+		const only = found.length === 1 ? found[0] : undefined;
+		const output = only ? outputOf(only) : null;
+		if (found.length === 0 && node.children.some(({ type }) => type === "redirected_statement")) return UNKNOWN;
+		return output === null ? UNKNOWN : output.replace(/\n+$/, "");
+	}
+
+	/** `passing`: before a command it is for that command alone, but following it costs nothing and misses nothing. */
+	#assign(node: Node, options: { passing?: true } = {}): void {
+		const { scope, text } = this.source;
+		const [target, operator, value] = node.children;
+		if (!target) return;
+		const name = text.slice(target.start, target.end);
+		if (target.type !== "variable_name" || value?.type === "array") {
+			this.statement(target, NOWHERE);
+			if (value) this.statement(value, NOWHERE);
+			scope.set(name.replace(/\[.*/s, ""), UNKNOWN);
+			return;
+		}
+		const now = value ? expandText(value, this.source) : "";
+		if (options.passing && name === "IFS") return;
+		scope.set(name, operator?.type === "+=" ? scope.get(name) + now : now);
+		if (name === "PROMPT_COMMAND" || name === "BASH_ENV") this.#walk.script(asText(now), scope.fork(), this.#span(node));
+	}
+
+	#define(node: Node): void {
+		const { scope, text } = this.source;
+		const name = node.children.find((child) => child.field === "name");
+		const body = node.children.find((child) => child.field === "body");
+		if (!name || !body) return;
+		const own = text.slice(name.start, name.end);
+		scope.functions.set(own, { body, text, called: false, active: false });
+		if (feedsItself(body, own, text)) this.#walk.mark("fork-bomb", this.#span(node), scope);
+	}
+
+	#for(node: Node, flow: Flow): Found[] {
+		const { scope, text } = this.source;
+		const variable = node.children.find((child) => child.field === "variable");
+		const body = node.children.find((child) => child.field === "body");
+		const values = node.children.filter((child) => child.field === "value").flatMap((child) => expandWords(child, this.source));
+		if (!body) return [];
+		const name = variable ? text.slice(variable.start, variable.end) : "";
+		const before = scope.cwds;
+		const found: Found[] = [];
+		const texts = [...new Set(values.map((one) => (one.glob ? one.text.replace(/[*?[\]]+/g, SOME) : one.text)))];
+		for (const value of texts.length === 0 || texts.length > 8 ? [UNKNOWN] : texts) {
+			scope.variables.set(name, value);
+			found.push(...this.statement(body, flow));
+		}
+		scope.join(before);
+		return found;
+	}
+
+	#span({ start, end }: Span): Span {
+		return this.#at ?? { start, end };
+	}
+}
+
+const piped = (found: readonly Found[], flow: Flow): Flow => {
+	const upstream = found.flatMap((one) => [...one.upstream, one]).slice(0, 32);
+	const only = found.length === 1 ? found[0] : undefined;
+	return { ...NOWHERE, remote: flow.remote, upstream, input: only ? outputOf(only) : null };
+};
+
+/** A function that starts itself more than once, or in the background, doubles until nothing is left. */
+function feedsItself(body: Node, name: string, text: string): boolean {
+	let calls = 0;
+	let behind = false;
+	const visit = (node: Node): void => {
+		if (node.type === "&" || node.type === "pipeline") behind = true;
+		if (node.type === "command_name" && text.slice(node.start, node.end) === name) calls++;
+		for (const child of node.children) visit(child);
+	};
+	visit(body);
+	return calls > 0 && behind;
+}

@@ -1,0 +1,256 @@
+/** Programs that run what their arguments say: what it is they run. */
+import { hasFlag } from "./flags.js";
+import type { Found } from "./found.js";
+import { foundBy } from "./output.js";
+import { SOME, UNKNOWN, type Word, word } from "./word.js";
+
+export type Inner =
+	| { readonly argv: readonly Word[]; readonly remote?: boolean }
+	/** Text for a shell. */
+	| { readonly script: string; readonly remote?: boolean; readonly positional?: readonly string[] }
+	/** Text of another language. */
+	| { readonly code: string }
+	/** It reads text to run, and which is not known. */
+	| "unknown-script";
+
+/** How a program's own arguments are told from the command behind them. */
+interface Shape {
+	/** Short options that take a value, and long ones that take it as the next word. */
+	readonly valued?: string;
+	readonly long?: readonly string[];
+	/** Words before the command: a host, a time, a file. */
+	readonly before?: number;
+	/** Words that must stand first: `docker exec`. */
+	readonly first?: readonly string[];
+	/** The rest is text for a shell rather than a command. */
+	readonly script?: true;
+	readonly remote?: true;
+}
+
+const SHAPES: Readonly<Record<string, Shape | readonly Shape[]>> = {
+	sudo: { valued: "ughpCDRTUrt", long: ["--user", "--group", "--host", "--prompt", "--chdir", "--chroot", "--role", "--type"] },
+	doas: { valued: "uC" },
+	env: { valued: "uC", long: ["--unset", "--chdir"] },
+	nohup: {},
+	nice: { valued: "n", long: ["--adjustment"] },
+	ionice: { valued: "cnp" },
+	timeout: { valued: "ks", long: ["--kill-after", "--signal"], before: 1 },
+	time: { valued: "of" },
+	stdbuf: { valued: "ioe" },
+	setsid: {},
+	builtin: {},
+	exec: { valued: "a" },
+	coproc: {},
+	strace: { valued: "oepEsau" },
+	ltrace: { valued: "oepsau" },
+	chroot: { before: 1, long: ["--userspec"] },
+	unshare: { valued: "SGRw" },
+	nsenter: { valued: "tSGrw" },
+	taskset: { before: 1, valued: "p" },
+	setpriv: {},
+	chronic: {},
+	caffeinate: { valued: "tw" },
+	"systemd-run": { valued: "pEtuM", long: ["--unit", "--property"] },
+	busybox: {},
+	toybox: {},
+	parallel: { valued: "jNnIaS", long: ["--jobs"] },
+	entr: {},
+	npx: { valued: "p", long: ["--package"] },
+	bunx: {},
+	uvx: {},
+	flock: { valued: "wE", before: 1 },
+	watch: { valued: "n", long: ["--interval"], script: true },
+	bundle: { first: ["exec"] },
+	uv: { first: ["run"], long: ["--with", "--python"] },
+	poetry: { first: ["run"] },
+	pipenv: { first: ["run"] },
+	pnpm: [{ first: ["dlx"] }, { first: ["exec"] }],
+	yarn: [{ first: ["dlx"] }, { first: ["exec"] }],
+	npm: { first: ["exec"] },
+	ssh: { valued: "pilobcDEeFIJLmOQRSWwB", before: 1, script: true, remote: true },
+	docker: { first: ["exec"], valued: "uwe", long: ["--user", "--workdir", "--env"], before: 1, remote: true },
+	podman: { first: ["exec"], valued: "uwe", long: ["--user", "--workdir", "--env"], before: 1, remote: true },
+	kubectl: { first: ["exec"], valued: "nc", long: ["--namespace", "--container"], before: 1, remote: true },
+};
+
+const SHELLS = new Set(["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "rbash"]);
+const INTERPRETERS = /^(?:python[\d.]*|pypy3?|perl[\d.]*|ruby[\d.]*|node|nodejs|bun|php[\d.]*|lua[\d.]*|Rscript|osascript|tclsh|julia|deno)$/;
+
+/** What a file made in the same text is to the command that is given it: `cat > x.sh <<E … E; sh x.sh`. */
+export function runsFile(command: Found): { file: Word | undefined; as: "script" | "code" } | null {
+	const name = command.names.at(-1) ?? "";
+	const file = command.args.find(({ text }) => !text.startsWith("-"));
+	if (SHELLS.has(name) || name === "source" || name === ".") return { file, as: "script" };
+	return INTERPRETERS.test(name) ? { file, as: "code" } : null;
+}
+
+export function innerOf(command: Found): Inner[] {
+	const name = command.names.at(-1) ?? "";
+	const { args } = command;
+	if (SHELLS.has(name)) return shell(command);
+	if (INTERPRETERS.test(name)) return interpreter(command, name);
+	switch (name) {
+		case "eval":
+			return args.length === 0 ? [] : [{ script: joined(args) }];
+		case "source":
+		case ".":
+			return /^\/dev\/(stdin|fd\/)/.test(args[0]?.text ?? "") ? fromInput(command, (script) => ({ script })) : [];
+		case "trap":
+			return args.length > 1 && !/^-/.test(args[0]?.text ?? "-") ? [{ script: args[0]?.text ?? "" }] : [];
+		case "command":
+			return /^-[vV]$/.test(args[0]?.text ?? "") ? [] : [{ argv: skip(args, {}) }];
+		case "find":
+			return found(command);
+		case "xargs":
+			return xargs(command);
+		case "make":
+			return after(args, /^-f$/).some((file) => /^(-|\/dev\/.*)$/s.test(file)) ? ["unknown-script"] : [];
+		case "vi":
+		case "vim":
+		case "nvim":
+		case "ex":
+			return args.flatMap(({ text }) => (/^(?:\+|--cmd=)?:?!(.+)$/s.exec(text)?.[1] ?? []) as string[]).map((script) => ({ script }));
+		case "su":
+		case "runuser":
+		case "script":
+			return after(args, /^(-\w*c|--command)$/).map((script) => ({ script }));
+		case "awk":
+		case "gawk":
+		case "mawk":
+		case "nawk":
+		case "sed":
+			return [{ code: args.map(({ text }) => text).join("\n") }];
+		case "tar":
+			return args
+				.flatMap(({ text }) => (/^--(?:checkpoint-action=exec|to-command|use-compress-program)=(.*)$/s.exec(text)?.[1] ?? []) as string[])
+				.map((script) => ({ script }));
+		case "git":
+			return args
+				.flatMap(({ text }) => (/^(?:alias\.[\w-]+=!|core\.(?:pager|editor|sshCommand)=)(.*)$/s.exec(text)?.[1] ?? []) as string[])
+				.map((script) => ({ script }));
+	}
+	const shapes = SHAPES[name];
+	if (!shapes) return [];
+	for (const shape of Array.isArray(shapes) ? (shapes as readonly Shape[]) : [shapes as Shape]) {
+		const inner = shaped(command, name, shape);
+		if (inner) return inner;
+	}
+	return [];
+}
+
+function shaped(command: Found, name: string, shape: Shape): Inner[] | null {
+	const { args } = command;
+	const first = shape.first ?? [];
+	if (first.some((wanted, at) => args[at]?.text !== wanted)) return null;
+	if (name === "env") {
+		const split = after(args, /^(-\w*S|--split-string)$/);
+		const glued = args.flatMap(({ text }) => (/^(?:-S|--split-string=)(.+)$/s.exec(text)?.[1] ?? []) as string[]);
+		if (split.length + glued.length > 0) return [...split, ...glued].map((script) => ({ script }));
+	}
+	if (name === "sudo" && hasFlag(command, "-s|-i|--shell|--login")) {
+		const text = joined(skip(args, shape));
+		return text === "" ? fromInput(command, (script) => ({ script })) : [{ script: text }];
+	}
+	if (name === "flock" && args.some(({ text }) => text === "-c")) return after(args, /^-c$/).map((script) => ({ script }));
+	const rest = skip(args.slice(first.length), shape);
+	const remote = shape.remote === true;
+	if (rest.length === 0) return remote && shape.script && command.input !== null ? [{ script: command.input, remote }] : [];
+	return [shape.script ? { script: joined(rest), remote } : { argv: rest, remote }];
+}
+
+/** Past the program's own options, assignments and words. */
+function skip(args: readonly Word[], { valued = "", long = [], before = 0 }: Shape): Word[] {
+	let words = before;
+	let at = 0;
+	for (; at < args.length; at++) {
+		const text = (args[at] as Word).text;
+		if (text === "-") continue;
+		if (text === "--") {
+			if (words === 0) return args.slice(at + 1);
+		} else if (/^--/.test(text)) at += long.includes(text) ? 1 : 0;
+		else if (/^-./.test(text))
+			at += text.length === 2 && valued.includes(text[1] as string) ? 1 : valued.includes(text.at(-1) as string) && /^-[a-zA-Z]+$/.test(text) ? 1 : 0;
+		else if (/^[A-Za-z_]\w*=/.test(text)) continue;
+		else if (words === 0) break;
+		else words--;
+	}
+	return args.slice(at);
+}
+
+function shell(command: Found): Inner[] {
+	const { args } = command;
+	const at = args.findIndex(({ text }) => /^-[a-zA-Z]*c[a-zA-Z]*$/.test(text) || text === "--command");
+	if (at !== -1) {
+		const rest = args.slice(at + 1).filter(({ text }, index) => index > 0 || !/^[-+]/.test(text));
+		return [{ script: rest[0]?.text ?? UNKNOWN, positional: rest.slice(2).map(({ text }) => text) }];
+	}
+	const file = args.find(({ text }, index) => !/^[-+]/.test(text) && !/^[-+]o$/.test(args[index - 1]?.text ?? "") && args[index - 1]?.text !== "--rcfile");
+	const reads = args.some(({ text }) => /^-[a-zA-Z]*s/.test(text)) || !file || /^(-|\/dev\/(stdin|fd\/).*)$/s.test(file.text);
+	return reads ? fromInput(command, (script) => ({ script })) : [];
+}
+
+/** Text it is given on stdin. A file somebody prints or redirects is a script like any other; what others print is not known. */
+function fromInput(command: Found, make: (text: string) => Inner): Inner[] {
+	if (command.input !== null) return [make(command.input)];
+	const { upstream } = command;
+	if (upstream.length === 0) return command.args.some(({ text }) => text.startsWith("/dev/fd/")) ? ["unknown-script"] : [];
+	const isFile = upstream.length === 1 && upstream[0]?.names[0] === "cat" && upstream[0].args.every(({ text }) => !text.includes(UNKNOWN));
+	return isFile ? [] : ["unknown-script"];
+}
+
+const CODE_FLAG: Readonly<Record<string, RegExp>> = {
+	python: /^-[a-zA-Z]*c$/,
+	node: /^(-p?e|-p|--eval|--print)$/,
+	php: /^-r$/,
+	deno: /^eval$/,
+};
+
+function interpreter(command: Found, name: string): Inner[] {
+	const { args } = command;
+	const kind = name.replace(/[\d.]+$/, "");
+	const flag = CODE_FLAG[kind === "nodejs" || kind === "bun" ? "node" : kind.startsWith("pypy") ? "python" : kind] ?? /^-[a-zA-Z0-9]*e$/;
+	const codes = after(args, flag);
+	const glued = kind === "python" ? /^-c(.+)$/s : /^(?:-e|--eval=)(.+)$/s;
+	for (const { text } of args) {
+		const code = glued.exec(text)?.[1];
+		if (code !== undefined && !flag.test(text)) codes.push(code);
+	}
+	if (codes.length > 0) return codes.map((code) => ({ code }));
+	const file = args.find(({ text }) => !text.startsWith("-"));
+	const module = args.findIndex(({ text }) => /^-[a-zA-Z]*m$/.test(text));
+	if (module !== -1 && kind === "python") return [{ argv: args.slice(module + 1) }];
+	if (args.some(({ text }) => /^(--version|-V|--help|-h)$/.test(text)) || (file && !/^\/dev\/(stdin|fd\/)/.test(file.text))) return [];
+	return fromInput(command, (code) => ({ code }));
+}
+
+function found(command: Found): Inner[] {
+	const inner: Inner[] = [];
+	const { args } = command;
+	const names = foundBy(command);
+	for (let at = 0; at < args.length; at++) {
+		if (!/^-(exec|execdir|ok|okdir)$/.test(args[at]?.text ?? "")) continue;
+		const from = at + 1;
+		while (at < args.length && !/^[;+]$/.test(args[at]?.text ?? "")) at++;
+		inner.push({ argv: args.slice(from, at).flatMap((one) => (one.text.includes("{}") ? names.map((name) => word(one.text.replaceAll("{}", name))) : [one])) });
+	}
+	return inner;
+}
+
+function xargs(command: Found): Inner[] {
+	const shape: Shape = { valued: "nPdLsaEIi", long: ["--max-args", "--max-procs", "--delimiter", "--arg-file", "--replace", "--max-lines"] };
+	const inner = skip(command.args, shape);
+	if (inner.length === 0) return [];
+	const given = command.input === null ? [UNKNOWN] : command.input.split(/[\s\0]+/).filter(Boolean);
+	const texts = command.args.map(({ text }) => text);
+	const place =
+		after(command.args, /^-I$/)[0] ??
+		texts.map((text) => /^-I(.+)/.exec(text)?.[1]).find(Boolean) ??
+		(texts.some((text) => /^(-i|--replace)$/.test(text)) ? "{}" : undefined);
+	if (place === undefined) return [{ argv: [...inner, ...given.map(word)] }];
+	return (given.length > 0 ? given : [SOME]).slice(0, 16).map((one) => ({ argv: inner.map((part) => word(part.text.replaceAll(place, one))) }));
+}
+
+const joined = (args: readonly Word[]): string => args.map(({ text }) => text).join(" ");
+
+const after = (args: readonly Word[], flag: RegExp): string[] =>
+	args.flatMap(({ text }, at) => (flag.test(text) && args[at + 1] ? [(args[at + 1] as Word).text] : []));

@@ -1,0 +1,70 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import fs from "node:fs";
+import path from "node:path";
+import { beforeAll, expect, test } from "vitest";
+import { decide, loadParser, type Verdict } from "../../src/policy/index.js";
+import { atEnd, tempDir } from "../support/home.js";
+import { project, SOMEONE } from "./corpus.js";
+
+beforeAll(loadParser);
+
+const judge = (command: string, options: { cwd?: string; place?: string } = {}): Verdict => decide(command, { cwd: project(), env: SOMEONE, ...options });
+
+test("says which part, in bytes, and lists every command there is", () => {
+	expect(judge("echo é; sudo reboot | cat")).toEqual({
+		decision: "ask",
+		rule: "shutdown",
+		reason: "it stops the machine",
+		part: { start: 9, end: 20, text: "sudo reboot" },
+		parts: [
+			{ start: 0, end: 7, text: "echo é", program: "echo", decision: "allow", rule: null, reason: null },
+			{ start: 9, end: 20, text: "sudo reboot", program: "sudo", decision: "allow", rule: null, reason: null },
+			{ start: 9, end: 20, text: "sudo reboot", program: "reboot", decision: "ask", rule: "shutdown", reason: "it stops the machine" },
+			{ start: 23, end: 26, text: "cat", program: "cat", decision: "allow", rule: null, reason: null },
+		],
+	});
+});
+
+test("the strictest part decides, wherever it stands", () => {
+	expect(judge("reboot; rm -rf /; git push -f")).toMatchObject({ decision: "deny", rule: "floor-root", part: { start: 8, end: 16, text: "rm -rf /" } });
+});
+
+test("a part found in joined lines or behind invisible characters is named as it was written", () => {
+	expect(judge("ls; r\\\nm -rf /").part).toEqual({ start: 4, end: 14, text: "r\\\nm -rf /" });
+	expect(judge("ls; ｒ\u200bm -rf /").part?.text).toBe("ｒ\u200bm -rf /");
+	expect(judge("bash -c 'ls; reboot'").part?.text).toBe("bash -c 'ls; reboot'");
+});
+
+test("an empty command, blanks and a comment are nothing to decide about", () => {
+	for (const command of ["", "  \n", "# rm -rf /"]) expect(judge(command)).toEqual({ decision: "allow", rule: null, reason: null, part: null, parts: [] });
+});
+
+test("paths are the real ones: links, a link as working directory, directories changed on the way", () => {
+	const dir = tempDir("real");
+	for (const name of ["project/build", "other"]) fs.mkdirSync(path.join(dir, name), { recursive: true });
+	const cwd = path.join(dir, "project");
+	fs.symlinkSync("../other", path.join(cwd, "out"));
+	fs.symlinkSync(cwd, path.join(dir, "link"));
+	expect(judge("rm -rf build", { cwd: path.join(dir, "link") }).decision).toBe("allow");
+	expect(judge(`rm -rf ${cwd}/build`, { cwd: path.join(dir, "link") }).decision).toBe("allow");
+	expect(judge("rm -rf out/x", { cwd }).rule).toBe("delete-outside");
+	expect(judge("cd out && rm -rf x", { cwd }).rule).toBe("delete-outside");
+	expect(judge("cd build && rm -rf x && cd .. && rm -rf build", { cwd }).decision).toBe("allow");
+	expect(judge("(cd ../other); rm -rf build", { cwd }).decision).toBe("allow");
+});
+
+test("in a sandbox the default set is off and the floor is not", () => {
+	const place = "local+sandbox";
+	expect(judge("git push -f; rm -rf ../x", { place }).decision).toBe("allow");
+	expect(judge("rm -rf /", { place })).toMatchObject({ decision: "deny", rule: "floor-root" });
+	expect(judge("rm ((", { place }).decision).toBe("allow");
+});
+
+test("a process that is one of Holdfast's own is known by its pid", async () => {
+	const keeper = spawn("sh", ["-c", "echo; read x", "keeper.sh"], { stdio: ["pipe", "pipe", "ignore"] });
+	atEnd(() => keeper.kill("SIGKILL"));
+	await once(keeper.stdout, "data");
+	expect(judge(`kill -9 ${keeper.pid}`)).toMatchObject({ decision: "deny", rule: "floor-holdfast" });
+	expect(judge(`kill ${process.pid}`).decision).toBe("allow");
+});

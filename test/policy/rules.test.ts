@@ -1,0 +1,135 @@
+import fs from "node:fs";
+import path from "node:path";
+import { expect, test } from "vitest";
+import { decide, loadRules } from "../../src/policy/index.js";
+import { tempDir } from "../support/home.js";
+
+const RULE = {
+	id: "no-prod",
+	decision: "deny",
+	reason: "production is for people",
+	match: { program: ["kubectl"], flags: ["--context"], args: ["prod*"] },
+	examples: { match: ["kubectl --context prod get pods"], not: ["kubectl --context test get pods"] },
+};
+
+/** A person's file and a project's, and what is decided with them. */
+function world(files: { person?: unknown; project?: unknown }) {
+	const dir = tempDir("rules");
+	const env = { HOME: path.join(dir, "home"), XDG_CONFIG_HOME: path.join(dir, "config"), HOLDFAST_HOME: path.join(dir, "state") };
+	const cwd = path.join(dir, "src", "project", "deep");
+	const put = (file: string, content: unknown) => {
+		fs.mkdirSync(path.dirname(file), { recursive: true });
+		if (content !== undefined) fs.writeFileSync(file, typeof content === "string" ? content : JSON.stringify(content));
+	};
+	put(path.join(env.XDG_CONFIG_HOME, "holdfast", "policy.json"), files.person);
+	put(path.join(dir, "src", "project", ".holdfast", "policy.json"), files.project);
+	fs.mkdirSync(cwd, { recursive: true });
+	const judge = async (command: string, options: { place?: string; task?: string } = {}) =>
+		decide(command, { cwd, env, rules: await loadRules(cwd, env), ...options });
+	return { dir, env, cwd, judge, load: () => loadRules(cwd, env) };
+}
+
+test("without files there is the default set", async () => {
+	const { judge } = world({});
+	expect(await judge("git push -f")).toMatchObject({ decision: "ask", rule: "force-push" });
+});
+
+test("a rule matches on program, flags and arguments", async () => {
+	const { judge } = world({ person: { rules: [RULE] } });
+	expect(await judge("ls && kubectl --context=x --context prod-eu apply -f a")).toMatchObject({
+		decision: "deny",
+		rule: "no-prod",
+		reason: "production is for people",
+	});
+	expect(await judge("kubectl get pods prod")).toMatchObject({ decision: "allow", rule: null });
+	expect(await judge("echo kubectl --context prod")).toMatchObject({ decision: "allow" });
+});
+
+test("rules are tried in order, before the default set and after the floor", async () => {
+	const rule = (id: string, decision: string, match: object, yes: string) => ({ id, decision, reason: id, match, examples: { match: [yes], not: ["true"] } });
+	const { judge } = world({
+		person: {
+			rules: [
+				rule("mine-first", "allow", { program: ["git"], subcommand: ["push"], args: ["fork"] }, "git push -f fork"),
+				rule("mine-second", "deny", { program: ["git"], subcommand: ["push"], flags: ["-f|--force"] }, "git push -qf"),
+				rule("all-rm", "allow", { program: ["rm"] }, "rm x"),
+			],
+		},
+	});
+	expect(await judge("git push -f fork")).toMatchObject({ decision: "allow", rule: "mine-first" });
+	expect(await judge("git -C sub push -qf origin")).toMatchObject({ decision: "deny", rule: "mine-second" });
+	expect(await judge("rm -rf ../other")).toMatchObject({ decision: "allow", rule: "all-rm" });
+	expect(await judge("rm -rf /")).toMatchObject({ decision: "deny", rule: "floor-root" });
+});
+
+test("paths: below the home, outside the working directory, what is written, whatever way they are spelled", async () => {
+	const rule = (id: string, match: object, yes: string[], no: string[]) => ({ id, decision: "ask", reason: id, match, examples: { match: yes, not: no } });
+	const { judge } = world({
+		person: {
+			rules: [
+				rule("notes", { paths: ["~/notes/**"] }, ["cat ~/notes/a", "cat < $HOME/notes/b"], ["cat notes/a", "echo '~/notes/a b'"]),
+				rule("writes-out", { writes: ["!./**"] }, ["echo > ../x"], ["echo > x", "cat ../x"]),
+			],
+		},
+	});
+	expect(await judge("cd ~ && cat notes/x")).toMatchObject({ rule: "notes" });
+	expect(await judge("ls > a; ls > ../a")).toMatchObject({ rule: "writes-out", part: { text: "ls > ../a" } });
+});
+
+test("place and task", async () => {
+	const { judge } = world({ person: { rules: [{ ...RULE, match: { ...RULE.match, place: ["ssh:*"], task: ["ci-*"] } }] } });
+	const command = "kubectl --context prod get pods";
+	expect(await judge(command, { place: "ssh:box", task: "ci-7" })).toMatchObject({ rule: "no-prod" });
+	expect(await judge(command, { place: "ssh:box", task: "me" })).toMatchObject({ rule: null });
+	expect(await judge(command, { task: "ci-7" })).toMatchObject({ rule: null });
+});
+
+test("the default set can be made stricter or looser by name, the floor cannot", async () => {
+	const { judge } = world({ person: { defaults: { "force-push": "deny", publish: "allow" } } });
+	expect(await judge("git push -f")).toMatchObject({ decision: "deny", rule: "force-push" });
+	expect(await judge("npm publish")).toMatchObject({ decision: "allow" });
+	await expect(world({ person: { defaults: { "floor-root": "allow" } } }).load()).rejects.toThrow(/"floor-root" is part of the floor, which cannot be changed/);
+	await expect(world({ person: { defaults: { nonsense: "allow" } } }).load()).rejects.toThrow(/"nonsense", and there is no such rule/);
+});
+
+test("the project's file comes first, but allows only where the person trusts it", async () => {
+	const project = {
+		rules: [
+			{ ...RULE, id: "here", decision: "allow" },
+			{ ...RULE, id: "strict", match: { program: ["make"] }, examples: { match: ["make"], not: ["ls"] } },
+		],
+	};
+	const person = { rules: [RULE] };
+	const distrusting = world({ person, project });
+	expect(await distrusting.judge("kubectl --context prod get pods")).toMatchObject({ decision: "deny", rule: "no-prod" });
+	expect(await distrusting.judge("make")).toMatchObject({ decision: "deny", rule: "strict" });
+	expect((await distrusting.load()).notes).toEqual([
+		expect.stringMatching(/\.holdfast\/policy\.json allows things, which counts only for projects under "trust" in /),
+	]);
+	const trusting = world({ person, project });
+	fs.writeFileSync(path.join(trusting.env.XDG_CONFIG_HOME, "holdfast", "policy.json"), JSON.stringify({ ...person, trust: [path.join(trusting.dir, "src")] }));
+	expect(await trusting.judge("kubectl --context prod get pods")).toMatchObject({ decision: "allow", rule: "here" });
+	expect((await trusting.load()).notes).toEqual([]);
+});
+
+test.each([
+	["an example it does not match", { rules: [{ ...RULE, examples: { ...RULE.examples, match: ["ls"] } }] }, /rule "no-prod" does not match its example "ls"/],
+	[
+		"an example it must not match",
+		{ rules: [{ ...RULE, examples: { ...RULE.examples, not: RULE.examples.match } }] },
+		/rule "no-prod" matches "kubectl --context prod get pods", which it says it must not/,
+	],
+	["no examples", { rules: [{ ...RULE, examples: { match: [], not: ["ls"] } }] }, /examples/],
+	["an unknown key", { rules: [{ ...RULE, extra: 1 }] }, /extra/],
+	["an unknown condition", { rules: [{ ...RULE, match: { programm: ["x"] } }] }, /programm/],
+	["nothing to match on", { rules: [{ ...RULE, match: {} }] }, /has to match on something/],
+	["another decision", { rules: [{ ...RULE, decision: "maybe" }] }, /decision/],
+	["two rules of one name", { rules: [RULE, RULE] }, /two rules "no-prod"/],
+	["the name of a default", { rules: [{ ...RULE, id: "publish" }] }, /two rules "publish"/],
+	["no JSON", "{rules", /is not JSON/],
+	["no object", "[]", /cannot be used/],
+])("a file with %s is refused in words that name it", async (_, person, words) => {
+	const { load, env } = world({ person });
+	await expect(load()).rejects.toMatchObject({ code: "CONFIG", message: expect.stringMatching(words) });
+	await expect(load()).rejects.toThrow(path.join(env.XDG_CONFIG_HOME, "holdfast", "policy.json"));
+});
