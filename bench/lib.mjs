@@ -25,6 +25,11 @@ export class Bench {
 		return dir;
 	}
 
+	/** Shells that this program, or one it starts, starts from now on read nobody's profile files but the machine's. */
+	leaveProfilesOut() {
+		process.env.HOME = this.dir("no-profile");
+	}
+
 	/** A runtime on a home of this run. When the measurement is over, whatever still runs in it is killed. */
 	async runtime(name, options = {}) {
 		const runtime = await openRuntime({ home: this.dir(name), ...options });
@@ -42,8 +47,28 @@ export class Bench {
 }
 
 export async function endAll(runtime) {
-	await Promise.all(runtime.list({ task: null, ended: false }).map((process) => process.kill({ graceMs: 200 })));
+	await Promise.all(runtime.list({ task: null, ended: false, shells: true }).map((process) => process.kill({ graceMs: 200 })));
 	await runtime.close();
+}
+
+const SETTLE_MS = 60; // between two contestants: nobody pays for what another has left to do
+
+/**
+ * Contestants by turns, a block each, for some rounds. Each is `{ name, time, block, gap }`: `time` resolves to the number
+ * that counts, `block` is how many of them a turn has, `gap` the ms between two. Returns the numbers by name.
+ */
+export async function byTurns(rounds, contestants) {
+	const times = Object.fromEntries(contestants.map(({ name }) => [name, []]));
+	for (let round = 0; round < rounds; round++) {
+		for (const { name, time, block, gap = 0 } of contestants) {
+			for (let i = 0; i < block; i++) {
+				times[name].push(await time());
+				if (gap > 0) await sleep(gap);
+			}
+			await sleep(SETTLE_MS);
+		}
+	}
+	return times;
 }
 
 export const LANES = 8;

@@ -1,9 +1,8 @@
 /** A thousand processes that do nothing, then a hundred that talk: what they cost the runtime, and what their keepers cost. */
-import fs from "node:fs";
-import path from "node:path";
 import { bareRead, bareStart } from "./bare.mjs";
 import { clockCommand, clockMissing, clockReader } from "./clock.mjs";
 import { cpuMs, inLanes, LANES, mustRun, percentile, sleep, startMany, timed } from "./lib.mjs";
+import { keeperPids, sumPssKb } from "./memory.mjs";
 import { atMost, missingRow, row } from "./report.mjs";
 
 const CHATTY_EVERY_MS = 50;
@@ -40,9 +39,9 @@ export default async function scale(bench) {
 	rows.push(
 		row({
 			what: "memory of the keeper (PSS), per idle process",
-			value: keeperPssKb(started) / started.length,
+			value: sumPssKb(started.flatMap(keeperPids)) / started.length,
 			unit: "KB",
-			note: `${processesOf(started[0]).length} processes each`,
+			note: `${keeperPids(started[0]).length} processes each`,
 		}),
 	);
 	mustRun(started);
@@ -59,20 +58,6 @@ async function cpuWhileIdle(ms, what) {
 	const before = process.cpuUsage();
 	const elapsed = await timed(() => sleep(ms));
 	return row({ what: `CPU of the ${what}`, value: (100 * cpuMs(before)) / elapsed, unit: "%", target: atMost(0.1, "%") });
-}
-
-/** The keeper's own processes: those it names in `meta` but the command, and the dd below its collector. */
-function processesOf(process) {
-	const parts = fs.readFileSync(path.join(process.dir, "meta"), "utf8").matchAll(/^(keeper|collector) (\d+) /gm);
-	return [...parts].flatMap(([, role, pid]) => (role === "collector" ? [pid, ...childrenOf(pid)] : [pid]));
-}
-
-const childrenOf = (pid) => fs.readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean);
-
-/** What is shared (the shell's text, mostly) is divided among those who share it. */
-function keeperPssKb(processes) {
-	const pss = (pid) => Number(/^Pss:\s+(\d+)/m.exec(fs.readFileSync(`/proc/${pid}/smaps_rollup`, "latin1"))[1]);
-	return processes.flatMap(processesOf).reduce((sum, pid) => sum + pss(pid), 0);
 }
 
 /** The same hundred programs twice: read through pipes, and through Holdfast. The idle ones are there both times. */

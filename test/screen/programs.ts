@@ -1,16 +1,10 @@
 /** Programs on a terminal, for the tests of this room. */
-import fs from "node:fs";
-import path from "node:path";
 import type { Process, Runtime, SpawnOptions } from "../../src/index.js";
 import { type LiveScreen, readScreen, type ScreenView, untilWaiting } from "../../src/screen/index.js";
 import { tempDir } from "../support/home.js";
+import { which } from "./cases.mjs";
 
-/** Where a program is, if it is installed. */
-export const which = (name: string): string | undefined =>
-	(process.env.PATH ?? "")
-		.split(":")
-		.map((dir) => path.join(dir, name))
-		.find((file) => fs.existsSync(file));
+export { which };
 
 /** For the name of a test that needs a program: empty, or why it is skipped. */
 export const missing = (name: string): string => (which(name) ? "" : ` (skipped: ${name} is not installed)`);
