@@ -4,6 +4,20 @@ import { errno } from "./errors.js";
 
 const ATOMIC = 4096; // PIPE_BUF: a write of this size happens whole or not at all, so the count below is exact
 
+/** Write a few bytes to the non-blocking descriptor of a FIFO and close it. False, and nothing done, if that is not possible at once. */
+export function writeAtOnce(fd: number, bytes: Buffer): boolean {
+	if (bytes.length > ATOMIC) return false;
+	try {
+		fs.writeSync(fd, bytes);
+	} catch (error) {
+		if (errno(error) === "EAGAIN" || errno(error) === "EPIPE") return false;
+		fs.closeSync(fd);
+		throw error;
+	}
+	fs.closeSync(fd);
+	return true;
+}
+
 /**
  * Write `bytes` to the non-blocking descriptor of a FIFO and close it. Usually that is one system call; when the pipe is
  * full the rest waits for its reader in the event loop. Resolves with the number of bytes written: fewer than asked

@@ -144,7 +144,7 @@ export class Keepers {
 			letGo: () => {
 				if (held) fs.closeSync(keeper.go);
 				held = false;
-				return gone;
+				return gone.then(() => this.cgroups?.remove(id)); // nobody but the keeper was in it
 			},
 			remove: () => this.#remove(id),
 		};

@@ -4,11 +4,11 @@ import { constants } from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { errno, fromSystem, HoldfastError } from "../base/errors.js";
-import { writeFifo } from "../base/fifo.js";
+import { writeAtOnce, writeFifo } from "../base/fifo.js";
 import { statIfThere } from "../base/files.js";
 import { childrenOf, hostIdentity, readStat, sameHost, sendSignal } from "../base/proc.js";
 import { Wakeup, watchDirectory } from "../base/watch.js";
-import { readParts } from "../keeper/layout.js";
+import { readExit, readParts } from "../keeper/layout.js";
 import { guard } from "./guard.js";
 import { type KillResult, killTree, members } from "./kill.js";
 import { Log, LogCursor, type Slice } from "./log.js";
@@ -222,7 +222,7 @@ export class Process {
 	/** Bytes to its stdin, as they are. Resolves when they are in the pipe, with how many. */
 	async write(data: Uint8Array | string, options: { signal?: AbortSignal } = {}): Promise<number> {
 		const bytes = typeof data === "string" ? Buffer.from(data, "utf8") : Buffer.from(data.buffer, data.byteOffset, data.byteLength);
-		this.#mustRun("write to it");
+		if (readExit(this.dir)) this.#mustRun("write to it"); // cheap, since keys are written one by one; what else there is to know shows below
 		if (!this.spec.stdin && !this.spec.terminal)
 			throw new HoldfastError("STDIN_CLOSED", `${this.id} was started without stdin; start it with stdin, or with a terminal`);
 		if (statIfThere(path.join(this.dir, "eof")))
@@ -231,10 +231,12 @@ export class Process {
 		try {
 			fd = fs.openSync(path.join(this.dir, "in"), fs.constants.O_WRONLY | fs.constants.O_NONBLOCK);
 		} catch (error) {
+			this.#mustRun("write to it");
 			if (errno(error) === "ENXIO" || errno(error) === "ENOENT")
 				throw new HoldfastError("STDIN_CLOSED", `nobody reads the stdin of ${this.id} any more: it closed it, or is ending`, { cause: error });
 			throw fromSystem(error, `cannot write to ${this.id}`);
 		}
+		if (!options.signal?.aborted && writeAtOnce(fd, bytes)) return bytes.length;
 		// A full pipe whose reader ends must not hold us: the end aborts the write.
 		const ended = new AbortController();
 		const wakeup = new Wakeup();

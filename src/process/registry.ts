@@ -145,6 +145,12 @@ export class Registry {
 		this.#cgroups?.remove(id);
 	}
 
+	/** Remove one whose end somebody has noted, not long ago. */
+	forget(id: string, now = Date.now()): void {
+		for (const hour of [now, now - HOUR_MS].map((time) => String(Math.floor(time / HOUR_MS))))
+			for (const ticket of this.ended(hour)) if (ticket.id === id) this.remove(id, ticket.file);
+	}
+
 	#process(spec: Spec): Process {
 		return new Process(procDir(this.home, spec.id), spec, (process, status) => {
 			try {

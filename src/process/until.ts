@@ -3,7 +3,7 @@ import net from "node:net";
 import vm from "node:vm";
 import * as z from "zod";
 import { HoldfastError } from "../base/errors.js";
-import { Utf8Stream } from "../base/text.js";
+import { utf8, wholeCharacters } from "../base/text.js";
 
 export const untilSchema = z.strictObject({
 	exit: z.literal(true).optional(),
@@ -26,10 +26,9 @@ const CONNECT_MS = 1_000;
 /** A regular expression (JavaScript's, `^` and `$` match at lines) over a stream: finds matches across chunk borders, and gives up on one that runs away. */
 export class PatternSearch {
 	readonly #script: vm.Script;
-	readonly #context: { text: string };
-	readonly #decoder = new Utf8Stream();
-	#text = "";
-	#at = 0;
+	readonly #context: { text: string; from: number };
+	#bytes: Buffer = Buffer.alloc(0);
+	#base = 0; // where in the stream #bytes starts
 	match: string | undefined;
 	/** How many bytes of the stream there are up to the end of the match. */
 	matchEnd = 0;
@@ -40,30 +39,49 @@ export class PatternSearch {
 		} catch (cause) {
 			throw new HoldfastError("INVALID", `the pattern is not a regular expression: ${(cause as Error).message}`, { cause });
 		}
-		this.#context = vm.createContext({ text: "" }) as { text: string };
+		this.#context = vm.createContext({ text: "", from: 0 }) as { text: string; from: number };
 		this.#script = new vm.Script(
-			`(() => { const found = new RegExp(${JSON.stringify(pattern)}, "m").exec(text); return found && [found[0], found.index]; })()`,
+			`(() => { const search = new RegExp(${JSON.stringify(pattern)}, "gm"); search.lastIndex = from; const found = search.exec(text); return found && [found[0], found.index]; })()`,
 		);
 	}
 
 	push(bytes: Uint8Array): boolean {
-		const text = this.#text + this.#decoder.push(bytes);
+		this.#bytes = Buffer.concat([this.#bytes, bytes]);
+		const text = utf8(this.#bytes.subarray(0, wholeCharacters(this.#bytes)));
 		this.#context.text = text;
+		this.#context.from = this.#base > 0 ? 1 : 0; // the first character is there only to show that no line begins behind it
 		let found: [string, number] | null;
 		try {
 			found = this.#script.runInContext(this.#context as vm.Context, { timeout: REGEX_MS }) as [string, number] | null;
 		} catch (cause) {
 			throw new HoldfastError("INVALID", `the pattern took more than ${REGEX_MS} ms on 64 KiB of output; use a simpler one`, { cause });
 		}
-		this.#at += bytes.length;
 		if (found) {
 			this.match = found[0];
-			this.matchEnd = this.#at - Buffer.byteLength(text.slice(found[1] + found[0].length));
+			this.matchEnd = this.#base + bytesOf(this.#bytes, text, found[1] + found[0].length);
 			return true;
 		}
-		this.#text = text.slice(-WINDOW);
+		let cut = this.#bytes.length - WINDOW;
+		while (cut > 0 && ((this.#bytes[cut] as number) & 0xc0) === 0x80) cut--; // not within a character
+		if (cut > 0) {
+			this.#bytes = Buffer.from(this.#bytes.subarray(cut));
+			this.#base += cut;
+		}
 		return false;
 	}
+}
+
+/** How many bytes the first `count` characters of the text came from. Bytes that are no text became characters of another length. */
+function bytesOf(bytes: Buffer, text: string, count: number): number {
+	const before = text.slice(0, count);
+	if (!before.includes("\ufffd")) return Buffer.byteLength(before);
+	let [low, high] = [0, bytes.length];
+	while (low < high) {
+		const middle = (low + high) >> 1;
+		if (utf8(bytes.subarray(0, middle)).length < count || !utf8(bytes.subarray(0, middle)).startsWith(before)) low = middle + 1;
+		else high = middle;
+	}
+	return low;
 }
 
 /** Somebody accepts connections there. There is no event for that, so it tries, ever more slowly, up to every 250 ms. */

@@ -124,10 +124,11 @@ export class Slot {
 		await this.letGo();
 		while (readState(this.dir).kind !== "closed" && Date.now() < deadline) await wakeup.next(deadline - Date.now());
 		unwatch();
-		if (!hidden) return; // its end has been noted: it goes when it is old
 		const state = readState(this.dir);
-		if (state.kind === "closed" && state.bytes <= shown) this.#held.remove();
-		else {
+		if (state.kind === "closed" && state.bytes <= shown) {
+			if (hidden) this.#held.remove();
+			else runtime.registry.forget(this.id); // somebody has looked, and noted its end
+		} else if (hidden) {
 			this.#held.show();
 			runtime.registry.process(spec).status(); // notes its end
 		}

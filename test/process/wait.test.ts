@@ -110,3 +110,24 @@ test.each([
 	const process = await runtime.spawn({ command: "sleep 600" });
 	await expect(process.wait({ until: until as never })).rejects.toMatchObject({ code: "INVALID", message: expect.stringMatching(message) });
 });
+
+test("the offset of a match counts bytes, also of those that are no text", () => {
+	for (const [bytes, pattern, end] of [
+		["READY\xff\xff\xff\xff", "READY", 5],
+		["aREADY\xe2\x82", "READY", 6],
+		["\xff\xfe READY x", "READY", 8],
+		["\xc3\xa9\xffREADY", "READY", 8],
+	] as const) {
+		const search = new PatternSearch(pattern);
+		expect(search.push(Buffer.from(bytes, "latin1"))).toBe(true);
+		expect(search.matchEnd).toBe(end);
+	}
+});
+
+test("a line begins where a line begins, not where older text was forgotten", () => {
+	const search = new PatternSearch("^foo");
+	expect(search.push(Buffer.from("bar"))).toBe(false);
+	expect(search.push(Buffer.from(`foo${"y".repeat(65_533)}`))).toBe(false);
+	expect(search.push(Buffer.from("y"))).toBe(false);
+	expect(search.push(Buffer.from("\nfoo"))).toBe(true);
+});

@@ -1,4 +1,5 @@
 /** Each command's output is its own, whoever prints it and whenever. */
+import fs from "node:fs";
 import { expect, test } from "vitest";
 import { until } from "../support/home.js";
 import { testShell } from "./harness.js";
@@ -56,4 +57,12 @@ test("what a hidden descendant prints soon after the end is kept, and found in t
 		"it is listed with all of its output",
 		() => shell.runtime.list({ task: shell.task }).some(({ id }) => id === ran.id) && logOf(shell, ran.id) === "now\nlate\n",
 	);
+});
+
+test("a finished command is forgotten also when somebody else has noticed its end first", async () => {
+	const shell = await testShell();
+	const result = await shell.shells.run({ task: shell.task, command: "echo x", timeoutMs: 10_000, onTimeout: "kill" });
+	expect(shell.runtime.list({ task: shell.task })).toHaveLength(1); // which notes its end
+	result.release();
+	await until("it is gone", () => shell.runtime.list({ task: shell.task }).length === 0 && !fs.existsSync(result.process.dir));
 });
