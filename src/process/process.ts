@@ -223,8 +223,10 @@ export class Process {
 	async write(data: Uint8Array | string, options: { signal?: AbortSignal } = {}): Promise<number> {
 		const bytes = typeof data === "string" ? Buffer.from(data, "utf8") : Buffer.from(data.buffer, data.byteOffset, data.byteLength);
 		if (readExit(this.dir)) this.#mustRun("write to it"); // cheap, since keys are written one by one; what else there is to know shows below
-		if (!this.spec.stdin && !this.spec.terminal)
+		if (!this.spec.stdin && !this.spec.terminal) {
+			this.#mustRun("write to it");
 			throw new HoldfastError("STDIN_CLOSED", `${this.id} was started without stdin; start it with stdin, or with a terminal`);
+		}
 		if (statIfThere(path.join(this.dir, "eof")))
 			throw new HoldfastError("STDIN_CLOSED", `the stdin of ${this.id} was closed before; start a new process to send more`);
 		let fd: number;

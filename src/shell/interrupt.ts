@@ -34,6 +34,8 @@ export async function interrupt(bash: Bash, slot: Slot, spec: Spec): Promise<voi
 	markKilled(slot.dir);
 	let reached: NodeJS.Signals = "SIGINT";
 	let left = await tree();
+	allAtOnce(bash.bash.pid, left);
+	for (const pid of left) asked.set(pid, "SIGINT");
 	for (let round = 0, alone = 0; !over() || left.length > 0; round++) {
 		const now = performance.now() - begin;
 		const stage = now > GRACE_MS ? "SIGKILL" : now > POLITE_MS ? "SIGTERM" : "SIGINT";
@@ -41,7 +43,7 @@ export async function interrupt(bash: Bash, slot: Slot, spec: Spec): Promise<voi
 			if (readStat(bash.bash.pid)?.state === "T") sendSignal(bash.bash.pid, "SIGCONT"); // `suspend`
 			if (alone >= GIVE_UP_AFTER) sendSignal(bash.bash.pid, "SIGKILL");
 			else if (alone === TRAPPED_AFTER || stage !== reached) sendSignal(bash.bash.pid, "SIGUSR1");
-			else if (alone < TRAPPED_AFTER && round % 5 === 0) sendSignal(bash.bash.pid, "SIGINT");
+			else if (alone < TRAPPED_AFTER && round % 5 === 4) sendSignal(bash.bash.pid, "SIGINT");
 		}
 		reached = stage;
 		for (const pid of left) ask(pid, stage);
@@ -49,5 +51,14 @@ export async function interrupt(bash: Bash, slot: Slot, spec: Spec): Promise<voi
 		await sleep(round < 5 ? 2 : ROUND_MS);
 		left = await tree();
 		if (left.length === 0) alone++;
+	}
+}
+
+/** INT for everybody at the same moment: else the end of a pipeline may end well because its beginning is gone, and bash goes on. */
+function allAtOnce(bash: number, others: readonly number[]): void {
+	for (const signal of ["SIGSTOP", "SIGINT", "SIGCONT"] as const) {
+		if (signal !== "SIGCONT") sendSignal(bash, signal);
+		for (const pid of others) sendSignal(pid, signal);
+		if (signal === "SIGCONT") sendSignal(bash, signal);
 	}
 }
