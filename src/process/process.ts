@@ -222,7 +222,7 @@ export class Process {
 	/** Bytes to its stdin, as they are. Resolves when they are in the pipe, with how many. */
 	async write(data: Uint8Array | string, options: { signal?: AbortSignal } = {}): Promise<number> {
 		const bytes = typeof data === "string" ? Buffer.from(data, "utf8") : Buffer.from(data.buffer, data.byteOffset, data.byteLength);
-		if (readExit(this.dir)) this.#mustRun("write to it"); // cheap, since keys are written one by one; what else there is to know shows below
+		if (readExit(this.dir) || !sameHost(this.spec.host, hostIdentity())) this.#mustRun("write to it"); // cheap, since keys are written one by one; what else there is to know shows below
 		if (!this.spec.stdin && !this.spec.terminal) {
 			this.#mustRun("write to it");
 			throw new HoldfastError("STDIN_CLOSED", `${this.id} was started without stdin; start it with stdin, or with a terminal`);
