@@ -33,9 +33,9 @@ for (const where of [{ host: "another-host" }, { pidns: "pid:[1]" }]) {
 test("a stranger with the number of the command is not taken for it, and is not signalled", async () => {
 	const first = await testRuntime();
 	const { id, dir } = await first.spawn({ command: "sleep 1000" });
-	const { keeper, child } = readParts(dir);
+	const { keeper, child, collector } = readParts(dir);
 	for (const part of [keeper, child]) process.kill(part?.pid as number, "SIGKILL");
-	await until("it is dead", () => !isAlive(child as Stat));
+	await until("it is dead, and its log has closed", () => !isAlive(child as Stat) && !isAlive(collector as Stat));
 	const stranger = await startStranger();
 	fs.writeFileSync(path.join(dir, "meta"), `keeper ${stranger.pid} ${keeper?.start}\nchild ${stranger.pid} ${child?.start}\n`);
 
