@@ -5,7 +5,7 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import { isAlive, readStat, type Stat } from "../../src/base/proc.js";
 import { openRuntime, type Process, type Runtime } from "../../src/index.js";
-import { readParts } from "../../src/keeper/layout.js";
+import { readParts, readState } from "../../src/keeper/layout.js";
 import type { Spec } from "../../src/process/spec.js";
 import { atEnd, testRuntime, until } from "../support/home.js";
 
@@ -32,10 +32,10 @@ for (const where of [{ host: "another-host" }, { pidns: "pid:[1]" }]) {
 
 test("a stranger with the number of the command is not taken for it, and is not signalled", async () => {
 	const first = await testRuntime();
-	const { id, dir } = await first.spawn({ command: "sleep 1000" });
-	const { keeper, child, collector } = readParts(dir);
+	const { id, dir } = await first.spawn({ command: ["sleep", "1000"] }); // without a shell, which would leave a child behind
+	const { keeper, child } = readParts(dir);
 	for (const part of [keeper, child]) process.kill(part?.pid as number, "SIGKILL");
-	await until("it is dead, and its log has closed", () => !isAlive(child as Stat) && !isAlive(collector as Stat));
+	await until("it is dead, and its log has closed", () => !isAlive(child as Stat) && readState(dir).kind === "closed");
 	const stranger = await startStranger();
 	fs.writeFileSync(path.join(dir, "meta"), `keeper ${stranger.pid} ${keeper?.start}\nchild ${stranger.pid} ${child?.start}\n`);
 
