@@ -5,7 +5,7 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { errno, fromSystem, HoldfastError } from "../base/errors.js";
 import { writeAtOnce, writeFifo } from "../base/fifo.js";
-import { statIfThere } from "../base/files.js";
+import { readIfThere, statIfThere } from "../base/files.js";
 import { childrenOf, hostIdentity, readStat, sameHost, sendSignal } from "../base/proc.js";
 import { Wakeup, watchDirectory } from "../base/watch.js";
 import { readExit, readParts } from "../keeper/layout.js";
@@ -18,6 +18,7 @@ import { snapshot } from "./tree.js";
 import { type Condition, httpAnswers, PatternSearch, portOpens, type Until, untilSchema } from "./until.js";
 
 const DRAIN_STALL_MS = 3_000; // after the exit: how long without a new byte until the rest is given up. On a full disk the collector looks every second
+const RESIZE_MS = 2_000; // for a collector to set a size; it may be waiting for room on the disk
 const DRAIN_LOOK_MS = 2;
 const FLOOD_BYTES = 4 * 1024;
 const FLOOD_MS = 1;
@@ -279,7 +280,23 @@ export class Process {
 		for (const size of [cols, rows])
 			if (!Number.isInteger(size) || size < 1 || size > 10_000) throw new HoldfastError("INVALID", "cols and rows must be whole numbers from 1 to 10000");
 		this.#mustRun("resize it");
-		await this.#control(`size ${rows} ${cols}`);
+		// The collector notes each size that it has set: what is typed after this finds the program with the new one.
+		const times = path.join(this.dir, "times");
+		const from = statIfThere(times)?.size ?? 0;
+		const isSet = () =>
+			(readIfThere(times) ?? "")
+				.slice(from)
+				.split("\n")
+				.some((line) => line.startsWith("size ") && line.endsWith(` ${cols} ${rows}`));
+		const wakeup = new Wakeup();
+		const unwatch = this.watch(wakeup.poke);
+		const deadline = performance.now() + RESIZE_MS;
+		try {
+			await this.#control(`size ${rows} ${cols}`);
+			while (!isSet() && !isOver(this.status()) && performance.now() < deadline) await wakeup.next(deadline - performance.now());
+		} finally {
+			unwatch();
+		}
 	}
 
 	/** One signal: to its process group, on a terminal to the group in the foreground. KILL goes to the command alone; `kill` is for the tree. */

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import type { Process } from "../../src/index.js";
 import { readState } from "../../src/keeper/layout.js";
 import { PTY_TOOLS, runtimeWith } from "../fixtures/pty-tools.js";
-import { until } from "../support/home.js";
+import { testRuntime, until } from "../support/home.js";
 
 describe.each(PTY_TOOLS)("the times of a terminal by $name", (pty) => {
 	test("add up to the log, and new sizes stand between them", async (context) => {
@@ -50,3 +50,15 @@ function timesOf(process: Process): Times {
 	const pieces = lines.filter((line) => !sizes.includes(line)).map((line) => line.split(" ").map(Number) as [number, number]);
 	return { sizes, clocks: pieces.map(([clock]) => clock), bytes: pieces.reduce((sum, [, bytes]) => sum + bytes, 0) };
 }
+
+test("what is typed after a resize finds the program with the new size", async () => {
+	const process = await (await testRuntime()).spawn({ command: "stty -echo; echo ready; while read -r; do stty size; done", terminal: { cols: 80, rows: 24 } });
+	await process.wait({ until: { pattern: "ready\\r\\n" }, timeout: 10_000 });
+	for (let cols = 90; cols < 110; cols++) {
+		await process.resize(cols, 30);
+		const from = process.log.bounds().end;
+		await process.write("\n");
+		await process.wait({ until: { pattern: "\n" }, from, timeout: 10_000 });
+	}
+	expect(process.read(0).bytes.toString().trim().split("\r\n")).toEqual(["ready", ...Array.from({ length: 20 }, (_, i) => `30 ${90 + i}`)]);
+});
