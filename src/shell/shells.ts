@@ -107,10 +107,15 @@ export class Shells {
 	#of(task: string): TaskShell {
 		const known = this.#tasks.get(task);
 		if (known) return known;
-		const shell = new TaskShell(this.#runtime, this.#slots, task);
+		const shell = new TaskShell(this.#runtime, this.#slots, task, this.#later);
 		this.#tasks.set(task, shell);
 		return shell;
 	}
+
+	/** Housekeeping fails nothing: what it leaves, the next runtime finds. */
+	readonly #later = (work: Promise<unknown>): void => {
+		void this.#note(work.catch(() => {}));
+	};
 
 	#note<T>(work: Promise<T>): Promise<T> {
 		this.#running.add(work);

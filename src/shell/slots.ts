@@ -26,7 +26,8 @@ export class Slots {
 
 	/** One that nobody can tell from a new one. */
 	giveBack(slot: Slot): void {
-		if (this.#closed) void slot.discard();
+		if (this.#closed)
+			void slot.discard().catch(() => {}); // the next runtime finds it
 		else this.#ready.unshift(slot);
 	}
 

@@ -35,9 +35,12 @@ export class TaskShell {
 	readonly #slots: Slots;
 	readonly #task: string;
 	readonly #seat: Seat;
+	readonly #later: (work: Promise<unknown>) => void;
 	#bash: Bash | undefined;
 
-	constructor(runtime: Runtime, slots: Slots, task: string) {
+	/** `later` takes work that nobody waits for. */
+	constructor(runtime: Runtime, slots: Slots, task: string, later: (work: Promise<unknown>) => void) {
+		this.#later = later;
 		this.#runtime = runtime;
 		this.#slots = slots;
 		this.#task = task;
@@ -111,7 +114,7 @@ export class TaskShell {
 		if (outcome.end === "running") {
 			end = "running";
 			bash.leave();
-			void slot.letGo();
+			this.#later(slot.letGo());
 			if (!own) await this.#replace(using);
 		}
 		if (outcome.forced) {
@@ -138,8 +141,8 @@ export class TaskShell {
 				if (outcome.traceless && slot.reset()) this.#slots.giveBack(slot);
 				else if (keep || outcome.left) {
 					process.status(); // notes its end
-					void slot.letGo();
-				} else void slot.remove(this.#runtime, outcome.spec, process.log.bounds().end);
+					this.#later(slot.letGo());
+				} else this.#later(slot.remove(this.#runtime, outcome.spec, process.log.bounds().end));
 			},
 		};
 	}
