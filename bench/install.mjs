@@ -14,7 +14,7 @@ export async function install(bench, name, packages, { scripts = false } = {}) {
 	const dir = bench.dir(name);
 	const manifest = path.join(dir, "package.json");
 	fs.writeFileSync(manifest, '{ "private": true }\n');
-	const args = ["install", "--no-audit", "--no-fund", ...(scripts ? [] : ["--ignore-scripts"]), ...packages];
+	const args = ["install", "--ignore-scripts=false", "--no-audit", "--no-fund", ...(scripts ? [] : ["--ignore-scripts"]), ...packages];
 	try {
 		await promisify(execFile)("npm", args, { cwd: dir, env, timeout: INSTALL_MS });
 		return { dir, load: createRequire(manifest) };
