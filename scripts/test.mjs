@@ -9,5 +9,12 @@ ensurePackages({
 	"python3-minimal": "/usr/bin/python3",
 	"perl-base": "/usr/bin/perl",
 	tmux: "/usr/bin/tmux",
+	// programs that wait for input
+	git: "/usr/bin/git",
+	less: "/usr/bin/less",
+	nano: "/usr/bin/nano",
+	"openssh-client": "/usr/bin/ssh-keygen",
+	sqlite3: "/usr/bin/sqlite3",
+	vim: "/usr/bin/vim",
 });
 run(process.execPath, [path.join(root, "node_modules/vitest/vitest.mjs"), "run", ...process.argv.slice(2)]);
