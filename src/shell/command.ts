@@ -6,18 +6,13 @@ import type { Bash } from "./bash.js";
 import { trueDirectory } from "./directory.js";
 import { interrupt } from "./interrupt.js";
 import { isPlain, looksPlain } from "./plain.js";
+import type { RunOptions } from "./shells.js";
 import type { Slot } from "./slot.js";
 
 const STUCK_MS = 200; // for rescue.bash to record an end, before the shell is replaced
 const DRAIN_MS = 3_000; // after the end: how long what was printed may take to reach the log
 
-export interface CommandOptions {
-	readonly task: string;
-	readonly command: string;
-	readonly workdir?: string;
-	readonly timeoutMs: number;
-	readonly onTimeout: "background" | "kill";
-	readonly signal?: AbortSignal;
+export interface CommandOptions extends RunOptions {
 	readonly starter: Identity;
 }
 
