@@ -2,6 +2,7 @@
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import { configDir } from "../base/config.js";
 import { defaultHome } from "../base/home.js";
 import { DEFAULTS, FLOOR } from "./defaults.js";
 import type { Found } from "./found.js";
@@ -117,12 +118,6 @@ function real(dir: string): string {
 	} catch {
 		return dir;
 	}
-}
-
-/** Where the person's own files are. */
-export function configDir(env: NodeJS.ProcessEnv = process.env): string {
-	const base = env.XDG_CONFIG_HOME && path.isAbsolute(env.XDG_CONFIG_HOME) ? env.XDG_CONFIG_HOME : path.join(env.HOME || os.homedir(), ".config");
-	return path.join(base, "holdfast");
 }
 
 function partOf(command: string, { start, end }: { start: number; end: number }, found: Found, rule: Rule | null): Part {

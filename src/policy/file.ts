@@ -1,10 +1,10 @@
 /** `policy.json`: read, checked, and tried on its own examples. */
 import os from "node:os";
 import path from "node:path";
-import * as z from "zod";
+import { configDir, readJson } from "../base/config.js";
 import { HoldfastError } from "../base/errors.js";
 import { readIfThere } from "../base/files.js";
-import { concerns, configDir, type DecideOptions, type Rules } from "./decide.js";
+import { concerns, type DecideOptions, type Rules } from "./decide.js";
 import { DEFAULTS, FLOOR } from "./defaults.js";
 import { isWithin } from "./paths.js";
 import { RuleFile } from "./rule.js";
@@ -41,18 +41,9 @@ function projectFile(cwd: string): string | null {
 }
 
 function readRules(file: string, where: DecideOptions): RuleFile | null {
-	const text = readIfThere(file);
-	if (text === undefined) return null;
-	let json: unknown;
-	try {
-		json = JSON.parse(text);
-	} catch (error) {
-		throw new HoldfastError("CONFIG", `${file} is not JSON (${(error as Error).message}); correct it, or move it away`, { cause: error });
-	}
-	const result = RuleFile.safeParse(json);
-	if (!result.success) throw new HoldfastError("CONFIG", `${file} cannot be used: ${z.prettifyError(result.error).replace(/\s+/g, " ")}`);
-	check(file, result.data, where);
-	return result.data;
+	const read = readJson(file, RuleFile);
+	if (read) check(file, read, where);
+	return read;
 }
 
 /** A file of rules tests itself: an example that does not do what it says makes the file unusable. */

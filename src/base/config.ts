@@ -1,0 +1,38 @@
+/** `config.json` in the config directory: what a person has set, for every program of Holdfast. One section for each matter. */
+import os from "node:os";
+import path from "node:path";
+import * as z from "zod";
+import { HoldfastError } from "./errors.js";
+import { readIfThere } from "./files.js";
+
+/** Each section is defined here, so that this file shows all there is to set; the room it is about uses it. docs/config.md explains them. */
+const configSchema = z.strictObject({});
+
+export type Config = z.infer<typeof configSchema>;
+
+/** Where the person's own files are. */
+export function configDir(env: NodeJS.ProcessEnv = process.env): string {
+	const base = env.XDG_CONFIG_HOME && path.isAbsolute(env.XDG_CONFIG_HOME) ? env.XDG_CONFIG_HOME : path.join(env.HOME || os.homedir(), ".config");
+	return path.join(base, "holdfast");
+}
+
+/** What is not set has its default; a file that cannot be used is an error that says why, never the defaults in silence. */
+export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
+	const file = path.join(configDir(env), "config.json");
+	return readJson(file, configSchema) ?? configSchema.parse({});
+}
+
+/** A file of a person's own, checked; null when there is none. */
+export function readJson<T>(file: string, schema: z.ZodType<T>): T | null {
+	const text = readIfThere(file);
+	if (text === undefined) return null;
+	let json: unknown;
+	try {
+		json = JSON.parse(text);
+	} catch (error) {
+		throw new HoldfastError("CONFIG", `${file} is not JSON (${(error as Error).message}); correct it, or move it away`, { cause: error });
+	}
+	const result = schema.safeParse(json);
+	if (!result.success) throw new HoldfastError("CONFIG", `${file} cannot be used: ${z.prettifyError(result.error).replace(/\s+/g, " ")}`);
+	return result.data;
+}
