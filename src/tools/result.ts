@@ -51,6 +51,7 @@ export const terminalOutput = z.object({
 	...common,
 	cwd: z.string().optional().describe("The shell's directory now."),
 	duration_ms: z.number().int().optional(),
+	pty_note: z.string().optional(),
 	check_interval_note: z.string().optional(),
 	max_output_chars_note: z.string().optional(),
 });

@@ -7,15 +7,19 @@ import { startBackground } from "./background.js";
 import type { Call } from "./call.js";
 import { findProcess } from "./find.js";
 import { runInShell } from "./foreground.js";
+import { readsUntilEnd } from "./hints/index.js";
 import { type TerminalArgs, terminalInput } from "./input.js";
 import { idleMsOf, runOnTerminal, typeKeys } from "./interactive.js";
 import type { TerminalResult } from "./result.js";
 import type { AgentRuntime } from "./runtime.js";
+import { refusedWorkdir } from "./workdir.js";
 
 export function terminal(runtime: AgentRuntime, args: unknown, call: Call): Promise<TerminalResult> {
 	return answer<TerminalResult>(runtime, call, async (ask) => {
 		const wanted = parseArguments("terminal", terminalInput, args);
 		check(wanted);
+		const refused = wanted.workdir === undefined ? undefined : refusedWorkdir(wanted.workdir);
+		if (refused !== undefined) return { status: "blocked", output: "", exit_code: null, error: refused };
 		if (ask.signal?.aborted) throw new HoldfastError("ABORTED", "interrupted before it began; nothing was run");
 		const { outputChars, maxOutputChars: most } = runtime.limits;
 		const asked = wanted.max_output_chars ?? outputChars;
@@ -39,6 +43,11 @@ async function act(ask: Ask, args: TerminalArgs, maxChars: number): Promise<Term
 		const { uptime_seconds: _, ...result } = await typeKeys(ask, process, input_keys, options);
 		return result;
 	}
+	const piped = args.pty ? readsUntilEnd(command as string) : undefined;
+	if (piped !== undefined) {
+		const { pty: _, cols: _cols, rows: _rows, idle_threshold: _idle, ...rest } = args;
+		return { ...(await act(ask, rest, maxChars)), pty_note: withoutTerminal(piped) };
+	}
 	const wanted = { ...args, command: command as string };
 	if (!args.pty) ignore(ask, args, "no pty", ["cols", "rows", "idle_threshold"]);
 	if (args.background) {
@@ -47,6 +56,9 @@ async function act(ask: Ask, args: TerminalArgs, maxChars: number): Promise<Term
 	}
 	return args.pty ? runOnTerminal(ask, wanted, options) : runInShell(ask, wanted, options);
 }
+
+const withoutTerminal = (program: string): string =>
+	`It ran without a terminal: \`${program}\` reads from its input until that ends, which a terminal does not do by itself. Pipe the secret in, or start it with background=true, then process(action="write") and close.`;
 
 const NOTICES = ["check_interval", "notify_on_complete", "watch_patterns"] as const;
 
@@ -63,7 +75,6 @@ function check({ command, input_keys, session_id, workdir }: TerminalArgs): void
 		throw invalid("give either command, to run something, or input_keys, to type into a program that already runs; not both, so nothing was run or typed");
 	if (command !== undefined && command.trim() === "") throw invalid("command is empty: give the shell text to run");
 	if (command?.includes("\0")) throw invalid("command contains a NUL byte, which shell text cannot have; nothing was run");
-	if (workdir?.includes("\0")) throw invalid("workdir contains a NUL byte, which a path cannot have; nothing was run");
 	if (workdir !== undefined && Buffer.byteLength(workdir) >= LONGEST_PATH)
 		throw invalid(`workdir is longer than a path can be (${LONGEST_PATH} bytes); nothing was run`);
 	if (workdir === "") throw invalid("workdir is empty; leave it out to run in the shell's directory");

@@ -33,13 +33,43 @@ export function shellCases(begin: () => Promise<Client>): void {
 	test("a workdir that is missing, or a file: a clear error, and nothing runs", async () => {
 		const { terminal, dir } = await begin();
 		fs.writeFileSync(`${dir}/file`, "");
-		for (const workdir of [`${dir}/$(touch ${dir}/ran)`, `${dir}/no;such\nthing`, `${dir}/file`]) {
+		for (const workdir of [`${dir}/none`, `${dir}/file`]) {
 			for (const more of [{}, { background: true }, { pty: true }]) {
 				const result = await terminal({ command: `touch ${dir}/ran`, workdir, ...more });
 				expect(result).toMatchObject({ status: "error", output: "", exit_code: null, error: expect.stringContaining(workdir) });
 			}
 		}
 		expect(fs.existsSync(`${dir}/ran`)).toBe(false);
+	});
+
+	test("a workdir with what only a shell would expand, or a control character: blocked, naming it; everything else is a name", async () => {
+		const { terminal, dir } = await begin();
+		const refused = {
+			"$(touch ran)": "substitution",
+			"${HOME}": "variable",
+			"`x`": "backtick",
+			"a;b": "semicolon",
+			"a\nb": "newline",
+			"a\0b": "NUL",
+			"a|b": "pipe",
+			"a&&b": "ampersands",
+			"<a": "less-than",
+			">a": "greater-than",
+			"\x1b": "control",
+		};
+		for (const [name, word] of Object.entries(refused)) {
+			if (!name.includes("\0")) fs.mkdirSync(`${dir}/${name}`, { recursive: true });
+			for (const more of word === "substitution" ? [{}, { background: true }, { pty: true }] : [{}])
+				expect([name, await terminal({ command: `touch ${dir}/ran`, workdir: `${dir}/${name}`, ...more })]).toMatchObject([
+					name,
+					{ status: "blocked", output: "", exit_code: null, error: expect.stringContaining(word) },
+				]);
+		}
+		expect(fs.existsSync(`${dir}/ran`)).toBe(false);
+		for (const name of ["目录 ディレクトリ", "R&D", 'it\'s "so"', "-x", "$HOME", "a(b) [c] {d} *?!#~%^=,+@:\\"]) {
+			fs.mkdirSync(`${dir}/${name}`);
+			expect(await terminal({ command: "pwd", workdir: `${dir}/${name}` })).toMatchObject({ status: "exited", output: `${dir}/${name}\n` });
+		}
 	});
 
 	test("a directory that is gone: the nearest one above it, said once, and later calls work", async () => {

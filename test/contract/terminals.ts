@@ -23,6 +23,20 @@ export function terminalCases(begin: () => Promise<Client>): void {
 		expect((await terminal({ command: "pwd; echo $A" })).output).toBe("/usr\n1\n");
 	});
 
+	test("a program that reads a secret until the end of its input gets no terminal, and the result says why", async () => {
+		const { terminal, process, dir } = await begin();
+		fs.writeFileSync(`${dir}/gh`, '#!/bin/sh\ntest -t 0 && echo terminal\necho "token $(cat)"\n', { mode: 0o755 });
+		await terminal({ command: `PATH=${dir}:$PATH` });
+		const ran = await terminal({ command: "echo abc | gh auth login --with-token", pty: true, cols: 80 });
+		expect(ran).toMatchObject({ status: "exited", output: "token abc\n", pty_note: expect.stringMatching(/without a terminal.*gh.*--with-token/) });
+		const { session_id, pty_note } = await terminal({ command: "gh auth login --with-token", pty: true, background: true });
+		expect(pty_note).toContain("without a terminal");
+		await process({ action: "write", session_id, data: "later" });
+		await process({ action: "close", session_id });
+		expect(await process({ action: "wait", session_id })).toMatchObject({ exit_code: 0, output: "token later\n" });
+		expect(await terminal({ command: "echo gh auth login --with-token", pty: true })).not.toHaveProperty("pty_note");
+	});
+
 	test("escape sequences stay in the output of a terminal, and make its screen", async () => {
 		const { terminal } = await begin();
 		const result = await terminal({ command: "printf 'a\\e[31mb\\e[2;5Hc'", pty: true, cols: 40, rows: 5 });

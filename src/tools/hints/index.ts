@@ -4,6 +4,8 @@ import { lex } from "./lex.js";
 import { maskedHint } from "./masked.js";
 import { backgroundHint } from "./unattended.js";
 
+export { readsUntilEnd } from "./until-eof.js";
+
 export interface Outcome {
 	/** null: it has not ended by itself, so its code means nothing. */
 	readonly exitCode: number | null;

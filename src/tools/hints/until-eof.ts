@@ -1,0 +1,14 @@
+/** Programs that read a secret from their standard input until it ends: on a terminal that end would never come, and the secret would be shown. */
+import { lex } from "./lex.js";
+import { type Program, programOf } from "./words.js";
+
+/** The one in the command, in a few words; undefined when there is none. */
+export function readsUntilEnd(command: string): string | undefined {
+	if (!/--with-token|--password-stdin/.test(command)) return undefined;
+	const found = lex(command)
+		.map(programOf)
+		.find((program) => program !== undefined && asksForPipe(program));
+	return found && [found.name, ...found.args.filter((arg) => arg === "--with-token" || arg === "--password-stdin")].join(" … ");
+}
+
+const asksForPipe = ({ name, args }: Program): boolean => args.includes("--password-stdin") || (name === "gh" && args.includes("--with-token"));
