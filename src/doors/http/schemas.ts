@@ -1,0 +1,295 @@
+/** What goes over the HTTP door as JSON: the schemas of every request and answer. No Node here: the page uses the types too. */
+import * as z from "zod";
+
+const count = z.number().int().min(0);
+const time = z.iso.datetime();
+const side = z.number().int().min(1).max(10_000);
+const task = z.string().min(1).max(1_000);
+const noNul = (text: z.ZodString) => text.refine((value) => !value.includes("\0"), "cannot contain a NUL byte");
+
+/** Every answer with a status of 400 or more. */
+export const problemSchema = z.object({
+	error: z.object({
+		code: z.string().describe("For programs: UNAUTHORIZED, FORBIDDEN, INVALID, NOT_FOUND, KEYBOARD, ENDED, …"),
+		message: z.string().describe("One sentence that says what to do next."),
+	}),
+});
+
+export const okSchema = z.object({ ok: z.literal(true) });
+
+// Getting in
+
+export const loginSchema = z.strictObject({ token: z.string().min(1).max(1_000).describe("What is behind #token= in the link; or the token itself.") });
+export const loggedInSchema = z.object({
+	key: z.string().describe("Send it as X-Holdfast-Key with every request of this browser, beside the cookie."),
+	expires_at: time,
+});
+export const sessionSchema = z.object({
+	scope: z.enum(["owner", "viewer"]),
+	session_id: z.string().nullable().describe("viewer: the one terminal that may be seen."),
+	expires_at: time.nullable().describe("null: a token, which does not expire."),
+	version: z.string(),
+	mcp: z.string().nullable().describe("The MCP endpoint, for the owner."),
+	home: z.string().nullable(),
+	cwd: z.string().nullable().describe("Where what is started by hand starts, unless said otherwise."),
+});
+
+export const ticketRequestSchema = z.discriminatedUnion("for", [
+	z.strictObject({ for: z.literal("terminal"), session_id: z.string() }),
+	z.strictObject({ for: z.literal("download"), path: z.string().startsWith("/api/").max(8_000).describe("The path and query that is to be downloaded.") }),
+]);
+export const ticketSchema = z.object({
+	ticket: z.string(),
+	url: z.string().describe("Where to use it, once: a path with the ticket in it."),
+	expires_in: z.number().describe("Seconds."),
+});
+
+// Processes
+
+/** Who has the keyboard of a process: null is nobody, so whoever works with it (the agent) may type. */
+export const keyboardSchema = z
+	.object({
+		who: z.string().describe("In words: a person in a browser, a person at `holdfast attach`."),
+		since: time,
+		byte_offset: count.describe("Where the output ended when it was taken."),
+	})
+	.nullable();
+
+export const resourcesSchema = z
+	.object({
+		cpu_percent: z.number().min(0).nullable().describe("Of one core, since the last look; null at the first."),
+		memory_bytes: count,
+		processes: count,
+	})
+	.nullable()
+	.describe("Of the whole tree; null when it has ended or cannot be told.");
+
+export const processSchema = z.object({
+	session_id: z.string(),
+	name: z.string().optional(),
+	kind: z.enum(["process", "command", "shell"]).describe("command: a foreground command of a task's shell."),
+	task: z.string(),
+	command: z.string().describe("Cut at 4,096 characters; one process alone has it all."),
+	cwd: z.string(),
+	place: z.string(),
+	pty: z.boolean(),
+	pid: z.number().int().nullable(),
+	status: z.enum(["running", "awaiting_input", "exited", "killed", "lost", "error"]),
+	waiting_for: z.enum(["line", "password", "keys", "idle"]).optional(),
+	waiting_evidence: z.string().optional(),
+	exit_code: z.number().int().nullable(),
+	signal: z.string().nullable(),
+	started_at: time,
+	ended_at: time.nullable(),
+	uptime_seconds: count,
+	last_line: z.string().describe("The last line with something on it, without escape sequences, 200 characters at most."),
+	first_offset: count.describe("The oldest byte that is still in the log."),
+	total_bytes: count.describe("The offset behind the newest byte."),
+	last_output_at: time.nullable(),
+	parent: z.string().nullable().describe("The process that started it through Holdfast."),
+	keyboard: keyboardSchema,
+	resources: resourcesSchema,
+	note: z.string().optional(),
+});
+export const processListSchema = z.object({ processes: z.array(processSchema) });
+export const processDetailSchema = processSchema.extend({
+	full_command: z.string(),
+	argv: z.array(z.string()).optional(),
+	shell: z.string().optional(),
+	stdin: z.boolean(),
+	cols: side.nullable(),
+	rows: side.nullable(),
+	log: z.object({ limit: count, full: z.enum(["ring", "block"]) }),
+	kill_method: z.string(),
+	dir: z.string().nullable().describe("Its directory in the home, for the owner."),
+});
+
+export const listQuerySchema = z.strictObject({
+	task: task.optional().describe("Only this one's; else everybody's."),
+	ended: z.enum(["true", "false"]).optional().describe("Also those that ended in the last half hour. Default true."),
+	shells: z.enum(["true", "false"]).optional().describe("Also the persistent shells. Default false."),
+});
+
+export const spawnSchema = z.strictObject({
+	command: noNul(z.string().min(1).max(1_000_000)),
+	task: task.optional(),
+	name: noNul(z.string().max(200)).optional(),
+	cwd: noNul(z.string().min(1).max(4_096)).optional(),
+	pty: z.boolean().optional().describe("Default true."),
+	cols: side.optional(),
+	rows: side.optional(),
+	place: z.string().max(200).optional().describe("Default: local."),
+});
+
+export const killedSchema = z.object({
+	session_id: z.string(),
+	status: z.enum(["killed", "already_exited", "error"]),
+	method: z.string(),
+	signalled: z.array(z.number().int()),
+	survivors: z.array(z.number().int()),
+	exit_code: z.number().int().nullable(),
+	signal: z.string().nullable(),
+});
+export const signalSchema = z.strictObject({ signal: z.string().min(1).max(20) });
+export const inputSchema = z.strictObject({
+	data: z.string().max(1_000_000),
+	base64: z.boolean().optional().describe("The data is base64 of bytes."),
+	submit: z.boolean().optional().describe("And Enter."),
+});
+export const keysSchema = z.strictObject({ keys: z.string().min(1).max(100_000).describe("Text and <KEY> tokens.") });
+export const writtenSchema = z.object({ session_id: z.string(), bytes_written: count });
+export const resizeSchema = z.strictObject({ cols: side, rows: side });
+export const screenSchema = z.object({
+	session_id: z.string(),
+	screen: z.string(),
+	cursor: z.object({ row: count, col: count }),
+	alt_screen: z.boolean(),
+	title: z.string(),
+	cols: side,
+	rows: side,
+	byte_offset: count,
+	waiting_for: z.enum(["line", "password", "keys", "idle"]).nullable(),
+	waiting_evidence: z.string().nullable(),
+});
+export const waitSchema = z.strictObject({
+	until: z.record(z.string(), z.unknown()).optional().describe("As in docs/tools.md; default {exit: true}."),
+	timeout: z.number().positive().max(600).optional().describe("Seconds; default 30."),
+	byte_offset: count.optional(),
+});
+export const waitedSchema = z.object({
+	process: processSchema,
+	matched: z.string().nullable(),
+	timed_out: z.boolean(),
+	byte_offset: count,
+	match: z.string().optional(),
+});
+
+// Output
+
+export const logQuerySchema = z.strictObject({
+	offset: z.coerce.number().int().min(0).optional().describe("Default: the last `limit` bytes."),
+	limit: z.coerce.number().int().min(1).max(4_194_304).optional().describe("Bytes; default 262,144."),
+});
+/** Lines as text, without escape sequences: for scrolling back and reading, also in a log of 64 MiB. */
+export const linesQuerySchema = z.strictObject({
+	before: z.coerce.number().int().min(0).optional().describe("Lines that end at or before this byte. Default: the end of the log."),
+	after: z.coerce.number().int().min(0).optional().describe("Instead: lines from this byte on."),
+	limit: z.coerce.number().int().min(1).max(5_000).optional().describe("Default 200."),
+});
+export const linesSchema = z.object({
+	lines: z.array(z.object({ offset: count, text: z.string() })),
+	first_offset: count,
+	start: count.describe("Where the first of them starts: `before` for the page above."),
+	next: count.describe("Behind the last of them: `after` for the page below."),
+	total_bytes: count,
+});
+export const searchQuerySchema = z.strictObject({
+	q: z.string().min(1).max(500).describe("Text, not a pattern; case does not matter."),
+	task: task.optional(),
+	session_id: z.string().optional(),
+	limit: z.coerce.number().int().min(1).max(500).optional().describe("Default 100."),
+});
+export const searchSchema = z.object({
+	matches: z.array(z.object({ session_id: z.string(), offset: count, line_offset: count, line: z.string() })),
+	searched_bytes: count,
+	complete: z.boolean().describe("false: there may be more; the note says why."),
+	note: z.string().nullable(),
+});
+
+// Tasks, notices, tree, housekeeping
+
+export const tasksSchema = z.object({
+	tasks: z.array(z.object({ task: z.string(), running: count, waiting: count, ended: count, started_at: time, cwd: z.string().nullable() })),
+});
+export const noticeSchema = z.looseObject({
+	id: z.string(),
+	kind: z.string(),
+	task: z.string(),
+	session_id: z.string().nullable(),
+	at: z.string(),
+	text: z.string(),
+});
+export const noticesSchema = z.object({ notices: z.array(noticeSchema) });
+export const doctorSchema = z.object({
+	checks: z.array(z.object({ name: z.string(), state: z.enum(["ok", "warn", "fail"]), found: z.string(), advice: z.string().optional() })),
+	orphans: z.array(z.object({ kind: z.string(), what: z.string(), path: z.string().optional(), pids: z.array(z.number()).optional() })),
+});
+export const pruneSchema = z.strictObject({
+	older_than_seconds: z.number().min(0).optional(),
+	quota_bytes: count.optional(),
+	dry_run: z.boolean().optional(),
+});
+export const prunedSchema = z.object({ removed: z.array(z.string()), bytes: count, kept: count, dry_run: z.boolean() });
+
+export const policyCheckSchema = z.strictObject({
+	command: z.string().min(1).max(1_000_000),
+	cwd: z.string().min(1).max(4_096).optional(),
+	place: z.string().max(200).optional(),
+	task: task.optional(),
+});
+export const verdictSchema = z.looseObject({
+	decision: z.enum(["allow", "ask", "deny"]),
+	rule: z.string().nullable(),
+	reason: z.string().nullable(),
+	notes: z.array(z.string()),
+});
+
+// Files
+
+export const filesQuerySchema = z.strictObject({
+	path: noNul(z.string().min(1).max(4_096)).optional().describe("Absolute, or from `task`'s directory. Default: that directory."),
+	task: task.optional(),
+	session_id: z.string().optional().describe("Instead of a task: start at this process's directory."),
+});
+export const fileEntrySchema = z.object({
+	name: z.string(),
+	type: z.enum(["file", "directory", "link", "other"]),
+	size: count,
+	modified_at: time,
+	mode: z.string().describe("As in -rw-r--r--."),
+	target: z.string().optional().describe("Of a link, and what that is."),
+	target_type: z.enum(["file", "directory", "other", "missing"]).optional(),
+});
+export const filesSchema = z.object({
+	path: z.string().describe("Without links and dots: where this really is."),
+	type: z.enum(["file", "directory", "other"]),
+	parent: z.string().nullable(),
+	entries: z.array(fileEntrySchema).nullable().describe("Of a directory: directories first, then by name."),
+	omitted: count.describe("Entries beyond the first 5,000."),
+	size: count,
+	modified_at: time,
+	text: z.boolean().nullable().describe("Of a file: it looks like text."),
+});
+export const uploadedSchema = z.object({ path: z.string(), size: count, replaced: z.boolean() });
+
+// Links for one who may only look
+
+export const viewerRequestSchema = z.strictObject({
+	session_id: z.string(),
+	seconds: z.number().int().min(60).max(2_592_000).optional().describe("How long it works; default 86,400, a day."),
+});
+export const viewerSchema = z.object({ id: z.string(), session_id: z.string(), created_at: time, expires_at: time });
+export const viewerLinkSchema = viewerSchema.extend({ url: z.string().describe("Shown this once.") });
+export const viewersSchema = z.object({ viewers: z.array(viewerSchema) });
+
+export type Problem = z.infer<typeof problemSchema>;
+export type LoggedIn = z.infer<typeof loggedInSchema>;
+export type Session = z.infer<typeof sessionSchema>;
+export type TicketRequest = z.infer<typeof ticketRequestSchema>;
+export type Ticket = z.infer<typeof ticketSchema>;
+export type Keyboard = z.infer<typeof keyboardSchema>;
+export type Resources = z.infer<typeof resourcesSchema>;
+export type ProcessItem = z.infer<typeof processSchema>;
+export type ProcessDetail = z.infer<typeof processDetailSchema>;
+export type SpawnRequest = z.infer<typeof spawnSchema>;
+export type Killed = z.infer<typeof killedSchema>;
+export type Screen = z.infer<typeof screenSchema>;
+export type LinePage = z.infer<typeof linesSchema>;
+export type SearchResult = z.infer<typeof searchSchema>;
+export type TaskList = z.infer<typeof tasksSchema>;
+export type Notice = z.infer<typeof noticeSchema>;
+export type Verdict = z.infer<typeof verdictSchema>;
+export type FileEntry = z.infer<typeof fileEntrySchema>;
+export type FileView = z.infer<typeof filesSchema>;
+export type Viewer = z.infer<typeof viewerSchema>;
+export type ViewerLink = z.infer<typeof viewerLinkSchema>;
