@@ -25,6 +25,8 @@ export interface Birth {
 	readonly cwd: string;
 	/** The state directory of the shell whose state it takes over. */
 	readonly from?: string;
+	/** Give it up, and leave nothing of it. */
+	readonly signal: AbortSignal;
 }
 
 export class Bash {
@@ -39,6 +41,8 @@ export class Bash {
 	last = "";
 	/** It has been told to end after the command it runs. */
 	left = false;
+	/** Nobody here waits for its command any longer; it goes on with it, and another runtime may use it afterwards. */
+	abandoned = false;
 	readonly #in: number;
 	readonly #stat: ProcFile;
 	readonly #children: ProcFile;
@@ -93,11 +97,12 @@ export class Bash {
 				if (cwd !== undefined) return new Bash(born, cwd);
 				const status = born.status();
 				if (isOver(status)) throw new HoldfastError("START_FAILED", `they ended the shell (${describeEnd(status)})`);
-				if (performance.now() > deadline) {
+				if (birth.signal.aborted || performance.now() > deadline) {
 					await born.kill({ graceMs: 0 });
+					if (birth.signal.aborted) throw new HoldfastError("ABORTED", "nothing ran: the runtime was closed while the shell was starting");
 					throw new HoldfastError("START_FAILED", `they took more than ${BIRTH_MS / 1000} s`);
 				}
-				await wakeup.next(deadline - performance.now());
+				await wakeup.next(deadline - performance.now(), birth.signal);
 			}
 		} finally {
 			for (const stop of unwatch) stop();
@@ -169,6 +174,11 @@ export class Bash {
 			// it has ended already
 		}
 		this.close();
+	}
+
+	abandon(): void {
+		this.abandoned = true;
+		this.#poke?.();
 	}
 
 	/** Something about the shell itself has changed since this was last asked: it ended, or could not record an end. */

@@ -14,6 +14,8 @@ const DRAIN_MS = 3_000; // after the end: how long what was printed may take to 
 
 export interface CommandOptions extends RunOptions {
 	readonly starter: Identity;
+	/** When the time is up, by performance.now(). */
+	readonly deadline: number;
 }
 
 export interface Outcome {
@@ -42,7 +44,7 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 	const plain = state !== undefined && isPlain(options.command, state);
 	slot.begin(spec, options.command, options.workdir, wakeup.poke);
 	const startedAt = performance.now();
-	const deadline = startedAt + options.timeoutMs;
+	const { deadline } = options;
 	let forced: Outcome["forced"];
 	const outcome = (end: Outcome["end"], code: number | null): Outcome => {
 		const left = end !== "unsent" && bash.children().some((pid) => !older.includes(pid));
@@ -71,6 +73,7 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 			}
 			if (slot.end()) continue;
 		}
+		if (!forced && bash.abandoned) return outcome("running", null);
 		if (!forced && options.signal?.aborted) forced = "interrupted";
 		if (!forced && performance.now() >= deadline) {
 			if (options.onTimeout === "background") return outcome("running", null);

@@ -69,6 +69,11 @@ export class Seat {
 		fs.renameSync(this.#mine, this.#free);
 	}
 
+	/** Leave it to the command: when that has ended, anybody may take the seat. */
+	leaveTo(id: string): void {
+		fs.renameSync(this.#mine, path.join(this.#dir, `busy.0.0.${id}`));
+	}
+
 	/** The runtime is gone, and so is its command. */
 	#isStale(holder: string): boolean {
 		const [pid, start, id] = holder.split(".");

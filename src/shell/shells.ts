@@ -12,6 +12,7 @@ export interface RunOptions {
 	readonly command: string;
 	/** For this command only. Absolute, or from the shell's directory. */
 	readonly workdir?: string;
+	/** From now on; the birth of the shell, should that be needed, is part of it. */
 	readonly timeoutMs: number;
 	/** At the deadline: leave it running as a process like any other, or kill its tree. */
 	readonly onTimeout: "background" | "kill";
@@ -20,7 +21,7 @@ export interface RunOptions {
 }
 
 export interface RunResult {
-	/** `running`: it reached its deadline and goes on. */
+	/** `running`: it reached its deadline, or the runtime was closed, and goes on. */
 	readonly end: "exited" | "running" | "timeout" | "interrupted" | "lost";
 	/** The command as a process. Its log is its output, from offset 0 on; it can be read until `release`. */
 	readonly process: Process;
@@ -40,10 +41,23 @@ export interface RunResult {
 
 /** What a process started beside the shell inherits from it. */
 export interface ShellContext {
+	/** The shell's own directory. */
+	readonly shellCwd: string;
+	/** That, or the one that was asked for. */
 	readonly cwd: string;
 	/** For `spawn`: what the shell exports, and undefined for what it has not of this program's own environment. */
 	readonly env: Readonly<Record<string, string | undefined>>;
 	readonly notes: readonly string[];
+}
+
+export interface ContextOptions {
+	readonly task: string;
+	readonly workdir?: string;
+	/** For a terminal, without what turns pagers and colour off. */
+	readonly terminal?: boolean;
+	/** How long to wait for the task's first shell, which may take a while to be born: until this aborts, or until then by performance.now(). */
+	readonly signal?: AbortSignal | undefined;
+	readonly deadline?: number;
 }
 
 /** What rc.bash sets so that nothing pages or colours. A terminal is for paging and colouring. */
@@ -55,6 +69,7 @@ export class Shells {
 	readonly #slots: Slots;
 	readonly #tasks = new Map<string, TaskShell>();
 	readonly #running = new Set<Promise<unknown>>();
+	readonly #closing = new AbortController();
 
 	constructor(runtime: Runtime) {
 		this.#runtime = runtime;
@@ -79,16 +94,17 @@ export class Shells {
 		return this.#note(this.#of(options.task).run(options));
 	}
 
-	/** The directory and the exported environment of the task's shell. For a terminal, without what turns pagers and colour off. */
-	async context(options: { task: string; workdir?: string; terminal?: boolean }): Promise<ShellContext> {
-		const { cwd, exported, notes } = await this.#note(this.#of(options.task).context());
+	/** The directory and the exported environment of the task's shell. */
+	async context(options: ContextOptions): Promise<ShellContext> {
+		const { signal, deadline = Number.POSITIVE_INFINITY } = options;
+		const { cwd, exported, notes } = await this.#note(this.#of(options.task).context({ signal, deadline }));
 		const env: Record<string, string | undefined> = Object.fromEntries(Object.keys(process.env).map((name) => [name, undefined]));
 		for (const [name, value] of Object.entries(exported)) {
 			if (NOT_INHERITED.includes(name) || (options.terminal && PLAIN[name] === value)) delete env[name];
 			else env[name] = value;
 		}
 		if (options.terminal) delete env.TERM; // the terminal has its own
-		return { cwd: options.workdir === undefined ? cwd : path.resolve(cwd, options.workdir), env, notes };
+		return { shellCwd: cwd, cwd: options.workdir === undefined ? cwd : path.resolve(cwd, options.workdir), env, notes };
 	}
 
 	/** End the task's shell, unless it is at work; what it has started goes on, and its state is there for the next one. */
@@ -96,8 +112,10 @@ export class Shells {
 		return this.#note(this.#of(task).end());
 	}
 
-	/** Shells go on. */
+	/** Shells go on, and so do commands that run in them: whoever waits for one gets `running`. */
 	async close(): Promise<void> {
+		this.#closing.abort();
+		for (const task of this.#tasks.values()) task.abandon();
 		await Promise.allSettled(this.#running);
 		for (const task of this.#tasks.values()) task.close();
 		this.#tasks.clear();
@@ -107,7 +125,7 @@ export class Shells {
 	#of(task: string): TaskShell {
 		const known = this.#tasks.get(task);
 		if (known) return known;
-		const shell = new TaskShell(this.#runtime, this.#slots, task, this.#later);
+		const shell = new TaskShell(this.#runtime, this.#slots, task, { later: this.#later, closing: this.#closing.signal });
 		this.#tasks.set(task, shell);
 		return shell;
 	}

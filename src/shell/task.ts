@@ -1,6 +1,7 @@
 /** The shell of one task, as one runtime sees it: the persistent one, or for a second command at the same time one of its own. */
 import { constants } from "node:os";
 import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { HoldfastError } from "../base/errors.js";
 import { statIfThere } from "../base/files.js";
 import { utf8 } from "../base/text.js";
@@ -8,9 +9,10 @@ import { procDir } from "../keeper/layout.js";
 import type { Process } from "../process/process.js";
 import type { Runtime } from "../process/runtime.js";
 import { readSpec } from "../process/spec.js";
-import { Bash } from "./bash.js";
+import { Bash, type Birth } from "./bash.js";
 import { type Outcome, runCommand } from "./command.js";
 import { existingParent, isRemoved } from "./directory.js";
+import { interrupted, type Patience, patiently } from "./patience.js";
 import { Seat } from "./seat.js";
 import type { RunOptions, RunResult } from "./shells.js";
 import type { Slot } from "./slot.js";
@@ -22,6 +24,13 @@ const AFTER_BYTES = 64 * 1024;
 const STATE_MS = 1_000; // for a shell to write down its state
 const STALE =
 	"the shell could not write down its state (a full disk, or a limit or option that it was given); what it exports may be older than its last command";
+
+interface Owner {
+	/** Takes work that nobody waits for. */
+	readonly later: (work: Promise<unknown>) => void;
+	/** The runtime is being closed: what is not born yet need not be. */
+	readonly closing: AbortSignal;
+}
 
 interface Using {
 	bash: Bash;
@@ -35,12 +44,20 @@ export class TaskShell {
 	readonly #slots: Slots;
 	readonly #task: string;
 	readonly #seat: Seat;
-	readonly #later: (work: Promise<unknown>) => void;
+	readonly #later: Owner["later"];
+	readonly #closing: AbortSignal;
+	/** Those that run a command. */
+	readonly #atWork = new Set<Bash>();
 	#bash: Bash | undefined;
+	/** The task's shell is being born, and whoever needed it may have gone: then the seat is the birth's until it is over. */
+	#birth: Promise<Bash> | undefined;
+	#orphan: Promise<unknown> | undefined;
+	/** What there is to say of the birth, for the first command. */
+	#bornWith: string[] = [];
 
-	/** `later` takes work that nobody waits for. */
-	constructor(runtime: Runtime, slots: Slots, task: string, later: (work: Promise<unknown>) => void) {
+	constructor(runtime: Runtime, slots: Slots, task: string, { later, closing }: Owner) {
 		this.#later = later;
+		this.#closing = closing;
 		this.#runtime = runtime;
 		this.#slots = slots;
 		this.#task = task;
@@ -48,14 +65,18 @@ export class TaskShell {
 	}
 
 	async run(options: RunOptions): Promise<RunResult> {
+		const patience: Patience = { signal: options.signal, deadline: performance.now() + options.timeoutMs };
+		if (this.#orphan) await patiently(this.#orphan, patience);
 		const slot = this.#slots.takeReady() ?? (await this.#slots.take()); // at once if it can be: who comes first gets the seat
 		const own = !this.#seat.take(slot.id);
 		let outcome: Outcome | undefined;
 		let using: Using | undefined;
 		try {
 			for (let tries = 1; ; tries++) {
-				using = own ? await this.#another() : await this.#main(using?.notes);
-				outcome = await this.#send(using, slot, options);
+				using = own ? await this.#another(patience) : await this.#main(patience, using?.notes);
+				this.#atWork.add(using.bash);
+				outcome = await this.#send(using, slot, { ...options, ...patience });
+				this.#atWork.delete(using.bash);
 				if (outcome.end !== "unsent") break;
 				slot.reset(); // the shell had ended before it took the command: it is certain that nothing ran
 				this.#forget(using.bash);
@@ -66,14 +87,31 @@ export class TaskShell {
 			if (!outcome || outcome.end === "unsent") this.#slots.giveBack(slot);
 			throw error;
 		} finally {
-			if (!own) this.#seat.giveBack();
-			else if (outcome?.end !== "running") using?.bash.leave();
+			if (using) this.#atWork.delete(using.bash);
+			if (own && outcome?.end !== "running") using?.bash.leave();
+			if (!own && outcome?.end === "running" && using?.bash.abandoned) this.#seat.leaveTo(slot.id);
+			else if (!own) this.#giveBack();
 			this.#slots.fill();
 		}
 	}
 
-	async #send({ bash, notes }: Using, slot: Slot, options: RunOptions): Promise<Outcome> {
-		if (options.signal?.aborted) throw new HoldfastError("ABORTED", "interrupted before it started; nothing ran", { cause: options.signal.reason });
+	/** The seat; unless a birth that nobody waits for any more still needs it. */
+	#giveBack(): void {
+		if (!this.#birth) {
+			this.#seat.giveBack();
+			return;
+		}
+		this.#orphan = this.#birth
+			.catch(() => {}) // who comes next tries again, and is told
+			.finally(() => {
+				this.#orphan = undefined;
+				this.#seat.giveBack();
+			});
+		this.#later(this.#orphan);
+	}
+
+	async #send({ bash, notes }: Using, slot: Slot, options: RunOptions & Patience): Promise<Outcome> {
+		if (options.signal?.aborted) throw interrupted(options.signal);
 		if (!isDirectory(bash.cwd) || isRemoved(bash.bash.pid)) {
 			const parent = existingParent(bash.cwd);
 			notes.push(`the shell's directory ${bash.cwd} is gone; it is in ${parent} now`);
@@ -113,9 +151,9 @@ export class TaskShell {
 		}
 		if (outcome.end === "running") {
 			end = "running";
-			bash.leave();
 			this.#later(slot.letGo());
-			if (!own) await this.#replace(using);
+			if (own || !bash.abandoned) bash.leave();
+			if (!own && !bash.abandoned) await this.#replace(using);
 		}
 		if (outcome.forced) {
 			exitCode = outcome.forced === "timeout" ? 124 : 130;
@@ -153,24 +191,39 @@ export class TaskShell {
 	}
 
 	/** The task's own shell: the one there is, or a new one with the state of the last. Only for who has the seat. */
-	async #main(notes: string[] = []): Promise<Using> {
+	async #main(patience: Patience, notes: string[] = []): Promise<Using> {
 		const id = this.#seat.current;
 		if (this.#bash && (this.#bash.process.id !== id || this.#bash.left)) {
 			this.#bash.close();
 			this.#bash = undefined;
 		}
 		this.#bash ??= this.#attach(id);
-		if (this.#bash) return { bash: this.#bash, own: false, bornIn: this.#bash.cwd, notes };
-		const started = await Bash.start(this.#runtime, this.#birth(id));
-		this.#bash = started.bash;
-		this.#seat.current = started.bash.process.id;
-		return { bash: started.bash, own: false, bornIn: started.bash.cwd, notes: [...notes, ...started.notes] };
+		const bash = this.#bash ?? (await patiently(this.#bear(id), patience));
+		if (this.#bornWith.length > 0) notes = [...notes, ...this.#bornWith.splice(0)];
+		return { bash, own: false, bornIn: bash.cwd, notes };
+	}
+
+	#bear(id: string | undefined): Promise<Bash> {
+		this.#birth = (async () => {
+			try {
+				const { bash, notes } = await Bash.start(this.#runtime, this.#birthOf(id));
+				this.#bash = bash;
+				this.#bornWith.push(...notes);
+				this.#seat.current = bash.process.id;
+				return bash;
+			} finally {
+				this.#birth = undefined;
+			}
+		})();
+		return this.#birth;
 	}
 
 	/** What became of the command is known, and must be told also if there is no next shell yet. */
 	async #replace(using: Using): Promise<void> {
 		try {
-			using.bash = (await this.#main()).bash;
+			const next = await this.#main({ deadline: Number.POSITIVE_INFINITY });
+			using.bash = next.bash;
+			using.notes.push(...next.notes);
 		} catch (error) {
 			using.notes.push(`a new shell could not be started yet (${(error as Error).message}); the next command tries again`);
 		}
@@ -183,16 +236,20 @@ export class TaskShell {
 	}
 
 	/** For a command beside another: the same state, as it was before that one. */
-	async #another(): Promise<Using> {
-		const started = await Bash.start(this.#runtime, this.#birth(this.#seat.current));
+	async #another(patience: Patience): Promise<Using> {
+		const birth = Bash.start(this.#runtime, this.#birthOf(this.#seat.current));
+		const started = await patiently(birth, patience).catch((error) => {
+			this.#later(birth.then(({ bash }) => bash.leave())); // nobody else has a use for it
+			throw error;
+		});
 		const note =
 			"another command of this task is running, so this one ran in a shell of its own with the same directory and environment; what it changed there is not kept";
 		return { bash: started.bash, own: true, bornIn: started.bash.cwd, notes: [note, ...started.notes] };
 	}
 
-	#birth(id: string | undefined): { task: string; cwd: string; from?: string } {
+	#birthOf(id: string | undefined): Birth {
 		const state = id && path.join(procDir(this.#runtime.home, id), "shell");
-		return { task: this.#task, cwd: process.cwd(), ...(state && readState(state) ? { from: state } : {}) };
+		return { task: this.#task, cwd: process.cwd(), signal: this.#closing, ...(state && readState(state) ? { from: state } : {}) };
 	}
 
 	#attach(id: string | undefined): Bash | undefined {
@@ -201,13 +258,14 @@ export class TaskShell {
 	}
 
 	/** Its directory and exported variables. */
-	async context(): Promise<{ cwd: string; exported: Readonly<Record<string, string>>; notes: string[] }> {
+	async context(patience: Patience): Promise<{ cwd: string; exported: Readonly<Record<string, string>>; notes: string[] }> {
 		for (;;) {
+			if (this.#orphan) await patiently(this.#orphan, patience);
 			const free = this.#seat.take("context");
 			try {
 				if (free) {
 					if (this.#bash?.isOver()) this.#forget(this.#bash);
-					const { bash, notes } = await this.#main();
+					const { bash, notes } = await this.#main(patience);
 					const giveUp = performance.now() + STATE_MS;
 					for (;;) {
 						const state = bash.settled() ?? (performance.now() > giveUp || bash.isOver() ? readState(bash.state) : undefined);
@@ -222,9 +280,9 @@ export class TaskShell {
 					if (state) return { cwd: existingParent(state.exported.PWD ?? bash.cwd), exported: state.exported, notes: [] };
 				}
 			} finally {
-				if (free) this.#seat.giveBack();
+				if (free) this.#giveBack();
 			}
-			await new Promise((resolve) => setTimeout(resolve, 5)); // another call is just starting the first shell
+			await patiently(sleep(5), patience); // another call is just starting the first shell
 		}
 	}
 
@@ -240,6 +298,11 @@ export class TaskShell {
 		} finally {
 			this.#seat.giveBack();
 		}
+	}
+
+	/** Wait no longer for commands; they go on. */
+	abandon(): void {
+		for (const bash of this.#atWork) bash.abandon();
 	}
 
 	close(): void {

@@ -41,7 +41,7 @@ async function takeNotices(runtime: AgentRuntime, call: Call, notes: string[]): 
 	try {
 		return [...(await runtime.notices.take(taskOf(runtime, call)))];
 	} catch (error) {
-		if (error instanceof HoldfastError && error.code === "INVALID") return []; // no such task: said already
+		if (error instanceof HoldfastError && (error.code === "INVALID" || error.code === "ABORTED")) return []; // no such task: said already; or closed meanwhile
 		notes.push(`News of background processes could not be read: ${fromSystem(error, "notices").message}.`);
 		return [];
 	}
@@ -71,6 +71,8 @@ export interface Deadline {
 	readonly ms: number;
 	/** What the model asked for, within the cap. Longer than `ms` when the door cannot wait for so long. */
 	readonly wantedMs: number;
+	/** When `ms` are over, by performance.now(). */
+	readonly at: number;
 	readonly timeout_note?: string;
 }
 
@@ -78,9 +80,11 @@ export interface Deadline {
 export function deadlineOf(asked: number | undefined, limit: { default: number; most: number }, call: Call): Deadline {
 	const seconds = Math.min(asked ?? limit.default, limit.most);
 	const wantedMs = seconds * 1000;
+	const ms = Math.min(wantedMs, Math.max(1, call.within ?? Number.POSITIVE_INFINITY));
 	return {
 		wantedMs,
-		ms: Math.min(wantedMs, Math.max(1, call.within ?? Number.POSITIVE_INFINITY)),
+		ms,
+		at: performance.now() + ms,
 		...(asked !== undefined && asked > limit.most ? { timeout_note: `timeout ${asked} is above the limit; ${limit.most} s were used instead.` } : {}),
 	};
 }
@@ -97,5 +101,8 @@ export async function reporting<T>(call: Call, what: string, act: () => Promise<
 		clearInterval(timer);
 	}
 }
+
+/** What is left of the time. */
+export const leftOf = ({ at }: Deadline): number => Math.max(1, at - performance.now());
 
 export const secondsOf = (ms: number): string => `${Math.round(ms / 100) / 10} s`;

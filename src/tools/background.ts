@@ -9,8 +9,11 @@ import { stateOf } from "./state.js";
 export async function startBackground(ask: Ask, args: TerminalArgs & { command: string }): Promise<TerminalResult> {
 	const wishes = wishesOf(args);
 	let arranged: ArmResult | undefined;
-	const { process } = await startBeside(ask, args, (started) => {
-		if (wishes) arranged = ask.runtime.notices.arm(started, wishes);
+	const { process } = await startBeside(ask, args, {
+		deadline: performance.now() + (ask.call.within ?? Number.POSITIVE_INFINITY),
+		prepare: (started) => {
+			if (wishes) arranged = ask.runtime.notices.arm(started, wishes);
+		},
 	});
 	const { uptime_seconds: _, ...state } = stateOf(process);
 	if (!wishes)

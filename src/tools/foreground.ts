@@ -1,7 +1,7 @@
 /** A command in the task's shell. */
 import { readStatus } from "../process/status.js";
 import type { RunResult } from "../shell/index.js";
-import { type Ask, type Deadline, reporting, secondsOf } from "./ask.js";
+import { type Ask, type Deadline, leftOf, reporting, secondsOf } from "./ask.js";
 import { hintsFor } from "./hints/index.js";
 import type { TerminalArgs } from "./input.js";
 import { stillRunning, timeoutNote } from "./interactive.js";
@@ -24,7 +24,7 @@ export async function runInShell(ask: Ask, args: TerminalArgs & { command: strin
 		runtime.shells.run({
 			task,
 			command: args.command,
-			timeoutMs: deadline.ms,
+			timeoutMs: leftOf(deadline),
 			onTimeout: late,
 			...(args.workdir === undefined ? {} : { workdir: args.workdir }),
 			...(signal ? { signal } : {}),

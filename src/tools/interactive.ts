@@ -3,7 +3,7 @@ import { HoldfastError } from "../base/errors.js";
 import type { Process } from "../process/process.js";
 import { isOver } from "../process/status.js";
 import type { UntilWaitingResult } from "../screen/index.js";
-import { type Ask, type Deadline, reporting, secondsOf } from "./ask.js";
+import { type Ask, type Deadline, leftOf, reporting, secondsOf } from "./ask.js";
 import { rememberAwaited } from "./awaited.js";
 import type { TerminalArgs } from "./input.js";
 import { readOutput } from "./output.js";
@@ -29,12 +29,11 @@ export async function runOnTerminal(
 	options: Omit<SettleOptions, "from" | "onAbort">,
 ): Promise<TerminalResult> {
 	const began = performance.now();
-	const { process, context } = await startBeside(ask, args);
+	const { process, context } = await startBeside(ask, args, { deadline: options.deadline.at });
 	const { uptime_seconds: _, ...settled } = await settle(ask, process, { ...options, from: 0, onAbort: "kill" });
 	const interval = settled.status === "running" ? armLate(ask, process, args) : {};
 	ask.notes.push("On a terminal it is a process of its own: directory, variables and the like that it changes do not come back to your shell.");
-	const cwd = args.workdir === undefined ? context.cwd : (await ask.runtime.shells.context({ task: ask.task })).cwd;
-	return { ...settled, ...interval, cwd, duration_ms: Math.round(performance.now() - began) };
+	return { ...settled, ...interval, cwd: context.shellCwd, duration_ms: Math.round(performance.now() - began) };
 }
 
 /** Type keys; what a program says to them is in the result. Nothing is sent when a key is not known. */
@@ -62,7 +61,7 @@ async function settle(ask: Ask, process: Process, options: SettleOptions): Promi
 	let found: UntilWaitingResult;
 	try {
 		found = await reporting(ask.call, `${process.id} runs`, () =>
-			untilWaiting(process, { timeout: deadline.ms, idleMs, ...(ask.signal ? { signal: ask.signal } : {}) }),
+			untilWaiting(process, { timeout: leftOf(deadline), idleMs, ...(ask.signal ? { signal: ask.signal } : {}) }),
 		);
 	} catch (error) {
 		if (!(error instanceof HoldfastError) || error.code !== "ABORTED") throw error;
@@ -103,6 +102,10 @@ async function end(ask: Ask, process: Process, why: string): Promise<void> {
 /** Say how to go on; and if it was to be killed later than this call can last, see to that. */
 export function stillRunning(ask: Ask, process: Process, { deadline, kill }: { deadline: Deadline; kill: boolean }): void {
 	const how = `process(action="wait", session_id="${process.id}") waits for it, poll shows what is new, kill ends it`;
+	if (ask.runtime.closed) {
+		ask.notes.push(`This runtime was closed while it ran; it goes on as ${process.id}, and any other on the same home finds it by that id.`);
+		return;
+	}
 	ask.notes.push(`Not finished after ${secondsOf(deadline.ms)}, which is not an error: it goes on as ${process.id}; ${how}. Do not start it again.`);
 	if (!kill) return;
 	ask.runtime.killLater(process, deadline.wantedMs - deadline.ms);

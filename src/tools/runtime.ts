@@ -65,6 +65,10 @@ export class AgentRuntime extends Runtime {
 		this.#answering.set(process.id, answering);
 	}
 
+	get closed(): boolean {
+		return this.#closed.signal.aborted;
+	}
+
 	/** Kill it then, unless this runtime is closed before. */
 	killLater(process: Process, ms: number): void {
 		const timer = setTimeout(() => {

@@ -10,11 +10,17 @@ import type { TerminalResult } from "./result.js";
 export async function startBeside(
 	ask: Ask,
 	args: TerminalArgs & { command: string },
-	prepare?: (process: Process) => void,
+	{ deadline, prepare }: { deadline: number; prepare?: (process: Process) => void },
 ): Promise<{ process: Process; context: ShellContext }> {
 	const { runtime, task, notes } = ask;
 	const pty = args.pty === true;
-	const context = await runtime.shells.context({ task, terminal: pty, ...(args.workdir === undefined ? {} : { workdir: args.workdir }) });
+	const context = await runtime.shells.context({
+		task,
+		terminal: pty,
+		signal: ask.signal,
+		deadline,
+		...(args.workdir === undefined ? {} : { workdir: args.workdir }),
+	});
 	notes.push(...context.notes);
 	if (ask.signal?.aborted) throw new HoldfastError("ABORTED", "interrupted before it began; nothing was run"); // the first shell of a task may take a while
 	const options = {
