@@ -21,6 +21,8 @@ export type ErrorCode =
 	| "HOME" // the home directory cannot be used
 	| "NO_SPACE" // the disk is full
 	| "NO_FILES" // file descriptors are exhausted
+	| "KEYBOARD" // a person has the keyboard of the process
+	| "FORBIDDEN" // not for whoever asks
 	| "NOT_HERE" // it belongs to another host, boot or pid namespace
 	| "CONFIG" // another program's configuration cannot be read or changed
 	| "ABORTED"

@@ -4,7 +4,7 @@ import { isId } from "../base/ids.js";
 export const noticeSchema = z.object({
 	/** Two notices with the same id are the same: after a crash one may come again. */
 	id: z.string().regex(/^[\w-]{1,100}$/),
-	kind: z.enum(["completed", "progress", "match", "watch_disabled", "flood", "flood_over"]),
+	kind: z.enum(["completed", "progress", "match", "watch_disabled", "flood", "flood_over", "keyboard"]),
 	/** Whose it is. */
 	task: z.string(),
 	/** The process; null when it is about all of the task's. */

@@ -18,7 +18,7 @@ export const QUEUED_AT_MOST = 100;
 const QUEUED = /^notice\.([\w-]+)$/;
 const TAKEN = /^taken\.(\w+\.\d+\.\d+)\.([\w-]+)$/;
 /** What goes first when the queue is full. */
-const LEAST_FIRST: readonly Notice["kind"][] = ["progress", "match", "flood", "flood_over", "watch_disabled", "completed"];
+const LEAST_FIRST: readonly Notice["kind"][] = ["progress", "match", "flood", "flood_over", "watch_disabled", "keyboard", "completed"];
 
 /** A notice that is in somebody's hands. Of the two ways to end that, the first counts. */
 export interface Claim {

@@ -5,6 +5,7 @@ import * as z from "zod";
 import { childEnvironment } from "../base/environment.js";
 import { fromSystem, HoldfastError } from "../base/errors.js";
 import { type Home, openHome } from "../base/home.js";
+import { isId } from "../base/ids.js";
 import { hostIdentity, type Identity, readStat } from "../base/proc.js";
 import { shellQuote } from "../base/quote.js";
 import { probeEvents, Wakeup, watchDirectory } from "../base/watch.js";
@@ -189,6 +190,7 @@ export class Runtime implements AsyncDisposable {
 				...(text ? { shell } : { argv: wanted.command as string[] }),
 				cwd,
 				stdin,
+				...(isId(process.env.HOLDFAST_ID ?? "") ? { parent: process.env.HOLDFAST_ID as string } : {}),
 				...(own.kind ? { kind: own.kind } : {}),
 				...(terminal ? { terminal: { ...terminal, by: tools.pty?.name ?? "" } } : {}),
 				log,

@@ -16,6 +16,8 @@ export interface Spec {
 	readonly shell?: "bash" | "sh";
 	readonly cwd: string;
 	readonly stdin: boolean;
+	/** The kept process that started it through Holdfast. */
+	readonly parent?: string;
 	/** A persistent shell: it belongs to its task, not into lists of what the task has started. */
 	readonly kind?: "shell";
 	/** A foreground command: not a process of its own, but what a persistent shell runs at the moment. */

@@ -1,9 +1,11 @@
 /** The room of rendered screens: what a terminal shows, what to type at it, and what it waits for. */
 export type { ScreenModes } from "./emulator.js";
+export { corrected, type FirstScreen, firstScreen } from "./first.js";
 export { encodeKeys, type KeyModes } from "./keys.js";
 export { attend } from "./persons.js";
 export { type AnswerOptions, answerQueries } from "./queries.js";
 export { LiveScreen, type LiveScreenOptions, readScreen, type ScreenView } from "./screen.js";
+export { type Size, Sizes } from "./sizes.js";
 export { type UntilWaitingOptions, type UntilWaitingResult, untilWaiting } from "./until-waiting.js";
 export type { WaitingFor } from "./verdict.js";
 export { type Waiting, waitingFor } from "./waiting.js";

@@ -30,6 +30,14 @@ export async function readScreen(process: Process): Promise<ScreenView> {
 	}
 }
 
+export interface Frozen {
+	readonly offset: number;
+	readonly cols: number;
+	readonly rows: number;
+	readonly title: string;
+	readonly state: string;
+}
+
 export interface LiveScreenOptions {
 	/** What the terminal answers to what it is fed, old and new alike. Default: dropped. */
 	readonly onAnswer?: (bytes: string) => void;
@@ -74,6 +82,18 @@ export class LiveScreen implements Disposable {
 		});
 		this.#turn = view.catch(() => {}); // one that failed does not fail the next
 		return view;
+	}
+
+	/** Text that makes a fresh terminal the same, as of the last look; undefined when none does at this moment. */
+	freeze(): Promise<Frozen | undefined> {
+		const frozen = this.#turn.then(async () => {
+			const { offset } = this.#cursor;
+			const state = this.#disposed ? undefined : await this.#emulator.freeze();
+			const { cols, rows, title } = this.#emulator.render();
+			return state === undefined ? undefined : { offset, cols, rows, title, state };
+		});
+		this.#turn = frozen.catch(() => {});
+		return frozen;
 	}
 
 	dispose(): void {

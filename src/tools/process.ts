@@ -6,6 +6,7 @@ import { type Ask, answer } from "./ask.js";
 import type { Call } from "./call.js";
 import { findProcess } from "./find.js";
 import { type Action, type ProcessArgs, processInput } from "./input.js";
+import { heedKeyboard } from "./keyboard.js";
 import { list } from "./list.js";
 import { log } from "./log.js";
 import { poll } from "./poll.js";
@@ -33,6 +34,7 @@ export function process(runtime: AgentRuntime, args: unknown, call: Call): Promi
 		const wanted = parseArguments("process", processInput, args);
 		if (wanted.action === "list") return list(ask);
 		const found = findProcess(ask, wanted.session_id);
+		heedKeyboard(ask, found, wanted.action);
 		if (wanted.action !== "kill") runtime.answerFor(found);
 		const release = TELLING.includes(wanted.action) ? runtime.notices.hold(found) : () => {};
 		let told = false;

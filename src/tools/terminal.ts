@@ -10,6 +10,7 @@ import { runInShell } from "./foreground.js";
 import { readsUntilEnd } from "./hints/index.js";
 import { type TerminalArgs, terminalInput } from "./input.js";
 import { idleMsOf, runOnTerminal, typeKeys } from "./interactive.js";
+import { heedKeyboard } from "./keyboard.js";
 import type { TerminalResult } from "./result.js";
 import type { AgentRuntime } from "./runtime.js";
 import { refusedWorkdir } from "./workdir.js";
@@ -40,6 +41,7 @@ async function act(ask: Ask, args: TerminalArgs, maxChars: number): Promise<Term
 	if (input_keys !== undefined) {
 		ignore(ask, args, "input_keys", ["background", "workdir", "pty", "cols", "rows", ...NOTICES]);
 		const process = args.session_id === undefined ? await lastAwaited(ask) : findProcess(ask, args.session_id);
+		heedKeyboard(ask, process, "keys");
 		const { uptime_seconds: _, ...result } = await typeKeys(ask, process, input_keys, options);
 		return result;
 	}

@@ -15,6 +15,7 @@ import { prune } from "./commands/prune.js";
 import { ps } from "./commands/ps.js";
 import { run } from "./commands/run.js";
 import { keys, screen } from "./commands/screen.js";
+import { serve } from "./commands/serve.js";
 import { setup } from "./commands/setup.js";
 import { terminal } from "./commands/terminal.js";
 import { wait } from "./commands/wait.js";
@@ -38,6 +39,7 @@ const COMMANDS: readonly Command[] = [
 	processCommand,
 	policy,
 	mcp,
+	serve,
 	prune,
 	setup,
 	doctor,

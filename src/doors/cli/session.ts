@@ -1,5 +1,8 @@
 /** A person at a process: keys in, output out. */
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Home } from "../../base/home.js";
+import { handBack } from "../../notices/index.js";
+import { KEYBOARD_RENEW_MS, Keyboard } from "../../process/keyboard.js";
 import type { Process } from "../../process/process.js";
 import { isOver } from "../../process/status.js";
 import { writeOut } from "./stream.js";
@@ -34,20 +37,22 @@ export function feed(process_: Process): () => void {
 	return stop;
 }
 
-/** Attach this terminal: raw keys, resizes, until it ends, the detach key is typed, or `signal` aborts. */
+/** Attach this terminal: raw keys, resizes, until it ends, the detach key is typed, or `signal` aborts. `keyboardIn`: an agent may be at it too, so whoever types takes the keyboard. */
 export async function session(
 	process_: Process,
-	options: { signal?: AbortSignal; from?: number; note: (text: string) => void },
+	options: { signal?: AbortSignal; from?: number; note: (text: string) => void; keyboardIn?: Home },
 ): Promise<"ended" | "detached" | "aborted"> {
 	const { stdin, stdout } = process;
 	const leave = new AbortController();
 	let detached = false;
 	let queue = Promise.resolve();
+	const keyboard = options.keyboardIn && new HeldKeyboard(process_, options.keyboardIn);
 	const onKeys = (chunk: Buffer) => {
 		const key = chunk.indexOf(DETACH_KEY);
 		const keys = key < 0 ? chunk : chunk.subarray(0, key);
 		if (keys.length > 0)
 			queue = queue
+				.then(() => keyboard?.hold())
 				.then(() => process_.write(keys))
 				.then(
 					() => {},
@@ -80,6 +85,8 @@ export async function session(
 		for await (const slice of process_.follow({ from, signal: leave.signal })) await writeOut(slice.bytes);
 		return detached ? "detached" : leave.signal.aborted ? "aborted" : "ended";
 	} finally {
+		await queue;
+		keyboard?.release();
 		unattend?.();
 		options.signal?.removeEventListener("abort", onAbort);
 		stdin.off("data", onKeys);
@@ -91,5 +98,29 @@ export async function session(
 			await writeOut(Buffer.from("\x1b[?1049l\x1b[?25h\x1b[0m\x1b[?2004l\x1b[?1000l\x1b[?1006l\r\n")); // leave no mode of the program behind
 			options.note(`detached; ${process_.id} goes on (holdfast attach ${process_.id.slice(5, 11)})`);
 		}
+	}
+}
+
+/** Taken with the first key, from whoever has it: an agent's writes are refused until we leave. */
+class HeldKeyboard {
+	readonly #process: Process;
+	readonly #home: Home;
+	#keyboard: Keyboard | undefined;
+	#timer: NodeJS.Timeout | undefined;
+
+	constructor(process_: Process, home: Home) {
+		this.#process = process_;
+		this.#home = home;
+	}
+
+	async hold(): Promise<void> {
+		if (this.#keyboard?.held()) return;
+		this.#keyboard = await Keyboard.take(this.#process, { who: "a person at `holdfast attach`", force: true });
+		this.#timer ??= setInterval(() => this.#keyboard?.renew(), KEYBOARD_RENEW_MS).unref();
+	}
+
+	release(): void {
+		clearInterval(this.#timer);
+		if (this.#keyboard) handBack(this.#home, this.#process, this.#keyboard);
 	}
 }

@@ -8,30 +8,48 @@ import { sameToken } from "./token.js";
 
 const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
 const FAILURES = { most: 20, withinMs: 60_000 };
+export const RETRY_AFTER_SECONDS = FAILURES.withinMs / 1000;
 
 export const isLoopback = (host: string): boolean => LOOPBACK.includes(host.toLowerCase()) || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
 
-export interface GuardOptions {
-	readonly token: string;
+export interface Address {
 	/** The address we listen on. */
 	readonly host: string;
 	/** Known once we listen. */
 	readonly port: () => number;
 }
 
-export function guard(options: GuardOptions): MiddlewareHandler {
-	const failures = new Failures();
+export interface Headers {
+	readonly host?: string | undefined;
+	readonly origin?: string | undefined;
+}
+
+/** What is wrong with where a request comes from or is sent to; undefined when nothing is. */
+export function wrongAddress({ host, origin }: Headers, address: Address): string | undefined {
+	if (host === undefined || !isOurs(`http://${host}`, address)) return `the Host header must name this server, not ${host ?? "nothing"}`;
+	if (origin !== undefined && !isOurs(origin, address)) return "pages of other origins may not speak to this server";
+	return undefined;
+}
+
+/** A browser says of every request where it comes from, also when it sends no Origin. A link that was followed is none of ours to refuse: it gets the page, not the API. */
+export const isForeign = (site: string | undefined): boolean => site !== undefined && site !== "same-origin" && site !== "none";
+
+/** Before everything. */
+export function addressGuard(address: Address): MiddlewareHandler {
 	return async (context, next) => {
-		const host = context.req.header("host");
-		if (host === undefined || !isOurs(`http://${host}`, options))
-			return refuse(context, 403, `the Host header must name this server, not ${host ?? "nothing"}`);
-		const origin = context.req.header("origin");
-		if (origin !== undefined && !isOurs(origin, options)) return refuse(context, 403, "pages of other origins may not speak to this server");
-		const given = /^Bearer +(\S+)$/i.exec(context.req.header("authorization") ?? "")?.[1];
+		const wrong = wrongAddress({ host: context.req.header("host"), origin: context.req.header("origin") }, address);
+		return wrong === undefined ? next() : refuse(context, 403, wrong);
+	};
+}
+
+/** Before what only programs use: the token as it is. */
+export function tokenGuard(token: string, failures: Failures): MiddlewareHandler {
+	return async (context, next) => {
+		const given = bearer(context.req.header("authorization"));
 		// The right token always gets in: whoever guesses cannot lock its owner out.
-		if (given !== undefined && sameToken(given, options.token)) return next();
+		if (given !== undefined && sameToken(given, token)) return next();
 		if (failures.tooMany()) {
-			context.header("Retry-After", String(FAILURES.withinMs / 1000));
+			context.header("Retry-After", String(RETRY_AFTER_SECONDS));
 			return refuse(context, 429, "too many requests without the right token");
 		}
 		context.header("WWW-Authenticate", given === undefined ? 'Bearer realm="holdfast"' : 'Bearer realm="holdfast", error="invalid_token"');
@@ -39,8 +57,10 @@ export function guard(options: GuardOptions): MiddlewareHandler {
 	};
 }
 
+export const bearer = (authorization: string | undefined): string | undefined => /^Bearer +(\S+)$/i.exec(authorization ?? "")?.[1];
+
 /** Ours is a loopback name with our port; on an address given by hand also that name, and any address (rebinding needs a name). */
-function isOurs(url: string, { host, port }: GuardOptions): boolean {
+function isOurs(url: string, { host, port }: Address): boolean {
 	let parsed: URL;
 	try {
 		parsed = new URL(url);
@@ -58,7 +78,7 @@ function refuse(context: Context, status: 401 | 403 | 429, message: string): Res
 	return context.json({ jsonrpc: "2.0", error: { code: -32_000, message }, id: null }, status);
 }
 
-class Failures {
+export class Failures {
 	#since = 0;
 	#count = 0;
 

@@ -1,18 +1,34 @@
 /** The HTTP door: one small server with a guard before everything. What is behind a path is somebody else's matter. */
-import type { Server } from "node:http";
+import type { IncomingMessage, Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
 import { createAdaptorServer } from "@hono/node-server";
 import { Hono } from "hono";
 import { errno, fromSystem, HoldfastError } from "../../base/errors.js";
-import { guard } from "./guard.js";
+import { addressGuard, Failures, tokenGuard, wrongAddress } from "./guard.js";
 
 export interface HttpOptions {
 	readonly host: string;
 	/** 0: any that is free. */
 	readonly port: number;
 	readonly token: string;
-	/** Path to what answers there. */
+	/** Path to what answers there, for who has the token. */
 	readonly routes: Readonly<Record<string, (request: Request) => Promise<Response>>>;
+	/** What sees to itself who may do what. */
+	readonly site?: Site;
+}
+
+export interface Where {
+	readonly origin: () => string;
+	readonly port: () => number;
+	/** Wrong tokens, counted together. */
+	readonly failures: Failures;
+}
+
+export interface Site {
+	install(app: Hono, where: Where): void;
+	upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+	close(): void;
 }
 
 export interface HttpServer extends AsyncDisposable {
@@ -21,19 +37,32 @@ export interface HttpServer extends AsyncDisposable {
 }
 
 export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
+	const { host, token, site } = options;
 	let port = options.port;
+	const origin = () => `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+	const address = { host, port: () => port };
+	const failures = new Failures();
 	const app = new Hono();
-	app.use("*", guard({ ...options, port: () => port }));
-	for (const [path, answer] of Object.entries(options.routes)) app.all(path, (context) => answer(context.req.raw));
+	app.use("*", addressGuard(address));
+	for (const [path, answer] of Object.entries(options.routes)) app.all(path, tokenGuard(token, failures), (context) => answer(context.req.raw));
+	site?.install(app, { origin, port: () => port, failures });
+	if (!site) app.use("*", tokenGuard(token, failures));
 	const server = createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false }) as Server;
+	server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+		const wrong = wrongAddress(request.headers, address);
+		if (wrong !== undefined || !site)
+			socket.end(`HTTP/1.1 ${wrong === undefined ? "404 Not Found" : "403 Forbidden"}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+		else site.upgrade(request, socket, head);
+	});
 	await listen(server, options);
 	port = (server.address() as AddressInfo).port;
 	const close = async () => {
+		site?.close();
 		const closed = new Promise((resolve) => server.close(resolve));
 		server.closeAllConnections(); // streams that stay open would keep it for ever
 		await closed;
 	};
-	return { origin: `http://${options.host.includes(":") ? `[${options.host}]` : options.host}:${port}`, close, [Symbol.asyncDispose]: close };
+	return { origin: origin(), close, [Symbol.asyncDispose]: close };
 }
 
 async function listen(server: Server, { host, port }: HttpOptions): Promise<void> {

@@ -12,19 +12,21 @@ export const attach: Command = {
 	options: {},
 	teach: `
 Ctrl-] detaches; the process goes on. Several people can be attached at once; each sees everything, and the size is that
-of whoever attached or resized last. A process without a terminal of its own shows its last lines and takes whole lines;
+of whoever attached or resized last. With the first key you have the keyboard: until you leave, what an agent sends to the
+process is refused, and then it is told so. A process without a terminal of its own shows its last lines and takes whole lines;
 there Ctrl-C detaches, and Ctrl-D ends its input.
 
 Exit code: the process's own when it ended meanwhile, 0 after detaching.`,
 	async run(call) {
 		if (call.out.json) throw new HoldfastError("INVALID", "attach is for people; use `holdfast logs --follow --json` and `holdfast write`");
-		const process_ = (await call.runtime()).get(oneWord(call, "the id of one process"));
+		const runtime = await call.runtime();
+		const process_ = runtime.get(oneWord(call, "the id of one process"));
 		const before = process_.status();
 		if (isOver(before)) throw new HoldfastError("ENDED", `${process_.id} has ended; \`holdfast logs ${process_.id}\` shows its output`);
 		if (process_.spec.terminal) {
 			if (!process.stdin.isTTY || !process.stdout.isTTY)
 				throw new HoldfastError("NO_TERMINAL", "attach needs a terminal on both sides; use `holdfast logs --follow` and `holdfast write` in scripts");
-			if ((await session(process_, { note: call.out.note })) === "detached") return EXIT.ok;
+			if ((await session(process_, { note: call.out.note, keyboardIn: runtime.home })) === "detached") return EXIT.ok;
 		} else {
 			call.out.note(`attached to ${process_.id}, which has no terminal: lines you type go to its stdin; Ctrl-C detaches`);
 			const leave = new AbortController();

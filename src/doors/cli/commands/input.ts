@@ -1,4 +1,5 @@
 import { HoldfastError } from "../../../base/errors.js";
+import { mustBeFree } from "../../../process/keyboard.js";
 import { type Call, type Command, EXIT, type Values } from "../command.js";
 
 const source = {
@@ -43,6 +44,7 @@ export const close: Command = {
 		const [id, ...more] = call.words;
 		if (id === undefined || more.length > 0) throw new HoldfastError("INVALID", "give the id of one process");
 		const process = (await call.runtime()).get(id);
+		mustBeFree(process);
 		await process.closeStdin();
 		if (call.out.json) call.out.data({ session_id: process.id, closed: true });
 		return EXIT.ok;
@@ -55,6 +57,7 @@ async function send(call: Call, enter: string): Promise<number> {
 	if (more.length > 0) throw new HoldfastError("INVALID", "put quotes around a text with spaces");
 	if (text !== undefined && call.values.file !== undefined) throw new HoldfastError("INVALID", "give the text or --file, not both");
 	const process = (await call.runtime()).get(id);
+	mustBeFree(process);
 	const data = text === undefined ? await readData(call.values.file) : Buffer.from(text);
 	const end = enter === "" ? Buffer.alloc(0) : Buffer.from(process.spec.terminal ? "\r" : enter);
 	const bytes = await process.write(Buffer.concat([data, end]));

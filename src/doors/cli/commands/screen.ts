@@ -1,4 +1,5 @@
 import { HoldfastError } from "../../../base/errors.js";
+import { mustBeFree } from "../../../process/keyboard.js";
 import { isOver } from "../../../process/status.js";
 import { type Call, type Command, EXIT, oneWord } from "../command.js";
 
@@ -36,6 +37,7 @@ Example
 		if (id === undefined || text === undefined || more.length > 0) throw new HoldfastError("INVALID", "give the id of a process and the keys, in quotes");
 		const { encodeKeys, readScreen, untilWaiting } = await import("../../../screen/index.js");
 		const process = (await call.runtime()).get(id);
+		mustBeFree(process);
 		const { modes } = await readScreen(process);
 		await process.write(encodeKeys(text, modes));
 		await untilWaiting(process, { timeout: 5_000 });

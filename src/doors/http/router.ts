@@ -1,0 +1,110 @@
+/** The API as a table: each route with its schemas, which check what comes in and become the OpenAPI document. */
+import type { Context, Hono } from "hono";
+import * as z from "zod";
+import { HoldfastError } from "../../base/errors.js";
+import { problemOf, Refusal } from "./refusal.js";
+import type { Visitor } from "./visitor.js";
+
+export const BODY_BYTES = 2 * 1024 * 1024;
+
+export interface RouteSpec<B extends z.ZodType = z.ZodType, Q extends z.ZodType = z.ZodType> {
+	readonly method: "get" | "post" | "put" | "delete";
+	/** As Hono has it: `:id` is a part of the path. */
+	readonly path: string;
+	readonly summary: string;
+	/** Who may: everybody, also one who may only look (at the process `:id`), or only the owner. */
+	readonly who: "anybody" | "viewer" | "owner";
+	readonly query?: Q;
+	readonly body?: B;
+	/** What comes back: JSON of this schema, or bytes of a media type. */
+	readonly answer: z.ZodType | string;
+	readonly status?: 200 | 201;
+	/** The body is not JSON: the handler reads it. */
+	readonly raw?: string;
+}
+
+export interface Asked<B, Q> {
+	readonly context: Context;
+	readonly params: Readonly<Record<string, string>>;
+	readonly query: Q;
+	readonly body: B;
+	readonly visitor: Visitor | undefined;
+}
+
+type Handler<B, Q> = (asked: Asked<B, Q>) => unknown;
+
+export interface Route {
+	readonly spec: RouteSpec;
+	readonly handle: Handler<never, never>;
+}
+
+/** One entry of the table; what it returns is sent as JSON, unless it is a Response. */
+export const route = <B extends z.ZodType = z.ZodUndefined, Q extends z.ZodType = z.ZodUndefined>(
+	spec: RouteSpec<B, Q>,
+	handle: Handler<z.infer<B>, z.infer<Q>>,
+): Route => ({ spec: spec as RouteSpec, handle: handle as Handler<never, never> });
+
+/** `mayLook` is asked whether a viewer's process is the one in the path. */
+export function install(app: Hono, routes: readonly Route[], visitorOf: (context: Context) => Visitor, mayLook: (visitor: Visitor, id: string) => void): void {
+	for (const { spec, handle } of routes) {
+		app.on(spec.method.toUpperCase(), spec.path, async (context) => {
+			try {
+				const visitor = spec.who === "anybody" ? undefined : visitorOf(context);
+				if (visitor && spec.who === "owner" && visitor.scope !== "owner") throw new Refusal(403, "FORBIDDEN", "this link is for looking at one terminal only");
+				const params = context.req.param() as Record<string, string>;
+				if (visitor?.scope === "viewer" && params.id !== undefined) mayLook(visitor, params.id);
+				const query = spec.query ? check(spec.query, queryOf(context), "the query") : undefined;
+				const body = spec.body ? check(spec.body, await jsonBody(context), "the body") : undefined;
+				const answer = await (handle as Handler<unknown, unknown>)({ context, params, query, body, visitor });
+				if (answer instanceof Response) return answer;
+				context.header("Cache-Control", "no-store");
+				return context.json(answer as object, spec.status ?? 200);
+			} catch (error) {
+				return failed(context, error);
+			}
+		});
+	}
+}
+
+export function failed(context: Context, error: unknown): Response {
+	const { status, body } = problemOf(error);
+	if (status === 429) context.header("Retry-After", "60");
+	context.header("Cache-Control", "no-store");
+	return context.json(body, status as 400);
+}
+
+function queryOf(context: Context): Record<string, string> {
+	const { ticket: _, ...query } = context.req.query();
+	return query;
+}
+
+/** Another content type than JSON could come from a form of another site. */
+async function jsonBody(context: Context): Promise<unknown> {
+	const type = context.req.header("content-type")?.split(";")[0]?.trim().toLowerCase();
+	const text = Buffer.from(await readBody(context, BODY_BYTES)).toString("utf8");
+	if (text === "" && type === undefined) return {};
+	if (type !== "application/json") throw new Refusal(415, "INVALID", "the Content-Type must be application/json");
+	try {
+		return text === "" ? {} : JSON.parse(text);
+	} catch {
+		throw new HoldfastError("INVALID", "the body is not valid JSON");
+	}
+}
+
+/** Never more than allowed in memory, whatever Content-Length says. */
+async function readBody(context: Context, most: number): Promise<Uint8Array> {
+	const parts: Uint8Array[] = [];
+	let size = 0;
+	for await (const part of (context.req.raw.body ?? []) as AsyncIterable<Uint8Array>) {
+		size += part.length;
+		if (size > most) throw new Refusal(413, "TOO_BIG", `a request may have ${most} bytes at most`);
+		parts.push(part);
+	}
+	return Buffer.concat(parts);
+}
+
+export function check<T extends z.ZodType>(schema: T, value: unknown, what: string): z.infer<T> {
+	const parsed = schema.safeParse(value);
+	if (parsed.success) return parsed.data;
+	throw new HoldfastError("INVALID", `${what} cannot be used: ${z.prettifyError(parsed.error).replaceAll(/\s+/g, " ").replaceAll("✖ ", "").slice(0, 500)}`);
+}

@@ -1,0 +1,237 @@
+/** One viewer at one process: output to him, what he types to it while he has the keyboard. docs/http.md has the messages. */
+import type { RawData, WebSocket } from "ws";
+import { HoldfastError } from "../../base/errors.js";
+import { handBack } from "../../notices/index.js";
+import { KEYBOARD_FILE, KEYBOARD_RENEW_MS, Keyboard } from "../../process/keyboard.js";
+import type { Process } from "../../process/process.js";
+import { corrected, type FirstScreen, firstScreen } from "../../screen/index.js";
+import type { AgentRuntime } from "../../tools/index.js";
+import { CLOSE, type ClientMessage, clientMessageSchema, type ServerMessage } from "./messages.js";
+import { Outflow } from "./outflow.js";
+import { problemOf } from "./refusal.js";
+import { keyboardView, sizeOf, type Views } from "./views.js";
+
+const ALIVE_MS = 15_000;
+const UNSENT_CHARS = 256 * 1024; // typed and not yet read by the program
+
+export interface SocketOptions {
+	readonly runtime: AgentRuntime;
+	readonly views: Views;
+	readonly process: Process;
+	/** Only look. */
+	readonly readOnly: boolean;
+	/** Asked now and then. */
+	readonly stillValid: () => boolean;
+}
+
+export class TerminalSocket {
+	readonly #socket: WebSocket;
+	readonly #options: SocketOptions;
+	readonly #closed = new AbortController();
+	#shown = new AbortController(); // what the last `open` started
+	#outflow: Outflow | undefined;
+	#keyboard: Keyboard | undefined;
+	#told = "";
+	#holding = new AbortController(); // what was typed while it had the keyboard
+	#turn: Promise<unknown> = Promise.resolve();
+	#typed: Promise<unknown> = Promise.resolve();
+	#unsent = 0;
+	#heard = true;
+
+	constructor(socket: WebSocket, options: SocketOptions) {
+		this.#socket = socket;
+		this.#options = options;
+		const unwatch = options.process.watch((name) => this.#changed(name));
+		const alive = setInterval(() => this.#sign(), ALIVE_MS);
+		const renew = setInterval(() => this.#renew(), KEYBOARD_RENEW_MS);
+		options.runtime.answerFor(options.process);
+		socket.on("message", (data, binary) => this.#message(data, binary));
+		socket.on("pong", () => {
+			this.#heard = true;
+		});
+		socket.on("error", () => {}); // it is closed then, with a reason for the other side
+		socket.once("close", () => {
+			clearInterval(alive);
+			clearInterval(renew);
+			unwatch();
+			this.#closed.abort();
+			this.#shown.abort();
+			this.#giveBack();
+		});
+	}
+
+	/** The server stops, or the link was withdrawn. */
+	close(code: number, reason: string): void {
+		this.#giveBack();
+		this.#socket.close(code, reason);
+	}
+
+	#message(data: RawData, binary: boolean): void {
+		this.#heard = true;
+		const message = binary ? this.#reject(CLOSE.unsupported, "binary frames go only to the client; send JSON") : this.#parse(data);
+		if (!message) return;
+		if (message.type === "ack") this.#outflow?.ack(message.offset);
+		else if (this.#options.readOnly && message.type !== "open") this.#reject(CLOSE.policy, "this link is for looking only");
+		else if (message.type === "input") this.#typeLater(message);
+		else this.#turn = this.#turn.then(() => this.#act(message)).catch((error) => this.#fail(error));
+	}
+
+	#parse(data: RawData): ClientMessage | undefined {
+		try {
+			return clientMessageSchema.parse(JSON.parse(data.toString()));
+		} catch {
+			return this.#reject(CLOSE.malformed, "not a message that is known here; see docs/http.md");
+		}
+	}
+
+	#reject(code: number, reason: string): undefined {
+		this.#socket.close(code, reason);
+	}
+
+	/** In a row of its own: what the program does not read must not hold up the rest. But after what was asked for before it. */
+	#typeLater(message: Extract<ClientMessage, { type: "input" }>): void {
+		if (this.#unsent + message.data.length > UNSENT_CHARS) {
+			this.#fail(new HoldfastError("LIMIT", "the program does not read what is typed, so this was dropped; try again when it does"));
+			return;
+		}
+		this.#unsent += message.data.length;
+		this.#typed = Promise.all([this.#typed, this.#turn])
+			.then(() => this.#type(message))
+			.catch((error) => this.#fail(error));
+	}
+
+	async #act(message: Exclude<ClientMessage, { type: "input" | "ack" }>): Promise<void> {
+		if (this.#closed.signal.aborted) return;
+		if (message.type === "open") await this.#open(message.offset);
+		else if (message.type === "resize") {
+			this.#mustHold();
+			await this.#options.process.resize(message.cols, message.rows);
+		} else if (message.action === "take") await this.#take(message.force ?? false);
+		else this.#giveBack();
+	}
+
+	/** It goes into the pipe of the program and nowhere else: it may be a password. */
+	async #type({ data, bytes }: Extract<ClientMessage, { type: "input" }>): Promise<void> {
+		try {
+			this.#mustHold();
+			await this.#options.process.write(Buffer.from(data, bytes ? "latin1" : "utf8"), { signal: this.#holding.signal });
+		} finally {
+			this.#unsent -= data.length;
+		}
+	}
+
+	async #open(offset: number | null): Promise<void> {
+		this.#shown.abort();
+		this.#shown = new AbortController();
+		const { signal } = this.#shown;
+		const { process, views, readOnly } = this.#options;
+		const screen = offset === null && process.spec.terminal ? await firstScreen(process) : undefined;
+		const { first, end } = process.log.bounds();
+		if (offset !== null && offset > end) throw new HoldfastError("INVALID", `the log has ${end} bytes; there is nothing at ${offset} yet`);
+		const from = offset ?? (screen ? ("state" in screen ? screen.offset : screen.from) : Math.max(first, end - 256 * 1024));
+		const size = sizeOf(process);
+		this.#say({ type: "opened", process: await views.item(process), read_only: readOnly, offset: from, cols: size?.cols ?? null, rows: size?.rows ?? null });
+		this.#told = "";
+		this.#tellKeyboard();
+		if (screen && "state" in screen) this.#screen(screen);
+		this.#flow(from, signal);
+		if (screen && "state" in screen && screen.approximate) void this.#correct(screen, signal);
+	}
+
+	#screen({ offset, cols, rows, title, state, approximate }: FirstScreen): void {
+		this.#say({ type: "screen", offset, cols, rows, data: state, title, approximate: approximate !== undefined });
+	}
+
+	#flow(from: number, signal: AbortSignal): void {
+		const { process } = this.#options;
+		const flow = new Outflow({ process, from, signal, say: (message) => this.#say(message), frame: (bytes) => this.#socket.send(bytes) });
+		this.#outflow = flow;
+		void flow
+			.run()
+			.then(async (ended) => {
+				if (ended) this.#say({ type: "ended", process: await this.#options.views.item(process) });
+			})
+			.catch((error) => this.#fail(error));
+	}
+
+	/** The rest of a long log says that the first screen was wrong: show the right one, and go on behind it. */
+	async #correct(shown: FirstScreen, signal: AbortSignal): Promise<void> {
+		const right = await corrected(this.#options.process, shown, signal).catch(() => undefined); // then it stays as it is
+		if (!right || signal.aborted) return;
+		this.#shown.abort();
+		this.#shown = new AbortController();
+		this.#screen(right);
+		this.#flow(right.offset, this.#shown.signal);
+	}
+
+	async #take(force: boolean): Promise<void> {
+		if (this.#keyboard?.held()) return;
+		const { process } = this.#options;
+		const keyboard = await Keyboard.take(process, { who: "a person in the browser", force });
+		if (!keyboard) throw new HoldfastError("KEYBOARD", `${keyboardView(process)?.who ?? "somebody"} has the keyboard; take it over with \`force\`, or wait`);
+		if (this.#closed.signal.aborted) keyboard.release();
+		else this.#keyboard = keyboard;
+		this.#holding = new AbortController();
+		this.#tellKeyboard();
+	}
+
+	#mustHold(): void {
+		if (!this.#keyboard?.held()) throw new HoldfastError("KEYBOARD", "take the keyboard first; nothing was sent");
+	}
+
+	#giveBack(): void {
+		const keyboard = this.#keyboard;
+		this.#keyboard = undefined;
+		this.#holding.abort();
+		if (!keyboard) return;
+		try {
+			handBack(this.#options.runtime.home, this.#options.process, keyboard);
+		} catch {
+			// a full disk: it is given back, and the agent finds out by trying
+		}
+		this.#tellKeyboard();
+	}
+
+	#renew(): void {
+		try {
+			if (this.#keyboard?.renew() === false) this.#tellKeyboard();
+		} catch (error) {
+			this.#fail(error);
+		}
+	}
+
+	#changed(name: string | null): void {
+		if (name === "times" || name === null) this.#outflow?.sizes();
+		if (name === null || name.startsWith(KEYBOARD_FILE)) this.#tellKeyboard();
+	}
+
+	#tellKeyboard(): void {
+		const mine = this.#keyboard?.held() === true;
+		if (!mine) this.#keyboard = undefined;
+		const message: ServerMessage = { type: "keyboard", keyboard: keyboardView(this.#options.process), mine };
+		const text = JSON.stringify(message);
+		if (text === this.#told) return;
+		this.#told = text;
+		this.#say(message);
+	}
+
+	/** Something now and then, so that nothing between us takes the connection for dead; and to find out whether it is. */
+	#sign(): void {
+		if (!this.#options.stillValid()) this.close(CLOSE.expired, "this link has expired or was withdrawn");
+		else if (!this.#heard) this.#socket.terminate();
+		else {
+			this.#heard = false;
+			this.#socket.ping();
+			this.#say({ type: "alive" });
+		}
+	}
+
+	#fail(error: unknown): void {
+		const { error: problem } = problemOf(error).body;
+		this.#say({ type: "error", ...problem });
+	}
+
+	#say(message: ServerMessage): void {
+		if (this.#socket.readyState === this.#socket.OPEN) this.#socket.send(JSON.stringify(message));
+	}
+}

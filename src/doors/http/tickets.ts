@@ -1,0 +1,36 @@
+/** Tickets: for requests that cannot carry a header. One opens one thing, once, within half a minute. */
+import { randomBytes } from "node:crypto";
+import { HoldfastError } from "../../base/errors.js";
+import type { Visitor } from "./visitor.js";
+
+export const TICKET_SECONDS = 30;
+const MOST = 1_000;
+
+export interface TicketUse {
+	/** A terminal's WebSocket, or the path that may be fetched. */
+	readonly for: "terminal" | "download";
+	readonly what: string;
+	readonly visitor: Visitor;
+}
+
+export class Tickets {
+	readonly #tickets = new Map<string, TicketUse & { until: number }>();
+
+	issue(use: TicketUse, now = Date.now()): string {
+		for (const [ticket, { until }] of this.#tickets) {
+			if (until > now) break; // the oldest come first
+			this.#tickets.delete(ticket);
+		}
+		if (this.#tickets.size >= MOST) throw new HoldfastError("LIMIT", `${MOST} tickets wait to be used; try again in ${TICKET_SECONDS} seconds`);
+		const ticket = randomBytes(18).toString("base64url");
+		this.#tickets.set(ticket, { ...use, until: now + TICKET_SECONDS * 1000 });
+		return ticket;
+	}
+
+	/** Whatever it is asked for, it is used up now. */
+	use(ticket: string, purpose: TicketUse["for"], now = Date.now()): TicketUse | undefined {
+		const found = this.#tickets.get(ticket);
+		this.#tickets.delete(ticket);
+		return found && found.for === purpose && found.until > now ? found : undefined;
+	}
+}

@@ -1,0 +1,126 @@
+/** Processes as the API shows them: what every list has, whether it waits for input, who has the keyboard, and what it uses. */
+import fs from "node:fs";
+import path from "node:path";
+import { segmentName, segmentStarts } from "../../keeper/layout.js";
+import { keyboardOf } from "../../process/keyboard.js";
+import type { Process } from "../../process/process.js";
+import type { Status } from "../../process/status.js";
+import { summary } from "../../process/summary.js";
+import { type Usage, usageOf } from "../../process/usage.js";
+import { type Size, Sizes, type Waiting, waitingFor } from "../../screen/index.js";
+import { stripAnsi } from "../../tools/ansi.js";
+import type { Keyboard, ProcessDetail, ProcessItem, Resources } from "./schemas.js";
+
+const LINE = 200; // characters
+const TAIL_BYTES = 4_096;
+const FRESH_MS = 2_000; // how long an answer about waiting is taken for true while nothing is printed
+const KEPT = 2_000;
+
+interface Known {
+	waiting?: { readonly found: Waiting; readonly end: number; readonly at: number };
+	used?: { readonly usage: Usage; readonly at: number };
+}
+
+export class Views {
+	readonly #known = new Map<string, Known>();
+
+	async item(process: Process): Promise<ProcessItem> {
+		const status = process.status();
+		const base = summary(process, status);
+		const { output_preview: _, ...shown } = base;
+		const { spec } = process;
+		const { first, end } = process.log.bounds();
+		const waiting = await this.#waiting(process, status, end);
+		return {
+			...shown,
+			kind: spec.kind === "shell" ? "shell" : spec.within ? "command" : "process",
+			...(waiting.waiting ? { status: "awaiting_input", waiting_for: waiting.waiting_for, waiting_evidence: waiting.waiting_evidence } : {}),
+			last_line: lastLine(process, end),
+			first_offset: first,
+			total_bytes: end,
+			last_output_at: lastOutput(process),
+			parent: spec.parent ?? null,
+			keyboard: keyboardView(process),
+			resources: this.#resources(process, status),
+		};
+	}
+
+	async detail(process: Process, owner: boolean): Promise<ProcessDetail> {
+		const { spec } = process;
+		const size = sizeOf(process);
+		return {
+			...(await this.item(process)),
+			full_command: process.command(),
+			...(spec.argv ? { argv: [...spec.argv] } : {}),
+			...(spec.shell ? { shell: spec.shell } : {}),
+			stdin: spec.stdin,
+			cols: size?.cols ?? null,
+			rows: size?.rows ?? null,
+			log: spec.log,
+			kill_method: spec.kill,
+			dir: owner ? process.dir : null,
+		};
+	}
+
+	async #waiting(process: Process, status: Status, end: number): Promise<Waiting> {
+		if (status.status !== "running" || !process.spec.terminal) return { waiting: false };
+		const known = this.#of(process.id);
+		const { waiting } = known;
+		const now = performance.now();
+		if (waiting && waiting.end === end && now - waiting.at < FRESH_MS) return waiting.found;
+		const found = await waitingFor(process).catch(() => ({ waiting: false as const })); // it has just ended
+		known.waiting = { found, end, at: now };
+		return found;
+	}
+
+	#resources(process: Process, status: Status): Resources {
+		if (status.status !== "running") return null;
+		const usage = usageOf(process.dir, process.spec);
+		if (!usage) return null;
+		const known = this.#of(process.id);
+		const at = performance.now();
+		const { used } = known;
+		const fresh = used !== undefined && at - used.at < 500; // too short a time to divide by
+		const seconds = used ? (at - used.at) / 1000 : 0;
+		const cpu = used && !fresh ? (Math.max(0, usage.cpuSeconds - used.usage.cpuSeconds) / seconds) * 100 : null;
+		if (!fresh) known.used = { usage, at };
+		return { cpu_percent: cpu === null ? null : Math.round(cpu * 10) / 10, memory_bytes: usage.memoryBytes, processes: usage.processes };
+	}
+
+	#of(id: string): Known {
+		const known = this.#known.get(id) ?? {};
+		this.#known.delete(id);
+		this.#known.set(id, known); // the newest last
+		for (const old of this.#known.keys()) {
+			if (this.#known.size <= KEPT) break;
+			this.#known.delete(old);
+		}
+		return known;
+	}
+}
+
+export function keyboardView(process: Process): Keyboard {
+	const holder = keyboardOf(process);
+	return holder ? { who: holder.who, since: new Date(holder.since).toISOString(), byte_offset: holder.offset } : null;
+}
+
+/** The size that its terminal has now. */
+export function sizeOf(process: Process): Pick<Size, "cols" | "rows"> | undefined {
+	return process.spec.terminal && (new Sizes(process.dir).next().at(-1) ?? process.spec.terminal);
+}
+
+function lastLine(process: Process, end: number): string {
+	const { bytes } = process.read(Math.max(0, end - TAIL_BYTES), TAIL_BYTES);
+	const lines = stripAnsi(bytes.toString("utf8")).split(/[\r\n]+/);
+	const line = lines.findLast((text) => text.trim() !== "") ?? "";
+	return line
+		.replaceAll(/\p{Cc}/gu, "")
+		.trim()
+		.slice(0, LINE);
+}
+
+function lastOutput(process: Process): string | null {
+	const last = segmentStarts(process.dir).at(-1);
+	const stat = last === undefined ? undefined : fs.statSync(path.join(process.dir, segmentName(last)), { throwIfNoEntry: false });
+	return stat && stat.size > 0 ? stat.mtime.toISOString() : null;
+}

@@ -1,0 +1,60 @@
+/** The keyboard comes back to an agent: it is told so, with what was printed while a person had it. */
+import fs from "node:fs";
+import path from "node:path";
+import { errno } from "../base/errors.js";
+import { ensureDir } from "../base/files.js";
+import type { Home } from "../base/home.js";
+import { type Holder, KEYBOARD_FILE, type Keyboard, lostHolder } from "../process/keyboard.js";
+import { describeEnd, type Process } from "../process/process.js";
+import { isOver } from "../process/status.js";
+import { Queue } from "./queue.js";
+
+const COUNTED = 4 * 1024 * 1024; // bytes in which lines are counted
+
+/** Give it back. Whoever still has it by then has taken it over, and tells later. */
+export function handBack(home: Home, process: Process, keyboard: Keyboard): void {
+	if (!keyboard.held()) return;
+	try {
+		tell(home, process, keyboard.holder);
+	} finally {
+		keyboard.release(); // also when nobody can be told, on a full disk
+	}
+}
+
+/** If a person had it and was cut off: say so, once. */
+export function handBackLost(home: Home, process: Process): void {
+	const holder = lostHolder(process);
+	if (!holder) return;
+	const file = path.join(process.dir, KEYBOARD_FILE);
+	const mine = `${file}.${holder.nonce}.over`;
+	try {
+		fs.renameSync(file, mine); // of all who see it, one
+	} catch (error) {
+		if (errno(error) === "ENOENT") return;
+		throw error;
+	}
+	tell(home, process, holder);
+	fs.unlinkSync(mine);
+}
+
+function tell(home: Home, process: Process, { who, since, offset, nonce }: Holder): void {
+	const { end } = process.log.bounds();
+	const bytes = Math.max(0, end - offset);
+	const seconds = Math.max(1, Math.round((Date.now() - since) / 1000));
+	const printed =
+		bytes === 0
+			? "Nothing was printed meanwhile."
+			: `Meanwhile it printed ${bytes} bytes${lines(process, offset, bytes)}: process(action="log", session_id="${process.id}", byte_offset=${offset}) shows them${process.spec.terminal ? ', and action="screen" how it looks now' : ""}.`;
+	const status = process.status();
+	const over = isOver(status) ? ` It has ended (${describeEnd(status)}).` : "";
+	const text = `The keyboard of ${process.id} is yours again: ${who} had it for ${seconds} s. ${printed}${over}`;
+	const queue = new Queue(home, process.spec.task);
+	ensureDir(queue.dir);
+	queue.put({ id: `keyboard-${process.id}-${nonce}`, kind: "keyboard", session_id: process.id, text, byte_offset: offset }, Date.now());
+}
+
+function lines(process: Process, offset: number, bytes: number): string {
+	if (bytes > COUNTED) return "";
+	const count = process.read(offset, bytes).bytes.reduce((sum, byte) => sum + (byte === 10 ? 1 : 0), 0);
+	return ` (${count} ${count === 1 ? "line" : "lines"})`;
+}

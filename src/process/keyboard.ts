@@ -1,0 +1,87 @@
+/**
+ * The keyboard of a process: a person takes it, and until it is given back an agent's writes are refused. It is a lease in
+ * the process directory, with a sign of life every few seconds, so it ends with whoever has it. What is typed is kept nowhere.
+ */
+import path from "node:path";
+import { HoldfastError } from "../base/errors.js";
+import { Lease } from "../base/lease.js";
+import type { Process } from "./process.js";
+
+/** How often a holder must say that he is there, and after what silence he is taken for gone. */
+export const KEYBOARD_RENEW_MS = 5_000;
+const FRESH_MS = 20_000;
+const WHO = 200; // characters
+
+export interface Holder {
+	/** In words. */
+	readonly who: string;
+	readonly since: number;
+	/** Where the output ended when it was taken. */
+	readonly offset: number;
+	/** One for each time that it is taken. */
+	readonly nonce: string;
+}
+
+export const KEYBOARD_FILE = "keyboard";
+const fileOf = (process: Process): string => path.join(process.dir, KEYBOARD_FILE);
+
+export class Keyboard {
+	readonly #lease: Lease;
+	readonly holder: Holder;
+
+	private constructor(lease: Lease, holder: Holder) {
+		this.#lease = lease;
+		this.holder = holder;
+	}
+
+	/** undefined while another person has it; `force` takes it from him. */
+	static async take(process: Process, options: { who: string; force?: boolean }): Promise<Keyboard | undefined> {
+		const before = Lease.holder(fileOf(process), FRESH_MS);
+		// Who takes it over goes on where the first one began: the agent is to hear of all of it.
+		const offset = before ? numberIn(before.about.offset) : process.log.bounds().end;
+		const about = { who: options.who.slice(0, WHO), since: Date.now(), offset };
+		const lease = await Lease.take(fileOf(process), { about, freshMs: FRESH_MS, force: options.force ?? false });
+		const taken = lease && Lease.holder(fileOf(process));
+		return lease && taken && new Keyboard(lease, holderFrom(taken.about));
+	}
+
+	held(): boolean {
+		return this.#lease.held();
+	}
+
+	renew(): boolean {
+		return this.#lease.renew();
+	}
+
+	release(): void {
+		this.#lease.release();
+	}
+}
+
+/** Who has the keyboard now; undefined when nobody has. */
+export function keyboardOf(process: Process): Holder | undefined {
+	const found = Lease.holder(fileOf(process), FRESH_MS);
+	return found?.held ? holderFrom(found.about) : undefined;
+}
+
+/** One who had it and is gone without a word. */
+export function lostHolder(process: Process): Holder | undefined {
+	const found = Lease.holder(fileOf(process), FRESH_MS);
+	return found && !found.held ? holderFrom(found.about) : undefined;
+}
+
+/** Throws while a person has the keyboard: nothing else may type then. */
+export function mustBeFree(process: Process): void {
+	const holder = keyboardOf(process);
+	if (holder)
+		throw new HoldfastError("KEYBOARD", `${holder.who} has the keyboard of ${process.id} since ${new Date(holder.since).toISOString()}; nothing was sent`);
+}
+
+const holderFrom = (about: Readonly<Record<string, unknown>>): Holder => ({
+	who: typeof about.who === "string" ? about.who : "a person",
+	since: numberIn(about.since),
+	offset: numberIn(about.offset),
+	nonce: typeof about.nonce === "string" ? about.nonce : "",
+});
+
+const numberIn = (value: unknown): number => (typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : 0);

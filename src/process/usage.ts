@@ -1,0 +1,63 @@
+/** What a process and everything it started use now, cheaply: its control group where there is one, else a walk from the command down. */
+import fs from "node:fs";
+import path from "node:path";
+import { childrenOf, isAlive, readProc } from "../base/proc.js";
+import { readParts } from "../keeper/layout.js";
+import type { Spec } from "./spec.js";
+import { commandOf } from "./status.js";
+
+export interface Usage {
+	/** Used so far, in seconds of one core. Only its growth means something: what has ended may be missing. */
+	readonly cpuSeconds: number;
+	/** Resident memory, what several share counted for each. */
+	readonly memoryBytes: number;
+	readonly processes: number;
+}
+
+const TICKS = 100; // USER_HZ, on every Linux there is
+const PAGE = 4096;
+const MOST = 2_000; // processes looked at
+
+/** undefined: nobody is there, or it cannot be seen from here. */
+export function usageOf(dir: string, spec: Spec): Usage | undefined {
+	const command = commandOf(readParts(dir), spec);
+	if (!command || !isAlive(command)) return undefined;
+	const pids = (!spec.within && groupOf(spec.cgroup)) || treeOf(command.pid);
+	let [ticks, pages, processes] = [0, 0, 0];
+	for (const pid of pids.slice(0, MOST)) {
+		const stat = readProc(`/proc/${pid}/stat`);
+		if (stat === undefined) continue;
+		const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+		ticks += Number(fields[11]) + Number(fields[12]) + Number(fields[13]) + Number(fields[14]);
+		pages += Number(fields[21]);
+		processes++;
+	}
+	const group = spec.within ? undefined : cpuOf(spec.cgroup);
+	return processes === 0 ? undefined : { cpuSeconds: group ?? ticks / TICKS, memoryBytes: pages * PAGE, processes };
+}
+
+function groupOf(group: string | undefined): number[] | undefined {
+	if (group === undefined) return undefined;
+	try {
+		const pids = fs.readFileSync(path.join(group, "cgroup.procs"), "utf8").split("\n").filter(Boolean).map(Number);
+		return pids.length > 0 ? pids : undefined;
+	} catch {
+		return undefined; // removed
+	}
+}
+
+function cpuOf(group: string | undefined): number | undefined {
+	if (group === undefined) return undefined;
+	try {
+		const usec = /^usage_usec (\d+)/m.exec(fs.readFileSync(path.join(group, "cpu.stat"), "utf8"))?.[1];
+		return usec === undefined ? undefined : Number(usec) / 1e6;
+	} catch {
+		return undefined; // as above, or an older kernel
+	}
+}
+
+function treeOf(pid: number): number[] {
+	const found = [pid];
+	for (let at = 0; at < found.length && found.length < MOST; at++) found.push(...childrenOf(found[at] as number));
+	return found;
+}

@@ -1,0 +1,88 @@
+/**
+ * The screen for somebody who has just come. Usually exact. Of a long log that nobody has looked at for a while only the last part is
+ * drawn at first, because to replay it all takes seconds; `exact` then does that, at its leisure.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Process } from "../process/process.js";
+import { Emulator, type Rendered } from "./emulator.js";
+import { type Frozen, LiveScreen } from "./screen.js";
+import { Sizes } from "./sizes.js";
+import { loadSnapshot } from "./snapshot.js";
+
+export interface FirstScreen extends Frozen {
+	/** It may be wrong; what it shows, to compare with. */
+	readonly approximate?: Rendered;
+}
+
+const REPLAY_BYTES = 1024 * 1024;
+const TAIL_BYTES = 96 * 1024;
+const STEP_BYTES = 512 * 1024;
+const TRIES = 5;
+
+/** undefined: it cannot be written down at this moment, so send the log itself from where `from` says. */
+export async function firstScreen(process: Process): Promise<FirstScreen | { readonly from: number }> {
+	const { first, end } = process.log.bounds();
+	const snapshot = loadSnapshot(process.dir);
+	const start = snapshot && snapshot.offset >= first && snapshot.offset <= end ? snapshot.offset : first;
+	if (end - start > REPLAY_BYTES) return approximate(process, end);
+	return (await exactAt(process, undefined)) ?? { from: start === first ? first : Math.max(first, end - TAIL_BYTES) };
+}
+
+/** What the whole log says; undefined when that is what was shown. */
+export async function corrected(process: Process, shown: FirstScreen, signal: AbortSignal): Promise<FirstScreen | undefined> {
+	const live = new LiveScreen(process);
+	try {
+		const from = loadSnapshot(process.dir)?.offset ?? process.log.bounds().first;
+		for (let upTo = Math.min(from + STEP_BYTES, shown.offset); ; upTo = Math.min(upTo + STEP_BYTES, shown.offset)) {
+			const began = performance.now();
+			const view = await live.read({ upTo });
+			if (signal.aborted) return undefined;
+			if (upTo >= shown.offset) {
+				const { offset: _, ...rendered } = view;
+				if (JSON.stringify(rendered) === JSON.stringify(shown.approximate)) return undefined;
+				break;
+			}
+			await sleep(performance.now() - began); // half of the time is for others
+		}
+		return await frozen(live);
+	} finally {
+		live.dispose();
+	}
+}
+
+async function exactAt(process: Process, upTo: number | undefined): Promise<Frozen | undefined> {
+	const live = new LiveScreen(process);
+	try {
+		return await frozen(live, upTo);
+	} finally {
+		live.dispose();
+	}
+}
+
+/** In the middle of a sequence there is no text for it; a moment later there is. */
+async function frozen(live: LiveScreen, upTo?: number): Promise<Frozen | undefined> {
+	for (let tries = 0; tries < TRIES; tries++) {
+		await live.read(upTo === undefined ? {} : { upTo });
+		const found = await live.freeze();
+		if (found) return found;
+		await sleep(20);
+	}
+	return undefined;
+}
+
+/** A fresh terminal that is fed the last part from the start of a line. */
+async function approximate(process: Process, end: number): Promise<FirstScreen | { readonly from: number }> {
+	const slice = process.read(end - TAIL_BYTES, TAIL_BYTES);
+	const line = slice.bytes.indexOf(10) + 1;
+	const size = new Sizes(process.dir).next().findLast(({ offset }) => offset <= slice.next) ?? process.spec.terminal ?? { cols: 80, rows: 24 };
+	const emulator = new Emulator(size);
+	try {
+		await emulator.write(slice.bytes.subarray(line));
+		const state = await emulator.freeze();
+		const rendered = emulator.render();
+		if (state === undefined) return { from: slice.offset + line };
+		return { offset: slice.next, cols: rendered.cols, rows: rendered.rows, title: rendered.title, state, approximate: rendered };
+	} finally {
+		emulator.dispose();
+	}
+}

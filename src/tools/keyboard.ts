@@ -1,0 +1,23 @@
+/** While a person has the keyboard of a process, an agent may look at it but do nothing to it. */
+import { HoldfastError } from "../base/errors.js";
+import { handBackLost } from "../notices/index.js";
+import { keyboardOf } from "../process/keyboard.js";
+import type { Process } from "../process/process.js";
+import type { Ask } from "./ask.js";
+import type { Action } from "./input.js";
+
+const LOOKING: readonly Action[] = ["poll", "log", "wait", "screen"];
+
+/** Throws for what does something; else notes who is at it. */
+export function heedKeyboard(ask: Ask, process: Process, action: Action): void {
+	handBackLost(ask.runtime.home, process);
+	const holder = keyboardOf(process);
+	if (!holder) return;
+	const held = `${holder.who} has taken the keyboard of ${process.id}`;
+	if (LOOKING.includes(action)) ask.notes.push(`${held}: look, but leave it alone until you are told that it is yours again.`);
+	else
+		throw new HoldfastError(
+			"KEYBOARD",
+			`${held}, so nothing was done to it (${action}); you are told when it is yours again, and until then poll, log, wait and screen show what happens; do not try to get around this`,
+		);
+}
