@@ -14,5 +14,10 @@ export function idPrefix(text: string): string | undefined {
 	return /^[0-9a-f]{4,12}$/.test(digits) ? digits : undefined;
 }
 
+let last: { readonly task: string | undefined; readonly key: string } = { task: undefined, key: "" }; // mostly it is the same one again
+
 /** A task's name may hold anything; as a part of a file name it is 12 hex digits. */
-export const taskKey = (task: string): string => createHash("sha256").update(task).digest("hex").slice(0, 12);
+export function taskKey(task: string): string {
+	if (task !== last.task) last = { task, key: createHash("sha256").update(task).digest("hex").slice(0, 12) };
+	return last.key;
+}

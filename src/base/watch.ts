@@ -11,6 +11,9 @@ const POLL_MS = 50;
 let mode: WatchMode = process.env.HOLDFAST_WATCH === "poll" ? "poll" : "inotify";
 export const watchMode = (): WatchMode => mode;
 
+/** The same for one file that is only ever overwritten in place, so that the others there cost nothing. */
+export const watchFile = (file: string, changed: () => void): (() => void) => watchDirectory(file, changed);
+
 /** Calls `changed` with a file name, or null when it cannot tell which. Returns what ends the watch. */
 export function watchDirectory(dir: string, changed: (name: string | null) => void): () => void {
 	if (mode === "inotify") {

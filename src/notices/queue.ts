@@ -52,6 +52,7 @@ export class Queue {
 
 	/** Cheap: false means that there is nothing, and nothing to come. */
 	mayHaveSome(): boolean {
+		if (!fs.existsSync(this.dir)) return false; // most tasks never want any: no directory, and no exception for it
 		return namesIn(this.dir).some((name) => /^(armed|notice|taken)\./.test(name));
 	}
 

@@ -6,7 +6,7 @@ import { errno, HoldfastError } from "../base/errors.js";
 import { statIfThere } from "../base/files.js";
 import { type Identity, ProcFile } from "../base/proc.js";
 import { Wakeup, watchDirectory } from "../base/watch.js";
-import { readParts, segmentName } from "../keeper/layout.js";
+import { RECORD_BYTES, readParts, segmentName } from "../keeper/layout.js";
 import { guard } from "../process/guard.js";
 import { describeEnd, type Process } from "../process/process.js";
 import type { Runtime } from "../process/runtime.js";
@@ -19,6 +19,7 @@ const BIRTH_MS = 10_000; // for the profile files of whoever it belongs to
 const IDLE_SECONDS = 24 * 3600; // a shell that nobody has used for so long ends by itself; its state stays
 const RUN = '\\builtin eval "$__hf_c"\n'; // see __hf_p in rc.bash
 const LOG_BYTES = 1024 * 1024;
+const record = Buffer.allocUnsafeSlow(RECORD_BYTES);
 
 export interface Birth {
 	readonly task: string;
@@ -44,6 +45,7 @@ export class Bash {
 	/** Nobody here waits for its command any longer; it goes on with it, and another runtime may use it afterwards. */
 	abandoned = false;
 	readonly #in: number;
+	readonly #begun: number;
 	readonly #stat: ProcFile;
 	readonly #children: ProcFile;
 	readonly #unwatch: () => void;
@@ -130,6 +132,12 @@ export class Bash {
 		this.cwd = cwd;
 		this.state = path.join(process.dir, "shell");
 		this.#in = fs.openSync(path.join(process.dir, "in"), fs.constants.O_WRONLY | fs.constants.O_NONBLOCK);
+		try {
+			this.#begun = fs.openSync(path.join(this.state, "begun"), "r");
+		} catch (error) {
+			fs.closeSync(this.#in);
+			throw error;
+		}
 		this.#stat = new ProcFile(`/proc/${child.pid}/stat`);
 		this.#children = new ProcFile(`/proc/${child.pid}/task/${child.pid}/children`);
 		const changed = () => {
@@ -147,13 +155,13 @@ export class Bash {
 	}
 
 	/** Have it run the command in a slot. One write, smaller than a pipe takes in one piece: all of it arrives, or nothing. */
-	send(name: string, how: { workdir: boolean; plain: boolean }, poke: () => void): void {
+	send(name: string, how: { workdir: boolean; plain: string | undefined }, poke: () => void): void {
 		this.#poke = poke;
 		this.#changed = false;
 		this.last = name;
 		fs.writeSync(
 			this.#in,
-			`${how.workdir ? "__hf_w=1 " : ""}${how.plain ? "__hf_z=plain " : ""}__hf_n=${name} PROMPT_COMMAND=$__hf_p\n__hf_post ${name}\n[[ $__hf_e != ${name} ]]&&{ POSIXLY_CORRECT=;\\. "$__hf_x" ${name};} 2>|"$__hf_y"\n`,
+			`${how.workdir ? "__hf_w=1 " : ""}${how.plain === undefined ? "" : `__hf_z=plain __hf_k='${how.plain}' `}__hf_n=${name} PROMPT_COMMAND=$__hf_p\n__hf_post ${name}\n[[ $__hf_e != ${name} ]]&&{ POSIXLY_CORRECT=;\\. "$__hf_x" ${name};} 2>|"$__hf_y"\n`,
 		);
 	}
 
@@ -221,7 +229,10 @@ export class Bash {
 
 	/** The command that it took last. */
 	begun(): { name: string; plain: boolean } {
-		const [name = "", plain] = fs.readFileSync(path.join(this.state, "begun"), "latin1").trim().split(" ");
+		const [name = "", plain] = record
+			.toString("latin1", 0, fs.readSync(this.#begun, record, 0, record.length, 0))
+			.trimEnd()
+			.split(" ");
 		return { name, plain: plain === "plain" };
 	}
 
@@ -239,6 +250,7 @@ export class Bash {
 		if (this.#closed) return;
 		this.#closed = true;
 		fs.closeSync(this.#in);
+		fs.closeSync(this.#begun);
 		this.#stat.close();
 		this.#children.close();
 		this.#unwatch();

@@ -41,7 +41,7 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 	const spec = specOf(bash, slot, older, options);
 	const name = slot.nextName();
 	const state = looksPlain(options.command) ? bash.settled() : undefined;
-	const plain = state !== undefined && isPlain(options.command, state);
+	const plain = state !== undefined && isPlain(options.command, state) ? options.command : undefined;
 	slot.begin(spec, options.command, options.workdir, wakeup.poke);
 	const startedAt = performance.now();
 	const { deadline } = options;

@@ -35,8 +35,8 @@ export function isRemoved(pid: number): boolean {
 
 /** What a shell calls its directory, if that is where it is; else what the kernel calls it. $PWD is for anybody to set. */
 export function trueDirectory(said: string, pid: number): string {
+	if (linkOf(`/proc/${pid}/cwd`) === said) return said;
 	const real = directoryOf(pid);
-	if (real === said) return said;
 	try {
 		const [a, b] = [fs.statSync(said), fs.statSync(`/proc/${pid}/cwd`)];
 		if (path.isAbsolute(said) && a.ino === b.ino && a.dev === b.dev) return said;

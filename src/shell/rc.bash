@@ -8,7 +8,8 @@
 #   __hf_post N                          once more, should the command have been thrown away
 #   [[ $__hf_e != N ]] && …              its end could not be recorded: rescue.bash, and `stuck` tells the runtime
 #
-# Before that, `__hf_w=1` says that there is a directory for this command only, `__hf_z=plain` that it cannot change the shell.
+# Before that, `__hf_w=1` says that there is a directory for this command only, `__hf_z=plain` that it cannot change the shell;
+# then `__hf_k` is its text, which has nothing to expand in it. All other text is in the file `command`.
 # What the command prints goes to the FIFO `pipe` in its directory, its end to `exit` there, with the shell's directory
 # behind it. All names start with __hf_, since the shell belongs to whoever uses it. Every builtin of ours is called through `builtin`.
 
@@ -19,6 +20,17 @@ __hf_u=$__hf_d/run
 __hf_x=$HF_RESCUE
 __hf_idle=$HF_IDLE
 
+# What is seldom needed is in functions of its own: bash copies the whole of a function each time that it runs it.
+__hf_enter() {
+	builtin mapfile -d '' -n 1 __hf_w <"$__hf_s/workdir"
+	__hf_b=("$PWD" "$OLDPWD")
+	builtin cd -- "$__hf_w" 2>/dev/null || __hf_c='\builtin echo "holdfast: cannot enter the working directory" >&2; (\builtin exit 126)'
+}
+__hf_comeback() {
+	__hf_w=
+	if builtin cd -- "${__hf_b[0]}" 2>/dev/null && [[ ${OLDPWD@a} != *r* ]]; then OLDPWD=${__hf_b[1]}; fi
+}
+
 __hf_pre() {
 	__hf_q=$? __hf_t=$__hf_rc
 	if [[ $__hf_n != "$__hf_l" ]]; then
@@ -28,12 +40,8 @@ __hf_pre() {
 		if [[ $__hf_ps ]]; then PS1=$__hf_ps __hf_ps=; fi
 		if [[ ${HOLDFAST_ID@a} != *r* ]]; then builtin export HOLDFAST_ID=proc_${__hf_n%.*}; fi
 		builtin printf '%-63s\n' "$__hf_n $__hf_z" 1<>"$__hf_d/begun"
-		builtin mapfile -d '' -n 1 __hf_c <"$__hf_s/command"
-		if [[ $__hf_w ]]; then
-			builtin mapfile -d '' -n 1 __hf_w <"$__hf_s/workdir"
-			__hf_b=("$PWD" "$OLDPWD")
-			builtin cd -- "$__hf_w" 2>/dev/null || __hf_c='\builtin echo "holdfast: cannot enter the working directory" >&2; (\builtin exit 126)'
-		fi
+		if [[ $__hf_k ]]; then __hf_c=$__hf_k __hf_k=; else builtin mapfile -d '' -n 1 __hf_c <"$__hf_s/command"; fi
+		if [[ $__hf_w ]]; then __hf_enter; fi
 		builtin history -s -- "${__hf_c:0:1000}"
 	else
 		__hf_c=: __hf_o=/dev/null # here again: it was thrown away
@@ -53,10 +61,7 @@ __hf_post() {
 		builtin set +eutvx
 		if [[ ! $__hf_rc ]]; then __hf_rc=$__hf_t; fi
 		__hf_s=$__hf_g/${__hf_n:0:1}/proc_${__hf_n%.*}
-		if [[ $__hf_w ]]; then
-			__hf_w=
-			if builtin cd -- "${__hf_b[0]}" 2>/dev/null && [[ ${OLDPWD@a} != *r* ]]; then OLDPWD=${__hf_b[1]}; fi
-		fi
+		if [[ $__hf_w ]]; then __hf_comeback; fi
 		# bash writes line by line: what stands at the end tells that all of it is there
 		if builtin printf '%-63s\n%s\0%s\0' "exit $__hf_rc -" "$PWD" "$__hf_n" 1<>"$__hf_s/exit"; then
 			__hf_v=
@@ -89,7 +94,7 @@ __hf_snap() {
 }
 
 __hf_abort() { builtin trap - INT; builtin kill -INT "$$"; }
-builtin declare -fr __hf_pre __hf_post __hf_snap __hf_abort
+builtin declare -fr __hf_enter __hf_comeback __hf_pre __hf_post __hf_snap __hf_abort
 
 # Through `.` of a file that evals the command: elsewhere below PROMPT_COMMAND an interactive bash never forgets children that
 # have ended, and `jobs` and `wait -n` would tell of them. Without job control it forgets them in silence.
@@ -149,7 +154,7 @@ if [[ ! $HF_FROM ]]; then
 fi
 
 if [[ $PS1 && $HF_FROM ]]; then __hf_ps=$PS1; fi
-__hf_n= __hf_e= __hf_l= __hf_rc=0 __hf_c= __hf_o= __hf_s= __hf_t= __hf_w= __hf_z= __hf_b=() PROMPT_COMMAND= PS2=
+__hf_n= __hf_e= __hf_l= __hf_rc=0 __hf_c= __hf_o= __hf_s= __hf_t= __hf_w= __hf_z= __hf_k= __hf_b=() PROMPT_COMMAND= PS2=
 if [[ ${PS1@a} != *r* ]]; then PS1=; fi
 if [[ ${TMOUT@a} != *r* ]]; then TMOUT=$__hf_idle; fi
 builtin trap - DEBUG ERR RETURN INT

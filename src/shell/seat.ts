@@ -24,6 +24,7 @@ export class Seat {
 	readonly #dir: string;
 	readonly #free: string;
 	readonly #current: string;
+	readonly #busy: string;
 	#mine = "";
 
 	constructor(runtime: Runtime, task: string) {
@@ -31,6 +32,7 @@ export class Seat {
 		this.#dir = seatOf(runtime, task);
 		this.#free = path.join(this.#dir, "free");
 		this.#current = path.join(this.#dir, "current");
+		this.#busy = path.join(this.#dir, `busy.${runtime.self.pid}.${runtime.self.start}.`);
 		if (!statIfThere(this.#dir)) this.#make();
 	}
 
@@ -49,8 +51,7 @@ export class Seat {
 
 	/** Take it for the command with this id; false while another command has it. */
 	take(id: string): boolean {
-		const { pid, start } = this.#runtime.self;
-		const mine = path.join(this.#dir, `busy.${pid}.${start}.${id}`);
+		const mine = this.#busy + id;
 		for (let from = this.#free; ; ) {
 			try {
 				fs.renameSync(from, mine);

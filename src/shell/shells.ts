@@ -27,6 +27,8 @@ export interface RunResult {
 	readonly process: Process;
 	/** True when it is, or stays, in the registry: it runs on, or something it started may still print. */
 	readonly tracked: boolean;
+	/** It has printed nothing, which is known without a look at its log. */
+	readonly silent: boolean;
 	readonly exitCode: number | null;
 	readonly signal: NodeJS.Signals | null;
 	/** What the shell itself printed as it ended (an EXIT trap): belongs behind the output. */

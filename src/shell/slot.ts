@@ -6,7 +6,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { childrenOf, ProcFile, parseStat } from "../base/proc.js";
-import { Wakeup, watchDirectory } from "../base/watch.js";
+import { Wakeup, watchDirectory, watchFile } from "../base/watch.js";
 import type { Held } from "../keeper/keepers.js";
 import { BLANK_RECORD, RECORD_BYTES, readParts, readState, segmentName } from "../keeper/layout.js";
 import type { Runtime } from "../process/runtime.js";
@@ -15,6 +15,7 @@ import { isDrained } from "../process/status.js";
 
 const CLOSE_MS = 1_000; // how long a log may take to close once everybody seems to be gone
 
+const ENDED = "e".charCodeAt(0); // `exit …`; a record of no end is blank
 const scratch = Buffer.allocUnsafeSlow(RECORD_BYTES + 4096 + 64); // a path has 4096 bytes at most
 
 export class Slot {
@@ -24,6 +25,9 @@ export class Slot {
 	readonly #unwatch: () => void;
 	readonly #first: string;
 	readonly #exit: string;
+	/** Records that are overwritten in place, kept open: each is needed for every command. */
+	readonly #files: { readonly spec: number; readonly exit: number; readonly command: number };
+	#open = true;
 	#poke: (() => void) | undefined;
 	#uses = 0;
 	#specBytes = 0;
@@ -35,9 +39,9 @@ export class Slot {
 		this.dir = held.dir;
 		this.#first = path.join(held.dir, segmentName(0));
 		this.#exit = path.join(held.dir, "exit");
-		this.#unwatch = watchDirectory(held.dir, (name) => {
-			if (name === null || name === "exit") this.#poke?.();
-		});
+		const open = (name: string) => fs.openSync(path.join(held.dir, name), fs.constants.O_RDWR);
+		this.#files = { spec: open("spec.json"), exit: open("exit"), command: open("command") };
+		this.#unwatch = watchFile(this.#exit, () => this.#poke?.());
 	}
 
 	/** What the shell is to call the next command here. */
@@ -54,32 +58,28 @@ export class Slot {
 		this.#poke = poke;
 		const text = `${JSON.stringify(spec)}\n`;
 		const bytes = Buffer.byteLength(text);
-		overwrite(path.join(this.dir, "spec.json"), text + " ".repeat(Math.max(0, this.#specBytes - bytes))); // of an earlier and longer one nothing may be left
+		overwrite(this.#files.spec, text + " ".repeat(Math.max(0, this.#specBytes - bytes))); // of an earlier and longer one nothing may be left
 		this.#specBytes = Math.max(this.#specBytes, bytes);
 		// In this order: should we die in between, it is a command that has ended, or one that was never sent.
-		if (this.#uses++ > 0) overwrite(this.#exit, BLANK_RECORD);
-		overwrite(path.join(this.dir, "command"), `${command}\0`);
+		if (this.#uses++ > 0) overwrite(this.#files.exit, BLANK_RECORD);
+		overwrite(this.#files.command, `${command}\0`);
 		if (workdir !== undefined) fs.writeFileSync(path.join(this.dir, "workdir"), `${workdir}\0`, { mode: 0o600 });
 		this.#held.show();
 	}
 
 	/** How the shell says the command ended, and the shell's directory after it. */
 	end(): { code: number; cwd: string } | undefined {
-		const fd = fs.openSync(this.#exit, "r");
-		try {
-			const got = fs.readSync(fd, scratch, 0, scratch.length, 0);
-			const text = got < scratch.length ? scratch.toString("utf8", 0, got) : fs.readFileSync(this.#exit, "utf8"); // $PWD can be longer than any path
-			const code = /^exit (\d+) /.exec(text)?.[1];
-			const [cwd, name] = text.slice(RECORD_BYTES).split("\0", 2);
-			return code === undefined || cwd === undefined || name !== this.#name ? undefined : { code: Number(code), cwd };
-		} finally {
-			fs.closeSync(fd);
-		}
+		const got = fs.readSync(this.#files.exit, scratch, 0, scratch.length, 0);
+		if (scratch[0] !== ENDED) return undefined;
+		const text = got < scratch.length ? scratch.toString("utf8", 0, got) : fs.readFileSync(this.#exit, "utf8"); // $PWD can be longer than any path
+		const code = /^exit (\d+) /.exec(text)?.[1];
+		const [cwd, name] = text.slice(RECORD_BYTES).split("\0", 2);
+		return code === undefined || cwd === undefined || name !== this.#name ? undefined : { code: Number(code), cwd };
 	}
 
 	/** The end as it was brought about, whatever the shell made of it. */
 	override(code: number, signal?: number): void {
-		overwrite(this.#exit, `exit ${code} ${signal ?? "-"}`.padEnd(BLANK_RECORD.length - 1).concat("\n"));
+		overwrite(this.#files.exit, `exit ${code} ${signal ?? "-"}`.padEnd(BLANK_RECORD.length - 1).concat("\n"));
 	}
 
 	/** Has all that was printed before the end reached the log? Asked after every command, so the copier is kept in view. */
@@ -145,6 +145,9 @@ export class Slot {
 	}
 
 	#stop(): void {
+		if (!this.#open) return;
+		this.#open = false;
+		for (const fd of Object.values(this.#files)) fs.closeSync(fd);
 		this.#unwatch();
 		this.#poke = undefined;
 		this.#copier?.close();
@@ -152,11 +155,6 @@ export class Slot {
 	}
 }
 
-function overwrite(file: string, text: string): void {
-	const fd = fs.openSync(file, fs.constants.O_WRONLY);
-	try {
-		fs.writeSync(fd, text, 0);
-	} finally {
-		fs.closeSync(fd);
-	}
+function overwrite(fd: number, text: string): void {
+	fs.writeSync(fd, text, 0);
 }

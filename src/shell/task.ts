@@ -166,6 +166,7 @@ export class TaskShell {
 			end,
 			process,
 			tracked,
+			silent: outcome.traceless,
 			exitCode,
 			signal,
 			after,

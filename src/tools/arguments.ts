@@ -21,9 +21,10 @@ const SHOWN = 60; // characters of a wrong value
 /** Throws INVALID with a sentence. `null` is taken for "not given", and a number for an id in digits. */
 export function parseArguments<T extends z.ZodObject>(tool: string, schema: T, args: unknown): z.infer<T> {
 	const given = typeof args === "object" && args !== null && !Array.isArray(args) ? cleaned(args as Record<string, unknown>) : (args ?? {});
-	const parsed = schema.safeParse(given, { error: (issue) => sentence(tool, schema, issue) });
+	const parsed = schema.safeParse(given);
 	if (parsed.success) return parsed.data;
-	const problems = [...new Set(parsed.error.issues.map((issue) => issue.message))];
+	const { error } = schema.safeParse(given, { error: (issue) => sentence(tool, schema, issue) }); // in words, which takes longer
+	const problems = [...new Set(error?.issues.map((issue) => issue.message))];
 	throw new HoldfastError("INVALID", `${problems.slice(0, 3).join("; ")}; nothing was done, correct the call and send it again`);
 }
 

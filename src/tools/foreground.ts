@@ -5,10 +5,12 @@ import { type Ask, type Deadline, leftOf, reporting, secondsOf } from "./ask.js"
 import { hintsFor } from "./hints/index.js";
 import type { TerminalArgs } from "./input.js";
 import { stillRunning, timeoutNote } from "./interactive.js";
-import { readOutput } from "./output.js";
+import { type Output, readOutput } from "./output.js";
 import type { TerminalResult } from "./result.js";
 import { armLate, type IntervalNote, wishesOf } from "./start.js";
 import { leftNote } from "./state.js";
+
+const NOTHING: Output = { text: "", offset: 0, next: 0, truncated: undefined };
 
 export interface ForegroundOptions {
 	readonly deadline: Deadline;
@@ -32,7 +34,9 @@ export async function runInShell(ask: Ask, args: TerminalArgs & { command: strin
 	);
 	let keep = false;
 	try {
-		const output = await readOutput(run.process, { from: 0, maxChars, keep: "ends", raw: false, final: run.end !== "running", after: run.after });
+		const output = run.silent
+			? NOTHING
+			: await readOutput(run.process, { from: 0, maxChars, keep: "ends", raw: false, final: run.end !== "running", after: run.after });
 		keep = output.truncated !== undefined || ask.call.gone?.() === true;
 		const result: TerminalResult = {
 			status: statusOf(run),
