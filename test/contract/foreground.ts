@@ -122,6 +122,7 @@ export function foregroundCases(begin: () => Promise<Client>): void {
 
 	test("at the deadline it goes on in the background, started once, nothing lost", async () => {
 		const { terminal, process, dir } = await begin();
+		await terminal({ command: "true" }); // the birth of the shell would count
 		const result = await terminal({ command: `mkfifo ${dir}/go; echo one | tee -a ${dir}/runs; read -r x <${dir}/go; echo two`, timeout: 1 });
 		expect(result).toMatchObject({
 			status: "running",
@@ -141,6 +142,7 @@ export function foregroundCases(begin: () => Promise<Client>): void {
 	test("on_timeout kill: 124, what was printed, and nobody left, whatever they ignore", async () => {
 		const { terminal, dir } = await begin();
 		const stubborn = `bash -c 'trap "" TERM; echo $$ >${dir}/pid; sleep 300 & echo $! >${dir}/child; while :; do wait; done'`;
+		await terminal({ command: "true" }); // the birth of the shell would count
 		const result = await terminal({ command: `echo before; ${stubborn}`, timeout: 1, on_timeout: "kill" });
 		expect(result).toMatchObject({ status: "timeout", exit_code: 124, error: null, output: expect.stringContaining("before\n") });
 		expect(result.note).toMatch(/killed/);

@@ -12,6 +12,7 @@ describe("a door that must answer in time", () => {
 	test("gets `running` from a command, a terminal, a wait, and none of them is touched", async () => {
 		const runtime = await testRuntime();
 		const call = { within: 200 };
+		await runtime.terminal({ command: "true" }); // the birth of the shell would count
 		const command = await runtime.terminal({ command: "echo a; sleep 300" }, call);
 		const terminal = await runtime.terminal({ command: "echo a; sleep 300", pty: true }, call);
 		const wait = await runtime.process({ action: "wait", session_id: command.session_id }, call);
@@ -23,6 +24,7 @@ describe("a door that must answer in time", () => {
 
 	test.each([false, true])("a kill that is due later still comes, at its own time (pty: %s)", async (pty) => {
 		const runtime = await testRuntime();
+		await runtime.terminal({ command: "true" });
 		const { session_id, note } = await runtime.terminal({ command: "sleep 300", timeout: 1, on_timeout: "kill", pty }, { within: 100 });
 		expect(note).toMatch(/killed 1 s after its start/);
 		expect(running(runtime, session_id)).toBe(true);
@@ -39,6 +41,7 @@ describe("a door that must answer in time", () => {
 
 	test("notices asked for in the foreground count once it has moved to the background", async () => {
 		const runtime = await testRuntime();
+		await runtime.terminal({ command: "true" });
 		const result = await runtime.terminal({ command: "sleep 300", notify_on_complete: true }, { within: 100 });
 		expect(result.note).not.toContain("no notices");
 	});
@@ -187,6 +190,7 @@ test("closing a runtime stops what it would have done later, and leaves the proc
 	const home = tempDir("home");
 	const keeper = await testRuntime({ home });
 	const runtime = await openRuntime({ home, warm: 0 });
+	await runtime.terminal({ command: "true" });
 	const { session_id } = await runtime.terminal({ command: "sleep 300", timeout: 1, on_timeout: "kill", pty: true }, { within: 50 });
 	await runtime.close();
 	const process = keeper.get(session_id as string);
@@ -221,6 +225,7 @@ test("a long list has all that run and the newest of the rest", async () => {
 
 test("the numbers can be set, and descriptions and notes follow", async () => {
 	const runtime = await testRuntime({ limits: { timeout: 1, maxTimeout: 2, maxWaitTimeout: 1, logLines: 3, outputChars: 300, cols: 40, rows: 5 } });
+	await runtime.terminal({ command: "true", timeout: 2 });
 	const late = await runtime.terminal({ command: "seq 1000; sleep 300" });
 	expect(late).toMatchObject({ status: "running", note: expect.stringContaining("after 1 s") });
 	expect(late.output.length).toBeLessThanOrEqual(300);
