@@ -136,6 +136,11 @@ export class Notices implements AsyncDisposable {
 		return left === 0 ? taken : taken.map((notice, index) => (index < taken.length - 1 ? notice : { ...notice, text: `${notice.text}\n${moreText(left)}` }));
 	}
 
+	/** What nobody has had yet, as far as somebody has looked; it stays. */
+	waiting(task: string): Notice[] {
+		return usingHome(() => this.#queue(task).waiting());
+	}
+
 	/** These could not be delivered: the next one to ask gets them. */
 	putBack(notices: readonly Notice[]): void {
 		for (const notice of notices) {

@@ -13,6 +13,7 @@ import { policy } from "./commands/policy.js";
 import { process as processCommand } from "./commands/process.js";
 import { prune } from "./commands/prune.js";
 import { ps } from "./commands/ps.js";
+import { record } from "./commands/record.js";
 import { run } from "./commands/run.js";
 import { keys, screen } from "./commands/screen.js";
 import { serve } from "./commands/serve.js";
@@ -35,6 +36,7 @@ const COMMANDS: readonly Command[] = [
 	screen,
 	keys,
 	attach,
+	record,
 	terminal,
 	processCommand,
 	policy,

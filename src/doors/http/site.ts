@@ -5,13 +5,18 @@ import type { Hono } from "hono";
 import { type WebSocket, WebSocketServer } from "ws";
 import * as z from "zod";
 import type { AgentRuntime } from "../../tools/index.js";
+import { Events } from "./events.js";
 import { CLOSE, MESSAGE_BYTES } from "./messages.js";
 import { openApi } from "./openapi.js";
 import { Refusal } from "./refusal.js";
 import { failed, install, type Route, route } from "./router.js";
 import { accessRoutes, mayLook } from "./routes/access.js";
 import type { ApiContext } from "./routes/context.js";
+import { eventRoutes } from "./routes/events.js";
+import { fileRoutes } from "./routes/files.js";
+import { outputRoutes } from "./routes/output.js";
 import { processRoutes } from "./routes/processes.js";
+import { systemRoutes } from "./routes/system.js";
 import { securityHeaders } from "./security.js";
 import type { Site, Where } from "./serve.js";
 import { serveStatic, WEB_DIR } from "./static.js";
@@ -33,6 +38,7 @@ export function createSite({ runtime, token, webDir = WEB_DIR }: SiteOptions): S
 	const tickets = new Tickets();
 	const viewers = new Viewers(runtime.home);
 	const views = new Views();
+	const events = new Events(runtime, views);
 	const sockets = new Map<TerminalSocket, TicketUse>();
 	const server = new WebSocketServer({ noServer: true, maxPayload: MESSAGE_BYTES, perMessageDeflate: false, clientTracking: false });
 
@@ -68,8 +74,15 @@ export function createSite({ runtime, token, webDir = WEB_DIR }: SiteOptions): S
 				for (const [terminal, { visitor }] of sockets)
 					if (visitor.scope === "viewer" && visitor.viewer === viewer) terminal.close(CLOSE.expired, "this link was withdrawn");
 			};
-			const api: ApiContext = { runtime, token, views, tickets, viewers, failures, cookieName, origin, withdrawn };
-			const routes: Route[] = [...accessRoutes(api), ...processRoutes(api)];
+			const api: ApiContext = { runtime, token, views, events, tickets, viewers, failures, cookieName, origin, withdrawn };
+			const routes: Route[] = [
+				...accessRoutes(api),
+				...processRoutes(api),
+				...outputRoutes(api),
+				...systemRoutes(api),
+				...fileRoutes(api),
+				...eventRoutes(api),
+			];
 			let document: object | undefined;
 			routes.push(
 				route({ method: "get", path: "/api/openapi.json", who: "viewer", summary: "This document", answer: z.looseObject({}) }, () => {
@@ -84,6 +97,7 @@ export function createSite({ runtime, token, webDir = WEB_DIR }: SiteOptions): S
 		},
 		upgrade,
 		close: () => {
+			events.close();
 			for (const terminal of sockets.keys()) terminal.close(CLOSE.leaving, "the server stops");
 		},
 	};

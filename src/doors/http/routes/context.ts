@@ -1,6 +1,7 @@
 /** What the routes of the API work with. */
 import type { Process } from "../../../process/process.js";
 import type { AgentRuntime } from "../../../tools/index.js";
+import type { Events } from "../events.js";
 import type { Failures } from "../guard.js";
 import type { Tickets } from "../tickets.js";
 import type { Viewers } from "../viewers.js";
@@ -10,6 +11,7 @@ export interface ApiContext {
 	readonly runtime: AgentRuntime;
 	readonly token: string;
 	readonly views: Views;
+	readonly events: Events;
 	readonly tickets: Tickets;
 	readonly viewers: Viewers;
 	readonly failures: Failures;

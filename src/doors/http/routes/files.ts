@@ -1,0 +1,92 @@
+/** Files of a task's place: browse, view, download, upload. */
+import fs from "node:fs";
+import path from "node:path";
+import { Readable } from "node:stream";
+import * as z from "zod";
+import { HoldfastError } from "../../../base/errors.js";
+import { linkOf } from "../../../base/proc.js";
+import { Files } from "../files.js";
+import { Refusal } from "../refusal.js";
+import { type Route, route } from "../router.js";
+import { filesQuerySchema, filesSchema, uploadedSchema } from "../schemas.js";
+import type { ApiContext } from "./context.js";
+import { DOWNLOAD } from "./output.js";
+
+type Where = z.infer<typeof filesQuerySchema>;
+const uploadQuery = filesQuerySchema.extend({ replace: z.enum(["true", "false"]).optional() });
+
+export function fileRoutes(api: ApiContext): Route[] {
+	const files = new Files(api.runtime.home.root);
+	return [
+		route(
+			{ method: "get", path: "/api/files", who: "owner", summary: "A directory, or what a file is", query: filesQuerySchema, answer: filesSchema },
+			({ query }) => files.view(files.resolve(baseOf(api, query), query.path)),
+		),
+		route(
+			{
+				method: "get",
+				path: "/api/files/content",
+				who: "owner",
+				summary: "A file, as a download",
+				query: filesQuerySchema,
+				answer: "application/octet-stream",
+			},
+			({ context, query }) => {
+				const file = files.resolve(baseOf(api, query), query.path);
+				const { fd, size } = files.open(file);
+				const range = rangeOf(context.req.header("range"), size);
+				if (range === "unsatisfiable") {
+					fs.closeSync(fd);
+					throw new Refusal(416, "INVALID", `the file has ${size} bytes`);
+				}
+				const { start, end } = range ?? { start: 0, end: size - 1 };
+				const stream = size === 0 ? emptyOf(fd) : Readable.toWeb(fs.createReadStream("", { fd, start, end }));
+				return context.body(stream as ReadableStream<Uint8Array>, range ? 206 : 200, {
+					...DOWNLOAD,
+					"Content-Disposition": `attachment; filename*=UTF-8''${encodeURIComponent(path.basename(file)).replaceAll(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16)}`)}`,
+					"Content-Length": String(end - start + 1),
+					"Accept-Ranges": "bytes",
+					...(range ? { "Content-Range": `bytes ${start}-${end}/${size}` } : {}),
+				});
+			},
+		),
+		route(
+			{
+				method: "put",
+				path: "/api/files/content",
+				who: "owner",
+				summary: "The body becomes the file, whole or not at all",
+				query: uploadQuery,
+				raw: "application/octet-stream",
+				answer: uploadedSchema,
+				status: 201,
+			},
+			({ context, query }) => {
+				if (query.path === undefined) throw new HoldfastError("INVALID", "say which file: path=…");
+				return files.write(baseOf(api, query), query.path, (context.req.raw.body ?? []) as AsyncIterable<Uint8Array>, query.replace === "true");
+			},
+		),
+	];
+}
+
+/** Where relative paths start: the directory of the process, or of the task's shell, or ours. */
+function baseOf(api: ApiContext, { session_id, task }: Where): string {
+	if (session_id !== undefined) return api.runtime.get(session_id).spec.cwd;
+	if (task === undefined) return process.cwd();
+	const shell = api.runtime.list({ task, shells: true, ended: false }).find(({ spec }) => spec.kind === "shell");
+	const cwd = shell?.pid && linkOf(`/proc/${shell.pid}/cwd`);
+	return cwd || api.runtime.list({ task })[0]?.spec.cwd || process.cwd();
+}
+
+function emptyOf(fd: number): null {
+	fs.closeSync(fd);
+	return null;
+}
+
+function rangeOf(header: string | undefined, size: number): { start: number; end: number } | "unsatisfiable" | undefined {
+	const match = /^bytes=(\d*)-(\d*)$/.exec(header ?? "");
+	if (!match || (match[1] === "" && match[2] === "")) return undefined;
+	const start = match[1] === "" ? Math.max(0, size - Number(match[2])) : Number(match[1]);
+	const end = match[1] === "" || match[2] === "" ? size - 1 : Math.min(Number(match[2]), size - 1);
+	return start > end || start >= size ? "unsatisfiable" : { start, end };
+}

@@ -1,0 +1,106 @@
+/** The rest of what the command line can do: tasks, notices, the tools of an agent, policy, doctor, prune. */
+import * as z from "zod";
+import { HoldfastError } from "../../../base/errors.js";
+import { statIfThere } from "../../../base/files.js";
+import { linkOf } from "../../../base/proc.js";
+import { diagnose } from "../../../process/doctor.js";
+import type { Call } from "../../../tools/index.js";
+import { toolsWith } from "../../../tools/index.js";
+import { type Route, route } from "../router.js";
+import { doctorSchema, noticesSchema, policyCheckSchema, prunedSchema, pruneSchema, type TaskList, tasksSchema, verdictSchema } from "../schemas.js";
+import type { ApiContext } from "./context.js";
+
+const taskQuery = z.strictObject({ task: z.string().min(1).max(1_000).optional() });
+
+export const systemRoutes = (api: ApiContext): Route[] => [...ofTasks(api), ...tools(api), ...housekeeping(api)];
+
+const ofTasks = (api: ApiContext): Route[] => [
+	route({ method: "get", path: "/api/tasks", who: "owner", summary: "Whose processes there are", answer: tasksSchema }, async () => {
+		const found = new Map<string, TaskList["tasks"][number]>();
+		for (const process of api.runtime.list({ task: null, shells: true })) {
+			const item = await api.views.item(process);
+			const task = found.get(item.task) ?? { task: item.task, running: 0, waiting: 0, ended: 0, started_at: item.started_at, cwd: null };
+			found.set(item.task, task);
+			if (item.started_at < task.started_at) task.started_at = item.started_at;
+			if (item.kind === "shell") {
+				if (item.status === "running") task.cwd ??= directoryOf(item.pid);
+			} else if (item.status === "awaiting_input") {
+				task.waiting++;
+				task.running++;
+			} else if (item.status === "running") task.running++;
+			else task.ended++;
+		}
+		return { tasks: [...found.values()].sort((a, b) => (a.started_at < b.started_at ? 1 : -1)) };
+	}),
+	route(
+		{
+			method: "get",
+			path: "/api/notices",
+			who: "owner",
+			summary: "Notices that wait for a task's agent; a look takes none away",
+			query: taskQuery,
+			answer: noticesSchema,
+		},
+		({ query }) => {
+			const tasks = query.task === undefined ? [...new Set(api.runtime.list({ task: null }).map(({ spec }) => spec.task))] : [query.task];
+			return { notices: tasks.flatMap((task) => api.runtime.notices.waiting(task)) };
+		},
+	),
+];
+
+/** As an agent calls them. A request that is broken off cancels nothing, as in MCP: what was started goes on. */
+const tools = (api: ApiContext): Route[] =>
+	toolsWith(api.runtime.limits).map((tool) =>
+		route(
+			{
+				method: "post",
+				path: `/api/tools/${tool.name}`,
+				who: "owner",
+				summary: `The tool ${tool.name}; what is wrong with the arguments is said in the result`,
+				query: taskQuery,
+				body: tool.input.loose(),
+				unchecked: true,
+				answer: tool.output,
+			},
+			({ context, query, body }) => {
+				const call: Call = { gone: () => context.req.raw.signal.aborted, ...(query.task === undefined ? {} : { task: query.task }) };
+				return tool.run(api.runtime, body, call);
+			},
+		),
+	);
+
+const housekeeping = (api: ApiContext): Route[] => [
+	route(
+		{
+			method: "post",
+			path: "/api/policy/check",
+			who: "owner",
+			summary: "What the rules would decide about a command",
+			body: policyCheckSchema,
+			answer: verdictSchema,
+		},
+		async ({ body }) => {
+			const { command, cwd = process.cwd(), place, task } = body;
+			if (!statIfThere(cwd)?.isDirectory()) throw new HoldfastError("NO_DIRECTORY", `there is no directory ${cwd}`);
+			const { decide, loadRules } = await import("../../../policy/index.js");
+			const rules = await loadRules(cwd);
+			const verdict = decide(command, { cwd, rules, ...(place === undefined ? {} : { place }), ...(task === undefined ? {} : { task }) });
+			return { ...verdict, notes: rules.notes };
+		},
+	),
+	route({ method: "get", path: "/api/doctor", who: "owner", summary: "What this box can do, and what crashes have left", answer: doctorSchema }, () =>
+		diagnose(api.runtime),
+	),
+	route({ method: "post", path: "/api/prune", who: "owner", summary: "Forget what ended long ago", body: pruneSchema, answer: prunedSchema }, ({ body }) => {
+		const { removed, bytes, kept } = api.runtime.prune({
+			...(body.older_than_seconds === undefined ? {} : { olderThanMs: body.older_than_seconds * 1000 }),
+			...(body.quota_bytes === undefined ? {} : { quotaBytes: body.quota_bytes }),
+			dryRun: body.dry_run ?? false,
+		});
+		return { removed, bytes, kept, dry_run: body.dry_run ?? false };
+	}),
+];
+
+function directoryOf(pid: number | null): string | null {
+	return (pid !== null && linkOf(`/proc/${pid}/cwd`)) || null;
+}

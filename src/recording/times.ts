@@ -1,0 +1,34 @@
+/** The file `times` of a terminal: how much was printed when, and which sizes it had. docs/keeper.md has its lines. */
+import fs from "node:fs";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import { errno } from "../base/errors.js";
+
+export type Moment =
+	| { readonly kind: "output"; readonly microseconds: number; readonly bytes: number }
+	| { readonly kind: "size"; readonly offset: number; readonly cols: number; readonly rows: number };
+
+const OUTPUT = /^(\d+) (\d+)$/;
+const SIZE = /^size (\d+) (\d+) (\d+)$/;
+
+export async function* readTimes(dir: string): AsyncGenerator<Moment, void> {
+	let handle: fs.promises.FileHandle;
+	try {
+		handle = await fs.promises.open(path.join(dir, "times"));
+	} catch (error) {
+		if (errno(error) === "ENOENT") return; // nothing has been printed yet
+		throw error;
+	}
+	const lines = createInterface({ input: handle.createReadStream({ encoding: "latin1" }), crlfDelay: Number.POSITIVE_INFINITY });
+	try {
+		for await (const line of lines) {
+			const output = OUTPUT.exec(line);
+			const size = output ? null : SIZE.exec(line);
+			if (output) yield { kind: "output", microseconds: Number(output[1]), bytes: Number(output[2]) };
+			else if (size) yield { kind: "size", offset: Number(size[1]), cols: Number(size[2]), rows: Number(size[3]) };
+		}
+	} finally {
+		lines.close();
+		await handle.close().catch(() => {}); // the stream has done so
+	}
+}
