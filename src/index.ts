@@ -1,3 +1,5 @@
+export type { Approval, Approver, Choice, Reply } from "./approvals/index.js";
+export type { AuditEvent } from "./audit/index.js";
 export { type ErrorCode, HoldfastError } from "./base/errors.js";
 export type { Notice } from "./notices/index.js";
 export type { KillResult } from "./process/kill.js";

@@ -6,7 +6,17 @@ import { HoldfastError } from "./errors.js";
 import { readIfThere } from "./files.js";
 
 /** Each section is defined here, so that this file shows all there is to set; the room it is about uses it. docs/config.md explains them. */
-const configSchema = z.strictObject({});
+const configSchema = z.strictObject({
+	/** What happens to a command that a rule wants a person to be asked about. */
+	approvals: z
+		.strictObject({
+			/** Seconds until silence is taken for a no. */
+			expires: z.number().int().min(1).max(86_400).default(300),
+			/** When nobody is there to answer. */
+			unattended: z.enum(["deny", "allow-listed", "pending"]).default("pending"),
+		})
+		.prefault({}),
+});
 
 export type Config = z.infer<typeof configSchema>;
 
@@ -16,10 +26,11 @@ export function configDir(env: NodeJS.ProcessEnv = process.env): string {
 	return path.join(base, "holdfast");
 }
 
+export const configFile = (env: NodeJS.ProcessEnv = process.env): string => path.join(configDir(env), "config.json");
+
 /** What is not set has its default; a file that cannot be used is an error that says why, never the defaults in silence. */
 export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
-	const file = path.join(configDir(env), "config.json");
-	return readJson(file, configSchema) ?? configSchema.parse({});
+	return readJson(configFile(env), configSchema) ?? configSchema.parse({});
 }
 
 /** A file of a person's own, checked; null when there is none. */

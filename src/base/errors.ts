@@ -25,6 +25,7 @@ export type ErrorCode =
 	| "FORBIDDEN" // not for whoever asks
 	| "NOT_HERE" // it belongs to another host, boot or pid namespace
 	| "CONFIG" // another program's configuration cannot be read or changed
+	| "ANSWERED" // somebody was faster, or its time was up
 	| "ABORTED"
 	| "UNSUPPORTED"
 	| "INTERNAL";

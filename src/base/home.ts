@@ -12,6 +12,8 @@ export interface Home {
 	readonly ended: string; // ended/HOUR/MS.ID.TASK.BYTES: one for every ended one
 	readonly blank: string; // blank/ID: one for every prepared directory nobody uses yet
 	readonly notices: string; // notices/TASK: what a task is to be told, and about which processes
+	readonly approvals: string; // what waits for a person's answer, and what was answered
+	readonly audit: string; // audit/TASK.jsonl: what was asked, decided, run, and how it ended
 }
 
 export function defaultHome(env: NodeJS.ProcessEnv = process.env): string {
@@ -29,10 +31,12 @@ export function openHome(root: string = defaultHome()): Home {
 		ended: path.join(root, "ended"),
 		blank: path.join(root, "blank"),
 		notices: path.join(root, "notices"),
+		approvals: path.join(root, "approvals"),
+		audit: path.join(root, "audit"),
 	};
 	try {
 		ensureDir(root);
-		for (const dir of [home.live, home.ended, home.blank, home.notices]) ensureDir(dir);
+		for (const dir of [home.live, home.ended, home.blank, home.notices, home.approvals, home.audit]) ensureDir(dir);
 		for (const shelf of "0123456789abcdef") ensureDir(path.join(home.procs, shelf));
 		const { mode, uid } = fs.statSync(root);
 		if (uid !== process.getuid?.()) throw new HoldfastError("HOME", `${root} belongs to another user; choose another home with HOLDFAST_HOME`);

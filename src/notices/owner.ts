@@ -10,6 +10,7 @@ import { HoldfastError } from "../base/errors.js";
 import { ensureDir, readIfThere, writeWhole } from "../base/files.js";
 import { Lease } from "../base/lease.js";
 import { watchDirectory } from "../base/watch.js";
+import { here } from "../base/who.js";
 import { procDir } from "../keeper/layout.js";
 import type { Process } from "../process/process.js";
 import type { Runtime } from "../process/runtime.js";
@@ -19,7 +20,6 @@ import { admit, FLOOD_PAUSE_MS, type FloodState, floodIsOver, floodSchema, NO_FL
 import type { News } from "./notice.js";
 import type { Queue } from "./queue.js";
 import { type Desk, Watched } from "./watched.js";
-import { here } from "./who.js";
 import { flood, floodOver } from "./words.js";
 
 const STAND_BY_MS = 5_000; // nobody says so when the program that has the lease is killed

@@ -8,11 +8,11 @@ import { errno } from "../base/errors.js";
 import { namesIn, readIfThere, unlinkIfThere, writeWhole } from "../base/files.js";
 import type { Home } from "../base/home.js";
 import { taskKey } from "../base/ids.js";
+import { isGone, me } from "../base/who.js";
 import { procDir } from "../keeper/layout.js";
 import { parseOrPutAside } from "./armed.js";
 import { type News, type Notice, noticeSchema } from "./notice.js";
 import { isHeld, isTold } from "./told.js";
-import { isGone, me } from "./who.js";
 
 export const QUEUED_AT_MOST = 100;
 const QUEUED = /^notice\.([\w-]+)$/;

@@ -4,9 +4,9 @@ import path from "node:path";
 import { namesIn, statIfThere, unlinkIfThere } from "../base/files.js";
 import type { Home } from "../base/home.js";
 import { Lease } from "../base/lease.js";
+import { here } from "../base/who.js";
 import { procDir } from "../keeper/layout.js";
 import { DAY_MS, LIMITS } from "../process/runtime.js";
-import { here } from "./who.js";
 
 /** Only directories in which nothing has happened for a day are looked into. */
 export function sweep(home: Home, now: number): void {

@@ -182,9 +182,16 @@ const READERS = new Set([
 	"du",
 ]);
 
+/** In Holdfast's home: what a person has answered, and what happened. */
+const OWN_RECORDS = ["approvals", "audit"];
+
 function editsPolicy(command: Found, world: World): boolean {
 	const isPolicy = (place: string) =>
-		isWithin(place, world.config) || /\/\.holdfast\/policy\.json$/.test(place) || /\/\.holdfast$/.test(place) || /\/\.config\/holdfast(?:\/|$)/.test(place);
+		isWithin(place, world.config) ||
+		OWN_RECORDS.some((name) => isWithin(place, path.join(world.state, name))) ||
+		/\/\.holdfast\/policy\.json$/.test(place) ||
+		/\/\.holdfast$/.test(place) ||
+		/\/\.config\/holdfast(?:\/|$)/.test(place);
 	const isToken = (place: string) => isWithin(place, world.state) && /token|secret|\.key$/.test(path.basename(place));
 	const places = (list: readonly Word[]) => list.flatMap((one) => placesOf(one, command, world)).filter((place) => place !== null);
 	if (places(command.writes).some((place) => isPolicy(place) || isToken(place))) return true;

@@ -30,6 +30,8 @@ export interface DecideOptions {
 	readonly rules?: Rules;
 	/** Says where the home, Holdfast's own and the configuration are (default: this program's). */
 	readonly env?: NodeJS.ProcessEnv;
+	/** Counts how many files were looked at: if any, the same command may be decided otherwise next time. */
+	readonly looked?: { at: number };
 }
 
 /** A piece of the command: from byte `start` to before byte `end` of its UTF-8. */
@@ -59,7 +61,7 @@ const STRICTNESS: Readonly<Record<Decision, number>> = { allow: 0, ask: 1, deny:
 
 /** `loadParser()` comes first; then this is synchronous, runs nothing and changes nothing. */
 export function decide(command: string, options: DecideOptions): Verdict {
-	const circumstances = circumstancesOf(options);
+	const circumstances = circumstancesOf(command, options);
 	const rules = options.rules ?? DEFAULT_RULES;
 	const parts: Part[] = [];
 	for (const { text, offsets, pretended } of readings(command)) {
@@ -86,20 +88,25 @@ export function decide(command: string, options: DecideOptions): Verdict {
 
 /** Whether any command in the text is one the rule is about: how its examples are checked. */
 export function concerns(rule: Rule, command: string, options: DecideOptions): boolean {
-	const { place: _place, task: _task, ...match } = rule.match; // an example says what is run, not where or for whom
-	const circumstances = circumstancesOf(options);
+	const { place: _place, task: _task, cwd: _cwd, ...match } = rule.match; // an example says what is run, not where or for whom
+	if (match.text && Object.keys(match).length === 1) return match.text.includes(command);
+	const circumstances = circumstancesOf(command, options);
 	return readings(command).some(({ text }) => understand(text, circumstances.world).some((found) => matches({ match }, found, circumstances)));
 }
 
 function ruleFor(found: Found, { own, defaults }: Rules, circumstances: Circumstances): Rule | null {
 	const first = (rules: readonly Rule[]) => rules.find((rule) => matches(rule, found, circumstances));
 	// In a sandbox the sandbox is the boundary: only the floor and the person's own rules are left.
-	return first(FLOOR) ?? first(own) ?? (isSandbox(circumstances.place) ? null : (first(defaults) ?? null));
+	const rule = first(FLOOR) ?? first(own) ?? (isSandbox(circumstances.place) ? null : (first(defaults) ?? null));
+	return rule?.decision === "ask" ? (first(own.filter(isAnswer)) ?? rule) : rule;
 }
+
+/** A rule that allows one whole text is an answer given beforehand: it stands for a question, wherever in the file it is, and never against a `deny`. */
+const isAnswer = ({ decision, match }: Rule): boolean => decision === "allow" && match.text !== undefined;
 
 export const isSandbox = (place: string): boolean => /(?:^|\+)sandbox$/.test(place);
 
-function circumstancesOf({ cwd, place = "local", task = "default", env = process.env }: DecideOptions): Circumstances {
+function circumstancesOf(text: string, { cwd, place = "local", task = "default", env = process.env, looked = { at: 0 } }: DecideOptions): Circumstances {
 	const local = place === "local" || place.startsWith("local+");
 	const world: World = {
 		cwd: real(path.resolve(cwd)),
@@ -107,8 +114,9 @@ function circumstancesOf({ cwd, place = "local", task = "default", env = process
 		state: real(defaultHome(env)),
 		config: real(configDir(env)),
 		local,
+		looked,
 	};
-	return { world, place, task };
+	return { world, place, task, text };
 }
 
 /** Paths of commands are looked up through links, so these are too. */

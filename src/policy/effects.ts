@@ -77,4 +77,8 @@ export function effects(command: Found, scope: Scope): void {
 export const below = (cwd: string | null, dir: string): string | null =>
 	dir.includes(UNKNOWN) ? null : path.isAbsolute(dir) ? path.normalize(dir) : cwd === null ? null : path.join(cwd, dir);
 
-export const missing = (dir: string | null, scope: Scope): boolean => dir !== null && scope.world.local && !fs.existsSync(dir);
+export function missing(dir: string | null, { world }: Scope): boolean {
+	if (dir === null || !world.local) return false;
+	world.looked.at++;
+	return !fs.existsSync(dir);
+}

@@ -13,9 +13,14 @@ import { loadParser } from "./tree.js";
 /** The rules for work in a directory: of the project (the nearest `.holdfast/policy.json` at or above it), then the person's own, then the default set. */
 export async function loadRules(cwd: string, env: NodeJS.ProcessEnv = process.env): Promise<Rules> {
 	await loadParser();
-	const person = readRules(path.join(configDir(env), "policy.json"), { cwd, env });
+	return readRules(cwd, env);
+}
+
+/** The same once the parser is there. */
+export function readRules(cwd: string, env: NodeJS.ProcessEnv = process.env): Rules {
+	const person = readFile(personFile(env), { cwd, env });
 	const project = projectFile(cwd);
-	const above = project && readRules(project, { cwd, env });
+	const above = project && readFile(project, { cwd, env });
 	const notes: string[] = [];
 	const own = [...(person?.rules ?? [])];
 	if (project && above) {
@@ -23,8 +28,7 @@ export async function loadRules(cwd: string, env: NodeJS.ProcessEnv = process.en
 		const trusted = person?.trust?.some((dir) => isWithin(root, path.resolve(dir.replace(/^~(?=\/|$)/, env.HOME || os.homedir())))) === true;
 		const used = above.rules.filter(({ decision }) => trusted || decision !== "allow");
 		// Who can write to a project can write this file: it comes with a clone.
-		if (used.length < above.rules.length)
-			notes.push(`${project} allows things, which counts only for projects under "trust" in ${path.join(configDir(env), "policy.json")}`);
+		if (used.length < above.rules.length) notes.push(`${project} allows things, which counts only for projects under "trust" in ${personFile(env)}`);
 		own.unshift(...used);
 	}
 	const changed = person?.defaults ?? {};
@@ -32,22 +36,30 @@ export async function loadRules(cwd: string, env: NodeJS.ProcessEnv = process.en
 	return { own, defaults, notes };
 }
 
-function projectFile(cwd: string): string | null {
+const projectFile = (cwd: string): string | null => projectFiles(cwd).find((file) => readIfThere(file) !== undefined) ?? null;
+
+/** Where a project's file may be, the nearest first. */
+function projectFiles(cwd: string): string[] {
+	const files: string[] = [];
 	for (let dir = path.resolve(cwd); ; dir = path.dirname(dir)) {
-		const file = path.join(dir, ".holdfast", "policy.json");
-		if (readIfThere(file) !== undefined) return file;
-		if (dir === path.dirname(dir)) return null;
+		files.push(path.join(dir, ".holdfast", "policy.json"));
+		if (dir === path.dirname(dir)) return files;
 	}
 }
 
-function readRules(file: string, where: DecideOptions): RuleFile | null {
+/** Every file that the rules for a directory may come from, whether it is there or not. */
+export const ruleFiles = (cwd: string, env: NodeJS.ProcessEnv = process.env): string[] => [personFile(env), ...projectFiles(cwd)];
+
+export const personFile = (env: NodeJS.ProcessEnv = process.env): string => path.join(configDir(env), "policy.json");
+
+function readFile(file: string, where: DecideOptions): RuleFile | null {
 	const read = readJson(file, RuleFile);
-	if (read) check(file, read, where);
+	if (read) checkRules(file, read, where);
 	return read;
 }
 
 /** A file of rules tests itself: an example that does not do what it says makes the file unusable. */
-function check(file: string, { rules, defaults }: RuleFile, where: DecideOptions): void {
+export function checkRules(file: string, { rules, defaults }: RuleFile, where: DecideOptions): void {
 	const wrong = (what: string): never => {
 		throw new HoldfastError("CONFIG", `${file} cannot be used: ${what}`);
 	};

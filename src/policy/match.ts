@@ -12,14 +12,18 @@ export interface Circumstances {
 	readonly world: World;
 	readonly place: string;
 	readonly task: string;
+	/** The whole command that this is part of. */
+	readonly text: string;
 }
 
-export function matches({ match }: Pick<Rule, "match">, command: Found, { world, place, task }: Circumstances): boolean {
+export function matches({ match }: Pick<Rule, "match">, command: Found, { world, place, task, text }: Circumstances): boolean {
 	const any = (globs: readonly string[] | undefined, values: readonly string[]): boolean =>
 		!globs || globs.some((glob) => values.some((value) => globMatches(glob, value)));
 	return (
 		any(match.place, [place]) &&
 		any(match.task, [task]) &&
+		any(match.cwd, [world.cwd]) &&
+		(!match.text || match.text.includes(text)) &&
 		any(match.program, command.names) &&
 		(!match.subcommand || match.subcommand.some((wanted) => hasSubcommand(command, wanted))) &&
 		(!match.flags || match.flags.every((flag) => hasFlag(command, flag))) &&

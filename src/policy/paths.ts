@@ -31,6 +31,7 @@ function real(file: string, world: World): string {
 	looked.set(world, known);
 	let result = known.get(file);
 	if (result === undefined) {
+		world.looked.at++;
 		result = (isKnown(file) ? realpath(file) : undefined) ?? (file === "/" ? file : path.join(real(path.dirname(file), world), path.basename(file)));
 		known.set(file, result);
 	}

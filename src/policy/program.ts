@@ -15,13 +15,14 @@ export function namesOf(program: Word, scope: Scope): string[] {
 			if (file === null) continue;
 			const copied = scope.copies.get(file);
 			if (copied !== undefined) names.push(copied);
-			else if (scope.world.local) names.push(...linked(file));
+			else if (scope.world.local) names.push(...linked(file, scope));
 		}
 	}
 	return [...new Set(names)];
 }
 
-function linked(file: string): string[] {
+function linked(file: string, { world }: Scope): string[] {
+	world.looked.at++;
 	try {
 		const real = path.basename(fs.realpathSync(file));
 		return /^(busybox|toybox|coreutils)/.test(real) ? [] : [real]; // one file for many programs: the name it is called by says which

@@ -11,6 +11,8 @@ export interface World {
 	readonly config: string;
 	/** Whether paths can be looked up on this machine. */
 	readonly local: boolean;
+	/** How many files have been looked at. */
+	readonly looked: { at: number };
 }
 
 export class Scope {

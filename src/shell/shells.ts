@@ -18,6 +18,8 @@ export interface RunOptions {
 	readonly onTimeout: "background" | "kill";
 	/** Kills the command's tree and keeps the shell. */
 	readonly signal?: AbortSignal;
+	/** Asked when everything is ready, with where it would run and the id it would have: if it throws, nothing runs. */
+	permit?(cwd: string, id: string): void;
 }
 
 export interface RunResult {

@@ -119,6 +119,7 @@ export class TaskShell {
 		}
 		const workdir = options.workdir === undefined ? undefined : path.resolve(bash.cwd, options.workdir);
 		if (workdir !== undefined) checkWorkdir(workdir);
+		options.permit?.(workdir ?? bash.cwd, slot.id);
 		return runCommand(bash, slot, { ...options, ...(workdir === undefined ? {} : { workdir }), starter: this.#runtime.self });
 	}
 

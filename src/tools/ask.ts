@@ -1,6 +1,7 @@
 /** One call of a tool: who asks, by when it must be answered, and how whatever happens becomes a result. */
 import { fromSystem, HoldfastError } from "../base/errors.js";
 import type { Call } from "./call.js";
+import { Refused } from "./refused.js";
 import type { ToolResult } from "./result.js";
 import type { AgentRuntime } from "./runtime.js";
 
@@ -11,6 +12,8 @@ export interface Ask {
 	readonly signal: AbortSignal | undefined;
 	/** What the model should know besides; one sentence each. */
 	readonly notes: string[];
+	/** When the call came, on the clock of `performance`. */
+	readonly since: number;
 }
 
 const PROGRESS_MS = 2_000;
@@ -18,11 +21,12 @@ const PROGRESS_MS = 2_000;
 /** Never rejects: a failure is a result like any other. What is new for the task comes with it. */
 export async function answer<T extends ToolResult>(runtime: AgentRuntime, call: Call, act: (ask: Ask) => Promise<T>): Promise<T> {
 	const notes: string[] = [];
+	const since = performance.now();
 	let result: T;
 	try {
-		result = await act({ runtime, task: taskOf(runtime, call), call, signal: call.signal, notes });
+		result = await act({ runtime, task: taskOf(runtime, call), call, signal: call.signal, notes, since });
 	} catch (error) {
-		result = failure(error) as T;
+		result = (error instanceof Refused ? error.result : failure(error)) as T;
 	}
 	const notices = await takeNotices(runtime, call, notes);
 	const note = [result.note, ...notes].filter(Boolean).join("\n");
@@ -87,6 +91,12 @@ export function deadlineOf(asked: number | undefined, limit: { default: number; 
 		at: performance.now() + ms,
 		...(asked !== undefined && asked > limit.most ? { timeout_note: `timeout ${asked} is above the limit; ${limit.most} s were used instead.` } : {}),
 	};
+}
+
+/** After a person was asked: the command has all of its time still, the call only what is left of its own. */
+export function remaining(ask: Ask, { wantedMs, ...deadline }: Deadline): Deadline {
+	const ms = Math.min(wantedMs, Math.max(1, (ask.call.within ?? Number.POSITIVE_INFINITY) - (performance.now() - ask.since)));
+	return { ...deadline, wantedMs, ms, at: performance.now() + ms };
 }
 
 /** Tell the door now and then that the call is still going on. */

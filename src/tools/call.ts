@@ -1,3 +1,5 @@
+import type { Approver } from "../approvals/index.js";
+
 /** What a door says of a call besides the model's arguments. */
 export interface Call {
 	/** Whose call it is. Default: the runtime's task. */
@@ -10,4 +12,10 @@ export interface Call {
 	readonly progress?: (message: string) => void;
 	/** Nobody will get the answer: then it takes no notices with it, and a command that has ended stays readable by its id. */
 	readonly gone?: () => boolean;
+	/** Which door it is, for the audit. Default: library. */
+	readonly door?: string;
+	/** Asks the person at this door whether a command may run. Without it, whoever shows approvals elsewhere is waited for. */
+	readonly approver?: Approver;
+	/** The door asks its person once it has a result `pending_approval`, and makes the call again. */
+	readonly asksLater?: boolean;
 }

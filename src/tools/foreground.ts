@@ -1,11 +1,12 @@
 /** A command in the task's shell. */
 import { readStatus } from "../process/status.js";
 import type { RunResult } from "../shell/index.js";
-import { type Ask, type Deadline, leftOf, reporting, secondsOf } from "./ask.js";
+import { type Ask, type Deadline, leftOf, remaining, reporting, secondsOf } from "./ask.js";
 import { hintsFor } from "./hints/index.js";
 import type { TerminalArgs } from "./input.js";
 import { stillRunning, timeoutNote } from "./interactive.js";
 import { type Output, readOutput } from "./output.js";
+import { Passage } from "./passage.js";
 import type { TerminalResult } from "./result.js";
 import { armLate, type IntervalNote, wishesOf } from "./start.js";
 import { leftNote } from "./state.js";
@@ -20,18 +21,26 @@ export interface ForegroundOptions {
 
 export async function runInShell(ask: Ask, args: TerminalArgs & { command: string }, options: ForegroundOptions): Promise<TerminalResult> {
 	const { runtime, task, signal } = ask;
-	const { deadline, maxChars, onTimeout } = options;
-	const late = deadline.ms < deadline.wantedMs ? "background" : onTimeout; // a kill that is due after the answer comes after it
-	const run = await reporting(ask.call, "it runs", () =>
-		runtime.shells.run({
-			task,
-			command: args.command,
-			timeoutMs: leftOf(deadline),
-			onTimeout: late,
-			...(args.workdir === undefined ? {} : { workdir: args.workdir }),
-			...(signal ? { signal } : {}),
-		}),
-	);
+	const { maxChars, onTimeout } = options;
+	let { deadline } = options;
+	const passage = await Passage.of(ask, args.command);
+	const run = await passage.through(() => {
+		if (passage.asked) deadline = remaining(ask, deadline);
+		return reporting(ask.call, "it runs", () =>
+			runtime.shells.run({
+				task,
+				command: args.command,
+				timeoutMs: leftOf(deadline),
+				onTimeout: deadline.ms < deadline.wantedMs ? "background" : onTimeout, // a kill that is due after the answer comes after it
+				...(args.workdir === undefined ? {} : { workdir: args.workdir }),
+				...(signal ? { signal } : {}),
+				permit: (cwd, id) => {
+					passage.check(cwd);
+					passage.begin(cwd, id);
+				},
+			}),
+		);
+	});
 	let keep = false;
 	try {
 		const output = run.silent
@@ -51,6 +60,7 @@ export async function runInShell(ask: Ask, args: TerminalArgs & { command: strin
 			...(output.truncated === undefined ? {} : { truncated: output.truncated }),
 			...timeoutNote(deadline),
 		};
+		passage.ended({ ...result, ...(run.end === "running" ? { status: "running" } : {}) });
 		ask.notes.push(...run.notes);
 		if (output.offset > 0) ask.notes.push(`Only the newest part of the output was kept: it is there from byte ${output.offset} on.`);
 		if (run.end === "timeout") ask.notes.push(`It was killed with everything it had started: not finished after ${secondsOf(deadline.ms)}.`);

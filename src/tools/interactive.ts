@@ -3,7 +3,7 @@ import { HoldfastError } from "../base/errors.js";
 import type { Process } from "../process/process.js";
 import { isOver } from "../process/status.js";
 import type { UntilWaitingResult } from "../screen/index.js";
-import { type Ask, type Deadline, leftOf, reporting, secondsOf } from "./ask.js";
+import { type Ask, type Deadline, leftOf, remaining, reporting, secondsOf } from "./ask.js";
 import { rememberAwaited } from "./awaited.js";
 import type { TerminalArgs } from "./input.js";
 import { readOutput } from "./output.js";
@@ -29,8 +29,9 @@ export async function runOnTerminal(
 	options: Omit<SettleOptions, "from" | "onAbort">,
 ): Promise<TerminalResult> {
 	const began = performance.now();
-	const { process, context } = await startBeside(ask, args, { deadline: options.deadline.at });
-	const { uptime_seconds: _, ...settled } = await settle(ask, process, { ...options, from: 0, onAbort: "kill" });
+	const { process, context, asked } = await startBeside(ask, args, { deadline: options.deadline.at });
+	const deadline = asked ? remaining(ask, options.deadline) : options.deadline;
+	const { uptime_seconds: _, ...settled } = await settle(ask, process, { ...options, deadline, from: 0, onAbort: "kill" });
 	const interval = settled.status === "running" ? armLate(ask, process, args) : {};
 	ask.notes.push("On a terminal it is a process of its own: directory, variables and the like that it changes do not come back to your shell.");
 	return { ...settled, ...interval, cwd: context.shellCwd, duration_ms: Math.round(performance.now() - began) };

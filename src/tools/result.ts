@@ -49,6 +49,14 @@ export const terminalOutput = z.object({
 	output: z.string().describe("stdout and stderr in the order written."),
 	exit_code: z.number().int().nullable().describe("null while it runs, and when nobody saw it end."),
 	...common,
+	outcome: z
+		.enum(["denied", "expired", "refused_by_rule", "unattended"])
+		.optional()
+		.describe("blocked: a person said no; nobody answered in time; a rule forbids it; nobody is there to ask."),
+	approval_id: z.string().optional().describe("The question to a person about this command."),
+	rule: z.string().optional().describe("The rule that decided about it."),
+	reason: z.string().optional(),
+	part: z.object({ start: z.number().int(), end: z.number().int(), text: z.string() }).optional().describe("What in the command that is about, in bytes."),
 	cwd: z.string().optional().describe("The shell's directory now."),
 	duration_ms: z.number().int().optional(),
 	pty_note: z.string().optional(),

@@ -1,10 +1,13 @@
 /** A runtime with the two tools of an agent. Shells and notices exist once they are needed: without them it costs what a plain one does. */
+import { Approvals } from "../approvals/index.js";
+import { Audit } from "../audit/index.js";
 import type { Home } from "../base/home.js";
 import { Notices } from "../notices/index.js";
 import type { Process } from "../process/process.js";
 import { prepareRuntime, Runtime, type RuntimeOptions } from "../process/runtime.js";
 import { Shells } from "../shell/index.js";
 import type { Call } from "./call.js";
+import { Gate } from "./gate.js";
 import { type Limits, limitsFrom } from "./limits.js";
 import { Lines } from "./lines.js";
 import { process as processTool } from "./process.js";
@@ -29,10 +32,14 @@ export class AgentRuntime extends Runtime {
 	readonly limits: Limits;
 	#shells: Shells | undefined;
 	#notices: Notices | undefined;
+	#approvals: Approvals | undefined;
+	#gate: Gate | undefined;
+	readonly audit: Audit;
 
 	constructor(home: Home, options: RuntimeOptions, limits: Limits) {
 		super(home, options);
 		this.limits = limits;
+		this.audit = new Audit(home);
 	}
 
 	get shells(): Shells {
@@ -43,6 +50,18 @@ export class AgentRuntime extends Runtime {
 	get notices(): Notices {
 		this.#notices ??= new Notices(this);
 		return this.#notices;
+	}
+
+	/** Questions to a person about commands: what waits, and answering it. */
+	get approvals(): Approvals {
+		this.#approvals ??= new Approvals(this.home, this.audit);
+		return this.#approvals;
+	}
+
+	/** What every command of an agent passes before it runs. */
+	get gate(): Gate {
+		this.#gate ??= new Gate(this);
+		return this.#gate;
 	}
 
 	/** The tool of that name. `args` are checked here; whatever is wrong with them is said in the result. Never rejects. */
@@ -94,9 +113,11 @@ export class AgentRuntime extends Runtime {
 	override async close(): Promise<void> {
 		this.#closed.abort();
 		for (const timer of this.#kills) clearTimeout(timer);
+		this.#approvals?.close();
 		await Promise.all(this.#answering.values());
 		await this.#notices?.close();
 		await this.#shells?.close();
 		await super.close();
+		this.audit.close();
 	}
 }

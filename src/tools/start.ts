@@ -5,15 +5,17 @@ import type { Process } from "../process/process.js";
 import type { ShellContext } from "../shell/index.js";
 import type { Ask } from "./ask.js";
 import type { TerminalArgs } from "./input.js";
+import { Passage } from "./passage.js";
 import type { TerminalResult } from "./result.js";
 
 export async function startBeside(
 	ask: Ask,
 	args: TerminalArgs & { command: string },
 	{ deadline, prepare }: { deadline: number; prepare?: (process: Process) => void },
-): Promise<{ process: Process; context: ShellContext }> {
+): Promise<{ process: Process; context: ShellContext; asked: boolean }> {
 	const { runtime, task, notes } = ask;
 	const pty = args.pty === true;
+	const passage = await Passage.of(ask, args.command);
 	const context = await runtime.shells.context({
 		task,
 		terminal: pty,
@@ -22,6 +24,7 @@ export async function startBeside(
 		...(args.workdir === undefined ? {} : { workdir: args.workdir }),
 	});
 	notes.push(...context.notes);
+	await passage.through(async () => passage.check(context.cwd));
 	if (ask.signal?.aborted) throw new HoldfastError("ABORTED", "interrupted before it began; nothing was run"); // the first shell of a task may take a while
 	const options = {
 		command: args.command,
@@ -30,9 +33,14 @@ export async function startBeside(
 		env: { ...context.env },
 		...(pty ? { terminal: { cols: args.cols ?? runtime.limits.cols, rows: args.rows ?? runtime.limits.rows } } : {}),
 	};
-	const process = await runtime.spawn(options, prepare ? { prepare } : {});
+	const process = await runtime.spawn(options, {
+		prepare: (started) => {
+			prepare?.(started);
+			passage.begin(context.cwd, started.id);
+		},
+	});
 	if (pty) runtime.answerFor(process, { from: 0 });
-	return { process, context };
+	return { process, context, asked: passage.asked };
 }
 
 export type IntervalNote = Pick<TerminalResult, "check_interval_note">;

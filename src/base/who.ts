@@ -1,7 +1,7 @@
 /** Who made a file, as a part of its name: HOST.PID.START. */
 import { createHash } from "node:crypto";
-import { statIfThere } from "../base/files.js";
-import { hostIdentity, isAlive, readStat } from "../base/proc.js";
+import { statIfThere } from "./files.js";
+import { hostIdentity, isAlive, readStat } from "./proc.js";
 
 const ELSEWHERE_MS = 10 * 60_000;
 

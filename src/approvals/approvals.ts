@@ -1,0 +1,301 @@
+/** The front of this room: ask a person about a command, show what waits, answer it. docs/approvals.md has the whole story. */
+import { setMaxListeners } from "node:events";
+import type { Audit } from "../audit/index.js";
+import { type Config, configFile, loadConfig } from "../base/config.js";
+import { HoldfastError } from "../base/errors.js";
+import type { Home } from "../base/home.js";
+import { Wakeup, watchDirectory } from "../base/watch.js";
+import { type More, versionOf } from "../policy/judge.js";
+import { type Answer, type Approval, CHOICES, type Choice, type Question } from "./approval.js";
+import { grantForTask, grantsOf } from "./grants.js";
+import { beThere, isSomebodyThere } from "./presence.js";
+import { countRefusal, forgetRefusals } from "./refusals.js";
+import { type NewQuestion, Store, stateOf } from "./store.js";
+
+const MOST_PENDING = 50; // of one task
+const LONGEST_MESSAGE = 2_000;
+
+export interface Reply {
+	readonly answer: Choice;
+	/** For the model. */
+	readonly message?: string;
+	/** The door, and who was there if that is known. Default: library. */
+	readonly by?: string;
+}
+
+/** A person at hand, whom the door of a call can ask. Undefined: it could not be asked after all. */
+export type Approver = (approval: Approval, signal: AbortSignal) => Promise<Reply | undefined>;
+
+export interface AskOptions {
+	readonly signal?: AbortSignal;
+	/** How long the call can wait, in milliseconds. */
+	readonly within?: number;
+	readonly approver?: Approver;
+	/** The door asks somebody once it has the result `pending`. */
+	readonly later?: boolean;
+}
+
+export type Outcome =
+	| { readonly kind: "allowed"; readonly question: Question; readonly answer: Answer }
+	| { readonly kind: "denied" | "expired"; readonly question: Question; readonly answer: Answer }
+	/** It waits for its answer, and this call does not. */
+	| { readonly kind: "pending"; readonly question: Question }
+	/** Nobody is there to ask, and then this is what a person wants. */
+	| { readonly kind: "unattended" };
+
+export class Approvals {
+	readonly #home: Home;
+	readonly #audit: Audit;
+	readonly #store: Store;
+	readonly #env: NodeJS.ProcessEnv;
+	readonly #closing = new AbortController();
+	#settings: { version: string; is: Config["approvals"] } | undefined;
+
+	constructor(home: Home, audit: Audit, env: NodeJS.ProcessEnv = process.env) {
+		this.#home = home;
+		this.#audit = audit;
+		this.#store = new Store(home);
+		this.#env = env;
+		setMaxListeners(0, this.#closing.signal);
+	}
+
+	/** What waits for an answer, oldest first; with `all` also what was settled in the last hour. */
+	list(options: { task?: string; all?: boolean } = {}): Approval[] {
+		return this.#store
+			.all()
+			.filter(({ question }) => options.task === undefined || question.task === options.task)
+			.map(({ question, names }) => this.#store.view(question, names))
+			.filter(({ state }) => options.all || state === "pending");
+	}
+
+	/** By id, or by 4 or more of its digits. */
+	get(id: string): Approval {
+		return this.#store.view(this.#find(id));
+	}
+
+	/** The first answer counts. Throws ANSWERED, saying who was first, to all others. */
+	async answer(id: string, reply: Reply): Promise<Approval> {
+		const { answer, message, by = "library" } = reply;
+		const question = this.#find(id);
+		if (!CHOICES.includes(answer)) throw new HoldfastError("INVALID", `an answer is one of ${question.choices.join(", ")}, not "${String(answer)}"`);
+		if (message !== undefined && (typeof message !== "string" || message.length > LONGEST_MESSAGE))
+			throw new HoldfastError("INVALID", `a message has ${LONGEST_MESSAGE} characters at most; nothing was answered`);
+		if (!question.choices.includes(answer))
+			throw new HoldfastError("INVALID", `"${answer}" cannot be answered here (see docs/approvals.md); give one of ${question.choices.join(", ")}`);
+		this.#mustBePending(question);
+		const addRule = answer === "always" ? await (await import("./always.js")).prepareAlways(question, by, this.#env) : undefined;
+		if (!this.#settle(question, { answer, by, ...(message ? { message } : {}), at: Date.now() })) this.#mustBePending(question);
+		if (answer === "task") grantForTask(this.#home, question, by);
+		await addRule?.();
+		return this.#store.view(question);
+	}
+
+	/** Say that a person is shown what waits (a page, a terminal): then calls wait for them. Returns what ends that. */
+	attend(): () => void {
+		return beThere(this.#home);
+	}
+
+	isAttended = (): boolean => isSomebodyThere(this.#home);
+
+	/** Each that waits for an answer, once; then each new one. Whoever listens is taken for somebody who answers. */
+	async *stream(options: { task?: string; signal?: AbortSignal } = {}): AsyncGenerator<Approval, void> {
+		const signal = options.signal ? AbortSignal.any([options.signal, this.#closing.signal]) : this.#closing.signal;
+		const wakeup = new Wakeup();
+		const unwatch = watchDirectory(this.#store.dir, wakeup.poke);
+		const leave = this.attend();
+		let seen = new Set<string>();
+		try {
+			while (!signal.aborted) {
+				const waiting = this.list(options);
+				seen = new Set(waiting.map(({ id }) => id).filter((id) => seen.has(id)));
+				const next = waiting.find(({ id }) => !seen.has(id));
+				if (!next) await wakeup.next(undefined, signal);
+				else {
+					seen.add(next.id);
+					yield next;
+				}
+			}
+		} finally {
+			leave();
+			unwatch();
+		}
+	}
+
+	/** Resolves when a question is no more pending, with how it stands; or when `signal` aborts. */
+	async settled(id: string, signal: AbortSignal): Promise<Approval> {
+		const wakeup = new Wakeup();
+		const unwatch = watchDirectory(this.#store.dir, wakeup.poke);
+		try {
+			for (;;) {
+				const approval = this.get(id);
+				if (approval.state !== "pending" || signal.aborted) return approval;
+				await wakeup.next(Date.parse(approval.expires_at) - Date.now(), signal);
+			}
+		} finally {
+			unwatch();
+		}
+	}
+
+	/** Ask about a command. An answer to the same question that nobody has made use of yet counts. */
+	async ask(about: NewQuestion, options: AskOptions = {}): Promise<Outcome> {
+		const until = performance.now() + (options.within ?? Number.POSITIVE_INFINITY);
+		for (;;) {
+			if (options.signal?.aborted) throw new HoldfastError("ABORTED", "interrupted while a person was being asked; nothing was run");
+			const { question, number } = this.#store.last(about);
+			const outcome = question ? (this.#made(question) ?? (await this.#await(question, until, options))) : undefined;
+			if (outcome) return outcome;
+			if (question && stateOf(question, this.#store.answerOf(question.id)) === "pending") continue;
+			if (!options.later && !this.#isThere(options) && this.settings().unattended !== "pending") return { kind: "unattended" };
+			this.#checkCount(about.task);
+			const asked = this.#store.ask(about, number + 1, this.settings().expires * 1000);
+			if (asked) {
+				const { id, command, cwd, place, parts } = asked;
+				this.#audit.note(asked.task, {
+					event: "asked",
+					approval_id: id,
+					command,
+					cwd,
+					place,
+					parts: parts.map(({ text, rule, reason }) => ({ text, rule, reason })),
+				});
+			}
+		}
+	}
+
+	/** What has been allowed for the rest of the task. */
+	grants(task: string): More {
+		return grantsOf(this.#home, task);
+	}
+
+	/** How often in a row that makes. */
+	refused(task: string): number {
+		return countRefusal(this.#home, task);
+	}
+
+	allowed(task: string): void {
+		forgetRefusals(this.#home, task);
+	}
+
+	/** Read again when the file has changed. */
+	settings(): Config["approvals"] {
+		const version = versionOf(configFile(this.#env));
+		if (this.#settings?.version !== version) this.#settings = { version, is: loadConfig(this.#env).approvals };
+		return this.#settings.is;
+	}
+
+	/** Whoever waits stops waiting; the questions stay. */
+	close(): void {
+		this.#closing.abort();
+	}
+
+	/** What comes of an answer that was given while nobody waited for it, for the first who asks the same; for as long again as the question was open. */
+	#made(question: Question): Outcome | undefined {
+		const answer = this.#store.answerOf(question.id) ?? (Date.now() >= question.expires ? this.#expire(question) : undefined);
+		if (!answer) return undefined;
+		const lapsed = Date.now() > answer.at + (question.expires - question.created);
+		// What was allowed for the task or for good is a rule by now, unless somebody has removed it.
+		if (lapsed || answer.answer === "task" || answer.answer === "always" || answer.answer === "withdrawn" || !this.#store.use(question.id)) return undefined;
+		return outcomeOf(question, answer);
+	}
+
+	/** undefined: it was settled, and it is for this call to ask again. */
+	async #await(question: Question, until: number, options: AskOptions): Promise<Outcome | undefined> {
+		const { id } = question;
+		const signal = options.signal ? AbortSignal.any([options.signal, this.#closing.signal]) : this.#closing.signal;
+		if (this.#store.answerOf(id)) return undefined;
+		const wakeup = new Wakeup();
+		const unwatch = watchDirectory(this.#store.dir, wakeup.poke);
+		const unwait = this.#store.wait(id);
+		const over = new AbortController();
+		let { approver } = options;
+		if (approver)
+			void this.#through(approver, question, over.signal).finally(() => {
+				approver = undefined;
+				wakeup.poke();
+			});
+		try {
+			for (;;) {
+				const answer = this.#store.answerOf(id) ?? (Date.now() >= question.expires ? this.#expire(question) : undefined);
+				if (answer) {
+					const mine = this.#store.use(id);
+					return answer.answer === "withdrawn" || (answer.answer === "once" && !mine) ? undefined : outcomeOf(question, answer);
+				}
+				if (options.signal?.aborted) throw new HoldfastError("ABORTED", "interrupted while a person was being asked; nothing was run");
+				if (performance.now() >= until || this.#closing.signal.aborted) return { kind: "pending", question };
+				if (options.later) return { kind: "pending", question };
+				if (!this.#isThere({ ...(approver ? { approver } : {}) }))
+					return this.settings().unattended === "pending" ? { kind: "pending", question } : { kind: "unattended" };
+				await wakeup.next(Math.min(question.expires - Date.now(), until - performance.now()), signal);
+			}
+		} finally {
+			over.abort();
+			unwait();
+			unwatch();
+			if (options.signal?.aborted && !this.#store.isAwaited(id)) this.#settle(question, { answer: "withdrawn", by: "asker", at: Date.now() });
+		}
+	}
+
+	async #through(approver: Approver, question: Question, signal: AbortSignal): Promise<void> {
+		try {
+			const reply = await approver(this.#store.view(question), signal);
+			if (reply && !signal.aborted) await this.answer(question.id, reply);
+		} catch {
+			// another was first; or it could not be asked there: whoever else is there may answer
+		}
+	}
+
+	#isThere({ approver }: Pick<AskOptions, "approver">): boolean {
+		return approver !== undefined || this.isAttended();
+	}
+
+	#expire(question: Question): Answer {
+		const answer: Answer = { answer: "expired", by: "nobody", at: question.expires };
+		return this.#settle(question, answer) ? answer : (this.#store.answerOf(question.id) ?? answer);
+	}
+
+	/** False when it was settled before. Whoever settles it writes that down. */
+	#settle(question: Question, answer: Answer): boolean {
+		if (!this.#store.settle(question.id, answer)) return false;
+		const { message } = answer;
+		this.#audit.note(question.task, {
+			event: "decided",
+			approval_id: question.id,
+			outcome: answer.answer,
+			by: answer.by,
+			...(message === undefined ? {} : { message }),
+		});
+		return true;
+	}
+
+	#mustBePending(question: Question): void {
+		const { state, answer, by } = this.#store.view(question);
+		if (state === "answered") throw new HoldfastError("ANSWERED", `${question.id} was answered before: ${answer}, by ${by}; that answer counts`);
+		if (state === "expired")
+			throw new HoldfastError("ANSWERED", `${question.id} has expired: silence was taken for a no; if the command is tried again there will be a new question`);
+		if (state === "withdrawn") throw new HoldfastError("ANSWERED", `${question.id} was taken back: whoever asked was interrupted`);
+	}
+
+	#find(id: string): Question {
+		const digits = String(id)
+			.trim()
+			.toLowerCase()
+			.replace(/^appr_/, "");
+		const found = /^[0-9a-f]{4,12}$/.test(digits) ? this.#store.all().filter(({ question }) => question.id.startsWith(`appr_${digits}`)) : [];
+		if (found.length > 1) throw new HoldfastError("NOT_FOUND", `"${id}" fits ${found.length} approvals; give more digits`);
+		if (!found[0]) throw new HoldfastError("NOT_FOUND", `there is no approval "${id}"; \`holdfast approvals\` lists those that wait`);
+		return found[0].question;
+	}
+
+	#checkCount(task: string): void {
+		if (this.list({ task }).length >= MOST_PENDING)
+			throw new HoldfastError(
+				"LIMIT",
+				`${MOST_PENDING} questions of this task wait for a person already; nothing was run, and none is asked until those are answered or expire`,
+			);
+	}
+}
+
+function outcomeOf(question: Question, answer: Answer): Outcome {
+	if (answer.answer === "expired") return { kind: "expired", question, answer };
+	return { kind: answer.answer === "no" ? "denied" : "allowed", question, answer };
+}

@@ -1,0 +1,168 @@
+/**
+ * The files of approvals, all in one directory, so that one watch tells of everything:
+ * `q.TASK.KEY.N` a question (KEY: what is asked; N: how often it was), `a.ID` how it was settled, `u.ID` that this has been
+ * made use of, `w.ID.WHO.NONCE` that somebody waits for it. A question and an answer are linked into place, so the first counts.
+ */
+import { createHash, randomBytes } from "node:crypto";
+import fs from "node:fs";
+import path from "node:path";
+import type * as z from "zod";
+import { errno } from "../base/errors.js";
+import { namesIn, readIfThere, statIfThere, unlinkIfThere, writeWhole } from "../base/files.js";
+import type { Home } from "../base/home.js";
+import { taskKey } from "../base/ids.js";
+import { isGone, me } from "../base/who.js";
+import { type Answer, type Approval, answerSchema, type Choice, type Question, questionSchema } from "./approval.js";
+
+/** How long what is over can still be looked at. */
+const KEPT_MS = 3_600_000;
+
+export type NewQuestion = Pick<Question, "task" | "command" | "cwd" | "place" | "parts" | "choices">;
+
+export class Store {
+	readonly dir: string;
+
+	constructor(home: Home) {
+		this.dir = home.approvals;
+	}
+
+	/** The question last asked about the same command of the same task in the same place; and its number. */
+	last(about: NewQuestion): { question: Question | undefined; number: number } {
+		const prefix = `q.${taskKey(about.task)}.${keyOf(about)}.`;
+		const number = Math.max(0, ...namesIn(this.dir).flatMap((name) => (name.startsWith(prefix) ? [Number(name.slice(prefix.length))] : [])));
+		const question = number === 0 ? undefined : this.#read(`${prefix}${number}`, questionSchema);
+		return { question: question && isSame(question, about) ? question : undefined, number };
+	}
+
+	/** undefined when another was faster to ask the same. */
+	ask(about: NewQuestion, number: number, expiresMs: number): Question | undefined {
+		const created = Date.now();
+		const question: Question = { v: 1, id: `appr_${randomBytes(6).toString("hex")}`, ...about, created, expires: created + expiresMs };
+		return this.#fresh(`q.${taskKey(about.task)}.${keyOf(about)}.${number}`, question) ? question : undefined;
+	}
+
+	answerOf(id: string): Answer | undefined {
+		return this.#read(`a.${id}`, answerSchema);
+	}
+
+	/** Settle it; false when it was settled before. */
+	settle(id: string, answer: Answer): boolean {
+		return this.#fresh(`a.${id}`, answer);
+	}
+
+	/** Of all who want to make use of an answer one may. */
+	use(id: string): boolean {
+		try {
+			fs.writeFileSync(path.join(this.dir, `u.${id}`), "", { flag: "wx", mode: 0o600 });
+			return true;
+		} catch (error) {
+			if (errno(error) === "EEXIST") return false;
+			throw error;
+		}
+	}
+
+	isUsed = (id: string): boolean => fs.existsSync(path.join(this.dir, `u.${id}`));
+
+	/** Say that somebody waits for it; returns what ends that. */
+	wait(id: string): () => void {
+		const file = path.join(this.dir, `w.${id}.${me()}.${randomBytes(3).toString("hex")}`);
+		fs.writeFileSync(file, "", { mode: 0o600 });
+		return () => unlinkIfThere(file);
+	}
+
+	isAwaited(id: string, names = namesIn(this.dir)): boolean {
+		const prefix = `w.${id}.`;
+		return names.some((name) => name.startsWith(prefix) && !this.#isLeft(name, prefix));
+	}
+
+	/** All there are, oldest first. What has long been over is removed on the way. */
+	all(): { question: Question; names: readonly string[] }[] {
+		const names = namesIn(this.dir);
+		const found: { question: Question; names: readonly string[] }[] = [];
+		for (const name of names) {
+			if (!name.startsWith("q.")) continue;
+			const question = this.#read(name, questionSchema);
+			if (!question || Date.now() > question.expires + KEPT_MS) this.#forget(name, question, names);
+			else found.push({ question, names });
+		}
+		return found.sort((a, b) => a.question.created - b.question.created);
+	}
+
+	view(question: Question, names?: readonly string[]): Approval {
+		const settled = this.answerOf(question.id);
+		const { id, task, command, cwd, place, parts, choices, created, expires } = question;
+		const answered = settled && settled.answer !== "expired" && settled.answer !== "withdrawn";
+		return {
+			id,
+			task,
+			command,
+			cwd,
+			place,
+			parts,
+			choices,
+			state: stateOf(question, settled),
+			created_at: new Date(created).toISOString(),
+			expires_at: new Date(expires).toISOString(),
+			waiting: !settled && this.isAwaited(id, names as string[] | undefined),
+			...(answered ? { answer: settled.answer as Choice, by: settled.by, answered_at: new Date(settled.at).toISOString() } : {}),
+			...(settled?.message === undefined ? {} : { message: settled.message }),
+		};
+	}
+
+	#isLeft(name: string, prefix: string): boolean {
+		const file = path.join(this.dir, name);
+		if (!isGone(name.slice(prefix.length), file)) return false;
+		unlinkIfThere(file);
+		return true;
+	}
+
+	#forget(name: string, question: Question | undefined, names: readonly string[]): void {
+		const file = path.join(this.dir, name);
+		// One that cannot be read may be of a newer version: it goes only when it is old.
+		if (!question && Date.now() - (statIfThere(file)?.mtimeMs ?? 0) < 24 * KEPT_MS) return;
+		unlinkIfThere(file);
+		if (question) for (const other of names) if (other.split(".")[1] === question.id) unlinkIfThere(path.join(this.dir, other));
+	}
+
+	#fresh(name: string, content: Question | Answer): boolean {
+		try {
+			writeWhole(path.join(this.dir, name), `${JSON.stringify(content)}\n`, { fresh: true });
+			return true;
+		} catch (error) {
+			if (errno(error) === "EEXIST") return false;
+			throw error;
+		}
+	}
+
+	#read<T>(name: string, schema: z.ZodType<T>): T | undefined {
+		const text = readIfThere(path.join(this.dir, name));
+		if (text === undefined) return undefined;
+		try {
+			return schema.parse(JSON.parse(text));
+		} catch {
+			return undefined; // nothing that we write: nobody asked, nobody answered
+		}
+	}
+}
+
+export function stateOf(question: Question, settled: Answer | undefined): Approval["state"] {
+	if (settled) return settled.answer === "expired" || settled.answer === "withdrawn" ? settled.answer : "answered";
+	return Date.now() >= question.expires ? "expired" : "pending";
+}
+
+/** What makes two calls the same. */
+const keyOf = ({ command, cwd, place }: NewQuestion): string =>
+	createHash("sha256")
+		.update(JSON.stringify([command, cwd, place]))
+		.digest("hex")
+		.slice(0, 24);
+
+/** Keys are cut, and a rule may have changed what is dangerous in it. */
+const isSame = (question: Question, about: NewQuestion): boolean =>
+	question.task === about.task &&
+	question.command === about.command &&
+	question.cwd === about.cwd &&
+	question.place === about.place &&
+	rulesOf(question) === rulesOf(about);
+
+const rulesOf = ({ parts }: NewQuestion): string => [...new Set(parts.map(({ rule }) => rule))].sort().join(" ");

@@ -1,0 +1,102 @@
+/**
+ * The audit of each task: one JSON line for everything, appended with a single write, so that any number of programs
+ * write to it at once. When a file has grown to its limit it becomes the older one, and the one before that goes.
+ */
+import fs from "node:fs";
+import path from "node:path";
+import { errno, fromSystem } from "../base/errors.js";
+import { statIfThere, unlinkIfThere } from "../base/files.js";
+import type { Home } from "../base/home.js";
+import { taskKey } from "../base/ids.js";
+import type { AuditNews } from "./event.js";
+
+export const LIMIT_BYTES = 8 * 1024 * 1024;
+const COMMAND_CHARS = 4_000; // of a command in a line
+const OPEN_FILES = 16;
+const LOCK_MS = 10_000;
+
+export const auditFile = (home: Home, task: string): string => path.join(home.audit, `${taskKey(task)}.jsonl`);
+export const olderFile = (file: string): string => file.replace(/\.jsonl$/, ".old.jsonl");
+
+interface Open {
+	readonly fd: number;
+	readonly ino: number;
+}
+
+export class Audit {
+	readonly #home: Home;
+	readonly #limit: number;
+	readonly #open = new Map<string, Open>();
+
+	constructor(home: Home, options: { limit?: number } = {}) {
+		this.#home = home;
+		this.#limit = options.limit ?? LIMIT_BYTES;
+	}
+
+	/** False on a full disk: somebody has to be able to make room. Throws when it cannot be written for another reason: what is not on record is not to be done. */
+	record(task: string, news: AuditNews): boolean {
+		const line = `${JSON.stringify({ at: new Date().toISOString(), task, ...news, ...shortened(news) })}\n`;
+		const file = auditFile(this.#home, task);
+		try {
+			fs.writeSync(this.#fileOf(file), line);
+			return true;
+		} catch (error) {
+			if (errno(error) === "ENOSPC" || errno(error) === "EDQUOT") return false;
+			throw fromSystem(error, "the audit could not be written, so nothing was run");
+		}
+	}
+
+	/** For what has happened already: that it cannot be written down must not change the result. */
+	note(task: string, news: AuditNews): void {
+		try {
+			this.record(task, news);
+		} catch {
+			// a full disk; the end of a kept process is worked out from its record
+		}
+	}
+
+	close(): void {
+		for (const { fd } of this.#open.values()) fs.closeSync(fd);
+		this.#open.clear();
+	}
+
+	/** The file is looked at each time: another program may have put it aside. */
+	#fileOf(file: string): number {
+		const stat = fs.statSync(file, { throwIfNoEntry: false });
+		if (stat && stat.size >= this.#limit) putAside(file, this.#limit);
+		const open = this.#open.get(file);
+		if (open && stat?.ino === open.ino && stat.size < this.#limit) return open.fd;
+		if (open) fs.closeSync(open.fd);
+		const fd = fs.openSync(file, "a", 0o600);
+		this.#open.delete(file);
+		this.#open.set(file, { fd, ino: fs.fstatSync(fd).ino });
+		for (const [oldest, { fd: old }] of this.#open) {
+			if (this.#open.size <= OPEN_FILES) break;
+			fs.closeSync(old);
+			this.#open.delete(oldest);
+		}
+		return fd;
+	}
+}
+
+/** One at a time, and only while it is too large: else the second would put the new one in the place of what the first has put aside. */
+function putAside(file: string, limit: number): void {
+	const lock = `${file}.lock`;
+	try {
+		fs.closeSync(fs.openSync(lock, "wx", 0o600));
+	} catch (error) {
+		if (errno(error) !== "EEXIST") throw error;
+		if (Date.now() - (statIfThere(lock)?.mtimeMs ?? Date.now()) > LOCK_MS) unlinkIfThere(lock); // of one who was killed; the next line tries again
+		return;
+	}
+	try {
+		if ((statIfThere(file)?.size ?? 0) >= limit) fs.renameSync(file, olderFile(file));
+	} finally {
+		unlinkIfThere(lock);
+	}
+}
+
+function shortened({ command }: AuditNews): { command?: string } {
+	if (command === undefined || command.length <= COMMAND_CHARS) return {};
+	return { command: `${command.slice(0, COMMAND_CHARS)}… (${command.length} characters in all)` };
+}

@@ -1,0 +1,3 @@
+/** The room of the record: what was asked, decided, run, and how it ended. */
+export { Audit } from "./audit.js";
+export type { AuditEvent } from "./event.js";

@@ -1,0 +1,98 @@
+/** Deciding again and again, as before every command: rules are read when their files have changed, and plain verdicts are remembered. */
+import fs from "node:fs";
+import { decide, type Rules, type Verdict } from "./decide.js";
+import { readRules, ruleFiles } from "./file.js";
+import type { Rule } from "./rule.js";
+import { loadParser } from "./tree.js";
+
+const DIRECTORIES = 64;
+const VERDICTS = 256;
+const LONGEST = 2_000;
+
+export interface Question {
+	readonly command: string;
+	readonly cwd: string;
+	readonly place: string;
+	readonly task: string;
+}
+
+/** What else is allowed, as a person has said elsewhere: by `version` it is known whether it has changed. */
+export interface More {
+	readonly version: string;
+	rules(): readonly Rule[];
+}
+
+interface Entry {
+	readonly version: string;
+	readonly rules: Rules;
+	/** Of commands about which no file was asked: nothing but the rules can change what is decided. */
+	readonly verdicts: Map<string, Verdict>;
+}
+
+export class Judge {
+	readonly #env: NodeJS.ProcessEnv;
+	readonly #entries = new Map<string, Entry>();
+
+	private constructor(env: NodeJS.ProcessEnv) {
+		this.#env = env;
+	}
+
+	/** `env` says where the home, Holdfast's own and the configuration are. */
+	static async open(env: NodeJS.ProcessEnv): Promise<Judge> {
+		await loadParser();
+		return new Judge(env);
+	}
+
+	/** Throws when a file of rules cannot be used. */
+	judge({ command, cwd, place, task }: Question, more: More): Verdict {
+		const entry = this.#entry(real(cwd), task, more);
+		const key = `${place}\0${command}`;
+		const known = entry.verdicts.get(key);
+		if (known) return known;
+		const looked = { at: 0 };
+		const verdict = decide(command, { cwd, place, task, rules: entry.rules, env: this.#env, looked });
+		if (looked.at === 0 && command.length <= LONGEST) {
+			entry.verdicts.set(key, verdict);
+			dropOldest(entry.verdicts, VERDICTS);
+		}
+		return verdict;
+	}
+
+	#entry(cwd: string, task: string, more: More): Entry {
+		const key = `${task}\0${cwd}`;
+		const version = `${more.version}\n${ruleFiles(cwd, this.#env).map(versionOf).join("\n")}`;
+		const known = this.#entries.get(key);
+		if (known?.version === version) return known;
+		const rules = readRules(cwd, this.#env);
+		const entry = { version, rules: { ...rules, own: [...rules.own, ...more.rules()] }, verdicts: new Map() };
+		this.#entries.delete(key);
+		this.#entries.set(key, entry);
+		dropOldest(this.#entries, DIRECTORIES);
+		return entry;
+	}
+}
+
+/** Another after every change, as far as the file system can tell; empty when there is no such file. */
+export function versionOf(file: string): string {
+	try {
+		const stat = fs.statSync(file, { throwIfNoEntry: false });
+		return stat ? `${stat.ino} ${stat.mtimeMs} ${stat.ctimeMs} ${stat.size}` : "";
+	} catch {
+		return "?"; // not to be looked at: whoever reads it says why
+	}
+}
+
+function real(dir: string): string {
+	try {
+		return fs.realpathSync.native(dir);
+	} catch {
+		return dir;
+	}
+}
+
+function dropOldest(map: Map<string, unknown>, most: number): void {
+	for (const key of map.keys()) {
+		if (map.size <= most) return;
+		map.delete(key);
+	}
+}

@@ -1,0 +1,188 @@
+/** One command on its way: decided about, asked about if need be, put on record, run. */
+import { randomBytes } from "node:crypto";
+import fs from "node:fs";
+import type { Answer, Choice, Question } from "../approvals/approval.js";
+import type { Part, Verdict } from "../policy/decide.js";
+import type { Judge } from "../policy/judge.js";
+import { LONGEST_TEXT } from "../policy/rule.js";
+import type { Ask } from "./ask.js";
+import { isBroken } from "./broken.js";
+import { denied, expired, pending, refusedByRule, unattended } from "./refused.js";
+import type { TerminalResult } from "./result.js";
+
+const ANSWER_MARGIN_MS = 500; // of what a door has: for the way back
+const PLACE = "local";
+/** Such a name cannot be told from a pattern. */
+const PATTERN = /[*?]/;
+
+/** A person has to be asked; nothing has run. */
+class MustAsk extends Error {
+	constructor(
+		readonly verdict: Verdict,
+		readonly cwd: string,
+	) {
+		super("a person has to be asked");
+	}
+}
+
+/** One line that bash cannot read either does nothing but say so: a slip of the pen is nothing to ask a person about. */
+async function runsNothing(command: string, verdict: Verdict): Promise<boolean> {
+	return askedAbout(verdict).every(({ rule }) => rule === "unreadable") && !command.includes("\n") && (await isBroken(command));
+}
+
+/** What a person has allowed: these rules, there. */
+interface Leave {
+	readonly cwd: string;
+	readonly rules: ReadonlySet<string>;
+	readonly question: Question;
+	readonly answer: Answer;
+}
+
+export class Passage {
+	readonly #ask: Ask;
+	readonly #command: string;
+	readonly #judge: Judge;
+	#leave: Leave | undefined;
+	#run: { id: string; session: string } | undefined;
+	#rule: string | null = null;
+	#nothing = false;
+
+	private constructor(ask: Ask, command: string, judge: Judge) {
+		this.#ask = ask;
+		this.#command = command;
+		this.#judge = judge;
+	}
+
+	static async of(ask: Ask, command: string): Promise<Passage> {
+		return new Passage(ask, command, await ask.runtime.gate.judge());
+	}
+
+	/** A person has been asked, and has allowed it. */
+	get asked(): boolean {
+		return this.#leave !== undefined;
+	}
+
+	/** Does what has `check` in it; if that finds that a person has to be asked, asks, and does it again. */
+	async through<T>(act: () => Promise<T>): Promise<T> {
+		for (;;) {
+			try {
+				return await act();
+			} catch (error) {
+				if (!(error instanceof MustAsk)) throw error;
+				if (await runsNothing(this.#command, error.verdict)) this.#nothing = true;
+				else this.#leave = await this.#askAbout(error);
+			}
+		}
+	}
+
+	/** Throws unless it may run there. Nothing that takes longer than a moment happens here: a shell waits for it. */
+	check(cwd: string): void {
+		const { runtime, task } = this.#ask;
+		const verdict = this.#judge.judge({ command: this.#command, cwd, place: PLACE, task }, runtime.approvals.grants(task));
+		this.#rule = verdict.rule;
+		if (verdict.decision === "deny") throw this.#refuse(verdict, cwd, "refused_by_rule", refusedByRule);
+		if (verdict.decision === "allow") {
+			if (runtime.approvals.settings().unattended !== "allow-listed" || verdict.parts.every(({ rule }) => rule !== null) || this.#canBeAsked()) return;
+			throw this.#refuse(verdict, cwd, "unattended", unattended);
+		}
+		if (this.#nothing) return;
+		const leave = this.#leave;
+		if (!leave || leave.cwd !== real(cwd) || askedAbout(verdict).some(({ rule }) => !leave.rules.has(rule ?? ""))) throw new MustAsk(verdict, cwd);
+	}
+
+	/** Puts on record that it runs; before it does. */
+	begin(cwd: string, session: string): void {
+		if (this.#run?.session === session) return;
+		this.#run = { id: `run_${randomBytes(6).toString("hex")}`, session };
+		const { runtime, task, call, notes } = this.#ask;
+		const written = runtime.audit.record(task, {
+			event: "run",
+			run: this.#run.id,
+			session_id: session,
+			command: this.#command,
+			cwd,
+			place: PLACE,
+			by: call.door ?? "library",
+			...(this.#rule === null ? {} : { rule: this.#rule }),
+			...(this.#leave ? { approval_id: this.#leave.question.id } : {}),
+		});
+		if (!written) notes.push("The disk is full, so this is not in the audit.");
+	}
+
+	/** How it ended, if it has. */
+	ended({ status, exit_code, signal, duration_ms }: TerminalResult): void {
+		if (!this.#run || status === "running") return;
+		const { runtime, task } = this.#ask;
+		runtime.audit.note(task, {
+			event: "ended",
+			run: this.#run.id,
+			session_id: this.#run.session,
+			status,
+			exit_code,
+			...(signal === undefined ? {} : { signal }),
+			...(duration_ms === undefined ? {} : { duration_ms }),
+		});
+	}
+
+	async #askAbout({ verdict, cwd }: MustAsk): Promise<Leave> {
+		const { runtime, task, call, since, notes } = this.#ask;
+		const { approver, asksLater, within } = call;
+		const parts = askedAbout(verdict).map(({ start, end, text, rule, reason }) => ({ start, end, text, rule: rule ?? "", reason: reason ?? "" }));
+		const outcome = await runtime.approvals.ask(
+			{ task, command: this.#command, cwd: real(cwd), place: PLACE, parts, choices: this.#choices(cwd) },
+			{
+				...(this.#ask.signal ? { signal: this.#ask.signal } : {}),
+				...(within === undefined ? {} : { within: Math.max(0, within - (performance.now() - since) - ANSWER_MARGIN_MS) }),
+				...(approver ? { approver } : {}),
+				...(asksLater ? { later: true } : {}),
+			},
+		);
+		if (outcome.kind === "unattended") throw this.#refuse(verdict, cwd, "unattended", unattended);
+		if (outcome.kind === "pending") throw pending(verdict, outcome.question, approver !== undefined || runtime.approvals.isAttended());
+		if (outcome.kind === "expired") throw expired(verdict, outcome.question, runtime.approvals.refused(task));
+		if (outcome.kind === "denied") throw denied(verdict, outcome.question, outcome.answer, runtime.approvals.refused(task));
+		const { question, answer } = outcome;
+		runtime.approvals.allowed(task);
+		notes.push(
+			`A person allowed this (${FOR[answer.answer] ?? "once"}, ${answer.by})${answer.message === undefined ? "" : ` and says: ${answer.message.trim()}`}.`,
+		);
+		return { cwd: question.cwd, rules: new Set(question.parts.map(({ rule }) => rule)), question, answer };
+	}
+
+	#canBeAsked(): boolean {
+		const { approver, asksLater } = this.#ask.call;
+		return approver !== undefined || asksLater === true || this.#ask.runtime.approvals.isAttended();
+	}
+
+	/** What is allowed for longer is allowed by a rule that names the whole command and its directory. */
+	#choices(cwd: string): Choice[] {
+		return PATTERN.test(real(cwd)) || this.#command.length > LONGEST_TEXT ? ["once", "no"] : ["once", "task", "always", "no"];
+	}
+
+	#refuse(verdict: Verdict, cwd: string, outcome: string, say: (verdict: Verdict, times: number) => Error): Error {
+		const { runtime, task, call } = this.#ask;
+		runtime.audit.note(task, {
+			event: "decided",
+			outcome,
+			command: this.#command,
+			cwd,
+			place: PLACE,
+			rule: verdict.rule,
+			reason: verdict.reason,
+			by: call.door ?? "library",
+		});
+		return say(verdict, runtime.approvals.refused(task));
+	}
+}
+
+const FOR: Readonly<Record<string, string>> = { task: "for this task", always: "always" };
+
+const askedAbout = ({ parts }: Verdict): Part[] => parts.filter(({ decision }) => decision === "ask");
+
+function real(dir: string): string {
+	try {
+		return fs.realpathSync.native(dir);
+	} catch {
+		return dir;
+	}
+}
