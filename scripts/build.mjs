@@ -1,8 +1,9 @@
-// Compile, and put the shell scripts and the grammar of bash beside the code that uses them.
+// Compile, put the shell scripts and the grammar of bash beside the code that uses them, and build the page.
 import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 
+import { buildWeb } from "./build-web.mjs";
 import { root } from "./setup.mjs";
 
 const { status } = spawnSync(process.execPath, [path.join(root, "node_modules/typescript/bin/tsc"), "-b"], { cwd: root, stdio: "inherit" });
@@ -15,3 +16,4 @@ for (const script of ["keeper/keeper.sh", "keeper/pty.py", "keeper/pty.pl", "she
 fs.copyFileSync(path.join(root, "node_modules/tree-sitter-bash/tree-sitter-bash.wasm"), path.join(root, "dist/policy/tree-sitter-bash.wasm"));
 const cli = path.join(root, "dist/doors/cli/main.js");
 if (fs.existsSync(cli)) fs.chmodSync(cli, 0o755);
+await buildWeb();

@@ -7,6 +7,7 @@ const bin = (name) => path.join(root, "node_modules", ".bin", name);
 ensureDependencies();
 ensureBuilt();
 run(bin("tsc"), ["-p", "tsconfig.test.json"]);
+run(bin("tsc"), ["-p", "web/tsconfig.json"]);
 run(process.execPath, [path.join(root, "scripts", "rooms.mjs")]);
 run(bin("biome"), ["check", "--error-on-warnings", "."]);
 run(bin("knip"), []);

@@ -1,0 +1,198 @@
+/** One process on show: its live terminal, the older output behind it, and how keys, sizes and colours get to both. */
+import { effect, signal } from "@preact/signals";
+import { FitAddon } from "@xterm/addon-fit";
+import type { ProcessDetail } from "../../../src/doors/http/schemas.js";
+import { log } from "../api/calls.js";
+import { kept } from "../state/kept.js";
+import { theme } from "../state/theme.js";
+import { coloursOf } from "./colours.js";
+import { createPane, type Pane } from "./create.js";
+import { History } from "./history.js";
+import { Live } from "./live.js";
+import { localKey } from "./local-keys.js";
+
+const FONT_PX = { most: 13, least: 8 };
+const SETTLED_MS = 120; // a window that is being dragged has a hundred sizes
+const HISTORY_LINES = 100_000;
+
+/** Give the program the size of the window while a person has the keyboard. */
+export const fitting = kept("fit", innerWidth >= 720 ? "yes" : "no");
+/** What xterm.js keeps for screen readers: every line as text. It costs, so who needs it says so. */
+export const readable = kept("screen-reader", "no");
+
+export class TerminalView {
+	readonly live: Live;
+	readonly pane: Pane;
+	readonly history = signal<History | undefined>(undefined);
+	readonly selected = signal(false);
+	/** Typed into a terminal whose keyboard is not ours. */
+	readonly knocked = signal(0);
+	#past: Pane | undefined;
+	readonly #fit = new FitAddon();
+	readonly #undo: (() => void)[] = [];
+	/** Its size before a person changed it. */
+	#before: { cols: number; rows: number } | undefined;
+	#settling = 0;
+
+	constructor(
+		readonly detail: ProcessDetail,
+		readonly host: HTMLElement,
+		readonly pastHost: HTMLElement,
+	) {
+		const { cols, rows, pty } = detail;
+		this.pane = createPane(host, { mode: theme.value, convertEol: !pty, cols: cols ?? 80, rows: rows ?? 24, cursorInactiveStyle: pty ? "outline" : "none" });
+		const { terminal } = this.pane;
+		terminal.loadAddon(this.#fit);
+		this.live = new Live(detail.session_id, terminal);
+		terminal.onData((data) => this.#typed(data, false));
+		terminal.onBinary((data) => this.#typed(data, true));
+		terminal.onSelectionChange(() => (this.selected.value = terminal.hasSelection()));
+		terminal.attachCustomKeyEventHandler((event) => localKey(event, this));
+		const wheel = (event: WheelEvent) => {
+			if (event.deltaY < 0 && this.atTop) void this.showHistory();
+		};
+		host.addEventListener("wheel", wheel, { passive: true });
+		const observer = new ResizeObserver(() => this.#settle());
+		observer.observe(host);
+		this.#undo.push(
+			() => host.removeEventListener("wheel", wheel),
+			() => observer.disconnect(),
+			() => clearTimeout(this.#settling),
+			effect(() => {
+				const colours = coloursOf(theme.value);
+				for (const pane of [this.pane, this.#past]) if (pane) pane.terminal.options.theme = colours;
+			}),
+			effect(() => {
+				terminal.options.screenReaderMode = readable.value === "yes";
+			}),
+			effect(() => {
+				const { mine } = this.live.hands.value;
+				terminal.options.disableStdin = !mine;
+				terminal.options.cursorBlink = mine;
+				void [this.live.size.value, fitting.value]; // each of them is a reason to look again
+				this.#settle();
+			}),
+		);
+	}
+
+	dispose(): void {
+		for (const undo of this.#undo) undo();
+		this.live.dispose();
+		this.#past?.dispose();
+		this.pane.dispose();
+	}
+
+	/** What a person looks at. */
+	get shown(): Pane {
+		return this.history.value && this.#past ? this.#past : this.pane;
+	}
+
+	/** At the oldest line that the live terminal has. */
+	get atTop(): boolean {
+		const { type, viewportY } = this.pane.terminal.buffer.active;
+		return type === "normal" && viewportY === 0;
+	}
+
+	/** From whoever has it: the button has said who that is. */
+	takeKeyboard(): void {
+		this.live.take(this.live.hands.value.keyboard !== null);
+		this.pane.terminal.focus();
+	}
+
+	handBack(): void {
+		if (this.#before) this.live.resize(this.#before.cols, this.#before.rows);
+		this.#before = undefined;
+		this.live.release();
+	}
+
+	/** Older output, from where one is; or at an offset of the log. */
+	async showHistory(offset?: number): Promise<void> {
+		if (!this.#past) {
+			const { cols, rows } = this.pane.terminal;
+			const { fontSize } = this.pane.terminal.options;
+			this.#past = createPane(this.pastHost, {
+				mode: theme.value,
+				convertEol: !this.detail.pty,
+				cols,
+				rows,
+				fontSize,
+				scrollback: HISTORY_LINES,
+				disableStdin: true,
+			});
+			this.#past.terminal.attachCustomKeyEventHandler((event) => localKey(event, this));
+			this.pastHost.addEventListener("wheel", this.#wheelPast, { passive: true });
+		}
+		const past = this.#past;
+		const history = this.history.value ?? new History(past.terminal, (from, limit) => log(this.detail.session_id, limit, from));
+		const { baseY, viewportY } = this.pane.terminal.buffer.active;
+		this.history.value = history;
+		await (offset === undefined ? history.fromEnd(baseY - viewportY + 1) : history.at(offset));
+		past.terminal.write("\x1b[?25l");
+		past.terminal.focus();
+	}
+
+	leaveHistory(): void {
+		if (!this.history.value) return;
+		this.pastHost.removeEventListener("wheel", this.#wheelPast);
+		this.#past?.dispose();
+		this.#past = undefined;
+		this.history.value = undefined;
+		this.pane.terminal.scrollToBottom();
+		this.pane.terminal.focus();
+	}
+
+	/** Scroll what is shown; over its edge there is more. */
+	async scroll(pages: number): Promise<void> {
+		const { terminal } = this.shown;
+		const history = this.history.value;
+		const before = terminal.buffer.active.viewportY;
+		terminal.scrollPages(pages);
+		if (terminal.buffer.active.viewportY !== before) return;
+		if (pages < 0) await (history ? history.older() : this.atTop && this.showHistory());
+		else if (history && !(await history.newer())) this.leaveHistory();
+	}
+
+	readonly #wheelPast = (event: WheelEvent): void => {
+		const history = this.history.value;
+		const { viewportY, baseY } = this.shown.terminal.buffer.active;
+		if (!history || history.busy.value) return;
+		if (event.deltaY < 0 && viewportY === 0) void history.older();
+		if (event.deltaY > 0 && viewportY >= baseY) void history.newer().then((more) => more || this.leaveHistory());
+	};
+
+	#typed(data: string, bytes: boolean): void {
+		if (!this.live.hands.value.mine || !this.live.type(data, bytes)) this.knocked.value++;
+	}
+
+	#settle(): void {
+		clearTimeout(this.#settling);
+		this.#settling = setTimeout(() => this.#arrange(), SETTLED_MS);
+	}
+
+	/** The program follows the window, or what it prints is shrunk until it fits. */
+	#arrange(): void {
+		const { terminal } = this.pane;
+		const font = terminal.options.fontSize ?? FONT_PX.most;
+		const room = this.#fit.proposeDimensions();
+		if (!room || !Number.isFinite(room.cols) || !Number.isFinite(room.rows)) return;
+		if (!this.detail.pty) {
+			this.#fit.fit();
+			return;
+		}
+		const size = this.live.size.value;
+		if (!size) return;
+		if (this.live.hands.value.mine && fitting.value === "yes") {
+			if (font !== FONT_PX.most) {
+				terminal.options.fontSize = FONT_PX.most;
+				this.#settle();
+			} else if (room.cols !== size.cols || room.rows !== size.rows) {
+				this.#before ??= size;
+				this.live.resize(room.cols, room.rows);
+			}
+			return;
+		}
+		const wanted = Math.min(FONT_PX.most, (font * room.cols) / size.cols, (font * room.rows) / size.rows);
+		const next = Math.max(FONT_PX.least, Math.floor(wanted * 2) / 2);
+		if (next !== font) terminal.options.fontSize = next;
+	}
+}

@@ -1,0 +1,25 @@
+/** What the page says when there is nothing else to show: it is empty, it waits, it failed, and what to do then. */
+import type { ComponentChildren } from "preact";
+
+export const Empty = ({ title, children }: { title: string; children?: ComponentChildren }) => (
+	<section class="said">
+		<h2>{title}</h2>
+		{children}
+	</section>
+);
+
+export const Loading = ({ what }: { what: string }) => (
+	<p class="said quiet" role="status">
+		<span class="beat">Getting {what} …</span>
+	</p>
+);
+
+export const Failed = ({ error, children }: { error: unknown; children?: ComponentChildren }) => (
+	<section class="said bad" role="alert">
+		<h2>That did not work</h2>
+		<p>{messageOf(error)}</p>
+		{children}
+	</section>
+);
+
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,35 @@
+/** The text of a file, as text and nothing else. */
+import type { FileView } from "../../../src/doors/http/schemas.js";
+import { content } from "../api/calls.js";
+import { bytes } from "../ui/format.js";
+import { Empty, Failed, Loading } from "../ui/said.js";
+import { useLoaded } from "../ui/use-loaded.js";
+
+const MOST_BYTES = 512 * 1024;
+
+export function FileText({ view }: { view: FileView }) {
+	const readable = view.type === "file" && view.text === true && view.size > 0;
+	const { value, error } = useLoaded(async (signal) => (readable ? new TextDecoder().decode(await content(view.path, MOST_BYTES, signal)) : ""), [view.path]);
+	if (error) return <Failed error={error} />;
+	if (view.size === 0) return <Empty title="An empty file" />;
+	if (!readable)
+		return (
+			<Empty title="Not text">
+				<p>This file has {bytes(view.size)} of something that is not text. “Download” takes it as it is.</p>
+			</Empty>
+		);
+	if (value === undefined) return <Loading what="the file" />;
+	return (
+		<>
+			{view.size > MOST_BYTES && (
+				<p class="quiet">
+					The first {bytes(MOST_BYTES)} of {bytes(view.size)}. “Download” takes all of it.
+				</p>
+			)}
+			<section class="file-text" aria-label={`Text of ${view.path}`}>
+				{/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+				<pre tabIndex={0}>{value}</pre>
+			</section>
+		</>
+	);
+}

@@ -1,0 +1,90 @@
+/** Start something by hand. */
+import { useState } from "preact/hooks";
+import { spawn } from "../api/calls.js";
+import { processes } from "../state/processes.js";
+import { go } from "../state/route.js";
+import { session } from "../state/start.js";
+import { Button } from "../ui/button.js";
+import { Dialog } from "../ui/dialog.js";
+import { Failed } from "../ui/said.js";
+
+export function StartDialog({ onClose }: { onClose: () => void }) {
+	const [error, setError] = useState<unknown>();
+	const [busy, setBusy] = useState(false);
+	const places = [...new Set(["local", ...[...processes.value.values()].map(({ place }) => place)])];
+	const submit = async (form: FormData) => {
+		const field = (name: string) => String(form.get(name) ?? "").trim() || undefined;
+		setBusy(true);
+		try {
+			const { session_id } = await spawn({
+				command: String(form.get("command")),
+				name: field("name"),
+				cwd: field("cwd"),
+				place: field("place"),
+				pty: form.get("pty") !== null,
+			});
+			onClose();
+			go(["p", session_id]);
+		} catch (failure) {
+			setError(failure);
+			setBusy(false);
+		}
+	};
+	return (
+		<Dialog title="Start something" onClose={onClose}>
+			<form
+				class="form"
+				onSubmit={(event) => {
+					event.preventDefault();
+					void submit(new FormData(event.currentTarget));
+				}}
+			>
+				<label class="field">
+					<span>Command</span>
+					<textarea
+						name="command"
+						class="input mono"
+						rows={3}
+						required
+						spellcheck={false}
+						autocapitalize="off"
+						placeholder="npm run dev"
+						onKeyDown={(event) => {
+							if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) event.currentTarget.form?.requestSubmit();
+						}}
+					/>
+					<small>Run by bash, exactly as it is. Ctrl+Enter starts it.</small>
+				</label>
+				<div class="two">
+					<label class="field">
+						<span>Directory</span>
+						<input name="cwd" class="input mono" placeholder={session.value?.cwd ?? ""} spellcheck={false} autocapitalize="off" />
+					</label>
+					<label class="field">
+						<span>Place</span>
+						<input name="place" class="input mono" list="places" placeholder="local" spellcheck={false} autocapitalize="off" />
+						<datalist id="places">
+							{places.map((place) => (
+								<option key={place} value={place} />
+							))}
+						</datalist>
+					</label>
+				</div>
+				<label class="field">
+					<span>Name</span>
+					<input name="name" class="input" maxLength={200} placeholder="for you, in the list" />
+				</label>
+				<label class="check">
+					<input type="checkbox" name="pty" checked /> On a terminal. Without: a pipe, for output only programs read
+				</label>
+				{error !== undefined && <Failed error={error} />}
+				<div class="actions end">
+					<Button onClick={onClose}>Cancel</Button>
+					<Button kind="primary" submit disabled={busy}>
+						{busy ? "Starting …" : "Start"}
+					</Button>
+				</div>
+			</form>
+		</Dialog>
+	);
+}
