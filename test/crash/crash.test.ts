@@ -6,30 +6,30 @@ import { expect, test } from "vitest";
 import { fixture, type Program, run, startAndDie } from "../fixtures/programs.js";
 import { tempDir, testRuntime, until } from "../support/home.js";
 
-const KILLS = 100;
+const PATIENCE = 180_000; // every reader is a program of its own
 const LINE = "still here: é\n";
 const TRUTH = Buffer.from(`${Array.from({ length: 1_000_000 }, (_, i) => i + 1).join("\n")}\ngot: ${LINE}`);
 
-test("a reader killed a hundred times while a million lines are printed misses nothing and repeats nothing", async () => {
-	await crash({ readers: 1, setup: "", terminal: false });
+test("a reader killed a hundred times while a million lines are printed misses nothing and repeats nothing", { timeout: PATIENCE }, async () => {
+	await crash({ kills: 100, readers: 1, setup: "", terminal: false });
 });
 
-test("the same on a terminal", async () => {
-	await crash({ readers: 1, setup: "stty raw -echo; ", terminal: true });
+test("fifty times, on a terminal", { timeout: PATIENCE }, async () => {
+	await crash({ kills: 50, readers: 1, setup: "stty raw -echo; ", terminal: true });
 });
 
-test("two readers at once, both being killed, each get everything", async () => {
-	await crash({ readers: 2, setup: "", terminal: false });
+test("two readers at once, both being killed, each get everything", { timeout: PATIENCE }, async () => {
+	await crash({ kills: 50, readers: 2, setup: "", terminal: false });
 });
 
-async function crash(options: { readers: number; setup: string; terminal: boolean }): Promise<void> {
+async function crash(options: { kills: number; readers: number; setup: string; terminal: boolean }): Promise<void> {
 	const home = tempDir("home");
 	const hurry = path.join(home, "hurry");
 	const command = `${options.setup}exec perl '${fixture("numbers.pl")}' '${hurry}'`;
 	const id = await startAndDie(home, { command, terminal: options.terminal });
 	const copies = Array.from({ length: options.readers }, (_, n) => path.join(home, `copy-${n}`));
 
-	await Promise.all(copies.map((copy) => killReaders(home, id, copy, KILLS / options.readers)));
+	await Promise.all(copies.map((copy) => killReaders(home, id, copy, options.kills / options.readers)));
 	expect(Math.max(...copies.map(sizeOf))).toBeLessThan(TRUTH.length); // all kills came while it was printing
 	fs.writeFileSync(hurry, "");
 	const last = copies.map((copy) => run("reader.mjs", home, id, copy));
