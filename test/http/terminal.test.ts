@@ -1,8 +1,16 @@
 /** A terminal over its WebSocket: what comes, in which order, and what a viewer may do. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import fs from "node:fs";
+import { createInterface } from "node:readline";
 import { expect, test } from "vitest";
-
-import { testRuntime, textOf } from "../support/home.js";
-import { overApi, Viewer } from "../support/http.js";
+import { MESSAGE_BYTES, WINDOW_BYTES } from "../../src/doors/http/messages.js";
+import { processSchema } from "../../src/doors/http/schemas.js";
+import { openRuntime } from "../../src/index.js";
+import { CLI } from "../support/cli.js";
+import { atEnd, testRuntime, textOf } from "../support/home.js";
+import { apiAt, loginTo, overApi, Viewer } from "../support/http.js";
+import { testHome } from "../support/mcp.js";
 
 test("the screen at once, then what is printed; typed, resized and ended", async () => {
 	const runtime = await testRuntime();
@@ -31,3 +39,112 @@ test("the screen at once, then what is printed; typed, resized and ended", async
 	expect(viewer.last("ended")?.process).toMatchObject({ status: "exited", exit_code: 3 });
 	expect(textOf(process).endsWith(viewer.text)).toBe(true);
 });
+
+test("the server is killed in the middle of a flood: another one goes on at the offset, nothing missing or doubled", async () => {
+	const home = testHome();
+	const first = await served(home);
+	const spawned = await first.api.call(processSchema, "POST", "/api/processes", {
+		command: 'stty -echo; read -r; for i in $(seq 60); do seq $((i * 1000)) $((i * 1000 + 999)); done; read -r line; echo "end $line"',
+		task: "flood",
+	});
+	const login = await loginTo(first.api);
+	const before = await Viewer.connect(first.api, spawned.session_id, login);
+	before.send({ type: "open", offset: 0 });
+	await before.takeKeyboard();
+	before.send({ type: "input", data: "\r" });
+	await before.until("some of it", () => before.output.length > 20_000);
+	first.child.kill("SIGKILL");
+	await before.until("cut off", () => before.closed);
+
+	const second = await served(home, first.port); // the cookie is for this port, and lives through the restart
+	const after = await Viewer.connect(second.api, spawned.session_id, login);
+	after.send({ type: "open", offset: before.output.length });
+	await after.until("opened", () => after.last("keyboard"));
+	expect(after.last("keyboard")).toMatchObject({ keyboard: null, mine: false }); // the first one's hold on it died with it
+	await after.takeKeyboard();
+	after.send({ type: "input", data: "well\r" });
+	await after.until("the end", () => after.last("ended"));
+	const runtime = await openRuntime({ home, warm: 0 });
+	atEnd(() => runtime.close());
+	const log = runtime.get(spawned.session_id).read(0, 10_000_000).bytes;
+	expect(Buffer.concat([before.output, after.output]).equals(log)).toBe(true);
+	expect(log.toString().trim().endsWith("60999\r\nend well")).toBe(true);
+});
+
+test("a viewer that stalls is sent no more than the window, and costs nobody anything; then he gets the rest", async () => {
+	const runtime = await testRuntime();
+	const api = await overApi(runtime);
+	const process = await runtime.spawn({ command: "seq 300000", terminal: true });
+	const stalled = await Viewer.connect(api, process.id);
+	stalled.acks = false;
+	stalled.send({ type: "open", offset: 0 });
+	const other = await Viewer.connect(api, process.id);
+	other.send({ type: "open", offset: 0 });
+	await other.until("the end", () => other.last("ended"), 50_000);
+	expect(other.output.length).toBe(process.log.bounds().end);
+	expect(stalled.output.length).toBe(WINDOW_BYTES);
+	stalled.send({ type: "ack", offset: 10 ** 12 }); // of what was never sent
+	stalled.send({ type: "ack", offset: 100_000 });
+	await stalled.until("as much more", () => stalled.output.length >= WINDOW_BYTES + 100_000);
+	expect(stalled.output.length).toBe(WINDOW_BYTES + 100_000);
+	stalled.send({ type: "open", offset: null }); // to the present
+	await stalled.until("the screen", () => stalled.last("screen"));
+	expect(stalled.last("screen")?.data).toContain("300000");
+	await stalled.until("the end", () => stalled.last("ended"));
+});
+
+test("malformed, oversized and binary frames close the connection and nothing else", async () => {
+	const runtime = await testRuntime();
+	const api = await overApi(runtime);
+	const process = await runtime.spawn({ command: "cat", terminal: true });
+	const bad: [string | Buffer, number][] = [
+		["{", 4400],
+		['{"type":"open"}', 4400],
+		['{"type":"open","offset":-1}', 4400],
+		['{"type":"input","data":""}', 4400],
+		['{"type":"rm","data":"x"}', 4400],
+		[`{"type":"input","data":"${"x".repeat(100_001)}"}`, 4400],
+		[`"${"x".repeat(MESSAGE_BYTES)}"`, 1009],
+		[Buffer.from("input"), 1003],
+	];
+	for (const [frame, code] of bad) {
+		const viewer = await Viewer.connect(api, process.id);
+		viewer.socket.send(frame);
+		await viewer.until("closed", () => viewer.closed);
+		expect([frame.toString().slice(0, 40), viewer.closed?.code]).toEqual([frame.toString().slice(0, 40), code]);
+	}
+	const viewer = await Viewer.connect(api, process.id);
+	viewer.send({ type: "open", offset: 5_000 });
+	await viewer.until("a refusal", () => viewer.last("error"));
+	expect(viewer.last("error")).toMatchObject({ code: "INVALID" });
+	viewer.send({ type: "open", offset: 0 });
+	await viewer.until("opened", () => viewer.last("opened"));
+	expect(process.status().status).toBe("running");
+});
+
+test("the first screen of a long log is drawn from its end, and put right when the rest says otherwise", async () => {
+	const runtime = await testRuntime();
+	const api = await overApi(runtime);
+	// The title and the region that scrolls were set long ago.
+	const process = await runtime.spawn({ command: "printf '\\033]0;named\\007\\033[5;20r'; seq 200000; cat", terminal: { cols: 80, rows: 24 } });
+	await process.wait({ until: { pattern: "200000\r\n" }, timeout: 30_000 });
+	const viewer = await Viewer.connect(api, process.id);
+	viewer.send({ type: "open", offset: null });
+	await viewer.until("a screen", () => viewer.last("screen"));
+	expect(viewer.last("screen")).toMatchObject({ approximate: true, data: expect.stringContaining("200000") });
+	await viewer.until("the right one", () => viewer.last("screen")?.approximate === false, 30_000);
+	expect(viewer.last("screen")).toMatchObject({ title: "named", offset: process.log.bounds().end });
+	const again = await Viewer.connect(api, process.id);
+	again.send({ type: "open", offset: null });
+	await again.until("a screen", () => again.last("screen"));
+	expect(again.last("screen")).toMatchObject({ approximate: false, title: "named" });
+});
+
+/** `holdfast serve` as a program of its own. */
+async function served(home: string, port = 0) {
+	const child = spawn(process.execPath, [CLI, "serve", "--json", "--home", home, "--port", String(port)], { stdio: ["ignore", "pipe", "inherit"] });
+	atEnd(() => void child.kill("SIGKILL"));
+	const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
+	const { origin, token_file } = JSON.parse(line) as { origin: string; token_file: string };
+	return { child, api: apiAt(origin, fs.readFileSync(token_file, "utf8").trim()), port: Number(new URL(origin).port) };
+}

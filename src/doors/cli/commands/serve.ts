@@ -3,6 +3,7 @@ import { errno, HoldfastError } from "../../../base/errors.js";
 import { readIfThere, unlinkIfThere, writeWhole } from "../../../base/files.js";
 import { isAlive, readStat } from "../../../base/proc.js";
 import type { HttpServer } from "../../http/index.js";
+import { findProgram } from "../../setup/server.js";
 import { type Call, type Command, EXIT, noWords, numberOption } from "../command.js";
 
 const PORT = 4653; // HOLD on a telephone
@@ -77,15 +78,16 @@ function greet(call: Call, { origin }: HttpServer, key: string, file: string, wa
 		return;
 	}
 	if (wanted !== 0 && !origin.endsWith(`:${wanted}`)) out.note(`port ${wanted} is taken, so this is another`);
+	const name = findProgram("holdfast", process.env) === undefined ? "npx holdfast" : "holdfast";
 	out.line(`Open this in a browser (it works for 12 hours):
 
   ${out.style("bold", url)}
 
 MCP endpoint: ${origin}/mcp, with the token in ${file} as \`Authorization: Bearer …\`
 
-Try:  holdfast run --background -- 'your command'     and see it on the page
-      holdfast terminal --pty -- python3              then take the keyboard there
-      claude mcp add holdfast -- holdfast mcp         and watch what an agent does
+Try   ${name} run --background -- 'ping localhost'   and see it on the page;
+      ${name} terminal --pty -- python3   then take the keyboard there;
+      ${name} setup   to connect an agent, and watch what it does.
 
 Ctrl-C stops the server; what runs goes on.`);
 }
