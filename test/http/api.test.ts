@@ -1,0 +1,244 @@
+/** The API: every route against its schema, what it does, and what it refuses. */
+import fs from "node:fs";
+import path from "node:path";
+import { expect, test } from "vitest";
+import * as schemas from "../../src/doors/http/schemas.js";
+import { eventsOf } from "../support/events.js";
+import { tempDir, testRuntime, textOf } from "../support/home.js";
+import { overApi } from "../support/http.js";
+
+test("processes are started, listed, looked at, typed into, waited for and killed with proof", async () => {
+	const runtime = await testRuntime();
+	const api = await overApi(runtime);
+	const started = await api.call(schemas.processSchema, "POST", "/api/processes", { command: "cat", task: "hand", name: "mine", cols: 90, rows: 20 });
+	const at = `/api/processes/${started.session_id}`;
+	expect(await api.call(schemas.processDetailSchema, "GET", `/api/processes/${started.session_id.slice(5, 11)}`)).toMatchObject({
+		full_command: "cat",
+		cols: 90,
+		rows: 20,
+		task: "hand",
+	});
+	expect(await api.call(schemas.writtenSchema, "POST", `${at}/input`, { data: "b25l", base64: true, submit: true })).toMatchObject({ bytes_written: 4 });
+	expect(await api.call(schemas.writtenSchema, "POST", `${at}/keys`, { keys: "two<ENTER>" })).toMatchObject({ bytes_written: 4 });
+	expect(await api.call(schemas.waitedSchema, "POST", `${at}/wait`, { until: { pattern: "two\\s+two" }, timeout: 10 })).toMatchObject({
+		matched: "pattern",
+		timed_out: false,
+	});
+	await api.call(schemas.okSchema, "POST", `${at}/resize`, { cols: 50, rows: 10 });
+	expect(await api.call(schemas.screenSchema, "GET", `${at}/screen`)).toMatchObject({ screen: "one\none\ntwo\ntwo", cols: 50, rows: 10, waiting_for: "line" });
+	const { processes } = await api.call(schemas.processListSchema, "GET", "/api/processes?task=hand");
+	expect(processes).toMatchObject([
+		{ session_id: started.session_id, status: "awaiting_input", waiting_for: "line", last_line: "two", resources: { processes: expect.any(Number) } },
+	]);
+	expect((await api.call(schemas.tasksSchema, "GET", "/api/tasks")).tasks).toMatchObject([{ task: "hand", running: 1, waiting: 1 }]);
+	await api.call(schemas.okSchema, "POST", `${at}/signal`, { signal: "winch" });
+	expect(await api.fails("POST", `${at}/signal`, { signal: "NONE" })).toBe("INVALID 400");
+	expect(await api.call(schemas.killedSchema, "POST", `${at}/kill`)).toMatchObject({
+		status: "killed",
+		signalled: expect.arrayContaining([expect.any(Number)]),
+		survivors: [],
+		signal: "SIGTERM",
+	});
+	expect(await api.fails("POST", `${at}/input`, { data: "x" })).toBe("ENDED 409");
+	expect(await api.fails("GET", "/api/processes/proc_000000000000")).toBe("NOT_FOUND 404");
+	expect(await api.fails("POST", "/api/processes", { command: "true", cwd: "/nowhere" })).toBe("NO_DIRECTORY 400");
+	expect(await api.fails("POST", "/api/processes", { command: "a\0b" })).toBe("INVALID 400");
+	expect(await api.fails("POST", "/api/processes", { command: "true", place: "moon" })).toBe("UNSUPPORTED 501");
+});
+
+test("output comes as bytes, as lines and as matches, each with its offsets", async () => {
+	const runtime = await testRuntime();
+	const api = await overApi(runtime);
+	const process = await runtime.spawn({ command: "for n in $(seq 30000); do printf 'line %d \\033[31mred\\033[0m\\n' $n; done; printf 'Nädel\\r\\nlast'" });
+	await process.wait({ timeout: 30_000 });
+	const at = `/api/processes/${process.id}`;
+	const log = textOf(process);
+	const { end } = process.log.bounds();
+	const part = await api.request("GET", `${at}/log?offset=5&limit=100`);
+	expect([await part.text(), part.headers.get("x-holdfast-offset"), part.headers.get("x-holdfast-next"), part.headers.get("x-holdfast-end")]).toEqual([
+		log.slice(5, 105),
+		"5",
+		"105",
+		String(end),
+	]);
+	expect(part.headers.get("content-type")).toBe("application/octet-stream");
+	const lines: string[] = [];
+	let before = end;
+	do {
+		const page = await api.call(schemas.linesSchema, "GET", `${at}/lines?before=${before}&limit=5000`);
+		lines.unshift(...page.lines.map(({ text }) => text));
+		expect(page.start).toBeLessThan(before);
+		before = page.start;
+	} while (before > 0);
+	const wanted = [...Array.from({ length: 30_000 }, (_, n) => `line ${n + 1} red`), "Nädel", "last"];
+	expect(lines).toEqual(wanted);
+	const forward: string[] = [];
+	for (let after = 0; after < end; ) {
+		const page = await api.call(schemas.linesSchema, "GET", `${at}/lines?after=${after}&limit=5000`);
+		forward.push(...page.lines.map(({ text }) => text));
+		after = page.next;
+	}
+	expect(forward).toEqual(wanted);
+	const { matches, complete } = await api.call(schemas.searchSchema, "GET", `/api/search?q=${encodeURIComponent("LINE 2999")}&limit=11`);
+	expect([complete, matches.map(({ line }) => line)]).toEqual([true, [...Array.from({ length: 10 }, (_, n) => `line ${29_999 - n} red`), "line 2999 red"]]);
+	for (const { offset } of matches) expect(process.read(offset, 9).bytes.toString()).toBe("line 2999");
+	expect(await api.fails("GET", `${at}/log?offset=-1`)).toBe("INVALID 400");
+	expect(await api.fails("GET", `${at}/log?limit=99999999`)).toBe("INVALID 400");
+	expect(await api.fails("GET", "/api/search?q=")).toBe("INVALID 400");
+});
+
+test("events: all there is, then each change; who comes back gets what he missed", async () => {
+	const runtime = await testRuntime();
+	const api = await overApi(runtime);
+	const first = await runtime.spawn({ command: "cat", name: "first" });
+	const events = await eventsOf(api);
+	expect((await events.next("snapshot")).data).toMatchObject({ processes: [{ session_id: first.id }] });
+	const second = await runtime.spawn({ command: "read -r; echo said; exit 5", task: "other" });
+	expect((await events.until("process", ({ data }) => of(data).session_id === second.id)).data).toMatchObject({ status: "running", task: "other" });
+	await second.write("\n");
+	const ended = await events.until("process", ({ data }) => of(data).session_id === second.id && of(data).status === "exited");
+	expect(ended.data).toMatchObject({ exit_code: 5, last_line: "said" });
+	const watcher = await eventsOf(api); // somebody else stays
+	await watcher.next("snapshot");
+	events.close();
+	await first.kill();
+	await watcher.until("process", ({ data }) => of(data).session_id === first.id && of(data).status === "killed");
+	const back = await eventsOf(api, ended.id);
+	const missed = await back.until("process", ({ data }) => of(data).session_id === first.id && of(data).status === "killed");
+	expect(missed.id).not.toBe(ended.id);
+	const stranger = await eventsOf(api, "00000000-7");
+	expect((await stranger.next("snapshot")).data).toMatchObject({
+		processes: expect.arrayContaining([expect.objectContaining({ session_id: first.id, status: "killed" })]),
+	});
+});
+
+test("files are browsed, downloaded and uploaded whole, and tricks with paths lead nowhere", async () => {
+	const runtime = await testRuntime();
+	const api = await overApi(runtime);
+	const dir = tempDir("files");
+	const file = (name: string) => path.join(dir, name);
+	fs.writeFileSync(file("a <b>.html"), "<script>alert(1)</script>", { mode: 0o640 });
+	fs.mkdirSync(file("sub"));
+	fs.symlinkSync("/etc/passwd", file("link"));
+	fs.symlinkSync("nowhere", file("broken"));
+	fs.symlinkSync(runtime.home.root, file("home"));
+	const process = await runtime.spawn({ command: "mkfifo pipe; cat", cwd: dir });
+	await process.wait({ until: { silence: 0.2 } });
+	const query = (wanted: string) => `path=${encodeURIComponent(wanted)}&session_id=${process.id}`;
+	const { entries, path: here } = await api.call(schemas.filesSchema, "GET", `/api/files?session_id=${process.id}`);
+	expect(here).toBe(fs.realpathSync(dir));
+	expect(entries?.map(({ name, type, target_type }) => [name, type, target_type])).toEqual([
+		["home", "link", "directory"],
+		["sub", "directory", undefined],
+		["a <b>.html", "file", undefined],
+		["broken", "link", "missing"],
+		["link", "link", "file"],
+		["pipe", "other", undefined],
+	]);
+	const download = await api.request("GET", `/api/files/content?${query("sub/../a <b>.html")}`);
+	expect([
+		await download.text(),
+		download.headers.get("content-type"),
+		download.headers.get("x-content-type-options"),
+		download.headers.get("content-disposition"),
+	]).toEqual(["<script>alert(1)</script>", "application/octet-stream", "nosniff", "attachment; filename*=UTF-8''a%20%3Cb%3E.html"]);
+	const piece = await api.request("GET", `/api/files/content?${query("a <b>.html")}`, { headers: { Range: "bytes=1-6" } });
+	expect([piece.status, await piece.text(), piece.headers.get("content-range")]).toEqual([206, "script", "bytes 1-6/25"]);
+	const refused = [
+		["pipe", "INVALID 400"],
+		["sub", "INVALID 400"],
+		["/dev/zero", "INVALID 400"],
+		["none", "NOT_FOUND 404"],
+		["a <b>.html/x", "NOT_FOUND 404"],
+		["home/token", "NOT_FOUND 404"],
+		[`${runtime.home.root}/live`, "FORBIDDEN 403"],
+		["home/live", "FORBIDDEN 403"],
+		[`${runtime.home.root}/../${path.basename(runtime.home.root)}/procs`, "FORBIDDEN 403"],
+		["x".repeat(300), "INVALID 400"],
+		["a\0b", "INVALID 400"],
+	] as const;
+	for (const [wanted, answer] of refused) expect([wanted, await api.fails("GET", `/api/files/content?${query(wanted)}`)]).toEqual([wanted, answer]);
+
+	const upload = (wanted: string, more = "", body = "new") =>
+		api.request("PUT", `/api/files/content?${query(wanted)}${more}`, { body, headers: { "Content-Type": "application/octet-stream" } });
+	expect(await (await upload("sub/new.bin")).json()).toEqual({ path: `${fs.realpathSync(dir)}/sub/new.bin`, size: 3, replaced: false });
+	expect((await upload("sub/new.bin", "", "newer")).status).toBe(409);
+	expect(fs.readFileSync(file("sub/new.bin"), "utf8")).toBe("new");
+	expect((await upload("a <b>.html", "&replace=true", "newest")).status).toBe(201);
+	expect([fs.readFileSync(file("a <b>.html"), "utf8"), fs.statSync(file("a <b>.html")).mode & 0o777]).toEqual(["newest", 0o640]);
+	for (const wanted of ["link", "broken", "pipe", "sub", "home/x", "home/live/x", "none/x", "sub/", "sub/..", "."])
+		expect([wanted, (await upload(wanted, "&replace=true")).ok]).toEqual([wanted, false]);
+	expect(fs.readdirSync(dir).sort()).toEqual(["a <b>.html", "broken", "home", "link", "pipe", "sub"]);
+	expect(fs.readdirSync(file("sub"))).toEqual(["new.bin"]);
+});
+
+test("the OpenAPI document names every route, and its references lead somewhere", async () => {
+	const runtime = await testRuntime();
+	const api = await overApi(runtime);
+	const document = (await (await api.request("GET", "/api/openapi.json")).json()) as Document;
+	expect(document.openapi).toBe("3.1.0");
+	const operations = Object.entries(document.paths).flatMap(([at, methods]) =>
+		Object.entries(methods).map(([method, operation]) => ({ at, method, operation })),
+	);
+	expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(operations.length);
+	for (const { at, operation } of operations) {
+		const declared = (operation.parameters ?? []).filter((one) => one.in === "path").map(({ name }) => name);
+		expect(declared).toEqual([...at.matchAll(/\{(\w+)\}/g)].map(([, name]) => name));
+		expect(Object.keys(operation.responses)).toContain("default");
+	}
+	for (const [, reference] of JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)) {
+		const target = (reference as string).split("/").reduce<unknown>((node, name) => (node as Record<string, unknown>)[name], document);
+		expect(target).toBeTypeOf("object");
+	}
+	// As docs/http.md has them: each route that is written there exists, and the other way round.
+	const written = new Set(
+		[...fs.readFileSync("docs/http.md", "utf8").matchAll(/`((?:GET|POST|PUT|DELETE) )?(\/api\/[a-z./A-Z]*)/g)].map(([, , at]) =>
+			(at as string).replace(/\/ID/g, "/{id}").replace(/\.$/, ""),
+		),
+	);
+	for (const { at } of operations) expect([...written]).toContain(at.replace("{viewer}", "{id}"));
+	expect(document.paths["/api/tools/terminal"]?.post?.requestBody).toMatchObject({
+		content: { "application/json": { schema: { properties: { command: { type: "string" } } } } },
+	});
+});
+
+test("policy, doctor, prune, notices and the page's own files", async () => {
+	const webDir = tempDir("web");
+	fs.mkdirSync(path.join(webDir, "assets"));
+	const runtime = await testRuntime();
+	const api = await overApi(runtime, { webDir });
+	expect(await api.call(schemas.verdictSchema, "POST", "/api/policy/check", { command: "rm -rf /" })).toMatchObject({ decision: "deny" });
+	expect((await api.call(schemas.doctorSchema, "GET", "/api/doctor")).checks.map(({ name }) => name)).toContain("home");
+	expect(await api.call(schemas.prunedSchema, "POST", "/api/prune", { dry_run: true })).toMatchObject({ removed: [], dry_run: true });
+	const { session_id } = await runtime.terminal({ command: "read -r", background: true, notify_on_complete: true }, { task: "told" });
+	await runtime.get(session_id as string).write("\n");
+	const events = await eventsOf(api);
+	expect((await events.until("notice", () => true)).data).toMatchObject({ kind: "completed", task: "told" });
+	expect((await api.call(schemas.noticesSchema, "GET", "/api/notices?task=told")).notices).toMatchObject([{ kind: "completed" }]);
+
+	const get = (at: string) => api.request("GET", at, { headers: { Authorization: undefined } });
+	expect([(await get("/")).status, await (await get("/")).text()]).toEqual([503, expect.stringContaining("npm run build")]);
+	fs.writeFileSync(path.join(webDir, "index.html"), "<title>page</title>");
+	fs.writeFileSync(path.join(webDir, "assets/index-Dx3kQ9aB.js"), "1");
+	fs.symlinkSync("/etc/passwd", path.join(webDir, "passwd.txt"));
+	const page = await get("/some/view");
+	expect([await page.text(), page.headers.get("cache-control"), page.headers.get("content-security-policy")]).toEqual([
+		"<title>page</title>",
+		"no-cache",
+		expect.stringMatching(/default-src 'none'; script-src 'self';/),
+	]);
+	const script = await get("/assets/index-Dx3kQ9aB.js");
+	expect([script.headers.get("content-type"), script.headers.get("cache-control")]).toEqual([
+		"text/javascript; charset=utf-8",
+		"public, max-age=31536000, immutable",
+	]);
+	for (const at of ["/assets/..%2f..%2fetc%2fpasswd.txt", "/%2e%2e/%2e%2e/etc/hosts.txt", "/passwd.txt", "/none.js", "/%00.js", "/%zz.js"])
+		expect([at, (await get(at)).status]).toEqual([at, 404]);
+});
+
+const of = (data: unknown) => data as { session_id: string; status: string };
+
+interface Document {
+	readonly openapi: string;
+	readonly paths: Record<string, Record<string, { operationId: string; parameters?: { name: string; in: string }[]; responses: object; requestBody?: object }>>;
+}
