@@ -196,7 +196,7 @@ test("the OpenAPI document names every route, and its references lead somewhere"
 			(at as string).replace(/\/ID/g, "/{id}").replace(/\.$/, ""),
 		),
 	);
-	for (const { at } of operations) expect([...written]).toContain(at.replace("{viewer}", "{id}"));
+	for (const { at } of operations) expect([...written]).toContain(at.replace("{viewer}", "{id}").replace("{approval}", "APPROVAL"));
 	expect(document.paths["/api/tools/terminal"]?.post?.requestBody).toMatchObject({
 		content: { "application/json": { schema: { properties: { command: { type: "string" } } } } },
 	});
@@ -234,6 +234,30 @@ test("policy, doctor, prune, notices and the page's own files", async () => {
 	]);
 	for (const at of ["/assets/..%2f..%2fetc%2fpasswd.txt", "/%2e%2e/%2e%2e/etc/hosts.txt", "/passwd.txt", "/none.js", "/%00.js", "/%zz.js"])
 		expect([at, (await get(at)).status]).toEqual([at, 404]);
+});
+
+test("what an agent asks is shown at once, answered, and the agent goes on; the first answer counts", async () => {
+	const runtime = await testRuntime();
+	const api = await overApi(runtime);
+	const events = await eventsOf(api);
+	await events.next("snapshot");
+	expect(runtime.approvals.isAttended()).toBe(true);
+	const file = path.join(tempDir(), "gone");
+	fs.mkdirSync(file);
+	const call = runtime.terminal({ command: `git push --force origin main; rm -rf ${file}` }, { task: "asks" });
+	await events.until("approvals", () => true);
+	const [asked] = (await api.call(schemas.approvalsSchema, "GET", "/api/approvals?task=asks")).approvals;
+	expect(asked).toMatchObject({ state: "pending", waiting: true, task: "asks", parts: [{ text: expect.stringContaining("git push") }] });
+	expect(await api.fails("POST", `/api/approvals/${asked?.id}`, { answer: "perhaps" })).toBe("INVALID 400");
+	expect(await api.call(schemas.approvalSchema, "POST", `/api/approvals/${asked?.id}`, { answer: "no", message: "not today" })).toMatchObject({
+		state: "answered",
+		answer: "no",
+		by: "http",
+	});
+	expect(await call).toMatchObject({ status: "blocked", error: expect.stringContaining("not today") });
+	expect(fs.existsSync(file)).toBe(true);
+	expect(await api.fails("POST", `/api/approvals/${asked?.id}`, { answer: "once" })).toBe("ANSWERED 409");
+	expect(await api.fails("POST", "/api/approvals/appr_000000000000", { answer: "once" })).toBe("NOT_FOUND 404");
 });
 
 const of = (data: unknown) => data as { session_id: string; status: string };

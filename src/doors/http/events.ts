@@ -15,6 +15,7 @@ import type { ProcessItem } from "./schemas.js";
 import type { Views } from "./views.js";
 
 const GATHER_MS = 400;
+const ASKED_MS = 50;
 const LOOK_MS = 2_000;
 const SWEEP_MS = 30_000;
 const KEPT = 1_000; // events for who comes back
@@ -42,6 +43,7 @@ export class Events {
 	readonly #recent: Event[] = [];
 	readonly #watched = new Map<string, Watched>();
 	readonly #tasks = new Map<string, AbortController>();
+	#asked: NodeJS.Timeout | undefined;
 	#count = 0;
 	#starting = false; // what is found now goes into the first snapshot
 	#stop: (() => void) | undefined;
@@ -96,6 +98,11 @@ export class Events {
 			if (name === null) this.#find();
 			else if (isId(name)) this.#appeared(name);
 		});
+		// Whoever looks at this page is somebody who can answer.
+		const leave = this.#runtime.approvals.attend();
+		const unwatchApprovals = watchDirectory(this.#runtime.home.approvals, (name) => {
+			if (!name?.startsWith("h.")) this.#askedLater();
+		});
 		const look = setInterval(() => {
 			for (const watched of this.#watched.values()) if (watched.unwatch) this.#later(watched);
 		}, LOOK_MS);
@@ -107,6 +114,10 @@ export class Events {
 		});
 		return () => {
 			unwatch();
+			unwatchApprovals();
+			leave();
+			clearTimeout(this.#asked);
+			this.#asked = undefined;
 			clearInterval(look);
 			clearInterval(sweep);
 			for (const watched of this.#watched.values()) forget(watched);
@@ -114,6 +125,13 @@ export class Events {
 			for (const stop of this.#tasks.values()) stop.abort();
 			this.#tasks.clear();
 		};
+	}
+
+	#askedLater(): void {
+		this.#asked ??= setTimeout(() => {
+			this.#asked = undefined;
+			this.publish("approvals", {});
+		}, ASKED_MS);
 	}
 
 	#find(): void {

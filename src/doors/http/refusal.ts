@@ -20,6 +20,7 @@ const STATUS: Readonly<Partial<Record<ErrorCode, number>>> = {
 	FORBIDDEN: 403,
 	NOT_FOUND: 404,
 	KEYBOARD: 409,
+	ANSWERED: 409,
 	ENDED: 409,
 	STDIN_CLOSED: 409,
 	NOT_HERE: 409,

@@ -234,6 +234,31 @@ export const verdictSchema = z.looseObject({
 	notes: z.array(z.string()),
 });
 
+// Approvals
+
+export const choiceSchema = z.enum(["once", "task", "always", "no"]);
+export const approvalSchema = z.object({
+	id: z.string(),
+	task: z.string(),
+	command: z.string(),
+	cwd: z.string(),
+	place: z.string(),
+	parts: z
+		.array(z.object({ start: count, end: count, text: z.string(), rule: z.string(), reason: z.string() }))
+		.describe("What in it is to be decided about, and why; start and end are bytes of the command."),
+	choices: z.array(choiceSchema).describe("What can be answered."),
+	state: z.enum(["pending", "answered", "expired", "withdrawn"]),
+	created_at: time,
+	expires_at: time,
+	waiting: z.boolean().describe("A call waits for the answer now. If none does, it counts for the next identical one."),
+	answer: choiceSchema.optional(),
+	by: z.string().optional(),
+	message: z.string().optional(),
+	answered_at: time.optional(),
+});
+export const approvalsSchema = z.object({ approvals: z.array(approvalSchema) });
+export const answerSchema = z.strictObject({ answer: choiceSchema, message: z.string().max(2_000).optional().describe("For the agent.") });
+
 // Files
 
 export const filesQuerySchema = z.strictObject({
@@ -289,6 +314,8 @@ export type SearchResult = z.infer<typeof searchSchema>;
 export type TaskList = z.infer<typeof tasksSchema>;
 export type Notice = z.infer<typeof noticeSchema>;
 export type Verdict = z.infer<typeof verdictSchema>;
+export type Approval = z.infer<typeof approvalSchema>;
+export type Choice = z.infer<typeof choiceSchema>;
 export type FileEntry = z.infer<typeof fileEntrySchema>;
 export type FileView = z.infer<typeof filesSchema>;
 export type Viewer = z.infer<typeof viewerSchema>;

@@ -7,12 +7,24 @@ import { diagnose } from "../../../process/doctor.js";
 import type { Call } from "../../../tools/index.js";
 import { toolsWith } from "../../../tools/index.js";
 import { type Route, route } from "../router.js";
-import { doctorSchema, noticesSchema, policyCheckSchema, prunedSchema, pruneSchema, type TaskList, tasksSchema, verdictSchema } from "../schemas.js";
+import {
+	answerSchema,
+	approvalSchema,
+	approvalsSchema,
+	doctorSchema,
+	noticesSchema,
+	policyCheckSchema,
+	prunedSchema,
+	pruneSchema,
+	type TaskList,
+	tasksSchema,
+	verdictSchema,
+} from "../schemas.js";
 import type { ApiContext } from "./context.js";
 
 const taskQuery = z.strictObject({ task: z.string().min(1).max(1_000).optional() });
 
-export const systemRoutes = (api: ApiContext): Route[] => [...ofTasks(api), ...tools(api), ...housekeeping(api)];
+export const systemRoutes = (api: ApiContext): Route[] => [...ofTasks(api), ...approvals(api), ...tools(api), ...housekeeping(api)];
 
 const ofTasks = (api: ApiContext): Route[] => [
 	route({ method: "get", path: "/api/tasks", who: "owner", summary: "Whose processes there are", answer: tasksSchema }, async () => {
@@ -45,6 +57,31 @@ const ofTasks = (api: ApiContext): Route[] => [
 			const tasks = query.task === undefined ? [...new Set(api.runtime.list({ task: null }).map(({ spec }) => spec.task))] : [query.task];
 			return { notices: tasks.flatMap((task) => api.runtime.notices.waiting(task)) };
 		},
+	),
+];
+
+const approvals = (api: ApiContext): Route[] => [
+	route(
+		{
+			method: "get",
+			path: "/api/approvals",
+			who: "owner",
+			summary: "What agents ask: what waits for an answer, and what was settled in the last hour; oldest first",
+			query: taskQuery,
+			answer: approvalsSchema,
+		},
+		({ query }) => ({ approvals: api.runtime.approvals.list({ all: true, ...(query.task === undefined ? {} : { task: query.task }) }) }),
+	),
+	route(
+		{
+			method: "post",
+			path: "/api/approvals/:approval",
+			who: "owner",
+			summary: "Answer one; the first answer counts",
+			body: answerSchema,
+			answer: approvalSchema,
+		},
+		({ params, body }) => api.runtime.approvals.answer(params.approval ?? "", { ...body, by: "http" }),
 	),
 ];
 
