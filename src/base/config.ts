@@ -16,6 +16,13 @@ const configSchema = z.strictObject({
 			unattended: z.enum(["deny", "allow-listed", "pending"]).default("pending"),
 		})
 		.prefault({}),
+	/** Which variables of ours a command gets, besides what the filter in environment.ts decides. A star at the end stands for anything. */
+	environment: z
+		.strictObject({
+			pass: z.array(z.string().min(1).max(200)).max(1_000).default([]),
+			withhold: z.array(z.string().min(1).max(200)).max(1_000).default([]),
+		})
+		.prefault({}),
 });
 
 export type Config = z.infer<typeof configSchema>;

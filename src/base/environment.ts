@@ -1,20 +1,57 @@
-/** The one place where a child's environment comes from. */
+/** The one place where a child's environment comes from. docs/secrets.md says what stays out of it and why. */
+import type { Config } from "./config.js";
+import { knowSecret, redact } from "./secrets/index.js";
+import { secretName } from "./secrets/names.js";
 
-// Provider keys, tokens and the like of whoever runs Holdfast; a command that needs one is given it by name.
-const SECRET = /(^|_)(API_?KEYS?|ACCESS_KEY|SECRETS?|SECRET_KEY|TOKENS?|PASSWORDS?|PASSWD|PASSPHRASE|CREDENTIALS?|PRIVATE_KEY)(_|$)/i;
 const OURS = /^HOLDFAST_/;
-// Traces of the interpreter or package manager we were started by; they would send other projects astray.
-const LEFTOVER = /^(VIRTUAL_ENV|CONDA_PREFIX|PYTHONHOME|NODE_OPTIONS|NODE_CHANNEL_FD|NODE_V8_COVERAGE|npm_.*|INIT_CWD|VITEST.*)$/;
+/** Traces of the interpreter or package manager we were started by; they would send other projects astray. */
+const LEFTOVER =
+	/^(VIRTUAL_ENV|VIRTUAL_ENV_PROMPT|CONDA_(PREFIX|DEFAULT_ENV|SHLVL|PROMPT_MODIFIER)|PYTHONHOME|NODE_OPTIONS|NODE_CHANNEL_FD|NODE_CHANNEL_SERIALIZATION_MODE|NODE_V8_COVERAGE|ELECTRON_RUN_AS_NODE|npm_.*|INIT_CWD|VITEST.*)$/;
+/** Without it nothing reaches the network; the password in it is masked in texts all the same. */
+const PROXY = /^(https?|ftp|all)_proxy$/i;
 
 /** `own` without secrets and leftovers, with `given` on top: what is named there is passed on, undefined removes. */
-export function childEnvironment(own: NodeJS.ProcessEnv, given: Readonly<Record<string, string | undefined>>): Record<string, string> {
+export function childEnvironment(
+	own: NodeJS.ProcessEnv,
+	given: Readonly<Record<string, string | undefined>>,
+	rules: Config["environment"] = { pass: [], withhold: [] },
+): Record<string, string> {
 	const env: Record<string, string> = {};
+	const pass = matcher(rules.pass);
+	const withhold = matcher(rules.withhold);
 	for (const [name, value] of Object.entries(own)) {
-		if (value !== undefined && !SECRET.test(name) && !OURS.test(name) && !LEFTOVER.test(name)) env[name] = value;
+		if (value === undefined || withhold(name)) continue;
+		const secret = isSecret(name, value);
+		if (pass(name) || !(secret || OURS.test(name) || LEFTOVER.test(name))) env[name] = value;
 	}
 	for (const [name, value] of Object.entries(given)) {
 		if (value === undefined) delete env[name];
-		else env[name] = value;
+		else {
+			isSecret(name, value);
+			env[name] = value;
+		}
 	}
 	return env;
+}
+
+/** What is secret in this program's own environment is masked wherever it appears. */
+export function knowOwnSecrets(own: NodeJS.ProcessEnv): void {
+	for (const [name, value] of Object.entries(own)) if (value !== undefined) isSecret(name, value);
+}
+
+/** Whether it is for nobody else's eyes, by its name or by what it looks like. Then it is known from here on, and masked wherever it appears. */
+function isSecret(name: string, value: string): boolean {
+	if (secretName(name) !== undefined && !/^\d{0,9}$/.test(value)) {
+		knowSecret(value);
+		return true;
+	}
+	if (value.length < 8 || redact(value) === value) return false;
+	knowSecret(/:\/\/[^:]*:(.+)@/.exec(value)?.[1] ?? value);
+	return !PROXY.test(name);
+}
+
+/** Names, or beginnings of them with a star: `AWS_*`. */
+function matcher(patterns: readonly string[]): (name: string) => boolean {
+	if (patterns.length === 0) return () => false;
+	return (name) => patterns.some((pattern) => (pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : name === pattern));
 }

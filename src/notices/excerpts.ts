@@ -1,6 +1,7 @@
 /** Parts of output as text to read: nothing for a terminal in it, no character cut in two. */
 import { plainText } from "../base/ansi.js";
-import { utf8 } from "../base/text.js";
+import { reveal } from "../base/secrets/index.js";
+import { hiddenText } from "../process/hidden.js";
 import type { Process } from "../process/process.js";
 
 export interface Tail {
@@ -20,12 +21,15 @@ export function tailOf(process: Process, max: number, from = 0): Tail {
 	const { end } = process.log.bounds();
 	const slice = process.read(Math.max(from, end - READ), READ);
 	const { bytes } = slice;
+	// Line for line what the bytes say, but for what is secret.
+	const lines = hiddenText(process.log, slice, { end }).text.split("\n");
+	if (lines.at(-1) === "") lines.pop();
 	const shown: string[] = [];
 	let length = 0;
 	let start = bytes.length; // of the first line that is shown
 	while (start > 0) {
 		const before = lineStart(bytes, start);
-		const line = lineText(bytes.subarray(before, start));
+		const line = lineText(lines.at(-1 - shown.length) ?? "");
 		if (length + line.length > max) break;
 		if (before === 0 && slice.offset > from && shown.length > 0) break; // its beginning is not here
 		shown.unshift(line);
@@ -34,14 +38,14 @@ export function tailOf(process: Process, max: number, from = 0): Tail {
 	}
 	if (shown.length === 0 && bytes.length > 0) {
 		const last = lineStart(bytes, bytes.length);
-		return { text: `…${wellFormed(lineText(bytes.subarray(last)).slice(1 - max))}`, offset: slice.offset + last, end, cut: true };
+		return { text: `…${wellFormed(lineText(lines.at(-1) ?? "").slice(1 - max))}`, offset: slice.offset + last, end, cut: true };
 	}
 	return { text: shown.join("\n").trimEnd(), offset: slice.offset + start, end, cut: slice.offset + start > from };
 }
 
 /** What a terminal would show of a line: what was printed after the last carriage return. */
-function lineText(bytes: Buffer): string {
-	const text = plainText(utf8(bytes)).replace(/[\r\n]+$/, "");
+function lineText(line: string): string {
+	const text = reveal(plainText(line).replace(/\r+$/, ""));
 	return text.slice(text.lastIndexOf("\r") + 1);
 }
 

@@ -1,8 +1,10 @@
 /** Lines of a log that contain one of some strings, found from an offset on. A line ends at a line feed or a carriage return. */
 import { setImmediate as breathe } from "node:timers/promises";
 import { plainText } from "../base/ansi.js";
+import { reveal } from "../base/secrets/index.js";
 import { utf8 } from "../base/text.js";
-import { LogCursor, type Slice } from "../process/log.js";
+import { hiddenText } from "../process/hidden.js";
+import { Log, LogCursor, type Slice } from "../process/log.js";
 import type { Armed } from "./armed.js";
 import { excerpt } from "./excerpts.js";
 
@@ -28,6 +30,7 @@ export class LineSearch {
 	readonly #patterns: readonly string[];
 	readonly #needles: readonly Buffer[];
 	readonly #cursor: LogCursor;
+	readonly #log: Log;
 	#rest: Buffer = Buffer.alloc(0);
 	#offset: number;
 	#midline: boolean;
@@ -38,6 +41,7 @@ export class LineSearch {
 		this.#patterns = patterns;
 		this.#needles = patterns.map((pattern) => Buffer.from(pattern));
 		this.#cursor = new LogCursor(dir, from.offset);
+		this.#log = new Log(dir);
 		this.#offset = from.offset;
 		this.#midline = from.midline;
 		this.#missed = from.missed;
@@ -116,10 +120,12 @@ export class LineSearch {
 		if (found.count === 0) found.offset = offset;
 		found.count++;
 		if (!found.patterns.includes(pattern)) found.patterns.push(pattern);
-		const line = excerpt(text.trimEnd(), text.indexOf(pattern), LINE_SHOWN);
+		if (found.lines.length < found.count - 1 || found.lines.length >= LINES_SHOWN) return true;
+		const shown = plainText(hiddenText(this.#log, { bytes, offset }, { end: this.#cursor.offset }).text);
+		const line = reveal(excerpt(shown.trimEnd(), text.indexOf(pattern), LINE_SHOWN));
 		const room = CHARS_SHOWN - found.lines.reduce((sum, shown) => sum + shown.length + 1, 0);
 		// Once one did not fit, none does: what is shown is the beginning.
-		if (found.lines.length === found.count - 1 && found.lines.length < LINES_SHOWN && line.length < room) found.lines.push(line);
+		if (line.length < room) found.lines.push(line);
 		return true;
 	}
 

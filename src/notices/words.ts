@@ -1,5 +1,6 @@
 /** Notices in words, for a model: short, with what to do next. All text that leaves this room is made here. */
 import { plainText } from "../base/ansi.js";
+import { redact } from "../base/secrets/index.js";
 import type { Process } from "../process/process.js";
 import type { Status } from "../process/status.js";
 import { excerpt, type Tail, tailOf } from "./excerpts.js";
@@ -99,7 +100,7 @@ export const floodOver = (now: number, dropped: number): News => ({
 });
 
 function name(process: Process): string {
-	const command = plainText(process.spec.command).replace(/\s+/g, " ").trim();
+	const command = redact(plainText(process.spec.command), { cut: true }).replace(/\s+/g, " ").trim();
 	return `Background process ${process.id} (${excerpt(command, 0, COMMAND_SHOWN)})`;
 }
 

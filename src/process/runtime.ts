@@ -2,7 +2,8 @@
 import fs from "node:fs";
 import path from "node:path";
 import * as z from "zod";
-import { childEnvironment } from "../base/environment.js";
+import { type Config, loadConfig } from "../base/config.js";
+import { childEnvironment, knowOwnSecrets } from "../base/environment.js";
 import { fromSystem, HoldfastError } from "../base/errors.js";
 import { type Home, openHome } from "../base/home.js";
 import { isId } from "../base/ids.js";
@@ -110,6 +111,7 @@ export class Runtime implements AsyncDisposable {
 	readonly #options: RuntimeOptions;
 	/** This very program. */
 	readonly self: Identity = readStat(process.pid) ?? { pid: process.pid, start: "0" };
+	#config: Config | undefined;
 	#pruned = 0;
 	#pruneTimer: NodeJS.Timeout | undefined;
 	/** By task: starts that are not in the registry yet. */
@@ -124,10 +126,17 @@ export class Runtime implements AsyncDisposable {
 		this.registry = new Registry(home, cgroups);
 		this.#keepers = new Keepers(home, options.tools, cgroups, { warm: options.warm ?? 2 });
 		this.#keepers.warmUp();
+		knowOwnSecrets(process.env);
 	}
 
 	get tools(): Tools {
 		return this.#keepers.tools;
+	}
+
+	/** What a person has set. Read when first needed: a file that is wrong does not keep anybody from looking at what runs. */
+	get config(): Config {
+		this.#config ??= loadConfig();
+		return this.#config;
 	}
 
 	get cgroups(): Cgroups | undefined {
@@ -204,7 +213,7 @@ export class Runtime implements AsyncDisposable {
 			fill(dir, "command", text ? (wanted.command as string) : `set -- ${(wanted.command as string[]).map(shellQuote).join(" ")}\n`);
 			writeSpec(dir, spec);
 			own.prepare?.(this.registry.process(spec));
-			const env = childEnvironment(process.env, { ...(terminal ? { TERM: "xterm-256color" } : {}), ...wanted.env, HOLDFAST_ID: id });
+			const env = childEnvironment(process.env, { ...(terminal ? { TERM: "xterm-256color" } : {}), ...wanted.env, HOLDFAST_ID: id }, this.config.environment);
 			return { cwd, env, mode: text ? shell : "argv", stdin, terminal, log, umask: process.umask() };
 		});
 		known();

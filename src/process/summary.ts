@@ -1,7 +1,10 @@
 /** A process in the words of the contract: what every list, table and JSON output shows. */
-import { utf8, wholeCharacters } from "../base/text.js";
+import { redact, reveal } from "../base/secrets/index.js";
+import { wholeCharacters } from "../base/text.js";
+import { hiddenText } from "./hidden.js";
 import type { Process } from "./process.js";
-import type { Status } from "./status.js";
+import { COMMAND_SHOWN } from "./spec.js";
+import { isOver, type Status } from "./status.js";
 
 export interface Summary {
 	readonly session_id: string;
@@ -24,18 +27,24 @@ export interface Summary {
 }
 
 const PREVIEW_BYTES = 200;
+const PREVIEW_CONTEXT = 4 * 1024; // a list may have many
 
 export function summary(process: Process, status: Status = process.status(), now = Date.now()): Summary {
+	const { end } = process.log.bounds();
+	return { ...standing(process, status, now), output_preview: preview(process, end, !isOver(status)), total_bytes: end };
+}
+
+/** All but what it printed. What is secret in the text of a command is masked; the file in its directory has it all. */
+export function standing(process: Process, status: Status = process.status(), now = Date.now()): Omit<Summary, "output_preview" | "total_bytes"> {
 	const { spec } = process;
 	const endedAt = "endedAt" in status ? status.endedAt : null;
-	const { end } = process.log.bounds();
 	const note = noteOn(status);
 	return {
 		session_id: spec.id,
-		...(spec.name === undefined ? {} : { name: spec.name }),
+		...(spec.name === undefined ? {} : { name: redact(spec.name) }),
 		task: spec.task,
-		command: spec.command,
-		cwd: spec.cwd,
+		command: redact(spec.command, { cut: spec.command.length >= COMMAND_SHOWN }),
+		cwd: redact(spec.cwd),
 		place: spec.place,
 		pty: spec.terminal !== undefined,
 		pid: "pid" in status ? status.pid : null,
@@ -45,16 +54,15 @@ export function summary(process: Process, status: Status = process.status(), now
 		started_at: new Date(spec.startedAt).toISOString(),
 		ended_at: endedAt === null ? null : new Date(endedAt).toISOString(),
 		uptime_seconds: Math.max(0, Math.round(((endedAt ?? now) - spec.startedAt) / 1000)),
-		output_preview: tail(process, end),
-		total_bytes: end,
 		...(note ? { note } : {}),
 	};
 }
 
 /** The last bytes, from the start of a line if there is one. */
-function tail(process: Process, end: number): string {
+function preview(process: Process, end: number, live: boolean): string {
 	const slice = process.read(Math.max(0, end - PREVIEW_BYTES), PREVIEW_BYTES);
-	const text = utf8(slice.bytes.subarray(0, wholeCharacters(slice.bytes)));
+	const bytes = slice.bytes.subarray(0, wholeCharacters(slice.bytes));
+	const text = reveal(hiddenText(process.log, { bytes, offset: slice.offset }, { end, live, context: PREVIEW_CONTEXT }).text);
 	const line = text.indexOf("\n");
 	return slice.offset > 0 && line >= 0 && line < text.length - 1 ? text.slice(line + 1) : text;
 }

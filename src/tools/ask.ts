@@ -1,5 +1,6 @@
 /** One call of a tool: who asks, by when it must be answered, and how whatever happens becomes a result. */
 import { fromSystem, HoldfastError } from "../base/errors.js";
+import { isMasked, redact, redactAll } from "../base/secrets/index.js";
 import type { Call } from "./call.js";
 import { Refused } from "./refused.js";
 import type { ToolResult } from "./result.js";
@@ -17,6 +18,7 @@ export interface Ask {
 }
 
 const PROGRESS_MS = 2_000;
+const MASKED = "Something that looks like a secret was masked here (…[redacted]); where it came from it is unchanged, so do not write the mask back.";
 
 /** Never rejects: a failure is a result like any other. What is new for the task comes with it. */
 export async function answer<T extends ToolResult>(runtime: AgentRuntime, call: Call, act: (ask: Ask) => Promise<T>): Promise<T> {
@@ -29,8 +31,9 @@ export async function answer<T extends ToolResult>(runtime: AgentRuntime, call: 
 		result = (error instanceof Refused ? error.result : failure(error)) as T;
 	}
 	const notices = await takeNotices(runtime, call, notes);
-	const note = [result.note, ...notes].filter(Boolean).join("\n");
-	return { ...result, ...(note === "" ? {} : { note }), ...(notices.length === 0 ? {} : { notices }) };
+	const masked = redactAll({ ...result, ...(notices.length === 0 ? {} : { notices }) });
+	const note = [masked.note, ...notes.map((text) => redact(text)), ...(isMasked(masked) ? [MASKED] : [])].filter(Boolean).join("\n");
+	return note === "" ? masked : { ...masked, note };
 }
 
 function taskOf(runtime: AgentRuntime, call: Call): string {

@@ -1,5 +1,6 @@
 /** Programs on a terminal in the foreground: run or type, then look what comes of it. */
 import { HoldfastError } from "../base/errors.js";
+import { redactScreen } from "../base/secrets/screen.js";
 import type { Process } from "../process/process.js";
 import { isOver } from "../process/status.js";
 import type { UntilWaitingResult } from "../screen/index.js";
@@ -130,8 +131,8 @@ async function viewOf(process: Process, { from, maxChars }: { from: number; maxC
 
 export async function screenOf(process: Process): Promise<Required<Pick<TerminalResult, "screen" | "cursor" | "alt_screen">>> {
 	const { readScreen } = await import("../screen/index.js");
-	const { screen, cursor, alt_screen } = await readScreen(process);
-	return { screen, cursor, alt_screen };
+	const { screen, cursor, alt_screen, cols } = await readScreen(process);
+	return { screen: redactScreen(screen, cols), cursor, alt_screen };
 }
 
 export const idleMsOf = (ask: Ask, args: { idle_threshold?: number }): number => (args.idle_threshold ?? ask.runtime.limits.idleThreshold) * 1000;

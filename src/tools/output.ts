@@ -1,9 +1,11 @@
 /**
- * A stretch of a log as text for a result: valid UTF-8, without escape sequences unless asked for, and never longer than
- * it may be. It is read piece by piece, so that memory does not grow with the log.
+ * A stretch of a log as text for a result: valid UTF-8, without escape sequences unless asked for, without what is secret, and
+ * never longer than it may be. It is read piece by piece, so that memory does not grow with the log.
  */
 import { setImmediate as turn } from "node:timers/promises";
+import { hide, reveal } from "../base/secrets/index.js";
 import { utf8, wholeCharacters } from "../base/text.js";
+import { hiddenText } from "../process/hidden.js";
 import type { Process } from "../process/process.js";
 import { positionOf, stripAnsi, wholeSequences } from "./ansi.js";
 import { Excerpt, lastOf } from "./excerpt.js";
@@ -49,19 +51,19 @@ export async function readOutput(process: Process, options: OutputOptions): Prom
 	for (const piece of pieces(process, from, to, options)) {
 		offset ??= piece.offset;
 		next = piece.offset + piece.bytes.length;
-		const text = utf8(piece.bytes);
+		const { text } = piece;
 		const inHead = excerpt.push(raw ? text : stripAnsi(text));
 		if (inHead !== undefined) cutAt = piece.offset + bytesOf(piece.bytes, raw ? inHead : positionOf(text, inHead));
-		if (cutAt !== undefined && keep === "start") return { text: excerpt.head, offset, next: cutAt, truncated: undefined };
+		if (cutAt !== undefined && keep === "start") return { text: reveal(excerpt.head), offset, next: cutAt, truncated: undefined };
 		if (to - from > PIECE) await turn(); // a log may have 64 MiB: others want their turn too
 	}
-	excerpt.push(options.after ?? "");
+	excerpt.push(hide(options.after ?? ""));
 	offset ??= from;
-	if (excerpt.total <= maxChars) return { text: excerpt.head + excerpt.tail, offset, next, truncated: undefined };
+	if (excerpt.total <= maxChars) return { text: reveal(excerpt.head + excerpt.tail), offset, next, truncated: undefined };
 	const tail = keep === "ends" ? lastOf(excerpt.tail, maxChars - MARKER_ROOM - excerpt.head.length) : excerpt.tail;
 	const omitted = excerpt.total - excerpt.head.length - tail.length;
 	const truncated = { total_chars: excerpt.total, omitted_chars: omitted, session_id: process.id, byte_offset: cutAt ?? offset };
-	return { text: keep === "ends" ? `${excerpt.head}${marker(excerpt.head, truncated)}${tail}` : tail, offset, next, truncated };
+	return { text: reveal(keep === "ends" ? `${excerpt.head}${marker(excerpt.head, truncated)}${tail}` : tail), offset, next, truncated };
 }
 
 /** The last of what it printed, from the start of a line if that is in reach; `whole` when there is nothing before it. */
@@ -78,21 +80,26 @@ function marker(head: string, cut: NonNullable<Output["truncated"]>): string {
 	return `${head === "" || head.endsWith("\n") ? "" : "\n"}[${cut.omitted_chars} characters left out; ${where} shows them]\n`;
 }
 
-/** Pieces that can be turned into text one by one: none ends inside a character or an escape sequence. */
+/** Pieces whose texts can be put together: none ends inside a character or an escape sequence. Secrets in them are hidden, character by character. */
 function* pieces(
 	process: Process,
 	from: number,
 	to: number,
-	{ raw, final }: { raw: boolean; final: boolean },
-): Generator<{ readonly bytes: Buffer; readonly offset: number }> {
+	{ raw, final, to: wanted }: OutputOptions,
+): Generator<{ readonly bytes: Buffer; readonly text: string; readonly offset: number }> {
+	const end = wanted === undefined ? to : process.log.bounds().end;
 	for (let next = from; next < to; ) {
 		const slice = process.read(next, Math.min(PIECE, to - next));
 		if (slice.bytes.length === 0) return;
 		const last = slice.next >= to;
 		const whole = last && final ? slice.bytes.length : wholePart(slice.bytes, raw);
 		if (whole === 0 && last) return;
-		const bytes = whole === 0 ? slice.bytes : slice.bytes.subarray(0, whole);
-		yield { bytes, offset: slice.offset };
+		const some = whole === 0 ? slice.bytes : slice.bytes.subarray(0, whole);
+		const hidden = hiddenText(process.log, { bytes: some, offset: slice.offset }, { end, live: last && !final });
+		if (hidden.bytes === 0) return;
+		const bytes = some.subarray(0, hidden.bytes);
+		yield { bytes, text: hidden.text, offset: slice.offset };
+		if (bytes.length < some.length) return;
 		next = slice.offset + bytes.length;
 	}
 }

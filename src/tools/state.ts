@@ -1,7 +1,7 @@
 /** How a process stands, in the fields of a result. */
 import type { Process } from "../process/process.js";
 import { isDrained, isOver, type Status } from "../process/status.js";
-import { type Summary, summary } from "../process/summary.js";
+import { type Summary, standing } from "../process/summary.js";
 
 export interface State {
 	readonly status: Summary["status"];
@@ -31,6 +31,6 @@ export async function leftNote(process: Process): Promise<string[]> {
 }
 
 export function stateOf(process: Process, seen: Status = process.status()): State & { uptime_seconds: number } {
-	const { status, exit_code, session_id, pid, signal, note, uptime_seconds } = summary(process, seen);
+	const { status, exit_code, session_id, pid, signal, note, uptime_seconds } = standing(process, seen);
 	return { status, exit_code, session_id, pid, ...(signal === null ? {} : { signal }), uptime_seconds, ...(note === undefined ? {} : { note }) };
 }

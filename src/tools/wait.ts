@@ -1,5 +1,6 @@
 /** The action `wait`: until it exits, or one of several conditions holds, or the time is up. The process is never touched. */
 import { HoldfastError } from "../base/errors.js";
+import { maskedMatch } from "../process/hidden.js";
 import type { Process } from "../process/process.js";
 import { isOver } from "../process/status.js";
 import type { Until } from "../process/until.js";
@@ -73,7 +74,7 @@ async function firstOf(ask: Ask, process: Process, until: UntilArgs, { ms, from 
 
 async function waitForOutput(process: Process, until: Until, { ms, from, signal }: { ms: number; from: number; signal: AbortSignal }): Promise<Held> {
 	const { matched, match, offset } = await process.wait({ until, timeout: ms, from, signal });
-	return { matched, byte_offset: offset, ...(match === undefined ? {} : { match }) };
+	return { matched, byte_offset: offset, ...(match === undefined ? {} : { match: maskedMatch(process, match, offset) }) };
 }
 
 async function waitForInput(process: Process, signal: AbortSignal, idleMs: number): Promise<Held> {

@@ -1,5 +1,6 @@
 /** Where the CLI's words go: tables and colour for people, neither when piped, JSON when asked. */
 import { HoldfastError } from "../../base/errors.js";
+import { redact } from "../../base/secrets/index.js";
 
 const STYLES = { bold: [1, 22], dim: [2, 22], red: [31, 39], green: [32, 39], yellow: [33, 39], cyan: [36, 39] } as const;
 type Style = keyof typeof STYLES;
@@ -45,7 +46,7 @@ export class Output {
 	/** One sentence on stderr, or an object on stdout. */
 	error(error: unknown): void {
 		const code = error instanceof HoldfastError ? error.code : "INTERNAL";
-		const message = error instanceof Error ? error.message : String(error);
+		const message = redact(error instanceof Error ? error.message : String(error));
 		if (this.json) this.data({ error: { code, message } });
 		else process.stderr.write(`holdfast: ${message}\n`);
 	}

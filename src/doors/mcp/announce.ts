@@ -3,13 +3,14 @@
  * is sure to reach the model. So each is announced here and stays in the queue: the next result brings it, with the same id.
  */
 import type { Server } from "@modelcontextprotocol/server";
+import { redactAll } from "../../base/secrets/index.js";
 import type { AgentRuntime } from "../../tools/index.js";
 
 /** Until `signal` aborts. Only for the older protocol: the newer one has no log messages outside of a request. */
 export async function announceNotices(server: Server, runtime: AgentRuntime, task: string, signal: AbortSignal): Promise<void> {
 	try {
 		for await (const notice of runtime.notices.stream(task, { signal, leave: true }))
-			await server.sendLoggingMessage({ level: "info", logger: "holdfast", data: notice }, server.transport?.sessionId);
+			await server.sendLoggingMessage({ level: "info", logger: "holdfast", data: redactAll(notice) }, server.transport?.sessionId);
 	} catch (error) {
 		if (!signal.aborted) server.onerror?.(error as Error);
 	}

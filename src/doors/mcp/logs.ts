@@ -3,9 +3,12 @@ import { type ListResourcesResult, type ReadResourceResult, ResourceNotFoundErro
 import { plainText } from "../../base/ansi.js";
 import { HoldfastError } from "../../base/errors.js";
 import { isId } from "../../base/ids.js";
-import { utf8, wholeCharacters } from "../../base/text.js";
+import { redact, reveal } from "../../base/secrets/index.js";
+import { wholeCharacters } from "../../base/text.js";
+import { hiddenText } from "../../process/hidden.js";
 import type { Process } from "../../process/process.js";
 import type { Runtime } from "../../process/runtime.js";
+import { isOver } from "../../process/status.js";
 
 const MIME = "text/plain";
 const TAIL_BYTES = 200_000;
@@ -24,8 +27,8 @@ export const logUri = (id: string): string => `holdfast://process/${id}/log`;
 export function listLogs(runtime: Runtime, task: string): ListResourcesResult {
 	const resources = runtime.list({ task }).map((process) => ({
 		uri: logUri(process.id),
-		name: process.spec.name ?? process.id,
-		title: oneLine(process.spec.command),
+		name: redact(process.spec.name ?? process.id),
+		title: oneLine(redact(process.spec.command, { cut: true })),
 		description: `The log of ${process.id} (${process.status().status})`,
 		mimeType: MIME,
 		size: process.log.bounds().end,
@@ -40,10 +43,10 @@ export function readLog(runtime: Runtime, task: string, uri: string): ReadResour
 	const bytes = slice.bytes.subarray(0, wholeCharacters(slice.bytes));
 	const from = slice.offset === 0 ? 0 : lineStart(bytes);
 	const offset = slice.offset + from;
-	const raw = utf8(bytes.subarray(from));
-	const text = process.spec.terminal ? raw : plainText(raw);
+	const hidden = hiddenText(process.log, { bytes: bytes.subarray(from), offset }, { end, live: !isOver(process.status()) });
+	const text = reveal(process.spec.terminal ? hidden.text : plainText(hidden.text));
 	const left = offset === 0 ? "" : `[${offset} bytes before this are left out; process(action="log", session_id="${process.id}", byte_offset=…) reads them]\n`;
-	return { contents: [{ uri, mimeType: MIME, text: left + text, _meta: { byte_offset: offset, next_offset: offset + bytes.length - from } }] };
+	return { contents: [{ uri, mimeType: MIME, text: left + text, _meta: { byte_offset: offset, next_offset: offset + hidden.bytes } }] };
 }
 
 /** The process a URI names; another task's is as good as none. */

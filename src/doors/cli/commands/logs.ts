@@ -1,6 +1,7 @@
 import { StringDecoder } from "node:string_decoder";
 import { HoldfastError } from "../../../base/errors.js";
 import { utf8 } from "../../../base/text.js";
+import { RedactedStream } from "../../../process/hidden.js";
 import type { Process } from "../../../process/process.js";
 import { summary } from "../../../process/summary.js";
 import { type Call, type Command, EXIT, numberOption, oneWord } from "../command.js";
@@ -10,12 +11,13 @@ const CHUNK = 1024 * 1024;
 
 export const logs: Command = {
 	name: "logs",
-	usage: "ID [-f] [--from OFFSET | --lines N]",
+	usage: "ID [-f] [--from OFFSET | --lines N] [--raw]",
 	summary: "print the output of a process",
 	options: {
 		follow: { type: "boolean", short: "f", help: "go on printing until it ends" },
 		from: { type: "string", value: "OFFSET", help: "start at this byte of the output (0: the first)" },
 		lines: { type: "string", short: "n", value: "N", help: "only the last N lines" },
+		raw: { type: "boolean", help: "as it was printed, with what looks like a secret in it" },
 		discard: {
 			type: "string",
 			value: "OFFSET",
@@ -23,7 +25,8 @@ export const logs: Command = {
 		},
 	},
 	teach: `
-The output is printed byte for byte. If the beginning is gone (a log keeps its last 64 MiB), a remark on stderr says
+The output is printed byte for byte, but for what looks like a secret: that is masked (…[redacted]) unless --raw is given.
+Offsets are those of the log itself. If the beginning is gone (a log keeps its last 64 MiB), a remark on stderr says
 from which byte it starts. With --json: {session_id, output, byte_offset, next_offset, total_bytes, status, exit_code};
 with --json --follow an object a line: {session_id, output, byte_offset, next_offset}, the last one with status and exit_code.
 
@@ -72,19 +75,28 @@ export function startOfLastLines(process: Process, lines: number): number {
 	return first;
 }
 
+function shownOf(call: Call, process: Process, from: number): Pick<RedactedStream, "push" | "end"> {
+	return call.values.raw ? { push: (bytes) => bytes, end: () => Buffer.alloc(0) } : new RedactedStream(process.log, from);
+}
+
 async function printAll(call: Call, process: Process, from: number): Promise<number> {
 	const { end } = process.log.bounds();
 	const parts: Buffer[] = [];
+	const shown = shownOf(call, process, from);
+	const print = async (bytes: Buffer) => {
+		if (call.out.json) parts.push(bytes);
+		else await writeOut(bytes);
+	};
 	let next = from;
 	let began: number | undefined;
 	while (next < end) {
 		const slice = process.read(next, Math.min(CHUNK, end - next));
 		if (slice.bytes.length === 0) break;
 		began ??= slice.offset;
-		if (call.out.json) parts.push(slice.bytes);
-		else await writeOut(slice.bytes);
+		await print(shown.push(slice.bytes));
 		next = slice.next;
 	}
+	await print(shown.end());
 	if (call.out.json) {
 		const { session_id, status, exit_code } = summary(process);
 		call.out.data({ session_id, output: utf8(Buffer.concat(parts)), byte_offset: began ?? from, next_offset: next, total_bytes: end, status, exit_code });
@@ -94,13 +106,16 @@ async function printAll(call: Call, process: Process, from: number): Promise<num
 
 async function follow(call: Call, process: Process, from: number): Promise<number> {
 	const decoder = new StringDecoder("utf8");
+	const shown = shownOf(call, process, from);
 	for await (const slice of process.follow({ from })) {
-		if (call.out.json) call.out.data({ session_id: process.id, output: decoder.write(slice.bytes), byte_offset: slice.offset, next_offset: slice.next });
-		else await writeOut(slice.bytes);
+		const bytes = shown.push(slice.bytes);
+		if (call.out.json) call.out.data({ session_id: process.id, output: decoder.write(bytes), byte_offset: slice.offset, next_offset: slice.next });
+		else await writeOut(bytes);
 	}
-	if (call.out.json) {
+	if (!call.out.json) await writeOut(shown.end());
+	else {
 		const { session_id, status, exit_code, total_bytes } = summary(process);
-		call.out.data({ session_id, output: decoder.end(), byte_offset: total_bytes, next_offset: total_bytes, status, exit_code });
+		call.out.data({ session_id, output: decoder.write(shown.end()) + decoder.end(), byte_offset: total_bytes, next_offset: total_bytes, status, exit_code });
 	}
 	return EXIT.ok;
 }

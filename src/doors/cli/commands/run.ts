@@ -1,4 +1,5 @@
 import { HoldfastError } from "../../../base/errors.js";
+import { redact } from "../../../base/secrets/index.js";
 import { utf8 } from "../../../base/text.js";
 import type { Process } from "../../../process/process.js";
 import type { SpawnOptions } from "../../../process/runtime.js";
@@ -90,7 +91,7 @@ async function foreground(call: Call, started: Process, seconds: number | undefi
 					if (call.out.json) parts.push(slice.bytes);
 					else await writeOut(slice.bytes);
 				}
-				if (call.out.json && !over.signal.aborted) call.out.data({ ...summary(started), output: utf8(Buffer.concat(parts)) });
+				if (call.out.json && !over.signal.aborted) call.out.data({ ...summary(started), output: redact(utf8(Buffer.concat(parts))) });
 			} finally {
 				stopFeeding();
 			}
@@ -108,7 +109,12 @@ async function timedOut(call: Call, started: Process, seconds: number, onTimeout
 	if (onTimeout === "kill") await started.kill();
 	const what = onTimeout === "kill" ? "it was killed" : `it goes on in the background as ${started.id}`;
 	if (call.out.json)
-		call.out.data({ ...summary(started), output: utf8(started.read(0, CAPTURED).bytes), timed_out: true, note: `not finished after ${seconds} s; ${what}` });
+		call.out.data({
+			...summary(started),
+			output: redact(utf8(started.read(0, CAPTURED).bytes), { cut: true }),
+			timed_out: true,
+			note: `not finished after ${seconds} s; ${what}`,
+		});
 	else call.out.note(`holdfast: not finished after ${seconds} s; ${what}`);
 	return EXIT.timeout;
 }

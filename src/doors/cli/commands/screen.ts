@@ -1,4 +1,5 @@
 import { HoldfastError } from "../../../base/errors.js";
+import { redactScreen } from "../../../base/secrets/screen.js";
 import { mustBeFree } from "../../../process/keyboard.js";
 import { isOver } from "../../../process/status.js";
 import { type Call, type Command, EXIT, oneWord } from "../command.js";
@@ -50,7 +51,8 @@ async function show(call: Call, id: string): Promise<void> {
 	const { readScreen, waitingFor } = await import("../../../screen/index.js");
 	const process = (await call.runtime()).get(id);
 	if (!process.spec.terminal) throw new HoldfastError("NO_TERMINAL", `${process.id} has no terminal; \`holdfast logs\` shows its output`);
-	const view = await readScreen(process);
+	const seen = await readScreen(process);
+	const view = { ...seen, screen: redactScreen(seen.screen, seen.cols) };
 	const waiting = isOver(process.status()) ? { waiting: false as const } : await waitingFor(process);
 	const found = waiting.waiting
 		? { waiting_for: waiting.waiting_for, waiting_evidence: waiting.waiting_evidence }

@@ -1,4 +1,5 @@
 import { HoldfastError } from "../../../base/errors.js";
+import { maskedMatch } from "../../../process/hidden.js";
 import { describeEnd } from "../../../process/process.js";
 import { isOver } from "../../../process/status.js";
 import { summary } from "../../../process/summary.js";
@@ -34,7 +35,8 @@ Examples
 		const seconds = secondsOption(call, "timeout");
 		const from = call.values.from === undefined ? undefined : Number(call.values.from);
 		const process = (await call.runtime()).get(oneWord(call, "the id of one process"));
-		const result = await process.wait({ until, ...(seconds === undefined ? {} : { timeout: seconds * 1000 }), ...(from === undefined ? {} : { from }) });
+		const found = await process.wait({ until, ...(seconds === undefined ? {} : { timeout: seconds * 1000 }), ...(from === undefined ? {} : { from }) });
+		const result = found.match === undefined ? found : { ...found, match: maskedMatch(process, found.match, found.offset) };
 		if (call.out.json)
 			call.out.data({
 				...summary(process, result.status),

@@ -1,0 +1,101 @@
+/**
+ * The one redactor: between what is stored, which stays as it is, and every text that leaves. Two steps, so that whoever cuts text
+ * to size can do so in between: `hide` puts a character that stands for nothing in the place of each secret one, so that every
+ * position stays what it was; `reveal` turns a run of those into a mark that people and models understand.
+ */
+import { formsOf, isDistinct } from "./known.js";
+import { addRule, search } from "./search.js";
+import { viewOf } from "./view.js";
+
+/** Unicode has it for use inside of programs: no text has it. */
+const HIDDEN = "\ufdd0";
+const HIDDEN_RUN = /\ufdd0+(?:\r?\n\ufdd0+)*/g;
+const MARK = "…[redacted]";
+const MARKED = /…(?:\[redacted\]|\*{3})/;
+const LONGEST_OPEN = 4096;
+const MOST_KNOWN = 2_000;
+
+/** How much text around a piece of a log says whether there is a secret at its borders. */
+export const CONTEXT_BYTES = 16 * 1024;
+
+const known = new Set<string>();
+
+/** From now on this text is masked wherever it stands; unless it is too short or too common to be told from other text. `sure`: it is a password for certain. */
+export function knowSecret(value: string, options: { sure?: boolean } = {}): void {
+	if (known.has(value) || known.size >= MOST_KNOWN || !isDistinct(value, options.sure === true)) return;
+	known.add(value);
+	for (const form of formsOf(value)) {
+		if (form.length < 6) continue;
+		addRule({
+			triggers: [form],
+			find(text, at) {
+				if (text.startsWith(form, at)) return { hide: [at, at + form.length] };
+				return text.length - at >= 4 && text.length - at < form.length && form.startsWith(text.slice(at)) ? { open: at } : undefined;
+			},
+		});
+	}
+}
+
+export interface Around {
+	/** What stands before and behind it: a secret may go over the border. */
+	readonly before?: string;
+	readonly after?: string;
+}
+
+/** The same text, as long as it was, with nothing to be read where there are secrets. */
+export function hide(text: string, around: Around = {}): string {
+	return hideLive(text, around).text;
+}
+
+/** Of a text that still grows. `open`: so many characters at its end may be the beginning of a secret. */
+export function hideLive(text: string, { before = "", after = "" }: Around = {}): { text: string; open: number } {
+	if (text === "") return { text, open: 0 };
+	const all = before === "" && after === "" ? text : before + text + after;
+	const view = viewOf(all);
+	const { found, open } = search(view.text);
+	const from = before.length;
+	const to = from + text.length;
+	let out = "";
+	let at = from;
+	for (const [start, end] of found.length === 0 ? [] : view.places(found)) {
+		if (end <= at || start >= to) continue;
+		const first = Math.max(start, at);
+		const last = Math.min(end, to);
+		out += all.slice(at, first) + all.slice(first, last).replace(/[^\r\n]/g, HIDDEN);
+		at = last;
+	}
+	const rest = view.text.length - open;
+	return { text: at === from ? text : out + all.slice(at, to), open: rest > 0 && rest <= LONGEST_OPEN && after === "" ? all.length - view.place(open) : 0 };
+}
+
+/** What was hidden becomes a mark, never longer than it was. */
+export function reveal(text: string): string {
+	return text.includes(HIDDEN) ? text.replace(HIDDEN_RUN, (run) => (run.length >= MARK.length ? MARK : short(run.length))) : text;
+}
+
+/** The same, without anything changing its place: for a screen. */
+export const revealInPlace = (text: string): string =>
+	text.includes(HIDDEN) ? text.replace(/\ufdd0+/g, (run) => (run.length >= MARK.length ? MARK.padEnd(run.length, "*") : short(run.length))) : text;
+
+const short = (length: number): string => `…${"*".repeat(length - 1)}`;
+
+/** A text that is all there is. `cut`: its end has been cut off, so that a secret may have been. */
+export function redact(text: string, options: { cut?: boolean } = {}): string {
+	const { text: hidden, open } = hideLive(text);
+	const whole = options.cut && open > 0 ? hidden.slice(0, -open) + HIDDEN.repeat(open) : hidden;
+	return reveal(whole);
+}
+
+/** Every text in a value, however deep. */
+export function redactAll<T>(value: T): T {
+	if (typeof value === "string") return redact(value) as T;
+	if (Array.isArray(value)) return value.map(redactAll) as T;
+	if (typeof value !== "object" || value === null) return value;
+	return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, redactAll(field)])) as T;
+}
+
+/** Something in it was masked. */
+export function isMasked(value: unknown): boolean {
+	if (typeof value === "string") return MARKED.test(value);
+	return typeof value === "object" && value !== null && Object.values(value).some(isMasked);
+}

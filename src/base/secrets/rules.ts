@@ -1,0 +1,243 @@
+/**
+ * What a secret looks like in text. A rule is tried where its trigger stands, and looks a bounded way around it: whatever the text,
+ * the work stays in proportion to its length.
+ */
+import { CLASSES, FORMATS, type Format, isOf, runEnd } from "./formats.js";
+import { isPlaceholder, looksRandom, secretName } from "./names.js";
+
+/** `hide`: these characters. `open`: the text ends here, and with more of it this may become a secret. `skip`: none before there. */
+export type Finding = { readonly hide: readonly [from: number, to: number] } | { readonly open: number } | { readonly skip: number } | undefined;
+
+export interface Rule {
+	/** Three characters or more; capitals and small letters are the same here. */
+	readonly triggers: readonly string[];
+	find(text: string, at: number): Finding;
+}
+
+const { ALNUM, WORD, DOT, BASE64 } = CLASSES;
+const LONGEST_NAME = 80;
+const LONGEST_VALUE = 4096;
+const LOOKED_AT = 128; // of a value, to say whether it is a secret
+const LONGEST_KEY = 16 * 1024; // a private key
+
+const keyFormat = (format: Format): Rule => {
+	const { prefix, of, least, most, digits = 0 } = format;
+	const apart = digits > 0 || most !== undefined ? of | ALNUM : ALNUM; // else one that fails would be tried again inside of itself
+	return {
+		triggers: [prefix],
+		find(text, at) {
+			if (!text.startsWith(prefix, at) || isOf(text, at - 1, apart)) return undefined;
+			const from = at + prefix.length;
+			const to = runEnd(text, from, of);
+			if (to - from < least) return to === text.length ? { open: at } : undefined;
+			return (most !== undefined && to - from > most) || digitsIn(text, from, to) < digits ? undefined : { hide: [from, to] };
+		},
+	};
+};
+
+function digitsIn(text: string, from: number, to: number): number {
+	let count = 0;
+	for (let at = from; at < to && count < 10; at++) if (text.charCodeAt(at) >= 48 && text.charCodeAt(at) <= 57) count++;
+	return count;
+}
+
+/** Three parts of base64 with dots between, the first a JSON object. */
+const jwt: Rule = {
+	triggers: ["eyJ"],
+	find(text, at) {
+		if (!text.startsWith("eyJ", at) || isOf(text, at - 1, ALNUM)) return undefined;
+		const header = runEnd(text, at, WORD);
+		const payload = text[header] === "." ? runEnd(text, header + 1, WORD) : header;
+		if (payload === text.length && payload - at < LONGEST_VALUE && payload - header < 10) return { open: at };
+		if (header - at < 10 || payload - header < 10) return { skip: payload };
+		return { hide: [at + 3, text[payload] === "." ? runEnd(text, payload + 1, WORD | DOT) : payload] };
+	},
+};
+
+const telegram: Rule = {
+	triggers: [":AA"],
+	find(text, at) {
+		if (!text.startsWith(":AA", at) || !/^\d{8}$/.test(text.slice(Math.max(0, at - 8), at))) return undefined;
+		const to = runEnd(text, at + 1, WORD);
+		if (to - at >= 34 && to - at <= 40) return { hide: [at + 1, to] };
+		return to === text.length && to - at < 34 ? { open: at - 8 } : undefined;
+	},
+};
+
+/** They begin with a number in base64. */
+const discord: Rule = {
+	triggers: ["M", "N", "O"].flatMap((a) => ["D", "T", "j", "z"].flatMap((b) => [..."AEIMQUYcgk"].map((c) => a + b + c))),
+	find(text, at) {
+		if (isOf(text, at - 1, ALNUM)) return undefined;
+		const one = runEnd(text, at, WORD, at + 40);
+		if (one - at < 22 || one - at > 30 || text[one] !== ".") return undefined;
+		const two = runEnd(text, one + 1, WORD, one + 12);
+		if (two - one < 6 || two - one > 9 || text[two] !== ".") return undefined;
+		const three = runEnd(text, two + 1, WORD);
+		return three - two >= 26 ? { hide: [at + 3, three] } : undefined;
+	},
+};
+
+const webhook: Rule = {
+	triggers: ["hooks.slack.com/services/", "/api/webhooks/"],
+	find(text, at) {
+		const path = /hooks\.slack\.com\/services\/|\/api\/webhooks\/\d+\//y;
+		path.lastIndex = at;
+		if (!path.test(text)) return undefined;
+		const to = runEnd(text, path.lastIndex, WORD | BASE64);
+		return to - path.lastIndex >= 20 ? { hide: [path.lastIndex, to] } : undefined;
+	},
+};
+
+/** `scheme://user:password@host`. */
+const url: Rule = {
+	triggers: ["://"],
+	find(text, at) {
+		const shape = /:\/\/[^\s/:@"'`<>()[\]]{0,128}:([^\s/@"'`<>]{1,256})(@?)/y;
+		shape.lastIndex = at;
+		const match = shape.exec(text);
+		const [, password = "", sign] = match ?? [];
+		if (!match || /^\d{1,5}$/.test(password) || isPlaceholder(password)) return undefined;
+		const to = shape.lastIndex - (sign ?? "").length;
+		if (sign) return { hide: [to - password.length, to] };
+		return shape.lastIndex === text.length ? { open: at } : undefined;
+	},
+};
+
+const SCHEMES = /(?:authorization["']?\s{0,4}[:=]\s{0,4}["']?(?:[A-Za-z][\w-]{1,30}[ \t]{1,4})?|bearer[ \t]{1,4})["']?/iy;
+
+/** `Authorization: Bearer …`, with any scheme or none, and `Bearer …` alone. */
+const header: Rule = {
+	triggers: ["authorization", "bearer "],
+	find(text, at) {
+		SCHEMES.lastIndex = at;
+		const before = SCHEMES.exec(text)?.[0];
+		if (before === undefined) return undefined;
+		const from = SCHEMES.lastIndex;
+		const to = runEnd(text, from, WORD | DOT | BASE64);
+		const value = text.slice(from, Math.min(to, from + LOOKED_AT));
+		if (!isPlaceholder(value) && (/\d/.test(value) ? value.length >= 8 : value.length >= 24)) return { hide: [from, to] };
+		return to === text.length && to - at < LONGEST_VALUE && /[ \t]$/.test(before) ? { open: at } : { skip: to };
+	},
+};
+
+const BEGIN = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/y;
+const BODY = /(?:[^-]|-(?!----)){0,16384}/y;
+const END = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY/y;
+const KEY_LINE = /^[\s"'|>]*[A-Za-z0-9+/=\\]{4,}["',\s]*$/; // a backslash: of a line end that is written as \n
+
+/** A private key from its first line to its last, as far as there is one. */
+const pem: Rule = {
+	triggers: ["-----BEGIN ", "-----END "],
+	find(text, at) {
+		END.lastIndex = at;
+		if (END.test(text)) return cutBefore(text, at);
+		BEGIN.lastIndex = at;
+		if (!BEGIN.test(text)) return undefined;
+		const from = BEGIN.lastIndex;
+		BODY.lastIndex = from;
+		BODY.test(text);
+		END.lastIndex = BODY.lastIndex;
+		return END.test(text) ? { hide: [from, BODY.lastIndex] } : cutBehind(text, from);
+	},
+};
+
+/** Its end is not here: whatever lines look like those of a key. */
+function cutBehind(text: string, from: number): Finding {
+	let to = from;
+	while (to < text.length && to - from < LONGEST_KEY) {
+		const end = lineEnd(text, to);
+		const line = text.slice(to, end);
+		if (line.trim() !== "" && !KEY_LINE.test(line) && !/^(?:Proc-Type|DEK-Info|Comment|Version): /.test(line)) break;
+		to = end;
+	}
+	return to > from + 1 ? { hide: [from, to] } : undefined;
+}
+
+/** Behind the line that starts there; of a very long one, behind enough of it. */
+function lineEnd(text: string, from: number): number {
+	const most = Math.min(text.length, from + LONGEST_KEY);
+	let end = from;
+	while (end < most && text.charCodeAt(end) !== 10) end++;
+	return Math.min(end + 1, text.length);
+}
+
+/** Its beginning is not here. */
+function cutBefore(text: string, at: number): Finding {
+	let from = at;
+	for (let end = at; end > 0 && at - end < LONGEST_KEY; ) {
+		let start = end - 1; // a line feed, but for the first
+		while (start > 0 && text.charCodeAt(start - 1) !== 10 && at - start < LONGEST_KEY) start--;
+		const line = text.slice(start, end);
+		if (line.trim() !== "" && !KEY_LINE.test(line)) break;
+		if (line.trim() !== "") from = start;
+		end = start;
+	}
+	return from < at ? { hide: [from, at] } : undefined;
+}
+
+const ASSIGNED = /(?:["']?[ \t]{0,8}(?:=>|:=|[=:])[ \t]{0,8})(["'`]?)/y;
+/** By the quote before it. `some`: enough to say whether it is a secret; `all`: once that is said. */
+const VALUES: Readonly<Record<string, { readonly some: RegExp; readonly all: RegExp }>> = {
+	'"': { some: /[^"\r\n]{0,128}/y, all: /[^"\r\n]*/y },
+	"'": { some: /[^'\r\n]{0,128}/y, all: /[^'\r\n]*/y },
+	"`": { some: /[^`\r\n]{0,128}/y, all: /[^`\r\n]*/y },
+	"": { some: /[^\s"'`;&|,)}\]]{0,128}/y, all: /[^\s"'`;&|,)}\]]*/y },
+};
+
+/** `NAME=value`, `"name": "value"`, `name: value`, `--name value`, where the name says that it is a secret. */
+const named: Rule = {
+	triggers: ["key", "tok", "sec", "pas", "pwd", "cre", "aut", "jwt", "_pat", "cookie"],
+	find(text, at) {
+		let start = at;
+		while (at - start < LONGEST_NAME && isOf(text, start - 1, WORD | DOT)) start--;
+		const end = runEnd(text, at, WORD, at + LONGEST_NAME);
+		const name = text.slice(start, end).replace(/^[-.]+/, "");
+		const strength = secretName(name);
+		const value = strength && valueAt(text, end, text.startsWith("--", start));
+		if (!value) return { skip: end };
+		const { from, to, tight, word } = value;
+		// As a shell and printenv write it: then it is one, whatever it looks like.
+		const variable = strength === "strong" && tight && /^[A-Z][A-Z0-9_]*$/.test(name) && word.length >= 4 && !/[(){}<>[\]]/.test(word);
+		if (!isPlaceholder(word) && (variable || looksRandom(word))) return { hide: [from, to()] };
+		return from + word.length === text.length && word.length < 64 ? { open: start } : { skip: end };
+	},
+};
+
+interface Value {
+	readonly from: number;
+	/** Of a long one, the beginning. */
+	readonly word: string;
+	to(): number;
+	/** There is but a = between the name and it. */
+	readonly tight: boolean;
+}
+
+/** What is assigned to the name that ends there. */
+function valueAt(text: string, end: number, flag: boolean): Value | undefined {
+	ASSIGNED.lastIndex = end;
+	const assigned = ASSIGNED.exec(text);
+	if (!assigned && !(flag && text[end] === " ")) return undefined;
+	const quote = assigned ? (assigned[1] ?? "") : (/["']/.exec(text[end + 1] ?? "")?.[0] ?? "");
+	const from = assigned ? ASSIGNED.lastIndex : end + 1 + quote.length;
+	const { some, all } = VALUES[quote] as (typeof VALUES)[string];
+	const reach = (value: RegExp) => {
+		value.lastIndex = from;
+		value.test(text);
+		return value.lastIndex;
+	};
+	return { from, word: text.slice(from, reach(some)), to: () => reach(all), tight: assigned !== null && text[end] === "=" && !/[ \t]/.test(assigned[0]) };
+}
+
+/** The longer a beginning, the more it says: those first. */
+export const RULES: readonly Rule[] = [
+	...[...FORMATS].sort((a, b) => b.prefix.length - a.prefix.length).map(keyFormat),
+	pem,
+	jwt,
+	telegram,
+	discord,
+	webhook,
+	url,
+	header,
+	named,
+];

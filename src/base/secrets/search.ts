@@ -1,0 +1,56 @@
+/** One pass over a text, however many rules there are: three characters say which of them to try. */
+import { type Finding, RULES, type Rule } from "./rules.js";
+import type { Range } from "./view.js";
+
+/** By the last five bits of three characters; so capitals and small letters are the same. */
+const rules: (Rule[] | undefined)[] = new Array(2 ** 15);
+for (const rule of RULES) addRule(rule);
+
+export function addRule(rule: Rule): void {
+	for (const trigger of rule.triggers) {
+		const place = hashAt(trigger, 0);
+		const list = rules[place] ?? [];
+		rules[place] = list;
+		if (!list.includes(rule)) list.push(rule);
+	}
+}
+
+function hashAt(text: string, at: number): number {
+	return ((text.charCodeAt(at) & 31) << 10) | ((text.charCodeAt(at + 1) & 31) << 5) | (text.charCodeAt(at + 2) & 31);
+}
+
+/** What is secret in it, and from where on it may become so with more text behind it. */
+export function search(text: string): { found: Range[]; open: number } {
+	const found: Range[] = [];
+	let open = text.length;
+	let seen = 0;
+	for (let at = 0; at < text.length; at++) {
+		seen = ((seen << 5) | (text.charCodeAt(at) & 31)) & 0x7fff;
+		const here = rules[seen];
+		if (here === undefined || at < 2) continue;
+		const next = tryRules(here, text, at - 2);
+		if (next === undefined) continue;
+		if ("hide" in next) found.push(next.hide);
+		else if ("open" in next && next.open < open) open = next.open;
+		const resume = "hide" in next ? next.hide[1] : "skip" in next ? next.skip : 0;
+		if (resume <= at) continue;
+		at = resume - 1;
+		seen = hashAt(text, at - 2); // the next trigger may begin with the last two
+	}
+	const last = found.at(-1);
+	if (last && last[1] > open) open = text.length;
+	return { found, open };
+}
+
+function tryRules(list: readonly Rule[], text: string, at: number): Finding {
+	let result: Finding;
+	for (const rule of list) {
+		const finding = rule.find(text, at);
+		if (finding === undefined) continue;
+		if ("hide" in finding) {
+			if (!result || !("hide" in result)) result = finding;
+			else result = { hide: [Math.max(result.hide[0], finding.hide[0]), Math.max(result.hide[1], finding.hide[1])] };
+		} else if (!result || ("skip" in result && "open" in finding)) result = finding;
+	}
+	return result;
+}

@@ -1,0 +1,57 @@
+/** Text without its escape sequences, and where everything was: a colour may begin in the middle of a secret. */
+import { SEQUENCE } from "../ansi.js";
+
+export type Range = readonly [from: number, to: number];
+
+interface View {
+	readonly text: string;
+	/** Where in the text itself a position of the view is. */
+	place(at: number): number;
+	/** Where in the text itself those are. */
+	places(ranges: readonly Range[]): Iterable<Range>;
+}
+
+/** A stretch between sequences: where it was, and where it is. */
+interface Part {
+	readonly from: number;
+	readonly at: number;
+	readonly length: number;
+}
+
+export function viewOf(text: string): View {
+	if (!text.includes("\x1b") && !text.includes("\x9b")) return { text, place: (at) => at, places: (ranges) => ranges };
+	const parts: Part[] = [];
+	const kept: string[] = [];
+	let length = 0;
+	let from = 0;
+	const keep = (to: number) => {
+		if (to > from) {
+			parts.push({ from, at: length, length: to - from });
+			kept.push(text.slice(from, to));
+			length += to - from;
+		}
+	};
+	for (const match of text.matchAll(SEQUENCE)) {
+		keep(match.index);
+		from = match.index + match[0].length;
+	}
+	keep(text.length);
+	return {
+		text: kept.join(""),
+		place(at) {
+			const part = parts.findLast((candidate) => candidate.at <= at);
+			return part ? part.from + at - part.at : at;
+		},
+		*places(ranges) {
+			let index = 0;
+			for (const [start, end] of ranges) {
+				for (let part = parts[index]; part && part.at + part.length <= start; part = parts[index]) index++;
+				for (let next = index; next < parts.length; next++) {
+					const part = parts[next] as Part;
+					if (part.at >= end) break;
+					yield [part.from + Math.max(0, start - part.at), part.from + Math.min(part.length, end - part.at)];
+				}
+			}
+		},
+	};
+}

@@ -1,0 +1,76 @@
+/** Parts of logs as text with the secrets in them hidden, also those that go over the border of a part. What is hidden stays so until `reveal`. */
+import { CONTEXT_BYTES, hideLive, redact, reveal } from "../base/secrets/index.js";
+import { utf8 } from "../base/text.js";
+import type { Log, Slice } from "./log.js";
+import type { Process } from "./process.js";
+
+export interface HiddenOptions {
+	/** The end of the log, as far as anybody looks: behind that nothing is read. */
+	readonly end: number;
+	/** More may come behind the end: what may be the beginning of a secret is left to the next reader. */
+	readonly live?: boolean;
+	readonly context?: number;
+}
+
+export interface HiddenText {
+	/** Character for character what the bytes say. */
+	readonly text: string;
+	/** How many of the bytes it is. */
+	readonly bytes: number;
+}
+
+export function hiddenText(log: Log, slice: Pick<Slice, "bytes" | "offset">, options: HiddenOptions): HiddenText {
+	const { end, live = false, context = CONTEXT_BYTES } = options;
+	const raw = utf8(slice.bytes);
+	if (raw === "") return { text: "", bytes: 0 };
+	const next = slice.offset + slice.bytes.length;
+	const { text, open } = hideLive(raw, { before: textBefore(log, slice.offset, context), after: next < end ? utf8(log.read(next, context).bytes) : "" });
+	if (!live || open === 0) return { text, bytes: slice.bytes.length };
+	const held = Math.min(open, raw.length); // it may have begun before
+	return { text: text.slice(0, raw.length - held), bytes: slice.bytes.length - Buffer.byteLength(raw.slice(raw.length - held)) };
+}
+
+function textBefore(log: Log, offset: number, context: number): string {
+	const from = Math.max(0, offset - context);
+	if (from === offset) return "";
+	const { bytes, next } = log.read(from, offset - from);
+	return next === offset ? utf8(bytes) : ""; // else a ring has just dropped it
+}
+
+/** A text that was found in its output, and where that ends: a pattern may find a part of a secret. */
+export function maskedMatch(process: Process, match: string, end: number): string {
+	const length = Buffer.byteLength(match);
+	const slice = process.log.read(Math.max(0, end - length), length);
+	if (utf8(slice.bytes) !== match) return redact(match); // there were bytes that are no text
+	return reveal(hiddenText(process.log, slice, { end: process.log.bounds().end }).text);
+}
+
+/** A log to print as it comes: byte for byte, but for what is secret. What may be the beginning of a secret is held back until more comes. */
+export class RedactedStream {
+	#before: string;
+	#rest = "";
+
+	/** For what is printed from an offset on. */
+	constructor(log: Log, from: number) {
+		const start = Math.max(0, from - CONTEXT_BYTES);
+		const { bytes, next } = log.read(start, from - start);
+		this.#before = from > start && next === from ? bytes.toString("latin1") : "";
+	}
+
+	push(bytes: Buffer): Buffer {
+		const raw = this.#rest + bytes.toString("latin1"); // a character a byte
+		const { text, open } = hideLive(raw, { before: this.#before });
+		const shown = raw.length - Math.min(open, raw.length);
+		this.#before = (this.#before + raw.slice(0, shown)).slice(-CONTEXT_BYTES);
+		this.#rest = raw.slice(shown);
+		return toBytes(reveal(text.slice(0, shown)));
+	}
+
+	/** What is left when nothing more comes. */
+	end(): Buffer {
+		return toBytes(reveal(hideLive(this.#rest, { before: this.#before }).text));
+	}
+}
+
+/** All of it is bytes but for the mark. */
+const toBytes = (text: string): Buffer => Buffer.concat(text.split("…").flatMap((part, at) => [Buffer.from(at === 0 ? "" : "…"), Buffer.from(part, "latin1")]));

@@ -1,0 +1,188 @@
+import { describe, expect, test } from "vitest";
+import { childEnvironment } from "../../src/base/environment.js";
+import { hide, hideLive, isMasked, knowSecret, redact, redactAll, reveal } from "../../src/base/secrets/index.js";
+import { redactScreen } from "../../src/base/secrets/screen.js";
+
+// Put together here, so that nothing that looks like a key is in this file.
+const RANDOM = "Ab3dEf7hIj1kLm5nOp9qRs2tUv6wXy0zAb3dEf7hIj1kLm5nOp9q";
+const HEX = "0123456789abcdef".repeat(4);
+const JWT = `eyJ${RANDOM.slice(0, 30)}.eyJ${RANDOM.slice(0, 30)}.${RANDOM}`;
+const PEM_BODY = `MII${RANDOM}${RANDOM.slice(0, 9)}\nA${RANDOM}\n${RANDOM.slice(0, 20)}==`;
+const pem = (kind: string) => `-----BEGIN ${kind} PRIVATE KEY-----\n${PEM_BODY}\n-----END ${kind} PRIVATE KEY-----`;
+
+/** What stays to be seen, and what must not. */
+const SECRETS: readonly (readonly [before: string, secret: string, after?: string])[] = [
+	["sk-ant-", `api03-${RANDOM}`],
+	["sk-proj-", RANDOM],
+	["sk-", HEX.slice(0, 32)],
+	["AKIA", "Q3EXAMPLE7KEYS2Z"],
+	["aws_secret_access_key = ", RANDOM.slice(0, 40)],
+	["ghp_", RANDOM.slice(0, 36)],
+	["github_pat_", RANDOM],
+	["glpat-", RANDOM.slice(0, 20)],
+	["xoxb-", `123456789012-${RANDOM.slice(0, 24)}`],
+	["AIza", RANDOM.slice(0, 35)],
+	["sk_live_", RANDOM.slice(0, 24)],
+	["npm_", RANDOM.slice(0, 36)],
+	["pypi-", `AgE${RANDOM}`],
+	["hf_", RANDOM.slice(0, 34)],
+	["123456789:", `AA${RANDOM.slice(0, 33)}`],
+	["MTA", `xMjM0NTY3ODkwMTIzNDU2.GabcDe.${RANDOM.slice(0, 38)}`],
+	["https://hooks.slack.com/services/", `T0123/B0123/${RANDOM.slice(0, 24)}`],
+	["Authorization: Bearer ", RANDOM],
+	["curl -H 'authorization: Basic ", "dXNlcjpwYXNzd29yZDE=", "' http://x/"],
+	["X-Api-Key: ", RANDOM.slice(0, 20)],
+	["postgres://me:", "p4ss!word", "@localhost:5432/db"],
+	["eyJ", JWT.slice(3)],
+	["DB_PASSWORD=", "hunter2", "\nHOME=/home/me"],
+	["export SLACK_BOT_TOKEN='", "words of no kind", "'"],
+	['{"client_secret": "', HEX.slice(0, 20), '"}'],
+	["deploy --token ", "abc123xyz789", " --verbose"],
+	["_authToken=", HEX.slice(0, 36)],
+	["client-key-data: ", `LS0t${RANDOM}`],
+];
+
+describe("masks", () => {
+	test.each(SECRETS.map(([before, secret, after = ""]) => ({ before, secret, after })))("$before…", ({ before, secret, after }) => {
+		const text = `first line\nsee ${before}${secret}${after}\nlast line`;
+		const masked = redact(text);
+		expect(masked.slice(0, masked.indexOf("…"))).toBe(`first line\nsee ${before}`);
+		expect(masked.endsWith(`${after}\nlast line`)).toBe(true);
+		for (let at = 0; at + 6 <= secret.length; at++) expect(masked).not.toContain(secret.slice(at, at + 6));
+		expect(masked.length).toBeLessThanOrEqual(text.length);
+		expect(redact(masked)).toBe(masked); // once is enough
+		expect(isMasked({ deep: [masked] })).toBe(true);
+	});
+
+	test("private keys whole, and without their beginning or end", () => {
+		for (const kind of ["RSA", "OPENSSH", "EC"]) {
+			const [whole, lines] = [`a\n${pem(kind)}\nb`, pem(kind).split("\n")];
+			for (const text of [whole, `a\n${lines.slice(0, -1).join("\n")}`, `words of prose\n${lines.slice(1).join("\n")}\nb`, JSON.stringify({ key: pem(kind) })])
+				for (const line of PEM_BODY.split("\n")) expect(redact(text)).not.toContain(line.slice(0, 15));
+			expect(redact(whole)).toMatch(/^a\n-----BEGIN \w+ PRIVATE KEY-----\n…\[redacted\]\n-----END \w+ PRIVATE KEY-----\nb$/);
+		}
+	});
+
+	test("colours that begin in the middle of it stay, nothing else", () => {
+		expect(redact(`\x1b[1;31msk-\x1b[mant-\x1b[Kapi03-${RANDOM}\x1b[0m end`)).toBe("\x1b[1;31msk-\x1b[mant-\x1b[K…[redacted]\x1b[0m end");
+	});
+
+	test("on a screen, over the ends of full rows, everything in its place", () => {
+		const row = `${"x".repeat(10)} sk-ant-`;
+		const screen = `first\n${row}${RANDOM.slice(0, 12)}\n${RANDOM.slice(12)} end`;
+		const masked = redactScreen(screen, 30);
+		expect(masked).toBe(`first\n${row}…[redacted]*\n…[redacted]${"*".repeat(RANDOM.length - 12 - 11)} end`);
+	});
+
+	test("values it has been told of, in every dress; but no common word", () => {
+		const value = `corr"ect horse/9 ${RANDOM.slice(0, 6)}`;
+		knowSecret(value);
+		for (const shift of ["", "u", "us"]) expect(redact(Buffer.from(`${shift}${value}!`).toString("base64"))).toContain("…[redacted]");
+		for (const form of [value, JSON.stringify({ value }), encodeURIComponent(value)]) expect(redact(`<${form}>`)).not.toContain(RANDOM.slice(0, 6));
+		for (const word of ["production", "12345678", "short7", "/etc/passwd"]) {
+			knowSecret(word);
+			expect(redact(`it is ${word} here`)).toBe(`it is ${word} here`);
+		}
+	});
+
+	test("every text in a result, however deep", () => {
+		expect(redactAll({ a: [`AKIA${"Q3EXAMPLE7KEYS2Z"}`], b: { c: 1, d: null } })).toEqual({ a: ["AKIA…[redacted]"], b: { c: 1, d: null } });
+	});
+});
+
+test("a piece of a text is masked by what is around it, and an unfinished end is known to be one", () => {
+	const text = `see sk-ant-api03-${RANDOM} and postgres://me:p4ssw0rd@host, ${JWT}\n${pem("RSA")}\n`;
+	const whole = hide(text);
+	for (let at = 1; at < text.length; at++) {
+		const [before, after] = [text.slice(0, at), text.slice(at)];
+		expect(hide(before, { after }) + hide(after, { before })).toBe(whole);
+		// Who reads while it is printed: what is not shown now is shown, masked, with the rest.
+		const { text: shown, open } = hideLive(before);
+		const read = shown.slice(0, shown.length - open);
+		for (const secret of ["AbcdEf", RANDOM.slice(0, 8), "p4ssw0r"]) expect(read).not.toContain(secret);
+	}
+	expect(hideLive("listening on http://localhost:3000").open).toBe(0);
+	expect(redact(`cut off: sk-ant-${RANDOM.slice(0, 9)}`, { cut: true })).not.toContain(RANDOM.slice(0, 4));
+});
+
+test("leaves ordinary text alone", () => {
+	const ordinary = [
+		"commit 3f786850e387550fdab836ed7e6dc881de23001b\nindex 89e6c98d92..887ae9333d 100644",
+		"550e8400-e29b-41d4-a716-446655440000 sha512-z4PhNX7vuL3xVChQ1m2AB9Yg5AULVxXcg/SpIdNs6c5H0NE8XYXysP+DGNKHfuwvY7kxvUdBeoGlODJ6+SfaPg==",
+		`data:image/png;base64,${Buffer.from(Array.from({ length: 3000 }, (_, n) => (n * 7919) & 255)).toString("base64")}`,
+		"const token = await getToken2(); if (password === null) throw new Error('password missing');",
+		"export function apiKey(name: string): string { return process.env[`${name}_API_KEY`] ?? config.apiKey1; }",
+		"TOKENIZERS_PARALLELISM=false\nKEYBOARD_LAYOUT=de-latin1\nSSH_KEY_PATH=/home/me/.ssh/id_ed25519\nMAX_TOKENS=4096\nPWD=/tmp/x1\nSSH_AUTH_SOCK=/tmp/ssh-1/agent.1",
+		'API_KEY=$API_KEY PASSWORD=${PASSWORD:-} curl -H "Authorization: Bearer $TOKEN" http://localhost:8080/token',
+		"  --token string      Bearer token for authentication\n  --password-stdin    Take the password from stdin",
+		"http://127.0.0.1:3000/ git@github.com:a/b.git ssh://git@host:22/x https://user:password@example.com/",
+		".sk-fading-circle-container-wrapper { color: red } sk-estimator-doc-link-documentation",
+		"-----BEGIN CERTIFICATE-----\nMIIDdzCCAl+gAwIBAgIEAgAAuTANBgkqhkiG9w0BAQUFADBaMQswCQYDVQQGEwJJ\n-----END CERTIFICATE-----",
+		"the -----BEGIN PRIVATE KEY----- line comes first, then the body",
+		'"key": "value1", "cacheKey": "users1", "keys": ["a1b2c3d4e5"], "public_key": "AAAAB3NzaC1yc2E1", "tokenType": "Bearer1234567"',
+	];
+	for (const text of ordinary) expect(redact(text)).toBe(text);
+});
+
+test("takes time in proportion to the text, whatever is in it", () => {
+	const hostile = [
+		"sk-",
+		"eyJ-",
+		"key_key=",
+		"://a:",
+		"authorization=xxx",
+		"-----BEGIN PRIVATE KEY-----\n",
+		"+\n-----END PRIVATE KEY-----",
+		"\x1b]",
+		'password="',
+		"AIza-",
+	];
+	for (const piece of hostile) expect(reveal(hide(piece.repeat(100_000))).length).toBeGreaterThan(0); // what is not linear never comes back
+	const line = `-----BEGIN PRIVATE KEY-----\n${"+".repeat(16_000)}!\n`;
+	expect(hide(line.repeat(50))).toHaveLength(line.length * 50);
+});
+
+test("a child gets what is the user's own, and no secrets, leftovers or variables of ours unless they are named", () => {
+	const own = {
+		PATH: "/bin",
+		LANG: "de_DE.UTF-8",
+		SSH_AUTH_SOCK: "/tmp/agent",
+		DISPLAY: ":0",
+		GPG_AGENT_INFO: "x",
+		TOKENIZERS_PARALLELISM: "false",
+		OPENAI_MAX_TOKENS: "4096",
+		SSH_KEY_PATH: "/k",
+		KEYBOARD_LAYOUT: "us",
+		HTTPS_PROXY: "http://me:pr0xypass@proxy:3128",
+		AWS_REGION: "eu-west-1",
+	};
+	const out = {
+		OPENAI_API_KEY: "k1",
+		ANTHROPIC_API_KEY: "k2",
+		AWS_ACCESS_KEY_ID: "k3",
+		AWS_SECRET_ACCESS_KEY: "k4",
+		AWS_SESSION_TOKEN: "k5",
+		GH_TOKEN: "k6",
+		NPM_TOKEN: "k7",
+		TELEGRAM_BOT_TOKEN: "k8",
+		PGPASSWORD: "k9",
+		MYSQL_PWD: "k10",
+		GOOGLE_APPLICATION_CREDENTIALS: "/x.json",
+		AUXILIARY_7_API_KEY: "k11",
+		DATABASE_URL: "postgres://me:p4ssw0rd@db/x",
+		INNOCENT: `ghp_${RANDOM.slice(0, 36)}`,
+		HOLDFAST_HOME: "/h",
+		npm_config_registry: "x",
+		VIRTUAL_ENV: "/v",
+	};
+	expect(childEnvironment({ ...own, ...out }, {})).toEqual(own);
+	expect(childEnvironment({ ...own, ...out }, { GH_TOKEN: "k6", LANG: undefined }, { pass: ["AWS_*", "VIRTUAL_ENV"], withhold: ["SSH_AUTH_SOCK"] })).toEqual({
+		...Object.fromEntries(Object.entries(own).filter(([name]) => name !== "LANG" && name !== "SSH_AUTH_SOCK")),
+		AWS_ACCESS_KEY_ID: "k3",
+		AWS_SECRET_ACCESS_KEY: "k4",
+		AWS_SESSION_TOKEN: "k5",
+		VIRTUAL_ENV: "/v",
+		GH_TOKEN: "k6",
+	});
+	expect(redact("said p4ssw0rd and pr0xypass")).toBe("said …******* and …********");
+});
