@@ -24,6 +24,7 @@ export class History {
 	/** The part of the log on show, and what there is. */
 	readonly shown = signal({ start: 0, end: 0, first: 0, total: 0 });
 	readonly busy = signal(false);
+	#last: Promise<number> = Promise.resolve(0);
 
 	constructor(
 		readonly terminal: Terminal,
@@ -46,7 +47,7 @@ export class History {
 	/** One step up; what was at the top stays where it is on the screen. */
 	async older(): Promise<void> {
 		const { start, first } = this.shown.value;
-		if (start <= first) return;
+		if (start <= first || this.busy.value) return;
 		const line = await this.#show(start - STEP, start + STEP, start);
 		this.terminal.scrollToLine(Math.max(0, line - 1));
 	}
@@ -54,6 +55,7 @@ export class History {
 	/** One step down; false at the end of the log. */
 	async newer(): Promise<boolean> {
 		const { end, total } = this.shown.value;
+		if (this.busy.value) return true;
 		if (end >= total) return false;
 		const line = await this.#show(end - STEP, end + STEP, end);
 		this.terminal.scrollToLine(Math.max(0, line - this.terminal.rows + 1));
@@ -61,8 +63,12 @@ export class History {
 	}
 
 	/** Writes that part; the line on which `mark` came to be. */
-	async #show(from: number, to: number, mark = to): Promise<number> {
-		if (this.busy.value) return this.terminal.buffer.active.viewportY;
+	#show(from: number, to: number, mark = to): Promise<number> {
+		this.#last = this.#last.catch(() => 0).then(() => this.#write(from, to, mark)); // one after the other
+		return this.#last;
+	}
+
+	async #write(from: number, to: number, mark: number): Promise<number> {
 		this.busy.value = true;
 		try {
 			const wanted = Math.max(0, from);
