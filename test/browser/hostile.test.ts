@@ -20,11 +20,27 @@ const TRICKS = [
 		(url) => `${ESC}]8;;${url}${ST}click me${ESC}]8;;${ST} `,
 	),
 	...["c", ">c", "=c", "5n", "6n", "?6n", "?15n", ">q", "14t", "18t", "21t", "?1$p", "?2026$p"].map((question) => `${ESC}[${question}`),
-	...["4;1;?", "10;?", "11;?", "12;?", "104", "1337;File=inline=1:AAAA", "777;notify;a;b", "9;hello", "7;file://x/", "133;A", "50;big"].map((osc) => `${ESC}]${osc}${BEL}`),
-	`${ESC}P$qm${ST}${ESC}P+q544e${ST}${ESC}_Gf=100;AAAA${ST}${ESC}^private${ST}${ESC}Xstring${ST}`,
-	...["8;1;1t", "3;0;0t", "2t", "9;1t", "?3h", "?5h", "?1049h", "?1049l", "2147483647L", "2147483647b", "2147483647S", "2147483647I", "999999;999999H", "1J", "!p"].map(
-		(csi) => `${ESC}[${csi}`,
+	...["4;1;?", "10;?", "11;?", "12;?", "104", "1337;File=inline=1:AAAA", "777;notify;a;b", "9;hello", "7;file://x/", "133;A", "50;big"].map(
+		(osc) => `${ESC}]${osc}${BEL}`,
 	),
+	`${ESC}P$qm${ST}${ESC}P+q544e${ST}${ESC}_Gf=100;AAAA${ST}${ESC}^private${ST}${ESC}Xstring${ST}`,
+	...[
+		"8;1;1t",
+		"3;0;0t",
+		"2t",
+		"9;1t",
+		"?3h",
+		"?5h",
+		"?1049h",
+		"?1049l",
+		"2147483647L",
+		"2147483647b",
+		"2147483647S",
+		"2147483647I",
+		"999999;999999H",
+		"1J",
+		"!p",
+	].map((csi) => `${ESC}[${csi}`),
 	`${ESC}[?1000h${ESC}[?1003h${ESC}[?1006h${ESC}[?1004h${ESC}[?2004h`,
 	`${ESC}c`,
 	Buffer.from(Array.from({ length: 256 }, (_, byte) => byte)).toString("latin1"),
@@ -57,7 +73,9 @@ describe.skipIf(missing)("what a program prints", () => {
 		page.on("dialog", (dialog) => opened.push(dialog.message()));
 		await page.evaluate(`window.open = (url, target, how) => { (window.asked ??= []).push([url, target, how]); return null; }`);
 		await takeOver(page, hostile.id);
-		await page.evaluate(`window.sent = []; const send = WebSocket.prototype.send; WebSocket.prototype.send = function (data) { sent.push(data); send.call(this, data); }`);
+		await page.evaluate(
+			`window.sent = []; const send = WebSocket.prototype.send; WebSocket.prototype.send = function (data) { sent.push(data); send.call(this, data); }`,
+		);
 		await page.keyboard.type("g");
 		await shows(page, "still here");
 		expect(await page.evaluate("navigator.clipboard.readText()")).toBe("mine");
@@ -105,7 +123,9 @@ describe.skipIf(missing)("what a program prints", () => {
 			await page.keyboard.press("Home");
 			await becomes(page, `holdfast.history.value.shown.value.start === ${process.log.bounds().first}`);
 			const [oldest] = await numbers();
-			expect(oldest).toBe(process.log.bounds().first === 0 ? 1 : Number(/line (\d+) of/.exec(process.read(process.log.bounds().first, 200).bytes.toString())?.[1]));
+			expect(oldest).toBe(
+				process.log.bounds().first === 0 ? 1 : Number(/line (\d+) of/.exec(process.read(process.log.bounds().first, 200).bytes.toString())?.[1]),
+			);
 			await page.getByRole("slider", { name: "Place in the log" }).focus();
 			await page.keyboard.press("PageUp");
 			await becomes(page, `holdfast.history.value.shown.value.start > ${process.log.bounds().first}`);

@@ -23,7 +23,8 @@ export function dropOne(id: string): void {
 
 export const isRunning = ({ status }: ProcessItem): boolean => status === "running" || status === "awaiting_input";
 /** Waits for somebody, and nobody is at it. "idle" is only a guess, and no cause for alarm. */
-export const isWaiting = ({ status, waiting_for, keyboard }: ProcessItem): boolean => status === "awaiting_input" && waiting_for !== "idle" && keyboard === null;
+export const isWaiting = ({ status, waiting_for, keyboard }: ProcessItem): boolean =>
+	status === "awaiting_input" && waiting_for !== "idle" && keyboard === null;
 
 const byStart = (a: ProcessItem, b: ProcessItem): number => (a.started_at < b.started_at ? 1 : a.started_at > b.started_at ? -1 : 0);
 export const newestFirst = computed(() => [...processes.value.values()].filter(({ kind }) => kind !== "shell").sort(byStart));

@@ -11,7 +11,7 @@ import { History } from "./history.js";
 import { Live } from "./live.js";
 import { localKey } from "./local-keys.js";
 
-const FONT_PX = { most: 13, least: 8 };
+const FONT_PX = { most: 13, least: innerWidth < 720 ? 10 : 8 }; // smaller than that is not read but guessed; then it scrolls
 const SETTLED_MS = 120; // a window that is being dragged has a hundred sizes
 const HISTORY_LINES = 100_000;
 

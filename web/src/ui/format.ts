@@ -9,6 +9,9 @@ export function duration(seconds: number): string {
 	return `${Math.floor(h / 24)}d ${h % 24}h`;
 }
 
+/** For what is often over in a moment. */
+export const brief = (seconds: number): string => (seconds < 10 ? `${Math.max(0, seconds).toFixed(1)}s` : duration(seconds));
+
 /** How long ago, roughly. */
 export function ago(seconds: number): string {
 	if (seconds < 5) return "just now";

@@ -8,7 +8,7 @@ import { type Cast, hurried, readCast } from "../terminal/cast.js";
 import { createPane } from "../terminal/create.js";
 import { Player } from "../terminal/player.js";
 import { Button } from "../ui/button.js";
-import { duration } from "../ui/format.js";
+import { brief } from "../ui/format.js";
 import { Icon } from "../ui/icon.js";
 import { Failed, Loading } from "../ui/said.js";
 import { tell } from "../ui/toasts.js";
@@ -44,9 +44,9 @@ export function RecordingPage({ id }: { id: string }) {
 function Playing({ cast }: { cast: Cast }) {
 	const host = useRef<HTMLDivElement>(null);
 	const [player, setPlayer] = useState<Player>();
-	const [brief, setBrief] = useState(false);
+	const [hurry, setHurry] = useState(false);
 	useEffect(() => {
-		const shown = brief ? hurried(cast, SILENCE_S) : cast;
+		const shown = hurry ? hurried(cast, SILENCE_S) : cast;
 		const pane = createPane(host.current as HTMLElement, { mode: theme.value, cols: cast.cols, rows: cast.rows, disableStdin: true });
 		const made = new Player(pane.terminal, shown);
 		setPlayer(made);
@@ -55,19 +55,19 @@ function Playing({ cast }: { cast: Cast }) {
 			made.dispose();
 			pane.dispose();
 		};
-	}, [cast, brief]);
+	}, [cast, hurry]);
 	return (
 		<>
 			{cast.cut && <p class="hands">This recording is too long for a page: only its beginning plays. Download it for the whole.</p>}
 			<div class="screens">
 				<div ref={host} class="screen" />
 			</div>
-			{player && <Controls key={String(brief)} player={player} brief={brief} onBrief={() => setBrief(!brief)} />}
+			{player && <Controls key={String(hurry)} player={player} hurry={hurry} onHurry={() => setHurry(!hurry)} />}
 		</>
 	);
 }
 
-function Controls({ player, brief, onBrief }: { player: Player; brief: boolean; onBrief: () => void }) {
+function Controls({ player, hurry, onHurry }: { player: Player; hurry: boolean; onHurry: () => void }) {
 	const playing = player.playing.value;
 	const at = player.position.value;
 	return (
@@ -76,7 +76,7 @@ function Controls({ player, brief, onBrief }: { player: Player; brief: boolean; 
 			<input
 				type="range"
 				aria-label="Moment"
-				aria-valuetext={duration(at)}
+				aria-valuetext={brief(at)}
 				min={0}
 				max={player.cast.seconds}
 				step={0.05}
@@ -84,7 +84,7 @@ function Controls({ player, brief, onBrief }: { player: Player; brief: boolean; 
 				onInput={(event) => void player.seek(Number(event.currentTarget.value))}
 			/>
 			<span class="num quiet">
-				{duration(at)} / {duration(player.cast.seconds)}
+				{brief(at)} / {brief(player.cast.seconds)}
 			</span>
 			<label class="by">
 				<span>speed</span>
@@ -97,7 +97,7 @@ function Controls({ player, brief, onBrief }: { player: Player; brief: boolean; 
 				</select>
 			</label>
 			<label class="check">
-				<input type="checkbox" checked={brief} onChange={onBrief} /> skip silence
+				<input type="checkbox" checked={hurry} onChange={onHurry} /> skip silence
 			</label>
 		</div>
 	);

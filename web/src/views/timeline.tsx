@@ -4,12 +4,12 @@ import type { ProcessItem } from "../../../src/doors/http/schemas.js";
 import { now } from "../state/clock.js";
 import { known, nameOf, processes } from "../state/processes.js";
 import { href } from "../state/route.js";
-import { clock, duration } from "../ui/format.js";
+import { brief, clock } from "../ui/format.js";
 import { Empty, Loading } from "../ui/said.js";
 import { Glyph, toneOf } from "../ui/status.js";
 import { secondsOf } from "./list-row.js";
 
-const SPANS = { "5 minutes": 300, "an hour": 3_600, "a day": 86_400, everything: 0 } as const;
+const SPANS = { everything: 0, "the last 5 minutes": 300, "the last hour": 3_600, "the last day": 86_400 } as const;
 type Span = keyof typeof SPANS;
 const span = signal<Span>("everything");
 
@@ -41,10 +41,10 @@ export function Timeline() {
 	const begin = SPANS[span.value] === 0 ? oldest : end - SPANS[span.value] * 1_000;
 	return (
 		<div class="page">
-			<header class="page-head">
+			<header class="page-head broad">
 				<h1>Timeline</h1>
 				<label class="by">
-					<span>the last</span>
+					<span>show</span>
 					<select value={span.value} onChange={(event) => (span.value = event.currentTarget.value as Span)}>
 						{Object.keys(SPANS).map((word) => (
 							<option key={word}>{word}</option>
@@ -91,7 +91,7 @@ function Bar({ process, depth, begin, end }: Branch & { begin: number; end: numb
 	const part = (time: number) => (100 * (Math.min(Math.max(time, begin), end) - begin)) / (end - begin);
 	const from = part(Date.parse(process.started_at));
 	const to = part(process.ended_at ? Date.parse(process.ended_at) : end);
-	const took = duration(secondsOf(process, end));
+	const took = brief(secondsOf(process, end));
 	return (
 		<li>
 			<a href={href(["p", process.session_id])}>

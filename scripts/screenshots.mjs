@@ -1,0 +1,90 @@
+// Pictures of the page for docs/images, made with a server and processes of their own: `node scripts/screenshots.mjs`.
+import { spawn } from "node:child_process";
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { chromium } from "playwright-core";
+import { ensureBuilt, root } from "./setup.mjs";
+
+const WIDE = { width: 1280, height: 800 };
+const PHONE = { width: 390, height: 780 };
+const OUT = path.join(root, "docs/images");
+
+ensureBuilt();
+const { openAgentRuntime } = await import(path.join(root, "dist/tools/index.js"));
+const dir = fs.mkdtempSync(path.join(os.tmpdir(), "holdfast-pictures-"));
+const home = path.join(dir, "home");
+const shop = path.join(dir, "shop");
+fs.mkdirSync(path.join(shop, "src"), { recursive: true });
+for (const name of ["package.json", "README.md", "src/cart.ts", "src/index.ts", "deploy.sh"]) fs.writeFileSync(path.join(shop, name), `// ${name}\n`);
+
+const runtime = await openAgentRuntime({ home, warm: 0 });
+const server = spawn(process.execPath, [path.join(root, "dist/doors/cli/main.js"), "serve", "--port", "0"], {
+	env: { ...process.env, HOLDFAST_HOME: home, HOME: dir },
+});
+const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"] });
+try {
+	const link = await new Promise((resolve) => server.stdout.on("data", (text) => /http\S+#token=\S+/.test(text) && resolve(/http\S+#token=\S+/.exec(text)[0])));
+	const ids = await seed();
+	fs.mkdirSync(OUT, { recursive: true });
+	for (const colorScheme of ["light", "dark"]) {
+		for (const [size, viewport] of Object.entries({ wide: WIDE, phone: PHONE })) await pictures({ link, ids, colorScheme, size, viewport });
+	}
+} finally {
+	await browser.close();
+	server.kill("SIGTERM");
+	await new Promise((resolve) => server.once("close", resolve));
+	await Promise.all(runtime.list({ task: null, shells: true }).map((kept) => kept.kill({ graceMs: 100 })));
+	await runtime.close();
+	fs.rmSync(dir, { recursive: true, force: true });
+}
+
+async function seed() {
+	const start = (task, command, more = {}) => runtime.spawn({ task, command, cwd: shop, ...more });
+	const terminal = { cols: 120, rows: 30 };
+	await start(
+		"checkout rewrite",
+		`for i in 1 2 3; do echo "GET /cart 200 $((RANDOM % 40)) ms"; sleep 0.1; done; echo listening on http://127.0.0.1:5173/; exec sleep 1000`,
+		{ name: "dev server" },
+	);
+	await (await start("checkout rewrite", "echo '211 passed, 0 failed'", { name: "npm test" })).wait();
+	await (await start("flaky test", "echo 'FAIL src/cart.test.ts > totals'; echo '1 failed, 210 passed'; exit 1", { name: "npm test -- --repeat 50" })).wait();
+	await start("flaky test", "exec cat", { name: "tail -f app.log" });
+	await start("checkout rewrite", `printf 'Deploy shop to production? [y/N] '; read answer`, { name: "./deploy.sh", terminal });
+	const shell = await start("checkout rewrite", "PS1='\\[\\e[36m\\]shop\\[\\e[0m\\] $ ' exec bash --norc --noprofile -i", { name: "bash", terminal });
+	for (const line of [
+		"ls",
+		"git log --oneline 2>/dev/null | head -3; echo 'On branch main, 3 files changed'",
+		"printf '\\e[32m✓\\e[0m cart totals\\n\\e[32m✓\\e[0m empty cart\\n\\e[31m✗\\e[0m rounding of 0.1 + 0.2\\n'",
+	]) {
+		await shell.write(`${line}\n`);
+		await new Promise((resolve) => setTimeout(resolve, 400));
+	}
+	void runtime.terminal({ command: "git push --force origin main", timeout: 60 }, { task: "flaky test" }).catch(() => {});
+	await new Promise((resolve) => setTimeout(resolve, 1_500));
+	return { shell: shell.id };
+}
+
+async function pictures({ link, ids, colorScheme, size, viewport }) {
+	const context = await browser.newContext({ viewport, colorScheme, hasTouch: size === "phone", locale: "en-GB" });
+	const page = await context.newPage();
+	await page.goto(link);
+	await page.getByRole("navigation", { name: "Terminals" }).getByText("dev server").waitFor();
+	const shot = async (name, hash, sign, act = "0") => {
+		await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
+		await page.getByText(sign).first().waitFor();
+		await page.waitForTimeout(900);
+		await page.evaluate(act);
+		await page.waitForTimeout(200);
+		await page.screenshot({ path: path.join(OUT, `${name}-${size}-${colorScheme}.png`) });
+	};
+	if (size === "phone") await shot("list", "#/", "dev server");
+	await shot("terminal", `#/p/${ids.shell}`, "Take the keyboard");
+	await shot("approvals", "#/approvals", "Approvals");
+	if (size === "wide") {
+		await shot("timeline", "#/timeline", "Timeline");
+		await shot("files", `#/files?session_id=${ids.shell}`, "package.json");
+		await shot("recording", `#/p/${ids.shell}/recording`, "skip silence", "holdfast.seek(0.9 * holdfast.cast.seconds)");
+	}
+	await context.close();
+}
