@@ -103,7 +103,7 @@ describe.skipIf(missing)("what a program prints", () => {
 		const command = `seq -f 'line %010.0f of a log that is very, very long....' 1 ${LINES}; echo the very end`;
 		const piped = await runtime.spawn({ command });
 		const drawn = await runtime.spawn({ command, terminal: { cols: 80, rows: 24 } });
-		await Promise.all([piped.wait({ timeoutMs: 50_000 }), drawn.wait({ timeoutMs: 50_000 })]);
+		await Promise.all([piped.wait(), drawn.wait()]);
 		const { page, complaints } = await visit(browser, server.link);
 		for (const process of [piped, drawn]) {
 			await page.evaluate(`location.hash = "#/p/${process.id}"`);

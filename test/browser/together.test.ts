@@ -10,14 +10,14 @@ import { launch, lines, missing, serve, shows, takeOver, visit } from "./support
 const LOGIN = `while :; do printf 'user: '; read user; printf 'password: '; read -s password; echo; echo "hello $user, \${#password} characters"; done`;
 const SECRET = "hunter2-tr0ub4dor";
 
-describe.skipIf(missing)("a person takes the keyboard from an agent", () => {
+describe.skipIf(missing)("a person beside an agent", () => {
 	let browser: Browser;
 	beforeAll(async () => {
 		browser = await launch();
 	});
 	afterAll(() => browser.close());
 
-	it("and hands it back; the agent is held off meanwhile, and a password is nowhere afterwards", async () => {
+	it("takes the keyboard and hands it back; the agent is held off meanwhile, and a password is nowhere afterwards", async () => {
 		const home = tempDir("home");
 		const runtime = await testRuntime({ home });
 		const server = await serve(home);
@@ -45,10 +45,8 @@ describe.skipIf(missing)("a person takes the keyboard from an agent", () => {
 		await page.getByRole("button", { name: "Hand it back" }).click();
 		await page.getByRole("button", { name: "Take the keyboard" }).waitFor();
 		const typed = await call("process", { action: "submit", session_id: id, data: "robot" });
-		expect(typed).toMatchObject({ bytes_written: 6 });
+		expect(typed).toMatchObject({ bytes_written: 6, notices: [{ kind: "keyboard", session_id: id }] });
 		await shows(page, "user: robot");
-		const told = await untilTold(call, id);
-		expect(told).toMatch(/keyboard/);
 
 		heard.push(await lines(page));
 		heard.push(await (await fetch(`${server.origin}/api/processes/${id}/recording`, { headers: { Authorization: `Bearer ${token}` } })).text());
@@ -56,14 +54,40 @@ describe.skipIf(missing)("a person takes the keyboard from an agent", () => {
 		expect(filesWith(home, SECRET)).toEqual([]);
 		expect(complaints).toEqual([]);
 	});
-});
 
-/** The notice that the keyboard is back comes with the agent's next calls. */
-async function untilTold(call: (name: "process", args: Record<string, unknown>) => Promise<unknown>, id: string): Promise<string> {
-	let said = "";
-	for (let tries = 0; tries < 50 && !/keyboard/.test(said); tries++) said = JSON.stringify(await call("process", { action: "poll", session_id: id }));
-	return said;
-}
+	it("answers what the agent asks, from the inbox, with a note", async () => {
+		const home = tempDir("home");
+		await testRuntime({ home });
+		const server = await serve(home);
+		const token = fs.readFileSync(path.join(home, "token"), "utf8").trim();
+		const dir = tempDir("asked");
+		fs.mkdirSync(path.join(dir, "old"));
+		const { page, complaints } = await visit(browser, server.link);
+		await page.getByText("Nothing runs yet").waitFor(); // somebody is there
+		const agent = await connectTo(`${server.origin}/mcp?task=agent`, token);
+		fs.writeFileSync(path.join(dir, "which"), path.join(dir, "old"));
+		const risky = `rm -rf "$(cat ${dir}/which)"`;
+		const command = `echo wäre weg; ${risky}`; // not ASCII before it: bytes are not characters
+		const ask = () => agent.call("terminal", { command, timeout: 30 });
+
+		const refused = ask();
+		await page.getByRole("link", { name: "Approvals 1 to answer" }).click();
+		const question = page.locator(".ask");
+		expect(await question.locator("mark").allTextContents()).toEqual([risky]);
+		await question.getByPlaceholder("A note for the agent").fill("keep it, please");
+		await question.getByRole("button", { name: "No" }).click();
+		expect(await refused).toMatchObject({ status: "blocked", error: expect.stringContaining("keep it, please") });
+		expect(fs.existsSync(path.join(dir, "old"))).toBe(true);
+		await page.getByText("Nobody asks").waitFor();
+		await page.getByText("refused by").waitFor();
+
+		const allowed = ask();
+		await question.getByRole("button", { name: "Once" }).click();
+		expect(await allowed).toMatchObject({ status: "exited", exit_code: 0 });
+		expect(fs.existsSync(path.join(dir, "old"))).toBe(false);
+		expect(complaints).toEqual([]);
+	});
+});
 
 function filesWith(dir: string, text: string): string[] {
 	return fs

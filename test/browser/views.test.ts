@@ -62,7 +62,7 @@ describe.skipIf(missing)("the views of the page", () => {
 		await page.getByRole("button", { name: "Details" }).click();
 		await page.getByText(work).waitFor();
 		await look("#/", "Choose a terminal");
-		await look("#/approvals", "Approvals");
+		await look("#/approvals", "Nobody asks");
 		await look("#/timeline", "Timeline");
 		await page.getByRole("listitem").filter({ hasText: "my server" }).first().waitFor();
 		await look("#/search?q=a%20needle", "1 lines in 1 log");

@@ -1,27 +1,10 @@
 /** Questions of agents that wait for a person. */
 import { computed, signal } from "@preact/signals";
+import type { Approval } from "../../../src/doors/http/schemas.js";
 import { get, post } from "../api/client.js";
 import { messageOf } from "../ui/said.js";
 
-export type Choice = "once" | "task" | "always" | "no";
-
-export interface Approval {
-	readonly id: string;
-	readonly task: string;
-	readonly command: string;
-	readonly cwd: string;
-	readonly place: string;
-	/** What is risky in it: `start` and `end` are bytes of the command in UTF-8. */
-	readonly parts: readonly { readonly start: number; readonly end: number; readonly rule: string; readonly reason: string }[];
-	readonly choices: readonly Choice[];
-	readonly state: "pending" | "answered" | "expired" | "withdrawn";
-	readonly created_at: string;
-	readonly expires_at: string;
-	readonly waiting: boolean;
-	readonly answer?: Choice;
-	readonly by?: string;
-	readonly message?: string;
-}
+export type Choice = Approval["choices"][number];
 
 export const approvals = signal<readonly Approval[]>([]);
 export const approvalsFailed = signal("");

@@ -1,6 +1,7 @@
 /** What agents want to do and may not without a yes. */
 import { useState } from "preact/hooks";
-import { type Approval, answer, approvals, approvalsFailed, type Choice, lookForApprovals, pending } from "../state/approvals.js";
+import type { Approval } from "../../../src/doors/http/schemas.js";
+import { answer, approvals, approvalsFailed, type Choice, lookForApprovals, pending } from "../state/approvals.js";
 import { now } from "../state/clock.js";
 import { known } from "../state/processes.js";
 import { Button } from "../ui/button.js";
