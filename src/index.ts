@@ -1,8 +1,10 @@
 export type { Approval, Approver, Choice, Reply } from "./approvals/index.js";
 export type { AuditEvent } from "./audit/index.js";
 export { type ErrorCode, HoldfastError } from "./base/errors.js";
+export type { LimitsGiven as ResourceLimits, ProcessLimitsGiven as ProcessLimits } from "./base/limits.js";
 export type { Notice } from "./notices/index.js";
 export type { KillResult } from "./process/kill.js";
+export type { LimitMet } from "./process/limits.js";
 export type { Slice } from "./process/log.js";
 export type { Process, WaitOptions, WaitResult } from "./process/process.js";
 export type { PruneResult } from "./process/prune.js";

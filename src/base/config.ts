@@ -4,6 +4,7 @@ import path from "node:path";
 import * as z from "zod";
 import { HoldfastError } from "./errors.js";
 import { readIfThere } from "./files.js";
+import { limitsSchema } from "./limits.js";
 
 /** Each section is defined here, so that this file shows all there is to set; the room it is about uses it. docs/config.md explains them. */
 const configSchema = z.strictObject({
@@ -23,6 +24,8 @@ const configSchema = z.strictObject({
 			withhold: z.array(z.string().min(1).max(200)).max(1_000).default([]),
 		})
 		.prefault({}),
+	/** What a process and a task may use of the machine. */
+	limits: limitsSchema.prefault({}),
 });
 
 export type Config = z.infer<typeof configSchema>;

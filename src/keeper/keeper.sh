@@ -5,6 +5,7 @@
 #             K  the collector: holds stdin open, has dd(1) copy from `pipe` into out.OFFSET segments, bounds the log,
 #                waits for room on a full disk. Its event loop is `read` on the FIFO `ctl`
 #             S  K's child: runs one dd and reports how it ended
+#             W  K's child, where the command may run only for so long: ends it then
 #   terminal  T  the same as R but inside the PTY, run by script(1) or one of its stand-ins
 #
 # POSIX sh (dash, busybox ash, bash) and dd; nothing here is in the data path but dd. Every name starts with hf_ because
@@ -26,13 +27,208 @@ hf_has() { while read -r hf_x hf_pid; do [ "$hf_x" != "$1" ] || return 0; done <
 # Overwrite a fixed 64-byte record in place: the blocks exist already, so a full disk cannot stop it.
 hf_write() { printf '%-63s\n' "$2" 1<>"$hf_d/$1"; }
 
-# Move this shell, and what it starts from here on, to a control group.
-hf_join() { if [ -n "$1" ]; then echo 0 >"$1/cgroup.procs"; fi 2>/dev/null; }
+# Move this shell, and what it starts from here on, to control groups, joined by colons. False if one of them refuses it.
+hf_join() {
+  hf_ok=0
+  IFS=:; set -f; set -- $1; set +f; unset IFS
+  for hf_x do if [ -n "$hf_x" ]; then echo 0 >"$hf_x/cgroup.procs" || hf_ok=1; fi; done 2>/dev/null
+  return $hf_ok
+}
 
 hf_finish() { # $1: exit status. sh says "Killed" and the like on its stderr when, and only when, a signal ended the child
-  if [ -s "$hf_died" ]; then hf_write exit "exit $1 $(($1 - 128))"; else hf_write exit "exit $1 -"; fi
+  if [ -s "$hf_died" ]; then hf_signal=$(($1 - 128)); else hf_signal=-; fi
+  hf_counts
+  hf_x=
+  read -r hf_x <"$hf_d/limit"
+  hf_write exit "exit $1 $hf_signal${hf_x:+ limit}"
+  while read -r hf_role hf_pid hf_start; do
+    if [ "$hf_role" = timer ] && hf_same "$hf_pid" "$hf_start"; then kill "$hf_pid"; fi
+  done <"$hf_d/meta" 2>/dev/null
   printf '\nended\n' 1<>"$hf_d/ctl" # opened for both, so that it cannot block
   [ -e "$hf_bell" ] && : >"$hf_bell"
+}
+
+# ---- limits ----
+
+# A limit was met: NAME, and whose it is. The first that is noted stays.
+hf_met() {
+  hf_x=
+  read -r hf_x <"$hf_d/limit"
+  [ -n "$hf_x" ] || hf_write limit "$1"
+} 2>/dev/null
+
+# What the control groups of the command have counted. No programs: this is on the way to the end.
+hf_counts() {
+  if [ -e "$hf_d/groups" ]; then read -r hf_cgroup <"$hf_d/groups"; fi
+  IFS=:; set -f; set -- $hf_cgroup; set +f; unset IFS
+  for hf_g do
+    if [ -z "$hf_g" ]; then :
+    elif hf_count "$hf_g/memory.events" oom_kill; then hf_oom
+    elif hf_count "$hf_g/memory.oom_control" oom_kill; then hf_oom
+    fi
+    if hf_count "$hf_g/pids.events" max; then hf_met pids; fi
+  done
+}
+
+# The kernel has killed somebody in group hf_g for memory: whose limit was it?
+hf_oom() {
+  if hf_at_limit "$hf_g"; then hf_met 'memory process'
+  elif hf_at_limit "${hf_g%/*}"; then hf_met 'memory task'
+  else hf_met 'memory machine'
+  fi
+}
+
+# True if group $1 has been at its own limit. Version 1 has a counter for that too, which newer kernels leave at 0.
+hf_at_limit() {
+  if [ -e "$1/memory.events" ]; then
+    hf_count "$1/memory.events.local" oom
+  else
+    hf_x=0 hf_n=0
+    read -r hf_x <"$1/memory.max_usage_in_bytes"
+    read -r hf_n <"$1/memory.limit_in_bytes"
+    [ "$hf_x" -ge $((hf_n / 16 * 15)) ]
+  fi
+} 2>/dev/null
+
+# True if the number behind the word $2 in file $1 is not 0.
+hf_count() {
+  [ -r "$1" ] || return 1
+  while read -r hf_x hf_n; do
+    if [ "$hf_x" = "$2" ]; then [ "$hf_n" != 0 ]; return; fi
+  done <"$1"
+  return 1
+} 2>/dev/null
+
+# What one program may use, by ulimit: pairs of letter and number. What is refused is held tighter by somebody else already.
+hf_bound() {
+  while [ $# -gt 1 ]; do
+    ulimit -S "-$1" "$2"
+    if [ "$1" = t ]; then ulimit -H -t $(($2 + 2)); else ulimit -H "-$1" "$2"; fi # XCPU comes first, KILL then
+    shift 2
+  done
+} 2>/dev/null
+
+# True if the process $1 is the one that started at $2.
+hf_same() {
+  read -r hf_x <"/proc/$1/stat" || return 1
+  hf_x=${hf_x##*) }
+  case $hf_x in [ZX]*) return 1 ;; esac
+  hf_want=$2
+  set -f; set -- $hf_x; set +f
+  shift 19
+  [ "$1" = "$hf_want" ]
+} 2>/dev/null
+
+# W: ends the command after $1 seconds, whoever else is alive or not. R ends it when the command has ended before.
+hf_watch() {
+  exec 4>&- 5>&- 6>&- 8<&- # K's; it may be gone before us
+  hf_record timer
+  hf_uptime
+  hf_until=$((hf_now + $1 * 100))
+  trap 'kill $hf_s; exit' TERM
+  while hf_uptime; [ "$hf_now" -lt "$hf_until" ]; do # sleep may be killed
+    "$hf_sleep" $(((hf_until - hf_now + 99) / 100)) &
+    hf_s=$!
+    wait $hf_s
+  done
+  trap '' TERM
+  hf_end 'time process'
+}
+
+# hf_now = hundredths of a second since the machine was started.
+hf_uptime() {
+  read -r hf_now hf_x </proc/uptime
+  hf_x=${hf_now#*.} hf_now=${hf_now%.*}
+  hf_now=$((hf_now * 100 + 1$hf_x - 100))
+}
+
+# End the command and all that it has started, because of a limit: TERM, two seconds, KILL until a look finds nobody.
+hf_end() {
+  hf_x=
+  read -r hf_x <"$hf_d/exit"
+  [ -z "$hf_x" ] || return 0
+  hf_met "$1"
+  true >"$hf_d/killed"
+  hf_members
+  hf_reached=
+  if [ -n "$hf_runs" ] && hf_same $hf_runs; then kill -KILL "${hf_runs%% *}" && hf_reached=1; fi # a shell would go on with what comes next
+  for hf_p in $hf_m; do if kill -TERM "$hf_p"; then hf_reached=1; kill -CONT "$hf_p"; fi; done
+  if [ -z "$hf_reached" ]; then # it had just ended by itself
+    hf_write limit ''
+    "$hf_rm" -f "$hf_d/killed"
+    return
+  fi
+  hf_uptime
+  hf_until=$((hf_now + 200))
+  while hf_members; [ -n "$hf_m" ] && hf_uptime && [ "$hf_now" -lt "$hf_until" ]; do hf_moment; done
+  hf_look=0
+  while [ -n "$hf_m" ] && [ $hf_look -lt 30 ]; do
+    for hf_p in $hf_m; do kill -STOP "$hf_p"; done # nobody forks between our look and the signal
+    hf_members
+    for hf_p in $hf_m; do kill -KILL "$hf_p"; done
+    if [ -n "${hf_cgroup%%:*}" ]; then echo 1 >"${hf_cgroup%%:*}/cgroup.kill"; fi
+    hf_moment
+    hf_members
+    hf_look=$((hf_look + 1))
+  done
+  if [ -n "$hf_m" ]; then hf_write limit "$1 left$hf_m"; fi
+} 2>/dev/null
+
+hf_moment() { "$hf_sleep" 0.05 || "$hf_sleep" 1; }
+
+# hf_m = who belongs to the command and is alive: its control group, unless it shares that of a shell; else whoever hangs below it, or below R, to whom orphans
+# may go, and whoever has its mark in his environment. What it has started through another keeper is that one's.
+hf_members() {
+  hf_m=
+  if [ -z "$hf_runs" ] && [ -n "${hf_cgroup%%:*}" ] && [ -e "${hf_cgroup%%:*}/cgroup.procs" ]; then
+    while read -r hf_x; do hf_m="$hf_m $hf_x"; done <"${hf_cgroup%%:*}/cgroup.procs"
+    return
+  fi
+  hf_ours=' ' hf_todo=
+  while read -r hf_role hf_pid hf_start; do
+    hf_same "$hf_pid" "$hf_start" || continue
+    case $hf_role in
+    command) hf_todo="$hf_todo $hf_pid" ;;
+    child) if [ -e "$hf_d/terminal" ]; then hf_ours="$hf_ours$hf_pid "; else hf_todo="$hf_todo $hf_pid"; fi ;;
+    keeper)
+      hf_ours="$hf_ours$hf_pid "
+      hf_children "$hf_pid"
+      ;;
+    *) hf_ours="$hf_ours$hf_pid " ;;
+    esac
+  done <"$hf_d/meta"
+  if [ -n "$hf_runs" ]; then # a shell, when it was started, and children that it had before
+    set -- $hf_runs
+    if hf_same "$1" "$2"; then hf_todo="$hf_todo $1"; fi
+    shift 2
+    hf_ours="$hf_ours$* "
+  fi
+  for hf_x in $(grep -ls "HOLDFAST_ID=${hf_d##*/}" /proc/[0-9]*/environ); do
+    hf_x=${hf_x#/proc/}
+    hf_todo="$hf_todo ${hf_x%/environ}"
+  done
+  set -- $hf_todo
+  while [ $# -gt 0 ]; do
+    hf_p=$1
+    shift
+    case "$hf_ours$hf_m " in *" $hf_p "*) continue ;; esac
+    hf_x=
+    read -r hf_x <"/proc/$hf_p/stat"
+    case ${hf_x##*) } in '' | [ZX]*) continue ;; esac
+    case $(tr '\0' ' ' <"/proc/$hf_p/cmdline") in *'/keeper/keeper.sh keep '*) continue ;; esac
+    hf_m="$hf_m $hf_p"
+    hf_todo=
+    hf_children "$hf_p"
+    set -- "$@" $hf_todo
+  done
+}
+
+hf_children() {
+  for hf_f in /proc/$1/task/*/children; do
+    hf_x=
+    read -r hf_x <"$hf_f"
+    hf_todo="$hf_todo $hf_x"
+  done
 }
 
 # ---- R ----
@@ -80,25 +276,36 @@ hf_keep() {
 # is end-of-file and nothing runs. The plan (directory, environment, what to run) is emptied once it has been read.
 hf_child() {
   hf_join "$hf_cgroup"
+  hf_joined=$?
   read -r hf_x || return 125
   case $hf_x in
   go) ;;
-  hold)
-    hf_hold
+  hold*)
+    hf_hold $hf_x
     return
     ;;
   *) return 125 ;;
   esac
   . "$hf_d/plan" || return 125
   : >"$hf_d/plan"
-  printf '\nlimit %s %s\n' "$hf_limit" "$hf_full" >&5
+  if [ -n "$hf_groups" ]; then # those of another task than was thought
+    hf_cgroup=$hf_groups
+    printf '%s\n' "$hf_cgroup" >"$hf_d/groups" # for R
+    hf_join "$hf_cgroup"
+    hf_joined=$?
+  fi
+  if [ "$hf_joined$hf_strict" = 11 ]; then
+    hf_write exit 'none its control group refused it, so its limits would not hold'
+    return 125
+  fi
+  printf '\nlimit %s %s\nbound %s %s %s\ngroups %s\n' "$hf_limit" "$hf_full" "$hf_time" "$hf_output" "$hf_rate" "$hf_cgroup" >&5
   if [ -n "$hf_rows" ]; then
     : >"$hf_d/terminal" || return 125
     hf_write state open
     hf_join "$hf_keepers" # the relay is not part of the command
     HOLDFAST_K_SH=$hf_sh HOLDFAST_K_KEEPER=$hf_keeper HOLDFAST_K_DIR=$hf_d HOLDFAST_K_BELL=$hf_bell HOLDFAST_K_BASH=$hf_bash HOLDFAST_K_STTY=$hf_stty HOLDFAST_K_MODE=$hf_mode
-    HOLDFAST_K_ROWS=$hf_rows HOLDFAST_K_COLS=$hf_cols HOLDFAST_K_SHELL=${SHELL-} HOLDFAST_K_CGROUP=$hf_cgroup HOLDFAST_K_UMASK=$hf_umask
-    export HOLDFAST_K_UMASK HOLDFAST_K_CGROUP HOLDFAST_K_SH HOLDFAST_K_KEEPER HOLDFAST_K_DIR HOLDFAST_K_BELL HOLDFAST_K_BASH HOLDFAST_K_STTY HOLDFAST_K_MODE HOLDFAST_K_ROWS HOLDFAST_K_COLS HOLDFAST_K_SHELL
+    HOLDFAST_K_ROWS=$hf_rows HOLDFAST_K_COLS=$hf_cols HOLDFAST_K_SHELL=${SHELL-} HOLDFAST_K_CGROUP=$hf_cgroup HOLDFAST_K_UMASK=$hf_umask HOLDFAST_K_BOUND=$hf_bound
+    export HOLDFAST_K_BOUND HOLDFAST_K_UMASK HOLDFAST_K_CGROUP HOLDFAST_K_SH HOLDFAST_K_KEEPER HOLDFAST_K_DIR HOLDFAST_K_BELL HOLDFAST_K_BASH HOLDFAST_K_STTY HOLDFAST_K_MODE HOLDFAST_K_ROWS HOLDFAST_K_COLS HOLDFAST_K_SHELL
     unset SHELL # script(1) runs $SHELL, /bin/sh without it
     hf_inner='exec "$HOLDFAST_K_SH" "$HOLDFAST_K_KEEPER" terminal'
     case $hf_relay in
@@ -110,6 +317,7 @@ hf_child() {
   [ "$hf_stdin" = 1 ] || exec 7</dev/null
   exec >"$hf_d/pipe" 2>&1 <&7 3<"$hf_d/command" 4>&- 5>&- 7<&-
   umask "$hf_umask"
+  hf_bound $hf_bound
   hf_exec "$hf_setsid"
 }
 
@@ -118,7 +326,7 @@ hf_child() {
 # `released` when it has written `exit`, and tells the collector itself. Each side writes first and looks then.
 hf_hold() {
   : >"$hf_d/held"
-  printf '\nhold\n' >&5
+  printf '\nhold\nbound 0 %s %s\n' "${2:-0}" "${3:-0}" >&5
   read -r hf_x
   : >"$hf_d/released"
   read -r hf_x <"$hf_d/exit"
@@ -146,13 +354,13 @@ hf_terminal() {
   hf_d=$HOLDFAST_K_DIR hf_bell=$HOLDFAST_K_BELL hf_bash=$HOLDFAST_K_BASH hf_mode=$HOLDFAST_K_MODE
   "$HOLDFAST_K_STTY" rows "$HOLDFAST_K_ROWS" cols "$HOLDFAST_K_COLS"
   [ -z "$HOLDFAST_K_SHELL" ] || export SHELL="$HOLDFAST_K_SHELL"
-  hf_cgroup=$HOLDFAST_K_CGROUP hf_umask=$HOLDFAST_K_UMASK
-  unset HOLDFAST_K_UMASK HOLDFAST_K_CGROUP HOLDFAST_K_SH HOLDFAST_K_KEEPER HOLDFAST_K_DIR HOLDFAST_K_BELL HOLDFAST_K_BASH HOLDFAST_K_STTY HOLDFAST_K_MODE HOLDFAST_K_ROWS HOLDFAST_K_COLS HOLDFAST_K_SHELL
+  hf_cgroup=$HOLDFAST_K_CGROUP hf_umask=$HOLDFAST_K_UMASK hf_bound=$HOLDFAST_K_BOUND
+  unset HOLDFAST_K_BOUND HOLDFAST_K_UMASK HOLDFAST_K_CGROUP HOLDFAST_K_SH HOLDFAST_K_KEEPER HOLDFAST_K_DIR HOLDFAST_K_BELL HOLDFAST_K_BASH HOLDFAST_K_STTY HOLDFAST_K_MODE HOLDFAST_K_ROWS HOLDFAST_K_COLS HOLDFAST_K_SHELL
   hf_died=$hf_d/signal.terminal
   exec 9>&2 2>"$hf_died"
   hf_record terminal
   printf '\nterminal %s\n' "$hf_pid" >"$hf_d/ctl"
-  ( hf_record command; hf_join "$hf_cgroup"; umask "$hf_umask"; exec 2>&9 9>&- 3<"$hf_d/command"; hf_exec )
+  ( hf_record command; hf_join "$hf_cgroup"; umask "$hf_umask"; hf_bound $hf_bound; exec 2>&9 9>&- 3<"$hf_d/command"; hf_exec )
   hf_finish $?
 }
 
@@ -161,6 +369,7 @@ hf_terminal() {
 hf_collect() {
   exec 4>&- 7<&- </dev/null >/dev/null 2>&1
   hf_limit=67108864 hf_full=ring hf_paused= hf_over=
+  hf_output=0 hf_rate=0 hf_due=0 hf_roll=65536 hf_w= hf_runs=
   hf_clock=0 hf_seen=0 hf_mark=0 hf_bytes=0 hf_grain=10000 hf_lines=0 # see hf_tick
   hf_dd_run
   hf_record collector
@@ -169,22 +378,40 @@ hf_collect() {
     '') ;;
     run) hf_ended "$hf_b" "$hf_c" "$hf_x" && break ;;
     limit) hf_limit=$hf_b hf_full=$hf_c ;;
+    bound)
+      hf_output=$hf_c hf_rate=$hf_x
+      if [ "$hf_b" != 0 ]; then { hf_watch "$hf_b"; } & fi
+      ;;
+    time) # for a shell's command: seconds, and who runs it; the one before has ended
+      [ -z "$hf_w" ] || kill "$hf_w"
+      hf_runs="$hf_c $hf_x"
+      { hf_watch "$hf_b"; } &
+      hf_w=$!
+      ;;
+    groups) hf_cgroup=$hf_b ;;
     close) exec 6>&- ;;
     hold)
       exec 4<>"$hf_d/pipe"
       hf_write state open
       ;;
-    release) exec 4>&- ;;
+    release)
+      exec 4>&-
+      if [ "$hf_paused" = limit ] || [ "$hf_paused" = rate ]; then
+        hf_over=1
+        hf_next
+      fi
+      ;;
     terminal) hf_tty=/proc/$hf_b/fd/0 ;;
     size) "$hf_stty" rows "$hf_b" cols "$hf_c" <"$hf_tty" && printf 'size %s %s %s\n' "$hf_seen" "$hf_c" "$hf_b" >>"$hf_d/times" ;;
     again) if [ -n "$hf_paused" ]; then hf_next; fi ;;
     ended) # a full log may take what is left in the pipe, so that it can be closed
       hf_over=1
-      if [ "$hf_paused" = limit ]; then hf_next; fi
+      if [ "$hf_paused" = limit ] || [ "$hf_paused" = rate ]; then hf_next; fi
       ;;
     [0-9]*) hf_tick "$hf_a" "$hf_b" ;;
     esac
   done
+  [ -z "$hf_w" ] || kill "$hf_w"
   if [ "$hf_bytes" -gt 0 ]; then hf_mark_time; fi
   hf_release 65536 # so little is left to the runtime, which needs no process for it
   hf_write state "closed $hf_off"
@@ -235,10 +462,40 @@ hf_ended() {
   # 16 MiB, since that much is reserved.
   hf_run=$((hf_limit / 4))
   [ "$hf_run" -le 16777216 ] || hf_run=16777216
+  hf_roll=$hf_run
+  if [ "$hf_output" != 0 ] && [ "$hf_run" -gt $((hf_output - hf_off)) ]; then hf_run=$((hf_output - hf_off)); fi
+  if [ "$hf_rate" != 0 ] && [ "$hf_run" -gt $((hf_rate / 4)) ]; then hf_run=$((hf_rate / 4)); fi
+  [ "$hf_run" -ge 4096 ] || hf_run=4096
   if [ $(($2 * 2)) -ge $((hf_bs * hf_count)) ] && [ "$hf_run" -ge 65536 ]; then hf_bs=65536; else hf_bs=4096; fi
   hf_count=$((hf_run / hf_bs))
-  if [ "$3" -ne 0 ] && [ "$3" -lt 128 ]; then hf_wait_for_disk; else hf_next; fi
+  hf_slow=0
+  if [ "$hf_rate" != 0 ]; then hf_pace "$2"; fi
+  if [ "$3" -ne 0 ] && [ "$3" -lt 128 ]; then
+    hf_wait_for_disk
+  elif [ "$hf_output" != 0 ] && [ "$hf_off" -ge "$hf_output" ] && [ -z "$hf_over" ]; then
+    # Nothing more is taken; a shell's command is for its runtime to end.
+    hf_pause limit
+    if [ -e "$hf_d/held" ]; then hf_met 'output process'; else { exec 4>&- 5>&- 6>&- 8<&-; hf_end 'output process'; } & fi
+  elif [ "$hf_slow" -gt 5 ] && [ -z "$hf_over" ]; then
+    hf_pause rate
+    {
+      exec 4>&- 6>&- 8<&-
+      hf_x=0$((hf_slow % 100))
+      "$hf_sleep" "$((hf_slow / 100)).${hf_x#"${hf_x%??}"}" 5>&- || "$hf_sleep" 1 5>&-
+      printf '\nagain\n' >&5
+    } &
+  else
+    hf_next
+  fi
   return 1
+}
+
+# So many bytes at the rate there is: how long until the next may be taken? hf_slow, in hundredths of a second. Silence earns nothing.
+hf_pace() {
+  hf_uptime
+  [ "$hf_due" -ge "$hf_now" ] || hf_due=$hf_now
+  hf_due=$((hf_due + $1 * 100 / hf_rate))
+  hf_slow=$((hf_due - hf_now))
 }
 
 # Start the next run if the log and the disk have room for it; else say so in `state` and wait for `again`.
@@ -248,7 +505,7 @@ hf_next() {
     hf_bs=4096 hf_count=16 hf_most=$((hf_limit + 131072))
   fi
   hf_run=$((hf_bs * hf_count))
-  if [ "$hf_size" -ge "$hf_run" ]; then
+  if [ "$hf_size" -ge "$hf_roll" ]; then
     hf_release 0
     hf_segs="$hf_segs $hf_off" hf_seg=$hf_off hf_size=0
     hf_segment "$hf_off"

@@ -17,9 +17,9 @@ import type { Home } from "../base/home.js";
 import { isId, newId } from "../base/ids.js";
 import { type Identity, isAlive, readStat } from "../base/proc.js";
 import { Wakeup, watchDirectory } from "../base/watch.js";
-import type { Cgroups } from "./cgroup.js";
+import type { Cgroups, Group } from "./cgroup.js";
 import { BLANK_RECORD, hasStarted, procDir, readExit, readParts } from "./layout.js";
-import { type Plan, writePlan } from "./plan.js";
+import { type KeptLimits, type Plan, writePlan } from "./plan.js";
 import { findTools, keeperFile, type Tools } from "./tools.js";
 
 const BATCH = 8; // one mkfifo(1) makes the FIFOs of this many blanks
@@ -33,6 +33,16 @@ interface Keeper {
 	readonly dir: string;
 	readonly go: number;
 	readonly process: ChildProcess;
+	/** The task whose group its child is in. */
+	readonly task: string;
+	readonly group: Group | undefined;
+}
+
+/** What is to run in a keeper: its id and directory, and its control groups. */
+export interface Berth {
+	readonly id: string;
+	readonly dir: string;
+	readonly group: Group | undefined;
 }
 
 /** A keeper without a command of its own: its log takes what somebody else prints into `pipe`. */
@@ -54,6 +64,8 @@ export interface Launch {
 	readonly dir: string;
 	/** Resolves when the keeper has gone: a start that never got anywhere is then known to have failed. */
 	readonly keeperGone: Promise<void>;
+	/** To be called when the command has been seen to run. */
+	started(): void;
 }
 
 export class Keepers {
@@ -69,7 +81,18 @@ export class Keepers {
 	#warmTimer: NodeJS.Timeout | undefined;
 	#closed = false;
 
-	constructor(home: Home, tools: Tools | undefined, cgroups: Cgroups | undefined, options: { warm: number }) {
+	/** Whose commands are next, most likely. */
+	#nextTask: string;
+	readonly #group: (task: string, id: string) => Group | undefined;
+
+	constructor(
+		home: Home,
+		tools: Tools | undefined,
+		cgroups: Cgroups | undefined,
+		options: { warm: number; task: string; group: (task: string, id: string) => Group | undefined },
+	) {
+		this.#nextTask = options.task;
+		this.#group = options.group;
 		this.#home = home;
 		this.#tools = tools;
 		this.cgroups = cgroups;
@@ -88,33 +111,49 @@ export class Keepers {
 	}
 
 	/** Start one: `prepare` writes what must be on disk before anything can run, and says what to run. */
-	async launch(prepare: (id: string, dir: string) => Plan): Promise<Launch> {
-		if (this.#warm.length === 0) await this.#warming; // nearly there
-		const keeper = this.#warm.shift() ?? (await this.#newKeeper());
+	async launch(task: string, prepare: (berth: Berth) => Plan): Promise<Launch> {
+		this.#nextTask = task;
+		const keeper = await this.#take(task);
+		const { id, dir } = keeper;
+		const group = keeper.task === task ? keeper.group : this.#group(task, id);
+		const moved = group !== keeper.group;
 		try {
-			fill(keeper.dir, "plan", writePlan(prepare(keeper.id, keeper.dir), this.tools));
+			const plan = prepare({ id, dir, group });
+			fill(dir, "plan", writePlan({ ...plan, ...(moved ? { groups: group?.all ?? "" } : {}) }, this.tools));
 			fs.renameSync(this.#claim(keeper.id), path.join(this.#home.live, keeper.id)); // from here on every runtime sees it
 		} catch (error) {
 			await this.#discard(keeper); // nothing has run
+			if (moved && group) this.cgroups?.remove(group.name);
 			throw fromSystem(error, "cannot start a process");
 		}
 		const gone = goneOf(keeper);
 		fs.writeSync(keeper.go, "go\n");
 		fs.closeSync(keeper.go);
-		return { id: keeper.id, dir: keeper.dir, keeperGone: gone };
+		return { id: keeper.id, dir: keeper.dir, keeperGone: gone, started: () => this.#leave(moved ? keeper.group : undefined) };
+	}
+
+	/** A warm one, of that task if there is one; else a new one. */
+	async #take(task: string): Promise<Keeper> {
+		if (this.#warm.length === 0) await this.#warming; // nearly there
+		const at = this.#warm.findIndex((keeper) => keeper.task === task);
+		return this.#warm.splice(Math.max(0, at), 1)[0] ?? (await this.#newKeeper());
+	}
+
+	/** The group that a command was in before its task was known. */
+	#leave(group: Group | undefined): void {
+		if (group) this.cgroups?.remove(group.name);
 	}
 
 	/** A log to print to. Ready when this resolves. */
-	async hold(): Promise<Held> {
-		if (this.#warm.length === 0) await this.#warming;
-		const keeper = this.#warm.shift() ?? (await this.#newKeeper());
+	async hold({ output = 0, output_rate = 0 }: Pick<KeptLimits, "output" | "output_rate"> = {}): Promise<Held> {
+		const keeper = await this.#take("");
 		const { id, dir } = keeper;
 		const ticket = path.join(this.#home.live, id);
 		const gone = goneOf(keeper);
 		const wakeup = new Wakeup();
 		const unwatch = watchDirectory(dir, wakeup.poke);
 		void gone.then(() => wakeup.poke());
-		fs.writeSync(keeper.go, "hold\n");
+		fs.writeSync(keeper.go, `hold ${output} ${output_rate}\n`);
 		try {
 			while (!hasStarted(dir)) {
 				if (keeper.process.exitCode !== null || keeper.process.signalCode !== null) {
@@ -144,9 +183,9 @@ export class Keepers {
 			letGo: () => {
 				if (held) fs.closeSync(keeper.go);
 				held = false;
-				return gone.then(() => this.cgroups?.remove(id)); // nobody but the keeper was in it
+				return gone.then(() => this.#leave(keeper.group)); // nobody but the keeper was in it
 			},
-			remove: () => this.#remove(id),
+			remove: () => this.#remove(id, keeper.group),
 		};
 	}
 
@@ -182,10 +221,12 @@ export class Keepers {
 		const id = await this.#takeBlank();
 		const dir = procDir(this.#home, id);
 		const { sh, dd, rm, sleep, stty, fallocate, df, subreaper } = this.tools;
+		const task = this.#nextTask;
 		let go: number | undefined;
 		let stdin: number | undefined;
+		let group: Group | undefined;
 		try {
-			const cgroup = this.cgroups?.make(id);
+			group = this.#group(task, id);
 			// Both ends of `go` are opened here, so that neither side can miss the other.
 			go = fs.openSync(path.join(dir, "go"), fs.constants.O_RDWR | fs.constants.O_NONBLOCK);
 			stdin = fs.openSync(path.join(dir, "go"), fs.constants.O_RDONLY);
@@ -198,7 +239,7 @@ export class Keepers {
 				path.join(this.#home.live, id),
 				this.cgroups?.keepers ?? "",
 				this.cgroups?.escape ? "1" : "",
-				cgroup ?? "",
+				group?.all ?? "",
 				dd,
 				rm,
 				sleep,
@@ -206,14 +247,14 @@ export class Keepers {
 				fallocate ?? "",
 				df ?? "",
 			];
-			if (!cgroup && subreaper) argv.unshift(...subreaper);
+			if (!group?.kill && subreaper) argv.unshift(...subreaper);
 			const child = spawn(argv[0] as string, argv.slice(1), { cwd: "/", env: {}, detached: true, stdio: [stdin, "ignore", "ignore"] });
 			child.unref();
 			if (child.pid === undefined) await new Promise((_, reject) => child.once("error", reject));
-			return { id, dir, go, process: child };
+			return { id, dir, go, process: child, task, group };
 		} catch (error) {
 			if (go !== undefined) fs.closeSync(go);
-			this.#remove(id);
+			this.#remove(id, group);
 			throw fromSystem(error, "cannot start a keeper");
 		} finally {
 			if (stdin !== undefined) fs.closeSync(stdin);
@@ -250,14 +291,14 @@ export class Keepers {
 				const dir = procDir(this.#home, id);
 				fs.writeFileSync(this.#claim(id), "", { mode: 0o600 }); // first: what we do not finish can be found by it
 				fs.mkdirSync(dir, { mode: 0o700 });
-				for (const record of ["exit", "state"]) fs.writeFileSync(path.join(dir, record), BLANK_RECORD, { mode: 0o600 });
+				for (const record of ["exit", "state", "limit"]) fs.writeFileSync(path.join(dir, record), BLANK_RECORD, { mode: 0o600 });
 				for (const name of EMPTY) fs.writeFileSync(path.join(dir, name), "", { mode: 0o600 });
 			}
 			const fifos = ids.flatMap((id) => FIFOS.map((name) => path.join(procDir(this.#home, id), name)));
 			await promisify(execFile)(this.tools.mkfifo, ["-m", "600", ...fifos], { env: {} });
 			for (const id of ids) fs.renameSync(this.#claim(id), path.join(this.#home.blank, id));
 		} catch (error) {
-			for (const id of ids) this.#remove(id);
+			for (const id of ids) this.#remove(id, undefined);
 			throw fromSystem(error, "cannot prepare process directories");
 		}
 		this.#blanks.push(...ids);
@@ -276,7 +317,6 @@ export class Keepers {
 			if (collector && isAlive(collector)) return; // somebody still prints there; the next runtime looks again
 			removeDir(procDir(this.#home, id));
 			unlinkIfThere(path.join(this.#home.blank, name));
-			this.cgroups?.remove(id);
 		} catch {
 			// its keeper is just ending; the claim stays, and the next runtime tries again
 		}
@@ -289,13 +329,13 @@ export class Keepers {
 		fs.closeSync(keeper.go);
 		await gone;
 		for (let collector = readParts(keeper.dir).collector; collector && isAlive(collector); ) await sleep(1);
-		this.#remove(keeper.id);
+		this.#remove(keeper.id, keeper.group);
 	}
 
-	#remove(id: string): void {
+	#remove(id: string, group: Group | undefined): void {
 		removeDir(procDir(this.#home, id));
 		unlinkIfThere(this.#claim(id));
-		this.cgroups?.remove(id);
+		this.#leave(group);
 	}
 }
 

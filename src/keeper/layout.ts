@@ -30,28 +30,40 @@ export function readParts(dir: string): Parts {
 }
 
 export type ExitRecord =
-	| { readonly kind: "exit"; readonly code: number; readonly signal: number | null; readonly at: number }
+	| { readonly kind: "exit"; readonly code: number; readonly signal: number | null; readonly limit: boolean; readonly at: number }
 	| { readonly kind: "none"; readonly reason: string; readonly at: number };
 
 /** The end, as the keeper saw it; undefined before that, and for a record that is not whole. */
 export function readExit(dir: string): ExitRecord | undefined {
 	const record = readRecord(path.join(dir, "exit"));
 	if (record === undefined) return undefined;
-	const [kind, first, second] = record.text.split(" ");
+	const [kind, first, second, third] = record.text.split(" ");
 	if (kind === "none") return { kind, reason: record.text.slice(5), at: record.at };
 	if (kind !== "exit" || !/^\d+$/.test(first ?? "") || !/^(-|\d+)$/.test(second ?? "")) return undefined;
-	return { kind, code: Number(first), signal: second === "-" ? null : Number(second), at: record.at };
+	return { kind, code: Number(first), signal: second === "-" ? null : Number(second), limit: third === "limit", at: record.at };
+}
+
+/** The limit that was met first, in the words of the keeper: NAME, whose, and who is left. */
+export interface LimitRecord {
+	readonly name: string;
+	readonly scope: string | undefined;
+	readonly left: readonly number[];
+}
+
+export function readLimit(dir: string): LimitRecord | undefined {
+	const [name, scope, ...rest] = readRecord(path.join(dir, "limit"))?.text.split(" ") ?? [];
+	return name ? { name, scope, left: rest[0] === "left" ? rest.slice(1).map(Number).filter(Boolean) : [] } : undefined;
 }
 
 export type CollectorState =
 	| { readonly kind: "open" }
-	| { readonly kind: "paused"; readonly why: "disk" | "limit" }
+	| { readonly kind: "paused"; readonly why: "disk" | "limit" | "rate" }
 	| { readonly kind: "closed"; readonly bytes: number };
 
 export function readState(dir: string): CollectorState {
 	const [kind, value] = (readRecord(path.join(dir, "state"))?.text ?? "").split(" ");
 	if (kind === "closed" && /^\d+$/.test(value ?? "")) return { kind, bytes: Number(value) };
-	if (kind === "paused") return { kind, why: value === "limit" ? "limit" : "disk" };
+	if (kind === "paused") return { kind, why: value === "limit" || value === "rate" ? value : "disk" };
 	return { kind: "open" };
 }
 

@@ -11,6 +11,21 @@ export interface Plan {
 	readonly terminal: { readonly cols: number; readonly rows: number } | undefined;
 	readonly log: { readonly limit: number; readonly full: "ring" | "block" };
 	readonly umask: number;
+	/** Control groups to join instead of those the keeper was started with. */
+	readonly groups?: string;
+	readonly limits: KeptLimits;
+}
+
+/** Limits that the keeper and its child see to. */
+export interface KeptLimits {
+	/** Nothing runs if the control groups refuse it. */
+	readonly strict: boolean;
+	/** Seconds; bytes in all; bytes a second. */
+	readonly time?: number;
+	readonly output?: number;
+	readonly output_rate?: number;
+	/** What ulimit(1) is to set: letters and numbers. */
+	readonly ulimit: readonly (readonly [letter: string, value: number])[];
 }
 
 // Names that a shell will not let one set, or that mean something to the keeper itself.
@@ -26,6 +41,12 @@ export function writePlan(plan: Plan, tools: Tools): string {
 		hf_limit: String(plan.log.limit),
 		hf_full: plan.log.full,
 		hf_umask: plan.umask.toString(8).padStart(4, "0"),
+		hf_groups: plan.groups ?? "",
+		hf_strict: plan.limits.strict ? "1" : "",
+		hf_time: String(plan.limits.time ?? 0),
+		hf_output: String(plan.limits.output ?? 0),
+		hf_rate: String(plan.limits.output_rate ?? 0),
+		hf_bound: plan.limits.ulimit.flat().join(" "),
 		hf_rows: plan.terminal ? String(plan.terminal.rows) : "",
 		hf_cols: plan.terminal ? String(plan.terminal.cols) : "",
 	};

@@ -16,6 +16,8 @@ export const noticeSchema = z.object({
 	status: z.enum(["exited", "killed", "lost"]).optional(),
 	exit_code: z.number().int().nullable().optional(),
 	signal: z.string().nullable().optional(),
+	/** completed: the limit that it met. */
+	limit: z.string().optional(),
 	/** Where in the log the output shown in `text` starts. */
 	byte_offset: z.number().int().optional(),
 	/** Matching lines that came since the last notice and are not shown. */

@@ -1,6 +1,7 @@
 /** Notices in words, for a model: short, with what to do next. All text that leaves this room is made here. */
 import { plainText } from "../base/ansi.js";
 import { redact } from "../base/secrets/index.js";
+import { limitNote } from "../process/limits.js";
 import type { Process } from "../process/process.js";
 import type { Status } from "../process/status.js";
 import { excerpt, type Tail, tailOf } from "./excerpts.js";
@@ -26,6 +27,7 @@ export function completed(process: Process, status: Ended): News {
 		status: status.status,
 		exit_code: status.exitCode,
 		signal: status.status === "lost" ? null : status.signal,
+		...(status.status !== "lost" && status.limit ? { limit: status.limit.name } : {}),
 		byte_offset: tail.offset,
 	};
 }
@@ -34,10 +36,14 @@ function how(process: Process, status: Ended): string {
 	if (status.status === "lost") return `has ended, but its exit code is not known: ${status.reason}`;
 	const after = `after ${duration(status.endedAt - process.spec.startedAt)}`;
 	const signal = status.signal ? ` (${status.signal})` : "";
+	if (status.limit)
+		return `${status.status === "killed" ? "was killed" : "ended"} ${after} with exit code ${status.exitCode}${signal}; ${lowerFirst(limitNote(status.limit).replace(/\.$/, ""))}`;
 	return status.status === "killed"
 		? `was killed ${after}, exit code ${status.exitCode}${signal}`
 		: `ended ${after} with exit code ${status.exitCode}${signal}`;
 }
+
+const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 
 export function progress(process: Process, from: number, now: number): News {
 	const tail = tailOf(process, PROGRESS_SHOWN, from);

@@ -4,10 +4,12 @@ import fs from "node:fs";
 import path from "node:path";
 import { namesIn, readIfThere } from "../base/files.js";
 import { isId } from "../base/ids.js";
+import { KINDS, type LimitName, limitText } from "../base/limits.js";
 import { readProc, sendSignal } from "../base/proc.js";
 import { watchMode } from "../base/watch.js";
 import { serviceUnit } from "../keeper/cgroup.js";
 import { procDir } from "../keeper/layout.js";
+import type { Boundaries } from "./boundaries.js";
 import type { Runtime } from "./runtime.js";
 import { Snapshot } from "./tree.js";
 
@@ -73,9 +75,10 @@ function checks(runtime: Runtime): Check[] {
 					advice: "put the home on a local file system, or raise fs.inotify.max_user_watches",
 				},
 		killMethod(runtime),
+		limitsCheck(runtime),
 	];
 	const unit = serviceUnit();
-	if (unit && !runtime.cgroups)
+	if (unit && !runtime.cgroups?.kills)
 		list.push({
 			name: "service",
 			state: "warn",
@@ -95,13 +98,36 @@ function checks(runtime: Runtime): Check[] {
 }
 
 function killMethod({ cgroups, tools }: Runtime): Check {
-	if (cgroups) return { name: "kill", state: "ok", found: "control group (total)" };
+	if (cgroups?.kills) return { name: "kill", state: "ok", found: "control group (total)" };
 	if (tools.subreaper) return { name: "kill", state: "ok", found: "subreaper and walk; no control group can be made here" };
 	return {
 		name: "kill",
 		state: "warn",
 		found: "walk with marker: a process that double-forks with an empty environment can escape",
 		advice: "install perl, or allow control groups (cgroup v2, delegated)",
+	};
+}
+
+/** Which limits can be kept here, and by what; those that a person has set are all kept, or nothing starts. */
+function limitsCheck(runtime: Runtime): Check {
+	let boundaries: Boundaries;
+	try {
+		({ boundaries } = runtime);
+	} catch (error) {
+		return { name: "limits", state: "fail", found: (error as Error).message, advice: "until then nothing can be started" };
+	}
+	const names = Object.keys(KINDS) as LimitName[];
+	const kept = names.map((name) => [name, boundaries.by(name, "process")] as const);
+	const found = kept.flatMap(([name, by]) => (by ? [`${name} (${by})`] : [])).join(", ");
+	const missing = kept.flatMap(([name, by]) => (by ? [] : [name]));
+	const task = Object.entries(boundaries.task).map(([name, value]) => `${name} ${limitText(name as LimitName, value)}`);
+	const tasks = task.length > 0 ? `; each task together: ${task.join(", ")}` : "; nothing for a task as a whole";
+	if (missing.length === 0) return { name: "limits", state: "ok", found: found + tasks };
+	return {
+		name: "limits",
+		state: "warn",
+		found: `${found}; not ${missing.join(", ")}${tasks}`,
+		advice: "allow control groups: run as root, or with cgroup v2 delegated to this user (systemd: Delegate=yes)",
 	};
 }
 

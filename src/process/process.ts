@@ -378,7 +378,7 @@ export function describeEnd(status: Status): string {
 	switch (status.status) {
 		case "exited":
 		case "killed":
-			return status.signal ? `${status.status}, ${status.signal}` : `${status.status}, code ${status.exitCode}`;
+			return `${status.status}, ${status.signal ?? `code ${status.exitCode}`}${status.limit ? `, limit ${status.limit.name}` : ""}`;
 		case "lost":
 			return `lost: ${status.reason}`;
 		case "error":

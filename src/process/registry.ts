@@ -32,6 +32,9 @@ export class Registry {
 	readonly #cgroups: Cgroups | undefined;
 	readonly #specs = new Map<string, Spec>(); // of live ones only: what was written once need not be read again
 
+	/** Told of each end that is settled here. */
+	onEnd: ((id: string) => void) | undefined;
+
 	constructor(home: Home, cgroups: Cgroups | undefined) {
 		this.home = home;
 		this.#cgroups = cgroups;
@@ -132,7 +135,10 @@ export class Registry {
 			return this.settle(process, status);
 		}
 		this.#specs.delete(process.id);
-		this.#cgroups?.remove(process.id);
+		const { limits, cgroup, within } = process.spec;
+		if (limits?.group) this.#cgroups?.remove(limits.group);
+		else if (cgroup && !within) this.#cgroups?.remove(process.id); // of an earlier version
+		this.onEnd?.(process.id);
 		if (process.spec.within) letGo(process.dir);
 		if (readState(process.dir).kind === "closed") process.log.release();
 		return true;
@@ -142,7 +148,6 @@ export class Registry {
 	remove(id: string, ticket: string): void {
 		removeDir(procDir(this.home, id));
 		unlinkIfThere(ticket);
-		this.#cgroups?.remove(id);
 	}
 
 	/** Remove one whose end somebody has noted, not long ago. */

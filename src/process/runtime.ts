@@ -6,7 +6,8 @@ import { type Config, loadConfig } from "../base/config.js";
 import { childEnvironment, knowOwnSecrets } from "../base/environment.js";
 import { fromSystem, HoldfastError } from "../base/errors.js";
 import { type Home, openHome } from "../base/home.js";
-import { isId } from "../base/ids.js";
+import { isId, taskKey } from "../base/ids.js";
+import { limitsSchema, processLimitsSchema } from "../base/limits.js";
 import { hostIdentity, type Identity, readStat } from "../base/proc.js";
 import { shellQuote } from "../base/quote.js";
 import { probeEvents, Wakeup, watchDirectory } from "../base/watch.js";
@@ -14,9 +15,11 @@ import { type Cgroups, findCgroups } from "../keeper/cgroup.js";
 import { fill, type Held, Keepers } from "../keeper/keepers.js";
 import { hasStarted } from "../keeper/layout.js";
 import type { Tools } from "../keeper/tools.js";
+import { Boundaries } from "./boundaries.js";
 import type { Process } from "./process.js";
 import { type PruneOptions, type PruneResult, prune } from "./prune.js";
 import { Registry } from "./registry.js";
+import { Runaways } from "./runaway.js";
 import { COMMAND_SHOWN, type Spec, writeSpec } from "./spec.js";
 import { readStatus } from "./status.js";
 
@@ -43,8 +46,11 @@ const runtimeSchema = z.strictObject({
 	/** Control groups for killing: `off` never makes any. */
 	cgroup: z.enum(["auto", "off"]).optional(),
 	tools: z.custom<Tools>().optional(),
+	/** What processes and tasks may use of the machine; default: what config.json says. */
+	resourceLimits: limitsSchema.optional(),
 });
-export type RuntimeOptions = z.infer<typeof runtimeSchema>;
+export type RuntimeOptions = z.input<typeof runtimeSchema>;
+type Settled = z.output<typeof runtimeSchema>;
 
 const noNul = (what: string) => z.string().refine((text) => !text.includes("\0"), `${what} cannot contain a NUL byte`);
 
@@ -72,8 +78,11 @@ const spawnSchema = z.strictObject({
 			full: z.enum(["ring", "block"]).optional(),
 		})
 		.optional(),
+	/** What it may use of the machine, on top of what the runtime says; null: no limit. */
+	limits: processLimitsSchema.optional(),
 });
-export type SpawnOptions = z.infer<typeof spawnSchema>;
+export type SpawnOptions = z.input<typeof spawnSchema>;
+type Wanted = z.output<typeof spawnSchema>;
 
 export interface ListOptions {
 	/** Only this task; default: the runtime's own. `null`: every task. */
@@ -96,7 +105,7 @@ export async function openRuntime(options: RuntimeOptions = {}): Promise<Runtime
 }
 
 /** What a runtime, or one that does more than this one, is made of. */
-export async function prepareRuntime(options: RuntimeOptions): Promise<[Home, RuntimeOptions]> {
+export async function prepareRuntime(options: RuntimeOptions): Promise<[Home, Settled]> {
 	const parsed = parse(runtimeSchema, options, "openRuntime");
 	const home = openHome(parsed.home === undefined ? undefined : path.resolve(parsed.home));
 	await probeEvents(home.root);
@@ -108,7 +117,9 @@ export class Runtime implements AsyncDisposable {
 	readonly task: string;
 	readonly registry: Registry;
 	readonly #keepers: Keepers;
-	readonly #options: RuntimeOptions;
+	readonly #options: Settled;
+	#boundaries: Boundaries | undefined;
+	readonly #runaways: Runaways;
 	/** This very program. */
 	readonly self: Identity = readStat(process.pid) ?? { pid: process.pid, start: "0" };
 	#config: Config | undefined;
@@ -118,13 +129,19 @@ export class Runtime implements AsyncDisposable {
 	readonly #starting = new Map<string, number>();
 	#counted = { at: Number.NEGATIVE_INFINITY, live: 0 };
 
-	constructor(home: Home, options: RuntimeOptions) {
+	constructor(home: Home, options: Settled) {
 		this.home = home;
 		this.task = options.task ?? "default";
 		this.#options = options;
 		const cgroups = options.cgroup === "off" ? undefined : findCgroups();
 		this.registry = new Registry(home, cgroups);
-		this.#keepers = new Keepers(home, options.tools, cgroups, { warm: options.warm ?? 2 });
+		this.#runaways = new Runaways(cgroups);
+		this.registry.onEnd = (id) => this.#runaways.forget(id);
+		this.#keepers = new Keepers(home, options.tools, cgroups, {
+			warm: options.warm ?? 2,
+			task: this.task,
+			group: (task, id) => this.boundaries.group(taskKey(`${home.root}\0${task}`), id),
+		});
 		this.#keepers.warmUp();
 		knowOwnSecrets(process.env);
 	}
@@ -137,6 +154,12 @@ export class Runtime implements AsyncDisposable {
 	get config(): Config {
 		this.#config ??= loadConfig();
 		return this.#config;
+	}
+
+	/** What processes and tasks may use of the machine. */
+	get boundaries(): Boundaries {
+		this.#boundaries ??= new Boundaries(this.#options.resourceLimits ?? this.config.limits, this.cgroups);
+		return this.#boundaries;
 	}
 
 	get cgroups(): Cgroups | undefined {
@@ -173,11 +196,16 @@ export class Runtime implements AsyncDisposable {
 
 	/** A log for a foreground command of a shell. */
 	hold(): Promise<Held> {
-		return this.#keepers.hold().finally(() => this.#keepers.warmUp());
+		return this.#keepers.hold(this.boundaries.forCommand()).finally(() => this.#keepers.warmUp());
+	}
+
+	/** See to it that what it starts without end is ended. For a shell that another runtime has started. */
+	watchFor(process: Process): void {
+		this.#runaways.watch(process);
 	}
 
 	/** Calls `known` when the registry has it. */
-	async #start(wanted: SpawnOptions, cwd: string, task: string, known: () => void, own: OwnSpawn): Promise<Process> {
+	async #start(wanted: Wanted, cwd: string, task: string, known: () => void, own: OwnSpawn): Promise<Process> {
 		const tools = this.#keepers.tools;
 		const text = typeof wanted.command === "string";
 		const terminal = wanted.terminal ? { cols: 120, rows: 30, ...(wanted.terminal === true ? {} : wanted.terminal) } : undefined;
@@ -188,8 +216,9 @@ export class Runtime implements AsyncDisposable {
 			: (wanted.command as string[]).map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : shellQuote(word))).join(" ");
 		const stdin = wanted.stdin ?? true;
 		let spec: Spec | undefined;
-		const launch = await this.#keepers.launch((id, dir) => {
-			const cgroups = this.#keepers.cgroups;
+		const bounds = this.boundaries.forProcess(wanted.limits, own.kind);
+		const launch = await this.#keepers.launch(task, ({ id, dir, group }) => {
+			const limits = this.boundaries.apply(group, bounds);
 			spec = {
 				v: 1,
 				id,
@@ -204,8 +233,9 @@ export class Runtime implements AsyncDisposable {
 				...(terminal ? { terminal: { ...terminal, by: tools.pty?.name ?? "" } } : {}),
 				log,
 				place: "local",
-				kill: cgroups ? "cgroup" : tools.subreaper ? "subreaper" : "walk",
-				...(cgroups ? { cgroup: cgroups.pathOf(id) } : {}),
+				kill: group?.kill ? "cgroup" : tools.subreaper ? "subreaper" : "walk",
+				...(group?.kill ? { cgroup: group.kill } : {}),
+				...(limits ? { limits } : {}),
 				startedAt: Date.now(),
 				host: hostIdentity(),
 				starter: { pid: this.self.pid, start: this.self.start },
@@ -214,11 +244,13 @@ export class Runtime implements AsyncDisposable {
 			writeSpec(dir, spec);
 			own.prepare?.(this.registry.process(spec));
 			const env = childEnvironment(process.env, { ...(terminal ? { TERM: "xterm-256color" } : {}), ...wanted.env, HOLDFAST_ID: id }, this.config.environment);
-			return { cwd, env, mode: text ? shell : "argv", stdin, terminal, log, umask: process.umask() };
+			return { cwd, env, mode: text ? shell : "argv", stdin, terminal, log, umask: process.umask(), limits: bounds.kept };
 		});
 		known();
 		const started = this.registry.process(spec as Spec);
 		await this.#untilStarted(started, launch.keeperGone);
+		launch.started();
+		this.#runaways.watch(started);
 		this.#keepers.warmUp();
 		this.#pruneNowAndThen();
 		return started;
@@ -235,6 +267,7 @@ export class Runtime implements AsyncDisposable {
 				if (status.status === "error" || status.status === "lost") {
 					await keeperGone;
 					this.registry.remove(started.id, path.join(this.home.live, started.id));
+					if (started.spec.limits?.group) this.cgroups?.remove(started.spec.limits.group);
 					throw new HoldfastError(status.reason.startsWith("no room") ? "NO_SPACE" : "START_FAILED", `nothing ran: ${status.reason}`);
 				}
 				await wakeup.next(1_000);
@@ -268,6 +301,7 @@ export class Runtime implements AsyncDisposable {
 	/** Closing a runtime leaves its processes running. */
 	async close(): Promise<void> {
 		clearTimeout(this.#pruneTimer);
+		this.#runaways.close();
 		await this.#keepers.close();
 	}
 
@@ -276,7 +310,7 @@ export class Runtime implements AsyncDisposable {
 	}
 
 	#checkLimit(task: string): void {
-		const limit = this.#options.maxRunning ?? LIMITS.runningPerTask;
+		const limit = this.#options.maxRunning ?? this.boundaries.processes ?? LIMITS.runningPerTask;
 		// Usually far below the limit, and then nobody has to be looked at; nor counted again for each of many starts.
 		if (performance.now() - this.#counted.at > COUNT_MS) this.#counted = { at: performance.now(), live: this.registry.mayRun() };
 		this.#counted.live++;

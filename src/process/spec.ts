@@ -2,6 +2,7 @@
 import path from "node:path";
 import { HoldfastError } from "../base/errors.js";
 import { readIfThere } from "../base/files.js";
+import type { LimitName, Limits } from "../base/limits.js";
 import type { HostIdentity, Identity } from "../base/proc.js";
 import { fill } from "../keeper/keepers.js";
 
@@ -27,9 +28,21 @@ export interface Spec {
 	readonly place: string;
 	readonly kill: "cgroup" | "subreaper" | "walk";
 	readonly cgroup?: string;
+	/** What it may use of the machine. */
+	readonly limits?: SpecLimits;
 	readonly startedAt: number;
 	readonly host: HostIdentity;
 	readonly starter: Identity;
+}
+
+/** What holds, and by what it is kept. */
+export interface SpecLimits {
+	readonly process: Limits;
+	readonly task: Limits;
+	readonly by: { readonly [name in LimitName]?: string };
+	/** The control groups: `TASK/ID` below each tree; and where the kernel counts what it did for the sake of a limit. */
+	readonly group?: string;
+	readonly counts?: { readonly memory?: string; readonly pids?: string };
 }
 
 export interface Within {

@@ -5,16 +5,19 @@ import path from "node:path";
 import { readIfThere } from "../base/files.js";
 import { childrenOf, hostIdentity, type Identity, isAlive, readProc, readStat, sameHost } from "../base/proc.js";
 import { type Parts, readExit, readParts, readState } from "../keeper/layout.js";
+import { endedBy, type LimitMet, limitOf } from "./limits.js";
 import type { Spec, Within } from "./spec.js";
 
 export type Status =
-	| { readonly status: "running"; readonly pid: number; readonly paused?: "disk" | "limit"; readonly exitUnseen?: true }
+	| { readonly status: "running"; readonly pid: number; readonly paused?: "disk" | "limit" | "rate"; readonly exitUnseen?: true }
 	| {
 			readonly status: "exited" | "killed";
 			readonly pid: number | null;
 			readonly exitCode: number;
 			readonly signal: NodeJS.Signals | null;
 			readonly endedAt: number;
+			/** A limit that it met; `killed` if that ended it. */
+			readonly limit?: LimitMet;
 	  }
 	| { readonly status: "lost"; readonly pid: number | null; readonly exitCode: null; readonly reason: string }
 	| { readonly status: "error"; readonly reason: string; readonly endedAt: number }
@@ -37,12 +40,14 @@ export function readStatus(dir: string, spec: Spec): Status {
 	const exit = readExit(dir) ?? endOfShell(dir, spec);
 	if (exit?.kind === "none") return { status: "error", reason: exit.reason, endedAt: exit.at };
 	if (exit) {
+		const limit = limitOf(dir, spec, exit);
 		return {
-			status: wasKilled(dir) ? "killed" : "exited",
+			status: wasKilled(dir) || (limit && endedBy(limit, exit.code)) ? "killed" : "exited",
 			pid: command?.pid ?? null,
 			exitCode: exit.code,
 			signal: exit.signal === null ? null : signalName(exit.signal),
 			endedAt: exit.at,
+			...(limit ? { limit } : {}),
 		};
 	}
 	const here = hostIdentity();

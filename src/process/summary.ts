@@ -1,9 +1,11 @@
 /** A process in the words of the contract: what every list, table and JSON output shows. */
+import { limitText } from "../base/limits.js";
 import { redact, reveal } from "../base/secrets/index.js";
 import { wholeCharacters } from "../base/text.js";
 import { hiddenText } from "./hidden.js";
+import { type LimitMet, limitNote } from "./limits.js";
 import type { Process } from "./process.js";
-import { COMMAND_SHOWN } from "./spec.js";
+import { COMMAND_SHOWN, type Spec } from "./spec.js";
 import { isOver, type Status } from "./status.js";
 
 export interface Summary {
@@ -23,6 +25,8 @@ export interface Summary {
 	readonly uptime_seconds: number;
 	readonly output_preview: string;
 	readonly total_bytes: number;
+	/** A limit that it met. */
+	readonly limit?: LimitMet;
 	readonly note?: string;
 }
 
@@ -38,7 +42,7 @@ export function summary(process: Process, status: Status = process.status(), now
 export function standing(process: Process, status: Status = process.status(), now = Date.now()): Omit<Summary, "output_preview" | "total_bytes"> {
 	const { spec } = process;
 	const endedAt = "endedAt" in status ? status.endedAt : null;
-	const note = noteOn(status);
+	const note = noteOn(status, spec);
 	return {
 		session_id: spec.id,
 		...(spec.name === undefined ? {} : { name: redact(spec.name) }),
@@ -54,6 +58,7 @@ export function standing(process: Process, status: Status = process.status(), no
 		started_at: new Date(spec.startedAt).toISOString(),
 		ended_at: endedAt === null ? null : new Date(endedAt).toISOString(),
 		uptime_seconds: Math.max(0, Math.round(((endedAt ?? now) - spec.startedAt) / 1000)),
+		...("limit" in status && status.limit ? { limit: status.limit } : {}),
 		...(note ? { note } : {}),
 	};
 }
@@ -67,9 +72,13 @@ function preview(process: Process, end: number, live: boolean): string {
 	return slice.offset > 0 && line >= 0 && line < text.length - 1 ? text.slice(line + 1) : text;
 }
 
-function noteOn(status: Status): string | undefined {
+function noteOn(status: Status, spec: Spec): string | undefined {
 	if (status.status === "running" && status.paused === "disk") return "paused: the disk is full; it goes on when there is room";
 	if (status.status === "running" && status.paused === "limit") return "paused: its log is full; discard some of it and it goes on";
+	if (status.status === "running" && status.paused === "rate") return "paused for a moment: it prints faster than its limit output_rate allows";
+	if ("limit" in status && status.limit) return limitNote(status.limit);
+	if (status.status === "exited" && status.exitCode !== 0 && spec.limits?.by.memory?.startsWith("ulimit"))
+		return `each of its programs may have ${limitText("memory", spec.limits.process.memory ?? 0)} of memory (${spec.limits.by.memory}); one that asked for more was refused it, which may be why this failed`;
 	if (status.status === "running" && status.exitUnseen) return "its keeper was killed: it runs, but its exit code will not be known";
 	if (status.status === "lost" || status.status === "error") return status.reason;
 	if (status.status === "elsewhere") return `belongs to another host (${status.host}) or container; its state cannot be seen from here`;

@@ -8,6 +8,7 @@ import { type Identity, ProcFile } from "../base/proc.js";
 import { Wakeup, watchDirectory } from "../base/watch.js";
 import { RECORD_BYTES, readParts, segmentName } from "../keeper/layout.js";
 import { guard } from "../process/guard.js";
+import { LimitCounts } from "../process/limits.js";
 import { describeEnd, type Process } from "../process/process.js";
 import type { Runtime } from "../process/runtime.js";
 import { isOver } from "../process/status.js";
@@ -44,6 +45,8 @@ export class Bash {
 	left = false;
 	/** Nobody here waits for its command any longer; it goes on with it, and another runtime may use it afterwards. */
 	abandoned = false;
+	/** What the kernel has done to its commands for the sake of a limit. */
+	readonly counts: LimitCounts;
 	readonly #in: number;
 	readonly #begun: number;
 	readonly #stat: ProcFile;
@@ -138,6 +141,7 @@ export class Bash {
 			fs.closeSync(this.#in);
 			throw error;
 		}
+		this.counts = new LimitCounts(process.spec.limits);
 		this.#stat = new ProcFile(`/proc/${child.pid}/stat`);
 		this.#children = new ProcFile(`/proc/${child.pid}/task/${child.pid}/children`);
 		const changed = () => {
@@ -252,6 +256,7 @@ export class Bash {
 		fs.closeSync(this.#in);
 		fs.closeSync(this.#begun);
 		this.#stat.close();
+		this.counts.close();
 		this.#children.close();
 		this.#unwatch();
 		this.#poke = undefined;

@@ -1,7 +1,9 @@
 /** One command in one shell, from sending it to its end, its deadline, or its interruption. */
+import type { Limits } from "../base/limits.js";
 import { hostIdentity, type Identity, isAlive, sendSignal } from "../base/proc.js";
 import { Wakeup } from "../base/watch.js";
-import { COMMAND_SHOWN, type Spec } from "../process/spec.js";
+import { type LimitMet, limitBySignal, met } from "../process/limits.js";
+import { COMMAND_SHOWN, type Spec, type SpecLimits } from "../process/spec.js";
 import type { Bash } from "./bash.js";
 import { trueDirectory } from "./directory.js";
 import { interrupt } from "./interrupt.js";
@@ -10,19 +12,24 @@ import type { RunOptions } from "./shells.js";
 import type { Slot } from "./slot.js";
 
 const STUCK_MS = 200; // for rescue.bash to record an end, before the shell is replaced
+const KEEPER_LATER = 5; // seconds: the keeper ends what goes on for too long only when no runtime has done so
 const DRAIN_MS = 3_000; // after the end: how long what was printed may take to reach the log
 
 export interface CommandOptions extends RunOptions {
 	readonly starter: Identity;
 	/** When the time is up, by performance.now(). */
 	readonly deadline: number;
+	/** Of one command. */
+	readonly limits: Pick<Limits, "time" | "output" | "output_rate">;
 }
 
 export interface Outcome {
 	/** `died`: the shell ended with it, or had to be replaced. `unsent`: the shell had ended before it took the command. */
 	readonly end: "ended" | "running" | "died" | "unsent";
 	/** What was done to it. */
-	readonly forced?: "timeout" | "interrupted";
+	readonly forced?: "timeout" | "interrupted" | "killed";
+	/** A limit that it met; `killed` for one that is not the kernel's to keep. */
+	readonly limit?: LimitMet;
 	readonly code: number | null;
 	readonly spec: Spec;
 	/** It has started something that the shell has not waited for. */
@@ -44,12 +51,23 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 	const plain = state !== undefined && isPlain(options.command, state) ? options.command : undefined;
 	slot.begin(spec, options.command, options.workdir, wakeup.poke);
 	const startedAt = performance.now();
-	const { deadline } = options;
+	const { limits } = options;
+	const endAt = limits.time === undefined ? Number.POSITIVE_INFINITY : startedAt + limits.time * 1000;
+	const deadline = Math.min(options.deadline, endAt);
+	if (limits.time !== undefined) slot.endAfter(limits.time + KEEPER_LATER, bash.bash, older);
+	bash.counts.take();
 	let forced: Outcome["forced"];
+	let limit: LimitMet | undefined;
+	const force = (name: "time" | "output") => {
+		forced = "killed";
+		limit = met(spec.limits as SpecLimits, name, "process");
+	};
 	const outcome = (end: Outcome["end"], code: number | null): Outcome => {
+		if (end === "running" && limits.time !== undefined) slot.endAfter(Math.max(1, Math.ceil((endAt - performance.now()) / 1000)), bash.bash, older);
+		limit ??= bash.counts.take() ?? (code === null ? undefined : limitBySignal(spec.limits ?? NONE, code - 128));
 		const left = end !== "unsent" && bash.children().some((pid) => !older.includes(pid));
-		const traceless = bash.reapedNothing() && end === "ended" && !forced && !left && !slot.printed();
-		return { end, code, spec, left, shellOffset, traceless, startedAt, ...(forced ? { forced } : {}) };
+		const traceless = bash.reapedNothing() && end === "ended" && !forced && !limit && !left && !slot.printed();
+		return { end, code, spec, left, shellOffset, traceless, startedAt, ...(forced ? { forced } : {}), ...(limit ? { limit } : {}) };
 	};
 	try {
 		bash.send(name, { workdir: options.workdir !== undefined, plain }, wakeup.poke);
@@ -75,11 +93,13 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 		}
 		if (!forced && bash.abandoned) return outcome("running", null);
 		if (!forced && options.signal?.aborted) forced = "interrupted";
+		if (!forced && limits.output !== undefined && slot.isFull()) force("output");
+		if (!forced && performance.now() >= endAt) force("time");
 		if (!forced && performance.now() >= deadline) {
 			if (options.onTimeout === "background") return outcome("running", null);
 			forced = "timeout";
 		}
-		if (forced) await interrupt(bash, slot, spec);
+		if (forced) await interrupt(bash, slot, spec, { kept: limit?.name === "output" });
 		else await wakeup.next(deadline - performance.now(), options.signal);
 	}
 }
@@ -103,12 +123,22 @@ function specOf(bash: Bash, slot: Slot, older: readonly number[], options: Comma
 			older,
 		},
 		log: { limit: 64 * 1024 * 1024, full: "ring" },
+		...limitsOf(spec.limits, options.limits),
 		place: spec.place,
 		kill: spec.cgroup ? "cgroup" : "walk",
 		startedAt: Date.now(),
 		host: hostIdentity(),
 		starter: options.starter,
 	};
+}
+
+const NONE: SpecLimits = { process: {}, task: {}, by: {} };
+
+/** Those of its shell, with its own. The groups are the shell's. */
+function limitsOf(shell: SpecLimits | undefined, own: Limits): { limits?: SpecLimits } {
+	if (!shell && Object.keys(own).length === 0) return {};
+	const { process, task, by } = shell ?? NONE;
+	return { limits: { process: { ...process, ...own }, task, by: { ...by, ...Object.fromEntries(Object.keys(own).map((name) => [name, "keeper"])) } } };
 }
 
 /** What was printed before the end is in the pipe or in the log; this waits until it is in the log. */

@@ -20,7 +20,8 @@ const TRAPPED_AFTER = 20; // rounds without anybody left but bash
 const GIVE_UP_AFTER = 60;
 
 /** Resolves when the end is recorded, or the shell is gone, and nothing of the command is left, or at least has had its KILL. */
-export async function interrupt(bash: Bash, slot: Slot, spec: Spec): Promise<void> {
+export async function interrupt(bash: Bash, slot: Slot, spec: Spec, { kept = false } = {}): Promise<void> {
+	if (kept) slot.drainRest(); // its log takes nothing more: what is in the pipe is let through, so that it can be drained
 	const tree = async () => (spec.within ? membersWithin(await snapshot(), slot.dir, spec, spec.within, true) : []).filter((pid) => pid !== bash.bash.pid);
 	const over = () => slot.end() !== undefined || !isAlive(bash.bash);
 	const asked = new Map<number, NodeJS.Signals>();

@@ -1,5 +1,6 @@
 import path from "node:path";
 import { isAlive } from "../base/proc.js";
+import type { LimitMet } from "../process/limits.js";
 import type { Process } from "../process/process.js";
 import type { Runtime } from "../process/runtime.js";
 import { Bash } from "./bash.js";
@@ -24,7 +25,7 @@ export interface RunOptions {
 
 export interface RunResult {
 	/** `running`: it reached its deadline, or the runtime was closed, and goes on. */
-	readonly end: "exited" | "running" | "timeout" | "interrupted" | "lost";
+	readonly end: "exited" | "running" | "timeout" | "interrupted" | "killed" | "lost";
 	/** The command as a process. Its log is its output, from offset 0 on; it can be read until `release`. */
 	readonly process: Process;
 	/** True when it is, or stays, in the registry: it runs on, or something it started may still print. */
@@ -33,6 +34,8 @@ export interface RunResult {
 	readonly silent: boolean;
 	readonly exitCode: number | null;
 	readonly signal: NodeJS.Signals | null;
+	/** A limit that it met. */
+	readonly limit?: LimitMet;
 	/** What the shell itself printed as it ended (an EXIT trap): belongs behind the output. */
 	readonly after: string;
 	/** The shell's directory now. */

@@ -5,10 +5,13 @@
  */
 import fs from "node:fs";
 import path from "node:path";
-import { childrenOf, ProcFile, parseStat } from "../base/proc.js";
+import { errno } from "../base/errors.js";
+import { writeAtOnce } from "../base/fifo.js";
+import { childrenOf, type Identity, ProcFile, parseStat, readStat } from "../base/proc.js";
 import { Wakeup, watchDirectory, watchFile } from "../base/watch.js";
 import type { Held } from "../keeper/keepers.js";
-import { BLANK_RECORD, RECORD_BYTES, readParts, readState, segmentName } from "../keeper/layout.js";
+import { BLANK_RECORD, RECORD_BYTES, readLimit, readParts, readState, segmentName } from "../keeper/layout.js";
+import type { LimitMet } from "../process/limits.js";
 import type { Runtime } from "../process/runtime.js";
 import type { Spec } from "../process/spec.js";
 import { isDrained } from "../process/status.js";
@@ -33,7 +36,8 @@ export class Slot {
 	#specBytes = 0;
 	#copier: ProcFile | undefined;
 
-	constructor(held: Held) {
+	/** `limited`: it may print only so much, and is to be told when its log is full. */
+	constructor(held: Held, { limited }: { limited: boolean }) {
 		this.#held = held;
 		this.id = held.id;
 		this.dir = held.dir;
@@ -41,7 +45,11 @@ export class Slot {
 		this.#exit = path.join(held.dir, "exit");
 		const open = (name: string) => fs.openSync(path.join(held.dir, name), fs.constants.O_RDWR);
 		this.#files = { spec: open("spec.json"), exit: open("exit"), command: open("command") };
-		this.#unwatch = watchFile(this.#exit, () => this.#poke?.());
+		const unwatch = [watchFile(this.#exit, () => this.#poke?.())];
+		if (limited) unwatch.push(watchFile(path.join(held.dir, "limit"), () => this.#poke?.()));
+		this.#unwatch = () => {
+			for (const end of unwatch) end();
+		};
 	}
 
 	/** What the shell is to call the next command here. */
@@ -78,8 +86,32 @@ export class Slot {
 	}
 
 	/** The end as it was brought about, whatever the shell made of it. */
-	override(code: number, signal?: number): void {
-		overwrite(this.#files.exit, `exit ${code} ${signal ?? "-"}`.padEnd(BLANK_RECORD.length - 1).concat("\n"));
+	override(code: number, signal?: number, limit?: LimitMet): void {
+		if (limit) fs.writeFileSync(path.join(this.dir, "limit"), record(`${limit.name} ${limit.of}`), { flag: "r+" });
+		overwrite(this.#files.exit, record(`exit ${code} ${signal ?? "-"}${limit ? " limit" : ""}`));
+	}
+
+	/** Its log has taken all that it may, and takes no more. */
+	isFull(): boolean {
+		return readLimit(this.dir)?.name === "output";
+	}
+
+	/** A full log takes what is left in the pipe. */
+	drainRest(): void {
+		this.#tell("ended");
+	}
+
+	/** Its keeper ends it then, should nobody else do so: `bash` is who runs it, and what was there before it is spared. */
+	endAfter(seconds: number, bash: Identity, older: readonly number[]): void {
+		this.#tell(`time ${seconds} ${[bash.pid, bash.start, ...older].join(" ")}`);
+	}
+
+	#tell(message: string): void {
+		try {
+			writeAtOnce(fs.openSync(path.join(this.dir, "ctl"), fs.constants.O_WRONLY | fs.constants.O_NONBLOCK), Buffer.from(`\n${message}\n`));
+		} catch (error) {
+			if (errno(error) !== "ENXIO") throw error; // its keeper was killed
+		}
 	}
 
 	/** Has all that was printed before the end reached the log? Asked after every command, so the copier is kept in view. */
@@ -90,7 +122,11 @@ export class Slot {
 		this.#copier?.close();
 		this.#copier = undefined;
 		const { collector } = readParts(this.dir);
-		const dd = collector && childrenOf(collector.pid).flatMap(childrenOf)[0];
+		const dd =
+			collector &&
+			childrenOf(collector.pid)
+				.flatMap(childrenOf)
+				.find((pid) => readStat(pid)?.comm === "dd"); // its timer may be there too
 		if (dd !== undefined) this.#copier = new ProcFile(`/proc/${dd}/stat`);
 		return isDrained(this.dir);
 	}
@@ -154,6 +190,8 @@ export class Slot {
 		this.#copier = undefined;
 	}
 }
+
+const record = (text: string): string => text.padEnd(BLANK_RECORD.length - 1).concat("\n");
 
 function overwrite(fd: number, text: string): void {
 	fs.writeSync(fd, text, 0);

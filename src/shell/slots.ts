@@ -20,8 +20,12 @@ export class Slots {
 
 	async take(): Promise<Slot> {
 		if (this.#ready.length === 0) await this.#making; // nearly there; if that failed, the next line says why
-		const slot = this.#ready.shift() ?? new Slot(await this.#runtime.hold());
+		const slot = this.#ready.shift() ?? (await this.#make());
 		return slot;
+	}
+
+	async #make(): Promise<Slot> {
+		return new Slot(await this.#runtime.hold(), { limited: this.#runtime.boundaries.forCommand().output !== undefined });
 	}
 
 	/** One that nobody can tell from a new one. */
@@ -36,7 +40,7 @@ export class Slots {
 		if (this.#closed || this.#making || this.#ready.length >= READY) return;
 		this.#making = (async () => {
 			try {
-				while (!this.#closed && this.#ready.length < READY) this.#ready.push(new Slot(await this.#runtime.hold()));
+				while (!this.#closed && this.#ready.length < READY) this.#ready.push(await this.#make());
 			} catch {
 				// only a convenience: whoever needs one meets the same obstacle and reports it
 			} finally {

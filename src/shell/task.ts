@@ -120,7 +120,12 @@ export class TaskShell {
 		const workdir = options.workdir === undefined ? undefined : path.resolve(bash.cwd, options.workdir);
 		if (workdir !== undefined) checkWorkdir(workdir);
 		options.permit?.(workdir ?? bash.cwd, slot.id);
-		return runCommand(bash, slot, { ...options, ...(workdir === undefined ? {} : { workdir }), starter: this.#runtime.self });
+		return runCommand(bash, slot, {
+			...options,
+			...(workdir === undefined ? {} : { workdir }),
+			starter: this.#runtime.self,
+			limits: this.#runtime.boundaries.forCommand(),
+		});
 	}
 
 	async #result(using: Using, slot: Slot, outcome: Outcome): Promise<RunResult> {
@@ -131,8 +136,10 @@ export class TaskShell {
 		let end = outcome.forced ?? ("exited" as RunResult["end"]);
 		let exitCode = outcome.code;
 		let signal: NodeJS.Signals | null = null;
+		let { limit } = outcome;
 		if (outcome.end === "died") {
 			const status = bash.process.status();
+			if ("limit" in status) limit ??= status.limit;
 			after = this.#lastWords(bash, outcome);
 			if (status.status === "exited" || status.status === "killed") {
 				({ exitCode, signal } = status);
@@ -157,10 +164,10 @@ export class TaskShell {
 			if (!own && !bash.abandoned) await this.#replace(using);
 		}
 		if (outcome.forced) {
-			exitCode = outcome.forced === "timeout" ? 124 : 130;
+			exitCode = { timeout: 124, interrupted: 130, killed: 137 }[outcome.forced];
 			signal = null;
-			slot.override(exitCode);
-		}
+			slot.override(exitCode, undefined, limit);
+		} else if (limit && exitCode !== null) slot.override(exitCode, signal ? constants.signals[signal] : undefined, limit);
 		const tracked = outcome.end === "running" || outcome.left;
 		let released = false;
 		return {
@@ -170,6 +177,7 @@ export class TaskShell {
 			silent: outcome.traceless,
 			exitCode,
 			signal,
+			...(limit ? { limit } : {}),
 			after,
 			cwd: own ? bornIn : using.bash.cwd, // the task's shell is elsewhere engaged, and not moved by this
 			durationMs,
@@ -256,7 +264,9 @@ export class TaskShell {
 
 	#attach(id: string | undefined): Bash | undefined {
 		const spec = id === undefined ? undefined : readSpec(procDir(this.#runtime.home, id));
-		return spec && Bash.attach(this.#runtime.registry.process(spec));
+		const bash = spec && Bash.attach(this.#runtime.registry.process(spec));
+		if (bash) this.#runtime.watchFor(bash.process);
+		return bash;
 	}
 
 	/** Its directory and exported variables. */

@@ -1,4 +1,5 @@
 /** A command in the task's shell. */
+import { endedBy, limitNote } from "../process/limits.js";
 import { readStatus } from "../process/status.js";
 import type { RunResult } from "../shell/index.js";
 import { type Ask, type Deadline, leftOf, remaining, reporting, secondsOf } from "./ask.js";
@@ -9,7 +10,7 @@ import { type Output, readOutput } from "./output.js";
 import { Passage } from "./passage.js";
 import type { TerminalResult } from "./result.js";
 import { armLate, type IntervalNote, wishesOf } from "./start.js";
-import { leftNote } from "./state.js";
+import { leftNote, limitField } from "./state.js";
 
 const NOTHING: Output = { text: "", offset: 0, next: 0, truncated: undefined };
 
@@ -53,6 +54,7 @@ export async function runInShell(ask: Ask, args: TerminalArgs & { command: strin
 			exit_code: exitCode(run),
 			error: null,
 			...(run.signal === null ? {} : { signal: run.signal }),
+			...(run.limit ? { limit: limitField(run.limit) } : {}),
 			...(run.tracked || keep ? { session_id: run.process.id } : {}),
 			...(run.end === "running" ? { pid: run.process.pid } : {}), // of the bash that went with it; after an end, bash is at something else
 			cwd: run.cwd,
@@ -61,12 +63,19 @@ export async function runInShell(ask: Ask, args: TerminalArgs & { command: strin
 			...timeoutNote(deadline),
 		};
 		passage.ended({ ...result, ...(run.end === "running" ? { status: "running" } : {}) });
+		if (run.limit) ask.notes.push(limitNote(run.limit));
 		ask.notes.push(...run.notes);
 		if (output.offset > 0) ask.notes.push(`Only the newest part of the output was kept: it is there from byte ${output.offset} on.`);
 		if (run.end === "timeout") ask.notes.push(`It was killed with everything it had started: not finished after ${secondsOf(deadline.ms)}.`);
 		if (run.end === "exited" && run.tracked) ask.notes.push(...(await leftNote(run.process)));
 		if (run.end === "running") stillRunning(ask, run.process, { deadline, kill: onTimeout === "kill" });
-		ask.notes.push(...hintsFor(args.command, { exitCode: run.end === "exited" ? run.exitCode : null, signal: run.signal, output: output.text }));
+		ask.notes.push(
+			...hintsFor(args.command, {
+				exitCode: run.end === "exited" && !run.limit ? run.exitCode : null,
+				signal: run.limit ? null : run.signal,
+				output: output.text,
+			}),
+		);
 		return { ...result, ...notices(ask, run, args) };
 	} finally {
 		run.release({ keep });
@@ -74,7 +83,8 @@ export async function runInShell(ask: Ask, args: TerminalArgs & { command: strin
 }
 
 /** Killed: by another call, while this one was waiting for it. Only a look: what nobody tracks is not to be settled. */
-function statusOf({ end, exitCode, process }: RunResult): TerminalResult["status"] {
+function statusOf({ end, exitCode, process, limit }: RunResult): TerminalResult["status"] {
+	if (limit && exitCode !== null && endedBy(limit, exitCode)) return "killed";
 	const bySignal = end === "exited" && exitCode !== null && exitCode > 128;
 	return bySignal && readStatus(process.dir, process.spec).status === "killed" ? "killed" : end;
 }
@@ -82,7 +92,7 @@ function statusOf({ end, exitCode, process }: RunResult): TerminalResult["status
 function exitCode(run: RunResult): number | null {
 	if (run.end === "timeout") return 124;
 	if (run.end === "interrupted") return 130;
-	return run.end === "exited" ? run.exitCode : null;
+	return run.end === "exited" || run.end === "killed" ? run.exitCode : null;
 }
 
 /** What is asked for the background counts once it has moved there. */

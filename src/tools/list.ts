@@ -2,6 +2,7 @@ import { summary } from "../process/summary.js";
 import { stripAnsi } from "./ansi.js";
 import type { Ask } from "./ask.js";
 import type { ProcessResult } from "./result.js";
+import { limitField } from "./state.js";
 
 /** The task's processes, newest first: what runs, and what ended in the last half hour. */
 export async function list(ask: Ask): Promise<ProcessResult> {
@@ -12,9 +13,10 @@ export async function list(ask: Ask): Promise<ProcessResult> {
 	if (shown.length < all.length) ask.notes.push(`${all.length - shown.length} older ones that have ended are left out.`);
 	return {
 		error: null,
-		processes: shown.map(({ task: _, ended_at: __, total_bytes: ___, signal, ...item }) => ({
+		processes: shown.map(({ task: _, ended_at: __, total_bytes: ___, signal, limit, ...item }) => ({
 			...item,
 			...(signal === null ? {} : { signal }),
+			...(limit ? { limit: limitField(limit) } : {}),
 			output_preview: stripAnsi(item.output_preview),
 		})),
 	};

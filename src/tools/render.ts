@@ -16,6 +16,7 @@ function statusLine(result: Fields): string {
 		result.status,
 		typeof exit_code === "number" && `exit code ${exit_code}`,
 		result.signal,
+		result.limit && `limit ${result.limit.name}`,
 		result.waiting_for && `waits for ${WAITS[result.waiting_for]}`,
 		matched && matched !== "exit" && matched !== "input" && `${matched} held`,
 		result.timed_out && "timed out",

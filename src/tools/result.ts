@@ -26,12 +26,22 @@ const truncated = z.object({
 	byte_offset: z.number().int().describe("Where in the log the omitted part starts."),
 });
 
+const limit = z
+	.object({
+		name: z.enum(["memory", "cpu", "cpu_time", "pids", "time", "output", "output_rate", "file_size"]),
+		of: z.enum(["process", "task", "machine"]).describe("Whose limit."),
+		value: z.number().nullable().describe("In bytes, seconds or processes."),
+		by: z.string().describe("What kept it."),
+	})
+	.describe("A limit of the machine's resources that it met.");
+
 /** Fields that both tools may have. */
 const common = {
 	error: z.string().nullable().describe("null, or what went wrong and what to do next."),
 	session_id: z.string().optional(),
 	pid: z.number().int().nullable().optional(),
 	signal: z.string().optional().describe("The signal that ended it, where that is certain."),
+	limit: limit.optional(),
 	screen: z.string().optional().describe("The rendered screen of a program on a terminal."),
 	cursor: cursor.optional(),
 	alt_screen: z.boolean().optional(),
@@ -75,6 +85,7 @@ const listed = z.object({
 	status,
 	exit_code: z.number().int().nullable(),
 	signal: z.string().optional(),
+	limit: limit.optional(),
 	started_at: z.string(),
 	uptime_seconds: z.number().int(),
 	output_preview: z.string(),

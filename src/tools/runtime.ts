@@ -36,7 +36,7 @@ export class AgentRuntime extends Runtime {
 	#gate: Gate | undefined;
 	readonly audit: Audit;
 
-	constructor(home: Home, options: RuntimeOptions, limits: Limits) {
+	constructor(home: Home, options: ConstructorParameters<typeof Runtime>[1], limits: Limits) {
 		super(home, options);
 		this.limits = limits;
 		this.audit = new Audit(home);

@@ -1,7 +1,9 @@
 /** How a process stands, in the fields of a result. */
+import type { LimitMet } from "../process/limits.js";
 import type { Process } from "../process/process.js";
 import { isDrained, isOver, type Status } from "../process/status.js";
 import { type Summary, standing } from "../process/summary.js";
+import type { TerminalResult } from "./result.js";
 
 export interface State {
 	readonly status: Summary["status"];
@@ -10,6 +12,8 @@ export interface State {
 	readonly pid: number | null;
 	/** Where it is certain. */
 	readonly signal?: string;
+	/** That it met. */
+	readonly limit?: TerminalResult["limit"];
 	/** Paused, lost, and the like. */
 	readonly note?: string;
 }
@@ -30,7 +34,18 @@ export async function leftNote(process: Process): Promise<string[]> {
 	return [`It has ended and left something running (pid ${pids.join(", ")}); process(action="kill", session_id="${process.id}") ends that too.`];
 }
 
+export const limitField = ({ left: _, ...limit }: LimitMet): NonNullable<TerminalResult["limit"]> => limit;
+
 export function stateOf(process: Process, seen: Status = process.status()): State & { uptime_seconds: number } {
-	const { status, exit_code, session_id, pid, signal, note, uptime_seconds } = standing(process, seen);
-	return { status, exit_code, session_id, pid, ...(signal === null ? {} : { signal }), uptime_seconds, ...(note === undefined ? {} : { note }) };
+	const { status, exit_code, session_id, pid, signal, limit, note, uptime_seconds } = standing(process, seen);
+	return {
+		status,
+		exit_code,
+		session_id,
+		pid,
+		...(signal === null ? {} : { signal }),
+		...(limit ? { limit: limitField(limit) } : {}),
+		uptime_seconds,
+		...(note === undefined ? {} : { note }),
+	};
 }

@@ -11,7 +11,10 @@ const groups = findCgroups();
 
 /** What a service manager does: a control group that is killed as one when the service is restarted. */
 function service(): string {
-	const dir = path.join(path.dirname(path.dirname((groups as NonNullable<typeof groups>).pathOf("x"))), `holdfast-test-${process.pid}.service`);
+	const dir = path.join(
+		path.dirname(path.dirname((groups as NonNullable<typeof groups>).keepers.split(":")[0] as string)),
+		`holdfast-test-${process.pid}.service`,
+	);
 	fs.mkdirSync(dir);
 	atEnd(async () => {
 		await until("the group is empty", () => fs.readFileSync(path.join(dir, "cgroup.procs"), "utf8") === "");

@@ -45,7 +45,7 @@ function table(processes: readonly Summary[], out: Output, tasks: boolean): void
 }
 
 export function statusCell(item: Summary, out: Output): string {
-	const ending = item.signal ?? (item.exit_code === null ? "" : String(item.exit_code));
+	const ending = item.limit && item.status === "killed" ? item.limit.name : (item.signal ?? (item.exit_code === null ? "" : String(item.exit_code)));
 	const text = item.status === "running" ? (item.note?.startsWith("paused") ? "paused" : "running") : `${item.status}${ending ? ` ${ending}` : ""}`;
 	return out.style(item.status === "running" ? "green" : item.exit_code === 0 ? "dim" : "red", text);
 }

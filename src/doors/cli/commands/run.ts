@@ -1,6 +1,8 @@
 import { HoldfastError } from "../../../base/errors.js";
+import type { ProcessLimitsGiven } from "../../../base/limits.js";
 import { redact } from "../../../base/secrets/index.js";
 import { utf8 } from "../../../base/text.js";
+import { limitNote } from "../../../process/limits.js";
 import type { Process } from "../../../process/process.js";
 import type { SpawnOptions } from "../../../process/runtime.js";
 import { isOver, type Status } from "../../../process/status.js";
@@ -25,12 +27,21 @@ export const run: Command = {
 		timeout: { type: "string", value: "SECONDS", help: "how long to stay with it; then it goes on in the background" },
 		"on-timeout": { type: "string", value: "WHAT", help: "background (default) or kill" },
 		"log-limit": { type: "string", value: "SIZE", help: "how much output to keep: 1M, 2G (default 64M, at least 64K)" },
+		memory: { type: "string", value: "SIZE", help: "it and all it starts may use this much: 512M" },
+		cpu: { type: "string", value: "SHARE", help: "this much of a core: 50%, 200%" },
+		"cpu-time": { type: "string", value: "TIME", help: "each of its programs may compute for so long: 10m" },
+		pids: { type: "string", value: "COUNT", help: "so many processes and threads at once" },
+		time: { type: "string", value: "TIME", help: "it is killed after this: 30s, 10m, 2h" },
+		output: { type: "string", value: "SIZE", help: "it is killed when it has printed this much" },
+		"output-rate": { type: "string", value: "RATE", help: "it may print so fast, and waits when it is faster: 10M/s" },
+		"file-size": { type: "string", value: "SIZE", help: "no file that it writes may be larger" },
 		"log-full": { type: "string", value: "WHAT", help: "ring (default): the oldest output goes; block: the writer waits" },
 	},
 	teach: `
 One argument is shell text for bash; several are a program and its arguments, run as they are.
 Ctrl-C is passed on to the command; a second one kills it and everything it started.
 A program that asks something, or draws on the screen, wants --pty: without it, it sees no terminal.
+--time ends the command; --timeout only ends the waiting for it. Limits that cannot be kept on this machine are refused (\`holdfast doctor\`).
 Whatever happens to this program, the command goes on: \`holdfast ps\`, \`holdfast logs\`, \`holdfast attach\`.
 
 Exit code: the command's own (128+n after signal n); 124 when --timeout was reached, 125 when nothing could be started.
@@ -38,7 +49,8 @@ Exit code: the command's own (128+n after signal n); 124 when --timeout was reac
 Examples
   holdfast run -- 'npm test 2>&1 | tail -50'
   holdfast run --background --name web -- npm run dev
-  holdfast run --pty -- vim notes.txt`,
+  holdfast run --pty -- vim notes.txt
+  holdfast run --memory 512M --time 10m -- npm test`,
 	async run(call) {
 		const { values, words, out } = call;
 		const [first, ...more] = words;
@@ -57,6 +69,7 @@ Examples
 			...(values.pty ? { terminal: process.stdout.isTTY ? size : true } : {}),
 			...(typeof values.env === "string" ? { env: named(values.env) } : {}),
 			log: { ...(limit === undefined ? {} : { limit }), ...(full === undefined ? {} : { full }) },
+			limits: limitsFrom(call),
 		};
 		// Ctrl-C during the start is for the command too.
 		let early = false;
@@ -119,11 +132,19 @@ async function timedOut(call: Call, started: Process, seconds: number, onTimeout
 	return EXIT.timeout;
 }
 
+const LIMITS = ["memory", "cpu", "cpu-time", "pids", "time", "output", "output-rate", "file-size"] as const;
+
+/** As they are written: `spawn` knows what they mean, and refuses what it cannot read. */
+function limitsFrom({ values }: Call): ProcessLimitsGiven {
+	return Object.fromEntries(LIMITS.filter((name) => values[name] !== undefined).map((name) => [name.replace("-", "_"), values[name]]));
+}
+
 function exitCode(status: Extract<Status, { status: "exited" | "killed" | "lost" | "error" }>, call: Call): number {
 	if (status.status === "lost" || status.status === "error") {
 		call.out.note(`holdfast: ${status.reason}`);
 		return EXIT.notStarted;
 	}
+	if (status.limit && !call.out.json) call.out.note(`holdfast: ${limitNote(status.limit)}`);
 	return status.exitCode;
 }
 

@@ -1,0 +1,130 @@
+/**
+ * What a process, and all that one task runs, may use of the machine. A limit is written as people do ("512M", "50%", "10m",
+ * "10M/s") or as a number, in bytes, cores, seconds or bytes a second; `null` is no limit. docs/limits.md.
+ */
+import os from "node:os";
+import * as z from "zod";
+import { parseAge, parseRate, parseShare, parseSize, sizeText, timeText } from "./quantity.js";
+
+const KIB = 1024;
+const MIB = 1024 ** 2;
+const LARGEST = 2 ** 50;
+const YEAR = 366 * 86_400;
+
+interface Kind {
+	readonly least: number;
+	readonly most: number;
+	readonly example: string;
+	readonly whole?: true;
+	parse(text: string): number | undefined;
+	words(value: number): string;
+}
+
+const bytes = (least: number): Kind => ({ least, most: LARGEST, example: '"512M" or 536870912', parse: parseSize, words: sizeText });
+const seconds: Kind = {
+	least: 1,
+	most: YEAR,
+	example: '"10m" or 600',
+	parse: (text) => {
+		const ms = parseAge(text);
+		return ms === undefined ? undefined : ms / 1000;
+	},
+	words: timeText,
+};
+const count = (most: number): Kind => ({
+	least: 1,
+	most,
+	whole: true,
+	example: "100",
+	parse: (text) => (/^\d+$/.test(text.trim()) ? Number(text) : undefined),
+	words: String,
+});
+
+/** All there are. The names are those of the settings, of the options and of the results. */
+export const KINDS = {
+	memory: {
+		...bytes(MIB),
+		example: '"512M", "50%" (of what the machine has) or 536870912',
+		parse: (text) => {
+			const share = parseShare(text);
+			return share === undefined ? parseSize(text) : share * os.totalmem();
+		},
+	},
+	cpu: { least: 0.01, most: 1024, example: '"50%" or 0.5 (of one core)', parse: parseShare, words: (value) => `${Math.round(value * 100)} % of a core` },
+	cpu_time: seconds,
+	pids: count(4_194_304),
+	time: seconds,
+	output: bytes(64 * KIB),
+	output_rate: {
+		least: 4 * KIB,
+		most: LARGEST,
+		example: '"10M/s" or 10485760',
+		parse: parseRate,
+		words: (value) => `${sizeText(value)}/s`,
+	},
+	file_size: bytes(MIB),
+} as const satisfies Record<string, Kind>;
+
+export type LimitName = keyof typeof KINDS;
+const FRACTIONS: readonly LimitName[] = ["cpu"];
+
+export const limitText = (name: LimitName, value: number): string => (KINDS[name] as Kind).words(value);
+
+/** One limit; the error says what it takes and what it was given. */
+function limit(name: LimitName) {
+	const { least, most, example, whole, parse, words }: Kind = KINDS[name];
+	return z
+		.unknown()
+		.transform((given, context): number | null => {
+			if (given === null) return null;
+			const read = typeof given === "string" ? parse(given) : typeof given === "number" ? given : undefined;
+			const value = read === undefined || FRACTIONS.includes(name) ? read : Math.floor(read);
+			const refuse = (why: string) => {
+				context.addIssue({ code: "custom", message: why });
+				return z.NEVER;
+			};
+			if (value === undefined || Number.isNaN(value)) return refuse(`takes for example ${example}, or null for none, not ${shown(given)}`);
+			if (whole && value !== read) return refuse(`must be a whole number, not ${shown(given)}`);
+			if (value < least) return refuse(`must be at least ${words(least)}, not ${shown(given)}; null is no limit`);
+			if (value > most) return refuse(`must be at most ${words(most)}, not ${shown(given)}; null is no limit`);
+			return value;
+		})
+		.optional();
+}
+
+function shown(value: unknown): string {
+	const text = typeof value === "number" ? String(value) : (JSON.stringify(value) ?? String(value));
+	return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+}
+
+export const processLimitsSchema = z.strictObject({
+	memory: limit("memory"),
+	cpu: limit("cpu"),
+	cpu_time: limit("cpu_time"),
+	pids: limit("pids"),
+	time: limit("time"),
+	output: limit("output"),
+	output_rate: limit("output_rate"),
+	file_size: limit("file_size"),
+});
+
+export const limitsSchema = z.strictObject({
+	process: processLimitsSchema.prefault({}),
+	task: z
+		.strictObject({
+			memory: limit("memory"),
+			cpu: limit("cpu"),
+			pids: limit("pids"),
+			processes: z.number().int().min(1).max(100_000).optional(),
+		})
+		.prefault({}),
+});
+
+/** What was asked for: names that are not there have their default, null is none. */
+export type LimitsGiven = z.input<typeof limitsSchema>;
+export type ProcessLimitsGiven = z.input<typeof processLimitsSchema>;
+export type LimitsAsked = z.output<typeof limitsSchema>;
+export type ProcessLimitsAsked = z.output<typeof processLimitsSchema>;
+
+/** What holds: only what there is. */
+export type Limits = { readonly [name in LimitName]?: number };

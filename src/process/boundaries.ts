@@ -1,0 +1,156 @@
+/** Which limits hold for what a runtime starts, and how each is kept on this machine. docs/limits.md. */
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { HoldfastError } from "../base/errors.js";
+import type { LimitName, Limits, LimitsAsked, ProcessLimitsAsked } from "../base/limits.js";
+import type { Cgroups, Group } from "../keeper/cgroup.js";
+import { CONTROLLERS, type Controller, limitFile, oomFile, PIDS_EVENTS } from "../keeper/controllers.js";
+import type { KeptLimits } from "../keeper/plan.js";
+import type { SpecLimits } from "./spec.js";
+
+/** Unless it is set: what keeps one runaway task from taking the machine with it. */
+const DEFAULT_TASK = { memoryShare: 0.9, pids: 4096 };
+
+/** How one limit can be kept here; undefined: not at all. */
+export type Means = "cgroup" | "ulimit" | "keeper" | undefined;
+
+export class Boundaries {
+	readonly #asked: LimitsAsked;
+	readonly #cgroups: Cgroups | undefined;
+	/** For all that a task runs together; only what can be kept. */
+	readonly task: Pick<Limits, Controller>;
+
+	constructor(asked: LimitsAsked, cgroups: Cgroups | undefined) {
+		this.#asked = asked;
+		this.#cgroups = cgroups;
+		const { task } = asked;
+		const defaults: Pick<Limits, Controller> = { memory: Math.floor(os.totalmem() * DEFAULT_TASK.memoryShare), pids: DEFAULT_TASK.pids };
+		this.task = Object.fromEntries(
+			CONTROLLERS.filter((name) => cgroups?.treeOf(name)).flatMap((name) => {
+				const value = task[name] === undefined ? defaults[name] : task[name];
+				return typeof value === "number" ? [[name, value]] : [];
+			}),
+		);
+	}
+
+	get processes(): number | undefined {
+		return this.#asked.task.processes;
+	}
+
+	group(task: string, id: string): Group | undefined {
+		return this.#cgroups?.make(task, id, this.task, { swap: typeof this.#asked.task.memory === "number" });
+	}
+
+	means(name: LimitName, scope: "process" | "task"): Means {
+		if (name === "time" || name === "output" || name === "output_rate") return "keeper";
+		if (name === "cpu_time" || name === "file_size") return "ulimit";
+		if (this.#cgroups?.treeOf(name)) return "cgroup";
+		if (scope === "task" || name === "cpu") return undefined;
+		return name === "memory" || process.getuid?.() !== 0 ? "ulimit" : undefined; // nobody counts the processes of root
+	}
+
+	/** By what, in words. */
+	by(name: LimitName, scope: "process" | "task"): string | undefined {
+		const means = this.means(name, scope);
+		if (means === "keeper") return "keeper";
+		if (means === "ulimit") return `ulimit -${new Map(LETTERS).get(name)}`;
+		const tree = means && this.#cgroups?.treeOf(name as Controller);
+		return tree && `cgroup v${tree.version} ${limitFile(tree, name as Controller)}`;
+	}
+
+	/** What holds for a process that is about to start. Throws if something was asked for that cannot be kept here. */
+	forProcess(given: ProcessLimitsAsked = {}, kind?: "shell"): { limits: Limits; kept: KeptLimits; explicit: boolean } {
+		const all = { ...this.#asked.process, ...given };
+		const limits: { [name in LimitName]?: number } = {};
+		for (const [name, value] of Object.entries(all) as [LimitName, number | null | undefined][]) {
+			if (typeof value !== "number" || (kind === "shell" && NOT_OF_SHELLS.includes(name))) continue;
+			if (!this.means(name, "process")) throw cannot(name, "process");
+			limits[name] = value;
+		}
+		for (const name of CONTROLLERS) if (typeof this.#asked.task[name] === "number" && !this.means(name, "task")) throw cannot(name, "task");
+		const ulimit = LETTERS.flatMap(([name, letter]) => {
+			const value = limits[name];
+			return value === undefined || this.means(name, "process") !== "ulimit" ? [] : [[letter, inUnits(name, value)] as const];
+		});
+		const explicit = CONTROLLERS.some((name) => limits[name] !== undefined || typeof this.#asked.task[name] === "number");
+		const { time, output, output_rate } = limits;
+		return { limits, explicit, kept: { strict: explicit && this.#cgroups !== undefined, time, output, output_rate, ulimit } };
+	}
+
+	/** Of a foreground command: what its keeper sees to, on top of what its shell is held to. */
+	forCommand(): Pick<Limits, "time" | "output" | "output_rate"> {
+		const { time, output, output_rate } = this.#asked.process;
+		return { ...(time ? { time } : {}), ...(output ? { output } : {}), ...(output_rate ? { output_rate } : {}) };
+	}
+
+	/** Where the kernel counts. */
+	#counts({ name }: Group): { memory?: string; pids?: string } {
+		const memory = this.#cgroups?.treeOf("memory");
+		const pids = this.#cgroups?.treeOf("pids");
+		return {
+			...(memory ? { memory: path.join(memory.base, name, oomFile(memory)) } : {}),
+			...(pids ? { pids: path.join(pids.base, name, PIDS_EVENTS) } : {}),
+		};
+	}
+
+	/** Hold the group of a process to its limits, and say in its spec what holds. */
+	apply(group: Group | undefined, { limits, explicit }: { limits: Limits; explicit: boolean }): SpecLimits | undefined {
+		if (explicit && this.#cgroups && !group)
+			throw new HoldfastError(
+				"START_FAILED",
+				"nothing ran: no control group could be made for it, so its limits would not hold; try again, or start it without",
+			);
+		if (group) {
+			try {
+				this.#cgroups?.limit(group.name, limits);
+			} catch (error) {
+				throw new HoldfastError("START_FAILED", `nothing ran: the kernel refuses its limits (${(error as Error).message})`, { cause: error });
+			}
+		}
+		const task = group ? this.task : {};
+		const names = new Set([...Object.keys(limits), ...Object.keys(task)]) as Set<LimitName>;
+		if (names.size === 0 && !group) return undefined;
+		const by = Object.fromEntries([...names].map((name) => [name, this.by(name, limits[name] === undefined ? "task" : "process")]));
+		return { process: limits, task, by, ...(group ? { group: group.name, counts: this.#counts(group) } : {}) };
+	}
+}
+
+/** Of a foreground command, not of the shell that runs it; the CPU time of a shell is that of its whole life. */
+const NOT_OF_SHELLS: readonly LimitName[] = ["time", "output", "output_rate", "cpu_time"];
+
+const LETTERS: readonly (readonly [LimitName, string])[] = [
+	["memory", "d"],
+	["pids", "u"],
+	["cpu_time", "t"],
+	["file_size", "f"],
+];
+
+/** As ulimit(1) of a POSIX shell wants it. The count of processes is that of the whole user. */
+function inUnits(name: LimitName, value: number): number {
+	if (name === "memory") return Math.ceil(value / 1024);
+	if (name === "file_size") return Math.ceil(value / 512);
+	return name === "pids" ? value + threadsOfUser() : value;
+}
+
+function threadsOfUser(): number {
+	const uid = process.getuid?.();
+	let count = 0;
+	for (const name of fs.readdirSync("/proc")) {
+		if (!/^\d+$/.test(name)) continue;
+		try {
+			if (fs.statSync(`/proc/${name}`).uid === uid) count += fs.readdirSync(`/proc/${name}/task`).length;
+		} catch {
+			// gone meanwhile
+		}
+	}
+	return count;
+}
+
+function cannot(name: LimitName, scope: "process" | "task"): HoldfastError {
+	const why = name === "pids" && scope === "process" ? ", and root is not held to ulimit -u" : "";
+	return new HoldfastError(
+		"UNSUPPORTED",
+		`nothing ran: the limit "${name}" of a ${scope} cannot be kept here, since no control group with the controller "${name}" can be made${why}; \`holdfast doctor\` says what can, or do without it (null)`,
+	);
+}

@@ -1,0 +1,123 @@
+/**
+ * What is at its limit of processes and stays there is a runaway: nothing can be started in its group any more, in the case of a
+ * shell not even the next command. The kernel only makes fork(2) fail. In version 2 it tells of that, by a change of a file in
+ * the group; in version 1 nobody tells, so one number a task is looked at every second while something runs. What is found full
+ * twice in a row is killed with all it has started; of a shell's group, all but the shell.
+ */
+import fs from "node:fs";
+import path from "node:path";
+import { readProc, sendSignal } from "../base/proc.js";
+import type { Cgroups } from "../keeper/cgroup.js";
+import { PIDS_EVENTS } from "../keeper/controllers.js";
+import type { Process } from "./process.js";
+import { isOver } from "./status.js";
+
+const LOOK_MS = 1_000;
+const FULL = 0.95; // of the limit: some are always just ending
+const KILLS = 100;
+const TIDY_EVERY = 60;
+
+interface Watched {
+	readonly process: Process;
+	readonly group: string;
+	readonly stop: () => void;
+	strikes: number;
+}
+
+export class Runaways {
+	readonly #cgroups: Cgroups | undefined;
+	readonly #watched = new Map<string, Watched>();
+	#timer: NodeJS.Timeout | undefined;
+	#looks = 0;
+
+	constructor(cgroups: Cgroups | undefined) {
+		this.#cgroups = cgroups;
+	}
+
+	/** From its start on. The end of the process, or of this runtime, ends that. */
+	watch(process: Process): void {
+		const { limits } = process.spec;
+		const tree = limits?.group && (limits.process.pids ?? limits.task.pids) ? this.#cgroups?.treeOf("pids") : undefined;
+		if (!tree || !limits?.group || this.#watched.has(process.id)) return;
+		const group = path.join(tree.base, limits.group);
+		const stop = tree.version === 2 ? listen(group, this.#look) : () => {};
+		this.#watched.set(process.id, { process, group, stop, strikes: 0 });
+		if (tree.version === 1) this.#look();
+	}
+
+	forget(id: string): void {
+		this.#watched.get(id)?.stop();
+		this.#watched.delete(id);
+	}
+
+	close(): void {
+		clearTimeout(this.#timer);
+		for (const id of this.#watched.keys()) this.forget(id);
+	}
+
+	readonly #look = (): void => {
+		this.#timer ??= setTimeout(() => {
+			this.#timer = undefined;
+			this.#now();
+		}, LOOK_MS).unref();
+	};
+
+	#now(): void {
+		if (++this.#looks % TIDY_EVERY === 0) for (const { process } of this.#watched.values()) process.status(); // whose end is noticed is forgotten
+		const tasks = new Map<string, boolean>();
+		let again = false;
+		for (const entry of this.#watched.values()) {
+			const above = path.dirname(entry.group);
+			if (!tasks.has(above)) tasks.set(above, isFull(above));
+			const full = (entry.process.spec.limits?.process.pids !== undefined && isFull(entry.group)) || (tasks.get(above) && isLargest(entry.group, above));
+			entry.strikes = full ? entry.strikes + 1 : 0;
+			again ||= full === true;
+			if (entry.strikes > 1) void end(entry).catch(() => {}); // it has gone meanwhile
+		}
+		if (again || (this.#watched.size > 0 && this.#cgroups?.treeOf("pids")?.version === 1)) this.#look();
+	}
+}
+
+/** The kernel tells the group in which fork failed; since 6.11, the one whose limit it was. */
+function listen(group: string, told: () => void): () => void {
+	const watchers: fs.FSWatcher[] = [];
+	for (const dir of [group, path.dirname(group)]) {
+		try {
+			const watcher = fs.watch(path.join(dir, PIDS_EVENTS), { persistent: false }, told);
+			watcher.on("error", () => {}); // gone with its group
+			watchers.push(watcher);
+		} catch {
+			// it has ended already, or there are no watches left: the limit holds all the same
+		}
+	}
+	return () => {
+		for (const watcher of watchers) watcher.close();
+	};
+}
+
+async function end({ process, group }: Watched): Promise<void> {
+	if (isOver(process.status())) return;
+	if (process.spec.kind !== "shell") {
+		fs.writeFileSync(path.join(process.dir, "limit"), `${"pids".padEnd(63)}\n`, { flag: "r+" });
+		await process.kill({ graceMs: 0 });
+		return;
+	}
+	for (let round = 0; round < KILLS; round++) {
+		const others = (readProc(path.join(group, "cgroup.procs")) ?? "").split("\n").filter(Boolean).map(Number);
+		const left = others.filter((pid) => pid !== process.pid);
+		if (left.length === 0) return;
+		for (const signal of ["SIGSTOP", "SIGKILL"] as const) for (const pid of left) sendSignal(pid, signal);
+		await new Promise((resolve) => setTimeout(resolve, 5));
+	}
+}
+
+const numberIn = (group: string, name: string): number => Number(readProc(path.join(group, name)) ?? Number.NaN);
+
+const isFull = (group: string): boolean => numberIn(group, "pids.current") >= Math.floor(numberIn(group, "pids.max") * FULL);
+
+function isLargest(group: string, above: string): boolean {
+	const own = numberIn(group, "pids.current");
+	return fs
+		.readdirSync(above, { withFileTypes: true })
+		.every((entry) => !entry.isDirectory() || !(numberIn(path.join(above, entry.name), "pids.current") > own));
+}
