@@ -335,9 +335,15 @@ hf_hold() {
 
 # Replace this shell by the command, through $1 (setsid) if given. Its text never appears in an argument list: bash reads
 # the file `command` from descriptor 3. mapfile takes it whole and byte for byte, eval reports errors as `bash -c` does.
+# The file `functions`, if there is one, is what a shell exports besides variables.
 hf_exec() {
   case $hf_mode in
-  bash) exec ${1:+"$1"} "$hf_bash" -c 'mapfile -d "" <&3 || exit 126; exec 3<&-; eval "$MAPFILE"' bash ;;
+  bash)
+    if [ -e "$hf_d/functions" ]; then
+      exec ${1:+"$1"} "$hf_bash" -c 'mapfile -d "" <&3 || exit 126; mapfile -d "" -t hf_f <&4; exec 3<&- 4<&-; eval "$hf_f"; unset hf_f; eval "$MAPFILE"' bash 4<"$hf_d/functions"
+    fi
+    exec ${1:+"$1"} "$hf_bash" -c 'mapfile -d "" <&3 || exit 126; exec 3<&-; eval "$MAPFILE"' bash
+    ;;
   sh) exec ${1:+"$1"} "$hf_bash" "$hf_d/command" 3<&- ;;
   argv)
     hf_via=$1

@@ -31,14 +31,17 @@ export function readParts(dir: string): Parts {
 
 export type ExitRecord =
 	| { readonly kind: "exit"; readonly code: number; readonly signal: number | null; readonly limit: boolean; readonly at: number }
-	| { readonly kind: "none"; readonly reason: string; readonly at: number };
+	/** It never started. */
+	| { readonly kind: "none"; readonly reason: string; readonly at: number }
+	/** It is over, and nobody knows how. */
+	| { readonly kind: "lost"; readonly reason: string; readonly at: number };
 
 /** The end, as the keeper saw it; undefined before that, and for a record that is not whole. */
 export function readExit(dir: string): ExitRecord | undefined {
 	const record = readRecord(path.join(dir, "exit"));
 	if (record === undefined) return undefined;
 	const [kind, first, second, third] = record.text.split(" ");
-	if (kind === "none") return { kind, reason: record.text.slice(5), at: record.at };
+	if (kind === "none" || kind === "lost") return { kind, reason: record.text.slice(5), at: record.at };
 	if (kind !== "exit" || !/^\d+$/.test(first ?? "") || !/^(-|\d+)$/.test(second ?? "")) return undefined;
 	return { kind, code: Number(first), signal: second === "-" ? null : Number(second), limit: third === "limit", at: record.at };
 }

@@ -190,6 +190,7 @@ export class Process {
 					for (let slice = cursor.read(); slice.bytes.length > 0; slice = cursor.read()) {
 						if (search.push(slice.bytes)) return result("pattern", status);
 					}
+					if (drained && search.end()) return result("pattern", status);
 				}
 				if (probed) return result(probed, status);
 				const now = performance.now();

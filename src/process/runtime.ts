@@ -340,6 +340,9 @@ export class Runtime implements AsyncDisposable {
 	}
 }
 
+/** For `prepare`: shell text that is to be read before the command, if that is shell text too. No environment variable for it would pass through sh. */
+export const exportFunctions = ({ dir }: Process, text: string): void => fs.writeFileSync(path.join(dir, "functions"), text, { mode: 0o600 });
+
 function checkDirectory(cwd: string): string {
 	if (!path.isAbsolute(cwd)) cwd = path.resolve(cwd);
 	const stat = fs.statSync(cwd, { throwIfNoEntry: false });

@@ -39,6 +39,7 @@ export function readStatus(dir: string, spec: Spec): Status {
 	const command = commandOf(parts, spec);
 	const exit = readExit(dir) ?? endOfShell(dir, spec);
 	if (exit?.kind === "none") return { status: "error", reason: exit.reason, endedAt: exit.at };
+	if (exit?.kind === "lost") return { status: "lost", pid: command?.pid ?? null, exitCode: null, reason: exit.reason };
 	if (exit) {
 		const limit = limitOf(dir, spec, exit);
 		return {
@@ -79,8 +80,11 @@ export function readStatus(dir: string, spec: Spec): Status {
 /** Whoever was to send it is gone, its shell has taken another one last, and waits for more: it will never come. */
 function neverSent(dir: string, spec: Spec, { name, shell, bash }: Within): boolean {
 	if (isAlive(spec.starter) || readIfThere(path.join(siblingOf(dir, shell), "shell", "begun"))?.split(" ", 1)[0] === name) return false;
-	return WAITS_FOR_COMMANDS.test(readProc(`/proc/${bash.pid}/syscall`) ?? "");
+	return waitsForCommands(bash.pid);
 }
+
+/** A shell that has read all that it was sent. */
+export const waitsForCommands = (pid: number): boolean => WAITS_FOR_COMMANDS.test(readProc(`/proc/${pid}/syscall`) ?? "");
 const WAITS_FOR_COMMANDS = /^(0|63) 0x0 /; // read(2) of its standard input, on x86-64 and on arm64: the FIFO is empty
 
 function running(dir: string, command: Identity, witnessed: boolean): Status {

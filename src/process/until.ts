@@ -23,9 +23,13 @@ const WINDOW = 64 * 1024;
 const REGEX_MS = 1_000;
 const CONNECT_MS = 1_000;
 
-/** A regular expression (JavaScript's, `^` and `$` match at lines) over a stream: finds matches across chunk borders, and gives up on one that runs away. */
+/**
+ * A regular expression (JavaScript's, `^` and `$` match at lines) over a stream: finds matches across chunk borders, and gives up on one
+ * that runs away. What is not followed by a newline may become longer, so `$` matches there only once nothing more will come.
+ */
 export class PatternSearch {
 	readonly #script: vm.Script;
+	readonly #last: vm.Script;
 	readonly #context: { text: string; from: number };
 	#bytes: Buffer = Buffer.alloc(0);
 	#base = 0; // where in the stream #bytes starts
@@ -40,19 +44,31 @@ export class PatternSearch {
 			throw new HoldfastError("INVALID", `the pattern is not a regular expression: ${(cause as Error).message}`, { cause });
 		}
 		this.#context = vm.createContext({ text: "", from: 0 }) as { text: string; from: number };
-		this.#script = new vm.Script(
-			`(() => { const search = new RegExp(${JSON.stringify(pattern)}, "gm"); search.lastIndex = from; const found = search.exec(text); return found && [found[0], found.index]; })()`,
-		);
+		const script = (source: string) =>
+			new vm.Script(
+				`(() => { const search = new RegExp(${JSON.stringify(source)}, "gm"); search.lastIndex = from; const found = search.exec(text); return found && [found[0], found.index]; })()`,
+			);
+		this.#script = script(atRealLineEnds(pattern));
+		this.#last = script(pattern);
 	}
 
 	push(bytes: Uint8Array): boolean {
 		this.#bytes = Buffer.concat([this.#bytes, bytes]);
+		return this.#search(this.#script);
+	}
+
+	/** Nothing more will come: the end of the text is the end of a line. */
+	end(): boolean {
+		return this.#search(this.#last);
+	}
+
+	#search(script: vm.Script): boolean {
 		const text = utf8(this.#bytes.subarray(0, wholeCharacters(this.#bytes)));
 		this.#context.text = text;
 		this.#context.from = this.#base > 0 ? 1 : 0; // the first character is there only to show that no line begins behind it
 		let found: [string, number] | null;
 		try {
-			found = this.#script.runInContext(this.#context as vm.Context, { timeout: REGEX_MS }) as [string, number] | null;
+			found = script.runInContext(this.#context as vm.Context, { timeout: REGEX_MS }) as [string, number] | null;
 		} catch (cause) {
 			throw new HoldfastError("INVALID", `the pattern took more than ${REGEX_MS} ms on 64 KiB of output; use a simpler one`, { cause });
 		}
@@ -69,6 +85,13 @@ export class PatternSearch {
 		}
 		return false;
 	}
+}
+
+/** The same expression, in which `$` does not match at the end of the text. */
+export function atRealLineEnds(pattern: string): string {
+	return pattern.replaceAll(/\\k<[^>]*>|\\[\s\S]|\[(?:\\[\s\S]|[^\]\\])*\]|\(\?<(?![=!])[^>]*>|\$/g, (part) =>
+		part === "$" ? "(?=[\\n\\r\\u2028\\u2029])" : part,
+	);
 }
 
 /** How many bytes the first `count` characters of the text came from. Bytes that are no text became characters of another length. */

@@ -5,14 +5,15 @@ import { fileURLToPath } from "node:url";
 import { errno, HoldfastError } from "../base/errors.js";
 import { statIfThere } from "../base/files.js";
 import { type Identity, ProcFile } from "../base/proc.js";
+import { utf8 } from "../base/text.js";
 import { Wakeup, watchDirectory } from "../base/watch.js";
 import { RECORD_BYTES, readParts, segmentName } from "../keeper/layout.js";
 import { guard } from "../process/guard.js";
 import { LimitCounts } from "../process/limits.js";
 import { describeEnd, type Process } from "../process/process.js";
 import type { Runtime } from "../process/runtime.js";
-import { isOver } from "../process/status.js";
-import { directoryOf, existingParent } from "./directory.js";
+import { isDrained, isOver, waitsForCommands } from "../process/status.js";
+import { directoryOf, enterableParent, isSame } from "./directory.js";
 import { readState, type ShellState } from "./state.js";
 
 const script = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
@@ -20,10 +21,13 @@ const BIRTH_MS = 10_000; // for the profile files of whoever it belongs to
 const IDLE_SECONDS = 24 * 3600; // a shell that nobody has used for so long ends by itself; its state stays
 const RUN = '\\builtin eval "$__hf_c"\n'; // see __hf_p in rc.bash
 const LOG_BYTES = 1024 * 1024;
+const WORDS_BYTES = 64 * 1024;
+const DRAIN_MS = 1_000;
 const record = Buffer.allocUnsafeSlow(RECORD_BYTES);
 
 export interface Birth {
 	readonly task: string;
+	/** Where it starts, or is to go back to. */
 	readonly cwd: string;
 	/** The state directory of the shell whose state it takes over. */
 	readonly from?: string;
@@ -60,7 +64,11 @@ export class Bash {
 
 	/** A new one. If the profile files hang or end it, one without them; the notes say so. */
 	static async start(runtime: Runtime, birth: Birth): Promise<{ bash: Bash; notes: string[] }> {
-		if (birth.from) return { bash: await Bash.#born(runtime, birth, false), notes: [] };
+		if (birth.from) {
+			const bash = await Bash.#born(runtime, birth, false);
+			const elsewhere = bash.cwd !== birth.cwd && !isSame(bash.cwd, birth.cwd);
+			return { bash, notes: elsewhere ? [`the new shell could not go to ${birth.cwd}, which is gone or may not be entered; it is in ${bash.cwd}`] : [] };
+		}
 		try {
 			return { bash: await Bash.#born(runtime, birth, true), notes: [] };
 		} catch (error) {
@@ -83,7 +91,7 @@ export class Bash {
 			HF_IDLE: String(IDLE_SECONDS),
 		};
 		const argv = [bash, "--noprofile", "--rcfile", script("rc.bash"), "--noediting", "-i"];
-		const options = { command: argv, cwd: existingParent(birth.cwd), task: birth.task, stdin: true, env, log: { limit: LOG_BYTES } };
+		const options = { command: argv, cwd: enterableParent(birth.cwd), task: birth.task, stdin: true, env, log: { limit: LOG_BYTES } };
 		const born = await runtime.spawn(options, {
 			kind: "shell",
 			prepare({ dir }) {
@@ -149,7 +157,7 @@ export class Bash {
 			this.#poke?.();
 		};
 		const unwatch = watchDirectory(process.dir, (name) => {
-			if (name === null || name === "exit" || name === "stuck") changed();
+			if (name === null || name === "exit" || name === "stuck" || name.startsWith("out.")) changed(); // it seldom has words of its own
 		});
 		const unguard = guard(process.dir, process.spec, changed);
 		this.#unwatch = () => {
@@ -169,11 +177,17 @@ export class Bash {
 		);
 	}
 
-	/** Go to another directory for good, before the next command. */
-	moveTo(dir: string): void {
+	/** Go to another directory for good, before the next command. False if it has ended. */
+	moveTo(dir: string): boolean {
 		fs.writeFileSync(path.join(this.state, "go"), `${dir}\0`, { mode: 0o600 });
-		fs.writeSync(this.#in, `\\builtin mapfile -d '' -n 1 __hf_v <"$__hf_d/go";\\builtin cd -- "$__hf_v"\n`);
+		try {
+			fs.writeSync(this.#in, `\\builtin mapfile -d '' -n 1 __hf_v <"$__hf_d/go";\\builtin cd -- "$__hf_v"\n`);
+		} catch (error) {
+			if (errno(error) === "EPIPE") return false;
+			throw error;
+		}
 		this.cwd = dir;
+		return true;
 	}
 
 	/** End it, once it has run what it runs now. What it has started goes on. */
@@ -204,6 +218,11 @@ export class Bash {
 		return fs.existsSync(path.join(this.process.dir, "stuck"));
 	}
 
+	/** It has nothing more to read, so whatever it was sent is behind it. */
+	isIdle(): boolean {
+		return waitsForCommands(this.bash.pid);
+	}
+
 	clearStuck(): void {
 		fs.rmSync(path.join(this.process.dir, "stuck"), { force: true });
 	}
@@ -229,6 +248,13 @@ export class Bash {
 	/** How much the shell itself has printed, outside of any command. */
 	offset(): number {
 		return statIfThere(path.join(this.process.dir, segmentName(0)))?.size ?? this.process.log.bounds().end;
+	}
+
+	/** What it has printed itself since then, once that is in its log. */
+	async words(offset: number): Promise<string> {
+		const giveUp = performance.now() + DRAIN_MS;
+		while (!isDrained(this.process.dir) && performance.now() < giveUp) await new Promise((resolve) => setImmediate(resolve));
+		return utf8(this.process.read(offset, WORDS_BYTES).bytes);
 	}
 
 	/** The command that it took last. */

@@ -24,8 +24,11 @@ export interface CommandOptions extends RunOptions {
 }
 
 export interface Outcome {
-	/** `died`: the shell ended with it, or had to be replaced. `unsent`: the shell had ended before it took the command. */
-	readonly end: "ended" | "running" | "died" | "unsent";
+	/**
+	 * `died`: the shell ended with it. `unsent`: the shell had ended before it took the command. `unrecorded`: it is over, and the shell
+	 * could not say how, and is over too. `unable`: the shell could not run it, nor anything else.
+	 */
+	readonly end: "ended" | "running" | "died" | "unsent" | "unrecorded" | "unable";
 	/** What was done to it. */
 	readonly forced?: "timeout" | "interrupted" | "killed";
 	/** A limit that it met; `killed` for one that is not the kernel's to keep. */
@@ -65,7 +68,7 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 	const outcome = (end: Outcome["end"], code: number | null): Outcome => {
 		if (end === "running" && limits.time !== undefined) slot.endAfter(Math.max(1, Math.ceil((endAt - performance.now()) / 1000)), bash.bash, older);
 		limit ??= bash.counts.take() ?? (code === null ? undefined : limitBySignal(spec.limits ?? NONE, code - 128));
-		const left = end !== "unsent" && bash.children().some((pid) => !older.includes(pid));
+		const left = end !== "unsent" && end !== "unable" && bash.children().some((pid) => !older.includes(pid));
 		const traceless = bash.reapedNothing() && end === "ended" && !forced && !limit && !left && !slot.printed();
 		return { end, code, spec, left, shellOffset, traceless, startedAt, ...(forced ? { forced } : {}), ...(limit ? { limit } : {}) };
 	};
@@ -79,10 +82,14 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 		if (end) {
 			await drain(slot);
 			bash.cwd = trueDirectory(end.cwd, bash.bash.pid);
+			if (end.code === 1 && !slot.printed() && NO_DESCRIPTORS.test(await bash.words(shellOffset))) return outcome("unable", null);
 			return outcome("ended", end.code);
 		}
 		if (bash.takeChange()) {
-			if (bash.isStuck()) await unstick(bash, slot);
+			if ((bash.isStuck() || saysSomething(bash, shellOffset)) && (await unstick(bash, slot))) {
+				await drain(slot);
+				return outcome("unrecorded", null);
+			}
 			if (!isAlive(bash.bash) && !slot.end()) {
 				await untilRecorded(bash);
 				if (bash.begun().name !== name) return outcome("unsent", null);
@@ -154,12 +161,20 @@ async function untilRecorded(bash: Bash): Promise<void> {
 	await bash.process.wait({ timeout: 5_000 });
 }
 
-/** The end of a command could not be recorded: either the rescue does it, or the shell has to go. */
-async function unstick(bash: Bash, slot: Slot): Promise<void> {
+/** The end of a command could not be recorded: either the rescue does it, or the shell has to go. True when it had to. */
+async function unstick(bash: Bash, slot: Slot): Promise<boolean> {
 	const giveUp = performance.now() + STUCK_MS;
 	while (!slot.end() && isAlive(bash.bash) && performance.now() < giveUp) await new Promise((resolve) => setTimeout(resolve, 2));
+	const stuck = bash.isStuck() || bash.isIdle();
 	bash.clearStuck();
-	if (slot.end() || !isAlive(bash.bash)) return;
+	if (!stuck || slot.end() || !isAlive(bash.bash)) return false;
 	sendSignal(bash.bash.pid, "SIGKILL");
 	await untilRecorded(bash);
+	return true;
 }
+
+/** While it runs a command the shell has words of its own only when something is wrong: a restricted shell may not even leave the file `stuck`. */
+const saysSomething = (bash: Bash, offset: number): boolean => bash.offset() > offset && bash.isIdle();
+
+/** What bash says when it cannot send a command's output where it belongs; then it does not run it. */
+const NO_DESCRIPTORS = /Too many open files|cannot duplicate fd|Bad file descriptor/;

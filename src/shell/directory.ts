@@ -18,6 +18,22 @@ export function existingParent(dir: string): string {
 	return found;
 }
 
+/** The same, and it must be one that can be entered. */
+export function enterableParent(dir: string): string {
+	let found = existingParent(dir);
+	while (found !== "/" && !canEnter(found)) found = path.dirname(found);
+	return found;
+}
+
+function canEnter(dir: string): boolean {
+	try {
+		fs.accessSync(dir, fs.constants.X_OK);
+		return true;
+	} catch {
+		return false;
+	}
+}
+
 /** Where a process is, whatever it thinks itself. A directory that was removed has its last name. */
 export function directoryOf(pid: number): string {
 	const real = linkOf(`/proc/${pid}/cwd`) ?? "/";
@@ -37,11 +53,15 @@ export function isRemoved(pid: number): boolean {
 export function trueDirectory(said: string, pid: number): string {
 	if (linkOf(`/proc/${pid}/cwd`) === said) return said;
 	const real = directoryOf(pid);
+	return path.isAbsolute(said) && isSame(said, `/proc/${pid}/cwd`) ? said : real;
+}
+
+/** Two names of one directory. */
+export function isSame(one: string, other: string): boolean {
 	try {
-		const [a, b] = [fs.statSync(said), fs.statSync(`/proc/${pid}/cwd`)];
-		if (path.isAbsolute(said) && a.ino === b.ino && a.dev === b.dev) return said;
+		const [a, b] = [fs.statSync(one), fs.statSync(other)];
+		return a.ino === b.ino && a.dev === b.dev;
 	} catch {
-		// said is no path, or not to be looked at
+		return false; // one of them is not there
 	}
-	return real;
 }

@@ -84,11 +84,19 @@ __hf_snap() {
 	{
 		builtin printf '#hf %s %s\n__hf_so=%q __hf_bo=%q\n' "$__hf_sn" "$__hf_n" "$SHELLOPTS" "$BASHOPTS"
 		builtin declare -p
+		builtin printf '#hf-functions %s\n' "$__hf_sn"
 		builtin declare -f
+		builtin declare -Fx
+		builtin printf '#hf-functions-end %s\n' "$__hf_sn"
 		builtin alias -p
 		builtin umask -p
 		builtin trap -p
-		builtin printf '\\builtin cd -- %q\n#hf-end %s\n' "$PWD" "$__hf_sn"
+		builtin printf '\\builtin cd -- %q\n' "$PWD"
+		if [[ ${DIRSTACK[1]+x} ]]; then
+			for ((__hf_i = ${#DIRSTACK[@]} - 1; __hf_i > 0; __hf_i--)); do builtin printf '\\builtin pushd -n -- %q >/dev/null\n' "${DIRSTACK[__hf_i]}"; done
+		fi
+		if [[ ${OLDPWD+x} && ${OLDPWD@a} != *r* ]]; then builtin printf 'OLDPWD=%q\n' "$OLDPWD"; fi
+		builtin printf '#hf-end %s\n' "$__hf_sn"
 	} 1<>"$__hf_d/snap.$((__hf_sn & 1))"
 	builtin history -a "$__hf_d/history"
 }
@@ -132,6 +140,7 @@ if [[ $HF_FROM ]]; then
 	done < <(builtin shopt -p)
 	__hf_q=$HOLDFAST_ID
 	builtin eval "$__hf_c"
+	if [[ ! $PWD -ef . ]]; then builtin cd -P . 2>/dev/null; fi # it could not go back there: $PWD is where it is
 	if [[ ${HOLDFAST_ID@a} != *r* ]]; then HOLDFAST_ID=$__hf_q; fi
 	# Options as they were, but for those that are the shell's own. posix comes last: it changes how all else is understood.
 	for __hf_i in allexport braceexpand errtrace functrace hashall ignoreeof keyword noclobber noglob nolog notify physical pipefail privileged posix; do

@@ -54,6 +54,8 @@ export interface ShellContext {
 	readonly cwd: string;
 	/** For `spawn`: what the shell exports, and undefined for what it has not of this program's own environment. */
 	readonly env: Readonly<Record<string, string | undefined>>;
+	/** Shell text that defines the functions it exports; empty when there are none. */
+	readonly functions: string;
 	readonly notes: readonly string[];
 }
 
@@ -104,14 +106,14 @@ export class Shells {
 	/** The directory and the exported environment of the task's shell. */
 	async context(options: ContextOptions): Promise<ShellContext> {
 		const { signal, deadline = Number.POSITIVE_INFINITY } = options;
-		const { cwd, exported, notes } = await this.#note(this.#of(options.task).context({ signal, deadline }));
+		const { cwd, exported, functions, notes } = await this.#note(this.#of(options.task).context({ signal, deadline }));
 		const env: Record<string, string | undefined> = Object.fromEntries(Object.keys(process.env).map((name) => [name, undefined]));
 		for (const [name, value] of Object.entries(exported)) {
 			if (NOT_INHERITED.includes(name) || (options.terminal && PLAIN[name] === value)) delete env[name];
 			else env[name] = value;
 		}
 		if (options.terminal) delete env.TERM; // the terminal has its own
-		return { shellCwd: cwd, cwd: options.workdir === undefined ? cwd : path.resolve(cwd, options.workdir), env, notes };
+		return { shellCwd: cwd, cwd: options.workdir === undefined ? cwd : path.resolve(cwd, options.workdir), env, functions, notes };
 	}
 
 	/** End the task's shell, unless it is at work; what it has started goes on, and its state is there for the next one. */

@@ -114,6 +114,11 @@ export class Slot {
 		}
 	}
 
+	/** It is over, and nobody knows how it ended. */
+	lose(): void {
+		overwrite(this.#files.exit, "lost the shell could not record how it ended".padEnd(BLANK_RECORD.length - 1).concat("\n"));
+	}
+
 	/** Has all that was printed before the end reached the log? Asked after every command, so the copier is kept in view. */
 	drained(): boolean {
 		const stat = parseStat(this.#copier?.read() ?? "");

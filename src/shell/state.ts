@@ -1,6 +1,7 @@
 /** What a shell writes of its state after each command: see `__hf_snap` in rc.bash. */
 import path from "node:path";
 import { readIfThere } from "../base/files.js";
+import { shellQuote } from "../base/quote.js";
 
 export interface ShellState {
 	/** Of the command after which it was written; empty at the birth of the shell. */
@@ -8,6 +9,8 @@ export interface ShellState {
 	readonly exported: Readonly<Record<string, string>>;
 	/** Of its functions and aliases. */
 	readonly names: ReadonlySet<string>;
+	/** Shell text that defines the exported ones of its functions; empty when there are none. */
+	readonly functions: string;
 	/** There are traps, by which any command may do more than it says. */
 	readonly trapped: boolean;
 }
@@ -24,12 +27,24 @@ export function readState(dir: string): ShellState | undefined {
 		if (end >= 0 && number > (newest?.number ?? 0)) newest = { number, command: head[2] ?? "", text: text.slice(head[0].length, end + 1) };
 	}
 	if (!newest) return undefined;
-	const { command, text } = newest;
-	return { command, exported: exportedIn(text), names: namesOf(text), trapped: /^trap -- (?!'__hf_)/m.test(text) };
+	const { command, text, number } = newest;
+	return { command, exported: exportedIn(text), names: namesOf(text), functions: functionsIn(text, number), trapped: /^trap -- (?!'__hf_)/m.test(text) };
 }
 
 const namesOf = (text: string): Set<string> =>
 	new Set([...text.matchAll(/^(?:(\S+) \(\) $|alias (?:-- )?([^=]+)=)/gm)].map(([, name, alias]) => name ?? alias ?? ""));
+
+/** All functions as bash prints them, less those that are not exported. */
+function functionsIn(text: string, number: number): string {
+	const begin = text.indexOf(`#hf-functions ${number}\n`);
+	const all = begin < 0 ? "" : text.slice(text.indexOf("\n", begin) + 1, text.indexOf(`#hf-functions-end ${number}\n`));
+	const attributes = /^declare -f(\w*) (\S+)\n/gm;
+	const exported = new Set([...all.matchAll(attributes)].filter(([, flags]) => flags?.includes("x")).map(([, , name]) => name as string));
+	if (exported.size === 0) return "";
+	const others = [...all.matchAll(/^(\S+) \(\) $/gm)].map(([, name]) => name as string).filter((name) => !exported.has(name));
+	const lines = [...others.map((name) => `unset -f -- ${shellQuote(name)}`), ...[...exported].map((name) => `export -f -- ${shellQuote(name)}`), ""];
+	return all.replaceAll(attributes, "") + lines.join("\n"); // without attributes: of those that are read-only ours would stay
+}
 
 /** The exported variables in what `declare -p` prints. Values are read as bash quotes them; nothing is ever executed. */
 export function exportedIn(text: string): Record<string, string> {

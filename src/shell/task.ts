@@ -20,7 +20,6 @@ import type { Slots } from "./slots.js";
 import { readState } from "./state.js";
 
 const TRIES = 3;
-const AFTER_BYTES = 64 * 1024;
 const STATE_MS = 1_000; // for a shell to write down its state
 const STALE =
 	"the shell could not write down its state (a full disk, or a limit or option that it was given); what it exports may be older than its last command";
@@ -30,6 +29,13 @@ interface Owner {
 	readonly later: (work: Promise<unknown>) => void;
 	/** The runtime is being closed: what is not born yet need not be. */
 	readonly closing: AbortSignal;
+}
+
+interface TaskContext {
+	readonly cwd: string;
+	readonly exported: Readonly<Record<string, string>>;
+	readonly functions: string;
+	readonly notes: string[];
 }
 
 interface Using {
@@ -77,14 +83,20 @@ export class TaskShell {
 				this.#atWork.add(using.bash);
 				outcome = await this.#send(using, slot, { ...options, ...patience });
 				this.#atWork.delete(using.bash);
-				if (outcome.end !== "unsent") break;
-				slot.reset(); // the shell had ended before it took the command: it is certain that nothing ran
+				if (outcome.end !== "unsent" && outcome.end !== "unable") break;
+				slot.reset(); // the shell had ended before it took the command, or could not run it: it is certain that nothing ran
+				if (outcome.end === "unable") {
+					using.bash.leave();
+					using.notes.push(
+						"the shell could not open files any more (a limit that it was given, as by `ulimit -n`), so a new one has taken over its state, without such limits",
+					);
+				}
 				this.#forget(using.bash);
 				if (tries === TRIES) throw new HoldfastError("START_FAILED", "nothing ran: the shell ended again and again before it took the command");
 			}
 			return await this.#result(using, slot, outcome);
 		} catch (error) {
-			if (!outcome || outcome.end === "unsent") this.#slots.giveBack(slot);
+			if (!outcome || outcome.end === "unsent" || outcome.end === "unable") this.#slots.giveBack(slot);
 			throw error;
 		} finally {
 			if (using) this.#atWork.delete(using.bash);
@@ -114,8 +126,8 @@ export class TaskShell {
 		if (options.signal?.aborted) throw interrupted(options.signal);
 		if (!isDirectory(bash.cwd) || isRemoved(bash.bash.pid)) {
 			const parent = existingParent(bash.cwd);
-			notes.push(`the shell's directory ${bash.cwd} is gone; it is in ${parent} now`);
-			bash.moveTo(parent);
+			const gone = `the shell's directory ${bash.cwd} is gone; it is in ${parent} now`;
+			if (bash.moveTo(parent)) notes.push(gone);
 		}
 		const workdir = options.workdir === undefined ? undefined : path.resolve(bash.cwd, options.workdir);
 		if (workdir !== undefined) checkWorkdir(workdir);
@@ -140,7 +152,7 @@ export class TaskShell {
 		if (outcome.end === "died") {
 			const status = bash.process.status();
 			if ("limit" in status) limit ??= status.limit;
-			after = this.#lastWords(bash, outcome);
+			after = await bash.words(outcome.shellOffset); // an EXIT trap runs when the command's own output is closed already
 			if (status.status === "exited" || status.status === "killed") {
 				({ exitCode, signal } = status);
 				slot.override(status.exitCode, signal ? constants.signals[signal] : undefined);
@@ -151,6 +163,17 @@ export class TaskShell {
 				await this.#replace(using);
 			}
 		}
+		if (outcome.end === "unrecorded") {
+			end = outcome.forced ?? "lost";
+			slot.lose();
+			notes.push("the shell could not record how the command ended (the command has made it unable to, as `set -r` does)");
+			if (!own) {
+				this.#forget(bash);
+				notes.push("a new one has taken over the state from before the command");
+				await this.#replace(using);
+			}
+		}
+		if (outcome.forced && outcome.end === "ended" && bash.cwd !== bornIn && isDirectory(bornIn)) bash.moveTo(bornIn); // as if it had never been
 		if (outcome.end === "ended" && !own && breaksBash(outcome, process)) {
 			const jobs = bash.children().length;
 			bash.leave();
@@ -193,11 +216,6 @@ export class TaskShell {
 				} else this.#later(slot.remove(this.#runtime, outcome.spec, process.log.bounds().end));
 			},
 		};
-	}
-
-	/** What the shell printed itself as it ended: an EXIT trap runs when the command's own output is closed already. */
-	#lastWords(bash: Bash, outcome: Outcome): string {
-		return utf8(bash.process.read(outcome.shellOffset, AFTER_BYTES).bytes);
 	}
 
 	/** The task's own shell: the one there is, or a new one with the state of the last. Only for who has the seat. */
@@ -259,7 +277,8 @@ export class TaskShell {
 
 	#birthOf(id: string | undefined): Birth {
 		const state = id && path.join(procDir(this.#runtime.home, id), "shell");
-		return { task: this.#task, cwd: process.cwd(), signal: this.#closing, ...(state && readState(state) ? { from: state } : {}) };
+		const last = state ? readState(state) : undefined;
+		return { task: this.#task, cwd: last?.exported.PWD ?? process.cwd(), signal: this.#closing, ...(state && last ? { from: state } : {}) };
 	}
 
 	#attach(id: string | undefined): Bash | undefined {
@@ -270,7 +289,7 @@ export class TaskShell {
 	}
 
 	/** Its directory and exported variables. */
-	async context(patience: Patience): Promise<{ cwd: string; exported: Readonly<Record<string, string>>; notes: string[] }> {
+	async context(patience: Patience): Promise<TaskContext> {
 		for (;;) {
 			if (this.#orphan) await patiently(this.#orphan, patience);
 			const free = this.#seat.take("context");
@@ -281,7 +300,13 @@ export class TaskShell {
 					const giveUp = performance.now() + STATE_MS;
 					for (;;) {
 						const state = bash.settled() ?? (performance.now() > giveUp || bash.isOver() ? readState(bash.state) : undefined);
-						if (state) return { cwd: existingParent(bash.cwd), exported: state.exported, notes: [...notes, ...(bash.settled() ? [] : [STALE])] };
+						if (state)
+							return {
+								cwd: existingParent(bash.cwd),
+								exported: state.exported,
+								functions: state.functions,
+								notes: [...notes, ...(bash.settled() ? [] : [STALE])],
+							};
 						await new Promise((resolve) => setTimeout(resolve, 1)); // it is being written
 					}
 				}
@@ -289,7 +314,7 @@ export class TaskShell {
 				if (bash) {
 					bash.close();
 					const state = readState(bash.state);
-					if (state) return { cwd: existingParent(state.exported.PWD ?? bash.cwd), exported: state.exported, notes: [] };
+					if (state) return { cwd: existingParent(state.exported.PWD ?? bash.cwd), exported: state.exported, functions: state.functions, notes: [] };
 				}
 			} finally {
 				if (free) this.#giveBack();

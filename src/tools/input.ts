@@ -48,7 +48,12 @@ export type Action = (typeof ACTIONS)[number];
 
 const untilInput = z.strictObject({
 	exit: flag().describe("It has ended. Always ends the wait."),
-	pattern: z.string().min(1).max(10_000).optional().describe("A regular expression (JavaScript; ^ and $ at lines) found in its output."),
+	pattern: z
+		.string()
+		.min(1)
+		.max(10_000)
+		.optional()
+		.describe("A regular expression (JavaScript; ^ and $ at lines; a prompt has no line end, so no $) found in its output."),
 	port: whole(1, 65_535).describe("Something on this machine accepts connections there."),
 	http: text().describe("This URL answers with 200 to 399, or with `status`."),
 	status: whole(100, 599).describe("With http: exactly this status."),

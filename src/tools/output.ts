@@ -57,13 +57,15 @@ export async function readOutput(process: Process, options: OutputOptions): Prom
 		if (cutAt !== undefined && keep === "start") return { text: reveal(excerpt.head), offset, next: cutAt, truncated: undefined };
 		if (to - from > PIECE) await turn(); // a log may have 64 MiB: others want their turn too
 	}
+	// What a ring has dropped is counted too, in characters as long as those that are left: nobody has read it.
+	const dropped = offset === undefined || excerpt.total === 0 ? 0 : Math.round((offset - from) * (excerpt.total / (next - offset)));
 	excerpt.push(hide(options.after ?? ""));
 	offset ??= from;
 	if (excerpt.total <= maxChars) return { text: reveal(excerpt.head + excerpt.tail), offset, next, truncated: undefined };
 	const tail = keep === "ends" ? lastOf(excerpt.tail, maxChars - MARKER_ROOM - excerpt.head.length) : excerpt.tail;
 	const omitted = excerpt.total - excerpt.head.length - tail.length;
-	const truncated = { total_chars: excerpt.total, omitted_chars: omitted, session_id: process.id, byte_offset: cutAt ?? offset };
-	return { text: reveal(keep === "ends" ? `${excerpt.head}${marker(excerpt.head, truncated)}${tail}` : tail), offset, next, truncated };
+	const truncated = { total_chars: excerpt.total + dropped, omitted_chars: omitted + dropped, session_id: process.id, byte_offset: cutAt ?? offset };
+	return { text: reveal(keep === "ends" ? `${excerpt.head}${marker(excerpt.head, omitted, truncated)}${tail}` : tail), offset, next, truncated };
 }
 
 /** The last of what it printed, from the start of a line if that is in reach; `whole` when there is nothing before it. */
@@ -75,9 +77,9 @@ export async function readEnd(process: Process, options: Pick<OutputOptions, "ma
 	return { text: line >= 0 && line < text.length - 1 ? text.slice(line + 1) : text, whole: false };
 }
 
-function marker(head: string, cut: NonNullable<Output["truncated"]>): string {
+function marker(head: string, omitted: number, cut: NonNullable<Output["truncated"]>): string {
 	const where = `process(action="log", session_id="${cut.session_id}", byte_offset=${cut.byte_offset})`;
-	return `${head === "" || head.endsWith("\n") ? "" : "\n"}[${cut.omitted_chars} characters left out; ${where} shows them]\n`;
+	return `${head === "" || head.endsWith("\n") ? "" : "\n"}[${omitted} characters left out; ${where} shows them]\n`;
 }
 
 /** Pieces whose texts can be put together: none ends inside a character or an escape sequence. Secrets in them are hidden, character by character. */

@@ -2,6 +2,7 @@
 import { fromSystem, HoldfastError } from "../base/errors.js";
 import type { ArmResult, Wishes } from "../notices/index.js";
 import type { Process } from "../process/process.js";
+import { exportFunctions } from "../process/runtime.js";
 import type { ShellContext } from "../shell/index.js";
 import type { Ask } from "./ask.js";
 import type { TerminalArgs } from "./input.js";
@@ -35,6 +36,7 @@ export async function startBeside(
 	};
 	const process = await runtime.spawn(options, {
 		prepare: (started) => {
+			if (context.functions !== "") exportFunctions(started, context.functions);
 			prepare?.(started);
 			passage.begin(context.cwd, started.id);
 		},

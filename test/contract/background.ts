@@ -33,9 +33,9 @@ export function backgroundCases(begin: () => Promise<Client>): void {
 
 	test("it has the directory and the environment of the shell, not its plain variables", async () => {
 		const { terminal, process, start } = await begin();
-		await terminal({ command: "cd /usr; export A=1; b=2; unset HOME" });
-		const id = await start('pwd; echo "[$A] [$b] [$HOME]"');
-		expect(await process({ action: "wait", session_id: id })).toMatchObject({ output: "/usr\n[1] [] []\n", exit_code: 0 });
+		await terminal({ command: "cd /usr; export A=1; b=2; unset HOME; f() { echo f$1; }; g() { :; }; export -f f" });
+		const id = await start('pwd; echo "[$A] [$b] [$HOME]"; f 1; bash -c "f 2"; declare -F; declare -p | grep -c "^declare [^ ]* hf"');
+		expect(await process({ action: "wait", session_id: id })).toMatchObject({ output: "/usr\n[1] [] []\nf1\nf2\ndeclare -fx f\n0\n", exit_code: 1 });
 	});
 
 	test("its input is open until it is closed", async () => {

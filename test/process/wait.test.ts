@@ -1,7 +1,7 @@
 import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
-import { PatternSearch } from "../../src/process/until.js";
+import { atRealLineEnds, PatternSearch } from "../../src/process/until.js";
 import { atEnd, testRuntime } from "../support/home.js";
 
 test("a grandchild that holds the output does not keep the wait or the status from ending", async () => {
@@ -49,6 +49,23 @@ test("a pattern is found across the borders of chunks and characters", () => {
 		for (let at = 0; at < bytes.length && !found; at += size) found = search.push(bytes.subarray(at, at + size));
 		expect(found).toBe(true);
 	}
+});
+
+test("$ matches where a line has ended, and at the end of the process; not where a line may go on", async () => {
+	const runtime = await testRuntime();
+	const process = await runtime.spawn({ command: "printf 'Done'; read -r x; printf ' with errors\\nDone\\nDo'; read -r x; printf ne; read -r x" });
+	const wait = (from: number, timeout = 10_000) => process.wait({ until: { pattern: "^Done$" }, from, timeout });
+	await process.wait({ until: { pattern: "^Done" }, timeout: 10_000 });
+	expect(await wait(0, 50)).toMatchObject({ matched: null });
+	await process.write("\n");
+	expect(await wait(0)).toMatchObject({ matched: "pattern", offset: 21 });
+	await process.write("\n");
+	await process.wait({ until: { pattern: "Done" }, from: 21, timeout: 10_000 });
+	const last = wait(21);
+	await process.write("\n");
+	expect(await last).toMatchObject({ matched: "pattern", match: "Done", offset: 26, status: { status: "exited" } });
+	for (const [pattern, same] of Object.entries({ "[$]": true, "\\$": true, "(?<a$>x)\\k<a$>": true, "a$|b": false, "(?<=$)": false }))
+		expect(atRealLineEnds(pattern) === pattern).toBe(same);
 });
 
 test("a pattern that runs away is given up, not waited for", () => {

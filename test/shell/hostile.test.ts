@@ -8,6 +8,8 @@ import { type Ran, testShell } from "./harness.js";
 type Check = (ran: Ran) => void;
 const succeeds: Check = (ran) => expect(ran).toMatchObject({ end: "exited", code: 0, out: "" });
 const whatever: Check = (ran) => expect(ran.end).toBe("exited");
+/** It leaves the shell unable to say how it ended. */
+const unseen: Check = (ran) => expect(ran).toMatchObject({ end: "lost", code: null });
 const codeIs =
 	(code: number, out?: string): Check =>
 	(ran) =>
@@ -20,6 +22,24 @@ async function survives(command: string, check: Check): Promise<void> {
 	expect(await run('/bin/echo out; /bin/echo err >&2; /bin/sh -c "exit 3"')).toMatchObject({ code: 3, out: "out\nerr\n" });
 	expect(await run('kf; /bin/echo "$KX" "$PWD"\nka')).toMatchObject({ code: 0, out: "kf 42\na b /usr\nka\n" });
 }
+
+test("a shell that may open no more files is replaced, and says so", async () => {
+	const { run } = await testShell();
+	await run("KEEP=42; cd /usr; ulimit -n 5");
+	expect(await run("echo $KEEP")).toMatchObject({ code: 0, out: "42\n", cwd: "/usr", notes: [expect.stringContaining("could not open files")] });
+	expect(await run("pwd; (exit 1)")).toMatchObject({ code: 1, out: "/usr\n", notes: [] });
+});
+
+test("a restricted shell cannot say how a command ended: it is lost, at once, and the next has the state from before", async () => {
+	const { run, runtime } = await testShell();
+	await run("KEEP=42; cd /usr");
+	const lost = await run("KEEP=43; echo out; set -r");
+	expect(lost).toMatchObject({ end: "lost", code: null, out: "out\n", cwd: "/usr", notes: [expect.stringContaining("set -r"), expect.anything()] });
+	expect(await run("echo $KEEP")).toMatchObject({ code: 0, out: "42\n", notes: [] });
+	const kept = await runtime.terminal({ command: "set -r" }, { gone: () => true });
+	expect(kept).toMatchObject({ status: "lost", exit_code: null });
+	expect(runtime.get(kept.session_id as string).status()).toMatchObject({ status: "lost" });
+});
 
 const BUILTINS =
 	"printf read eval trap exit command builtin set unset mapfile declare return source . [ test echo cd exec export kill shopt : local history umask alias".split(
@@ -56,7 +76,7 @@ describe("survives", () => {
 		["set -o noclobber", succeeds],
 		['trap "echo bye" EXIT', succeeds],
 		["shopt -s extdebug", succeeds],
-		["shopt -s extdebug; trap false DEBUG", whatever],
+		["shopt -s extdebug; trap false DEBUG", unseen],
 		["set -e", succeeds],
 		["set -e; g() { false; echo no; }; g", codeIs(1, "")],
 		["set -u", succeeds],
@@ -79,7 +99,7 @@ describe("survives", () => {
 		["IFS=/:.", succeeds],
 		["PATH=", succeeds],
 		["ulimit -n 10", succeeds],
-		["ulimit -n 4", whatever],
+		["ulimit -n 4", unseen],
 		["ulimit -f 0", whatever],
 		["TMOUT=1", succeeds],
 		["PROMPT_COMMAND='echo pc; /bin/true'; PS1='$(echo ps1)' PS0='ps0' PS2='$(echo ps2)' PS4='+x '", succeeds],

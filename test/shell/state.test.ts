@@ -2,7 +2,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { tempDir } from "../support/home.js";
+import { tempDir, until } from "../support/home.js";
 import { testShell } from "./harness.js";
 
 test("directory, variables, arrays, functions, aliases, options, umask and history last", async () => {
@@ -166,6 +166,28 @@ test("a profile that ends the shell is left out, and said to be", async () => {
 		notes: [expect.stringMatching(/profile files .* left out: they ended the shell \(exited, code 7\)/)],
 	});
 	expect(await shell.run("echo again")).toMatchObject({ out: "again\n", notes: [] });
+});
+
+test("the directory stack, $OLDPWD and exported functions are there in the shell that takes over", async () => {
+	const shell = await testShell();
+	await shell.run("f() { echo f$1; }; g() { :; }; export -f f; cd /usr; pushd /usr/bin; pushd '/usr/lib'; cd /tmp");
+	const before = await shell.run("dirs -l; echo $OLDPWD; bash -c 'f 1; declare -F g'");
+	expect(before.out).toBe("/tmp /usr/bin /usr\n/usr/lib\nf1\n");
+	await shell.run("exit 1");
+	expect((await shell.run("dirs -l; echo $OLDPWD; bash -c 'f 1; declare -F g'")).out).toBe(before.out);
+	expect((await shell.run("popd; cd -")).out).toBe("/usr/bin /usr\n/tmp\n");
+});
+
+test("a shell that takes over where its directory has gone says so", async () => {
+	const shell = await testShell();
+	const dir = tempDir();
+	await shell.run(`mkdir -p ${dir}/a/b; cd ${dir}/a/b`);
+	const pid = await shell.pid();
+	process.kill(pid, "SIGKILL");
+	await until("it has ended", () => !fs.existsSync(`/proc/${pid}`));
+	fs.rmSync(`${dir}/a`, { recursive: true });
+	expect(await shell.run("pwd")).toMatchObject({ out: `${dir}\n`, cwd: dir, notes: [expect.stringContaining(`could not go to ${dir}/a/b`)] });
+	expect(await shell.run("pwd")).toMatchObject({ notes: [] });
 });
 
 test("what the kernel says counts, not $PWD", async () => {
