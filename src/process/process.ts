@@ -21,7 +21,7 @@ const DRAIN_STALL_MS = 3_000; // after the exit: how long without a new byte unt
 const RESIZE_MS = 2_000; // for a collector to set a size; it may be waiting for room on the disk
 const DRAIN_LOOK_MS = 2;
 const FLOOD_BYTES = 4 * 1024;
-const FLOOD_MS = 1;
+const FLOOD_MS = { least: 1, most: 16 };
 
 export interface WaitOptions {
 	readonly until?: Until;
@@ -97,19 +97,22 @@ export class Process {
 			let stalledSince: number | undefined;
 			let over = false;
 			let flood = false;
+			let pause: number = FLOOD_MS.least;
 			for (;;) {
 				// Output is an event of its own, and the common one: then the rest need not be looked at.
 				const slice = cursor.read();
 				if (slice.bytes.length > 0) {
 					stalledSince = undefined;
 					flood = slice.bytes.length >= FLOOD_BYTES;
+					if (!flood) pause = FLOOD_MS.least;
 					yield slice;
 					continue;
 				}
 				if (flood && !options.signal?.aborted) {
-					// Read a flood in large pieces, a moment later, rather than block by block as it is written.
+					// Read a flood in large pieces, a moment later, rather than block by block as it is written; the longer it lasts the larger.
 					flood = false;
-					await sleep(FLOOD_MS);
+					await sleep(pause);
+					pause = Math.min(2 * pause, FLOOD_MS.most);
 					continue;
 				}
 				if (options.signal?.aborted) return;

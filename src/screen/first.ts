@@ -15,7 +15,7 @@ export interface FirstScreen extends Frozen {
 }
 
 const REPLAY_BYTES = 1024 * 1024;
-const TAIL_BYTES = 96 * 1024;
+const TAIL_BYTES = 48 * 1024;
 const STEP_BYTES = 512 * 1024;
 const TRIES = 5;
 
@@ -25,7 +25,7 @@ export async function firstScreen(process: Process): Promise<FirstScreen | { rea
 	const snapshot = loadSnapshot(process.dir);
 	const start = snapshot && snapshot.offset >= first && snapshot.offset <= end ? snapshot.offset : first;
 	if (end - start > REPLAY_BYTES) return approximate(process, end);
-	return (await exactAt(process, undefined)) ?? { from: start === first ? first : Math.max(first, end - TAIL_BYTES) };
+	return (await exact(process)) ?? { from: start === first ? first : Math.max(first, end - TAIL_BYTES) };
 }
 
 /** What the whole log says; undefined when that is what was shown. */
@@ -42,7 +42,7 @@ export async function corrected(process: Process, shown: FirstScreen, signal: Ab
 				if (JSON.stringify(rendered) === JSON.stringify(shown.approximate)) return undefined;
 				break;
 			}
-			await sleep(performance.now() - began); // half of the time is for others
+			await sleep(2 * (performance.now() - began)); // most of the time is for others
 		}
 		return await frozen(live);
 	} finally {
@@ -50,19 +50,19 @@ export async function corrected(process: Process, shown: FirstScreen, signal: Ab
 	}
 }
 
-async function exactAt(process: Process, upTo: number | undefined): Promise<Frozen | undefined> {
+async function exact(process: Process): Promise<Frozen | undefined> {
 	const live = new LiveScreen(process);
 	try {
-		return await frozen(live, upTo);
+		return await frozen(live);
 	} finally {
 		live.dispose();
 	}
 }
 
 /** In the middle of a sequence there is no text for it; a moment later there is. */
-async function frozen(live: LiveScreen, upTo?: number): Promise<Frozen | undefined> {
+async function frozen(live: LiveScreen): Promise<Frozen | undefined> {
 	for (let tries = 0; tries < TRIES; tries++) {
-		await live.read(upTo === undefined ? {} : { upTo });
+		await live.read();
 		const found = await live.freeze();
 		if (found) return found;
 		await sleep(20);
@@ -78,7 +78,7 @@ async function approximate(process: Process, end: number): Promise<FirstScreen |
 	const emulator = new Emulator(size);
 	try {
 		await emulator.write(slice.bytes.subarray(line));
-		const state = await emulator.freeze();
+		const state = await emulator.freeze({ untried: true });
 		const rendered = emulator.render();
 		if (state === undefined) return { from: slice.offset + line };
 		return { offset: slice.next, cols: rendered.cols, rows: rendered.rows, title: rendered.title, state, approximate: rendered };

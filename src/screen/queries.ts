@@ -5,7 +5,6 @@
 import path from "node:path";
 import { HoldfastError } from "../base/errors.js";
 import { Lease } from "../base/lease.js";
-import type { Slice } from "../process/log.js";
 import type { Process } from "../process/process.js";
 import { answeredByPersons } from "./persons.js";
 import { LiveScreen } from "./screen.js";
@@ -19,8 +18,11 @@ export interface AnswerOptions {
 	readonly from?: number;
 }
 
-/** Output that comes in pieces of this size is not a program that asks and waits, unless it contains a question. */
-const FLOOD = 128 * 1024;
+/** The screen is only needed when something is asked. It catches up in a pause, so that little is left to do then. */
+const PAUSE_MS = 250;
+const REPLAY_BYTES = 1024 * 1024; // what is older hardly changes an answer
+/** A question may come in two pieces. */
+const CUT = 64;
 const QUESTION = /\x1b(?:\[[?>=]?[\d;]*\$?[cnptqu]|\](?:1[0-2]);[^\x07\x1b]*\?|P[$+]q)/;
 
 /** Answer until the process ends or `signal` aborts. Of all who do this at the same time one does, and the others stand by. */
@@ -29,21 +31,41 @@ export async function answerQueries(process: Process, options: AnswerOptions = {
 	const from = options.from ?? process.log.bounds().end;
 	const answerer = path.join(process.dir, "answerer");
 	let answers: string[] | undefined; // undefined: what is fed now is not ours to answer
-	const screen = new LiveScreen(process, { onAnswer: (bytes) => answers?.push(bytes) });
+	let screen: LiveScreen | undefined;
+	const current = (): LiveScreen => {
+		if (screen && process.log.bounds().end - screen.offset < 2 * REPLAY_BYTES) return screen;
+		screen?.dispose();
+		screen = new LiveScreen(process, { replay: REPLAY_BYTES, onAnswer: (bytes) => answers?.push(bytes) });
+		return screen;
+	};
 	let lease: Lease | undefined;
+	let before = "";
+	let pause: NodeJS.Timeout | undefined;
 	try {
 		lease = await Lease.take(answerer);
-		await screen.read({ upTo: from });
 		for await (const slice of process.follow({ from, signal })) {
-			if (slice.bytes.length >= FLOOD && !asks(slice)) continue; // the screen catches up when it is over
+			clearTimeout(pause);
+			const text = before + slice.bytes.toString("latin1");
+			before = text.slice(-CUT);
+			if (!QUESTION.test(text)) {
+				pause = setTimeout(
+					() =>
+						void current()
+							.read({ upTo: slice.next })
+							.catch(() => {}),
+					PAUSE_MS,
+				).unref(); // if it fails, so does the next
+				continue;
+			}
 			const mine = lease?.held();
 			if (!mine) lease = await Lease.take(answerer);
 			// Before we had the lease it was for another to answer, and while a person's terminal is there, for that.
 			const persons = answeredByPersons(process.dir);
-			const theirs = Math.min(Math.max(mine ? 0 : slice.offset, persons), slice.next);
-			if (theirs > 0) await screen.read({ upTo: theirs });
+			const theirs = Math.min(Math.max(from, mine ? 0 : slice.offset, persons), slice.next);
+			const asked = current();
+			if (theirs > 0) await asked.read({ upTo: theirs });
 			answers = lease ? [] : undefined;
-			await screen.read({ upTo: slice.next });
+			await asked.read({ upTo: slice.next });
 			if (answers?.length && lease?.held() && answeredByPersons(process.dir) === persons) await process.write(answers.join(""), { signal });
 			answers = undefined;
 		}
@@ -51,9 +73,8 @@ export async function answerQueries(process: Process, options: AnswerOptions = {
 		const over = error instanceof HoldfastError && ["ENDED", "STDIN_CLOSED", "ABORTED"].includes(error.code);
 		if (!over) throw error; // else nobody waits for an answer any more
 	} finally {
+		clearTimeout(pause);
 		lease?.release();
-		screen.dispose();
+		screen?.dispose();
 	}
 }
-
-const asks = (slice: Slice): boolean => QUESTION.test(slice.bytes.toString("latin1"));

@@ -41,6 +41,8 @@ export interface Frozen {
 export interface LiveScreenOptions {
 	/** What the terminal answers to what it is fed, old and new alike. Default: dropped. */
 	readonly onAnswer?: (bytes: string) => void;
+	/** Replay at most so many bytes to begin with. If there are more the screen may be wrong, and no snapshots come of it. */
+	readonly replay?: number;
 }
 
 /** A screen kept in memory: each look feeds it only what is new. Takes less than a megabyte until `dispose`. */
@@ -65,12 +67,19 @@ export class LiveScreen implements Disposable {
 		const { first, end } = process.log.bounds();
 		const found = loadSnapshot(process.dir);
 		const snapshot = found && found.offset >= first && found.offset <= end ? found : undefined;
-		this.#frozenAt = snapshot?.offset ?? first;
-		this.#cursor = new LogCursor(process.dir, this.#frozenAt);
+		const start = snapshot?.offset ?? first;
+		const late = end - start > (options.replay ?? Number.POSITIVE_INFINITY);
+		this.#frozenAt = late ? Number.POSITIVE_INFINITY : start;
+		this.#cursor = new LogCursor(process.dir, late ? end - (options.replay as number) : start);
 		this.#emulator = new Emulator(snapshot ?? terminal, { title: snapshot?.title, onAnswer: options.onAnswer });
-		this.#restored = snapshot && this.#emulator.write(snapshot.state);
+		this.#restored = late ? undefined : snapshot && this.#emulator.write(snapshot.state);
 		this.#resized = snapshot?.resized ?? 0;
 		this.#pending = this.#sizes.next().slice(this.#resized);
+	}
+
+	/** How far it has been fed. */
+	get offset(): number {
+		return this.#cursor.offset;
 	}
 
 	/** Feed it what the log has by now, or only up to an offset, and look. */

@@ -10,7 +10,7 @@ export interface Size {
 	readonly rows: number;
 }
 
-const LINE = /^size (\d+) (\d+) (\d+)$/;
+const LINE = /size (\d+) (\d+) (\d+)\n/y;
 
 export class Sizes {
 	readonly #file: string;
@@ -23,11 +23,13 @@ export class Sizes {
 
 	/** What has been noted since the last call, in order. */
 	next(): Size[] {
-		const lines = (this.#half + this.#more()).split("\n");
-		this.#half = lines.pop() ?? "";
+		const text = this.#half + this.#more();
+		this.#half = text.slice(text.lastIndexOf("\n") + 1);
 		const sizes: Size[] = [];
-		for (const line of lines) {
-			const match = LINE.exec(line);
+		// There are few sizes among very many times: look only at those.
+		for (let at = text.indexOf("size "); at >= 0; at = text.indexOf("size ", at + 1)) {
+			LINE.lastIndex = at;
+			const match = LINE.exec(text);
 			if (match) sizes.push({ offset: Number(match[1]), cols: Number(match[2]), rows: Number(match[3]) });
 		}
 		return sizes;

@@ -12,6 +12,7 @@ import { problemOf } from "./refusal.js";
 import { keyboardView, sizeOf, type Views } from "./views.js";
 
 const ALIVE_MS = 15_000;
+const RESIZED_MS = 30; // with most output comes a change of that file, and it is no new size
 const UNSENT_CHARS = 256 * 1024; // typed and not yet read by the program
 
 export interface SocketOptions {
@@ -36,6 +37,7 @@ export class TerminalSocket {
 	#turn: Promise<unknown> = Promise.resolve();
 	#typed: Promise<unknown> = Promise.resolve();
 	#unsent = 0;
+	#resized: NodeJS.Timeout | undefined;
 	#heard = true;
 
 	constructor(socket: WebSocket, options: SocketOptions) {
@@ -54,6 +56,7 @@ export class TerminalSocket {
 			clearInterval(alive);
 			clearInterval(renew);
 			unwatch();
+			clearTimeout(this.#resized);
 			this.#closed.abort();
 			this.#shown.abort();
 			this.#giveBack();
@@ -201,7 +204,11 @@ export class TerminalSocket {
 	}
 
 	#changed(name: string | null): void {
-		if (name === "times" || name === null) this.#outflow?.sizes();
+		if (name === "times" || name === null)
+			this.#resized ??= setTimeout(() => {
+				this.#resized = undefined;
+				this.#outflow?.sizes();
+			}, RESIZED_MS);
 		if (name === null || name.startsWith(KEYBOARD_FILE)) this.#tellKeyboard();
 	}
 
