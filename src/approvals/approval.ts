@@ -54,7 +54,7 @@ export interface Approval {
 	readonly state: "pending" | "answered" | "expired" | "withdrawn";
 	readonly created_at: string;
 	readonly expires_at: string;
-	/** Whether a call waits for the answer now. If none does, it counts for the next identical one. */
+	/** Whether a call waits for the answer now, or did when it came. If none does, it counts for the next identical one. */
 	readonly waiting: boolean;
 	readonly answer?: Choice;
 	readonly by?: string;

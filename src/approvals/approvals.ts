@@ -83,11 +83,12 @@ export class Approvals {
 		if (!question.choices.includes(answer))
 			throw new HoldfastError("INVALID", `"${answer}" cannot be answered here (see docs/approvals.md); give one of ${question.choices.join(", ")}`);
 		this.#mustBePending(question);
+		const waiting = this.#store.isAwaited(question.id);
 		const addRule = answer === "always" ? await (await import("./always.js")).prepareAlways(question, by, this.#env) : undefined;
 		if (!this.#settle(question, { answer, by, ...(message ? { message } : {}), at: Date.now() })) this.#mustBePending(question);
 		if (answer === "task") grantForTask(this.#home, question, by);
 		await addRule?.();
-		return this.#store.view(question);
+		return { ...this.#store.view(question), waiting };
 	}
 
 	/** Say that a person is shown what waits (a page, a terminal): then calls wait for them. Returns what ends that. */

@@ -27,6 +27,7 @@ export class Audit {
 	readonly #home: Home;
 	readonly #limit: number;
 	readonly #open = new Map<string, Open>();
+	readonly #waiting: { readonly file: string; readonly line: string }[] = [];
 
 	constructor(home: Home, options: { limit?: number } = {}) {
 		this.#home = home;
@@ -35,10 +36,9 @@ export class Audit {
 
 	/** False on a full disk: somebody has to be able to make room. Throws when it cannot be written for another reason: what is not on record is not to be done. */
 	record(task: string, news: AuditNews): boolean {
-		const line = `${JSON.stringify({ at: new Date().toISOString(), task, ...news, ...shortened(news) })}\n`;
-		const file = auditFile(this.#home, task);
+		this.#write(); // what was before comes before
 		try {
-			fs.writeSync(this.#fileOf(file), line);
+			fs.writeSync(this.#fileOf(auditFile(this.#home, task)), lineOf(task, news));
 			return true;
 		} catch (error) {
 			if (errno(error) === "ENOSPC" || errno(error) === "EDQUOT") return false;
@@ -46,16 +46,24 @@ export class Audit {
 		}
 	}
 
-	/** For what has happened already: that it cannot be written down must not change the result. */
+	/** For what has happened already: it is written in a moment, and that it cannot be must not change the result. */
 	note(task: string, news: AuditNews): void {
-		try {
-			this.record(task, news);
-		} catch {
-			// a full disk; the end of a kept process is worked out from its record
+		if (this.#waiting.length === 0) setImmediate(() => this.#write());
+		this.#waiting.push({ file: auditFile(this.#home, task), line: lineOf(task, news) });
+	}
+
+	#write(): void {
+		for (const { file, line } of this.#waiting.splice(0)) {
+			try {
+				fs.writeSync(this.#fileOf(file), line);
+			} catch {
+				// a full disk, or a home that is gone; the end of a kept process is worked out from its record
+			}
 		}
 	}
 
 	close(): void {
+		this.#write();
 		for (const { fd } of this.#open.values()) fs.closeSync(fd);
 		this.#open.clear();
 	}
@@ -95,6 +103,8 @@ function putAside(file: string, limit: number): void {
 		unlinkIfThere(lock);
 	}
 }
+
+const lineOf = (task: string, news: AuditNews): string => `${JSON.stringify({ at: new Date().toISOString(), task, ...news, ...shortened(news) })}\n`;
 
 function shortened({ command }: AuditNews): { command?: string } {
 	if (command === undefined || command.length <= COMMAND_CHARS) return {};

@@ -30,3 +30,10 @@ export function wholeCharacters(bytes: Uint8Array): number {
 	}
 	return end;
 }
+
+/** Control characters and invisible ones as what they are: a command must not look like another. */
+export const visible = (text: string): string =>
+	text.replace(
+		/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g,
+		(char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
+	);

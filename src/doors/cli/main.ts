@@ -2,6 +2,7 @@
 /** `holdfast COMMAND …`: find the command, run it, turn what went wrong into a sentence and an exit code. */
 import { HoldfastError } from "../../base/errors.js";
 import { type Command, EXIT, parseCall, runtimeOpener } from "./command.js";
+import { approvals } from "./commands/approvals.js";
 import { attach } from "./commands/attach.js";
 import { demo } from "./commands/demo.js";
 import { doctor } from "./commands/doctor.js";
@@ -39,6 +40,7 @@ const COMMANDS: readonly Command[] = [
 	record,
 	terminal,
 	processCommand,
+	approvals,
 	policy,
 	mcp,
 	serve,

@@ -1,6 +1,7 @@
 /** One tools/call: what the client says around it (a progress token, a cancellation) becomes a `Call`, and the result becomes MCP's. */
-import { type CallToolResult, SdkError, SdkErrorCode, type ServerContext } from "@modelcontextprotocol/server";
+import { type CallToolResult, type InputRequiredResult, SdkError, SdkErrorCode, type ServerContext } from "@modelcontextprotocol/server";
 import { type AgentRuntime, type Call, renderResult, type Tool, type ToolResult } from "../../tools/index.js";
+import { type Asking, askThrough, questionFor, takeAnswers } from "./approve.js";
 import type { Calls } from "./calls.js";
 import { reportProgress } from "./progress.js";
 
@@ -13,9 +14,11 @@ export interface Caller {
 	readonly calls: Calls;
 	/** How long a call without a progress token may take. */
 	readonly answerMs: number;
+	/** How a person can be asked through this client; undefined when it cannot. */
+	readonly asking?: (context: ServerContext) => Asking | undefined;
 }
 
-export async function callTool(caller: Caller, tool: Tool, args: unknown, context: ServerContext): Promise<CallToolResult> {
+export async function callTool(caller: Caller, tool: Tool, args: unknown, context: ServerContext): Promise<CallToolResult | InputRequiredResult> {
 	const due = performance.now() + caller.answerMs;
 	const progress = reportProgress(context);
 	const call = {
@@ -23,7 +26,21 @@ export async function callTool(caller: Caller, tool: Tool, args: unknown, contex
 		gone: () => context.http?.req?.signal.aborted === true,
 		...(progress ? { progress: progress.say } : { due }),
 	};
-	return runTool(caller, tool, args, call).finally(() => progress?.end());
+	return asking(caller, context, (more) => runTool(caller, tool, args, { ...call, ...more })).finally(() => progress?.end());
+}
+
+/** A call for which a person may have to be asked: in the older protocol meanwhile, in the newer one between two calls. */
+export async function asking(
+	{ runtime, task, ...caller }: Caller,
+	context: ServerContext,
+	run: (more: Pick<Call, "approver" | "asksLater">) => Promise<CallToolResult>,
+): Promise<CallToolResult | InputRequiredResult> {
+	const how = caller.asking?.(context);
+	if (how === undefined) return run({});
+	if (how === "meanwhile") return run({ approver: askThrough(context) });
+	await takeAnswers(runtime.approvals, task, context);
+	const result = await run({ asksLater: true });
+	return questionFor(runtime.approvals, result) ?? result;
 }
 
 /** `due`: by when it must be answered, on the clock of `performance`. */
@@ -37,7 +54,7 @@ export function runTool(
 	const { due, ...rest } = call;
 	return calls.run(task, call.signal, async () => {
 		const within = due === undefined ? {} : { within: Math.max(1, Math.floor(due - performance.now())) };
-		const result = await tool.run(runtime, args ?? {}, { ...rest, ...within, task });
+		const result = await tool.run(runtime, args ?? {}, { ...rest, ...within, task, door: "mcp" });
 		return { content: [{ type: "text", text: renderResult(result) }], structuredContent: result, ...(isFailure(result) ? { isError: true } : {}) };
 	});
 }

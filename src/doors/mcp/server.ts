@@ -3,7 +3,8 @@ import { ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/
 import { packageVersion } from "../../base/version.js";
 import type { AgentRuntime } from "../../tools/index.js";
 import { announceNotices } from "./announce.js";
-import { ANSWER_MS, type Caller, callTool, runTool } from "./call.js";
+import { howToAsk } from "./approve.js";
+import { ANSWER_MS, asking, type Caller, callTool, runTool } from "./call.js";
 import { Calls } from "./calls.js";
 import { INSTRUCTIONS } from "./instructions.js";
 import { LOG_TEMPLATE, listLogs, processAt, readLog } from "./logs.js";
@@ -31,7 +32,7 @@ export function createServer(runtime: AgentRuntime, options: ServerOptions): Ser
 			capabilities: { tools: {}, resources: { subscribe: true }, logging: {}, ...(options.tasks ? { extensions: { [TASKS]: {} } } : {}) },
 		},
 	);
-	serveTools(server, { runtime, calls: new Calls(), answerMs: ANSWER_MS, ...options });
+	serveTools(server, { runtime, calls: new Calls(), answerMs: ANSWER_MS, asking: (context) => howToAsk(server, context), ...options });
 	if (options.tasks) serveTasks(server, options.tasks, options.task);
 	const closed = new AbortController();
 	serveLogs(server, runtime, options.task, closed.signal);
@@ -48,7 +49,8 @@ function serveTools(server: Server, caller: Caller & Pick<ServerOptions, "tasks"
 		const tool = tools.find((candidate) => candidate.name === name);
 		if (!tool)
 			throw new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no tool "${name}"; there are ${tools.map((known) => known.name).join(" and ")}`);
-		if (tasks && declaresTasks(context)) return tasks.run(task, context, (call) => runTool(caller, tool, args, call));
+		if (tasks && declaresTasks(context))
+			return asking(caller, context, (more) => tasks.run(task, context, (call) => runTool(caller, tool, args, { ...call, ...more })));
 		return callTool(caller, tool, args, context);
 	});
 }

@@ -1,6 +1,10 @@
+import type { Approver } from "../../../approvals/index.js";
 import { terminalInput } from "../../../tools/input.js";
 import { renderResult } from "../../../tools/render.js";
+import { askHere } from "../approve.js";
+import { canAsk } from "../ask.js";
 import { type Command, EXIT } from "../command.js";
+import { keptProcess } from "../inside.js";
 import { argumentsOf, interruptible, optionsOf } from "../tool-options.js";
 
 export const terminal: Command = {
@@ -11,10 +15,10 @@ export const terminal: Command = {
 	teach: `
 The shell belongs to the task (--task) and outlives this program: directory, variables and functions are there for the next call.
 Several words are joined by spaces and are shell text. With --json the result object, as in docs/tools.md.
-Ctrl-C interrupts the command and keeps the shell.
+Ctrl-C interrupts the command and keeps the shell. What a rule wants a person to allow (docs/approvals.md) is asked here, at a terminal.
 
 Exit code: the command's own (124: killed at its deadline, 130: interrupted); 0 when it goes on or waits for input; 125 when
-nothing was started; 3 when there is no such process; 1 when nobody saw how it ended.
+nothing was started or it was refused; 1 when it waits for a person's answer; 3 when there is no such process; 1 when nobody saw how it ended.
 
 Examples
   holdfast terminal -- cd /tmp
@@ -25,12 +29,14 @@ Examples
 		const { values, words, out } = call;
 		const args = { ...argumentsOf(terminalInput, values), ...(words.length > 0 ? { command: words.join(" ") } : {}) };
 		const runtime = await call.agent();
-		const result = await interruptible((signal) => runtime.terminal(args, { signal }));
+		const asks = canAsk() && !out.json && keptProcess() === undefined;
+		const approver: Approver = (approval, signal) => askHere(approval, out, signal);
+		const result = await interruptible((signal) => runtime.terminal(args, { signal, door: "cli", ...(asks ? { approver } : {}) }));
 		if (out.json) out.data(result);
 		else out.line(renderResult(result));
 		if (result.status === "error" || result.status === "blocked") return EXIT.notStarted;
 		if (result.status === "not_found") return EXIT.notFound;
-		if (result.status === "lost") return EXIT.failed;
+		if (result.status === "lost" || result.status === "pending_approval") return EXIT.failed;
 		return result.exit_code ?? (result.status === "interrupted" ? EXIT.interrupted : EXIT.ok);
 	},
 };

@@ -1,0 +1,139 @@
+import type { Approval, Choice } from "../../../approvals/index.js";
+import { HoldfastError } from "../../../base/errors.js";
+import { visible } from "../../../base/text.js";
+import type { AgentRuntime } from "../../../tools/index.js";
+import { askHere, byTerminal, describe } from "../approve.js";
+import { canAsk } from "../ask.js";
+import { type Call, type Command, EXIT } from "../command.js";
+import { keptProcess } from "../inside.js";
+import { oneLine } from "../output.js";
+
+export const approvals: Command = {
+	name: "approvals",
+	usage: "[list | show ID | answer ID once|task|always|no | watch]",
+	summary: "what agents want to run and a person has to allow: show it, answer it",
+	options: {
+		all: { type: "boolean", short: "a", help: "list: also those that were answered or have expired in the last hour" },
+		message: { type: "string", short: "m", value: "TEXT", help: "answer: say this to the agent" },
+	},
+	teach: `
+Without a word it lists what waits, of every task (--task: of that one). An id may be cut to 4 of its digits.
+  once     this one run
+  task     this very command in this directory, for the rest of the task
+  always   the same for good: adds a rule to your policy.json, which is yours to change or remove
+  no       not at all
+The first answer counts, from wherever it comes. Without one the question expires, and that is a no. watch shows each as it
+comes, and asks at a terminal; as long as it runs, agents wait for you. Agents cannot answer: not from inside of what Holdfast keeps.
+
+Exit code: 0; 1 when it was answered before or has expired; 3 when there is no such question.
+
+Examples
+  holdfast approvals
+  holdfast approvals answer 3f2a once
+  holdfast approvals answer 3f2a no --message 'use a branch of your own'
+  holdfast approvals watch`,
+	async run(call) {
+		const [verb = "list", ...words] = call.words;
+		const verbs: Readonly<Record<string, (call: Call, words: readonly string[]) => Promise<number>>> = { list, show, answer, watch };
+		const act = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined;
+		if (!act) throw new HoldfastError("INVALID", `there is no "${verb}" here; there are ${Object.keys(verbs).join(", ")}`);
+		return act(call, words);
+	},
+};
+
+async function list(call: Call, words: readonly string[]): Promise<number> {
+	if (words.length > 0) throw new HoldfastError("INVALID", `"${words.join(" ")}" is not expected here`);
+	const { out, values } = call;
+	const found = (await call.agent()).approvals.list({ ...ofTask(call), ...(values.all ? { all: true } : {}) });
+	if (out.json) out.data({ approvals: found });
+	else if (found.length === 0) out.note("nothing waits for an answer");
+	else
+		out.table(
+			["ID", "STATE", "TASK", "LEFT", "COMMAND"],
+			found.map((one) => [one.id, stateCell(one), oneLine(one.task, 16), left(one), oneLine(visible(one.command), 80)]),
+		);
+	return EXIT.ok;
+}
+
+async function show(call: Call, words: readonly string[]): Promise<number> {
+	const found = (await call.agent()).approvals.get(idOf(words.length === 1 ? words[0] : undefined));
+	if (call.out.json) call.out.data(found);
+	else {
+		for (const line of describe(found, call.out)) call.out.line(line);
+		call.out.line(
+			`  ${stateCell(found)}${found.by === undefined ? `, ${left(found)}` : ` (${found.by})`}${found.message === undefined ? "" : `: ${visible(found.message)}`}`,
+		);
+	}
+	return EXIT.ok;
+}
+
+async function answer(call: Call, words: readonly string[]): Promise<number> {
+	const [id, choice, ...more] = words;
+	if (more.length > 0) throw new HoldfastError("INVALID", `"${more.join(" ")}" is not expected here; a message for the agent goes behind --message`);
+	if (choice === undefined) throw new HoldfastError("INVALID", "say which and how: `holdfast approvals answer ID once|task|always|no`");
+	mustBePerson();
+	const { message } = call.values;
+	const { approvals: store } = await call.agent();
+	const done = await store.answer(idOf(id), { answer: choice as Choice, by: byTerminal(), ...(typeof message === "string" ? { message } : {}) });
+	if (call.out.json) call.out.data(done);
+	else call.out.note(`${done.id}: ${done.answer}${whatNow(done)}`);
+	return EXIT.ok;
+}
+
+const whatNow = ({ answer: given, waiting }: Approval): string =>
+	waiting || given === "task" || given === "always"
+		? ""
+		: given === "no"
+			? "; told to the agent when it tries again"
+			: "; nobody waits for it now, so it counts for the next identical call, for a while";
+
+async function watch(call: Call, words: readonly string[]): Promise<number> {
+	if (words.length > 0) throw new HoldfastError("INVALID", `"${words.join(" ")}" is not expected here`);
+	mustBePerson();
+	const runtime = await call.agent();
+	const stop = new AbortController();
+	for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(name, () => stop.abort());
+	if (!call.out.json) call.out.note("Waiting for what agents want to have allowed. Ctrl-C ends it.");
+	for await (const approval of runtime.approvals.stream({ ...ofTask(call), signal: stop.signal })) {
+		if (call.out.json) call.out.data(approval);
+		else if (canAsk()) await askAndAnswer(call, runtime, approval, stop.signal);
+		else for (const line of describe(approval, call.out)) call.out.line(line);
+	}
+	return EXIT.ok;
+}
+
+/** The question goes away when somebody else has answered it, or its time is up. */
+async function askAndAnswer(call: Call, { approvals: store }: AgentRuntime, approval: Approval, signal: AbortSignal): Promise<void> {
+	const over = new AbortController();
+	const settled = store.settled(approval.id, AbortSignal.any([signal, over.signal])).finally(() => over.abort());
+	const reply = await askHere(approval, call.out, AbortSignal.any([signal, over.signal]));
+	try {
+		if (reply) await store.answer(approval.id, reply);
+	} catch (error) {
+		call.out.error(error);
+	}
+	over.abort();
+	const { state, answer: given, by } = await settled;
+	if (!reply && state !== "pending") call.out.note(`${approval.id}: ${given === undefined ? state : `${given}, by ${by}`}`);
+}
+
+function mustBePerson(): void {
+	const inside = keptProcess();
+	if (inside !== undefined)
+		throw new HoldfastError(
+			"INVALID",
+			`this runs inside of ${inside}, which Holdfast keeps for an agent: approvals are answered by a person, from a terminal of their own`,
+		);
+}
+
+function idOf(word: string | undefined): string {
+	if (word === undefined) throw new HoldfastError("INVALID", "give the id of one approval; `holdfast approvals` lists those that wait");
+	return word;
+}
+
+const ofTask = ({ values }: Call): { task?: string } => (typeof values.task === "string" ? { task: values.task } : {});
+
+const stateCell = ({ state, answer: given }: Approval): string => given ?? state;
+
+const left = ({ state, expires_at }: Approval): string =>
+	state === "pending" ? `${Math.max(0, Math.round((Date.parse(expires_at) - Date.now()) / 1000))}s left` : "-";
