@@ -11,6 +11,7 @@ import { errno } from "../base/errors.js";
 import { namesIn, readIfThere, statIfThere, unlinkIfThere, writeWhole } from "../base/files.js";
 import type { Home } from "../base/home.js";
 import { taskKey } from "../base/ids.js";
+import { hide, revealInPlace } from "../base/secrets/index.js";
 import { isGone, me } from "../base/who.js";
 import { type Answer, type Approval, answerSchema, type Choice, type Question, questionSchema } from "./approval.js";
 
@@ -90,15 +91,14 @@ export class Store {
 
 	view(question: Question, names?: readonly string[]): Approval {
 		const settled = this.answerOf(question.id);
-		const { id, task, command, cwd, place, parts, choices, created, expires } = question;
+		const { id, task, cwd, place, choices, created, expires } = question;
 		const answered = settled && settled.answer !== "expired" && settled.answer !== "withdrawn";
 		return {
 			id,
 			task,
-			command,
+			...masked(question),
 			cwd,
 			place,
-			parts,
 			choices,
 			state: stateOf(question, settled),
 			created_at: new Date(created).toISOString(),
@@ -143,6 +143,22 @@ export class Store {
 			return undefined; // nothing that we write: nobody asked, nobody answered
 		}
 	}
+}
+
+/** Without secrets; a part is where it was, in bytes of what is shown. */
+function masked({ command, parts }: Question): Pick<Approval, "command" | "parts"> {
+	const shown = revealInPlace(hide(command));
+	if (shown === command) return { command, parts };
+	const bytes = Buffer.from(command);
+	const moved = (at: number) => Buffer.byteLength(shown.slice(0, bytes.toString("utf8", 0, at).length));
+	const shownBytes = Buffer.from(shown);
+	return {
+		command: shown,
+		parts: parts.map((part) => {
+			const [start, end] = [moved(part.start), moved(part.end)];
+			return { ...part, start, end, text: shownBytes.toString("utf8", start, end) };
+		}),
+	};
 }
 
 export function stateOf(question: Question, settled: Answer | undefined): Approval["state"] {

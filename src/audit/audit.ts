@@ -8,6 +8,7 @@ import { errno, fromSystem } from "../base/errors.js";
 import { statIfThere, unlinkIfThere } from "../base/files.js";
 import type { Home } from "../base/home.js";
 import { taskKey } from "../base/ids.js";
+import { redact, redactAll } from "../base/secrets/index.js";
 import type { AuditNews } from "./event.js";
 
 export const LIMIT_BYTES = 8 * 1024 * 1024;
@@ -62,6 +63,13 @@ export class Audit {
 		}
 	}
 
+	/** For programs that have one thing to say. */
+	static note(home: Home, task: string, news: AuditNews): void {
+		const audit = new Audit(home);
+		audit.note(task, news);
+		audit.close();
+	}
+
 	close(): void {
 		this.#write();
 		for (const { fd } of this.#open.values()) fs.closeSync(fd);
@@ -104,9 +112,11 @@ function putAside(file: string, limit: number): void {
 	}
 }
 
-const lineOf = (task: string, news: AuditNews): string => `${JSON.stringify({ at: new Date().toISOString(), task, ...news, ...shortened(news) })}\n`;
+/** What was typed by a person or a model is in it without secrets. */
+const lineOf = (task: string, news: AuditNews): string =>
+	`${JSON.stringify({ at: new Date().toISOString(), task, ...redactAll({ ...news, ...shortened(news) }) })}\n`;
 
 function shortened({ command }: AuditNews): { command?: string } {
 	if (command === undefined || command.length <= COMMAND_CHARS) return {};
-	return { command: `${command.slice(0, COMMAND_CHARS)}… (${command.length} characters in all)` };
+	return { command: `${redact(command.slice(0, COMMAND_CHARS), { cut: true })}… (${command.length} characters in all)` };
 }

@@ -27,6 +27,7 @@ export const eventSchema = z.object({
 	exit_code: z.number().nullable().optional(),
 	signal: z.string().optional(),
 	duration_ms: z.number().optional(),
+	ended_at: z.string().optional(),
 	/** wrote: how much; what it was is nobody's business. */
 	bytes: z.number().optional(),
 	/** ended: not written down when it happened, but worked out from the record of the process when this was read. */

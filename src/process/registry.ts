@@ -5,6 +5,7 @@
  */
 import fs from "node:fs";
 import path from "node:path";
+import { type End, noteEnd } from "../audit/index.js";
 import { errno, HoldfastError } from "../base/errors.js";
 import { namesIn, removeDir, unlinkIfThere } from "../base/files.js";
 import type { Home } from "../base/home.js";
@@ -134,6 +135,7 @@ export class Registry {
 			fs.mkdirSync(hour, { recursive: true, mode: 0o700 });
 			return this.settle(process, status);
 		}
+		noteEnd(this.home, { ...endOf(process.spec, status), task: process.spec.task, dir: process.dir });
 		this.#specs.delete(process.id);
 		const { limits, cgroup, within } = process.spec;
 		if (limits?.group) this.#cgroups?.remove(limits.group);
@@ -209,6 +211,18 @@ export class Registry {
 			0,
 		);
 	}
+}
+
+/** An end in the words of the audit. */
+export function endOf({ id, startedAt }: Spec, status: Status): Omit<End, "task" | "dir"> {
+	return {
+		id,
+		startedAt,
+		status: status.status,
+		exitCode: "exitCode" in status ? status.exitCode : null,
+		signal: "signal" in status ? status.signal : null,
+		endedAt: "endedAt" in status ? status.endedAt : null,
+	};
 }
 
 /** The log of a foreground command is held open by its collector until somebody says that the command has ended. */

@@ -17,6 +17,8 @@ export interface Ask {
 	readonly since: number;
 }
 
+export const doorOf = ({ call }: Ask): string => call.door ?? "library";
+
 const PROGRESS_MS = 2_000;
 const MASKED = "Something that looks like a secret was masked here (…[redacted]); where it came from it is unchanged, so do not write the mask back.";
 

@@ -2,10 +2,13 @@
 import { randomBytes } from "node:crypto";
 import fs from "node:fs";
 import type { Answer, Choice, Question } from "../approvals/approval.js";
+import { markAudited } from "../audit/index.js";
+import { redact } from "../base/secrets/index.js";
 import type { Part, Verdict } from "../policy/decide.js";
 import type { Judge } from "../policy/judge.js";
 import { LONGEST_TEXT } from "../policy/rule.js";
-import type { Ask } from "./ask.js";
+import type { Process } from "../process/process.js";
+import { type Ask, doorOf } from "./ask.js";
 import { isBroken } from "./broken.js";
 import { denied, expired, pending, refusedByRule, unattended } from "./refused.js";
 import type { TerminalResult } from "./result.js";
@@ -91,10 +94,10 @@ export class Passage {
 	}
 
 	/** Puts on record that it runs; before it does. */
-	begin(cwd: string, session: string): void {
+	begin(cwd: string, session: string, process?: Process): void {
 		if (this.#run?.session === session) return;
 		this.#run = { id: `run_${randomBytes(6).toString("hex")}`, session };
-		const { runtime, task, call, notes } = this.#ask;
+		const { runtime, task, notes } = this.#ask;
 		const written = runtime.audit.record(task, {
 			event: "run",
 			run: this.#run.id,
@@ -102,15 +105,17 @@ export class Passage {
 			command: this.#command,
 			cwd,
 			place: PLACE,
-			by: call.door ?? "library",
+			by: doorOf(this.#ask),
 			...(this.#rule === null ? {} : { rule: this.#rule }),
 			...(this.#leave ? { approval_id: this.#leave.question.id } : {}),
 		});
+		if (process) this.#leaveTo(process);
 		if (!written) notes.push("The disk is full, so this is not in the audit.");
 	}
 
-	/** How it ended, if it has. */
-	ended({ status, exit_code, signal, duration_ms }: TerminalResult): void {
+	/** How it ended; if it has not, whoever notes that writes it down. */
+	ended({ status, exit_code, signal, duration_ms }: TerminalResult, process: Process): void {
+		if (status === "running") this.#leaveTo(process);
 		if (!this.#run || status === "running") return;
 		const { runtime, task } = this.#ask;
 		runtime.audit.note(task, {
@@ -122,6 +127,14 @@ export class Passage {
 			...(signal === undefined ? {} : { signal }),
 			...(duration_ms === undefined ? {} : { duration_ms }),
 		});
+	}
+
+	#leaveTo({ dir }: Process): void {
+		try {
+			if (this.#run) markAudited(dir, this.#run.id);
+		} catch {
+			// a full disk, or it was pruned: then it is worked out, as long as there is a record of it
+		}
 	}
 
 	async #askAbout({ verdict, cwd }: MustAsk): Promise<Leave> {
@@ -154,13 +167,14 @@ export class Passage {
 		return approver !== undefined || asksLater === true || this.#ask.runtime.approvals.isAttended();
 	}
 
-	/** What is allowed for longer is allowed by a rule that names the whole command and its directory. */
+	/** What is allowed for longer is allowed by a rule that names the whole command and its directory; and a secret has no place in a file of rules. */
 	#choices(cwd: string): Choice[] {
-		return PATTERN.test(real(cwd)) || this.#command.length > LONGEST_TEXT ? ["once", "no"] : ["once", "task", "always", "no"];
+		if (PATTERN.test(real(cwd)) || this.#command.length > LONGEST_TEXT) return ["once", "no"];
+		return redact(this.#command) === this.#command ? ["once", "task", "always", "no"] : ["once", "task", "no"];
 	}
 
 	#refuse(verdict: Verdict, cwd: string, outcome: string, say: (verdict: Verdict, times: number) => Error): Error {
-		const { runtime, task, call } = this.#ask;
+		const { runtime, task } = this.#ask;
 		runtime.audit.note(task, {
 			event: "decided",
 			outcome,
@@ -169,7 +183,7 @@ export class Passage {
 			place: PLACE,
 			rule: verdict.rule,
 			reason: verdict.reason,
-			by: call.door ?? "library",
+			by: doorOf(this.#ask),
 		});
 		return say(verdict, runtime.approvals.refused(task));
 	}

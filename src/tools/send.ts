@@ -1,6 +1,6 @@
 import { HoldfastError } from "../base/errors.js";
 import type { Process } from "../process/process.js";
-import type { Ask } from "./ask.js";
+import { type Ask, doorOf } from "./ask.js";
 
 const PATIENCE_MS = 10_000;
 
@@ -8,7 +8,9 @@ const PATIENCE_MS = 10_000;
 export async function send(ask: Ask, process: Process, data: Uint8Array): Promise<number> {
 	const patience = AbortSignal.timeout(Math.min(PATIENCE_MS, ask.call.within ?? PATIENCE_MS));
 	try {
-		return await process.write(data, { signal: ask.signal ? AbortSignal.any([ask.signal, patience]) : patience });
+		const bytes = await process.write(data, { signal: ask.signal ? AbortSignal.any([ask.signal, patience]) : patience });
+		ask.runtime.audit.note(ask.task, { event: "wrote", session_id: process.id, bytes, by: doorOf(ask) });
+		return bytes;
 	} catch (error) {
 		if (!(error instanceof HoldfastError) || error.code !== "ABORTED" || ask.signal?.aborted) throw error;
 		throw new HoldfastError("LIMIT", `${error.message}: it does not read its input now; send the rest when it does`, { cause: error });

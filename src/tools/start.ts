@@ -38,7 +38,7 @@ export async function startBeside(
 		prepare: (started) => {
 			if (context.functions !== "") exportFunctions(started, context.functions);
 			prepare?.(started);
-			passage.begin(context.cwd, started.id);
+			passage.begin(context.cwd, started.id, started);
 		},
 	});
 	if (pty) runtime.answerFor(process, { from: 0 });

@@ -4,7 +4,7 @@ import { HoldfastError } from "../base/errors.js";
 import type { Process } from "../process/process.js";
 import { isOver } from "../process/status.js";
 import { brief } from "./arguments.js";
-import { type Ask, deadlineOf } from "./ask.js";
+import { type Ask, deadlineOf, doorOf } from "./ask.js";
 import type { ProcessArgs } from "./input.js";
 import { idleMsOf, screenOf, typeKeys } from "./interactive.js";
 import type { ProcessResult } from "./result.js";
@@ -13,6 +13,7 @@ import { stateOf } from "./state.js";
 
 export async function kill(ask: Ask, process: Process): Promise<ProcessResult> {
 	const { status, method, signalled, survivors, final } = await process.kill();
+	ask.runtime.audit.note(ask.task, { event: "killed", session_id: process.id, status, by: doorOf(ask) });
 	if (method === "walk" && status === "killed")
 		ask.notes.push("This box has no sure way to find everything that a process started; what hides on purpose may be left.");
 	return {
@@ -70,6 +71,7 @@ export async function signal(ask: Ask, process: Process, args: ProcessArgs): Pro
 		);
 	}
 	process.signal(name as NodeJS.Signals);
+	ask.runtime.audit.note(ask.task, { event: "signalled", session_id: process.id, signal: name, by: doorOf(ask) });
 	ask.notes.push(`${name} was sent.`);
 	return { ...stateOf(process), error: null };
 }

@@ -4,6 +4,7 @@ import { HoldfastError } from "../../base/errors.js";
 import { type Command, EXIT, parseCall, runtimeOpener } from "./command.js";
 import { approvals } from "./commands/approvals.js";
 import { attach } from "./commands/attach.js";
+import { audit } from "./commands/audit.js";
 import { demo } from "./commands/demo.js";
 import { doctor } from "./commands/doctor.js";
 import { close, submit, write } from "./commands/input.js";
@@ -41,6 +42,7 @@ const COMMANDS: readonly Command[] = [
 	terminal,
 	processCommand,
 	approvals,
+	audit,
 	policy,
 	mcp,
 	serve,

@@ -1,3 +1,4 @@
+import { Audit } from "../../../audit/index.js";
 import { HoldfastError } from "../../../base/errors.js";
 import { mustBeFree } from "../../../process/keyboard.js";
 import { type Call, type Command, EXIT, type Values } from "../command.js";
@@ -56,11 +57,13 @@ async function send(call: Call, enter: string): Promise<number> {
 	if (id === undefined) throw new HoldfastError("INVALID", "give the id of a process and the text");
 	if (more.length > 0) throw new HoldfastError("INVALID", "put quotes around a text with spaces");
 	if (text !== undefined && call.values.file !== undefined) throw new HoldfastError("INVALID", "give the text or --file, not both");
-	const process = (await call.runtime()).get(id);
+	const runtime = await call.runtime();
+	const process = runtime.get(id);
 	mustBeFree(process);
 	const data = text === undefined ? await readData(call.values.file) : Buffer.from(text);
 	const end = enter === "" ? Buffer.alloc(0) : Buffer.from(process.spec.terminal ? "\r" : enter);
 	const bytes = await process.write(Buffer.concat([data, end]));
+	Audit.note(runtime.home, process.spec.task, { event: "wrote", session_id: process.id, bytes, by: "cli" });
 	if (call.out.json) call.out.data({ session_id: process.id, bytes_written: bytes });
 	return EXIT.ok;
 }

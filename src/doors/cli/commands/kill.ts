@@ -1,3 +1,4 @@
+import { Audit } from "../../../audit/index.js";
 import { HoldfastError } from "../../../base/errors.js";
 import { describeEnd } from "../../../process/process.js";
 import { summary } from "../../../process/summary.js";
@@ -23,6 +24,8 @@ Examples
 		const graceMs = (secondsOption(call, "grace") ?? 2) * 1000;
 		const processes = call.words.map((id) => runtime.get(id));
 		const results = await Promise.all(processes.map(async (process) => ({ process, result: await process.kill({ graceMs }) })));
+		for (const { process, result } of results)
+			Audit.note(runtime.home, process.spec.task, { event: "killed", session_id: process.id, status: result.status, by: "cli" });
 		const rows = results.map(({ process, result }) => {
 			const { status, method, signalled, survivors, final } = result;
 			return {
@@ -65,9 +68,11 @@ Example
 	async run(call) {
 		const [id, name, ...more] = call.words;
 		if (id === undefined || name === undefined || more.length > 0) throw new HoldfastError("INVALID", "give the id of a process and a signal, such as INT");
-		const process = (await call.runtime()).get(id);
+		const runtime = await call.runtime();
+		const process = runtime.get(id);
 		const full = `SIG${name.toUpperCase().replace(/^SIG/, "")}` as NodeJS.Signals;
 		process.signal(full);
+		Audit.note(runtime.home, process.spec.task, { event: "signalled", session_id: process.id, signal: full, by: "cli" });
 		if (call.out.json) call.out.data({ ...summary(process), sent: full });
 		return EXIT.ok;
 	},

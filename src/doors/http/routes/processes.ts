@@ -2,6 +2,7 @@
 import { constants } from "node:os";
 import { HoldfastError } from "../../../base/errors.js";
 import { mustBeFree } from "../../../process/keyboard.js";
+import type { Process } from "../../../process/process.js";
 import { isOver } from "../../../process/status.js";
 import type { Until } from "../../../process/until.js";
 import { encodeKeys, readScreen, waitingFor } from "../../../screen/index.js";
@@ -119,6 +120,7 @@ const steering = (api: ApiContext): Route[] => [
 		async ({ params }) => {
 			const process = processOf(api, params);
 			const { status, method, signalled, survivors, final } = await process.kill();
+			api.runtime.audit.note(process.spec.task, { event: "killed", session_id: process.id, status, by: "http" });
 			const ended = "exitCode" in final ? final : undefined;
 			return {
 				session_id: process.id,
@@ -136,7 +138,9 @@ const steering = (api: ApiContext): Route[] => [
 		({ params, body }) => {
 			const name = `SIG${body.signal.trim().toUpperCase().replace(/^SIG/, "")}`;
 			if (!Object.hasOwn(constants.signals, name)) throw new HoldfastError("INVALID", `there is no signal "${body.signal}"`);
-			processOf(api, params).signal(name as NodeJS.Signals);
+			const process = processOf(api, params);
+			process.signal(name as NodeJS.Signals);
+			api.runtime.audit.note(process.spec.task, { event: "signalled", session_id: process.id, signal: name, by: "http" });
 			return { ok: true };
 		},
 	),
@@ -147,7 +151,7 @@ const steering = (api: ApiContext): Route[] => [
 			mustBeFree(process);
 			const data = Buffer.from(body.data, body.base64 ? "base64" : "utf8");
 			const end = body.submit ? Buffer.from(process.spec.terminal ? "\r" : "\n") : Buffer.alloc(0);
-			return { session_id: process.id, bytes_written: await process.write(Buffer.concat([data, end]), { signal: AbortSignal.timeout(WRITE_MS) }) };
+			return { session_id: process.id, bytes_written: await written(api, process, Buffer.concat([data, end])) };
 		},
 	),
 	route(
@@ -156,7 +160,7 @@ const steering = (api: ApiContext): Route[] => [
 			const process = processOf(api, params);
 			mustBeFree(process);
 			const bytes = encodeKeys(body.keys, (await readScreen(process)).modes);
-			return { session_id: process.id, bytes_written: await process.write(bytes, { signal: AbortSignal.timeout(WRITE_MS) }) };
+			return { session_id: process.id, bytes_written: await written(api, process, bytes) };
 		},
 	),
 	route({ method: "post", path: "/api/processes/:id/close", who: "owner", summary: "End of input", answer: okSchema }, async ({ params }) => {
@@ -175,3 +179,9 @@ const steering = (api: ApiContext): Route[] => [
 		},
 	),
 ];
+
+async function written(api: ApiContext, process: Process, data: Uint8Array): Promise<number> {
+	const bytes = await process.write(data, { signal: AbortSignal.timeout(WRITE_MS) });
+	api.runtime.audit.note(process.spec.task, { event: "wrote", session_id: process.id, bytes, by: "http" });
+	return bytes;
+}

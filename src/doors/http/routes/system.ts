@@ -100,7 +100,7 @@ const tools = (api: ApiContext): Route[] =>
 				answer: tool.output,
 			},
 			({ context, query, body }) => {
-				const call: Call = { gone: () => context.req.raw.signal.aborted, ...(query.task === undefined ? {} : { task: query.task }) };
+				const call: Call = { door: "http", gone: () => context.req.raw.signal.aborted, ...(query.task === undefined ? {} : { task: query.task }) };
 				return tool.run(api.runtime, body, call);
 			},
 		),
