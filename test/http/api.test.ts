@@ -82,6 +82,16 @@ test("output comes as bytes, as lines and as matches, each with its offsets", as
 	const { matches, complete } = await api.call(schemas.searchSchema, "GET", `/api/search?q=${encodeURIComponent("LINE 2999")}&limit=11`);
 	expect([complete, matches.map(({ line }) => line)]).toEqual([true, [...Array.from({ length: 10 }, (_, n) => `line ${29_999 - n} red`), "line 2999 red"]]);
 	for (const { offset } of matches) expect(process.read(offset, 9).bytes.toString()).toBe("line 2999");
+	const secret = `ghp_${"0123456789".repeat(4).slice(0, 36)}`;
+	const printed = await runtime.spawn({ command: `echo the token is ${secret}`, task: "secret" });
+	await printed.wait({ timeout: 10_000 });
+	const shown = [
+		...(await api.call(schemas.processListSchema, "GET", "/api/processes?task=secret")).processes,
+		...(await api.call(schemas.searchSchema, "GET", "/api/search?q=ghp_&task=secret")).matches,
+	];
+	expect(JSON.stringify(shown)).toContain("the token is …");
+	expect(JSON.stringify(shown)).not.toContain(secret.slice(0, 12));
+	expect(await (await api.request("GET", `/api/processes/${printed.id}/log`)).text()).toBe(`the token is ${secret}\n`);
 	expect(await api.fails("GET", `${at}/log?offset=-1`)).toBe("INVALID 400");
 	expect(await api.fails("GET", `${at}/log?limit=99999999`)).toBe("INVALID 400");
 	expect(await api.fails("GET", "/api/search?q=")).toBe("INVALID 400");

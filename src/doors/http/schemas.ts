@@ -89,6 +89,16 @@ export const processSchema = z.object({
 	parent: z.string().nullable().describe("The process that started it through Holdfast."),
 	keyboard: keyboardSchema,
 	resources: resourcesSchema,
+	limit: z
+		.object({
+			name: z.string(),
+			of: z.enum(["process", "task", "machine"]),
+			value: z.number().nullable(),
+			by: z.string(),
+			left: z.array(z.number().int()).readonly().optional(),
+		})
+		.optional()
+		.describe("A limit that it met."),
 	note: z.string().optional(),
 });
 export const processListSchema = z.object({ processes: z.array(processSchema) });

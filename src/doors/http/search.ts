@@ -1,6 +1,7 @@
 /** Text in many logs, the newest output first, within a time and a number of bytes. */
 import { setImmediate as turn } from "node:timers/promises";
-import { utf8 } from "../../base/text.js";
+import { reveal } from "../../base/secrets/index.js";
+import { hiddenText } from "../../process/hidden.js";
 import type { Process } from "../../process/process.js";
 import { stripAnsi } from "../../tools/ansi.js";
 import type { SearchResult } from "./schemas.js";
@@ -54,6 +55,10 @@ function lineAround(process: Process, at: number): { line: string; line_offset: 
 	const here = at - offset;
 	const start = bytes.lastIndexOf(10, Math.max(0, here - 1)) + 1;
 	const end = bytes.indexOf(10, here);
-	const line = stripAnsi(utf8(bytes.subarray(Math.min(start, here), end < 0 ? bytes.length : end))).replaceAll(/[\u0000-\u001f\u007f]/g, "");
+	const shown = bytes.subarray(Math.min(start, here), end < 0 ? bytes.length : end);
+	const text = reveal(
+		hiddenText(process.log, { bytes: shown, offset: offset + Math.min(start, here) }, { end: process.log.bounds().end, context: LINE_BYTES }).text,
+	);
+	const line = stripAnsi(text).replaceAll(/[\u0000-\u001f\u007f]/g, "");
 	return { line: line.slice(0, LINE_CHARS), line_offset: offset + Math.min(start, here) };
 }

@@ -1,11 +1,13 @@
 /** Processes as the API shows them: what every list has, whether it waits for input, who has the keyboard, and what it uses. */
 import fs from "node:fs";
 import path from "node:path";
+import { redact, reveal } from "../../base/secrets/index.js";
 import { segmentName, segmentStarts } from "../../keeper/layout.js";
+import { hiddenText } from "../../process/hidden.js";
 import { keyboardOf } from "../../process/keyboard.js";
 import type { Process } from "../../process/process.js";
-import type { Status } from "../../process/status.js";
-import { summary } from "../../process/summary.js";
+import { isOver, type Status } from "../../process/status.js";
+import { standing } from "../../process/summary.js";
 import { type Usage, usageOf } from "../../process/usage.js";
 import { type Size, Sizes, type Waiting, waitingFor } from "../../screen/index.js";
 import { stripAnsi } from "../../tools/ansi.js";
@@ -26,16 +28,14 @@ export class Views {
 
 	async item(process: Process): Promise<ProcessItem> {
 		const status = process.status();
-		const base = summary(process, status);
-		const { output_preview: _, ...shown } = base;
 		const { spec } = process;
 		const { first, end } = process.log.bounds();
 		const waiting = await this.#waiting(process, status, end);
 		return {
-			...shown,
+			...standing(process, status),
 			kind: spec.kind === "shell" ? "shell" : spec.within ? "command" : "process",
 			...(waiting.waiting ? { status: "awaiting_input", waiting_for: waiting.waiting_for, waiting_evidence: waiting.waiting_evidence } : {}),
-			last_line: lastLine(process, end),
+			last_line: lastLine(process, end, !isOver(status)),
 			first_offset: first,
 			total_bytes: end,
 			last_output_at: lastOutput(process),
@@ -50,7 +50,7 @@ export class Views {
 		const size = sizeOf(process);
 		return {
 			...(await this.item(process)),
-			full_command: process.command(),
+			full_command: owner ? process.command() : redact(process.command()),
 			...(spec.argv ? { argv: [...spec.argv] } : {}),
 			...(spec.shell ? { shell: spec.shell } : {}),
 			stdin: spec.stdin,
@@ -109,9 +109,10 @@ export function sizeOf(process: Process): Pick<Size, "cols" | "rows"> | undefine
 	return process.spec.terminal && (new Sizes(process.dir).next().at(-1) ?? process.spec.terminal);
 }
 
-function lastLine(process: Process, end: number): string {
-	const { bytes } = process.read(Math.max(0, end - TAIL_BYTES), TAIL_BYTES);
-	const lines = stripAnsi(bytes.toString("utf8")).split(/[\r\n]+/);
+function lastLine(process: Process, end: number, live: boolean): string {
+	const slice = process.read(Math.max(0, end - TAIL_BYTES), TAIL_BYTES);
+	const text = reveal(hiddenText(process.log, slice, { end, live, context: TAIL_BYTES }).text);
+	const lines = stripAnsi(text).split(/[\r\n]+/);
 	const line = lines.findLast((text) => text.trim() !== "") ?? "";
 	return line
 		.replaceAll(/\p{Cc}/gu, "")

@@ -1,6 +1,8 @@
 /** Processes: list, look, start, steer, end. */
 import { constants } from "node:os";
 import { HoldfastError } from "../../../base/errors.js";
+import { redactScreen } from "../../../base/secrets/screen.js";
+import { maskedMatch } from "../../../process/hidden.js";
 import { mustBeFree } from "../../../process/keyboard.js";
 import type { Process } from "../../../process/process.js";
 import { isOver } from "../../../process/status.js";
@@ -58,7 +60,7 @@ const looking = (api: ApiContext): Route[] => [
 			const waiting = isOver(process.status()) ? { waiting: false as const } : await waitingFor(process);
 			return {
 				session_id: process.id,
-				screen,
+				screen: redactScreen(screen, cols),
 				cursor,
 				alt_screen,
 				title,
@@ -92,7 +94,7 @@ const looking = (api: ApiContext): Route[] => [
 				matched: result.matched,
 				timed_out: result.timedOut,
 				byte_offset: result.offset,
-				...(result.match === undefined ? {} : { match: result.match }),
+				...(result.match === undefined ? {} : { match: maskedMatch(process, result.match, result.offset) }),
 			};
 		},
 	),
