@@ -17,6 +17,8 @@ const configSchema = z.strictObject({
 			unattended: z.enum(["deny", "allow-listed", "pending"]).default("pending"),
 		})
 		.prefault({}),
+	/** Where the password for sudo is; null: a person is asked, if one is there. */
+	sudo: z.strictObject({ passwordFile: z.string().min(1).nullable().default(null) }).prefault({}),
 	/** Which variables of ours a command gets, besides what the filter in environment.ts decides. A star at the end stands for anything. */
 	environment: z
 		.strictObject({

@@ -122,6 +122,8 @@ export class Runtime implements AsyncDisposable {
 	readonly #runaways: Runaways;
 	/** This very program. */
 	readonly self: Identity = readStat(process.pid) ?? { pid: process.pid, start: "0" };
+	/** A directory with programs for the shells of tasks, first in their PATH. */
+	bin: string | undefined;
 	#config: Config | undefined;
 	#pruned = 0;
 	#pruneTimer: NodeJS.Timeout | undefined;

@@ -89,6 +89,7 @@ export class Bash {
 			HF_FROM: birth.from ?? "",
 			HF_PROFILE: profile ? "1" : "",
 			HF_IDLE: String(IDLE_SECONDS),
+			HF_BIN: runtime.bin ?? "",
 		};
 		const argv = [bash, "--noprofile", "--rcfile", script("rc.bash"), "--noediting", "-i"];
 		const options = { command: argv, cwd: enterableParent(birth.cwd), task: birth.task, stdin: true, env, log: { limit: LOG_BYTES } };

@@ -157,6 +157,7 @@ elif [[ $HF_PROFILE ]]; then
 		if [[ -r $__hf_i ]]; then builtin . "$__hf_i"; builtin break; fi
 	done </dev/null
 fi
+if [[ $HF_BIN && :$PATH: != *:"$HF_BIN":* && ${PATH@a} != *r* ]]; then export PATH=$HF_BIN:$PATH; fi
 if [[ ! $HF_FROM ]]; then
 	export PAGER=cat GIT_PAGER=cat MANPAGER=cat SYSTEMD_PAGER=cat TERM=dumb
 	[[ $FORCE_COLOR ]] || export NO_COLOR=1
@@ -172,7 +173,7 @@ builtin trap __hf_abort USR1
 builtin shopt -u extdebug checkwinsize
 builtin shopt -s expand_aliases
 builtin set +eutvxm +o history +H
-builtin unset HISTFILE MAILCHECK POSIXLY_CORRECT HF_PROCS HF_RESCUE HF_FROM HF_PROFILE HF_IDLE __hf_i __hf_v __hf_q
+builtin unset HISTFILE MAILCHECK POSIXLY_CORRECT HF_PROCS HF_RESCUE HF_FROM HF_PROFILE HF_IDLE HF_BIN __hf_i __hf_v __hf_q
 builtin export HOLDFAST_ID
 __hf_snap
 builtin printf '%s\0' "$PWD" 1<>"$__hf_d/ready"

@@ -6,6 +6,7 @@ import { Notices } from "../notices/index.js";
 import type { Process } from "../process/process.js";
 import { prepareRuntime, Runtime, type RuntimeOptions } from "../process/runtime.js";
 import { Shells } from "../shell/index.js";
+import { Sudo } from "../sudo/index.js";
 import type { Call } from "./call.js";
 import { Gate } from "./gate.js";
 import { type Limits, limitsFrom } from "./limits.js";
@@ -35,6 +36,7 @@ export class AgentRuntime extends Runtime {
 	#approvals: Approvals | undefined;
 	#gate: Gate | undefined;
 	readonly audit: Audit;
+	readonly sudo: Sudo = new Sudo(this);
 
 	constructor(home: Home, options: ConstructorParameters<typeof Runtime>[1], limits: Limits) {
 		super(home, options);
@@ -43,7 +45,10 @@ export class AgentRuntime extends Runtime {
 	}
 
 	get shells(): Shells {
-		this.#shells ??= new Shells(this);
+		if (this.#shells === undefined) {
+			this.bin = this.sudo.start();
+			this.#shells = new Shells(this);
+		}
 		return this.#shells;
 	}
 
@@ -115,6 +120,7 @@ export class AgentRuntime extends Runtime {
 		for (const timer of this.#kills) clearTimeout(timer);
 		this.#approvals?.close();
 		await Promise.all(this.#answering.values());
+		this.sudo.close();
 		await this.#notices?.close();
 		await this.#shells?.close();
 		await super.close();

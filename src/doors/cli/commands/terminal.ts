@@ -3,6 +3,7 @@ import { terminalInput } from "../../../tools/input.js";
 import { renderResult } from "../../../tools/render.js";
 import { askHere } from "../approve.js";
 import { canAsk } from "../ask.js";
+import { passwordAsker } from "../ask-password.js";
 import { type Command, EXIT } from "../command.js";
 import { keptProcess } from "../inside.js";
 import { argumentsOf, interruptible, optionsOf } from "../tool-options.js";
@@ -30,6 +31,8 @@ Examples
 		const args = { ...argumentsOf(terminalInput, values), ...(words.length > 0 ? { command: words.join(" ") } : {}) };
 		const runtime = await call.agent();
 		const asks = canAsk() && !out.json && keptProcess() === undefined;
+		// A program of the agent's own, on a terminal that the agent types at, asks nobody.
+		if (keptProcess() === undefined) runtime.sudo.passwords.askPerson = passwordAsker();
 		const approver: Approver = (approval, signal) => askHere(approval, out, signal);
 		const result = await interruptible((signal) => runtime.terminal(args, { signal, door: "cli", ...(asks ? { approver } : {}) }));
 		if (out.json) out.data(result);

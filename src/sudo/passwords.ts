@@ -1,0 +1,69 @@
+/** Where a password comes from: a file that a person has named, or the person himself; then it is kept for the task, in memory only. */
+import path from "node:path";
+import { configDir } from "../base/config.js";
+import { HoldfastError } from "../base/errors.js";
+import { readPrivate } from "../base/private-file.js";
+import { knowSecret } from "../base/secrets/index.js";
+
+/** Asks a person, who may not want to; null: none. */
+export type AskPerson = (question: { task: string; signal: AbortSignal }) => Promise<string | null>;
+
+const PATIENCE_MS = 45_000;
+
+export class Passwords {
+	readonly #file: () => string | null;
+	readonly #cached = new Map<string, string>();
+	readonly #asking = new Map<string, Promise<string | null>>();
+	#refused: string | undefined; // of the file
+	/** Set by a door with a person at it. */
+	askPerson: AskPerson | undefined;
+
+	constructor(file: () => string | null) {
+		this.#file = file;
+	}
+
+	/** Throws a sentence when there is none. */
+	async of(task: string): Promise<string> {
+		const file = this.#file();
+		const password = file === null ? (this.#cached.get(task) ?? (await this.#askOnce(task))) : fromFile(file);
+		if (!password)
+			throw new HoldfastError(
+				"INVALID",
+				"sudo wants a password, and there is none; do without sudo, or ask the person to allow it (`sudo.passwordFile` in config.json). Do not guess passwords",
+			);
+		if (file !== null && password === this.#refused)
+			throw new HoldfastError("INVALID", `sudo has refused the password in ${file} before, so it was not tried again; the person has to correct the file`);
+		knowSecret(password, { sure: true });
+		return password;
+	}
+
+	/** It was wrong. Returns what to say. */
+	drop(task: string, password: string): string {
+		const file = this.#file();
+		if (file !== null) this.#refused = password;
+		this.#cached.delete(task);
+		return file === null ? "sudo refused the password, so it was forgotten; the next sudo asks again." : `sudo refused the password in ${file}; the person has to correct the file.`;
+	}
+
+	/** Several sudos at once ask one question. */
+	#askOnce(task: string): Promise<string | null> {
+		const { askPerson } = this;
+		if (!askPerson) return Promise.resolve(null);
+		const asking =
+			this.#asking.get(task) ??
+			askPerson({ task, signal: AbortSignal.timeout(PATIENCE_MS) })
+				.then((answer) => {
+					if (answer) this.#cached.set(task, answer);
+					return answer;
+				})
+				.finally(() => this.#asking.delete(task));
+		this.#asking.set(task, asking);
+		return asking;
+	}
+}
+
+function fromFile(file: string): string {
+	const home = process.env.HOME;
+	const full = path.resolve(configDir(), home ? file.replace(/^~(?=\/)/, home) : file);
+	return readPrivate(full, "the sudo password").replace(/\r?\n$/, "");
+}
