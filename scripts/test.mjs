@@ -9,6 +9,7 @@ ensurePackages({
 	"python3-minimal": "/usr/bin/python3",
 	"perl-base": "/usr/bin/perl",
 	tmux: "/usr/bin/tmux",
+	sudo: "/usr/bin/sudo",
 	chromium: "/usr/bin/chromium",
 	// programs that wait for input
 	git: "/usr/bin/git",

@@ -42,7 +42,9 @@ export class Passwords {
 		const file = this.#file();
 		if (file !== null) this.#refused = password;
 		this.#cached.delete(task);
-		return file === null ? "sudo refused the password, so it was forgotten; the next sudo asks again." : `sudo refused the password in ${file}; the person has to correct the file.`;
+		return file === null
+			? "sudo refused the password, so it was forgotten; the next sudo asks again."
+			: `sudo refused the password in ${file}; the person has to correct the file.`;
 	}
 
 	/** Several sudos at once ask one question. */

@@ -11,7 +11,10 @@ export const ASKPASS = fileURLToPath(new URL("askpass.mjs", import.meta.url));
 export function findSudo(env: NodeJS.ProcessEnv = process.env): string | undefined {
 	if (process.getuid?.() === 0) return undefined;
 	const dirs = [...(env.PATH ?? "").split(":"), "/run/wrappers/bin", "/usr/bin", "/bin"];
-	return dirs.filter(path.isAbsolute).map((dir) => path.join(dir, "sudo")).find(isSetuid);
+	return dirs
+		.filter(path.isAbsolute)
+		.map((dir) => path.join(dir, "sudo"))
+		.find(isSetuid);
 }
 
 function isSetuid(file: string): boolean {
