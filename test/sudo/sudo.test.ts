@@ -15,7 +15,7 @@ interface User {
 	readonly password: string;
 	readonly home: string;
 	/** What runs as that user, before its own words. */
-	readonly as: readonly string[];
+	readonly as: readonly [string, ...string[]];
 }
 
 function newUser(): User {
@@ -40,7 +40,7 @@ test.skipIf(!possible)(`sudo gets a password that is the task's, and nobody else
 	const { home, password, as } = newUser();
 	const state = path.join(home, "state");
 	const config = path.join(home, ".config/holdfast/config.json");
-	const [program, ...words] = [...as, process.execPath, path.resolve("test/sudo/agent.mjs"), state, password, config] as [string, ...string[]];
+	const [program, ...words] = [...as, process.execPath, path.resolve("test/sudo/agent.mjs"), state, password, config];
 	// The password is in the driver's own arguments, which it leaves out of its search: that is how it knows what to look for.
 	const { stdout, stderr, status } = spawnSync(program, words, {
 		encoding: "utf8",
