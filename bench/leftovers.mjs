@@ -14,12 +14,18 @@ export async function removeAll(root) {
 	fs.rmSync(root, { recursive: true, force: true, maxRetries: 3 });
 }
 
-/** Control groups have the ids of their processes; those of all homes are beside each other. */
+/** Control groups are in one for each task, and have the ids of their processes; those of all homes are beside each other. */
 function removeGroups(home) {
 	const groups = groupsOf(home);
 	if (!groups) return;
-	const left = fs.readdirSync(groups).filter((name) => fs.existsSync(path.join(home, "procs", name.charAt(5), name)));
-	for (const name of left) fs.rmdirSync(path.join(groups, name));
+	const tasks = fs.readdirSync(groups).filter((name) => /^[0-9a-f]{12}$/.test(name));
+	const left = tasks.flatMap((task) =>
+		fs
+			.readdirSync(path.join(groups, task))
+			.filter((name) => name.startsWith("proc_") && fs.existsSync(path.join(home, "procs", name.charAt(5), name)))
+			.map((name) => path.join(groups, task, name)),
+	);
+	for (const dir of left) fs.rmdirSync(dir);
 	if (left.length > 0) console.error(`removed ${left.length} control groups that Holdfast had left behind in ${path.basename(home)}`);
 }
 
@@ -29,7 +35,7 @@ function groupsOf(home) {
 		for (const id of fs.readdirSync(path.join(home, "procs", shelf))) {
 			const text = fs.readFileSync(path.join(home, "procs", shelf, id, "spec.json"), "utf8");
 			const group = text && JSON.parse(text).cgroup; // empty: a blank, never used
-			if (group) return path.dirname(group);
+			if (group) return path.dirname(path.dirname(group));
 		}
 	}
 	return undefined;

@@ -5,6 +5,7 @@
  * in version 1 have a tree each, with the same names in it. Only where this user may make them.
  */
 import fs from "node:fs";
+import os from "node:os";
 import path from "node:path";
 import { errno } from "../base/errors.js";
 import { isId } from "../base/ids.js";
@@ -206,12 +207,24 @@ function findTree1(controller: Controller): Tree | undefined {
 		try {
 			fs.accessSync(path.join(parent, "cgroup.procs"), fs.constants.W_OK);
 			fs.mkdirSync(path.join(base, "keepers"), { recursive: true });
+			if (controller === "cpu") weigh(base);
 		} catch {
 			continue;
 		}
 		return { version: 1, base, controllers: [controller] };
 	}
 	return undefined;
+}
+
+const SHARES = 1024; // what a new group has, and a single process of the group above
+
+/**
+ * In version 1 a group competes with each process beside it, and machines with version 1 often have all their processes there:
+ * with the share of one process, all that we run would hardly get on beside them. Within it each task has the same share.
+ */
+function weigh(base: string): void {
+	const file = path.join(base, "cpu.shares");
+	if (Number(readProc(file)) === SHARES) fs.writeFileSync(file, String(SHARES * 4 * os.availableParallelism()));
 }
 
 const UNLIMITED = 2 ** 62;

@@ -22,6 +22,7 @@ interface Watched {
 	readonly group: string;
 	readonly stop: () => void;
 	strikes: number;
+	over: boolean;
 }
 
 export class Runaways {
@@ -34,25 +35,33 @@ export class Runaways {
 		this.#cgroups = cgroups;
 	}
 
-	/** From its start on. The end of the process, or of this runtime, ends that. */
+	/** From its start on, until nobody is left in its group, or this runtime closes. */
 	watch(process: Process): void {
 		const { limits } = process.spec;
 		const tree = limits?.group && (limits.process.pids ?? limits.task.pids) ? this.#cgroups?.treeOf("pids") : undefined;
 		if (!tree || !limits?.group || this.#watched.has(process.id)) return;
 		const group = path.join(tree.base, limits.group);
 		const stop = tree.version === 2 ? listen(group, this.#look) : () => {};
-		this.#watched.set(process.id, { process, group, stop, strikes: 0 });
+		this.#watched.set(process.id, { process, group, stop, strikes: 0, over: false });
 		if (tree.version === 1) this.#look();
 	}
 
-	forget(id: string): void {
+	/** A process has ended. What it has left running may still be a runaway; the group goes with the last of them. */
+	ended(id: string): void {
+		const entry = this.#watched.get(id);
+		if (!entry) return;
+		entry.over = true;
+		if (!fs.existsSync(entry.group)) this.#forget(id);
+	}
+
+	#forget(id: string): void {
 		this.#watched.get(id)?.stop();
 		this.#watched.delete(id);
 	}
 
 	close(): void {
 		clearTimeout(this.#timer);
-		for (const id of this.#watched.keys()) this.forget(id);
+		for (const id of this.#watched.keys()) this.#forget(id);
 	}
 
 	readonly #look = (): void => {
@@ -63,7 +72,7 @@ export class Runaways {
 	};
 
 	#now(): void {
-		if (++this.#looks % TIDY_EVERY === 0) for (const { process } of this.#watched.values()) process.status(); // whose end is noticed is forgotten
+		if (++this.#looks % TIDY_EVERY === 0) this.#tidy();
 		const tasks = new Map<string, boolean>();
 		let again = false;
 		for (const entry of this.#watched.values()) {
@@ -72,9 +81,25 @@ export class Runaways {
 			const full = (entry.process.spec.limits?.process.pids !== undefined && isFull(entry.group)) || (tasks.get(above) && isLargest(entry.group, above));
 			entry.strikes = full ? entry.strikes + 1 : 0;
 			again ||= full === true;
-			if (entry.strikes > 1) void end(entry).catch(() => {}); // it has gone meanwhile
+			if (entry.over) {
+				this.#cgroups?.remove(entry.process.spec.limits?.group as string);
+				this.ended(entry.process.id);
+			}
+			if (entry.strikes > 1) void this.#end(entry).catch(() => {}); // it has gone meanwhile
 		}
+		again ||= [...this.#watched.values()].some(({ over }) => over);
 		if (again || (this.#watched.size > 0 && this.#cgroups?.treeOf("pids")?.version === 1)) this.#look();
+	}
+
+	async #end({ process, group }: Watched): Promise<void> {
+		const over = isOver(process.status());
+		if (process.spec.kind === "shell" && !over) return killAllBut(process, group);
+		if (!over) fs.writeFileSync(path.join(process.dir, "limit"), `${"pids".padEnd(63)}\n`, { flag: "r+" });
+		await process.kill({ graceMs: 0 });
+	}
+
+	#tidy(): void {
+		for (const { process, over } of this.#watched.values()) if (!over) process.status(); // settles an end that nobody has noticed
 	}
 }
 
@@ -95,13 +120,7 @@ function listen(group: string, told: () => void): () => void {
 	};
 }
 
-async function end({ process, group }: Watched): Promise<void> {
-	if (isOver(process.status())) return;
-	if (process.spec.kind !== "shell") {
-		fs.writeFileSync(path.join(process.dir, "limit"), `${"pids".padEnd(63)}\n`, { flag: "r+" });
-		await process.kill({ graceMs: 0 });
-		return;
-	}
+async function killAllBut(process: Process, group: string): Promise<void> {
 	for (let round = 0; round < KILLS; round++) {
 		const others = (readProc(path.join(group, "cgroup.procs")) ?? "").split("\n").filter(Boolean).map(Number);
 		const left = others.filter((pid) => pid !== process.pid);

@@ -138,7 +138,7 @@ export class Runtime implements AsyncDisposable {
 		const cgroups = options.cgroup === "off" ? undefined : findCgroups();
 		this.registry = new Registry(home, cgroups);
 		this.#runaways = new Runaways(cgroups);
-		this.registry.onEnd = (id) => this.#runaways.forget(id);
+		this.registry.onEnd = (id) => this.#runaways.ended(id);
 		this.#keepers = new Keepers(home, options.tools, cgroups, {
 			warm: options.warm ?? 2,
 			task: this.task,

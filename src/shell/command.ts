@@ -12,7 +12,7 @@ import type { RunOptions } from "./shells.js";
 import type { Slot } from "./slot.js";
 
 const STUCK_MS = 200; // for rescue.bash to record an end, before the shell is replaced
-const KEEPER_LATER = 5; // seconds: the keeper ends what goes on for too long only when no runtime has done so
+const KEEPER_LATER = 3; // seconds: the keeper ends what goes on for too long only when no runtime has done so
 const DRAIN_MS = 3_000; // after the end: how long what was printed may take to reach the log
 
 export interface CommandOptions extends RunOptions {
