@@ -1,7 +1,7 @@
 /**
  * The files of approvals, all in one directory, so that one watch tells of everything:
  * `q.TASK.KEY.N` a question (KEY: what is asked; N: how often it was), `a.ID` how it was settled, `u.ID` that this has been
- * made use of, `w.ID.WHO.NONCE` that somebody waits for it. A question and an answer are linked into place, so the first counts.
+ * made use of, `w.ID.WHO.NONCE` that somebody waits for it; `g.TASK`, `r.TASK` and `h.WHO` are of grants.ts, refusals.ts and presence.ts. A question and an answer are linked into place, so the first counts.
  */
 import { createHash, randomBytes } from "node:crypto";
 import fs from "node:fs";
@@ -17,6 +17,8 @@ import { type Answer, type Approval, answerSchema, type Choice, type Question, q
 
 /** How long what is over can still be looked at. */
 const KEPT_MS = 3_600_000;
+/** What was allowed for a task is forgotten when nothing was added for so long. */
+const TASK_KEPT_MS = 7 * 24 * KEPT_MS;
 
 export type NewQuestion = Pick<Question, "task" | "command" | "cwd" | "place" | "parts" | "choices">;
 
@@ -81,6 +83,7 @@ export class Store {
 		const names = namesIn(this.dir);
 		const found: { question: Question; names: readonly string[] }[] = [];
 		for (const name of names) {
+			if (/^[gr]\./.test(name) && Date.now() - (statIfThere(path.join(this.dir, name))?.mtimeMs ?? 0) > TASK_KEPT_MS) unlinkIfThere(path.join(this.dir, name));
 			if (!name.startsWith("q.")) continue;
 			const question = this.#read(name, questionSchema);
 			if (!question || Date.now() > question.expires + KEPT_MS) this.#forget(name, question, names);

@@ -39,7 +39,7 @@ export function unattended(verdict: Verdict, times: Times): Refused {
 }
 
 export function denied(verdict: Verdict, question: Question, { by, message }: Answer, times: Times): Refused {
-	const said = message === undefined ? "" : ` They say: ${message.trim()}`;
+	const said = message === undefined ? "" : ` They say: "${message.trim()}".`;
 	return blocked(
 		"denied",
 		verdict,

@@ -15,7 +15,8 @@ export const policy: Command = {
 	teach: `
 COMMAND is shell text, best in quotes; several words are joined with blanks. docs/policy.md explains the rules: the floor, then
 .holdfast/policy.json of the project, then policy.json in the configuration directory, then the default set.
-So far this only tells: nothing asks or refuses yet when a command is run.
+What an agent runs is decided the same way before it runs (docs/approvals.md says what happens then); what you run yourself with
+\`holdfast run\` is not.
 
 Exit code: 0 for allow, 1 for ask and deny, 2 when the call is wrong.
 
