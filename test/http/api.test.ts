@@ -89,7 +89,7 @@ test("output comes as bytes, as lines and as matches, each with its offsets", as
 		...(await api.call(schemas.processListSchema, "GET", "/api/processes?task=secret")).processes,
 		...(await api.call(schemas.searchSchema, "GET", "/api/search?q=ghp_&task=secret")).matches,
 	];
-	expect(JSON.stringify(shown)).toContain("the token is …");
+	expect(JSON.stringify(shown)).toContain("the token is ghp_…");
 	expect(JSON.stringify(shown)).not.toContain(secret.slice(0, 12));
 	expect(await (await api.request("GET", `/api/processes/${printed.id}/log`)).text()).toBe(`the token is ${secret}\n`);
 	expect(await api.fails("GET", `${at}/log?offset=-1`)).toBe("INVALID 400");
@@ -267,6 +267,11 @@ test("what an agent asks is shown at once, answered, and the agent goes on; the 
 	expect(await call).toMatchObject({ status: "blocked", error: expect.stringContaining("not today") });
 	expect(fs.existsSync(file)).toBe(true);
 	expect(await api.fails("POST", `/api/approvals/${asked?.id}`, { answer: "once" })).toBe("ANSWERED 409");
+	expect((await api.call(schemas.auditSchema, "GET", "/api/audit?task=asks")).events).toMatchObject([
+		{ event: "asked" },
+		{ event: "decided", outcome: "no", by: "http" },
+	]);
+	expect(await api.call(schemas.auditSchema, "GET", "/api/audit?task=asks&limit=1")).toMatchObject({ events: [{ event: "decided" }], omitted: 1 });
 	expect(await api.fails("POST", "/api/approvals/appr_000000000000", { answer: "once" })).toBe("NOT_FOUND 404");
 });
 

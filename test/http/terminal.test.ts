@@ -8,7 +8,7 @@ import { MESSAGE_BYTES, WINDOW_BYTES } from "../../src/doors/http/messages.js";
 import { processSchema } from "../../src/doors/http/schemas.js";
 import { openRuntime } from "../../src/index.js";
 import { CLI } from "../support/cli.js";
-import { atEnd, testRuntime, textOf } from "../support/home.js";
+import { atEnd, testRuntime, textOf, until } from "../support/home.js";
 import { apiAt, loginTo, overApi, Viewer } from "../support/http.js";
 import { testHome } from "../support/mcp.js";
 
@@ -120,6 +120,15 @@ test("malformed, oversized and binary frames close the connection and nothing el
 	viewer.send({ type: "open", offset: 0 });
 	await viewer.until("opened", () => viewer.last("opened"));
 	expect(process.status().status).toBe("running");
+	await viewer.takeKeyboard();
+	await process.kill();
+	await viewer.until("the end", () => viewer.last("ended"));
+	expect(viewer.last("keyboard")).toMatchObject({ keyboard: null, mine: false }); // there is nothing left to type at
+	viewer.send({ type: "keyboard", action: "take" });
+	await viewer.until("a refusal", () => viewer.last("error")?.code === "ENDED");
+	await until("it is forgotten", () => runtime.prune({ olderThanMs: 0 }).removed.includes(process.id));
+	await viewer.until("closed", () => viewer.closed);
+	expect(viewer.closed?.code).toBe(4404);
 });
 
 test("the first screen of a long log is drawn from its end, and put right when the rest says otherwise", async () => {

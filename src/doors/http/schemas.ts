@@ -269,6 +269,18 @@ export const approvalSchema = z.object({
 export const approvalsSchema = z.object({ approvals: z.array(approvalSchema) });
 export const answerSchema = z.strictObject({ answer: choiceSchema, message: z.string().max(2_000).optional().describe("For the agent.") });
 
+// Audit
+
+export const auditQuerySchema = z.strictObject({
+	task: task.optional(),
+	since: time.optional(),
+	limit: z.coerce.number().int().min(1).max(10_000).optional().describe("The newest so many; default 500."),
+});
+export const auditSchema = z.object({
+	events: z.array(z.looseObject({ at: z.string(), task: z.string(), event: z.string(), session_id: z.string().optional(), command: z.string().optional() })),
+	omitted: count.describe("Older ones that match and are left out."),
+});
+
 // Files
 
 export const filesQuerySchema = z.strictObject({

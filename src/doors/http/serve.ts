@@ -49,6 +49,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
 	if (!site) app.use("*", tokenGuard(token, failures));
 	const server = createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false }) as Server;
 	server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+		socket.on("error", () => {}); // one that is cut off now concerns nobody
 		const wrong = wrongAddress(request.headers, address);
 		if (wrong !== undefined || !site)
 			socket.end(`HTTP/1.1 ${wrong === undefined ? "404 Not Found" : "403 Forbidden"}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);

@@ -51,8 +51,8 @@ export function createSite({ runtime, token, webDir = WEB_DIR }: SiteOptions): S
 	};
 
 	const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
-		const { pathname, searchParams } = new URL(request.url ?? "/", "http://localhost");
-		const use = pathname === "/api/ws" ? tickets.use(searchParams.get("ticket") ?? "", "terminal") : undefined;
+		const [pathname, query] = (request.url ?? "").split("?", 2);
+		const use = pathname === "/api/ws" ? tickets.use(new URLSearchParams(query).get("ticket") ?? "", "terminal") : undefined;
 		const refused = pathname !== "/api/ws" ? "404 Not Found" : !use ? "401 Unauthorized" : sockets.size >= MOST_SOCKETS ? "429 Too Many Requests" : undefined;
 		if (refused !== undefined || !use) {
 			socket.end(`HTTP/1.1 ${refused}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);

@@ -1,9 +1,11 @@
 /** One viewer at one process: output to him, what he types to it while he has the keyboard. docs/http.md has the messages. */
+import fs from "node:fs";
 import type { RawData, WebSocket } from "ws";
 import { HoldfastError } from "../../base/errors.js";
 import { handBack } from "../../notices/index.js";
 import { KEYBOARD_FILE, KEYBOARD_RENEW_MS, Keyboard } from "../../process/keyboard.js";
 import type { Process } from "../../process/process.js";
+import { isOver } from "../../process/status.js";
 import { corrected, type FirstScreen, firstScreen } from "../../screen/index.js";
 import type { AgentRuntime } from "../../tools/index.js";
 import { CLOSE, type ClientMessage, clientMessageSchema, type ServerMessage } from "./messages.js";
@@ -36,6 +38,7 @@ export class TerminalSocket {
 	#holding = new AbortController(); // what was typed while it had the keyboard
 	#turn: Promise<unknown> = Promise.resolve();
 	#typed: Promise<unknown> = Promise.resolve();
+	#wanted: { readonly offset: number | null } | undefined;
 	#unsent = 0;
 	#resized: NodeJS.Timeout | undefined;
 	#heard = true;
@@ -76,7 +79,22 @@ export class TerminalSocket {
 		if (message.type === "ack") this.#outflow?.ack(message.offset);
 		else if (this.#options.readOnly && message.type !== "open") this.#reject(CLOSE.policy, "this link is for looking only");
 		else if (message.type === "input") this.#typeLater(message);
+		else if (message.type === "open") this.#openLater(message.offset);
 		else this.#turn = this.#turn.then(() => this.#act(message)).catch((error) => this.#fail(error));
+	}
+
+	/** Of several that wait only the last is wanted. */
+	#openLater(offset: number | null): void {
+		const waits = this.#wanted !== undefined;
+		this.#wanted = { offset };
+		if (waits) return;
+		this.#turn = this.#turn
+			.then(() => {
+				const wanted = this.#wanted;
+				this.#wanted = undefined;
+				return wanted && !this.#closed.signal.aborted ? this.#open(wanted.offset) : undefined;
+			})
+			.catch((error) => this.#fail(error));
 	}
 
 	#parse(data: RawData): ClientMessage | undefined {
@@ -103,10 +121,9 @@ export class TerminalSocket {
 			.catch((error) => this.#fail(error));
 	}
 
-	async #act(message: Exclude<ClientMessage, { type: "input" | "ack" }>): Promise<void> {
+	async #act(message: Exclude<ClientMessage, { type: "input" | "ack" | "open" }>): Promise<void> {
 		if (this.#closed.signal.aborted) return;
-		if (message.type === "open") await this.#open(message.offset);
-		else if (message.type === "resize") {
+		if (message.type === "resize") {
 			this.#mustHold();
 			await this.#options.process.resize(message.cols, message.rows);
 		} else if (message.action === "take") await this.#take(message.force ?? false);
@@ -152,7 +169,9 @@ export class TerminalSocket {
 		void flow
 			.run()
 			.then(async (ended) => {
-				if (ended) this.#say({ type: "ended", process: await this.#options.views.item(process) });
+				if (!ended) return;
+				this.#giveBack();
+				this.#say({ type: "ended", process: await this.#options.views.item(process) });
 			})
 			.catch((error) => this.#fail(error));
 	}
@@ -170,6 +189,7 @@ export class TerminalSocket {
 	async #take(force: boolean): Promise<void> {
 		if (this.#keyboard?.held()) return;
 		const { process } = this.#options;
+		if (isOver(process.status())) throw new HoldfastError("ENDED", `${process.id} has ended: nobody reads what is typed`);
 		const keyboard = await Keyboard.take(process, { who: "a person in the browser", force });
 		if (!keyboard) throw new HoldfastError("KEYBOARD", `${keyboardView(process)?.who ?? "somebody"} has the keyboard; take it over with \`force\`, or wait`);
 		if (this.#closed.signal.aborted) keyboard.release();
@@ -209,7 +229,8 @@ export class TerminalSocket {
 				this.#resized = undefined;
 				this.#outflow?.sizes();
 			}, RESIZED_MS);
-		if (name === null || name.startsWith(KEYBOARD_FILE)) this.#tellKeyboard();
+		if (name === null && !fs.existsSync(this.#options.process.dir)) this.close(CLOSE.gone, "the process was removed");
+		else if (name === null || name.startsWith(KEYBOARD_FILE)) this.#tellKeyboard();
 	}
 
 	#tellKeyboard(): void {

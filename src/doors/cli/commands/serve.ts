@@ -58,12 +58,13 @@ async function run(call: Call): Promise<void> {
 	await using server = await firstFree(open, wanted, call.values["any-port"] === true);
 	const stopped = untilStopped(); // from here on Ctrl-C is ours
 	const record = recordOf(runtime.home.root);
-	writeWhole(record, JSON.stringify({ origin: server.origin, pid: process.pid, start: readStat(process.pid)?.start ?? "0", token_file: file }));
+	const about = JSON.stringify({ origin: server.origin, pid: process.pid, start: readStat(process.pid)?.start ?? "0", token_file: file });
+	writeWhole(record, about);
 	try {
 		greet(call, server, http.linkKey(token), file, wanted);
 		await stopped;
 	} finally {
-		unlinkIfThere(record);
+		if (readIfThere(record) === about) unlinkIfThere(record); // else another serves this home now
 		sayGoodbye(call, runtime.list({ task: null, ended: false }).length);
 		if (door.busy) process.exit(EXIT.ok); // calls under way would hold us; their commands go on without us, as after any sudden death
 		await door.close();

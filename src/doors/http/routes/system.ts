@@ -1,9 +1,12 @@
 /** The rest of what the command line can do: tasks, notices, the tools of an agent, policy, doctor, prune. */
 import * as z from "zod";
+import { readAudit } from "../../../audit/index.js";
 import { HoldfastError } from "../../../base/errors.js";
 import { statIfThere } from "../../../base/files.js";
 import { linkOf } from "../../../base/proc.js";
 import { diagnose } from "../../../process/doctor.js";
+import { endOf } from "../../../process/registry.js";
+import { isOver } from "../../../process/status.js";
 import type { Call } from "../../../tools/index.js";
 import { toolsWith } from "../../../tools/index.js";
 import { type Route, route } from "../router.js";
@@ -11,6 +14,8 @@ import {
 	answerSchema,
 	approvalSchema,
 	approvalsSchema,
+	auditQuerySchema,
+	auditSchema,
 	doctorSchema,
 	noticesSchema,
 	policyCheckSchema,
@@ -22,9 +27,10 @@ import {
 } from "../schemas.js";
 import type { ApiContext } from "./context.js";
 
+const AUDIT_EVENTS = 500;
 const taskQuery = z.strictObject({ task: z.string().min(1).max(1_000).optional() });
 
-export const systemRoutes = (api: ApiContext): Route[] => [...ofTasks(api), ...approvals(api), ...tools(api), ...housekeeping(api)];
+export const systemRoutes = (api: ApiContext): Route[] => [...ofTasks(api), ...approvals(api), ...audit(api), ...tools(api), ...housekeeping(api)];
 
 const ofTasks = (api: ApiContext): Route[] => [
 	route({ method: "get", path: "/api/tasks", who: "owner", summary: "Whose processes there are", answer: tasksSchema }, async () => {
@@ -59,6 +65,33 @@ const ofTasks = (api: ApiContext): Route[] => [
 		},
 	),
 ];
+
+const audit = (api: ApiContext): Route[] => [
+	route(
+		{
+			method: "get",
+			path: "/api/audit",
+			who: "owner",
+			summary: "What agents asked for, what was decided, what ran and how it ended; oldest first",
+			query: auditQuerySchema,
+			answer: auditSchema,
+		},
+		({ query }) => {
+			const { task, since, limit = AUDIT_EVENTS } = query;
+			const all = readAudit(api.runtime.home, { ...(task === undefined ? {} : { task }), ...(since === undefined ? {} : { since: Date.parse(since) }) }, (id) =>
+				endIn(api, id),
+			);
+			return { events: all.slice(-limit), omitted: Math.max(0, all.length - limit) };
+		},
+	),
+];
+
+function endIn({ runtime }: ApiContext, id: string): ReturnType<Parameters<typeof readAudit>[2]> {
+	const process = runtime.registry.matching(id)?.[0];
+	if (!process) return null;
+	const status = process.status();
+	return isOver(status) ? endOf(process.spec, status) : undefined;
+}
 
 const approvals = (api: ApiContext): Route[] => [
 	route(
