@@ -53,7 +53,7 @@ test("a call whose time is up says that nothing ran and that the shell is still 
 		});
 	await begun();
 	go();
-	expect(await runtime.terminal({ command: "echo $FROM_PROFILE", background: true })).toMatchObject({ status: "running" });
+	expect(await runtime.terminal({ command: "echo $FROM_PROFILE", background: true })).toMatchObject({ error: null });
 	expect(await runtime.terminal({ command: "echo $FROM_PROFILE" })).toMatchObject({ status: "exited", output: "yes\n" });
 	expect(births()).toBe(1);
 	expect(fs.existsSync(`${dir}/ran`)).toBe(false);
