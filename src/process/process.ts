@@ -15,6 +15,7 @@ import { Log, LogCursor, type Slice } from "./log.js";
 import type { Spec, Within } from "./spec.js";
 import { commandOf, isDrained, isOver, readStatus, type Status, siblingOf } from "./status.js";
 import { snapshot } from "./tree.js";
+import { Typing } from "./typing.js";
 import { type Condition, httpAnswers, PatternSearch, portOpens, type Until, untilSchema } from "./until.js";
 
 const DRAIN_STALL_MS = 3_000; // after the exit: how long without a new byte until the rest is given up. On a full disk the collector looks every second
@@ -49,6 +50,7 @@ export class Process {
 	readonly spec: Spec;
 	readonly log: Log;
 	readonly #onEnd: (process: Process, status: Status) => void;
+	readonly #typing: Typing | undefined;
 
 	constructor(dir: string, spec: Spec, onEnd: (process: Process, status: Status) => void) {
 		this.id = spec.id;
@@ -56,6 +58,7 @@ export class Process {
 		this.spec = spec;
 		this.log = new Log(dir);
 		this.#onEnd = onEnd;
+		this.#typing = spec.terminal && new Typing(dir);
 	}
 
 	/** The pid of the command itself; null before it has one. */
@@ -227,12 +230,14 @@ export class Process {
 	/** Bytes to its stdin, as they are. Resolves when they are in the pipe, with how many. */
 	async write(data: Uint8Array | string, options: { signal?: AbortSignal } = {}): Promise<number> {
 		const bytes = typeof data === "string" ? Buffer.from(data, "utf8") : Buffer.from(data.buffer, data.byteOffset, data.byteLength);
-		if (readExit(this.dir) || !sameHost(this.spec.host, hostIdentity())) this.#mustRun("write to it"); // cheap, since keys are written one by one; what else there is to know shows below
+		const here = sameHost(this.spec.host, hostIdentity());
+		if (this.#typing && here && !options.signal?.aborted && this.#typing.type(bytes)) return bytes.length;
+		if (!here || readExit(this.dir)) this.#mustRun("write to it");
 		if (!this.spec.stdin && !this.spec.terminal) {
 			this.#mustRun("write to it");
 			throw new HoldfastError("STDIN_CLOSED", `${this.id} was started without stdin; start it with stdin, or with a terminal`);
 		}
-		if (statIfThere(path.join(this.dir, "eof")))
+		if (fs.existsSync(path.join(this.dir, "eof")))
 			throw new HoldfastError("STDIN_CLOSED", `the stdin of ${this.id} was closed before; start a new process to send more`);
 		let fd: number;
 		try {
