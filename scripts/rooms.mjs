@@ -3,7 +3,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { root } from "./setup.mjs";
 
-const ROOMS = ["base", "audit", "keeper", "process", "shell", "screen", "recording", "policy", "sudo", "approvals", "notices", "tools", "doors"];
+const ROOMS = ["base", "audit", "keeper", "places", "process", "shell", "screen", "recording", "policy", "sudo", "approvals", "notices", "tools", "doors"];
 
 const src = path.join(root, "src");
 const roomOf = (file) => path.relative(src, file).split(path.sep)[0];

@@ -10,6 +10,7 @@ ensurePackages({
 	"perl-base": "/usr/bin/perl",
 	tmux: "/usr/bin/tmux",
 	sudo: "/usr/bin/sudo",
+	bubblewrap: "/usr/bin/bwrap",
 	chromium: "/usr/bin/chromium",
 	// programs that wait for input
 	git: "/usr/bin/git",

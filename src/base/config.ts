@@ -7,6 +7,32 @@ import { readIfThere } from "./files.js";
 import { limitsSchema } from "./limits.js";
 
 /** Each section is defined here, so that this file shows all there is to set; the room it is about uses it. docs/config.md explains them. */
+const pathSchema = z
+	.string()
+	.regex(/^(\/|~(\/|$))/, "an absolute path, or one that begins with ~/")
+	.refine((text) => !text.includes("\0"), "a path cannot contain a NUL byte");
+
+const sandboxSchema = z.strictObject({
+	/** Without it a sandbox has a loopback device of its own and nothing else. */
+	network: z.boolean().default(false),
+	/** The working directory, where it is not to be the one that the program was started in. */
+	directory: pathSchema.optional(),
+	/** To be seen and written to besides. */
+	write: z.array(pathSchema).default([]),
+	/** To be seen, where they would be hidden. */
+	read: z.array(pathSchema).default([]),
+	/** Not to be seen. */
+	hide: z.array(pathSchema).default([]),
+	/** How much /tmp, the home and /dev/shm in there may hold, each. They are in memory. */
+	tmpBytes: z
+		.number()
+		.int()
+		.min(1024 * 1024)
+		.default(1024 ** 3),
+});
+export type SandboxSettings = z.infer<typeof sandboxSchema>;
+export type SandboxOptions = z.input<typeof sandboxSchema>;
+
 const configSchema = z.strictObject({
 	/** What happens to a command that a rule wants a person to be asked about. */
 	approvals: z
@@ -28,6 +54,8 @@ const configSchema = z.strictObject({
 		.prefault({}),
 	/** What a process and a task may use of the machine. */
 	limits: limitsSchema.prefault({}),
+	/** The place `local+sandbox`. */
+	sandbox: sandboxSchema.prefault({}),
 });
 
 export type Config = z.infer<typeof configSchema>;
@@ -57,5 +85,12 @@ export function readJson<T>(file: string, schema: z.ZodType<T>): T | null {
 	}
 	const result = schema.safeParse(json);
 	if (!result.success) throw new HoldfastError("CONFIG", `${file} cannot be used: ${z.prettifyError(result.error).replace(/\s+/g, " ")}`);
+	return result.data;
+}
+
+/** What is set in the file, with what a program asks for on top. */
+export function sandboxSettings(config: Config, asked: SandboxOptions = {}): SandboxSettings {
+	const result = sandboxSchema.safeParse({ ...config.sandbox, ...asked });
+	if (!result.success) throw new HoldfastError("INVALID", `sandbox: ${z.prettifyError(result.error).replace(/\s+/g, " ")}`);
 	return result.data;
 }

@@ -13,6 +13,17 @@ export function readIfThere(path: string): string | undefined {
 	}
 }
 
+/** The first bytes of a file, for one that somebody else may make as long as he likes. */
+export function readStart(file: string, bytes: number): string {
+	const fd = fs.openSync(file, "r");
+	try {
+		const buffer = Buffer.allocUnsafe(bytes);
+		return buffer.toString("utf8", 0, fs.readSync(fd, buffer, 0, bytes, 0));
+	} finally {
+		fs.closeSync(fd);
+	}
+}
+
 /** Write a file, for its owner alone, whole or not at all: others may be reading it. `fresh`: only if there is none yet. */
 export function writeWhole(file: string, content: string, options: { fresh?: boolean } = {}): void {
 	const temp = path.join(path.dirname(file), `.${randomBytes(6).toString("hex")}`);

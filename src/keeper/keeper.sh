@@ -7,6 +7,7 @@
 #             S  K's child: runs one dd and reports how it ended
 #             W  K's child, where the command may run only for so long: ends it then
 #   terminal  T  the same as R but inside the PTY, run by script(1) or one of its stand-ins
+#   inside    I  in a sandbox: the parent of a command without a PTY; what becomes of it R sees through us
 #
 # POSIX sh (dash, busybox ash, bash) and dd; nothing here is in the data path but dd. Every name starts with hf_ because
 # the variables of this shell and the environment of the command share one namespace. Functions are parsed before
@@ -22,7 +23,8 @@ hf_record() {
   printf '%s %s %s\n' "$hf_role" "$hf_pid" "$1" >>"$hf_d/meta"
 }
 
-hf_has() { while read -r hf_x hf_pid; do [ "$hf_x" != "$1" ] || return 0; done <"$hf_d/meta"; return 1; }
+# Is there a $1 in `meta`? Then hf_pid is its pid.
+hf_has() { while read -r hf_x hf_pid hf_y; do [ "$hf_x" != "$1" ] || return 0; done <"$hf_d/meta"; return 1; }
 
 # Overwrite a fixed 64-byte record in place: the blocks exist already, so a full disk cannot stop it.
 hf_write() { printf '%-63s\n' "$2" 1<>"$hf_d/$1"; }
@@ -37,10 +39,15 @@ hf_join() {
 
 hf_finish() { # $1: exit status. sh says "Killed" and the like on its stderr when, and only when, a signal ended the child
   if [ -s "$hf_died" ]; then hf_signal=$(($1 - 128)); else hf_signal=-; fi
+  if [ -n "$hf_inside" ]; then hf_write exit "exit $1 $hf_signal"; else hf_settle "exit $1 $hf_signal"; fi # R does the rest
+}
+
+# The end is known: write it down, and tell everybody.
+hf_settle() {
   hf_counts
   hf_x=
   read -r hf_x <"$hf_d/limit"
-  hf_write exit "exit $1 $hf_signal${hf_x:+ limit}"
+  hf_write exit "$1${hf_x:+ limit}"
   while read -r hf_role hf_pid hf_start; do
     if [ "$hf_role" = timer ] && hf_same "$hf_pid" "$hf_start"; then kill "$hf_pid"; fi
   done <"$hf_d/meta" 2>/dev/null
@@ -166,7 +173,7 @@ hf_end() {
     for hf_p in $hf_m; do kill -STOP "$hf_p"; done # nobody forks between our look and the signal
     hf_members
     for hf_p in $hf_m; do kill -KILL "$hf_p"; done
-    if [ -n "${hf_cgroup%%:*}" ]; then echo 1 >"${hf_cgroup%%:*}/cgroup.kill"; fi
+    if [ -n "${hf_cgroup%%:*}" ] && [ -z "$hf_entered" ]; then echo 1 >"${hf_cgroup%%:*}/cgroup.kill"; fi # in a sandbox our own are in it
     hf_moment
     hf_members
     hf_look=$((hf_look + 1))
@@ -179,8 +186,9 @@ hf_moment() { "$hf_sleep" 0.05 || "$hf_sleep" 1; }
 # hf_m = who belongs to the command and is alive: its control group, unless it shares that of a shell; else whoever hangs below it, or below R, to whom orphans
 # may go, and whoever has its mark in his environment. What it has started through another keeper is that one's.
 hf_members() {
-  hf_m=
-  if [ -z "$hf_runs" ] && [ -n "${hf_cgroup%%:*}" ] && [ -e "${hf_cgroup%%:*}/cgroup.procs" ]; then
+  hf_m= hf_entered=
+  if hf_has entered; then hf_entered=1; fi
+  if [ -z "$hf_runs" ] && [ -z "$hf_entered" ] && [ -n "${hf_cgroup%%:*}" ] && [ -e "${hf_cgroup%%:*}/cgroup.procs" ]; then
     while read -r hf_x; do hf_m="$hf_m $hf_x"; done <"${hf_cgroup%%:*}/cgroup.procs"
     return
   fi
@@ -189,7 +197,7 @@ hf_members() {
     hf_same "$hf_pid" "$hf_start" || continue
     case $hf_role in
     command) hf_todo="$hf_todo $hf_pid" ;;
-    child) if [ -e "$hf_d/terminal" ]; then hf_ours="$hf_ours$hf_pid "; else hf_todo="$hf_todo $hf_pid"; fi ;;
+    child) if [ -n "$hf_entered" ] || [ -e "$hf_d/terminal" ]; then hf_ours="$hf_ours$hf_pid "; else hf_todo="$hf_todo $hf_pid"; fi ;;
     keeper)
       hf_ours="$hf_ours$hf_pid "
       hf_children "$hf_pid"
@@ -197,6 +205,9 @@ hf_members() {
     *) hf_ours="$hf_ours$hf_pid " ;;
     esac
   done <"$hf_d/meta"
+  if [ -n "$hf_entered" ] && [ -z "$hf_runs" ] && [ -e "${hf_cgroup%%:*}/cgroup.procs" ]; then
+    while read -r hf_x; do hf_todo="$hf_todo $hf_x"; done <"${hf_cgroup%%:*}/cgroup.procs"
+  fi
   if [ -n "$hf_runs" ]; then # a shell, when it was started, and children that it had before
     set -- $hf_runs
     if hf_same "$1" "$2"; then hf_todo="$hf_todo $1"; fi
@@ -266,8 +277,13 @@ hf_keep() {
     exec 4>&- 5>&- 7<&-
     if [ ! -e "$hf_d/terminal" ]; then
       hf_finish $hf_status
-    elif ! hf_has terminal; then # else T has seen the end, not we
-      hf_write exit 'none the terminal could not be made'
+    else # T has seen the end, not we
+      read -r hf_end <"$hf_d/exit"
+      if [ -z "$hf_end" ]; then
+        hf_has terminal || hf_write exit 'none the terminal could not be made'
+      elif hf_has entered; then
+        hf_settle "$hf_end" # from in there T could not tell anybody
+      fi
     fi
   fi
 }
@@ -299,25 +315,44 @@ hf_child() {
     return 125
   fi
   printf '\nlimit %s %s\nbound %s %s %s\ngroups %s\n' "$hf_limit" "$hf_full" "$hf_time" "$hf_output" "$hf_rate" "$hf_cgroup" >&5
+  if [ -n "$hf_guard" ]; then
+    if ! hf_same $hf_guard; then
+      hf_write exit 'none its sandbox has just ended; try again'
+      return 125
+    fi
+    hf_record entered || return 125
+    HOLDFAST_K_CWD=$hf_cwd
+    export HOLDFAST_K_CWD
+    hf_cgroup= # all of us are in it already, and in there it cannot be joined
+  fi
   if [ -n "$hf_rows" ]; then
     : >"$hf_d/terminal" || return 125
     hf_write state open
-    hf_join "$hf_keepers" # the relay is not part of the command
-    HOLDFAST_K_SH=$hf_sh HOLDFAST_K_KEEPER=$hf_keeper HOLDFAST_K_DIR=$hf_d HOLDFAST_K_BELL=$hf_bell HOLDFAST_K_BASH=$hf_bash HOLDFAST_K_STTY=$hf_stty HOLDFAST_K_MODE=$hf_mode
+    if [ -n "$hf_guard" ]; then printf '\nticks\n' >&5; else hf_join "$hf_keepers"; fi # the relay is not part of the command
+    HOLDFAST_K_SH=$hf_sh HOLDFAST_K_KEEPER=$hf_keeper HOLDFAST_K_DIR=$hf_seen HOLDFAST_K_BELL=$hf_bell HOLDFAST_K_BASH=$hf_bash HOLDFAST_K_STTY=$hf_stty HOLDFAST_K_MODE=$hf_mode
     HOLDFAST_K_ROWS=$hf_rows HOLDFAST_K_COLS=$hf_cols HOLDFAST_K_SHELL=${SHELL-} HOLDFAST_K_CGROUP=$hf_cgroup HOLDFAST_K_UMASK=$hf_umask HOLDFAST_K_BOUND=$hf_bound
     export HOLDFAST_K_BOUND HOLDFAST_K_UMASK HOLDFAST_K_CGROUP HOLDFAST_K_SH HOLDFAST_K_KEEPER HOLDFAST_K_DIR HOLDFAST_K_BELL HOLDFAST_K_BASH HOLDFAST_K_STTY HOLDFAST_K_MODE HOLDFAST_K_ROWS HOLDFAST_K_COLS HOLDFAST_K_SHELL
     unset SHELL # script(1) runs $SHELL, /bin/sh without it
     hf_inner='exec "$HOLDFAST_K_SH" "$HOLDFAST_K_KEEPER" terminal'
     case $hf_relay in
-    script) exec "$hf_pty" -qfec "$hf_inner" -T "$hf_d/ctl" /dev/null <>"$hf_d/in" >"$hf_d/pipe" 2>/dev/null 4>&- 5>&- 7<&- ;;
-    *) exec "$hf_pty" "$hf_relay" "$hf_d/ctl" "$hf_inner" <>"$hf_d/in" >"$hf_d/pipe" 2>/dev/null 4>&- 5>&- 7<&- ;;
+    script) hf_enter "$hf_pty" -qfec "$hf_inner" -T "$hf_seen/$hf_ticks" /dev/null <>"$hf_d/in" >"$hf_d/pipe" 2>/dev/null 4>&- 5>&- 7<&- ;;
+    *) hf_enter "$hf_pty" "$hf_relay" "$hf_seen/$hf_ticks" "$hf_inner" <>"$hf_d/in" >"$hf_d/pipe" 2>/dev/null 4>&- 5>&- 7<&- ;;
     esac
   fi
   hf_write state open # started: from here on there is a command to report
   [ "$hf_stdin" = 1 ] || exec 7</dev/null
+  [ -z "$hf_guard" ] || exec 8>&2 # for I, whose words R looks at
   exec >"$hf_d/pipe" 2>&1 <&7 3<"$hf_d/command" 4>&- 5>&- 7<&-
   umask "$hf_umask"
   hf_bound $hf_bound
+  if [ -n "$hf_guard" ]; then
+    export HOLDFAST_K_MODE="$hf_mode" HOLDFAST_K_BASH="$hf_bash" HOLDFAST_K_SETSID="$hf_setsid"
+    if [ -e "$hf_d/functions" ]; then
+      exec 4<"$hf_d/functions"
+      export HOLDFAST_K_FUNCTIONS=1
+    fi
+    hf_enter "$hf_sh" "$hf_keeper" inside
+  fi
   hf_exec "$hf_setsid"
 }
 
@@ -337,36 +372,61 @@ hf_hold() {
 # the file `command` from descriptor 3. mapfile takes it whole and byte for byte, eval reports errors as `bash -c` does.
 # The file `functions`, if there is one, is what a shell exports besides variables.
 hf_exec() {
+  hf_functions=${hf_functions-$hf_d/functions}
   case $hf_mode in
   bash)
-    if [ -e "$hf_d/functions" ]; then
-      exec ${1:+"$1"} "$hf_bash" -c 'mapfile -d "" <&3 || exit 126; mapfile -d "" -t hf_f <&4; exec 3<&- 4<&-; eval "$hf_f"; unset hf_f; eval "$MAPFILE"' bash 4<"$hf_d/functions"
+    if [ -e "$hf_functions" ]; then
+      exec ${1:+"$1"} "$hf_bash" -c 'mapfile -d "" <&3 || exit 126; mapfile -d "" -t hf_f <&4; exec 3<&- 4<&-; eval "$hf_f"; unset hf_f; eval "$MAPFILE"' bash 4<"$hf_functions"
     fi
     exec ${1:+"$1"} "$hf_bash" -c 'mapfile -d "" <&3 || exit 126; exec 3<&-; eval "$MAPFILE"' bash
     ;;
-  sh) exec ${1:+"$1"} "$hf_bash" "$hf_d/command" 3<&- ;;
+  sh)
+    [ -n "${hf_text-}" ] || exec 3<&-
+    exec ${1:+"$1"} "$hf_bash" "${hf_text-$hf_d/command}"
+    ;;
   argv)
     hf_via=$1
-    . "$hf_d/command" # one line: set -- 'program' 'argument' …
+    . "${hf_text-$hf_d/command}" # one line: set -- 'program' 'argument' …
     exec ${hf_via:+"$hf_via" --} "$@" 3<&-
     ;;
   esac
+}
+
+# ---- I ----
+
+# Our own pid is outside of the sandbox's pid namespace, those of our children are in it; so nobody in there sees us, and
+# /proc/self is not there for us. R takes what we say on stderr, its own file, as it takes it from a shell of its own.
+hf_inside() {
+  trap : HUP INT QUIT TERM PIPE
+  hf_bash=$HOLDFAST_K_BASH hf_mode=$HOLDFAST_K_MODE hf_setsid=$HOLDFAST_K_SETSID
+  hf_functions=${HOLDFAST_K_FUNCTIONS:+/proc/self/fd/4}
+  unset HOLDFAST_K_BASH HOLDFAST_K_MODE HOLDFAST_K_SETSID HOLDFAST_K_FUNCTIONS
+  exec 9>&2 2>&8 8>&-
+  ( exec 2>&9 9>&-; hf_home; hf_text=/proc/self/fd/3; hf_exec "$hf_setsid" )
+}
+
+# To the directory that was asked for, as it is called in here.
+hf_home() {
+  [ -n "${HOLDFAST_K_CWD-}" ] || return 0
+  cd -- "$HOLDFAST_K_CWD" || exit 126
+  unset OLDPWD HOLDFAST_K_CWD
 }
 
 # ---- T ----
 
 hf_terminal() {
   trap : HUP INT QUIT TERM PIPE
+  hf_inside=${HOLDFAST_K_CWD-}
   hf_d=$HOLDFAST_K_DIR hf_bell=$HOLDFAST_K_BELL hf_bash=$HOLDFAST_K_BASH hf_mode=$HOLDFAST_K_MODE
-  "$HOLDFAST_K_STTY" rows "$HOLDFAST_K_ROWS" cols "$HOLDFAST_K_COLS"
+  hf_stty=$HOLDFAST_K_STTY hf_rows=$HOLDFAST_K_ROWS hf_cols=$HOLDFAST_K_COLS
   [ -z "$HOLDFAST_K_SHELL" ] || export SHELL="$HOLDFAST_K_SHELL"
   hf_cgroup=$HOLDFAST_K_CGROUP hf_umask=$HOLDFAST_K_UMASK hf_bound=$HOLDFAST_K_BOUND
   unset HOLDFAST_K_BOUND HOLDFAST_K_UMASK HOLDFAST_K_CGROUP HOLDFAST_K_SH HOLDFAST_K_KEEPER HOLDFAST_K_DIR HOLDFAST_K_BELL HOLDFAST_K_BASH HOLDFAST_K_STTY HOLDFAST_K_MODE HOLDFAST_K_ROWS HOLDFAST_K_COLS HOLDFAST_K_SHELL
   hf_died=$hf_d/signal.terminal
   exec 9>&2 2>"$hf_died"
   hf_record terminal
-  printf '\nterminal %s\n' "$hf_pid" >"$hf_d/ctl"
-  ( hf_record command; hf_join "$hf_cgroup"; umask "$hf_umask"; hf_bound $hf_bound; exec 2>&9 9>&- 3<"$hf_d/command"; hf_exec )
+  # stty is a child of the command's process: T has no other child than that.
+  ( hf_record command; "$hf_stty" rows "$hf_rows" cols "$hf_cols"; hf_join "$hf_cgroup"; umask "$hf_umask"; hf_bound $hf_bound; exec 2>&9 9>&- 3<"$hf_d/command"; hf_home; hf_exec )
   hf_finish $?
 }
 
@@ -407,8 +467,8 @@ hf_collect() {
         hf_next
       fi
       ;;
-    terminal) hf_tty=/proc/$hf_b/fd/0 ;;
-    size) "$hf_stty" rows "$hf_b" cols "$hf_c" <"$hf_tty" && printf 'size %s %s %s\n' "$hf_seen" "$hf_c" "$hf_b" >>"$hf_d/times" ;;
+    ticks) { hf_pass_on; } & ;;
+    size) hf_has terminal && "$hf_stty" rows "$hf_b" cols "$hf_c" <"/proc/$hf_pid/fd/0" && printf 'size %s %s %s\n' "$hf_seen" "$hf_c" "$hf_b" >>"$hf_d/times" ;;
     again) if [ -n "$hf_paused" ]; then hf_next; fi ;;
     ended) # a full log may take what is left in the pipe, so that it can be closed
       hf_over=1
@@ -421,6 +481,15 @@ hf_collect() {
   if [ "$hf_bytes" -gt 0 ]; then hf_mark_time; fi
   hf_release 65536 # so little is left to the runtime, which needs no process for it
   hf_write state "closed $hf_off"
+}
+
+# From a sandbox come times, and nothing else: whoever can write to `ctl` could have us kill anybody.
+hf_pass_on() {
+  exec 4>&- 6>&- 8<&-
+  ulimit -v 131072 # a line without an end
+  while read -r hf_a hf_b; do
+    case $hf_a$hf_b in '' | *[!0-9.]*) ;; *) printf '%s %s\n' "$hf_a" "$hf_b" >&5 ;; esac
+  done <"$hf_d/ticks"
 }
 
 # hf_x = the path of the segment that starts at $1. No command substitution: a fork takes longer than all of this.
@@ -606,5 +675,6 @@ hf_mark_time() {
 case $1 in
 keep) shift; hf_keep "$@" ;;
 terminal) hf_terminal ;;
+inside) hf_inside ;;
 esac
 exit

@@ -4,7 +4,7 @@ import path from "node:path";
 import { errno } from "../base/errors.js";
 import { namesIn, readIfThere } from "../base/files.js";
 import type { Home } from "../base/home.js";
-import type { Identity } from "../base/proc.js";
+import { childrenOf, type Identity, isAlive, linkOf, readStat } from "../base/proc.js";
 
 export const RECORD_BYTES = 64;
 export const BLANK_RECORD = `${" ".repeat(RECORD_BYTES - 1)}\n`;
@@ -18,15 +18,50 @@ export interface Parts {
 	readonly child?: Identity;
 	readonly terminal?: Identity;
 	readonly command?: Identity;
+	/** The same as `child`, in a sandbox: what it starts has other pids in there. */
+	readonly entered?: Identity;
+	/** In a sandbox: the namespace that all have who come from it, and nobody else. */
+	readonly namespace?: string;
 }
 
 export function readParts(dir: string): Parts {
-	const parts: Record<string, Identity> = {};
+	const parts: Record<string, Identity> & { namespace?: never } = {};
+	let namespace: string | undefined;
 	for (const line of (readIfThere(path.join(dir, "meta")) ?? "").split("\n")) {
 		const [role, pid, start] = line.split(" ");
-		if (role && pid && start) parts[role] = { pid: Number(pid), start };
+		if (role === "namespace") namespace = pid;
+		else if (role && pid && start) parts[role] = { pid: Number(pid), start };
 	}
-	return parts;
+	if (parts.entered && !parts.command) return { ...parts, ...partsInside(dir, parts.entered) };
+	return namespace === undefined ? parts : { ...parts, namespace };
+}
+
+/** Who is in a sandbox cannot say what its pid is out here, nor write to `meta`. But of each part the next one is the only child. */
+function partsInside(dir: string, entered: Identity): Parts {
+	const only = ({ pid }: Identity): Identity | undefined => {
+		const [child] = childrenOf(pid);
+		const stat = child === undefined ? undefined : readStat(child);
+		return stat && { pid: stat.pid, start: stat.start };
+	};
+	if (!isAlive(entered)) return {};
+	const first = only(entered);
+	if (!first || !fs.existsSync(path.join(dir, "terminal"))) return first ? { command: first } : {};
+	const command = only(first);
+	return { terminal: first, ...(command ? { command } : {}) };
+}
+
+/** Write down who is inside, for those who come when somebody has ended. False while not all are there. */
+export function recordParts(dir: string): boolean {
+	const { entered, terminal, command } = readParts(dir);
+	if (!entered) return true;
+	if (!command) return false;
+	const meta = path.join(dir, "meta");
+	if (/^command /m.test(readIfThere(meta) ?? "")) return true;
+	const line = (role: string, who: Identity | undefined) => (who ? `${role} ${who.pid} ${who.start}\n` : "");
+	const namespace = linkOf(`/proc/${command.pid}/ns/uts`);
+	if (!namespace || !isAlive(command)) return false; // just gone
+	fs.appendFileSync(meta, `namespace ${namespace}\n${line("terminal", terminal)}${line("command", command)}`); // in one write
+	return true;
 }
 
 export type ExitRecord =

@@ -1,4 +1,7 @@
 /** What the keeper's child is told in the file `plan`: shell text that goes to the directory and sets variables. */
+
+import path from "node:path";
+import type { Identity } from "../base/proc.js";
 import { shellQuote } from "../base/quote.js";
 import type { Tools } from "./tools.js";
 import { keeperFile } from "./tools.js";
@@ -14,6 +17,8 @@ export interface Plan {
 	/** Control groups to join instead of those the keeper was started with. */
 	readonly groups?: string;
 	readonly limits: KeptLimits;
+	/** When the command does not run here, with the keeper. */
+	readonly entry?: Entry;
 }
 
 /** Limits that the keeper and its child see to. */
@@ -26,6 +31,17 @@ export interface KeptLimits {
 	readonly output_rate?: number;
 	/** What ulimit(1) is to set: letters and numbers. */
 	readonly ulimit: readonly (readonly [letter: string, value: number])[];
+}
+
+/** The way into a sandbox. The keeper stays outside of it. */
+export interface Entry {
+	/** Who has to be alive, or nothing is started. */
+	readonly guard: Identity;
+	/** Put before a command; it must not fork. What the command starts is in the sandbox's pid namespace. */
+	readonly words: readonly string[];
+	/** Where in there the files of our room are, and what there is to see of this process's directory. */
+	readonly scripts: string;
+	readonly dir: string;
 }
 
 // Names that a shell will not let one set, or that mean something to the keeper itself.
@@ -50,14 +66,22 @@ export function writePlan(plan: Plan, tools: Tools): string {
 		hf_rows: plan.terminal ? String(plan.terminal.rows) : "",
 		hf_cols: plan.terminal ? String(plan.terminal.cols) : "",
 	};
+	const { entry } = plan;
+	const script = (file: string) => (entry ? path.join(entry.scripts, path.basename(file)) : file);
+	if (plan.terminal || entry) Object.assign(set, { hf_sh: tools.sh, hf_keeper: script(keeperFile("keeper.sh")) });
 	if (plan.terminal) {
 		if (!tools.pty) throw new TypeError("a terminal needs a PTY tool");
-		Object.assign(set, { hf_sh: tools.sh, hf_keeper: keeperFile("keeper.sh"), hf_pty: tools.pty.program, hf_relay: tools.pty.relay });
+		Object.assign(set, { hf_pty: tools.pty.program, hf_relay: tools.pty.name === "script" ? "script" : script(tools.pty.relay) });
 	}
+	set.hf_ticks = entry ? "ticks" : "ctl";
+	set.hf_guard = entry ? `${entry.guard.pid} ${entry.guard.start}` : "";
+	if (entry) set.hf_cwd = plan.cwd;
 	const env = Object.entries(plan.env).filter(([name]) => usable(name));
 	return [
-		`cd -- ${shellQuote(plan.cwd)} || { hf_write exit 'none cannot enter the working directory'; return 125; }`,
+		...(entry ? [] : [`cd -- ${shellQuote(plan.cwd)} || { hf_write exit 'none cannot enter the working directory'; return 125; }`]),
 		"unset OLDPWD",
+		`hf_seen=${entry ? shellQuote(entry.dir) : "$hf_d"}`,
+		`hf_enter() { exec ${[...(entry?.words ?? []).map(shellQuote), '"$@"'].join(" ")}; }`,
 		...Object.entries(set).map(([name, value]) => `${name}=${shellQuote(value)}`),
 		...env.map(([name, value]) => `export ${name}=${shellQuote(value)}`),
 		"",

@@ -7,7 +7,7 @@ import type { LimitName, Limits, LimitsAsked, ProcessLimitsAsked } from "../base
 import type { Cgroups, Group } from "../keeper/cgroup.js";
 import { CONTROLLERS, type Controller, limitFile, oomFile, PIDS_EVENTS } from "../keeper/controllers.js";
 import type { KeptLimits } from "../keeper/plan.js";
-import type { SpecLimits } from "./spec.js";
+import type { Spec, SpecLimits } from "./spec.js";
 
 /** Unless it is set: what keeps one runaway task from taking the machine with it. */
 const DEFAULT_TASK = { memoryShare: 0.9, pids: 4096 };
@@ -60,11 +60,11 @@ export class Boundaries {
 	}
 
 	/** What holds for a process that is about to start. Throws if something was asked for that cannot be kept here. */
-	forProcess(given: ProcessLimitsAsked = {}, kind?: "shell"): { limits: Limits; kept: KeptLimits; explicit: boolean } {
+	forProcess(given: ProcessLimitsAsked = {}, kind?: Spec["kind"]): { limits: Limits; kept: KeptLimits; explicit: boolean } {
 		const all = { ...this.#asked.process, ...given };
 		const limits: { [name in LimitName]?: number } = {};
 		for (const [name, value] of Object.entries(all) as [LimitName, number | null | undefined][]) {
-			if (typeof value !== "number" || (kind === "shell" && NOT_OF_SHELLS.includes(name))) continue;
+			if (typeof value !== "number" || kind === "sandbox" || (kind === "shell" && NOT_OF_SHELLS.includes(name))) continue;
 			if (!this.means(name, "process")) throw cannot(name, "process");
 			limits[name] = value;
 		}

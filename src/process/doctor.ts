@@ -9,6 +9,7 @@ import { readProc, sendSignal } from "../base/proc.js";
 import { watchMode } from "../base/watch.js";
 import { serviceUnit } from "../keeper/cgroup.js";
 import { procDir } from "../keeper/layout.js";
+import { findSandboxTools, sandboxObstacle, versionOf } from "../places/probe.js";
 import type { Boundaries } from "./boundaries.js";
 import type { Runtime } from "./runtime.js";
 import { Snapshot } from "./tree.js";
@@ -76,6 +77,7 @@ function checks(runtime: Runtime): Check[] {
 				},
 		killMethod(runtime),
 		limitsCheck(runtime),
+		sandbox(),
 	];
 	const unit = serviceUnit();
 	if (unit && !runtime.cgroups?.kills)
@@ -129,6 +131,13 @@ function limitsCheck(runtime: Runtime): Check {
 		found: `${found}; not ${missing.join(", ")}${tasks}`,
 		advice: "allow control groups: run as root, or with cgroup v2 delegated to this user (systemd: Delegate=yes)",
 	};
+}
+
+function sandbox(): Check {
+	const tools = findSandboxTools();
+	const obstacle = "missing" in tools ? tools.missing : sandboxObstacle(tools);
+	if (obstacle === undefined && !("missing" in tools)) return { name: "sandbox", state: "ok", found: `local+sandbox can be used (${versionOf(tools)})` };
+	return { name: "sandbox", state: "warn", found: "local+sandbox cannot be used", advice: obstacle ?? "" };
 }
 
 function space(dir: string): string {

@@ -26,7 +26,7 @@ const LOOKS_AFTER_KILL = 20;
 
 export async function killTree(dir: string, spec: Spec, options: { over: boolean; graceMs?: number }): Promise<KillResult> {
 	const signalled = new Set<number>();
-	const method = methodOf(spec); // now: whoever settles the end removes the group
+	const method = methodOf(spec, readParts(dir)); // now: whoever settles the end removes the group
 	const find = async () => members(await snapshot(), dir, spec);
 
 	let left = await find();
@@ -50,7 +50,7 @@ export async function killTree(dir: string, spec: Spec, options: { over: boolean
 		for (const pid of await find()) {
 			if (sendSignal(pid, "SIGKILL")) signalled.add(pid);
 		}
-		if (spec.cgroup) killCgroup(spec.cgroup);
+		if (spec.cgroup && !spec.sandbox) killCgroup(spec.cgroup); // there the keepers of a terminal are in it too
 		await sleep(Math.min(2 ** look, 50));
 		left = await find();
 	}
@@ -74,7 +74,7 @@ export function members(now: Snapshot, dir: string, spec: Spec): number[] {
 		for (const pid of now.sessionOf(command.pid)) add(pid);
 	}
 	if (parts.terminal && ours.has(parts.terminal.pid)) for (const pid of now.sessionOf(parts.terminal.pid)) add(pid);
-	for (const pid of cgroupProcs(spec.cgroup)) if (!ours.has(pid)) found.add(pid);
+	for (const pid of [...cgroupProcs(spec.cgroup), ...now.inNamespace(parts.namespace)]) if (!ours.has(pid)) found.add(pid);
 	if (spec.kill === "subreaper" && parts.keeper && ours.has(parts.keeper.pid)) for (const pid of now.childrenOf(parts.keeper.pid)) if (!ours.has(pid)) add(pid);
 	if (!inCgroup(spec)) for (const pid of now.marked(spec.id)) add(pid);
 	return [...found].filter((pid) => isRunning(pid));
@@ -114,7 +114,7 @@ const ticksAt = (time: number): number => Math.floor((time - (Date.now() - os.up
 /** Our own parts beside a process, the copier below the collector included. */
 function keepersOf(now: Snapshot, parts: Parts, spec: Spec): Set<number> {
 	const ours = new Set<number>();
-	for (const part of [parts.keeper, parts.collector, parts.terminal, spec.terminal || spec.within ? parts.child : undefined]) {
+	for (const part of [parts.keeper, parts.collector, parts.terminal, spec.terminal || spec.within || parts.entered ? parts.child : undefined]) {
 		if (!part || !isAlive(part)) continue;
 		ours.add(part.pid);
 		if (part === parts.collector) for (const pid of now.childrenOf(part.pid)) for (const own of [pid, ...now.childrenOf(pid)]) ours.add(own);
@@ -137,7 +137,10 @@ const isRunning = (pid: number): boolean => {
 const inCgroup = (spec: Spec): boolean => spec.cgroup !== undefined && fs.existsSync(spec.cgroup);
 
 /** A group that was removed from under us leaves the walk. */
-const methodOf = (spec: Spec): Spec["kill"] => (spec.kill === "cgroup" && !inCgroup(spec) ? "walk" : spec.kill);
+function methodOf(spec: Spec, { namespace }: Parts): Spec["kill"] {
+	if (spec.kill === "namespace" || (spec.kill === "cgroup" && !inCgroup(spec))) return namespace ? "namespace" : "walk";
+	return spec.kill;
+}
 
 function cgroupProcs(group: string | undefined): number[] {
 	if (!group) return [];

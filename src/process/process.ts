@@ -8,8 +8,9 @@ import { writeAtOnce, writeFifo } from "../base/fifo.js";
 import { readIfThere, statIfThere } from "../base/files.js";
 import { childrenOf, hostIdentity, readStat, sameHost, sendSignal } from "../base/proc.js";
 import { Wakeup, watchDirectory } from "../base/watch.js";
-import { readExit, readParts } from "../keeper/layout.js";
+import { readExit, readParts, recordParts } from "../keeper/layout.js";
 import { guard } from "./guard.js";
+import { httpAnswersInside, portOpensInside } from "./inside.js";
 import { type KillResult, killTree, members } from "./kill.js";
 import { Log, LogCursor, type Slice } from "./log.js";
 import type { Spec, Within } from "./spec.js";
@@ -176,8 +177,11 @@ export class Process {
 				() => {}, // aborted: the wait is over
 			);
 		};
-		if (until.port !== undefined) probe("port", portOpens(until.port, signal));
-		if (until.http !== undefined) probe("http", httpAnswers(until.http, until.status, signal));
+		const { port, http, status: wanted } = until;
+		const inside = this.spec.ownNetwork === true;
+		if (port !== undefined) probe("port", inside ? portOpensInside(this.dir, this.spec, port, signal) : portOpens(port, signal));
+		if (http !== undefined)
+			probe("http", inside ? httpAnswersInside(this.dir, this.spec, { url: http, status: wanted }, signal) : httpAnswers(http, wanted, signal));
 		try {
 			let end = this.log.bounds().end;
 			let quietSince = performance.now();
@@ -289,6 +293,7 @@ export class Process {
 		for (const size of [cols, rows])
 			if (!Number.isInteger(size) || size < 1 || size > 10_000) throw new HoldfastError("INVALID", "cols and rows must be whole numbers from 1 to 10000");
 		this.#mustRun("resize it");
+		recordParts(this.dir); // the collector looks for the terminal there
 		// The collector notes each size that it has set: what is typed after this finds the program with the new one.
 		const times = path.join(this.dir, "times");
 		const from = statIfThere(times)?.size ?? 0;

@@ -1,8 +1,10 @@
 /** The library's front door: a runtime is one program's view of a home. It holds nothing that matters. */
+import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
-import { type Config, loadConfig } from "../base/config.js";
+import { type Config, loadConfig, type SandboxOptions } from "../base/config.js";
 import { childEnvironment, knowOwnSecrets } from "../base/environment.js";
 import { fromSystem, HoldfastError } from "../base/errors.js";
 import { type Home, openHome } from "../base/home.js";
@@ -13,15 +15,17 @@ import { shellQuote } from "../base/quote.js";
 import { probeEvents, Wakeup, watchDirectory } from "../base/watch.js";
 import { type Cgroups, findCgroups } from "../keeper/cgroup.js";
 import { fill, type Held, Keepers } from "../keeper/keepers.js";
-import { hasStarted } from "../keeper/layout.js";
+import { hasStarted, recordParts } from "../keeper/layout.js";
 import type { Tools } from "../keeper/tools.js";
+import { local, PLACES, type Place, type PlaceName } from "../places/place.js";
 import { Boundaries } from "./boundaries.js";
 import type { Process } from "./process.js";
 import { type PruneOptions, type PruneResult, prune } from "./prune.js";
 import { Registry } from "./registry.js";
 import { Runaways } from "./runaway.js";
+import { Sandboxes } from "./sandboxes.js";
 import { COMMAND_SHOWN, type Spec, writeSpec } from "./spec.js";
-import { readStatus } from "./status.js";
+import { isOver, readStatus } from "./status.js";
 
 export const DAY_MS = 24 * 3_600_000;
 export const LIMITS = {
@@ -48,6 +52,10 @@ const runtimeSchema = z.strictObject({
 	tools: z.custom<Tools>().optional(),
 	/** What processes and tasks may use of the machine; default: what config.json says. */
 	resourceLimits: limitsSchema.optional(),
+	/** Where commands run. */
+	place: z.enum(PLACES).optional(),
+	/** For `local+sandbox`, on top of what config.json says. */
+	sandbox: z.custom<SandboxOptions>((value) => typeof value === "object" && value !== null).optional(),
 });
 export type RuntimeOptions = z.input<typeof runtimeSchema>;
 type Settled = z.output<typeof runtimeSchema>;
@@ -95,9 +103,11 @@ export interface ListOptions {
 
 /** What our own rooms may ask for besides. */
 export interface OwnSpawn {
-	readonly kind?: "shell";
+	readonly kind?: "shell" | "sandbox";
 	/** For what must be on disk before it runs; if it throws, nothing does. */
 	prepare?(process: Process): void;
+	/** What keeps a sandbox: the words, which can be long, and what there is to know of it. */
+	command?(id: string): { readonly argv: readonly string[]; readonly view: NonNullable<Spec["view"]> };
 }
 
 export async function openRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
@@ -130,6 +140,7 @@ export class Runtime implements AsyncDisposable {
 	/** By task: starts that are not in the registry yet. */
 	readonly #starting = new Map<string, number>();
 	#counted = { at: Number.NEGATIVE_INFINITY, live: 0 };
+	readonly sandboxes: Sandboxes | undefined;
 
 	constructor(home: Home, options: Settled) {
 		this.home = home;
@@ -146,6 +157,16 @@ export class Runtime implements AsyncDisposable {
 		});
 		this.#keepers.warmUp();
 		knowOwnSecrets(process.env);
+		if (options.place === "local+sandbox") this.sandboxes = new Sandboxes(this, options.sandbox);
+	}
+
+	get placeName(): PlaceName {
+		return this.#options.place ?? "local";
+	}
+
+	/** Where the commands of a task run. A sandbox is made if need be; what cannot be had is an error, never another place. */
+	async place(task: string): Promise<Place> {
+		return this.sandboxes ? this.sandboxes.of(task) : local();
 	}
 
 	get tools(): Tools {
@@ -171,8 +192,9 @@ export class Runtime implements AsyncDisposable {
 	/** Start a process that outlives this program. Resolves once it runs; throws if nothing ran. */
 	async spawn(options: SpawnOptions, own: OwnSpawn = {}): Promise<Process> {
 		const wanted = parse(spawnSchema, options, "spawn");
-		const cwd = checkDirectory(wanted.cwd ?? process.cwd());
 		const task = wanted.task ?? this.task;
+		const place = own.kind === "sandbox" ? local() : await this.place(task);
+		const cwd = checkDirectory(wanted.cwd ?? process.cwd(), place);
 		const tools = this.#keepers.tools;
 		if (wanted.terminal && !tools.pty)
 			throw new HoldfastError(
@@ -187,8 +209,8 @@ export class Runtime implements AsyncDisposable {
 		};
 		count(1);
 		try {
-			if (own.kind !== "shell") this.#checkLimit(task);
-			return await this.#start(wanted, cwd, task, known, own);
+			if (own.kind === undefined) this.#checkLimit(task);
+			return await this.#start(wanted, { cwd, place }, task, known, own);
 		} catch (error) {
 			throw fromSystem(error, "cannot start a process");
 		} finally {
@@ -207,7 +229,7 @@ export class Runtime implements AsyncDisposable {
 	}
 
 	/** Calls `known` when the registry has it. */
-	async #start(wanted: Wanted, cwd: string, task: string, known: () => void, own: OwnSpawn): Promise<Process> {
+	async #start(wanted: Wanted, { cwd, place }: { cwd: string; place: Place }, task: string, known: () => void, own: OwnSpawn): Promise<Process> {
 		const tools = this.#keepers.tools;
 		const text = typeof wanted.command === "string";
 		const terminal = wanted.terminal ? { cols: 120, rows: 30, ...(wanted.terminal === true ? {} : wanted.terminal) } : undefined;
@@ -221,32 +243,43 @@ export class Runtime implements AsyncDisposable {
 		const bounds = this.boundaries.forProcess(wanted.limits, own.kind);
 		const launch = await this.#keepers.launch(task, ({ id, dir, group }) => {
 			const limits = this.boundaries.apply(group, bounds);
+			const keeping = own.command?.(id);
+			const argv = keeping?.argv ?? (text ? undefined : (wanted.command as string[]));
 			spec = {
 				v: 1,
 				id,
 				...(wanted.name === undefined ? {} : { name: wanted.name }),
 				task,
 				command: shown.slice(0, COMMAND_SHOWN),
-				...(text ? { shell } : { argv: wanted.command as string[] }),
+				...(argv ? { argv: wanted.command as string[] } : { shell }),
 				cwd,
 				stdin,
 				...(isId(process.env.HOLDFAST_ID ?? "") ? { parent: process.env.HOLDFAST_ID as string } : {}),
 				...(own.kind ? { kind: own.kind } : {}),
+				...(keeping ? { view: keeping.view } : {}),
+				...(place.sandbox ? { sandbox: place.sandbox.id, ...(place.sandbox.ownNetwork ? { ownNetwork: true } : {}) } : {}),
 				...(terminal ? { terminal: { ...terminal, by: tools.pty?.name ?? "" } } : {}),
 				log,
-				place: "local",
-				kill: group?.kill ? "cgroup" : tools.subreaper ? "subreaper" : "walk",
+				place: place.name,
+				kill: group?.kill ? "cgroup" : place.sandbox ? "namespace" : tools.subreaper ? "subreaper" : "walk",
 				...(group?.kill ? { cgroup: group.kill } : {}),
 				...(limits ? { limits } : {}),
 				startedAt: Date.now(),
 				host: hostIdentity(),
 				starter: { pid: this.self.pid, start: this.self.start },
 			};
-			fill(dir, "command", text ? (wanted.command as string) : `set -- ${(wanted.command as string[]).map(shellQuote).join(" ")}\n`);
+			fill(dir, "command", argv ? `set -- ${argv.map(shellQuote).join(" ")}\n` : (wanted.command as string));
 			writeSpec(dir, spec);
 			own.prepare?.(this.registry.process(spec));
 			const env = childEnvironment(process.env, { ...(terminal ? { TERM: "xterm-256color" } : {}), ...wanted.env, HOLDFAST_ID: id }, this.config.environment);
-			return { cwd, env, mode: text ? shell : "argv", stdin, terminal, log, umask: process.umask(), limits: bounds.kept };
+			for (const name of place.sandbox?.without ?? []) delete env[name];
+			if (terminal && place.sandbox) {
+				execFileSync(tools.mkfifo, ["-m", "600", path.join(dir, "ticks")], { env: {} });
+				const functions = fs.existsSync(path.join(dir, "functions")) ? ["functions"] : [];
+				place.sandbox.share(id, dir, ["command", "exit", "ticks", ...functions]);
+			}
+			const entry = place.sandbox?.entry(id);
+			return { cwd, env, mode: text ? shell : "argv", stdin, terminal, log, umask: process.umask(), limits: bounds.kept, ...(entry ? { entry } : {}) };
 		});
 		known();
 		const started = this.registry.process(spec as Spec);
@@ -264,8 +297,13 @@ export class Runtime implements AsyncDisposable {
 		const unwatch = watchDirectory(started.dir, wakeup.poke);
 		void keeperGone.then(() => wakeup.poke());
 		try {
-			while (!hasStarted(started.dir) || started.pid === null) {
+			while (!hasStarted(started.dir) || started.pid === null || !recordParts(started.dir)) {
 				const status = readStatus(started.dir, started.spec);
+				if (started.spec.sandbox !== undefined && hasStarted(started.dir)) {
+					if (isOver(status)) break; // it was so short that nobody has seen it
+					await sleep(1); // on its way in: nothing tells when it is there
+					continue;
+				}
 				if (status.status === "error" || status.status === "lost") {
 					await keeperGone;
 					this.registry.remove(started.id, path.join(this.home.live, started.id));
@@ -286,7 +324,7 @@ export class Runtime implements AsyncDisposable {
 		if (options.ended !== false) found.push(...this.registry.recent(task));
 		const seen = new Set<string>();
 		return found
-			.filter((process) => options.shells || process.spec.kind !== "shell")
+			.filter((process) => options.shells || process.spec.kind === undefined)
 			.filter((process) => !seen.has(process.id) && seen.add(process.id))
 			.sort((a, b) => b.spec.startedAt - a.spec.startedAt || (a.id < b.id ? 1 : -1));
 	}
@@ -318,7 +356,7 @@ export class Runtime implements AsyncDisposable {
 		this.#counted.live++;
 		const starting = this.#starting.get(task) ?? 0; // this very one included
 		if (this.#counted.live + starting <= limit) return;
-		const running = this.registry.running(task).filter(({ spec }) => spec.kind !== "shell").length + starting - 1;
+		const running = this.registry.running(task).filter(({ spec }) => spec.kind === undefined).length + starting - 1;
 		if (running >= limit)
 			throw new HoldfastError(
 				"LIMIT",
@@ -345,10 +383,16 @@ export class Runtime implements AsyncDisposable {
 /** For `prepare`: shell text that is to be read before the command, if that is shell text too. No environment variable for it would pass through sh. */
 export const exportFunctions = ({ dir }: Process, text: string): void => fs.writeFileSync(path.join(dir, "functions"), text, { mode: 0o600 });
 
-function checkDirectory(cwd: string): string {
+function checkDirectory(cwd: string, place: Place): string {
 	if (!path.isAbsolute(cwd)) cwd = path.resolve(cwd);
-	const stat = fs.statSync(cwd, { throwIfNoEntry: false });
-	if (!stat) throw new HoldfastError("NO_DIRECTORY", `the working directory ${cwd} does not exist; nothing was run`);
+	const stat = fs.statSync(place.at(cwd), { throwIfNoEntry: false });
+	if (!stat)
+		throw new HoldfastError(
+			"NO_DIRECTORY",
+			place.sandbox
+				? `the working directory ${cwd} is not in the task's sandbox, which was made for ${place.cwd}; use that, another task, or sandbox.read and sandbox.write in config.json; nothing was run`
+				: `the working directory ${cwd} does not exist; nothing was run`,
+		);
 	if (!stat.isDirectory()) throw new HoldfastError("NO_DIRECTORY", `${cwd} is not a directory; nothing was run`);
 	return cwd;
 }

@@ -19,14 +19,19 @@ export interface Spec {
 	readonly stdin: boolean;
 	/** The kept process that started it through Holdfast. */
 	readonly parent?: string;
-	/** A persistent shell: it belongs to its task, not into lists of what the task has started. */
-	readonly kind?: "shell";
+	/** A persistent shell, or what keeps a sandbox: it belongs to its task, not into lists of what the task has started. */
+	readonly kind?: "shell" | "sandbox";
+	/** Of what keeps a sandbox: its working directory, and whether it has the host's network. */
+	readonly view?: { readonly directory: string; readonly network: boolean };
+	/** The sandbox it runs in, and that this has a network of its own. */
+	readonly sandbox?: string;
+	readonly ownNetwork?: true;
 	/** A foreground command: not a process of its own, but what a persistent shell runs at the moment. */
 	readonly within?: Within;
 	readonly terminal?: { readonly cols: number; readonly rows: number; readonly by: string };
 	readonly log: { readonly limit: number; readonly full: "ring" | "block" };
 	readonly place: string;
-	readonly kill: "cgroup" | "subreaper" | "walk";
+	readonly kill: "cgroup" | "namespace" | "subreaper" | "walk";
 	readonly cgroup?: string;
 	/** What it may use of the machine. */
 	readonly limits?: SpecLimits;

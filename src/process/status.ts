@@ -2,7 +2,7 @@
 import fs from "node:fs";
 import { constants } from "node:os";
 import path from "node:path";
-import { readIfThere } from "../base/files.js";
+import { readIfThere, readStart, statIfThere } from "../base/files.js";
 import { childrenOf, hostIdentity, type Identity, isAlive, readProc, readStat, sameHost } from "../base/proc.js";
 import { type Parts, readExit, readParts, readState } from "../keeper/layout.js";
 import { endedBy, type LimitMet, limitOf } from "./limits.js";
@@ -79,12 +79,16 @@ export function readStatus(dir: string, spec: Spec): Status {
 
 /** Whoever was to send it is gone, its shell has taken another one last, and waits for more: it will never come. */
 function neverSent(dir: string, spec: Spec, { name, shell, bash }: Within): boolean {
-	if (isAlive(spec.starter) || readIfThere(path.join(siblingOf(dir, shell), "shell", "begun"))?.split(" ", 1)[0] === name) return false;
+	if (isAlive(spec.starter) || beginOf(path.join(siblingOf(dir, shell), "shell", "begun")) === name) return false;
 	return waitsForCommands(bash.pid);
 }
 
 /** A shell that has read all that it was sent. */
 export const waitsForCommands = (pid: number): boolean => WAITS_FOR_COMMANDS.test(readProc(`/proc/${pid}/syscall`) ?? "");
+
+function beginOf(file: string): string | undefined {
+	return statIfThere(file) ? readStart(file, 256).split(" ", 1)[0] : undefined;
+}
 const WAITS_FOR_COMMANDS = /^(0|63) 0x0 /; // read(2) of its standard input, on x86-64 and on arm64: the FIFO is empty
 
 function running(dir: string, command: Identity, witnessed: boolean): Status {
@@ -98,7 +102,8 @@ function running(dir: string, command: Identity, witnessed: boolean): Status {
 }
 
 /** The command's own process: below the terminal's keeper when there is one; for a foreground command the shell itself. */
-export const commandOf = (parts: Parts, spec: Spec): Identity | undefined => spec.within?.bash ?? (spec.terminal ? parts.command : parts.child);
+export const commandOf = (parts: Parts, spec: Spec): Identity | undefined =>
+	spec.within?.bash ?? (spec.terminal ? parts.command : (parts.command ?? parts.child));
 
 /** Who writes `exit`. */
 export const witnessOf = (parts: Parts, spec: Spec): Identity | undefined =>

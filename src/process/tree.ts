@@ -30,6 +30,12 @@ export class Snapshot {
 		return this.#owners.get(id) ?? [];
 	}
 
+	/** Processes in a namespace of a sandbox. Never those that are in ours, whatever is written down. */
+	inNamespace(namespace: string | undefined): number[] {
+		if (!namespace || namespace === linkOf("/proc/self/ns/uts")) return [];
+		return [...this.stats.keys()].filter((pid) => linkOf(`/proc/${pid}/ns/uts`) === namespace);
+	}
+
 	/** Which kept process's environment it was started with. */
 	markerOf = (pid: number): string | undefined => /(?:^|\0)HOLDFAST_ID=(proc_[0-9a-f]{12})(?:\0|$)/.exec(readProc(`/proc/${pid}/environ`) ?? "")?.[1];
 

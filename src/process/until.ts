@@ -121,7 +121,7 @@ export async function httpAnswers(url: string, status: number | undefined, signa
 	});
 }
 
-async function retry(signal: AbortSignal, attempt: () => Promise<unknown>): Promise<void> {
+export async function retry(signal: AbortSignal, attempt: () => Promise<unknown>): Promise<void> {
 	for (let pause = 10; ; pause = Math.min(pause * 1.5, 250)) {
 		signal.throwIfAborted();
 		try {

@@ -3,23 +3,25 @@ import fs from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { errno, HoldfastError } from "../base/errors.js";
-import { statIfThere } from "../base/files.js";
+import { readStart, statIfThere } from "../base/files.js";
 import { type Identity, ProcFile } from "../base/proc.js";
 import { utf8 } from "../base/text.js";
 import { Wakeup, watchDirectory } from "../base/watch.js";
 import { RECORD_BYTES, readParts, segmentName } from "../keeper/layout.js";
+import type { Place, Sandbox } from "../places/place.js";
 import { guard } from "../process/guard.js";
 import { LimitCounts } from "../process/limits.js";
 import { describeEnd, type Process } from "../process/process.js";
 import type { Runtime } from "../process/runtime.js";
 import { isDrained, isOver, waitsForCommands } from "../process/status.js";
-import { directoryOf, enterableParent, isSame } from "./directory.js";
+import { directoryOf, enterableParent, existingParent, isSame } from "./directory.js";
 import { readState, type ShellState } from "./state.js";
 
 const script = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 const BIRTH_MS = 10_000; // for the profile files of whoever it belongs to
 const IDLE_SECONDS = 24 * 3600; // a shell that nobody has used for so long ends by itself; its state stays
 const RUN = '\\builtin eval "$__hf_c"\n'; // see __hf_p in rc.bash
+const STATE = ["snap.0", "snap.1", "history"];
 const LOG_BYTES = 1024 * 1024;
 const WORDS_BYTES = 64 * 1024;
 const DRAIN_MS = 1_000;
@@ -56,6 +58,7 @@ export class Bash {
 	readonly #stat: ProcFile;
 	readonly #children: ProcFile;
 	readonly #unwatch: () => void;
+	readonly #shared: string | undefined;
 	#poke: (() => void) | undefined;
 	#changed = false;
 	#closed = false;
@@ -64,17 +67,18 @@ export class Bash {
 
 	/** A new one. If the profile files hang or end it, one without them; the notes say so. */
 	static async start(runtime: Runtime, birth: Birth): Promise<{ bash: Bash; notes: string[] }> {
+		const told = () => [runtime.sandboxes?.takeNote(birth.task)].filter((note) => note !== undefined);
 		if (birth.from) {
 			const bash = await Bash.#born(runtime, birth, false);
 			const elsewhere = bash.cwd !== birth.cwd && !isSame(bash.cwd, birth.cwd);
-			return { bash, notes: elsewhere ? [`the new shell could not go to ${birth.cwd}, which is gone or may not be entered; it is in ${bash.cwd}`] : [] };
+			return { bash, notes: elsewhere ? [...told(), `the new shell could not go to ${birth.cwd}, which is gone or may not be entered; it is in ${bash.cwd}`] : told() };
 		}
 		try {
-			return { bash: await Bash.#born(runtime, birth, true), notes: [] };
+			return { bash: await Bash.#born(runtime, birth, true), notes: told() };
 		} catch (error) {
 			if (!(error instanceof HoldfastError) || error.code !== "START_FAILED") throw error;
 			const bash = await Bash.#born(runtime, birth, false);
-			return { bash, notes: [`the shell's profile files (/etc/profile, ~/.profile and the like) were left out: ${error.message}`] };
+			return { bash, notes: [...told(), `the shell's profile files (/etc/profile, ~/.profile and the like) were left out: ${error.message}`] };
 		}
 	}
 
@@ -82,28 +86,37 @@ export class Bash {
 		const bash = runtime.tools.bash;
 		if (!bash)
 			throw new HoldfastError("START_FAILED", "there is no bash on this machine, and the persistent shell is one; install bash, or start a background process");
+		const place = await runtime.place(birth.task);
+		const { sandbox } = place;
+		const ours = (name: string) => (sandbox ? `${sandbox.scripts}/shell/${name}` : script(name));
 		const env: Record<string, string | undefined> = {
 			...(birth.from ? Object.fromEntries(Object.keys(process.env).map((name) => [name, undefined])) : {}), // the state has it all
-			HF_PROCS: runtime.home.procs,
-			HF_RESCUE: script("rescue.bash"),
-			HF_FROM: birth.from ?? "",
+			HF_PROCS: sandbox?.shared ?? runtime.home.procs,
+			HF_SHELVES: sandbox ? "" : "1",
+			HF_RESCUE: ours("rescue.bash"),
+			HF_FROM: birth.from && sandbox ? shareState(sandbox, birth.from) : (birth.from ?? ""),
 			HF_PROFILE: profile ? "1" : "",
 			HF_IDLE: String(IDLE_SECONDS),
 			HF_BIN: runtime.bin ?? "",
 		};
-		const argv = [bash, "--noprofile", "--rcfile", script("rc.bash"), "--noediting", "-i"];
-		const options = { command: argv, cwd: enterableParent(birth.cwd), task: birth.task, stdin: true, env, log: { limit: LOG_BYTES } };
+		const argv = [bash, "--noprofile", "--rcfile", ours("rc.bash"), "--noediting", "-i"];
+		const options = { command: argv, cwd: birthplace(birth.cwd, place), task: birth.task, stdin: true, env, log: { limit: LOG_BYTES } };
 		const born = await runtime.spawn(options, {
 			kind: "shell",
-			prepare({ dir }) {
+			prepare({ id, dir }) {
 				fs.mkdirSync(path.join(dir, "shell"), { mode: 0o700 });
-				for (const name of ["begun", "snap.0", "snap.1", "history", "ready"]) fs.writeFileSync(path.join(dir, "shell", name), "", { mode: 0o600 });
+				for (const name of [...STATE, "begun", "ready", "go"]) fs.writeFileSync(path.join(dir, "shell", name), "", { mode: 0o600 });
 				fs.writeFileSync(path.join(dir, "shell", "run"), RUN, { mode: 0o600 });
+				sandbox?.share(
+					id,
+					dir,
+					[...STATE, "begun", "ready", "go", "run"].map((name) => `shell/${name}`),
+				);
 			},
 		});
 		const state = path.join(born.dir, "shell");
 		const wakeup = new Wakeup();
-		const unwatch = [watchDirectory(state, wakeup.poke), watchDirectory(born.dir, wakeup.poke)];
+		const unwatch = [watchDirectory(path.join(sharedOf(born) ?? born.dir, "shell"), wakeup.poke), watchDirectory(born.dir, wakeup.poke)];
 		const deadline = performance.now() + BIRTH_MS;
 		try {
 			for (;;) {
@@ -128,7 +141,7 @@ export class Bash {
 		const state = path.join(process.dir, "shell");
 		if (isOver(process.status()) || fs.existsSync(path.join(state, "left")) || process.pid === null) return undefined;
 		try {
-			return new Bash(process, directoryOf(process.pid));
+			return new Bash(process, process.spec.sandbox ? (readState(state)?.exported.PWD ?? process.spec.cwd) : directoryOf(process.pid));
 		} catch (error) {
 			if (errno(error) === "ENXIO" || errno(error) === "ENOENT") return undefined; // it is just ending
 			throw error;
@@ -136,7 +149,8 @@ export class Bash {
 	}
 
 	private constructor(process: Process, cwd: string) {
-		const { child, keeper } = readParts(process.dir);
+		const { child: outside, command, entered, keeper } = readParts(process.dir);
+		const child = entered ? command : outside;
 		if (!child || !keeper) throw new HoldfastError("START_FAILED", "the shell's keeper has left no record of it");
 		this.process = process;
 		this.bash = child;
@@ -161,8 +175,11 @@ export class Bash {
 			if (name === null || name === "exit" || name === "stuck" || name.startsWith("out.")) changed(); // it seldom has words of its own
 		});
 		const unguard = guard(process.dir, process.spec, changed);
+		this.#shared = sharedOf(process);
+		const unwatchShared = this.#shared === undefined ? undefined : watchDirectory(this.#shared, changed); // there is nothing else there
 		this.#unwatch = () => {
 			unwatch();
+			unwatchShared?.();
 			unguard();
 		};
 	}
@@ -216,7 +233,7 @@ export class Bash {
 	}
 
 	isStuck(): boolean {
-		return fs.existsSync(path.join(this.process.dir, "stuck"));
+		return fs.existsSync(path.join(this.#shared ?? this.process.dir, "stuck"));
 	}
 
 	/** It has nothing more to read, so whatever it was sent is behind it. */
@@ -225,8 +242,15 @@ export class Bash {
 	}
 
 	clearStuck(): void {
-		fs.rmSync(path.join(this.process.dir, "stuck"), { force: true });
+		try {
+			fs.rmSync(path.join(this.#shared ?? this.process.dir, "stuck"), { force: true });
+		} catch {
+			// a directory of that name, in a sandbox: it stays stuck, and is replaced
+		}
 	}
+
+	/** What it sees under a path, as it can be looked at from here. */
+	readonly at = (file: string): string => (this.process.spec.sandbox ? `/proc/${this.bash.pid}/root${file}` : file);
 
 	isOver(): boolean {
 		return isOver(this.process.status());
@@ -290,9 +314,29 @@ export class Bash {
 	}
 }
 
+/** Where what a process in a sandbox shares with us is, out here. */
+const sharedOf = ({ id, dir, spec }: Process): string | undefined => spec.sandbox && path.resolve(dir, "../../..", "sandboxes", spec.sandbox, "shared", id);
+
+/** The state of an earlier shell, perhaps of another sandbox of the task; where it is in there. */
+function shareState(sandbox: Sandbox, state: string): string {
+	const dir = path.dirname(state);
+	const id = path.basename(dir);
+	if (!fs.existsSync(path.join(sandbox.sharedHere, id)))
+		sandbox.share(
+			id,
+			dir,
+			STATE.map((name) => `shell/${name}`),
+		);
+	return `${sandbox.shared}/${id}/shell`;
+}
+
+/** A runtime may have been started elsewhere than the one that made the sandbox. */
+const birthplace = (cwd: string, place: Place): string =>
+	place.sandbox ? (existingParent(cwd, place.at) === path.resolve(cwd) ? cwd : place.cwd) : enterableParent(cwd);
+
 function readTerminated(file: string): string | undefined {
 	try {
-		const text = fs.readFileSync(file, "utf8");
+		const text = readStart(file, 64 * 1024);
 		return text.endsWith("\0") ? text.slice(0, -1) : undefined;
 	} catch (error) {
 		if (errno(error) === "ENOENT") return undefined;

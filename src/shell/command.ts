@@ -81,7 +81,7 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 		const end = slot.end();
 		if (end) {
 			await drain(slot);
-			bash.cwd = trueDirectory(end.cwd, bash.bash.pid);
+			bash.cwd = trueDirectory(end.cwd, bash.bash.pid, bash.process.spec.sandbox !== undefined);
 			if (end.code === 1 && !slot.printed() && NO_DESCRIPTORS.test(await bash.words(shellOffset))) return outcome("unable", null);
 			return outcome("ended", end.code);
 		}
@@ -132,6 +132,8 @@ function specOf(bash: Bash, slot: Slot, older: readonly number[], options: Comma
 		log: { limit: 64 * 1024 * 1024, full: "ring" },
 		...limitsOf(spec.limits, options.limits),
 		place: spec.place,
+		...(spec.sandbox ? { sandbox: spec.sandbox } : {}),
+		...(spec.ownNetwork ? { ownNetwork: true } : {}),
 		kill: spec.cgroup ? "cgroup" : "walk",
 		startedAt: Date.now(),
 		host: hostIdentity(),

@@ -11,10 +11,13 @@ function isDirectory(dir: string): boolean {
 	}
 }
 
+/** A path as a process sees it, as one that can be looked at from here. */
+export type Look = (dir: string) => string;
+
 /** The directory itself, or the nearest one above it that exists. */
-export function existingParent(dir: string): string {
+export function existingParent(dir: string, at: Look = (same) => same): string {
 	let found = path.resolve(dir);
-	while (found !== "/" && !isDirectory(found)) found = path.dirname(found);
+	while (found !== "/" && !isDirectory(at(found))) found = path.dirname(found);
 	return found;
 }
 
@@ -50,7 +53,8 @@ export function isRemoved(pid: number): boolean {
 }
 
 /** What a shell calls its directory, if that is where it is; else what the kernel calls it. $PWD is for anybody to set. */
-export function trueDirectory(said: string, pid: number): string {
+export function trueDirectory(said: string, pid: number, sandboxed: boolean): string {
+	if (sandboxed) return path.isAbsolute(said) ? said : "/"; // what the kernel calls it out here is no path in there
 	if (linkOf(`/proc/${pid}/cwd`) === said) return said;
 	const real = directoryOf(pid);
 	return path.isAbsolute(said) && isSame(said, `/proc/${pid}/cwd`) ? said : real;

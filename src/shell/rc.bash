@@ -14,7 +14,8 @@
 # behind it. All names start with __hf_, since the shell belongs to whoever uses it. Every builtin of ours is called through `builtin`.
 
 __hf_g=$HF_PROCS
-__hf_y=$__hf_g/${HOLDFAST_ID:5:1}/$HOLDFAST_ID/stuck
+__hf_h=$HF_SHELVES # on shelves by the first digit of the id, or all in one directory
+__hf_y=$__hf_g/${__hf_h:+${HOLDFAST_ID:5:1}/}$HOLDFAST_ID/stuck
 __hf_d=${__hf_y%stuck}shell
 __hf_u=$__hf_d/run
 __hf_x=$HF_RESCUE
@@ -35,7 +36,7 @@ __hf_pre() {
 	__hf_q=$? __hf_t=$__hf_rc
 	if [[ $__hf_n != "$__hf_l" ]]; then
 		__hf_l=$__hf_n __hf_rc=
-		__hf_s=$__hf_g/${__hf_n:0:1}/proc_${__hf_n%.*}
+		__hf_s=$__hf_g/${__hf_h:+${__hf_n:0:1}/}proc_${__hf_n%.*}
 		__hf_o=$__hf_s/pipe
 		if [[ $__hf_ps ]]; then PS1=$__hf_ps __hf_ps=; fi
 		if [[ ${HOLDFAST_ID@a} != *r* ]]; then builtin export HOLDFAST_ID=proc_${__hf_n%.*}; fi
@@ -60,7 +61,7 @@ __hf_post() {
 	if [[ $__hf_e != "$__hf_n" ]]; then
 		builtin set +eutvx
 		if [[ ! $__hf_rc ]]; then __hf_rc=$__hf_t; fi
-		__hf_s=$__hf_g/${__hf_n:0:1}/proc_${__hf_n%.*}
+		__hf_s=$__hf_g/${__hf_h:+${__hf_n:0:1}/}proc_${__hf_n%.*}
 		if [[ $__hf_w ]]; then __hf_comeback; fi
 		# bash writes line by line: what stands at the end tells that all of it is there
 		if builtin printf '%-63s\n%s\0%s\0' "exit $__hf_rc -" "$PWD" "$__hf_n" 1<>"$__hf_s/exit"; then
@@ -109,7 +110,7 @@ builtin declare -fr __hf_enter __hf_comeback __hf_pre __hf_post __hf_snap __hf_a
 __hf_p='__hf_pre
 \builtin . "$__hf_u" </dev/null >>"$__hf_o" 2>&1
 __hf_post'
-builtin readonly __hf_g __hf_y __hf_d __hf_u __hf_x __hf_idle __hf_p
+builtin readonly __hf_g __hf_h __hf_y __hf_d __hf_u __hf_x __hf_idle __hf_p
 
 __hf_sn=0
 if [[ $HF_FROM ]]; then
@@ -173,7 +174,7 @@ builtin trap __hf_abort USR1
 builtin shopt -u extdebug checkwinsize
 builtin shopt -s expand_aliases
 builtin set +eutvxm +o history +H
-builtin unset HISTFILE MAILCHECK POSIXLY_CORRECT HF_PROCS HF_RESCUE HF_FROM HF_PROFILE HF_IDLE HF_BIN __hf_i __hf_v __hf_q
+builtin unset HISTFILE MAILCHECK POSIXLY_CORRECT HF_PROCS HF_SHELVES HF_RESCUE HF_FROM HF_PROFILE HF_IDLE HF_BIN __hf_i __hf_v __hf_q
 builtin export HOLDFAST_ID
 __hf_snap
 builtin printf '%s\0' "$PWD" 1<>"$__hf_d/ready"

@@ -14,10 +14,13 @@ import type { Runtime } from "../process/runtime.js";
 import { readSpec } from "../process/spec.js";
 import { isOver, readStatus } from "../process/status.js";
 
-const seatOf = (runtime: Runtime, task: string): string => path.join(runtime.home.root, "shells", taskKey(task));
+/** A task has a shell in each place that it is used with. */
+const seatOf = (runtime: Runtime, task: string, place: string): string =>
+	path.join(runtime.home.root, "shells", place === "local" ? taskKey(task) : `${taskKey(task)}.${place}`);
 
 /** The id of a task's shell. */
-export const currentOf = (runtime: Runtime, task: string): string | undefined => linkOf(path.join(seatOf(runtime, task), "current"));
+export const currentOf = (runtime: Runtime, { task, place }: { task: string; place: string }): string | undefined =>
+	linkOf(path.join(seatOf(runtime, task, place), "current"));
 
 export class Seat {
 	readonly #runtime: Runtime;
@@ -29,7 +32,7 @@ export class Seat {
 
 	constructor(runtime: Runtime, task: string) {
 		this.#runtime = runtime;
-		this.#dir = seatOf(runtime, task);
+		this.#dir = seatOf(runtime, task, runtime.placeName);
 		this.#free = path.join(this.#dir, "free");
 		this.#current = path.join(this.#dir, "current");
 		this.#busy = path.join(this.#dir, `busy.${runtime.self.pid}.${runtime.self.start}.`);

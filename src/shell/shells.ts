@@ -77,6 +77,8 @@ export class Shells {
 	readonly #runtime: Runtime;
 	readonly #slots: Slots;
 	readonly #tasks = new Map<string, TaskShell>();
+	/** What is shared with a sandbox is shared with no other: there, each task has slots of its own. */
+	readonly #ownSlots: Slots[] = [];
 	readonly #running = new Set<Promise<unknown>>();
 	readonly #closing = new AbortController();
 
@@ -89,9 +91,10 @@ export class Shells {
 	/** Shells that belong to no task any more: whoever started them was killed before he could say so, or let them go. */
 	#sweep(): void {
 		try {
+			this.#runtime.sandboxes?.sweep();
 			for (const process of this.#runtime.list({ task: null, shells: true, ended: false })) {
 				const { spec } = process;
-				if (spec.kind === "shell" && !isAlive(spec.starter) && currentOf(this.#runtime, spec.task) !== process.id) Bash.attach(process)?.leave();
+				if (spec.kind === "shell" && !isAlive(spec.starter) && currentOf(this.#runtime, spec) !== process.id) Bash.attach(process)?.leave();
 			}
 		} catch {
 			// housekeeping, which fails nothing: another runtime tries again
@@ -118,7 +121,11 @@ export class Shells {
 
 	/** End the task's shell, unless it is at work; what it has started goes on, and its state is there for the next one. */
 	end(task: string): Promise<void> {
-		return this.#note(this.#of(task).end());
+		return this.#note(
+			this.#of(task)
+				.end()
+				.then(() => this.#runtime.sandboxes?.end(task)),
+		);
 	}
 
 	/** Shells go on, and so do commands that run in them: whoever waits for one gets `running`. */
@@ -128,13 +135,15 @@ export class Shells {
 		await Promise.allSettled(this.#running);
 		for (const task of this.#tasks.values()) task.close();
 		this.#tasks.clear();
-		await this.#slots.close();
+		await Promise.all([this.#slots, ...this.#ownSlots].map((slots) => slots.close()));
 	}
 
 	#of(task: string): TaskShell {
 		const known = this.#tasks.get(task);
 		if (known) return known;
-		const shell = new TaskShell(this.#runtime, this.#slots, task, { later: this.#later, closing: this.#closing.signal });
+		const slots = this.#runtime.sandboxes ? new Slots(this.#runtime) : this.#slots;
+		if (slots !== this.#slots) this.#ownSlots.push(slots);
+		const shell = new TaskShell(this.#runtime, slots, task, { later: this.#later, closing: this.#closing.signal });
 		this.#tasks.set(task, shell);
 		return shell;
 	}

@@ -11,6 +11,7 @@ import { childrenOf, type Identity, ProcFile, parseStat, readStat } from "../bas
 import { Wakeup, watchDirectory, watchFile } from "../base/watch.js";
 import type { Held } from "../keeper/keepers.js";
 import { BLANK_RECORD, RECORD_BYTES, readLimit, readParts, readState, segmentName } from "../keeper/layout.js";
+import type { Sandbox } from "../places/place.js";
 import type { LimitMet } from "../process/limits.js";
 import type { Runtime } from "../process/runtime.js";
 import type { Spec } from "../process/spec.js";
@@ -35,6 +36,7 @@ export class Slot {
 	#uses = 0;
 	#specBytes = 0;
 	#copier: ProcFile | undefined;
+	#shared: { readonly sandbox: string; readonly unwatch: () => void } | undefined;
 
 	/** `limited`: it may print only so much, and is to be told when its log is full. */
 	constructor(held: Held, { limited }: { limited: boolean }) {
@@ -50,6 +52,19 @@ export class Slot {
 		this.#unwatch = () => {
 			for (const end of unwatch) end();
 		};
+	}
+
+	/** Let a shell in a sandbox have what it needs of this directory. */
+	share(sandbox: Sandbox): void {
+		if (this.#shared?.sandbox === sandbox.id) return;
+		this.#shared?.unwatch();
+		fs.writeFileSync(path.join(this.dir, "workdir"), "", { mode: 0o600 });
+		sandbox.share(this.id, this.dir, ["command", "workdir", "exit", "pipe"]);
+		// A file that is written through another name changes in another directory.
+		const unwatch = watchDirectory(path.join(sandbox.sharedHere, this.id), (name) => {
+			if (name === null || name === "exit") this.#poke?.();
+		});
+		this.#shared = { sandbox: sandbox.id, unwatch };
 	}
 
 	/** What the shell is to call the next command here. */
@@ -190,6 +205,8 @@ export class Slot {
 		this.#open = false;
 		for (const fd of Object.values(this.#files)) fs.closeSync(fd);
 		this.#unwatch();
+		this.#shared?.unwatch();
+		this.#shared = undefined;
 		this.#poke = undefined;
 		this.#copier?.close();
 		this.#copier = undefined;

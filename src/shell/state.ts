@@ -1,7 +1,9 @@
 /** What a shell writes of its state after each command: see `__hf_snap` in rc.bash. */
 import path from "node:path";
-import { readIfThere } from "../base/files.js";
+import { readIfThere, statIfThere } from "../base/files.js";
 import { shellQuote } from "../base/quote.js";
+
+const MOST_BYTES = 256 * 1024 * 1024; // in a sandbox anybody can write there, and as much as he likes
 
 export interface ShellState {
 	/** Of the command after which it was written; empty at the birth of the shell. */
@@ -19,7 +21,8 @@ export interface ShellState {
 export function readState(dir: string): ShellState | undefined {
 	let newest: { number: number; command: string; text: string } | undefined;
 	for (const name of ["snap.0", "snap.1"]) {
-		const text = readIfThere(path.join(dir, name)) ?? "";
+		const file = path.join(dir, name);
+		const text = (statIfThere(file)?.size ?? 0) > MOST_BYTES ? "" : (readIfThere(file) ?? "");
 		const head = /^#hf (\d+) (\S*)\n/.exec(text);
 		if (!head) continue;
 		const end = text.indexOf(`\n#hf-end ${head[1]}\n`);

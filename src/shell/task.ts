@@ -11,7 +11,7 @@ import type { Runtime } from "../process/runtime.js";
 import { readSpec } from "../process/spec.js";
 import { Bash, type Birth } from "./bash.js";
 import { type Outcome, runCommand } from "./command.js";
-import { existingParent, isRemoved } from "./directory.js";
+import { existingParent, isRemoved, type Look } from "./directory.js";
 import { interrupted, type Patience, patiently } from "./patience.js";
 import { Seat } from "./seat.js";
 import type { RunOptions, RunResult } from "./shells.js";
@@ -124,13 +124,15 @@ export class TaskShell {
 
 	async #send({ bash, notes }: Using, slot: Slot, options: RunOptions & Patience): Promise<Outcome> {
 		if (options.signal?.aborted) throw interrupted(options.signal);
-		if (!isDirectory(bash.cwd) || isRemoved(bash.bash.pid)) {
-			const parent = existingParent(bash.cwd);
+		const { sandbox } = await this.#runtime.place(this.#task);
+		if (sandbox) slot.share(sandbox);
+		if (!isDirectory(bash.at(bash.cwd)) || isRemoved(bash.bash.pid)) {
+			const parent = existingParent(bash.cwd, bash.at);
 			const gone = `the shell's directory ${bash.cwd} is gone; it is in ${parent} now`;
 			if (bash.moveTo(parent)) notes.push(gone);
 		}
 		const workdir = options.workdir === undefined ? undefined : path.resolve(bash.cwd, options.workdir);
-		if (workdir !== undefined) checkWorkdir(workdir);
+		if (workdir !== undefined) checkWorkdir(workdir, bash.at);
 		options.permit?.(workdir ?? bash.cwd, slot.id);
 		return runCommand(bash, slot, {
 			...options,
@@ -226,6 +228,11 @@ export class TaskShell {
 			this.#bash = undefined;
 		}
 		this.#bash ??= this.#attach(id);
+		const { sandbox } = await this.#runtime.place(this.#task);
+		if (this.#bash && this.#bash.process.spec.sandbox !== sandbox?.id) {
+			this.#bash.leave(); // of a sandbox that is being left
+			this.#bash = undefined;
+		}
 		const bash = this.#bash ?? (await patiently(this.#bear(id), patience));
 		if (this.#bornWith.length > 0) notes = [...notes, ...this.#bornWith.splice(0)];
 		return { bash, own: false, bornIn: bash.cwd, notes };
@@ -302,7 +309,7 @@ export class TaskShell {
 						const state = bash.settled() ?? (performance.now() > giveUp || bash.isOver() ? readState(bash.state) : undefined);
 						if (state)
 							return {
-								cwd: existingParent(bash.cwd),
+								cwd: existingParent(bash.cwd, bash.at),
 								exported: state.exported,
 								functions: state.functions,
 								notes: [...notes, ...(bash.settled() ? [] : [STALE])],
@@ -314,7 +321,7 @@ export class TaskShell {
 				if (bash) {
 					bash.close();
 					const state = readState(bash.state);
-					if (state) return { cwd: existingParent(state.exported.PWD ?? bash.cwd), exported: state.exported, functions: state.functions, notes: [] };
+					if (state) return { cwd: existingParent(state.exported.PWD ?? bash.cwd, bash.at), exported: state.exported, functions: state.functions, notes: [] };
 				}
 			} finally {
 				if (free) this.#giveBack();
@@ -362,8 +369,8 @@ function isDirectory(dir: string): boolean {
 	}
 }
 
-function checkWorkdir(dir: string): void {
-	const stat = statIfThere(dir);
+function checkWorkdir(dir: string, at: Look): void {
+	const stat = statIfThere(at(dir));
 	if (!stat) throw new HoldfastError("INVALID", `the working directory ${dir} does not exist; nothing ran`);
 	if (!stat.isDirectory()) throw new HoldfastError("INVALID", `the working directory ${dir} is not a directory; nothing ran`);
 }

@@ -8,7 +8,7 @@ const SHOWN = 20;
 
 export function findProcess(ask: Ask, id: string | undefined): Process {
 	if (id === undefined) throw new HoldfastError("INVALID", `session_id is missing: say which process you mean; ${known(idsOf(ask))}`);
-	const found = (ask.runtime.registry.matching(id) ?? []).filter(({ spec }) => spec.task === ask.task && spec.kind !== "shell");
+	const found = (ask.runtime.registry.matching(id) ?? []).filter(({ spec }) => spec.task === ask.task && spec.kind === undefined);
 	if (found[0] && found.length === 1) return found[0];
 	const ids = found.length > 1 ? found.map((process) => process.id) : idsOf(ask);
 	const problem = found.length > 1 ? `"${brief(id)}" fits ${found.length} processes` : `you have no process "${brief(id)}"`;

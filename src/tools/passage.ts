@@ -14,7 +14,6 @@ import { denied, expired, pending, refusedByRule, unattended } from "./refused.j
 import type { TerminalResult } from "./result.js";
 
 const ANSWER_MARGIN_MS = 500; // of what a door has: for the way back
-const PLACE = "local";
 /** Such a name cannot be told from a pattern. */
 const PATTERN = /[*?]/;
 
@@ -81,7 +80,7 @@ export class Passage {
 	/** Throws unless it may run there. Nothing that takes longer than a moment happens here: a shell waits for it. */
 	check(cwd: string): void {
 		const { runtime, task } = this.#ask;
-		const verdict = this.#judge.judge({ command: this.#command, cwd, place: PLACE, task }, runtime.approvals.grants(task));
+		const verdict = this.#judge.judge({ command: this.#command, cwd, place: runtime.placeName, task }, runtime.approvals.grants(task));
 		this.#rule = verdict.rule;
 		if (verdict.decision === "deny") throw this.#refuse(verdict, cwd, "refused_by_rule", refusedByRule);
 		if (verdict.decision === "allow") {
@@ -104,7 +103,7 @@ export class Passage {
 			session_id: session,
 			command: this.#command,
 			cwd,
-			place: PLACE,
+			place: runtime.placeName,
 			by: doorOf(this.#ask),
 			...(this.#rule === null ? {} : { rule: this.#rule }),
 			...(this.#leave ? { approval_id: this.#leave.question.id } : {}),
@@ -142,7 +141,7 @@ export class Passage {
 		const { approver, asksLater, within } = call;
 		const parts = askedAbout(verdict).map(({ start, end, text, rule, reason }) => ({ start, end, text, rule: rule ?? "", reason: reason ?? "" }));
 		const outcome = await runtime.approvals.ask(
-			{ task, command: this.#command, cwd: real(cwd), place: PLACE, parts, choices: this.#choices(cwd) },
+			{ task, command: this.#command, cwd: real(cwd), place: runtime.placeName, parts, choices: this.#choices(cwd) },
 			{
 				...(this.#ask.signal ? { signal: this.#ask.signal } : {}),
 				...(within === undefined ? {} : { within: Math.max(0, within - (performance.now() - since) - ANSWER_MARGIN_MS) }),
@@ -180,7 +179,7 @@ export class Passage {
 			outcome,
 			command: this.#command,
 			cwd,
-			place: PLACE,
+			place: runtime.placeName,
 			rule: verdict.rule,
 			reason: verdict.reason,
 			by: doorOf(this.#ask),

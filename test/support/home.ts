@@ -39,7 +39,7 @@ export async function testRuntime(options: RuntimeOptions = {}): Promise<Runtime
 /** Kill whatever still runs, or was left running, and wait until its keeper is gone too. */
 export async function endAll(runtime: Runtime): Promise<void> {
 	const processes = runtime.list({ task: null, shells: true });
-	await Promise.all(processes.map((process) => process.kill({ graceMs: process.spec.kind === "shell" ? 0 : 200 })));
+	await Promise.all(processes.map((process) => process.kill({ graceMs: process.spec.kind ? 0 : 200 })));
 	await runtime.close();
 	const parts = processes.flatMap((process) => Object.values(readParts(process.dir)));
 	await until("every keeper is gone", () => !parts.some(isAlive));

@@ -2,6 +2,7 @@
 import fs from "node:fs";
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { HoldfastError } from "../../base/errors.js";
+import { PLACES, type PlaceName } from "../../places/place.js";
 import { openRuntime, type Runtime, type RuntimeOptions } from "../../process/runtime.js";
 import type { AgentRuntime } from "../../tools/index.js";
 import type { Output } from "./output.js";
@@ -36,6 +37,7 @@ export const COMMON: OptionSpecs = {
 	json: { type: "boolean", help: "print JSON, stable and documented in docs/cli.md" },
 	home: { type: "string", value: "DIR", help: "use this home instead of $HOLDFAST_HOME or ~/.local/state/holdfast" },
 	task: { type: "string", value: "NAME", help: "whose processes: a conversation, an episode, a project (default: default)" },
+	place: { type: "string", value: "PLACE", help: "where commands run: local (default) or local+sandbox (docs/sandbox.md)" },
 	help: { type: "boolean", short: "h", help: "show this help" },
 };
 
@@ -70,11 +72,7 @@ export function runtimeOpener(values: Values, makes: boolean): Pick<Call, "runti
 	const opened: Promise<Runtime>[] = [];
 	const open = <T extends Runtime>(opener: (options: RuntimeOptions) => Promise<T>): Promise<T> => {
 		if (typeof values.home === "string" && !makes && !fs.existsSync(values.home)) throw new HoldfastError("INVALID", `there is no home at ${values.home}`);
-		const runtime = opener({
-			warm: 0,
-			...(typeof values.home === "string" ? { home: values.home } : {}),
-			...(typeof values.task === "string" ? { task: values.task } : {}),
-		});
+		const runtime = opener({ warm: 0, ...chosen(values) });
 		opened.push(runtime);
 		return runtime;
 	};
@@ -85,6 +83,17 @@ export function runtimeOpener(values: Values, makes: boolean): Pick<Call, "runti
 		close: async () => {
 			for (const one of opened) await (await one.catch(() => undefined))?.close();
 		},
+	};
+}
+
+/** What the common options say of a runtime. */
+export function chosen({ home, task, place }: Values): Pick<RuntimeOptions, "home" | "task" | "place"> {
+	if (place !== undefined && !PLACES.includes(place as PlaceName))
+		throw new HoldfastError("INVALID", `there is no place "${String(place)}"; there are ${PLACES.join(" and ")}`);
+	return {
+		...(typeof home === "string" ? { home } : {}),
+		...(typeof task === "string" ? { task } : {}),
+		...(place === undefined ? {} : { place: place as PlaceName }),
 	};
 }
 

@@ -28,7 +28,9 @@ export function commandHelp(command: Command, out: Output): string {
 		"",
 		out.style("bold", "Options"),
 		...Object.entries(command.options).map(option),
-		...Object.entries(COMMON).map(option),
+		...Object.entries(COMMON)
+			.filter(([name]) => !(name in command.options))
+			.map(option),
 		"",
 		command.teach.trim(),
 	].join("\n");

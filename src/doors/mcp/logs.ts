@@ -55,7 +55,7 @@ export function processAt(runtime: Runtime, task: string, uri: string): Process 
 	if (id === undefined || !isId(id)) throw new ResourceNotFoundError(uri);
 	try {
 		const process = runtime.get(id);
-		if (process.spec.task === task && process.spec.kind !== "shell") return process;
+		if (process.spec.task === task && process.spec.kind === undefined) return process;
 	} catch (error) {
 		if (!(error instanceof HoldfastError) || error.code !== "NOT_FOUND") throw error;
 	}

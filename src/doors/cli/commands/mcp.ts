@@ -1,7 +1,7 @@
 import { Console } from "node:console";
 import path from "node:path";
 import { HoldfastError } from "../../../base/errors.js";
-import { type Call, type Command, EXIT, noWords, numberOption } from "../command.js";
+import { type Call, type Command, chosen, EXIT, noWords, numberOption } from "../command.js";
 
 const PORT = 4653; // HOLD on a telephone
 
@@ -81,8 +81,7 @@ function leaveIf(busy: boolean): void {
 
 async function openRuntime(call: Call) {
 	const { openAgentRuntime } = await import("../../../tools/index.js");
-	const { home, task } = call.values;
-	return openAgentRuntime({ ...(typeof home === "string" ? { home } : {}), ...(typeof task === "string" ? { task } : {}) });
+	return openAgentRuntime(chosen(call.values));
 }
 
 const stopped = (): Promise<unknown> => Promise.race(["SIGINT", "SIGTERM", "SIGHUP"].map((name) => new Promise((resolve) => process.once(name, resolve))));

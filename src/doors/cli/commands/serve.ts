@@ -4,7 +4,7 @@ import { readIfThere, unlinkIfThere, writeWhole } from "../../../base/files.js";
 import { isAlive, readStat } from "../../../base/proc.js";
 import type { HttpServer } from "../../http/index.js";
 import { findProgram } from "../../setup/server.js";
-import { type Call, type Command, EXIT, noWords, numberOption } from "../command.js";
+import { type Call, type Command, chosen, EXIT, noWords, numberOption } from "../command.js";
 
 const PORT = 4653; // HOLD on a telephone
 const TRIES = 20;
@@ -47,8 +47,8 @@ async function run(call: Call): Promise<void> {
 			"INVALID",
 			`${host} can be reached by others, and everything would go there in the clear; if you want that, choose a token with --token-file`,
 		);
-	const { home, task } = call.values;
-	await using runtime = await openAgentRuntime({ ...(typeof home === "string" ? { home } : {}), ...(typeof task === "string" ? { task } : {}) });
+	const { task } = call.values;
+	await using runtime = await openAgentRuntime(chosen(call.values));
 	const { file, token } = tokenOf(call, runtime.home.root, http);
 	const report = (error: Error) => call.out.note(`holdfast serve: ${error.message}`);
 	const door = httpDoor(runtime, { onError: report, ...(typeof task === "string" ? { task } : {}) });

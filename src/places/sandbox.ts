@@ -1,0 +1,97 @@
+/** The sandboxed local place: how a command gets into a sandbox that is there, and what it shares with its keeper outside. */
+import { execFile } from "node:child_process";
+import fs from "node:fs";
+import path from "node:path";
+import { HoldfastError } from "../base/errors.js";
+import { ensureDir, namesIn, statIfThere } from "../base/files.js";
+import { isId } from "../base/ids.js";
+import type { Identity } from "../base/proc.js";
+import { readProc } from "../base/proc.js";
+import type { Place, Sandbox } from "./place.js";
+import type { SandboxTools } from "./probe.js";
+import { INSIDE } from "./view.js";
+
+const SHARED_MOST = 256; // shared directories of ended processes, until they are removed
+
+/** Ways to programs outside, and directories that are not there. */
+const WITHOUT = [
+	...["SSH_AUTH_SOCK", "SSH_AGENT_PID", "GPG_AGENT_INFO", "DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "DOCKER_HOST", "TMUX", "STY"],
+	...["DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "TMPDIR", "TEMP", "TMP"],
+];
+
+export interface Kept {
+	/** Of the process that keeps it. */
+	readonly id: string;
+	/** The first process in there, and the one whose user namespace commands get. */
+	readonly init: Identity;
+	readonly guard: Identity;
+	/** Its directory in the home. */
+	readonly dir: string;
+	readonly cwd: string;
+	readonly network: boolean;
+	readonly tools: SandboxTools;
+}
+
+export function sandboxPlace(kept: Kept): Place {
+	const root = `/proc/${kept.init.pid}/root`;
+	return { name: "local+sandbox", cwd: kept.cwd, at: (file) => root + path.resolve("/", file), sandbox: sandbox(kept) };
+}
+
+function sandbox({ id, init, guard, dir, network, tools }: Kept): Sandbox {
+	const shared = `${INSIDE}/shared`;
+	const sharedHere = path.join(dir, "shared");
+	const words = entryWords(tools, { init: init.pid, guard: insidePid(guard.pid), network });
+	return {
+		id,
+		scripts: INSIDE,
+		shared,
+		sharedHere,
+		without: WITHOUT,
+		ownNetwork: !network,
+		pid: init.pid,
+		entry: (process) => ({ guard, words, scripts: `${INSIDE}/keeper`, dir: `${shared}/${process}` }),
+		share(process, from, names) {
+			// Made elsewhere and moved there whole: nothing is ever written through a name that somebody in there could have changed.
+			const made = path.join(dir, process);
+			fs.mkdirSync(made, { mode: 0o700 });
+			for (const name of names) {
+				ensureDir(path.dirname(path.join(made, name)));
+				fs.linkSync(path.join(from, name), path.join(made, name));
+			}
+			fs.renameSync(made, path.join(sharedHere, process));
+			if (namesIn(sharedHere).length > SHARED_MOST) tidy(words, tools, { sharedHere, shared, home: path.resolve(dir, "..", "..") });
+		},
+	};
+}
+
+/**
+ * Into its namespaces first, where we are root, then into the one where we are ourselves again and can become nothing else.
+ * In between a namespace for this process alone, of the host's name: it changes nothing, but all that comes from the process has
+ * it for ever, and so can be found by it.
+ */
+function entryWords({ nsenter, unshare, setpriv }: SandboxTools, { init, guard, network }: { init: number; guard: number; network: boolean }): string[] {
+	const kinds = ["--user", "--mount", "--pid", "--ipc", "--uts", ...(network ? [] : ["--net"])];
+	return [
+		...[nsenter, "--no-fork", "--preserve-credentials", "--target", String(init), ...kinds, "--"],
+		...[unshare, "--uts", "--"],
+		...[nsenter, "--preserve-credentials", "--target", String(guard), "--user", "--"],
+		...[setpriv, "--no-new-privs", ...noCapabilities(), "--"],
+	];
+}
+
+/** Whoever is root keeps them through an exec, anybody else does not. */
+export const noCapabilities = (): string[] => (process.getuid?.() === 0 ? ["--bounding-set=-all", "--inh-caps=-all"] : []);
+
+function insidePid(pid: number): number {
+	const inside = /^NSpid:.*\s(\d+)$/m.exec(readProc(`/proc/${pid}/status`) ?? "")?.[1];
+	if (inside === undefined) throw new HoldfastError("START_FAILED", "nothing ran: the sandbox ended while it was being entered; try again");
+	return Number(inside);
+}
+
+/** Remove what is left of processes that are gone. In there, since out here somebody could lead us astray meanwhile. */
+function tidy(words: readonly string[], { rm }: SandboxTools, at: { sharedHere: string; shared: string; home: string }): void {
+	const gone = namesIn(at.sharedHere).filter((id) => isId(id) && !statIfThere(path.join(at.home, "procs", id.charAt(5), id)));
+	if (gone.length === 0) return;
+	const [program, ...rest] = [...words, rm, "-rf", "--", ...gone.map((id) => `${at.shared}/${id}`)];
+	execFile(program as string, rest, { env: {}, cwd: "/" }, () => {}); // the next one tries again
+}

@@ -1,0 +1,268 @@
+/**
+ * The sandboxes of tasks. One is kept by a process like any other (`kind: "sandbox"`): bubblewrap, and in it a shell
+ * script that waits (places/holder.sh). So it outlives every runtime, and when it ends the kernel ends all that is in it.
+ *
+ * sandboxes/TASKKEY.N in the home is a link with the id of the task's N-th sandbox. Whoever has made one tries to make the next
+ * link; of several one succeeds, and the others use that one's. What is shared with it is in sandboxes/ID.
+ */
+import fs from "node:fs";
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type SandboxOptions, sandboxSettings } from "../base/config.js";
+import { errno, HoldfastError } from "../base/errors.js";
+import { ensureDir, namesIn, readIfThere, removeDir, unlinkIfThere, writeWhole } from "../base/files.js";
+import { isId, taskKey } from "../base/ids.js";
+import { childrenOf, type Identity, isAlive, linkOf, readStat, sendSignal } from "../base/proc.js";
+import { utf8 } from "../base/text.js";
+import { procDir, readParts } from "../keeper/layout.js";
+import type { Place } from "../places/place.js";
+import { CAPABILITIES, explain, findSandboxTools, type SandboxTools } from "../places/probe.js";
+import { noCapabilities, sandboxPlace } from "../places/sandbox.js";
+import { INSIDE, viewOf } from "../places/view.js";
+import type { Process } from "./process.js";
+import type { Runtime } from "./runtime.js";
+import { readSpec } from "./spec.js";
+import { isOver } from "./status.js";
+
+const READY_MS = 15_000;
+const CLOSING_LOOK_MS = 50; // it takes two seconds, once in the life of a sandbox
+const RECREATED = "the sandbox of this task had ended, so a new one was made: what was in its /tmp and home, and all that ran in it, is gone";
+
+interface Open {
+	readonly process: Process;
+	readonly first: Identity;
+	readonly guard: Identity;
+	readonly closed: string;
+	readonly place: Place;
+}
+
+export class Sandboxes {
+	readonly #runtime: Runtime;
+	readonly #asked: SandboxOptions | undefined;
+	readonly #root: string;
+	readonly #open = new Map<string, Promise<Open>>();
+	readonly #notes = new Map<string, string>();
+
+	constructor(runtime: Runtime, asked: SandboxOptions | undefined) {
+		this.#runtime = runtime;
+		this.#asked = asked;
+		this.#root = path.join(runtime.home.root, "sandboxes");
+	}
+
+	/** The task's sandbox: the one there is, or a new one. However many ask at once, there is one. */
+	async of(task: string): Promise<Place> {
+		for (;;) {
+			const known = this.#open.get(task);
+			const opening = known ?? this.#find(task);
+			if (!known) this.#open.set(task, opening);
+			const open = await opening.catch((error: unknown) => {
+				this.#open.delete(task);
+				throw error;
+			});
+			if (isUsable(open)) return open.place;
+			if (this.#open.get(task) === opening) this.#open.delete(task);
+		}
+	}
+
+	/** What is to be said about it, once. */
+	takeNote(task: string): string | undefined {
+		const note = this.#notes.get(task);
+		this.#notes.delete(task);
+		return note;
+	}
+
+	/** End it, unless something of the task still runs in it; then it ends by itself when nothing does. */
+	async end(task: string): Promise<void> {
+		this.#open.delete(task);
+		for (const { id, file } of this.#links(task)) {
+			const process = this.#process(id);
+			if (process && this.#runtime.registry.running(task).some(({ spec }) => spec.sandbox === id && spec.kind !== "sandbox")) continue;
+			unlinkIfThere(file);
+			if (process) await this.#stop(process);
+		}
+	}
+
+	/** Remove what is left of sandboxes that have ended. */
+	sweep(): void {
+		for (const name of namesIn(this.#root)) {
+			const file = path.join(this.#root, name);
+			const id = isId(name) ? name : (linkOf(file) ?? "");
+			const process = this.#process(id);
+			if (process && !isOver(process.status())) {
+				// One that nobody has linked: whoever made it was killed before he could.
+				if (isId(name) && !isAlive(process.spec.starter) && !this.#links(process.spec.task).some((link) => link.id === id))
+					void this.#stop(process).catch(() => {});
+			} else if (!isId(name)) unlinkIfThere(file);
+			else if (!process || !isAlive(process.spec.starter)) removeDir(file);
+		}
+	}
+
+	async #stop(process: Process): Promise<void> {
+		await this.#endAll(process.id);
+		await process.kill({ graceMs: 0 }); // the first process in it heeds nothing else
+		removeDir(path.join(this.#root, process.id)); // nobody is left who could lead us astray
+	}
+
+	async #find(task: string): Promise<Open> {
+		const links = this.#links(task);
+		const newest = links.at(-1);
+		const there = newest && (await this.#settled(newest.id));
+		if (there) return there;
+		if (newest) {
+			await this.#endAll(newest.id);
+			this.#notes.set(task, RECREATED);
+		}
+		return this.#make(task, (newest?.number ?? 0) + 1);
+	}
+
+	/** One that is about to end, since nobody was in it, may find that somebody has come. */
+	async #settled(id: string): Promise<Open | undefined> {
+		for (;;) {
+			const open = this.#attach(id);
+			if (!open || isUsable(open)) return open;
+			if (!isAlive(open.guard)) return undefined;
+			await sleep(CLOSING_LOOK_MS);
+		}
+	}
+
+	/** The first process in it takes all others with it. Without the one that kept it, it may have gone on. */
+	async #endAll(id: string): Promise<void> {
+		const [pid, start] = (readIfThere(path.join(this.#root, id, "first")) ?? "").split(" ");
+		const first = { pid: Number(pid), start: start ?? "" };
+		for (let looks = 0; pid && isAlive(first) && looks < 1_000; looks++) {
+			sendSignal(first.pid, "SIGKILL");
+			await sleep(2);
+		}
+	}
+
+	/** In order. */
+	#links(task: string): { number: number; id: string; file: string }[] {
+		const key = taskKey(task);
+		return namesIn(this.#root)
+			.filter((name) => name.startsWith(`${key}.`))
+			.map((name) => ({ number: Number(name.slice(key.length + 1)), file: path.join(this.#root, name), id: linkOf(path.join(this.#root, name)) ?? "" }))
+			.sort((a, b) => a.number - b.number);
+	}
+
+	#process(id: string): Process | undefined {
+		const spec = isId(id) ? readSpec(procDir(this.#runtime.home, id)) : undefined;
+		return spec && this.#runtime.registry.process(spec);
+	}
+
+	/** One that is ready, made by whomever. */
+	#attach(id: string): Open | undefined {
+		const process = this.#process(id);
+		const view = process?.spec.view;
+		if (!process || !view || isOver(process.status())) return undefined;
+		const { child } = readParts(process.dir);
+		const init = child && identity(childrenOf(child.pid)[0]);
+		const guard = init && identity(childrenOf(init.pid)[0]);
+		if (!init || !guard) return undefined;
+		const dir = path.join(this.#root, id);
+		const open: Open = {
+			process,
+			first: init,
+			guard,
+			closed: path.join(dir, "shared", "closed"),
+			place: sandboxPlace({ id, init, guard, dir, cwd: view.directory, network: view.network, tools: this.#tools() }),
+		};
+		return open;
+	}
+
+	#tools(): SandboxTools {
+		const tools = findSandboxTools();
+		if ("missing" in tools) throw unavailable(tools.missing);
+		return tools;
+	}
+
+	async #make(task: string, number: number): Promise<Open> {
+		const tools = this.#tools();
+		const settings = sandboxSettings(this.#runtime.config, this.#asked);
+		const uid = process.getuid?.() ?? 0;
+		const gid = process.getgid?.() ?? 0;
+		let dir = "";
+		let directory = "";
+		const made = await this.#runtime
+			.spawn(
+				{
+					command: [tools.bwrap],
+					cwd: "/",
+					task,
+					stdin: false,
+					log: { limit: 64 * 1024 },
+					env: Object.fromEntries(Object.keys(process.env).map((name) => [name, undefined])),
+				},
+				{
+					kind: "sandbox",
+					// Known only now: its directory is named after it.
+					command: (id) => {
+						dir = path.join(this.#root, id);
+						ensureDir(path.join(dir, "shared"));
+						const view = viewOf(settings, { cwd: process.cwd(), home: this.#runtime.home.root, shared: path.join(dir, "shared") });
+						directory = view.directory;
+						const spaces = [
+							"--unshare-user",
+							"--uid",
+							"0",
+							"--gid",
+							"0",
+							"--unshare-pid",
+							"--unshare-ipc",
+							"--unshare-uts",
+							...(settings.network ? [] : ["--unshare-net"]),
+						];
+						const holder = ["sh", `${INSIDE}/places/holder.sh`, "outer", String(uid), String(gid), "setpriv", "--no-new-privs", ...noCapabilities(), "--"];
+						const argv = [
+							tools.bwrap,
+							...spaces,
+							...view.arguments,
+							"--cap-drop",
+							"ALL",
+							...CAPABILITIES,
+							"--new-session",
+							"--setenv",
+							"PATH",
+							"/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin",
+							"--",
+							...holder,
+						];
+						return { argv, view: { directory, network: settings.network } };
+					},
+				},
+			)
+			.catch((error: unknown) => {
+				if (dir) removeDir(dir);
+				throw error;
+			});
+		try {
+			const { matched } = await made.wait({ until: { pattern: "^ready$" }, timeout: READY_MS });
+			if (matched !== "pattern") throw unavailable(matched === null ? `it was not ready within ${READY_MS / 1000} s` : explain(firstLine(made)));
+			const open = this.#attach(made.id);
+			if (!open) throw unavailable("it ended at once");
+			writeWhole(path.join(dir, "first"), `${open.first.pid} ${open.first.start}`);
+			fs.symlinkSync(made.id, path.join(this.#root, `${taskKey(task)}.${number}`));
+			for (const link of this.#links(task).filter((old) => old.number < number)) {
+				unlinkIfThere(link.file);
+				if (isId(link.id)) removeDir(path.join(this.#root, link.id));
+			}
+			return open;
+		} catch (error) {
+			await this.#stop(made);
+			if (errno(error) !== "EEXIST") throw error;
+			this.#notes.delete(task);
+			return this.#find(task); // another runtime was faster
+		}
+	}
+}
+
+const isUsable = ({ guard, closed }: Open): boolean => isAlive(guard) && !fs.existsSync(closed);
+
+function identity(pid: number | undefined): Identity | undefined {
+	const stat = pid === undefined ? undefined : readStat(pid);
+	return stat && { pid: stat.pid, start: stat.start };
+}
+
+const firstLine = (process: Process): string => utf8(process.read(0, 4096).bytes).trim().split("\n")[0] || "it said nothing";
+
+const unavailable = (why: string): HoldfastError =>
+	new HoldfastError("UNSUPPORTED", `nothing ran: there can be no sandbox: ${why}. \`holdfast doctor\` says more; without a sandbox use the place "local"`);

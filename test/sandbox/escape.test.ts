@@ -1,0 +1,149 @@
+/** What must not work in a sandbox, tried as root and as a user who is nobody; and the same out here, where it does work. */
+import { execFile, execFileSync, spawn } from "node:child_process";
+import fs from "node:fs";
+import net from "node:net";
+import path from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, test } from "vitest";
+import { openRuntime } from "../../src/index.js";
+import { CLI, cli } from "../support/cli.js";
+import { atEnd, endAll, tempDir, testRoot } from "../support/home.js";
+import { noSandbox } from "../support/sandbox.js";
+
+const NOBODY = 65_534;
+const asNobody = ["setpriv", `--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups"];
+
+interface Outside {
+	readonly work: string;
+	readonly home: string;
+	readonly script: string;
+}
+
+/** A machine with something to steal, and a program that tries. It prints one line for each attempt. */
+async function outside(uid: number): Promise<Outside> {
+	const own = (name: string) => {
+		const dir = tempDir(name);
+		fs.chownSync(dir, uid, uid);
+		return dir;
+	};
+	const [work, home, other, person] = [own("work"), own("home"), own("other"), own("person")] as [string, string, string, string];
+	const write = (file: string, text = "secret\n") => {
+		fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o755 });
+		fs.writeFileSync(file, text, { mode: 0o644 });
+		for (const made of [file, path.dirname(file)]) fs.chownSync(made, uid, uid);
+	};
+	for (const file of [`${other}/file`, `${home}/secret`, `${person}/.ssh/id`, `${person}/.aws/credentials`, `${person}/.config/holdfast/policy.json`])
+		write(file);
+	const victim = spawn("sleep", ["300"], { uid, gid: uid, stdio: "ignore" });
+	atEnd(() => victim.kill("SIGKILL"));
+	const server = net.createServer((socket) => socket.end("hello\n"));
+	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+	atEnd(() => new Promise((resolve) => server.close(resolve)));
+	const { port } = server.address() as net.AddressInfo;
+	const abstract = `holdfast-${process.pid}-${uid}`;
+	const listen = `import socket; s=socket.socket(socket.AF_UNIX); s.bind(chr(0)+'${abstract}'); s.listen(); print(flush=True)\nwhile 1: s.accept()[0].send(b'hello')`;
+	const unix = spawn("python3", ["-c", listen], { stdio: ["ignore", "pipe", "ignore"] });
+	atEnd(() => unix.kill("SIGKILL"));
+	await new Promise((resolve) => unix.stdout.once("data", resolve));
+	const python = (code: string) => `python3 -c ${JSON.stringify(code)}`;
+	const ptrace = (pid: string) => python(`import ctypes,sys; sys.exit(ctypes.CDLL(None).ptrace(16, ${pid}, 0, 0) != 0)`);
+	const attempts: Record<string, string> = {
+		"reading another directory": `cat ${other}/file`,
+		"listing another directory": `ls ${other}/file`,
+		"reading an ssh key": `cat ${person}/.ssh/id`,
+		"reading credentials": `cat ${person}/.aws/credentials`,
+		"reading Holdfast's home": `cat ${home}/secret`,
+		"reading the policy": `cat ${person}/.config/holdfast/policy.json`,
+		"writing another directory": `touch ${other}/new`,
+		"writing Holdfast's home": `touch ${home}/new`,
+		"writing the person's home": `touch ${person}/.ssh/new`,
+		"the network": `timeout 5 bash -c 'exec 3<>/dev/tcp/127.0.0.1/${port}; read -r -t 5 x <&3; [ "$x" = hello ]'`,
+		"an abstract socket": python(`import socket; s=socket.socket(socket.AF_UNIX); s.connect(chr(0)+'${abstract}'); assert s.recv(9)`),
+		"signalling a process": `kill -0 ${victim.pid}`,
+		"ptrace of a process": `[ -e /proc/${victim.pid}/status ] && ${ptrace(String(victim.pid))}`,
+	};
+	// What needs more rights than these users have out here either, or would do harm.
+	const never: Record<string, string> = {
+		"writing the system": "touch /usr/new || touch /etc/new || touch /new",
+		"ptrace of the first process": ptrace("1"),
+		"the files of the first process": "ls /proc/1/root/ || cat /proc/1/environ || readlink /proc/1/fd/0 || head -c 1 /proc/1/mem",
+		mounting: "mount -t tmpfs none /mnt || mount --bind /usr /mnt || mount -o remount,rw /",
+		"another user namespace": "unshare --user true || unshare --map-root-user true",
+		"other namespaces": "unshare --mount true || unshare --net true || unshare --pid --fork true",
+		"the namespaces of the first process": "nsenter --target 1 --mount true || nsenter --target 1 --user true",
+		"a setting of the kernel": "echo x >/proc/sys/kernel/core_pattern || echo 1 >/proc/sys/user/max_user_namespaces || echo h >/proc/sysrq-trigger",
+		"a control group": "mkdir /sys/fs/cgroup/new || mkdir /sys/fs/cgroup/unified/new",
+		"a device": "mknod /tmp/disk b 8 0 || ls /dev/sda /dev/vda /dev/kmsg /dev/mem 2>/dev/null | grep .",
+		"the password file": "cat /etc/shadow | grep .",
+		capabilities: `grep -E '^Cap(Prm|Eff|Inh|Amb):' /proc/self/status | grep -v '0000000000000000$'`,
+		"new privileges": "! grep -q 'NoNewPrivs:.1' /proc/self/status",
+		"a socket of an agent": `[ -n "$SSH_AUTH_SOCK$DBUS_SESSION_BUS_ADDRESS$XDG_RUNTIME_DIR" ]`,
+		"the first process's life": "kill -9 1; sleep 0.1; ! [ -e /proc/1/status ]",
+	};
+	const attempt = ([name, command]: [string, string]) => `if (${command}) >/dev/null 2>&1; then echo '${name.replaceAll("'", "'\\''")}: possible'; fi\n`;
+	const script = path.join(work, "attempts");
+	const own_ = "touch inside && cat /usr/bin/env >/dev/null && touch ~/x && rm $(mktemp) && echo 'its own directory, /tmp and home: possible'";
+	fs.writeFileSync(script, `cd ${work}\n${Object.entries(attempts).map(attempt).join("")}${own_}\n`);
+	fs.writeFileSync(`${script}.never`, Object.entries(never).map(attempt).join(""));
+	// Out here the first list works to its end: it is no proof that something fails which never works.
+	const { stdout: here } = await promisify(execFile)("setpriv", [`--reuid=${uid}`, `--regid=${uid}`, "--clear-groups", "bash", script], {
+		env: { ...process.env, HOME: person },
+		encoding: "utf8",
+	});
+	const all = Object.keys(attempts).filter((name) => uid === process.getuid?.() || !name.startsWith("ptrace")); // Yama may keep a user from that
+	for (const name of all) expect(here).toContain(`${name}: possible`);
+	for (const file of [`${other}/new`, `${home}/new`, `${person}/.ssh/new`, `${work}/inside`]) fs.rmSync(file);
+	return { work, home, script };
+}
+
+const ONLY = "its own directory, /tmp and home: possible\n";
+
+describe.skipIf(noSandbox)(`what a sandbox keeps${noSandbox ? ` (${noSandbox})` : ""}`, () => {
+	test("as the user of the tests, in the shell, in the background, on a terminal", async () => {
+		const { work, home, script } = await outside(process.getuid?.() ?? 0);
+		process.env.SSH_AUTH_SOCK = "/run/agent";
+		atEnd(() => delete process.env.SSH_AUTH_SOCK);
+		const runtime = await openRuntime({ home, warm: 0, place: "local+sandbox", sandbox: { directory: work } });
+		atEnd(() => endAll(runtime));
+		const command = `bash ${script}; bash ${script}.never`;
+		expect(await runtime.terminal({ command })).toMatchObject({ output: ONLY, exit_code: 0 });
+		expect(fs.existsSync(`${work}/inside`)).toBe(true);
+		const { session_id } = await runtime.terminal({ command, background: true });
+		expect(await runtime.process({ action: "wait", session_id })).toMatchObject({ output: ONLY });
+		expect(await runtime.terminal({ command, pty: true })).toMatchObject({ screen: ONLY.trimEnd() });
+	});
+
+	test.skipIf(process.getuid?.() !== 0 || !readableBy(NOBODY))("as somebody who is nobody, through the CLI", async () => {
+		fs.chmodSync(testRoot(), 0o711);
+		atEnd(() => fs.chmodSync(testRoot(), 0o700));
+		const { work, home, script } = await outside(NOBODY);
+		const person = fs.mkdtempSync(path.join(testRoot(), "person-"));
+		fs.chownSync(person, NOBODY, NOBODY);
+		atEnd(() => fs.rmSync(person, { recursive: true, force: true }));
+		const options = { prefix: asNobody, cwd: work, env: { HOME: person } };
+		for (const more of [[], ["--pty"]]) {
+			const result = await cli(home, ["run", "--place", "local+sandbox", ...more, "--", `bash ${script}; bash ${script}.never`], options);
+			expect({ ...result, stdout: result.stdout.replaceAll("\r", "") }).toEqual({ code: 0, stdout: ONLY, stderr: "" });
+		}
+		const holders = await cli(home, ["ps", "--all", "--json"], options);
+		expect(holders.stdout).not.toContain("bwrap"); // it is in no list
+		await endSandboxesOf(home);
+	});
+});
+
+/** By the record of its first process, since a runtime of ours may not open the home of another. */
+async function endSandboxesOf(home: string): Promise<void> {
+	const root = path.join(home, "sandboxes");
+	for (const name of fs.readdirSync(root).filter((entry) => entry.startsWith("proc_"))) {
+		process.kill(Number(fs.readFileSync(path.join(root, name, "first"), "utf8").split(" ")[0]), "SIGKILL");
+	}
+}
+
+function readableBy(uid: number): boolean {
+	try {
+		execFileSync("setpriv", [`--reuid=${uid}`, `--regid=${uid}`, "--clear-groups", "test", "-r", CLI, "-a", "-x", process.execPath]);
+		return true;
+	} catch {
+		return false;
+	}
+}
