@@ -71,7 +71,10 @@ export class Bash {
 		if (birth.from) {
 			const bash = await Bash.#born(runtime, birth, false);
 			const elsewhere = bash.cwd !== birth.cwd && !isSame(bash.cwd, birth.cwd);
-			return { bash, notes: elsewhere ? [...told(), `the new shell could not go to ${birth.cwd}, which is gone or may not be entered; it is in ${bash.cwd}`] : told() };
+			return {
+				bash,
+				notes: elsewhere ? [...told(), `the new shell could not go to ${birth.cwd}, which is gone or may not be entered; it is in ${bash.cwd}`] : told(),
+			};
 		}
 		try {
 			return { bash: await Bash.#born(runtime, birth, true), notes: told() };
@@ -97,7 +100,7 @@ export class Bash {
 			HF_FROM: birth.from && sandbox ? shareState(sandbox, birth.from) : (birth.from ?? ""),
 			HF_PROFILE: profile ? "1" : "",
 			HF_IDLE: String(IDLE_SECONDS),
-			HF_BIN: runtime.bin ?? "",
+			HF_BIN: sandbox ? "" : (runtime.bin ?? ""), // nobody becomes anybody else in a sandbox
 		};
 		const argv = [bash, "--noprofile", "--rcfile", ours("rc.bash"), "--noediting", "-i"];
 		const options = { command: argv, cwd: birthplace(birth.cwd, place), task: birth.task, stdin: true, env, log: { limit: LOG_BYTES } };
