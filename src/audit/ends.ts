@@ -16,6 +16,9 @@ export function markAudited(dir: string, run: string): void {
 	fs.writeFileSync(path.join(dir, FILE), run, { mode: 0o600 });
 }
 
+/** The call it was started for, by its name in the audit; undefined for what a person started. */
+export const runOf = (dir: string): string | undefined => readIfThere(path.join(dir, FILE));
+
 export interface End {
 	readonly id: string;
 	readonly task: string;
@@ -29,7 +32,7 @@ export interface End {
 }
 
 export function noteEnd(home: Home, end: End): void {
-	const run = readIfThere(path.join(end.dir, FILE));
+	const run = runOf(end.dir);
 	if (run !== undefined) Audit.note(home, end.task, endOf(end, run));
 }
 

@@ -224,6 +224,11 @@ test("policy, doctor, prune, notices and the page's own files", async () => {
 	await runtime.get(session_id as string).write("\n");
 	const events = await eventsOf(api);
 	expect((await events.until("notice", () => true)).data).toMatchObject({ kind: "completed", task: "told" });
+	const { call } = await api.call(schemas.processDetailSchema, "GET", `/api/processes/${session_id}`);
+	expect((await api.call(schemas.auditSchema, "GET", "/api/audit?task=told")).events.filter(({ run }) => run === call).map(({ event }) => event)).toEqual([
+		"run",
+		"ended",
+	]);
 	expect((await api.call(schemas.noticesSchema, "GET", "/api/notices?task=told")).notices).toMatchObject([{ kind: "completed" }]);
 
 	const get = (at: string) => api.request("GET", at, { headers: { Authorization: undefined } });

@@ -87,6 +87,7 @@ export const processSchema = z.object({
 	total_bytes: count.describe("The offset behind the newest byte."),
 	last_output_at: time.nullable(),
 	parent: z.string().nullable().describe("The process that started it through Holdfast."),
+	call: z.string().nullable().describe("The call of an agent that it was started for, as `run` in the audit; null: by hand."),
 	keyboard: keyboardSchema,
 	resources: resourcesSchema,
 	limit: z

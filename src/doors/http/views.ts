@@ -1,6 +1,7 @@
 /** Processes as the API shows them: what every list has, whether it waits for input, who has the keyboard, and what it uses. */
 import fs from "node:fs";
 import path from "node:path";
+import { runOf } from "../../audit/index.js";
 import { redact, reveal } from "../../base/secrets/index.js";
 import { segmentName, segmentStarts } from "../../keeper/layout.js";
 import { hiddenText } from "../../process/hidden.js";
@@ -40,6 +41,7 @@ export class Views {
 			total_bytes: end,
 			last_output_at: lastOutput(process),
 			parent: spec.parent ?? null,
+			call: runOf(process.dir) ?? null,
 			keyboard: keyboardView(process),
 			resources: this.#resources(process, status),
 		};
