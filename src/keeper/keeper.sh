@@ -109,8 +109,10 @@ hf_count() {
 # What one program may use, by ulimit: pairs of letter and number. What is refused is held tighter by somebody else already.
 hf_bound() {
   while [ $# -gt 1 ]; do
-    ulimit -S "-$1" "$2"
-    if [ "$1" = t ]; then ulimit -H -t $(($2 + 2)); else ulimit -H "-$1" "$2"; fi # XCPU comes first, KILL then
+    hf_x=$1
+    if [ "$1" = u ] && ! (ulimit -u) >/dev/null; then hf_x=p; fi # as dash calls it
+    ulimit -S "-$hf_x" "$2"
+    if [ "$1" = t ]; then ulimit -H -t $(($2 + 2)); else ulimit -H "-$hf_x" "$2"; fi # XCPU comes first, KILL then
     shift 2
   done
 } 2>/dev/null

@@ -72,13 +72,23 @@ function preview(process: Process, end: number, live: boolean): string {
 	return slice.offset > 0 && line >= 0 && line < text.length - 1 ? text.slice(line + 1) : text;
 }
 
+/** Nobody tells when these are met. */
+function silentLimits({ limits }: Spec): string | undefined {
+	const memory = limits?.by.memory?.startsWith("ulimit") && limits.process.memory;
+	const pids = limits?.by.pids?.startsWith("ulimit") && limits.process.pids;
+	const words = [
+		...(memory ? [`each of its programs may have ${limitText("memory", memory)} of memory (ulimit -d)`] : []),
+		...(pids ? [`about ${pids} processes and threads may run beside those that were there (ulimit -u)`] : []),
+	];
+	return words.length > 0 ? `${words.join(", and ")}; what wanted more was refused it, which may be why this failed` : undefined;
+}
+
 function noteOn(status: Status, spec: Spec): string | undefined {
 	if (status.status === "running" && status.paused === "disk") return "paused: the disk is full; it goes on when there is room";
 	if (status.status === "running" && status.paused === "limit") return "paused: its log is full; discard some of it and it goes on";
 	if (status.status === "running" && status.paused === "rate") return "paused for a moment: it prints faster than its limit output_rate allows";
 	if ("limit" in status && status.limit) return limitNote(status.limit);
-	if (status.status === "exited" && status.exitCode !== 0 && spec.limits?.by.memory?.startsWith("ulimit"))
-		return `each of its programs may have ${limitText("memory", spec.limits.process.memory ?? 0)} of memory (${spec.limits.by.memory}); one that asked for more was refused it, which may be why this failed`;
+	if (status.status === "exited" && status.exitCode !== 0) return silentLimits(spec);
 	if (status.status === "running" && status.exitUnseen) return "its keeper was killed: it runs, but its exit code will not be known";
 	if (status.status === "lost" || status.status === "error") return status.reason;
 	if (status.status === "elsewhere") return `belongs to another host (${status.host}) or container; its state cannot be seen from here`;

@@ -74,7 +74,7 @@ test("without control groups: ulimit and the keeper, or a refusal", async () => 
 	]);
 	expect(memory).toMatchObject({ status: "exited", exitCode: 1 });
 	expect(textOf(memory.process)).toMatch(/out of memory/i);
-	expect((await runtime.process({ action: "poll", session_id: memory.process.id })).note).toMatch(/64 MiB of memory \(ulimit -d\).*may be why/);
+	expect((await runtime.process({ action: "poll", session_id: memory.process.id })).note).toMatch(/64 MiB of memory \(ulimit -d\); .*may be why/);
 	for (const status of [time, onTerminal]) expect(status).toMatchObject({ status: "killed", ...limited("time") });
 	expect(await time.process.leftovers()).toEqual([]);
 	expect(output).toMatchObject({ status: "killed", ...limited("output") });
