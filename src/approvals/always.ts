@@ -20,9 +20,13 @@ export async function prepareAlways(question: Question, by: string, env: NodeJS.
 	const file = personFile(env);
 	const rule = allowing(`always-${question.id.slice(5)}`, question, `a person allowed it for good (${by}, ${new Date().toISOString().slice(0, 10)})`);
 	const added = () => withRule(file, rule, { cwd: question.cwd, env });
-	added();
-	ensureDir(path.dirname(file));
-	fs.accessSync(path.dirname(real(file)), fs.constants.W_OK);
+	try {
+		added();
+		ensureDir(path.dirname(file));
+		fs.accessSync(path.dirname(real(file)), fs.constants.W_OK);
+	} catch (error) {
+		throw new HoldfastError("CONFIG", `nothing was answered: ${file} cannot take another rule: ${(error as Error).message}`, { cause: error });
+	}
 	return async () => {
 		const lease = await takeLease(path.join(path.dirname(file), ".policy.lease"));
 		try {
@@ -38,16 +42,10 @@ function withRule(file: string, rule: RuleFile["rules"][number], where: Paramete
 	const old = readIfThere(file) ?? '{\n\t"rules": []\n}\n';
 	const indent = /^\{\s*\n( +)/.exec(old)?.[1];
 	const formattingOptions = { insertSpaces: indent !== undefined, tabSize: indent?.length ?? 1, eol: "\n" };
-	const wrong = (error: unknown) =>
-		new HoldfastError("CONFIG", `nothing was answered: ${file} cannot take another rule: ${(error as Error).message}`, { cause: error });
-	try {
-		const rules = RuleFile.parse(JSON.parse(old)).rules;
-		const text = applyEdits(old, modify(old, ["rules", rules.length], rule, { formattingOptions, isArrayInsertion: true }));
-		checkRules(file, RuleFile.parse(JSON.parse(text)), where);
-		return text;
-	} catch (error) {
-		throw wrong(error);
-	}
+	const { rules } = RuleFile.parse(JSON.parse(old));
+	const text = applyEdits(old, modify(old, ["rules", rules.length], rule, { formattingOptions, isArrayInsertion: true }));
+	checkRules(file, RuleFile.parse(JSON.parse(text)), where);
+	return text;
 }
 
 /** A link in its place (people keep such files elsewhere) stays one. */

@@ -86,8 +86,18 @@ export class Approvals {
 		const waiting = this.#store.isAwaited(question.id);
 		const addRule = answer === "always" ? await (await import("./always.js")).prepareAlways(question, by, this.#env) : undefined;
 		if (!this.#settle(question, { answer, by, ...(message ? { message } : {}), at: Date.now() })) this.#mustBePending(question);
-		if (answer === "task") grantForTask(this.#home, question, by);
-		await addRule?.();
+		try {
+			if (answer === "task") grantForTask(this.#home, question, by);
+			await addRule?.();
+		} catch (error) {
+			throw new HoldfastError(
+				"CONFIG",
+				`${question.id} is answered, for this one run: what would allow it later could not be written (${(error as Error).message})`,
+				{
+					cause: error,
+				},
+			);
+		}
 		return { ...this.#store.view(question), waiting };
 	}
 

@@ -99,6 +99,8 @@ export function innerOf(command: Found): Inner[] {
 			return args.length > 1 && !/^-/.test(args[0]?.text ?? "-") ? [{ script: args[0]?.text ?? "" }] : [];
 		case "command":
 			return /^-[vV]$/.test(args[0]?.text ?? "") ? [] : [{ argv: skip(args, {}) }];
+		case "holdfast":
+			return holdfast(args);
 		case "find":
 			return found(command);
 		case "xargs":
@@ -209,6 +211,8 @@ function interpreter(command: Found, name: string): Inner[] {
 	const { args } = command;
 	const kind = name.replace(/[\d.]+$/, "");
 	const flag = CODE_FLAG[kind === "nodejs" || kind === "bun" ? "node" : kind.startsWith("pypy") ? "python" : kind] ?? /^-[a-zA-Z0-9]*e$/;
+	const ours = args.findIndex(({ text }) => /(?:^|\/)(?:doors\/cli\/main\.js|bin\/holdfast)$/.test(text));
+	if (ours !== -1) return holdfast(args.slice(ours + 1));
 	const codes = after(args, flag);
 	const glued = kind === "python" ? /^-c(.+)$/s : /^(?:-e|--eval=)(.+)$/s;
 	for (const { text } of args) {
@@ -221,6 +225,18 @@ function interpreter(command: Found, name: string): Inner[] {
 	if (module !== -1 && kind === "python") return [{ argv: args.slice(module + 1) }];
 	if (args.some(({ text }) => /^(--version|-V|--help|-h)$/.test(text)) || (file && !/^\/dev\/(stdin|fd\/)/.test(file.text))) return [];
 	return fromInput(command, (code) => ({ code }));
+}
+
+/** Our own command line: what a person runs with it is nobody's business, what an agent runs with it is like any other command. */
+function holdfast(args: readonly Word[]): Inner[] {
+	const at = args.findIndex(({ text }) => text === "run" || text === "terminal");
+	if (at === -1) return [];
+	const dashes = args.findIndex(({ text }) => text === "--");
+	// Without dashes a word may be the value of an option, or all of the command.
+	if (dashes === -1) return args.slice(at + 1).flatMap(({ text }) => (text.startsWith("-") ? [] : [{ script: text }]));
+	const rest = args.slice(dashes + 1);
+	if (rest.length === 0) return [];
+	return rest.length > 1 && args[at]?.text === "run" ? [{ argv: rest }] : [{ script: joined(rest) }];
 }
 
 function found(command: Found): Inner[] {
