@@ -40,7 +40,7 @@ export function knowOwnSecrets(own: NodeJS.ProcessEnv): void {
 }
 
 /** Whether it is for nobody else's eyes, by its name or by what it looks like. Then it is known from here on, and masked wherever it appears. */
-function isSecret(name: string, value: string): boolean {
+export function isSecret(name: string, value: string): boolean {
 	if (secretName(name) !== undefined && !/^\d{0,9}$/.test(value)) {
 		knowSecret(value);
 		return true;

@@ -10,6 +10,7 @@ import { fromSystem, HoldfastError } from "../base/errors.js";
 import { type Home, openHome } from "../base/home.js";
 import { isId, taskKey } from "../base/ids.js";
 import { limitsSchema, processLimitsSchema } from "../base/limits.js";
+import { ownEnvironment } from "../base/own-secrets.js";
 import { hostIdentity, type Identity, readStat } from "../base/proc.js";
 import { shellQuote } from "../base/quote.js";
 import { probeEvents, Wakeup, watchDirectory } from "../base/watch.js";
@@ -156,7 +157,7 @@ export class Runtime implements AsyncDisposable {
 			group: (task, id) => this.boundaries.group(taskKey(`${home.root}\0${task}`), id),
 		});
 		this.#keepers.warmUp();
-		knowOwnSecrets(process.env);
+		knowOwnSecrets(ownEnvironment());
 		if (options.place === "local+sandbox") this.sandboxes = new Sandboxes(this, options.sandbox);
 	}
 
@@ -271,7 +272,11 @@ export class Runtime implements AsyncDisposable {
 			fill(dir, "command", argv ? `set -- ${argv.map(shellQuote).join(" ")}\n` : (wanted.command as string));
 			writeSpec(dir, spec);
 			own.prepare?.(this.registry.process(spec));
-			const env = childEnvironment(process.env, { ...(terminal ? { TERM: "xterm-256color" } : {}), ...wanted.env, HOLDFAST_ID: id }, this.config.environment);
+			const env = childEnvironment(
+				ownEnvironment(),
+				{ ...(terminal ? { TERM: "xterm-256color" } : {}), ...wanted.env, HOLDFAST_ID: id },
+				this.config.environment,
+			);
 			for (const name of place.sandbox?.without ?? []) delete env[name];
 			if (terminal && place.sandbox) {
 				execFileSync(tools.mkfifo, ["-m", "600", path.join(dir, "ticks")], { env: {} });

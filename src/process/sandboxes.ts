@@ -12,6 +12,7 @@ import { type SandboxOptions, sandboxSettings } from "../base/config.js";
 import { errno, HoldfastError } from "../base/errors.js";
 import { ensureDir, namesIn, readIfThere, removeDir, unlinkIfThere, writeWhole } from "../base/files.js";
 import { isId, taskKey } from "../base/ids.js";
+import { ownEnvironment } from "../base/own-secrets.js";
 import { childrenOf, type Identity, isAlive, linkOf, readStat, sendSignal } from "../base/proc.js";
 import { utf8 } from "../base/text.js";
 import { procDir, readParts } from "../keeper/layout.js";
@@ -190,7 +191,7 @@ export class Sandboxes {
 					task,
 					stdin: false,
 					log: { limit: 64 * 1024 },
-					env: Object.fromEntries(Object.keys(process.env).map((name) => [name, undefined])),
+					env: Object.fromEntries(Object.keys(ownEnvironment()).map((name) => [name, undefined])),
 				},
 				{
 					kind: "sandbox",

@@ -4,6 +4,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { errno, HoldfastError } from "../base/errors.js";
 import { readStart, statIfThere } from "../base/files.js";
+import { ownEnvironment } from "../base/own-secrets.js";
 import { type Identity, ProcFile } from "../base/proc.js";
 import { utf8 } from "../base/text.js";
 import { Wakeup, watchDirectory } from "../base/watch.js";
@@ -93,7 +94,7 @@ export class Bash {
 		const { sandbox } = place;
 		const ours = (name: string) => (sandbox ? `${sandbox.scripts}/shell/${name}` : script(name));
 		const env: Record<string, string | undefined> = {
-			...(birth.from ? Object.fromEntries(Object.keys(process.env).map((name) => [name, undefined])) : {}), // the state has it all
+			...(birth.from ? Object.fromEntries(Object.keys(ownEnvironment()).map((name) => [name, undefined])) : {}), // the state has it all
 			HF_PROCS: sandbox?.shared ?? runtime.home.procs,
 			HF_SHELVES: sandbox ? "" : "1",
 			HF_RESCUE: ours("rescue.bash"),

@@ -1,4 +1,5 @@
 import path from "node:path";
+import { ownEnvironment } from "../base/own-secrets.js";
 import { isAlive } from "../base/proc.js";
 import type { LimitMet } from "../process/limits.js";
 import type { Process } from "../process/process.js";
@@ -110,7 +111,7 @@ export class Shells {
 	async context(options: ContextOptions): Promise<ShellContext> {
 		const { signal, deadline = Number.POSITIVE_INFINITY } = options;
 		const { cwd, exported, functions, notes } = await this.#note(this.#of(options.task).context({ signal, deadline }));
-		const env: Record<string, string | undefined> = Object.fromEntries(Object.keys(process.env).map((name) => [name, undefined]));
+		const env: Record<string, string | undefined> = Object.fromEntries(Object.keys(ownEnvironment()).map((name) => [name, undefined]));
 		for (const [name, value] of Object.entries(exported)) {
 			if (NOT_INHERITED.includes(name) || (options.terminal && PLAIN[name] === value)) delete env[name];
 			else env[name] = value;

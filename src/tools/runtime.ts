@@ -46,7 +46,7 @@ export class AgentRuntime extends Runtime {
 
 	get shells(): Shells {
 		if (this.#shells === undefined) {
-			this.bin = this.sudo.start();
+			this.bin = this.placeName === "local" ? this.sudo.start() : undefined; // a sandbox lets nobody become root
 			this.#shells = new Shells(this);
 		}
 		return this.#shells;

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** `holdfast COMMAND …`: find the command, run it, turn what went wrong into a sentence and an exit code. */
 import { HoldfastError } from "../../base/errors.js";
+import { hideOwnSecrets } from "../../base/own-secrets.js";
 import { type Command, EXIT, parseCall, runtimeOpener } from "./command.js";
 import { approvals } from "./commands/approvals.js";
 import { attach } from "./commands/attach.js";
@@ -99,4 +100,5 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 	throw error;
 });
 
+hideOwnSecrets(); // before anything is started that could look
 process.exitCode = await main(process.argv.slice(2));

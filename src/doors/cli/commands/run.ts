@@ -1,5 +1,6 @@
 import { HoldfastError } from "../../../base/errors.js";
 import type { ProcessLimitsGiven } from "../../../base/limits.js";
+import { ownEnvironment } from "../../../base/own-secrets.js";
 import { redact } from "../../../base/secrets/index.js";
 import { utf8 } from "../../../base/text.js";
 import { limitNote } from "../../../process/limits.js";
@@ -181,7 +182,7 @@ function passSignals(call: Call, started: Process): () => void {
 function named(names: string): Record<string, string> {
 	const env: Record<string, string> = {};
 	for (const name of names.split(",").filter(Boolean)) {
-		const value = process.env[name];
+		const value = ownEnvironment()[name];
 		if (value === undefined) throw new HoldfastError("INVALID", `--env ${name}: there is no such variable here`);
 		env[name] = value;
 	}
