@@ -7,12 +7,14 @@ import * as z from "zod";
 import { type Config, loadConfig, type SandboxOptions } from "../base/config.js";
 import { childEnvironment, knowOwnSecrets } from "../base/environment.js";
 import { fromSystem, HoldfastError } from "../base/errors.js";
+import { readIfThere } from "../base/files.js";
 import { type Home, openHome } from "../base/home.js";
 import { isId, taskKey } from "../base/ids.js";
 import { limitsSchema, processLimitsSchema } from "../base/limits.js";
 import { ownEnvironment } from "../base/own-secrets.js";
 import { hostIdentity, type Identity, readStat } from "../base/proc.js";
 import { shellQuote } from "../base/quote.js";
+import { knowSecret } from "../base/secrets/index.js";
 import { probeEvents, Wakeup, watchDirectory } from "../base/watch.js";
 import { type Cgroups, findCgroups } from "../keeper/cgroup.js";
 import { fill, type Held, Keepers } from "../keeper/keepers.js";
@@ -158,6 +160,7 @@ export class Runtime implements AsyncDisposable {
 		});
 		this.#keepers.warmUp();
 		knowOwnSecrets(ownEnvironment());
+		knowSecret((readIfThere(path.join(home.root, "token")) ?? "").trim(), { sure: true }); // it opens the HTTP door
 		if (options.place === "local+sandbox") this.sandboxes = new Sandboxes(this, options.sandbox);
 	}
 
