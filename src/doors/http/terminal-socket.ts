@@ -14,6 +14,7 @@ import { problemOf } from "./refusal.js";
 import { keyboardView, sizeOf, type Views } from "./views.js";
 
 const ALIVE_MS = 15_000;
+const GOODBYE_MS = 500;
 const RESIZED_MS = 30; // with most output comes a change of that file, and it is no new size
 const UNSENT_CHARS = 256 * 1024; // typed and not yet read by the program
 
@@ -70,6 +71,7 @@ export class TerminalSocket {
 	close(code: number, reason: string): void {
 		this.#giveBack();
 		this.#socket.close(code, reason);
+		setTimeout(() => this.#socket.terminate(), GOODBYE_MS).unref(); // one that does not answer must not keep the server
 	}
 
 	#message(data: RawData, binary: boolean): void {
