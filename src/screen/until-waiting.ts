@@ -29,8 +29,8 @@ export type UntilWaitingResult = {
 	| { readonly matched: null } // the time was up
 );
 
-/** So long after the last output, in milliseconds; then every LOOK_AGAIN_MS, for one that began to wait without a word. */
-const LOOKS = [1, 5, 20, 50, 100, 160];
+/** So long after the last output, in milliseconds: some are at work for a while behind their prompt. Then every LOOK_AGAIN_MS, for one that began to wait without a word. */
+const LOOKS = [1, 5, 20, 50, 100, 160, 220, 280, 350, 430, 520, 620, 740, 880];
 const LOOK_AGAIN_MS = 250;
 const CONFIRM_MS = 10;
 const BURST_MS = 20; // while output pours in, there is no point in looking more often
