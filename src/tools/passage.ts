@@ -1,5 +1,5 @@
 /** One command on its way: decided about, asked about if need be, put on record, run. */
-import { randomBytes } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import fs from "node:fs";
 import type { Answer, Choice, Question } from "../approvals/approval.js";
 import { markAudited } from "../audit/index.js";
@@ -95,7 +95,7 @@ export class Passage {
 	/** Puts on record that it runs; before it does. */
 	begin(cwd: string, session: string, process?: Process): void {
 		if (this.#run?.session === session) return;
-		this.#run = { id: `run_${randomBytes(6).toString("hex")}`, session };
+		this.#run = { id: `run_${randomUUID().slice(-12)}`, session };
 		const { runtime, task, notes } = this.#ask;
 		const written = runtime.audit.record(task, {
 			event: "run",

@@ -20,10 +20,16 @@ export const CONTEXT_BYTES = 16 * 1024;
 
 const known = new Set<string>();
 
+/** Short texts in which nothing was found: the same ids, words and directories are in one result after the other. */
+const clean = new Set<string>();
+const CLEAN_CHARS = 200;
+const CLEAN_MOST = 500;
+
 /** From now on this text is masked wherever it stands; unless it is too short or too common to be told from other text. `sure`: it is a password for certain. */
 export function knowSecret(value: string, options: { sure?: boolean } = {}): void {
 	if (known.has(value) || known.size >= MOST_KNOWN || !isDistinct(value, options.sure === true)) return;
 	known.add(value);
+	clean.clear();
 	for (const form of formsOf(value)) {
 		if (form.length < 6) continue;
 		addRule({
@@ -81,9 +87,15 @@ const short = (length: number): string => `…${"*".repeat(length - 1)}`;
 
 /** A text that is all there is. `cut`: its end has been cut off, so that a secret may have been. */
 export function redact(text: string, options: { cut?: boolean } = {}): string {
+	if (!options.cut && clean.has(text)) return text;
 	const { text: hidden, open } = hideLive(text);
 	const whole = options.cut && open > 0 ? hidden.slice(0, -open) + HIDDEN.repeat(open) : hidden;
-	return reveal(whole);
+	const shown = reveal(whole);
+	if (!options.cut && shown === text && text.length <= CLEAN_CHARS) {
+		if (clean.size >= CLEAN_MOST) clean.clear();
+		clean.add(text);
+	}
+	return shown;
 }
 
 /** Every text in a value, however deep. */
