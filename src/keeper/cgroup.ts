@@ -93,6 +93,12 @@ export class Cgroups {
 		}
 	}
 
+	/** The same where nobody knows any more whose it was. */
+	removeOf(id: string): void {
+		const tasks = new Set(this.#trees.flatMap((tree) => namesBelow(tree.base)).filter((name) => TASK.test(name)));
+		for (const task of tasks) this.remove(path.join(task, id));
+	}
+
 	/** Remove groups that crashed programs left empty, of whatever home. One that is in use cannot be removed. */
 	sweep(olderThanMs: number): void {
 		for (const tree of this.#trees) {

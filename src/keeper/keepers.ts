@@ -317,6 +317,7 @@ export class Keepers {
 			if (collector && isAlive(collector)) return; // somebody still prints there; the next runtime looks again
 			removeDir(procDir(this.#home, id));
 			unlinkIfThere(path.join(this.#home.blank, name));
+			this.cgroups?.removeOf(id);
 		} catch {
 			// its keeper is just ending; the claim stays, and the next runtime tries again
 		}

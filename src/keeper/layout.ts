@@ -125,6 +125,16 @@ function readRecord(file: string): { text: string; at: number } | undefined {
 	}
 }
 
+/** Overwrite one in place; a directory of an earlier version may not have it yet. */
+export function writeRecord(dir: string, name: string, text: string): void {
+	const fd = fs.openSync(path.join(dir, name), fs.constants.O_WRONLY | fs.constants.O_CREAT, 0o600);
+	try {
+		fs.writeSync(fd, text.padEnd(RECORD_BYTES - 1).concat("\n"), 0);
+	} finally {
+		fs.closeSync(fd);
+	}
+}
+
 /** The child writes `state` before it becomes the command; if it never does, `exit` says `none` before `state` says more. */
 export const hasStarted = (dir: string): boolean => readRecord(path.join(dir, "state")) !== undefined && readExit(dir)?.kind !== "none";
 

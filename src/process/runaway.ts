@@ -9,6 +9,7 @@ import path from "node:path";
 import { readProc, sendSignal } from "../base/proc.js";
 import type { Cgroups } from "../keeper/cgroup.js";
 import { PIDS_EVENTS } from "../keeper/controllers.js";
+import { writeRecord } from "../keeper/layout.js";
 import type { Process } from "./process.js";
 import { isOver } from "./status.js";
 
@@ -94,7 +95,7 @@ export class Runaways {
 	async #end({ process, group }: Watched): Promise<void> {
 		const over = isOver(process.status());
 		if (process.spec.kind === "shell" && !over) return killAllBut(process, group);
-		if (!over) fs.writeFileSync(path.join(process.dir, "limit"), `${"pids".padEnd(63)}\n`, { flag: "r+" });
+		if (!over) writeRecord(process.dir, "limit", "pids");
 		await process.kill({ graceMs: 0 });
 	}
 

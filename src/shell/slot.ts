@@ -10,7 +10,7 @@ import { writeAtOnce } from "../base/fifo.js";
 import { childrenOf, type Identity, ProcFile, parseStat, readStat } from "../base/proc.js";
 import { Wakeup, watchDirectory, watchFile } from "../base/watch.js";
 import type { Held } from "../keeper/keepers.js";
-import { BLANK_RECORD, RECORD_BYTES, readLimit, readParts, readState, segmentName } from "../keeper/layout.js";
+import { BLANK_RECORD, RECORD_BYTES, readLimit, readParts, readState, segmentName, writeRecord } from "../keeper/layout.js";
 import type { Sandbox } from "../places/place.js";
 import type { LimitMet } from "../process/limits.js";
 import type { Runtime } from "../process/runtime.js";
@@ -102,7 +102,7 @@ export class Slot {
 
 	/** The end as it was brought about, whatever the shell made of it. */
 	override(code: number, signal?: number, limit?: LimitMet): void {
-		if (limit) fs.writeFileSync(path.join(this.dir, "limit"), record(`${limit.name} ${limit.of}`), { flag: "r+" });
+		if (limit) writeRecord(this.dir, "limit", `${limit.name} ${limit.of}`);
 		overwrite(this.#files.exit, record(`exit ${code} ${signal ?? "-"}${limit ? " limit" : ""}`));
 	}
 
