@@ -27,6 +27,7 @@ import { isOver } from "./status.js";
 
 const READY_MS = 15_000;
 const CLOSING_LOOK_MS = 50; // it takes two seconds, once in the life of a sandbox
+const CLOSING_LOOKS = 80;
 const RECREATED = "the sandbox of this task had ended, so a new one was made: what was in its /tmp and home, and all that ran in it, is gone";
 
 interface Open {
@@ -116,14 +117,15 @@ export class Sandboxes {
 		return this.#make(task, (newest?.number ?? 0) + 1);
 	}
 
-	/** One that is about to end, since nobody was in it, may find that somebody has come. */
+	/** One that is about to end, since nobody was in it, may find that somebody has come. What takes longer is somebody's joke. */
 	async #settled(id: string): Promise<Open | undefined> {
-		for (;;) {
+		for (let looks = 0; looks < CLOSING_LOOKS; looks++) {
 			const open = this.#attach(id);
 			if (!open || isUsable(open)) return open;
 			if (!isAlive(open.guard)) return undefined;
 			await sleep(CLOSING_LOOK_MS);
 		}
+		return undefined;
 	}
 
 	/** The first process in it takes all others with it. Without the one that kept it, it may have gone on. */

@@ -7,6 +7,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { errno } from "../base/errors.js";
 import { writeAtOnce } from "../base/fifo.js";
+import { readStart } from "../base/files.js";
 import { childrenOf, type Identity, ProcFile, parseStat, readStat } from "../base/proc.js";
 import { Wakeup, watchDirectory, watchFile } from "../base/watch.js";
 import type { Held } from "../keeper/keepers.js";
@@ -94,7 +95,7 @@ export class Slot {
 	end(): { code: number; cwd: string } | undefined {
 		const got = fs.readSync(this.#files.exit, scratch, 0, scratch.length, 0);
 		if (scratch[0] !== ENDED) return undefined;
-		const text = got < scratch.length ? scratch.toString("utf8", 0, got) : fs.readFileSync(this.#exit, "utf8"); // $PWD can be longer than any path
+		const text = got < scratch.length ? scratch.toString("utf8", 0, got) : readStart(this.#exit, 4 * 1024 * 1024); // $PWD can be longer than any path
 		const code = /^exit (\d+) /.exec(text)?.[1];
 		const [cwd, name] = text.slice(RECORD_BYTES).split("\0", 2);
 		return code === undefined || cwd === undefined || name !== this.#name ? undefined : { code: Number(code), cwd };
