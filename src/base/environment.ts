@@ -41,6 +41,18 @@ export function knowOwnSecrets(own: NodeJS.ProcessEnv): void {
 
 /** Whether it is for nobody else's eyes, by its name or by what it looks like. Then it is known from here on, and masked wherever it appears. */
 export function isSecret(name: string, value: string): boolean {
+	const before = judged.get(name);
+	if (before?.value === value) return before.secret;
+	const secret = judge(name, value);
+	if (judged.size < MOST_JUDGED) judged.set(name, { value, secret });
+	return secret;
+}
+
+/** It is the same environment again and again. */
+const judged = new Map<string, { readonly value: string; readonly secret: boolean }>();
+const MOST_JUDGED = 10_000;
+
+function judge(name: string, value: string): boolean {
 	if (secretName(name) !== undefined && !/^\d{0,9}$/.test(value)) {
 		knowSecret(value);
 		return true;

@@ -101,12 +101,15 @@ test("a piece of a text is masked by what is around it, and an unfinished end is
 		const read = shown.slice(0, shown.length - open);
 		for (const secret of ["AbcdEf", RANDOM.slice(0, 8), "p4ssw0r"]) expect(read).not.toContain(secret);
 	}
-	expect(hideLive("listening on http://localhost:3000").open).toBe(0);
+	for (const prompt of ["listening on http://localhost:3000", "Password: ", "Authorization: Bearer ", "key sk-"]) expect(hideLive(prompt).open).toBe(0);
+	expect(redact("a \ufdd0\ufdd0 b")).toBe("a \ufffd\ufffd b"); // what looks hidden, but is not
 	expect(redact(`cut off: sk-ant-${RANDOM.slice(0, 9)}`, { cut: true })).not.toContain(RANDOM.slice(0, 4));
 });
 
 test("leaves ordinary text alone", () => {
 	const ordinary = [
+		"o.key=r.C0.ESC+a; progressToken: ProgressTokenSchema$1; const startAuthorization = require_public.startAuthorization1; _key = _pep_440_key",
+		'readonly STENCIL_PASS_DEPTH_FAIL: 0x0B95; "pass": "\u8981\u7d20\u306b0\u3088\u308a", secret: thisIsSomeName2',
 		"commit 3f786850e387550fdab836ed7e6dc881de23001b\nindex 89e6c98d92..887ae9333d 100644",
 		"550e8400-e29b-41d4-a716-446655440000 sha512-z4PhNX7vuL3xVChQ1m2AB9Yg5AULVxXcg/SpIdNs6c5H0NE8XYXysP+DGNKHfuwvY7kxvUdBeoGlODJ6+SfaPg==",
 		`data:image/png;base64,${Buffer.from(Array.from({ length: 3000 }, (_, n) => (n * 7919) & 255)).toString("base64")}`,
@@ -118,6 +121,7 @@ test("leaves ordinary text alone", () => {
 		"http://127.0.0.1:3000/ git@github.com:a/b.git ssh://git@host:22/x https://user:password@example.com/",
 		".sk-fading-circle-container-wrapper { color: red } sk-estimator-doc-link-documentation",
 		"-----BEGIN CERTIFICATE-----\nMIIDdzCCAl+gAwIBAgIEAgAAuTANBgkqhkiG9w0BAQUFADBaMQswCQYDVQQGEwJJ\n-----END CERTIFICATE-----",
+		'START = b"-----BEGIN PRIVATE KEY-----"\nEND = b"-----END PRIVATE KEY-----"',
 		"the -----BEGIN PRIVATE KEY----- line comes first, then the body",
 		'"key": "value1", "cacheKey": "users1", "keys": ["a1b2c3d4e5"], "public_key": "AAAAB3NzaC1yc2E1", "tokenType": "Bearer1234567"',
 	];

@@ -54,7 +54,8 @@ export function hide(text: string, around: Around = {}): string {
 }
 
 /** Of a text that still grows. `open`: so many characters at its end may be the beginning of a secret. */
-export function hideLive(text: string, { before = "", after = "" }: Around = {}): { text: string; open: number } {
+export function hideLive(given: string, { before = "", after = "" }: Around = {}): { text: string; open: number } {
+	const text = given.includes(HIDDEN) ? given.replaceAll(HIDDEN, "\ufffd") : given; // else it would pass for a secret
 	if (text === "") return { text, open: 0 };
 	const all = before === "" && after === "" ? text : before + text + after;
 	const view = viewOf(all);

@@ -43,8 +43,9 @@ export function isPlaceholder(value: string): boolean {
 	return value === "" || PLACEHOLDER.test(value);
 }
 
-const WORDS = /^[a-z]+(?:[_-][a-z]+[0-9]*)+$|^[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+$/; // as in code
-const NOT_RANDOM = /^[~.]{0,2}\/|^[a-z]+:\/\/|^v?\d+(?:\.\d+)+|[()[\]{}<>;,\s]/;
+/** As in code: snake_case and kebab-case, camelCase, properties. */
+const WORDS = /^_*[a-z]+(?:[_-](?:[a-z]+\d{0,3}|\d{1,3}))+$|^[A-Za-z]*[a-z][A-Z][A-Za-z]*\d{0,2}$|^[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+$/;
+const NOT_RANDOM = /^[~.]{0,2}\/|^[a-z]+:\/\/|^v?\d+(?:\.\d+)+|^0x[0-9a-f]+$|[()[\]{}<>;,$\s]|[^ -~]/i;
 
 /** Not words, a number or a path, as far as can be told: letters and digits in one piece. */
 export function looksRandom(value: string): boolean {

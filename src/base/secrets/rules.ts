@@ -5,7 +5,7 @@
 import { CLASSES, FORMATS, type Format, isOf, runEnd } from "./formats.js";
 import { isPlaceholder, looksRandom, secretName } from "./names.js";
 
-/** `hide`: these characters. `open`: the text ends here, and with more of it this may become a secret. `skip`: none before there. */
+/** `hide`: these characters. `open`: the text ends here, and with more of it this may become a secret, some of which is here already. `skip`: none before there. */
 export type Finding = { readonly hide: readonly [from: number, to: number] } | { readonly open: number } | { readonly skip: number } | undefined;
 
 export interface Rule {
@@ -29,7 +29,7 @@ const keyFormat = (format: Format): Rule => {
 			if (!text.startsWith(prefix, at) || isOf(text, at - 1, apart)) return undefined;
 			const from = at + prefix.length;
 			const to = runEnd(text, from, of);
-			if (to - from < least) return to === text.length ? { open: at } : undefined;
+			if (to - from < least) return to === text.length && to > from ? { open: at } : undefined;
 			return (most !== undefined && to - from > most) || digitsIn(text, from, to) < digits ? undefined : { hide: [from, to] };
 		},
 	};
@@ -110,14 +110,15 @@ const SCHEMES = /(?:authorization["']?\s{0,4}[:=]\s{0,4}["']?(?:[A-Za-z][\w-]{1,
 const header: Rule = {
 	triggers: ["authorization", "bearer "],
 	find(text, at) {
+		if (isOf(text, at - 1, ALNUM)) return undefined;
 		SCHEMES.lastIndex = at;
 		const before = SCHEMES.exec(text)?.[0];
 		if (before === undefined) return undefined;
 		const from = SCHEMES.lastIndex;
 		const to = runEnd(text, from, WORD | DOT | BASE64);
 		const value = text.slice(from, Math.min(to, from + LOOKED_AT));
-		if (!isPlaceholder(value) && (/\d/.test(value) ? value.length >= 8 : value.length >= 24)) return { hide: [from, to] };
-		return to === text.length && to - at < LONGEST_VALUE && /[ \t]$/.test(before) ? { open: at } : { skip: to };
+		if (!isPlaceholder(value) && (/\d/.test(value) ? value.length >= 8 : value.length >= 24 && /[ \t]["']?$/.test(before))) return { hide: [from, to] };
+		return to === text.length && to > from && to - at < LONGEST_VALUE && /[ \t]$/.test(before) ? { open: at } : { skip: to };
 	},
 };
 
@@ -138,7 +139,8 @@ const pem: Rule = {
 		BODY.lastIndex = from;
 		BODY.test(text);
 		END.lastIndex = BODY.lastIndex;
-		return END.test(text) ? { hide: [from, BODY.lastIndex] } : cutBehind(text, from);
+		if (!END.test(text)) return cutBehind(text, from);
+		return /[A-Za-z0-9+/]{16}/.test(text.slice(from, BODY.lastIndex)) ? { hide: [from, BODY.lastIndex] } : undefined; // else it is only talked about
 	},
 };
 
@@ -192,7 +194,7 @@ const named: Rule = {
 		let start = at;
 		while (at - start < LONGEST_NAME && isOf(text, start - 1, WORD | DOT)) start--;
 		const end = runEnd(text, at, WORD, at + LONGEST_NAME);
-		const name = text.slice(start, end).replace(/^[-.]+/, "");
+		const name = text.slice(start, end).replace(/^.*\.|^-+/, ""); // of a property, the last part
 		const strength = secretName(name);
 		const value = strength && valueAt(text, end, text.startsWith("--", start));
 		if (!value) return { skip: end };
@@ -200,7 +202,7 @@ const named: Rule = {
 		// As a shell and printenv write it: then it is one, whatever it looks like.
 		const variable = strength === "strong" && tight && /^[A-Z][A-Z0-9_]*$/.test(name) && word.length >= 4 && !/[(){}<>[\]]/.test(word);
 		if (!isPlaceholder(word) && (variable || looksRandom(word))) return { hide: [from, to()] };
-		return from + word.length === text.length && word.length < 64 ? { open: start } : { skip: end };
+		return from + word.length === text.length && word.length > 0 && word.length < 64 ? { open: start } : { skip: end };
 	},
 };
 

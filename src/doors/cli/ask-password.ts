@@ -1,12 +1,13 @@
 /** A password from the person at the terminal: nothing of it is shown. */
 import type { AskPerson } from "../../sudo/index.js";
 
-/** Enter skips, and so do Ctrl-C, Ctrl-D and silence. undefined without a terminal: then nobody is asked. */
-export function passwordAsker(): AskPerson | undefined {
+/** `own`: the task whose commands this program runs. Enter skips, and so do Ctrl-C, Ctrl-D and silence. undefined without a terminal: then nobody is asked. */
+export function passwordAsker(own: string): AskPerson | undefined {
 	const { stdin, stderr } = process;
 	if (!stdin.isTTY || !stderr.isTTY) return undefined;
 	return ({ task, signal }) =>
 		new Promise((resolve) => {
+			if (task !== own) return resolve(null); // of another program on the same home: its person is elsewhere
 			let typed = "";
 			const done = (password: string | null) => {
 				stdin.off("data", take);

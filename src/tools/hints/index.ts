@@ -2,6 +2,7 @@
 import { exitCodeHint } from "./exit-codes.js";
 import { lex } from "./lex.js";
 import { maskedHint } from "./masked.js";
+import { sudoHint } from "./sudo.js";
 import { backgroundHint } from "./unattended.js";
 
 export { readsUntilEnd } from "./until-eof.js";
@@ -21,6 +22,7 @@ export function hintsFor(command: string, { exitCode, signal, output }: Outcome)
 	const commands = lex(command);
 	const hints = [
 		backgroundHint(commands),
+		sudoHint(output),
 		exitCode === null ? undefined : exitCode === 0 ? maskedHint(commands, output) : exitCodeHint(commands, exitCode, signal),
 	];
 	return hints.filter((hint) => hint !== undefined);

@@ -32,7 +32,7 @@ Examples
 		const runtime = await call.agent();
 		const asks = canAsk() && !out.json && keptProcess() === undefined;
 		// A program of the agent's own, on a terminal that the agent types at, asks nobody.
-		if (keptProcess() === undefined) runtime.sudo.passwords.askPerson = passwordAsker();
+		if (keptProcess() === undefined) runtime.sudo.passwords.askPerson = passwordAsker(runtime.task);
 		const approver: Approver = (approval, signal) => askHere(approval, out, signal);
 		const result = await interruptible((signal) => runtime.terminal(args, { signal, door: "cli", ...(asks ? { approver } : {}) }));
 		if (out.json) out.data(result);
