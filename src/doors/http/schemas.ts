@@ -31,6 +31,7 @@ export const sessionSchema = z.object({
 	version: z.string(),
 	mcp: z.string().nullable().describe("The MCP endpoint, for the owner."),
 	home: z.string().nullable(),
+	place: z.string().nullable().describe("Where what is started runs, unless said otherwise."),
 	cwd: z.string().nullable().describe("Where what is started by hand starts, unless said otherwise."),
 });
 
@@ -129,7 +130,7 @@ export const spawnSchema = z.strictObject({
 	pty: z.boolean().optional().describe("Default true."),
 	cols: side.optional(),
 	rows: side.optional(),
-	place: z.string().max(200).optional().describe("Default: local."),
+	place: z.string().max(200).optional().describe("local or local+sandbox. Default: where this server's agents run."),
 });
 
 export const killedSchema = z.object({

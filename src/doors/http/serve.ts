@@ -28,7 +28,7 @@ export interface Where {
 export interface Site {
 	install(app: Hono, where: Where): void;
 	upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
-	close(): void;
+	close(): Promise<void>;
 }
 
 export interface HttpServer extends AsyncDisposable {
@@ -58,10 +58,10 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
 	await listen(server, options);
 	port = (server.address() as AddressInfo).port;
 	const close = async () => {
-		site?.close();
+		const left = site?.close();
 		const closed = new Promise((resolve) => server.close(resolve));
 		server.closeAllConnections(); // streams that stay open would keep it for ever
-		await closed;
+		await Promise.all([closed, left]);
 	};
 	return { origin: origin(), close, [Symbol.asyncDispose]: close };
 }

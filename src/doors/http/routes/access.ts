@@ -55,6 +55,7 @@ export const accessRoutes = (api: ApiContext): Route[] => [
 			version: packageVersion(),
 			mcp: owner ? `${api.origin()}/mcp` : null,
 			home: owner ? api.runtime.home.root : null,
+			place: owner ? api.runtime.placeName : null,
 			cwd: owner ? process.cwd() : null,
 		};
 	}),

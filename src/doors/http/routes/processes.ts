@@ -104,10 +104,10 @@ const steering = (api: ApiContext): Route[] => [
 	route(
 		{ method: "post", path: "/api/processes", who: "owner", summary: "Start something", body: spawnSchema, answer: processSchema, status: 201 },
 		async ({ body }) => {
-			const { command, pty = true, cols = api.runtime.limits.cols, rows = api.runtime.limits.rows, place = "local", ...rest } = body;
-			if (place !== "local") throw new HoldfastError("UNSUPPORTED", `there is no place "${place}" here; only local`);
-			const process = await api.runtime.spawn({ command, ...rest, ...(pty ? { terminal: { cols, rows } } : {}) });
-			if (pty) api.runtime.answerFor(process, { from: 0 });
+			const { command, pty = true, cols = api.runtime.limits.cols, rows = api.runtime.limits.rows, place, ...rest } = body;
+			const runtime = await api.at(place);
+			const process = await runtime.spawn({ command, ...rest, ...(pty ? { terminal: { cols, rows } } : {}) });
+			if (pty) runtime.answerFor(process, { from: 0 });
 			return api.views.item(process);
 		},
 	),
