@@ -147,7 +147,7 @@ export class Events {
 		}
 		try {
 			const process = this.#runtime.get(id);
-			if (process.spec.kind !== "shell") this.#later(this.#watch(process));
+			if (process.spec.kind === undefined) this.#later(this.#watch(process));
 		} catch {
 			// not there (any more): a foreground command that was over in a moment
 		}

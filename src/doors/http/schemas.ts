@@ -68,7 +68,9 @@ export const resourcesSchema = z
 export const processSchema = z.object({
 	session_id: z.string(),
 	name: z.string().optional(),
-	kind: z.enum(["process", "command", "shell"]).describe("command: a foreground command of a task's shell."),
+	kind: z
+		.enum(["process", "command", "shell", "sandbox"])
+		.describe("command: a foreground command of a task's shell. shell, sandbox: what a task's commands run in."),
 	task: z.string(),
 	command: z.string().describe("Cut at 4,096 characters; one process alone has it all."),
 	cwd: z.string(),

@@ -34,7 +34,7 @@ export class Views {
 		const waiting = await this.#waiting(process, status, end);
 		return {
 			...standing(process, status),
-			kind: spec.kind === "shell" ? "shell" : spec.within ? "command" : "process",
+			kind: spec.kind ?? (spec.within ? "command" : "process"),
 			...(waiting.waiting ? { status: "awaiting_input", waiting_for: waiting.waiting_for, waiting_evidence: waiting.waiting_evidence } : {}),
 			last_line: lastLine(process, end, !isOver(status)),
 			first_offset: first,

@@ -85,7 +85,7 @@ function Task({ task, branches, begin, end }: { task: string; branches: readonly
 	);
 }
 
-const KINDS = { process: "", command: "call", shell: "shell" } as const;
+const KINDS = { process: "", command: "call", shell: "shell", sandbox: "sandbox" } as const;
 
 function Bar({ process, depth, begin, end }: Branch & { begin: number; end: number }) {
 	const part = (time: number) => (100 * (Math.min(Math.max(time, begin), end) - begin)) / (end - begin);

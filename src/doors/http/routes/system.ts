@@ -40,6 +40,7 @@ const ofTasks = (api: ApiContext): Route[] => [
 			const task = found.get(item.task) ?? { task: item.task, running: 0, waiting: 0, ended: 0, started_at: item.started_at, cwd: null };
 			found.set(item.task, task);
 			if (item.started_at < task.started_at) task.started_at = item.started_at;
+			if (item.kind === "sandbox") continue;
 			if (item.kind === "shell") {
 				if (item.status === "running") task.cwd ??= directoryOf(item.pid);
 			} else if (item.status === "awaiting_input") {
