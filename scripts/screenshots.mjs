@@ -17,6 +17,11 @@ const home = path.join(dir, "home");
 const shop = path.join(dir, "shop");
 fs.mkdirSync(path.join(shop, "src"), { recursive: true });
 for (const name of ["package.json", "README.md", "src/cart.ts", "src/index.ts", "deploy.sh"]) fs.writeFileSync(path.join(shop, name), `// ${name}\n`);
+const TESTS = ["32m✓", "32m✓", "31m✗"].map(
+	(mark, at) => `printf '\\e[${mark}\\e[0m ${["cart totals", "empty cart", "rounding of 0.1 + 0.2"][at]}\\n'; sleep 0.5`,
+);
+fs.writeFileSync(path.join(shop, "run-tests"), `#!/bin/sh\n${TESTS.join("\n")}\nprintf '\\n2 passed, 1 failed\\n'\n`, { mode: 0o755 });
+process.chdir(shop);
 
 const runtime = await openAgentRuntime({ home, warm: 0 });
 const server = spawn(process.execPath, [path.join(root, "dist/doors/cli/main.js"), "serve", "--port", "0"], {
@@ -25,6 +30,9 @@ const server = spawn(process.execPath, [path.join(root, "dist/doors/cli/main.js"
 const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"] });
 try {
 	const link = await new Promise((resolve) => server.stdout.on("data", (text) => /http\S+#token=\S+/.test(text) && resolve(/http\S+#token=\S+/.exec(text)[0])));
+	const watching = await browser.newPage(); // somebody is there, so the agent asks and waits
+	await watching.goto(link);
+	await watching.getByText("Nothing runs yet").waitFor();
 	const ids = await seed();
 	fs.mkdirSync(OUT, { recursive: true });
 	for (const colorScheme of ["light", "dark"]) {
@@ -52,13 +60,10 @@ async function seed() {
 	await start("flaky test", "exec cat", { name: "tail -f app.log" });
 	await start("checkout rewrite", `printf 'Deploy shop to production? [y/N] '; read answer`, { name: "./deploy.sh", terminal });
 	const shell = await start("checkout rewrite", "PS1='\\[\\e[36m\\]shop\\[\\e[0m\\] $ ' exec bash --norc --noprofile -i", { name: "bash", terminal });
-	for (const line of [
-		"ls",
-		"git log --oneline 2>/dev/null | head -3; echo 'On branch main, 3 files changed'",
-		"printf '\\e[32m✓\\e[0m cart totals\\n\\e[32m✓\\e[0m empty cart\\n\\e[31m✗\\e[0m rounding of 0.1 + 0.2\\n'",
-	]) {
+	await shell.wait({ until: { pattern: "\\$ $" } });
+	for (const line of ["ls", "./run-tests"]) {
 		await shell.write(`${line}\n`);
-		await new Promise((resolve) => setTimeout(resolve, 400));
+		await new Promise((resolve) => setTimeout(resolve, 2_000));
 	}
 	void runtime.terminal({ command: "git push --force origin main", timeout: 60 }, { task: "flaky test" }).catch(() => {});
 	await new Promise((resolve) => setTimeout(resolve, 1_500));

@@ -38,7 +38,9 @@ describe.skipIf(missing)("kill -9 of the server", () => {
 		await page.locator(".xterm-helper-textarea").first().focus();
 		await page.keyboard.type("me\n");
 		await shows(page, "stopped by me");
-		await piped.write("them\n");
+		await other.page.getByRole("button", { name: "Take the keyboard" }).click(); // a pipe: a line of input instead of keys
+		await other.page.getByLabel("A line for its input").fill("them");
+		await other.page.keyboard.press("Enter");
 		await shows(other.page, "stopped by them");
 		await becomes(page, "holdfast.live.ended.value && stillTheSame");
 		for (const [each, process] of [

@@ -6,20 +6,34 @@ export const processes = signal<ReadonlyMap<string, ProcessItem>>(new Map());
 /** false: not told yet, so that nothing is called empty before it is known to be. */
 export const known = signal(false);
 
+/** What has come since the list was last shown: many at once change it once. */
+const news = new Map<string, ProcessItem | undefined>();
+const SHOWN_MS = 100;
+let timer = 0;
+
+function take(id: string, process: ProcessItem | undefined): void {
+	news.set(id, process);
+	if (timer === 0)
+		timer = setTimeout(() => {
+			timer = 0;
+			const next = new Map(processes.value);
+			for (const [each, item] of news) {
+				if (item) next.set(each, item);
+				else next.delete(each);
+			}
+			news.clear();
+			processes.value = next;
+		}, SHOWN_MS);
+}
+
 export function takeAll(list: readonly ProcessItem[]): void {
+	news.clear();
 	processes.value = new Map(list.map((process) => [process.session_id, process]));
 	known.value = true;
 }
 
-export function takeOne(process: ProcessItem): void {
-	processes.value = new Map(processes.value).set(process.session_id, process);
-}
-
-export function dropOne(id: string): void {
-	const next = new Map(processes.value);
-	next.delete(id);
-	processes.value = next;
-}
+export const takeOne = (process: ProcessItem): void => take(process.session_id, process);
+export const dropOne = (id: string): void => take(id, undefined);
 
 export const isRunning = ({ status }: ProcessItem): boolean => status === "running" || status === "awaiting_input";
 /** Waits for somebody, and nobody is at it. "idle" is only a guess, and no cause for alarm. */

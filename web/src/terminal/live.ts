@@ -5,13 +5,15 @@
 import { signal } from "@preact/signals";
 import type { Terminal } from "@xterm/xterm";
 import type { ServerMessage } from "../../../src/doors/http/messages.js";
-import type { Keyboard, ProcessItem } from "../../../src/doors/http/schemas.js";
+import type { Keyboard, ProcessDetail, ProcessItem } from "../../../src/doors/http/schemas.js";
+import { Acks } from "./acks.js";
 import { TerminalSocket } from "./socket.js";
 
-/** Acknowledged in steps: one for each frame would be as many messages as there are frames. */
-const ACK_BYTES = 64 * 1024;
-/** Further behind than this, one goes to the present: nobody reads that fast. */
+/** Further behind than this, the rest is left out, but for the last part: nobody reads that fast, and it stays in the log. */
 const BEHIND_BYTES = 2 * 1024 * 1024;
+const TAIL_BYTES = 32 * 1024;
+const LEAP_MS = 300;
+const ANEW_MS = 1_000;
 const TITLE_CHARS = 120;
 
 export interface Hands {
@@ -33,21 +35,23 @@ export class Live {
 	readonly socket: TerminalSocket;
 	/** All before it was given to the terminal; undefined: nothing yet. */
 	#offset: number | undefined;
-	/** All before it is on the screen. */
-	#shown = 0;
-	#acked = 0;
+	readonly #acks = new Acks((offset) => this.socket.send({ type: "ack", offset }));
 	#wanted = false;
 	/** Asked to go on where we were, and no answer yet. */
 	#opening = false;
 	#midLine = false;
-	/** Asked for the present, and not there yet. */
+	/** Asked to begin somewhere else, and not there yet. */
 	#jumping = false;
+	#leapt = 0;
+	#settling = 0;
 
 	constructor(
-		readonly id: string,
+		readonly detail: ProcessDetail,
 		readonly terminal: Terminal,
 	) {
-		this.socket = new TerminalSocket(id, {
+		const { session_id, pty, first_offset, total_bytes } = detail;
+		if (!pty) this.#offset = Math.max(first_offset, total_bytes - TAIL_BYTES); // without a screen, the last part of the log stands for it
+		this.socket = new TerminalSocket(session_id, {
 			connected: () => this.#open(),
 			message: (message) => this.#message(message),
 			frame: (offset, end, bytes) => this.#frame(offset, end, bytes),
@@ -57,12 +61,10 @@ export class Live {
 		});
 	}
 
-	get offset(): number {
-		return this.#shown;
-	}
-
 	dispose(): void {
 		this.socket.close();
+		this.#acks.stop();
+		clearTimeout(this.#settling);
 	}
 
 	/** false: nobody got it. */
@@ -97,7 +99,7 @@ export class Live {
 				this.#opening = false;
 				this.process.value = message.process;
 				this.readOnly.value = message.read_only;
-				if (this.#offset === undefined || this.#jumping) {
+				if (this.#offset === undefined || this.#jumping || !this.ready.value) {
 					this.#begin(message.offset);
 					this.#midLine = message.offset > message.process.first_offset;
 				}
@@ -126,10 +128,7 @@ export class Live {
 				this.ended.value = true;
 				break;
 			case "error":
-				if (this.#opening && this.#offset !== undefined) {
-					this.#offset = undefined; // not the log that we knew: begin anew
-					this.#open();
-				}
+				if ((this.#opening || this.#jumping) && message.code !== "KEYBOARD") this.#anew();
 				if (message.code === "KEYBOARD") this.#wanted = this.hands.value.mine;
 				this.refused.value = message.message;
 				break;
@@ -139,14 +138,23 @@ export class Live {
 	}
 
 	#frame(offset: number, end: number, bytes: Uint8Array): void {
+		if (this.#jumping) return; // of before the jump
 		if (this.#offset === undefined || offset > this.#offset) {
-			this.#present(); // something is missing: begin anew
+			this.#jump(null); // something is missing: begin anew
 			return;
 		}
 		const next = offset + bytes.length;
 		if (next <= this.#offset) return; // had it
 		this.#put(this.#wholeLines(bytes.subarray(this.#offset - offset)), next);
-		if (end - this.#shown > BEHIND_BYTES && next < end) this.#present();
+		if (end - next > BEHIND_BYTES) this.#leap(end);
+		else if (this.#leapt > 0 && this.detail.pty) this.#settle();
+	}
+
+	/** Where we wanted to begin there is nothing: perhaps not the log that we knew. */
+	#anew(): void {
+		this.#offset = undefined;
+		clearTimeout(this.#settling);
+		this.#settling = setTimeout(() => this.#open(), ANEW_MS);
 	}
 
 	/** Without a screen it begins somewhere in the log: the rest of a line is nothing to show. */
@@ -156,18 +164,35 @@ export class Live {
 		return bytes.subarray(bytes.indexOf(10) + 1);
 	}
 
-	/** To where the log is now. */
-	#present(): void {
+	/** Leave out what is too much. To ask for the screen each time would have the server draw all of it. */
+	#leap(end: number): void {
+		clearTimeout(this.#settling);
+		const now = performance.now();
+		if (now - this.#leapt < LEAP_MS) return;
+		this.#leapt = now;
+		this.#jump(end - TAIL_BYTES);
+	}
+
+	/** When it is quiet again: what was left out may have changed how the rest looks. */
+	#settle(): void {
+		clearTimeout(this.#settling);
+		this.#settling = setTimeout(() => {
+			this.#leapt = 0;
+			this.#jump(null);
+		}, LEAP_MS);
+	}
+
+	#jump(offset: number | null): void {
 		if (this.#jumping) return;
 		this.#jumping = true;
-		this.socket.send({ type: "open", offset: null });
+		this.socket.send({ type: "open", offset });
 	}
 
 	/** An empty terminal, with what is at `offset` to come next. */
 	#begin(offset: number): void {
 		this.#jumping = false;
 		this.#offset = offset;
-		this.#acked = offset;
+		this.#acks.begin(offset);
 		this.terminal.write("", () => {
 			this.terminal.reset();
 			this.ready.value = true; // even if nothing is ever printed
@@ -185,11 +210,6 @@ export class Live {
 	/** Give it to the terminal; then it has everything before `next`. */
 	#put(data: string | Uint8Array, next: number): void {
 		this.#offset = next;
-		this.terminal.write(data, () => {
-			this.#shown = next;
-			if (next - this.#acked < ACK_BYTES) return;
-			this.#acked = next;
-			this.socket.send({ type: "ack", offset: next });
-		});
+		this.terminal.write(data, () => this.#acks.shown(next));
 	}
 }

@@ -43,7 +43,7 @@ export class TerminalView {
 		this.pane = createPane(host, { mode: theme.value, convertEol: !pty, cols: cols ?? 80, rows: rows ?? 24, cursorInactiveStyle: pty ? "outline" : "none" });
 		const { terminal } = this.pane;
 		terminal.loadAddon(this.#fit);
-		this.live = new Live(detail.session_id, terminal);
+		this.live = new Live(detail, terminal);
 		terminal.onData((data) => this.#typed(data, false));
 		terminal.onBinary((data) => this.#typed(data, true));
 		terminal.onSelectionChange(() => (this.selected.value = terminal.hasSelection()));
@@ -67,7 +67,7 @@ export class TerminalView {
 			}),
 			effect(() => {
 				const { mine } = this.live.hands.value;
-				terminal.options.disableStdin = !mine;
+				terminal.options.disableStdin = !mine || !pty;
 				terminal.options.cursorBlink = mine;
 				void [this.live.size.value, fitting.value]; // each of them is a reason to look again
 				this.#settle();
@@ -161,7 +161,7 @@ export class TerminalView {
 	};
 
 	#typed(data: string, bytes: boolean): void {
-		if (!this.live.hands.value.mine || !this.live.type(data, bytes)) this.knocked.value++;
+		if (!this.detail.pty || !this.live.hands.value.mine || !this.live.type(data, bytes)) this.knocked.value++;
 	}
 
 	#settle(): void {

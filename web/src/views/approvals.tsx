@@ -105,4 +105,4 @@ function Ask({ approval }: { approval: Approval }) {
 	);
 }
 
-const reasonsOf = ({ parts }: Approval): string[] => [...new Set(parts.map(({ reason }) => reason))];
+const reasonsOf = ({ parts }: Approval): string[] => [...new Set(parts.map(({ reason }) => reason.charAt(0).toUpperCase() + reason.slice(1)))];

@@ -17,7 +17,7 @@ const KEYS: readonly [word: string, plain: string, application?: string][] = [
 const NAMES: Record<string, string> = { "←": "Left", "↑": "Up", "↓": "Down", "→": "Right", "^C": "Control C", "^D": "Control D", "^Z": "Control Z" };
 
 export function KeyRow({ view }: { view: TerminalView }) {
-	if (!view.live.hands.value.mine) return null;
+	if (!view.live.hands.value.mine || !view.detail.pty) return null;
 	const press = (plain: string, application = plain) => {
 		view.live.type(view.pane.terminal.modes.applicationCursorKeysMode ? application : plain);
 		view.pane.terminal.focus();

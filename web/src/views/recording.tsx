@@ -1,10 +1,12 @@
 /** A recording, played: with its own times, at any speed, from any moment. */
+import { effect } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { download, recording, recordingPath } from "../api/calls.js";
 import { nameOf, processes } from "../state/processes.js";
 import { href } from "../state/route.js";
 import { theme } from "../state/theme.js";
 import { type Cast, hurried, readCast } from "../terminal/cast.js";
+import { coloursOf } from "../terminal/colours.js";
 import { createPane } from "../terminal/create.js";
 import { Player } from "../terminal/player.js";
 import { Button } from "../ui/button.js";
@@ -51,7 +53,11 @@ function Playing({ cast }: { cast: Cast }) {
 		const made = new Player(pane.terminal, shown);
 		setPlayer(made);
 		Object.assign(window, { holdfast: made });
+		const undo = effect(() => {
+			pane.terminal.options.theme = coloursOf(theme.value);
+		});
 		return () => {
+			undo();
 			made.dispose();
 			pane.dispose();
 		};

@@ -9,6 +9,7 @@ import { Failed, Loading } from "../ui/said.js";
 import { useLoaded } from "../ui/use-loaded.js";
 import { KeyRow } from "./key-row.js";
 import { KeyboardBar } from "./keyboard-bar.js";
+import { LineInput } from "./line-input.js";
 import { PastBar } from "./past-bar.js";
 import { SearchBar } from "./search-bar.js";
 import { TerminalHead } from "./terminal-head.js";
@@ -55,6 +56,7 @@ function Shown({ detail, offset, owner }: { detail: ProcessDetail; offset: numbe
 				{!view?.live.ready.value && <Loading what="the screen" />}
 			</div>
 			{view && <KeyRow view={view} />}
+			{view && <LineInput view={view} />}
 		</article>
 	);
 }

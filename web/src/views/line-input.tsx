@@ -1,0 +1,31 @@
+/** For a program that reads a pipe: there is no terminal to echo what is typed, so a line is written here and then sent. */
+import { useState } from "preact/hooks";
+import type { TerminalView } from "../terminal/view.js";
+import { Button } from "../ui/button.js";
+import { say } from "../ui/toasts.js";
+
+export function LineInput({ view }: { view: TerminalView }) {
+	const [text, setText] = useState("");
+	if (view.detail.pty || !view.live.hands.value.mine) return null;
+	return (
+		<form
+			class="line-input"
+			onSubmit={(event) => {
+				event.preventDefault();
+				if (view.live.type(`${text}\n`)) setText("");
+				else say("Not connected: nothing was sent.", true);
+			}}
+		>
+			<input
+				class="input mono"
+				aria-label="A line for its input"
+				placeholder="A line for its input"
+				autocomplete="off"
+				spellcheck={false}
+				value={text}
+				onInput={(event) => setText(event.currentTarget.value)}
+			/>
+			<Button submit>Send</Button>
+		</form>
+	);
+}
