@@ -12,6 +12,7 @@ export const missing = fs.existsSync(CHROMIUM) ? undefined : "there is no /usr/b
 /** A name that the browser takes for this machine, as after DNS rebinding. */
 export const REBOUND = "rebound.test";
 
+const PATIENCE_MS = 25_000;
 const ARGS = [
 	`--host-resolver-rules=MAP ${REBOUND} 127.0.0.1`,
 	"--no-sandbox",
@@ -74,7 +75,7 @@ export interface Visit {
 export async function visit(browser: Browser, url: string, options: Parameters<Browser["newContext"]>[0] = {}): Promise<Visit> {
 	const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
 	atEnd(() => context.close());
-	context.setDefaultTimeout(15_000);
+	context.setDefaultTimeout(PATIENCE_MS);
 	const page = await context.newPage();
 	const complaints: string[] = [];
 	page.on("pageerror", (error) => complaints.push(`${error}`));
@@ -101,7 +102,7 @@ const LINES = `(() => {
 /** Wait until the terminal shows it. */
 export async function shows(page: Page, text: string | RegExp): Promise<string[]> {
 	const holds = (found: string[]) => (typeof text === "string" ? found.join("\n").includes(text) : text.test(found.join("\n")));
-	const deadline = Date.now() + 15_000;
+	const deadline = Date.now() + PATIENCE_MS;
 	for (;;) {
 		const found = await lines(page);
 		if (holds(found)) return found;
@@ -112,7 +113,7 @@ export async function shows(page: Page, text: string | RegExp): Promise<string[]
 
 /** Wait until an expression holds in the page. (Playwright's own way needs `eval`, which the page's policy forbids.) */
 export async function becomes(page: Page, expression: string): Promise<void> {
-	const deadline = Date.now() + 15_000;
+	const deadline = Date.now() + PATIENCE_MS;
 	while (!(await page.evaluate(expression))) {
 		if (Date.now() > deadline) throw new Error(`never held in the page: ${expression}`);
 		await page.evaluate(FRAME);

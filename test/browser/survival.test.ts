@@ -1,11 +1,12 @@
 /** The server is killed and comes back: the page goes on by itself. */
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Process } from "../../src/index.js";
 import { tempDir, testRuntime, textOf } from "../support/home.js";
 import { becomes, launch, lines, missing, serve, shows, takeOver, visit } from "./support.js";
 
 /** Numbered lines without end, while it takes commands: nothing of them may be missing or doubled. */
-const COUNT = `i=0; stop=; while [ -z "$stop" ]; do i=$((i+1)); echo "line $i"; read -t 0.01 stop; done; echo "stopped by $stop"`;
+const COUNT = `{ i=0; while :; do i=$((i+1)); echo "line $i"; sleep 0.01; done; } & read stop; kill $!; wait; echo "stopped by $stop"`;
 
 describe.skipIf(missing)("kill -9 of the server", () => {
 	let browser: Browser;
@@ -30,9 +31,11 @@ describe.skipIf(missing)("kill -9 of the server", () => {
 		await first.kill();
 		await page.getByText("The server does not answer.").waitFor();
 		await page.getByText("Not connected:").waitFor();
-		const later = `line ${Number(/line (\d+)\n*$/.exec(textOf(counter).trimEnd())?.[1]) + 30}\n`;
+		const newer = (process: Process) => `line ${(textOf(process).match(/line \d+/g)?.length ?? 0) + 30}\n`;
+		const wanted = [counter, piped].map(newer);
 		const second = await serve(home, first.port);
-		for (const each of [page, other.page]) await shows(each, later);
+		await shows(page, wanted[0] as string);
+		await shows(other.page, wanted[1] as string);
 		await page.getByText("The server does not answer.").waitFor({ state: "detached" });
 		await page.getByText("You have the keyboard.").waitFor();
 		await page.locator(".xterm-helper-textarea").first().focus();
