@@ -6,7 +6,23 @@ import path from "node:path";
 import { parseArgs } from "node:util";
 import { ensureDependencies, root as project, run } from "./setup.mjs";
 
-const NAMES = ["start", "latency", "throughput", "scale", "recovery", "kill", "many-starts", "shell", "mcp", "keystroke", "page", "tasks", "waiting", "limits"];
+const NAMES = [
+	"start",
+	"latency",
+	"throughput",
+	"scale",
+	"recovery",
+	"kill",
+	"many-starts",
+	"shell",
+	"mcp",
+	"keystroke",
+	"page",
+	"tasks",
+	"waiting",
+	"limits",
+	"sandbox",
+];
 const options = parse();
 const limitMs = (options.quick ? 5 : 20) * 60_000; // of one measurement: all of them are far below
 

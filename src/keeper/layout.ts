@@ -105,11 +105,22 @@ export function readState(dir: string): CollectorState {
 	return { kind: "open" };
 }
 
+/** Whoever shares a file from within a sandbox can change its mode; that must not keep anybody else from his lists. */
+function openOwn(file: string): number {
+	try {
+		return fs.openSync(file, "r");
+	} catch (error) {
+		if (errno(error) !== "EACCES") throw error;
+		fs.chmodSync(file, 0o600);
+		return fs.openSync(file, "r");
+	}
+}
+
 /** A fixed-width record, overwritten in place by one write: whole once it ends in a newline at its full width. */
 function readRecord(file: string): { text: string; at: number } | undefined {
 	let fd: number;
 	try {
-		fd = fs.openSync(file, "r");
+		fd = openOwn(file);
 	} catch (error) {
 		if (errno(error) === "ENOENT" || errno(error) === "ENOTDIR") return undefined;
 		throw error;

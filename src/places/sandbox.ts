@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { HoldfastError } from "../base/errors.js";
-import { ensureDir, namesIn, statIfThere } from "../base/files.js";
+import { ensureDir, namesIn, removeDir, statIfThere } from "../base/files.js";
 import { isId } from "../base/ids.js";
 import type { Identity } from "../base/proc.js";
 import { readProc } from "../base/proc.js";
@@ -53,7 +53,9 @@ function sandbox({ id, init, guard, dir, network, tools }: Kept): Sandbox {
 		share(process, from, names) {
 			// Made elsewhere and moved there whole: nothing is ever written through a name that somebody in there could have changed.
 			const made = path.join(dir, process);
+			removeDir(made); // of a try that failed
 			fs.mkdirSync(made, { mode: 0o700 });
+			fs.chmodSync(sharedHere, 0o700); // somebody in there may have locked it
 			for (const name of names) {
 				ensureDir(path.dirname(path.join(made, name)));
 				fs.linkSync(path.join(from, name), path.join(made, name));

@@ -5,6 +5,7 @@
  * sandboxes/TASKKEY.N in the home is a link with the id of the task's N-th sandbox. Whoever has made one tries to make the next
  * link; of several one succeeds, and the others use that one's. What is shared with it is in sandboxes/ID.
  */
+import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -95,14 +96,14 @@ export class Sandboxes {
 				if (isId(name) && !isAlive(process.spec.starter) && !this.#links(process.spec.task).some((link) => link.id === id))
 					void this.#stop(process).catch(() => {});
 			} else if (!isId(name)) unlinkIfThere(file);
-			else if (!process || !isAlive(process.spec.starter)) removeDir(file);
+			else if (!process || !isAlive(process.spec.starter)) removeShared(file);
 		}
 	}
 
 	async #stop(process: Process): Promise<void> {
 		await this.#endAll(process.id);
 		await process.kill({ graceMs: 0 }); // the first process in it heeds nothing else
-		removeDir(path.join(this.#root, process.id)); // nobody is left who could lead us astray
+		removeShared(path.join(this.#root, process.id));
 	}
 
 	async #find(task: string): Promise<Open> {
@@ -234,7 +235,7 @@ export class Sandboxes {
 				},
 			)
 			.catch((error: unknown) => {
-				if (dir) removeDir(dir);
+				if (dir) removeShared(dir);
 				throw error;
 			});
 		try {
@@ -246,7 +247,7 @@ export class Sandboxes {
 			fs.symlinkSync(made.id, path.join(this.#root, `${taskKey(task)}.${number}`));
 			for (const link of this.#links(task).filter((old) => old.number < number)) {
 				unlinkIfThere(link.file);
-				if (isId(link.id)) removeDir(path.join(this.#root, link.id));
+				if (isId(link.id)) removeShared(path.join(this.#root, link.id));
 			}
 			return open;
 		} catch (error) {
@@ -255,6 +256,17 @@ export class Sandboxes {
 			this.#notes.delete(task);
 			return this.#find(task); // another runtime was faster
 		}
+	}
+}
+
+/** Of a sandbox in which nobody is left who could lead us astray. What he has locked is unlocked; links are not followed. */
+function removeShared(dir: string): void {
+	try {
+		removeDir(dir);
+	} catch (error) {
+		if (errno(error) !== "EACCES" && errno(error) !== "EPERM") throw error;
+		spawnSync("chmod", ["-R", "u+rwx", dir], { env: { PATH: "/usr/bin:/bin" } });
+		removeDir(dir);
 	}
 }
 

@@ -2,7 +2,7 @@
 import fs from "node:fs";
 import { constants } from "node:os";
 import path from "node:path";
-import { readIfThere, readStart, statIfThere } from "../base/files.js";
+import { readIfThere, readStart } from "../base/files.js";
 import { childrenOf, hostIdentity, type Identity, isAlive, readProc, readStat, sameHost } from "../base/proc.js";
 import { type Parts, readExit, readParts, readState } from "../keeper/layout.js";
 import { endedBy, type LimitMet, limitOf } from "./limits.js";
@@ -87,7 +87,11 @@ function neverSent(dir: string, spec: Spec, { name, shell, bash }: Within): bool
 export const waitsForCommands = (pid: number): boolean => WAITS_FOR_COMMANDS.test(readProc(`/proc/${pid}/syscall`) ?? "");
 
 function beginOf(file: string): string | undefined {
-	return statIfThere(file) ? readStart(file, 256).split(" ", 1)[0] : undefined;
+	try {
+		return readStart(file, 256).split(" ", 1)[0];
+	} catch {
+		return undefined; // gone; or, in a sandbox, locked by somebody
+	}
 }
 const WAITS_FOR_COMMANDS = /^(0|63) 0x0 /; // read(2) of its standard input, on x86-64 and on arm64: the FIFO is empty
 
