@@ -20,6 +20,8 @@ export type { AskPerson } from "./passwords.js";
 
 const LONGEST_SOCKET = 100; // bytes; the kernel takes 107, others 103
 const LONGEST_REQUEST = 200;
+const SILENT_MS = 60_000; // a person may have to be asked meanwhile
+const MOST_AT_ONCE = 64;
 const REMEMBERED = 1_000; // sudos that have been given one
 
 export class Sudo {
@@ -54,7 +56,13 @@ export class Sudo {
 		const bin = writePrograms(root, { sudo, sockets });
 		this.#socket = path.join(sockets, name);
 		unlinkIfThere(this.#socket);
-		this.#server = net.createServer((socket) => void this.#serve(socket));
+		this.#server = net.createServer((socket) => {
+			socket.unref();
+			socket.on("error", () => {}); // whoever asked has gone
+			socket.setTimeout(SILENT_MS, () => socket.destroy());
+			this.#serve(socket).catch(() => socket.end("no\n")); // somebody whom the kernel does not know any more, say
+		});
+		this.#server.maxConnections = MOST_AT_ONCE;
 		this.#server.on("error", () => {}); // then sudo fails at once, and says so
 		const umask = process.umask(0o177); // bound at once, before anything else runs
 		this.#server.listen(this.#socket);
@@ -76,8 +84,6 @@ export class Sudo {
 	}
 
 	async #serve(socket: net.Socket): Promise<void> {
-		socket.unref();
-		socket.on("error", () => {}); // whoever asked has gone
 		socket.setEncoding("latin1");
 		let request = "";
 		for await (const text of socket.iterator({ destroyOnReturn: false }) as AsyncIterable<string>) {
