@@ -2,18 +2,18 @@ import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { renderResult } from "../../src/index.js";
-import { setting } from "./support.js";
+import { REFUSED, setting } from "./support.js";
 
 test("what a rule denies does not run, and the result says what, why and what next", async () => {
 	const { runtime } = await setting();
-	const command = "echo é; rm -rf /";
+	const command = `echo é; ${REFUSED}`;
 	for (const more of [{}, { background: true }, { pty: true }]) {
 		const result = await runtime.terminal({ command, ...more });
 		expect(result).toMatchObject({
 			status: "blocked",
 			outcome: "refused_by_rule",
-			rule: "floor-root",
-			part: { start: 9, end: 17, text: "rm -rf /" },
+			rule: "floor-approval",
+			part: { start: 9, end: 9 + REFUSED.length, text: REFUSED },
 			exit_code: null,
 			output: "",
 			error: expect.stringContaining("Do not rephrase it"),
@@ -23,7 +23,7 @@ test("what a rule denies does not run, and the result says what, why and what ne
 	expect(runtime.list()).toEqual([]);
 	const fourth = await runtime.terminal({ command });
 	expect(fourth.error).toMatch(/refusal 4 in a row: stop here, and ask your user/);
-	expect(renderResult(fourth)).toMatch(/^\[blocked, refused_by_rule, rule floor-root\]\nError: a rule forbids this/);
+	expect(renderResult(fourth)).toMatch(/^\[blocked, refused_by_rule, rule floor-approval\]\nError: a rule forbids this/);
 });
 
 test("the real directory of the shell decides, the one of `workdir` included", async () => {
@@ -51,11 +51,11 @@ test("the real directory of the shell decides, the one of `workdir` included", a
 test("nothing that a model, a person's file or a project's file says turns the floor off; a file that cannot be used stops everything", async () => {
 	const { runtime, dir, write } = await setting();
 	const allow = (id: string, match: object, yes: string) => ({ id, decision: "allow", reason: "all", match, examples: { match: [yes], not: ["ls"] } });
-	write("policy.json", { rules: [allow("a", { program: ["rm"] }, "rm x"), allow("b", { text: ["rm -rf /"] }, "rm -rf /")], trust: [dir] });
+	write("policy.json", { rules: [allow("a", { program: ["holdfast"] }, "holdfast x"), allow("b", { text: [REFUSED] }, REFUSED)], trust: [dir] });
 	fs.mkdirSync(path.join(dir, ".holdfast"));
-	fs.writeFileSync(path.join(dir, ".holdfast/policy.json"), JSON.stringify({ rules: [allow("c", { program: ["rm"] }, "rm x")] }));
+	fs.writeFileSync(path.join(dir, ".holdfast/policy.json"), JSON.stringify({ rules: [allow("c", { program: ["holdfast"] }, "holdfast x")] }));
 	for (const extra of [{}, { background: true }])
-		expect(await runtime.terminal({ command: "rm -rf /", ...extra })).toMatchObject({ status: "blocked", rule: "floor-root" });
+		expect(await runtime.terminal({ command: REFUSED, ...extra })).toMatchObject({ status: "blocked", rule: "floor-approval" });
 	for (const extra of [{ approve: true }, { force: true }, { yolo: true }, { approval_id: "appr_000000000000" }, { policy: "off" }])
 		expect(await runtime.terminal({ command: "git push -f", ...extra })).toMatchObject({ status: "error", error: expect.stringMatching(/has no parameter/) });
 	write("policy.json", { defaults: { "floor-root": "allow" } });

@@ -4,6 +4,9 @@ import { vi } from "vitest";
 import type { Runtime } from "../../src/index.js";
 import { atEnd, tempDir, testRuntime, until } from "../support/home.js";
 
+/** What the floor refuses; and does no harm should it ever run. */
+export const REFUSED = "holdfast approvals answer 0000 once";
+
 export interface Setting {
 	readonly home: string;
 	/** Where the person's own files are. */

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { Audit, type AuditEvent, readAudit } from "../../src/audit/index.js";
 import { openHome } from "../../src/base/home.js";
-import { setting } from "../approvals/support.js";
+import { REFUSED, setting } from "../approvals/support.js";
 import { cli } from "../support/cli.js";
 import { atEnd, tempDir, until } from "../support/home.js";
 
@@ -21,7 +21,7 @@ test("asked, decided, run, written, killed and ended, by task, without what was 
 	const { approval_id } = await runtime.terminal({ command: risky });
 	await runtime.approvals.answer(approval_id as string, { answer: "once", by: "somebody", message: `not ${token}` });
 	await runtime.terminal({ command: risky });
-	await runtime.terminal({ command: "rm -rf /" });
+	await runtime.terminal({ command: REFUSED });
 	const { session_id } = await runtime.terminal({ command: `cat # ${token}`, background: true });
 	await runtime.process({ action: "submit", session_id, data: "typed by hand" });
 	await runtime.process({ action: "kill", session_id });
@@ -35,7 +35,7 @@ test("asked, decided, run, written, killed and ended, by task, without what was 
 		{ event: "decided", approval_id, outcome: "once", by: "somebody" },
 		{ event: "run", command: risky, approval_id, by: "library", run: expect.stringMatching(/^run_/) },
 		{ event: "ended", status: "exited", exit_code: 0, run: seen[2]?.run },
-		{ event: "decided", outcome: "refused_by_rule", rule: "floor-root", command: "rm -rf /" },
+		{ event: "decided", outcome: "refused_by_rule", rule: "floor-approval", command: REFUSED },
 		{ event: "run", session_id },
 		{ event: "wrote", session_id, bytes: 14 },
 		{ event: "ended", session_id, run: seen[5]?.run, status: "killed" },
