@@ -210,6 +210,13 @@ hf_members() {
   if [ -n "$hf_entered" ] && [ -z "$hf_runs" ] && [ -e "${hf_cgroup%%:*}/cgroup.procs" ]; then
     while read -r hf_x; do hf_todo="$hf_todo $hf_x"; done <"${hf_cgroup%%:*}/cgroup.procs"
   fi
+  if [ -n "$hf_entered" ] && hf_has namespace && [ "$hf_pid" != "$(readlink /proc/self/ns/uts)" ]; then
+    hf_x=${hf_pid#*[}
+    for hf_x in $(find /proc/[0-9]*/ns/uts -lname "uts:?${hf_x%]}?"); do
+      hf_x=${hf_x#/proc/}
+      hf_todo="$hf_todo ${hf_x%%/*}"
+    done
+  fi
   if [ -n "$hf_runs" ]; then # a shell, when it was started, and children that it had before
     set -- $hf_runs
     if hf_same "$1" "$2"; then hf_todo="$hf_todo $1"; fi

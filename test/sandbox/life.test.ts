@@ -101,6 +101,16 @@ describe.skipIf(noSandbox)(`the life of a sandbox${noSandbox ? ` (${noSandbox})`
 		const process = runtime.get(session_id as string);
 		expect(await process.kill()).toMatchObject({ status: "killed", method: "namespace", survivors: [] });
 		expect((await escaped()).exit_code).toBe(1);
+		// The keeper's own kill, for a limit, with no runtime needed.
+		const limited = await sandboxed({
+			home: runtime.home.root,
+			cgroup: "off",
+			sandbox: { directory: runtime.work },
+			resourceLimits: { process: { time: "1s" } },
+		});
+		const late = await limited.terminal({ command: `${escapes}; sleep 300`, background: true });
+		expect(await limited.process({ action: "wait", session_id: late.session_id })).toMatchObject({ status: "killed", limit: { name: "time" } });
+		expect((await escaped()).exit_code).toBe(1);
 	});
 
 	test("a network of its own: its servers can be waited for, and only from there", async () => {
