@@ -58,7 +58,7 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 	const endAt = limits.time === undefined ? Number.POSITIVE_INFINITY : startedAt + limits.time * 1000;
 	const deadline = Math.min(options.deadline, endAt);
 	if (limits.time !== undefined) slot.endAfter(limits.time + KEEPER_LATER, bash.bash, older);
-	bash.counts.take();
+	if (older.length > 0) bash.counts.take(); // what became of other jobs meanwhile is not this one's
 	let forced: Outcome["forced"];
 	let limit: LimitMet | undefined;
 	const force = (name: "time" | "output") => {
@@ -67,9 +67,10 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 	};
 	const outcome = (end: Outcome["end"], code: number | null): Outcome => {
 		if (end === "running" && limits.time !== undefined) slot.endAfter(Math.max(1, Math.ceil((endAt - performance.now()) / 1000)), bash.bash, older);
-		limit ??= bash.counts.take() ?? (code === null ? undefined : limitBySignal(spec.limits ?? NONE, code - 128));
+		const alone = bash.reapedNothing() && end === "ended"; // it was bash itself
+		if (!alone || code !== 0) limit ??= bash.counts.take() ?? (code === null ? undefined : limitBySignal(spec.limits ?? NONE, code - 128));
 		const left = end !== "unsent" && end !== "unable" && bash.children().some((pid) => !older.includes(pid));
-		const traceless = bash.reapedNothing() && end === "ended" && !forced && !limit && !left && !slot.printed();
+		const traceless = alone && !forced && !limit && !left && !slot.printed();
 		return { end, code, spec, left, shellOffset, traceless, startedAt, ...(forced ? { forced } : {}), ...(limit ? { limit } : {}) };
 	};
 	try {
