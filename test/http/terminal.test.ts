@@ -93,6 +93,20 @@ test("a viewer that stalls is sent no more than the window, and costs nobody any
 	await stalled.until("the end", () => stalled.last("ended"));
 });
 
+test("where the log has dropped something the viewer is told from where to where, and gets the rest", async () => {
+	const runtime = await testRuntime();
+	const api = await overApi(runtime);
+	const process = await runtime.spawn({ command: "seq 60000", log: { limit: 128 * 1024 } });
+	await process.wait({ timeout: 30_000 });
+	const { first, end } = process.log.bounds();
+	expect(first).toBeGreaterThan(0);
+	const viewer = await Viewer.connect(api, process.id);
+	viewer.send({ type: "open", offset: 0 });
+	await viewer.until("the end", () => viewer.last("ended"));
+	expect(viewer.last("gap")).toEqual({ type: "gap", from: 0, to: first });
+	expect([viewer.start, viewer.start + viewer.output.length, viewer.text]).toEqual([first, end, textOf(process)]);
+});
+
 test("malformed, oversized and binary frames close the connection and nothing else", async () => {
 	const runtime = await testRuntime();
 	const api = await overApi(runtime);
