@@ -9,7 +9,7 @@ import path from "node:path";
 import { readProc, sendSignal } from "../base/proc.js";
 import type { Cgroups } from "../keeper/cgroup.js";
 import { PIDS_EVENTS } from "../keeper/controllers.js";
-import { writeRecord } from "../keeper/layout.js";
+import { readExit, writeRecord } from "../keeper/layout.js";
 import type { Process } from "./process.js";
 import { isOver } from "./status.js";
 
@@ -95,7 +95,7 @@ export class Runaways {
 	async #end({ process, group }: Watched): Promise<void> {
 		const over = isOver(process.status());
 		if (process.spec.kind === "shell" && !over) return killAllBut(process, group);
-		if (!over) writeRecord(process.dir, "limit", "pids");
+		note(process.dir);
 		await process.kill({ graceMs: 0 });
 	}
 
@@ -119,6 +119,15 @@ function listen(group: string, told: () => void): () => void {
 	return () => {
 		for (const watcher of watchers) watcher.close();
 	};
+}
+
+/** Whoever asks for it is told; also if it had ended itself, and it is what it left that ran away. */
+function note(dir: string): void {
+	writeRecord(dir, "limit", "pids");
+	const exit = readExit(dir);
+	if (exit?.kind !== "exit" || exit.limit) return; // else the keeper writes the end with it
+	writeRecord(dir, "exit", `exit ${exit.code} ${exit.signal ?? "-"} limit`);
+	fs.utimesSync(path.join(dir, "exit"), exit.at / 1000, exit.at / 1000); // when it ended
 }
 
 async function killAllBut(process: Process, group: string): Promise<void> {

@@ -12,6 +12,11 @@ async function endOf(runtime: Runtime, options: SpawnOptions): Promise<Status & 
 	return { ...status, process };
 }
 
+const limitNow = (process: Process): string | undefined => {
+	const status = process.status();
+	return "limit" in status ? status.limit?.name : undefined;
+};
+
 /** Ignores TERM, and leaves a child that does too, in a session of its own. */
 const STUBBORN = "trap '' TERM; setsid sh -c 'sleep 1000' & sleep 1000; sleep 1000";
 
@@ -20,12 +25,13 @@ test.skipIf(!hasGroups)("each limit ends its process, or names itself where it d
 	const file = path.join(tempDir(), "file");
 	const run = (command: SpawnOptions["command"], limits: SpawnOptions["limits"], more: Partial<SpawnOptions> = {}) =>
 		endOf(runtime, { command, limits, ...more });
-	const [memory, onTerminal, within, pids, bomb, cpu, time, output, size, cpuTime, none] = await Promise.all([
+	const [memory, onTerminal, within, pids, bomb, left, cpu, time, output, size, cpuTime, none] = await Promise.all([
 		run(["perl", "-e", '$x .= "x" x 1e6 while 1'], { memory: "32M" }),
 		run(HOG, { memory: 32 * 1024 ** 2 }, { terminal: true }),
 		run(`${HOG}; echo went on`, { memory: "32M" }),
 		run("for i in 1 2 3 4 5 6 7 8; do sleep 0.1 & done; wait", { pids: 5 }),
 		run("ulimit -u 2000; bomb() { bomb | bomb & }; bomb; sleep 1000", { pids: 50 }),
+		run("ulimit -u 2000; bomb() { sleep 0.2; bomb | bomb & }; bomb &", { pids: 50 }),
 		run("perl -e 'while (times < 0.3) {}'; read x", { cpu: "20%" }, { stdin: true }).catch(() => undefined), // ended below
 		run(STUBBORN, { time: "1s" }),
 		run("yes", { output: "1M" }),
@@ -40,6 +46,8 @@ test.skipIf(!hasGroups)("each limit ends its process, or names itself where it d
 	expect([within, textOf(within.process)]).toMatchObject([{ status: "exited", exitCode: 0, ...limited("memory") }, expect.stringContaining("went on")]);
 	expect(pids).toMatchObject({ status: "exited", ...limited("pids") });
 	expect(bomb).toMatchObject({ status: "killed", ...limited("pids") });
+	await until("what the other bomb left is ended, and named", () => limitNow(left.process) === "pids");
+	expect([left.status, "limit" in left, await left.process.leftovers()]).toEqual(["exited", false, []]);
 	expect(cpu).toMatchObject({ status: "exited" });
 	expect(time).toMatchObject({ status: "killed", limit: { name: "time", value: 1, by: "keeper" } });
 	expect(await time.process.leftovers()).toEqual([]);
