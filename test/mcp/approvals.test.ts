@@ -41,6 +41,7 @@ test.each(GENERATIONS)("a person is asked through a client that can (%s): once, 
 
 test.each(GENERATIONS)("a client that cannot ask gets an answer in time (%s), and goes on by calling again", async (generation) => {
 	const { runtime, risky, dir, runs } = await setting();
+	await runtime.terminal({ command: "true" }, { task: "one" }); // its shell is there
 	const { call } = await (await overHttp(runtime, { answerMs: 1_500 })).connect({ generation, query: "?task=one" });
 	const first = await call("terminal", { command: risky, workdir: dir });
 	expect(first).toMatchObject({ status: "pending_approval", note: expect.stringContaining("holdfast approvals answer") }); // nobody is there

@@ -9,7 +9,7 @@ import { atEnd, tempDir, testRuntime, until } from "../support/home.js";
 import { gate, type Result } from "../support/mcp.js";
 
 test("without a progress token a call answers in time, and what runs goes on", async () => {
-	const { call } = await connect(await testRuntime(), { answerMs: 300 });
+	const { call } = await connect(await withShell(), { answerMs: 300 });
 	const door = gate();
 	const result = await call("terminal", { command: door.command, timeout: 600 });
 	expect(result).toMatchObject({ status: "running", exit_code: null, output: "started\n" });
@@ -21,7 +21,7 @@ test("without a progress token a call answers in time, and what runs goes on", a
 });
 
 test("no action takes longer than that, not even writing to a program that does not read", async () => {
-	const { call } = await connect(await testRuntime(), { answerMs: 300 });
+	const { call } = await connect(await withShell(), { answerMs: 300 });
 	const { session_id } = await call("terminal", { command: "sleep 1000", background: true });
 	const result = await call("process", { action: "write", session_id, data: "x".repeat(1_000_000) });
 	expect(result).toMatchObject({ status: "error", error: expect.stringContaining("does not read") });
@@ -118,6 +118,13 @@ test("a timeout above the cap is cut, and a command that fails is no error of th
 });
 
 /** A client in this program. */
+/** A runtime that need not wait for a shell. */
+async function withShell(): Promise<Runtime> {
+	const runtime = await testRuntime();
+	await runtime.terminal({ command: "true" }, { task: "test" });
+	return runtime;
+}
+
 async function connect(runtime: Runtime, options: { answerMs?: number; task?: string } = {}) {
 	const [ours, theirs] = InMemoryTransport.createLinkedPair();
 	const server = createServer(runtime, { task: "test", ...options });

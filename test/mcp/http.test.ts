@@ -47,8 +47,9 @@ describe.each(GENERATIONS)("/mcp, protocol %s", (generation) => {
 	});
 
 	test("a call without a progress token answers in time", async () => {
-		const { connect } = await overHttp(await testRuntime(), { answerMs: 200 });
-		const { call } = await connect({ generation });
+		const runtime = await testRuntime();
+		await runtime.terminal({ command: "true" }, { task: "mine" }); // its shell is there
+		const { call } = await (await overHttp(runtime, { answerMs: 200 })).connect({ generation, query: "?task=mine" });
 		expect(await call("terminal", { command: "sleep 1000", timeout: 600 })).toMatchObject({ status: "running", exit_code: null });
 	});
 
@@ -139,9 +140,12 @@ test.each([
 });
 
 test("a megabyte of command text is no problem", async () => {
-	const { connect } = await overHttp(await testRuntime());
-	const { call } = await connect();
-	expect((await call("terminal", { command: `: ${"x".repeat(1_000_000)}; echo fine` })).output).toBe("fine\n");
+	const runtime = await testRuntime();
+	const { call } = await (await overHttp(runtime)).connect();
+	const command = `: ${"x".repeat(1_000_000)}; echo fine`;
+	const { approval_id = "" } = await call("terminal", { command }); // more than is read to decide about it
+	await runtime.approvals.answer(approval_id, { answer: "once" });
+	expect((await call("terminal", { command })).output).toBe("fine\n");
 });
 
 describe("holdfast mcp --http", () => {
