@@ -93,6 +93,9 @@ test("a ticket is for one use, one thing, and half a minute", async () => {
 	expect(await api.fails("GET", (await download(log)).replace("/log", "/lines"), undefined, OUT)).toBe("UNAUTHORIZED 401");
 	const tickets = new Tickets();
 	const use = { for: "terminal", what: "x", visitor: { scope: "owner", expiresAt: null } } as const;
+	const viewer = { ...use, visitor: { scope: "viewer", viewer: "v", session_id: "x", expiresAt: 1e15 } } as const;
+	for (let n = 0; n < 50; n++) tickets.issue(viewer, 0);
+	expect(() => tickets.issue(viewer, 0)).toThrow("50 tickets of this link"); // and the owner still gets one:
 	const late = tickets.issue(use, 0);
 	expect(tickets.use(late, "terminal", 30_001)).toBeUndefined();
 });

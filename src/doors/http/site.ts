@@ -29,6 +29,7 @@ import { Views } from "./views.js";
 import { visitorOf } from "./visitor.js";
 
 const MOST_SOCKETS = 500;
+const MOST_OF_VIEWER = 50;
 
 export interface SiteOptions {
 	readonly runtime: AgentRuntime;
@@ -68,10 +69,16 @@ export function createSite({ runtime, token, webDir = WEB_DIR, elsewhere }: Site
 		socket.once("close", () => sockets.delete(terminal));
 	};
 
+	const isFull = ({ visitor }: TicketUse): boolean => {
+		if (sockets.size >= MOST_SOCKETS) return true;
+		if (visitor.scope === "owner") return false;
+		return [...sockets.values()].filter((other) => other.visitor.scope === "viewer" && other.visitor.viewer === visitor.viewer).length >= MOST_OF_VIEWER;
+	};
+
 	const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
 		const [pathname, query] = (request.url ?? "").split("?", 2);
 		const use = pathname === "/api/ws" ? tickets.use(new URLSearchParams(query).get("ticket") ?? "", "terminal") : undefined;
-		const refused = pathname !== "/api/ws" ? "404 Not Found" : !use ? "401 Unauthorized" : sockets.size >= MOST_SOCKETS ? "429 Too Many Requests" : undefined;
+		const refused = pathname !== "/api/ws" ? "404 Not Found" : !use ? "401 Unauthorized" : isFull(use) ? "429 Too Many Requests" : undefined;
 		if (refused !== undefined || !use) {
 			socket.end(`HTTP/1.1 ${refused}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
 			return;

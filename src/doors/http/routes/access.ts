@@ -96,9 +96,9 @@ export const accessRoutes = (api: ApiContext): Route[] => [
 			answer: viewerLinkSchema,
 			status: 201,
 		},
-		({ body }) => {
+		({ body, context }) => {
 			const { viewer, secret } = api.viewers.create(api.runtime.get(body.session_id).id, body.seconds ?? DAY_SECONDS);
-			return { ...viewer, url: `${api.origin()}/#view=${secret}` };
+			return { ...viewer, url: `http://${context.req.header("host")}/#view=${secret}` }; // the name by which he who shares it reaches us
 		},
 	),
 	route({ method: "delete", path: "/api/viewers/:viewer", who: "owner", summary: "Withdraw a link", answer: okSchema }, ({ params }) => {
