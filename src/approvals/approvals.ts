@@ -85,7 +85,10 @@ export class Approvals {
 		this.#mustBePending(question);
 		const waiting = this.#store.isAwaited(question.id);
 		const addRule = answer === "always" ? await (await import("./always.js")).prepareAlways(question, by, this.#env) : undefined;
-		if (!this.#settle(question, { answer, by, ...(message ? { message } : {}), at: Date.now() })) this.#mustBePending(question);
+		if (!this.#settle(question, { answer, by, ...(message ? { message } : {}), at: Date.now() })) {
+			this.#mustBePending(question);
+			throw new HoldfastError("ANSWERED", `${question.id} cannot be answered: the file of its answer is damaged; it expires, which is a no`);
+		}
 		try {
 			if (answer === "task") grantForTask(this.#home, question, by);
 			await addRule?.();

@@ -85,6 +85,11 @@ test("from two doors at once one answer counts, and the other is told whose", as
 		if (lost.status === "rejected") expect(lost.reason).toMatchObject({ code: "ANSWERED", message: expect.stringContaining(`by ${doors[won]?.by}`) });
 	expect(await runtime.terminal({ command: risky })).toMatchObject({ status: won % 2 ? "blocked" : "exited" });
 	expect(runs()).toBe(won % 2 ? 0 : 1);
+	// A damaged answer is none, and lets nothing through.
+	const { approval_id: damaged } = await runtime.terminal({ command: risky });
+	fs.writeFileSync(path.join(runtime.home.approvals, `a.${damaged}`), "{");
+	await expect(runtime.approvals.answer(damaged as string, { answer: "task" })).rejects.toMatchObject({ code: "ANSWERED" });
+	expect(await runtime.terminal({ command: risky })).toMatchObject({ status: "pending_approval", approval_id: damaged });
 });
 
 test("silence is a no", async () => {
@@ -141,9 +146,16 @@ test("a call that must answer in time does, and the next one goes on waiting; a 
 	await asked(person);
 	await person.approvals.answer(early.approval_id as string, { answer: "once" });
 	expect(await rest).toMatchObject({ status: "exited" });
+	// A runtime that is closed lets go of whoever waits, and the question stays.
+	const leaving = await another();
+	const left = leaving.terminal({ command: risky });
+	const [id] = await asked(person);
+	await leaving.close();
+	expect(await left).toMatchObject({ status: "pending_approval", approval_id: id });
+	expect(person.approvals.get(id as string)).toMatchObject({ state: "pending", waiting: false });
 	stop.abort();
 	await listening;
-	expect(seen).toEqual([early.approval_id]);
+	expect(seen).toEqual([early.approval_id, id]);
 });
 
 test("the runtime is killed while a question waits: another sees it, and the late answer counts for the next call, once", async () => {
