@@ -1,6 +1,6 @@
 /** Notices in words, for a model: short, with what to do next. All text that leaves this room is made here. */
 import { plainText } from "../base/ansi.js";
-import { redact } from "../base/secrets/index.js";
+import { maskedCommand } from "../process/hidden.js";
 import { limitNote } from "../process/limits.js";
 import type { Process } from "../process/process.js";
 import type { Status } from "../process/status.js";
@@ -106,7 +106,7 @@ export const floodOver = (now: number, dropped: number): News => ({
 });
 
 function name(process: Process): string {
-	const command = redact(plainText(process.spec.command), { cut: true }).replace(/\s+/g, " ").trim();
+	const command = plainText(maskedCommand(process.spec)).replace(/\s+/g, " ").trim();
 	return `Background process ${process.id} (${excerpt(command, 0, COMMAND_SHOWN)})`;
 }
 

@@ -11,6 +11,7 @@ import { serviceUnit } from "../keeper/cgroup.js";
 import { procDir } from "../keeper/layout.js";
 import { findSandboxTools, sandboxObstacle, versionOf } from "../places/probe.js";
 import type { Boundaries } from "./boundaries.js";
+import { maskedCommand } from "./hidden.js";
 import type { Runtime } from "./runtime.js";
 import { Snapshot } from "./tree.js";
 
@@ -162,7 +163,7 @@ async function findOrphans(runtime: Runtime): Promise<Orphan[]> {
 	for (const process of registry.recent()) {
 		const pids = now.marked(process.id);
 		if (pids.length > 0)
-			orphans.push({ kind: "leftover", what: `${process.id} (${process.spec.command.slice(0, 60)}) has ended but left processes running`, pids });
+			orphans.push({ kind: "leftover", what: `${process.id} (${maskedCommand(process.spec).slice(0, 60)}) has ended but left processes running`, pids });
 	}
 	return orphans;
 }

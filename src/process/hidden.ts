@@ -3,6 +3,7 @@ import { CONTEXT_BYTES, hideLive, redact, reveal } from "../base/secrets/index.j
 import { utf8 } from "../base/text.js";
 import type { Log, Slice } from "./log.js";
 import type { Process } from "./process.js";
+import { COMMAND_SHOWN, type Spec } from "./spec.js";
 
 export interface HiddenOptions {
 	/** The end of the log, as far as anybody looks: behind that nothing is read. */
@@ -36,6 +37,9 @@ function textBefore(log: Log, offset: number, context: number): string {
 	const { bytes, next } = log.read(from, offset - from);
 	return next === offset ? utf8(bytes) : ""; // else a ring has just dropped it
 }
+
+/** The text of a command for lists and the like. */
+export const maskedCommand = ({ command }: Spec): string => redact(command, { cut: command.length >= COMMAND_SHOWN });
 
 /** A text that was found in its output, and where that ends: a pattern may find a part of a secret. */
 export function maskedMatch(process: Process, match: string, end: number): string {

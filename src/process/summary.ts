@@ -2,10 +2,10 @@
 import { limitText } from "../base/limits.js";
 import { redact, reveal } from "../base/secrets/index.js";
 import { wholeCharacters } from "../base/text.js";
-import { hiddenText } from "./hidden.js";
+import { hiddenText, maskedCommand } from "./hidden.js";
 import { type LimitMet, limitNote } from "./limits.js";
 import type { Process } from "./process.js";
-import { COMMAND_SHOWN, type Spec } from "./spec.js";
+import type { Spec } from "./spec.js";
 import { isOver, type Status } from "./status.js";
 
 export interface Summary {
@@ -47,7 +47,7 @@ export function standing(process: Process, status: Status = process.status(), no
 		session_id: spec.id,
 		...(spec.name === undefined ? {} : { name: redact(spec.name) }),
 		task: spec.task,
-		command: redact(spec.command, { cut: spec.command.length >= COMMAND_SHOWN }),
+		command: maskedCommand(spec),
 		cwd: redact(spec.cwd),
 		place: spec.place,
 		pty: spec.terminal !== undefined,

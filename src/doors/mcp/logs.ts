@@ -5,7 +5,7 @@ import { HoldfastError } from "../../base/errors.js";
 import { isId } from "../../base/ids.js";
 import { redact, reveal } from "../../base/secrets/index.js";
 import { wholeCharacters } from "../../base/text.js";
-import { hiddenText } from "../../process/hidden.js";
+import { hiddenText, maskedCommand } from "../../process/hidden.js";
 import type { Process } from "../../process/process.js";
 import type { Runtime } from "../../process/runtime.js";
 import { isOver } from "../../process/status.js";
@@ -28,7 +28,7 @@ export function listLogs(runtime: Runtime, task: string): ListResourcesResult {
 	const resources = runtime.list({ task }).map((process) => ({
 		uri: logUri(process.id),
 		name: redact(process.spec.name ?? process.id),
-		title: oneLine(redact(process.spec.command, { cut: true })),
+		title: oneLine(maskedCommand(process.spec)),
 		description: `The log of ${process.id} (${process.status().status})`,
 		mimeType: MIME,
 		size: process.log.bounds().end,
