@@ -22,7 +22,7 @@ export default async function limits(bench) {
 		const times = { idle: [], beside: [] };
 		for (let round = 0; round < bench.count(5, 2); round++) {
 			await roundTrips(quiet, times.idle, SECONDS * 400);
-			const wild = await runtime.spawn({ command, task: "wild", limits: { ...limits, time: SECONDS } });
+			const wild = await runtime.spawn({ command, task: "wild", limits: { time: SECONDS, ...limits } });
 			await sleep(300); // until it is at it
 			await roundTrips(quiet, times.beside, SECONDS * 400);
 			const { status } = await wild.wait({ timeout: 20_000 });
@@ -40,11 +40,11 @@ export default async function limits(bench) {
 function runaways(bench) {
 	const file = path.join(bench.dir("filled"), "file");
 	return [
-		{ name: "a fork bomb", command: "bomb() { bomb | bomb & }; bomb; sleep 1000", limits: { pids: 200 }, expect: ["pids"] },
+		{ name: "a fork bomb", command: "bomb() { bomb | bomb & }; bomb; sleep 1000", limits: { pids: 200, time: 60 }, expect: ["pids"] },
 		{
 			name: "a memory hog, again and again",
 			command: `while :; do perl -e '$x .= "x" x 1e6 while 1'; done`,
-			limits: { memory: "256M" },
+			limits: { memory: "2G" },
 			expect: ["time", "memory"],
 		},
 		{ name: "a disk filler, again and again", command: `while :; do cat /dev/zero >'${file}'; done`, limits: { file_size: "256M" }, expect: ["time"] },
