@@ -7,8 +7,8 @@ export default defineConfig({
 		setupFiles: ["test/support/leaks.ts"],
 		testTimeout: 60_000,
 		hookTimeout: 60_000,
-		// Every test starts real processes, and the machine may have two cores.
-		fileParallelism: false,
+		// Every test starts real processes, and the machine may have two cores: two files at a time, each with a directory of its own.
+		maxWorkers: 2,
 		pool: "forks",
 	},
 });

@@ -5,7 +5,8 @@ import path from "node:path";
 /** One directory for everything the tests write; nothing may be left in it. */
 export default function setup(): () => void {
 	const root = fs.mkdtempSync(path.join(fs.realpathSync(os.tmpdir()), "holdfast-test-"));
-	process.env.TEST_ROOT = root; // inherited by whatever the tests start, so that leaks can be told
+	fs.chmodSync(root, 0o711); // some tests let another user through to what is theirs
+	process.env.TEST_ROOT = root; // each worker has a directory of its own in it: leaks.ts
 	// Shells read profile files: nobody's own, which may be slow, and hold locks when they are killed.
 	const home = fs.mkdtempSync(path.join(fs.realpathSync(os.tmpdir()), "holdfast-nobody-"));
 	process.env.HOME = home;

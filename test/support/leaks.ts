@@ -1,9 +1,15 @@
 /** After each test: no process, no watcher and no directory of it may be left. A test that leaves one fails. */
 import fs from "node:fs";
+import path from "node:path";
 import { afterEach, expect } from "vitest";
 import { readProc } from "../../src/base/proc.js";
 import { Snapshot } from "../../src/process/tree.js";
 import { runCleanups, testRoot } from "./home.js";
+
+// A directory for this worker, inherited by whatever its tests start, so that leaks can be told.
+const own = path.join(testRoot(), `worker-${process.env.VITEST_POOL_ID}`);
+fs.mkdirSync(own, { recursive: true, mode: 0o700 });
+process.env.TEST_ROOT = own;
 
 afterEach(async () => {
 	await runCleanups();
