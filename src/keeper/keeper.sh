@@ -360,6 +360,7 @@ hf_child() {
       exec 4<"$hf_d/functions"
       export HOLDFAST_K_FUNCTIONS=1
     fi
+    exec 6<"$hf_d/environment"
     hf_enter "$hf_sh" "$hf_keeper" inside
   fi
   hf_exec "$hf_setsid"
@@ -411,7 +412,14 @@ hf_inside() {
   hf_functions=${HOLDFAST_K_FUNCTIONS:+/proc/self/fd/4}
   unset HOLDFAST_K_BASH HOLDFAST_K_MODE HOLDFAST_K_SETSID HOLDFAST_K_FUNCTIONS
   exec 9>&2 2>&8 8>&-
-  ( exec 2>&9 9>&-; hf_home; hf_text=/proc/self/fd/3; hf_exec "$hf_setsid" )
+  ( exec 2>&9 9>&-; hf_home; hf_environment=/proc/self/fd/6; hf_inherit; exec 6<&-; hf_text=/proc/self/fd/3; hf_exec "$hf_setsid" )
+}
+
+# The command's environment. Until here there is none: what runs on the way in, partly outside and with rights that the command must not have,
+# would be at the mercy of whoever sets LD_PRELOAD and the like.
+hf_inherit() {
+  . "$hf_environment"
+  : >"$hf_environment"
 }
 
 # To the directory that was asked for, as it is called in here.
@@ -435,7 +443,7 @@ hf_terminal() {
   exec 9>&2 2>"$hf_died"
   hf_record terminal
   # stty is a child of the command's process: T has no other child than that.
-  ( hf_record command; "$hf_stty" rows "$hf_rows" cols "$hf_cols"; hf_join "$hf_cgroup"; umask "$hf_umask"; hf_bound $hf_bound; exec 2>&9 9>&- 3<"$hf_d/command"; hf_home; hf_exec )
+  ( hf_record command; "$hf_stty" rows "$hf_rows" cols "$hf_cols"; hf_join "$hf_cgroup"; umask "$hf_umask"; hf_bound $hf_bound; exec 2>&9 9>&- 3<"$hf_d/command"; hf_home; if [ -n "$hf_inside" ]; then hf_environment=$hf_d/environment; hf_inherit; fi; hf_exec )
   hf_finish $?
 }
 

@@ -76,14 +76,19 @@ export function writePlan(plan: Plan, tools: Tools): string {
 	set.hf_ticks = entry ? "ticks" : "ctl";
 	set.hf_guard = entry ? `${entry.guard.pid} ${entry.guard.start}` : "";
 	if (entry) set.hf_cwd = plan.cwd;
-	const env = Object.entries(plan.env).filter(([name]) => usable(name));
 	return [
 		...(entry ? [] : [`cd -- ${shellQuote(plan.cwd)} || { hf_write exit 'none cannot enter the working directory'; return 125; }`]),
 		"unset OLDPWD",
 		`hf_seen=${entry ? shellQuote(entry.dir) : "$hf_d"}`,
 		`hf_enter() { exec ${[...(entry?.words ?? []).map(shellQuote), '"$@"'].join(" ")}; }`,
 		...Object.entries(set).map(([name, value]) => `${name}=${shellQuote(value)}`),
-		...env.map(([name, value]) => `export ${name}=${shellQuote(value)}`),
+		...(entry ? [] : [exportLines(plan.env)]), // there, nothing of it may be in the environment of what runs outside: think of LD_PRELOAD
 		"",
 	].join("\n");
+}
+
+/** An environment as shell text. For a sandbox it is a file of its own, `environment`, and read inside. */
+export function exportLines(env: Readonly<Record<string, string>>): string {
+	const lines = Object.entries(env).filter(([name]) => usable(name));
+	return lines.map(([name, value]) => `export ${name}=${shellQuote(value)}\n`).join("");
 }

@@ -19,6 +19,7 @@ import { probeEvents, Wakeup, watchDirectory } from "../base/watch.js";
 import { type Cgroups, findCgroups } from "../keeper/cgroup.js";
 import { fill, type Held, Keepers } from "../keeper/keepers.js";
 import { hasStarted, recordParts } from "../keeper/layout.js";
+import { exportLines } from "../keeper/plan.js";
 import type { Tools } from "../keeper/tools.js";
 import { local, PLACES, type Place, type PlaceName } from "../places/place.js";
 import { Boundaries } from "./boundaries.js";
@@ -281,10 +282,11 @@ export class Runtime implements AsyncDisposable {
 				this.config.environment,
 			);
 			for (const name of place.sandbox?.without ?? []) delete env[name];
+			if (place.sandbox) fs.writeFileSync(path.join(dir, "environment"), exportLines(env), { mode: 0o600 });
 			if (terminal && place.sandbox) {
 				execFileSync(tools.mkfifo, ["-m", "600", path.join(dir, "ticks")], { env: {} });
 				const functions = fs.existsSync(path.join(dir, "functions")) ? ["functions"] : [];
-				place.sandbox.share(id, dir, ["command", "exit", "ticks", ...functions]);
+				place.sandbox.share(id, dir, ["command", "environment", "exit", "ticks", ...functions]);
 			}
 			const entry = place.sandbox?.entry(id);
 			return { cwd, env, mode: text ? shell : "argv", stdin, terminal, log, umask: process.umask(), limits: bounds.kept, ...(entry ? { entry } : {}) };

@@ -113,6 +113,20 @@ describe.skipIf(noSandbox)(`what a sandbox keeps${noSandbox ? ` (${noSandbox})` 
 		expect(await runtime.terminal({ command, pty: true })).toMatchObject({ screen: ONLY.trimEnd() });
 	});
 
+	test("what a command exports reaches nobody on the way in: those programs run outside, and with more rights", async () => {
+		const work = tempDir("work");
+		const runtime = await openRuntime({ home: tempDir("home"), warm: 0, place: "local+sandbox", sandbox: { directory: work } });
+		atEnd(() => endAll(runtime));
+		await runtime.terminal({ command: "export LD_DEBUG=files LD_DEBUG_OUTPUT=$PWD/loaded" }); // as LD_PRELOAD would, it acts on each program
+		const { session_id } = await runtime.terminal({ command: "/usr/bin/env >/dev/null", background: true });
+		await runtime.process({ action: "wait", session_id });
+		await runtime.terminal({ command: "/usr/bin/env >/dev/null", pty: true });
+		const loaded = fs.readdirSync(work).map((name) => fs.readFileSync(path.join(work, name), "utf8"));
+		const programs = new Set(loaded.flatMap((text) => [...text.matchAll(/initialize program: (?:\S*\/)?(\w+)/g)].map(([, name]) => name)));
+		expect([...programs].sort()).toEqual(expect.arrayContaining(["bash", "env"]));
+		for (const name of ["nsenter", "unshare", "setpriv", "script", "sh"]) expect([...programs]).not.toContain(name);
+	});
+
 	test.skipIf(process.getuid?.() !== 0 || !readableBy(NOBODY))("as somebody who is nobody, through the CLI", async () => {
 		fs.chmodSync(testRoot(), 0o711);
 		atEnd(() => fs.chmodSync(testRoot(), 0o700));
