@@ -7,7 +7,7 @@ import { tempDir, testRuntime } from "../support/home.js";
 import { HOG, hasGroups, limited } from "./support.js";
 
 test("a foreground command that meets a limit is ended, the result names it, and the shell goes on with its state", async () => {
-	const process = { output: "1M", time: 2, file_size: "2M", ...(hasGroups ? { memory: "64M" } : {}) };
+	const process = { output: "1M", file_size: "2M", ...(hasGroups ? { memory: "64M" } : {}) };
 	const runtime = await testRuntime({ resourceLimits: { process } });
 	const file = path.join(tempDir(), "file");
 	const run = (command: string) => runtime.terminal({ command });
@@ -16,7 +16,6 @@ test("a foreground command that meets a limit is ended, the result names it, and
 		expect(await run(HOG)).toMatchObject({ status: "killed", exit_code: 137, ...limited("memory"), note: expect.stringMatching(/64 MiB of memory/) });
 	expect(await run("yes; echo never")).toMatchObject({ status: "killed", ...limited("output"), output: expect.not.stringContaining("never") });
 	expect(await run(`cat /dev/zero >'${file}'`)).toMatchObject({ status: "killed", exit_code: 153, ...limited("file_size") });
-	expect(await run("sleep 1000; echo never")).toMatchObject({ status: "killed", output: "", ...limited("time") });
 	if (hasGroups)
 		expect(await run("v=$(head -c 100M /dev/zero | tr '\\0' x); echo $v")).toMatchObject({
 			status: "killed",
@@ -26,7 +25,13 @@ test("a foreground command that meets a limit is ended, the result names it, and
 	const last = await run("echo $x $PWD");
 	expect(last).toMatchObject({ status: "exited", output: `kept ${path.dirname(file)}\n` });
 	expect(last.limit).toBeUndefined();
-	// What has moved to the background is its keeper's to end.
+});
+
+test("a foreground command is ended when its time is over, also in the background, where its keeper does it", async () => {
+	const runtime = await testRuntime({ resourceLimits: { process: { time: 2 } } });
+	await runtime.terminal({ command: "x=kept" });
+	expect(await runtime.terminal({ command: "sleep 1000; echo never" })).toMatchObject({ status: "killed", output: "", ...limited("time") });
+	expect(await runtime.terminal({ command: "echo $x" })).toMatchObject({ output: "kept\n" });
 	const moved = await runtime.terminal({ command: "sleep 1000; echo never", timeout: 1 });
 	expect(moved.status).toBe("running");
 	expect(await runtime.process({ action: "wait", session_id: moved.session_id })).toMatchObject({ status: "killed", output: "", ...limited("time") });
