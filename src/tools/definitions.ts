@@ -33,6 +33,7 @@ const TERMINAL = `Run a command in your own bash shell. Directory, variables, fu
 - Programs that ask or draw (python3, vim, ssh, npm init): pty=true. When one waits for input you get status "awaiting_input" and its screen; answer with terminal(input_keys="yes<ENTER>").
 - Without pty a command cannot be answered: its input is empty. Use flags such as -y, or pty=true.
 Keys: <ENTER> <ESC> <TAB> <SHIFT+TAB> <BACKSPACE> <DELETE> <UP> <DOWN> <LEFT> <RIGHT> <HOME> <END> <PAGEUP> <PAGEDOWN> <F1> to <F12>, <CTRL+C>, <ALT+x>; << types a <. Text needs an <ENTER> of its own.
+Status "blocked" or "pending_approval": it did not run, because a rule or a person has to allow it. Do what the result says; do not try the same another way.
 exit_code is null while it runs. 124: killed at its deadline, 130: interrupted, 128+n: ended by signal n.`;
 
 const PROCESS = `Look after processes that terminal started: those in the background, and those on a terminal.
