@@ -35,7 +35,9 @@ test("an agent cannot answer: not by a command, not by a program of its own, not
 	});
 	const tried = await runtime.terminal({ command: `bash ${script} 2>&1` });
 	expect(tried.output.match(/this runs inside of proc_/g)).toHaveLength(2);
-	const typed = await runtime.terminal({ command: `HOLDFAST_HOME=${home} ${NODE} terminal -- 'git push --force'`, pty: true, timeout: 20 });
+	const second = `${dir}/second.sh`;
+	await runtime.terminal({ command: `printf '%s\\n' 'HOLDFAST_HOME=${home} ${NODE.replaceAll("'", "")} terminal -- git push --force' > ${second}` });
+	const typed = await runtime.terminal({ command: `bash ${second}`, pty: true, timeout: 60 });
 	expect(typed).toMatchObject({ status: "exited", output: expect.stringContaining("pending_approval") }); // and is not asked there
 	expect(runtime.approvals.get(id as string).state).toBe("pending");
 });
