@@ -112,9 +112,11 @@ function putAside(file: string, limit: number): void {
 	}
 }
 
-/** What was typed by a person or a model is in it without secrets. */
-const lineOf = (task: string, news: AuditNews): string =>
-	`${JSON.stringify({ at: new Date().toISOString(), task, ...redactAll({ ...news, ...shortened(news) }) })}\n`;
+/** What was typed by a person or a model is in it without secrets; names of our own making cannot have any. */
+const lineOf = (task: string, news: AuditNews): string => {
+	const { event, run, session_id, ...rest } = news;
+	return `${JSON.stringify({ at: new Date().toISOString(), task, event, run, session_id, ...redactAll({ ...rest, ...shortened(news) }) })}\n`;
+};
 
 function shortened({ command }: AuditNews): { command?: string } {
 	if (command === undefined || command.length <= COMMAND_CHARS) return {};
