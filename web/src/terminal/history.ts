@@ -41,7 +41,9 @@ export class History {
 	/** Another part, with that offset at the top of the screen. */
 	async at(offset: number): Promise<void> {
 		const line = await this.#show(offset - STEP, offset + STEP, offset);
-		this.terminal.scrollToLine(line);
+		if (this.shown.value.end <= this.shown.value.start && this.shown.value.total > 0)
+			await this.fromEnd(0); // there is nothing that far
+		else this.terminal.scrollToLine(line);
 	}
 
 	/** One step up; what was at the top stays where it is on the screen. */

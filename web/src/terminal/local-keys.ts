@@ -1,4 +1,5 @@
 /** Keys that are the page's and not the program's. */
+import { tell } from "../ui/toasts.js";
 import type { TerminalView } from "./view.js";
 
 /** false: the terminal leaves this key alone. */
@@ -9,12 +10,12 @@ export function localKey(event: KeyboardEvent, view: TerminalView): boolean {
 	if (key === "F6" && ctrlKey) return leave(event); // the way out for who has no mouse: Tab belongs to the program
 	if (key.toLowerCase() === "c" && (ctrlKey || metaKey) && !altKey && view.shown.terminal.hasSelection()) return false; // the browser copies
 	if (key === "f" && ctrlKey && shiftKey) return true;
-	if (key === "PageUp" && (shiftKey || !mine)) return taken(event, () => void view.scroll(-1));
-	if (key === "PageDown" && (shiftKey || !mine)) return taken(event, () => void view.scroll(1));
+	if (key === "PageUp" && (shiftKey || !mine)) return taken(event, () => tell(view.scroll(-1)));
+	if (key === "PageDown" && (shiftKey || !mine)) return taken(event, () => tell(view.scroll(1)));
 	if (mine) return true;
 	if (view.history.value) {
 		if (key === "Escape" || key === "End") return taken(event, () => view.leaveHistory());
-		if (key === "Home") return taken(event, () => void view.showHistory(view.history.value?.shown.value.first ?? 0));
+		if (key === "Home") return taken(event, () => tell(view.showHistory(view.history.value?.shown.value.first ?? 0)));
 	}
 	if (key === "ArrowUp") return taken(event, () => view.shown.terminal.scrollLines(-1));
 	if (key === "ArrowDown") return taken(event, () => view.shown.terminal.scrollLines(1));

@@ -5,6 +5,7 @@ import type { ProcessDetail } from "../../../src/doors/http/schemas.js";
 import { log } from "../api/calls.js";
 import { kept } from "../state/kept.js";
 import { theme } from "../state/theme.js";
+import { tell } from "../ui/toasts.js";
 import { coloursOf } from "./colours.js";
 import { createPane, type Pane } from "./create.js";
 import { History } from "./history.js";
@@ -49,7 +50,7 @@ export class TerminalView {
 		terminal.onSelectionChange(() => (this.selected.value = terminal.hasSelection()));
 		terminal.attachCustomKeyEventHandler((event) => localKey(event, this));
 		const wheel = (event: WheelEvent) => {
-			if (event.deltaY < 0 && this.atTop) void this.showHistory();
+			if (event.deltaY < 0 && this.atTop) tell(this.showHistory());
 		};
 		host.addEventListener("wheel", wheel, { passive: true });
 		const observer = new ResizeObserver(() => this.#settle());
@@ -126,9 +127,14 @@ export class TerminalView {
 		const history = this.history.value ?? new History(past.terminal, (from, limit) => log(this.detail.session_id, limit, from));
 		const { baseY, viewportY } = this.pane.terminal.buffer.active;
 		this.history.value = history;
-		await (offset === undefined ? history.fromEnd(baseY - viewportY + 1) : history.at(offset));
-		past.terminal.write("\x1b[?25l");
-		past.terminal.focus();
+		try {
+			await (offset === undefined ? history.fromEnd(baseY - viewportY + 1) : history.at(offset));
+			past.terminal.write("\x1b[?25l");
+			past.terminal.focus();
+		} catch (error) {
+			this.leaveHistory();
+			throw error;
+		}
 	}
 
 	leaveHistory(): void {
@@ -156,8 +162,8 @@ export class TerminalView {
 		const history = this.history.value;
 		const { viewportY, baseY } = this.shown.terminal.buffer.active;
 		if (!history || history.busy.value) return;
-		if (event.deltaY < 0 && viewportY === 0) void history.older();
-		if (event.deltaY > 0 && viewportY >= baseY) void history.newer().then((more) => more || this.leaveHistory());
+		if (event.deltaY < 0 && viewportY === 0) tell(history.older());
+		if (event.deltaY > 0 && viewportY >= baseY) tell(history.newer().then((more) => more || this.leaveHistory()));
 	};
 
 	#typed(data: string, bytes: boolean): void {

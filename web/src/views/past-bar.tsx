@@ -2,6 +2,7 @@
 import type { TerminalView } from "../terminal/view.js";
 import { Button } from "../ui/button.js";
 import { bytes } from "../ui/format.js";
+import { tell } from "../ui/toasts.js";
 
 export function PastBar({ view }: { view: TerminalView }) {
 	const history = view.history.value;
@@ -21,7 +22,7 @@ export function PastBar({ view }: { view: TerminalView }) {
 				max={Math.max(first, total)}
 				step={Math.max(1, Math.round((total - first) / 500))}
 				value={start}
-				onChange={(event) => void history.at(Number(event.currentTarget.value))}
+				onChange={(event) => tell(history.at(Number(event.currentTarget.value)))}
 			/>
 			<Button icon="down" onClick={() => view.leaveHistory()}>
 				Back to now

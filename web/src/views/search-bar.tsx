@@ -79,7 +79,7 @@ export function SearchBar({ view, owner, onClose }: { view: TerminalView; owner:
 					<ol>
 						{found.matches.map(({ offset, line_offset, line }) => (
 							<li key={offset}>
-								<button type="button" onClick={() => void view.showHistory(line_offset)}>
+								<button type="button" onClick={() => tell(view.showHistory(line_offset))}>
 									<span class="quiet num">{bytes(line_offset)}</span> <Marked text={line} wanted={text} />
 								</button>
 							</li>

@@ -11,7 +11,7 @@ import { Failed } from "../ui/said.js";
 export function StartDialog({ onClose }: { onClose: () => void }) {
 	const [error, setError] = useState<unknown>();
 	const [busy, setBusy] = useState(false);
-	const places = [...new Set(["local", ...[...processes.value.values()].map(({ place }) => place)])];
+	const places = [...new Set(["local", "local+sandbox", ...[...processes.value.values()].map(({ place }) => place)])];
 	const submit = async (form: FormData) => {
 		const field = (name: string) => String(form.get(name) ?? "").trim() || undefined;
 		setBusy(true);
@@ -62,7 +62,7 @@ export function StartDialog({ onClose }: { onClose: () => void }) {
 					</label>
 					<label class="field">
 						<span>Place</span>
-						<input name="place" class="input mono" list="places" placeholder="local" spellcheck={false} autocapitalize="off" />
+						<input name="place" class="input mono" list="places" placeholder={session.value?.place ?? "local"} spellcheck={false} autocapitalize="off" />
 						<datalist id="places">
 							{places.map((place) => (
 								<option key={place} value={place} />
@@ -75,7 +75,7 @@ export function StartDialog({ onClose }: { onClose: () => void }) {
 					<input name="name" class="input" maxLength={200} placeholder="for you, in the list" />
 				</label>
 				<label class="check">
-					<input type="checkbox" name="pty" checked /> On a terminal. Without: a pipe, for output only programs read
+					<input type="checkbox" name="pty" checked /> On a terminal, as programs want that ask or draw
 				</label>
 				{error !== undefined && <Failed error={error} />}
 				<div class="actions end">

@@ -10,6 +10,7 @@ import { copy } from "../ui/clipboard.js";
 import { duration } from "../ui/format.js";
 import { Icon } from "../ui/icon.js";
 import { Glyph, StatusWords } from "../ui/status.js";
+import { tell } from "../ui/toasts.js";
 import { Details } from "./details.js";
 import { KillDialog } from "./kill-dialog.js";
 import { secondsOf } from "./list-row.js";
@@ -53,7 +54,7 @@ export function TerminalHead({ detail, process, view, owner, searching, onSearch
 					onClick={() => setOpen(open ? undefined : "details")}
 				/>
 				<Button icon="search" label="Search in the output" kind="bare" pressed={searching} onClick={onSearch} />
-				<Button icon="up" label="Older output" kind="bare" onClick={() => void view?.showHistory()} />
+				<Button icon="up" label="Older output" kind="bare" onClick={() => view && tell(view.showHistory())} />
 				<Button icon="copy" label="Copy what is selected, or the screen" kind="bare" onClick={() => view && void copyFrom(view)} />
 				{process.pty && <Button icon="play" label="Play the recording" kind="bare" onClick={() => go(["p", id, "recording"])} />}
 				{owner && <Button icon="files" label="Files in its directory" kind="bare" onClick={() => go(["files"], { session_id: id })} />}

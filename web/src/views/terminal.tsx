@@ -6,6 +6,7 @@ import { processes } from "../state/processes.js";
 import { href } from "../state/route.js";
 import { TerminalView } from "../terminal/view.js";
 import { Failed, Loading } from "../ui/said.js";
+import { tell } from "../ui/toasts.js";
 import { useLoaded } from "../ui/use-loaded.js";
 import { KeyRow } from "./key-row.js";
 import { KeyboardBar } from "./keyboard-bar.js";
@@ -40,7 +41,7 @@ function Shown({ detail, offset, owner }: { detail: ProcessDetail; offset: numbe
 		return () => made.dispose();
 	}, [detail]);
 	useEffect(() => {
-		if (view && offset !== undefined) void view.showHistory(offset);
+		if (view && offset !== undefined) tell(view.showHistory(offset));
 	}, [view, offset]);
 	const process = current(detail, view);
 	const inPast = view?.history.value !== undefined;
