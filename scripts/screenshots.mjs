@@ -60,7 +60,7 @@ async function seed() {
 	await start("flaky test", "exec cat", { name: "tail -f app.log" });
 	await start("checkout rewrite", `printf 'Deploy shop to production? [y/N] '; read answer`, { name: "./deploy.sh", terminal });
 	const shell = await start("checkout rewrite", "PS1='\\[\\e[36m\\]shop\\[\\e[0m\\] $ ' exec bash --norc --noprofile -i", { name: "bash", terminal });
-	await shell.wait({ until: { pattern: "\\$ $" } });
+	await shell.wait({ until: { silence: 1 } });
 	for (const line of ["ls", "./run-tests"]) {
 		await shell.write(`${line}\n`);
 		await new Promise((resolve) => setTimeout(resolve, 2_000));
