@@ -7,6 +7,7 @@ import type { Home } from "../base/home.js";
 import { Wakeup, watchDirectory } from "../base/watch.js";
 import { type More, versionOf } from "../policy/judge.js";
 import { type Answer, type Approval, CHOICES, type Choice, type Question } from "./approval.js";
+import { keepDefinitions } from "./definitions.js";
 import { grantForTask, grantsOf } from "./grants.js";
 import { beThere, isSomebodyThere } from "./presence.js";
 import { countRefusal, forgetRefusals } from "./refusals.js";
@@ -179,6 +180,11 @@ export class Approvals {
 	/** What has been allowed for the rest of the task. */
 	grants(task: string): More {
 		return grantsOf(this.#home, task);
+	}
+
+	/** Its shell will know these from now on. */
+	defined(task: string, definitions: readonly string[]): void {
+		keepDefinitions(this.#home, task, definitions);
 	}
 
 	/** How often in a row that makes. */

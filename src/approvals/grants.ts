@@ -8,6 +8,7 @@ import { taskKey } from "../base/ids.js";
 import { type More, versionOf } from "../policy/judge.js";
 import type { Rule } from "../policy/rule.js";
 import type { Question } from "./approval.js";
+import { definitionsFile, readDefinitions } from "./definitions.js";
 
 const grantSchema = z.object({ id: z.string(), task: z.string(), command: z.string(), cwd: z.string(), place: z.string(), by: z.string() });
 
@@ -19,7 +20,12 @@ export function grantForTask(home: Home, { id, task, command, cwd, place }: Ques
 
 export function grantsOf(home: Home, task: string): More {
 	const file = grantsFile(home, task);
-	return { version: versionOf(file), rules: () => readGrants(file, task) };
+	const definitions = definitionsFile(home, task);
+	return {
+		version: `${versionOf(file)} ${versionOf(definitions)}`,
+		rules: () => readGrants(file, task),
+		earlier: () => readDefinitions(definitions).join("\n"),
+	};
 }
 
 function readGrants(file: string, task: string): Rule[] {

@@ -1,7 +1,7 @@
 /**
  * The files of approvals, all in one directory, so that one watch tells of everything:
  * `q.TASK.KEY.N` a question (KEY: what is asked; N: how often it was), `a.ID` how it was settled, `u.ID` that this has been
- * made use of, `w.ID.WHO.NONCE` that somebody waits for it; `g.TASK`, `r.TASK` and `h.WHO` are of grants.ts, refusals.ts and presence.ts. A question and an answer are linked into place, so the first counts.
+ * made use of, `w.ID.WHO.NONCE` that somebody waits for it; `g.TASK`, `d.TASK`, `r.TASK` and `h.WHO` are of grants.ts, definitions.ts, refusals.ts and presence.ts. A question and an answer are linked into place, so the first counts.
  */
 import { createHash, randomBytes } from "node:crypto";
 import fs from "node:fs";
@@ -83,7 +83,7 @@ export class Store {
 		const names = namesIn(this.dir);
 		const found: { question: Question; names: readonly string[] }[] = [];
 		for (const name of names) {
-			if (/^[gr]\./.test(name) && Date.now() - (statIfThere(path.join(this.dir, name))?.mtimeMs ?? 0) > TASK_KEPT_MS) unlinkIfThere(path.join(this.dir, name));
+			if (/^[dgr]\./.test(name) && Date.now() - (statIfThere(path.join(this.dir, name))?.mtimeMs ?? 0) > TASK_KEPT_MS) unlinkIfThere(path.join(this.dir, name));
 			if (!name.startsWith("q.")) continue;
 			const question = this.#read(name, questionSchema);
 			if (!question || Date.now() > question.expires + KEPT_MS) this.#forget(name, question, names);

@@ -123,12 +123,14 @@ function killsHoldfast(command: Found): boolean {
 	const OWN = /holdfast|keeper\.sh/i;
 	if (!is(command, "kill", "pkill", "killall", "killall5", "skill", "fuser", "systemctl", "service", "launchctl", "xkill")) return false;
 	const texts = command.args.map(({ text }) => text);
+	const means = (text: string) => OWN.test(text) || (text.length > 2 && "keeper.sh holdfast".includes(text.toLowerCase()));
 	if (is(command, "systemctl", "service", "launchctl"))
 		return texts.some((text) => OWN.test(text)) && texts.some((text) => /^(stop|kill|restart|disable|mask|unload|bootout|try-restart)$/.test(text));
-	if (texts.some((text) => OWN.test(text) || text.includes("HOLDFAST_"))) return true;
-	if (command.upstream.some((one) => one.args.some(({ text }) => OWN.test(text)))) return true;
+	if (texts.some((text) => means(text) || text.includes("HOLDFAST_"))) return true;
+	if (command.upstream.some((one) => one.args.some(({ text }) => means(text)))) return true;
 	if (!is(command, "kill")) return false;
 	const [first] = texts;
+	if (texts.some((text) => text.endsWith(`${SOME}parent`))) return true; // of the shell: what keeps it
 	const targets = /^-/.test(first ?? "") && first !== "-1" ? texts.slice(1) : texts;
 	if (targets.some((text, at) => text === "-1" && (at > 0 || targets.length === 1))) return true;
 	return targets.some((text) => /^-?\d+$/.test(text) && OWN_PROCESS.test((readProc(`/proc/${text.replace("-", "")}/cmdline`) ?? "").replaceAll("\0", " ")));
@@ -136,7 +138,12 @@ function killsHoldfast(command: Found): boolean {
 
 function answersApproval(command: Found): boolean {
 	const texts = command.args.map(({ text }) => text);
-	const cli = is(command, "holdfast") || texts.some((text) => /(?:^|\/)(?:holdfast|doors\/cli\/main\.js)$/.test(text));
+	if (command.code !== null && /\/approvals\/|\bapprovals\b[\s\S]*\banswer\b/.test(command.code) && !is(command, "sed", "awk")) return true;
+	if (is(command, "nc", "ncat", "netcat", "socat", "telnet") && /\bP(?:OST|UT)\s+\S*\/approvals?\//.test(command.input ?? "")) return true;
+	const cli =
+		is(command, "holdfast") ||
+		command.names.some((name) => name.startsWith("holdfast@")) ||
+		texts.some((text) => /(?:^|\/)(?:holdfast(?:@.*)?|doors\/cli\/main\.js)$/s.test(text));
 	if (cli) {
 		const at = texts.findIndex((text) => /^(approvals?|approve|deny)$/.test(text));
 		if (at === -1) return false;
@@ -150,7 +157,9 @@ function answersApproval(command: Found): boolean {
 	return (
 		is(command, "curl", "wget", "http", "https", "xh") &&
 		texts.some((text) => /approvals?\/[^/]+|\/approvals?\b.*(once|always|answer)/.test(text)) &&
-		texts.some((text) => /^(-X|--request|-d|--data.*|--json|POST|PUT|--post-data.*|--method.*)$/.test(text) || /^(-XPOST|-XPUT)$/.test(text))
+		texts.some(
+			(text) => /^(-X|--request|--data.*|--json|--form|--upload-file|POST|PUT|--post-data.*|--method.*)$/.test(text) || /^-[a-zA-Z]*(?:[dFT]|XP)/.test(text),
+		)
 	);
 }
 
@@ -182,6 +191,27 @@ const READERS = new Set([
 	"du",
 ]);
 
+/** They tell of names, not of what is in a file. */
+const LOOKERS = new Set([
+	"ls",
+	"stat",
+	"test",
+	"[",
+	"echo",
+	"cd",
+	"pushd",
+	"du",
+	"df",
+	"tree",
+	"file",
+	"readlink",
+	"realpath",
+	"find",
+	"mkdir",
+	"holdfast",
+	"export",
+]);
+
 /** In Holdfast's home: what a person has answered, and what happened. */
 const OWN_RECORDS = ["approvals", "audit"];
 
@@ -203,6 +233,9 @@ function editsPolicy(command: Found, world: World): boolean {
 		return true;
 	const named = places(fileWords(command));
 	if (named.some(isToken)) return true;
+	// A pattern, or all of it: the tokens are among that.
+	const takesAll = (place: string) => place === world.state || (path.dirname(place) === world.state && path.basename(place).includes(SOME));
+	if (!command.names.some((name) => LOOKERS.has(name)) && named.some(takesAll)) return true;
 	if (deleted(command, world).some((place) => place !== null && (isWithin(world.config, place) || isWithin(world.state, place)))) return true;
 	if (is(command, "mv") && places(words(command)).some((place) => isWithin(world.config, place) || isWithin(world.state, place))) return true;
 	const reads =
@@ -211,7 +244,8 @@ function editsPolicy(command: Found, world: World): boolean {
 		(is(command, "git") && /^(add|commit|diff|log|show|status|blame)$/.test(words(command)[0]?.text ?? ""));
 	const mentions = fileWords(command).some(({ text }) => /(?:^|\/)\.holdfast\/policy\.json$|\.config\/holdfast(?:\/|$)/.test(text));
 	// The copy may be read from there, not put there.
-	if (is(command, "cp", "rsync", "scp")) return places(words(command).slice(-1)).some(isPolicy);
+	if (is(command, "cp", "rsync", "scp"))
+		return places(hasFlag(command, "-t|--target-directory") ? fileWords(command) : words(command).slice(-1)).some(isPolicy);
 	return !reads && command.names.length > 0 && !is(command, "holdfast") && (mentions || named.some(isPolicy));
 }
 
@@ -261,6 +295,8 @@ function writesSystemFiles(command: Found, world: World): boolean {
 	if (command.names.some((name) => WRITERS.has(name))) return some(all);
 	if (command.names.some((name) => COPIERS.has(name))) return some(all.slice(-1)) || (is(command, "mv") && some(all));
 	if (is(command, "sed", "perl") && hasFlag(command, "-i|--in-place")) return some(all.slice(1));
+	if (is(command, "docker", "podman") && /^(run|create)$/.test(all[0]?.text ?? ""))
+		return command.args.some(({ text }) => /^(?:--volume=|-v)?\/:(?!.*:ro\b)|(?:^|,)(?:source|src)=\/(?:,|$)|^--privileged$/.test(text));
 	if (is(command, "dd")) return some(command.args.filter(({ text }) => text.startsWith("of=")).map(({ text }) => word(text.slice(3))));
 	return false;
 }

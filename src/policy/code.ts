@@ -11,6 +11,7 @@ export function dangerousCode(names: readonly string[], code: string): boolean {
 	if (code.length > MAX_CODE) return true;
 	if (names.some((name) => /^[gmn]?awk$/.test(name))) return /\bsystem\s*\(|\|\s*getline|\|\s*"/.test(code);
 	if (names.includes("sed")) return /^(?:\d+|\$)?\s*e\s+\w|^s(\W)(?:(?!\1)[\s\S])*\1(?:(?!\1)[\s\S])*\1[gpiI\d]*e/m.test(code);
+	if (names.some((name) => /^(?:tclsh|expect|wish)/.test(name))) return /\b(?:exec|spawn|system|file\s+delete|open\s+["{]?\|)/.test(code);
 	// In JavaScript and Python a backtick is no command.
 	return REACHES.test(names.some((name) => /^(?:perl|ruby|php)/.test(name)) ? code : code.replace(/`/g, ""));
 }

@@ -32,6 +32,10 @@ export interface DecideOptions {
 	readonly env?: NodeJS.ProcessEnv;
 	/** Counts how many files were looked at: if any, the same command may be decided otherwise next time. */
 	readonly looked?: { at: number };
+	/** Definitions that the shell has kept from earlier commands, as shell text. */
+	readonly earlier?: string;
+	/** Takes those of this command. */
+	readonly defined?: Set<string>;
 }
 
 /** A piece of the command: from byte `start` to before byte `end` of its UTF-8. */
@@ -106,7 +110,10 @@ const isAnswer = ({ decision, match }: Rule): boolean => decision === "allow" &&
 
 export const isSandbox = (place: string): boolean => /(?:^|\+)sandbox$/.test(place);
 
-function circumstancesOf(text: string, { cwd, place = "local", task = "default", env = process.env, looked = { at: 0 } }: DecideOptions): Circumstances {
+function circumstancesOf(
+	text: string,
+	{ cwd, place = "local", task = "default", env = process.env, looked = { at: 0 }, earlier = "", defined = new Set() }: DecideOptions,
+): Circumstances {
 	const local = place === "local" || place.startsWith("local+");
 	const world: World = {
 		cwd: real(path.resolve(cwd)),
@@ -115,6 +122,8 @@ function circumstancesOf(text: string, { cwd, place = "local", task = "default",
 		config: real(configDir(env)),
 		local,
 		looked,
+		earlier,
+		defined,
 	};
 	return { world, place, task, text };
 }

@@ -1,10 +1,11 @@
 /** What a command changes for those behind it: directory, variables, aliases, files. */
 import fs from "node:fs";
 import path from "node:path";
+import { shellQuote } from "../base/quote.js";
 import type { Found } from "./found.js";
 import { outputOf } from "./output.js";
 import type { Scope } from "./scope.js";
-import { UNKNOWN, type Word } from "./word.js";
+import { SOME, UNKNOWN, type Word } from "./word.js";
 import { type Inner, runsFile } from "./wrappers.js";
 
 /** Text of a file that an earlier command of the same text wrote, when this one runs it. */
@@ -42,7 +43,9 @@ export function effects(command: Found, scope: Scope): void {
 		case "alias":
 			for (const text of words) {
 				const [, name, body] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
-				if (name !== undefined && body !== undefined) scope.aliases.set(name, body);
+				if (name === undefined || body === undefined) continue;
+				scope.aliases.set(name, body);
+				scope.world.defined.add(`alias ${shellQuote(`${name}=${body.replaceAll(UNKNOWN, "$_unknown_").replaceAll(SOME, "$RANDOM")}`)}`);
 			}
 			return;
 		case "unalias":
@@ -59,6 +62,8 @@ export function effects(command: Found, scope: Scope): void {
 			return;
 		case "set":
 			scope.positional = null;
+			if (command.args.some(({ text }, at) => text === "--" || text === "-" || (at === 0 && !/^[-+]/.test(text))))
+				scope.world.defined.add("set -- of-an-earlier-command");
 			return;
 		case "ln":
 		case "cp":

@@ -16,17 +16,25 @@ export interface Question {
 	readonly task: string;
 }
 
-/** What else is allowed, as a person has said elsewhere: by `version` it is known whether it has changed. */
+/** What else is allowed, as a person has said elsewhere, and what the task's shell knows: by `version` it is known whether it has changed. */
 export interface More {
 	readonly version: string;
 	rules(): readonly Rule[];
+	/** Definitions of earlier commands, as shell text. */
+	earlier(): string;
+}
+
+interface Judged extends Verdict {
+	/** What its definitions mean for the commands after it. */
+	readonly defines: readonly string[];
 }
 
 interface Entry {
 	readonly version: string;
 	readonly rules: Rules;
+	readonly earlier: string;
 	/** Of commands about which no file was asked: nothing but the rules can change what is decided. */
-	readonly verdicts: Map<string, Verdict>;
+	readonly verdicts: Map<string, Judged>;
 }
 
 export class Judge {
@@ -44,13 +52,15 @@ export class Judge {
 	}
 
 	/** Throws when a file of rules cannot be used. */
-	judge({ command, cwd, place, task }: Question, more: More): Verdict {
+	judge({ command, cwd, place, task }: Question, more: More): Judged {
 		const entry = this.#entry(real(cwd), task, more);
 		const key = `${place}\0${command}`;
 		const known = entry.verdicts.get(key);
 		if (known) return known;
 		const looked = { at: 0 };
-		const verdict = decide(command, { cwd, place, task, rules: entry.rules, env: this.#env, looked });
+		const defined = new Set<string>();
+		const decided = decide(command, { cwd, place, task, rules: entry.rules, env: this.#env, looked, earlier: entry.earlier, defined });
+		const verdict = { ...decided, defines: [...defined] };
 		if (looked.at === 0 && command.length <= LONGEST) {
 			entry.verdicts.set(key, verdict);
 			dropOldest(entry.verdicts, VERDICTS);
@@ -64,7 +74,7 @@ export class Judge {
 		const known = this.#entries.get(key);
 		if (known?.version === version) return known;
 		const rules = readRules(cwd, this.#env);
-		const entry = { version, rules: { ...rules, own: [...rules.own, ...more.rules()] }, verdicts: new Map() };
+		const entry = { version, rules: { ...rules, own: [...rules.own, ...more.rules()] }, earlier: more.earlier(), verdicts: new Map() };
 		this.#entries.delete(key);
 		this.#entries.set(key, entry);
 		dropOldest(this.#entries, DIRECTORIES);

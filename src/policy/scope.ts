@@ -1,6 +1,7 @@
 /** What is known at one point of a command: variables, functions, aliases, where it is. */
+import { shellQuote } from "../base/quote.js";
 import type { Node } from "./tree.js";
-import { SOME, UNKNOWN } from "./word.js";
+import { isKnown, SOME, UNKNOWN } from "./word.js";
 
 /** The world the command runs in, as far as deciding needs it. */
 export interface World {
@@ -13,6 +14,10 @@ export interface World {
 	readonly local: boolean;
 	/** How many files have been looked at. */
 	readonly looked: { at: number };
+	/** What the shell has kept from commands before this one: definitions, as shell text. */
+	readonly earlier: string;
+	/** The same of this one, for those that come after it. */
+	readonly defined: Set<string>;
 }
 
 export class Scope {
@@ -22,6 +27,8 @@ export class Scope {
 	readonly unsure: Set<string>;
 	readonly functions: Map<string, { readonly body: Node; readonly text: string; called: boolean; active: boolean }>;
 	readonly aliases: Map<string, string>;
+	/** Those that are being followed: in its own text an alias means the program. */
+	readonly following: Set<string>;
 	/** Files made from programs in the same text (`cp /bin/rm x`), by absolute path. */
 	readonly copies: Map<string, string>;
 	/** Files written in the same text, where what is in them is known. */
@@ -39,6 +46,7 @@ export class Scope {
 		this.unsure = new Set(from?.unsure);
 		this.functions = from?.functions ?? new Map();
 		this.aliases = from?.aliases ?? new Map();
+		this.following = from?.following ?? new Set();
 		this.copies = from?.copies ?? new Map();
 		this.files = from?.files ?? new Map();
 		this.budget = from?.budget ?? { left: 1024 * 1024 };
@@ -60,7 +68,9 @@ export class Scope {
 	}
 
 	set(name: string, value: string): void {
-		this.variables.set(name, this.unsure.has(name) ? UNKNOWN : value);
+		const kept = this.unsure.has(name) ? UNKNOWN : value;
+		this.variables.set(name, kept);
+		if (name === "HOME" || name === "PWD" || FIXED.has(name)) this.world.defined.add(`${name}=${isKnown(kept) ? shellQuote(kept) : '"$_unknown_"'}`);
 	}
 
 	get(name: string): string {
@@ -90,7 +100,8 @@ const FIXED = new Map<string, string>([
 	["IFS", " \t\n"],
 	["TMPDIR", "/tmp"],
 	["0", "bash"],
-	...["?", "#", "$", "!", "-", "UID", "EUID", "PPID", "RANDOM", "SECONDS", "LINENO", "EPOCHSECONDS", "HOSTNAME", "USER", "LOGNAME", "BASHPID"].map(
+	["PPID", `${SOME}parent`],
+	...["?", "#", "$", "!", "-", "UID", "EUID", "RANDOM", "SECONDS", "LINENO", "EPOCHSECONDS", "HOSTNAME", "USER", "LOGNAME", "BASHPID"].map(
 		(name): [string, string] => [name, SOME],
 	),
 ]);

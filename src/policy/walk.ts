@@ -17,7 +17,13 @@ export function understand(text: string, world: World): Found[] {
 	const scope = new Scope(world);
 	// No shell text has these, and the marks for what is unknown are made of them.
 	if (/[\0\x01]/.test(text) || LONE_SURROGATE.test(text)) walk.mark("unreadable", { start: 0, end: text.length }, scope);
-	else walk.script(text, scope, null);
+	else {
+		if (world.earlier !== "") {
+			new Walk().script(world.earlier, scope, null); // decided about when it was defined
+			world.defined.clear();
+		}
+		walk.script(text, scope, null);
+	}
 	return walk.found;
 }
 
@@ -125,7 +131,11 @@ class Walk {
 			return result;
 		}
 		const alias = scope.aliases.get(own);
-		if (alias !== undefined) this.script([alias, ...args.map(({ text }) => text)].map(asText).join(" "), scope.fork(), at, flow);
+		if (alias !== undefined && !scope.following.has(own)) {
+			scope.following.add(own);
+			this.script([asText(alias), ...args.map(asWord)].join(" "), scope.fork(), at, flow);
+			scope.following.delete(own);
+		}
 		const inner = [...innerOf(draft), ...written(draft, program, scope)];
 		const codes = inner.flatMap((one) => (typeof one === "object" && "code" in one ? [one.code] : []));
 		if (codes.length > 0) code = codes.join("\n");
@@ -188,6 +198,12 @@ class Walk {
 
 /** Unknown pieces inside text that is read as shell text again. */
 const asText = (text: string): string => text.replaceAll(UNKNOWN, "${_unknown_}").replaceAll(SOME, "${RANDOM}");
+
+/** Programs that others run for somebody. */
+const RUN_LATER = /^(?:(?:GIT_|MAN|SYSTEMD_)?PAGER|(?:GIT_)?EDITOR|VISUAL|GIT_SEQUENCE_EDITOR|GIT_SSH_COMMAND|GIT_EXTERNAL_DIFF|RSYNC_RSH|LESSOPEN|BROWSER)$/;
+
+/** A word as it was, in text that is read again. */
+const asWord = ({ text, glob }: Word): string => asText(glob ? text : `"${text.replace(/["\\$`]/g, "\\$&")}"`);
 
 /** The statements of one text. */
 class Page {
@@ -362,22 +378,35 @@ class Page {
 		const argv: Word[] = [];
 		const redirects: Node[] = [];
 		let named = false;
+		const passing: Node[] = [];
+		const before = new Map(scope.variables);
 		const fed = this.#collect(() => {
 			for (const child of node.children) {
-				if (child.type === "variable_assignment") this.#assign(child, { passing: true });
+				if (child.type === "variable_assignment") passing.push(child);
 				else if (child.field === "redirect") redirects.push(child);
 				else if (child.named || child.field === "argument") {
 					argv.push(...expandWords(child, this.source));
 					named = true;
 				}
 			}
+			for (const child of passing) this.#assign(child, { passing: true }); // its own words are expanded before
 		});
 		let next = this.#flow(redirects, flow);
 		if (fed.length > 0) next = { ...next, upstream: [...next.upstream, ...fed] };
 		const at = this.#span(flow.span ?? node);
 		next = { ...next, span: null };
-		if (named && argv.length === 0) return this.#walk.run([{ text: UNKNOWN, glob: false }], at, scope, next);
-		return this.#walk.run(argv, at, scope, next);
+		const found = this.#walk.run(named && argv.length === 0 ? [{ text: UNKNOWN, glob: false }] : argv, at, scope, next);
+		for (const child of passing) {
+			const name = this.#nameOf(child);
+			const value = before.get(name);
+			if (value === undefined) scope.variables.delete(name);
+			else scope.variables.set(name, value);
+		}
+		return found;
+	}
+
+	#nameOf({ children: [target] }: Node): string {
+		return target ? this.source.text.slice(target.start, target.end).replace(/\[.*/s, "") : "";
 	}
 
 	#collect(inside: () => void): Found[] {
@@ -402,7 +431,7 @@ class Page {
 		return output === null ? UNKNOWN : output.replace(/\n+$/, "");
 	}
 
-	/** `passing`: before a command it is for that command alone, but following it costs nothing and misses nothing. */
+	/** `passing`: before a command, and for that command alone. */
 	#assign(node: Node, options: { passing?: true } = {}): void {
 		const { scope, text } = this.source;
 		const [target, operator, value] = node.children;
@@ -416,8 +445,11 @@ class Page {
 		}
 		const now = value ? expandText(value, this.source) : "";
 		if (options.passing && name === "IFS") return;
-		scope.set(name, operator?.type === "+=" ? scope.get(name) + now : now);
-		if (name === "PROMPT_COMMAND" || name === "BASH_ENV") this.#walk.script(asText(now), scope.fork(), this.#span(node));
+		const next = operator?.type === "+=" ? scope.get(name) + now : now;
+		if (options.passing) scope.variables.set(name, scope.unsure.has(name) ? UNKNOWN : next);
+		else scope.set(name, next);
+		if (name === "PROMPT_COMMAND" || name === "BASH_ENV" || (RUN_LATER.test(name) && /\s/.test(now)))
+			this.#walk.script(asText(now), scope.fork(), this.#span(node));
 	}
 
 	#define(node: Node): void {
@@ -427,6 +459,7 @@ class Page {
 		if (!name || !body) return;
 		const own = text.slice(name.start, name.end);
 		scope.functions.set(own, { body, text, called: false, active: false });
+		scope.world.defined.add(text.slice(node.start, node.end));
 		if (feedsItself(body, own, text)) this.#walk.mark("fork-bomb", this.#span(node), scope);
 	}
 

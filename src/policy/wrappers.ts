@@ -30,6 +30,8 @@ interface Shape {
 const SHAPES: Readonly<Record<string, Shape | readonly Shape[]>> = {
 	sudo: { valued: "ughpCDRTUrt", long: ["--user", "--group", "--host", "--prompt", "--chdir", "--chroot", "--role", "--type"] },
 	doas: { valued: "uC" },
+	pkexec: { valued: "u", long: ["--user"] },
+	chrt: { valued: "TPD", before: 1 },
 	env: { valued: "uC", long: ["--unset", "--chdir"] },
 	nohup: {},
 	nice: { valued: "n", long: ["--adjustment"] },
@@ -74,7 +76,7 @@ const SHAPES: Readonly<Record<string, Shape | readonly Shape[]>> = {
 };
 
 const SHELLS = new Set(["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "rbash"]);
-const INTERPRETERS = /^(?:python[\d.]*|pypy3?|perl[\d.]*|ruby[\d.]*|node|nodejs|bun|php[\d.]*|lua[\d.]*|Rscript|osascript|tclsh|julia|deno)$/;
+const INTERPRETERS = /^(?:python[\d.]*|pypy3?|perl[\d.]*|ruby[\d.]*|node|nodejs|bun|php[\d.]*|lua[\d.]*|Rscript|osascript|tclsh|expect|julia|deno)$/;
 
 /** What a file made in the same text is to the command that is given it: `cat > x.sh <<E … E; sh x.sh`. */
 export function runsFile(command: Found): { file: Word | undefined; as: "script" | "code" } | null {
@@ -85,9 +87,10 @@ export function runsFile(command: Found): { file: Word | undefined; as: "script"
 }
 
 export function innerOf(command: Found): Inner[] {
-	const name = command.names.at(-1) ?? "";
+	const name = (command.names.at(-1) ?? "").replace(/^holdfast@.*/s, "holdfast");
 	const { args } = command;
 	if (SHELLS.has(name)) return shell(command);
+	if (/^ld(?:-[\w-]+)?\.so(?:\.\d+)?$/.test(name)) return [{ argv: skip(args, { long: ["--library-path", "--preload", "--argv0", "--audit"] }) }];
 	if (INTERPRETERS.test(name)) return interpreter(command, name);
 	switch (name) {
 		case "eval":
@@ -112,10 +115,28 @@ export function innerOf(command: Found): Inner[] {
 		case "nvim":
 		case "ex":
 			return args.flatMap(({ text }) => (/^(?:\+|--cmd=)?:?!(.+)$/s.exec(text)?.[1] ?? []) as string[]).map((script) => ({ script }));
+		case "runuser": {
+			const rest = args.some(({ text }) => /^(-u|--user(=|$))/.test(text)) ? skip(args, { valued: "ugG", long: ["--user", "--group", "--supp-group"] }) : [];
+			return [...after(args, /^(-\w*c|--command)$/).map((script) => ({ script })), ...(rest.length > 0 ? [{ argv: rest }] : [])];
+		}
 		case "su":
-		case "runuser":
 		case "script":
 			return after(args, /^(-\w*c|--command)$/).map((script) => ({ script }));
+		case "at":
+		case "batch":
+			return args.some(({ text }) => /^-\w*[flrcd]/.test(text)) ? [] : fromInput(command, (script) => ({ script }));
+		case "mapfile":
+		case "readarray":
+			return after(args, /^-C$/).map((script) => ({ script }));
+		case "ed":
+		case "psql":
+		case "mysql":
+		case "mariadb":
+		case "sqlite3":
+		case "gdb":
+			return shellLines(command);
+		case "rsync":
+			return [...after(args, /^(-\w*e|--rsh)$/), ...behind(args, /^--rsh=(.*)$/s)].map((script) => ({ script }));
 		case "awk":
 		case "gawk":
 		case "mawk":
@@ -123,13 +144,11 @@ export function innerOf(command: Found): Inner[] {
 		case "sed":
 			return [{ code: args.map(({ text }) => text).join("\n") }];
 		case "tar":
-			return args
-				.flatMap(({ text }) => (/^--(?:checkpoint-action=exec|to-command|use-compress-program)=(.*)$/s.exec(text)?.[1] ?? []) as string[])
-				.map((script) => ({ script }));
+			return [...behind(args, /^--(?:checkpoint-action=exec|to-command|use-compress-program)=(.*)$/s), ...after(args, /^(-\w*I|-F)$/)].map((script) => ({
+				script,
+			}));
 		case "git":
-			return args
-				.flatMap(({ text }) => (/^(?:alias\.[\w-]+=!|core\.(?:pager|editor|sshCommand)=)(.*)$/s.exec(text)?.[1] ?? []) as string[])
-				.map((script) => ({ script }));
+			return git(args).map((script) => ({ script }));
 	}
 	const shapes = SHAPES[name];
 	if (!shapes) return [];
@@ -153,11 +172,40 @@ function shaped(command: Found, name: string, shape: Shape): Inner[] | null {
 		const text = joined(skip(args, shape));
 		return text === "" ? fromInput(command, (script) => ({ script })) : [{ script: text }];
 	}
+	if (name === "ssh") {
+		const local = behind(args, /^(?:-o)?\s*(?:ProxyCommand|LocalCommand|KnownHostsCommand)[=\s]\s*(.*)$/is).map((script): Inner => ({ script }));
+		if (local.length > 0) return [...local, ...(shapedRest(command, shape) ?? [])];
+	}
+	const calls = /^(npx|npm)$/.test(name) ? [...after(args, /^(-c|--call)$/), ...behind(args, /^--call=(.*)$/s)] : [];
+	if (calls.length > 0) return calls.map((script) => ({ script }));
 	if (name === "flock" && args.some(({ text }) => text === "-c")) return after(args, /^-c$/).map((script) => ({ script }));
-	const rest = skip(args.slice(first.length), shape);
+	return shapedRest(command, shape);
+}
+
+function shapedRest(command: Found, shape: Shape): Inner[] {
+	const rest = skip(command.args.slice(shape.first?.length ?? 0), shape);
 	const remote = shape.remote === true;
 	if (rest.length === 0) return remote && shape.script && command.input !== null ? [{ script: command.input, remote }] : [];
 	return [shape.script ? { script: joined(rest), remote } : { argv: rest, remote }];
+}
+
+/** Programs with a command of their own that runs a shell's: `!`, `\\!`, `.shell`. */
+function shellLines({ args, input }: Found): Inner[] {
+	const lines = [...args.map(({ text }) => text), input ?? ""].join("\n").split("\n");
+	return lines.flatMap((line) => (/^\s*(?:\\?!|\.?(?:shell|system)\s)\s*(\S.*)$/s.exec(line)?.[1] ?? []) as string[]).map((script) => ({ script }));
+}
+
+/** What git runs for somebody: aliases, pagers, what is done at each step of something. */
+function git(args: readonly Word[]): string[] {
+	const texts = args.map(({ text }) => text);
+	const bisect = texts.indexOf("bisect");
+	return [
+		...behind(args, /^(?:alias\.[\w-]+=!|core\.(?:pager|editor|sshCommand)=)(.*)$/s),
+		...(texts.includes("config") ? [...behind(args, /^!(.*)$/s), ...after(args, /^core\.(?:pager|editor|sshCommand)$/i)] : []),
+		...(texts.includes("rebase") ? [...after(args, /^(-x|--exec)$/), ...behind(args, /^--exec=(.*)$/s)] : []),
+		...(texts.includes("submodule") ? after(args, /^foreach$/) : []),
+		...(bisect !== -1 && texts[bisect + 1] === "run" ? [texts.slice(bisect + 2).join(" ")] : []),
+	];
 }
 
 /** Past the program's own options, assignments and words. */
@@ -204,6 +252,7 @@ const CODE_FLAG: Readonly<Record<string, RegExp>> = {
 	python: /^-[a-zA-Z]*c$/,
 	node: /^(-p?e|-p|--eval|--print)$/,
 	php: /^-r$/,
+	expect: /^-c$/,
 	deno: /^eval$/,
 };
 
@@ -233,7 +282,8 @@ function holdfast(args: readonly Word[]): Inner[] {
 	if (at === -1) return [];
 	const dashes = args.findIndex(({ text }) => text === "--");
 	// Without dashes a word may be the value of an option, or all of the command.
-	if (dashes === -1) return args.slice(at + 1).flatMap(({ text }) => (text.startsWith("-") ? [] : [{ script: text }]));
+	if (dashes === -1)
+		return args.slice(at + 1).flatMap(({ text }, index) => (text.startsWith("-") ? [] : [{ script: text }, { argv: args.slice(at + 1 + index) }]));
 	const rest = args.slice(dashes + 1);
 	if (rest.length === 0) return [];
 	return rest.length > 1 && args[at]?.text === "run" ? [{ argv: rest }] : [{ script: joined(rest) }];
@@ -265,6 +315,9 @@ function xargs(command: Found): Inner[] {
 	if (place === undefined) return [{ argv: [...inner, ...given.map(word)] }];
 	return (given.length > 0 ? given : [SOME]).slice(0, 16).map((one) => ({ argv: inner.map((part) => word(part.text.replaceAll(place, one))) }));
 }
+
+/** What is in the same word. */
+const behind = (args: readonly Word[], pattern: RegExp): string[] => args.flatMap(({ text }) => (pattern.exec(text)?.[1] ?? []) as string[]);
 
 const joined = (args: readonly Word[]): string => args.map(({ text }) => text).join(" ");
 

@@ -48,6 +48,7 @@ export class Passage {
 	#run: { id: string; session: string } | undefined;
 	#rule: string | null = null;
 	#nothing = false;
+	#defines: readonly string[] = [];
 
 	private constructor(ask: Ask, command: string, judge: Judge) {
 		this.#ask = ask;
@@ -82,6 +83,7 @@ export class Passage {
 		const { runtime, task } = this.#ask;
 		const verdict = this.#judge.judge({ command: this.#command, cwd, place: runtime.placeName, task }, runtime.approvals.grants(task));
 		this.#rule = verdict.rule;
+		this.#defines = verdict.defines;
 		if (verdict.decision === "deny") throw this.#refuse(verdict, cwd, "refused_by_rule", refusedByRule);
 		if (verdict.decision === "allow") {
 			if (runtime.approvals.settings().unattended !== "allow-listed" || verdict.parts.every(({ rule }) => rule !== null) || this.#canBeAsked()) return;
@@ -97,6 +99,7 @@ export class Passage {
 		if (this.#run?.session === session) return;
 		this.#run = { id: `run_${randomUUID().slice(-12)}`, session };
 		const { runtime, task, notes } = this.#ask;
+		if (this.#defines.length > 0) runtime.approvals.defined(task, this.#defines);
 		const written = runtime.audit.record(task, {
 			event: "run",
 			run: this.#run.id,

@@ -48,6 +48,24 @@ test("the real directory of the shell decides, the one of `workdir` included", a
 	expect(fs.existsSync(path.join(dir, "sub/a"))).toBe(false);
 });
 
+test("what an earlier command has defined in the shell is known, in every program of the task, and in no other task", async () => {
+	const { runtime, another, dir } = await setting();
+	const defines = `alias g=git; p() { git "$@"; }; q() { p "$@"; }; alias gg='g '; TMPDIR=${dir}; set -- ../..`;
+	expect(await runtime.terminal({ command: defines })).toMatchObject({ status: "exited", exit_code: 0 });
+	for (const command of ["g push --force", "p push --force", "q push --force", "gg push --force", "\\p push --force"])
+		expect(await runtime.terminal({ command }), command).toMatchObject({ status: "pending_approval", rule: "force-push", part: { text: command } });
+	expect(await runtime.terminal({ command: 'rm -rf "$TMPDIR/../x"' })).toMatchObject({ status: "pending_approval", rule: "delete-outside" });
+	expect(await runtime.terminal({ command: 'rm -rf "x/$1/y"' })).toMatchObject({ status: "pending_approval", rule: "delete-outside" });
+	expect(await runtime.terminal({ command: "p push --force", background: true })).toMatchObject({ status: "pending_approval", rule: "force-push" });
+	expect(await runtime.terminal({ command: "g --version; q --version; set -e; echo $1" })).toMatchObject({ status: "exited", exit_code: 0 });
+	const later = await another();
+	expect(await later.terminal({ command: "q push --force" })).toMatchObject({ status: "pending_approval", rule: "force-push" });
+	const other = await another("other");
+	expect(await other.terminal({ command: "q push --force" })).toMatchObject({ status: "exited", exit_code: 127 });
+	await runtime.terminal({ command: "p() { echo mine; }; unalias g" });
+	expect(await runtime.terminal({ command: "q push --force" })).toMatchObject({ status: "exited", output: "mine\n" });
+});
+
 test("nothing that a model, a person's file or a project's file says turns the floor off; a file that cannot be used stops everything", async () => {
 	const { runtime, dir, write } = await setting();
 	const allow = (id: string, match: object, yes: string) => ({ id, decision: "allow", reason: "all", match, examples: { match: [yes], not: ["ls"] } });
