@@ -2,9 +2,10 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
+import { linkOf } from "../../src/base/proc.js";
 import * as schemas from "../../src/doors/http/schemas.js";
 import { eventsOf } from "../support/events.js";
-import { tempDir, testRuntime, textOf } from "../support/home.js";
+import { tempDir, testRuntime, textOf, until } from "../support/home.js";
 import { overApi } from "../support/http.js";
 
 test("processes are started, listed, looked at, typed into, waited for and killed with proof", async () => {
@@ -154,6 +155,12 @@ test("files are browsed, downloaded and uploaded whole, and tricks with paths le
 	]).toEqual(["<script>alert(1)</script>", "application/octet-stream", "nosniff", "attachment; filename*=UTF-8''a%20%3Cb%3E.html"]);
 	const piece = await api.request("GET", `/api/files/content?${query("a <b>.html")}`, { headers: { Range: "bytes=1-6" } });
 	expect([piece.status, await piece.text(), piece.headers.get("content-range")]).toEqual([206, "script", "bytes 1-6/25"]);
+	const large = path.join(tempDir("large"), "large");
+	fs.writeFileSync(large, "");
+	fs.truncateSync(large, 10_000_000);
+	const isOpen = () => fs.readdirSync("/proc/self/fd").some((fd) => linkOf(`/proc/self/fd/${fd}`) === large);
+	expect((await api.request("HEAD", `/api/files/content?${query(large)}`)).headers.get("content-length")).toBe("10000000");
+	await until("what was opened for nobody is closed", () => !isOpen());
 	const refused = [
 		["pipe", "INVALID 400"],
 		["sub", "INVALID 400"],

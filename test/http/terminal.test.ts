@@ -93,6 +93,24 @@ test("a viewer that stalls is sent no more than the window, and costs nobody any
 	await stalled.until("the end", () => stalled.last("ended"));
 });
 
+test("who asks on and on and never reads is let go, before he fills the memory", async () => {
+	const runtime = await testRuntime();
+	const api = await overApi(runtime);
+	const process = await runtime.spawn({ command: "seq 200000; exec cat" });
+	await process.wait({ until: { pattern: "200000\n" }, timeout: 30_000 });
+	const viewer = await Viewer.connect(api, process.id);
+	viewer.socket.pause();
+	const refused = new Promise((resolve) => {
+		const ask = () => viewer.socket.send('{"type":"open","offset":0}', (error) => error && resolve(error));
+		const asking = setInterval(ask, 2);
+		atEnd(() => clearInterval(asking));
+	});
+	expect(await refused).toBeInstanceOf(Error);
+	const other = await Viewer.connect(api, process.id);
+	other.send({ type: "open", offset: 0 });
+	await other.until("it is all there for others", () => other.text.endsWith("200000\n"));
+});
+
 test("where the log has dropped something the viewer is told from where to where, and gets the rest", async () => {
 	const runtime = await testRuntime();
 	const api = await overApi(runtime);

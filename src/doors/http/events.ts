@@ -1,6 +1,7 @@
 /**
  * What happens to processes, for everybody who listens: told by inotify, gathered for half a second, numbered. Nothing is watched
- * while nobody listens. Only what no event tells (resources, a program that begins to wait) is looked at every two seconds.
+ * while nobody listens. Only what no event tells (resources, a program that begins to wait) is looked at every two seconds, and
+ * where nothing has changed for a minute every ten.
  */
 import { randomBytes } from "node:crypto";
 import fs from "node:fs";
@@ -17,6 +18,8 @@ import type { Views } from "./views.js";
 const GATHER_MS = 400;
 const ASKED_MS = 50;
 const LOOK_MS = 2_000;
+const CALM_MS = 60_000;
+const CALM_LOOKS = 5; // of so many looks one is also at what is calm
 const SWEEP_MS = 30_000;
 const KEPT = 1_000; // events for who comes back
 const MOST_TASKS = 50; // whose notices are listened to
@@ -31,6 +34,7 @@ interface Watched {
 	readonly process: Process;
 	item: ProcessItem | undefined;
 	gist: string;
+	changed: number;
 	unwatch: (() => void) | undefined;
 	timer: NodeJS.Timeout | undefined;
 }
@@ -103,8 +107,11 @@ export class Events {
 		const unwatchApprovals = watchDirectory(this.#runtime.home.approvals, (name) => {
 			if (!name?.startsWith("h.")) this.#askedLater();
 		});
+		let looks = 0;
 		const look = setInterval(() => {
-			for (const watched of this.#watched.values()) if (watched.unwatch) this.#later(watched);
+			const calm = performance.now() - CALM_MS;
+			const all = ++looks % CALM_LOOKS === 0;
+			for (const watched of this.#watched.values()) if (watched.unwatch && (all || watched.changed > calm)) this.#later(watched);
 		}, LOOK_MS);
 		const sweep = setInterval(() => this.#sweep(), SWEEP_MS);
 		this.#find();
@@ -156,7 +163,7 @@ export class Events {
 	#watch(process: Process): Watched {
 		const known = this.#watched.get(process.id);
 		if (known) return known;
-		const watched: Watched = { process, item: undefined, gist: "", unwatch: undefined, timer: undefined };
+		const watched: Watched = { process, item: undefined, gist: "", changed: performance.now(), unwatch: undefined, timer: undefined };
 		watched.unwatch = process.watch(() => this.#later(watched));
 		this.#watched.set(process.id, watched);
 		this.#listenTo(process.spec.task);
@@ -183,7 +190,10 @@ export class Events {
 		if (this.#watched.get(process.id) !== watched) return;
 		const gist = gistOf(item);
 		watched.item = item;
-		if (gist !== watched.gist && !this.#starting) this.publish("process", item);
+		if (gist !== watched.gist) {
+			watched.changed = performance.now();
+			if (!this.#starting) this.publish("process", item);
+		}
 		watched.gist = gist;
 		if (item.ended_at !== null || item.status === "lost") {
 			watched.unwatch?.();
@@ -210,9 +220,18 @@ export class Events {
 		if (this.#watched.delete(watched.process.id) && watched.gist !== "") this.publish("gone", { session_id: watched.process.id });
 	}
 
+	#leaveOneWithNothing(): void {
+		const busy = new Set([...this.#watched.values()].map(({ process }) => process.spec.task));
+		const idle = [...this.#tasks].find(([task]) => !busy.has(task));
+		idle?.[1].abort();
+		if (idle) this.#tasks.delete(idle[0]);
+	}
+
 	/** Notices are shown to people and left for the agent. */
 	#listenTo(task: string): void {
-		if (this.#tasks.has(task) || this.#tasks.size >= MOST_TASKS) return;
+		if (this.#tasks.has(task)) return;
+		if (this.#tasks.size >= MOST_TASKS) this.#leaveOneWithNothing();
+		if (this.#tasks.size >= MOST_TASKS) return;
 		const stop = new AbortController();
 		this.#tasks.set(task, stop);
 		void (async () => {

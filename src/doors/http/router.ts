@@ -59,7 +59,10 @@ export function install(app: Hono, routes: readonly Route[], visitorOf: (context
 				const json = spec.body ? await jsonBody(context) : undefined;
 				const body = spec.body && !spec.unchecked ? check(spec.body, json, "the body") : json;
 				const answer = await (handle as Handler<unknown, unknown>)({ context, params, query, body, visitor });
-				if (answer instanceof Response) return answer;
+				if (answer instanceof Response) {
+					if (context.req.method === "HEAD") await answer.body?.cancel(); // nobody will read it, so what is open for it would stay open
+					return answer;
+				}
 				context.header("Cache-Control", "no-store");
 				return context.json(answer as object, spec.status ?? 200);
 			} catch (error) {

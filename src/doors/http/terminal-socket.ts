@@ -17,6 +17,7 @@ const ALIVE_MS = 15_000;
 const GOODBYE_MS = 500;
 const RESIZED_MS = 30; // with most output comes a change of that file, and it is no new size
 const UNSENT_CHARS = 256 * 1024; // typed and not yet read by the program
+const UNREAD_BYTES = 8 * 1024 * 1024; // every `open` may bring a screen and a window: who asks on and on and does not read is let go
 
 export interface SocketOptions {
 	readonly runtime: AgentRuntime;
@@ -166,7 +167,7 @@ export class TerminalSocket {
 
 	#flow(from: number, signal: AbortSignal): void {
 		const { process } = this.#options;
-		const flow = new Outflow({ process, from, signal, say: (message) => this.#say(message), frame: (bytes) => this.#socket.send(bytes) });
+		const flow = new Outflow({ process, from, signal, say: (message) => this.#say(message), frame: (bytes) => this.#send(bytes) });
 		this.#outflow = flow;
 		void flow
 			.run()
@@ -262,6 +263,12 @@ export class TerminalSocket {
 	}
 
 	#say(message: ServerMessage): void {
-		if (this.#socket.readyState === this.#socket.OPEN) this.#socket.send(JSON.stringify(message));
+		this.#send(JSON.stringify(message));
+	}
+
+	#send(data: string | Buffer): void {
+		if (this.#socket.readyState !== this.#socket.OPEN) return;
+		if (this.#socket.bufferedAmount > UNREAD_BYTES) this.#socket.terminate();
+		else this.#socket.send(data);
 	}
 }

@@ -29,11 +29,13 @@ function stream(api: ApiContext, after: string | undefined): ReadableStream<Uint
 				let open = true;
 				const send = (text: string) => {
 					if (!open) return;
-					controller.enqueue(encoder.encode(text));
-					if ((controller.desiredSize ?? 0) <= 0) {
-						end();
-						controller.close();
+					// Asked before: a snapshot that is larger than this by itself must get through, or he would come back for it for ever.
+					if ((controller.desiredSize ?? 0) > 0) {
+						controller.enqueue(encoder.encode(text));
+						return;
 					}
+					end();
+					controller.close();
 				};
 				const alive = setInterval(() => send(": alive\n\n"), ALIVE_MS);
 				let unlisten = () => {};
