@@ -1,13 +1,19 @@
 /**
  * Nothing that a program prints may stop or end ours. xterm.js 6 has two ways to let it: a count of two thousand million
  * (`CSI 2147483647 L`) is counted out one by one, and `CSI 1 J` at the bottom right throws inside a timer, where nobody
- * can catch it. So what handles a sequence gets bounded counts here, and what it throws ends with it.
+ * can catch it. So what handles a sequence gets bounded counts here, and what it throws ends with it. And a letter with a
+ * million accents is one cell, which a browser draws for minutes, or until it dies: so a cell holds only so many.
  */
 import type { Terminal } from "@xterm/headless";
 
 interface Handler {
 	readonly _bufferService: { readonly cols: number; readonly rows: number };
-	readonly _activeBuffer: { readonly x: number; readonly y: number; readonly lines: { readonly length: number } };
+	readonly _activeBuffer: { readonly x: number; readonly y: number; readonly lines: { readonly length: number; get(at: number): Line } };
+}
+interface Line {
+	readonly _combined: Readonly<Record<number, string>>;
+	isCombined(column: number): number;
+	addCodepointToCell(column: number, codePoint: number, width: number): void;
 }
 interface Params {
 	readonly params: Int32Array;
@@ -17,15 +23,26 @@ type Method = (this: Handler, a: unknown, b: unknown, c: unknown) => unknown;
 
 /** Beyond the size of the screen, more of these changes nothing. */
 const COUNTED = new Set(["cursorForwardTab", "cursorBackwardTab", "insertLines", "deleteLines", "scrollUp", "scrollDown"]);
+/** Of UTF-16. The longest emoji has 15, the tallest pile of accents in any language fewer. */
+const CELL_LENGTH = 64;
 const NOT_A_SEQUENCE = /^(_|constructor$|parse$|dispose$|reset$|register|getAttrData$|markRangeDirty$)/;
 
 let guarded: object | undefined;
 
 /** Put a prototype with guards between the terminal's handler and its class. Guards as its own properties would make it slow. */
 export function harden(terminal: Terminal): void {
-	const handler = (terminal as unknown as { _core: { _inputHandler: object } })._core._inputHandler;
+	const handler = (terminal as unknown as { _core: { _inputHandler: Handler } })._core._inputHandler;
+	if (guarded === undefined) boundCells(Object.getPrototypeOf(handler._activeBuffer.lines.get(0)) as Line);
 	guarded ??= guardedLike(Object.getPrototypeOf(handler));
 	Object.setPrototypeOf(handler, guarded);
+}
+
+/** All lines of all terminals; only what combines comes here. */
+function boundCells(prototype: Line): void {
+	const add = prototype.addCodepointToCell;
+	prototype.addCodepointToCell = function (this: Line, column, codePoint, width) {
+		if (!this.isCombined(column) || (this._combined[column] as string).length < CELL_LENGTH) add.call(this, column, codePoint, width);
+	};
 }
 
 function guardedLike(prototype: object): object {

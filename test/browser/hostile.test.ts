@@ -41,6 +41,7 @@ const TRICKS = [
 		"1J",
 		"!p",
 	].map((csi) => `${ESC}[${csi}`),
+	`e${"\u0301".repeat(300_000)}\r\n`,
 	`${ESC}[?1000h${ESC}[?1003h${ESC}[?1006h${ESC}[?1004h${ESC}[?2004h`,
 	`${ESC}c`,
 	Buffer.from(Array.from({ length: 256 }, (_, byte) => byte)).toString("latin1"),

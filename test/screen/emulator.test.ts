@@ -19,6 +19,8 @@ test.each([
 	["as many tabs, there and back", "\x1b[2147483647I\x1b[2147483647Zx", "x"],
 	["repeating a character as often", "\x1b[Hab\x1b[2147483647b", `${`${"b".repeat(40)}\n`.repeat(9)}bb`],
 	["going as far", "\x1b[2147483647;2147483647Hx\x1b[2147483647A\x1b[2147483647Dy", `y${"\n".repeat(9)}${" ".repeat(39)}x`],
+	["a letter with a hundred thousand accents", `e${"\u0301".repeat(100_000)}x`, `e${"\u0301".repeat(63)}x`],
+	["a cell of many that is written over, and combined again", `e${"\u0301".repeat(100)}\rn\u0303x`, "n\u0303x"],
 ])("%s neither hangs nor throws", async (_name, text, screen) => {
 	const made = await emulator(text);
 	expect(made.render().screen).toBe(screen);
