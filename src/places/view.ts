@@ -69,6 +69,7 @@ export function viewOf(settings: SandboxSettings, from: { cwd: string; home: str
 			...NEEDED.filter((file) => fs.existsSync(file)).flatMap((file) => ["--ro-bind", file, file]),
 			...read.flatMap((file) => ["--ro-bind", file, file]),
 			...write.flatMap((file) => ["--bind", file, file]),
+			...write.map((file) => path.join(file, ".holdfast")).flatMap((file) => (isDirectory(file) ? ["--ro-bind", file, file] : [])), // the rules of the project
 			...again.flatMap(hide),
 			...["--dir", INSIDE, "--bind", from.shared, `${INSIDE}/shared`],
 			...["keeper", "shell", "places"].flatMap((room) => ["--ro-bind", path.join(rooms, room), `${INSIDE}/${room}`]),
@@ -106,6 +107,8 @@ function checkWritable(dir: string, own: readonly string[], home: string): void 
 			`${dir} ${problem}, and a sandbox that may write there would protect nothing; start in a directory of its own for the work, or name one as sandbox.directory in config.json`,
 		);
 }
+
+const isDirectory = (file: string): boolean => fs.lstatSync(file, { throwIfNoEntry: false })?.isDirectory() ?? false;
 
 const isBelow = (file: string, dir: string): boolean => file !== dir && file.startsWith(dir.endsWith("/") ? dir : `${dir}/`);
 

@@ -59,7 +59,8 @@ export class Bash {
 	readonly #stat: ProcFile;
 	readonly #children: ProcFile;
 	readonly #unwatch: () => void;
-	readonly #shared: string | undefined;
+	/** Where it leaves word that it is stuck. */
+	readonly #post: Post;
 	#poke: (() => void) | undefined;
 	#changed = false;
 	#closed = false;
@@ -179,11 +180,12 @@ export class Bash {
 			if (name === null || name === "exit" || name === "stuck" || name.startsWith("out.")) changed(); // it seldom has words of its own
 		});
 		const unguard = guard(process.dir, process.spec, changed);
-		this.#shared = sharedOf(process);
-		const unwatchShared = this.#shared === undefined ? undefined : watchDirectory(this.#shared, changed); // there is nothing else there
+		this.#post = postOf(process);
+		const unwatchShared = this.#post.held ? watchDirectory(this.#post.dir, changed) : undefined; // there is nothing else there
 		this.#unwatch = () => {
 			unwatch();
 			unwatchShared?.();
+			this.#post.held?.();
 			unguard();
 		};
 	}
@@ -237,7 +239,11 @@ export class Bash {
 	}
 
 	isStuck(): boolean {
-		return fs.existsSync(path.join(this.#shared ?? this.process.dir, "stuck"));
+		try {
+			return fs.lstatSync(path.join(this.#post.dir, "stuck"), { throwIfNoEntry: false }) !== undefined;
+		} catch {
+			return false; // somebody in a sandbox has locked it
+		}
 	}
 
 	/** It has nothing more to read, so whatever it was sent is behind it. */
@@ -247,7 +253,7 @@ export class Bash {
 
 	clearStuck(): void {
 		try {
-			fs.rmSync(path.join(this.#shared ?? this.process.dir, "stuck"), { force: true });
+			fs.rmSync(path.join(this.#post.dir, "stuck"), { force: true });
 		} catch {
 			// a directory of that name, in a sandbox: it stays stuck, and is replaced
 		}
@@ -320,6 +326,23 @@ export class Bash {
 
 /** Where what a process in a sandbox shares with us is, out here. */
 const sharedOf = ({ id, dir, spec }: Process): string | undefined => spec.sandbox && path.resolve(dir, "../../..", "sandboxes", spec.sandbox, "shared", id);
+
+interface Post {
+	readonly dir: string;
+	readonly held?: () => void;
+}
+
+/** Held open: whoever is in a sandbox can put a link to somewhere out here in its place. */
+function postOf(process: Process): Post {
+	const shared = sharedOf(process);
+	if (shared === undefined) return { dir: process.dir };
+	try {
+		const fd = fs.openSync(shared, fs.constants.O_RDONLY | fs.constants.O_DIRECTORY | fs.constants.O_NOFOLLOW);
+		return { dir: `/proc/self/fd/${fd}`, held: () => fs.closeSync(fd) };
+	} catch {
+		return { dir: process.dir }; // he has already, or has removed it: then nobody hears that his shell is stuck
+	}
+}
 
 /** The state of an earlier shell, perhaps of another sandbox of the task; where it is in there. */
 function shareState(sandbox: Sandbox, state: string): string {

@@ -113,6 +113,20 @@ describe.skipIf(noSandbox)(`what a sandbox keeps${noSandbox ? ` (${noSandbox})` 
 		expect(await runtime.terminal({ command, pty: true })).toMatchObject({ screen: ONLY.trimEnd() });
 	});
 
+	test("a link in the place of what is shared leads nobody outside astray; the rules of the project stay as they are", async () => {
+		const [work, victim] = [tempDir("work"), tempDir("victim")];
+		fs.mkdirSync(`${work}/.holdfast`);
+		fs.writeFileSync(`${victim}/stuck`, "precious");
+		fs.writeFileSync(`${work}/rules.sh`, "touch .holdfast/policy.json; mv .holdfast away; ls -A");
+		const runtime = await openRuntime({ home: tempDir("home"), warm: 0, place: "local+sandbox", sandbox: { directory: work } });
+		atEnd(() => endAll(runtime));
+		expect(await runtime.terminal({ command: "bash rules.sh 2>/dev/null" })).toMatchObject({ output: ".holdfast\nrules.sh\n" });
+		const command = `s=\${__hf_d%/shell}; mv $s $s.x; ln -s ${victim} $s; touch $s.x/a; sleep 0.5; touch $s.x/b; rm $s; mv $s.x $s; echo done`;
+		expect(await runtime.terminal({ command })).toMatchObject({ output: "done\n" });
+		expect(fs.readdirSync(victim)).toEqual(["stuck"]);
+		expect(await runtime.terminal({ command: "echo fine" })).toMatchObject({ output: "fine\n" });
+	});
+
 	test("what a command exports reaches nobody on the way in: those programs run outside, and with more rights", async () => {
 		const work = tempDir("work");
 		const runtime = await openRuntime({ home: tempDir("home"), warm: 0, place: "local+sandbox", sandbox: { directory: work } });
