@@ -4,7 +4,7 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { applyEdits, modify } from "jsonc-parser";
 import { HoldfastError } from "../base/errors.js";
-import { ensureDir, readIfThere, statIfThere } from "../base/files.js";
+import { ensureDir, readIfThere, realPath, statIfThere } from "../base/files.js";
 import { Lease } from "../base/lease.js";
 import { checkRules, personFile } from "../policy/file.js";
 import { RuleFile } from "../policy/rule.js";
@@ -23,14 +23,14 @@ export async function prepareAlways(question: Question, by: string, env: NodeJS.
 	try {
 		added();
 		ensureDir(path.dirname(file));
-		fs.accessSync(path.dirname(real(file)), fs.constants.W_OK);
+		fs.accessSync(path.dirname(realPath(file)), fs.constants.W_OK);
 	} catch (error) {
 		throw new HoldfastError("CONFIG", `nothing was answered: ${file} cannot take another rule: ${(error as Error).message}`, { cause: error });
 	}
 	return async () => {
 		const lease = await takeLease(path.join(path.dirname(file), ".policy.lease"));
 		try {
-			replace(real(file), added());
+			replace(realPath(file), added());
 		} finally {
 			lease.release();
 		}
@@ -46,15 +46,6 @@ function withRule(file: string, rule: RuleFile["rules"][number], where: Paramete
 	const text = applyEdits(old, modify(old, ["rules", rules.length], rule, { formattingOptions, isArrayInsertion: true }));
 	checkRules(file, RuleFile.parse(JSON.parse(text)), where);
 	return text;
-}
-
-/** A link in its place (people keep such files elsewhere) stays one. */
-function real(file: string): string {
-	try {
-		return fs.realpathSync(file);
-	} catch {
-		return file;
-	}
 }
 
 function replace(file: string, text: string): void {

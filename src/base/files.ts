@@ -54,6 +54,15 @@ export function statIfThere(path: string): fs.Stats | undefined {
 	}
 }
 
+/** Where a path leads through all links; the path itself where that cannot be told. */
+export function realPath(file: string): string {
+	try {
+		return fs.realpathSync.native(file);
+	} catch {
+		return file;
+	}
+}
+
 /** The names in a directory; none when it does not exist. */
 export function namesIn(path: string): string[] {
 	try {

@@ -1,8 +1,8 @@
 /** What is decided about a command: the strictest over everything in it. */
-import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { configDir } from "../base/config.js";
+import { realPath } from "../base/files.js";
 import { defaultHome } from "../base/home.js";
 import { DEFAULTS, FLOOR } from "./defaults.js";
 import type { Found } from "./found.js";
@@ -116,25 +116,16 @@ function circumstancesOf(
 ): Circumstances {
 	const local = place === "local" || place.startsWith("local+");
 	const world: World = {
-		cwd: real(path.resolve(cwd)),
-		home: real(env.HOME || os.homedir()),
-		state: real(defaultHome(env)),
-		config: real(configDir(env)),
+		cwd: realPath(path.resolve(cwd)),
+		home: realPath(env.HOME || os.homedir()),
+		state: realPath(defaultHome(env)),
+		config: realPath(configDir(env)),
 		local,
 		looked,
 		earlier,
 		defined,
 	};
 	return { world, place, task, text };
-}
-
-/** Paths of commands are looked up through links, so these are too. */
-function real(dir: string): string {
-	try {
-		return fs.realpathSync(dir);
-	} catch {
-		return dir;
-	}
 }
 
 function partOf(command: string, { start, end }: { start: number; end: number }, found: Found, rule: Rule | null): Part {

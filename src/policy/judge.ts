@@ -1,5 +1,6 @@
 /** Deciding again and again, as before every command: rules are read when their files have changed, and plain verdicts are remembered. */
 import fs from "node:fs";
+import { realPath } from "../base/files.js";
 import { decide, type Rules, type Verdict } from "./decide.js";
 import { readRules, ruleFiles } from "./file.js";
 import type { Rule } from "./rule.js";
@@ -53,7 +54,7 @@ export class Judge {
 
 	/** Throws when a file of rules cannot be used. */
 	judge({ command, cwd, place, task }: Question, more: More): Judged {
-		const entry = this.#entry(real(cwd), task, more);
+		const entry = this.#entry(realPath(cwd), task, more);
 		const key = `${place}\0${command}`;
 		const known = entry.verdicts.get(key);
 		if (known) return known;
@@ -89,14 +90,6 @@ export function versionOf(file: string): string {
 		return stat ? `${stat.ino} ${stat.mtimeMs} ${stat.ctimeMs} ${stat.size}` : "";
 	} catch {
 		return "?"; // not to be looked at: whoever reads it says why
-	}
-}
-
-function real(dir: string): string {
-	try {
-		return fs.realpathSync.native(dir);
-	} catch {
-		return dir;
 	}
 }
 

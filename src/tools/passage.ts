@@ -1,8 +1,8 @@
 /** One command on its way: decided about, asked about if need be, put on record, run. */
 import { randomUUID } from "node:crypto";
-import fs from "node:fs";
 import type { Answer, Choice, Question } from "../approvals/approval.js";
 import { markAudited } from "../audit/index.js";
+import { realPath } from "../base/files.js";
 import { redact } from "../base/secrets/index.js";
 import type { Part, Verdict } from "../policy/decide.js";
 import type { Judge } from "../policy/judge.js";
@@ -91,7 +91,7 @@ export class Passage {
 		}
 		if (this.#nothing) return;
 		const leave = this.#leave;
-		if (!leave || leave.cwd !== real(cwd) || askedAbout(verdict).some(({ rule }) => !leave.rules.has(rule ?? ""))) throw new MustAsk(verdict, cwd);
+		if (!leave || leave.cwd !== realPath(cwd) || askedAbout(verdict).some(({ rule }) => !leave.rules.has(rule ?? ""))) throw new MustAsk(verdict, cwd);
 	}
 
 	/** Puts on record that it runs; before it does. */
@@ -144,7 +144,7 @@ export class Passage {
 		const { approver, asksLater, within } = call;
 		const parts = askedAbout(verdict).map(({ start, end, text, rule, reason }) => ({ start, end, text, rule: rule ?? "", reason: reason ?? "" }));
 		const outcome = await runtime.approvals.ask(
-			{ task, command: this.#command, cwd: real(cwd), place: runtime.placeName, parts, choices: this.#choices(cwd) },
+			{ task, command: this.#command, cwd: realPath(cwd), place: runtime.placeName, parts, choices: this.#choices(cwd) },
 			{
 				...(this.#ask.signal ? { signal: this.#ask.signal } : {}),
 				...(within === undefined ? {} : { within: Math.max(0, within - (performance.now() - since) - ANSWER_MARGIN_MS) }),
@@ -171,7 +171,7 @@ export class Passage {
 
 	/** What is allowed for longer is allowed by a rule that names the whole command and its directory; and a secret has no place in a file of rules. */
 	#choices(cwd: string): Choice[] {
-		if (PATTERN.test(real(cwd)) || this.#command.length > LONGEST_TEXT) return ["once", "no"];
+		if (PATTERN.test(realPath(cwd)) || this.#command.length > LONGEST_TEXT) return ["once", "no"];
 		return redact(this.#command) === this.#command ? ["once", "task", "always", "no"] : ["once", "task", "no"];
 	}
 
@@ -194,11 +194,3 @@ export class Passage {
 const FOR: Readonly<Record<string, string>> = { task: "for this task", always: "always" };
 
 const askedAbout = ({ parts }: Verdict): Part[] => parts.filter(({ decision }) => decision === "ask");
-
-function real(dir: string): string {
-	try {
-		return fs.realpathSync.native(dir);
-	} catch {
-		return dir;
-	}
-}
