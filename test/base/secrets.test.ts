@@ -64,6 +64,8 @@ describe("masks", () => {
 	});
 
 	test("colours that begin in the middle of it stay, nothing else", () => {
+		expect(redact(`\x1b]0;sk-ant-api03-${RANDOM}\x07 \x1b[1msk-ant-api03-${RANDOM}\x1b]8;;http://me:${RANDOM}@host/\x1b\\`)).not.toContain(RANDOM);
+		expect(hideLive(`\x1b]0;sk-ant-api03-${RANDOM.slice(0, 9)}`).open).toBeGreaterThanOrEqual(`api03-${RANDOM.slice(0, 9)}`.length);
 		expect(redact(`\x1b[1;31msk-\x1b[mant-\x1b[Kapi03-${RANDOM}\x1b[0m end`)).toBe("\x1b[1;31msk-\x1b[mant-\x1b[K…[redacted]\x1b[0m end");
 	});
 

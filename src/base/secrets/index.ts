@@ -5,7 +5,7 @@
  */
 import { formsOf, isDistinct } from "./known.js";
 import { addRule, search } from "./search.js";
-import { viewOf } from "./view.js";
+import { type Range, type View, viewOf } from "./view.js";
 
 /** Unicode has it for use inside of programs: no text has it. */
 const HIDDEN = "\ufdd0";
@@ -64,7 +64,7 @@ export function hideLive(given: string, { before = "", after = "" }: Around = {}
 	const to = from + text.length;
 	let out = "";
 	let at = from;
-	for (const [start, end] of found.length === 0 ? [] : view.places(found)) {
+	for (const [start, end] of found.length === 0 && view.titles.length === 0 ? [] : inOrder(view, found)) {
 		if (end <= at || start >= to) continue;
 		const first = Math.max(start, at);
 		const last = Math.min(end, to);
@@ -72,7 +72,20 @@ export function hideLive(given: string, { before = "", after = "" }: Around = {}
 		at = last;
 	}
 	const rest = view.text.length - open;
-	return { text: at === from ? text : out + all.slice(at, to), open: rest > 0 && rest <= LONGEST_OPEN && after === "" ? all.length - view.place(open) : 0 };
+	const held = Math.max(rest > 0 && rest <= LONGEST_OPEN ? all.length - view.place(open) : 0, openTitle(view, all.length));
+	return { text: at === from ? text : out + all.slice(at, to), open: after === "" ? held : 0 };
+}
+
+/** How much of a title at the very end may be the beginning of a secret. */
+function openTitle({ titles }: View, end: number): number {
+	const last = titles.at(-1);
+	return last && last.from + last.text.length === end && last.text.length <= LONGEST_OPEN ? last.text.length - search(last.text).open : 0;
+}
+
+/** In the text, and in what it sets titles to. */
+function inOrder(view: View, found: readonly Range[]): Range[] {
+	const titles = view.titles.flatMap(({ from, text }) => search(text).found.map(([start, end]): Range => [from + start, from + end]));
+	return [...view.places(found), ...titles].sort(([a], [b]) => a - b);
 }
 
 /** What was hidden becomes a mark, never longer than it was. */

@@ -3,12 +3,14 @@ import { SEQUENCE } from "../ansi.js";
 
 export type Range = readonly [from: number, to: number];
 
-interface View {
+export interface View {
 	readonly text: string;
 	/** Where in the text itself a position of the view is. */
 	place(at: number): number;
 	/** Where in the text itself those are. */
 	places(ranges: readonly Range[]): Iterable<Range>;
+	/** Sequences that have text of their own in them: titles, links. Where they are, and what they are. */
+	readonly titles: readonly { readonly from: number; readonly text: string }[];
 }
 
 /** A stretch between sequences: where it was, and where it is. */
@@ -18,10 +20,14 @@ interface Part {
 	readonly length: number;
 }
 
+/** One that takes any text, and has some. */
+const TITLE = /^\x1b[\]PX^_][\s\S]{6}/;
+
 export function viewOf(text: string): View {
-	if (!text.includes("\x1b") && !text.includes("\x9b")) return { text, place: (at) => at, places: (ranges) => ranges };
+	if (!text.includes("\x1b") && !text.includes("\x9b")) return { text, place: (at) => at, places: (ranges) => ranges, titles: [] };
 	const parts: Part[] = [];
 	const kept: string[] = [];
+	const titles: { from: number; text: string }[] = [];
 	let length = 0;
 	let from = 0;
 	const keep = (to: number) => {
@@ -34,10 +40,12 @@ export function viewOf(text: string): View {
 	for (const match of text.matchAll(SEQUENCE)) {
 		keep(match.index);
 		from = match.index + match[0].length;
+		if (TITLE.test(match[0])) titles.push({ from: match.index, text: match[0] });
 	}
 	keep(text.length);
 	return {
 		text: kept.join(""),
+		titles,
 		place(at) {
 			const part = parts.findLast((candidate) => candidate.at <= at);
 			return part ? part.from + at - part.at : at;
