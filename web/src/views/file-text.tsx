@@ -11,6 +11,12 @@ export function FileText({ view }: { view: FileView }) {
 	const readable = view.type === "file" && view.text === true && view.size > 0;
 	const { value, error } = useLoaded(async (signal) => (readable ? new TextDecoder().decode(await content(view.path, MOST_BYTES, signal)) : ""), [view.path]);
 	if (error) return <Failed error={error} />;
+	if (view.type === "other")
+		return (
+			<Empty title="Not a file">
+				<p>This is a pipe, a socket or a device: there is nothing in it to show.</p>
+			</Empty>
+		);
 	if (view.size === 0) return <Empty title="An empty file" />;
 	if (!readable)
 		return (
