@@ -33,7 +33,7 @@ export function wholeCharacters(bytes: Uint8Array): number {
 
 /** Control characters and invisible ones as what they are: a command must not look like another. */
 export const visible = (text: string): string =>
-	text.replace(
-		/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g,
-		(char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
-	);
+	text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u115f\u1160\u2028\u2029\u2060-\u2069\u3164\uffa0]|\p{Cf}/gu, (char) => {
+		const hex = (char.codePointAt(0) as number).toString(16).padStart(4, "0");
+		return hex.length > 4 ? `\\u{${hex}}` : `\\u${hex}`;
+	});

@@ -67,13 +67,14 @@ describe.skipIf(missing)("a person beside an agent", () => {
 		const agent = await connectTo(`${server.origin}/mcp?task=agent`, token);
 		fs.writeFileSync(path.join(dir, "which"), path.join(dir, "old"));
 		const risky = `rm -rf "$(cat ${dir}/which)"`;
-		const command = `echo wäre weg; ${risky}`; // not ASCII before it: bytes are not characters
+		const command = `echo 'wäre\u202e weg'; ${risky}`; // not ASCII before it: bytes are not characters; and something that turns what follows around
 		const ask = () => agent.call("terminal", { command, timeout: 30 });
 
 		const refused = ask();
 		await page.getByRole("link", { name: "Approvals 1 to answer" }).click();
 		const question = page.locator(".ask");
 		expect(await question.locator("mark").allTextContents()).toEqual([risky]);
+		expect(await question.locator("pre").textContent()).toBe(`echo 'wäre\\u202e weg'; ${risky}`);
 		await question.getByPlaceholder("A note for the agent").fill("keep it, please");
 		await question.getByRole("button", { name: "No" }).click();
 		expect(await refused).toMatchObject({ status: "blocked", error: expect.stringContaining("keep it, please") });

@@ -1,4 +1,6 @@
 /** A command with its risky parts marked. Where they are is counted in bytes of UTF-8, as the parser does. */
+import { visible } from "../../../src/base/text.js";
+
 interface Part {
 	readonly start: number;
 	readonly end: number;
@@ -7,7 +9,7 @@ interface Part {
 
 export function Risky({ command, parts }: { command: string; parts: readonly Part[] }) {
 	const bytes = new TextEncoder().encode(command);
-	const text = (from: number, to: number) => new TextDecoder().decode(bytes.subarray(from, to));
+	const text = (from: number, to: number) => visible(new TextDecoder().decode(bytes.subarray(from, to)));
 	const pieces = [];
 	let at = 0;
 	for (const { start, end, reason } of [...parts].sort((a, b) => a.start - b.start)) {

@@ -1,5 +1,7 @@
 /** What agents want to do and may not without a yes. */
+
 import { useState } from "preact/hooks";
+import { visible } from "../../../src/base/text.js";
 import type { Approval } from "../../../src/doors/http/schemas.js";
 import { answer, approvals, approvalsFailed, type Choice, lookForApprovals, pending } from "../state/approvals.js";
 import { now } from "../state/clock.js";
@@ -43,7 +45,7 @@ export function Approvals() {
 					<ul>
 						{[...settled].reverse().map((approval) => (
 							<li key={approval.id}>
-								<code>{approval.command}</code>
+								<code>{visible(approval.command)}</code>
 								<span class="quiet">
 									{approval.answer ? `${DONE[approval.answer]} by ${approval.by}` : approval.state}, {clock(approval.created_at)}
 									{approval.message && `: “${approval.message}”`}
@@ -80,7 +82,7 @@ function Ask({ approval }: { approval: Approval }) {
 				<Risky command={approval.command} parts={approval.parts} />
 			</pre>
 			<p class="quiet">
-				{approval.task}, {approval.place}, in <code>{approval.cwd}</code>. Asked at {clock(approval.created_at)},{" "}
+				{visible(approval.task)}, {approval.place}, in <code>{visible(approval.cwd)}</code>. Asked at {clock(approval.created_at)},{" "}
 				{left > 0 ? `${duration(left)} left; silence is a no` : "its time is up"}.
 				{!approval.waiting && " The agent does not wait: your answer counts for the next time it asks."}
 			</p>

@@ -1,4 +1,5 @@
 /** Everything about a process that fits into words. */
+import { visible } from "../../../src/base/text.js";
 import type { ProcessDetail, ProcessItem } from "../../../src/doors/http/schemas.js";
 import { now } from "../state/clock.js";
 import { statusWords } from "../state/processes.js";
@@ -32,7 +33,7 @@ export function Details({ detail, process, onReadable }: { detail: ProcessDetail
 	return (
 		<section class="details" aria-label="Details">
 			<div class="details-command">
-				<pre>{detail.full_command}</pre>
+				<pre>{visible(detail.full_command)}</pre>
 				<Button icon="copy" label="Copy the command" kind="bare" onClick={() => void copy(detail.full_command, "the command")} />
 			</div>
 			<dl>

@@ -1,5 +1,7 @@
 /** Files where a process or a task works: look around, read, take, bring. */
+
 import { useRef, useState } from "preact/hooks";
+import { visible } from "../../../src/base/text.js";
 import type { FileEntry, FileView } from "../../../src/doors/http/schemas.js";
 import { contentPath, download, files, upload } from "../api/calls.js";
 import { ApiError } from "../api/client.js";
@@ -54,7 +56,7 @@ function Crumbs({ path }: { path: string }) {
 			<a href={to("/")}>/</a>
 			{parts.map((part, index) => (
 				<a key={part + index} href={to(`/${parts.slice(0, index + 1).join("/")}`)} aria-current={index === parts.length - 1 ? "page" : undefined}>
-					{part}
+					{visible(part)}
 				</a>
 			))}
 		</nav>
@@ -88,8 +90,8 @@ function Entries({ view, entries }: { view: FileView; entries: readonly FileEntr
 							<td>
 								<a class="mono" href={to(`${view.path === "/" ? "" : view.path}/${entry.name}`)}>
 									<Icon name={folder ? "folder" : "file"} />
-									{entry.name}
-									{entry.target && <span class="quiet"> → {entry.target}</span>}
+									{visible(entry.name)}
+									{entry.target && <span class="quiet"> → {visible(entry.target)}</span>}
 								</a>
 							</td>
 							<td class="num">{folder ? "" : bytes(entry.size)}</td>
