@@ -10,6 +10,8 @@ export interface SandboxTools {
 	readonly unshare: string;
 	readonly setpriv: string;
 	readonly rm: string;
+	/** Runs what is behind it with a session keyring of its own; empty where nothing can do that. */
+	readonly keyless: readonly string[];
 }
 
 const PATH = ["/usr/local/bin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/sbin", "/sbin"];
@@ -30,7 +32,18 @@ export function findSandboxTools(searchPath: readonly string[] = PATH): SandboxT
 		if (file === undefined) return { missing: `there is no ${name} here; install it (package ${source})` };
 		found[name] = file;
 	}
-	return found as unknown as SandboxTools;
+	return { ...(found as unknown as SandboxTools), keyless: keyless(searchPath) };
+}
+
+const KEYCTL: Readonly<Record<string, number>> = { x64: 250, arm64: 219 };
+
+/** Keys that the kernel holds for a login (tickets, keys of disks) are had by all that comes from it, whatever namespace it is in. */
+function keyless(searchPath: readonly string[]): string[] {
+	const perl = searchPath.map((dir) => path.join(dir, "perl")).find((candidate) => fs.existsSync(candidate));
+	const number = KEYCTL[process.arch];
+	if (perl === undefined || number === undefined) return [];
+	// No such call, or not allowed (in a container): then nobody in there can ask for a key either.
+	return [perl, "-e", `syscall(${number}, 1, 0) < 0 && $! != 38 && $! != 1 && die "a keyring cannot be made: $!\\n"; exec {$ARGV[0]} @ARGV; exit 126`];
 }
 
 /** For the process that keeps a sandbox, over the sandbox alone, until it gives them up: see holder.sh. */

@@ -71,9 +71,13 @@ function sandbox({ id, init, guard, dir, network, tools }: Kept): Sandbox {
  * In between a namespace for this process alone, of the host's name: it changes nothing, but all that comes from the process has
  * it for ever, and so can be found by it.
  */
-function entryWords({ nsenter, unshare, setpriv }: SandboxTools, { init, guard, network }: { init: number; guard: number; network: boolean }): string[] {
+function entryWords(
+	{ nsenter, unshare, setpriv, keyless }: SandboxTools,
+	{ init, guard, network }: { init: number; guard: number; network: boolean },
+): string[] {
 	const kinds = ["--user", "--mount", "--pid", "--ipc", "--uts", ...(network ? [] : ["--net"])];
 	return [
+		...keyless,
 		...[nsenter, "--no-fork", "--preserve-credentials", "--target", String(init), ...kinds, "--"],
 		...[unshare, "--uts", "--"],
 		...[nsenter, "--preserve-credentials", "--target", String(guard), "--user", "--"],

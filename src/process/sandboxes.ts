@@ -217,6 +217,7 @@ export class Sandboxes {
 						];
 						const holder = ["sh", `${INSIDE}/places/holder.sh`, "outer", String(uid), String(gid), "setpriv", "--no-new-privs", ...noCapabilities(), "--"];
 						const argv = [
+							...tools.keyless,
 							tools.bwrap,
 							...spaces,
 							...view.arguments,

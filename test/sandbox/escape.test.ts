@@ -127,6 +127,22 @@ describe.skipIf(noSandbox)(`what a sandbox keeps${noSandbox ? ` (${noSandbox})` 
 		expect(await runtime.terminal({ command: "echo fine" })).toMatchObject({ output: "fine\n" });
 	});
 
+	test.skipIf(process.arch !== "x64" || !fs.existsSync("/usr/bin/perl"))("keys of the login session stay outside", async () => {
+		const [work, home] = [tempDir("work"), tempDir("home")];
+		fs.writeFileSync(`${work}/find.py`, "import ctypes; print(ctypes.CDLL(None).syscall(249, b'user', b'holdfast-key', None, 0) > 0)");
+		const login =
+			"import ctypes,os,sys; c=ctypes.CDLL(None); c.syscall(250,1,None); c.syscall(248,b'user',b'holdfast-key',b'x',1,-3); os.execv(sys.argv[1],sys.argv[1:])";
+		const find = async (place: string, more: string[] = []) => {
+			const argv = ["-c", login, process.execPath, CLI, "terminal", "--place", place, "--task", place, ...more, "--", `python3 ${work}/find.py`];
+			return (await promisify(execFile)("python3", argv, { cwd: work, encoding: "utf8", env: { ...process.env, HOLDFAST_HOME: home } })).stdout;
+		};
+		expect(await find("local")).toContain("True"); // so there is something to find
+		expect(await find("local+sandbox")).toContain("False");
+		expect(await find("local+sandbox", ["--pty"])).toContain("False");
+		const runtime = await openRuntime({ home, warm: 0 });
+		atEnd(() => endAll(runtime));
+	});
+
 	test("what a command exports reaches nobody on the way in: those programs run outside, and with more rights", async () => {
 		const work = tempDir("work");
 		const runtime = await openRuntime({ home: tempDir("home"), warm: 0, place: "local+sandbox", sandbox: { directory: work } });
