@@ -14,7 +14,9 @@ ensureBuilt();
 const { openAgentRuntime } = await import(path.join(root, "dist/tools/index.js"));
 const dir = fs.mkdtempSync(path.join(os.tmpdir(), "holdfast-pictures-"));
 const home = path.join(dir, "home");
-const shop = path.join(dir, "shop");
+// A short name for the pictures, if it is free.
+const plain = path.join(os.tmpdir(), "shop");
+const shop = fs.existsSync(plain) ? path.join(dir, "shop") : plain;
 fs.mkdirSync(path.join(shop, "src"), { recursive: true });
 for (const name of ["package.json", "README.md", "src/cart.ts", "src/index.ts", "deploy.sh"]) fs.writeFileSync(path.join(shop, name), `// ${name}\n`);
 const TESTS = ["32m✓", "32m✓", "31m✗"].map(
@@ -44,7 +46,7 @@ try {
 	await new Promise((resolve) => server.once("close", resolve));
 	await Promise.all(runtime.list({ task: null, shells: true }).map((kept) => kept.kill({ graceMs: 100 })));
 	await runtime.close();
-	fs.rmSync(dir, { recursive: true, force: true });
+	for (const made of [dir, shop]) fs.rmSync(made, { recursive: true, force: true });
 }
 
 async function seed() {
