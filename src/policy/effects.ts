@@ -15,10 +15,29 @@ export function written(command: Found, program: Word | undefined, scope: Scope)
 	const texts = scope.cwds.map((cwd) => (use.file ? scope.files.get(below(cwd, use.file.text) ?? "") : undefined));
 	return texts
 		.filter((text) => text !== undefined)
-		.map((text) => (use.as === "code" || /^#!.*(?:python|perl|ruby|node|php)/.test(text) ? { code: text } : { script: text }));
+		.map((text) =>
+			text.trim() === UNKNOWN ? "unknown-script" : use.as === "code" || /^#!.*(?:python|perl|ruby|node|php)/.test(text) ? { code: text } : { script: text },
+		);
+}
+
+/** Files that come from elsewhere: what is in them is known only then. */
+function fetched({ names, args, writes }: Found): string[] {
+	const [name = ""] = names;
+	if (!/^(?:curl|wget|aria2c|fetch)$/.test(name)) return [];
+	const texts = args.map(({ text }) => text);
+	const named = texts.flatMap((text, at) => (/^(?:-[a-zA-Z]*[oO]|--output|--output-document)$/.test(text) ? [texts[at + 1] ?? ""] : []));
+	const glued = texts.flatMap((text) => (/^(?:-[oO]|--output=|--output-document=)([^-].*)$/s.exec(text)?.[1] ?? []) as string[]);
+	const called =
+		name !== "curl" || texts.some((text) => /^-[a-zA-Z]*O|^--remote-name/.test(text)) ? texts.map((text) => /:\/\/.*\/([^/?#]+)/.exec(text)?.[1] ?? "") : [];
+	return [...writes.map(({ text }) => text), ...named, ...glued, ...called].filter(Boolean);
 }
 
 function keepWritten(command: Found, scope: Scope): void {
+	for (const target of fetched(command))
+		for (const cwd of scope.cwds) {
+			const file = below(cwd, target);
+			if (file !== null) scope.files.set(file, UNKNOWN);
+		}
 	const targets = command.names[0] === "tee" ? [...command.writes, ...command.args] : command.writes;
 	const text = targets.length === 0 ? null : outputOf(command);
 	if (text === null) return;
