@@ -19,7 +19,9 @@ let fast: boolean | undefined;
 function isFast(): boolean {
 	if (fast === undefined) {
 		const context = document.createElement("canvas").getContext("webgl2", { failIfMajorPerformanceCaveat: true });
-		fast = context !== null;
+		const about = context?.getExtension("WEBGL_debug_renderer_info");
+		// Some browsers do not count it as a caveat that the processor does it all.
+		fast = context !== null && !(about && /swiftshader|llvmpipe|software/i.test(String(context.getParameter(about.UNMASKED_RENDERER_WEBGL))));
 		context?.getExtension("WEBGL_lose_context")?.loseContext(); // a page may have only a few
 	}
 	return fast;
