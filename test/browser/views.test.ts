@@ -40,6 +40,7 @@ describe.skipIf(missing)("the views of the page", () => {
 
 		// by keyboard alone
 		await page.keyboard.press("n");
+		await page.locator("textarea[name=command]:focus").waitFor();
 		await page.getByLabel("Command").fill("trap '' TERM; echo up and running; sleep 1000 & sleep 1000");
 		await page.getByLabel("Directory").fill(work);
 		await page.getByLabel("Name").fill("my server");

@@ -52,7 +52,7 @@ function Owner() {
 			<button type="button" class="button skip" onClick={() => document.getElementById("main")?.focus()}>
 				To the content
 			</button>
-			<div class="over">
+			<div class="top-area">
 				<Top view={view} onStart={() => (starting.value = true)} />
 				{link.value === "lost" && (
 					<div class="banner" role="alert">

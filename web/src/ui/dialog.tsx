@@ -9,6 +9,7 @@ export function Dialog({ title, onClose, children }: { title: string; onClose: (
 	useEffect(() => {
 		const before = document.activeElement;
 		ref.current?.showModal();
+		ref.current?.querySelector<HTMLElement>(".dialog-body :is(input, select, textarea)")?.focus(); // rather than the button that closes it
 		return () => {
 			if (before instanceof HTMLElement) before.focus();
 		};

@@ -47,7 +47,7 @@ export function Approvals() {
 							<li key={approval.id}>
 								<code>{visible(approval.command)}</code>
 								<span class="quiet">
-									{approval.answer ? `${DONE[approval.answer]} by ${approval.by}` : approval.state}, {clock(approval.created_at)}
+									{approval.answer ? `${DONE[approval.answer]} by ${approval.by}` : approval.state}, {clock(approval.answered_at ?? approval.created_at)}
 									{approval.message && `: “${approval.message}”`}
 								</span>
 							</li>
