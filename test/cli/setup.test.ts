@@ -165,14 +165,15 @@ test("a directory or a program of a client is a sign of it; of two files the one
 	expect(found).toEqual([".claude/.config.json", ".cursor/mcp.json", ".gemini/settings.json", ".config/opencode/opencode.jsonc"]);
 });
 
-test("the entry names holdfast where that means this installation, and carries --task and --home", async () => {
+test("the entry names holdfast where that means this installation, and carries --task, --home and --place", async () => {
 	const person = new Person();
 	fs.mkdirSync(person.path("bin"));
 	fs.symlinkSync(CLI, person.path("bin/holdfast"));
-	const wanted = { command: "holdfast", args: ["mcp", "--home", person.path("h"), "--task", "a/b c"] };
-	const { server } = await person.setupJson("--yes", "codex", "--task", "a/b c", "--home", person.path("h"));
+	const wanted = { command: "holdfast", args: ["mcp", "--home", person.path("h"), "--task", "a/b c", "--place", "local+sandbox"] };
+	const { server } = await person.setupJson("--yes", "codex", "--task", "a/b c", "--home", person.path("h"), "--place", "local+sandbox");
 	expect(server).toEqual(wanted);
 	expect(person.read(".codex/config.toml")).toContain(`args = ${JSON.stringify(wanted.args).replaceAll(",", ", ")}\n`);
+	expect(await person.setup("--yes", "codex", "--place", "moon")).toMatchObject({ code: 2, stderr: expect.stringContaining('there is no place "moon"') });
 	person.write("other/holdfast", "#!/bin/sh\n", 0o755);
 	person.env.PATH = `${person.path("other")}:${person.path("bin")}`; // another one comes first
 	expect((await person.setupJson()).server).toEqual(JSON_SERVER);

@@ -11,11 +11,12 @@ export interface Server {
 const MAIN = fileURLToPath(new URL("../cli/main.js", import.meta.url));
 
 /** By name where the name means this installation, else by path. */
-export function serverCommand(env: NodeJS.ProcessEnv, options: { home?: string; task?: string }): Server {
+export function serverCommand(env: NodeJS.ProcessEnv, options: { home?: string; task?: string; place?: string }): Server {
 	const args = [
 		"mcp",
 		...(options.home === undefined ? [] : ["--home", path.resolve(options.home)]),
 		...(options.task === undefined ? [] : ["--task", options.task]),
+		...(options.place === undefined ? [] : ["--place", options.place]),
 	];
 	const named = findProgram("holdfast", env);
 	if (named !== undefined && fs.realpathSync(named) === fs.realpathSync(MAIN)) return { command: "holdfast", args };

@@ -4,7 +4,7 @@ import type { Change } from "../../setup/change.js";
 import type { Client } from "../../setup/clients.js";
 import type { Server } from "../../setup/server.js";
 import { agrees, canAsk } from "../ask.js";
-import { type Call, type Command, EXIT } from "../command.js";
+import { type Call, type Command, chosen, EXIT } from "../command.js";
 import type { Output } from "../output.js";
 
 export const setup: Command = {
@@ -15,13 +15,14 @@ export const setup: Command = {
 		yes: { type: "boolean", short: "y", help: "write without asking" },
 		"dry-run": { type: "boolean", help: "show what would change, and leave it" },
 		remove: { type: "boolean", help: "take the entry out again" },
+		task: { type: "string", value: "NAME", help: "the agents share this task, and come back to it (default: each client has one of its own)" },
 	},
 	teach: `
 Clients: claude-code, claude-desktop, cursor, vscode, codex, gemini, opencode. Without names: those found on this machine.
 A client that is named gets its file even if there is no sign of it.
 
 Shows the change in each configuration, asks, and writes it. Only the entry "holdfast" changes; the file as it was stays
-beside it as FILE.holdfast-backup-TIME. The entry starts \`holdfast mcp\`, with --task and --home if they are given here.
+beside it as FILE.holdfast-backup-TIME. The entry starts \`holdfast mcp\`, with --task, --home and --place if given.
 In what is shown, values of other settings are "…".
 
 Exit code: 0 when everything is as asked for, 1 when something shown was not written, could not be, or no client was found.
@@ -30,6 +31,7 @@ Examples
   holdfast setup
   holdfast setup codex cursor --yes
   holdfast setup --task my-project --dry-run
+  holdfast setup --place local+sandbox
   holdfast setup --remove`,
 	async run(call) {
 		const { CLIENTS, locate } = await import("../../setup/clients.js");
@@ -65,10 +67,11 @@ function namedClients(clients: readonly Client[], words: readonly string[]): rea
 	return words.length === 0 ? undefined : clients.filter(({ id }) => words.includes(id));
 }
 
-function checked({ task, home }: Call["values"]): { task?: string; home?: string } {
+function checked(values: Call["values"]): ReturnType<typeof chosen> {
+	const { task, home } = values;
 	if (task === "" || String(task ?? "").length > 1000) throw new HoldfastError("INVALID", "--task takes a name of 1 to 1000 characters");
 	if (home === "") throw new HoldfastError("INVALID", "--home takes a directory");
-	return { task: task as string | undefined, home: home as string | undefined };
+	return chosen(values);
 }
 
 /** One client, from a look at its file to the new one. What goes wrong concerns this client alone. */
