@@ -63,6 +63,7 @@ test("another Host, Origin or site gets nowhere, whatever it brings: page, API, 
 		expect(await status(path, { Host: `evil.example.com:${port}` })).toBe(403);
 		expect(await status(path, { Origin: "http://evil.example.com" })).toBe(403);
 	}
+	expect(await api.fails("GET", "/api/session", undefined, { Origin: "http://evil.example.com" })).toBe("FORBIDDEN 403");
 	expect(await status("/api/session", { "Sec-Fetch-Site": "cross-site" })).toBe(403);
 	expect(await status("/api/session", { "Sec-Fetch-Site": "same-site" })).toBe(403); // another port of this machine
 	expect(await status("/api/session", { "Sec-Fetch-Site": "same-origin" })).toBe(200);

@@ -38,7 +38,8 @@ export const isForeign = (site: string | undefined): boolean => site !== undefin
 export function addressGuard(address: Address): MiddlewareHandler {
 	return async (context, next) => {
 		const wrong = wrongAddress({ host: context.req.header("host"), origin: context.req.header("origin") }, address);
-		return wrong === undefined ? next() : refuse(context, 403, wrong);
+		if (wrong === undefined) return next();
+		return context.req.path.startsWith("/api/") ? context.json({ error: { code: "FORBIDDEN", message: wrong } }, 403) : refuse(context, 403, wrong);
 	};
 }
 
