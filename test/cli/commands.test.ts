@@ -106,6 +106,7 @@ test("secrets of the caller are not passed on unless named", async () => {
 
 test.each([
 	[["frobnicate"], 2, "there is no command"],
+	[["help", "frobnicate"], 2, "there is no command"],
 	[["run"], 2, "give a command after --"],
 	[["run", "--", ""], 2, "empty"],
 	[["run", "--timeout", "-1", "--", "true"], 2, "--timeout"],

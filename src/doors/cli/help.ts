@@ -11,10 +11,10 @@ export function overview(commands: readonly Command[], out: Output): string {
 		"",
 		"Usage: holdfast COMMAND [OPTIONS] …",
 		"",
-		...commands.map((command) => `  ${out.style("cyan", command.name.padEnd(8))} ${command.summary}`),
+		...commands.map((command) => `  ${out.style("cyan", command.name.padEnd(9))} ${command.summary}`),
 		"",
 		"A process is named by its id (proc_0123456789ab) or by 4 or more of its digits.",
-		"Every command takes --json and --help. `holdfast demo` shows what this is about.",
+		"Every command has --help, and --json for programs. `holdfast demo` shows what this is about.",
 	].join("\n");
 }
 

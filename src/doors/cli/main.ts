@@ -58,16 +58,15 @@ async function main(argv: readonly string[]): Promise<number> {
 	const out = new Output({ json: before(rest).includes("--json") });
 	try {
 		if (name === undefined || name === "help" || name === "--help" || name === "-h") {
-			const topic = COMMANDS.find((command) => command.name === rest[0]);
-			out.line(topic ? commandHelp(topic, out) : overview(COMMANDS, out));
+			const topic = rest.find((word) => !word.startsWith("-"));
+			out.line(topic === undefined ? overview(COMMANDS, out) : commandHelp(find(topic), out));
 			return EXIT.ok;
 		}
 		if (name === "--version" || name === "version") {
 			out.line(version());
 			return EXIT.ok;
 		}
-		const command = COMMANDS.find((candidate) => candidate.name === name);
-		if (!command) throw new HoldfastError("INVALID", `there is no command "${name}"; \`holdfast help\` lists them`);
+		const command = find(name);
 		const { values, words } = parseCall(command, rest);
 		if (values.help) {
 			out.line(commandHelp(command, out));
@@ -83,6 +82,12 @@ async function main(argv: readonly string[]): Promise<number> {
 		out.error(error);
 		return exitCodeOf(error, name);
 	}
+}
+
+function find(name: string): Command {
+	const command = COMMANDS.find((candidate) => candidate.name === name);
+	if (!command) throw new HoldfastError("INVALID", `there is no command "${name}"; \`holdfast help\` lists them`);
+	return command;
 }
 
 /** What is before `--` is ours; the rest belongs to the command that is started. */

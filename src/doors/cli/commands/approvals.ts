@@ -15,6 +15,7 @@ export const approvals: Command = {
 	options: {
 		all: { type: "boolean", short: "a", help: "list: also those that were answered or have expired in the last hour" },
 		message: { type: "string", short: "m", value: "TEXT", help: "answer: say this to the agent" },
+		task: { type: "string", value: "NAME", help: "list, watch: only what this task asks (default: every task)" },
 	},
 	teach: `
 Without a word it lists what waits, of every task (--task: of that one). An id may be cut to 4 of its digits.

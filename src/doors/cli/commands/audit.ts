@@ -14,6 +14,7 @@ export const audit: Command = {
 	options: {
 		since: { type: "string", value: "WHEN", help: "only from then on: 10m, 2h, 3d, or a time as 2026-01-31T12:00" },
 		follow: { type: "boolean", short: "f", help: "go on with what comes" },
+		task: { type: "string", value: "NAME", help: "only this task (default: every task)" },
 	},
 	teach: `
 Of every task, or with --task of one. With --json one object a line, as they are kept (docs/audit.md). Secrets are masked, and of what

@@ -13,7 +13,8 @@ export const kill: Command = {
 	},
 	teach: `
 TERM to the whole tree, a grace, then KILL, then a look whether anybody survived. "killed" means looked and gone; if
-somebody is left the pids are named and the exit code is 1. --json adds the method: cgroup (total), subreaper or walk.
+somebody is left the pids are named and the exit code is 1. --json adds the method: cgroup (total), namespace
+(total, in a sandbox), subreaper or walk.
 
 Examples
   holdfast kill 3f2a

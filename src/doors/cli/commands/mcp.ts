@@ -10,6 +10,7 @@ export const mcp: Command = {
 	usage: "[--task NAME] [--http [--host ADDRESS] [--port NUMBER] [--token-file FILE]]",
 	summary: "serve the tools to an MCP client, on stdin and stdout or over HTTP",
 	options: {
+		task: { type: "string", value: "NAME", help: "the task of all its clients, there again next time (default: each client has one of its own)" },
 		http: { type: "boolean", help: "serve /mcp over HTTP instead of stdin and stdout" },
 		host: { type: "string", value: "ADDRESS", help: "listen here (default 127.0.0.1); any but loopback needs --token-file" },
 		port: { type: "string", value: "NUMBER", help: `listen on this port (default ${PORT}); 0: any that is free` },
