@@ -75,7 +75,11 @@ async function listen(server: Server, { host, port }: HttpOptions): Promise<void
 
 function explain(error: Error, host: string, port: number): HoldfastError {
 	if (errno(error) === "EADDRINUSE")
-		return new HoldfastError("INVALID", `something already listens on ${host}:${port}; if that is \`holdfast serve\`, \`holdfast serve --link\` prints a link to it, else choose another with --port`, { cause: error });
+		return new HoldfastError(
+			"INVALID",
+			`something already listens on ${host}:${port}; if that is \`holdfast serve\`, \`holdfast serve --link\` prints a link to it, else choose another with --port`,
+			{ cause: error },
+		);
 	if (errno(error) === "EACCES")
 		return new HoldfastError("INVALID", `not allowed to listen on port ${port}; choose one above 1023 with --port`, { cause: error });
 	if (errno(error) === "EADDRNOTAVAIL" || errno(error) === "ENOTFOUND")
