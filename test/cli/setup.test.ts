@@ -310,7 +310,8 @@ test.each([
 });
 
 describe.skipIf(!hasTmux)("at a person's terminal (needs tmux)", () => {
-	const holdfast = (...args: string[]): string => `${[NODE, CLI, "setup", ...args].join(" ")}; echo "code $?"`;
+	// tmux takes the PATH of this program, which after `npm link` has a holdfast
+	const holdfast = (...args: string[]): string => `PATH=/nowhere ${[NODE, CLI, "setup", ...args].join(" ")}; echo "code $?"`;
 
 	test("each change is shown and asked for: yes writes it, anything else does not", async () => {
 		const person = new Person();
