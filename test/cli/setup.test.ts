@@ -334,6 +334,7 @@ describe.skipIf(!hasTmux)("at a person's terminal (needs tmux)", () => {
 		person.write(".codex/config.toml", "a = 1\n");
 		const terminal = new Terminal(holdfast(), person.env);
 		await terminal.shows("Write this?");
+		await terminal.resize(250, 30); // the sentence has a path in it, and should be on one line
 		person.write(".codex/config.toml", "a = 2\n");
 		await terminal.type("y", "Enter");
 		await terminal.shows(/has changed since it was shown[\s\S]*run setup again[\s\S]*code 1/);
