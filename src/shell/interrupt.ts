@@ -2,7 +2,8 @@
  * Throwing away a command and all that it has started, and keeping the shell. bash gives a command up on SIGINT and reads
  * the next line; but only once its child has gone (without job control: has gone by INT too), and not if the command has
  * trapped it. So: INT to everybody; a moment later TERM to the children, then KILL, each after USR1 to bash, where our trap
- * raises INT before anything else is run; in the end a new shell.
+ * raises INT before anything else is run; in the end a new shell. Never INT again and again: bash 5.2 may crash when one
+ * comes while it is still cleaning up after the last.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { isAlive, readStat, sendSignal } from "../base/proc.js";
@@ -44,7 +45,6 @@ export async function interrupt(bash: Bash, slot: Slot, spec: Spec, { kept = fal
 			if (readStat(bash.bash.pid)?.state === "T") sendSignal(bash.bash.pid, "SIGCONT"); // `suspend`
 			if (alone >= GIVE_UP_AFTER) sendSignal(bash.bash.pid, "SIGKILL");
 			else if (alone === TRAPPED_AFTER || stage !== reached) sendSignal(bash.bash.pid, "SIGUSR1");
-			else if (alone < TRAPPED_AFTER && round % 5 === 4) sendSignal(bash.bash.pid, "SIGINT");
 		}
 		reached = stage;
 		for (const pid of left) ask(pid, stage);

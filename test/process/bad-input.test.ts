@@ -19,12 +19,9 @@ test("a missing directory, or a file in its place, is an error and nothing runs"
 test("a directory that may not be entered is reported by the start, and leaves nothing in the list", async () => {
 	const runtime = await testRuntime();
 	// Root may enter anything, so the directory disappears between our look and the keeper's.
-	const dir = tempDir();
-	const gone = path.join(dir, "gone");
+	const gone = path.join(tempDir(), "gone");
 	fs.mkdirSync(gone);
-	const cwd = path.join(gone, "..", "gone"); // still there when it is checked
-	const spawned = runtime.spawn({ command: "echo ran", cwd });
-	fs.rmSync(gone, { recursive: true });
+	const spawned = runtime.spawn({ command: "echo ran", cwd: gone }, { prepare: () => fs.rmdirSync(gone) });
 	await expect(spawned).rejects.toMatchObject({ code: "START_FAILED" });
 	expect(runtime.list()).toEqual([]);
 });
