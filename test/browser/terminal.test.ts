@@ -7,7 +7,7 @@ import { LiveScreen } from "../../src/screen/index.js";
 import { atEnd, tempDir, testRuntime, until } from "../support/home.js";
 import { becomes, launch, lines, missing, serve, shows, sizeIn, takeOver, visit } from "./support.js";
 
-const BASH = "PS1='$ ' exec bash --norc --noprofile -i";
+const BASH = "LC_ALL=C.UTF-8 PS1='$ ' exec bash --norc --noprofile -i";
 
 describe.skipIf(missing)("a terminal in the page", () => {
 	let browser: Browser;

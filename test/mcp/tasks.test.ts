@@ -34,6 +34,7 @@ test("a client that does not declare tasks never sees one", async () => {
 test("tasks/cancel ends the command", async () => {
 	const runtime = await testRuntime();
 	const served = await overHttp(runtime, { quickMs: 100 });
+	await shellFor(served);
 	const { result: created } = await rpc(served, "tools/call", { name: "terminal", arguments: { command: "sleep 1000" } });
 	expect((await rpc(served, "tasks/cancel", { taskId: created?.taskId })).result).toMatchObject({ resultType: "complete" });
 	expect((await ended(served, created)).result).toMatchObject({ status: "cancelled" });
@@ -43,6 +44,7 @@ test("tasks/cancel ends the command", async () => {
 
 test("a task belongs to those who made it", async () => {
 	const served = await overHttp(await testRuntime(), { quickMs: 100 });
+	await shellFor(served, "?task=mine");
 	const { result: created } = await rpc(served, "tools/call", { name: "terminal", arguments: { command: "sleep 1000" } }, { query: "?task=mine" });
 	const params = { taskId: created?.taskId };
 	expect((await rpc(served, "tasks/get", params, { query: "?task=mine" })).result).toMatchObject({ status: "working" });
@@ -57,6 +59,12 @@ test("only the newer protocol offers them", async () => {
 	expect((await overStdio(home, [], { generation: "2026-07-28" })).client.getServerCapabilities()?.extensions).toEqual({ [TASKS]: {} });
 	expect((await overStdio(home, [], { generation: "2025-11-25" })).client.getServerCapabilities()?.extensions).toBeUndefined();
 });
+
+/** A birth goes on when the call that needed it is cancelled; so it comes before. */
+async function shellFor(served: Served, query = ""): Promise<void> {
+	const { result } = await rpc(served, "tools/call", { name: "terminal", arguments: { command: "true" } }, { declared: false, query });
+	expect(result).toMatchObject({ resultType: "complete", structuredContent: { exit_code: 0 } });
+}
 
 interface Answer {
 	httpStatus: number;
