@@ -135,6 +135,9 @@ hf_watch() {
   hf_uptime
   hf_until=$((hf_now + $1 * 100))
   trap 'kill $hf_s; exit' TERM
+  hf_x=
+  read -r hf_x <"$hf_d/exit" # after we are on record: R looks there after it has written this
+  [ -z "$hf_x" ] || return 0
   while hf_uptime; [ "$hf_now" -lt "$hf_until" ]; do # sleep may be killed
     "$hf_sleep" $(((hf_until - hf_now + 99) / 100)) &
     hf_s=$!
