@@ -94,3 +94,10 @@ function noteOn(status: Status, spec: Spec): string | undefined {
 	if (status.status === "elsewhere") return `belongs to another host (${status.host}) or container; its state cannot be seen from here`;
 	return undefined;
 }
+
+/** What a kill found, in the same words. */
+export function killSummary(process: Process, { status, method, signalled, survivors, final }: Awaited<ReturnType<Process["kill"]>>) {
+	const exit_code = "exitCode" in final ? final.exitCode : null;
+	const signal = "signal" in final ? final.signal : null;
+	return { session_id: process.id, status, method, signalled, survivors, exit_code, signal };
+}

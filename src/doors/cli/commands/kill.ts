@@ -1,7 +1,7 @@
 import { Audit } from "../../../audit/index.js";
 import { HoldfastError } from "../../../base/errors.js";
 import { describeEnd } from "../../../process/process.js";
-import { summary } from "../../../process/summary.js";
+import { killSummary, summary } from "../../../process/summary.js";
 import { type Command, EXIT, secondsOption } from "../command.js";
 
 export const kill: Command = {
@@ -27,18 +27,7 @@ Examples
 		const results = await Promise.all(processes.map(async (process) => ({ process, result: await process.kill({ graceMs }) })));
 		for (const { process, result } of results)
 			Audit.note(runtime.home, process.spec.task, { event: "killed", session_id: process.id, status: result.status, by: "cli" });
-		const rows = results.map(({ process, result }) => {
-			const { status, method, signalled, survivors, final } = result;
-			return {
-				session_id: process.id,
-				status,
-				method,
-				signalled,
-				survivors,
-				exit_code: "exitCode" in final ? final.exitCode : null,
-				signal: "signal" in final ? final.signal : null,
-			};
-		});
+		const rows = results.map(({ process, result }) => killSummary(process, result));
 		if (call.out.json) call.out.data(rows.length === 1 ? rows[0] : rows);
 		else {
 			for (const [index, row] of rows.entries()) {

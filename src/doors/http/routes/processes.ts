@@ -6,6 +6,7 @@ import { maskedMatch } from "../../../process/hidden.js";
 import { mustBeFree } from "../../../process/keyboard.js";
 import type { Process } from "../../../process/process.js";
 import { isOver } from "../../../process/status.js";
+import { killSummary } from "../../../process/summary.js";
 import type { Until } from "../../../process/until.js";
 import { encodeKeys, readScreen, waitingFor } from "../../../screen/index.js";
 import { type Route, route } from "../router.js";
@@ -121,18 +122,9 @@ const steering = (api: ApiContext): Route[] => [
 		},
 		async ({ params }) => {
 			const process = processOf(api, params);
-			const { status, method, signalled, survivors, final } = await process.kill();
-			api.runtime.audit.note(process.spec.task, { event: "killed", session_id: process.id, status, by: "http" });
-			const ended = "exitCode" in final ? final : undefined;
-			return {
-				session_id: process.id,
-				status,
-				method,
-				signalled,
-				survivors,
-				exit_code: ended?.exitCode ?? null,
-				signal: ended && "signal" in ended ? ended.signal : null,
-			};
+			const result = await process.kill();
+			api.runtime.audit.note(process.spec.task, { event: "killed", session_id: process.id, status: result.status, by: "http" });
+			return killSummary(process, result);
 		},
 	),
 	route(
