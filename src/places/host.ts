@@ -1,0 +1,37 @@
+/**
+ * The seam: all that has to be written for a new kind of place. Everything else, processes, shells, terminals and files, is one
+ * implementation on the byte streams that a host opens.
+ */
+import type { Readable, Writable } from "node:stream";
+
+export interface Host {
+	/** As a person would write it: `ssh://me@box/dir`, `docker://image`. */
+	readonly address: string;
+	/**
+	 * See to it that it is there: log in, make or wake a container. Called before the first stream, and again after one broke.
+	 * Fails with what is wrong and what to do about it, in words.
+	 */
+	start(signal?: AbortSignal): Promise<Started>;
+	/** A byte stream to `command`, which a shell there runs. Only after `start`. */
+	open(command: string, signal?: AbortSignal): Promise<Stream>;
+	/** Give back what `start` took, as far as nobody else uses it. What was stopped, a sentence each. */
+	stop(): Promise<readonly string[]>;
+}
+
+export interface Started {
+	/** One life of it: a container that was made again, or started again, has another. What ran in an earlier one is gone. */
+	readonly instance?: string;
+	/** What its user should know, a sentence each: it was gone and has been made again. */
+	readonly notes: readonly string[];
+	/** Where a new shell starts; without it, where streams start. */
+	readonly cwd?: string;
+}
+
+export interface Stream {
+	readonly input: Writable;
+	readonly output: Readable;
+	/** When it has ended, whoever ended it: what is known of why, in words. Never rejects. */
+	readonly ended: Promise<string>;
+	/** End it now; does not wait. */
+	close(): void;
+}
