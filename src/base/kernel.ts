@@ -1,36 +1,81 @@
 /** What the kernel of a machine says and does. Of this one it is asked directly; of another, over a link, which takes a moment: so everything is asked for many at once. */
-import type { Stat } from "./proc.js";
+import type { HostIdentity, Identity, Stat } from "./proc.js";
 
 export interface Kernel {
+	/** Whose pids these are. */
+	host(): Promise<HostIdentity>;
+	/** The processor, in Node's words: x64, arm64 … */
+	arch(): Promise<string>;
 	/** Files of /proc as text, in the same order; undefined: gone, or not ours to see. */
 	read(paths: readonly string[]): Promise<(string | undefined)[]>;
 	/** Where symbolic links lead. */
 	links(paths: readonly string[]): Promise<(string | undefined)[]>;
 	/** What is behind a path, links followed. */
-	stats(paths: readonly string[]): Promise<(Inode | undefined)[]>;
-	names(directory: string): Promise<string[]>;
-	memory(pid: number, address: bigint, bytes: number): Promise<Buffer | undefined>;
+	inodes(paths: readonly string[]): Promise<(Inode | undefined)[]>;
+	/** What is in directories; nothing where there is none, or not for us to see. */
+	names(directories: readonly string[]): Promise<string[][]>;
+	memory(pieces: readonly Piece[]): Promise<(Buffer | undefined)[]>;
 	/** What `stty -a` says of a terminal; empty when it says nothing. */
 	terminal(path: string): Promise<string>;
+	/** A process, first, and all below it, nearest first; those too that have ended and are not reaped. */
+	family(pid: number): Promise<Stat[]>;
 	/** One look at all there are. */
 	processes(): Promise<Table>;
-	/** One after the other; a negative pid is a group. False: nobody was there to get it. */
-	signal(sent: readonly Sent[]): Promise<boolean[]>;
+	/** One after the other. */
+	signal(sent: readonly Sent[]): Promise<Delivery[]>;
 }
 
+/** A device number has the form of Linux' `dev_t` in user space, as stat(2) gives it. */
 export interface Inode {
 	readonly dev: number;
 	readonly rdev: number;
-	readonly ino: number;
-	readonly links: number;
+}
+
+/** Of the memory of a process. */
+export interface Piece {
+	readonly pid: number;
+	readonly address: bigint;
+	readonly bytes: number;
 }
 
 export interface Sent {
+	/** Negative: a group. */
 	readonly pid: number;
 	readonly signal: NodeJS.Signals;
+	/** Who must still be there. Between a look and a signal to another machine he may go, and his number become somebody else's. */
+	readonly of?: Identity | undefined;
 }
 
+/** `gone`: nobody was there to get it. `refused`: not ours to signal. */
+export type Delivery = "sent" | "gone" | "refused";
+
+/**
+ * What was there at one moment. Details of a process are looked for here when they are asked for, there all at once;
+ * so `statOf` says how things are now, or else how they were then.
+ */
 export interface Table {
+	readonly host: HostIdentity;
 	/** Without those that have ended and are not reaped. */
 	readonly stats: ReadonlyMap<number, Stat>;
+	statOf(pid: number): Stat | undefined;
+	/** When something was on our clock, in hundredths of a second since that machine was started, as `start` counts. */
+	ticksAt(time: number): number;
+	/** Which kept process's environment it was started with. */
+	markerOf(pid: number): string | undefined;
+	/** Where its stdin, stdout and stderr lead, as far as can be seen. */
+	standardOf(pid: number): readonly string[];
+	/** Of one that leads its session. */
+	argvOf(pid: number): readonly string[];
+	/** The namespace of its host name; null for those that have the same as whoever looks. */
+	namespaceOf(pid: number): string | null | undefined;
+	/** Whoever looks: never one of those that are looked for. */
+	readonly self: number | undefined;
 }
+
+/** Alive, and not a stranger with the same number. */
+export const isThere = (stat: Stat | undefined, id: Identity): boolean => stat !== undefined && stat.start === id.start && isLiving(stat);
+
+export const isLiving = ({ state }: Stat): boolean => state !== "Z" && state !== "X";
+
+/** The variable that says whose a process is. */
+export const markerIn = (environ: string): string | undefined => /(?:^|\0)HOLDFAST_ID=(proc_[0-9a-f]{12})(?:\0|$)/.exec(environ)?.[1];

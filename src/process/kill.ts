@@ -4,9 +4,9 @@
  * over parents and sessions. The walk is helped by a marker in the environment and by who holds the log or stdin open.
  */
 import fs from "node:fs";
-import os from "node:os";
 import path from "node:path";
-import { isAlive, readProc, readStat, sendSignal } from "../base/proc.js";
+import { isLiving, type Kernel } from "../base/kernel.js";
+import { sameHost } from "../base/proc.js";
 import { type Parts, readExit, readParts } from "../keeper/layout.js";
 import type { Spec, Within } from "./spec.js";
 import { commandOf, markKilled } from "./status.js";
@@ -23,48 +23,63 @@ export interface KillResult {
 
 export const KILL_GRACE_MS = 2_000;
 const LOOKS_AFTER_KILL = 20;
+const EARLY = 2; // ticks, since clocks differ
 
-export async function killTree(dir: string, spec: Spec, options: { over: boolean; graceMs?: number }): Promise<KillResult> {
+export async function killTree(kernel: Kernel, dir: string, spec: Spec, options: { over: boolean; graceMs?: number }): Promise<KillResult> {
 	const signalled = new Set<number>();
 	const method = methodOf(spec, readParts(dir)); // now: whoever settles the end removes the group
-	const find = async () => members(await snapshot(), dir, spec);
-
-	let left = await find();
-	for (const pid of left) {
+	let now = await snapshot(kernel);
+	let left = members(now, dir, spec);
+	const look = async () => {
+		now = await snapshot(kernel);
+		left = members(now, dir, spec);
+	};
+	const send = async (pids: readonly number[], signal: NodeJS.Signals) => {
 		// An interactive bash ignores TERM, and would go on with what comes after the child that does not.
-		if (!sendSignal(pid, pid === spec.within?.bash.pid ? "SIGKILL" : "SIGTERM")) continue;
-		if (signalled.size === 0 && !options.over) markKilled(dir);
-		signalled.add(pid);
-		if (readStat(pid)?.state === "T") sendSignal(pid, "SIGCONT"); // a stopped process cannot act on TERM
+		const fitting = (pid: number) => (signal === "SIGTERM" && pid === spec.within?.bash.pid ? "SIGKILL" : signal);
+		const delivered = await kernel.signal(pids.map((pid) => ({ pid, signal: fitting(pid), of: now.stats.get(pid) })));
+		return pids.filter((_, at) => delivered[at] === "sent");
+	};
+	const end = async (pids: readonly number[], signal: "SIGTERM" | "SIGKILL") => {
+		for (const pid of await send(pids, signal)) signalled.add(pid);
+	};
+
+	for (const [at, pid] of left.entries()) {
+		await end([pid], "SIGTERM");
+		if (signalled.size === 0) continue;
+		if (!options.over) markKilled(dir);
+		await end(left.slice(at + 1), "SIGTERM");
+		break;
 	}
+	const stopped = [...signalled].filter((pid) => now.table.statOf(pid)?.state === "T");
+	if (stopped.length > 0) await send(stopped, "SIGCONT"); // a stopped process cannot act on TERM
 
 	const deadline = Date.now() + (options.graceMs ?? KILL_GRACE_MS);
 	for (let pause = 1; left.length > 0 && Date.now() < deadline; pause = Math.min(pause * 2, 50)) {
 		await sleep(pause);
-		left = await find();
+		await look();
 	}
 
-	for (let look = 0; left.length > 0 && look < LOOKS_AFTER_KILL; look++) {
-		// Stop everybody first: nobody forks between our look and the signal.
-		for (const pid of left) sendSignal(pid, "SIGSTOP");
-		for (const pid of await find()) {
-			if (sendSignal(pid, "SIGKILL")) signalled.add(pid);
-		}
+	for (let looks = 0; left.length > 0 && looks < LOOKS_AFTER_KILL; looks++) {
+		await send(left, "SIGSTOP"); // everybody first: nobody forks between our look and the signal
+		await look();
+		await end(left, "SIGKILL");
 		if (spec.cgroup && !spec.sandbox) killCgroup(spec.cgroup); // there the keepers of a terminal are in it too
-		await sleep(Math.min(2 ** look, 50));
-		left = await find();
+		await sleep(Math.min(2 ** looks, 50));
+		await look();
 	}
 	return { status: left.length > 0 ? "error" : options.over ? "already_exited" : "killed", method, signalled: [...signalled], survivors: left };
 }
 
 /** Everybody who belongs to this process and is alive, our own parts excluded. The command itself comes first. */
 export function members(now: Snapshot, dir: string, spec: Spec): number[] {
+	if (!sameHost(spec.host, now.table.host)) return []; // whoever has these numbers here and now are others
 	if (spec.within) return membersWithin(now, dir, spec, spec.within, readExit(dir) === undefined);
 	const parts = readParts(dir);
 	const ours = keepersOf(now, parts, spec);
 	const found = new Set<number>();
 	const add = (pid: number) => {
-		if (pid <= 1 || pid === process.pid || found.has(pid) || !now.stats.has(pid) || isForeignKeeper(now, pid)) return;
+		if (pid <= 1 || pid === now.table.self || found.has(pid) || !now.stats.has(pid) || isForeignKeeper(now, pid)) return;
 		if (!ours.has(pid)) found.add(pid);
 		for (const child of now.childrenOf(pid)) if (!ours.has(child)) add(child);
 	};
@@ -77,7 +92,7 @@ export function members(now: Snapshot, dir: string, spec: Spec): number[] {
 	for (const pid of [...cgroupProcs(spec.cgroup), ...now.inNamespace(parts.namespace)]) if (!ours.has(pid)) found.add(pid);
 	if (spec.kill === "subreaper" && parts.keeper && ours.has(parts.keeper.pid)) for (const pid of now.childrenOf(parts.keeper.pid)) if (!ours.has(pid)) add(pid);
 	if (!inCgroup(spec)) for (const pid of now.marked(spec.id)) add(pid);
-	return [...found].filter((pid) => isRunning(pid));
+	return [...found].filter((pid) => isRunning(now, pid));
 }
 
 /**
@@ -89,7 +104,7 @@ export function membersWithin(now: Snapshot, dir: string, spec: Spec, { bash, ol
 	const ours = keepersOf(now, readParts(dir), spec);
 	const found = new Set<number>();
 	const add = (pid: number) => {
-		if (pid <= 1 || pid === process.pid || found.has(pid) || ours.has(pid) || older.includes(pid)) return;
+		if (pid <= 1 || pid === now.table.self || found.has(pid) || ours.has(pid) || older.includes(pid)) return;
 		if (!now.stats.has(pid) || isForeignKeeper(now, pid)) return;
 		found.add(pid);
 		if (pid !== bash.pid) for (const child of now.childrenOf(pid)) add(child);
@@ -98,24 +113,21 @@ export function membersWithin(now: Snapshot, dir: string, spec: Spec, { bash, ol
 	if (runs) {
 		add(bash.pid);
 		for (const pid of now.childrenOf(bash.pid)) add(pid);
-		const since = ticksAt(spec.startedAt);
+		const since = now.table.ticksAt(spec.startedAt) - EARLY;
 		for (const pid of cgroupProcs(group)) {
-			const marker = now.markerOf(pid);
+			const marker = now.table.markerOf(pid);
 			if (Number(now.stats.get(pid)?.start) >= since && (marker === undefined || marker === spec.id)) add(pid);
 		}
 	}
 	for (const pid of now.marked(spec.id)) if (runs || pid !== bash.pid) add(pid);
-	return [...found].filter(isRunning);
+	return [...found].filter((pid) => isRunning(now, pid));
 }
-
-/** A time as field 22 of /proc/PID/stat has it: hundredths of a second since boot. A moment early, since clocks differ. */
-const ticksAt = (time: number): number => Math.floor((time - (Date.now() - os.uptime() * 1000)) / 10) - 2;
 
 /** Our own parts beside a process, the copier below the collector included. */
 function keepersOf(now: Snapshot, parts: Parts, spec: Spec): Set<number> {
 	const ours = new Set<number>();
 	for (const part of [parts.keeper, parts.collector, parts.terminal, spec.terminal || spec.within || parts.entered ? parts.child : undefined]) {
-		if (!part || !isAlive(part)) continue;
+		if (!part || !now.isAlive(part)) continue;
 		ours.add(part.pid);
 		if (part === parts.collector) for (const pid of now.childrenOf(part.pid)) for (const own of [pid, ...now.childrenOf(pid)]) ours.add(own);
 	}
@@ -125,13 +137,13 @@ function keepersOf(now: Snapshot, parts: Parts, spec: Spec): Set<number> {
 /** What a kept process starts through Holdfast is kept itself: a kill stops at its keeper. */
 function isForeignKeeper(now: Snapshot, pid: number): boolean {
 	if (now.stats.get(pid)?.session !== pid) return false; // keepers lead their session
-	const argv = (readProc(`/proc/${pid}/cmdline`) ?? "").split("\0");
+	const argv = now.table.argvOf(pid);
 	return argv.some((word, at) => word.endsWith("/keeper/keeper.sh") && argv[at + 1] === "keep"); // of whatever installation
 }
 
-const isRunning = (pid: number): boolean => {
-	const state = readStat(pid)?.state;
-	return state !== undefined && state !== "Z" && state !== "X";
+const isRunning = (now: Snapshot, pid: number): boolean => {
+	const stat = now.table.statOf(pid);
+	return stat !== undefined && isLiving(stat);
 };
 
 const inCgroup = (spec: Spec): boolean => spec.cgroup !== undefined && fs.existsSync(spec.cgroup);

@@ -6,7 +6,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { errno, fromSystem, HoldfastError } from "../base/errors.js";
 import { writeAtOnce, writeFifo } from "../base/fifo.js";
 import { readIfThere, statIfThere } from "../base/files.js";
-import { childrenOf, hostIdentity, readStat, sameHost, sendSignal } from "../base/proc.js";
+import type { Kernel } from "../base/kernel.js";
+import { nearKernel } from "../base/near.js";
+import { hostIdentity, parseStat, sameHost } from "../base/proc.js";
 import { Wakeup, watchDirectory } from "../base/watch.js";
 import { readExit, readParts, recordParts } from "../keeper/layout.js";
 import { guard } from "./guard.js";
@@ -50,14 +52,17 @@ export class Process {
 	readonly dir: string;
 	readonly spec: Spec;
 	readonly log: Log;
+	/** Of the machine it runs on. */
+	readonly kernel: Kernel;
 	readonly #onEnd: (process: Process, status: Status) => void;
 	readonly #typing: Typing | undefined;
 
-	constructor(dir: string, spec: Spec, onEnd: (process: Process, status: Status) => void) {
+	constructor(dir: string, spec: Spec, onEnd: (process: Process, status: Status) => void, kernel: Kernel = nearKernel) {
 		this.id = spec.id;
 		this.dir = dir;
 		this.spec = spec;
 		this.log = new Log(dir);
+		this.kernel = kernel;
 		this.#onEnd = onEnd;
 		this.#typing = spec.terminal && new Typing(dir);
 	}
@@ -314,34 +319,36 @@ export class Process {
 	}
 
 	/** One signal: to its process group, on a terminal to the group in the foreground. KILL goes to the command alone; `kill` is for the tree. */
-	signal(signal: NodeJS.Signals): void {
+	async signal(signal: NodeJS.Signals): Promise<void> {
 		if (!Object.hasOwn(constants.signals, signal))
 			throw new HoldfastError("INVALID", `there is no signal "${signal}"; there are ${Object.keys(constants.signals).join(", ")}`);
 		const command = commandOf(readParts(this.dir), this.spec);
 		this.#mustRun(`send it ${signal}`);
-		const stat = command && readStat(command.pid);
+		const [text] = command ? await this.kernel.read([`/proc/${command.pid}/stat`]) : [];
+		const stat = text === undefined ? undefined : parseStat(text);
 		if (!command || !stat || stat.start !== command.start) throw new HoldfastError("ENDED", `${this.id} has just ended`);
 		if (this.spec.within) {
-			this.#signalJobs(signal, this.spec.within);
+			await this.#signalJobs(signal, this.spec.within);
 			return;
 		}
 		const group = this.spec.terminal && stat.foreground > 0 ? stat.foreground : stat.pgrp;
 		// The keeper of a terminal is in the command's group and shrugs off everything but these two.
 		const alone = this.spec.terminal && (signal === "SIGKILL" || signal === "SIGSTOP");
-		try {
-			process.kill(alone ? command.pid : -group, signal);
-		} catch (error) {
-			if (errno(error) === "ESRCH") throw new HoldfastError("ENDED", `${this.id} has just ended`, { cause: error });
-			if (errno(error) === "EPERM") throw new HoldfastError("HOME", `not allowed to signal ${this.id}: it runs as another user`, { cause: error });
-			throw new HoldfastError("INVALID", `cannot send ${signal}: ${(error as Error).message}`, { cause: error });
-		}
+		const [delivery] = await this.kernel.signal([alone ? { pid: command.pid, signal, of: command } : { pid: -group, signal, of: command }]);
+		if (delivery === "gone") throw new HoldfastError("ENDED", `${this.id} has just ended`);
+		if (delivery === "refused") throw new HoldfastError("HOME", `not allowed to signal ${this.id}: it runs as another user`);
 	}
 
 	/** A shell's command: its jobs lead groups of their own. Without one it is the shell that is at work. */
-	#signalJobs(signal: NodeJS.Signals, { bash, older }: Within): void {
-		const jobs = childrenOf(bash.pid).filter((pid) => !older.includes(pid));
-		if (jobs.length === 0) sendSignal(bash.pid, signal);
-		for (const pid of jobs) if (!sendSignal(-pid, signal)) sendSignal(pid, signal);
+	async #signalJobs(signal: NodeJS.Signals, { bash, older }: Within): Promise<void> {
+		const [text] = await this.kernel.read([`/proc/${bash.pid}/task/${bash.pid}/children`]);
+		const jobs = (text ?? "")
+			.split(" ")
+			.map(Number)
+			.filter((pid) => pid > 0 && !older.includes(pid)); // as a negative one, 0 would be everybody
+		const delivered = await this.kernel.signal(jobs.length === 0 ? [{ pid: bash.pid, signal, of: bash }] : jobs.map((pid) => ({ pid: -pid, signal })));
+		const single = jobs.filter((_, at) => delivered[at] !== "sent");
+		if (single.length > 0) await this.kernel.signal(single.map((pid) => ({ pid, signal })));
 	}
 
 	/** End it and everything it started, and look whether that worked. */
@@ -349,8 +356,8 @@ export class Process {
 		const before = this.status();
 		if (before.status === "elsewhere")
 			throw new HoldfastError("NOT_HERE", `${this.id} runs on another host (${before.host}) or in another container; kill it there`);
-		if (!sameHost(this.spec.host, hostIdentity())) return { status: "already_exited", method: this.spec.kill, signalled: [], survivors: [], final: before };
-		const result = await killTree(this.dir, this.spec, { over: isOver(before), ...options });
+		if (!this.#canReach()) return { status: "already_exited", method: this.spec.kill, signalled: [], survivors: [], final: before };
+		const result = await killTree(this.kernel, this.dir, this.spec, { over: isOver(before), ...options });
 		if (result.status === "error") return { ...result, final: this.status() };
 		const { status } = await this.wait({ timeout: 2_000 }); // the keeper writes the end within moments
 		// It may have ended by itself before a signal of ours reached anybody.
@@ -359,8 +366,12 @@ export class Process {
 
 	/** Processes it has left running after its end. */
 	async leftovers(): Promise<number[]> {
-		if (!sameHost(this.spec.host, hostIdentity())) return [];
-		return members(await snapshot(), this.dir, this.spec);
+		return this.#canReach() ? members(await snapshot(this.kernel), this.dir, this.spec) : [];
+	}
+
+	/** With the kernel of another machine every look tells whether that is still the same one. */
+	#canReach(): boolean {
+		return this.kernel !== nearKernel || sameHost(this.spec.host, hostIdentity());
 	}
 
 	/** Drop the oldest output up to an offset (whole segments only). A writer paused at its limit goes on. */

@@ -10,6 +10,7 @@ import { errno, HoldfastError } from "../base/errors.js";
 import { namesIn, removeDir, unlinkIfThere } from "../base/files.js";
 import type { Home } from "../base/home.js";
 import { idPrefix, isId, taskKey } from "../base/ids.js";
+import type { Kernel } from "../base/kernel.js";
 import type { Cgroups } from "../keeper/cgroup.js";
 import { procDir, readState, segmentStarts } from "../keeper/layout.js";
 import { Process } from "./process.js";
@@ -32,6 +33,9 @@ export class Registry {
 	readonly home: Home;
 	readonly #cgroups: Cgroups | undefined;
 	readonly #specs = new Map<string, Spec>(); // of live ones only: what was written once need not be read again
+
+	/** The kernel of the machine that a process runs on; without it, this one. */
+	kernelOf: ((spec: Spec) => Kernel) | undefined;
 
 	/** Told of each end that is settled here. */
 	onEnd: ((id: string) => void) | undefined;
@@ -159,13 +163,14 @@ export class Registry {
 	}
 
 	#process(spec: Spec): Process {
-		return new Process(procDir(this.home, spec.id), spec, (process, status) => {
+		const onEnd = (process: Process, status: Status) => {
 			try {
 				this.settle(process, status);
 			} catch {
 				// housekeeping, which a full or read-only disk must not let a status fail for; the ticket stays in `live`
 			}
-		});
+		};
+		return new Process(procDir(this.home, spec.id), spec, onEnd, this.kernelOf?.(spec));
 	}
 
 	#open(id: string): Process | undefined {

@@ -1,21 +1,20 @@
 /** Which processes belong to a kept one, found by looking at all there are. */
-import fs from "node:fs";
-import { linkOf, parseStat, readProc, type Stat } from "../base/proc.js";
+import { isThere, type Kernel, type Table } from "../base/kernel.js";
+import { nearKernel, nearTable } from "../base/near.js";
+import type { Identity, Stat } from "../base/proc.js";
 
-/** One look at /proc. Kills that happen at the same time share it: a look costs the same for one or a thousand. */
+/** One look at all processes of a machine. Kills that happen at the same time share it: a look costs the same for one or a thousand. */
 export class Snapshot {
-	readonly stats = new Map<number, Stat>();
+	readonly table: Table;
+	readonly stats: ReadonlyMap<number, Stat>;
 	readonly #children = new Map<number, number[]>();
 	readonly #sessions = new Map<number, number[]>();
 	#owners: Map<string, number[]> | undefined;
 
-	constructor() {
-		for (const name of fs.readdirSync("/proc")) {
-			if (name < "0" || name > "9z") continue;
-			const text = readProc(`/proc/${name}/stat`);
-			const stat = text === undefined ? undefined : parseStat(text);
-			if (!stat || stat.state === "Z" || stat.state === "X") continue;
-			this.stats.set(stat.pid, stat);
+	constructor(table: Table = nearTable()) {
+		this.table = table;
+		this.stats = table.stats;
+		for (const stat of table.stats.values()) {
 			push(this.#children, stat.ppid, stat.pid);
 			push(this.#sessions, stat.session, stat.pid);
 		}
@@ -23,6 +22,8 @@ export class Snapshot {
 
 	childrenOf = (pid: number): readonly number[] => this.#children.get(pid) ?? [];
 	sessionOf = (pid: number): readonly number[] => this.#sessions.get(pid) ?? [];
+	/** As things are now, where that can be seen at once. */
+	isAlive = (id: Identity): boolean => isThere(this.table.statOf(id.pid), id);
 
 	/** Processes that carry the marker of `id` in their environment, or still hold its output or input open. */
 	marked(id: string): readonly number[] {
@@ -32,22 +33,18 @@ export class Snapshot {
 
 	/** Processes in a namespace of a sandbox. Never those that are in ours, whatever is written down. */
 	inNamespace(namespace: string | undefined): number[] {
-		if (!namespace || namespace === linkOf("/proc/self/ns/uts")) return [];
-		return [...this.stats.keys()].filter((pid) => linkOf(`/proc/${pid}/ns/uts`) === namespace);
+		return namespace ? [...this.stats.keys()].filter((pid) => this.table.namespaceOf(pid) === namespace) : [];
 	}
-
-	/** Which kept process's environment it was started with. */
-	markerOf = (pid: number): string | undefined => /(?:^|\0)HOLDFAST_ID=(proc_[0-9a-f]{12})(?:\0|$)/.exec(readProc(`/proc/${pid}/environ`) ?? "")?.[1];
 
 	#findOwners(): Map<string, number[]> {
 		const owners = new Map<string, number[]>();
 		for (const pid of this.stats.keys()) {
-			if (pid <= 2 || pid === process.pid) continue;
+			if (pid <= 2 || pid === this.table.self) continue;
 			const found = new Set<string>();
-			const marker = this.markerOf(pid);
+			const marker = this.table.markerOf(pid);
 			if (marker) found.add(marker);
-			for (const fd of [0, 1, 2]) {
-				const holds = /\/(proc_[0-9a-f]{12})\/(?:pipe|in)$/.exec(linkOf(`/proc/${pid}/fd/${fd}`) ?? "");
+			for (const link of this.table.standardOf(pid)) {
+				const holds = /\/(proc_[0-9a-f]{12})\/(?:pipe|in)$/.exec(link);
 				if (holds?.[1]) found.add(holds[1]);
 			}
 			for (const id of found) push(owners, id, pid);
@@ -62,15 +59,18 @@ function push<K>(map: Map<K, number[]>, key: K, value: number): void {
 	else map.set(key, [value]);
 }
 
-let pending: Promise<Snapshot> | undefined;
+const pending = new Map<Kernel, Promise<Snapshot>>();
 
 /** A snapshot taken after this call; everybody who asks within one turn of the event loop gets the same. */
-export function snapshot(): Promise<Snapshot> {
-	pending ??= new Promise((resolve) => {
+export function snapshot(kernel: Kernel = nearKernel): Promise<Snapshot> {
+	const known = pending.get(kernel);
+	if (known) return known;
+	const taken = new Promise<Snapshot>((resolve) => {
 		setImmediate(() => {
-			pending = undefined;
-			resolve(new Snapshot());
+			pending.delete(kernel);
+			resolve(kernel.processes().then((table) => new Snapshot(table)));
 		});
 	});
-	return pending;
+	pending.set(kernel, taken);
+	return taken;
 }

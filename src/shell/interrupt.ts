@@ -6,7 +6,7 @@
  * comes while it is still cleaning up after the last.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { isAlive, readStat, sendSignal } from "../base/proc.js";
+import type { Sent } from "../base/kernel.js";
 import { membersWithin } from "../process/kill.js";
 import type { Spec } from "../process/spec.js";
 import { markKilled } from "../process/status.js";
@@ -23,43 +23,44 @@ const GIVE_UP_AFTER = 60;
 /** Resolves when the end is recorded, or the shell is gone, and nothing of the command is left, or at least has had its KILL. */
 export async function interrupt(bash: Bash, slot: Slot, spec: Spec, { kept = false } = {}): Promise<void> {
 	if (kept) slot.drainRest(); // its log takes nothing more: what is in the pipe is let through, so that it can be drained
-	const tree = async () => (spec.within ? membersWithin(await snapshot(), slot.dir, spec, spec.within, true) : []).filter((pid) => pid !== bash.bash.pid);
-	const over = () => slot.end() !== undefined || !isAlive(bash.bash);
-	const asked = new Map<number, NodeJS.Signals>();
+	const { kernel } = bash.process;
 	const begin = performance.now();
-	const ask = (pid: number, signal: NodeJS.Signals) => {
-		if (asked.get(pid) === signal) return;
-		asked.set(pid, signal);
-		sendSignal(pid, signal);
-		sendSignal(pid, "SIGCONT"); // a stopped one cannot act on it
-	};
 	markKilled(slot.dir);
+	let now = await snapshot(kernel);
+	const tree = () => (spec.within ? membersWithin(now, slot.dir, spec, spec.within, true) : []).filter((pid) => pid !== bash.bash.pid);
+	const over = () => slot.end() !== undefined || !now.isAlive(bash.bash);
+	const to = (pid: number, signal: NodeJS.Signals): Sent => ({ pid, signal, of: now.stats.get(pid) });
+	const asked = new Map<number, NodeJS.Signals>();
 	let reached: NodeJS.Signals = "SIGINT";
-	let left = await tree();
-	allAtOnce(bash.bash.pid, left);
+	let left = tree();
+	await kernel.signal(allAtOnce(bash.bash.pid, left, to));
 	for (const pid of left) asked.set(pid, "SIGINT");
 	for (let round = 0, alone = 0; !over() || left.length > 0; round++) {
-		const now = performance.now() - begin;
-		const stage = now > GRACE_MS ? "SIGKILL" : now > POLITE_MS ? "SIGTERM" : "SIGINT";
+		const passed = performance.now() - begin;
+		const stage = passed > GRACE_MS ? "SIGKILL" : passed > POLITE_MS ? "SIGTERM" : "SIGINT";
+		const sent: Sent[] = [];
 		if (!over()) {
-			if (readStat(bash.bash.pid)?.state === "T") sendSignal(bash.bash.pid, "SIGCONT"); // `suspend`
-			if (alone >= GIVE_UP_AFTER) sendSignal(bash.bash.pid, "SIGKILL");
-			else if (alone === TRAPPED_AFTER || stage !== reached) sendSignal(bash.bash.pid, "SIGUSR1");
+			if (now.table.statOf(bash.bash.pid)?.state === "T") sent.push(to(bash.bash.pid, "SIGCONT")); // `suspend`
+			if (alone >= GIVE_UP_AFTER) sent.push(to(bash.bash.pid, "SIGKILL"));
+			else if (alone === TRAPPED_AFTER || stage !== reached) sent.push(to(bash.bash.pid, "SIGUSR1"));
 		}
 		reached = stage;
-		for (const pid of left) ask(pid, stage);
-		if (over() && now > 2 * GRACE_MS) return; // in the kernel, where no signal reaches it
+		for (const pid of left) {
+			if (asked.get(pid) === stage) continue;
+			asked.set(pid, stage);
+			sent.push(to(pid, stage), to(pid, "SIGCONT")); // a stopped one cannot act on it
+		}
+		if (sent.length > 0) await kernel.signal(sent);
+		if (over() && passed > 2 * GRACE_MS) return; // in the kernel, where no signal reaches it
 		await sleep(round < 5 ? 2 : ROUND_MS);
-		left = await tree();
+		now = await snapshot(kernel);
+		left = tree();
 		if (left.length === 0) alone++;
 	}
 }
 
 /** INT for everybody at the same moment: else the end of a pipeline may end well because its beginning is gone, and bash goes on. */
-function allAtOnce(bash: number, others: readonly number[]): void {
-	for (const signal of ["SIGSTOP", "SIGINT", "SIGCONT"] as const) {
-		if (signal !== "SIGCONT") sendSignal(bash, signal);
-		for (const pid of others) sendSignal(pid, signal);
-		if (signal === "SIGCONT") sendSignal(bash, signal);
-	}
+function allAtOnce(bash: number, others: readonly number[], to: (pid: number, signal: NodeJS.Signals) => Sent): Sent[] {
+	const each = (pids: readonly number[], signal: NodeJS.Signals) => pids.map((pid) => to(pid, signal));
+	return [...each([bash, ...others], "SIGSTOP"), ...each([bash, ...others], "SIGINT"), ...each([...others, bash], "SIGCONT")];
 }

@@ -70,7 +70,7 @@ export async function signal(ask: Ask, process: Process, args: ProcessArgs): Pro
 			`${args.signal === undefined ? "signal is missing" : `there is no signal "${brief(args.signal)}"`}; there are ${names.join(", ")}`,
 		);
 	}
-	process.signal(name as NodeJS.Signals);
+	await process.signal(name as NodeJS.Signals);
 	ask.runtime.audit.note(ask.task, { event: "signalled", session_id: process.id, signal: name, by: doorOf(ask) });
 	ask.notes.push(`${name} was sent.`);
 	return { ...stateOf(process), error: null };

@@ -39,7 +39,7 @@ describe.each(PTY_TOOLS)("an interactive shell on a terminal by $name", (pty) =>
 		const shell = await startShell(await runtimeWith(pty, context));
 		await shell.write("sleep 1000\n");
 		await foreground(shell, "sleep");
-		shell.signal("SIGTERM");
+		await shell.signal("SIGTERM");
 		await foreground(shell, "bash");
 		await shell.write("echo code=$?\n");
 		await says(shell, "code=143");

@@ -128,10 +128,10 @@ test("signals reach the process group, and only what is running", async () => {
 	const runtime = await testRuntime();
 	const process = await runtime.spawn({ command: "trap 'echo usr1; exit 0' USR1; echo ready; while :; do sleep 0.05; done" });
 	await process.wait({ until: { pattern: "ready" }, timeout: 10_000 });
-	process.signal("SIGUSR1");
+	await process.signal("SIGUSR1");
 	expect((await process.wait({ timeout: 10_000 })).status).toMatchObject({ exitCode: 0 });
 	expect(textOf(process)).toMatch(/^ready\n.*usr1\n$/s);
-	expect(() => process.signal("SIGUSR1")).toThrow(/has ended/);
+	await expect(process.signal("SIGUSR1")).rejects.toThrow(/has ended/);
 });
 
 test("INT and QUIT are not ignored by what is started", async () => {
@@ -144,7 +144,7 @@ test("INT and QUIT are not ignored by what is started", async () => {
 	] as const) {
 		const process = await runtime.spawn({ command: "exec sleep 600" });
 		await until("sleep runs", () => readStat(process.pid as number)?.comm === "sleep");
-		process.signal(signal);
+		await process.signal(signal);
 		expect((await process.wait({ timeout: 10_000 })).status).toMatchObject({ status: "exited", exitCode: code });
 	}
 });

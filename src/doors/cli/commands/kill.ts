@@ -61,7 +61,7 @@ Example
 		const runtime = await call.runtime();
 		const process = runtime.get(id);
 		const full = `SIG${name.toUpperCase().replace(/^SIG/, "")}` as NodeJS.Signals;
-		process.signal(full);
+		await process.signal(full);
 		Audit.note(runtime.home, process.spec.task, { event: "signalled", session_id: process.id, signal: full, by: "cli" });
 		if (call.out.json) call.out.data({ ...summary(process), sent: full });
 		return EXIT.ok;

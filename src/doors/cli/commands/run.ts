@@ -79,7 +79,7 @@ Examples
 		};
 		process.on("SIGINT", remember);
 		const started = await (await call.runtime()).spawn(options).finally(() => process.off("SIGINT", remember));
-		if (early) started.signal("SIGINT");
+		if (early) await started.signal("SIGINT");
 		if (values.background) {
 			if (out.json) out.data(summary(started));
 			else out.line(started.id);
@@ -155,11 +155,7 @@ function passSignals(call: Call, started: Process): () => void {
 	const interrupt = () => {
 		interrupts++;
 		if (interrupts === 1) {
-			try {
-				started.signal("SIGINT");
-			} catch {
-				// it has just ended: the end is on its way to us
-			}
+			started.signal("SIGINT").catch(() => {}); // it has just ended: the end is on its way to us
 		} else if (interrupts === 2) {
 			call.out.note("holdfast: killing it and everything it started");
 			void started.kill();

@@ -129,11 +129,11 @@ const steering = (api: ApiContext): Route[] => [
 	),
 	route(
 		{ method: "post", path: "/api/processes/:id/signal", who: "owner", summary: "One signal", body: signalSchema, answer: okSchema },
-		({ params, body }) => {
+		async ({ params, body }) => {
 			const name = `SIG${body.signal.trim().toUpperCase().replace(/^SIG/, "")}`;
 			if (!Object.hasOwn(constants.signals, name)) throw new HoldfastError("INVALID", `there is no signal "${body.signal}"`);
 			const process = processOf(api, params);
-			process.signal(name as NodeJS.Signals);
+			await process.signal(name as NodeJS.Signals);
 			api.runtime.audit.note(process.spec.task, { event: "signalled", session_id: process.id, signal: name, by: "http" });
 			return { ok: true };
 		},

@@ -1,0 +1,135 @@
+/** The kernel of this machine: /proc, read directly. Each call does all its work at once, before it returns its promise. */
+import { spawn } from "node:child_process";
+import fs from "node:fs";
+import os from "node:os";
+import { errno } from "./errors.js";
+import { type Delivery, type Inode, isLiving, type Kernel, markerIn, type Piece, type Sent, type Table } from "./kernel.js";
+import { hostIdentity, linkOf, parseStat, readProc, readStat, type Stat } from "./proc.js";
+
+const PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
+
+export const nearKernel: Kernel = {
+	host: async () => hostIdentity(),
+	arch: async () => process.arch,
+	read: async (paths) => paths.map(readProc),
+	links: async (paths) => paths.map(linkOf),
+	inodes: async (paths) => paths.map(inodeOf),
+	names: async (directories) => directories.map(namesOf),
+	memory: async (pieces) => pieces.map(memoryOf),
+	terminal: sttyOf,
+	family: async (pid) => family(pid),
+	processes: async () => nearTable(),
+	signal: async (sent) => sent.map(deliver),
+};
+
+export function nearTable(): Table {
+	const stats = new Map<number, Stat>();
+	for (const name of fs.readdirSync("/proc")) {
+		if (name < "0" || name > "9z") continue;
+		const text = readProc(`/proc/${name}/stat`);
+		const stat = text === undefined ? undefined : parseStat(text);
+		if (stat && isLiving(stat)) stats.set(stat.pid, stat);
+	}
+	let own: string | undefined;
+	return {
+		host: hostIdentity(),
+		stats,
+		self: process.pid,
+		statOf: readStat,
+		ticksAt: (time) => Math.floor((time - (Date.now() - os.uptime() * 1000)) / 10),
+		markerOf: (pid) => markerIn(readProc(`/proc/${pid}/environ`) ?? ""),
+		standardOf: (pid) => [0, 1, 2].map((fd) => linkOf(`/proc/${pid}/fd/${fd}`)).filter((link) => link !== undefined),
+		argvOf: (pid) => (readProc(`/proc/${pid}/cmdline`) ?? "").split("\0"),
+		namespaceOf(pid) {
+			own ??= linkOf("/proc/self/ns/uts");
+			const namespace = linkOf(`/proc/${pid}/ns/uts`);
+			return namespace === own ? null : namespace;
+		},
+	};
+}
+
+function inodeOf(path: string): Inode | undefined {
+	try {
+		return fs.statSync(path);
+	} catch {
+		return undefined; // being refused is an answer like "not there": other people's processes are none of our business
+	}
+}
+
+function namesOf(directory: string): string[] {
+	try {
+		return fs.readdirSync(directory);
+	} catch {
+		return []; // as above
+	}
+}
+
+function memoryOf({ pid, address, bytes }: Piece): Buffer | undefined {
+	try {
+		const fd = fs.openSync(`/proc/${pid}/mem`, "r");
+		try {
+			const buffer = Buffer.alloc(bytes);
+			return fs.readSync(fd, buffer, 0, bytes, address) === bytes ? buffer : undefined;
+		} finally {
+			fs.closeSync(fd);
+		}
+	} catch {
+		return undefined; // gone, or not allowed: the caller has less to go by
+	}
+}
+
+/** A walk down finds them in a few reads however many processes the machine has. */
+function family(pid: number): Stat[] {
+	const found: Stat[] = [];
+	const queue = [pid];
+	for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+		const stat = readStat(next);
+		if (!stat) continue;
+		found.push(stat);
+		// A child belongs to the thread that made it; Go makes them in any.
+		for (const tid of namesOf(`/proc/${next}/task`)) queue.push(...numbers(readProc(`/proc/${next}/task/${tid}/children`)));
+	}
+	return found;
+}
+
+const numbers = (text: string | undefined): number[] => (text ? text.trim().split(" ").filter(Boolean).map(Number) : []);
+
+function deliver({ pid, signal }: Sent): Delivery {
+	try {
+		process.kill(pid, signal);
+		return "sent";
+	} catch (error) {
+		return errno(error) === "ESRCH" ? "gone" : "refused";
+	}
+}
+
+/**
+ * No file says what modes a terminal is in and Node cannot ask, so stty(1) does, which takes a few milliseconds. We open
+ * the terminal for it, with O_NOCTTY: a daemon without a terminal must not get this one.
+ */
+async function sttyOf(path: string): Promise<string> {
+	let fd: number;
+	try {
+		fd = fs.openSync(path, fs.constants.O_RDONLY | fs.constants.O_NOCTTY | fs.constants.O_NONBLOCK);
+	} catch {
+		return ""; // hung up meanwhile, or not ours to open
+	}
+	try {
+		return await stty(fd);
+	} finally {
+		fs.closeSync(fd);
+	}
+}
+
+/** What stty says of the terminal that it has as its stdin; nothing when there is no stty or it fails. */
+function stty(fd: number): Promise<string> {
+	return new Promise((resolve) => {
+		const child = spawn("stty", ["-a"], { stdio: [fd, "pipe", "ignore"], env: { PATH, LC_ALL: "C" }, timeout: 5_000 });
+		let text = "";
+		child.stdout?.setEncoding("utf8").on("data", (piece: string) => {
+			text += piece;
+		});
+		child.on("error", () => resolve(""));
+		child.on("close", () => resolve(text));
+	});
+}
