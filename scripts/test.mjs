@@ -12,11 +12,12 @@ ensurePackages({
 	sudo: "/usr/bin/sudo",
 	bubblewrap: "/usr/bin/bwrap",
 	chromium: "/usr/bin/chromium",
+	"openssh-server": "/usr/sbin/sshd",
 	// programs that wait for input
 	git: "/usr/bin/git",
 	less: "/usr/bin/less",
 	nano: "/usr/bin/nano",
-	"openssh-client": "/usr/bin/ssh-keygen",
+	"openssh-client": "/usr/bin/ssh",
 	sqlite3: "/usr/bin/sqlite3",
 	vim: "/usr/bin/vim",
 });

@@ -26,6 +26,7 @@ export type ErrorCode =
 	| "NOT_HERE" // it belongs to another host, boot or pid namespace
 	| "CONFIG" // another program's configuration cannot be read or changed
 	| "ANSWERED" // somebody was faster, or its time was up
+	| "UNREACHABLE" // the place cannot be reached; it may be later
 	| "ABORTED"
 	| "UNSUPPORTED"
 	| "INTERNAL";

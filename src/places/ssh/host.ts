@@ -1,0 +1,130 @@
+/**
+ * A machine reached over SSH, with the system's own client: the person's configuration, agents, jump hosts and known hosts count.
+ * One connection in the background carries the streams of every program with the same home and settings. Nobody ends it: it goes
+ * when nobody has used it for a minute. When it has no room for another stream (sshd's MaxSessions) ssh makes one more by itself.
+ */
+import { randomBytes } from "node:crypto";
+import { HoldfastError } from "../../base/errors.js";
+import { defaultHome } from "../../base/home.js";
+import { shellQuote } from "../../base/quote.js";
+import type { Host, Stream } from "../host.js";
+import { formatSshAddress } from "./address.js";
+import { type Client, clientArguments, clientEnvironment, runClient } from "./client.js";
+import { aborted, connect } from "./connect.js";
+import { explain } from "./explain.js";
+import { type SshOptions, type SshSettings, sshSettings } from "./options.js";
+import { socketFile, socketIdentity } from "./socket.js";
+
+const HOME_MS = 15_000;
+const GRACE_MS = 1_000;
+
+export interface Near {
+	/** Programs with the same home share a connection. */
+	readonly home?: string;
+	/** What the ssh client gets, but for secrets. */
+	readonly env?: NodeJS.ProcessEnv;
+}
+
+export function sshHost(options: SshOptions, { home = defaultHome(), env }: Near = {}): Host {
+	const settings = sshSettings(options);
+	const { dir, ...machine } = settings;
+	const client: Client = {
+		settings,
+		name: formatSshAddress(machine),
+		login: loginWords(settings),
+		socket: socketFile(settings, home, env),
+		env: clientEnvironment(env),
+	};
+	const streams = new Set<Stream>();
+	let doubted: string | undefined;
+	let cwd = dir?.startsWith("/") ? settings.dir : undefined;
+
+	const open = async (command: string, signal?: AbortSignal): Promise<Stream> => {
+		if (signal?.aborted) throw aborted(client);
+		const through = socketIdentity(client.socket);
+		const { child, said, exit } = await runClient([...clientArguments(client), "--", settings.host, command], client.env);
+		const doubt = () => {
+			doubted = through ?? socketIdentity(client.socket);
+		};
+		let closed = false;
+		const ended = exit.then(({ code, signal }) => {
+			streams.delete(stream);
+			if (closed) return "it was closed from this side";
+			if (signal !== null) return `the ssh client was ended by ${signal}`;
+			if (code !== 255) return endedThere(code, said());
+			doubt();
+			return explain(said(), client).message;
+		});
+		const close = () => {
+			if (closed || child.exitCode !== null || child.signalCode !== null) return;
+			closed = true;
+			doubt(); // whoever asks for another start after this has found it silent
+			child.stdin.destroy();
+			child.stdout.destroy();
+			child.kill("SIGTERM");
+			const late = setTimeout(() => child.kill("SIGKILL"), GRACE_MS);
+			void exit.then(() => clearTimeout(late));
+		};
+		const stream: Stream = { input: child.stdin, output: child.stdout, ended, close };
+		streams.add(stream);
+		if (signal?.aborted) {
+			close();
+			throw aborted(client);
+		}
+		return stream;
+	};
+
+	return {
+		address: formatSshAddress(settings),
+		start: async (signal) => {
+			const bad = doubted;
+			doubted = undefined;
+			await connect(client, bad, signal);
+			if (dir?.startsWith("~/")) cwd ??= await homeThere(open, dir.slice(2), client, signal);
+			return { notes: [], ...(cwd === undefined ? {} : { cwd }) };
+		},
+		open,
+		// The connection is not ours alone, and ends by itself.
+		stop: async () => {
+			const own = [...streams];
+			for (const stream of own) stream.close();
+			doubted = undefined; // that was no sign of anything
+			await Promise.all(own.map(({ ended }) => ended));
+			return [];
+		},
+	};
+}
+
+function loginWords({ configFile, identityFile, port, user, host }: SshSettings): string {
+	const flags = { "-F": configFile, "-i": identityFile, "-p": port };
+	const words = Object.entries(flags).flatMap(([flag, value]) => (value === undefined ? [] : [flag, String(value)]));
+	return [...words, `${user === undefined ? "" : `${user}@`}${host}`].map((word) => (/^[\w@.:%+=,/~-]+$/.test(word) ? word : shellQuote(word))).join(" ");
+}
+
+function endedThere(code: number | null, said: string): string {
+	const words = said.replace(/[\0-\x1f\x7f-\x9f]+/g, " ").trim();
+	return `the command there ended with exit code ${code}${words ? ` and said "${words.slice(-300)}"` : ""}; if it does so at once, the server runs something else in its place (ForceCommand, command= in authorized_keys, or a login shell such as nologin): this login has to be allowed to run commands`;
+}
+
+/** A directory of the home there, as an absolute path. What a login prints besides is skipped. */
+async function homeThere(open: Host["open"], below: string, client: Client, signal?: AbortSignal): Promise<string> {
+	const mark = randomBytes(8).toString("hex");
+	const stream = await open(`exec sh -c ${shellQuote(`echo "${mark}" "<$HOME>"`)}`, signal);
+	const late = setTimeout(() => stream.close(), HOME_MS);
+	const abort = () => stream.close();
+	signal?.addEventListener("abort", abort, { once: true });
+	let text = "";
+	stream.input.end();
+	stream.output.on("data", (bytes: Buffer) => {
+		text = (text + bytes.toString("utf8")).slice(-65_536);
+	});
+	const closed = new Promise((resolve) => stream.output.once("close", resolve));
+	const why = await stream.ended;
+	await closed;
+	clearTimeout(late);
+	signal?.removeEventListener("abort", abort);
+	if (signal?.aborted) throw aborted(client);
+	const found = new RegExp(`${mark} <(/.*)>`).exec(text)?.[1];
+	if (found === undefined) throw new HoldfastError("UNREACHABLE", `${client.name} does not say where its home is: ${why}`);
+	return `${found.replace(/\/$/, "")}/${below}`;
+}

@@ -1,0 +1,74 @@
+/** The control socket: where it is, and whether the connection behind it answers. */
+import { createHash } from "node:crypto";
+import fs from "node:fs";
+import net from "node:net";
+import os from "node:os";
+import path from "node:path";
+import { HoldfastError } from "../../base/errors.js";
+import { ensureDir, unlinkIfThere } from "../../base/files.js";
+import type { SshSettings } from "./options.js";
+
+/** Of the 104 bytes that every system has, ssh needs 17 for a temporary name beside it, and one for the end. */
+const LONGEST = 104 - 17 - 1;
+
+/** Its name is made of all that decides where a connection leads and as whom: others share it only with the very same settings. */
+export function socketFile(settings: SshSettings, home: string, env: NodeJS.ProcessEnv = process.env): string {
+	const { dir: _, connectTimeout: __, options = {}, ...rest } = settings;
+	const sorted = (record: object) => Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1));
+	const name = createHash("sha256")
+		.update(JSON.stringify([sorted(rest), sorted(options)]))
+		.digest("hex")
+		.slice(0, 16);
+	const uid = process.getuid?.() ?? 0;
+	const run = env.XDG_RUNTIME_DIR && path.isAbsolute(env.XDG_RUNTIME_DIR) ? [path.join(env.XDG_RUNTIME_DIR, "holdfast-ssh")] : [];
+	const problems: string[] = [];
+	for (const dir of [path.join(home, "ssh"), ...run, path.join(os.tmpdir(), `holdfast-ssh-${uid}`)]) {
+		const file = path.join(dir, name);
+		const problem = Buffer.byteLength(file) > LONGEST ? "too long for a socket" : file.includes("${") ? "has ${ in it" : privateDir(dir, uid);
+		if (problem === undefined) return file;
+		problems.push(`${dir}: ${problem}`);
+	}
+	throw new HoldfastError("HOME", `there is no directory for the control socket of ssh (${problems.join("; ")}); choose a shorter home with HOLDFAST_HOME`);
+}
+
+/** Make it if need be; what is wrong with it otherwise. In /tmp anybody could have made it before us. */
+function privateDir(dir: string, uid: number): string | undefined {
+	try {
+		ensureDir(dir);
+		const stat = fs.lstatSync(dir);
+		if (!stat.isDirectory() || stat.uid !== uid) return "belongs to somebody else";
+		if (stat.mode & 0o077) fs.chmodSync(dir, 0o700);
+		return undefined;
+	} catch (error) {
+		return (error as Error).message;
+	}
+}
+
+/** Which socket it is: one that was removed and made again is another. */
+export function socketIdentity(file: string): string | undefined {
+	const stat = fs.lstatSync(file, { throwIfNoEntry: false, bigint: true });
+	return stat && `${stat.dev}:${stat.ino}:${stat.ctimeNs}`;
+}
+
+export type Answer = "alive" | "stuck" | "gone";
+
+/** ssh greets whoever connects (PROTOCOL.mux); one that is stopped, or hangs, does not. */
+export function askMaster(file: string, ms: number): Promise<Answer> {
+	return new Promise((resolve) => {
+		const socket = net.connect(file);
+		const tell = (answer: Answer) => {
+			clearTimeout(late);
+			socket.destroy();
+			resolve(answer);
+		};
+		const late = setTimeout(() => tell("stuck"), ms);
+		socket.once("data", () => tell("alive"));
+		socket.once("error", ({ code }: NodeJS.ErrnoException) => tell(code === "EAGAIN" ? "stuck" : "gone")); // EAGAIN: its queue is full
+		socket.once("end", () => tell("gone"));
+	});
+}
+
+/** Nobody new gets to that connection; who uses it keeps it, and it ends by its own timers. Not if another has taken its place. */
+export function retire(file: string, identity: string | undefined): void {
+	if (identity !== undefined && socketIdentity(file) === identity) unlinkIfThere(file);
+}

@@ -1,0 +1,331 @@
+/** A real sshd, the real client. */
+import fs from "node:fs";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { HoldfastError } from "../../../src/base/errors.js";
+import { readProc } from "../../../src/base/proc.js";
+import type { Host, Stream } from "../../../src/places/host.js";
+import { type Near, type SshOptions, sshHost } from "../../../src/places/ssh/index.js";
+import { Snapshot } from "../../../src/process/tree.js";
+import { atEnd, tempDir, testRoot, until } from "../../support/home.js";
+import { freePort, makeKey, noSshd, PLAIN_USER, type Sshd, startSshd } from "../../support/sshd.js";
+
+function hostOn(sshd: Sshd, more: Partial<SshOptions> = {}, near: Near = {}): Host {
+	const host = sshHost({ ...sshd.options, ...more }, { home: tempDir("h"), ...near });
+	atEnd(() => host.stop());
+	return host;
+}
+
+/** All it prints, from now to its end. */
+async function rest(stream: Stream): Promise<string> {
+	const parts: Buffer[] = [];
+	for await (const bytes of stream.output) parts.push(bytes as Buffer);
+	return Buffer.concat(parts).toString("utf8");
+}
+
+/** What a command prints, with nothing on its stdin. */
+async function run(host: Host, command: string): Promise<string> {
+	const stream = await host.open(command);
+	stream.input.end();
+	return rest(stream);
+}
+
+/** A command that answers line by line, and has answered. */
+async function echo(host: Host): Promise<{ stream: Stream; say: (line: string) => Promise<string> }> {
+	const stream = await host.open("exec cat");
+	const lines = stream.output[Symbol.asyncIterator]();
+	const say = async (line: string) => {
+		stream.input.write(`${line}\n`);
+		return String((await lines.next()).value);
+	};
+	expect(await say("there")).toBe("there\n");
+	return { stream, say };
+}
+
+const failure = async (host: Host): Promise<{ code: string; message: string }> => {
+	const error = await host.start().then(
+		() => new Error("it worked"),
+		(reason: unknown) => reason,
+	);
+	if (!(error instanceof HoldfastError)) throw error;
+	return { code: error.code, message: error.message };
+};
+
+/** The connections in the background that this test has made. */
+const masters = (): number[] =>
+	[...new Snapshot().stats.values()]
+		.filter(({ pid }) => {
+			const argv = readProc(`/proc/${pid}/cmdline`) ?? "";
+			return argv.startsWith("ssh") && argv.includes(`${testRoot()}/`) && /\[mux\]|\0-N\0/.test(argv);
+		})
+		.map(({ pid }) => pid);
+
+const only = (pids: readonly number[]): number => {
+	expect(pids).toHaveLength(1);
+	return pids[0] as number;
+};
+
+describe.skipIf(noSshd)(`a machine over ssh${noSshd ? ` (skipped: ${noSshd})` : ""}`, () => {
+	test("a stream carries bytes both ways, and starts in the home there", async () => {
+		const sshd = await startSshd();
+		const host = hostOn(sshd);
+		expect(await host.start()).toEqual({ notes: [] });
+		expect(await run(host, "pwd; id -un")).toBe(`${sshd.home}\nroot\n`);
+		const bytes = Buffer.from(Array.from({ length: 1 << 20 }, (_, at) => (at * 31 + (at >> 8)) & 255));
+		const stream = await host.open("exec cat");
+		stream.input.end(bytes);
+		const parts: Buffer[] = [];
+		for await (const part of stream.output) parts.push(part as Buffer);
+		expect(Buffer.concat(parts).equals(bytes)).toBe(true);
+		expect(await stream.ended).toContain("exit code 0");
+		expect(await host.stop()).toEqual([]);
+	});
+
+	test("a directory in the home there becomes an absolute one, whatever the login prints", async () => {
+		const sshd = await startSshd();
+		fs.writeFileSync(path.join(sshd.home, ".bashrc"), "echo welcome; printf 'no newline'; head -c 3000 /dev/urandom\n");
+		expect(await hostOn(sshd, { dir: "~/some/work" }).start()).toEqual({ notes: [], cwd: `${sshd.home}/some/work` });
+		expect(await hostOn(sshd, { dir: "/srv/x" }).start()).toEqual({ notes: [], cwd: "/srv/x" });
+	});
+
+	test("as a user without rights", async () => {
+		const sshd = await startSshd();
+		const host = hostOn(sshd, { user: PLAIN_USER });
+		await host.start();
+		expect(await run(host, "id -un; id -u; pwd; cat /etc/shadow 2>&1 | tail -c 18")).toBe(`${PLAIN_USER}\n54321\n${sshd.plainHome}\nPermission denied\n`);
+	});
+
+	test("a banner, a login that prints and slow rc files do not get into the way", async () => {
+		const banner = path.join(tempDir("banner"), "text");
+		fs.writeFileSync(banner, "Permission denied (just a banner).\n".repeat(200), { mode: 0o644 });
+		const sshd = await startSshd({ config: [`Banner ${banner}`] });
+		fs.writeFileSync(path.join(sshd.home, ".bashrc"), "echo hello from bashrc; echo on stderr >&2; read -t 0.3 </dev/zero; sleep 0.5\n");
+		const host = hostOn(sshd);
+		await host.start();
+		const stream = await host.open("exec sh -c 'read -r x; echo \"got $x\"; exit 7'");
+		stream.input.write("line\n");
+		expect(await rest(stream)).toBe("hello from bashrc\ngot line\n");
+		expect(await stream.ended).toMatch(/^the command there ended with exit code 7 and said "on stderr"/);
+	});
+
+	test("two hosts share one connection; one that stops leaves the other's stream alone", async () => {
+		const sshd = await startSshd();
+		const home = tempDir("h");
+		const [one, two] = [hostOn(sshd, {}, { home }), hostOn(sshd, {}, { home })];
+		await Promise.all([one.start(), two.start()]); // at once: the one that comes second leaves nothing
+		const [first, second] = [await echo(one), await echo(two)];
+		const master = only(masters());
+		await one.stop();
+		expect(await first.stream.ended).toBe("it was closed from this side");
+		expect(await second.say("still there")).toBe("still there\n");
+		await one.start();
+		expect(await run(one, "echo again")).toBe("again\n");
+		expect(only(masters())).toBe(master);
+		second.stream.close();
+	});
+
+	test("other settings do not share", async () => {
+		const sshd = await startSshd();
+		const home = tempDir("h");
+		for (const more of [{}, { user: PLAIN_USER }, { options: { Compression: "yes" } }, { dir: "/tmp" }]) await hostOn(sshd, more, { home }).start();
+		expect(masters()).toHaveLength(3); // another directory is the same connection
+	});
+
+	test("twelve streams at once, two more than a connection may have", async () => {
+		const sshd = await startSshd();
+		const host = hostOn(sshd);
+		await host.start();
+		const all = await Promise.all(Array.from({ length: 12 }, () => echo(host)));
+		expect(await Promise.all(all.map(({ say }, at) => say(`number ${at}`)))).toEqual(all.map((_, at) => `number ${at}\n`));
+		only(masters());
+	});
+
+	test("kill -9 of the shared connection ends the stream, and the next start has another", async () => {
+		const sshd = await startSshd();
+		const host = hostOn(sshd);
+		await host.start();
+		const { stream } = await echo(host);
+		const master = only(masters());
+		process.kill(master, "SIGKILL");
+		expect(await stream.ended).toMatch(/^the connection to ssh:\/\/root@127.0.0.1:\d+ was lost/);
+		await host.start();
+		expect((await echo(host)).stream).toBeDefined();
+		expect(only(masters())).not.toBe(master);
+	});
+
+	test("a connection that hangs is found out and replaced; the streams of others on it stay", async () => {
+		const sshd = await startSshd();
+		const home = tempDir("h");
+		const [host, other] = [hostOn(sshd, {}, { home }), hostOn(sshd, {}, { home })];
+		await host.start();
+		const kept = await echo(host);
+		const master = only(masters());
+		process.kill(master, "SIGSTOP");
+		atEnd(() => process.kill(master, "SIGCONT"));
+		await other.start();
+		expect((await echo(other)).stream).toBeDefined();
+		expect(masters()).toHaveLength(2);
+		process.kill(master, "SIGCONT");
+		expect(await kept.say("awake")).toBe("awake\n");
+	});
+
+	test("a connection that a stream was silent on is not used again", async () => {
+		const sshd = await startSshd();
+		const host = hostOn(sshd);
+		await host.start();
+		const { stream } = await echo(host);
+		const master = only(masters());
+		stream.close(); // as the link does when nothing has come back for too long
+		await stream.ended;
+		await host.start();
+		expect(masters().filter((pid) => pid !== master)).toHaveLength(1);
+		expect((await echo(host)).stream).toBeDefined();
+	});
+
+	test("sshd restarted: the stream ends with words, start fails meanwhile, and works again after", async () => {
+		const sshd = await startSshd();
+		const host = hostOn(sshd);
+		await host.start();
+		const { stream } = await echo(host);
+		await sshd.stop();
+		expect(await stream.ended).toMatch(/^the connection to \S+ was lost/);
+		expect(await failure(host)).toEqual({ code: "UNREACHABLE", message: expect.stringMatching(/nobody listens there .*Connection refused.*check the port/) });
+		await sshd.start();
+		await host.start();
+		expect(await run(host, "echo back")).toBe("back\n");
+	});
+
+	test("through a jump host of the person's configuration; one that cannot be reached is named", async () => {
+		const sshd = await startSshd();
+		const config = path.join(sshd.dir, "jumps");
+		const common = fs.readFileSync(path.join(sshd.dir, "ssh_config"), "utf8");
+		const far = (name: string, jump: string) => `Host ${name}\n HostName 127.0.0.1\n Port ${sshd.port}\n User root\n ProxyJump ${jump}\n`;
+		const nobody = await freePort();
+		fs.writeFileSync(config, `${far("far", `${PLAIN_USER}@127.0.0.1:${sshd.port}`)}${far("cut", `127.0.0.1:${nobody}`)}Host *\n${common}`);
+		const host = sshHost({ host: "far", configFile: config }, { home: tempDir("h") });
+		atEnd(() => host.stop());
+		await host.start();
+		expect(await run(host, "id -un")).toBe("root\n");
+		expect(sshd.log()).toContain(`Accepted publickey for ${PLAIN_USER}`);
+		const cut = sshHost({ host: "cut", configFile: config }, { home: tempDir("h") });
+		expect(await failure(cut)).toEqual({
+			code: "UNREACHABLE",
+			message: expect.stringMatching(new RegExp(`ssh://cut through its jump host.*port ${nobody}: Connection refused`)),
+		});
+	});
+
+	test.each([
+		["internal-sftp", "internal-sftp"],
+		["a program that ignores the command", "/bin/echo this is a menu"],
+		["nologin", "/usr/sbin/nologin"],
+	])("a forced command is an error in words: %s", async (_, forced) => {
+		const sshd = await startSshd({ config: [`ForceCommand ${forced}`] });
+		const host = hostOn(sshd);
+		await host.start();
+		const stream = await host.open(`exec sh -c 'read -r x; eval "$x"'`);
+		stream.input.write(`${"echo a first line that is not what was expected there;".repeat(20)}\n`);
+		stream.output.resume();
+		expect(await stream.ended).toMatch(/^the command there ended with exit code [01]\b.*ForceCommand/);
+		expect(
+			await hostOn(sshd, { dir: "~/x" })
+				.start()
+				.catch(({ message }) => message),
+		).toContain("does not say where its home is");
+	});
+
+	test("a key that is not known there, a key with a passphrase, one that others can read, none at all", async () => {
+		const sshd = await startSshd();
+		const dir = tempDir("keys");
+		const key = (name: string) => path.join(dir, name);
+		for (const [name, passphrase] of [
+			["wrong", ""],
+			["locked", "open sesame"],
+			["open", ""],
+		] as const)
+			makeKey(key(name), passphrase);
+		for (const name of ["locked.pub", "open.pub"]) fs.appendFileSync(path.join(sshd.dir, "authorized_keys"), fs.readFileSync(key(name)));
+		fs.chmodSync(key("open"), 0o644);
+		const bare = path.join(dir, "config");
+		fs.writeFileSync(bare, `UserKnownHostsFile ${sshd.dir}/known_hosts\nIdentityAgent none\n`);
+		const denied = (name: string) => failure(hostOn(sshd, { configFile: bare, identityFile: key(name) }));
+		expect(await denied("wrong")).toEqual({
+			code: "FORBIDDEN",
+			message: expect.stringMatching(/did not accept the login \(it takes: publickey\).*ssh-copy-id/),
+		});
+		expect(await denied("locked")).toEqual({ code: "FORBIDDEN", message: expect.stringMatching(/locked is locked with a passphrase.*ssh-add/) });
+		expect(await denied("open")).toEqual({ code: "FORBIDDEN", message: expect.stringMatching(/others may read it; `chmod 600`/) });
+		expect(await denied("none")).toEqual({ code: "FORBIDDEN", message: expect.stringMatching(/none cannot be read \(No such file/) });
+	});
+
+	test("a host key that is not known, and one that has changed", async () => {
+		const sshd = await startSshd();
+		const known = path.join(sshd.dir, "known_hosts");
+		const right = fs.readFileSync(known, "utf8");
+		fs.writeFileSync(known, "");
+		for (const StrictHostKeyChecking of ["ask", "yes"])
+			expect(await failure(hostOn(sshd, { options: { StrictHostKeyChecking } }))).toEqual({
+				code: "FORBIDDEN",
+				message: expect.stringMatching(/host key is not known here.*run `ssh -F \S+ -p \d+ root@127.0.0.1` once by hand/),
+			});
+		fs.writeFileSync(known, right.replace(/ssh-ed25519 \S+/, fs.readFileSync(path.join(sshd.dir, "user.pub"), "utf8").split(" ").slice(0, 2).join(" ")));
+		expect(await failure(hostOn(sshd))).toEqual({
+			code: "FORBIDDEN",
+			message: expect.stringMatching(/host key has changed \(it is SHA256:\S+ now\).*ssh-keygen -f .* -R/),
+		});
+		fs.writeFileSync(known, "");
+		await hostOn(sshd, { options: { StrictHostKeyChecking: "accept-new" } }).start();
+	});
+
+	test("no such host, nobody at the port, no client, given up", async () => {
+		const sshd = await startSshd();
+		expect(await failure(hostOn(sshd, { host: "no-such-host.invalid" }))).toEqual({
+			code: "UNREACHABLE",
+			message: expect.stringContaining("no machine with the name no-such-host.invalid"),
+		});
+		expect((await failure(hostOn(sshd, { port: await freePort() }))).message).toContain("nobody listens there");
+		expect(await failure(hostOn(sshd, {}, { env: { PATH: tempDir("empty") } }))).toEqual({
+			code: "UNSUPPORTED",
+			message: expect.stringContaining("openssh-client"),
+		});
+		expect(await failure(hostOn(sshd, { options: { Nonsense: "1" } }))).toEqual({
+			code: "CONFIG",
+			message: expect.stringContaining("Bad configuration option: nonsense"),
+		});
+		await expect(hostOn(sshd).start(AbortSignal.abort())).rejects.toMatchObject({ code: "ABORTED" });
+	});
+
+	test("a server that accepts and says nothing: bounded, and can be given up", async () => {
+		const { createServer } = await import("node:net");
+		const sockets = new Set<import("node:net").Socket>();
+		const server = createServer((socket) => void sockets.add(socket.on("error", () => {})));
+		await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+		atEnd(() => {
+			for (const socket of sockets) socket.destroy();
+			server.close();
+		});
+		const port = (server.address() as import("node:net").AddressInfo).port;
+		const options = { host: "127.0.0.1", port, configFile: "/dev/null" };
+		expect(await failure(sshHost({ ...options, connectTimeout: 1 }, { home: tempDir("h") }))).toEqual({
+			code: "UNREACHABLE",
+			message: expect.stringContaining("did not answer in time"),
+		});
+		const stop = new AbortController();
+		const giving = sshHost(options, { home: tempDir("h") }).start(stop.signal);
+		const before = sockets.size;
+		await until("it has connected", () => sockets.size > before);
+		stop.abort();
+		await expect(giving).rejects.toMatchObject({ code: "ABORTED" });
+	});
+
+	test("the client's environment has the agent and no secrets; the socket is private", async () => {
+		const sshd = await startSshd();
+		const home = tempDir("h");
+		const env = { ...process.env, SSH_AUTH_SOCK: "/nowhere/agent", HOLDFAST_HOME: home, MY_API_KEY: "sk-not-for-ssh-0123456789", DISPLAY: ":7" };
+		await hostOn(sshd, {}, { home, env }).start();
+		const environ = readProc(`/proc/${only(masters())}/environ`) ?? "";
+		expect(environ).toContain("SSH_AUTH_SOCK=/nowhere/agent\0");
+		expect(environ).toContain("SSH_ASKPASS_REQUIRE=never\0");
+		expect(environ).not.toMatch(/MY_API_KEY|HOLDFAST_HOME|DISPLAY=/);
+		expect(fs.statSync(path.join(home, "ssh")).mode & 0o777).toBe(0o700);
+	});
+});
