@@ -17,8 +17,8 @@ export interface Kernel {
 	memory(pieces: readonly Piece[]): Promise<(Buffer | undefined)[]>;
 	/** What `stty -a` says of a terminal; empty when it says nothing. */
 	terminal(path: string): Promise<string>;
-	/** A process, first, and all below it, nearest first; those too that have ended and are not reaped. */
-	family(pid: number): Promise<Stat[]>;
+	/** A process, first, and all below it, nearest first and so many at most; those too that have ended and are not reaped. */
+	family(pid: number, most?: number): Promise<Stat[]>;
 	/** One look at all there are. */
 	processes(): Promise<Table>;
 	/** One after the other. */

@@ -17,7 +17,7 @@ export const nearKernel: Kernel = {
 	names: async (directories) => directories.map(namesOf),
 	memory: async (pieces) => pieces.map(memoryOf),
 	terminal: sttyOf,
-	family: async (pid) => family(pid),
+	family: async (pid, most) => family(pid, most),
 	processes: async () => nearTable(),
 	signal: async (sent) => sent.map(deliver),
 };
@@ -79,10 +79,10 @@ function memoryOf({ pid, address, bytes }: Piece): Buffer | undefined {
 }
 
 /** A walk down finds them in a few reads however many processes the machine has. */
-function family(pid: number): Stat[] {
+function family(pid: number, most = Number.POSITIVE_INFINITY): Stat[] {
 	const found: Stat[] = [];
 	const queue = [pid];
-	for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+	for (let next = queue.shift(); next !== undefined && found.length < most; next = queue.shift()) {
 		const stat = readStat(next);
 		if (!stat) continue;
 		found.push(stat);

@@ -1,7 +1,8 @@
 /** What a process and everything it started use now, cheaply: its control group where there is one, else a walk from the command down. */
 import fs from "node:fs";
 import path from "node:path";
-import { childrenOf, isAlive, readProc } from "../base/proc.js";
+import { isThere, type Kernel } from "../base/kernel.js";
+import { parseStat } from "../base/proc.js";
 import { readParts } from "../keeper/layout.js";
 import type { Spec } from "./spec.js";
 import { commandOf } from "./status.js";
@@ -19,13 +20,14 @@ const PAGE = 4096;
 const MOST = 2_000; // processes looked at
 
 /** undefined: nobody is there, or it cannot be seen from here. */
-export function usageOf(dir: string, spec: Spec): Usage | undefined {
+export async function usageOf(kernel: Kernel, dir: string, spec: Spec): Promise<Usage | undefined> {
 	const command = commandOf(readParts(dir), spec);
-	if (!command || !isAlive(command)) return undefined;
-	const pids = (!spec.within && groupOf(spec.cgroup)) || treeOf(command.pid);
+	if (!command) return undefined;
+	const [own] = await kernel.read([`/proc/${command.pid}/stat`]);
+	if (!isThere(parseStat(own ?? ""), command)) return undefined;
+	const pids = (!spec.within && groupOf(spec.cgroup)) || (await kernel.family(command.pid, MOST)).map(({ pid }) => pid);
 	let [ticks, pages, processes] = [0, 0, 0];
-	for (const pid of pids.slice(0, MOST)) {
-		const stat = readProc(`/proc/${pid}/stat`);
+	for (const stat of await kernel.read(pids.slice(0, MOST).map((pid) => `/proc/${pid}/stat`))) {
 		if (stat === undefined) continue;
 		const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
 		ticks += Number(fields[11]) + Number(fields[12]) + Number(fields[13]) + Number(fields[14]);
@@ -54,10 +56,4 @@ function cpuOf(group: string | undefined): number | undefined {
 	} catch {
 		return undefined; // as above, or an older kernel
 	}
-}
-
-function treeOf(pid: number): number[] {
-	const found = [pid];
-	for (let at = 0; at < found.length && found.length < MOST; at++) found.push(...childrenOf(found[at] as number));
-	return found;
 }

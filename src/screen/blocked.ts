@@ -1,8 +1,8 @@
 /** Is this one process blocked until somebody types at its terminal? As exact as the kernel lets us see. */
-import { linkOf, parseStat, readProc, type Stat } from "../base/proc.js";
-import { entries } from "./procfs.js";
+import type { Kernel } from "../base/kernel.js";
+import { parseStat, type Stat } from "../base/proc.js";
 import { type Call, callOf } from "./syscall.js";
-import { isTty, type Tty } from "./tty.js";
+import { anyIsTty, type Tty } from "./tty.js";
 
 /**
  * - `reading`: in a read of the terminal.
@@ -29,68 +29,72 @@ const BUSY: Blocked = { kind: "busy" };
 const READS = /^(wait_woken|n_tty_read|tty_read)$/;
 const WATCHES = /^(poll_schedule_timeout|do_select|do_poll|do_sys_poll|ep_poll|do_epoll_wait)/;
 
-export function blockedIn(stat: Stat, tty: Tty): Blocked {
+export async function blockedIn(kernel: Kernel, stat: Stat, tty: Tty): Promise<Blocked> {
 	if (stat.state !== "S") return BUSY;
-	const own = judge(stat.pid, stat.pid, tty);
+	const thread = (tid: number): Thread => ({ kernel, tty, pid: stat.pid, tid });
+	const own = await judge(thread(stat.pid));
 	if (own.kind !== "busy") return own;
 	// Go and Java read in whatever thread they like, while the first one sleeps. With one of them at work nothing is waited for.
-	const tids = otherThreads(stat.pid);
-	if (!tids.every((tid) => stateOf(stat.pid, tid) === "S")) return BUSY;
-	for (const tid of tids) {
-		const found = judge(stat.pid, tid, tty);
-		if (found.kind === "reading" || (found.kind === "watching" && found.sure)) return found;
-	}
-	return BUSY;
+	const [names = []] = await kernel.names([`/proc/${stat.pid}/task`]);
+	const tids = names.map(Number).filter((tid) => tid !== stat.pid);
+	if (tids.length === 0) return BUSY;
+	const stats = await kernel.read(tids.map((tid) => `/proc/${stat.pid}/task/${tid}/stat`));
+	if (!stats.every((text) => parseStat(text ?? "")?.state === "S")) return BUSY;
+	const found = await Promise.all(tids.map((tid) => judge(thread(tid))));
+	return found.find((one) => one.kind === "reading" || (one.kind === "watching" && one.sure)) ?? BUSY;
 }
 
-function judge(pid: number, tid: number, tty: Tty): Blocked {
-	const call = callOf(pid, tid);
+/** A thread of a process that has a terminal. */
+interface Thread {
+	readonly kernel: Kernel;
+	readonly tty: Tty;
+	readonly pid: number;
+	readonly tid: number;
+}
+
+async function judge(thread: Thread): Promise<Blocked> {
+	const { kernel, tty, pid, tid } = thread;
+	const call = await callOf(kernel, pid, tid);
 	switch (call.kind) {
 		case "other":
 			return BUSY;
 		case "read":
-			return isTty(pid, call.fd, tty) ? { kind: "reading", how: call.name, tid } : BUSY;
+			return (await anyIsTty(kernel, pid, [call.fd], tty)) ? { kind: "reading", how: call.name, tid } : BUSY;
 		case "watch":
-			return watching(pid, tid, tty, call);
+			return watching(thread, call);
 		case "unreadable":
-			return byWchan(pid, tid, tty);
+			return byWchan(thread);
 	}
 }
 
-function watching(pid: number, tid: number, tty: Tty, call: Extract<Call, { kind: "watch" }>): Blocked {
+async function watching(thread: Thread, call: Extract<Call, { kind: "watch" }>): Promise<Blocked> {
+	const { kernel, tty, pid, tid } = thread;
 	const { watched, name: how, timed } = call;
 	const base = { kind: "watching" as const, how, tid, timed };
-	if (!watched) return holds(pid, tty).terminal ? { ...base, sure: false, sockets: false } : BUSY;
-	if (!watched.some((fd) => isTty(pid, fd, tty))) return BUSY;
-	return { ...base, sure: true, sockets: watched.some((fd) => isSocket(pid, fd)) };
+	if (!watched) return (await holds(thread)).terminal ? { ...base, sure: false, sockets: false } : BUSY;
+	const [terminal, sockets] = await Promise.all([anyIsTty(kernel, pid, watched, tty), anyIsSocket(kernel, pid, watched)]);
+	return terminal ? { ...base, sure: true, sockets } : BUSY;
 }
 
 /** Tracing may be forbidden (Yama, a container) where the name of the kernel function may still be read. */
-function byWchan(pid: number, tid: number, tty: Tty): Blocked {
-	const wchan = readProc(`/proc/${pid}/task/${tid}/wchan`)?.trim();
+async function byWchan(thread: Thread): Promise<Blocked> {
+	const { kernel, pid, tid } = thread;
+	const wchan = (await kernel.read([`/proc/${pid}/task/${tid}/wchan`]))[0]?.trim();
 	if (!wchan || wchan === "0") return { kind: "hidden", how: "asleep, and the kernel does not say in what" };
 	const how = `the kernel function ${wchan}`;
-	const { terminal, sockets } = READS.test(wchan) || WATCHES.test(wchan) ? holds(pid, tty) : { terminal: false, sockets: false };
+	const { terminal, sockets } = READS.test(wchan) || WATCHES.test(wchan) ? await holds(thread) : { terminal: false, sockets: false };
 	if (!terminal) return BUSY;
 	if (WATCHES.test(wchan)) return { kind: "watching", how, tid, sure: false, timed: false, sockets };
 	return sockets ? { kind: "hidden", how: `asleep in ${how}, of its terminal or of a socket` } : { kind: "reading", how, tid };
 }
 
-function holds(pid: number, tty: Tty): { terminal: boolean; sockets: boolean } {
-	let terminal = false;
-	let sockets = false;
-	for (const name of entries(`/proc/${pid}/fd`)) {
-		terminal ||= isTty(pid, Number(name), tty);
-		sockets ||= isSocket(pid, Number(name));
-	}
+async function holds({ kernel, tty, pid }: Thread): Promise<{ terminal: boolean; sockets: boolean }> {
+	const [fds = []] = await kernel.names([`/proc/${pid}/fd`]);
+	const [terminal, sockets] = await Promise.all([anyIsTty(kernel, pid, fds, tty), anyIsSocket(kernel, pid, fds)]);
 	return { terminal, sockets };
 }
 
-const isSocket = (pid: number, fd: number): boolean => linkOf(`/proc/${pid}/fd/${fd}`)?.startsWith("socket:") ?? false;
-
-const otherThreads = (pid: number): number[] =>
-	entries(`/proc/${pid}/task`)
-		.map(Number)
-		.filter((tid) => tid !== pid);
-
-const stateOf = (pid: number, tid: number): string | undefined => parseStat(readProc(`/proc/${pid}/task/${tid}/stat`) ?? "")?.state;
+async function anyIsSocket(kernel: Kernel, pid: number, fds: readonly (number | string)[]): Promise<boolean> {
+	const links = await kernel.links(fds.map((fd) => `/proc/${pid}/fd/${fd}`));
+	return links.some((link) => link?.startsWith("socket:"));
+}

@@ -1,7 +1,8 @@
 /** One look at a process with a terminal: what the kernel says now of whether it waits for input. */
 import { HoldfastError } from "../base/errors.js";
-import { childrenOf, isAlive, readProc, readStat, type Stat } from "../base/proc.js";
-import { type Parts, readParts } from "../keeper/layout.js";
+import { isThere, type Kernel } from "../base/kernel.js";
+import { parseStat, type Stat } from "../base/proc.js";
+import { readParts } from "../keeper/layout.js";
 import type { Process } from "../process/process.js";
 import { type Blocked, blockedIn } from "./blocked.js";
 import { foregroundOf, innerOf } from "./foreground.js";
@@ -24,34 +25,39 @@ export async function look(process: Process): Promise<Look> {
 	if (status.status === "elsewhere")
 		throw new HoldfastError("NOT_HERE", `${process.id} runs on another host (${status.host}) or in another container; look there`);
 	if (status.status !== "running") return NOTHING;
-	const parts = readParts(process.dir);
-	const inside = [parts.terminal, parts.command].find((part) => part && isAlive(part));
-	if (!inside || onTheWay(parts)) return NOTHING;
-	return lookAt(inside.pid, DEPTH);
+	const { kernel } = process;
+	const { terminal, command, child: relay, collector } = readParts(process.dir);
+	const pids = [terminal, command, relay].map((part) => part?.pid ?? 0);
+	const [stats, children] = await Promise.all([statsOf(kernel, pids), kernel.read([`/proc/${collector?.pid ?? 0}/task/${collector?.pid ?? 0}/children`])]);
+	const inside = [terminal, command].find((part, at) => part && isThere(stats[at], part));
+	if (!inside || isBusy(stats[2])) return NOTHING;
+	const copiers = (children[0] ?? "").split(" ").filter(Boolean).map(Number);
+	return lookAt(kernel, inside.pid, DEPTH, statsOf(kernel, copiers));
 }
+
+const statsOf = async (kernel: Kernel, pids: readonly number[]): Promise<(Stat | undefined)[]> =>
+	(await kernel.read(pids.map((pid) => `/proc/${pid}/stat`))).map((text) => parseStat(text ?? ""));
 
 /**
  * While the relay or dd has something to do, keys or output are on their way. What the program does now is not yet an
  * answer to the one, and the other is not yet to be seen.
  */
-function onTheWay({ child: relay, collector }: Parts): boolean {
-	const pids = [...(relay ? [relay.pid] : []), ...(collector ? childrenOf(collector.pid) : [])];
-	return pids.some((pid) => /^[RD]$/.test(readStat(pid)?.state ?? ""));
-}
+const isBusy = (stat: Stat | undefined): boolean => stat?.state === "R" || stat?.state === "D";
 
 /** `pid` is any process on the terminal. */
-async function lookAt(pid: number, depth: number): Promise<Look> {
-	const tty = ttyOf(pid);
+async function lookAt(kernel: Kernel, pid: number, depth: number, carriers?: Promise<(Stat | undefined)[]>): Promise<Look> {
+	const [tty, members, between] = await Promise.all([ttyOf(kernel, pid), foregroundOf(kernel, pid), carriers]);
+	if (between?.some(isBusy)) return NOTHING;
 	if (!tty) return unknown("its terminal cannot be found");
-	const members = await foregroundOf(pid);
 	if (members.length === 0) return unknown("nobody can be seen in the foreground of its terminal");
-	const found = most(members.map((who) => ({ who, blocked: blockedIn(who, tty) })));
+	const found = most(await Promise.all(members.map(async (who) => ({ who, blocked: await blockedIn(kernel, who, tty) }))));
 	if (found.blocked.kind === "busy") return NOTHING;
 	if (found.blocked.kind === "hidden" && members.some(({ state }) => state !== "S")) return NOTHING; // somebody is at work
-	const inner = found.blocked.kind !== "reading" && depth > 0 ? innerOf(found.who.pid) : undefined;
+	const inner = found.blocked.kind !== "reading" && depth > 0 ? await innerOf(kernel, found.who.pid) : undefined;
 	if (inner === "none") return unknown(`${found.who.comm} (pid ${found.who.pid}) passes keys on to a terminal on which nobody can be seen`);
-	if (inner !== undefined) return lookAt(inner, depth - 1);
-	return { verdict: decide(found.blocked, found.who, await modesOf(tty)), mark: markOf(found) };
+	if (inner !== undefined) return lookAt(kernel, inner, depth - 1);
+	const verdict = decide(found.blocked, found.who, await modesOf(kernel, tty));
+	return { verdict, mark: await markOf(kernel, found) }; // last: what reached it during the look is seen by it
 }
 
 interface Found {
@@ -65,10 +71,10 @@ function most(found: readonly Found[]): Found {
 	return found.toSorted((a, b) => order[a.blocked.kind] - order[b.blocked.kind])[0] as Found;
 }
 
-function markOf({ who, blocked }: Found): string {
+async function markOf(kernel: Kernel, { who, blocked }: Found): Promise<string> {
 	const tid = "tid" in blocked ? blocked.tid : who.pid;
-	const slept = /^voluntary_ctxt_switches:\s*(\d+)/m.exec(readProc(`/proc/${who.pid}/task/${tid}/status`) ?? "")?.[1];
-	return `${tid} ${slept}`;
+	const [status] = await kernel.read([`/proc/${who.pid}/task/${tid}/status`]);
+	return `${tid} ${/^voluntary_ctxt_switches:\s*(\d+)/m.exec(status ?? "")?.[1]}`;
 }
 
 const unknown = (why: string): Look => ({ verdict: { kind: "unknown", why }, mark: "" });

@@ -1,6 +1,5 @@
 /** What a thread is blocked in, from /proc/PID/task/TID/syscall, which only those may read who may trace it. */
-import fs from "node:fs";
-import { readProc } from "../base/proc.js";
+import type { Kernel } from "../base/kernel.js";
 
 /** `watched`: the descriptors it wants to read from, undefined where its memory cannot be read. `timed`: it looks up by itself within a second. */
 export type Call =
@@ -23,14 +22,19 @@ const TABLES: Partial<Record<string, Readonly<Record<number, Name>>>> = { x64: X
 const POLL_IN = 0x1 | 0x40; // POLLIN, POLLRDNORM
 const MOST_FDS = 65_536;
 
-export function callOf(pid: number, tid = pid): Call {
-	const text = readProc(`/proc/${pid}/task/${tid}/syscall`);
-	const table = TABLES[process.arch];
+export async function callOf(kernel: Kernel, pid: number, tid = pid): Promise<Call> {
+	const [[text], arch] = await Promise.all([kernel.read([`/proc/${pid}/task/${tid}/syscall`]), kernel.arch()]);
+	const table = TABLES[arch];
 	if (text === undefined || table === undefined) return { kind: "unreadable" };
 	const [number, ...rest] = text.trim().split(" "); // "running", or the number (-1: in no call) and the arguments
 	const name = /^\d+$/.test(number ?? "") ? table[Number(number)] : undefined;
 	if (name === undefined) return { kind: "other" };
 	const args = rest.slice(0, 6).map((word) => BigInt(word));
+	const memory: Memory = (address, bytes) => readMemory(kernel, pid, address, bytes);
+	const watch = async (watched: Promise<number[] | undefined>, ms: Promise<number> | number): Promise<Call> => {
+		const [fds, timeout] = await Promise.all([watched, ms]);
+		return { kind: "watch", name, watched: fds, timed: timeout >= 0 && timeout < 1_000 };
+	};
 	switch (name) {
 		case "restart_syscall": // a call that a signal interrupted and that goes on; its arguments are no longer to be seen
 			return { kind: "unreadable" };
@@ -38,53 +42,54 @@ export function callOf(pid: number, tid = pid): Call {
 		case "readv":
 			return { kind: "read", name, fd: int(args[0]) };
 		case "poll":
-			return { kind: "watch", name, watched: polled(pid, args[0], int(args[1])), timed: isSoon(int(args[2])) };
+			return watch(polled(memory, args[0], int(args[1])), int(args[2]));
 		case "ppoll":
-			return { kind: "watch", name, watched: polled(pid, args[0], int(args[1])), timed: isSoon(time(pid, args[2], 1e6)) };
+			return watch(polled(memory, args[0], int(args[1])), time(memory, args[2], 1e6));
 		case "select":
 		case "pselect6":
-			return { kind: "watch", name, watched: selected(pid, int(args[0]), args[1]), timed: isSoon(time(pid, args[4], name === "select" ? 1e3 : 1e6)) };
+			return watch(selected(memory, int(args[0]), args[1]), time(memory, args[4], name === "select" ? 1e3 : 1e6));
 		case "epoll_wait":
 		case "epoll_pwait":
-			return { kind: "watch", name, watched: inEpoll(pid, int(args[0])), timed: isSoon(int(args[3])) };
+			return watch(inEpoll(kernel, pid, int(args[0])), int(args[3]));
 		case "epoll_pwait2":
-			return { kind: "watch", name, watched: inEpoll(pid, int(args[0])), timed: isSoon(time(pid, args[3], 1e6)) };
+			return watch(inEpoll(kernel, pid, int(args[0])), time(memory, args[3], 1e6));
 	}
 }
 
+/** So many bytes of a process from an address on. */
+type Memory = (address: bigint | undefined, bytes: number) => Promise<Buffer | undefined>;
+
 const int = (arg: bigint | undefined): number => Number(BigInt.asIntN(32, arg ?? 0n));
 
-const isSoon = (ms: number): boolean => ms >= 0 && ms < 1_000;
-
 /** A struct timeval or timespec, two 64-bit numbers, in milliseconds; -1 for none, 0 for one that cannot be read. */
-function time(pid: number, address: bigint | undefined, perMs: number): number {
+async function time(memory: Memory, address: bigint | undefined, perMs: number): Promise<number> {
 	if (address === 0n) return -1;
-	const memory = readMemory(pid, address, 16);
-	return memory ? Number(memory.readBigInt64LE(0)) * 1_000 + Number(memory.readBigInt64LE(8)) / perMs : 0;
+	const bytes = await memory(address, 16);
+	return bytes ? Number(bytes.readBigInt64LE(0)) * 1_000 + Number(bytes.readBigInt64LE(8)) / perMs : 0;
 }
 
 /** An array of struct pollfd { int fd; short events; short revents }. */
-function polled(pid: number, address: bigint | undefined, count: number): number[] | undefined {
-	const memory = readMemory(pid, address, count * 8);
-	if (!memory) return undefined;
+async function polled(memory: Memory, address: bigint | undefined, count: number): Promise<number[] | undefined> {
+	const bytes = await memory(address, count * 8);
+	if (!bytes) return undefined;
 	const fds: number[] = [];
-	for (let at = 0; at < memory.length; at += 8) if (memory.readInt16LE(at + 4) & POLL_IN) fds.push(memory.readInt32LE(at));
+	for (let at = 0; at < bytes.length; at += 8) if (bytes.readInt16LE(at + 4) & POLL_IN) fds.push(bytes.readInt32LE(at));
 	return fds;
 }
 
 /** An fd_set: one bit a descriptor. */
-function selected(pid: number, count: number, address: bigint | undefined): number[] | undefined {
+async function selected(memory: Memory, count: number, address: bigint | undefined): Promise<number[] | undefined> {
 	if (address === 0n) return [];
-	const memory = readMemory(pid, address, Math.ceil(count / 8));
-	if (!memory) return undefined;
+	const bytes = await memory(address, Math.ceil(count / 8));
+	if (!bytes) return undefined;
 	const fds: number[] = [];
-	for (let fd = 0; fd < count; fd++) if ((memory[fd >> 3] as number) & (1 << (fd & 7))) fds.push(fd);
+	for (let fd = 0; fd < count; fd++) if ((bytes[fd >> 3] as number) & (1 << (fd & 7))) fds.push(fd);
 	return fds;
 }
 
 /** The kernel lists what an epoll watches: `tfd: 17 events: 19 …`. */
-function inEpoll(pid: number, epoll: number): number[] | undefined {
-	const text = readProc(`/proc/${pid}/fdinfo/${epoll}`);
+async function inEpoll(kernel: Kernel, pid: number, epoll: number): Promise<number[] | undefined> {
+	const [text] = await kernel.read([`/proc/${pid}/fdinfo/${epoll}`]);
 	if (text === undefined) return undefined;
 	const fds: number[] = [];
 	for (const [, fd, events] of text.matchAll(/^tfd:\s*(\d+)\s+events:\s*([0-9a-f]+)/gm))
@@ -92,17 +97,7 @@ function inEpoll(pid: number, epoll: number): number[] | undefined {
 	return fds;
 }
 
-function readMemory(pid: number, address: bigint | undefined, bytes: number): Buffer | undefined {
+async function readMemory(kernel: Kernel, pid: number, address: bigint | undefined, bytes: number): Promise<Buffer | undefined> {
 	if (address === undefined || bytes < 0 || bytes > MOST_FDS * 8) return undefined;
-	try {
-		const fd = fs.openSync(`/proc/${pid}/mem`, "r");
-		try {
-			const buffer = Buffer.alloc(bytes);
-			return fs.readSync(fd, buffer, 0, bytes, address) === bytes ? buffer : undefined;
-		} finally {
-			fs.closeSync(fd);
-		}
-	} catch {
-		return undefined; // gone, or not allowed: the caller has less to go by
-	}
+	return (await kernel.memory([{ pid, address, bytes }]))[0];
 }

@@ -43,7 +43,7 @@ export class Views {
 			parent: spec.parent ?? null,
 			call: runOf(process.dir) ?? null,
 			keyboard: keyboardView(process),
-			resources: this.#resources(process, status),
+			resources: await this.#resources(process, status),
 		};
 	}
 
@@ -75,9 +75,9 @@ export class Views {
 		return found;
 	}
 
-	#resources(process: Process, status: Status): Resources {
+	async #resources(process: Process, status: Status): Promise<Resources> {
 		if (status.status !== "running") return null;
-		const usage = usageOf(process.dir, process.spec);
+		const usage = await usageOf(process.kernel, process.dir, process.spec);
 		if (!usage) return null;
 		const known = this.#of(process.id);
 		const at = performance.now();
