@@ -2,10 +2,11 @@
 import path from "node:path";
 import { readProc } from "../base/proc.js";
 import { dangerousCode, destroysData } from "./code.js";
-import { hasFlag } from "./flags.js";
+import { hasFlag, is, words } from "./flags.js";
 import type { Found } from "./found.js";
+import { changesKernel, changesMounts, changesNetwork } from "./machine.js";
 import { foundBy } from "./output.js";
-import { fileWords, isWithin, placesOf } from "./paths.js";
+import { fileWords, isTemporary, isWithin, mayBeWithin, placesOf } from "./paths.js";
 import type { World } from "./scope.js";
 import { changesServices, forcePushes, publishes, rewritesHistory, shutsDown, takesDown } from "./tasks.js";
 import { SOME, UNKNOWN, type Word, word } from "./word.js";
@@ -32,6 +33,9 @@ export const CHECKS = {
 	"dangerous-code": (command: Found) => command.code !== null && dangerousCode(command.names, command.code),
 	"changes-crontab": (command: Found) => is(command, "crontab") && !hasFlag(command, "-l"),
 	"changes-services": changesServices,
+	"changes-network": changesNetwork,
+	"changes-kernel": changesKernel,
+	"changes-mounts": changesMounts,
 	"force-pushes": forcePushes,
 	"rewrites-history": rewritesHistory,
 	publishes,
@@ -49,14 +53,8 @@ const SETUP =
 	/^(?:ssh-agent|pyenv|rbenv|nodenv|direnv|starship|zoxide|fnm|brew|opam|conda|dircolors|minikube|mise|keychain|luarocks|docker-machine|thefuck|gpg-agent|resize|lesspipe|register-python-argcomplete|kubectl|helm|gh|npm|pip3?|completion)$/;
 const isShellSetup = (command: Found): boolean => command.upstream.length > 0 && command.upstream.every(({ names }) => names.some((name) => SETUP.test(name)));
 
-const is = (command: Found, ...names: string[]): boolean => command.names.some((name) => names.includes(name));
-const words = (command: Found): Word[] => {
-	const end = command.args.findIndex(({ text }) => text === "--");
-	return command.args.filter(({ text }, at) => (end !== -1 && at > end) || !text.startsWith("-"));
-};
-
 /** What it deletes with everything below; null entries are not known. */
-function deleted(command: Found, world: World): (string | null)[] {
+function deleted(command: Found, world: World): readonly (string | null)[] {
 	const recursive = is(command, "rm") && (hasFlag(command, "-r|-R") || command.args.some(({ text }) => /^--r/.test(text))); // long options may be cut short
 	if (recursive || is(command, "rimraf", "trash", "srm", "rmtree", "del-cli")) return words(command).flatMap((one) => placesOf(one, command, world));
 	if (is(command, "find") && command.args.some(({ text }) => text === "-delete"))
@@ -82,15 +80,12 @@ const isTop = (place: string, { home }: World): boolean =>
 	/^\/(?:home|Users|usr|var|lib)\/[^/]+$/.test(place) ||
 	place === "/private/etc";
 
-const TEMPORARY = /^\/(?:tmp|var\/tmp|dev\/shm|private\/tmp|run\/user\/[^/]+)\/[^/]+/;
-/** The temporary directories are everybody's workbench, but when the work is in one, what stands beside it there is not. */
-function isTemporary(place: string, { cwd }: World): boolean {
-	const bench = TEMPORARY.exec(place)?.[0];
-	return bench !== undefined && !bench.endsWith(`/${SOME}`) && TEMPORARY.exec(cwd)?.[0] !== bench;
-}
+const ALWAYS = /^\/(?:etc|usr|bin|sbin|lib\w*|boot|sys|proc|dev|run|var|root|home|Users|System|Library)?$/;
 
 function wipesRoot(command: Found, world: World): boolean {
-	const isWiped = (place: string | null) => place !== null && isTop(place, world) && !isTemporary(place, world) && place !== world.cwd;
+	// A directory that somebody works in (`/app`, `/workspace`) is theirs to empty; the root, a home and the system's are nobody's.
+	const isBench = (place: string) => place === world.cwd && !isWithin(world.home, place) && !ALWAYS.test(place);
+	const isWiped = (place: string | null) => place !== null && isTop(place, world) && !isTemporary(place, world) && !isBench(place);
 	if (deleted(command, world).some(isWiped)) return true;
 	const recursive = is(command, "chmod", "chown", "chgrp") && hasFlag(command, "-R|--recursive");
 	return (
@@ -223,7 +218,15 @@ function editsPolicy(command: Found, world: World): boolean {
 		/\/\.holdfast$/.test(place) ||
 		/\/\.config\/holdfast(?:\/|$)/.test(place);
 	const isToken = (place: string) => isWithin(place, world.state) && /token|secret|\.key$/.test(path.basename(place));
-	const places = (list: readonly Word[]) => list.flatMap((one) => placesOf(one, command, world)).filter((place) => place !== null);
+	// What a pattern may find is what it names.
+	const guarded = [world.config, ...OWN_RECORDS.map((name) => path.join(world.state, name)), path.join(world.cwd, ".holdfast", "policy.json")];
+	const meant = (place: string) => guarded.find((dir) => mayBeWithin(place, dir)) ?? place;
+	const places = (list: readonly Word[]) =>
+		list.flatMap((one) =>
+			placesOf(one, command, world).flatMap((place) =>
+				place === null ? [] : (one.glob || command.links.length > 0) && place.includes(SOME) ? [meant(place)] : [place],
+			),
+		);
 	if (places(command.writes).some((place) => isPolicy(place) || isToken(place))) return true;
 	if (
 		command.code !== null &&
@@ -237,7 +240,8 @@ function editsPolicy(command: Found, world: World): boolean {
 	const takesAll = (place: string) => place === world.state || (path.dirname(place) === world.state && path.basename(place).includes(SOME));
 	if (!command.names.some((name) => LOOKERS.has(name)) && named.some(takesAll)) return true;
 	if (deleted(command, world).some((place) => place !== null && (isWithin(world.config, place) || isWithin(world.state, place)))) return true;
-	if (is(command, "mv") && places(words(command)).some((place) => isWithin(world.config, place) || isWithin(world.state, place))) return true;
+	if (is(command, "mv") && places(carried(command).from).some((place) => isWithin(world.config, place) || isWithin(world.state, place))) return true;
+	if (command.names.some((name) => COPIERS.has(name)) && places(arrivals(command)).some(isPolicy)) return true;
 	const reads =
 		command.names.some((name) => READERS.has(name)) ||
 		(is(command, "sed", "awk") && !hasFlag(command, "-i|--in-place")) ||
@@ -248,6 +252,25 @@ function editsPolicy(command: Found, world: World): boolean {
 		return places(hasFlag(command, "-t|--target-directory") ? fileWords(command) : words(command).slice(-1)).some(isPolicy);
 	return !reads && command.names.length > 0 && !is(command, "holdfast") && (mentions || named.some(isPolicy));
 }
+
+/** What a copier takes, and where to: its last word, or that of `-t`. */
+function carried(command: Found): { from: Word[]; to: Word | undefined } {
+	const all = words(command);
+	const at = command.args.findIndex(({ text }) => /^(?:-[a-zA-Z]*t|--target-directory(?:=.*)?)$/s.test(text));
+	if (at === -1) return { from: all.slice(0, -1), to: all.at(-1) };
+	const glued = /=(.*)$/s.exec(command.args[at]?.text ?? "")?.[1];
+	const to = glued === undefined ? command.args[at + 1] : word(glued);
+	return { from: all.filter((one) => one !== to), to };
+}
+
+/** In a directory things arrive under their own name: `cp -r holdfast ~/.config`. */
+function arrivals(command: Found): Word[] {
+	const { from, to } = carried(command);
+	if (!to) return [];
+	return from.slice(0, MOST_ARRIVALS).map((one) => ({ text: path.join(to.text, path.basename(one.text)), glob: to.glob || one.glob }));
+}
+
+const MOST_ARRIVALS = 64;
 
 function deletesOutside(command: Found, world: World): boolean {
 	return deleted(command, world).some((place) => {

@@ -3,6 +3,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { shellQuote } from "../base/quote.js";
 import type { Found } from "./found.js";
+import { linksOf } from "./links.js";
 import { outputOf } from "./output.js";
 import type { Scope } from "./scope.js";
 import { SOME, UNKNOWN, type Word } from "./word.js";
@@ -50,6 +51,8 @@ function keepWritten(command: Found, scope: Scope): void {
 
 export function effects(command: Found, scope: Scope): void {
 	keepWritten(command, scope);
+	const links = linksOf(command, scope.world);
+	if (links.length > 0) scope.links.made = [...scope.links.made, ...links];
 	const words = command.args.filter(({ text }) => !text.startsWith("-")).map(({ text }) => text);
 	switch (command.names[0]) {
 		case "cd":

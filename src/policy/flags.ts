@@ -1,4 +1,5 @@
 import type { Found } from "./found.js";
+import type { Word } from "./word.js";
 
 /** "-f|--force": any of these, `-f` also within `-rf`, `--force` also with a value. */
 export function hasFlag(command: Pick<Found, "args">, flag: string): boolean {
@@ -11,4 +12,23 @@ export function hasFlag(command: Pick<Found, "args">, flag: string): boolean {
 				text === one || (one.startsWith("--") && text.startsWith(`${one}=`)) || (bundle !== undefined && /^-[a-zA-Z0-9]+$/.test(text) && text.includes(bundle)),
 		);
 	});
+}
+
+export const is = (command: Found, ...names: string[]): boolean => command.names.some((name) => names.includes(name));
+
+/** The arguments that are no flags. */
+export const words = (command: Found): Word[] => {
+	const end = command.args.findIndex(({ text }) => text === "--");
+	return command.args.filter(({ text }, at) => (end !== -1 && at > end) || !text.startsWith("-"));
+};
+
+/** Whether the words that are no flags are such a line; also without those behind a flag, which may be its value: `kubectl -n prod delete`. */
+export function says(command: Found, pattern: RegExp): boolean {
+	const isFlag = (at: number) => command.args[at]?.text.startsWith("-") === true;
+	const line = (takes: (at: number) => boolean) =>
+		command.args
+			.filter((_, at) => takes(at))
+			.map(({ text }) => text)
+			.join(" ");
+	return pattern.test(line((at) => !isFlag(at))) || pattern.test(line((at) => !isFlag(at) && !(isFlag(at - 1) && !command.args[at - 1]?.text.includes("="))));
 }

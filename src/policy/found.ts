@@ -13,6 +13,8 @@ export interface Found {
 	/** Commands whose output it is given: earlier in its pipe, or substituted into its words. */
 	readonly upstream: readonly Found[];
 	readonly cwds: readonly (string | null)[];
+	/** Links that earlier commands of the same text have made: on the disk there are none yet. */
+	readonly links: readonly Link[];
 	/** It runs on another machine or in a container: its paths are not ours. */
 	readonly remote: boolean;
 	readonly trait: Trait | null;
@@ -20,6 +22,13 @@ export interface Found {
 	readonly code: string | null;
 	readonly start: number;
 	readonly end: number;
+}
+
+export interface Link {
+	/** Where it is, through the links that are there already. */
+	readonly at: string;
+	/** Where it leads; null when that is known only when it runs. */
+	readonly to: string | null;
 }
 
 /** What cannot be said in words and flags. */

@@ -1,24 +1,66 @@
 /** Paths as rules see them: absolute, through symbolic links, with globs and unknown pieces kept in mind. */
 import fs from "node:fs";
 import path from "node:path";
-import type { Found } from "./found.js";
+import type { Found, Link } from "./found.js";
 import type { World } from "./scope.js";
 import { isKnown, SOME, UNKNOWN, type Word } from "./word.js";
 
 /** Every place a word can mean; null for one that is not known. A pattern that takes everything in a directory means the directory. */
-export function placesOf(word: Word, command: Found, world: World): (string | null)[] {
+export function placesOf(word: Word, command: Where, world: World): readonly (string | null)[] {
+	const known = placed.get(word);
+	if (known && known.world === world && known.cwds === command.cwds && known.links === command.links && known.remote === command.remote) return known.places;
+	const places = findPlaces(word, command, world);
+	placed.set(word, { world, cwds: command.cwds, links: command.links, remote: command.remote, places });
+	return places;
+}
+
+type Where = Pick<Found, "cwds" | "links" | "remote">;
+
+/** Many rules ask about the same words. */
+const placed = new WeakMap<Word, Where & { readonly world: World; readonly places: readonly (string | null)[] }>();
+
+function findPlaces(word: Word, { cwds, links, remote }: Where, world: World): (string | null)[] {
 	const text = word.glob ? withoutGlobs(word.text) : word.text;
 	if (text.includes(UNKNOWN)) return [null];
-	const bases = path.isAbsolute(text) ? ["/"] : command.cwds;
-	return bases.map((base) => (base === null ? null : world.local && !command.remote ? real(path.resolve(base, text), world) : path.resolve(base, text)));
+	return (path.isAbsolute(text) ? ["/"] : cwds).map((base) => {
+		if (base === null) return null;
+		if (!world.local || remote) return path.resolve(base, text);
+		const followed = links.length > 0 || UP.test(text) ? follow(path.isAbsolute(text) ? text : `${base}/${text}`, links, world) : path.resolve(base, text);
+		return followed === null ? null : real(followed, world);
+	});
 }
+
+const UP = /(?:^|\/)\.\.(?:\/|$)/; // if what is before it is a link, this is not where we are
+const HOPS = 8;
+
+/** Step by step, as the kernel does: `..` is above where a link has led, and links are followed that are yet to be made. */
+function follow(file: string, links: readonly Link[], world: World, hops = 0): string | null {
+	if (file.length > LONGEST) return file;
+	let at = "/";
+	for (const part of file.split("/")) {
+		if (part === "" || part === ".") continue;
+		const next = part === ".." ? path.dirname(at) : path.join(at, part);
+		const link = links.findLast((one) => one.at === next); // also in the place of something that is there
+		if (!link) {
+			at = real(next, world);
+			continue;
+		}
+		if (link.to === null || hops === HOPS) return null;
+		const end = follow(link.to, links, world, hops + 1);
+		if (end === null) return null;
+		at = end;
+	}
+	return at;
+}
+
+const LONGEST = 4096; // no system takes more
 
 function withoutGlobs(text: string): string {
 	const parts = text.split("/");
 	const at = parts.findIndex((part) => /[*?[]/.test(part));
 	const everything = /^[.*?]+$/.test(parts[at] ?? "") || /^\.?\[[^\]]*\]\*?$/.test(parts[at] ?? "");
 	if (everything && parts.slice(at + 1).every((part) => part === "")) return parts.slice(0, at).join("/") || (text.startsWith("/") ? "/" : ".");
-	return parts.map((part) => part.replace(/[*?[\]]+/g, SOME)).join("/");
+	return parts.map((part) => part.replace(/(?:\[[^\]]+\]|[*?[\]])+/g, SOME)).join("/");
 }
 
 /** What was looked up for one decision. */
@@ -26,7 +68,7 @@ const looked = new WeakMap<World, Map<string, string>>();
 
 /** Through the links of as much of it as is there. */
 function real(file: string, world: World): string {
-	if (file.length > 4096) return file; // no system takes it
+	if (file.length > LONGEST) return file;
 	const known = looked.get(world) ?? new Map<string, string>();
 	looked.set(world, known);
 	let result = known.get(file);
@@ -47,6 +89,35 @@ function realpath(file: string): string | undefined {
 }
 
 export const isWithin = (file: string, dir: string): boolean => file === dir || file.startsWith(dir === "/" ? "/" : `${dir}/`);
+
+const TEMPORARY = /^\/(?:tmp|var\/tmp|dev\/shm|private\/tmp|run\/user\/[^/]+)\/[^/]+/;
+/** Whether a place that a pattern stands for may be in a directory. */
+export function mayBeWithin(file: string, dir: string): boolean {
+	const parts = file.split("/");
+	return dir.split("/").every((name, at) => parts[at] !== undefined && mayBe(parts[at], name));
+}
+
+/** A pattern finds names that begin with a dot only if it begins with one too. */
+export function mayBe(pattern: string, name: string): boolean {
+	if (!pattern.includes(SOME)) return pattern === name;
+	if (name.startsWith(".") && !pattern.startsWith(".")) return false;
+	const [head = "", ...rest] = pattern.split(SOME);
+	const tail = rest.pop() ?? "";
+	if (!name.startsWith(head) || !name.endsWith(tail) || name.length < head.length + tail.length) return false;
+	let at = head.length;
+	for (const piece of rest) {
+		const found = name.indexOf(piece, at);
+		if (found === -1 || found + piece.length > name.length - tail.length) return false;
+		at = found + piece.length;
+	}
+	return true;
+}
+
+/** The temporary directories are everybody's workbench, but when the work is in one, what stands beside it there is not. */
+export function isTemporary(place: string, { cwd }: World): boolean {
+	const bench = TEMPORARY.exec(place)?.[0];
+	return bench !== undefined && !bench.endsWith(`/${SOME}`) && TEMPORARY.exec(cwd)?.[0] !== bench;
+}
 
 /** Every word that may name a file: arguments, what is behind `=` in them, redirections. */
 export function fileWords(command: Found): Word[] {

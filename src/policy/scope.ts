@@ -1,5 +1,6 @@
 /** What is known at one point of a command: variables, functions, aliases, where it is. */
 import { shellQuote } from "../base/quote.js";
+import type { Link } from "./found.js";
 import type { Node } from "./tree.js";
 import { isKnown, SOME, UNKNOWN } from "./word.js";
 
@@ -33,6 +34,8 @@ export class Scope {
 	readonly copies: Map<string, string>;
 	/** Files written in the same text, where what is in them is known. */
 	readonly files: Map<string, string>;
+	/** Links made in the same text, by whichever part of it. */
+	readonly links: { made: readonly Link[] };
 	/** Where it may be: more than one after `cd a && b`; null when that is known only when it runs. */
 	cwds: readonly (string | null)[];
 	/** How much text expansions may still make: `a=$a$a` doubles. */
@@ -49,6 +52,7 @@ export class Scope {
 		this.following = from?.following ?? new Set();
 		this.copies = from?.copies ?? new Map();
 		this.files = from?.files ?? new Map();
+		this.links = from?.links ?? { made: [] };
 		this.budget = from?.budget ?? { left: 1024 * 1024 };
 		this.cwds = from?.cwds ?? [world.cwd];
 		this.positional = from ? from.positional : [];

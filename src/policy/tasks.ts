@@ -1,20 +1,11 @@
 /** Checks that are only about words and flags, for programs with subcommands. */
-import { hasFlag } from "./flags.js";
+import { hasFlag, is, says } from "./flags.js";
 import type { Found } from "./found.js";
-
-const has = (command: Found, ...names: string[]): boolean => command.names.some((name) => names.includes(name));
-
-/** The words that are no flags, one line. */
-const said = (command: Found): string =>
-	command.args
-		.filter(({ text }) => !text.startsWith("-"))
-		.map(({ text }) => text)
-		.join(" ");
 
 export function changesServices(command: Found): boolean {
 	return (
-		has(command, "service", "rc-service", "launchctl", "initctl") &&
-		/\b(?:start|stop|restart|reload|load|unload|bootstrap|bootout|kickstart|remove|disable|enable|kill)\b/.test(said(command))
+		is(command, "service", "rc-service", "launchctl", "initctl") &&
+		says(command, /\b(?:start|stop|restart|reload|load|unload|bootstrap|bootout|kickstart|remove|disable|enable|kill)\b/)
 	);
 }
 
@@ -88,38 +79,49 @@ const PUBLISHERS: Readonly<Record<string, RegExp>> = {
 
 export function publishes(command: Found): boolean {
 	if (hasFlag(command, "--dry-run|-n")) return false;
-	return command.names.some((name) => PUBLISHERS[name]?.test(said(command)) === true);
+	return command.names.some((name) => PUBLISHERS[name] !== undefined && says(command, PUBLISHERS[name]));
 }
 
 export function shutsDown(command: Found): boolean {
-	if (has(command, "shutdown", "reboot", "halt", "poweroff")) return !hasFlag(command, "--help|--version|-c");
-	if (has(command, "init", "telinit")) return /^[06]$/.test(said(command));
-	return has(command, "systemctl", "loginctl") && /^(?:reboot|poweroff|halt|kexec|suspend|hibernate|rescue|emergency|soft-reboot)\b/.test(said(command));
+	if (is(command, "shutdown", "reboot", "halt", "poweroff")) return !hasFlag(command, "--help|--version|-c");
+	if (is(command, "init", "telinit")) return says(command, /^[06]$/);
+	return is(command, "systemctl", "loginctl") && says(command, /^(?:reboot|poweroff|halt|kexec|suspend|hibernate|rescue|emergency|soft-reboot)\b/);
 }
 
 const DOWN: Readonly<Record<string, RegExp>> = {
-	terraform: /^(?:destroy|state rm|workspace delete)\b/,
-	tofu: /^destroy\b/,
-	pulumi: /^(?:destroy|stack rm)\b/,
+	terraform: /^(?:destroy|apply|state rm|workspace delete)\b/,
+	tofu: /^(?:destroy|apply|state rm|workspace delete)\b/,
+	terragrunt: /\b(?:destroy|apply)\b/,
+	pulumi: /^(?:destroy|up|update|stack rm)\b/,
+	cdk: /^destroy\b/,
+	serverless: /^remove\b/,
+	sls: /^remove\b/,
 	kubectl: /^(?:delete|drain)\b/,
+	oc: /^(?:delete|adm drain)\b/,
 	helm: /^(?:uninstall|delete)\b/,
+	eksctl: /^delete\b/,
 	aws: /\b(?:s3 rb|delete-\w+|terminate-instances)\b/,
 	gcloud: /\bdelete\b/,
 	az: /\bdelete\b/,
+	doctl: /\bdelete\b/,
+	fly: /\bdestroy\b/,
+	flyctl: /\bdestroy\b/,
 	docker: /^(?:volume (?:rm|remove|prune)|compose down -v)\b/,
+	podman: /^volume (?:rm|remove|prune)\b/,
 	heroku: /\bdestroy\b/,
 	vagrant: /^destroy\b/,
 	virsh: /^(?:undefine|destroy|vol-delete)\b/,
 };
 
 export function takesDown(command: Found): boolean {
-	const words = said(command);
-	if (command.names.some((name) => DOWN[name]?.test(words) === true)) return !hasFlag(command, "--dry-run");
-	if (has(command, "terraform", "tofu")) return /^apply\b/.test(words) && command.args.some(({ text }) => /^-{1,2}destroy$/.test(text));
-	if (has(command, "aws")) return /^s3 (?:rm|sync)\b/.test(words) && hasFlag(command, "--recursive|--delete");
-	if (has(command, "docker", "podman"))
+	if (command.names.some((name) => DOWN[name] !== undefined && says(command, DOWN[name]))) return !hasFlag(command, "--dry-run|-help|--help");
+	if (is(command, "kubectl", "oc"))
+		return (says(command, /^replace\b/) && hasFlag(command, "--force")) || (says(command, /^apply\b/) && hasFlag(command, "--prune"));
+	if (is(command, "aws")) return says(command, /^s3 (?:rm|sync)\b/) && hasFlag(command, "--recursive|--delete");
+	if (is(command, "docker", "podman"))
 		return (
-			(/^system prune\b/.test(words) && hasFlag(command, "--volumes|-a|--all")) || (/^compose\b.*\bdown\b/.test(words) && hasFlag(command, "-v|--volumes"))
+			(says(command, /^system prune\b/) && hasFlag(command, "--volumes|-a|--all")) ||
+			(says(command, /^compose\b.*\bdown\b/) && hasFlag(command, "-v|--volumes"))
 		);
-	return has(command, "docker-compose") && /\bdown\b/.test(words) && hasFlag(command, "-v|--volumes");
+	return is(command, "docker-compose") && says(command, /\bdown\b/) && hasFlag(command, "-v|--volumes");
 }

@@ -33,6 +33,10 @@ const MAX_STEPS = 4_000;
 const MAX_STATEMENTS = 200_000;
 const MAX_DEPTH = 24;
 const MAX_ARGS = 2_000;
+/** Of all commands together: each word is looked at by every rule, and one command can stand for thousands that share its words. */
+const MAX_WORDS = 20_000;
+/** Made in one text: who makes more has something in mind. */
+const MAX_LINKS = 64;
 /** All texts together, those within others included. */
 const MAX_TEXT = 2 * LIMITS.length;
 
@@ -61,6 +65,7 @@ class Walk {
 	#depth = 0;
 	#read = 0;
 	#statements = 0;
+	#words = 0;
 
 	/** Text within a command has no place of its own: what is found in it is about the part it stands in. */
 	script(text: string, scope: Scope, at: Span | null, flow: Flow = NOWHERE): Found[] {
@@ -102,7 +107,10 @@ class Walk {
 		const names = program ? namesOf(program, scope) : [];
 		const unknown = program !== undefined && names.length === 0;
 		const all = [...args, ...flow.args].slice(0, MAX_ARGS);
-		if (args.length > MAX_ARGS) this.mark("unreadable", at, scope);
+		this.#words += all.length;
+		if (this.#words > MAX_WORDS) this.#steps = MAX_STEPS + 1; // nothing more is followed
+		if (args.length > MAX_ARGS || this.#words > MAX_WORDS) this.mark("unreadable", at, scope);
+		if (this.#words > MAX_WORDS) return [];
 		let code: string | null = null;
 		let trait: Trait | null = unknown ? "unknown-program" : null;
 		const common = {
@@ -113,6 +121,7 @@ class Walk {
 			input: flow.input,
 			upstream: flow.upstream,
 			cwds: scope.cwds,
+			links: scope.links.made,
 			remote: flow.remote,
 		};
 		const draft: Found = { ...common, trait, code, start: at.start, end: at.end };
@@ -144,6 +153,10 @@ class Walk {
 		const result: Found = { ...draft, trait, code };
 		this.found.push(result);
 		effects(result, scope);
+		if (scope.links.made.length > MAX_LINKS) {
+			this.mark("unreadable", at, scope);
+			scope.links.made = [];
+		}
 		const outputs: Found[] = [];
 		for (const one of inner) {
 			if (one === "unknown-script" || "code" in one) continue;
@@ -185,6 +198,7 @@ class Walk {
 			input: null,
 			upstream: [],
 			cwds: scope.cwds,
+			links: scope.links.made,
 			remote: false,
 			trait,
 			code: null,

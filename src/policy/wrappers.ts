@@ -48,6 +48,7 @@ const SHAPES: Readonly<Record<string, Shape | readonly Shape[]>> = {
 	chroot: { before: 1, long: ["--userspec"] },
 	unshare: { valued: "SGRw" },
 	nsenter: { valued: "tSGrw" },
+	ip: { first: ["netns", "exec"], before: 1 },
 	taskset: { before: 1, valued: "p" },
 	setpriv: {},
 	chronic: {},

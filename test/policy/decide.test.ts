@@ -54,6 +54,11 @@ test("paths are the real ones: links, a link as working directory, directories c
 	expect(judge("(cd ../other); rm -rf build", { cwd }).decision).toBe("allow");
 });
 
+test("the root, a home and a directory of the system are told by their own rule, also from within; a directory one works in is asked about", () => {
+	for (const cwd of ["/", "/usr", "/home", SOMEONE.HOME]) expect([cwd, judge("rm -rf *", { cwd }).rule]).toEqual([cwd, "floor-root"]);
+	expect(judge("rm -rf *", { cwd: "/workspace" })).toMatchObject({ decision: "ask", rule: "delete-here" });
+});
+
 test("in a sandbox the default set is off and the floor is not", () => {
 	const place = "local+sandbox";
 	expect(judge("git push -f; rm -rf ../x", { place }).decision).toBe("allow");

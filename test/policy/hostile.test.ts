@@ -23,6 +23,8 @@ test.each([
 	["nested loops", `${"for i in a b c d e f g h; do ".repeat(12)}ls;${" done;".repeat(12)}`],
 	["nested loops of nothing", `${"for i in a b c d e f g h; do ".repeat(12)}x=$i;${" done;".repeat(12)}`],
 	["nested shells", `${"sh -c ls; ".repeat(10_000)}`],
+	["a command that may be any of its ends", `holdfast run rm ${"-run rm ".repeat(1_900)}`],
+	["more links than anybody makes", Array.from({ length: 100 }, (_, at) => `ln -s a l${at}`).join(";")],
 	["a variable that doubles", `a=xxxx;${"a=$a$a;".repeat(1_000)}$a`],
 	["more than is read", `ls ${times("x", 300 * KB)}`],
 	["a NUL", "ls \0; rm -rf /"],
