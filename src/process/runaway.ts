@@ -1,8 +1,8 @@
 /**
  * What is at its limit of processes and stays there is a runaway: nothing can be started in its group any more, in the case of a
  * shell not even the next command. The kernel only makes fork(2) fail. In version 2 it tells of that, by a change of a file in
- * the group; in version 1 nobody tells, so one number a task is looked at every second while something runs. What is found full
- * twice in a row is killed with all it has started; of a shell's group, all but the shell.
+ * the group; in version 1 nobody tells, so one number a task is looked at every second while something runs. What has been refused
+ * a process, and is found full or refused again twice in a row, is killed with all it has started; of a shell's group, all but the shell.
  */
 import fs from "node:fs";
 import path from "node:path";
@@ -14,7 +14,8 @@ import type { Process } from "./process.js";
 import { isOver } from "./status.js";
 
 const LOOK_MS = 1_000;
-const FULL = 0.95; // of the limit: some are always just ending
+const FULL = 0.95; // of the limit
+const BUSY = 0.5; // below that nobody looks closer
 const KILLS = 100;
 const TIDY_EVERY = 60;
 
@@ -23,6 +24,8 @@ interface Watched {
 	readonly group: string;
 	readonly stop: () => void;
 	strikes: number;
+	/** How often a process was refused, at the last look. */
+	refused: number;
 	over: boolean;
 }
 
@@ -43,7 +46,7 @@ export class Runaways {
 		if (!tree || !limits?.group || this.#watched.has(process.id)) return;
 		const group = path.join(tree.base, limits.group);
 		const stop = tree.version === 2 ? listen(group, this.#look) : () => {};
-		this.#watched.set(process.id, { process, group, stop, strikes: 0, over: false });
+		this.#watched.set(process.id, { process, group, stop, strikes: 0, refused: 0, over: false });
 		if (tree.version === 1) this.#look();
 	}
 
@@ -78,10 +81,12 @@ export class Runaways {
 		let again = false;
 		for (const entry of this.#watched.values()) {
 			const above = path.dirname(entry.group);
-			if (!tasks.has(above)) tasks.set(above, isFull(above));
-			const full = (entry.process.spec.limits?.process.pids !== undefined && isFull(entry.group)) || (tasks.get(above) && isLargest(entry.group, above));
+			if (!tasks.has(above)) tasks.set(above, isAt(above, BUSY));
+			const own = entry.process.spec.limits?.process.pids !== undefined && isAt(entry.group, BUSY);
+			const group = own ? entry.group : tasks.get(above) && isLargest(entry.group, above) ? above : undefined;
+			const full = group !== undefined && isFull(entry, group);
 			entry.strikes = full ? entry.strikes + 1 : 0;
-			again ||= full === true;
+			again ||= full;
 			if (entry.over) {
 				this.#cgroups?.remove(entry.process.spec.limits?.group as string);
 				this.ended(entry.process.id);
@@ -142,7 +147,17 @@ async function killAllBut(process: Process, group: string): Promise<void> {
 
 const numberIn = (group: string, name: string): number => Number(readProc(path.join(group, name)) ?? Number.NaN);
 
-const isFull = (group: string): boolean => numberIn(group, "pids.current") >= Math.floor(numberIn(group, "pids.max") * FULL);
+const isAt = (group: string, share: number): boolean => numberIn(group, "pids.current") >= Math.floor(numberIn(group, "pids.max") * share);
+
+/** Bombs come and go, some are always just ending: at the moment of a look there may be few of them, but others have been refused. */
+function isFull(entry: Watched, group: string): boolean {
+	const before = entry.refused;
+	entry.refused = refusals(entry.group) + refusals(path.dirname(entry.group));
+	return entry.refused > 0 && (entry.refused > before || isAt(group, FULL));
+}
+
+/** Each kernel counts in the group that asked, or in the one whose limit it was. */
+const refusals = (group: string): number => Number(/^max (\d+)/m.exec(readProc(path.join(group, PIDS_EVENTS)) ?? "")?.[1] ?? 0);
 
 function isLargest(group: string, above: string): boolean {
 	const own = numberIn(group, "pids.current");

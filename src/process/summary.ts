@@ -76,9 +76,11 @@ function preview(process: Process, end: number, live: boolean): string {
 function silentLimits({ limits }: Spec): string | undefined {
 	const memory = limits?.by.memory?.startsWith("ulimit") && limits.process.memory;
 	const pids = limits?.by.pids?.startsWith("ulimit") && limits.process.pids;
+	const size = limits?.process.file_size;
 	const words = [
 		...(memory ? [`each of its programs may have ${limitText("memory", memory)} of memory (ulimit -d)`] : []),
 		...(pids ? [`about ${pids} processes and threads may run beside those that were there (ulimit -u)`] : []),
+		...(size ? [`no file it writes may be larger than ${limitText("file_size", size)} (ulimit -f)`] : []),
 	];
 	return words.length > 0 ? `${words.join(", and ")}; what wanted more was refused it, which may be why this failed` : undefined;
 }

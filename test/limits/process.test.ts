@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
@@ -20,7 +20,7 @@ test.skipIf(!hasGroups)("each limit ends its process, or names itself where it d
 	const file = path.join(tempDir(), "file");
 	const run = (command: SpawnOptions["command"], limits: SpawnOptions["limits"], more: Partial<SpawnOptions> = {}) =>
 		endOf(runtime, { command, limits, ...more });
-	const [memory, onTerminal, within, pids, cpu, time, output, size, cpuTime, none] = await Promise.all([
+	const [memory, onTerminal, within, pids, cpu, time, output, size, middle, cpuTime, none] = await Promise.all([
 		run(["perl", "-e", '$x .= "x" x 1e6 while 1'], { memory: "32M" }),
 		run(HOG, { memory: 32 * 1024 ** 2 }, { terminal: true }),
 		run(`${HOG}; echo went on`, { memory: "32M" }),
@@ -29,6 +29,7 @@ test.skipIf(!hasGroups)("each limit ends its process, or names itself where it d
 		run(STUBBORN, { time: "1s" }),
 		run("yes", { output: "1M" }),
 		run(`cat /dev/zero >'${file}'`, { file_size: "2M" }),
+		run(`cat /dev/zero >'${file}.2'; exit 3`, { file_size: "2M" }),
 		run("while :; do :; done", { cpu_time: 1 }),
 		run("echo fine", { memory: "64M", cpu: "50%", pids: 20, time: 60, output: "1M", output_rate: "1M/s", file_size: "1M", cpu_time: 60 }),
 		throttled(runtime),
@@ -48,11 +49,44 @@ test.skipIf(!hasGroups)("each limit ends its process, or names itself where it d
 	expect(output.process.log.bounds().end).toBeLessThan(1024 ** 2 + 256 * 1024);
 	expect(size).toMatchObject({ status: "killed", limit: { name: "file_size", by: "ulimit -f" } });
 	expect(fs.statSync(file).size).toBe(2 * 1024 ** 2);
+	expect([middle.status, "limit" in middle, textOf(middle.process)]).toEqual(["exited", false, expect.stringContaining("File size limit exceeded")]);
+	expect((await runtime.process({ action: "poll", session_id: middle.process.id })).note).toMatch(/2 MiB \(ulimit -f\); .*may be why/);
 	expect(cpuTime).toMatchObject({ status: "killed", signal: "SIGXCPU", ...limited("cpu_time") });
 	expect(none).toEqual(expect.not.objectContaining({ limit: expect.anything() }));
 	expect(none).toMatchObject({ status: "exited", exitCode: 0 });
 	await until("their groups are gone", () => !fs.existsSync(bomb.process.spec.cgroup as string) && !fs.existsSync(memory.process.spec.cgroup as string));
 });
+
+test.skipIf(!hasGroups)("what a bomb leaves behind is ended and named too, when its first process had ended before (needs control groups)", async () => {
+	const runtime = await testRuntime();
+	const go = path.join(tempDir(), "go");
+	execFileSync("mkfifo", [go]);
+	const bomb = `ulimit -u 2000; bomb() { bomb | bomb & }; { read x <'${go}'; bomb; } &`;
+	const { process, ...end } = await endOf(runtime, { command: bomb, limits: { pids: 50 } });
+	expect(end).toMatchObject({ status: "exited", exitCode: 0 });
+	expect(end).not.toHaveProperty("limit");
+	expect(await process.leftovers()).toHaveLength(1); // it waits for us
+	fs.writeFileSync(go, "go\n");
+	await until("the bomb is named", () => limitOf(process) === "pids", 20_000);
+	await until("nobody is left in its group, which goes with the last", () => !fs.existsSync(process.spec.cgroup as string), 20_000);
+	expect(await process.leftovers()).toEqual([]);
+	expect(process.status()).toMatchObject({ status: "exited", exitCode: 0, ...limited("pids") });
+});
+
+test.skipIf(!hasGroups)("who has nearly as many processes as it may, and was never refused one, stays (needs control groups)", async () => {
+	const runtime = await testRuntime();
+	const busy = await runtime.spawn({ command: "for i in $(seq 17); do sleep 1000 & done; echo ready; wait", limits: { pids: 18 } });
+	await busy.wait({ until: { pattern: "ready" }, timeout: 20_000 });
+	// A bomb beside it is ended by the same looks.
+	const bomb = await endOf(runtime, { command: "ulimit -u 2000; bomb() { bomb | bomb & }; bomb; sleep 1000", limits: { pids: 50 } });
+	expect(bomb).toMatchObject({ status: "killed", ...limited("pids") });
+	expect(busy.status()).toMatchObject({ status: "running" });
+});
+
+const limitOf = (process: Process): string | undefined => {
+	const status = process.status();
+	return "limit" in status ? status.limit?.name : undefined;
+};
 
 /** The kernel says how often it has held a group back. Then the process is let go on. */
 async function throttled(runtime: Runtime): Promise<void> {
