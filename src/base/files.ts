@@ -45,6 +45,16 @@ export function unlinkIfThere(path: string): void {
 	}
 }
 
+/** Whether a name, which others can change, still stands for a file of ours. It is not opened. */
+export function isSameFile(name: string, ours: string): boolean {
+	try {
+		const [one, other] = [fs.lstatSync(name), fs.statSync(ours)];
+		return one.ino === other.ino && one.dev === other.dev;
+	} catch {
+		return false; // gone, locked, or not a name any more
+	}
+}
+
 export function statIfThere(path: string): fs.Stats | undefined {
 	try {
 		return fs.statSync(path);

@@ -1,5 +1,6 @@
 /** The sandboxed local place: how a command gets into a sandbox that is there, and what it shares with its keeper outside. */
 import { execFile } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
 import { HoldfastError } from "../base/errors.js";
@@ -60,7 +61,9 @@ function sandbox({ id, init, guard, dir, network, tools }: Kept): Sandbox {
 				ensureDir(path.dirname(path.join(made, name)));
 				fs.linkSync(path.join(from, name), path.join(made, name));
 			}
-			fs.renameSync(made, path.join(sharedHere, process));
+			const name = path.join(sharedHere, process);
+			if (fs.lstatSync(name, { throwIfNoEntry: false })) fs.renameSync(name, `${name}.${randomBytes(4).toString("hex")}`); // not ours: somebody in there has put it there
+			fs.renameSync(made, name);
 			if (namesIn(sharedHere).length > SHARED_MOST) tidy(words, tools, { sharedHere, shared, home: path.resolve(dir, "..", "..") });
 		},
 	};

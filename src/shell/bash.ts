@@ -3,7 +3,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { errno, HoldfastError } from "../base/errors.js";
-import { readStart, statIfThere } from "../base/files.js";
+import { isSameFile, readStart, statIfThere } from "../base/files.js";
 import { ownEnvironment } from "../base/own-secrets.js";
 import { type Identity, ProcFile } from "../base/proc.js";
 import { utf8 } from "../base/text.js";
@@ -246,6 +246,13 @@ export class Bash {
 		}
 	}
 
+	/** What it runs commands with is where it looks for it. In a sandbox anybody can move that away, or put something else in its place. */
+	isWhole(): boolean {
+		const { dir } = this.#post;
+		const isHeld = isSameFile(sharedOf(this.process) ?? this.process.dir, dir);
+		return isHeld && isSameFile(path.join(dir, "shell", "run"), path.join(this.state, "run"));
+	}
+
 	/** It has nothing more to read, so whatever it was sent is behind it. */
 	isIdle(): boolean {
 		return waitsForCommands(this.bash.pid);
@@ -348,7 +355,7 @@ function postOf(process: Process): Post {
 function shareState(sandbox: Sandbox, state: string): string {
 	const dir = path.dirname(state);
 	const id = path.basename(dir);
-	if (!fs.existsSync(path.join(sandbox.sharedHere, id)))
+	if (!isSameFile(path.join(sandbox.sharedHere, id, "shell", "history"), path.join(state, "history")))
 		sandbox.share(
 			id,
 			dir,

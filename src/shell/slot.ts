@@ -7,7 +7,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { errno } from "../base/errors.js";
 import { writeAtOnce } from "../base/fifo.js";
-import { readStart } from "../base/files.js";
+import { isSameFile, readStart } from "../base/files.js";
 import { childrenOf, type Identity, ProcFile, parseStat, readStat } from "../base/proc.js";
 import { Wakeup, watchDirectory, watchFile } from "../base/watch.js";
 import type { Held } from "../keeper/keepers.js";
@@ -57,7 +57,7 @@ export class Slot {
 
 	/** Let a shell in a sandbox have what it needs of this directory. */
 	share(sandbox: Sandbox): void {
-		if (this.#shared?.sandbox === sandbox.id) return;
+		if (this.#shared?.sandbox === sandbox.id && isSameFile(path.join(sandbox.sharedHere, this.id, "exit"), this.#exit)) return; // who is in there can have moved it away
 		this.#shared?.unwatch();
 		fs.writeFileSync(path.join(this.dir, "workdir"), "", { mode: 0o600 });
 		sandbox.share(this.id, this.dir, ["command", "workdir", "exit", "pipe"]);

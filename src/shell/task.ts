@@ -23,6 +23,8 @@ const TRIES = 3;
 const STATE_MS = 1_000; // for a shell to write down its state
 const STALE =
 	"the shell could not write down its state (a full disk, or a limit or option that it was given); what it exports may be older than its last command";
+const UNMADE =
+	"the shell's own files were moved, changed or removed, so a new one has taken over its directory, variables, functions and options as far as known; background jobs go on, but `jobs` does not show them any more. Leave /run/holdfast and Holdfast's home alone";
 
 interface Owner {
 	/** Takes work that nobody waits for. */
@@ -232,6 +234,11 @@ export class TaskShell {
 		if (this.#bash && this.#bash.process.spec.sandbox !== sandbox?.id) {
 			this.#bash.leave(); // of a sandbox that is being left
 			this.#bash = undefined;
+		}
+		if (this.#bash && !this.#bash.isOver() && !this.#bash.isWhole()) {
+			this.#bash.leave();
+			this.#bash = undefined;
+			notes = [...notes, UNMADE];
 		}
 		const bash = this.#bash ?? (await patiently(this.#bear(id), patience));
 		if (this.#bornWith.length > 0) notes = [...notes, ...this.#bornWith.splice(0)];

@@ -57,6 +57,27 @@ describe.skipIf(noSandbox)(`the life of a sandbox${noSandbox ? ` (${noSandbox})`
 		expect((await runtime.terminal({ command: "true" })).note).toBeUndefined();
 	});
 
+	test("a command that moves away what its shell needs harms itself alone: the next one has a new shell with the state of the last", async () => {
+		const runtime = await sandboxed();
+		const ways = ["mv $d $d.away", "rm -r $d", "mv $d $d.away; mkdir -p $d/shell; touch $d/shell/run", "mv $d $d.away; ln -s /etc $d"];
+		for (const [at, way] of ways.entries()) {
+			await runtime.terminal({ command: `at=${at}; export A=${at}; cd /tmp` });
+			// Once the shell is idle again: what it does to itself while it runs a command, that command's own result tells.
+			await runtime.terminal({
+				command: `(until [ -e /tmp/go.${at} ]; do sleep 0.01; done; for d in /run/holdfast/shared/proc_*; do ${way}; done; touch ${runtime.work}/done.${at}) &`,
+			});
+			await runtime.terminal({ command: `touch /tmp/go.${at}`, background: true });
+			await until("it has done so", () => fs.existsSync(`${runtime.work}/done.${at}`));
+			const next = await runtime.terminal({ command: "echo $at $A $PWD" });
+			expect([way, next]).toMatchObject([
+				way,
+				{ status: "exited", exit_code: 0, output: `${at} ${at} /tmp\n`, note: expect.stringContaining("a new one has taken over") },
+			]);
+			const after = await runtime.terminal({ command: "echo fine" });
+			expect([way, after.output, after.note]).toEqual([way, "fine\n", undefined]);
+		}
+	});
+
 	test("kill -9 of the runtime: output, input, exit codes, the screen and the shell's state are there for the next one", async () => {
 		const home = tempDir("home");
 		const work = tempDir("work");
