@@ -66,27 +66,29 @@ export class Wakeup {
 
 	readonly poke = (name?: string | null): void => {
 		this.#poked = true;
-		if (!name?.startsWith("out.")) this.more = true;
+		if (!name?.startsWith("out.") && name !== "times") this.more = true;
 		this.#wake?.();
 	};
 
-	async next(ms: number | undefined, signal?: AbortSignal): Promise<void> {
-		if (!this.#poked && !signal?.aborted) {
+	/** Not an async function, and woken where it is poked: each turn of the microtask queue would be on the way of every key's echo. */
+	next(ms: number | undefined, signal?: AbortSignal): Promise<void> {
+		return new Promise((resolve) => {
+			const wake = () => {
+				clearTimeout(timer);
+				signal?.removeEventListener("abort", stop);
+				this.#wake = undefined;
+				this.#poked = false;
+				resolve();
+			};
+			const stop = () => {
+				this.more = true;
+				wake();
+			};
 			let timer: NodeJS.Timeout | undefined;
-			let stop: (() => void) | undefined;
-			await new Promise<void>((resolve) => {
-				stop = () => {
-					this.more = true;
-					resolve();
-				};
-				this.#wake = resolve;
-				if (ms !== undefined) timer = setTimeout(stop, Math.max(0, Math.min(ms, 2 ** 31 - 1)));
-				signal?.addEventListener("abort", stop, { once: true });
-			});
-			clearTimeout(timer);
-			if (stop) signal?.removeEventListener("abort", stop);
-			this.#wake = undefined;
-		}
-		this.#poked = false;
+			if (this.#poked || signal?.aborted) return wake();
+			this.#wake = wake;
+			if (ms !== undefined) timer = setTimeout(stop, Math.max(0, Math.min(ms, 2 ** 31 - 1)));
+			signal?.addEventListener("abort", stop, { once: true });
+		});
 	}
 }

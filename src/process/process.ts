@@ -318,6 +318,11 @@ export class Process {
 		}
 	}
 
+	/** Ask for the times of its output that are known and not yet in `times`. They come within moments, or there are none. */
+	async askForTimes(): Promise<void> {
+		await this.#control("times");
+	}
+
 	/** One signal: to its process group, on a terminal to the group in the foreground. KILL goes to the command alone; `kill` is for the tree. */
 	async signal(signal: NodeJS.Signals): Promise<void> {
 		if (!Object.hasOwn(constants.signals, signal))

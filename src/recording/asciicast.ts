@@ -7,7 +7,7 @@ import { Utf8Stream } from "../base/text.js";
 import { packageVersion } from "../base/version.js";
 import { LogCursor } from "../process/log.js";
 import type { Process } from "../process/process.js";
-import { readTimes } from "./times.js";
+import { readTimes, timesUpTo } from "./times.js";
 
 /** Line by line, each with its newline. What is printed while this is read is not part of it. */
 export async function* asciicast(process: Process): AsyncGenerator<string, void> {
@@ -18,6 +18,7 @@ export async function* asciicast(process: Process): AsyncGenerator<string, void>
 			`${process.id} has no terminal, and only of terminals it is kept when something was printed; \`holdfast logs\` has its output`,
 		);
 	const { first, end } = process.log.bounds();
+	await timesUpTo(process, end);
 	const text = new Utf8Stream();
 	const cursor = new LogCursor(process.dir, first);
 	const sizes: { offset: number; cols: number; rows: number }[] = []; // noted, and not yet reached

@@ -3,6 +3,10 @@ import fs from "node:fs";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { errno } from "../base/errors.js";
+import { readIfThere } from "../base/files.js";
+import { Wakeup } from "../base/watch.js";
+import type { Process } from "../process/process.js";
+import { isOver } from "../process/status.js";
 
 export type Moment =
 	| { readonly kind: "output"; readonly microseconds: number; readonly bytes: number }
@@ -10,6 +14,23 @@ export type Moment =
 
 const OUTPUT = /^(\d+) (\d+)$/;
 const SIZE = /^size (\d+) (\d+) (\d+)$/;
+
+const ASK_MS = 500;
+
+/** Of a terminal that runs, the last times are with its collector: resolves when those of the first `end` bytes are in the file, or do not come. */
+export async function timesUpTo(process: Process, end: number): Promise<void> {
+	const noted = () => (readIfThere(path.join(process.dir, "times")) ?? "").split("\n").reduce((sum, line) => sum + Number(OUTPUT.exec(line)?.[2] ?? 0), 0);
+	if (isOver(process.status()) || noted() >= end) return;
+	const wakeup = new Wakeup();
+	const unwatch = process.watch(wakeup.poke);
+	const deadline = performance.now() + ASK_MS;
+	try {
+		await process.askForTimes();
+		while (noted() < end && performance.now() < deadline) await wakeup.next(deadline - performance.now());
+	} finally {
+		unwatch();
+	}
+}
 
 export async function* readTimes(dir: string): AsyncGenerator<Moment, void> {
 	let handle: fs.promises.FileHandle;

@@ -54,6 +54,21 @@ test("what is exported is the log, with times that grow and each size where it w
 	expect(await api.fails("GET", `/api/processes/${plain.id}/recording`)).toBe("NO_TERMINAL 400");
 });
 
+test("of a terminal that goes on, what was printed a moment ago has its time too", async () => {
+	const runtime = await testRuntime();
+	const process = await runtime.spawn({ command: "stty -echo; for n in 1 2 3 4; do read -r; echo $n; done; read -r", terminal: true });
+	for (const n of [1, 2, 3, 4]) {
+		await process.write("\n");
+		await process.wait({ until: { pattern: `${n}\r\n` }, timeout: 10_000 });
+	}
+	const { stdout } = await cli(runtime.home.root, ["record", "export", process.id]);
+	const [, ...events] = parse(stdout);
+	expect(outputOf(events)).toBe("1\r\n2\r\n3\r\n4\r\n");
+	const noted = fs.readFileSync(path.join(process.dir, "times"), "utf8").trim().split("\n");
+	expect(noted.reduce((sum, line) => sum + Number(line.split(" ")[1]), 0)).toBe(12);
+	await process.kill();
+});
+
 test("of a log that has dropped its beginning the recording starts at the first byte there is, and says so", async () => {
 	const runtime = await testRuntime();
 	const process = await runtime.spawn({ command: "seq 60000", terminal: true, log: { limit: 128 * 1024 } });

@@ -1,6 +1,9 @@
 /** Commands longer than any argument may be, and homes with names that would trip a careless shell. */
+import fs from "node:fs";
+import path from "node:path";
 import { expect, test } from "vitest";
-import { tempDir, testRuntime, textOf } from "../support/home.js";
+import { readState } from "../../src/keeper/layout.js";
+import { tempDir, testRuntime, textOf, until } from "../support/home.js";
 
 const FILLER = "0123456789abcdef".repeat(20 * 1024); // 320 KiB
 
@@ -30,3 +33,17 @@ for (const terminal of [false, true]) {
 		expect(await long.kill()).toMatchObject({ status: "killed", survivors: [] });
 	});
 }
+
+test("no time that is told ends the collector, whatever it looks like", async () => {
+	const process = await (await testRuntime()).spawn({ command: 'while read -r line; do echo "<$line>"; done', terminal: true });
+	const junk = ["0.123456 08", "0.123456", "0.5x 1", "0.1.2 3", "0.", "7. ", "7 08", "08.5 1", "3.25 1*", "* *", "size", "0.5 -1"];
+	fs.appendFileSync(path.join(process.dir, "ctl"), junk.map((line) => `\n${line}\n`).join(""));
+	for (let i = 0; i < 200; i++) fs.appendFileSync(path.join(process.dir, "ctl"), "\n0.123456 x[*]\n"); // more than are kept before they are counted
+	await process.write("x\n");
+	await process.wait({ until: { pattern: "<x>" }, timeout: 10_000 });
+	await process.resize(90, 20);
+	await process.write("\x04");
+	expect((await process.wait({ timeout: 10_000 })).status).toMatchObject({ status: "exited", exitCode: 0 });
+	await until("the log is closed", () => readState(process.dir).kind === "closed");
+	expect(fs.readFileSync(path.join(process.dir, "times"), "utf8")).toContain(" 90 20\n");
+});
