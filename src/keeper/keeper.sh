@@ -454,7 +454,7 @@ hf_terminal() {
 
 hf_collect() {
   exec 4>&- 7<&- </dev/null >/dev/null 2>&1
-  hf_limit=67108864 hf_full=ring hf_paused= hf_over=
+  hf_limit=67108864 hf_full=ring hf_paused= hf_over= hf_looking=
   hf_output=0 hf_rate=0 hf_due=0 hf_roll=65536 hf_w= hf_runs=
   hf_clock=0 hf_seen=0 hf_mark=0 hf_bytes=0 hf_grain=10000 hf_lines=0 hf_told= # see hf_tick
   hf_dd_run
@@ -501,6 +501,13 @@ hf_collect() {
       if [ "$hf_bytes" -gt 0 ]; then hf_mark_time; fi
       ;;
     again) if [ -n "$hf_paused" ]; then hf_next; fi ;;
+    alone) # what is in the pipe is all that there will ever be
+      hf_looking=
+      if [ "$hf_paused" = limit ]; then
+        hf_bs=4096 hf_count=16
+        hf_take
+      fi
+      ;;
     ended) # a full log may take what is left in the pipe, so that it can be closed
       hf_over=1
       if [ "$hf_paused" = limit ] || [ "$hf_paused" = rate ]; then hf_next; fi
@@ -635,13 +642,45 @@ hf_next() {
   if [ "$hf_full" = block ] && [ $((hf_off + hf_run - $1)) -gt "$hf_most" ]; then
     hf_release 0
     hf_pause limit
-  elif hf_reserve; then
+    if [ -n "$hf_over" ] && [ -z "$hf_looking" ]; then
+      hf_looking=1
+      { hf_await_writers; } &
+    fi
+  else
+    hf_take
+  fi
+}
+
+hf_take() {
+  if hf_reserve; then
     [ -z "$hf_paused" ] || hf_write state open
     hf_paused=
     hf_dd_run
   else
     hf_wait_for_disk
   fi
+}
+
+# The command has ended with its log full, and what it has left running still writes. Nobody tells when the last of them has gone; the pipe can then be emptied.
+hf_await_writers() {
+  exec 4>&- 6>&- 8<&-
+  hf_has collector
+  hf_n=1
+  while hf_written_to "$hf_pid"; do
+    "$hf_sleep" $hf_n 5>&-
+    [ -d "$hf_d" ] || return 0
+    [ $hf_n -gt 15 ] || hf_n=$((hf_n * 2))
+  done
+  printf '\nalone\n' >&5
+}
+
+# Does anybody but $1 have the pipe open?
+hf_written_to() {
+  for hf_f in /proc/[0-9]*/fd/*; do
+    case $hf_f in "/proc/$1/"*) continue ;; esac
+    if [ "$hf_f" -ef "$hf_d/pipe" ]; then return 0; fi
+  done
+  return 1
 }
 
 hf_pause() {

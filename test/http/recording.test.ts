@@ -56,16 +56,17 @@ test("what is exported is the log, with times that grow and each size where it w
 
 test("of a terminal that goes on, what was printed a moment ago has its time too", async () => {
 	const runtime = await testRuntime();
-	const process = await runtime.spawn({ command: "stty -echo; for n in 1 2 3 4; do read -r; echo $n; done; read -r", terminal: true });
+	const process = await runtime.spawn({ command: "stty -echo; for n in 0 1 2 3 4; do echo $n; read -r; done", terminal: true });
+	await process.wait({ until: { pattern: "0\r\n" }, timeout: 10_000 });
 	for (const n of [1, 2, 3, 4]) {
 		await process.write("\n");
 		await process.wait({ until: { pattern: `${n}\r\n` }, timeout: 10_000 });
 	}
 	const { stdout } = await cli(runtime.home.root, ["record", "export", process.id]);
 	const [, ...events] = parse(stdout);
-	expect(outputOf(events)).toBe("1\r\n2\r\n3\r\n4\r\n");
+	expect(outputOf(events)).toBe("0\r\n1\r\n2\r\n3\r\n4\r\n");
 	const noted = fs.readFileSync(path.join(process.dir, "times"), "utf8").trim().split("\n");
-	expect(noted.reduce((sum, line) => sum + Number(line.split(" ")[1]), 0)).toBe(12);
+	expect(noted.reduce((sum, line) => sum + Number(line.split(" ")[1]), 0)).toBe(15);
 	await process.kill();
 });
 

@@ -113,6 +113,17 @@ test("the tail of a command that ends while its log is full is kept, on a termin
 	}
 });
 
+test("what an ended command has left running, and is ended in the middle of a full log, leaves the log closed", async () => {
+	const runtime = await testRuntime();
+	const process = await runtime.spawn({ command: "yes & exit 3", log: { limit: 256 * KIB, full: "block" } });
+	await process.wait({ timeout: 10_000 });
+	await until("it pauses beyond its limit", () => readState(process.dir).kind === "paused" && process.log.bounds().end >= 384 * KIB);
+	expect(await process.kill()).toMatchObject({ survivors: [] });
+	await until("the log is closed", () => readState(process.dir).kind === "closed", 20_000);
+	expect(process.log.bounds().end).toBeLessThanOrEqual(512 * KIB);
+	expect(await process.leftovers()).toEqual([]);
+});
+
 test("a limit larger than the disk does not make it take the disk", async () => {
 	const runtime = await testRuntime();
 	const process = await runtime.spawn({ command: "seq -f %07g 100000; cat", log: { limit: 2 ** 50 } });
