@@ -8,7 +8,17 @@ import { root } from "./setup.mjs";
 
 const { status } = spawnSync(process.execPath, [path.join(root, "node_modules/typescript/bin/tsc"), "-b"], { cwd: root, stdio: "inherit" });
 if (status !== 0) process.exit(status ?? 1);
-for (const script of ["keeper/keeper.sh", "keeper/pty.py", "keeper/pty.pl", "places/holder.sh", "shell/rc.bash", "shell/rescue.bash", "sudo/askpass.mjs"]) {
+for (const script of [
+	"keeper/keeper.sh",
+	"keeper/pty.py",
+	"keeper/pty.pl",
+	"places/holder.sh",
+	"places/link/link.sh",
+	"places/link/link.pl",
+	"shell/rc.bash",
+	"shell/rescue.bash",
+	"sudo/askpass.mjs",
+]) {
 	const target = path.join(root, "dist", script);
 	fs.mkdirSync(path.dirname(target), { recursive: true });
 	fs.copyFileSync(path.join(root, "src", script), target);

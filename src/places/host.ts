@@ -34,4 +34,6 @@ export interface Stream {
 	readonly ended: Promise<string>;
 	/** End it now; does not wait. */
 	close(): void;
+	/** Whether this program is to stay alive for it. Without it, it is for as long as it is open. */
+	hold?(on: boolean): void;
 }

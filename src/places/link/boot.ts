@@ -1,0 +1,39 @@
+/** How a far end begins: a shell there reads one line from us, and that line reads our script. docs/link.md. */
+import fs from "node:fs";
+import { fileURLToPath } from "node:url";
+import { shellQuote } from "../../base/quote.js";
+
+/**
+ * What a host's shell is asked to run. No newline, no `!` and no `$(`: bash, dash, ash, zsh, tcsh and fish understand it alike. A script on the
+ * stdin of a plain sh would not do, since shells read ahead.
+ */
+export const BOOT = `exec sh -c 'read -r x; eval "$x"'`;
+
+const textOf = (name: string): Buffer => fs.readFileSync(fileURLToPath(new URL(name, import.meta.url)));
+let texts: { readonly sh: Buffer; readonly pl: Buffer } | undefined;
+
+export interface Boot {
+	readonly mark: string;
+	readonly dir: string;
+	readonly name: string;
+	readonly idleSeconds: number;
+	readonly perl: boolean;
+}
+
+/** The first that is sent. The mark is written in two halves, so that an echo of this line is not taken for the answer. */
+export function bootText({ mark, dir, name, idleSeconds, perl }: Boot): Buffer {
+	texts ??= { sh: textOf("link.sh"), pl: textOf("link.pl") };
+	const { sh, pl } = texts;
+	const first = [
+		`link_mark="${mark.slice(0, 2)}""${mark.slice(2)}"`,
+		`link_asked=${shellQuote(dir)}`,
+		`link_name=${shellQuote(name)}`,
+		`link_idle=${idleSeconds}`,
+		// With a dd that can, one read; else byte by byte, because what follows must stay in the stream.
+		"link_take() { if dd if=/dev/null bs=1 count=0 iflag=fullblock 2>/dev/null; then dd bs=$1 count=1 iflag=fullblock 2>/dev/null; else dd bs=1 count=$1 2>/dev/null; fi; }",
+		`link_perl=$(link_take ${pl.length})`,
+		...(perl ? [] : ["link_perl="]),
+		`eval "$(link_take ${sh.length})"`,
+	];
+	return Buffer.concat([Buffer.from(`${first.join("; ")}\n`), pl, sh]);
+}

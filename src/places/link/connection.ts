@@ -1,0 +1,144 @@
+/** One link to a host, shared by all who need it, opened when somebody does, and opened again after it broke. */
+import { HoldfastError } from "../../base/errors.js";
+import type { Host, Started } from "../host.js";
+import { LinkBroken } from "./broken.js";
+import type { Facts } from "./facts.js";
+import { BOOT, Link, type LinkOptions } from "./link.js";
+
+const FIRST_PAUSE_MS = 200;
+const LONGEST_PAUSE_MS = 5_000;
+const TOTAL_MS = 30_000;
+const IDLE_MS = 60_000;
+const REPEATS = 20; // a piece of work that breaks every link it gets is not tried for ever
+
+export interface ConnectionOptions extends Omit<LinkOptions, "signal"> {
+	/** Close the link when nobody has used it for so long. */
+	readonly idleMs?: number;
+	/** How long to try after a link has broken. */
+	readonly totalMs?: number;
+	/** A link is there: the first, or another. */
+	readonly onConnected?: (facts: Facts, started: Started) => void;
+}
+
+export interface UseOptions {
+	/** It may be repeated: done twice, it is as if done once. */
+	readonly again: boolean;
+	readonly signal?: AbortSignal;
+}
+
+export class Connection {
+	readonly #host: Host;
+	readonly #options: ConnectionOptions;
+	readonly #closing = new AbortController();
+	#link: Link | undefined;
+	#opening: Promise<Link> | undefined;
+	#worked = false;
+	#users = 0;
+	#idle: NodeJS.Timeout | undefined;
+
+	constructor(host: Host, options: ConnectionOptions) {
+		this.#host = host;
+		this.#options = options;
+	}
+
+	/** The link that is open now, if one is. */
+	get link(): Link | undefined {
+		return this.#link?.open ? this.#link : undefined;
+	}
+
+	/** Do something with a link. What it was told may be repeated is, when its link breaks; else that is an error (`LinkBroken`) that says what may have happened. */
+	async use<T>(work: (link: Link) => Promise<T>, { again, signal }: UseOptions): Promise<T> {
+		this.#users++;
+		clearTimeout(this.#idle);
+		try {
+			for (let repeats = 0; ; repeats++) {
+				const link = await this.#get(signal);
+				try {
+					return await work(link);
+				} catch (error) {
+					if (!(error instanceof LinkBroken) || !again || repeats >= REPEATS || this.#closing.signal.aborted) throw error;
+				}
+			}
+		} finally {
+			this.#users--;
+			if (this.#users === 0) this.#rest();
+		}
+	}
+
+	/** Ends the link, and whatever is under way on it. The connection cannot be used any more. */
+	close(): void {
+		this.#closing.abort();
+		clearTimeout(this.#idle);
+		this.#link?.close();
+	}
+
+	async #get(signal: AbortSignal | undefined): Promise<Link> {
+		if (signal?.aborted) throw aborted();
+		if (this.#closing.signal.aborted) throw new LinkBroken(`the connection to ${this.#host.address} is closed`, { mayHaveHappened: false });
+		if (this.#link?.open) return this.#link;
+		this.#opening ??= this.#reopen().finally(() => {
+			this.#opening = undefined;
+		});
+		return signal ? await unlessAborted(this.#opening, signal) : await this.#opening;
+	}
+
+	/** The first time it works at once or not at all: then something is wrong that waiting does not change. After that a break is taken for a passing one. */
+	async #reopen(): Promise<Link> {
+		const deadline = Date.now() + (this.#worked ? (this.#options.totalMs ?? TOTAL_MS) : 0);
+		for (let pause = FIRST_PAUSE_MS, tries = 1; ; tries++) {
+			try {
+				return await this.#open();
+			} catch (error) {
+				if (this.#closing.signal.aborted || !(error instanceof HoldfastError) || error.code !== "UNREACHABLE") throw error;
+				if (Date.now() + pause > deadline) throw tries === 1 ? error : gaveUp(this.#host.address, tries, error);
+			}
+			await sleep(pause, this.#closing.signal);
+			pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
+		}
+	}
+
+	async #open(): Promise<Link> {
+		const signal = this.#closing.signal;
+		const started = await this.#host.start(signal);
+		const stream = await this.#host.open(BOOT, signal);
+		const link = await Link.open(stream, { ...this.#options, signal });
+		this.#link = link;
+		this.#worked = true;
+		this.#options.onConnected?.(link.facts, started);
+		return link;
+	}
+
+	/** Nobody needs it now; after a while of that it goes. */
+	#rest(): void {
+		this.#idle = setTimeout(() => this.#link?.close(), this.#options.idleMs ?? IDLE_MS);
+		this.#idle.unref();
+	}
+}
+
+const aborted = (): HoldfastError => new HoldfastError("ABORTED", "the call was aborted");
+
+const gaveUp = (address: string, tries: number, cause: HoldfastError): LinkBroken =>
+	new LinkBroken(`${address} cannot be reached any more (${tries} tries): ${cause.message}. What runs there runs on; the next call tries again`, {
+		mayHaveHappened: false,
+		cause,
+	});
+
+function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+	return new Promise((resolve, reject) => {
+		const stop = () => reject(aborted());
+		signal.addEventListener("abort", stop, { once: true });
+		promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+	});
+}
+
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
+	return new Promise((resolve) => {
+		const done = () => {
+			clearTimeout(timer);
+			signal.removeEventListener("abort", done);
+			resolve();
+		};
+		const timer = setTimeout(done, ms);
+		signal.addEventListener("abort", done, { once: true });
+	});
+}

@@ -1,0 +1,82 @@
+/** What the far end of a link says about itself when it opens. */
+
+export interface Facts {
+	/** Our private directory there, absolute. */
+	readonly dir: string;
+	/** What is only for this link; gone when it ends. */
+	readonly scratch: string;
+	readonly home: string;
+	/** Where streams start. */
+	readonly cwd: string;
+	readonly user: string;
+	readonly uid: number;
+	readonly hostname: string;
+	/** Of the system, if it has one: tells hosts of the same name apart. */
+	readonly machineId: string | undefined;
+	/** Undefined where there is no /proc. */
+	readonly bootId: string | undefined;
+	readonly pidNamespace: string | undefined;
+	/** False: no pids with their start, no signals, nothing known of processes. */
+	readonly proc: boolean;
+	/** As uname(1) says: `Linux`, `x86_64`. */
+	readonly system: string;
+	readonly machine: string;
+	/** The pid of the loop. */
+	readonly pid: number;
+	/** Its clock against ours, in milliseconds, to about a second: what to add to a time from here for one there. */
+	readonly skewMs: number;
+	readonly clkTck: number;
+	readonly pageSize: number;
+	/** As it was at login, for commands: we ourselves use 077, and the locale C. */
+	readonly umask: string;
+	readonly locale: string;
+	/** Which sh(1) it is. */
+	readonly sh: "dash" | "busybox" | "bash" | "other";
+	/** Its standard tools are those of busybox. */
+	readonly busybox: boolean;
+	/** Who answers: perl (nothing is polled), or the shell alone. */
+	readonly helper: "perl" | "sh";
+	/** Bytes free on the disk that `dir` is on, when it opened. */
+	readonly freeBytes: number | undefined;
+	/** Where programs are, by name; those that are not there are missing. */
+	readonly tools: ReadonlyMap<string, string>;
+	/** fallocate(1) can reserve room behind the end of a file; script(1) can log times. */
+	readonly can: { readonly fallocate: boolean; readonly script: boolean };
+	/** What its user should know, a sentence each. */
+	readonly notes: readonly string[];
+}
+
+export function parseFacts(lines: readonly string[], now = Date.now()): Facts {
+	const all = (word: string) => lines.filter((line) => line.startsWith(`${word} `)).map((line) => line.slice(word.length + 1));
+	const one = (word: string) => all(word)[0] || undefined;
+	const number = (word: string, otherwise: number) => (/^\d+$/.test(one(word) ?? "") ? Number(one(word)) : otherwise);
+	const sh = /\/(dash|busybox|bash)$/.exec(one("sh") ?? "")?.[1] as "dash" | "busybox" | "bash" | undefined;
+	return {
+		dir: one("dir") ?? "",
+		scratch: one("scratch") ?? "",
+		home: one("home") ?? "/",
+		cwd: one("cwd") ?? "/",
+		user: one("user") ?? "",
+		uid: number("uid", -1),
+		hostname: one("hostname") ?? "",
+		machineId: one("machineId"),
+		bootId: one("bootId"),
+		pidNamespace: one("pidNamespace"),
+		proc: one("sh") !== undefined,
+		system: one("system") ?? "",
+		machine: one("machine") ?? "",
+		pid: number("pid", -1),
+		skewMs: number("clock", Math.round(now / 1000)) * 1000 - Math.floor(now / 1000) * 1000,
+		clkTck: number("clkTck", 100),
+		pageSize: number("pageSize", 4096),
+		umask: one("umask") ?? "022",
+		locale: one("locale") ?? "",
+		sh: sh ?? "other",
+		busybox: /busybox[^/]*$/.test(one("dd") ?? ""),
+		helper: one("helper") === "perl" ? "perl" : "sh",
+		freeBytes: one("free") === undefined ? undefined : number("free", 0) * 1024,
+		tools: new Map(all("tool").map((line) => [line.slice(0, line.indexOf(" ")), line.slice(line.indexOf(" ") + 1)])),
+		can: { fallocate: all("can").includes("fallocate"), script: all("can").includes("script") },
+		notes: all("note"),
+	};
+}

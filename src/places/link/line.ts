@@ -1,0 +1,178 @@
+/** The stream of a link and the requests under way on it. */
+import { randomBytes } from "node:crypto";
+import { HoldfastError } from "../../base/errors.js";
+import type { Stream } from "../host.js";
+import { bootText } from "./boot.js";
+import { LinkBroken } from "./broken.js";
+import { type Facts, parseFacts } from "./facts.js";
+import { Replies, type Reply } from "./replies.js";
+
+const OPEN_MS = 15_000;
+const IDLE_SECONDS = 60;
+const BEAT_MS = 20_000;
+const ANSWER_MS = 15_000; // a ping that is not answered for so long never will be
+
+export interface LinkOptions {
+	/** The directory there for our files, absolute; empty: the far end chooses. */
+	readonly dir: string;
+	/** What to call ours in it. */
+	readonly name: string;
+	/** After so many seconds without a request the far end gives up; a ping comes every 20. */
+	readonly idleSeconds?: number;
+	/** False: do without a perl, also if there is one. */
+	readonly perl?: boolean;
+	readonly signal?: AbortSignal;
+	readonly timeoutMs?: number;
+}
+
+export interface Asking {
+	/** Bytes behind the request. */
+	readonly payload?: Buffer;
+	readonly signal?: AbortSignal | undefined;
+	/** The far end can be told to forget it. */
+	readonly parked?: boolean;
+}
+
+interface Waiting {
+	readonly resolve: (reply: Reply) => void;
+	readonly reject: (error: Error) => void;
+}
+
+export class Line {
+	readonly ended: Promise<string>;
+	readonly #stream: Stream;
+	/** By the id of the request; undefined: nobody wants the answer any more. */
+	readonly #waiting = new Map<number, Waiting | undefined>();
+	#callers = 0;
+	#settleEnd!: (why: string) => void;
+	#opening: { resolve: (facts: Facts) => void; reject: (error: Error) => void } | undefined;
+	#next = 1;
+	#beat: NodeJS.Timeout | undefined;
+	#over: string | undefined;
+
+	constructor(stream: Stream) {
+		this.#stream = stream;
+		this.ended = new Promise((resolve) => {
+			this.#settleEnd = resolve;
+		});
+	}
+
+	get open(): boolean {
+		return this.#over === undefined;
+	}
+
+	get pending(): number {
+		return this.#waiting.size;
+	}
+
+	async start({ dir, name, idleSeconds = IDLE_SECONDS, perl = true, signal, timeoutMs = OPEN_MS }: LinkOptions): Promise<Facts> {
+		const { input, output } = this.#stream;
+		const mark = `HF${randomBytes(8).toString("hex")}`;
+		const replies = new Replies(mark, {
+			ready: (lines) => this.#opening?.resolve(parseFacts(lines)),
+			reply: (reply) => this.#settle(reply),
+			broken: (why) => this.#end(why),
+		});
+		const facts = new Promise<Facts>((resolve, reject) => {
+			this.#opening = { resolve, reject };
+		});
+		const timer = setTimeout(() => this.#end(`no answer within ${timeoutMs / 1000} s`), timeoutMs);
+		const stop = () => this.#end("it was given up while it opened");
+		signal?.addEventListener("abort", stop, { once: true });
+		input.on("error", () => {}); // the end of the stream says more
+		output.on("error", () => {});
+		output.on("data", (chunk: Buffer) => replies.take(chunk));
+		this.#stream.ended.then((why) => this.#end(why));
+		output.on("end", () => this.#stream.ended.then((why) => this.#end(why)));
+		if (signal?.aborted) stop();
+		else input.write(bootText({ mark, dir, name, idleSeconds, perl }));
+		try {
+			const found = await facts;
+			this.#opening = undefined;
+			this.#scheduleBeat();
+			return found;
+		} catch (error) {
+			if (signal?.aborted) throw new HoldfastError("ABORTED", "the connection was given up while it opened");
+			throw new LinkBroken(openingFailed((error as Error).message, replies.noise), { mayHaveHappened: false });
+		} finally {
+			clearTimeout(timer);
+			signal?.removeEventListener("abort", stop);
+		}
+	}
+
+	ask(request: string, { payload, signal, parked = false }: Asking = {}): Promise<Reply> {
+		if (this.#over !== undefined) return Promise.reject(new LinkBroken(`the connection has ended: ${this.#over}`, { mayHaveHappened: false }));
+		if (signal?.aborted) return Promise.reject(aborted());
+		const id = this.#next++;
+		const { input } = this.#stream;
+		return new Promise<Reply>((resolve, reject) => {
+			const done = (settle: () => void) => {
+				signal?.removeEventListener("abort", stop);
+				if (--this.#callers === 0) this.#stream.hold?.(false);
+				settle();
+			};
+			// Whoever asked goes at once; the answer, which comes all the same, finds nobody.
+			const stop = () => {
+				if (parked) input.write(`0 c ${id}\n`);
+				this.#waiting.set(id, undefined);
+				done(() => reject(aborted()));
+			};
+			this.#waiting.set(id, { resolve: (reply) => done(() => resolve(reply)), reject: (error) => done(() => reject(error)) });
+			if (++this.#callers === 1) this.#stream.hold?.(true);
+			signal?.addEventListener("abort", stop, { once: true });
+			if (!payload) return void input.write(`${id} ${request}\n`);
+			input.cork();
+			input.write(`${id} ${request}\n`);
+			input.write(payload);
+			input.uncork();
+		});
+	}
+
+	close(): void {
+		if (this.#over !== undefined) return;
+		this.#stream.input.end("0 x \n");
+		this.#end("it was closed");
+	}
+
+	#settle(reply: Reply): void {
+		const waiting = this.#waiting.get(reply.id);
+		if (!this.#waiting.delete(reply.id)) this.#end(`an answer to a question that was never asked (${reply.id})`);
+		waiting?.resolve(reply);
+	}
+
+	#end(why: string): void {
+		if (this.#over !== undefined) return;
+		this.#over = why || "the stream ended";
+		clearTimeout(this.#beat);
+		this.#opening?.reject(new Error(this.#over));
+		const waiting = [...this.#waiting.values()];
+		this.#waiting.clear();
+		const error = `the connection broke: ${this.#over}; what was asked for may have been done or not`;
+		for (const one of waiting) one?.reject(new LinkBroken(error, { mayHaveHappened: true }));
+		this.#stream.close();
+		this.#settleEnd(this.#over);
+	}
+
+	/** Silence there means that it is gone here, and the other way round. */
+	#scheduleBeat(): void {
+		this.#beat = setTimeout(() => {
+			const late = setTimeout(() => this.#end(`no sign of life for ${ANSWER_MS / 1000} s`), ANSWER_MS);
+			late.unref();
+			this.ask("n ").then(
+				() => {
+					clearTimeout(late);
+					if (this.open) this.#scheduleBeat();
+				},
+				() => clearTimeout(late),
+			);
+		}, BEAT_MS);
+		this.#beat.unref();
+	}
+}
+
+const aborted = (): HoldfastError => new HoldfastError("ABORTED", "the call was aborted");
+
+function openingFailed(why: string, noise: string): string {
+	const said = noise.trim();
+	return `it does not answer as it should: ${why}${said ? `; it printed: ${JSON.stringify(said.slice(-500))}` : ""}`;
+}

@@ -1,0 +1,465 @@
+# The helper of link.sh where there is a perl: reads, looks, parked requests and scripts, without a fork but for the scripts. The same wire: docs/link.md.
+# Requests come on stdin from the loop, whose end is ours. Core modules only; perl 5.10.
+use strict;
+use Errno;
+use Fcntl;
+
+my ($scratch, $dir, $idle) = @ARGV;
+my $loop = getppid;
+$0 = "holdfast-link $scratch";
+$SIG{PIPE} = $SIG{INT} = $SIG{HUP} = "IGNORE";
+open(my $replies, ">&=", 3) or exit 1;
+open(my $lock, "+<&=", 8) or exit 1;
+fcntl($_, F_SETFD, FD_CLOEXEC) for $replies, $lock;    # not for the scripts we run
+my $fine = eval { require Time::HiRes; Time::HiRes::stat("/"); 1 };    # times of files with their fractions
+
+# ---- replies ----
+
+# One newline in a pipe is the lock. Without the scratch directory the link is over.
+sub out {
+	my $text = $_[0];
+	my $got;
+	do { $got = sysread($lock, my $token, 1) } until $got;
+	if (!-d $scratch) { syswrite($lock, "\n"); exit }
+	for (my $at = 0; $at < length $text;) {
+		my $n = syswrite($replies, $text, length($text) - $at, $at);
+		if (!defined $n) {
+			next if $!{EINTR};
+			syswrite($lock, "\n");
+			kill 15, $loop;
+			exit;
+		}
+		$at += $n;
+	}
+	syswrite($lock, "\n");
+}
+
+sub say_to { my ($id, $status, $text) = @_; out("=$id $status 0 $text\n") }
+
+sub send_to {
+	my ($id, $status, $text, $bytes) = @_;
+	return say_to($id, $status, $text) if $bytes eq "";
+	out("=$id $status " . length($bytes) . " $text\n$bytes\n.$id\n");
+}
+
+# ---- files ----
+
+# At most $max bytes at $offset of an open file.
+sub bytes_at {
+	my ($file, $offset, $max) = @_;
+	my $bytes = "";
+	sysseek($file, $offset, 0) or return "";
+	while (length $bytes < $max) { sysread($file, $bytes, $max - length $bytes, length $bytes) or last }
+	return $bytes;
+}
+
+sub open_file { my ($path) = @_; return undef if !-f $path; open(my $file, "<:raw", $path) or return undef; return $file }
+
+sub answer_read {
+	my ($id, $path, $offset, $max, $exact) = @_;
+	my $file = open_file($path) or return say_to($id, 1, "cannot be read");
+	my $bytes = bytes_at($file, $offset, $max);
+	return say_to($id, 1, "became shorter") if $exact && length $bytes != $max;
+	send_to($id, 0, -s $file, $bytes);
+}
+
+sub stat_of { my @s = $fine ? Time::HiRes::stat($_[0]) : stat $_[0]; return @s }
+
+# ---- events ----
+
+my ($init, $add, $remove) = do {
+	my $machine = `uname -m`;
+	$machine =~ /^x86_64/ ? (294, 254, 255) : $machine =~ /^(aarch64|riscv64)/ ? (26, 27, 28) : ();
+};
+my $events = $init && !$ENV{HOLDFAST_LINK_POLL} ? syscall($init, 0x80800) : -1;    # IN_CLOEXEC | IN_NONBLOCK
+open(my $inotify, "<&=", $events) if $events >= 0;
+my (%watch_of, %dir_of);    # directory => number of its watch, and back
+my %parked;                 # id => request
+my %waiting;                # directory => { id => 1 }
+use constant MASK => 0x2 | 0x4 | 0x40 | 0x80 | 0x100 | 0x400 | 0x800;    # modify, attrib, moved, create, delete self, move self
+
+# To be told of changes in a directory from now on; false where that is not possible.
+sub watch_directory {
+	my ($path) = @_;
+	return 1 if $watch_of{$path};
+	return 0 if $events < 0;
+	my $number = syscall($add, $events, "$path\0", MASK);
+	return 0 if $number < 0;
+	$watch_of{$path} = $number;
+	$dir_of{$number} = $path;
+	return 1;
+}
+
+# Some file systems tell of nothing. Those of the device that our directory is on have been tried; the others are looked at now and then.
+my $trusted = -1;
+if (watch_directory($scratch)) {
+	open(my $file, ">", "$scratch/event");
+	close $file;
+	my $ready = "";
+	vec($ready, $events, 1) = 1;
+	my @s = stat $scratch;
+	$trusted = $s[0] if select($ready, undef, undef, 1);
+	unlink "$scratch/event";
+	forget_directory($scratch);
+}
+
+sub forget_directory {
+	my ($path) = @_;
+	my $number = delete $watch_of{$path};
+	delete $dir_of{$number};
+	syscall($remove, $events, $number + 0);
+}
+
+# Directories in which something has happened, or all that are waited for if events were lost.
+sub happened {
+	my %found;
+	while (sysread($inotify, my $buffer, 65536)) {
+		for (my $at = 0; $at < length $buffer;) {
+			my ($number, $mask, undef, $length) = unpack("iIII", substr($buffer, $at, 16));
+			$at += 16 + $length;
+			return keys %waiting if $mask & 0x4000;    # too many for the queue
+			my $path = $dir_of{$number};
+			next if !defined $path;
+			$found{$path} = 1;
+			if ($mask & 0xac00) {                      # gone, moved, unmounted: the name may stand for another now
+				delete $watch_of{$path};
+				delete $dir_of{$number};
+				syscall($remove, $events, $number + 0) if !($mask & 0x8000);
+			}
+		}
+	}
+	return keys %found;
+}
+
+# ---- parked requests ----
+
+sub park {
+	my ($id, $request) = @_;
+	$parked{$id} = $request;
+	settle($id);
+}
+
+sub unpark {
+	my ($id) = @_;
+	my $request = delete $parked{$id} or return 0;
+	my $path = $request->{at};
+	if (defined $path) { delete $waiting{$path}{$id}; delete $waiting{$path} if !%{ $waiting{$path} } }
+	return 1;
+}
+
+# Answer if there is something to say; else see to it that we are told when there is. First the watch, then the look: nothing falls between.
+sub settle {
+	my ($id) = @_;
+	my $request = $parked{$id} or return;
+	my $path = $request->{kind} eq "m" ? $request->{path} : $request->{path} =~ m{^(.+)/[^/]*$}s ? $1 : "/";
+	$path =~ s{/[^/]*$}{} while $path =~ m{/} && !-d $path && $request->{kind} eq "f";    # the directory is not there yet: wait for it where it will be
+	$path = "/" if $path eq "";
+	if (!defined $request->{at} || $request->{at} ne $path) {
+		if (defined $request->{at}) { delete $waiting{ $request->{at} }{$id}; delete $waiting{ $request->{at} } if !%{ $waiting{ $request->{at} } } }
+		$request->{at} = $path;
+		$waiting{$path}{$id} = 1;
+	}
+	$request->{told} = watch_directory($path) && $trusted >= 0 && (stat $path)[0] == $trusted;
+	$request->{kind} eq "f" ? settle_file($id, $request) : settle_directory($id, $request);
+}
+
+sub settle_file {
+	my ($id, $request) = @_;
+	my @s = stat $request->{path} or return;
+	return if $s[7] <= $request->{offset};
+	unpark($id);
+	return say_to($id, 0, $s[7]) if $request->{offset} < 0 || !$request->{max};
+	answer_read($id, $request->{path}, $request->{offset}, $request->{max});
+}
+
+# A process directory. Records first, then the sizes, then the log: who is told of an exit finds in the log all that was printed before.
+sub settle_directory {
+	my ($id, $request) = @_;
+	my $path = $request->{path};
+	my ($head, $news, @now) = ("", 0);
+	for my $item (@{ $request->{items} }) {
+		my ($kind, $name, $old) = $item =~ /^(.)(\S+) (.*)$/s or next;
+		my ($new, $time) = $kind eq "r" ? record("$path/$name") : size("$path/$name");
+		$news = 1 if $new ne $old;
+		$head .= $kind eq "r" ? "r $name $time $new\n" : "s $name $new\n";
+	}
+	if (!opendir(my $names, $path)) {
+		unpark($id);
+		return say_to($id, 1, "absent");
+	} else {
+		@now = sort map { /^out\.(\d{15})$/ ? $1 : () } readdir $names;
+	}
+	my ($end, @segments) = (0);
+	for (@now) {
+		my $length = -s "$path/out.$_";
+		next if !defined $length && !-e "$path/out.$_";    # dropped by its ring
+		push @segments, [$_ + 0, $length || 0, "$path/out.$_"];
+		$end = $_ + ($length || 0);
+	}
+	return if !$news && $end <= $request->{offset};
+	unpark($id);
+	my $from = $request->{offset};
+	$from = $segments[0][0] if @segments && $segments[0][0] > $from;
+	$head .= "o $$_[0] $$_[1]\n" for @segments;
+	$head .= "l $from\n";
+	my ($log, $at) = ("", $from);
+	for my $segment (@segments) {
+		my ($start, $length, $file) = @$segment;
+		next if $start + $length <= $at;
+		last if $start > $at || length $log >= $request->{max};
+		my $want = $start + $length - $at;
+		$want = $request->{max} - length $log if $want > $request->{max} - length $log;
+		my $open = open_file($file) or last;
+		my $bytes = bytes_at($open, $at - $start, $want);
+		$log .= $bytes;
+		$at += length $bytes;
+		last if length $bytes < $want;
+	}
+	send_to($id, 0, length $head, $head . $log);
+}
+
+# 64 bytes that end in their only newline; anything else is not there yet.
+sub record {
+	my ($path) = @_;
+	my $file = open_file($path) or return ("", 0);
+	sysread($file, my $bytes, 65);
+	return ("", 0) if length $bytes != 64 || index($bytes, "\n") != 63;
+	$bytes =~ s/ *\n$//;
+	return ($bytes, sprintf("%.3f", (stat_of($path))[9] || 0));
+}
+
+sub size { my @s = stat $_[0]; return @s ? $s[7] : -1 }
+
+# ---- questions, many at once ----
+
+use constant MOST => 1 << 20;
+
+sub whole {
+	my ($path) = @_;
+	sysopen(my $file, $path, O_RDONLY | O_NONBLOCK) or return undef;
+	my $bytes = "";
+	while (length $bytes < MOST) {
+		my $n = sysread($file, $bytes, 65536, length $bytes);
+		return $bytes eq "" ? undef : $bytes if !defined $n;
+		last if !$n;
+	}
+	return $bytes;
+}
+
+sub question {
+	my ($kind, $rest) = $_[0] =~ /^(.)(.*)$/s or return undef;
+	return whole($rest) if $kind eq "r";
+	return readlink $rest if $kind eq "l";
+	if ($kind eq "i") {
+		my @s = stat_of($rest) or return undef;
+		return join " ", @s[0, 6, 1, 3, 2, 7, 9, 4];
+	}
+	if ($kind eq "d") {
+		opendir(my $names, $rest) or return undef;
+		return join "", map { "$_\0" } grep { $_ ne "." && $_ ne ".." } readdir $names;
+	}
+	if ($kind eq "m") {
+		my ($pid, $address, $length) = split / /, $rest;
+		open(my $memory, "<:raw", "/proc/$pid/mem") or return undef;
+		sysseek($memory, $address, 0) && sysread($memory, my $bytes, $length) or return undef;
+		return $bytes;
+	}
+	if ($kind eq "p") {
+		my ($fields, @pids) = split / /, $rest;
+		@pids = processes() if @pids == 1 && $pids[0] eq "all";
+		return join "", map { fields_of($_, split /,/, $fields) } @pids;
+	}
+	return undef;
+}
+
+sub processes { opendir(my $names, "/proc") or return (); return grep { /^\d+$/ } readdir $names }
+
+# PID FIELD LENGTH, and so many bytes, for each that can be seen
+sub fields_of {
+	my ($pid, @fields) = @_;
+	my $text = "";
+	for my $field (@fields) {
+		my $value;
+		if ($field eq "fd") {
+			opendir(my $names, "/proc/$pid/fd") or next;
+			$value = join "", map { my $to = readlink "/proc/$pid/fd/$_"; defined $to ? "$_ $to\0" : () } grep { /^\d+$/ } readdir $names;
+		} elsif ($field eq "cwd" || $field eq "exe" || $field eq "root" || $field =~ m{^ns/}) {
+			$value = readlink "/proc/$pid/$field";
+		} else {
+			$value = whole("/proc/$pid/$field");
+		}
+		$text .= "$pid $field " . length($value) . "\n$value" if defined $value;
+	}
+	return $text;
+}
+
+sub answer_questions {
+	my ($id, @questions) = @_;
+	my $bytes = "";
+	for (@questions) {
+		my $answer = question($_);
+		$bytes .= defined $answer ? length($answer) . "\n$answer" : "-\n";
+	}
+	send_to($id, 0, "", $bytes);
+}
+
+# ---- scripts ----
+
+my %children;    # pid => script
+$SIG{CHLD} = sub { };    # so that select wakes up
+
+# Started from here and not from a background job of the loop: what such a job starts can never again be interrupted (INT and QUIT stay ignored).
+sub run {
+	my ($id, $limit, $stdin, $script) = @_;
+	open(my $input, "<", $stdin) or return say_to($id, 300, "- its input has gone");
+	unlink $stdin if $stdin ne "/dev/null";
+	pipe(my $out, my $out_end) && pipe(my $err, my $err_end) or return say_to($id, 300, "- no descriptor is left");
+	my $pid = fork;
+	return say_to($id, 300, "- no process can be started: $!") if !defined $pid;
+	if (!$pid) {
+		$SIG{$_} = "DEFAULT" for qw(PIPE INT HUP CHLD);
+		setpgrp(0, 0);
+		open(STDIN, "<&", $input);
+		open(STDOUT, ">&", $out_end);
+		open(STDERR, ">&", $err_end);
+		$ENV{HOLDFAST_LINK_SCRIPT} = $script;    # not in the arguments, which everybody can read
+		exec "sh", "-c", 'link_script=$HOLDFAST_LINK_SCRIPT; unset HOLDFAST_LINK_SCRIPT; eval "$link_script"';
+		exit 127;
+	}
+	close $out_end;
+	close $err_end;
+	for ($out, $err) { my $flags = fcntl($_, F_GETFL, 0); fcntl($_, F_SETFL, $flags | O_NONBLOCK) }
+	$children{$pid} = { id => $id, limit => $limit, out => $out, err => $err, output => "", errors => "", size => 0 };
+}
+
+sub drain {
+	my ($child) = @_;
+	for my $kind ("out", "err") {
+		my $file = $child->{$kind} or next;
+		for (;;) {
+			my $n = sysread($file, my $bytes, 65536);
+			last if !defined $n;
+			if (!$n) { $child->{$kind} = undef; last }
+			if ($kind eq "out") {
+				$child->{size} += $n;
+				my $room = $child->{limit} - length $child->{output};
+				$child->{output} .= substr($bytes, 0, $room) if $room > 0;
+			} elsif (length $child->{errors} < 4096) {
+				$child->{errors} .= $bytes;
+			}
+		}
+	}
+}
+
+# A script is over when its shell is, whoever else still has its output open.
+sub reap {
+	for my $pid (keys %children) {
+		my $gone = waitpid($pid, 1) == $pid;    # WNOHANG
+		my $status = $?;
+		my $child = $children{$pid};
+		drain($child);
+		next if !$gone;
+		delete $children{$pid};
+		my $code = $status & 127 ? 128 + ($status & 127) : $status >> 8;
+		my ($error) = $child->{errors} =~ /^\s*([^\n]*)/;
+		send_to($child->{id}, $child->{aborted} ? 2 : 0, "$code $child->{size} $error", $child->{output});
+	}
+}
+
+# ---- stdin of processes ----
+
+sub feed {
+	my ($id, $encoded, $path) = @_;
+	(my $bytes = $encoded) =~ s/\\0([0-7]{3})/chr oct $1/ge;
+	return say_to($id, 1, "absent") if !-p $path;
+	sysopen(my $fifo, $path, O_WRONLY | O_NONBLOCK) or return say_to($id, $!{ENXIO} ? 3 : 1, $!{ENXIO} ? "nobody takes it" : "cannot be written");
+	my $n = syswrite($fifo, $bytes);    # up to PIPE_BUF: all of it or nothing
+	say_to($id, defined $n ? 0 : 3, defined $n ? "" : "nobody takes it");
+}
+
+# ---- the loop ----
+
+my $buffer = "";
+
+sub requests {
+	for (;;) {
+		my $end = index($buffer, "\n");
+		return if $end < 0;
+		my $line = substr($buffer, 0, $end);
+		my ($id, $op, $a, $b, $rest) = split / /, $line, 5;
+		$rest =~ s/\t\.$// if $op eq "f" || $op eq "m";
+		my @lines;
+		my $after = $end + 1;
+		for (my $n = $op eq "e" ? $b : $op eq "q" ? $a : 0; $n > 0; $n--) {
+			my $next = index($buffer, "\n", $after);
+			return if $next < 0;    # the rest of it is still on its way
+			push @lines, substr($buffer, $after, $next - $after);
+			$after = $next + 1;
+		}
+		substr($buffer, 0, $after) = "";
+		if    ($op eq "r") { answer_read($id, $rest, $a, $b) }
+		elsif ($op eq "d") { answer_read($id, $rest, $a, $b, 1) }
+		elsif ($op eq "f") { park($id, { kind => "f", path => $rest, offset => $a, max => $b }) }
+		elsif ($op eq "m") { my ($path, @items) = split /\t/, $rest; park($id, { kind => "m", path => $path, offset => $a, max => $b, items => \@items }) }
+		elsif ($op eq "s") {
+			my $path = (split / /, $line, 3)[2];
+			my @s = stat_of($path);
+			say_to($id, @s ? 0 : 1, @s ? sprintf("%s %s %x %s %s", @s[7, 9, 2, 1, 4]) : "absent");
+		}
+		elsif ($op eq "c") {
+			if (unpark($a)) { say_to($a, 2, "cancelled") }
+			for my $pid (keys %children) { if ($children{$pid}{id} eq $a) { $children{$pid}{aborted} = 1; kill -15, $pid } }
+		}
+		elsif ($op eq "q") { answer_questions($id, @lines) }
+		elsif ($op eq "e") { run($id, $a, $rest, join "", map { "$_\n" } @lines) }
+		elsif ($op eq "b") { my (undef, undef, $bytes, $path) = split / /, $line, 4; feed($id, $bytes, $path) }
+		else               { say_to($id, 9, "unknown") }
+	}
+}
+
+# No request for too long: the near end has vanished without a word.
+my ($beat, $looked) = (time, time);
+
+sub watch_beat {
+	return if time - $looked < $idle / 4;
+	$looked = time;
+	if (unlink "$scratch/beat") { $beat = time; return }
+	return if time - $beat < $idle;
+	kill 15, $loop;
+	select(undef, undef, undef, 2);
+	kill 9, $loop;
+	system "rm", "-rf", $scratch;
+	exit;
+}
+
+my $all = time;
+for (;;) {
+	my $ready = "";
+	vec($ready, 0, 1) = 1;
+	vec($ready, $events, 1) = 1 if $events >= 0;
+	my $patience = $idle / 4 < 5 ? $idle / 4 : 5;
+	for my $child (values %children) {
+		$patience = 0.25 if $patience > 0.25;
+		for ($child->{out}, $child->{err}) { vec($ready, fileno $_, 1) = 1 if $_ }
+	}
+	my @untold = grep { !$parked{$_}{told} } keys %parked;
+	$patience = $events < 0 ? 0.01 : 0.05 if @untold;
+	my $n = select($ready, undef, undef, $patience);
+	exit if getppid != $loop;
+	watch_beat();
+	reap() if %children;
+	if ($n > 0 && $events >= 0 && vec($ready, $events, 1)) {
+		for my $path (happened()) { settle($_) for keys %{ $waiting{$path} || {} } }
+	}
+	settle($_) for grep { $parked{$_} } @untold;
+	# Once in a while everything, and directories that nobody asks about any more are let go.
+	if (time - $all >= 5) {
+		$all = time;
+		settle($_) for keys %parked;
+		for (keys %watch_of) { forget_directory($_) if !$waiting{$_} }
+	}
+	if ($n > 0 && vec($ready, 0, 1)) {
+		sysread(STDIN, $buffer, 65536, length $buffer) or exit;
+		requests();
+	}
+}

@@ -1,0 +1,213 @@
+/**
+ * The near end of a link: one byte stream, many requests under way on it, answered in any order. docs/link.md has the wire.
+ * A link that has broken stays broken; connection.ts opens another.
+ */
+import { HoldfastError } from "../../base/errors.js";
+import type { Stream } from "../host.js";
+import type { Facts } from "./facts.js";
+import { Line, type LinkOptions } from "./line.js";
+import { answersOf, type ProcessFields, parseProcesses, parseScripted, type Question, questionLine, scriptFor } from "./questions.js";
+import type { Reply } from "./replies.js";
+import { type Known, type News, parseNews, watchItems } from "./watched.js";
+
+export { BOOT } from "./boot.js";
+export type { LinkOptions } from "./line.js";
+
+const PATH_MOST = 3_000; // lines go through a pipe there that several write to
+const SCRIPT_MOST = 100_000;
+const FIFO_MOST = 4_096; // PIPE_BUF: all of it or nothing
+const OUTPUT_MOST = 1 << 20;
+
+export interface RunOptions {
+	readonly input?: Buffer | string;
+	readonly signal?: AbortSignal;
+	/** How much output to bring home, 1 MiB unless told. */
+	readonly limit?: number;
+	/**
+	 * It starts something that is to go on: what it starts can be interrupted (INT, QUIT). Where there is no perl, everything else on the link waits for
+	 * such a script, so it has to be short.
+	 */
+	readonly starts?: boolean;
+}
+
+export interface Ran {
+	readonly status: number;
+	readonly output: Buffer;
+	/** How much it printed; more than `output` has when that was cut. */
+	readonly size: number;
+	/** The first line of its stderr. */
+	readonly error: string;
+}
+
+export interface FileStat {
+	readonly size: number;
+	/** Milliseconds, by the clock there. */
+	readonly mtimeMs: number;
+	readonly mode: number;
+	readonly inode: number;
+	readonly uid: number;
+}
+
+export class Link {
+	readonly facts: Facts;
+	/** Why it ended. Never rejects. */
+	readonly ended: Promise<string>;
+	readonly #line: Line;
+
+	private constructor(line: Line, facts: Facts) {
+		this.#line = line;
+		this.facts = facts;
+		this.ended = line.ended;
+	}
+
+	static async open(stream: Stream, options: LinkOptions): Promise<Link> {
+		for (const part of [options.dir, options.name])
+			if (/[\n\0]/.test(part)) throw new HoldfastError("INVALID", "a directory for a link cannot have a newline in it");
+		const line = new Line(stream);
+		const facts = await line.start(options);
+		return new Link(line, facts);
+	}
+
+	get open(): boolean {
+		return this.#line.open;
+	}
+
+	/** Requests that have no answer yet. */
+	get pending(): number {
+		return this.#line.pending;
+	}
+
+	async ping(): Promise<void> {
+		await this.#line.ask("n ");
+	}
+
+	/** What there is of a file from `offset` on, and how long it is. */
+	async read(path: string, offset: number, max: number, signal?: AbortSignal): Promise<{ bytes: Buffer; size: number }> {
+		return fileReply(path, await this.#line.ask(`r ${whole(offset)} ${whole(max)} ${pathArgument(path)}`, { signal }));
+	}
+
+	/** Exactly `length` bytes, of a file that has them. */
+	async take(path: string, offset: number, length: number, signal?: AbortSignal): Promise<Buffer> {
+		const { bytes } = fileReply(path, await this.#line.ask(`d ${whole(offset)} ${whole(length)} ${pathArgument(path)}`, { signal }));
+		if (bytes.length !== length) throw new HoldfastError("NOT_FOUND", `${path} became shorter while it was read`);
+		return bytes;
+	}
+
+	/** Like `read`, once there is something to read: parked there until then. With offset -1: once the file exists. */
+	async follow(path: string, offset: number, max: number, signal?: AbortSignal): Promise<{ bytes: Buffer; size: number }> {
+		return fileReply(path, await this.#line.ask(`f ${offset === -1 ? -1 : whole(offset)} ${whole(max)} ${parkedArgument(path)}\t.`, { signal, parked: true }));
+	}
+
+	/** Undefined: there is nothing of that name. Links are followed. */
+	async stat(path: string): Promise<FileStat | undefined> {
+		const { status, text } = await this.#line.ask(`s ${pathArgument(path)}`);
+		if (status !== 0) return undefined;
+		const [size, mtime, mode, inode, uid] = text.split(" ");
+		return { size: Number(size), mtimeMs: Math.round(Number(mtime) * 1000), mode: Number.parseInt(mode ?? "", 16), inode: Number(inode), uid: Number(uid) };
+	}
+
+	/** At an offset, so that it may be repeated; the file is made if it is not there, and never made shorter. */
+	async write(path: string, offset: number, bytes: Buffer): Promise<void> {
+		const { status, text } = await this.#line.ask(`w ${whole(offset)} ${bytes.length} ${pathArgument(path)}`, { payload: bytes });
+		if (status === 3) throw new HoldfastError("NO_SPACE", `${path} could not be written: the disk there is full; free some space, then try again`);
+		if (status !== 0) throw new HoldfastError("FORBIDDEN", `${path} ${text}: check that its directory exists there and may be written`);
+	}
+
+	/** Any sh text, beside whatever else is under way. A status that is not 0 is a result. */
+	async run(script: string, { input, signal, limit = OUTPUT_MOST, starts = false }: RunOptions = {}): Promise<Ran> {
+		if (script.includes("\0")) throw new HoldfastError("INVALID", "a script cannot have a NUL in it; give it as input");
+		if (Buffer.byteLength(script) > SCRIPT_MOST)
+			throw new HoldfastError("INVALID", `a script can have ${SCRIPT_MOST} bytes at most; give the rest as input, or write a file`);
+		const text = script.endsWith("\n") ? script : `${script}\n`;
+		const bytes = Buffer.from(input ?? "");
+		const lines = text.split("\n").length - 1;
+		const reply = await this.#line.ask(`e ${whole(limit)} ${bytes.length} ${starts ? "f" : "b"} ${lines}`, {
+			signal,
+			parked: true,
+			payload: Buffer.concat([Buffer.from(text), bytes]),
+		});
+		const [status = "", size = "", ...rest] = reply.text.split(" ");
+		if (reply.status === 300) {
+			const ran = status === "-" ? "it was not run" : `it was run, and its status was ${status}`;
+			throw new HoldfastError("NO_SPACE", `${[size, ...rest].join(" ")} there; ${ran}`);
+		}
+		return { status: Number(status), output: reply.bytes, size: Number(size), error: rest.join(" ") };
+	}
+
+	/** To this very process, and not to another that has its number by now. */
+	async signal(signal: string, pid: number, start: string): Promise<"sent" | "gone" | "refused"> {
+		if (!/^[A-Z0-9+]+$/.test(signal) || !/^\d+$/.test(start)) throw new HoldfastError("INVALID", `not a signal and a start time: ${signal}, ${start}`);
+		const { status, text } = await this.#line.ask(`k ${signal.replace(/^SIG/, "")} ${whole(pid)} ${start}`);
+		if (status === 5) throw new HoldfastError("UNSUPPORTED", `${text} there: nothing can be signalled safely`);
+		return status === 0 ? "sent" : status === 1 ? "gone" : "refused";
+	}
+
+	/** Answers as soon as anything in a process directory is not as known: parked there until then. Undefined: the directory is not there. */
+	async watch(dir: string, known: Known, signal?: AbortSignal): Promise<News | undefined> {
+		if (/[*?[\]\\]/.test(dir)) throw new HoldfastError("INVALID", `${dir} has characters in it that a shell would expand`);
+		const names = [...Object.keys(known.records), ...Object.keys(known.sizes ?? {})];
+		if (names.some((name) => !/^[\w./-]+$/.test(name))) throw new HoldfastError("INVALID", "a name of a record has characters in it that it cannot have");
+		const request = `m ${whole(known.offset)} ${whole(known.max)} ${parkedArgument(dir)}\t${watchItems(known)}`;
+		const reply = await this.#line.ask(request, { signal, parked: true });
+		if (reply.status !== 0) return undefined;
+		const head = Number(reply.text);
+		return parseNews(reply.bytes.toString("utf8", 0, head), reply.bytes.subarray(head));
+	}
+
+	/** A few bytes to a FIFO that somebody reads, all of them or none. */
+	async send(fifo: string, bytes: Buffer): Promise<"sent" | "refused" | "absent"> {
+		if (bytes.length === 0) return "sent";
+		if (bytes.length > FIFO_MOST) throw new HoldfastError("INVALID", `at most ${FIFO_MOST} bytes can be sent at once`);
+		const { status } = await this.#line.ask(`b ${encode(bytes)} ${pathArgument(fifo)}`);
+		return status === 0 ? "sent" : status === 3 ? "refused" : "absent";
+	}
+
+	/** Many small looks in one round trip; the answers are in the same order, undefined where there is none to be had. */
+	async look(questions: readonly Question[], signal?: AbortSignal): Promise<(Buffer | undefined)[]> {
+		if (questions.length === 0) return [];
+		const lines = questions.map(questionLine);
+		if (this.facts.helper === "perl") {
+			const reply = await this.#line.ask(`q ${lines.length}`, { signal, payload: Buffer.from(`${lines.join("\n")}\n`) });
+			return answersOf(reply.bytes);
+		}
+		const { output } = await this.run(scriptFor(questions), { limit: 1 << 28, ...(signal ? { signal } : {}) });
+		return parseScripted(output, questions.length);
+	}
+
+	/** Of these processes, or of all there are, what /proc says. Who is gone, or not ours to look at, is missing. */
+	async proc(fields: readonly string[], pids: readonly number[] | "all"): Promise<Map<number, ProcessFields>> {
+		const [answer] = await this.look([{ ask: "processes", fields, pids }]);
+		return parseProcesses(answer ?? Buffer.alloc(0));
+	}
+
+	close(): void {
+		this.#line.close();
+	}
+}
+
+function fileReply(path: string, { status, text, bytes }: Reply): { bytes: Buffer; size: number } {
+	if (status !== 0) throw new HoldfastError("NOT_FOUND", `${path} ${text} there`);
+	return { bytes, size: Number(text) };
+}
+
+function whole(value: number): number {
+	if (!Number.isSafeInteger(value) || value < 0) throw new HoldfastError("INVALID", `${value} is not a whole number from 0 on`);
+	return value;
+}
+
+function pathArgument(path: string): string {
+	if (!path.startsWith("/") || /[\n\0]/.test(path))
+		throw new HoldfastError("INVALID", `not a path that can be asked for over a link (absolute, without a newline): ${JSON.stringify(path)}`);
+	if (Buffer.byteLength(path) > PATH_MOST) throw new HoldfastError("INVALID", `a path can have ${PATH_MOST} bytes at most`);
+	return path;
+}
+
+function parkedArgument(path: string): string {
+	if (path.includes("\t")) throw new HoldfastError("INVALID", `a path with a tab in it cannot be watched: ${JSON.stringify(path)}`);
+	return pathArgument(path);
+}
+
+/** As printf's %b takes it, without a space. */
+function encode(bytes: Buffer): string {
+	return bytes.toString("latin1").replace(/[^A-Za-z0-9_.,:;/=+@%-]/g, (char) => `\\0${char.charCodeAt(0).toString(8).padStart(3, "0")}`);
+}

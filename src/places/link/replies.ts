@@ -1,0 +1,131 @@
+/** The stream that comes from the far end, taken apart: noise until the mark, what the far end says of itself, then replies. docs/link.md. */
+
+export interface Reply {
+	readonly id: number;
+	readonly status: number;
+	readonly text: string;
+	readonly bytes: Buffer;
+}
+
+export interface Listener {
+	/** The far end is there, and has said so much about itself. */
+	ready(facts: readonly string[]): void;
+	reply(reply: Reply): void;
+	/** The far end says that it cannot, or there is something in the stream that it did not send. Nothing more comes after this. */
+	broken(why: string): void;
+}
+
+const NOISE_KEPT = 2_000;
+const NOISE_MOST = 1 << 20; // so much of it is no greeting any more
+const NONE = Buffer.alloc(0);
+
+export class Replies {
+	/** The end of what came before the mark: a banner, or what a far end says that is none. */
+	noise = "";
+	readonly #mark: string;
+	readonly #listener: Listener;
+	#chunks: Buffer[] = [];
+	#length = 0;
+	#seen = 0;
+	#facts: string[] | undefined;
+	#ready = false;
+	#over = false;
+	#head: Omit<Reply, "bytes"> | undefined;
+	#wanted = 0;
+
+	constructor(mark: string, listener: Listener) {
+		this.#mark = mark;
+		this.#listener = listener;
+	}
+
+	take(chunk: Buffer): void {
+		if (this.#over) return;
+		this.#chunks.push(chunk);
+		this.#length += chunk.length;
+		while (!this.#over && (this.#head ? this.#body(this.#head) : this.#line()));
+	}
+
+	/** One line, if it is there. */
+	#line(): boolean {
+		const end = this.#newline();
+		if (end < 0) {
+			if (!this.#ready && this.#length + this.#seen > NOISE_MOST) this.#break("it sends nothing but what is not ours");
+			return false;
+		}
+		const line = this.#cut(end + 1).toString(this.#ready ? "latin1" : "utf8", 0, end);
+		if (this.#ready) this.#header(line);
+		else this.#greeting(line);
+		return true;
+	}
+
+	#greeting(line: string): void {
+		const at = line.indexOf(this.#mark);
+		const said = at < 0 ? "" : line.slice(at + this.#mark.length + 1);
+		if (said.startsWith("error ")) this.#break(said.slice(6));
+		else if (said === "facts 1") this.#facts = [];
+		else if (said === "ready" && this.#facts) {
+			this.#ready = true;
+			this.#listener.ready(this.#facts);
+		} else if (this.#facts) this.#facts.push(line);
+		else {
+			this.#seen += line.length + 1;
+			this.noise = `${this.noise}${line}\n`.slice(-NOISE_KEPT);
+		}
+	}
+
+	#header(line: string): void {
+		const match = /^=(\d+) (\d+) (\d+)(?: (.*))?$/s.exec(line);
+		if (!match) {
+			this.#foreign(line);
+			return;
+		}
+		const head = { id: Number(match[1]), status: Number(match[2]), text: Buffer.from(match[4] ?? "", "latin1").toString("utf8") };
+		this.#wanted = Number(match[3]);
+		if (this.#wanted > 0) this.#head = head;
+		else this.#listener.reply({ ...head, bytes: NONE });
+	}
+
+	/** The bytes of a reply. What stands behind them proves that nobody else's came between. */
+	#body(head: Omit<Reply, "bytes">): boolean {
+		const end = `\n.${head.id}\n`;
+		if (this.#length < this.#wanted + end.length) return false;
+		const bytes = this.#cut(this.#wanted + end.length);
+		const behind = bytes.toString("latin1", this.#wanted);
+		this.#head = undefined;
+		if (behind !== end) this.#foreign(behind);
+		else this.#listener.reply({ ...head, bytes: bytes.subarray(0, this.#wanted) });
+		return true;
+	}
+
+	#foreign(text: string): void {
+		this.#break(`there is something in the stream that the far end did not send: ${JSON.stringify(text.slice(0, 80))}`);
+	}
+
+	#break(why: string): void {
+		this.#over = true;
+		this.#listener.broken(why);
+	}
+
+	#newline(): number {
+		let before = 0;
+		for (const chunk of this.#chunks) {
+			const at = chunk.indexOf(10);
+			if (at >= 0) return before + at;
+			before += chunk.length;
+		}
+		return -1;
+	}
+
+	#cut(length: number): Buffer {
+		this.#length -= length;
+		const parts: Buffer[] = [];
+		for (let left = length; left > 0; ) {
+			const chunk = this.#chunks[0] as Buffer;
+			if (chunk.length > left) this.#chunks[0] = chunk.subarray(left);
+			else this.#chunks.shift();
+			parts.push(chunk.subarray(0, left));
+			left -= Math.min(left, chunk.length);
+		}
+		return parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts, length);
+	}
+}

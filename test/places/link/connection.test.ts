@@ -1,0 +1,115 @@
+import { execFile } from "node:child_process";
+import fs from "node:fs";
+import path from "node:path";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { HoldfastError } from "../../../src/base/errors.js";
+import { Connection, type ConnectionOptions } from "../../../src/places/link/connection.js";
+import type { Facts } from "../../../src/places/link/facts.js";
+import { atEnd, tempDir, until } from "../../support/home.js";
+import { ShellHost } from "../../support/shell-host.js";
+
+function connect(options: Partial<ConnectionOptions> = {}): { host: ShellHost; connection: Connection } {
+	const host = new ShellHost();
+	const connection = new Connection(host, { dir: "", name: "box", ...options });
+	atEnd(() => connection.close());
+	return { host, connection };
+}
+const cut = (host: ShellHost) => host.streams.at(-1)?.close();
+
+test("opens on first use, once for all who come meanwhile, and again after a break", async () => {
+	const seen: Facts[] = [];
+	const { host, connection } = connect({ onConnected: (facts) => void seen.push(facts) });
+	expect(host.starts).toBe(0);
+	await Promise.all([1, 2, 3].map(() => connection.use((link) => link.ping(), { again: true })));
+	expect({ starts: host.starts, streams: host.streams.length, seen: seen.length }).toEqual({ starts: 1, streams: 1, seen: 1 });
+	cut(host);
+	await connection.use((link) => link.ping(), { again: true });
+	expect({ starts: host.starts, streams: host.streams.length, seen: seen.length }).toEqual({ starts: 2, streams: 2, seen: 2 });
+});
+
+test("what may be repeated is, and what may not says that it may have happened", async () => {
+	const { host, connection } = connect();
+	const file = path.join(tempDir(), "log");
+	const again = connection.use((link) => link.follow(file, 0, 100), { again: true });
+	const once = connection.use((link) => link.follow(file, 0, 100), { again: false });
+	await until("both are under way", () => connection.link?.pending === 2);
+	cut(host);
+	await expect(once).rejects.toMatchObject({ code: "UNREACHABLE", mayHaveHappened: true });
+	await until("the other is under way again", () => connection.link?.pending === 1);
+	fs.writeFileSync(file, "hello");
+	expect((await again).bytes.toString()).toBe("hello");
+});
+
+test("the first time it fails at once, with what the host says; later it tries for a while", async () => {
+	const { host, connection } = connect({ totalMs: 1_000 });
+	const works = host.starting;
+	const refuses = () => Promise.reject(new HoldfastError("UNREACHABLE", "nobody is at home"));
+	host.starting = refuses;
+	await expect(connection.use((link) => link.ping(), { again: true })).rejects.toThrow("nobody is at home");
+	expect(host.starts).toBe(1);
+	host.starting = works;
+	await connection.use((link) => link.ping(), { again: true });
+	host.starting = refuses;
+	cut(host);
+	await expect(connection.use((link) => link.ping(), { again: true })).rejects.toMatchObject({
+		code: "UNREACHABLE",
+		mayHaveHappened: false,
+		message: expect.stringContaining("3 tries"),
+	});
+	host.starting = works;
+	await connection.use((link) => link.ping(), { again: true });
+});
+
+test("what waiting does not change is not tried again, and a caller who leaves does not wait", async () => {
+	const { host, connection } = connect();
+	await connection.use((link) => link.ping(), { again: true });
+	host.starting = () => Promise.reject(new HoldfastError("FORBIDDEN", "the key is refused"));
+	cut(host);
+	await expect(connection.use((link) => link.ping(), { again: true })).rejects.toMatchObject({ code: "FORBIDDEN" });
+	let go: (() => void) | undefined;
+	host.starting = () =>
+		new Promise((resolve) => {
+			go = () => resolve({ notes: [] });
+		});
+	const caller = new AbortController();
+	const left = connection.use((link) => link.ping(), { again: true, signal: caller.signal });
+	await until("it is opening", () => go !== undefined);
+	caller.abort();
+	await expect(left).rejects.toMatchObject({ code: "ABORTED" });
+	go?.();
+	await connection.use((link) => link.ping(), { again: true });
+});
+
+test("an idle link is closed, and nothing is left there", async () => {
+	const { host, connection } = connect({ idleMs: 1 });
+	const scratch = await connection.use(async (link) => link.facts.scratch, { again: true });
+	await host.streams[0]?.ended;
+	expect(fs.existsSync(scratch)).toBe(false);
+	await connection.use((link) => link.ping(), { again: true });
+	expect(host.streams.length).toBe(2);
+});
+
+test("an open link does not keep the program alive", async () => {
+	const home = tempDir("far");
+	const program = `
+		import { spawn } from "node:child_process";
+		import { Connection } from ${JSON.stringify(path.resolve("dist/places/link/connection.js"))};
+		const host = {
+			address: "here",
+			start: async () => ({ notes: [] }),
+			stop: async () => [],
+			open: async (command) => {
+				const child = spawn("sh", ["-c", command], { stdio: ["pipe", "pipe", "ignore"] });
+				return { input: child.stdin, output: child.stdout, ended: new Promise((resolve) => child.on("exit", () => resolve("ended"))), close: () => child.stdin.destroy(),
+					hold: (on) => [child, child.stdin, child.stdout].forEach((end) => on ? end.ref() : end.unref()) };
+			},
+		};
+		const connection = new Connection(host, { dir: "", name: "box" });
+		console.log((await connection.use((link) => link.run("echo hello"), { again: true })).output.toString());`;
+	const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", program], {
+		env: { ...process.env, HOME: home },
+		timeout: 30_000,
+	});
+	expect(stdout).toBe("hello\n\n");
+});
