@@ -7,8 +7,6 @@ import { ownEnvironment } from "../../base/own-secrets.js";
 import { localPath, type SshSettings } from "./options.js";
 
 const KEPT_BYTES = 4_096;
-/** How long ssh stays connected with nobody using it. */
-const PERSIST_SECONDS = 60;
 
 export interface Client {
 	/** The machine, as an address; and what a person types behind `ssh` to get there. */
@@ -18,6 +16,7 @@ export interface Client {
 	/** The control socket. */
 	readonly socket: string;
 	readonly env: Record<string, string>;
+	readonly idleSeconds: number;
 }
 
 /** The person's own, for agents and the like, without secrets: what it starts in the background can be looked at in /proc by every command of that user. */
@@ -25,7 +24,7 @@ export const clientEnvironment = (own: NodeJS.ProcessEnv = ownEnvironment()): Re
 	childEnvironment(own, { SSH_ASKPASS_REQUIRE: "never", SSH_ASKPASS: undefined, DISPLAY: undefined, WAYLAND_DISPLAY: undefined });
 
 /** Shared: through the common connection. Alone: one of its own, to find out what is wrong. */
-export function clientArguments({ settings, socket }: Client, way: "shared" | "alone" = "shared"): string[] {
+export function clientArguments({ settings, socket, idleSeconds }: Client, way: "shared" | "alone" = "shared"): string[] {
 	const { options = {}, configFile, identityFile, user, port, connectTimeout } = settings;
 	const fixed = {
 		BatchMode: "yes",
@@ -34,7 +33,7 @@ export function clientArguments({ settings, socket }: Client, way: "shared" | "a
 		ClearAllForwardings: "yes",
 		LogLevel: "ERROR", // no banners, whatever the configuration says
 		ConnectTimeout: String(connectTimeout),
-		...(way === "shared" ? { ControlMaster: "auto", ControlPersist: String(PERSIST_SECONDS) } : { ControlMaster: "no" }),
+		...(way === "shared" ? { ControlMaster: "auto", ControlPersist: String(idleSeconds) } : { ControlMaster: "no" }),
 	};
 	// The first of each counts: what the person has set, then what is only a default here.
 	const defaults = { ServerAliveInterval: "15", ServerAliveCountMax: "2", ...(identityFile === undefined ? {} : { IdentitiesOnly: "yes" }) };

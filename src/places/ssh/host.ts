@@ -15,6 +15,7 @@ import { explain } from "./explain.js";
 import { type SshOptions, type SshSettings, sshSettings } from "./options.js";
 import { socketFile, socketIdentity } from "./socket.js";
 
+const IDLE_SECONDS = 60;
 const HOME_MS = 15_000;
 const GRACE_MS = 1_000;
 
@@ -23,23 +24,24 @@ export interface Near {
 	readonly home?: string;
 	/** What the ssh client gets, but for secrets. */
 	readonly env?: NodeJS.ProcessEnv;
+	/** How long the connection stays with nobody using it. */
+	readonly idleSeconds?: number;
 }
 
-export function sshHost(options: SshOptions, { home = defaultHome(), env }: Near = {}): Host {
+export function sshHost(options: SshOptions, near: Near = {}): Host {
 	const settings = sshSettings(options);
-	const { dir, ...machine } = settings;
-	const client: Client = {
-		settings,
-		name: formatSshAddress(machine),
-		login: loginWords(settings),
-		socket: socketFile(settings, home, env),
-		env: clientEnvironment(env),
+	const { dir } = settings;
+	let made: Client | undefined;
+	const needed = (): Client => {
+		made ??= clientOf(settings, near);
+		return made;
 	};
 	const streams = new Set<Stream>();
 	let doubted: string | undefined;
-	let cwd = dir?.startsWith("/") ? settings.dir : undefined;
+	let cwd = dir?.startsWith("/") ? dir : undefined;
 
 	const open = async (command: string, signal?: AbortSignal): Promise<Stream> => {
+		const client = needed();
 		if (signal?.aborted) throw aborted(client);
 		const through = socketIdentity(client.socket);
 		const { child, said, exit } = await runClient([...clientArguments(client), "--", settings.host, command], client.env);
@@ -77,6 +79,7 @@ export function sshHost(options: SshOptions, { home = defaultHome(), env }: Near
 	return {
 		address: formatSshAddress(settings),
 		start: async (signal) => {
+			const client = needed();
 			const bad = doubted;
 			doubted = undefined;
 			await connect(client, bad, signal);
@@ -92,6 +95,19 @@ export function sshHost(options: SshOptions, { home = defaultHome(), env }: Near
 			await Promise.all(own.map(({ ended }) => ended));
 			return [];
 		},
+	};
+}
+
+/** Not before it is needed: it makes the directory for the socket. */
+function clientOf(settings: SshSettings, { home = defaultHome(), env, idleSeconds = IDLE_SECONDS }: Near): Client {
+	const { dir: _, ...machine } = settings;
+	return {
+		settings,
+		name: formatSshAddress(machine),
+		login: loginWords(settings),
+		socket: socketFile(settings, home, env),
+		env: clientEnvironment(env),
+		idleSeconds,
 	};
 }
 

@@ -7,6 +7,7 @@ import { readProc } from "../../../src/base/proc.js";
 import type { Host, Stream } from "../../../src/places/host.js";
 import { type Near, type SshOptions, sshHost } from "../../../src/places/ssh/index.js";
 import { Snapshot } from "../../../src/process/tree.js";
+import { cuttable } from "../../support/cuttable.js";
 import { atEnd, tempDir, testRoot, until } from "../../support/home.js";
 import { freePort, makeKey, noSshd, PLAIN_USER, type Sshd, startSshd } from "../../support/sshd.js";
 
@@ -51,14 +52,17 @@ const failure = async (host: Host): Promise<{ code: string; message: string }> =
 	return { code: error.code, message: error.message };
 };
 
-/** The connections in the background that this test has made. */
-const masters = (): number[] =>
+/** The ssh clients that this test has made. */
+const clientsOf = (kind: (argv: string) => boolean): number[] =>
 	[...new Snapshot().stats.values()]
-		.filter(({ pid }) => {
+		.filter(({ pid, state }) => {
 			const argv = readProc(`/proc/${pid}/cmdline`) ?? "";
-			return argv.startsWith("ssh") && argv.includes(`${testRoot()}/`) && /\[mux\]|\0-N\0/.test(argv);
+			return state !== "Z" && argv.startsWith("ssh") && argv.includes(`${testRoot()}/`) && kind(argv);
 		})
 		.map(({ pid }) => pid);
+/** The connections in the background, and those with a stream. */
+const masters = () => clientsOf((argv) => /\[mux\]|\0-N\0/.test(argv));
+const clients = () => clientsOf((argv) => argv.endsWith("\0exec cat\0"));
 
 const only = (pids: readonly number[]): number => {
 	expect(pids).toHaveLength(1);
@@ -112,7 +116,7 @@ describe.skipIf(noSshd)(`a machine over ssh${noSshd ? ` (skipped: ${noSshd})` : 
 		const sshd = await startSshd();
 		const home = tempDir("h");
 		const [one, two] = [hostOn(sshd, {}, { home }), hostOn(sshd, {}, { home })];
-		await Promise.all([one.start(), two.start()]); // at once: the one that comes second leaves nothing
+		await Promise.all([one.start(), two.start(), one.start(), two.start()]); // at once: those that come second leave nothing
 		const [first, second] = [await echo(one), await echo(two)];
 		const master = only(masters());
 		await one.stop();
@@ -182,6 +186,74 @@ describe.skipIf(noSshd)(`a machine over ssh${noSshd ? ` (skipped: ${noSshd})` : 
 		expect((await echo(host)).stream).toBeDefined();
 	});
 
+	test("kill -9 of the client of one stream is no reason for another connection", async () => {
+		const sshd = await startSshd();
+		const host = hostOn(sshd);
+		await host.start();
+		const master = only(masters());
+		for (let times = 0; times < 5; times++) {
+			const { stream } = await echo(host);
+			process.kill(only(clients()), "SIGKILL");
+			expect(await stream.ended).toBe("the ssh client was ended by SIGKILL");
+			await host.start();
+		}
+		expect(only(masters())).toBe(master);
+	});
+
+	test("a connection that has gone between start and open is made by open", async () => {
+		const sshd = await startSshd();
+		const host = hostOn(sshd);
+		await host.start();
+		const master = only(masters());
+		process.kill(master, "SIGKILL");
+		await until("it is gone", () => masters().length === 0);
+		const { say } = await echo(host);
+		expect(only(masters())).not.toBe(master);
+		expect(await say("all the same")).toBe("all the same\n");
+	});
+
+	test("with nobody using it the connection goes by itself; while somebody does it stays", async () => {
+		const sshd = await startSshd();
+		const host = hostOn(sshd, {}, { idleSeconds: 1 });
+		await host.start();
+		const { stream, say } = await echo(host);
+		const stop = Date.now() + 2_500;
+		while (Date.now() < stop) expect(await say("here")).toBe("here\n");
+		stream.close();
+		await until("it is gone", () => masters().length === 0);
+		await host.start();
+		await until("one that nobody has used is gone too", () => masters().length === 0);
+	});
+
+	test("the network falls silent: start says so, and after it is back another connection is used", async () => {
+		const sshd = await startSshd();
+		const line = await cuttable(sshd.port);
+		const more = { port: line.port, connectTimeout: 1, options: { HostKeyAlias: `[127.0.0.1]:${sshd.port}` } };
+		const host = hostOn(sshd, more);
+		await host.start();
+		const { stream } = await echo(host);
+		line.cut();
+		stream.input.write("into the void\n");
+		stream.close(); // the link has waited long enough
+		expect(await stream.ended).toBe("it was closed from this side");
+		expect(await failure(host)).toEqual({ code: "UNREACHABLE", message: expect.stringContaining("did not answer in time") });
+		line.mend();
+		await host.start();
+		expect((await echo(host)).stream).toBeDefined();
+	});
+
+	test("a network that stays silent ends the streams, also with nobody looking", async () => {
+		const sshd = await startSshd();
+		const line = await cuttable(sshd.port);
+		const options = { HostKeyAlias: `[127.0.0.1]:${sshd.port}`, ServerAliveInterval: "1", ServerAliveCountMax: "1" };
+		const host = hostOn(sshd, { port: line.port, options });
+		await host.start();
+		const { stream } = await echo(host);
+		line.cut();
+		expect(await stream.ended).toMatch(/^the connection to \S+ was lost/);
+		expect(masters()).toEqual([]);
+	});
+
 	test("sshd restarted: the stream ends with words, start fails meanwhile, and works again after", async () => {
 		const sshd = await startSshd();
 		const host = hostOn(sshd);
@@ -201,7 +273,11 @@ describe.skipIf(noSshd)(`a machine over ssh${noSshd ? ` (skipped: ${noSshd})` : 
 		const common = fs.readFileSync(path.join(sshd.dir, "ssh_config"), "utf8");
 		const far = (name: string, jump: string) => `Host ${name}\n HostName 127.0.0.1\n Port ${sshd.port}\n User root\n ProxyJump ${jump}\n`;
 		const nobody = await freePort();
-		fs.writeFileSync(config, `${far("far", `${PLAIN_USER}@127.0.0.1:${sshd.port}`)}${far("cut", `127.0.0.1:${nobody}`)}Host *\n${common}`);
+		const gate = `Host gate\n HostName 127.0.0.1\n Port ${sshd.port}\n UserKnownHostsFile /dev/null\n StrictHostKeyChecking ask\n`;
+		fs.writeFileSync(
+			config,
+			`${far("far", `${PLAIN_USER}@127.0.0.1:${sshd.port}`)}${far("cut", `127.0.0.1:${nobody}`)}${far("shy", "gate")}${gate}Host *\n${common}`,
+		);
 		const host = sshHost({ host: "far", configFile: config }, { home: tempDir("h") });
 		atEnd(() => host.stop());
 		await host.start();
@@ -212,6 +288,8 @@ describe.skipIf(noSshd)(`a machine over ssh${noSshd ? ` (skipped: ${noSshd})` : 
 			code: "UNREACHABLE",
 			message: expect.stringMatching(new RegExp(`ssh://cut through its jump host.*port ${nobody}: Connection refused`)),
 		});
+		const shy = sshHost({ host: "shy", configFile: config }, { home: tempDir("h") }); // what it would ask, it can ask nobody
+		expect(await failure(shy)).toEqual({ code: "FORBIDDEN", message: expect.stringContaining("host key is not known here") });
 	});
 
 	test.each([
