@@ -101,7 +101,7 @@ describe.skipIf(noSshd)(`a machine over ssh${noSshd ? ` (skipped: ${noSshd})` : 
 
 	test("a banner, a login that prints and slow rc files do not get into the way", async () => {
 		const banner = path.join(tempDir("banner"), "text");
-		fs.writeFileSync(banner, "Permission denied (just a banner).\n".repeat(200), { mode: 0o644 });
+		fs.writeFileSync(banner, "Host key verification failed. Connection refused.\n".repeat(50), { mode: 0o644 });
 		const sshd = await startSshd({ config: [`Banner ${banner}`] });
 		fs.writeFileSync(path.join(sshd.home, ".bashrc"), "echo hello from bashrc; echo on stderr >&2; read -t 0.3 </dev/zero; sleep 0.5\n");
 		const host = hostOn(sshd);
@@ -110,6 +110,11 @@ describe.skipIf(noSshd)(`a machine over ssh${noSshd ? ` (skipped: ${noSshd})` : 
 		stream.input.write("line\n");
 		expect(await rest(stream)).toBe("hello from bashrc\ngot line\n");
 		expect(await stream.ended).toMatch(/^the command there ended with exit code 7 and said "on stderr"/);
+		const wrong = path.join(tempDir("key"), "wrong");
+		makeKey(wrong);
+		const configFile = path.join(sshd.dir, "no_keys");
+		fs.writeFileSync(configFile, `UserKnownHostsFile ${sshd.dir}/known_hosts\nIdentityAgent none\n`);
+		expect((await failure(hostOn(sshd, { configFile, identityFile: wrong }))).message).toContain("the server did not accept the login"); // not what the banner says
 	});
 
 	test("two hosts share one connection; one that stops leaves the other's stream alone", async () => {
