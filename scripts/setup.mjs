@@ -45,22 +45,14 @@ export function ensurePackages(wanted) {
 	const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
 	const quiet = { env, stdio: ["ignore", "ignore", "inherit"] };
 	if (spawnSync("apt-get", ["update", "-qq"], quiet).status !== 0) console.error("apt-get update failed; trying to install all the same");
-	const installed = withoutServices(() => spawnSync("apt-get", ["install", "-y", "-qq", "--no-install-recommends", ...names], quiet).status === 0);
-	if (!installed) console.error("that failed; tests that need them are skipped");
+	if (spawnSync("sh", ["-c", INSTALL, "/usr/sbin/policy-rc.d", ...names], quiet).status !== 0) console.error("that failed; tests that need them are skipped");
 }
 
-/** Debian starts what it installs (an sshd for all the world) unless this file says no. */
-function withoutServices(install) {
-	const file = "/usr/sbin/policy-rc.d";
-	try {
-		fs.writeFileSync(file, "#!/bin/sh\nexit 101\n", { mode: 0o755, flag: "wx" });
-	} catch (error) {
-		if (error.code !== "EEXIST") throw error;
-		return install(); // somebody's own decision
-	}
-	try {
-		return install();
-	} finally {
-		fs.rmSync(file);
-	}
-}
+/** Debian starts what it installs (an sshd for all the world) unless a file says no. If there is one it is somebody's own; ours goes also after Ctrl-C. */
+const INSTALL = `
+if (set -C; printf '#!/bin/sh\\nexit 101\\n' >"$0") 2>/dev/null; then
+	trap 'rm -f "$0"' EXIT
+	trap 'exit 130' HUP INT TERM
+	chmod 755 "$0"
+fi
+apt-get install -y -qq --no-install-recommends "$@"`;

@@ -4,6 +4,7 @@
  * when nobody has used it for a minute. When it has no room for another stream (sshd's MaxSessions) ssh makes one more by itself.
  */
 import { randomBytes } from "node:crypto";
+import type { Socket } from "node:net";
 import { HoldfastError } from "../../base/errors.js";
 import { defaultHome } from "../../base/home.js";
 import { shellQuote } from "../../base/quote.js";
@@ -18,6 +19,7 @@ import { socketFile, socketIdentity } from "./socket.js";
 const IDLE_SECONDS = 60;
 const HOME_MS = 15_000;
 const GRACE_MS = 1_000;
+const INSTEAD = "the server may run something else in its place (ForceCommand, command= in authorized_keys, or a login shell such as nologin)";
 
 export interface Near {
 	/** Programs with the same home share a connection. */
@@ -51,7 +53,8 @@ export function sshHost(options: SshOptions, near: Near = {}): Host {
 		let closed = false;
 		const ended = exit.then(({ code, signal }) => {
 			streams.delete(stream);
-			if (closed) return "it was closed from this side";
+			if (closed)
+				return `it was closed from this side${(child.stdout as Socket).bytesRead > 0 ? "" : ` before anything had come back: ${INSTEAD}, or be very slow`}`;
 			if (signal !== null) return `the ssh client was ended by ${signal}`;
 			if (code !== 255) return endedThere(code, said());
 			doubt();
@@ -119,7 +122,7 @@ function loginWords({ configFile, identityFile, port, user, host }: SshSettings)
 
 function endedThere(code: number | null, said: string): string {
 	const words = said.replace(/[\0-\x1f\x7f-\x9f]+/g, " ").trim();
-	return `the command there ended with exit code ${code}${words ? ` and said "${words.slice(-300)}"` : ""}; if it does so at once, the server runs something else in its place (ForceCommand, command= in authorized_keys, or a login shell such as nologin): this login has to be allowed to run commands`;
+	return `the command there ended with exit code ${code}${words ? ` and said "${words.slice(-300)}"` : ""}; if it does so at once, ${INSTEAD}: this login has to be allowed to run commands`;
 }
 
 /** A directory of the home there, as an absolute path. What a login prints besides is skipped. */

@@ -171,6 +171,9 @@ describe.skipIf(noSshd)(`a machine over ssh${noSshd ? ` (skipped: ${noSshd})` : 
 		const master = only(masters());
 		process.kill(master, "SIGSTOP");
 		atEnd(() => process.kill(master, "SIGCONT"));
+		const hanging = await host.open("exec cat");
+		hanging.close();
+		expect(await hanging.ended).toContain("closed from this side");
 		await other.start();
 		expect((await echo(other)).stream).toBeDefined();
 		expect(masters()).toHaveLength(2);
@@ -314,6 +317,15 @@ describe.skipIf(noSshd)(`a machine over ssh${noSshd ? ` (skipped: ${noSshd})` : 
 				.start()
 				.catch(({ message }) => message),
 		).toContain("does not say where its home is");
+	});
+
+	test("a forced command that is silent: whoever gives up waiting is told what it may be", async () => {
+		const sshd = await startSshd({ config: ["ForceCommand exec cat >/dev/null"] });
+		const host = hostOn(sshd);
+		await host.start();
+		const stream = await host.open("echo never");
+		stream.close();
+		expect(await stream.ended).toMatch(/^it was closed from this side before anything had come back: .*ForceCommand/);
 	});
 
 	test("a key that is not known there, a key with a passphrase, one that others can read, none at all", async () => {
