@@ -13,6 +13,7 @@ for (const script of [
 	"keeper/pty.py",
 	"keeper/pty.pl",
 	"places/holder.sh",
+	"places/docker/switch.sh",
 	"places/link/link.sh",
 	"places/link/link.pl",
 	"shell/rc.bash",

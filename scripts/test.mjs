@@ -5,6 +5,7 @@ ensureDependencies();
 ensureBuilt();
 ensurePackages({
 	"busybox-static": "/bin/busybox",
+	"docker.io": "/usr/sbin/dockerd",
 	bsdutils: "/usr/bin/script",
 	"python3-minimal": "/usr/bin/python3",
 	"perl-base": "/usr/bin/perl",

@@ -25,6 +25,8 @@ export interface Started {
 	readonly notes: readonly string[];
 	/** Where a new shell starts; without it, where streams start. */
 	readonly cwd?: string;
+	/** A directory there for Holdfast's own files, for its user alone. */
+	readonly dir?: string;
 }
 
 export interface Stream {

@@ -1,0 +1,197 @@
+/**
+ * The one container of a task: found by its name, made, started or woken as it needs. Anybody may remove, stop or pause it at any
+ * moment, and two programs may do this at once; so it is a loop that looks, does one thing, and looks again.
+ */
+import type { Container, ContainerInspectInfo } from "dockerode";
+import { HoldfastError } from "../../base/errors.js";
+import { sizeText, timeText } from "../../base/quantity.js";
+import { containerBody, containerName, LABEL, OURS, type Owner, settingsDigests } from "./body.js";
+import { type Engine, reasonOf, statusOf } from "./engine.js";
+import { ensureImage, type Progress } from "./image.js";
+import type { DockerSettings } from "./options.js";
+
+export interface Wanted {
+	readonly engine: Engine;
+	readonly settings: DockerSettings;
+	readonly owner: Owner;
+	readonly progress?: Progress | undefined;
+}
+
+export interface Found {
+	readonly container: Container;
+	readonly info: ContainerInspectInfo;
+	readonly notes: readonly string[];
+}
+
+/** The switch ended because of silence. */
+const IDLE_EXIT = 75;
+const ATTEMPTS = 20;
+
+/** One life of a container. */
+export const instanceOf = (info: ContainerInspectInfo): string => `${info.Id} ${info.State.StartedAt}`;
+
+/** Running, and ours. `before` is the life that the caller knew. */
+export async function bringUp(wanted: Wanted, before: string | undefined, signal: AbortSignal | undefined): Promise<Found> {
+	const { engine, owner } = wanted;
+	const container = engine.docker.getContainer(containerName(owner));
+	const notes: string[] = [];
+	let made: string | undefined;
+	for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+		const info = await inspect(engine, container, signal);
+		if (info === undefined) {
+			made = await make(wanted, notes, signal);
+			continue;
+		}
+		mustBeOurs(info, wanted);
+		const { State: state } = info;
+		if (state.Paused) {
+			await tolerant(engine, "waking the container", [404, 409, 500], (abortSignal) => container.unpause({ abortSignal }), signal);
+			notes.push("The container had been paused; it goes on now, and nothing is lost.");
+		} else if (state.Running) {
+			return { container, info, notes: [...lifeNotes(info, before, made), ...notes] };
+		} else if (state.Status === "removing" || state.Dead) {
+			await remove(engine, container, signal);
+		} else {
+			if (state.Status !== "created") {
+				notes.push(`${endOf(info)}. It has been started again: its files are there, ${LOST}.`);
+				before = undefined; // what became of the former life has just been said
+			}
+			await start(wanted, container, made !== undefined, signal);
+		}
+	}
+	throw new HoldfastError(
+		"START_FAILED",
+		"the container was removed, stopped or paused again and again while it was being started; see who does that, then try again",
+	);
+}
+
+const LOST = "but what ran in it, and what was in /tmp and other directories in memory, is gone";
+
+/** undefined: there is none. */
+export async function inspect(engine: Engine, container: Container, signal?: AbortSignal, ms?: number): Promise<ContainerInspectInfo | undefined> {
+	try {
+		return await engine.call("looking for the container", (abortSignal) => container.inspect({ abortSignal }), { signal, ...(ms && { ms }) });
+	} catch (error) {
+		if (statusOf(error) === 404) return undefined;
+		throw error;
+	}
+}
+
+export const isOurs = (info: ContainerInspectInfo): boolean => info.Config.Labels?.[LABEL.owner] === OURS;
+
+/** It is gone afterwards, whoever removed it. False: it was gone already. */
+export async function remove(engine: Engine, container: Container, signal?: AbortSignal): Promise<boolean> {
+	const removed = await tolerant(
+		engine,
+		"removing the container",
+		[404, 409],
+		(abortSignal) => container.remove({ force: true, v: true, abortSignal }),
+		signal,
+	);
+	// Somebody else is at it (409): that takes a moment.
+	for (let look = 0; look < 400; look++) {
+		if ((await inspect(engine, container, signal)) === undefined) return removed;
+		await new Promise((resolve) => setTimeout(resolve, 25));
+	}
+	throw new HoldfastError("START_FAILED", "the container is being removed, but does not go away; see what the Docker engine says of it (docker ps -a)");
+}
+
+/** Why a container does not run, in words. */
+export function endOf({ State: state, HostConfig: host, Config: config }: ContainerInspectInfo): string {
+	const limit = host.Memory ? ` (limit ${sizeText(host.Memory)})` : "";
+	if (state.ExitCode === IDLE_EXIT)
+		return `The container had stopped itself, after ${timeText(Number(config.Labels?.[LABEL.lifetime] ?? 0))} in which nobody used it and nothing ran in it`;
+	if (state.OOMKilled && state.ExitCode !== 0) return `The container had run out of memory${limit} and was ended`;
+	if (state.ExitCode === 0 || state.ExitCode === 143) return "The container had been stopped";
+	if (state.ExitCode === 137) return "The container had been killed";
+	return `The main process of the container had ended with exit code ${state.ExitCode}${state.Error ? ` (${state.Error})` : ""}`;
+}
+
+/** Its id, or undefined when somebody else was faster. */
+async function make({ engine, settings, owner, progress }: Wanted, notes: string[], signal: AbortSignal | undefined): Promise<string | undefined> {
+	if (await ensureImage(engine, settings, progress, signal)) notes.push(`The image ${settings.image} was fetched.`);
+	try {
+		// Not with the caller's signal: a container that is made all the same would be known to nobody.
+		const container = await engine.call("making the container", () => engine.docker.createContainer(containerBody(settings, owner, { init: true })));
+		if (signal?.aborted) {
+			await remove(engine, container);
+			throw new HoldfastError("ABORTED", "making the container: given up");
+		}
+		return container.id;
+	} catch (error) {
+		if (statusOf(error) === 409) return undefined;
+		throw statusOf(error) === undefined ? error : refused(error, settings);
+	}
+}
+
+async function start(wanted: Wanted, container: Container, own: boolean, signal: AbortSignal | undefined): Promise<void> {
+	try {
+		// 304: somebody else was faster; 404 and 409: it is being removed. A look tells.
+		await tolerant(wanted.engine, "starting the container", [304, 404, 409], (abortSignal) => container.start({ abortSignal }), signal);
+	} catch (error) {
+		if (own) await remove(wanted.engine, container).catch(() => {}); // the error that counts is the first
+		throw statusOf(error) === undefined ? error : refused(error, wanted.settings);
+	}
+}
+
+/** What people get wrong, in words; else the engine's own. */
+function refused(error: unknown, { image, disk, arguments: given }: DockerSettings): HoldfastError {
+	const reason = reasonOf(error);
+	const say = (text: string) => new HoldfastError("START_FAILED", text, { cause: error });
+	if (disk !== undefined && /storage-opt|pquota|quota|size/i.test(reason))
+		return say(`this Docker engine cannot limit the disk of a container (${reason}); leave "disk" out, or use an engine whose storage can do it`);
+	if (/exec: "sh"|"sh": executable file not found/.test(reason))
+		return say(`the image ${image} has no sh, and without one nothing can be run in it; choose another image`);
+	if (/bind source path does not exist|invalid mount config/.test(reason)) return say(`a volume cannot be used: ${reason}`);
+	if (/docker-init|catatonit|init binary/i.test(reason))
+		return say(`the Docker engine has no init for containers (${reason}); install tini or catatonit beside it`);
+	const also = given.length > 0 ? "; see also the extra arguments" : "";
+	return say(`the container cannot be made: ${reason}${also}`);
+}
+
+function mustBeOurs(info: ContainerInspectInfo, { settings, owner }: Wanted): void {
+	const name = containerName(owner);
+	if (!isOurs(info))
+		throw new HoldfastError(
+			"START_FAILED",
+			`there is a container named ${name} that is not Holdfast's; rename or remove it (docker rm ${name}), then try again`,
+		);
+	const now = settingsDigests(settings);
+	let then: Record<string, string> = {};
+	try {
+		then = JSON.parse(info.Config.Labels[LABEL.settings] ?? "{}") as Record<string, string>;
+	} catch {
+		// a label that is not ours differs in everything
+	}
+	const other = Object.keys(now).filter((key) => now[key] !== then[key]);
+	if (other.length > 0)
+		throw new HoldfastError(
+			"START_FAILED",
+			`the task has a container already (${name}, of ${info.Config.Image}), made with other settings (${other.join(", ")}); remove it first, with what is in it (docker rm -f ${name}), use those settings, or another task`,
+		);
+}
+
+function lifeNotes(info: ContainerInspectInfo, before: string | undefined, made: string | undefined): string[] {
+	if (before === undefined || before === instanceOf(info)) return [];
+	if (before.split(" ")[0] === info.Id) return [`The container had been started again: its files are there, ${LOST}.`];
+	return [
+		`The container was gone and has been made again${made === info.Id ? "" : " by another program"} from ${info.Config.Image}: the files and processes that were in it are lost.`,
+	];
+}
+
+/** True: done. False: the engine answered with one of these. */
+async function tolerant(
+	engine: Engine,
+	doing: string,
+	statuses: readonly number[],
+	call: (abortSignal: AbortSignal) => Promise<unknown>,
+	signal: AbortSignal | undefined,
+): Promise<boolean> {
+	try {
+		await engine.call(doing, call, { signal });
+		return true;
+	} catch (error) {
+		if (statuses.includes(statusOf(error) ?? 0)) return false;
+		throw error;
+	}
+}

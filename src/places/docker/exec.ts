@@ -1,0 +1,164 @@
+/** A command in a container: a byte stream to it, with what can be said of its end; and one that is soon over, with what it printed. */
+import type { Duplex } from "node:stream";
+import { Readable, Writable } from "node:stream";
+import type { Container, Exec } from "dockerode";
+import { HoldfastError } from "../../base/errors.js";
+import type { Stream } from "../host.js";
+import type { Engine } from "./engine.js";
+import { Demultiplexer } from "./frames.js";
+
+export interface ExecOptions {
+	readonly argv: readonly string[];
+	readonly user?: string;
+	readonly signal?: AbortSignal | undefined;
+}
+
+/** How much of what it says on stderr is kept, for the words at the end. */
+const STDERR_BYTES = 4096;
+
+/** `diagnose` says what became of the container, when it is not the command alone that ended. */
+export async function openExec(
+	engine: Engine,
+	container: Container,
+	options: ExecOptions,
+	diagnose: (code: number | null) => Promise<string | undefined>,
+): Promise<Stream> {
+	const { exec, socket } = await begin(engine, container, options);
+	const stderr = new Tail(STDERR_BYTES);
+	let broken: string | undefined;
+	let closed = false;
+
+	const output = new Readable({
+		read: () => void socket.resume(),
+		destroy: (error, done) => {
+			socket.destroy();
+			done(error);
+		},
+	});
+	const frames = new Demultiplexer({
+		stdout: (bytes) => {
+			if (!output.push(bytes)) socket.pause();
+		},
+		stderr: (bytes) => stderr.add(bytes),
+	});
+	socket.on("data", (bytes: Buffer) => {
+		if (frames.take(bytes)) return;
+		broken = "the engine sent something that is not a part of the stream";
+		socket.destroy();
+	});
+	socket.on("error", (error) => {
+		broken ??= error.message;
+	});
+	const ended = new Promise<string>((resolve) => {
+		socket.on("close", () => {
+			if (!output.destroyed) output.push(null);
+			input.destroy();
+			resolve(closed ? "it was closed from here" : words());
+		});
+	});
+	const input = new Writable({
+		write: (chunk: Buffer, _encoding, done) => void socket.write(chunk, done),
+		final: (done) => void socket.end(done),
+	});
+	input.on("error", () => {}); // whoever writes is told by his callback, everybody by `ended`
+	output.on("error", () => {});
+
+	const words = async (): Promise<string> => {
+		const code = await exitCode(engine, exec);
+		const why = await diagnose(code);
+		const said = stderr.text();
+		const main =
+			why ??
+			(code !== null
+				? `the command in the container ended with exit code ${code}`
+				: `the connection to the command in the container broke${broken === undefined ? "" : ` (${broken})`}`);
+		return said === "" ? main : `${main}; it said: ${said}`;
+	};
+
+	socket.resume();
+	return {
+		input,
+		output,
+		ended,
+		close: () => {
+			closed = true;
+			output.destroy();
+			socket.destroy();
+		},
+	};
+}
+
+/** Run it to its end. What it prints, stdout and stderr, is cut at some kilobytes. */
+export async function runExec(engine: Engine, container: Container, options: ExecOptions): Promise<{ code: number | null; text: string }> {
+	const { exec, socket } = await begin(engine, container, options);
+	const text = new Tail(STDERR_BYTES);
+	const frames = new Demultiplexer({ stdout: (bytes) => text.add(bytes), stderr: (bytes) => text.add(bytes) });
+	const giveUp = () => socket.destroy();
+	const patience = AbortSignal.any([AbortSignal.timeout(30_000), ...(options.signal ? [options.signal] : [])]);
+	patience.addEventListener("abort", giveUp, { once: true });
+	await new Promise<void>((resolve) => {
+		socket.on("data", (bytes: Buffer) => void frames.take(bytes));
+		socket.on("error", () => {}); // "close" comes behind it
+		socket.on("close", resolve);
+		socket.end();
+	});
+	patience.removeEventListener("abort", giveUp);
+	if (options.signal?.aborted) throw new HoldfastError("ABORTED", "preparing the container: given up");
+	return { code: await exitCode(engine, exec), text: text.text() };
+}
+
+async function begin(engine: Engine, container: Container, { argv, user, signal }: ExecOptions): Promise<{ exec: Exec; socket: Duplex }> {
+	return await engine.call(
+		"starting a command in the container",
+		async (abortSignal) => {
+			const exec = await container.exec({
+				AttachStdin: true,
+				AttachStdout: true,
+				AttachStderr: true,
+				Tty: false,
+				Cmd: [...argv],
+				...(user !== undefined && { User: user }),
+				abortSignal,
+			});
+			const socket = await exec.start({ hijack: true, stdin: true, Detach: false, Tty: false, abortSignal });
+			return { exec, socket };
+		},
+		{ signal },
+	);
+}
+
+/** null: it still runs, or nobody can tell. */
+async function exitCode(engine: Engine, exec: Exec): Promise<number | null> {
+	try {
+		// The stream may end a moment before the engine has noted the exit.
+		for (let look = 0; look < 20; look++) {
+			const { Running, ExitCode } = await engine.call("looking at a command", (abortSignal) => exec.inspect({ abortSignal }), { ms: 5_000 });
+			if (!Running) return ExitCode;
+			await new Promise((resolve) => setTimeout(resolve, 25));
+		}
+	} catch {
+		// the engine is away, or the container: the caller finds out which
+	}
+	return null;
+}
+
+/** The last bytes of something. */
+class Tail {
+	#bytes: Buffer = Buffer.alloc(0);
+	#cut = false;
+	readonly #most: number;
+
+	constructor(most: number) {
+		this.#most = most;
+	}
+
+	add(bytes: Buffer): void {
+		const all = Buffer.concat([this.#bytes, bytes]);
+		this.#cut ||= all.length > this.#most;
+		this.#bytes = all.subarray(-this.#most);
+	}
+
+	text(): string {
+		return `${this.#cut ? "…" : ""}${this.#bytes.toString("utf8").trim()}`;
+	}
+}

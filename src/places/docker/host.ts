@@ -1,0 +1,118 @@
+/** A task's own container as a place. docs/places.md. */
+import type { Container, ContainerInspectInfo } from "dockerode";
+import { HoldfastError } from "../../base/errors.js";
+import type { Host, Started, Stream } from "../host.js";
+import { dockerAddress } from "./address.js";
+import { containerName, type Owner, PRIVATE_DIR } from "./body.js";
+import { bringUp, inspect, instanceOf, isOurs, remove } from "./container.js";
+import { type Engine, openEngine, statusOf } from "./engine.js";
+import { openExec } from "./exec.js";
+import { fate } from "./fate.js";
+import type { Progress } from "./image.js";
+import { type DockerOptions, type DockerSettings, dockerSettings } from "./options.js";
+import { prepare } from "./prepare.js";
+import { checkVolumes } from "./volumes.js";
+
+export interface DockerHooks {
+	/** While an image is fetched: a line at a time. */
+	readonly progress?: Progress;
+}
+
+export function dockerHost(options: DockerOptions, owner: Owner, hooks: DockerHooks = {}): Host {
+	const settings = dockerSettings(options);
+	let opened: Promise<Engine> | undefined;
+	let now: { readonly info: ContainerInspectInfo; readonly container: Container } | undefined;
+	let prepared: string | undefined; // the life whose private directory is known to be there
+
+	const engineOf = (): Promise<Engine> => {
+		opened ??= openEngine(settings.engine).catch((error) => {
+			opened = undefined;
+			throw error;
+		});
+		return opened;
+	};
+
+	return {
+		address: dockerAddress(settings.image, settings.workdir),
+
+		async start(signal): Promise<Started> {
+			const engine = await engineOf();
+			if (engine.local) checkVolumes(settings.volumes, owner.home);
+			const before = now && instanceOf(now.info);
+			const { info, notes } = await bringUp({ engine, settings, owner, progress: hooks.progress }, before, signal);
+			const container = engine.docker.getContainer(info.Id); // by its id: the name may soon be another's
+			const instance = instanceOf(info);
+			now = { info, container };
+			if (prepared !== instance) await prepare(engine, container, settings, signal);
+			prepared = instance;
+			const dir = info.Config.WorkingDir;
+			return {
+				instance,
+				notes: [...notes, ...(before === undefined ? warnings(info, settings) : [])],
+				dir: PRIVATE_DIR,
+				...(hasOwnDirectory(dir) && { cwd: dir }),
+			};
+		},
+
+		async open(command, signal): Promise<Stream> {
+			if (now === undefined) throw new HoldfastError("INTERNAL", "a stream was opened before the container was started");
+			const engine = await engineOf();
+			const { container, info } = now;
+			// The engine starts a command in / where the image says nothing; a person who logs in starts at home.
+			const text = hasOwnDirectory(info.Config.WorkingDir) ? command : `cd "\${HOME:-/}" 2>/dev/null || cd /; ${command}`;
+			const since = Date.now();
+			try {
+				return await openExec(engine, container, { argv: ["sh", "-c", text], signal }, (code) => fate(engine, container, { info, since, code }));
+			} catch (error) {
+				if (statusOf(error) === undefined) throw error;
+				const why = await fate(engine, container, { info, since, code: null });
+				throw why === undefined ? noRoom(error, settings) : new HoldfastError("START_FAILED", why, { cause: error });
+			}
+		},
+
+		async stop(): Promise<readonly string[]> {
+			const engine = await engineOf();
+			const name = containerName(owner);
+			const container = engine.docker.getContainer(name);
+			now = undefined;
+			prepared = undefined;
+			const info = await inspect(engine, container);
+			if (info === undefined || !isOurs(info)) return [];
+			const what = `The container ${name} of ${info.Config.Image}`;
+			if (!settings.keep) return (await remove(engine, engine.docker.getContainer(info.Id))) ? [`${what} was removed, with everything in it.`] : [];
+			if (!info.State.Running) return [];
+			try {
+				await engine.call("stopping the container", (abortSignal) => container.stop({ t: 5, abortSignal }));
+			} catch (error) {
+				if (![304, 404].includes(statusOf(error) ?? 0)) throw error;
+				return [];
+			}
+			return [`${what} was stopped; its files are kept.`];
+		},
+	};
+}
+
+const hasOwnDirectory = (dir: string | undefined): boolean => dir !== undefined && dir !== "" && dir !== "/";
+
+function noRoom(error: unknown, { pids }: DockerSettings): unknown {
+	const text = (error as Error).message;
+	if (!/resource temporarily unavailable|cannot fork|can't fork|procReady|EAGAIN/i.test(text)) return error;
+	return new HoldfastError(
+		"START_FAILED",
+		`nothing more can be started in the container: it may have had its ${pids} processes; end some of them, or raise "pids"`,
+		{
+			cause: error,
+		},
+	);
+}
+
+/** Limits that were asked for and are not there. */
+function warnings(info: ContainerInspectInfo, settings: DockerSettings): string[] {
+	const { HostConfig: host } = info;
+	const missing = [
+		settings.memory !== undefined && host.Memory !== settings.memory && "memory",
+		settings.cpus !== undefined && !host.NanoCpus && !host.CpuQuota && "cpus",
+		!host.PidsLimit && "pids",
+	].filter((name) => name !== false);
+	return missing.length === 0 ? [] : [`This Docker engine cannot limit ${missing.join(", ")}: the container runs without.`];
+}

@@ -1,0 +1,80 @@
+/** All containers that Holdfast has made, whoever's they are: to list them, and to remove what nobody needs any more. */
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { HoldfastError } from "../../base/errors.js";
+import { LABEL, OURS } from "./body.js";
+import { inspect, isOurs, remove } from "./container.js";
+import { openEngine } from "./engine.js";
+
+export interface ContainerSummary {
+	readonly id: string;
+	readonly name: string;
+	readonly image: string;
+	readonly task: string;
+	readonly home: string;
+	/** The machine that the home is on. */
+	readonly host: string;
+	/** As the engine says it: created, running, paused, exited, dead, removing. */
+	readonly state: string;
+	/** The engine's words for people: "Up 2 hours". */
+	readonly status: string;
+	readonly created: Date;
+	readonly keep: boolean;
+	/** Its home is gone, so no runtime will come back to it; null: the home is on another machine, or is not a path. */
+	readonly orphan: boolean | null;
+}
+
+export interface ContainerFilter {
+	readonly home?: string;
+	readonly task?: string;
+	/** In place of DOCKER_HOST. */
+	readonly engine?: string;
+	readonly signal?: AbortSignal;
+}
+
+export async function listContainers({ home, task, engine: address, signal }: ContainerFilter = {}): Promise<ContainerSummary[]> {
+	const engine = await openEngine(address);
+	const label = [`${LABEL.owner}=${OURS}`, ...(home === undefined ? [] : [`${LABEL.home}=${home}`]), ...(task === undefined ? [] : [`${LABEL.task}=${task}`])];
+	const found = await engine.call("listing containers", (abortSignal) => engine.docker.listContainers({ all: true, filters: { label }, abortSignal }), {
+		signal,
+	});
+	return found.map(({ Id, Names, Image, Labels, State, Status, Created }) => {
+		const own = { home: Labels[LABEL.home] ?? "", host: Labels[LABEL.host] ?? "" };
+		return {
+			id: Id,
+			name: (Names[0] ?? "").replace(/^\//, ""),
+			image: Image,
+			task: Labels[LABEL.task] ?? "",
+			...own,
+			state: State,
+			status: Status,
+			created: new Date(Created * 1000),
+			keep: Labels[LABEL.keep] === "true",
+			orphan: own.host === os.hostname() && path.isAbsolute(own.home) ? !fs.existsSync(own.home) : null,
+		};
+	});
+}
+
+/** By its id, a beginning of that, or its name. True: it was removed by this call. Only one of ours. */
+export async function removeContainer(id: string, options: { engine?: string; signal?: AbortSignal } = {}): Promise<boolean> {
+	if (!/^[\w.-]{1,200}$/.test(id)) throw new HoldfastError("INVALID", `${JSON.stringify(id.slice(0, 100))} is not an id or a name of a container`);
+	const engine = await openEngine(options.engine);
+	const info = await inspect(engine, engine.docker.getContainer(id), options.signal);
+	if (info === undefined) throw new HoldfastError("NOT_FOUND", `there is no container ${id}`);
+	if (!isOurs(info)) throw new HoldfastError("FORBIDDEN", `the container ${id} was not made by Holdfast, and is left alone`);
+	return await remove(engine, engine.docker.getContainer(info.Id), options.signal);
+}
+
+/** Those of a home that have stopped themselves and were not to be kept. Their names. */
+export async function reapContainers(home: string, options: { engine?: string; signal?: AbortSignal } = {}): Promise<string[]> {
+	const ended = (await listContainers({ home, ...options })).filter(({ keep, state }) => !keep && (state === "exited" || state === "dead"));
+	const reaped: string[] = [];
+	for (const { id, name } of ended) if (await removeContainer(id, options).catch(ignoreGone)) reaped.push(name);
+	return reaped;
+}
+
+function ignoreGone(error: unknown): false {
+	if (error instanceof HoldfastError && error.code === "NOT_FOUND") return false;
+	throw error;
+}

@@ -1,0 +1,51 @@
+# The dead man's switch: the main process of a container of ours. sh -c THIS holdfast DIR LIFETIME
+# Every sign of life of a runtime touches DIR/life. After LIFETIME seconds without one, and with no kept process running
+# (DIR/busy/* hold "PID START" of each), it ends with 75, and the container with it. Time is counted in sleeps, not read from the
+# clock: a machine that slept, a paused container or a clock that jumps must not look like silence.
+hf_dir=$1 hf_lifetime=$2 hf_quiet=0
+hf_tick=$((hf_lifetime / 10))
+[ "$hf_tick" -le 15 ] || hf_tick=15
+[ "$hf_tick" -ge 1 ] || hf_tick=1
+trap 'exit 0' TERM INT HUP
+
+# Whether $1 is alive and was started at $2. Its name may contain anything, line ends and brackets too.
+hf_alive() {
+	hf_stat=
+	while read -r hf_line || [ -n "$hf_line" ]; do hf_stat="$hf_stat $hf_line"; done 2>/dev/null <"/proc/$1/stat" || return 1
+	hf_start=$2
+	set -f
+	set -- ${hf_stat##*) }
+	set +f
+	[ "$#" -ge 20 ] || return 1
+	case $1 in Z | X) return 1 ;; esac
+	shift 19
+	[ "$1" = "$hf_start" ]
+}
+
+hf_busy() {
+	for hf_file in "$hf_dir"/busy/*; do
+		[ -f "$hf_file" ] || continue
+		hf_pid= hf_since=
+		read -r hf_pid hf_since 2>/dev/null <"$hf_file"
+		case $hf_pid in '' | *[!0-9]*) continue ;; esac
+		hf_alive "$hf_pid" "${hf_since%% *}" && return 0
+	done
+	return 1
+}
+
+while :; do
+	# A trap comes through at once while waiting, not while a sleep is in the foreground.
+	sleep "$hf_tick" &
+	wait "$!"
+	# Not `:`, a special built-in: a redirection that fails would end the shell.
+	if { [ "$hf_dir/life" -nt "$hf_dir/seen" ] || [ ! -e "$hf_dir/seen" ]; } && true 2>/dev/null >"$hf_dir/seen"; then
+		hf_quiet=0
+		continue
+	fi
+	if hf_busy; then
+		hf_quiet=0
+		continue
+	fi
+	hf_quiet=$((hf_quiet + hf_tick))
+	[ "$hf_quiet" -lt "$hf_lifetime" ] || exit 75
+done
