@@ -308,7 +308,7 @@ hf_child() {
   read -r hf_x || return 125
   case $hf_x in
   go) ;;
-  hold*)
+  hold* | keep*)
     hf_hold $hf_x
     return
     ;;
@@ -372,9 +372,14 @@ hf_child() {
 # No command of our own: a persistent shell prints to this log and writes `exit`. The collector holds the pipe open until
 # that command has ended. Whoever runs the shell tells us, or dies; then, if the command goes on, its shell finds
 # `released` when it has written `exit`, and tells the collector itself. Each side writes first and looks then.
+# `keep`: whoever runs the shell is on another machine, and cannot stay. It tells the collector, or time does.
 hf_hold() {
   : >"$hf_d/held"
   printf '\nhold\nbound 0 %s %s\n' "${2:-0}" "${3:-0}" >&5
+  if [ "$1" = keep ]; then
+    printf '\nage 86400\n' >&5
+    return
+  fi
   read -r hf_x
   : >"$hf_d/released"
   read -r hf_x <"$hf_d/exit"
@@ -455,7 +460,7 @@ hf_terminal() {
 hf_collect() {
   exec 4>&- 7<&- </dev/null >/dev/null 2>&1
   hf_limit=67108864 hf_full=ring hf_paused= hf_over= hf_looking=
-  hf_output=0 hf_rate=0 hf_due=0 hf_roll=65536 hf_w= hf_runs=
+  hf_output=0 hf_rate=0 hf_due=0 hf_roll=65536 hf_w= hf_old= hf_runs=
   hf_clock=0 hf_seen=0 hf_mark=0 hf_bytes=0 hf_grain=10000 hf_lines=0 hf_told= # see hf_tick
   hf_dd_run
   hf_record collector
@@ -479,6 +484,10 @@ hf_collect() {
       hf_w=$!
       ;;
     groups) hf_cgroup=$hf_b ;;
+    age)
+      { hf_age "$hf_b"; } &
+      hf_old=$!
+      ;;
     close) exec 6>&- ;;
     hold)
       exec 4<>"$hf_d/pipe"
@@ -519,10 +528,21 @@ hf_collect() {
     esac
   done
   [ -z "$hf_w" ] || kill "$hf_w"
+  [ -z "$hf_old" ] || kill "$hf_old"
   hf_count_ticks
   if [ "$hf_bytes" -gt 0 ]; then hf_mark_time; fi
   hf_release 65536 # so little is left to the runtime, which needs no process for it
   hf_write state "closed $hf_off"
+}
+
+# Held for so many seconds and no longer. A command that still prints holds the pipe itself.
+hf_age() {
+  exec 4>&- 6>&- 8<&-
+  trap 'kill $hf_s; exit' TERM
+  "$hf_sleep" "$1" 5>&- &
+  hf_s=$!
+  wait $hf_s
+  printf '\nrelease\n' >&5
 }
 
 # From a sandbox come times, and nothing else: whoever can write to `ctl` could have us kill anybody.

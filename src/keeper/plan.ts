@@ -67,7 +67,8 @@ export function writePlan(plan: Plan, tools: Tools): string {
 		hf_cols: plan.terminal ? String(plan.terminal.cols) : "",
 	};
 	const { entry } = plan;
-	const script = (file: string) => (entry ? path.join(entry.scripts, path.basename(file)) : file);
+	const scripts = entry?.scripts ?? tools.scripts;
+	const script = (file: string) => (scripts === undefined ? file : path.join(scripts, path.basename(file)));
 	if (plan.terminal || entry) Object.assign(set, { hf_sh: tools.sh, hf_keeper: script(keeperFile("keeper.sh")) });
 	if (plan.terminal) {
 		if (!tools.pty) throw new TypeError("a terminal needs a PTY tool");

@@ -19,6 +19,8 @@ export interface Tools {
 	readonly pty: PtyTool | undefined;
 	/** What to put before a command to make it the one that orphans below it go to; needs perl. */
 	readonly subreaper: readonly string[] | undefined;
+	/** Where the files of this room are, when that is not here but on another machine. */
+	readonly scripts?: string;
 }
 
 /** What makes a PTY here: script(1), or one of our stand-ins for it run by python3 or perl. */

@@ -1,5 +1,6 @@
 /** Where commands run: what the rooms below have to know of a place. docs/sandbox.md. */
 import type { Entry } from "../keeper/plan.js";
+import type { Box } from "./far/box.js";
 
 export const PLACES = ["local", "local+sandbox"] as const;
 export type PlaceName = (typeof PLACES)[number];
@@ -12,6 +13,8 @@ export interface Place {
 	at(file: string): string;
 	/** What commands go through; without it they are there already. */
 	readonly sandbox?: Sandbox;
+	/** It is another machine: nothing there can be looked at from here but through this. */
+	readonly box?: Box;
 }
 
 /** One for a task, with all that its commands share. */

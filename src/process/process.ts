@@ -11,6 +11,8 @@ import { nearKernel } from "../base/near.js";
 import { hostIdentity, parseStat, sameHost } from "../base/proc.js";
 import { Wakeup, watchDirectory } from "../base/watch.js";
 import { readExit, readParts, recordParts } from "../keeper/layout.js";
+import { readThere } from "../keeper/there.js";
+import type { Box } from "../places/far/box.js";
 import { guard } from "./guard.js";
 import { httpAnswersInside, portOpensInside } from "./inside.js";
 import { type KillResult, killTree, members } from "./kill.js";
@@ -56,15 +58,34 @@ export class Process {
 	readonly kernel: Kernel;
 	readonly #onEnd: (process: Process, status: Status) => void;
 	readonly #typing: Typing | undefined;
+	/** The machine that it is on, if that is not this one. */
+	readonly box: Box | undefined;
 
-	constructor(dir: string, spec: Spec, onEnd: (process: Process, status: Status) => void, kernel: Kernel = nearKernel) {
+	constructor(dir: string, spec: Spec, onEnd: (process: Process, status: Status) => void, box?: Box) {
+		this.box = box;
 		this.id = spec.id;
 		this.dir = dir;
 		this.spec = spec;
 		this.log = new Log(dir);
-		this.kernel = kernel;
+		this.kernel = box?.kernel ?? nearKernel;
 		this.#onEnd = onEnd;
-		this.#typing = spec.terminal && new Typing(dir);
+		this.#typing = spec.terminal && !box ? new Typing(dir) : undefined;
+	}
+
+	/**
+	 * Of one on another machine: see how it is now. Whatever is asked of it without this, or without a wait, is answered as it was last seen. When
+	 * its machine cannot be reached, this says why, and nothing has changed.
+	 */
+	async sync(signal?: AbortSignal): Promise<string | undefined> {
+		if (!this.box || isSettled(this.dir, this.status())) return undefined;
+		try {
+			await Promise.all([this.box.sync(this.id, signal), this.spec.within ? this.box.sync(this.spec.within.shell, signal) : undefined]);
+			return undefined;
+		} catch (error) {
+			if (!(error instanceof HoldfastError) || error.code !== "UNREACHABLE") throw error;
+			const at = readThere(this.dir)?.at;
+			return `${this.spec.place} cannot be reached (${error.message}); this is how it was ${at ? `at ${new Date(at).toISOString()}` : "when it was started"}.`;
+		}
 	}
 
 	/** The pid of the command itself; null before it has one. */
@@ -151,7 +172,11 @@ export class Process {
 	 * killed, only a look now and then. Returns what ends that.
 	 */
 	watch(changed: (name: string | null) => void): () => void {
-		const ends = [watchDirectory(this.dir, changed), guard(this.dir, this.spec, () => changed(null))];
+		const ends = [watchDirectory(this.dir, changed)];
+		if (this.box) {
+			ends.push(this.box.follow(this.id));
+			if (this.spec.within) ends.push(this.box.follow(this.spec.within.shell));
+		} else ends.push(guard(this.dir, this.spec, () => changed(null)));
 		if (this.spec.within) ends.push(watchDirectory(siblingOf(this.dir, this.spec.within.shell), changed)); // it may end with its shell
 		return () => {
 			for (const end of ends) end();
@@ -239,15 +264,11 @@ export class Process {
 	/** Bytes to its stdin, as they are. Resolves when they are in the pipe, with how many. */
 	async write(data: Uint8Array | string, options: { signal?: AbortSignal } = {}): Promise<number> {
 		const bytes = typeof data === "string" ? Buffer.from(data, "utf8") : Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+		if (this.box) return this.#writeThere(this.box, bytes, options.signal);
 		const here = sameHost(this.spec.host, hostIdentity());
 		if (this.#typing && here && !options.signal?.aborted && this.#typing.type(bytes)) return bytes.length;
 		if (!here || readExit(this.dir)) this.#mustRun("write to it");
-		if (!this.spec.stdin && !this.spec.terminal) {
-			this.#mustRun("write to it");
-			throw new HoldfastError("STDIN_CLOSED", `${this.id} was started without stdin; start it with stdin, or with a terminal`);
-		}
-		if (fs.existsSync(path.join(this.dir, "eof")))
-			throw new HoldfastError("STDIN_CLOSED", `the stdin of ${this.id} was closed before; start a new process to send more`);
+		this.#mustRead();
 		let fd: number;
 		try {
 			fd = fs.openSync(path.join(this.dir, "in"), fs.constants.O_WRONLY | fs.constants.O_NONBLOCK);
@@ -279,6 +300,29 @@ export class Process {
 			throw new HoldfastError("ENDED", `${this.id} stopped reading after ${written} of ${bytes.length} bytes`);
 		}
 		return written;
+	}
+
+	#mustRead(): void {
+		if (!this.spec.stdin && !this.spec.terminal) {
+			this.#mustRun("write to it");
+			throw new HoldfastError("STDIN_CLOSED", `${this.id} was started without stdin; start it with stdin, or with a terminal`);
+		}
+		if (fs.existsSync(path.join(this.dir, "eof")))
+			throw new HoldfastError("STDIN_CLOSED", `the stdin of ${this.id} was closed before; start a new process to send more`);
+	}
+
+	async #writeThere(box: Box, bytes: Buffer, signal: AbortSignal | undefined): Promise<number> {
+		this.#mustRun("write to it");
+		this.#mustRead();
+		const unfollow = box.follow(this.id); // its end ends the write
+		try {
+			return await box.input(this.id, bytes, () => isOver(this.status()), signal);
+		} catch (error) {
+			this.#mustRun("write to it");
+			throw error;
+		} finally {
+			unfollow();
+		}
 	}
 
 	/** End of input: the last writer closes stdin; on a terminal, Ctrl-D is typed. */
@@ -374,14 +418,15 @@ export class Process {
 		return this.#canReach() ? members(await snapshot(this.kernel), this.dir, this.spec) : [];
 	}
 
-	/** With the kernel of another machine every look tells whether that is still the same one. */
+	/** Its kernel can be asked. */
 	#canReach(): boolean {
-		return this.kernel !== nearKernel || sameHost(this.spec.host, hostIdentity());
+		return this.box !== undefined || sameHost(this.spec.host, hostIdentity());
 	}
 
 	/** Drop the oldest output up to an offset (whole segments only). A writer paused at its limit goes on. */
 	async discard(before: number): Promise<number> {
 		const first = this.log.discard(before);
+		await this.box?.discard(this.id, first);
 		await this.#control("again");
 		return first;
 	}
@@ -395,6 +440,7 @@ export class Process {
 
 	/** Tell the collector something. The leading newline keeps it apart from what dd may be writing. */
 	async #control(message: string): Promise<void> {
+		if (this.box) return this.box.tell(this.id, message);
 		try {
 			const fd = fs.openSync(path.join(this.dir, "ctl"), fs.constants.O_WRONLY | fs.constants.O_NONBLOCK);
 			await writeFifo(fd, Buffer.from(`\n${message}\n`));
@@ -403,6 +449,9 @@ export class Process {
 		}
 	}
 }
+
+/** It is over, and all that it printed is here. */
+const isSettled = (dir: string, status: Status): boolean => isOver(status) && isDrained(dir) && readThere(dir)?.alive.length === 0;
 
 export function describeEnd(status: Status): string {
 	switch (status.status) {

@@ -10,9 +10,9 @@ import { errno, HoldfastError } from "../base/errors.js";
 import { namesIn, removeDir, unlinkIfThere } from "../base/files.js";
 import type { Home } from "../base/home.js";
 import { idPrefix, isId, taskKey } from "../base/ids.js";
-import type { Kernel } from "../base/kernel.js";
 import type { Cgroups } from "../keeper/cgroup.js";
 import { procDir, readState, segmentStarts } from "../keeper/layout.js";
+import type { Box } from "../places/far/box.js";
 import { Process } from "./process.js";
 import { readSpec, type Spec } from "./spec.js";
 import { isOver, plainlyRuns, readStatus, type Status } from "./status.js";
@@ -34,15 +34,16 @@ export class Registry {
 	readonly #cgroups: Cgroups | undefined;
 	readonly #specs = new Map<string, Spec>(); // of live ones only: what was written once need not be read again
 
-	/** The kernel of the machine that a process runs on; without it, this one. */
-	kernelOf: ((spec: Spec) => Kernel) | undefined;
-
 	/** Told of each end that is settled here. */
 	onEnd: ((id: string) => void) | undefined;
 
-	constructor(home: Home, cgroups: Cgroups | undefined) {
+	readonly #boxOf: (spec: Spec) => Box | undefined;
+
+	/** `boxOf`: the machine that a process is on, if that is not this one. */
+	constructor(home: Home, cgroups: Cgroups | undefined, boxOf: (spec: Spec) => Box | undefined = () => undefined) {
 		this.home = home;
 		this.#cgroups = cgroups;
+		this.#boxOf = boxOf;
 	}
 
 	/** Running ones, and with a task only its own. Ends that nobody has noticed yet are settled on the way. */
@@ -145,13 +146,20 @@ export class Registry {
 		if (limits?.group) this.#cgroups?.remove(limits.group);
 		else if (cgroup && !within) this.#cgroups?.remove(process.id); // of an earlier version
 		this.onEnd?.(process.id);
-		if (process.spec.within) letGo(process.dir);
+		if (process.spec.within) {
+			const box = this.#boxOf(process.spec);
+			if (box)
+				void box.tell(process.id, "release").catch(() => {}); // out of reach: it lets go by itself some day
+			else letGo(process.dir);
+		}
 		if (readState(process.dir).kind === "closed") process.log.release();
 		return true;
 	}
 
 	/** Remove a process for good: its directory, then its ticket, so that a crash in between leaves the ticket to find it by. */
 	remove(id: string, ticket: string): void {
+		const spec = this.#specs.get(id) ?? this.#read(id);
+		if (spec?.box !== undefined) this.#boxOf(spec)?.forget(id);
 		removeDir(procDir(this.home, id));
 		unlinkIfThere(ticket);
 	}
@@ -170,7 +178,7 @@ export class Registry {
 				// housekeeping, which a full or read-only disk must not let a status fail for; the ticket stays in `live`
 			}
 		};
-		return new Process(procDir(this.home, spec.id), spec, onEnd, this.kernelOf?.(spec));
+		return new Process(procDir(this.home, spec.id), spec, onEnd, this.#boxOf(spec));
 	}
 
 	#open(id: string): Process | undefined {

@@ -15,12 +15,14 @@ import { ownEnvironment } from "../base/own-secrets.js";
 import { hostIdentity, type Identity, readStat } from "../base/proc.js";
 import { shellQuote } from "../base/quote.js";
 import { knowSecret } from "../base/secrets/index.js";
-import { probeEvents, Wakeup, watchDirectory } from "../base/watch.js";
+import { probeEvents, Wakeup } from "../base/watch.js";
 import { type Cgroups, findCgroups } from "../keeper/cgroup.js";
-import { fill, type Held, Keepers } from "../keeper/keepers.js";
+import { type Berth, fill, type Held, Keepers } from "../keeper/keepers.js";
 import { hasStarted, recordParts } from "../keeper/layout.js";
-import { exportLines } from "../keeper/plan.js";
+import { exportLines, type Plan } from "../keeper/plan.js";
 import type { Tools } from "../keeper/tools.js";
+import type { Box } from "../places/far/box.js";
+import { FarKeepers } from "../places/far/keepers.js";
 import { local, PLACES, type Place, type PlaceName } from "../places/place.js";
 import { Boundaries } from "./boundaries.js";
 import type { Process } from "./process.js";
@@ -40,6 +42,7 @@ export const LIMITS = {
 } as const;
 
 const COUNT_MS = 200;
+const FAR_START_MS = 60_000;
 const GROUP_UNUSED_MS = 3_600_000; // a warm keeper may have one that is still empty
 const PRUNE_EVERY_MS = 5 * 60_000;
 
@@ -131,6 +134,7 @@ export class Runtime implements AsyncDisposable {
 	readonly task: string;
 	readonly registry: Registry;
 	readonly #keepers: Keepers;
+	readonly #far = new Map<Box, FarKeepers>();
 	readonly #options: Settled;
 	#boundaries: Boundaries | undefined;
 	readonly #runaways: Runaways;
@@ -199,12 +203,12 @@ export class Runtime implements AsyncDisposable {
 		const wanted = parse(spawnSchema, options, "spawn");
 		const task = wanted.task ?? this.task;
 		const place = own.kind === "sandbox" ? local() : await this.place(task);
-		const cwd = checkDirectory(wanted.cwd ?? process.cwd(), place);
-		const tools = this.#keepers.tools;
+		const cwd = place.box ? path.resolve(place.cwd, wanted.cwd ?? ".") : checkDirectory(wanted.cwd ?? process.cwd(), place);
+		const { tools } = await this.#equipment(place);
 		if (wanted.terminal && !tools.pty)
 			throw new HoldfastError(
 				"NO_TERMINAL",
-				"this box cannot make a terminal: it has neither script(1) of util-linux, python3 nor perl (and stty); install one, or start it without a terminal",
+				`${place.box?.name ?? "this box"} cannot make a terminal: it has neither script(1) of util-linux, python3 nor perl (and stty); install one, or start it without a terminal`,
 			);
 		const count = (by: number) => this.#starting.set(task, (this.#starting.get(task) ?? 0) + by);
 		let counted = true;
@@ -224,8 +228,20 @@ export class Runtime implements AsyncDisposable {
 	}
 
 	/** A log for a foreground command of a shell. */
-	hold(): Promise<Held> {
+	hold(box?: Box): Promise<Held> {
+		if (box) return this.#keepersOn(box).hold(this.boundaries.forCommand());
 		return this.#keepers.hold(this.boundaries.forCommand()).finally(() => this.#keepers.warmUp());
+	}
+
+	#keepersOn(box: Box): FarKeepers {
+		const known = this.#far.get(box) ?? new FarKeepers(this.home, box);
+		this.#far.set(box, known);
+		return known;
+	}
+
+	/** What there is to start things with, and the environment of whoever starts them. */
+	async #equipment({ box }: Place): Promise<{ tools: Tools; environment: NodeJS.ProcessEnv }> {
+		return box ? box.ready() : { tools: this.#keepers.tools, environment: ownEnvironment() };
 	}
 
 	/** See to it that what it starts without end is ended. For a shell that another runtime has started. */
@@ -235,7 +251,7 @@ export class Runtime implements AsyncDisposable {
 
 	/** Calls `known` when the registry has it. */
 	async #start(wanted: Wanted, { cwd, place }: { cwd: string; place: Place }, task: string, known: () => void, own: OwnSpawn): Promise<Process> {
-		const tools = this.#keepers.tools;
+		const { tools, environment } = await this.#equipment(place);
 		const text = typeof wanted.command === "string";
 		const terminal = wanted.terminal ? { cols: 120, rows: 30, ...(wanted.terminal === true ? {} : wanted.terminal) } : undefined;
 		const log = { limit: wanted.log?.limit ?? LIMITS.logBytes, full: wanted.log?.full ?? ("ring" as const) };
@@ -246,7 +262,7 @@ export class Runtime implements AsyncDisposable {
 		const stdin = wanted.stdin ?? true;
 		let spec: Spec | undefined;
 		const bounds = this.boundaries.forProcess(wanted.limits, own.kind);
-		const launch = await this.#keepers.launch(task, ({ id, dir, group }) => {
+		const prepare = ({ id, dir, group }: Berth): Plan => {
 			const limits = this.boundaries.apply(group, bounds);
 			const keeping = own.command?.(id);
 			const argv = keeping?.argv ?? (text ? undefined : (wanted.command as string[]));
@@ -266,6 +282,7 @@ export class Runtime implements AsyncDisposable {
 				...(terminal ? { terminal: { ...terminal, by: tools.pty?.name ?? "" } } : {}),
 				log,
 				place: place.name,
+				...(place.box ? { box: place.box.key } : {}),
 				kill: group?.kill ? "cgroup" : place.sandbox ? "namespace" : tools.subreaper ? "subreaper" : "walk",
 				...(group?.kill ? { cgroup: group.kill } : {}),
 				...(limits ? { limits } : {}),
@@ -276,11 +293,7 @@ export class Runtime implements AsyncDisposable {
 			fill(dir, "command", argv ? `set -- ${argv.map(shellQuote).join(" ")}\n` : (wanted.command as string));
 			writeSpec(dir, spec);
 			own.prepare?.(this.registry.process(spec));
-			const env = childEnvironment(
-				ownEnvironment(),
-				{ ...(terminal ? { TERM: "xterm-256color" } : {}), ...wanted.env, HOLDFAST_ID: id },
-				this.config.environment,
-			);
+			const env = childEnvironment(environment, { ...(terminal ? { TERM: "xterm-256color" } : {}), ...wanted.env, HOLDFAST_ID: id }, this.config.environment);
 			for (const name of place.sandbox?.without ?? []) delete env[name];
 			if (place.sandbox) fs.writeFileSync(path.join(dir, "environment"), exportLines(env), { mode: 0o600 });
 			if (terminal && place.sandbox) {
@@ -289,8 +302,10 @@ export class Runtime implements AsyncDisposable {
 				place.sandbox.share(id, dir, ["command", "environment", "exit", "ticks", ...functions]);
 			}
 			const entry = place.sandbox?.entry(id);
-			return { cwd, env, mode: text ? shell : "argv", stdin, terminal, log, umask: process.umask(), limits: bounds.kept, ...(entry ? { entry } : {}) };
-		});
+			const umask = place.box ? 0o022 : process.umask();
+			return { cwd, env, mode: text ? shell : "argv", stdin, terminal, log, umask, limits: bounds.kept, ...(entry ? { entry } : {}) };
+		};
+		const launch = place.box ? await this.#keepersOn(place.box).launch(prepare, { marked: own.kind === undefined }) : await this.#keepers.launch(task, prepare);
 		known();
 		const started = this.registry.process(spec as Spec);
 		await this.#untilStarted(started, launch.keeperGone);
@@ -304,10 +319,16 @@ export class Runtime implements AsyncDisposable {
 	/** Wait for the command's pid. What failed before that never ran, and leaves nothing behind. */
 	async #untilStarted(started: Process, keeperGone: Promise<void>): Promise<void> {
 		const wakeup = new Wakeup();
-		const unwatch = watchDirectory(started.dir, wakeup.poke);
+		const unwatch = started.watch(wakeup.poke);
 		void keeperGone.then(() => wakeup.poke());
+		const deadline = performance.now() + (started.spec.box === undefined ? Number.POSITIVE_INFINITY : FAR_START_MS);
 		try {
 			while (!hasStarted(started.dir) || started.pid === null || !recordParts(started.dir)) {
+				if (performance.now() > deadline)
+					throw new HoldfastError(
+						"UNREACHABLE",
+						`it is not known whether ${started.id} has been started on ${started.spec.place}: no word came from there; look at it again later`,
+					);
 				const status = readStatus(started.dir, started.spec);
 				if (started.spec.sandbox !== undefined && hasStarted(started.dir)) {
 					if (isOver(status)) break; // it was so short that nobody has seen it
@@ -318,7 +339,10 @@ export class Runtime implements AsyncDisposable {
 					await keeperGone;
 					this.registry.remove(started.id, path.join(this.home.live, started.id));
 					if (started.spec.limits?.group) this.cgroups?.remove(started.spec.limits.group);
-					throw new HoldfastError(status.reason.startsWith("no room") ? "NO_SPACE" : "START_FAILED", `nothing ran: ${status.reason}`);
+					throw new HoldfastError(
+						startFailure(status.reason),
+						`nothing ran: ${status.reason}${started.spec.box === undefined ? "" : ` (${started.spec.cwd})`}`,
+					);
 				}
 				await wakeup.next(1_000);
 			}
@@ -337,6 +361,13 @@ export class Runtime implements AsyncDisposable {
 			.filter((process) => options.shells || process.spec.kind === undefined)
 			.filter((process) => !seen.has(process.id) && seen.add(process.id))
 			.sort((a, b) => b.spec.startedAt - a.spec.startedAt || (a.id < b.id ? 1 : -1));
+	}
+
+	/** See how those on other machines are now, so that what is said of them is true now. What could not be reached is said, a sentence each. */
+	async sync(options: Pick<ListOptions, "task"> = {}): Promise<string[]> {
+		const far = this.list({ ...options, ended: false }).filter(({ box }) => box !== undefined);
+		const notes = await Promise.all(far.map((process) => process.sync()));
+		return [...new Set(notes.filter((note) => note !== undefined))];
 	}
 
 	/** By id or unique prefix, of whatever task. */
@@ -392,6 +423,11 @@ export class Runtime implements AsyncDisposable {
 
 /** For `prepare`: shell text that is to be read before the command, if that is shell text too. No environment variable for it would pass through sh. */
 export const exportFunctions = ({ dir }: Process, text: string): void => fs.writeFileSync(path.join(dir, "functions"), text, { mode: 0o600 });
+
+function startFailure(reason: string): "NO_SPACE" | "NO_DIRECTORY" | "START_FAILED" {
+	if (reason.startsWith("no room")) return "NO_SPACE";
+	return reason.includes("working directory") ? "NO_DIRECTORY" : "START_FAILED";
+}
 
 function checkDirectory(cwd: string, place: Place): string {
 	if (!path.isAbsolute(cwd)) cwd = path.resolve(cwd);

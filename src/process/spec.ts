@@ -31,6 +31,8 @@ export interface Spec {
 	readonly terminal?: { readonly cols: number; readonly rows: number; readonly by: string };
 	readonly log: { readonly limit: number; readonly full: "ring" | "block" };
 	readonly place: string;
+	/** The box it is on, when that is another machine: a name of a file in `places`. Its directory is a replica then, and `host` is that of its starter. */
+	readonly box?: string;
 	readonly kill: "cgroup" | "namespace" | "subreaper" | "walk";
 	readonly cgroup?: string;
 	/** What it may use of the machine. */

@@ -5,6 +5,7 @@ import path from "node:path";
 import { readIfThere, readStart } from "../base/files.js";
 import { childrenOf, hostIdentity, type Identity, isAlive, readProc, readStat, sameHost } from "../base/proc.js";
 import { type Parts, readExit, readParts, readState } from "../keeper/layout.js";
+import { isFar, readThere, wasAlive } from "../keeper/there.js";
 import { endedBy, type LimitMet, limitOf } from "./limits.js";
 import type { Spec, Within } from "./spec.js";
 
@@ -29,7 +30,7 @@ export const isOver = (status: Status): status is Extract<Status, { status: "exi
 
 /** Cheap, for counting: the command is alive and has not ended. False can also mean that it takes a closer look. */
 export function plainlyRuns(dir: string, spec: Spec): boolean {
-	if (!sameHost(spec.host, hostIdentity()) || readExit(dir) || (spec.within && !isAlive(spec.starter))) return false;
+	if (isFar(spec) || !sameHost(spec.host, hostIdentity()) || readExit(dir) || (spec.within && !isAlive(spec.starter))) return false;
 	const command = commandOf(readParts(dir), spec);
 	return command !== undefined && isAlive(command);
 }
@@ -52,15 +53,18 @@ export function readStatus(dir: string, spec: Spec): Status {
 		};
 	}
 	const here = hostIdentity();
-	if (!sameHost(spec.host, here)) {
+	if (!isFar(spec) && !sameHost(spec.host, here)) {
 		// Another boot of this very host: whatever ran then is over. Anything else cannot be seen from here.
 		if (spec.host.host === here.host && spec.host.boot !== here.boot)
 			return { status: "lost", pid: command?.pid ?? null, exitCode: null, reason: "the machine was restarted while it ran" };
 		return { status: "elsewhere", host: spec.host.host };
 	}
+	const there = isFar(spec) ? readThere(spec.within ? siblingOf(dir, spec.within.shell) : dir) : undefined;
+	if (there?.lost !== undefined) return { status: "lost", pid: command?.pid ?? null, exitCode: null, reason: there.lost };
+	const lives = isFar(spec) ? (who: Identity) => wasAlive(there, who) : isAlive;
 	const keeper = witnessOf(parts, spec);
-	const witnessed = keeper !== undefined && isAlive(keeper);
-	if (command && isAlive(command)) {
+	const witnessed = keeper !== undefined && lives(keeper);
+	if (command && lives(command)) {
 		if (spec.within && neverSent(dir, spec, spec.within))
 			return { status: "error", reason: "whoever started it was killed before the shell got it; nothing ran", endedAt: spec.startedAt };
 		return running(dir, command, witnessed);
@@ -73,14 +77,14 @@ export function readStatus(dir: string, spec: Spec): Status {
 		return { status: "lost", pid: command.pid, exitCode: null, reason: "its keeper was killed, so nobody saw how it ended" };
 	}
 	if (!fs.existsSync(dir)) return { status: "lost", pid: null, exitCode: null, reason: "its directory was removed" };
-	if (witnessed || isAlive(parts.keeper ?? spec.starter) || isAlive(spec.starter)) return { status: "starting" };
+	if (witnessed || (parts.keeper && lives(parts.keeper)) || isAlive(spec.starter)) return { status: "starting" };
 	return { status: "lost", pid: null, exitCode: null, reason: "whoever started it, and its keeper, were killed during the start" };
 }
 
 /** Whoever was to send it is gone, its shell has taken another one last, and waits for more: it will never come. */
 function neverSent(dir: string, spec: Spec, { name, shell, bash }: Within): boolean {
 	if (isAlive(spec.starter) || beginOf(path.join(siblingOf(dir, shell), "shell", "begun")) === name) return false;
-	return waitsForCommands(bash.pid);
+	return isFar(spec) ? (readThere(siblingOf(dir, shell))?.idle ?? false) : waitsForCommands(bash.pid);
 }
 
 /** A shell that has read all that it was sent. */
@@ -118,8 +122,10 @@ export const siblingOf = (dir: string, id: string): string => path.join(dir, "..
 
 /** A command that ended its shell (exit, exec, kill $$) ended as the shell did. */
 function endOfShell(dir: string, spec: Spec): ReturnType<typeof readExit> {
-	if (!spec.within || isAlive(spec.within.bash)) return undefined;
-	return readExit(dir) ?? readExit(siblingOf(dir, spec.within.shell)); // once more: it may have written its end and died since
+	if (!spec.within) return undefined;
+	const shell = siblingOf(dir, spec.within.shell);
+	if (isFar(spec) ? wasAlive(readThere(shell), spec.within.bash) : isAlive(spec.within.bash)) return undefined;
+	return readExit(dir) ?? readExit(shell); // once more: it may have written its end and died since
 }
 
 const wasKilled = (dir: string): boolean => readIfThere(path.join(dir, "killed")) !== undefined;
@@ -140,6 +146,7 @@ export function signalName(number: number): NodeJS.Signals | null {
  */
 export function isDrained(dir: string): boolean {
 	if (readState(dir).kind === "closed" || !fs.existsSync(dir)) return true;
+	if (fs.existsSync(path.join(dir, "there"))) return readThere(dir)?.drained ?? false;
 	const { collector, terminal, child } = readParts(dir);
 	if (!collector) return false; // it has not even introduced itself
 	if (!isAlive(collector)) return true;

@@ -1,21 +1,24 @@
 /** One kept bash that runs commands. How it takes them is told in rc.bash. */
+import { randomUUID } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { errno, HoldfastError } from "../base/errors.js";
 import { isSameFile, readStart, statIfThere } from "../base/files.js";
 import { ownEnvironment } from "../base/own-secrets.js";
-import { type Identity, ProcFile } from "../base/proc.js";
+import type { Identity } from "../base/proc.js";
 import { utf8 } from "../base/text.js";
 import { Wakeup, watchDirectory } from "../base/watch.js";
-import { RECORD_BYTES, readParts, segmentName } from "../keeper/layout.js";
+import { readParts, segmentName } from "../keeper/layout.js";
+import type { Placed } from "../places/far/box.js";
 import type { Place, Sandbox } from "../places/place.js";
 import { guard } from "../process/guard.js";
 import { LimitCounts } from "../process/limits.js";
 import { describeEnd, type Process } from "../process/process.js";
 import type { Runtime } from "../process/runtime.js";
-import { isDrained, isOver, waitsForCommands } from "../process/status.js";
+import { isDrained, isOver } from "../process/status.js";
 import { directoryOf, enterableParent, existingParent, isSame } from "./directory.js";
+import { FarLine, type Line, NearLine } from "./line.js";
 import { readState, type ShellState } from "./state.js";
 
 const script = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
@@ -26,7 +29,6 @@ const STATE = ["snap.0", "snap.1", "history"];
 const LOG_BYTES = 1024 * 1024;
 const WORDS_BYTES = 64 * 1024;
 const DRAIN_MS = 1_000;
-const record = Buffer.allocUnsafeSlow(RECORD_BYTES);
 
 export interface Birth {
 	readonly task: string;
@@ -54,10 +56,7 @@ export class Bash {
 	abandoned = false;
 	/** What the kernel has done to its commands for the sake of a limit. */
 	readonly counts: LimitCounts;
-	readonly #in: number;
-	readonly #begun: number;
-	readonly #stat: ProcFile;
-	readonly #children: ProcFile;
+	readonly #line: Line;
 	readonly #unwatch: () => void;
 	/** Where it leaves word that it is stuck. */
 	readonly #post: Post;
@@ -72,7 +71,7 @@ export class Bash {
 		const told = () => [runtime.sandboxes?.takeNote(birth.task)].filter((note) => note !== undefined);
 		if (birth.from) {
 			const bash = await Bash.#born(runtime, birth, false);
-			const elsewhere = bash.cwd !== birth.cwd && !isSame(bash.cwd, birth.cwd);
+			const elsewhere = bash.cwd !== birth.cwd && (bash.far || !isSame(bash.cwd, birth.cwd));
 			return {
 				bash,
 				notes: elsewhere ? [...told(), `the new shell could not go to ${birth.cwd}, which is gone or may not be entered; it is in ${bash.cwd}`] : told(),
@@ -88,21 +87,33 @@ export class Bash {
 	}
 
 	static async #born(runtime: Runtime, birth: Birth, profile: boolean): Promise<Bash> {
-		const bash = runtime.tools.bash;
-		if (!bash)
-			throw new HoldfastError("START_FAILED", "there is no bash on this machine, and the persistent shell is one; install bash, or start a background process");
 		const place = await runtime.place(birth.task);
-		const { sandbox } = place;
-		const ours = (name: string) => (sandbox ? `${sandbox.scripts}/shell/${name}` : script(name));
+		const { sandbox, box } = place;
+		const there = await box?.ready();
+		const { bash } = there?.tools ?? runtime.tools;
+		if (!bash)
+			throw new HoldfastError(
+				"START_FAILED",
+				`there is no bash on ${box?.name ?? "this machine"}, and the persistent shell is one; install bash, or start a background process`,
+			);
+		const scripts = sandbox?.scripts ?? there?.scripts;
+		const ours = (name: string) => (scripts === undefined ? script(name) : `${scripts}/shell/${name}`);
 		const env: Record<string, string | undefined> = {
-			...(birth.from ? Object.fromEntries(Object.keys(ownEnvironment()).map((name) => [name, undefined])) : {}), // the state has it all
-			HF_PROCS: sandbox?.shared ?? runtime.home.procs,
+			...(birth.from ? Object.fromEntries(Object.keys(there?.environment ?? ownEnvironment()).map((name) => [name, undefined])) : {}), // the state has it all
+			HF_PROCS: sandbox?.shared ?? (there ? `${there.directory}/procs` : runtime.home.procs),
 			HF_SHELVES: sandbox ? "" : "1",
 			HF_RESCUE: ours("rescue.bash"),
-			HF_FROM: birth.from && sandbox ? shareState(sandbox, birth.from) : (birth.from ?? ""),
+			HF_FROM:
+				birth.from === undefined
+					? ""
+					: box
+						? `${box.directoryOf(path.basename(path.dirname(birth.from)))}/shell`
+						: sandbox
+							? shareState(sandbox, birth.from)
+							: birth.from,
 			HF_PROFILE: profile ? "1" : "",
 			HF_IDLE: String(IDLE_SECONDS),
-			HF_BIN: sandbox ? "" : (runtime.bin ?? ""), // nobody becomes anybody else in a sandbox
+			HF_BIN: sandbox || box ? "" : (runtime.bin ?? ""), // nobody becomes anybody else in a sandbox
 		};
 		const argv = [bash, "--noprofile", "--rcfile", ours("rc.bash"), "--noediting", "-i"];
 		const options = { command: argv, cwd: birthplace(birth.cwd, place), task: birth.task, stdin: true, env, log: { limit: LOG_BYTES } };
@@ -121,8 +132,10 @@ export class Bash {
 		});
 		const state = path.join(born.dir, "shell");
 		const wakeup = new Wakeup();
-		const unwatch = [watchDirectory(path.join(sharedOf(born) ?? born.dir, "shell"), wakeup.poke), watchDirectory(born.dir, wakeup.poke)];
+		const unwatch = [watchDirectory(path.join(sharedOf(born) ?? born.dir, "shell"), wakeup.poke), born.watch(wakeup.poke)];
 		const deadline = performance.now() + BIRTH_MS;
+		const arrived = new AbortController();
+		box?.arrival(born.id, "shell/ready", arrived.signal).catch(() => {}); // whoever waits finds out by the time
 		try {
 			for (;;) {
 				const cwd = readTerminated(path.join(state, "ready"));
@@ -137,16 +150,19 @@ export class Bash {
 				await wakeup.next(deadline - performance.now(), birth.signal);
 			}
 		} finally {
+			arrived.abort();
 			for (const stop of unwatch) stop();
 		}
 	}
 
 	/** One that another runtime, or this one before, has left behind; undefined if it is not to be used any more. */
-	static attach(process: Process): Bash | undefined {
+	static async attach(process: Process): Promise<Bash | undefined> {
 		const state = path.join(process.dir, "shell");
+		const unknown = await process.sync();
+		if (unknown !== undefined) throw new HoldfastError("UNREACHABLE", unknown);
 		if (isOver(process.status()) || fs.existsSync(path.join(state, "left")) || process.pid === null) return undefined;
 		try {
-			return new Bash(process, process.spec.sandbox ? (readState(state)?.exported.PWD ?? process.spec.cwd) : directoryOf(process.pid));
+			return new Bash(process, await directoryOfShell(process, process.pid, state));
 		} catch (error) {
 			if (errno(error) === "ENXIO" || errno(error) === "ENOENT") return undefined; // it is just ending
 			throw error;
@@ -162,24 +178,16 @@ export class Bash {
 		this.keeper = keeper;
 		this.cwd = cwd;
 		this.state = path.join(process.dir, "shell");
-		this.#in = fs.openSync(path.join(process.dir, "in"), fs.constants.O_WRONLY | fs.constants.O_NONBLOCK);
-		try {
-			this.#begun = fs.openSync(path.join(this.state, "begun"), "r");
-		} catch (error) {
-			fs.closeSync(this.#in);
-			throw error;
-		}
-		this.counts = new LimitCounts(process.spec.limits);
-		this.#stat = new ProcFile(`/proc/${child.pid}/stat`);
-		this.#children = new ProcFile(`/proc/${child.pid}/task/${child.pid}/children`);
 		const changed = () => {
 			this.#changed = true;
 			this.#poke?.();
 		};
+		this.#line = process.box ? new FarLine(process, process.box, child, changed) : new NearLine(process, child);
+		this.counts = new LimitCounts(process.spec.limits);
 		const unwatch = watchDirectory(process.dir, (name) => {
-			if (name === null || name === "exit" || name === "stuck" || name.startsWith("out.")) changed(); // it seldom has words of its own
+			if (name === null || name === "exit" || name === "stuck" || name === "there" || name.startsWith("out.")) changed(); // it seldom has words of its own
 		});
-		const unguard = guard(process.dir, process.spec, changed);
+		const unguard = process.box ? () => {} : guard(process.dir, process.spec, changed);
 		this.#post = postOf(process);
 		const unwatchShared = this.#post.held ? watchDirectory(this.#post.dir, changed) : undefined; // there is nothing else there
 		this.#unwatch = () => {
@@ -191,25 +199,33 @@ export class Bash {
 	}
 
 	/** Have it run the command in a slot. One write, smaller than a pipe takes in one piece: all of it arrives, or nothing. */
-	send(name: string, how: { workdir: boolean; plain: string | undefined }, poke: () => void): void {
+	send(name: string, how: { workdir: boolean; plain: string | undefined; placed: readonly Placed[] }, poke: () => void): boolean {
 		this.#poke = poke;
 		this.#changed = false;
 		this.last = name;
-		fs.writeSync(
-			this.#in,
+		return this.#line.write(
 			`${how.workdir ? "__hf_w=1 " : ""}${how.plain === undefined ? "" : `__hf_z=plain __hf_k='${how.plain}' `}__hf_n=${name} PROMPT_COMMAND=$__hf_p\n__hf_post ${name}\n[[ $__hf_e != ${name} ]]&&{ POSIXLY_CORRECT=;\\. "$__hf_x" ${name};} 2>|"$__hf_y"\n`,
+			{ name, placed: how.placed },
 		);
+	}
+
+	/** What was sent to it could not be delivered: its machine cannot be reached. */
+	get failed(): Error | undefined {
+		return this.#line.failed;
+	}
+
+	/** It is on another machine. */
+	get far(): boolean {
+		return this.process.box !== undefined;
 	}
 
 	/** Go to another directory for good, before the next command. False if it has ended. */
 	moveTo(dir: string): boolean {
-		fs.writeFileSync(path.join(this.state, "go"), `${dir}\0`, { mode: 0o600 });
-		try {
-			fs.writeSync(this.#in, `\\builtin mapfile -d '' -n 1 __hf_v <"$__hf_d/go";\\builtin cd -- "$__hf_v"\n`);
-		} catch (error) {
-			if (errno(error) === "EPIPE") return false;
-			throw error;
-		}
+		const content = `${dir}\0`;
+		fs.writeFileSync(path.join(this.state, "go"), content, { mode: 0o600 });
+		const placed = [{ id: this.process.id, name: "shell/go", content }];
+		const line = `\\builtin mapfile -d '' -n 1 __hf_v <"$__hf_d/go";\\builtin cd -- "$__hf_v"\n`;
+		if (!this.#line.write(line, { name: `go.${randomUUID()}`, placed })) return false;
 		this.cwd = dir;
 		return true;
 	}
@@ -219,7 +235,7 @@ export class Bash {
 		this.left = true;
 		try {
 			fs.writeFileSync(path.join(this.state, "left"), "", { mode: 0o600 });
-			fs.writeSync(this.#in, "\\builtin trap - EXIT;\\builtin exit\n");
+			this.#line.write("\\builtin trap - EXIT;\\builtin exit\n", { name: "leave", placed: [] });
 		} catch {
 			// it has ended already
 		}
@@ -255,12 +271,17 @@ export class Bash {
 
 	/** It has nothing more to read, so whatever it was sent is behind it. */
 	isIdle(): boolean {
-		return waitsForCommands(this.bash.pid);
+		return this.#line.isIdle();
+	}
+
+	lives(): boolean {
+		return this.#line.lives();
 	}
 
 	clearStuck(): void {
 		try {
 			fs.rmSync(path.join(this.#post.dir, "stuck"), { force: true });
+			this.process.box?.remove(this.process.id, "stuck");
 		} catch {
 			// a directory of that name, in a sandbox: it stays stuck, and is replaced
 		}
@@ -274,14 +295,12 @@ export class Bash {
 	}
 
 	children(): number[] {
-		return (this.#children.read() ?? "").trim().split(" ").filter(Boolean).map(Number);
+		return this.#line.children();
 	}
 
-	/** True unless the shell has reaped a child since this was last asked: the page faults of those it has waited for. */
+	/** True unless the shell has reaped a child since this was last asked. */
 	reapedNothing(): boolean {
-		const stat = this.#stat.read() ?? "";
-		const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ", 11);
-		const mark = `${fields[8]} ${fields[10]}`;
+		const mark = this.#line.reaped();
 		const same = mark === this.#reaped;
 		this.#reaped = mark;
 		return same;
@@ -301,11 +320,14 @@ export class Bash {
 
 	/** The command that it took last. */
 	begun(): { name: string; plain: boolean } {
-		const [name = "", plain] = record
-			.toString("latin1", 0, fs.readSync(this.#begun, record, 0, record.length, 0))
-			.trimEnd()
-			.split(" ");
+		const [name = "", plain] = this.#line.begun().trimEnd().split(" ");
 		return { name, plain: plain === "plain" };
+	}
+
+	/** Of one on another machine: have its state here as it is there. */
+	async fetchState(): Promise<void> {
+		const { box, id } = this.process;
+		if (box) await Promise.all([...STATE.slice(0, 2).map((name) => box.fetch(id, `shell/${name}`)), box.sync(id)]);
 	}
 
 	/** Its state after the last command; undefined while it is still being written. */
@@ -321,14 +343,18 @@ export class Bash {
 	close(): void {
 		if (this.#closed) return;
 		this.#closed = true;
-		fs.closeSync(this.#in);
-		fs.closeSync(this.#begun);
-		this.#stat.close();
+		this.#line.close();
 		this.counts.close();
-		this.#children.close();
 		this.#unwatch();
 		this.#poke = undefined;
 	}
+}
+
+async function directoryOfShell({ spec, box }: Process, pid: number, state: string): Promise<string> {
+	if (spec.sandbox) return readState(state)?.exported.PWD ?? spec.cwd;
+	if (!box) return directoryOf(pid);
+	const [cwd] = await box.kernel.links([`/proc/${pid}/cwd`]);
+	return cwd?.replace(/ \(deleted\)$/, "") ?? spec.cwd;
 }
 
 /** Where what a process in a sandbox shares with us is, out here. */
@@ -366,7 +392,7 @@ function shareState(sandbox: Sandbox, state: string): string {
 
 /** A runtime may have been started elsewhere than the one that made the sandbox. */
 const birthplace = (cwd: string, place: Place): string =>
-	place.sandbox ? (existingParent(cwd, place.at) === path.resolve(cwd) ? cwd : place.cwd) : enterableParent(cwd);
+	place.box ? place.cwd : place.sandbox ? (existingParent(cwd, place.at) === path.resolve(cwd) ? cwd : place.cwd) : enterableParent(cwd);
 
 function readTerminated(file: string): string | undefined {
 	try {

@@ -1,6 +1,6 @@
 /** One command in one shell, from sending it to its end, its deadline, or its interruption. */
 import type { Limits } from "../base/limits.js";
-import { hostIdentity, type Identity, isAlive, sendSignal } from "../base/proc.js";
+import { hostIdentity, type Identity } from "../base/proc.js";
 import { Wakeup } from "../base/watch.js";
 import { type LimitMet, limitBySignal, met } from "../process/limits.js";
 import { COMMAND_SHOWN, type Spec, type SpecLimits } from "../process/spec.js";
@@ -50,7 +50,7 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 	const older = bash.children();
 	const spec = specOf(bash, slot, older, options);
 	const name = slot.nextName();
-	const state = looksPlain(options.command) ? bash.settled() : undefined;
+	const state = !bash.far && looksPlain(options.command) ? bash.settled() : undefined;
 	const plain = state !== undefined && isPlain(options.command, state) ? options.command : undefined;
 	slot.begin(spec, options.command, options.workdir, wakeup.poke);
 	const startedAt = performance.now();
@@ -73,16 +73,13 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 		const traceless = alone && !forced && !limit && !left && !slot.printed();
 		return { end, code, spec, left, shellOffset, traceless, startedAt, ...(forced ? { forced } : {}), ...(limit ? { limit } : {}) };
 	};
-	try {
-		bash.send(name, { workdir: options.workdir !== undefined, plain }, wakeup.poke);
-	} catch {
-		return outcome("unsent", null); // nobody reads there any more
-	}
+	const how = { workdir: options.workdir !== undefined, plain, placed: slot.placed };
+	if (!bash.send(name, how, wakeup.poke)) return outcome("unsent", null); // nobody reads there any more
 	for (;;) {
 		const end = slot.end();
 		if (end) {
 			await drain(slot);
-			bash.cwd = trueDirectory(end.cwd, bash.bash.pid, bash.process.spec.sandbox !== undefined);
+			bash.cwd = trueDirectory(end.cwd, bash.bash.pid, bash.far || bash.process.spec.sandbox !== undefined);
 			if (end.code === 1 && !slot.printed() && NO_DESCRIPTORS.test(await bash.words(shellOffset))) return outcome("unable", null);
 			return outcome("ended", end.code);
 		}
@@ -91,7 +88,8 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 				await drain(slot);
 				return outcome("unrecorded", null);
 			}
-			if (!isAlive(bash.bash) && !slot.end()) {
+			if (bash.failed) throw bash.failed;
+			if (!bash.lives() && !slot.end()) {
 				await untilRecorded(bash);
 				if (bash.begun().name !== name) return outcome("unsent", null);
 				await drain(slot);
@@ -133,6 +131,7 @@ function specOf(bash: Bash, slot: Slot, older: readonly number[], options: Comma
 		log: { limit: 64 * 1024 * 1024, full: "ring" },
 		...limitsOf(spec.limits, options.limits),
 		place: spec.place,
+		...(spec.box ? { box: spec.box } : {}),
 		...(spec.sandbox ? { sandbox: spec.sandbox } : {}),
 		...(spec.ownNetwork ? { ownNetwork: true } : {}),
 		kill: spec.cgroup ? "cgroup" : "walk",
@@ -167,11 +166,11 @@ async function untilRecorded(bash: Bash): Promise<void> {
 /** The end of a command could not be recorded: either the rescue does it, or the shell has to go. True when it had to. */
 async function unstick(bash: Bash, slot: Slot): Promise<boolean> {
 	const giveUp = performance.now() + STUCK_MS;
-	while (!slot.end() && isAlive(bash.bash) && performance.now() < giveUp) await new Promise((resolve) => setTimeout(resolve, 2));
+	while (!slot.end() && bash.lives() && performance.now() < giveUp) await new Promise((resolve) => setTimeout(resolve, 2));
 	const stuck = bash.isStuck() || bash.isIdle();
 	bash.clearStuck();
-	if (!stuck || slot.end() || !isAlive(bash.bash)) return false;
-	sendSignal(bash.bash.pid, "SIGKILL");
+	if (!stuck || slot.end() || !bash.lives()) return false;
+	await bash.process.kernel.signal([{ pid: bash.bash.pid, signal: "SIGKILL", of: bash.bash }]);
 	await untilRecorded(bash);
 	return true;
 }

@@ -95,7 +95,11 @@ export class Shells {
 			this.#runtime.sandboxes?.sweep();
 			for (const process of this.#runtime.list({ task: null, shells: true, ended: false })) {
 				const { spec } = process;
-				if (spec.kind === "shell" && !isAlive(spec.starter) && currentOf(this.#runtime, spec) !== process.id) Bash.attach(process)?.leave();
+				if (spec.kind === "shell" && !isAlive(spec.starter) && currentOf(this.#runtime, spec) !== process.id)
+					void Bash.attach(process).then(
+						(bash) => bash?.leave(),
+						() => {},
+					); // nor does one that cannot be reached
 			}
 		} catch {
 			// housekeeping, which fails nothing: another runtime tries again
@@ -111,7 +115,9 @@ export class Shells {
 	async context(options: ContextOptions): Promise<ShellContext> {
 		const { signal, deadline = Number.POSITIVE_INFINITY } = options;
 		const { cwd, exported, functions, notes } = await this.#note(this.#of(options.task).context({ signal, deadline }));
-		const env: Record<string, string | undefined> = Object.fromEntries(Object.keys(ownEnvironment()).map((name) => [name, undefined]));
+		const { box } = await this.#runtime.place(options.task);
+		const inherited = box ? (await box.ready()).environment : ownEnvironment();
+		const env: Record<string, string | undefined> = Object.fromEntries(Object.keys(inherited).map((name) => [name, undefined]));
 		for (const [name, value] of Object.entries(exported)) {
 			if (NOT_INHERITED.includes(name) || (options.terminal && PLAIN[name] === value)) delete env[name];
 			else env[name] = value;
@@ -142,7 +148,7 @@ export class Shells {
 	#of(task: string): TaskShell {
 		const known = this.#tasks.get(task);
 		if (known) return known;
-		const slots = this.#runtime.sandboxes ? new Slots(this.#runtime) : this.#slots;
+		const slots = this.#runtime.placeName === "local" ? this.#slots : new Slots(this.#runtime, task);
 		if (slots !== this.#slots) this.#ownSlots.push(slots);
 		const shell = new TaskShell(this.#runtime, slots, task, { later: this.#later, closing: this.#closing.signal });
 		this.#tasks.set(task, shell);

@@ -12,6 +12,7 @@ import { childrenOf, type Identity, ProcFile, parseStat, readStat } from "../bas
 import { Wakeup, watchDirectory, watchFile } from "../base/watch.js";
 import type { Held } from "../keeper/keepers.js";
 import { BLANK_RECORD, RECORD_BYTES, readLimit, readParts, readState, segmentName, writeRecord } from "../keeper/layout.js";
+import type { Box, Placed } from "../places/far/box.js";
 import type { Sandbox } from "../places/place.js";
 import type { LimitMet } from "../process/limits.js";
 import type { Runtime } from "../process/runtime.js";
@@ -38,10 +39,16 @@ export class Slot {
 	#specBytes = 0;
 	#copier: ProcFile | undefined;
 	#shared: { readonly sandbox: string; readonly unwatch: () => void } | undefined;
+	/** The machine that it is on, if that is not this one. */
+	readonly #box: Box | undefined;
+	#unfollow: (() => void) | undefined;
+	/** What the shell has to find there, on another machine. */
+	placed: readonly Placed[] = [];
 
 	/** `limited`: it may print only so much, and is to be told when its log is full. */
-	constructor(held: Held, { limited }: { limited: boolean }) {
+	constructor(held: Held, { limited, box }: { limited: boolean; box?: Box | undefined }) {
 		this.#held = held;
+		this.#box = box;
 		this.id = held.id;
 		this.dir = held.dir;
 		this.#first = path.join(held.dir, segmentName(0));
@@ -89,6 +96,10 @@ export class Slot {
 		overwrite(this.#files.command, `${command}\0`);
 		if (workdir !== undefined) fs.writeFileSync(path.join(this.dir, "workdir"), `${workdir}\0`, { mode: 0o600 });
 		this.#held.show();
+		if (!this.#box) return;
+		const place = (name: string, content: string): Placed => ({ id: this.id, name, content });
+		this.placed = [place("exit", BLANK_RECORD), place("command", `${command}\0`), ...(workdir === undefined ? [] : [place("workdir", `${workdir}\0`)])];
+		this.#unfollow ??= this.#box.follow(this.id, spec.within?.bash.pid);
 	}
 
 	/** How the shell says the command ended, and the shell's directory after it. */
@@ -104,7 +115,19 @@ export class Slot {
 	/** The end as it was brought about, whatever the shell made of it. */
 	override(code: number, signal?: number, limit?: LimitMet): void {
 		if (limit) writeRecord(this.dir, "limit", `${limit.name} ${limit.of}`);
-		overwrite(this.#files.exit, record(`exit ${code} ${signal ?? "-"}${limit ? " limit" : ""}`));
+		this.#settle(record(`exit ${code} ${signal ?? "-"}${limit ? " limit" : ""}`));
+	}
+
+	/** Here, and there: else the next look would bring back what the shell has written. */
+	#settle(end: string): void {
+		this.#stopFollowing();
+		overwrite(this.#files.exit, end);
+		this.#box?.put(this.id, "exit", end);
+	}
+
+	#stopFollowing(): void {
+		this.#unfollow?.();
+		this.#unfollow = undefined;
 	}
 
 	/** Its log has taken all that it may, and takes no more. */
@@ -123,6 +146,10 @@ export class Slot {
 	}
 
 	#tell(message: string): void {
+		if (this.#box) {
+			void this.#box.tell(this.id, message).catch(() => {}); // whoever waits for its log finds that it cannot be reached
+			return;
+		}
 		try {
 			writeAtOnce(fs.openSync(path.join(this.dir, "ctl"), fs.constants.O_WRONLY | fs.constants.O_NONBLOCK), Buffer.from(`\n${message}\n`));
 		} catch (error) {
@@ -132,11 +159,12 @@ export class Slot {
 
 	/** It is over, and nobody knows how it ended. */
 	lose(): void {
-		overwrite(this.#files.exit, "lost the shell could not record how it ended".padEnd(BLANK_RECORD.length - 1).concat("\n"));
+		this.#settle(record("lost the shell could not record how it ended"));
 	}
 
 	/** Has all that was printed before the end reached the log? Asked after every command, so the copier is kept in view. */
 	drained(): boolean {
+		if (this.#box) return isDrained(this.dir);
 		const stat = parseStat(this.#copier?.read() ?? "");
 		if (stat?.comm === "dd" && stat.state === "S") return true;
 		if (stat && stat.state !== "Z" && stat.state !== "X") return false;
@@ -176,7 +204,7 @@ export class Slot {
 	async remove(runtime: Runtime, spec: Spec, shown: number): Promise<void> {
 		const hidden = this.#held.hide();
 		const wakeup = new Wakeup();
-		const unwatch = watchDirectory(this.dir, wakeup.poke);
+		const unwatch = this.#watch(wakeup.poke);
 		const deadline = Date.now() + CLOSE_MS;
 		await this.letGo();
 		while (readState(this.dir).kind !== "closed" && Date.now() < deadline) await wakeup.next(deadline - Date.now());
@@ -194,15 +222,24 @@ export class Slot {
 	/** One that was never used. */
 	async discard(): Promise<void> {
 		const wakeup = new Wakeup();
-		const unwatch = watchDirectory(this.dir, wakeup.poke);
+		const unwatch = this.#watch(wakeup.poke);
 		await this.letGo();
-		while (readState(this.dir).kind !== "closed" && fs.existsSync(this.dir)) await wakeup.next(100);
+		const deadline = Date.now() + (this.#box ? CLOSE_MS : Number.POSITIVE_INFINITY);
+		while (readState(this.dir).kind !== "closed" && fs.existsSync(this.dir) && Date.now() < deadline) await wakeup.next(100);
 		unwatch();
 		this.#held.remove();
 	}
 
+	#watch(poke: () => void): () => void {
+		const ends = [watchDirectory(this.dir, poke), this.#box?.follow(this.id)];
+		return () => {
+			for (const end of ends) end?.();
+		};
+	}
+
 	#stop(): void {
 		if (!this.#open) return;
+		this.#stopFollowing();
 		this.#open = false;
 		for (const fd of Object.values(this.#files)) fs.closeSync(fd);
 		this.#unwatch();

@@ -10,8 +10,12 @@ export class Slots {
 	#making: Promise<void> | undefined;
 	#closed = false;
 
-	constructor(runtime: Runtime) {
+	readonly #task: string | undefined;
+
+	/** `task`: they are for this one alone, where its place is. */
+	constructor(runtime: Runtime, task?: string) {
 		this.#runtime = runtime;
+		this.#task = task;
 	}
 
 	takeReady(): Slot | undefined {
@@ -25,7 +29,9 @@ export class Slots {
 	}
 
 	async #make(): Promise<Slot> {
-		return new Slot(await this.#runtime.hold(), { limited: this.#runtime.boundaries.forCommand().output !== undefined });
+		const limited = this.#runtime.boundaries.forCommand().output !== undefined;
+		const box = this.#task === undefined ? undefined : (await this.#runtime.place(this.#task)).box;
+		return new Slot(await this.#runtime.hold(box), { limited, box });
 	}
 
 	/** One that nobody can tell from a new one. */

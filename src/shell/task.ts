@@ -4,8 +4,10 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { HoldfastError } from "../base/errors.js";
 import { statIfThere } from "../base/files.js";
+import { shellQuote } from "../base/quote.js";
 import { utf8 } from "../base/text.js";
 import { procDir } from "../keeper/layout.js";
+import type { Box } from "../places/far/box.js";
 import type { Process } from "../process/process.js";
 import type { Runtime } from "../process/runtime.js";
 import { readSpec } from "../process/spec.js";
@@ -128,13 +130,16 @@ export class TaskShell {
 		if (options.signal?.aborted) throw interrupted(options.signal);
 		const { sandbox } = await this.#runtime.place(this.#task);
 		if (sandbox) slot.share(sandbox);
-		if (!isDirectory(bash.at(bash.cwd)) || isRemoved(bash.bash.pid)) {
+		if (!bash.far && (!isDirectory(bash.at(bash.cwd)) || isRemoved(bash.bash.pid))) {
 			const parent = existingParent(bash.cwd, bash.at);
 			const gone = `the shell's directory ${bash.cwd} is gone; it is in ${parent} now`;
 			if (bash.moveTo(parent)) notes.push(gone);
 		}
 		const workdir = options.workdir === undefined ? undefined : path.resolve(bash.cwd, options.workdir);
-		if (workdir !== undefined) checkWorkdir(workdir, bash.at);
+		if (workdir !== undefined) {
+			if (bash.process.box) await checkWorkdirThere(workdir, bash.process.box);
+			else checkWorkdir(workdir, bash.at);
+		}
 		options.permit?.(workdir ?? bash.cwd, slot.id);
 		return runCommand(bash, slot, {
 			...options,
@@ -177,7 +182,7 @@ export class TaskShell {
 				await this.#replace(using);
 			}
 		}
-		if (outcome.forced && outcome.end === "ended" && bash.cwd !== bornIn && isDirectory(bornIn)) bash.moveTo(bornIn); // as if it had never been
+		if (outcome.forced && outcome.end === "ended" && bash.cwd !== bornIn && (bash.far || isDirectory(bornIn))) bash.moveTo(bornIn); // as if it had never been
 		if (outcome.end === "ended" && !own && breaksBash(outcome, process)) {
 			const jobs = bash.children().length;
 			bash.leave();
@@ -229,7 +234,7 @@ export class TaskShell {
 			this.#bash.close();
 			this.#bash = undefined;
 		}
-		this.#bash ??= this.#attach(id);
+		this.#bash ??= await this.#attach(id);
 		const { sandbox } = await this.#runtime.place(this.#task);
 		if (this.#bash && this.#bash.process.spec.sandbox !== sandbox?.id) {
 			this.#bash.leave(); // of a sandbox that is being left
@@ -248,7 +253,7 @@ export class TaskShell {
 	#bear(id: string | undefined): Promise<Bash> {
 		this.#birth = (async () => {
 			try {
-				const { bash, notes } = await Bash.start(this.#runtime, this.#birthOf(id));
+				const { bash, notes } = await Bash.start(this.#runtime, await this.#birthOf(id));
 				this.#bash = bash;
 				this.#bornWith.push(...notes);
 				this.#seat.current = bash.process.id;
@@ -279,7 +284,7 @@ export class TaskShell {
 
 	/** For a command beside another: the same state, as it was before that one. */
 	async #another(patience: Patience): Promise<Using> {
-		const birth = Bash.start(this.#runtime, this.#birthOf(this.#seat.current));
+		const birth = this.#birthOf(this.#seat.current).then((like) => Bash.start(this.#runtime, like));
 		const started = await patiently(birth, patience).catch((error) => {
 			this.#later(birth.then(({ bash }) => bash.leave())); // nobody else has a use for it
 			throw error;
@@ -289,15 +294,17 @@ export class TaskShell {
 		return { bash: started.bash, own: true, bornIn: started.bash.cwd, notes: [note, ...started.notes] };
 	}
 
-	#birthOf(id: string | undefined): Birth {
+	async #birthOf(id: string | undefined): Promise<Birth> {
+		const { box, cwd } = await this.#runtime.place(this.#task);
 		const state = id && path.join(procDir(this.#runtime.home, id), "shell");
+		if (box && id) await Promise.all(["snap.0", "snap.1"].map((name) => box.fetch(id, `shell/${name}`)));
 		const last = state ? readState(state) : undefined;
-		return { task: this.#task, cwd: last?.exported.PWD ?? process.cwd(), signal: this.#closing, ...(state && last ? { from: state } : {}) };
+		return { task: this.#task, cwd: last?.exported.PWD ?? (box ? cwd : process.cwd()), signal: this.#closing, ...(state && last ? { from: state } : {}) };
 	}
 
-	#attach(id: string | undefined): Bash | undefined {
+	async #attach(id: string | undefined): Promise<Bash | undefined> {
 		const spec = id === undefined ? undefined : readSpec(procDir(this.#runtime.home, id));
-		const bash = spec && Bash.attach(this.#runtime.registry.process(spec));
+		const bash = spec && (await Bash.attach(this.#runtime.registry.process(spec)));
 		if (bash) this.#runtime.watchFor(bash.process);
 		return bash;
 	}
@@ -313,10 +320,11 @@ export class TaskShell {
 					const { bash, notes } = await this.#main(patience);
 					const giveUp = performance.now() + STATE_MS;
 					for (;;) {
+						await bash.fetchState();
 						const state = bash.settled() ?? (performance.now() > giveUp || bash.isOver() ? readState(bash.state) : undefined);
 						if (state)
 							return {
-								cwd: existingParent(bash.cwd, bash.at),
+								cwd: bash.far ? bash.cwd : existingParent(bash.cwd, bash.at),
 								exported: state.exported,
 								functions: state.functions,
 								notes: [...notes, ...(bash.settled() ? [] : [STALE])],
@@ -324,11 +332,13 @@ export class TaskShell {
 						await new Promise((resolve) => setTimeout(resolve, 1)); // it is being written
 					}
 				}
-				const bash = this.#attach(this.#seat.current); // at work: as it was before
+				const bash = await this.#attach(this.#seat.current); // at work: as it was before
 				if (bash) {
 					bash.close();
+					await bash.fetchState();
 					const state = readState(bash.state);
-					if (state) return { cwd: existingParent(state.exported.PWD ?? bash.cwd, bash.at), exported: state.exported, functions: state.functions, notes: [] };
+					const cwd = state?.exported.PWD ?? bash.cwd;
+					if (state) return { cwd: bash.far ? cwd : existingParent(cwd, bash.at), exported: state.exported, functions: state.functions, notes: [] };
 				}
 			} finally {
 				if (free) this.#giveBack();
@@ -341,7 +351,7 @@ export class TaskShell {
 	async end(): Promise<void> {
 		if (!this.#seat.take("end")) return;
 		try {
-			const bash = this.#bash ?? this.#attach(this.#seat.current);
+			const bash = this.#bash ?? (await this.#attach(this.#seat.current));
 			this.#bash = undefined;
 			if (!bash || bash.isOver()) return;
 			bash.leave();
@@ -374,6 +384,13 @@ function isDirectory(dir: string): boolean {
 	} catch {
 		return true;
 	}
+}
+
+async function checkWorkdirThere(dir: string, box: Box): Promise<void> {
+	const at = shellQuote(dir);
+	const { status } = await box.run(`[ -d ${at} ] && exit 0; [ -e ${at} ] || [ -L ${at} ] && exit 3; exit 2`);
+	if (status === 2) throw new HoldfastError("INVALID", `the working directory ${dir} does not exist on ${box.name}; nothing ran`);
+	if (status === 3) throw new HoldfastError("INVALID", `the working directory ${dir} is not a directory; nothing ran`);
 }
 
 function checkWorkdir(dir: string, at: Look): void {

@@ -15,6 +15,14 @@ export function findProcess(ask: Ask, id: string | undefined): Process {
 	throw new HoldfastError("NOT_FOUND", `${problem}; ${known(ids)}`, { cause: new KnownIds(ids) });
 }
 
+/** The same, as it is now, also if it is on another machine. If that cannot be reached, a note says of when this is. */
+export async function findFresh(ask: Ask, id: string | undefined): Promise<Process> {
+	const found = findProcess(ask, id);
+	const note = await found.sync(ask.signal);
+	if (note !== undefined) ask.notes.push(note);
+	return found;
+}
+
 const idsOf = (ask: Ask): string[] => ask.runtime.list({ task: ask.task }).map((process) => process.id);
 
 function known(ids: readonly string[]): string {

@@ -5,7 +5,7 @@ import { type Ask, answer, deadlineOf } from "./ask.js";
 import { lastAwaited } from "./awaited.js";
 import { startBackground } from "./background.js";
 import type { Call } from "./call.js";
-import { findProcess } from "./find.js";
+import { findFresh } from "./find.js";
 import { runInShell } from "./foreground.js";
 import { readsUntilEnd } from "./hints/index.js";
 import { type TerminalArgs, terminalInput } from "./input.js";
@@ -40,7 +40,7 @@ async function act(ask: Ask, args: TerminalArgs, maxChars: number): Promise<Term
 	};
 	if (input_keys !== undefined) {
 		ignore(ask, args, "input_keys", ["background", "workdir", "pty", "cols", "rows", ...NOTICES]);
-		const process = args.session_id === undefined ? await lastAwaited(ask) : findProcess(ask, args.session_id);
+		const process = args.session_id === undefined ? await lastAwaited(ask) : await findFresh(ask, args.session_id);
 		heedKeyboard(ask, process, "keys");
 		const { uptime_seconds: _, ...result } = await typeKeys(ask, process, input_keys, options);
 		return result;

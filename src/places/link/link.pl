@@ -218,11 +218,11 @@ sub settle_directory {
 	send_to($id, 0, length $head, $head . $log);
 }
 
-# 64 bytes that end in their only newline; anything else is not there yet.
+# The first 64 bytes, that end in their only newline; anything else is not there yet. More may stand behind them.
 sub record {
 	my ($path) = @_;
 	my $file = open_file($path) or return ("", 0);
-	sysread($file, my $bytes, 65);
+	sysread($file, my $bytes, 64);
 	return ("", 0) if length $bytes != 64 || index($bytes, "\n") != 63;
 	$bytes =~ s/ *\n$//;
 	return ($bytes, sprintf("%.3f", (stat_of($path))[9] || 0));

@@ -1,0 +1,36 @@
+/**
+ * What was last seen of a process whose keeper is on another machine. Its directory here is a replica: log and records are copied
+ * into it, and this file says what only the kernel there knows. docs/places.md.
+ */
+import path from "node:path";
+import { readIfThere, writeWhole } from "../base/files.js";
+import type { Identity } from "../base/proc.js";
+
+export interface There {
+	/** When it was seen, by our clock. */
+	readonly at: number;
+	/** Who of its parts was alive: `PID START` each. */
+	readonly alive: readonly string[];
+	/** All that was printed before the end is in the log. */
+	readonly drained: boolean;
+	/** Of a shell: it waits for commands. */
+	readonly idle: boolean;
+	/** Of the command itself: its children, and a mark that changes whenever it has waited for one. */
+	readonly children: readonly number[];
+	readonly reaped: string;
+	/** Why nobody will ever see how it ended. */
+	readonly lost?: string;
+	/** Why there is no newer word of it: its machine cannot be reached. All else is as it was `at` that time. */
+	readonly unreachable?: string;
+}
+
+export const isFar = (spec: { readonly box?: string }): boolean => spec.box !== undefined;
+
+export function readThere(dir: string): There | undefined {
+	const text = readIfThere(path.join(dir, "there"));
+	return text ? (JSON.parse(text) as There) : undefined; // only ever written whole
+}
+
+export const writeThere = (dir: string, there: There): void => writeWhole(path.join(dir, "there"), `${JSON.stringify(there)}\n`);
+
+export const wasAlive = (there: There | undefined, { pid, start }: Identity): boolean => there?.alive.includes(`${pid} ${start}`) ?? false;

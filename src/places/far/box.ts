@@ -1,0 +1,301 @@
+/** A machine that is not this one, with what this home keeps there: process directories, our scripts, and the one link to all of it. */
+import fs from "node:fs";
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { HoldfastError } from "../../base/errors.js";
+import type { Home } from "../../base/home.js";
+import type { Kernel } from "../../base/kernel.js";
+import { shellQuote } from "../../base/quote.js";
+import { procDir } from "../../keeper/layout.js";
+import type { Tools } from "../../keeper/tools.js";
+import type { Host } from "../host.js";
+import { Connection, type Link } from "../link/index.js";
+import type { Looker } from "./look.js";
+import { Mirror, type Source } from "./mirror.js";
+import { installScript, ownScripts } from "./scripts.js";
+import type { Seen, Wanted } from "./seen.js";
+import { toolsFrom } from "./tools.js";
+
+export interface Ready {
+	/** This home's own directory there. */
+	readonly directory: string;
+	/** Where our scripts are, a directory for each room. */
+	readonly scripts: string;
+	/** Where a new shell starts. */
+	readonly cwd: string;
+	readonly tools: Tools;
+	/** That of a login. */
+	readonly environment: Readonly<Record<string, string>>;
+	readonly umask: number;
+}
+
+/** A file of a process directory that has to be there before a shell is told something. */
+export interface Placed {
+	readonly id: string;
+	readonly name: string;
+	readonly content: string;
+}
+
+const PIECE = 256 * 1024;
+const INLINE = 32 * 1024;
+const FIFO_PIECE = 4096; // PIPE_BUF
+const REMEMBERED = 256;
+
+export class Box implements Source {
+	readonly key: string;
+	/** As people call it. */
+	readonly name: string;
+	readonly kernel: Kernel;
+	readonly #home: Home;
+	readonly #connection: Connection;
+	readonly #mirrors = new Map<string, Mirror>();
+	/** What was found out about it, by the link it was found out through: another one may lead to another life of it. */
+	readonly #known = new WeakMap<Link, Promise<Ready>>();
+	readonly #seen = new Map<number, Pick<Seen, "children" | "reaped" | "idle">>();
+	#ready: Ready | undefined;
+	#notes: string[] = [];
+	#cwd: string | undefined;
+	skew = 0;
+	boot = "";
+
+	constructor(host: Host, home: Home, { key, name, owner, kernel }: { key: string; name: string; owner: string; kernel: (run: Box["run"]) => Kernel }) {
+		this.key = key;
+		this.name = name;
+		this.#home = home;
+		this.#connection = new Connection(host, {
+			dir: "",
+			name: owner,
+			onConnected: (facts, { notes, cwd }) => {
+				this.#notes.push(...notes, ...facts.notes);
+				this.#cwd = cwd;
+				this.boot = facts.bootId ?? "";
+			},
+		});
+		this.kernel = kernel((script) => this.run(script));
+	}
+
+	/** Reach it, with everything there that a start needs. */
+	ready(signal?: AbortSignal): Promise<Ready> {
+		return this.#use((link) => this.#prepare(link), signal);
+	}
+
+	/** What its user should know, once. */
+	takeNotes(): string[] {
+		return this.#notes.splice(0);
+	}
+
+	/** Where the directory of a process is there. Only after `ready`. */
+	directoryOf(id: string): string {
+		if (!this.#ready) throw new HoldfastError("UNREACHABLE", `${this.name} has not been reached yet`);
+		return `${this.#ready.directory}/procs/${id.charAt(5)}/${id}`;
+	}
+
+	/** A script that can be run twice without harm. */
+	run(script: string, signal?: AbortSignal): Promise<{ status: number; output: Buffer; error: string }> {
+		return this.#use((link) => link.run(script, { starts: true, ...(signal ? { signal } : {}) }), signal);
+	}
+
+	/** For whatever else is to be done with it; it must do no harm if it is done twice. */
+	use<T>(work: (link: Link) => Promise<T>, signal?: AbortSignal): Promise<T> {
+		return this.#use(work, signal);
+	}
+
+	/** The whole content of a new file. */
+	async write(file: string, content: Buffer): Promise<void> {
+		await this.#use(async (link) => {
+			for (let at = 0; at < content.length || at === 0; at += PIECE) await link.write(file, at, content.subarray(at, at + PIECE));
+		});
+	}
+
+	/** Tell the collector of a process something. The leading newline keeps it apart from what dd may be writing. Nobody there: then there is nothing to tell. */
+	async tell(id: string, message: string): Promise<void> {
+		await this.ready();
+		await this.#use((link) => link.send(`${this.directoryOf(id)}/ctl`, Buffer.from(`\n${message}\n`)));
+	}
+
+	/** Bytes to the stdin of a process. Resolves with how many, when they are in its pipe; fewer when it is `over` before it has taken them. */
+	async input(id: string, bytes: Buffer, over: () => boolean, signal?: AbortSignal): Promise<number> {
+		await this.ready();
+		const fifo = `${this.directoryOf(id)}/in`;
+		let done = 0;
+		for (let pause = 1; done < bytes.length; ) {
+			if (signal?.aborted) throw new HoldfastError("ABORTED", `interrupted after ${done} of ${bytes.length} bytes had been written to ${id}`);
+			const piece = bytes.subarray(done, done + FIFO_PIECE);
+			const sent = await this.#connection
+				.use((link) => link.send(fifo, piece), { again: false, ...(signal ? { signal } : {}) })
+				.catch((error: Error) => {
+					throw new HoldfastError(
+						"UNREACHABLE",
+						`the link to ${this.name} broke while this was written to ${id}: ${done} of ${bytes.length} bytes are there, the next ${piece.length} may be; look at its output before you send them again (${error.message})`,
+						{ cause: error },
+					);
+				});
+			if (sent === "absent" || over()) break;
+			if (sent === "sent") {
+				done += piece.length;
+				pause = 1;
+			} else {
+				await sleep(pause); // its pipe is full, and nothing tells when it is not
+				pause = Math.min(pause * 2, 50);
+			}
+		}
+		if (done < bytes.length) throw new HoldfastError("ENDED", `${id} stopped reading after ${done} of ${bytes.length} bytes`);
+		return done;
+	}
+
+	/** A line for a shell, with the files that it is about. Once only, however often it has to be sent: `name` tells it from others. */
+	async command(id: string, text: string, once: { readonly name: string; readonly placed: readonly Placed[] }): Promise<void> {
+		await this.ready();
+		for (const { id: whose, name, content } of once.placed)
+			if (content.length > INLINE) await this.write(`${this.directoryOf(whose)}/${name}`, Buffer.from(content));
+		const puts = once.placed.filter(({ content }) => content.length <= INLINE).map((file) => putLine(this.directoryOf(file.id), file));
+		const at = shellQuote(this.directoryOf(id));
+		const { status, error } = await this.run(
+			[`cd ${at} || exit 9`, "umask 077", ...puts, `mkdir sent.${once.name} 2>/dev/null || exit 0`, `printf %s ${shellQuote(text)} 1<>in`].join("\n"),
+		);
+		if (status !== 0) throw new HoldfastError("START_FAILED", `nothing ran: the shell on ${this.name} could not be told (${error || `status ${status}`})`);
+	}
+
+	/** Overwrite a file of a process there. Nobody waits for it. */
+	put(id: string, name: string, content: string): void {
+		void this.run(`umask 077; ${putLine(this.directoryOf(id), { id, name, content })}`).catch(() => {}); // out of reach: what is there stays
+	}
+
+	remove(id: string, name: string): void {
+		void this.run(`rm -f ${shellQuote(`${this.directoryOf(id)}/${name}`)}`).catch(() => {});
+	}
+
+	/** Have a file of a process directory here as it is there. */
+	async fetch(id: string, name: string): Promise<void> {
+		await this.ready();
+		const bytes = await this.#use(async (link) => {
+			const pieces: Buffer[] = [];
+			for (let at = 0; ; ) {
+				const { bytes: piece, size } = await link.read(`${this.directoryOf(id)}/${name}`, at, PIECE).catch(() => ({ bytes: Buffer.alloc(0), size: 0 }));
+				pieces.push(piece);
+				at += piece.length;
+				if (piece.length === 0 || at >= size) return Buffer.concat(pieces);
+			}
+		});
+		fs.writeFileSync(path.join(procDir(this.#home, id), name), bytes, { mode: 0o600 });
+	}
+
+	/** Wait until a file of a process directory is there, with something in it, and have it here. */
+	async arrival(id: string, name: string, signal: AbortSignal): Promise<void> {
+		await this.ready(signal);
+		const { bytes } = await this.#use((link) => link.follow(`${this.directoryOf(id)}/${name}`, 0, PIECE, signal), signal);
+		fs.writeFileSync(path.join(procDir(this.#home, id), name), bytes, { mode: 0o600 });
+	}
+
+	/** Drop segments of a log before an offset. */
+	async discard(id: string, before: number): Promise<void> {
+		await this.ready();
+		await this.run(
+			`cd ${shellQuote(this.directoryOf(id))} && for f in out.*; do n=\${f#out.}; [ "$((1$n - 1000000000000000))" -lt ${before} ] && rm -f "$f"; done; true`,
+		);
+	}
+
+	async look(looker: Looker, wanted: Wanted, signal?: AbortSignal): Promise<Seen> {
+		const seen = await this.#use((link) => looker.look(link, wanted, signal), signal);
+		if (wanted.pid !== undefined) {
+			this.#seen.delete(wanted.pid);
+			this.#seen.set(wanted.pid, seen);
+			for (const pid of this.#seen.keys()) {
+				if (this.#seen.size <= REMEMBERED) break;
+				this.#seen.delete(pid);
+			}
+		}
+		return seen;
+	}
+
+	/** A shell, when anything that it runs was last looked at. */
+	lastSeen(pid: number): Pick<Seen, "children" | "reaped" | "idle"> | undefined {
+		return this.#seen.get(pid);
+	}
+
+	/** Have the replica of a process as it is there now. */
+	sync(id: string, signal?: AbortSignal): Promise<void> {
+		return this.#mirror(id).sync(signal);
+	}
+
+	/** Keep it so, until the returned function is called. `pid`: the shell that it runs in. */
+	follow(id: string, pid?: number): () => void {
+		const mirror = this.#mirror(id);
+		if (pid !== undefined) mirror.pid = pid;
+		return mirror.follow();
+	}
+
+	#mirror(id: string): Mirror {
+		const known = this.#mirrors.get(id);
+		if (known) return known;
+		const mirror = new Mirror(this, procDir(this.#home, id), async () => {
+			await this.ready();
+			return this.directoryOf(id);
+		});
+		this.#mirrors.set(id, mirror);
+		return mirror;
+	}
+
+	/** It is no longer needed there either. Nobody waits for that; what is left because the box could not be reached goes when it is old. */
+	forget(id: string): void {
+		this.#mirrors.delete(id);
+		if (!this.#ready) return;
+		void this.run(`rm -rf ${shellQuote(this.directoryOf(id))} ${shellQuote(`${this.#ready.directory}/busy/${id}`)}`).catch(() => {});
+	}
+
+	close(): void {
+		this.#connection.close();
+	}
+
+	#use<T>(work: (link: Link) => Promise<T>, signal?: AbortSignal): Promise<T> {
+		return this.#connection.use(work, { again: true, ...(signal ? { signal } : {}) });
+	}
+
+	#prepare(link: Link): Promise<Ready> {
+		let known = this.#known.get(link);
+		if (!known) {
+			known = this.#findOut(link);
+			this.#known.set(link, known);
+			known.catch(() => this.#known.delete(link));
+		}
+		return known;
+	}
+
+	async #findOut(link: Link): Promise<Ready> {
+		const { facts } = link;
+		this.skew = facts.skewMs;
+		const scripts = `${facts.dir}/scripts/${ownScripts().name}`;
+		const [answers, there] = await Promise.all([
+			link.look([{ ask: "content", path: `/proc/${facts.pid}/environ` }]),
+			link.run(`mkdir -p ${shellQuote(`${facts.dir}/scripts`)} && [ -d ${shellQuote(scripts)} ]`),
+		]);
+		if (there.status !== 0) {
+			const installed = await link.run(installScript(scripts));
+			if (installed.status !== 0)
+				throw new HoldfastError("START_FAILED", `our scripts could not be put on ${this.name} (${installed.error || "a full disk?"})`);
+		}
+		this.#ready = {
+			directory: facts.dir,
+			scripts,
+			cwd: this.#cwd ?? facts.cwd,
+			tools: toolsFrom(facts, scripts, this.name),
+			environment: variablesIn(answers[0]?.toString("utf8") ?? ""),
+			umask: Number.parseInt(facts.umask, 8) || 0o022,
+		};
+		return this.#ready;
+	}
+}
+
+const variablesIn = (text: string): Record<string, string> =>
+	Object.fromEntries(
+		text
+			.split("\0")
+			.filter((line) => line.includes("="))
+			.map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]),
+	);
+
+/** In place: whoever has it open sees the new content. What is behind a NUL is nobody's business. */
+function putLine(directory: string, { name, content }: Placed): string {
+	const text = content.endsWith("\0") ? content.slice(0, -1) : content;
+	return `printf '%s${content.endsWith("\0") ? "\\0" : ""}' ${shellQuote(text)} 1<>${shellQuote(`${directory}/${name}`)} || exit 8`;
+}

@@ -1,0 +1,173 @@
+/**
+ * Starting processes on another machine. The directory is made twice: there, where the keeper works in it, and here, as its replica and
+ * as the entry in the registry. What starts something there can be done again after a link broke in the middle: it never starts twice.
+ */
+import fs from "node:fs";
+import path from "node:path";
+import { errno, fromSystem, HoldfastError } from "../../base/errors.js";
+import { namesIn, removeDir, unlinkIfThere } from "../../base/files.js";
+import type { Home } from "../../base/home.js";
+import { newId } from "../../base/ids.js";
+import { type Identity, readStat } from "../../base/proc.js";
+import { shellQuote } from "../../base/quote.js";
+import { Wakeup, watchDirectory } from "../../base/watch.js";
+import type { Berth, Held, Launch } from "../../keeper/keepers.js";
+import { BLANK_RECORD, hasStarted, procDir, readExit } from "../../keeper/layout.js";
+import { type KeptLimits, type Plan, writePlan } from "../../keeper/plan.js";
+import type { Box } from "./box.js";
+
+const RECORDS = ["exit", "state", "limit"];
+/** Not for the other side: what it makes itself, and what only means something here. */
+const OURS = new Set([...RECORDS, "spec.json", "there"]);
+const INLINE_BYTES = 32 * 1024; // what is longer goes there by itself
+const START_MS = 30_000;
+const NO_LINK = "3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-"; // whatever the link has open is not for a keeper to hold
+
+export class FarKeepers {
+	readonly #home: Home;
+	readonly #box: Box;
+	readonly #self: Identity = readStat(process.pid) ?? { pid: process.pid, start: "0" };
+
+	constructor(home: Home, box: Box) {
+		this.#home = home;
+		this.#box = box;
+	}
+
+	/** As of keepers here. `marked`: as long as it runs, the box is in use. */
+	async launch(prepare: (berth: Berth) => Plan, { marked }: { marked: boolean }): Promise<Launch> {
+		const { tools } = await this.#box.ready();
+		const { id, dir } = this.#replica();
+		try {
+			const plan = prepare({ id, dir, group: undefined });
+			const files = new Map([...contentsOf(dir), ["plan", Buffer.from(writePlan(plan, tools))]]);
+			fs.renameSync(this.#claim(id), path.join(this.#home.live, id));
+			await this.#start(id, files, { word: "go", marked });
+		} catch (error) {
+			// Nothing runs, unless nobody can tell: then the entry stays, and a later look finds out.
+			if (!(error instanceof HoldfastError && error.code === "UNREACHABLE")) this.#drop(id);
+			throw fromSystem(error, "cannot start a process");
+		}
+		return { id, dir, keeperGone: Promise.resolve(), started: () => {} };
+	}
+
+	/** A log there to print to. Ready when this resolves. */
+	async hold({ output = 0, output_rate = 0 }: Pick<KeptLimits, "output" | "output_rate"> = {}): Promise<Held> {
+		await this.#box.ready();
+		const { id, dir } = this.#replica();
+		const ticket = path.join(this.#home.live, id);
+		try {
+			await this.#start(id, new Map(), { word: `keep ${output} ${output_rate}`, marked: false });
+			await this.untilStarted(id, dir);
+		} catch (error) {
+			this.#drop(id);
+			throw fromSystem(error, "cannot make a log for a command");
+		}
+		return {
+			id,
+			dir,
+			show: () => fs.renameSync(this.#claim(id), ticket),
+			hide: () => {
+				try {
+					fs.renameSync(ticket, this.#claim(id));
+					return true;
+				} catch (error) {
+					if (errno(error) !== "ENOENT") throw error;
+					return false;
+				}
+			},
+			letGo: () => this.#box.tell(id, "release").catch(() => {}), // a box that is gone, or out of reach, lets go by itself some day
+			remove: () => this.#drop(id),
+		};
+	}
+
+	/** Throws if it never comes up. */
+	async untilStarted(id: string, dir: string): Promise<void> {
+		const wakeup = new Wakeup();
+		const unwatch = watchDirectory(dir, wakeup.poke);
+		const unfollow = this.#box.follow(id);
+		const deadline = performance.now() + START_MS;
+		try {
+			while (!hasStarted(dir)) {
+				const end = readExit(dir);
+				if (end?.kind === "none") throw new HoldfastError("START_FAILED", `nothing ran: ${end.reason}`);
+				if (performance.now() > deadline) throw new HoldfastError("START_FAILED", `nothing ran: its keeper on ${this.#box.name} did not come up`);
+				await wakeup.next(deadline - performance.now());
+			}
+		} finally {
+			unfollow();
+			unwatch();
+		}
+	}
+
+	async #start(id: string, files: ReadonlyMap<string, Buffer>, { word, marked }: { word: string; marked: boolean }): Promise<void> {
+		const { tools, directory } = await this.#box.ready();
+		const at = this.#box.directoryOf(id);
+		const long = [...files].filter(([, content]) => content.length > INLINE_BYTES);
+		const busy = marked ? `${directory}/busy/${id}` : "";
+		const { sh, dd, rm, sleep, stty, fallocate, df, subreaper } = tools;
+		const keeper = [...(subreaper ?? []), sh, `${tools.scripts}/keeper.sh`, "keep", at, busy, "", "", "", dd, rm, sleep, stty, fallocate ?? "", df ?? ""];
+		const make = [
+			`umask 077; cd / && mkdir -p ${shellQuote(path.dirname(at))} && { mkdir ${shellQuote(at)} 2>/dev/null || [ -d ${shellQuote(at)} ]; } && cd ${shellQuote(at)} || exit 1`,
+			"[ -d started ] && exit 0",
+			`for name in ${RECORDS.join(" ")}; do printf '%-63s\\n' '' >$name || exit 1; done`,
+			"rm -f in pipe ctl; mkfifo -m 600 in pipe ctl || exit 1",
+			...[...files].filter(([name]) => name.includes("/")).map(([name]) => `mkdir -p ${path.dirname(name)}`),
+			...[...files]
+				.filter(([, content]) => content.length <= INLINE_BYTES)
+				.map(([name, content]) => `printf %s ${shellQuote(content.toString("utf8"))} >${name} || exit 1`),
+		];
+		const go = [
+			"mkdir started 2>/dev/null || exit 0",
+			`printf '${word}\\n' | env -i ${tools.setsid} ${keeper.map(shellQuote).join(" ")} >/dev/null 2>&1 ${NO_LINK} &`,
+			...(busy
+				? [`mkdir -p ${shellQuote(path.dirname(busy))}; read -r stat </proc/$!/stat; set -f; set -- \${stat##*) }; shift 19; echo "$! $1" >${shellQuote(busy)}`]
+				: []),
+			"exit 0",
+		];
+		const run = async (lines: readonly string[]) => {
+			const { status, output } = await this.#box.run(lines.join("\n"));
+			if (status !== 0)
+				throw new HoldfastError(
+					/No space left/i.test(output.toString()) ? "NO_SPACE" : "START_FAILED",
+					`nothing ran: its directory on ${this.#box.name} could not be made (${output.toString().trim() || "a full disk, or one that cannot be written to?"})`,
+				);
+		};
+		if (long.length === 0) return run([...make, ...go]);
+		await run(make);
+		for (const [name, content] of long) await this.#box.write(`${at}/${name}`, content);
+		await run([`cd ${shellQuote(at)} || exit 1`, ...go]);
+	}
+
+	#replica(): { id: string; dir: string } {
+		const id = newId();
+		const dir = procDir(this.#home, id);
+		fs.writeFileSync(this.#claim(id), "", { mode: 0o600 }); // first: what we do not finish can be found by it
+		fs.mkdirSync(dir, { mode: 0o700 });
+		fs.writeFileSync(path.join(dir, "box"), this.#box.key, { mode: 0o600 });
+		for (const name of RECORDS) fs.writeFileSync(path.join(dir, name), BLANK_RECORD, { mode: 0o600 });
+		for (const name of ["spec.json", "command"]) fs.writeFileSync(path.join(dir, name), "", { mode: 0o600 });
+		return { id, dir };
+	}
+
+	#drop(id: string): void {
+		removeDir(procDir(this.#home, id));
+		for (const ticket of [this.#claim(id), path.join(this.#home.live, id)]) unlinkIfThere(ticket);
+		this.#box.forget(id);
+	}
+
+	#claim(id: string): string {
+		return path.join(this.#home.blank, `${id}.${this.#self.pid}.${this.#self.start}`);
+	}
+}
+
+/** What has been put into the directory for the other side, by name. */
+function contentsOf(dir: string, below = ""): Map<string, Buffer> {
+	const found = new Map<string, Buffer>();
+	for (const name of namesIn(path.join(dir, below))) {
+		const full = path.join(below, name);
+		if (OURS.has(full) || full === "box") continue;
+		if (fs.statSync(path.join(dir, full)).isDirectory()) for (const entry of contentsOf(dir, full)) found.set(...entry);
+		else found.set(full, fs.readFileSync(path.join(dir, full)));
+	}
+	return found;
+}

@@ -1,0 +1,162 @@
+/**
+ * Looks at one process directory on another machine. First the link waits there until something differs from what is known; then one more
+ * question brings what only the kernel knows. That comes before a last look at the size of the log, so that "drained" is never said of a log
+ * that has more.
+ */
+import { type Identity, parseStat } from "../../base/proc.js";
+import { RECORD_BYTES, segmentName } from "../../keeper/layout.js";
+import { type Link, parseInode, type Question } from "../link/index.js";
+import { answersFor } from "./answers.js";
+import type { Seen, Wanted } from "./seen.js";
+
+const RECORDS = ["exit", "state", "limit", "shell/begun"];
+const FILES = ["meta", "gaps", "killed", "stuck", "shell/ready", "times"];
+const UNKNOWN = "?"; // no record is like this, so the answer comes at once
+const MOST = 1024 * 1024;
+const WAITS_FOR_COMMANDS = /^(0|63) 0x0 /; // as in process/status.ts
+
+/** What is remembered between two looks at the same directory. */
+export class Looker {
+	#meta: { readonly size: number; readonly parts: ReadonlyMap<string, Identity> } = { size: -1, parts: new Map() };
+	/** The dd that copies the output. */
+	#copier: number | undefined;
+
+	async look(link: Link, wanted: Wanted, signal?: AbortSignal): Promise<Seen> {
+		const known = wanted.stamp === "" ? undefined : (JSON.parse(wanted.stamp) as Stamp);
+		const news = await link.watch(
+			wanted.directory,
+			{
+				offset: wanted.offset,
+				records: known?.records ?? Object.fromEntries(RECORDS.map((name) => [name, UNKNOWN])),
+				sizes: known?.sizes ?? Object.fromEntries(FILES.map((name) => [name, -1])),
+				max: wanted.max,
+			},
+			signal,
+		);
+		if (!news) return gone;
+		const text = (name: string) => news.records[name]?.text ?? "";
+		const size = (name: string) => news.sizes[name] ?? -1;
+		if (size("meta") !== this.#meta.size) await this.#readMeta(link, wanted.directory, size("meta"));
+		const over = text("exit") !== "";
+		if (over && !text("state").startsWith("closed") && this.#copier === undefined) await this.#findCopier(link);
+
+		const last = news.segments.at(-1);
+		const { parts } = this.#meta;
+		const pid = wanted.pid ?? parts.get("command")?.pid ?? parts.get("child")?.pid;
+		const at = (name: string) => `${wanted.directory}/${name}`;
+		const ask = {
+			copier: this.#copier === undefined ? undefined : stat(this.#copier),
+			segment: last && ({ ask: "inode", path: at(segmentName(last.offset)) } as const),
+			children: pid === undefined ? undefined : content(`/proc/${pid}/task/${pid}/children`),
+			own: pid === undefined ? undefined : stat(pid),
+			syscall: pid === undefined ? undefined : content(`/proc/${pid}/syscall`),
+			exit: over ? content(at("exit")) : undefined,
+			ready: size("shell/ready") > 0 ? content(at("shell/ready")) : undefined,
+			gaps: size("gaps") > 0 ? content(at("gaps")) : undefined,
+			meta: content(at("meta")),
+		} satisfies Record<string, Question | undefined>;
+		const stats = [...parts.values()].map((part) => stat(part.pid));
+		const { named, rest } = await answersFor(link, ask, stats, signal);
+
+		const alive = [...parts.values()].filter((part, index) => isThere(rest[index], part)).map((part) => `${part.pid} ${part.start}`);
+		const copier = named.copier && parseStat(named.copier.toString("latin1"));
+		if (this.#copier !== undefined && copier?.comm !== "dd") this.#copier = undefined;
+		const collector = parts.get("collector");
+		const relay = parts.get("terminal") && parts.get("child");
+		const collects = collector !== undefined && alive.includes(`${collector.pid} ${collector.start}`);
+		const relays = relay !== undefined && alive.includes(`${relay.pid} ${relay.start}`);
+		const grown = last !== undefined && named.segment !== undefined && parseInode(named.segment).size > last.size;
+		const drained =
+			text("state").startsWith("closed") || (collector !== undefined && !collects) || (!relays && copier?.comm === "dd" && copier.state === "S" && !grown);
+
+		const records = new Map<string, { bytes: Buffer; at: number }>();
+		const put = (name: string, bytes: Buffer | undefined) => bytes && records.set(name, { bytes, at: news.records[name]?.at ?? Date.now() });
+		for (const name of ["state", "limit", "shell/begun"]) if (text(name) !== "") put(name, whole(text(name)));
+		put("exit", over ? endOf(named.exit, text("exit")) : Buffer.from(whole("")));
+		for (const name of ["meta", "gaps"] as const) put(name, named[name]);
+		put("shell/ready", named.ready);
+		for (const name of ["killed", "stuck"]) if (size(name) >= 0) put(name, Buffer.alloc(0));
+		const own = named.own?.toString("latin1") ?? "";
+		const faults = own.slice(own.lastIndexOf(")") + 2).split(" ", 11);
+		return {
+			stamp: JSON.stringify({ records: Object.fromEntries(RECORDS.map((name) => [name, text(name)])), sizes: news.sizes } satisfies Stamp),
+			gone: false,
+			records,
+			segments: news.segments.map(({ offset, size: bytes }) => ({ start: offset, size: bytes })),
+			alive,
+			drained,
+			idle: WAITS_FOR_COMMANDS.test(named.syscall?.toString("latin1") ?? ""),
+			children: (named.children?.toString("latin1") ?? "").trim().split(" ").filter(Boolean).map(Number),
+			reaped: `${faults[8]} ${faults[10]}`,
+			offset: news.offset,
+			bytes: news.bytes,
+			...(await this.#times(link, wanted, size("times"), signal)),
+		};
+	}
+
+	async #times(link: Link, { directory, times }: Wanted, size: number, signal?: AbortSignal): Promise<{ times: Buffer; timesOffset: number }> {
+		if (size <= times) return { times: Buffer.alloc(0), timesOffset: times };
+		const { bytes } = await link.read(`${directory}/times`, times, MOST, signal);
+		return { times: bytes, timesOffset: times };
+	}
+
+	async #readMeta(link: Link, directory: string, size: number): Promise<void> {
+		if (size < 0) return;
+		const { bytes } = await link.read(`${directory}/meta`, 0, MOST);
+		const parts = new Map<string, Identity>();
+		for (const line of bytes.toString("latin1").split("\n")) {
+			const [role, pid, start] = line.split(" ");
+			if (role && pid && start) parts.set(role, { pid: Number(pid), start });
+		}
+		this.#meta = { size: bytes.length, parts };
+	}
+
+	/** Below the collector is who runs dd, and below that dd. */
+	async #findCopier(link: Link): Promise<void> {
+		const collector = this.#meta.parts.get("collector");
+		if (!collector) return;
+		const below = async (pids: readonly number[]) => {
+			const answers = await link.look(pids.map((pid) => content(`/proc/${pid}/task/${pid}/children`)));
+			return answers.flatMap((answer) => (answer?.toString("latin1") ?? "").trim().split(" ").filter(Boolean).map(Number));
+		};
+		const copiers = await below(await below([collector.pid]));
+		const stats = await link.look(copiers.map(stat));
+		this.#copier = copiers.find((_, index) => parseStat(stats[index]?.toString("latin1") ?? "")?.comm === "dd");
+	}
+}
+
+interface Stamp {
+	readonly records: Readonly<Record<string, string>>;
+	readonly sizes: Readonly<Record<string, number>>;
+}
+
+const stat = (pid: number): Question => ({ ask: "content", path: `/proc/${pid}/stat` });
+const content = (path: string): Question => ({ ask: "content", path });
+
+function isThere(answer: Buffer | undefined, { start }: Identity): boolean {
+	const found = parseStat(answer?.toString("latin1") ?? "");
+	return found !== undefined && found.start === start && found.state !== "Z" && found.state !== "X";
+}
+
+const whole = (text: string): Buffer => Buffer.from(text.padEnd(RECORD_BYTES - 1).concat("\n"), "latin1");
+
+/** With what stands behind it; if it is being written again just now, as it was when it was first seen. */
+function endOf(content: Buffer | undefined, seen: string): Buffer {
+	return content && content.toString("latin1", 0, RECORD_BYTES) === whole(seen).toString("latin1") ? content : whole(seen);
+}
+
+const gone: Seen = {
+	stamp: "",
+	gone: true,
+	records: new Map(),
+	segments: [],
+	alive: [],
+	drained: true,
+	idle: false,
+	children: [],
+	reaped: "",
+	offset: 0,
+	bytes: Buffer.alloc(0),
+	times: Buffer.alloc(0),
+	timesOffset: 0,
+};

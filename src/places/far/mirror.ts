@@ -1,0 +1,238 @@
+/**
+ * Keeps the replica of one process directory up to date: what is there is copied here, at the same offsets and in an order that lets
+ * nobody here see an end before the output that came before it. Several programs may do so for the same process at the same time: each
+ * writes the same bytes to the same place.
+ */
+import fs from "node:fs";
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { errno } from "../../base/errors.js";
+import { statIfThere, unlinkIfThere } from "../../base/files.js";
+import { RECORD_BYTES, segmentName, segmentStarts } from "../../keeper/layout.js";
+import { readThere, type There, writeThere } from "../../keeper/there.js";
+import { Looker } from "./look.js";
+import type { Seen, Wanted } from "./seen.js";
+
+const CHUNK = 256 * 1024;
+const AGAIN_MS = 2_000;
+const LOOK_MS = 15_000;
+const DRAIN_LOOKS = 60; // about three seconds
+/** Overwritten in place, so that whoever has them open sees it. The last ones tell of the end. */
+const RECORDS = ["meta", "gaps", "killed", "stuck", "shell/ready", "shell/begun", "limit", "state", "exit"];
+
+/** What the mirror asks of the box. */
+export interface Source {
+	/** Answered when something differs from what the stamp stands for. */
+	look(looker: Looker, wanted: Wanted, signal?: AbortSignal): Promise<Seen>;
+	/** How much later it is there than here, in milliseconds. */
+	readonly skew: number;
+}
+
+export class Mirror {
+	readonly #directory: () => Promise<string>;
+	readonly #dir: string;
+	readonly #source: Source;
+	/** Whose children and state are of interest besides: the shell that runs it. */
+	pid: number | undefined;
+	readonly #looker = new Looker();
+	#stamp = "";
+	#there: There | undefined;
+	#following: AbortController | undefined;
+	#followers = 0;
+	#syncing: Promise<void> | undefined;
+
+	/** `directory`: its path there, known once the box has been reached. */
+	constructor(source: Source, dir: string, directory: () => Promise<string>) {
+		this.#source = source;
+		this.#dir = dir;
+		this.#directory = directory;
+	}
+
+	/** Have all that is there at this moment. Whoever asks while an answer is on its way gets the next one. */
+	async sync(signal?: AbortSignal): Promise<void> {
+		const before = this.#syncing;
+		const mine = (async () => {
+			await before?.catch(() => {}); // of another's question; ours has its own answer
+			await this.#catchUp("", signal);
+		})();
+		this.#syncing = mine;
+		try {
+			await mine;
+		} finally {
+			if (this.#syncing === mine) this.#syncing = undefined;
+		}
+	}
+
+	/** Keep it up to date until the returned function is called. */
+	follow(): () => void {
+		this.#followers++;
+		if (!this.#following) {
+			this.#following = new AbortController();
+			void this.#run(this.#following.signal);
+		}
+		let ended = false;
+		return () => {
+			if (ended) return;
+			ended = true;
+			if (--this.#followers > 0) return;
+			this.#following?.abort();
+			this.#following = undefined;
+		};
+	}
+
+	/** Say so in the replica: all else there is as it was last seen. */
+	unreachable(error: unknown): void {
+		const before = this.#there ?? readThere(this.#dir) ?? { at: 0, alive: [], drained: false, idle: false, children: [], reaped: "" };
+		this.#there = { ...before, unreachable: error instanceof Error ? error.message : String(error) };
+		try {
+			writeThere(this.#dir, this.#there);
+		} catch {
+			// its directory here was pruned meanwhile, or the disk is full: who asks for it is told
+		}
+	}
+
+	async #run(signal: AbortSignal): Promise<void> {
+		while (!signal.aborted) {
+			try {
+				if (!(await this.#catchUp(this.#stamp, signal))) return;
+			} catch (error) {
+				if (signal.aborted) return;
+				this.#stamp = "";
+				this.unreachable(error);
+				await sleep(AGAIN_MS, undefined, { signal, ref: false }).catch(() => {}); // it tries as long as anybody waits
+			}
+		}
+	}
+
+	/** Ask, and go on until nothing is left to fetch. False when there is nothing more to come. */
+	async #catchUp(stamp: string, signal?: AbortSignal): Promise<boolean> {
+		let asked = stamp;
+		for (let looks = 0; ; asked = "") {
+			const seen = await this.#ask(asked, signal);
+			if (signal?.aborted) return false;
+			if (!this.#apply(seen)) continue;
+			this.#stamp = seen.stamp;
+			// It is over, and what it printed last is on its way into the log: nothing tells when it is there.
+			if (!seen.drained && isOver(seen) && looks++ < DRAIN_LOOKS) {
+				await sleep(Math.min(looks, 50), undefined, { signal }).catch(() => {});
+				continue;
+			}
+			return (
+				!seen.gone && !(seen.records.get("state")?.bytes.toString("latin1").startsWith("closed") && this.#there?.drained && this.#there.alive.length === 0)
+			);
+		}
+	}
+
+	/** Of a witness that was killed nobody tells: so an answer is asked for now and then. */
+	async #ask(stamp: string, signal?: AbortSignal): Promise<Seen> {
+		const wanted = { directory: await this.#directory(), offset: this.#end(), times: this.#size("times"), stamp, max: CHUNK, pid: this.pid };
+		if (stamp === "") return this.#source.look(this.#looker, wanted, signal);
+		const patience = AbortSignal.any([AbortSignal.timeout(LOOK_MS), ...(signal ? [signal] : [])]);
+		try {
+			return await this.#source.look(this.#looker, wanted, patience);
+		} catch (error) {
+			if (!patience.aborted || signal?.aborted) throw error;
+			return this.#source.look(this.#looker, { ...wanted, stamp: "", offset: this.#end() }, signal);
+		}
+	}
+
+	/** False when there is more of the log than came with it: then the records have to wait. */
+	#apply(seen: Seen): boolean {
+		if (seen.gone) {
+			this.#note({ alive: [], drained: true, idle: false, children: [], reaped: "", lost: "its directory on the other machine is gone" });
+			return true;
+		}
+		this.#segments(seen);
+		if (seen.times.length > 0) writeAt(path.join(this.#dir, "times"), seen.times, seen.timesOffset);
+		const last = seen.segments.at(-1);
+		if (last && last.start + last.size > seen.offset + seen.bytes.length) return false;
+		for (const name of RECORDS) {
+			const record = seen.records.get(name);
+			if (record) this.#record(name, record);
+			else if (name === "stuck") unlinkIfThere(path.join(this.#dir, name));
+		}
+		const { alive, drained, idle, children, reaped } = seen;
+		this.#note({ alive, drained, idle, children, reaped });
+		return true;
+	}
+
+	#note(seen: Omit<There, "at">): void {
+		const before = this.#there ?? readThere(this.#dir);
+		this.#there = { ...seen, at: Date.now() };
+		if (before && same(before, seen) && this.#there.at - before.at < 1_000) return; // nobody need be told
+		writeThere(this.#dir, this.#there);
+	}
+
+	/** The log as it is there: its bytes at their offsets, in segments of the same names. */
+	#segments({ segments, offset, bytes }: Seen): void {
+		const have = segmentStarts(this.#dir);
+		for (const { start, size } of segments) {
+			if (!have.includes(start) && start <= offset + bytes.length) fs.writeFileSync(this.#segment(start), "", { flag: "a", mode: 0o600 });
+			const from = Math.max(start, offset);
+			const to = Math.min(start + size, offset + bytes.length);
+			if (from < to) writeAt(this.#segment(start), bytes.subarray(from - offset, to - offset), from - start);
+		}
+		const oldest = segments[0]?.start ?? 0;
+		for (const start of have) if (start < oldest) unlinkIfThere(this.#segment(start)); // the ring has dropped it there
+	}
+
+	#record(name: string, { bytes, at }: { bytes: Buffer; at: number }): void {
+		const file = path.join(this.#dir, name);
+		const before = readBytes(file);
+		if (before?.equals(bytes)) return;
+		const fd = fs.openSync(file, fs.constants.O_WRONLY | fs.constants.O_CREAT, 0o600);
+		try {
+			// First what stands behind a fixed record, then that itself: it says that all is there.
+			if (bytes.length > RECORD_BYTES) fs.writeSync(fd, bytes, RECORD_BYTES, bytes.length - RECORD_BYTES, RECORD_BYTES);
+			if (before && before.length > bytes.length) fs.ftruncateSync(fd, bytes.length);
+			const time = new Date(at - this.#source.skew);
+			fs.writeSync(fd, bytes, 0, Math.min(bytes.length, RECORD_BYTES), 0);
+			fs.futimesSync(fd, time, time);
+		} finally {
+			fs.closeSync(fd);
+		}
+	}
+
+	/** How much of the log is here without a gap. */
+	#end(): number {
+		const last = segmentStarts(this.#dir).at(-1);
+		return last === undefined ? 0 : last + (statIfThere(this.#segment(last))?.size ?? 0);
+	}
+
+	#size = (name: string): number => statIfThere(path.join(this.#dir, name))?.size ?? 0;
+
+	#segment = (start: number): string => path.join(this.#dir, segmentName(start));
+}
+
+const isOver = ({ records }: Seen): boolean => /^\S/.test(records.get("exit")?.bytes.toString("latin1") ?? "");
+
+function same(a: There, b: Omit<There, "at">): boolean {
+	const key = ({ alive, drained, idle, children, reaped, lost, unreachable }: Omit<There, "at">) =>
+		JSON.stringify([alive, drained, idle, children, reaped, lost, unreachable]);
+	return key(a) === key(b);
+}
+
+/** A file comes into being with its first byte; one that is gone meanwhile, dropped by another mirror, stays gone. */
+function writeAt(file: string, bytes: Buffer, position: number): void {
+	let fd: number;
+	try {
+		fd = fs.openSync(file, fs.constants.O_WRONLY | (position === 0 ? fs.constants.O_CREAT : 0), 0o600);
+	} catch (error) {
+		if (errno(error) === "ENOENT") return;
+		throw error;
+	}
+	try {
+		for (let done = 0; done < bytes.length; ) done += fs.writeSync(fd, bytes, done, bytes.length - done, position + done);
+	} finally {
+		fs.closeSync(fd);
+	}
+}
+
+function readBytes(file: string): Buffer | undefined {
+	try {
+		return fs.readFileSync(file);
+	} catch (error) {
+		if (errno(error) === "ENOENT") return undefined;
+		throw error;
+	}
+}
