@@ -63,14 +63,18 @@ export function sshHost(options: SshOptions, near: Near = {}): Host {
 		const close = () => {
 			if (closed || child.exitCode !== null || child.signalCode !== null) return;
 			closed = true;
-			doubt(); // whoever asks for another start after this has found it silent
+			if (!child.stdin.writableEnded) doubt(); // not said goodbye to: whoever asks for another start after this has found it silent
 			child.stdin.destroy();
 			child.stdout.destroy();
 			child.kill("SIGTERM");
-			const late = setTimeout(() => child.kill("SIGKILL"), GRACE_MS);
+			const late = setTimeout(() => child.kill("SIGKILL"), GRACE_MS).unref();
 			void exit.then(() => clearTimeout(late));
 		};
-		const stream: Stream = { input: child.stdin, output: child.stdout, ended, close };
+		const hold = (on: boolean) => {
+			const ends = [child.stdin, child.stdout, child.stderr] as unknown as Socket[];
+			for (const handle of [child, ...ends.filter(({ destroyed }) => !destroyed)]) on ? handle.ref() : handle.unref();
+		};
+		const stream: Stream = { input: child.stdin, output: child.stdout, ended, close, hold };
 		streams.add(stream);
 		if (signal?.aborted) {
 			close();
