@@ -33,6 +33,13 @@ const sandboxSchema = z.strictObject({
 export type SandboxSettings = z.infer<typeof sandboxSchema>;
 export type SandboxOptions = z.input<typeof sandboxSchema>;
 
+/** Names of places; none can be taken for an address. What else is in an entry is checked by the kind of place, when it is asked for. */
+const placesSchema = z.record(
+	z.string().regex(/^(?!local$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/, "the name of a place is letters, digits, dots, dashes and underscores, and not `local`"),
+	z.looseObject({ type: z.enum(["ssh", "docker"]) }),
+);
+export type Places = z.infer<typeof placesSchema>;
+
 const configSchema = z.strictObject({
 	/** What happens to a command that a rule wants a person to be asked about. */
 	approvals: z
@@ -56,6 +63,8 @@ const configSchema = z.strictObject({
 	limits: limitsSchema.prefault({}),
 	/** The place `local+sandbox`. */
 	sandbox: sandboxSchema.prefault({}),
+	/** Other machines and containers, by the name that one uses for them. */
+	places: placesSchema.default({}),
 });
 
 export type Config = z.infer<typeof configSchema>;

@@ -2,11 +2,9 @@
 import type { Entry } from "../keeper/plan.js";
 import type { Box } from "./far/box.js";
 
-export const PLACES = ["local", "local+sandbox"] as const;
-export type PlaceName = (typeof PLACES)[number];
-
 export interface Place {
-	readonly name: PlaceName;
+	/** As it is shown: see address.ts. */
+	readonly name: string;
 	/** Where a new shell starts. */
 	readonly cwd: string;
 	/** A path there, as it can be looked at from here. */
@@ -37,4 +35,4 @@ export interface Sandbox {
 	share(id: string, dir: string, names: readonly string[]): void;
 }
 
-export const local = (): Place => ({ name: "local", cwd: process.cwd(), at: (file) => file });
+export const local = (directory = process.cwd()): Place => ({ name: "local", cwd: directory, at: (file) => file });

@@ -26,6 +26,8 @@ export interface DecideOptions {
 	/** Absolute; where the command would run. */
 	readonly cwd: string;
 	readonly place?: string;
+	/** What config.json calls the place, for rules that do too. */
+	readonly placeAlias?: string | undefined;
 	readonly task?: string;
 	readonly rules?: Rules;
 	/** Says where the home, Holdfast's own and the configuration are (default: this program's). */
@@ -108,15 +110,19 @@ function ruleFor(found: Found, { own, defaults }: Rules, circumstances: Circumst
 /** A rule that allows one whole text is an answer given beforehand: it stands for a question, wherever in the file it is, and never against a `deny`. */
 const isAnswer = ({ decision, match }: Rule): boolean => decision === "allow" && match.text !== undefined;
 
-export const isSandbox = (place: string): boolean => /(?:^|\+)sandbox$/.test(place);
+/** A container is a boundary as a sandbox is; another machine is not. */
+export const isSandbox = (place: string): boolean => /(?:^|\+)sandbox$|^docker:/.test(place);
+
+/** Paths there are paths of this machine. */
+export const isHere = (place: string): boolean => place === "local" || place.startsWith("local+");
 
 function circumstancesOf(
 	text: string,
-	{ cwd, place = "local", task = "default", env = process.env, looked = { at: 0 }, earlier = "", defined = new Set() }: DecideOptions,
+	{ cwd, place = "local", placeAlias, task = "default", env = process.env, looked = { at: 0 }, earlier = "", defined = new Set() }: DecideOptions,
 ): Circumstances {
-	const local = place === "local" || place.startsWith("local+");
+	const local = isHere(place);
 	const world: World = {
-		cwd: realPath(path.resolve(cwd)),
+		cwd: local ? realPath(path.resolve(cwd)) : path.resolve("/", cwd),
 		home: realPath(env.HOME || os.homedir()),
 		state: realPath(defaultHome(env)),
 		config: realPath(configDir(env)),
@@ -125,8 +131,14 @@ function circumstancesOf(
 		earlier,
 		defined,
 	};
-	return { world, place, task, text };
+	return { world, place, names: namesOf(place, placeAlias), task, text };
 }
+
+/** What a rule may call a place: as it is shown, its kind, and its name in config.json. */
+const namesOf = (place: string, alias: string | undefined): string[] => [
+	place,
+	...[/^([a-z]+):\/\//.exec(place)?.[1], alias].filter((name) => name !== undefined),
+];
 
 function partOf(command: string, { start, end }: { start: number; end: number }, found: Found, rule: Rule | null): Part {
 	const text = command.slice(start, end);

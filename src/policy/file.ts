@@ -10,17 +10,18 @@ import { isWithin } from "./paths.js";
 import { RuleFile } from "./rule.js";
 import { loadParser } from "./tree.js";
 
-/** The rules for work in a directory: of the project (the nearest `.holdfast/policy.json` at or above it), then the person's own, then the default set. */
-export async function loadRules(cwd: string, env: NodeJS.ProcessEnv = process.env): Promise<Rules> {
+/** The rules for work in a directory of this machine (undefined: of another, where there is no project to look at): of the project (the nearest `.holdfast/policy.json` at or above it), then the person's own, then the default set. */
+export async function loadRules(cwd: string | undefined, env: NodeJS.ProcessEnv = process.env): Promise<Rules> {
 	await loadParser();
 	return readRules(cwd, env);
 }
 
 /** The same once the parser is there. */
-export function readRules(cwd: string, env: NodeJS.ProcessEnv = process.env): Rules {
-	const person = readFile(personFile(env), { cwd, env });
-	const project = projectFile(cwd);
-	const above = project && readFile(project, { cwd, env });
+export function readRules(cwd: string | undefined, env: NodeJS.ProcessEnv = process.env): Rules {
+	const where = { cwd: cwd ?? "/", env };
+	const person = readFile(personFile(env), where);
+	const project = cwd === undefined ? null : projectFile(cwd);
+	const above = project && readFile(project, where);
 	const notes: string[] = [];
 	const own = [...(person?.rules ?? [])];
 	if (project && above) {
@@ -48,7 +49,10 @@ function projectFiles(cwd: string): string[] {
 }
 
 /** Every file that the rules for a directory may come from, whether it is there or not. */
-export const ruleFiles = (cwd: string, env: NodeJS.ProcessEnv = process.env): string[] => [personFile(env), ...projectFiles(cwd)];
+export const ruleFiles = (cwd: string | undefined, env: NodeJS.ProcessEnv = process.env): string[] => [
+	personFile(env),
+	...(cwd === undefined ? [] : projectFiles(cwd)),
+];
 
 export const personFile = (env: NodeJS.ProcessEnv = process.env): string => path.join(configDir(env), "policy.json");
 

@@ -1,7 +1,7 @@
 /** Deciding again and again, as before every command: rules are read when their files have changed, and plain verdicts are remembered. */
 import fs from "node:fs";
 import { realPath } from "../base/files.js";
-import { decide, type Rules, type Verdict } from "./decide.js";
+import { decide, isHere, type Rules, type Verdict } from "./decide.js";
 import { readRules, ruleFiles } from "./file.js";
 import type { Rule } from "./rule.js";
 import { loadParser } from "./tree.js";
@@ -14,6 +14,7 @@ export interface Question {
 	readonly command: string;
 	readonly cwd: string;
 	readonly place: string;
+	readonly placeAlias?: string | undefined;
 	readonly task: string;
 }
 
@@ -53,14 +54,14 @@ export class Judge {
 	}
 
 	/** Throws when a file of rules cannot be used. */
-	judge({ command, cwd, place, task }: Question, more: More): Judged {
-		const entry = this.#entry(realPath(cwd), task, more);
-		const key = `${place}\0${command}`;
+	judge({ command, cwd, place, placeAlias, task }: Question, more: More): Judged {
+		const entry = this.#entry(isHere(place) ? realPath(cwd) : undefined, task, more);
+		const key = `${place}\0${placeAlias}\0${cwd}\0${command}`;
 		const known = entry.verdicts.get(key);
 		if (known) return known;
 		const looked = { at: 0 };
 		const defined = new Set<string>();
-		const decided = decide(command, { cwd, place, task, rules: entry.rules, env: this.#env, looked, earlier: entry.earlier, defined });
+		const decided = decide(command, { cwd, place, placeAlias, task, rules: entry.rules, env: this.#env, looked, earlier: entry.earlier, defined });
 		const verdict = { ...decided, defines: [...defined] };
 		if (looked.at === 0 && command.length <= LONGEST) {
 			entry.verdicts.set(key, verdict);
@@ -69,8 +70,9 @@ export class Judge {
 		return verdict;
 	}
 
-	#entry(cwd: string, task: string, more: More): Entry {
-		const key = `${task}\0${cwd}`;
+	/** Without a directory of this machine there is no project whose rules could hold. */
+	#entry(cwd: string | undefined, task: string, more: More): Entry {
+		const key = `${task}\0${cwd ?? ""}`;
 		const version = `${more.version}\n${ruleFiles(cwd, this.#env).map(versionOf).join("\n")}`;
 		const known = this.#entries.get(key);
 		if (known?.version === version) return known;

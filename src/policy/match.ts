@@ -11,16 +11,18 @@ import type { Word } from "./word.js";
 export interface Circumstances {
 	readonly world: World;
 	readonly place: string;
+	/** What rules may call the place. */
+	readonly names: readonly string[];
 	readonly task: string;
 	/** The whole command that this is part of. */
 	readonly text: string;
 }
 
-export function matches({ match }: Pick<Rule, "match">, command: Found, { world, place, task, text }: Circumstances): boolean {
+export function matches({ match }: Pick<Rule, "match">, command: Found, { world, names, task, text }: Circumstances): boolean {
 	const any = (globs: readonly string[] | undefined, values: readonly string[]): boolean =>
 		!globs || globs.some((glob) => values.some((value) => globMatches(glob, value)));
 	return (
-		any(match.place, [place]) &&
+		any(match.place, names) &&
 		any(match.task, [task]) &&
 		any(match.cwd, [world.cwd]) &&
 		(!match.text || match.text.includes(text)) &&

@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
+import { fromSystem } from "../base/errors.js";
 import { namesIn, readIfThere } from "../base/files.js";
 import { isId } from "../base/ids.js";
 import { KINDS, type LimitName, limitText } from "../base/limits.js";
@@ -9,6 +10,9 @@ import { readProc, sendSignal } from "../base/proc.js";
 import { watchMode } from "../base/watch.js";
 import { serviceUnit } from "../keeper/cgroup.js";
 import { procDir } from "../keeper/layout.js";
+import { isRemote, type RemoteWish } from "../places/address.js";
+import { describePlace } from "../places/describe.js";
+import { hostOf } from "../places/hosts.js";
 import { findSandboxTools, sandboxObstacle, versionOf } from "../places/probe.js";
 import type { Boundaries } from "./boundaries.js";
 import { maskedCommand } from "./hidden.js";
@@ -36,7 +40,30 @@ export interface Diagnosis {
 }
 
 export async function diagnose(runtime: Runtime): Promise<Diagnosis> {
-	return { checks: [...checks(runtime), await passesOn(runtime.tools.dd)], orphans: await findOrphans(runtime) };
+	const elsewhere = isRemote(runtime.wish) ? [await reach(runtime, runtime.wish)] : [];
+	return { checks: [...checks(runtime), await passesOn(runtime.tools.dd), ...elsewhere], orphans: await findOrphans(runtime) };
+}
+
+/** Whether the chosen place can be reached, and what it has. A container is made for it, and goes as any other that nobody uses. */
+async function reach(runtime: Runtime, wish: RemoteWish): Promise<Check> {
+	try {
+		const host = await hostOf(wish, { task: runtime.task }, runtime.home);
+		try {
+			const { system, cwd, tools, missing, notes } = await describePlace(host);
+			const found = [`${runtime.placeName}: ${system}`, ...(cwd === undefined ? [] : [`starts in ${cwd}`]), `has ${tools.join(", ") || "only sh"}`, ...notes];
+			const poor = ["bash", "setsid", "mkfifo", "dd"].filter((tool) => missing.includes(tool));
+			const noPty = ["script", "python3", "perl"].every((tool) => missing.includes(tool));
+			const advice = [
+				...(poor.length > 0 ? [`install ${poor.join(", ")} there`] : []),
+				...(noPty ? ["without script, python3 or perl there are no terminals there"] : []),
+			].join("; ");
+			return { name: "place", state: advice === "" ? "ok" : "warn", found: found.join("; "), ...(advice === "" ? {} : { advice }) };
+		} finally {
+			if (wish.kind === "ssh") await host.stop();
+		}
+	} catch (error) {
+		return { name: "place", state: "fail", found: `${runtime.placeName} cannot be used: ${fromSystem(error, "it").message}` };
+	}
 }
 
 /** The whole design rests on a dd that writes what it has read at once. One that waits for a full block would show nothing for hours. */

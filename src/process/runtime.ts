@@ -21,9 +21,10 @@ import { type Berth, fill, type Held, Keepers } from "../keeper/keepers.js";
 import { hasStarted, recordParts } from "../keeper/layout.js";
 import { exportLines, type Plan } from "../keeper/plan.js";
 import type { Tools } from "../keeper/tools.js";
+import { isRemote, type PlaceWish, placeFrom, placeKey, placeName } from "../places/address.js";
 import type { Box } from "../places/far/box.js";
 import { FarKeepers } from "../places/far/keepers.js";
-import { local, PLACES, type Place, type PlaceName } from "../places/place.js";
+import { local, type Place } from "../places/place.js";
 import { Boundaries } from "./boundaries.js";
 import type { Process } from "./process.js";
 import { type PruneOptions, type PruneResult, prune } from "./prune.js";
@@ -59,8 +60,8 @@ const runtimeSchema = z.strictObject({
 	tools: z.custom<Tools>().optional(),
 	/** What processes and tasks may use of the machine; default: what config.json says. */
 	resourceLimits: limitsSchema.optional(),
-	/** Where commands run. */
-	place: z.enum(PLACES).optional(),
+	/** Where commands run: an address, or a name from config.json. */
+	place: z.string().max(8_192).optional(),
 	/** For `local+sandbox`, on top of what config.json says. */
 	sandbox: z.custom<SandboxOptions>((value) => typeof value === "object" && value !== null).optional(),
 });
@@ -126,6 +127,8 @@ export async function prepareRuntime(options: RuntimeOptions): Promise<[Home, Se
 	const parsed = parse(runtimeSchema, options, "openRuntime");
 	const home = openHome(parsed.home === undefined ? undefined : path.resolve(parsed.home));
 	await probeEvents(home.root);
+	const directory = parsed.place?.startsWith("local:/") ? parsed.place.slice("local:".length) : undefined;
+	if (directory !== undefined) checkDirectory(directory, local());
 	return [home, parsed];
 }
 
@@ -137,6 +140,8 @@ export class Runtime implements AsyncDisposable {
 	readonly #far = new Map<Box, FarKeepers>();
 	readonly #options: Settled;
 	#boundaries: Boundaries | undefined;
+	/** Where the commands of its tasks run. */
+	readonly wish: PlaceWish;
 	readonly #runaways: Runaways;
 	/** This very program. */
 	readonly self: Identity = readStat(process.pid) ?? { pid: process.pid, start: "0" };
@@ -154,6 +159,7 @@ export class Runtime implements AsyncDisposable {
 		this.home = home;
 		this.task = options.task ?? "default";
 		this.#options = options;
+		this.wish = placeFrom(options.place ?? "local", () => this.config);
 		const cgroups = options.cgroup === "off" ? undefined : findCgroups();
 		this.registry = new Registry(home, cgroups);
 		this.#runaways = new Runaways(cgroups);
@@ -166,16 +172,28 @@ export class Runtime implements AsyncDisposable {
 		this.#keepers.warmUp();
 		knowOwnSecrets(ownEnvironment());
 		knowSecret((readIfThere(path.join(home.root, "token")) ?? "").trim(), { sure: true }); // it opens the HTTP door
-		if (options.place === "local+sandbox") this.sandboxes = new Sandboxes(this, options.sandbox);
+		if (this.wish.kind === "sandbox") this.sandboxes = new Sandboxes(this, options.sandbox);
 	}
 
-	get placeName(): PlaceName {
-		return this.#options.place ?? "local";
+	get placeName(): string {
+		return placeName(this.wish);
+	}
+
+	/** What files about a task's use of the place have in their names. */
+	placeKey(task: string): string {
+		return placeKey(this.wish, task);
+	}
+
+	/** Where a new shell of this machine starts. */
+	get directory(): string {
+		return (this.wish.kind === "local" ? this.wish.directory : undefined) ?? process.cwd();
 	}
 
 	/** Where the commands of a task run. A sandbox is made if need be; what cannot be had is an error, never another place. */
 	async place(task: string): Promise<Place> {
-		return this.sandboxes ? this.sandboxes.of(task) : local();
+		if (this.sandboxes) return this.sandboxes.of(task);
+		if (isRemote(this.wish)) throw new HoldfastError("UNSUPPORTED", `nothing ran: commands cannot run on ${this.placeName} yet`);
+		return local(this.directory);
 	}
 
 	get tools(): Tools {
@@ -203,7 +221,7 @@ export class Runtime implements AsyncDisposable {
 		const wanted = parse(spawnSchema, options, "spawn");
 		const task = wanted.task ?? this.task;
 		const place = own.kind === "sandbox" ? local() : await this.place(task);
-		const cwd = place.box ? path.resolve(place.cwd, wanted.cwd ?? ".") : checkDirectory(wanted.cwd ?? process.cwd(), place);
+		const cwd = place.box ? path.resolve(place.cwd, wanted.cwd ?? ".") : checkDirectory(wanted.cwd ?? this.directory, place);
 		const { tools } = await this.#equipment(place);
 		if (wanted.terminal && !tools.pty)
 			throw new HoldfastError(

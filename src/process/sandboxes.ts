@@ -23,13 +23,23 @@ import { noCapabilities, sandboxPlace } from "../places/sandbox.js";
 import { INSIDE, viewOf } from "../places/view.js";
 import type { Process } from "./process.js";
 import type { Runtime } from "./runtime.js";
-import { readSpec } from "./spec.js";
+import { readSpec, type Spec } from "./spec.js";
 import { isOver } from "./status.js";
 
 const READY_MS = 15_000;
 const CLOSING_LOOK_MS = 50; // it takes two seconds, once in the life of a sandbox
 const CLOSING_LOOKS = 80;
 const RECREATED = "the sandbox of this task had ended, so a new one was made: what was in its /tmp and home, and all that ran in it, is gone";
+
+export interface KeptSandbox {
+	readonly id: string;
+	readonly task: string;
+	readonly directory: string;
+	readonly startedAt: number;
+	/** How many of the task's processes run in it, shells not counted. */
+	readonly processes: number;
+	readonly orphan: boolean;
+}
 
 interface Open {
 	readonly process: Process;
@@ -74,15 +84,47 @@ export class Sandboxes {
 		return note;
 	}
 
-	/** End it, unless something of the task still runs in it; then it ends by itself when nothing does. */
-	async end(task: string): Promise<void> {
+	/** End it, unless something of the task still runs in it; then it ends by itself when nothing does. The ids of those that were ended. */
+	async end(task: string): Promise<string[]> {
 		this.#open.delete(task);
+		const ended: string[] = [];
 		for (const { id, file } of this.#links(task)) {
 			const process = this.#process(id);
 			if (process && this.#runtime.registry.running(task).some(({ spec }) => spec.sandbox === id && spec.kind !== "sandbox")) continue;
 			unlinkIfThere(file);
+			if (process && !isOver(process.status())) ended.push(id);
 			if (process) await this.#stop(process);
 		}
+		return ended;
+	}
+
+	/** Those that are there, of every task. */
+	list(): KeptSandbox[] {
+		const running = this.#runtime.registry.running();
+		return running
+			.filter(({ spec }) => spec.kind === "sandbox")
+			.map(({ id, spec }) => ({
+				id,
+				task: spec.task,
+				directory: spec.view?.directory ?? "",
+				startedAt: spec.startedAt,
+				processes: running.filter((process) => process.spec.sandbox === id && process.spec.kind === undefined).length,
+				orphan: this.#isOrphan(id, spec),
+			}));
+	}
+
+	/** With all that runs in it. False: it had ended before. */
+	async stop(id: string): Promise<boolean> {
+		const process = this.#process(id);
+		if (!process || isOver(process.status())) return false;
+		for (const link of this.#links(process.spec.task)) if (link.id === id) unlinkIfThere(link.file);
+		await this.#stop(process);
+		return true;
+	}
+
+	/** One that nobody has linked: whoever made it was killed before he could. */
+	#isOrphan(id: string, spec: Spec): boolean {
+		return !isAlive(spec.starter) && !this.#links(spec.task).some((link) => link.id === id);
 	}
 
 	/** Remove what is left of sandboxes that have ended. */
@@ -92,9 +134,7 @@ export class Sandboxes {
 			const id = isId(name) ? name : (linkOf(file) ?? "");
 			const process = this.#process(id);
 			if (process && !isOver(process.status())) {
-				// One that nobody has linked: whoever made it was killed before he could.
-				if (isId(name) && !isAlive(process.spec.starter) && !this.#links(process.spec.task).some((link) => link.id === id))
-					void this.#stop(process).catch(() => {});
+				if (isId(name) && this.#isOrphan(id, process.spec)) void this.#stop(process).catch(() => {});
 			} else if (!isId(name)) unlinkIfThere(file);
 			else if (!process || !isAlive(process.spec.starter)) removeShared(file);
 		}

@@ -30,6 +30,7 @@ export interface Spec {
 	readonly within?: Within;
 	readonly terminal?: { readonly cols: number; readonly rows: number; readonly by: string };
 	readonly log: { readonly limit: number; readonly full: "ring" | "block" };
+	/** As it is shown. */
 	readonly place: string;
 	/** The box it is on, when that is another machine: a name of a file in `places`. Its directory is a replica then, and `host` is that of its starter. */
 	readonly box?: string;

@@ -11,16 +11,26 @@ import { taskKey } from "../base/ids.js";
 import { isAlive, linkOf } from "../base/proc.js";
 import { procDir } from "../keeper/layout.js";
 import type { Runtime } from "../process/runtime.js";
-import { readSpec } from "../process/spec.js";
+import { readSpec, type Spec } from "../process/spec.js";
 import { isOver, readStatus } from "../process/status.js";
 
 /** A task has a shell in each place that it is used with. */
-const seatOf = (runtime: Runtime, task: string, place: string): string =>
-	path.join(runtime.home.root, "shells", place === "local" ? taskKey(task) : `${taskKey(task)}.${place}`);
+const seatOf = (runtime: Runtime, task: string, key: string): string =>
+	path.join(runtime.home.root, "shells", key === "local" ? taskKey(task) : `${taskKey(task)}.${key}`);
+
+/** The keys of the places in which a task has, or had, a shell. */
+export function seatsOf(runtime: Runtime, task: string): string[] {
+	const key = taskKey(task);
+	return namesIn(path.join(runtime.home.root, "shells")).flatMap((name) => {
+		const [whose, ...place] = name.split(".");
+		if (whose !== key || /^\d+$/.test(place.at(-1) ?? "")) return []; // of another task; or just being made
+		return [place.length === 0 ? "local" : place.join(".")];
+	});
+}
 
 /** The id of a task's shell. */
-export const currentOf = (runtime: Runtime, { task, place }: { task: string; place: string }): string | undefined =>
-	linkOf(path.join(seatOf(runtime, task, place), "current"));
+export const currentOf = (runtime: Runtime, { task, place, box = place }: Pick<Spec, "task" | "place" | "box">): string | undefined =>
+	linkOf(path.join(seatOf(runtime, task, box), "current"));
 
 export class Seat {
 	readonly #runtime: Runtime;
@@ -30,9 +40,9 @@ export class Seat {
 	readonly #busy: string;
 	#mine = "";
 
-	constructor(runtime: Runtime, task: string) {
+	constructor(runtime: Runtime, task: string, key = runtime.placeKey(task)) {
 		this.#runtime = runtime;
-		this.#dir = seatOf(runtime, task, runtime.placeName);
+		this.#dir = seatOf(runtime, task, key);
 		this.#free = path.join(this.#dir, "free");
 		this.#current = path.join(this.#dir, "current");
 		this.#busy = path.join(this.#dir, `busy.${runtime.self.pid}.${runtime.self.start}.`);
@@ -90,6 +100,11 @@ export class Seat {
 
 	get current(): string | undefined {
 		return linkOf(this.#current);
+	}
+
+	/** The next one begins anew, without the state of the last. */
+	clear(): void {
+		unlinkIfThere(this.#current);
 	}
 
 	set current(id: string) {

@@ -131,7 +131,7 @@ export class Shells {
 		return this.#note(
 			this.#of(task)
 				.end()
-				.then(() => this.#runtime.sandboxes?.end(task)),
+				.then(async () => void (await this.#runtime.sandboxes?.end(task))),
 		);
 	}
 

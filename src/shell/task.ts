@@ -299,7 +299,12 @@ export class TaskShell {
 		const state = id && path.join(procDir(this.#runtime.home, id), "shell");
 		if (box && id) await Promise.all(["snap.0", "snap.1"].map((name) => box.fetch(id, `shell/${name}`)));
 		const last = state ? readState(state) : undefined;
-		return { task: this.#task, cwd: last?.exported.PWD ?? (box ? cwd : process.cwd()), signal: this.#closing, ...(state && last ? { from: state } : {}) };
+		return {
+			task: this.#task,
+			cwd: last?.exported.PWD ?? (box ? cwd : this.#runtime.directory),
+			signal: this.#closing,
+			...(state && last ? { from: state } : {}),
+		};
 	}
 
 	async #attach(id: string | undefined): Promise<Bash | undefined> {

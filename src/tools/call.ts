@@ -4,6 +4,8 @@ import type { Approver } from "../approvals/index.js";
 export interface Call {
 	/** Whose call it is. Default: the runtime's task. */
 	readonly task?: string;
+	/** Where it runs, in a shell of the task's own there. Default: the runtime's place. */
+	readonly place?: string;
 	/** Interrupts the call: a foreground command is killed with its tree, a wait just ends. */
 	readonly signal?: AbortSignal;
 	/** The door must answer within this many milliseconds; what is not finished then is `running`, with a note how to go on. */

@@ -4,6 +4,7 @@ import type { Answer, Choice, Question } from "../approvals/approval.js";
 import { markAudited } from "../audit/index.js";
 import { realPath } from "../base/files.js";
 import { redact } from "../base/secrets/index.js";
+import { isRemote } from "../places/address.js";
 import type { Part, Verdict } from "../policy/decide.js";
 import type { Judge } from "../policy/judge.js";
 import { LONGEST_TEXT } from "../policy/rule.js";
@@ -12,6 +13,7 @@ import { type Ask, doorOf } from "./ask.js";
 import { isBroken } from "./broken.js";
 import { denied, expired, pending, refusedByRule, unattended } from "./refused.js";
 import type { TerminalResult } from "./result.js";
+import type { AgentRuntime } from "./runtime.js";
 
 const ANSWER_MARGIN_MS = 500; // of what a door has: for the way back
 /** Such a name cannot be told from a pattern. */
@@ -81,7 +83,10 @@ export class Passage {
 	/** Throws unless it may run there. Nothing that takes longer than a moment happens here: a shell waits for it. */
 	check(cwd: string): void {
 		const { runtime, task } = this.#ask;
-		const verdict = this.#judge.judge({ command: this.#command, cwd, place: runtime.placeName, task }, runtime.approvals.grants(task));
+		const verdict = this.#judge.judge(
+			{ command: this.#command, cwd, place: runtime.placeName, placeAlias: aliasOf(runtime), task },
+			runtime.approvals.grants(task),
+		);
 		this.#rule = verdict.rule;
 		this.#defines = verdict.defines;
 		if (verdict.decision === "deny") throw this.#refuse(verdict, cwd, "refused_by_rule", refusedByRule);
@@ -91,7 +96,7 @@ export class Passage {
 		}
 		if (this.#nothing) return;
 		const leave = this.#leave;
-		if (!leave || leave.cwd !== realPath(cwd) || askedAbout(verdict).some(({ rule }) => !leave.rules.has(rule ?? ""))) throw new MustAsk(verdict, cwd);
+		if (!leave || leave.cwd !== realCwd(runtime, cwd) || askedAbout(verdict).some(({ rule }) => !leave.rules.has(rule ?? ""))) throw new MustAsk(verdict, cwd);
 	}
 
 	/** Puts on record that it runs; before it does. */
@@ -144,7 +149,7 @@ export class Passage {
 		const { approver, asksLater, within } = call;
 		const parts = askedAbout(verdict).map(({ start, end, text, rule, reason }) => ({ start, end, text, rule: rule ?? "", reason: reason ?? "" }));
 		const outcome = await runtime.approvals.ask(
-			{ task, command: this.#command, cwd: realPath(cwd), place: runtime.placeName, parts, choices: this.#choices(cwd) },
+			{ task, command: this.#command, cwd: realCwd(runtime, cwd), place: runtime.placeName, parts, choices: this.#choices(cwd) },
 			{
 				...(this.#ask.signal ? { signal: this.#ask.signal } : {}),
 				...(within === undefined ? {} : { within: Math.max(0, within - (performance.now() - since) - ANSWER_MARGIN_MS) }),
@@ -171,7 +176,7 @@ export class Passage {
 
 	/** What is allowed for longer is allowed by a rule that names the whole command and its directory; and a secret has no place in a file of rules. */
 	#choices(cwd: string): Choice[] {
-		if (PATTERN.test(realPath(cwd)) || this.#command.length > LONGEST_TEXT) return ["once", "no"];
+		if (PATTERN.test(realCwd(this.#ask.runtime, cwd)) || this.#command.length > LONGEST_TEXT) return ["once", "no"];
 		return redact(this.#command) === this.#command ? ["once", "task", "always", "no"] : ["once", "task", "no"];
 	}
 
@@ -190,6 +195,11 @@ export class Passage {
 		return say(verdict, runtime.approvals.refused(task));
 	}
 }
+
+/** Of another machine nobody here knows where its links lead. */
+const realCwd = ({ wish }: AgentRuntime, cwd: string): string => (isRemote(wish) ? cwd : realPath(cwd));
+
+const aliasOf = ({ wish }: AgentRuntime): string | undefined => (isRemote(wish) ? wish.name : undefined);
 
 const FOR: Readonly<Record<string, string>> = { task: "for this task", always: "always" };
 

@@ -1,12 +1,15 @@
 /** A runtime with the two tools of an agent. Shells and notices exist once they are needed: without them it costs what a plain one does. */
 import { Approvals } from "../approvals/index.js";
 import { Audit } from "../audit/index.js";
+import { HoldfastError } from "../base/errors.js";
 import type { Home } from "../base/home.js";
 import { Notices } from "../notices/index.js";
+import { placeFrom } from "../places/address.js";
 import type { Process } from "../process/process.js";
 import { prepareRuntime, Runtime, type RuntimeOptions } from "../process/runtime.js";
-import { Shells } from "../shell/index.js";
+import { type EndedTask, endTask, Shells } from "../shell/index.js";
 import { Sudo } from "../sudo/index.js";
+import { answer } from "./ask.js";
 import type { Call } from "./call.js";
 import { Gate } from "./gate.js";
 import { type Limits, limitsFrom } from "./limits.js";
@@ -14,6 +17,8 @@ import { Lines } from "./lines.js";
 import { process as processTool } from "./process.js";
 import type { ProcessResult, TerminalResult } from "./result.js";
 import { terminal as terminalTool } from "./terminal.js";
+
+type Options = ConstructorParameters<typeof Runtime>[1];
 
 const LINES_KEPT = 32; // processes whose lines stay counted
 
@@ -36,46 +41,86 @@ export class AgentRuntime extends Runtime {
 	#approvals: Approvals | undefined;
 	#gate: Gate | undefined;
 	readonly audit: Audit;
-	readonly sudo: Sudo = new Sudo(this);
+	readonly sudo: Sudo;
+	readonly #options: Options;
+	/** The one that this was made by, for another place. All that is about a task, wherever it runs, is that one's. */
+	readonly #main: AgentRuntime | undefined;
+	readonly #others = new Map<string, AgentRuntime>();
 
-	constructor(home: Home, options: ConstructorParameters<typeof Runtime>[1], limits: Limits) {
+	constructor(home: Home, options: Options, limits: Limits, main?: AgentRuntime) {
 		super(home, options);
+		this.#options = options;
 		this.limits = limits;
-		this.audit = new Audit(home);
+		this.#main = main;
+		this.audit = main?.audit ?? new Audit(home);
+		this.sudo = main?.sudo ?? new Sudo(this);
+	}
+
+	/** For another place on the same home; closed with this one. What cannot be understood is an error. */
+	at(place: string | undefined): AgentRuntime {
+		if (place === undefined) return this;
+		if (this.#main) return this.#main.at(place);
+		const wish = JSON.stringify(placeFrom(place, () => this.config));
+		if (wish === JSON.stringify(this.wish)) return this;
+		const known = this.#others.get(wish);
+		if (known) return known;
+		if (this.closed) throw new HoldfastError("ABORTED", "this runtime is closed");
+		const other = new AgentRuntime(this.home, { ...this.#options, place, warm: 0 }, this.limits, this);
+		this.#others.set(wish, other);
+		return other;
 	}
 
 	get shells(): Shells {
 		if (this.#shells === undefined) {
-			this.bin = this.placeName === "local" ? this.sudo.start() : undefined; // a sandbox lets nobody become root
+			this.bin = this.wish.kind === "local" ? this.sudo.start() : undefined; // a sandbox lets nobody become root
 			this.#shells = new Shells(this);
 		}
 		return this.#shells;
 	}
 
 	get notices(): Notices {
+		if (this.#main) return this.#main.notices;
 		this.#notices ??= new Notices(this);
 		return this.#notices;
 	}
 
 	/** Questions to a person about commands: what waits, and answering it. */
 	get approvals(): Approvals {
+		if (this.#main) return this.#main.approvals;
 		this.#approvals ??= new Approvals(this.home, this.audit);
 		return this.#approvals;
 	}
 
 	/** What every command of an agent passes before it runs. */
 	get gate(): Gate {
+		if (this.#main) return this.#main.gate;
 		this.#gate ??= new Gate(this);
 		return this.#gate;
 	}
 
 	/** The tool of that name. `args` are checked here; whatever is wrong with them is said in the result. Never rejects. */
 	terminal(args: unknown, call: Call = {}): Promise<TerminalResult> {
-		return terminalTool(this, args, call);
+		return this.#elsewhere(call, (runtime) => terminalTool(runtime, args, call));
 	}
 
 	process(args: unknown, call: Call = {}): Promise<ProcessResult> {
 		return processTool(this, args, call);
+	}
+
+	/** A place that cannot be understood is a result like any other. */
+	#elsewhere(call: Call, act: (runtime: AgentRuntime) => Promise<TerminalResult>): Promise<TerminalResult> {
+		let runtime: AgentRuntime;
+		try {
+			runtime = this.at(call.place);
+		} catch (error) {
+			return answer<TerminalResult>(this, call, () => Promise.reject(error as Error));
+		}
+		return act(runtime);
+	}
+
+	/** The end of a task: its processes, shells and sandboxes are gone when this resolves, and the report says which. */
+	endTask(task: string): Promise<EndedTask> {
+		return endTask(this, task);
 	}
 
 	/** Answer what a program asks its terminal, while this runtime is open and the program runs. */
@@ -117,13 +162,14 @@ export class AgentRuntime extends Runtime {
 	/** Processes, shells included, go on. */
 	override async close(): Promise<void> {
 		this.#closed.abort();
+		for (const other of this.#others.values()) await other.close();
 		for (const timer of this.#kills) clearTimeout(timer);
 		this.#approvals?.close();
 		await Promise.all(this.#answering.values());
-		this.sudo.close();
+		if (!this.#main) this.sudo.close();
 		await this.#notices?.close();
 		await this.#shells?.close();
 		await super.close();
-		this.audit.close();
+		if (!this.#main) this.audit.close();
 	}
 }

@@ -44,7 +44,7 @@ test("processes are started, listed, looked at, typed into, waited for and kille
 	expect(await api.fails("GET", "/api/processes/proc_000000000000")).toBe("NOT_FOUND 404");
 	expect(await api.fails("POST", "/api/processes", { command: "true", cwd: "/nowhere" })).toBe("NO_DIRECTORY 400");
 	expect(await api.fails("POST", "/api/processes", { command: "a\0b" })).toBe("INVALID 400");
-	expect(await api.fails("POST", "/api/processes", { command: "true", place: "moon" })).toBe("UNSUPPORTED 501");
+	expect(await api.fails("POST", "/api/processes", { command: "true", place: "moon" })).toBe("INVALID 400");
 });
 
 test("output comes as bytes, as lines and as matches, each with its offsets", async () => {

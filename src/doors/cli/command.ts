@@ -1,8 +1,9 @@
 /** What a command of the CLI is: how it is called, what it does, and what it teaches. */
 import fs from "node:fs";
 import { type ParseArgsConfig, parseArgs } from "node:util";
+import { loadConfig } from "../../base/config.js";
 import { HoldfastError } from "../../base/errors.js";
-import { PLACES, type PlaceName } from "../../places/place.js";
+import { placeFrom } from "../../places/address.js";
 import { openRuntime, type Runtime, type RuntimeOptions } from "../../process/runtime.js";
 import type { AgentRuntime } from "../../tools/index.js";
 import type { Output } from "./output.js";
@@ -37,7 +38,11 @@ export const COMMON: OptionSpecs = {
 	json: { type: "boolean", help: "print JSON, stable and documented in docs/cli.md" },
 	home: { type: "string", value: "DIR", help: "use this home instead of $HOLDFAST_HOME or ~/.local/state/holdfast" },
 	task: { type: "string", value: "NAME", help: "whose processes: a conversation, an episode, a project (default: default)" },
-	place: { type: "string", value: "PLACE", help: "where commands run: local (default) or local+sandbox (docs/sandbox.md)" },
+	place: {
+		type: "string",
+		value: "PLACE",
+		help: "where commands run: local (default), local+sandbox, ssh://user@host, docker://image, or a name from config.json (docs/places.md)",
+	},
 	help: { type: "boolean", short: "h", help: "show this help" },
 };
 
@@ -88,12 +93,11 @@ export function runtimeOpener(values: Values, makes: boolean): Pick<Call, "runti
 
 /** What the common options say of a runtime. */
 export function chosen({ home, task, place }: Values): Pick<RuntimeOptions, "home" | "task" | "place"> {
-	if (place !== undefined && !PLACES.includes(place as PlaceName))
-		throw new HoldfastError("INVALID", `there is no place "${String(place)}"; there are ${PLACES.join(" and ")}`);
+	if (typeof place === "string") placeFrom(place, loadConfig); // said before anything is opened, or written into a configuration
 	return {
 		...(typeof home === "string" ? { home } : {}),
 		...(typeof task === "string" ? { task } : {}),
-		...(place === undefined ? {} : { place: place as PlaceName }),
+		...(typeof place === "string" ? { place } : {}),
 	};
 }
 

@@ -8,6 +8,7 @@ import { attach } from "./commands/attach.js";
 import { audit } from "./commands/audit.js";
 import { demo } from "./commands/demo.js";
 import { doctor } from "./commands/doctor.js";
+import { end } from "./commands/end.js";
 import { close, submit, write } from "./commands/input.js";
 import { kill, signal } from "./commands/kill.js";
 import { logs } from "./commands/logs.js";
@@ -18,6 +19,7 @@ import { prune } from "./commands/prune.js";
 import { ps } from "./commands/ps.js";
 import { record } from "./commands/record.js";
 import { run } from "./commands/run.js";
+import { sandboxes } from "./commands/sandboxes.js";
 import { keys, screen } from "./commands/screen.js";
 import { serve } from "./commands/serve.js";
 import { setup } from "./commands/setup.js";
@@ -47,6 +49,8 @@ const COMMANDS: readonly Command[] = [
 	policy,
 	mcp,
 	serve,
+	end,
+	sandboxes,
 	prune,
 	setup,
 	doctor,

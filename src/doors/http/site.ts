@@ -4,8 +4,6 @@ import type { Duplex } from "node:stream";
 import type { Hono } from "hono";
 import { type WebSocket, WebSocketServer } from "ws";
 import * as z from "zod";
-import { HoldfastError } from "../../base/errors.js";
-import { PLACES, type PlaceName } from "../../places/place.js";
 import type { AgentRuntime } from "../../tools/index.js";
 import { Events } from "./events.js";
 import { CLOSE, MESSAGE_BYTES } from "./messages.js";
@@ -35,29 +33,13 @@ export interface SiteOptions {
 	readonly runtime: AgentRuntime;
 	readonly token: string;
 	readonly webDir?: string;
-	/** Opens another runtime on the same home, for what is to be started in another place. It is ours to close. */
-	readonly elsewhere?: (place: PlaceName) => Promise<AgentRuntime>;
 }
 
-export function createSite({ runtime, token, webDir = WEB_DIR, elsewhere }: SiteOptions): Site {
+export function createSite({ runtime, token, webDir = WEB_DIR }: SiteOptions): Site {
 	const tickets = new Tickets();
 	const viewers = new Viewers(runtime.home);
 	const views = new Views();
 	const events = new Events(runtime, views);
-	const others = new Map<PlaceName, Promise<AgentRuntime>>();
-	const at = async (wanted: string | undefined): Promise<AgentRuntime> => {
-		const place = PLACES.find((name) => name === (wanted ?? runtime.placeName));
-		if (place === runtime.placeName) return runtime;
-		if (place === undefined || !elsewhere)
-			throw new HoldfastError(
-				"UNSUPPORTED",
-				`there is no place "${wanted}" here; there ${elsewhere ? `are ${PLACES.join(" and ")}` : `is ${runtime.placeName}`}`,
-			);
-		const other = others.get(place) ?? elsewhere(place);
-		others.set(place, other);
-		other.catch(() => others.delete(place)); // the next one tries again
-		return other;
-	};
 	const sockets = new Map<TerminalSocket, TicketUse>();
 	const server = new WebSocketServer({ noServer: true, maxPayload: MESSAGE_BYTES, perMessageDeflate: false, clientTracking: false });
 
@@ -99,7 +81,7 @@ export function createSite({ runtime, token, webDir = WEB_DIR, elsewhere }: Site
 				for (const [terminal, { visitor }] of sockets)
 					if (visitor.scope === "viewer" && visitor.viewer === viewer) terminal.close(CLOSE.expired, "this link was withdrawn");
 			};
-			const api: ApiContext = { runtime, at, token, views, events, tickets, viewers, failures, cookieName, origin, withdrawn };
+			const api: ApiContext = { runtime, token, views, events, tickets, viewers, failures, cookieName, origin, withdrawn };
 			const routes: Route[] = [
 				...accessRoutes(api),
 				...processRoutes(api),
@@ -124,7 +106,6 @@ export function createSite({ runtime, token, webDir = WEB_DIR, elsewhere }: Site
 		close: async () => {
 			events.close();
 			for (const terminal of sockets.keys()) terminal.close(CLOSE.leaving, "the server stops");
-			for (const other of others.values()) await (await other.catch(() => undefined))?.close();
 		},
 	};
 }

@@ -11,11 +11,14 @@ export const doctor: Command = {
 		yes: { type: "boolean", short: "y", help: "with --clean: do not ask" },
 	},
 	teach: `
+With --place it also says whether that place can be reached, and what it has.
+
 Exit code: 0 when nothing is wrong, 1 when something needs attention.
 
 Examples
   holdfast doctor
-  holdfast doctor --clean --yes`,
+  holdfast doctor --clean --yes
+  holdfast doctor --place ssh://me@box`,
 	async run(call) {
 		noWords(call);
 		const { values, out, runtime } = call;

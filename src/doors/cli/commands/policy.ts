@@ -1,5 +1,6 @@
+import { loadConfig } from "../../../base/config.js";
 import { HoldfastError } from "../../../base/errors.js";
-import { statIfThere } from "../../../base/files.js";
+import { placeFrom } from "../../../places/address.js";
 import type { Verdict } from "../../../policy/index.js";
 import { type Command, EXIT } from "../command.js";
 import { oneLine } from "../output.js";
@@ -9,7 +10,7 @@ export const policy: Command = {
 	usage: "check [--place PLACE] [--cwd DIR] -- COMMAND",
 	summary: "say what the rules would decide about a command; it is not run",
 	options: {
-		place: { type: "string", value: "PLACE", help: "where it would run (default: local)" },
+		place: { type: "string", value: "PLACE", help: "where it would run: an address or a name, as for other commands (default: local)" },
 		cwd: { type: "string", value: "DIR", help: "in which directory it would run (default: this one)" },
 	},
 	teach: `
@@ -30,20 +31,16 @@ Examples
 		if (verb !== "check") throw new HoldfastError("INVALID", "say what to do: `holdfast policy check -- COMMAND`");
 		const command = words.join(" ");
 		if (command.trim() === "") throw new HoldfastError("INVALID", "give the command to check: `holdfast policy check -- COMMAND`");
-		const cwd = typeof values.cwd === "string" ? values.cwd : process.cwd();
-		if (!statIfThere(cwd)?.isDirectory()) throw new HoldfastError("NO_DIRECTORY", `there is no directory ${cwd}; name one that exists with --cwd`);
-		const { decide, loadRules } = await import("../../../policy/index.js");
-		const rules = await loadRules(cwd);
-		const verdict = decide(command, {
-			cwd,
-			rules,
-			...(typeof values.place === "string" ? { place: values.place } : {}),
+		const { checkCommand } = await import("../../../tools/check.js");
+		const verdict = await checkCommand(command, {
+			wish: placeFrom(typeof values.place === "string" ? values.place : "local", loadConfig),
+			...(typeof values.cwd === "string" ? { cwd: values.cwd } : {}),
 			...(typeof values.task === "string" ? { task: values.task } : {}),
 		});
-		if (out.json) out.data({ ...verdict, notes: rules.notes });
+		if (out.json) out.data(verdict);
 		else {
 			for (const line of sentences(verdict)) out.line(line);
-			for (const note of rules.notes) out.note(`holdfast: ${note}`);
+			for (const note of verdict.notes) out.note(`holdfast: ${note}`);
 		}
 		return verdict.decision === "allow" ? EXIT.ok : EXIT.failed;
 	},

@@ -52,7 +52,7 @@ async function run(call: Call): Promise<void> {
 	const { file, token } = tokenOf(call, runtime.home.root, http);
 	const report = (error: Error) => call.out.note(`holdfast serve: ${error.message}`);
 	const door = httpDoor(runtime, { onError: report, ...(typeof task === "string" ? { task } : {}) });
-	const site = http.createSite({ runtime, token, elsewhere: (place) => openAgentRuntime({ ...chosen(call.values), place, warm: 0 }) });
+	const site = http.createSite({ runtime, token });
 	const wanted = numberOption(call, "port", { min: 0, max: 65_535 }) ?? PORT;
 	const open = (port: number) => http.serveHttp({ host, port, token, site, routes: { "/mcp": (request) => door.fetch(request) } });
 	await using server = await firstFree(open, wanted, call.values["any-port"] === true);

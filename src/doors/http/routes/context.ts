@@ -9,8 +9,6 @@ import type { Views } from "../views.js";
 
 export interface ApiContext {
 	readonly runtime: AgentRuntime;
-	/** The runtime of a place: ours, or for another place one of its own. */
-	readonly at: (place: string | undefined) => Promise<AgentRuntime>;
 	readonly token: string;
 	readonly views: Views;
 	readonly events: Events;

@@ -106,7 +106,7 @@ const steering = (api: ApiContext): Route[] => [
 		{ method: "post", path: "/api/processes", who: "owner", summary: "Start something", body: spawnSchema, answer: processSchema, status: 201 },
 		async ({ body }) => {
 			const { command, pty = true, cols = api.runtime.limits.cols, rows = api.runtime.limits.rows, place, ...rest } = body;
-			const runtime = await api.at(place);
+			const runtime = api.runtime.at(place);
 			const process = await runtime.spawn({ command, ...rest, ...(pty ? { terminal: { cols, rows } } : {}) });
 			if (pty) runtime.answerFor(process, { from: 0 });
 			return api.views.item(process);

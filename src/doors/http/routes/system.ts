@@ -1,12 +1,13 @@
 /** The rest of what the command line can do: tasks, notices, the tools of an agent, policy, doctor, prune. */
 import * as z from "zod";
 import { readAudit } from "../../../audit/index.js";
-import { HoldfastError } from "../../../base/errors.js";
-import { statIfThere } from "../../../base/files.js";
+import { loadConfig } from "../../../base/config.js";
 import { linkOf } from "../../../base/proc.js";
+import { placeFrom } from "../../../places/address.js";
 import { diagnose } from "../../../process/doctor.js";
 import { endOf } from "../../../process/registry.js";
 import { isOver } from "../../../process/status.js";
+import { checkCommand } from "../../../tools/check.js";
 import type { Call } from "../../../tools/index.js";
 import { toolsWith } from "../../../tools/index.js";
 import { type Route, route } from "../router.js";
@@ -151,12 +152,12 @@ const housekeeping = (api: ApiContext): Route[] => [
 			answer: verdictSchema,
 		},
 		async ({ body }) => {
-			const { command, cwd = process.cwd(), place, task } = body;
-			if (!statIfThere(cwd)?.isDirectory()) throw new HoldfastError("NO_DIRECTORY", `there is no directory ${cwd}`);
-			const { decide, loadRules } = await import("../../../policy/index.js");
-			const rules = await loadRules(cwd);
-			const verdict = decide(command, { cwd, rules, ...(place === undefined ? {} : { place }), ...(task === undefined ? {} : { task }) });
-			return { ...verdict, notes: rules.notes };
+			const { command, cwd, place, task } = body;
+			return checkCommand(command, {
+				wish: placeFrom(place ?? "local", loadConfig),
+				...(cwd === undefined ? {} : { cwd }),
+				...(task === undefined ? {} : { task }),
+			});
 		},
 	),
 	route({ method: "get", path: "/api/doctor", who: "owner", summary: "What this box can do, and what crashes have left", answer: doctorSchema }, () =>

@@ -1,0 +1,53 @@
+import { HoldfastError } from "../../../base/errors.js";
+import type { EndedTask } from "../../../shell/index.js";
+import { type Call, type Command, EXIT } from "../command.js";
+import { oneLine } from "../output.js";
+
+export const end: Command = {
+	name: "end",
+	usage: "TASK",
+	summary: "end a task: its processes, shells and sandboxes, and say what was stopped",
+	options: {},
+	teach: `
+Everything that the task has started is killed with its tree, its persistent shells end, and its sandbox or container is removed
+(one that is to be kept is stopped). Logs stay for 7 days. What is called for the task afterwards begins anew.
+
+Exit code: 0 when nothing of it is left, 1 when something is.
+
+Examples
+  holdfast end ci-42
+  holdfast end default --json`,
+	async run(call) {
+		const task = taskOf(call);
+		const runtime = await call.runtime();
+		const { endTask } = await import("../../../shell/index.js");
+		const report = await endTask(runtime, task);
+		if (call.out.json) call.out.data(report);
+		else show(call, report);
+		return report.gone ? EXIT.ok : EXIT.failed;
+	},
+};
+
+function taskOf({ words, values }: Call): string {
+	const [word, ...more] = words;
+	if (more.length > 0) throw new HoldfastError("INVALID", `only one task is expected, not also "${more.join(" ")}"`);
+	if (word !== undefined && values.task !== undefined) throw new HoldfastError("INVALID", "name the task as a word or with --task, not both");
+	const task = word ?? values.task;
+	if (typeof task !== "string" || task === "")
+		throw new HoldfastError("INVALID", "name the task that is to end; `holdfast ps --all` shows whose processes there are");
+	return task;
+}
+
+function show({ out }: Call, { task, processes, shells, sandboxes, notes, gone }: EndedTask): void {
+	for (const item of processes)
+		out.line(
+			`${item.session_id} ${item.status === "error" ? `still alive: ${item.survivors.join(", ")}` : "ended"}${item.place === "local" ? "" : ` on ${item.place}`}: ${oneLine(item.command, 80)}`,
+		);
+	for (const { id, kind } of sandboxes) out.line(`${id} ended: the task's sandbox (${kind})`);
+	for (const note of notes) out.note(note);
+	const what =
+		processes.length + shells + sandboxes.length === 0 ? "nothing of it was there" : `${count(processes.length, "process", "es")}, ${count(shells, "shell")}`;
+	out.line(gone ? `task ${task}: ${what}; nothing is left` : `task ${task}: something is left`);
+}
+
+const count = (number: number, what: string, plural = "s"): string => `${number} ${what}${number === 1 ? "" : plural}`;

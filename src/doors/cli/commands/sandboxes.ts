@@ -1,0 +1,79 @@
+import { HoldfastError } from "../../../base/errors.js";
+import { listSandboxes, pruneSandboxes, type SandboxItem, stopSandbox } from "../../../process/all-sandboxes.js";
+import { type Call, type Command, EXIT } from "../command.js";
+import { oneLine } from "../output.js";
+
+export const sandboxes: Command = {
+	name: "sandboxes",
+	usage: "[list [--orphans] | stop ID… | prune]",
+	summary: "list, stop and tidy away the sandboxes and containers of tasks",
+	options: {
+		orphans: { type: "boolean", help: "with list: only those that nobody will come back to" },
+	},
+	teach: `
+Sandboxes (--place local+sandbox) are those of this home; containers (docker://…) are found by their label, of every home.
+An orphan is one whose home is gone, whose maker was killed before anybody could know of it, or a container that has ended by
+itself and was not to be kept. prune removes those; stop ends any one, with all that runs in it.
+
+Exit code: 0; 1 when something could not be done, 3 when there is no such sandbox.
+
+Examples
+  holdfast sandboxes
+  holdfast sandboxes --orphans --json
+  holdfast sandboxes stop 3f2a
+  holdfast sandboxes prune`,
+	async run(call) {
+		const [verb = "list", ...ids] = call.words;
+		if (verb === "list" && ids.length === 0) return list(call);
+		if (call.values.orphans) throw new HoldfastError("INVALID", "--orphans goes with list; `holdfast sandboxes prune` removes them");
+		if (verb === "prune" && ids.length === 0) return prune(call);
+		if (verb === "stop" && ids.length > 0) return stop(call, ids);
+		throw new HoldfastError(
+			"INVALID",
+			verb === "stop" ? "give the id of at least one sandbox" : "say list, stop ID… or prune; see `holdfast sandboxes --help`",
+		);
+	},
+};
+
+async function list(call: Call): Promise<number> {
+	const { out } = call;
+	const { sandboxes: all, notes } = await listSandboxes(await call.runtime());
+	const shown = call.values.orphans ? all.filter(({ orphan }) => orphan) : all;
+	if (out.json) out.data({ sandboxes: shown, notes });
+	else {
+		if (shown.length === 0) out.note(call.values.orphans ? "no orphans" : "no sandboxes");
+		else out.table(["ID", "KIND", "TASK", "STATE", "RUNNING", "SINCE", "WHAT"], shown.map(row));
+		for (const note of notes) out.note(note);
+	}
+	return EXIT.ok;
+}
+
+const row = (item: SandboxItem): string[] => [
+	item.id,
+	item.kind,
+	oneLine(item.task, 20),
+	item.orphan ? `${item.state}, orphan` : item.state,
+	item.processes === null ? "-" : String(item.processes),
+	item.started_at.slice(0, 16).replace("T", " "),
+	oneLine(item.name, 60),
+];
+
+async function stop(call: Call, ids: readonly string[]): Promise<number> {
+	const runtime = await call.runtime();
+	const stopped: string[] = [];
+	for (const id of ids) stopped.push(await stopSandbox(runtime, id));
+	if (call.out.json) call.out.data({ stopped });
+	else for (const line of stopped) call.out.line(line);
+	return EXIT.ok;
+}
+
+async function prune(call: Call): Promise<number> {
+	const result = await pruneSandboxes(await call.runtime());
+	if (call.out.json) call.out.data(result);
+	else {
+		for (const line of result.removed) call.out.line(line);
+		if (result.removed.length === 0) call.out.note("nothing to remove");
+		for (const note of result.notes) call.out.note(note);
+	}
+	return EXIT.ok;
+}

@@ -1,0 +1,65 @@
+/** Whether a place can be reached, and what it says of itself. */
+import { HoldfastError } from "../base/errors.js";
+import type { Host } from "./host.js";
+
+export interface Description {
+	readonly address: string;
+	/** `uname -a` there, or what it has instead. */
+	readonly system: string;
+	readonly cwd?: string;
+	readonly notes: readonly string[];
+	/** Of what commands and shells need there: which there is. */
+	readonly tools: readonly string[];
+	readonly missing: readonly string[];
+}
+
+export const DESCRIBE_MS = 60_000;
+const MOST = 16 * 1024;
+const MARK = "holdfast-describes"; // whoever logs in may be greeted first
+const TOOLS = ["bash", "setsid", "mkfifo", "dd", "script", "python3", "perl", "rg"];
+const SCRIPT = `echo ${MARK}; (uname -a || echo unknown) 2>/dev/null; pwd; for t in ${TOOLS.join(" ")}; do command -v "$t" >/dev/null 2>&1 && echo "$t"; done; echo ${MARK}`;
+
+/** Starts it, if need be, and looks. Throws what is wrong, in words. */
+export async function describePlace(host: Host, options: { readonly timeoutMs?: number } = {}): Promise<Description> {
+	const signal = AbortSignal.timeout(options.timeoutMs ?? DESCRIBE_MS);
+	const late = () => new HoldfastError("ABORTED", `${host.address} did not answer within ${Math.round((options.timeoutMs ?? DESCRIBE_MS) / 1000)} s`);
+	try {
+		const started = await host.start(signal);
+		const [system = "unknown", directory, ...tools] = await ask(host, signal);
+		const cwd = started.cwd ?? (directory?.startsWith("/") ? directory : undefined);
+		return {
+			address: host.address,
+			system,
+			...(cwd === undefined ? {} : { cwd }),
+			notes: started.notes,
+			tools,
+			missing: TOOLS.filter((tool) => !tools.includes(tool)),
+		};
+	} catch (error) {
+		throw signal.aborted ? late() : error;
+	}
+}
+
+async function ask(host: Host, signal: AbortSignal): Promise<string[]> {
+	const stream = await host.open(SCRIPT, signal);
+	let text = "";
+	const said = new Promise<string | undefined>((resolve, reject) => {
+		signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+		const look = () => new RegExp(`(?:^|\\n)${MARK}\\n([^]*?)${MARK}\\n`).exec(text)?.[1];
+		stream.output.on("data", (bytes: Buffer) => {
+			text = (text + bytes.toString("utf8")).slice(-MOST);
+			if (look() !== undefined) resolve(look());
+		});
+		stream.output.on("error", () => {}); // how it ended is said by `ended`
+		stream.output.on("close", () => resolve(look()));
+	});
+	try {
+		stream.input.on("error", () => {}); // as above
+		stream.input.end();
+		const found = await said;
+		if (found === undefined) throw new HoldfastError("START_FAILED", `${host.address} was reached, but a command there said nothing: ${await stream.ended}`);
+		return found.trim().split("\n");
+	} finally {
+		stream.close();
+	}
+}

@@ -1,0 +1,9 @@
+/** The host of a wish. What a kind of place needs is loaded with the first of its kind. */
+import type { Home } from "../base/home.js";
+import type { RemoteWish } from "./address.js";
+import type { Host } from "./host.js";
+
+export async function hostOf(wish: RemoteWish, owner: { readonly task: string }, home: Pick<Home, "root">): Promise<Host> {
+	if (wish.kind === "ssh") return (await import("./ssh/index.js")).sshHost(wish.options, { home: home.root });
+	return (await import("./docker/index.js")).dockerHost(wish.options, { home: home.root, task: owner.task });
+}

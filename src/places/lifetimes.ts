@@ -1,0 +1,151 @@
+/**
+ * How long containers stay when nobody uses them. Beside `places/KEY.json` in the home, the time of `KEY.used` says when any program
+ * has last used it, and `KEY.ending` names the one that is ending it. Who uses it marks that first and then looks whether it is being
+ * ended; who ends it says so first and then looks whether it was used: so one of the two always sees the other.
+ */
+import fs from "node:fs";
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { ensureDir, statIfThere, unlinkIfThere } from "../base/files.js";
+import type { Home } from "../base/home.js";
+import { Lease } from "../base/lease.js";
+
+export interface Lived {
+	readonly key: string;
+	/** Without use, and without anything that runs, for so many seconds: then it ends. */
+	readonly seconds: number;
+	/** Whether something runs in it, whoever started that. */
+	busy(): boolean | Promise<boolean>;
+	/** What was stopped, a sentence each. */
+	stop(): Promise<readonly string[]>;
+}
+
+const LONGEST_LOOK_MS = 30_000;
+const SHORTEST_LOOK_MS = 50;
+const ENDING_LOOK_MS = 50;
+const ENDING_MOST_MS = 60_000;
+
+export class Lifetimes {
+	readonly #dir: string;
+	readonly #known = new Map<string, { readonly lived: Lived; users: number }>();
+	readonly #ending = new Map<string, Promise<readonly string[]>>();
+	#timer: NodeJS.Timeout | undefined;
+	#closed = false;
+
+	constructor(home: Pick<Home, "root">) {
+		this.#dir = path.join(home.root, "places");
+	}
+
+	/** It is in use until the returned function is called. Waits for one that is just being ended to be gone. */
+	async use(lived: Lived, signal?: AbortSignal): Promise<() => void> {
+		const known = this.#known.get(lived.key) ?? { lived, users: 0 };
+		this.#known.set(lived.key, known);
+		known.users++;
+		this.#lookLater();
+		let used = true;
+		const leave = () => {
+			if (!used) return;
+			used = false;
+			known.users--;
+			this.#mark(lived.key);
+		};
+		try {
+			this.#mark(lived.key);
+			const until = performance.now() + ENDING_MOST_MS; // then whoever is ending it is stuck; what it does is found out like any other end
+			while (!Lease.isFree(this.#file(lived.key, "ending")) && performance.now() < until) await sleep(ENDING_LOOK_MS, undefined, signal ? { signal } : {});
+			this.#mark(lived.key);
+		} catch (error) {
+			leave();
+			throw error;
+		}
+		return leave;
+	}
+
+	/** End it now, whoever uses it. Of several who ask, one is told what was stopped. */
+	async end(lived: Lived): Promise<readonly string[]> {
+		const under = this.#ending.get(lived.key);
+		if (under) {
+			await under.catch(() => {}); // said to whoever asked first
+			return [];
+		}
+		return this.#once(lived.key, () => this.#stop(lived));
+	}
+
+	/** Nothing ends by this runtime any more. What is in there has a switch of its own. */
+	async close(): Promise<void> {
+		this.#closed = true;
+		clearTimeout(this.#timer);
+		await Promise.allSettled(this.#ending.values());
+	}
+
+	#once(key: string, act: () => Promise<readonly string[]>): Promise<readonly string[]> {
+		const ending = act().finally(() => this.#ending.delete(key));
+		this.#ending.set(key, ending);
+		return ending;
+	}
+
+	async #stop(lived: Lived, unless?: () => boolean): Promise<readonly string[]> {
+		ensureDir(this.#dir);
+		const lease = await Lease.take(this.#file(lived.key, "ending"));
+		if (!lease) return []; // another program is at it
+		try {
+			if (unless?.()) return [];
+			const stopped = await lived.stop();
+			if (this.#known.get(lived.key)?.users === 0) this.#known.delete(lived.key);
+			unlinkIfThere(this.#file(lived.key, "used"));
+			return stopped;
+		} finally {
+			lease.release();
+		}
+	}
+
+	/** A timer that keeps no program alive; and what it does, nobody waits for. */
+	#lookLater(): void {
+		if (this.#timer || this.#closed) return;
+		const shortest = Math.min(...[...this.#known.values()].map(({ lived }) => lived.seconds * 250), LONGEST_LOOK_MS);
+		this.#timer = setTimeout(
+			() => {
+				this.#timer = undefined;
+				this.#look();
+				if (this.#known.size > 0) this.#lookLater();
+			},
+			Math.max(shortest, SHORTEST_LOOK_MS),
+		).unref();
+	}
+
+	#look(): void {
+		for (const [key, { lived, users }] of this.#known) {
+			if (users > 0) this.#mark(key);
+			else if (this.#isOver(lived) && !this.#ending.has(key)) this.#once(key, () => this.#stopIdle(lived)).catch(() => {}); // the next look tries again
+		}
+	}
+
+	/** Asked before it is said to be ending, so that nobody waits for the answer: what starts meanwhile marks it as used. */
+	async #stopIdle(lived: Lived): Promise<readonly string[]> {
+		if (await lived.busy()) {
+			this.#mark(lived.key); // its time begins when nothing runs any more
+			return [];
+		}
+		return this.#stop(lived, () => !this.#isOver(lived));
+	}
+
+	#isOver({ key, seconds }: Lived): boolean {
+		return Date.now() - (statIfThere(this.#file(key, "used"))?.mtimeMs ?? 0) >= seconds * 1000;
+	}
+
+	#mark(key: string): void {
+		const file = this.#file(key, "used");
+		try {
+			ensureDir(this.#dir);
+			fs.closeSync(fs.openSync(file, "a", 0o600));
+			const now = new Date();
+			fs.utimesSync(file, now, now);
+		} catch {
+			// a full disk: then the mark is older than it should be, and what runs in there still counts
+		}
+	}
+
+	#file(key: string, what: "used" | "ending"): string {
+		return path.join(this.#dir, `${key}.${what}`);
+	}
+}

@@ -1,0 +1,70 @@
+/** `places/KEY.json` in the home: where processes run that are not of this machine, so that any program that finds one there can reach it. */
+import path from "node:path";
+import * as z from "zod";
+import { HoldfastError } from "../base/errors.js";
+import { ensureDir, namesIn, readIfThere, unlinkIfThere, writeWhole } from "../base/files.js";
+import type { Home } from "../base/home.js";
+import { isPlaceKey, isRemote, type PlaceWish, placeKey, type RemoteWish } from "./address.js";
+
+type Root = Pick<Home, "root">;
+
+export interface Remembered {
+	readonly key: string;
+	readonly wish: RemoteWish;
+	/** The one whose container it is; of a machine, the one that came first. */
+	readonly task: string;
+}
+
+const rememberedSchema = z.object({
+	v: z.literal(1),
+	task: z.string().min(1),
+	wish: z.discriminatedUnion("kind", [
+		z.object({ kind: z.literal("ssh"), name: z.string(), options: z.looseObject({ host: z.string() }) }),
+		z.object({ kind: z.literal("docker"), name: z.string(), options: z.looseObject({ image: z.string().optional() }) }),
+	]),
+});
+
+/** Before the first process there. Returns its key; a place of this machine needs no remembering. */
+export function rememberPlace(home: Root, wish: PlaceWish, task: string): string {
+	const key = placeKey(wish, task);
+	if (!isRemote(wish)) return key;
+	const text = `${JSON.stringify({ v: 1, task, wish })}\n`;
+	const file = fileOf(home, key);
+	if (readIfThere(file) === text) return key;
+	ensureDir(path.dirname(file));
+	writeWhole(file, text);
+	return key;
+}
+
+/** undefined: there is none of that name. One that cannot be read is an error that names it. */
+export function recallPlace(home: Root, key: string): Remembered | undefined {
+	if (!isPlaceKey(key)) throw new HoldfastError("INVALID", `${JSON.stringify(key.slice(0, 100))} is not the key of a place`);
+	const text = readIfThere(fileOf(home, key));
+	if (text === undefined) return undefined;
+	try {
+		const { task, wish } = rememberedSchema.parse(JSON.parse(text));
+		return { key, task, wish: wish as RemoteWish };
+	} catch (error) {
+		throw new HoldfastError("INTERNAL", `${fileOf(home, key)} cannot be read, so what runs there cannot be reached; move it away`, { cause: error });
+	}
+}
+
+/** Those of one task, or of all. What cannot be read is left out: it can be reached by nobody. */
+export function rememberedPlaces(home: Root, task?: string): Remembered[] {
+	const found: Remembered[] = [];
+	for (const name of namesIn(path.join(home.root, "places"))) {
+		const key = name.replace(/\.json$/, "");
+		if (key === name || !isPlaceKey(key)) continue;
+		try {
+			const one = recallPlace(home, key);
+			if (one && (task === undefined || one.task === task)) found.push(one);
+		} catch {
+			// `doctor` is not about it, and whoever needs this very one is told
+		}
+	}
+	return found;
+}
+
+export const forgetPlace = (home: Root, key: string): void => unlinkIfThere(fileOf(home, key));
+
+const fileOf = (home: Root, key: string): string => path.join(home.root, "places", `${key}.json`);

@@ -1,0 +1,105 @@
+/** Every sandbox there is: those of this home, and the containers of all homes that the engine knows. */
+import { fromSystem, HoldfastError } from "../base/errors.js";
+import { idPrefix } from "../base/ids.js";
+import type { Runtime } from "./runtime.js";
+import { Sandboxes } from "./sandboxes.js";
+
+export interface SandboxItem {
+	readonly id: string;
+	readonly kind: "bubblewrap" | "docker";
+	readonly name: string;
+	readonly task: string;
+	readonly home: string;
+	/** `running`, or what the engine says. */
+	readonly state: string;
+	readonly started_at: string;
+	/** How many processes of the task run in it; null where nobody here can tell. */
+	readonly processes: number | null;
+	/** Nobody will come back to it: its home is gone, or its time is over and it was not to be kept. */
+	readonly orphan: boolean;
+}
+
+export interface SandboxList {
+	readonly sandboxes: readonly SandboxItem[];
+	/** What could not be looked at. */
+	readonly notes: readonly string[];
+}
+
+const OVER = ["exited", "dead"];
+const LIST_MS = 15_000;
+
+export async function listSandboxes(runtime: Runtime): Promise<SandboxList> {
+	const own = new Sandboxes(runtime, undefined).list().map(
+		(one): SandboxItem => ({
+			id: one.id,
+			kind: "bubblewrap",
+			name: one.directory,
+			task: one.task,
+			home: runtime.home.root,
+			state: "running",
+			started_at: new Date(one.startedAt).toISOString(),
+			processes: one.processes,
+			orphan: one.orphan,
+		}),
+	);
+	const { items, notes } = await containers();
+	return { sandboxes: [...own, ...items], notes };
+}
+
+async function containers(): Promise<{ items: SandboxItem[]; notes: string[] }> {
+	try {
+		const { listContainers } = await import("../places/docker/index.js");
+		const found = await listContainers({ signal: AbortSignal.timeout(LIST_MS) });
+		return {
+			notes: [],
+			items: found.map((one) => ({
+				id: one.id.slice(0, 12),
+				kind: "docker",
+				name: one.image,
+				task: one.task,
+				home: one.home,
+				state: one.state,
+				started_at: one.created.toISOString(),
+				processes: null,
+				orphan: one.orphan === true || (one.orphan === false && !one.keep && OVER.includes(one.state)),
+			})),
+		};
+	} catch (error) {
+		return { items: [], notes: [`Containers could not be listed: ${fromSystem(error, "docker").message}.`] };
+	}
+}
+
+/** By id or a beginning of it. Resolves with a sentence; throws when there is no such sandbox. */
+export async function stopSandbox(runtime: Runtime, wanted: string): Promise<string> {
+	const { sandboxes, notes } = await listSandboxes(runtime);
+	const digits = idPrefix(wanted);
+	const found = sandboxes.filter(({ id, kind }) =>
+		kind === "bubblewrap" ? digits !== undefined && id.slice(5).startsWith(digits) : wanted.length >= 4 && id.startsWith(wanted),
+	);
+	if (found.length > 1) throw new HoldfastError("NOT_FOUND", `"${wanted}" fits ${found.map(({ id }) => id).join(" and ")}; give more of it`);
+	const [one] = found;
+	if (!one) throw new HoldfastError("NOT_FOUND", [`there is no sandbox "${wanted}"; \`holdfast sandboxes\` lists them`, ...notes].join(". "));
+	return endOne(runtime, one);
+}
+
+/** Those that nobody will come back to. A sentence each. */
+export async function pruneSandboxes(runtime: Runtime): Promise<{ readonly removed: readonly string[]; readonly notes: readonly string[] }> {
+	const { sandboxes, notes } = await listSandboxes(runtime);
+	const removed: string[] = [];
+	const failed: string[] = [];
+	for (const one of sandboxes.filter(({ orphan }) => orphan)) {
+		try {
+			removed.push(await endOne(runtime, one));
+		} catch (error) {
+			failed.push(`${one.id} could not be removed: ${fromSystem(error, "removing it").message}.`);
+		}
+	}
+	return { removed, notes: [...notes, ...failed] };
+}
+
+async function endOne(runtime: Runtime, { id, kind, task }: SandboxItem): Promise<string> {
+	if (kind === "bubblewrap")
+		return (await new Sandboxes(runtime, undefined).stop(id)) ? `${id} of task ${task} has ended, with all that ran in it` : `${id} had ended already`;
+	const { removeContainer } = await import("../places/docker/index.js");
+	return (await removeContainer(id)) ? `${id} of task ${task} was removed, with all that was in it` : `${id} was gone already`;
+}

@@ -1,0 +1,143 @@
+/** The end of a task: everything that it owned is gone, and a report says what was stopped. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { Audit } from "../audit/index.js";
+import { fromSystem } from "../base/errors.js";
+import { isThere, type Kernel } from "../base/kernel.js";
+import type { Stat } from "../base/proc.js";
+import { hostOf } from "../places/hosts.js";
+import { Lifetimes } from "../places/lifetimes.js";
+import { forgetPlace, type Remembered, rememberedPlaces } from "../places/remember.js";
+import { maskedCommand } from "../process/hidden.js";
+import { KILL_GRACE_MS, members } from "../process/kill.js";
+import type { Process } from "../process/process.js";
+import type { Runtime } from "../process/runtime.js";
+import { Sandboxes } from "../process/sandboxes.js";
+import { killSummary } from "../process/summary.js";
+import { snapshot } from "../process/tree.js";
+import { Seat, seatsOf } from "./seat.js";
+
+export interface EndedTask {
+	readonly task: string;
+	/** Nothing of it is left, as far as could be seen. */
+	readonly gone: boolean;
+	readonly processes: readonly (ReturnType<typeof killSummary> & { readonly command: string; readonly place: string })[];
+	/** How many persistent shells. */
+	readonly shells: number;
+	readonly sandboxes: readonly { readonly id: string; readonly kind: "bubblewrap" | "docker" }[];
+	/** What else was stopped, and what could not be; a sentence each. */
+	readonly notes: readonly string[];
+}
+
+type Report = { -readonly [Name in keyof EndedTask]: EndedTask[Name] extends readonly (infer Item)[] ? Item[] : EndedTask[Name] };
+
+const ROUNDS = 5; // whoever still calls for the task may start something between two looks
+const SEAT_LOOKS = 100;
+const LOOK_MS = 50;
+
+const ending = new Map<string, Promise<EndedTask>>();
+
+/** Once: who asks while it is being ended is told the same. What is called for the task afterwards begins anew. */
+export function endTask(runtime: Runtime, task: string): Promise<EndedTask> {
+	const key = `${runtime.home.root}\0${task}`;
+	const under = ending.get(key) ?? end(runtime, task).finally(() => ending.delete(key));
+	ending.set(key, under);
+	return under;
+}
+
+async function end(runtime: Runtime, task: string): Promise<EndedTask> {
+	const report: Report = { task, gone: false, processes: [], shells: 0, sandboxes: [], notes: [] };
+	for (let round = 0; round < ROUNDS && !report.gone; round++) {
+		const jobs = await findJobs(runtime, task);
+		await killAll(runtime, task, report);
+		await endShells(runtime, task, report);
+		await Promise.all(jobs.map(endJobs));
+		report.gone = runtime.registry.running(task).every(({ spec }) => spec.kind === "sandbox");
+	}
+	const sandboxes = runtime.sandboxes ?? new Sandboxes(runtime, undefined);
+	report.sandboxes.push(...(await sandboxes.end(task)).map((id) => ({ id, kind: "bubblewrap" as const })));
+	for (const place of rememberedPlaces(runtime.home, task)) if (place.wish.kind === "docker") await endContainer(runtime, place, report);
+	const left = runtime.registry.running(task).map(({ id }) => id);
+	if (left.length > 0) {
+		report.gone = false;
+		report.notes.push(`Still there: ${left.join(", ")}. Somebody goes on starting things for this task, or they cannot be killed from here; try again.`);
+	}
+	return report;
+}
+
+interface Jobs {
+	readonly kernel: Kernel;
+	readonly found: readonly Stat[];
+}
+
+/** What a shell has started in its background is found below it, and so before its bash is killed with the command that it runs. */
+async function findJobs(runtime: Runtime, task: string): Promise<Jobs[]> {
+	const shells = runtime.registry.running(task).filter(({ spec }) => spec.kind === "shell");
+	return Promise.all(
+		shells.map(async ({ kernel, dir, spec, pid }) => {
+			const now = await snapshot(kernel);
+			return { kernel, found: members(now, dir, spec).flatMap((one) => (one === pid ? [] : (now.stats.get(one) ?? []))) };
+		}),
+	);
+}
+
+async function endJobs({ kernel, found }: Jobs): Promise<void> {
+	const send = async (signal: "SIGTERM" | "SIGKILL") => (await kernel.signal(found.map((of) => ({ pid: of.pid, signal, of })))).includes("sent");
+	if (!(await send("SIGTERM"))) return;
+	for (const until = performance.now() + KILL_GRACE_MS; performance.now() < until; await sleep(LOOK_MS)) {
+		const { stats } = await kernel.processes();
+		if (!found.some((of) => isThere(stats.get(of.pid), of))) return;
+	}
+	await send("SIGKILL");
+}
+
+async function killAll(runtime: Runtime, task: string, report: Report): Promise<void> {
+	const running = runtime.registry.running(task).filter(({ spec }) => spec.kind === undefined);
+	await Promise.all(running.map((process) => killOne(runtime, process, report)));
+}
+
+async function killOne(runtime: Runtime, process: Process, report: Report): Promise<void> {
+	const known = { command: maskedCommand(process.spec), place: process.spec.place };
+	try {
+		const result = await process.kill();
+		Audit.note(runtime.home, process.spec.task, { event: "killed", session_id: process.id, status: result.status, by: "end of the task" });
+		if (!report.processes.some(({ session_id }) => session_id === process.id)) report.processes.push({ ...killSummary(process, result), ...known });
+	} catch (error) {
+		report.notes.push(`${process.id} (${known.command.slice(0, 80)}) could not be killed: ${fromSystem(error, "kill").message}.`);
+	}
+}
+
+/** With the seat taken nobody starts another; whoever has it finds its command killed, and gives it back. */
+async function endShells(runtime: Runtime, task: string, report: Report): Promise<void> {
+	for (const key of seatsOf(runtime, task)) {
+		const seat = new Seat(runtime, task, key);
+		let taken = seat.take("end");
+		for (let looks = 0; !taken && looks < SEAT_LOOKS; looks++) {
+			await sleep(LOOK_MS);
+			taken = seat.take("end");
+		}
+		if (!taken) continue; // it is at work again: the next round
+		try {
+			for (const shell of runtime.registry.running(task).filter(({ spec }) => spec.kind === "shell" && (spec.box ?? spec.place) === key)) {
+				await shell.kill({ graceMs: 0 }); // an interactive bash heeds nothing else
+				report.shells++;
+			}
+			seat.clear();
+		} catch (error) {
+			report.notes.push(`A shell of the task could not be ended: ${fromSystem(error, "kill").message}.`);
+		} finally {
+			seat.giveBack();
+		}
+	}
+}
+
+async function endContainer(runtime: Runtime, { key, wish, task }: Remembered, report: Report): Promise<void> {
+	try {
+		const host = await hostOf(wish, { task }, runtime.home);
+		const stopped = await new Lifetimes(runtime.home).end({ key, seconds: 0, busy: () => false, stop: () => host.stop() });
+		if (stopped.length > 0) report.sandboxes.push({ id: key, kind: "docker" });
+		report.notes.push(...stopped);
+		forgetPlace(runtime.home, key);
+	} catch (error) {
+		report.notes.push(`${wish.name} could not be stopped: ${fromSystem(error, "stop").message}. \`holdfast sandboxes\` shows what is left.`);
+	}
+}

@@ -1,0 +1,138 @@
+import fs from "node:fs";
+import path from "node:path";
+import { expect, test } from "vitest";
+import { Lease } from "../../src/base/lease.js";
+import { Lifetimes, type Lived } from "../../src/places/lifetimes.js";
+import { atEnd, tempDir, until } from "../support/home.js";
+
+const KEY = "docker-0123456789ab";
+
+/** Something that lives for a moment; `stops` counts how often it was stopped, and how many were at it. */
+function lived(options: Partial<Lived> & { hold?: Promise<void> } = {}) {
+	const seen = { stops: 0, looks: 0, atOnce: 0, most: 0 };
+	const it: Lived = {
+		key: KEY,
+		seconds: 0.2,
+		busy: () => {
+			seen.looks++;
+			return false;
+		},
+		stop: async () => {
+			seen.stops++;
+			seen.most = Math.max(seen.most, ++seen.atOnce);
+			await options.hold;
+			seen.atOnce--;
+			return ["It was stopped."];
+		},
+		...options,
+	};
+	return { it, seen };
+}
+
+function lifetimes(root = tempDir("home")): Lifetimes & { root: string } {
+	const made = new Lifetimes({ root });
+	atEnd(() => made.close());
+	return Object.assign(made, { root });
+}
+
+const age = (root: string, seconds = 1_000) => {
+	const then = new Date(Date.now() - seconds * 1_000);
+	fs.utimesSync(path.join(root, "places", `${KEY}.used`), then, then);
+};
+
+test("what nobody uses ends by itself, once, and leaves no mark", async () => {
+	const times = lifetimes();
+	const { it, seen } = lived();
+	(await times.use(it))();
+	await until("it was stopped", () => seen.stops > 0);
+	await times.close();
+	expect(seen).toMatchObject({ stops: 1, most: 1 });
+	expect(fs.readdirSync(path.join(times.root, "places"))).toEqual([]);
+});
+
+test("never while it is used, by this program or by another; nor while something runs in it", async () => {
+	const times = lifetimes();
+	let running = true;
+	const { it, seen } = lived({
+		busy: () => {
+			seen.looks++;
+			return running;
+		},
+	});
+	const leave = await times.use(it);
+	const mark = path.join(times.root, "places", `${KEY}.used`);
+	age(times.root);
+	await until("a look has renewed the mark", () => Date.now() - fs.statSync(mark).mtimeMs < 500_000);
+	expect(seen).toMatchObject({ looks: 0, stops: 0 });
+	leave();
+	leave(); // twice does no harm
+	await until("somebody has looked what runs", () => seen.looks > 1);
+	expect(seen.stops).toBe(0);
+	running = false;
+	await until("it was stopped", () => seen.stops === 1);
+});
+
+test("one that another program uses is left alone until that one leaves", async () => {
+	const mine = lifetimes();
+	const other = lifetimes(mine.root);
+	const [here, there] = [lived({ seconds: 2 }), lived({ seconds: 0.2 })];
+	const leave = await other.use(there.it);
+	(await mine.use(here.it))();
+	const mark = path.join(mine.root, "places", `${KEY}.used`);
+	const renewed = new Set<number>();
+	await until("the other has renewed its mark for longer than ours lives", () => renewed.add(fs.statSync(mark).mtimeMs).size > 60);
+	expect(here.seen.stops + there.seen.stops).toBe(0);
+	leave();
+	await until("one of the two has stopped it", () => here.seen.stops + there.seen.stops > 0);
+});
+
+test("who comes while it is being ended waits until it is gone, and is not ended himself", async () => {
+	const times = lifetimes();
+	let release = () => {};
+	const { it, seen } = lived({ hold: new Promise<void>((resolve) => (release = resolve)) });
+	const ending = times.end(it);
+	await until("it is being ended", () => seen.atOnce === 1);
+	let in_ = false;
+	const coming = lifetimes(times.root)
+		.use(it)
+		.then((leave) => {
+			in_ = true;
+			leave();
+		});
+	expect(in_).toBe(false);
+	release();
+	expect(await ending).toEqual(["It was stopped."]);
+	await coming;
+	expect(in_).toBe(true);
+});
+
+test("of several who end it, in one program or two, one is told what was stopped", async () => {
+	const one = lifetimes();
+	const other = lifetimes(one.root);
+	let release = () => {};
+	const { it, seen } = lived({ hold: new Promise<void>((resolve) => (release = resolve)) });
+	const all = [one.end(it), one.end(it), other.end(it)];
+	await until("it is being ended", () => seen.atOnce > 0);
+	release();
+	expect((await Promise.all(all)).flat()).toEqual(["It was stopped."]);
+	expect(seen).toMatchObject({ stops: 1, most: 1 });
+	expect(Lease.isFree(path.join(one.root, "places", `${KEY}.ending`))).toBe(true);
+});
+
+test("a stop that fails is tried again, and blocks nobody; who gives up waiting is let go", async () => {
+	const times = lifetimes();
+	let tries = 0;
+	const { it } = lived({
+		stop: async () => {
+			if (++tries < 3) throw new Error("no engine");
+			return [];
+		},
+	});
+	(await times.use(it))();
+	await until("it was tried again", () => tries === 3);
+	await expect(times.end({ ...it, stop: () => Promise.reject(new Error("no engine")) })).rejects.toThrow("no engine");
+	const held = await Lease.take(path.join(times.root, "places", `${KEY}.ending`));
+	await expect(times.use(it, AbortSignal.timeout(10))).rejects.toThrow();
+	held?.release();
+	(await times.use(it))();
+});
