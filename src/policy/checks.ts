@@ -2,7 +2,7 @@
 import path from "node:path";
 import { readProc } from "../base/proc.js";
 import { dangerousCode, destroysData } from "./code.js";
-import { hasFlag, is, words } from "./flags.js";
+import { hasFlag, is, says, words } from "./flags.js";
 import type { Found } from "./found.js";
 import { changesKernel, changesMounts, changesNetwork } from "./machine.js";
 import { foundBy } from "./output.js";
@@ -228,12 +228,11 @@ function editsPolicy(command: Found, world: World): boolean {
 			),
 		);
 	if (places(command.writes).some((place) => isPolicy(place) || isToken(place))) return true;
-	if (
-		command.code !== null &&
-		/holdfast[/"', ]+policy|\.config\/holdfast|\.holdfast\b/.test(command.code) &&
-		(!is(command, "sed", "awk") || hasFlag(command, "-i|--in-place"))
-	)
-		return true;
+	if (command.code !== null && /holdfast[/"', ]+policy|\.config\/holdfast|\.holdfast\b/.test(command.code)) {
+		if (!is(command, "sed", "awk", "gawk", "mawk", "nawk") || hasFlag(command, "-i|--in-place")) return true;
+		if (/(?:>\s*"[^"]*|(?:^|[\s;{}/\d$])w\s+\S*)(?:\.config\/holdfast|\.holdfast)/m.test(command.code)) return true; // `print > "f"`, `w f`
+	}
+	if (mountsOf(command).some(({ source }) => places([source]).some((place) => isPolicy(place) || isWithin(place, world.state)))) return true;
 	const named = places(fileWords(command));
 	if (named.some(isToken)) return true;
 	// A pattern, or all of it: the tokens are among that.
@@ -318,14 +317,56 @@ function writesSystemFiles(command: Found, world: World): boolean {
 	if (command.names.some((name) => WRITERS.has(name))) return some(all);
 	if (command.names.some((name) => COPIERS.has(name))) return some(all.slice(-1)) || (is(command, "mv") && some(all));
 	if (is(command, "sed", "perl") && hasFlag(command, "-i|--in-place")) return some(all.slice(1));
-	if (is(command, "docker", "podman") && /^(run|create)$/.test(all[0]?.text ?? ""))
-		return command.args.some(({ text }) => /^(?:--volume=|-v)?\/:(?!.*:ro\b)|(?:^|,)(?:source|src)=\/(?:,|$)|^--privileged$/.test(text));
+	if (is(command, "docker", "podman") && command.args.some(({ text }) => text === "--privileged")) return says(command, /^(?:run|create)\b/);
+	const holdsHome = (one: Word) =>
+		placesOf(one, command, world).some((place) => place !== null && (isWithin(world.home, place) || isWithin(world.config, place)));
+	if (mountsOf(command).some(({ source, writable }) => writable && holdsHome(source))) return true;
+	if (is(command, "tar", "bsdtar", "unzip") && extracts(command)) return some(after(command, /^(?:-[a-zA-Z]*C|--directory|-d)$/, /^(?:--directory=|-C)(.+)$/s));
 	if (is(command, "dd")) return some(command.args.filter(({ text }) => text.startsWith("of=")).map(({ text }) => word(text.slice(3))));
 	return false;
 }
 
+/** What a container is given of this machine. */
+function mountsOf(command: Found): { source: Word; writable: boolean }[] {
+	if (!is(command, "docker", "podman") || !says(command, /^(?:container )?(?:run|create)\b/)) return [];
+	const volumes = after(command, /^(?:-v|--volume)$/, /^(?:--volume=|-v)([^=].*)$/s);
+	const mounts = after(command, /^--mount$/, /^--mount=(.+)$/s);
+	return [
+		...volumes.map(({ text, glob }) => ({ source: { text: text.replace(/:.*$/s, ""), glob }, writable: !/:(?:\w+,)*ro\b/.test(text) })),
+		...mounts.map(({ text, glob }) => ({
+			source: { text: /(?:^|,)(?:source|src)=([^,]*)/.exec(text)?.[1] ?? UNKNOWN, glob },
+			writable: !/(?:^|,)(?:ro|readonly)\b/.test(text),
+		})),
+	].filter(({ source }) => source.text.includes("/") || source.text.startsWith("."));
+}
+
+const extracts = (command: Found): boolean =>
+	is(command, "unzip") ||
+	/^-?[a-zA-Z]*x/.test(command.args[0]?.text ?? "") ||
+	command.args.some(({ text }) => /^(?:-[a-zA-Z]*x[a-zA-Z]*|--extract|--get)$/.test(text));
+
+/** The values of a flag, behind it or in the same word. */
+const after = ({ args }: Found, flag: RegExp, glued: RegExp): Word[] =>
+	args.flatMap((one, at) => {
+		const value = glued.exec(one.text)?.[1];
+		return value !== undefined ? [{ ...one, text: value }] : flag.test(one.text) && args[at + 1] ? [args[at + 1] as Word] : [];
+	});
+
+/** Names that a pattern may stand for. */
+const KEYS = [
+	".ssh/id_rsa",
+	".ssh/id_ed25519",
+	".aws/credentials",
+	".git-credentials",
+	".docker/config.json",
+	".kube/config",
+	".pgpass",
+	".config/gh/hosts.yml",
+];
+const SYSTEM_KEYS = ["/etc/shadow", "/etc/gshadow", "/etc/sudoers"];
+
 const CREDENTIALS =
-	/(?:\/\.ssh\/(?!.*\.pub$|known_hosts|config$|authorized_keys$)[^/]+|\/\.aws\/credentials|\/\.netrc|\/\.git-credentials|\/\.gnupg\/[^/]+|\/\.docker\/config\.json|\/\.kube\/config|\/\.npmrc|\/\.pypirc|\/\.config\/gh\/hosts\.yml|\/\.config\/gcloud\/.+|\/\.azure\/.+|\/\.cargo\/credentials(?:\.toml)?|\/\.pgpass|\/\.vault-token|\/etc\/(?:g?shadow|sudoers)|\/proc\/[^/]+\/environ|\/\.ssh)$/;
+	/(?:\/\.ssh\/(?!.*\.pub$|known_hosts|config$|authorized_keys$)[^/]+|\/\.aws\/credentials|\/\.netrc|\/\.git-credentials|\/\.gnupg\/[^/]+|\/\.docker\/config\.json|\/\.kube\/config|\/\.npmrc|\/\.pypirc|\/\.config\/gh\/hosts\.yml|\/\.config\/gcloud\/.+|\/\.azure\/.+|\/\.cargo\/credentials(?:\.toml)?|\/\.pgpass|\/\.vault-token|\/etc\/(?:g?shadow|sudoers)|\/proc\/[^/]+\/environ|\/\.ssh|\/\.aws|\/\.gnupg)$/;
 const HARMLESS_THERE = new Set([
 	"ls",
 	"stat",
@@ -351,6 +392,9 @@ function readsCredentials(command: Found, world: World): boolean {
 	const key = is(command, "scp", "rsync") ? command.args.findIndex(({ text }) => text === "-i") + 1 : 0;
 	const isKey = (one: Word) => key > 0 && one === command.args[key];
 	if (command.code !== null && /\.ssh\/id_|\.aws\/credentials|\/etc\/shadow|\.git-credentials/.test(command.code)) return true;
+	const keys = [...KEYS.map((name) => path.join(world.home, name)), ...SYSTEM_KEYS];
+	if (all.some((one) => one.glob && placesOf(one, command, world).some((place) => place?.includes(SOME) && keys.some((key) => mayBeWithin(place, key)))))
+		return true;
 	return all.some((one) => !isKey(one) && (mentions(`/${one.text.replace(/^.*[\0]/s, "")}`) || placesOf(one, command, world).some(mentions)));
 }
 

@@ -79,8 +79,15 @@ export class Scope {
 
 	get(name: string): string {
 		const value = this.#value(name);
+		if (name !== "IFS" && this.#splits(value)) return UNKNOWN;
 		this.budget.left -= value.length;
 		return this.budget.left < 0 ? UNKNOWN : value;
+	}
+
+	/** With an `IFS` of its own (`IFS=,; x=rm,-rf,/; $x`) a value becomes other words than it looks like. */
+	#splits(value: string): boolean {
+		const ifs = this.variables.get("IFS");
+		return ifs !== undefined && ifs !== FIXED.get("IFS") && [...value].some((char) => !/\s/.test(char) && (ifs.includes(char) || ifs.includes(UNKNOWN)));
 	}
 
 	#value(name: string): string {
