@@ -264,6 +264,7 @@ export class Bash {
 
 	/** What it runs commands with is where it looks for it. In a sandbox anybody can move that away, or put something else in its place. */
 	isWhole(): boolean {
+		if (this.far) return true; // what is here is a replica
 		const { dir } = this.#post;
 		const isHeld = isSameFile(sharedOf(this.process) ?? this.process.dir, dir);
 		return isHeld && isSameFile(path.join(dir, "shell", "run"), path.join(this.state, "run"));
