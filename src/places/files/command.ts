@@ -1,0 +1,89 @@
+/** Scripts run by a shell that is a program of this machine: `sh`, or one that is reached through others, as that of a sandbox. */
+import { spawn } from "node:child_process";
+import { HoldfastError } from "../../base/errors.js";
+import { shellQuote } from "../../base/quote.js";
+import type { FarEnd } from "./far.js";
+import { codeIn, problem, type Ran, type RunOptions } from "./files.js";
+
+const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+const BLOCK = 1024 * 1024;
+const LIMIT = 64 * 1024 * 1024;
+
+/** `shell`: the words before `-c`. What it says besides its output is dropped unless it fails without any. */
+export function runHere(shell: readonly string[], script: string, args: readonly string[], options: RunOptions & { env?: NodeJS.ProcessEnv } = {}): Promise<Ran> {
+	const { cwd, input, signal, limit = LIMIT, env } = options;
+	const [program, ...words] = shell;
+	return new Promise((resolve, reject) => {
+		const child = spawn(program as string, [...words, "-c", script, "sh", ...args], {
+			env: env ?? { PATH: process.env.PATH ?? PATH, HOME: process.env.HOME, LC_ALL: "C" },
+			stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+			detached: true, // so that all it has started can be ended
+			...(cwd === undefined ? {} : { cwd }),
+		});
+		const pieces: Buffer[] = [];
+		let size = 0;
+		let cut = false;
+		let said = "";
+		const end = () => {
+			try {
+				process.kill(-(child.pid as number), "SIGKILL");
+			} catch {
+				// it has ended
+			}
+		};
+		const interrupt = () => end();
+		child.stdout?.on("data", (piece: Buffer) => {
+			const room = limit - size;
+			if (piece.length > room) {
+				cut = true;
+				pieces.push(piece.subarray(0, room));
+				size = limit;
+				end();
+			} else {
+				pieces.push(piece);
+				size += piece.length;
+			}
+		});
+		child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+			said = (said + text).slice(0, 4096);
+		});
+		if (signal?.aborted) end();
+		signal?.addEventListener("abort", interrupt);
+		child.stdin?.on("error", () => {}); // it need not read what it is sent
+		child.stdin?.end(input);
+		child.on("error", (error) => {
+			signal?.removeEventListener("abort", interrupt);
+			reject(new HoldfastError("START_FAILED", `a shell could not be started: ${error.message}`, { cause: error }));
+		});
+		child.on("close", (code) => {
+			signal?.removeEventListener("abort", interrupt);
+			if (signal?.aborted) reject(new HoldfastError("ABORTED", "interrupted"));
+			else {
+				const output = Buffer.concat(pieces);
+				resolve({ status: code ?? 128, output: output.length === 0 && code !== 0 ? Buffer.from(said) : output, cut });
+			}
+		});
+	});
+}
+
+/** A far end that is a shell on this machine, started anew for each request. */
+export function commandEnd(shell: () => readonly string[], env?: NodeJS.ProcessEnv): FarEnd {
+	const run: FarEnd["run"] = (script, options = {}) => runHere(shell(), script, [], { ...options, cwd: "/", ...(env ? { env } : {}) });
+	const bytesOf = async (file: string, script: string, options: RunOptions): Promise<Buffer> => {
+		const { status, output } = await run(`set -- ${shellQuote(file)}; exec 2>&1; ${script}`, options);
+		if (status !== 0) throw problem(codeIn(output.toString()), output.toString(), file);
+		return output;
+	};
+	return {
+		run,
+		read: (file, offset, max) => {
+			const whole = offset % BLOCK === 0 && max <= BLOCK; // busybox' tail would read all that is before it
+			const from = whole ? `dd bs=${BLOCK} skip=${offset / BLOCK} count=1 if="$1" 2>/dev/null` : `tail -c +${offset + 1} <"$1"`;
+			return bytesOf(file, `[ -f "$1" ] && [ -r "$1" ] || exit; ${from} | head -c ${max}`, { limit: max });
+		},
+		// Each piece follows the one before: what is there is what was written.
+		write: async (file, offset, bytes) => {
+			await bytesOf(file, `n=$(wc -c <"$1") && [ "$n" -eq ${offset} ] && cat >>"$1"`, { input: bytes });
+		},
+	};
+}

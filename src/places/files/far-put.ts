@@ -1,0 +1,33 @@
+/** Many small files to a far end: as one archive where there is tar, else one after the other. */
+import path from "node:path";
+import type { Ask, FarEnd } from "./far.js";
+import { type Files, type PutItem, stopIf, temporaryName, type TransferOptions } from "./files.js";
+import * as scripts from "./scripts.js";
+import { tarOf } from "./tar.js";
+
+const withTar = new WeakMap<FarEnd, Promise<boolean>>();
+
+export async function putAllFar(end: FarEnd, ask: Ask, files: Files, dir: string, items: readonly PutItem[], { signal }: TransferOptions): Promise<void> {
+	const has = withTar.get(end) ?? end.run(scripts.HAS_TAR, { again: true }).then(({ status }) => status === 0);
+	withTar.set(end, has);
+	if (items.length > 1 && (await has)) {
+		const archive = path.posix.join(dir, temporaryName());
+		await files.write(archive, tarOf(items), { mode: 0o600, ...(signal ? { signal } : {}) });
+		try {
+			await ask(scripts.UNPACK, [archive, dir], dir, signal ? { signal } : {});
+		} finally {
+			await ask(scripts.REMOVE_ALL, [archive], archive).catch(() => {}); // whoever writes there later removes it
+		}
+		return;
+	}
+	for (const item of items) {
+		stopIf(signal, dir);
+		const file = path.posix.join(dir, item.name);
+		if (item.kind === "directory") await files.mkdir(file, { mode: item.mode });
+		else if (item.kind === "file") await files.write(file, item.content, { mode: item.mode, replaceLink: true });
+		else {
+			await files.mkdir(path.posix.dirname(file));
+			await ask(scripts.LINK, [item.target, file], file);
+		}
+	}
+}

@@ -1,0 +1,133 @@
+/** Files behind a stream to a shell. All that has to be there is sh, coreutils and (for long lists) find; busybox has them. */
+import { createHash } from "node:crypto";
+import path from "node:path";
+import { HoldfastError } from "../../base/errors.js";
+import { shellQuote } from "../../base/quote.js";
+import { farDraft } from "./far-draft.js";
+import { putAllFar } from "./far-put.js";
+import { codeIn, type Entry, type Files, kindOf, problem, type RunOptions, stopIf } from "./files.js";
+import * as scripts from "./scripts.js";
+
+/** What a link does, as far as files need it. */
+export interface FarEnd {
+	/** The bytes there are from `offset` on, at most `max`. */
+	read(path: string, offset: number, max: number): Promise<Buffer>;
+	/** At an offset; the file is there. */
+	write(path: string, offset: number, bytes: Uint8Array): Promise<void>;
+	/** `again`: it may be run twice, if nobody knows whether the first time has worked. */
+	run(script: string, options?: { input?: Uint8Array; signal?: AbortSignal; limit?: number; again?: boolean }): Promise<{ status: number; output: Buffer; cut?: boolean }>;
+}
+
+/** What each script needs of it: its output, or what went wrong with that file. */
+export type Ask = (script: string, args: readonly string[], file: string, options?: RunOptions) => Promise<Buffer>;
+
+const STEP = 1024 * 1024;
+
+export function farFiles(end: FarEnd): Files {
+	const run = (script: string, args: readonly string[], { cwd, ...options }: RunOptions = {}) =>
+		end.run(withArguments(cwd === undefined ? script : `cd ${shellQuote(cwd)} || exit\n${script}`, args), options);
+	const ask: Ask = async (script, args, file, options = {}) => {
+		const { status, output } = await end.run(withArguments(`LC_ALL=C; export LC_ALL; exec 2>&1\n${script}`, args), { ...options, again: true });
+		if (status === 0) return output;
+		stopIf(options.signal, file);
+		throw failureOf(output.toString(), file);
+	};
+	const statWith = async (script: string, file: string): Promise<Entry | undefined> => {
+		try {
+			return entryFrom((await ask(script, [file], file)).toString(), path.posix.basename(file));
+		} catch (error) {
+			if (error instanceof HoldfastError && error.code === "NOT_FOUND") return undefined;
+			throw error;
+		}
+	};
+	const files: Files = {
+		stat: (file, { follow = true } = {}) => statWith(follow ? scripts.STAT : scripts.LSTAT, file),
+		read: async (file, offset, max) => {
+			const pieces: Buffer[] = [];
+			for (let got = 0; got < max; ) {
+				const piece = await end.read(file, offset + got, Math.min(STEP, max - got)).catch(async (error: unknown) => {
+					await ask(scripts.CHECK, [file], file); // says what is wrong with it
+					throw error;
+				});
+				if (piece.length === 0) break;
+				pieces.push(piece);
+				got += piece.length;
+			}
+			return Buffer.concat(pieces);
+		},
+		list: async (dir) => listFrom(await ask(scripts.LIST, [dir], dir)),
+		readLink: async (file) => (await ask(scripts.READLINK, [file], file)).toString().slice(0, -3),
+		write: async (file, content, options = {}) => {
+			const draft = await farDraft(end, ask, file, content, options);
+			try {
+				return await draft.commit();
+			} finally {
+				await draft.drop();
+			}
+		},
+		draft: (file, content, options = {}) => farDraft(end, ask, file, content, options),
+		mkdir: async (dir, { mode } = {}) => (await ask(scripts.MKDIR, [dir, mode === undefined ? "" : mode.toString(8)], dir)).toString().slice(0, -1) || undefined,
+		remove: async (file, { recursive = false } = {}) => void (await ask(recursive ? scripts.REMOVE_ALL : scripts.REMOVE, [file], file)),
+		rename: async (from, to) => void (await ask(scripts.RENAME, [from, to], from)),
+		hash: async (file, signal) => {
+			const hash = (await ask(scripts.HASH, [file], file, signal ? { signal } : {})).toString().trim();
+			return hash === "none" ? hashByReading(files, file, signal) : hash;
+		},
+		run: async (script, args, options) => ({ cut: false, ...(await run(script, args, options)) }),
+		putAll: (dir, items, options) => putAllFar(end, ask, files, dir, items, options ?? {}),
+		readAll: async (dir, names, signal) => {
+			const total = names.reduce((sum, { size }) => sum + size, 0);
+			const all = await ask(scripts.CAT, [dir, ...names.map(({ name }) => `./${name}`)], dir, { limit: total + 4096, ...(signal ? { signal } : {}) });
+			const sha = all.toString("latin1", total).trim();
+			if (sha !== "none" && sha !== createHash("sha256").update(all.subarray(0, total)).digest("hex"))
+				throw new HoldfastError("ANSWERED", `something in ${dir} was changed while it was read; try again`);
+			let at = 0;
+			return names.map(({ size }) => {
+				at += size;
+				return all.subarray(at - size, at);
+			});
+		},
+	};
+	return files;
+}
+
+const withArguments = (script: string, args: readonly string[]): string => (args.length === 0 ? script : `set -- ${args.map(shellQuote).join(" ")}\n${script}`);
+
+function failureOf(words: string, file: string): HoldfastError {
+	if (words.includes("holdfast: changed")) return new HoldfastError("ANSWERED", `${file} was changed by somebody else meanwhile, so nothing was written; read it again`);
+	if (words.includes("holdfast: not a file")) return new HoldfastError("INVALID", `${file} is a device, a pipe or a socket, not a file`);
+	return problem(codeIn(words), words, file);
+}
+
+/** `MODE SIZE TIME UID GID LINKS`, the mode in hex. */
+export function entryFrom(line: string, name: string): Entry {
+	const [mode, size, mtime, uid, gid, links] = line.trim().split(" ");
+	const bits = Number.parseInt(mode ?? "", 16);
+	if (!Number.isInteger(bits) || links === undefined) throw new HoldfastError("INTERNAL", `the far end described a file in a way that is not understood: ${line.slice(0, 100)}`);
+	return { name, kind: kindOf(bits), size: Number(size), mode: bits & 0o7777, mtime: Number(mtime), uid: Number(uid), gid: Number(gid), links: Number(links) };
+}
+
+function listFrom(output: Buffer): Entry[] {
+	const text = output.toString();
+	const entries: Entry[] = [];
+	for (let at = 0; at < text.length; ) {
+		const start = text.indexOf(" ./", at);
+		const end = text.indexOf("/\n", start + 3);
+		if (start < 0 || end < 0) break;
+		entries.push(entryFrom(text.slice(at, start), text.slice(start + 3, end)));
+		at = end + 2;
+	}
+	return entries;
+}
+
+/** A box without any program for it. */
+async function hashByReading(files: Files, file: string, signal: AbortSignal | undefined): Promise<string> {
+	const hash = createHash("sha256");
+	for (let offset = 0; ; ) {
+		stopIf(signal, file);
+		const piece = await files.read(file, offset, STEP);
+		hash.update(piece);
+		offset += piece.length;
+		if (piece.length < STEP) return hash.digest("hex");
+	}
+}

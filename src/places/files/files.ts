@@ -1,0 +1,189 @@
+/** Files of a place: one interface, whether they are on this machine (near.ts) or behind a stream to a shell (far.ts). Paths are absolute, and as the place sees them. */
+import { randomBytes } from "node:crypto";
+import { errno, HoldfastError } from "../../base/errors.js";
+
+export type Kind = "file" | "directory" | "link" | "other";
+
+export interface Entry {
+	/** The last part of its path. */
+	readonly name: string;
+	readonly kind: Kind;
+	readonly size: number;
+	/** Permissions: the last twelve bits. */
+	readonly mode: number;
+	/** When it was changed, in seconds. */
+	readonly mtime: number;
+	readonly uid: number;
+	readonly gid: number;
+	/** How many names it has. */
+	readonly links: number;
+}
+
+export type Content = Uint8Array | AsyncIterable<Uint8Array>;
+
+export interface WriteOptions {
+	/** Permissions. Default: those of what is replaced, else what the umask leaves. */
+	readonly mode?: number;
+	/** The sha256 of what is there now, null for nothing: if that has changed at the last moment, nothing is written. */
+	readonly expect?: string | null;
+	/** Do not write through a symbolic link: replace it. */
+	readonly replaceLink?: boolean;
+	readonly signal?: AbortSignal;
+	/** Told after each piece. */
+	readonly progress?: (bytes: number) => void;
+}
+
+export interface Written {
+	/** Where it really is: the end of a link. */
+	readonly path: string;
+	readonly created: boolean;
+	readonly bytes: number;
+	readonly sha256: string;
+	/** The topmost directory that had to be made. */
+	readonly made?: string;
+	/** What is not as it was, a sentence each. */
+	readonly notes: readonly string[];
+}
+
+/** Complete and checked beside its place, and not seen by anybody yet. */
+export interface Draft {
+	readonly sha256: string;
+	/** Puts it in place, at once and whole. */
+	commit(): Promise<Written>;
+	/** Leaves things as they are. After a commit it does nothing. */
+	drop(): Promise<void>;
+}
+
+export interface RunOptions {
+	readonly cwd?: string;
+	readonly input?: Uint8Array;
+	readonly signal?: AbortSignal;
+	/** The most bytes of output; what comes after is dropped and `cut` is true. */
+	readonly limit?: number;
+}
+
+export interface Ran {
+	readonly status: number;
+	readonly output: Buffer;
+	readonly cut: boolean;
+}
+
+export interface Files {
+	/** Undefined: there is nothing. `follow` (default): through symbolic links. */
+	stat(path: string, options?: { follow?: boolean }): Promise<Entry | undefined>;
+	/** The bytes there are from `offset` on, at most so many; fewer only at the end. */
+	read(path: string, offset: number, max: number): Promise<Buffer>;
+	list(dir: string): Promise<Entry[]>;
+	readLink(path: string): Promise<string>;
+	/** Whole or not at all: others see the old file or the new one. Directories above it are made. */
+	write(path: string, content: Content, options?: WriteOptions): Promise<Written>;
+	/** The first half of a write. */
+	draft(path: string, content: Content, options?: WriteOptions): Promise<Draft>;
+	/** With those above it. The topmost that had to be made. */
+	mkdir(path: string, options?: { mode?: number }): Promise<string | undefined>;
+	/** A link, not what it leads to. */
+	remove(path: string, options?: { recursive?: boolean }): Promise<void>;
+	rename(from: string, to: string): Promise<void>;
+	/** The sha256, in hex. */
+	hash(path: string, signal?: AbortSignal): Promise<string>;
+	/** A POSIX sh script; arguments are `$1`, `$2`, … and never looked at by the shell. Output is what it prints, its errors apart. */
+	run(script: string, args: readonly string[], options?: RunOptions): Promise<Ran>;
+	/** Put many files below a directory that is there, each with the directories above it; existing ones are replaced. */
+	putAll(dir: string, items: readonly PutItem[], options?: TransferOptions): Promise<void>;
+	/** The whole of several files, in their order; all of them in memory, so they should be small. */
+	readAll(dir: string, names: readonly { name: string; size: number }[], signal?: AbortSignal): Promise<Buffer[]>;
+}
+
+/** `name` is below the directory, with slashes. */
+export type PutItem = { readonly name: string; readonly mode: number } & (
+	| { readonly kind: "file"; readonly content: Uint8Array }
+	| { readonly kind: "directory" }
+	| { readonly kind: "link"; readonly target: string }
+);
+
+export interface TransferOptions {
+	readonly signal?: AbortSignal;
+}
+
+/** So that what somebody who was killed has left behind is known for what it is. */
+const TEMPORARY = ".holdfast-tmp.";
+export const temporaryName = (): string => `${TEMPORARY}${randomBytes(8).toString("hex")}`;
+export const isTemporary = (name: string): boolean => name.startsWith(TEMPORARY);
+/** Nobody writes to one for so long and still means to finish. */
+export const TEMPORARY_MINUTES = 60;
+
+export const kindOf = (mode: number): Kind => KINDS[mode & 0o170000] ?? "other";
+const KINDS: Readonly<Record<number, Kind>> = { 0o100000: "file", 0o040000: "directory", 0o120000: "link" };
+
+const WORDS: readonly (readonly [code: string, words: RegExp])[] = [
+	["ENOENT", /No such file/i],
+	["ENOTDIR", /Not a directory/i],
+	["EISDIR", /Is a directory/i],
+	["ELOOP", /Too many levels of symbolic links|Too many symbolic links/i],
+	["EACCES", /Permission denied/i],
+	["EPERM", /Operation not permitted/i],
+	["EROFS", /Read-only file system/i],
+	["ENOSPC", /No space left on device/i],
+	["EDQUOT", /quota exceeded/i],
+	["ENAMETOOLONG", /File name too long/i],
+	["ENOTEMPTY", /Directory not empty/i],
+	["EBUSY", /resource busy/i],
+	["EEXIST", /File exists/i],
+];
+
+/** What a program there has said, as the system's own code for it. */
+export const codeIn = (words: string): string | undefined => WORDS.find(([, pattern]) => pattern.test(words))?.[0];
+
+/** What went wrong with a file, in words for whoever asked. */
+export function fileError(error: unknown, file: string): HoldfastError {
+	if (error instanceof HoldfastError) return error;
+	return problem(errno(error), error instanceof Error ? error.message : String(error), file, error);
+}
+
+export function problem(code: string | undefined, words: string, file: string, cause?: unknown): HoldfastError {
+	const options = cause === undefined ? undefined : { cause };
+	switch (code) {
+		case "ENOENT":
+			return new HoldfastError("NOT_FOUND", `there is no ${file}`, options);
+		case "ENOTDIR":
+			return new HoldfastError("NOT_FOUND", `there is no ${file}: something above it is a file, not a directory`, options);
+		case "EISDIR":
+			return new HoldfastError("INVALID", `${file} is a directory`, options);
+		case "ELOOP":
+			return new HoldfastError("INVALID", `${file} is a symbolic link that leads back to itself`, options);
+		case "EACCES":
+		case "EPERM":
+			return new HoldfastError("FORBIDDEN", `not allowed: ${file} (${code}); the user that commands run as there has no right to it`, options);
+		case "EROFS":
+			return new HoldfastError("FORBIDDEN", `${file} is on a file system that is read-only there`, options);
+		case "ENOSPC":
+		case "EDQUOT":
+			return new HoldfastError("NO_SPACE", `the disk is full there; ${file} is as it was. Free some space, then try again`, options);
+		case "ENAMETOOLONG":
+			return new HoldfastError("INVALID", "the path, or a name in it, is longer than the file system takes", options);
+		case "EEXIST":
+			return new HoldfastError("INVALID", `${file} cannot be made: something else of that name, or of one above it, is there`, options);
+		case "EBUSY":
+			return new HoldfastError("INVALID", `${file} cannot be replaced (it is a mount point of its own); write to it with a command instead`, options);
+		case "ABORT_ERR":
+			return new HoldfastError("ABORTED", `interrupted; ${file} is as it was`, options);
+		default:
+			return new HoldfastError("INTERNAL", `${file}: ${words.trim().split("\n")[0] || "it did not work, and nothing was said about why"}`, options);
+	}
+}
+
+export const changedMeanwhile = (file: string): HoldfastError =>
+	new HoldfastError("ANSWERED", `${file} was changed by somebody else meanwhile, so nothing was written; read it again`);
+
+export function notAFile(file: string, kind: Kind): HoldfastError {
+	return new HoldfastError("INVALID", kind === "directory" ? `${file} is a directory, not a file` : `${file} is a device, a pipe or a socket, not a file`);
+}
+
+export function stopIf(signal: AbortSignal | undefined, file: string): void {
+	if (signal?.aborted) throw problem("ABORT_ERR", "", file);
+}
+
+export async function* piecesOf(content: Content): AsyncGenerator<Uint8Array> {
+	if (content instanceof Uint8Array) yield content;
+	else yield* content;
+}

@@ -1,0 +1,131 @@
+/** A file of this machine on its way to be written: complete beside its place, then moved there. */
+import { createHash } from "node:crypto";
+import fs from "node:fs";
+import fsp from "node:fs/promises";
+import path from "node:path";
+import { errno, HoldfastError } from "../../base/errors.js";
+import { unlinkIfThere } from "../../base/files.js";
+import { type Content, changedMeanwhile, type Draft, fileError, isTemporary, notAFile, kindOf, piecesOf, stopIf, TEMPORARY_MINUTES, temporaryName, type WriteOptions } from "./files.js";
+import { makeDirs } from "./near.js";
+
+const LINKS = 40; // as many as the kernel follows
+
+export async function nearDraft(file: string, content: Content, options: WriteOptions): Promise<Draft> {
+	let temp: string | undefined;
+	try {
+		const target = options.replaceLink ? file : followed(file);
+		const before = fs.lstatSync(target, { throwIfNoEntry: false });
+		if (before && !before.isFile() && !(options.replaceLink && before.isSymbolicLink())) throw notAFile(target, kindOf(before.mode));
+		const old = before?.isFile() ? before : undefined;
+		const made = await makeDirs(path.dirname(target));
+		tidy(path.dirname(target));
+		temp = path.join(path.dirname(target), temporaryName());
+		const written = await save(temp, content, { old, ...options });
+		const notes = dress(temp, old, options.mode);
+		const ready = temp;
+		return {
+			sha256: written.sha256,
+			commit: async () => {
+				try {
+					if (options.expect !== undefined && hashOf(target) !== options.expect) throw changedMeanwhile(target);
+					if (fs.lstatSync(target, { throwIfNoEntry: false })?.isDirectory()) throw notAFile(target, "directory");
+					fs.renameSync(ready, target);
+					return { path: target, created: before === undefined, ...written, ...(made === undefined ? {} : { made }), notes };
+				} catch (error) {
+					throw fileError(error, target);
+				}
+			},
+			drop: async () => unlinkIfThere(ready),
+		};
+	} catch (error) {
+		if (temp !== undefined) unlinkIfThere(temp);
+		throw fileError(error, file);
+	}
+}
+
+/** Through symbolic links, also to what is not there yet. */
+function followed(file: string): string {
+	let at = file;
+	for (let links = 0; links <= LINKS; links++) {
+		const stat = lookAt(at);
+		if (!stat?.isSymbolicLink()) return at;
+		at = path.resolve(fs.realpathSync(path.dirname(at)), fs.readlinkSync(at));
+	}
+	throw Object.assign(new Error("too many links"), { code: "ELOOP" });
+}
+
+function lookAt(file: string): fs.Stats | undefined {
+	try {
+		return fs.lstatSync(file);
+	} catch (error) {
+		if (errno(error) === "ENOENT") return undefined;
+		throw error;
+	}
+}
+
+async function save(temp: string, content: Content, { old, signal, progress }: WriteOptions & { old: fs.Stats | undefined }): Promise<{ bytes: number; sha256: string }> {
+	const handle = await fsp.open(temp, "wx", old ? 0o600 : 0o666);
+	const hash = createHash("sha256");
+	let bytes = 0;
+	try {
+		for await (const piece of piecesOf(content)) {
+			stopIf(signal, temp);
+			for (let at = 0; at < piece.length; ) at += (await handle.write(piece, at)).bytesWritten;
+			hash.update(piece);
+			bytes += piece.length;
+			progress?.(bytes);
+		}
+	} finally {
+		await handle.close();
+	}
+	if (fs.statSync(temp).size !== bytes) throw new HoldfastError("INTERNAL", `${temp} came out with another size than was written; nothing was replaced`);
+	return { bytes, sha256: hash.digest("hex") };
+}
+
+/** Owner and permissions of what it replaces. */
+function dress(temp: string, old: fs.Stats | undefined, mode: number | undefined): string[] {
+	const notes: string[] = [];
+	if (old) {
+		const own = fs.statSync(temp);
+		if (own.uid !== old.uid || own.gid !== old.gid) {
+			try {
+				fs.chownSync(temp, old.uid, old.gid);
+			} catch (error) {
+				if (errno(error) !== "EPERM") throw error;
+				try {
+					fs.chownSync(temp, own.uid, old.gid);
+				} catch {
+					// not our group either
+				}
+				const { uid, gid } = fs.statSync(temp);
+				notes.push(`It belonged to user ${old.uid}, group ${old.gid}, and belongs to ${uid}, ${gid} now: only root may give files away.`);
+			}
+		}
+		if (old.nlink > 1) notes.push(`It had ${old.nlink} names (hard links); the others still have the old content.`);
+	}
+	const wanted = mode ?? (old ? old.mode & 0o7777 : undefined);
+	if (wanted !== undefined) fs.chmodSync(temp, wanted);
+	return notes;
+}
+
+function hashOf(file: string): string | null {
+	try {
+		return createHash("sha256").update(fs.readFileSync(file)).digest("hex");
+	} catch (error) {
+		if (errno(error) === "ENOENT") return null;
+		throw error;
+	}
+}
+
+/** What somebody who was killed has left there long ago. */
+function tidy(dir: string): void {
+	try {
+		for (const name of fs.readdirSync(dir).filter(isTemporary)) {
+			const file = path.join(dir, name);
+			const stat = fs.lstatSync(file, { throwIfNoEntry: false });
+			if (stat && Date.now() - stat.mtimeMs > TEMPORARY_MINUTES * 60_000) unlinkIfThere(file);
+		}
+	} catch {
+		// somebody else's, or a directory that can be written to but not read
+	}
+}

@@ -1,0 +1,148 @@
+import { execFileSync } from "node:child_process";
+import { createHash, randomBytes } from "node:crypto";
+import fs from "node:fs";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { copy, nearFiles } from "../../../src/places/files/index.js";
+import { tempDir } from "../../support/home.js";
+import { ENDS, HOSTILE } from "./ends.js";
+
+/** Everything below a directory: kinds, permissions, links and contents. */
+function picture(dir: string): Record<string, string> {
+	const seen: Record<string, string> = {};
+	for (const entry of fs.readdirSync(dir, { recursive: true, withFileTypes: true })) {
+		const file = path.join(entry.parentPath, entry.name);
+		const mode = (fs.lstatSync(file).mode & 0o777).toString(8);
+		const what = entry.isFile() ? createHash("sha256").update(fs.readFileSync(file)).digest("hex") : entry.isSymbolicLink() ? `-> ${fs.readlinkSync(file)}` : "directory";
+		seen[path.relative(dir, file)] = entry.isSymbolicLink() ? what : `${mode} ${what}`;
+	}
+	return seen;
+}
+
+function hostileTree(): string {
+	const dir = path.join(tempDir(), "tree");
+	fs.mkdirSync(dir);
+	for (const [at, name] of HOSTILE.entries()) {
+		fs.writeFileSync(path.join(dir, name), randomBytes(at * 100));
+		fs.mkdirSync(path.join(dir, `d${name}`.slice(0, 250)));
+		fs.writeFileSync(path.join(dir, `d${name}`.slice(0, 250), name), name);
+	}
+	fs.mkdirSync(path.join(dir, "empty"));
+	fs.writeFileSync(path.join(dir, "program"), "#!/bin/sh\n", { mode: 0o755 });
+	fs.chmodSync(path.join(dir, "program"), 0o755);
+	fs.writeFileSync(path.join(dir, "big"), randomBytes(700_000));
+	fs.symlinkSync("program", path.join(dir, "link"));
+	fs.symlinkSync("/nowhere/at all\n", path.join(dir, "broken link"));
+	fs.symlinkSync(".", path.join(dir, "circle"));
+	fs.mkdirSync(path.join(dir, "locked"));
+	fs.writeFileSync(path.join(dir, "locked", "file"), "x");
+	fs.chmodSync(path.join(dir, "locked"), 0o555);
+	let deep = dir;
+	for (let depth = 0; depth < 5; depth++) deep = path.join(deep, `${depth}`.repeat(60));
+	fs.mkdirSync(deep, { recursive: true });
+	fs.writeFileSync(path.join(deep, "deep"), "deep");
+	return dir;
+}
+
+describe.each(ENDS)("copy: $name", ({ name, open, missing }) => {
+	const it = test.skipIf(missing !== undefined);
+
+	it("a folder there and back is the same, whatever its names", async () => {
+		const there = open();
+		const tree = hostileTree();
+		const [over, back] = [path.join(tempDir(), "there"), path.join(tempDir(), "back")];
+		const up = await copy({ files: nearFiles(), path: tree }, { files: there, path: over });
+		expect(picture(over)).toEqual(picture(tree));
+		const seen: number[] = [];
+		const down = await copy({ files: there, path: over }, { files: nearFiles(), path: back }, { progress: ({ bytes }) => seen.push(bytes) });
+		expect(picture(back)).toEqual(picture(tree));
+		expect(up).toMatchObject({ kind: "directory", created: true, links: 3, skipped: [] });
+		expect({ ...down, path: "" }).toEqual({ ...up, path: "", notes: down.notes });
+		expect(seen.at(-1)).toBe(down.bytes);
+		for (const dir of [tree, over, back]) fs.chmodSync(path.join(dir, "locked"), 0o755);
+	});
+
+	it("5,000 small files there and back are the same", async () => {
+		const there = open();
+		const tree = path.join(tempDir(), "tree");
+		for (let dir = 0; dir < 50; dir++) {
+			fs.mkdirSync(path.join(tree, `dir ${dir}`), { recursive: true });
+			for (let file = 0; file < 100; file++) fs.writeFileSync(path.join(tree, `dir ${dir}`, `${file}`), `${dir} ${file} ${"x".repeat(file * 20)}`);
+		}
+		const [over, back] = [tempDir(), tempDir()];
+		expect(await copy({ files: nearFiles(), path: tree }, { files: there, path: over })).toMatchObject({ path: path.join(over, "tree"), files: 5000 });
+		await copy({ files: there, path: `${over}/tree/.` }, { files: nearFiles(), path: back });
+		expect(picture(back)).toEqual(picture(tree));
+	}, 240_000);
+
+	it.skipIf(name.includes("busybox"))("100 MB there and back have the same sha256", async () => {
+		const there = open();
+		const dir = tempDir();
+		const piece = randomBytes(1_000_000);
+		const hash = createHash("sha256");
+		for (let at = 0; at < 100; at++) {
+			piece.writeUInt32LE(at, 0);
+			fs.appendFileSync(path.join(dir, "big"), piece);
+			hash.update(piece);
+		}
+		const sha256 = hash.digest("hex");
+		expect(await copy({ files: nearFiles(), path: path.join(dir, "big") }, { files: there, path: path.join(dir, "over") })).toMatchObject({ bytes: 100_000_000, sha256 });
+		expect(await copy({ files: there, path: path.join(dir, "over") }, { files: nearFiles(), path: path.join(dir, "back") })).toMatchObject({ sha256 });
+		expect(execFileSync("sha256sum", [path.join(dir, "over"), path.join(dir, "back")], { encoding: "utf8" }).match(new RegExp(sha256, "g"))).toHaveLength(2);
+	}, 240_000);
+
+	it("goes where cp would put it", async () => {
+		const there = open();
+		const dir = tempDir();
+		fs.writeFileSync(path.join(dir, "a"), "a");
+		fs.mkdirSync(path.join(dir, "d"));
+		fs.writeFileSync(path.join(dir, "d", "x"), "x");
+		const go = async (from: string, to: string) => (await copy({ files: nearFiles(), path: path.join(dir, from) }, { files: there, path: `${dir}/${to}` })).path;
+		expect(await go("a", "b")).toBe(path.join(dir, "b"));
+		expect(await go("a", "d")).toBe(path.join(dir, "d", "a"));
+		expect(await go("a", "new/")).toBe(path.join(dir, "new", "a"));
+		expect(await go("d", "e")).toBe(path.join(dir, "e"));
+		expect(await go("d", "e")).toBe(path.join(dir, "e", "d"));
+		expect((await copy({ files: nearFiles(), path: `${dir}/d/.` }, { files: there, path: path.join(dir, "new") })).path).toBe(path.join(dir, "new"));
+		expect(fs.readdirSync(path.join(dir, "new")).sort()).toEqual(["a", "x"]);
+		await expect(go("d", "b")).rejects.toThrow(/no directory/);
+		await expect(go("nothing", "b")).rejects.toMatchObject({ code: "NOT_FOUND" });
+	});
+
+	it("what is no file is left out, and named", async () => {
+		const there = open();
+		const tree = tempDir();
+		execFileSync("mkfifo", [path.join(tree, "pipe")]);
+		fs.writeFileSync(Buffer.concat([Buffer.from(`${tree}/bad`), Buffer.from([0xff])]), "x");
+		fs.writeFileSync(path.join(tree, "good"), "x");
+		const { skipped } = await copy({ files: nearFiles(), path: `${tree}/.` }, { files: there, path: path.join(tempDir(), "over") });
+		expect(skipped.sort()).toEqual(["bad\ufffd (its name is not UTF-8)", "pipe (a device, a pipe or a socket)"]);
+	});
+
+	it("an existing file keeps its own permissions, a new one gets those of the source", async () => {
+		const there = open();
+		const dir = tempDir();
+		fs.writeFileSync(path.join(dir, "a"), "a");
+		fs.chmodSync(path.join(dir, "a"), 0o750);
+		fs.writeFileSync(path.join(dir, "old"), "b");
+		fs.chmodSync(path.join(dir, "old"), 0o600);
+		for (const name of ["old", "new"]) await copy({ files: nearFiles(), path: path.join(dir, "a") }, { files: there, path: path.join(dir, name) });
+		expect(["old", "new"].map((name) => fs.statSync(path.join(dir, name)).mode & 0o777)).toEqual([0o600, 0o750]);
+	});
+});
+
+test("a download never writes through a link that an earlier one has brought", async () => {
+	const [box, here, outside] = [tempDir(), tempDir(), tempDir()];
+	fs.symlinkSync(outside, path.join(box, "trap"));
+	await copy({ files: nearFiles(), path: `${box}/.` }, { files: nearFiles(), path: here });
+	fs.rmSync(path.join(box, "trap"));
+	fs.mkdirSync(path.join(box, "trap"));
+	fs.writeFileSync(path.join(box, "trap", "file"), "x");
+	await expect(copy({ files: nearFiles(), path: `${box}/.` }, { files: nearFiles(), path: here })).rejects.toThrow(/no directory/);
+	expect(fs.readdirSync(outside)).toEqual([]);
+});
+
+test("a directory is not copied into itself", async () => {
+	const dir = tempDir();
+	await expect(copy({ files: nearFiles(), path: dir }, { files: nearFiles(), path: path.join(dir, "below") })).rejects.toThrow(/into itself/);
+});

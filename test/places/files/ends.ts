@@ -1,0 +1,52 @@
+/** The ends that files are tested at: this machine, and shells behind a stream, rich and poor. */
+import { execFileSync } from "node:child_process";
+import fs from "node:fs";
+import path from "node:path";
+import { commandEnd, type Files, farFiles, nearFiles } from "../../../src/places/files/index.js";
+import { tempDir } from "../../support/home.js";
+
+export interface TestEnd {
+	readonly name: string;
+	readonly missing?: string;
+	open(): Files;
+}
+
+const has = (file: string) => fs.existsSync(file);
+
+/** A box on which everything is busybox; without those applets. */
+export function busyboxShell(...without: string[]): { shell: string[]; env: NodeJS.ProcessEnv } {
+	const bin = tempDir("bin");
+	execFileSync("busybox", ["--install", "-s", bin]);
+	for (const name of without) fs.rmSync(path.join(bin, name), { force: true });
+	return { shell: [path.join(bin, "sh")], env: { PATH: bin, HOME: bin } };
+}
+
+const farWith = ({ shell, env }: { shell: string[]; env?: NodeJS.ProcessEnv }): Files => farFiles(commandEnd(() => shell, env));
+
+const busybox = has("/usr/bin/busybox") || has("/bin/busybox") ? {} : { missing: "no busybox" };
+
+export const ENDS: readonly TestEnd[] = [
+	{ name: "near", open: nearFiles },
+	{ name: "far, dash", open: () => farWith({ shell: ["dash"] }), ...(has("/bin/dash") ? {} : { missing: "no dash" }) },
+	{ name: "far, busybox", open: () => farWith(busyboxShell()), ...busybox },
+	{ name: "far, busybox without tar, find and sha256sum", open: () => farWith(busyboxShell("tar", "find", "sha256sum", "openssl", "shasum")), ...busybox },
+];
+
+/** Names that have broken something somewhere. */
+export const HOSTILE = [
+	"with space",
+	"new\nline",
+	"ends in newline\n",
+	"'quo\"tes'",
+	"-rf",
+	"$(touch pwned)",
+	"`x`;|&<>*?[a]{b}",
+	"\\back\\slash",
+	"ünïcödé 日本 🦀",
+	"tab\there",
+	"x".repeat(255),
+	"...",
+	"a:b",
+	"#c",
+	"~",
+];
