@@ -10,7 +10,12 @@ const BLOCK = 1024 * 1024;
 const LIMIT = 64 * 1024 * 1024;
 
 /** `shell`: the words before `-c`. What it says besides its output is dropped unless it fails without any. */
-export function runHere(shell: readonly string[], script: string, args: readonly string[], options: RunOptions & { env?: NodeJS.ProcessEnv } = {}): Promise<Ran> {
+export function runHere(
+	shell: readonly string[],
+	script: string,
+	args: readonly string[],
+	options: RunOptions & { env?: NodeJS.ProcessEnv } = {},
+): Promise<Ran> {
 	const { cwd, input, signal, limit = LIMIT, env } = options;
 	const [program, ...words] = shell;
 	return new Promise((resolve, reject) => {

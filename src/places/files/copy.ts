@@ -52,7 +52,9 @@ export async function copy(from: End, to: End, options: CopyOptions = {}): Promi
 	if (!entry) throw new HoldfastError("NOT_FOUND", `there is no ${source}; nothing was copied`);
 	if (entry.kind === "other") throw new HoldfastError("INVALID", `${source} is a device, a pipe or a socket, which cannot be copied`);
 	const target = await targetOf(from.path, entry, to);
-	return entry.kind === "file" ? copyOne({ ...from, path: source }, entry, { ...to, path: target }, options) : copyFolder({ ...from, path: source }, entry, { ...to, path: target }, options);
+	return entry.kind === "file"
+		? copyOne({ ...from, path: source }, entry, { ...to, path: target }, options)
+		: copyFolder({ ...from, path: source }, entry, { ...to, path: target }, options);
 }
 
 const trimmed = (file: string): string => path.posix.resolve("/", file);
@@ -78,13 +80,21 @@ async function copyOne(from: End, entry: Entry, to: End, options: CopyOptions): 
 async function copyFile(from: End, { mode }: { mode: number }, to: End, { signal }: CopyOptions, report: (bytes: number) => void) {
 	const existing = await to.files.stat(to.path);
 	for (let tries = 1; ; tries++) {
-		const draft = await to.files.draft(to.path, readAhead(from, signal), { ...(existing ? {} : { mode: mode & 0o777 }), ...(signal ? { signal } : {}), progress: report });
+		const draft = await to.files.draft(to.path, readAhead(from, signal), {
+			...(existing ? {} : { mode: mode & 0o777 }),
+			...(signal ? { signal } : {}),
+			progress: report,
+		});
 		try {
 			if (draft.sha256 === (await from.files.hash(from.path, signal))) return await draft.commit();
 		} finally {
 			await draft.drop();
 		}
-		if (tries === TRIES) throw new HoldfastError("ANSWERED", `${from.path} changes all the time while it is being copied, so nothing was written; stop what writes to it, or copy a copy`);
+		if (tries === TRIES)
+			throw new HoldfastError(
+				"ANSWERED",
+				`${from.path} changes all the time while it is being copied, so nothing was written; stop what writes to it, or copy a copy`,
+			);
 	}
 }
 
@@ -121,7 +131,13 @@ async function copyFolder(from: End, entry: Entry, to: End, options: CopyOptions
 	const notes: string[] = [];
 	const report = (more = 0) => options.progress?.({ files, totalFiles: found.files.length, bytes: bytes + more, totalBytes });
 	const alone = async (item: Found) => {
-		const written = await copyFile({ files: from.files, path: path.posix.join(from.path, item.name) }, item, { files: to.files, path: path.posix.join(to.path, item.name) }, options, report);
+		const written = await copyFile(
+			{ files: from.files, path: path.posix.join(from.path, item.name) },
+			item,
+			{ files: to.files, path: path.posix.join(to.path, item.name) },
+			options,
+			report,
+		);
 		notes.push(...written.notes.map((note) => `${item.name}: ${note}`));
 		files++;
 		bytes += written.bytes;

@@ -1,7 +1,7 @@
 /** Many small files to a far end: as one archive where there is tar, else one after the other. */
 import path from "node:path";
 import type { Ask, FarEnd } from "./far.js";
-import { type Files, type PutItem, stopIf, temporaryName, type TransferOptions } from "./files.js";
+import { type Files, type PutItem, stopIf, type TransferOptions, temporaryName } from "./files.js";
 import * as scripts from "./scripts.js";
 import { tarOf } from "./tar.js";
 

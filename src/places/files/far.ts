@@ -15,17 +15,21 @@ export interface FarEnd {
 	/** At an offset; the file is there. */
 	write(path: string, offset: number, bytes: Uint8Array): Promise<void>;
 	/** `again`: it may be run twice, if nobody knows whether the first time has worked. */
-	run(script: string, options?: { input?: Uint8Array; signal?: AbortSignal; limit?: number; again?: boolean }): Promise<{ status: number; output: Buffer; cut?: boolean }>;
+	run(
+		script: string,
+		options?: { input?: Uint8Array; signal?: AbortSignal; limit?: number; again?: boolean },
+	): Promise<{ status: number; output: Buffer; cut?: boolean }>;
 }
 
 /** What each script needs of it: its output, or what went wrong with that file. */
 export type Ask = (script: string, args: readonly string[], file: string, options?: RunOptions) => Promise<Buffer>;
 
 const STEP = 1024 * 1024;
+const ARGUMENTS = 60_000;
 
 export function farFiles(end: FarEnd): Files {
 	const run = (script: string, args: readonly string[], { cwd, ...options }: RunOptions = {}) =>
-		end.run(withArguments(cwd === undefined ? script : `cd ${shellQuote(cwd)} || exit\n${script}`, args), options);
+		end.run(withArguments(`${cwd === undefined ? "" : `cd ${shellQuote(cwd)} || exit\n`}${script}`, args), options);
 	const ask: Ask = async (script, args, file, options = {}) => {
 		const { status, output } = await end.run(withArguments(`LC_ALL=C; export LC_ALL; exec 2>&1\n${script}`, args), { ...options, again: true });
 		if (status === 0) return output;
@@ -66,7 +70,8 @@ export function farFiles(end: FarEnd): Files {
 			}
 		},
 		draft: (file, content, options = {}) => farDraft(end, ask, file, content, options),
-		mkdir: async (dir, { mode } = {}) => (await ask(scripts.MKDIR, [dir, mode === undefined ? "" : mode.toString(8)], dir)).toString().slice(0, -1) || undefined,
+		mkdir: async (dir, { mode } = {}) =>
+			(await ask(scripts.MKDIR, [dir, mode === undefined ? "" : mode.toString(8)], dir)).toString().slice(0, -1) || undefined,
 		remove: async (file, { recursive = false } = {}) => void (await ask(recursive ? scripts.REMOVE_ALL : scripts.REMOVE, [file], file)),
 		rename: async (from, to) => void (await ask(scripts.RENAME, [from, to], from)),
 		hash: async (file, signal) => {
@@ -76,25 +81,48 @@ export function farFiles(end: FarEnd): Files {
 		run: async (script, args, options) => ({ cut: false, ...(await run(script, args, options)) }),
 		putAll: (dir, items, options) => putAllFar(end, ask, files, dir, items, options ?? {}),
 		readAll: async (dir, names, signal) => {
-			const total = names.reduce((sum, { size }) => sum + size, 0);
-			const all = await ask(scripts.CAT, [dir, ...names.map(({ name }) => `./${name}`)], dir, { limit: total + 4096, ...(signal ? { signal } : {}) });
-			const sha = all.toString("latin1", total).trim();
-			if (sha !== "none" && sha !== createHash("sha256").update(all.subarray(0, total)).digest("hex"))
-				throw new HoldfastError("ANSWERED", `something in ${dir} was changed while it was read; try again`);
-			let at = 0;
-			return names.map(({ size }) => {
-				at += size;
-				return all.subarray(at - size, at);
-			});
+			const found: Buffer[] = [];
+			for (const group of inLines(names)) found.push(...(await readTogether(ask, dir, group, signal)));
+			return found;
 		},
 	};
 	return files;
 }
 
+/** A link takes so much text at once. */
+function* inLines<T extends { name: string }>(names: readonly T[]): Generator<T[]> {
+	let group: T[] = [];
+	let chars = 0;
+	for (const one of names) {
+		const more = shellQuote(one.name).length * 3; // bytes
+		if (group.length > 0 && chars + more > ARGUMENTS) {
+			yield group;
+			[group, chars] = [[], 0];
+		}
+		group.push(one);
+		chars += more;
+	}
+	if (group.length > 0) yield group;
+}
+
+async function readTogether(ask: Ask, dir: string, names: readonly { name: string; size: number }[], signal: AbortSignal | undefined): Promise<Buffer[]> {
+	const total = names.reduce((sum, { size }) => sum + size, 0);
+	const all = await ask(scripts.CAT, [dir, ...names.map(({ name }) => `./${name}`)], dir, { limit: total + 4096, ...(signal ? { signal } : {}) });
+	const sha = all.toString("latin1", total).trim();
+	if (sha !== "none" && sha !== createHash("sha256").update(all.subarray(0, total)).digest("hex"))
+		throw new HoldfastError("ANSWERED", `something in ${dir} was changed while it was read; try again`);
+	let at = 0;
+	return names.map(({ size }) => {
+		at += size;
+		return all.subarray(at - size, at);
+	});
+}
+
 const withArguments = (script: string, args: readonly string[]): string => (args.length === 0 ? script : `set -- ${args.map(shellQuote).join(" ")}\n${script}`);
 
 function failureOf(words: string, file: string): HoldfastError {
-	if (words.includes("holdfast: changed")) return new HoldfastError("ANSWERED", `${file} was changed by somebody else meanwhile, so nothing was written; read it again`);
+	if (words.includes("holdfast: changed"))
+		return new HoldfastError("ANSWERED", `${file} was changed by somebody else meanwhile, so nothing was written; read it again`);
 	if (words.includes("holdfast: not a file")) return new HoldfastError("INVALID", `${file} is a device, a pipe or a socket, not a file`);
 	return problem(codeIn(words), words, file);
 }
@@ -103,7 +131,8 @@ function failureOf(words: string, file: string): HoldfastError {
 export function entryFrom(line: string, name: string): Entry {
 	const [mode, size, mtime, uid, gid, links] = line.trim().split(" ");
 	const bits = Number.parseInt(mode ?? "", 16);
-	if (!Number.isInteger(bits) || links === undefined) throw new HoldfastError("INTERNAL", `the far end described a file in a way that is not understood: ${line.slice(0, 100)}`);
+	if (!Number.isInteger(bits) || links === undefined)
+		throw new HoldfastError("INTERNAL", `the far end described a file in a way that is not understood: ${line.slice(0, 100)}`);
 	return { name, kind: kindOf(bits), size: Number(size), mode: bits & 0o7777, mtime: Number(mtime), uid: Number(uid), gid: Number(gid), links: Number(links) };
 }
 

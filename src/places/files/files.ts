@@ -112,8 +112,12 @@ export const isTemporary = (name: string): boolean => name.startsWith(TEMPORARY)
 /** Nobody writes to one for so long and still means to finish. */
 export const TEMPORARY_MINUTES = 60;
 
-export const kindOf = (mode: number): Kind => KINDS[mode & 0o170000] ?? "other";
-const KINDS: Readonly<Record<number, Kind>> = { 0o100000: "file", 0o040000: "directory", 0o120000: "link" };
+export const kindOf = (mode: number): Kind => KINDS.get(mode & 0o170000) ?? "other";
+const KINDS: ReadonlyMap<number, Kind> = new Map([
+	[0o100000, "file"],
+	[0o040000, "directory"],
+	[0o120000, "link"],
+]);
 
 const WORDS: readonly (readonly [code: string, words: RegExp])[] = [
 	["ENOENT", /No such file/i],

@@ -1,5 +1,6 @@
 export { commandEnd } from "./command.js";
-export { type Copied, copy, type Progress } from "./copy.js";
-export { type FarEnd, farFiles } from "./far.js";
-export type { Entry, Files, Kind, Ran, Written } from "./files.js";
+export { copy } from "./copy.js";
+export { farFiles } from "./far.js";
+export type { Files } from "./files.js";
+export { linkEnd } from "./linked.js";
 export { nearFiles } from "./near.js";

@@ -5,7 +5,20 @@ import fsp from "node:fs/promises";
 import path from "node:path";
 import { errno, HoldfastError } from "../../base/errors.js";
 import { unlinkIfThere } from "../../base/files.js";
-import { type Content, changedMeanwhile, type Draft, fileError, isTemporary, notAFile, kindOf, piecesOf, stopIf, TEMPORARY_MINUTES, temporaryName, type WriteOptions } from "./files.js";
+import {
+	type Content,
+	changedMeanwhile,
+	type Draft,
+	fileError,
+	isTemporary,
+	kindOf,
+	notAFile,
+	piecesOf,
+	stopIf,
+	TEMPORARY_MINUTES,
+	temporaryName,
+	type WriteOptions,
+} from "./files.js";
 import { makeDirs } from "./near.js";
 
 const LINKS = 40; // as many as the kernel follows
@@ -63,7 +76,11 @@ function lookAt(file: string): fs.Stats | undefined {
 	}
 }
 
-async function save(temp: string, content: Content, { old, signal, progress }: WriteOptions & { old: fs.Stats | undefined }): Promise<{ bytes: number; sha256: string }> {
+async function save(
+	temp: string,
+	content: Content,
+	{ old, signal, progress }: WriteOptions & { old: fs.Stats | undefined },
+): Promise<{ bytes: number; sha256: string }> {
 	const handle = await fsp.open(temp, "wx", old ? 0o600 : 0o666);
 	const hash = createHash("sha256");
 	let bytes = 0;

@@ -1,7 +1,6 @@
 /** Files of this machine, with the rights of this program. */
 import { createHash } from "node:crypto";
-import fs from "node:fs";
-import { constants } from "node:fs";
+import fs, { constants } from "node:fs";
 import fsp from "node:fs/promises";
 import path from "node:path";
 import { errno, HoldfastError } from "../../base/errors.js";
@@ -133,7 +132,8 @@ export async function makeDirs(dir: string): Promise<string | undefined> {
 		});
 		return above ?? dir;
 	} catch (error) {
-		if (errno(error) === "EEXIST" || errno(error) === "ENOTDIR") throw new HoldfastError("INVALID", `${dir} cannot be made a directory: something of that name is there, or above it`);
+		if (errno(error) === "EEXIST" || errno(error) === "ENOTDIR")
+			throw new HoldfastError("INVALID", `${dir} cannot be made a directory: something of that name is there, or above it`);
 		throw fileError(error, dir);
 	}
 }
@@ -146,7 +146,8 @@ async function putOne(dir: string, item: PutItem): Promise<void> {
 	try {
 		for (let above = path.dirname(item.name); above !== "." && above !== ""; above = path.dirname(above)) {
 			const stat = fs.lstatSync(path.join(dir, above), { throwIfNoEntry: false });
-			if (stat && !stat.isDirectory()) throw new HoldfastError("INVALID", `${path.join(dir, above)} is there and is no directory; nothing was written below it`);
+			if (stat && !stat.isDirectory())
+				throw new HoldfastError("INVALID", `${path.join(dir, above)} is there and is no directory; nothing was written below it`);
 		}
 		const there = fs.lstatSync(file, { throwIfNoEntry: false });
 		if (item.kind === "directory") {

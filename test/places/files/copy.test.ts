@@ -13,7 +13,11 @@ function picture(dir: string): Record<string, string> {
 	for (const entry of fs.readdirSync(dir, { recursive: true, withFileTypes: true })) {
 		const file = path.join(entry.parentPath, entry.name);
 		const mode = (fs.lstatSync(file).mode & 0o777).toString(8);
-		const what = entry.isFile() ? createHash("sha256").update(fs.readFileSync(file)).digest("hex") : entry.isSymbolicLink() ? `-> ${fs.readlinkSync(file)}` : "directory";
+		const what = entry.isFile()
+			? createHash("sha256").update(fs.readFileSync(file)).digest("hex")
+			: entry.isSymbolicLink()
+				? `-> ${fs.readlinkSync(file)}`
+				: "directory";
 		seen[path.relative(dir, file)] = entry.isSymbolicLink() ? what : `${mode} ${what}`;
 	}
 	return seen;
@@ -75,21 +79,28 @@ describe.each(ENDS)("copy: $name", ({ name, open, missing }) => {
 		expect(picture(back)).toEqual(picture(tree));
 	}, 240_000);
 
-	it.skipIf(name.includes("busybox"))("100 MB there and back have the same sha256", async () => {
-		const there = open();
-		const dir = tempDir();
-		const piece = randomBytes(1_000_000);
-		const hash = createHash("sha256");
-		for (let at = 0; at < 100; at++) {
-			piece.writeUInt32LE(at, 0);
-			fs.appendFileSync(path.join(dir, "big"), piece);
-			hash.update(piece);
-		}
-		const sha256 = hash.digest("hex");
-		expect(await copy({ files: nearFiles(), path: path.join(dir, "big") }, { files: there, path: path.join(dir, "over") })).toMatchObject({ bytes: 100_000_000, sha256 });
-		expect(await copy({ files: there, path: path.join(dir, "over") }, { files: nearFiles(), path: path.join(dir, "back") })).toMatchObject({ sha256 });
-		expect(execFileSync("sha256sum", [path.join(dir, "over"), path.join(dir, "back")], { encoding: "utf8" }).match(new RegExp(sha256, "g"))).toHaveLength(2);
-	}, 240_000);
+	test.skipIf(missing !== undefined || name.includes("busybox"))(
+		"100 MB there and back have the same sha256",
+		async () => {
+			const there = open();
+			const dir = tempDir();
+			const piece = randomBytes(1_000_000);
+			const hash = createHash("sha256");
+			for (let at = 0; at < 100; at++) {
+				piece.writeUInt32LE(at, 0);
+				fs.appendFileSync(path.join(dir, "big"), piece);
+				hash.update(piece);
+			}
+			const sha256 = hash.digest("hex");
+			expect(await copy({ files: nearFiles(), path: path.join(dir, "big") }, { files: there, path: path.join(dir, "over") })).toMatchObject({
+				bytes: 100_000_000,
+				sha256,
+			});
+			expect(await copy({ files: there, path: path.join(dir, "over") }, { files: nearFiles(), path: path.join(dir, "back") })).toMatchObject({ sha256 });
+			expect(execFileSync("sha256sum", [path.join(dir, "over"), path.join(dir, "back")], { encoding: "utf8" }).match(new RegExp(sha256, "g"))).toHaveLength(2);
+		},
+		240_000,
+	);
 
 	it("goes where cp would put it", async () => {
 		const there = open();
@@ -97,7 +108,8 @@ describe.each(ENDS)("copy: $name", ({ name, open, missing }) => {
 		fs.writeFileSync(path.join(dir, "a"), "a");
 		fs.mkdirSync(path.join(dir, "d"));
 		fs.writeFileSync(path.join(dir, "d", "x"), "x");
-		const go = async (from: string, to: string) => (await copy({ files: nearFiles(), path: path.join(dir, from) }, { files: there, path: `${dir}/${to}` })).path;
+		const go = async (from: string, to: string) =>
+			(await copy({ files: nearFiles(), path: path.join(dir, from) }, { files: there, path: `${dir}/${to}` })).path;
 		expect(await go("a", "b")).toBe(path.join(dir, "b"));
 		expect(await go("a", "d")).toBe(path.join(dir, "d", "a"));
 		expect(await go("a", "new/")).toBe(path.join(dir, "new", "a"));
@@ -116,7 +128,7 @@ describe.each(ENDS)("copy: $name", ({ name, open, missing }) => {
 		fs.writeFileSync(Buffer.concat([Buffer.from(`${tree}/bad`), Buffer.from([0xff])]), "x");
 		fs.writeFileSync(path.join(tree, "good"), "x");
 		const { skipped } = await copy({ files: nearFiles(), path: `${tree}/.` }, { files: there, path: path.join(tempDir(), "over") });
-		expect(skipped.sort()).toEqual(["bad\ufffd (its name is not UTF-8)", "pipe (a device, a pipe or a socket)"]);
+		expect([...skipped].sort()).toEqual(["bad\ufffd (its name is not UTF-8)", "pipe (a device, a pipe or a socket)"]);
 	});
 
 	it("an existing file keeps its own permissions, a new one gets those of the source", async () => {

@@ -2,8 +2,10 @@
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
-import { commandEnd, type Files, farFiles, nearFiles } from "../../../src/places/files/index.js";
-import { tempDir } from "../../support/home.js";
+import { commandEnd, type Files, farFiles, linkEnd, nearFiles } from "../../../src/places/files/index.js";
+import { Connection } from "../../../src/places/link/connection.js";
+import { atEnd, tempDir } from "../../support/home.js";
+import { ShellHost } from "../../support/shell-host.js";
 
 export interface TestEnd {
 	readonly name: string;
@@ -23,12 +25,19 @@ export function busyboxShell(...without: string[]): { shell: string[]; env: Node
 
 const farWith = ({ shell, env }: { shell: string[]; env?: NodeJS.ProcessEnv }): Files => farFiles(commandEnd(() => shell, env));
 
+function linkTo(host: ShellHost): Connection {
+	const connection = new Connection(host, { dir: "", name: "box" });
+	atEnd(() => connection.close());
+	return connection;
+}
+
 const busybox = has("/usr/bin/busybox") || has("/bin/busybox") ? {} : { missing: "no busybox" };
 
 export const ENDS: readonly TestEnd[] = [
 	{ name: "near", open: nearFiles },
 	{ name: "far, dash", open: () => farWith({ shell: ["dash"] }), ...(has("/bin/dash") ? {} : { missing: "no dash" }) },
 	{ name: "far, busybox", open: () => farWith(busyboxShell()), ...busybox },
+	{ name: "far, a link", open: () => farFiles(linkEnd(linkTo(new ShellHost()))) },
 	{ name: "far, busybox without tar, find and sha256sum", open: () => farWith(busyboxShell("tar", "find", "sha256sum", "openssl", "shasum")), ...busybox },
 ];
 

@@ -81,7 +81,7 @@ describe.each(ENDS)("files: $name", ({ open, missing }) => {
 		const files = open();
 		const dir = tempDir();
 		await files.write(path.join(dir, "plain"), Buffer.from("x"));
-		expect(modeOf(path.join(dir, "plain"))).toBe(0o666 & ~process.umask());
+		expect(modeOf(path.join(dir, "plain"))).toBe(0o644);
 		await files.write(path.join(dir, "asked"), Buffer.from("x"), { mode: 0o750 });
 		expect(modeOf(path.join(dir, "asked"))).toBe(0o750);
 	});
@@ -219,11 +219,11 @@ describe.each(ENDS)("files: $name", ({ open, missing }) => {
 		expect(output.toString()).toBe(`${HOSTILE.map((name) => `${name}|`).join("")}${cwd}\n`);
 		expect((await files.run("cat", [], { input: Buffer.from("in\0put") })).output.toString()).toBe("in\0put");
 		expect(fs.readdirSync(cwd)).toEqual([]);
-		const cut = await files.run("yes", [], { limit: 1000 });
+		const cut = await files.run("seq 1 5000", [], { limit: 1000 });
 		expect([cut.cut, cut.output.length]).toEqual([true, 1000]);
 	});
 
-	it.skipIf(process.getuid?.() !== 0)("a full disk leaves the old file, and says so", async () => {
+	test.skipIf(missing !== undefined || process.getuid?.() !== 0)("a full disk leaves the old file, and says so", async () => {
 		const files = open();
 		const dir = tempDir();
 		execFileSync("mount", ["-t", "tmpfs", "-o", "size=1M", "tmpfs", dir]);

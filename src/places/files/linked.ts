@@ -1,0 +1,45 @@
+/** The far end of files over a link. */
+import { shellQuote } from "../../base/quote.js";
+import type { Connection } from "../link/connection.js";
+import type { FarEnd } from "./far.js";
+import { codeIn, problem } from "./files.js";
+
+const LONGEST = 3_000; // of a path that a link takes as it is
+const LIMIT = 64 * 1024 * 1024;
+
+export function linkEnd(connection: Pick<Connection, "use">): FarEnd {
+	const run: FarEnd["run"] = (script, { input, signal, limit = LIMIT, again = false } = {}) =>
+		connection.use(
+			async (link) => {
+				const { status, output, size, error } = await link.run(`umask ${link.facts.umask}\n${script}`, {
+					// a link's own files are nobody else's business, and it has a umask for that
+					limit,
+					...(input ? { input: asBuffer(input) } : {}),
+					...(signal ? { signal } : {}),
+				});
+				return { status, output: output.length === 0 && status !== 0 ? Buffer.from(error) : output, cut: size > output.length };
+			},
+			{ again, ...(signal ? { signal } : {}) },
+		);
+	/** For a path that a link does not take: with a newline in it, or a very long one. */
+	const bytesOf = async (file: string, script: string, options: { input?: Uint8Array; limit?: number }): Promise<Buffer> => {
+		const { status, output } = await run(`set -- ${shellQuote(file)}\n${script}`, { ...options, again: true });
+		if (status !== 0) throw problem(codeIn(output.toString()), output.toString(), file);
+		return output;
+	};
+	return {
+		run,
+		read: (file, offset, max) =>
+			isPlain(file)
+				? connection.use(async (link) => (await link.read(file, offset, max)).bytes, { again: true })
+				: bytesOf(file, `tail -c +${offset + 1} <"$1" | head -c ${max}`, { limit: max }),
+		write: async (file, offset, bytes) => {
+			if (isPlain(file)) await connection.use((link) => link.write(file, offset, asBuffer(bytes)), { again: true });
+			else await bytesOf(file, `{ head -c ${offset} <"$1" && cat; } >"$1." && mv -f "$1." "$1"`, { input: bytes }); // at an offset, so that it may be repeated
+		},
+	};
+}
+
+const isPlain = (file: string): boolean => !file.includes("\n") && Buffer.byteLength(file) <= LONGEST;
+
+const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
