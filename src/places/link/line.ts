@@ -10,6 +10,7 @@ import { Replies, type Reply } from "./replies.js";
 const OPEN_MS = 15_000;
 const IDLE_SECONDS = 60;
 const BEAT_MS = 20_000;
+const CLOSE_MS = 2_000;
 const ANSWER_MS = 15_000; // a ping that is not answered for so long never will be
 
 export interface LinkOptions {
@@ -128,10 +129,14 @@ export class Line {
 		});
 	}
 
+	/** The far end is asked to end; that it does not is no reason to wait. */
 	close(): void {
 		if (this.#over !== undefined) return;
 		this.#stream.input.end("0 x \n");
-		this.#end("it was closed");
+		const late = setTimeout(() => this.#stream.close(), CLOSE_MS);
+		late.unref();
+		this.#stream.ended.then(() => clearTimeout(late));
+		this.#end("it was closed", { politely: true });
 	}
 
 	#settle(reply: Reply): void {
@@ -140,7 +145,7 @@ export class Line {
 		waiting?.resolve(reply);
 	}
 
-	#end(why: string): void {
+	#end(why: string, { politely = false } = {}): void {
 		if (this.#over !== undefined) return;
 		this.#over = why || "the stream ended";
 		clearTimeout(this.#beat);
@@ -149,7 +154,7 @@ export class Line {
 		this.#waiting.clear();
 		const error = `the connection broke: ${this.#over}; what was asked for may have been done or not`;
 		for (const one of waiting) one?.reject(new LinkBroken(error, { mayHaveHappened: true }));
-		this.#stream.close();
+		if (!politely) this.#stream.close();
 		this.#settleEnd(this.#over);
 	}
 

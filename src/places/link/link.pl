@@ -15,11 +15,24 @@ my $fine = eval { require Time::HiRes; Time::HiRes::stat("/"); 1 };    # times o
 
 # ---- replies ----
 
+# The link is over, and whoever had the lock may have been killed with it: let all who wait for it find out.
+sub leave {
+	system "rm", "-rf", $scratch;
+	syswrite($lock, "\n");
+	exit;
+}
+
 # One newline in a pipe is the lock. Without the scratch directory the link is over.
 sub out {
 	my $text = $_[0];
-	my $got;
-	do { $got = sysread($lock, my $token, 1) } until $got;
+	for (;;) {
+		my $ready = "";
+		vec($ready, fileno $lock, 1) = 1;
+		my $n = select($ready, undef, undef, 5);
+		leave() if getppid != $loop;
+		next if $n <= 0;
+		last if sysread($lock, my $token, 1);    # unless somebody was faster
+	}
 	if (!-d $scratch) { syswrite($lock, "\n"); exit }
 	for (my $at = 0; $at < length $text;) {
 		my $n = syswrite($replies, $text, length($text) - $at, $at);
@@ -317,7 +330,7 @@ sub run {
 	my $pid = fork;
 	return say_to($id, 300, "- no process can be started: $!") if !defined $pid;
 	if (!$pid) {
-		$SIG{$_} = "DEFAULT" for qw(PIPE INT HUP CHLD);
+		$SIG{$_} = "DEFAULT" for qw(PIPE INT QUIT HUP TERM CHLD);
 		setpgrp(0, 0);
 		open(STDIN, "<&", $input);
 		open(STDOUT, ">&", $out_end);
@@ -428,8 +441,7 @@ sub watch_beat {
 	kill 15, $loop;
 	select(undef, undef, undef, 2);
 	kill 9, $loop;
-	system "rm", "-rf", $scratch;
-	exit;
+	leave();
 }
 
 my $all = time;
@@ -445,7 +457,7 @@ for (;;) {
 	my @untold = grep { !$parked{$_}{told} } keys %parked;
 	$patience = $events < 0 ? 0.01 : 0.05 if @untold;
 	my $n = select($ready, undef, undef, $patience);
-	exit if getppid != $loop;
+	leave() if getppid != $loop;
 	watch_beat();
 	reap() if %children;
 	if ($n > 0 && $events >= 0 && vec($ready, $events, 1)) {
@@ -459,7 +471,7 @@ for (;;) {
 		for (keys %watch_of) { forget_directory($_) if !$waiting{$_} }
 	}
 	if ($n > 0 && vec($ready, 0, 1)) {
-		sysread(STDIN, $buffer, 65536, length $buffer) or exit;
+		sysread(STDIN, $buffer, 65536, length $buffer) or leave();
 		requests();
 	}
 }

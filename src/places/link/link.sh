@@ -95,6 +95,9 @@ link_take_lock() {
   [ -d "$link_scratch" ] || { echo >&8; exit 1; }
 }
 
+# The link is over, and whoever had the lock may have been killed with it: let all who wait for it find out. The scratch directory has to be gone.
+link_release() { echo >&8; }
+
 # Nobody hears us, or half a reply is out: by whoever has the lock, so that nothing is written after it.
 link_break() {
   rm -rf "$link_scratch"
@@ -168,8 +171,7 @@ link_receive() {
 # Holds them until there is something to say. One grep and one stat a tick for all of them, and no ticks while there are none. A tick is a sleep that
 # nobody waits for; when the loop has ended, nobody writes to us any more, and that is our end too.
 link_watch() {
-  exec 0<&6 6<&- 7>&-
-  trap - PIPE HUP INT
+  exec 0<&6 6<&- 7>&- # PIPE stays ignored: who has the lock must not die of it
   link_parked=
   link_ticking=
   link_quiet=0
@@ -202,6 +204,8 @@ link_watch() {
     if [ "$link_quiet" -lt 50 ]; then link_x=0.02; elif [ "$link_quiet" -lt 150 ]; then link_x=0.05; else link_x=0.2; fi
     { link_nap "$link_x"; echo '0 tick' 1<>"$link_scratch/requests"; } 3>&- 8>&- </dev/null &
   done
+  rm -rf "$link_scratch"
+  link_release
 }
 
 link_unpark() {
@@ -386,8 +390,8 @@ link_run() {
   link_status=$?
   link_error=
   read -r link_error <"$link_scratch/err.$1"
-  # What can be written now could be written before, too.
-  if [ ! -e "$link_scratch/out.$1" ] || ! echo >>"$link_scratch/err.$1"; then
+  # Where there is room for one more file now, there was for the output.
+  if [ ! -e "$link_scratch/out.$1" ] || ! echo >"$link_scratch/room.$1"; then
     link_say "=$1 300 0 $link_status there is no room for its output"
   elif [ -s "$link_scratch/out.$1" ]; then
     {
@@ -398,7 +402,7 @@ link_run() {
   else
     link_say "=$1 0 0 $link_status 0 $link_error"
   fi
-  rm -f "$link_scratch/out.$1" "$link_scratch/err.$1" "$link_scratch/in.$1"
+  rm -f "$link_scratch/out.$1" "$link_scratch/err.$1" "$link_scratch/room.$1" "$link_scratch/in.$1"
 }
 
 # Bytes for a FIFO: all at once or not at all. Nobody there to read, or no room for them: status 3.
@@ -463,16 +467,18 @@ if [ -z "$link_helper" ]; then
       sleep "$link_quarter" &
       link_sleep=$!
       wait $link_sleep
-      kill -0 $$ || exit
+      kill -0 $$ || break
       if rm "$link_scratch/beat"; then link_missed=0; else link_missed=$((link_missed + 1)); fi
     done
-    kill $$
-    sleep 2
-    kill -9 $$ $link_helper_pid
-    rm -rf "$link_scratch" ) 3>&- 7>&- 8>&- </dev/null &
+    if kill $$; then
+      sleep 2
+      kill -9 $$ $link_helper_pid
+    fi
+    rm -rf "$link_scratch"
+    link_release ) 3>&- 7>&- </dev/null &
   link_dog=$!
 fi
-trap 'trap "" TERM; kill $link_helper_pid $link_dog; rm -rf "$link_scratch"' EXIT
+trap 'trap "" TERM; rm -rf "$link_scratch"; kill $link_helper_pid $link_dog; link_release' EXIT
 trap 'exit 1' TERM
 
 # Everything the near end wants to know of this box, a line each: a word, and the rest.

@@ -1,0 +1,84 @@
+/** What is done to processes over a link: signals, input, scripts that start something. */
+import { execFileSync, spawn } from "node:child_process";
+import fs from "node:fs";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { readStat } from "../../../src/base/proc.js";
+import { BOOT, Link } from "../../../src/places/link/link.js";
+import { atEnd, tempDir, until } from "../../support/home.js";
+import { SHELLS, ShellHost } from "../../support/shell-host.js";
+
+const KINDS = [...SHELLS.map((shell) => ({ shell, perl: false })), { shell: "dash" as const, perl: true }];
+
+describe.each(KINDS)("$shell, perl: $perl", ({ shell, perl }) => {
+	async function open(): Promise<Link> {
+		const host = new ShellHost({ shell });
+		const link = await Link.open(await host.open(BOOT), { dir: "", name: "box", perl });
+		atEnd(() => link.close());
+		return link;
+	}
+
+	test("a signal reaches the process that is meant, and no other of its number", async () => {
+		const link = await open();
+		const child = spawn("sleep", ["1000"]);
+		atEnd(() => child.kill("SIGKILL"));
+		const ended = new Promise((resolve) => child.on("exit", (_code, signal) => resolve(signal)));
+		const { pid, start } = readStat(child.pid as number) as { pid: number; start: string };
+		expect(await link.signal("TERM", pid, String(Number(start) + 1))).toBe("gone");
+		expect(await link.signal("0", pid, start)).toBe("sent");
+		expect(await link.signal("SIGTERM", pid, start)).toBe("sent");
+		expect(await ended).toBe("SIGTERM");
+		expect(await link.signal("TERM", pid, start)).toBe("gone");
+	});
+
+	test("what a script starts can be interrupted", async () => {
+		const link = await open();
+		const { output } = await link.run("grep SigIgn /proc/self/status", { starts: true });
+		const ignored = BigInt(`0x${/[0-9a-f]{16}/.exec(output.toString())?.[0]}`);
+		expect([1, 2, 3, 13, 15].filter((signal) => ignored & (1n << BigInt(signal - 1)))).toEqual([]);
+	});
+
+	test("a script has none of our descriptors, and what it leaves behind does not hold it up", async () => {
+		const link = await open();
+		const { output } = await link.run("ls -l /proc/self/fd", { starts: true });
+		expect(output.toString().match(/ [3-9] -> (?!.*\/proc\/).*/g) ?? []).toEqual([]); // ls has its directory open
+		const { output: pid } = await link.run("sleep 1000 & echo $!");
+		atEnd(() => execFileSync("kill", ["-9", pid.toString().trim()]));
+		expect(pid.toString()).toMatch(/^\d+\n$/);
+		await link.ping();
+	});
+
+	test("scripts run beside each other, and one that is given up is no trouble", async () => {
+		const link = await open();
+		const gate = path.join(tempDir(), "gate");
+		execFileSync("mkfifo", [gate]);
+		const reads = link.run(`cat ${gate}`);
+		const writes = link.run(`echo through >${gate}`);
+		expect((await reads).output.toString()).toBe("through\n");
+		expect((await writes).status).toBe(0);
+		const caller = new AbortController();
+		const endless = link.run("sleep 2", { signal: caller.signal });
+		caller.abort();
+		await expect(endless).rejects.toMatchObject({ code: "ABORTED" });
+		expect((await link.run("echo on")).output.toString()).toBe("on\n");
+		await until("it has ended", () => link.pending === 0);
+	});
+
+	test("bytes reach who reads a FIFO, whole or not at all", async () => {
+		const link = await open();
+		const fifo = path.join(tempDir("with space"), "in");
+		execFileSync("mkfifo", [fifo]);
+		expect(await link.send(fifo, Buffer.from("nobody"))).toBe("refused");
+		expect(await link.send(`${fifo}-not`, Buffer.from("x"))).toBe("absent");
+		expect(fs.existsSync(`${fifo}-not`)).toBe(false);
+		const reader = fs.openSync(fifo, fs.constants.O_RDWR | fs.constants.O_NONBLOCK);
+		atEnd(() => fs.closeSync(reader));
+		const all = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
+		expect(await link.send(fifo, all)).toBe("sent");
+		const got = Buffer.alloc(8192);
+		expect(got.subarray(0, fs.readSync(reader, got))).toEqual(all);
+		for (let i = 0; i < 16; i++) expect(await link.send(fifo, Buffer.alloc(4096, i))).toBe("sent");
+		expect(await link.send(fifo, Buffer.from("full"))).toBe("refused");
+		await expect(link.send(fifo, Buffer.alloc(4097))).rejects.toMatchObject({ code: "INVALID" });
+	});
+});
