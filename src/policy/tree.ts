@@ -44,15 +44,20 @@ export function parse(text: string): Parsed {
 	if (!parser) throw new Error("loadParser() comes first");
 	if (text.length > LIMITS.length) return { tooMuch: true };
 	const deadline = cpuMs() + LIMITS.ms; // not by the clock: on a busy machine the same text must be decided the same
-	const tree = parser.parse(text, null, { progressCallback: () => cpuMs() > deadline });
-	if (!tree) {
-		parser.reset();
-		return { tooMuch: true };
-	}
 	try {
-		return copy(tree.walk(), text);
-	} finally {
-		tree.delete();
+		const tree = parser.parse(text, null, { progressCallback: () => cpuMs() > deadline });
+		if (!tree) {
+			parser.reset();
+			return { tooMuch: true };
+		}
+		try {
+			return copy(tree.walk(), text);
+		} finally {
+			tree.delete();
+		}
+	} catch (error) {
+		if (error instanceof WebAssembly.RuntimeError) return { tooMuch: true }; // its stack has an end: what it cannot read is asked about
+		throw error;
 	}
 }
 
