@@ -1,9 +1,7 @@
 /** What the kernel of a machine says and does. Of this one it is asked directly; of another, over a link, which takes a moment: so everything is asked for many at once. */
-import type { HostIdentity, Identity, Stat } from "./proc.js";
+import type { Identity, Stat } from "./proc.js";
 
 export interface Kernel {
-	/** Whose pids these are. */
-	host(): Promise<HostIdentity>;
 	/** The processor, in Node's words: x64, arm64 … */
 	arch(): Promise<string>;
 	/** Files of /proc as text, in the same order; undefined: gone, or not ours to see. */
@@ -54,7 +52,6 @@ export type Delivery = "sent" | "gone" | "refused";
  * so `statOf` says how things are now, or else how they were then.
  */
 export interface Table {
-	readonly host: HostIdentity;
 	/** Without those that have ended and are not reaped. */
 	readonly stats: ReadonlyMap<number, Stat>;
 	statOf(pid: number): Stat | undefined;

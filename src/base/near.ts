@@ -4,12 +4,11 @@ import fs from "node:fs";
 import os from "node:os";
 import { errno } from "./errors.js";
 import { type Delivery, type Inode, isLiving, type Kernel, markerIn, type Piece, type Sent, type Table } from "./kernel.js";
-import { hostIdentity, linkOf, parseStat, readProc, readStat, type Stat } from "./proc.js";
+import { linkOf, parseStat, readProc, readStat, type Stat } from "./proc.js";
 
 const PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
 
 export const nearKernel: Kernel = {
-	host: async () => hostIdentity(),
 	arch: async () => process.arch,
 	read: async (paths) => paths.map(readProc),
 	links: async (paths) => paths.map(linkOf),
@@ -32,7 +31,6 @@ export function nearTable(): Table {
 	}
 	let own: string | undefined;
 	return {
-		host: hostIdentity(),
 		stats,
 		self: process.pid,
 		statOf: readStat,

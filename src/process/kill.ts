@@ -6,7 +6,6 @@
 import fs from "node:fs";
 import path from "node:path";
 import { isLiving, type Kernel } from "../base/kernel.js";
-import { sameHost } from "../base/proc.js";
 import { type Parts, readExit, readParts } from "../keeper/layout.js";
 import type { Spec, Within } from "./spec.js";
 import { commandOf, markKilled } from "./status.js";
@@ -73,7 +72,6 @@ export async function killTree(kernel: Kernel, dir: string, spec: Spec, options:
 
 /** Everybody who belongs to this process and is alive, our own parts excluded. The command itself comes first. */
 export function members(now: Snapshot, dir: string, spec: Spec): number[] {
-	if (!sameHost(spec.host, now.table.host)) return []; // whoever has these numbers here and now are others
 	if (spec.within) return membersWithin(now, dir, spec, spec.within, readExit(dir) === undefined);
 	const parts = readParts(dir);
 	const ours = keepersOf(now, parts, spec);

@@ -24,9 +24,10 @@ const GIVE_UP_AFTER = 60;
 export async function interrupt(bash: Bash, slot: Slot, spec: Spec, { kept = false } = {}): Promise<void> {
 	if (kept) slot.drainRest(); // its log takes nothing more: what is in the pipe is let through, so that it can be drained
 	const { kernel } = bash.process;
-	const begin = performance.now();
 	markKilled(slot.dir);
+	const asking = performance.now();
 	let now = await snapshot(kernel);
+	const polite = POLITE_MS + 2 * (performance.now() - asking); // on another machine what it did reaches us later
 	const tree = () => (spec.within ? membersWithin(now, slot.dir, spec, spec.within, true) : []).filter((pid) => pid !== bash.bash.pid);
 	const over = () => slot.end() !== undefined || !now.isAlive(bash.bash);
 	const to = (pid: number, signal: NodeJS.Signals): Sent => ({ pid, signal, of: now.stats.get(pid) });
@@ -34,10 +35,11 @@ export async function interrupt(bash: Bash, slot: Slot, spec: Spec, { kept = fal
 	let reached: NodeJS.Signals = "SIGINT";
 	let left = tree();
 	await kernel.signal(allAtOnce(bash.bash.pid, left, to));
+	const begin = performance.now();
 	for (const pid of left) asked.set(pid, "SIGINT");
 	for (let round = 0, alone = 0; !over() || left.length > 0; round++) {
 		const passed = performance.now() - begin;
-		const stage = passed > GRACE_MS ? "SIGKILL" : passed > POLITE_MS ? "SIGTERM" : "SIGINT";
+		const stage = passed > GRACE_MS ? "SIGKILL" : passed > polite ? "SIGTERM" : "SIGINT";
 		const sent: Sent[] = [];
 		if (!over()) {
 			if (now.table.statOf(bash.bash.pid)?.state === "T") sent.push(to(bash.bash.pid, "SIGCONT")); // `suspend`

@@ -1,0 +1,134 @@
+/** One look at all processes of another machine, in one request: what a kill has to know of them, and nothing else of what they hold. */
+import { HoldfastError } from "../../base/errors.js";
+import { isLiving, markerIn, type Table } from "../../base/kernel.js";
+import { parseStat, type Stat } from "../../base/proc.js";
+import { shellQuote } from "../../base/quote.js";
+import { type Runs, SETUP } from "./questions.js";
+
+/**
+ * Records with a NUL behind each, by their first letter: `s` a stat; `e PID` the variable that marks it; `f PID` where its stdin, stdout or stderr
+ * leads, if that is one of ours; `n PID` its namespace; `a PID` the arguments of a keeper, a line each; `u` uptime;
+ * `o` our own namespace there. The plain way has all stats in one `g`, each line behind the name of its file, and all links
+ * in one `l`, as `ls` prints them.
+ */
+const PERL = `
+sub text { open my $f, '<:raw', $_[0] or return; local $/; my $t = <$f>; $t }
+my $said = '';
+sub say0 { $said .= "$_[0]\\0" if defined $_[0] }
+opendir my $d, '/proc' or exit 1;
+for my $pid (grep { /^\\d+$/ } readdir $d) {
+	my $stat = text("/proc/$pid/stat");
+	next unless defined $stat;
+	say0("s$stat");
+	next if $ARGV[0] eq 'stats';
+	my $environ = text("/proc/$pid/environ");
+	say0("e$pid $1") if defined $environ && $environ =~ /(?:^|\\0)(HOLDFAST_ID=[^\\0]*)/;
+	for my $fd (0, 1, 2) { my $to = readlink "/proc/$pid/fd/$fd"; say0("f$pid $to") if defined $to && $to =~ m{/proc_[0-9a-f]+/(?:pipe|in)$} }
+	my $uts = readlink "/proc/$pid/ns/uts";
+	say0("n$pid $uts") if defined $uts;
+	my $argv = text("/proc/$pid/cmdline");
+	if (defined $argv && index($argv, '/keeper/keeper.sh') >= 0) { $argv =~ tr/\\n\\0/ \\n/; say0("a$pid $argv") }
+}
+binmode STDOUT;
+print $said;
+close STDOUT or exit 1;`;
+
+/**
+ * One tool for all processes, not one for each, except where grep ends at the first NUL; those that are looked at more
+ * closely are few. A newline in what a process calls itself or has open must not begin a line.
+ */
+const PLAIN_STATS = `printf g; grep -as -H '' /proc/[0-9]*/stat; printf '\\0'`;
+const PLAIN_REST = `
+q=; ls -dq / >/dev/null 2>&1 && q=q
+printf l; ls -ld$q /proc/[0-9]*/fd/[012] /proc/[0-9]*/ns/uts 2>/dev/null; printf '\\0'
+z=; printf 'a\\0b' | grep -aq b && z=1
+with() {
+	if [ "$z" ]; then grep -las "$1" /proc/[0-9]*/$2
+	else for f in /proc/[0-9]*/$2; do tr '\\0' '\\n' <$f | grep -aq "$1" && echo $f; done 2>/dev/null
+	fi
+}
+for f in $(with HOLDFAST_ID=proc_ environ); do
+	p=\${f#/proc/}; printf 'e%s ' "\${p%%/*}"; { tr '\\n\\0' ' \\n' <$f | grep -a '^HOLDFAST_ID='; } 2>/dev/null; printf '\\0'
+done
+for f in $(with '/keeper/keeper[.]sh' cmdline); do
+	p=\${f#/proc/}; printf 'a%s ' "\${p%%/*}"; { tr '\\n\\0' ' \\n' <$f; } 2>/dev/null; printf '\\0'
+done`;
+
+const statsScript = `${SETUP}; perl -e ${shellQuote(PERL)} stats 2>/dev/null || { ${PLAIN_STATS}; }`;
+const tableScript = `${SETUP}; printf 'o%s\\0' "$(readlink /proc/self/ns/uts)"; read -r x _ </proc/uptime
+printf 'u%s\\0' "$x"
+perl -e ${shellQuote(PERL)} all 2>/dev/null || { ${PLAIN_STATS}; ${PLAIN_REST}
+}`;
+
+/** All stats there are, of those too that have ended and are not reaped. */
+export const farStats = async (run: Runs): Promise<Map<number, Stat>> => statsIn(await records(run, statsScript));
+
+export async function farTable(run: Runs): Promise<Table> {
+	const found = await records(run, tableScript);
+	const now = Date.now();
+	const stats = new Map([...statsIn(found)].filter(([, stat]) => isLiving(stat)));
+	const markers = new Map<number, string | undefined>();
+	const standard = new Map<number, string[]>();
+	const argvs = new Map<number, string[]>();
+	const namespaces = new Map<number, string>();
+	for (const [kind, text] of found) {
+		if (kind === "l") readLinks(text, standard, namespaces);
+		if (!/^[efna]$/.test(kind)) continue;
+		const pid = Number.parseInt(text, 10);
+		const value = text.slice(text.indexOf(" ") + 1);
+		if (kind === "e") markers.set(pid, markerIn(value.split("\n")[0] ?? ""));
+		else if (kind === "f") standard.set(pid, [...(standard.get(pid) ?? []), value]);
+		else if (kind === "n") namespaces.set(pid, value);
+		else argvs.set(pid, value.split("\n"));
+	}
+	const own = one(found, "o");
+	const uptime = Number(one(found, "u")) * 100;
+	return {
+		stats,
+		self: undefined,
+		statOf: (pid) => stats.get(pid),
+		ticksAt: (time) => Math.floor(uptime - (now - time) / 10),
+		markerOf: (pid) => markers.get(pid),
+		standardOf: (pid) => standard.get(pid) ?? [],
+		argvOf: (pid) => argvs.get(pid) ?? [],
+		namespaceOf: (pid) => (namespaces.get(pid) === own ? null : namespaces.get(pid)),
+	};
+}
+
+type Records = readonly (readonly [kind: string, text: string])[];
+
+async function records(run: Runs, script: string): Promise<Records> {
+	const { output } = await run(script);
+	const texts = output.toString("utf8").split("\0").slice(0, -1);
+	return texts.map((text) => [text.charAt(0), text.slice(1)] as const);
+}
+
+const one = (found: Records, kind: string): string => found.find(([own]) => own === kind)?.[1] ?? "";
+
+function statsIn(found: Records): Map<number, Stat> {
+	const texts = new Map<string, string>(); // by the file: a name may have a newline in it, and then there are two lines
+	for (const [kind, text] of found) {
+		if (kind === "s") texts.set(text, text);
+		if (kind !== "g") continue;
+		for (const line of text.split("\n")) {
+			const [, file, rest = ""] = /^(\/proc\/\d+\/stat):(.*)$/s.exec(line) ?? [];
+			if (file) texts.set(file, texts.has(file) ? `${texts.get(file)}\n${rest}` : rest);
+		}
+	}
+	const stats = [...texts.values()].map((text) => parseStat(text)).filter((stat) => stat !== undefined);
+	// Nobody would be an answer that a kill takes for its success.
+	if (stats.length === 0)
+		throw new HoldfastError(
+			"UNSUPPORTED",
+			"the processes of that machine cannot be seen: it has no /proc, or neither perl nor grep; install one of them there",
+		);
+	return new Map(stats.map((stat) => [stat.pid, stat]));
+}
+
+function readLinks(text: string, standard: Map<number, string[]>, namespaces: Map<number, string>): void {
+	for (const line of text.split("\n")) {
+		const [, pid, what, to = ""] = /^l.* \/proc\/(\d+)\/(fd\/[012]|ns\/uts) -> (.*)$/.exec(line) ?? [];
+		if (what === "ns/uts") namespaces.set(Number(pid), to);
+		else if (what) standard.set(Number(pid), [...(standard.get(Number(pid)) ?? []), to]);
+	}
+}
