@@ -1,9 +1,12 @@
 /** A real sshd, the real client. */
+import { execFile, execFileSync, spawn } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
+import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { HoldfastError } from "../../../src/base/errors.js";
 import { readProc } from "../../../src/base/proc.js";
+import { shellQuote } from "../../../src/base/quote.js";
 import type { Host, Stream } from "../../../src/places/host.js";
 import { type Near, type SshOptions, sshHost } from "../../../src/places/ssh/index.js";
 import { Snapshot } from "../../../src/process/tree.js";
@@ -296,8 +299,13 @@ describe.skipIf(noSshd)(`a machine over ssh${noSshd ? ` (skipped: ${noSshd})` : 
 			code: "UNREACHABLE",
 			message: expect.stringMatching(new RegExp(`ssh://cut through its jump host.*port ${nobody}: Connection refused`)),
 		});
-		const shy = sshHost({ host: "shy", configFile: config }, { home: tempDir("h") }); // what it would ask, it can ask nobody
+		const shy = sshHost({ host: "shy", configFile: config }, { home: tempDir("h") });
 		expect(await failure(shy)).toEqual({ code: "FORBIDDEN", message: expect.stringContaining("host key is not known here") });
+		// A jump host is connected to by another ssh, which knows nothing of our options: also where there is a terminal it asks nothing.
+		const program = [process.execPath, path.resolve("test/fixtures/ssh-start.mjs"), tempDir("h"), JSON.stringify({ host: "shy", configFile: config })];
+		const typed = await promisify(execFile)("script", ["-qec", program.map(shellQuote).join(" "), "/dev/null"], { timeout: 30_000 });
+		expect(typed.stdout).toContain("host key is not known here");
+		expect(typed.stdout).not.toContain("continue connecting");
 	});
 
 	test.each([
@@ -350,6 +358,35 @@ describe.skipIf(noSshd)(`a machine over ssh${noSshd ? ` (skipped: ${noSshd})` : 
 		expect(await denied("locked")).toEqual({ code: "FORBIDDEN", message: expect.stringMatching(/locked is locked with a passphrase.*ssh-add/) });
 		expect(await denied("open")).toEqual({ code: "FORBIDDEN", message: expect.stringMatching(/others may read it; `chmod 600`/) });
 		expect(await denied("none")).toEqual({ code: "FORBIDDEN", message: expect.stringMatching(/none cannot be read \(No such file/) });
+	});
+
+	test("more keys than the server looks at; a locked key that an agent has open", async () => {
+		const sshd = await startSshd({ config: ["MaxAuthTries 2"] });
+		const dir = tempDir("keys");
+		const keys = ["a", "b", "c"].map((name) => path.join(dir, name));
+		for (const key of keys) makeKey(key);
+		const config = path.join(dir, "config");
+		const known = `UserKnownHostsFile ${sshd.dir}/known_hosts\n`;
+		fs.writeFileSync(config, `${known}IdentitiesOnly yes\n${keys.map((key) => `IdentityFile ${key}\n`).join("")}`);
+		expect(await failure(hostOn(sshd, { configFile: config }))).toEqual({ code: "FORBIDDEN", message: expect.stringContaining("too many keys") });
+
+		const socket = path.join(dir, "agent");
+		const agent = spawn("ssh-agent", ["-D", "-a", socket], { stdio: "ignore" });
+		const gone = new Promise((resolve) => agent.once("exit", resolve));
+		atEnd(async () => {
+			agent.kill();
+			await gone;
+		});
+		await until("the agent listens", () => fs.existsSync(socket));
+		const env = { ...process.env, SSH_AUTH_SOCK: socket };
+		for (const key of keys) execFileSync("ssh-add", ["-q", key], { env });
+		const last = keys[2] as string;
+		execFileSync("ssh-keygen", ["-q", "-p", "-N", "open sesame", "-f", last]);
+		fs.copyFileSync(`${last}.pub`, path.join(sshd.dir, "authorized_keys"));
+		fs.writeFileSync(config, known);
+		const host = hostOn(sshd, { configFile: config, identityFile: last }, { env });
+		await host.start();
+		expect(await run(host, "echo in")).toBe("in\n");
 	});
 
 	test("a host key that is not known, and one that has changed", async () => {
