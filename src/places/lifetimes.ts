@@ -20,6 +20,7 @@ export interface Lived {
 	stop(): Promise<readonly string[]>;
 }
 
+const FRESH_MS = 1_000;
 const LONGEST_LOOK_MS = 30_000;
 const SHORTEST_LOOK_MS = 50;
 const ENDING_LOOK_MS = 50;
@@ -29,11 +30,25 @@ export class Lifetimes {
 	readonly #dir: string;
 	readonly #known = new Map<string, { readonly lived: Lived; users: number }>();
 	readonly #ending = new Map<string, Promise<readonly string[]>>();
+	/** When this program has last written that down. */
+	readonly #marked = new Map<string, number>();
 	#timer: NodeJS.Timeout | undefined;
 	#closed = false;
 
 	constructor(home: Pick<Home, "root">) {
 		this.#dir = path.join(home.root, "places");
+	}
+
+	/** Somebody is about to use it. */
+	async touch(lived: Lived, signal?: AbortSignal): Promise<void> {
+		const marked = this.#marked.get(lived.key) ?? Number.NEGATIVE_INFINITY;
+		if (performance.now() - marked < FRESH_MS && Lease.isFree(this.#file(lived.key, "ending"))) return;
+		(await this.use(lived, signal))();
+	}
+
+	/** Whether anybody has used it since it was last ended. */
+	mayBeThere(key: string): boolean {
+		return statIfThere(this.#file(key, "used")) !== undefined;
 	}
 
 	/** It is in use until the returned function is called. Waits for one that is just being ended to be gone. */
@@ -93,6 +108,7 @@ export class Lifetimes {
 			const stopped = await lived.stop();
 			if (this.#known.get(lived.key)?.users === 0) this.#known.delete(lived.key);
 			unlinkIfThere(this.#file(lived.key, "used"));
+			this.#marked.delete(lived.key);
 			return stopped;
 		} finally {
 			lease.release();
@@ -140,6 +156,7 @@ export class Lifetimes {
 			fs.closeSync(fs.openSync(file, "a", 0o600));
 			const now = new Date();
 			fs.utimesSync(file, now, now);
+			this.#marked.set(key, performance.now());
 		} catch {
 			// a full disk: then the mark is older than it should be, and what runs in there still counts
 		}

@@ -2,7 +2,7 @@
 import path from "node:path";
 import * as z from "zod";
 import { HoldfastError } from "../base/errors.js";
-import { ensureDir, namesIn, readIfThere, unlinkIfThere, writeWhole } from "../base/files.js";
+import { ensureDir, namesIn, readIfThere, writeWhole } from "../base/files.js";
 import type { Home } from "../base/home.js";
 import { isPlaceKey, isRemote, type PlaceWish, placeKey, type RemoteWish } from "./address.js";
 
@@ -64,7 +64,5 @@ export function rememberedPlaces(home: Root, task?: string): Remembered[] {
 	}
 	return found;
 }
-
-export const forgetPlace = (home: Root, key: string): void => unlinkIfThere(fileOf(home, key));
 
 const fileOf = (home: Root, key: string): string => path.join(home.root, "places", `${key}.json`);

@@ -1,6 +1,7 @@
 /** Every sandbox there is: those of this home, and the containers of all homes that the engine knows. */
 import { fromSystem, HoldfastError } from "../base/errors.js";
 import { idPrefix } from "../base/ids.js";
+import { rememberedPlaces } from "../places/remember.js";
 import type { Runtime } from "./runtime.js";
 import { Sandboxes } from "./sandboxes.js";
 
@@ -15,6 +16,8 @@ export interface SandboxItem {
 	readonly started_at: string;
 	/** How many processes of the task run in it; null where nobody here can tell. */
 	readonly processes: number | null;
+	/** Where the container is, if not at the usual engine. */
+	readonly engine?: string;
 	/** Nobody will come back to it: its home is gone, or its time is over and it was not to be kept. */
 	readonly orphan: boolean;
 }
@@ -42,14 +45,19 @@ export async function listSandboxes(runtime: Runtime): Promise<SandboxList> {
 			orphan: one.orphan,
 		}),
 	);
-	const { items, notes } = await containers();
-	return { sandboxes: [...own, ...items], notes };
+	const listed = await Promise.all(enginesOf(runtime).map(containers));
+	return { sandboxes: [...own, ...listed.flatMap(({ items }) => items)], notes: listed.flatMap(({ notes }) => notes) };
 }
 
-async function containers(): Promise<{ items: SandboxItem[]; notes: string[] }> {
+/** The usual one, and those that containers of this home were made on. */
+function enginesOf({ home }: Runtime): (string | undefined)[] {
+	return [...new Set([undefined, ...rememberedPlaces(home).map(({ wish }) => (wish.kind === "docker" ? wish.options.engine : undefined))])];
+}
+
+async function containers(engine: string | undefined): Promise<{ items: SandboxItem[]; notes: string[] }> {
 	try {
 		const { listContainers } = await import("../places/docker/index.js");
-		const found = await listContainers({ signal: AbortSignal.timeout(LIST_MS) });
+		const found = await listContainers({ signal: AbortSignal.timeout(LIST_MS), ...(engine === undefined ? {} : { engine }) });
 		return {
 			notes: [],
 			items: found.map((one) => ({
@@ -61,6 +69,7 @@ async function containers(): Promise<{ items: SandboxItem[]; notes: string[] }> 
 				state: one.state,
 				started_at: one.created.toISOString(),
 				processes: null,
+				...(engine === undefined ? {} : { engine }),
 				orphan: one.orphan === true || (one.orphan === false && !one.keep && OVER.includes(one.state)),
 			})),
 		};
@@ -97,9 +106,11 @@ export async function pruneSandboxes(runtime: Runtime): Promise<{ readonly remov
 	return { removed, notes: [...notes, ...failed] };
 }
 
-async function endOne(runtime: Runtime, { id, kind, task }: SandboxItem): Promise<string> {
+async function endOne(runtime: Runtime, { id, kind, task, engine }: SandboxItem): Promise<string> {
 	if (kind === "bubblewrap")
 		return (await new Sandboxes(runtime, undefined).stop(id)) ? `${id} of task ${task} has ended, with all that ran in it` : `${id} had ended already`;
 	const { removeContainer } = await import("../places/docker/index.js");
-	return (await removeContainer(id)) ? `${id} of task ${task} was removed, with all that was in it` : `${id} was gone already`;
+	return (await removeContainer(id, engine === undefined ? {} : { engine }))
+		? `${id} of task ${task} was removed, with all that was in it`
+		: `${id} was gone already`;
 }

@@ -6,7 +6,7 @@ import { isThere, type Kernel } from "../base/kernel.js";
 import type { Stat } from "../base/proc.js";
 import { hostOf } from "../places/hosts.js";
 import { Lifetimes } from "../places/lifetimes.js";
-import { forgetPlace, type Remembered, rememberedPlaces } from "../places/remember.js";
+import { type Remembered, rememberedPlaces } from "../places/remember.js";
 import { maskedCommand } from "../process/hidden.js";
 import { KILL_GRACE_MS, members } from "../process/kill.js";
 import type { Process } from "../process/process.js";
@@ -131,12 +131,13 @@ async function endShells(runtime: Runtime, task: string, report: Report): Promis
 }
 
 async function endContainer(runtime: Runtime, { key, wish, task }: Remembered, report: Report): Promise<void> {
+	const lifetimes = new Lifetimes(runtime.home);
+	if (!lifetimes.mayBeThere(key)) return;
 	try {
 		const host = await hostOf(wish, { task }, runtime.home);
-		const stopped = await new Lifetimes(runtime.home).end({ key, seconds: 0, busy: () => false, stop: () => host.stop() });
+		const stopped = await lifetimes.end({ key, seconds: 0, busy: () => false, stop: () => host.stop() });
 		if (stopped.length > 0) report.sandboxes.push({ id: key, kind: "docker" });
 		report.notes.push(...stopped);
-		forgetPlace(runtime.home, key);
 	} catch (error) {
 		report.notes.push(`${wish.name} could not be stopped: ${fromSystem(error, "stop").message}. \`holdfast sandboxes\` shows what is left.`);
 	}

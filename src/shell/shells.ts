@@ -1,6 +1,7 @@
 import path from "node:path";
 import { ownEnvironment } from "../base/own-secrets.js";
 import { isAlive } from "../base/proc.js";
+import type { Box } from "../places/far/box.js";
 import type { LimitMet } from "../process/limits.js";
 import type { Process } from "../process/process.js";
 import type { Runtime } from "../process/runtime.js";
@@ -8,6 +9,7 @@ import { Bash } from "./bash.js";
 import { currentOf } from "./seat.js";
 import { Slots } from "./slots.js";
 import { TaskShell } from "./task.js";
+import { workdirThere } from "./workdir.js";
 
 export interface RunOptions {
 	readonly task: string;
@@ -123,7 +125,8 @@ export class Shells {
 			else env[name] = value;
 		}
 		if (options.terminal) delete env.TERM; // the terminal has its own
-		return { shellCwd: cwd, cwd: options.workdir === undefined ? cwd : path.resolve(cwd, options.workdir), env, functions, notes };
+		const own = await directoryOf(options.workdir, cwd, box);
+		return { shellCwd: cwd, cwd: own.dir, env, functions, notes: own.note === undefined ? notes : [...notes, own.note] };
 	}
 
 	/** End the task's shell, unless it is at work; what it has started goes on, and its state is there for the next one. */
@@ -166,4 +169,10 @@ export class Shells {
 		work.then(done, done);
 		return work;
 	}
+}
+
+/** On this machine whoever starts something there finds out whether it is there. */
+async function directoryOf(asked: string | undefined, cwd: string, box: Box | undefined): Promise<{ dir: string; note?: string }> {
+	if (asked === undefined) return { dir: cwd };
+	return box ? workdirThere(asked, { cwd, box }) : { dir: path.resolve(cwd, asked) };
 }

@@ -4,10 +4,8 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { HoldfastError } from "../base/errors.js";
 import { statIfThere } from "../base/files.js";
-import { shellQuote } from "../base/quote.js";
 import { utf8 } from "../base/text.js";
 import { procDir } from "../keeper/layout.js";
-import type { Box } from "../places/far/box.js";
 import type { Process } from "../process/process.js";
 import type { Runtime } from "../process/runtime.js";
 import { readSpec } from "../process/spec.js";
@@ -20,6 +18,7 @@ import type { RunOptions, RunResult } from "./shells.js";
 import type { Slot } from "./slot.js";
 import type { Slots } from "./slots.js";
 import { readState } from "./state.js";
+import { workdirThere } from "./workdir.js";
 
 const TRIES = 3;
 const STATE_MS = 1_000; // for a shell to write down its state
@@ -135,11 +134,7 @@ export class TaskShell {
 			const gone = `the shell's directory ${bash.cwd} is gone; it is in ${parent} now`;
 			if (bash.moveTo(parent)) notes.push(gone);
 		}
-		const workdir = options.workdir === undefined ? undefined : path.resolve(bash.cwd, options.workdir);
-		if (workdir !== undefined) {
-			if (bash.process.box) await checkWorkdirThere(workdir, bash.process.box);
-			else checkWorkdir(workdir, bash.at);
-		}
+		const workdir = options.workdir === undefined ? undefined : await this.#workdir(bash, options.workdir, notes);
 		options.permit?.(workdir ?? bash.cwd, slot.id);
 		return runCommand(bash, slot, {
 			...options,
@@ -147,6 +142,18 @@ export class TaskShell {
 			starter: this.#runtime.self,
 			limits: this.#runtime.boundaries.forCommand(),
 		});
+	}
+
+	/** For one command. */
+	async #workdir({ cwd, at, process: { box } }: Bash, asked: string, notes: string[]): Promise<string> {
+		if (box) {
+			const { dir, note } = await workdirThere(asked, { cwd, box });
+			if (note !== undefined) notes.push(note);
+			return dir;
+		}
+		const dir = path.resolve(cwd, asked);
+		checkWorkdir(dir, at);
+		return dir;
 	}
 
 	async #result(using: Using, slot: Slot, outcome: Outcome): Promise<RunResult> {
@@ -389,13 +396,6 @@ function isDirectory(dir: string): boolean {
 	} catch {
 		return true;
 	}
-}
-
-async function checkWorkdirThere(dir: string, box: Box): Promise<void> {
-	const at = shellQuote(dir);
-	const { status } = await box.run(`[ -d ${at} ] && exit 0; [ -e ${at} ] || [ -L ${at} ] && exit 3; exit 2`);
-	if (status === 2) throw new HoldfastError("INVALID", `the working directory ${dir} does not exist on ${box.name}; nothing ran`);
-	if (status === 3) throw new HoldfastError("INVALID", `the working directory ${dir} is not a directory; nothing ran`);
 }
 
 function checkWorkdir(dir: string, at: Look): void {
