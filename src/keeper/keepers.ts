@@ -17,8 +17,9 @@ import type { Home } from "../base/home.js";
 import { isId, newId } from "../base/ids.js";
 import { type Identity, isAlive, readStat } from "../base/proc.js";
 import { Wakeup, watchDirectory } from "../base/watch.js";
+import { BEFORE_START, tryAgain } from "./again.js";
 import type { Cgroups, Group } from "./cgroup.js";
-import { BLANK_RECORD, hasStarted, procDir, readExit, readParts } from "./layout.js";
+import { BLANK_RECORD, hasStarted, procDir, readExit, readParts, STARTER_GONE } from "./layout.js";
 import { type KeptLimits, type Plan, writePlan } from "./plan.js";
 import { findTools, keeperFile, type Tools } from "./tools.js";
 
@@ -145,7 +146,11 @@ export class Keepers {
 	}
 
 	/** A log to print to. Ready when this resolves. */
-	async hold({ output = 0, output_rate = 0 }: Pick<KeptLimits, "output" | "output_rate"> = {}): Promise<Held> {
+	hold(limits: Pick<KeptLimits, "output" | "output_rate"> = {}): Promise<Held> {
+		return tryAgain(() => this.#hold(limits));
+	}
+
+	async #hold({ output = 0, output_rate = 0 }: Pick<KeptLimits, "output" | "output_rate">): Promise<Held> {
 		const keeper = await this.#take("");
 		const { id, dir } = keeper;
 		const ticket = path.join(this.#home.live, id);
@@ -159,7 +164,9 @@ export class Keepers {
 				if (keeper.process.exitCode !== null || keeper.process.signalCode !== null) {
 					const end = readExit(dir);
 					await this.#discard(keeper);
-					throw new HoldfastError("START_FAILED", `nothing ran: ${end?.kind === "none" ? end.reason : "its keeper was killed"}`);
+					throw new HoldfastError("START_FAILED", `nothing ran: ${end?.kind === "none" ? end.reason : "its keeper was killed"}`, {
+						cause: end?.kind === "none" && end.reason !== STARTER_GONE ? undefined : BEFORE_START,
+					});
 				}
 				await wakeup.next(1_000);
 			}

@@ -72,6 +72,9 @@ export type ExitRecord =
 	| { readonly kind: "lost"; readonly reason: string; readonly at: number };
 
 /** The end, as the keeper saw it; undefined before that, and for a record that is not whole. */
+/** In a record `none`: its child has ended without the word to go. */
+export const STARTER_GONE = "whoever started it disappeared";
+
 export function readExit(dir: string): ExitRecord | undefined {
 	const record = readRecord(path.join(dir, "exit"));
 	if (record === undefined) return undefined;

@@ -16,9 +16,10 @@ import { hostIdentity, type Identity, readStat } from "../base/proc.js";
 import { shellQuote } from "../base/quote.js";
 import { knowSecret } from "../base/secrets/index.js";
 import { probeEvents, Wakeup } from "../base/watch.js";
+import { BEFORE_START, neverStarts, tryAgain } from "../keeper/again.js";
 import { type Cgroups, findCgroups } from "../keeper/cgroup.js";
 import { type Berth, fill, type Held, Keepers } from "../keeper/keepers.js";
-import { hasStarted, recordParts } from "../keeper/layout.js";
+import { hasStarted, recordParts, STARTER_GONE } from "../keeper/layout.js";
 import { exportLines, type Plan } from "../keeper/plan.js";
 import type { Tools } from "../keeper/tools.js";
 import { isRemote, type PlaceWish, placeFrom, placeKey, placeName } from "../places/address.js";
@@ -237,7 +238,8 @@ export class Runtime implements AsyncDisposable {
 		count(1);
 		try {
 			if (own.kind === undefined) this.#checkLimit(task);
-			return await this.#start(wanted, { cwd, place }, task, known, own);
+			const start = () => this.#start(wanted, { cwd, place }, task, known, own);
+			return await (place.box ? start() : tryAgain(start)); // of what is far away it may not be known whether it has started
 		} catch (error) {
 			throw fromSystem(error, "cannot start a process");
 		} finally {
@@ -338,10 +340,16 @@ export class Runtime implements AsyncDisposable {
 	async #untilStarted(started: Process, keeperGone: Promise<void>): Promise<void> {
 		const wakeup = new Wakeup();
 		const unwatch = started.watch(wakeup.poke);
-		void keeperGone.then(() => wakeup.poke());
+		let gone = false;
+		void keeperGone.then(() => {
+			gone = true;
+			wakeup.poke();
+		});
 		const deadline = performance.now() + (started.spec.box === undefined ? Number.POSITIVE_INFINITY : FAR_START_MS);
 		try {
-			while (!hasStarted(started.dir) || started.pid === null || !recordParts(started.dir)) {
+			for (;;) {
+				const never = gone && neverStarts(started.dir);
+				if (!never && hasStarted(started.dir) && started.pid !== null && recordParts(started.dir)) return;
 				if (performance.now() > deadline)
 					throw new HoldfastError(
 						"UNREACHABLE",
@@ -349,18 +357,19 @@ export class Runtime implements AsyncDisposable {
 					);
 				const status = readStatus(started.dir, started.spec);
 				if (started.spec.sandbox !== undefined && hasStarted(started.dir)) {
-					if (isOver(status)) break; // it was so short that nobody has seen it
+					if (isOver(status)) return; // it was so short that nobody has seen it
 					await sleep(1); // on its way in: nothing tells when it is there
 					continue;
 				}
-				if (status.status === "error" || status.status === "lost") {
+				if (status.status === "error" || status.status === "lost" || never) {
 					await keeperGone;
+					const refused = status.status === "error" && status.reason !== STARTER_GONE; // for a reason that stays
+					const cause = !refused && neverStarts(started.dir) ? BEFORE_START : undefined;
 					this.registry.remove(started.id, path.join(this.home.live, started.id));
 					if (started.spec.limits?.group) this.cgroups?.remove(started.spec.limits.group);
-					throw new HoldfastError(
-						startFailure(status.reason),
-						`nothing ran: ${status.reason}${started.spec.box === undefined ? "" : ` (${started.spec.cwd})`}`,
-					);
+					const reason = "reason" in status ? status.reason : "its keeper was killed before the start; try again";
+					const where = started.spec.box === undefined ? "" : ` (${started.spec.cwd})`;
+					throw new HoldfastError(startFailure(reason), `nothing ran: ${reason}${where}`, { cause });
 				}
 				await wakeup.next(1_000);
 			}

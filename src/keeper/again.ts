@@ -1,0 +1,42 @@
+/**
+ * A start that came to nothing is tried again, twice and a little later, where the cause may be gone by then: no process could be made, or the keeper
+ * was killed before its child had got the word to go. Only what has certainly not run: what may have run is never run a second time.
+ */
+import fs from "node:fs";
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { errno, HoldfastError } from "../base/errors.js";
+import { statIfThere } from "../base/files.js";
+
+const PAUSES_MS = [50, 250];
+const FULL = ["EAGAIN", "ENOMEM"]; // fork(2): too many processes, too little memory
+
+/** The cause of an error that is thrown before anything could run. */
+export const BEFORE_START = new Error("nothing was started");
+
+export async function tryAgain<T>(start: () => Promise<T>): Promise<T> {
+	for (const pause of PAUSES_MS) {
+		try {
+			return await start();
+		} catch (error) {
+			if (!mayBeTriedAgain(error)) throw error;
+		}
+		await sleep(pause);
+	}
+	return start();
+}
+
+function mayBeTriedAgain(error: unknown): boolean {
+	const cause = error instanceof HoldfastError ? error.cause : error;
+	return cause === BEFORE_START || FULL.includes(errno(cause) ?? "");
+}
+
+/** Nothing has been started, and nobody is left who would: whoever waits for the word has `go` open, and empties the plan before it starts. */
+export function neverStarts(dir: string): boolean {
+	try {
+		fs.closeSync(fs.openSync(path.join(dir, "go"), fs.constants.O_WRONLY | fs.constants.O_NONBLOCK));
+		return false;
+	} catch (error) {
+		return errno(error) === "ENXIO" && (statIfThere(path.join(dir, "plan"))?.size ?? 0) > 0;
+	}
+}
