@@ -61,10 +61,12 @@ function inodeIn(answer: Buffer): Inode {
 	return { dev: Number(words[0]), rdev: split ? (hex(1) & 0xfff) * 0x100 + (hex(2) & 0xff) + (hex(2) & 0xfff00) * 0x1000 : Number(words[1]) };
 }
 
+/** find(1) has the directory in front of each. */
 const namesIn = (answer: Buffer): string[] =>
 	answer
 		.toString("utf8")
 		.split(/[\0\n]/)
+		.map((name) => name.slice(name.lastIndexOf("/") + 1))
 		.filter(Boolean);
 
 function familyIn(stats: ReadonlyMap<number, Stat>, pid: number, most = Number.POSITIVE_INFINITY): Stat[] {

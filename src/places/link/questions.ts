@@ -98,7 +98,7 @@ function addField(processes: Map<number, Map<string, Buffer>>, pid: number, fiel
  * and one ls look at all of them; every line has the path in it, so that nothing a process calls itself can pass for another's.
  */
 export function scriptFor(questions: readonly Question[]): string {
-	return `look() { if [ -e "$1" ] || [ -L "$1" ]; then shift; "$@" 2>/dev/null | od -An -v -tx1; else echo -; fi; echo .; }\n${questions.map(scriptOf).join("\n")}\ntrue`;
+	return `look() { if [ -e "$1" ] || [ -L "$1" ]; then shift; { { "$@" 2>/dev/null || echo - >&3; } | od -An -v -tx1; } 3>&1; else echo -; fi; echo .; }\n${questions.map(scriptOf).join("\n")}\ntrue`;
 }
 
 function scriptOf(question: Question): string {
@@ -138,7 +138,8 @@ export function parseScripted(output: Buffer, count: number): (Buffer | undefine
 		const end = lines.indexOf(".");
 		if (end < 0) throw new HoldfastError("INTERNAL", "the far end answered with less than was asked for");
 		const own = lines.splice(0, end + 1).slice(0, -1);
-		answers.push(own[0] === "-" ? undefined : own[0]?.startsWith("/") || /^[a-z-]{10}[.+]? /.test(own[0] ?? "") ? processesIn(own) : fromHex(own));
+		const plain = !own[0]?.startsWith("/") && !/^[a-z-]{10}[.+]? /.test(own[0] ?? "");
+		answers.push(!plain ? processesIn(own) : own.includes("-") ? undefined : fromHex(own)); // refused, or gone meanwhile: the dash may be anywhere
 	}
 	return answers;
 }
