@@ -6,6 +6,8 @@ ensureBuilt();
 ensurePackages({
 	"busybox-static": "/bin/busybox",
 	"docker.io": "/usr/sbin/dockerd",
+	"docker-registry": "/usr/bin/docker-registry",
+	podman: "/usr/bin/podman",
 	bsdutils: "/usr/bin/script",
 	"python3-minimal": "/usr/bin/python3",
 	"perl-base": "/usr/bin/perl",

@@ -103,14 +103,14 @@ export async function stopDaemon({ dir }: TestEngine, signal: "SIGTERM" | "SIGKI
 	const daemon = JSON.parse(fs.readFileSync(path.join(dir, "identity"), "utf8"));
 	if (isAlive(daemon)) process.kill(daemon.pid, signal);
 	await until("dockerd is gone", () => !isAlive(daemon), 30_000);
-	// Its containerd goes a moment later; a new dockerd would trip over it.
+	// Its containerd goes a moment later, or is killed with it; what it leaves would be taken by a new dockerd for one that runs.
 	const pidFile = path.join(dir, "run/containerd/containerd.pid");
-	const containerd = fs.existsSync(pidFile) ? Number(fs.readFileSync(pidFile, "utf8")) : 0;
-	const known = containerd > 0 ? readStat(containerd) : undefined;
+	const known = fs.existsSync(pidFile) ? readStat(Number(fs.readFileSync(pidFile, "utf8"))) : undefined;
 	if (known?.comm === "containerd") {
-		if (signal === "SIGKILL") process.kill(containerd, "SIGTERM");
+		if (signal === "SIGKILL" && isAlive(known)) process.kill(known.pid, "SIGTERM");
 		await until("containerd is gone", () => !isAlive(known), 30_000);
 	}
+	fs.rmSync(pidFile, { force: true });
 }
 
 async function stopEngine(engine: TestEngine): Promise<void> {
@@ -128,7 +128,7 @@ async function stopEngine(engine: TestEngine): Promise<void> {
 }
 
 /** Deepest first. */
-function mountsUnder(dir: string): string[] {
+export function mountsUnder(dir: string): string[] {
 	const mounts = fs.readFileSync("/proc/self/mountinfo", "utf8").split("\n");
 	return mounts
 		.map((line) => line.split(" ")[4] ?? "")

@@ -104,9 +104,8 @@ const perlBase = (): string[] =>
 async function importImage({ dir, docker }: TestEngine, root: string, name: string): Promise<void> {
 	const archive = path.join(dir, "image.tar");
 	execFileSync("tar", ["-C", root, "-cf", archive, "."]);
-	const [repo, tag] = name.split(":");
 	const changes = "ENV PATH=/usr/local/bin:/usr/bin:/bin:/sbin";
-	const answer = await docker.importImage(archive, { repo, tag, changes });
+	const answer = await docker.importImage(archive, { repo: name, changes });
 	await new Promise<void>((resolve, reject) => docker.modem.followProgress(answer, (error) => (error ? reject(error) : resolve())));
 	fs.rmSync(archive);
 }

@@ -113,7 +113,8 @@ export function containerBody(settings: DockerSettings, owner: Owner, options: {
 
 let script: string | undefined;
 const switchScript = (): string => {
-	script ??= fs.readFileSync(new URL("switch.sh", import.meta.url), "utf8");
+	// Without comments: everybody in there sees it in a list of processes.
+	script ??= fs.readFileSync(new URL("switch.sh", import.meta.url), "utf8").replace(/^\s*#.*\n/gm, "");
 	return script;
 };
 

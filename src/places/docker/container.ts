@@ -21,6 +21,8 @@ export interface Found {
 	readonly container: Container;
 	readonly info: ContainerInspectInfo;
 	readonly notes: readonly string[];
+	/** It was made just now. */
+	readonly made: boolean;
 }
 
 /** The switch ended because of silence. */
@@ -36,10 +38,13 @@ export async function bringUp(wanted: Wanted, before: string | undefined, signal
 	const container = engine.docker.getContainer(containerName(owner));
 	const notes: string[] = [];
 	let made: string | undefined;
+	let init = true;
 	for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
 		const info = await inspect(engine, container, signal);
 		if (info === undefined) {
-			made = await make(wanted, notes, signal);
+			const result = await make(wanted, init, notes, signal);
+			if (result === NO_INIT) init = withoutInit(notes);
+			else made = result;
 			continue;
 		}
 		mustBeOurs(info, wanted);
@@ -48,7 +53,7 @@ export async function bringUp(wanted: Wanted, before: string | undefined, signal
 			await tolerant(engine, "waking the container", [404, 409, 500], (abortSignal) => container.unpause({ abortSignal }), signal);
 			notes.push("The container had been paused; it goes on now, and nothing is lost.");
 		} else if (state.Running) {
-			return { container, info, notes: [...lifeNotes(info, before, made), ...notes] };
+			return { container, info, notes: [...lifeNotes(info, before, made), ...notes], made: made === info.Id };
 		} else if (state.Status === "removing" || state.Dead) {
 			await remove(engine, container, signal);
 		} else {
@@ -56,7 +61,7 @@ export async function bringUp(wanted: Wanted, before: string | undefined, signal
 				notes.push(`${endOf(info)}. It has been started again: its files are there, ${LOST}.`);
 				before = undefined; // what became of the former life has just been said
 			}
-			await start(wanted, container, made !== undefined, signal);
+			if ((await start(wanted, container, made === info.Id, signal)) === NO_INIT) init = withoutInit(notes);
 		}
 	}
 	throw new HoldfastError(
@@ -107,12 +112,26 @@ export function endOf({ State: state, HostConfig: host, Config: config }: Contai
 	return `The main process of the container had ended with exit code ${state.ExitCode}${state.Error ? ` (${state.Error})` : ""}`;
 }
 
+/** The engine has none for containers. The switch can do without: a sh that waits for its children takes in those that nobody waits for. */
+const NO_INIT = Symbol("no init");
+const lacksInit = (error: unknown): boolean => /docker-init|catatonit|container-init|init binary/i.test(reasonOf(error));
+
+function withoutInit(notes: string[]): false {
+	notes.push("The Docker engine has no init for containers (tini or catatonit): this one has been made without.");
+	return false;
+}
+
 /** Its id, or undefined when somebody else was faster. */
-async function make({ engine, settings, owner, progress }: Wanted, notes: string[], signal: AbortSignal | undefined): Promise<string | undefined> {
+async function make(
+	{ engine, settings, owner, progress }: Wanted,
+	init: boolean,
+	notes: string[],
+	signal: AbortSignal | undefined,
+): Promise<string | undefined | typeof NO_INIT> {
 	if (await ensureImage(engine, settings, progress, signal)) notes.push(`The image ${settings.image} was fetched.`);
 	try {
 		// Not with the caller's signal: a container that is made all the same would be known to nobody.
-		const container = await engine.call("making the container", () => engine.docker.createContainer(containerBody(settings, owner, { init: true })));
+		const container = await engine.call("making the container", () => engine.docker.createContainer(containerBody(settings, owner, { init })));
 		if (signal?.aborted) {
 			await remove(engine, container);
 			throw new HoldfastError("ABORTED", "making the container: given up");
@@ -120,17 +139,23 @@ async function make({ engine, settings, owner, progress }: Wanted, notes: string
 		return container.id;
 	} catch (error) {
 		if (statusOf(error) === 409) return undefined;
-		throw statusOf(error) === undefined ? error : refused(error, settings);
+		if (statusOf(error) === undefined) throw error;
+		if (init && lacksInit(error)) return NO_INIT;
+		throw refused(error, settings);
 	}
 }
 
-async function start(wanted: Wanted, container: Container, own: boolean, signal: AbortSignal | undefined): Promise<void> {
+/** `own`: this call has made it, and nobody wants it if it does not start. */
+async function start(wanted: Wanted, container: Container, own: boolean, signal: AbortSignal | undefined): Promise<undefined | typeof NO_INIT> {
 	try {
 		// 304: somebody else was faster; 404 and 409: it is being removed. A look tells.
 		await tolerant(wanted.engine, "starting the container", [304, 404, 409], (abortSignal) => container.start({ abortSignal }), signal);
+		return undefined;
 	} catch (error) {
 		if (own) await remove(wanted.engine, container).catch(() => {}); // the error that counts is the first
-		throw statusOf(error) === undefined ? error : refused(error, wanted.settings);
+		if (statusOf(error) === undefined) throw error;
+		if (own && lacksInit(error)) return NO_INIT;
+		throw refused(error, wanted.settings);
 	}
 }
 
@@ -148,6 +173,17 @@ function refused(error: unknown, { image, disk, arguments: given }: DockerSettin
 	const also = given.length > 0 ? "; see also the extra arguments" : "";
 	return say(`the container cannot be made: ${reason}${also}`);
 }
+
+/** An init finds that out only when the container runs. */
+export const noShell = (image: string, code: number, cause: unknown): HoldfastError =>
+	new HoldfastError(
+		"START_FAILED",
+		code === NOT_FOUND
+			? `the image ${image} has no sh, and without one nothing can be run in it; choose another image`
+			: `the sh of the image ${image} does not run: the container ended at once with exit code ${code}; choose another image`,
+		{ cause },
+	);
+const NOT_FOUND = 127;
 
 function mustBeOurs(info: ContainerInspectInfo, { settings, owner }: Wanted): void {
 	const name = containerName(owner);

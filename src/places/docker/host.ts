@@ -4,7 +4,7 @@ import { HoldfastError } from "../../base/errors.js";
 import type { Host, Started, Stream } from "../host.js";
 import { dockerAddress } from "./address.js";
 import { containerName, type Owner, PRIVATE_DIR } from "./body.js";
-import { bringUp, inspect, instanceOf, isOurs, remove } from "./container.js";
+import { bringUp, type Found, inspect, instanceOf, isOurs, noShell, remove, type Wanted } from "./container.js";
 import { type Engine, openEngine, statusOf } from "./engine.js";
 import { openExec } from "./exec.js";
 import { fate } from "./fate.js";
@@ -39,11 +39,9 @@ export function dockerHost(options: DockerOptions, owner: Owner, hooks: DockerHo
 			const engine = await engineOf();
 			if (engine.local) checkVolumes(settings.volumes, owner.home);
 			const before = now && instanceOf(now.info);
-			const { info, notes } = await bringUp({ engine, settings, owner, progress: hooks.progress }, before, signal);
-			const container = engine.docker.getContainer(info.Id); // by its id: the name may soon be another's
+			const { info, notes } = await ready({ engine, settings, owner, progress: hooks.progress }, before, prepared, signal);
 			const instance = instanceOf(info);
-			now = { info, container };
-			if (prepared !== instance) await prepare(engine, container, settings, signal);
+			now = { info, container: engine.docker.getContainer(info.Id) }; // by its id: the name may soon be another's
 			prepared = instance;
 			const dir = info.Config.WorkingDir;
 			return {
@@ -90,6 +88,31 @@ export function dockerHost(options: DockerOptions, owner: Owner, hooks: DockerHo
 			return [`${what} was stopped; its files are kept.`];
 		},
 	};
+}
+
+const ATTEMPTS = 5;
+
+/** Running, and with the private directory in it. */
+async function ready(wanted: Wanted, before: string | undefined, prepared: string | undefined, signal: AbortSignal | undefined): Promise<Found> {
+	const { engine, settings } = wanted;
+	for (let attempt = 1; ; attempt++) {
+		const found = await bringUp(wanted, before, signal);
+		const container = engine.docker.getContainer(found.info.Id);
+		if (prepared === instanceOf(found.info)) return found;
+		try {
+			await prepare(engine, container, settings, signal);
+			return found;
+		} catch (error) {
+			if (signal?.aborted) throw error;
+			const after = await inspect(engine, container);
+			if (after?.State.Running) throw error;
+			if (found.made && after !== undefined && ![0, 137, 143].includes(after.State.ExitCode)) {
+				await remove(engine, container).catch(() => {}); // the error that counts is the first
+				throw noShell(settings.image, after.State.ExitCode, error);
+			}
+			if (attempt === ATTEMPTS) throw error; // somebody stops or removes it again and again
+		}
+	}
 }
 
 const hasOwnDirectory = (dir: string | undefined): boolean => dir !== undefined && dir !== "" && dir !== "/";
