@@ -52,7 +52,7 @@ export const userIn = ({ user }: DockerSettings): string | undefined => (user ==
 export const guestHome = ({ user }: DockerSettings): string | undefined => (user === "host" && process.getuid?.() !== 0 ? GUEST_HOME : undefined);
 
 export function settingsDigests(settings: DockerSettings): Record<string, string> {
-	const { pull: _pull, keep: _keep, engine: _engine, ...rest } = settings; // these do not change what it is
+	const { pull: _pull, keep: _keep, engine: _engine, workdir: _workdir, ...rest } = settings; // these do not change what it is
 	return Object.fromEntries(Object.entries({ ...rest, user: userIn(settings) }).map(([name, value]) => [name, digest(value, 12)]));
 }
 
@@ -68,7 +68,6 @@ export function containerBody(settings: DockerSettings, owner: Owner, options: {
 		Cmd: [],
 		Env: Object.entries(environment).map(([name, value]) => `${name}=${value}`),
 		...(settings.user && { User: userIn(settings) }),
-		...(settings.workdir && { WorkingDir: settings.workdir }),
 		StopSignal: "SIGTERM",
 		Healthcheck: { Test: ["NONE"] }, // the image's own would ask something that does not run
 		AttachStdin: false,

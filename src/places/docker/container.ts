@@ -203,7 +203,7 @@ function mustBeOurs(info: ContainerInspectInfo, { settings, owner }: Wanted): vo
 	if (other.length > 0)
 		throw new HoldfastError(
 			"START_FAILED",
-			`the task has a container already (${name}, of ${info.Config.Image}), made with other settings (${other.join(", ")}); remove it first, with what is in it (docker rm -f ${name}), use those settings, or another task`,
+			`the task has a container already (${name}, of ${info.Config.Image}), made with other settings (${other.join(", ")}); remove it first, with what is in it (holdfast sandboxes stop ${info.Id.slice(0, 12)}), use those settings, or another task`,
 		);
 }
 

@@ -10,7 +10,7 @@ import { openExec } from "./exec.js";
 import { fate } from "./fate.js";
 import type { Progress } from "./image.js";
 import { type DockerOptions, type DockerSettings, dockerSettings } from "./options.js";
-import { prepare } from "./prepare.js";
+import { ensureWorkdir, prepare } from "./prepare.js";
 import { checkVolumes } from "./volumes.js";
 
 export interface DockerHooks {
@@ -43,12 +43,12 @@ export function dockerHost(options: DockerOptions, owner: Owner, hooks: DockerHo
 			const instance = instanceOf(info);
 			now = { info, container: engine.docker.getContainer(info.Id) }; // by its id: the name may soon be another's
 			prepared = instance;
-			const dir = info.Config.WorkingDir;
+			const cwd = settings.workdir ?? info.Config.WorkingDir;
 			return {
 				instance,
 				notes: [...notes, ...(before === undefined ? warnings(info, settings) : [])],
 				dir: PRIVATE_DIR,
-				...(hasOwnDirectory(dir) && { cwd: dir }),
+				...(hasOwnDirectory(cwd) && { cwd }),
 			};
 		},
 
@@ -101,11 +101,15 @@ async function ready(wanted: Wanted, before: string | undefined, prepared: strin
 		if (prepared === instanceOf(found.info)) return found;
 		try {
 			await prepare(engine, container, settings, signal);
+			if (settings.workdir !== undefined) await ensureWorkdir(engine, container, settings.workdir, found.info.Config.User, signal);
 			return found;
 		} catch (error) {
 			if (signal?.aborted) throw error;
 			const after = await inspect(engine, container);
-			if (after?.State.Running) throw error;
+			if (after?.State.Running) {
+				if (found.made) await remove(engine, container).catch(() => {}); // the error that counts is the first
+				throw error;
+			}
 			if (found.made && after !== undefined && ![0, 137, 143].includes(after.State.ExitCode)) {
 				await remove(engine, container).catch(() => {}); // the error that counts is the first
 				throw noShell(settings.image, after.State.ExitCode, error);

@@ -65,16 +65,3 @@ export async function removeContainer(id: string, options: { engine?: string; si
 	if (!isOurs(info)) throw new HoldfastError("FORBIDDEN", `the container ${id} was not made by Holdfast, and is left alone`);
 	return await remove(engine, engine.docker.getContainer(info.Id), options.signal);
 }
-
-/** Those of a home that have stopped themselves and were not to be kept. Their names. */
-export async function reapContainers(home: string, options: { engine?: string; signal?: AbortSignal } = {}): Promise<string[]> {
-	const ended = (await listContainers({ home, ...options })).filter(({ keep, state }) => !keep && (state === "exited" || state === "dead"));
-	const reaped: string[] = [];
-	for (const { id, name } of ended) if (await removeContainer(id, options).catch(ignoreGone)) reaped.push(name);
-	return reaped;
-}
-
-function ignoreGone(error: unknown): false {
-	if (error instanceof HoldfastError && error.code === "NOT_FOUND") return false;
-	throw error;
-}

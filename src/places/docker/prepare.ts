@@ -7,7 +7,7 @@ import type { Container } from "dockerode";
 import { HoldfastError } from "../../base/errors.js";
 import { parseArguments } from "./arguments.js";
 import { BASE_DIR, guestHome, PRIVATE_DIR, SHARED_DIR } from "./body.js";
-import { type Engine, statusOf } from "./engine.js";
+import { type Engine, reasonOf, statusOf } from "./engine.js";
 import { runExec } from "./exec.js";
 import type { DockerSettings } from "./options.js";
 import { tarOfDirectories } from "./tar.js";
@@ -20,7 +20,7 @@ mkdir -p "$t/busy" && true >"$t/life" && true >"$t/seen" || exit
 mv -T "$t" "$d" 2>/dev/null || { rm -r "$t"; [ -d "$d/busy" ]; }`;
 
 export async function prepare(engine: Engine, container: Container, settings: DockerSettings, signal: AbortSignal | undefined): Promise<void> {
-	if (await isThere(engine, container, signal)) return;
+	if (await isThere(engine, container, PRIVATE_DIR, signal)) return;
 	const home = guestHome(settings);
 	// The root may be read-only; then there is a volume, and everything has to be named from there.
 	const base = parseArguments(settings.arguments).readOnly ? BASE_DIR : "/";
@@ -38,10 +38,25 @@ export async function prepare(engine: Engine, container: Container, settings: Do
 		);
 }
 
-/** A look from outside is cheaper than a command inside. */
-async function isThere(engine: Engine, container: Container, signal: AbortSignal | undefined): Promise<boolean> {
+/** The directory that was asked for; made if there is none, for the user if it can be told who that is. */
+export async function ensureWorkdir(engine: Engine, container: Container, workdir: string, user: string, signal: AbortSignal | undefined): Promise<void> {
+	if (await isThere(engine, container, workdir, signal)) return;
+	const [uid = "0", gid = uid] = /^\d+(:\d+)?$/.test(user) ? user.split(":") : [];
+	const archive = tarOfDirectories([{ path: path.relative("/", workdir), mode: 0o755, uid: Number(uid), gid: Number(gid) }]);
 	try {
-		await engine.call("looking into the container", (abortSignal) => container.infoArchive({ path: PRIVATE_DIR, abortSignal }), { signal });
+		await engine.call("preparing the container", (abortSignal) => container.putArchive(archive, { path: "/", abortSignal }), { signal });
+	} catch (error) {
+		if (statusOf(error) === undefined) throw error;
+		throw new HoldfastError("NO_DIRECTORY", `there is no directory ${workdir} in the container, and it cannot be made (${reasonOf(error)}); choose another`, {
+			cause: error,
+		});
+	}
+}
+
+/** A look from outside is cheaper than a command inside. */
+async function isThere(engine: Engine, container: Container, file: string, signal: AbortSignal | undefined): Promise<boolean> {
+	try {
+		await engine.call("looking into the container", (abortSignal) => container.infoArchive({ path: file, abortSignal }), { signal });
 		return true;
 	} catch (error) {
 		if (statusOf(error) === undefined) throw error;

@@ -154,12 +154,25 @@ describe.skipIf(why)(`a container of a task${why ? `: ${why}` : ""}`, () => {
 		});
 		expect(await host.start()).toMatchObject({ cwd: "/work" });
 		const { output } = await run(
-			"pwd; cat file; echo back >new; echo no >/read/x; printf '%s\\n' \"$GREETING\"; cat /proc/net/dev | wc -l; grep far /etc/hosts | tr -s '\\t' ' '; uname -n; " +
+			"cd /work; pwd; cat file; echo back >new; echo no >/read/x; printf '%s\\n' \"$GREETING\"; cat /proc/net/dev | wc -l; grep far /etc/hosts | tr -s '\\t' ' '; uname -n; " +
 				"for d in /scratch /dev/shm; do df -m $d | tail -n1 | tr -s ' ' | cut -d' ' -f2; done; grep -c ' /var/tmp ' /proc/mounts",
 		);
 		expect(output).toBe("/work\nfrom the host\nhello = 'you'\n3\n10.9.8.7 far\nbox\n3\n5\n0\n");
 		expect(fs.readFileSync(path.join(dir, "new"), "utf8")).toBe("back\n");
 		expect(fs.existsSync(path.join(dir, "x"))).toBe(false);
+	});
+
+	it("has the directory that was asked for, also another one later", async () => {
+		const { host, other } = await testPlace({ workdir: "/srv/made/here", user: "1000:1000" });
+		expect(await host.start()).toMatchObject({ cwd: "/srv/made/here" });
+		const later = other({ workdir: "/home/agent" });
+		expect(await later.start()).toMatchObject({ cwd: "/home/agent", notes: [] });
+		expect(await run(later, "pwd; stat -c %u:%g:%a /srv/made/here /home/agent")).toMatchObject({ output: "/home/agent\n1000:1000:755\n1000:1000:755\n" });
+		const readOnly = await testPlace({ workdir: "/srv/none", arguments: ["--read-only"] });
+		await expect(readOnly.host.start()).rejects.toMatchObject({
+			code: "NO_DIRECTORY",
+			message: expect.stringContaining("there is no directory /srv/none in the container"),
+		});
 	});
 
 	for (const user of ["agent", "1000:1000", "4321:4322"])

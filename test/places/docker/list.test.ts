@@ -1,6 +1,6 @@
 import fs from "node:fs";
 import { describe, expect, it } from "vitest";
-import { type ContainerSummary, listContainers, reapContainers, removeContainer } from "../../../src/places/docker/index.js";
+import { type ContainerSummary, listContainers, removeContainer } from "../../../src/places/docker/index.js";
 import { FULL_IMAGE, noEngine } from "../../support/dockerd.js";
 import { testPlace } from "./support.js";
 
@@ -47,19 +47,5 @@ describe.skipIf(why)(`containers of Holdfast${why ? `: ${why}` : ""}`, () => {
 		await expect(removeContainer(name, { engine: engine.address })).rejects.toMatchObject({ code: "FORBIDDEN" });
 		await expect(removeContainer("a/b", { engine: engine.address })).rejects.toMatchObject({ code: "INVALID" });
 		expect((await container.inspect()).State.Status).toBe("created");
-	});
-
-	it("that have ended are reaped, unless they are to be kept", async () => {
-		const ended = await testPlace();
-		const kept = await testPlace({ keep: true });
-		for (const { host, container } of [ended, kept]) {
-			await host.start();
-			await container.stop({ t: 1 });
-		}
-		const at = { engine: ended.engine.address };
-		expect(await reapContainers(ended.owner.home, at)).toEqual([ended.name]);
-		expect(await reapContainers(ended.owner.home, at)).toEqual([]);
-		expect(await reapContainers(kept.owner.home, at)).toEqual([]);
-		expect((await kept.container.inspect()).State.Status).toBe("exited");
 	});
 });
