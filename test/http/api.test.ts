@@ -47,6 +47,19 @@ test("processes are started, listed, looked at, typed into, waited for and kille
 	expect(await api.fails("POST", "/api/processes", { command: "true", place: "moon" })).toBe("INVALID 400");
 });
 
+test("a task is ended with all it owns; sandboxes are listed, stopped and pruned", async () => {
+	const runtime = await testRuntime();
+	const api = await overApi(runtime);
+	const { session_id } = await runtime.terminal({ command: "sleep 300", background: true }, { task: "over" });
+	const ended = await api.call(schemas.endedTaskSchema, "POST", "/api/tasks/end", { task: "over" });
+	expect(ended).toMatchObject({ task: "over", gone: true, shells: 1, processes: [{ session_id, command: "sleep 300", status: "killed" }] });
+	expect(await api.call(schemas.endedTaskSchema, "POST", "/api/tasks/end", { task: "over" })).toMatchObject({ gone: true, processes: [], shells: 0 });
+	const { sandboxes } = await api.call(schemas.sandboxesSchema, "GET", "/api/sandboxes");
+	expect(sandboxes.filter(({ home }) => home === runtime.home.root)).toEqual([]);
+	expect(await api.fails("POST", "/api/sandboxes/ffff0000ffff/stop")).toBe("NOT_FOUND 404");
+	expect(await api.fails("POST", "/api/tasks/end", {})).toBe("INVALID 400");
+});
+
 test("output comes as bytes, as lines and as matches, each with its offsets", async () => {
 	const runtime = await testRuntime();
 	const api = await overApi(runtime);

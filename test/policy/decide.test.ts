@@ -59,6 +59,17 @@ test("the root, a home and a directory of the system are told by their own rule,
 	expect(judge("rm -rf *", { cwd: "/workspace" })).toMatchObject({ decision: "ask", rule: "delete-here" });
 });
 
+test("a container is a sandbox too, another machine is not; and what links lead to here means nothing there", () => {
+	expect(judge("git push -f", { place: "docker://debian:12" }).decision).toBe("allow");
+	expect(judge("rm -rf /", { place: "docker://debian:12" })).toMatchObject({ decision: "deny", rule: "floor-root" });
+	for (const place of ["ssh://me@box", "ssh://docker", "ssh://me@docker:22"])
+		expect([place, judge("git push -f", { place }).rule]).toEqual([place, "force-push"]);
+	const dir = tempDir("links");
+	fs.symlinkSync("/usr", path.join(dir, "work"));
+	expect(judge("rm -rf *", { cwd: path.join(dir, "work") }).rule).toBe("floor-root");
+	expect(judge("rm -rf *", { cwd: path.join(dir, "work"), place: "ssh://me@box" }).rule).toBe("delete-here");
+});
+
 test("in a sandbox the default set is off and the floor is not", () => {
 	const place = "local+sandbox";
 	expect(judge("git push -f; rm -rf ../x", { place }).decision).toBe("allow");

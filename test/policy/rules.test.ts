@@ -2,6 +2,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { decide, loadRules } from "../../src/policy/index.js";
+import { Judge } from "../../src/policy/judge.js";
 import { tempDir } from "../support/home.js";
 
 const RULE = {
@@ -24,7 +25,7 @@ function world(files: { person?: unknown; project?: unknown }) {
 	put(path.join(env.XDG_CONFIG_HOME, "holdfast", "policy.json"), files.person);
 	put(path.join(dir, "src", "project", ".holdfast", "policy.json"), files.project);
 	fs.mkdirSync(cwd, { recursive: true });
-	const judge = async (command: string, options: { place?: string; task?: string } = {}) =>
+	const judge = async (command: string, options: { place?: string; placeAlias?: string; task?: string } = {}) =>
 		decide(command, { cwd, env, rules: await loadRules(cwd, env), ...options });
 	return { dir, env, cwd, judge, load: () => loadRules(cwd, env) };
 }
@@ -77,11 +78,32 @@ test("paths: below the home, outside the working directory, what is written, wha
 });
 
 test("place and task", async () => {
-	const { judge } = world({ person: { rules: [{ ...RULE, match: { ...RULE.match, place: ["ssh:*"], task: ["ci-*"] } }] } });
+	const { judge } = world({ person: { rules: [{ ...RULE, match: { ...RULE.match, place: ["ssh://*"], task: ["ci-*"] } }] } });
 	const command = "kubectl --context prod get pods";
-	expect(await judge(command, { place: "ssh:box", task: "ci-7" })).toMatchObject({ rule: "no-prod" });
-	expect(await judge(command, { place: "ssh:box", task: "me" })).toMatchObject({ rule: null });
+	expect(await judge(command, { place: "ssh://box", task: "ci-7" })).toMatchObject({ rule: "no-prod" });
+	expect(await judge(command, { place: "ssh://box", task: "me" })).toMatchObject({ rule: null });
 	expect(await judge(command, { task: "ci-7" })).toMatchObject({ rule: null });
+});
+
+test("a place is named by its kind, as it is shown, or as config.json has it", async () => {
+	const command = "kubectl --context prod get pods";
+	const rule = async (named: string, options: { place: string; placeAlias?: string }) => {
+		const { judge } = world({ person: { rules: [{ ...RULE, match: { ...RULE.match, place: [named] } }] } });
+		return (await judge(command, options)).rule;
+	};
+	const box = { place: "ssh://me@box:22", placeAlias: "build-box" };
+	for (const named of ["ssh", "ssh://me@*", "ssh://me@box:22", "build-box", "build-*"]) expect([named, await rule(named, box)]).toEqual([named, "no-prod"]);
+	for (const named of ["docker", "ssh://you@*", "local", "box", "me@box:22"]) expect([named, await rule(named, box)]).toEqual([named, null]);
+	expect(await rule("docker", { place: "docker://ghcr.io/a/b:1" })).toBe("no-prod");
+	expect(await rule("local", { place: "local" })).toBe("no-prod");
+});
+
+test("a project's rules are for directories of this machine", async () => {
+	const { env, cwd } = world({ project: { rules: [RULE] } });
+	const more = { version: "", rules: () => [], earlier: () => "" };
+	const judge = await Judge.open(env);
+	const rule = (place: string) => judge.judge({ command: "kubectl --context prod get pods", cwd, place, task: "t" }, more).rule;
+	expect([rule("local"), rule("ssh://me@box"), rule("local+sandbox"), rule("local")]).toEqual(["no-prod", null, "no-prod", "no-prod"]);
 });
 
 test("the default set can be made stricter or looser by name, the floor cannot", async () => {

@@ -3,6 +3,7 @@ import * as z from "zod";
 
 const count = z.number().int().min(0);
 const time = z.iso.datetime();
+const place = z.string().min(1).max(8_192);
 const side = z.number().int().min(1).max(10_000);
 const task = z.string().min(1).max(1_000);
 const noNul = (text: z.ZodString) => text.refine((value) => !value.includes("\0"), "cannot contain a NUL byte");
@@ -132,7 +133,7 @@ export const spawnSchema = z.strictObject({
 	pty: z.boolean().optional().describe("Default true."),
 	cols: side.optional(),
 	rows: side.optional(),
-	place: z.string().max(200).optional().describe("local or local+sandbox. Default: where this server's agents run."),
+	place: place.optional().describe("An address or a name, as for --place. Default: where this server's agents run."),
 });
 
 export const killedSchema = z.object({
@@ -233,12 +234,29 @@ export const pruneSchema = z.strictObject({
 	quota_bytes: count.optional(),
 	dry_run: z.boolean().optional(),
 });
+export const endTaskSchema = z.strictObject({ task });
+export const endedTaskSchema = z.looseObject({
+	task: z.string(),
+	gone: z.boolean().describe("Nothing of it is left."),
+	processes: z.array(z.looseObject({ session_id: z.string(), command: z.string(), place: z.string(), status: z.string() })),
+	shells: count,
+	sandboxes: z.array(z.object({ id: z.string(), kind: z.string() })),
+	notes: z.array(z.string()),
+});
+export const sandboxesSchema = z.object({
+	sandboxes: z.array(
+		z.looseObject({ id: z.string(), kind: z.enum(["bubblewrap", "docker"]), task: z.string(), home: z.string(), state: z.string(), orphan: z.boolean() }),
+	),
+	notes: z.array(z.string()),
+});
+export const stoppedSchema = z.object({ stopped: z.array(z.string()) });
+export const removedSchema = z.object({ removed: z.array(z.string()), notes: z.array(z.string()) });
 export const prunedSchema = z.object({ removed: z.array(z.string()), bytes: count, kept: count, dry_run: z.boolean() });
 
 export const policyCheckSchema = z.strictObject({
 	command: z.string().min(1).max(1_000_000),
 	cwd: z.string().min(1).max(4_096).optional(),
-	place: z.string().max(200).optional(),
+	place: place.optional(),
 	task: task.optional(),
 });
 export const verdictSchema = z.looseObject({

@@ -4,6 +4,7 @@ import { readAudit } from "../../../audit/index.js";
 import { loadConfig } from "../../../base/config.js";
 import { linkOf } from "../../../base/proc.js";
 import { placeFrom } from "../../../places/address.js";
+import { listSandboxes, pruneSandboxes, stopSandbox } from "../../../process/all-sandboxes.js";
 import { diagnose } from "../../../process/doctor.js";
 import { endOf } from "../../../process/registry.js";
 import { isOver } from "../../../process/status.js";
@@ -18,10 +19,15 @@ import {
 	auditQuerySchema,
 	auditSchema,
 	doctorSchema,
+	endedTaskSchema,
+	endTaskSchema,
 	noticesSchema,
 	policyCheckSchema,
 	prunedSchema,
 	pruneSchema,
+	removedSchema,
+	sandboxesSchema,
+	stoppedSchema,
 	type TaskList,
 	tasksSchema,
 	verdictSchema,
@@ -162,6 +168,25 @@ const housekeeping = (api: ApiContext): Route[] => [
 	),
 	route({ method: "get", path: "/api/doctor", who: "owner", summary: "What this box can do, and what crashes have left", answer: doctorSchema }, () =>
 		diagnose(api.runtime),
+	),
+	route(
+		{ method: "post", path: "/api/tasks/end", who: "owner", summary: "End a task with everything it owns", body: endTaskSchema, answer: endedTaskSchema },
+		async ({ body }) => ({ ...(await api.runtime.endTask(body.task)) }),
+	),
+	route({ method: "get", path: "/api/sandboxes", who: "owner", summary: "Sandboxes and containers of tasks", answer: sandboxesSchema }, async () => {
+		const { sandboxes, notes } = await listSandboxes(api.runtime);
+		return { sandboxes: [...sandboxes], notes: [...notes] };
+	}),
+	route(
+		{ method: "post", path: "/api/sandboxes/:id/stop", who: "owner", summary: "End one with all that runs in it", answer: stoppedSchema },
+		async ({ params }) => ({ stopped: [await stopSandbox(api.runtime, params.id ?? "")] }),
+	),
+	route(
+		{ method: "post", path: "/api/sandboxes/prune", who: "owner", summary: "Remove those that nobody will come back to", answer: removedSchema },
+		async () => {
+			const { removed, notes } = await pruneSandboxes(api.runtime);
+			return { removed: [...removed], notes: [...notes] };
+		},
 	),
 	route({ method: "post", path: "/api/prune", who: "owner", summary: "Forget what ended long ago", body: pruneSchema, answer: prunedSchema }, ({ body }) => {
 		const { removed, bytes, kept } = api.runtime.prune({
