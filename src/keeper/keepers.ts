@@ -320,6 +320,7 @@ export class Keepers {
 		const [id, pid, start] = name.split(".");
 		if (!id || !isId(id) || !pid || !start || isAlive({ pid: Number(pid), start })) return;
 		try {
+			if (fs.existsSync(path.join(procDir(this.#home, id), "box"))) return; // on another machine: for whoever can reach that
 			const { collector } = readParts(procDir(this.#home, id));
 			if (collector && isAlive(collector)) return; // somebody still prints there; the next runtime looks again
 			removeDir(procDir(this.#home, id));

@@ -23,6 +23,7 @@ import { hasStarted, recordParts, STARTER_GONE } from "../keeper/layout.js";
 import { exportLines, type Plan } from "../keeper/plan.js";
 import type { Tools } from "../keeper/tools.js";
 import { isRemote, type PlaceWish, placeFrom, placeKey, placeName } from "../places/address.js";
+import { Boxes } from "../places/boxes.js";
 import type { Box } from "../places/far/box.js";
 import { FarKeepers } from "../places/far/keepers.js";
 import { local, type Place } from "../places/place.js";
@@ -139,6 +140,8 @@ export class Runtime implements AsyncDisposable {
 	readonly registry: Registry;
 	readonly #keepers: Keepers;
 	readonly #far = new Map<Box, FarKeepers>();
+	/** Other machines that processes of this home are on. */
+	readonly boxes: Boxes;
 	readonly #options: Settled;
 	#boundaries: Boundaries | undefined;
 	/** Where the commands of its tasks run. */
@@ -162,7 +165,8 @@ export class Runtime implements AsyncDisposable {
 		this.#options = options;
 		this.wish = placeFrom(options.place ?? "local", () => this.config);
 		const cgroups = options.cgroup === "off" ? undefined : findCgroups();
-		this.registry = new Registry(home, cgroups);
+		this.boxes = new Boxes(home);
+		this.registry = new Registry(home, cgroups, (spec) => this.boxes.of(spec));
 		this.#runaways = new Runaways(cgroups);
 		this.registry.onEnd = (id) => this.#runaways.ended(id);
 		this.#keepers = new Keepers(home, options.tools, cgroups, {
@@ -193,7 +197,10 @@ export class Runtime implements AsyncDisposable {
 	/** Where the commands of a task run. A sandbox is made if need be; what cannot be had is an error, never another place. */
 	async place(task: string): Promise<Place> {
 		if (this.sandboxes) return this.sandboxes.of(task);
-		if (isRemote(this.wish)) throw new HoldfastError("UNSUPPORTED", `nothing ran: commands cannot run on ${this.placeName} yet`);
+		if (isRemote(this.wish)) {
+			const box = this.boxes.forTask(this.wish, task);
+			return { name: this.placeName, cwd: (await box.ready()).cwd, at: (file) => file, box };
+		}
 		return local(this.directory);
 	}
 
@@ -411,6 +418,7 @@ export class Runtime implements AsyncDisposable {
 		clearTimeout(this.#pruneTimer);
 		this.#runaways.close();
 		await this.#keepers.close();
+		this.boxes.close();
 	}
 
 	[Symbol.asyncDispose](): Promise<void> {
@@ -451,9 +459,9 @@ export class Runtime implements AsyncDisposable {
 /** For `prepare`: shell text that is to be read before the command, if that is shell text too. No environment variable for it would pass through sh. */
 export const exportFunctions = ({ dir }: Process, text: string): void => fs.writeFileSync(path.join(dir, "functions"), text, { mode: 0o600 });
 
-function startFailure(reason: string): "NO_SPACE" | "NO_DIRECTORY" | "START_FAILED" {
+function startFailure(reason: string): "NO_SPACE" | "START_FAILED" {
 	if (reason.startsWith("no room")) return "NO_SPACE";
-	return reason.includes("working directory") ? "NO_DIRECTORY" : "START_FAILED";
+	return "START_FAILED";
 }
 
 function checkDirectory(cwd: string, place: Place): string {

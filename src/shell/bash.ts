@@ -139,7 +139,10 @@ export class Bash {
 		try {
 			for (;;) {
 				const cwd = readTerminated(path.join(state, "ready"));
-				if (cwd !== undefined) return new Bash(born, cwd);
+				if (cwd !== undefined) {
+					await born.sync(); // what it has said until now is not about any command
+					return new Bash(born, cwd);
+				}
 				const status = born.status();
 				if (isOver(status)) throw new HoldfastError("START_FAILED", `they ended the shell (${describeEnd(status)})`);
 				if (birth.signal.aborted || performance.now() > deadline) {
@@ -323,6 +326,12 @@ export class Bash {
 	begun(): { name: string; plain: boolean } {
 		const [name = "", plain] = this.#line.begun().trimEnd().split(" ");
 		return { name, plain: plain === "plain" };
+	}
+
+	/** Of one on another machine: see how it is now, and how the command in a slot is. */
+	async refresh(slot: string): Promise<void> {
+		const { box, id } = this.process;
+		if (box) await Promise.all([box.sync(id), box.sync(slot)]);
 	}
 
 	/** Of one on another machine: have its state here as it is there. */

@@ -84,7 +84,7 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 			return outcome("ended", end.code);
 		}
 		if (bash.takeChange()) {
-			if ((bash.isStuck() || saysSomething(bash, shellOffset)) && (await unstick(bash, slot))) {
+			if ((bash.isStuck() || saysSomething(bash, shellOffset)) && (await unstick(bash, slot, name))) {
 				await drain(slot);
 				return outcome("unrecorded", null);
 			}
@@ -164,9 +164,12 @@ async function untilRecorded(bash: Bash): Promise<void> {
 }
 
 /** The end of a command could not be recorded: either the rescue does it, or the shell has to go. True when it had to. */
-async function unstick(bash: Bash, slot: Slot): Promise<boolean> {
+async function unstick(bash: Bash, slot: Slot, name: string): Promise<boolean> {
+	await bash.refresh(slot.id); // what was last seen of a shell elsewhere may be from before the command
+	if (bash.far && bash.begun().name !== name) return false;
 	const giveUp = performance.now() + STUCK_MS;
 	while (!slot.end() && bash.lives() && performance.now() < giveUp) await new Promise((resolve) => setTimeout(resolve, 2));
+	await bash.refresh(slot.id);
 	const stuck = bash.isStuck() || bash.isIdle();
 	bash.clearStuck();
 	if (!stuck || slot.end() || !bash.lives()) return false;

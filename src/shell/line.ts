@@ -108,7 +108,7 @@ export class FarLine implements Line {
 		this.#box = box;
 		this.#bash = bash;
 		this.#changed = changed;
-		this.#unfollow = box.follow(process.id, bash.pid);
+		this.#unfollow = box.follow(process.id, { pid: bash.pid, complete: () => true });
 	}
 
 	/** It is on its way; should it not arrive, `failed` says so. */

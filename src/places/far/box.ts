@@ -10,8 +10,9 @@ import { procDir } from "../../keeper/layout.js";
 import type { Tools } from "../../keeper/tools.js";
 import type { Host } from "../host.js";
 import { Connection, type Link } from "../link/index.js";
+import { farKernel } from "./kernel.js";
 import type { Looker } from "./look.js";
-import { Mirror, type Source } from "./mirror.js";
+import { Mirror, type Source, type Within } from "./mirror.js";
 import { installScript, ownScripts } from "./scripts.js";
 import type { Seen, Wanted } from "./seen.js";
 import { toolsFrom } from "./tools.js";
@@ -40,6 +41,7 @@ const PIECE = 256 * 1024;
 const INLINE = 32 * 1024;
 const FIFO_PIECE = 4096; // PIPE_BUF
 const REMEMBERED = 256;
+const RUN_BYTES = 64 * 1024 * 1024;
 
 export class Box implements Source {
 	readonly key: string;
@@ -58,7 +60,7 @@ export class Box implements Source {
 	skew = 0;
 	boot = "";
 
-	constructor(host: Host, home: Home, { key, name, owner, kernel }: { key: string; name: string; owner: string; kernel: (run: Box["run"]) => Kernel }) {
+	constructor(host: Host, home: Home, { key, name, owner }: { key: string; name: string; owner: string }) {
 		this.key = key;
 		this.name = name;
 		this.#home = home;
@@ -71,7 +73,7 @@ export class Box implements Source {
 				this.boot = facts.bootId ?? "";
 			},
 		});
-		this.kernel = kernel((script) => this.run(script));
+		this.kernel = farKernel({ run: (script) => this.run(script), look: (questions) => this.#use((link) => link.look(questions)) });
 	}
 
 	/** Reach it, with everything there that a start needs. */
@@ -92,7 +94,7 @@ export class Box implements Source {
 
 	/** A script that can be run twice without harm. */
 	run(script: string, signal?: AbortSignal): Promise<{ status: number; output: Buffer; error: string }> {
-		return this.#use((link) => link.run(script, { starts: true, ...(signal ? { signal } : {}) }), signal);
+		return this.#use((link) => link.run(script, { starts: true, limit: RUN_BYTES, ...(signal ? { signal } : {}) }), signal);
 	}
 
 	/** For whatever else is to be done with it; it must do no harm if it is done twice. */
@@ -218,10 +220,10 @@ export class Box implements Source {
 		return this.#mirror(id).sync(signal);
 	}
 
-	/** Keep it so, until the returned function is called. `pid`: the shell that it runs in. */
-	follow(id: string, pid?: number): () => void {
+	/** Keep it so, until the returned function is called. */
+	follow(id: string, within?: Within): () => void {
 		const mirror = this.#mirror(id);
-		if (pid !== undefined) mirror.pid = pid;
+		if (within) mirror.within = within;
 		return mirror.follow();
 	}
 

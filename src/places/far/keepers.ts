@@ -5,10 +5,10 @@
 import fs from "node:fs";
 import path from "node:path";
 import { errno, fromSystem, HoldfastError } from "../../base/errors.js";
-import { namesIn, removeDir, unlinkIfThere } from "../../base/files.js";
+import { namesIn, readIfThere, removeDir, unlinkIfThere } from "../../base/files.js";
 import type { Home } from "../../base/home.js";
-import { newId } from "../../base/ids.js";
-import { type Identity, readStat } from "../../base/proc.js";
+import { isId, newId } from "../../base/ids.js";
+import { type Identity, isAlive, readStat } from "../../base/proc.js";
 import { shellQuote } from "../../base/quote.js";
 import { Wakeup, watchDirectory } from "../../base/watch.js";
 import type { Berth, Held, Launch } from "../../keeper/keepers.js";
@@ -31,6 +31,24 @@ export class FarKeepers {
 	constructor(home: Home, box: Box) {
 		this.#home = home;
 		this.#box = box;
+		setImmediate(() => this.#sweep());
+	}
+
+	/** What somebody had ready there, and was killed before he used it. */
+	#sweep(): void {
+		for (const name of namesIn(this.#home.blank)) {
+			const [id, pid, start] = name.split(".");
+			if (!id || !isId(id) || !pid || !start || isAlive({ pid: Number(pid), start })) continue;
+			if (readIfThere(path.join(procDir(this.#home, id), "box")) !== this.#box.key) continue;
+			this.#box
+				.tell(id, "release")
+				.then(() => this.#box.forget(id))
+				.then(() => {
+					removeDir(procDir(this.#home, id));
+					unlinkIfThere(path.join(this.#home.blank, name));
+				})
+				.catch(() => {}); // out of reach: the next one tries
+		}
 	}
 
 	/** As of keepers here. `marked`: as long as it runs, the box is in use. */

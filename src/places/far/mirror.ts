@@ -28,12 +28,17 @@ export interface Source {
 	readonly skew: number;
 }
 
+export interface Within {
+	readonly pid: number;
+	complete(): boolean;
+}
+
 export class Mirror {
 	readonly #directory: () => Promise<string>;
 	readonly #dir: string;
 	readonly #source: Source;
-	/** Whose children and state are of interest besides: the shell that runs it. */
-	pid: number | undefined;
+	/** Of a command in a shell: that shell, and whether all is here that belongs to the command's end. */
+	within: Within | undefined;
 	readonly #looker = new Looker();
 	#stamp = "";
 	#there: There | undefined;
@@ -112,8 +117,8 @@ export class Mirror {
 			if (signal?.aborted) return false;
 			if (!this.#apply(seen)) continue;
 			this.#stamp = seen.stamp;
-			// It is over, and what it printed last is on its way into the log: nothing tells when it is there.
-			if (!seen.drained && isOver(seen) && looks++ < DRAIN_LOOKS) {
+			// It is over, and what it printed last, or where its shell is now, is still being written: nothing tells when that is there.
+			if (isOver(seen) && (!seen.drained || this.within?.complete() === false) && looks++ < DRAIN_LOOKS) {
 				await sleep(Math.min(looks, 50), undefined, { signal }).catch(() => {});
 				continue;
 			}
@@ -125,7 +130,7 @@ export class Mirror {
 
 	/** Of a witness that was killed nobody tells: so an answer is asked for now and then. */
 	async #ask(stamp: string, signal?: AbortSignal): Promise<Seen> {
-		const wanted = { directory: await this.#directory(), offset: this.#end(), times: this.#size("times"), stamp, max: CHUNK, pid: this.pid };
+		const wanted = { directory: await this.#directory(), offset: this.#end(), times: this.#size("times"), stamp, max: CHUNK, pid: this.within?.pid };
 		if (stamp === "") return this.#source.look(this.#looker, wanted, signal);
 		const patience = AbortSignal.any([AbortSignal.timeout(LOOK_MS), ...(signal ? [signal] : [])]);
 		try {

@@ -101,7 +101,8 @@ export class Connection {
 		const signal = this.#closing.signal;
 		const started = await this.#host.start(signal);
 		const stream = await this.#host.open(BOOT, signal);
-		const link = await Link.open(stream, { ...this.#options, signal });
+		const own = started.dir === undefined ? {} : { dir: started.dir, name: "" };
+		const link = await Link.open(stream, { ...this.#options, ...own, signal });
 		this.#link = link;
 		this.#worked = true;
 		this.#options.onConnected?.(link.facts, started);

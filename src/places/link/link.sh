@@ -47,7 +47,7 @@ link_scratch_in() {
 # The first directory of $@ that works, and our own in it.
 link_choose() {
   for link_base; do
-    link_dir=$link_base/$link_name
+    link_dir=$link_base${link_name:+/$link_name} # without a name, all of it is ours
     link_private "$link_base" && link_private "$link_dir" && link_scratch_in "$link_dir" && return
     # A full disk: what is there can still be read, and processes there looked after, if what we need for that is elsewhere.
     if [ -d "$link_dir" ] && [ -O "$link_dir" ] && [ -w "$link_dir" ]; then
