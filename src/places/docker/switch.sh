@@ -1,6 +1,6 @@
 # The dead man's switch: the main process of a container of ours. sh -c THIS holdfast DIR LIFETIME
-# Every sign of life of a runtime touches DIR/life. After LIFETIME seconds without one, and with no kept process running
-# (DIR/busy/* hold "PID START" of each), it ends with 75, and the container with it. Time is counted in sleeps, not read from the
+# Every sign of life of a runtime touches `life` in DIR or in a directory in it. After LIFETIME seconds without one, and with no kept
+# process running (`busy/*` beside it hold "PID START" of each), it ends with 75, and the container with it. Time is counted in sleeps, not read from the
 # clock: a machine that slept, a paused container or a clock that jumps must not look like silence.
 hf_dir=$1 hf_lifetime=$2 hf_quiet=0
 hf_tick=$((hf_lifetime / 10))
@@ -23,7 +23,7 @@ hf_alive() {
 }
 
 hf_busy() {
-	for hf_file in "$hf_dir"/busy/*; do
+	for hf_file in "$hf_dir"/busy/* "$hf_dir"/*/busy/*; do
 		[ -f "$hf_file" ] || continue
 		hf_pid= hf_since=
 		read -r hf_pid hf_since 2>/dev/null <"$hf_file"
@@ -33,12 +33,21 @@ hf_busy() {
 	return 1
 }
 
+# A sign of life since the last look.
+hf_signed() {
+	[ -e "$hf_dir/seen" ] || return 0
+	for hf_file in "$hf_dir/life" "$hf_dir"/*/life; do
+		[ "$hf_file" -nt "$hf_dir/seen" ] && return 0
+	done
+	return 1
+}
+
 while :; do
 	# A trap comes through at once while waiting, not while a sleep is in the foreground.
 	sleep "$hf_tick" &
 	wait "$!"
 	# Not `:`, a special built-in: a redirection that fails would end the shell.
-	if { [ "$hf_dir/life" -nt "$hf_dir/seen" ] || [ ! -e "$hf_dir/seen" ]; } && true 2>/dev/null >"$hf_dir/seen"; then
+	if hf_signed && true 2>/dev/null >"$hf_dir/seen"; then
 		hf_quiet=0
 		continue
 	fi

@@ -25,8 +25,8 @@ describe.skipIf(why)(`the dead man's switch of a container${why ? `: ${why}` : "
 			expect((await host.start()).instance).toBe(instance);
 			// A process with a name that would confuse a careless reader, noted as the runtime does it.
 			const stream = await host.open(
-				`p='/tmp/a) Z 1 ('; printf '#!/bin/sh\nwhile :; do sleep 1; done\n' >"$p"; chmod +x "$p"; "$p" & pid=$!; until grep -q Z /proc/$pid/comm; do :; done; ` +
-					`stat=$(cat /proc/$pid/stat); set -- \${stat##*) }; echo "$pid \${20}" >${dir}/busy/proc_1; echo "$pid 1" >${dir}/busy/proc_2; echo ready; read x; kill $pid; wait`,
+				`mkdir -p ${dir}/box/busy; p='/tmp/a) Z 1 ('; printf '#!/bin/sh\nwhile :; do sleep 1; done\n' >"$p"; chmod +x "$p"; "$p" & pid=$!; until grep -q Z /proc/$pid/comm; do :; done; ` +
+					`stat=$(cat /proc/$pid/stat); set -- \${stat##*) }; echo "$pid \${20}" >${dir}/box/busy/proc_1; echo "$pid 1" >${dir}/busy/proc_2; echo ready; read x; kill $pid; wait`,
 			);
 			await once(stream.output, "data");
 			await run("sleep 5");
