@@ -84,13 +84,18 @@ export class Line {
 		output.on("error", () => {});
 		output.on("data", (chunk: Buffer) => replies.take(chunk));
 		this.#stream.ended.then((why) => this.#end(why));
-		output.on("end", () => this.#stream.ended.then((why) => this.#end(why)));
+		output.on("end", () => {
+			// why it ended is told soon, or never
+			const late = setTimeout(() => this.#end("the stream ended"), 1_000);
+			this.#stream.ended.then(() => clearTimeout(late));
+		});
 		if (signal?.aborted) stop();
 		else input.write(bootText({ mark, dir, name, idleSeconds, perl }));
 		try {
 			const found = await facts;
 			this.#opening = undefined;
 			this.#scheduleBeat();
+			this.#stream.hold?.(false); // until something is asked
 			return found;
 		} catch (error) {
 			if (signal?.aborted) throw new HoldfastError("ABORTED", "the connection was given up while it opened");

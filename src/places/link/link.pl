@@ -89,6 +89,7 @@ open(my $inotify, "<&=", $events) if $events >= 0;
 my (%watch_of, %dir_of);    # directory => number of its watch, and back
 my %parked;                 # id => request
 my %waiting;                # directory => { id => 1 }
+my %untold;                 # id => 1: nobody tells of changes there, so it is looked at
 use constant MASK => 0x2 | 0x4 | 0x40 | 0x80 | 0x100 | 0x400 | 0x800;    # modify, attrib, moved, create, delete self, move self
 
 # To be told of changes in a directory from now on; false where that is not possible.
@@ -155,6 +156,7 @@ sub park {
 sub unpark {
 	my ($id) = @_;
 	my $request = delete $parked{$id} or return 0;
+	delete $untold{$id};
 	my $path = $request->{at};
 	if (defined $path) { delete $waiting{$path}{$id}; delete $waiting{$path} if !%{ $waiting{$path} } }
 	return 1;
@@ -172,7 +174,8 @@ sub settle {
 		$request->{at} = $path;
 		$waiting{$path}{$id} = 1;
 	}
-	$request->{told} = watch_directory($path) && $trusted >= 0 && (stat $path)[0] == $trusted;
+	if (watch_directory($path) && $trusted >= 0 && (stat $path)[0] == $trusted) { delete $untold{$id} }
+	else { $untold{$id} = 1 }
 	$request->{kind} eq "f" ? settle_file($id, $request) : settle_directory($id, $request);
 }
 
@@ -454,8 +457,7 @@ for (;;) {
 		$patience = 0.25 if $patience > 0.25;
 		for ($child->{out}, $child->{err}) { vec($ready, fileno $_, 1) = 1 if $_ }
 	}
-	my @untold = grep { !$parked{$_}{told} } keys %parked;
-	$patience = $events < 0 ? 0.01 : 0.05 if @untold;
+	$patience = $events < 0 ? 0.01 : 0.05 if %untold;
 	my $n = select($ready, undef, undef, $patience);
 	leave() if getppid != $loop;
 	watch_beat();
@@ -463,7 +465,7 @@ for (;;) {
 	if ($n > 0 && $events >= 0 && vec($ready, $events, 1)) {
 		for my $path (happened()) { settle($_) for keys %{ $waiting{$path} || {} } }
 	}
-	settle($_) for grep { $parked{$_} } @untold;
+	settle($_) for keys %untold;
 	# Once in a while everything, and directories that nobody asks about any more are let go.
 	if (time - $all >= 5) {
 		$all = time;

@@ -30,9 +30,10 @@ link_note() { link_notes="${link_notes}note $1$link_newline"; }
 
 # ---- where our files are ----
 
-# A directory that is ours alone, made if need be. Whatever somebody else has put there in advance (a directory, a link) is not taken.
+# A directory that is ours alone, made if need be. Whatever somebody else has put there in advance (a directory, a link) is not taken, nor one that is there
+# for all (the sticky bit).
 link_private() {
-  mkdir -p "${1%/*}" && { mkdir "$1" || [ -d "$1" ]; } && [ ! -L "$1" ] && [ -O "$1" ] && chmod 700 "$1"
+  mkdir -p "${1%/*}" && { mkdir "$1" || [ -d "$1" ]; } && [ ! -L "$1" ] && [ -O "$1" ] && [ ! -k "$1" ] && chmod 700 "$1"
 }
 
 # A directory for what this one link needs, which must be able to hold something.
@@ -44,11 +45,11 @@ link_scratch_in() {
   return 1
 }
 
-# The first directory of $@ that works, and our own in it.
+# The first directory of $@ that works, and our own in it. One that was asked for stays as it is; the others are ours too.
 link_choose() {
   for link_base; do
     link_dir=$link_base${link_name:+/$link_name} # without a name, all of it is ours
-    link_private "$link_base" && link_private "$link_dir" && link_scratch_in "$link_dir" && return
+    { if [ -n "$link_asked" ]; then mkdir -p "$link_base"; else link_private "$link_base"; fi; } && link_private "$link_dir" && link_scratch_in "$link_dir" && return
     # A full disk: what is there can still be read, and processes there looked after, if what we need for that is elsewhere.
     if [ -d "$link_dir" ] && [ -O "$link_dir" ] && [ -w "$link_dir" ]; then
       for link_elsewhere in /dev/shm /run/user/$link_uid /var/tmp /tmp; do

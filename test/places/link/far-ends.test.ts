@@ -94,12 +94,43 @@ describe("a box", () => {
 		const readOnly = await open(far({ home: "/proc", login: inNamespace("mount -t tmpfs none /var/tmp") }));
 		expect(readOnly.facts.dir).toBe("/var/tmp/holdfast-0/box");
 		expect(readOnly.facts.notes).toEqual([expect.stringContaining("/proc/.local/state/holdfast/boxes cannot be used")]);
-		for (const trap of ["mkdir /var/tmp/holdfast-0; chown 65534 /var/tmp/holdfast-0", "ln -s /etc /var/tmp/holdfast-0", ": >/var/tmp/holdfast-0"]) {
+		const elsewhere = tempDir("elsewhere");
+		for (const trap of ["mkdir /var/tmp/holdfast-0; chown 65534 /var/tmp/holdfast-0", `ln -s ${elsewhere} /var/tmp/holdfast-0`, ": >/var/tmp/holdfast-0"]) {
 			const name = path.basename(tempDir("box"));
 			const { facts } = await open(far({ home: "/proc", login: inNamespace(`mount -t tmpfs none /var/tmp; ${trap}`) }), { name });
 			expect(facts.dir).toBe(`/tmp/holdfast-0/${name}`);
-			atEnd(() => fs.rmSync(facts.dir, { recursive: true }));
+			atEnd(() => {
+				fs.rmSync(facts.dir, { recursive: true });
+				if (fs.readdirSync(path.dirname(facts.dir)).length === 0) fs.rmdirSync(path.dirname(facts.dir));
+			});
 		}
+		expect(fs.readdirSync(elsewhere)).toEqual([]);
+	});
+
+	test("where a directory was asked for has ours in it, and leaves the other as it is", async () => {
+		const dir = path.join(tempDir(), "shared");
+		fs.mkdirSync(dir, { mode: 0o755 });
+		const { facts } = await open(far({}), { dir });
+		expect(facts.dir).toBe(`${dir}/box`);
+		expect([dir, facts.dir].map((each) => fs.statSync(each).mode & 0o777)).toEqual([0o755, 0o700]);
+	});
+
+	test("with a dd that knows no byte offsets and a sleep of whole seconds is slower, and as right", async () => {
+		const bin = tempDir("old");
+		fs.writeFileSync(path.join(bin, "dd"), '#!/bin/sh\ncase $* in *iflag*|*oflag*) exit 1;; esac\nexec /bin/dd "$@"\n', { mode: 0o755 });
+		fs.writeFileSync(path.join(bin, "sleep"), '#!/bin/sh\ncase $1 in *.*) exit 1;; esac\nexec /bin/sleep "$1"\n', { mode: 0o755 });
+		const link = await open(far({ login: `PATH=${bin}:$PATH; eval "$1"` }), { perl: false });
+		const file = path.join(tempDir(), "file");
+		const bytes = Buffer.from(Array.from({ length: 5_000 }, (_, index) => index));
+		await link.write(file, 0, bytes);
+		await link.write(file, 1_000, Buffer.from("in the middle"));
+		bytes.write("in the middle", 1_000);
+		expect(fs.readFileSync(file).equals(bytes)).toBe(true);
+		expect((await link.read(file, 999, 2_000)).bytes.equals(bytes.subarray(999, 2_999))).toBe(true);
+		expect((await link.run("cat", { input: bytes })).output.equals(bytes)).toBe(true);
+		const grown = link.follow(file, 5_000, 10);
+		fs.appendFileSync(file, "more");
+		expect((await grown).bytes.toString()).toBe("more");
 	});
 
 	test("where the directory asked for cannot be had says so, and takes no other", async () => {
