@@ -93,8 +93,8 @@ export class Box implements Source {
 	}
 
 	/** A script that can be run twice without harm. */
-	run(script: string, signal?: AbortSignal): Promise<{ status: number; output: Buffer; error: string }> {
-		return this.#use((link) => link.run(script, { starts: true, limit: RUN_BYTES, ...(signal ? { signal } : {}) }), signal);
+	run(script: string, { signal, starts = false }: { signal?: AbortSignal; starts?: boolean } = {}): Promise<{ status: number; output: Buffer; error: string }> {
+		return this.#use((link) => link.run(script, { starts, limit: RUN_BYTES, ...(signal ? { signal } : {}) }), signal);
 	}
 
 	/** For whatever else is to be done with it; it must do no harm if it is done twice. */

@@ -143,7 +143,7 @@ export class FarKeepers {
 			"exit 0",
 		];
 		const run = async (lines: readonly string[]) => {
-			const { status, output } = await this.#box.run(lines.join("\n"));
+			const { status, output } = await this.#box.run(lines.join("\n"), { starts: true });
 			if (status !== 0)
 				throw new HoldfastError(
 					/No space left/i.test(output.toString()) ? "NO_SPACE" : "START_FAILED",
