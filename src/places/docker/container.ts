@@ -4,11 +4,11 @@
  */
 import type { Container, ContainerInspectInfo } from "dockerode";
 import { HoldfastError } from "../../base/errors.js";
-import { sizeText, timeText } from "../../base/quantity.js";
 import { containerBody, containerName, LABEL, OURS, type Owner, settingsDigests } from "./body.js";
 import { type Engine, reasonOf, statusOf } from "./engine.js";
 import { ensureImage, type Progress } from "./image.js";
 import type { DockerSettings } from "./options.js";
+import { endOf, LOST, lifeNotes, refused } from "./words.js";
 
 export interface Wanted {
 	readonly engine: Engine;
@@ -25,12 +25,7 @@ export interface Found {
 	readonly made: boolean;
 }
 
-/** The switch ended because of silence. */
-const IDLE_EXIT = 75;
 const ATTEMPTS = 20;
-
-/** One life of a container. */
-export const instanceOf = (info: ContainerInspectInfo): string => `${info.Id} ${info.State.StartedAt}`;
 
 /** Running, and ours. `before` is the life that the caller knew. */
 export async function bringUp(wanted: Wanted, before: string | undefined, signal: AbortSignal | undefined): Promise<Found> {
@@ -50,8 +45,8 @@ export async function bringUp(wanted: Wanted, before: string | undefined, signal
 		mustBeOurs(info, wanted);
 		const { State: state } = info;
 		if (state.Paused) {
-			await tolerant(engine, "waking the container", [404, 409, 500], (abortSignal) => container.unpause({ abortSignal }), signal);
-			notes.push("The container had been paused; it goes on now, and nothing is lost.");
+			const woken = await tolerant(engine, "waking the container", [404, 409, 500], (abortSignal) => container.unpause({ abortSignal }), signal);
+			if (woken) notes.push("The container had been paused; it goes on now, and nothing is lost.");
 		} else if (state.Running) {
 			return { container, info, notes: [...lifeNotes(info, before, made), ...notes], made: made === info.Id };
 		} else if (state.Status === "removing" || state.Dead) {
@@ -69,8 +64,6 @@ export async function bringUp(wanted: Wanted, before: string | undefined, signal
 		"the container was removed, stopped or paused again and again while it was being started; see who does that, then try again",
 	);
 }
-
-const LOST = "but what ran in it, and what was in /tmp and other directories in memory, is gone";
 
 /** undefined: there is none. */
 export async function inspect(engine: Engine, container: Container, signal?: AbortSignal, ms?: number): Promise<ContainerInspectInfo | undefined> {
@@ -99,17 +92,6 @@ export async function remove(engine: Engine, container: Container, signal?: Abor
 		await new Promise((resolve) => setTimeout(resolve, 25));
 	}
 	throw new HoldfastError("START_FAILED", "the container is being removed, but does not go away; see what the Docker engine says of it (docker ps -a)");
-}
-
-/** Why a container does not run, in words. */
-export function endOf({ State: state, HostConfig: host, Config: config }: ContainerInspectInfo): string {
-	const limit = host.Memory ? ` (limit ${sizeText(host.Memory)})` : "";
-	if (state.ExitCode === IDLE_EXIT)
-		return `The container had stopped itself, after ${timeText(Number(config.Labels?.[LABEL.lifetime] ?? 0))} in which nobody used it and nothing ran in it`;
-	if (state.OOMKilled && state.ExitCode !== 0) return `The container had run out of memory${limit} and was ended`;
-	if (state.ExitCode === 0 || state.ExitCode === 143) return "The container had been stopped";
-	if (state.ExitCode === 137) return "The container had been killed";
-	return `The main process of the container had ended with exit code ${state.ExitCode}${state.Error ? ` (${state.Error})` : ""}`;
 }
 
 /** The engine has none for containers. The switch can do without: a sh that waits for its children takes in those that nobody waits for. */
@@ -159,32 +141,6 @@ async function start(wanted: Wanted, container: Container, own: boolean, signal:
 	}
 }
 
-/** What people get wrong, in words; else the engine's own. */
-function refused(error: unknown, { image, disk, arguments: given }: DockerSettings): HoldfastError {
-	const reason = reasonOf(error);
-	const say = (text: string) => new HoldfastError("START_FAILED", text, { cause: error });
-	if (disk !== undefined && /storage-opt|pquota|quota|size/i.test(reason))
-		return say(`this Docker engine cannot limit the disk of a container (${reason}); leave "disk" out, or use an engine whose storage can do it`);
-	if (/exec: "sh"|"sh": executable file not found/.test(reason))
-		return say(`the image ${image} has no sh, and without one nothing can be run in it; choose another image`);
-	if (/bind source path does not exist|invalid mount config/.test(reason)) return say(`a volume cannot be used: ${reason}`);
-	if (/docker-init|catatonit|init binary/i.test(reason))
-		return say(`the Docker engine has no init for containers (${reason}); install tini or catatonit beside it`);
-	const also = given.length > 0 ? "; see also the extra arguments" : "";
-	return say(`the container cannot be made: ${reason}${also}`);
-}
-
-/** An init finds that out only when the container runs. */
-export const noShell = (image: string, code: number, cause: unknown): HoldfastError =>
-	new HoldfastError(
-		"START_FAILED",
-		code === NOT_FOUND
-			? `the image ${image} has no sh, and without one nothing can be run in it; choose another image`
-			: `the sh of the image ${image} does not run: the container ended at once with exit code ${code}; choose another image`,
-		{ cause },
-	);
-const NOT_FOUND = 127;
-
 function mustBeOurs(info: ContainerInspectInfo, { settings, owner }: Wanted): void {
 	const name = containerName(owner);
 	if (!isOurs(info))
@@ -205,14 +161,6 @@ function mustBeOurs(info: ContainerInspectInfo, { settings, owner }: Wanted): vo
 			"START_FAILED",
 			`the task has a container already (${name}, of ${info.Config.Image}), made with other settings (${other.join(", ")}); remove it first, with what is in it (holdfast sandboxes stop ${info.Id.slice(0, 12)}), use those settings, or another task`,
 		);
-}
-
-function lifeNotes(info: ContainerInspectInfo, before: string | undefined, made: string | undefined): string[] {
-	if (before === undefined || before === instanceOf(info)) return [];
-	if (before.split(" ")[0] === info.Id) return [`The container had been started again: its files are there, ${LOST}.`];
-	return [
-		`The container was gone and has been made again${made === info.Id ? "" : " by another program"} from ${info.Config.Image}: the files and processes that were in it are lost.`,
-	];
 }
 
 /** True: done. False: the engine answered with one of these. */

@@ -1,4 +1,5 @@
 /** A command in a container: a byte stream to it, with what can be said of its end; and one that is soon over, with what it printed. */
+import net from "node:net";
 import type { Duplex } from "node:stream";
 import { Readable, Writable } from "node:stream";
 import type { Container, Exec } from "dockerode";
@@ -84,6 +85,10 @@ export async function openExec(
 			closed = true;
 			output.destroy();
 			socket.destroy();
+		},
+		hold: (on) => {
+			// A connection through ssh:// is not a socket of this program's own; then it holds for as long as it is open.
+			if (socket instanceof net.Socket) on ? socket.ref() : socket.unref();
 		},
 	};
 }

@@ -1,8 +1,9 @@
 /** What became of a container under a command. */
 import type { Container, ContainerInspectInfo } from "dockerode";
 import { sizeText } from "../../base/quantity.js";
-import { endOf, inspect, instanceOf } from "./container.js";
+import { inspect } from "./container.js";
 import type { Engine } from "./engine.js";
+import { endOf, instanceOf } from "./words.js";
 
 export interface Before {
 	readonly info: ContainerInspectInfo;

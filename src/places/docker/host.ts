@@ -4,7 +4,7 @@ import { HoldfastError } from "../../base/errors.js";
 import type { Host, Started, Stream } from "../host.js";
 import { dockerAddress } from "./address.js";
 import { containerName, type Owner, PRIVATE_DIR } from "./body.js";
-import { bringUp, type Found, inspect, instanceOf, isOurs, noShell, remove, type Wanted } from "./container.js";
+import { bringUp, type Found, inspect, isOurs, remove, type Wanted } from "./container.js";
 import { type Engine, openEngine, statusOf } from "./engine.js";
 import { openExec } from "./exec.js";
 import { fate } from "./fate.js";
@@ -12,6 +12,7 @@ import type { Progress } from "./image.js";
 import { type DockerOptions, type DockerSettings, dockerSettings } from "./options.js";
 import { ensureWorkdir, prepare } from "./prepare.js";
 import { checkVolumes } from "./volumes.js";
+import { instanceOf, noShell } from "./words.js";
 
 export interface DockerHooks {
 	/** While an image is fetched: a line at a time. */

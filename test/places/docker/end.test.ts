@@ -1,7 +1,7 @@
 import type { ContainerInspectInfo } from "dockerode";
 import { expect, it } from "vitest";
 import { LABEL } from "../../../src/places/docker/body.js";
-import { endOf } from "../../../src/places/docker/container.js";
+import { endOf } from "../../../src/places/docker/words.js";
 
 const ended = (state: object, memory = 0) =>
 	endOf({ State: state, HostConfig: { Memory: memory }, Config: { Labels: { [LABEL.lifetime]: "600" } } } as unknown as ContainerInspectInfo);

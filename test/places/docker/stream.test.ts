@@ -95,6 +95,21 @@ describe.skipIf(why)(`a stream to a command in a container${why ? `: ${why}` : "
 		expect(ended.length).toBeLessThan(4300);
 	});
 
+	it("keeps this program alive only as long as it is to", async () => {
+		const { host } = await testPlace();
+		await host.start();
+		const sockets = () => process.getActiveResourcesInfo().filter((name) => name === "PipeWrap").length;
+		const before = sockets();
+		const stream = await host.open("cat");
+		expect(sockets()).toBe(before + 1);
+		stream.hold?.(false);
+		expect(sockets()).toBe(before);
+		stream.hold?.(true);
+		expect(sockets()).toBe(before + 1);
+		stream.input.end("here");
+		expect(await text(stream.output)).toBe("here");
+	});
+
 	it("is not opened when that was given up, and only after a start", async () => {
 		const { host } = await testPlace();
 		await expect(host.open("true")).rejects.toThrow("before the container was started");
