@@ -4,7 +4,7 @@
  * must agree that nothing reached the program between them: keys and output take a moment through the terminal.
  */
 import { HoldfastError } from "../base/errors.js";
-import { Wakeup, watchDirectory } from "../base/watch.js";
+import { Wakeup } from "../base/watch.js";
 import type { Process } from "../process/process.js";
 import { isOver, type Status } from "../process/status.js";
 import { type Look, look } from "./look.js";
@@ -40,7 +40,7 @@ export async function untilWaiting(process: Process, options: UntilWaitingOption
 	const { signal, idleMs = IDLE_MS, timeout = Number.POSITIVE_INFINITY } = options;
 	const deadline = performance.now() + timeout;
 	const wakeup = new Wakeup();
-	const unwatch = watchDirectory(process.dir, wakeup.poke);
+	const unwatch = process.watch(wakeup.poke);
 	try {
 		let offset = process.log.bounds().end;
 		let since = performance.now(); // of the last output
@@ -70,6 +70,7 @@ export async function untilWaiting(process: Process, options: UntilWaitingOption
 				burst = 1;
 				if (performance.now() >= nextAt) {
 					const seen = await look(process);
+					await process.sync(signal); // of another machine: the look may be newer than what is here of its log
 					const now = performance.now();
 					if (process.log.bounds().end !== offset) continue; // what was seen may be older than what was printed
 					const found = conclude(seen.verdict, now - since, idleMs);

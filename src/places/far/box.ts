@@ -73,7 +73,11 @@ export class Box implements Source {
 				this.boot = facts.bootId ?? "";
 			},
 		});
-		this.kernel = farKernel({ run: (script) => this.run(script), look: (questions) => this.#use((link) => link.look(questions)) });
+		this.kernel = farKernel({
+			run: (script) => this.run(script),
+			once: (script) => this.#connection.use((link) => link.run(script, { limit: RUN_BYTES }), { again: false }),
+			look: (questions) => this.#use((link) => link.look(questions)),
+		});
 	}
 
 	/** Reach it, with everything there that a start needs. */

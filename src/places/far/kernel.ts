@@ -8,13 +8,15 @@ import { farStats, farTable } from "./table.js";
 
 export interface FarUse {
 	readonly run: Runs;
+	/** The same for what must not be done twice, should a link break in the middle. */
+	readonly once?: Runs;
 	/** Who answers many questions at once, where there is somebody quicker than a script. */
 	readonly look?: Looks;
 }
 
 const ARCHS: Readonly<Record<string, string>> = { x86_64: "x64", aarch64: "arm64", riscv64: "riscv64", loongarch64: "loong64" };
 
-export function farKernel({ run, look = looksBy(run) }: FarUse): Kernel {
+export function farKernel({ run, once = run, look = looksBy(run) }: FarUse): Kernel {
 	const ask = together(look);
 	const stats = shared(() => farStats(run));
 	let arch: Promise<string> | undefined;
@@ -37,7 +39,7 @@ export function farKernel({ run, look = looksBy(run) }: FarUse): Kernel {
 		terminal: (path) => sttyOf(run, path),
 		family: async (pid, most) => familyIn(await stats(), pid, most),
 		processes: () => farTable(run),
-		signal: (sent) => farSignal(run, sent),
+		signal: (sent) => farSignal(once, sent),
 	};
 }
 
