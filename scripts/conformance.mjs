@@ -31,7 +31,7 @@ process.exit(failed === 0 ? 0 : 1);
 
 /** Scenario, how many checks passed and how many did not: what the suite's own summary says. */
 function results({ suite, args }, url) {
-	const packages = ["-p", "node@24", "-p", `@modelcontextprotocol/conformance@${suite}`];
+	const packages = ["-p", `node-linux-${process.arch}@24`, "-p", `@modelcontextprotocol/conformance@${suite}`];
 	const { stdout, stderr } = spawnSync("npx", ["-y", ...packages, "conformance", "server", "--url", url, ...args], { cwd: work, encoding: "utf8" });
 	const lines = stdout.slice(stdout.indexOf("=== SUMMARY ===")).matchAll(/^[✓✗] (\S+): (\d+) passed, (\d+) failed/gm);
 	const found = [...lines].map(([, name, good, bad]) => ({ name, good: Number(good), bad: Number(bad) }));
