@@ -60,6 +60,7 @@ export function readStatus(dir: string, spec: Spec): Status {
 		return { status: "elsewhere", host: spec.host.host };
 	}
 	const there = isFar(spec) ? readThere(spec.within ? siblingOf(dir, spec.within.shell) : dir) : undefined;
+	if (isFar(spec) && !there?.at) return { status: "starting" }; // nobody has seen it yet: its starter may have been killed before he could
 	if (there?.lost !== undefined) return { status: "lost", pid: command?.pid ?? null, exitCode: null, reason: there.lost };
 	const lives = isFar(spec) ? (who: Identity) => wasAlive(there, who) : isAlive;
 	const keeper = witnessOf(parts, spec);

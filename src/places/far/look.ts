@@ -17,12 +17,15 @@ const WAITS_FOR_COMMANDS = /^(0|63) 0x0 /; // as in process/status.ts
 
 /** What is remembered between two looks at the same directory. */
 export class Looker {
-	#meta: { readonly size: number; readonly parts: ReadonlyMap<string, Identity> } = { size: -1, parts: new Map() };
+	#meta: { readonly size: number; readonly bytes?: Buffer; readonly parts: ReadonlyMap<string, Identity> } = { size: -1, parts: new Map() };
 	/** The dd that copies the output. */
 	#copier: number | undefined;
+	/** The collector that has been seen to be gone. */
+	#gone: string | undefined;
 
 	async look(link: Link, wanted: Wanted, signal?: AbortSignal): Promise<Seen> {
 		const known = wanted.stamp === "" ? undefined : (JSON.parse(wanted.stamp) as Stamp);
+		const before = { copier: this.#copier, gone: this.#gone };
 		const news = await link.watch(
 			wanted.directory,
 			{
@@ -50,13 +53,14 @@ export class Looker {
 			children: pid === undefined ? undefined : content(`/proc/${pid}/task/${pid}/children`),
 			own: pid === undefined ? undefined : stat(pid),
 			syscall: pid === undefined ? undefined : content(`/proc/${pid}/syscall`),
-			exit: over ? content(at("exit")) : undefined,
 			ready: size("shell/ready") > 0 ? content(at("shell/ready")) : undefined,
 			gaps: size("gaps") > 0 ? content(at("gaps")) : undefined,
-			meta: content(at("meta")),
 		} satisfies Record<string, Question | undefined>;
 		const stats = [...parts.values()].map((part) => stat(part.pid));
-		const { named, rest } = await answersFor(link, ask, stats, signal);
+		const { named, rest } = await answersFor(link, ask, [...stats, content(at("exit"))], signal);
+		const exit = rest.pop();
+		// It has ended meanwhile: who was looked for is gone, and this would not say why.
+		if (!over && /^\S/.test(exit?.toString("latin1") ?? "")) return this.look(link, { ...wanted, stamp: "" }, signal);
 
 		const alive = [...parts.values()].filter((part, index) => isThere(rest[index], part)).map((part) => `${part.pid} ${part.start}`);
 		const copier = named.copier && parseStat(named.copier.toString("latin1"));
@@ -66,14 +70,19 @@ export class Looker {
 		const collects = collector !== undefined && alive.includes(`${collector.pid} ${collector.start}`);
 		const relays = relay !== undefined && alive.includes(`${relay.pid} ${relay.start}`);
 		const grown = last !== undefined && named.segment !== undefined && parseInode(named.segment).size > last.size;
+		if (collector && !collects) this.#gone = collector.start;
+		// Only what was known before this look at the log began says that all is in it.
 		const drained =
-			text("state").startsWith("closed") || (collector !== undefined && !collects) || (!relays && copier?.comm === "dd" && copier.state === "S" && !grown);
+			text("state").startsWith("closed") ||
+			(collector !== undefined && before.gone === collector.start) ||
+			(!relays && last !== undefined && before.copier === this.#copier && copier?.comm === "dd" && copier.state === "S" && !grown);
 
 		const records = new Map<string, { bytes: Buffer; at: number }>();
 		const put = (name: string, bytes: Buffer | undefined) => bytes && records.set(name, { bytes, at: news.records[name]?.at ?? Date.now() });
 		for (const name of ["state", "limit", "shell/begun"]) if (text(name) !== "") put(name, whole(text(name)));
-		put("exit", over ? endOf(named.exit, text("exit")) : Buffer.from(whole("")));
-		for (const name of ["meta", "gaps"] as const) put(name, named[name]);
+		put("exit", over ? endOf(exit, text("exit")) : Buffer.from(whole("")));
+		put("meta", this.#meta.bytes); // as it was when those in it were looked for: of one who came later nobody knows whether he lives
+		put("gaps", named.gaps);
 		put("shell/ready", named.ready);
 		for (const name of ["killed", "stuck"]) if (size(name) >= 0) put(name, Buffer.alloc(0));
 		const own = named.own?.toString("latin1") ?? "";
@@ -108,7 +117,7 @@ export class Looker {
 			const [role, pid, start] = line.split(" ");
 			if (role && pid && start) parts.set(role, { pid: Number(pid), start });
 		}
-		this.#meta = { size: bytes.length, parts };
+		this.#meta = { size: bytes.length, bytes, parts };
 	}
 
 	/** Below the collector is who runs dd, and below that dd. */

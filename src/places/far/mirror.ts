@@ -18,7 +18,7 @@ const AGAIN_MS = 2_000;
 const LOOK_MS = 15_000;
 const DRAIN_LOOKS = 60; // about three seconds
 /** Overwritten in place, so that whoever has them open sees it. The last ones tell of the end. */
-const RECORDS = ["meta", "gaps", "killed", "stuck", "shell/ready", "shell/begun", "limit", "state", "exit"];
+const RECORDS = ["gaps", "killed", "stuck", "shell/ready", "shell/begun", "limit", "state", "exit"];
 
 /** What the mirror asks of the box. */
 export interface Source {
@@ -158,6 +158,9 @@ export class Mirror {
 		}
 		const { alive, drained, idle, children, reaped } = seen;
 		this.#note({ alive, drained, idle, children, reaped });
+		// Who is in it and not said to be alive is taken for dead, by every program that looks here: so that is said first.
+		const meta = seen.records.get("meta");
+		if (meta) this.#record("meta", meta);
 		return true;
 	}
 

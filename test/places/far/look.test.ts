@@ -1,0 +1,76 @@
+/** What a look says of a process that changes while it is looked at: the other side answers in the order that a test wants. */
+import { expect, test } from "vitest";
+import { Looker } from "../../../src/places/far/look.js";
+import type { Link, Question } from "../../../src/places/link/index.js";
+import type { News } from "../../../src/places/link/watched.js";
+
+const META = "keeper 10 100\ncollector 11 110\nchild 12 120\n";
+const stat = (pid: number, start: number) => `${pid} (sh) S 1 ${Array.from({ length: 50 }, (_, at) => (at === 17 ? start : 0)).join(" ")}\n`;
+const record = (text: string) => text.padEnd(63).concat("\n");
+const wanted = { directory: "/d", offset: 0, times: 0, stamp: "", max: 1000 };
+
+interface Moment {
+	readonly exit: string;
+	readonly log: string | undefined;
+	readonly alive: readonly number[];
+	/** The exit as it is once everything else has been looked at. */
+	readonly exitThen?: string;
+	readonly meta?: string;
+}
+
+/** One moment for each look. */
+function linkOf(moments: readonly Moment[]): Link {
+	const left = [...moments];
+	let now: Moment;
+	const watch = async (): Promise<News> => {
+		now = left.shift() as Moment;
+		const bytes = Buffer.from(now.log ?? "");
+		return {
+			records: { exit: { text: now.exit, at: 1 }, state: { text: "started", at: 1 } },
+			sizes: { meta: META.length },
+			segments: now.log === undefined ? [] : [{ offset: 0, size: bytes.length }],
+			offset: 0,
+			bytes,
+			end: bytes.length,
+		};
+	};
+	const answer = (question: Question): Buffer | undefined => {
+		const path = "path" in question ? question.path : "";
+		if (path === "/d/exit") return Buffer.from(record(now.exitThen ?? now.exit));
+		const pid = Number(/^\/proc\/(\d+)\/stat$/.exec(path)?.[1]);
+		return now.alive.includes(pid) ? Buffer.from(stat(pid, pid * 10)) : undefined;
+	};
+	const look = async (questions: readonly Question[]) => questions.map(answer);
+	const read = async () => ({ bytes: Buffer.from(META), size: META.length });
+	return { watch, look, read } as unknown as Link;
+}
+
+test("one that ends between the two halves of a look is never somebody who is gone without an end", async () => {
+	const seen = await new Looker().look(
+		linkOf([
+			{ exit: "", log: "", alive: [], exitThen: "exit 3 -" },
+			{ exit: "exit 3 -", log: "ok\n", alive: [] },
+		]),
+		wanted,
+	);
+	expect(seen.records.get("exit")?.bytes.toString()).toBe(record("exit 3 -"));
+	expect(seen.bytes.toString()).toBe("ok\n");
+});
+
+test("a collector that goes during a look may have written since the log was looked at", async () => {
+	const looker = new Looker();
+	const link = linkOf([
+		{ exit: "exit 0 -", log: undefined, alive: [] },
+		{ exit: "exit 0 -", log: "ok\n", alive: [] },
+	]);
+	expect(await looker.look(link, wanted)).toMatchObject({ drained: false, segments: [] });
+	const then = await looker.look(link, wanted);
+	expect(then).toMatchObject({ drained: true });
+	expect(then.bytes.toString()).toBe("ok\n");
+});
+
+test("who is named in the replica has been looked for", async () => {
+	const seen = await new Looker().look(linkOf([{ exit: "", log: "", alive: [10, 11, 12] }]), wanted);
+	expect(seen.records.get("meta")?.bytes.toString()).toBe(META);
+	expect(seen.alive).toEqual(["10 100", "11 110", "12 120"]);
+});
