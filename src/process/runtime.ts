@@ -26,8 +26,10 @@ import { isRemote, type PlaceWish, placeFrom, placeKey, placeName } from "../pla
 import { Boxes } from "../places/boxes.js";
 import type { Box } from "../places/far/box.js";
 import { FarKeepers } from "../places/far/keepers.js";
+import { Lifetimes } from "../places/lifetimes.js";
 import { local, type Place } from "../places/place.js";
 import { Boundaries } from "./boundaries.js";
+import { containerOf } from "./containers.js";
 import type { Process } from "./process.js";
 import { type PruneOptions, type PruneResult, prune } from "./prune.js";
 import { Registry } from "./registry.js";
@@ -158,6 +160,7 @@ export class Runtime implements AsyncDisposable {
 	readonly #starting = new Map<string, number>();
 	#counted = { at: Number.NEGATIVE_INFINITY, live: 0 };
 	readonly sandboxes: Sandboxes | undefined;
+	readonly #lifetimes: Lifetimes;
 
 	constructor(home: Home, options: Settled) {
 		this.home = home;
@@ -177,6 +180,7 @@ export class Runtime implements AsyncDisposable {
 		this.#keepers.warmUp();
 		knowOwnSecrets(ownEnvironment());
 		knowSecret((readIfThere(path.join(home.root, "token")) ?? "").trim(), { sure: true }); // it opens the HTTP door
+		this.#lifetimes = new Lifetimes(home);
 		if (this.wish.kind === "sandbox") this.sandboxes = new Sandboxes(this, options.sandbox);
 	}
 
@@ -197,6 +201,7 @@ export class Runtime implements AsyncDisposable {
 	/** Where the commands of a task run. A sandbox is made if need be; what cannot be had is an error, never another place. */
 	async place(task: string): Promise<Place> {
 		if (this.sandboxes) return this.sandboxes.of(task);
+		if (this.wish.kind === "docker") await this.#lifetimes.touch(containerOf(this, this.wish, task));
 		if (isRemote(this.wish)) {
 			const box = this.boxes.forTask(this.wish, task);
 			return { name: this.placeName, cwd: (await box.ready()).cwd, at: (file) => file, box };
@@ -417,6 +422,7 @@ export class Runtime implements AsyncDisposable {
 	async close(): Promise<void> {
 		clearTimeout(this.#pruneTimer);
 		this.#runaways.close();
+		await this.#lifetimes.close();
 		await this.#keepers.close();
 		this.boxes.close();
 	}
