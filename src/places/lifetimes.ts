@@ -39,11 +39,13 @@ export class Lifetimes {
 		this.#dir = path.join(home.root, "places");
 	}
 
-	/** Somebody is about to use it. */
-	async touch(lived: Lived, signal?: AbortSignal): Promise<void> {
-		const marked = this.#marked.get(lived.key) ?? Number.NEGATIVE_INFINITY;
-		if (performance.now() - marked < FRESH_MS && Lease.isFree(this.#file(lived.key, "ending"))) return;
-		(await this.use(lived, signal))();
+	/** Somebody is about to use it. Only marks it, and waits for its end if that is under way: this runtime does not end it by itself for that. */
+	async touch(key: string, signal?: AbortSignal): Promise<void> {
+		const marked = this.#marked.get(key) ?? Number.NEGATIVE_INFINITY;
+		if (performance.now() - marked >= FRESH_MS) this.#mark(key);
+		if (Lease.isFree(this.#file(key, "ending"))) return;
+		await this.#untilEnded(key, signal);
+		this.#mark(key);
 	}
 
 	/** Whether anybody has used it since it was last ended. */
@@ -66,14 +68,18 @@ export class Lifetimes {
 		};
 		try {
 			this.#mark(lived.key);
-			const until = performance.now() + ENDING_MOST_MS; // then whoever is ending it is stuck; what it does is found out like any other end
-			while (!Lease.isFree(this.#file(lived.key, "ending")) && performance.now() < until) await sleep(ENDING_LOOK_MS, undefined, signal ? { signal } : {});
+			await this.#untilEnded(lived.key, signal);
 			this.#mark(lived.key);
 		} catch (error) {
 			leave();
 			throw error;
 		}
 		return leave;
+	}
+
+	async #untilEnded(key: string, signal: AbortSignal | undefined): Promise<void> {
+		const until = performance.now() + ENDING_MOST_MS; // then whoever is ending it is stuck; what it does is found out like any other end
+		while (!Lease.isFree(this.#file(key, "ending")) && performance.now() < until) await sleep(ENDING_LOOK_MS, undefined, signal ? { signal } : {});
 	}
 
 	/** End it now, whoever uses it. Of several who ask, one is told what was stopped. */

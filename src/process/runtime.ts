@@ -29,7 +29,6 @@ import { FarKeepers } from "../places/far/keepers.js";
 import { Lifetimes } from "../places/lifetimes.js";
 import { local, type Place } from "../places/place.js";
 import { Boundaries } from "./boundaries.js";
-import { containerOf } from "./containers.js";
 import type { Process } from "./process.js";
 import { type PruneOptions, type PruneResult, prune } from "./prune.js";
 import { Registry } from "./registry.js";
@@ -201,7 +200,7 @@ export class Runtime implements AsyncDisposable {
 	/** Where the commands of a task run. A sandbox is made if need be; what cannot be had is an error, never another place. */
 	async place(task: string): Promise<Place> {
 		if (this.sandboxes) return this.sandboxes.of(task);
-		if (this.wish.kind === "docker") await this.#lifetimes.touch(containerOf(this, this.wish, task));
+		if (this.wish.kind === "docker") await this.#lifetimes.touch(this.placeKey(task));
 		if (isRemote(this.wish)) {
 			const box = this.boxes.forTask(this.wish, task);
 			return { name: this.placeName, cwd: (await box.ready()).cwd, at: (file) => file, box };

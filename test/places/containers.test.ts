@@ -55,7 +55,7 @@ describe.skipIf(why)(`containers${why ? `: ${why}` : ""}`, () => {
 		atEnd(() => other.stop());
 		for (const [task, made] of [["one", host] as const, ["two", other] as const]) {
 			const key = rememberPlace(home, wish, task);
-			await new Lifetimes(home).touch({ key, seconds: 300, busy: () => false, stop: async () => [] });
+			await new Lifetimes(home).touch(key);
 			await made.start();
 		}
 		const end = async () => JSON.parse((await cli(home.root, ["end", "one", "--json"])).stdout);
