@@ -1,10 +1,10 @@
 import fs from "node:fs";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { until } from "../support/home.js";
-import type { Client, Result } from "./door.js";
-import { gone } from "./pids.js";
+import type { Begin, Result, Test } from "./door.js";
+import { gone, pidOf } from "./pids.js";
 
-export function backgroundCases(begin: () => Promise<Client>): void {
+export function backgroundCases(begin: Begin, test: Test): void {
 	test("returns at once with an id, a pid, running and no code, and says that it is silent", async () => {
 		const { terminal } = await begin();
 		const result = await terminal({ command: "sleep 300", background: true });
@@ -17,7 +17,7 @@ export function backgroundCases(begin: () => Promise<Client>): void {
 			pid: expect.any(Number),
 			note: expect.stringContaining("silent"),
 		});
-		expect(gone(result.pid as number)).toBe(false);
+		expect(gone(pidOf(result.pid))).toBe(false);
 	});
 
 	test("with a notice asked for there is no such remark", async () => {

@@ -1,6 +1,6 @@
 import fs from "node:fs";
-import { expect, test } from "vitest";
-import type { Client } from "./door.js";
+import { expect } from "vitest";
+import type { Begin, Test } from "./door.js";
 
 /** What is sent to terminal besides `command: "touch FILE"`, and what the error must name. */
 const TERMINAL: [Record<string, unknown>, string | RegExp][] = [
@@ -51,7 +51,7 @@ const PROCESS: [unknown, string | RegExp][] = [
 	[{ action: "list", id: 1 }, /no parameter "id" \(perhaps session_id\)/],
 ];
 
-export function badInputCases(begin: () => Promise<Client>): void {
+export function badInputCases(begin: Begin, test: Test): void {
 	test("terminal: a result that says what is wrong, and nothing runs", async () => {
 		const { terminal, dir } = await begin();
 		for (const [args, words] of TERMINAL) {

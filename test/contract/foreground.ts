@@ -1,18 +1,18 @@
 import fs from "node:fs";
 import path from "node:path";
-import { expect, test } from "vitest";
-import type { Client } from "./door.js";
-import { gone, pidIn } from "./pids.js";
+import { expect } from "vitest";
+import type { Begin, Test } from "./door.js";
+import { gone, pidIn, toldPidIn } from "./pids.js";
 
-export function foregroundCases(begin: () => Promise<Client>): void {
+export function foregroundCases(begin: Begin, test: Test): void {
 	test("a command that prints and exits 0: output, code, directory, and nothing else", async () => {
-		const { terminal } = await begin();
+		const { terminal, cwd } = await begin();
 		expect(await terminal({ command: "echo hello" })).toEqual({
 			status: "exited",
 			output: "hello\n",
 			exit_code: 0,
 			error: null,
-			cwd: process.cwd(),
+			cwd,
 			duration_ms: expect.any(Number),
 		});
 	});
@@ -28,7 +28,7 @@ export function foregroundCases(begin: () => Promise<Client>): void {
 		const result = await terminal({ command: `sleep 300 & echo $! >${dir}/pid; echo started` });
 		expect(result).toMatchObject({ status: "exited", exit_code: 0, output: expect.stringContaining("started") });
 		expect(gone(pidIn(`${dir}/pid`))).toBe(false);
-		expect(result.note).toContain(`left something running (pid ${pidIn(`${dir}/pid`)})`);
+		expect(result.note).toContain(`left something running (pid ${toldPidIn(`${dir}/pid`)})`);
 		// It is there to be asked about, and to be ended.
 		expect(await process({ action: "kill", session_id: result.session_id })).toMatchObject({ survivors: [] });
 		expect(gone(pidIn(`${dir}/pid`))).toBe(true);
@@ -181,9 +181,9 @@ export function foregroundCases(begin: () => Promise<Client>): void {
 	});
 
 	test("a here-document with & and nohup in it runs as it is, without a hint", async () => {
-		const { terminal, dir } = await begin();
+		const { terminal, dir, cwd } = await begin();
 		const result = await terminal({ command: `cat >${dir}/file <<'EOF'\nnohup a & b &\nEOF` });
-		expect(result).toEqual({ status: "exited", output: "", exit_code: 0, error: null, cwd: process.cwd(), duration_ms: expect.any(Number) });
+		expect(result).toEqual({ status: "exited", output: "", exit_code: 0, error: null, cwd, duration_ms: expect.any(Number) });
 		expect(fs.readFileSync(`${dir}/file`, "utf8")).toBe("nohup a & b &\n");
 	});
 

@@ -1,9 +1,9 @@
 import fs from "node:fs";
 import path from "node:path";
-import { expect, test } from "vitest";
-import type { Client, Result } from "./door.js";
+import { expect } from "vitest";
+import type { Begin, Result, Test } from "./door.js";
 
-export function noticeCases(begin: () => Promise<Client>): void {
+export function noticeCases(begin: Begin, test: Test): void {
 	test("a completion comes once, with the next result, also when a poll has seen the end", async () => {
 		const { start, process, terminal, dir } = await begin();
 		const door = gate(dir);

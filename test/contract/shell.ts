@@ -1,9 +1,9 @@
 import fs from "node:fs";
 import path from "node:path";
-import { expect, test } from "vitest";
-import type { Client } from "./door.js";
+import { expect } from "vitest";
+import type { Begin, Test } from "./door.js";
 
-export function shellCases(begin: () => Promise<Client>): void {
+export function shellCases(begin: Begin, test: Test): void {
 	test("variables, functions, aliases and options last from call to call", async () => {
 		const { terminal } = await begin();
 		await terminal({ command: "export A=1; b=2; f() { echo f$1; }; alias g='echo g'; shopt -s nullglob; arr=(x 'y z')" });
@@ -87,10 +87,10 @@ export function shellCases(begin: () => Promise<Client>): void {
 	});
 
 	test("tasks have shells of their own", async () => {
-		const { terminal, other } = await begin();
+		const { terminal, other, cwd } = await begin();
 		const second = await other("another task");
 		await terminal({ command: "cd /usr; export SECRET_OF_ONE=1" });
-		expect(await second.terminal({ command: 'echo "[$SECRET_OF_ONE]"' })).toMatchObject({ output: "[]\n", cwd: process.cwd() });
+		expect(await second.terminal({ command: 'echo "[$SECRET_OF_ONE]"' })).toMatchObject({ output: "[]\n", cwd });
 		expect(await terminal({ command: "pwd" })).toMatchObject({ output: "/usr\n" });
 	});
 

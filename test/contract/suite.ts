@@ -1,23 +1,59 @@
-import { describe } from "vitest";
+import { afterAll, beforeAll, describe, test as vitest } from "vitest";
 import { backgroundCases } from "./background.js";
 import { badInputCases } from "./bad-input.js";
-import { connect, type OpenDoor } from "./door.js";
+import { type Begin, connect, type OpenDoor, type Test } from "./door.js";
 import { foregroundCases } from "./foreground.js";
 import { noticeCases } from "./notices.js";
+import { usePids } from "./pids.js";
+import { type ContractPlace, here } from "./places.js";
 import { processCases } from "./processes.js";
 import { shellCases } from "./shell.js";
 import { terminalCases } from "./terminals.js";
 
-/** What an agent sees must be the same through every door. */
-export function contractSuite(name: string, open: OpenDoor): void {
-	const begin = () => connect(open);
+type Cases = (begin: Begin, test: Test) => void;
+
+const GROUPS: Readonly<Record<string, Cases>> = {
+	"foreground commands": foregroundCases,
+	"the shell keeps its state": shellCases,
+	"background processes": backgroundCases,
+	"process actions": processCases,
+	"programs on a terminal": terminalCases,
+	notices: noticeCases,
+	"bad input": badInputCases,
+};
+
+/** Between the name of a case and why a place has no such case: scripts/matrix.mjs takes them apart. */
+const NOT_HERE = " | not here: ";
+
+/** What an agent sees must be the same through every door, and at every place. */
+export function contractSuite(
+	name: string,
+	open: OpenDoor,
+	{ place = here, groups = Object.keys(GROUPS) }: { place?: ContractPlace; groups?: string[] } = {},
+): void {
 	describe(name, () => {
-		describe("foreground commands", () => foregroundCases(begin));
-		describe("the shell keeps its state", () => shellCases(begin));
-		describe("background processes", () => backgroundCases(begin));
-		describe("process actions", () => processCases(begin));
-		describe("programs on a terminal", () => terminalCases(begin));
-		describe("notices", () => noticeCases(begin));
-		describe("bad input", () => badInputCases(begin));
+		for (const group of groups) {
+			const test: Test = (title, run, missing) => {
+				const why = place.cannot?.[title] ?? place.cannot?.[group] ?? missing;
+				if (why === undefined) vitest(title, run);
+				else vitest.skip(`${title}${NOT_HERE}${why}`, run);
+			};
+			describe(group, () => GROUPS[group]?.(() => connect(open, place), test));
+		}
+	});
+}
+
+/** The whole suite at one place, through the library. */
+export function placeSuite(place: ContractPlace): void {
+	describe.skipIf(place.missing)(`at ${place.name}${place.missing ? `${NOT_HERE}${place.missing}` : ""}`, () => {
+		beforeAll(async () => {
+			usePids(place.pids);
+			await place.start?.();
+		});
+		afterAll(async () => {
+			await place.stop?.();
+			usePids();
+		});
+		contractSuite("through the library", place.open, { place });
 	});
 }

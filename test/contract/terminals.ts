@@ -1,9 +1,9 @@
 import fs from "node:fs";
-import { expect, test } from "vitest";
+import { expect } from "vitest";
 import { which } from "../screen/programs.js";
-import type { Client } from "./door.js";
+import type { Begin, Test } from "./door.js";
 
-export function terminalCases(begin: () => Promise<Client>): void {
+export function terminalCases(begin: Begin, test: Test): void {
 	test("pty in the foreground: a terminal of 30 by 120, a process of its own with the shell's directory and environment", async () => {
 		const { terminal } = await begin();
 		await terminal({ command: "cd /usr; export A=1" });
@@ -167,15 +167,19 @@ export function terminalCases(begin: () => Promise<Client>): void {
 		expect(result).toMatchObject({ status: "exited", screen: expect.stringContaining("[1;4") });
 	});
 
-	test.skipIf(!which("vim"))("vim: draw, type, write, leave", async () => {
-		const { terminal, dir } = await begin();
-		const opened = await terminal({ command: "vim -u NONE -i NONE file", pty: true, workdir: dir });
-		expect(opened).toMatchObject({ status: "awaiting_input", waiting_for: "keys", alt_screen: true });
-		expect(await terminal({ input_keys: "ihello<ENTER>a << b<ESC>" })).toMatchObject({
-			status: "awaiting_input",
-			screen: expect.stringMatching(/^hello\na < b\n~/),
-		});
-		expect(await terminal({ input_keys: ":wq<ENTER>" })).toMatchObject({ status: "exited", exit_code: 0, alt_screen: false });
-		expect(fs.readFileSync(`${dir}/file`, "utf8")).toBe("hello\na < b\n");
-	});
+	test(
+		"vim: draw, type, write, leave",
+		async () => {
+			const { terminal, dir } = await begin();
+			const opened = await terminal({ command: "vim -u NONE -i NONE file", pty: true, workdir: dir });
+			expect(opened).toMatchObject({ status: "awaiting_input", waiting_for: "keys", alt_screen: true });
+			expect(await terminal({ input_keys: "ihello<ENTER>a << b<ESC>" })).toMatchObject({
+				status: "awaiting_input",
+				screen: expect.stringMatching(/^hello\na < b\n~/),
+			});
+			expect(await terminal({ input_keys: ":wq<ENTER>" })).toMatchObject({ status: "exited", exit_code: 0, alt_screen: false });
+			expect(fs.readFileSync(`${dir}/file`, "utf8")).toBe("hello\na < b\n");
+		},
+		which("vim") ? undefined : "vim is not installed",
+	);
 }

@@ -1,4 +1,4 @@
-/** A real sshd on loopback, for one test: keys, homes and users of its own, which nobody else on the machine sees. */
+/** A real sshd on loopback, for one test or for all of a file: keys, homes and users of its own, which nobody else on the machine sees. */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import fs from "node:fs";
 import net from "node:net";
@@ -20,12 +20,14 @@ export const noSshd: string | undefined =
 
 /** A login without rights, which exists for this sshd alone. */
 export const PLAIN_USER = "hfplain";
-const PLAIN_ID = 54_321;
+export const PLAIN_ID = 54_321;
 
 export interface SshdOptions {
 	/** Lines of sshd_config, before ours: the first of each counts. */
 	readonly config?: readonly string[];
 	readonly shell?: string;
+	/** For more than one test: whoever starts it calls `end`. */
+	readonly lasting?: boolean;
 }
 
 export interface Sshd {
@@ -43,10 +45,12 @@ export interface Sshd {
 	stop(): Promise<void>;
 	/** Again, on the same port. */
 	start(): Promise<void>;
+	/** Stop it for good, with all its files. The end of a test does so, unless it is a lasting one. */
+	end(): Promise<void>;
 }
 
-export async function startSshd({ config = [], shell = "/bin/bash" }: SshdOptions = {}): Promise<Sshd> {
-	const dir = tempDir("sshd");
+export async function startSshd({ config = [], shell = "/bin/bash", lasting = false }: SshdOptions = {}): Promise<Sshd> {
+	const dir = lasting ? fs.mkdtempSync(path.join(path.dirname(testRoot()), "sshd-")) : tempDir("sshd"); // beside what is looked through after each test
 	for (const open of [testRoot(), dir]) fs.chmodSync(open, 0o711); // PLAIN_USER has to get through
 	const [home, plainHome] = [path.join(dir, "root"), path.join(dir, "plain")];
 	for (const made of [home, plainHome]) fs.mkdirSync(made, { mode: 0o700 });
@@ -91,6 +95,7 @@ export async function startSshd({ config = [], shell = "/bin/bash" }: SshdOption
 		const child = spawn("unshare", ["--mount", "sh", "-c", `${mounts} && exec /usr/sbin/sshd -D -e -f '${dir}/sshd_config'`], {
 			stdio: ["ignore", out, out],
 			detached: true,
+			...(lasting ? { env: { PATH: process.env.PATH } } : {}), // without TEST_ROOT: it is not something that a test has left behind
 		});
 		fs.closeSync(out);
 		listener = child;
@@ -107,10 +112,14 @@ export async function startSshd({ config = [], shell = "/bin/bash" }: SshdOption
 		listener = undefined;
 		await until("sshd is gone", () => !pids.some(isAlive));
 	};
-	atEnd(stop);
+	const end = async () => {
+		await stop();
+		fs.rmSync(dir, { recursive: true, force: true });
+	};
+	if (!lasting) atEnd(stop);
 	await start();
 	const options: SshOptions = { host: "127.0.0.1", port, user: "root", configFile: path.join(dir, "ssh_config") };
-	return { port, dir, home, plainHome, options, log, stop, start };
+	return { port, dir, home, plainHome, options, log, stop, start, end };
 }
 
 export function makeKey(file: string, passphrase = ""): void {
