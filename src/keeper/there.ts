@@ -18,6 +18,8 @@ export interface There {
 	/** Of the command itself: its children, and a mark that changes whenever it has waited for one. */
 	readonly children: readonly number[];
 	readonly reaped: string;
+	/** Which start of the machine it was seen in; "" where that cannot be told. */
+	readonly boot: string;
 	/** Why nobody will ever see how it ended. */
 	readonly lost?: string;
 	/** Why there is no newer word of it: its machine cannot be reached. All else is as it was `at` that time. */

@@ -32,8 +32,8 @@ export class Boxes {
 		return this.#box(key, place.wish, place.task);
 	}
 
-	close(): void {
-		for (const box of this.#known.values()) box.close();
+	async close(): Promise<void> {
+		await Promise.all([...this.#known.values()].map((box) => box.close()));
 		this.#known.clear();
 	}
 

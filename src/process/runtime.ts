@@ -401,9 +401,9 @@ export class Runtime implements AsyncDisposable {
 			.sort((a, b) => b.spec.startedAt - a.spec.startedAt || (a.id < b.id ? 1 : -1));
 	}
 
-	/** See how those on other machines are now, so that what is said of them is true now. What could not be reached is said, a sentence each. */
-	async sync(options: Pick<ListOptions, "task"> = {}): Promise<string[]> {
-		const far = this.list({ ...options, ended: false }).filter(({ box }) => box !== undefined);
+	/** See how those on other machines are now, so that what is said of them is true now. What could not be reached is said, a sentence each. `reached`: only where a link is open. */
+	async sync({ reached = false, ...options }: Pick<ListOptions, "task"> & { reached?: boolean } = {}): Promise<string[]> {
+		const far = this.list({ ...options, ended: false }).filter(({ box }) => box && (!reached || box.connected));
 		const notes = await Promise.all(far.map((process) => process.sync()));
 		return [...new Set(notes.filter((note) => note !== undefined))];
 	}
@@ -423,7 +423,7 @@ export class Runtime implements AsyncDisposable {
 		this.#runaways.close();
 		await this.#lifetimes.close();
 		await this.#keepers.close();
-		this.boxes.close();
+		await this.boxes.close();
 	}
 
 	[Symbol.asyncDispose](): Promise<void> {

@@ -1,6 +1,7 @@
 /** One call of a tool: who asks, by when it must be answered, and how whatever happens becomes a result. */
 import { fromSystem, HoldfastError } from "../base/errors.js";
 import { isMasked, redact, redactAll } from "../base/secrets/index.js";
+import { isRemote } from "../places/address.js";
 import type { Call } from "./call.js";
 import { Refused } from "./refused.js";
 import type { ToolResult } from "./result.js";
@@ -49,7 +50,9 @@ function taskOf(runtime: AgentRuntime, call: Call): string {
 async function takeNotices(runtime: AgentRuntime, call: Call, notes: string[]): Promise<NonNullable<ToolResult["notices"]>> {
 	if (call.signal?.aborted || call.gone?.()) return [];
 	try {
-		return [...(await runtime.notices.take(taskOf(runtime, call)))];
+		const task = taskOf(runtime, call);
+		if (isRemote(runtime.wish)) await runtime.sync({ task, reached: true }); // what has happened there is news here
+		return [...(await runtime.notices.take(task))];
 	} catch (error) {
 		if (error instanceof HoldfastError && (error.code === "INVALID" || error.code === "ABORTED")) return []; // no such task: said already; or closed meanwhile
 		notes.push(`News of background processes could not be read: ${fromSystem(error, "notices").message}.`);

@@ -41,6 +41,7 @@ const PIECE = 256 * 1024;
 const INLINE = 32 * 1024;
 const FIFO_PIECE = 4096; // PIPE_BUF
 const REMEMBERED = 256;
+const CLOSE_MS = 1_000;
 const RUN_BYTES = 64 * 1024 * 1024;
 
 export class Box implements Source {
@@ -53,6 +54,8 @@ export class Box implements Source {
 	readonly #mirrors = new Map<string, Mirror>();
 	/** What was found out about it, by the link it was found out through: another one may lead to another life of it. */
 	readonly #known = new WeakMap<Link, Promise<Ready>>();
+	/** What nobody waits for. */
+	readonly #later = new Set<Promise<unknown>>();
 	readonly #seen = new Map<number, Pick<Seen, "children" | "reaped" | "idle">>();
 	#ready: Ready | undefined;
 	#notes: string[] = [];
@@ -164,11 +167,11 @@ export class Box implements Source {
 
 	/** Overwrite a file of a process there. Nobody waits for it. */
 	put(id: string, name: string, content: string): void {
-		void this.run(`umask 077; ${putLine(this.directoryOf(id), { id, name, content })}`).catch(() => {}); // out of reach: what is there stays
+		this.#afterwards(this.run(`umask 077; ${putLine(this.directoryOf(id), { id, name, content })}`)); // out of reach: what is there stays
 	}
 
 	remove(id: string, name: string): void {
-		void this.run(`rm -f ${shellQuote(`${this.directoryOf(id)}/${name}`)}`).catch(() => {});
+		this.#afterwards(this.run(`rm -f ${shellQuote(`${this.directoryOf(id)}/${name}`)}`));
 	}
 
 	/** Have a file of a process directory here as it is there. */
@@ -246,11 +249,27 @@ export class Box implements Source {
 	forget(id: string): void {
 		this.#mirrors.delete(id);
 		if (!this.#ready) return;
-		void this.run(`rm -rf ${shellQuote(this.directoryOf(id))} ${shellQuote(`${this.#ready.directory}/busy/${id}`)}`).catch(() => {});
+		this.#afterwards(this.run(`rm -rf ${shellQuote(this.directoryOf(id))} ${shellQuote(`${this.#ready.directory}/busy/${id}`)}`));
 	}
 
-	close(): void {
+	/** A link is open: asking costs a round trip, and no wait for a machine that is gone. */
+	get connected(): boolean {
+		return this.#connection.link !== undefined;
+	}
+
+	/** What is still to be done there is done, if that takes a moment only. */
+	async close(): Promise<void> {
+		if (this.connected && this.#later.size > 0) await Promise.race([Promise.all(this.#later), sleep(CLOSE_MS)]);
 		this.#connection.close();
+	}
+
+	#afterwards(work: Promise<unknown>): void {
+		const done = work.then(
+			() => {},
+			() => {},
+		);
+		this.#later.add(done);
+		void done.then(() => this.#later.delete(done));
 	}
 
 	#use<T>(work: (link: Link) => Promise<T>, signal?: AbortSignal): Promise<T> {

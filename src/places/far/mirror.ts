@@ -26,6 +26,8 @@ export interface Source {
 	look(looker: Looker, wanted: Wanted, signal?: AbortSignal): Promise<Seen>;
 	/** How much later it is there than here, in milliseconds. */
 	readonly skew: number;
+	/** Which start of the machine this is; "" where that cannot be told. */
+	readonly boot: string;
 }
 
 export interface Within {
@@ -87,7 +89,7 @@ export class Mirror {
 
 	/** Say so in the replica: all else there is as it was last seen. */
 	unreachable(error: unknown): void {
-		const before = this.#there ?? readThere(this.#dir) ?? { at: 0, alive: [], drained: false, idle: false, children: [], reaped: "" };
+		const before = this.#there ?? readThere(this.#dir) ?? { at: 0, boot: "", alive: [], drained: false, idle: false, children: [], reaped: "" };
 		this.#there = { ...before, unreachable: error instanceof Error ? error.message : String(error) };
 		try {
 			writeThere(this.#dir, this.#there);
@@ -164,10 +166,12 @@ export class Mirror {
 		return true;
 	}
 
-	#note(seen: Omit<There, "at">): void {
+	#note(seen: Omit<There, "at" | "boot">): void {
 		const before = this.#there ?? readThere(this.#dir);
-		this.#there = { ...seen, at: Date.now() };
-		if (before && same(before, seen) && this.#there.at - before.at < 1_000) return; // nobody need be told
+		const boot = before?.boot || this.#source.boot; // of its start, or nearly so
+		const restarted = boot !== this.#source.boot && seen.lost === undefined ? { lost: "the machine was restarted while it ran" } : {};
+		this.#there = { ...seen, ...restarted, boot, at: Date.now() };
+		if (before && same(before, this.#there) && this.#there.at - before.at < 1_000) return; // nobody need be told
 		writeThere(this.#dir, this.#there);
 	}
 
@@ -214,8 +218,8 @@ export class Mirror {
 
 const isOver = ({ records }: Seen): boolean => /^\S/.test(records.get("exit")?.bytes.toString("latin1") ?? "");
 
-function same(a: There, b: Omit<There, "at">): boolean {
-	const key = ({ alive, drained, idle, children, reaped, lost, unreachable }: Omit<There, "at">) =>
+function same(a: There, b: Omit<There, "at" | "boot">): boolean {
+	const key = ({ alive, drained, idle, children, reaped, lost, unreachable }: Omit<There, "at" | "boot">) =>
 		JSON.stringify([alive, drained, idle, children, reaped, lost, unreachable]);
 	return key(a) === key(b);
 }
