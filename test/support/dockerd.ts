@@ -3,7 +3,7 @@
  * `sharedEngine` is one for the whole run, started by whoever needs it first and stopped by the global teardown; `ownEngine` is for a
  * test that restarts it, and ends with the test. Needs root, and the packages docker.io and busybox-static.
  */
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import Docker from "dockerode";
@@ -122,13 +122,24 @@ async function stopEngine(engine: TestEngine): Promise<void> {
 		for (const { Id } of await engine.docker.listContainers({ all: true })) await engine.docker.getContainer(Id).remove({ force: true, v: true });
 	} finally {
 		await stopDaemon(engine);
-		for (const dir of mountsUnder(engine.dir)) execFileSync("umount", [dir]);
+		await unmountUnder(engine.dir);
 		fs.rmSync(engine.dir, { recursive: true, force: true });
 	}
 }
 
+/** What has just ended there may hold a mount for another moment. */
+export async function unmountUnder(dir: string): Promise<void> {
+	let said = "";
+	const deadline = Date.now() + 10_000;
+	for (let mounts = mountsUnder(dir); mounts.length > 0; mounts = mountsUnder(dir)) {
+		for (const mount of mounts) said = spawnSync("umount", [mount], { encoding: "utf8" }).stderr || said;
+		if (Date.now() > deadline) throw new Error(`still mounted: ${mountsUnder(dir).join(", ")}: ${said}`);
+		await new Promise((resolve) => setTimeout(resolve, 20));
+	}
+}
+
 /** Deepest first. */
-export function mountsUnder(dir: string): string[] {
+function mountsUnder(dir: string): string[] {
 	const mounts = fs.readFileSync("/proc/self/mountinfo", "utf8").split("\n");
 	return mounts
 		.map((line) => line.split(" ")[4] ?? "")

@@ -120,7 +120,7 @@ async function make(
 		}
 		return container.id;
 	} catch (error) {
-		if (statusOf(error) === 409) return undefined;
+		if (statusOf(error) === 409 || (statusOf(error) === 500 && /name .*already in use/.test(reasonOf(error)))) return undefined; // Docker's answer, Podman's
 		if (statusOf(error) === undefined) throw error;
 		if (init && lacksInit(error)) return NO_INIT;
 		throw refused(error, settings);
