@@ -7,7 +7,7 @@ const part = z.object({ text: z.string(), rule: z.string().nullable(), reason: z
 export const eventSchema = z.object({
 	at: z.string(),
 	task: z.string(),
-	event: z.enum(["asked", "decided", "run", "ended", "killed", "signalled", "wrote"]),
+	event: z.enum(["asked", "decided", "run", "ended", "killed", "signalled", "wrote", "file"]),
 	/** `run_` and hex: joins the lines of one command. */
 	run: z.string().optional(),
 	session_id: z.string().optional(),
@@ -28,7 +28,9 @@ export const eventSchema = z.object({
 	signal: z.string().optional(),
 	duration_ms: z.number().optional(),
 	ended_at: z.string().optional(),
-	/** wrote: how much; what it was is nobody's business. */
+	/** file: which tool. `command` is what would do the same. */
+	tool: z.string().optional(),
+	/** wrote, file: how much; what it was is nobody's business. */
 	bytes: z.number().optional(),
 	/** ended: not written down when it happened, but worked out from the record of the process when this was read. */
 	worked_out: z.boolean().optional(),

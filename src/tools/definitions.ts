@@ -1,14 +1,15 @@
 /** The tools as every door shows them. Written for a model: each line of a description is there because of a mistake it prevents. */
 import type * as z from "zod";
 import type { Call } from "./call.js";
+import { FILE_TOOLS } from "./files/index.js";
 import { processInputWith, terminalInputWith } from "./input.js";
 import { type JsonSchema, jsonSchema } from "./json-schema.js";
 import { LIMITS, type Limits } from "./limits.js";
-import { processOutput, type ToolResult, terminalOutput } from "./result.js";
+import { processOutput, type ToolName, type ToolResult, terminalOutput } from "./result.js";
 import type { AgentRuntime } from "./runtime.js";
 
 export interface Tool {
-	readonly name: "terminal" | "process";
+	readonly name: ToolName;
 	readonly title: string;
 	readonly description: string;
 	readonly input: z.ZodObject;
@@ -47,12 +48,15 @@ session_id may be cut to its first 4 digits or more.`;
 /** With the numbers that a runtime was opened with. */
 export function toolsWith(limits: Limits): readonly Tool[] {
 	return [
-		tool("terminal", "Terminal", TERMINAL, terminalInputWith(limits), terminalOutput),
-		tool("process", "Process", PROCESS, processInputWith(limits), processOutput),
+		tool("terminal", "Terminal", TERMINAL, terminalInputWith(limits), terminalOutput, (runtime, args, call) => runtime.terminal(args, call)),
+		tool("process", "Process", PROCESS, processInputWith(limits), processOutput, (runtime, args, call) => runtime.process(args, call)),
+		...FILE_TOOLS.map(({ name, title, description, input, output, changes }) =>
+			tool(name, title, description, input, output, (runtime, args, call) => runtime.file(name, args, call), changes),
+		),
 	];
 }
 
-function tool(name: Tool["name"], title: string, description: string, input: z.ZodObject, output: z.ZodObject): Tool {
+function tool(name: ToolName, title: string, description: string, input: z.ZodObject, output: z.ZodObject, run: Tool["run"], changes = true): Tool {
 	let inputSchema: JsonSchema | undefined;
 	let outputSchema: JsonSchema | undefined;
 	return {
@@ -69,8 +73,8 @@ function tool(name: Tool["name"], title: string, description: string, input: z.Z
 			outputSchema ??= jsonSchema(output);
 			return outputSchema;
 		},
-		annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
-		run: (runtime, args, call) => runtime[name](args, call),
+		annotations: { readOnlyHint: !changes, destructiveHint: changes, idempotentHint: !changes, openWorldHint: true },
+		run,
 	};
 }
 

@@ -12,7 +12,7 @@ import type { Process } from "../process/process.js";
 import { type Ask, doorOf } from "./ask.js";
 import { isBroken } from "./broken.js";
 import { denied, expired, pending, refusedByRule, unattended } from "./refused.js";
-import type { TerminalResult } from "./result.js";
+import type { TerminalResult, ToolName } from "./result.js";
 import type { AgentRuntime } from "./runtime.js";
 
 const ANSWER_MARGIN_MS = 500; // of what a door has: for the way back
@@ -52,14 +52,24 @@ export class Passage {
 	#nothing = false;
 	#defines: readonly string[] = [];
 
-	private constructor(ask: Ask, command: string, judge: Judge) {
+	private constructor(
+		ask: Ask,
+		command: string,
+		judge: Judge,
+		readonly tool: ToolName,
+	) {
 		this.#ask = ask;
 		this.#command = command;
 		this.#judge = judge;
 	}
 
-	static async of(ask: Ask, command: string): Promise<Passage> {
-		return new Passage(ask, command, await ask.runtime.gate.judge());
+	static async of(ask: Ask, command: string, tool: ToolName = "terminal"): Promise<Passage> {
+		return new Passage(ask, command, await ask.runtime.gate.judge(), tool);
+	}
+
+	/** What it was allowed by, for a record. */
+	get basis(): { rule?: string; approval_id?: string } {
+		return { ...(this.#rule === null ? {} : { rule: this.#rule }), ...(this.#leave ? { approval_id: this.#leave.question.id } : {}) };
 	}
 
 	/** A person has been asked, and has allowed it. */
@@ -113,8 +123,7 @@ export class Passage {
 			cwd,
 			place: runtime.placeName,
 			by: doorOf(this.#ask),
-			...(this.#rule === null ? {} : { rule: this.#rule }),
-			...(this.#leave ? { approval_id: this.#leave.question.id } : {}),
+			...this.basis,
 		});
 		if (process) this.#leaveTo(process);
 		if (!written) notes.push("The disk is full, so this is not in the audit.");
@@ -158,7 +167,7 @@ export class Passage {
 			},
 		);
 		if (outcome.kind === "unattended") throw this.#refuse(verdict, cwd, "unattended", unattended);
-		if (outcome.kind === "pending") throw pending(verdict, outcome.question, approver !== undefined || runtime.approvals.isAttended());
+		if (outcome.kind === "pending") throw pending(verdict, outcome.question, approver !== undefined || runtime.approvals.isAttended(), this.tool);
 		if (outcome.kind === "expired") throw expired(verdict, outcome.question, runtime.approvals.refused(task));
 		if (outcome.kind === "denied") throw denied(verdict, outcome.question, outcome.answer, runtime.approvals.refused(task));
 		const { question, answer } = outcome;

@@ -1,7 +1,7 @@
 /** A command that was not run because of policy, as a result: what was decided, about what, and what to do next. */
 import type { Answer, Question } from "../approvals/approval.js";
 import type { Verdict } from "../policy/decide.js";
-import type { TerminalResult } from "./result.js";
+import type { TerminalResult, ToolName } from "./result.js";
 
 const STOP_AT = 3;
 
@@ -60,11 +60,12 @@ export function expired(verdict: Verdict, question: Question, times: Times): Ref
 	);
 }
 
-export function pending(verdict: Verdict, question: Question, attended: boolean): Refused {
+export function pending(verdict: Verdict, question: Question, attended: boolean, tool: ToolName): Refused {
 	const until = new Date(question.expires).toISOString().slice(11, 19);
+	const again = tool === "terminal" ? "terminal again with exactly the same command" : `${tool} again with exactly the same arguments`;
 	const how = attended
-		? "Call terminal again with exactly the same command to go on waiting."
-		: `Tell your user: they answer it with \`holdfast approvals answer ${question.id} once\` (or task, always, no) in a terminal of their own. After that, call terminal again with exactly the same command.`;
+		? `Call ${again} to go on waiting.`
+		: `Tell your user: they answer it with \`holdfast approvals answer ${question.id} once\` (or task, always, no) in a terminal of their own. After that, call ${again}.`;
 	return new Refused({
 		status: "pending_approval",
 		output: "",
@@ -72,7 +73,7 @@ export function pending(verdict: Verdict, question: Question, attended: boolean)
 		error: null,
 		approval_id: question.id,
 		...about(verdict),
-		note: `Nothing was run yet: a person has to allow it first (${verdict.reason}). The question is ${question.id} and waits until ${until} UTC; after that, silence is a no. ${how} Do not rephrase the command.`,
+		note: `Nothing was run yet: a person has to allow it first (${verdict.reason}). The question is ${question.id} and waits until ${until} UTC; after that, silence is a no. ${how} Do not rephrase ${tool === "terminal" ? "the command" : "it"}.`,
 	});
 }
 

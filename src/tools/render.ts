@@ -2,7 +2,7 @@
 import { stripAnsi } from "./ansi.js";
 import type { ProcessResult, TerminalResult, ToolResult } from "./result.js";
 
-type Fields = Partial<TerminalResult & ProcessResult>;
+type Fields = Partial<Omit<TerminalResult & ProcessResult, "status" | "total_lines">> & { status?: string | undefined };
 
 export function renderResult(result: ToolResult): string {
 	return [statusLine(result), body(result), ...remarks(result)].filter((part) => part !== "").join("\n");

@@ -1,6 +1,7 @@
 /** What the tools give back: one flat object a call, the same through every door. */
 import * as z from "zod";
 import { noticeSchema } from "../notices/notice.js";
+import type { FileResult } from "./files/result.js";
 
 const status = z.enum([
 	"running",
@@ -116,4 +117,5 @@ export const processOutput = z.object({
 
 export type TerminalResult = z.infer<typeof terminalOutput>;
 export type ProcessResult = z.infer<typeof processOutput>;
-export type ToolResult = TerminalResult | ProcessResult;
+export type ToolName = "terminal" | "process" | "read_file" | "write_file" | "patch" | "search_files" | "upload" | "download";
+export type ToolResult = TerminalResult | ProcessResult | FileResult;

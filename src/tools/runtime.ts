@@ -1,4 +1,4 @@
-/** A runtime with the two tools of an agent. Shells and notices exist once they are needed: without them it costs what a plain one does. */
+/** A runtime with the tools of an agent. Shells and notices exist once they are needed: without them it costs what a plain one does. */
 import { Approvals } from "../approvals/index.js";
 import { Audit } from "../audit/index.js";
 import { HoldfastError } from "../base/errors.js";
@@ -11,11 +11,13 @@ import { type EndedTask, endTask, Shells } from "../shell/index.js";
 import { Sudo } from "../sudo/index.js";
 import { answer } from "./ask.js";
 import type { Call } from "./call.js";
+import { FILE_TOOLS } from "./files/index.js";
+import type { FileResult, PatchResult, ReadFileResult, SearchFilesResult, TransferResult, WriteFileResult } from "./files/result.js";
 import { Gate } from "./gate.js";
 import { type Limits, limitsFrom } from "./limits.js";
 import { Lines } from "./lines.js";
 import { process as processTool } from "./process.js";
-import type { ProcessResult, TerminalResult } from "./result.js";
+import type { ProcessResult, TerminalResult, ToolResult } from "./result.js";
 import { terminal as terminalTool } from "./terminal.js";
 
 type Options = ConstructorParameters<typeof Runtime>[1];
@@ -107,13 +109,43 @@ export class AgentRuntime extends Runtime {
 		return processTool(this, args, call);
 	}
 
+	readFile(args: unknown, call: Call = {}): Promise<ReadFileResult> {
+		return this.file("read_file", args, call) as Promise<ReadFileResult>;
+	}
+
+	writeFile(args: unknown, call: Call = {}): Promise<WriteFileResult> {
+		return this.file("write_file", args, call) as Promise<WriteFileResult>;
+	}
+
+	patch(args: unknown, call: Call = {}): Promise<PatchResult> {
+		return this.file("patch", args, call) as Promise<PatchResult>;
+	}
+
+	searchFiles(args: unknown, call: Call = {}): Promise<SearchFilesResult> {
+		return this.file("search_files", args, call) as Promise<SearchFilesResult>;
+	}
+
+	upload(args: unknown, call: Call = {}): Promise<TransferResult> {
+		return this.file("upload", args, call) as Promise<TransferResult>;
+	}
+
+	download(args: unknown, call: Call = {}): Promise<TransferResult> {
+		return this.file("download", args, call) as Promise<TransferResult>;
+	}
+
+	/** One of the tools for files, by its name. */
+	file(name: (typeof FILE_TOOLS)[number]["name"], args: unknown, call: Call = {}): Promise<FileResult> {
+		const tool = FILE_TOOLS.find((one) => one.name === name) as (typeof FILE_TOOLS)[number];
+		return this.#elsewhere<FileResult>(call, (runtime) => tool.run(runtime, args, call));
+	}
+
 	/** A place that cannot be understood is a result like any other. */
-	#elsewhere(call: Call, act: (runtime: AgentRuntime) => Promise<TerminalResult>): Promise<TerminalResult> {
+	#elsewhere<T extends ToolResult>(call: Call, act: (runtime: AgentRuntime) => Promise<T>): Promise<T> {
 		let runtime: AgentRuntime;
 		try {
 			runtime = this.at(call.place);
 		} catch (error) {
-			return answer<TerminalResult>(this, call, () => Promise.reject(error as Error));
+			return answer<T>(this, call, () => Promise.reject(error as Error));
 		}
 		return act(runtime);
 	}

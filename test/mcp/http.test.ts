@@ -11,7 +11,16 @@ describe.each(GENERATIONS)("/mcp, protocol %s", (generation) => {
 		const { connect } = await overHttp(await testRuntime());
 		const { client, call } = await connect({ generation });
 		expect(client.getNegotiatedProtocolVersion()).toBe(generation);
-		expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(["terminal", "process"]);
+		expect((await client.listTools()).tools.map(({ name }) => name)).toEqual([
+			"terminal",
+			"process",
+			"read_file",
+			"write_file",
+			"patch",
+			"search_files",
+			"upload",
+			"download",
+		]);
 		await call("terminal", { command: "cd /tmp; x=kept" });
 		expect(await call("terminal", { command: "pwd; echo $x" })).toMatchObject({ output: "/tmp\nkept\n", exit_code: 0 });
 	});

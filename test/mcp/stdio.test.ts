@@ -15,7 +15,7 @@ describe.each(GENERATIONS)("holdfast mcp, protocol %s", (generation) => {
 		expect(client.getServerVersion()?.name).toBe("holdfast");
 		expect(client.getInstructions()).toContain('process(action="list")');
 		const { tools } = await client.listTools();
-		expect(tools.map(({ name }) => name)).toEqual(["terminal", "process"]);
+		expect(tools.map(({ name }) => name)).toEqual(["terminal", "process", "read_file", "write_file", "patch", "search_files", "upload", "download"]);
 		for (const tool of tools) {
 			expect(tool.inputSchema.type).toBe("object");
 			expect(tool.outputSchema?.type).toBe("object");
@@ -60,7 +60,7 @@ test("nothing but the protocol is on stdout, also when it is sent nonsense", asy
 	server.send({ jsonrpc: "2.0", id: 2, method: "tools/call", params: { name: "nothing", arguments: {} } });
 	server.send({ jsonrpc: "2.0", id: 3, method: "tools/call", params: { name: "process", arguments: { action: "dance" } } });
 	const [unknown, refused] = [await server.answer(2), await server.answer(3)];
-	expect(unknown.error?.message).toContain("there are terminal and process");
+	expect(unknown.error?.message).toContain("there are terminal, process, read_file");
 	expect(refused.result?.isError).toBe(true);
 	expect(refused.result?.structuredContent).toMatchObject({ status: "error", error: expect.stringContaining("list") });
 	server.child.stdin.end();

@@ -11,7 +11,7 @@ export function overview(commands: readonly Command[], out: Output): string {
 		"",
 		"Usage: holdfast COMMAND [OPTIONS] …",
 		"",
-		...commands.map((command) => `  ${out.style("cyan", command.name.padEnd(9))} ${command.summary}`),
+		...commands.map((command) => `  ${out.style("cyan", command.name.padEnd(12))} ${command.summary}`),
 		"",
 		"A process is named by its id (proc_0123456789ab) or by 4 or more of its digits.",
 		"Every command has --help, and --json for programs. `holdfast demo` shows what this is about.",

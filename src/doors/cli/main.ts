@@ -6,9 +6,11 @@ import { type Command, EXIT, parseCall, runtimeOpener } from "./command.js";
 import { approvals } from "./commands/approvals.js";
 import { attach } from "./commands/attach.js";
 import { audit } from "./commands/audit.js";
+import { cp } from "./commands/cp.js";
 import { demo } from "./commands/demo.js";
 import { doctor } from "./commands/doctor.js";
 import { end } from "./commands/end.js";
+import { fileCommands } from "./commands/files.js";
 import { close, submit, write } from "./commands/input.js";
 import { kill, signal } from "./commands/kill.js";
 import { logs } from "./commands/logs.js";
@@ -44,6 +46,8 @@ const COMMANDS: readonly Command[] = [
 	record,
 	terminal,
 	processCommand,
+	...fileCommands,
+	cp,
 	approvals,
 	audit,
 	policy,
@@ -76,7 +80,7 @@ async function main(argv: readonly string[]): Promise<number> {
 			out.line(commandHelp(command, out));
 			return EXIT.ok;
 		}
-		const opener = runtimeOpener(values, command === run || command === terminal || command === doctor);
+		const opener = runtimeOpener(values, command === run || command === terminal || command === cp || fileCommands.includes(command) || command === doctor);
 		try {
 			return await command.run({ values, words, out, runtime: opener.runtime, agent: opener.agent });
 		} finally {

@@ -47,8 +47,7 @@ function serveTools(server: Server, caller: Caller & Pick<ServerOptions, "tasks"
 	server.setRequestHandler("tools/call", ({ params: { name, arguments: args } }, context) => {
 		const { tools } = toolsOf(runtime);
 		const tool = tools.find((candidate) => candidate.name === name);
-		if (!tool)
-			throw new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no tool "${name}"; there are ${tools.map((known) => known.name).join(" and ")}`);
+		if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no tool "${name}"; there are ${tools.map((known) => known.name).join(", ")}`);
 		if (tasks && declaresTasks(context))
 			return asking(caller, context, (more) => tasks.run(task, context, (call) => runTool(caller, tool, args, { ...call, ...more })));
 		return callTool(caller, tool, args, context);

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { HoldfastError } from "../../base/errors.js";
 import type { Client, Entry } from "./clients.js";
-import { diffLines } from "./diff.js";
+import { maskedDiff } from "./diff.js";
 import { type ConfigFile, readConfig } from "./file.js";
 
 const NAME = "holdfast";
@@ -35,7 +35,7 @@ export function planChange(client: Client, file: string, wanted: Entry | undefin
 		kind: wanted === undefined ? "remove" : existing === undefined ? "add" : "update",
 		config,
 		text: mark + after,
-		diff: diffLines(before, after, new Set([...stringsOf(wanted), ...stringsOf(ownPart(existing))])),
+		diff: maskedDiff(before, after, new Set([...stringsOf(wanted), ...stringsOf(ownPart(existing))])),
 		note: wanted ? offNote(merged) : null,
 	};
 }

@@ -1,5 +1,5 @@
 export { commandEnd } from "./command.js";
-export { copy } from "./copy.js";
+export { type Copied, copy, type End, type Progress } from "./copy.js";
 export { farFiles } from "./far.js";
 export type { Files } from "./files.js";
 export { linkEnd } from "./linked.js";

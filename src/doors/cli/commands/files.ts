@@ -1,0 +1,121 @@
+/** The tools for files as commands: what they take as options, what is natural as words. */
+import type * as z from "zod";
+import type { Approver } from "../../../approvals/index.js";
+import { HoldfastError } from "../../../base/errors.js";
+import { FILE_TOOLS } from "../../../tools/files/index.js";
+import { renderResult } from "../../../tools/render.js";
+import { askHere } from "../approve.js";
+import { canAsk } from "../ask.js";
+import { type Call, type Command, EXIT } from "../command.js";
+import { keptProcess } from "../inside.js";
+import { argumentsOf, interruptible, optionsOf } from "../tool-options.js";
+
+type Name = (typeof FILE_TOOLS)[number]["name"];
+
+interface Manner {
+	readonly name: string;
+	readonly tool: Name;
+	readonly usage: string;
+	readonly summary: string;
+	readonly teach: string;
+	/** Parameters that words stand for, in order. */
+	readonly words: readonly string[];
+	/** The parameter that comes from standard input when it is not given. */
+	readonly input?: string;
+	/** Only if none of these is given. */
+	readonly unless?: readonly string[];
+}
+
+const readFile: Manner = {
+	name: "read-file",
+	tool: "read_file",
+	usage: "PATH [OPTIONS]",
+	summary: "what an agent's tool read_file does: lines of a file with their numbers",
+	words: ["path"],
+	teach: `Examples
+  holdfast read-file src/index.ts --offset 100 --limit 50
+  holdfast read-file --place ssh://me@box /etc/os-release`,
+};
+
+const writeFile: Manner = {
+	name: "write-file",
+	tool: "write_file",
+	usage: "PATH [OPTIONS] < CONTENT",
+	summary: "what an agent's tool write_file does: a whole file, or nothing",
+	words: ["path"],
+	input: "content",
+	teach: `The content is text: for any bytes use \`holdfast cp\`.
+
+Example
+  echo hello | holdfast write-file notes/today.md`,
+};
+
+const patchFile: Manner = {
+	name: "patch",
+	tool: "patch",
+	usage: "[PATH] [OPTIONS] [< DIFF]",
+	summary: "what an agent's tool patch does: replace text in a file, or apply a diff",
+	words: ["path"],
+	input: "diff",
+	unless: ["old_string", "new_string", "edits"],
+	teach: `Examples
+  holdfast patch config.py --old-string 'DEBUG = True' --new-string 'DEBUG = False'
+  git diff | holdfast patch --place docker://debian`,
+};
+
+const searchFiles: Manner = {
+	name: "search-files",
+	tool: "search_files",
+	usage: "PATTERN [PATH] [OPTIONS]",
+	summary: "what an agent's tool search_files does: search in files, or for files",
+	words: ["pattern", "path"],
+	teach: `Examples
+  holdfast search-files 'TODO|FIXME' src --glob '*.ts' --context 1
+  holdfast search-files '*.lock' --target names`,
+};
+
+export const fileCommands: readonly Command[] = [readFile, writeFile, patchFile, searchFiles].map(commandFor);
+
+function commandFor({ name, tool, usage, summary, teach, words, input, unless = [] }: Manner): Command {
+	const { input: schema } = FILE_TOOLS.find((one) => one.name === tool) as { input: z.ZodObject };
+	return {
+		name,
+		usage,
+		summary,
+		options: optionsOf(schema, words),
+		teach: `Paths are those of the task's place, and relative ones start in the directory of its shell. With --json the result object, as in docs/files.md.\n\nExit code: 0; 1 when it failed or was refused, 3 when there is no such file, 130 when it was interrupted.\n\n${teach}`,
+		async run(call) {
+			const args: Record<string, unknown> = argumentsOf(schema, call.values);
+			if (call.words.length > words.length)
+				throw new HoldfastError("INVALID", `"${call.words[words.length]}" is not expected; see \`holdfast ${name} --help\``);
+			for (const [at, word] of call.words.entries()) args[words[at] as string] = word;
+			if (input !== undefined && args[input] === undefined && !unless.some((given) => args[given] !== undefined)) args[input] = await standardInput(input);
+			return callFileTool(call, tool, args);
+		},
+	};
+}
+
+async function callFileTool(call: Call, tool: Name, args: unknown): Promise<number> {
+	const { out } = call;
+	const runtime = await call.agent();
+	const asks = canAsk() && !out.json && keptProcess() === undefined;
+	const approver: Approver = (approval, signal) => askHere(approval, out, signal);
+	const result = await interruptible((signal) => runtime.file(tool, args, { signal, door: "cli", ...(asks ? { approver } : {}) }));
+	if (out.json) out.data(result);
+	else out.line(renderResult(result));
+	if (result.status === "not_found") return EXIT.notFound;
+	if (result.status === "interrupted") return EXIT.interrupted;
+	return result.status === "ok" ? EXIT.ok : EXIT.failed;
+}
+
+async function standardInput(what: string): Promise<string> {
+	if (process.stdin.isTTY) throw new HoldfastError("INVALID", `give --${what}, or the ${what} on standard input`);
+	const pieces: Buffer[] = [];
+	for await (const piece of process.stdin) pieces.push(piece as Buffer);
+	const bytes = Buffer.concat(pieces);
+	try {
+		return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+	} catch {
+		throw new HoldfastError("INVALID", `the ${what} on standard input is not UTF-8 text; \`holdfast cp\` copies any bytes`);
+	}
+}

@@ -1,0 +1,14 @@
+/** What stands for a secret in a result must not come back as content: the secret would be lost. */
+import { HoldfastError } from "../../base/errors.js";
+
+const MARK = "…[redacted]";
+
+export function refuseMask(content: string, old: string, file: string): void {
+	if (!content.includes(MARK) || old.includes(MARK)) return;
+	throw new HoldfastError(
+		"INVALID",
+		`the new text contains "${MARK}", which stands for a secret that you were not shown; writing it would destroy the secret in ${file}. Nothing was written. Use patch on the lines around it, and leave the masked part out of old_string and new_string`,
+	);
+}
+
+export const hasMask = (text: string): boolean => text.includes(MARK);

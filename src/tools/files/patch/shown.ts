@@ -1,0 +1,28 @@
+import { diffLines } from "../../../base/diff.js";
+import { hide, reveal } from "../../../base/secrets/index.js";
+import { decode } from "../text.js";
+
+const LINES = 120;
+const CHARS = 300;
+
+/** A short diff for a result. Secrets are looked for in the whole texts: a line of a key does not look like one by itself. */
+export function shownDiff(file: string, old: Buffer | undefined, fresh: Buffer | undefined): string {
+	const texts = [old ? decode(old) : "", fresh ? decode(fresh) : ""] as const;
+	const masked = new Map<string, string>();
+	for (const text of texts) {
+		const hidden = hide(text).split(/\r?\n/);
+		for (const [at, line] of text.split(/\r?\n/).entries()) if (hidden[at] !== line) masked.set(line, reveal(hidden[at] ?? ""));
+	}
+	const show = (line: string): string => {
+		const text = masked.get(line) ?? line;
+		return text.length > CHARS ? `${text.slice(0, CHARS)}…` : text;
+	};
+	const lines = diffLines(...texts, show);
+	const rest = lines.length - LINES;
+	return [
+		`--- ${old ? file : "/dev/null"}`,
+		`+++ ${fresh ? file : "/dev/null"}`,
+		...lines.slice(0, LINES),
+		...(rest > 0 ? [`… ${rest} more lines of diff`] : []),
+	].join("\n");
+}
