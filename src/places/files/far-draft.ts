@@ -1,8 +1,19 @@
 /** A file at a far end on its way to be written: complete and checked beside its place, then moved there. */
 import { createHash } from "node:crypto";
 import path from "node:path";
-import { type Ask, entryFrom, type FarEnd } from "./far.js";
-import { type Content, type Draft, type Entry, fileError, piecesOf, stopIf, TEMPORARY_MINUTES, temporaryName, type WriteOptions } from "./files.js";
+import { type Ask, entryFrom, type FarEnd, hashByReading } from "./far.js";
+import {
+	type Content,
+	changedMeanwhile,
+	type Draft,
+	type Entry,
+	fileError,
+	piecesOf,
+	stopIf,
+	TEMPORARY_MINUTES,
+	temporaryName,
+	type WriteOptions,
+} from "./files.js";
 import * as scripts from "./scripts.js";
 
 const STEP = 1024 * 1024;
@@ -27,10 +38,14 @@ export async function farDraft(end: FarEnd, ask: Ask, file: string, content: Con
 			sha256,
 			commit: async () => {
 				stopIf(signal, target);
-				const args = [temp, target, String(bytes), sha256, mode === undefined ? "" : mode.toString(8), ...owner, expect];
-				const said = (await ask(scripts.COMMIT, args, target)).toString();
+				const args = [temp, target, String(bytes), sha256, mode === undefined ? "" : mode.toString(8), ...owner];
+				const said = await ask(scripts.COMMIT, [...args, expect], target).catch(async (error: Error) => {
+					if (!error.message.includes("holdfast: no sha")) throw error;
+					if ((await hashByReading(end, target, signal)) !== expect) throw changedMeanwhile(target);
+					return ask(scripts.COMMIT, [...args, ""], target);
+				});
 				over = true;
-				return { path: target, created: old === undefined, bytes, sha256, ...(made === undefined ? {} : { made }), notes: notesOf(said, old) };
+				return { path: target, created: old === undefined, bytes, sha256, ...(made === undefined ? {} : { made }), notes: notesOf(said.toString(), old) };
 			},
 			drop,
 		};

@@ -76,7 +76,7 @@ export function farFiles(end: FarEnd): Files {
 		rename: async (from, to) => void (await ask(scripts.RENAME, [from, to], from)),
 		hash: async (file, signal) => {
 			const hash = (await ask(scripts.HASH, [file], file, signal ? { signal } : {})).toString().trim();
-			return hash === "none" ? hashByReading(files, file, signal) : hash;
+			return hash === "none" ? hashByReading(end, file, signal) : hash;
 		},
 		run: async (script, args, options) => ({ cut: false, ...(await run(script, args, options)) }),
 		putAll: (dir, items, options) => putAllFar(end, ask, files, dir, items, options ?? {}),
@@ -150,11 +150,11 @@ function listFrom(output: Buffer): Entry[] {
 }
 
 /** A box without any program for it. */
-async function hashByReading(files: Files, file: string, signal: AbortSignal | undefined): Promise<string> {
+export async function hashByReading(end: Pick<FarEnd, "read">, file: string, signal: AbortSignal | undefined): Promise<string> {
 	const hash = createHash("sha256");
 	for (let offset = 0; ; ) {
 		stopIf(signal, file);
-		const piece = await files.read(file, offset, STEP);
+		const piece = await end.read(file, offset, STEP);
 		hash.update(piece);
 		offset += piece.length;
 		if (piece.length < STEP) return hash.digest("hex");

@@ -85,6 +85,7 @@ fi
 [ -z "$5" ] || chmod "$5" "$1" || exit
 if [ -n "$8" ]; then
   if [ -e "$2" ]; then now=$(hf_sha "$2"); else now=null; fi
+  [ "$now" != none ] || { echo 'holdfast: no sha'; exit 1; }
   [ "$now" = "$8" ] || { echo 'holdfast: changed'; exit 1; }
 fi
 [ ! -d "$2" ] || [ -L "$2" ] || { echo 'Is a directory'; exit 1; }

@@ -112,7 +112,7 @@ function grep(files: Files, { perl, skips }: { perl: boolean; skips: boolean }):
 				: ["The pattern was taken as an extended regular expression (grep -E): \\d, \\s and (?:…) were translated, lookaround does not exist."]),
 		],
 		check: async (pattern) => {
-			const { status, output } = await files.run('exec 2>&1; grep "$@" </dev/null', [...flags(pattern), "-e", text(pattern)]);
+			const { status, output } = await files.run('exec 2>&1; echo | grep "$@"', [...flags(pattern), "-e", text(pattern)]);
 			if (status > 1) throw unusable(pattern.pattern, output.toString());
 		},
 		names: (which) => ({
