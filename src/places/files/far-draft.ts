@@ -1,6 +1,7 @@
 /** A file at a far end on its way to be written: complete and checked beside its place, then moved there. */
 import { createHash } from "node:crypto";
 import path from "node:path";
+import { HoldfastError } from "../../base/errors.js";
 import { type Ask, entryFrom, type FarEnd, hashByReading } from "./far.js";
 import {
 	type Content,
@@ -39,8 +40,8 @@ export async function farDraft(end: FarEnd, ask: Ask, file: string, content: Con
 			commit: async () => {
 				stopIf(signal, target);
 				const args = [temp, target, String(bytes), sha256, mode === undefined ? "" : mode.toString(8), ...owner];
-				const said = await ask(scripts.COMMIT, [...args, expect], target).catch(async (error: Error) => {
-					if (!error.message.includes("holdfast: no sha")) throw error;
+				const said = await ask(scripts.COMMIT, [...args, expect], target).catch(async (error: unknown) => {
+					if (!(error instanceof HoldfastError) || error.code !== "UNSUPPORTED") throw error;
 					if ((await hashByReading(end, target, signal)) !== expect) throw changedMeanwhile(target);
 					return ask(scripts.COMMIT, [...args, ""], target);
 				});

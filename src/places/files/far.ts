@@ -123,6 +123,7 @@ const withArguments = (script: string, args: readonly string[]): string => (args
 function failureOf(words: string, file: string): HoldfastError {
 	if (words.includes("holdfast: changed"))
 		return new HoldfastError("ANSWERED", `${file} was changed by somebody else meanwhile, so nothing was written; read it again`);
+	if (words.includes("holdfast: no sha")) return new HoldfastError("UNSUPPORTED", `there is no program for a sha256 there: ${file}`);
 	if (words.includes("holdfast: not a file")) return new HoldfastError("INVALID", `${file} is a device, a pipe or a socket, not a file`);
 	return problem(codeIn(words), words, file);
 }

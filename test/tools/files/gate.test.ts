@@ -1,0 +1,107 @@
+/** The tools for files through a runtime: the shell's directory, the rules, the audit, copies, and the sandbox. */
+import fs from "node:fs";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { readAudit } from "../../../src/audit/index.js";
+import { tempDir } from "../../support/home.js";
+import { agent, ok } from "./support.js";
+
+describe("through a runtime", () => {
+	test("paths start where the task's shell is, and ~ is its home", async () => {
+		const runtime = await agent();
+		const dir = tempDir();
+		await runtime.terminal({ command: `mkdir -p ${dir}/sub && cd ${dir}/sub && export HOME=${dir}` });
+		ok(await runtime.writeFile({ path: "f", content: "x\n" }));
+		expect(fs.readFileSync(path.join(dir, "sub", "f"), "utf8")).toBe("x\n");
+		expect(ok(await runtime.readFile({ path: "~/sub/f" })).output).toBe("     1\tx");
+		const none = await runtime.readFile({ path: "~/sub/g" });
+		expect(none).toMatchObject({ status: "not_found", error: expect.stringContaining(`there is no ${dir}/sub/g`) });
+		ok(await runtime.writeFile({ path: "configuration.json", content: "{}" }));
+		expect(await runtime.readFile({ path: "configuratoin.json" })).toMatchObject({
+			status: "not_found",
+			similar: [path.join(dir, "sub", "configuration.json")],
+		});
+		expect(await runtime.readFile({ path: "../nodir/x" })).toMatchObject({ status: "not_found", error: expect.stringContaining('has no directory "nodir"') });
+		expect(none).not.toHaveProperty("exit_code");
+	});
+
+	test("bad input is said in words, and nothing is done", async () => {
+		const runtime = await agent();
+		expect(await runtime.readFile({ path: "" })).toMatchObject({ status: "error", error: expect.stringContaining("path is empty") });
+		expect(await runtime.readFile({ path: "x\0y" })).toMatchObject({ status: "error", error: expect.stringContaining("NUL") });
+		expect(await runtime.readFile({ file: "x" })).toMatchObject({ status: "error", error: expect.stringContaining('no parameter "file"') });
+		expect(await runtime.readFile({ path: "x", limit: 0 })).toMatchObject({ status: "error" });
+		expect(await runtime.patch({ path: "x" })).toMatchObject({ status: "error", error: expect.stringContaining("say what to change") });
+		expect(await runtime.patch({ path: "x", old_string: "a" })).toMatchObject({ status: "error", error: expect.stringContaining("new_string is missing") });
+		expect(await runtime.patch({ path: "x", old_string: "a", new_string: "b", diff: "c" })).toMatchObject({
+			status: "error",
+			error: expect.stringContaining("not several"),
+		});
+		expect(await runtime.writeFile({ path: "x", content: 5 })).toMatchObject({ status: "error", error: expect.stringContaining("content must be a string") });
+	});
+
+	test("the floor refuses, keys are asked about, and each change is in the audit", async () => {
+		const runtime = await agent();
+		const dir = tempDir();
+		for (const name of [".ssh", ".holdfast"]) fs.mkdirSync(path.join(dir, name));
+		await runtime.terminal({ command: `cd ${dir}` });
+		for (const file of [path.join(runtime.home.root, "approvals", "x"), path.join(dir, ".holdfast", "policy.json")]) {
+			expect(await runtime.writeFile({ path: file, content: "{}" })).toMatchObject({ status: "blocked", outcome: "refused_by_rule", rule: "floor-policy" });
+			expect(await runtime.patch({ diff: `--- /dev/null\n+++ ${file}\n@@ -0,0 +1 @@\n+{}\n` })).toMatchObject({ status: "blocked", rule: "floor-policy" });
+			expect(fs.existsSync(file)).toBe(false);
+		}
+		fs.writeFileSync(path.join(dir, ".ssh", "id_rsa"), "key\n");
+		const asked = await runtime.readFile({ path: ".ssh/id_rsa" });
+		expect(asked).toMatchObject({
+			status: "pending_approval",
+			rule: "credentials",
+			note: expect.stringContaining("call read_file again with exactly the same arguments"),
+		});
+		await runtime.approvals.answer(asked.approval_id as string, { answer: "once", by: "test" });
+		expect(ok(await runtime.readFile({ path: ".ssh/id_rsa" })).output).toContain("key");
+		expect(await runtime.upload({ source: ".ssh/id_rsa", target: "copy" })).toMatchObject({ status: "pending_approval" });
+		ok(await runtime.writeFile({ path: "plain file", content: "four" }));
+		ok(await runtime.patch({ path: "plain file", old_string: "four", new_string: "fives" }));
+		const events = readAudit(runtime.home, { task: runtime.task }, () => null).filter(({ event }) => event === "file");
+		expect(events.map(({ tool, command, bytes, by }) => ({ tool, command, bytes, by }))).toEqual([
+			{ tool: "write_file", command: `cat > '${dir}/plain file'`, bytes: 4, by: "library" },
+			{ tool: "patch", command: `cat > '${dir}/plain file'`, bytes: 5, by: "library" },
+		]);
+	});
+
+	test("upload and download on this machine are copies, byte for byte", async () => {
+		const runtime = await agent();
+		const dir = tempDir();
+		await runtime.terminal({ command: `cd ${dir}` });
+		fs.mkdirSync(path.join(dir, "a"));
+		const bytes = Buffer.from([0, 255, 13, 10, ...Buffer.from("ghp_0123456789abcdefghijklmnopqrstuvwxyz")]);
+		fs.writeFileSync(path.join(dir, "a", "x"), bytes);
+		expect(ok(await runtime.upload({ source: "a", target: "b" }))).toMatchObject({
+			kind: "directory",
+			files: 1,
+			bytes: bytes.length,
+			path: path.join(dir, "b"),
+		});
+		expect(ok(await runtime.download({ source: "b/x", target: "c" }))).toMatchObject({ kind: "file", created: true, path: path.join(dir, "c") });
+		expect(fs.readFileSync(path.join(dir, "c")).equals(bytes)).toBe(true);
+		expect(await runtime.download({ source: "nothing", target: "d" })).toMatchObject({ status: "not_found" });
+	});
+
+	test.skipIf(process.getuid?.() !== 0)("what the user may not do is said, and leaves everything as it was", async () => {
+		const dir = tempDir();
+		fs.chmodSync(dir, 0o755);
+		fs.writeFileSync(path.join(dir, "theirs"), "theirs\n", { mode: 0o600 });
+		const { execFileSync } = await import("node:child_process");
+		const script = `
+			import { nearFiles } from ${JSON.stringify(path.resolve("dist/places/files/index.js"))};
+			const files = nearFiles();
+			const tries = [() => files.read("${dir}/theirs", 0, 10), () => files.write("${dir}/theirs", Buffer.from("x")), () => files.write("${dir}/new", Buffer.from("x")), () => files.remove("${dir}/theirs")];
+			for (const act of tries) console.log(await act().then(() => "done", (error) => error.code));`;
+		const output = execFileSync("setpriv", ["--reuid=65534", "--regid=65534", "--clear-groups", process.execPath, "--input-type=module", "-e", script], {
+			encoding: "utf8",
+			cwd: "/",
+		});
+		expect(output.trim().split("\n")).toEqual(["FORBIDDEN", "FORBIDDEN", "FORBIDDEN", "FORBIDDEN"]);
+		expect(fs.readdirSync(dir)).toEqual(["theirs"]);
+	});
+});
