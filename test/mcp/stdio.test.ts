@@ -19,7 +19,8 @@ describe.each(GENERATIONS)("holdfast mcp, protocol %s", (generation) => {
 		for (const tool of tools) {
 			expect(tool.inputSchema.type).toBe("object");
 			expect(tool.outputSchema?.type).toBe("object");
-			expect(tool.annotations).toMatchObject({ readOnlyHint: false, destructiveHint: true });
+			const changes = !["read_file", "search_files"].includes(tool.name);
+			expect(tool.annotations).toMatchObject({ readOnlyHint: !changes, destructiveHint: changes });
 		}
 	});
 
