@@ -155,8 +155,8 @@ describe.skipIf(noSandbox)(`the life of a sandbox${noSandbox ? ` (${noSandbox})`
 		await outside.terminal({ command: "export WHERE=outside" });
 		await inside.terminal({ command: "export WHERE=inside" });
 		const where = "echo $WHERE; grep -c . /proc/1/uid_map; [ -e /run/holdfast/shared ] && echo sandbox";
-		expect((await outside.terminal({ command: where })).output).toBe("outside\n1\n");
-		expect((await inside.terminal({ command: where })).output).toBe("inside\n1\nsandbox\n");
+		expect(await outside.terminal({ command: where })).toMatchObject({ status: "exited", output: "outside\n1\n" });
+		expect(await inside.terminal({ command: where })).toMatchObject({ status: "exited", output: "inside\n1\nsandbox\n" });
 	});
 
 	test("what cannot be had is an error that says what to do, and nothing runs", async () => {
