@@ -63,8 +63,8 @@ __hf_post() {
 		if [[ ! $__hf_rc ]]; then __hf_rc=$__hf_t; fi
 		__hf_s=$__hf_g/${__hf_h:+${__hf_n:0:1}/}proc_${__hf_n%.*}
 		if [[ $__hf_w ]]; then __hf_comeback; fi
-		# bash writes line by line: what stands at the end tells that all of it is there
-		if builtin printf '%-63s\n%s\0%s\0' "exit $__hf_rc -" "$PWD" "$__hf_n" 1<>"$__hf_s/exit"; then
+		# bash writes line by line: what stands at the end tells that all of it is there. With N no two ends are alike: who looks seldom misses none
+		if builtin printf '%-63s\n%s\0%s\0' "exit $__hf_rc - $__hf_n" "$PWD" "$__hf_n" 1<>"$__hf_s/exit"; then
 			__hf_v=
 			builtin printf -v __hf_v %s "$__hf_n" # proof that it was the real printf
 			__hf_e=$__hf_v

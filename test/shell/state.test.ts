@@ -224,3 +224,16 @@ test("a shell that cannot write its state down does not keep others waiting for 
 	expect(await shell.shells.context({ task: shell.task })).toMatchObject({ cwd: "/usr", env: { X: "1" } });
 	expect(await shell.run("echo $X")).toMatchObject({ out: "1\n" });
 });
+
+test("no two ends are alike, so that one who looks only now and then misses none", async () => {
+	const shell = await testShell();
+	const endOf = async () => {
+		const { process, release } = await shell.shells.run({ task: shell.task, command: "true", timeoutMs: 30_000, onTimeout: "kill" });
+		const record = fs.readFileSync(path.join(process.dir, "exit"), "latin1").slice(0, 64);
+		release();
+		return record;
+	};
+	const ends = [await endOf(), await endOf(), await endOf()];
+	expect(new Set(ends).size).toBe(3);
+	for (const end of ends) expect(end).toMatch(/^exit 0 - \S+ +\n$/);
+});

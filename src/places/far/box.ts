@@ -160,7 +160,14 @@ export class Box implements Source {
 		const puts = once.placed.filter(({ content }) => content.length <= INLINE).map((file) => putLine(this.directoryOf(file.id), file));
 		const at = shellQuote(this.directoryOf(id));
 		const { status, error } = await this.run(
-			[`cd ${at} || exit 9`, "umask 077", ...puts, `mkdir sent.${once.name} 2>/dev/null || exit 0`, `printf %s ${shellQuote(text)} 1<>in`].join("\n"),
+			[
+				`cd ${at} || exit 9`,
+				`[ -d sent.${once.name} ] && exit 0`,
+				"umask 077",
+				...puts,
+				`mkdir sent.${once.name} 2>/dev/null || exit 0`,
+				`printf %s ${shellQuote(text)} 1<>in`,
+			].join("\n"),
 		);
 		if (status !== 0) throw new HoldfastError("START_FAILED", `nothing ran: the shell on ${this.name} could not be told (${error || `status ${status}`})`);
 	}

@@ -134,12 +134,20 @@ export class Mirror {
 	async #ask(stamp: string, signal?: AbortSignal): Promise<Seen> {
 		const wanted = { directory: await this.#directory(), offset: this.#end(), times: this.#size("times"), stamp, max: CHUNK, pid: this.within?.pid };
 		if (stamp === "") return this.#source.look(this.#looker, wanted, signal);
-		const patience = AbortSignal.any([AbortSignal.timeout(LOOK_MS), ...(signal ? [signal] : [])]);
+		// Not AbortSignal.any of an AbortSignal.timeout: nobody holds the latter, and once it is collected it never fires.
+		const patience = new AbortController();
+		const stop = () => patience.abort();
+		const late = setTimeout(stop, LOOK_MS);
+		late.unref();
+		signal?.addEventListener("abort", stop, { once: true });
 		try {
-			return await this.#source.look(this.#looker, wanted, patience);
+			return await this.#source.look(this.#looker, wanted, patience.signal);
 		} catch (error) {
-			if (!patience.aborted || signal?.aborted) throw error;
+			if (!patience.signal.aborted || signal?.aborted) throw error;
 			return this.#source.look(this.#looker, { ...wanted, stamp: "", offset: this.#end() }, signal);
+		} finally {
+			clearTimeout(late);
+			signal?.removeEventListener("abort", stop);
 		}
 	}
 
