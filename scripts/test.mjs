@@ -14,6 +14,7 @@ ensurePackages({
 	tmux: "/usr/bin/tmux",
 	sudo: "/usr/bin/sudo",
 	bubblewrap: "/usr/bin/bwrap",
+	ripgrep: "/usr/bin/rg",
 	chromium: "/usr/bin/chromium",
 	"openssh-server": "/usr/sbin/sshd",
 	// programs that wait for input

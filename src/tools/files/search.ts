@@ -55,7 +55,9 @@ async function names({ ask, files, engine, base, args, globs, only }: Search): P
 	});
 	const { lines, cut } = await run(ask, files, script, base);
 	const tests = [matcherOf(args.pattern), ...(args.glob === undefined ? [] : [matcherOf(args.glob)]), ...(globs ? [matcherOf(`{${globs.join(",")},}`)] : [])];
-	const all = lines.map((line) => line.replace(/^\d+ /, "").replace(/^\.\//, "")).filter((name) => tests.every((test) => test(name)));
+	const all = lines
+		.map((line) => line.replace(/^\d+ /, "").replace(/^\.\//, ""))
+		.filter((name) => (args.hidden || !isHidden(name)) && tests.every((test) => test(name)));
 	const limit = args.limit ?? LIMIT;
 	const omitted = Math.max(0, all.length - limit);
 	if (cut)
@@ -84,7 +86,9 @@ async function contents(search: Search): Promise<Found> {
 	const counted = lines
 		.map((line) => /^(?:\.\/)?(.*):(\d+)$/.exec(line))
 		.flatMap((match) => (match ? [{ name: match[1] as string, count: Number(match[2]) }] : []))
-		.filter(({ name, count }) => count > 0 && (only !== undefined || tests.every((test) => test(name))))
+		.filter(
+			({ name, count }) => count > 0 && (only !== undefined || ((args.hidden || tests.length === 0 || !isHidden(name)) && tests.every((test) => test(name)))),
+		)
 		.sort((a, b) => (a.name < b.name ? -1 : 1));
 	const matches = counted.reduce((sum, { count }) => sum + count, 0);
 	const limit = args.limit ?? LIMIT;
@@ -110,6 +114,9 @@ async function contents(search: Search): Promise<Found> {
 		showing: `${matches} ${matches === 1 ? "match" : "matches"} in ${counted.length}${cut ? " or more" : ""} ${counted.length === 1 ? "file" : "files"}`,
 	};
 }
+
+/** ripgrep takes a name that fits a type for one that is wanted, hidden or not. */
+const isHidden = (name: string): boolean => name.split("/").some((part) => part.startsWith("."));
 
 /** The matching lines of some files, as `path` and below it `12:text`. Secrets are looked for in all lines of a file together. */
 async function fetched({ ask, files, engine, base, args }: Search, group: readonly { name: string; most: number }[]): Promise<string[]> {

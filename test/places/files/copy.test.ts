@@ -1,10 +1,10 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { copy, nearFiles } from "../../../src/places/files/index.js";
-import { tempDir } from "../../support/home.js";
+import { atEnd, tempDir, until } from "../../support/home.js";
 import { ENDS, HOSTILE } from "./ends.js";
 
 /** Everything below a directory: kinds, permissions, links and contents. */
@@ -157,4 +157,24 @@ test("a download never writes through a link that an earlier one has brought", a
 test("a directory is not copied into itself", async () => {
 	const dir = tempDir();
 	await expect(copy({ files: nearFiles(), path: dir }, { files: nearFiles(), path: path.join(dir, "below") })).rejects.toThrow(/into itself/);
+});
+
+test("kill -9 in the middle of a write leaves the old file, and beside it something that is known for what it is", async () => {
+	const dir = tempDir();
+	fs.writeFileSync(path.join(dir, "file"), "old");
+	const script = `
+		import { nearFiles } from ${JSON.stringify(path.resolve("dist/places/files/index.js"))};
+		async function* endless() { for (;;) yield Buffer.alloc(100_000, 97); }
+		await nearFiles().write(${JSON.stringify(path.join(dir, "file"))}, endless());`;
+	const child = spawn(process.execPath, ["--input-type=module", "-e", script], { stdio: "ignore" });
+	atEnd(() => child.kill("SIGKILL"));
+	const temporary = () => fs.readdirSync(dir).find((name) => name.startsWith(".holdfast-tmp."));
+	await until("it has written something", () => temporary() !== undefined && fs.statSync(path.join(dir, temporary() as string)).size > 0);
+	const ended = new Promise((resolve) => child.once("exit", resolve));
+	child.kill("SIGKILL");
+	await ended;
+	expect(fs.readFileSync(path.join(dir, "file"), "utf8")).toBe("old");
+	fs.utimesSync(path.join(dir, temporary() as string), 1_000_000_000, 1_000_000_000);
+	await nearFiles().write(path.join(dir, "file"), Buffer.from("new"));
+	expect(fs.readdirSync(dir)).toEqual(["file"]);
 });

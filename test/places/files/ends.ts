@@ -24,11 +24,11 @@ function busyboxShell(): { shell: string[]; env: NodeJS.ProcessEnv } {
 
 const COREUTILS = "cat chgrp chmod chown cp cut dd head ln ls mkdir mv readlink rm rmdir seq sort stat tail tr wc".split(" ");
 
-/** A box with the least there may be. */
-function poorShell(): { shell: string[]; env: NodeJS.ProcessEnv } {
+/** A box with the least there may be, and these. */
+function poorShell(...more: string[]): { shell: string[]; env: NodeJS.ProcessEnv } {
 	const bin = tempDir("bin");
-	for (const name of COREUTILS) fs.symlinkSync([`/usr/bin/${name}`, `/bin/${name}`].find(has) as string, path.join(bin, name));
-	return { shell: ["/bin/sh"], env: { PATH: bin, HOME: bin } };
+	for (const name of [...COREUTILS, ...more]) fs.symlinkSync([`/usr/bin/${name}`, `/bin/${name}`].find(has) as string, path.join(bin, name));
+	return { shell: ["/bin/dash"], env: { PATH: bin, HOME: bin } };
 }
 
 const farWith = ({ shell, env }: { shell: string[]; env?: NodeJS.ProcessEnv }): Files => farFiles(commandEnd(() => shell, env));
@@ -43,10 +43,10 @@ const busybox = has("/usr/bin/busybox") || has("/bin/busybox") ? {} : { missing:
 
 export const ENDS: readonly TestEnd[] = [
 	{ name: "near", open: nearFiles },
-	{ name: "far, dash", open: () => farWith({ shell: ["dash"] }), ...(has("/bin/dash") ? {} : { missing: "no dash" }) },
+	{ name: "far, dash", open: () => farWith(poorShell("find", "grep", "sed", "sha256sum", "tar")), ...(has("/bin/dash") ? {} : { missing: "no dash" }) },
 	{ name: "far, busybox", open: () => farWith(busyboxShell()), ...busybox },
 	{ name: "far, a link", open: () => farFiles(linkEnd(linkTo(new ShellHost()))) },
-	{ name: "far, without tar, find and sha256sum", open: () => farWith(poorShell()) },
+	{ name: "far, without tar, find and sha256sum", open: () => farWith(poorShell()), ...(has("/bin/dash") ? {} : { missing: "no dash" }) },
 ];
 
 /** Names that have broken something somewhere. */

@@ -105,3 +105,30 @@ describe("through a runtime", () => {
 		expect(fs.readdirSync(dir)).toEqual(["theirs"]);
 	});
 });
+
+const hasRipgrep = (process.env.PATH ?? "").split(":").some((dir) => fs.existsSync(path.join(dir, "rg")));
+
+test.skipIf(!hasRipgrep)("ripgrep's rules hold: what is ignored or hidden is left out, also when a glob would fit it", async () => {
+	const runtime = await agent();
+	const dir = tempDir();
+	await runtime.terminal({ command: `cd ${dir}` });
+	fs.mkdirSync(path.join(dir, ".git"));
+	for (const [name, content] of Object.entries({
+		".gitignore": "ignored.ts\nout/\n",
+		"ignored.ts": "needle",
+		"out/x.ts": "needle",
+		".hidden.ts": "needle",
+		"seen.ts": "needle",
+	})) {
+		fs.mkdirSync(path.dirname(path.join(dir, name)), { recursive: true });
+		fs.writeFileSync(path.join(dir, name), content);
+	}
+	expect(ok(await runtime.searchFiles({ pattern: "needle", glob: "*.ts" }))).toMatchObject({
+		engine: "ripgrep",
+		matches: 1,
+		output: `${dir}/seen.ts\n  1: needle`,
+	});
+	expect(ok(await runtime.searchFiles({ pattern: "*.ts", target: "names" })).output).toBe(`${dir}/seen.ts`);
+	expect(ok(await runtime.searchFiles({ pattern: "needle", hidden: true }))).toMatchObject({ matches: 4 });
+	expect(ok(await runtime.searchFiles({ pattern: "needle", path: "ignored.ts" }))).toMatchObject({ matches: 1 });
+});
