@@ -43,11 +43,12 @@ async function findWhere(
 }
 
 const SANDBOX_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
-const known = new WeakMap<Place, Files>();
+const known = new WeakMap<object, Files>();
 
 function filesOf(place: Place): Files {
-	const found = known.get(place) ?? makeFiles(place);
-	known.set(place, found);
+	const key = place.box ?? place; // what stays the same from call to call
+	const found = known.get(key) ?? makeFiles(place);
+	known.set(key, found);
 	return found;
 }
 
