@@ -378,6 +378,12 @@ hf_hold() {
   printf '\nhold\nbound 0 %s %s\n' "${2:-0}" "${3:-0}" >&5
   if [ "$1" = keep ]; then
     printf '\nage 86400\n' >&5
+    # Not before the collector has the pipe in hand: we are the only writer until then, and it would see the end of its input.
+    hf_n=0 hf_x=
+    while read -r hf_x <"$hf_d/state"; [ -z "$hf_x" ] && [ $hf_n -lt 600 ]; do
+      hf_moment
+      hf_n=$((hf_n + 1))
+    done
     return
   fi
   read -r hf_x
