@@ -4,49 +4,103 @@ import { HoldfastError } from "../base/errors.js";
 import type { Home } from "../base/home.js";
 import { hostIdentity } from "../base/proc.js";
 import { placeName, type RemoteWish } from "./address.js";
+import { dockerSettings } from "./docker/options.js";
 import { Box } from "./far/box.js";
-import type { Host, Started, Stream } from "./host.js";
+import type { Host, Over, Started, Stream } from "./host.js";
 import { hostOf } from "./hosts.js";
-import { recallPlace, rememberPlace } from "./remember.js";
+import { Lifetimes, type Lived } from "./lifetimes.js";
+import { forgetLife, IDLE, lastLife, rememberLife } from "./lives.js";
+import { type Remembered, recallPlace, rememberPlace } from "./remember.js";
+
+interface Known {
+	readonly box: Box;
+	readonly task: string;
+	/** Of a container: how long it stays, and how it ends. */
+	readonly lived?: Lived;
+}
 
 export class Boxes {
 	readonly #home: Home;
-	readonly #known = new Map<string, Box>();
+	readonly #known = new Map<string, Known>();
+	readonly #lifetimes: Lifetimes;
+	readonly #busy: (key: string) => Promise<boolean>;
 
-	constructor(home: Home) {
+	/** `busy`: whether anything runs in a box, whoever started it. */
+	constructor(home: Home, busy: (key: string) => Promise<boolean>) {
 		this.#home = home;
+		this.#busy = busy;
+		this.#lifetimes = new Lifetimes(home);
 	}
 
 	/** Where the commands of a task are to run. */
 	forTask(wish: RemoteWish, task: string): Box {
-		return this.#box(rememberPlace(this.#home, wish, task), wish, task);
+		return this.#get(rememberPlace(this.#home, wish, task), wish, task).box;
 	}
 
 	/** Where a process is that somebody has started there before. */
 	of({ box: key }: { readonly box?: string }): Box | undefined {
 		if (key === undefined) return undefined;
 		const known = this.#known.get(key);
-		if (known) return known;
+		if (known) return known.box;
 		const place = recallPlace(this.#home, key);
 		if (!place) throw new HoldfastError("UNREACHABLE", `places/${key}.json is gone from the home, so nobody knows how to reach what runs there`);
-		return this.#box(key, place.wish, place.task);
+		return this.#get(key, place.wish, place.task).box;
+	}
+
+	/** What the user of a task should know of the places that it uses, once. */
+	takeNotes(task: string): string[] {
+		return [...this.#known.values()].filter((one) => !one.lived || one.task === task).flatMap(({ box }) => box.takeNotes());
+	}
+
+	/** End the container of a task now. What was stopped, a sentence each; nothing when there is none, or somebody else is at it. */
+	async end({ key, wish, task }: Remembered): Promise<readonly string[]> {
+		const { lived } = this.#get(key, wish, task);
+		if (!lived || !this.#lifetimes.mayBeThere(key)) return [];
+		const stopped = await this.#lifetimes.end(lived);
+		forgetLife(this.#home, key);
+		return stopped;
 	}
 
 	async close(): Promise<void> {
-		await Promise.all([...this.#known.values()].map((box) => box.close()));
+		const ended = this.#lifetimes.close();
+		await Promise.all([...this.#known.values()].map(({ box }) => box.close()));
 		this.#known.clear();
+		await ended;
 	}
 
-	#box(key: string, wish: RemoteWish, task: string): Box {
+	#get(key: string, wish: RemoteWish, task: string): Known {
 		const known = this.#known.get(key);
 		if (known) return known;
-		const box = new Box(new LaterHost(placeName(wish), () => hostOf(wish, { task }, this.#home)), this.#home, {
+		const home = this.#home;
+		const host = new LaterHost(placeName(wish), () => hostOf(wish, { task }, home, { last: () => lastLife(home, key) }));
+		let lived: Lived | undefined;
+		const box = new Box(host, home, {
 			key,
 			name: placeName(wish),
-			owner: ownerOf(this.#home),
+			owner: ownerOf(home),
+			container: wish.kind === "docker",
+			touch: async (signal) => {
+				if (!lived) return;
+				await this.#lifetimes.touch(key, signal);
+				this.#lifetimes.watch(lived);
+			},
+			onLife: (life) => {
+				if (lived) rememberLife(home, key, life);
+			},
 		});
-		this.#known.set(key, box);
-		return box;
+		if (wish.kind === "docker") {
+			const seconds = dockerSettings(wish.options).lifetime;
+			const stop = async (): Promise<readonly string[]> => {
+				box.rest();
+				const stopped = await host.stop();
+				if (stopped.length > 0) rememberLife(home, key, `${IDLE} ${seconds}`);
+				return stopped;
+			};
+			lived = { key, seconds, busy: () => this.#busy(key), stop };
+		}
+		const made: Known = { box, task, ...(lived ? { lived } : {}) };
+		this.#known.set(key, made);
+		return made;
 	}
 }
 
@@ -70,6 +124,10 @@ class LaterHost implements Host {
 
 	async open(command: string, signal?: AbortSignal): Promise<Stream> {
 		return (await this.#get()).open(command, signal);
+	}
+
+	async over(signal?: AbortSignal): Promise<Over | undefined> {
+		return (await this.#get()).over?.(signal);
 	}
 
 	async stop(): Promise<readonly string[]> {

@@ -14,8 +14,16 @@ export interface Host {
 	start(signal?: AbortSignal): Promise<Started>;
 	/** A byte stream to `command`, which a shell there runs. Only after `start`. */
 	open(command: string, signal?: AbortSignal): Promise<Stream>;
+	/** Of a place that can end: why all that ran in it is over. undefined: it may still run. Looks, and starts nothing. */
+	over?(signal?: AbortSignal): Promise<Over | undefined>;
 	/** Give back what `start` took, as far as nobody else uses it. What was stopped, a sentence each. */
 	stop(): Promise<readonly string[]>;
+}
+
+export interface Over {
+	readonly why: string;
+	/** Its files are still there, for the next life. */
+	readonly kept: boolean;
 }
 
 export interface Started {

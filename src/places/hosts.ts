@@ -3,7 +3,13 @@ import type { Home } from "../base/home.js";
 import type { RemoteWish } from "./address.js";
 import type { Host } from "./host.js";
 
-export async function hostOf(wish: RemoteWish, owner: { readonly task: string }, home: Pick<Home, "root">): Promise<Host> {
+/** `last`: see DockerHooks. */
+export async function hostOf(
+	wish: RemoteWish,
+	owner: { readonly task: string },
+	home: Pick<Home, "root">,
+	hooks: { last?(): string | undefined } = {},
+): Promise<Host> {
 	if (wish.kind === "ssh") return (await import("./ssh/index.js")).sshHost(wish.options, { home: home.root });
-	return (await import("./docker/index.js")).dockerHost(wish.options, { home: home.root, task: owner.task });
+	return (await import("./docker/index.js")).dockerHost(wish.options, { home: home.root, task: owner.task }, hooks);
 }

@@ -39,13 +39,20 @@ export class Lifetimes {
 		this.#dir = path.join(home.root, "places");
 	}
 
-	/** Somebody is about to use it. Only marks it, and waits for its end if that is under way: this runtime does not end it by itself for that. */
+	/** Somebody is about to use it. Only marks it, and waits for its end if that is under way: this runtime does not end it by itself for that; see `watch`. */
 	async touch(key: string, signal?: AbortSignal): Promise<void> {
 		const marked = this.#marked.get(key) ?? Number.NEGATIVE_INFINITY;
 		if (performance.now() - marked >= FRESH_MS) this.#mark(key);
 		if (Lease.isFree(this.#file(key, "ending"))) return;
 		await this.#untilEnded(key, signal);
 		this.#mark(key);
+	}
+
+	/** From now on this runtime ends it, when nobody has used it for its time. */
+	watch(lived: Lived): void {
+		if (this.#known.has(lived.key)) return;
+		this.#known.set(lived.key, { lived, users: 0 });
+		this.#lookLater();
 	}
 
 	/** Whether anybody has used it since it was last ended. */
@@ -138,7 +145,7 @@ export class Lifetimes {
 	#look(): void {
 		for (const [key, { lived, users }] of this.#known) {
 			if (users > 0) this.#mark(key);
-			else if (this.#isOver(lived) && !this.#ending.has(key)) this.#once(key, () => this.#stopIdle(lived)).catch(() => {}); // the next look tries again
+			else if (this.mayBeThere(key) && this.#isOver(lived) && !this.#ending.has(key)) this.#once(key, () => this.#stopIdle(lived)).catch(() => {}); // the next look tries again
 		}
 	}
 

@@ -420,7 +420,7 @@ export class Process {
 
 	/** Its kernel can be asked. */
 	#canReach(): boolean {
-		return this.box !== undefined || sameHost(this.spec.host, hostIdentity());
+		return this.box !== undefined ? readThere(this.dir)?.lost === undefined : sameHost(this.spec.host, hostIdentity());
 	}
 
 	/** Drop the oldest output up to an offset (whole segments only). A writer paused at its limit goes on. */

@@ -21,12 +21,12 @@ import { type Cgroups, findCgroups } from "../keeper/cgroup.js";
 import { type Berth, fill, type Held, Keepers } from "../keeper/keepers.js";
 import { hasStarted, recordParts, STARTER_GONE } from "../keeper/layout.js";
 import { exportLines, type Plan } from "../keeper/plan.js";
+import { readThere } from "../keeper/there.js";
 import type { Tools } from "../keeper/tools.js";
 import { isRemote, type PlaceWish, placeFrom, placeKey, placeName } from "../places/address.js";
 import { Boxes } from "../places/boxes.js";
 import type { Box } from "../places/far/box.js";
 import { FarKeepers } from "../places/far/keepers.js";
-import { Lifetimes } from "../places/lifetimes.js";
 import { local, type Place } from "../places/place.js";
 import { Boundaries } from "./boundaries.js";
 import type { Process } from "./process.js";
@@ -159,7 +159,6 @@ export class Runtime implements AsyncDisposable {
 	readonly #starting = new Map<string, number>();
 	#counted = { at: Number.NEGATIVE_INFINITY, live: 0 };
 	readonly sandboxes: Sandboxes | undefined;
-	readonly #lifetimes: Lifetimes;
 
 	constructor(home: Home, options: Settled) {
 		this.home = home;
@@ -167,7 +166,7 @@ export class Runtime implements AsyncDisposable {
 		this.#options = options;
 		this.wish = placeFrom(options.place ?? "local", () => this.config);
 		const cgroups = options.cgroup === "off" ? undefined : findCgroups();
-		this.boxes = new Boxes(home);
+		this.boxes = new Boxes(home, (key) => this.#runsOn(key));
 		this.registry = new Registry(home, cgroups, (spec) => this.boxes.of(spec));
 		this.#runaways = new Runaways(cgroups);
 		this.registry.onEnd = (id) => this.#runaways.ended(id);
@@ -179,7 +178,6 @@ export class Runtime implements AsyncDisposable {
 		this.#keepers.warmUp();
 		knowOwnSecrets(ownEnvironment());
 		knowSecret((readIfThere(path.join(home.root, "token")) ?? "").trim(), { sure: true }); // it opens the HTTP door
-		this.#lifetimes = new Lifetimes(home);
 		if (this.wish.kind === "sandbox") this.sandboxes = new Sandboxes(this, options.sandbox);
 	}
 
@@ -200,7 +198,6 @@ export class Runtime implements AsyncDisposable {
 	/** Where the commands of a task run. A sandbox is made if need be; what cannot be had is an error, never another place. */
 	async place(task: string): Promise<Place> {
 		if (this.sandboxes) return this.sandboxes.of(task);
-		if (this.wish.kind === "docker") await this.#lifetimes.touch(this.placeKey(task));
 		if (isRemote(this.wish)) {
 			const box = this.boxes.forTask(this.wish, task);
 			return { name: this.placeName, cwd: (await box.ready()).cwd, at: (file) => file, box };
@@ -402,10 +399,18 @@ export class Runtime implements AsyncDisposable {
 	}
 
 	/** See how those on other machines are now, so that what is said of them is true now. What could not be reached is said, a sentence each. `reached`: only where a link is open. */
-	async sync({ reached = false, ...options }: Pick<ListOptions, "task"> & { reached?: boolean } = {}): Promise<string[]> {
+	async sync({ reached = false, ...options }: Pick<ListOptions, "task" | "shells"> & { reached?: boolean } = {}): Promise<string[]> {
 		const far = this.list({ ...options, ended: false }).filter(({ box }) => box && (!reached || box.connected));
 		const notes = await Promise.all(far.map((process) => process.sync()));
 		return [...new Set(notes.filter((note) => note !== undefined))];
+	}
+
+	/** Whether anything runs on another machine, whoever started it: processes, commands of shells, jobs of shells; not a shell that waits. */
+	async #runsOn(key: string): Promise<boolean> {
+		const running = () =>
+			this.registry.running().filter(({ spec, dir }) => spec.box === key && (spec.kind === undefined || (readThere(dir)?.children.length ?? 0) > 0));
+		const unknown = await Promise.all(running().map((process) => process.sync()));
+		return unknown.some((why) => why !== undefined) || running().length > 0;
 	}
 
 	/** By id or unique prefix, of whatever task. */
@@ -421,7 +426,6 @@ export class Runtime implements AsyncDisposable {
 	async close(): Promise<void> {
 		clearTimeout(this.#pruneTimer);
 		this.#runaways.close();
-		await this.#lifetimes.close();
 		await this.#keepers.close();
 		await this.boxes.close();
 	}

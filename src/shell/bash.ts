@@ -202,13 +202,13 @@ export class Bash {
 	}
 
 	/** Have it run the command in a slot. One write, smaller than a pipe takes in one piece: all of it arrives, or nothing. */
-	send(name: string, how: { workdir: boolean; plain: string | undefined; placed: readonly Placed[] }, poke: () => void): boolean {
+	send(name: string, how: { workdir: boolean; plain: string | undefined; placed: readonly Placed[]; life?: string | undefined }, poke: () => void): boolean {
 		this.#poke = poke;
 		this.#changed = false;
 		this.last = name;
 		return this.#line.write(
 			`${how.workdir ? "__hf_w=1 " : ""}${how.plain === undefined ? "" : `__hf_z=plain __hf_k='${how.plain}' `}__hf_n=${name} PROMPT_COMMAND=$__hf_p\n__hf_post ${name}\n[[ $__hf_e != ${name} ]]&&{ POSIXLY_CORRECT=;\\. "$__hf_x" ${name};} 2>|"$__hf_y"\n`,
-			{ name, placed: how.placed },
+			{ name, placed: how.placed, ...(how.life === undefined ? {} : { life: how.life }) },
 		);
 	}
 
@@ -238,7 +238,7 @@ export class Bash {
 		this.left = true;
 		try {
 			fs.writeFileSync(path.join(this.state, "left"), "", { mode: 0o600 });
-			this.#line.write("\\builtin trap - EXIT;\\builtin exit\n", { name: "leave", placed: [] });
+			this.#line.write("\\builtin trap - EXIT;\\builtin exit\n", { name: "leave", placed: [], farewell: true });
 		} catch {
 			// it has ended already
 		}

@@ -1,4 +1,5 @@
 /** One command in one shell, from sending it to its end, its deadline, or its interruption. */
+import { HoldfastError } from "../base/errors.js";
 import type { Limits } from "../base/limits.js";
 import { hostIdentity, type Identity } from "../base/proc.js";
 import { Wakeup } from "../base/watch.js";
@@ -73,7 +74,7 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 		const traceless = alone && !forced && !limit && !left && !slot.printed();
 		return { end, code, spec, left, shellOffset, traceless, startedAt, ...(forced ? { forced } : {}), ...(limit ? { limit } : {}) };
 	};
-	const how = { workdir: options.workdir !== undefined, plain, placed: slot.placed };
+	const how = { workdir: options.workdir !== undefined, plain, placed: slot.placed, life: slot.life };
 	if (!bash.send(name, how, wakeup.poke)) return outcome("unsent", null); // nobody reads there any more
 	for (;;) {
 		const end = slot.end();
@@ -88,6 +89,7 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 				await drain(slot);
 				return outcome("unrecorded", null);
 			}
+			if (bash.failed instanceof HoldfastError && bash.failed.code === "ENDED") return outcome("unsent", null);
 			if (bash.failed) throw bash.failed;
 			if (!bash.lives() && !slot.end()) {
 				await untilRecorded(bash);

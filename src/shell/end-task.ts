@@ -4,8 +4,6 @@ import { Audit } from "../audit/index.js";
 import { fromSystem } from "../base/errors.js";
 import { isThere, type Kernel } from "../base/kernel.js";
 import type { Stat } from "../base/proc.js";
-import { hostOf } from "../places/hosts.js";
-import { Lifetimes } from "../places/lifetimes.js";
 import { type Remembered, rememberedPlaces } from "../places/remember.js";
 import { maskedCommand } from "../process/hidden.js";
 import { KILL_GRACE_MS, members } from "../process/kill.js";
@@ -46,6 +44,7 @@ export function endTask(runtime: Runtime, task: string): Promise<EndedTask> {
 
 async function end(runtime: Runtime, task: string): Promise<EndedTask> {
 	const report: Report = { task, gone: false, processes: [], shells: 0, sandboxes: [], notes: [] };
+	await runtime.sync({ task, shells: true }); // of what has ended with its container nothing needs to be killed
 	for (let round = 0; round < ROUNDS && !report.gone; round++) {
 		const jobs = await findJobs(runtime, task);
 		await killAll(runtime, task, report);
@@ -130,15 +129,12 @@ async function endShells(runtime: Runtime, task: string, report: Report): Promis
 	}
 }
 
-async function endContainer(runtime: Runtime, { key, wish, task }: Remembered, report: Report): Promise<void> {
-	const lifetimes = new Lifetimes(runtime.home);
-	if (!lifetimes.mayBeThere(key)) return;
+async function endContainer(runtime: Runtime, place: Remembered, report: Report): Promise<void> {
 	try {
-		const host = await hostOf(wish, { task }, runtime.home);
-		const stopped = await lifetimes.end({ key, seconds: 0, busy: () => false, stop: () => host.stop() });
-		if (stopped.length > 0) report.sandboxes.push({ id: key, kind: "docker" });
+		const stopped = await runtime.boxes.end(place);
+		if (stopped.length > 0) report.sandboxes.push({ id: place.key, kind: "docker" });
 		report.notes.push(...stopped);
 	} catch (error) {
-		report.notes.push(`${wish.name} could not be stopped: ${fromSystem(error, "stop").message}. \`holdfast sandboxes\` shows what is left.`);
+		report.notes.push(`${place.wish.name} could not be stopped: ${fromSystem(error, "stop").message}. \`holdfast sandboxes\` shows what is left.`);
 	}
 }

@@ -14,6 +14,9 @@ import { waitsForCommands } from "../process/status.js";
 export interface Once {
 	readonly name: string;
 	readonly placed: readonly Placed[];
+	/** See Box.command. */
+	readonly life?: string;
+	readonly farewell?: boolean;
 }
 
 export interface Line {
@@ -114,7 +117,7 @@ export class FarLine implements Line {
 	/** It is on its way; should it not arrive, `failed` says so. */
 	write(text: string, once: Once): boolean {
 		this.failed = undefined;
-		this.#box.command(this.#process.id, text, once).catch((error: Error) => {
+		this.#box.command(this.#process.id, text, { ...once, bash: this.#bash }).catch((error: Error) => {
 			this.failed = error;
 			this.#changed();
 		});

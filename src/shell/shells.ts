@@ -116,9 +116,11 @@ export class Shells {
 	/** The directory and the exported environment of the task's shell. */
 	async context(options: ContextOptions): Promise<ShellContext> {
 		const { signal, deadline = Number.POSITIVE_INFINITY } = options;
-		const { cwd, exported, functions, notes } = await this.#note(this.#of(options.task).context({ signal, deadline }));
 		const { box } = await this.#runtime.place(options.task);
-		const inherited = box ? (await box.ready()).environment : ownEnvironment();
+		const there = await box?.ready(signal);
+		if (box && there && !there.tools.bash) return withoutShell(options.workdir, there.cwd, box);
+		const { cwd, exported, functions, notes } = await this.#note(this.#of(options.task).context({ signal, deadline }));
+		const inherited = there?.environment ?? ownEnvironment();
 		const env: Record<string, string | undefined> = Object.fromEntries(Object.keys(inherited).map((name) => [name, undefined]));
 		for (const [name, value] of Object.entries(exported)) {
 			if (NOT_INHERITED.includes(name) || (options.terminal && PLAIN[name] === value)) delete env[name];
@@ -169,6 +171,13 @@ export class Shells {
 		work.then(done, done);
 		return work;
 	}
+}
+
+/** A box without bash has no persistent shell; processes can be started all the same. */
+async function withoutShell(workdir: string | undefined, cwd: string, box: Box): Promise<ShellContext> {
+	const own = await directoryOf(workdir, cwd, box);
+	const note = `${box.name} has no bash, and so no persistent shell: this runs with its sh, in ${own.dir}, with the environment of the place`;
+	return { shellCwd: cwd, cwd: own.dir, env: {}, functions: "", notes: own.note === undefined ? [note] : [note, own.note] };
 }
 
 /** On this machine whoever starts something there finds out whether it is there. */

@@ -34,6 +34,7 @@ export class Slot {
 	/** Records that are overwritten in place, kept open: each is needed for every command. */
 	readonly #files: { readonly spec: number; readonly exit: number; readonly command: number };
 	#open = true;
+	#dropped = false;
 	#poke: (() => void) | undefined;
 	#uses = 0;
 	#specBytes = 0;
@@ -42,6 +43,8 @@ export class Slot {
 	/** The machine that it is on, if that is not this one. */
 	readonly #box: Box | undefined;
 	#unfollow: (() => void) | undefined;
+	/** The life of that machine in which it was made. */
+	readonly life: string | undefined;
 	/** What the shell has to find there, on another machine. */
 	placed: readonly Placed[] = [];
 
@@ -49,6 +52,7 @@ export class Slot {
 	constructor(held: Held, { limited, box }: { limited: boolean; box?: Box | undefined }) {
 		this.#held = held;
 		this.#box = box;
+		this.life = box?.life;
 		this.id = held.id;
 		this.dir = held.dir;
 		this.#first = path.join(held.dir, segmentName(0));
@@ -218,6 +222,18 @@ export class Slot {
 			this.#held.show();
 			runtime.registry.process(spec).status(); // notes its end
 		}
+	}
+
+	/** What it was for is gone, on its machine. */
+	isStale(): boolean {
+		return this.#dropped || this.life !== this.#box?.life;
+	}
+
+	/** One that is gone on its machine. */
+	drop(): void {
+		this.#dropped = true;
+		this.#stop();
+		this.#held.remove();
 	}
 
 	/** One that was never used. */

@@ -19,13 +19,22 @@ export class Slots {
 	}
 
 	takeReady(): Slot | undefined {
-		return this.#ready.shift();
+		for (;;) {
+			const slot = this.#ready.shift();
+			if (!slot?.isStale()) return slot;
+			slot.drop();
+		}
+	}
+
+	/** Another one, in place of one that the shell could not be given: its machine may have begun a new life. */
+	async renew(slot: Slot): Promise<Slot> {
+		slot.drop();
+		return this.takeReady() ?? (await this.#make());
 	}
 
 	async take(): Promise<Slot> {
 		if (this.#ready.length === 0) await this.#making; // nearly there; if that failed, the next line says why
-		const slot = this.#ready.shift() ?? (await this.#make());
-		return slot;
+		return this.takeReady() ?? (await this.#make());
 	}
 
 	async #make(): Promise<Slot> {

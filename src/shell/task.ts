@@ -76,7 +76,7 @@ export class TaskShell {
 	async run(options: RunOptions): Promise<RunResult> {
 		const patience: Patience = { signal: options.signal, deadline: performance.now() + options.timeoutMs };
 		if (this.#orphan) await patiently(this.#orphan, patience);
-		const slot = this.#slots.takeReady() ?? (await this.#slots.take()); // at once if it can be: who comes first gets the seat
+		let slot = this.#slots.takeReady() ?? (await this.#slots.take()); // at once if it can be: who comes first gets the seat
 		const own = !this.#seat.take(slot.id);
 		let outcome: Outcome | undefined;
 		let using: Using | undefined;
@@ -88,6 +88,7 @@ export class TaskShell {
 				this.#atWork.delete(using.bash);
 				if (outcome.end !== "unsent" && outcome.end !== "unable") break;
 				slot.reset(); // the shell had ended before it took the command, or could not run it: it is certain that nothing ran
+				if (using.bash.far) slot = await this.#slots.renew(slot);
 				if (outcome.end === "unable") {
 					using.bash.leave();
 					using.notes.push(
@@ -304,8 +305,8 @@ export class TaskShell {
 	async #birthOf(id: string | undefined): Promise<Birth> {
 		const { box, cwd } = await this.#runtime.place(this.#task);
 		const state = id && path.join(procDir(this.#runtime.home, id), "shell");
-		if (box && id) await Promise.all(["snap.0", "snap.1"].map((name) => box.fetch(id, `shell/${name}`)));
-		const last = state ? readState(state) : undefined;
+		const there = !box || !id || (await Promise.all(["snap.0", "snap.1"].map((name) => box.fetch(id, `shell/${name}`)))).some(Boolean);
+		const last = state && there ? readState(state) : undefined;
 		return {
 			task: this.#task,
 			cwd: last?.exported.PWD ?? (box ? cwd : this.#runtime.directory),

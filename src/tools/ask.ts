@@ -33,7 +33,7 @@ export async function answer<T extends ToolResult>(runtime: AgentRuntime, call: 
 	} catch (error) {
 		result = (error instanceof Refused ? error.result : failure(error)) as T;
 	}
-	notes.push(...runtime.sudo.takeNotes(call.task ?? runtime.task));
+	notes.push(...runtime.sudo.takeNotes(call.task ?? runtime.task), ...runtime.boxes.takeNotes(call.task ?? runtime.task));
 	const notices = await takeNotices(runtime, call, notes);
 	const masked = redactAll({ ...result, ...(notices.length === 0 ? {} : { notices }) });
 	const note = [masked.note, ...notes.map((text) => redact(text)), ...(isMasked(masked) ? [MASKED] : [])].filter(Boolean).join("\n");

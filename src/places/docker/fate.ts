@@ -58,4 +58,4 @@ async function ranOutOfMemory(engine: Engine, id: string, since: number): Promis
 	}
 }
 
-const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
+export const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);

@@ -7,16 +7,18 @@ import { containerName, type Owner, PRIVATE_DIR } from "./body.js";
 import { bringUp, type Found, inspect, isOurs, remove, type Wanted } from "./container.js";
 import { type Engine, openEngine, statusOf } from "./engine.js";
 import { openExec } from "./exec.js";
-import { fate } from "./fate.js";
+import { fate, lowerFirst } from "./fate.js";
 import type { Progress } from "./image.js";
 import { type DockerOptions, type DockerSettings, dockerSettings } from "./options.js";
 import { ensureWorkdir, prepare } from "./prepare.js";
 import { checkVolumes } from "./volumes.js";
-import { instanceOf, noShell } from "./words.js";
+import { endOf, instanceOf, noShell } from "./words.js";
 
 export interface DockerHooks {
 	/** While an image is fetched: a line at a time. */
 	readonly progress?: Progress;
+	/** The life of the container that was last used, by whatever program; or `idle SECONDS` when it was ended since nobody used it for so long. */
+	readonly last?: () => string | undefined;
 }
 
 export function dockerHost(options: DockerOptions, owner: Owner, hooks: DockerHooks = {}): Host {
@@ -39,7 +41,8 @@ export function dockerHost(options: DockerOptions, owner: Owner, hooks: DockerHo
 		async start(signal): Promise<Started> {
 			const engine = await engineOf();
 			if (engine.local) checkVolumes(settings.volumes, owner.home);
-			const before = now && instanceOf(now.info);
+			const before = now ? instanceOf(now.info) : hooks.last?.();
+			const first = now === undefined;
 			const { info, notes } = await ready({ engine, settings, owner, progress: hooks.progress }, before, prepared, signal);
 			const instance = instanceOf(info);
 			now = { info, container: engine.docker.getContainer(info.Id) }; // by its id: the name may soon be another's
@@ -47,7 +50,7 @@ export function dockerHost(options: DockerOptions, owner: Owner, hooks: DockerHo
 			const cwd = settings.workdir ?? info.Config.WorkingDir;
 			return {
 				instance,
-				notes: [...notes, ...(before === undefined ? warnings(info, settings) : [])],
+				notes: [...notes, ...(first ? warnings(info, settings) : [])],
 				dir: PRIVATE_DIR,
 				...(hasOwnDirectory(cwd) && { cwd }),
 			};
@@ -67,6 +70,14 @@ export function dockerHost(options: DockerOptions, owner: Owner, hooks: DockerHo
 				const why = await fate(engine, container, { info, since, code: null });
 				throw why === undefined ? noRoom(error, settings) : new HoldfastError("START_FAILED", why, { cause: error });
 			}
+		},
+
+		async over(signal) {
+			const engine = await engineOf();
+			const info = await inspect(engine, engine.docker.getContainer(containerName(owner)), signal);
+			if (info === undefined || info.State.Status === "removing" || info.State.Dead) return { why: "the container that it ran in was removed", kept: false };
+			if (info.State.Running || info.State.Status === "created") return undefined; // or is just being started
+			return { why: lowerFirst(endOf(info)), kept: true };
 		},
 
 		async stop(): Promise<readonly string[]> {

@@ -1,7 +1,8 @@
 # The dead man's switch: the main process of a container of ours. sh -c THIS holdfast DIR LIFETIME
 # Every sign of life of a runtime touches `life` in DIR or in a directory in it. After LIFETIME seconds without one, and with no kept
-# process running (`busy/*` beside it hold "PID START" of each), it ends with 75, and the container with it. Time is counted in sleeps, not read from the
-# clock: a machine that slept, a paused container or a clock that jumps must not look like silence.
+# process running, it ends with 75, and the container with it. `busy/*` beside `life` hold "PID START" of each process; "PID START jobs" of a
+# shell, which counts while it has children; and "PID START FILE" of a command in one, which counts until its end is recorded in FILE.
+# Time is counted in sleeps, not read from the clock: a machine that slept, a paused container or a clock that jumps must not look like silence.
 hf_dir=$1 hf_lifetime=$2 hf_quiet=0
 hf_tick=$((hf_lifetime / 10))
 [ "$hf_tick" -le 15 ] || hf_tick=15
@@ -25,10 +26,15 @@ hf_alive() {
 hf_busy() {
 	for hf_file in "$hf_dir"/busy/* "$hf_dir"/*/busy/*; do
 		[ -f "$hf_file" ] || continue
-		hf_pid= hf_since=
-		read -r hf_pid hf_since 2>/dev/null <"$hf_file"
+		hf_pid= hf_since= hf_until= hf_said=
+		read -r hf_pid hf_since hf_until 2>/dev/null <"$hf_file"
 		case $hf_pid in '' | *[!0-9]*) continue ;; esac
-		hf_alive "$hf_pid" "${hf_since%% *}" && return 0
+		hf_alive "$hf_pid" "$hf_since" || continue
+		case $hf_until in
+		'') return 0 ;;
+		jobs) read -r hf_said 2>/dev/null <"/proc/$hf_pid/task/$hf_pid/children"; [ -z "$hf_said" ] || return 0 ;;
+		*) if read -r hf_said 2>/dev/null <"$hf_until" && [ -z "$hf_said" ]; then return 0; fi ;;
+		esac
 	done
 	return 1
 }

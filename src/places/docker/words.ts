@@ -2,6 +2,7 @@
 import type { ContainerInspectInfo } from "dockerode";
 import { HoldfastError } from "../../base/errors.js";
 import { sizeText, timeText } from "../../base/quantity.js";
+import { IDLE } from "../lives.js";
 import { LABEL } from "./body.js";
 import { reasonOf } from "./engine.js";
 import type { DockerSettings } from "./options.js";
@@ -28,6 +29,11 @@ export function endOf({ State: state, HostConfig: host, Config: config }: Contai
 /** `before` is the life that the caller knew, `made` the container that he has just made. */
 export function lifeNotes(info: ContainerInspectInfo, before: string | undefined, made: string | undefined): string[] {
 	if (before === undefined || before === instanceOf(info)) return [];
+	const [word, seconds] = before.split(" ");
+	if (word === IDLE)
+		return made === info.Id
+			? [`The container had not been used for ${timeText(Number(seconds))} and was removed, with the files in it; this is a new one.`]
+			: [];
 	if (before.split(" ")[0] === info.Id) return [`The container had been started again: its files are there, ${LOST}.`];
 	return [
 		`The container was gone and has been made again${made === info.Id ? "" : " by another program"} from ${info.Config.Image}: the files and processes that were in it are lost.`,

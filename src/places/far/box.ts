@@ -5,13 +5,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { HoldfastError } from "../../base/errors.js";
 import type { Home } from "../../base/home.js";
 import type { Kernel } from "../../base/kernel.js";
+import type { Identity } from "../../base/proc.js";
 import { shellQuote } from "../../base/quote.js";
 import { procDir } from "../../keeper/layout.js";
 import type { Tools } from "../../keeper/tools.js";
-import type { Host } from "../host.js";
-import { Connection, type Link } from "../link/index.js";
+import type { Host, Over } from "../host.js";
+import { Connection, type Link, LinkBroken } from "../link/index.js";
 import { farKernel } from "./kernel.js";
-import type { Looker } from "./look.js";
+import { goneFor, type Looker } from "./look.js";
 import { Mirror, type Source, type Within } from "./mirror.js";
 import { installScript, ownScripts } from "./scripts.js";
 import type { Seen, Wanted } from "./seen.js";
@@ -37,14 +38,36 @@ export interface Placed {
 	readonly content: string;
 }
 
+export interface BoxOptions {
+	readonly key: string;
+	readonly name: string;
+	readonly owner: string;
+	/** It can be removed, with all that is in it. */
+	readonly container?: boolean;
+	/** Somebody is about to use it, and is not just looking on. */
+	readonly touch?: (signal?: AbortSignal) => Promise<void>;
+	/** It has been reached, in this life of it. */
+	readonly onLife?: (life: string) => void;
+}
+
+/** What goes with a line for a shell: see Box.command. */
+export interface Told {
+	readonly name: string;
+	readonly placed: readonly Placed[];
+	readonly bash: Identity;
+	readonly life?: string;
+	readonly farewell?: boolean;
+}
+
 const PIECE = 256 * 1024;
 const INLINE = 32 * 1024;
 const FIFO_PIECE = 4096; // PIPE_BUF
 const REMEMBERED = 256;
 const CLOSE_MS = 1_000;
+const REPEATS = 20; // of a look whose link breaks
 const RUN_BYTES = 64 * 1024 * 1024;
 
-export class Box implements Source {
+export class Box {
 	readonly key: string;
 	/** As people call it. */
 	readonly name: string;
@@ -62,18 +85,29 @@ export class Box implements Source {
 	#cwd: string | undefined;
 	skew = 0;
 	boot = "";
+	/** One life of it: what was made in another one is gone. Known once it has been reached. */
+	life = "";
+	readonly #host: Host;
+	readonly #container: boolean;
+	readonly #touch: BoxOptions["touch"];
+	#closed = false;
 
-	constructor(host: Host, home: Home, { key, name, owner }: { key: string; name: string; owner: string }) {
+	constructor(host: Host, home: Home, { key, name, owner, container = false, touch, onLife }: BoxOptions) {
+		this.#container = container;
+		this.#host = host;
+		this.#touch = touch;
 		this.key = key;
 		this.name = name;
 		this.#home = home;
 		this.#connection = new Connection(host, {
 			dir: "",
 			name: owner,
-			onConnected: (facts, { notes, cwd }) => {
+			onConnected: (facts, { notes, cwd, instance }) => {
 				this.#notes.push(...notes, ...facts.notes);
 				this.#cwd = cwd;
 				this.boot = facts.bootId ?? "";
+				this.life = instance ?? this.boot;
+				onLife?.(this.life);
 			},
 		});
 		this.kernel = farKernel({
@@ -96,7 +130,7 @@ export class Box implements Source {
 	/** Where the directory of a process is there. Only after `ready`. */
 	directoryOf(id: string): string {
 		if (!this.#ready) throw new HoldfastError("UNREACHABLE", `${this.name} has not been reached yet`);
-		return `${this.#ready.directory}/procs/${id.charAt(5)}/${id}`;
+		return inside(this.#ready.directory, id);
 	}
 
 	/** A script that can be run twice without harm. */
@@ -118,6 +152,7 @@ export class Box implements Source {
 
 	/** Tell the collector of a process something. The leading newline keeps it apart from what dd may be writing. Nobody there: then there is nothing to tell. */
 	async tell(id: string, message: string): Promise<void> {
+		if (await this.#over()) return;
 		await this.ready();
 		await this.#use((link) => link.send(`${this.directoryOf(id)}/ctl`, Buffer.from(`\n${message}\n`)));
 	}
@@ -152,48 +187,69 @@ export class Box implements Source {
 		return done;
 	}
 
-	/** A line for a shell, with the files that it is about. Once only, however often it has to be sent: `name` tells it from others. */
-	async command(id: string, text: string, once: { readonly name: string; readonly placed: readonly Placed[] }): Promise<void> {
+	/**
+	 * A line for a shell, with the files that it is about. Once only, however often it has to be sent: `name` tells it from others.
+	 * `life`: that in which all of it was made; in another one it is gone, which is an error with the code ENDED, and nothing ran.
+	 * `farewell`: nobody is woken for it.
+	 */
+	async command(id: string, text: string, once: Told): Promise<void> {
+		if (once.farewell && (await this.#over())) return;
 		await this.ready();
+		if (once.life !== undefined && once.life !== this.life) throw new HoldfastError("ENDED", `nothing ran: ${this.name} is not what it was`);
 		for (const { id: whose, name, content } of once.placed)
 			if (content.length > INLINE) await this.write(`${this.directoryOf(whose)}/${name}`, Buffer.from(content));
 		const puts = once.placed.filter(({ content }) => content.length <= INLINE).map((file) => putLine(this.directoryOf(file.id), file));
-		const at = shellQuote(this.directoryOf(id));
+		const needed = [id, ...once.placed.map((file) => file.id)].map((one) => `cd ${shellQuote(this.directoryOf(one))} || exit 9`).reverse();
 		const { status, error } = await this.run(
 			[
-				`cd ${at} || exit 9`,
+				...needed,
 				`[ -d sent.${once.name} ] && exit 0`,
 				"umask 077",
 				...puts,
 				`mkdir sent.${once.name} 2>/dev/null || exit 0`,
+				...this.#marks(id, once),
 				`printf %s ${shellQuote(text)} 1<>in`,
 			].join("\n"),
 		);
+		if (status === 9) throw new HoldfastError("ENDED", `nothing ran: the shell's directory on ${this.name} is gone`);
 		if (status !== 0) throw new HoldfastError("START_FAILED", `nothing ran: the shell on ${this.name} could not be told (${error || `status ${status}`})`);
+	}
+
+	/** For a container that nobody may be left to look after: it is in use until the command has recorded its end, and while its shell has jobs. */
+	#marks(id: string, { bash, placed }: Told): string[] {
+		if (!this.#container || !this.#ready) return [];
+		const { directory } = this.#ready;
+		const mark = (whose: string, until: string) => `echo ${shellQuote(`${bash.pid} ${bash.start} ${until}`)} >${shellQuote(`${directory}/busy/${whose}`)}`;
+		return [mark(id, "jobs"), ...placed.filter(({ name }) => name === "exit").map((file) => mark(file.id, `${this.directoryOf(file.id)}/exit`))];
 	}
 
 	/** Overwrite a file of a process there. Nobody waits for it. */
 	put(id: string, name: string, content: string): void {
-		this.#afterwards(this.run(`umask 077; ${putLine(this.directoryOf(id), { id, name, content })}`)); // out of reach: what is there stays
+		this.#tidy(`umask 077; ${putLine(this.directoryOf(id), { id, name, content })}`); // out of reach: what is there stays
 	}
 
 	remove(id: string, name: string): void {
-		this.#afterwards(this.run(`rm -f ${shellQuote(`${this.directoryOf(id)}/${name}`)}`));
+		this.#tidy(`rm -f ${shellQuote(`${this.directoryOf(id)}/${name}`)}`);
 	}
 
-	/** Have a file of a process directory here as it is there. */
-	async fetch(id: string, name: string): Promise<void> {
+	/** Have a file of a process directory here as it is there. False: it is not there, and what is here is left as it is. */
+	async fetch(id: string, name: string): Promise<boolean> {
 		await this.ready();
 		const bytes = await this.#use(async (link) => {
 			const pieces: Buffer[] = [];
 			for (let at = 0; ; ) {
-				const { bytes: piece, size } = await link.read(`${this.directoryOf(id)}/${name}`, at, PIECE).catch(() => ({ bytes: Buffer.alloc(0), size: 0 }));
+				const { bytes: piece, size } = await link.read(`${this.directoryOf(id)}/${name}`, at, PIECE).catch((error) => {
+					if (error instanceof LinkBroken) throw error;
+					return { bytes: Buffer.alloc(0), size: 0 };
+				});
 				pieces.push(piece);
 				at += piece.length;
 				if (piece.length === 0 || at >= size) return Buffer.concat(pieces);
 			}
 		});
+		if (bytes.length === 0) return false;
 		fs.writeFileSync(path.join(procDir(this.#home, id), name), bytes, { mode: 0o600 });
+		return true;
 	}
 
 	/** Wait until a file of a process directory is there, with something in it, and have it here. */
@@ -211,8 +267,37 @@ export class Box implements Source {
 		);
 	}
 
-	async look(looker: Looker, wanted: Wanted, signal?: AbortSignal): Promise<Seen> {
-		const seen = await this.#use((link) => looker.look(link, wanted, signal), signal);
+	/** What has ended is not started again for a look. `onlyLooking`: nobody has asked for it, so it is not in use because of this. */
+	async #look(id: string, looker: Looker, wanted: Wanted, onlyLooking: boolean, signal?: AbortSignal): Promise<Seen> {
+		if (!onlyLooking) await this.#touch?.(signal);
+		for (let repeats = 0; ; repeats++) {
+			const over = await this.#over(signal).catch((error) => {
+				if (onlyLooking) throw error;
+				return undefined; // whoever reaches for it tries for longer
+			});
+			if (over) return goneFor(over.why, over.kept);
+			try {
+				return await this.#connection.use(
+					async (link) => {
+						const { directory } = await this.#prepare(link);
+						const seen = await looker.look(link, wanted, inside(directory, id), signal);
+						this.#remember(wanted, seen);
+						return seen.gone && this.#container ? goneFor("the container that it ran in was removed, or its directory in there", false) : seen;
+					},
+					{ again: false, ...(signal ? { signal } : {}) },
+				);
+			} catch (error) {
+				if (!(error instanceof LinkBroken) || this.#closed || repeats >= REPEATS) throw error;
+			}
+		}
+	}
+
+	/** Why all that ran in it is over, unless it can be asked itself. */
+	async #over(signal?: AbortSignal): Promise<Over | undefined> {
+		return this.#connection.link || this.#closed ? undefined : this.#host.over?.(signal);
+	}
+
+	#remember(wanted: Wanted, seen: Seen): void {
 		if (wanted.pid !== undefined) {
 			this.#seen.delete(wanted.pid);
 			this.#seen.set(wanted.pid, seen);
@@ -221,7 +306,6 @@ export class Box implements Source {
 				this.#seen.delete(pid);
 			}
 		}
-		return seen;
 	}
 
 	/** A shell, when anything that it runs was last looked at. */
@@ -244,10 +328,17 @@ export class Box implements Source {
 	#mirror(id: string): Mirror {
 		const known = this.#mirrors.get(id);
 		if (known) return known;
-		const mirror = new Mirror(this, procDir(this.#home, id), async () => {
-			await this.ready();
-			return this.directoryOf(id);
-		});
+		const box = this;
+		const source: Source = {
+			look: (looker, wanted, { onlyLooking, signal }) => this.#look(id, looker, wanted, onlyLooking, signal),
+			get skew() {
+				return box.skew;
+			},
+			get boot() {
+				return box.boot;
+			},
+		};
+		const mirror = new Mirror(source, procDir(this.#home, id));
 		this.#mirrors.set(id, mirror);
 		return mirror;
 	}
@@ -256,7 +347,7 @@ export class Box implements Source {
 	forget(id: string): void {
 		this.#mirrors.delete(id);
 		if (!this.#ready) return;
-		this.#afterwards(this.run(`rm -rf ${shellQuote(this.directoryOf(id))} ${shellQuote(`${this.#ready.directory}/busy/${id}`)}`));
+		this.#tidy(`rm -rf ${shellQuote(this.directoryOf(id))} ${shellQuote(`${this.#ready.directory}/busy/${id}`)}`);
 	}
 
 	/** A link is open: asking costs a round trip, and no wait for a machine that is gone. */
@@ -264,14 +355,24 @@ export class Box implements Source {
 		return this.#connection.link !== undefined;
 	}
 
+	/** Let go of the link; the next use opens another. */
+	rest(): void {
+		this.#connection.link?.close();
+	}
+
 	/** What is still to be done there is done, if that takes a moment only. */
 	async close(): Promise<void> {
 		if (this.connected && this.#later.size > 0) await Promise.race([Promise.all(this.#later), sleep(CLOSE_MS)]);
+		this.#closed = true;
 		this.#connection.close();
 	}
 
-	#afterwards(work: Promise<unknown>): void {
-		const done = work.then(
+	/** Housekeeping that nobody waits for, and that starts nothing. What it cannot reach stays. */
+	#tidy(script: string): void {
+		const work = async () => {
+			if (!(await this.#over())) await this.#connection.use((link) => link.run(script), { again: true });
+		};
+		const done = work().then(
 			() => {},
 			() => {},
 		);
@@ -279,7 +380,8 @@ export class Box implements Source {
 		void done.then(() => this.#later.delete(done));
 	}
 
-	#use<T>(work: (link: Link) => Promise<T>, signal?: AbortSignal): Promise<T> {
+	async #use<T>(work: (link: Link) => Promise<T>, signal?: AbortSignal): Promise<T> {
+		await this.#touch?.(signal);
 		return this.#connection.use(work, { again: true, ...(signal ? { signal } : {}) });
 	}
 
@@ -299,7 +401,7 @@ export class Box implements Source {
 		const scripts = `${facts.dir}/scripts/${ownScripts().name}`;
 		const [answers, there] = await Promise.all([
 			link.look([{ ask: "content", path: `/proc/${facts.pid}/environ` }]),
-			link.run(`mkdir -p ${shellQuote(`${facts.dir}/scripts`)} && [ -d ${shellQuote(scripts)} ]`),
+			link.run(`mkdir -p ${shellQuote(`${facts.dir}/scripts`)} ${shellQuote(`${facts.dir}/busy`)} && [ -d ${shellQuote(scripts)} ]`),
 		]);
 		if (there.status !== 0) {
 			const installed = await link.run(installScript(scripts));
@@ -317,6 +419,8 @@ export class Box implements Source {
 		return this.#ready;
 	}
 }
+
+const inside = (directory: string, id: string): string => `${directory}/procs/${id.charAt(5)}/${id}`;
 
 const variablesIn = (text: string): Record<string, string> =>
 	Object.fromEntries(

@@ -23,11 +23,11 @@ export class Looker {
 	/** The collector that has been seen to be gone. */
 	#gone: string | undefined;
 
-	async look(link: Link, wanted: Wanted, signal?: AbortSignal): Promise<Seen> {
+	async look(link: Link, wanted: Wanted, directory: string, signal?: AbortSignal): Promise<Seen> {
 		const known = wanted.stamp === "" ? undefined : (JSON.parse(wanted.stamp) as Stamp);
 		const before = { copier: this.#copier, gone: this.#gone };
 		const news = await link.watch(
-			wanted.directory,
+			directory,
 			{
 				offset: wanted.offset,
 				records: known?.records ?? Object.fromEntries(RECORDS.map((name) => [name, UNKNOWN])),
@@ -36,17 +36,17 @@ export class Looker {
 			},
 			signal,
 		);
-		if (!news) return gone;
+		if (!news) return goneFor(undefined, false);
 		const text = (name: string) => news.records[name]?.text ?? "";
 		const size = (name: string) => news.sizes[name] ?? -1;
-		if (size("meta") !== this.#meta.size) await this.#readMeta(link, wanted.directory, size("meta"));
+		if (size("meta") !== this.#meta.size) await this.#readMeta(link, directory, size("meta"));
 		const over = text("exit") !== "";
 		if (over && !text("state").startsWith("closed") && this.#copier === undefined) await this.#findCopier(link);
 
 		const last = news.segments.at(-1);
 		const { parts } = this.#meta;
 		const pid = wanted.pid ?? parts.get("command")?.pid ?? parts.get("child")?.pid;
-		const at = (name: string) => `${wanted.directory}/${name}`;
+		const at = (name: string) => `${directory}/${name}`;
 		const ask = {
 			copier: this.#copier === undefined ? undefined : stat(this.#copier),
 			segment: last && ({ ask: "inode", path: at(segmentName(last.offset)) } as const),
@@ -60,7 +60,7 @@ export class Looker {
 		const { named, rest } = await answersFor(link, ask, [...stats, content(at("exit"))], signal);
 		const exit = rest.pop();
 		// It has ended meanwhile: who was looked for is gone, and this would not say why.
-		if (!over && /^\S/.test(exit?.toString("latin1") ?? "")) return this.look(link, { ...wanted, stamp: "" }, signal);
+		if (!over && /^\S/.test(exit?.toString("latin1") ?? "")) return this.look(link, { ...wanted, stamp: "" }, directory, signal);
 
 		const alive = [...parts.values()].filter((part, index) => isThere(rest[index], part)).map((part) => `${part.pid} ${part.start}`);
 		const copier = named.copier && parseStat(named.copier.toString("latin1"));
@@ -99,13 +99,13 @@ export class Looker {
 			reaped: `${faults[8]} ${faults[10]}`,
 			offset: news.offset,
 			bytes: news.bytes,
-			...(await this.#times(link, wanted, size("times"), signal)),
+			...(await this.#times(link, `${directory}/times`, wanted.times, size("times"), signal)),
 		};
 	}
 
-	async #times(link: Link, { directory, times }: Wanted, size: number, signal?: AbortSignal): Promise<{ times: Buffer; timesOffset: number }> {
+	async #times(link: Link, file: string, times: number, size: number, signal?: AbortSignal): Promise<{ times: Buffer; timesOffset: number }> {
 		if (size <= times) return { times: Buffer.alloc(0), timesOffset: times };
-		const { bytes } = await link.read(`${directory}/times`, times, MOST, signal);
+		const { bytes } = await link.read(file, times, MOST, signal);
 		return { times: bytes, timesOffset: times };
 	}
 
@@ -154,13 +154,15 @@ function endOf(content: Buffer | undefined, seen: string): Buffer {
 	return content && content.toString("latin1", 0, RECORD_BYTES) === whole(seen).toString("latin1") ? content : whole(seen);
 }
 
-const gone: Seen = {
+/** There is nothing to look at. */
+export const goneFor = (why: string | undefined, kept: boolean): Seen => ({
 	stamp: "",
 	gone: true,
+	...(why === undefined ? {} : { why }),
 	records: new Map(),
 	segments: [],
 	alive: [],
-	drained: true,
+	drained: !kept,
 	idle: false,
 	children: [],
 	reaped: "",
@@ -168,4 +170,4 @@ const gone: Seen = {
 	bytes: Buffer.alloc(0),
 	times: Buffer.alloc(0),
 	timesOffset: 0,
-};
+});

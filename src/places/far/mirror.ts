@@ -23,7 +23,7 @@ const RECORDS = ["gaps", "killed", "stuck", "shell/ready", "shell/begun", "limit
 /** What the mirror asks of the box. */
 export interface Source {
 	/** Answered when something differs from what the stamp stands for. */
-	look(looker: Looker, wanted: Wanted, signal?: AbortSignal): Promise<Seen>;
+	look(looker: Looker, wanted: Wanted, how: { readonly onlyLooking: boolean; readonly signal: AbortSignal | undefined }): Promise<Seen>;
 	/** How much later it is there than here, in milliseconds. */
 	readonly skew: number;
 	/** Which start of the machine this is; "" where that cannot be told. */
@@ -36,7 +36,6 @@ export interface Within {
 }
 
 export class Mirror {
-	readonly #directory: () => Promise<string>;
 	readonly #dir: string;
 	readonly #source: Source;
 	/** Of a command in a shell: that shell, and whether all is here that belongs to the command's end. */
@@ -48,11 +47,9 @@ export class Mirror {
 	#followers = 0;
 	#syncing: Promise<void> | undefined;
 
-	/** `directory`: its path there, known once the box has been reached. */
-	constructor(source: Source, dir: string, directory: () => Promise<string>) {
+	constructor(source: Source, dir: string) {
 		this.#source = source;
 		this.#dir = dir;
-		this.#directory = directory;
 	}
 
 	/** Have all that is there at this moment. Whoever asks while an answer is on its way gets the next one. */
@@ -60,7 +57,7 @@ export class Mirror {
 		const before = this.#syncing;
 		const mine = (async () => {
 			await before?.catch(() => {}); // of another's question; ours has its own answer
-			await this.#catchUp("", signal);
+			await this.#catchUp("", false, signal);
 		})();
 		this.#syncing = mine;
 		try {
@@ -101,7 +98,7 @@ export class Mirror {
 	async #run(signal: AbortSignal): Promise<void> {
 		while (!signal.aborted) {
 			try {
-				if (!(await this.#catchUp(this.#stamp, signal))) return;
+				if (!(await this.#catchUp(this.#stamp, true, signal))) return;
 			} catch (error) {
 				if (signal.aborted) return;
 				this.#stamp = "";
@@ -112,10 +109,10 @@ export class Mirror {
 	}
 
 	/** Ask, and go on until nothing is left to fetch. False when there is nothing more to come. */
-	async #catchUp(stamp: string, signal?: AbortSignal): Promise<boolean> {
+	async #catchUp(stamp: string, onlyLooking: boolean, signal?: AbortSignal): Promise<boolean> {
 		let asked = stamp;
 		for (let looks = 0; ; asked = "") {
-			const seen = await this.#ask(asked, signal);
+			const seen = await this.#ask(asked, onlyLooking, signal);
 			if (signal?.aborted) return false;
 			if (!this.#apply(seen)) continue;
 			this.#stamp = seen.stamp;
@@ -131,9 +128,9 @@ export class Mirror {
 	}
 
 	/** Of a witness that was killed nobody tells: so an answer is asked for now and then. */
-	async #ask(stamp: string, signal?: AbortSignal): Promise<Seen> {
-		const wanted = { directory: await this.#directory(), offset: this.#end(), times: this.#size("times"), stamp, max: CHUNK, pid: this.within?.pid };
-		if (stamp === "") return this.#source.look(this.#looker, wanted, signal);
+	async #ask(stamp: string, onlyLooking: boolean, signal?: AbortSignal): Promise<Seen> {
+		const wanted = { offset: this.#end(), times: this.#size("times"), stamp, max: CHUNK, pid: this.within?.pid };
+		if (stamp === "") return this.#source.look(this.#looker, wanted, { onlyLooking, signal });
 		// Not AbortSignal.any of an AbortSignal.timeout: nobody holds the latter, and once it is collected it never fires.
 		const patience = new AbortController();
 		const stop = () => patience.abort();
@@ -141,10 +138,10 @@ export class Mirror {
 		late.unref();
 		signal?.addEventListener("abort", stop, { once: true });
 		try {
-			return await this.#source.look(this.#looker, wanted, patience.signal);
+			return await this.#source.look(this.#looker, wanted, { onlyLooking, signal: patience.signal });
 		} catch (error) {
 			if (!patience.signal.aborted || signal?.aborted) throw error;
-			return this.#source.look(this.#looker, { ...wanted, stamp: "", offset: this.#end() }, signal);
+			return this.#source.look(this.#looker, { ...wanted, stamp: "", offset: this.#end() }, { onlyLooking, signal });
 		} finally {
 			clearTimeout(late);
 			signal?.removeEventListener("abort", stop);
@@ -154,7 +151,7 @@ export class Mirror {
 	/** False when there is more of the log than came with it: then the records have to wait. */
 	#apply(seen: Seen): boolean {
 		if (seen.gone) {
-			this.#note({ alive: [], drained: true, idle: false, children: [], reaped: "", lost: "its directory on the other machine is gone" });
+			this.#note({ alive: [], drained: seen.drained, idle: false, children: [], reaped: "", lost: seen.why ?? "its directory on the other machine is gone" });
 			return true;
 		}
 		this.#segments(seen);
@@ -167,7 +164,8 @@ export class Mirror {
 			else if (name === "stuck") unlinkIfThere(path.join(this.#dir, name));
 		}
 		const { alive, drained, idle, children, reaped } = seen;
-		this.#note({ alive, drained, idle, children, reaped });
+		const lost = alive.length === 0 ? (this.#there ?? readThere(this.#dir))?.lost : undefined; // once it is known why, a later look adds nothing to it
+		this.#note({ alive, drained, idle, children, reaped, ...(lost === undefined ? {} : { lost }) });
 		// Who is in it and not said to be alive is taken for dead, by every program that looks here: so that is said first.
 		const meta = seen.records.get("meta");
 		if (meta) this.#record("meta", meta);

@@ -4,6 +4,8 @@ export interface Seen {
 	readonly stamp: string;
 	/** The directory is not there. */
 	readonly gone: boolean;
+	/** For this reason. */
+	readonly why?: string;
 	/** Small files that are there, whole, with when they were last written by the clock there, in milliseconds. */
 	readonly records: ReadonlyMap<string, { readonly bytes: Buffer; readonly at: number }>;
 	/** Segments of the log: where each starts, and its size. */
@@ -22,7 +24,6 @@ export interface Seen {
 }
 
 export interface Wanted {
-	readonly directory: string;
 	/** Of the log, and of `times`: how much is here already. */
 	readonly offset: number;
 	readonly times: number;
