@@ -14,6 +14,7 @@ import { Wakeup, watchDirectory } from "../../base/watch.js";
 import type { Berth, Held, Launch } from "../../keeper/keepers.js";
 import { BLANK_RECORD, hasStarted, procDir, readExit } from "../../keeper/layout.js";
 import { type KeptLimits, type Plan, writePlan } from "../../keeper/plan.js";
+import { readThere } from "../../keeper/there.js";
 import type { Box } from "./box.js";
 
 const RECORDS = ["exit", "state", "limit"];
@@ -107,6 +108,8 @@ export class FarKeepers {
 		try {
 			while (!hasStarted(dir)) {
 				const end = readExit(dir);
+				const gone = readThere(dir)?.lost;
+				if (gone !== undefined) throw new HoldfastError("START_FAILED", `nothing ran: ${gone}`);
 				if (end?.kind === "none") throw new HoldfastError("START_FAILED", `nothing ran: ${end.reason}`);
 				if (performance.now() > deadline) throw new HoldfastError("START_FAILED", `nothing ran: its keeper on ${this.#box.name} did not come up`);
 				await wakeup.next(deadline - performance.now());

@@ -7,7 +7,7 @@ import type { News } from "../../../src/places/link/watched.js";
 const META = "keeper 10 100\ncollector 11 110\nchild 12 120\n";
 const stat = (pid: number, start: number) => `${pid} (sh) S 1 ${Array.from({ length: 50 }, (_, at) => (at === 17 ? start : 0)).join(" ")}\n`;
 const record = (text: string) => text.padEnd(63).concat("\n");
-const wanted = { directory: "/d", offset: 0, times: 0, stamp: "", max: 1000 };
+const wanted = { offset: 0, times: 0, stamp: "", max: 1000 };
 
 interface Moment {
 	readonly exit: string;
@@ -52,6 +52,7 @@ test("one that ends between the two halves of a look is never somebody who is go
 			{ exit: "exit 3 -", log: "ok\n", alive: [] },
 		]),
 		wanted,
+		"/d",
 	);
 	expect(seen.records.get("exit")?.bytes.toString()).toBe(record("exit 3 -"));
 	expect(seen.bytes.toString()).toBe("ok\n");
@@ -63,14 +64,14 @@ test("a collector that goes during a look may have written since the log was loo
 		{ exit: "exit 0 -", log: undefined, alive: [] },
 		{ exit: "exit 0 -", log: "ok\n", alive: [] },
 	]);
-	expect(await looker.look(link, wanted)).toMatchObject({ drained: false, segments: [] });
-	const then = await looker.look(link, wanted);
+	expect(await looker.look(link, wanted, "/d")).toMatchObject({ drained: false, segments: [] });
+	const then = await looker.look(link, wanted, "/d");
 	expect(then).toMatchObject({ drained: true });
 	expect(then.bytes.toString()).toBe("ok\n");
 });
 
 test("who is named in the replica has been looked for", async () => {
-	const seen = await new Looker().look(linkOf([{ exit: "", log: "", alive: [10, 11, 12] }]), wanted);
+	const seen = await new Looker().look(linkOf([{ exit: "", log: "", alive: [10, 11, 12] }]), wanted, "/d");
 	expect(seen.records.get("meta")?.bytes.toString()).toBe(META);
 	expect(seen.alive).toEqual(["10 100", "11 110", "12 120"]);
 });
