@@ -4,6 +4,8 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { atEnd, tempDir } from "./home.js";
 
+const SHOWN_MS = 30_000; // on a busy machine a program may take its time to start
+
 export const CLI = path.resolve("dist/doors/cli/main.js");
 
 export interface CliResult {
@@ -91,7 +93,8 @@ export class Terminal {
 	async shows(text: string | RegExp): Promise<string> {
 		let screen = "";
 		const found = () => (typeof text === "string" ? screen.includes(text) : text.test(screen));
-		for (let tries = 0; tries < 400 && !found(); tries++) screen = await this.screen();
+		const deadline = performance.now() + SHOWN_MS;
+		while (!found() && performance.now() < deadline) screen = await this.screen();
 		if (!found()) throw new Error(`the terminal never showed ${text}:\n${screen}`);
 		return screen;
 	}
