@@ -53,6 +53,9 @@ export class Judge {
 		return new Judge(env);
 	}
 
+	/** A text may have been too much for the parser. */
+	readonly ready = loadParser;
+
 	/** Throws when a file of rules cannot be used. */
 	judge({ command, cwd, place, placeAlias, task }: Question, more: More): Judged {
 		const entry = this.#entry(isHere(place) ? realPath(cwd) : undefined, task, more);

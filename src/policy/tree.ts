@@ -1,6 +1,7 @@
 /** Shell text as a tree, from tree-sitter's grammar of bash, within limits that hold for any text. */
 import fs from "node:fs";
 import { createRequire } from "node:module";
+import { pathToFileURL } from "node:url";
 import type { Parser as TreeSitter } from "web-tree-sitter";
 
 /** A plain copy of a node: the parser's own memory is freed before anybody looks. */
@@ -19,15 +20,30 @@ export type Parsed = { readonly root: Node /** The first thing the grammar could
 export const LIMITS = { length: 256 * 1024, nodes: 60_000, depth: 400, ms: 150 } as const;
 
 let parser: TreeSitter | undefined;
+let loading: Promise<void> | undefined;
+let lives = 0;
+const MOST_LIVES = 16; // each leaves some megabytes; then everything is asked about until the program is started again
+/** Never collected: what the collector would do for them fails in a broken memory. */
+const lost: TreeSitter[] = [];
 
-/** Once in a program, about 30 ms; everything after it is synchronous. */
-export async function loadParser(): Promise<void> {
-	if (parser) return;
-	const { Language, Parser } = await import("web-tree-sitter");
+/** Once in a program, about 30 ms; everything after it is synchronous. Again after `parse` has lost it. */
+export function loadParser(): Promise<void> {
+	if (parser || lives >= MOST_LIVES) return Promise.resolve();
+	loading ??= load().finally(() => {
+		loading = undefined;
+	});
+	return loading;
+}
+
+/** Each life has a module, and so a memory, of its own: one whose stack has overflowed cannot be trusted any more. */
+async function load(): Promise<void> {
+	const { Language, Parser } = (await import(`${parserFile()}?life=${lives++}`)) as typeof import("web-tree-sitter");
 	await Parser.init();
 	const bash = await Language.load(fs.readFileSync(grammarFile()));
-	parser ??= new Parser().setLanguage(bash);
+	parser = new Parser().setLanguage(bash);
 }
+
+const parserFile = (): URL => new URL("web-tree-sitter.js", pathToFileURL(createRequire(import.meta.url).resolve("web-tree-sitter")));
 
 /** Beside this file after a build; run from the sources, in the package it comes from. */
 function grammarFile(): string | URL {
@@ -41,7 +57,8 @@ function cpuMs(): number {
 }
 
 export function parse(text: string): Parsed {
-	if (!parser) throw new Error("loadParser() comes first");
+	if (!parser && lives === 0) throw new Error("loadParser() comes first");
+	if (!parser) return { tooMuch: true }; // it is being loaded again
 	if (text.length > LIMITS.length) return { tooMuch: true };
 	const deadline = cpuMs() + LIMITS.ms; // not by the clock: on a busy machine the same text must be decided the same
 	try {
@@ -56,8 +73,11 @@ export function parse(text: string): Parsed {
 			tree.delete();
 		}
 	} catch (error) {
-		if (error instanceof WebAssembly.RuntimeError) return { tooMuch: true }; // its stack has an end: what it cannot read is asked about
-		throw error;
+		if (!(error instanceof WebAssembly.RuntimeError)) throw error;
+		lost.push(parser);
+		parser = undefined; // its stack has an end: what it cannot read is asked about, and it has to begin anew
+		void loadParser();
+		return { tooMuch: true };
 	}
 }
 

@@ -10,9 +10,11 @@ export class Gate {
 		this.#runtime = runtime;
 	}
 
-	judge(): Promise<Judge> {
+	async judge(): Promise<Judge> {
 		this.#judge ??= this.#open();
-		return this.#judge;
+		const judge = await this.#judge;
+		await judge.ready();
+		return judge;
 	}
 
 	async #open(): Promise<Judge> {

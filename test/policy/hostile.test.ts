@@ -51,3 +51,13 @@ test("mutated commands: no crash, no hang", async () => {
 	const { stdout } = await promisify(execFile)(process.execPath, ["scripts/fuzz.mjs", "1500", "42"], { env: { ...process.env, FUZZ_BUILT: "1" } });
 	expect(JSON.parse(stdout)).toMatchObject({ commands: 1500, seed: 42 });
 });
+
+test("a text that overflows the parser's stack is asked about, and the next one is read as ever", async () => {
+	const text = `<<EOF\n${"{ reoOF\n".repeat(1_982)}{ reoot; }`; // found by chance; longer ones are refused for their depth
+	for (let times = 0; times < 3; times++) {
+		expect(decide(text, { cwd: "/" }).decision).toBe("ask");
+		await loadParser();
+	}
+	expect(decide("ls -la", { cwd: "/" }).decision).toBe("allow");
+	expect(decide("for i in a b c; do echo $i; done", { cwd: "/" }).decision).toBe("allow");
+});
