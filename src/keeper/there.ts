@@ -36,3 +36,7 @@ export function readThere(dir: string): There | undefined {
 export const writeThere = (dir: string, there: There): void => writeWhole(path.join(dir, "there"), `${JSON.stringify(there)}\n`);
 
 export const wasAlive = (there: There | undefined, { pid, start }: Identity): boolean => there?.alive.includes(`${pid} ${start}`) ?? false;
+
+/** For whoever is told how such a process stands. */
+export const asLastSeen = (place: string, reason: string, at: number | undefined): string =>
+	`${place} cannot be reached (${reason.replace(`cannot reach ${place}: `, "")}); this is how it was ${at ? `at ${new Date(at).toISOString()}` : "when it was started"}.`;

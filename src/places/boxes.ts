@@ -37,14 +37,21 @@ export class Boxes {
 		return this.#get(rememberPlace(this.#home, wish, task), wish, task).box;
 	}
 
-	/** Where a process is that somebody has started there before. */
-	of({ box: key }: { readonly box?: string }): Box | undefined {
+	/** Where a process is that somebody has started there before. One of which nobody knows where it is can never be reached, and that keeps nobody from looking at the others. */
+	of({ box: key, place }: { readonly box?: string; readonly place: string }): Box | undefined {
 		if (key === undefined) return undefined;
 		const known = this.#known.get(key);
 		if (known) return known.box;
-		const place = recallPlace(this.#home, key);
-		if (!place) throw new HoldfastError("UNREACHABLE", `places/${key}.json is gone from the home, so nobody knows how to reach what runs there`);
-		return this.#get(key, place.wish, place.task).box;
+		let remembered: ReturnType<typeof recallPlace>;
+		let reason = `places/${key}.json is gone from the home, so nobody knows how to reach what runs there`;
+		try {
+			remembered = recallPlace(this.#home, key);
+		} catch (error) {
+			reason = (error as Error).message;
+		}
+		if (remembered) return this.#get(key, remembered.wish, remembered.task).box;
+		const nowhere = new LaterHost(place, () => Promise.reject(new HoldfastError("UNREACHABLE", reason)));
+		return new Box(nowhere, this.#home, { key, name: place, owner: ownerOf(this.#home) });
 	}
 
 	/** What the user of a task should know of the places that it uses, once. */

@@ -9,13 +9,19 @@ import { httpAnswers, retry } from "./until.js";
 
 const LISTENS = "0A";
 
-/** Somebody listens there. As the kernel lists it: `sl local_address rem_address st …`, addresses as HEX:PORT. */
-export async function portOpensInside(dir: string, spec: Spec, port: number, signal: AbortSignal): Promise<void> {
+/** Whether somebody listens, as the kernel lists it: `sl local_address rem_address st …`, addresses as HEX:PORT. */
+export function isListening(tables: readonly string[], port: number, address = /./): boolean {
 	const wanted = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
+	const lines = tables.flatMap((table) => table.split("\n").map((line) => line.trim().split(/\s+/)));
+	return lines.some(([, local, , state]) => local?.endsWith(wanted) && state === LISTENS && address.test(local.slice(0, -wanted.length)));
+}
+
+/** Somebody listens there. */
+export async function portOpensInside(dir: string, spec: Spec, port: number, signal: AbortSignal): Promise<void> {
 	await retry(signal, async () => {
 		const pid = firstInside(dir, spec);
-		const lines = ["tcp", "tcp6"].flatMap((table) => (readProc(`/proc/${pid}/net/${table}`) ?? "").split("\n").map((line) => line.trim().split(/\s+/)));
-		if (!lines.some(([, local, , state]) => local?.endsWith(wanted) && state === LISTENS)) throw new Error("nobody listens");
+		const tables = ["tcp", "tcp6"].map((table) => readProc(`/proc/${pid}/net/${table}`) ?? "");
+		if (!isListening(tables, port)) throw new Error("nobody listens");
 	});
 }
 

@@ -11,7 +11,7 @@ import { nearKernel } from "../base/near.js";
 import { hostIdentity, parseStat, sameHost } from "../base/proc.js";
 import { Wakeup, watchDirectory } from "../base/watch.js";
 import { readExit, readParts, recordParts } from "../keeper/layout.js";
-import { readThere } from "../keeper/there.js";
+import { asLastSeen, readThere } from "../keeper/there.js";
 import type { Box } from "../places/far/box.js";
 import { guard } from "./guard.js";
 import { httpAnswersInside, portOpensInside } from "./inside.js";
@@ -19,6 +19,7 @@ import { type KillResult, killTree, members } from "./kill.js";
 import { Log, LogCursor, type Slice } from "./log.js";
 import type { Spec, Within } from "./spec.js";
 import { commandOf, isDrained, isOver, readStatus, type Status, siblingOf } from "./status.js";
+import { httpAnswersThere, portOpensThere } from "./there.js";
 import { snapshot } from "./tree.js";
 import { Typing } from "./typing.js";
 import { type Condition, httpAnswers, PatternSearch, portOpens, type Until, untilSchema } from "./until.js";
@@ -74,18 +75,30 @@ export class Process {
 
 	/**
 	 * Of one on another machine: see how it is now. Whatever is asked of it without this, or without a wait, is answered as it was last seen. When
-	 * its machine cannot be reached, this says why, and nothing has changed.
+	 * its machine cannot be reached, or does not answer within `ms`, this says so, and nothing has changed.
 	 */
-	async sync(signal?: AbortSignal): Promise<string | undefined> {
-		if (!this.box || isSettled(this.dir, this.status())) return undefined;
+	async sync(signal?: AbortSignal, ms?: number): Promise<string | undefined> {
+		const { box } = this;
+		if (!box || isSettled(this.dir, this.status())) return undefined;
+		const stop = new AbortController();
+		const given = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
+		const late = ms === undefined ? undefined : sleep(ms, "late" as const, { signal: stop.signal, ref: false });
+		const synced = Promise.all([box.sync(this.id, given), this.spec.within ? box.sync(this.spec.within.shell, given) : undefined]);
 		try {
-			await Promise.all([this.box.sync(this.id, signal), this.spec.within ? this.box.sync(this.spec.within.shell, signal) : undefined]);
-			return undefined;
+			if ((await (late ? Promise.race([synced, late]) : synced)) !== "late") return undefined;
+			return this.#unreached(box, `no answer within ${(ms ?? 0) / 1000} s`);
 		} catch (error) {
 			if (!(error instanceof HoldfastError) || error.code !== "UNREACHABLE") throw error;
-			const at = readThere(this.dir)?.at;
-			return `${this.spec.place} cannot be reached (${error.message}); this is how it was ${at ? `at ${new Date(at).toISOString()}` : "when it was started"}.`;
+			return this.#unreached(box, error.message);
+		} finally {
+			stop.abort();
+			for (const rest of [synced, late]) rest?.catch(() => {}); // whichever came second
 		}
+	}
+
+	#unreached(box: Box, reason: string): string {
+		box.unreachable(this.id, reason);
+		return asLastSeen(this.spec.place, reason, readThere(this.dir)?.at);
 	}
 
 	/** The pid of the command itself; null before it has one. */
@@ -198,20 +211,23 @@ export class Process {
 		const cursor = new LogCursor(this.dir, options.from ?? 0);
 		const begin = Math.max(cursor.offset, this.log.bounds().first);
 		let probed: Condition | undefined;
+		let hopeless: unknown;
 		const probe = (name: Condition, promise: Promise<void>) => {
 			promise.then(
 				() => {
 					probed ??= name;
 					wakeup.poke();
 				},
-				() => {}, // aborted: the wait is over
+				(error: unknown) => {
+					if (signal.aborted) return; // the wait is over
+					hopeless = error;
+					wakeup.poke();
+				},
 			);
 		};
 		const { port, http, status: wanted } = until;
-		const inside = this.spec.ownNetwork === true;
-		if (port !== undefined) probe("port", inside ? portOpensInside(this.dir, this.spec, port, signal) : portOpens(port, signal));
-		if (http !== undefined)
-			probe("http", inside ? httpAnswersInside(this.dir, this.spec, { url: http, status: wanted }, signal) : httpAnswers(http, wanted, signal));
+		if (port !== undefined) probe("port", this.#portOpens(port, signal));
+		if (http !== undefined) probe("http", this.#httpAnswers(http, wanted, signal));
 		try {
 			let end = this.log.bounds().end;
 			let quietSince = performance.now();
@@ -233,6 +249,7 @@ export class Process {
 					if (drained && search.end()) return result("pattern", status);
 				}
 				if (probed) return result(probed, status);
+				if (hopeless !== undefined) throw hopeless;
 				const now = performance.now();
 				if (isOver(status)) {
 					if (drained || now - quietSince > DRAIN_STALL_MS) return result("exit", status);
@@ -259,6 +276,17 @@ export class Process {
 			cursor.close();
 			unwatch();
 		}
+	}
+
+	/** On the network that it is on itself. */
+	#portOpens(port: number, signal: AbortSignal): Promise<void> {
+		if (this.box) return portOpensThere(this.box, port, signal);
+		return this.spec.ownNetwork ? portOpensInside(this.dir, this.spec, port, signal) : portOpens(port, signal);
+	}
+
+	#httpAnswers(url: string, status: number | undefined, signal: AbortSignal): Promise<void> {
+		if (this.box) return httpAnswersThere(this.box, { url, status }, signal);
+		return this.spec.ownNetwork ? httpAnswersInside(this.dir, this.spec, { url, status }, signal) : httpAnswers(url, status, signal);
 	}
 
 	/** Bytes to its stdin, as they are. Resolves when they are in the pipe, with how many. */

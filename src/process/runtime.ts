@@ -112,6 +112,12 @@ export interface ListOptions {
 	readonly shells?: boolean;
 }
 
+export interface SyncOptions extends Pick<ListOptions, "task" | "shells"> {
+	readonly reached?: boolean;
+	readonly signal?: AbortSignal;
+	readonly ms?: number;
+}
+
 /** What our own rooms may ask for besides. */
 export interface OwnSpawn {
 	readonly kind?: "shell" | "sandbox";
@@ -143,6 +149,7 @@ export class Runtime implements AsyncDisposable {
 	readonly #far = new Map<Box, FarKeepers>();
 	/** Other machines that processes of this home are on. */
 	readonly boxes: Boxes;
+	readonly #ownBoxes: boolean;
 	readonly #options: Settled;
 	#boundaries: Boundaries | undefined;
 	/** Where the commands of its tasks run. */
@@ -160,13 +167,15 @@ export class Runtime implements AsyncDisposable {
 	#counted = { at: Number.NEGATIVE_INFINITY, live: 0 };
 	readonly sandboxes: Sandboxes | undefined;
 
-	constructor(home: Home, options: Settled) {
+	/** `boxes`: those of another runtime on the same home, which closes them. */
+	constructor(home: Home, options: Settled, boxes?: Boxes) {
 		this.home = home;
 		this.task = options.task ?? "default";
 		this.#options = options;
 		this.wish = placeFrom(options.place ?? "local", () => this.config);
 		const cgroups = options.cgroup === "off" ? undefined : findCgroups();
-		this.boxes = new Boxes(home, (key) => this.#runsOn(key));
+		this.boxes = boxes ?? new Boxes(home, (key) => this.#runsOn(key));
+		this.#ownBoxes = boxes === undefined;
 		this.registry = new Registry(home, cgroups, (spec) => this.boxes.of(spec));
 		this.#runaways = new Runaways(cgroups);
 		this.registry.onEnd = (id) => this.#runaways.ended(id);
@@ -398,10 +407,10 @@ export class Runtime implements AsyncDisposable {
 			.sort((a, b) => b.spec.startedAt - a.spec.startedAt || (a.id < b.id ? 1 : -1));
 	}
 
-	/** See how those on other machines are now, so that what is said of them is true now. What could not be reached is said, a sentence each. `reached`: only where a link is open. */
-	async sync({ reached = false, ...options }: Pick<ListOptions, "task" | "shells"> & { reached?: boolean } = {}): Promise<string[]> {
+	/** See how those on other machines are now, so that what is said of them is true now. What could not be reached, or not within `ms`, is said, a sentence each. `reached`: only where a link is open. */
+	async sync({ reached = false, signal, ms, ...options }: SyncOptions = {}): Promise<string[]> {
 		const far = this.list({ ...options, ended: false }).filter(({ box }) => box && (!reached || box.connected));
-		const notes = await Promise.all(far.map((process) => process.sync()));
+		const notes = await Promise.all(far.map((process) => process.sync(signal, ms)));
 		return [...new Set(notes.filter((note) => note !== undefined))];
 	}
 
@@ -427,7 +436,7 @@ export class Runtime implements AsyncDisposable {
 		clearTimeout(this.#pruneTimer);
 		this.#runaways.close();
 		await this.#keepers.close();
-		await this.boxes.close();
+		if (this.#ownBoxes) await this.boxes.close();
 	}
 
 	[Symbol.asyncDispose](): Promise<void> {

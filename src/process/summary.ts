@@ -2,6 +2,7 @@
 import { limitText } from "../base/limits.js";
 import { redact, reveal } from "../base/secrets/index.js";
 import { wholeCharacters } from "../base/text.js";
+import { asLastSeen, readThere } from "../keeper/there.js";
 import { hiddenText, maskedCommand } from "./hidden.js";
 import { type LimitMet, limitNote } from "./limits.js";
 import type { Process } from "./process.js";
@@ -42,7 +43,7 @@ export function summary(process: Process, status: Status = process.status(), now
 export function standing(process: Process, status: Status = process.status(), now = Date.now()): Omit<Summary, "output_preview" | "total_bytes"> {
 	const { spec } = process;
 	const endedAt = "endedAt" in status ? status.endedAt : null;
-	const note = noteOn(status, spec);
+	const note = noteOn(status, spec) ?? unseen(process, status);
 	return {
 		session_id: spec.id,
 		...(spec.name === undefined ? {} : { name: redact(spec.name) }),
@@ -95,6 +96,12 @@ function noteOn(status: Status, spec: Spec): string | undefined {
 	if (status.status === "lost" || status.status === "error") return status.reason;
 	if (status.status === "elsewhere") return `belongs to another host (${status.host}) or container; its state cannot be seen from here`;
 	return undefined;
+}
+
+/** Of one on another machine that cannot be reached: all that is said of it is of an earlier time. */
+function unseen({ box, dir, spec }: Process, status: Status): string | undefined {
+	const there = box && !isOver(status) ? readThere(dir) : undefined;
+	return there?.unreachable === undefined ? undefined : asLastSeen(spec.place, there.unreachable, there.at);
 }
 
 /** What a kill found, in the same words. */

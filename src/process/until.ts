@@ -127,7 +127,8 @@ export async function retry(signal: AbortSignal, attempt: () => Promise<unknown>
 		try {
 			await attempt();
 			return;
-		} catch {
+		} catch (error) {
+			if ((error as { code?: unknown } | null)?.code === "UNSUPPORTED") throw error; // it never will
 			// not yet; the caller's deadline ends this
 		}
 		await new Promise<void>((resolve) => {

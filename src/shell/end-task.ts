@@ -45,7 +45,7 @@ export function endTask(runtime: Runtime, task: string): Promise<EndedTask> {
 async function end(runtime: Runtime, task: string): Promise<EndedTask> {
 	const report: Report = { task, gone: false, processes: [], shells: 0, sandboxes: [], notes: [] };
 	await runtime.sync({ task, shells: true }); // of what has ended with its container nothing needs to be killed
-	for (let round = 0; round < ROUNDS && !report.gone; round++) {
+	for (let round = 0; round < ROUNDS && !report.gone && report.notes.length === 0; round++) {
 		const jobs = await findJobs(runtime, task);
 		await killAll(runtime, task, report);
 		await endShells(runtime, task, report);
@@ -73,7 +73,8 @@ async function findJobs(runtime: Runtime, task: string): Promise<Jobs[]> {
 	const shells = runtime.registry.running(task).filter(({ spec }) => spec.kind === "shell");
 	return Promise.all(
 		shells.map(async ({ kernel, dir, spec, pid }) => {
-			const now = await snapshot(kernel);
+			const now = await snapshot(kernel).catch(() => undefined); // out of reach: that is said of the shell itself
+			if (!now) return { kernel, found: [] };
 			return { kernel, found: members(now, dir, spec).flatMap((one) => (one === pid ? [] : (now.stats.get(one) ?? []))) };
 		}),
 	);
@@ -81,7 +82,7 @@ async function findJobs(runtime: Runtime, task: string): Promise<Jobs[]> {
 
 async function endJobs({ kernel, found }: Jobs): Promise<void> {
 	const send = async (signal: "SIGTERM" | "SIGKILL") => (await kernel.signal(found.map((of) => ({ pid: of.pid, signal, of })))).includes("sent");
-	if (!(await send("SIGTERM"))) return;
+	if (found.length === 0 || !(await send("SIGTERM"))) return;
 	for (const until = performance.now() + KILL_GRACE_MS; performance.now() < until; await sleep(LOOK_MS)) {
 		const { stats } = await kernel.processes();
 		if (!found.some((of) => isThere(stats.get(of.pid), of))) return;

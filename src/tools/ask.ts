@@ -21,6 +21,7 @@ export interface Ask {
 export const doorOf = ({ call }: Ask): string => call.door ?? "library";
 
 const PROGRESS_MS = 2_000;
+const NEWS_MS = 5_000; // a link may be dead and nobody knows it yet
 const MASKED = "Something that looks like a secret was masked here (…[redacted]); where it came from it is unchanged, so do not write the mask back.";
 
 /** Never rejects: a failure is a result like any other. What is new for the task comes with it. */
@@ -36,7 +37,9 @@ export async function answer<T extends ToolResult>(runtime: AgentRuntime, call: 
 	notes.push(...runtime.sudo.takeNotes(call.task ?? runtime.task), ...runtime.boxes.takeNotes(call.task ?? runtime.task));
 	const notices = await takeNotices(runtime, call, notes);
 	const masked = redactAll({ ...result, ...(notices.length === 0 ? {} : { notices }) });
-	const note = [masked.note, ...notes.map((text) => redact(text)), ...(isMasked(masked) ? [MASKED] : [])].filter(Boolean).join("\n");
+	const note = [masked.note, ...[...new Set(notes.map((text) => redact(text)))].filter((text) => text !== masked.note), ...(isMasked(masked) ? [MASKED] : [])]
+		.filter(Boolean)
+		.join("\n");
 	return note === "" ? masked : { ...masked, note };
 }
 
@@ -51,7 +54,7 @@ async function takeNotices(runtime: AgentRuntime, call: Call, notes: string[]): 
 	if (call.signal?.aborted || call.gone?.()) return [];
 	try {
 		const task = taskOf(runtime, call);
-		if (isRemote(runtime.wish)) await runtime.sync({ task, reached: true }); // what has happened there is news here
+		if (isRemote(runtime.wish)) await runtime.sync({ task, reached: true, ms: NEWS_MS }); // what has happened there is news here
 		return [...(await runtime.notices.take(task))];
 	} catch (error) {
 		if (error instanceof HoldfastError && (error.code === "INVALID" || error.code === "ABORTED")) return []; // no such task: said already; or closed meanwhile

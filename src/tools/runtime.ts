@@ -50,7 +50,7 @@ export class AgentRuntime extends Runtime {
 	readonly #others = new Map<string, AgentRuntime>();
 
 	constructor(home: Home, options: Options, limits: Limits, main?: AgentRuntime) {
-		super(home, options);
+		super(home, options, main?.boxes); // one connection to each machine, whoever asks
 		this.#options = options;
 		this.limits = limits;
 		this.#main = main;

@@ -8,6 +8,7 @@ type Style = keyof typeof STYLES;
 export class Output {
 	readonly json: boolean;
 	readonly #colour: boolean;
+	#remarks: string[] = [];
 
 	constructor(options: { json: boolean }) {
 		this.json = options.json;
@@ -28,8 +29,16 @@ export class Output {
 		process.stderr.write(`${text}\n`);
 	}
 
+	/** A note that scripts should know of too: with JSON it is in `notes` of the next object. */
+	remark(text: string): void {
+		this.note(`holdfast: ${text}`);
+		if (this.json) this.#remarks.push(text);
+	}
+
 	data(value: unknown): void {
-		process.stdout.write(`${JSON.stringify(value, null, process.stdout.isTTY ? 2 : undefined)}\n`);
+		const notes = this.#remarks.splice(0);
+		const shown = notes.length > 0 && !Array.isArray(value) ? { ...(value as object), notes } : value;
+		process.stdout.write(`${JSON.stringify(shown, null, process.stdout.isTTY ? 2 : undefined)}\n`);
 	}
 
 	table(head: readonly string[], rows: readonly (readonly string[])[]): void {

@@ -1,25 +1,33 @@
 /** A person at a process: keys in, output out. */
+import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
+import { HoldfastError } from "../../base/errors.js";
 import type { Home } from "../../base/home.js";
 import { handBack } from "../../notices/index.js";
 import { KEYBOARD_RENEW_MS, Keyboard } from "../../process/keyboard.js";
 import type { Process } from "../../process/process.js";
 import { isOver } from "../../process/status.js";
+import { tellOfReach } from "./look.js";
+import type { Output } from "./output.js";
 import { writeOut } from "./stream.js";
 
 export const DETACH_KEY = "\x1d"; // Ctrl-]
 const REPLAY_BYTES = 32 * 1024;
 const REDRAW_MS = 50;
+const UNSENT_MS = 2_000;
 
-/** Our stdin to the process's, end of file included. Returns what stops it. */
-export function feed(process_: Process): () => void {
+/** Our stdin to the process's, end of file included; `say` is told when something may not have arrived. Returns what stops it. */
+export function feed(process_: Process, say: (text: string) => void): () => void {
 	const { stdin } = process;
 	let queue = Promise.resolve();
 	const later = (act: () => Promise<unknown>) => {
 		stdin.pause();
 		queue = queue.then(act).then(
 			() => void stdin.resume(),
-			() => stop(), // it no longer reads: neither do we
+			(error: unknown) => {
+				if (isUnreachable(error)) say(error.message);
+				stop(); // it no longer reads: neither do we
+			},
 		);
 	};
 	const onData = (chunk: Buffer) => later(() => process_.write(chunk));
@@ -40,10 +48,11 @@ export function feed(process_: Process): () => void {
 /** Attach this terminal: raw keys, resizes, until it ends, the detach key is typed, or `signal` aborts. `keyboardIn`: an agent may be at it too, so whoever types takes the keyboard. */
 export async function session(
 	process_: Process,
-	options: { signal?: AbortSignal; from?: number; note: (text: string) => void; keyboardIn?: Home },
+	options: { signal?: AbortSignal; from?: number; out: Output; keyboardIn?: Home },
 ): Promise<"ended" | "detached" | "aborted"> {
 	const { stdin, stdout } = process;
 	const leave = new AbortController();
+	const unsent = new AbortController();
 	let detached = false;
 	let queue = Promise.resolve();
 	const keyboard = options.keyboardIn && new HeldKeyboard(process_, options.keyboardIn);
@@ -53,17 +62,20 @@ export async function session(
 		if (keys.length > 0)
 			queue = queue
 				.then(() => keyboard?.hold())
-				.then(() => process_.write(keys))
+				.then(() => process_.write(keys, { signal: unsent.signal }))
 				.then(
 					() => {},
-					() => {},
-				); // ended: the end is on its way
+					(error: unknown) => {
+						if (isUnreachable(error)) options.out.note(`\r\nholdfast: ${error.message}\r`);
+					}, // else ended: the end is on its way
+				);
 		if (key >= 0) {
 			detached = true;
 			leave.abort();
 		}
 	};
-	const onResize = () => void process_.resize(stdout.columns, stdout.rows).catch(() => {}); // ended, as above
+	const resize = (rows: number) => unlessLeft(process_.resize(stdout.columns, rows), leave.signal);
+	const onResize = () => void resize(stdout.rows).catch(() => {}); // ended, as above
 	const onAbort = () => leave.abort();
 	// This terminal answers what the program asks of it, so nobody else may.
 	const unattend = process_.spec.terminal ? (await import("../../screen/index.js")).attend(process_) : undefined;
@@ -72,20 +84,24 @@ export async function session(
 	stdin.on("data", onKeys);
 	stdin.resume();
 	stdout.on("resize", onResize);
+	const untell = tellOfReach(options, process_);
 	try {
 		if (!isOver(process_.status())) {
 			if (options.from === undefined && stdout.rows > 1) {
 				// A full-screen program draws itself anew when its size changes, so make sure that it does, and has time to see it.
-				await process_.resize(stdout.columns, stdout.rows - 1);
+				await resize(stdout.rows - 1);
 				await sleep(REDRAW_MS);
 			}
-			await process_.resize(stdout.columns, stdout.rows);
+			await resize(stdout.rows);
 		}
 		const from = options.from ?? Math.max(0, process_.log.bounds().end - REPLAY_BYTES);
 		for await (const slice of process_.follow({ from, signal: leave.signal })) await writeOut(slice.bytes);
 		return detached ? "detached" : leave.signal.aborted ? "aborted" : "ended";
 	} finally {
+		untell();
+		const patience = setTimeout(() => unsent.abort(), UNSENT_MS); // where nobody takes what was typed
 		await queue;
+		clearTimeout(patience);
 		keyboard?.release();
 		unattend?.();
 		options.signal?.removeEventListener("abort", onAbort);
@@ -96,9 +112,18 @@ export async function session(
 		stdin.unref?.();
 		if (detached) {
 			await writeOut(Buffer.from("\x1b[?1049l\x1b[?25h\x1b[0m\x1b[?2004l\x1b[?1000l\x1b[?1006l\r\n")); // leave no mode of the program behind
-			options.note(`detached; ${process_.id} goes on (holdfast attach ${process_.id.slice(5, 11)})`);
+			options.out.note(`detached; ${process_.id} goes on (holdfast attach ${process_.id.slice(5, 11)})`);
 		}
 	}
+}
+
+const isUnreachable = (error: unknown): error is HoldfastError => error instanceof HoldfastError && error.code === "UNREACHABLE";
+
+/** Who leaves waits for nobody: what was to be done may still happen. */
+async function unlessLeft(done: Promise<void>, signal: AbortSignal): Promise<void> {
+	const stop = new AbortController();
+	const left = once(signal, "abort", { signal: stop.signal }).catch(() => {});
+	await Promise.race(signal.aborted ? [done.catch(() => {}), undefined] : [done, left]).finally(() => stop.abort());
 }
 
 /** Taken with the first key, from whoever has it: an agent's writes are refused until we leave. */

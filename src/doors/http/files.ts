@@ -9,9 +9,9 @@ import { errno, HoldfastError } from "../../base/errors.js";
 import { Refusal } from "./refusal.js";
 import type { FileEntry, FileView } from "./schemas.js";
 
-const ENTRIES = 5_000;
-const LOOKED_AT = 8_192;
-const UPLOAD_BYTES = 256 * 1024 * 1024;
+export const ENTRIES = 5_000;
+export const LOOKED_AT = 8_192;
+export const UPLOAD_BYTES = 256 * 1024 * 1024;
 
 export class Files {
 	readonly #home: string;
@@ -54,8 +54,7 @@ export class Files {
 
 	/** The directory must be there. Whole or not at all: others see the old file or the new one. */
 	async write(base: string, wanted: string, body: AsyncIterable<Uint8Array>, replace: boolean): Promise<{ path: string; size: number; replaced: boolean }> {
-		const name = path.basename(path.resolve(base, wanted));
-		if (/[/\\]\.{0,2}$/.test(wanted) || name === "") throw new HoldfastError("INVALID", "the path must end in the name of a file");
+		const name = nameOf(wanted, path.resolve(base, wanted));
 		const file = path.join(this.resolve(base, path.dirname(path.resolve(base, wanted))), name);
 		this.#allowed(file);
 		const before = checkTarget(file, replace);
@@ -72,7 +71,7 @@ export class Files {
 	#entries(dir: string): { entries: FileEntry[]; omitted: number } {
 		const names = attempt(() => fs.readdirSync(dir));
 		const entries = names.slice(0, ENTRIES).flatMap((name) => entryOf(dir, name) ?? []);
-		entries.sort((a, b) => rank(a) - rank(b) || (a.name.toLowerCase() < b.name.toLowerCase() ? -1 : 1));
+		entries.sort(order);
 		return { entries, omitted: Math.max(0, names.length - ENTRIES) };
 	}
 
@@ -80,6 +79,15 @@ export class Files {
 		if (file === this.#home || file.startsWith(`${this.#home}/`)) throw new HoldfastError("FORBIDDEN", "the home of Holdfast itself cannot be seen here");
 	}
 }
+
+export function nameOf(wanted: string, full: string): string {
+	const name = path.basename(full);
+	if (/[/\\]\.{0,2}$/.test(wanted) || name === "") throw new HoldfastError("INVALID", "the path must end in the name of a file");
+	return name;
+}
+
+/** Directories first, then by name. */
+export const order = (a: FileEntry, b: FileEntry): number => rank(a) - rank(b) || (a.name.toLowerCase() < b.name.toLowerCase() ? -1 : 1);
 
 const rank = ({ type, target_type }: FileEntry): number => (type === "directory" || target_type === "directory" ? 0 : 1);
 
@@ -93,7 +101,7 @@ function entryOf(dir: string, name: string): FileEntry | undefined {
 		type: link ? "link" : stat.isDirectory() ? "directory" : stat.isFile() ? "file" : "other",
 		size: stat.size,
 		modified_at: stat.mtime.toISOString(),
-		mode: modeText(stat),
+		mode: modeText(stat.isDirectory() ? "directory" : link ? "link" : stat.isFile() ? "file" : "other", stat.mode),
 		...(link ? targetOf(file) : {}),
 	};
 }
@@ -107,9 +115,9 @@ function targetOf(link: string): Pick<FileEntry, "target" | "target_type"> {
 	}
 }
 
-function modeText(stat: fs.Stats): string {
-	const kind = stat.isDirectory() ? "d" : stat.isSymbolicLink() ? "l" : stat.isFile() ? "-" : "?";
-	return kind + [6, 3, 0].map((shift) => ["r", "w", "x"].map((letter, bit) => ((stat.mode >> shift) & (4 >> bit) ? letter : "-")).join("")).join("");
+export function modeText(type: FileEntry["type"], mode: number): string {
+	const kind = { directory: "d", link: "l", file: "-", other: "?" }[type];
+	return kind + [6, 3, 0].map((shift) => ["r", "w", "x"].map((letter, bit) => ((mode >> shift) & (4 >> bit) ? letter : "-")).join("")).join("");
 }
 
 function looksLikeText(file: string): boolean | null {

@@ -14,6 +14,7 @@ import { problemOf } from "./refusal.js";
 import { keyboardView, sizeOf, type Views } from "./views.js";
 
 const ALIVE_MS = 15_000;
+const LOOK_MS = 2_000; // until a viewer is shown what was last seen on another machine
 const GOODBYE_MS = 500;
 const RESIZED_MS = 30; // with most output comes a change of that file, and it is no new size
 const UNSENT_CHARS = 256 * 1024; // typed and not yet read by the program
@@ -148,6 +149,7 @@ export class TerminalSocket {
 		this.#shown = new AbortController();
 		const { signal } = this.#shown;
 		const { process, views, readOnly } = this.#options;
+		await process.sync(signal, LOOK_MS); // what its replica lacks comes with the rest
 		const screen = offset === null && process.spec.terminal ? await firstScreen(process) : undefined;
 		const { first, end } = process.log.bounds();
 		if (offset !== null && offset > end) throw new HoldfastError("INVALID", `the log has ${end} bytes; there is nothing at ${offset} yet`);

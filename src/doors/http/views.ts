@@ -1,9 +1,11 @@
 /** Processes as the API shows them: what every list has, whether it waits for input, who has the keyboard, and what it uses. */
 import fs from "node:fs";
 import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { runOf } from "../../audit/index.js";
 import { redact, reveal } from "../../base/secrets/index.js";
 import { segmentName, segmentStarts } from "../../keeper/layout.js";
+import { readThere } from "../../keeper/there.js";
 import { hiddenText } from "../../process/hidden.js";
 import { keyboardOf } from "../../process/keyboard.js";
 import type { Process } from "../../process/process.js";
@@ -18,6 +20,7 @@ const LINE = 200; // characters
 const TAIL_BYTES = 4_096;
 const FRESH_MS = 2_000; // how long an answer about waiting is taken for true while nothing is printed
 const KEPT = 2_000;
+const SOON_MS = 1_500;
 
 interface Known {
 	waiting?: { readonly found: Waiting; readonly end: number; readonly at: number };
@@ -64,20 +67,25 @@ export class Views {
 		};
 	}
 
+	/** What it waits for; of one whose machine does not answer in time nobody knows. */
+	waiting(process: Process): Promise<Waiting> {
+		return this.#waiting(process, process.status(), process.log.bounds().end);
+	}
+
 	async #waiting(process: Process, status: Status, end: number): Promise<Waiting> {
-		if (status.status !== "running" || !process.spec.terminal) return { waiting: false };
+		if (status.status !== "running" || !process.spec.terminal || isAway(process)) return { waiting: false };
 		const known = this.#of(process.id);
 		const { waiting } = known;
 		const now = performance.now();
 		if (waiting && waiting.end === end && now - waiting.at < FRESH_MS) return waiting.found;
-		const found = await waitingFor(process).catch(() => ({ waiting: false as const })); // it has just ended
+		const found = await soon(process, waitingFor(process), { waiting: false as const }); // or it has just ended
 		known.waiting = { found, end, at: now };
 		return found;
 	}
 
 	async #resources(process: Process, status: Status): Promise<Resources> {
-		if (status.status !== "running") return null;
-		const usage = await usageOf(process.kernel, process.dir, process.spec);
+		if (status.status !== "running" || isAway(process)) return null;
+		const usage = await soon(process, usageOf(process.kernel, process.dir, process.spec), undefined);
 		if (!usage) return null;
 		const known = this.#of(process.id);
 		const at = performance.now();
@@ -99,6 +107,17 @@ export class Views {
 		}
 		return known;
 	}
+}
+
+const isAway = ({ box, dir }: Process): boolean => box !== undefined && readThere(dir)?.unreachable !== undefined;
+
+/** A list waits for no other machine: what is not answered in time is left out of it. */
+async function soon<T>({ box }: Process, asked: Promise<T>, otherwise: T): Promise<T> {
+	const answer = asked.catch(() => otherwise);
+	if (!box) return answer;
+	const stop = new AbortController();
+	const late = sleep(SOON_MS, otherwise, { signal: stop.signal, ref: false }).catch(() => otherwise);
+	return Promise.race([answer, late]).finally(() => stop.abort());
 }
 
 export function keyboardView(process: Process): Keyboard {

@@ -24,7 +24,11 @@ export const LOG_TEMPLATE = {
 
 export const logUri = (id: string): string => `holdfast://process/${id}/log`;
 
-export function listLogs(runtime: Runtime, task: string): ListResourcesResult {
+/** How long a request waits for another machine. */
+const LOOK_MS = 5_000;
+
+export async function listLogs(runtime: Runtime, task: string): Promise<ListResourcesResult> {
+	await runtime.sync({ task, ms: LOOK_MS });
 	const resources = runtime.list({ task }).map((process) => ({
 		uri: logUri(process.id),
 		name: redact(process.spec.name ?? process.id),
@@ -36,8 +40,9 @@ export function listLogs(runtime: Runtime, task: string): ListResourcesResult {
 	return { resources };
 }
 
-export function readLog(runtime: Runtime, task: string, uri: string): ReadResourceResult {
+export async function readLog(runtime: Runtime, task: string, uri: string): Promise<ReadResourceResult> {
 	const process = processAt(runtime, task, uri);
+	const unreached = await process.sync(undefined, LOOK_MS);
 	const { end } = process.log.bounds();
 	const slice = process.read(Math.max(0, end - TAIL_BYTES), TAIL_BYTES);
 	const bytes = slice.bytes.subarray(0, wholeCharacters(slice.bytes));
@@ -46,7 +51,8 @@ export function readLog(runtime: Runtime, task: string, uri: string): ReadResour
 	const hidden = hiddenText(process.log, { bytes: bytes.subarray(from), offset }, { end, live: !isOver(process.status()) });
 	const text = reveal(process.spec.terminal ? hidden.text : plainText(hidden.text));
 	const left = offset === 0 ? "" : `[${offset} bytes before this are left out; process(action="log", session_id="${process.id}", byte_offset=…) reads them]\n`;
-	return { contents: [{ uri, mimeType: MIME, text: left + text, _meta: { byte_offset: offset, next_offset: offset + hidden.bytes } }] };
+	const behind = unreached === undefined ? "" : `\n[${unreached}]\n`;
+	return { contents: [{ uri, mimeType: MIME, text: left + text + behind, _meta: { byte_offset: offset, next_offset: offset + hidden.bytes } }] };
 }
 
 /** The process a URI names; another task's is as good as none. */

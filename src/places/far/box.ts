@@ -109,6 +109,9 @@ export class Box {
 				this.life = instance ?? this.boot;
 				onLife?.(this.life);
 			},
+			onFailed: ({ message }) => {
+				for (const mirror of this.#mirrors.values()) if (mirror.followed) mirror.unreachable(message);
+			},
 		});
 		this.kernel = farKernel({
 			run: (script) => this.run(script),
@@ -316,6 +319,11 @@ export class Box {
 	/** Have the replica of a process as it is there now. */
 	sync(id: string, signal?: AbortSignal): Promise<void> {
 		return this.#mirror(id).sync(signal);
+	}
+
+	/** There is no newer word of it. */
+	unreachable(id: string, reason: string): void {
+		this.#mirror(id).unreachable(reason);
 	}
 
 	/** Keep it so, until the returned function is called. */

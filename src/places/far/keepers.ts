@@ -24,6 +24,17 @@ const INLINE_BYTES = 32 * 1024; // what is longer goes there by itself
 const START_MS = 30_000;
 const NO_LINK = "3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-"; // whatever the link has open is not for a keeper to hold
 
+/**
+ * A job in the background of sh could never be interrupted: INT and QUIT would stay ignored. The second setsid is in front of a session of its own, so
+ * it forks, and nobody waits for what it starts. What has begun lets go of the output, which is what is waited for.
+ */
+const BEGIN = `busy=$1; shift
+if [ -n "$busy" ]; then
+	read -r stat </proc/$$/stat
+	echo "$$ $(set -f; set -- \${stat##*) }; shift 19; echo "$1")" >"$busy"
+fi
+exec "$@" >/dev/null`;
+
 export class FarKeepers {
 	readonly #home: Home;
 	readonly #box: Box;
@@ -139,10 +150,8 @@ export class FarKeepers {
 		];
 		const go = [
 			"mkdir started 2>/dev/null || exit 0",
-			`printf '${word}\\n' | env -i ${tools.setsid} ${keeper.map(shellQuote).join(" ")} >/dev/null 2>&1 ${NO_LINK} &`,
-			...(busy
-				? [`mkdir -p ${shellQuote(path.dirname(busy))}; read -r stat </proc/$!/stat; set -f; set -- \${stat##*) }; shift 19; echo "$! $1" >${shellQuote(busy)}`]
-				: []),
+			...(busy ? [`mkdir -p ${shellQuote(path.dirname(busy))}`] : []),
+			`none=$(printf '${word}\\n' | env -i ${tools.setsid} ${tools.setsid} ${sh} -c ${shellQuote(BEGIN)} ${sh} ${[busy, ...keeper].map(shellQuote).join(" ")} 2>/dev/null ${NO_LINK})`,
 			"exit 0",
 		];
 		const run = async (lines: readonly string[]) => {

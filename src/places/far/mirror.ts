@@ -84,10 +84,16 @@ export class Mirror {
 		};
 	}
 
+	/** Somebody wants to be told what happens. */
+	get followed(): boolean {
+		return this.#followers > 0;
+	}
+
 	/** Say so in the replica: all else there is as it was last seen. */
-	unreachable(error: unknown): void {
+	unreachable(reason: string): void {
 		const before = this.#there ?? readThere(this.#dir) ?? { at: 0, boot: "", alive: [], drained: false, idle: false, children: [], reaped: "" };
-		this.#there = { ...before, unreachable: error instanceof Error ? error.message : String(error) };
+		if (before.unreachable === reason) return;
+		this.#there = { ...before, unreachable: reason };
 		try {
 			writeThere(this.#dir, this.#there);
 		} catch {
@@ -102,7 +108,7 @@ export class Mirror {
 			} catch (error) {
 				if (signal.aborted) return;
 				this.#stamp = "";
-				this.unreachable(error);
+				this.unreachable(error instanceof Error ? error.message : String(error));
 				await sleep(AGAIN_MS, undefined, { signal, ref: false }).catch(() => {}); // it tries as long as anybody waits
 			}
 		}

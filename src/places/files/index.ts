@@ -1,6 +1,6 @@
 export { commandEnd } from "./command.js";
 export { type Copied, copy, type End, type Progress } from "./copy.js";
 export { farFiles } from "./far.js";
-export type { Files } from "./files.js";
+export type { Entry, Files } from "./files.js";
 export { linkEnd } from "./linked.js";
 export { nearFiles } from "./near.js";

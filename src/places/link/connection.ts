@@ -18,6 +18,8 @@ export interface ConnectionOptions extends Omit<LinkOptions, "signal"> {
 	readonly totalMs?: number;
 	/** A link is there: the first, or another. */
 	readonly onConnected?: (facts: Facts, started: Started) => void;
+	/** It cannot be reached right now; it may be tried again. */
+	readonly onFailed?: (error: HoldfastError) => void;
 }
 
 export interface UseOptions {
@@ -90,6 +92,7 @@ export class Connection {
 				return await this.#open();
 			} catch (error) {
 				if (this.#closing.signal.aborted || !(error instanceof HoldfastError) || error.code !== "UNREACHABLE") throw error;
+				this.#options.onFailed?.(error);
 				if (Date.now() + pause > deadline) throw tries === 1 ? error : gaveUp(this.#host.address, tries, error);
 			}
 			await sleep(pause, this.#closing.signal);

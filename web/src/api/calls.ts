@@ -51,14 +51,15 @@ export async function download(path: string): Promise<void> {
 	anchor.click();
 }
 
-export const contentPath = (path: string): string => address("/api/files/content", { path });
+/** `session_id`: on the machine of that process. */
+export const contentPath = (path: string, session_id: string | undefined): string => address("/api/files/content", { path, session_id });
 
 /** The beginning of a file. */
-export async function content(path: string, most: number, signal: AbortSignal): Promise<Uint8Array> {
-	const response = await send("GET", contentPath(path), { signal, more: { Range: `bytes=0-${most - 1}` } });
+export async function content(path: string, session_id: string | undefined, most: number, signal: AbortSignal): Promise<Uint8Array> {
+	const response = await send("GET", contentPath(path, session_id), { signal, more: { Range: `bytes=0-${most - 1}` } });
 	return new Uint8Array(await response.arrayBuffer());
 }
 
-export async function upload(path: string, file: Blob, replace: boolean): Promise<void> {
-	await send("PUT", address("/api/files/content", { path, replace: replace || undefined }), { body: file, type: "application/octet-stream" });
+export async function upload(path: string, session_id: string | undefined, file: Blob, replace: boolean): Promise<void> {
+	await send("PUT", address("/api/files/content", { path, session_id, replace: replace || undefined }), { body: file, type: "application/octet-stream" });
 }

@@ -7,9 +7,13 @@ import { useLoaded } from "../ui/use-loaded.js";
 
 const MOST_BYTES = 512 * 1024;
 
-export function FileText({ view }: { view: FileView }) {
+/** `session_id`: of the process on whose machine it is. */
+export function FileText({ view, session_id }: { view: FileView; session_id: string | undefined }) {
 	const readable = view.type === "file" && view.text === true && view.size > 0;
-	const { value, error } = useLoaded(async (signal) => (readable ? new TextDecoder().decode(await content(view.path, MOST_BYTES, signal)) : ""), [view.path]);
+	const { value, error } = useLoaded(
+		async (signal) => (readable ? new TextDecoder().decode(await content(view.path, session_id, MOST_BYTES, signal)) : ""),
+		[view.path],
+	);
 	if (error) return <Failed error={error} />;
 	if (view.type === "other")
 		return (

@@ -17,7 +17,7 @@ import { FileText } from "./file-text.js";
 export function FilesPage() {
 	const { query } = route.value;
 	const path = query.get("path") ?? undefined;
-	const session_id = path ? undefined : (query.get("session_id") ?? undefined);
+	const session_id = onMachineOf();
 	const [round, setRound] = useState(0);
 	const { value, error } = useLoaded((signal) => files({ path, session_id }, signal), [path, session_id, round]);
 	return (
@@ -26,7 +26,7 @@ export function FilesPage() {
 				<h1>Files</h1>
 				{value?.type === "directory" && <Upload into={value.path} onDone={() => setRound(round + 1)} />}
 				{value?.type === "file" && (
-					<Button icon="download" onClick={() => tell(download(contentPath(value.path)))}>
+					<Button icon="download" onClick={() => tell(download(contentPath(value.path, session_id)))}>
 						Download
 					</Button>
 				)}
@@ -38,7 +38,7 @@ export function FilesPage() {
 			) : value ? (
 				<>
 					<Crumbs path={value.path} />
-					{value.entries ? <Entries view={value} entries={value.entries} /> : <FileText view={value} />}
+					{value.entries ? <Entries view={value} entries={value.entries} /> : <FileText view={value} session_id={session_id} />}
 				</>
 			) : (
 				<Loading what="the files" />
@@ -47,7 +47,13 @@ export function FilesPage() {
 	);
 }
 
-const to = (path: string) => href(["files"], { path });
+/** The process on whose machine these files are. */
+const onMachineOf = (): string | undefined => route.value.query.get("session_id") ?? undefined;
+
+const to = (path: string) => {
+	const session_id = onMachineOf();
+	return href(["files"], { path, ...(session_id ? { session_id } : {}) });
+};
 
 function Crumbs({ path }: { path: string }) {
 	const parts = path.split("/").filter(Boolean);
@@ -139,11 +145,11 @@ function Upload({ into, onDone }: { into: string; onDone: () => void }) {
 /** Nothing is replaced unless a person says so. */
 async function one(path: string, file: File): Promise<void> {
 	try {
-		await upload(path, file, false);
+		await upload(path, onMachineOf(), file, false);
 	} catch (error) {
 		if (!(error instanceof ApiError && error.status === 409)) throw error;
 		if (!confirm(`There is a file ${path} already. Replace it?`)) return;
-		await upload(path, file, true);
+		await upload(path, onMachineOf(), file, true);
 	}
 	say(`${path} is there.`);
 }

@@ -2,6 +2,7 @@ import { Audit } from "../../../audit/index.js";
 import { HoldfastError } from "../../../base/errors.js";
 import { mustBeFree } from "../../../process/keyboard.js";
 import { type Call, type Command, EXIT, type Values } from "../command.js";
+import { processOf } from "../look.js";
 
 const source = {
 	file: { type: "string" as const, value: "FILE", help: "take the data from a file, - for stdin" },
@@ -44,7 +45,7 @@ export const close: Command = {
 	async run(call) {
 		const [id, ...more] = call.words;
 		if (id === undefined || more.length > 0) throw new HoldfastError("INVALID", "give the id of one process");
-		const process = (await call.runtime()).get(id);
+		const process = await processOf(call, id);
 		mustBeFree(process);
 		await process.closeStdin();
 		if (call.out.json) call.out.data({ session_id: process.id, closed: true });
@@ -58,7 +59,7 @@ async function send(call: Call, enter: string): Promise<number> {
 	if (more.length > 0) throw new HoldfastError("INVALID", "put quotes around a text with spaces");
 	if (text !== undefined && call.values.file !== undefined) throw new HoldfastError("INVALID", "give the text or --file, not both");
 	const runtime = await call.runtime();
-	const process = runtime.get(id);
+	const process = await processOf(call, id);
 	mustBeFree(process);
 	const data = text === undefined ? await readData(call.values.file) : Buffer.from(text);
 	const end = enter === "" ? Buffer.alloc(0) : Buffer.from(process.spec.terminal ? "\r" : enter);

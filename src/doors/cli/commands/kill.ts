@@ -3,6 +3,7 @@ import { HoldfastError } from "../../../base/errors.js";
 import { describeEnd } from "../../../process/process.js";
 import { killSummary, summary } from "../../../process/summary.js";
 import { type Command, EXIT, secondsOption } from "../command.js";
+import { processOf } from "../look.js";
 
 export const kill: Command = {
 	name: "kill",
@@ -23,7 +24,7 @@ Examples
 		if (call.words.length === 0) throw new HoldfastError("INVALID", "give the id of at least one process");
 		const runtime = await call.runtime();
 		const graceMs = (secondsOption(call, "grace") ?? 2) * 1000;
-		const processes = call.words.map((id) => runtime.get(id));
+		const processes = await Promise.all(call.words.map((id) => processOf(call, id)));
 		const results = await Promise.all(processes.map(async (process) => ({ process, result: await process.kill({ graceMs }) })));
 		for (const { process, result } of results)
 			Audit.note(runtime.home, process.spec.task, { event: "killed", session_id: process.id, status: result.status, by: "cli" });
@@ -59,7 +60,7 @@ Example
 		const [id, name, ...more] = call.words;
 		if (id === undefined || name === undefined || more.length > 0) throw new HoldfastError("INVALID", "give the id of a process and a signal, such as INT");
 		const runtime = await call.runtime();
-		const process = runtime.get(id);
+		const process = await processOf(call, id);
 		const full = `SIG${name.toUpperCase().replace(/^SIG/, "")}` as NodeJS.Signals;
 		await process.signal(full);
 		Audit.note(runtime.home, process.spec.task, { event: "signalled", session_id: process.id, signal: full, by: "cli" });

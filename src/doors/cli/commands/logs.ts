@@ -5,6 +5,7 @@ import { RedactedStream } from "../../../process/hidden.js";
 import type { Process } from "../../../process/process.js";
 import { summary } from "../../../process/summary.js";
 import { type Call, type Command, EXIT, numberOption, oneWord } from "../command.js";
+import { processOf, tellOfReach } from "../look.js";
 import { writeOut } from "../stream.js";
 
 const CHUNK = 1024 * 1024;
@@ -34,7 +35,7 @@ Examples
   holdfast logs 3f2a -n 20
   holdfast logs 3f2a -f --from 10240`,
 	async run(call) {
-		const process = (await call.runtime()).get(oneWord(call, "the id of one process"));
+		const process = await processOf(call, oneWord(call, "the id of one process"));
 		const discard = numberOption(call, "discard", { min: 0 });
 		if (discard !== undefined) {
 			const first = await process.discard(discard);
@@ -107,11 +108,13 @@ async function printAll(call: Call, process: Process, from: number): Promise<num
 async function follow(call: Call, process: Process, from: number): Promise<number> {
 	const decoder = new StringDecoder("utf8");
 	const shown = shownOf(call, process, from);
+	const untell = tellOfReach(call, process);
 	for await (const slice of process.follow({ from })) {
 		const bytes = shown.push(slice.bytes);
 		if (call.out.json) call.out.data({ session_id: process.id, output: decoder.write(bytes), byte_offset: slice.offset, next_offset: slice.next });
 		else await writeOut(bytes);
 	}
+	untell();
 	if (!call.out.json) await writeOut(shown.end());
 	else {
 		const { session_id, status, exit_code, total_bytes } = summary(process);

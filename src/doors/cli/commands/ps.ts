@@ -1,5 +1,6 @@
 import { type Summary, summary } from "../../../process/summary.js";
 import { type Command, EXIT, noWords } from "../command.js";
+import { PATIENCE_MS } from "../look.js";
 import { type Output, oneLine } from "../output.js";
 
 export const ps: Command = {
@@ -12,6 +13,7 @@ export const ps: Command = {
 	},
 	teach: `
 Those that ended stay in the list for 30 minutes from their end; their output stays for 7 days.
+Those on other machines are looked at there. Where that is not possible, a remark says so, and from when this is (--json: notes).
 
 Examples
   holdfast ps
@@ -19,29 +21,36 @@ Examples
 	async run(call) {
 		noWords(call);
 		const { values, out, runtime } = call;
-		const list = (await runtime()).list({ ...(values.all ? { task: null } : {}), ended: !values.running });
+		const opened = await runtime();
+		const unreached = await opened.sync({ ...(values.all ? { task: null } : {}), ms: PATIENCE_MS });
+		for (const note of unreached) out.remark(note);
+		const list = opened.list({ ...(values.all ? { task: null } : {}), ended: !values.running });
 		const processes = list.map((process) => summary(process));
 		if (out.json) out.data({ processes });
 		else if (processes.length === 0) out.note("no processes; start one with `holdfast run --background -- COMMAND`");
-		else table(processes, out, values.all === true);
+		else table(processes, out, { tasks: values.all === true, said: unreached });
 		return EXIT.ok;
 	},
 };
 
-function table(processes: readonly Summary[], out: Output, tasks: boolean): void {
+const PLACE_CHARS = 30;
+
+function table(processes: readonly Summary[], out: Output, { tasks, said }: { tasks: boolean; said: readonly string[] }): void {
 	const width = process.stdout.columns ?? 120;
+	const places = processes.some(({ place }) => place !== "local");
 	out.table(
-		["ID", ...(tasks ? ["TASK"] : []), "STATUS", "PID", "RAN", "COMMAND"],
+		["ID", ...(tasks ? ["TASK"] : []), ...(places ? ["PLACE"] : []), "STATUS", "PID", "RAN", "COMMAND"],
 		processes.map((item) => [
 			item.session_id,
 			...(tasks ? [oneLine(item.task, 16)] : []),
+			...(places ? [oneLine(item.place, PLACE_CHARS)] : []),
 			statusCell(item, out),
 			String(item.pid ?? "-"),
 			age(item.uptime_seconds),
-			oneLine(item.name ? `${item.name}: ${item.command}` : item.command, Math.max(20, width - (tasks ? 70 : 52))),
+			oneLine(item.name ? `${item.name}: ${item.command}` : item.command, Math.max(20, width - (tasks ? 70 : 52) - (places ? PLACE_CHARS + 2 : 0))),
 		]),
 	);
-	for (const item of processes) if (item.note && item.status === "running") out.note(`${item.session_id}: ${item.note}`);
+	for (const item of processes) if (item.note && item.status === "running" && !said.includes(item.note)) out.note(`${item.session_id}: ${item.note}`);
 }
 
 export function statusCell(item: Summary, out: Output): string {

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import fs from "node:fs";
 import { HoldfastError } from "../../../base/errors.js";
 import { type Command, EXIT } from "../command.js";
+import { processOf } from "../look.js";
 import { writeOut } from "../stream.js";
 
 export const record: Command = {
@@ -22,7 +23,7 @@ Examples
 	async run(call) {
 		const [verb, id, ...more] = call.words;
 		if (verb !== "export" || id === undefined || more.length > 0) throw new HoldfastError("INVALID", "say which: `holdfast record export ID`");
-		const process = (await call.runtime()).get(id);
+		const process = await processOf(call, id);
 		const { asciicast } = await import("../../../recording/index.js");
 		const file = call.values.output;
 		if (call.out.json && typeof file !== "string") throw new HoldfastError("INVALID", "with --json give --output FILE: a recording is no JSON object");

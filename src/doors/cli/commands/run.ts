@@ -3,12 +3,14 @@ import type { ProcessLimitsGiven } from "../../../base/limits.js";
 import { ownEnvironment } from "../../../base/own-secrets.js";
 import { redact } from "../../../base/secrets/index.js";
 import { utf8 } from "../../../base/text.js";
+import { readThere } from "../../../keeper/there.js";
 import { limitNote } from "../../../process/limits.js";
 import type { Process } from "../../../process/process.js";
 import type { SpawnOptions } from "../../../process/runtime.js";
 import { isOver, type Status } from "../../../process/status.js";
 import { summary } from "../../../process/summary.js";
 import { type Call, type Command, EXIT, secondsOption } from "../command.js";
+import { tellOfReach } from "../look.js";
 import { sizeOption } from "../quantity.js";
 import { feed, session } from "../session.js";
 import { writeOut } from "../stream.js";
@@ -23,7 +25,7 @@ export const run: Command = {
 		background: { type: "boolean", short: "b", help: "return at once with its id; its stdin stays open" },
 		pty: { type: "boolean", short: "t", help: "run it on a terminal of its own; in the foreground, yours is attached to it" },
 		name: { type: "string", value: "NAME", help: "a name to know it by in lists" },
-		cwd: { type: "string", value: "DIR", help: "where to run it (default: here)" },
+		cwd: { type: "string", value: "DIR", help: "where to run it (default: here; elsewhere, where the place says)" },
 		env: { type: "string", value: "NAMES", help: "pass these variables on too, although they look like secrets (A,B)" },
 		timeout: { type: "string", value: "SECONDS", help: "how long to stay with it; then it goes on in the background" },
 		"on-timeout": { type: "string", value: "WHAT", help: "background (default) or kill" },
@@ -79,6 +81,7 @@ Examples
 		};
 		process.on("SIGINT", remember);
 		const started = await (await call.runtime()).spawn(options).finally(() => process.off("SIGINT", remember));
+		for (const note of started.box?.takeNotes() ?? []) out.remark(note);
 		if (early) await started.signal("SIGINT");
 		if (values.background) {
 			if (out.json) out.data(summary(started));
@@ -96,9 +99,10 @@ async function foreground(call: Call, started: Process, seconds: number | undefi
 	const interactive = started.spec.terminal && process.stdin.isTTY && process.stdout.isTTY;
 	try {
 		if (interactive) {
-			if ((await session(started, { signal: over.signal, from: 0, note: call.out.note })) === "detached") return EXIT.ok;
+			if ((await session(started, { signal: over.signal, from: 0, out: call.out })) === "detached") return EXIT.ok;
 		} else {
-			const stopFeeding = feed(started);
+			const stopFeeding = feed(started, call.out.remark.bind(call.out));
+			const untell = tellOfReach(call, started);
 			try {
 				const parts: Buffer[] = [];
 				for await (const slice of started.follow({ signal: over.signal })) {
@@ -108,6 +112,7 @@ async function foreground(call: Call, started: Process, seconds: number | undefi
 				if (call.out.json && !over.signal.aborted) call.out.data({ ...summary(started), output: redact(utf8(Buffer.concat(parts))) });
 			} finally {
 				stopFeeding();
+				untell();
 			}
 		}
 	} finally {
@@ -149,29 +154,34 @@ function exitCode(status: Extract<Status, { status: "exited" | "killed" | "lost"
 	return status.exitCode;
 }
 
-/** Ctrl-C goes to the command, the second kills its tree; a hang-up or TERM only ends us. */
+/** Ctrl-C goes to the command, the second kills its tree, and a third one, or one that cannot reach it, ends us; a hang-up or TERM only ends us. */
 function passSignals(call: Call, started: Process): () => void {
 	let interrupts = 0;
+	const unreached = (error: unknown) => {
+		if (error instanceof HoldfastError && error.code === "UNREACHABLE") leave(` (nothing could be sent to it: ${error.message})`);
+		// else it has just ended: the end is on its way to us
+	};
 	const interrupt = () => {
 		interrupts++;
-		if (interrupts === 1) {
-			started.signal("SIGINT").catch(() => {}); // it has just ended: the end is on its way to us
-		} else if (interrupts === 2) {
+		if (started.box && readThere(started.dir)?.unreachable !== undefined) leave(`; nothing could be sent to it, ${started.spec.place} cannot be reached`);
+		else if (interrupts === 1) started.signal("SIGINT").catch(unreached);
+		else if (interrupts === 2) {
 			call.out.note("holdfast: killing it and everything it started");
-			void started.kill();
-		}
+			started.kill().catch(unreached);
+		} else leave();
 	};
-	const leave = () => {
-		call.out.note(`holdfast: leaving; ${started.id} goes on`);
+	const leave = (why = "") => {
+		call.out.note(`holdfast: leaving; ${started.id} goes on${why}`);
 		process.exit(EXIT.failed);
 	};
 	process.on("SIGINT", interrupt);
-	process.on("SIGTERM", leave);
-	process.on("SIGHUP", leave);
+	const goodbye = () => leave();
+	process.on("SIGTERM", goodbye);
+	process.on("SIGHUP", goodbye);
 	return () => {
 		process.off("SIGINT", interrupt);
-		process.off("SIGTERM", leave);
-		process.off("SIGHUP", leave);
+		process.off("SIGTERM", goodbye);
+		process.off("SIGHUP", goodbye);
 	};
 }
 

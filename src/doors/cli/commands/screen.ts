@@ -3,6 +3,7 @@ import { redactScreen } from "../../../base/secrets/screen.js";
 import { mustBeFree } from "../../../process/keyboard.js";
 import { isOver } from "../../../process/status.js";
 import { type Call, type Command, EXIT, oneWord } from "../command.js";
+import { processOf } from "../look.js";
 
 export const screen: Command = {
 	name: "screen",
@@ -37,7 +38,7 @@ Example
 		const [id, text, ...more] = call.words;
 		if (id === undefined || text === undefined || more.length > 0) throw new HoldfastError("INVALID", "give the id of a process and the keys, in quotes");
 		const { encodeKeys, readScreen, untilWaiting } = await import("../../../screen/index.js");
-		const process = (await call.runtime()).get(id);
+		const process = await processOf(call, id);
 		mustBeFree(process);
 		const { modes } = await readScreen(process);
 		await process.write(encodeKeys(text, modes));
@@ -49,11 +50,11 @@ Example
 
 async function show(call: Call, id: string): Promise<void> {
 	const { readScreen, waitingFor } = await import("../../../screen/index.js");
-	const process = (await call.runtime()).get(id);
+	const process = await processOf(call, id);
 	if (!process.spec.terminal) throw new HoldfastError("NO_TERMINAL", `${process.id} has no terminal; \`holdfast logs\` shows its output`);
 	const seen = await readScreen(process);
 	const view = { ...seen, screen: redactScreen(seen.screen, seen.cols) };
-	const waiting = isOver(process.status()) ? { waiting: false as const } : await waitingFor(process);
+	const waiting = isOver(process.status()) ? { waiting: false as const } : await waitingFor(process).catch(unknown);
 	const found = waiting.waiting
 		? { waiting_for: waiting.waiting_for, waiting_evidence: waiting.waiting_evidence }
 		: { waiting_for: null, waiting_evidence: null };
@@ -65,4 +66,10 @@ async function show(call: Call, id: string): Promise<void> {
 	call.out.line(view.screen);
 	if (found.waiting_for)
 		call.out.note(`(waits for ${found.waiting_for === "line" ? "a line" : found.waiting_for === "password" ? "a password" : found.waiting_for})`);
+}
+
+/** Nobody there can be asked; a remark has said so. */
+function unknown(error: unknown): { waiting: false } {
+	if (error instanceof HoldfastError && error.code === "UNREACHABLE") return { waiting: false };
+	throw error;
 }

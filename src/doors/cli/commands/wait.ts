@@ -5,6 +5,7 @@ import { isOver } from "../../../process/status.js";
 import { summary } from "../../../process/summary.js";
 import type { Until } from "../../../process/until.js";
 import { type Command, EXIT, oneWord, secondsOption } from "../command.js";
+import { processOf, tellOfReach } from "../look.js";
 
 export const wait: Command = {
 	name: "wait",
@@ -20,7 +21,7 @@ Conditions: the first that holds ends the wait, and so does the exit.
   exit                    it has ended
   pattern=REGEX           its output matches (a JavaScript regular expression, ^ and $ at lines); must come last, since it
                           may contain commas
-  port=NUMBER             somebody on this machine accepts connections there
+  port=NUMBER             somebody accepts connections there, on the machine that the process is on
   http=URL                it answers 200 to 399 (status=NUMBER: exactly that)
   silence=SECONDS         it has printed nothing for so long
 
@@ -34,8 +35,11 @@ Examples
 		const until = parseUntil(String(call.values.until ?? "exit"));
 		const seconds = secondsOption(call, "timeout");
 		const from = call.values.from === undefined ? undefined : Number(call.values.from);
-		const process = (await call.runtime()).get(oneWord(call, "the id of one process"));
-		const found = await process.wait({ until, ...(seconds === undefined ? {} : { timeout: seconds * 1000 }), ...(from === undefined ? {} : { from }) });
+		const process = await processOf(call, oneWord(call, "the id of one process"));
+		const untell = tellOfReach(call, process);
+		const found = await process
+			.wait({ until, ...(seconds === undefined ? {} : { timeout: seconds * 1000 }), ...(from === undefined ? {} : { from }) })
+			.finally(untell);
 		const result = found.match === undefined ? found : { ...found, match: maskedMatch(process, found.match, found.offset) };
 		if (call.out.json)
 			call.out.data({

@@ -4,7 +4,8 @@ import path from "node:path";
 import { Readable } from "node:stream";
 import * as z from "zod";
 import { HoldfastError } from "../../../base/errors.js";
-import { linkOf } from "../../../base/proc.js";
+import type { Process } from "../../../process/process.js";
+import { FarFiles } from "../far-files.js";
 import { Files } from "../files.js";
 import { Refusal } from "../refusal.js";
 import { type Route, route } from "../router.js";
@@ -20,7 +21,10 @@ export function fileRoutes(api: ApiContext): Route[] {
 	return [
 		route(
 			{ method: "get", path: "/api/files", who: "owner", summary: "A directory, or what a file is", query: filesQuerySchema, answer: filesSchema },
-			({ query }) => files.view(files.resolve(baseOf(api, query), query.path)),
+			async ({ query }) => {
+				const { base, far } = await whereOf(api, query);
+				return far ? far.view(await far.resolve(base, query.path)) : files.view(files.resolve(base, query.path));
+			},
 		),
 		route(
 			{
@@ -31,16 +35,18 @@ export function fileRoutes(api: ApiContext): Route[] {
 				query: filesQuerySchema,
 				answer: "application/octet-stream",
 			},
-			({ context, query }) => {
-				const file = files.resolve(baseOf(api, query), query.path);
-				const { fd, size } = files.open(file);
+			async ({ context, query }) => {
+				const { base, far } = await whereOf(api, query);
+				const file = far ? await far.resolve(base, query.path) : files.resolve(base, query.path);
+				const { fd, size } = far ? { size: await far.size(file) } : files.open(file);
 				const range = rangeOf(context.req.header("range"), size);
 				if (range === "unsatisfiable") {
-					fs.closeSync(fd);
+					if (fd !== undefined) fs.closeSync(fd);
 					throw new Refusal(416, "INVALID", `the file has ${size} bytes`);
 				}
 				const { start, end } = range ?? { start: 0, end: size - 1 };
-				const stream = size === 0 ? emptyOf(fd) : Readable.toWeb(fs.createReadStream("", { fd, start, end }));
+				const stream =
+					fd === undefined ? far?.stream(file, start, end) : size === 0 ? emptyOf(fd) : Readable.toWeb(fs.createReadStream("", { fd, start, end }));
 				return context.body(stream as ReadableStream<Uint8Array>, range ? 206 : 200, {
 					...DOWNLOAD,
 					"Content-Disposition": `attachment; filename*=UTF-8''${encodeURIComponent(path.basename(file)).replaceAll(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16)}`)}`,
@@ -61,22 +67,27 @@ export function fileRoutes(api: ApiContext): Route[] {
 				answer: uploadedSchema,
 				status: 201,
 			},
-			({ context, query }) => {
+			async ({ context, query }) => {
 				if (query.path === undefined) throw new HoldfastError("INVALID", "say which file: path=…");
-				return files.write(baseOf(api, query), query.path, (context.req.raw.body ?? []) as AsyncIterable<Uint8Array>, query.replace === "true");
+				const { base, far } = await whereOf(api, query);
+				return (far ?? files).write(base, query.path, (context.req.raw.body ?? []) as AsyncIterable<Uint8Array>, query.replace === "true");
 			},
 		),
 	];
 }
 
-/** Where relative paths start: the directory of the process, or of the task's shell, or ours. */
-function baseOf(api: ApiContext, { session_id, task }: Where): string {
-	if (session_id !== undefined) return api.runtime.get(session_id).spec.cwd;
-	if (task === undefined) return process.cwd();
+/** Where relative paths start: the directory of the process, or of the task's shell, or ours. Whose machine is another one, his files are those there. */
+async function whereOf(api: ApiContext, { session_id, task }: Where): Promise<{ base: string; far?: FarFiles }> {
+	if (session_id !== undefined) return on(api.runtime.get(session_id));
+	if (task === undefined) return { base: process.cwd() };
 	const shell = api.runtime.list({ task, shells: true, ended: false }).find(({ spec }) => spec.kind === "shell");
-	const cwd = shell?.pid && linkOf(`/proc/${shell.pid}/cwd`);
-	return cwd || api.runtime.list({ task })[0]?.spec.cwd || process.cwd();
+	const [cwd] = shell?.pid ? await shell.kernel.links([`/proc/${shell.pid}/cwd`]) : [];
+	if (shell && cwd) return on(shell, cwd);
+	const newest = api.runtime.list({ task })[0];
+	return newest ? on(newest) : { base: process.cwd() };
 }
+
+const on = ({ box, spec }: Process, base = spec.cwd): { base: string; far?: FarFiles } => ({ base, ...(box ? { far: new FarFiles(box) } : {}) });
 
 function emptyOf(fd: number): null {
 	fs.closeSync(fd);

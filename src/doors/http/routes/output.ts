@@ -6,7 +6,7 @@ import { stripAnsi } from "../../../tools/ansi.js";
 import { type Route, route } from "../router.js";
 import { type LinePage, linesQuerySchema, linesSchema, logQuerySchema, searchQuerySchema, searchSchema } from "../schemas.js";
 import { searchLogs } from "../search.js";
-import { type ApiContext, processOf } from "./context.js";
+import { type ApiContext, fresh, freshOf } from "./context.js";
 
 const LOG_BYTES = 256 * 1024;
 const LINES = 200;
@@ -25,8 +25,8 @@ export const outputRoutes = (api: ApiContext): Route[] => [
 			query: logQuerySchema,
 			answer: "application/octet-stream",
 		},
-		({ context, params, query }) => {
-			const process = processOf(api, params);
+		async ({ context, params, query }) => {
+			const process = await freshOf(api, params);
 			const { first, end } = process.log.bounds();
 			const limit = query.limit ?? LOG_BYTES;
 			const { bytes, offset, next } = process.read(query.offset ?? Math.max(first, end - limit), limit);
@@ -48,17 +48,17 @@ export const outputRoutes = (api: ApiContext): Route[] => [
 			query: linesQuerySchema,
 			answer: linesSchema,
 		},
-		({ params, query }) => {
-			const process = processOf(api, params);
+		async ({ params, query }) => {
+			const process = await freshOf(api, params);
 			const limit = query.limit ?? LINES;
 			return query.after === undefined ? linesBefore(process, query.before, limit) : linesAfter(process, query.after, limit);
 		},
 	),
 	route(
 		{ method: "get", path: "/api/search", who: "owner", summary: "Text in the logs, the newest first", query: searchQuerySchema, answer: searchSchema },
-		({ query, context }) => {
+		async ({ query, context }) => {
 			const processes = query.session_id === undefined ? api.runtime.list({ task: query.task ?? null }) : [api.runtime.get(query.session_id)];
-			return searchLogs(processes, query.q, { limit: query.limit ?? 100, signal: context.req.raw.signal });
+			return searchLogs(await fresh(processes), query.q, { limit: query.limit ?? 100, signal: context.req.raw.signal });
 		},
 	),
 	route(
@@ -70,7 +70,7 @@ export const outputRoutes = (api: ApiContext): Route[] => [
 			answer: "application/x-asciicast",
 		},
 		async ({ context, params }) => {
-			const process = processOf(api, params);
+			const process = await freshOf(api, params);
 			const lines = asciicast(process);
 			const first = await lines.next(); // what is wrong is said before there is an answer
 			return context.body(stream(first.value ?? "", lines), 200, {

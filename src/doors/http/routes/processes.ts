@@ -8,7 +8,7 @@ import type { Process } from "../../../process/process.js";
 import { isOver } from "../../../process/status.js";
 import { killSummary } from "../../../process/summary.js";
 import type { Until } from "../../../process/until.js";
-import { encodeKeys, readScreen, waitingFor } from "../../../screen/index.js";
+import { encodeKeys, readScreen } from "../../../screen/index.js";
 import { type Route, route } from "../router.js";
 import {
 	inputSchema,
@@ -27,7 +27,7 @@ import {
 	waitSchema,
 	writtenSchema,
 } from "../schemas.js";
-import { type ApiContext, processOf } from "./context.js";
+import { type ApiContext, fresh, freshOf, processOf } from "./context.js";
 
 const WAIT_SECONDS = 30;
 const WRITE_MS = 10_000;
@@ -45,20 +45,20 @@ const looking = (api: ApiContext): Route[] => [
 			answer: processListSchema,
 		},
 		async ({ query }) => {
-			const list = api.runtime.list({ task: query.task ?? null, ended: query.ended !== "false", shells: query.shells === "true" });
+			const list = await fresh(api.runtime.list({ task: query.task ?? null, ended: query.ended !== "false", shells: query.shells === "true" }));
 			return { processes: await Promise.all(list.map((process) => api.views.item(process))) };
 		},
 	),
 	route(
 		{ method: "get", path: "/api/processes/:id", who: "viewer", summary: "One process, with all there is to know", answer: processDetailSchema },
-		({ params, visitor }) => api.views.detail(processOf(api, params), visitor?.scope === "owner"),
+		async ({ params, visitor }) => api.views.detail(await freshOf(api, params), visitor?.scope === "owner"),
 	),
 	route(
 		{ method: "get", path: "/api/processes/:id/screen", who: "viewer", summary: "Its rendered screen as text", answer: screenSchema },
 		async ({ params }) => {
-			const process = processOf(api, params);
+			const process = await freshOf(api, params);
 			const { screen, cursor, alt_screen, title, cols, rows, offset } = await readScreen(process);
-			const waiting = isOver(process.status()) ? { waiting: false as const } : await waitingFor(process);
+			const waiting = isOver(process.status()) ? { waiting: false as const } : await api.views.waiting(process);
 			return {
 				session_id: process.id,
 				screen: redactScreen(screen, cols),
@@ -153,7 +153,7 @@ const steering = (api: ApiContext): Route[] => [
 		async ({ params, body }) => {
 			const process = processOf(api, params);
 			mustBeFree(process);
-			const bytes = encodeKeys(body.keys, (await readScreen(process)).modes);
+			const bytes = encodeKeys(body.keys, (await readScreen(await freshOf(api, params))).modes);
 			return { session_id: process.id, bytes_written: await written(api, process, bytes) };
 		},
 	),

@@ -49,7 +49,7 @@ const ofTasks = (api: ApiContext): Route[] => [
 			if (item.started_at < task.started_at) task.started_at = item.started_at;
 			if (item.kind === "sandbox") continue;
 			if (item.kind === "shell") {
-				if (item.status === "running") task.cwd ??= directoryOf(item.pid);
+				if (item.status === "running") task.cwd ??= process.box ? null : directoryOf(item.pid);
 			} else if (item.status === "awaiting_input") {
 				task.waiting++;
 				task.running++;
