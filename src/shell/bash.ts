@@ -25,6 +25,7 @@ const script = (name: string): string => fileURLToPath(new URL(name, import.meta
 const BIRTH_MS = 10_000; // for the profile files of whoever it belongs to
 const IDLE_SECONDS = 24 * 3600; // a shell that nobody has used for so long ends by itself; its state stays
 const RUN = '\\builtin eval "$__hf_c"\n'; // see __hf_p in rc.bash
+const GO = `\\builtin mapfile -d '' -n 1 __hf_v <"$__hf_d/go";\\builtin cd -- "$__hf_v"\n`;
 const STATE = ["snap.0", "snap.1", "history"];
 const LOG_BYTES = 1024 * 1024;
 const WORDS_BYTES = 64 * 1024;
@@ -208,8 +209,13 @@ export class Bash {
 		this.last = name;
 		return this.#line.write(
 			`${how.workdir ? "__hf_w=1 " : ""}${how.plain === undefined ? "" : `__hf_z=plain __hf_k='${how.plain}' `}__hf_n=${name} PROMPT_COMMAND=$__hf_p\n__hf_post ${name}\n[[ $__hf_e != ${name} ]]&&{ POSIXLY_CORRECT=;\\. "$__hf_x" ${name};} 2>|"$__hf_y"\n`,
-			{ name, placed: how.placed, ...(how.life === undefined ? {} : { life: how.life }) },
+			{ name, placed: how.placed, from: { pid: this.bash.pid, cwd: this.cwd, go: GO }, ...(how.life === undefined ? {} : { life: how.life }) },
 		);
+	}
+
+	/** On another machine: where it had to go before it took the last command, since its own directory was gone. */
+	moved(): Promise<string | undefined> {
+		return this.#line.moved();
 	}
 
 	/** What was sent to it could not be delivered: its machine cannot be reached. */
@@ -227,8 +233,7 @@ export class Bash {
 		const content = `${dir}\0`;
 		fs.writeFileSync(path.join(this.state, "go"), content, { mode: 0o600 });
 		const placed = [{ id: this.process.id, name: "shell/go", content }];
-		const line = `\\builtin mapfile -d '' -n 1 __hf_v <"$__hf_d/go";\\builtin cd -- "$__hf_v"\n`;
-		if (!this.#line.write(line, { name: `go.${randomUUID()}`, placed })) return false;
+		if (!this.#line.write(GO, { name: `go.${randomUUID()}`, placed })) return false;
 		this.cwd = dir;
 		return true;
 	}

@@ -86,7 +86,7 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 		}
 		if (bash.takeChange()) {
 			if ((bash.isStuck() || saysSomething(bash, shellOffset)) && (await unstick(bash, slot, name))) {
-				await drain(slot);
+				await drain(slot, bash);
 				return outcome("unrecorded", null);
 			}
 			if (bash.failed instanceof HoldfastError && bash.failed.code === "ENDED") return outcome("unsent", null);
@@ -94,7 +94,7 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 			if (!bash.lives() && !slot.end()) {
 				await untilRecorded(bash);
 				if (bash.begun().name !== name) return outcome("unsent", null);
-				await drain(slot);
+				await drain(slot, bash);
 				return outcome("died", null);
 			}
 			if (slot.end()) continue;
@@ -153,9 +153,10 @@ function limitsOf(shell: SpecLimits | undefined, own: Limits): { limits?: SpecLi
 }
 
 /** What was printed before the end is in the pipe or in the log; this waits until it is in the log. */
-async function drain(slot: Slot): Promise<void> {
+async function drain(slot: Slot, died?: Bash): Promise<void> {
 	const giveUp = performance.now() + DRAIN_MS;
 	for (let looks = 0; !slot.drained() && performance.now() < giveUp; looks++) {
+		await died?.refresh(slot.id); // on another machine: without a record of the end nothing tells of it
 		await new Promise((resolve) => (looks < 200 ? setImmediate(resolve) : setTimeout(resolve, 1)));
 	}
 }

@@ -1,12 +1,14 @@
 /** How one shell is reached and looked at: here through its FIFO and /proc, on another machine over the link, as it was last seen. */
 import fs from "node:fs";
 import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { errno } from "../base/errors.js";
 import { readStart } from "../base/files.js";
 import { type Identity, isAlive, ProcFile } from "../base/proc.js";
 import { RECORD_BYTES } from "../keeper/layout.js";
 import { readThere, wasAlive } from "../keeper/there.js";
 import type { Box, Placed } from "../places/far/box.js";
+import type { From } from "../places/far/removed.js";
 import type { Process } from "../process/process.js";
 import { waitsForCommands } from "../process/status.js";
 
@@ -17,6 +19,7 @@ export interface Once {
 	/** See Box.command. */
 	readonly life?: string;
 	readonly farewell?: boolean;
+	readonly from?: From;
 }
 
 export interface Line {
@@ -32,9 +35,12 @@ export interface Line {
 	lives(): boolean;
 	/** What was written last could not be delivered, for this reason. */
 	readonly failed: Error | undefined;
+	/** Where a shell elsewhere had to go before it took that, since its own directory was gone; of one here that is seen beforehand. */
+	moved(): Promise<string | undefined>;
 	close(): void;
 }
 
+const WORD_MS = 1_000; // the command has ended, so the word that it was delivered is on its way, unless the link broke
 const record = Buffer.allocUnsafeSlow(RECORD_BYTES);
 
 export class NearLine implements Line {
@@ -66,6 +72,8 @@ export class NearLine implements Line {
 			return false; // EPIPE: it has ended. Else it does not read, which comes to the same
 		}
 	}
+
+	async moved(): Promise<undefined> {}
 
 	begun(): string {
 		return record.toString("latin1", 0, fs.readSync(this.#begun, record, 0, record.length, 0));
@@ -104,6 +112,7 @@ export class FarLine implements Line {
 	readonly #bash: Identity;
 	readonly #changed: () => void;
 	readonly #unfollow: () => void;
+	#delivery: Promise<string | undefined> = Promise.resolve(undefined);
 	failed: Error | undefined;
 
 	constructor(process: Process, box: Box, bash: Identity, changed: () => void) {
@@ -117,11 +126,16 @@ export class FarLine implements Line {
 	/** It is on its way; should it not arrive, `failed` says so. */
 	write(text: string, once: Once): boolean {
 		this.failed = undefined;
-		this.#box.command(this.#process.id, text, { ...once, bash: this.#bash }).catch((error: Error) => {
+		this.#delivery = this.#box.command(this.#process.id, text, { ...once, bash: this.#bash }).catch((error: Error) => {
 			this.failed = error;
 			this.#changed();
+			return undefined;
 		});
 		return true;
+	}
+
+	moved(): Promise<string | undefined> {
+		return Promise.race([this.#delivery, sleep(WORD_MS, undefined, { ref: false })]);
 	}
 
 	begun(): string {

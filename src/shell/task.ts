@@ -132,8 +132,8 @@ export class TaskShell {
 		if (sandbox) slot.share(sandbox);
 		if (!bash.far && (!isDirectory(bash.at(bash.cwd)) || isRemoved(bash.bash.pid))) {
 			const parent = existingParent(bash.cwd, bash.at);
-			const gone = `the shell's directory ${bash.cwd} is gone; it is in ${parent} now`;
-			if (bash.moveTo(parent)) notes.push(gone);
+			const note = gone(bash.cwd, parent);
+			if (bash.moveTo(parent)) notes.push(note);
 		}
 		const workdir = options.workdir === undefined ? undefined : await this.#workdir(bash, options.workdir, notes);
 		options.permit?.(workdir ?? bash.cwd, slot.id);
@@ -159,6 +159,8 @@ export class TaskShell {
 
 	async #result(using: Using, slot: Slot, outcome: Outcome): Promise<RunResult> {
 		const { bash, own, notes, bornIn } = using;
+		const moved = outcome.end === "ended" ? await bash.moved() : undefined;
+		if (moved !== undefined) notes.push(gone(bornIn, moved));
 		const process = this.#runtime.registry.process(outcome.spec);
 		const durationMs = Math.round(performance.now() - outcome.startedAt);
 		let after = "";
@@ -384,6 +386,8 @@ export class TaskShell {
 		this.#bash = undefined;
 	}
 }
+
+const gone = (dir: string, parent: string): string => `the shell's directory ${dir} is gone; it is in ${parent} now`;
 
 /** bash 5.2 corrupts its own memory when the text ends inside $(…), and then dies at the next command or a later one. */
 function breaksBash(outcome: Outcome, process: Process): boolean {

@@ -14,6 +14,7 @@ import { Connection, type Link, LinkBroken } from "../link/index.js";
 import { farKernel } from "./kernel.js";
 import { goneFor, type Looker } from "./look.js";
 import { Mirror, type Source, type Within } from "./mirror.js";
+import { type From, leaveRemoved } from "./removed.js";
 import { installScript, ownScripts } from "./scripts.js";
 import type { Seen, Wanted } from "./seen.js";
 import { toolsFrom } from "./tools.js";
@@ -57,6 +58,7 @@ export interface Told {
 	readonly bash: Identity;
 	readonly life?: string;
 	readonly farewell?: boolean;
+	readonly from?: From;
 }
 
 const PIECE = 256 * 1024;
@@ -193,29 +195,32 @@ export class Box {
 	/**
 	 * A line for a shell, with the files that it is about. Once only, however often it has to be sent: `name` tells it from others.
 	 * `life`: that in which all of it was made; in another one it is gone, which is an error with the code ENDED, and nothing ran.
-	 * `farewell`: nobody is woken for it.
+	 * `farewell`: nobody is woken for it. `from`: where it is to run; if that directory has been removed this resolves with where the shell went instead.
 	 */
-	async command(id: string, text: string, once: Told): Promise<void> {
-		if (once.farewell && (await this.#over())) return;
+	async command(id: string, text: string, once: Told): Promise<string | undefined> {
+		if (once.farewell && (await this.#over())) return undefined;
 		await this.ready();
 		if (once.life !== undefined && once.life !== this.life) throw new HoldfastError("ENDED", `nothing ran: ${this.name} is not what it was`);
 		for (const { id: whose, name, content } of once.placed)
 			if (content.length > INLINE) await this.write(`${this.directoryOf(whose)}/${name}`, Buffer.from(content));
 		const puts = once.placed.filter(({ content }) => content.length <= INLINE).map((file) => putLine(this.directoryOf(file.id), file));
 		const needed = [id, ...once.placed.map((file) => file.id)].map((one) => `cd ${shellQuote(this.directoryOf(one))} || exit 9`).reverse();
-		const { status, error } = await this.run(
+		const moved = `sent.${once.name}/moved`;
+		const { status, error, output } = await this.run(
 			[
 				...needed,
-				`[ -d sent.${once.name} ] && exit 0`,
+				`[ -d sent.${once.name} ] && { [ ! -e ${moved} ] || cat ${moved}; exit 0; }`,
 				"umask 077",
 				...puts,
 				`mkdir sent.${once.name} 2>/dev/null || exit 0`,
 				...this.#marks(id, once),
+				...(once.from ? [leaveRemoved(once.from, moved)] : []),
 				`printf %s ${shellQuote(text)} 1<>in`,
 			].join("\n"),
 		);
 		if (status === 9) throw new HoldfastError("ENDED", `nothing ran: the shell's directory on ${this.name} is gone`);
 		if (status !== 0) throw new HoldfastError("START_FAILED", `nothing ran: the shell on ${this.name} could not be told (${error || `status ${status}`})`);
+		return output.length > 0 ? output.toString("utf8") : undefined;
 	}
 
 	/** For a container that nobody may be left to look after: it is in use until the command has recorded its end, and while its shell has jobs. */

@@ -41,7 +41,10 @@ export class Looker {
 		const size = (name: string) => news.sizes[name] ?? -1;
 		if (size("meta") !== this.#meta.size) await this.#readMeta(link, directory, size("meta"));
 		const over = text("exit") !== "";
-		if (over && !text("state").startsWith("closed") && this.#copier === undefined) await this.#findCopier(link);
+		const closed = text("state").startsWith("closed");
+		// Who ran it may be gone without a record of the end. That is worth a question of its own when somebody has just asked.
+		const left = !over && !closed && known === undefined && wanted.pid !== undefined && !(await this.#isThere(link, wanted.pid));
+		if ((over || left) && !closed && this.#copier === undefined) await this.#findCopier(link);
 
 		const last = news.segments.at(-1);
 		const { parts } = this.#meta;
@@ -101,6 +104,11 @@ export class Looker {
 			bytes: news.bytes,
 			...(await this.#times(link, `${directory}/times`, wanted.times, size("times"), signal)),
 		};
+	}
+
+	async #isThere(link: Link, pid: number): Promise<boolean> {
+		const [answer] = await link.look([stat(pid)]);
+		return !["Z", "X", undefined].includes(parseStat(answer?.toString("latin1") ?? "")?.state);
 	}
 
 	async #times(link: Link, file: string, times: number, size: number, signal?: AbortSignal): Promise<{ times: Buffer; timesOffset: number }> {

@@ -1,0 +1,18 @@
+/** A shell whose directory was removed goes to the nearest one above it before it is told anything else. */
+import { shellQuote } from "../../base/quote.js";
+
+export interface From {
+	/** The shell, and the directory that it should be in. */
+	readonly pid: number;
+	readonly cwd: string;
+	/** The line that has it go to the directory that is in `shell/go`. */
+	readonly go: string;
+}
+
+/** Shell text for its process directory; nothing is forked unless the directory is not what it was. Prints where it went, and leaves that in the file `note`. */
+export function leaveRemoved({ pid, cwd, go }: From, note: string): string {
+	return `[ /proc/${pid}/cwd -ef ${shellQuote(cwd)} ] || case $(readlink /proc/${pid}/cwd) in *' (deleted)')
+	d=${shellQuote(cwd)}; while d=\${d%/*}; [ -n "$d" ] && ! { [ -d "$d" ] && [ -x "$d" ]; }; do :; done
+	printf '%s\\0' "\${d:-/}" >shell/go; printf %s "\${d:-/}" >${note}; printf %s ${shellQuote(go)} 1<>in; printf %s "\${d:-/}";;
+esac`;
+}
