@@ -28,12 +28,23 @@ export async function look(process: Process): Promise<Look> {
 	const { kernel } = process;
 	const { terminal, command, child: relay, collector } = readParts(process.dir);
 	const pids = [terminal, command, relay].map((part) => part?.pid ?? 0);
-	const [stats, children] = await Promise.all([statsOf(kernel, pids), kernel.read([`/proc/${collector?.pid ?? 0}/task/${collector?.pid ?? 0}/children`])]);
+	const [stats, copiers] = await Promise.all([statsOf(kernel, pids), collector ? copiersOf(kernel, collector.pid) : []]);
 	const inside = [terminal, command].find((part, at) => part && isThere(stats[at], part));
 	if (!inside || isBusy(stats[2])) return NOTHING;
-	const copiers = (children[0] ?? "").split(" ").filter(Boolean).map(Number);
-	return lookAt(kernel, inside.pid, DEPTH, statsOf(kernel, copiers));
+	const seen = await lookAt(kernel, inside.pid, DEPTH);
+	if (seen.verdict.kind === "no") return seen;
+	// After that, in the order in which output goes: what the program printed before it began to wait has set the next one to work.
+	return (await statsOf(kernel, [...(relay ? [relay.pid] : []), ...copiers])).some(isBusy) ? NOTHING : seen;
 }
+
+/** Below the collector is who runs dd, and below that dd. */
+async function copiersOf(kernel: Kernel, collector: number): Promise<number[]> {
+	const runners = await childrenOf(kernel, [collector]);
+	return [...runners, ...(await childrenOf(kernel, runners))];
+}
+
+const childrenOf = async (kernel: Kernel, pids: readonly number[]): Promise<number[]> =>
+	(await kernel.read(pids.map((pid) => `/proc/${pid}/task/${pid}/children`))).flatMap((text) => (text ?? "").split(" ").filter(Boolean).map(Number));
 
 const statsOf = async (kernel: Kernel, pids: readonly number[]): Promise<(Stat | undefined)[]> =>
 	(await kernel.read(pids.map((pid) => `/proc/${pid}/stat`))).map((text) => parseStat(text ?? ""));
@@ -45,9 +56,8 @@ const statsOf = async (kernel: Kernel, pids: readonly number[]): Promise<(Stat |
 const isBusy = (stat: Stat | undefined): boolean => stat?.state === "R" || stat?.state === "D";
 
 /** `pid` is any process on the terminal. */
-async function lookAt(kernel: Kernel, pid: number, depth: number, carriers?: Promise<(Stat | undefined)[]>): Promise<Look> {
-	const [tty, members, between] = await Promise.all([ttyOf(kernel, pid), foregroundOf(kernel, pid), carriers]);
-	if (between?.some(isBusy)) return NOTHING;
+async function lookAt(kernel: Kernel, pid: number, depth: number): Promise<Look> {
+	const [tty, members] = await Promise.all([ttyOf(kernel, pid), foregroundOf(kernel, pid)]);
 	if (!tty) return unknown("its terminal cannot be found");
 	if (members.length === 0) return unknown("nobody can be seen in the foreground of its terminal");
 	const found = most(await Promise.all(members.map(async (who) => ({ who, blocked: await blockedIn(kernel, who, tty) }))));

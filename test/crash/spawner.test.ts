@@ -39,7 +39,7 @@ for (const warm of [0, 2]) {
 		expect(running).not.toEqual([]);
 
 		await until("no keeper is left, warm or cold", () => processesNaming(home).length === 0);
-	});
+	}, 180_000);
 }
 
 test("what a program killed while it prepared directories has left is removed by the next one", async () => {
