@@ -22,12 +22,19 @@ export interface Rules {
 
 export const DEFAULT_RULES: Rules = { own: [], defaults: DEFAULTS, notes: [] };
 
+export interface There {
+	readonly home: string;
+	readonly own: string;
+}
+
 export interface DecideOptions {
 	/** Absolute; where the command would run. */
 	readonly cwd: string;
 	readonly place?: string;
 	/** What config.json calls the place, for rules that do too. */
 	readonly placeAlias?: string | undefined;
+	/** Of another machine: the home of the login there, and where Holdfast has its own files. */
+	readonly there?: There | undefined;
 	readonly task?: string;
 	readonly rules?: Rules;
 	/** Says where the home, Holdfast's own and the configuration are (default: this program's). */
@@ -118,14 +125,14 @@ export const isHere = (place: string): boolean => place === "local" || place.sta
 
 function circumstancesOf(
 	text: string,
-	{ cwd, place = "local", placeAlias, task = "default", env = process.env, looked = { at: 0 }, earlier = "", defined = new Set() }: DecideOptions,
+	{ cwd, place = "local", placeAlias, there, task = "default", env = process.env, looked = { at: 0 }, earlier = "", defined = new Set() }: DecideOptions,
 ): Circumstances {
 	const local = isHere(place);
 	const world: World = {
 		cwd: local ? realPath(path.resolve(cwd)) : path.resolve("/", cwd),
-		home: realPath(env.HOME || os.homedir()),
-		state: realPath(defaultHome(env)),
-		config: realPath(configDir(env)),
+		home: there?.home ?? realPath(env.HOME || os.homedir()),
+		state: there?.own ?? realPath(defaultHome(env)),
+		config: there ? path.join(there.home, ".config/holdfast") : realPath(configDir(env)),
 		local,
 		looked,
 		earlier,

@@ -1,7 +1,7 @@
 /** Deciding again and again, as before every command: rules are read when their files have changed, and plain verdicts are remembered. */
 import fs from "node:fs";
 import { realPath } from "../base/files.js";
-import { decide, isHere, type Rules, type Verdict } from "./decide.js";
+import { decide, isHere, type Rules, type There, type Verdict } from "./decide.js";
 import { readRules, ruleFiles } from "./file.js";
 import type { Rule } from "./rule.js";
 import { loadParser } from "./tree.js";
@@ -15,6 +15,7 @@ export interface Question {
 	readonly cwd: string;
 	readonly place: string;
 	readonly placeAlias?: string | undefined;
+	readonly there?: There | undefined;
 	readonly task: string;
 }
 
@@ -57,14 +58,14 @@ export class Judge {
 	readonly ready = loadParser;
 
 	/** Throws when a file of rules cannot be used. */
-	judge({ command, cwd, place, placeAlias, task }: Question, more: More): Judged {
+	judge({ command, cwd, place, placeAlias, there, task }: Question, more: More): Judged {
 		const entry = this.#entry(isHere(place) ? realPath(cwd) : undefined, task, more);
-		const key = `${place}\0${placeAlias}\0${cwd}\0${command}`;
+		const key = `${place}\0${placeAlias}\0${there?.home}\0${there?.own}\0${cwd}\0${command}`;
 		const known = entry.verdicts.get(key);
 		if (known) return known;
 		const looked = { at: 0 };
 		const defined = new Set<string>();
-		const decided = decide(command, { cwd, place, placeAlias, task, rules: entry.rules, env: this.#env, looked, earlier: entry.earlier, defined });
+		const decided = decide(command, { cwd, place, placeAlias, there, task, rules: entry.rules, env: this.#env, looked, earlier: entry.earlier, defined });
 		const verdict = { ...decided, defines: [...defined] };
 		if (looked.at === 0 && command.length <= LONGEST) {
 			entry.verdicts.set(key, verdict);

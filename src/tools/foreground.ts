@@ -74,6 +74,7 @@ export async function runInShell(ask: Ask, args: TerminalArgs & { command: strin
 				exitCode: run.end === "exited" && !run.limit ? run.exitCode : null,
 				signal: run.limit ? null : run.signal,
 				output: output.text,
+				elsewhere: run.process.box !== undefined,
 			}),
 		);
 		return { ...result, ...notices(ask, run, args) };

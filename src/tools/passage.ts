@@ -94,7 +94,7 @@ export class Passage {
 	check(cwd: string): void {
 		const { runtime, task } = this.#ask;
 		const verdict = this.#judge.judge(
-			{ command: this.#command, cwd, place: runtime.placeName, placeAlias: aliasOf(runtime), task },
+			{ command: this.#command, cwd, place: runtime.placeName, placeAlias: aliasOf(runtime), there: thereOf(runtime, task), task },
 			runtime.approvals.grants(task),
 		);
 		this.#rule = verdict.rule;
@@ -207,6 +207,12 @@ export class Passage {
 
 /** Of another machine nobody here knows where its links lead. */
 const realCwd = ({ wish }: AgentRuntime, cwd: string): string => (isRemote(wish) ? cwd : realPath(cwd));
+
+/** Known by now: a shell there has been chosen. */
+function thereOf({ wish, boxes }: AgentRuntime, task: string): { home: string; own: string } | undefined {
+	const login = isRemote(wish) ? boxes.forTask(wish, task).login : undefined;
+	return login && { home: login.environment.HOME ?? "/", own: login.directory };
+}
 
 const aliasOf = ({ wish }: AgentRuntime): string | undefined => (isRemote(wish) ? wish.name : undefined);
 

@@ -84,3 +84,12 @@ test("a process that is one of Holdfast's own is known by its pid", async () => 
 	expect(judge(`kill -9 ${keeper.pid}`)).toMatchObject({ decision: "deny", rule: "floor-holdfast" });
 	expect(judge(`kill ${process.pid}`).decision).toBe("allow");
 });
+
+test("of another machine the home of the login there counts, and what Holdfast has there; not what is called so here", () => {
+	const there = { home: "/srv/me", own: "/srv/me/.local/state/holdfast/boxes/1" };
+	const far = (command: string) => decide(command, { cwd: "/srv/app", place: "ssh://me@box", env: SOMEONE, there }).rule;
+	expect(far("rm -rf ~")).toBe("floor-root");
+	expect(far("rm -rf /srv/me")).toBe("floor-root");
+	expect(far(`rm -rf ${there.own}`)).toMatch(/^floor-/);
+	expect(decide("rm -rf /srv/me", { cwd: "/srv/app", place: "ssh://me@box", env: SOMEONE }).rule).toBe("delete-outside");
+});

@@ -145,3 +145,9 @@ test("hostile text takes no time", { timeout: 5_000 }, () => {
 	for (const piece of ["<<a ", "$(", "'", "\\", "npm run dev ", "a\n", "<<E\n", "x=1 ", "flask --a b ", "vite --a ", "docker compose -f x ", "tail -x "])
 		ran(piece.repeat(20_000), 1, "error".repeat(50_000));
 });
+
+test("sudo without a password: here it may get one, on another machine never", () => {
+	const outcome = { exitCode: 1, signal: null, output: "sudo: a terminal is required to read the password; either use the -S option\n" };
+	expect(hintsFor("/usr/bin/sudo id", outcome)).toEqual([expect.stringMatching(/Call it as `sudo`/)]);
+	expect(hintsFor("sudo id", { ...outcome, elsewhere: true })).toEqual([expect.stringMatching(/none is ever sent to another machine/)]);
+});

@@ -14,7 +14,8 @@ const TARGETS = `cd "$1" || exit; shift
 for f; do
 	f=./$f
 	if [ -d "$f" ]; then t=directory; elif [ -f "$f" ]; then t=file; elif [ -e "$f" ]; then t=other; else t=missing; fi
-	printf '%s %s\\n' "$t" "$(readlink "$f" | tr '\\n' ' ')"
+	to=$(readlink "$f")
+	printf '%s %s\\n' "$t" "$(printf %s "$to" | tr '\\n' ' ')"
 done`;
 
 export class FarFiles {

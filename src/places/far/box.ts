@@ -132,6 +132,11 @@ export class Box {
 		return this.#notes.splice(0);
 	}
 
+	/** What was found there, once it has been reached. */
+	get login(): Ready | undefined {
+		return this.#ready;
+	}
+
 	/** Where the directory of a process is there. Only after `ready`. */
 	directoryOf(id: string): string {
 		if (!this.#ready) throw new HoldfastError("UNREACHABLE", `${this.name} has not been reached yet`);

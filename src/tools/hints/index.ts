@@ -12,17 +12,19 @@ export interface Outcome {
 	readonly exitCode: number | null;
 	readonly signal: string | null;
 	readonly output: string;
+	/** It ran on another machine. */
+	readonly elsewhere?: boolean;
 }
 
 /** A text that is longer was not typed by hand, and is not looked at. */
 const LONGEST = 100_000;
 
-export function hintsFor(command: string, { exitCode, signal, output }: Outcome): string[] {
+export function hintsFor(command: string, { exitCode, signal, output, elsewhere = false }: Outcome): string[] {
 	if (command.length > LONGEST) return [];
 	const commands = lex(command);
 	const hints = [
 		backgroundHint(commands),
-		sudoHint(output),
+		sudoHint(output, elsewhere),
 		exitCode === null ? undefined : exitCode === 0 ? maskedHint(commands, output) : exitCodeHint(commands, exitCode, signal),
 	];
 	return hints.filter((hint) => hint !== undefined);
