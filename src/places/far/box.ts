@@ -81,6 +81,8 @@ export class Box {
 	readonly #known = new WeakMap<Link, Promise<Ready>>();
 	/** What nobody waits for. */
 	readonly #later = new Set<Promise<unknown>>();
+	/** What each shell was told last, for certain: nobody will send it again. */
+	readonly #told = new Map<string, string>();
 	readonly #seen = new Map<number, Pick<Seen, "children" | "reaped" | "idle">>();
 	#ready: Ready | undefined;
 	#notes: string[] = [];
@@ -206,6 +208,12 @@ export class Box {
 		if (once.farewell && (await this.#over())) return undefined;
 		await this.ready();
 		if (once.life !== undefined && once.life !== this.life) throw new HoldfastError("ENDED", `nothing ran: ${this.name} is not what it was`);
+		const answer = await this.#use((link) => this.#tellQuickly(link, id, text, once));
+		if (answer === "gone") throw new HoldfastError("ENDED", `nothing ran: the shell's directory on ${this.name} is gone`);
+		if (answer === "told" || answer === "had") {
+			this.#told.set(id, once.name);
+			return undefined;
+		}
 		for (const { id: whose, name, content } of once.placed)
 			if (content.length > INLINE) await this.write(`${this.directoryOf(whose)}/${name}`, Buffer.from(content));
 		const puts = once.placed.filter(({ content }) => content.length <= INLINE).map((file) => putLine(this.directoryOf(file.id), file));
@@ -218,7 +226,7 @@ export class Box {
 				"umask 077",
 				...puts,
 				`mkdir sent.${once.name} 2>/dev/null || exit 0`,
-				...this.#marks(id, once),
+				...this.#marksOf(id, once).map(({ path: file, line }) => `echo ${shellQuote(line)} >${shellQuote(file)}`),
 				...(once.from ? [leaveRemoved(once.from, moved)] : []),
 				`printf %s ${shellQuote(text)} 1<>in`,
 			].join("\n"),
@@ -228,11 +236,23 @@ export class Box {
 		return output.length > 0 ? output.toString("utf8") : undefined;
 	}
 
+	/** All of that without a process there, in the usual case. Undefined: it takes a script. */
+	async #tellQuickly(link: Link, id: string, text: string, { name, placed, from, bash }: Told): Promise<"told" | "had" | "gone" | undefined> {
+		if (link.facts.helper !== "perl" || Buffer.byteLength(text) > FIFO_PIECE || placed.some(({ content }) => content.length > INLINE)) return undefined;
+		const files = [
+			...placed.map((file) => ({ path: `${this.directoryOf(file.id)}/${file.name}`, content: file.content, whole: false })),
+			...this.#marksOf(id, { bash, placed }).map(({ path: file, line }) => ({ path: file, content: `${line}\n`, whole: true })),
+		];
+		const needed = [...new Set(placed.map((file) => this.directoryOf(file.id)))];
+		const answer = await link.tell(this.directoryOf(id), { name, text, files, needed, done: this.#told.get(id) ?? "", from });
+		return answer === "otherwise" ? undefined : answer;
+	}
+
 	/** For a container that nobody may be left to look after: it is in use until the command has recorded its end, and while its shell has jobs. */
-	#marks(id: string, { bash, placed }: Told): string[] {
+	#marksOf(id: string, { bash, placed }: Pick<Told, "bash" | "placed">): { readonly path: string; readonly line: string }[] {
 		if (!this.#container || !this.#ready) return [];
 		const { directory } = this.#ready;
-		const mark = (whose: string, until: string) => `echo ${shellQuote(`${bash.pid} ${bash.start} ${until}`)} >${shellQuote(`${directory}/busy/${whose}`)}`;
+		const mark = (whose: string, until: string) => ({ path: `${directory}/busy/${whose}`, line: `${bash.pid} ${bash.start} ${until}` });
 		return [mark(id, "jobs"), ...placed.filter(({ name }) => name === "exit").map((file) => mark(file.id, `${this.directoryOf(file.id)}/exit`))];
 	}
 
@@ -364,6 +384,7 @@ export class Box {
 	/** It is no longer needed there either. Nobody waits for that; what is left because the box could not be reached goes when it is old. */
 	forget(id: string): void {
 		this.#mirrors.delete(id);
+		this.#told.delete(id);
 		if (!this.#ready) return;
 		this.#tidy(`rm -rf ${shellQuote(this.directoryOf(id))} ${shellQuote(`${this.#ready.directory}/busy/${id}`)}`);
 	}

@@ -1,7 +1,7 @@
 /**
- * Looks at one process directory on another machine. First the link waits there until something differs from what is known; then one more
- * question brings what only the kernel knows. That comes before a last look at the size of the log, so that "drained" is never said of a log
- * that has more.
+ * Looks at one process directory on another machine. First the link waits there until something differs from what is known; then come
+ * questions about what only the kernel knows: with the same answer, if the far end can do that and they are those of the look before, else by
+ * themselves. That comes before a last look at the size of the log, so that "drained" is never said of a log that has more.
  */
 import { type Identity, parseStat } from "../../base/proc.js";
 import { RECORD_BYTES, segmentName } from "../../keeper/layout.js";
@@ -22,10 +22,17 @@ export class Looker {
 	#copier: number | undefined;
 	/** The collector that has been seen to be gone. */
 	#gone: string | undefined;
+	/** What the next look will ask, most likely. */
+	#expected: readonly Question[] = [];
+	/** The last answer that can be gone on from. */
+	#last: { readonly link: Link; readonly stamp: string; readonly id: number; readonly questions: readonly Question[] } | undefined;
 
 	async look(link: Link, wanted: Wanted, directory: string, signal?: AbortSignal): Promise<Seen> {
 		const known = wanted.stamp === "" ? undefined : (JSON.parse(wanted.stamp) as Stamp);
 		const before = { copier: this.#copier, gone: this.#gone };
+		const previous = this.#last?.link === link && this.#last.stamp === wanted.stamp ? this.#last : undefined;
+		const expected = previous?.questions ?? this.#expected;
+		this.#last = undefined;
 		const news = await link.watch(
 			directory,
 			{
@@ -35,6 +42,7 @@ export class Looker {
 				max: wanted.max,
 			},
 			signal,
+			{ questions: expected, after: previous?.id },
 		);
 		if (!news) return goneFor(undefined, false);
 		const text = (name: string) => news.records[name]?.text ?? "";
@@ -60,7 +68,13 @@ export class Looker {
 			gaps: size("gaps") > 0 ? content(at("gaps")) : undefined,
 		} satisfies Record<string, Question | undefined>;
 		const stats = [...parts.values()].map((part) => stat(part.pid));
-		const { named, rest } = await answersFor(link, ask, [...stats, content(at("exit"))], signal);
+		const {
+			named,
+			rest,
+			questions,
+			expected: asExpected,
+		} = await answersFor(link, ask, [...stats, { ask: "ending", path: at("exit") }], { expected, answers: news.answers ?? [], signal });
+		this.#expected = questions;
 		const exit = rest.pop();
 		// It has ended meanwhile: who was looked for is gone, and this would not say why.
 		if (!over && /^\S/.test(exit?.toString("latin1") ?? "")) return this.look(link, { ...wanted, stamp: "" }, directory, signal);
@@ -90,8 +104,10 @@ export class Looker {
 		for (const name of ["killed", "stuck"]) if (size(name) >= 0) put(name, Buffer.alloc(0));
 		const own = named.own?.toString("latin1") ?? "";
 		const faults = own.slice(own.lastIndexOf(")") + 2).split(" ", 11);
+		const stamp = JSON.stringify({ records: Object.fromEntries(RECORDS.map((name) => [name, text(name)])), sizes: news.sizes } satisfies Stamp);
+		if (news.id !== undefined && asExpected) this.#last = { link, stamp, id: news.id, questions: expected };
 		return {
-			stamp: JSON.stringify({ records: Object.fromEntries(RECORDS.map((name) => [name, text(name)])), sizes: news.sizes } satisfies Stamp),
+			stamp,
 			gone: false,
 			records,
 			segments: news.segments.map(({ offset, size: bytes }) => ({ start: offset, size: bytes })),

@@ -3,4 +3,4 @@ export { LinkBroken } from "./broken.js";
 export { Connection } from "./connection.js";
 export type { Facts } from "./facts.js";
 export { Link } from "./link.js";
-export { parseInode, type Question } from "./questions.js";
+export { parseInode, type Question, questionLine } from "./questions.js";

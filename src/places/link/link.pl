@@ -90,6 +90,8 @@ my (%watch_of, %dir_of);    # directory => number of its watch, and back
 my %parked;                 # id => request
 my %waiting;                # directory => { id => 1 }
 my %untold;                 # id => 1: nobody tells of changes there, so it is looked at
+my %answered;               # id => request, as its answer left it: may be asked again
+use constant REMEMBERED => 4096;
 use constant MASK => 0x2 | 0x4 | 0x40 | 0x80 | 0x100 | 0x400 | 0x800;    # modify, attrib, moved, create, delete self, move self
 
 # To be told of changes in a directory from now on; false where that is not possible.
@@ -192,12 +194,13 @@ sub settle_file {
 sub settle_directory {
 	my ($id, $request) = @_;
 	my $path = $request->{path};
-	my ($head, $news, @now) = ("", 0);
+	my ($head, $news, @now, @items) = ("", 0);
 	for my $item (@{ $request->{items} }) {
 		my ($kind, $name, $old) = $item =~ /^(.)(\S+) (.*)$/s or next;
 		my ($new, $time) = $kind eq "r" ? record("$path/$name") : size("$path/$name");
 		$news = 1 if $new ne $old;
 		$head .= $kind eq "r" ? "r $name $time $new\n" : "s $name $new\n";
+		push @items, "$kind$name $new";
 	}
 	if (!opendir(my $names, $path)) {
 		unpark($id);
@@ -231,7 +234,11 @@ sub settle_directory {
 		$at += length $bytes;
 		last if length $bytes < $want;
 	}
-	send_to($id, 0, length $head, $head . $log);
+	return send_to($id, 0, length $head, $head . $log) if !$request->{questions};
+	my $answers = answers(@{ $request->{questions} });    # after the log: who is gone by now has printed nothing that is not in it
+	$answered{$id} = { %$request, items => \@items, at => undef };
+	if (keys %answered > REMEMBERED) { my ($oldest) = sort { $a <=> $b } keys %answered; delete $answered{$oldest} }
+	send_to($id, 0, length($head) . " " . length $answers, $head . $answers . $log);
 }
 
 # The first 64 bytes, that end in their only newline; anything else is not there yet. More may stand behind them.
@@ -262,9 +269,21 @@ sub whole {
 	return $bytes;
 }
 
+# The end of a command in a shell, which writes it in two pieces: the record with the name of the command, and what has that name behind it.
+sub ending {
+	my ($path) = @_;
+	my $bytes = whole($path);
+	for (my $n = 0; $n < 10 && defined $bytes && $bytes =~ /^exit \d+ - (\S+) *\n(.*)$/s && index($2, "\0$1\0") < 0; $n++) {
+		select(undef, undef, undef, 0.0002);
+		$bytes = whole($path);
+	}
+	return $bytes;
+}
+
 sub question {
 	my ($kind, $rest) = $_[0] =~ /^(.)(.*)$/s or return undef;
 	return whole($rest) if $kind eq "r";
+	return ending($rest) if $kind eq "e";
 	return readlink $rest if $kind eq "l";
 	if ($kind eq "i") {
 		my @s = stat_of($rest) or return undef;
@@ -285,6 +304,7 @@ sub question {
 		@pids = processes() if @pids == 1 && $pids[0] eq "all";
 		return join "", map { fields_of($_, split /,/, $fields) } @pids;
 	}
+	return told(split /\t/, $rest, -1) if $kind eq "t";
 	return undef;
 }
 
@@ -309,15 +329,57 @@ sub fields_of {
 	return $text;
 }
 
-sub answer_questions {
-	my ($id, @questions) = @_;
+sub answers {
 	my $bytes = "";
-	for (@questions) {
+	for (@_) {
 		my $answer = question($_);
 		$bytes .= defined $answer ? length($answer) . "\n$answer" : "-\n";
 	}
-	send_to($id, 0, "", $bytes);
+	return $bytes;
 }
+
+# ---- what a shell is told ----
+
+# A line for the shell in $dir, once only: $name tells it from others, $done is one that nobody will send again. First the files that it is about:
+# each =PATH, to be overwritten in place, or >PATH, from its start. $needed are directories without which all is in vain. $from is "PID CWD": if the
+# shell with that pid is elsewhere, this is not for us.
+sub told {
+	my ($dir, $name, $done, $from, $needed, $text, @files) = @_;
+	if ($done ne "") { unlink "$dir/sent.$done/moved"; rmdir "$dir/sent.$done" }
+	return -e "$dir/sent.$name/moved" ? "otherwise" : "had" if -d "$dir/sent.$name";
+	for ($dir, split m{/(?=/)}, $needed) { return "gone" if !-d $_ }
+	if ($from =~ /^(\d+) (.*)$/s) {
+		my @there = stat "/proc/$1/cwd";
+		my @asked = stat $2;
+		return "otherwise" if !@there || !@asked || $there[0] != $asked[0] || $there[1] != $asked[1];
+	}
+	while (@files) {
+		my ($how, $path) = shift(@files) =~ /^(.)(.*)$/s;
+		put($path, unescape(shift @files), $how eq ">" ? O_TRUNC : 0) or return "$path cannot be written: $!";
+	}
+	mkdir("$dir/sent.$name", 0700) or return $!{EEXIST} ? "had" : "$dir cannot be written: $!";
+	if (sysopen(my $fifo, "$dir/in", O_RDWR | O_NONBLOCK)) {
+		return "told" if -p $fifo && syswrite($fifo, unescape($text));    # up to PIPE_BUF: all of it or nothing
+	}
+	my $why = $!;
+	rmdir "$dir/sent.$name";
+	return "it takes nothing: $why";
+}
+
+# In place: whoever has it open sees it. Who waits for news of it need not be told what the near end itself has written.
+sub put {
+	my ($path, $bytes, $how) = @_;
+	sysopen(my $file, $path, O_WRONLY | O_CREAT | $how, 0600) or return 0;
+	my $n = syswrite($file, $bytes);
+	return 0 if !defined $n || $n != length $bytes;
+	my ($dir, $name) = $path =~ m{^(.*)/([^/]*)$}s;
+	for my $id (keys %{ $waiting{$dir} || {} }) {
+		for (@{ $parked{$id}{items} || [] }) { $_ = "r$name " . (record($path))[0] if /^r\Q$name\E / }
+	}
+	return 1;
+}
+
+sub unescape { my ($text) = @_; $text =~ s/\\(?:s(\d+);|0([0-7]{3}))/defined $1 ? " " x $1 : chr oct $2/ge; return $text }
 
 # ---- scripts ----
 
@@ -403,10 +465,10 @@ sub requests {
 		return if $end < 0;
 		my $line = substr($buffer, 0, $end);
 		my ($id, $op, $a, $b, $rest) = split / /, $line, 5;
-		$rest =~ s/\t\.$// if $op eq "f" || $op eq "m";
+		$rest =~ s/\t\.$// if $op eq "f" || $op eq "m" || $op eq "M";
 		my @lines;
 		my $after = $end + 1;
-		for (my $n = $op eq "e" ? $b : $op eq "q" ? $a : 0; $n > 0; $n--) {
+		for (my $n = $op eq "e" ? $b : $op eq "q" || $op eq "M" ? $a : 0; $n > 0; $n--) {
 			my $next = index($buffer, "\n", $after);
 			return if $next < 0;    # the rest of it is still on its way
 			push @lines, substr($buffer, $after, $next - $after);
@@ -417,6 +479,12 @@ sub requests {
 		elsif ($op eq "d") { answer_read($id, $rest, $a, $b, 1) }
 		elsif ($op eq "f") { park($id, { kind => "f", path => $rest, offset => $a, max => $b }) }
 		elsif ($op eq "m") { my ($path, @items) = split /\t/, $rest; park($id, { kind => "m", path => $path, offset => $a, max => $b, items => \@items }) }
+		elsif ($op eq "M") {
+			my ($max, $items) = split / /, $rest, 2;
+			my ($path, @items) = split /\t/, $items;
+			park($id, { kind => "m", path => $path, offset => $b, max => $max, items => \@items, questions => \@lines });
+		}
+		elsif ($op eq "a") { my $request = delete $answered{$a}; $request ? park($id, { %$request, offset => $b }) : say_to($id, 9, "forgotten") }
 		elsif ($op eq "s") {
 			my $path = (split / /, $line, 3)[2];
 			my @s = stat_of($path);
@@ -426,7 +494,7 @@ sub requests {
 			if (unpark($a)) { say_to($a, 2, "cancelled") }
 			for my $pid (keys %children) { if ($children{$pid}{id} eq $a) { $children{$pid}{aborted} = 1; kill -15, $pid } }
 		}
-		elsif ($op eq "q") { answer_questions($id, @lines) }
+		elsif ($op eq "q") { send_to($id, 0, "", answers(@lines)) }
 		elsif ($op eq "e") { run($id, $a, $rest, join "", map { "$_\n" } @lines) }
 		elsif ($op eq "b") { my (undef, undef, $bytes, $path) = split / /, $line, 4; feed($id, $bytes, $path) }
 		else               { say_to($id, 9, "unknown") }

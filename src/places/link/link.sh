@@ -520,7 +520,7 @@ while IFS= read -r link_line; do
   [ -e "$link_scratch/beat" ] || true >"$link_scratch/beat"
   link_id=${link_line%% *} link_rest=${link_line#* }
   link_op=${link_rest%% *} link_rest=${link_rest#* }
-  case $link_op$link_helper in [rdfmsbc]perl) printf '%s\n' "$link_line" >&7 || break; continue ;; esac
+  case $link_op$link_helper in [rdfmsbca]perl) printf '%s\n' "$link_line" >&7 || break; continue ;; esac
   case $link_op in
   [rdfmwe]) link_a=${link_rest%% *} link_rest=${link_rest#* } link_b=${link_rest%% *} link_rest=${link_rest#* } ;;
   esac
@@ -574,9 +574,9 @@ while IFS= read -r link_line; do
       link_run "$link_id" "$link_a" </dev/null &
     fi
     ;;
-  q)
-    # only for the helper: LINES, then so many lines
-    link_n=$link_rest link_script=
+  q | M)
+    # only for the helper: LINES and what else it needs, then so many lines
+    link_n=${link_rest%% *} link_script=
     while [ "$link_n" -gt 0 ] && IFS= read -r link_x; do
       link_script="$link_script$link_x$link_newline"
       link_n=$((link_n - 1))

@@ -8,7 +8,7 @@ import type { Facts } from "./facts.js";
 import { Line, type LinkOptions } from "./line.js";
 import { answersOf, type ProcessFields, parseProcesses, parseScripted, type Question, questionLine, scriptFor } from "./questions.js";
 import type { Reply } from "./replies.js";
-import { type Known, type News, parseNews, watchItems } from "./watched.js";
+import { type Known, type News, parseNews, type Watching, watchItems } from "./watched.js";
 
 export { BOOT } from "./boot.js";
 export type { LinkOptions } from "./line.js";
@@ -17,6 +17,7 @@ const PATH_MOST = 3_000; // lines go through a pipe there that several write to
 const SCRIPT_MOST = 100_000;
 const FIFO_MOST = 4_096; // PIPE_BUF: all of it or nothing
 const OUTPUT_MOST = 1 << 20;
+const FORGOTTEN = 9;
 
 export interface RunOptions {
 	readonly input?: Buffer | string;
@@ -37,6 +38,20 @@ export interface Ran {
 	readonly size: number;
 	/** The first line of its stderr. */
 	readonly error: string;
+}
+
+export interface Told {
+	/** What tells it from others. */
+	readonly name: string;
+	readonly text: string;
+	/** `whole`: what else was in it goes. */
+	readonly files: readonly { readonly path: string; readonly content: string; readonly whole: boolean }[];
+	/** Directories without which it would be in vain. */
+	readonly needed: readonly string[];
+	/** The name of one that will not be sent again, or "". */
+	readonly done: string;
+	/** The shell, and where it should be. */
+	readonly from?: { readonly pid: number; readonly cwd: string } | undefined;
 }
 
 export interface FileStat {
@@ -143,15 +158,35 @@ export class Link {
 	}
 
 	/** Answers as soon as anything in a process directory is not as known: parked there until then. Undefined: the directory is not there. */
-	async watch(dir: string, known: Known, signal?: AbortSignal): Promise<News | undefined> {
+	async watch(dir: string, known: Known, signal?: AbortSignal, { questions = [], after }: Watching = {}): Promise<News | undefined> {
 		if (/[*?[\]\\]/.test(dir)) throw new HoldfastError("INVALID", `${dir} has characters in it that a shell would expand`);
 		const names = [...Object.keys(known.records), ...Object.keys(known.sizes ?? {})];
 		if (names.some((name) => !/^[\w./-]+$/.test(name))) throw new HoldfastError("INVALID", "a name of a record has characters in it that it cannot have");
-		const request = `m ${whole(known.offset)} ${whole(known.max)} ${parkedArgument(dir)}\t${watchItems(known)}`;
-		const reply = await this.#line.ask(request, { signal, parked: true });
+		const what = `${whole(known.offset)} ${whole(known.max)} ${parkedArgument(dir)}\t${watchItems(known)}`;
+		const asking = { signal, parked: true };
+		const lines = this.facts.helper === "perl" ? questions.map(questionLine) : [];
+		let reply = lines.length > 0 && after !== undefined ? await this.#line.ask(`a ${after} ${known.offset}`, asking) : undefined;
+		if (!reply || reply.status === FORGOTTEN)
+			reply =
+				lines.length > 0
+					? await this.#line.ask(`M ${lines.length} ${what}`, { ...asking, payload: Buffer.from(`${lines.join("\n")}\n`) })
+					: await this.#line.ask(`m ${what}`, asking);
 		if (reply.status !== 0) return undefined;
-		const head = Number(reply.text);
-		return parseNews(reply.bytes.toString("utf8", 0, head), reply.bytes.subarray(head));
+		const [head = 0, answers] = reply.text.split(" ").map(Number);
+		const news = parseNews(reply.bytes.toString("utf8", 0, head), reply.bytes.subarray(head + (answers ?? 0)));
+		return answers === undefined ? news : { ...news, answers: answersOf(reply.bytes.subarray(head, head + answers)), id: reply.id };
+	}
+
+	/** A line for a shell there, once only, with the files that it is about. Needs perl there. "had": it was told before. "otherwise": not in this simple way; nothing was done. */
+	async tell(dir: string, { name, done, from, needed, text, files }: Told): Promise<"told" | "had" | "gone" | "otherwise"> {
+		if (Buffer.byteLength(text) > FIFO_MOST) throw new HoldfastError("INVALID", `at most ${FIFO_MOST} bytes can be sent at once`);
+		if (from && /[\n\t\0]/.test(from.cwd)) return "otherwise";
+		const contents = files.flatMap(({ path, content, whole: all }) => [`${all ? ">" : "="}${parkedArgument(path)}`, escape(content)]);
+		const words = [parkedArgument(dir), name, done, from ? `${from.pid} ${from.cwd}` : "", needed.map(parkedArgument).join("/"), escape(text), ...contents];
+		const { bytes } = await this.#line.ask("q 1", { payload: Buffer.from(`t${words.join("\t")}\n`) });
+		const answer = answersOf(bytes)[0]?.toString("utf8") ?? "no answer";
+		if (answer === "told" || answer === "had" || answer === "gone" || answer === "otherwise") return answer;
+		throw new HoldfastError(/No space left/i.test(answer) ? "NO_SPACE" : "START_FAILED", `nothing ran: the shell there could not be told (${answer})`);
 	}
 
 	/** A few bytes to a FIFO that somebody reads, all of them or none. */
@@ -205,6 +240,13 @@ function pathArgument(path: string): string {
 function parkedArgument(path: string): string {
 	if (path.includes("\t")) throw new HoldfastError("INVALID", `a path with a tab in it cannot be watched: ${JSON.stringify(path)}`);
 	return pathArgument(path);
+}
+
+/** Without what ends a line or a word; many spaces, as records have them, are counted. */
+function escape(text: string): string {
+	return text.replace(/[\\\n\0\t]| {8,}/g, (found) =>
+		found.startsWith(" ") ? `\\s${found.length};` : `\\0${found.charCodeAt(0).toString(8).padStart(3, "0")}`,
+	);
 }
 
 /** As printf's %b takes it, without a space. */

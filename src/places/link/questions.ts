@@ -5,6 +5,8 @@ import { shellQuote } from "../../base/quote.js";
 export type Question =
 	/** What is in a file, up to 1 MiB; files of /proc too. */
 	| { readonly ask: "content"; readonly path: string }
+	/** The same, of the file `exit` of a process: with what stands behind the record, if that comes at once. */
+	| { readonly ask: "ending"; readonly path: string }
 	/** Where a symbolic link leads. */
 	| { readonly ask: "link"; readonly path: string }
 	/** `DEV RDEV INODE LINKS MODE SIZE MTIME UID` of what is behind a path. */
@@ -31,7 +33,7 @@ export function questionLine(question: Question): string {
 		return `p${fields.join(",")} ${pids === "all" ? "all" : pids.join(" ")}`;
 	}
 	if (/[\n\0]/.test(question.path)) throw new HoldfastError("INVALID", "a path with a newline in it cannot be asked about");
-	return `${{ content: "r", link: "l", inode: "i", names: "d" }[question.ask]}${question.path}`;
+	return `${{ content: "r", ending: "e", link: "l", inode: "i", names: "d" }[question.ask]}${question.path}`;
 }
 
 /** From a far end with perl: a length, a newline and so many bytes for each question; `-` where there is no answer. */
@@ -107,6 +109,7 @@ function scriptOf(question: Question): string {
 	const path = shellQuote(question.path);
 	switch (question.ask) {
 		case "content":
+		case "ending":
 			return `look ${path} head -c 1048576 ${path}`;
 		case "link":
 			return `look ${path} readlink -n ${path}`;

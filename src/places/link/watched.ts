@@ -1,4 +1,5 @@
 /** What is asked about a process directory, and what the far end answers. docs/link.md, `m`. */
+import type { Question } from "./questions.js";
 
 export interface Known {
 	/** Up to where the log is known. */
@@ -24,6 +25,17 @@ export interface News {
 	readonly bytes: Buffer;
 	/** Where the log ended when the answer was made, which is after the records were read. */
 	readonly end: number;
+	/** To the questions, if the far end could answer them with it, after it had read the log. */
+	readonly answers?: readonly (Buffer | undefined)[];
+	/** What the far end knows this answer by. */
+	readonly id?: number;
+}
+
+export interface Watching {
+	/** Also to be answered when there are news. */
+	readonly questions?: readonly Question[];
+	/** An answer of the same link, to the same questions, which is all that is known. */
+	readonly after?: number | undefined;
 }
 
 /** The items of the request, records first. The dot keeps spaces at the end. */
