@@ -66,15 +66,16 @@ describe.each(ENDS)("copy: $name", ({ name, open, missing }) => {
 		for (const dir of [tree, over, back]) fs.chmodSync(path.join(dir, "locked"), 0o755);
 	});
 
-	it("5,000 small files there and back are the same", async () => {
+	const dirs = name === "near" || name.includes("link") ? 50 : 5; // where each file is a script of its own, fewer say as much
+	it(`${dirs * 100} small files there and back are the same`, async () => {
 		const there = open();
 		const tree = path.join(tempDir(), "tree");
-		for (let dir = 0; dir < 50; dir++) {
+		for (let dir = 0; dir < dirs; dir++) {
 			fs.mkdirSync(path.join(tree, `dir ${dir}`), { recursive: true });
 			for (let file = 0; file < 100; file++) fs.writeFileSync(path.join(tree, `dir ${dir}`, `${file}`), `${dir} ${file} ${"x".repeat(file * 20)}`);
 		}
 		const [over, back] = [tempDir(), tempDir()];
-		expect(await copy({ files: nearFiles(), path: tree }, { files: there, path: over })).toMatchObject({ path: path.join(over, "tree"), files: 5000 });
+		expect(await copy({ files: nearFiles(), path: tree }, { files: there, path: over })).toMatchObject({ path: path.join(over, "tree"), files: dirs * 100 });
 		await copy({ files: there, path: `${over}/tree/.` }, { files: nearFiles(), path: back });
 		expect(picture(back)).toEqual(picture(tree));
 	}, 240_000);
