@@ -10,7 +10,7 @@ import type { Host, Over, Started, Stream } from "./host.js";
 import { hostOf } from "./hosts.js";
 import { Lifetimes, type Lived } from "./lifetimes.js";
 import { forgetLife, IDLE, lastLife, rememberLife } from "./lives.js";
-import { type Remembered, recallPlace, rememberPlace } from "./remember.js";
+import { isRemembered, type Remembered, recallPlace, rememberPlace } from "./remember.js";
 
 interface Known {
 	readonly box: Box;
@@ -22,6 +22,7 @@ interface Known {
 export class Boxes {
 	readonly #home: Home;
 	readonly #known = new Map<string, Known>();
+	#last: { readonly wish: RemoteWish; readonly task: string; readonly key: string } | undefined;
 	readonly #lifetimes: Lifetimes;
 	readonly #busy: (key: string) => Promise<boolean>;
 
@@ -34,7 +35,11 @@ export class Boxes {
 
 	/** Where the commands of a task are to run. */
 	forTask(wish: RemoteWish, task: string): Box {
-		return this.#get(rememberPlace(this.#home, wish, task), wish, task).box;
+		const before = this.#last; // nearly always the same one again
+		if (before?.wish === wish && before.task === task && isRemembered(this.#home, before.key)) return this.#get(before.key, wish, task).box;
+		const key = rememberPlace(this.#home, wish, task);
+		this.#last = { wish, task, key };
+		return this.#get(key, wish, task).box;
 	}
 
 	/** Where a process is that somebody has started there before. One of which nobody knows where it is can never be reached, and that keeps nobody from looking at the others. */

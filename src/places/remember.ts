@@ -1,4 +1,5 @@
 /** `places/KEY.json` in the home: where processes run that are not of this machine, so that any program that finds one there can reach it. */
+import fs from "node:fs";
 import path from "node:path";
 import * as z from "zod";
 import { HoldfastError } from "../base/errors.js";
@@ -35,6 +36,8 @@ export function rememberPlace(home: Root, wish: PlaceWish, task: string): string
 	writeWhole(file, text);
 	return key;
 }
+
+export const isRemembered = (home: Root, key: string): boolean => fs.existsSync(fileOf(home, key));
 
 /** undefined: there is none of that name. One that cannot be read is an error that names it. */
 export function recallPlace(home: Root, key: string): Remembered | undefined {

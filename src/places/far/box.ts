@@ -383,6 +383,7 @@ export class Box {
 
 	/** It is no longer needed there either. Nobody waits for that; what is left because the box could not be reached goes when it is old. */
 	forget(id: string): void {
+		this.#mirrors.get(id)?.drop();
 		this.#mirrors.delete(id);
 		this.#told.delete(id);
 		if (!this.#ready) return;

@@ -9,7 +9,7 @@ import { type Link, parseInode, type Question } from "../link/index.js";
 import { answersFor } from "./answers.js";
 import type { Seen, Wanted } from "./seen.js";
 
-const RECORDS = ["exit", "state", "limit", "shell/begun"];
+const RECORDS = ["exit", "state", "limit"];
 const FILES = ["meta", "gaps", "killed", "stuck", "shell/ready", "times"];
 const UNKNOWN = "?"; // no record is like this, so the answer comes at once
 const MOST = 1024 * 1024;
@@ -65,6 +65,7 @@ export class Looker {
 			own: pid === undefined ? undefined : stat(pid),
 			syscall: pid === undefined ? undefined : content(`/proc/${pid}/syscall`),
 			ready: size("shell/ready") > 0 ? content(at("shell/ready")) : undefined,
+			begun: size("shell/ready") >= 0 ? content(at("shell/begun")) : undefined, // with every command: no reason to look
 			gaps: size("gaps") > 0 ? content(at("gaps")) : undefined,
 		} satisfies Record<string, Question | undefined>;
 		const stats = [...parts.values()].map((part) => stat(part.pid));
@@ -96,11 +97,12 @@ export class Looker {
 
 		const records = new Map<string, { bytes: Buffer; at: number }>();
 		const put = (name: string, bytes: Buffer | undefined) => bytes && records.set(name, { bytes, at: news.records[name]?.at ?? Date.now() });
-		for (const name of ["state", "limit", "shell/begun"]) if (text(name) !== "") put(name, whole(text(name)));
+		for (const name of ["state", "limit"]) if (text(name) !== "") put(name, whole(text(name)));
 		put("exit", over ? endOf(exit, text("exit")) : Buffer.from(whole("")));
 		put("meta", this.#meta.bytes); // as it was when those in it were looked for: of one who came later nobody knows whether he lives
 		put("gaps", named.gaps);
 		put("shell/ready", named.ready);
+		put("shell/begun", named.begun);
 		for (const name of ["killed", "stuck"]) if (size(name) >= 0) put(name, Buffer.alloc(0));
 		const own = named.own?.toString("latin1") ?? "";
 		const faults = own.slice(own.lastIndexOf(")") + 2).split(" ", 11);

@@ -16,6 +16,7 @@ import type { Seen, Wanted } from "./seen.js";
 const CHUNK = 256 * 1024;
 const AGAIN_MS = 2_000;
 const LOOK_MS = 15_000;
+const LATER_MS = 200;
 const DRAIN_LOOKS = 60; // about three seconds
 /** Overwritten in place, so that whoever has them open sees it. The last ones tell of the end. */
 const RECORDS = ["gaps", "killed", "stuck", "shell/ready", "shell/begun", "limit", "state", "exit"];
@@ -33,6 +34,8 @@ export interface Source {
 export interface Within {
 	readonly pid: number;
 	complete(): boolean;
+	/** What is in the replica is as it was seen just now. */
+	seen?(): void;
 }
 
 export class Mirror {
@@ -46,6 +49,7 @@ export class Mirror {
 	#following: AbortController | undefined;
 	#followers = 0;
 	#syncing: Promise<void> | undefined;
+	#later: NodeJS.Timeout | undefined;
 
 	constructor(source: Source, dir: string) {
 		this.#source = source;
@@ -62,6 +66,7 @@ export class Mirror {
 		this.#syncing = mine;
 		try {
 			await mine;
+			if (this.#later) this.#writeNote(); // whoever asked wants to know
 		} finally {
 			if (this.#syncing === mine) this.#syncing = undefined;
 		}
@@ -87,6 +92,11 @@ export class Mirror {
 	/** Somebody wants to be told what happens. */
 	get followed(): boolean {
 		return this.#followers > 0;
+	}
+
+	/** Nobody looks at it any more. */
+	drop(): void {
+		clearTimeout(this.#later);
 	}
 
 	/** Say so in the replica: all else there is as it was last seen. */
@@ -175,6 +185,7 @@ export class Mirror {
 		// Who is in it and not said to be alive is taken for dead, by every program that looks here: so that is said first.
 		const meta = seen.records.get("meta");
 		if (meta) this.#record("meta", meta);
+		this.within?.seen?.();
 		return true;
 	}
 
@@ -183,8 +194,25 @@ export class Mirror {
 		const boot = before?.boot || this.#source.boot; // of its start, or nearly so
 		const restarted = boot !== this.#source.boot && seen.lost === undefined ? { lost: "the machine was restarted while it ran" } : {};
 		this.#there = { ...seen, ...restarted, boot, at: Date.now() };
-		if (before && same(before, this.#there) && this.#there.at - before.at < 1_000) return; // nobody need be told
-		writeThere(this.#dir, this.#there);
+		if (before && same(before, this.#there)) this.#noteLater();
+		else this.#writeNote();
+	}
+
+	/** When it was seen, and whether a shell waits, changes all the time: to tell that at once would cost every command a file. */
+	#noteLater(): void {
+		this.#later ??= setTimeout(() => {
+			try {
+				this.#writeNote();
+			} catch {
+				// as above: pruned, or no room
+			}
+		}, LATER_MS).unref();
+	}
+
+	#writeNote(): void {
+		clearTimeout(this.#later);
+		this.#later = undefined;
+		if (this.#there) writeThere(this.#dir, this.#there);
 	}
 
 	/** The log as it is there: its bytes at their offsets, in segments of the same names. */
@@ -231,8 +259,7 @@ export class Mirror {
 const isOver = ({ records }: Seen): boolean => /^\S/.test(records.get("exit")?.bytes.toString("latin1") ?? "");
 
 function same(a: There, b: Omit<There, "at" | "boot">): boolean {
-	const key = ({ alive, drained, idle, children, reaped, lost, unreachable }: Omit<There, "at" | "boot">) =>
-		JSON.stringify([alive, drained, idle, children, reaped, lost, unreachable]);
+	const key = ({ alive, drained, children, lost, unreachable }: Omit<There, "at" | "boot">) => JSON.stringify([alive, drained, children, lost, unreachable]);
 	return key(a) === key(b);
 }
 

@@ -181,8 +181,8 @@ export class Link {
 	async tell(dir: string, { name, done, from, needed, text, files }: Told): Promise<"told" | "had" | "gone" | "otherwise"> {
 		if (Buffer.byteLength(text) > FIFO_MOST) throw new HoldfastError("INVALID", `at most ${FIFO_MOST} bytes can be sent at once`);
 		if (from && /[\n\t\0]/.test(from.cwd)) return "otherwise";
-		const contents = files.flatMap(({ path, content, whole: all }) => [`${all ? ">" : "="}${parkedArgument(path)}`, escape(content)]);
-		const words = [parkedArgument(dir), name, done, from ? `${from.pid} ${from.cwd}` : "", needed.map(parkedArgument).join("/"), escape(text), ...contents];
+		const contents = files.flatMap(({ path, content, whole: all }) => [`${all ? ">" : "="}${parkedArgument(path)}`, escaped(content)]);
+		const words = [parkedArgument(dir), name, done, from ? `${from.pid} ${from.cwd}` : "", needed.map(parkedArgument).join("/"), escaped(text), ...contents];
 		const { bytes } = await this.#line.ask("q 1", { payload: Buffer.from(`t${words.join("\t")}\n`) });
 		const answer = answersOf(bytes)[0]?.toString("utf8") ?? "no answer";
 		if (answer === "told" || answer === "had" || answer === "gone" || answer === "otherwise") return answer;
@@ -243,7 +243,7 @@ function parkedArgument(path: string): string {
 }
 
 /** Without what ends a line or a word; many spaces, as records have them, are counted. */
-function escape(text: string): string {
+function escaped(text: string): string {
 	return text.replace(/[\\\n\0\t]| {8,}/g, (found) =>
 		found.startsWith(" ") ? `\\s${found.length};` : `\\0${found.charCodeAt(0).toString(8).padStart(3, "0")}`,
 	);
