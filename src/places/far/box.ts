@@ -309,9 +309,11 @@ export class Box {
 				return undefined; // whoever reaches for it tries for longer
 			});
 			if (over) return goneFor(over.why, over.kept);
+			let reached = false; // if not, others have tried for long enough
 			try {
 				return await this.#connection.use(
 					async (link) => {
+						reached = true;
 						const { directory } = await this.#prepare(link);
 						const seen = await looker.look(link, wanted, inside(directory, id), signal);
 						this.#remember(wanted, seen);
@@ -320,7 +322,7 @@ export class Box {
 					{ again: false, ...(signal ? { signal } : {}) },
 				);
 			} catch (error) {
-				if (!(error instanceof LinkBroken) || this.#closed || repeats >= REPEATS) throw error;
+				if (!(error instanceof LinkBroken) || !reached || this.#closed || repeats >= REPEATS) throw error;
 			}
 		}
 	}
@@ -453,7 +455,7 @@ export class Box {
 			scripts,
 			cwd: this.#cwd ?? facts.cwd,
 			tools: toolsFrom(facts, scripts, this.name),
-			environment: variablesIn(answers[0]?.toString("utf8") ?? ""),
+			environment: withoutLogin(variablesIn(answers[0]?.toString("utf8") ?? "")),
 			umask: Number.parseInt(facts.umask, 8) || 0o022,
 		};
 		return this.#ready;
@@ -461,6 +463,9 @@ export class Box {
 }
 
 const inside = (directory: string, id: string): string => `${directory}/procs/${id.charAt(5)}/${id}`;
+
+/** With these a bash that is started reads ~/.bashrc, as if it were the login itself, and what that prints would be in the output. They are about a connection that may be gone, too. */
+const withoutLogin = ({ SSH_CLIENT: _, SSH2_CLIENT: __, SSH_CONNECTION: ___, ...rest }: Record<string, string>): Record<string, string> => rest;
 
 const variablesIn = (text: string): Record<string, string> =>
 	Object.fromEntries(
