@@ -13,4 +13,4 @@ export function keeperPids(process) {
 }
 
 const withAllBelow = (pid) => [pid, ...childrenOf(pid).flatMap(withAllBelow)];
-const childrenOf = (pid) => fs.readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean);
+export const childrenOf = (pid) => fs.readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean);

@@ -22,6 +22,9 @@ const NAMES = [
 	"waiting",
 	"limits",
 	"sandbox",
+	"places",
+	"places-bulk",
+	"places-files",
 ];
 const options = parse();
 const limitMs = (options.quick ? 5 : 20) * 60_000; // of one measurement: all of them are far below
