@@ -1,5 +1,5 @@
 // npm run matrix: the contract suite at every place, and what it found as the table in docs/places.md.
-// npm run matrix REPORT.json takes the report of an earlier run of vitest instead.
+// npm run matrix REPORT.json… takes reports of earlier runs of vitest (--reporter=json) instead.
 import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import os from "node:os";
@@ -12,8 +12,8 @@ const [FROM, TO] = ["<!-- matrix -->", "<!-- /matrix -->"];
 const NOT_HERE = " | not here: "; // as in test/contract/suite.ts
 const ORDER = ["local", "local+sandbox", "ssh", "ssh, unprivileged", "docker", "docker, busybox"];
 
-const report = process.argv[2] ?? runSuite();
-const { places, groups, reasons, problems } = read(JSON.parse(fs.readFileSync(report, "utf8")));
+const reports = process.argv.length > 2 ? process.argv.slice(2) : [runSuite()];
+const { places, groups, reasons, problems } = read(reports.flatMap((file) => JSON.parse(fs.readFileSync(file, "utf8")).testResults));
 if (problems.length > 0) {
 	console.error(`docs/places.md is left as it is:\n${problems.map((line) => `- ${line}`).join("\n")}`);
 	process.exit(1);
@@ -35,7 +35,7 @@ function runSuite() {
 }
 
 /** Of each place, each group and each case: true, or the number of the reason why not. */
-function read({ testResults }) {
+function read(testResults) {
 	const found = { groups: new Map(), reasons: [], problems: [] };
 	const seen = new Set();
 	for (const { assertionResults } of testResults) {
