@@ -95,7 +95,12 @@ export class Boundaries {
 	}
 
 	/** Hold the group of a process to its limits, and say in its spec what holds. */
-	apply(group: Group | undefined, { limits, explicit }: { limits: Limits; explicit: boolean }): SpecLimits | undefined {
+	apply(group: Group | undefined, { limits, explicit }: { limits: Limits; explicit: boolean }, elsewhere?: string): SpecLimits | undefined {
+		if (explicit && this.#cgroups && elsewhere !== undefined)
+			throw new HoldfastError(
+				"UNSUPPORTED",
+				`nothing ran: ${CONTROLLERS.join(", ")} of a process, or of a task in config.json, cannot be limited on ${elsewhere}; leave them out there (time, output, output_rate, cpu_time and file_size hold everywhere; a container has settings of its own)`,
+			);
 		if (explicit && this.#cgroups && !group)
 			throw new HoldfastError(
 				"START_FAILED",

@@ -86,7 +86,7 @@ export class Process {
 		const synced = Promise.all([box.sync(this.id, given), this.spec.within ? box.sync(this.spec.within.shell, given) : undefined]);
 		try {
 			if ((await (late ? Promise.race([synced, late]) : synced)) !== "late") return undefined;
-			return this.#unreached(box, `no answer within ${(ms ?? 0) / 1000} s`);
+			return this.#unreached(box, box.trouble ?? `no answer within ${(ms ?? 0) / 1000} s`);
 		} catch (error) {
 			if (!(error instanceof HoldfastError) || error.code !== "UNREACHABLE") throw error;
 			return this.#unreached(box, error.message);
@@ -99,6 +99,11 @@ export class Process {
 	#unreached(box: Box, reason: string): string {
 		box.unreachable(this.id, reason);
 		return asLastSeen(this.spec.place, reason, readThere(this.dir)?.at);
+	}
+
+	/** Why there is no newer word of it, if its machine could not be reached the last time that anybody tried. */
+	get unreachable(): string | undefined {
+		return this.box && readThere(this.dir)?.unreachable;
 	}
 
 	/** The pid of the command itself; null before it has one. */

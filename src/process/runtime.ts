@@ -300,7 +300,7 @@ export class Runtime implements AsyncDisposable {
 		let spec: Spec | undefined;
 		const bounds = this.boundaries.forProcess(wanted.limits, own.kind);
 		const prepare = ({ id, dir, group }: Berth): Plan => {
-			const limits = this.boundaries.apply(group, bounds);
+			const limits = this.boundaries.apply(group, bounds, place.box?.name);
 			const keeping = own.command?.(id);
 			const argv = keeping?.argv ?? (text ? undefined : (wanted.command as string[]));
 			spec = {

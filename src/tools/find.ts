@@ -5,6 +5,8 @@ import { brief } from "./arguments.js";
 import { type Ask, KnownIds } from "./ask.js";
 
 const SHOWN = 20;
+/** How long a call waits for another machine before it says what was last seen of it. */
+export const LOOK_MS = 10_000;
 
 export function findProcess(ask: Ask, id: string | undefined): Process {
 	if (id === undefined) throw new HoldfastError("INVALID", `session_id is missing: say which process you mean; ${known(idsOf(ask))}`);
@@ -18,7 +20,7 @@ export function findProcess(ask: Ask, id: string | undefined): Process {
 /** The same, as it is now, also if it is on another machine. If that cannot be reached, a note says of when this is. */
 export async function findFresh(ask: Ask, id: string | undefined): Promise<Process> {
 	const found = findProcess(ask, id);
-	const note = await found.sync(ask.signal);
+	const note = await found.sync(ask.signal, LOOK_MS);
 	if (note !== undefined) ask.notes.push(note);
 	return found;
 }

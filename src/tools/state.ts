@@ -29,7 +29,7 @@ export async function settledStatus(process: Process): Promise<Status> {
 
 /** What it has left running after its end, in words; empty when there is nothing. */
 export async function leftNote(process: Process): Promise<string[]> {
-	const pids = await process.leftovers();
+	const pids = process.unreachable === undefined ? await process.leftovers() : [];
 	if (pids.length === 0) return [];
 	return [`It has ended and left something running (pid ${pids.join(", ")}); process(action="kill", session_id="${process.id}") ends that too.`];
 }

@@ -79,6 +79,6 @@ export async function signal(ask: Ask, process: Process, args: ProcessArgs): Pro
 /** Whether a program on a terminal waits for input, in fields of a result. */
 export async function lookAtTerminal(process: Process): Promise<Pick<ProcessResult, "status" | "waiting_for" | "waiting_evidence">> {
 	const { waitingFor } = await import("../screen/index.js");
-	const found = isOver(process.status()) ? { waiting: false as const } : await waitingFor(process);
+	const found = isOver(process.status()) || process.unreachable !== undefined ? { waiting: false as const } : await waitingFor(process);
 	return found.waiting ? { status: "awaiting_input", waiting_for: found.waiting_for, waiting_evidence: found.waiting_evidence } : {};
 }

@@ -47,6 +47,7 @@ test.skipIf(noSshd)("lists, output, files, terminal, keyboard and kill; a machin
 	fs.symlinkSync("work/a", path.join(sshd.home, "link"));
 	const view = await api.call(filesSchema, "GET", `/api/files?session_id=${session_id}`);
 	expect(view).toMatchObject({
+		place: `ssh://root@127.0.0.1:${sshd.port}`,
 		path: sshd.home,
 		type: "directory",
 		entries: expect.arrayContaining([expect.objectContaining({ name: "link", target: "work/a", target_type: "file" })]),

@@ -1,5 +1,4 @@
 /** Processes as they are now, wherever they run, for commands that look at them or do something to them. */
-import { readThere } from "../../keeper/there.js";
 import type { Process } from "../../process/process.js";
 import type { Call } from "./command.js";
 
@@ -17,11 +16,10 @@ export async function processOf(call: Call, id: string): Promise<Process> {
 export function tellOfReach({ out }: Pick<Call, "out">, process: Process): () => void {
 	if (!process.box) return () => {};
 	const { place } = process.spec;
-	const trouble = () => readThere(process.dir)?.unreachable;
-	let away = trouble() !== undefined;
+	let away = process.unreachable !== undefined;
 	return process.watch((name) => {
 		if (name !== "there" && name !== null) return;
-		const reason = trouble()?.replace(`cannot reach ${place}: `, "");
+		const reason = process.unreachable?.replace(`cannot reach ${place}: `, "");
 		if (away === (reason !== undefined)) return;
 		away = reason !== undefined;
 		out.remark(away ? `${place} cannot be reached (${reason}); what runs there runs on, and it is tried again` : `${place} is there again`);

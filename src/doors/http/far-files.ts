@@ -20,8 +20,10 @@ done`;
 
 export class FarFiles {
 	readonly #files: Files;
+	readonly #place: string;
 
 	constructor(box: Box) {
+		this.#place = box.name;
 		this.#files = farFiles(linkEnd({ use: (work, { signal }) => box.use(work, signal) }));
 	}
 
@@ -37,6 +39,7 @@ export class FarFiles {
 		const type = entry.kind === "directory" || entry.kind === "file" ? entry.kind : "other";
 		const listed = type === "directory" ? await this.#entries(file) : undefined;
 		return {
+			place: this.#place,
 			path: file,
 			type,
 			parent: file === "/" ? null : path.posix.dirname(file),

@@ -32,6 +32,7 @@ export class Files {
 		const type = stat.isDirectory() ? "directory" : stat.isFile() ? "file" : "other";
 		const listed = type === "directory" ? this.#entries(file) : undefined;
 		return {
+			place: "local",
 			path: file,
 			type,
 			parent: file === "/" ? null : path.dirname(file),

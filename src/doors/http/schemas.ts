@@ -320,6 +320,7 @@ export const fileEntrySchema = z.object({
 	target_type: z.enum(["file", "directory", "other", "missing"]).optional(),
 });
 export const filesSchema = z.object({
+	place: z.string().describe("Whose files these are: `local`, or another machine as it is shown elsewhere."),
 	path: z.string().describe("Without links and dots: where this really is."),
 	type: z.enum(["file", "directory", "other"]),
 	parent: z.string().nullable(),

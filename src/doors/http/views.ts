@@ -5,7 +5,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { runOf } from "../../audit/index.js";
 import { redact, reveal } from "../../base/secrets/index.js";
 import { segmentName, segmentStarts } from "../../keeper/layout.js";
-import { readThere } from "../../keeper/there.js";
 import { hiddenText } from "../../process/hidden.js";
 import { keyboardOf } from "../../process/keyboard.js";
 import type { Process } from "../../process/process.js";
@@ -73,7 +72,7 @@ export class Views {
 	}
 
 	async #waiting(process: Process, status: Status, end: number): Promise<Waiting> {
-		if (status.status !== "running" || !process.spec.terminal || isAway(process)) return { waiting: false };
+		if (status.status !== "running" || !process.spec.terminal || process.unreachable !== undefined) return { waiting: false };
 		const known = this.#of(process.id);
 		const { waiting } = known;
 		const now = performance.now();
@@ -84,7 +83,7 @@ export class Views {
 	}
 
 	async #resources(process: Process, status: Status): Promise<Resources> {
-		if (status.status !== "running" || isAway(process)) return null;
+		if (status.status !== "running" || process.unreachable !== undefined) return null;
 		const usage = await soon(process, usageOf(process.kernel, process.dir, process.spec), undefined);
 		if (!usage) return null;
 		const known = this.#of(process.id);
@@ -108,8 +107,6 @@ export class Views {
 		return known;
 	}
 }
-
-const isAway = ({ box, dir }: Process): boolean => box !== undefined && readThere(dir)?.unreachable !== undefined;
 
 /** A list waits for no other machine: what is not answered in time is left out of it. */
 async function soon<T>({ box }: Process, asked: Promise<T>, otherwise: T): Promise<T> {

@@ -88,6 +88,8 @@ export class Box {
 	#notes: string[] = [];
 	#cwd: string | undefined;
 	skew = 0;
+	/** Why the last try to reach it failed. */
+	trouble: string | undefined;
 	boot = "";
 	/** One life of it: what was made in another one is gone. Known once it has been reached. */
 	life = "";
@@ -107,6 +109,7 @@ export class Box {
 			dir: "",
 			name: owner,
 			onConnected: (facts, { notes, cwd, instance }) => {
+				this.trouble = undefined;
 				this.#notes.push(...notes, ...facts.notes);
 				this.#cwd = cwd;
 				this.boot = facts.bootId ?? "";
@@ -114,6 +117,7 @@ export class Box {
 				onLife?.(this.life);
 			},
 			onFailed: ({ message }) => {
+				this.trouble = message;
 				for (const mirror of this.#mirrors.values()) if (mirror.followed) mirror.unreachable(message);
 			},
 		});

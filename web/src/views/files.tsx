@@ -23,7 +23,7 @@ export function FilesPage() {
 	return (
 		<div class="page">
 			<header class="page-head">
-				<h1>Files</h1>
+				<h1>Files{value?.place && value.place !== "local" ? ` on ${value.place}` : ""}</h1>
 				{value?.type === "directory" && <Upload into={value.path} onDone={() => setRound(round + 1)} />}
 				{value?.type === "file" && (
 					<Button icon="download" onClick={() => tell(download(contentPath(value.path, session_id)))}>

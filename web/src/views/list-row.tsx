@@ -14,7 +14,7 @@ export const ListRow = ({ process, current }: { process: ProcessItem; current: b
 			<span class="row-time">
 				<Uptime process={process} />
 			</span>
-			<span class="row-last mono">{process.last_line || " "}</span>
+			<span class="row-last mono">{(isRunning(process) && process.note) || process.last_line || " "}</span>
 			<span class="row-meta">
 				<StatusWords process={process} />
 				{isWaiting(process) && <span class="quiet">{process.task}</span>}

@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { ProcessDetail, ProcessItem } from "../../../src/doors/http/schemas.js";
 import { detail as readDetail } from "../api/calls.js";
-import { processes } from "../state/processes.js";
+import { isRunning, processes } from "../state/processes.js";
 import { href } from "../state/route.js";
 import { TerminalView } from "../terminal/view.js";
 import { Failed, Loading } from "../ui/said.js";
@@ -48,6 +48,11 @@ function Shown({ detail, offset, owner }: { detail: ProcessDetail; offset: numbe
 	return (
 		<article class="terminal" aria-label={`Terminal of ${process.command}`}>
 			<TerminalHead detail={detail} process={process} view={view} owner={owner} onSearch={() => setSearching(!searching)} searching={searching} />
+			{isRunning(process) && process.note && (
+				<p class="hands lost" role="status">
+					{process.note}
+				</p>
+			)}
 			{view && <KeyboardBar view={view} process={process} owner={owner} />}
 			{view && searching && <SearchBar view={view} owner={owner} onClose={() => setSearching(false)} />}
 			{view && inPast && <PastBar view={view} />}

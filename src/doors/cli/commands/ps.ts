@@ -38,6 +38,7 @@ const PLACE_CHARS = 30;
 function table(processes: readonly Summary[], out: Output, { tasks, said }: { tasks: boolean; said: readonly string[] }): void {
 	const width = process.stdout.columns ?? 120;
 	const places = processes.some(({ place }) => place !== "local");
+	const placeWidth = places ? 2 + Math.min(PLACE_CHARS, Math.max(5, ...processes.map(({ place }) => place.length))) : 0;
 	out.table(
 		["ID", ...(tasks ? ["TASK"] : []), ...(places ? ["PLACE"] : []), "STATUS", "PID", "RAN", "COMMAND"],
 		processes.map((item) => [
@@ -47,7 +48,7 @@ function table(processes: readonly Summary[], out: Output, { tasks, said }: { ta
 			statusCell(item, out),
 			String(item.pid ?? "-"),
 			age(item.uptime_seconds),
-			oneLine(item.name ? `${item.name}: ${item.command}` : item.command, Math.max(20, width - (tasks ? 70 : 52) - (places ? PLACE_CHARS + 2 : 0))),
+			oneLine(item.name ? `${item.name}: ${item.command}` : item.command, Math.max(20, width - (tasks ? 70 : 52) - placeWidth)),
 		]),
 	);
 	for (const item of processes) if (item.note && item.status === "running" && !said.includes(item.note)) out.note(`${item.session_id}: ${item.note}`);

@@ -3,7 +3,6 @@ import type { ProcessLimitsGiven } from "../../../base/limits.js";
 import { ownEnvironment } from "../../../base/own-secrets.js";
 import { redact } from "../../../base/secrets/index.js";
 import { utf8 } from "../../../base/text.js";
-import { readThere } from "../../../keeper/there.js";
 import { limitNote } from "../../../process/limits.js";
 import type { Process } from "../../../process/process.js";
 import type { SpawnOptions } from "../../../process/runtime.js";
@@ -163,7 +162,7 @@ function passSignals(call: Call, started: Process): () => void {
 	};
 	const interrupt = () => {
 		interrupts++;
-		if (started.box && readThere(started.dir)?.unreachable !== undefined) leave(`; nothing could be sent to it, ${started.spec.place} cannot be reached`);
+		if (started.unreachable !== undefined) leave(`; nothing could be sent to it, ${started.spec.place} cannot be reached`);
 		else if (interrupts === 1) started.signal("SIGINT").catch(unreached);
 		else if (interrupts === 2) {
 			call.out.note("holdfast: killing it and everything it started");
