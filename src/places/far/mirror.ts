@@ -14,6 +14,7 @@ import { Looker } from "./look.js";
 import type { Seen, Wanted } from "./seen.js";
 
 const CHUNK = 256 * 1024;
+const FLOOD_CHUNK = 1024 * 1024; // a round trip for each piece is what a flood waits for; all else on the link waits for a piece
 const AGAIN_MS = 2_000;
 const LOOK_MS = 15_000;
 const LATER_MS = 200;
@@ -145,7 +146,7 @@ export class Mirror {
 
 	/** Of a witness that was killed nobody tells: so an answer is asked for now and then. */
 	async #ask(stamp: string, onlyLooking: boolean, signal?: AbortSignal): Promise<Seen> {
-		const wanted = { offset: this.#end(), times: this.#size("times"), stamp, max: CHUNK, pid: this.within?.pid };
+		const wanted = { offset: this.#end(), times: this.#size("times"), stamp, max: stamp === "" ? FLOOD_CHUNK : CHUNK, pid: this.within?.pid };
 		if (stamp === "") return this.#source.look(this.#looker, wanted, { onlyLooking, signal });
 		// Not AbortSignal.any of an AbortSignal.timeout: nobody holds the latter, and once it is collected it never fires.
 		const patience = new AbortController();
