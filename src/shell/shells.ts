@@ -1,6 +1,7 @@
 import path from "node:path";
 import { ownEnvironment } from "../base/own-secrets.js";
 import { isAlive } from "../base/proc.js";
+import { isRemote } from "../places/address.js";
 import type { Box } from "../places/far/box.js";
 import type { LimitMet } from "../process/limits.js";
 import type { Process } from "../process/process.js";
@@ -153,7 +154,7 @@ export class Shells {
 	#of(task: string): TaskShell {
 		const known = this.#tasks.get(task);
 		if (known) return known;
-		const slots = this.#runtime.placeName === "local" ? this.#slots : new Slots(this.#runtime, task);
+		const slots = this.#runtime.placeName === "local" ? this.#slots : new Slots(this.#runtime, isRemote(this.#runtime.wish) ? task : undefined);
 		if (slots !== this.#slots) this.#ownSlots.push(slots);
 		const shell = new TaskShell(this.#runtime, slots, task, { later: this.#later, closing: this.#closing.signal });
 		this.#tasks.set(task, shell);

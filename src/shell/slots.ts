@@ -12,7 +12,7 @@ export class Slots {
 
 	readonly #task: string | undefined;
 
-	/** `task`: they are for this one alone, where its place is. */
+	/** `task`: they are for this one alone, on the machine that it is on. */
 	constructor(runtime: Runtime, task?: string) {
 		this.#runtime = runtime;
 		this.#task = task;
