@@ -126,17 +126,17 @@ sub forget_directory {
 	syscall($remove, $events, $number + 0);
 }
 
-# Directories in which something has happened, or all that are waited for if events were lost.
+# Directories in which something has happened, each with the names of what it has happened to ("": to itself); or all that are waited for if events were lost.
 sub happened {
 	my %found;
 	while (sysread($inotify, my $buffer, 65536)) {
 		for (my $at = 0; $at < length $buffer;) {
 			my ($number, $mask, undef, $length) = unpack("iIII", substr($buffer, $at, 16));
 			$at += 16 + $length;
-			return keys %waiting if $mask & 0x4000;    # too many for the queue
+			return { map { $_ => { "" => 1 } } keys %waiting } if $mask & 0x4000;    # too many for the queue
 			my $path = $dir_of{$number};
 			next if !defined $path;
-			$found{$path} = 1;
+			$found{$path}{ unpack "Z*", substr($buffer, $at - $length, $length) } = 1;
 			if ($mask & 0xac00) {                      # gone, moved, unmounted: the name may stand for another now
 				delete $watch_of{$path};
 				delete $dir_of{$number};
@@ -144,7 +144,18 @@ sub happened {
 			}
 		}
 	}
-	return keys %found;
+	return \%found;
+}
+
+# Not every file of a process directory matters to who watches it: FIFOs and marks of ours change with every command.
+sub concerns {
+	my ($request, $names) = @_;
+	return 1 if $names->{""} || $request->{kind} ne "m";
+	for my $name (keys %$names) {
+		return 1 if $name =~ /^out\./;
+		for (@{ $request->{items} }) { return 1 if /^.\Q$name\E[ \/]/ }
+	}
+	return 0;
 }
 
 # ---- parked requests ----
@@ -531,7 +542,10 @@ for (;;) {
 	watch_beat();
 	reap() if %children;
 	if ($n > 0 && $events >= 0 && vec($ready, $events, 1)) {
-		for my $path (happened()) { settle($_) for keys %{ $waiting{$path} || {} } }
+		my $found = happened();
+		for my $path (keys %$found) {
+			for (keys %{ $waiting{$path} || {} }) { settle($_) if concerns($parked{$_}, $found->{$path}) }
+		}
 	}
 	settle($_) for keys %untold;
 	# Once in a while everything, and directories that nobody asks about any more are let go.
