@@ -45,6 +45,8 @@ export class Slot {
 	#unfollow: (() => void) | undefined;
 	/** The life of that machine in which it was made. */
 	readonly life: string | undefined;
+	/** Everybody sees it as a process. */
+	shown = false;
 	/** What the shell has to find there, on another machine. */
 	placed: readonly Placed[] = [];
 
@@ -100,6 +102,7 @@ export class Slot {
 		overwrite(this.#files.command, `${command}\0`);
 		if (workdir !== undefined) fs.writeFileSync(path.join(this.dir, "workdir"), `${workdir}\0`, { mode: 0o600 });
 		this.#held.show();
+		this.shown = true;
 		if (!this.#box) return;
 		const place = (name: string, content: string): Placed => ({ id: this.id, name, content });
 		this.placed = [place("exit", BLANK_RECORD), place("command", `${command}\0`), ...(workdir === undefined ? [] : [place("workdir", `${workdir}\0`)])];
@@ -195,6 +198,7 @@ export class Slot {
 
 	/** After a command that left no trace: ready for another. */
 	reset(): boolean {
+		this.shown = false;
 		this.#poke = undefined;
 		return this.#held.hide();
 	}
