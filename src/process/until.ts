@@ -114,8 +114,10 @@ export async function portOpens(port: number, signal: AbortSignal): Promise<void
 
 export async function httpAnswers(url: string, status: number | undefined, signal: AbortSignal): Promise<void> {
 	await retry(signal, async () => {
-		const response = await fetch(url, { redirect: "manual", signal: AbortSignal.any([signal, AbortSignal.timeout(10_000)]) });
+		const limit = AbortSignal.timeout(10_000);
+		const response = await fetch(url, { redirect: "manual", signal: AbortSignal.any([signal, limit]) });
 		await response.body?.cancel();
+		limit.throwIfAborted(); // held until here: one that is collected never fires
 		const good = status === undefined ? response.status >= 200 && response.status < 400 : response.status === status;
 		if (!good) throw new Error(`status ${response.status}`);
 	});

@@ -12,7 +12,7 @@ export async function send(ask: Ask, process: Process, data: Uint8Array): Promis
 		ask.runtime.audit.note(ask.task, { event: "wrote", session_id: process.id, bytes, by: doorOf(ask) });
 		return bytes;
 	} catch (error) {
-		if (!(error instanceof HoldfastError) || error.code !== "ABORTED" || ask.signal?.aborted) throw error;
+		if (!(error instanceof HoldfastError) || error.code !== "ABORTED" || ask.signal?.aborted || !patience.aborted) throw error; // held until here: one that is collected never fires
 		throw new HoldfastError("LIMIT", `${error.message}: it does not read its input now; send the rest when it does`, { cause: error });
 	}
 }

@@ -99,15 +99,17 @@ export async function runExec(engine: Engine, container: Container, options: Exe
 	const text = new Tail(STDERR_BYTES);
 	const frames = new Demultiplexer({ stdout: (bytes) => text.add(bytes), stderr: (bytes) => text.add(bytes) });
 	const giveUp = () => socket.destroy();
-	const patience = AbortSignal.any([AbortSignal.timeout(30_000), ...(options.signal ? [options.signal] : [])]);
-	patience.addEventListener("abort", giveUp, { once: true });
+	const late = setTimeout(giveUp, 30_000);
+	options.signal?.addEventListener("abort", giveUp, { once: true });
+	if (options.signal?.aborted) giveUp();
 	await new Promise<void>((resolve) => {
 		socket.on("data", (bytes: Buffer) => void frames.take(bytes));
 		socket.on("error", () => {}); // "close" comes behind it
 		socket.on("close", resolve);
 		socket.end();
 	});
-	patience.removeEventListener("abort", giveUp);
+	clearTimeout(late);
+	options.signal?.removeEventListener("abort", giveUp);
 	if (options.signal?.aborted) throw new HoldfastError("ABORTED", "preparing the container: given up");
 	return { code: await exitCode(engine, exec), text: text.text() };
 }
