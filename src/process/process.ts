@@ -438,7 +438,10 @@ export class Process {
 		const before = this.status();
 		if (before.status === "elsewhere")
 			throw new HoldfastError("NOT_HERE", `${this.id} runs on another host (${before.host}) or in another container; kill it there`);
-		if (!this.#canReach()) return { status: "already_exited", method: this.spec.kill, signalled: [], survivors: [], final: before };
+		if (!(await this.#canReach())) {
+			await this.sync(); // it may not be known yet that it has ended with its container
+			return { status: "already_exited", method: this.spec.kill, signalled: [], survivors: [], final: this.status() };
+		}
 		const result = await killTree(this.kernel, this.dir, this.spec, { over: isOver(before), ...options });
 		if (result.status === "error") return { ...result, final: this.status() };
 		const { status } = await this.wait({ timeout: 2_000 }); // the keeper writes the end within moments
@@ -448,12 +451,13 @@ export class Process {
 
 	/** Processes it has left running after its end. */
 	async leftovers(): Promise<number[]> {
-		return this.#canReach() ? members(await snapshot(this.kernel), this.dir, this.spec) : [];
+		return (await this.#canReach()) ? members(await snapshot(this.kernel), this.dir, this.spec) : [];
 	}
 
-	/** Its kernel can be asked. */
-	#canReach(): boolean {
-		return this.box !== undefined ? readThere(this.dir)?.lost === undefined : sameHost(this.spec.host, hostIdentity());
+	/** There is a kernel to be asked about it. */
+	async #canReach(): Promise<boolean> {
+		if (!this.box) return sameHost(this.spec.host, hostIdentity());
+		return readThere(this.dir)?.lost === undefined && !(await this.box.isOver());
 	}
 
 	/** Drop the oldest output up to an offset (whole segments only). A writer paused at its limit goes on. */

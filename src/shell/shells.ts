@@ -85,6 +85,8 @@ export class Shells {
 	readonly #ownSlots: Slots[] = [];
 	readonly #running = new Set<Promise<unknown>>();
 	readonly #closing = new AbortController();
+	/** Tasks that know that they have no shell. */
+	readonly #told = new Set<string>();
 
 	constructor(runtime: Runtime) {
 		this.#runtime = runtime;
@@ -119,7 +121,7 @@ export class Shells {
 		const { signal, deadline = Number.POSITIVE_INFINITY } = options;
 		const { box } = await this.#runtime.place(options.task);
 		const there = await box?.ready(signal);
-		if (box && there && !there.tools.bash) return withoutShell(options.workdir, there.cwd, box);
+		if (box && there && !there.tools.bash) return this.#withoutShell(options, there.cwd, box);
 		const { cwd, exported, functions, notes } = await this.#note(this.#of(options.task).context({ signal, deadline }));
 		const inherited = there?.environment ?? ownEnvironment();
 		const env: Record<string, string | undefined> = Object.fromEntries(Object.keys(inherited).map((name) => [name, undefined]));
@@ -130,6 +132,16 @@ export class Shells {
 		if (options.terminal) delete env.TERM; // the terminal has its own
 		const own = await directoryOf(options.workdir, cwd, box);
 		return { shellCwd: cwd, cwd: own.dir, env, functions, notes: own.note === undefined ? notes : [...notes, own.note] };
+	}
+
+	/** A box without bash has no persistent shell; processes can be started all the same. That is said once. */
+	async #withoutShell({ task, workdir }: ContextOptions, cwd: string, box: Box): Promise<ShellContext> {
+		const own = await directoryOf(workdir, cwd, box);
+		const notes = own.note === undefined ? [] : [own.note];
+		const first = `${box.name} has no bash, and so no persistent shell: processes run with its sh, each with the environment of the place, from ${cwd} on`;
+		if (!this.#told.has(task)) notes.unshift(first);
+		this.#told.add(task);
+		return { shellCwd: cwd, cwd: own.dir, env: {}, functions: "", notes };
 	}
 
 	/** End the task's shell, unless it is at work; what it has started goes on, and its state is there for the next one. */
@@ -172,13 +184,6 @@ export class Shells {
 		work.then(done, done);
 		return work;
 	}
-}
-
-/** A box without bash has no persistent shell; processes can be started all the same. */
-async function withoutShell(workdir: string | undefined, cwd: string, box: Box): Promise<ShellContext> {
-	const own = await directoryOf(workdir, cwd, box);
-	const note = `${box.name} has no bash, and so no persistent shell: this runs with its sh, in ${own.dir}, with the environment of the place`;
-	return { shellCwd: cwd, cwd: own.dir, env: {}, functions: "", notes: own.note === undefined ? [note] : [note, own.note] };
 }
 
 /** On this machine whoever starts something there finds out whether it is there. */

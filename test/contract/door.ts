@@ -29,6 +29,8 @@ export interface Client {
 	readonly cwd: string;
 	/** What `list` calls the place. */
 	readonly listed: RegExp;
+	/** See ContractPlace. */
+	readonly server?: { readonly port: number; readonly command: string };
 }
 
 export type Begin = () => Promise<Client>;
@@ -56,7 +58,7 @@ async function client(open: OpenDoor, place: ContractPlace, home: string, task: 
 		).toEqual(result);
 		return result;
 	};
-	const dir = tempDir("work");
+	const dir = place.dir?.() ?? tempDir("work");
 	if (place.owner !== undefined) fs.chownSync(dir, place.owner, place.owner);
 	return {
 		terminal: (args) => call("terminal", args),
@@ -71,5 +73,6 @@ async function client(open: OpenDoor, place: ContractPlace, home: string, task: 
 		home,
 		cwd: place.cwd(),
 		listed: place.listed,
+		...(place.server ? { server: place.server } : {}),
 	};
 }

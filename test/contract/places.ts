@@ -22,8 +22,12 @@ export interface ContractPlace {
 	cwd(): string;
 	/** What `list` says it is. */
 	readonly listed: RegExp;
+	/** A new directory for a case, where another one than usual is needed for it to be at the same path there as here. */
+	dir?(): string;
 	/** Who its commands run as, if not as the tests do. The directory of a case is his: it is at the same path there as here. */
 	readonly owner?: number;
+	/** Its network is not that of this machine: what answers everything there with 404. */
+	readonly server?: { readonly port: number; readonly command: string };
 	/** What a pid of it is on this machine. */
 	readonly pids?: Pids;
 	/** What it cannot do: the name of a case, or of a group of them, and why. */

@@ -110,12 +110,9 @@ export function processCases(begin: Begin, test: Test): void {
 	});
 
 	test("wait: a port, an answer over HTTP, silence", async () => {
-		const { process, start } = await begin();
-		const server = http.createServer((_request, response) => response.writeHead(404).end());
-		await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-		atEnd(() => new Promise((resolve) => server.close(resolve)));
-		const { port } = server.address() as AddressInfo;
-		const id = await start("sleep 300");
+		const { process, start, server } = await begin();
+		const port = server?.port ?? (await serverHere());
+		const id = await start(server?.command ?? "sleep 300");
 		expect(await process({ action: "wait", session_id: id, until: { port } })).toMatchObject({ matched: "port", status: "running" });
 		const url = `http://127.0.0.1:${port}/`;
 		expect(await process({ action: "wait", session_id: id, until: { http: url, status: 404 } })).toMatchObject({ matched: "http" });
@@ -171,7 +168,7 @@ export function processCases(begin: Begin, test: Test): void {
 
 	test("kill: the whole tree, whatever it ignores, with proof; the second time it had ended", async () => {
 		const { process, start, dir } = await begin();
-		const child = (name: string) => `bash -c 'trap "" TERM; echo $$ >${dir}/${name}; while :; do sleep 300; done' &`;
+		const child = (name: string) => `sh -c 'trap "" TERM; echo $$ >${dir}/${name}; while :; do sleep 300; done' &`;
 		const id = await start(`trap "" TERM; echo $$ >${dir}/parent; ${child("a")} ${child("b")} wait; wait; wait; sleep 300`);
 		const files = ["parent", "a", "b"].map((name) => `${dir}/${name}`);
 		await until("all are there", () => files.every((file) => fs.existsSync(file) && pidIn(file) > 0));
@@ -216,4 +213,12 @@ export function processCases(begin: Begin, test: Test): void {
 		expect(await process({ action: "resize", session_id: id, cols: 5 })).toMatchObject({ status: "error", error: expect.stringContaining("rows") });
 		expect(await process({ action: "poll" })).toMatchObject({ status: "error", error: expect.stringContaining(id) });
 	});
+}
+
+/** The port of one that answers everything with 404. */
+async function serverHere(): Promise<number> {
+	const server = http.createServer((_request, response) => response.writeHead(404).end());
+	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+	atEnd(() => new Promise((resolve) => server.close(resolve)));
+	return (server.address() as AddressInfo).port;
 }

@@ -122,9 +122,9 @@ export class Box {
 			},
 		});
 		this.kernel = farKernel({
-			run: (script) => this.run(script),
-			once: (script) => this.#connection.use((link) => link.run(script, { limit: RUN_BYTES }), { again: false }),
-			look: (questions) => this.#use((link) => link.look(questions)),
+			run: (script) => this.#running((link) => link.run(script, { limit: RUN_BYTES }), true),
+			once: (script) => this.#running((link) => link.run(script, { limit: RUN_BYTES }), false),
+			look: (questions) => this.#running((link) => link.look(questions), true),
 		});
 	}
 
@@ -329,6 +329,18 @@ export class Box {
 				if (!(error instanceof LinkBroken) || !reached || this.#closed || repeats >= REPEATS) throw error;
 			}
 		}
+	}
+
+	/** What is about those that run there: there are none in what would have to be started for it. */
+	async #running<T>(work: (link: Link) => Promise<T>, again: boolean): Promise<T> {
+		const over = await this.#over().catch(() => undefined); // whoever reaches for it tries for longer
+		if (over) throw new HoldfastError("ENDED", `it is over: ${over.why}`);
+		return this.#connection.use(work, { again });
+	}
+
+	/** All that ran in it is known to be over. */
+	async isOver(): Promise<boolean> {
+		return (await this.#over().catch(() => undefined)) !== undefined; // out of reach: not known
 	}
 
 	/** Why all that ran in it is over, unless it can be asked itself. */

@@ -1,0 +1,4 @@
+import { inDocker } from "./docker-place.js";
+import { placeSuite } from "./suite.js";
+
+placeSuite(inDocker);
