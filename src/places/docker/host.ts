@@ -2,6 +2,7 @@
 import type { Container, ContainerInspectInfo } from "dockerode";
 import { HoldfastError } from "../../base/errors.js";
 import type { Host, Started, Stream } from "../host.js";
+import { IDLE } from "../lives.js";
 import { dockerAddress } from "./address.js";
 import { containerName, type Owner, PRIVATE_DIR } from "./body.js";
 import { bringUp, type Found, inspect, isOurs, remove, type Wanted } from "./container.js";
@@ -41,7 +42,8 @@ export function dockerHost(options: DockerOptions, owner: Owner, hooks: DockerHo
 		async start(signal): Promise<Started> {
 			const engine = await engineOf();
 			if (engine.local) checkVolumes(settings.volumes, owner.home);
-			const before = now ? instanceOf(now.info) : hooks.last?.();
+			const last = hooks.last?.();
+			const before = now && !last?.startsWith(IDLE) ? instanceOf(now.info) : last;
 			const first = now === undefined;
 			const { info, notes } = await ready({ engine, settings, owner, progress: hooks.progress }, before, prepared, signal);
 			const instance = instanceOf(info);

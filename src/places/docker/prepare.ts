@@ -3,6 +3,7 @@
  * run is not ours. So the engine puts a directory for everybody there, and the user makes his own in it.
  */
 import path from "node:path";
+import type { Readable } from "node:stream";
 import type { Container } from "dockerode";
 import { HoldfastError } from "../../base/errors.js";
 import { parseArguments } from "./arguments.js";
@@ -56,7 +57,8 @@ export async function ensureWorkdir(engine: Engine, container: Container, workdi
 /** A look from outside is cheaper than a command inside. */
 async function isThere(engine: Engine, container: Container, file: string, signal: AbortSignal | undefined): Promise<boolean> {
 	try {
-		await engine.call("looking into the container", (abortSignal) => container.infoArchive({ path: file, abortSignal }), { signal });
+		const answer = await engine.call("looking into the container", (abortSignal) => container.infoArchive({ path: file, abortSignal }), { signal });
+		(answer as Readable).destroy(); // a stream that nobody reads would keep this program alive
 		return true;
 	} catch (error) {
 		if (statusOf(error) === undefined) throw error;

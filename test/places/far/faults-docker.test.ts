@@ -1,0 +1,295 @@
+/** What becomes of containers behind our back, and at the end of their time: found out, said, and put right. */
+import fs from "node:fs";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { openRuntime } from "../../../src/index.js";
+import { listContainers } from "../../../src/places/docker/index.js";
+import { cli } from "../../support/cli.js";
+import { dockerBox, eventually, TASK } from "../../support/docker-box.js";
+import { BUSYBOX_IMAGE, FULL_IMAGE, noEngine, ownEngine, sharedEngine, startDaemon, stopDaemon } from "../../support/dockerd.js";
+import { atEnd, tempDir, until } from "../../support/home.js";
+
+const why = noEngine();
+const PATIENCE = { timeout: 120_000 };
+
+describe.skipIf(why)(`containers behind our back${why ? `: ${why}` : ""}`, () => {
+	test("one that was removed: what ran in it is lost, a look makes no new one, and the next command has one and says so, once", PATIENCE, async () => {
+		const { open, container, state } = await dockerBox();
+		const runtime = await open();
+		await runtime.terminal({ command: "cd /tmp; export A=1; echo x >/root/file" });
+		const { session_id } = await runtime.terminal({ command: "echo before; sleep 300", background: true });
+		await runtime.process({ action: "wait", session_id, until: { pattern: "before" } });
+		const waiting = runtime.process({ action: "wait", session_id });
+		await container.remove({ force: true });
+		const lost = { status: "lost", exit_code: null, note: expect.stringContaining("the container that it ran in was removed") };
+		expect(await waiting).toMatchObject({ ...lost, output: "before\n" });
+		expect(await runtime.process({ action: "poll", session_id, byte_offset: 0 })).toMatchObject({ ...lost, output: "before\n" });
+		expect(await runtime.process({ action: "kill", session_id })).toMatchObject({ status: "already_exited", signalled: [], survivors: [] });
+		expect(await runtime.process({ action: "list" })).toMatchObject({ processes: [{ status: "lost" }] });
+		expect(await state()).toBeUndefined();
+		const next = await runtime.terminal({ command: 'pwd; echo "[$A]"; ls /root' });
+		expect(next).toMatchObject({ status: "exited", output: "/root\n[]\n", cwd: "/root" });
+		expect(next.note).toMatch(/The container was gone and has been made again from holdfast\/full:1: the files and processes that were in it are lost\./);
+		expect(await runtime.terminal({ command: "true" })).not.toHaveProperty("note");
+	});
+
+	test("one that was removed under a command: the command is lost, with the reason", PATIENCE, async () => {
+		const { open, container, dir } = await dockerBox();
+		const runtime = await open();
+		const call = runtime.terminal({ command: `echo before; touch ${dir}/runs; sleep 300` });
+		await until("it runs", () => fs.existsSync(`${dir}/runs`), 30_000);
+		await container.remove({ force: true });
+		expect(await call).toMatchObject({ status: "lost", exit_code: null, output: "before\n", note: expect.stringContaining("made again") });
+		expect(await runtime.terminal({ command: "echo usable" })).toMatchObject({ status: "exited", output: "usable\n" });
+	});
+
+	test("one that was removed while no runtime was there: the next one is told", PATIENCE, async () => {
+		const { open, container } = await dockerBox();
+		const first = await open();
+		const { session_id } = await first.terminal({ command: "sleep 300", background: true });
+		await first.close();
+		await container.remove({ force: true });
+		const second = await open();
+		expect(await second.process({ action: "list" })).toMatchObject({ processes: [{ session_id, status: "lost" }] });
+		expect(await second.terminal({ command: "echo here" })).toMatchObject({
+			output: "here\n",
+			note: expect.stringContaining("was gone and has been made again"),
+		});
+	});
+
+	test("one that was stopped: what ran in it is lost, its output is not, and the shell goes on with its state", PATIENCE, async () => {
+		const { open, container, state } = await dockerBox();
+		const runtime = await open();
+		await runtime.terminal({ command: "cd /usr; export A=1; echo x >/root/file" });
+		const { session_id } = await runtime.terminal({ command: "echo before; sleep 300", background: true });
+		await runtime.process({ action: "wait", session_id, until: { pattern: "before" } });
+		const waiting = runtime.process({ action: "wait", session_id });
+		await container.stop({ t: 0 });
+		expect(await waiting).toMatchObject({ status: "lost", note: expect.stringMatching(/the container had been (stopped|killed)/) });
+		expect(await state()).toMatchObject({ status: "exited" });
+		const next = await runtime.terminal({ command: 'pwd; echo "[$A]"; cat /root/file' });
+		expect(next).toMatchObject({ status: "exited", output: "/usr\n[1]\nx\n" });
+		expect(next.note).toMatch(/It has been started again: its files are there, but what ran in it/);
+		expect(await runtime.process({ action: "log", session_id })).toMatchObject({ status: "lost", output: "before\n" });
+		expect(await runtime.terminal({ command: "echo $A" })).toMatchObject({ output: "1\n" });
+	});
+
+	test("one that is paused goes on with the next command, and nothing is lost", PATIENCE, async () => {
+		const { open, container } = await dockerBox();
+		const runtime = await open();
+		await runtime.terminal({ command: "A=1" });
+		const { session_id } = await runtime.terminal({ command: "for i in 1 2 3; do echo $i; sleep 0.1; done", background: true });
+		await container.pause();
+		const next = await runtime.terminal({ command: "echo $A" });
+		expect(next).toMatchObject({
+			status: "exited",
+			output: "1\n",
+			note: expect.stringContaining("The container had been paused; it goes on now, and nothing is lost."),
+		});
+		expect(await runtime.process({ action: "wait", session_id })).toMatchObject({ status: "exited", exit_code: 0, output: "1\n2\n3\n" });
+	});
+
+	test("too much memory ends the command, and the shell and the container go on", PATIENCE, async () => {
+		const { open, state } = await dockerBox({ entry: { memory: "64M" } });
+		const runtime = await open();
+		await runtime.terminal({ command: "A=1" });
+		const before = await state();
+		expect(await runtime.terminal({ command: `perl -e '$x = "a" x 300_000_000; print length $x'` })).toMatchObject({
+			status: "exited",
+			exit_code: 137,
+			output: expect.not.stringContaining("300000000"),
+		});
+		const started = await runtime.terminal({ command: `exec perl -e '$x = "a" x 300_000_000; print length $x'`, background: true });
+		expect(await runtime.process({ action: "wait", session_id: started.session_id })).toMatchObject({ status: "exited", exit_code: 137, signal: "SIGKILL" });
+		expect(await runtime.terminal({ command: "echo $A" })).toMatchObject({ output: "1\n" });
+		expect((await state())?.id).toBe(before?.id);
+	});
+
+	test("no more processes: what cannot be started says so, and a kill makes room", PATIENCE, async () => {
+		const { open } = await dockerBox({ entry: { pids: 60 } });
+		const runtime = await open();
+		await runtime.terminal({ command: "true" });
+		const { session_id } = await runtime.terminal({ command: "i=0; while [ $i -lt 100 ]; do sleep 300 & i=$((i + 1)); done 2>&1; wait", background: true });
+		await runtime.process({ action: "wait", session_id, until: { pattern: "[Rr]esource temporarily unavailable" }, timeout: 60 });
+		expect(await runtime.process({ action: "kill", session_id })).toMatchObject({ status: "killed", survivors: [] });
+		expect(await runtime.terminal({ command: "echo room" })).toMatchObject({ output: "room\n" });
+	});
+
+	test("dockerd restarted during a follow: the container goes on, and every byte comes once", PATIENCE, async () => {
+		const engine = await ownEngine();
+		const { open } = await dockerBox({ engine });
+		const runtime = await open();
+		const kept = await runtime.spawn({ command: "for i in $(seq 60); do seq 2000; sleep 0.1; done; exit 4" });
+		const pieces: Buffer[] = [];
+		let restarted: Promise<void> | undefined;
+		for await (const { bytes } of kept.follow()) {
+			pieces.push(bytes);
+			restarted ??= stopDaemon(engine, "SIGKILL").then(() => startDaemon(engine));
+		}
+		await restarted;
+		const numbers = `${Array.from({ length: 2000 }, (_, i) => i + 1).join("\n")}\n`;
+		expect(Buffer.concat(pieces).toString() === numbers.repeat(60)).toBe(true);
+		expect(kept.status()).toMatchObject({ status: "exited", exitCode: 4 });
+	});
+});
+
+describe.skipIf(why)(`the time of containers${why ? `: ${why}` : ""}`, () => {
+	test("one that nobody uses is removed, not while something runs in it; the next command has a new one, and is told", PATIENCE, async () => {
+		const { open, state } = await dockerBox({ entry: { lifetime: 2 } });
+		const runtime = await open();
+		await runtime.terminal({ command: "echo x >/root/file" });
+		const { session_id } = await runtime.terminal({ command: "sleep 6; echo done", background: true });
+		const first = await state();
+		// Nobody asks for it meanwhile: only the process keeps the container.
+		await new Promise((resolve) =>
+			runtime
+				.get(session_id as string)
+				.wait()
+				.then(resolve),
+		);
+		expect((await state())?.id).toBe(first?.id);
+		await eventually("it is removed", async () => (await state()) === undefined);
+		expect(await runtime.process({ action: "log", session_id })).toMatchObject({ status: "exited", exit_code: 0, output: "done\n" });
+		expect(await state()).toBeUndefined();
+		const next = await runtime.terminal({ command: "ls /root" });
+		expect(next).toMatchObject({
+			output: "",
+			note: expect.stringContaining("The container had not been used for 2 s and was removed, with the files in it; this is a new one."),
+		});
+	});
+
+	test("one that is to be kept is only stopped", PATIENCE, async () => {
+		const { open, state } = await dockerBox({ entry: { lifetime: 2, keep: true } });
+		const runtime = await open();
+		await runtime.terminal({ command: "echo x >/root/file; export A=1" });
+		await eventually("it is stopped", async () => (await state())?.status === "exited");
+		expect(await runtime.terminal({ command: "cat /root/file; echo $A" })).toMatchObject({ output: "x\n1\n", note: expect.stringContaining("started again") });
+		expect(await runtime.endTask(TASK)).toMatchObject({ gone: true, notes: [expect.stringContaining("was stopped; its files are kept")] });
+		expect(await state()).toMatchObject({ status: "exited" });
+	});
+
+	test("with no runtime left, a command that runs in a shell keeps it, a job of the shell too, and an idle shell does not", PATIENCE, async () => {
+		const { open, state, container, dir } = await dockerBox({ entry: { lifetime: 2 } });
+		const runtime = await open();
+		const running = await runtime.terminal({ command: `sleep 8; touch ${dir}/over; sleep 5 &`, timeout: 1 });
+		expect(running).toMatchObject({ status: "running" });
+		await runtime.close();
+		await until("the command has ended", () => fs.existsSync(`${dir}/over`), 30_000);
+		expect(await state()).toMatchObject({ status: "running" });
+		expect(await container.wait()).toMatchObject({ StatusCode: 75 });
+	});
+
+	test("the end of a task removes its container, once, and reports; a new call begins anew without a word", PATIENCE, async () => {
+		const { open, state, home } = await dockerBox();
+		const runtime = await open();
+		await runtime.terminal({ command: "sleep 300", background: true });
+		expect(await runtime.endTask(TASK)).toMatchObject({
+			gone: true,
+			processes: [{ command: "sleep 300", status: "killed" }],
+			sandboxes: [{ kind: "docker" }],
+			notes: [expect.stringContaining("was removed, with everything in it")],
+		});
+		expect(await state()).toBeUndefined();
+		expect(await runtime.endTask(TASK)).toMatchObject({ gone: true, processes: [], sandboxes: [], notes: [] });
+		expect(await runtime.terminal({ command: "echo anew" })).toEqual({
+			status: "exited",
+			output: "anew\n",
+			exit_code: 0,
+			error: null,
+			cwd: "/root",
+			duration_ms: expect.any(Number),
+		});
+		const { stdout } = await cli(home, ["end", TASK]);
+		expect(stdout).toContain("was removed, with everything in it");
+		expect(await state()).toBeUndefined();
+	});
+});
+
+describe.skipIf(why)(`containers that cannot be had${why ? `: ${why}` : ""}`, () => {
+	test.each<[string, Record<string, unknown>, RegExp]>([
+		["an image that is not there is not fetched", { image: "holdfast/nope:1" }, /holdfast\/nope:1.*(pull|fetch)/],
+		["an engine that does not answer", { engine: "unix:///nowhere/docker.sock" }, /\/nowhere\/docker\.sock/],
+		["a volume that does not exist", { volumes: ["/no/such/dir:/mnt"] }, /the volume \/no\/such\/dir cannot be used: there is no such directory/],
+	])("%s: a clear error, nothing ran, nothing is left", async (_name, entry, words) => {
+		const { open, state, home } = await dockerBox({ entry });
+		const runtime = await open();
+		for (const more of [{}, { background: true }, { pty: true }]) {
+			const result = await runtime.terminal({ command: "true", ...more });
+			expect(result).toMatchObject({ status: "error", output: "", exit_code: null, error: expect.stringMatching(words) });
+		}
+		const { code, stderr } = await cli(home, ["run", "--task", TASK, "--place", "box", "--", "true"]);
+		expect(code).not.toBe(0);
+		expect(stderr).toMatch(words);
+		expect(await state()).toBeUndefined();
+		expect(runtime.list({ task: null, shells: true })).toEqual([]);
+	});
+
+	test.each<[Record<string, unknown>, RegExp]>([
+		[{ volumes: ["relative:/mnt"] }, /places\.box in config\.json cannot be used: .*the path here must be absolute/],
+		[{ volumes: ["/tmp"] }, /takes a path here and a path in the container/],
+		[{ arguments: ["--privileged"] }, /places\.box in config\.json cannot be used: .*--privileged/],
+		[{ arguments: ["--nonsense=1"] }, /places\.box in config\.json cannot be used: .*--nonsense/],
+		[{ memory: "lots" }, /places\.box in config\.json cannot be used: .*memory/],
+		[{ cpu: 1 }, /places\.box in config\.json cannot be used: .*cpu/],
+	])("what cannot be right is refused before anything is done: %j", async (entry, words) => {
+		const { home } = await dockerBox({ entry });
+		await expect(openRuntime({ home, warm: 0, place: "box" })).rejects.toThrow(words);
+		const { code, stderr } = await cli(home, ["run", "--place", "box", "--", "true"]);
+		expect(code).not.toBe(0);
+		expect(stderr).toMatch(words);
+	});
+
+	test("through the command line with an address alone", async () => {
+		const engine = await sharedEngine();
+		const home = tempDir("home");
+		const env = { DOCKER_HOST: engine.address };
+		const nope = await cli(home, ["run", "--place", "docker://nope", "--", "true"], { env });
+		expect(nope.code).not.toBe(0);
+		expect(nope.stderr).toMatch(/nope/);
+		expect(await listContainers({ home, engine: engine.address })).toEqual([]);
+		atEnd(() => cli(home, ["end", "default"], { env }));
+		expect(await cli(home, ["run", "--place", `docker://${FULL_IMAGE}`, "--", "echo $$ >/root/pid; exit 3"], { env })).toMatchObject({ code: 3 });
+		expect(await cli(home, ["terminal", "--place", `docker://${FULL_IMAGE}`, "--", "wc -l </root/pid"], { env })).toMatchObject({
+			code: 0,
+			stdout: expect.stringMatching(/^\[exited, exit code 0\]\n1\n/),
+		});
+	});
+});
+
+describe.skipIf(why)(`what the configuration says of a container${why ? `: ${why}` : ""}`, () => {
+	test("cpus, memory, pids, network, environment and user are so in there", PATIENCE, async () => {
+		const { open, container } = await dockerBox({
+			entry: { cpus: 0.5, memory: "96M", pids: 77, network: false, environment: { GREETING: "hello there" }, user: "1000:1000", workdir: "/tmp" },
+		});
+		const runtime = await open();
+		const inside = async (command: string) => (await runtime.terminal({ command })).output.trim();
+		const first = (...files: string[]) => inside(`cat ${files.map((file) => `/sys/fs/cgroup/${file}`).join(" ")} 2>/dev/null | head -n 1`);
+		expect(await inside("id -u; pwd; echo $GREETING")).toBe("1000\n/tmp\nhello there");
+		expect(await first("memory.max", "memory/memory.limit_in_bytes")).toBe(String(96 * 1024 ** 2));
+		expect(await first("pids.max", "pids/pids.max")).toBe("77");
+		expect(await first("cpu.max", "cpu/cpu.cfs_quota_us", "cpu,cpuacct/cpu.cfs_quota_us")).toMatch(/^50000\b/);
+		expect(await inside("tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d ' '")).toBe("lo");
+		expect((await container.inspect()).HostConfig.NetworkMode).toBe("none");
+	});
+
+	test("a box with busybox alone says what it cannot do, and runs processes all the same", PATIENCE, async () => {
+		const { open } = await dockerBox({ entry: { image: BUSYBOX_IMAGE } });
+		const runtime = await open();
+		expect(await runtime.terminal({ command: "echo hi" })).toMatchObject({
+			status: "error",
+			error: expect.stringMatching(/there is no bash on docker:\/\/holdfast\/busybox:1.*background/),
+		});
+		expect(await runtime.terminal({ command: "echo hi", pty: true })).toMatchObject({
+			status: "error",
+			error: expect.stringContaining("cannot make a terminal"),
+		});
+		const started = await runtime.terminal({ command: "read -r x; echo got $x; sleep 300 & sleep 301", background: true });
+		const { session_id } = started;
+		await runtime.process({ action: "submit", session_id, data: "this" });
+		expect(await runtime.process({ action: "wait", session_id, until: { pattern: "got this" } })).toMatchObject({ matched: "pattern" });
+		const killed = await runtime.process({ action: "kill", session_id });
+		expect(killed).toMatchObject({ status: "killed", survivors: [] });
+		expect(killed.signalled?.length).toBeGreaterThanOrEqual(3);
+		expect(await runtime.process({ action: "log", session_id })).toMatchObject({ status: "killed", output: "got this\n" });
+	});
+});

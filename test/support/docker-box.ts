@@ -1,0 +1,67 @@
+/** A container with a home here that knows it: for tests of what becomes of one. */
+import fs from "node:fs";
+import path from "node:path";
+import type { Container } from "dockerode";
+import { openRuntime, type Runtime } from "../../src/index.js";
+import { containerName } from "../../src/places/docker/body.js";
+import { FULL_IMAGE, sharedEngine, type TestEngine } from "./dockerd.js";
+import { atEnd, tempDir } from "./home.js";
+
+export const TASK = "a task";
+
+export interface DockerBox {
+	readonly engine: TestEngine;
+	readonly home: string;
+	/** An empty directory, which is at the same path in there. */
+	readonly dir: string;
+	readonly container: Container;
+	/** What the engine says of it; undefined when there is none. */
+	state(): Promise<{ status: string; exitCode: number; id: string } | undefined>;
+	/** Ends the task when the test is over. */
+	open(): Promise<Runtime>;
+}
+
+/** `entry`: of `places.box` in the configuration. */
+export async function dockerBox({ entry = {}, engine }: { entry?: Record<string, unknown>; engine?: TestEngine } = {}): Promise<DockerBox> {
+	const used = engine ?? (await sharedEngine());
+	const [home, dir, config] = [tempDir("home"), tempDir("work"), tempDir("config")];
+	fs.mkdirSync(path.join(config, "holdfast"), { mode: 0o700 });
+	const places = { box: { type: "docker", image: FULL_IMAGE, engine: used.address, volumes: [`${dir}:${dir}`], ...entry } };
+	fs.writeFileSync(path.join(config, "holdfast", "config.json"), JSON.stringify({ places }), { mode: 0o600 });
+	const before = process.env.XDG_CONFIG_HOME;
+	process.env.XDG_CONFIG_HOME = config;
+	const container = used.docker.getContainer(containerName({ home, task: TASK }));
+	atEnd(async () => {
+		if (before === undefined) delete process.env.XDG_CONFIG_HOME;
+		else process.env.XDG_CONFIG_HOME = before;
+		await container.remove({ force: true, v: true }).catch((error) => (error.statusCode === 404 ? undefined : Promise.reject(error)));
+	});
+	return {
+		engine: used,
+		home,
+		dir,
+		container,
+		state: async () => {
+			const info = await container.inspect().catch((error) => (error.statusCode === 404 ? undefined : Promise.reject(error)));
+			return info && { status: info.State.Status, exitCode: info.State.ExitCode, id: info.Id };
+		},
+		open: async () => {
+			const runtime = await openRuntime({ home, task: TASK, warm: 0, place: "box" });
+			atEnd(async () => {
+				const { gone, notes } = await runtime.endTask(TASK);
+				await runtime.close();
+				if (!gone) throw new Error(`the task could not be ended: ${notes.join(" ")}`);
+			});
+			return runtime;
+		},
+	};
+}
+
+/** Wait for something that has to be asked for. */
+export async function eventually(what: string, holds: () => Promise<boolean>, ms = 30_000): Promise<void> {
+	const deadline = Date.now() + ms;
+	while (!(await holds())) {
+		if (Date.now() > deadline) throw new Error(`did not happen within ${ms} ms: ${what}`);
+		await new Promise((resolve) => setTimeout(resolve, 50));
+	}
+}
