@@ -10,6 +10,7 @@ import type { Identity } from "../base/proc.js";
 import { utf8 } from "../base/text.js";
 import { Wakeup, watchDirectory } from "../base/watch.js";
 import { readParts, segmentName } from "../keeper/layout.js";
+import { readThere } from "../keeper/there.js";
 import type { Placed } from "../places/far/box.js";
 import type { Place, Sandbox } from "../places/place.js";
 import { guard } from "../process/guard.js";
@@ -221,6 +222,16 @@ export class Bash {
 	/** What was sent to it could not be delivered: its machine cannot be reached. */
 	get failed(): Error | undefined {
 		return this.#line.failed;
+	}
+
+	/** What was sent to it last has been delivered, or has failed. */
+	delivery(): Promise<unknown> {
+		return this.#line.delivery();
+	}
+
+	/** It has ended with its machine, or its files there are gone: nobody can look up what it did. */
+	vanished(): boolean {
+		return this.far && readThere(this.process.dir)?.lost !== undefined;
 	}
 
 	/** It is on another machine. */

@@ -89,11 +89,15 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 				await drain(slot, bash);
 				return outcome("unrecorded", null);
 			}
-			if (bash.failed instanceof HoldfastError && bash.failed.code === "ENDED") return outcome("unsent", null);
+			if (isEnded(bash.failed)) return outcome("unsent", null);
 			if (bash.failed) throw bash.failed;
 			if (!bash.lives() && !slot.end()) {
 				await untilRecorded(bash);
-				if (bash.begun().name !== name) return outcome("unsent", null);
+				if (bash.vanished()) {
+					await bash.delivery(); // what it took last cannot be looked up any more; whether it was told can still be known
+					if (isEnded(bash.failed)) return outcome("unsent", null);
+					if (bash.failed) throw bash.failed;
+				} else if (bash.begun().name !== name) return outcome("unsent", null);
 				await drain(slot, bash);
 				return outcome("died", null);
 			}
@@ -111,6 +115,9 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 		else await wakeup.next(deadline - performance.now(), options.signal);
 	}
 }
+
+/** It was to be told to a shell that is gone for certain. */
+const isEnded = (error: Error | undefined): boolean => error instanceof HoldfastError && error.code === "ENDED";
 
 function specOf(bash: Bash, slot: Slot, older: readonly number[], options: CommandOptions): Spec {
 	const { spec } = bash.process;

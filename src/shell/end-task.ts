@@ -55,9 +55,10 @@ async function end(runtime: Runtime, task: string): Promise<EndedTask> {
 	const sandboxes = runtime.sandboxes ?? new Sandboxes(runtime, undefined);
 	report.sandboxes.push(...(await sandboxes.end(task)).map((id) => ({ id, kind: "bubblewrap" as const })));
 	for (const place of rememberedPlaces(runtime.home, task)) if (place.wish.kind === "docker") await endContainer(runtime, place, report);
+	await runtime.sync({ task, shells: true }); // what could not be killed may have ended with its container
 	const left = runtime.registry.running(task).map(({ id }) => id);
-	if (left.length > 0) {
-		report.gone = false;
+	report.gone = left.length === 0;
+	if (!report.gone) {
 		report.notes.push(`Still there: ${left.join(", ")}. Somebody goes on starting things for this task, or they cannot be killed from here; try again.`);
 	}
 	return report;

@@ -33,6 +33,8 @@ export interface Line {
 	/** It has nothing more to read. */
 	isIdle(): boolean;
 	lives(): boolean;
+	/** What was written last has been delivered, or has failed. */
+	delivery(): Promise<unknown>;
 	/** What was written last could not be delivered, for this reason. */
 	readonly failed: Error | undefined;
 	/** Where a shell elsewhere had to go before it took that, since its own directory was gone; of one here that is seen beforehand. */
@@ -74,6 +76,10 @@ export class NearLine implements Line {
 	}
 
 	async moved(): Promise<undefined> {}
+
+	delivery(): Promise<unknown> {
+		return Promise.resolve();
+	}
 
 	begun(): string {
 		return record.toString("latin1", 0, fs.readSync(this.#begun, record, 0, record.length, 0));
@@ -132,6 +138,10 @@ export class FarLine implements Line {
 			return undefined;
 		});
 		return true;
+	}
+
+	delivery(): Promise<unknown> {
+		return this.#delivery;
 	}
 
 	moved(): Promise<string | undefined> {

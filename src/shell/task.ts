@@ -179,7 +179,8 @@ export class TaskShell {
 			} else if (!outcome.forced) end = "lost";
 			if (!own) {
 				this.#forget(bash);
-				notes.push("the command ended the shell it ran in; a new one has taken over its directory, variables, functions and options as far as known");
+				if (bash.vanished() && "reason" in status) notes.push(`the command and its shell are gone: ${status.reason}`);
+				else notes.push("the command ended the shell it ran in; a new one has taken over its directory, variables, functions and options as far as known");
 				await this.#replace(using);
 			}
 		}

@@ -212,8 +212,17 @@ export class Box {
 		if (once.farewell && (await this.#over())) return undefined;
 		await this.ready();
 		if (once.life !== undefined && once.life !== this.life) throw new HoldfastError("ENDED", `nothing ran: ${this.name} is not what it was`);
-		const answer = await this.#use((link) => this.#tellQuickly(link, id, text, once));
-		if (answer === "gone") throw new HoldfastError("ENDED", `nothing ran: the shell's directory on ${this.name} is gone`);
+		let tries = 0;
+		const gone = () =>
+			tries > 1
+				? new HoldfastError("UNREACHABLE", `it is not known whether it ran: ${this.name} was made again, or lost its files, while the shell was being told`)
+				: new HoldfastError("ENDED", `nothing ran: the shell's directory on ${this.name} is gone`);
+		const answer = await this.#use((link) => {
+			tries++;
+			return this.#tellQuickly(link, id, text, once);
+		});
+		if (answer === "gone") throw gone();
+		tries = 0;
 		if (answer === "told" || answer === "had") {
 			this.#told.set(id, once.name);
 			return undefined;
@@ -223,19 +232,23 @@ export class Box {
 		const puts = once.placed.filter(({ content }) => content.length <= INLINE).map((file) => putLine(this.directoryOf(file.id), file));
 		const needed = [id, ...once.placed.map((file) => file.id)].map((one) => `cd ${shellQuote(this.directoryOf(one))} || exit 9`).reverse();
 		const moved = `sent.${once.name}/moved`;
-		const { status, error, output } = await this.run(
-			[
-				...needed,
-				`[ -d sent.${once.name} ] && { [ ! -e ${moved} ] || cat ${moved}; exit 0; }`,
-				"umask 077",
-				...puts,
-				`mkdir sent.${once.name} 2>/dev/null || exit 0`,
-				...this.#marksOf(id, once).map(({ path: file, line }) => `echo ${shellQuote(line)} >${shellQuote(file)}`),
-				...(once.from ? [leaveRemoved(once.from, moved)] : []),
-				`printf %s ${shellQuote(text)} 1<>in`,
-			].join("\n"),
-		);
-		if (status === 9) throw new HoldfastError("ENDED", `nothing ran: the shell's directory on ${this.name} is gone`);
+		const { status, error, output } = await this.#use((link) => {
+			tries++;
+			return link.run(
+				[
+					...needed,
+					`[ -d sent.${once.name} ] && { [ ! -e ${moved} ] || cat ${moved}; exit 0; }`,
+					"umask 077",
+					...puts,
+					`mkdir sent.${once.name} 2>/dev/null || exit 0`,
+					...this.#marksOf(id, once).map(({ path: file, line }) => `echo ${shellQuote(line)} >${shellQuote(file)}`),
+					...(once.from ? [leaveRemoved(once.from, moved)] : []),
+					`printf %s ${shellQuote(text)} 1<>in`,
+				].join("\n"),
+				{ limit: RUN_BYTES },
+			);
+		});
+		if (status === 9) throw gone();
 		if (status !== 0) throw new HoldfastError("START_FAILED", `nothing ran: the shell on ${this.name} could not be told (${error || `status ${status}`})`);
 		return output.length > 0 ? output.toString("utf8") : undefined;
 	}

@@ -1,6 +1,5 @@
 /** What becomes of containers behind our back, and at the end of their time: found out, said, and put right. */
 import fs from "node:fs";
-import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { openRuntime } from "../../../src/index.js";
 import { listContainers } from "../../../src/places/docker/index.js";
@@ -105,14 +104,17 @@ describe.skipIf(why)(`containers behind our back${why ? `: ${why}` : ""}`, () =>
 		expect((await state())?.id).toBe(before?.id);
 	});
 
-	test("no more processes: what cannot be started says so, and a kill makes room", PATIENCE, async () => {
-		const { open } = await dockerBox({ entry: { pids: 60 } });
+	test("no more processes: what cannot be done says so, and the end of the task ends them all", PATIENCE, async () => {
+		const { open, state } = await dockerBox({ entry: { pids: 60 } });
 		const runtime = await open();
 		await runtime.terminal({ command: "true" });
-		const { session_id } = await runtime.terminal({ command: "i=0; while [ $i -lt 100 ]; do sleep 300 & i=$((i + 1)); done 2>&1; wait", background: true });
-		await runtime.process({ action: "wait", session_id, until: { pattern: "[Rr]esource temporarily unavailable" }, timeout: 60 });
-		expect(await runtime.process({ action: "kill", session_id })).toMatchObject({ status: "killed", survivors: [] });
-		expect(await runtime.terminal({ command: "echo room" })).toMatchObject({ output: "room\n" });
+		const { session_id } = await runtime.terminal({ command: "i=0; while [ $i -lt 100 ]; do sleep 300 & i=$((i + 1)); done; wait", background: true });
+		expect(await runtime.process({ action: "wait", session_id, until: { pattern: "[Rr]esource temporarily unavailable" }, timeout: 60 })).toMatchObject({ matched: "pattern" });
+		const refused = { status: "error", error: expect.stringMatching(/[Rr]esource temporarily unavailable|nothing more can be started/) };
+		expect(await runtime.terminal({ command: "true", background: true })).toMatchObject(refused);
+		expect(await runtime.endTask(TASK)).toMatchObject({ gone: true, sandboxes: [{ kind: "docker" }] });
+		expect(await state()).toBeUndefined();
+		expect(await runtime.process({ action: "poll", session_id })).toMatchObject({ status: "lost" });
 	});
 
 	test("dockerd restarted during a follow: the container goes on, and every byte comes once", PATIENCE, async () => {
@@ -199,8 +201,11 @@ describe.skipIf(why)(`the time of containers${why ? `: ${why}` : ""}`, () => {
 			cwd: "/root",
 			duration_ms: expect.any(Number),
 		});
-		const { stdout } = await cli(home, ["end", TASK]);
-		expect(stdout).toContain("was removed, with everything in it");
+		expect(await cli(home, ["end", TASK])).toMatchObject({
+			code: 0,
+			stdout: expect.stringContaining("nothing is left"),
+			stderr: expect.stringContaining("was removed, with everything in it"),
+		});
 		expect(await state()).toBeUndefined();
 	});
 });
