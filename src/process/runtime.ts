@@ -265,8 +265,8 @@ export class Runtime implements AsyncDisposable {
 	}
 
 	/** A log for a foreground command of a shell. */
-	hold(box?: Box): Promise<Held> {
-		if (box) return this.#keepersOn(box).hold(this.boundaries.forCommand());
+	hold(box?: Box, { spare = false }: { spare?: boolean } = {}): Promise<Held> {
+		if (box) return this.#keepersOn(box).hold(this.boundaries.forCommand(), { spare });
 		return this.#keepers.hold(this.boundaries.forCommand()).finally(() => this.#keepers.warmUp());
 	}
 

@@ -1,4 +1,5 @@
 /** Slots that wait for commands, so that none has to wait for a slot. */
+import type { Box } from "../places/far/box.js";
 import type { Runtime } from "../process/runtime.js";
 import { Slot } from "./slot.js";
 
@@ -11,6 +12,8 @@ export class Slots {
 	#closed = false;
 
 	readonly #task: string | undefined;
+	/** Where they are, if not here. */
+	#box: Box | undefined;
 
 	/** `task`: they are for this one alone, on the machine that it is on. */
 	constructor(runtime: Runtime, task?: string) {
@@ -37,10 +40,12 @@ export class Slots {
 		return this.takeReady() ?? (await this.#make());
 	}
 
-	async #make(): Promise<Slot> {
+	/** `spare`: nobody has asked for it, so nothing is started for it but itself. */
+	async #make(spare = false): Promise<Slot> {
 		const limited = this.#runtime.boundaries.forCommand().output !== undefined;
-		const box = this.#task === undefined ? undefined : (await this.#runtime.place(this.#task)).box;
-		return new Slot(await this.#runtime.hold(box), { limited, box });
+		if (!spare) this.#box = this.#task === undefined ? undefined : (await this.#runtime.place(this.#task)).box;
+		const box = this.#box;
+		return new Slot(await this.#runtime.hold(box, { spare }), { limited, box });
 	}
 
 	/** One that nobody can tell from a new one. */
@@ -55,7 +60,7 @@ export class Slots {
 		if (this.#closed || this.#making || this.#ready.length >= READY) return;
 		this.#making = (async () => {
 			try {
-				while (!this.#closed && this.#ready.length < READY) this.#ready.push(await this.#make());
+				while (!this.#closed && this.#ready.length < READY) this.#ready.push(await this.#make(true));
 			} catch {
 				// only a convenience: whoever needs one meets the same obstacle and reports it
 			} finally {

@@ -150,8 +150,11 @@ export class Box {
 	}
 
 	/** A script that can be run twice without harm. */
-	run(script: string, { signal, starts = false }: { signal?: AbortSignal; starts?: boolean } = {}): Promise<{ status: number; output: Buffer; error: string }> {
-		return this.#use((link) => link.run(script, { starts, limit: RUN_BYTES, ...(signal ? { signal } : {}) }), signal);
+	run(
+		script: string,
+		{ signal, starts = false, again = true }: { signal?: AbortSignal; starts?: boolean; again?: boolean } = {},
+	): Promise<{ status: number; output: Buffer; error: string }> {
+		return this.#use((link) => link.run(script, { starts, limit: RUN_BYTES, ...(signal ? { signal } : {}) }), signal, again);
 	}
 
 	/** For whatever else is to be done with it; it must do no harm if it is done twice. */
@@ -451,9 +454,9 @@ export class Box {
 		void done.then(() => this.#later.delete(done));
 	}
 
-	async #use<T>(work: (link: Link) => Promise<T>, signal?: AbortSignal): Promise<T> {
+	async #use<T>(work: (link: Link) => Promise<T>, signal?: AbortSignal, again = true): Promise<T> {
 		await this.#touch?.(signal);
-		return this.#connection.use(work, { again: true, ...(signal ? { signal } : {}) });
+		return this.#connection.use(work, { again, ...(signal ? { signal } : {}) });
 	}
 
 	#prepare(link: Link): Promise<Ready> {

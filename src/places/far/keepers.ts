@@ -80,13 +80,14 @@ export class FarKeepers {
 		return { id, dir, keeperGone: Promise.resolve(), started: () => {} };
 	}
 
-	/** A log there to print to. Ready when this resolves. */
-	async hold({ output = 0, output_rate = 0 }: Pick<KeptLimits, "output" | "output_rate"> = {}): Promise<Held> {
+	/** A log there to print to. Ready when this resolves. `spare`: only if that takes no new link, which might start what has been ended on purpose. */
+	async hold({ output = 0, output_rate = 0 }: Pick<KeptLimits, "output" | "output_rate"> = {}, { spare = false } = {}): Promise<Held> {
+		if (spare && !this.#box.connected) throw new HoldfastError("UNREACHABLE", `there is no link to ${this.#box.name} now`);
 		await this.#box.ready();
 		const { id, dir } = this.#replica();
 		const ticket = path.join(this.#home.live, id);
 		try {
-			await this.#start(id, new Map(), { word: `keep ${output} ${output_rate}`, marked: false });
+			await this.#start(id, new Map(), { word: `keep ${output} ${output_rate}`, marked: false, again: !spare });
 			await this.untilStarted(id, dir);
 		} catch (error) {
 			this.#drop(id);
@@ -131,7 +132,7 @@ export class FarKeepers {
 		}
 	}
 
-	async #start(id: string, files: ReadonlyMap<string, Buffer>, { word, marked }: { word: string; marked: boolean }): Promise<void> {
+	async #start(id: string, files: ReadonlyMap<string, Buffer>, { word, marked, again = true }: { word: string; marked: boolean; again?: boolean }): Promise<void> {
 		const { tools, directory } = await this.#box.ready();
 		const at = this.#box.directoryOf(id);
 		const long = [...files].filter(([, content]) => content.length > INLINE_BYTES);
@@ -155,7 +156,7 @@ export class FarKeepers {
 			"exit 0",
 		];
 		const run = async (lines: readonly string[]) => {
-			const { status, output } = await this.#box.run(lines.join("\n"), { starts: true });
+			const { status, output } = await this.#box.run(lines.join("\n"), { starts: true, again });
 			if (status !== 0)
 				throw new HoldfastError(
 					/No space left/i.test(output.toString()) ? "NO_SPACE" : "START_FAILED",
