@@ -132,7 +132,11 @@ export class FarKeepers {
 		}
 	}
 
-	async #start(id: string, files: ReadonlyMap<string, Buffer>, { word, marked, again = true }: { word: string; marked: boolean; again?: boolean }): Promise<void> {
+	async #start(
+		id: string,
+		files: ReadonlyMap<string, Buffer>,
+		{ word, marked, again = true }: { word: string; marked: boolean; again?: boolean },
+	): Promise<void> {
 		const { tools, directory } = await this.#box.ready();
 		const at = this.#box.directoryOf(id);
 		const long = [...files].filter(([, content]) => content.length > INLINE_BYTES);

@@ -109,7 +109,9 @@ describe.skipIf(why)(`containers behind our back${why ? `: ${why}` : ""}`, () =>
 		const runtime = await open();
 		await runtime.terminal({ command: "true" });
 		const { session_id } = await runtime.terminal({ command: "i=0; while [ $i -lt 100 ]; do sleep 300 & i=$((i + 1)); done; wait", background: true });
-		expect(await runtime.process({ action: "wait", session_id, until: { pattern: "[Rr]esource temporarily unavailable" }, timeout: 60 })).toMatchObject({ matched: "pattern" });
+		expect(await runtime.process({ action: "wait", session_id, until: { pattern: "[Rr]esource temporarily unavailable" }, timeout: 60 })).toMatchObject({
+			matched: "pattern",
+		});
 		const refused = { status: "error", error: expect.stringMatching(/[Rr]esource temporarily unavailable|nothing more can be started/) };
 		expect(await runtime.terminal({ command: "true", background: true })).toMatchObject(refused);
 		expect(await runtime.endTask(TASK)).toMatchObject({ gone: true, sandboxes: [{ kind: "docker" }] });
