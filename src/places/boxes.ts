@@ -103,8 +103,7 @@ export class Boxes {
 		if (wish.kind === "docker") {
 			const seconds = dockerSettings(wish.options).lifetime;
 			const stop = async (): Promise<readonly string[]> => {
-				box.rest();
-				const stopped = await host.stop();
+				const stopped = await box.restDuring(() => host.stop());
 				if (stopped.length > 0) rememberLife(home, key, `${IDLE} ${seconds}`);
 				return stopped;
 			};

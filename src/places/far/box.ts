@@ -97,6 +97,9 @@ export class Box {
 	readonly #container: boolean;
 	readonly #touch: BoxOptions["touch"];
 	#closed = false;
+	/** How often it has been ended on purpose. */
+	#ends = 0;
+	#resting = false;
 
 	constructor(host: Host, home: Home, { key, name, owner, container = false, touch, onLife }: BoxOptions) {
 		this.#container = container;
@@ -171,9 +174,10 @@ export class Box {
 
 	/** Tell the collector of a process something. The leading newline keeps it apart from what dd may be writing. Nobody there: then there is nothing to tell. */
 	async tell(id: string, message: string): Promise<void> {
-		if (await this.#over()) return;
-		await this.ready();
-		await this.#use((link) => link.send(`${this.directoryOf(id)}/ctl`, Buffer.from(`\n${message}\n`)));
+		await this.#quietly(async (link) => {
+			const { directory } = await this.#prepare(link);
+			await link.send(`${inside(directory, id)}/ctl`, Buffer.from(`\n${message}\n`));
+		});
 	}
 
 	/** Bytes to the stdin of a process. Resolves with how many, when they are in its pipe; fewer when it is `over` before it has taken them. */
@@ -212,7 +216,13 @@ export class Box {
 	 * `farewell`: nobody is woken for it. `from`: where it is to run; if that directory has been removed this resolves with where the shell went instead.
 	 */
 	async command(id: string, text: string, once: Told): Promise<string | undefined> {
-		if (once.farewell && (await this.#over())) return undefined;
+		if (once.farewell) {
+			await this.#quietly(async (link) => {
+				const { directory } = await this.#prepare(link);
+				await link.run(`cd ${shellQuote(inside(directory, id))} && mkdir sent.${once.name} 2>/dev/null && printf %s ${shellQuote(text)} 1<>in`);
+			});
+			return undefined;
+		}
 		await this.ready();
 		if (once.life !== undefined && once.life !== this.life) throw new HoldfastError("ENDED", `nothing ran: ${this.name} is not what it was`);
 		let tries = 0;
@@ -361,6 +371,7 @@ export class Box {
 
 	/** Why all that ran in it is over, unless it can be asked itself. */
 	async #over(signal?: AbortSignal): Promise<Over | undefined> {
+		if (this.#resting) return { why: "the container that it ran in was ended", kept: true };
 		return this.#connection.link || this.#closed ? undefined : this.#host.over?.(signal);
 	}
 
@@ -429,9 +440,16 @@ export class Box {
 		return this.#connection.link !== undefined;
 	}
 
-	/** Let go of the link; the next use opens another. */
-	rest(): void {
+	/** It is ended on purpose: meanwhile nobody opens another link, and what was under way does not do so afterwards; the next use does. */
+	async restDuring<T>(end: () => Promise<T>): Promise<T> {
+		this.#ends++;
+		this.#resting = true;
 		this.#connection.link?.close();
+		try {
+			return await end();
+		} finally {
+			this.#resting = false;
+		}
 	}
 
 	/** What is still to be done there is done, if that takes a moment only. */
@@ -441,12 +459,16 @@ export class Box {
 		this.#connection.close();
 	}
 
+	/** Without starting anything. */
+	async #quietly(work: (link: Link) => Promise<void>): Promise<void> {
+		if (await this.#over()) return;
+		const ends = this.#ends;
+		await this.#connection.use(work, { again: () => this.#ends === ends });
+	}
+
 	/** Housekeeping that nobody waits for, and that starts nothing. What it cannot reach stays. */
 	#tidy(script: string): void {
-		const work = async () => {
-			if (!(await this.#over())) await this.#connection.use((link) => link.run(script), { again: true });
-		};
-		const done = work().then(
+		const done = this.#quietly(async (link) => void (await link.run(script))).then(
 			() => {},
 			() => {},
 		);
@@ -456,7 +478,8 @@ export class Box {
 
 	async #use<T>(work: (link: Link) => Promise<T>, signal?: AbortSignal, again = true): Promise<T> {
 		await this.#touch?.(signal);
-		return this.#connection.use(work, { again, ...(signal ? { signal } : {}) });
+		const ends = this.#ends;
+		return this.#connection.use(work, { again: () => again && this.#ends === ends, ...(signal ? { signal } : {}) });
 	}
 
 	#prepare(link: Link): Promise<Ready> {

@@ -24,7 +24,7 @@ export interface ConnectionOptions extends Omit<LinkOptions, "signal"> {
 
 export interface UseOptions {
 	/** It may be repeated: done twice, it is as if done once. */
-	readonly again: boolean;
+	readonly again: boolean | (() => boolean);
 	readonly signal?: AbortSignal;
 }
 
@@ -58,7 +58,8 @@ export class Connection {
 				try {
 					return await work(link);
 				} catch (error) {
-					if (!(error instanceof LinkBroken) || !again || repeats >= REPEATS || this.#closing.signal.aborted) throw error;
+					if (!(error instanceof LinkBroken) || !(typeof again === "function" ? again() : again) || repeats >= REPEATS || this.#closing.signal.aborted)
+						throw error;
 				}
 			}
 		} finally {
