@@ -100,7 +100,8 @@ export class TaskShell {
 			}
 			return await this.#result(using, slot, outcome);
 		} catch (error) {
-			if (slot.shown) this.#later(slot.letGo()); // it may have been taken, and nobody can say: it stays where it can be found
+			if (slot.shown)
+				this.#later(slot.letGo()); // it may have been taken, and nobody can say: it stays where it can be found
 			else if (!outcome || outcome.end === "unsent" || outcome.end === "unable") this.#slots.giveBack(slot);
 			throw error;
 		} finally {
