@@ -1,8 +1,10 @@
 /** What becomes of containers behind our back, and at the end of their time: found out, said, and put right. */
 import fs from "node:fs";
+import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { openRuntime } from "../../../src/index.js";
 import { listContainers } from "../../../src/places/docker/index.js";
+import { run, startAndDie } from "../../fixtures/programs.js";
 import { cli } from "../../support/cli.js";
 import { dockerBox, eventually, TASK } from "../../support/docker-box.js";
 import { BUSYBOX_IMAGE, FULL_IMAGE, noEngine, ownEngine, sharedEngine, startDaemon, stopDaemon } from "../../support/dockerd.js";
@@ -117,6 +119,31 @@ describe.skipIf(why)(`containers behind our back${why ? `: ${why}` : ""}`, () =>
 		expect(await runtime.endTask(TASK)).toMatchObject({ gone: true, sandboxes: [{ kind: "docker" }] });
 		expect(await state()).toBeUndefined();
 		expect(await runtime.process({ action: "poll", session_id })).toMatchObject({ status: "lost" });
+	});
+
+	test("a reader killed twenty times while a million lines are printed in there misses nothing and repeats nothing", { timeout: 180_000 }, async () => {
+		const { home, dir, open } = await dockerBox();
+		const [hurry, copy] = [`${dir}/hurry`, path.join(home, "copy")];
+		const print = `i=1; while [ $i -le 1000000 ]; do seq $i $((i + 999)); i=$((i + 1000)); [ -e ${hurry} ] || sleep 0.1; done`;
+		const id = await startAndDie(home, { command: `${print}; read -r line; echo "got: $line"; exit 7`, task: TASK, stdin: true }, "box");
+		const size = () => fs.statSync(copy, { throwIfNoEntry: false })?.size ?? 0;
+		for (let kills = 0; kills < 20; kills++) {
+			const reader = run("reader.mjs", home, id, copy);
+			const before = size();
+			reader.begin();
+			await until("the reader reads", () => size() > before, 30_000);
+			await reader.kill();
+		}
+		const truth = Buffer.from(`${Array.from({ length: 1_000_000 }, (_, n) => n + 1).join("\n")}\ngot: still here: é\n`);
+		expect(size()).toBeLessThan(truth.length); // all kills came while it was printing
+		fs.writeFileSync(hurry, "");
+		const last = run("reader.mjs", home, id, copy);
+		last.begin();
+		const kept = (await open()).get(id);
+		await kept.write("still here: é\n");
+		expect((await kept.wait({ timeout: 60_000 })).status).toMatchObject({ status: "exited", exitCode: 7, signal: null });
+		expect(await last.ended).toBe(0);
+		expect(fs.readFileSync(copy).equals(truth)).toBe(true);
 	});
 
 	test("dockerd restarted during a follow: the container goes on, and every byte comes once", PATIENCE, async () => {
