@@ -126,7 +126,13 @@ function endOfShell(dir: string, spec: Spec): ReturnType<typeof readExit> {
 	if (!spec.within) return undefined;
 	const shell = siblingOf(dir, spec.within.shell);
 	if (isFar(spec) ? wasAlive(readThere(shell), spec.within.bash) : isAlive(spec.within.bash)) return undefined;
-	return readExit(dir) ?? readExit(shell); // once more: it may have written its end and died since
+	const own = readExit(dir); // once more: it may have written its end and died since
+	if (own) return own;
+	const end = readExit(shell);
+	// A link may have broken while it was sent.
+	if (end && isFar(spec) && beginOf(path.join(shell, "shell", "begun")) !== spec.within.name)
+		return { kind: "none", reason: "the shell ended before it got it; nothing ran", at: end.at };
+	return end;
 }
 
 const wasKilled = (dir: string): boolean => readIfThere(path.join(dir, "killed")) !== undefined;

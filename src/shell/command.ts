@@ -32,6 +32,8 @@ export interface Outcome {
 	readonly end: "ended" | "running" | "died" | "unsent" | "unrecorded" | "unable";
 	/** What was done to it. */
 	readonly forced?: "timeout" | "interrupted" | "killed";
+	/** Why its end was not waited for: its machine cannot be reached. */
+	readonly unreached?: string;
 	/** A limit that it met; `killed` for one that is not the kernel's to keep. */
 	readonly limit?: LimitMet;
 	readonly code: number | null;
@@ -76,43 +78,55 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 	};
 	const how = { workdir: options.workdir !== undefined, plain, placed: slot.placed, life: slot.life };
 	if (!bash.send(name, how, wakeup.poke)) return outcome("unsent", null); // nobody reads there any more
-	for (;;) {
-		const end = slot.end();
-		if (end) {
-			await drain(slot);
-			bash.cwd = trueDirectory(end.cwd, bash.bash.pid, bash.far || bash.process.spec.sandbox !== undefined);
-			if (end.code === 1 && !slot.printed() && NO_DESCRIPTORS.test(await bash.words(shellOffset))) return outcome("unable", null);
-			return outcome("ended", end.code);
-		}
-		if (bash.takeChange()) {
-			if ((bash.isStuck() || saysSomething(bash, shellOffset)) && (await unstick(bash, slot, name))) {
-				await drain(slot, bash);
-				return outcome("unrecorded", null);
+	try {
+		return await untilOver();
+	} catch (error) {
+		// It has been sent, or may have been: it is there to be asked about, and its log is not for another command.
+		if (!bash.far || !(error instanceof HoldfastError) || error.code !== "UNREACHABLE" || (error === bash.failed && error.cause === undefined)) throw error;
+		forced = undefined;
+		limit = undefined;
+		return { ...outcome("running", null), unreached: error.message };
+	}
+
+	async function untilOver(): Promise<Outcome> {
+		for (;;) {
+			const end = slot.end();
+			if (end) {
+				await drain(slot);
+				bash.cwd = trueDirectory(end.cwd, bash.bash.pid, bash.far || bash.process.spec.sandbox !== undefined);
+				if (end.code === 1 && !slot.printed() && NO_DESCRIPTORS.test(await bash.words(shellOffset))) return outcome("unable", null);
+				return outcome("ended", end.code);
 			}
-			if (isEnded(bash.failed)) return outcome("unsent", null);
-			if (bash.failed) throw bash.failed;
-			if (!bash.lives() && !slot.end()) {
-				await untilRecorded(bash);
-				if (bash.vanished()) {
-					await bash.delivery(); // what it took last cannot be looked up any more; whether it was told can still be known
-					if (isEnded(bash.failed)) return outcome("unsent", null);
-					if (bash.failed) throw bash.failed;
-				} else if (bash.begun().name !== name) return outcome("unsent", null);
-				await drain(slot, bash);
-				return outcome("died", null);
+			if (bash.takeChange()) {
+				if ((bash.isStuck() || saysSomething(bash, shellOffset)) && (await unstick(bash, slot, name))) {
+					await drain(slot, bash);
+					return outcome("unrecorded", null);
+				}
+				if (isEnded(bash.failed)) return outcome("unsent", null);
+				if (bash.failed) throw bash.failed;
+				if (!bash.lives() && !slot.end()) {
+					await untilRecorded(bash);
+					if (bash.vanished()) {
+						await bash.delivery(); // what it took last cannot be looked up any more; whether it was told can still be known
+						if (isEnded(bash.failed)) return outcome("unsent", null);
+						if (bash.failed) throw bash.failed;
+					} else if (bash.begun().name !== name) return outcome("unsent", null);
+					await drain(slot, bash);
+					return outcome("died", null);
+				}
+				if (slot.end()) continue;
 			}
-			if (slot.end()) continue;
+			if (!forced && bash.abandoned) return outcome("running", null);
+			if (!forced && options.signal?.aborted) forced = "interrupted";
+			if (!forced && limits.output !== undefined && slot.isFull()) force("output");
+			if (!forced && performance.now() >= endAt) force("time");
+			if (!forced && performance.now() >= deadline) {
+				if (options.onTimeout === "background") return outcome("running", null);
+				forced = "timeout";
+			}
+			if (forced) await interrupt(bash, slot, spec, { kept: limit?.name === "output" });
+			else await wakeup.next(deadline - performance.now(), options.signal);
 		}
-		if (!forced && bash.abandoned) return outcome("running", null);
-		if (!forced && options.signal?.aborted) forced = "interrupted";
-		if (!forced && limits.output !== undefined && slot.isFull()) force("output");
-		if (!forced && performance.now() >= endAt) force("time");
-		if (!forced && performance.now() >= deadline) {
-			if (options.onTimeout === "background") return outcome("running", null);
-			forced = "timeout";
-		}
-		if (forced) await interrupt(bash, slot, spec, { kept: limit?.name === "output" });
-		else await wakeup.next(deadline - performance.now(), options.signal);
 	}
 }
 

@@ -206,7 +206,10 @@ export class TaskShell {
 			end = "running";
 			this.#later(slot.letGo());
 			if (own || !bash.abandoned) bash.leave();
-			if (!own && !bash.abandoned) await this.#replace(using);
+			if (outcome.unreached !== undefined) {
+				notes.push(`${outcome.unreached}. This is what was last seen of it; the next look finds out more. Do not start it again before that.`);
+				this.#forget(bash);
+			} else if (!own && !bash.abandoned) await this.#replace(using);
 		}
 		if (outcome.forced) {
 			exitCode = { timeout: 124, interrupted: 130, killed: 137 }[outcome.forced];

@@ -1,6 +1,7 @@
 /** A machine over SSH with a home here that knows it: for tests of what goes wrong on the way. */
 import fs from "node:fs";
 import path from "node:path";
+import { namesIn } from "../../src/base/files.js";
 import { readProc } from "../../src/base/proc.js";
 import { openRuntime, type Runtime } from "../../src/index.js";
 import { Snapshot } from "../../src/process/tree.js";
@@ -54,7 +55,7 @@ export async function sshBox({ entry = {}, prepare, ...options }: SshBoxOptions 
 			return runtime;
 		},
 		killMaster: () => {
-			const sockets = fs.readdirSync(path.join(home, "ssh")).map((name) => path.join(home, "ssh", name));
+			const sockets = namesIn(path.join(home, "ssh")).map((name) => path.join(home, "ssh", name));
 			for (const { pid } of new Snapshot().stats.values()) {
 				const words = readProc(`/proc/${pid}/cmdline`) ?? "";
 				if (/\[mux\]|\0-N\0/.test(words) && sockets.some((socket) => words.includes(socket))) return process.kill(pid, "SIGKILL");

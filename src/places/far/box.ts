@@ -223,15 +223,31 @@ export class Box {
 			});
 			return undefined;
 		}
+		const way = { tried: false, remade: false };
+		try {
+			return await this.#command(id, text, once, way);
+		} catch (error) {
+			if (!(error instanceof HoldfastError) || error.code !== "UNREACHABLE" || way.remade) throw error;
+			if (!way.tried) throw new HoldfastError("START_FAILED", `nothing ran: ${error.message}`, { cause: error });
+			throw new HoldfastError("UNREACHABLE", `the link broke while the command was sent, so it is not known whether it has started: ${error.message}`, {
+				cause: error,
+			});
+		}
+	}
+
+	async #command(id: string, text: string, once: Told, way: { tried: boolean; remade: boolean }): Promise<string | undefined> {
 		await this.ready();
 		if (once.life !== undefined && once.life !== this.life) throw new HoldfastError("ENDED", `nothing ran: ${this.name} is not what it was`);
 		let tries = 0;
-		const gone = () =>
-			tries > 1
+		const gone = () => {
+			way.remade = tries > 1;
+			return tries > 1
 				? new HoldfastError("UNREACHABLE", `it is not known whether it ran: ${this.name} was made again, or lost its files, while the shell was being told`)
 				: new HoldfastError("ENDED", `nothing ran: the shell's directory on ${this.name} is gone`);
+		};
 		const answer = await this.#use((link) => {
 			tries++;
+			way.tried = true;
 			return this.#tellQuickly(link, id, text, once);
 		});
 		if (answer === "gone") throw gone();
@@ -247,6 +263,7 @@ export class Box {
 		const moved = `sent.${once.name}/moved`;
 		const { status, error, output } = await this.#use((link) => {
 			tries++;
+			way.tried = true;
 			return link.run(
 				[
 					...needed,

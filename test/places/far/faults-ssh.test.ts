@@ -106,6 +106,7 @@ describe.skipIf(noSshd)(`over SSH${noSshd ? ` (${noSshd})` : ""}`, () => {
 		test("at whatever moment: a command never runs twice, and its result is true", PATIENCE, async () => {
 			const { dir, open, killMaster } = await sshBox();
 			const runtime = await open();
+			await runtime.terminal({ command: "true" });
 			let kills = 0;
 			for (let round = 0; round < 10; round++) {
 				const call = runtime.terminal({ command: `echo ${round} >>${dir}/runs; echo ran ${round}` });
@@ -194,6 +195,8 @@ describe.skipIf(noSshd)(`over SSH${noSshd ? ` (${noSshd})` : ""}`, () => {
 			const runtime = await open();
 			const id = (await runtime.terminal({ command: "echo up; read -r x; exit 3", background: true })).session_id;
 			await runtime.process({ action: "wait", session_id: id, until: { pattern: "up" } });
+			const late = runtime.terminal({ command: `echo one; touch ${dir}/late; sleep 300`, timeout: 5, on_timeout: "kill" });
+			await until("it runs", () => fs.existsSync(`${dir}/late`));
 			await sshd.stop();
 			const [poll, list, ran] = await Promise.all([
 				runtime.process({ action: "poll", session_id: id }),
@@ -201,11 +204,16 @@ describe.skipIf(noSshd)(`over SSH${noSshd ? ` (${noSshd})` : ""}`, () => {
 				runtime.terminal({ command: `echo x >>${dir}/runs` }),
 			]);
 			expect(poll).toMatchObject({ status: "running", exit_code: null, note: expect.stringMatching(/cannot be reached/) });
-			expect(list.processes).toMatchObject([{ status: "running", exit_code: null }]);
+			expect(list.processes?.find(({ session_id }) => session_id === id)).toMatchObject({ status: "running", exit_code: null });
+			// It could not be killed at its deadline, so it is not said to have been; and its log is nobody else's.
+			const unkilled = await late;
+			expect(unkilled).toMatchObject({ status: "running", exit_code: null, output: "one\n", note: expect.stringMatching(/cannot be reached/) });
 			expect(ran).toMatchObject({ status: "error", exit_code: null, error: expect.stringMatching(/reach/) });
 			expect(fs.existsSync(`${dir}/runs`)).toBe(false);
 			await sshd.start();
 			expect(await runtime.terminal({ command: `cat ${dir}/runs; echo back` })).toMatchObject({ output: expect.stringMatching(/back\n$/) });
+			expect(await runtime.process({ action: "kill", session_id: unkilled.session_id })).toMatchObject({ survivors: [], error: null, exit_code: 137 });
+			expect(await runtime.process({ action: "log", session_id: unkilled.session_id })).toMatchObject({ output: "one\n" });
 			await runtime.process({ action: "submit", session_id: id });
 			expect(await runtime.process({ action: "wait", session_id: id })).toMatchObject({ status: "exited", exit_code: 3 });
 			expect(fs.existsSync(`${dir}/runs`)).toBe(false);
