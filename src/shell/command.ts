@@ -81,6 +81,7 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 	try {
 		return await untilOver();
 	} catch (error) {
+		if (error === bash.failed && error instanceof HoldfastError && error.code === "START_FAILED") slot.reset(); // it is certain that nothing ran
 		// It has been sent, or may have been: it is there to be asked about, and its log is not for another command.
 		if (!bash.far || !(error instanceof HoldfastError) || error.code !== "UNREACHABLE" || (error === bash.failed && error.cause === undefined)) throw error;
 		forced = undefined;
