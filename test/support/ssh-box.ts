@@ -35,7 +35,6 @@ export async function sshBox({ entry = {}, prepare, ...options }: SshBoxOptions 
 	fs.mkdirSync(path.join(config, "holdfast"), { mode: 0o700 });
 	const places = { box: { type: "ssh", ...sshd.options, ...entry, ...more } };
 	fs.writeFileSync(path.join(config, "holdfast", "config.json"), JSON.stringify({ places }), { mode: 0o600 });
-	atEnd(() => endSpareLogs(sshd.home));
 	const before = process.env.XDG_CONFIG_HOME;
 	process.env.XDG_CONFIG_HOME = config;
 	atEnd(() => {
@@ -64,12 +63,4 @@ export async function sshBox({ entry = {}, prepare, ...options }: SshBoxOptions 
 			return false;
 		},
 	};
-}
-
-/** A log that was held for a shell, and whose release was lost with the link, is let go a day later: a limit that is known, and not what these tests are about. */
-function endSpareLogs(home: string): void {
-	for (const { pid } of new Snapshot().stats.values()) {
-		const [, , word, dir] = (readProc(`/proc/${pid}/cmdline`) ?? "").split("\0");
-		if (word === "keep" && dir?.startsWith(`${home}/`) && (!fs.existsSync(dir) || fs.existsSync(path.join(dir, "held")))) process.kill(pid, "SIGKILL");
-	}
 }

@@ -444,12 +444,14 @@ export class Box {
 	}
 
 	/** It is no longer needed there either. Nobody waits for that; what is left because the box could not be reached goes when it is old. */
-	forget(id: string): void {
+	forget(id: string, done: () => void = () => {}): void {
 		this.#mirrors.get(id)?.drop();
 		this.#mirrors.delete(id);
 		this.#told.delete(id);
-		if (!this.#ready) return;
-		this.#tidy(`rm -rf ${shellQuote(this.directoryOf(id))} ${shellQuote(`${this.#ready.directory}/busy/${id}`)}`);
+		if (!this.#ready) return done(); // nothing was ever made there by us
+		const at = shellQuote(this.directoryOf(id));
+		// A collector that holds its log for a shell ends when it is told to, not when its directory goes.
+		this.#tidy(`[ -p ${at}/ctl ] && printf '\\nrelease\\n' 1<>${at}/ctl; rm -rf ${at} ${shellQuote(`${this.#ready.directory}/busy/${id}`)}`, done);
 	}
 
 	/** A link is open: asking costs a round trip, and no wait for a machine that is gone. */
@@ -484,13 +486,10 @@ export class Box {
 	}
 
 	/** Housekeeping that nobody waits for, and that starts nothing. What it cannot reach stays. */
-	#tidy(script: string): void {
-		const done = this.#quietly(async (link) => void (await link.run(script))).then(
-			() => {},
-			() => {},
-		);
+	#tidy(script: string, then: () => void = () => {}): void {
+		const done = this.#quietly(async (link) => void (await link.run(script))).then(then, () => {});
 		this.#later.add(done);
-		void done.then(() => this.#later.delete(done));
+		void done.finally(() => this.#later.delete(done));
 	}
 
 	async #use<T>(work: (link: Link) => Promise<T>, signal?: AbortSignal, again = true): Promise<T> {

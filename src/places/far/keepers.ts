@@ -43,7 +43,10 @@ export class FarKeepers {
 	constructor(home: Home, box: Box) {
 		this.#home = home;
 		this.#box = box;
-		setImmediate(() => this.#sweep());
+		void box.ready().then(
+			() => this.#sweep(),
+			() => {}, // whoever needs it is told
+		);
 	}
 
 	/** What somebody had ready there, and was killed before he used it. */
@@ -52,14 +55,7 @@ export class FarKeepers {
 			const [id, pid, start] = name.split(".");
 			if (!id || !isId(id) || !pid || !start || isAlive({ pid: Number(pid), start })) continue;
 			if (readIfThere(path.join(procDir(this.#home, id), "box")) !== this.#box.key) continue;
-			this.#box
-				.tell(id, "release")
-				.then(() => this.#box.forget(id))
-				.then(() => {
-					removeDir(procDir(this.#home, id));
-					unlinkIfThere(path.join(this.#home.blank, name));
-				})
-				.catch(() => {}); // out of reach: the next one tries
+			this.#box.forget(id, () => this.#erase(id, path.join(this.#home.blank, name))); // out of reach: the next one tries
 		}
 	}
 
@@ -184,10 +180,16 @@ export class FarKeepers {
 		return { id, dir };
 	}
 
+	/** Here it goes when it has gone there; until then the claim says that somebody has to see to it: whoever reaches the box next, when we are gone. */
 	#drop(id: string): void {
+		fs.writeFileSync(this.#claim(id), "", { mode: 0o600 });
+		unlinkIfThere(path.join(this.#home.live, id));
+		this.#box.forget(id, () => this.#erase(id, this.#claim(id)));
+	}
+
+	#erase(id: string, claim: string): void {
 		removeDir(procDir(this.#home, id));
-		for (const ticket of [this.#claim(id), path.join(this.#home.live, id)]) unlinkIfThere(ticket);
-		this.#box.forget(id);
+		unlinkIfThere(claim);
 	}
 
 	#claim(id: string): string {
