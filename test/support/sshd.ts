@@ -90,7 +90,8 @@ export async function startSshd({ config = [], shell = "/bin/bash", lasting = fa
 	let listener: ChildProcess | undefined;
 	const log = () => fs.readFileSync(path.join(dir, "log"), "utf8");
 	const start = async () => {
-		const mounts = ["passwd", "shadow"].map((name) => `mount --bind '${dir}/${name}' /etc/${name}`).join(" && ");
+		// All of /etc, not two files of it: a mount on a file goes when somebody replaces that file, as useradd does, in whatever namespace.
+		const mounts = `{ [ -d '${dir}/etc' ] || cp -a /etc '${dir}/etc'; } && cp '${dir}/passwd' '${dir}/shadow' '${dir}/etc/' && mount --bind '${dir}/etc' /etc`;
 		const out = fs.openSync(path.join(dir, "log"), "a");
 		const child = spawn("unshare", ["--mount", "sh", "-c", `${mounts} && exec /usr/sbin/sshd -D -e -f '${dir}/sshd_config'`], {
 			stdio: ["ignore", out, out],

@@ -26,8 +26,8 @@ export function passwordAsker(own: string): AskPerson | undefined {
 					else if (char >= " ") typed += char;
 				}
 			};
+			stdin.setRawMode(true); // before the question: who answers at once must not be shown what he types
 			stderr.write(`A command of task "${task}" wants to use sudo. Your password (Enter: no, within 45 s): `);
-			stdin.setRawMode(true);
 			stdin.on("data", take);
 			stdin.resume();
 			signal.addEventListener("abort", silence, { once: true });
