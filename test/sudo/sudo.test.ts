@@ -73,10 +73,10 @@ test.skipIf(!possible || !hasTmux)(`a person at a terminal is asked, and nothing
 	const { home, password, as } = newUser();
 	const env = { HOME: home, HOLDFAST_HOME: path.join(home, "state"), PATH: "/usr/local/bin:/usr/bin:/bin" };
 	const command = [...as, process.execPath, CLI, "terminal", "--", "sudo id -un"].map((word) => `'${word}'`).join(" ");
-	const terminal = new Terminal(command, env);
+	const terminal = new Terminal(`${command}; echo code $?`, env);
 	await terminal.shows("Your password");
 	await terminal.type(password, "Enter");
 	await terminal.shows("root");
 	expect(await terminal.screen()).not.toContain(password.slice(3, 9));
-	await terminal.shows("Pane is dead");
+	await terminal.shows("code 0");
 });

@@ -448,7 +448,10 @@ export class Box {
 		this.#mirrors.get(id)?.drop();
 		this.#mirrors.delete(id);
 		this.#told.delete(id);
-		if (!this.#ready) return done(); // nothing was ever made there by us
+		if (!this.#ready) {
+			done(); // nothing was ever made there by us
+			return;
+		}
 		const at = shellQuote(this.directoryOf(id));
 		// A collector that holds its log for a shell ends when it is told to, not when its directory goes.
 		this.#tidy(`[ -p ${at}/ctl ] && printf '\\nrelease\\n' 1<>${at}/ctl; rm -rf ${at} ${shellQuote(`${this.#ready.directory}/busy/${id}`)}`, done);
