@@ -82,10 +82,14 @@ export function readStatus(dir: string, spec: Spec): Status {
 	return { status: "lost", pid: null, exitCode: null, reason: "whoever started it, and its keeper, were killed during the start" };
 }
 
+const SURELY_LATER_MS = 1_000;
+
 /** Whoever was to send it is gone, its shell has taken another one last, and waits for more: it will never come. */
 function neverSent(dir: string, spec: Spec, { name, shell, bash }: Within): boolean {
 	if (isAlive(spec.starter) || beginOf(path.join(siblingOf(dir, shell), "shell", "begun")) === name) return false;
-	return isFar(spec) ? (readThere(siblingOf(dir, shell))?.idle ?? false) : waitsForCommands(bash.pid);
+	if (!isFar(spec)) return waitsForCommands(bash.pid);
+	const seen = readThere(siblingOf(dir, shell));
+	return seen?.idle === true && seen.at > spec.startedAt + SURELY_LATER_MS; // what was seen before it was sent says nothing
 }
 
 /** A shell that has read all that it was sent. */
