@@ -20,9 +20,12 @@ const TOOLS = ["bash", "setsid", "mkfifo", "dd", "script", "python3", "perl", "r
 const SCRIPT = `echo ${MARK}; (uname -a || echo unknown) 2>/dev/null; pwd; for t in ${TOOLS.join(" ")}; do command -v "$t" >/dev/null 2>&1 && echo "$t"; done; echo ${MARK}`;
 
 /** Starts it, if need be, and looks. Throws what is wrong, in words. */
-export async function describePlace(host: Host, options: { readonly timeoutMs?: number } = {}): Promise<Description> {
-	const signal = AbortSignal.timeout(options.timeoutMs ?? DESCRIBE_MS);
-	const late = () => new HoldfastError("ABORTED", `${host.address} did not answer within ${Math.round((options.timeoutMs ?? DESCRIBE_MS) / 1000)} s`);
+export async function describePlace(
+	host: Host,
+	{ timeoutMs = DESCRIBE_MS, signal: given }: { readonly timeoutMs?: number; readonly signal?: AbortSignal } = {},
+): Promise<Description> {
+	const time = AbortSignal.timeout(timeoutMs);
+	const signal = given ? AbortSignal.any([given, time]) : time;
 	try {
 		const started = await host.start(signal);
 		const [system = "unknown", directory, ...tools] = await ask(host, signal);
@@ -36,7 +39,9 @@ export async function describePlace(host: Host, options: { readonly timeoutMs?: 
 			missing: TOOLS.filter((tool) => !tools.includes(tool)),
 		};
 	} catch (error) {
-		throw signal.aborted ? late() : error;
+		if (given?.aborted) throw new HoldfastError("ABORTED", `interrupted while ${host.address} was looked at`, { cause: error });
+		if (time.aborted) throw new HoldfastError("UNREACHABLE", `${host.address} did not answer within ${Math.round(timeoutMs / 1000)} s`, { cause: error });
+		throw error;
 	}
 }
 

@@ -1,5 +1,6 @@
 /** What this box can do, and what earlier crashes have left in a home. Looks only; `clean` acts on what it found. */
 import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
 import { fromSystem } from "../base/errors.js";
@@ -39,17 +40,18 @@ export interface Diagnosis {
 	readonly orphans: Orphan[];
 }
 
-export async function diagnose(runtime: Runtime): Promise<Diagnosis> {
-	const elsewhere = isRemote(runtime.wish) ? [await reach(runtime, runtime.wish)] : [];
+export async function diagnose(runtime: Runtime, signal?: AbortSignal): Promise<Diagnosis> {
+	const elsewhere = isRemote(runtime.wish) ? [await reach(runtime, runtime.wish, signal)] : [];
 	return { checks: [...checks(runtime), await passesOn(runtime.tools.dd), ...elsewhere], orphans: await findOrphans(runtime) };
 }
 
-/** Whether the chosen place can be reached, and what it has. A container is made for it, and goes as any other that nobody uses. */
-async function reach(runtime: Runtime, wish: RemoteWish): Promise<Check> {
+/** Whether the chosen place can be reached, and what it has. Nothing of it stays. */
+async function reach(runtime: Runtime, wish: RemoteWish, signal?: AbortSignal): Promise<Check> {
 	try {
-		const host = await hostOf(wish, { task: runtime.task }, runtime.home);
+		const { look, task } = toLook(runtime, wish);
+		const host = await hostOf(look, { task }, runtime.home);
 		try {
-			const { system, cwd, tools, missing, notes } = await describePlace(host);
+			const { system, cwd, tools, missing, notes } = await describePlace(host, signal ? { signal } : {});
 			const found = [`${runtime.placeName}: ${system}`, ...(cwd === undefined ? [] : [`starts in ${cwd}`]), `has ${tools.join(", ") || "only sh"}`, ...notes];
 			const poor = ["bash", "setsid", "mkfifo", "dd"].filter((tool) => missing.includes(tool));
 			const noPty = ["script", "python3", "perl"].every((tool) => missing.includes(tool));
@@ -59,12 +61,21 @@ async function reach(runtime: Runtime, wish: RemoteWish): Promise<Check> {
 			].join("; ");
 			return { name: "place", state: advice === "" ? "ok" : "warn", found: found.join("; "), ...(advice === "" ? {} : { advice }) };
 		} finally {
-			if (wish.kind === "ssh") await host.stop();
+			await host.stop();
 		}
 	} catch (error) {
+		if (signal?.aborted) throw error;
 		return { name: "place", state: "fail", found: `${runtime.placeName} cannot be used: ${fromSystem(error, "it").message}` };
 	}
 }
+
+/** A container of its own, which goes whatever happens meanwhile: in the task's own others may be at work. Killed in between, it leaves one that ends by itself, and is an orphan then. */
+function toLook({ task }: Runtime, wish: RemoteWish): { look: RemoteWish; task: string } {
+	if (wish.kind !== "docker") return { look: wish, task };
+	return { look: { ...wish, options: { ...wish.options, keep: false, lifetime: LOOK_SECONDS } }, task: `doctor-${randomBytes(6).toString("hex")}` };
+}
+
+const LOOK_SECONDS = 120;
 
 /** The whole design rests on a dd that writes what it has read at once. One that waits for a full block would show nothing for hours. */
 async function passesOn(dd: string): Promise<Check> {

@@ -422,6 +422,11 @@ export class Runtime implements AsyncDisposable {
 		return unknown.some((why) => why !== undefined) || running().length > 0;
 	}
 
+	/** What the user of a task should know of the places that it uses, a sentence each, once: a container was made again. */
+	takeNotes(task = this.task): string[] {
+		return [this.sandboxes?.takeNote(task), ...this.boxes.takeNotes(task)].filter((note) => note !== undefined);
+	}
+
 	/** By id or unique prefix, of whatever task. */
 	get(id: string): Process {
 		return this.registry.find(id);

@@ -1,10 +1,7 @@
 /** What a command of the CLI is: how it is called, what it does, and what it teaches. */
-import fs from "node:fs";
 import { type ParseArgsConfig, parseArgs } from "node:util";
-import { loadConfig } from "../../base/config.js";
 import { HoldfastError } from "../../base/errors.js";
-import { placeFrom } from "../../places/address.js";
-import { openRuntime, type Runtime, type RuntimeOptions } from "../../process/runtime.js";
+import type { Runtime } from "../../process/runtime.js";
 import type { AgentRuntime } from "../../tools/index.js";
 import type { Output } from "./output.js";
 
@@ -18,6 +15,8 @@ export interface Command {
 	/** More to know, and examples, for `--help`. */
 	readonly teach: string;
 	readonly options: OptionSpecs;
+	/** It starts things, so it may make a home; and what the place says about that is shown. */
+	readonly starts?: true;
 	/** Resolves with the exit code. */
 	run(call: Call): Promise<number>;
 }
@@ -70,35 +69,6 @@ function explain(message: string): string {
 		.split(" ")[0];
 	if (ambiguous) return `a value that begins with a dash has to be written as ${ambiguous}=VALUE`;
 	return (message.split("\n")[0] as string).replace(/\. To specify a positional.*/, "");
-}
-
-/** A mistyped home is not made by a command that only looks: `makes` says who may. */
-export function runtimeOpener(values: Values, makes: boolean): Pick<Call, "runtime" | "agent"> & { close: () => Promise<void> } {
-	const opened: Promise<Runtime>[] = [];
-	const open = <T extends Runtime>(opener: (options: RuntimeOptions) => Promise<T>): Promise<T> => {
-		if (typeof values.home === "string" && !makes && !fs.existsSync(values.home)) throw new HoldfastError("INVALID", `there is no home at ${values.home}`);
-		const runtime = opener({ warm: 0, ...chosen(values) });
-		opened.push(runtime);
-		return runtime;
-	};
-	let runtime: Promise<Runtime> | undefined;
-	return {
-		runtime: () => (runtime ??= open(openRuntime)),
-		agent: async () => open((await import("../../tools/index.js")).openAgentRuntime),
-		close: async () => {
-			for (const one of opened) await (await one.catch(() => undefined))?.close();
-		},
-	};
-}
-
-/** What the common options say of a runtime. */
-export function chosen({ home, task, place }: Values): Pick<RuntimeOptions, "home" | "task" | "place"> {
-	if (typeof place === "string") placeFrom(place, loadConfig); // said before anything is opened, or written into a configuration
-	return {
-		...(typeof home === "string" ? { home } : {}),
-		...(typeof task === "string" ? { task } : {}),
-		...(typeof place === "string" ? { place } : {}),
-	};
 }
 
 /** A whole number given as an option. */

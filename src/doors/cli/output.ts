@@ -9,6 +9,7 @@ export class Output {
 	readonly json: boolean;
 	readonly #colour: boolean;
 	#remarks: string[] = [];
+	#notes: () => readonly string[] = () => [];
 
 	constructor(options: { json: boolean }) {
 		this.json = options.json;
@@ -35,7 +36,17 @@ export class Output {
 		if (this.json) this.#remarks.push(text);
 	}
 
+	/** Where more remarks come from. They are made with the next object, at the end, or when `tell` is called. */
+	hear(takeNotes: () => readonly string[]): void {
+		this.#notes = takeNotes;
+	}
+
+	tell(): void {
+		for (const note of this.#notes()) this.remark(note);
+	}
+
 	data(value: unknown): void {
+		this.tell();
 		const notes = this.#remarks.splice(0);
 		const shown = notes.length > 0 && !Array.isArray(value) ? { ...(value as object), notes } : value;
 		process.stdout.write(`${JSON.stringify(shown, null, process.stdout.isTTY ? 2 : undefined)}\n`);

@@ -37,18 +37,6 @@ function converted(name: string, kind: Kind, value: NonNullable<Values[string]>)
 	}
 }
 
-/** Ctrl-C ends the call, not this program: the result says what became of it. */
-export async function interruptible<T>(act: (signal: AbortSignal) => Promise<T>): Promise<T> {
-	const stop = new AbortController();
-	const interrupt = () => stop.abort();
-	process.on("SIGINT", interrupt);
-	try {
-		return await act(stop.signal);
-	} finally {
-		process.off("SIGINT", interrupt);
-	}
-}
-
 const VALUES: Readonly<Record<Exclude<Kind, "boolean">, string>> = { number: "N", string: "TEXT", array: "TEXT", object: "JSON", enum: "WHAT" };
 
 const dashed = (name: string): string => name.replaceAll("_", "-");

@@ -26,9 +26,9 @@ export async function whereOf(ask: Ask): Promise<Where> {
 }
 
 /** For a door that copies by itself. */
-export async function filesOfTask(runtime: AgentRuntime, task: string): Promise<{ files: Files; resolve: (file: string) => string }> {
-	const where = await findWhere(runtime, task, {});
-	return { files: where.files, resolve: (file) => pathIn(where, file) };
+export async function filesOfTask(runtime: AgentRuntime, task: string): Promise<{ files: Files; resolve: (file: string) => string; notes: readonly string[] }> {
+	const { notes, ...where } = await findWhere(runtime, task, {});
+	return { files: where.files, resolve: (file) => pathIn(where, file), notes };
 }
 
 async function findWhere(

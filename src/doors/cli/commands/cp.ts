@@ -5,14 +5,15 @@ import { type Copied, copy, type End, nearFiles, type Progress } from "../../../
 import { filesOfTask } from "../../../tools/files/where.js";
 import type { AgentRuntime } from "../../../tools/index.js";
 import { type Command, EXIT } from "../command.js";
+import { interruptible } from "../interruptible.js";
 import type { Output } from "../output.js";
-import { interruptible } from "../tool-options.js";
 
 export const cp: Command = {
 	name: "cp",
 	usage: "SOURCE… TARGET",
 	summary: "copy files and folders between this machine and a task's place",
 	options: { quiet: { type: "boolean", short: "q", help: "no progress" } },
+	starts: true,
 	teach: `
 A path that begins with a colon, or with there:, is one of the place (--place) of the task (--task); relative ones start in the directory of its
 shell. Any other path is of this machine; ./a:b is a file whose name has a colon in it.
@@ -35,6 +36,7 @@ Examples
 		const sources = sides.slice(0, -1);
 		if (!target.there && !sources.some(({ there }) => there)) throw new HoldfastError("INVALID", "nothing here is about a place: write :PATH for a path in it");
 		const place = await placeSide(runtime, sides);
+		for (const note of place.notes) out.remark(note);
 		const end = ({ there, path: file }: Side): End =>
 			there ? { files: place.files, path: ends(file, place.resolve(file)) } : { files: nearFiles(), path: ends(file, path.resolve(file)) };
 		const to = end(target);
@@ -77,8 +79,8 @@ function sideOf(word: string, { placeName }: AgentRuntime): Side {
 	);
 }
 
-async function placeSide(runtime: AgentRuntime, sides: readonly Side[]): Promise<{ files: End["files"]; resolve: (file: string) => string }> {
-	if (!sides.some(({ there }) => there)) return { files: nearFiles(), resolve: (file) => path.resolve(file) };
+async function placeSide(runtime: AgentRuntime, sides: readonly Side[]): ReturnType<typeof filesOfTask> {
+	if (!sides.some(({ there }) => there)) return { files: nearFiles(), resolve: (file) => path.resolve(file), notes: [] };
 	return filesOfTask(runtime, runtime.task);
 }
 

@@ -1,6 +1,7 @@
 import { clean, diagnose } from "../../../process/doctor.js";
 import { agrees, canAsk } from "../ask.js";
 import { type Command, EXIT, noWords } from "../command.js";
+import { interruptible } from "../interruptible.js";
 
 export const doctor: Command = {
 	name: "doctor",
@@ -10,10 +11,11 @@ export const doctor: Command = {
 		clean: { type: "boolean", help: "remove or end what was left behind, after asking" },
 		yes: { type: "boolean", short: "y", help: "with --clean: do not ask" },
 	},
+	starts: true,
 	teach: `
-With --place it also says whether that place can be reached, and what it has.
+With --place it also says whether that place can be reached, and what it has. For a container one is made, and removed again.
 
-Exit code: 0 when nothing is wrong, 1 when something needs attention.
+Exit code: 0 when nothing is wrong, 1 when something needs attention, 130 when it was interrupted.
 
 Examples
   holdfast doctor
@@ -23,7 +25,7 @@ Examples
 		noWords(call);
 		const { values, out, runtime } = call;
 		const opened = await runtime();
-		const { checks, orphans } = await diagnose(opened);
+		const { checks, orphans } = await interruptible((signal) => diagnose(opened, signal), ["SIGINT", "SIGTERM", "SIGHUP"]);
 		if (!out.json) {
 			for (const check of checks) {
 				const mark = check.state === "ok" ? out.style("green", "ok  ") : out.style("yellow", check.state);

@@ -8,7 +8,8 @@ import { askHere } from "../approve.js";
 import { canAsk } from "../ask.js";
 import { type Call, type Command, EXIT } from "../command.js";
 import { keptProcess } from "../inside.js";
-import { argumentsOf, interruptible, optionsOf } from "../tool-options.js";
+import { interruptible } from "../interruptible.js";
+import { argumentsOf, optionsOf } from "../tool-options.js";
 
 type Name = (typeof FILE_TOOLS)[number]["name"];
 
@@ -74,7 +75,7 @@ const searchFiles: Manner = {
   holdfast search-files '*.lock' --target names`,
 };
 
-export const fileCommands: readonly Command[] = [readFile, writeFile, patchFile, searchFiles].map(commandFor);
+export const fileCommand = (name: string): Command => commandFor([readFile, writeFile, patchFile, searchFiles].find((one) => one.name === name) as Manner);
 
 function commandFor({ name, tool, usage, summary, teach, words, input, unless = [] }: Manner): Command {
 	const { input: schema } = FILE_TOOLS.find((one) => one.name === tool) as { input: z.ZodObject };
@@ -83,6 +84,7 @@ function commandFor({ name, tool, usage, summary, teach, words, input, unless = 
 		usage,
 		summary,
 		options: optionsOf(schema, words),
+		starts: true,
 		teach: `Paths are those of the task's place, and relative ones start in the directory of its shell. With --json the result object, as in docs/files.md.\n\nExit code: 0; 1 when it failed or was refused, 3 when there is no such file, 130 when it was interrupted.\n\n${teach}`,
 		async run(call) {
 			const args: Record<string, unknown> = argumentsOf(schema, call.values);

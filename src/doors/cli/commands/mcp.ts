@@ -1,7 +1,8 @@
 import { Console } from "node:console";
 import path from "node:path";
 import { HoldfastError } from "../../../base/errors.js";
-import { type Call, type Command, chosen, EXIT, noWords, numberOption } from "../command.js";
+import { type Call, type Command, EXIT, noWords, numberOption } from "../command.js";
+import { chosen } from "../open.js";
 
 const PORT = 4653; // HOLD on a telephone
 

@@ -2,7 +2,8 @@ import { HoldfastError } from "../../../base/errors.js";
 import { ACTIONS, processInput } from "../../../tools/input.js";
 import { renderResult } from "../../../tools/render.js";
 import { type Command, EXIT } from "../command.js";
-import { argumentsOf, interruptible, optionsOf } from "../tool-options.js";
+import { interruptible } from "../interruptible.js";
+import { argumentsOf, optionsOf } from "../tool-options.js";
 
 export const process: Command = {
 	name: "process",

@@ -39,6 +39,7 @@ export const run: Command = {
 		"file-size": { type: "string", value: "SIZE", help: "no file that it writes may be larger" },
 		"log-full": { type: "string", value: "WHAT", help: "ring (default): the oldest output goes; block: the writer waits" },
 	},
+	starts: true,
 	teach: `
 One argument is shell text for bash; several are a program and its arguments, run as they are.
 Ctrl-C is passed on to the command; a second one kills it and everything it started.
@@ -80,7 +81,7 @@ Examples
 		};
 		process.on("SIGINT", remember);
 		const started = await (await call.runtime()).spawn(options).finally(() => process.off("SIGINT", remember));
-		for (const note of started.box?.takeNotes() ?? []) out.remark(note);
+		out.tell();
 		if (early) await started.signal("SIGINT");
 		if (values.background) {
 			if (out.json) out.data(summary(started));

@@ -4,7 +4,8 @@ import { readIfThere, unlinkIfThere, writeWhole } from "../../../base/files.js";
 import { isAlive, readStat } from "../../../base/proc.js";
 import type { HttpServer } from "../../http/index.js";
 import { findProgram } from "../../setup/server.js";
-import { type Call, type Command, chosen, EXIT, noWords, numberOption } from "../command.js";
+import { type Call, type Command, EXIT, noWords, numberOption } from "../command.js";
+import { chosen } from "../open.js";
 
 const PORT = 4653; // HOLD on a telephone
 const TRIES = 20;

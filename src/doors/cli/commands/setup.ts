@@ -4,7 +4,8 @@ import type { Change } from "../../setup/change.js";
 import type { Client } from "../../setup/clients.js";
 import type { Server } from "../../setup/server.js";
 import { agrees, canAsk } from "../ask.js";
-import { type Call, type Command, chosen, EXIT } from "../command.js";
+import { type Call, type Command, EXIT } from "../command.js";
+import { chosen } from "../open.js";
 import type { Output } from "../output.js";
 
 export const setup: Command = {

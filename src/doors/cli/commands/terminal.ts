@@ -6,13 +6,15 @@ import { canAsk } from "../ask.js";
 import { passwordAsker } from "../ask-password.js";
 import { type Command, EXIT } from "../command.js";
 import { keptProcess } from "../inside.js";
-import { argumentsOf, interruptible, optionsOf } from "../tool-options.js";
+import { interruptible } from "../interruptible.js";
+import { argumentsOf, optionsOf } from "../tool-options.js";
 
 export const terminal: Command = {
 	name: "terminal",
 	usage: "[OPTIONS] -- COMMAND | --input-keys KEYS",
 	summary: "what an agent's tool of that name does: run in the task's persistent shell",
 	options: optionsOf(terminalInput, ["command"]),
+	starts: true,
 	teach: `
 The shell belongs to the task (--task) and outlives this program: directory, variables and functions are there for the next call.
 Several words are joined by spaces and are shell text. With --json the result object, as in docs/tools.md.

@@ -1,0 +1,40 @@
+/** What a command of the CLI loads: it is most of what a short one costs. */
+import fs from "node:fs";
+import path from "node:path";
+import { expect, test } from "vitest";
+import { cli } from "../support/cli.js";
+import { tempDir } from "../support/home.js";
+
+const HOOK = path.resolve("test/fixtures/loaded.mjs");
+const ROOT = `file://${path.resolve("dist")}/`;
+
+/** Names of packages, and of our own files below `dist`. */
+async function loaded(...args: string[]): Promise<string[]> {
+	const [home, list] = [tempDir("home"), path.join(tempDir("loaded"), "list")];
+	expect(await cli(home, args, { env: { LOADED: list, NODE_OPTIONS: `--import ${HOOK}` } })).toMatchObject({ code: 0 });
+	const urls = fs.readFileSync(list, "utf8").trim().split("\n");
+	const name = (url: string) => (url.startsWith(ROOT) ? url.slice(ROOT.length) : (/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1] ?? url));
+	return [...new Set(urls.map(name))].filter((url) => !url.startsWith("node:"));
+}
+
+test("--version and one command's help load no other command, and no package", async () => {
+	const version = await loaded("--version");
+	expect(version).toContain("doors/cli/main.js");
+	expect(version.filter((name) => !name.startsWith("base/") && !name.startsWith("doors/cli/"))).toEqual([]);
+	expect(version.filter((name) => name.startsWith("doors/cli/commands/"))).toEqual(["doors/cli/commands/index.js"]);
+	const help = await loaded("prune", "--help");
+	expect(help.filter((name) => name.startsWith("doors/cli/commands/")).sort()).toEqual(["doors/cli/commands/index.js", "doors/cli/commands/prune.js"]);
+});
+
+test("what containers need is loaded with the first container, and the parser of commands with the first decision", async () => {
+	const heavy = ["dockerode", "web-tree-sitter", "@xterm/headless", "@modelcontextprotocol/server", "hono"];
+	for (const args of [["ps"], ["run", "--", "true"], ["end", "default"]]) {
+		const names = await loaded(...args);
+		expect(names, args.join(" ")).toContain("process/runtime.js");
+		expect(
+			names.filter((name) => heavy.includes(name)),
+			args.join(" "),
+		).toEqual([]);
+	}
+	expect(await loaded("sandboxes")).toContain("dockerode"); // so that the list above is one that can be seen
+});
