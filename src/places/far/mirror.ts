@@ -46,6 +46,8 @@ export class Mirror {
 	within: Within | undefined;
 	readonly #looker = new Looker();
 	#stamp = "";
+	/** The records as they were copied last. */
+	readonly #copied = new Map<string, Buffer>();
 	#there: There | undefined;
 	#following: AbortController | undefined;
 	#followers = 0;
@@ -230,6 +232,11 @@ export class Mirror {
 	}
 
 	#record(name: string, { bytes, at }: { bytes: Buffer; at: number }): void {
+		if (bytes.length > 0) {
+			// Most of them, with every look. A mark, which is empty, may have been removed here.
+			if (this.#copied.get(name)?.equals(bytes)) return;
+			this.#copied.set(name, bytes);
+		}
 		const file = path.join(this.#dir, name);
 		const before = readBytes(file);
 		if (before?.equals(bytes)) return;

@@ -1,50 +1,33 @@
-# The helper of link.sh where there is a perl: reads, looks, parked requests and scripts, without a fork but for the scripts. The same wire: docs/link.md.
-# Requests come on stdin from the loop, whose end is ours. Core modules only; perl 5.10.
+# The far end where there is a perl: link.sh starts it and waits. The same wire, without a fork but for scripts: docs/link.md.
+# Requests come on stdin, replies go to descriptor 3. Core modules only; perl 5.10.
 use strict;
 use Errno;
 use Fcntl;
 
 my ($scratch, $dir, $idle) = @ARGV;
-my $loop = getppid;
+my $parent = getppid;
 $0 = "holdfast-link $scratch";
 $SIG{PIPE} = $SIG{INT} = $SIG{HUP} = "IGNORE";
 open(my $replies, ">&=", 3) or exit 1;
-open(my $lock, "+<&=", 8) or exit 1;
-fcntl($_, F_SETFD, FD_CLOEXEC) for $replies, $lock;    # not for the scripts we run
+fcntl($replies, F_SETFD, FD_CLOEXEC);    # not for the scripts we run
 my $fine = eval { require Time::HiRes; Time::HiRes::stat("/"); 1 };    # times of files with their fractions
 
 # ---- replies ----
 
-# The link is over, and whoever had the lock may have been killed with it: let all who wait for it find out.
+# The link is over. Scripts that run go on to their end.
 sub leave {
-	system "rm", "-rf", $scratch;
-	syswrite($lock, "\n");
+	unlink glob "$scratch/*";
+	rmdir $scratch;
 	exit;
 }
 
-# One newline in a pipe is the lock. Without the scratch directory the link is over.
 sub out {
 	my $text = $_[0];
-	for (;;) {
-		my $ready = "";
-		vec($ready, fileno $lock, 1) = 1;
-		my $n = select($ready, undef, undef, 5);
-		leave() if getppid != $loop;
-		next if $n <= 0;
-		last if sysread($lock, my $token, 1);    # unless somebody was faster
-	}
-	if (!-d $scratch) { syswrite($lock, "\n"); exit }
 	for (my $at = 0; $at < length $text;) {
 		my $n = syswrite($replies, $text, length($text) - $at, $at);
-		if (!defined $n) {
-			next if $!{EINTR};
-			syswrite($lock, "\n");
-			kill 15, $loop;
-			exit;
-		}
-		$at += $n;
+		if (defined $n) { $at += $n }
+		elsif (!$!{EINTR}) { leave() }    # nobody hears us
 	}
-	syswrite($lock, "\n");
 }
 
 sub say_to { my ($id, $status, $text) = @_; out("=$id $status 0 $text\n") }
@@ -378,8 +361,16 @@ sub told {
 }
 
 # In place: whoever has it open sees it. Who waits for news of it need not be told what the near end itself has written.
+# What is written whole is mostly what it was before.
+my %written;
+
 sub put {
 	my ($path, $bytes, $how) = @_;
+	if ($how) {
+		return 1 if defined $written{$path} && $written{$path} eq $bytes && (-s $path || 0) == length $bytes;
+		%written = () if keys %written >= REMEMBERED;
+		$written{$path} = $bytes;
+	}
 	sysopen(my $file, $path, O_WRONLY | O_CREAT | $how, 0600) or return 0;
 	my $n = syswrite($file, $bytes);
 	return 0 if !defined $n || $n != length $bytes;
@@ -397,11 +388,21 @@ sub unescape { my ($text) = @_; $text =~ s/\\(?:s(\d+);|0([0-7]{3}))/defined $1 
 my %children;    # pid => script
 $SIG{CHLD} = sub { };    # so that select wakes up
 
-# Started from here and not from a background job of the loop: what such a job starts can never again be interrupted (INT and QUIT stay ignored).
+# A file that nobody else sees, at its start.
+sub input_of {
+	my ($bytes) = @_;
+	my $path = $bytes eq "" ? "/dev/null" : "$scratch/in";
+	sysopen(my $file, $path, $bytes eq "" ? O_RDONLY : O_RDWR | O_CREAT | O_TRUNC, 0600) or return undef;
+	return $file if $bytes eq "";
+	unlink $path;
+	for (my $at = 0; $at < length $bytes;) { $at += syswrite($file, $bytes, length($bytes) - $at, $at) || return undef }
+	sysseek($file, 0, 0);
+	return $file;
+}
+
 sub run {
-	my ($id, $limit, $stdin, $script) = @_;
-	open(my $input, "<", $stdin) or return say_to($id, 300, "- its input has gone");
-	unlink $stdin if $stdin ne "/dev/null";
+	my ($id, $limit, $bytes, $script) = @_;
+	my $input = input_of($bytes) or return say_to($id, 300, "- there is no room for its input");
 	pipe(my $out, my $out_end) && pipe(my $err, my $err_end) or return say_to($id, 300, "- no descriptor is left");
 	my $pid = fork;
 	return say_to($id, 300, "- no process can be started: $!") if !defined $pid;
@@ -466,26 +467,72 @@ sub feed {
 	say_to($id, defined $n ? 0 : 3, defined $n ? "" : "nobody takes it");
 }
 
+# ---- writing, signals, signs of life ----
+
+sub answer_write {
+	my ($id, $path, $offset, $bytes) = @_;
+	sysopen(my $file, $path, O_WRONLY | O_CREAT, 0666) or return say_to($id, 1, "cannot be written");
+	sysseek($file, $offset, 0);
+	for (my $at = 0; $at < length $bytes;) {
+		my $n = syswrite($file, $bytes, length($bytes) - $at, $at);
+		if (defined $n) { $at += $n }
+		elsif (!$!{EINTR}) { return say_to($id, 3, "no room") }
+	}
+	say_to($id, close($file) ? 0 : 3, "");
+}
+
+# To this very process, and not to another that has its number by now.
+sub answer_signal {
+	my ($id, $signal, $pid, $start) = @_;
+	my $stat = whole("/proc/$pid/stat");
+	return say_to($id, -d "/proc/self" ? 1 : 5, -d "/proc/self" ? "gone" : "there is no /proc") if !defined $stat;
+	$stat =~ s/^.*\) //s;
+	my @fields = split / /, $stat;
+	return say_to($id, 1, "gone") if $fields[0] =~ /[ZX]/ || $fields[19] ne $start;
+	return say_to($id, 0, "") if eval { kill $signal, $pid };    # dies of a name that it does not know
+	say_to($id, $!{ESRCH} ? 1 : 4, $!{ESRCH} ? "gone" : "not allowed");
+}
+
+# The sign of life that a sandbox without a runtime is missing; every few seconds is enough.
+my $lived = 0;
+
+sub answer_ping {
+	my ($id) = @_;
+	if (abs(time - $lived) >= 5) {
+		$lived = time;
+		if (open(my $life, ">", "$dir/life")) { close $life }
+		utime(undef, undef, "$dir/life");    # an empty file that is emptied is not changed
+	}
+	say_to($id, 0, "");
+}
+
 # ---- the loop ----
 
 my $buffer = "";
 
+# Answers what is whole in the buffer: a line, and what belongs to it.
 sub requests {
 	for (;;) {
 		my $end = index($buffer, "\n");
 		return if $end < 0;
 		my $line = substr($buffer, 0, $end);
 		my ($id, $op, $a, $b, $rest) = split / /, $line, 5;
-		$rest =~ s/\t\.$// if $op eq "f" || $op eq "m" || $op eq "M";
+		my ($lines, $length) = (0, 0);
+		if    ($op eq "q" || $op eq "M") { $lines = $a }
+		elsif ($op eq "w")               { $length = $b }
+		elsif ($op eq "e")               { ($lines, $length) = ((split / /, $rest)[1], $b) }
 		my @lines;
 		my $after = $end + 1;
-		for (my $n = $op eq "e" ? $b : $op eq "q" || $op eq "M" ? $a : 0; $n > 0; $n--) {
+		while (@lines < $lines) {
 			my $next = index($buffer, "\n", $after);
-			return if $next < 0;    # the rest of it is still on its way
+			return if $next < 0;
 			push @lines, substr($buffer, $after, $next - $after);
 			$after = $next + 1;
 		}
-		substr($buffer, 0, $after) = "";
+		return if length($buffer) < $after + $length;
+		my $bytes = substr($buffer, $after, $length);
+		substr($buffer, 0, $after + $length) = "";
+		$rest =~ s/\t\.$// if $op eq "f" || $op eq "m" || $op eq "M";
 		if    ($op eq "r") { answer_read($id, $rest, $a, $b) }
 		elsif ($op eq "d") { answer_read($id, $rest, $a, $b, 1) }
 		elsif ($op eq "f") { park($id, { kind => "f", path => $rest, offset => $a, max => $b }) }
@@ -506,27 +553,17 @@ sub requests {
 			for my $pid (keys %children) { if ($children{$pid}{id} eq $a) { $children{$pid}{aborted} = 1; kill -15, $pid } }
 		}
 		elsif ($op eq "q") { send_to($id, 0, "", answers(@lines)) }
-		elsif ($op eq "e") { run($id, $a, $rest, join "", map { "$_\n" } @lines) }
-		elsif ($op eq "b") { my (undef, undef, $bytes, $path) = split / /, $line, 4; feed($id, $bytes, $path) }
+		elsif ($op eq "e") { run($id, $a, $bytes, join "", map { "$_\n" } @lines) }
+		elsif ($op eq "w") { answer_write($id, $rest, $a, $bytes) }
+		elsif ($op eq "b") { my (undef, undef, $text, $path) = split / /, $line, 4; feed($id, $text, $path) }
+		elsif ($op eq "k") { answer_signal($id, $a, $b, $rest) }
+		elsif ($op eq "n") { answer_ping($id) }
+		elsif ($op eq "x") { leave() }
 		else               { say_to($id, 9, "unknown") }
 	}
 }
 
-# No request for too long: the near end has vanished without a word.
-my ($beat, $looked) = (time, time);
-
-sub watch_beat {
-	return if time - $looked < $idle / 4;
-	$looked = time;
-	if (unlink "$scratch/beat") { $beat = time; return }
-	return if time - $beat < $idle;
-	kill 15, $loop;
-	select(undef, undef, undef, 2);
-	kill 9, $loop;
-	leave();
-}
-
-my $all = time;
+my ($beat, $all) = (time, time);
 for (;;) {
 	my $ready = "";
 	vec($ready, 0, 1) = 1;
@@ -538,8 +575,8 @@ for (;;) {
 	}
 	$patience = $events < 0 ? 0.01 : 0.05 if %untold;
 	my $n = select($ready, undef, undef, $patience);
-	leave() if getppid != $loop;
-	watch_beat();
+	leave() if getppid != $parent;           # it was killed alone
+	leave() if time - $beat > $idle;         # no request for too long: the near end has vanished without a word
 	reap() if %children;
 	if ($n > 0 && $events >= 0 && vec($ready, $events, 1)) {
 		my $found = happened();
@@ -555,7 +592,8 @@ for (;;) {
 		for (keys %watch_of) { forget_directory($_) if !$waiting{$_} }
 	}
 	if ($n > 0 && vec($ready, 0, 1)) {
-		sysread(STDIN, $buffer, 65536, length $buffer) or leave();
+		sysread(STDIN, $buffer, 1 << 18, length $buffer) or leave();
+		$beat = time;
 		requests();
 	}
 }

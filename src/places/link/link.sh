@@ -1,10 +1,11 @@
 # The far end of a link: answers requests that come on stdin, many at a time, until stdin ends. docs/link.md is the specification.
 #
-# POSIX sh (dash, busybox ash, bash) with dd, stat, grep, sleep, mkfifo, mkdir, rm. Where there is a perl, link.pl answers what would cost forks here.
+# POSIX sh (dash, busybox ash, bash) with dd, stat, grep, sleep, mkfifo, mkdir, rm. Where there is a perl, link.pl answers instead, once this has found out
+# where our files are and what there is.
 # The near end sets before this is read: link_mark, link_asked (the directory asked for, or nothing), link_name (what to call ours in it),
 # link_idle (seconds without a request until we give up), link_perl (the text of link.pl; nothing: do without).
 #
-# Descriptors: 0 requests, 3 replies, 7 to the helper, 8 the lock. Functions start with link_, so that none stands in the way of a command
+# Descriptors: 0 requests, 3 replies, 7 to the watcher, 8 the lock. Functions start with link_, so that none stands in the way of a command
 # of that name in a script that runs here. `true >FILE`, never `: >FILE`: a special builtin that cannot write ends its shell.
 
 link_umask=$(umask)
@@ -84,12 +85,6 @@ true >"$link_dir/life"
 
 # ---- replies ----
 
-# One newline in a pipe is the lock: who has taken it out may write. No fork, and no flock(1).
-# Requests for the helper go through a FIFO that it reads and we alone hold open for writing, so that our end, however it comes, is the end of the file.
-exec 8<>"$link_scratch/lock" 9<>"$link_scratch/requests" 6<"$link_scratch/requests" 7>"$link_scratch/requests" 9>&-
-rm -f "$link_scratch/lock"
-echo >&8
-
 # Without the scratch directory the link is over: pass the lock on and go.
 link_take_lock() {
   read -r link_x <&8
@@ -167,7 +162,7 @@ link_receive() {
   [ -n "$link_ok" ] && { dd bs=1 seek="$3" count=0 conv=notrunc && cat "$link_scratch/taken"; } 1<>"$2"
 }
 
-# ---- parked requests, without a helper ----
+# ---- parked requests ----
 
 # Holds them until there is something to say. One grep and one stat a tick for all of them, and no ticks while there are none. A tick is a sleep that
 # nobody waits for; when the loop has ended, nobody writes to us any more, and that is our end too.
@@ -383,7 +378,7 @@ link_changed() {
   link_quiet=0
 }
 
-# ---- what runs beside the loop, without a helper ----
+# ---- what runs beside the loop ----
 
 # A line of stderr is enough to say what went wrong.
 link_run() {
@@ -446,46 +441,13 @@ if dd if=/dev/null of=/dev/null bs=1 count=0 iflag=skip_bytes,fullblock oflag=se
 if dd if=/dev/null of=/dev/null bs=1 count=0 oflag=nonblock conv=notrunc,nocreat; then link_nonblock=1; fi
 case $(stat -c %.3Y /) in *[!0-9.]* | '') ;; *.*) link_mtime=%.3Y ;; esac
 
-link_helper=
+link_helper=sh
 if [ -n "$link_perl" ] && perl -MErrno -MFcntl -e 'exit 0'; then link_helper=perl; fi
-if [ -n "$link_helper" ]; then
-  perl -e "$link_perl" "$link_scratch" "$link_dir" "$link_idle" <&6 6<&- 7>&- &
-else
-  link_watch </dev/null &
-fi
-link_helper_pid=$!
-link_perl=
-exec 6<&-
-
-# Nobody may ever say that the near end has vanished. Every request leaves a beat, and whoever finds none for too long ends us. (The perl does that too.)
-link_dog=
-link_quarter=$(((link_idle + 3) / 4))
-if [ -z "$link_helper" ]; then
-  ( trap - PIPE HUP INT
-    trap 'kill $link_sleep; exit' TERM
-    link_missed=0
-    while [ "$link_missed" -lt 4 ]; do
-      sleep "$link_quarter" &
-      link_sleep=$!
-      wait $link_sleep
-      kill -0 $$ || break
-      if rm "$link_scratch/beat"; then link_missed=0; else link_missed=$((link_missed + 1)); fi
-    done
-    if kill $$; then
-      sleep 2
-      kill -9 $$ $link_helper_pid
-    fi
-    rm -rf "$link_scratch"
-    link_release ) 3>&- 7>&- </dev/null &
-  link_dog=$!
-fi
-trap 'trap "" TERM; rm -rf "$link_scratch"; kill $link_helper_pid $link_dog; link_release' EXIT
-trap 'exit 1' TERM
 
 # Everything the near end wants to know of this box, a line each: a word, and the rest.
 link_facts() {
   printf '%s\n' "dir $link_dir" "scratch $link_scratch" "home $HOME" "cwd $link_cwd" "user $link_user" "uid $link_uid" "hostname $link_host" "machine $(uname -m)" "system $(uname -s)"
-  printf '%s\n' "pid $$" "helper ${link_helper:-sh}" "umask $link_umask" "locale $link_locale" "clock $(date +%s)"
+  printf '%s\n' "pid $$" "helper $link_helper" "umask $link_umask" "locale $link_locale" "clock $(date +%s)"
   link_x=
   read -r link_x </etc/machine-id && printf 'machineId %s\n' "$link_x"
   read -r link_x </proc/sys/kernel/random/boot_id && printf 'bootId %s\n' "$link_x"
@@ -510,8 +472,49 @@ IFS=:
 set -- $PATH
 IFS=' '
 link_path_here="$*"
+unset IFS
 link_x=$(link_facts 2>/dev/null)
 printf '\n%s facts %s\n%s\n%s ready\n' "$link_mark" 1 "$link_x" "$link_mark" >&3 || exit 1
+
+if [ "$link_helper" = perl ]; then
+  trap 'rm -rf "$link_scratch"' EXIT
+  perl -e "$link_perl" "$link_scratch" "$link_dir" "$link_idle"
+  exit
+fi
+
+# ---- without perl ----
+
+# One newline in a pipe is the lock: who has taken it out may write. No fork, and no flock(1).
+# Requests for the watcher go through a FIFO that it reads and we alone hold open for writing, so that our end, however it comes, is the end of the file.
+exec 8<>"$link_scratch/lock" 9<>"$link_scratch/requests" 6<"$link_scratch/requests" 7>"$link_scratch/requests" 9>&-
+rm -f "$link_scratch/lock"
+echo >&8
+
+link_watch </dev/null &
+link_watcher=$!
+exec 6<&-
+
+# Nobody may ever say that the near end has vanished. Every request leaves a beat, and whoever finds none for too long ends us.
+link_quarter=$(((link_idle + 3) / 4))
+( trap - PIPE HUP INT
+  trap 'kill $link_sleep; exit' TERM
+  link_missed=0
+  while [ "$link_missed" -lt 4 ]; do
+    sleep "$link_quarter" &
+    link_sleep=$!
+    wait $link_sleep
+    kill -0 $$ || break
+    if rm "$link_scratch/beat"; then link_missed=0; else link_missed=$((link_missed + 1)); fi
+  done
+  if kill $$; then
+    sleep 2
+    kill -9 $$ $link_watcher
+  fi
+  rm -rf "$link_scratch"
+  link_release ) 3>&- 7>&- </dev/null &
+link_dog=$!
+trap 'trap "" TERM; rm -rf "$link_scratch"; kill $link_watcher $link_dog; link_release' EXIT
+trap 'exit 1' TERM
 
 # ---- the loop ----
 
@@ -520,7 +523,6 @@ while IFS= read -r link_line; do
   [ -e "$link_scratch/beat" ] || true >"$link_scratch/beat"
   link_id=${link_line%% *} link_rest=${link_line#* }
   link_op=${link_rest%% *} link_rest=${link_rest#* }
-  case $link_op$link_helper in [rdfmsbca]perl) printf '%s\n' "$link_line" >&7 || break; continue ;; esac
   case $link_op in
   [rdfmwe]) link_a=${link_rest%% *} link_rest=${link_rest#* } link_b=${link_rest%% *} link_rest=${link_rest#* } ;;
   esac
@@ -550,7 +552,7 @@ while IFS= read -r link_line; do
     ;;
   e)
     # LIMIT BYTES FLAG LINES, then the lines of a script, then BYTES bytes for its stdin
-    link_flag=${link_rest%% *} link_n=${link_rest#* } link_script= link_lines=$link_n
+    link_flag=${link_rest%% *} link_n=${link_rest#* } link_script=
     while [ "$link_n" -gt 0 ] && IFS= read -r link_x; do
       link_script="$link_script$link_x$link_newline"
       link_n=$((link_n - 1))
@@ -566,22 +568,11 @@ while IFS= read -r link_line; do
       fi
       link_receive "$link_b" "$link_stdin" 0 || { rm -f "$link_stdin"; link_say "=$link_id 300 0 - there is no room for its input"; continue; }
     fi
-    if [ -n "$link_helper" ]; then
-      printf '%s e %s %s %s\n%s' "$link_id" "$link_a" "$link_lines" "$link_stdin" "$link_script" >&7 || break
-    elif [ "$link_flag" = f ]; then
+    if [ "$link_flag" = f ]; then
       link_run "$link_id" "$link_a" </dev/null
     else
       link_run "$link_id" "$link_a" </dev/null &
     fi
-    ;;
-  q | M)
-    # only for the helper: LINES and what else it needs, then so many lines
-    link_n=${link_rest%% *} link_script=
-    while [ "$link_n" -gt 0 ] && IFS= read -r link_x; do
-      link_script="$link_script$link_x$link_newline"
-      link_n=$((link_n - 1))
-    done
-    if [ -n "$link_helper" ]; then printf '%s\n%s' "$link_line" "$link_script" >&7 || break; else link_say "=$link_id 9 0 unknown"; fi
     ;;
   b) link_feed "$link_id" "${link_rest%% *}" "${link_rest#* }" </dev/null & ;;
   k) link_signal "$link_id" $link_rest ;;
