@@ -11,7 +11,7 @@ import { utf8 } from "../base/text.js";
 import { Wakeup, watchDirectory } from "../base/watch.js";
 import { readParts, segmentName } from "../keeper/layout.js";
 import { readThere } from "../keeper/there.js";
-import type { Placed } from "../places/far/box.js";
+import type { Placed } from "../places/far/files.js";
 import type { Place, Sandbox } from "../places/place.js";
 import { guard } from "../process/guard.js";
 import { LimitCounts } from "../process/limits.js";

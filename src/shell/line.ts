@@ -7,7 +7,8 @@ import { readStart } from "../base/files.js";
 import { type Identity, isAlive, ProcFile } from "../base/proc.js";
 import { RECORD_BYTES } from "../keeper/layout.js";
 import { readThere, wasAlive } from "../keeper/there.js";
-import type { Box, Placed } from "../places/far/box.js";
+import type { Box } from "../places/far/box.js";
+import type { Placed } from "../places/far/files.js";
 import type { From } from "../places/far/removed.js";
 import type { Process } from "../process/process.js";
 import { waitsForCommands } from "../process/status.js";
@@ -16,7 +17,7 @@ import { waitsForCommands } from "../process/status.js";
 export interface Once {
 	readonly name: string;
 	readonly placed: readonly Placed[];
-	/** See Box.command. */
+	/** See Told in places/far/commands.ts. */
 	readonly life?: string;
 	readonly farewell?: boolean;
 	readonly from?: From;

@@ -12,7 +12,8 @@ import { childrenOf, type Identity, ProcFile, parseStat, readStat } from "../bas
 import { Wakeup, watchDirectory, watchFile } from "../base/watch.js";
 import type { Held } from "../keeper/keepers.js";
 import { BLANK_RECORD, RECORD_BYTES, readLimit, readParts, readState, segmentName, writeRecord } from "../keeper/layout.js";
-import type { Box, Placed } from "../places/far/box.js";
+import type { Box } from "../places/far/box.js";
+import type { Placed } from "../places/far/files.js";
 import type { Sandbox } from "../places/place.js";
 import type { LimitMet } from "../process/limits.js";
 import type { Runtime } from "../process/runtime.js";

@@ -16,11 +16,12 @@ import { BLANK_RECORD, hasStarted, procDir, readExit } from "../../keeper/layout
 import { type KeptLimits, type Plan, writePlan } from "../../keeper/plan.js";
 import { readThere } from "../../keeper/there.js";
 import type { Box } from "./box.js";
+import { INLINE } from "./files.js";
+import { busyIn } from "./ready.js";
 
 const RECORDS = ["exit", "state", "limit"];
 /** Not for the other side: what it makes itself, and what only means something here. */
 const OURS = new Set([...RECORDS, "spec.json", "there"]);
-const INLINE_BYTES = 32 * 1024; // what is longer goes there by itself
 const START_MS = 30_000;
 const NO_LINK = "3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-"; // whatever the link has open is not for a keeper to hold
 
@@ -133,10 +134,11 @@ export class FarKeepers {
 		files: ReadonlyMap<string, Buffer>,
 		{ word, marked, again = true }: { word: string; marked: boolean; again?: boolean },
 	): Promise<void> {
-		const { tools, directory } = await this.#box.ready();
+		const ready = await this.#box.ready();
+		const { tools } = ready;
 		const at = this.#box.directoryOf(id);
-		const long = [...files].filter(([, content]) => content.length > INLINE_BYTES);
-		const busy = marked ? `${directory}/busy/${id}` : "";
+		const long = [...files].filter(([, content]) => content.length > INLINE);
+		const busy = marked ? busyIn(ready, id) : "";
 		const { sh, dd, rm, sleep, stty, fallocate, df, subreaper } = tools;
 		const keeper = [...(subreaper ?? []), sh, `${tools.scripts}/keeper.sh`, "keep", at, busy, "", "", "", dd, rm, sleep, stty, fallocate ?? "", df ?? ""];
 		const make = [
@@ -146,7 +148,7 @@ export class FarKeepers {
 			"rm -f in pipe ctl; mkfifo -m 600 in pipe ctl || exit 1",
 			...[...files].filter(([name]) => name.includes("/")).map(([name]) => `mkdir -p ${path.dirname(name)}`),
 			...[...files]
-				.filter(([, content]) => content.length <= INLINE_BYTES)
+				.filter(([, content]) => content.length <= INLINE)
 				.map(([name, content]) => `printf %s ${shellQuote(content.toString("utf8"))} >${name} || exit 1`),
 		];
 		const go = [

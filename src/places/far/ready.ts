@@ -1,0 +1,59 @@
+/** What a start on another machine needs: found out once a link, and put there if it is missing. */
+import { HoldfastError } from "../../base/errors.js";
+import { shellQuote } from "../../base/quote.js";
+import type { Tools } from "../../keeper/tools.js";
+import type { Link } from "../link/index.js";
+import { installScript, ownScripts } from "./scripts.js";
+import { toolsFrom } from "./tools.js";
+
+export interface Ready {
+	/** This home's own directory there. */
+	readonly directory: string;
+	/** Where our scripts are, a directory for each room. */
+	readonly scripts: string;
+	/** Where a new shell starts. */
+	readonly cwd: string;
+	readonly tools: Tools;
+	/** That of a login. */
+	readonly environment: Readonly<Record<string, string>>;
+	readonly umask: number;
+}
+
+/** `cwd`: where a new shell is to start, if the place says so. */
+export async function makeReady(link: Link, name: string, cwd: string | undefined): Promise<Ready> {
+	const { facts } = link;
+	const scripts = `${facts.dir}/scripts/${ownScripts().name}`;
+	const [answers, there] = await Promise.all([
+		link.look([{ ask: "content", path: `/proc/${facts.pid}/environ` }]),
+		link.run(`mkdir -p ${shellQuote(`${facts.dir}/scripts`)} ${shellQuote(`${facts.dir}/busy`)} && [ -d ${shellQuote(scripts)} ]`),
+	]);
+	if (there.status !== 0) {
+		const installed = await link.run(installScript(scripts));
+		if (installed.status !== 0) throw new HoldfastError("START_FAILED", `our scripts could not be put on ${name} (${installed.error || "a full disk?"})`);
+	}
+	return {
+		directory: facts.dir,
+		scripts,
+		cwd: cwd ?? facts.cwd,
+		tools: toolsFrom(facts, scripts, name),
+		environment: withoutLogin(variablesIn(answers[0]?.toString("utf8") ?? "")),
+		umask: Number.parseInt(facts.umask, 8) || 0o022,
+	};
+}
+
+/** Where the directory of a process is there. */
+export const directoryIn = ({ directory }: Ready, id: string): string => `${directory}/procs/${id.charAt(5)}/${id}`;
+
+/** As long as this file is there, with who has to be alive for it, a container does not end by itself. */
+export const busyIn = ({ directory }: Ready, id: string): string => `${directory}/busy/${id}`;
+
+/** With these a bash that is started reads ~/.bashrc, as if it were the login itself, and what that prints would be in the output. They are about a connection that may be gone, too. */
+const withoutLogin = ({ SSH_CLIENT: _, SSH2_CLIENT: __, SSH_CONNECTION: ___, ...rest }: Record<string, string>): Record<string, string> => rest;
+
+const variablesIn = (text: string): Record<string, string> =>
+	Object.fromEntries(
+		text
+			.split("\0")
+			.filter((line) => line.includes("="))
+			.map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]),
+	);
