@@ -18,8 +18,8 @@ const WAITS_FOR_COMMANDS = /^(0|63) 0x0 /; // as in process/status.ts
 /** What is remembered between two looks at the same directory. */
 export class Looker {
 	#meta: { readonly size: number; readonly bytes?: Buffer; readonly parts: ReadonlyMap<string, Identity> } = { size: -1, parts: new Map() };
-	/** The dd that copies the output. */
-	#copier: number | undefined;
+	/** The dd that copies the output: `PID START`. */
+	#copier: string | undefined;
 	/** The collector that has been seen to be gone. */
 	#gone: string | undefined;
 	/** What the next look will ask, most likely. */
@@ -52,14 +52,15 @@ export class Looker {
 		const closed = text("state").startsWith("closed");
 		// Who ran it may be gone without a record of the end. That is worth a question of its own when somebody has just asked.
 		const left = !over && !closed && known === undefined && wanted.pid !== undefined && !(await this.#isThere(link, wanted.pid));
-		if ((over || left) && !closed && this.#copier === undefined) await this.#findCopier(link);
 
 		const last = news.segments.at(-1);
 		const { parts } = this.#meta;
+		const collector = parts.get("collector");
 		const pid = wanted.pid ?? parts.get("command")?.pid ?? parts.get("child")?.pid;
 		const at = (name: string) => `${directory}/${name}`;
 		const ask = {
-			copier: this.#copier === undefined ? undefined : stat(this.#copier),
+			// Known before the end, if that is cheap: what it is then says at once whether all is in the log.
+			copier: collector && !closed && (over || left || link.facts.helper === "perl") ? ({ ask: "copier", collector: collector.pid } as const) : undefined,
 			segment: last && ({ ask: "inode", path: at(segmentName(last.offset)) } as const),
 			children: pid === undefined ? undefined : content(`/proc/${pid}/task/${pid}/children`),
 			own: pid === undefined ? undefined : stat(pid),
@@ -81,9 +82,8 @@ export class Looker {
 		if (!over && /^\S/.test(exit?.toString("latin1") ?? "")) return this.look(link, { ...wanted, stamp: "" }, directory, signal);
 
 		const alive = [...parts.values()].filter((part, index) => isThere(rest[index], part)).map((part) => `${part.pid} ${part.start}`);
-		const copier = named.copier && parseStat(named.copier.toString("latin1"));
-		if (this.#copier !== undefined && copier?.comm !== "dd") this.#copier = undefined;
-		const collector = parts.get("collector");
+		const copier = parseStat(named.copier?.toString("latin1") ?? "");
+		this.#copier = copier && `${copier.pid} ${copier.start}`;
 		const relay = parts.get("terminal") && parts.get("child");
 		const collects = collector !== undefined && alive.includes(`${collector.pid} ${collector.start}`);
 		const relays = relay !== undefined && alive.includes(`${relay.pid} ${relay.start}`);
@@ -93,7 +93,7 @@ export class Looker {
 		const drained =
 			text("state").startsWith("closed") ||
 			(collector !== undefined && before.gone === collector.start) ||
-			(!relays && last !== undefined && before.copier === this.#copier && copier?.comm === "dd" && copier.state === "S" && !grown);
+			(!relays && last !== undefined && copier?.state === "S" && before.copier === this.#copier && !grown);
 
 		const records = new Map<string, { bytes: Buffer; at: number }>();
 		const put = (name: string, bytes: Buffer | undefined) => bytes && records.set(name, { bytes, at: news.records[name]?.at ?? Date.now() });
@@ -144,19 +144,6 @@ export class Looker {
 			if (role && pid && start) parts.set(role, { pid: Number(pid), start });
 		}
 		this.#meta = { size: bytes.length, bytes, parts };
-	}
-
-	/** Below the collector is who runs dd, and below that dd. */
-	async #findCopier(link: Link): Promise<void> {
-		const collector = this.#meta.parts.get("collector");
-		if (!collector) return;
-		const below = async (pids: readonly number[]) => {
-			const answers = await link.look(pids.map((pid) => content(`/proc/${pid}/task/${pid}/children`)));
-			return answers.flatMap((answer) => (answer?.toString("latin1") ?? "").trim().split(" ").filter(Boolean).map(Number));
-		};
-		const copiers = await below(await below([collector.pid]));
-		const stats = await link.look(copiers.map(stat));
-		this.#copier = copiers.find((_, index) => parseStat(stats[index]?.toString("latin1") ?? "")?.comm === "dd");
 	}
 }
 

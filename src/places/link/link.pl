@@ -293,6 +293,13 @@ sub question {
 		sysseek($memory, $address, 0) && sysread($memory, my $bytes, $length) or return undef;
 		return $bytes;
 	}
+	if ($kind eq "c") {    # below the collector is who runs dd, and below that dd
+		for my $pid (map { children($_) } children($rest)) {
+			my $stat = whole("/proc/$pid/stat");
+			return $stat if defined $stat && $stat =~ /^\d+ \(dd\) /;
+		}
+		return undef;
+	}
 	if ($kind eq "p") {
 		my ($fields, @pids) = split / /, $rest;
 		@pids = processes() if @pids == 1 && $pids[0] eq "all";
@@ -301,6 +308,8 @@ sub question {
 	return told(split /\t/, $rest, -1) if $kind eq "t";
 	return undef;
 }
+
+sub children { my ($pid) = @_; my $list = whole("/proc/$pid/task/$pid/children"); return defined $list ? split / /, $list : () }
 
 sub processes { opendir(my $names, "/proc") or return (); return grep { /^\d+$/ } readdir $names }
 

@@ -13,6 +13,8 @@ export type Question =
 	| { readonly ask: "inode"; readonly path: string }
 	/** What is in a directory; a NUL behind each name. */
 	| { readonly ask: "names"; readonly path: string }
+	/** `/proc/PID/stat` of the dd that copies the output, of which this is the collector. */
+	| { readonly ask: "copier"; readonly collector: number }
 	/** A piece of the memory of a process. */
 	| { readonly ask: "memory"; readonly pid: number; readonly address: bigint; readonly length: number }
 	/** Files and links below /proc/PID of several processes: see `parseProcesses`. `fd` is every descriptor with where it leads. */
@@ -26,6 +28,7 @@ const LINKS = /^(cwd|exe|root|ns\/.*)$/;
 const BINARY = new Set(["environ", "cmdline", "auxv"]);
 
 export function questionLine(question: Question): string {
+	if (question.ask === "copier") return `c${question.collector}`;
 	if (question.ask === "memory") return `m${question.pid} ${question.address} ${question.length}`;
 	if (question.ask === "processes") {
 		const { fields, pids } = question;
@@ -104,6 +107,7 @@ export function scriptFor(questions: readonly Question[]): string {
 }
 
 function scriptOf(question: Question): string {
+	if (question.ask === "copier") return `look /proc/${question.collector} eval ${shellQuote(copierScript(question.collector))}`;
 	if (question.ask === "memory") return `look /proc/${question.pid}/mem dd if=/proc/${question.pid}/mem bs=1 skip=${question.address} count=${question.length}`;
 	if (question.ask === "processes") return processesScript(question.fields, question.pids);
 	const path = shellQuote(question.path);
@@ -119,6 +123,10 @@ function scriptOf(question: Question): string {
 			return `look ${path} find ${path} -mindepth 1 -maxdepth 1 -print0`;
 	}
 }
+
+/** Below the collector is who runs dd, and below that dd. */
+const copierScript = (collector: number): string =>
+	`for p in $(cat /proc/${collector}/task/${collector}/children); do for q in $(cat /proc/$p/task/$p/children); do read -r s </proc/$q/stat; case $s in *"(dd) "*) echo "$s" ;; esac; done; done; true`;
 
 function processesScript(fields: readonly string[], pids: readonly number[] | "all"): string {
 	const of = (field: string) => (pids === "all" ? `/proc/[0-9]*/${field}` : pids.map((pid) => `/proc/${pid}/${field}`).join(" "));

@@ -16,6 +16,8 @@ interface Moment {
 	/** The exit as it is once everything else has been looked at. */
 	readonly exitThen?: string;
 	readonly meta?: string;
+	/** The dd that sleeps. */
+	readonly copier?: number;
 }
 
 /** One moment for each look. */
@@ -35,6 +37,7 @@ function linkOf(moments: readonly Moment[]): Link {
 		};
 	};
 	const answer = (question: Question): Buffer | undefined => {
+		if (question.ask === "copier") return now.copier === undefined ? undefined : Buffer.from(stat(now.copier, now.copier * 10));
 		const path = "path" in question ? question.path : "";
 		if (path === "/d/exit") return Buffer.from(record(now.exitThen ?? now.exit));
 		const pid = Number(/^\/proc\/(\d+)\/stat$/.exec(path)?.[1]);
@@ -42,7 +45,7 @@ function linkOf(moments: readonly Moment[]): Link {
 	};
 	const look = async (questions: readonly Question[]) => questions.map(answer);
 	const read = async () => ({ bytes: Buffer.from(META), size: META.length });
-	return { watch, look, read } as unknown as Link;
+	return { watch, look, read, facts: { helper: "perl" } } as unknown as Link;
 }
 
 test("one that ends between the two halves of a look is never somebody who is gone without an end", async () => {
@@ -56,6 +59,19 @@ test("one that ends between the two halves of a look is never somebody who is go
 	);
 	expect(seen.records.get("exit")?.bytes.toString()).toBe(record("exit 3 -"));
 	expect(seen.bytes.toString()).toBe("ok\n");
+});
+
+test("a dd that sleeps says that all is in the log if it was there before the log was looked at", async () => {
+	const looker = new Looker();
+	const alive = [10, 11, 12];
+	const link = linkOf([
+		{ exit: "", log: "a", alive, copier: 20 },
+		{ exit: "exit 0 -", log: "a", alive, copier: 21 }, // another, which may write to another segment
+		{ exit: "exit 0 -", log: "ab", alive, copier: 21 },
+	]);
+	const drained = [];
+	for (let n = 0; n < 3; n++) drained.push((await looker.look(link, wanted, "/d")).drained);
+	expect(drained).toEqual([false, false, true]);
 });
 
 test("a collector that goes during a look may have written since the log was looked at", async () => {
