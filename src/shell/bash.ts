@@ -167,7 +167,7 @@ export class Bash {
 		if (unknown !== undefined) throw new HoldfastError("UNREACHABLE", unknown);
 		if (isOver(process.status()) || fs.existsSync(path.join(state, "left")) || process.pid === null) return undefined;
 		try {
-			return new Bash(process, await directoryOfShell(process, process.pid, state));
+			return new Bash(process, await directoryOfShell(process, process.pid));
 		} catch (error) {
 			if (errno(error) === "ENXIO" || errno(error) === "ENOENT") return undefined; // it is just ending
 			throw error;
@@ -376,8 +376,9 @@ export class Bash {
 	}
 }
 
-async function directoryOfShell({ spec, box }: Process, pid: number, state: string): Promise<string> {
-	if (spec.sandbox) return readState(state)?.exported.PWD ?? spec.cwd;
+/** Where a shell is that waits for commands. */
+export async function directoryOfShell({ spec, box, dir }: Process, pid: number): Promise<string> {
+	if (spec.sandbox) return readState(path.join(dir, "shell"))?.exported.PWD ?? spec.cwd;
 	if (!box) return directoryOf(pid);
 	const [cwd] = await box.kernel.links([`/proc/${pid}/cwd`]);
 	return cwd?.replace(/ \(deleted\)$/, "") ?? spec.cwd;

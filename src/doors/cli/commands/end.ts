@@ -13,6 +13,7 @@ Everything that the task has started is killed with its tree, its persistent she
 (one that is to be kept is stopped). Logs stay for 7 days. What is called for the task afterwards begins anew.
 
 Exit code: 0 when nothing of it is left, 1 when something is.
+\`holdfast ps --all\` and \`holdfast ps --all --shells\` show what tasks have.
 
 Examples
   holdfast end ci-42
@@ -34,7 +35,10 @@ function taskOf({ words, values }: Call): string {
 	if (word !== undefined && values.task !== undefined) throw new HoldfastError("INVALID", "name the task as a word or with --task, not both");
 	const task = word ?? values.task;
 	if (typeof task !== "string" || task === "")
-		throw new HoldfastError("INVALID", "name the task that is to end; `holdfast ps --all` shows whose processes there are");
+		throw new HoldfastError(
+			"INVALID",
+			"name the task that is to end; `holdfast ps --all` shows whose processes there are, and `holdfast ps --all --shells` whose shells",
+		);
 	return task;
 }
 

@@ -1,0 +1,47 @@
+/** The persistent shells of tasks, as lists show them. */
+import { redact } from "../base/secrets/index.js";
+import type { Process } from "../process/process.js";
+import type { Runtime } from "../process/runtime.js";
+import { standing } from "../process/summary.js";
+import { directoryOfShell } from "./bash.js";
+import { currentOf } from "./seat.js";
+
+export interface ShellItem {
+	readonly session_id: string;
+	readonly task: string;
+	readonly place: string;
+	readonly pid: number | null;
+	/** The next command of the task goes there; another one was for one command alone, and ends with it. */
+	readonly current: boolean;
+	/** Where it is; null when it could not be asked. */
+	readonly cwd: string | null;
+	/** What it runs at the moment. */
+	readonly runs: { readonly session_id: string; readonly command: string } | null;
+	readonly started_at: string;
+	readonly uptime_seconds: number;
+	readonly note?: string;
+}
+
+/** Newest first. `null`: of every task. Those on other machines as they were last seen. */
+export async function listShells(runtime: Runtime, task: string | null): Promise<ShellItem[]> {
+	const live = runtime.list({ task, shells: true, ended: false });
+	return Promise.all(live.filter(({ spec }) => spec.kind === "shell").map((shell) => itemOf(runtime, shell, live)));
+}
+
+async function itemOf(runtime: Runtime, shell: Process, live: readonly Process[]): Promise<ShellItem> {
+	const { session_id, task, place, pid, started_at, uptime_seconds, note } = standing(shell);
+	const command = live.find(({ spec }) => spec.within?.shell === shell.id);
+	const cwd = pid === null || shell.unreachable !== undefined ? null : await directoryOfShell(shell, pid).catch(() => null); // it ends, or so does the line
+	return {
+		session_id,
+		task,
+		place,
+		pid,
+		current: currentOf(runtime, shell.spec) === shell.id,
+		cwd: cwd === null ? null : redact(cwd),
+		runs: command ? { session_id: command.id, command: standing(command).command } : null,
+		started_at,
+		uptime_seconds,
+		...(note ? { note } : {}),
+	};
+}
