@@ -27,6 +27,8 @@ export interface Told {
 }
 
 const AT_ONCE = 4096; // PIPE_BUF
+/** Those of programs that have gone: what was to be sent again has been, long ago. As in link.pl. */
+const OLD_MARKS = "find . -maxdepth 1 -name 'sent.*' -mmin +10 -exec rm -rf {} + 2>/dev/null";
 
 export class Commands {
 	readonly #reach: Reach;
@@ -98,6 +100,7 @@ export class Commands {
 		const { status, error, output } = await trying((link) => link.run(script));
 		if (status === 9) throw gone();
 		if (status !== 0) throw new HoldfastError("START_FAILED", `nothing ran: the shell on ${name} could not be told (${error || `status ${status}`})`);
+		this.#told.set(id, once.name);
 		return output.length > 0 ? output.toString("utf8") : undefined;
 	}
 
@@ -107,9 +110,11 @@ export class Commands {
 		const needed = [id, ...once.placed.map((file) => file.id)].map((one) => `cd ${shellQuote(at(one))} || exit 9`).reverse();
 		const puts = once.placed.filter(({ content }) => content.length <= INLINE).map((file) => putLine(at(file.id), file));
 		const moved = `sent.${once.name}/moved`;
+		const done = this.#told.get(id);
 		return [
 			...needed,
 			`[ -d sent.${once.name} ] && { [ ! -e ${moved} ] || cat ${moved}; exit 0; }`,
+			done === undefined ? OLD_MARKS : `rm -rf sent.${done}`,
 			"umask 077",
 			...puts,
 			`mkdir sent.${once.name} 2>/dev/null || exit 0`,

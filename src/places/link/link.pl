@@ -348,7 +348,7 @@ sub answers {
 # shell with that pid is elsewhere, this is not for us.
 sub told {
 	my ($dir, $name, $done, $from, $needed, $text, @files) = @_;
-	if ($done ne "") { unlink "$dir/sent.$done/moved"; rmdir "$dir/sent.$done" }
+	unmark("$dir/sent.$_") for $done ne "" ? $done : old_marks($dir);
 	return -e "$dir/sent.$name/moved" ? "otherwise" : "had" if -d "$dir/sent.$name";
 	for ($dir, split m{/(?=/)}, $needed) { return "gone" if !-d $_ }
 	if ($from =~ /^(\d+) (.*)$/s) {
@@ -367,6 +367,16 @@ sub told {
 	my $why = $!;
 	rmdir "$dir/sent.$name";
 	return "it takes nothing: $why";
+}
+
+sub unmark { unlink "$_[0]/moved"; rmdir $_[0] }
+
+# Those of programs that have gone: what was to be sent again has been, long ago. As in far/commands.ts.
+sub old_marks {
+	my ($dir) = @_;
+	opendir(my $names, $dir) or return ();
+	my @marks = map { /^sent\.(.+)$/s ? $1 : () } readdir $names;
+	return grep { my @s = lstat "$dir/sent.$_"; @s && time - $s[9] > 600 } @marks;
 }
 
 # In place: whoever has it open sees it. Who waits for news of it need not be told what the near end itself has written.
