@@ -5,6 +5,7 @@ import * as z from "zod";
 import { HoldfastError } from "./errors.js";
 import { readIfThere } from "./files.js";
 import { limitsSchema } from "./limits.js";
+import { problemsOf } from "./problems.js";
 
 /** Each section is defined here, so that this file shows all there is to set; the room it is about uses it. docs/config.md explains them. */
 const pathSchema = z
@@ -93,13 +94,13 @@ export function readJson<T>(file: string, schema: z.ZodType<T>): T | null {
 		throw new HoldfastError("CONFIG", `${file} is not JSON (${(error as Error).message}); correct it, or move it away`, { cause: error });
 	}
 	const result = schema.safeParse(json);
-	if (!result.success) throw new HoldfastError("CONFIG", `${file} cannot be used: ${z.prettifyError(result.error).replace(/\s+/g, " ")}`);
+	if (!result.success) throw new HoldfastError("CONFIG", `${file} cannot be used: ${problemsOf(result.error)}`);
 	return result.data;
 }
 
 /** What is set in the file, with what a program asks for on top. */
 export function sandboxSettings(config: Config, asked: SandboxOptions = {}): SandboxSettings {
 	const result = sandboxSchema.safeParse({ ...config.sandbox, ...asked });
-	if (!result.success) throw new HoldfastError("INVALID", `sandbox: ${z.prettifyError(result.error).replace(/\s+/g, " ")}`);
+	if (!result.success) throw new HoldfastError("INVALID", `sandbox: ${problemsOf(result.error)}`);
 	return result.data;
 }

@@ -30,7 +30,7 @@ export function placeFrom(text: string, config: () => { readonly places: Places 
 	if (/^docker:\/\//i.test(text)) return dockerWish(text);
 	const { places } = config();
 	if (Object.hasOwn(places, text)) return namedWish(text, places[text] as Places[string]);
-	throw new HoldfastError("INVALID", `there is no place ${JSON.stringify(text.slice(0, SHOWN))}; there are ${known(places)}`);
+	throw new HoldfastError("INVALID", `there is no place ${JSON.stringify(text.slice(0, SHOWN))}; there are ${known(places)}${perhaps(text)}`);
 }
 
 function localDirectory(dir: string): string {
@@ -58,6 +58,12 @@ function known(places: Places): string {
 	const names = Object.keys(places);
 	const forms = "local, local:/dir, local+sandbox, ssh://user@host:port/dir and docker://image";
 	return names.length === 0 ? `${forms}, and names from \`places\` in config.json, which has none` : `${forms}, and of config.json ${names.join(", ")}`;
+}
+
+/** A machine as people write it for ssh itself. */
+function perhaps(text: string): string {
+	const [, machine] = /^(?:ssh:\/?)?((?:[\w.-]+@)?[a-z\d][\w.-]*(?::\d+)?)$/i.exec(text) ?? [];
+	return machine === undefined || machine.length > SHOWN ? "" : `; for a machine of that name: ssh://${machine}`;
 }
 
 /** How it is shown everywhere: who and where, nothing secret. */

@@ -105,6 +105,7 @@ test("secrets of the caller are not passed on unless named", async () => {
 });
 
 test.each([
+	[["--place", "local", "ps"], 2, "options come behind the command: holdfast COMMAND --place"],
 	[["frobnicate"], 2, "there is no command"],
 	[["help", "frobnicate"], 2, "there is no command"],
 	[["run"], 2, "give a command after --"],

@@ -38,7 +38,9 @@ test("what is not understood is an error that lists what there is", () => {
 		expect(() => from(text), text).toThrow(expect.objectContaining({ code: "INVALID" }));
 	}
 	expect(() => from("moon")).toThrow(/there is no place "moon"; there are local, .*ssh:\/\/.*docker:\/\/.* build-box, py, typo/);
-	expect(() => placeFrom("moon", () => ({ places: {} }))).toThrow(/which has none/);
+	expect(() => placeFrom("moon", () => ({ places: {} }))).toThrow(/which has none; for a machine of that name: ssh:\/\/moon$/);
+	for (const text of ["me@moon:22", "ssh:me@moon:22", "ssh:/me@moon:22"]) expect(() => from(text), text).toThrow(/: ssh:\/\/me@moon:22$/);
+	for (const text of ["-oProxyCommand=x", "http://moon", "a b", ""]) expect(() => from(text), text).not.toThrow(/for a machine/);
 	for (const text of ["ssh://", "ssh://-oProxyCommand=x", "ssh://a b", "ssh://me:secret@box", "docker://UPPER"]) expect(() => from(text), text).toThrow(/\w/);
 	expect(() => from("ssh://me:secret@box")).not.toThrow(/secret/);
 	expect(() => from("typo")).toThrow(/places\.typo in config\.json cannot be used.*hots/);

@@ -1,6 +1,7 @@
 /** How a container is made: every option with its default. docs/places.md explains them. */
 import * as z from "zod";
 import { HoldfastError } from "../../base/errors.js";
+import { problemsOf } from "../../base/problems.js";
 import { parseSize, sizeText } from "../../base/quantity.js";
 import { DEFAULT_IMAGE, directoryProblem, imageProblem } from "./address.js";
 import { parseArguments } from "./arguments.js";
@@ -96,7 +97,7 @@ export type DockerSettings = z.output<typeof dockerSchema>;
 
 export function dockerSettings(options: DockerOptions): DockerSettings {
 	const result = dockerSchema.safeParse(options);
-	if (!result.success) throw new HoldfastError("INVALID", `docker: ${z.prettifyError(result.error).replace(/\s+/g, " ")}`);
+	if (!result.success) throw new HoldfastError("INVALID", `docker: ${problemsOf(result.error)}`);
 	parseArguments(result.data.arguments);
 	return result.data;
 }

@@ -42,6 +42,8 @@ export async function prepare(engine: Engine, container: Container, settings: Do
 /** The directory that was asked for; made if there is none, for the user if it can be told who that is. */
 export async function ensureWorkdir(engine: Engine, container: Container, workdir: string, user: string, signal: AbortSignal | undefined): Promise<void> {
 	if (await isThere(engine, container, workdir, signal)) return;
+	// In there first: what is in memory (/tmp) cannot be seen from outside.
+	if ((await runExec(engine, container, { argv: ["mkdir", "-p", "--", workdir], signal })).code === 0) return;
 	const [uid = "0", gid = uid] = /^\d+(:\d+)?$/.test(user) ? user.split(":") : [];
 	const archive = tarOfDirectories([{ path: path.relative("/", workdir), mode: 0o755, uid: Number(uid), gid: Number(gid) }]);
 	try {

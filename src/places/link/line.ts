@@ -13,6 +13,8 @@ const BEAT_MS = 20_000;
 const CLOSE_MS = 2_000;
 const ANSWER_MS = 15_000; // a ping that is not answered for so long never will be
 
+const SILENT = "no answer within";
+
 export interface LinkOptions {
 	/** The directory there for our files, absolute; empty: the far end chooses. */
 	readonly dir: string;
@@ -77,7 +79,7 @@ export class Line {
 		const facts = new Promise<Facts>((resolve, reject) => {
 			this.#opening = { resolve, reject };
 		});
-		const timer = setTimeout(() => this.#end(`no answer within ${timeoutMs / 1000} s`), timeoutMs);
+		const timer = setTimeout(() => this.#end(`${SILENT} ${timeoutMs / 1000} s`), timeoutMs);
 		const stop = () => this.#end("it was given up while it opened");
 		signal?.addEventListener("abort", stop, { once: true });
 		input.on("error", () => {}); // the end of the stream says more
@@ -184,5 +186,9 @@ const aborted = (): HoldfastError => new HoldfastError("ABORTED", "the call was 
 
 function openingFailed(why: string, noise: string): string {
 	const said = noise.trim();
+	if (/\blink_\w+=/.test(said))
+		return `it does not answer as it should: it sends back what it is sent, so no shell runs there but something else in its place (${why})`;
+	if (said === "" && why.startsWith(SILENT))
+		return `it does not answer as it should: ${why}; what a login runs there first (rc files, a forced command) may wait for something, or take what is sent to the shell`;
 	return `it does not answer as it should: ${why}${said ? `; it printed: ${JSON.stringify(said.slice(-500))}` : ""}`;
 }

@@ -75,7 +75,10 @@ export async function runClient(args: readonly string[], env: Record<string, str
 		child.once("exit", (code, signal) => {
 			// stderr has a moment to arrive; the connection in the background may have it open for longer.
 			const tell = () => resolve({ code, signal });
-			const late = setTimeout(tell, 250);
+			const late = setTimeout(() => {
+				child.stderr.destroy(); // or it keeps this program alive for as long as a command there hangs
+				tell();
+			}, 250);
 			child.stderr.once("close", () => {
 				clearTimeout(late);
 				tell();

@@ -168,6 +168,9 @@ describe.skipIf(why)(`a container of a task${why ? `: ${why}` : ""}`, () => {
 		const later = other({ workdir: "/home/agent" });
 		expect(await later.start()).toMatchObject({ cwd: "/home/agent", notes: [] });
 		expect(await run(later, "pwd; stat -c %u:%g:%a /srv/made/here /home/agent")).toMatchObject({ output: "/home/agent\n1000:1000:755\n1000:1000:755\n" });
+		const inMemory = other({ workdir: "/tmp/made/here" });
+		expect(await inMemory.start()).toMatchObject({ cwd: "/tmp/made/here" });
+		expect(await run(inMemory, "stat -c %u:%a /tmp/made/here")).toMatchObject({ output: "1000:755\n" });
 		const readOnly = await testPlace({ workdir: "/srv/none", arguments: ["--read-only"] });
 		await expect(readOnly.host.start()).rejects.toMatchObject({
 			code: "NO_DIRECTORY",

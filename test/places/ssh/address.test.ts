@@ -51,6 +51,10 @@ describe("the address of a machine", () => {
 		expect(() => parseSshAddress(text)).toThrow(why);
 	});
 
+	test("what is wrong is one sentence", () => {
+		expect(() => parseSshAddress("ssh://-x$y")).toThrow(/^ssh: a host cannot begin with a dash \(at host\); a host cannot contain [^✖→]*\(at host\)$/);
+	});
+
 	test("a password is refused, and not repeated", () => {
 		expect(() => parseSshAddress("ssh://me:hunter2@box")).toThrow(/^(?!.*hunter2).*a password cannot be part of it.*ssh-copy-id/);
 	});

@@ -336,6 +336,17 @@ describe.skipIf(noSshd)(`a machine over ssh${noSshd ? ` (skipped: ${noSshd})` : 
 		expect(await stream.ended).toMatch(/^it was closed from this side before anything had come back: .*ForceCommand/);
 	});
 
+	test("a command there that hangs and was given up keeps no program alive", async () => {
+		const sshd = await startSshd();
+		const program = `import { sshHost } from ${JSON.stringify(path.resolve("dist/places/ssh/index.js"))};
+			const host = sshHost(${JSON.stringify(sshd.options)}, { home: ${JSON.stringify(tempDir("h"))} });
+			await host.start();
+			const stream = await host.open("echo $$; exec sleep 1000");
+			stream.output.once("data", (pid) => { console.log(String(pid)); stream.close(); });`;
+		const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", program]);
+		process.kill(Number(stdout)); // it hung until now
+	});
+
 	test("a key that is not known there, a key with a passphrase, one that others can read, none at all", async () => {
 		const sshd = await startSshd();
 		const dir = tempDir("keys");

@@ -32,7 +32,8 @@ describe.skipIf(noSshd)(`a link over ssh${noSshd ? ` (skipped: ${noSshd})` : ""}
 
 	test.each([
 		["that prints and ends", "/bin/echo this is a menu", /this is a menu/],
-		["that repeats what it is told", "cat", /no answer within 1 s/],
+		["that repeats what it is told", "cat", /it sends back what it is sent, .*\(no answer within 1 s\)$/],
+		["that waits", "sleep 2", /no answer within 1 s; what a login runs there first .* may wait/],
 		["for sftp only", "internal-sftp", /it does not answer as it should/],
 	])("a forced command %s is an error, not a wait", async (_, forced, words) => {
 		const sshd = await startSshd({ config: [`ForceCommand ${forced}`] });

@@ -42,6 +42,8 @@ export const allCommands = (): Promise<Command[]> => Promise.all(Object.values(C
 
 export function commandNamed(name: string): Promise<Command> {
 	const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+	if (!load && name.startsWith("-"))
+		throw new HoldfastError("INVALID", `options come behind the command: holdfast COMMAND ${name} …; \`holdfast help\` lists the commands`);
 	if (!load) throw new HoldfastError("INVALID", `there is no command "${name}"; \`holdfast help\` lists them`);
 	return load();
 }
