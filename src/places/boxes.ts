@@ -14,6 +14,7 @@ import { isRemembered, type Remembered, recallPlace, rememberPlace } from "./rem
 
 interface Known {
 	readonly box: Box;
+	readonly host: Host;
 	readonly task: string;
 	/** Of a container: how long it stays, and how it ends. */
 	readonly lived?: Lived;
@@ -73,6 +74,14 @@ export class Boxes {
 		return stopped;
 	}
 
+	/** Whether the container of a task is there, as far as is known. Starts nothing. */
+	async mayBeThere({ key, wish, task }: Remembered): Promise<boolean> {
+		const { host, lived } = this.#get(key, wish, task);
+		if (!lived || !this.#lifetimes.mayBeThere(key)) return false;
+		const over = await host.over?.().catch(() => undefined); // no engine: nobody knows
+		return over === undefined || over.kept;
+	}
+
 	async close(): Promise<void> {
 		const ended = this.#lifetimes.close();
 		await Promise.all([...this.#known.values()].map(({ box }) => box.close()));
@@ -109,7 +118,7 @@ export class Boxes {
 			};
 			lived = { key, seconds, busy: () => this.#busy(key), stop };
 		}
-		const made: Known = { box, task, ...(lived ? { lived } : {}) };
+		const made: Known = { box, host, task, ...(lived ? { lived } : {}) };
 		this.#known.set(key, made);
 		return made;
 	}

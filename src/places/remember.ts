@@ -3,7 +3,7 @@ import fs from "node:fs";
 import path from "node:path";
 import * as z from "zod";
 import { HoldfastError } from "../base/errors.js";
-import { ensureDir, namesIn, readIfThere, writeWhole } from "../base/files.js";
+import { ensureDir, namesIn, readIfThere, statIfThere, writeWhole } from "../base/files.js";
 import type { Home } from "../base/home.js";
 import { isPlaceKey, isRemote, type PlaceWish, placeKey, type RemoteWish } from "./address.js";
 
@@ -31,11 +31,26 @@ export function rememberPlace(home: Root, wish: PlaceWish, task: string): string
 	if (!isRemote(wish)) return key;
 	const text = `${JSON.stringify({ v: 1, task, wish })}\n`;
 	const file = fileOf(home, key);
-	if (readIfThere(file) === text) return key;
+	if (mark(file) && readIfThere(file) === text) return key;
 	ensureDir(path.dirname(file));
 	writeWhole(file, text);
 	return key;
 }
+
+/** That it is used: one that nobody uses is forgotten (forget.ts). False: it is not there. */
+function mark(file: string): boolean {
+	const now = Date.now();
+	const then = statIfThere(file)?.mtimeMs;
+	if (then !== undefined && now - then < MARK_MS) return true;
+	try {
+		fs.utimesSync(file, now / 1000, now / 1000);
+		return true;
+	} catch {
+		return false; // not there; or a full disk, which whoever writes it says
+	}
+}
+
+const MARK_MS = 3_600_000;
 
 export const isRemembered = (home: Root, key: string): boolean => fs.existsSync(fileOf(home, key));
 

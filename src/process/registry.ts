@@ -216,6 +216,13 @@ export class Registry {
 			.filter((spec) => spec !== undefined && readStatus(procDir(this.home, spec.id), spec).status === "elsewhere") as Spec[];
 	}
 
+	/** The machines that kept processes and shells are on, besides this one, those that have ended included. Reads all there are. */
+	boxes(): Set<string> {
+		const ids = namesIn(this.home.live).filter(isId);
+		for (const hour of namesIn(this.home.ended)) ids.push(...this.ended(hour).map(({ id }) => id));
+		return new Set(ids.flatMap((id) => (this.#specs.get(id) ?? this.#read(id))?.box ?? []));
+	}
+
 	/** Bytes of output a process has on disk. */
 	diskUse(id: string): number {
 		const dir = procDir(this.home, id);

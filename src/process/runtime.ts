@@ -27,6 +27,7 @@ import { isRemote, type PlaceWish, placeFrom, placeKey, placeName } from "../pla
 import { Boxes } from "../places/boxes.js";
 import type { Box } from "../places/far/box.js";
 import { FarKeepers } from "../places/far/keepers.js";
+import { forgetPlaces } from "../places/forget.js";
 import { local, type Place } from "../places/place.js";
 import { Boundaries } from "./boundaries.js";
 import type { Process } from "./process.js";
@@ -436,6 +437,24 @@ export class Runtime implements AsyncDisposable {
 		return prune(this.registry, { olderThanMs: this.#options.keepMs ?? LIMITS.keepMs, quotaBytes: this.#options.quotaBytes ?? LIMITS.quotaBytes, ...options });
 	}
 
+	/** Forget places that no process, shell or container of this home, and no configuration, refers to any more. How they are called. */
+	async prunePlaces({ olderThanMs = this.#options.keepMs ?? LIMITS.keepMs, now, dryRun }: Partial<PruneOptions> = {}): Promise<string[]> {
+		let places: Config["places"];
+		try {
+			({ places } = this.config);
+		} catch {
+			return []; // whoever needs the file says what is wrong with it; until then nobody knows what it names
+		}
+		return forgetPlaces(this.home, {
+			olderThanMs,
+			...(now === undefined ? {} : { now }),
+			...(dryRun === undefined ? {} : { dryRun }),
+			used: () => this.registry.boxes(),
+			configured: ({ key, task }) => Object.keys(places).some((name) => keyOfEntry(name, places, task) === key),
+			mayBeThere: (place) => this.boxes.mayBeThere(place),
+		});
+	}
+
 	/** Closing a runtime leaves its processes running. */
 	async close(): Promise<void> {
 		clearTimeout(this.#pruneTimer);
@@ -472,10 +491,23 @@ export class Runtime implements AsyncDisposable {
 			try {
 				this.prune();
 				this.cgroups?.sweep(GROUP_UNUSED_MS);
+				this.prunePlaces().catch(() => {}); // as below
 			} catch {
 				// housekeeping never fails anything; `holdfast prune` reports what is wrong
 			}
 		}, 1_000).unref();
+	}
+}
+
+/** Of one that cannot be used nobody has a key. */
+function keyOfEntry(name: string, places: Config["places"], task: string): string | undefined {
+	try {
+		return placeKey(
+			placeFrom(name, () => ({ places })),
+			task,
+		);
+	} catch {
+		return undefined;
 	}
 }
 

@@ -12,6 +12,7 @@ export const prune: Command = {
 	},
 	teach: `
 Running processes are never touched. A runtime does this by itself now and then.
+How to reach a machine or container is forgotten too, when it was not used for that long and nothing kept here is, or was, there.
 
 Examples
   holdfast prune --older-than 1d
@@ -22,16 +23,16 @@ Examples
 		const olderThanMs = values["older-than"] === undefined ? undefined : ageOption(String(values["older-than"]), "--older-than");
 		const quotaBytes = values.quota === undefined ? undefined : sizeOption(String(values.quota), "--quota");
 		const dryRun = values["dry-run"] === true;
-		const result = (await call.runtime()).prune({
-			...(olderThanMs === undefined ? {} : { olderThanMs }),
-			...(quotaBytes === undefined ? {} : { quotaBytes }),
-			dryRun,
-		});
-		if (out.json) out.data({ removed: result.removed, bytes: result.bytes, kept: result.kept, dry_run: dryRun });
+		const runtime = await call.runtime();
+		const age = olderThanMs === undefined ? {} : { olderThanMs };
+		const result = runtime.prune({ ...age, ...(quotaBytes === undefined ? {} : { quotaBytes }), dryRun });
+		const places = await runtime.prunePlaces({ ...age, dryRun });
+		if (out.json) out.data({ removed: result.removed, bytes: result.bytes, kept: result.kept, places, dry_run: dryRun });
 		else
 			out.line(
 				`${dryRun ? "would remove" : "removed"} ${result.removed.length} ended processes with ${Math.round(result.bytes / 1024)} KiB of output; ${result.kept} stay`,
 			);
+		if (!out.json && places.length > 0) out.line(`${dryRun ? "would forget" : "forgot"} where nothing is any more: ${places.join(", ")}`);
 		return EXIT.ok;
 	},
 };
