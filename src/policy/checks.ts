@@ -6,7 +6,7 @@ import { hasFlag, is, says, words } from "./flags.js";
 import type { Found } from "./found.js";
 import { changesKernel, changesMounts, changesNetwork } from "./machine.js";
 import { foundBy } from "./output.js";
-import { fileWords, isTemporary, isWithin, mayBeWithin, placesOf } from "./paths.js";
+import { fileWords, isAtWork, isTemporary, isWithin, mayBeWithin, placesOf } from "./paths.js";
 import type { World } from "./scope.js";
 import { changesServices, forcePushes, publishes, rewritesHistory, shutsDown, takesDown } from "./tasks.js";
 import { SOME, UNKNOWN, type Word, word } from "./word.js";
@@ -84,7 +84,7 @@ const ALWAYS = /^\/(?:etc|usr|bin|sbin|lib\w*|boot|sys|proc|dev|run|var|root|hom
 
 function wipesRoot(command: Found, world: World): boolean {
 	// A directory that somebody works in (`/app`, `/workspace`) is theirs to empty; the root, a home and the system's are nobody's.
-	const isBench = (place: string) => place === world.cwd && !isWithin(world.home, place) && !ALWAYS.test(place);
+	const isBench = (place: string) => !command.remote && place === world.cwd && !isWithin(world.home, place) && !ALWAYS.test(place);
 	const isWiped = (place: string | null) => place !== null && isTop(place, world) && !isTemporary(place, world) && !isBench(place);
 	if (deleted(command, world).some(isWiped)) return true;
 	const recursive = is(command, "chmod", "chown", "chgrp") && hasFlag(command, "-R|--recursive");
@@ -275,7 +275,7 @@ function deletesOutside(command: Found, world: World): boolean {
 	return deleted(command, world).some((place) => {
 		if (place === null) return true;
 		if (isTemporary(place, world)) return false;
-		return !isWithin(place, world.cwd);
+		return !isAtWork(place, command, world);
 	});
 }
 
@@ -288,8 +288,8 @@ function deletesEverythingHere(command: Found, world: World): boolean {
 
 const SYSTEM =
 	/^\/(?:etc|usr|bin|sbin|lib\w*|boot|sys|proc|opt|root|var(?!\/(?:tmp|folders))|System|Library|dev(?!\/(?:null|zero|full|tty|stdin|stdout|stderr|fd|shm|pts|ptmx|u?random)\b))(?:\/|$)/;
-const isSystem = (place: string | null, world: World): boolean =>
-	place !== null && (place === "/" || (SYSTEM.test(place) && !isWithin(place, world.cwd) && !isWithin(place, world.home)));
+const isSystem = (place: string | null, command: Found, world: World): boolean =>
+	place !== null && (place === "/" || (SYSTEM.test(place) && !isAtWork(place, command, world) && !isWithin(place, world.home)));
 
 function changesSystemPermissions(command: Found, world: World): boolean {
 	if (!is(command, "chmod", "chown", "chgrp", "setfacl", "chattr", "setcap")) return false;
@@ -301,7 +301,7 @@ function changesSystemPermissions(command: Found, world: World): boolean {
 		.slice(1)
 		.some((one) =>
 			placesOf(one, command, world).some(
-				(place) => isSystem(place, world) || (recursive && (place === null || (!isWithin(place, world.cwd) && !isTemporary(place, world)))),
+				(place) => isSystem(place, command, world) || (recursive && (place === null || (!isAtWork(place, command, world) && !isTemporary(place, world)))),
 			),
 		);
 }
@@ -311,7 +311,7 @@ const COPIERS = new Set(["cp", "mv", "ln", "install", "rsync"]);
 
 function writesSystemFiles(command: Found, world: World): boolean {
 	if (command.remote) return false;
-	const some = (list: readonly Word[]) => list.some((one) => placesOf(one, command, world).some((place) => isSystem(place, world)));
+	const some = (list: readonly Word[]) => list.some((one) => placesOf(one, command, world).some((place) => isSystem(place, command, world)));
 	if (some(command.writes)) return true;
 	const all = words(command);
 	if (command.names.some((name) => WRITERS.has(name))) return some(all);

@@ -1,7 +1,7 @@
 /** Checks about the machine below the programs: its network, its kernel, what is mounted. Looking is free; changing may cut it off. */
 import { hasFlag, is, says, words } from "./flags.js";
 import type { Found } from "./found.js";
-import { isTemporary, isWithin, placesOf } from "./paths.js";
+import { isAtWork, isTemporary, placesOf } from "./paths.js";
 import type { World } from "./scope.js";
 
 export function changesNetwork(command: Found): boolean {
@@ -91,7 +91,7 @@ export function changesKernel(command: Found): boolean {
 const MEDIA = /^\/(?:mnt|media|run\/media)\/[^/]/;
 
 export function changesMounts(command: Found, world: World): boolean {
-	const own = (place: string | null): boolean => place !== null && ((isWithin(place, world.cwd) && place !== world.cwd) || isTemporary(place, world));
+	const own = (place: string | null): boolean => place !== null && ((isAtWork(place, command, world) && place !== world.cwd) || isTemporary(place, world));
 	const all = words(command);
 	const targets = (list: typeof all) => list.flatMap((one) => placesOf(one, command, world));
 	if (is(command, "umount")) return hasFlag(command, "-a|--all|-A|--all-targets") || targets(all).some((place) => !own(place));

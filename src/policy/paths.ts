@@ -113,6 +113,9 @@ export function mayBe(pattern: string, name: string): boolean {
 	return true;
 }
 
+/** In the working directory. What `ssh` or `docker exec` runs elsewhere has another, whatever it is called there. */
+export const isAtWork = (place: string, { remote }: Pick<Found, "remote">, { cwd }: World): boolean => !remote && isWithin(place, cwd);
+
 /** The temporary directories are everybody's workbench, but when the work is in one, what stands beside it there is not. */
 export function isTemporary(place: string, { cwd }: World): boolean {
 	const bench = TEMPORARY.exec(place)?.[0];

@@ -9,7 +9,8 @@ import { project, SOMEONE } from "./corpus.js";
 
 beforeAll(loadParser);
 
-const judge = (command: string, options: { cwd?: string; place?: string } = {}): Verdict => decide(command, { cwd: project(), env: SOMEONE, ...options });
+const judge = (command: string, options: { cwd?: string; place?: string; there?: { home: string; own: string } } = {}): Verdict =>
+	decide(command, { cwd: project(), env: SOMEONE, ...options });
 
 test("says which part, in bytes, and lists every command there is", () => {
 	expect(judge("echo é; sudo reboot | cat")).toEqual({
@@ -92,4 +93,34 @@ test("of another machine the home of the login there counts, and what Holdfast h
 	expect(far("rm -rf /srv/me")).toBe("floor-root");
 	expect(far(`rm -rf ${there.own}`)).toMatch(/^floor-/);
 	expect(decide("rm -rf /srv/me", { cwd: "/srv/app", place: "ssh://me@box", env: SOMEONE }).rule).toBe("delete-outside");
+});
+
+const THERE = { home: "/home/someone", own: "/home/someone/.local/state/holdfast/boxes/x" };
+
+test("the same text has the same answer here and on another machine, in a directory of the same name and with a home of the same name", () => {
+	const texts = ["/tmp/x", "/tmp/work/y", "/var/tmp/x", "build", "../y", "/srv/other", "~/y", "$HOME", ".", "*", "/etc", "$TMPDIR/x", "$UNSET/x"].flatMap(
+		(target) => [`rm -rf ${target}`, `chown -R me ${target}`, `cd ${target} && rm -rf *`],
+	);
+	for (const cwd of ["/nowhere/app", "/tmp/work", "/home/someone"]) {
+		const [here, there] = [texts.map((text) => judge(text, { cwd })), texts.map((text) => judge(text, { cwd, place: "ssh://someone@box", there: THERE }))];
+		expect(there, cwd).toEqual(here);
+	}
+	// Only the directory makes a difference: what stands beside the work is not everybody's.
+	expect(judge("rm -rf /tmp/work/y", { cwd: "/nowhere/app" }).decision).toBe("allow");
+	expect(judge("rm -rf /tmp/work/y", { cwd: "/tmp/work/app" })).toMatchObject({ decision: "ask", rule: "delete-outside" });
+});
+
+test("what another machine runs through ssh is not in this one's working directory, whatever its path", () => {
+	const [cwd, other] = ["/nowhere/app", "/nowhere/else"];
+	for (const [text, rule] of [
+		["ssh box 'rm -rf /nowhere/app/build'", "delete-outside"],
+		["docker exec c rm -rf /nowhere/app/build", "delete-outside"],
+		["ssh box 'chown -R me /nowhere/app/build'", "system-permissions"],
+		["ssh box umount /nowhere/app/disk", "mounts"],
+	] as const) {
+		expect(judge(text, { cwd }), text).toMatchObject({ decision: "ask", rule });
+		expect(judge(text, { cwd: other }), text).toEqual(judge(text, { cwd }));
+	}
+	expect(judge("ssh box 'rm -rf /app'", { cwd: "/app" })).toMatchObject({ decision: "deny", rule: "floor-root" });
+	expect(judge("ssh box 'rm -rf /tmp/x'", { cwd })).toMatchObject({ decision: "allow" });
 });
