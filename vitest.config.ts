@@ -1,4 +1,21 @@
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+/** What takes longest comes first, so that no worker is left with it when the others have nothing more to do. */
+const LONGEST = [
+	...["contract/docker", "contract/ssh", "contract/ssh-plain", "contract/mcp-stdio", "contract/library", "contract/mcp-http", "contract/sandbox"],
+	...["crash/crash", "crash/spawner", "places/ssh/host", "places/files/copy", "contract/docker-busybox"],
+];
+
+class LongestFirst extends BaseSequencer {
+	override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+		const rank = ({ moduleId }: TestSpecification) => {
+			const at = LONGEST.findIndex((name) => moduleId.endsWith(`/test/${name}.test.ts`));
+			return at < 0 ? LONGEST.length : at;
+		};
+		return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
+	}
+}
 
 export default defineConfig({
 	test: {
@@ -11,6 +28,8 @@ export default defineConfig({
 		hookTimeout: 60_000,
 		// Every test starts real processes, and the machine may have two cores: two files at a time, each with a directory of its own.
 		maxWorkers: 2,
+		sequence: { sequencer: LongestFirst },
 		pool: "forks",
+		execArgv: ["--liftoff-only"], // as in src/doors/cli/main.ts: each file would pay for it
 	},
 });

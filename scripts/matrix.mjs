@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const DOC = path.join(root, "docs/places.md");
 const [FROM, TO] = ["<!-- matrix -->", "<!-- /matrix -->"];
 const NOT_HERE = " | not here: "; // as in test/contract/suite.ts
-const ORDER = ["local", "local+sandbox", "ssh", "ssh, unprivileged", "docker", "docker, busybox"];
+const ORDER = ["local", "local+sandbox", "ssh", "ssh, unprivileged", "docker", "docker, busybox only"];
 
 const reports = process.argv.length > 2 ? process.argv.slice(2) : [runSuite()];
 const { places, groups, reasons, problems } = read(reports.flatMap((file) => JSON.parse(fs.readFileSync(file, "utf8")).testResults));

@@ -12,6 +12,7 @@ import { childrenOf, type Identity, ProcFile, parseStat, readStat } from "../bas
 import { Wakeup, watchDirectory, watchFile } from "../base/watch.js";
 import type { Held } from "../keeper/keepers.js";
 import { BLANK_RECORD, RECORD_BYTES, readLimit, readParts, readState, segmentName, writeRecord } from "../keeper/layout.js";
+import { readThere } from "../keeper/there.js";
 import type { Box } from "../places/far/box.js";
 import type { Placed } from "../places/far/files.js";
 import type { Sandbox } from "../places/place.js";
@@ -247,7 +248,8 @@ export class Slot {
 		const unwatch = this.#watch(wakeup.poke);
 		await this.letGo();
 		const deadline = Date.now() + (this.#box ? CLOSE_MS : Number.POSITIVE_INFINITY);
-		while (readState(this.dir).kind !== "closed" && fs.existsSync(this.dir) && Date.now() < deadline) await wakeup.next(100);
+		const over = () => readState(this.dir).kind === "closed" || readThere(this.dir)?.lost !== undefined || !fs.existsSync(this.dir);
+		while (!over() && Date.now() < deadline) await wakeup.next(100);
 		unwatch();
 		this.#held.remove();
 	}

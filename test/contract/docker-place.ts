@@ -21,6 +21,7 @@ function dockerPlace(image: string, more: Pick<ContractPlace, "name" | "cannot">
 		start: async () => {
 			engine = await sharedEngine();
 		},
+		endsTasks: true,
 		open: async (options) => {
 			if (!fs.existsSync(shared)) shared = tempDir("shared");
 			const entry = { type: "docker", image, engine: engine.address, volumes: [`${shared}:${shared}`], environment: { TEST_ROOT: testRoot() } };

@@ -18,6 +18,8 @@ export interface ContractPlace {
 	/** Reach the tools with this place for their commands. `end` is for what is left in a home after a case, when all in it has been killed. */
 	readonly open: OpenDoor;
 	end?(home: string): Promise<void>;
+	/** Closing what `open` has opened ends all that it started, with a look that it is gone. Elsewhere all in the home is killed afterwards. */
+	readonly endsTasks?: true;
 	/** Where a new shell starts. */
 	cwd(): string;
 	/** What `list` says it is. */

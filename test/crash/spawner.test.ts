@@ -8,7 +8,7 @@ import { openRuntime, type Process } from "../../src/index.js";
 import { run } from "../fixtures/programs.js";
 import { tempDir, testRuntime, textOf, until } from "../support/home.js";
 
-const KILLS = 30;
+const KILLS = 20;
 
 for (const warm of [0, 2]) {
 	test(`a program killed around spawn with ${warm} warm keepers leaves a whole process, or none that ever ran`, async () => {

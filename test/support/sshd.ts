@@ -64,9 +64,10 @@ export async function startSshd({ config = [], shell = "/bin/bash", lasting = fa
 			.split("\n")
 			.filter((line) => line !== "" && !line.startsWith("root:"));
 	const users = [`root:*:0:0::${home}:${shell}`, `${PLAIN_USER}:*:${PLAIN_ID}:${PLAIN_ID}::${plainHome}:${shell}`];
-	write("passwd", [...users, ...others("/etc/passwd")]);
+	fs.mkdirSync(path.join(dir, "etc"));
+	write("etc/passwd", [...users, ...others("/etc/passwd")]);
 	write(
-		"shadow",
+		"etc/shadow",
 		["root", PLAIN_USER].map((name) => `${name}:*:19000:0:99999:7:::`),
 	);
 
@@ -84,14 +85,14 @@ export async function startSshd({ config = [], shell = "/bin/bash", lasting = fa
 	]);
 
 	function write(name: string, lines: readonly string[]): void {
-		fs.writeFileSync(path.join(dir, name), `${lines.join("\n")}\n`, { mode: name === "shadow" ? 0o600 : 0o644 });
+		fs.writeFileSync(path.join(dir, name), `${lines.join("\n")}\n`, { mode: name === "etc/shadow" ? 0o600 : 0o644 });
 	}
 
 	let listener: ChildProcess | undefined;
 	const log = () => fs.readFileSync(path.join(dir, "log"), "utf8");
 	const start = async () => {
 		// All of /etc, not two files of it: a mount on a file goes when somebody replaces that file, as useradd does, in whatever namespace.
-		const mounts = `{ [ -d '${dir}/etc' ] || cp -a /etc '${dir}/etc'; } && cp '${dir}/passwd' '${dir}/shadow' '${dir}/etc/' && mount --bind '${dir}/etc' /etc`;
+		const mounts = `mount -t overlay -o 'lowerdir=${dir}/etc:/etc' overlay /etc`;
 		const out = fs.openSync(path.join(dir, "log"), "a");
 		const child = spawn("unshare", ["--mount", "sh", "-c", `${mounts} && exec /usr/sbin/sshd -D -e -f '${dir}/sshd_config'`], {
 			stdio: ["ignore", out, out],

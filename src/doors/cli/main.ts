@@ -1,11 +1,16 @@
 #!/usr/bin/env node
 /** `holdfast COMMAND …`: find the command, run it, turn what went wrong into a sentence and an exit code. */
+import { setFlagsFromString } from "node:v8";
 import { HoldfastError } from "../../base/errors.js";
 import { hideOwnSecrets } from "../../base/own-secrets.js";
 import { EXIT, parseCall } from "./command.js";
 import { allCommands, commandNamed } from "./commands/index.js";
 import { commandHelp, overview, version } from "./help.js";
 import { Output } from "./output.js";
+
+// The parser of shell text is WebAssembly. Its first command would have V8 optimise it for most of a second of CPU time, and a program
+// cannot end before that is done; unoptimised it takes a millisecond.
+setFlagsFromString("--liftoff-only");
 
 async function main(argv: readonly string[]): Promise<number> {
 	const [name, ...rest] = argv;
