@@ -12,8 +12,8 @@ const [FROM, TO] = ["<!-- matrix -->", "<!-- /matrix -->"];
 const NOT_HERE = " | not here: "; // as in test/contract/suite.ts
 const ORDER = ["local", "local+sandbox", "ssh", "ssh, unprivileged", "docker", "docker, busybox only"];
 
-const reports = process.argv.length > 2 ? process.argv.slice(2) : [runSuite()];
-const { places, groups, reasons, problems } = read(reports.flatMap((file) => JSON.parse(fs.readFileSync(file, "utf8")).testResults));
+const reports = process.argv.length > 2 ? process.argv.slice(2).map(reportIn) : [runSuite()];
+const { places, groups, reasons, problems } = read(reports.flatMap(({ testResults }) => testResults));
 if (problems.length > 0) {
 	console.error(`docs/places.md is left as it is:\n${problems.map((line) => `- ${line}`).join("\n")}`);
 	process.exit(1);
@@ -27,11 +27,20 @@ console.log(`docs/places.md: ${places.length} places, ${[...groups.values()].red
 function runSuite() {
 	const folder = path.join(root, "test/contract");
 	const files = fs.readdirSync(folder).filter((name) => name.endsWith(".test.ts") && fs.readFileSync(path.join(folder, name), "utf8").includes("placeSuite("));
-	const out = path.join(fs.mkdtempSync(path.join(os.tmpdir(), "holdfast-matrix-")), "report.json");
-	const args = ["vitest", "run", ...files.map((name) => `test/contract/${name}`), "--reporter=dot", "--reporter=json", `--outputFile.json=${out}`];
-	spawnSync("npx", args, { cwd: root, stdio: "inherit" });
-	if (!fs.existsSync(out)) throw new Error("vitest has left no report");
-	return out;
+	const dir = fs.mkdtempSync(path.join(os.tmpdir(), "holdfast-matrix-"));
+	try {
+		const out = path.join(dir, "report.json");
+		const args = ["vitest", "run", ...files.map((name) => `test/contract/${name}`), "--reporter=dot", "--reporter=json", `--outputFile.json=${out}`];
+		spawnSync("npx", args, { cwd: root, stdio: "inherit" });
+		if (!fs.existsSync(out)) throw new Error("vitest has left no report");
+		return reportIn(out);
+	} finally {
+		fs.rmSync(dir, { recursive: true });
+	}
+}
+
+function reportIn(file) {
+	return JSON.parse(fs.readFileSync(file, "utf8"));
 }
 
 /** Of each place, each group and each case: true, or the number of the reason why not. */
