@@ -10,7 +10,7 @@ import { Output } from "./output.js";
 
 // The parser of shell text is WebAssembly. Its first command would have V8 optimise it for most of a second of CPU time, and a program
 // cannot end before that is done; unoptimised it takes a millisecond.
-setFlagsFromString("--liftoff-only");
+for (const flag of ["--no-wasm-tier-up", "--no-wasm-dynamic-tiering"]) setFlagsFromString(flag);
 
 async function main(argv: readonly string[]): Promise<number> {
 	const [name, ...rest] = argv;
