@@ -5,6 +5,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 const LONGEST = [
 	...["contract/docker", "contract/ssh", "contract/ssh-plain", "contract/mcp-stdio", "contract/library", "contract/mcp-http", "contract/sandbox"],
 	...["crash/crash", "crash/spawner", "places/ssh/host", "places/files/copy", "contract/docker-busybox"],
+	...["places/far/breaks-ssh", "places/far/breaks-docker"],
 ];
 
 class LongestFirst extends BaseSequencer {
@@ -20,7 +21,7 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
 	test: {
 		include: ["test/**/*.test.ts"],
-		// What breaks between machines takes minutes, most of it waiting: `npm run faults`.
+		// More of what breaks between machines takes minutes, most of it waiting: `npm run faults`.
 		exclude: process.env.FAULTS === "1" ? [] : ["test/**/faults-*.test.ts"],
 		globalSetup: ["test/support/global.ts"],
 		setupFiles: ["test/support/leaks.ts"],
@@ -30,6 +31,6 @@ export default defineConfig({
 		maxWorkers: 2,
 		sequence: { sequencer: LongestFirst },
 		pool: "forks",
-		execArgv: ["--liftoff-only"], // as in src/doors/cli/main.ts: each file would pay for it
+		execArgv: ["--no-wasm-tier-up", "--no-wasm-dynamic-tiering"], // as in src/doors/cli/main.ts: each file would pay for it
 	},
 });

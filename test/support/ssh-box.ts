@@ -10,6 +10,9 @@ import { type Sshd, type SshdOptions, startSshd } from "./sshd.js";
 
 export const TASK = "a task";
 
+/** For an entry: a silent network is found out soon, and whoever cannot connect is not waited for. */
+export const QUICK = { options: { ServerAliveInterval: "1", ServerAliveCountMax: "1" }, connectTimeout: 2 };
+
 export interface SshBox {
 	readonly sshd: Sshd;
 	readonly home: string;
@@ -17,7 +20,9 @@ export interface SshBox {
 	readonly dir: string;
 	/** Ends the task when the test is over. */
 	open(): Promise<Runtime>;
-	/** kill -9 of the connection that all streams go through. If there is none just now, nobody is killed: false. */
+	/** The process of the connection that all streams go through, if there is one just now. */
+	master(): number | undefined;
+	/** kill -9 of it. If there is none just now, nobody is killed: false. */
 	killMaster(): boolean;
 }
 
@@ -41,6 +46,14 @@ export async function sshBox({ entry = {}, prepare, ...options }: SshBoxOptions 
 		if (before === undefined) delete process.env.XDG_CONFIG_HOME;
 		else process.env.XDG_CONFIG_HOME = before;
 	});
+	const master = () => {
+		const sockets = namesIn(path.join(home, "ssh")).map((name) => path.join(home, "ssh", name));
+		for (const { pid } of new Snapshot().stats.values()) {
+			const words = readProc(`/proc/${pid}/cmdline`) ?? "";
+			if (/\[mux\]|\0-N\0/.test(words) && sockets.some((socket) => words.includes(socket))) return pid;
+		}
+		return undefined;
+	};
 	return {
 		sshd,
 		home,
@@ -54,13 +67,10 @@ export async function sshBox({ entry = {}, prepare, ...options }: SshBoxOptions 
 			});
 			return runtime;
 		},
+		master,
 		killMaster: () => {
-			const sockets = namesIn(path.join(home, "ssh")).map((name) => path.join(home, "ssh", name));
-			for (const { pid } of new Snapshot().stats.values()) {
-				const words = readProc(`/proc/${pid}/cmdline`) ?? "";
-				if (/\[mux\]|\0-N\0/.test(words) && sockets.some((socket) => words.includes(socket))) return process.kill(pid, "SIGKILL");
-			}
-			return false;
+			const pid = master();
+			return pid !== undefined && process.kill(pid, "SIGKILL");
 		},
 	};
 }

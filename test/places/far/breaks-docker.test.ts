@@ -1,0 +1,101 @@
+/** The program, the engine or the container goes: nothing is lost that could be kept, and what is lost is said. More is in faults-docker.test.ts. */
+import fs from "node:fs";
+import path from "node:path";
+import { describe, expect, test } from "vitest";
+import { run, startAndDie } from "../../fixtures/programs.js";
+import { dockerBox, TASK } from "../../support/docker-box.js";
+import { noEngine, ownEngine, startDaemon, stopDaemon } from "../../support/dockerd.js";
+import { until } from "../../support/home.js";
+
+const why = noEngine();
+const PATIENCE = { timeout: 120_000 };
+
+describe.skipIf(why)(`in a container${why ? `: ${why}` : ""}`, () => {
+	test("one that was removed: what ran in it is lost, a look makes no new one, and the next command has one and says so, once", PATIENCE, async () => {
+		const { open, container, state } = await dockerBox();
+		const runtime = await open();
+		await runtime.terminal({ command: "cd /tmp; export A=1; echo x >/root/file" });
+		const { session_id } = await runtime.terminal({ command: "echo before; sleep 300", background: true });
+		await runtime.process({ action: "wait", session_id, until: { pattern: "before" } });
+		const waiting = runtime.process({ action: "wait", session_id });
+		await container.remove({ force: true });
+		const lost = { status: "lost", exit_code: null, note: expect.stringContaining("the container that it ran in was removed") };
+		expect(await waiting).toMatchObject({ ...lost, output: "before\n" });
+		expect(await runtime.process({ action: "poll", session_id, byte_offset: 0 })).toMatchObject({ ...lost, output: "before\n" });
+		expect(await runtime.process({ action: "kill", session_id })).toMatchObject({ status: "already_exited", signalled: [], survivors: [] });
+		expect(await runtime.process({ action: "list" })).toMatchObject({ processes: [{ status: "lost" }] });
+		expect(await state()).toBeUndefined();
+		const next = await runtime.terminal({ command: 'pwd; echo "[$A]"; ls /root' });
+		expect(next).toMatchObject({ status: "exited", output: "/root\n[]\n", cwd: "/root" });
+		expect(next.note).toMatch(/The container was gone and has been made again from holdfast\/full:1: the files and processes that were in it are lost\./);
+		expect(await runtime.terminal({ command: "true" })).not.toHaveProperty("note");
+	});
+
+	test("one that was removed under a command: the command is lost, with the reason", PATIENCE, async () => {
+		const { open, container, dir } = await dockerBox();
+		const runtime = await open();
+		const call = runtime.terminal({ command: `echo before; touch ${dir}/runs; sleep 300` });
+		await until("it runs", () => fs.existsSync(`${dir}/runs`), 30_000);
+		await container.remove({ force: true });
+		expect(await call).toMatchObject({ status: "lost", exit_code: null, output: "before\n", note: expect.stringContaining("made again") });
+		expect(await runtime.terminal({ command: "echo usable" })).toMatchObject({ status: "exited", output: "usable\n" });
+	});
+
+	test("one that was removed while no runtime was there: the next one is told", PATIENCE, async () => {
+		const { open, container } = await dockerBox();
+		const first = await open();
+		const { session_id } = await first.terminal({ command: "sleep 300", background: true });
+		await first.close();
+		await container.remove({ force: true });
+		const second = await open();
+		expect(await second.process({ action: "list" })).toMatchObject({ processes: [{ session_id, status: "lost" }] });
+		expect(await second.terminal({ command: "echo here" })).toMatchObject({
+			output: "here\n",
+			note: expect.stringContaining("was gone and has been made again"),
+		});
+	});
+
+	test("a reader killed twenty times while a million lines are printed in there misses nothing and repeats nothing", { timeout: 180_000 }, async () => {
+		const { home, dir, open } = await dockerBox();
+		const [hurry, copy] = [`${dir}/hurry`, path.join(home, "copy")];
+		// Ever more slowly, so that the lines never run out, and the rest at once when the file is there.
+		const batch = `n=$((1000000 - i)); [ -e ${hurry} ] || { n=$((n / 400)); sleep 0.1; }`;
+		const print = `i=1; while [ $i -le 1000000 ]; do ${batch}; seq $i $((i + n)); i=$((i + n + 1)); done`;
+		const id = await startAndDie(home, { command: `${print}; read -r line; echo "got: $line"; exit 7`, task: TASK, stdin: true }, "box");
+		const size = () => fs.statSync(copy, { throwIfNoEntry: false })?.size ?? 0;
+		for (let kills = 0; kills < 20; kills++) {
+			const reader = run("reader.mjs", home, id, copy);
+			const before = size();
+			reader.begin();
+			await until("the reader reads", () => size() > before, 30_000);
+			await reader.kill();
+		}
+		const truth = Buffer.from(`${Array.from({ length: 1_000_000 }, (_, n) => n + 1).join("\n")}\ngot: still here: é\n`);
+		expect(size()).toBeLessThan(truth.length); // all kills came while it was printing
+		fs.writeFileSync(hurry, "");
+		const last = run("reader.mjs", home, id, copy);
+		last.begin();
+		const kept = (await open()).get(id);
+		await kept.write("still here: é\n");
+		expect((await kept.wait({ timeout: 60_000 })).status).toMatchObject({ status: "exited", exitCode: 7, signal: null });
+		expect(await last.ended).toBe(0);
+		expect(fs.readFileSync(copy).equals(truth)).toBe(true);
+	});
+
+	test("dockerd restarted during a follow: the container goes on, and every byte comes once", PATIENCE, async () => {
+		const engine = await ownEngine();
+		const { open } = await dockerBox({ engine });
+		const runtime = await open();
+		const kept = await runtime.spawn({ command: "for i in $(seq 60); do seq 2000; sleep 0.1; done; exit 4" });
+		const pieces: Buffer[] = [];
+		let restarted: Promise<void> | undefined;
+		for await (const { bytes } of kept.follow()) {
+			pieces.push(bytes);
+			restarted ??= stopDaemon(engine, "SIGKILL").then(() => startDaemon(engine));
+		}
+		await restarted;
+		const numbers = `${Array.from({ length: 2000 }, (_, i) => i + 1).join("\n")}\n`;
+		expect(Buffer.concat(pieces).toString() === numbers.repeat(60)).toBe(true);
+		expect(kept.status()).toMatchObject({ status: "exited", exitCode: 4 });
+	});
+});
