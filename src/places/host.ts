@@ -35,6 +35,8 @@ export interface Started {
 	readonly cwd?: string;
 	/** A directory there for Holdfast's own files, for its user alone. */
 	readonly dir?: string;
+	/** It ends by itself when there was no sign of life for so many seconds, and nothing runs in it: an open link gives several in that time. */
+	readonly lifetime?: number;
 }
 
 export interface Stream {

@@ -5,9 +5,11 @@ import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { listContainers } from "../../src/places/docker/index.js";
+import type { Box } from "../../src/places/far/box.js";
+import { farFiles, linkEnd } from "../../src/places/files/index.js";
 import { CLI, cli } from "../support/cli.js";
 import { dockerBox, TASK } from "../support/docker-box.js";
-import { noEngine } from "../support/dockerd.js";
+import { BUSYBOX_IMAGE, noEngine } from "../support/dockerd.js";
 import { until } from "../support/home.js";
 
 const why = noEngine();
@@ -35,6 +37,17 @@ describe.skipIf(why)(`the command line and containers${why ? `: ${why}` : ""}`, 
 		const failed = await start("cp", `:${box.dir}/none`, path.join(box.dir, "other"));
 		expect(failed).toMatchObject({ code: 3, stderr: expect.stringMatching(again) });
 		expect(await start("run", "--", "echo last")).toMatchObject({ code: 0, stderr: "" });
+	});
+
+	test("one with a short time does not stop itself while calls use it that start nothing in it", async () => {
+		const box = await dockerBox({ entry: { lifetime: 2, image: BUSYBOX_IMAGE } });
+		const runtime = await box.open();
+		const first = await (await runtime.spawn({ command: "echo x >/root/file" })).wait().then(box.state);
+		const { box: there } = await runtime.place(TASK);
+		const files = farFiles(linkEnd({ use: (work, { signal }) => (there as Box).use(work, signal) }));
+		const until = Date.now() + 10_000; // five times its time
+		while (Date.now() < until) expect((await files.stat("/root/file"))?.kind).toBe("file");
+		expect(await box.state()).toEqual(first);
 	});
 
 	test("doctor removes the container that it made, and no other; also when it is interrupted", async () => {

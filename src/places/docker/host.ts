@@ -54,6 +54,7 @@ export function dockerHost(options: DockerOptions, owner: Owner, hooks: DockerHo
 				instance,
 				notes: [...notes, ...(first ? warnings(info, settings) : [])],
 				dir: PRIVATE_DIR,
+				lifetime: settings.lifetime,
 				...(hasOwnDirectory(cwd) && { cwd }),
 			};
 		},

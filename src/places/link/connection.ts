@@ -106,7 +106,8 @@ export class Connection {
 		const started = await this.#host.start(signal);
 		const stream = await this.#host.open(BOOT, signal);
 		const own = started.dir === undefined ? {} : { dir: started.dir, name: "" };
-		const link = await Link.open(stream, { ...this.#options, ...own, signal });
+		const beat = started.lifetime === undefined ? {} : { beatMs: started.lifetime * 250 };
+		const link = await Link.open(stream, { ...this.#options, ...own, ...beat, signal });
 		this.#link = link;
 		this.#worked = true;
 		this.#options.onConnected?.(link.facts, started);

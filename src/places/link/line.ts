@@ -20,8 +20,10 @@ export interface LinkOptions {
 	readonly dir: string;
 	/** What to call ours in it. */
 	readonly name: string;
-	/** After so many seconds without a request the far end gives up; a ping comes every 20. */
+	/** After so many seconds without a request the far end gives up; longer than between two pings. */
 	readonly idleSeconds?: number;
+	/** Between two pings, which are the sign of life for what ends without one; 20 s at most, as without it. */
+	readonly beatMs?: number;
 	/** False: do without a perl, also if there is one. */
 	readonly perl?: boolean;
 	readonly signal?: AbortSignal;
@@ -68,7 +70,7 @@ export class Line {
 		return this.#waiting.size;
 	}
 
-	async start({ dir, name, idleSeconds = IDLE_SECONDS, perl = true, signal, timeoutMs = OPEN_MS }: LinkOptions): Promise<Facts> {
+	async start({ dir, name, idleSeconds = IDLE_SECONDS, beatMs = BEAT_MS, perl = true, signal, timeoutMs = OPEN_MS }: LinkOptions): Promise<Facts> {
 		const { input, output } = this.#stream;
 		const mark = `HF${randomBytes(8).toString("hex")}`;
 		const replies = new Replies(mark, {
@@ -96,7 +98,7 @@ export class Line {
 		try {
 			const found = await facts;
 			this.#opening = undefined;
-			this.#scheduleBeat();
+			this.#scheduleBeat(Math.min(beatMs, BEAT_MS));
 			this.#stream.hold?.(false); // until something is asked
 			return found;
 		} catch (error) {
@@ -166,18 +168,18 @@ export class Line {
 	}
 
 	/** Silence there means that it is gone here, and the other way round. */
-	#scheduleBeat(): void {
+	#scheduleBeat(ms: number): void {
 		this.#beat = setTimeout(() => {
 			const late = setTimeout(() => this.#end(`no sign of life for ${ANSWER_MS / 1000} s`), ANSWER_MS);
 			late.unref();
 			this.ask("n ").then(
 				() => {
 					clearTimeout(late);
-					if (this.open) this.#scheduleBeat();
+					if (this.open) this.#scheduleBeat(ms);
 				},
 				() => clearTimeout(late),
 			);
-		}, BEAT_MS);
+		}, ms);
 		this.#beat.unref();
 	}
 }

@@ -528,11 +528,11 @@ while IFS= read -r link_line; do
   esac
   case $link_op in
   n)
-    # The sign of life that a sandbox without a runtime is missing; every few seconds is enough.
+    # The sign of life that a sandbox without a runtime is missing; once a second is enough for the shortest lifetime.
     link_x=0
     read -r link_x link_y </proc/uptime
     link_x=${link_x%.*}
-    if [ $((link_x - link_lived)) -ge 5 ] || [ "$link_x" = 0 ]; then
+    if [ $((link_x - link_lived)) -ge 1 ] || [ "$link_x" = 0 ]; then
       link_lived=$link_x
       true >"$link_dir/life"
     fi
