@@ -136,6 +136,7 @@ export class Bash {
 		const wakeup = new Wakeup();
 		const unwatch = [watchDirectory(path.join(sharedOf(born) ?? born.dir, "shell"), wakeup.poke), born.watch(wakeup.poke)];
 		const deadline = performance.now() + BIRTH_MS;
+		const who = birth.from ? "taking over the variables and functions of the last shell" : "they"; // the profile files
 		const arrived = new AbortController();
 		box?.arrival(born.id, "shell/ready", arrived.signal).catch(() => {}); // whoever waits finds out by the time
 		try {
@@ -146,11 +147,11 @@ export class Bash {
 					return new Bash(born, cwd);
 				}
 				const status = born.status();
-				if (isOver(status)) throw new HoldfastError("START_FAILED", `they ended the shell (${describeEnd(status)})`);
+				if (isOver(status)) throw new HoldfastError("START_FAILED", `${who} ended the shell (${describeEnd(status)})`);
 				if (birth.signal.aborted || performance.now() > deadline) {
 					await born.kill({ graceMs: 0 });
 					if (birth.signal.aborted) throw new HoldfastError("ABORTED", "nothing ran: the runtime was closed while the shell was starting");
-					throw new HoldfastError("START_FAILED", `they took more than ${BIRTH_MS / 1000} s`);
+					throw new HoldfastError("START_FAILED", `${who} took more than ${BIRTH_MS / 1000} s`);
 				}
 				await wakeup.next(deadline - performance.now(), birth.signal);
 			}

@@ -121,7 +121,7 @@ if [[ $HF_FROM ]]; then
 			__hf_t=${__hf_v%%$'\n'*} __hf_t=${__hf_t#\#hf } __hf_t=${__hf_t%% *}
 			if [[ $__hf_t =~ ^[0-9]+$ && $__hf_v == *$'\n#hf-end '"$__hf_t"$'\n'* ]] && ((__hf_t > __hf_sn)); then
 				__hf_sn=$__hf_t
-				__hf_c=${__hf_v%%$'\n#hf-end '"$__hf_t"$'\n'*}
+				__hf_c=$__hf_v
 			fi
 		fi
 	done
@@ -129,7 +129,8 @@ if [[ $HF_FROM ]]; then
 		builtin history -r "$HF_FROM/history"
 		builtin history -w "$__hf_d/history"
 	fi
-	__hf_c=$(builtin printf '%s\n' "$__hf_c" | while IFS= builtin read -r __hf_v; do [[ $__hf_v =~ ^declare\ -[^\ ]*\ __hf_ ]] || builtin printf '%s\n' "$__hf_v"; done)
+	# Up to its end, line by line: ${…%%…} takes minutes for a variable of a megabyte.
+	__hf_c=$(builtin printf '%s\n' "$__hf_c" 2>/dev/null | while IFS= builtin read -r __hf_v && [[ $__hf_v != "#hf-end $__hf_sn" ]]; do [[ $__hf_v =~ ^declare\ -[^\ ]*\ __hf_ ]] || builtin printf '%s\n' "$__hf_v"; done)
 	__hf_t=${__hf_c#*$'\n'}
 	builtin eval "${__hf_t%%$'\n'*}" # its options: functions may need them to be read (extglob)
 	while builtin read -r __hf_v __hf_t __hf_i; do

@@ -26,6 +26,13 @@ test("the same holds for the shell that takes over from one that ended", async (
 	expect((await run(state)).out).toMatch(/^\/usr\/lib exp plain b c v w 1\nfn:1\naliased x\n0027\n1\neg\n\[unset\]\nexp\n.*cd \/usr\/lib/);
 });
 
+test("a variable of three megabytes does not keep the next shell from taking over", async () => {
+	const { run } = await testShell();
+	await run("V=$(head -c 3000000 /dev/zero | tr '\\0' y); W=behind; f() { echo fn; }");
+	await run("kill -9 $$");
+	expect((await run("echo ${#V} $W; f")).out).toBe("3000000 behind\nfn\n");
+});
+
 test("functions that need extglob are read by the next shell, with all that comes behind them", async () => {
 	const { run } = await testShell();
 	await run("shopt -s extglob");
