@@ -18,7 +18,10 @@ of whoever attached or resized last. With the first key you have the keyboard: u
 process is refused, and then it is told so. A process without a terminal of its own shows its last lines and takes whole lines;
 there Ctrl-C detaches, and Ctrl-D ends its input.
 
-Exit code: the process's own when it ended meanwhile, 0 after detaching.`,
+Exit code: the process's own when it ended meanwhile, 0 after detaching.
+
+Example
+  holdfast attach 6ee4`,
 	async run(call) {
 		if (call.out.json) throw new HoldfastError("INVALID", "attach is for people; use `holdfast logs --follow --json` and `holdfast write`");
 		const runtime = await call.runtime();

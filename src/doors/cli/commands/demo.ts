@@ -26,7 +26,7 @@ export const demo: Command = {
 	options: {
 		worker: { type: "string", value: "HOME", help: "(internal) be the runtime that gets killed" },
 	},
-	teach: "Uses a home of its own in the temporary directory and leaves nothing behind.",
+	teach: "Uses a home of its own in the temporary directory and leaves nothing behind.\n\nExample\n  holdfast demo",
 	async run({ values, out }) {
 		if (typeof values.worker === "string") return worker(values.worker);
 		if (out.json) throw new HoldfastError("INVALID", "the demo is for people; it has no JSON");
