@@ -78,8 +78,19 @@ export function readStatus(dir: string, spec: Spec): Status {
 		return { status: "lost", pid: command.pid, exitCode: null, reason: "its keeper was killed, so nobody saw how it ended" };
 	}
 	if (!fs.existsSync(dir)) return { status: "lost", pid: null, exitCode: null, reason: "its directory was removed" };
-	if (witnessed || (parts.keeper && lives(parts.keeper)) || isAlive(spec.starter)) return { status: "starting" };
+	if (witnessed || (parts.keeper && lives(parts.keeper)) || isAlive(spec.starter) || isWaitedFor(dir)) return { status: "starting" };
+	if (!parts.keeper && (readParts(dir).keeper || readExit(dir))) return readStatus(dir, spec); // it has introduced itself since, or given up
 	return { status: "lost", pid: null, exitCode: null, reason: "whoever started it, and its keeper, were killed during the start" };
+}
+
+/** Somebody is there to hear the word to go, though he may not have introduced himself yet: a keeper that was only just started. */
+function isWaitedFor(dir: string): boolean {
+	try {
+		fs.closeSync(fs.openSync(path.join(dir, "go"), fs.constants.O_WRONLY | fs.constants.O_NONBLOCK));
+		return true;
+	} catch {
+		return false; // nobody reads it
+	}
 }
 
 const SURELY_LATER_MS = 1_000;

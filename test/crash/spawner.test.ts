@@ -3,12 +3,13 @@ import fs from "node:fs";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { readProc } from "../../src/base/proc.js";
+import { linkOf, readProc } from "../../src/base/proc.js";
 import { openRuntime, type Process } from "../../src/index.js";
 import { run } from "../fixtures/programs.js";
 import { tempDir, testRuntime, textOf, until } from "../support/home.js";
 
 const KILLS = 20;
+const ANSWERS = `echo begin; read -r line; echo "end $line"; exit 3`;
 
 for (const warm of [0, 2]) {
 	test(`a program killed around spawn with ${warm} warm keepers leaves a whole process, or none that ever ran`, async () => {
@@ -16,7 +17,7 @@ for (const warm of [0, 2]) {
 		const home = runtime.home.root;
 		const ran = path.join(home, "ran");
 		fs.writeFileSync(ran, "");
-		const command = `echo "$HOLDFAST_ID" >>'${ran}'; echo begin; read -r line; echo "end $line"; exit 3`;
+		const command = `echo "$HOLDFAST_ID" >>'${ran}'; ${ANSWERS}`;
 		let span = 0; // how long a spawn takes; found out by the first one, which is killed just after it
 		for (let n = 0; n <= KILLS; n++) {
 			const spawner = run("spawner.mjs", home, String(warm), command);
@@ -46,11 +47,28 @@ test("what a program killed while it prepared directories has left is removed by
 	const home = tempDir("home");
 	const mkfifo = path.join(home, "mkfifo");
 	fs.writeFileSync(mkfifo, "#!/bin/sh\nkill -9 $PPID\n", { mode: 0o700 });
-	const spawner = run("spawner.mjs", home, "0", "true", mkfifo);
+	const spawner = run("spawner.mjs", home, "0", "true", JSON.stringify({ mkfifo }));
 	expect(await spawner.ended).toBe("SIGKILL");
 	const runtime = await testRuntime({ home });
 	const directories = fs.readdirSync(runtime.home.procs).flatMap((shelf) => fs.readdirSync(path.join(runtime.home.procs, shelf)));
 	expect(directories).toEqual([]);
+});
+
+test("a keeper that comes late is waited for, also when whoever started it is gone: what still begins is not called lost", async () => {
+	const runtime = await testRuntime();
+	const home = runtime.home.root;
+	const [sh, gate] = [path.join(home, "late-sh"), path.join(home, "gate")];
+	fs.writeFileSync(sh, `#!/bin/sh\nuntil [ -e '${gate}' ]; do sleep 0.02; done\nexec /bin/sh "$@"\n`, { mode: 0o700 });
+	const spawner = run("spawner.mjs", home, "0", ANSWERS, JSON.stringify({ sh }));
+	expect(await spawner.line()).toBe("ready");
+	const opened = () => fs.readdirSync(`/proc/${spawner.pid}/fd`).map((fd) => linkOf(`/proc/${spawner.pid}/fd/${fd}`) ?? "");
+	await until("it has the word to go", () => fs.readdirSync(runtime.home.live).length === 1 && !opened().some((file) => file.endsWith("/go")));
+	await spawner.kill();
+	const [process] = runtime.list({ task: null });
+	expect(process?.status()).toEqual({ status: "starting" });
+	fs.writeFileSync(gate, "");
+	await until("it runs", () => process?.status().status === "running");
+	await useToTheEnd(process as Process);
 });
 
 /** It answers, and ends as it should. */
