@@ -88,6 +88,7 @@ export class Process {
 			if ((await (late ? Promise.race([synced, late]) : synced)) !== "late") return undefined;
 			return this.#unreached(box, box.trouble ?? `no answer within ${(ms ?? 0) / 1000} s`);
 		} catch (error) {
+			if (errno(error) === "ENOENT" && !fs.existsSync(this.dir)) return undefined; // another program has removed it meanwhile
 			if (!(error instanceof HoldfastError) || error.code !== "UNREACHABLE") throw error;
 			return this.#unreached(box, error.message);
 		} finally {

@@ -1,7 +1,11 @@
 /** The command line and processes of another machine, a real sshd on loopback. */
+import fs from "node:fs";
+import path from "node:path";
 import { expect, test } from "vitest";
+import { openRuntime } from "../../src/index.js";
 import { CLI, cli, hasTmux, Terminal } from "../support/cli.js";
 import { elsewhere } from "../support/elsewhere.js";
+import { atEnd, until } from "../support/home.js";
 import { freePort, noSshd } from "../support/sshd.js";
 
 const PLACE = /^ssh:\/\/root@127\.0\.0\.1:\d+$/;
@@ -39,6 +43,19 @@ test.skipIf(noSshd)("started, listed, read, written to, waited for and killed as
 		[true, "killed"],
 		[true, "exited"],
 	]);
+});
+
+test.skipIf(noSshd)("a process that another program removes while it is looked at there is no error", async () => {
+	const { home, sshd, runtime } = await elsewhere();
+	const started = await runtime.spawn({ command: `until [ -e '${sshd.home}/go' ]; do sleep 0.05; done; exit 3` });
+	const other = await openRuntime({ home, warm: 0 });
+	atEnd(() => other.close());
+	const seen = other.get(started.id);
+	fs.writeFileSync(path.join(sshd.home, "go"), "");
+	await until("it has ended there", () => !fs.existsSync(`/proc/${started.pid}`));
+	const looking = seen.sync();
+	for (const gone of [seen.dir, path.join(home, "live", started.id)]) fs.rmSync(gone, { recursive: true });
+	expect(await looking).toBeUndefined();
 });
 
 test.skipIf(noSshd)("when it cannot be reached everything says so and from when it is; afterwards nothing is missing", async () => {
