@@ -14,7 +14,7 @@ describe.skipIf(why)(`a container of a task${why ? `: ${why}` : ""}`, () => {
 			const { host, container, owner, run } = await testPlace({ image });
 			const started = await host.start();
 			const info = await container.inspect();
-			expect(started).toEqual({ instance: `${info.Id} ${info.State.StartedAt}`, notes: [], dir: "/var/lib/holdfast/users/place" });
+			expect(started).toEqual({ instance: `${info.Id} ${info.State.StartedAt}`, notes: [], dir: "/var/lib/holdfast/users/place", lifetime: 300 });
 			expect(await run("pwd; id -u; echo to stderr >&2; exit 7")).toEqual({
 				output: "/root\n0\n",
 				ended: "the command in the container ended with exit code 7; it said: to stderr",
