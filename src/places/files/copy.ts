@@ -1,15 +1,13 @@
 /** Files and folders from one place to another, byte for byte. What arrives is compared with what was there by its sha256. */
 import path from "node:path";
 import { HoldfastError } from "../../base/errors.js";
-import { type Entry, type Files, type PutItem, stopIf } from "./files.js";
-import { type Found, walk } from "./walk.js";
+import { type Entry, type Files, type Found, type PutItem, stopIf, type Tree } from "./files.js";
+import { Lanes, Pace, UNDER_WAY } from "./pace.js";
+import { discarded, temporaryName } from "./temporary.js";
 
-const PIECE = 1024 * 1024;
-const AHEAD = 4; // pieces asked for before they are needed
 /** What is smaller goes together with others. */
-const SMALL = 256 * 1024;
-const TOGETHER_BYTES = 4 * 1024 * 1024;
-const TOGETHER = 400;
+const SMALL = 1024 * 1024;
+const TOGETHER = 2_000;
 const TRIES = 3; // for a file that others write to
 
 export interface End {
@@ -52,6 +50,7 @@ export async function copy(from: End, to: End, options: CopyOptions = {}): Promi
 	if (!entry) throw new HoldfastError("NOT_FOUND", `there is no ${source}; nothing was copied`);
 	if (entry.kind === "other") throw new HoldfastError("INVALID", `${source} is a device, a pipe or a socket, which cannot be copied`);
 	const target = await targetOf(from.path, entry, to);
+	if (entry.kind === "file") await to.files.tidy(path.posix.dirname(target));
 	return entry.kind === "file"
 		? copyOne({ ...from, path: source }, entry, { ...to, path: target }, options)
 		: copyFolder({ ...from, path: source }, entry, { ...to, path: target }, options);
@@ -76,17 +75,26 @@ async function copyOne(from: End, entry: Entry, to: End, options: CopyOptions): 
 	return { kind: "file", path: target, created, files: 1, directories: made === undefined ? 0 : 1, links: 0, bytes, sha256, skipped: [], notes };
 }
 
-/** The source is looked at again at the end: what others changed meanwhile would be a mixture. */
+/** What comes is compared with what is there, by its sha256; and if it was changed meanwhile, which would make a mixture, it is tried again. */
 async function copyFile(from: End, { mode }: { mode: number }, to: End, { signal }: CopyOptions, report: (bytes: number) => void) {
 	const existing = await to.files.stat(to.path);
 	for (let tries = 1; ; tries++) {
-		const draft = await to.files.draft(to.path, readAhead(from, signal), {
-			...(existing ? {} : { mode: mode & 0o777 }),
-			...(signal ? { signal } : {}),
-			progress: report,
-		});
+		const before = await from.files.stat(from.path);
+		const hash = from.files.hash(from.path, signal);
+		hash.catch(() => {}); // it is looked at in its turn, or not at all
+		const draft = await to.files
+			.draft(to.path, readAhead(from, signal), {
+				...(existing ? {} : { mode: mode & 0o777 }),
+				...(signal ? { signal } : {}),
+				progress: report,
+			})
+			.catch(async (error: unknown) => {
+				await hash.catch(() => {});
+				throw error;
+			});
 		try {
-			if (draft.sha256 === (await from.files.hash(from.path, signal))) return await draft.commit();
+			const same = draft.sha256 === (await hash);
+			if (same && before?.version === (await from.files.stat(from.path))?.version) return await draft.commit();
 		} finally {
 			await draft.drop();
 		}
@@ -99,33 +107,66 @@ async function copyFile(from: End, { mode }: { mode: number }, to: End, { signal
 }
 
 async function* readAhead({ files, path: file }: End, signal: AbortSignal | undefined): AsyncGenerator<Buffer> {
-	const asked: Promise<Buffer>[] = [];
+	const asked: { readonly piece: Promise<Buffer>; readonly size: number }[] = [];
+	const pace = new Pace();
 	try {
 		for (let next = 0; ; ) {
-			while (asked.length < AHEAD) {
-				const piece = files.read(file, next, PIECE);
+			while (asked.length < UNDER_WAY) {
+				const { size } = pace;
+				const at = next;
+				const piece = pace.timed(size, () => files.read(file, at, size));
 				piece.catch(() => {}); // it is looked at in its turn, or not at all
-				asked.push(piece);
-				next += PIECE;
+				asked.push({ piece, size });
+				next += size;
 			}
 			stopIf(signal, file);
-			const piece = (await asked.shift()) as Buffer;
-			if (piece.length > 0) yield piece;
-			if (piece.length < PIECE) return;
+			const { piece, size } = asked.shift() as (typeof asked)[number];
+			const bytes = await piece;
+			if (bytes.length > 0) yield bytes;
+			if (bytes.length < size) return;
 		}
 	} finally {
-		await Promise.allSettled(asked);
+		await Promise.allSettled(asked.map(({ piece }) => piece));
 	}
 }
 
+/** All of it is put together beside its place first: a new folder appears whole or not at all, and one that is there gets only what is complete. */
 async function copyFolder(from: End, entry: Entry, to: End, options: CopyOptions): Promise<Copied> {
 	if (from.files === to.files && `${to.path}/`.startsWith(`${from.path}/`)) throw new HoldfastError("INVALID", "a directory cannot be copied into itself");
 	const { signal } = options;
-	const found = await walk(from.files, from.path, signal);
+	const found = await from.files.tree(from.path, signal);
 	const created = (await to.files.stat(to.path)) === undefined;
-	await to.files.mkdir(to.path, created ? { mode: entry.mode | 0o700 } : {});
-	const folders = found.directories.map(({ name, mode }): PutItem => ({ kind: "directory", name, mode: (mode & 0o777) | 0o700 }));
-	for (let at = 0; at < folders.length; at += TOGETHER) await to.files.putAll(to.path, folders.slice(at, at + TOGETHER), options);
+	const above = created ? path.posix.dirname(to.path) : to.path;
+	await to.files.mkdir(above);
+	await to.files.tidy(above);
+	const stage = path.posix.join(above, temporaryName());
+	try {
+		await to.files.mkdir(stage, { mode: 0o700 });
+		const filled = await fill(from, found, { files: to.files, path: stage }, options);
+		const locked = found.directories.filter(({ mode }) => (mode & 0o700) !== 0o700).reverse(); // the deepest first: they could not have been filled
+		const lock = async (dir: string) => {
+			for (const { name, mode } of locked) await to.files.mkdir(path.posix.join(dir, name), { mode: mode & 0o777 });
+		};
+		stopIf(signal, to.path);
+		if (created) {
+			await lock(stage);
+			await to.files.install(stage, to.path, entry.mode & 0o777);
+			discarded(path.posix.basename(stage));
+		} else {
+			await to.files.merge(stage, to.path);
+			discarded(path.posix.basename(stage));
+			await lock(to.path);
+		}
+		return { kind: "directory", path: to.path, created, ...filled, directories: found.directories.length, links: found.links.length, skipped: found.skipped };
+	} catch (error) {
+		await to.files.discard(stage);
+		if (!(error instanceof HoldfastError) || !error.message.includes(stage)) throw error;
+		throw new HoldfastError(error.code, error.message.replaceAll(stage, to.path), { cause: error }); // nobody knows the other name
+	}
+}
+
+async function fill(from: End, found: Tree, to: End, options: CopyOptions): Promise<{ files: number; bytes: number; notes: string[] }> {
+	const { signal } = options;
 	const totalBytes = found.files.reduce((sum, { size }) => sum + size, 0);
 	let [files, bytes] = [0, 0];
 	const notes: string[] = [];
@@ -143,44 +184,49 @@ async function copyFolder(from: End, entry: Entry, to: End, options: CopyOptions
 		bytes += written.bytes;
 		report();
 	};
-	for (const group of together(found.files)) {
+	const changed: Found[] = [];
+	const [pace, lanes] = [new Pace(), new Lanes()];
+	const put = (items: PutItem[]) => lanes.add(() => to.files.putAll(to.path, items, options));
+	for (const some of inParts(found.directories)) await put(some.map(({ name, mode }) => ({ kind: "directory", name, mode: (mode & 0o777) | 0o700 })));
+	await lanes.end();
+	for (const group of together(found.files, pace)) {
 		stopIf(signal, from.path);
-		const [first] = group;
-		if (group.length === 1 && first && first.size > SMALL) {
-			await alone(first);
-			continue;
-		}
-		const contents = await from.files.readAll(from.path, group, signal).catch((error: unknown) => {
-			if (error instanceof HoldfastError && error.code === "ANSWERED") return undefined;
-			throw error;
-		});
-		if (!contents) {
-			for (const item of group) await alone(item);
-			continue;
-		}
-		const items = group.map(({ name, mode }, at): PutItem => ({ kind: "file", name, mode: mode & 0o777, content: contents[at] as Buffer }));
-		await to.files.putAll(to.path, items, options);
-		files += group.length;
-		bytes += contents.reduce((sum, { length }) => sum + length, 0);
-		report();
+		const size = group.reduce((sum, item) => sum + item.size, 0);
+		await lanes.add(() =>
+			pace.timed(size, async () => {
+				const contents = await from.files.readAll(from.path, group, signal).catch((error: unknown) => {
+					if (error instanceof HoldfastError && error.code === "ANSWERED") return undefined;
+					throw error;
+				});
+				if (!contents) {
+					changed.push(...group);
+					return;
+				}
+				const items = group.map(({ name, mode }, at): PutItem => ({ kind: "file", name, mode: mode & 0o777, content: contents[at] as Buffer }));
+				await to.files.putAll(to.path, items, options);
+				files += group.length;
+				bytes += size;
+				report();
+			}),
+		);
 	}
-	const links = found.links.map(({ name, target }): PutItem => ({ kind: "link", name, mode: 0o777, target }));
-	for (let at = 0; at < links.length; at += TOGETHER) await to.files.putAll(to.path, links.slice(at, at + TOGETHER), options);
-	const locked = found.directories.filter(({ mode }) => (mode & 0o700) !== 0o700).reverse(); // the deepest first: they could not have been filled
-	for (const { name, mode } of locked) await to.files.putAll(to.path, [{ kind: "directory", name, mode: mode & 0o777 }], options);
-	return { kind: "directory", path: to.path, created, files, directories: found.directories.length, links: links.length, bytes, skipped: found.skipped, notes };
+	for (const some of inParts(found.links)) await put(some.map(({ name, target }) => ({ kind: "link", name, mode: 0o777, target })));
+	await lanes.end();
+	for (const item of [...changed, ...found.files.filter(({ size }) => size > SMALL)]) await alone(item);
+	return { files, bytes, notes };
 }
 
-/** Small ones in groups, large ones by themselves. */
-function* together(files: readonly Found[]): Generator<Found[]> {
+function* inParts<T>(all: readonly T[]): Generator<T[]> {
+	for (let at = 0; at < all.length; at += TOGETHER) yield all.slice(at, at + TOGETHER);
+}
+
+/** Those that are small, in groups. */
+function* together(files: readonly Found[], pace: Pace): Generator<Found[]> {
 	let group: Found[] = [];
 	let bytes = 0;
 	for (const file of files) {
-		if (file.size > SMALL) {
-			yield [file];
-			continue;
-		}
-		if (group.length >= TOGETHER || bytes + file.size > TOGETHER_BYTES) {
+		if (file.size > SMALL) continue;
+		if (group.length > 0 && (group.length >= TOGETHER || bytes + file.size > pace.size)) {
 			yield group;
 			[group, bytes] = [[], 0];
 		}

@@ -1,23 +1,23 @@
 /** Many small files to a far end: as one archive where there is tar, else one after the other. */
+import { createHash } from "node:crypto";
 import path from "node:path";
 import type { Ask, FarEnd } from "./far.js";
-import { type Files, type PutItem, stopIf, type TransferOptions, temporaryName } from "./files.js";
+import { type Files, type PutItem, stopIf, type TransferOptions } from "./files.js";
 import * as scripts from "./scripts.js";
 import { tarOf } from "./tar.js";
+import { discarded, temporaryName } from "./temporary.js";
 
 const withTar = new WeakMap<FarEnd, Promise<boolean>>();
 
 export async function putAllFar(end: FarEnd, ask: Ask, files: Files, dir: string, items: readonly PutItem[], { signal }: TransferOptions): Promise<void> {
 	const has = withTar.get(end) ?? end.run(scripts.HAS_TAR, { again: true }).then(({ status }) => status === 0);
 	withTar.set(end, has);
+	has.catch(() => withTar.delete(end));
 	if (items.length > 1 && (await has)) {
-		const archive = path.posix.join(dir, temporaryName());
-		await files.write(archive, tarOf(items), { mode: 0o600, ...(signal ? { signal } : {}) });
-		try {
-			await ask(scripts.UNPACK, [archive, dir], dir, signal ? { signal } : {});
-		} finally {
-			await ask(scripts.REMOVE_ALL, [archive], archive).catch(() => {}); // whoever writes there later removes it
-		}
+		const input = tarOf(items);
+		const archive = temporaryName();
+		const sha256 = createHash("sha256").update(input).digest("hex");
+		await ask(scripts.UNPACK, [dir, `./${archive}`, sha256], dir, { input, ...(signal ? { signal } : {}) }).finally(() => discarded(archive));
 		return;
 	}
 	for (const item of items) {

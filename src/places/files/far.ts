@@ -1,5 +1,5 @@
 /** Files behind a stream to a shell. All that has to be there is sh, coreutils and (for long lists) find; busybox has them. */
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import path from "node:path";
 import { HoldfastError } from "../../base/errors.js";
 import { shellQuote } from "../../base/quote.js";
@@ -7,6 +7,8 @@ import { farDraft } from "./far-draft.js";
 import { putAllFar } from "./far-put.js";
 import { codeIn, type Entry, type Files, kindOf, problem, type RunOptions, stopIf } from "./files.js";
 import * as scripts from "./scripts.js";
+import { discarded, isAbandoned, ownTemporary, TEMPORARY_MINUTES } from "./temporary.js";
+import { treeOf, walk } from "./walk.js";
 
 /** What a link does, as far as files need it. */
 export interface FarEnd {
@@ -25,13 +27,28 @@ export interface FarEnd {
 export type Ask = (script: string, args: readonly string[], file: string, options?: RunOptions) => Promise<Buffer>;
 
 const STEP = 1024 * 1024;
+const DISCARD_MS = 5_000; // where nobody answers, nobody waits
+const READ_MOST = 8 * STEP; // at once
+const TREE_MOST = 256 * STEP;
 const ARGUMENTS = 60_000;
 
 export function farFiles(end: FarEnd): Files {
 	const run = (script: string, args: readonly string[], { cwd, ...options }: RunOptions = {}) =>
 		end.run(withArguments(`${cwd === undefined ? "" : `cd ${shellQuote(cwd)} || exit\n`}${script}`, args), options);
+	/** What could not be removed when it should have been. */
+	const left = new Set<string>();
+	const discard = async (temp: string) => {
+		left.delete(temp);
+		const gone = await end.run(withArguments(scripts.REMOVE_ALL, [temp]), { again: true, signal: AbortSignal.timeout(DISCARD_MS) }).then(
+			({ status }) => status === 0,
+			() => false,
+		);
+		if (!gone) left.add(temp);
+		discarded(path.posix.basename(temp));
+	};
 	const ask: Ask = async (script, args, file, options = {}) => {
 		const { status, output } = await end.run(withArguments(`LC_ALL=C; export LC_ALL; exec 2>&1\n${script}`, args), { ...options, again: true });
+		if (left.size > 0) for (const temp of [...left]) void discard(temp); // it is reached again
 		if (status === 0) return output;
 		stopIf(options.signal, file);
 		throw failureOf(output.toString(), file);
@@ -49,7 +66,7 @@ export function farFiles(end: FarEnd): Files {
 		read: async (file, offset, max) => {
 			const pieces: Buffer[] = [];
 			for (let got = 0; got < max; ) {
-				const piece = await end.read(file, offset + got, Math.min(STEP, max - got)).catch(async (error: unknown) => {
+				const piece = await end.read(file, offset + got, Math.min(READ_MOST, max - got)).catch(async (error: unknown) => {
 					await ask(scripts.CHECK, [file], file); // says what is wrong with it
 					throw error;
 				});
@@ -62,23 +79,39 @@ export function farFiles(end: FarEnd): Files {
 		list: async (dir) => listFrom(await ask(scripts.LIST, [dir], dir)),
 		readLink: async (file) => (await ask(scripts.READLINK, [file], file)).toString().slice(0, -3),
 		write: async (file, content, options = {}) => {
-			const draft = await farDraft(end, ask, file, content, options);
+			const draft = await farDraft(end, ask, discard, file, content, options);
 			try {
 				return await draft.commit();
 			} finally {
 				await draft.drop();
 			}
 		},
-		draft: (file, content, options = {}) => farDraft(end, ask, file, content, options),
+		draft: (file, content, options = {}) => farDraft(end, ask, discard, file, content, options),
 		mkdir: async (dir, { mode } = {}) =>
 			(await ask(scripts.MKDIR, [dir, mode === undefined ? "" : mode.toString(8)], dir)).toString().slice(0, -1) || undefined,
 		remove: async (file, { recursive = false } = {}) => void (await ask(recursive ? scripts.REMOVE_ALL : scripts.REMOVE, [file], file)),
+		discard,
 		rename: async (from, to) => void (await ask(scripts.RENAME, [from, to], from)),
 		hash: async (file, signal) => {
 			const hash = (await ask(scripts.HASH, [file], file, signal ? { signal } : {})).toString().trim();
 			return hash === "none" ? hashByReading(end, file, signal) : hash;
 		},
 		run: async (script, args, options) => ({ cut: false, ...(await run(script, args, options)) }),
+		tree: async (dir, signal) => {
+			const { status, output, cut } = await end.run(withArguments(`LC_ALL=C; export LC_ALL\n${scripts.TREE}`, [dir]), {
+				limit: TREE_MOST,
+				again: true,
+				...(signal ? { signal } : {}),
+			});
+			if (status !== 0 || cut) return walk(files, dir, signal); // which says what is wrong
+			return treeOf(listFrom(output, "//\n"), (names) => readLinks(ask, dir, names));
+		},
+		tidy: async (dir) => {
+			const names = (await ask(scripts.TIDY, [dir, ownTemporary(), String(TEMPORARY_MINUTES)], dir)).toString().split("/").filter(isAbandoned);
+			for (const name of names) await files.remove(path.posix.join(dir, name), { recursive: true });
+		},
+		install: async (stage, dir, mode) => void (await ask(scripts.INSTALL, [stage, dir, mode.toString(8)], dir)),
+		merge: async (stage, dir) => void (await ask(scripts.MERGE, [stage, dir], dir)),
 		putAll: (dir, items, options) => putAllFar(end, ask, files, dir, items, options ?? {}),
 		readAll: async (dir, names, signal) => {
 			const found: Buffer[] = [];
@@ -107,7 +140,12 @@ function* inLines<T extends { name: string }>(names: readonly T[]): Generator<T[
 
 async function readTogether(ask: Ask, dir: string, names: readonly { name: string; size: number }[], signal: AbortSignal | undefined): Promise<Buffer[]> {
 	const total = names.reduce((sum, { size }) => sum + size, 0);
-	const all = await ask(scripts.CAT, [dir, ...names.map(({ name }) => `./${name}`)], dir, { limit: total + 4096, ...(signal ? { signal } : {}) });
+	const args = [dir, ...names.map(({ name }) => `./${name}`)];
+	const all = await ask(scripts.CAT, args, dir, { limit: total + 4096, ...(signal ? { signal } : {}) }).catch(async (error: unknown) => {
+		stopIf(signal, dir);
+		await ask(scripts.READABLE, args, dir); // says what is wrong, and with none of their bytes
+		throw error;
+	});
 	const sha = all.toString("latin1", total).trim();
 	if (sha !== "none" && sha !== createHash("sha256").update(all.subarray(0, total)).digest("hex"))
 		throw new HoldfastError("ANSWERED", `something in ${dir} was changed while it was read; try again`);
@@ -118,34 +156,58 @@ async function readTogether(ask: Ask, dir: string, names: readonly { name: strin
 	});
 }
 
+async function readLinks(ask: Ask, dir: string, names: readonly string[]): Promise<string[]> {
+	const targets: string[] = [];
+	const mark = randomBytes(16).toString("hex");
+	for (const group of inLines(names.map((name) => ({ name })))) {
+		const said = (await ask(scripts.READLINKS, [mark, dir, ...group.map(({ name }) => name)], dir)).toString();
+		targets.push(...said.split(`\n${mark}`).slice(0, -1));
+	}
+	return targets;
+}
+
 const withArguments = (script: string, args: readonly string[]): string => (args.length === 0 ? script : `set -- ${args.map(shellQuote).join(" ")}\n${script}`);
 
 function failureOf(words: string, file: string): HoldfastError {
 	if (words.includes("holdfast: changed"))
 		return new HoldfastError("ANSWERED", `${file} was changed by somebody else meanwhile, so nothing was written; read it again`);
 	if (words.includes("holdfast: no sha")) return new HoldfastError("UNSUPPORTED", `there is no program for a sha256 there: ${file}`);
+	const [, kind, inTheWay] = /holdfast: (no directory|directory):([\s\S]*)$/.exec(words) ?? [];
+	if (kind === "directory") return problem("EISDIR", "", inTheWay as string);
+	if (kind !== undefined) return new HoldfastError("INVALID", `${inTheWay} is there and is no directory; nothing was written`);
 	if (words.includes("holdfast: not a file")) return new HoldfastError("INVALID", `${file} is a device, a pipe or a socket, not a file`);
 	return problem(codeIn(words), words, file);
 }
 
 /** `MODE SIZE TIME UID GID LINKS`, the mode in hex. */
 export function entryFrom(line: string, name: string): Entry {
-	const [mode, size, mtime, uid, gid, links] = line.trim().split(" ");
+	const [mode, size, mtime, uid, gid, links, ...version] = line.trim().split(" ");
 	const bits = Number.parseInt(mode ?? "", 16);
 	if (!Number.isInteger(bits) || links === undefined)
 		throw new HoldfastError("INTERNAL", `the far end described a file in a way that is not understood: ${line.slice(0, 100)}`);
-	return { name, kind: kindOf(bits), size: Number(size), mode: bits & 0o7777, mtime: Number(mtime), uid: Number(uid), gid: Number(gid), links: Number(links) };
+	return {
+		name,
+		kind: kindOf(bits),
+		size: Number(size),
+		mode: bits & 0o7777,
+		mtime: Number(mtime),
+		uid: Number(uid),
+		gid: Number(gid),
+		links: Number(links),
+		...(version.length > 0 ? { version: version.join(" ") } : {}),
+	};
 }
 
-function listFrom(output: Buffer): Entry[] {
+/** `mark`: how a name ends. */
+function listFrom(output: Buffer, mark = "/\n"): Entry[] {
 	const text = output.toString();
 	const entries: Entry[] = [];
 	for (let at = 0; at < text.length; ) {
 		const start = text.indexOf(" ./", at);
-		const end = text.indexOf("/\n", start + 3);
+		const end = text.indexOf(mark, start + 3);
 		if (start < 0 || end < 0) break;
 		entries.push(entryFrom(text.slice(at, start), text.slice(start + 3, end)));
-		at = end + 2;
+		at = end + mark.length;
 	}
 	return entries;
 }

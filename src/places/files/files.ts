@@ -1,5 +1,4 @@
 /** Files of a place: one interface, whether they are on this machine (near.ts) or behind a stream to a shell (far.ts). Paths are absolute, and as the place sees them. */
-import { randomBytes } from "node:crypto";
 import { errno, HoldfastError } from "../../base/errors.js";
 
 export type Kind = "file" | "directory" | "link" | "other";
@@ -17,6 +16,24 @@ export interface Entry {
 	readonly gid: number;
 	/** How many names it has. */
 	readonly links: number;
+	/** Another one when the file was changed or replaced, as finely as the place tells times. Not of what is in a list. */
+	readonly version?: string;
+}
+
+export interface Found {
+	/** Below the folder, with slashes. */
+	readonly name: string;
+	readonly size: number;
+	readonly mode: number;
+}
+
+/** All that is in a folder. Links are not followed. */
+export interface Tree {
+	/** A directory before what is in it. */
+	readonly directories: Found[];
+	readonly files: Found[];
+	readonly links: { readonly name: string; readonly target: string }[];
+	readonly skipped: string[];
 }
 
 export type Content = Uint8Array | AsyncIterable<Uint8Array>;
@@ -83,12 +100,21 @@ export interface Files {
 	mkdir(path: string, options?: { mode?: number }): Promise<string | undefined>;
 	/** A link, not what it leads to. */
 	remove(path: string, options?: { recursive?: boolean }): Promise<void>;
+	/** Something under a temporary name that is not wanted, or was moved. If it cannot be reached now, it goes when it is, or with the next `tidy`. */
+	discard(path: string): Promise<void>;
 	rename(from: string, to: string): Promise<void>;
 	/** The sha256, in hex. */
 	hash(path: string, signal?: AbortSignal): Promise<string>;
 	/** A POSIX sh script; arguments are `$1`, `$2`, … and never looked at by the shell. Output is what it prints, its errors apart. */
 	run(script: string, args: readonly string[], options?: RunOptions): Promise<Ran>;
-	/** Put many files below a directory that is there, each with the directories above it; existing ones are replaced. */
+	tree(dir: string, signal?: AbortSignal): Promise<Tree>;
+	/** What programs of this machine that were killed have left in a directory, and what is too old to be anybody's. */
+	tidy(dir: string): Promise<void>;
+	/** A directory that is complete gets its name: whole, and only where nothing is. */
+	install(stage: string, dir: string, mode: number): Promise<void>;
+	/** All that is in a directory is moved to another that is there: files replace files, nothing goes through a link, and nothing is moved if something is in the way. */
+	merge(stage: string, dir: string): Promise<void>;
+	/** Put many things below a directory that nobody else looks at yet, each with the directories above it. */
 	putAll(dir: string, items: readonly PutItem[], options?: TransferOptions): Promise<void>;
 	/** The whole of several files, in their order; all of them in memory, so they should be small. */
 	readAll(dir: string, names: readonly { name: string; size: number }[], signal?: AbortSignal): Promise<Buffer[]>;
@@ -104,13 +130,6 @@ export type PutItem = { readonly name: string; readonly mode: number } & (
 export interface TransferOptions {
 	readonly signal?: AbortSignal;
 }
-
-/** So that what somebody who was killed has left behind is known for what it is. */
-const TEMPORARY = ".holdfast-tmp.";
-export const temporaryName = (): string => `${TEMPORARY}${randomBytes(8).toString("hex")}`;
-export const isTemporary = (name: string): boolean => name.startsWith(TEMPORARY);
-/** Nobody writes to one for so long and still means to finish. */
-export const TEMPORARY_MINUTES = 60;
 
 export const kindOf = (mode: number): Kind => KINDS.get(mode & 0o170000) ?? "other";
 const KINDS: ReadonlyMap<number, Kind> = new Map([

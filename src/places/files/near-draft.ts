@@ -5,21 +5,9 @@ import fsp from "node:fs/promises";
 import path from "node:path";
 import { errno, HoldfastError } from "../../base/errors.js";
 import { unlinkIfThere } from "../../base/files.js";
-import {
-	type Content,
-	changedMeanwhile,
-	type Draft,
-	fileError,
-	isTemporary,
-	kindOf,
-	notAFile,
-	piecesOf,
-	stopIf,
-	TEMPORARY_MINUTES,
-	temporaryName,
-	type WriteOptions,
-} from "./files.js";
+import { type Content, changedMeanwhile, type Draft, fileError, kindOf, notAFile, piecesOf, stopIf, type WriteOptions } from "./files.js";
 import { makeDirs } from "./near.js";
+import { discarded, isAbandoned, isTemporary, TEMPORARY_MINUTES, temporaryName } from "./temporary.js";
 
 const LINKS = 40; // as many as the kernel follows
 
@@ -43,17 +31,27 @@ export async function nearDraft(file: string, content: Content, options: WriteOp
 					if (options.expect !== undefined && hashOf(target) !== options.expect) throw changedMeanwhile(target);
 					if (fs.lstatSync(target, { throwIfNoEntry: false })?.isDirectory()) throw notAFile(target, "directory");
 					fs.renameSync(ready, target);
+					discarded(path.basename(ready));
 					return { path: target, created: before === undefined, ...written, ...(made === undefined ? {} : { made }), notes };
 				} catch (error) {
 					throw fileError(error, target);
 				}
 			},
-			drop: async () => unlinkIfThere(ready),
+			drop: async () => forget(ready),
 		};
 	} catch (error) {
-		if (temp !== undefined) unlinkIfThere(temp);
+		if (temp !== undefined) forget(temp);
 		throw fileError(error, file);
 	}
+}
+
+function forget(temp: string): void {
+	try {
+		unlinkIfThere(temp);
+	} catch {
+		// a file system that has become read-only, say: the next one that writes there removes it
+	}
+	discarded(path.basename(temp));
 }
 
 /** Through symbolic links, also to what is not there yet. */
@@ -134,13 +132,13 @@ function hashOf(file: string): string | null {
 	}
 }
 
-/** What somebody who was killed has left there long ago. */
-function tidy(dir: string): void {
+/** What somebody who was killed has left there. */
+export function tidy(dir: string): void {
 	try {
 		for (const name of fs.readdirSync(dir).filter(isTemporary)) {
 			const file = path.join(dir, name);
 			const stat = fs.lstatSync(file, { throwIfNoEntry: false });
-			if (stat && Date.now() - stat.mtimeMs > TEMPORARY_MINUTES * 60_000) unlinkIfThere(file);
+			if (stat && (isAbandoned(name) || Date.now() - stat.mtimeMs > TEMPORARY_MINUTES * 60_000)) fs.rmSync(file, { recursive: true, force: true });
 		}
 	} catch {
 		// somebody else's, or a directory that can be written to but not read

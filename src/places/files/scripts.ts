@@ -15,8 +15,14 @@ const SHA = `hf_sha() {
 export const FORMAT = "%f %s %Y %u %g %h";
 
 /** $1: path. Three lines apart: nothing there, or how it is. */
-export const STAT = `[ -e "$1" ] || [ -L "$1" ] || stat -c x "$1" >/dev/null || exit; stat -L -c '${FORMAT}' "$1"`;
-export const LSTAT = `stat -c '${FORMAT}' "$1"`;
+export const STAT = `[ -e "$1" ] || [ -L "$1" ] || stat -c x "$1" >/dev/null || exit; stat -L -c '${FORMAT} %i %y %z' "$1"`;
+export const LSTAT = `stat -c '${FORMAT} %i %y %z' "$1"`;
+
+/** $1: directory. All that is below it. A path cannot have two slashes in a row, and so ends with them. Fails if anything cannot be looked at. */
+export const TREE = `cd "$1" && command -v find >/dev/null && find . ! -name . -exec stat -c '${FORMAT} %n//' {} + 2>/dev/null`;
+
+/** $1: a mark, $2: directory, then names below it. */
+export const READLINKS = `m=$1; cd "$2" || exit; shift 2; for f; do readlink "./$f" && printf '%s' "$m" || exit; done`;
 
 /** $1: directory. A name cannot have a slash in it, and so ends with one. */
 export const LIST = `cd "$1" 2>/dev/null || { ls "$1" >/dev/null || exit; echo 'Not a directory'; exit 1; } # some shells do not say why
@@ -65,19 +71,20 @@ fi
 made=0 e=$d
 while [ ! -d "$e" ]; do made=$((made + 1)); e=\${e%/*}; [ -n "$e" ] || e=/; done
 [ $made -eq 0 ] || mkdir -p "$d" || exit
-find "$d/." ! -name . -prune -name '.holdfast-tmp.*' -mmin "+$3" -exec rm -f {} + >/dev/null 2>&1
+find "$d/." ! -name . -prune -name '.holdfast-tmp.*' -mmin "+$3" -exec rm -rf {} + >/dev/null 2>&1
 if [ -n "$old" ]; then (umask 077; : >"$d/$2") || exit; else : >"$d/$2" || exit; fi
 printf '%s\\n%s\\n%s.' "$old" "$made" "$p"`;
 
 /**
- * $1: temporary file, $2: target, $3: bytes, $4: sha256, $5: mode or nothing, $6: owner, $7: group, $8: sha256 of what should be there, "null" for nothing, or nothing.
+ * $1: temporary file, $2: target, $3: bytes, $4: sha256, $5: mode or nothing, $6: owner, $7: group, $8: sha256 of what should be there, "null" for nothing, or nothing,
+ * $9: "checked" if its bytes have been compared already.
  * Prints "sha" where the hash could not be looked at, "owner" where that could not be kept.
  */
 export const COMMIT = `${SHA}
 if [ ! -e "$1" ] && [ -f "$2" ] && [ "$(hf_sha "$2")" = "$4" ]; then exit 0; fi
 n=$(wc -c <"$1") || exit
 [ "$n" -eq "$3" ] || { echo "it came out with $n bytes instead of $3"; exit 1; }
-s=$(hf_sha "$1")
+if [ -n "$9" ]; then s=$4; else s=$(hf_sha "$1"); fi
 case $s in none) echo sha ;; "$4") ;; *) echo "it came out with another sha256"; exit 1 ;; esac
 if [ -n "$6" ] && [ "$(stat -c '%u %g' "$1")" != "$6 $7" ]; then
   chown "$6:$7" "$1" 2>/dev/null || { chgrp "$7" "$1" 2>/dev/null; echo "owner $(stat -c '%u %g' "$1")"; }
@@ -92,10 +99,62 @@ fi
 if [ -L "$2" ] && [ -d "$2" ]; then rm "$2" || exit; fi
 mv -f "$1" "$2"`;
 
-/** $1: archive, $2: directory. */
-export const UNPACK = `cd "$2" && tar -xpomf "$1"`;
+/** What a large file is compared by while it is on its way: some make of sha256sum takes five times as long as another. */
+export const FASTEST = `if command -v openssl >/dev/null 2>&1; then echo openssl; elif command -v b2sum >/dev/null 2>&1; then echo b2sum
+elif command -v sha256sum >/dev/null 2>&1; then echo sha256sum; elif command -v shasum >/dev/null 2>&1; then echo shasum; else echo none; fi`;
+/** $1: path, $2, $3: where, in MiB, and how much of it, $4: what FASTEST has found. */
+export const REGION = `dd if="$1" bs=1048576 skip="$2" count="$3" 2>/dev/null | case $4 in
+openssl) openssl dgst -sha256 -r ;; shasum) shasum -a 256 ;; *) "$4" ;;
+esac`;
+
+/** $1: directory, $2: what to call the archive there that comes as input, $3: its sha256. */
+export const UNPACK = `${SHA}cd "$1" || exit
+cat >"$2" || { rm -f "$2"; exit 1; }
+s=$(hf_sha "$2")
+case $s in none | "$3") tar -xpomf "$2" ;; *) echo "it came out with another sha256"; false ;; esac || { rm -f "$2"; exit 1; }
+rm -f "$2"`;
 export const HAS_TAR = `command -v tar`;
+
+/** $1: directory, $2: how they begin, $3: minutes. What is too old goes; of the others, the names. */
+export const TIDY = `cd "$1" 2>/dev/null || exit 0
+find . ! -name . -prune -name '.holdfast-tmp.*' -mmin "+$3" -exec rm -rf {} + >/dev/null 2>&1
+for f in "$2"*; do [ ! -e "$f" ] || printf '%s/' "$f"; done`;
+
+/** $1: a directory that is complete, $2: its name, $3: its mode. Done before: it is there. */
+export const INSTALL = `if [ ! -e "$1" ]; then [ -d "$2" ]; exit; fi
+[ ! -e "$2" ] && [ ! -L "$2" ] || { echo 'File exists'; exit 1; }
+chmod "$3" "$1" && mv "$1" "$2"`;
+
+/** $1: where it is, $2: where it goes. First a look at all of it, then the moves: a run of mv for each directory. Whoever repeats it goes on. */
+export const MERGE = `hf_check() (
+  for f in "$1"/* "$1"/.[!.]* "$1"/..?*; do
+    g=$2/\${f##*/}
+    if [ -d "$f" ] && [ ! -L "$f" ]; then
+      if [ -L "$g" ] || { [ -e "$g" ] && [ ! -d "$g" ]; }; then printf 'holdfast: no directory:%s' "$g"; exit 1; fi
+      [ ! -d "$g" ] || hf_check "$f" "$g" || exit
+    elif [ -d "$g" ] && [ ! -L "$g" ]; then printf 'holdfast: directory:%s' "$g"; exit 1
+    fi
+  done
+)
+hf_move() (
+  s=$1 t=$2
+  set --
+  for f in "$s"/* "$s"/.[!.]* "$s"/..?*; do
+    if [ -d "$f" ] && [ ! -L "$f" ]; then
+      g=$t/\${f##*/}
+      if [ -d "$g" ]; then hf_move "$f" "$g" || exit; else mv "$f" "$g" || exit; fi
+    elif [ -e "$f" ] || [ -L "$f" ]; then
+      set -- "$@" "$f"
+      if [ $# -ge 200 ]; then mv -f "$@" "$t/" || exit; set --; fi
+    fi
+  done
+  [ $# -eq 0 ] || mv -f "$@" "$t/"
+)
+[ -d "$1" ] || exit 0
+hf_check "$1" "$2" && hf_move "$1" "$2" && rm -rf "$1"`;
 /** $1: target, $2: path. */
 export const LINK = `rm -f "$2" && ln -s "$1" "$2"`;
 /** $1: directory, then names below it. All of it, and the sha256 of all of it. */
-export const CAT = `${SHA}cd "$1" && shift && cat "$@" && cat "$@" | hf_sha /dev/stdin`;
+export const CAT = `${SHA}cd "$1" && shift && cat "$@" 2>/dev/null && cat "$@" | hf_sha /dev/stdin`;
+/** Why one of them cannot be read. */
+export const READABLE = `cd "$1" && shift && for f; do { : <"$f"; } || exit; done`;

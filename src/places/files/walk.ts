@@ -1,40 +1,46 @@
-/** All that is in a folder. Links are not followed. */
+/** What there is in a folder, as a tree. */
 import path from "node:path";
-import { type Files, isTemporary, stopIf } from "./files.js";
+import { type Entry, type Files, stopIf, type Tree } from "./files.js";
+import { isTemporary } from "./temporary.js";
 
-export interface Found {
-	/** Below the folder, with slashes. */
-	readonly name: string;
-	readonly size: number;
-	readonly mode: number;
-}
-
-export interface Tree {
-	/** A directory before what is in it. */
-	readonly directories: Found[];
-	readonly files: Found[];
-	readonly links: { readonly name: string; readonly target: string }[];
-	readonly skipped: string[];
-}
-
-export async function walk(files: Files, root: string, signal?: AbortSignal): Promise<Tree> {
+/** `entries`: with their names below the folder, a directory before what is in it. */
+export async function treeOf(entries: Iterable<Entry>, readLinks: (names: string[]) => Promise<string[]>): Promise<Tree> {
 	const tree: Tree = { directories: [], files: [], links: [], skipped: [] };
+	const links: string[] = [];
+	const left: string[] = [];
+	for (const { name, kind, size, mode } of entries) {
+		if (left.some((above) => name.startsWith(above))) continue;
+		if (isTemporary(path.posix.basename(name)) || name.includes("\ufffd")) {
+			if (name.includes("\ufffd")) tree.skipped.push(`${name} (its name is not UTF-8)`);
+			left.push(`${name}/`);
+		} else if (kind === "directory") tree.directories.push({ name, size: 0, mode });
+		else if (kind === "file") tree.files.push({ name, size, mode });
+		else if (kind === "link") links.push(name);
+		else tree.skipped.push(`${name} (a device, a pipe or a socket)`);
+	}
+	const targets = links.length === 0 ? [] : await readLinks(links);
+	for (const [at, name] of links.entries()) tree.links.push({ name, target: targets[at] as string });
+	return tree;
+}
+
+/** Directory by directory. */
+export async function walk(files: Pick<Files, "list" | "readLink">, root: string, signal?: AbortSignal): Promise<Tree> {
+	const found: Entry[] = [];
 	const waiting = [""];
 	for (let dir = waiting.pop(); dir !== undefined; dir = waiting.pop()) {
 		stopIf(signal, root);
 		const entries = await files.list(path.posix.join(root, dir));
-		entries.sort((a, b) => (a.name < b.name ? -1 : 1));
-		for (const { name: last, kind, size, mode } of entries) {
-			const name = path.posix.join(dir, last);
-			if (last === "." || last === ".." || isTemporary(last)) continue;
-			if (last.includes("\ufffd")) tree.skipped.push(`${name} (its name is not UTF-8)`);
-			else if (kind === "directory") {
-				tree.directories.push({ name, size: 0, mode });
-				waiting.push(name);
-			} else if (kind === "file") tree.files.push({ name, size, mode });
-			else if (kind === "link") tree.links.push({ name, target: await files.readLink(path.posix.join(root, name)) });
-			else tree.skipped.push(`${name} (a device, a pipe or a socket)`);
+		for (const entry of entries) {
+			if (entry.name === "." || entry.name === "..") continue;
+			const name = path.posix.join(dir, entry.name);
+			found.push({ ...entry, name });
+			if (entry.kind === "directory" && !name.includes("\ufffd")) waiting.push(name);
 		}
 	}
-	return tree;
+	found.sort((a, b) => (a.name < b.name ? -1 : 1)); // a directory before what is in it
+	return treeOf(found, async (names) => {
+		const targets: string[] = [];
+		for (const name of names) targets.push(await files.readLink(path.posix.join(root, name)));
+		return targets;
+	});
 }

@@ -5,48 +5,8 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { copy, nearFiles } from "../../../src/places/files/index.js";
 import { atEnd, tempDir, until } from "../../support/home.js";
-import { ENDS, HOSTILE } from "./ends.js";
-
-/** Everything below a directory: kinds, permissions, links and contents. */
-function picture(dir: string): Record<string, string> {
-	const seen: Record<string, string> = {};
-	for (const entry of fs.readdirSync(dir, { recursive: true, withFileTypes: true })) {
-		const file = path.join(entry.parentPath, entry.name);
-		const mode = (fs.lstatSync(file).mode & 0o777).toString(8);
-		const what = entry.isFile()
-			? createHash("sha256").update(fs.readFileSync(file)).digest("hex")
-			: entry.isSymbolicLink()
-				? `-> ${fs.readlinkSync(file)}`
-				: "directory";
-		seen[path.relative(dir, file)] = entry.isSymbolicLink() ? what : `${mode} ${what}`;
-	}
-	return seen;
-}
-
-function hostileTree(): string {
-	const dir = path.join(tempDir(), "tree");
-	fs.mkdirSync(dir);
-	for (const [at, name] of HOSTILE.entries()) {
-		fs.writeFileSync(path.join(dir, name), randomBytes(at * 100));
-		fs.mkdirSync(path.join(dir, `d${name}`.slice(0, 250)));
-		fs.writeFileSync(path.join(dir, `d${name}`.slice(0, 250), name), name);
-	}
-	fs.mkdirSync(path.join(dir, "empty"));
-	fs.writeFileSync(path.join(dir, "program"), "#!/bin/sh\n", { mode: 0o755 });
-	fs.chmodSync(path.join(dir, "program"), 0o755);
-	fs.writeFileSync(path.join(dir, "big"), randomBytes(700_000));
-	fs.symlinkSync("program", path.join(dir, "link"));
-	fs.symlinkSync("/nowhere/at all\n", path.join(dir, "broken link"));
-	fs.symlinkSync(".", path.join(dir, "circle"));
-	fs.mkdirSync(path.join(dir, "locked"));
-	fs.writeFileSync(path.join(dir, "locked", "file"), "x");
-	fs.chmodSync(path.join(dir, "locked"), 0o555);
-	let deep = dir;
-	for (let depth = 0; depth < 5; depth++) deep = path.join(deep, `${depth}`.repeat(60));
-	fs.mkdirSync(deep, { recursive: true });
-	fs.writeFileSync(path.join(deep, "deep"), "deep");
-	return dir;
-}
+import { hostileTree, picture } from "../../support/trees.js";
+import { ENDS } from "./ends.js";
 
 describe.each(ENDS)("copy: $name", ({ name, open, missing }) => {
 	const it = test.skipIf(missing !== undefined);

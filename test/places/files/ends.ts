@@ -48,22 +48,3 @@ export const ENDS: readonly TestEnd[] = [
 	{ name: "far, a link", open: () => farFiles(linkEnd(linkTo(new ShellHost()))) },
 	{ name: "far, without tar, find and sha256sum", open: () => farWith(poorShell()), ...(has("/bin/dash") ? {} : { missing: "no dash" }) },
 ];
-
-/** Names that have broken something somewhere. */
-export const HOSTILE = [
-	"with space",
-	"new\nline",
-	"ends in newline\n",
-	"'quo\"tes'",
-	"-rf",
-	"$(touch pwned)",
-	"`x`;|&<>*?[a]{b}",
-	"\\back\\slash",
-	"ünïcödé 日本 🦀",
-	"tab\there",
-	"x".repeat(255),
-	"...",
-	"a:b",
-	"#c",
-	"~",
-];

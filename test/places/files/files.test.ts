@@ -4,7 +4,8 @@ import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { atEnd, tempDir } from "../../support/home.js";
-import { ENDS, HOSTILE } from "./ends.js";
+import { HOSTILE } from "../../support/trees.js";
+import { ENDS } from "./ends.js";
 
 const sha = (bytes: Uint8Array | string) => createHash("sha256").update(bytes).digest("hex");
 const modeOf = (file: string) => fs.statSync(file).mode & 0o7777;

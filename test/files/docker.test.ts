@@ -1,0 +1,4 @@
+import { inDocker } from "../contract/docker-place.js";
+import { filesSuite } from "./suite.js";
+
+filesSuite(inDocker);

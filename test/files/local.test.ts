@@ -1,0 +1,4 @@
+import { here } from "../contract/places.js";
+import { filesSuite } from "./suite.js";
+
+filesSuite(here);

@@ -1,0 +1,4 @@
+import { overSsh } from "../contract/ssh-place.js";
+import { filesSuite } from "./suite.js";
+
+filesSuite(overSsh);
