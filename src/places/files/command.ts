@@ -79,16 +79,19 @@ export function commandEnd(shell: () => readonly string[], env?: NodeJS.ProcessE
 		if (status !== 0) throw problem(codeIn(output.toString()), output.toString(), file);
 		return output;
 	};
+	let written: Promise<unknown> = Promise.resolve();
 	return {
 		run,
 		read: (file, offset, max) => {
-			const whole = offset % BLOCK === 0 && max <= BLOCK; // busybox' tail would read all that is before it
-			const from = whole ? `dd bs=${BLOCK} skip=${offset / BLOCK} count=1 if="$1" 2>/dev/null` : `tail -c +${offset + 1} <"$1"`;
+			const whole = offset % BLOCK === 0; // busybox' tail would read all that is before it
+			const from = whole ? `dd bs=${BLOCK} skip=${offset / BLOCK} count=${Math.ceil(max / BLOCK)} if="$1" 2>/dev/null` : `tail -c +${offset + 1} <"$1"`;
 			return bytesOf(file, `[ -f "$1" ] && [ -r "$1" ] || exit; ${from} | head -c ${max}`, { limit: max });
 		},
 		// Each piece follows the one before: what is there is what was written.
 		write: async (file, offset, bytes) => {
-			await bytesOf(file, `n=$(wc -c <"$1") && [ "$n" -eq ${offset} ] && cat >>"$1"`, { input: bytes });
+			const one = written.then(() => bytesOf(file, `n=$(wc -c <"$1") && [ "$n" -eq ${offset} ] && cat >>"$1"`, { input: bytes }));
+			written = one.catch(() => {});
+			await one;
 		},
 	};
 }

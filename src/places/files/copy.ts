@@ -80,8 +80,8 @@ async function copyFile(from: End, { mode }: { mode: number }, to: End, { signal
 	const existing = await to.files.stat(to.path);
 	for (let tries = 1; ; tries++) {
 		const before = await from.files.stat(from.path);
-		const hash = from.files.hash(from.path, signal);
-		hash.catch(() => {}); // it is looked at in its turn, or not at all
+		const hash = from.files.near ? undefined : from.files.hash(from.path, signal); // while it is on its way
+		hash?.catch(() => {}); // it is looked at in its turn, or not at all
 		const draft = await to.files
 			.draft(to.path, readAhead(from, signal), {
 				...(existing ? {} : { mode: mode & 0o777 }),
@@ -89,11 +89,11 @@ async function copyFile(from: End, { mode }: { mode: number }, to: End, { signal
 				progress: report,
 			})
 			.catch(async (error: unknown) => {
-				await hash.catch(() => {});
+				await hash?.catch(() => {});
 				throw error;
 			});
 		try {
-			const same = draft.sha256 === (await hash);
+			const same = hash === undefined || draft.sha256 === (await hash);
 			if (same && before?.version === (await from.files.stat(from.path))?.version) return await draft.commit();
 		} finally {
 			await draft.drop();

@@ -62,6 +62,7 @@ export function farFiles(end: FarEnd): Files {
 		}
 	};
 	const files: Files = {
+		near: false,
 		stat: (file, { follow = true } = {}) => statWith(follow ? scripts.STAT : scripts.LSTAT, file),
 		read: async (file, offset, max) => {
 			const pieces: Buffer[] = [];

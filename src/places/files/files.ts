@@ -86,6 +86,8 @@ export interface Ran {
 }
 
 export interface Files {
+	/** On this machine: what is read is what is there. */
+	readonly near: boolean;
 	/** Undefined: there is nothing. `follow` (default): through symbolic links. */
 	stat(path: string, options?: { follow?: boolean }): Promise<Entry | undefined>;
 	/** The bytes there are from `offset` on, at most so many; fewer only at the end. */

@@ -15,6 +15,7 @@ const STEP = 1024 * 1024;
 export const nearFiles = (): Files => near;
 
 const near: Files = {
+	near: true,
 	async stat(file, { follow = true } = {}) {
 		try {
 			return entryOf(path.basename(file), await (follow ? fsp.stat(file) : fsp.lstat(file)));
@@ -102,10 +103,12 @@ const near: Files = {
 		}
 	},
 	async putAll(dir, items, { signal } = {}) {
+		const made = new Set<string>();
+		const masked = process.umask();
 		for (const [at, item] of items.entries()) {
 			if (at % AT_ONCE === 0) await others();
 			stopIf(signal, dir);
-			putOne(dir, item);
+			putOne(dir, item, made, masked);
 		}
 	},
 	async readAll(dir, names) {
@@ -187,14 +190,17 @@ export async function makeDirs(dir: string): Promise<string | undefined> {
 
 const isDirectory = (dir: string): boolean => fs.statSync(dir, { throwIfNoEntry: false })?.isDirectory() ?? false;
 
-function putOne(dir: string, item: PutItem): void {
+/** `made`: directories that are there, and need no look. */
+function putOne(dir: string, item: PutItem, made: Set<string>, masked: number): void {
 	const file = path.join(dir, item.name);
+	const needed = item.kind === "directory" ? file : path.dirname(file);
 	try {
-		fs.mkdirSync(item.kind === "directory" ? file : path.dirname(file), { recursive: true });
+		if (!made.has(needed)) fs.mkdirSync(needed, { recursive: true });
+		made.add(needed);
 		if (item.kind === "link") fs.symlinkSync(item.target, file);
 		else {
-			if (item.kind === "file") fs.writeFileSync(file, item.content, { flag: "wx" });
-			fs.chmodSync(file, item.mode);
+			if (item.kind === "file") fs.writeFileSync(file, item.content, { flag: "wx", mode: item.mode });
+			if (item.kind === "directory" || (item.mode & masked) !== 0) fs.chmodSync(file, item.mode);
 		}
 	} catch (error) {
 		throw fileError(error, file);

@@ -18,7 +18,7 @@ export class Pace {
 		const result = await move();
 		const ms = performance.now() - began;
 		if (ms > SLOW_MS) this.size = MIB;
-		else if (ms < FAST_MS * UNDER_WAY && bytes >= this.size) this.size = Math.min(MOST, this.size * 2);
+		else if (ms < FAST_MS * UNDER_WAY && bytes >= this.size) this.size = Math.min(MOST, this.size * 4);
 		return result;
 	}
 }

@@ -22,9 +22,8 @@ sub leave {
 }
 
 sub out {
-	my $text = $_[0];
-	for (my $at = 0; $at < length $text;) {
-		my $n = syswrite($replies, $text, length($text) - $at, $at);
+	for (my $at = 0; $at < length $_[0];) {
+		my $n = syswrite($replies, $_[0], length($_[0]) - $at, $at);
 		if (defined $n) { $at += $n }
 		elsif (!$!{EINTR}) { leave() }    # nobody hears us
 	}
@@ -51,9 +50,28 @@ sub bytes_at {
 
 sub open_file { my ($path) = @_; return undef if !-f $path; open(my $file, "<:raw", $path) or return undef; return $file }
 
+use constant BLOCK => 1 << 18;
+
+# Much of a file, without holding it. Its length goes first, so that a file that becomes shorter now ends the link.
+sub pass_on {
+	my ($id, $file, $offset, $length, $size) = @_;
+	sysseek($file, $offset, 0) or return say_to($id, 1, "cannot be read");
+	out("=$id 0 $length $size\n");
+	my $block;
+	while ($length > 0) {
+		my $n = sysread($file, $block, $length < BLOCK ? $length : BLOCK) or leave();
+		out($block);
+		$length -= $n;
+	}
+	out("\n.$id\n");
+}
+
 sub answer_read {
 	my ($id, $path, $offset, $max, $exact) = @_;
 	my $file = open_file($path) or return say_to($id, 1, "cannot be read");
+	my $size = -s $file;
+	my $there = $size - $offset < $max ? $size - $offset : $max;
+	return pass_on($id, $file, $offset, $there, $size) if $there > BLOCK && (!$exact || $there == $max);
 	my $bytes = bytes_at($file, $offset, $max);
 	return say_to($id, 1, "became shorter") if $exact && length $bytes != $max;
 	send_to($id, 0, -s $file, $bytes);
