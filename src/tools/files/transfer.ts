@@ -68,7 +68,7 @@ function transfer(ask: Ask, where: Where, { tool, command, from, to }: Plan): Pr
 			if (!expired()) throw error;
 			throw new HoldfastError(
 				"LIMIT",
-				`not finished within ${secondsOf(performance.now() - began)} (${seen || "it had not begun"}), which is as long as this call may take; files that were not complete are as they were. Copy less at once, or tell your user about \`holdfast cp\``,
+				`not finished within ${secondsOf(performance.now() - began)} (${seen || "it had not begun"}), which is as long as this call may take; nothing was put in place. Copy less at once, or tell your user about \`holdfast cp\``,
 			);
 		} finally {
 			close();
