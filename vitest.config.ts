@@ -27,8 +27,9 @@ export default defineConfig({
 		setupFiles: ["test/support/leaks.ts"],
 		testTimeout: 60_000,
 		hookTimeout: 60_000,
-		// Every test starts real processes, and the machine may have two cores: two files at a time, each with a directory of its own.
-		maxWorkers: 2,
+		// Every test starts real processes and waits for them, on two cores most of the time for nothing that computes: three files at a time,
+		// each with a directory of its own.
+		maxWorkers: 3,
 		sequence: { sequencer: LongestFirst },
 		pool: "forks",
 		execArgv: ["--no-wasm-tier-up", "--no-wasm-dynamic-tiering"], // as in src/doors/cli/main.ts: each file would pay for it

@@ -128,7 +128,7 @@ test("instantly exiting commands never lose their end", async () => {
 	};
 	await Promise.all([one(), one(), one(), one()]);
 	expect(ends).toEqual(codes);
-});
+}, 180_000);
 
 test("finished processes keep no file descriptor open", async () => {
 	const runtime = await testRuntime();
