@@ -150,6 +150,10 @@ class LaterHost implements Host {
 		return (await this.#get()).over?.(signal);
 	}
 
+	async whySilent(): Promise<string | undefined> {
+		return (await this.#get()).whySilent?.();
+	}
+
 	async stop(): Promise<readonly string[]> {
 		return (await this.#get()).stop();
 	}

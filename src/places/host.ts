@@ -16,6 +16,8 @@ export interface Host {
 	open(command: string, signal?: AbortSignal): Promise<Stream>;
 	/** Of a place that can end: why all that ran in it is over. undefined: it may still run. Looks, and starts nothing. */
 	over?(signal?: AbortSignal): Promise<Over | undefined>;
+	/** Of a place that can be made to stand still: why a stream of it has gone silent, if that is known. */
+	whySilent?(): Promise<string | undefined>;
 	/** Give back what `start` took, as far as nobody else uses it. What was stopped, a sentence each. */
 	stop(): Promise<readonly string[]>;
 }

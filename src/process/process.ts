@@ -75,7 +75,7 @@ export class Process {
 
 	/**
 	 * Of one on another machine: see how it is now. Whatever is asked of it without this, or without a wait, is answered as it was last seen. When
-	 * its machine cannot be reached, or does not answer within `ms`, this says so, and nothing has changed.
+	 * its machine cannot be reached this says so, and nothing has changed. With `ms` that is so after one try, or when there is no answer for so long.
 	 */
 	async sync(signal?: AbortSignal, ms?: number): Promise<string | undefined> {
 		const { box } = this;
@@ -83,14 +83,16 @@ export class Process {
 		const stop = new AbortController();
 		const given = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
 		const late = ms === undefined ? undefined : sleep(ms, "late" as const, { signal: stop.signal, ref: false });
+		const failed = ms === undefined ? undefined : box.failure(stop.signal).then(() => "failed" as const);
 		const synced = Promise.all([box.sync(this.id, given), this.spec.within ? box.sync(this.spec.within.shell, given) : undefined]);
 		try {
-			if ((await (late ? Promise.race([synced, late]) : synced)) !== "late") return undefined;
+			const first = await (late && failed ? Promise.race([synced, late, failed]) : synced);
+			if (first !== "late" && first !== "failed") return undefined;
 			return this.#unreached(box, box.trouble ?? `no answer within ${(ms ?? 0) / 1000} s`);
 		} catch (error) {
 			if (errno(error) === "ENOENT" && !fs.existsSync(this.dir)) return undefined; // another program has removed it meanwhile
-			if (!(error instanceof HoldfastError) || error.code !== "UNREACHABLE") throw error;
-			return this.#unreached(box, error.message);
+			if (!(error instanceof HoldfastError) || (error.code !== "UNREACHABLE" && error.code !== "START_FAILED")) throw error;
+			return this.#unreached(box, box.trouble ?? error.message);
 		} finally {
 			stop.abort();
 			for (const rest of [synced, late]) rest?.catch(() => {}); // whichever came second

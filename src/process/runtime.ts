@@ -410,7 +410,7 @@ export class Runtime implements AsyncDisposable {
 
 	/** See how those on other machines are now, so that what is said of them is true now. What could not be reached, or not within `ms`, is said, a sentence each. `reached`: only where a link is open. */
 	async sync({ reached = false, signal, ms, ...options }: SyncOptions = {}): Promise<string[]> {
-		const far = this.list({ ...options, ended: false }).filter(({ box }) => box && (!reached || box.connected));
+		const far = this.list({ ...options, ended: false }).filter(({ box, unreachable }) => box && (!reached || (box.connected && unreachable === undefined)));
 		const notes = await Promise.all(far.map((process) => process.sync(signal, ms)));
 		return [...new Set(notes.filter((note) => note !== undefined))];
 	}

@@ -122,6 +122,8 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 			if (!forced && limits.output !== undefined && slot.isFull()) force("output");
 			if (!forced && performance.now() >= endAt) force("time");
 			if (!forced && performance.now() >= deadline) {
+				await bash.delivery(); // is it known whether it has begun?
+				if (bash.failed) continue;
 				if (options.onTimeout === "background") return outcome("running", null);
 				forced = "timeout";
 			}

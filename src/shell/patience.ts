@@ -5,19 +5,29 @@ export interface Patience {
 	readonly signal?: AbortSignal | undefined;
 	/** By performance.now(). */
 	readonly deadline: number;
+	/** Why the machine that it is born on cannot be reached, if that is so. */
+	readonly trouble?: () => string | undefined;
 }
 
 export const interrupted = (signal: AbortSignal | undefined): HoldfastError =>
 	new HoldfastError("ABORTED", "interrupted before it started; nothing ran", { cause: signal?.reason });
 
-const tooLate = (): HoldfastError =>
+const tooLate = (trouble: string | undefined): HoldfastError =>
 	new HoldfastError(
 		"START_FAILED",
-		"nothing ran: the time was up while the shell of this task was still starting (it reads the profile files, up to 10 s); it goes on starting, so send the command again",
+		trouble === undefined
+			? "nothing ran: the time was up while the shell of this task was still starting (it reads the profile files, up to 10 s); it goes on starting, so send the command again"
+			: `nothing ran: ${trouble}. The next call tries again`,
 	);
 
+/** A failure before anything was sent. */
+export function neverBegan(error: unknown): never {
+	if (!(error instanceof HoldfastError) || error.code !== "UNREACHABLE") throw error;
+	throw new HoldfastError("START_FAILED", `nothing ran: ${error.message}`, { cause: error });
+}
+
 /** The work goes on, whoever stops waiting for it. */
-export async function patiently<T>(work: Promise<T>, { signal, deadline }: Patience): Promise<T> {
+export async function patiently<T>(work: Promise<T>, { signal, deadline, trouble }: Patience): Promise<T> {
 	let timer: NodeJS.Timeout | undefined;
 	let stop: (() => void) | undefined;
 	try {
@@ -26,7 +36,7 @@ export async function patiently<T>(work: Promise<T>, { signal, deadline }: Patie
 			stop = () => reject(interrupted(signal));
 			if (signal?.aborted) stop();
 			signal?.addEventListener("abort", stop, { once: true });
-			if (Number.isFinite(deadline)) timer = setTimeout(() => reject(tooLate()), Math.max(0, Math.min(deadline - performance.now(), 2 ** 31 - 1)));
+			if (Number.isFinite(deadline)) timer = setTimeout(() => reject(tooLate(trouble?.())), Math.max(0, Math.min(deadline - performance.now(), 2 ** 31 - 1)));
 		});
 	} finally {
 		clearTimeout(timer);

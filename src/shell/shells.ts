@@ -7,6 +7,7 @@ import type { LimitMet } from "../process/limits.js";
 import type { Process } from "../process/process.js";
 import type { Runtime } from "../process/runtime.js";
 import { Bash } from "./bash.js";
+import { neverBegan } from "./patience.js";
 import { currentOf } from "./seat.js";
 import { Slots } from "./slots.js";
 import { TaskShell } from "./task.js";
@@ -118,6 +119,10 @@ export class Shells {
 
 	/** The directory and the exported environment of the task's shell. */
 	async context(options: ContextOptions): Promise<ShellContext> {
+		return this.#context(options).catch(neverBegan);
+	}
+
+	async #context(options: ContextOptions): Promise<ShellContext> {
 		const { signal, deadline = Number.POSITIVE_INFINITY } = options;
 		const { box } = await this.#runtime.place(options.task);
 		const there = await box?.ready(signal);

@@ -5,6 +5,7 @@
  */
 import fs from "node:fs";
 import path from "node:path";
+import { afterwards } from "../base/due.js";
 import { errno } from "../base/errors.js";
 import { writeAtOnce } from "../base/fifo.js";
 import { isSameFile, readStart } from "../base/files.js";
@@ -156,8 +157,9 @@ export class Slot {
 	}
 
 	#tell(message: string): void {
-		if (this.#box) {
-			void this.#box.tell(this.id, message).catch(() => {}); // whoever waits for its log finds that it cannot be reached
+		const box = this.#box;
+		if (box) {
+			void afterwards(() => box.tell(this.id, message)).catch(() => {}); // whoever waits for its log finds that it cannot be reached
 			return;
 		}
 		try {

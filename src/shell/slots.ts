@@ -1,4 +1,6 @@
 /** Slots that wait for commands, so that none has to wait for a slot. */
+import { afterwards, inTime } from "../base/due.js";
+import { HoldfastError } from "../base/errors.js";
 import type { Box } from "../places/far/box.js";
 import type { Runtime } from "../process/runtime.js";
 import { Slot } from "./slot.js";
@@ -21,6 +23,11 @@ export class Slots {
 		this.#task = task;
 	}
 
+	/** Why where they are cannot be reached, if that is so. */
+	get trouble(): string | undefined {
+		return this.#box?.trouble;
+	}
+
 	takeReady(): Slot | undefined {
 		for (;;) {
 			const slot = this.#ready.shift();
@@ -36,7 +43,7 @@ export class Slots {
 	}
 
 	async take(): Promise<Slot> {
-		if (this.#ready.length === 0) await this.#making; // nearly there; if that failed, the next line says why
+		if (this.#ready.length === 0 && this.#making) await inTime(this.#making, late); // nearly there; if that failed, the next line says why
 		return this.takeReady() ?? (await this.#make());
 	}
 
@@ -58,7 +65,7 @@ export class Slots {
 	/** Make more, while nobody waits. */
 	fill(): void {
 		if (this.#closed || this.#making || this.#ready.length >= READY) return;
-		this.#making = (async () => {
+		this.#making = afterwards(async () => {
 			try {
 				while (!this.#closed && this.#ready.length < READY) this.#ready.push(await this.#make(true));
 			} catch {
@@ -66,7 +73,7 @@ export class Slots {
 			} finally {
 				this.#making = undefined;
 			}
-		})();
+		});
 	}
 
 	async close(): Promise<void> {
@@ -75,3 +82,5 @@ export class Slots {
 		await Promise.all(this.#ready.splice(0).map((slot) => slot.discard()));
 	}
 }
+
+const late = (): HoldfastError => new HoldfastError("START_FAILED", "nothing ran: its machine did not make a log for it in time; send the command again");

@@ -2,6 +2,7 @@
 import { constants } from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { afterwards, due } from "../base/due.js";
 import { HoldfastError } from "../base/errors.js";
 import { statIfThere } from "../base/files.js";
 import { utf8 } from "../base/text.js";
@@ -12,7 +13,7 @@ import { readSpec } from "../process/spec.js";
 import { Bash, type Birth } from "./bash.js";
 import { type Outcome, runCommand } from "./command.js";
 import { existingParent, isRemoved, type Look } from "./directory.js";
-import { interrupted, type Patience, patiently } from "./patience.js";
+import { interrupted, neverBegan, type Patience, patiently } from "./patience.js";
 import { Seat } from "./seat.js";
 import type { RunOptions, RunResult } from "./shells.js";
 import type { Slot } from "./slot.js";
@@ -74,9 +75,9 @@ export class TaskShell {
 	}
 
 	async run(options: RunOptions): Promise<RunResult> {
-		const patience: Patience = { signal: options.signal, deadline: performance.now() + options.timeoutMs };
+		const patience: Patience = { signal: options.signal, deadline: performance.now() + options.timeoutMs, trouble: () => this.#slots.trouble };
 		if (this.#orphan) await patiently(this.#orphan, patience);
-		let slot = this.#slots.takeReady() ?? (await this.#slots.take()); // at once if it can be: who comes first gets the seat
+		let slot = this.#slots.takeReady() ?? (await this.#slots.take().catch(neverBegan)); // at once if it can be: who comes first gets the seat
 		const own = !this.#seat.take(slot.id);
 		let outcome: Outcome | undefined;
 		let using: Using | undefined;
@@ -103,6 +104,7 @@ export class TaskShell {
 			if (slot.shown)
 				this.#later(slot.letGo()); // it may have been taken, and nobody can say: it stays where it can be found
 			else if (!outcome || outcome.end === "unsent" || outcome.end === "unable") this.#slots.giveBack(slot);
+			if (!slot.shown) neverBegan(error);
 			throw error;
 		} finally {
 			if (using) this.#atWork.delete(using.bash);
@@ -267,7 +269,7 @@ export class TaskShell {
 	}
 
 	#bear(id: string | undefined): Promise<Bash> {
-		this.#birth = (async () => {
+		this.#birth = afterwards(async () => {
 			try {
 				const { bash, notes } = await Bash.start(this.#runtime, await this.#birthOf(id));
 				this.#bash = bash;
@@ -277,14 +279,14 @@ export class TaskShell {
 			} finally {
 				this.#birth = undefined;
 			}
-		})();
+		});
 		return this.#birth;
 	}
 
 	/** What became of the command is known, and must be told also if there is no next shell yet. */
 	async #replace(using: Using): Promise<void> {
 		try {
-			const next = await this.#main({ deadline: Number.POSITIVE_INFINITY });
+			const next = await this.#main({ deadline: due() ?? Number.POSITIVE_INFINITY });
 			using.bash = next.bash;
 			using.notes.push(...next.notes);
 		} catch (error) {
@@ -300,7 +302,7 @@ export class TaskShell {
 
 	/** For a command beside another: the same state, as it was before that one. */
 	async #another(patience: Patience): Promise<Using> {
-		const birth = this.#birthOf(this.#seat.current).then((like) => Bash.start(this.#runtime, like));
+		const birth = afterwards(() => this.#birthOf(this.#seat.current).then((like) => Bash.start(this.#runtime, like)));
 		const started = await patiently(birth, patience).catch((error) => {
 			this.#later(birth.then(({ bash }) => bash.leave())); // nobody else has a use for it
 			throw error;

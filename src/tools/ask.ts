@@ -1,4 +1,5 @@
 /** One call of a tool: who asks, by when it must be answered, and how whatever happens becomes a result. */
+import { dueAt } from "../base/due.js";
 import { fromSystem, HoldfastError } from "../base/errors.js";
 import { isMasked, redact, redactAll } from "../base/secrets/index.js";
 import { isRemote } from "../places/address.js";
@@ -21,13 +22,24 @@ export interface Ask {
 export const doorOf = ({ call }: Ask): string => call.door ?? "library";
 
 const PROGRESS_MS = 2_000;
-const NEWS_MS = 5_000; // a link may be dead and nobody knows it yet
+const NEWS_MS = 2_000; // a link may be dead and nobody knows it yet
+const LAST_STEPS_MS = 1_000; // behind the time of a command that goes on, which has used all that the call has
 const MASKED = "Something that looks like a secret was masked here (…[redacted]); where it came from it is unchanged, so do not write the mask back.";
 
 /** Never rejects: a failure is a result like any other. What is new for the task comes with it. */
 export async function answer<T extends ToolResult>(runtime: AgentRuntime, call: Call, act: (ask: Ask) => Promise<T>): Promise<T> {
 	const notes: string[] = [];
 	const since = performance.now();
+	if (call.within !== undefined) return dueAt(since + call.within + LAST_STEPS_MS, () => answered(runtime, call, { notes, since }, act));
+	return answered(runtime, call, { notes, since }, act);
+}
+
+async function answered<T extends ToolResult>(
+	runtime: AgentRuntime,
+	call: Call,
+	{ notes, since }: Pick<Ask, "notes" | "since">,
+	act: (ask: Ask) => Promise<T>,
+): Promise<T> {
 	let result: T;
 	try {
 		result = await act({ runtime, task: taskOf(runtime, call), call, signal: call.signal, notes, since });
@@ -93,10 +105,10 @@ export interface Deadline {
 }
 
 /** How long a call may take: as asked, up to the cap, up to what the door allows. */
-export function deadlineOf(asked: number | undefined, limit: { default: number; most: number }, call: Call): Deadline {
+export function deadlineOf(asked: number | undefined, limit: { default: number; most: number }, ask: Ask): Deadline {
 	const seconds = Math.min(asked ?? limit.default, limit.most);
 	const wantedMs = seconds * 1000;
-	const ms = Math.min(wantedMs, Math.max(1, call.within ?? Number.POSITIVE_INFINITY));
+	const ms = Math.min(wantedMs, timeOf(ask));
 	return {
 		wantedMs,
 		ms,
@@ -105,9 +117,12 @@ export function deadlineOf(asked: number | undefined, limit: { default: number; 
 	};
 }
 
+/** What the door has left of its time. */
+const timeOf = ({ call, since }: Ask): number => Math.max(1, (call.within ?? Number.POSITIVE_INFINITY) - (performance.now() - since));
+
 /** After a person was asked: the command has all of its time still, the call only what is left of its own. */
 export function remaining(ask: Ask, { wantedMs, ...deadline }: Deadline): Deadline {
-	const ms = Math.min(wantedMs, Math.max(1, (ask.call.within ?? Number.POSITIVE_INFINITY) - (performance.now() - ask.since)));
+	const ms = Math.min(wantedMs, timeOf(ask));
 	return { ...deadline, wantedMs, ms, at: performance.now() + ms };
 }
 

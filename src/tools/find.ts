@@ -6,7 +6,7 @@ import { type Ask, KnownIds } from "./ask.js";
 
 const SHOWN = 20;
 /** How long a call waits for another machine before it says what was last seen of it. */
-export const LOOK_MS = 10_000;
+export const LOOK_MS = 4_000;
 
 export function findProcess(ask: Ask, id: string | undefined): Process {
 	if (id === undefined) throw new HoldfastError("INVALID", `session_id is missing: say which process you mean; ${known(idsOf(ask))}`);

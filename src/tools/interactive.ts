@@ -84,8 +84,13 @@ async function settle(ask: Ask, process: Process, options: SettleOptions): Promi
 async function late(ask: Ask, process: Process, options: SettleOptions): Promise<Settled> {
 	const { deadline, onTimeout } = options;
 	if (onTimeout === "kill" && deadline.ms >= deadline.wantedMs) {
-		await end(ask, process, `not finished after ${secondsOf(deadline.ms)}`);
-		return { ...(await viewOf(process, options)), status: "timeout", exit_code: 124 };
+		try {
+			await end(ask, process, `not finished after ${secondsOf(deadline.ms)}`);
+			return { ...(await viewOf(process, options)), status: "timeout", exit_code: 124 };
+		} catch (error) {
+			if (!(error instanceof HoldfastError) || error.code !== "UNREACHABLE") throw error;
+			ask.notes.push(`It was to be killed now, and that may not have happened: ${error.message}.`);
+		}
 	}
 	stillRunning(ask, process, { deadline, kill: onTimeout === "kill" });
 	return viewOf(process, options);

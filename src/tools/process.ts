@@ -4,7 +4,7 @@ import type { Process } from "../process/process.js";
 import { parseArguments } from "./arguments.js";
 import { type Ask, answer } from "./ask.js";
 import type { Call } from "./call.js";
-import { findFresh } from "./find.js";
+import { findProcess, LOOK_MS } from "./find.js";
 import { type Action, type ProcessArgs, processInput } from "./input.js";
 import { heedKeyboard } from "./keyboard.js";
 import { list } from "./list.js";
@@ -33,7 +33,8 @@ export function process(runtime: AgentRuntime, args: unknown, call: Call): Promi
 	return answer<ProcessResult>(runtime, call, async (ask) => {
 		const wanted = parseArguments("process", processInput, args);
 		if (wanted.action === "list") return list(ask);
-		const found = await findFresh(ask, wanted.session_id);
+		const found = findProcess(ask, wanted.session_id);
+		const unreached = await found.sync(ask.signal, LOOK_MS);
 		heedKeyboard(ask, found, wanted.action);
 		if (wanted.action !== "kill") runtime.answerFor(found);
 		const release = TELLING.includes(wanted.action) ? runtime.notices.hold(found) : () => {};
@@ -44,6 +45,7 @@ export function process(runtime: AgentRuntime, args: unknown, call: Call): Promi
 			return result;
 		} finally {
 			release(told);
+			if (unreached !== undefined && found.unreachable !== undefined) ask.notes.push(unreached); // it has not come back meanwhile
 		}
 	});
 }

@@ -12,7 +12,10 @@ import { send } from "./send.js";
 import { stateOf } from "./state.js";
 
 export async function kill(ask: Ask, process: Process): Promise<ProcessResult> {
-	const { status, method, signalled, survivors, final } = await process.kill();
+	const { status, method, signalled, survivors, final } = await process.kill().catch((error) => {
+		if (!(error instanceof HoldfastError) || error.code !== "UNREACHABLE") throw error;
+		throw new HoldfastError("UNREACHABLE", `it may still run: ${error.message}`, { cause: error });
+	});
 	ask.runtime.audit.note(ask.task, { event: "killed", session_id: process.id, status, by: doorOf(ask) });
 	if (method === "walk" && status === "killed")
 		ask.notes.push("This box has no sure way to find everything that a process started; what hides on purpose may be left.");
@@ -45,7 +48,7 @@ export async function close(_ask: Ask, process: Process): Promise<ProcessResult>
 export async function keys(ask: Ask, process: Process, args: ProcessArgs): Promise<ProcessResult> {
 	if (args.data === undefined) throw new HoldfastError("INVALID", "data is missing: give text and keys such as <ENTER>");
 	const { keysTimeout, maxWaitTimeout } = ask.runtime.limits;
-	const deadline = deadlineOf(args.timeout, { default: keysTimeout, most: maxWaitTimeout }, ask.call);
+	const deadline = deadlineOf(args.timeout, { default: keysTimeout, most: maxWaitTimeout }, ask);
 	return typeKeys(ask, process, args.data, { deadline, idleMs: idleMsOf(ask, {}), maxChars: ask.runtime.limits.tailChars, onTimeout: "background" });
 }
 

@@ -33,7 +33,7 @@ async function act(ask: Ask, args: TerminalArgs, maxChars: number): Promise<Term
 	const { command, input_keys } = args;
 	const { timeout, maxTimeout } = ask.runtime.limits;
 	const options = {
-		deadline: deadlineOf(args.timeout, { default: timeout, most: maxTimeout }, ask.call),
+		deadline: deadlineOf(args.timeout, { default: timeout, most: maxTimeout }, ask),
 		maxChars,
 		onTimeout: args.on_timeout ?? "background",
 		idleMs: idleMsOf(ask, args),

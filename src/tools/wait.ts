@@ -19,7 +19,7 @@ export async function wait(ask: Ask, process: Process, args: ProcessArgs): Promi
 	const until = args.until ?? {};
 	check(process, until);
 	const { waitTimeout, maxWaitTimeout } = ask.runtime.limits;
-	const deadline = deadlineOf(args.timeout, { default: waitTimeout, most: maxWaitTimeout }, ask.call);
+	const deadline = deadlineOf(args.timeout, { default: waitTimeout, most: maxWaitTimeout }, ask);
 	let held: Held | "interrupted";
 	try {
 		held = await reporting(ask.call, `waiting for ${process.id}`, () => firstOf(ask, process, until, { ms: deadline.ms, from: args.byte_offset ?? 0 }));
@@ -50,7 +50,11 @@ export async function wait(ask: Ask, process: Process, args: ProcessArgs): Promi
 	}
 	if (held.matched === null && over) return { ...view, ...held, matched: "exit" }; // in the last moment
 	if (held.matched === null) {
-		ask.notes.push(`${secondsOf(deadline.ms)} are over and it still runs; this is not an error. Wait again, or do something else meanwhile.`);
+		ask.notes.push(
+			process.unreachable === undefined
+				? `${secondsOf(deadline.ms)} are over and it still runs; this is not an error. Wait again, or do something else meanwhile.`
+				: `${secondsOf(deadline.ms)} are over, and how it is now cannot be seen. Wait again later, or do something else meanwhile.`,
+		);
 		return { ...view, ...held, timed_out: true };
 	}
 	return { ...view, ...held };

@@ -1,3 +1,4 @@
+import fs from "node:fs";
 import net from "node:net";
 import { atEnd } from "./home.js";
 
@@ -55,4 +56,10 @@ export async function cuttable(to: number): Promise<Line> {
 		},
 		drop,
 	};
+}
+
+/** The same machine under another port. */
+export function known(keys: string, port: number, other: number): void {
+	const lines = fs.readFileSync(`${keys}/known_hosts`, "utf8");
+	fs.writeFileSync(`${keys}/known_hosts`, lines + lines.replaceAll(`:${port} `, `:${other} `));
 }

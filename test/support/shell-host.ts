@@ -25,6 +25,7 @@ export class ShellHost implements Host {
 	starts = 0;
 	/** What `start` does; a test may replace it. */
 	starting: () => Promise<Started> = async () => ({ notes: [] });
+	whySilent: () => Promise<string | undefined> = async () => undefined;
 	readonly #path: string;
 	readonly #options: ShellHostOptions;
 

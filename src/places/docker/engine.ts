@@ -48,7 +48,7 @@ export async function openEngine(address: string | undefined, env: NodeJS.Proces
 			} catch (error) {
 				if (signal?.aborted) throw new HoldfastError("ABORTED", `${doing}: given up`, { cause: error });
 				if (controller.signal.aborted)
-					throw new HoldfastError("START_FAILED", `${doing}: the Docker engine (${at.where}) did not answer within ${ms / 1000} s; see what it is doing`, {
+					throw new HoldfastError("UNREACHABLE", `${doing}: the Docker engine (${at.where}) did not answer within ${ms / 1000} s; see what it is doing`, {
 						cause: error,
 					});
 				throw explained(error, doing, at);
@@ -136,7 +136,8 @@ function certificates(env: NodeJS.ProcessEnv): { ca?: Buffer; cert?: Buffer; key
 
 function explained(error: unknown, doing: string, { where, socket }: Address): HoldfastError {
 	if (error instanceof HoldfastError) return error;
-	const say = (text: string) => new HoldfastError("START_FAILED", `${doing}: ${text}`, { cause: error });
+	const say = (text: string, code: "START_FAILED" | "UNREACHABLE" = "START_FAILED") => new HoldfastError(code, `${doing}: ${text}`, { cause: error });
+	const away = (text: string) => say(text, "UNREACHABLE"); // it may come back
 	if (statusOf(error) !== undefined) return say(`the Docker engine says: ${reasonOf(error)}`);
 	const name = os.userInfo().username;
 	switch (errno(error)) {
@@ -148,16 +149,16 @@ function explained(error: unknown, doing: string, { where, socket }: Address): H
 				`this user may not use the Docker engine (${where}); add it to the group docker (sudo usermod -aG docker ${name}) and log in again, or set DOCKER_HOST`,
 			);
 		case "ECONNREFUSED":
-			return say(`the Docker engine is not running (nobody listens at ${where}); start it (sudo systemctl start docker), or set DOCKER_HOST`);
+			return away(`the Docker engine is not running (nobody listens at ${where}); start it (sudo systemctl start docker), or set DOCKER_HOST`);
 		case "ECONNRESET":
 		case "EPIPE":
-			return say(`the connection to the Docker engine (${where}) broke; perhaps it is being restarted. Try again`);
+			return away(`the connection to the Docker engine (${where}) broke; perhaps it is being restarted. Try again`);
 		case "ENOTFOUND":
 		case "EAI_AGAIN":
 		case "EHOSTUNREACH":
 		case "ENETUNREACH":
 		case "ETIMEDOUT":
-			return say(`the Docker engine at ${where} cannot be reached (${errno(error)}); check its address and the network`);
+			return away(`the Docker engine at ${where} cannot be reached (${errno(error)}); check its address and the network`);
 		default:
 			return say(`the Docker engine at ${where}: ${reasonOf(error)}`);
 	}

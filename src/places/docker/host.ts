@@ -83,6 +83,12 @@ export function dockerHost(options: DockerOptions, owner: Owner, hooks: DockerHo
 			return { why: lowerFirst(endOf(info)), kept: true };
 		},
 
+		async whySilent() {
+			const engine = await engineOf();
+			const info = now && (await inspect(engine, now.container, undefined, LOOK_MS));
+			return info?.State.Paused ? "the container is paused" : undefined; // whatever else becomes of it ends its streams
+		},
+
 		async stop(): Promise<readonly string[]> {
 			const engine = await engineOf();
 			const name = containerName(owner);
@@ -106,6 +112,7 @@ export function dockerHost(options: DockerOptions, owner: Owner, hooks: DockerHo
 }
 
 const ATTEMPTS = 5;
+const LOOK_MS = 5_000;
 
 /** Running, and with the private directory in it. */
 async function ready(wanted: Wanted, before: string | undefined, prepared: string | undefined, signal: AbortSignal | undefined): Promise<Found> {

@@ -76,6 +76,11 @@ export class Box {
 		return this.#reach.connected;
 	}
 
+	/** For who does not wait for a machine that may come back: tries now, and resolves when a try has failed. */
+	failure(signal: AbortSignal): Promise<string> {
+		return this.#reach.failure(signal);
+	}
+
 	/** All that ran in it is known to be over. */
 	isOver(): Promise<boolean> {
 		return this.#reach.isOver();

@@ -2,6 +2,7 @@
  * Lines for the shells on another machine. Each is told once, however often it has to be sent: the directory `sent.NAME` beside the shell's FIFO says that
  * it was. docs/link.md.
  */
+import { afterwards } from "../../base/due.js";
 import { HoldfastError } from "../../base/errors.js";
 import type { Identity } from "../../base/proc.js";
 import { shellQuote } from "../../base/quote.js";
@@ -45,7 +46,7 @@ export class Commands {
 
 	/** Resolves with where the shell went instead, if the directory that it was to run in has been removed. */
 	async tell(id: string, text: string, once: Told): Promise<string | undefined> {
-		if (once.farewell) return this.#farewell(id, text, once.name);
+		if (once.farewell) return afterwards(() => this.#farewell(id, text, once.name));
 		const way = { tried: false, remade: false };
 		try {
 			return await this.#tell(id, text, once, way);

@@ -4,6 +4,7 @@
  */
 import fs from "node:fs";
 import path from "node:path";
+import { afterwards } from "../../base/due.js";
 import { errno, fromSystem, HoldfastError } from "../../base/errors.js";
 import { namesIn, readIfThere, removeDir, unlinkIfThere } from "../../base/files.js";
 import type { Home } from "../../base/home.js";
@@ -103,7 +104,7 @@ export class FarKeepers {
 					return false;
 				}
 			},
-			letGo: () => this.#box.tell(id, "release").catch(() => {}), // a box that is gone, or out of reach, lets go by itself some day
+			letGo: () => afterwards(() => this.#box.tell(id, "release")).catch(() => {}), // a box that is gone, or out of reach, lets go by itself some day
 			remove: () => this.#drop(id),
 		};
 	}

@@ -6,6 +6,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { afterwards } from "../../base/due.js";
 import { errno } from "../../base/errors.js";
 import { statIfThere, unlinkIfThere } from "../../base/files.js";
 import { RECORD_BYTES, segmentName, segmentStarts } from "../../keeper/layout.js";
@@ -79,8 +80,9 @@ export class Mirror {
 	follow(): () => void {
 		this.#followers++;
 		if (!this.#following) {
-			this.#following = new AbortController();
-			void this.#run(this.#following.signal);
+			const following = new AbortController();
+			this.#following = following;
+			void afterwards(() => this.#run(following.signal));
 		}
 		let ended = false;
 		return () => {

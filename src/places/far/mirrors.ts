@@ -25,7 +25,7 @@ export class Mirrors {
 
 	/** Have the replica of a process as it is there now. */
 	sync(id: string, signal?: AbortSignal): Promise<void> {
-		return this.#of(id).sync(signal);
+		return this.#reach.inTime(this.#of(id).sync(signal));
 	}
 
 	/** Keep it so, until the returned function is called. */

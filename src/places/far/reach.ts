@@ -3,6 +3,7 @@
  * a machine for that has ended: `use` starts it again; `ask` fails when it is over, `look` says so, and `quietly` then has nothing to do.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import { afterwards, inTime } from "../../base/due.js";
 import { HoldfastError } from "../../base/errors.js";
 import type { Host, Over } from "../host.js";
 import { Connection, type Link, LinkBroken } from "../link/index.js";
@@ -34,6 +35,8 @@ export class Reach {
 	/** What nobody waits for. */
 	readonly #later = new Set<Promise<unknown>>();
 	readonly #notes: string[] = [];
+	/** Who is told when a try to reach it fails. */
+	readonly #impatient = new Set<(why: string) => void>();
 	#cwd: string | undefined;
 	#closed = false;
 	/** How often it has been ended on purpose. */
@@ -69,6 +72,7 @@ export class Reach {
 			onFailed: ({ message }) => {
 				this.trouble = message;
 				onTrouble(message);
+				for (const tell of this.#impatient) tell(message);
 			},
 		});
 	}
@@ -96,7 +100,7 @@ export class Reach {
 
 	/** `again`: it does no harm if it is done twice, should its link break in the middle. */
 	async use<T>(work: (link: Link) => Promise<T>, { signal, again = true }: { signal?: AbortSignal | undefined; again?: boolean } = {}): Promise<T> {
-		await this.#touch?.(signal);
+		await this.#inUse(signal);
 		const ends = this.#ends;
 		return this.#connection.use(work, { again: () => again && this.#ends === ends, ...(signal ? { signal } : {}) });
 	}
@@ -113,7 +117,7 @@ export class Reach {
 		work: (link: Link, ready: Ready) => Promise<T>,
 		{ onlyLooking, signal }: { readonly onlyLooking: boolean; readonly signal: AbortSignal | undefined },
 	): Promise<{ readonly over: Over } | { readonly found: T }> {
-		if (!onlyLooking) await this.#touch?.(signal);
+		if (!onlyLooking) await this.#inUse(signal);
 		for (let repeats = 0; ; repeats++) {
 			const over = await this.#over(signal).catch((error) => {
 				if (onlyLooking) throw error;
@@ -144,9 +148,26 @@ export class Reach {
 
 	/** Housekeeping that nobody waits for, quietly. What it cannot reach stays. */
 	tidy(script: string, then: () => void = () => {}): void {
-		const done = this.quietly((link) => link.run(script)).then(then, () => {});
+		const done = afterwards(() => this.quietly((link) => link.run(script))).then(then, () => {});
 		this.#later.add(done);
 		void done.finally(() => this.#later.delete(done));
+	}
+
+	/** For who does not wait for a machine that may come back: tries now, and resolves when a try has failed. */
+	failure(signal: AbortSignal): Promise<string> {
+		return new Promise((resolve) => {
+			this.#impatient.add(resolve);
+			signal.addEventListener("abort", () => this.#impatient.delete(resolve), { once: true });
+			setImmediate(() => this.#connection.hurry()); // once what is to be tried for has been asked
+		});
+	}
+
+	/** Waits for it only as long as the call has time that this is done for. */
+	inTime<T>(work: Promise<T>): Promise<T> {
+		return inTime(
+			work,
+			() => new LinkBroken(`${this.trouble ?? `${this.name} does not answer`}. That was waited for as long as this call has`, { mayHaveHappened: false }),
+		);
 	}
 
 	/** All that ran in it is known to be over. */
@@ -190,6 +211,10 @@ export class Reach {
 	/** Why all that ran in it is over, unless it can be asked itself. */
 	async #over(signal?: AbortSignal): Promise<Over | undefined> {
 		if (this.#resting) return { why: "the container that it ran in was ended", kept: true };
-		return this.#connection.link || this.#closed ? undefined : this.#host.over?.(signal);
+		return this.#connection.link || this.#closed || !this.#host.over ? undefined : this.inTime(this.#host.over(signal));
+	}
+
+	async #inUse(signal: AbortSignal | undefined): Promise<void> {
+		if (this.#touch) await this.inTime(this.#touch(signal));
 	}
 }

@@ -1,4 +1,5 @@
 /** One link to a host, shared by all who need it, opened when somebody does, and opened again after it broke. */
+import { inTime, isLate } from "../../base/due.js";
 import { HoldfastError } from "../../base/errors.js";
 import type { Host, Started } from "../host.js";
 import { LinkBroken } from "./broken.js";
@@ -35,6 +36,10 @@ export class Connection {
 	#link: Link | undefined;
 	#opening: Promise<Link> | undefined;
 	#worked = false;
+	/** Since when it is out of reach, and why. */
+	#away: { readonly since: number; readonly why: HoldfastError } | undefined;
+	/** Ends the pause between two tries. */
+	#hurry: (() => void) | undefined;
 	#users = 0;
 	#idle: NodeJS.Timeout | undefined;
 
@@ -48,18 +53,27 @@ export class Connection {
 		return this.#link?.open ? this.#link : undefined;
 	}
 
-	/** Do something with a link. What it was told may be repeated is, when its link breaks; else that is an error (`LinkBroken`) that says what may have happened. */
+	/** Somebody wants to know now: then it is tried now, and not after the pause. */
+	hurry(): void {
+		this.#hurry?.();
+	}
+
+	/**
+	 * Do something with a link. What it was told may be repeated is, when its link breaks; else that is an error (`LinkBroken`) that says what may have happened.
+	 * Nothing is waited for beyond the time of the call that it is done for.
+	 */
 	async use<T>(work: (link: Link) => Promise<T>, { again, signal }: UseOptions): Promise<T> {
 		this.#users++;
 		clearTimeout(this.#idle);
 		try {
 			for (let repeats = 0; ; repeats++) {
-				const link = await this.#get(signal);
+				const link = await inTime(this.#get(signal), () => this.#late(false));
+				if (isLate()) throw this.#late(false);
 				try {
-					return await work(link);
+					return await inTime(work(link), () => this.#late(true));
 				} catch (error) {
-					if (!(error instanceof LinkBroken) || !(typeof again === "function" ? again() : again) || repeats >= REPEATS || this.#closing.signal.aborted)
-						throw error;
+					if (!(error instanceof LinkBroken) || !(typeof again === "function" ? again() : again)) throw error;
+					if (repeats >= REPEATS || isLate() || this.#closing.signal.aborted) throw error;
 				}
 			}
 		} finally {
@@ -85,20 +99,36 @@ export class Connection {
 		return signal ? await unlessAborted(this.#opening, signal) : await this.#opening;
 	}
 
-	/** The first time it works at once or not at all: then something is wrong that waiting does not change. After that a break is taken for a passing one. */
+	/**
+	 * The first time it works at once or not at all: then something is wrong that waiting does not change. After that a break is taken for a passing
+	 * one, for a while; of one that lasts longer each who comes finds out with one try.
+	 */
 	async #reopen(): Promise<Link> {
-		const deadline = Date.now() + (this.#worked ? (this.#options.totalMs ?? TOTAL_MS) : 0);
+		const total = this.#worked ? (this.#options.totalMs ?? TOTAL_MS) : 0;
 		for (let pause = FIRST_PAUSE_MS, tries = 1; ; tries++) {
 			try {
 				return await this.#open();
 			} catch (error) {
 				if (this.#closing.signal.aborted || !(error instanceof HoldfastError) || error.code !== "UNREACHABLE") throw error;
+				this.#away = { since: this.#away?.since ?? performance.now(), why: error };
 				this.#options.onFailed?.(error);
-				if (Date.now() + pause > deadline) throw tries === 1 ? error : gaveUp(this.#host.address, tries, error);
+				if (performance.now() + pause > this.#away.since + total) throw tries === 1 ? error : gaveUp(this.#host.address, tries, error);
 			}
-			await sleep(pause, this.#closing.signal);
+			const paused = new AbortController();
+			this.#hurry = () => paused.abort();
+			await sleep(pause, AbortSignal.any([this.#closing.signal, paused.signal]));
+			this.#hurry = undefined;
 			pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
 		}
+	}
+
+	/** `asked`: it is an answer that did not come. */
+	#late(asked: boolean): LinkBroken {
+		const why = this.#away && !this.link ? this.#away.why.message : `${this.#host.address} does not answer`;
+		return new LinkBroken(`${why}. That was waited for as long as this call has; what runs there runs on, and the next call tries again`, {
+			mayHaveHappened: asked,
+			cause: this.#away?.why,
+		});
 	}
 
 	async #open(): Promise<Link> {
@@ -107,9 +137,11 @@ export class Connection {
 		const stream = await this.#host.open(BOOT, signal);
 		const own = started.dir === undefined ? {} : { dir: started.dir, name: "" };
 		const beat = started.lifetime === undefined ? {} : { beatMs: started.lifetime * 250 };
-		const link = await Link.open(stream, { ...this.#options, ...own, ...beat, signal });
+		const whySilent = this.#host.whySilent && { whySilent: () => this.#host.whySilent?.() ?? Promise.resolve(undefined) };
+		const link = await Link.open(stream, { ...this.#options, ...own, ...beat, ...whySilent, signal });
 		this.#link = link;
 		this.#worked = true;
+		this.#away = undefined;
 		this.#options.onConnected?.(link.facts, started);
 		return link;
 	}

@@ -1,5 +1,6 @@
 /** The stream of a link and the requests under way on it. */
 import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { HoldfastError } from "../../base/errors.js";
 import type { Stream } from "../host.js";
 import { bootText } from "./boot.js";
@@ -12,6 +13,8 @@ const IDLE_SECONDS = 60;
 const BEAT_MS = 20_000;
 const CLOSE_MS = 2_000;
 const ANSWER_MS = 15_000; // a ping that is not answered for so long never will be
+const SILENT_MS = 1_500; // after a request; a ping tells silence from work
+const UNHEARD_MS = 1_000; // after that ping
 
 const SILENT = "no answer within";
 
@@ -28,6 +31,8 @@ export interface LinkOptions {
 	readonly perl?: boolean;
 	readonly signal?: AbortSignal;
 	readonly timeoutMs?: number;
+	/** Asked when nothing comes back: why that is so, if somebody else knows. Then the link has ended. */
+	readonly whySilent?: () => Promise<string | undefined>;
 }
 
 export interface Asking {
@@ -53,6 +58,11 @@ export class Line {
 	#opening: { resolve: (facts: Facts) => void; reject: (error: Error) => void } | undefined;
 	#next = 1;
 	#beat: NodeJS.Timeout | undefined;
+	#whySilent: LinkOptions["whySilent"];
+	/** When something was last asked, and when something last came. */
+	#asked = 0;
+	#heard = 0;
+	#listening = false;
 	#over: string | undefined;
 
 	constructor(stream: Stream) {
@@ -70,7 +80,7 @@ export class Line {
 		return this.#waiting.size;
 	}
 
-	async start({ dir, name, idleSeconds = IDLE_SECONDS, beatMs = BEAT_MS, perl = true, signal, timeoutMs = OPEN_MS }: LinkOptions): Promise<Facts> {
+	async start({ dir, name, idleSeconds = IDLE_SECONDS, beatMs = BEAT_MS, perl = true, signal, timeoutMs = OPEN_MS, whySilent }: LinkOptions): Promise<Facts> {
 		const { input, output } = this.#stream;
 		const mark = `HF${randomBytes(8).toString("hex")}`;
 		const replies = new Replies(mark, {
@@ -86,7 +96,10 @@ export class Line {
 		signal?.addEventListener("abort", stop, { once: true });
 		input.on("error", () => {}); // the end of the stream says more
 		output.on("error", () => {});
-		output.on("data", (chunk: Buffer) => replies.take(chunk));
+		output.on("data", (chunk: Buffer) => {
+			this.#heard = performance.now();
+			replies.take(chunk);
+		});
 		this.#stream.ended.then((why) => this.#end(why));
 		output.on("end", () => {
 			// why it ended is told soon, or never
@@ -98,6 +111,7 @@ export class Line {
 		try {
 			const found = await facts;
 			this.#opening = undefined;
+			this.#whySilent = whySilent;
 			this.#scheduleBeat(Math.min(beatMs, BEAT_MS));
 			this.#stream.hold?.(false); // until something is asked
 			return found;
@@ -129,6 +143,8 @@ export class Line {
 			};
 			this.#waiting.set(id, { resolve: (reply) => done(() => resolve(reply)), reject: (error) => done(() => reject(error)) });
 			if (++this.#callers === 1) this.#stream.hold?.(true);
+			this.#asked = performance.now();
+			if (this.#whySilent && !this.#listening) void this.#listen(this.#whySilent);
 			signal?.addEventListener("abort", stop, { once: true });
 			if (!payload) return void input.write(`${id} ${request}\n`);
 			input.cork();
@@ -165,6 +181,21 @@ export class Line {
 		for (const one of waiting) one?.reject(new LinkBroken(error, { mayHaveHappened: true }));
 		if (!politely) this.#stream.close();
 		this.#settleEnd(this.#over);
+	}
+
+	/** Until something has come after what was asked last. A request may take long, a ping does not. */
+	async #listen(whySilent: () => Promise<string | undefined>): Promise<void> {
+		this.#listening = true;
+		const heard = () => !this.open || this.#heard >= this.#asked;
+		while (!heard()) {
+			await sleep(Math.max(1, this.#asked + SILENT_MS - performance.now()), undefined, { ref: false });
+			if (heard() || performance.now() < this.#asked + SILENT_MS) continue;
+			this.ask("n ").catch(() => {}); // it has ended: then that is known
+			await sleep(UNHEARD_MS, undefined, { ref: false });
+			const why = heard() ? undefined : await whySilent().catch(() => undefined); // nor does he know
+			if (why !== undefined && !heard()) this.#end(why);
+		}
+		this.#listening = false;
 	}
 
 	/** Silence there means that it is gone here, and the other way round. */

@@ -5,7 +5,7 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { fixture, type Program, run, startAndDie } from "../../fixtures/programs.js";
-import { cuttable } from "../../support/cuttable.js";
+import { cuttable, known } from "../../support/cuttable.js";
 import { until } from "../../support/home.js";
 import { QUICK, sshBox, TASK } from "../../support/ssh-box.js";
 import { noSshd } from "../../support/sshd.js";
@@ -185,9 +185,3 @@ describe.skipIf(noSshd)(`over SSH${noSshd ? ` (${noSshd})` : ""}`, () => {
 		expect(fs.readFileSync(`${dir}/runs`, "utf8")).toBe("x\n");
 	});
 });
-
-/** The same machine under another port. */
-function known(keys: string, port: number, other: number): void {
-	const lines = fs.readFileSync(`${keys}/known_hosts`, "utf8");
-	fs.writeFileSync(`${keys}/known_hosts`, lines + lines.replaceAll(`:${port} `, `:${other} `));
-}

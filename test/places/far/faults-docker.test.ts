@@ -5,7 +5,7 @@ import { openRuntime } from "../../../src/index.js";
 import { listContainers } from "../../../src/places/docker/index.js";
 import { cli } from "../../support/cli.js";
 import { dockerBox, eventually, TASK } from "../../support/docker-box.js";
-import { BUSYBOX_IMAGE, FULL_IMAGE, noEngine, sharedEngine } from "../../support/dockerd.js";
+import { BUSYBOX_IMAGE, FULL_IMAGE, noEngine, ownEngine, sharedEngine, startDaemon, stopDaemon } from "../../support/dockerd.js";
 import { atEnd, tempDir, until } from "../../support/home.js";
 
 const why = noEngine();
@@ -29,7 +29,8 @@ describe.skipIf(why)(`containers behind our back${why ? `: ${why}` : ""}`, () =>
 		expect(await runtime.terminal({ command: "echo $A" })).toMatchObject({ output: "1\n" });
 	});
 
-	test("one that is paused goes on with the next command, and nothing is lost", PATIENCE, async () => {
+	// A link that is silent is given up after half a minute; that it is paused is known sooner.
+	test("one that is paused goes on with the next command, and nothing is lost", { timeout: 30_000 }, async () => {
 		const { open, container } = await dockerBox();
 		const runtime = await open();
 		await runtime.terminal({ command: "A=1" });
@@ -42,6 +43,34 @@ describe.skipIf(why)(`containers behind our back${why ? `: ${why}` : ""}`, () =>
 			note: expect.stringContaining("The container had been paused; it goes on now, and nothing is lost."),
 		});
 		expect(await runtime.process({ action: "wait", session_id })).toMatchObject({ status: "exited", exit_code: 0, output: "1\n2\n3\n" });
+		await container.pause();
+		const looked = await runtime.process({ action: "poll", session_id: (await runtime.process({ action: "list" })).processes?.[0]?.session_id });
+		expect(looked).toMatchObject({ status: "exited" });
+	});
+
+	test("dockerd is away: a look says what was last seen, a command that nothing ran; and then it goes on", PATIENCE, async () => {
+		const engine = await ownEngine();
+		const { open } = await dockerBox({ engine });
+		const runtime = await open();
+		await runtime.terminal({ command: "A=1" });
+		const { session_id } = await runtime.terminal({ command: "read -r x; exit 3", background: true });
+		await stopDaemon(engine, "SIGKILL");
+		const asItWas = {
+			status: "running",
+			exit_code: null,
+			note: expect.stringMatching(/cannot be reached \(.*the Docker engine is not running.*; this is how it was at/),
+		};
+		expect(await runtime.process({ action: "poll", session_id })).toMatchObject(asItWas);
+		expect(await runtime.process({ action: "list" })).toMatchObject({ error: null, processes: [asItWas] });
+		const soon = { within: 3_000 };
+		expect(await runtime.terminal({ command: "echo $A" }, soon)).toMatchObject({
+			status: "error",
+			error: expect.stringMatching(/^nothing ran: .*the Docker engine is not running/),
+		});
+		await startDaemon(engine);
+		expect(await runtime.terminal({ command: "echo $A" })).toMatchObject({ output: "1\n" });
+		await runtime.process({ action: "submit", session_id });
+		expect(await runtime.process({ action: "wait", session_id })).toMatchObject({ status: "exited", exit_code: 3 });
 	});
 
 	test("too much memory ends the command, and the shell and the container go on", PATIENCE, async () => {

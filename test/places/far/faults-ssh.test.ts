@@ -4,7 +4,8 @@ import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { readStat } from "../../../src/base/proc.js";
-import type { Process } from "../../../src/index.js";
+import type { Process, Runtime } from "../../../src/index.js";
+import { cuttable, known, type Line } from "../../support/cuttable.js";
 import { atEnd, until } from "../../support/home.js";
 import { QUICK, sshBox } from "../../support/ssh-box.js";
 import { noSshd, PLAIN_USER } from "../../support/sshd.js";
@@ -42,6 +43,77 @@ describe.skipIf(noSshd)(`over SSH${noSshd ? ` (${noSshd})` : ""}`, () => {
 			await runtime.process({ action: "submit", session_id: id });
 			expect(await runtime.process({ action: "wait", session_id: id })).toMatchObject({ status: "exited", exit_code: 3 });
 			expect(fs.existsSync(`${dir}/runs`)).toBe(false);
+		});
+	});
+
+	describe("a machine that is away, and a call that must be answered soon", () => {
+		/** Today's answer, not one from when somebody has given up. */
+		const soon = { within: 8_000 };
+
+		async function answersWhileAway(runtime: Runtime, dir: string, session_id: string | undefined): Promise<void> {
+			const answered: string[] = [];
+			const inOrder = async <T>(name: string, call: Promise<T>): Promise<T> => {
+				const result = await call;
+				answered.push(name);
+				return result;
+			};
+			const [poll, list, ran] = await Promise.all([
+				inOrder("poll", runtime.process({ action: "poll", session_id }, soon)),
+				inOrder("list", runtime.process({ action: "list" }, soon)),
+				inOrder("command", runtime.terminal({ command: `echo x >>${dir}/runs` }, soon)),
+			]);
+			expect(answered.at(-1)).toBe("command"); // who only looks does not wait for it to come back
+			const asItWas = { status: "running", exit_code: null, note: expect.stringMatching(/cannot be reached \(.*\); this is how it was at \d{4}-/) };
+			expect(poll).toMatchObject(asItWas);
+			expect(list.processes?.find((one) => one.session_id === session_id)).toMatchObject(asItWas);
+			expect(ran.exit_code).toBe(null);
+			expect(`${ran.error} ${ran.note}`).toMatch(/nothing ran|not known whether/);
+			expect(await runtime.terminal({ command: `echo x >>${dir}/runs`, background: true }, soon)).toMatchObject({ status: "error" });
+			expect(await runtime.process({ action: "kill", session_id }, soon)).toMatchObject({
+				status: "error",
+				error: expect.stringMatching(/^it may still run: /),
+			});
+			const waited = await runtime.process({ action: "wait", session_id, timeout: 1 }, soon);
+			expect(waited).toMatchObject({ status: "running", timed_out: true, note: expect.stringContaining("how it is now cannot be seen") });
+			expect(waited.note).not.toContain("still runs");
+		}
+
+		async function isBack(runtime: Runtime, dir: string, session_id: string | undefined): Promise<void> {
+			const back = await runtime.terminal({ command: `cat ${dir}/runs; echo back` });
+			expect(back).toMatchObject({ status: "exited", output: expect.stringMatching(/No such file.*\nback\n$/) });
+			expect(await runtime.process({ action: "poll", session_id })).not.toHaveProperty("note");
+			await runtime.process({ action: "submit", session_id });
+			expect(await runtime.process({ action: "wait", session_id })).toMatchObject({ status: "exited", exit_code: 3 });
+		}
+
+		test("nobody listens: it is answered in time with what is known, and then it goes on", { timeout: 60_000 }, async () => {
+			const { sshd, dir, open } = await sshBox();
+			const runtime = await open();
+			const { session_id } = await runtime.terminal({ command: "echo up; read -r x; exit 3", background: true });
+			await runtime.process({ action: "wait", session_id, until: { pattern: "up" } });
+			await sshd.stop();
+			await answersWhileAway(runtime, dir, session_id);
+			await sshd.start();
+			await isBack(runtime, dir, session_id);
+		});
+
+		test("it is silent, and nobody knows that yet: the same", { timeout: 75_000 }, async () => {
+			let line: Line | undefined;
+			const { dir, open } = await sshBox({
+				prepare: async ({ port, dir: keys }) => {
+					line = await cuttable(port);
+					known(keys, port, line.port);
+					return { port: line.port };
+				},
+			});
+			const runtime = await open();
+			const { session_id } = await runtime.terminal({ command: "echo up; read -r x; exit 3", background: true });
+			await runtime.process({ action: "wait", session_id, until: { pattern: "up" } });
+			line?.cut();
+			await answersWhileAway(runtime, dir, session_id);
+			line?.drop(); // what was under way is lost
+			line?.mend();
+			await isBack(runtime, dir, session_id);
 		});
 	});
 

@@ -1,8 +1,9 @@
-import { execFile } from "node:child_process";
+import { type ChildProcess, execFile } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { dueAt } from "../../../src/base/due.js";
 import { HoldfastError } from "../../../src/base/errors.js";
 import { Connection, type ConnectionOptions } from "../../../src/places/link/connection.js";
 import type { Facts } from "../../../src/places/link/facts.js";
@@ -79,6 +80,90 @@ test("what waiting does not change is not tried again, and a caller who leaves d
 	await expect(left).rejects.toMatchObject({ code: "ABORTED" });
 	go?.();
 	await connection.use((link) => link.ping(), { again: true });
+});
+
+test("of a break that lasts each who comes later finds out with one try", async () => {
+	const { host, connection } = connect({ totalMs: 1_000 });
+	const ping = () => connection.use((link) => link.ping(), { again: true });
+	await ping();
+	const works = host.starting;
+	host.starting = () => Promise.reject(new HoldfastError("UNREACHABLE", "nobody is at home"));
+	cut(host);
+	await expect(ping()).rejects.toThrow(/\d tries/);
+	const { starts } = host;
+	await expect(ping()).rejects.toThrow("nobody is at home");
+	expect(host.starts).toBe(starts + 1);
+	host.starting = works;
+	await ping();
+});
+
+// Each of these would wait for half a minute.
+describe("within the time of a call", { timeout: 15_000 }, () => {
+	const call = <T>(act: () => Promise<T>) => dueAt(performance.now() + 500, act);
+
+	test("a link that cannot be had is not waited for, and the next call has it", async () => {
+		const { host, connection } = connect();
+		const ping = () => connection.use((link) => link.ping(), { again: true });
+		await ping();
+		const works = host.starting;
+		host.starting = () => Promise.reject(new HoldfastError("UNREACHABLE", "nobody is at home"));
+		cut(host);
+		await expect(call(ping)).rejects.toMatchObject({
+			code: "UNREACHABLE",
+			mayHaveHappened: false,
+			message: expect.stringMatching(/^nobody is at home\. .*next call/),
+		});
+		host.starting = works;
+		await call(ping);
+	});
+
+	test("an answer that does not come is not waited for, and nothing is asked again", async () => {
+		const { connection } = connect();
+		const file = path.join(tempDir(), "log");
+		let asked = 0;
+		const follow = () =>
+			connection.use(
+				(link) => {
+					asked++;
+					return link.follow(file, 0, 100);
+				},
+				{ again: true },
+			);
+		await expect(call(follow)).rejects.toMatchObject({ code: "UNREACHABLE", mayHaveHappened: true });
+		expect(asked).toBe(1);
+	});
+
+	test("what goes on after the answer is not bound by it", async () => {
+		const { connection } = connect();
+		const file = path.join(tempDir(), "log");
+		let followed: Promise<{ bytes: Buffer }> | undefined;
+		const at = performance.now() + 300;
+		await dueAt(at, async () => {
+			followed = connection.use((link) => link.follow(file, 0, 100), { again: true });
+		});
+		await until("its time is over", () => performance.now() > at + 100);
+		fs.writeFileSync(file, "hello");
+		expect((await followed)?.bytes.toString()).toBe("hello");
+	});
+});
+
+test("one that stands still is asked about elsewhere, and opened again", { timeout: 15_000 }, async () => {
+	const { host, connection } = connect();
+	const ping = () => connection.use((link) => link.ping(), { again: true });
+	host.whySilent = async () => undefined;
+	await ping();
+	const child = host.streams[0]?.child as ChildProcess;
+	child.kill("SIGSTOP");
+	atEnd(() => child.kill("SIGCONT"));
+	const silent = ping();
+	host.whySilent = async () => "it was told to stand still";
+	await silent;
+	expect(host.starts).toBe(2);
+	child.kill("SIGCONT");
+	const told = connection.use((link) => link.follow("/nowhere", 0, 1), { again: false });
+	host.streams[1]?.child.kill("SIGSTOP");
+	await expect(told).rejects.toThrow("it was told to stand still");
+	host.streams[1]?.child.kill("SIGCONT");
 });
 
 test("an idle link is closed, and nothing is left there", async () => {
