@@ -39,7 +39,7 @@ export async function inTime<T>(work: Promise<T>, late: () => Error): Promise<T>
 	if (!call || call.answered) return work;
 	let timer: NodeJS.Timeout | undefined;
 	const over = new Promise<never>((_, reject) => {
-		timer = setTimeout(() => call.answered || reject(late()), Math.min(Math.max(0, call.at - performance.now()), 2 ** 31 - 1));
+		timer = setTimeout(() => call.answered || reject(late()), Math.min(Math.max(0, Math.ceil(call.at - performance.now()) + 1), 2 ** 31 - 1));
 	});
 	try {
 		return await Promise.race([work, over]);

@@ -44,7 +44,7 @@ hf_finish() { # $1: exit status. sh says "Killed" and the like on its stderr whe
 
 # The end is known: write it down, and tell everybody.
 hf_settle() {
-  hf_counts
+  hf_counts "$1"
   hf_x=
   read -r hf_x <"$hf_d/limit"
   hf_write exit "$1${hf_x:+ limit}"
@@ -64,8 +64,12 @@ hf_met() {
   [ -n "$hf_x" ] || hf_write limit "$1"
 } 2>/dev/null
 
-# What the control groups of the command have counted. No programs: this is on the way to the end.
+# What the control groups of the command have counted. $1: how it ended. No programs: this is on the way to the end.
 hf_counts() {
+  # One group for all that is in a container: this one was killed, and the kernel has killed somebody since it was started.
+  case $1 in 'exit 137 '*)
+    if [ -e "$hf_d/counted" ] && read -r hf_f hf_old <"$hf_d/counted" && hf_count "$hf_f" oom_kill && [ "$hf_n" -gt "$hf_old" ]; then hf_met 'memory task'; fi ;;
+  esac
   if [ -e "$hf_d/groups" ]; then read -r hf_cgroup <"$hf_d/groups"; fi
   IFS=:; set -f; set -- $hf_cgroup; set +f; unset IFS
   for hf_g do

@@ -27,6 +27,9 @@ export function limitOf(dir: string, spec: Spec, exit: Extract<ExitRecord, { kin
 	return limitBySignal(limits, exit.signal ?? exit.code - 128);
 }
 
+/** What keeps the memory of all that is in a container. */
+export const CONTAINER = "container";
+
 /** Programs that these signals end were ended because of the limit; a shell passes the code on. */
 export function limitBySignal(limits: SpecLimits, signal: number): LimitMet | undefined {
 	if (limits.process.cpu_time !== undefined && signal === os.constants.signals.SIGXCPU) return met(limits, "cpu_time", "process");

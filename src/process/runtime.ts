@@ -30,12 +30,13 @@ import { FarKeepers } from "../places/far/keepers.js";
 import { forgetPlaces } from "../places/forget.js";
 import { local, type Place } from "../places/place.js";
 import { Boundaries } from "./boundaries.js";
+import { CONTAINER } from "./limits.js";
 import type { Process } from "./process.js";
 import { type PruneOptions, type PruneResult, prune } from "./prune.js";
 import { Registry } from "./registry.js";
 import { Runaways } from "./runaway.js";
 import { Sandboxes } from "./sandboxes.js";
-import { COMMAND_SHOWN, type Spec, writeSpec } from "./spec.js";
+import { COMMAND_SHOWN, type Spec, type SpecLimits, writeSpec } from "./spec.js";
 import { isOver, readStatus } from "./status.js";
 
 export const DAY_MS = 24 * 3_600_000;
@@ -301,7 +302,7 @@ export class Runtime implements AsyncDisposable {
 		let spec: Spec | undefined;
 		const bounds = this.boundaries.forProcess(wanted.limits, own.kind);
 		const prepare = ({ id, dir, group }: Berth): Plan => {
-			const limits = this.boundaries.apply(group, bounds, place.box?.name);
+			const limits = inContainer(this.boundaries.apply(group, bounds, place.box?.name), place.box?.memory?.most);
 			const keeping = own.command?.(id);
 			const argv = keeping?.argv ?? (text ? undefined : (wanted.command as string[]));
 			spec = {
@@ -513,6 +514,12 @@ function keyOfEntry(name: string, places: Config["places"], task: string): strin
 
 /** For `prepare`: shell text that is to be read before the command, if that is shell text too. No environment variable for it would pass through sh. */
 export const exportFunctions = ({ dir }: Process, text: string): void => fs.writeFileSync(path.join(dir, "functions"), text, { mode: 0o600 });
+
+/** A task has a container of its own. */
+function inContainer(limits: SpecLimits | undefined, memory: number | undefined): SpecLimits | undefined {
+	if (memory === undefined) return limits;
+	return { process: limits?.process ?? {}, task: { ...limits?.task, memory }, by: { ...limits?.by, memory: CONTAINER } };
+}
 
 function startFailure(reason: string): "NO_SPACE" | "START_FAILED" {
 	if (reason.startsWith("no room")) return "NO_SPACE";

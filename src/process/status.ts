@@ -6,7 +6,7 @@ import { readIfThere, readStart } from "../base/files.js";
 import { childrenOf, hostIdentity, type Identity, isAlive, readProc, readStat, sameHost } from "../base/proc.js";
 import { type Parts, readExit, readParts, readState } from "../keeper/layout.js";
 import { isFar, readThere, wasAlive } from "../keeper/there.js";
-import { endedBy, type LimitMet, limitOf } from "./limits.js";
+import { CONTAINER, endedBy, type LimitMet, limitOf } from "./limits.js";
 import type { Spec, Within } from "./spec.js";
 
 export type Status =
@@ -42,9 +42,11 @@ export function readStatus(dir: string, spec: Spec): Status {
 	if (exit?.kind === "none") return { status: "error", reason: exit.reason, endedAt: exit.at };
 	if (exit?.kind === "lost") return { status: "lost", pid: command?.pid ?? null, exitCode: null, reason: exit.reason };
 	if (exit) {
-		const limit = limitOf(dir, spec, exit);
+		const killed = wasKilled(dir);
+		const found = limitOf(dir, spec, exit);
+		const limit = killed && found?.by === CONTAINER ? undefined : found; // by us, which its keeper in there does not know
 		return {
-			status: wasKilled(dir) || (limit && endedBy(limit, exit.code)) ? "killed" : "exited",
+			status: killed || (limit && endedBy(limit, exit.code)) ? "killed" : "exited",
 			pid: command?.pid ?? null,
 			exitCode: exit.code,
 			signal: exit.signal === null ? null : signalName(exit.signal),

@@ -1,4 +1,5 @@
 /** One command in one shell, from sending it to its end, its deadline, or its interruption. */
+import { constants } from "node:os";
 import { HoldfastError } from "../base/errors.js";
 import type { Limits } from "../base/limits.js";
 import { hostIdentity, type Identity } from "../base/proc.js";
@@ -14,6 +15,7 @@ import type { Slot } from "./slot.js";
 
 const STUCK_MS = 200; // for rescue.bash to record an end, before the shell is replaced
 const KEEPER_LATER = 3; // seconds: the keeper ends what goes on for too long only when no runtime has done so
+const KILLED = 128 + constants.signals.SIGKILL;
 const DRAIN_MS = 3_000; // after the end: how long what was printed may take to reach the log
 
 export interface CommandOptions extends RunOptions {
@@ -76,6 +78,7 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 		const traceless = alone && !forced && !limit && !left && !slot.printed();
 		return { end, code, spec, left, shellOffset, traceless, startedAt, ...(forced ? { forced } : {}), ...(limit ? { limit } : {}) };
 	};
+	const killsBefore = killsThere(bash); // asked before it is sent, and answered before it runs
 	const how = { workdir: options.workdir !== undefined, plain, placed: slot.placed, life: slot.life };
 	if (!bash.send(name, how, wakeup.poke)) return outcome("unsent", null); // nobody reads there any more
 	try {
@@ -89,6 +92,12 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 		return { ...outcome("running", null), unreached: error.message };
 	}
 
+	/** All that is in a container has one limit. Who is out of reach now cannot be asked. */
+	async function blameMemory(): Promise<void> {
+		const [before, now] = [await killsBefore, await killsThere(bash)];
+		if (spec.limits && before !== undefined && now !== undefined && now > before) limit = met(spec.limits, "memory", "task");
+	}
+
 	async function untilOver(): Promise<Outcome> {
 		for (;;) {
 			const end = slot.end();
@@ -96,6 +105,7 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 				await drain(slot);
 				bash.cwd = trueDirectory(end.cwd, bash.bash.pid, bash.far || bash.process.spec.sandbox !== undefined);
 				if (end.code === 1 && !slot.printed() && NO_DESCRIPTORS.test(await bash.words(shellOffset))) return outcome("unable", null);
+				if (end.code === KILLED && !forced) await blameMemory();
 				return outcome("ended", end.code);
 			}
 			if (bash.takeChange()) {
@@ -113,6 +123,7 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 						if (bash.failed) throw bash.failed;
 					} else if (bash.begun().name !== name) return outcome("unsent", null);
 					await drain(slot, bash);
+					if (!forced && !bash.vanished()) await blameMemory();
 					return outcome("died", null);
 				}
 				if (slot.end()) continue;
@@ -132,6 +143,8 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 		}
 	}
 }
+
+const killsThere = async (bash: Bash): Promise<number | undefined> => bash.process.box?.memoryKills().catch(() => undefined);
 
 /** It was to be told to a shell that is gone for certain. */
 const isEnded = (error: Error | undefined): boolean => error instanceof HoldfastError && error.code === "ENDED";

@@ -7,6 +7,7 @@ import { HoldfastError } from "../base/errors.js";
 import { statIfThere } from "../base/files.js";
 import { utf8 } from "../base/text.js";
 import { procDir } from "../keeper/layout.js";
+import { CONTAINER } from "../process/limits.js";
 import type { Process } from "../process/process.js";
 import type { Runtime } from "../process/runtime.js";
 import { readSpec } from "../process/spec.js";
@@ -174,7 +175,7 @@ export class TaskShell {
 		let { limit } = outcome;
 		if (outcome.end === "died") {
 			const status = bash.process.status();
-			if ("limit" in status) limit ??= status.limit;
+			if ("limit" in status && status.limit?.by !== CONTAINER) limit ??= status.limit; // what its keeper counts there is of the shell's whole life
 			after = await bash.words(outcome.shellOffset); // an EXIT trap runs when the command's own output is closed already
 			if (status.status === "exited" || status.status === "killed") {
 				({ exitCode, signal } = status);

@@ -20,7 +20,7 @@ export function endOf({ State: state, HostConfig: host, Config: config }: Contai
 	const limit = host.Memory ? ` (limit ${sizeText(host.Memory)})` : "";
 	if (state.ExitCode === IDLE_EXIT)
 		return `The container had stopped itself, after ${timeText(Number(config.Labels?.[LABEL.lifetime] ?? 0))} in which nobody used it and nothing ran in it`;
-	if (state.OOMKilled && state.ExitCode !== 0) return `The container had run out of memory${limit} and was ended`;
+	if (state.OOMKilled && state.ExitCode === 137) return `The container had run out of memory${limit} and was ended`;
 	if (state.ExitCode === 0 || state.ExitCode === 143) return "The container had been stopped";
 	if (state.ExitCode === 137) return "The container had been killed";
 	return `The main process of the container had ended with exit code ${state.ExitCode}${state.Error ? ` (${state.Error})` : ""}`;

@@ -26,12 +26,14 @@ export class Box {
 	readonly key: string;
 	readonly kernel: Kernel;
 	readonly #reach: Reach;
+	readonly #container: boolean;
 	readonly #mirrors: Mirrors;
 	readonly #commands: Commands;
 	readonly #files: Files;
 
 	constructor(host: Host, home: Home, { key, container = false, ...options }: BoxOptions) {
 		this.key = key;
+		this.#container = container;
 		const reach = new Reach(host, { ...options, onTrouble: (reason) => this.#mirrors.allUnreachable(reason) });
 		this.#reach = reach;
 		this.#mirrors = new Mirrors(home, reach, { container });
@@ -41,6 +43,8 @@ export class Box {
 			run: (script) => reach.ask((link) => link.run(script, { limit: RUN_BYTES }), { again: true }),
 			once: (script) => reach.ask((link) => link.run(script, { limit: RUN_BYTES }), { again: false }),
 			look: (questions) => reach.ask((link) => link.look(questions), { again: true }),
+			table: (what) => reach.ask((link) => link.table(what), { again: true }),
+			signals: (lines) => reach.ask((link) => link.signals(lines), { again: false }),
 		});
 	}
 
@@ -59,6 +63,19 @@ export class Box {
 	/** What was found there, once it has been reached. */
 	get login(): Ready | undefined {
 		return this.#reach.login;
+	}
+
+	/** What all in a container may use, once it has been reached. Of another machine it is not ours. */
+	get memory(): Ready["memory"] {
+		return this.#container ? this.login?.memory : undefined;
+	}
+
+	/** How often the kernel had to kill somebody there for that. */
+	async memoryKills(): Promise<number | undefined> {
+		const path = this.memory?.counts;
+		if (path === undefined) return undefined;
+		const [counts] = await this.use((link) => link.look([{ ask: "content", path }]));
+		return Number(/^oom_kill (\d+)$/m.exec(`${counts}`)?.[1] ?? 0);
 	}
 
 	/** Why the last try to reach it failed. */

@@ -24,6 +24,14 @@ const RECORDS = ["exit", "state", "limit"];
 /** Not for the other side: what it makes itself, and what only means something here. */
 const OURS = new Set([...RECORDS, "spec.json", "there"]);
 const START_MS = 30_000;
+const PIDS_MAX = ["/sys/fs/cgroup/pids.max", "/sys/fs/cgroup/pids/pids.max"]; // of a container, version 2 and 1
+const PIDS_NEEDED = 10; // our own; one that finds no room halfway would leave a process without a log
+const NO_PIDS = 7;
+/** Only the shell's own commands. */
+const ROOM = `for x in ${PIDS_MAX.join(" ")}; do
+	{ [ -r $x ] && read -r most <$x && read -r now <\${x%max}current; } 2>/dev/null || continue
+	[ "$most" = max ] || [ $((most - now)) -ge ${PIDS_NEEDED} ] || exit ${NO_PIDS}
+done`;
 const NO_LINK = "3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-"; // whatever the link has open is not for a keeper to hold
 
 /**
@@ -72,7 +80,7 @@ export class FarKeepers {
 			await this.#start(id, files, { word: "go", marked });
 		} catch (error) {
 			// Nothing runs, unless nobody can tell: then the entry stays, and a later look finds out.
-			if (!(error instanceof HoldfastError && error.code === "UNREACHABLE")) this.#drop(id);
+			if (!(error instanceof HoldfastError && error.code === "UNREACHABLE")) this.#undo(id, error);
 			throw fromSystem(error, "cannot start a process");
 		}
 		return { id, dir, keeperGone: Promise.resolve(), started: () => {} };
@@ -88,7 +96,7 @@ export class FarKeepers {
 			await this.#start(id, new Map(), { word: `keep ${output} ${output_rate}`, marked: false, again: !spare });
 			await this.untilStarted(id, dir);
 		} catch (error) {
-			this.#drop(id);
+			this.#undo(id, error);
 			throw fromSystem(error, "cannot make a log for a command");
 		}
 		return {
@@ -143,6 +151,7 @@ export class FarKeepers {
 		const { sh, dd, rm, sleep, stty, fallocate, df, subreaper } = tools;
 		const keeper = [...(subreaper ?? []), sh, `${tools.scripts}/keeper.sh`, "keep", at, busy, "", "", "", dd, rm, sleep, stty, fallocate ?? "", df ?? ""];
 		const make = [
+			`if [ ! -d ${shellQuote(at)}/started ]; then ${ROOM}; fi`,
 			`umask 077; cd / && mkdir -p ${shellQuote(path.dirname(at))} && { mkdir ${shellQuote(at)} 2>/dev/null || [ -d ${shellQuote(at)} ]; } && cd ${shellQuote(at)} || exit 1`,
 			"[ -d started ] && exit 0",
 			`for name in ${RECORDS.join(" ")}; do printf '%-63s\\n' '' >$name || exit 1; done`,
@@ -152,14 +161,22 @@ export class FarKeepers {
 				.filter(([, content]) => content.length <= INLINE)
 				.map(([name, content]) => `printf %s ${shellQuote(content.toString("utf8"))} >${name} || exit 1`),
 		];
+		const counts = this.#box.memory?.counts;
 		const go = [
 			"mkdir started 2>/dev/null || exit 0",
+			...(counts ? [`while read -r word number; do [ "$word" = oom_kill ] && echo "${counts} $number" >counted; done <${counts}`] : []),
 			...(busy ? [`mkdir -p ${shellQuote(path.dirname(busy))}`] : []),
 			`none=$(printf '${word}\\n' | env -i ${tools.setsid} ${tools.setsid} ${sh} -c ${shellQuote(BEGIN)} ${sh} ${[busy, ...keeper].map(shellQuote).join(" ")} 2>/dev/null ${NO_LINK})`,
 			"exit 0",
 		];
 		const run = async (lines: readonly string[]) => {
-			const { status, output } = await this.#box.run(lines.join("\n"), { starts: true, again });
+			const ran = await this.#box.run(lines.join("\n"), { starts: true, again }).catch((error) => {
+				if (error instanceof HoldfastError && error.code === "LIMIT") return undefined;
+				throw error;
+			});
+			if (!ran && (await this.#box.kernel.inodes([`${at}/started`]))[0]) return; // before the link broke
+			if (!ran || ran.status === NO_PIDS || /fork/i.test(ran.error)) throw await this.#noRoom(!ran || ran.status === NO_PIDS);
+			const { status, output } = ran;
 			if (status !== 0)
 				throw new HoldfastError(
 					/No space left/i.test(output.toString()) ? "NO_SPACE" : "START_FAILED",
@@ -170,6 +187,16 @@ export class FarKeepers {
 		await run(make);
 		for (const [name, content] of long) await this.#box.write(`${at}/${name}`, content);
 		await run([`cd ${shellQuote(at)} || exit 1`, ...go]);
+	}
+
+	/** `unmade`: nothing of it is there. */
+	async #noRoom(unmade: boolean): Promise<HoldfastError> {
+		const most = (await this.#box.kernel.read(PIDS_MAX)).map((text) => Number.parseInt(text ?? "", 10)).find((number) => number > 0);
+		const why = most === undefined ? "it may have no more processes" : `it may have ${most} processes and threads at once (\`pids\`), and they are in use`;
+		return new HoldfastError(
+			unmade ? "LIMIT" : "START_FAILED",
+			`nothing ran: nothing more can be started on ${this.#box.name}: ${why}. End what is not needed (process list, kill); only the person who runs this can change the limit`,
+		);
 	}
 
 	#replica(): { id: string; dir: string } {
@@ -188,6 +215,13 @@ export class FarKeepers {
 		fs.writeFileSync(this.#claim(id), "", { mode: 0o600 });
 		unlinkIfThere(path.join(this.#home.live, id));
 		this.#box.forget(id, () => this.#erase(id, this.#claim(id)));
+	}
+
+	#undo(id: string, error: unknown): void {
+		if (error instanceof HoldfastError && error.code === "LIMIT") {
+			unlinkIfThere(path.join(this.#home.live, id));
+			this.#erase(id, this.#claim(id)); // nothing of it is there
+		} else this.#drop(id);
 	}
 
 	#erase(id: string, claim: string): void {

@@ -3,8 +3,8 @@ import type { Inode, Kernel } from "../../base/kernel.js";
 import type { Stat } from "../../base/proc.js";
 import { shellQuote } from "../../base/quote.js";
 import { type Looks, looksBy, type Question, type Runs, SETUP } from "./questions.js";
-import { farSignal } from "./signal.js";
-import { farStats, farTable } from "./table.js";
+import { farSignal, signalsBy } from "./signal.js";
+import { farStats, farTable, type Tables, tableScript } from "./table.js";
 
 export interface FarUse {
 	readonly run: Runs;
@@ -12,13 +12,17 @@ export interface FarUse {
 	readonly once?: Runs;
 	/** Who answers many questions at once, where there is somebody quicker than a script. */
 	readonly look?: Looks;
+	/** Who tells of all processes, and sends signals, without starting anything for it; undefined where nobody can. */
+	readonly table?: (what: "all" | "stats") => Promise<Buffer | undefined>;
+	readonly signals?: (lines: readonly string[]) => Promise<string[] | undefined>;
 }
 
 const ARCHS: Readonly<Record<string, string>> = { x86_64: "x64", aarch64: "arm64", riscv64: "riscv64", loongarch64: "loong64" };
 
-export function farKernel({ run, once = run, look = looksBy(run) }: FarUse): Kernel {
+export function farKernel({ run, once = run, look = looksBy(run), table, signals }: FarUse): Kernel {
 	const ask = together(look);
-	const stats = shared(() => farStats(run));
+	const tables: Tables = async (what) => (await table?.(what)) ?? (await run(tableScript(what))).output;
+	const stats = shared(() => farStats(tables));
 	let arch: Promise<string> | undefined;
 	return {
 		arch() {
@@ -38,8 +42,8 @@ export function farKernel({ run, once = run, look = looksBy(run) }: FarUse): Ker
 		},
 		terminal: (path) => sttyOf(run, path),
 		family: async (pid, most) => familyIn(await stats(), pid, most),
-		processes: () => farTable(run),
-		signal: (sent) => farSignal(once, sent),
+		processes: () => farTable(tables),
+		signal: (sent) => farSignal(async (lines) => (await signals?.(lines)) ?? signalsBy(once, lines), sent),
 	};
 }
 

@@ -17,20 +17,35 @@ export interface Ready {
 	/** That of a login. */
 	readonly environment: Readonly<Record<string, string>>;
 	readonly umask: number;
+	/** Of a container: how much memory all in it may use, and where the kernel counts whom it had to kill for that. */
+	readonly memory?: { readonly most: number; readonly counts: string };
 }
+
+/** As a container sees its own control group, in version 2 and 1: what it may use, and the counts. */
+const MEMORY = [
+	["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.events"],
+	["/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.oom_control"],
+] as const;
+const UNLIMITED = 2 ** 60; // what version 1 has for "none", more or less
 
 /** `cwd`: where a new shell is to start, if the place says so. */
 export async function makeReady(link: Link, name: string, cwd: string | undefined): Promise<Ready> {
 	const { facts } = link;
 	const scripts = `${facts.dir}/scripts/${ownScripts().name}`;
 	const [answers, there] = await Promise.all([
-		link.look([{ ask: "content", path: `/proc/${facts.pid}/environ` }]),
+		link.look([`/proc/${facts.pid}/environ`, ...MEMORY.flat()].map((path) => ({ ask: "content", path }))),
 		link.run(`mkdir -p ${shellQuote(`${facts.dir}/scripts`)} ${shellQuote(`${facts.dir}/busy`)} && [ -d ${shellQuote(scripts)} ]`),
 	]);
 	if (there.status !== 0) {
 		const installed = await link.run(installScript(scripts));
 		if (installed.status !== 0) throw new HoldfastError("START_FAILED", `our scripts could not be put on ${name} (${installed.error || "a full disk?"})`);
 	}
+	const memory = MEMORY.map(([, counts], at) => ({
+		most: Number(answers[1 + 2 * at] ?? Number.NaN),
+		counts,
+		counted: /^oom_kill \d/m.test(`${answers[2 + 2 * at]}`),
+	}));
+	const limited = memory.find(({ most, counted }) => counted && most < UNLIMITED);
 	return {
 		directory: facts.dir,
 		scripts,
@@ -38,6 +53,7 @@ export async function makeReady(link: Link, name: string, cwd: string | undefine
 		tools: toolsFrom(facts, scripts, name),
 		environment: withoutLogin(variablesIn(answers[0]?.toString("utf8") ?? "")),
 		umask: Number.parseInt(facts.umask, 8) || 0o022,
+		...(limited ? { memory: { most: limited.most, counts: limited.counts } } : {}),
 	};
 }
 

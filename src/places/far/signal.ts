@@ -20,10 +20,17 @@ one() {
 	case $(kill -0 "$2" 2>&1) in *ermi*) echo refused;; *) echo gone;; esac
 }`;
 
-export async function farSignal(run: Runs, sent: readonly Sent[]): Promise<Delivery[]> {
+/** `SIGNAL PID [OF START]` each; the answers in the same order. */
+export type Signals = (lines: readonly string[]) => Promise<string[]>;
+
+export async function signalsBy(run: Runs, lines: readonly string[]): Promise<string[]> {
+	const { output } = await run(`${SCRIPT}\n${lines.map((line) => `one ${line}`).join("\n")}`);
+	return output.toString("latin1").split("\n").slice(0, lines.length);
+}
+
+export async function farSignal(signals: Signals, sent: readonly Sent[]): Promise<Delivery[]> {
 	if (sent.length === 0) return [];
-	const { output } = await run(`${SCRIPT}\n${sent.map(lineOf).join("\n")}`);
-	const said = output.toString("latin1").split("\n").slice(0, sent.length);
+	const said = await signals(sent.map(lineOf));
 	if (said.length < sent.length || !said.every(isDelivery))
 		throw new HoldfastError("INTERNAL", "the other machine did not say whether the signals arrived; look who is left");
 	return said.filter(isDelivery);
@@ -34,7 +41,7 @@ const isDelivery = (word: string): word is Delivery => word === "sent" || word =
 function lineOf({ pid, signal, of }: Sent): string {
 	if (!Number.isSafeInteger(pid) || pid === 0 || pid === -1) throw new HoldfastError("INVALID", `not a process or a group of them: ${pid}`);
 	if (of && !/^\d+$/.test(of.start)) throw new HoldfastError("INVALID", `not the start of a process: ${of.start}`);
-	return `one ${nameOf(signal)} ${pid}${of ? ` ${of.pid} ${of.start}` : ""}`;
+	return `${nameOf(signal)} ${pid}${of ? ` ${of.pid} ${of.start}` : ""}`;
 }
 
 /** Not every shell knows the names of those that POSIX does not have. */

@@ -3,7 +3,7 @@ import { HoldfastError } from "../../base/errors.js";
 import { isLiving, markerIn, type Table } from "../../base/kernel.js";
 import { parseStat, type Stat } from "../../base/proc.js";
 import { shellQuote } from "../../base/quote.js";
-import { type Runs, SETUP } from "./questions.js";
+import { SETUP } from "./questions.js";
 
 /**
  * Records with a NUL behind each, by their first letter: `s` a stat; `e PID` the variable that marks it; `f PID` where its stdin, stdout or stderr
@@ -54,17 +54,22 @@ for f in $(with '/keeper/keeper[.]sh' cmdline); do
 	p=\${f#/proc/}; printf 'a%s ' "\${p%%/*}"; { tr '\\n\\0' ' \\n' <$f; } 2>/dev/null; printf '\\0'
 done`;
 
+/** What is asked for: those records of all processes, or their stats alone. */
+export type Tables = (what: "all" | "stats") => Promise<Buffer>;
+
+export const tableScript = (what: "all" | "stats"): string => (what === "all" ? allScript : statsScript);
+
 const statsScript = `${SETUP}; perl -e ${shellQuote(PERL)} stats 2>/dev/null || { ${PLAIN_STATS}; }`;
-const tableScript = `${SETUP}; printf 'o%s\\0' "$(readlink /proc/self/ns/uts)"; read -r x _ </proc/uptime
+const allScript = `${SETUP}; printf 'o%s\\0' "$(readlink /proc/self/ns/uts)"; read -r x _ </proc/uptime
 printf 'u%s\\0' "$x"
 perl -e ${shellQuote(PERL)} all 2>/dev/null || { ${PLAIN_STATS}; ${PLAIN_REST}
 }`;
 
 /** All stats there are, of those too that have ended and are not reaped. */
-export const farStats = async (run: Runs): Promise<Map<number, Stat>> => statsIn(await records(run, statsScript));
+export const farStats = async (tables: Tables): Promise<Map<number, Stat>> => statsIn(recordsIn(await tables("stats")));
 
-export async function farTable(run: Runs): Promise<Table> {
-	const found = await records(run, tableScript);
+export async function farTable(tables: Tables): Promise<Table> {
+	const found = recordsIn(await tables("all"));
 	const now = Date.now();
 	const stats = new Map([...statsIn(found)].filter(([, stat]) => isLiving(stat)));
 	const markers = new Map<number, string | undefined>();
@@ -97,8 +102,7 @@ export async function farTable(run: Runs): Promise<Table> {
 
 type Records = readonly (readonly [kind: string, text: string])[];
 
-async function records(run: Runs, script: string): Promise<Records> {
-	const { output } = await run(script);
+function recordsIn(output: Buffer): Records {
 	const texts = output.toString("utf8").split("\0").slice(0, -1);
 	return texts.map((text) => [text.charAt(0), text.slice(1)] as const);
 }

@@ -112,7 +112,10 @@ export class Connection {
 				if (this.#closing.signal.aborted || !(error instanceof HoldfastError) || error.code !== "UNREACHABLE") throw error;
 				this.#away = { since: this.#away?.since ?? performance.now(), why: error };
 				this.#options.onFailed?.(error);
-				if (performance.now() + pause > this.#away.since + total) throw tries === 1 ? error : gaveUp(this.#host.address, tries, error);
+				if (performance.now() + pause > this.#away.since + total) {
+					this.#away = { since: Number.NEGATIVE_INFINITY, why: error };
+					throw tries === 1 ? error : gaveUp(this.#host.address, tries, error);
+				}
 			}
 			const paused = new AbortController();
 			this.#hurry = () => paused.abort();

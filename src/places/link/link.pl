@@ -323,11 +323,51 @@ sub question {
 		@pids = processes() if @pids == 1 && $pids[0] eq "all";
 		return join "", map { fields_of($_, split /,/, $fields) } @pids;
 	}
+	return table($rest eq "all") if $kind eq "T";
+	return signalled(split / /, $rest) if $kind eq "s";
 	return told(split /\t/, $rest, -1) if $kind eq "t";
 	return undef;
 }
 
 sub children { my ($pid) = @_; my $list = whole("/proc/$pid/task/$pid/children"); return defined $list ? split / /, $list : () }
+
+# Who there is, for a kill: as the script in far/table.ts prints it. A box that has no room for another process can still be asked.
+sub table {
+	my ($all) = @_;
+	my @said;
+	if ($all) {
+		push @said, "o" . readlink "/proc/self/ns/uts";
+		push @said, "u$1" if (whole("/proc/uptime") || "") =~ /^(\S+)/;
+	}
+	for my $pid (processes()) {
+		my $stat = whole("/proc/$pid/stat");
+		next if !defined $stat;
+		push @said, "s$stat";
+		next if !$all;
+		push @said, "e$pid $1" if (whole("/proc/$pid/environ") || "") =~ /(?:^|\0)(HOLDFAST_ID=[^\0]*)/;
+		for my $fd (0, 1, 2) { my $to = readlink "/proc/$pid/fd/$fd"; push @said, "f$pid $to" if defined $to && $to =~ m{/proc_[0-9a-f]+/(?:pipe|in)$} }
+		my $uts = readlink "/proc/$pid/ns/uts";
+		push @said, "n$pid $uts" if defined $uts;
+		my $argv = whole("/proc/$pid/cmdline");
+		if (defined $argv && index($argv, "/keeper/keeper.sh") >= 0) { $argv =~ tr/\n\0/ \n/; push @said, "a$pid $argv" }
+	}
+	return join "", map { "$_\0" } @said;
+}
+
+sub signalled {
+	my ($signal, $pid, $of, $start) = @_;
+	return "gone" if defined $of && (started($of) || "") ne $start;
+	return "sent" if eval { kill $signal, $pid };    # dies of a name that it does not know
+	return $!{EPERM} ? "refused" : "gone";
+}
+
+# When a process started; undefined when it is gone.
+sub started {
+	my $stat = whole("/proc/$_[0]/stat");
+	return undef if !defined $stat;
+	$stat =~ s/^.*\) //s;
+	return (split / /, $stat)[19];
+}
 
 sub processes { opendir(my $names, "/proc") or return (); return grep { /^\d+$/ } readdir $names }
 

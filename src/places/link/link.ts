@@ -144,7 +144,8 @@ export class Link {
 		const [status = "", size = "", ...rest] = reply.text.split(" ");
 		if (reply.status === 300) {
 			const ran = status === "-" ? "it was not run" : `it was run, and its status was ${status}`;
-			throw new HoldfastError("NO_SPACE", `${[size, ...rest].join(" ")} there; ${ran}`);
+			const why = [size, ...rest].join(" ");
+			throw new HoldfastError(why.startsWith("no process") ? "LIMIT" : "NO_SPACE", `${why} there; ${ran}`);
 		}
 		return { status: Number(status), output: reply.bytes, size: Number(size), error: rest.join(" ") };
 	}
@@ -207,6 +208,22 @@ export class Link {
 		}
 		const { output } = await this.run(scriptFor(questions), { limit: 1 << 28, ...(signal ? { signal } : {}) });
 		return parseScripted(output, questions.length);
+	}
+
+	/** All processes there are, as far/table.ts reads them. Undefined: nobody there can tell without starting something for it. */
+	async table(what: "all" | "stats"): Promise<Buffer | undefined> {
+		return (await this.#ask([`T${what}`]))?.[0];
+	}
+
+	/** One after the other, each `SIGNAL PID [OF START]`. Undefined: as above. */
+	async signals(lines: readonly string[]): Promise<string[] | undefined> {
+		return (await this.#ask(lines.map((line) => `s${line}`)))?.map((answer) => answer?.toString("latin1") ?? "");
+	}
+
+	/** What only the helper knows. */
+	async #ask(lines: readonly string[]): Promise<(Buffer | undefined)[] | undefined> {
+		if (this.facts.helper !== "perl") return undefined;
+		return answersOf((await this.#line.ask(`q ${lines.length}`, { payload: Buffer.from(`${lines.join("\n")}\n`) })).bytes);
 	}
 
 	/** Of these processes, or of all there are, what /proc says. Who is gone, or not ours to look at, is missing. */

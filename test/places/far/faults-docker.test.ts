@@ -78,30 +78,77 @@ describe.skipIf(why)(`containers behind our back${why ? `: ${why}` : ""}`, () =>
 		const runtime = await open();
 		await runtime.terminal({ command: "A=1" });
 		const before = await state();
-		expect(await runtime.terminal({ command: `perl -e '$x = "a" x 300_000_000; print length $x'` })).toMatchObject({
-			status: "exited",
+		const limit = { name: "memory", of: "task", value: 64 * 1024 ** 2, by: "container" };
+		const met = {
+			status: "killed",
 			exit_code: 137,
+			limit,
+			note: expect.stringMatching(/It met the limit for everything this task runs, 64 ?M\S* of memory \(container\)/),
+		};
+		expect(await runtime.terminal({ command: `perl -e '$x = "a" x 300_000_000; print length $x'` })).toMatchObject({
+			...met,
 			output: expect.not.stringContaining("300000000"),
 		});
+		// The next ones are not blamed for it.
+		const other = await runtime.terminal({ command: "sh -c 'kill -9 $$'" });
+		expect(other).toMatchObject({ status: "exited", exit_code: 137 });
+		expect(other).not.toHaveProperty("limit");
+		const later = await runtime.terminal({ command: "kill -9 $$", background: true });
+		const ended = await runtime.process({ action: "wait", session_id: later.session_id });
+		expect(ended).toMatchObject({ status: "exited", exit_code: 137, signal: "SIGKILL" });
+		expect(ended).not.toHaveProperty("limit");
 		const started = await runtime.terminal({ command: `exec perl -e '$x = "a" x 300_000_000; print length $x'`, background: true });
-		expect(await runtime.process({ action: "wait", session_id: started.session_id })).toMatchObject({ status: "exited", exit_code: 137, signal: "SIGKILL" });
+		expect(await runtime.process({ action: "wait", session_id: started.session_id })).toMatchObject({ ...met, signal: "SIGKILL" });
+		const screened = await runtime.terminal({ command: `exec perl -e '$x = "a" x 300_000_000; print length $x'`, pty: true });
+		expect(screened).toMatchObject(met);
 		expect(await runtime.terminal({ command: "echo $A" })).toMatchObject({ output: "1\n" });
 		expect((await state())?.id).toBe(before?.id);
 	});
 
-	test("no more processes: what cannot be done says so, and the end of the task ends them all", PATIENCE, async () => {
-		const { open, state } = await dockerBox({ entry: { pids: 60 } });
+	test("too much memory for the main process of the container: what ran in it is lost, and both say why", PATIENCE, async () => {
+		const { open, container } = await dockerBox({ entry: { memory: "64M" } });
 		const runtime = await open();
+		const { session_id } = await runtime.terminal({ command: "sleep 300", background: true });
+		const main = (await container.inspect()).State.Pid;
+		const switches = fs.readFileSync(`/proc/${main}/task/${main}/children`, "utf8").trim().split(" ");
+		for (const pid of [main, switches[0]]) fs.writeFileSync(`/proc/${pid}/oom_score_adj`, "1000"); // the kernel's first choice
+		await runtime.terminal({ command: `perl -e '$x = "a" x 300_000_000; print length $x'`, background: true });
+		const why = /run out of memory \(limit 64 ?M/;
+		expect(await runtime.process({ action: "wait", session_id })).toMatchObject({ status: "lost", note: expect.stringMatching(why) });
+		expect(await runtime.terminal({ command: "echo usable" })).toMatchObject({ output: "usable\n", note: expect.stringMatching(why) });
+	});
+
+	test("no more processes: what cannot be started says so, a kill works all the same, and then there is room", PATIENCE, async () => {
+		const { open, state, home } = await dockerBox({ entry: { pids: 60 } });
+		const runtime = await open();
+		const inside = async (command: string) => (await runtime.terminal({ command })).output.split("\n");
 		await runtime.terminal({ command: "true" });
 		const { session_id } = await runtime.terminal({ command: "i=0; while [ $i -lt 100 ]; do sleep 300 & i=$((i + 1)); done; wait", background: true });
 		expect(await runtime.process({ action: "wait", session_id, until: { pattern: "[Rr]esource temporarily unavailable" }, timeout: 60 })).toMatchObject({
 			matched: "pattern",
 		});
-		const refused = { status: "error", error: expect.stringMatching(/[Rr]esource temporarily unavailable|nothing more can be started/) };
+		const entries = () => [
+			fs.readdirSync(`${home}/live`),
+			fs.readdirSync(`${home}/procs`, { recursive: true }).filter((name) => /proc_\w+$/.test(`${name}`)).length,
+		];
+		const before = entries();
+		const refused = {
+			status: "error",
+			exit_code: null,
+			error: expect.stringMatching(/^nothing ran: nothing more can be started on .* 60 processes and threads at once \(`pids`\)/),
+		};
 		expect(await runtime.terminal({ command: "true", background: true })).toMatchObject(refused);
+		expect(await runtime.terminal({ command: "true", background: true })).toMatchObject(refused);
+		expect(entries()).toEqual(before);
+		const killed = await runtime.process({ action: "kill", session_id });
+		expect(killed).toMatchObject({ status: "killed", survivors: [], error: null });
+		expect(killed.signalled?.length).toBeGreaterThan(30);
+		expect(await inside("ls /proc")).not.toEqual(expect.arrayContaining(killed.signalled?.map(String) ?? []));
+		const again = await runtime.terminal({ command: "echo room; sleep 300", background: true });
+		expect(await runtime.process({ action: "wait", session_id: again.session_id, until: { pattern: "room" } })).toMatchObject({ matched: "pattern" });
 		expect(await runtime.endTask(TASK)).toMatchObject({ gone: true, sandboxes: [{ kind: "docker" }] });
 		expect(await state()).toBeUndefined();
-		expect(await runtime.process({ action: "poll", session_id })).toMatchObject({ status: "lost" });
+		expect(await runtime.process({ action: "poll", session_id })).toMatchObject({ status: "killed" });
 	});
 });
 

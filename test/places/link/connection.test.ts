@@ -114,7 +114,7 @@ describe("within the time of a call", { timeout: 15_000 }, () => {
 			message: expect.stringMatching(/^nobody is at home\. .*next call/),
 		});
 		host.starting = works;
-		await call(ping);
+		await ping();
 	});
 
 	test("an answer that does not come is not waited for, and nothing is asked again", async () => {
@@ -148,7 +148,7 @@ describe("within the time of a call", { timeout: 15_000 }, () => {
 });
 
 test("one that stands still is asked about elsewhere, and opened again", { timeout: 15_000 }, async () => {
-	const { host, connection } = connect();
+	const { host, connection } = connect({ perl: false });
 	const ping = () => connection.use((link) => link.ping(), { again: true });
 	host.whySilent = async () => undefined;
 	await ping();
