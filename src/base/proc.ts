@@ -60,6 +60,9 @@ export function readProc(path: string): string | undefined {
 	}
 }
 
+/** From /proc/PID/syscall: it waits in read(2) of its standard input, on x86-64 and on arm64. Of a shell: it has read all that it was sent. */
+export const readsStdin = (syscall: string | undefined): boolean => /^(0|63) 0x0 /.test(syscall ?? "");
+
 export function linkOf(path: string): string | undefined {
 	try {
 		return fs.readlinkSync(path);

@@ -12,14 +12,15 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { errno, fromSystem, HoldfastError } from "../base/errors.js";
-import { namesIn, removeDir, unlinkIfThere } from "../base/files.js";
+import { namesIn } from "../base/files.js";
 import type { Home } from "../base/home.js";
 import { isId, newId } from "../base/ids.js";
-import { type Identity, isAlive, readStat } from "../base/proc.js";
+import { isAlive } from "../base/proc.js";
 import { Wakeup, watchDirectory } from "../base/watch.js";
 import { BEFORE_START, tryAgain } from "./again.js";
 import type { Cgroups, Group } from "./cgroup.js";
-import { BLANK_RECORD, hasStarted, procDir, readExit, readParts, STARTER_GONE } from "./layout.js";
+import { Claims, desertedBy } from "./claims.js";
+import { hasStarted, procDir, readExit, readParts, STARTER_GONE } from "./layout.js";
 import { type KeptLimits, type Plan, writePlan } from "./plan.js";
 import { findTools, keeperFile, type Tools } from "./tools.js";
 
@@ -74,7 +75,7 @@ export class Keepers {
 	#tools: Tools | undefined;
 	readonly cgroups: Cgroups | undefined;
 	readonly #warmth: number;
-	readonly #self: Identity;
+	readonly #claims: Claims;
 	readonly #warm: Keeper[] = [];
 	readonly #blanks: string[] = [];
 	#making: Promise<void> | undefined;
@@ -98,7 +99,7 @@ export class Keepers {
 		this.#tools = tools;
 		this.cgroups = cgroups;
 		this.#warmth = options.warm;
-		this.#self = readStat(process.pid) ?? { pid: process.pid, start: "0" };
+		this.#claims = new Claims(home);
 		for (const name of namesIn(home.blank)) {
 			if (isId(name)) this.#blanks.push(name);
 			else this.#sweep(name);
@@ -121,7 +122,7 @@ export class Keepers {
 		try {
 			const plan = prepare({ id, dir, group });
 			fill(dir, "plan", writePlan({ ...plan, ...(moved ? { groups: group?.all ?? "" } : {}) }, this.tools));
-			fs.renameSync(this.#claim(keeper.id), path.join(this.#home.live, keeper.id)); // from here on every runtime sees it
+			this.#claims.show(id);
 		} catch (error) {
 			await this.#discard(keeper); // nothing has run
 			if (moved && group) this.cgroups?.remove(group.name);
@@ -153,7 +154,6 @@ export class Keepers {
 	async #hold({ output = 0, output_rate = 0 }: Pick<KeptLimits, "output" | "output_rate">): Promise<Held> {
 		const keeper = await this.#take("");
 		const { id, dir } = keeper;
-		const ticket = path.join(this.#home.live, id);
 		const gone = goneOf(keeper);
 		const wakeup = new Wakeup();
 		const unwatch = watchDirectory(dir, wakeup.poke);
@@ -177,16 +177,8 @@ export class Keepers {
 		return {
 			id,
 			dir,
-			show: () => fs.renameSync(this.#claim(id), ticket),
-			hide: () => {
-				try {
-					fs.renameSync(ticket, this.#claim(id));
-					return true;
-				} catch (error) {
-					if (errno(error) !== "ENOENT") throw error;
-					return false;
-				}
-			},
+			show: () => this.#claims.show(id),
+			hide: () => this.#claims.hide(id),
 			letGo: () => {
 				if (held) fs.closeSync(keeper.go);
 				held = false;
@@ -272,7 +264,7 @@ export class Keepers {
 		for (let round = 0; round < 100; round++) {
 			for (let id = this.#blanks.shift(); id; id = this.#blanks.shift()) {
 				try {
-					fs.renameSync(path.join(this.#home.blank, id), this.#claim(id));
+					fs.renameSync(path.join(this.#home.blank, id), this.#claims.file(id));
 					return id;
 				} catch (error) {
 					if (errno(error) !== "ENOENT") throw fromSystem(error, "cannot take a prepared directory");
@@ -294,16 +286,10 @@ export class Keepers {
 	async #makeBlanks(): Promise<void> {
 		const ids = Array.from({ length: BATCH }, newId);
 		try {
-			for (const id of ids) {
-				const dir = procDir(this.#home, id);
-				fs.writeFileSync(this.#claim(id), "", { mode: 0o600 }); // first: what we do not finish can be found by it
-				fs.mkdirSync(dir, { mode: 0o700 });
-				for (const record of ["exit", "state", "limit"]) fs.writeFileSync(path.join(dir, record), BLANK_RECORD, { mode: 0o600 });
-				for (const name of EMPTY) fs.writeFileSync(path.join(dir, name), "", { mode: 0o600 });
-			}
+			for (const id of ids) this.#claims.make(id, EMPTY);
 			const fifos = ids.flatMap((id) => FIFOS.map((name) => path.join(procDir(this.#home, id), name)));
 			await promisify(execFile)(this.tools.mkfifo, ["-m", "600", ...fifos], { env: {} });
-			for (const id of ids) fs.renameSync(this.#claim(id), path.join(this.#home.blank, id));
+			for (const id of ids) fs.renameSync(this.#claims.file(id), path.join(this.#home.blank, id));
 		} catch (error) {
 			for (const id of ids) this.#remove(id, undefined);
 			throw fromSystem(error, "cannot prepare process directories");
@@ -311,20 +297,15 @@ export class Keepers {
 		this.#blanks.push(...ids);
 	}
 
-	#claim(id: string): string {
-		return path.join(this.#home.blank, `${id}.${this.#self.pid}.${this.#self.start}`);
-	}
-
 	/** A claim whose owner died before it used the directory. */
 	#sweep(name: string): void {
-		const [id, pid, start] = name.split(".");
-		if (!id || !isId(id) || !pid || !start || isAlive({ pid: Number(pid), start })) return;
+		const id = desertedBy(name);
+		if (!id) return;
 		try {
 			if (fs.existsSync(path.join(procDir(this.#home, id), "box"))) return; // on another machine: for whoever can reach that
 			const { collector } = readParts(procDir(this.#home, id));
 			if (collector && isAlive(collector)) return; // somebody still prints there; the next runtime looks again
-			removeDir(procDir(this.#home, id));
-			unlinkIfThere(path.join(this.#home.blank, name));
+			this.#claims.remove(id, path.join(this.#home.blank, name));
 			this.cgroups?.removeOf(id);
 		} catch {
 			// its keeper is just ending; the claim stays, and the next runtime tries again
@@ -342,8 +323,7 @@ export class Keepers {
 	}
 
 	#remove(id: string, group: Group | undefined): void {
-		removeDir(procDir(this.#home, id));
-		unlinkIfThere(this.#claim(id));
+		this.#claims.remove(id);
 		this.#leave(group);
 	}
 }

@@ -6,9 +6,8 @@ import path from "node:path";
 import { readIfThere, writeWhole } from "../base/files.js";
 import type { Identity } from "../base/proc.js";
 
-export interface There {
-	/** When it was seen, by our clock. */
-	readonly at: number;
+/** What only the kernel there knows. */
+export interface Vitals {
 	/** Who of its parts was alive: `PID START` each. */
 	readonly alive: readonly string[];
 	/** All that was printed before the end is in the log. */
@@ -18,6 +17,13 @@ export interface There {
 	/** Of the command itself: its children, and a mark that changes whenever it has waited for one. */
 	readonly children: readonly number[];
 	readonly reaped: string;
+}
+
+export const NOBODY: Vitals = { alive: [], drained: false, idle: false, children: [], reaped: "" };
+
+export interface There extends Vitals {
+	/** When it was seen, by our clock; 0: never yet. */
+	readonly at: number;
 	/** Which start of the machine it was seen in; "" where that cannot be told. */
 	readonly boot: string;
 	/** Why nobody will ever see how it ended. */

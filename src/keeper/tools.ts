@@ -1,6 +1,7 @@
-/** Which tools this box has. Looked up once a runtime, by name in the standard places: the command's PATH is its own. */
+/** Which tools a box has: this one (looked up once a runtime, by name in the standard places: the command's PATH is its own), or one that says so itself. */
 import { spawnSync } from "node:child_process";
 import fs from "node:fs";
+import { machine } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { HoldfastError } from "../base/errors.js";
@@ -34,12 +35,33 @@ export const keeperFile = (name: string): string => fileURLToPath(new URL(name, 
 
 const PATH = ["/usr/local/bin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/sbin", "/sbin"];
 
-export function findTools(searchPath: readonly string[] = PATH): Tools {
-	const find = (name: string) => searchPath.map((dir) => path.join(dir, name)).find(isExecutable);
+/** What can be known of a box without having been there. */
+export interface Tooled {
+	find(tool: string): string | undefined;
+	/** Its fallocate(1) can reserve room behind the end of a file; its script(1) can log times. */
+	can(what: "fallocate" | "script", program: string): boolean;
+	/** As uname(1) says: `x86_64`. */
+	readonly machine: string;
+	/** What is said of one that has to be there. */
+	lacks(tool: string): string;
+	/** Where the files of this room are there. */
+	script(name: string): string;
+}
+
+export const findTools = (searchPath: readonly string[] = PATH): Tools =>
+	toolsOf({
+		find: (name) => searchPath.map((dir) => path.join(dir, name)).find(isExecutable),
+		can: (what, program) => knows(program, what === "fallocate" ? "--keep-size" : "--log-timing"),
+		machine: machine(),
+		lacks: (name) => `this box has no ${name} in ${searchPath.join(":")}; install it (package coreutils or util-linux, or busybox)`,
+		script: keeperFile,
+	});
+
+export function toolsOf(box: Tooled): Tools {
+	const { find } = box;
 	const need = (name: string) => {
 		const found = find(name);
-		if (!found)
-			throw new HoldfastError("UNSUPPORTED", `this box has no ${name} in ${searchPath.join(":")}; install it (package coreutils or util-linux, or busybox)`);
+		if (!found) throw new HoldfastError("UNSUPPORTED", box.lacks(name));
 		return found;
 	};
 	const fallocate = find("fallocate");
@@ -52,34 +74,42 @@ export function findTools(searchPath: readonly string[] = PATH): Tools {
 		mkfifo: need("mkfifo"),
 		stty: find("stty") ?? "",
 		bash: find("bash"),
-		fallocate: fallocate && keepsSize(fallocate) ? fallocate : undefined,
+		fallocate: fallocate && box.can("fallocate", fallocate) ? fallocate : undefined, // that of busybox would make the file longer instead
 		df: find("df"),
-		pty: findPty(find),
-		subreaper: findSubreaper(find("perl")),
+		pty: ptyOf(box),
+		subreaper: subreaperOf(find("perl"), box.machine),
 	};
 }
 
-function findPty(find: (name: string) => string | undefined): PtyTool | undefined {
+function ptyOf({ find, can, script: own }: Tooled): PtyTool | undefined {
 	if (!find("stty")) return undefined;
 	const script = find("script");
-	if (script && knows(script, "--log-timing")) return { name: "script", program: script, relay: "script" };
+	if (script && can("script", script)) return { name: "script", program: script, relay: "script" };
 	const python = find("python3");
-	if (python) return { name: "python3", program: python, relay: keeperFile("pty.py") };
+	if (python) return { name: "python3", program: python, relay: own("pty.py") };
 	const perl = find("perl");
-	if (perl) return { name: "perl", program: perl, relay: keeperFile("pty.pl") };
+	if (perl) return { name: "perl", program: perl, relay: own("pty.pl") };
 	return undefined;
 }
 
-const PRCTL: Partial<Record<NodeJS.Architecture, number>> = { x64: 157, arm64: 167, riscv64: 167, ppc64: 171, s390x: 172, ia32: 172, arm: 172 };
+/** The number of prctl(2), by machine. */
+const PRCTL: Readonly<Record<string, number>> = {
+	x86_64: 157,
+	aarch64: 167,
+	riscv64: 167,
+	ppc64le: 171,
+	ppc64: 171,
+	s390x: 172,
+	i686: 172,
+	armv7l: 172,
+	armv6l: 172,
+};
 
 /** No standard tool sets PR_SET_CHILD_SUBREAPER (36); it survives exec and is not inherited by children. */
-function findSubreaper(perl: string | undefined): readonly string[] | undefined {
-	const number = PRCTL[process.arch];
+function subreaperOf(perl: string | undefined, box: string): readonly string[] | undefined {
+	const number = PRCTL[box];
 	return perl && number ? [perl, "-e", "syscall(shift() + 0, 36, 1, 0, 0, 0); exec @ARGV", String(number)] : undefined;
 }
-
-/** busybox' fallocate has no -n: it would make the file longer instead of reserving room behind its end. */
-const keepsSize = (program: string): boolean => knows(program, "--keep-size");
 
 const knows = (program: string, option: string): boolean => {
 	const { stdout, stderr } = spawnSync(program, ["--help"], { encoding: "utf8", timeout: 5_000, stdio: ["ignore", "pipe", "pipe"] });

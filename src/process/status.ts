@@ -3,7 +3,7 @@ import fs from "node:fs";
 import { constants } from "node:os";
 import path from "node:path";
 import { readIfThere, readStart } from "../base/files.js";
-import { childrenOf, hostIdentity, type Identity, isAlive, readProc, readStat, sameHost } from "../base/proc.js";
+import { childrenOf, hostIdentity, type Identity, isAlive, readProc, readStat, readsStdin, sameHost } from "../base/proc.js";
 import { type Parts, readExit, readParts, readState } from "../keeper/layout.js";
 import { isFar, readThere, wasAlive } from "../keeper/there.js";
 import { CONTAINER, endedBy, type LimitMet, limitOf } from "./limits.js";
@@ -106,7 +106,7 @@ function neverSent(dir: string, spec: Spec, { name, shell, bash }: Within): bool
 }
 
 /** A shell that has read all that it was sent. */
-export const waitsForCommands = (pid: number): boolean => WAITS_FOR_COMMANDS.test(readProc(`/proc/${pid}/syscall`) ?? "");
+export const waitsForCommands = (pid: number): boolean => readsStdin(readProc(`/proc/${pid}/syscall`));
 
 function beginOf(file: string): string | undefined {
 	try {
@@ -115,7 +115,6 @@ function beginOf(file: string): string | undefined {
 		return undefined; // gone; or, in a sandbox, locked by somebody
 	}
 }
-const WAITS_FOR_COMMANDS = /^(0|63) 0x0 /; // read(2) of its standard input, on x86-64 and on arm64: the FIFO is empty
 
 function running(dir: string, command: Identity, witnessed: boolean): Status {
 	const state = readState(dir);

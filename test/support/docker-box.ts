@@ -2,12 +2,13 @@
 import fs from "node:fs";
 import path from "node:path";
 import type { Container } from "dockerode";
-import { openRuntime, type Runtime } from "../../src/index.js";
+import type { Runtime } from "../../src/index.js";
 import { containerName } from "../../src/places/docker/body.js";
 import { FULL_IMAGE, sharedEngine, type TestEngine } from "./dockerd.js";
 import { atEnd, tempDir } from "./home.js";
+import { openOnBox, TASK } from "./on-box.js";
 
-export const TASK = "a task";
+export { TASK } from "./on-box.js";
 
 export interface DockerBox {
 	readonly engine: TestEngine;
@@ -45,15 +46,7 @@ export async function dockerBox({ entry = {}, engine }: { entry?: Record<string,
 			const info = await container.inspect().catch((error) => (error.statusCode === 404 ? undefined : Promise.reject(error)));
 			return info && { status: info.State.Status, exitCode: info.State.ExitCode, id: info.Id };
 		},
-		open: async () => {
-			const runtime = await openRuntime({ home, task: TASK, warm: 0, place: "box" });
-			atEnd(async () => {
-				const { gone, notes } = await runtime.endTask(TASK);
-				await runtime.close();
-				if (!gone) throw new Error(`the task could not be ended: ${notes.join(" ")}`);
-			});
-			return runtime;
-		},
+		open: () => openOnBox(home),
 	};
 }
 

@@ -3,12 +3,13 @@ import fs from "node:fs";
 import path from "node:path";
 import { namesIn } from "../../src/base/files.js";
 import { readProc } from "../../src/base/proc.js";
-import { openRuntime, type Runtime } from "../../src/index.js";
+import type { Runtime } from "../../src/index.js";
 import { Snapshot } from "../../src/process/tree.js";
 import { atEnd, tempDir } from "./home.js";
+import { openOnBox } from "./on-box.js";
 import { type Sshd, type SshdOptions, startSshd } from "./sshd.js";
 
-export const TASK = "a task";
+export { TASK } from "./on-box.js";
 
 /** For an entry: a silent network is found out soon, and whoever cannot connect is not waited for. */
 export const QUICK = { options: { ServerAliveInterval: "1", ServerAliveCountMax: "1" }, connectTimeout: 2 };
@@ -58,15 +59,7 @@ export async function sshBox({ entry = {}, prepare, ...options }: SshBoxOptions 
 		sshd,
 		home,
 		dir,
-		open: async () => {
-			const runtime = await openRuntime({ home, task: TASK, warm: 0, place: "box" });
-			atEnd(async () => {
-				const { gone, notes } = await runtime.endTask(TASK);
-				await runtime.close();
-				if (!gone) throw new Error(`the task could not be ended: ${notes.join(" ")}`);
-			});
-			return runtime;
-		},
+		open: () => openOnBox(home),
 		master,
 		killMaster: () => {
 			const pid = master();

@@ -5,24 +5,23 @@
 import fs from "node:fs";
 import path from "node:path";
 import { afterwards } from "../../base/due.js";
-import { errno, fromSystem, HoldfastError } from "../../base/errors.js";
-import { namesIn, readIfThere, removeDir, unlinkIfThere } from "../../base/files.js";
+import { fromSystem, HoldfastError } from "../../base/errors.js";
+import { namesIn, readIfThere, unlinkIfThere } from "../../base/files.js";
 import type { Home } from "../../base/home.js";
-import { isId, newId } from "../../base/ids.js";
-import { type Identity, isAlive, readStat } from "../../base/proc.js";
+import { newId } from "../../base/ids.js";
 import { shellQuote } from "../../base/quote.js";
 import { Wakeup, watchDirectory } from "../../base/watch.js";
+import { Claims, desertedBy, FIXED_RECORDS } from "../../keeper/claims.js";
 import type { Berth, Held, Launch } from "../../keeper/keepers.js";
-import { BLANK_RECORD, hasStarted, procDir, readExit } from "../../keeper/layout.js";
+import { hasStarted, procDir, readExit } from "../../keeper/layout.js";
 import { type KeptLimits, type Plan, writePlan } from "../../keeper/plan.js";
 import { readThere } from "../../keeper/there.js";
 import type { Box } from "./box.js";
 import { INLINE } from "./files.js";
 import { busyIn } from "./ready.js";
 
-const RECORDS = ["exit", "state", "limit"];
 /** Not for the other side: what it makes itself, and what only means something here. */
-const OURS = new Set([...RECORDS, "spec.json", "there"]);
+const OURS = new Set([...FIXED_RECORDS, "spec.json", "there"]);
 const START_MS = 30_000;
 const PIDS_MAX = ["/sys/fs/cgroup/pids.max", "/sys/fs/cgroup/pids/pids.max"]; // of a container, version 2 and 1
 const PIDS_NEEDED = 10; // our own; one that finds no room halfway would leave a process without a log
@@ -48,11 +47,12 @@ exec "$@" >/dev/null`;
 export class FarKeepers {
 	readonly #home: Home;
 	readonly #box: Box;
-	readonly #self: Identity = readStat(process.pid) ?? { pid: process.pid, start: "0" };
+	readonly #claims: Claims;
 
 	constructor(home: Home, box: Box) {
 		this.#home = home;
 		this.#box = box;
+		this.#claims = new Claims(home);
 		void box.ready().then(
 			() => this.#sweep(),
 			() => {}, // whoever needs it is told
@@ -62,10 +62,9 @@ export class FarKeepers {
 	/** What somebody had ready there, and was killed before he used it. */
 	#sweep(): void {
 		for (const name of namesIn(this.#home.blank)) {
-			const [id, pid, start] = name.split(".");
-			if (!id || !isId(id) || !pid || !start || isAlive({ pid: Number(pid), start })) continue;
-			if (readIfThere(path.join(procDir(this.#home, id), "box")) !== this.#box.key) continue;
-			this.#box.forget(id, () => this.#erase(id, path.join(this.#home.blank, name))); // out of reach: the next one tries
+			const id = desertedBy(name);
+			if (!id || readIfThere(path.join(procDir(this.#home, id), "box")) !== this.#box.key) continue;
+			this.#box.forget(id, () => this.#claims.remove(id, path.join(this.#home.blank, name))); // out of reach: the next one tries
 		}
 	}
 
@@ -76,7 +75,7 @@ export class FarKeepers {
 		try {
 			const plan = prepare({ id, dir, group: undefined });
 			const files = new Map([...contentsOf(dir), ["plan", Buffer.from(writePlan(plan, tools))]]);
-			fs.renameSync(this.#claim(id), path.join(this.#home.live, id));
+			this.#claims.show(id);
 			await this.#start(id, files, { word: "go", marked });
 		} catch (error) {
 			// Nothing runs, unless nobody can tell: then the entry stays, and a later look finds out.
@@ -91,7 +90,6 @@ export class FarKeepers {
 		if (spare && !this.#box.connected) throw new HoldfastError("UNREACHABLE", `there is no link to ${this.#box.name} now`);
 		await this.#box.ready();
 		const { id, dir } = this.#replica();
-		const ticket = path.join(this.#home.live, id);
 		try {
 			await this.#start(id, new Map(), { word: `keep ${output} ${output_rate}`, marked: false, again: !spare });
 			await this.untilStarted(id, dir);
@@ -102,16 +100,8 @@ export class FarKeepers {
 		return {
 			id,
 			dir,
-			show: () => fs.renameSync(this.#claim(id), ticket),
-			hide: () => {
-				try {
-					fs.renameSync(ticket, this.#claim(id));
-					return true;
-				} catch (error) {
-					if (errno(error) !== "ENOENT") throw error;
-					return false;
-				}
-			},
+			show: () => this.#claims.show(id),
+			hide: () => this.#claims.hide(id),
 			letGo: () => afterwards(() => this.#box.tell(id, "release")).catch(() => {}), // a box that is gone, or out of reach, lets go by itself some day
 			remove: () => this.#drop(id),
 		};
@@ -154,7 +144,7 @@ export class FarKeepers {
 			`if [ ! -d ${shellQuote(at)}/started ]; then ${ROOM}; fi`,
 			`umask 077; cd / && mkdir -p ${shellQuote(path.dirname(at))} && { mkdir ${shellQuote(at)} 2>/dev/null || [ -d ${shellQuote(at)} ]; } && cd ${shellQuote(at)} || exit 1`,
 			"[ -d started ] && exit 0",
-			`for name in ${RECORDS.join(" ")}; do printf '%-63s\\n' '' >$name || exit 1; done`,
+			`for name in ${FIXED_RECORDS.join(" ")}; do printf '%-63s\\n' '' >$name || exit 1; done`,
 			"rm -f in pipe ctl; mkfifo -m 600 in pipe ctl || exit 1",
 			...[...files].filter(([name]) => name.includes("/")).map(([name]) => `mkdir -p ${path.dirname(name)}`),
 			...[...files]
@@ -201,36 +191,23 @@ export class FarKeepers {
 
 	#replica(): { id: string; dir: string } {
 		const id = newId();
-		const dir = procDir(this.#home, id);
-		fs.writeFileSync(this.#claim(id), "", { mode: 0o600 }); // first: what we do not finish can be found by it
-		fs.mkdirSync(dir, { mode: 0o700 });
+		const dir = this.#claims.make(id, ["spec.json", "command"]);
 		fs.writeFileSync(path.join(dir, "box"), this.#box.key, { mode: 0o600 });
-		for (const name of RECORDS) fs.writeFileSync(path.join(dir, name), BLANK_RECORD, { mode: 0o600 });
-		for (const name of ["spec.json", "command"]) fs.writeFileSync(path.join(dir, name), "", { mode: 0o600 });
 		return { id, dir };
 	}
 
 	/** Here it goes when it has gone there; until then the claim says that somebody has to see to it: whoever reaches the box next, when we are gone. */
 	#drop(id: string): void {
-		fs.writeFileSync(this.#claim(id), "", { mode: 0o600 });
+		this.#claims.take(id);
 		unlinkIfThere(path.join(this.#home.live, id));
-		this.#box.forget(id, () => this.#erase(id, this.#claim(id)));
+		this.#box.forget(id, () => this.#claims.remove(id));
 	}
 
 	#undo(id: string, error: unknown): void {
 		if (error instanceof HoldfastError && error.code === "LIMIT") {
 			unlinkIfThere(path.join(this.#home.live, id));
-			this.#erase(id, this.#claim(id)); // nothing of it is there
+			this.#claims.remove(id); // nothing of it is there
 		} else this.#drop(id);
-	}
-
-	#erase(id: string, claim: string): void {
-		removeDir(procDir(this.#home, id));
-		unlinkIfThere(claim);
-	}
-
-	#claim(id: string): string {
-		return path.join(this.#home.blank, `${id}.${this.#self.pid}.${this.#self.start}`);
 	}
 }
 

@@ -3,8 +3,9 @@
  * questions about what only the kernel knows: with the same answer, if the far end can do that and they are those of the look before, else by
  * themselves. That comes before a last look at the size of the log, so that "drained" is never said of a log that has more.
  */
-import { type Identity, parseStat } from "../../base/proc.js";
+import { type Identity, parseStat, readsStdin } from "../../base/proc.js";
 import { RECORD_BYTES, segmentName } from "../../keeper/layout.js";
+import { NOBODY } from "../../keeper/there.js";
 import { type Link, parseInode, type Question } from "../link/index.js";
 import { answersFor } from "./answers.js";
 import type { Seen, Wanted } from "./seen.js";
@@ -13,7 +14,6 @@ const RECORDS = ["exit", "state", "limit"];
 const FILES = ["meta", "gaps", "killed", "stuck", "shell/ready", "times"];
 const UNKNOWN = "?"; // no record is like this, so the answer comes at once
 const MOST = 1024 * 1024;
-const WAITS_FOR_COMMANDS = /^(0|63) 0x0 /; // as in process/status.ts
 
 /** What is remembered between two looks at the same directory. */
 export class Looker {
@@ -115,7 +115,7 @@ export class Looker {
 			segments: news.segments.map(({ offset, size: bytes }) => ({ start: offset, size: bytes })),
 			alive,
 			drained,
-			idle: WAITS_FOR_COMMANDS.test(named.syscall?.toString("latin1") ?? ""),
+			idle: readsStdin(named.syscall?.toString("latin1")),
 			children: (named.children?.toString("latin1") ?? "").trim().split(" ").filter(Boolean).map(Number),
 			reaped: `${faults[8]} ${faults[10]}`,
 			offset: news.offset,
@@ -174,11 +174,8 @@ export const goneFor = (why: string | undefined, kept: boolean): Seen => ({
 	...(why === undefined ? {} : { why }),
 	records: new Map(),
 	segments: [],
-	alive: [],
+	...NOBODY,
 	drained: !kept,
-	idle: false,
-	children: [],
-	reaped: "",
 	offset: 0,
 	bytes: Buffer.alloc(0),
 	times: Buffer.alloc(0),

@@ -10,7 +10,7 @@ import { afterwards } from "../../base/due.js";
 import { errno } from "../../base/errors.js";
 import { statIfThere, unlinkIfThere } from "../../base/files.js";
 import { RECORD_BYTES, segmentName, segmentStarts } from "../../keeper/layout.js";
-import { readThere, type There, writeThere } from "../../keeper/there.js";
+import { NOBODY, readThere, type There, writeThere } from "../../keeper/there.js";
 import { Looker } from "./look.js";
 import type { Seen, Wanted } from "./seen.js";
 
@@ -106,7 +106,7 @@ export class Mirror {
 
 	/** Say so in the replica: all else there is as it was last seen. */
 	unreachable(reason: string): void {
-		const before = this.#there ?? readThere(this.#dir) ?? { at: 0, boot: "", alive: [], drained: false, idle: false, children: [], reaped: "" };
+		const before = this.#there ?? readThere(this.#dir) ?? { ...NOBODY, at: 0, boot: "" };
 		if (before.unreachable === reason) return;
 		this.#there = { ...before, unreachable: reason };
 		try {
@@ -172,7 +172,7 @@ export class Mirror {
 	/** False when there is more of the log than came with it: then the records have to wait. */
 	#apply(seen: Seen): boolean {
 		if (seen.gone) {
-			this.#note({ alive: [], drained: seen.drained, idle: false, children: [], reaped: "", lost: seen.why ?? "its directory on the other machine is gone" });
+			this.#note({ ...NOBODY, drained: seen.drained, lost: seen.why ?? "its directory on the other machine is gone" });
 			return true;
 		}
 		this.#segments(seen);

@@ -1,5 +1,7 @@
+import type { Vitals } from "../../keeper/there.js";
+
 /** What a look at a process directory on another machine finds. */
-export interface Seen {
+export interface Seen extends Vitals {
 	/** To be given with the next question: it is answered when something differs from this. */
 	readonly stamp: string;
 	/** The directory is not there. */
@@ -10,11 +12,6 @@ export interface Seen {
 	readonly records: ReadonlyMap<string, { readonly bytes: Buffer; readonly at: number }>;
 	/** Segments of the log: where each starts, and its size. */
 	readonly segments: readonly { readonly start: number; readonly size: number }[];
-	readonly alive: readonly string[];
-	readonly drained: boolean;
-	readonly idle: boolean;
-	readonly children: readonly number[];
-	readonly reaped: string;
 	/** A piece of the log, from the offset that was asked for on, or from the oldest there is. All that was printed before the records were as they are is in the log. */
 	readonly offset: number;
 	readonly bytes: Buffer;

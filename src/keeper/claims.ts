@@ -1,0 +1,72 @@
+/**
+ * Directories that are not processes yet, or not at the moment: the file blank/ID.PID.START says who has one in hand. It is there before the directory, so
+ * that what somebody did not finish can be found by it; and it becomes the file in `live` when everybody is to see the process.
+ */
+import fs from "node:fs";
+import path from "node:path";
+import { errno } from "../base/errors.js";
+import { removeDir, unlinkIfThere } from "../base/files.js";
+import type { Home } from "../base/home.js";
+import { isId } from "../base/ids.js";
+import { isAlive, readStat } from "../base/proc.js";
+import { BLANK_RECORD, procDir } from "./layout.js";
+
+/** Fixed records, blank before the start. */
+export const FIXED_RECORDS = ["exit", "state", "limit"];
+
+export class Claims {
+	readonly #home: Home;
+	readonly #self = readStat(process.pid) ?? { pid: process.pid, start: "0" };
+
+	constructor(home: Home) {
+		this.#home = home;
+	}
+
+	/** Our claim to this one. */
+	file(id: string): string {
+		return path.join(this.#home.blank, `${id}.${this.#self.pid}.${this.#self.start}`);
+	}
+
+	/** Make a directory, ours, with its records and these empty files. */
+	make(id: string, empty: readonly string[]): string {
+		const dir = procDir(this.#home, id);
+		this.take(id);
+		fs.mkdirSync(dir, { mode: 0o700 });
+		for (const name of FIXED_RECORDS) fs.writeFileSync(path.join(dir, name), BLANK_RECORD, { mode: 0o600 });
+		for (const name of empty) fs.writeFileSync(path.join(dir, name), "", { mode: 0o600 });
+		return dir;
+	}
+
+	/** Whatever it was before. */
+	take(id: string): void {
+		fs.writeFileSync(this.file(id), "", { mode: 0o600 });
+	}
+
+	/** From here on every runtime sees it as a process. */
+	show(id: string): void {
+		fs.renameSync(this.file(id), path.join(this.#home.live, id));
+	}
+
+	/** Back to being nobody's business. False if somebody has noted its end meanwhile. */
+	hide(id: string): boolean {
+		try {
+			fs.renameSync(path.join(this.#home.live, id), this.file(id));
+			return true;
+		} catch (error) {
+			if (errno(error) !== "ENOENT") throw error;
+			return false;
+		}
+	}
+
+	/** Remove a directory and the claim to it. */
+	remove(id: string, claim = this.file(id)): void {
+		removeDir(procDir(this.#home, id));
+		unlinkIfThere(claim);
+	}
+}
+
+/** Whose directory it is, if a name in `blank` is the claim of somebody who died before he used it. */
+export function desertedBy(name: string): string | undefined {
+	const [id, pid, start] = name.split(".");
+	return id && isId(id) && pid && start && !isAlive({ pid: Number(pid), start }) ? id : undefined;
+}
