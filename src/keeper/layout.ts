@@ -65,7 +65,15 @@ export function recordParts(dir: string): boolean {
 }
 
 export type ExitRecord =
-	| { readonly kind: "exit"; readonly code: number; readonly signal: number | null; readonly limit: boolean; readonly at: number }
+	| {
+			readonly kind: "exit";
+			readonly code: number;
+			readonly signal: number | null;
+			readonly limit: boolean;
+			/** As a shell writes it: which of its commands this is the end of. */
+			readonly of?: string;
+			readonly at: number;
+	  }
 	/** It never started. */
 	| { readonly kind: "none"; readonly reason: string; readonly at: number }
 	/** It is over, and nobody knows how. */
@@ -81,7 +89,14 @@ export function readExit(dir: string): ExitRecord | undefined {
 	const [kind, first, second, third] = record.text.split(" ");
 	if (kind === "none" || kind === "lost") return { kind, reason: record.text.slice(5), at: record.at };
 	if (kind !== "exit" || !/^\d+$/.test(first ?? "") || !/^(-|\d+)$/.test(second ?? "")) return undefined;
-	return { kind, code: Number(first), signal: second === "-" ? null : Number(second), limit: third === "limit", at: record.at };
+	return {
+		kind,
+		code: Number(first),
+		signal: second === "-" ? null : Number(second),
+		limit: third === "limit",
+		...(third && third !== "limit" ? { of: third } : {}),
+		at: record.at,
+	};
 }
 
 /** The limit that was met first, in the words of the keeper: NAME, whose, and who is left. */

@@ -8,8 +8,9 @@ import type { Identity } from "../base/proc.js";
 
 /** What only the kernel there knows. */
 export interface Vitals {
-	/** Who of its parts was alive: `PID START` each. */
+	/** Who of its parts was alive, and who was not any more: `PID START` each. Of one in neither nothing is known: this may have been seen before he came. */
 	readonly alive: readonly string[];
+	readonly dead: readonly string[];
 	/** All that was printed before the end is in the log. */
 	readonly drained: boolean;
 	/** Of a shell: it waits for commands. */
@@ -19,7 +20,7 @@ export interface Vitals {
 	readonly reaped: string;
 }
 
-export const NOBODY: Vitals = { alive: [], drained: false, idle: false, children: [], reaped: "" };
+export const NOBODY: Vitals = { alive: [], dead: [], drained: false, idle: false, children: [], reaped: "" };
 
 export interface There extends Vitals {
 	/** When it was seen, by our clock; 0: never yet. */
@@ -36,12 +37,13 @@ export const isFar = (spec: { readonly box?: string }): boolean => spec.box !== 
 
 export function readThere(dir: string): There | undefined {
 	const text = readIfThere(path.join(dir, "there"));
-	return text ? (JSON.parse(text) as There) : undefined; // only ever written whole
+	return text ? { ...NOBODY, ...(JSON.parse(text) as There) } : undefined; // only ever written whole
 }
 
 export const writeThere = (dir: string, there: There): void => writeWhole(path.join(dir, "there"), `${JSON.stringify(there)}\n`);
 
-export const wasAlive = (there: There | undefined, { pid, start }: Identity): boolean => there?.alive.includes(`${pid} ${start}`) ?? false;
+/** However long ago that was seen. */
+export const isDead = (there: There | undefined, { pid, start }: Identity): boolean => there?.dead.includes(`${pid} ${start}`) ?? false;
 
 /** For whoever is told how such a process stands. */
 export const asLastSeen = (place: string, reason: string, at: number | undefined): string =>

@@ -18,7 +18,7 @@ import { httpAnswersInside, portOpensInside } from "./inside.js";
 import { type KillResult, killTree, members } from "./kill.js";
 import { Log, LogCursor, type Slice } from "./log.js";
 import type { Spec, Within } from "./spec.js";
-import { commandOf, isDrained, isOver, readStatus, type Status, siblingOf } from "./status.js";
+import { commandOf, isDrained, isOver, mayBeUnderWay, readStatus, type Status, siblingOf, starterIsGone } from "./status.js";
 import { httpAnswersThere, portOpensThere } from "./there.js";
 import { snapshot } from "./tree.js";
 import { Typing } from "./typing.js";
@@ -27,6 +27,7 @@ import { type Condition, httpAnswers, PatternSearch, portOpens, type Until, unti
 const DRAIN_STALL_MS = 3_000; // after the exit: how long without a new byte until the rest is given up. On a full disk the collector looks every second
 const RESIZE_MS = 2_000; // for a collector to set a size; it may be waiting for room on the disk
 const DRAIN_LOOK_MS = 2;
+const BEGUN_LOOK_MS = 2_000;
 const FLOOD_BYTES = 4 * 1024;
 const FLOOD_MS = { least: 1, most: 16 };
 
@@ -84,7 +85,7 @@ export class Process {
 		const given = signal ? AbortSignal.any([signal, stop.signal]) : stop.signal;
 		const late = ms === undefined ? undefined : sleep(ms, "late" as const, { signal: stop.signal, ref: false });
 		const failed = ms === undefined ? undefined : box.failure(stop.signal).then(() => "failed" as const);
-		const synced = Promise.all([box.sync(this.id, given), this.spec.within ? box.sync(this.spec.within.shell, given) : undefined]);
+		const synced = this.#look(box, given);
 		try {
 			const first = await (late && failed ? Promise.race([synced, late, failed]) : synced);
 			if (first !== "late" && first !== "failed") return undefined;
@@ -96,6 +97,21 @@ export class Process {
 		} finally {
 			stop.abort();
 			for (const rest of [synced, late]) rest?.catch(() => {}); // whichever came second
+		}
+	}
+
+	/** Whether it has started at all is decided there, and by nothing that was seen before whoever was to start it was gone. */
+	async #look(box: Box, signal: AbortSignal): Promise<void> {
+		const { id, dir, spec } = this;
+		const nobodyStartsIt = starterIsGone(spec) || box.gaveUp(id);
+		await Promise.all([box.sync(id, signal), spec.within ? box.sync(spec.within.shell, signal) : undefined]);
+		if (!nobodyStartsIt || !mayBeUnderWay(dir, spec)) return;
+		try {
+			await box.withdraw(id, spec.within);
+			await box.sync(id, signal);
+		} catch (error) {
+			if (!(error instanceof HoldfastError) || error.code !== "ENDED") throw error;
+			box.lose(id, error.message); // with all that ran there
 		}
 	}
 
@@ -197,11 +213,24 @@ export class Process {
 		if (this.box) {
 			ends.push(this.box.follow(this.id));
 			if (this.spec.within) ends.push(this.box.follow(this.spec.within.shell));
+			ends.push(this.#untilBegun());
 		} else ends.push(guard(this.dir, this.spec, () => changed(null)));
 		if (this.spec.within) ends.push(watchDirectory(siblingOf(this.dir, this.spec.within.shell), changed)); // it may end with its shell
 		return () => {
 			for (const end of ends) end();
 		};
+	}
+
+	/** Whoever was to start it may be killed meanwhile, and nobody tells. */
+	#untilBegun(): () => void {
+		let timer: NodeJS.Timeout | undefined;
+		const look = () => {
+			if (!mayBeUnderWay(this.dir, this.spec)) return;
+			if (starterIsGone(this.spec)) this.sync().catch(() => {}); // a later look says what is wrong
+			timer = setTimeout(look, BEGUN_LOOK_MS).unref();
+		};
+		look();
+		return () => clearTimeout(timer);
 	}
 
 	/** Wait until it exits, or any condition of `until` holds, or the time is up. Never touches the process. */

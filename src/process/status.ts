@@ -5,7 +5,7 @@ import path from "node:path";
 import { readIfThere, readStart } from "../base/files.js";
 import { childrenOf, hostIdentity, type Identity, isAlive, readProc, readStat, readsStdin, sameHost } from "../base/proc.js";
 import { type Parts, readExit, readParts, readState } from "../keeper/layout.js";
-import { isFar, readThere, wasAlive } from "../keeper/there.js";
+import { isDead, isFar, readThere } from "../keeper/there.js";
 import { CONTAINER, endedBy, type LimitMet, limitOf } from "./limits.js";
 import type { Spec, Within } from "./spec.js";
 
@@ -38,7 +38,7 @@ export function plainlyRuns(dir: string, spec: Spec): boolean {
 export function readStatus(dir: string, spec: Spec): Status {
 	const parts = readParts(dir);
 	const command = commandOf(parts, spec);
-	const exit = readExit(dir) ?? endOfShell(dir, spec);
+	const exit = ownExit(dir, spec) ?? endOfShell(dir, spec);
 	if (exit?.kind === "none") return { status: "error", reason: exit.reason, endedAt: exit.at };
 	if (exit?.kind === "lost") return { status: "lost", pid: command?.pid ?? null, exitCode: null, reason: exit.reason };
 	if (exit) {
@@ -62,25 +62,26 @@ export function readStatus(dir: string, spec: Spec): Status {
 		return { status: "elsewhere", host: spec.host.host };
 	}
 	const there = isFar(spec) ? readThere(spec.within ? siblingOf(dir, spec.within.shell) : dir) : undefined;
-	if (isFar(spec) && !there?.at) return { status: "starting" }; // nobody has seen it yet: its starter may have been killed before he could
+	if (isFar(spec) && !there?.at && fs.existsSync(dir)) return { status: "starting" }; // nobody has seen it yet: its starter may have been killed before he could
 	if (there?.lost !== undefined) return { status: "lost", pid: command?.pid ?? null, exitCode: null, reason: there.lost };
-	const lives = isFar(spec) ? (who: Identity) => wasAlive(there, who) : isAlive;
+	const lives = isFar(spec) ? (who: Identity) => !isDead(there, who) : isAlive;
 	const keeper = witnessOf(parts, spec);
 	const witnessed = keeper !== undefined && lives(keeper);
 	if (command && lives(command)) {
-		if (spec.within && neverSent(dir, spec, spec.within))
+		if (spec.within && !isFar(spec) && neverSent(dir, spec, spec.within))
 			return { status: "error", reason: "whoever started it was killed before the shell got it; nothing ran", endedAt: spec.startedAt };
 		return running(dir, command, witnessed);
 	}
 	// The keeper may have written the end since we looked for it above.
-	const again = witnessed ? undefined : (readExit(dir) ?? endOfShell(dir, spec));
+	const again = witnessed ? undefined : (ownExit(dir, spec) ?? endOfShell(dir, spec));
 	if (again) return readStatus(dir, spec);
 	if (command) {
 		if (witnessed) return running(dir, command, true); // dead, and its keeper is about to say how it ended
 		return { status: "lost", pid: command.pid, exitCode: null, reason: "its keeper was killed, so nobody saw how it ended" };
 	}
 	if (!fs.existsSync(dir)) return { status: "lost", pid: null, exitCode: null, reason: "its directory was removed" };
-	if (witnessed || (parts.keeper && lives(parts.keeper)) || isAlive(spec.starter) || isWaitedFor(dir)) return { status: "starting" };
+	const unseen = isFar(spec) && !parts.keeper; // Process.sync finds out
+	if (unseen || witnessed || (parts.keeper && lives(parts.keeper)) || isAlive(spec.starter) || isWaitedFor(dir)) return { status: "starting" };
 	if (!parts.keeper && (readParts(dir).keeper || readExit(dir))) return readStatus(dir, spec); // it has introduced itself since, or given up
 	return { status: "lost", pid: null, exitCode: null, reason: "whoever started it, and its keeper, were killed during the start" };
 }
@@ -95,14 +96,27 @@ function isWaitedFor(dir: string): boolean {
 	}
 }
 
-const SURELY_LATER_MS = 1_000;
-
 /** Whoever was to send it is gone, its shell has taken another one last, and waits for more: it will never come. */
-function neverSent(dir: string, spec: Spec, { name, shell, bash }: Within): boolean {
-	if (isAlive(spec.starter) || beginOf(path.join(siblingOf(dir, shell), "shell", "begun")) === name) return false;
-	if (!isFar(spec)) return waitsForCommands(bash.pid);
-	const seen = readThere(siblingOf(dir, shell));
-	return seen?.idle === true && seen.at > spec.startedAt + SURELY_LATER_MS; // what was seen before it was sent says nothing
+const neverSent = (dir: string, spec: Spec, within: Within): boolean => !isAlive(spec.starter) && !wasTaken(dir, within) && waitsForCommands(within.bash.pid);
+
+/** Its shell has it, or had it before the next one. */
+const wasTaken = (dir: string, { name, shell }: Within): boolean => beginOf(path.join(siblingOf(dir, shell), "shell", "begun")) === name;
+
+/** Nobody is left who could start it, or send it to its shell, and will not come back. What he has sent may still be under way. */
+export function starterIsGone({ host, starter }: Spec): boolean {
+	const here = hostIdentity();
+	if (host.host !== here.host) return false; // he cannot be seen from here
+	return host.boot !== here.boot || (host.pidns === here.pidns && !isAlive(starter));
+}
+
+/** Of one elsewhere: nothing that was seen says that it has begun. */
+export const mayBeUnderWay = (dir: string, spec: Spec): boolean =>
+	!isOver(readStatus(dir, spec)) && (spec.within ? !wasTaken(dir, spec.within) : commandOf(readParts(dir), spec) === undefined);
+
+/** A log that has served another command elsewhere has the end of that one there until the shell is told of this one. */
+function ownExit(dir: string, spec: Spec): ReturnType<typeof readExit> {
+	const exit = readExit(dir);
+	return spec.within && exit?.kind === "exit" && exit.of !== undefined && exit.of !== spec.within.name ? undefined : exit;
 }
 
 /** A shell that has read all that it was sent. */
@@ -141,8 +155,8 @@ export const siblingOf = (dir: string, id: string): string => path.join(dir, "..
 function endOfShell(dir: string, spec: Spec): ReturnType<typeof readExit> {
 	if (!spec.within) return undefined;
 	const shell = siblingOf(dir, spec.within.shell);
-	if (isFar(spec) ? wasAlive(readThere(shell), spec.within.bash) : isAlive(spec.within.bash)) return undefined;
-	const own = readExit(dir); // once more: it may have written its end and died since
+	if (isFar(spec) ? !isDead(readThere(shell), spec.within.bash) : isAlive(spec.within.bash)) return undefined;
+	const own = ownExit(dir, spec); // once more: it may have written its end and died since
 	if (own) return own;
 	const end = readExit(shell);
 	// A link may have broken while it was sent.

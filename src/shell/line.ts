@@ -6,7 +6,7 @@ import { errno } from "../base/errors.js";
 import { readStart } from "../base/files.js";
 import { type Identity, isAlive, ProcFile } from "../base/proc.js";
 import { RECORD_BYTES } from "../keeper/layout.js";
-import { readThere, wasAlive } from "../keeper/there.js";
+import { isDead, readThere } from "../keeper/there.js";
 import type { Box } from "../places/far/box.js";
 import type { Placed } from "../places/far/files.js";
 import type { From } from "../places/far/removed.js";
@@ -171,7 +171,8 @@ export class FarLine implements Line {
 	}
 
 	lives(): boolean {
-		return wasAlive(readThere(this.#process.dir), this.#bash);
+		const there = readThere(this.#process.dir);
+		return there?.lost === undefined && !isDead(there, this.#bash);
 	}
 
 	close(): void {

@@ -13,6 +13,7 @@ import { Mirrors } from "./mirrors.js";
 import { Reach, type ReachOptions } from "./reach.js";
 import { busyIn, type Ready } from "./ready.js";
 import type { Seen } from "./seen.js";
+import { type Line, withdraw } from "./withdraw.js";
 
 export interface BoxOptions extends Omit<ReachOptions, "onTrouble"> {
 	readonly key: string;
@@ -30,6 +31,8 @@ export class Box {
 	readonly #mirrors: Mirrors;
 	readonly #commands: Commands;
 	readonly #files: Files;
+	/** Those that we have tried to start, without knowing whether that has arrived. */
+	readonly #givenUp = new Set<string>();
 
 	constructor(host: Host, home: Home, { key, container = false, ...options }: BoxOptions) {
 		this.key = key;
@@ -152,16 +155,40 @@ export class Box {
 		this.#mirrors.unreachable(id, reason);
 	}
 
+	/** It has been made there: should it not be there later, it is gone. */
+	made(id: string): void {
+		this.#mirrors.made(id);
+	}
+
+	/** Nobody will see how it ended. */
+	lose(id: string, reason: string): void {
+		this.#mirrors.lose(id, reason);
+	}
+
 	/** A shell, when anything that it runs was last looked at. */
 	lastSeen(pid: number): Pick<Seen, "children" | "reaped" | "idle"> | undefined {
 		return this.#mirrors.lastSeen(pid);
 	}
 
-	// What they are told: commands.ts and fifos.ts.
+	// What they are told: commands.ts, withdraw.ts and fifos.ts.
 
 	/** A line for a shell, with the files that it is about, told once. Resolves with where the shell went first, if the directory that it was in has been removed. */
 	command(id: string, text: string, once: Told): Promise<string | undefined> {
 		return this.#commands.tell(id, text, once);
+	}
+
+	/** We do not know whether the start of it has arrived, and do not try again. */
+	giveUp(id: string): void {
+		this.#givenUp.add(id);
+	}
+
+	gaveUp(id: string): boolean {
+		return this.#givenUp.has(id);
+	}
+
+	/** For one that nobody is left to start: if that has not arrived there, it never will, and its end says so. */
+	withdraw(id: string, line?: Line): Promise<void> {
+		return withdraw(this.#reach, id, line);
 	}
 
 	/** Bytes to the stdin of a process. Resolves with how many, when they are in its pipe. */
@@ -209,6 +236,7 @@ export class Box {
 	forget(id: string, done: () => void = () => {}): void {
 		this.#mirrors.forget(id);
 		this.#commands.forget(id);
+		this.#givenUp.delete(id);
 		if (!this.login) {
 			done(); // nothing was ever made there by us
 			return;

@@ -115,6 +115,7 @@ export class Commands {
 		return [
 			...needed,
 			`[ -d sent.${once.name} ] && { [ ! -e ${moved} ] || cat ${moved}; exit 0; }`,
+			`[ -L sent.${once.name} ] && exit 0`, // withdrawn
 			done === undefined ? OLD_MARKS : `rm -rf sent.${done}`,
 			"umask 077",
 			...puts,

@@ -79,7 +79,8 @@ export class FarKeepers {
 			await this.#start(id, files, { word: "go", marked });
 		} catch (error) {
 			// Nothing runs, unless nobody can tell: then the entry stays, and a later look finds out.
-			if (!(error instanceof HoldfastError && error.code === "UNREACHABLE")) this.#undo(id, error);
+			if (error instanceof HoldfastError && error.code === "UNREACHABLE") this.#box.giveUp(id);
+			else this.#undo(id, error);
 			throw fromSystem(error, "cannot start a process");
 		}
 		return { id, dir, keeperGone: Promise.resolve(), started: () => {} };
@@ -118,7 +119,7 @@ export class FarKeepers {
 				const end = readExit(dir);
 				const gone = readThere(dir)?.lost;
 				if (gone !== undefined) throw new HoldfastError("START_FAILED", `nothing ran: ${gone}`);
-				if (end?.kind === "none") throw new HoldfastError("START_FAILED", `nothing ran: ${end.reason}`);
+				if (end && end.kind !== "exit") throw new HoldfastError("START_FAILED", `nothing ran: ${end.reason}`);
 				if (performance.now() > deadline) throw new HoldfastError("START_FAILED", `nothing ran: its keeper on ${this.#box.name} did not come up`);
 				await wakeup.next(deadline - performance.now());
 			}
@@ -143,7 +144,7 @@ export class FarKeepers {
 		const make = [
 			`if [ ! -d ${shellQuote(at)}/started ]; then ${ROOM}; fi`,
 			`umask 077; cd / && mkdir -p ${shellQuote(path.dirname(at))} && { mkdir ${shellQuote(at)} 2>/dev/null || [ -d ${shellQuote(at)} ]; } && cd ${shellQuote(at)} || exit 1`,
-			"[ -d started ] && exit 0",
+			"[ -d started ] || [ -L started ] && exit 0", // once; or withdrawn
 			`for name in ${FIXED_RECORDS.join(" ")}; do printf '%-63s\\n' '' >$name || exit 1; done`,
 			"rm -f in pipe ctl; mkfifo -m 600 in pipe ctl || exit 1",
 			...[...files].filter(([name]) => name.includes("/")).map(([name]) => `mkdir -p ${path.dirname(name)}`),
@@ -173,10 +174,13 @@ export class FarKeepers {
 					`nothing ran: its directory on ${this.#box.name} could not be made (${output.toString().trim() || "a full disk, or one that cannot be written to?"})`,
 				);
 		};
-		if (long.length === 0) return run([...make, ...go]);
-		await run(make);
-		for (const [name, content] of long) await this.#box.write(`${at}/${name}`, content);
-		await run([`cd ${shellQuote(at)} || exit 1`, ...go]);
+		if (long.length === 0) await run([...make, ...go]);
+		else {
+			await run(make);
+			for (const [name, content] of long) await this.#box.write(`${at}/${name}`, content);
+			await run([`cd ${shellQuote(at)} || exit 1`, ...go]);
+		}
+		this.#box.made(id);
 	}
 
 	/** `unmade`: nothing of it is there. */

@@ -81,7 +81,8 @@ export class Looker {
 		// It has ended meanwhile: who was looked for is gone, and this would not say why.
 		if (!over && /^\S/.test(exit?.toString("latin1") ?? "")) return this.look(link, { ...wanted, stamp: "" }, directory, signal);
 
-		const alive = [...parts.values()].filter((part, index) => isThere(rest[index], part)).map((part) => `${part.pid} ${part.start}`);
+		const [alive, dead]: [string[], string[]] = [[], []];
+		for (const [index, part] of [...parts.values()].entries()) (isThere(rest[index], part) ? alive : dead).push(`${part.pid} ${part.start}`);
 		const copier = parseStat(named.copier?.toString("latin1") ?? "");
 		this.#copier = copier && `${copier.pid} ${copier.start}`;
 		const relay = parts.get("terminal") && parts.get("child");
@@ -114,6 +115,7 @@ export class Looker {
 			records,
 			segments: news.segments.map(({ offset, size: bytes }) => ({ start: offset, size: bytes })),
 			alive,
+			dead,
 			drained,
 			idle: readsStdin(named.syscall?.toString("latin1")),
 			children: (named.children?.toString("latin1") ?? "").trim().split(" ").filter(Boolean).map(Number),

@@ -21,7 +21,7 @@ const LOOK_MS = 15_000;
 const LATER_MS = 200;
 const DRAIN_LOOKS = 60; // about three seconds
 /** Overwritten in place, so that whoever has them open sees it. The last ones tell of the end. */
-const RECORDS = ["gaps", "killed", "stuck", "shell/ready", "shell/begun", "limit", "state", "exit"];
+const RECORDS = ["meta", "gaps", "killed", "stuck", "shell/ready", "shell/begun", "limit", "state", "exit"];
 
 /** What the mirror asks of the box. */
 export interface Source {
@@ -50,6 +50,7 @@ export class Mirror {
 	/** The records as they were copied last. */
 	readonly #copied = new Map<string, Buffer>();
 	#there: There | undefined;
+	#made = false;
 	#following: AbortController | undefined;
 	#followers = 0;
 	#syncing: Promise<void> | undefined;
@@ -104,6 +105,21 @@ export class Mirror {
 		clearTimeout(this.#later);
 	}
 
+	/** It has been made there, or seen. Before that, that it is not there says nothing: whoever starts it may be about to. */
+	made(): void {
+		this.#made = true;
+	}
+
+	get #wasThere(): boolean {
+		this.#made ||= (readThere(this.#dir)?.at ?? 0) > 0;
+		return this.#made;
+	}
+
+	/** Nobody will see how it ended. */
+	lose(reason: string): void {
+		this.#note({ ...NOBODY, drained: true, lost: reason });
+	}
+
 	/** Say so in the replica: all else there is as it was last seen. */
 	unreachable(reason: string): void {
 		const before = this.#there ?? readThere(this.#dir) ?? { ...NOBODY, at: 0, boot: "" };
@@ -120,6 +136,7 @@ export class Mirror {
 		while (!signal.aborted) {
 			try {
 				if (!(await this.#catchUp(this.#stamp, true, signal))) return;
+				if (!this.#wasThere) await sleep(AGAIN_MS, undefined, { signal, ref: false }).catch(() => {}); // nothing tells when it comes
 			} catch (error) {
 				if (signal.aborted) return;
 				this.#stamp = "";
@@ -142,9 +159,8 @@ export class Mirror {
 				await sleep(Math.min(looks, 50), undefined, { signal }).catch(() => {});
 				continue;
 			}
-			return (
-				!seen.gone && !(seen.records.get("state")?.bytes.toString("latin1").startsWith("closed") && this.#there?.drained && this.#there.alive.length === 0)
-			);
+			if (seen.gone) return !this.#wasThere;
+			return !(seen.records.get("state")?.bytes.toString("latin1").startsWith("closed") && this.#there?.drained && this.#there.alive.length === 0);
 		}
 	}
 
@@ -172,7 +188,7 @@ export class Mirror {
 	/** False when there is more of the log than came with it: then the records have to wait. */
 	#apply(seen: Seen): boolean {
 		if (seen.gone) {
-			this.#note({ ...NOBODY, drained: seen.drained, lost: seen.why ?? "its directory on the other machine is gone" });
+			if (this.#wasThere) this.#note({ ...NOBODY, drained: seen.drained, lost: seen.why ?? "its directory on the other machine is gone" });
 			return true;
 		}
 		this.#segments(seen);
@@ -184,12 +200,9 @@ export class Mirror {
 			if (record) this.#record(name, record);
 			else if (name === "stuck") unlinkIfThere(path.join(this.#dir, name));
 		}
-		const { alive, drained, idle, children, reaped } = seen;
+		const { alive, dead, drained, idle, children, reaped } = seen;
 		const lost = alive.length === 0 ? (this.#there ?? readThere(this.#dir))?.lost : undefined; // once it is known why, a later look adds nothing to it
-		this.#note({ alive, drained, idle, children, reaped, ...(lost === undefined ? {} : { lost }) });
-		// Who is in it and not said to be alive is taken for dead, by every program that looks here: so that is said first.
-		const meta = seen.records.get("meta");
-		if (meta) this.#record("meta", meta);
+		this.#note({ alive, dead, drained, idle, children, reaped, ...(lost === undefined ? {} : { lost }) });
 		this.within?.seen?.();
 		return true;
 	}
@@ -242,6 +255,8 @@ export class Mirror {
 		const file = path.join(this.#dir, name);
 		const before = readBytes(file);
 		if (before?.equals(bytes)) return;
+		// Somebody has seen more since we asked: neither an end is taken back, nor who is part of it.
+		if (before && ((name === "exit" && isBlank(bytes) && !isBlank(before)) || (name === "meta" && bytes.length < before.length))) return;
 		const fd = fs.openSync(file, fs.constants.O_WRONLY | fs.constants.O_CREAT, 0o600);
 		try {
 			// First what stands behind a fixed record, then that itself: it says that all is there.
@@ -266,10 +281,13 @@ export class Mirror {
 	#segment = (start: number): string => path.join(this.#dir, segmentName(start));
 }
 
-const isOver = ({ records }: Seen): boolean => /^\S/.test(records.get("exit")?.bytes.toString("latin1") ?? "");
+const isBlank = (record: Buffer): boolean => !/^\S/.test(record.toString("latin1", 0, 1));
+
+const isOver = ({ records }: Seen): boolean => !isBlank(records.get("exit")?.bytes ?? Buffer.alloc(0));
 
 function same(a: There, b: Omit<There, "at" | "boot">): boolean {
-	const key = ({ alive, drained, children, lost, unreachable }: Omit<There, "at" | "boot">) => JSON.stringify([alive, drained, children, lost, unreachable]);
+	const key = ({ alive, dead, drained, children, lost, unreachable }: Omit<There, "at" | "boot">) =>
+		JSON.stringify([alive, dead, drained, children, lost, unreachable]);
 	return key(a) === key(b);
 }
 

@@ -45,6 +45,14 @@ export class Mirrors {
 		for (const mirror of this.#mirrors.values()) if (mirror.followed) mirror.unreachable(reason);
 	}
 
+	made(id: string): void {
+		this.#of(id).made();
+	}
+
+	lose(id: string, reason: string): void {
+		this.#of(id).lose(reason);
+	}
+
 	forget(id: string): void {
 		this.#mirrors.get(id)?.drop();
 		this.#mirrors.delete(id);

@@ -407,7 +407,7 @@ sub answers {
 sub told {
 	my ($dir, $name, $done, $from, $needed, $text, @files) = @_;
 	unmark("$dir/sent.$_") for $done ne "" ? $done : old_marks($dir);
-	return -e "$dir/sent.$name/moved" ? "otherwise" : "had" if -d "$dir/sent.$name";
+	return -e "$dir/sent.$name/moved" ? "otherwise" : "had" if -d "$dir/sent.$name" || -l "$dir/sent.$name";    # a link: it was withdrawn
 	for ($dir, split m{/(?=/)}, $needed) { return "gone" if !-d $_ }
 	if ($from =~ /^(\d+) (.*)$/s) {
 		my @there = stat "/proc/$1/cwd";
