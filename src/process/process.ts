@@ -476,7 +476,9 @@ export class Process {
 		}
 		const result = await killTree(this.kernel, this.dir, this.spec, { over: isOver(before), ...options });
 		if (result.status === "error") return { ...result, final: this.status() };
-		const { status } = await this.wait({ timeout: 2_000 }); // the keeper writes the end within moments
+		await this.wait({ timeout: 2_000 }); // the keeper writes the end within moments
+		if (!isOver(this.status())) await this.sync(); // unless there is no directory for it any more
+		const status = this.status();
 		// It may have ended by itself before a signal of ours reached anybody.
 		return { ...result, status: result.signalled.length === 0 && status.status !== "killed" ? "already_exited" : result.status, final: status };
 	}

@@ -44,7 +44,7 @@ export class Looker {
 			signal,
 			{ questions: expected, after: previous?.id },
 		);
-		if (!news) return goneFor(undefined, false);
+		if (!news) return withoutDirectory(link, wanted.parts());
 		const text = (name: string) => news.records[name]?.text ?? "";
 		const size = (name: string) => news.sizes[name] ?? -1;
 		if (size("meta") !== this.#meta.size) await this.#readMeta(link, directory, size("meta"));
@@ -81,8 +81,7 @@ export class Looker {
 		// It has ended meanwhile: who was looked for is gone, and this would not say why.
 		if (!over && /^\S/.test(exit?.toString("latin1") ?? "")) return this.look(link, { ...wanted, stamp: "" }, directory, signal);
 
-		const [alive, dead]: [string[], string[]] = [[], []];
-		for (const [index, part] of [...parts.values()].entries()) (isThere(rest[index], part) ? alive : dead).push(`${part.pid} ${part.start}`);
+		const [alive, dead] = sorted([...parts.values()], rest);
 		const copier = parseStat(named.copier?.toString("latin1") ?? "");
 		this.#copier = copier && `${copier.pid} ${copier.start}`;
 		const relay = parts.get("terminal") && parts.get("child");
@@ -160,6 +159,19 @@ const content = (path: string): Question => ({ ask: "content", path });
 function isThere(answer: Buffer | undefined, { start }: Identity): boolean {
 	const found = parseStat(answer?.toString("latin1") ?? "");
 	return found !== undefined && found.start === start && found.state !== "Z" && found.state !== "X";
+}
+
+/** Who is alive, and who is not. */
+function sorted(parts: readonly Identity[], stats: readonly (Buffer | undefined)[]): [alive: string[], dead: string[]] {
+	const [alive, dead]: [string[], string[]] = [[], []];
+	for (const [index, part] of parts.entries()) (isThere(stats[index], part) ? alive : dead).push(`${part.pid} ${part.start}`);
+	return [alive, dead];
+}
+
+/** Without its directory it may run all the same. */
+async function withoutDirectory(link: Link, parts: readonly Identity[]): Promise<Seen> {
+	const [alive, dead] = sorted(parts, await link.look(parts.map((part) => stat(part.pid))));
+	return { ...goneFor(undefined, false), alive, dead };
 }
 
 const whole = (text: string): Buffer => Buffer.from(text.padEnd(RECORD_BYTES - 1).concat("\n"), "latin1");

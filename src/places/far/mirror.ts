@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterwards } from "../../base/due.js";
 import { errno } from "../../base/errors.js";
 import { statIfThere, unlinkIfThere } from "../../base/files.js";
-import { RECORD_BYTES, segmentName, segmentStarts } from "../../keeper/layout.js";
+import { RECORD_BYTES, readParts, segmentName, segmentStarts } from "../../keeper/layout.js";
 import { NOBODY, readThere, type There, writeThere } from "../../keeper/there.js";
 import { Looker } from "./look.js";
 import type { Seen, Wanted } from "./seen.js";
@@ -19,6 +19,7 @@ const FLOOD_CHUNK = 1024 * 1024; // a round trip for each piece is what a flood 
 const AGAIN_MS = 2_000;
 const LOOK_MS = 15_000;
 const LATER_MS = 200;
+const REMOVED = "its directory there was removed, so what it prints is lost and how it ends will not be known; it runs on, and kill ends it";
 const DRAIN_LOOKS = 60; // about three seconds
 /** Overwritten in place, so that whoever has them open sees it. The last ones tell of the end. */
 const RECORDS = ["meta", "gaps", "killed", "stuck", "shell/ready", "shell/begun", "limit", "state", "exit"];
@@ -159,6 +160,10 @@ export class Mirror {
 				await sleep(Math.min(looks, 50), undefined, { signal }).catch(() => {});
 				continue;
 			}
+			if (seen.gone && seen.alive.length > 0) {
+				if (onlyLooking) await sleep(AGAIN_MS, undefined, { signal, ref: false }).catch(() => {}); // there is nothing to be told by
+				return true;
+			}
 			if (seen.gone) return !this.#wasThere;
 			return !(seen.records.get("state")?.bytes.toString("latin1").startsWith("closed") && this.#there?.drained && this.#there.alive.length === 0);
 		}
@@ -166,7 +171,8 @@ export class Mirror {
 
 	/** Of a witness that was killed nobody tells: so an answer is asked for now and then. */
 	async #ask(stamp: string, onlyLooking: boolean, signal?: AbortSignal): Promise<Seen> {
-		const wanted = { offset: this.#end(), times: this.#size("times"), stamp, max: stamp === "" ? FLOOD_CHUNK : CHUNK, pid: this.within?.pid };
+		const parts = () => Object.values(readParts(this.#dir));
+		const wanted = { offset: this.#end(), times: this.#size("times"), stamp, max: stamp === "" ? FLOOD_CHUNK : CHUNK, pid: this.within?.pid, parts };
 		if (stamp === "") return this.#source.look(this.#looker, wanted, { onlyLooking, signal });
 		// Not AbortSignal.any of an AbortSignal.timeout: nobody holds the latter, and once it is collected it never fires.
 		const patience = new AbortController();
@@ -187,6 +193,10 @@ export class Mirror {
 
 	/** False when there is more of the log than came with it: then the records have to wait. */
 	#apply(seen: Seen): boolean {
+		if (seen.gone && seen.alive.length > 0) {
+			this.#note({ ...NOBODY, alive: seen.alive, dead: seen.dead, unreachable: REMOVED });
+			return true;
+		}
 		if (seen.gone) {
 			if (this.#wasThere) this.#note({ ...NOBODY, drained: seen.drained, lost: seen.why ?? "its directory on the other machine is gone" });
 			return true;

@@ -85,7 +85,9 @@ export class Mirrors {
 		if ("over" in looked) return goneFor(looked.over.why, looked.over.kept);
 		const { found } = looked;
 		if (wanted.pid !== undefined) this.#remember(wanted.pid, found);
-		return found.gone && this.#container ? goneFor("the container that it ran in was removed, or its directory in there", false) : found;
+		return found.gone && found.alive.length === 0 && this.#container
+			? goneFor("the container that it ran in was removed, or its directory in there", false)
+			: found;
 	}
 
 	#remember(shell: number, seen: Seen): void {

@@ -1,3 +1,4 @@
+import type { Identity } from "../../base/proc.js";
 import type { Vitals } from "../../keeper/there.js";
 
 /** What a look at a process directory on another machine finds. */
@@ -29,4 +30,6 @@ export interface Wanted {
 	readonly max: number;
 	/** Whose children and state are of interest, if not those of the process itself: the shell that runs it. */
 	readonly pid?: number | undefined;
+	/** Who belongs to it, as far as known here: looked for should the directory be gone. */
+	readonly parts: () => readonly Identity[];
 }

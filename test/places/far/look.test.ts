@@ -7,7 +7,7 @@ import type { News } from "../../../src/places/link/watched.js";
 const META = "keeper 10 100\ncollector 11 110\nchild 12 120\n";
 const stat = (pid: number, start: number) => `${pid} (sh) S 1 ${Array.from({ length: 50 }, (_, at) => (at === 17 ? start : 0)).join(" ")}\n`;
 const record = (text: string) => text.padEnd(63).concat("\n");
-const wanted = { offset: 0, times: 0, stamp: "", max: 1000 };
+const wanted = { offset: 0, times: 0, stamp: "", max: 1000, parts: () => [] };
 
 interface Moment {
 	readonly exit: string;
