@@ -386,6 +386,7 @@ hf_hold() {
     hf_n=0 hf_x=
     while read -r hf_x <"$hf_d/state"; [ -z "$hf_x" ] && [ $hf_n -lt 600 ]; do
       hf_moment
+      [ -d "$hf_d" ] || return # nobody is interested any more
       hf_n=$((hf_n + 1))
     done
     return

@@ -497,17 +497,17 @@ exec 6<&-
 # Nobody may ever say that the near end has vanished. Every request leaves a beat, and whoever finds none for too long ends us.
 link_quarter=$(((link_idle + 3) / 4))
 ( trap - PIPE HUP INT
-  trap 'kill $link_sleep; exit' TERM
+  trap 'kill $!; exit' TERM # $! and not a copy of it, for which it may be too early
   link_missed=0
   while [ "$link_missed" -lt 4 ]; do
     sleep "$link_quarter" &
-    link_sleep=$!
-    wait $link_sleep
+    wait $!
     kill -0 $$ || break
     if rm "$link_scratch/beat"; then link_missed=0; else link_missed=$((link_missed + 1)); fi
   done
   if kill $$; then
-    sleep 2
+    sleep 2 &
+    wait $!
     kill -9 $$ $link_watcher
   fi
   rm -rf "$link_scratch"
