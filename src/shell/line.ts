@@ -38,6 +38,8 @@ export interface Line {
 	delivery(): Promise<unknown>;
 	/** What was written last could not be delivered, for this reason. */
 	readonly failed: Error | undefined;
+	/** The life of its machine in which it was found alive, if that is not this one. */
+	readonly life: string | undefined;
 	/** Where a shell elsewhere had to go before it took that, since its own directory was gone; of one here that is seen beforehand. */
 	moved(): Promise<string | undefined>;
 	close(): void;
@@ -48,6 +50,7 @@ const record = Buffer.allocUnsafeSlow(RECORD_BYTES);
 
 export class NearLine implements Line {
 	readonly failed = undefined;
+	readonly life = undefined;
 	readonly #bash: Identity;
 	readonly #in: number;
 	readonly #begun: number;
@@ -121,8 +124,10 @@ export class FarLine implements Line {
 	readonly #unfollow: () => void;
 	#delivery: Promise<string | undefined> = Promise.resolve(undefined);
 	failed: Error | undefined;
+	readonly life: string;
 
 	constructor(process: Process, box: Box, bash: Identity, changed: () => void) {
+		this.life = box.life;
 		this.#process = process;
 		this.#box = box;
 		this.#bash = bash;

@@ -93,10 +93,13 @@ export class Connection {
 		if (signal?.aborted) throw aborted();
 		if (this.#closing.signal.aborted) throw new LinkBroken(`the connection to ${this.#host.address} is closed`, { mayHaveHappened: false });
 		if (this.#link?.open) return this.#link;
+		// A try that was under way already says nothing of now, should it fail.
+		if (this.#opening) await unlessAborted(this.#opening, signal).catch(unlessUnreachable);
+		if (this.#link?.open) return this.#link;
 		this.#opening ??= this.#reopen().finally(() => {
 			this.#opening = undefined;
 		});
-		return signal ? await unlessAborted(this.#opening, signal) : await this.#opening;
+		return unlessAborted(this.#opening, signal);
 	}
 
 	/**
@@ -164,7 +167,12 @@ const gaveUp = (address: string, tries: number, cause: HoldfastError): LinkBroke
 		cause,
 	});
 
-function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+function unlessUnreachable(error: unknown): void {
+	if (!(error instanceof HoldfastError && error.code === "UNREACHABLE")) throw error;
+}
+
+function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+	if (!signal) return promise;
 	return new Promise((resolve, reject) => {
 		const stop = () => reject(aborted());
 		signal.addEventListener("abort", stop, { once: true });
