@@ -148,7 +148,7 @@ const WORDS: readonly (readonly [code: string, words: RegExp])[] = [
 	["EACCES", /Permission denied/i],
 	["EPERM", /Operation not permitted/i],
 	["EROFS", /Read-only file system/i],
-	["ENOSPC", /No space left on device/i],
+	["ENOSPC", /No space left on device|Wrote only \d+ of \d+ bytes/i], // the latter is what tar says
 	["EDQUOT", /quota exceeded/i],
 	["ENAMETOOLONG", /File name too long/i],
 	["ENOTEMPTY", /Directory not empty/i],
