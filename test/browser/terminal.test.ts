@@ -37,11 +37,12 @@ describe.skipIf(missing)("a terminal in the page", () => {
 
 		const file = path.join(dir, "note.txt");
 		await page.keyboard.type(`vim -u NONE -N ${file}\n`);
-		await shows(page, "note.txt");
+		await shows(page, "[New"); // what vim says of the file: the shell only echoes its name
 		await page.keyboard.type("iwritten in a browser");
 		await page.keyboard.press("Escape");
 		await page.keyboard.type(":wq\n");
 		await until("vim has saved", () => fs.existsSync(file) && fs.readFileSync(file, "utf8") === "written in a browser\n");
+		await shows(page, "note.txt\n$"); // the shell again: what is typed while vim leaves, vim throws away
 
 		await page.keyboard.type("clear; seq 1 9; echo the end\n");
 		await shows(page, "the end\n$");
