@@ -1,7 +1,7 @@
-/** Every sandbox there is: those of this home, and the containers of all homes that the engine knows. */
+/** Every sandbox there is: those of this home, and the containers of all homes that the engines know. */
 import { fromSystem, HoldfastError } from "../base/errors.js";
 import { idPrefix } from "../base/ids.js";
-import { rememberedPlaces } from "../places/remember.js";
+import { type KnownEngine, knownEngines } from "./engines.js";
 import type { Runtime } from "./runtime.js";
 import { Sandboxes } from "./sandboxes.js";
 
@@ -45,19 +45,21 @@ export async function listSandboxes(runtime: Runtime): Promise<SandboxList> {
 			orphan: one.orphan,
 		}),
 	);
-	const listed = await Promise.all(enginesOf(runtime).map(containers));
-	return { sandboxes: [...own, ...listed.flatMap(({ items }) => items)], notes: listed.flatMap(({ notes }) => notes) };
+	const { engines, notes } = await knownEngines(runtime);
+	const listed = await Promise.all(engines.map(containers));
+	// That the usual engine does not answer is news only to who has asked for it, or for no other.
+	const isNamed = ({ namedBy }: KnownEngine) => namedBy.length > 0;
+	const said = notes.length === 0 && !engines.some(isNamed) ? listed : listed.filter((_, at) => isNamed(engines[at] as KnownEngine));
+	return { sandboxes: [...own, ...once(listed.flatMap(({ items }) => items))], notes: [...notes, ...said.flatMap((one) => one.notes)] };
 }
 
-/** The usual one, and those that containers of this home were made on. */
-function enginesOf({ home }: Runtime): (string | undefined)[] {
-	return [...new Set([undefined, ...rememberedPlaces(home).map(({ wish }) => (wish.kind === "docker" ? wish.options.engine : undefined))])];
-}
+/** One engine may have several addresses. */
+const once = (items: readonly SandboxItem[]): SandboxItem[] => [...new Map(items.map((item) => [item.id, item])).values()];
 
-async function containers(engine: string | undefined): Promise<{ items: SandboxItem[]; notes: string[] }> {
+async function containers({ engine, where, namedBy }: KnownEngine): Promise<{ items: SandboxItem[]; notes: string[] }> {
 	try {
 		const { listContainers } = await import("../places/docker/index.js");
-		const found = await listContainers({ signal: AbortSignal.timeout(LIST_MS), ...(engine === undefined ? {} : { engine }) });
+		const found = await listContainers({ ms: LIST_MS, ...(engine === undefined ? {} : { engine }) });
 		return {
 			notes: [],
 			items: found.map((one) => ({
@@ -74,7 +76,8 @@ async function containers(engine: string | undefined): Promise<{ items: SandboxI
 			})),
 		};
 	} catch (error) {
-		return { items: [], notes: [`Containers could not be listed: ${fromSystem(error, "docker").message}.`] };
+		const whose = namedBy.length === 0 ? "" : ` of ${where} (the engine of ${namedBy.join(", ")})`;
+		return { items: [], notes: [`Containers${whose} could not be listed: ${fromSystem(error, "docker").message}.`] };
 	}
 }
 

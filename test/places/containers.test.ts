@@ -99,13 +99,58 @@ describe.skipIf(why)(`containers${why ? `: ${why}` : ""}`, () => {
 		expect(await cli(mine.home.root, ["sandboxes", "stop", id], { env })).toMatchObject({ code: 3 });
 	});
 
+	test("holdfast sandboxes asks every engine that is configured or was used, each once, and says which did not answer; of one that nobody has asked for it says nothing", async () => {
+		const { engine, home, host } = await container("named");
+		await host.start();
+		const config = tempDir("config");
+		const configure = (places: object) => {
+			fs.mkdirSync(path.join(config, "holdfast"), { recursive: true });
+			fs.writeFileSync(path.join(config, "holdfast", "config.json"), JSON.stringify({ places }));
+		};
+		// Docker Desktop's socket in the home of the user is where the usual engine is looked for: nobody listens there.
+		const desktop = path.join(config, ".docker/run");
+		fs.mkdirSync(desktop, { recursive: true });
+		fs.writeFileSync(path.join(desktop, "docker.sock"), "");
+		const env = { XDG_CONFIG_HOME: config, HOME: config, DOCKER_HOST: "" };
+		const list = async (root: string, given: NodeJS.ProcessEnv = env) => {
+			const { stdout } = await cli(root, ["sandboxes", "--json"], { env: given });
+			const { sandboxes, notes } = JSON.parse(stdout) as { sandboxes: { task: string; home: string; engine?: string }[]; notes: string[] };
+			return { mine: sandboxes.filter((one) => one.home === home.root).map((one) => [one.task, one.engine]), notes };
+		};
+		const other = tempDir("home"); // one that has never used any place: only the configuration knows the engine
+		const docker = { type: "docker", image: FULL_IMAGE };
+		configure({ one: { ...docker, engine }, two: { ...docker, engine } });
+		expect(await list(other)).toEqual({ mine: [["named", engine]], notes: [] });
+		const away = `unix://${path.join(config, "away.sock")}`;
+		configure({ one: { ...docker, engine }, a: { ...docker, engine: away }, b: { ...docker, engine: away }, bad: { ...docker, engine: 5 } });
+		expect(await list(other)).toEqual({
+			mine: [["named", engine]],
+			notes: [
+				expect.stringMatching(/^The engine of bad cannot be asked for containers: `engine` of places\.bad in config\.json is text/),
+				expect.stringMatching(
+					/^Containers of unix:\S+away\.sock \(the engine of a, b\) could not be listed: .* does not exist.*give the place another `engine`/,
+				),
+			],
+		});
+		configure({ one: { ...docker, engine }, usual: docker });
+		expect(await list(other)).toEqual({ mine: [["named", engine]], notes: [expect.stringMatching(/\(the engine of usual\) could not be listed/)] });
+		expect(await list(other, { ...env, DOCKER_HOST: engine })).toEqual({ mine: [["named", undefined]], notes: [] });
+		configure({});
+		expect(await list(other)).toMatchObject({ mine: [], notes: [expect.stringMatching(/^Containers could not be listed: .*not running.*set DOCKER_HOST/)] });
+		fs.writeFileSync(path.join(config, "holdfast", "config.json"), "{");
+		expect(await list(other)).toMatchObject({ notes: [expect.stringMatching(/^Engines that config\.json names are not known: .*not JSON/)] });
+	});
+
 	test("no engine: what there is is still listed, and a note says what could not be; doctor --place says whether one can be used", async () => {
 		const { address: engine } = await sharedEngine();
 		const home = tempDir("home");
 		const none = { DOCKER_HOST: `unix://${path.join(home, "nobody.sock")}` };
 		const list = await cli(home, ["sandboxes", "--json"], { env: none });
 		expect(list).toMatchObject({ code: 0 });
-		expect(JSON.parse(list.stdout)).toMatchObject({ sandboxes: [], notes: [expect.stringMatching(/^Containers could not be listed: .*nobody\.sock/)] });
+		expect(JSON.parse(list.stdout)).toMatchObject({
+			sandboxes: [],
+			notes: [expect.stringMatching(/^Containers of \S*nobody\.sock \(the engine of DOCKER_HOST\) could not be listed: .*nobody\.sock/)],
+		});
 		const doctor = async (env: NodeJS.ProcessEnv) => {
 			const { stdout } = await cli(home, ["doctor", "--json", "--task", "doctor", "--place", `docker://${FULL_IMAGE}`], { env });
 			return (JSON.parse(stdout) as { checks: { name: string }[] }).checks.find(({ name }) => name === "place");

@@ -23,7 +23,7 @@ export interface CallOptions {
 const PATIENCE_MS = 60_000;
 
 export async function openEngine(address: string | undefined, env: NodeJS.ProcessEnv = process.env): Promise<Engine> {
-	const at = engineAddress(address ?? (env.DOCKER_HOST || undefined), env);
+	const at = engineAddress(address, env);
 	const { default: Client } = await import("dockerode");
 	let docker: Docker;
 	try {
@@ -79,15 +79,22 @@ export function reasonOf(error: unknown): string {
 	return text.replace(/^\(HTTP code \d+\) [^-]*- /, "").trim();
 }
 
+/** The same text for the same engine, as a person would write it. */
+export const whereEngine = (address: string | undefined, env: NodeJS.ProcessEnv = process.env): string => engineAddress(address, env).where;
+
 interface Address {
 	readonly where: string;
+	/** What to change in order to have another. */
+	readonly other: string;
 	readonly socket?: string;
 	readonly options: Docker.DockerOptions;
 }
 
-function engineAddress(given: string | undefined, env: NodeJS.ProcessEnv): Address {
-	if (given === undefined || given === "unix://") return atSocket(defaultSocket(env));
-	if (given.startsWith("unix://")) return atSocket(given.slice("unix://".length));
+function engineAddress(address: string | undefined, env: NodeJS.ProcessEnv): Address {
+	const other = address === undefined ? "set DOCKER_HOST" : "give the place another `engine`";
+	const given = address ?? (env.DOCKER_HOST || undefined);
+	if (given === undefined || given === "unix://") return atSocket(defaultSocket(env), other);
+	if (given.startsWith("unix://")) return atSocket(given.slice("unix://".length), other);
 	let url: URL;
 	try {
 		url = new URL(given.includes("//") ? given : `tcp://${given}`);
@@ -95,19 +102,25 @@ function engineAddress(given: string | undefined, env: NodeJS.ProcessEnv): Addre
 		throw wrongAddress(given);
 	}
 	if (url.hostname === "" || !["tcp:", "http:", "https:", "ssh:"].includes(url.protocol)) throw wrongAddress(given);
-	const where = `${url.protocol}//${url.host}`;
+	const where = `${url.protocol}//${url.protocol === "ssh:" && url.username ? `${url.username}@` : ""}${url.host}`;
 	const port = url.port || (url.protocol === "ssh:" ? 22 : url.protocol === "https:" ? 2376 : 2375);
 	if (url.protocol === "ssh:")
 		return {
 			where,
+			other,
 			options: { host: url.hostname, port, protocol: "ssh", username: decodeURIComponent(url.username), sshOptions: { agent: env.SSH_AUTH_SOCK } },
 		};
 	const tls = url.protocol === "https:" || env.DOCKER_TLS_VERIFY === "1" || String(port) === "2376";
-	return { where, options: { host: url.hostname, port, protocol: tls ? "https" : "http", ...(tls && certificates(env)) } };
+	return { where, other, options: { host: url.hostname, port, protocol: tls ? "https" : "http", ...(tls && certificates(env)) } };
 }
 
 // An engine that DOCKER_HOST names must not get in between.
-const atSocket = (socket: string): Address => ({ where: `unix://${socket}`, socket, options: { socketPath: socket, host: undefined, protocol: "http" } });
+const atSocket = (socket: string, other: string): Address => ({
+	where: `unix://${socket}`,
+	other,
+	socket,
+	options: { socketPath: socket, host: undefined, protocol: "http" },
+});
 
 const wrongAddress = (given: string): HoldfastError =>
 	new HoldfastError(
@@ -134,7 +147,7 @@ function certificates(env: NodeJS.ProcessEnv): { ca?: Buffer; cert?: Buffer; key
 	return { ca: read("ca.pem"), cert: read("cert.pem"), key: read("key.pem") };
 }
 
-function explained(error: unknown, doing: string, { where, socket }: Address): HoldfastError {
+function explained(error: unknown, doing: string, { where, socket, other }: Address): HoldfastError {
 	if (error instanceof HoldfastError) return error;
 	const say = (text: string, code: "START_FAILED" | "UNREACHABLE" = "START_FAILED") => new HoldfastError(code, `${doing}: ${text}`, { cause: error });
 	const away = (text: string) => say(text, "UNREACHABLE"); // it may come back
@@ -142,14 +155,14 @@ function explained(error: unknown, doing: string, { where, socket }: Address): H
 	const name = os.userInfo().username;
 	switch (errno(error)) {
 		case "ENOENT":
-			return say(`there is no Docker engine here (${socket ?? where} does not exist); install Docker and start it, or set DOCKER_HOST${otherEngine(socket)}`);
+			return say(`there is no Docker engine here (${socket ?? where} does not exist); install Docker and start it, or ${other}${otherEngine(socket)}`);
 		case "EACCES":
 		case "EPERM":
 			return say(
-				`this user may not use the Docker engine (${where}); add it to the group docker (sudo usermod -aG docker ${name}) and log in again, or set DOCKER_HOST`,
+				`this user may not use the Docker engine (${where}); add it to the group docker (sudo usermod -aG docker ${name}) and log in again, or ${other}`,
 			);
 		case "ECONNREFUSED":
-			return away(`the Docker engine is not running (nobody listens at ${where}); start it (sudo systemctl start docker), or set DOCKER_HOST`);
+			return away(`the Docker engine is not running (nobody listens at ${where}); start it (sudo systemctl start docker), or ${other}`);
 		case "ECONNRESET":
 		case "EPIPE":
 			return away(`the connection to the Docker engine (${where}) broke; perhaps it is being restarted. Try again`);

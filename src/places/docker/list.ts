@@ -30,15 +30,18 @@ export interface ContainerFilter {
 	readonly task?: string;
 	/** In place of DOCKER_HOST. */
 	readonly engine?: string;
-	readonly signal?: AbortSignal;
+	/** How long the engine may take. */
+	readonly ms?: number;
 }
 
-export async function listContainers({ home, task, engine: address, signal }: ContainerFilter = {}): Promise<ContainerSummary[]> {
+export async function listContainers({ home, task, engine: address, ms }: ContainerFilter = {}): Promise<ContainerSummary[]> {
 	const engine = await openEngine(address);
 	const label = [`${LABEL.owner}=${OURS}`, ...(home === undefined ? [] : [`${LABEL.home}=${home}`]), ...(task === undefined ? [] : [`${LABEL.task}=${task}`])];
-	const found = await engine.call("listing containers", (abortSignal) => engine.docker.listContainers({ all: true, filters: { label }, abortSignal }), {
-		signal,
-	});
+	const found = await engine.call(
+		"listing containers",
+		(abortSignal) => engine.docker.listContainers({ all: true, filters: { label }, abortSignal }),
+		ms === undefined ? {} : { ms },
+	);
 	return found.map(({ Id, Names, Image, Labels, State, Status, Created }) => {
 		const own = { home: Labels[LABEL.home] ?? "", host: Labels[LABEL.host] ?? "" };
 		return {

@@ -11,7 +11,8 @@ export const sandboxes: Command = {
 		orphans: { type: "boolean", help: "with list: only those that nobody will come back to" },
 	},
 	teach: `
-Sandboxes (--place local+sandbox) are those of this home; containers (docker://…) are found by their label, of every home.
+Sandboxes (--place local+sandbox) are those of this home; containers (docker://…) are found by their label, of every home,
+on the usual engine, on those of \`places\` in config.json and on those that this home has used.
 An orphan is one whose home is gone, whose maker was killed before anybody could know of it, or a container that has ended by
 itself and was not to be kept. prune removes those; stop ends any one, with all that runs in it.
 
