@@ -102,6 +102,7 @@ export class Bash {
 		const ours = (name: string) => (scripts === undefined ? script(name) : `${scripts}/shell/${name}`);
 		const env: Record<string, string | undefined> = {
 			...(birth.from ? Object.fromEntries(Object.keys(there?.environment ?? ownEnvironment()).map((name) => [name, undefined])) : {}), // the state has it all
+			POSIXLY_CORRECT: undefined, // with it bash reads no rcfile; ours would unset it
 			HF_PROCS: sandbox?.shared ?? (there ? `${there.directory}/procs` : runtime.home.procs),
 			HF_SHELVES: sandbox ? "" : "1",
 			HF_RESCUE: ours("rescue.bash"),

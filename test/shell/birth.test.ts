@@ -90,3 +90,13 @@ test("closing the runtime waits for no command: it goes on, is found by its id, 
 	expect(after).toMatchObject({ output: "2\n", cwd: "/usr" });
 	expect(after).not.toHaveProperty("note");
 });
+
+test("whoever has POSIXLY_CORRECT set has a shell all the same, and commands start as usual", async () => {
+	process.env.POSIXLY_CORRECT = "1";
+	atEnd(() => {
+		delete process.env.POSIXLY_CORRECT;
+	});
+	const { run } = await testShell();
+	expect(await run("shopt -qo posix; echo $?; cd /usr")).toMatchObject({ code: 0, out: "1\n", notes: [] });
+	expect(await run("pwd")).toMatchObject({ out: "/usr\n" });
+});

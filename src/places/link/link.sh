@@ -15,6 +15,9 @@ set -f
 umask 077
 LC_ALL=C QUOTING_STYLE=literal
 export LC_ALL QUOTING_STYLE
+# What a person has set for programs of his own, and ours would obey: a perl whose streams are characters, a tar that talks. Commands get them all the same:
+# their environment is what this shell was started with.
+unset PERL5OPT PERL5DB PERL_UNICODE PERLIO TAR_OPTIONS GREP_OPTIONS POSIXLY_CORRECT CDPATH
 trap '' PIPE HUP INT
 exec 3>&1 1>/dev/null 2>/dev/null
 link_newline='

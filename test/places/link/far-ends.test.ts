@@ -58,6 +58,21 @@ describe("a login", () => {
 		expect(await link.ended).toMatch(/did not send/);
 	});
 
+	test.each(["PERL_UNICODE=SDA", "PERL5OPT=-CSDA", "PERLIO=:utf8"])("that has %s changes no byte, and what runs there has it", async (set) => {
+		const [name, value] = set.split("=") as [string, string];
+		const host = far({ env: { [name]: value } });
+		const link = await open(host);
+		expect(link.facts.helper).toBe("perl");
+		const bytes = Buffer.from(Array.from({ length: 3_000 }, (_, at) => at & 255));
+		const file = path.join(host.home, "bytes");
+		await link.write(file, 0, bytes);
+		expect(fs.readFileSync(file).equals(bytes)).toBe(true);
+		expect((await link.read(file, 0, 10_000)).bytes.equals(bytes)).toBe(true);
+		expect((await link.run("cat", { input: bytes })).output.equals(bytes)).toBe(true);
+		const [environ] = await link.look([{ ask: "content", path: `/proc/${link.facts.pid}/environ` }]);
+		expect(`${environ}`.split("\0")).toContain(set);
+	});
+
 	test("can be given up while it opens", async () => {
 		const caller = new AbortController();
 		const opening = open(far({ login: "cat >/dev/null" }), { signal: caller.signal });
