@@ -24,12 +24,15 @@ function quantity(text: string, units: Readonly<Record<string, number>>): number
 	return match && unit !== undefined ? Math.floor(Number(match[1]) * unit) : undefined;
 }
 
+/** 1 file, 2 files. */
+export const counted = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;
+
 /** The largest unit that leaves a short number: 512 MiB. */
 export function sizeText(bytes: number): string {
 	const units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
 	let unit = 0;
 	for (let left = bytes; left >= 1024 && unit < units.length - 1; left /= 1024) unit++;
-	return `${Math.round((bytes / 1024 ** unit) * 10) / 10} ${units[unit]}`;
+	return unit === 0 ? counted(bytes, "byte") : `${Math.round((bytes / 1024 ** unit) * 10) / 10} ${units[unit]}`;
 }
 
 export function timeText(seconds: number): string {

@@ -4,6 +4,7 @@ import path from "node:path";
 import { errno } from "../base/errors.js";
 import { ensureDir } from "../base/files.js";
 import type { Home } from "../base/home.js";
+import { counted } from "../base/quantity.js";
 import { type Holder, KEYBOARD_FILE, type Keyboard, lostHolder } from "../process/keyboard.js";
 import { describeEnd, type Process } from "../process/process.js";
 import { isOver } from "../process/status.js";
@@ -44,7 +45,7 @@ function tell(home: Home, process: Process, { who, since, offset, nonce }: Holde
 	const printed =
 		bytes === 0
 			? "Nothing was printed meanwhile."
-			: `Meanwhile it printed ${bytes} bytes${lines(process, offset, bytes)}: process(action="log", session_id="${process.id}", byte_offset=${offset}) shows them${process.spec.terminal ? ', and action="screen" how it looks now' : ""}.`;
+			: `Meanwhile it printed ${counted(bytes, "byte")}${lines(process, offset, bytes)}: process(action="log", session_id="${process.id}", byte_offset=${offset}) shows them${process.spec.terminal ? ', and action="screen" how it looks now' : ""}.`;
 	const status = process.status();
 	const over = isOver(status) ? ` It has ended (${describeEnd(status)}).` : "";
 	const text = `The keyboard of ${process.id} is yours again: ${who} had it for ${seconds} s. ${printed}${over}`;
@@ -56,5 +57,5 @@ function tell(home: Home, process: Process, { who, since, offset, nonce }: Holde
 function lines(process: Process, offset: number, bytes: number): string {
 	if (bytes > COUNTED) return "";
 	const count = process.read(offset, bytes).bytes.reduce((sum, byte) => sum + (byte === 10 ? 1 : 0), 0);
-	return ` (${count} ${count === 1 ? "line" : "lines"})`;
+	return ` (${counted(count, "line")})`;
 }

@@ -1,6 +1,7 @@
 /** The front of this room: ask for notices, hold them back, get them. docs/architecture.md has the whole story. */
 import { setMaxListeners } from "node:events";
 import { fromSystem, HoldfastError } from "../base/errors.js";
+import { counted } from "../base/quantity.js";
 import { Wakeup } from "../base/watch.js";
 import type { Process } from "../process/process.js";
 import type { Runtime } from "../process/runtime.js";
@@ -237,7 +238,7 @@ function usingHome<T>(look: () => T): T {
 	}
 }
 
-const moreText = (left: number): string => `(${left} more ${left === 1 ? "notice waits" : "notices wait"} for your next call.)`;
+const moreText = (left: number): string => `(${counted(left, "more notice waits", "more notices wait")} for your next call.)`;
 
 /** Like `claim`, but it leaves them where they are, and has each only once. */
 function shower(queue: Queue): () => Pick<Claim, "notice" | "acknowledge"> | undefined {

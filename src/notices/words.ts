@@ -1,5 +1,6 @@
 /** Notices in words, for a model: short, with what to do next. All text that leaves this room is made here. */
 import { plainText } from "../base/ansi.js";
+import { counted } from "../base/quantity.js";
 import { maskedCommand } from "../process/hidden.js";
 import { limitNote } from "../process/limits.js";
 import type { Process } from "../process/process.js";
@@ -68,8 +69,14 @@ export function match(process: Process, found: Found, unsaid: { suppressed: numb
 			`${name(process)} printed ${lines(found.count)} with ${patterns}:`,
 			...found.lines,
 			...(cut > 0 ? [`(${lines(cut)} more not shown; ${readFrom(process, found.offset)})`] : []),
-			...(unsaid.suppressed > 0 ? [`(${lines(unsaid.suppressed)} matched since the last notice and were not reported.)`] : []),
-			...(unsaid.missed > 0 ? [`(${unsaid.missed} bytes of its output had gone from the log before they could be searched.)`] : []),
+			...(unsaid.suppressed > 0
+				? [`(${counted(unsaid.suppressed, "line matched since the last notice and was", "lines matched since the last notice and were")} not reported.)`]
+				: []),
+			...(unsaid.missed > 0
+				? [
+						`(${counted(unsaid.missed, "byte of its output had gone from the log before it", "bytes of its output had gone from the log before they")} could be searched.)`,
+					]
+				: []),
 		].join("\n"),
 		byte_offset: found.offset,
 		...(suppressed > 0 ? { suppressed } : {}),
@@ -116,7 +123,7 @@ function output(process: Process, tail: Tail, none: string, title: string): stri
 	return ` ${title}${cut}:\n${tail.text}`;
 }
 
-const lines = (count: number): string => (count === 1 ? "1 line" : `${count} lines`);
+const lines = (count: number): string => counted(count, "line");
 const call = (process: Process, action: string): string => `process(action="${action}", session_id="${process.id}")`;
 const readFrom = (process: Process, offset: number): string => `process(action="log", session_id="${process.id}", byte_offset=${offset}) has them`;
 

@@ -8,6 +8,7 @@ import { namesIn, readIfThere } from "../base/files.js";
 import { isId } from "../base/ids.js";
 import { KINDS, type LimitName, limitText } from "../base/limits.js";
 import { readProc, sendSignal } from "../base/proc.js";
+import { counted } from "../base/quantity.js";
 import { watchMode } from "../base/watch.js";
 import { serviceUnit } from "../keeper/cgroup.js";
 import { procDir } from "../keeper/layout.js";
@@ -132,7 +133,7 @@ function checks(runtime: Runtime): Check[] {
 		list.push({
 			name: "shared home",
 			state: "warn",
-			found: `${elsewhere.length} processes of another host or container`,
+			found: `${counted(elsewhere.length, "process", "processes")} of another host or container`,
 			advice: "give each host a home of its own with HOLDFAST_HOME",
 		});
 	return list;

@@ -112,7 +112,7 @@ const WORDS: Readonly<Record<LimitName, (figure: string) => string>> = {
 	memory: (figure) => `${figure} of memory`,
 	cpu: (figure) => figure,
 	cpu_time: (figure) => `${figure} of CPU time for one program`,
-	pids: (figure) => `${figure} processes and threads at once`,
+	pids: (figure) => `${figure} ${figure === "1" ? "process or thread" : "processes and threads"} at once`,
 	time: (figure) => figure,
 	output: (figure) => `${figure} of output`,
 	output_rate: (figure) => `${figure} of output`,

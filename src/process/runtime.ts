@@ -13,6 +13,7 @@ import { isId, taskKey } from "../base/ids.js";
 import { limitsSchema, processLimitsSchema } from "../base/limits.js";
 import { ownEnvironment } from "../base/own-secrets.js";
 import { hostIdentity, type Identity, readStat } from "../base/proc.js";
+import { counted } from "../base/quantity.js";
 import { shellQuote } from "../base/quote.js";
 import { knowSecret } from "../base/secrets/index.js";
 import { probeEvents, Wakeup } from "../base/watch.js";
@@ -479,7 +480,7 @@ export class Runtime implements AsyncDisposable {
 		if (running >= limit)
 			throw new HoldfastError(
 				"LIMIT",
-				`task "${task}" already has ${running} running processes, and ${limit} are allowed; end one first (kill), or raise the limit`,
+				`task "${task}" already has ${counted(running, "running process", "running processes")}, and ${counted(limit, "is", "are")} allowed; end one first (kill), or raise the limit`,
 			);
 	}
 

@@ -1,5 +1,6 @@
 /** A process in the words of the contract: what every list, table and JSON output shows. */
 import { limitText } from "../base/limits.js";
+import { counted } from "../base/quantity.js";
 import { redact, reveal } from "../base/secrets/index.js";
 import { wholeCharacters } from "../base/text.js";
 import { asLastSeen, readThere } from "../keeper/there.js";
@@ -80,7 +81,7 @@ function silentLimits({ limits }: Spec): string | undefined {
 	const size = limits?.process.file_size;
 	const words = [
 		...(memory ? [`each of its programs may have ${limitText("memory", memory)} of memory (ulimit -d)`] : []),
-		...(pids ? [`about ${pids} processes and threads may run beside those that were there (ulimit -u)`] : []),
+		...(pids ? [`about ${counted(pids, "process or thread", "processes and threads")} may run beside those that were there (ulimit -u)`] : []),
 		...(size ? [`no file it writes may be larger than ${limitText("file_size", size)} (ulimit -f)`] : []),
 	];
 	return words.length > 0 ? `${words.join(", and ")}; what wanted more was refused it, which may be why this failed` : undefined;

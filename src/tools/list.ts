@@ -1,3 +1,4 @@
+import { counted } from "../base/quantity.js";
 import { summary } from "../process/summary.js";
 import { stripAnsi } from "./ansi.js";
 import type { Ask } from "./ask.js";
@@ -12,7 +13,8 @@ export async function list(ask: Ask): Promise<ProcessResult> {
 	const all = ask.runtime.list({ task: ask.task }).map((process) => summary(process));
 	const shown = all.filter((item, index) => index < listed || item.status === "running");
 	if (all.length === 0) ask.notes.push("There are none. terminal(command=…, background=true) starts one.");
-	if (shown.length < all.length) ask.notes.push(`${all.length - shown.length} older ones that have ended are left out.`);
+	if (shown.length < all.length)
+		ask.notes.push(`${counted(all.length - shown.length, "older one that has ended is", "older ones that have ended are")} left out.`);
 	return {
 		error: null,
 		processes: shown.map(({ task: _, ended_at: __, total_bytes: ___, signal, limit, ...item }) => ({

@@ -1,4 +1,5 @@
 import { HoldfastError } from "../base/errors.js";
+import { counted } from "../base/quantity.js";
 import type { Process } from "../process/process.js";
 import { isOver } from "../process/status.js";
 import type { Ask } from "./ask.js";
@@ -12,9 +13,9 @@ export async function log(ask: Ask, process: Process, args: ProcessArgs): Promis
 	if (args.offset !== undefined && args.byte_offset !== undefined) throw new HoldfastError("INVALID", "give offset (in lines) or byte_offset, not both");
 	const status = await settledStatus(process);
 	const lines = ask.runtime.linesOf(process);
-	const counted = await lines.count();
+	const count = await lines.count();
 	const limit = args.limit ?? ask.runtime.limits.logLines;
-	const { total, first, end } = counted;
+	const { total, first, end } = count;
 	const newest = args.offset === undefined && args.byte_offset === undefined;
 	let from: number;
 	let to = end;
@@ -26,8 +27,8 @@ export async function log(ask: Ask, process: Process, args: ProcessArgs): Promis
 	} else {
 		const start = newest ? Math.max(0, total - limit) : Math.min(args.offset as number, total);
 		const stop = Math.min(total, start + limit);
-		from = await lines.startOf(start, counted);
-		to = await lines.startOf(stop, counted);
+		from = await lines.startOf(start, count);
+		to = await lines.startOf(stop, count);
 		showing = start === stop ? `no lines of ${total}` : `lines ${start} to ${stop - 1} of ${total} (0 is the first)`;
 	}
 	const output = await readOutput(process, {
@@ -39,7 +40,8 @@ export async function log(ask: Ask, process: Process, args: ProcessArgs): Promis
 		final: isOver(status) || to < end,
 	});
 	if (first > 0) ask.notes.push(`The log starts at byte ${first}: what was before it is gone, and lines are counted from there.`);
-	if (output.truncated) ask.notes.push(`These lines are long: their first ${output.truncated.omitted_chars} characters were left out.`);
+	if (output.truncated)
+		ask.notes.push(`These lines are long: their first ${counted(output.truncated.omitted_chars, "character was", "characters were")} left out.`);
 	else if (output.next < to && !newest) ask.notes.push(`Cut at ${ask.runtime.limits.recentChars} characters: byte_offset=${output.next} goes on.`);
 	return {
 		...stateOf(process, status),

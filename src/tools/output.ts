@@ -3,6 +3,7 @@
  * never longer than it may be. It is read piece by piece, so that memory does not grow with the log.
  */
 import { setImmediate as turn } from "node:timers/promises";
+import { counted } from "../base/quantity.js";
 import { hide, reveal } from "../base/secrets/index.js";
 import { utf8, wholeCharacters } from "../base/text.js";
 import { hiddenText } from "../process/hidden.js";
@@ -79,7 +80,7 @@ export async function readEnd(process: Process, options: Pick<OutputOptions, "ma
 
 function marker(head: string, omitted: number, cut: NonNullable<Output["truncated"]>): string {
 	const where = `process(action="log", session_id="${cut.session_id}", byte_offset=${cut.byte_offset})`;
-	return `${head === "" || head.endsWith("\n") ? "" : "\n"}[${omitted} characters left out; ${where} shows them]\n`;
+	return `${head === "" || head.endsWith("\n") ? "" : "\n"}[${counted(omitted, "character")} left out; ${where} shows them]\n`;
 }
 
 /** Pieces whose texts can be put together: none ends inside a character or an escape sequence. Secrets in them are hidden, character by character. */

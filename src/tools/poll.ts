@@ -1,3 +1,4 @@
+import { counted } from "../base/quantity.js";
 import type { Process } from "../process/process.js";
 import { isOver } from "../process/status.js";
 import type { Ask } from "./ask.js";
@@ -22,10 +23,10 @@ export async function poll(ask: Ask, process: Process, args: ProcessArgs): Promi
 	if (args.byte_offset === undefined && output.next !== from && !writeCursor(process, output.next))
 		ask.notes.push("How far you have read could not be saved, so the next poll shows this again.");
 	const gone = output.offset - from;
-	if (gone > 0) ask.notes.push(`${gone} bytes before byte ${output.offset} are gone: a log keeps its newest part.`);
+	if (gone > 0) ask.notes.push(`${counted(gone, "byte")} before byte ${output.offset} ${gone === 1 ? "is" : "are"} gone: a log keeps its newest part.`);
 	if (output.truncated)
 		ask.notes.push(
-			`Only the last of it: ${output.truncated.omitted_chars} characters before it are in the log; action="log" with byte_offset=${output.offset} shows them.`,
+			`Only the last of it: ${counted(output.truncated.omitted_chars, "character before it is", "characters before it are")} in the log; action="log" with byte_offset=${output.offset} shows them.`,
 		);
 	const waiting = status.status === "running" && process.spec.terminal ? await lookAtTerminal(process) : {};
 	return {

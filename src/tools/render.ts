@@ -1,4 +1,5 @@
 /** A result as text, for doors that carry nothing else: how it stands, what it printed, what to know. */
+import { counted } from "../base/quantity.js";
 import { stripAnsi } from "./ansi.js";
 import type { ProcessResult, TerminalResult, ToolResult } from "./result.js";
 
@@ -20,7 +21,7 @@ function statusLine(result: Fields): string {
 		result.waiting_for && `waits for ${WAITS[result.waiting_for]}`,
 		matched && matched !== "exit" && matched !== "input" && `${matched} held`,
 		result.timed_out && "timed out",
-		bytes_written !== undefined && `${bytes_written} bytes written`,
+		bytes_written !== undefined && `${counted(bytes_written, "byte")} written`,
 		signalled && signalled.length > 0 && `${signalled.length} signalled`,
 		survivors && survivors.length > 0 && `survivors ${survivors.join(" ")}`,
 		result.outcome,

@@ -34,7 +34,7 @@ test("cp goes both ways, with files and folders, and says what is wrong", async 
 	fs.mkdirSync(path.join(here, "tree", "sub"), { recursive: true });
 	fs.writeFileSync(path.join(here, "tree", "sub", "x"), "x");
 	fs.writeFileSync(path.join(here, "a:b"), "colon");
-	expect(await cli(home, ["cp", "tree", ":"], { cwd: here })).toMatchObject({ code: 0, stdout: expect.stringContaining("1 files") });
+	expect(await cli(home, ["cp", "tree", ":"], { cwd: here })).toMatchObject({ code: 0, stdout: expect.stringContaining("  1 file, 1 byte\n") });
 	expect(fs.readFileSync(path.join(dir, "tree", "sub", "x"), "utf8")).toBe("x");
 	expect((await cli(home, ["cp", "./a:b", "tree/sub/x", "there:tree"], { cwd: here })).code).toBe(0);
 	expect(fs.readdirSync(path.join(dir, "tree")).sort()).toEqual(["a:b", "sub", "x"]);

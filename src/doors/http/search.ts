@@ -1,5 +1,6 @@
 /** Text in many logs, the newest output first, within a time and a number of bytes. */
 import { setImmediate as turn } from "node:timers/promises";
+import { counted } from "../../base/quantity.js";
 import { reveal } from "../../base/secrets/index.js";
 import { hiddenText } from "../../process/hidden.js";
 import type { Process } from "../../process/process.js";
@@ -29,7 +30,7 @@ export async function searchLogs(processes: readonly Process[], text: string, op
 			for (let at = haystack.indexOf(wanted); at >= 0 && at < upTo - offset; at = haystack.indexOf(wanted, at + wanted.length)) found.push(at);
 			for (const at of found.reverse()) {
 				if (matches.length >= options.limit)
-					return { matches, searched_bytes: searched, complete: false, note: `only the first ${options.limit} matches are shown` };
+					return { matches, searched_bytes: searched, complete: false, note: `only the first ${counted(options.limit, "match is", "matches are")} shown` };
 				matches.push({ session_id: process.id, offset: offset + at, ...lineAround(process, offset + at) });
 			}
 			searched += upTo - from;

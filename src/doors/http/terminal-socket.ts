@@ -2,6 +2,7 @@
 import fs from "node:fs";
 import type { RawData, WebSocket } from "ws";
 import { HoldfastError } from "../../base/errors.js";
+import { counted } from "../../base/quantity.js";
 import { handBack } from "../../notices/index.js";
 import { KEYBOARD_FILE, KEYBOARD_RENEW_MS, Keyboard } from "../../process/keyboard.js";
 import type { Process } from "../../process/process.js";
@@ -152,7 +153,7 @@ export class TerminalSocket {
 		await process.sync(signal, LOOK_MS); // what its replica lacks comes with the rest
 		const screen = offset === null && process.spec.terminal ? await firstScreen(process) : undefined;
 		const { first, end } = process.log.bounds();
-		if (offset !== null && offset > end) throw new HoldfastError("INVALID", `the log has ${end} bytes; there is nothing at ${offset} yet`);
+		if (offset !== null && offset > end) throw new HoldfastError("INVALID", `the log has ${counted(end, "byte")}; there is nothing at ${offset} yet`);
 		const from = offset ?? (screen ? ("state" in screen ? screen.offset : screen.from) : Math.max(first, end - 256 * 1024));
 		const size = sizeOf(process);
 		this.#say({ type: "opened", process: await views.item(process), read_only: readOnly, offset: from, cols: size?.cols ?? null, rows: size?.rows ?? null });

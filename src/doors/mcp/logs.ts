@@ -3,6 +3,7 @@ import { type ListResourcesResult, type ReadResourceResult, ResourceNotFoundErro
 import { plainText } from "../../base/ansi.js";
 import { HoldfastError } from "../../base/errors.js";
 import { isId } from "../../base/ids.js";
+import { counted } from "../../base/quantity.js";
 import { redact, reveal } from "../../base/secrets/index.js";
 import { wholeCharacters } from "../../base/text.js";
 import { hiddenText, maskedCommand } from "../../process/hidden.js";
@@ -50,7 +51,10 @@ export async function readLog(runtime: Runtime, task: string, uri: string): Prom
 	const offset = slice.offset + from;
 	const hidden = hiddenText(process.log, { bytes: bytes.subarray(from), offset }, { end, live: !isOver(process.status()) });
 	const text = reveal(process.spec.terminal ? hidden.text : plainText(hidden.text));
-	const left = offset === 0 ? "" : `[${offset} bytes before this are left out; process(action="log", session_id="${process.id}", byte_offset=…) reads them]\n`;
+	const left =
+		offset === 0
+			? ""
+			: `[${counted(offset, "byte before this is", "bytes before this are")} left out; process(action="log", session_id="${process.id}", byte_offset=…) reads them]\n`;
 	const behind = unreached === undefined ? "" : `\n[${unreached}]\n`;
 	return { contents: [{ uri, mimeType: MIME, text: left + text + behind, _meta: { byte_offset: offset, next_offset: offset + hidden.bytes } }] };
 }

@@ -1,6 +1,7 @@
 /** The two ways into a process on another machine: what it reads, and its collector. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { HoldfastError } from "../../base/errors.js";
+import { counted } from "../../base/quantity.js";
 import type { Reach } from "./reach.js";
 import { directoryIn } from "./ready.js";
 
@@ -13,14 +14,14 @@ export async function toStdin(reach: Reach, id: string, bytes: Buffer, over: () 
 	const fifo = `${reach.directoryOf(id)}/in`;
 	let done = 0;
 	for (let pause = 1; done < bytes.length; ) {
-		if (signal?.aborted) throw new HoldfastError("ABORTED", `interrupted after ${done} of ${bytes.length} bytes had been written to ${id}`);
+		if (signal?.aborted) throw new HoldfastError("ABORTED", `interrupted after ${done} of ${counted(bytes.length, "byte")} had been written to ${id}`);
 		const piece = bytes.subarray(done, done + PIECE);
 		const sent = await reach
 			.use((link) => link.send(fifo, piece), { again: false, signal })
 			.catch((error: Error) => {
 				throw new HoldfastError(
 					"UNREACHABLE",
-					`the link to ${reach.name} broke while this was written to ${id}: ${done} of ${bytes.length} bytes are there, the next ${piece.length} may be; look at its output before you send them again (${error.message})`,
+					`the link to ${reach.name} broke while this was written to ${id}: ${done} of ${counted(bytes.length, "byte")} are there, the next ${piece.length} may be; look at its output before you send them again (${error.message})`,
 					{ cause: error },
 				);
 			});
@@ -33,7 +34,7 @@ export async function toStdin(reach: Reach, id: string, bytes: Buffer, over: () 
 			pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
 		}
 	}
-	if (done < bytes.length) throw new HoldfastError("ENDED", `${id} stopped reading after ${done} of ${bytes.length} bytes`);
+	if (done < bytes.length) throw new HoldfastError("ENDED", `${id} stopped reading after ${done} of ${counted(bytes.length, "byte")}`);
 	return done;
 }
 

@@ -1,6 +1,7 @@
 /** `read_file`: lines with their numbers, of a file of any size. */
 import path from "node:path";
 import { HoldfastError } from "../../base/errors.js";
+import { counted } from "../../base/quantity.js";
 import { CONTEXT_BYTES, hide, reveal } from "../../base/secrets/index.js";
 import type { Files } from "../../places/files/index.js";
 import type { Ask } from "../ask.js";
@@ -41,12 +42,12 @@ export async function readFile(ask: Ask, { path: given, offset = 1, limit = MOST
 				type,
 				size,
 				...(width === undefined ? {} : { width, height: height as number }),
-				showing: `${type}${kind === "image" ? " image" : ""}${pixels}, ${size} bytes`,
+				showing: `${type}${kind === "image" ? " image" : ""}${pixels}, ${counted(size, "byte")}`,
 			};
 		}
 		if (isBinary(start)) {
 			ask.notes.push("It is not text, so nothing of it is shown; a command such as `xxd` or `strings` can look into it.");
-			return { ...about, output: "", kind: "binary", type: "binary data", size, showing: `binary data, ${size} bytes` };
+			return { ...about, output: "", kind: "binary", type: "binary data", size, showing: `binary data, ${counted(size, "byte")}` };
 		}
 		return { ...about, ...(await text(ask, files, { file, start, size, offset, limit })) };
 	});
@@ -58,7 +59,7 @@ async function directory(ask: Ask, files: Files, dir: string): Promise<Omit<Read
 	ask.notes.push(
 		`It is a directory; ${names.length > LISTED ? `these are ${LISTED} of its ${names.length} entries` : "these are its entries"}. Read one of them, or use search_files.`,
 	);
-	return { output: names.slice(0, LISTED).join("\n"), kind: "directory", showing: `directory, ${names.length} entries` };
+	return { output: names.slice(0, LISTED).join("\n"), kind: "directory", showing: `directory, ${counted(names.length, "entry", "entries")}` };
 }
 
 interface Wanted {
@@ -77,7 +78,8 @@ async function text(ask: Ask, files: Files, wanted: Wanted): Promise<Omit<ReadFi
 		throw new HoldfastError("INVALID", `${file} has ${size} bytes of ${encoding}, too many to find lines in; convert it first, e.g. with iconv`);
 	const part = wide || size <= WHOLE ? await whole(files, wanted) : await somewhere(ask, files, wanted);
 	const { total } = part;
-	if (total !== null && offset > Math.max(1, total)) throw new HoldfastError("INVALID", `offset ${offset} is behind the end: ${file} has ${total} lines`);
+	if (total !== null && offset > Math.max(1, total))
+		throw new HoldfastError("INVALID", `offset ${offset} is behind the end: ${file} has ${counted(total, "line")}`);
 	const hidden = hide(part.text, { before: part.before, after: part.after });
 	const lines = hidden.split("\n");
 	if (lines.at(-1) === "" && part.text.endsWith("\n")) lines.pop();
@@ -91,7 +93,7 @@ async function text(ask: Ask, files: Files, wanted: Wanted): Promise<Omit<ReadFi
 	for (const line of lines.slice(0, limit)) {
 		const bare = line.endsWith("\r") ? line.slice(0, -1) : line;
 		const over = bare.length > MOST_CHARS;
-		const numbered = `${String(offset + shown.length).padStart(6)}\t${reveal(over ? bare.slice(0, MOST_CHARS) : bare)}${over ? `… (${bare.length - MOST_CHARS} more characters)` : ""}`;
+		const numbered = `${String(offset + shown.length).padStart(6)}\t${reveal(over ? bare.slice(0, MOST_CHARS) : bare)}${over ? `… (${counted(bare.length - MOST_CHARS, "more character")})` : ""}`;
 		if (chars + numbered.length > most && shown.length > 0) break;
 		if (over) cut++;
 		chars += numbered.length + 1;
@@ -99,7 +101,7 @@ async function text(ask: Ask, files: Files, wanted: Wanted): Promise<Omit<ReadFi
 	}
 	const next = offset + shown.length;
 	const more = shown.length < lines.length || part.more;
-	if (cut > 0) ask.notes.push(`${cut} ${cut === 1 ? "line was" : "lines were"} cut after ${MOST_CHARS} characters.`);
+	if (cut > 0) ask.notes.push(`${counted(cut, "line was", "lines were")} cut after ${MOST_CHARS} characters.`);
 	if (more) ask.notes.push(`There is more: go on with offset=${next}.`);
 	if (encoding === "utf-8" && !isValid(part.bytes)) ask.notes.push("Some bytes are not UTF-8 and are shown as \ufffd; the file itself has them still.");
 	const endings = lineEndingsOf(part.text);
@@ -112,7 +114,7 @@ async function text(ask: Ask, files: Files, wanted: Wanted): Promise<Omit<ReadFi
 		encoding,
 		...(endings === undefined ? {} : { line_endings: endings }),
 		...(more ? { next_offset: next } : {}),
-		showing: `${path.posix.basename(file)}, lines ${offset}-${next - 1} of ${total ?? "many"}, ${size} bytes`,
+		showing: `${path.posix.basename(file)}, lines ${offset}-${next - 1} of ${total ?? "many"}, ${counted(size, "byte")}`,
 	};
 }
 
@@ -148,9 +150,9 @@ async function whole(files: Files, { file, start, size, offset, limit }: Wanted)
 /** Of a large file: lines are counted where it is, and only those that are wanted come here. */
 async function somewhere(ask: Ask, files: Files, { file, size, offset, limit }: Wanted): Promise<Part> {
 	const signal = ask.signal ? { signal: ask.signal } : {};
-	const counted = async (script: string) => Number((await files.run(script, [file, String(offset - 1)], signal)).output.toString().trim());
-	const from = offset === 1 ? 0 : await counted('head -n "$2" <"$1" | wc -c');
-	const newlines = size <= COUNTED ? await counted('wc -l <"$1"') : null;
+	const number = async (script: string) => Number((await files.run(script, [file, String(offset - 1)], signal)).output.toString().trim());
+	const from = offset === 1 ? 0 : await number('head -n "$2" <"$1" | wc -c');
+	const newlines = size <= COUNTED ? await number('wc -l <"$1"') : null;
 	const unfinished = newlines !== null && (await files.read(file, size - 1, 1))[0] !== 10;
 	const total = newlines === null ? null : newlines + (unfinished ? 1 : 0);
 	const most = ask.runtime.limits.recentChars * 4 + LOOK;

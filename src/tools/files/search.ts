@@ -1,6 +1,7 @@
 /** `search_files`: in files or for files, with ripgrep where there is one, else with grep and find. Patterns are arguments; no shell looks at them. */
 import path from "node:path";
 import { HoldfastError } from "../../base/errors.js";
+import { counted } from "../../base/quantity.js";
 import { hide, reveal } from "../../base/secrets/index.js";
 import type { Files } from "../../places/files/index.js";
 import type { Ask } from "../ask.js";
@@ -64,7 +65,7 @@ async function names({ ask, files, engine, base, args, globs, only }: Search): P
 		ask.notes.push(
 			`There are more than ${FILES_MOST} files there; only the newest ${FILES_MOST} of those that may fit were looked at. Give a path further down.`,
 		);
-	if (omitted > 0) ask.notes.push(`${omitted} more are not shown; give a narrower pattern or path, or a larger limit.`);
+	if (omitted > 0) ask.notes.push(`${counted(omitted, "more is", "more are")} not shown; give a narrower pattern or path, or a larger limit.`);
 	return {
 		output: all
 			.slice(0, limit)
@@ -83,20 +84,20 @@ async function contents(search: Search): Promise<Found> {
 	const last = [globs, args.glob === undefined ? undefined : lastParts(args.glob)];
 	const { lines, cut } = await run(ask, files, engine.counts({ ...pattern, hidden: args.hidden ?? false, last, only }), base);
 	const tests = [...(args.glob === undefined ? [] : [matcherOf(args.glob)]), ...(globs ? [matcherOf(`{${globs.join(",")},}`)] : [])];
-	const counted = lines
+	const within = lines
 		.map((line) => /^(?:\.\/)?(.*):(\d+)$/.exec(line))
 		.flatMap((match) => (match ? [{ name: match[1] as string, count: Number(match[2]) }] : []))
 		.filter(
 			({ name, count }) => count > 0 && (only !== undefined || ((args.hidden || tests.length === 0 || !isHidden(name)) && tests.every((test) => test(name)))),
 		)
 		.sort((a, b) => (a.name < b.name ? -1 : 1));
-	const matches = counted.reduce((sum, { count }) => sum + count, 0);
+	const matches = within.reduce((sum, { count }) => sum + count, 0);
 	const limit = args.limit ?? LIMIT;
 	const shown: string[] = [];
 	let left = limit;
-	for (let at = 0; at < counted.length && left > 0; at += TOGETHER) {
+	for (let at = 0; at < within.length && left > 0; at += TOGETHER) {
 		const group: { name: string; most: number }[] = [];
-		for (const { name, count } of counted.slice(at, at + TOGETHER)) {
+		for (const { name, count } of within.slice(at, at + TOGETHER)) {
 			if (left <= 0) break;
 			group.push({ name, most: Math.min(count, left) });
 			left -= Math.min(count, left);
@@ -105,13 +106,14 @@ async function contents(search: Search): Promise<Found> {
 	}
 	const omitted = Math.max(0, matches - limit);
 	if (cut) ask.notes.push(`More than ${FILES_MOST} files match; the rest was not counted.`);
-	if (omitted > 0) ask.notes.push(`${omitted} more matches are not shown; give a narrower pattern, path or glob, or a larger limit.`);
+	if (omitted > 0)
+		ask.notes.push(`${counted(omitted, "more match is", "more matches are")} not shown; give a narrower pattern, path or glob, or a larger limit.`);
 	return {
 		output: shown.join("\n"),
 		matches,
-		files: counted.length,
+		files: within.length,
 		omitted,
-		showing: `${matches} ${matches === 1 ? "match" : "matches"} in ${counted.length}${cut ? " or more" : ""} ${counted.length === 1 ? "file" : "files"}`,
+		showing: `${counted(matches, "match", "matches")} in ${within.length}${cut ? " or more" : ""} ${within.length === 1 ? "file" : "files"}`,
 	};
 }
 

@@ -3,6 +3,7 @@ import os from "node:os";
 import path from "node:path";
 import { HoldfastError } from "../../base/errors.js";
 import { realPath } from "../../base/files.js";
+import { counted } from "../../base/quantity.js";
 import { type Copied, copy, nearFiles } from "../../places/files/index.js";
 import { type Ask, secondsOf } from "../ask.js";
 import { Missing } from "./answer.js";
@@ -59,7 +60,7 @@ function transfer(ask: Ask, where: Where, { tool, command, from, to }: Plan): Pr
 			const copied = await copy(from, to, {
 				signal,
 				progress: ({ files, totalFiles, bytes, totalBytes }) => {
-					seen = `${bytes} of ${totalBytes} bytes, ${files} of ${totalFiles} files`;
+					seen = `${bytes} of ${counted(totalBytes, "byte")}, ${files} of ${counted(totalFiles, "file")}`;
 					ask.call.progress?.(`${tool}: ${seen}`);
 				},
 			});
@@ -92,7 +93,7 @@ function resultOf(ask: Ask, { kind, path: target, created, files, directories, l
 	ask.notes.push(...notes.slice(0, SKIPPED_SHOWN));
 	if (skipped.length > 0)
 		ask.notes.push(
-			`${skipped.length} ${skipped.length === 1 ? "thing was" : "things were"} left out: ${skipped.slice(0, SKIPPED_SHOWN).join(", ")}${skipped.length > SKIPPED_SHOWN ? ", …" : ""}.`,
+			`${counted(skipped.length, "thing was", "things were")} left out: ${skipped.slice(0, SKIPPED_SHOWN).join(", ")}${skipped.length > SKIPPED_SHOWN ? ", …" : ""}.`,
 		);
 	return {
 		status: "ok",
@@ -107,7 +108,7 @@ function resultOf(ask: Ask, { kind, path: target, created, files, directories, l
 		bytes,
 		...(sha256 === undefined ? {} : { sha256 }),
 		...(skipped.length > 0 ? { skipped: skipped.slice(0, SKIPPED_SHOWN) } : {}),
-		showing: `${kind === "file" ? "file" : `${files} files`}, ${bytes} bytes, to ${target}`,
+		showing: `${kind === "file" ? "file" : counted(files, "file")}, ${counted(bytes, "byte")}, to ${target}`,
 	};
 }
 

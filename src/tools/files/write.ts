@@ -1,4 +1,5 @@
 /** `write_file`: all of a file, whole or not at all. */
+import { counted } from "../../base/quantity.js";
 import type { Files } from "../../places/files/index.js";
 import type { Ask } from "../ask.js";
 import type { WriteFileArgs } from "./input.js";
@@ -30,7 +31,7 @@ export async function writeFile(ask: Ask, { path: given, content }: WriteFileArg
 				bytes: bytes.length,
 				sha256,
 				...(made === undefined ? {} : { made_directory: made }),
-				showing: `${created ? "created" : "replaced"} ${path}, ${bytes.length} bytes`,
+				showing: `${created ? "created" : "replaced"} ${path}, ${counted(bytes.length, "byte")}`,
 			};
 		} finally {
 			await draft.drop();

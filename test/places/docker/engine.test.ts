@@ -35,7 +35,9 @@ describe("an engine that cannot be used is explained:", () => {
 		const socket = path.join(tempDir("none"), "docker.sock");
 		await expect(start({ engine: `unix://${socket}` })).rejects.toMatchObject({
 			code: "START_FAILED",
-			message: expect.stringContaining(`there is no Docker engine here (${socket} does not exist); install Docker and start it, or give the place another \`engine\``),
+			message: expect.stringContaining(
+				`there is no Docker engine here (${socket} does not exist); install Docker and start it, or give the place another \`engine\``,
+			),
 		});
 		await expect(listContainers({ engine: `unix://${socket}` })).rejects.toThrow("there is no Docker engine here");
 		await expect(dockerHost({ engine: `unix://${socket}` }, owner).stop()).rejects.toThrow("there is no Docker engine here");

@@ -39,6 +39,18 @@ describe.each(ENDS)("tools for files: $name", ({ name: end, open, missing }) => 
 		expect(ok(await tools.read({ path: "empty" }))).toMatchObject({ output: "", total_lines: 0, note: "The file is empty." });
 	});
 
+	searching("of one thing they speak in the singular", async () => {
+		const { put, tools } = await setup();
+		put("one/x", "x");
+		expect(ok(await tools.read({ path: "one" })).showing).toBe("directory, 1 entry");
+		expect(ok(await tools.read({ path: "one/x" })).showing).toBe("x, lines 1-1 of 1, 1 byte");
+		expect(await tools.read({ path: "one/x", offset: 5 })).toMatchObject({ error: expect.stringMatching(/has 1 line(\.|$)/) });
+		put("one/y", "x\nx\n");
+		expect(ok(await tools.search({ pattern: "x", limit: 2 })).note).toContain("1 more match is not shown");
+		expect(ok(await tools.search({ pattern: "*", target: "names", limit: 1 })).note).toContain("1 more is not shown");
+		expect(ok(await tools.write({ path: "z", content: "z" })).showing).toMatch(/, 1 byte$/);
+	});
+
 	it("read_file: a large file is not loaded whole, and its lines are found", async () => {
 		const { put, tools } = await setup();
 		put("big", Array.from({ length: 600_000 }, (_, at) => `line ${at + 1}\n`).join(""));

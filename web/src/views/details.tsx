@@ -27,7 +27,11 @@ export function Details({ detail, process, onReadable }: { detail: ProcessDetail
 		["Last output", process.last_output_at && clock(process.last_output_at)],
 		["Terminal", process.pty ? `${detail.cols} × ${detail.rows} at the start` : "none (a pipe)"],
 		["Log", `${bytes(process.total_bytes)}${process.first_offset > 0 ? `, the first ${bytes(process.first_offset)} are gone` : ""}`],
-		["Uses", resources && `${resources.processes} processes, ${bytes(resources.memory_bytes)}, ${Math.round(resources.cpu_percent ?? 0)}% of a core`],
+		[
+			"Uses",
+			resources &&
+				`${resources.processes} ${resources.processes === 1 ? "process" : "processes"}, ${bytes(resources.memory_bytes)}, ${Math.round(resources.cpu_percent ?? 0)}% of a core`,
+		],
 		["Note", process.note],
 	];
 	return (

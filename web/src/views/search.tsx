@@ -57,7 +57,8 @@ function Results({ wanted }: { wanted: string }) {
 	return (
 		<>
 			<p class="quiet" role="status">
-				{value.matches.length} lines in {groups.size} {groups.size === 1 ? "log" : "logs"}, {bytes(value.searched_bytes)} searched. {value.note}
+				{value.matches.length} {value.matches.length === 1 ? "line" : "lines"} in {groups.size} {groups.size === 1 ? "log" : "logs"},{" "}
+				{bytes(value.searched_bytes)} searched. {value.note}
 			</p>
 			{[...groups].map(([id, matches]) => {
 				const process = processes.value.get(id);

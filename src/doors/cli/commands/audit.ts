@@ -1,5 +1,6 @@
 import { type AuditEvent, type AuditQuery, followAudit, readAudit } from "../../../audit/index.js";
 import { HoldfastError } from "../../../base/errors.js";
+import { counted } from "../../../base/quantity.js";
 import { visible } from "../../../base/text.js";
 import { endOf } from "../../../process/registry.js";
 import type { Runtime } from "../../../process/runtime.js";
@@ -72,7 +73,7 @@ function words(event: AuditEvent): string {
 		event.status,
 		end,
 		event.duration_ms === undefined ? undefined : `${event.duration_ms} ms`,
-		event.bytes === undefined ? undefined : `${event.bytes} bytes`,
+		event.bytes === undefined ? undefined : counted(event.bytes, "byte"),
 		event.rule ? `rule ${event.rule}` : undefined,
 		...(event.parts ?? []).map(({ rule }) => `rule ${rule}`),
 		event.by === undefined ? undefined : `by ${event.by}`,

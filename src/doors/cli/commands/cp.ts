@@ -1,6 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { HoldfastError } from "../../../base/errors.js";
+import { counted } from "../../../base/quantity.js";
 import { type Copied, copy, type End, nearFiles, type Progress } from "../../../places/files/index.js";
 import { filesOfTask } from "../../../tools/files/where.js";
 import type { AgentRuntime } from "../../../tools/index.js";
@@ -100,13 +101,15 @@ function reporter(out: Output, name: string): { report: (progress: Progress) => 
 			if (now - last < EVERY_MS) return;
 			last = now;
 			const share = totalBytes === 0 ? 100 : Math.floor((100 * bytes) / totalBytes);
-			process.stderr.write(`\r\x1b[K${out.style("dim", `${name}: ${share} %, ${bytes} of ${totalBytes} bytes, ${files} of ${totalFiles} files`)}`);
+			process.stderr.write(
+				`\r\x1b[K${out.style("dim", `${name}: ${share} %, ${bytes} of ${counted(totalBytes, "byte")}, ${files} of ${counted(totalFiles, "file")}`)}`,
+			);
 		},
 		end: () => process.stderr.write("\r\x1b[K"),
 	};
 }
 
 function show(out: Output, { kind, path: target, files, bytes, sha256, skipped, notes }: Copied): void {
-	out.line(kind === "file" ? `${target}  ${bytes} bytes  sha256 ${sha256}` : `${target}  ${files} files, ${bytes} bytes`);
+	out.line(kind === "file" ? `${target}  ${counted(bytes, "byte")}  sha256 ${sha256}` : `${target}  ${counted(files, "file")}, ${counted(bytes, "byte")}`);
 	for (const note of [...notes, ...skipped.map((one) => `left out: ${one}`)]) out.note(note);
 }

@@ -5,6 +5,7 @@ import os from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { HoldfastError } from "../../../base/errors.js";
+import { counted } from "../../../base/quantity.js";
 import { openRuntime } from "../../../process/runtime.js";
 import { summary } from "../../../process/summary.js";
 import { type Command, EXIT } from "../command.js";
@@ -65,7 +66,7 @@ async function show(home: string, out: Output): Promise<number> {
 	step("A runtime starts a server, and a program on a terminal that asks a question.");
 	const child = spawn(process.execPath, [process.argv[1] as string, "demo", "--worker", home], { stdio: ["ignore", "pipe", "inherit"] });
 	const report = await firstReport(child.stdout, 400);
-	good(`runtime ${child.pid} has read ${report.bytes} bytes of the server's output`);
+	good(`runtime ${child.pid} has read ${counted(report.bytes, "byte")} of the server's output`);
 
 	step(`kill -9 ${child.pid}: no goodbye, no cleanup.`);
 	child.kill("SIGKILL");

@@ -1,4 +1,5 @@
 import { HoldfastError } from "../../../base/errors.js";
+import { counted } from "../../../base/quantity.js";
 import type { EndedTask } from "../../../shell/index.js";
 import { type Call, type Command, EXIT } from "../command.js";
 import { oneLine } from "../output.js";
@@ -50,8 +51,8 @@ function show({ out }: Call, { task, processes, shells, sandboxes, notes, gone }
 	for (const { id, kind } of sandboxes) out.line(`${id} ended: the task's sandbox (${kind})`);
 	for (const note of notes) out.note(note);
 	const what =
-		processes.length + shells + sandboxes.length === 0 ? "nothing of it was there" : `${count(processes.length, "process", "es")}, ${count(shells, "shell")}`;
+		processes.length + shells + sandboxes.length === 0
+			? "nothing of it was there"
+			: `${counted(processes.length, "process", "processes")}, ${counted(shells, "shell")}`;
 	out.line(gone ? `task ${task}: ${what}; nothing is left` : `task ${task}: something is left`);
 }
-
-const count = (number: number, what: string, plural = "s"): string => `${number} ${what}${number === 1 ? "" : plural}`;

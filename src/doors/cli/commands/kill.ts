@@ -1,5 +1,6 @@
 import { Audit } from "../../../audit/index.js";
 import { HoldfastError } from "../../../base/errors.js";
+import { counted } from "../../../base/quantity.js";
 import { describeEnd } from "../../../process/process.js";
 import { killSummary, summary } from "../../../process/summary.js";
 import { type Command, EXIT, secondsOption } from "../command.js";
@@ -33,7 +34,7 @@ Examples
 		else {
 			for (const [index, row] of rows.entries()) {
 				const { process, result } = results[index] as (typeof results)[number];
-				const people = row.signalled.length === 1 ? "1 process" : `${row.signalled.length} processes`;
+				const people = counted(row.signalled.length, "process", "processes");
 				if (row.status === "killed") call.out.line(`${process.id} killed: ${people} signalled, none left (${describeEnd(result.final)})`);
 				else if (row.status === "already_exited")
 					call.out.line(

@@ -1,5 +1,6 @@
 import { StringDecoder } from "node:string_decoder";
 import { HoldfastError } from "../../../base/errors.js";
+import { counted } from "../../../base/quantity.js";
 import { utf8 } from "../../../base/text.js";
 import { RedactedStream } from "../../../process/hidden.js";
 import type { Process } from "../../../process/process.js";
@@ -45,7 +46,8 @@ Examples
 		}
 		const from = start(call, process);
 		const { first } = process.log.bounds();
-		if (first > from) call.out.note(`holdfast: the first ${first - from} bytes asked for are gone; this starts at byte ${first}`);
+		if (first > from)
+			call.out.note(`holdfast: the first ${counted(first - from, "byte asked for is", "bytes asked for are")} gone; this starts at byte ${first}`);
 		return call.values.follow ? follow(call, process, from) : printAll(call, process, from);
 	},
 };

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import fs from "node:fs";
 import { HoldfastError } from "../../../base/errors.js";
+import { counted } from "../../../base/quantity.js";
 import { type Command, EXIT } from "../command.js";
 import { processOf } from "../look.js";
 import { writeOut } from "../stream.js";
@@ -33,7 +34,7 @@ Examples
 		}
 		const bytes = await save(file, asciicast(process));
 		if (call.out.json) call.out.data({ session_id: process.id, file, bytes });
-		else call.out.note(`${bytes} bytes written to ${file}`);
+		else call.out.note(`${counted(bytes, "byte")} written to ${file}`);
 		return EXIT.ok;
 	},
 };

@@ -2,6 +2,7 @@ import path from "node:path";
 import { errno, HoldfastError } from "../../../base/errors.js";
 import { readIfThere, unlinkIfThere, writeWhole } from "../../../base/files.js";
 import { isAlive, readStat } from "../../../base/proc.js";
+import { counted } from "../../../base/quantity.js";
 import type { HttpServer } from "../../http/index.js";
 import { findProgram } from "../../setup/server.js";
 import { type Call, type Command, EXIT, noWords, numberOption } from "../command.js";
@@ -96,9 +97,7 @@ Ctrl-C stops the server; what runs goes on.`);
 
 function sayGoodbye({ out }: Call, running: number): void {
 	if (!out.json)
-		out.note(
-			running === 0 ? "\nstopped; nothing was running" : `\nstopped; ${running} ${running === 1 ? "process goes" : "processes go"} on (holdfast ps --all)`,
-		);
+		out.note(running === 0 ? "\nstopped; nothing was running" : `\nstopped; ${counted(running, "process goes", "processes go")} on (holdfast ps --all)`);
 }
 
 /** A new link for a server that runs already. */

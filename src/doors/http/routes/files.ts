@@ -4,6 +4,7 @@ import path from "node:path";
 import { Readable } from "node:stream";
 import * as z from "zod";
 import { HoldfastError } from "../../../base/errors.js";
+import { counted } from "../../../base/quantity.js";
 import type { Process } from "../../../process/process.js";
 import { FarFiles } from "../far-files.js";
 import { Files } from "../files.js";
@@ -42,7 +43,7 @@ export function fileRoutes(api: ApiContext): Route[] {
 				const range = rangeOf(context.req.header("range"), size);
 				if (range === "unsatisfiable") {
 					if (fd !== undefined) fs.closeSync(fd);
-					throw new Refusal(416, "INVALID", `the file has ${size} bytes`);
+					throw new Refusal(416, "INVALID", `the file has ${counted(size, "byte")}`);
 				}
 				const { start, end } = range ?? { start: 0, end: size - 1 };
 				const stream =

@@ -1,6 +1,7 @@
 /** `patch`: replacements in a file, or a diff of several; all of it or nothing. */
 import { createHash } from "node:crypto";
 import { HoldfastError } from "../../../base/errors.js";
+import { counted } from "../../../base/quantity.js";
 import type { Files } from "../../../places/files/index.js";
 import type { Ask } from "../../ask.js";
 import { Missing } from "../answer.js";
@@ -54,10 +55,7 @@ export async function patch(ask: Ask, args: PatchArgs, where: Where): Promise<Pa
 					change: !fresh ? "deleted" : old ? "changed" : "created",
 					bytes: fresh?.length ?? 0,
 				})),
-				showing:
-					args.diff === undefined
-						? `${count} ${count === 1 ? "replacement" : "replacements"} in ${first}`
-						: `${changes.length} ${changes.length === 1 ? "file" : "files"} patched`,
+				showing: args.diff === undefined ? `${counted(count, "replacement")} in ${first}` : `${counted(changes.length, "file")} patched`,
 			};
 		}),
 	);

@@ -1,4 +1,5 @@
 import { diffLines } from "../../../base/diff.js";
+import { counted } from "../../../base/quantity.js";
 import { hide, reveal } from "../../../base/secrets/index.js";
 import { decode } from "../text.js";
 
@@ -23,6 +24,6 @@ export function shownDiff(file: string, old: Buffer | undefined, fresh: Buffer |
 		`--- ${old ? file : "/dev/null"}`,
 		`+++ ${fresh ? file : "/dev/null"}`,
 		...lines.slice(0, LINES),
-		...(rest > 0 ? [`… ${rest} more lines of diff`] : []),
+		...(rest > 0 ? [`… ${counted(rest, "more line")} of diff`] : []),
 	].join("\n");
 }
