@@ -241,11 +241,6 @@ export class Bash {
 		return this.process.box !== undefined;
 	}
 
-	/** See Line. */
-	get life(): string | undefined {
-		return this.#line.life;
-	}
-
 	/** Go to another directory for good, before the next command. False if it has ended. */
 	moveTo(dir: string): boolean {
 		const content = `${dir}\0`;

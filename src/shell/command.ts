@@ -80,8 +80,7 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 	};
 	const killsBefore = killsThere(bash); // asked before it is sent, and answered before it runs
 	const how = { workdir: options.workdir !== undefined, plain, placed: slot.placed, life: slot.life };
-	// Nobody reads there any more: it has ended, or its machine has been started again since.
-	if (bash.life !== slot.life || !bash.send(name, how, wakeup.poke)) return outcome("unsent", null);
+	if (!bash.send(name, how, wakeup.poke)) return outcome("unsent", null); // nobody reads there any more
 	try {
 		return await untilOver();
 	} catch (error) {

@@ -38,8 +38,6 @@ export interface Line {
 	delivery(): Promise<unknown>;
 	/** What was written last could not be delivered, for this reason. */
 	readonly failed: Error | undefined;
-	/** The life of its machine in which it was found alive, if that is not this one. */
-	readonly life: string | undefined;
 	/** Where a shell elsewhere had to go before it took that, since its own directory was gone; of one here that is seen beforehand. */
 	moved(): Promise<string | undefined>;
 	close(): void;
@@ -50,7 +48,6 @@ const record = Buffer.allocUnsafeSlow(RECORD_BYTES);
 
 export class NearLine implements Line {
 	readonly failed = undefined;
-	readonly life = undefined;
 	readonly #bash: Identity;
 	readonly #in: number;
 	readonly #begun: number;
@@ -124,10 +121,11 @@ export class FarLine implements Line {
 	readonly #unfollow: () => void;
 	#delivery: Promise<string | undefined> = Promise.resolve(undefined);
 	failed: Error | undefined;
-	readonly life: string;
+	/** The life of its machine in which it was found alive. */
+	readonly #life: string;
 
 	constructor(process: Process, box: Box, bash: Identity, changed: () => void) {
-		this.life = box.life;
+		this.#life = box.life;
 		this.#process = process;
 		this.#box = box;
 		this.#bash = bash;
@@ -137,6 +135,7 @@ export class FarLine implements Line {
 
 	/** It is on its way; should it not arrive, `failed` says so. */
 	write(text: string, once: Once): boolean {
+		if (this.#box.life !== this.#life) return false; // its machine has been started again since
 		this.failed = undefined;
 		this.#delivery = this.#box.command(this.#process.id, text, { ...once, bash: this.#bash }).catch((error: Error) => {
 			this.failed = error;
