@@ -2,10 +2,10 @@
 import fs from "node:fs";
 import path from "node:path";
 import * as z from "zod";
-import { readIfThere } from "../base/files.js";
+import { readIfThere, versionOf } from "../base/files.js";
 import type { Home } from "../base/home.js";
 import { taskKey } from "../base/ids.js";
-import { type More, versionOf } from "../policy/judge.js";
+import type { More } from "../policy/judge.js";
 import type { Rule } from "../policy/rule.js";
 import type { Question } from "./approval.js";
 import { definitionsFile, readDefinitions } from "./definitions.js";

@@ -64,6 +64,16 @@ export function statIfThere(path: string): fs.Stats | undefined {
 	}
 }
 
+/** Another after every change, as far as the file system can tell; empty when there is no such file. */
+export function versionOf(file: string): string {
+	try {
+		const stat = fs.statSync(file, { throwIfNoEntry: false });
+		return stat ? `${stat.ino} ${stat.mtimeMs} ${stat.ctimeMs} ${stat.size}` : "";
+	} catch {
+		return "?"; // not to be looked at: whoever reads it says why
+	}
+}
+
 /** Where a path leads through all links; the path itself where that cannot be told. */
 export function realPath(file: string): string {
 	try {

@@ -1,9 +1,8 @@
 /** Deciding again and again, as before every command: rules are read when their files have changed, and plain verdicts are remembered. */
-import fs from "node:fs";
-import { realPath } from "../base/files.js";
+import { realPath, versionOf } from "../base/files.js";
 import { decide, isHere, type Rules, type There, type Verdict } from "./decide.js";
 import { readRules, ruleFiles } from "./file.js";
-import type { Rule } from "./rule.js";
+import { LONGEST_TEXT, type Rule } from "./rule.js";
 import { loadParser } from "./tree.js";
 
 const DIRECTORIES = 64;
@@ -54,6 +53,9 @@ export class Judge {
 		return new Judge(env);
 	}
 
+	/** No rule names a longer command. */
+	readonly longestText = LONGEST_TEXT;
+
 	/** A text may have been too much for the parser. */
 	readonly ready = loadParser;
 
@@ -86,16 +88,6 @@ export class Judge {
 		this.#entries.set(key, entry);
 		dropOldest(this.#entries, DIRECTORIES);
 		return entry;
-	}
-}
-
-/** Another after every change, as far as the file system can tell; empty when there is no such file. */
-export function versionOf(file: string): string {
-	try {
-		const stat = fs.statSync(file, { throwIfNoEntry: false });
-		return stat ? `${stat.ino} ${stat.mtimeMs} ${stat.ctimeMs} ${stat.size}` : "";
-	} catch {
-		return "?"; // not to be looked at: whoever reads it says why
 	}
 }
 

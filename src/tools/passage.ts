@@ -7,7 +7,6 @@ import { redact } from "../base/secrets/index.js";
 import { isRemote } from "../places/address.js";
 import type { Part, Verdict } from "../policy/decide.js";
 import type { Judge } from "../policy/judge.js";
-import { LONGEST_TEXT } from "../policy/rule.js";
 import type { Process } from "../process/process.js";
 import { type Ask, doorOf } from "./ask.js";
 import { isBroken } from "./broken.js";
@@ -185,7 +184,7 @@ export class Passage {
 
 	/** What is allowed for longer is allowed by a rule that names the whole command and its directory; and a secret has no place in a file of rules. */
 	#choices(cwd: string): Choice[] {
-		if (PATTERN.test(realCwd(this.#ask.runtime, cwd)) || this.#command.length > LONGEST_TEXT) return ["once", "no"];
+		if (PATTERN.test(realCwd(this.#ask.runtime, cwd)) || this.#command.length > this.#judge.longestText) return ["once", "no"];
 		return redact(this.#command) === this.#command ? ["once", "task", "always", "no"] : ["once", "task", "no"];
 	}
 

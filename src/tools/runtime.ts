@@ -66,7 +66,7 @@ export class AgentRuntime extends Runtime {
 		if (wish === JSON.stringify(this.wish)) return this;
 		const known = this.#others.get(wish);
 		if (known) return known;
-		if (this.closed) throw new HoldfastError("ABORTED", "this runtime is closed");
+		if (this.closed) throw closed();
 		const other = new AgentRuntime(this.home, { ...this.#options, place, warm: 0 }, this.limits, this);
 		this.#others.set(wish, other);
 		return other;
@@ -74,6 +74,7 @@ export class AgentRuntime extends Runtime {
 
 	get shells(): Shells {
 		if (this.#shells === undefined) {
+			if (this.closed) throw closed(); // a call whose tool was just being loaded
 			this.bin = this.wish.kind === "local" ? this.sudo.start() : undefined; // a sandbox lets nobody become root
 			this.#shells = new Shells(this);
 		}
@@ -205,3 +206,5 @@ export class AgentRuntime extends Runtime {
 		if (!this.#main) this.audit.close();
 	}
 }
+
+const closed = (): HoldfastError => new HoldfastError("ABORTED", "this runtime is closed");

@@ -197,6 +197,17 @@ test("closing a runtime stops what it would have done later, and leaves the proc
 	expect(await process.wait({ timeout: 1_500 })).toMatchObject({ timedOut: true, status: { status: "running" } });
 });
 
+test("a closed runtime starts no shell for a call", async () => {
+	const home = tempDir("home");
+	const keeper = await testRuntime({ home });
+	const runtime = await openRuntime({ home, warm: 0 });
+	await runtime.close();
+	const refused = { status: "interrupted", error: "this runtime is closed" };
+	expect(await runtime.terminal({ command: "true" })).toMatchObject(refused);
+	expect(await runtime.readFile({ path: "/etc/passwd" })).toMatchObject(refused);
+	expect(keeper.list({ task: null, shells: true })).toEqual([]);
+});
+
 test("a runtime whose tools are not used makes neither shell nor queue", async () => {
 	const runtime = await testRuntime();
 	const before = fs.readdirSync(runtime.home.root).toSorted();
