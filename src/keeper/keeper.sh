@@ -2,14 +2,14 @@
 # The keeper: stands beside one process and owes nothing to whoever started it. docs/keeper.md is the specification.
 #
 #   keep      R  the parent of the command; waits for it and writes `exit`
-#             K  the collector: holds stdin open, has dd(1) copy from `pipe` into out.OFFSET segments, bounds the log,
-#                waits for room on a full disk. Its event loop is `read` on the FIFO `ctl`
+#             K  the collector: holds stdin open, has dd(1) copy from `pipe` into out.OFFSET segments, or a relay write them,
+#                bounds the log, waits for room on a full disk. Its event loop is `read` on the FIFO `ctl`
 #             S  K's child: runs one dd and reports how it ended
 #             W  K's child, where the command may run only for so long: ends it then
-#   terminal  T  the same as R but inside the PTY, run by script(1) or one of its stand-ins
+#   terminal  T  the same as R but inside the PTY, run by the relay: ours in perl, which writes the log itself, script(1), or ours in python
 #   inside    I  in a sandbox: the parent of a command without a PTY; what becomes of it R sees through us
 #
-# POSIX sh (dash, busybox ash, bash) and dd; nothing here is in the data path but dd. Every name starts with hf_ because
+# POSIX sh (dash, busybox ash, bash) and dd; nothing here is in the data path but dd and the relay. Every name starts with hf_ because
 # the variables of this shell and the environment of the command share one namespace. Functions are parsed before
 # anything runs, so replacing this file never changes a running keeper.
 
@@ -346,12 +346,12 @@ hf_child() {
     hf_write state open
     if [ -n "$hf_guard" ]; then printf '\nticks\n' >&5; else hf_join "$hf_keepers"; fi # the relay is not part of the command
     HOLDFAST_K_SH=$hf_sh HOLDFAST_K_KEEPER=$hf_keeper HOLDFAST_K_DIR=$hf_seen HOLDFAST_K_BELL=$hf_bell HOLDFAST_K_BASH=$hf_bash HOLDFAST_K_STTY=$hf_stty HOLDFAST_K_MODE=$hf_mode
-    HOLDFAST_K_ROWS=$hf_rows HOLDFAST_K_COLS=$hf_cols HOLDFAST_K_SHELL=${SHELL-} HOLDFAST_K_CGROUP=$hf_cgroup HOLDFAST_K_UMASK=$hf_umask HOLDFAST_K_BOUND=$hf_bound
-    export HOLDFAST_K_BOUND HOLDFAST_K_UMASK HOLDFAST_K_CGROUP HOLDFAST_K_SH HOLDFAST_K_KEEPER HOLDFAST_K_DIR HOLDFAST_K_BELL HOLDFAST_K_BASH HOLDFAST_K_STTY HOLDFAST_K_MODE HOLDFAST_K_ROWS HOLDFAST_K_COLS HOLDFAST_K_SHELL
-    unset SHELL # script(1) runs $SHELL, /bin/sh without it
+    HOLDFAST_K_ROWS=$hf_rows HOLDFAST_K_COLS=$hf_cols HOLDFAST_K_CGROUP=$hf_cgroup HOLDFAST_K_UMASK=$hf_umask HOLDFAST_K_BOUND=$hf_bound
+    export HOLDFAST_K_BOUND HOLDFAST_K_UMASK HOLDFAST_K_CGROUP HOLDFAST_K_SH HOLDFAST_K_KEEPER HOLDFAST_K_DIR HOLDFAST_K_BELL HOLDFAST_K_BASH HOLDFAST_K_STTY HOLDFAST_K_MODE HOLDFAST_K_ROWS HOLDFAST_K_COLS
     hf_inner='exec "$HOLDFAST_K_SH" "$HOLDFAST_K_KEEPER" terminal'
     case $hf_relay in
     script) hf_enter "$hf_pty" -qfec "$hf_inner" -T "$hf_seen/$hf_ticks" /dev/null <>"$hf_d/in" >"$hf_d/pipe" 2>/dev/null 4>&- 5>&- 7<&- ;;
+    *.pl) hf_enter "$hf_pty" "$hf_relay" "$hf_seen/$hf_ticks" $hf_syscalls <>"$hf_d/in" >"$hf_d/pipe" 2>/dev/null 4>&- 5>&- 7<&- ;;
     *) hf_enter "$hf_pty" "$hf_relay" "$hf_seen/$hf_ticks" "$hf_inner" <>"$hf_d/in" >"$hf_d/pipe" 2>/dev/null 4>&- 5>&- 7<&- ;;
     esac
   fi
@@ -454,15 +454,14 @@ hf_terminal() {
   trap : HUP INT QUIT TERM PIPE
   hf_inside=${HOLDFAST_K_CWD-}
   hf_d=$HOLDFAST_K_DIR hf_bell=$HOLDFAST_K_BELL hf_bash=$HOLDFAST_K_BASH hf_mode=$HOLDFAST_K_MODE
-  hf_stty=$HOLDFAST_K_STTY hf_rows=$HOLDFAST_K_ROWS hf_cols=$HOLDFAST_K_COLS
-  [ -z "$HOLDFAST_K_SHELL" ] || export SHELL="$HOLDFAST_K_SHELL"
+  hf_stty=${HOLDFAST_K_STTY-} hf_rows=$HOLDFAST_K_ROWS hf_cols=$HOLDFAST_K_COLS
   hf_cgroup=$HOLDFAST_K_CGROUP hf_umask=$HOLDFAST_K_UMASK hf_bound=$HOLDFAST_K_BOUND
-  unset HOLDFAST_K_BOUND HOLDFAST_K_UMASK HOLDFAST_K_CGROUP HOLDFAST_K_SH HOLDFAST_K_KEEPER HOLDFAST_K_DIR HOLDFAST_K_BELL HOLDFAST_K_BASH HOLDFAST_K_STTY HOLDFAST_K_MODE HOLDFAST_K_ROWS HOLDFAST_K_COLS HOLDFAST_K_SHELL
+  unset HOLDFAST_K_BOUND HOLDFAST_K_UMASK HOLDFAST_K_CGROUP HOLDFAST_K_SH HOLDFAST_K_KEEPER HOLDFAST_K_DIR HOLDFAST_K_BELL HOLDFAST_K_BASH HOLDFAST_K_STTY HOLDFAST_K_MODE HOLDFAST_K_ROWS HOLDFAST_K_COLS
   hf_died=$hf_d/signal.terminal
   exec 9>&2 2>"$hf_died"
   hf_record terminal
   # stty is a child of the command's process: T has no other child than that.
-  ( hf_record command; "$hf_stty" rows "$hf_rows" cols "$hf_cols"; hf_join "$hf_cgroup"; umask "$hf_umask"; hf_bound $hf_bound; exec 2>&9 9>&- 3<"$hf_d/command"; hf_home; if [ -n "$hf_inside" ]; then hf_environment=$hf_d/environment; hf_inherit; fi; hf_exec )
+  ( hf_record command; [ -z "$hf_stty" ] || "$hf_stty" rows "$hf_rows" cols "$hf_cols"; hf_join "$hf_cgroup"; umask "$hf_umask"; hf_bound $hf_bound; exec 2>&9 9>&- 3<"$hf_d/command"; hf_home; hf_environment=$hf_d/environment; hf_inherit; hf_exec )
   hf_finish $?
 }
 
@@ -470,7 +469,7 @@ hf_terminal() {
 
 hf_collect() {
   exec 4>&- 7<&- </dev/null >/dev/null 2>&1
-  hf_limit=67108864 hf_full=ring hf_paused= hf_over= hf_looking=
+  hf_limit=67108864 hf_full=ring hf_paused= hf_over= hf_looking= hf_direct=
   hf_output=0 hf_rate=0 hf_due=0 hf_roll=65536 hf_w= hf_old= hf_runs=
   hf_clock=0 hf_seen=0 hf_mark=0 hf_bytes=0 hf_grain=10000 hf_lines=0 hf_told= # see hf_tick
   hf_dd_run
@@ -482,7 +481,21 @@ hf_collect() {
       if [ ${#hf_told} -gt 800 ]; then hf_count_ticks; fi
       ;;
     '') ;;
-    run) hf_ended "$hf_b" "$hf_c" "$hf_x" && break ;;
+    run)
+      if [ -n "$hf_direct" ]; then hf_left "$hf_x" && break; else hf_ended "$hf_b" "$hf_c" "$hf_x" && break; fi
+      ;;
+    direct)
+      hf_direct=1
+      hf_grant
+      ;;
+    ran)
+      if [ "$hf_x" = full ]; then
+        hf_off=$((hf_off + hf_c)) hf_size=$((hf_size + hf_c))
+        hf_wait_for_disk
+      else
+        hf_ended "$hf_b" "$hf_c" "$hf_x"
+      fi
+      ;;
     limit) hf_limit=$hf_b hf_full=$hf_c ;;
     bound)
       hf_output=$hf_c hf_rate=$hf_x
@@ -512,13 +525,8 @@ hf_collect() {
       fi
       ;;
     ticks) { hf_pass_on; } & ;;
-    size)
-      hf_count_ticks
-      hf_has terminal && "$hf_stty" rows "$hf_b" cols "$hf_c" <"/proc/$hf_pid/fd/0" && printf 'size %s %s %s\n' "$hf_seen" "$hf_c" "$hf_b" >>"$hf_d/times"
-      ;;
-    times) # somebody wants to read them
-      hf_count_ticks
-      if [ "$hf_bytes" -gt 0 ]; then hf_mark_time; fi
+    size | times) # for the relay, if it keeps the times itself
+      if [ -n "$hf_direct" ]; then hf_tell "$hf_a $hf_b $hf_c"; else hf_on_$hf_a "$hf_b" "$hf_c"; fi
       ;;
     again) if [ -n "$hf_paused" ]; then hf_next; fi ;;
     alone) # what is in the pipe is all that there will ever be
@@ -530,6 +538,7 @@ hf_collect() {
       ;;
     ended) # a full log may take what is left in the pipe, so that it can be closed
       hf_over=1
+      [ -z "$hf_direct" ] || hf_tell over
       if [ "$hf_paused" = limit ] || [ "$hf_paused" = rate ]; then hf_next; fi
       ;;
     [0-9]*)
@@ -540,10 +549,19 @@ hf_collect() {
   done
   [ -z "$hf_w" ] || kill "$hf_w"
   [ -z "$hf_old" ] || kill "$hf_old"
-  hf_count_ticks
-  if [ "$hf_bytes" -gt 0 ]; then hf_mark_time; fi
+  hf_on_times
   hf_release 65536 # so little is left to the runtime, which needs no process for it
   hf_write state "closed $hf_off"
+}
+
+hf_on_size() {
+  hf_count_ticks
+  hf_has terminal && "$hf_stty" rows "$1" cols "$2" <"/proc/$hf_pid/fd/0" && printf 'size %s %s %s\n' "$hf_seen" "$2" "$1" >>"$hf_d/times"
+}
+
+hf_on_times() { # somebody wants to read them
+  hf_count_ticks
+  if [ "$hf_bytes" -gt 0 ]; then hf_mark_time; fi
 }
 
 # Held for so many seconds and no longer. A command that still prints holds the pipe itself.
@@ -582,6 +600,20 @@ hf_dd_run() {
     hf_report $? $hf_x
   } &
   exec 9>&-
+}
+
+# The same for a relay that writes the log itself. The dd that was there before it stays, at a pipe into which nobody writes: it sees the relay go.
+hf_grant() { hf_tell "take $hf_bs $hf_count ${hf_out##*/}"; }
+hf_tell() { printf '%s\n' "$1" 1<>"$hf_d/take"; } # opened for both, so that it cannot block
+
+# That dd is over, with status $1. True if it is because the relay has gone: what it has written since it last said so is in the log.
+hf_left() {
+  if [ "$1" -ne 0 ]; then
+    hf_dd_run
+    return 1
+  fi
+  hf_x=$(wc -c <"$hf_out" 5>&- 6>&- 8<&-)
+  hf_off=$((hf_off + hf_x - hf_size)) hf_size=$hf_x
 }
 
 # Status of dd, then its words: "0+1 records in 0+1 records out 3 bytes copied, …". Some say no bytes, and a killed one says nothing.
@@ -686,7 +718,7 @@ hf_take() {
   if hf_reserve; then
     [ -z "$hf_paused" ] || hf_write state open
     hf_paused=
-    hf_dd_run
+    if [ -n "$hf_direct" ]; then hf_grant; else hf_dd_run; fi
   else
     hf_wait_for_disk
   fi

@@ -21,11 +21,11 @@ import { BEFORE_START, tryAgain } from "./again.js";
 import type { Cgroups, Group } from "./cgroup.js";
 import { Claims, desertedBy } from "./claims.js";
 import { hasStarted, procDir, readExit, readParts, STARTER_GONE } from "./layout.js";
-import { type KeptLimits, type Plan, writePlan } from "./plan.js";
+import { type KeptLimits, type Plan, planFiles } from "./plan.js";
 import { findTools, keeperFile, type Tools } from "./tools.js";
 
 const BATCH = 8; // one mkfifo(1) makes the FIFOs of this many blanks
-const FIFOS = ["in", "pipe", "ctl", "go"];
+const FIFOS = ["in", "pipe", "ctl", "take", "go"];
 const EMPTY = ["spec.json", "command", "plan"]; // made in advance, filled in at the start
 const WARM_DELAY_MS = 10;
 
@@ -121,7 +121,8 @@ export class Keepers {
 		const moved = group !== keeper.group;
 		try {
 			const plan = prepare({ id, dir, group });
-			fill(dir, "plan", writePlan({ ...plan, ...(moved ? { groups: group?.all ?? "" } : {}) }, this.tools));
+			const files = planFiles({ ...plan, ...(moved ? { groups: group?.all ?? "" } : {}) }, this.tools);
+			for (const [name, text] of files) fs.writeFileSync(path.join(dir, name), text, { mode: 0o600 });
 			this.#claims.show(id);
 		} catch (error) {
 			await this.#discard(keeper); // nothing has run

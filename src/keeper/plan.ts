@@ -48,7 +48,14 @@ export interface Entry {
 const RESERVED = new Set(["_", "PPID", "OPTIND", "LINENO", "UID", "EUID", "SHELLOPTS", "BASHOPTS", "BASH_VERSINFO", "IFS", "PWD", "OLDPWD"]);
 const usable = (name: string): boolean => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !RESERVED.has(name) && !/^(hf_|HOLDFAST_K_)/.test(name);
 
-export function writePlan(plan: Plan, tools: Tools): string {
+/** What the keeper's child finds in its directory: the plan, and for a terminal that is not in a sandbox its environment. */
+export function planFiles(plan: Plan, tools: Tools): Map<string, string> {
+	const files = new Map([["plan", writePlan(plan, tools)]]);
+	if (plan.terminal && !plan.entry) files.set("environment", exportLines(plan.env));
+	return files;
+}
+
+function writePlan(plan: Plan, tools: Tools): string {
 	const set: Record<string, string> = {
 		hf_mode: plan.mode,
 		hf_bash: plan.mode === "sh" ? tools.sh : (tools.bash ?? tools.sh),
@@ -72,7 +79,8 @@ export function writePlan(plan: Plan, tools: Tools): string {
 	if (plan.terminal || entry) Object.assign(set, { hf_sh: tools.sh, hf_keeper: script(keeperFile("keeper.sh")) });
 	if (plan.terminal) {
 		if (!tools.pty) throw new TypeError("a terminal needs a PTY tool");
-		Object.assign(set, { hf_pty: tools.pty.program, hf_relay: tools.pty.name === "script" ? "script" : script(tools.pty.relay) });
+		const { name, program, relay, syscalls = [] } = tools.pty;
+		Object.assign(set, { hf_pty: program, hf_relay: name === "script" ? "script" : script(relay), hf_syscalls: syscalls.join(" ") });
 	}
 	set.hf_ticks = entry ? "ticks" : "ctl";
 	set.hf_guard = entry ? `${entry.guard.pid} ${entry.guard.start}` : "";
@@ -83,12 +91,15 @@ export function writePlan(plan: Plan, tools: Tools): string {
 		`hf_seen=${entry ? shellQuote(entry.dir) : "$hf_d"}`,
 		`hf_enter() { exec ${[...(entry?.words ?? []).map(shellQuote), '"$@"'].join(" ")}; }`,
 		...Object.entries(set).map(([name, value]) => `${name}=${shellQuote(value)}`),
-		...(entry ? [] : [exportLines(plan.env)]), // there, nothing of it may be in the environment of what runs outside: think of LD_PRELOAD
+		...(entry || plan.terminal ? [] : [exportLines(plan.env)]),
 		"",
 	].join("\n");
 }
 
-/** An environment as shell text. For a sandbox it is a file of its own, `environment`, and read inside. */
+/**
+ * An environment as shell text: in the plan; on a terminal and in a sandbox in a file of its own, `environment`, that only the command's own process
+ * reads. What runs on the way to it, a relay or a program with rights over the sandbox, must not be at the mercy of LD_PRELOAD or PERL5OPT.
+ */
 export function exportLines(env: Readonly<Record<string, string>>): string {
 	const lines = Object.entries(env).filter(([name]) => usable(name));
 	return lines.map(([name, value]) => `export ${name}=${shellQuote(value)}\n`).join("");

@@ -1,59 +1,176 @@
-# Stands in for script(1): CTL INNER. See pty.py; this one is for boxes without it. Core perl, Linux ioctl numbers.
+# The relay of a terminal, where there is perl: CTL SETSID CLOCK, the last two numbers of system calls. Runs T under a new PTY and passes
+# stdin on to it. What it prints goes into the log at once, one run after another as K grants them through the FIFO `take`: docs/keeper.md.
+# Where there is no such FIFO (in a sandbox) it goes to stdout, and its times to CTL, as script(1) would do it.
+# Nothing but perl-base, and no module: POSIX takes longer to load than all of this.
 use strict;
-use Errno ();
-use POSIX ();
-use Time::HiRes ();
 
-my ($ctl_path, $inner) = @ARGV;
-my ($TIOCSPTLCK, $TIOCGPTN, $TIOCSCTTY, $O_NOCTTY) = (0x40045431, 0x80045430, 0x540E, 0400);
-sysopen(my $master, '/dev/ptmx', 2 | $O_NOCTTY) or die "ptmx: $!";
+my ($ctl_path, $setsid, $clock) = @ARGV;
+my $dir = $ENV{HOLDFAST_K_DIR};
+my ($EINTR, $EAGAIN) = (4, 11);
+my ($RDWR, $CREAT, $NOCTTY, $APPEND, $NONBLOCK) = (02, 0100, 0400, 02000, 04000);
+my ($TIOCSPTLCK, $TIOCGPTN, $TIOCSCTTY, $TIOCSWINSZ) = (0x40045431, 0x80045430, 0x540E, 0x5414);
+
+# ---- the terminal ----
+
+sysopen(my $master, '/dev/ptmx', $RDWR | $NOCTTY | $NONBLOCK) or die "ptmx: $!";
 my $unlocked = pack('i', 0);
 ioctl($master, $TIOCSPTLCK, $unlocked) or die "unlock: $!";
 my $number = pack('i', 0);
 ioctl($master, $TIOCGPTN, $number) or die "number: $!";
 my $name = '/dev/pts/' . unpack('i', $number);
-sysopen(my $slave, $name, 2 | $O_NOCTTY) or die "$name: $!";
+sysopen(my $slave, $name, $RDWR | $NOCTTY) or die "$name: $!";
+sub give_size { my ($rows, $cols) = @_; ioctl($master, $TIOCSWINSZ, pack('S4', $rows, $cols, 0, 0)) }
+give_size(@ENV{qw(HOLDFAST_K_ROWS HOLDFAST_K_COLS)});
+delete $ENV{HOLDFAST_K_STTY}; # T need not do it
+
+sysopen(my $ctl, $ctl_path, 01) or die "ctl: $!";
+sub say_to_k { my ($text) = @_; 1 while !defined syswrite($ctl, $text) && $! == $EINTR }
+my $direct = sysopen(my $take, "$dir/take", $RDWR | $NONBLOCK);
+say_to_k("\ndirect\n") if $direct; # before there is anybody who could be resized
+
 my $child = fork() // die "fork: $!";
 if ($child == 0) {
-    POSIX::setsid();
+    syscall($setsid + 0);
     ioctl($slave, $TIOCSCTTY, 0);
-    POSIX::dup2(fileno($slave), $_) for 0 .. 2;
-    POSIX::close($_) for 3 .. 32;
-    exec { '/bin/sh' } 'sh', '-c', $inner;
-    POSIX::_exit(127);
+    open(STDIN, '<&', $slave) && open(STDOUT, '>&', $slave) && open(STDERR, '>&', $slave) or exit 127;
+    exec { $ENV{HOLDFAST_K_SH} } 'sh', $ENV{HOLDFAST_K_KEEPER}, 'terminal';
+    exit 127;
 }
 close $slave;
-sysopen(my $ctl, $ctl_path, 1) or die "ctl: $!";
-my $last = Time::HiRes::time();
 
-sub pass_on {
-    my $got = sysread($master, my $data, 65536);
-    return 1 if !defined $got && $!{EINTR}; # SIGCHLD, here and below
-    return 0 if !$got;
-    for (my $at = 0; $at < $got;) {
-        my $wrote = syswrite(STDOUT, $data, $got - $at, $at);
-        if (defined $wrote) { $at += $wrote } elsif (!$!{EINTR}) { die "output: $!" }
+# ---- times ----
+
+my $spec = pack('l!2', 0, 0);
+sub now { syscall($clock + 0, 1, $spec); my ($s, $ns) = unpack('l!2', $spec); return $s * 1_000_000 + int($ns / 1_000) }
+my $start = now();
+my ($seen, $bytes, $mark, $grain, $marks, $lines) = (0, 0, 0, 10_000, 0, ''); # as hf_tick of K
+
+sub note {
+    my ($got) = @_;
+    my $at = now() - $start;
+    mark() if $bytes && $at - $mark > $grain;
+    $mark = $at if !$bytes;
+    $bytes += $got;
+    $seen += $got;
+    flush_times() if length $lines > 800;
+}
+sub mark {
+    $lines .= "$mark $bytes\n";
+    $bytes = 0;
+    if (++$marks == 65_536) { $marks = 0; $grain *= 2 }
+}
+sub write_times {
+    mark() if $bytes;
+    flush_times();
+}
+sub flush_times {
+    return if $lines eq '';
+    sysopen(my $times, "$dir/times", 01 | $CREAT | $APPEND, 0600) or return; # on a full disk they wait
+    my $wrote = syswrite($times, $lines);
+    $lines = substr($lines, $wrote) if $wrote;
+}
+
+# ---- output ----
+
+my $data = ''; # what is in our hands
+my ($log, $block, $left) = (undef, 65_536, 0); # the run: blocks that may still be taken, of at most so many bytes
+my ($records, $written) = (0, 0);
+my $gone = 0;
+
+# What the terminal has now, if anything.
+sub output {
+    my $got = sysread($master, $data, $block);
+    if (!$got) {
+        $gone = 1 if defined $got || ($! != $EAGAIN && $! != $EINTR);
+        return 0;
     }
-    my $now = Time::HiRes::time();
-    my $line = sprintf("%.6f %d\n", $now > $last ? $now - $last : 0, $got);
-    1 while !defined syswrite($ctl, $line) && $!{EINTR};
-    $last = $now;
+    $direct ? keep() : pass_on();
     return 1;
 }
-sub bits { my $bits = ''; vec($bits, $_, 1) = 1 for @_; return $bits }
 
-my $m = fileno $master;
-my $pending = '';
+# Into the log. What does not go in now stays in our hands until there is room.
+sub keep {
+    my $got = length $data;
+    while ($data ne '') {
+        my $wrote = syswrite($log, $data);
+        if (!defined $wrote) {
+            next if $! == $EINTR;
+            last;
+        }
+        $written += $wrote;
+        $data = $wrote == length $data ? '' : substr($data, $wrote);
+    }
+    note($got - length $data);
+    $records++;
+    $left = $data eq '' ? $left - 1 : 0;
+    report($data eq '' ? 0 : 'full') if !$left;
+}
+sub report { my ($status) = @_; say_to_k("\nran $records $written $status\n") }
+
+my $last = $start;
+sub pass_on {
+    for (my $at = 0; $at < length $data;) {
+        my $wrote = syswrite(STDOUT, $data, length($data) - $at, $at);
+        if (defined $wrote) { $at += $wrote } elsif ($! != $EINTR) { die "output: $!" }
+    }
+    my $now = now();
+    say_to_k(sprintf("%.6f %d\n", ($now - $last) / 1_000_000, length $data));
+    $last = $now;
+    $data = '';
+}
+
+# ---- what K says ----
+
+my $words = '';
 my $over = 0;
-$SIG{CHLD} = sub { }; # so that select is interrupted
-while (1) {
-    $over ||= waitpid($child, POSIX::WNOHANG()) == $child;
-    my $r = $pending eq '' ? bits($m, 0) : bits($m);
-    my $w = $pending eq '' ? '' : bits($m);
-    my $n = select($r, $w, undef, $over ? 0 : 2); # 2: a signal just before select is not lost for long
+sub listen_to_k {
+    sysread($take, $words, 4096, length $words);
+    while ($words =~ s/^(.*)\n//) {
+        my ($word, $first, $second, $segment) = split / /, $1;
+        if ($word eq 'take') { begin($first, $second, $segment) }
+        elsif ($word eq 'size') {
+            give_size($first, $second);
+            mark() if $bytes;
+            $lines .= "size $seen $second $first\n";
+            write_times();
+        }
+        elsif ($word eq 'times') { write_times() }
+        elsif ($word eq 'over') { $over = 1 } # T says so while it leaves
+    }
+}
+sub begin {
+    my ($bs, $count, $segment) = @_;
+    ($block, $left, $records, $written) = ($bs, $count, 0, 0);
+    if (!sysopen($log, "$dir/$segment", 01 | $CREAT | $APPEND, 0600)) {
+        $left = 0;
+        report('full');
+    }
+    elsif ($data ne '') { keep() }
+}
+
+# ---- in the middle ----
+
+sub bits { my $bits = ''; vec($bits, fileno $_, 1) = 1 for @_; return $bits }
+my $m = fileno $master;
+my $t = $direct ? fileno $take : -1;
+my ($keys, $screen, $orders) = (bits(*STDIN), bits($master), $direct ? bits($take) : '');
+my $pending = ''; # keys that the terminal does not take yet
+$SIG{CHLD} = sub { }; # so that select is interrupted. Just before it, that would be lost; where K is heard it says `over`, else we look
+$left = 1 if !$direct;
+while (!$gone) {
+    $over ||= waitpid($child, 1) == $child;
+    my $r = $pending eq '' ? $orders | $keys : $orders;
+    $r |= $screen if $left;
+    my $w = $pending eq '' ? undef : $screen;
+    my $n = select($r, $w, undef, $over && $left ? 0 : $direct ? undef : 2);
     next if $n < 0;
     if ($pending eq '' && vec($r, 0, 1)) { sysread(STDIN, $pending, 4096) }
-    if ($w ne '' && vec($w, $m, 1)) { my $k = syswrite($master, $pending, length($pending) > 1024 ? 1024 : length $pending); substr($pending, 0, $k) = '' if $k }
-    last if vec($r, $m, 1) && !pass_on();
-    last if $over && !vec($r, $m, 1);
+    if ($pending ne '') {
+        my $wrote = syswrite($master, $pending);
+        $pending = $wrote == length $pending ? '' : substr($pending, $wrote) if $wrote;
+    }
+    listen_to_k() if $direct && vec($r, $t, 1);
+    # Without another look: a key has its echo by now.
+    last if $left && !output() && $over;
 }
+write_times() if $direct;

@@ -2,10 +2,11 @@
 import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
-import { expect, type TestContext, test } from "vitest";
+import { describe, expect, type TestContext, test } from "vitest";
 import { errno } from "../../src/base/errors.js";
 import { HoldfastError, type Process, type Runtime } from "../../src/index.js";
-import { findTools } from "../../src/keeper/tools.js";
+import { findTools, type PtyTool } from "../../src/keeper/tools.js";
+import { PTY_TOOLS } from "../fixtures/pty-tools.js";
 import { atEnd, tempDir, testRuntime, textOf, until } from "../support/home.js";
 
 const MIB = 1024 * 1024;
@@ -38,6 +39,26 @@ test("where nothing tells in advance that the disk is full, the command still go
 	const { status } = await process.wait({ timeout: 30_000 });
 	expect(status).toMatchObject({ status: "exited", exitCode: 6 });
 	expect(allOf(process).subarray(-4).toString()).toBe("end\n");
+});
+
+describe.each([
+	["where room is reserved in advance", {}],
+	["where nothing tells in advance", { fallocate: undefined, df: undefined }],
+] as const)("on a terminal whose relay writes the log itself, %s", (_, lacking) => {
+	test("a full disk pauses the command, and it goes on without loss once there is room", async (context) => {
+		const pty = PTY_TOOLS.find(({ name }) => name === "perl") as PtyTool;
+		const disk = smallDisk(context, 32 * MIB);
+		const runtime = await testRuntime({ home: disk.home, tools: { ...findTools(), pty, ...lacking } });
+		const process = await runtime.spawn({ command: "stty -onlcr -echo; read -r; seq 400000; exit 6", terminal: true });
+		disk.fill({ leaving: 1 * MIB });
+		await process.write("\n");
+		await until("it is paused", () => pausedBy(process) === "disk");
+		disk.empty();
+		const { status } = await process.wait({ timeout: 30_000 });
+		expect(status).toMatchObject({ status: "exited", exitCode: 6 });
+		expect(allOf(process).equals(Buffer.from(numbers(400_000)))).toBe(true);
+		expect(fs.existsSync(path.join(process.dir, "gaps"))).toBe(false);
+	});
 });
 
 test("an end on a full disk is still recorded, and the output follows when there is room", async (context) => {

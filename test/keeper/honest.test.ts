@@ -1,11 +1,13 @@
 /** Promise 3, no lie: whichever part of a keeper is killed, what is reported is what is known. */
 import fs from "node:fs";
 import path from "node:path";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { childrenOf, type Identity, isAlive, readStat } from "../../src/base/proc.js";
 import type { Process } from "../../src/index.js";
-import { readParts } from "../../src/keeper/layout.js";
+import { readParts, readState } from "../../src/keeper/layout.js";
+import type { PtyTool } from "../../src/keeper/tools.js";
 import { fixture } from "../fixtures/programs.js";
+import { PTY_TOOLS, runtimeWith } from "../fixtures/pty-tools.js";
 import { tempDir, testRuntime, textOf, until } from "../support/home.js";
 
 const ECHO = 'echo ready; while read -r line; do echo "got $line"; done; exit 3';
@@ -94,19 +96,49 @@ test("with its collector killed a command that prints much is paused, and can be
 	expect(await process.kill()).toMatchObject({ status: "killed", survivors: [], final: { status: "killed", signal: "SIGTERM" } });
 });
 
-test("with script(1) killed a command that reads its terminal finds the end of it, and its exit code is true", async () => {
-	const process = await (await testRuntime()).spawn({ command: "echo ready; cat; exit 5", terminal: true });
-	await process.wait({ until: { pattern: "ready" } });
-	await kill9(readParts(process.dir).child);
-	expect((await process.wait({ timeout: 10_000 })).status).toMatchObject({ status: "exited", exitCode: 5, signal: null });
+describe.each(PTY_TOOLS)("on a terminal made by $name", (pty) => {
+	test("with that killed a command that reads its terminal finds the end of it, its exit code is true, and all that it printed is in the log", async (context) => {
+		const process = await (await runtimeWith(pty, context)).spawn({ command: "seq 20000; echo ready; cat; exit 5", terminal: true });
+		await process.wait({ until: { pattern: "ready\r\n" } });
+		const { end } = process.log.bounds();
+		await kill9(readParts(process.dir).child);
+		expect((await process.wait({ timeout: 10_000 })).status).toMatchObject({ status: "exited", exitCode: 5, signal: null });
+		await until("the log is closed", () => readState(process.dir).kind === "closed");
+		expect(readState(process.dir)).toEqual({ kind: "closed", bytes: end });
+		expect(process.log.bounds().end).toBe(end);
+	});
+
+	test("with that killed a command that does not use its terminal runs on, and is reported as running", async (context) => {
+		const process = await (await runtimeWith(pty, context)).spawn({ command: "echo ready; sleep 1000", terminal: true });
+		await process.wait({ until: { pattern: "ready" } });
+		await kill9(readParts(process.dir).child);
+		expect(process.status()).toEqual({ status: "running", pid: process.pid });
+		expect(await process.kill()).toMatchObject({ status: "killed", survivors: [], final: { status: "killed", exitCode: 143, signal: "SIGTERM" } });
+	});
+
+	test("with the collector killed the command goes on, and its exit code is true", async (context) => {
+		const process = await (await runtimeWith(pty, context)).spawn({ command: `stty -echo; ${ECHO}`, terminal: true });
+		await process.wait({ until: { pattern: "ready" } });
+		await killCollector(process);
+		await process.write("this\n\x04");
+		expect((await process.wait({ timeout: 10_000 })).status).toMatchObject({ status: "exited", exitCode: 3, signal: null });
+	});
 });
 
-test("with script(1) killed a command that does not use its terminal runs on, and is reported as running", async () => {
-	const process = await (await testRuntime()).spawn({ command: "echo ready; sleep 1000", terminal: true });
+test("a terminal whose relay writes the log itself loses nothing when the dd beside it is killed, and its end is seen all the same", async (context) => {
+	const pty = PTY_TOOLS.find(({ name }) => name === "perl") as PtyTool;
+	const process = await (await runtimeWith(pty, context)).spawn({ command: `stty -echo; ${ECHO}`, terminal: true });
 	await process.wait({ until: { pattern: "ready" } });
-	await kill9(readParts(process.dir).child);
-	expect(process.status()).toEqual({ status: "running", pid: process.pid });
-	expect(await process.kill()).toMatchObject({ status: "killed", survivors: [], final: { status: "killed", exitCode: 143, signal: "SIGTERM" } });
+	for (const text of ["one", "two"]) {
+		await kill9(await stoppedDd(process));
+		await process.write(`${text}\n`);
+		expect(await process.wait({ until: { pattern: `got ${text}` }, timeout: 10_000 })).toMatchObject({ matched: "pattern" });
+	}
+	await process.closeStdin();
+	expect((await process.wait({ timeout: 10_000 })).status).toMatchObject({ status: "exited", exitCode: 3 });
+	await until("the log is closed", () => readState(process.dir).kind === "closed");
+	expect(textOf(process)).toBe("ready\r\ngot one\r\ngot two\r\n");
+	expect(fs.existsSync(path.join(process.dir, "gaps"))).toBe(false);
 });
 
 /** Kill a part of the keeper, and wait until it is gone. */

@@ -1,11 +1,12 @@
 import fs from "node:fs";
 import path from "node:path";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { openHome } from "../../src/base/home.js";
 import { type Identity, isAlive } from "../../src/base/proc.js";
 import { procDir, readExit, readParts, readState } from "../../src/keeper/layout.js";
 import { Log } from "../../src/process/log.js";
 import { startAndDie } from "../fixtures/programs.js";
+import { PTY_TOOLS, runtimeWith } from "../fixtures/pty-tools.js";
 import { tempDir, testRuntime, until } from "../support/home.js";
 
 const KIB = 1024;
@@ -101,16 +102,47 @@ test("nothing is left of a process that is killed while it is paused at its limi
 	await until("its keeper is gone", () => !isAlive(keeper as Identity) && !isAlive(collector as Identity));
 });
 
-test("the tail of a command that ends while its log is full is kept, on a terminal too", async () => {
+test("the tail of a command that ends while its log is full is kept", async () => {
 	const runtime = await testRuntime();
-	for (const terminal of [false, true]) {
-		for (let round = 0; round < 8; round++) {
-			const process = await runtime.spawn({ command: "head -c 70000 /dev/zero", terminal, log: { limit: 64 * KIB, full: "block" } });
-			await process.wait({ timeout: 20_000 });
-			await until("the log is closed", () => readState(process.dir).kind === "closed");
-			expect(process.log.bounds()).toEqual({ first: 0, end: 70_000 });
-		}
+	for (let round = 0; round < 8; round++) {
+		const process = await runtime.spawn({ command: "head -c 70000 /dev/zero", log: { limit: 64 * KIB, full: "block" } });
+		await process.wait({ timeout: 20_000 });
+		await until("the log is closed", () => readState(process.dir).kind === "closed");
+		expect(process.log.bounds()).toEqual({ first: 0, end: 70_000 });
 	}
+});
+
+describe.each(PTY_TOOLS)("on a terminal made by $name", (pty) => {
+	test("a ring log stays below its limit, and holds the newest output", async (context) => {
+		const limit = 128 * KIB;
+		const runtime = await runtimeWith(pty, context);
+		const process = await runtime.spawn({ command: "stty -onlcr; seq -f %07g 200000", terminal: true, log: { limit } });
+		await process.wait({ timeout: 30_000 });
+		const truth = numbers(200_000);
+		const { first, end } = process.log.bounds();
+		expect(end).toBe(truth.length);
+		expect(end - first).toBeLessThanOrEqual(limit);
+		expect(process.read(first, limit).bytes.equals(truth.subarray(first))).toBe(true);
+	});
+
+	test("so is that of one that prints a last time while its log is full", async (context) => {
+		const runtime = await runtimeWith(pty, context);
+		const command = "stty -echo; printf up; while read -r x; do head -c 1000 /dev/zero; done";
+		const process = await runtime.spawn({ command, terminal: true, log: { limit: 64 * KIB, full: "block" } });
+		const isFull = () => readState(process.dir).kind === "paused";
+		let printed = "up".length;
+		await until("it reads", () => process.log.bounds().end === printed);
+		const ask = () => process.write("\n").then(() => (printed += 1_000));
+		while (!isFull()) {
+			await ask();
+			await until("it has answered", () => process.log.bounds().end >= printed || isFull());
+		}
+		await ask(); // into what is between the program and the log
+		await process.write("\x04");
+		await process.wait({ timeout: 20_000 });
+		await until("the log is closed", () => readState(process.dir).kind === "closed");
+		expect(process.log.bounds()).toEqual({ first: 0, end: printed });
+	});
 });
 
 test("what an ended command has left running, and is ended in the middle of a full log, leaves the log closed", async () => {

@@ -28,6 +28,20 @@ describe.each(PTY_TOOLS)("a terminal by $name", (pty) => {
 		expect(await process.wait({ until: { pattern: "^40 100\r$" }, timeout: 10_000 })).toMatchObject({ matched: "pattern" });
 	});
 
+	test("has the environment of its command for the command alone", async (context) => {
+		const env = { PERL5OPT: "-Mno::such::module", PYTHONHOME: "/no/such/place", LD_PRELOAD: "/no/such/library.so", SHELL: "/no/such/shell" };
+		const names = Object.keys(env);
+		const process = await (await runtimeWith(pty, context)).spawn({
+			command: `echo "${names.map((name) => `$${name}`).join(" ")}"; read -r`,
+			env,
+			terminal: true,
+		});
+		await process.wait({ until: { pattern: Object.values(env).join(" ") }, timeout: 10_000 });
+		const { child, terminal } = readParts(process.dir);
+		for (const part of [child, terminal]) expect(fs.readFileSync(`/proc/${part?.pid}/environ`, "utf8")).not.toContain("/no/such");
+		expect(fs.statSync(path.join(process.dir, "environment")).size).toBe(0);
+	});
+
 	test("echoes what is typed, and Ctrl-D ends the input", async (context) => {
 		const runtime = await runtimeWith(pty, context);
 		const process = await runtime.spawn({ command: "cat; exit 3", terminal: true });

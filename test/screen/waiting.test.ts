@@ -1,11 +1,10 @@
 /** What waits is reported, what does not is never. Real programs; those that are not installed are skipped by name. */
-import fs from "node:fs";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "vitest";
 import type { Process } from "../../src/index.js";
-import { findTools, keeperFile } from "../../src/keeper/tools.js";
 import { encodeKeys, readScreen, untilWaiting, waitingFor } from "../../src/screen/index.js";
+import { PTY_TOOLS, runtimeWith } from "../fixtures/pty-tools.js";
 import { atEnd, testRuntime } from "../support/home.js";
 import { NOT_WAITING, WAITING } from "./cases.mjs";
 import { missing, onTerminal, which } from "./programs.js";
@@ -88,13 +87,9 @@ describe("after something was typed, waits again only when it has taken it", () 
 });
 
 describe("on a terminal made by", () => {
-	for (const [name, program, relay] of [
-		["script", "/usr/bin/script", "script"],
-		["python3", "/usr/bin/python3", keeperFile("pty.py")],
-		["perl", "/usr/bin/perl", keeperFile("pty.pl")],
-	] as const) {
-		test.skipIf(!fs.existsSync(program))(`${name}, too${fs.existsSync(program) ? "" : ` (skipped: there is no ${program})`}`, async () => {
-			const runtime = await testRuntime({ tools: { ...findTools(), pty: { name, program, relay } } });
+	for (const pty of PTY_TOOLS)
+		test(`${pty.name}, too`, async (context) => {
+			const runtime = await runtimeWith(pty, context);
 			const process = await onTerminal(runtime, "while read -r -p 'n? ' x; do echo \"got $x\"; done");
 			for (let round = 1; round <= 10; round++) {
 				expect(await untilWaiting(process, { timeout: 20_000 })).toMatchObject({ matched: "input", waiting_for: "line" });
@@ -102,7 +97,6 @@ describe("on a terminal made by", () => {
 				await process.write(`${round}\n`);
 			}
 		});
-	}
 });
 
 test("the end of the program ends the wait, with its last output", async () => {

@@ -14,7 +14,7 @@ import { Wakeup, watchDirectory } from "../../base/watch.js";
 import { Claims, desertedBy, FIXED_RECORDS } from "../../keeper/claims.js";
 import type { Berth, Held, Launch } from "../../keeper/keepers.js";
 import { hasStarted, procDir, readExit } from "../../keeper/layout.js";
-import { type KeptLimits, type Plan, writePlan } from "../../keeper/plan.js";
+import { type KeptLimits, type Plan, planFiles } from "../../keeper/plan.js";
 import { readThere } from "../../keeper/there.js";
 import type { Box } from "./box.js";
 import { INLINE } from "./files.js";
@@ -74,7 +74,8 @@ export class FarKeepers {
 		const { id, dir } = this.#replica();
 		try {
 			const plan = prepare({ id, dir, group: undefined });
-			const files = new Map([...contentsOf(dir), ["plan", Buffer.from(writePlan(plan, tools))]]);
+			const files = new Map(contentsOf(dir));
+			for (const [name, text] of planFiles(plan, tools)) files.set(name, Buffer.from(text));
 			this.#claims.show(id);
 			await this.#start(id, files, { word: "go", marked });
 		} catch (error) {
@@ -146,7 +147,7 @@ export class FarKeepers {
 			`umask 077; cd / && mkdir -p ${shellQuote(path.dirname(at))} && { mkdir ${shellQuote(at)} 2>/dev/null || [ -d ${shellQuote(at)} ]; } && cd ${shellQuote(at)} || exit 1`,
 			"[ -d started ] || [ -L started ] && exit 0", // once; or withdrawn
 			`for name in ${FIXED_RECORDS.join(" ")}; do printf '%-63s\\n' '' >$name || exit 1; done`,
-			"rm -f in pipe ctl; mkfifo -m 600 in pipe ctl || exit 1",
+			"rm -f in pipe ctl take; mkfifo -m 600 in pipe ctl take || exit 1",
 			...[...files].filter(([name]) => name.includes("/")).map(([name]) => `mkdir -p ${path.dirname(name)}`),
 			...[...files]
 				.filter(([, content]) => content.length <= INLINE)
