@@ -2,15 +2,15 @@
 import os from "node:os";
 import path from "node:path";
 import * as z from "zod";
-import { HoldfastError } from "./errors.js";
+import { errno, HoldfastError } from "./errors.js";
 import { readIfThere } from "./files.js";
 import { limitsSchema } from "./limits.js";
-import { problemsOf } from "./problems.js";
+import { checked } from "./problems.js";
 
 /** Each section is defined here, so that this file shows all there is to set; the room it is about uses it. docs/config.md explains them. */
 const pathSchema = z
 	.string()
-	.regex(/^(\/|~(\/|$))/, "an absolute path, or one that begins with ~/")
+	.regex(/^(\/|~(\/|$))/, "a path is absolute, or begins with ~/")
 	.refine((text) => !text.includes("\0"), "a path cannot contain a NUL byte");
 
 const sandboxSchema = z.strictObject({
@@ -85,22 +85,43 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
 
 /** A file of a person's own, checked; null when there is none. */
 export function readJson<T>(file: string, schema: z.ZodType<T>): T | null {
-	const text = readIfThere(file);
+	let text: string | undefined;
+	try {
+		text = readIfThere(file);
+	} catch (error) {
+		const why = errno(error) === "EISDIR" ? "it is a directory" : errno(error) === "EACCES" ? "this user may not" : (error as Error).message;
+		throw new HoldfastError("CONFIG", `${file} cannot be read: ${why}; correct that, or move it away`, { cause: error });
+	}
 	if (text === undefined) return null;
 	let json: unknown;
 	try {
-		json = JSON.parse(text);
+		json = JSON.parse(text.replace(/^\uFEFF/, ""));
 	} catch (error) {
-		throw new HoldfastError("CONFIG", `${file} is not JSON (${(error as Error).message}); correct it, or move it away`, { cause: error });
+		throw new HoldfastError("CONFIG", `${file} is not JSON: ${whyNotJson(text, error as Error)}; correct it, or move it away`, { cause: error });
 	}
-	const result = schema.safeParse(json);
-	if (!result.success) throw new HoldfastError("CONFIG", `${file} cannot be used: ${problemsOf(result.error)}`);
+	const result = checked(schema, json);
+	if ("problems" in result) throw new HoldfastError("CONFIG", `${file} cannot be used: ${result.problems}`);
 	return result.data;
+}
+
+/** Where, as an editor counts, and the two mistakes that people make. */
+function whyNotJson(text: string, { message }: Error): string {
+	if (text.trim() === "") return "it is empty, and must have at least {}";
+	const at = /position (\d+)/.exec(message)?.[1];
+	if (at === undefined) return /end of JSON input/.test(message) ? "it ends too early; is a } or ] missing?" : message;
+	const lines = text.slice(0, Number(at)).split("\n");
+	const here = text.slice(Number(at));
+	const why = /^\s*(\/\/|\/\*|#)/.test(here)
+		? "there are no comments in JSON"
+		: /^\s*[}\]]/.test(here) && /,\s*$/.test(text.slice(0, Number(at)))
+			? "behind the last entry there is no comma"
+			: `${JSON.stringify(here.slice(0, 10).split("\n")[0])} is not expected there`;
+	return `line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1}: ${why}`;
 }
 
 /** What is set in the file, with what a program asks for on top. */
 export function sandboxSettings(config: Config, asked: SandboxOptions = {}): SandboxSettings {
-	const result = sandboxSchema.safeParse({ ...config.sandbox, ...asked });
-	if (!result.success) throw new HoldfastError("INVALID", `sandbox: ${problemsOf(result.error)}`);
+	const result = checked(sandboxSchema, { ...config.sandbox, ...asked });
+	if ("problems" in result) throw new HoldfastError("INVALID", `sandbox: ${result.problems}`);
 	return result.data;
 }

@@ -70,7 +70,7 @@ const FRACTIONS: readonly LimitName[] = ["cpu"];
 
 export const limitText = (name: LimitName, value: number): string => (KINDS[name] as Kind).words(value);
 
-/** One limit; the error says what it takes and what it was given. */
+/** One limit; the error says what it takes. */
 function limit(name: LimitName) {
 	const { least, most, example, whole, parse, words }: Kind = KINDS[name];
 	return z
@@ -83,18 +83,13 @@ function limit(name: LimitName) {
 				context.addIssue({ code: "custom", message: why });
 				return z.NEVER;
 			};
-			if (value === undefined || Number.isNaN(value)) return refuse(`takes for example ${example}, or null for none, not ${shown(given)}`);
-			if (whole && value !== read) return refuse(`must be a whole number, not ${shown(given)}`);
-			if (value < least) return refuse(`must be at least ${words(least)}, not ${shown(given)}; null is no limit`);
-			if (value > most) return refuse(`must be at most ${words(most)}, not ${shown(given)}; null is no limit`);
+			if (value === undefined || Number.isNaN(value)) return refuse(`takes for example ${example}, or null for none`);
+			if (whole && value !== read) return refuse("must be a whole number");
+			if (value < least) return refuse(`must be at least ${words(least)}, or null for none`);
+			if (value > most) return refuse(`must be at most ${words(most)}, or null for none`);
 			return value;
 		})
 		.optional();
-}
-
-function shown(value: unknown): string {
-	const text = typeof value === "number" ? String(value) : (JSON.stringify(value) ?? String(value));
-	return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }
 
 export const processLimitsSchema = z.strictObject({

@@ -1,5 +1,93 @@
-/** What is wrong with data from outside, in one sentence. */
-import type { ZodError } from "zod";
+/** What is wrong with what a person or a program has written, in sentences: which key, what is there, and what belongs there. */
+import type * as z from "zod";
+import { counted } from "./quantity.js";
 
-export const problemsOf = ({ issues }: ZodError): string =>
-	issues.map(({ path, message }) => (path.length === 0 ? message : `${message} (at ${path.join(".")})`)).join("; ");
+const SHOWN = 60; // characters of a wrong value
+const MOST = 5; // problems that are told
+const VARIABLES = ["environment", "env"];
+
+/** `problems` is one line, and there is something in it. */
+export function checked<T extends z.ZodType>(schema: T, value: unknown): { readonly data: z.output<T> } | { readonly problems: string } {
+	const parsed = schema.safeParse(value);
+	if (parsed.success) return { data: parsed.data };
+	const { error } = schema.safeParse(value, { error: wanted }); // again, in our words, which takes longer
+	const found = new Map<string, string[]>(); // of one value several things may be wrong
+	for (const [what, why] of (error ?? parsed.error).issues.map((issue) => sentence(issue, value))) found.set(what, [...(found.get(what) ?? []), why]);
+	const all = [...found].map(([what, why]) => `${what}${why.join(", and ")}`);
+	return { problems: [...all.slice(0, MOST), ...(all.length > MOST ? [`and ${all.length - MOST} more`] : [])].join("; ") };
+}
+
+/** What is there, and what is wrong with it. */
+function sentence(issue: z.core.$ZodIssue, value: unknown): readonly [what: string, why: string] {
+	const { path, message } = issue;
+	const key = keyOf(path);
+	if (issue.code === "unrecognized_keys") return [`${key === "" ? "there is" : `${key} has`} no key `, message];
+	if (issue.code === "invalid_key") return [`${keyOf(path.slice(0, -1))} has the name ${shown(path.at(-1))}, but `, issue.issues[0]?.message ?? message];
+	const there = path.reduce<unknown>((inner, name) => (inner as Record<PropertyKey, unknown> | undefined)?.[name], value);
+	if (key === "") return [`it is ${shown(there)}, but `, message];
+	if (there === undefined) return [`${key} is missing; it `, message];
+	// A variable may be a secret, whatever is wrong with it.
+	return [`${key} is ${VARIABLES.some((name) => path.includes(name)) ? kindOf(there) : shown(there)}, but `, message];
+}
+
+/** What belongs there, as the end of a sentence. Not asked where a schema has words of its own. */
+function wanted(issue: z.core.$ZodRawIssue): string | undefined {
+	switch (issue.code) {
+		case "unrecognized_keys":
+			return unknown(
+				issue.keys.map((name) => JSON.stringify(cut(name))),
+				Object.keys((issue.inst as z.ZodObject | undefined)?.shape ?? {}),
+			);
+		case "invalid_type":
+			return `must be ${KINDS[issue.expected] ?? `a ${issue.expected}`}`;
+		case "invalid_value":
+			return issue.values.length === 1 ? `must be ${shown(issue.values[0])}` : `must be one of ${issue.values.map(shown).join(", ")}`;
+		case "too_small":
+			if (issue.origin === "string") return issue.minimum === 1 ? "must not be empty" : `must have at least ${counted(Number(issue.minimum), "character")}`;
+			if (issue.origin === "array") return `must have at least ${counted(Number(issue.minimum), "entry", "entries")}`;
+			return `must be ${issue.inclusive === false ? "more than" : "at least"} ${issue.minimum}`;
+		case "too_big":
+			if (issue.origin === "string") return `must have at most ${counted(Number(issue.maximum), "character")}`;
+			if (issue.origin === "array") return `must have at most ${counted(Number(issue.maximum), "entry", "entries")}`;
+			return `must be ${issue.inclusive === false ? "less than" : "at most"} ${issue.maximum}`;
+		case "invalid_union":
+			return "has none of the forms that there are";
+		default:
+			return undefined;
+	}
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+	int: "a whole number",
+	number: "a number",
+	string: "a string",
+	boolean: "true or false",
+	array: "a list",
+	object: "an object",
+	record: "an object",
+};
+
+function unknown(names: readonly string[], known: readonly string[]): string {
+	return `${names.join(", ")}${known.length === 0 ? "" : `; there are ${known.join(", ")}`}`;
+}
+
+/** `places.box.volumes[0]` */
+const keyOf = (path: readonly PropertyKey[]): string =>
+	path.reduce<string>((before, part) => (typeof part === "number" ? `${before}[${part}]` : before === "" ? String(part) : `${before}.${String(part)}`), "");
+
+const cut = (text: string): string => (text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text);
+
+/** As it would be in the file. */
+function shown(value: unknown): string {
+	if (typeof value === "number" || typeof value === "bigint") return String(value); // JSON has no NaN
+	let text: string | undefined;
+	try {
+		text = JSON.stringify(value);
+	} catch {
+		text = undefined; // a circle, which only a program can bring
+	}
+	return text === undefined ? kindOf(value) : cut(text);
+}
+
+const kindOf = (value: unknown): string =>
+	value === null ? "null" : Array.isArray(value) ? "a list" : typeof value === "object" ? "an object" : value === undefined ? "missing" : `a ${typeof value}`;

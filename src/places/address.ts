@@ -49,7 +49,9 @@ function namedWish(name: string, { type, ...entry }: Places[string]): RemoteWish
 		if (type === "ssh") sshSettings(entry);
 		else dockerSettings(entry as DockerOptions);
 	} catch (error) {
-		throw new HoldfastError("CONFIG", `places.${name} in config.json cannot be used: ${(error as Error).message}`, { cause: error });
+		throw new HoldfastError("CONFIG", `places.${name} in config.json cannot be used: ${(error as Error).message.replace(/^(?:ssh|docker): /, "")}`, {
+			cause: error,
+		});
 	}
 	return { kind: type, name, options: entry } as unknown as RemoteWish;
 }

@@ -12,6 +12,7 @@ import { type Home, openHome } from "../base/home.js";
 import { isId, taskKey } from "../base/ids.js";
 import { limitsSchema, processLimitsSchema } from "../base/limits.js";
 import { ownEnvironment } from "../base/own-secrets.js";
+import { checked } from "../base/problems.js";
 import { hostIdentity, type Identity, readStat } from "../base/proc.js";
 import { counted } from "../base/quantity.js";
 import { shellQuote } from "../base/quote.js";
@@ -542,8 +543,7 @@ function checkDirectory(cwd: string, place: Place): string {
 }
 
 function parse<T extends z.ZodType>(schema: T, value: unknown, what: string): z.infer<T> {
-	const result = schema.safeParse(value);
-	if (result.success) return result.data;
-	const issues = result.error.issues.map((issue) => (issue.path.length > 0 ? `${issue.path.join(".")}: ${issue.message}` : issue.message));
-	throw new HoldfastError("INVALID", `${what}: ${issues.join("; ")}`, { cause: result.error });
+	const result = checked(schema, value);
+	if ("problems" in result) throw new HoldfastError("INVALID", `${what}: ${result.problems}`);
+	return result.data;
 }

@@ -1,6 +1,7 @@
 /** The numbers of the tools. Each can be set when a runtime is opened; descriptions and notes follow. */
 import * as z from "zod";
 import { HoldfastError } from "../base/errors.js";
+import { checked } from "../base/problems.js";
 
 const whole = (value: number, least = 1) => z.number().int().min(least).default(value);
 
@@ -32,9 +33,9 @@ const schema = z.strictObject({
 export type Limits = Readonly<z.infer<typeof schema>>;
 
 export function limitsFrom(given: Partial<Limits> = {}): Limits {
-	const parsed = schema.safeParse(given);
-	if (parsed.success) return parsed.data;
-	throw new HoldfastError("INVALID", `limits: ${parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`).join("; ")}`);
+	const result = checked(schema, given);
+	if ("problems" in result) throw new HoldfastError("INVALID", `limits: ${result.problems}`);
+	return result.data;
 }
 
 export const LIMITS: Limits = limitsFrom();

@@ -1,7 +1,7 @@
 /** How a container is made: every option with its default. docs/places.md explains them. */
 import * as z from "zod";
 import { HoldfastError } from "../../base/errors.js";
-import { problemsOf } from "../../base/problems.js";
+import { checked } from "../../base/problems.js";
 import { parseSize, sizeText } from "../../base/quantity.js";
 import { DEFAULT_IMAGE, directoryProblem, imageProblem } from "./address.js";
 import { parseArguments } from "./arguments.js";
@@ -14,7 +14,7 @@ const size = (least: number) =>
 	z.union([z.number(), z.string()], 'takes for example "512M" or 536870912').transform((given, context): number => {
 		const bytes = typeof given === "string" ? parseSize(given) : given;
 		const refuse = (why: string) => {
-			context.addIssue({ code: "custom", message: `${why}, not ${JSON.stringify(given)}` });
+			context.addIssue({ code: "custom", message: why });
 			return z.NEVER;
 		};
 		if (bytes === undefined || !Number.isSafeInteger(bytes)) return refuse('takes for example "512M" or 536870912');
@@ -96,8 +96,8 @@ export type DockerOptions = z.input<typeof dockerSchema>;
 export type DockerSettings = z.output<typeof dockerSchema>;
 
 export function dockerSettings(options: DockerOptions): DockerSettings {
-	const result = dockerSchema.safeParse(options);
-	if (!result.success) throw new HoldfastError("INVALID", `docker: ${problemsOf(result.error)}`);
+	const result = checked(dockerSchema, options);
+	if ("problems" in result) throw new HoldfastError("INVALID", `docker: ${result.problems}`);
 	parseArguments(result.data.arguments);
 	return result.data;
 }

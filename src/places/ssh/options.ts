@@ -3,7 +3,7 @@ import os from "node:os";
 import path from "node:path";
 import * as z from "zod";
 import { HoldfastError } from "../../base/errors.js";
-import { problemsOf } from "../../base/problems.js";
+import { checked } from "../../base/problems.js";
 
 const CONTROL = /[\0-\x1f\x7f-\x9f]/;
 /** ssh puts names into commands of the person's own configuration (ProxyCommand, Match exec), where these would be shell text. */
@@ -72,8 +72,8 @@ export type SshOptions = z.input<typeof sshSchema>;
 export type SshSettings = z.infer<typeof sshSchema>;
 
 export function sshSettings(options: unknown): SshSettings {
-	const result = sshSchema.safeParse(options);
-	if (!result.success) throw new HoldfastError("INVALID", `ssh: ${problemsOf(result.error)}`);
+	const result = checked(sshSchema, options);
+	if ("problems" in result) throw new HoldfastError("INVALID", `ssh: ${result.problems}`);
 	return result.data;
 }
 
