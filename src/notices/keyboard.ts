@@ -6,8 +6,8 @@ import { ensureDir } from "../base/files.js";
 import type { Home } from "../base/home.js";
 import { counted } from "../base/quantity.js";
 import { type Holder, KEYBOARD_FILE, type Keyboard, lostHolder } from "../process/keyboard.js";
-import { describeEnd, type Process } from "../process/process.js";
-import { isOver } from "../process/status.js";
+import type { Process } from "../process/process.js";
+import { describeEnd, isOver } from "../process/status.js";
 import { Queue } from "./queue.js";
 
 const COUNTED = 4 * 1024 * 1024; // bytes in which lines are counted

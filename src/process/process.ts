@@ -4,24 +4,24 @@ import { constants } from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { errno, fromSystem, HoldfastError } from "../base/errors.js";
-import { writeAtOnce, writeFifo } from "../base/fifo.js";
+import { writeFifo } from "../base/fifo.js";
 import { readIfThere, statIfThere } from "../base/files.js";
 import type { Kernel } from "../base/kernel.js";
 import { nearKernel } from "../base/near.js";
 import { hostIdentity, parseStat, sameHost } from "../base/proc.js";
 import { Wakeup, watchDirectory } from "../base/watch.js";
-import { readExit, readParts, recordParts } from "../keeper/layout.js";
+import { readParts, recordParts } from "../keeper/layout.js";
 import { asLastSeen, readThere } from "../keeper/there.js";
 import type { Box } from "../places/far/box.js";
 import { guard } from "./guard.js";
+import { Input } from "./input.js";
 import { httpAnswersInside, portOpensInside } from "./inside.js";
 import { type KillResult, killTree, members } from "./kill.js";
 import { Log, LogCursor, type Slice } from "./log.js";
 import type { Spec, Within } from "./spec.js";
-import { commandOf, isDrained, isOver, mayBeUnderWay, readStatus, type Status, siblingOf, starterIsGone } from "./status.js";
+import { commandOf, isDrained, isOver, mayBeUnderWay, mustRun, readStatus, type Status, siblingOf, starterIsGone } from "./status.js";
 import { httpAnswersThere, portOpensThere } from "./there.js";
 import { snapshot } from "./tree.js";
-import { Typing } from "./typing.js";
 import { type Condition, httpAnswers, PatternSearch, portOpens, type Until, untilSchema } from "./until.js";
 
 const DRAIN_STALL_MS = 3_000; // after the exit: how long without a new byte until the rest is given up. On a full disk the collector looks every second
@@ -59,7 +59,7 @@ export class Process {
 	/** Of the machine it runs on. */
 	readonly kernel: Kernel;
 	readonly #onEnd: (process: Process, status: Status) => void;
-	readonly #typing: Typing | undefined;
+	readonly #input: Input;
 	/** The machine that it is on, if that is not this one. */
 	readonly box: Box | undefined;
 
@@ -71,7 +71,7 @@ export class Process {
 		this.log = new Log(dir);
 		this.kernel = box?.kernel ?? nearKernel;
 		this.#onEnd = onEnd;
-		this.#typing = spec.terminal && !box ? new Typing(dir) : undefined;
+		this.#input = new Input(this);
 	}
 
 	/**
@@ -327,67 +327,8 @@ export class Process {
 	}
 
 	/** Bytes to its stdin, as they are. Resolves when they are in the pipe, with how many. */
-	async write(data: Uint8Array | string, options: { signal?: AbortSignal } = {}): Promise<number> {
-		const bytes = typeof data === "string" ? Buffer.from(data, "utf8") : Buffer.from(data.buffer, data.byteOffset, data.byteLength);
-		if (this.box) return this.#writeThere(this.box, bytes, options.signal);
-		const here = sameHost(this.spec.host, hostIdentity());
-		if (this.#typing && here && !options.signal?.aborted && this.#typing.type(bytes)) return bytes.length;
-		if (!here || readExit(this.dir)) this.#mustRun("write to it");
-		this.#mustRead();
-		let fd: number;
-		try {
-			fd = fs.openSync(path.join(this.dir, "in"), fs.constants.O_WRONLY | fs.constants.O_NONBLOCK);
-		} catch (error) {
-			this.#mustRun("write to it");
-			if (errno(error) === "ENXIO" || errno(error) === "ENOENT")
-				throw new HoldfastError("STDIN_CLOSED", `nobody reads the stdin of ${this.id} any more: it closed it, or is ending`, { cause: error });
-			throw fromSystem(error, `cannot write to ${this.id}`);
-		}
-		if (!options.signal?.aborted && writeAtOnce(fd, bytes)) return bytes.length;
-		// A full pipe whose reader ends must not hold us: the end aborts the write.
-		const ended = new AbortController();
-		const wakeup = new Wakeup();
-		const unwatch = this.watch(wakeup.poke);
-		const watching = (async () => {
-			while (!ended.signal.aborted) {
-				if (isOver(this.status())) ended.abort();
-				else await wakeup.next(undefined, ended.signal);
-			}
-		})();
-		const signal = options.signal ? AbortSignal.any([options.signal, ended.signal]) : ended.signal;
-		const written = await writeFifo(fd, bytes, signal).finally(() => {
-			ended.abort();
-			unwatch();
-		});
-		await watching;
-		if (written < bytes.length) {
-			if (options.signal?.aborted) throw new HoldfastError("ABORTED", `interrupted after ${written} of ${bytes.length} bytes had been written to ${this.id}`);
-			throw new HoldfastError("ENDED", `${this.id} stopped reading after ${written} of ${bytes.length} bytes`);
-		}
-		return written;
-	}
-
-	#mustRead(): void {
-		if (!this.spec.stdin && !this.spec.terminal) {
-			this.#mustRun("write to it");
-			throw new HoldfastError("STDIN_CLOSED", `${this.id} was started without stdin; start it with stdin, or with a terminal`);
-		}
-		if (fs.existsSync(path.join(this.dir, "eof")))
-			throw new HoldfastError("STDIN_CLOSED", `the stdin of ${this.id} was closed before; start a new process to send more`);
-	}
-
-	async #writeThere(box: Box, bytes: Buffer, signal: AbortSignal | undefined): Promise<number> {
-		this.#mustRun("write to it");
-		this.#mustRead();
-		const unfollow = box.follow(this.id); // its end ends the write
-		try {
-			return await box.input(this.id, bytes, () => isOver(this.status()), signal);
-		} catch (error) {
-			this.#mustRun("write to it");
-			throw error;
-		} finally {
-			unfollow();
-		}
+	write(data: Uint8Array | string, options: { signal?: AbortSignal } = {}): Promise<number> {
+		return this.#input.write(data, options.signal);
 	}
 
 	/** End of input: the last writer closes stdin; on a terminal, Ctrl-D is typed. */
@@ -396,7 +337,7 @@ export class Process {
 			await this.write("\x04");
 			return;
 		}
-		this.#mustRun("close its stdin");
+		mustRun(this, "close its stdin");
 		if (!this.spec.stdin) return;
 		fs.writeFileSync(path.join(this.dir, "eof"), "", { mode: 0o600 });
 		await this.#control("close");
@@ -406,7 +347,7 @@ export class Process {
 		if (!this.spec.terminal) throw new HoldfastError("NO_TERMINAL", `${this.id} has no terminal; start it with one to give it a size`);
 		for (const size of [cols, rows])
 			if (!Number.isInteger(size) || size < 1 || size > 10_000) throw new HoldfastError("INVALID", "cols and rows must be whole numbers from 1 to 10000");
-		this.#mustRun("resize it");
+		mustRun(this, "resize it");
 		recordParts(this.dir); // the collector looks for the terminal there
 		// The collector notes each size that it has set: what is typed after this finds the program with the new one.
 		const times = path.join(this.dir, "times");
@@ -437,7 +378,7 @@ export class Process {
 		if (!Object.hasOwn(constants.signals, signal))
 			throw new HoldfastError("INVALID", `there is no signal "${signal}"; there are ${Object.keys(constants.signals).join(", ")}`);
 		const command = commandOf(readParts(this.dir), this.spec);
-		this.#mustRun(`send it ${signal}`);
+		mustRun(this, `send it ${signal}`);
 		const [text] = command ? await this.kernel.read([`/proc/${command.pid}/stat`]) : [];
 		const stat = text === undefined ? undefined : parseStat(text);
 		if (!command || !stat || stat.start !== command.start) throw new HoldfastError("ENDED", `${this.id} has just ended`);
@@ -502,13 +443,6 @@ export class Process {
 		return first;
 	}
 
-	#mustRun(what: string): void {
-		const status = this.status();
-		if (status.status === "elsewhere")
-			throw new HoldfastError("NOT_HERE", `cannot ${what}: ${this.id} runs on another host (${status.host}) or in another container`);
-		if (isOver(status)) throw new HoldfastError("ENDED", `cannot ${what}: ${this.id} has ended (${describeEnd(status)})`);
-	}
-
 	/** Tell the collector something. The leading newline keeps it apart from what dd may be writing. */
 	async #control(message: string): Promise<void> {
 		if (this.box) return this.box.tell(this.id, message);
@@ -523,20 +457,6 @@ export class Process {
 
 /** It is over, and all that it printed is here. */
 const isSettled = (dir: string, status: Status): boolean => isOver(status) && isDrained(dir) && readThere(dir)?.alive.length === 0;
-
-export function describeEnd(status: Status): string {
-	switch (status.status) {
-		case "exited":
-		case "killed":
-			return `${status.status}, ${status.signal ?? `code ${status.exitCode}`}${status.limit ? `, limit ${status.limit.name}` : ""}`;
-		case "lost":
-			return `lost: ${status.reason}`;
-		case "error":
-			return `never started: ${status.reason}`;
-		default:
-			return status.status;
-	}
-}
 
 /** Bytes are counted in whole numbers; NaN would read from nowhere without a word. */
 function checkCount(value: number | undefined, what: string): void {

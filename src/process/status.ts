@@ -2,6 +2,7 @@
 import fs from "node:fs";
 import { constants } from "node:os";
 import path from "node:path";
+import { HoldfastError } from "../base/errors.js";
 import { readIfThere, readStart } from "../base/files.js";
 import { childrenOf, hostIdentity, type Identity, isAlive, readProc, readStat, readsStdin, sameHost } from "../base/proc.js";
 import { type Parts, readExit, readParts, readState } from "../keeper/layout.js";
@@ -194,4 +195,26 @@ export function isDrained(dir: string): boolean {
 			const stat = readStat(pid);
 			return stat?.comm === "dd" && stat.state === "S";
 		});
+}
+
+/** Throws if it cannot be any more. */
+export function mustRun(process: { readonly id: string; status(): Status }, what: string): void {
+	const status = process.status();
+	if (status.status === "elsewhere")
+		throw new HoldfastError("NOT_HERE", `cannot ${what}: ${process.id} runs on another host (${status.host}) or in another container`);
+	if (isOver(status)) throw new HoldfastError("ENDED", `cannot ${what}: ${process.id} has ended (${describeEnd(status)})`);
+}
+
+export function describeEnd(status: Status): string {
+	switch (status.status) {
+		case "exited":
+		case "killed":
+			return `${status.status}, ${status.signal ?? `code ${status.exitCode}`}${status.limit ? `, limit ${status.limit.name}` : ""}`;
+		case "lost":
+			return `lost: ${status.reason}`;
+		case "error":
+			return `never started: ${status.reason}`;
+		default:
+			return status.status;
+	}
 }

@@ -1,7 +1,7 @@
 import { Audit } from "../../../audit/index.js";
 import { HoldfastError } from "../../../base/errors.js";
 import { counted } from "../../../base/quantity.js";
-import { describeEnd } from "../../../process/process.js";
+import { describeEnd } from "../../../process/status.js";
 import { killSummary, summary } from "../../../process/summary.js";
 import { type Command, EXIT, secondsOption } from "../command.js";
 import { processOf } from "../look.js";

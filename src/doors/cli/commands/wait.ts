@@ -1,7 +1,6 @@
 import { HoldfastError } from "../../../base/errors.js";
 import { maskedMatch } from "../../../process/hidden.js";
-import { describeEnd } from "../../../process/process.js";
-import { isOver } from "../../../process/status.js";
+import { describeEnd, isOver } from "../../../process/status.js";
 import { summary } from "../../../process/summary.js";
 import type { Until } from "../../../process/until.js";
 import { type Command, EXIT, oneWord, secondsOption } from "../command.js";
