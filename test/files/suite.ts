@@ -185,6 +185,21 @@ export function filesSuite(place: ContractPlace, { poor = false, megabytes = 100
 			]);
 		});
 
+		test("files without a size are read, and what is no file is neither read nor searched", async () => {
+			const { dir, call, ok } = await begin();
+			expect((await ok("readFile", { path: "/proc/version" })).output).toMatch(/^ {5}1\tLinux version /);
+			execFileSync("mkfifo", ["-m", "644", `${dir}/pipe`]);
+			fs.symlinkSync("pipe", `${dir}/link`);
+			for (const path of [`${dir}/pipe`, `${dir}/link`, "/dev/null"]) {
+				expect(await call("readFile", { path })).toMatchObject({ status: "error", error: expect.stringMatching(/is a device, a pipe or a socket/) });
+				expect(await call("searchFiles", { pattern: "x", path })).toMatchObject({
+					status: "error",
+					error: expect.stringMatching(/is a device, a pipe or a socket/),
+				});
+			}
+			expect(await ok("searchFiles", { pattern: "x", path: dir })).toMatchObject({ matches: 0 });
+		});
+
 		test("what is replaced keeps its permissions, line endings and name, and a link leads to the new content", async () => {
 			const { dir, ok } = await begin();
 			await ok("writeFile", { path: `${dir}/f`, content: "a\n" });

@@ -69,7 +69,8 @@ export function farFiles(end: FarEnd): Files {
 			for (let got = 0; got < max; ) {
 				const piece = await end.read(file, offset + got, Math.min(READ_MOST, max - got)).catch(async (error: unknown) => {
 					await ask(scripts.CHECK, [file], file); // says what is wrong with it
-					throw error;
+					// It can be opened, and yet not be read.
+					throw error instanceof HoldfastError && error.code === "NOT_FOUND" ? problem(codeIn(error.message), error.message, file, error) : error;
 				});
 				if (piece.length === 0) break;
 				pieces.push(piece);

@@ -154,6 +154,7 @@ const WORDS: readonly (readonly [code: string, words: RegExp])[] = [
 	["ENOTEMPTY", /Directory not empty/i],
 	["EBUSY", /resource busy/i],
 	["EEXIST", /File exists/i],
+	["EAGAIN", /temporarily unavailable/i],
 ];
 
 /** What a program there has said, as the system's own code for it. */
@@ -190,6 +191,12 @@ export function problem(code: string | undefined, words: string, file: string, c
 			return new HoldfastError("INVALID", `${file} cannot be made: something else of that name, or of one above it, is there`, options);
 		case "EBUSY":
 			return new HoldfastError("INVALID", `${file} cannot be replaced (it is a mount point of its own); write to it with a command instead`, options);
+		case "EAGAIN":
+			return new HoldfastError(
+				"INVALID",
+				`there is nothing to read in ${file} now, and whoever reads it waits for more; use a command with a timeout`,
+				options,
+			);
 		case "ABORT_ERR":
 			return new HoldfastError("ABORTED", `interrupted; ${file} is as it was`, options);
 		default:

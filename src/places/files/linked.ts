@@ -6,6 +6,14 @@ import { codeIn, problem } from "./files.js";
 
 const LONGEST = 3_000; // of a path that a link takes as it is
 const LIMIT = 64 * 1024 * 1024;
+const KILLED = 128 + 9;
+/** Some of it makes a reader wait for ever, and a script is not ended from here. */
+const UNSIZED = `head -c "$2" <"$1" & reader=$!
+{ sleep 2; kill -9 $reader; } >/dev/null 2>&1 & late=$!
+wait $reader
+status=$?
+kill $late 2>/dev/null
+exit $status`;
 
 export function linkEnd(connection: Pick<Connection, "use">): FarEnd {
 	const run: FarEnd["run"] = (script, { input, signal, limit = LIMIT, again = false } = {}) =>
@@ -27,12 +35,19 @@ export function linkEnd(connection: Pick<Connection, "use">): FarEnd {
 		if (status !== 0) throw problem(codeIn(output.toString()), output.toString(), file);
 		return output;
 	};
+	/** Of what is in /proc nobody says the size, and a far end without perl reads no further than that. */
+	const unsized = async (file: string, max: number): Promise<Buffer> => {
+		const { status, output } = await run(`set -- ${shellQuote(file)} ${max}\n${UNSIZED}`, { limit: max, again: true });
+		if (status !== 0) throw problem(status === KILLED ? "EAGAIN" : codeIn(output.toString()), output.toString(), file);
+		return output;
+	};
 	return {
 		run,
-		read: (file, offset, max) =>
-			isPlain(file)
-				? connection.use(async (link) => (await link.read(file, offset, max)).bytes, { again: true })
-				: bytesOf(file, `tail -c +${offset + 1} <"$1" | head -c ${max}`, { limit: max }),
+		read: async (file, offset, max) => {
+			if (!isPlain(file)) return bytesOf(file, `tail -c +${offset + 1} <"$1" | head -c ${max}`, { limit: max });
+			const { bytes, size, helper } = await connection.use(async (link) => ({ ...(await link.read(file, offset, max)), ...link.facts }), { again: true });
+			return helper === "sh" && size === 0 && offset === 0 ? unsized(file, max) : bytes;
+		},
 		write: async (file, offset, bytes) => {
 			if (isPlain(file)) await connection.use((link) => link.write(file, offset, asBuffer(bytes)), { again: true });
 			else await bytesOf(file, `{ head -c ${offset} <"$1" && cat; } >"$1." && mv -f "$1." "$1"`, { input: bytes }); // at an offset, so that it may be repeated

@@ -48,7 +48,13 @@ sub bytes_at {
 	return $bytes;
 }
 
-sub open_file { my ($path) = @_; return undef if !-f $path; open(my $file, "<:raw", $path) or return undef; return $file }
+# Some of what is called a file makes a reader wait (/proc/kmsg), and all others here would wait with it: asked not to, it says that there is nothing now.
+sub open_file {
+	my ($path) = @_;
+	return undef if !-f $path;
+	sysopen(my $file, $path, O_RDONLY | O_NONBLOCK) or return undef;
+	return -f $file ? $file : undef;
+}
 
 use constant BLOCK => 1 << 18;
 
@@ -72,7 +78,9 @@ sub answer_read {
 	my $size = -s $file;
 	my $there = $size - $offset < $max ? $size - $offset : $max;
 	return pass_on($id, $file, $offset, $there, $size) if $there > BLOCK && (!$exact || $there == $max);
+	$! = 0;
 	my $bytes = bytes_at($file, $offset, $max);
+	return say_to($id, 1, "cannot be read ($!)") if $bytes eq "" && $!;
 	return say_to($id, 1, "became shorter") if $exact && length $bytes != $max;
 	send_to($id, 0, -s $file, $bytes);
 }

@@ -25,6 +25,7 @@ export async function searchFiles(ask: Ask, args: SearchFilesArgs, where: Where)
 	return permitted(ask, { tool: "search_files", command: searches(root), cwd: where.cwd }, async () => {
 		const entry = await where.files.stat(root);
 		if (!entry) throw new Missing(root);
+		if (entry.kind === "other") throw new HoldfastError("INVALID", `${root} is a device, a pipe or a socket; it cannot be searched`);
 		const globs = args.type === undefined ? undefined : globsOfType(args.type);
 		if (args.type !== undefined && !globs)
 			throw new HoldfastError("INVALID", `there is no type "${args.type}"; there are ${typeNames()}; or give a glob such as "*.ext"`);

@@ -33,7 +33,7 @@ function poorShell(...more: string[]): { shell: string[]; env: NodeJS.ProcessEnv
 
 const farWith = ({ shell, env }: { shell: string[]; env?: NodeJS.ProcessEnv }): Files => farFiles(commandEnd(() => shell, env));
 
-function linkTo(host: ShellHost): Connection {
+export function linkTo(host: ShellHost): Connection {
 	const connection = new Connection(host, { dir: "", name: "box" });
 	atEnd(() => connection.close());
 	return connection;

@@ -3,9 +3,11 @@ import { createHash, randomBytes } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
+import { type Files, farFiles, linkEnd, nearFiles } from "../../../src/places/files/index.js";
 import { atEnd, tempDir } from "../../support/home.js";
+import { ShellHost } from "../../support/shell-host.js";
 import { HOSTILE } from "../../support/trees.js";
-import { ENDS } from "./ends.js";
+import { ENDS, linkTo } from "./ends.js";
 
 const sha = (bytes: Uint8Array | string) => createHash("sha256").update(bytes).digest("hex");
 const modeOf = (file: string) => fs.statSync(file).mode & 0o7777;
@@ -234,4 +236,35 @@ describe.each(ENDS)("files: $name", ({ open, missing }) => {
 		expect(fs.readFileSync(path.join(dir, "file"), "utf8")).toBe("old");
 		expect(fs.readdirSync(dir)).toEqual(["file"]);
 	});
+});
+
+/** The one file everywhere that makes its reader wait. */
+const KERNEL = "/proc/kmsg";
+const waits = () => {
+	try {
+		fs.closeSync(fs.openSync(KERNEL, "r"));
+		return true;
+	} catch {
+		return false;
+	}
+};
+
+const OPEN: readonly (readonly [string, () => Files])[] = [
+	["near", nearFiles],
+	["a link", () => farFiles(linkEnd(linkTo(new ShellHost())))],
+	["a link without perl", () => farFiles(linkEnd(linkTo(new ShellHost({ shell: "busybox" }))))],
+];
+
+test.skipIf(!waits()).each(OPEN)("a file that makes its reader wait holds up nobody else: %s", async (_, open) => {
+	const files = open();
+	const own = path.join(tempDir(), "file");
+	fs.writeFileSync(own, "content");
+	const all = async () => {
+		while ((await files.read(KERNEL, 0, 1 << 20)).length > 0); // what has gathered there
+	};
+	const reading = all();
+	reading.catch(() => {});
+	expect((await files.read(own, 0, 100)).toString()).toBe("content");
+	await expect(reading).rejects.toMatchObject({ code: "INVALID", message: expect.stringMatching(/nothing to read in \/proc\/kmsg now/) });
+	expect((await files.read("/proc/version", 0, 100)).toString()).toMatch(/^Linux version /);
 });
