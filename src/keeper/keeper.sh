@@ -643,6 +643,7 @@ hf_ended() {
   hf_run=$((hf_limit / 4))
   [ "$hf_run" -le 16777216 ] || hf_run=16777216
   hf_roll=$hf_run
+  if [ -n "$hf_direct" ] && [ "$hf_seg" -eq 0 ]; then hf_roll=0; fi # the dd that waits for the relay's end has it open: a small one, for the disk has it until then
   if [ "$hf_output" != 0 ] && [ "$hf_run" -gt $((hf_output - hf_off)) ]; then hf_run=$((hf_output - hf_off)); fi
   if [ "$hf_rate" != 0 ] && [ "$hf_run" -gt $((hf_rate / 4)) ]; then hf_run=$((hf_rate / 4)); fi
   [ "$hf_run" -ge 4096 ] || hf_run=4096

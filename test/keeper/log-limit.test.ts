@@ -2,7 +2,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { openHome } from "../../src/base/home.js";
-import { type Identity, isAlive } from "../../src/base/proc.js";
+import { childrenOf, type Identity, isAlive } from "../../src/base/proc.js";
 import { procDir, readExit, readParts, readState } from "../../src/keeper/layout.js";
 import { Log } from "../../src/process/log.js";
 import { startAndDie } from "../fixtures/programs.js";
@@ -125,6 +125,17 @@ describe.each(PTY_TOOLS)("on a terminal made by $name", (pty) => {
 		expect(process.read(first, limit).bytes.equals(truth.subarray(first))).toBe(true);
 	});
 
+	test("what the ring has dropped is not kept on the disk by a program that has it open", async (context) => {
+		const runtime = await runtimeWith(pty, context);
+		const process = await runtime.spawn({ command: "stty -onlcr; seq -f %07g 200000; echo end; read -r", terminal: true, log: { limit: 512 * KIB } });
+		await process.wait({ until: { pattern: "end" }, timeout: 30_000 });
+		const { collector, child } = readParts(process.dir);
+		const copiers = childrenOf(collector?.pid ?? 0).flatMap(childrenOf);
+		const held = [...copiers, child?.pid].flatMap((pid) => openFiles(`/proc/${pid}/fd`));
+		const dropped = held.filter((file) => fs.readlinkSync(file).includes("/out.") && fs.statSync(file).nlink === 0);
+		for (const file of dropped) expect(fs.statSync(file).size).toBeLessThanOrEqual(64 * KIB);
+	});
+
 	test("so is that of one that prints a last time while its log is full", async (context) => {
 		const runtime = await runtimeWith(pty, context);
 		const command = "stty -echo; printf up; while read -r x; do head -c 1000 /dev/zero; done";
@@ -184,3 +195,5 @@ function bytesOnDisk(dir: string, names: RegExp): number {
 	const files = fs.readdirSync(dir).filter((name) => names.test(name));
 	return files.reduce((sum, name) => sum + (fs.statSync(path.join(dir, name), { throwIfNoEntry: false })?.blocks ?? 0) * 512, 0);
 }
+
+const openFiles = (dir: string): string[] => fs.readdirSync(dir).map((name) => path.join(dir, name));
