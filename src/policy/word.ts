@@ -106,3 +106,6 @@ export function decodeEscapes(text: string): string {
 }
 
 const codePoint = (code: number): string => (code === 0 || code > 0x10ffff || (code >= 0xd800 && code < 0xe000) ? UNKNOWN : String.fromCodePoint(code));
+
+/** Unknown pieces inside text that is read as shell text again. */
+export const asText = (text: string): string => text.replaceAll(UNKNOWN, "${_unknown_}").replaceAll(SOME, "${RANDOM}");

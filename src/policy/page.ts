@@ -1,0 +1,340 @@
+/** The statements of one text, in the order in which the shell would come to them: where each one's input comes from, and where it runs. */
+import { missing } from "./effects.js";
+import { expandHeredoc, expandText, expandWords, type Source } from "./expand.js";
+import type { Found, Trait } from "./found.js";
+import { outputOf } from "./output.js";
+import type { Scope } from "./scope.js";
+import type { Node } from "./tree.js";
+import { asText, SOME, UNKNOWN, type Word } from "./word.js";
+
+/** Where a statement's input comes from and its output goes to. */
+export interface Flow {
+	readonly input: string | null;
+	readonly upstream: readonly Found[];
+	readonly reads: readonly Word[];
+	readonly writes: readonly Word[];
+	readonly args: readonly Word[];
+	readonly remote: boolean;
+	/** What to point at: a command with its redirections. */
+	readonly span: Span | null;
+}
+
+export const NOWHERE: Flow = { input: null, upstream: [], reads: [], writes: [], args: [], remote: false, span: null };
+
+export interface Span {
+	readonly start: number;
+	readonly end: number;
+}
+
+/** Who is told what is found. What runs text of its own leads to further pages. */
+export interface Reader {
+	/** All of a text that stands in this one. */
+	script(text: string, scope: Scope, at: Span | null, flow?: Flow): Found[];
+	/** One simple command, and what it runs in turn. Gives the commands that print what it prints. */
+	run(argv: readonly Word[], at: Span, scope: Scope, flow: Flow): Found[];
+	/** False: it has been enough. */
+	goesOn(at: Span, scope: Scope): boolean;
+	mark(trait: Trait, at: Span, scope: Scope): Found;
+}
+
+/** Programs that others run for somebody. */
+const RUN_LATER = /^(?:(?:GIT_|MAN|SYSTEMD_)?PAGER|(?:GIT_)?EDITOR|VISUAL|GIT_SEQUENCE_EDITOR|GIT_SSH_COMMAND|GIT_EXTERNAL_DIFF|RSYNC_RSH|LESSOPEN|BROWSER)$/;
+
+export class Page {
+	readonly source: Source & { scope: Scope };
+	readonly #reader: Reader;
+	readonly #at: Span | null;
+	/** The commands of each substitution in the statement at hand, for what they feed. */
+	#fed: Found[] = [];
+
+	constructor(reader: Reader, text: string, scope: Scope, at: Span | null) {
+		this.#reader = reader;
+		this.#at = at;
+		this.source = { text, scope, output: (node) => this.#substitution(node) };
+	}
+
+	/** Gives the commands whose output is the statement's. */
+	statement(node: Node, flow: Flow): Found[] {
+		const { scope } = this.source;
+		if (!this.#reader.goesOn(this.#span(node), scope)) return [];
+		switch (node.type) {
+			case "command":
+				return this.#command(node, flow);
+			case "pipeline":
+				return this.#pipeline(node.children, flow);
+			case "redirected_statement":
+				return this.#redirected(node, flow);
+			case "list": {
+				const passed = new Set(scope.cwds);
+				const found = this.#list(node, flow, passed);
+				scope.join([...passed]);
+				return found;
+			}
+			case "subshell":
+				return this.#apart(() => this.#each(node.children, flow));
+			case "variable_assignment":
+				this.#assign(node);
+				return [];
+			case "declaration_command": {
+				for (const child of node.children) if (child.type === "variable_assignment") this.#assign(child);
+				return [];
+			}
+			case "function_definition":
+				this.#define(node);
+				return [];
+			case "for_statement":
+				return this.#for(node, flow);
+			case "if_statement":
+			case "while_statement":
+			case "case_statement":
+			case "c_style_for_statement": {
+				const before = scope.cwds;
+				const found = this.#each(node.children, flow);
+				scope.join(before);
+				return found;
+			}
+			case "comment":
+			case "heredoc_body":
+			case "raw_string":
+				return [];
+			case "command_substitution":
+			case "process_substitution":
+				this.#substitution(node);
+				return [];
+			default:
+				return this.#each(node.children, flow);
+		}
+	}
+
+	/** `a && b`: b runs where a has led; `a || b`: where it has not. Behind it, it may have stopped anywhere. */
+	#list(node: Node, flow: Flow, passed: Set<string | null>): Found[] {
+		const { scope } = this.source;
+		const found: Found[] = [];
+		for (const child of node.children) {
+			if (child.type === "||") scope.join([...passed]);
+			if (!child.named) continue;
+			found.push(...(child.type === "list" ? this.#list(child, flow, passed) : this.statement(child, flow)));
+			for (const dir of scope.cwds) passed.add(dir);
+		}
+		return found;
+	}
+
+	#each(nodes: readonly Node[], flow: Flow): Found[] {
+		const found: Found[] = [];
+		for (const child of nodes) {
+			const before = this.source.scope.cwds;
+			found.push(...this.statement(child, flow));
+			// `cd x; y`: y runs where it was if there is no x.
+			if (child.type === "command" && this.source.scope.cwds !== before && this.source.scope.cwds.some((dir) => missing(dir, this.source.scope)))
+				this.source.scope.join(before);
+		}
+		return found;
+	}
+
+	/** Its changes to variables and directory end with it. */
+	#apart<T>(inside: () => T): T {
+		const outer = this.source.scope;
+		this.source.scope = outer.fork();
+		try {
+			return inside();
+		} finally {
+			this.source.scope = outer;
+		}
+	}
+
+	#pipeline(children: readonly Node[], flow: Flow): Found[] {
+		let current = flow;
+		let found: Found[] = [];
+		const stages = children.filter((child) => child.named && child.type !== "comment");
+		for (const stage of stages) {
+			found = this.#apart(() => this.statement(stage, current));
+			current = piped(found, flow);
+		}
+		return found;
+	}
+
+	#redirected(node: Node, flow: Flow): Found[] {
+		const body = node.children.find((child) => child.field === "body");
+		const redirects = node.children.filter((child) => child.field === "redirect");
+		const plain = body?.type === "command" && redirects.every((child) => child.type === "file_redirect");
+		const next = { ...this.#flow(redirects, flow), span: plain ? node : null };
+		const found = body ? this.statement(body, next) : this.#reader.run([], this.#span(node), this.source.scope, next);
+		// The rest of a line with a heredoc hangs on the heredoc in this grammar.
+		let output = found;
+		for (const heredoc of redirects.filter((child) => child.type === "heredoc_redirect")) {
+			for (const child of heredoc.children) {
+				if (child.type === "pipeline") output = this.#apart(() => this.#pipeline(child.children, piped(output, flow)));
+				else if (child.field === "right") output = this.statement(child, flow);
+			}
+		}
+		return output;
+	}
+
+	#flow(redirects: readonly Node[], flow: Flow): Flow {
+		const reads = [...flow.reads];
+		const writes = [...flow.writes];
+		const args: Word[] = [...flow.args];
+		let { input, upstream } = flow;
+		for (const redirect of redirects) {
+			if (redirect.type === "heredoc_redirect") {
+				const start = redirect.children.find((child) => child.type === "heredoc_start");
+				const body = redirect.children.find((child) => child.type === "heredoc_body");
+				const literal = start ? /['"\\]/.test(this.source.text.slice(start.start, start.end)) : false;
+				if (body) input = literal ? this.source.text.slice(body.start, body.end) : expandHeredoc(body, this.source);
+				else input = "";
+				for (const child of redirect.children) if (child.field === "argument") args.push(...expandWords(child, this.source));
+				const more = this.#flow(
+					redirect.children.filter((child) => child.field === "redirect"),
+					NOWHERE,
+				);
+				reads.push(...more.reads);
+				writes.push(...more.writes);
+			} else if (redirect.type === "herestring_redirect") {
+				const value = redirect.children.find((child) => child.named);
+				input = value ? expandText(value, this.source) : UNKNOWN;
+			} else {
+				const operator = redirect.children.find((child) => !child.named)?.type ?? ">";
+				const targets = redirect.children.filter((child) => child.field === "destination");
+				const outputs = this.#collect(() => {
+					for (const target of targets) (operator.startsWith("<") ? reads : writes).push(...expandWords(target, this.source));
+				});
+				if (operator === "<") {
+					input = null;
+					upstream = outputs;
+				}
+			}
+		}
+		return { ...flow, input, upstream, reads, writes, args };
+	}
+
+	#command(node: Node, flow: Flow): Found[] {
+		const { scope } = this.source;
+		const argv: Word[] = [];
+		const redirects: Node[] = [];
+		let named = false;
+		const passing: Node[] = [];
+		const before = new Map(scope.variables);
+		const fed = this.#collect(() => {
+			for (const child of node.children) {
+				if (child.type === "variable_assignment") passing.push(child);
+				else if (child.field === "redirect") redirects.push(child);
+				else if (child.named || child.field === "argument") {
+					argv.push(...expandWords(child, this.source));
+					named = true;
+				}
+			}
+			for (const child of passing) this.#assign(child, { passing: true }); // its own words are expanded before
+		});
+		let next = this.#flow(redirects, flow);
+		if (fed.length > 0) next = { ...next, upstream: [...next.upstream, ...fed] };
+		const at = this.#span(flow.span ?? node);
+		next = { ...next, span: null };
+		const found = this.#reader.run(named && argv.length === 0 ? [{ text: UNKNOWN, glob: false }] : argv, at, scope, next);
+		for (const child of passing) {
+			const name = this.#nameOf(child);
+			const value = before.get(name);
+			if (value === undefined) scope.variables.delete(name);
+			else scope.variables.set(name, value);
+		}
+		return found;
+	}
+
+	#nameOf({ children: [target] }: Node): string {
+		return target ? this.source.text.slice(target.start, target.end).replace(/\[.*/s, "") : "";
+	}
+
+	#collect(inside: () => void): Found[] {
+		const outer = this.#fed;
+		this.#fed = [];
+		inside();
+		const found = this.#fed;
+		this.#fed = [...outer, ...found];
+		return found;
+	}
+
+	#substitution(node: Node): string {
+		const text = this.source.text.slice(node.start, node.end).trim();
+		const escaped = text.startsWith("`") && /\\[`\\$]/.test(text); // backquotes in backquotes
+		const found = this.#apart(() =>
+			escaped ? this.#reader.script(text.slice(1, -1).replace(/\\([`\\$])/g, "$1"), this.source.scope, this.#span(node)) : this.#each(node.children, NOWHERE),
+		);
+		this.#fed.push(...found);
+		const only = found.length === 1 ? found[0] : undefined;
+		const output = only ? outputOf(only) : null;
+		if (found.length === 0 && node.children.some(({ type }) => type === "redirected_statement")) return UNKNOWN;
+		return output === null ? UNKNOWN : output.replace(/\n+$/, "");
+	}
+
+	/** `passing`: before a command, and for that command alone. */
+	#assign(node: Node, options: { passing?: true } = {}): void {
+		const { scope, text } = this.source;
+		const [target, operator, value] = node.children;
+		if (!target) return;
+		const name = text.slice(target.start, target.end);
+		if (target.type !== "variable_name" || value?.type === "array") {
+			this.statement(target, NOWHERE);
+			if (value) this.statement(value, NOWHERE);
+			scope.set(name.replace(/\[.*/s, ""), UNKNOWN);
+			return;
+		}
+		const now = value ? expandText(value, this.source) : "";
+		if (options.passing && name === "IFS") return;
+		const next = operator?.type === "+=" ? scope.get(name) + now : now;
+		if (options.passing) scope.variables.set(name, scope.unsure.has(name) ? UNKNOWN : next);
+		else scope.set(name, next);
+		if (name === "PROMPT_COMMAND" || name === "BASH_ENV" || (RUN_LATER.test(name) && /\s/.test(now)))
+			this.#reader.script(asText(now), scope.fork(), this.#span(node));
+	}
+
+	#define(node: Node): void {
+		const { scope, text } = this.source;
+		const name = node.children.find((child) => child.field === "name");
+		const body = node.children.find((child) => child.field === "body");
+		if (!name || !body) return;
+		const own = text.slice(name.start, name.end);
+		scope.functions.set(own, { body, text, called: false, active: false });
+		scope.world.defined.add(text.slice(node.start, node.end));
+		if (feedsItself(body, own, text)) this.#reader.mark("fork-bomb", this.#span(node), scope);
+	}
+
+	#for(node: Node, flow: Flow): Found[] {
+		const { scope, text } = this.source;
+		const variable = node.children.find((child) => child.field === "variable");
+		const body = node.children.find((child) => child.field === "body");
+		const values = node.children.filter((child) => child.field === "value").flatMap((child) => expandWords(child, this.source));
+		if (!body) return [];
+		const name = variable ? text.slice(variable.start, variable.end) : "";
+		const before = scope.cwds;
+		const found: Found[] = [];
+		const texts = [...new Set(values.map((one) => (one.glob ? one.text.replace(/[*?[\]]+/g, SOME) : one.text)))];
+		for (const value of texts.length === 0 || texts.length > 8 ? [UNKNOWN] : texts) {
+			scope.variables.set(name, value);
+			found.push(...this.statement(body, flow));
+		}
+		scope.join(before);
+		return found;
+	}
+
+	#span({ start, end }: Span): Span {
+		return this.#at ?? { start, end };
+	}
+}
+
+const piped = (found: readonly Found[], flow: Flow): Flow => {
+	const upstream = found.flatMap((one) => [...one.upstream, one]).slice(0, 32);
+	const only = found.length === 1 ? found[0] : undefined;
+	return { ...NOWHERE, remote: flow.remote, upstream, input: only ? outputOf(only) : null };
+};
+
+/** A function that starts itself more than once, or in the background, doubles until nothing is left. */
+function feedsItself(body: Node, name: string, text: string): boolean {
+	let calls = 0;
+	let behind = false;
+	const visit = (node: Node): void => {
+		if (node.type === "&" || node.type === "pipeline") behind = true;
+		if (node.type === "command_name" && text.slice(node.start, node.end) === name) calls++;
+		for (const child of node.children) visit(child);
+	};
+	visit(body);
+	return calls > 0 && behind;
+}
