@@ -52,7 +52,7 @@ export interface Outcome {
 export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions): Promise<Outcome> {
 	const wakeup = new Wakeup();
 	const shellOffset = bash.offset();
-	const older = bash.children();
+	const older = bash.line.children();
 	const spec = specOf(bash, slot, older, options);
 	const name = slot.nextName();
 	const state = !bash.far && looksPlain(options.command) ? bash.settled() : undefined;
@@ -74,7 +74,7 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 		if (end === "running" && limits.time !== undefined) slot.endAfter(Math.max(1, Math.ceil((endAt - performance.now()) / 1000)), bash.bash, older);
 		const alone = bash.reapedNothing() && end === "ended"; // it was bash itself
 		if (!alone || code !== 0) limit ??= bash.counts.take() ?? (code === null ? undefined : limitBySignal(spec.limits ?? NONE, code - 128));
-		const left = end !== "unsent" && end !== "unable" && bash.children().some((pid) => !older.includes(pid));
+		const left = end !== "unsent" && end !== "unable" && bash.line.children().some((pid) => !older.includes(pid));
 		const traceless = alone && !forced && !limit && !left && !slot.printed();
 		return { end, code, spec, left, shellOffset, traceless, startedAt, ...(forced ? { forced } : {}), ...(limit ? { limit } : {}) };
 	};
@@ -84,9 +84,10 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 	try {
 		return await untilOver();
 	} catch (error) {
-		if (error === bash.failed && error instanceof HoldfastError && error.code === "START_FAILED") slot.reset(); // it is certain that nothing ran
+		if (error === bash.line.failed && error instanceof HoldfastError && error.code === "START_FAILED") slot.reset(); // it is certain that nothing ran
 		// It has been sent, or may have been: it is there to be asked about, and its log is not for another command.
-		if (!bash.far || !(error instanceof HoldfastError) || error.code !== "UNREACHABLE" || (error === bash.failed && error.cause === undefined)) throw error;
+		if (!bash.far || !(error instanceof HoldfastError) || error.code !== "UNREACHABLE" || (error === bash.line.failed && error.cause === undefined))
+			throw error;
 		forced = undefined;
 		limit = undefined;
 		return { ...outcome("running", null), unreached: error.message };
@@ -109,18 +110,18 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 				return outcome("ended", end.code);
 			}
 			if (bash.takeChange()) {
-				if ((bash.isStuck() || saysSomething(bash, shellOffset)) && (await unstick(bash, slot, name))) {
+				if ((bash.post.isStuck() || saysSomething(bash, shellOffset)) && (await unstick(bash, slot, name))) {
 					await drain(slot, bash);
 					return outcome("unrecorded", null);
 				}
-				if (isEnded(bash.failed)) return outcome("unsent", null);
-				if (bash.failed) throw bash.failed;
-				if (!bash.lives() && !slot.end()) {
+				if (isEnded(bash.line.failed)) return outcome("unsent", null);
+				if (bash.line.failed) throw bash.line.failed;
+				if (!bash.line.lives() && !slot.end()) {
 					await untilRecorded(bash);
 					if (bash.vanished()) {
-						await bash.delivery(); // what it took last cannot be looked up any more; whether it was told can still be known
-						if (isEnded(bash.failed)) return outcome("unsent", null);
-						if (bash.failed) throw bash.failed;
+						await bash.line.delivery(); // what it took last cannot be looked up any more; whether it was told can still be known
+						if (isEnded(bash.line.failed)) return outcome("unsent", null);
+						if (bash.line.failed) throw bash.line.failed;
 					} else if (bash.begun().name !== name) return outcome("unsent", null);
 					await drain(slot, bash);
 					if (!forced && !bash.vanished()) await blameMemory();
@@ -133,8 +134,8 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 			if (!forced && limits.output !== undefined && slot.isFull()) force("output");
 			if (!forced && performance.now() >= endAt) force("time");
 			if (!forced && performance.now() >= deadline) {
-				await bash.delivery(); // is it known whether it has begun?
-				if (bash.failed) continue;
+				await bash.line.delivery(); // is it known whether it has begun?
+				if (bash.line.failed) continue;
 				if (options.onTimeout === "background") return outcome("running", null);
 				forced = "timeout";
 			}
@@ -208,18 +209,18 @@ async function unstick(bash: Bash, slot: Slot, name: string): Promise<boolean> {
 	await bash.refresh(slot.id); // what was last seen of a shell elsewhere may be from before the command
 	if (bash.far && bash.begun().name !== name) return false;
 	const giveUp = performance.now() + STUCK_MS;
-	while (!slot.end() && bash.lives() && performance.now() < giveUp) await new Promise((resolve) => setTimeout(resolve, 2));
+	while (!slot.end() && bash.line.lives() && performance.now() < giveUp) await new Promise((resolve) => setTimeout(resolve, 2));
 	await bash.refresh(slot.id);
-	const stuck = bash.isStuck() || bash.isIdle();
-	bash.clearStuck();
-	if (!stuck || slot.end() || !bash.lives()) return false;
+	const stuck = bash.post.isStuck() || bash.line.isIdle();
+	bash.post.clearStuck();
+	if (!stuck || slot.end() || !bash.line.lives()) return false;
 	await bash.process.kernel.signal([{ pid: bash.bash.pid, signal: "SIGKILL", of: bash.bash }]);
 	await untilRecorded(bash);
 	return true;
 }
 
 /** While it runs a command the shell has words of its own only when something is wrong: a restricted shell may not even leave the file `stuck`. */
-const saysSomething = (bash: Bash, offset: number): boolean => bash.offset() > offset && bash.isIdle();
+const saysSomething = (bash: Bash, offset: number): boolean => bash.offset() > offset && bash.line.isIdle();
 
 /** What bash says when it cannot send a command's output where it belongs; then it does not run it. */
 const NO_DESCRIPTORS = /Too many open files|cannot duplicate fd|Bad file descriptor/;

@@ -3,6 +3,8 @@ import path from "node:path";
 import { readIfThere, statIfThere } from "../base/files.js";
 import { shellQuote } from "../base/quote.js";
 
+/** Written in turn. */
+export const SNAPSHOTS = ["snap.0", "snap.1"];
 const MOST_BYTES = 256 * 1024 * 1024; // in a sandbox anybody can write there, and as much as he likes
 
 export interface ShellState {
@@ -20,7 +22,7 @@ export interface ShellState {
 /** The newest whole state in a shell's directory; undefined before the first. */
 export function readState(dir: string): ShellState | undefined {
 	let newest: { number: number; command: string; text: string } | undefined;
-	for (const name of ["snap.0", "snap.1"]) {
+	for (const name of SNAPSHOTS) {
 		const file = path.join(dir, name);
 		const text = (statIfThere(file)?.size ?? 0) > MOST_BYTES ? "" : (readIfThere(file) ?? "");
 		const head = /^#hf (\d+) (\S*)\n/.exec(text);

@@ -11,7 +11,8 @@ import { CONTAINER } from "../process/limits.js";
 import type { Process } from "../process/process.js";
 import type { Runtime } from "../process/runtime.js";
 import { readSpec } from "../process/spec.js";
-import { Bash, type Birth } from "./bash.js";
+import { Bash } from "./bash.js";
+import { type Birth, bear } from "./birth.js";
 import { type Outcome, runCommand } from "./command.js";
 import { existingParent, isRemoved, type Look } from "./directory.js";
 import { interrupted, neverBegan, type Patience, patiently } from "./patience.js";
@@ -19,7 +20,7 @@ import { Seat } from "./seat.js";
 import type { RunOptions, RunResult } from "./shells.js";
 import type { Slot } from "./slot.js";
 import type { Slots } from "./slots.js";
-import { readState } from "./state.js";
+import { readState, SNAPSHOTS } from "./state.js";
 import { workdirThere } from "./workdir.js";
 
 const TRIES = 3;
@@ -164,7 +165,7 @@ export class TaskShell {
 
 	async #result(using: Using, slot: Slot, outcome: Outcome): Promise<RunResult> {
 		const { bash, own, notes, bornIn } = using;
-		const moved = outcome.end === "ended" ? await bash.moved() : undefined;
+		const moved = outcome.end === "ended" ? await bash.line.moved() : undefined;
 		if (moved !== undefined) notes.push(gone(bornIn, moved));
 		const process = this.#runtime.registry.process(outcome.spec);
 		const durationMs = Math.round(performance.now() - outcome.startedAt);
@@ -200,7 +201,7 @@ export class TaskShell {
 		}
 		if (outcome.forced && outcome.end === "ended" && bash.cwd !== bornIn && (bash.far || isDirectory(bornIn))) bash.moveTo(bornIn); // as if it had never been
 		if (outcome.end === "ended" && !own && breaksBash(outcome, process)) {
-			const jobs = bash.children().length;
+			const jobs = bash.line.children().length;
 			bash.leave();
 			await this.#replace(using);
 			if (jobs > 0) notes.push("the command was not complete, and a new shell has taken over; background jobs go on, but `jobs` does not show them any more");
@@ -259,7 +260,7 @@ export class TaskShell {
 			this.#bash.leave(); // of a sandbox that is being left
 			this.#bash = undefined;
 		}
-		if (this.#bash && !this.#bash.isOver() && !this.#bash.isWhole()) {
+		if (this.#bash && !this.#bash.isOver() && !this.#bash.post.isWhole()) {
 			this.#bash.leave();
 			this.#bash = undefined;
 			notes = [...notes, UNMADE];
@@ -272,7 +273,7 @@ export class TaskShell {
 	#bear(id: string | undefined): Promise<Bash> {
 		this.#birth = afterwards(async () => {
 			try {
-				const { bash, notes } = await Bash.start(this.#runtime, await this.#birthOf(id));
+				const { bash, notes } = await bear(this.#runtime, await this.#birthOf(id));
 				this.#bash = bash;
 				this.#bornWith.push(...notes);
 				this.#seat.current = bash.process.id;
@@ -303,7 +304,7 @@ export class TaskShell {
 
 	/** For a command beside another: the same state, as it was before that one. */
 	async #another(patience: Patience): Promise<Using> {
-		const birth = afterwards(() => this.#birthOf(this.#seat.current).then((like) => Bash.start(this.#runtime, like)));
+		const birth = afterwards(() => this.#birthOf(this.#seat.current).then((like) => bear(this.#runtime, like)));
 		const started = await patiently(birth, patience).catch((error) => {
 			this.#later(birth.then(({ bash }) => bash.leave())); // nobody else has a use for it
 			throw error;
@@ -316,7 +317,7 @@ export class TaskShell {
 	async #birthOf(id: string | undefined): Promise<Birth> {
 		const { box, cwd } = await this.#runtime.place(this.#task);
 		const state = id && path.join(procDir(this.#runtime.home, id), "shell");
-		const there = !box || !id || (await Promise.all(["snap.0", "snap.1"].map((name) => box.fetch(id, `shell/${name}`)))).some(Boolean);
+		const there = !box || !id || (await Promise.all(SNAPSHOTS.map((name) => box.fetch(id, `shell/${name}`)))).some(Boolean);
 		const last = state && there ? readState(state) : undefined;
 		return {
 			task: this.#task,

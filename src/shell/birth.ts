@@ -1,0 +1,153 @@
+/** How a shell comes to be: a new one, or one that takes over the state of another. */
+import fs from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { errno, HoldfastError } from "../base/errors.js";
+import { isSameFile, readStart } from "../base/files.js";
+import { ownEnvironment } from "../base/own-secrets.js";
+import { Wakeup, watchDirectory } from "../base/watch.js";
+import type { Place, Sandbox } from "../places/place.js";
+import type { Runtime } from "../process/runtime.js";
+import { describeEnd, isOver } from "../process/status.js";
+import { Bash } from "./bash.js";
+import { enterableParent, existingParent, isSame } from "./directory.js";
+import { sharedOf } from "./post.js";
+import { SNAPSHOTS } from "./state.js";
+
+const script = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+const BIRTH_MS = 10_000; // for the profile files of whoever it belongs to
+const IDLE_SECONDS = 24 * 3600; // a shell that nobody has used for so long ends by itself; its state stays
+const RUN = '\\builtin eval "$__hf_c"\n'; // see __hf_p in rc.bash
+const STATE = [...SNAPSHOTS, "history"];
+const LOG_BYTES = 1024 * 1024;
+
+export interface Birth {
+	readonly task: string;
+	/** Where it starts, or is to go back to. */
+	readonly cwd: string;
+	/** The state directory of the shell whose state it takes over. */
+	readonly from?: string;
+	/** Give it up, and leave nothing of it. */
+	readonly signal: AbortSignal;
+}
+
+/** A new one. If the profile files hang or end it, one without them; the notes say so. */
+export async function bear(runtime: Runtime, birth: Birth): Promise<{ bash: Bash; notes: string[] }> {
+	const told = () => [runtime.sandboxes?.takeNote(birth.task)].filter((note) => note !== undefined);
+	if (birth.from) {
+		const bash = await start(runtime, birth, false);
+		const elsewhere = bash.cwd !== birth.cwd && (bash.far || !isSame(bash.cwd, birth.cwd));
+		return {
+			bash,
+			notes: elsewhere ? [...told(), `the new shell could not go to ${birth.cwd}, which is gone or may not be entered; it is in ${bash.cwd}`] : told(),
+		};
+	}
+	try {
+		return { bash: await start(runtime, birth, true), notes: told() };
+	} catch (error) {
+		if (!(error instanceof HoldfastError) || error.code !== "START_FAILED") throw error;
+		const bash = await start(runtime, birth, false);
+		return { bash, notes: [...told(), `the shell's profile files (/etc/profile, ~/.profile and the like) were left out: ${error.message}`] };
+	}
+}
+
+async function start(runtime: Runtime, birth: Birth, profile: boolean): Promise<Bash> {
+	const place = await runtime.place(birth.task);
+	const { sandbox, box } = place;
+	const there = await box?.ready();
+	const { bash } = there?.tools ?? runtime.tools;
+	if (!bash)
+		throw new HoldfastError(
+			"START_FAILED",
+			`there is no bash on ${box?.name ?? "this machine"}, and the persistent shell is one; install bash, or start a background process`,
+		);
+	const scripts = sandbox?.scripts ?? there?.scripts;
+	const ours = (name: string) => (scripts === undefined ? script(name) : `${scripts}/shell/${name}`);
+	const env: Record<string, string | undefined> = {
+		...(birth.from ? Object.fromEntries(Object.keys(there?.environment ?? ownEnvironment()).map((name) => [name, undefined])) : {}), // the state has it all
+		POSIXLY_CORRECT: undefined, // with it bash reads no rcfile; ours would unset it
+		HF_PROCS: sandbox?.shared ?? (there ? `${there.directory}/procs` : runtime.home.procs),
+		HF_SHELVES: sandbox ? "" : "1",
+		HF_RESCUE: ours("rescue.bash"),
+		HF_FROM:
+			birth.from === undefined
+				? ""
+				: box
+					? `${box.directoryOf(path.basename(path.dirname(birth.from)))}/shell`
+					: sandbox
+						? shareState(sandbox, birth.from)
+						: birth.from,
+		HF_PROFILE: profile ? "1" : "",
+		HF_IDLE: String(IDLE_SECONDS),
+		HF_BIN: sandbox || box ? "" : (runtime.bin ?? ""), // nobody becomes anybody else in a sandbox
+	};
+	const argv = [bash, "--noprofile", "--rcfile", ours("rc.bash"), "--noediting", "-i"];
+	const options = { command: argv, cwd: birthplace(birth.cwd, place), task: birth.task, stdin: true, env, log: { limit: LOG_BYTES } };
+	const born = await runtime.spawn(options, {
+		kind: "shell",
+		prepare({ id, dir }) {
+			fs.mkdirSync(path.join(dir, "shell"), { mode: 0o700 });
+			for (const name of [...STATE, "begun", "ready", "go"]) fs.writeFileSync(path.join(dir, "shell", name), "", { mode: 0o600 });
+			fs.writeFileSync(path.join(dir, "shell", "run"), RUN, { mode: 0o600 });
+			sandbox?.share(
+				id,
+				dir,
+				[...STATE, "begun", "ready", "go", "run"].map((name) => `shell/${name}`),
+			);
+		},
+	});
+	const state = path.join(born.dir, "shell");
+	const wakeup = new Wakeup();
+	const unwatch = [watchDirectory(path.join(sharedOf(born) ?? born.dir, "shell"), wakeup.poke), born.watch(wakeup.poke)];
+	const deadline = performance.now() + BIRTH_MS;
+	const who = birth.from ? "taking over the variables and functions of the last shell" : "they"; // the profile files
+	const arrived = new AbortController();
+	box?.arrival(born.id, "shell/ready", arrived.signal).catch(() => {}); // whoever waits finds out by the time
+	try {
+		for (;;) {
+			const cwd = readTerminated(path.join(state, "ready"));
+			if (cwd !== undefined) {
+				await born.sync(); // what it has said until now is not about any command
+				return new Bash(born, cwd);
+			}
+			const status = born.status();
+			if (isOver(status)) throw new HoldfastError("START_FAILED", `${who} ended the shell (${describeEnd(status)})`);
+			if (birth.signal.aborted || performance.now() > deadline) {
+				await born.kill({ graceMs: 0 });
+				if (birth.signal.aborted) throw new HoldfastError("ABORTED", "nothing ran: the runtime was closed while the shell was starting");
+				throw new HoldfastError("START_FAILED", `${who} took more than ${BIRTH_MS / 1000} s`);
+			}
+			await wakeup.next(deadline - performance.now(), birth.signal);
+		}
+	} finally {
+		arrived.abort();
+		for (const stop of unwatch) stop();
+	}
+}
+
+/** The state of an earlier shell, perhaps of another sandbox of the task; where it is in there. */
+function shareState(sandbox: Sandbox, state: string): string {
+	const dir = path.dirname(state);
+	const id = path.basename(dir);
+	if (!isSameFile(path.join(sandbox.sharedHere, id, "shell", "history"), path.join(state, "history")))
+		sandbox.share(
+			id,
+			dir,
+			STATE.map((name) => `shell/${name}`),
+		);
+	return `${sandbox.shared}/${id}/shell`;
+}
+
+/** A runtime may have been started elsewhere than the one that made the sandbox. */
+const birthplace = (cwd: string, place: Place): string =>
+	place.box ? place.cwd : place.sandbox ? (existingParent(cwd, place.at) === path.resolve(cwd) ? cwd : place.cwd) : enterableParent(cwd);
+
+function readTerminated(file: string): string | undefined {
+	try {
+		const text = readStart(file, 64 * 1024);
+		return text.endsWith("\0") ? text.slice(0, -1) : undefined;
+	} catch (error) {
+		if (errno(error) === "ENOENT") return undefined;
+		throw error;
+	}
+}
