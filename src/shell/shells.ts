@@ -127,7 +127,7 @@ export class Shells {
 		const { box } = await this.#runtime.place(options.task);
 		const there = await box?.ready(signal);
 		if (box && there && !there.tools.bash) return this.#withoutShell(options, there.cwd, box);
-		const { cwd, exported, functions, notes } = await this.#note(this.#of(options.task).context({ signal, deadline }));
+		const { cwd, exported, functions, notes } = await this.#note(this.#of(options.task).persistent.context({ signal, deadline }));
 		const inherited = there?.environment ?? ownEnvironment();
 		const env: Record<string, string | undefined> = Object.fromEntries(Object.keys(inherited).map((name) => [name, undefined]));
 		for (const [name, value] of Object.entries(exported)) {
@@ -153,7 +153,7 @@ export class Shells {
 	end(task: string): Promise<void> {
 		return this.#note(
 			this.#of(task)
-				.end()
+				.persistent.end()
 				.then(async () => void (await this.#runtime.sandboxes?.end(task))),
 		);
 	}
@@ -163,7 +163,7 @@ export class Shells {
 		this.#closing.abort();
 		for (const task of this.#tasks.values()) task.abandon();
 		await Promise.allSettled(this.#running);
-		for (const task of this.#tasks.values()) task.close();
+		for (const task of this.#tasks.values()) task.persistent.close();
 		this.#tasks.clear();
 		await Promise.all([this.#slots, ...this.#ownSlots].map((slots) => slots.close()));
 	}

@@ -1,48 +1,26 @@
-/** The shell of one task, as one runtime sees it: the persistent one, or for a second command at the same time one of its own. */
+/** The commands of one task: each runs in its persistent shell, or, while another does, in one of its own. What comes of each is told here. */
 import { constants } from "node:os";
 import path from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import { afterwards, due } from "../base/due.js";
+import { due } from "../base/due.js";
 import { HoldfastError } from "../base/errors.js";
 import { statIfThere } from "../base/files.js";
 import { utf8 } from "../base/text.js";
-import { procDir } from "../keeper/layout.js";
 import { CONTAINER } from "../process/limits.js";
 import type { Process } from "../process/process.js";
 import type { Runtime } from "../process/runtime.js";
-import { readSpec } from "../process/spec.js";
-import { Bash } from "./bash.js";
-import { type Birth, bear } from "./birth.js";
+import type { Bash } from "./bash.js";
 import { type Outcome, runCommand } from "./command.js";
 import { existingParent, isRemoved, type Look } from "./directory.js";
 import { interrupted, neverBegan, type Patience, patiently } from "./patience.js";
-import { Seat } from "./seat.js";
+import { type Owner, Persistent } from "./persistent.js";
 import type { RunOptions, RunResult } from "./shells.js";
 import type { Slot } from "./slot.js";
 import type { Slots } from "./slots.js";
-import { readState, SNAPSHOTS } from "./state.js";
 import { workdirThere } from "./workdir.js";
 
 const TRIES = 3;
-const STATE_MS = 1_000; // for a shell to write down its state
-const STALE =
-	"the shell could not write down its state (a full disk, or a limit or option that it was given); what it exports may be older than its last command";
-const UNMADE =
-	"the shell's own files were moved, changed or removed, so a new one has taken over its directory, variables, functions and options as far as known; background jobs go on, but `jobs` does not show them any more. Leave /run/holdfast and Holdfast's home alone";
-
-interface Owner {
-	/** Takes work that nobody waits for. */
-	readonly later: (work: Promise<unknown>) => void;
-	/** The runtime is being closed: what is not born yet need not be. */
-	readonly closing: AbortSignal;
-}
-
-interface TaskContext {
-	readonly cwd: string;
-	readonly exported: Readonly<Record<string, string>>;
-	readonly functions: string;
-	readonly notes: string[];
-}
+const BESIDE =
+	"another command of this task is running, so this one ran in a shell of its own with the same directory and environment; what it changed there is not kept";
 
 interface Using {
 	bash: Bash;
@@ -55,37 +33,29 @@ export class TaskShell {
 	readonly #runtime: Runtime;
 	readonly #slots: Slots;
 	readonly #task: string;
-	readonly #seat: Seat;
+	readonly persistent: Persistent;
 	readonly #later: Owner["later"];
-	readonly #closing: AbortSignal;
 	/** Those that run a command. */
 	readonly #atWork = new Set<Bash>();
-	#bash: Bash | undefined;
-	/** The task's shell is being born, and whoever needed it may have gone: then the seat is the birth's until it is over. */
-	#birth: Promise<Bash> | undefined;
-	#orphan: Promise<unknown> | undefined;
-	/** What there is to say of the birth, for the first command. */
-	#bornWith: string[] = [];
 
-	constructor(runtime: Runtime, slots: Slots, task: string, { later, closing }: Owner) {
-		this.#later = later;
-		this.#closing = closing;
+	constructor(runtime: Runtime, slots: Slots, task: string, owner: Owner) {
+		this.#later = owner.later;
 		this.#runtime = runtime;
 		this.#slots = slots;
 		this.#task = task;
-		this.#seat = new Seat(runtime, task);
+		this.persistent = new Persistent(runtime, task, owner);
 	}
 
 	async run(options: RunOptions): Promise<RunResult> {
 		const patience: Patience = { signal: options.signal, deadline: performance.now() + options.timeoutMs, trouble: () => this.#slots.trouble };
-		if (this.#orphan) await patiently(this.#orphan, patience);
+		if (this.persistent.orphan) await patiently(this.persistent.orphan, patience);
 		let slot = this.#slots.takeReady() ?? (await this.#slots.take().catch(neverBegan)); // at once if it can be: who comes first gets the seat
-		const own = !this.#seat.take(slot.id);
+		const own = !this.persistent.take(slot.id);
 		let outcome: Outcome | undefined;
 		let using: Using | undefined;
 		try {
 			for (let tries = 1; ; tries++) {
-				using = own ? await this.#another(patience) : await this.#main(patience, using?.notes);
+				using = own ? await this.#beside(patience) : await this.#main(patience, using?.notes);
 				this.#atWork.add(using.bash);
 				outcome = await this.#send(using, slot, { ...options, ...patience });
 				this.#atWork.delete(using.bash);
@@ -98,7 +68,7 @@ export class TaskShell {
 						"the shell could not open files any more (a limit that it was given, as by `ulimit -n`), so a new one has taken over its state, without such limits",
 					);
 				}
-				this.#forget(using.bash);
+				this.persistent.forget(using.bash);
 				if (tries === TRIES) throw new HoldfastError("START_FAILED", "nothing ran: the shell ended again and again before it took the command");
 			}
 			return await this.#result(using, slot, outcome);
@@ -111,25 +81,10 @@ export class TaskShell {
 		} finally {
 			if (using) this.#atWork.delete(using.bash);
 			if (own && outcome?.end !== "running") using?.bash.leave();
-			if (!own && outcome?.end === "running" && using?.bash.abandoned) this.#seat.leaveTo(slot.id);
-			else if (!own) this.#giveBack();
+			if (!own && outcome?.end === "running" && using?.bash.abandoned) this.persistent.leaveTo(slot.id);
+			else if (!own) this.persistent.giveBack();
 			this.#slots.fill();
 		}
-	}
-
-	/** The seat; unless a birth that nobody waits for any more still needs it. */
-	#giveBack(): void {
-		if (!this.#birth) {
-			this.#seat.giveBack();
-			return;
-		}
-		this.#orphan = this.#birth
-			.catch(() => {}) // who comes next tries again, and is told
-			.finally(() => {
-				this.#orphan = undefined;
-				this.#seat.giveBack();
-			});
-		this.#later(this.#orphan);
 	}
 
 	async #send({ bash, notes }: Using, slot: Slot, options: RunOptions & Patience): Promise<Outcome> {
@@ -183,7 +138,7 @@ export class TaskShell {
 				slot.override(status.exitCode, signal ? constants.signals[signal] : undefined);
 			} else if (!outcome.forced) end = "lost";
 			if (!own) {
-				this.#forget(bash);
+				this.persistent.forget(bash);
 				if (bash.vanished() && "reason" in status) notes.push(`the command and its shell are gone: ${status.reason}`);
 				else notes.push("the command ended the shell it ran in; a new one has taken over its directory, variables, functions and options as far as known");
 				await this.#replace(using);
@@ -194,7 +149,7 @@ export class TaskShell {
 			slot.lose();
 			notes.push("the shell could not record how the command ended (the command has made it unable to, as `set -r` does)");
 			if (!own) {
-				this.#forget(bash);
+				this.persistent.forget(bash);
 				notes.push("a new one has taken over the state from before the command");
 				await this.#replace(using);
 			}
@@ -212,7 +167,7 @@ export class TaskShell {
 			if (own || !bash.abandoned) bash.leave();
 			if (outcome.unreached !== undefined) {
 				notes.push(`${outcome.unreached}. This is what was last seen of it; the next look finds out more. Do not start it again before that.`);
-				this.#forget(bash);
+				this.persistent.forget(bash);
 			} else if (!own && !bash.abandoned) await this.#replace(using);
 		}
 		if (outcome.forced) {
@@ -247,48 +202,20 @@ export class TaskShell {
 		};
 	}
 
-	/** The task's own shell: the one there is, or a new one with the state of the last. Only for who has the seat. */
-	async #main(patience: Patience, notes: string[] = []): Promise<Using> {
-		const id = this.#seat.current;
-		if (this.#bash && (this.#bash.process.id !== id || this.#bash.left)) {
-			this.#bash.close();
-			this.#bash = undefined;
-		}
-		this.#bash ??= await this.#attach(id);
-		const { sandbox } = await this.#runtime.place(this.#task);
-		if (this.#bash && this.#bash.process.spec.sandbox !== sandbox?.id) {
-			this.#bash.leave(); // of a sandbox that is being left
-			this.#bash = undefined;
-		}
-		if (this.#bash && !this.#bash.isOver() && !this.#bash.post.isWhole()) {
-			this.#bash.leave();
-			this.#bash = undefined;
-			notes = [...notes, UNMADE];
-		}
-		const bash = this.#bash ?? (await patiently(this.#bear(id), patience));
-		if (this.#bornWith.length > 0) notes = [...notes, ...this.#bornWith.splice(0)];
-		return { bash, own: false, bornIn: bash.cwd, notes };
+	async #main(patience: Patience, notes?: string[]): Promise<Using> {
+		const ready = await this.persistent.ready(patience, notes);
+		return { ...ready, own: false, bornIn: ready.bash.cwd };
 	}
 
-	#bear(id: string | undefined): Promise<Bash> {
-		this.#birth = afterwards(async () => {
-			try {
-				const { bash, notes } = await bear(this.#runtime, await this.#birthOf(id));
-				this.#bash = bash;
-				this.#bornWith.push(...notes);
-				this.#seat.current = bash.process.id;
-				return bash;
-			} finally {
-				this.#birth = undefined;
-			}
-		});
-		return this.#birth;
+	async #beside(patience: Patience): Promise<Using> {
+		const { bash, notes } = await this.persistent.another(patience);
+		return { bash, own: true, bornIn: bash.cwd, notes: [BESIDE, ...notes] };
 	}
 
 	/** What became of the command is known, and must be told also if there is no next shell yet. */
 	async #replace(using: Using): Promise<void> {
 		try {
-			const next = await this.#main({ deadline: due() ?? Number.POSITIVE_INFINITY });
+			const next = await this.persistent.ready({ deadline: due() ?? Number.POSITIVE_INFINITY });
 			using.bash = next.bash;
 			using.notes.push(...next.notes);
 		} catch (error) {
@@ -296,104 +223,9 @@ export class TaskShell {
 		}
 	}
 
-	/** It has ended: the next one is to be found, or started. */
-	#forget(bash: Bash): void {
-		bash.close();
-		if (this.#bash === bash) this.#bash = undefined;
-	}
-
-	/** For a command beside another: the same state, as it was before that one. */
-	async #another(patience: Patience): Promise<Using> {
-		const birth = afterwards(() => this.#birthOf(this.#seat.current).then((like) => bear(this.#runtime, like)));
-		const started = await patiently(birth, patience).catch((error) => {
-			this.#later(birth.then(({ bash }) => bash.leave())); // nobody else has a use for it
-			throw error;
-		});
-		const note =
-			"another command of this task is running, so this one ran in a shell of its own with the same directory and environment; what it changed there is not kept";
-		return { bash: started.bash, own: true, bornIn: started.bash.cwd, notes: [note, ...started.notes] };
-	}
-
-	async #birthOf(id: string | undefined): Promise<Birth> {
-		const { box, cwd } = await this.#runtime.place(this.#task);
-		const state = id && path.join(procDir(this.#runtime.home, id), "shell");
-		const there = !box || !id || (await Promise.all(SNAPSHOTS.map((name) => box.fetch(id, `shell/${name}`)))).some(Boolean);
-		const last = state && there ? readState(state) : undefined;
-		return {
-			task: this.#task,
-			cwd: last?.exported.PWD ?? (box ? cwd : this.#runtime.directory),
-			signal: this.#closing,
-			...(state && last ? { from: state } : {}),
-		};
-	}
-
-	async #attach(id: string | undefined): Promise<Bash | undefined> {
-		const spec = id === undefined ? undefined : readSpec(procDir(this.#runtime.home, id));
-		const bash = spec && (await Bash.attach(this.#runtime.registry.process(spec)));
-		if (bash) this.#runtime.watchFor(bash.process);
-		return bash;
-	}
-
-	/** Its directory and exported variables. */
-	async context(patience: Patience): Promise<TaskContext> {
-		for (;;) {
-			if (this.#orphan) await patiently(this.#orphan, patience);
-			const free = this.#seat.take("context");
-			try {
-				if (free) {
-					if (this.#bash?.isOver()) this.#forget(this.#bash);
-					const { bash, notes } = await this.#main(patience);
-					const giveUp = performance.now() + STATE_MS;
-					for (;;) {
-						await bash.fetchState();
-						const state = bash.settled() ?? (performance.now() > giveUp || bash.isOver() ? readState(bash.state) : undefined);
-						if (state)
-							return {
-								cwd: bash.far ? bash.cwd : existingParent(bash.cwd, bash.at),
-								exported: state.exported,
-								functions: state.functions,
-								notes: [...notes, ...(bash.settled() ? [] : [STALE])],
-							};
-						await new Promise((resolve) => setTimeout(resolve, 1)); // it is being written
-					}
-				}
-				const bash = await this.#attach(this.#seat.current); // at work: as it was before
-				if (bash) {
-					bash.close();
-					await bash.fetchState();
-					const state = readState(bash.state);
-					const cwd = state?.exported.PWD ?? bash.cwd;
-					if (state) return { cwd: bash.far ? cwd : existingParent(cwd, bash.at), exported: state.exported, functions: state.functions, notes: [] };
-				}
-			} finally {
-				if (free) this.#giveBack();
-			}
-			await patiently(sleep(5), patience); // another call is just starting the first shell
-		}
-	}
-
-	/** End the shell if it is idle; its state stays. */
-	async end(): Promise<void> {
-		if (!this.#seat.take("end")) return;
-		try {
-			const bash = this.#bash ?? (await this.#attach(this.#seat.current));
-			this.#bash = undefined;
-			if (!bash || bash.isOver()) return;
-			bash.leave();
-			await bash.process.wait({ timeout: 5_000 });
-		} finally {
-			this.#seat.giveBack();
-		}
-	}
-
 	/** Wait no longer for commands; they go on. */
 	abandon(): void {
 		for (const bash of this.#atWork) bash.abandon();
-	}
-
-	close(): void {
-		this.#bash?.close();
-		this.#bash = undefined;
 	}
 }
 

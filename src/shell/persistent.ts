@@ -1,0 +1,216 @@
+/** The persistent shell of a task, as one runtime sees it: the one there is, or the next, which takes over its state. Who has the seat uses it, and nobody else. */
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterwards } from "../base/due.js";
+import { procDir } from "../keeper/layout.js";
+import type { Runtime } from "../process/runtime.js";
+import { readSpec } from "../process/spec.js";
+import { Bash } from "./bash.js";
+import { type Birth, bear } from "./birth.js";
+import { existingParent } from "./directory.js";
+import { type Patience, patiently } from "./patience.js";
+import { Seat } from "./seat.js";
+import { readState, SNAPSHOTS } from "./state.js";
+
+const STATE_MS = 1_000; // for a shell to write down its state
+const STALE =
+	"the shell could not write down its state (a full disk, or a limit or option that it was given); what it exports may be older than its last command";
+const UNMADE =
+	"the shell's own files were moved, changed or removed, so a new one has taken over its directory, variables, functions and options as far as known; background jobs go on, but `jobs` does not show them any more. Leave /run/holdfast and Holdfast's home alone";
+
+export interface Owner {
+	/** Takes work that nobody waits for. */
+	readonly later: (work: Promise<unknown>) => void;
+	/** The runtime is being closed: what is not born yet need not be. */
+	readonly closing: AbortSignal;
+}
+
+interface TaskContext {
+	readonly cwd: string;
+	readonly exported: Readonly<Record<string, string>>;
+	readonly functions: string;
+	readonly notes: string[];
+}
+
+interface Ready {
+	readonly bash: Bash;
+	/** What there is to say of it. */
+	readonly notes: string[];
+}
+
+export class Persistent {
+	readonly #runtime: Runtime;
+	readonly #task: string;
+	readonly #seat: Seat;
+	readonly #later: Owner["later"];
+	readonly #closing: AbortSignal;
+	#bash: Bash | undefined;
+	#birth: Promise<Bash> | undefined;
+	/** It is being born, and whoever needed it has gone: the seat is the birth's until this is over. */
+	orphan: Promise<unknown> | undefined;
+	/** What there is to say of the birth, for the first command. */
+	#bornWith: string[] = [];
+
+	constructor(runtime: Runtime, task: string, { later, closing }: Owner) {
+		this.#later = later;
+		this.#closing = closing;
+		this.#runtime = runtime;
+		this.#task = task;
+		this.#seat = new Seat(runtime, task);
+	}
+
+	/** The seat, at once. False: somebody else has it. */
+	take(who: string): boolean {
+		return this.#seat.take(who);
+	}
+
+	/** The command goes on, and nobody here waits for it. */
+	leaveTo(who: string): void {
+		this.#seat.leaveTo(who);
+	}
+
+	/** The seat; unless a birth that nobody waits for any more still needs it. */
+	giveBack(): void {
+		if (!this.#birth) {
+			this.#seat.giveBack();
+			return;
+		}
+		this.orphan = this.#birth
+			.catch(() => {}) // who comes next tries again, and is told
+			.finally(() => {
+				this.orphan = undefined;
+				this.#seat.giveBack();
+			});
+		this.#later(this.orphan);
+	}
+
+	/** The one there is, or a new one with the state of the last. */
+	async ready(patience: Patience, notes: string[] = []): Promise<Ready> {
+		const id = this.#seat.current;
+		if (this.#bash && (this.#bash.process.id !== id || this.#bash.left)) {
+			this.#bash.close();
+			this.#bash = undefined;
+		}
+		this.#bash ??= await this.#attach(id);
+		const { sandbox } = await this.#runtime.place(this.#task);
+		if (this.#bash && this.#bash.process.spec.sandbox !== sandbox?.id) {
+			this.#bash.leave(); // of a sandbox that is being left
+			this.#bash = undefined;
+		}
+		if (this.#bash && !this.#bash.isOver() && !this.#bash.post.isWhole()) {
+			this.#bash.leave();
+			this.#bash = undefined;
+			notes = [...notes, UNMADE];
+		}
+		const bash = this.#bash ?? (await patiently(this.#bear(id), patience));
+		if (this.#bornWith.length > 0) notes = [...notes, ...this.#bornWith.splice(0)];
+		return { bash, notes };
+	}
+
+	#bear(id: string | undefined): Promise<Bash> {
+		this.#birth = afterwards(async () => {
+			try {
+				const { bash, notes } = await bear(this.#runtime, await this.#birthOf(id));
+				this.#bash = bash;
+				this.#bornWith.push(...notes);
+				this.#seat.current = bash.process.id;
+				return bash;
+			} finally {
+				this.#birth = undefined;
+			}
+		});
+		return this.#birth;
+	}
+
+	/** It has ended: the next one is to be found, or started. */
+	forget(bash: Bash): void {
+		bash.close();
+		if (this.#bash === bash) this.#bash = undefined;
+	}
+
+	/** Another for one command alone: the same state, as it was before the command that this one runs. */
+	async another(patience: Patience): Promise<Ready> {
+		const birth = afterwards(() => this.#birthOf(this.#seat.current).then((like) => bear(this.#runtime, like)));
+		return patiently(birth, patience).catch((error) => {
+			this.#later(birth.then(({ bash }) => bash.leave())); // nobody else has a use for it
+			throw error;
+		});
+	}
+
+	async #birthOf(id: string | undefined): Promise<Birth> {
+		const { box, cwd } = await this.#runtime.place(this.#task);
+		const state = id && path.join(procDir(this.#runtime.home, id), "shell");
+		const there = !box || !id || (await Promise.all(SNAPSHOTS.map((name) => box.fetch(id, `shell/${name}`)))).some(Boolean);
+		const last = state && there ? readState(state) : undefined;
+		return {
+			task: this.#task,
+			cwd: last?.exported.PWD ?? (box ? cwd : this.#runtime.directory),
+			signal: this.#closing,
+			...(state && last ? { from: state } : {}),
+		};
+	}
+
+	async #attach(id: string | undefined): Promise<Bash | undefined> {
+		const spec = id === undefined ? undefined : readSpec(procDir(this.#runtime.home, id));
+		const bash = spec && (await Bash.attach(this.#runtime.registry.process(spec)));
+		if (bash) this.#runtime.watchFor(bash.process);
+		return bash;
+	}
+
+	/** Its directory and exported variables. */
+	async context(patience: Patience): Promise<TaskContext> {
+		for (;;) {
+			if (this.orphan) await patiently(this.orphan, patience);
+			const free = this.#seat.take("context");
+			try {
+				if (free) {
+					if (this.#bash?.isOver()) this.forget(this.#bash);
+					const { bash, notes } = await this.ready(patience);
+					const giveUp = performance.now() + STATE_MS;
+					for (;;) {
+						await bash.fetchState();
+						const state = bash.settled() ?? (performance.now() > giveUp || bash.isOver() ? readState(bash.state) : undefined);
+						if (state)
+							return {
+								cwd: bash.far ? bash.cwd : existingParent(bash.cwd, bash.at),
+								exported: state.exported,
+								functions: state.functions,
+								notes: [...notes, ...(bash.settled() ? [] : [STALE])],
+							};
+						await new Promise((resolve) => setTimeout(resolve, 1)); // it is being written
+					}
+				}
+				const bash = await this.#attach(this.#seat.current); // at work: as it was before
+				if (bash) {
+					bash.close();
+					await bash.fetchState();
+					const state = readState(bash.state);
+					const cwd = state?.exported.PWD ?? bash.cwd;
+					if (state) return { cwd: bash.far ? cwd : existingParent(cwd, bash.at), exported: state.exported, functions: state.functions, notes: [] };
+				}
+			} finally {
+				if (free) this.giveBack();
+			}
+			await patiently(sleep(5), patience); // another call is just starting the first shell
+		}
+	}
+
+	/** End the shell if it is idle; its state stays. */
+	async end(): Promise<void> {
+		if (!this.#seat.take("end")) return;
+		try {
+			const bash = this.#bash ?? (await this.#attach(this.#seat.current));
+			this.#bash = undefined;
+			if (!bash || bash.isOver()) return;
+			bash.leave();
+			await bash.process.wait({ timeout: 5_000 });
+		} finally {
+			this.#seat.giveBack();
+		}
+	}
+
+	close(): void {
+		this.#bash?.close();
+		this.#bash = undefined;
+	}
+}
