@@ -11,7 +11,7 @@ import { overApi } from "../support/http.js";
 test("processes are started, listed, looked at, typed into, waited for and killed with proof", async () => {
 	const runtime = await testRuntime();
 	const api = await overApi(runtime);
-	const started = await api.call(schemas.processSchema, "POST", "/api/processes", { command: "cat", task: "hand", name: "mine", cols: 90, rows: 20 });
+	const started = await api.call(schemas.startedSchema, "POST", "/api/processes", { command: "cat", task: "hand", name: "mine", cols: 90, rows: 20 });
 	const at = `/api/processes/${started.session_id}`;
 	expect(await api.call(schemas.processDetailSchema, "GET", `/api/processes/${started.session_id.slice(5, 11)}`)).toMatchObject({
 		full_command: "cat",

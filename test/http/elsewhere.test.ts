@@ -8,11 +8,13 @@ import {
 	linesSchema,
 	processDetailSchema,
 	processListSchema,
-	processSchema,
+	startedSchema,
 	uploadedSchema,
 	waitedSchema,
 } from "../../src/doors/http/schemas.js";
 import { readLog } from "../../src/doors/mcp/logs.js";
+import { dockerBox, TASK } from "../support/docker-box.js";
+import { noEngine } from "../support/dockerd.js";
 import { elsewhere } from "../support/elsewhere.js";
 import { overApi, Viewer } from "../support/http.js";
 import { freePort, noSshd } from "../support/sshd.js";
@@ -20,7 +22,7 @@ import { freePort, noSshd } from "../support/sshd.js";
 test.skipIf(noSshd)("lists, output, files, terminal, keyboard and kill; a machine that is away holds nobody up", async () => {
 	const { runtime, sshd } = await elsewhere();
 	const api = await overApi(runtime);
-	const { session_id } = await api.call(processSchema, "POST", "/api/processes", { command: "bash --norc --noprofile -i" });
+	const { session_id } = await api.call(startedSchema, "POST", "/api/processes", { command: "bash --norc --noprofile -i" });
 	const at = `/api/processes/${session_id}`;
 	const viewer = await Viewer.connect(api, session_id);
 	viewer.send({ type: "open", offset: null });
@@ -73,4 +75,16 @@ test.skipIf(noSshd)("lists, output, files, terminal, keyboard and kill; a machin
 	await sshd.start();
 	expect(await api.call(killedSchema, "POST", `${at}/kill`)).toMatchObject({ status: "killed", survivors: [] });
 	await viewer.until("its viewers are told", () => viewer.last("ended"));
+});
+
+test.skipIf(noEngine())("what a start finds changed in its place is in the answer, once", async () => {
+	const box = await dockerBox();
+	const api = await overApi(await box.open());
+	const start = async () => (await api.call(startedSchema, "POST", "/api/processes", { command: "true", task: TASK, place: "box", pty: false })).notes;
+	expect(await start()).toEqual([]);
+	await box.container.pause();
+	expect(await start()).toEqual([expect.stringMatching(/paused/)]);
+	await box.container.remove({ force: true });
+	expect(await start()).toEqual([expect.stringMatching(/container was gone and has been made again/)]);
+	expect(await start()).toEqual([]);
 });

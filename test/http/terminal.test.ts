@@ -5,7 +5,7 @@ import fs from "node:fs";
 import { createInterface } from "node:readline";
 import { expect, test } from "vitest";
 import { MESSAGE_BYTES, WINDOW_BYTES } from "../../src/doors/http/messages.js";
-import { processSchema } from "../../src/doors/http/schemas.js";
+import { startedSchema } from "../../src/doors/http/schemas.js";
 import { openRuntime } from "../../src/index.js";
 import { CLI } from "../support/cli.js";
 import { atEnd, testRuntime, textOf, until } from "../support/home.js";
@@ -43,7 +43,7 @@ test("the screen at once, then what is printed; typed, resized and ended", async
 test("the server is killed in the middle of a flood: another one goes on at the offset, nothing missing or doubled", async () => {
 	const home = testHome();
 	const first = await served(home);
-	const spawned = await first.api.call(processSchema, "POST", "/api/processes", {
+	const spawned = await first.api.call(startedSchema, "POST", "/api/processes", {
 		command: 'stty -echo; read -r; for i in $(seq 60); do seq $((i * 1000)) $((i * 1000 + 999)); done; read -r line; echo "end $line"',
 		task: "flood",
 	});

@@ -106,6 +106,9 @@ export const processSchema = z.object({
 		.describe("A limit that it met."),
 	note: z.string().optional(),
 });
+export const startedSchema = processSchema.extend({
+	notes: z.array(z.string()).describe("What was found changed where it was started: that a container was made again, or woken."),
+});
 export const processListSchema = z.object({ processes: z.array(processSchema) });
 export const processDetailSchema = processSchema.extend({
 	full_command: z.string(),
@@ -350,6 +353,7 @@ export type Ticket = z.infer<typeof ticketSchema>;
 export type Keyboard = z.infer<typeof keyboardSchema>;
 export type Resources = z.infer<typeof resourcesSchema>;
 export type ProcessItem = z.infer<typeof processSchema>;
+export type Started = z.infer<typeof startedSchema>;
 export type ProcessDetail = z.infer<typeof processDetailSchema>;
 export type SpawnRequest = z.infer<typeof spawnSchema>;
 export type Killed = z.infer<typeof killedSchema>;

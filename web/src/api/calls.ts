@@ -4,10 +4,10 @@ import type {
 	Killed,
 	LoggedIn,
 	ProcessDetail,
-	ProcessItem,
 	SearchResult,
 	Session,
 	SpawnRequest,
+	Started,
 	Ticket,
 	TicketRequest,
 	ViewerLink,
@@ -20,7 +20,7 @@ const process = (id: string, rest = ""): string => `/api/processes/${encodeURICo
 export const login = (token: string) => post<LoggedIn>("/api/login", { token });
 export const session = () => get<Session>("/api/session");
 export const detail = (id: string, signal?: AbortSignal) => get<ProcessDetail>(process(id), {}, signal);
-export const spawn = (request: SpawnRequest) => post<ProcessItem>("/api/processes", request);
+export const spawn = (request: SpawnRequest) => post<Started>("/api/processes", request);
 export const kill = (id: string) => post<Killed>(process(id, "/kill"));
 export const search = (query: Query, signal?: AbortSignal) => get<SearchResult>("/api/search", query, signal);
 export const viewerLink = (session_id: string, seconds: number) => post<ViewerLink>("/api/viewers", { session_id, seconds });

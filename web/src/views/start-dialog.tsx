@@ -7,6 +7,7 @@ import { session } from "../state/start.js";
 import { Button } from "../ui/button.js";
 import { Dialog } from "../ui/dialog.js";
 import { Failed } from "../ui/said.js";
+import { say } from "../ui/toasts.js";
 
 export function StartDialog({ onClose }: { onClose: () => void }) {
 	const [error, setError] = useState<unknown>();
@@ -16,7 +17,7 @@ export function StartDialog({ onClose }: { onClose: () => void }) {
 		const field = (name: string) => String(form.get(name) ?? "").trim() || undefined;
 		setBusy(true);
 		try {
-			const { session_id } = await spawn({
+			const { session_id, notes } = await spawn({
 				command: String(form.get("command")),
 				name: field("name"),
 				cwd: field("cwd"),
@@ -25,6 +26,7 @@ export function StartDialog({ onClose }: { onClose: () => void }) {
 			});
 			onClose();
 			go(["p", session_id]);
+			for (const note of notes) say(note);
 		} catch (failure) {
 			setError(failure);
 			setBusy(false);

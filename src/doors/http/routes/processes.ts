@@ -18,11 +18,11 @@ import {
 	okSchema,
 	processDetailSchema,
 	processListSchema,
-	processSchema,
 	resizeSchema,
 	screenSchema,
 	signalSchema,
 	spawnSchema,
+	startedSchema,
 	waitedSchema,
 	waitSchema,
 	writtenSchema,
@@ -103,13 +103,13 @@ const looking = (api: ApiContext): Route[] => [
 
 const steering = (api: ApiContext): Route[] => [
 	route(
-		{ method: "post", path: "/api/processes", who: "owner", summary: "Start something", body: spawnSchema, answer: processSchema, status: 201 },
+		{ method: "post", path: "/api/processes", who: "owner", summary: "Start something", body: spawnSchema, answer: startedSchema, status: 201 },
 		async ({ body }) => {
 			const { command, pty = true, cols = api.runtime.limits.cols, rows = api.runtime.limits.rows, place, ...rest } = body;
 			const runtime = api.runtime.at(place);
 			const process = await runtime.spawn({ command, ...rest, ...(pty ? { terminal: { cols, rows } } : {}) });
 			if (pty) runtime.answerFor(process, { from: 0 });
-			return api.views.item(process);
+			return { ...(await api.views.item(process)), notes: runtime.takeNotes(process.spec.task) };
 		},
 	),
 	route(
