@@ -6,7 +6,7 @@ import type { Home } from "../base/home.js";
 import { Lease } from "../base/lease.js";
 import { here } from "../base/who.js";
 import { procDir } from "../keeper/layout.js";
-import { DAY_MS, LIMITS } from "../process/runtime.js";
+import { DAY_MS, LIMITS } from "../process/options.js";
 
 /** Only directories in which nothing has happened for a day are looked into. */
 export function sweep(home: Home, now: number): void {

@@ -1,28 +1,21 @@
 /** The library's front door: a runtime is one program's view of a home. It holds nothing that matters. */
-import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import * as z from "zod";
-import { type Config, loadConfig, type SandboxOptions } from "../base/config.js";
-import { childEnvironment, knowOwnSecrets } from "../base/environment.js";
+import { type Config, loadConfig } from "../base/config.js";
+import { knowOwnSecrets } from "../base/environment.js";
 import { fromSystem, HoldfastError } from "../base/errors.js";
 import { readIfThere } from "../base/files.js";
 import { type Home, openHome } from "../base/home.js";
-import { isId, taskKey } from "../base/ids.js";
-import { limitsSchema, processLimitsSchema } from "../base/limits.js";
+import { taskKey } from "../base/ids.js";
 import { ownEnvironment } from "../base/own-secrets.js";
-import { checked } from "../base/problems.js";
-import { hostIdentity, type Identity, readStat } from "../base/proc.js";
+import { type Identity, readStat } from "../base/proc.js";
 import { counted } from "../base/quantity.js";
-import { shellQuote } from "../base/quote.js";
 import { knowSecret } from "../base/secrets/index.js";
-import { probeEvents, Wakeup } from "../base/watch.js";
-import { BEFORE_START, neverStarts, tryAgain } from "../keeper/again.js";
+import { probeEvents } from "../base/watch.js";
+import { tryAgain } from "../keeper/again.js";
 import { type Cgroups, findCgroups } from "../keeper/cgroup.js";
-import { type Berth, fill, type Held, Keepers } from "../keeper/keepers.js";
-import { hasStarted, recordParts, STARTER_GONE } from "../keeper/layout.js";
-import { exportLines, type Plan } from "../keeper/plan.js";
+import { type Berth, type Held, Keepers } from "../keeper/keepers.js";
+import type { Plan } from "../keeper/plan.js";
 import { readThere } from "../keeper/there.js";
 import type { Tools } from "../keeper/tools.js";
 import { isRemote, type PlaceWish, placeFrom, placeKey, placeName } from "../places/address.js";
@@ -32,80 +25,18 @@ import { FarKeepers } from "../places/far/keepers.js";
 import { forgetPlaces } from "../places/forget.js";
 import { local, type Place } from "../places/place.js";
 import { Boundaries } from "./boundaries.js";
-import { CONTAINER } from "./limits.js";
+import { LIMITS, type RuntimeOptions, type Settled, type SpawnOptions, settled, type Wanted, wantedOf } from "./options.js";
 import type { Process } from "./process.js";
 import { type PruneOptions, type PruneResult, prune } from "./prune.js";
 import { Registry } from "./registry.js";
 import { Runaways } from "./runaway.js";
 import { Sandboxes } from "./sandboxes.js";
-import { COMMAND_SHOWN, type Spec, type SpecLimits, writeSpec } from "./spec.js";
-import { isOver, readStatus } from "./status.js";
-
-export const DAY_MS = 24 * 3_600_000;
-export const LIMITS = {
-	runningPerTask: 64,
-	logBytes: 64 * 1024 * 1024,
-	keepMs: 7 * DAY_MS,
-	quotaBytes: 16 * 1024 ** 3,
-} as const;
+import type { Spec } from "./spec.js";
+import { type OwnSpawn, orderOf, untilStarted } from "./start.js";
 
 const COUNT_MS = 200;
-const FAR_START_MS = 60_000;
 const GROUP_UNUSED_MS = 3_600_000; // a warm keeper may have one that is still empty
 const PRUNE_EVERY_MS = 5 * 60_000;
-
-const runtimeSchema = z.strictObject({
-	home: z.string().min(1).optional(),
-	task: z.string().min(1).max(1000).optional(),
-	maxRunning: z.number().int().min(1).optional(),
-	quotaBytes: z.number().int().min(0).optional(),
-	keepMs: z.number().min(0).optional(),
-	/** Keepers to have ready. 0 for programs that start one thing and go. */
-	warm: z.number().int().min(0).max(16).optional(),
-	/** Control groups for killing: `off` never makes any. */
-	cgroup: z.enum(["auto", "off"]).optional(),
-	tools: z.custom<Tools>().optional(),
-	/** What processes and tasks may use of the machine; default: what config.json says. */
-	resourceLimits: limitsSchema.optional(),
-	/** Where commands run: an address, or a name from config.json. */
-	place: z.string().max(8_192).optional(),
-	/** For `local+sandbox`, on top of what config.json says. */
-	sandbox: z.custom<SandboxOptions>((value) => typeof value === "object" && value !== null).optional(),
-});
-export type RuntimeOptions = z.input<typeof runtimeSchema>;
-type Settled = z.output<typeof runtimeSchema>;
-
-const noNul = (what: string) => z.string().refine((text) => !text.includes("\0"), `${what} cannot contain a NUL byte`);
-
-const spawnSchema = z.strictObject({
-	/** Shell text, run by bash as it is; or a program and its arguments, run without a shell. */
-	command: z.union([
-		noNul("a command").refine((text) => text.trim() !== "", "the command is empty"),
-		z.array(noNul("an argument")).min(1, "the command is empty"),
-	]),
-	cwd: noNul("cwd").optional(),
-	/** Added to the filtered environment of this program; undefined removes a variable. */
-	env: z.record(z.string(), noNul("a variable").optional()).optional(),
-	stdin: z.boolean().optional(),
-	terminal: z.union([z.boolean(), z.strictObject({ cols: z.number().int().min(1).max(10_000), rows: z.number().int().min(1).max(10_000) })]).optional(),
-	name: noNul("a name").max(200).optional(),
-	task: z.string().min(1).max(1000).optional(),
-	log: z
-		.strictObject({
-			limit: z
-				.number()
-				.int()
-				.min(64 * 1024)
-				.max(2 ** 50)
-				.optional(),
-			full: z.enum(["ring", "block"]).optional(),
-		})
-		.optional(),
-	/** What it may use of the machine, on top of what the runtime says; null: no limit. */
-	limits: processLimitsSchema.optional(),
-});
-export type SpawnOptions = z.input<typeof spawnSchema>;
-type Wanted = z.output<typeof spawnSchema>;
 
 export interface ListOptions {
 	/** Only this task; default: the runtime's own. `null`: every task. */
@@ -122,22 +53,13 @@ export interface SyncOptions extends Pick<ListOptions, "task" | "shells"> {
 	readonly ms?: number;
 }
 
-/** What our own rooms may ask for besides. */
-export interface OwnSpawn {
-	readonly kind?: "shell" | "sandbox";
-	/** For what must be on disk before it runs; if it throws, nothing does. */
-	prepare?(process: Process): void;
-	/** What keeps a sandbox: the words, which can be long, and what there is to know of it. */
-	command?(id: string): { readonly argv: readonly string[]; readonly view: NonNullable<Spec["view"]> };
-}
-
 export async function openRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
 	return new Runtime(...(await prepareRuntime(options)));
 }
 
 /** What a runtime, or one that does more than this one, is made of. */
 export async function prepareRuntime(options: RuntimeOptions): Promise<[Home, Settled]> {
-	const parsed = parse(runtimeSchema, options, "openRuntime");
+	const parsed = settled(options);
 	const home = openHome(parsed.home === undefined ? undefined : path.resolve(parsed.home));
 	await probeEvents(home.root);
 	const directory = parsed.place?.startsWith("local:/") ? parsed.place.slice("local:".length) : undefined;
@@ -240,7 +162,7 @@ export class Runtime implements AsyncDisposable {
 
 	/** Start a process that outlives this program. Resolves once it runs; throws if nothing ran. */
 	async spawn(options: SpawnOptions, own: OwnSpawn = {}): Promise<Process> {
-		const wanted = parse(spawnSchema, options, "spawn");
+		const wanted = wantedOf(options);
 		const task = wanted.task ?? this.task;
 		const place = own.kind === "sandbox" ? local() : await this.place(task);
 		const cwd = place.box ? path.resolve(place.cwd, wanted.cwd ?? ".") : checkDirectory(wanted.cwd ?? this.directory, place);
@@ -293,110 +215,22 @@ export class Runtime implements AsyncDisposable {
 	/** Calls `known` when the registry has it. */
 	async #start(wanted: Wanted, { cwd, place }: { cwd: string; place: Place }, task: string, known: () => void, own: OwnSpawn): Promise<Process> {
 		const { tools, environment } = await this.#equipment(place);
-		const text = typeof wanted.command === "string";
-		const terminal = wanted.terminal ? { cols: 120, rows: 30, ...(wanted.terminal === true ? {} : wanted.terminal) } : undefined;
-		const log = { limit: wanted.log?.limit ?? LIMITS.logBytes, full: wanted.log?.full ?? ("ring" as const) };
-		const shell = tools.bash ? ("bash" as const) : ("sh" as const);
-		const shown = text
-			? (wanted.command as string)
-			: (wanted.command as string[]).map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : shellQuote(word))).join(" ");
-		const stdin = wanted.stdin ?? true;
+		const order = orderOf(this, { wanted, own, task, cwd, place, tools, environment });
 		let spec: Spec | undefined;
-		const bounds = this.boundaries.forProcess(wanted.limits, own.kind);
-		const prepare = ({ id, dir, group }: Berth): Plan => {
-			const limits = inContainer(this.boundaries.apply(group, bounds, place.box?.name), place.box?.memory?.most);
-			const keeping = own.command?.(id);
-			const argv = keeping?.argv ?? (text ? undefined : (wanted.command as string[]));
-			spec = {
-				v: 1,
-				id,
-				...(wanted.name === undefined ? {} : { name: wanted.name }),
-				task,
-				command: shown.slice(0, COMMAND_SHOWN),
-				...(argv ? { argv: wanted.command as string[] } : { shell }),
-				cwd,
-				stdin,
-				...(isId(process.env.HOLDFAST_ID ?? "") ? { parent: process.env.HOLDFAST_ID as string } : {}),
-				...(own.kind ? { kind: own.kind } : {}),
-				...(keeping ? { view: keeping.view } : {}),
-				...(place.sandbox ? { sandbox: place.sandbox.id, ...(place.sandbox.ownNetwork ? { ownNetwork: true } : {}) } : {}),
-				...(terminal ? { terminal: { ...terminal, by: tools.pty?.name ?? "" } } : {}),
-				log,
-				place: place.name,
-				...(place.box ? { box: place.box.key } : {}),
-				kill: group?.kill ? "cgroup" : place.sandbox ? "namespace" : tools.subreaper ? "subreaper" : "walk",
-				...(group?.kill ? { cgroup: group.kill } : {}),
-				...(limits ? { limits } : {}),
-				startedAt: Date.now(),
-				host: hostIdentity(),
-				starter: { pid: this.self.pid, start: this.self.start },
-			};
-			fill(dir, "command", argv ? `set -- ${argv.map(shellQuote).join(" ")}\n` : (wanted.command as string));
-			writeSpec(dir, spec);
-			own.prepare?.(this.registry.process(spec));
-			const env = childEnvironment(environment, { ...(terminal ? { TERM: "xterm-256color" } : {}), ...wanted.env, HOLDFAST_ID: id }, this.config.environment);
-			for (const name of place.sandbox?.without ?? []) delete env[name];
-			if (place.sandbox) fs.writeFileSync(path.join(dir, "environment"), exportLines(env), { mode: 0o600 });
-			if (terminal && place.sandbox) {
-				execFileSync(tools.mkfifo, ["-m", "600", path.join(dir, "ticks")], { env: {} });
-				const functions = fs.existsSync(path.join(dir, "functions")) ? ["functions"] : [];
-				place.sandbox.share(id, dir, ["command", "environment", "exit", "ticks", ...functions]);
-			}
-			const entry = place.sandbox?.entry(id);
-			const umask = place.box ? 0o022 : process.umask();
-			return { cwd, env, mode: text ? shell : "argv", stdin, terminal, log, umask, limits: bounds.kept, ...(entry ? { entry } : {}) };
+		const prepare = (berth: Berth): Plan => {
+			const placed = order(berth);
+			({ spec } = placed);
+			return placed.plan;
 		};
 		const launch = place.box ? await this.#keepersOn(place.box).launch(prepare, { marked: own.kind === undefined }) : await this.#keepers.launch(task, prepare);
 		known();
 		const started = this.registry.process(spec as Spec);
-		await this.#untilStarted(started, launch.keeperGone);
+		await untilStarted(this, started, launch.keeperGone);
 		launch.started();
 		this.#runaways.watch(started);
 		this.#keepers.warmUp();
 		this.#pruneNowAndThen();
 		return started;
-	}
-
-	/** Wait for the command's pid. What failed before that never ran, and leaves nothing behind. */
-	async #untilStarted(started: Process, keeperGone: Promise<void>): Promise<void> {
-		const wakeup = new Wakeup();
-		const unwatch = started.watch(wakeup.poke);
-		let gone = false;
-		void keeperGone.then(() => {
-			gone = true;
-			wakeup.poke();
-		});
-		const deadline = performance.now() + (started.spec.box === undefined ? Number.POSITIVE_INFINITY : FAR_START_MS);
-		try {
-			for (;;) {
-				const never = gone && neverStarts(started.dir);
-				if (!never && hasStarted(started.dir) && started.pid !== null && recordParts(started.dir)) return;
-				if (performance.now() > deadline)
-					throw new HoldfastError(
-						"UNREACHABLE",
-						`it is not known whether ${started.id} has been started on ${started.spec.place}: no word came from there; look at it again later`,
-					);
-				const status = readStatus(started.dir, started.spec);
-				if (started.spec.sandbox !== undefined && hasStarted(started.dir)) {
-					if (isOver(status)) return; // it was so short that nobody has seen it
-					await sleep(1); // on its way in: nothing tells when it is there
-					continue;
-				}
-				if (status.status === "error" || status.status === "lost" || never) {
-					await keeperGone;
-					const refused = status.status === "error" && status.reason !== STARTER_GONE; // for a reason that stays
-					const cause = !refused && neverStarts(started.dir) ? BEFORE_START : undefined;
-					this.registry.remove(started.id, path.join(this.home.live, started.id));
-					if (started.spec.limits?.group) this.cgroups?.remove(started.spec.limits.group);
-					const reason = "reason" in status ? status.reason : "its keeper was killed before the start; try again";
-					const where = started.spec.box === undefined ? "" : ` (${started.spec.cwd})`;
-					throw new HoldfastError(startFailure(reason), `nothing ran: ${reason}${where}`, { cause });
-				}
-				await wakeup.next(1_000);
-			}
-		} finally {
-			unwatch();
-		}
 	}
 
 	/** Processes, newest first. */
@@ -514,20 +348,6 @@ function keyOfEntry(name: string, places: Config["places"], task: string): strin
 	}
 }
 
-/** For `prepare`: shell text that is to be read before the command, if that is shell text too. No environment variable for it would pass through sh. */
-export const exportFunctions = ({ dir }: Process, text: string): void => fs.writeFileSync(path.join(dir, "functions"), text, { mode: 0o600 });
-
-/** A task has a container of its own. */
-function inContainer(limits: SpecLimits | undefined, memory: number | undefined): SpecLimits | undefined {
-	if (memory === undefined) return limits;
-	return { process: limits?.process ?? {}, task: { ...limits?.task, memory }, by: { ...limits?.by, memory: CONTAINER } };
-}
-
-function startFailure(reason: string): "NO_SPACE" | "START_FAILED" {
-	if (reason.startsWith("no room")) return "NO_SPACE";
-	return "START_FAILED";
-}
-
 function checkDirectory(cwd: string, place: Place): string {
 	if (!path.isAbsolute(cwd)) cwd = path.resolve(cwd);
 	const stat = fs.statSync(place.at(cwd), { throwIfNoEntry: false });
@@ -540,10 +360,4 @@ function checkDirectory(cwd: string, place: Place): string {
 		);
 	if (!stat.isDirectory()) throw new HoldfastError("NO_DIRECTORY", `${cwd} is not a directory; nothing was run`);
 	return cwd;
-}
-
-function parse<T extends z.ZodType>(schema: T, value: unknown, what: string): z.infer<T> {
-	const result = checked(schema, value);
-	if ("problems" in result) throw new HoldfastError("INVALID", `${what}: ${result.problems}`);
-	return result.data;
 }

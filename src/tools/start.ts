@@ -2,7 +2,7 @@
 import { fromSystem, HoldfastError } from "../base/errors.js";
 import type { ArmResult, Wishes } from "../notices/index.js";
 import type { Process } from "../process/process.js";
-import { exportFunctions } from "../process/runtime.js";
+import { exportFunctions } from "../process/start.js";
 import type { ShellContext } from "../shell/index.js";
 import type { Ask } from "./ask.js";
 import type { TerminalArgs } from "./input.js";

@@ -4,7 +4,7 @@ import { taskKey } from "../../src/base/ids.js";
 import type { Process, Runtime } from "../../src/index.js";
 import type { Clock } from "../../src/notices/clock.js";
 import { type Notice, Notices, type StreamOptions, type Wishes } from "../../src/notices/index.js";
-import type { SpawnOptions } from "../../src/process/runtime.js";
+import type { SpawnOptions } from "../../src/process/options.js";
 import { atEnd, until } from "../support/home.js";
 
 /** Time passes when the test says so. */

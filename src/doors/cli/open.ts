@@ -3,7 +3,8 @@ import fs from "node:fs";
 import { loadConfig } from "../../base/config.js";
 import { HoldfastError } from "../../base/errors.js";
 import { placeFrom } from "../../places/address.js";
-import { openRuntime, type Runtime, type RuntimeOptions } from "../../process/runtime.js";
+import type { RuntimeOptions } from "../../process/options.js";
+import { openRuntime, type Runtime } from "../../process/runtime.js";
 import type { Call, Values } from "./command.js";
 
 interface Opener extends Pick<Call, "runtime" | "agent"> {
