@@ -3,6 +3,7 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Process } from "../../src/index.js";
 import { tempDir, testRuntime, textOf } from "../support/home.js";
+import { freePort } from "../support/ports.js";
 import { becomes, launch, lines, missing, serve, shows, takeOver, visit } from "./support.js";
 
 /** Numbered lines without end, while it takes commands: nothing of them may be missing or doubled. */
@@ -18,7 +19,7 @@ describe.skipIf(missing)("kill -9 of the server", () => {
 	it("is a pause: nothing missing, nothing doubled, the keyboard still in hand, and no reload", async () => {
 		const home = tempDir("home");
 		const runtime = await testRuntime({ home });
-		const first = await serve(home);
+		const first = await serve(home, await freePort());
 		const counter = await runtime.spawn({ command: COUNT, terminal: { cols: 80, rows: 24 } });
 		const piped = await runtime.spawn({ command: COUNT });
 		const { page, complaints } = await visit(browser, first.link);

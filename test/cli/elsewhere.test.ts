@@ -6,7 +6,8 @@ import { openRuntime } from "../../src/index.js";
 import { CLI, cli, hasTmux, Terminal } from "../support/cli.js";
 import { elsewhere } from "../support/elsewhere.js";
 import { atEnd, until } from "../support/home.js";
-import { freePort, noSshd } from "../support/sshd.js";
+import { freePort } from "../support/ports.js";
+import { noSshd } from "../support/sshd.js";
 
 const PLACE = /^ssh:\/\/root@127\.0\.0\.1:\d+$/;
 
@@ -105,8 +106,8 @@ test.skipIf(noSshd || !hasTmux)("at a terminal: attached, typed at, resized; Ctr
 	await screen.type("stty size; echo at-$((40 + 2))", "Enter");
 	await screen.shows(/^30 100\nat-42$/m);
 	await screen.resize(90, 20);
-	await screen.type("stty size", "Enter");
-	await screen.shows(/^20 90$/m);
+	await screen.type('until [ "$(stty size)" = "20 90" ]; do sleep 0.05; done; echo resized-$((40 + 2))', "Enter"); // keys and sizes go different ways
+	await screen.shows(/^resized-42$/m);
 	await screen.type("C-]");
 	await screen.shows("goes on");
 	await screen.type(

@@ -17,7 +17,8 @@ import { dockerBox, TASK } from "../support/docker-box.js";
 import { noEngine } from "../support/dockerd.js";
 import { elsewhere } from "../support/elsewhere.js";
 import { overApi, Viewer } from "../support/http.js";
-import { freePort, noSshd } from "../support/sshd.js";
+import { freePort } from "../support/ports.js";
+import { noSshd } from "../support/sshd.js";
 
 test.skipIf(noSshd)("lists, output, files, terminal, keyboard and kill; a machine that is away holds nobody up", async () => {
 	const { runtime, sshd } = await elsewhere();

@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { CLI, cli } from "../support/cli.js";
 import { atEnd, testRuntime, until } from "../support/home.js";
 import { connectTo, cutOff, GENERATIONS, gate, overHttp, testHome } from "../support/mcp.js";
+import { freePort } from "../support/ports.js";
 
 describe.each(GENERATIONS)("/mcp, protocol %s", (generation) => {
 	test("lists and runs the tools", async () => {
@@ -58,7 +59,7 @@ describe.each(GENERATIONS)("/mcp, protocol %s", (generation) => {
 	test("a call without a progress token answers in time", async () => {
 		const runtime = await testRuntime();
 		await runtime.terminal({ command: "true" }, { task: "mine" }); // its shell is there
-		const { call } = await (await overHttp(runtime, { answerMs: 200 })).connect({ generation, query: "?task=mine" });
+		const { call } = await (await overHttp(runtime, { answerMs: 1_000 })).connect({ generation, query: "?task=mine" });
 		expect(await call("terminal", { command: "sleep 1000", timeout: 600 })).toMatchObject({ status: "running", exit_code: null });
 	});
 
@@ -181,7 +182,7 @@ describe("holdfast mcp --http", () => {
 
 	test("killed and started again, a client of the newer protocol does not even notice", async () => {
 		const home = testHome();
-		const { url, token_file, child } = await program(home);
+		const { url, token_file, child } = await program(home, String(await freePort()));
 		const { call } = await connectTo(url, fs.readFileSync(token_file, "utf8").trim(), { generation: "2026-07-28" });
 		await call("terminal", { command: "cd /tmp; x=kept" });
 		const { session_id } = await call("terminal", { command: "sleep 1000", background: true });

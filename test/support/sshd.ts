@@ -7,6 +7,7 @@ import { type Identity, isAlive, readStat } from "../../src/base/proc.js";
 import type { SshOptions } from "../../src/places/ssh/index.js";
 import { Snapshot } from "../../src/process/tree.js";
 import { atEnd, tempDir, testRoot, until } from "./home.js";
+import { freePort } from "./ports.js";
 
 /** Why there can be none here; undefined when there can. The users are in a passwd file that only this sshd sees: a mount of its own. */
 export const noSshd: string | undefined =
@@ -105,6 +106,7 @@ export async function startSshd({ config = [], shell = "/bin/bash", lasting = fa
 		while (!up) {
 			if (child.exitCode !== null || child.signalCode !== null) throw new Error(`sshd did not start: ${log()}`);
 			up = await listens(port);
+			if (!up) await new Promise((resolve) => setTimeout(resolve, 5));
 		}
 	};
 	const stop = async () => {
@@ -146,15 +148,6 @@ function kill(pid: number): void {
 		// gone with the one before it
 	}
 }
-
-export const freePort = (): Promise<number> =>
-	new Promise((resolve, reject) => {
-		const server = net.createServer().once("error", reject);
-		server.listen(0, "127.0.0.1", () => {
-			const { port } = server.address() as net.AddressInfo;
-			server.close(() => resolve(port));
-		});
-	});
 
 const listens = (port: number): Promise<boolean> =>
 	new Promise((resolve) => {

@@ -1,12 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import fs from "node:fs";
-import net, { type AddressInfo } from "node:net";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import type { DockerOptions } from "../../../src/places/docker/index.js";
 import { FULL_IMAGE, noEngine, sharedEngine } from "../../support/dockerd.js";
 import { atEnd, tempDir } from "../../support/home.js";
+import { freePort } from "../../support/ports.js";
 import { testPlace } from "./support.js";
 
 const why = noEngine();
@@ -14,10 +14,7 @@ const REGISTRY = "/usr/bin/docker-registry";
 
 /** A real registry on loopback. Its address. */
 async function testRegistry(): Promise<string> {
-	const probe = net.createServer();
-	await once(probe.listen(0, "127.0.0.1"), "listening");
-	const address = `127.0.0.1:${(probe.address() as AddressInfo).port}`;
-	await once(probe.close(), "close");
+	const address = `127.0.0.1:${await freePort()}`;
 	const dir = tempDir("registry");
 	const config = path.join(dir, "config.yml");
 	fs.writeFileSync(config, `version: 0.1\nstorage:\n  filesystem:\n    rootdirectory: ${dir}/data\nhttp:\n  addr: ${address}\n`);

@@ -12,7 +12,8 @@ import { type Near, type SshOptions, sshHost } from "../../../src/places/ssh/ind
 import { Snapshot } from "../../../src/process/tree.js";
 import { cuttable } from "../../support/cuttable.js";
 import { atEnd, tempDir, testRoot, until } from "../../support/home.js";
-import { freePort, makeKey, noSshd, PLAIN_USER, type Sshd, startSshd } from "../../support/sshd.js";
+import { freePort } from "../../support/ports.js";
+import { makeKey, noSshd, PLAIN_USER, type Sshd, startSshd } from "../../support/sshd.js";
 
 function hostOn(sshd: Sshd, more: Partial<SshOptions> = {}, near: Near = {}): Host {
 	const host = sshHost({ ...sshd.options, ...more }, { home: tempDir("h"), ...near });
@@ -239,7 +240,7 @@ describe.skipIf(noSshd)(`a machine over ssh${noSshd ? ` (skipped: ${noSshd})` : 
 	test("the network falls silent: start says so, and after it is back another connection is used", async () => {
 		const sshd = await startSshd();
 		const line = await cuttable(sshd.port);
-		const more = { port: line.port, connectTimeout: 1, options: { HostKeyAlias: `[127.0.0.1]:${sshd.port}` } };
+		const more = { port: line.port, connectTimeout: 3, options: { HostKeyAlias: `[127.0.0.1]:${sshd.port}` } };
 		const host = hostOn(sshd, more);
 		await host.start();
 		const { stream } = await echo(host);
@@ -262,7 +263,7 @@ describe.skipIf(noSshd)(`a machine over ssh${noSshd ? ` (skipped: ${noSshd})` : 
 		const { stream } = await echo(host);
 		line.cut();
 		expect(await stream.ended).toMatch(/^the connection to \S+ was lost/);
-		expect(masters()).toEqual([]);
+		await until("the connection is gone", () => masters().length === 0); // its streams are told first
 	});
 
 	test("sshd restarted: the stream ends with words, start fails meanwhile, and works again after", async () => {
