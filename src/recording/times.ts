@@ -15,7 +15,7 @@ export type Moment =
 const OUTPUT = /^(\d+) (\d+)$/;
 const SIZE = /^size (\d+) (\d+) (\d+)$/;
 
-const ASK_MS = 500;
+const ASK_MS = 2_000; // for a collector to answer; on a busy machine it takes its time
 
 /** Of a terminal that runs, the last times are with its collector: resolves when those of the first `end` bytes are in the file, or do not come. */
 export async function timesUpTo(process: Process, end: number): Promise<void> {
