@@ -25,8 +25,9 @@ export default defineConfig({
 		exclude: process.env.FAULTS === "1" ? [] : ["test/**/faults-*.test.ts"],
 		globalSetup: ["test/support/global.ts"],
 		setupFiles: ["test/support/leaks.ts"],
-		testTimeout: 60_000,
-		hookTimeout: 60_000,
+		// For what never ends: whatever a test waits for has a time of its own, and a busy machine may need it several times over.
+		testTimeout: 120_000,
+		hookTimeout: 120_000,
 		// Every test starts real processes and waits for them, on two cores most of the time for nothing that computes: three files at a time,
 		// each with a directory of its own.
 		maxWorkers: 3,

@@ -57,7 +57,7 @@ export async function serve(home: string, port = 0): Promise<Server> {
 		await ended;
 	};
 	atEnd(kill);
-	await until("the server prints its link", () => /#token=\S+/.test(said) || child.exitCode !== null, 20_000);
+	await until("the server prints its link", () => /#token=\S+/.test(said) || child.exitCode !== null);
 	const link = /http:\/\/\S+#token=\S+/.exec(said)?.[0];
 	if (!link) throw new Error(`holdfast serve said:\n${said}`);
 	const { origin, port: used } = new URL(link);

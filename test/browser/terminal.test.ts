@@ -24,6 +24,7 @@ describe.skipIf(missing)("a terminal in the page", () => {
 		const shell = await runtime.spawn({ command: BASH, cwd: dir, terminal: { cols: 100, rows: 30 } });
 		const { page, complaints } = await visit(browser, server.link);
 		await takeOver(page, shell.id);
+		await shows(page, "$"); // who types earlier has it echoed by the terminal, and again by the shell
 
 		await page.keyboard.type("echo answer=$((6*7)) 日本 🎉\n");
 		await shows(page, "answer=42 日本 🎉");

@@ -3,6 +3,7 @@ import fs from "node:fs";
 import path from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { untilWaiting } from "../../src/screen/index.js";
 import { tempDir, testRuntime, textOf } from "../support/home.js";
 import { connectTo } from "../support/mcp.js";
 import { launch, lines, missing, serve, shows, takeOver, visit } from "./support.js";
@@ -38,6 +39,8 @@ describe.skipIf(missing)("a person beside an agent", () => {
 		expect(refused).toMatchObject({ error: expect.stringContaining("keyboard") });
 		await page.keyboard.type("ada\n");
 		await shows(page, "password:");
+		// The question comes before the echo is off: what is typed in between would be shown.
+		expect(await untilWaiting(runtime.get(id), { timeout: 20_000 })).toMatchObject({ waiting_for: "password" });
 		await page.keyboard.type(`${SECRET}\n`);
 		await shows(page, `hello ada, ${SECRET.length} characters`);
 		expect(textOf(runtime.get(id))).not.toContain("robot");
@@ -73,6 +76,7 @@ describe.skipIf(missing)("a person beside an agent", () => {
 		const refused = ask();
 		await page.getByRole("link", { name: "Approvals 1 to answer" }).click();
 		const question = page.locator(".ask");
+		await question.locator("mark").first().waitFor();
 		expect(await question.locator("mark").allTextContents()).toEqual([risky]);
 		expect(await question.locator("pre").textContent()).toBe(`echo 'wäre\\u202e weg'; ${risky}`);
 		await question.getByPlaceholder("A note for the agent").fill("keep it, please");

@@ -100,9 +100,13 @@ describe.skipIf(missing)("the views of the page", () => {
 		const runtime = await testRuntime({ home });
 		const server = await serve(home);
 		const drawn = await runtime.spawn({
-			command: `for i in 1 2 3; do printf '\\e[3%dmrow %d\\e[0m\\n' $i $i; sleep 0.2; done; printf '\\e[2J\\e[5;10Hthe end'; sleep 0.2; exec cat`,
+			command: `stty -echo; for i in 1 2 3; do printf '\\e[3%dmrow %d\\e[0m\\n' $i $i; read -r; done; printf '\\e[2J\\e[5;10Hthe end'; exec cat`,
 			terminal: { cols: 60, rows: 12 },
 		});
+		for (const row of [1, 2, 3]) {
+			await drawn.wait({ until: { pattern: `row ${row}` }, timeout: 20_000 });
+			await drawn.write("\n"); // each row has a time of its own
+		}
 		const { page } = await visit(browser, `${server.link}`);
 		await at(page, `#/p/${drawn.id}`);
 		await shows(page, "the end");
@@ -126,7 +130,7 @@ describe.skipIf(missing)("the views of the page", () => {
 			await each.getByRole("button", { name: "Play", exact: true }).waitFor();
 			await each.evaluate("holdfast.seek(holdfast.cast.seconds)");
 			expect(await lines(each)).toEqual(truth);
-			await each.evaluate("holdfast.seek(0.3)");
+			await each.evaluate(`holdfast.seek(holdfast.cast.events.find(({ data }) => data.includes("row 1")).at)`);
 			expect((await lines(each))[0]).toBe("row 1");
 			expect((await lines(each)).join()).not.toContain("the end");
 		}
@@ -134,6 +138,7 @@ describe.skipIf(missing)("the views of the page", () => {
 		await page.getByLabel("speed").selectOption("16");
 		await page.getByRole("button", { name: "Play", exact: true }).click();
 		await becomes(page, "!holdfast.playing.value && holdfast.position.value === holdfast.cast.seconds");
+		await shows(page, "the end"); // it has been written then, and is drawn a moment later
 		expect(await lines(page)).toEqual(truth);
 		expect(guest.complaints).toEqual([]);
 	});

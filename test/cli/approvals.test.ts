@@ -51,7 +51,8 @@ test.skipIf(!hasTmux)("a person at a terminal is asked there (needs tmux); and w
 	await here.type("maybe", "Enter");
 	await here.shows(/Allow it\?[\s\S]*Allow it\?/);
 	await here.type("n not today", "Enter");
-	await here.shows("not today");
+	await here.shows(/^\[blocked, denied/m); // not what was typed: what came of it
+	await until("nobody is there any more", () => !runtime.approvals.isAttended());
 	expect(runs()).toBe(0);
 	const watch = new Terminal(`${NODE} approvals watch`, env);
 	await until("somebody is there", () => runtime.approvals.isAttended());

@@ -1,6 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
+import { untilWaiting } from "../../src/screen/index.js";
 import { cli } from "../support/cli.js";
 import { tempDir, testRuntime, until } from "../support/home.js";
 
@@ -69,7 +70,8 @@ test("a background process is listed, written to, waited for, and its output rea
 
 test("kill says what it did, and a second kill that there was nothing left to do", async () => {
 	const home = await testHome();
-	const id = (await cli(home, ["run", "-b", "--", "sleep 600 & wait"])).stdout.trim();
+	const id = (await cli(home, ["run", "-b", "--", "sleep 600 & echo up; wait"])).stdout.trim();
+	await cli(home, ["wait", id, "--until", "pattern=up", "--timeout", "20"]); // both are there
 	const first = json((await cli(home, ["kill", id, "--json"])).stdout);
 	expect(first).toMatchObject({ session_id: id, status: "killed", survivors: [], exit_code: 143, signal: "SIGTERM" });
 	expect(first.signalled).toHaveLength(2);
@@ -78,7 +80,7 @@ test("kill says what it did, and a second kill that there was nothing left to do
 
 test("a timeout leaves it running in the background, or kills it when asked to", async () => {
 	const home = await testHome();
-	const left = await cli(home, ["run", "--timeout", "0.3", "--", "echo started; sleep 600"]);
+	const left = await cli(home, ["run", "--timeout", "3", "--", "echo started; sleep 600"]); // time enough to start
 	expect(left).toMatchObject({ code: 124, stdout: "started\n", stderr: expect.stringMatching(/goes on in the background as proc_/) });
 	const id = /proc_[0-9a-f]{12}/.exec(left.stderr)?.[0] as string;
 	expect(json((await cli(home, ["ps", "--json", "--running"])).stdout).processes).toHaveLength(1);
@@ -205,9 +207,10 @@ test("kill -9 of the CLI in the middle of a foreground command loses nothing", a
 });
 
 test("screen shows what a person would see and what is waited for; keys are typed, unknown ones refused", async () => {
-	const home = await testHome();
+	const runtime = await testRuntime();
+	const home = runtime.home.root;
 	const id = (await cli(home, ["run", "-b", "--pty", "--", "printf 'old\\rnew\\n'; while read -r -p '? ' line; do echo \"[$line]\"; done"])).stdout.trim();
-	await cli(home, ["wait", id, "--until", "pattern=\\? ", "--timeout", "20"]);
+	expect(await untilWaiting(runtime.get(id), { timeout: 20_000 })).toMatchObject({ matched: "input" }); // the prompt comes a moment before
 	expect(json((await cli(home, ["screen", id, "--json"])).stdout)).toMatchObject({
 		screen: "new\n?",
 		cursor: { row: 1, col: 2 },

@@ -41,8 +41,9 @@ test("holdfast serve: a link that works, another port if that one is taken, and 
 	const viewer = await Viewer.connect(apiAt(origin as string, token), process.id);
 	viewer.send({ type: "open", offset: null });
 	await viewer.takeKeyboard();
+	const closed = once(child, "close"); // with all that it has said
 	child.kill("SIGINT");
-	expect(await once(child, "exit")).toEqual([0, null]);
+	expect(await closed).toEqual([0, null]);
 	expect(said()).toContain("stopped; 1 process goes on");
 	await viewer.until("told", () => viewer.closed);
 	expect(viewer.closed?.code).toBe(1001);

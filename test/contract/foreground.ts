@@ -124,8 +124,8 @@ export function foregroundCases(begin: Begin, test: Test): void {
 
 	test("at the deadline it goes on in the background, started once, nothing lost", async () => {
 		const { terminal, process, dir } = await begin();
-		await terminal({ command: "true" }); // the birth of the shell would count
-		const result = await terminal({ command: `mkfifo ${dir}/go; echo one | tee -a ${dir}/runs; read -r x <${dir}/go; echo two`, timeout: 1 });
+		await terminal({ command: `mkfifo ${dir}/go` }); // the birth of the shell would count, and what has to be started might come late
+		const result = await terminal({ command: `echo one; echo one >>${dir}/runs; read -r x <${dir}/go; echo two`, timeout: 1 });
 		expect(result).toMatchObject({
 			status: "running",
 			exit_code: null,
@@ -145,7 +145,7 @@ export function foregroundCases(begin: Begin, test: Test): void {
 		const { terminal, dir } = await begin();
 		const stubborn = `bash -c 'trap "" TERM; echo $$ >${dir}/pid; sleep 300 & echo $! >${dir}/child; while :; do wait; done'`;
 		await terminal({ command: "true" }); // the birth of the shell would count
-		const result = await terminal({ command: `echo before; ${stubborn}`, timeout: 1, on_timeout: "kill" });
+		const result = await terminal({ command: `echo before; ${stubborn}`, timeout: 3, on_timeout: "kill" }); // time enough for it to get there
 		expect(result).toMatchObject({ status: "timeout", exit_code: 124, error: null, output: expect.stringContaining("before\n") });
 		expect(result.note).toMatch(/killed/);
 		expect([gone(pidIn(`${dir}/pid`)), gone(pidIn(`${dir}/child`))]).toEqual([true, true]);

@@ -83,7 +83,7 @@ export function terminalCases(begin: Begin, test: Test): void {
 	test("what does not wait is not reported as waiting: at the deadline it runs", async () => {
 		const { terminal } = await begin();
 		await terminal({ command: "true" }); // the birth of the shell would count
-		const result = await terminal({ command: "echo busy; sleep 300", pty: true, timeout: 1 });
+		const result = await terminal({ command: "echo busy; sleep 300", pty: true, timeout: 3 }); // time enough to start
 		expect(result).toMatchObject({ status: "running", exit_code: null, output: "busy\r\n", screen: "busy", note: expect.stringContaining("not an error") });
 		expect(result).not.toHaveProperty("waiting_for");
 	});
@@ -91,7 +91,7 @@ export function terminalCases(begin: Begin, test: Test): void {
 	test("on_timeout kill on a terminal", async () => {
 		const { terminal, process } = await begin();
 		await terminal({ command: "true" }); // the birth of the shell would count
-		const result = await terminal({ command: "echo busy; sleep 300", pty: true, timeout: 1, on_timeout: "kill" });
+		const result = await terminal({ command: "echo busy; sleep 300", pty: true, timeout: 3, on_timeout: "kill" }); // time enough to start
 		expect(result).toMatchObject({ status: "timeout", exit_code: 124, output: "busy\r\n", note: expect.stringContaining("It was killed with everything") });
 		expect(await process({ action: "poll", session_id: result.session_id })).toMatchObject({ status: "killed" });
 	});

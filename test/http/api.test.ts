@@ -4,6 +4,7 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import { linkOf } from "../../src/base/proc.js";
 import * as schemas from "../../src/doors/http/schemas.js";
+import { untilWaiting } from "../../src/screen/index.js";
 import { eventsOf } from "../support/events.js";
 import { tempDir, testRuntime, textOf, until } from "../support/home.js";
 import { overApi } from "../support/http.js";
@@ -26,6 +27,7 @@ test("processes are started, listed, looked at, typed into, waited for and kille
 		timed_out: false,
 	});
 	await api.call(schemas.okSchema, "POST", `${at}/resize`, { cols: 50, rows: 10 });
+	await untilWaiting(runtime.get(started.session_id), { timeout: 20_000 }); // what it prints comes a moment before
 	expect(await api.call(schemas.screenSchema, "GET", `${at}/screen`)).toMatchObject({ screen: "one\none\ntwo\ntwo", cols: 50, rows: 10, waiting_for: "line" });
 	const { processes } = await api.call(schemas.processListSchema, "GET", "/api/processes?task=hand");
 	expect(processes).toMatchObject([
@@ -146,8 +148,8 @@ test("files are browsed, downloaded and uploaded whole, and tricks with paths le
 	fs.symlinkSync("/etc/passwd", file("link"));
 	fs.symlinkSync("nowhere", file("broken"));
 	fs.symlinkSync(runtime.home.root, file("home"));
-	const process = await runtime.spawn({ command: "mkfifo pipe; cat", cwd: dir });
-	await process.wait({ until: { silence: 0.2 } });
+	const process = await runtime.spawn({ command: "mkfifo pipe; echo made; cat", cwd: dir });
+	await process.wait({ until: { pattern: "made" } });
 	const query = (wanted: string) => `path=${encodeURIComponent(wanted)}&session_id=${process.id}`;
 	const { entries, path: here } = await api.call(schemas.filesSchema, "GET", `/api/files?session_id=${process.id}`);
 	expect(here).toBe(fs.realpathSync(dir));

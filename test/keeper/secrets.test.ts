@@ -54,7 +54,8 @@ const allArguments = (): string[] =>
 function openToOthers(dir: string): string[] {
 	const all = [dir, ...fs.readdirSync(dir, { recursive: true, encoding: "utf8" }).map((name) => path.join(dir, name))];
 	return all.filter((file) => {
-		const stat = fs.statSync(file);
+		const stat = fs.statSync(file, { throwIfNoEntry: false });
+		if (!stat) return false; // a keeper that is being prepared has just used it up
 		return (stat.mode & 0o7777) !== (stat.isDirectory() ? 0o700 : 0o600);
 	});
 }

@@ -28,7 +28,7 @@ test("a foreground command that meets a limit is ended, the result names it, and
 });
 
 test("a foreground command is ended when its time is over, also in the background, where its keeper does it", async () => {
-	const runtime = await testRuntime({ resourceLimits: { process: { time: 2 } } });
+	const runtime = await testRuntime({ resourceLimits: { process: { time: 4 } } });
 	await runtime.terminal({ command: "x=kept" });
 	expect(await runtime.terminal({ command: "sleep 1000; echo never" })).toMatchObject({ status: "killed", output: "", ...limited("time") });
 	expect(await runtime.terminal({ command: "echo $x" })).toMatchObject({ output: "kept\n" });

@@ -9,7 +9,7 @@ import { atEnd, tempDir, testRuntime, until } from "../support/home.js";
 import { gate, type Result } from "../support/mcp.js";
 
 test("without a progress token a call answers in time, and what runs goes on", async () => {
-	const { call } = await connect(await withShell(), { answerMs: 300 });
+	const { call } = await connect(await withShell(), { answerMs: 1_500 }); // time enough to begin
 	const door = gate();
 	const result = await call("terminal", { command: door.command, timeout: 600 });
 	expect(result).toMatchObject({ status: "running", exit_code: null, output: "started\n" });
@@ -21,7 +21,7 @@ test("without a progress token a call answers in time, and what runs goes on", a
 });
 
 test("no action takes longer than that, not even writing to a program that does not read", async () => {
-	const { call } = await connect(await withShell(), { answerMs: 300 });
+	const { call } = await connect(await withShell(), { answerMs: 1_500 });
 	const { session_id } = await call("terminal", { command: "sleep 1000", background: true });
 	const result = await call("process", { action: "write", session_id, data: "x".repeat(1_000_000) });
 	expect(result).toMatchObject({ status: "error", error: expect.stringContaining("does not read") });

@@ -76,10 +76,11 @@ test("a flood is an update now and then, not one for each piece", async () => {
 	const { session_id } = await call("terminal", { command: "read; for i in $(seq 1 200); do echo $i; sleep 0.01; done", background: true });
 	const updates = count(client);
 	await client.subscribeResource({ uri: uriOf(session_id) });
+	const began = performance.now();
 	await call("process", { action: "submit", session_id, data: "" });
 	await call("process", { action: "wait", session_id });
 	await until("an update", () => updates.length > 0);
-	expect(updates.length).toBeLessThan(10);
+	expect(updates.length).toBeLessThanOrEqual((performance.now() - began) / 1_000 + 2); // one a second, however long it takes
 });
 
 test("no process can be subscribed to that is not there", async () => {
@@ -102,6 +103,7 @@ async function subscribing(connected: Connected, generation: Generation, server:
 	await never();
 	await until("nobody watches any more", () => !watches(server, session_id));
 	const end = await subscribe(connected, generation, uri);
+	await until("it is watched again", () => watches(server, session_id));
 	await call("process", { action: "submit", session_id, data: "while" });
 	await until("an update", () => updates.length > 0);
 	expect(updates).toEqual([uri]);

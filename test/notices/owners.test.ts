@@ -106,12 +106,14 @@ test("killed again and again while a process prints matches, listeners together 
 		if (n % 2) told.push(parse(await owner.line()));
 		await owner.kill();
 		for (let line = await owner.line(); line; line = await owner.line()) told.push(parse(line));
+		// What it has not told is told before the next comes, which would else be too soon after it.
+		await process.wait({ until: { pattern: `^hit ${n}$` }, timeout: 20_000 });
+		told.push(...(await notices.take("default")));
 		// As if the window had passed, which real time would take fifteen seconds for.
 		const file = path.join(taskDir(runtime), `armed.${process.id}`);
 		const armed = JSON.parse(fs.readFileSync(file, "utf8"));
 		fs.writeFileSync(file, JSON.stringify({ ...armed, limit: { ...armed.limit, windowEnds: 0, droppedInWindow: false } }));
 	}
-	told.push(...(await notices.take("default")));
 	const shown = new Map(told.map(({ id, text }) => [id, text.split("\n").filter((line) => line.startsWith("hit"))]));
 	const lines = [...shown.values()].flat();
 	expect([...new Set(lines)].sort()).toEqual(["hit 1", "hit 2", "hit 3", "hit 4", "hit 5", "hit 6"]);

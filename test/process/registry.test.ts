@@ -85,7 +85,7 @@ test("over the quota the oldest ended ones go first, running ones never", async 
 		processes.push(process);
 	}
 	const running = await runtime.spawn({ command: "head -c 300000 /dev/zero; cat" });
-	await running.wait({ until: { silence: 0.1 }, timeout: 10_000 });
+	await until("it has printed all of it", () => running.log.bounds().end === 300_000);
 	const result = runtime.prune({ quotaBytes: 700_000 });
 	expect(result.removed).toEqual([processes[0]?.id, processes[1]?.id]);
 	expect(runtime.prune({ quotaBytes: 0 }).removed).toEqual([processes[2]?.id]);

@@ -120,7 +120,8 @@ describe.skipIf(noSandbox)(`the life of a sandbox${noSandbox ? ` (${noSandbox})`
 	test("a kill is total without control groups: also of who forks twice, with no environment and nothing open", async () => {
 		const runtime = await sandboxed({ cgroup: "off" });
 		const escapes = `(setsid env -i sh -c 'exec sleep 301 </dev/null >/dev/null 2>&1' &)`;
-		const { session_id } = await runtime.terminal({ command: `${escapes}; echo up; sleep 300`, background: true });
+		const escapedBy = `${escapes}; until pgrep -fx 'sleep 301' >/dev/null; do sleep 0.01; done`;
+		const { session_id } = await runtime.terminal({ command: `${escapedBy}; echo up; sleep 300`, background: true });
 		await runtime.process({ action: "wait", session_id, until: { pattern: "up" } });
 		const escaped = () => runtime.terminal({ command: "pgrep -fx 'sleep 301'" });
 		expect((await escaped()).exit_code).toBe(0);

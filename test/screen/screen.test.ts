@@ -84,7 +84,7 @@ test("a new size counts from where it was set", async () => {
 	await process.resize(60, 12);
 	await lookUntil(live, ({ cols }) => cols === 60);
 	await process.write("\n");
-	const after = await screenWith(process, "12 60");
+	const after = await screenWith(process, "12 60\r\n"); // to the end of the line, which may come a moment later
 	expect(after).toMatchObject({ cols: 60, rows: 12 });
 	expect(after.screen).toContain("\nb12 60");
 	expect(await live.read()).toEqual(after);
@@ -107,7 +107,7 @@ test("a live screen follows from look to look; several looks at once agree", asy
 	using live = new LiveScreen(process);
 	for (const word of ["one", "two", "three"]) {
 		await process.write(`${word}\n`);
-		await process.wait({ until: { pattern: `got ${word}` }, timeout: 10_000 });
+		await process.wait({ until: { pattern: `got ${word}\r\n` }, timeout: 10_000 }); // to the end of the line: nothing more comes
 		const views = await Promise.all([live.read(), live.read(), readScreen(process)]);
 		expect(views[1]).toEqual(views[0]);
 		expect(views[2]).toEqual(views[0]);

@@ -89,7 +89,7 @@ test("a live screen that the ring has overtaken goes on from the oldest output",
 	await process.wait({ until: { pattern: "half a title" }, timeout: 10_000 });
 	expect((await live.read()).screen).toBe("first");
 	await process.write("\n");
-	await process.wait({ until: { pattern: "^100000" }, timeout: 20_000 });
+	await process.wait({ until: { pattern: "^100000\r\n" }, timeout: 20_000 }); // the end of the line scrolls once more
 	expect((await live.read()).screen).toMatch(/^99978\n.*\n100000$/s);
 	live.dispose();
 });

@@ -1,8 +1,9 @@
 /** Deadlines and interruptions: the command goes, all of it; the shell and what else it has started stay. */
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { HoldfastError } from "../../src/base/errors.js";
-import { until } from "../support/home.js";
+import { tempDir, until } from "../support/home.js";
 import { type TestShell, testShell } from "./harness.js";
 
 /** Pids of processes with exactly these arguments. */
@@ -105,11 +106,13 @@ test("an interruption concerns its own task alone", async () => {
 	const two = one.another();
 	await two.run("true");
 	const stop = new AbortController();
+	const go = path.join(tempDir(), "go");
 	const killed = one.run("sleep 6160", { signal: stop.signal });
-	const other = two.run("sleep 0.5; echo done");
+	const other = two.run(`until [ -e ${go} ]; do sleep 0.02; done; echo done`);
 	await until("both run", () => one.runtime.list({ task: null }).length === 2);
 	stop.abort();
 	expect(await killed).toMatchObject({ end: "interrupted" });
+	writeFileSync(go, "");
 	expect(await other).toMatchObject({ end: "exited", code: 0, out: "done\n" });
 });
 
@@ -138,12 +141,15 @@ test("ends that race the deadline", async () => {
 
 test("moved to the background at the deadline: it goes on, nothing is lost, and there is a shell with the state from before", async () => {
 	const { shell, pid } = await prepared();
-	const moved = await shell.run("echo one; KEEP=changed; read -r _ < <(sleep 1); echo two; (exit 5)", { timeoutMs: 300, onTimeout: "background" });
+	const go = path.join(tempDir(), "go");
+	const waits = `until [ -e ${go} ]; do read -r _ < <(sleep 0.02); done`;
+	const moved = await shell.run(`echo one; KEEP=changed; ${waits}; echo two; (exit 5)`, { timeoutMs: 1_000, onTimeout: "background" });
 	expect(moved).toMatchObject({ end: "running", code: null, out: "one\n", tracked: true, cwd: "/usr" });
 	expect(await shell.run("echo $KEEP $KX $PWD")).toMatchObject({ code: 0, out: "42 1 /usr\n", notes: [] });
 	expect(await shell.pid()).not.toBe(pid);
 	const process = shell.runtime.get(moved.id);
 	expect(process.status().status).toBe("running");
+	writeFileSync(go, "");
 	const { status } = await process.wait({ timeout: 20_000 });
 	expect(status).toMatchObject({ status: "exited", exitCode: 5 });
 	expect(process.read(0).bytes.toString()).toBe("one\ntwo\n");
@@ -163,10 +169,12 @@ test("what was moved to the background can be signalled and killed with proof, a
 
 test("a second command while the first runs gets a shell of its own with the same state, and a note", async () => {
 	const { shell, pid } = await prepared();
-	const first = shell.run("sleep 1; FIRST=1; echo $KEEP");
-	await until("it runs", () => shell.runtime.list({ task: shell.task }).some(({ spec }) => spec.command.startsWith("sleep 1;")));
+	const go = path.join(tempDir(), "go");
+	const first = shell.run(`until [ -e ${go} ]; do sleep 0.02; done; FIRST=1; echo $KEEP`);
+	await until("it runs", () => shell.runtime.list({ task: shell.task }).some(({ spec }) => spec.command.startsWith("until ")));
 	const second = await shell.run("echo $KEEP $KX $PWD; SECOND=1; cd /");
 	expect(second).toMatchObject({ code: 0, out: "42 1 /usr\n", notes: [expect.stringContaining("a shell of its own")] });
+	writeFileSync(go, "");
 	expect(await first).toMatchObject({ code: 0, out: "42\n" });
 	expect((await shell.run('echo $FIRST "[$SECOND]" $PWD $$')).out).toBe(`1 [] /usr ${pid}\n`);
 });

@@ -1,15 +1,18 @@
 /** Each command's output is its own, whoever prints it and whenever. */
 import fs from "node:fs";
+import path from "node:path";
 import { expect, test } from "vitest";
-import { until } from "../support/home.js";
+import { tempDir, until } from "../support/home.js";
 import { testShell } from "./harness.js";
 
 const logOf = (shell: Awaited<ReturnType<typeof testShell>>, id: string): string => shell.runtime.get(id).read(0).bytes.toString();
 
 test("what a background job prints later stays with the command that started it", async () => {
 	const shell = await testShell();
-	const early = await shell.run("(read -r _ < <(sleep 0.3); echo late) & echo early");
+	const go = path.join(tempDir(), "go");
+	const early = await shell.run(`(until [ -e ${go} ]; do read -r _ < <(sleep 0.02); done; echo late) & echo early`);
 	expect(early).toMatchObject({ out: "early\n", tracked: true });
+	fs.writeFileSync(go, "");
 	expect(await shell.run("echo next; wait; echo waited")).toMatchObject({ out: expect.stringMatching(/^next\n(\[1\].*\n)?waited\n$/) });
 	await until("the late line is there", () => logOf(shell, early.id) === "early\nlate\n");
 	expect(shell.runtime.get(early.id).status()).toMatchObject({ status: "exited", exitCode: 0 });
@@ -52,7 +55,9 @@ test("a command that leaves no trace leaves nothing behind", async () => {
 
 test("what a hidden descendant prints soon after the end is kept, and found in the list", async () => {
 	const shell = await testShell();
-	const ran = await shell.run("( (sleep 0.2; echo late) & ); echo now");
+	const go = path.join(tempDir(), "go");
+	const ran = await shell.run(`( (until [ -e ${go} ]; do sleep 0.02; done; echo late) & ); echo now`);
+	fs.writeFileSync(go, "");
 	await until(
 		"it is listed with all of its output",
 		() => shell.runtime.list({ task: shell.task }).some(({ id }) => id === ran.id) && logOf(shell, ran.id) === "now\nlate\n",

@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 import { atEnd, tempDir } from "./home.js";
 
 const SHOWN_MS = 30_000; // on a busy machine a program may take its time to start
+const LOOK_MS = 20; // each look is a program too
 
 export const CLI = path.resolve("dist/doors/cli/main.js");
 
@@ -94,7 +95,8 @@ export class Terminal {
 		let screen = "";
 		const found = () => (typeof text === "string" ? screen.includes(text) : text.test(screen));
 		const deadline = performance.now() + SHOWN_MS;
-		while (!found() && performance.now() < deadline) screen = await this.screen();
+		for (screen = await this.screen(); !found() && performance.now() < deadline; screen = await this.screen())
+			await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
 		if (!found()) throw new Error(`the terminal never showed ${text}:\n${screen}`);
 		return screen;
 	}

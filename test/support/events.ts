@@ -25,7 +25,7 @@ export async function eventsOf(api: Api, after?: string): Promise<Events> {
 	const next = async (): Promise<Event> => {
 		const { value, done } = await Promise.race([
 			events.next(),
-			new Promise<never>((_, reject) => setTimeout(() => reject(new Error("no event within 15 s")), 15_000).unref()),
+			new Promise<never>((_, reject) => setTimeout(() => reject(new Error("no event within 30 s")), 30_000).unref()),
 		]);
 		if (done) throw new Error("the stream has ended");
 		return value;

@@ -51,8 +51,8 @@ export const textOf = (process: Process): string => {
 	return process.read(first, end - first + 1).bytes.toString("utf8");
 };
 
-/** Wait for a condition that has no event. */
-export async function until(what: string, holds: () => boolean, ms = 10_000): Promise<void> {
+/** Wait for a condition that has no event. On a busy machine everything may take its time, so the deadline is only there for what never comes. */
+export async function until(what: string, holds: () => boolean, ms = 30_000): Promise<void> {
 	const deadline = Date.now() + ms;
 	while (!holds()) {
 		if (Date.now() > deadline) throw new Error(`did not happen within ${ms} ms: ${what}`);

@@ -36,9 +36,9 @@ function processesOf(root: string): { pid: number; argv: string }[] {
 
 const openWatchers = (): string[] => process.getActiveResourcesInfo().filter((name) => name === "FSEventWrap");
 
-/** What is ending gets two seconds to be gone. */
+/** What is ending gets ten seconds to be gone: on a busy machine the last steps of several keepers take their time. */
 async function settles<T>(look: () => T[]): Promise<T[]> {
-	const deadline = Date.now() + 2_000;
+	const deadline = Date.now() + 10_000;
 	for (;;) {
 		const found = look();
 		if (found.length === 0 || Date.now() > deadline) return found;

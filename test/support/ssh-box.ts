@@ -12,7 +12,7 @@ import { type Sshd, type SshdOptions, startSshd } from "./sshd.js";
 export { TASK } from "./on-box.js";
 
 /** For an entry: a silent network is found out soon, and whoever cannot connect is not waited for. */
-export const QUICK = { options: { ServerAliveInterval: "1", ServerAliveCountMax: "1" }, connectTimeout: 2 };
+export const QUICK = { options: { ServerAliveInterval: "1", ServerAliveCountMax: "1" }, connectTimeout: 5 };
 
 export interface SshBox {
 	readonly sshd: Sshd;

@@ -11,7 +11,7 @@ const running = (runtime: Runtime, id: string | undefined) => runtime.get(id as 
 describe("a door that must answer in time", () => {
 	test("gets `running` from a command, a terminal, a wait, and none of them is touched", async () => {
 		const runtime = await testRuntime();
-		const call = { within: 200 };
+		const call = { within: 1_000 }; // time enough to begin
 		await runtime.terminal({ command: "true" }); // the birth of the shell would count
 		const command = await runtime.terminal({ command: "echo a; sleep 300" }, call);
 		const terminal = await runtime.terminal({ command: "echo a; sleep 300", pty: true }, call);
@@ -25,8 +25,8 @@ describe("a door that must answer in time", () => {
 	test.each([false, true])("a kill that is due later still comes, at its own time (pty: %s)", async (pty) => {
 		const runtime = await testRuntime();
 		await runtime.terminal({ command: "true" });
-		const { session_id, note } = await runtime.terminal({ command: "sleep 300", timeout: 1, on_timeout: "kill", pty }, { within: 100 });
-		expect(note).toMatch(/killed 1 s after its start/);
+		const { session_id, note } = await runtime.terminal({ command: "sleep 300", timeout: 3, on_timeout: "kill", pty }, { within: 500 });
+		expect(note).toMatch(/killed 3 s after its start/);
 		expect(running(runtime, session_id)).toBe(true);
 		expect(await runtime.process({ action: "wait", session_id })).toMatchObject({ status: "killed", matched: "exit" });
 	});
@@ -191,10 +191,10 @@ test("closing a runtime stops what it would have done later, and leaves the proc
 	const keeper = await testRuntime({ home });
 	const runtime = await openRuntime({ home, warm: 0 });
 	await runtime.terminal({ command: "true" });
-	const { session_id } = await runtime.terminal({ command: "sleep 300", timeout: 1, on_timeout: "kill", pty: true }, { within: 50 });
+	const { session_id } = await runtime.terminal({ command: "sleep 300", timeout: 3, on_timeout: "kill", pty: true }, { within: 500 });
 	await runtime.close();
 	const process = keeper.get(session_id as string);
-	expect(await process.wait({ timeout: 1_500 })).toMatchObject({ timedOut: true, status: { status: "running" } });
+	expect(await process.wait({ timeout: 3_500 })).toMatchObject({ timedOut: true, status: { status: "running" } });
 });
 
 test("a closed runtime starts no shell for a call", async () => {
@@ -235,8 +235,9 @@ test("a long list has all that run and the newest of the rest", async () => {
 });
 
 test("the numbers can be set, and descriptions and notes follow", async () => {
-	const runtime = await testRuntime({ limits: { timeout: 1, maxTimeout: 2, maxWaitTimeout: 1, logLines: 3, outputChars: 300, cols: 40, rows: 5 } });
-	await runtime.terminal({ command: "true", timeout: 2 });
+	const home = tempDir("home");
+	await (await testRuntime({ home })).terminal({ command: "true" }); // the birth of the shell would count
+	const runtime = await testRuntime({ home, limits: { timeout: 1, maxTimeout: 2, maxWaitTimeout: 1, logLines: 3, outputChars: 300, cols: 40, rows: 5 } });
 	const late = await runtime.terminal({ command: "seq 1000; sleep 300" });
 	expect(late).toMatchObject({ status: "running", note: expect.stringContaining("after 1 s") });
 	expect(late.output.length).toBeLessThanOrEqual(300);

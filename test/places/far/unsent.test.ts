@@ -100,7 +100,7 @@ for (const what of ["send", "start"] as const)
 		});
 
 		test("whose machine is away is as it was last seen; then it is asked", PATIENCE, async () => {
-			const box = await paused(what, { entry: { connectTimeout: 2 } });
+			const box = await paused(what);
 			await box.sender.kill();
 			await box.sshd.stop();
 			expect(await box.seen.sync(undefined, 3_000)).toMatch(/cannot be reached/);

@@ -31,13 +31,13 @@ describe.skipIf(noSshd)(`a link over ssh${noSshd ? ` (skipped: ${noSshd})` : ""}
 	});
 
 	test.each([
-		["that prints and ends", "/bin/echo this is a menu", /this is a menu/],
-		["that repeats what it is told", "cat", /it sends back what it is sent, .*\(no answer within 1 s\)$/],
-		["that waits", "sleep 2", /no answer within 1 s; what a login runs there first .* may wait/],
-		["for sftp only", "internal-sftp", /it does not answer as it should/],
-	])("a forced command %s is an error, not a wait", async (_, forced, words) => {
+		["that prints and ends", "/bin/echo this is a menu", /this is a menu/, 30_000],
+		["that repeats what it is told", "cat", /it sends back what it is sent, .*\(no answer within 3 s\)$/, 3_000],
+		["that waits", "sleep 2", /no answer within 1 s; what a login runs there first .* may wait/, 1_000],
+		["for sftp only", "internal-sftp", /it does not answer as it should/, 30_000],
+	])("a forced command %s is an error, not a wait", async (_, forced, words, timeoutMs) => {
 		const sshd = await startSshd({ config: [`ForceCommand ${forced}`] });
-		const connection = connect(sshd, {}, { timeoutMs: 1_000 });
+		const connection = connect(sshd, {}, { timeoutMs });
 		await expect(connection.use((link) => link.ping(), { again: true })).rejects.toMatchObject({ code: "UNREACHABLE", message: expect.stringMatching(words) });
 	});
 
