@@ -100,11 +100,7 @@ export class Boxes {
 			name: placeName(wish),
 			owner: ownerOf(home),
 			container: wish.kind === "docker",
-			touch: async (signal) => {
-				if (!lived) return;
-				await this.#lifetimes.touch(key, signal);
-				this.#lifetimes.watch(lived);
-			},
+			enter: async (signal) => (lived ? this.#lifetimes.use(lived, signal) : () => {}),
 			onLife: (life) => {
 				if (lived) rememberLife(home, key, life);
 			},

@@ -39,20 +39,12 @@ export class Lifetimes {
 		this.#dir = path.join(home.root, "places");
 	}
 
-	/** Somebody is about to use it. Only marks it, and waits for its end if that is under way: this runtime does not end it by itself for that; see `watch`. */
+	/** Somebody is about to use it. Only marks it, and waits for its end if that is under way: this runtime does not end it by itself for that; see `use`. */
 	async touch(key: string, signal?: AbortSignal): Promise<void> {
-		const marked = this.#marked.get(key) ?? Number.NEGATIVE_INFINITY;
-		if (performance.now() - marked >= FRESH_MS) this.#mark(key);
+		this.#freshen(key);
 		if (Lease.isFree(this.#file(key, "ending"))) return;
 		await this.#untilEnded(key, signal);
 		this.#mark(key);
-	}
-
-	/** From now on this runtime ends it, when nobody has used it for its time. */
-	watch(lived: Lived): void {
-		if (this.#known.has(lived.key)) return;
-		this.#known.set(lived.key, { lived, users: 0 });
-		this.#lookLater();
 	}
 
 	/** Whether anybody has used it since it was last ended. */
@@ -60,7 +52,10 @@ export class Lifetimes {
 		return statIfThere(this.#file(key, "used")) !== undefined;
 	}
 
-	/** It is in use until the returned function is called. Waits for one that is just being ended to be gone. */
+	/**
+	 * It is in use until the returned function is called, however long that takes; when nobody has used it for its time, this runtime ends it.
+	 * Waits for one that is just being ended to be gone.
+	 */
 	async use(lived: Lived, signal?: AbortSignal): Promise<() => void> {
 		const known = this.#known.get(lived.key) ?? { lived, users: 0 };
 		this.#known.set(lived.key, known);
@@ -71,12 +66,10 @@ export class Lifetimes {
 			if (!used) return;
 			used = false;
 			known.users--;
-			this.#mark(lived.key);
+			this.#freshen(lived.key);
 		};
 		try {
-			this.#mark(lived.key);
-			await this.#untilEnded(lived.key, signal);
-			this.#mark(lived.key);
+			await this.touch(lived.key, signal);
 		} catch (error) {
 			leave();
 			throw error;
@@ -160,6 +153,11 @@ export class Lifetimes {
 
 	#isOver({ key, seconds }: Lived): boolean {
 		return Date.now() - (statIfThere(this.#file(key, "used"))?.mtimeMs ?? 0) >= seconds * 1000;
+	}
+
+	/** Often enough to be seen, and no more: most uses take less than a millisecond. */
+	#freshen(key: string): void {
+		if (performance.now() - (this.#marked.get(key) ?? Number.NEGATIVE_INFINITY) >= FRESH_MS) this.#mark(key);
 	}
 
 	#mark(key: string): void {

@@ -10,6 +10,7 @@ import { hostOf } from "../../src/places/hosts.js";
 import { Lifetimes } from "../../src/places/lifetimes.js";
 import { rememberPlace } from "../../src/places/remember.js";
 import { cli } from "../support/cli.js";
+import { dockerBox, eventually, TASK } from "../support/docker-box.js";
 import { BUSYBOX_IMAGE, FULL_IMAGE, noEngine, sharedEngine } from "../support/dockerd.js";
 import { atEnd, tempDir } from "../support/home.js";
 
@@ -47,6 +48,13 @@ describe.skipIf(why)(`containers${why ? `: ${why}` : ""}`, () => {
 		leave();
 		await gone;
 		expect(await there()).toEqual([]);
+	});
+
+	test("one is not ended under a call that takes longer than its time; afterwards it is", async () => {
+		const box = await dockerBox({ entry: { image: BUSYBOX_IMAGE, lifetime: 2 } });
+		const { box: there } = await (await box.open()).place(TASK);
+		expect(await there?.run("sleep 6; echo done")).toMatchObject({ status: 0, output: Buffer.from("done\n") });
+		await eventually("nobody uses it, and it is removed", async () => (await box.state()) === undefined);
 	});
 
 	test("holdfast end removes the task's container, once, and says so; another task's stays", async () => {

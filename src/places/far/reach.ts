@@ -14,8 +14,8 @@ export interface ReachOptions {
 	readonly name: string;
 	/** What this home calls itself there. */
 	readonly owner: string;
-	/** Somebody is about to use it, and is not just looking on. */
-	readonly touch?: ((signal?: AbortSignal) => Promise<void>) | undefined;
+	/** Somebody is about to use it, and is not just looking on; what is returned says that he is done. */
+	readonly enter?: ((signal?: AbortSignal) => Promise<() => void>) | undefined;
 	/** It has been reached, in this life of it. */
 	readonly onLife?: ((life: string) => void) | undefined;
 	/** A try to reach it has failed. */
@@ -28,7 +28,7 @@ const REPEATS = 20; // of a look whose link breaks
 export class Reach {
 	readonly name: string;
 	readonly #host: Host;
-	readonly #touch: ReachOptions["touch"];
+	readonly #enter: ReachOptions["enter"];
 	readonly #connection: Connection;
 	/** What was found out about it, by the link it was found out through: another one may lead to another life of it. */
 	readonly #known = new WeakMap<Link, Promise<Ready>>();
@@ -53,10 +53,10 @@ export class Reach {
 	/** One life of it: what was made in another one is gone. Known once it has been reached. */
 	life = "";
 
-	constructor(host: Host, { name, owner, touch, onLife, onTrouble }: ReachOptions) {
+	constructor(host: Host, { name, owner, enter, onLife, onTrouble }: ReachOptions) {
 		this.name = name;
 		this.#host = host;
-		this.#touch = touch;
+		this.#enter = enter;
 		this.#connection = new Connection(host, {
 			dir: "",
 			name: owner,
@@ -100,9 +100,10 @@ export class Reach {
 
 	/** `again`: it does no harm if it is done twice, should its link break in the middle. */
 	async use<T>(work: (link: Link) => Promise<T>, { signal, again = true }: { signal?: AbortSignal | undefined; again?: boolean } = {}): Promise<T> {
-		await this.#inUse(signal);
-		const ends = this.#ends;
-		return this.#connection.use(work, { again: () => again && this.#ends === ends, ...(signal ? { signal } : {}) });
+		return this.#inUse(signal, () => {
+			const ends = this.#ends;
+			return this.#connection.use(work, { again: () => again && this.#ends === ends, ...(signal ? { signal } : {}) });
+		});
 	}
 
 	/** About those that run there: there are none in what would have to be started for it. */
@@ -115,9 +116,15 @@ export class Reach {
 	/** `onlyLooking`: nobody has asked for it, so it is not in use because of this. */
 	async look<T>(
 		work: (link: Link, ready: Ready) => Promise<T>,
+		options: { readonly onlyLooking: boolean; readonly signal: AbortSignal | undefined },
+	): Promise<{ readonly over: Over } | { readonly found: T }> {
+		return options.onlyLooking ? this.#look(work, options) : this.#inUse(options.signal, () => this.#look(work, options));
+	}
+
+	async #look<T>(
+		work: (link: Link, ready: Ready) => Promise<T>,
 		{ onlyLooking, signal }: { readonly onlyLooking: boolean; readonly signal: AbortSignal | undefined },
 	): Promise<{ readonly over: Over } | { readonly found: T }> {
-		if (!onlyLooking) await this.#inUse(signal);
 		for (let repeats = 0; ; repeats++) {
 			const over = await this.#over(signal).catch((error) => {
 				if (onlyLooking) throw error;
@@ -214,7 +221,18 @@ export class Reach {
 		return this.#connection.link || this.#closed || !this.#host.over ? undefined : this.inTime(this.#host.over(signal));
 	}
 
-	async #inUse(signal: AbortSignal | undefined): Promise<void> {
-		if (this.#touch) await this.inTime(this.#touch(signal));
+	/** Nobody ends it for want of use meanwhile, however long it takes. */
+	async #inUse<T>(signal: AbortSignal | undefined, act: () => Promise<T>): Promise<T> {
+		if (!this.#enter) return act();
+		const entering = this.#enter(signal);
+		const leave = await this.inTime(entering).catch((error) => {
+			void entering.then((late) => late()).catch(() => {}); // nobody waits for that any more
+			throw error;
+		});
+		try {
+			return await act();
+		} finally {
+			leave();
+		}
 	}
 }
