@@ -49,19 +49,26 @@ function keyless(searchPath: readonly string[]): string[] {
 /** For the process that keeps a sandbox, over the sandbox alone, until it gives them up: see holder.sh. */
 export const CAPABILITIES = ["SYS_ADMIN", "SYS_RESOURCE", "SETUID", "SETGID", "SETFCAP"].flatMap((name) => ["--cap-add", `CAP_${name}`]);
 
+/**
+ * bubblewrap goes through the mounts of the machine one by one, and gives up when one of them goes away meanwhile, as with every container that
+ * ends. The next try does not meet that one any more.
+ */
+export const mountWentAway = (words: string): boolean => /Unable to apply mount flags: remount .*: Invalid argument/.test(words);
+export const MOUNT_TRIES = 5;
+
 /** Try what a sandbox needs of the kernel and of bubblewrap; undefined when it works. Takes a few milliseconds. */
 export function sandboxObstacle({ bwrap }: SandboxTools): string | undefined {
 	const spaces = ["--unshare-user", "--uid", "0", "--gid", "0", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"];
 	const mounts = ["--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--perms", "0755", "--size", "65536", "--tmpfs", "/tmp"];
 	const ids = [`--map-user=${process.getuid?.()}`, `--map-group=${process.getgid?.()}`];
 	const back = `echo 1 >/proc/sys/user/max_user_namespaces && mount --bind /proc/sys /proc/sys && exec unshare --user ${ids.join(" ")} -- setpriv --no-new-privs true`;
-	const { status, stderr, error } = spawnSync(bwrap, [...spaces, ...mounts, "--cap-drop", "ALL", ...CAPABILITIES, "sh", "-c", back], {
-		encoding: "utf8",
-		timeout: 10_000,
-		stdio: ["ignore", "ignore", "pipe"],
-	});
-	if (status === 0) return undefined;
-	return explain(error?.message ?? (stderr.trim().split("\n")[0] || `bubblewrap ended with ${status}`));
+	const argv = [...spaces, ...mounts, "--cap-drop", "ALL", ...CAPABILITIES, "sh", "-c", back];
+	for (let tries = 1; ; tries++) {
+		const { status, stderr, error } = spawnSync(bwrap, argv, { encoding: "utf8", timeout: 10_000, stdio: ["ignore", "ignore", "pipe"] });
+		if (status === 0) return undefined;
+		const words = error?.message ?? (stderr.trim().split("\n")[0] || `bubblewrap ended with ${status}`);
+		if (!mountWentAway(words) || tries === MOUNT_TRIES) return explain(words);
+	}
 }
 
 /** What a version calls itself. */

@@ -18,7 +18,7 @@ import { childrenOf, type Identity, isAlive, linkOf, readStat, sendSignal } from
 import { utf8 } from "../base/text.js";
 import { procDir, readParts } from "../keeper/layout.js";
 import type { Place } from "../places/place.js";
-import { CAPABILITIES, explain, findSandboxTools, type SandboxTools } from "../places/probe.js";
+import { CAPABILITIES, explain, findSandboxTools, MOUNT_TRIES, mountWentAway, type SandboxTools } from "../places/probe.js";
 import { noCapabilities, sandboxPlace } from "../places/sandbox.js";
 import { INSIDE, viewOf } from "../places/view.js";
 import type { Process } from "./process.js";
@@ -219,7 +219,7 @@ export class Sandboxes {
 		return tools;
 	}
 
-	async #make(task: string, number: number): Promise<Open> {
+	async #make(task: string, number: number, tries = 1): Promise<Open> {
 		const tools = this.#tools();
 		const settings = sandboxSettings(this.#runtime.config, this.#asked);
 		const uid = process.getuid?.() ?? 0;
@@ -279,8 +279,10 @@ export class Sandboxes {
 				if (dir) removeShared(dir);
 				throw error;
 			});
+		let again = false;
 		try {
 			const { matched } = await made.wait({ until: { pattern: "^ready$" }, timeout: READY_MS });
+			again = matched === "exit" && tries < MOUNT_TRIES && mountWentAway(firstLine(made));
 			if (matched !== "pattern") throw unavailable(matched === null ? `it was not ready within ${READY_MS / 1000} s` : explain(firstLine(made)));
 			const open = this.#attach(made.id);
 			if (!open) throw unavailable("it ended at once");
@@ -293,6 +295,7 @@ export class Sandboxes {
 			return open;
 		} catch (error) {
 			await this.#stop(made);
+			if (again) return this.#make(task, number, tries + 1);
 			if (errno(error) !== "EEXIST") throw error;
 			this.#notes.delete(task);
 			return this.#find(task); // another runtime was faster
