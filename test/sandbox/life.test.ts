@@ -178,7 +178,7 @@ describe.skipIf(noSandbox)(`the life of a sandbox${noSandbox ? ` (${noSandbox})`
 		await cannot({ sandbox: { directory: process.env.HOME as string } }, /your whole home/);
 		await cannot({ sandbox: { directory: "/usr" } }, /part of the system/);
 		await cannot({ sandbox: { directory: "/nowhere/at/all" } }, /does not exist/);
-		await cannot({ sandbox: { directory: tempDir("work"), write: ["relative"] } }, /absolute path/);
+		await cannot({ sandbox: { directory: tempDir("work"), write: ["relative"] } }, /a path is absolute/);
 		await expect(openRuntime({ place: "moon" as "local" })).rejects.toThrow(/place/);
 		const runtime = await sandboxed();
 		const elsewhere = tempDir("elsewhere");
