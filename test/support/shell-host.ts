@@ -3,6 +3,7 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import type { Host, Started, Stream } from "../../src/places/host.js";
+import { BOOT, Link, type LinkOptions } from "../../src/places/link/link.js";
 import { atEnd, tempDir } from "./home.js";
 
 export type Shell = "dash" | "bash" | "busybox";
@@ -79,6 +80,13 @@ export class ShellHost implements Host {
 	async stop(): Promise<readonly string[]> {
 		return [];
 	}
+}
+
+/** A link to it, closed when the test is over. */
+export async function linkTo(host: ShellHost, options: Partial<LinkOptions> = {}): Promise<Link> {
+	const link = await Link.open(await host.open(BOOT), { dir: "", name: "box", ...options });
+	atEnd(() => link.close());
+	return link;
 }
 
 /** Where its programs are: first a directory in which `sh` is that shell; of busybox nothing else. */

@@ -1,11 +1,11 @@
 /** The program, the engine or the container goes: nothing is lost that could be kept, and what is lost is said. More is in faults-docker.test.ts. */
 import fs from "node:fs";
-import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { run, startAndDie } from "../../fixtures/programs.js";
+import { startAndDie } from "../../fixtures/programs.js";
 import { dockerBox, TASK } from "../../support/docker-box.js";
 import { noEngine, ownEngine, startDaemon, stopDaemon } from "../../support/dockerd.js";
 import { until } from "../../support/home.js";
+import { copyWithKills } from "../../support/readers.js";
 
 const why = noEngine();
 const PATIENCE = { timeout: 120_000 };
@@ -57,29 +57,12 @@ describe.skipIf(why)(`in a container${why ? `: ${why}` : ""}`, () => {
 
 	test("a reader killed twenty times while a million lines are printed in there misses nothing and repeats nothing", { timeout: 180_000 }, async () => {
 		const { home, dir, open } = await dockerBox();
-		const [hurry, copy] = [`${dir}/hurry`, path.join(home, "copy")];
+		const hurry = `${dir}/hurry`;
 		// Ever more slowly, so that the lines never run out, and the rest at once when the file is there.
 		const batch = `n=$((1000000 - i)); [ -e ${hurry} ] || { n=$((n / 400)); sleep 0.1; }`;
 		const print = `i=1; while [ $i -le 1000000 ]; do ${batch}; seq $i $((i + n)); i=$((i + n + 1)); done`;
 		const id = await startAndDie(home, { command: `${print}; read -r line; echo "got: $line"; exit 7`, task: TASK, stdin: true }, "box");
-		const size = () => fs.statSync(copy, { throwIfNoEntry: false })?.size ?? 0;
-		for (let kills = 0; kills < 20; kills++) {
-			const reader = run("reader.mjs", home, id, copy);
-			const before = size();
-			reader.begin();
-			await until("the reader reads", () => size() > before, 30_000);
-			await reader.kill();
-		}
-		const truth = Buffer.from(`${Array.from({ length: 1_000_000 }, (_, n) => n + 1).join("\n")}\ngot: still here: é\n`);
-		expect(size()).toBeLessThan(truth.length); // all kills came while it was printing
-		fs.writeFileSync(hurry, "");
-		const last = run("reader.mjs", home, id, copy);
-		last.begin();
-		const kept = (await open()).get(id);
-		await kept.write("still here: é\n");
-		expect((await kept.wait({ timeout: 60_000 })).status).toMatchObject({ status: "exited", exitCode: 7, signal: null });
-		expect(await last.ended).toBe(0);
-		expect(fs.readFileSync(copy).equals(truth)).toBe(true);
+		await copyWithKills({ home, id, hurry, open, kills: 20 });
 	});
 
 	test("dockerd restarted during a follow: the container goes on, and every byte comes once", PATIENCE, async () => {

@@ -7,6 +7,7 @@ import { describe, expect, test } from "vitest";
 import { fixture, type Program, run, startAndDie } from "../../fixtures/programs.js";
 import { cuttable, known } from "../../support/cuttable.js";
 import { until } from "../../support/home.js";
+import { copyWithKills } from "../../support/readers.js";
 import { QUICK, sshBox, TASK } from "../../support/ssh-box.js";
 import { noSshd } from "../../support/sshd.js";
 
@@ -17,27 +18,9 @@ describe.skipIf(noSshd)(`over SSH${noSshd ? ` (${noSshd})` : ""}`, () => {
 	describe("kill -9 of the runtime", () => {
 		test("a reader killed twenty times while a million lines are printed there misses nothing and repeats nothing", PATIENCE, async () => {
 			const { home, open } = await sshBox();
-			const [hurry, copy] = [path.join(home, "hurry"), path.join(home, "copy")];
+			const hurry = path.join(home, "hurry");
 			const id = await startAndDie(home, { command: `exec perl '${fixture("numbers.pl")}' '${hurry}'`, task: TASK, stdin: true }, "box");
-			for (let kills = 0; kills < 20; kills++) {
-				const reader = run("reader.mjs", home, id, copy);
-				const before = sizeOf(copy);
-				reader.begin();
-				await until("the reader reads", () => sizeOf(copy) > before, 20_000);
-				await sleep(Math.random() * 40);
-				await reader.kill();
-			}
-			const truth = Buffer.from(`${Array.from({ length: 1_000_000 }, (_, i) => i + 1).join("\n")}\ngot: still here: é\n`);
-			expect(sizeOf(copy)).toBeLessThan(truth.length); // all kills came while it was printing
-			fs.writeFileSync(hurry, "");
-			const last = run("reader.mjs", home, id, copy);
-			last.begin();
-			const kept = (await open()).get(id);
-			await kept.write("still here: é\n");
-			expect((await kept.wait({ timeout: 60_000 })).status).toMatchObject({ status: "exited", exitCode: 7, signal: null });
-			expect(await last.ended).toBe(0);
-			expect(fs.readFileSync(copy).equals(truth)).toBe(true);
-			expect(kept.read(0, truth.length + 1).bytes.equals(truth)).toBe(true);
+			await copyWithKills({ home, id, hurry, open, kills: 20 });
 		});
 
 		test("the next one has the same shell with its state, and finds the command that was running, with its output and its code", PATIENCE, async () => {

@@ -30,19 +30,22 @@ function workIn(): string {
 const underWay = (dir: string, file: string): boolean =>
 	!fs.existsSync(file) && temporary(dir).some((name) => (fs.statSync(path.join(dir, name), { throwIfNoEntry: false })?.size ?? 0) > 2_000_000);
 
-const connected = async (runtime: Runtime): Promise<void> => {
+/** A large file is on its way to `there` in the directory of the box. */
+async function uploading({ dir, open }: { dir: string; open: () => Promise<Runtime> }) {
+	const here = workIn();
+	const runtime = await open();
 	expect(await runtime.terminal({ command: "true" })).toMatchObject({ exit_code: 0 });
-};
+	const sha256 = largeFile("large", MEGABYTES);
+	const up = runtime.upload({ source: "large", target: `${dir}/there` });
+	await until("it is on its way", () => underWay(dir, `${dir}/there`), 60_000);
+	return { here, runtime, sha256, up };
+}
 
 describe.skipIf(noSshd)(`files over SSH${noSshd ? ` (${noSshd})` : ""}`, () => {
 	test("the connection is killed during an upload, a download and a folder: all arrive, and nothing is left", PATIENCE, async () => {
-		const { dir, open, killMaster } = await sshBox();
-		const here = workIn();
-		const runtime = await open();
-		await connected(runtime);
-		const sha256 = largeFile("large", MEGABYTES);
-		const up = runtime.upload({ source: "large", target: `${dir}/there` });
-		await until("it is on its way", () => underWay(dir, `${dir}/there`), 60_000);
+		const box = await sshBox();
+		const { dir, killMaster } = box;
+		const { here, runtime, sha256, up } = await uploading(box);
 		expect(killMaster()).toBe(true);
 		expect(await up).toMatchObject({ status: "ok", error: null, sha256 });
 		expect(sha(`${dir}/there`)).toBe(sha256);
@@ -61,13 +64,9 @@ describe.skipIf(noSshd)(`files over SSH${noSshd ? ` (${noSshd})` : ""}`, () => {
 	});
 
 	test("a machine that cannot be reached any more: that is said, and what was left there goes when it is reached again", PATIENCE, async () => {
-		const { sshd, dir, open } = await sshBox();
-		workIn();
-		const runtime = await open();
-		await connected(runtime);
-		largeFile("large", MEGABYTES);
-		const up = runtime.upload({ source: "large", target: `${dir}/there` });
-		await until("it is on its way", () => underWay(dir, `${dir}/there`), 60_000);
+		const box = await sshBox();
+		const { sshd, dir } = box;
+		const { runtime, up } = await uploading(box);
 		await sshd.stop();
 		expect(await up).toMatchObject({ status: "error", error: expect.stringMatching(/cannot be reached/) });
 		expect(fs.existsSync(`${dir}/there`)).toBe(false);
@@ -101,13 +100,9 @@ describe.skipIf(noSshd)(`files over SSH${noSshd ? ` (${noSshd})` : ""}`, () => {
 
 describe.skipIf(noEngine())(`files in a container${noEngine() ? ` (${noEngine()})` : ""}`, () => {
 	test("it is removed during an upload and a download: whole or not at all, and that is said", PATIENCE, async () => {
-		const { dir, open, container } = await dockerBox();
-		const here = workIn();
-		const runtime = await open();
-		await connected(runtime);
-		const sha256 = largeFile("large", MEGABYTES);
-		const up = runtime.upload({ source: "large", target: `${dir}/there` });
-		await until("it is on its way", () => underWay(dir, `${dir}/there`), 60_000);
+		const box = await dockerBox();
+		const { dir, container } = box;
+		const { here, runtime, sha256, up } = await uploading(box);
 		await container.remove({ force: true, v: true });
 		const result = await up;
 		// The directory is a volume, and another container may have taken over.

@@ -3,12 +3,11 @@ import { describe, expect, test } from "vitest";
 import { nearKernel } from "../../../src/base/near.js";
 import { readStat, type Stat } from "../../../src/base/proc.js";
 import { farKernel } from "../../../src/places/far/kernel.js";
-import { BOOT, Link } from "../../../src/places/link/link.js";
 import { untilWaiting } from "../../../src/screen/index.js";
 import { onTerminal } from "../../screen/programs.js";
 import { seenFrom } from "../../support/far.js";
-import { atEnd, testRuntime, textOf, until } from "../../support/home.js";
-import { ShellHost } from "../../support/shell-host.js";
+import { testRuntime, textOf, until } from "../../support/home.js";
+import { linkTo, ShellHost } from "../../support/shell-host.js";
 
 const KINDS = [
 	{ shell: "dash" as const, perl: true },
@@ -18,8 +17,7 @@ const KINDS = [
 
 describe.each(KINDS)("a link to $shell, perl: $perl", ({ shell, perl }) => {
 	async function open() {
-		const link = await Link.open(await new ShellHost({ shell }).open(BOOT), { dir: "", name: "box", perl });
-		atEnd(() => link.close());
+		const link = await linkTo(new ShellHost({ shell }), { perl });
 		return farKernel({ run: (script) => link.run(script), look: (questions) => link.look(questions) });
 	}
 

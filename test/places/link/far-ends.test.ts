@@ -2,15 +2,9 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { BOOT, Link, type LinkOptions } from "../../../src/places/link/link.js";
 import { atEnd, tempDir, until } from "../../support/home.js";
-import { ShellHost, type ShellHostOptions } from "../../support/shell-host.js";
+import { linkTo, ShellHost, type ShellHostOptions } from "../../support/shell-host.js";
 
-async function open(host: ShellHost, options: Partial<LinkOptions> = {}): Promise<Link> {
-	const link = await Link.open(await host.open(BOOT), { dir: "", name: "box", ...options });
-	atEnd(() => link.close());
-	return link;
-}
 const far = (options: ShellHostOptions) => new ShellHost(options);
 /** A login in a mount namespace of its own, where `setup` has been done. */
 const inNamespace = (setup: string) => `exec unshare -m sh -c '${setup}; exec sh -c "$1"' login "$1"`;
@@ -19,36 +13,36 @@ const asRoot = test.skipIf(process.getuid?.() !== 0);
 describe("a login", () => {
 	test("that prints bytes of all kinds, an unfinished line, and echoes what it reads is waited for", async () => {
 		const login = `head -c 5000 /dev/urandom; printf 'Last login: \\0 today\\nno newline'; eval "$1"`;
-		const link = await open(far({ login }));
+		const link = await linkTo(far({ login }));
 		expect((await link.run("echo it works")).output.toString()).toBe("it works\n");
 	});
 
 	test("whose rc file is slow is waited for", async () => {
 		const gate = path.join(tempDir(), "gate");
-		const opening = open(far({ login: `until [ -e ${gate} ]; do sleep 0.1; done; eval "$1"` }));
+		const opening = linkTo(far({ login: `until [ -e ${gate} ]; do sleep 0.1; done; eval "$1"` }));
 		fs.writeFileSync(gate, "");
 		await (await opening).ping();
 	});
 
 	test("that runs something else is told with what it said", async () => {
-		const only = open(far({ login: "echo This account is for backups; exit 1" }));
+		const only = linkTo(far({ login: "echo This account is for backups; exit 1" }));
 		await expect(only).rejects.toMatchObject({
 			code: "UNREACHABLE",
 			mayHaveHappened: false,
 			message: expect.stringMatching(/ended \(1\).*This account is for backups/),
 		});
-		await expect(open(far({ login: "echo you may not >&2; exit 1" }))).rejects.toThrow(/you may not/);
+		await expect(linkTo(far({ login: "echo you may not >&2; exit 1" }))).rejects.toThrow(/you may not/);
 	});
 
 	test("that never answers is given up in time, and that prints for ever is too", async () => {
-		await expect(open(far({ login: "cat >/dev/null" }), { timeoutMs: 300 })).rejects.toThrow(/no answer within 0.3 s/);
-		await expect(open(far({ login: "exec cat /dev/zero" }))).rejects.toThrow(/nothing but what is not ours/);
+		await expect(linkTo(far({ login: "cat >/dev/null" }), { timeoutMs: 300 })).rejects.toThrow(/no answer within 0.3 s/);
+		await expect(linkTo(far({ login: "exec cat /dev/zero" }))).rejects.toThrow(/nothing but what is not ours/);
 	});
 
 	test("of which a background job prints into the stream breaks the link before a wrong answer is given", async () => {
 		const gate = path.join(tempDir(), "gate");
 		const host = far({ login: `(until [ -e ${gate} ]; do sleep 0.01; done; printf x) & eval "$1"` });
-		const link = await open(host);
+		const link = await linkTo(host);
 		await link.ping();
 		fs.writeFileSync(gate, "");
 		await until("the byte has come", () => {
@@ -61,7 +55,7 @@ describe("a login", () => {
 	test.each(["PERL_UNICODE=SDA", "PERL5OPT=-CSDA", "PERLIO=:utf8"])("that has %s changes no byte, and what runs there has it", async (set) => {
 		const [name, value] = set.split("=") as [string, string];
 		const host = far({ env: { [name]: value } });
-		const link = await open(host);
+		const link = await linkTo(host);
 		expect(link.facts.helper).toBe("perl");
 		const bytes = Buffer.from(Array.from({ length: 3_000 }, (_, at) => at & 255));
 		const file = path.join(host.home, "bytes");
@@ -75,7 +69,7 @@ describe("a login", () => {
 
 	test("can be given up while it opens", async () => {
 		const caller = new AbortController();
-		const opening = open(far({ login: "cat >/dev/null" }), { signal: caller.signal });
+		const opening = linkTo(far({ login: "cat >/dev/null" }), { signal: caller.signal });
 		caller.abort();
 		await expect(opening).rejects.toMatchObject({ code: "ABORTED" });
 	});
@@ -86,7 +80,7 @@ describe("a box", () => {
 		const bin = tempDir("clock");
 		fs.writeFileSync(path.join(bin, "date"), "#!/bin/sh\necho $(($(/bin/date +%s) + 3600))\n", { mode: 0o755 });
 		const host = far({ env: { LANG: "de_DE.UTF-8" }, login: `PATH=${bin}:$PATH; umask 027; cd /usr; eval "$1"` });
-		const { facts } = await open(host);
+		const { facts } = await linkTo(host);
 		expect(Math.abs(facts.skewMs - 3_600_000)).toBeLessThan(10_000);
 		expect(facts).toMatchObject({ locale: "de_DE.UTF-8", umask: "0027", cwd: "/usr", home: host.home });
 		expect(facts.dir).toBe(`${host.home}/.local/state/holdfast/boxes/box`);
@@ -96,7 +90,7 @@ describe("a box", () => {
 	asRoot("without /proc does what needs none", async () => {
 		for (const perl of [true, false]) {
 			const host = far({ login: inNamespace("mount -t tmpfs none /proc") });
-			const link = await open(host, { perl });
+			const link = await linkTo(host, { perl });
 			expect(link.facts).toMatchObject({ proc: false, bootId: undefined, pidNamespace: undefined });
 			expect((await link.run("echo fine")).output.toString()).toBe("fine\n");
 			await expect(link.signal("TERM", 1, "1")).rejects.toMatchObject({ code: "UNSUPPORTED" });
@@ -106,13 +100,13 @@ describe("a box", () => {
 	});
 
 	asRoot("with a read-only home is used from /var/tmp, and that is said; not from what is not ours there", async () => {
-		const readOnly = await open(far({ home: "/proc", login: inNamespace("mount -t tmpfs none /var/tmp") }));
+		const readOnly = await linkTo(far({ home: "/proc", login: inNamespace("mount -t tmpfs none /var/tmp") }));
 		expect(readOnly.facts.dir).toBe("/var/tmp/holdfast-0/box");
 		expect(readOnly.facts.notes).toEqual([expect.stringContaining("/proc/.local/state/holdfast/boxes cannot be used")]);
 		const elsewhere = tempDir("elsewhere");
 		for (const trap of ["mkdir /var/tmp/holdfast-0; chown 65534 /var/tmp/holdfast-0", `ln -s ${elsewhere} /var/tmp/holdfast-0`, ": >/var/tmp/holdfast-0"]) {
 			const name = path.basename(tempDir("box"));
-			const { facts } = await open(far({ home: "/proc", login: inNamespace(`mount -t tmpfs none /var/tmp; ${trap}`) }), { name });
+			const { facts } = await linkTo(far({ home: "/proc", login: inNamespace(`mount -t tmpfs none /var/tmp; ${trap}`) }), { name });
 			expect(facts.dir).toBe(`/tmp/holdfast-0/${name}`);
 			atEnd(() => {
 				fs.rmSync(facts.dir, { recursive: true });
@@ -125,7 +119,7 @@ describe("a box", () => {
 	test("where a directory was asked for has ours in it, and leaves the other as it is", async () => {
 		const dir = path.join(tempDir(), "shared");
 		fs.mkdirSync(dir, { mode: 0o755 });
-		const { facts } = await open(far({}), { dir });
+		const { facts } = await linkTo(far({}), { dir });
 		expect(facts.dir).toBe(`${dir}/box`);
 		expect([dir, facts.dir].map((each) => fs.statSync(each).mode & 0o777)).toEqual([0o755, 0o700]);
 	});
@@ -134,7 +128,7 @@ describe("a box", () => {
 		const bin = tempDir("old");
 		fs.writeFileSync(path.join(bin, "dd"), '#!/bin/sh\ncase $* in *iflag*|*oflag*) exit 1;; esac\nexec /bin/dd "$@"\n', { mode: 0o755 });
 		fs.writeFileSync(path.join(bin, "sleep"), '#!/bin/sh\ncase $1 in *.*) exit 1;; esac\nexec /bin/sleep "$1"\n', { mode: 0o755 });
-		const link = await open(far({ login: `PATH=${bin}:$PATH; eval "$1"` }), { perl: false });
+		const link = await linkTo(far({ login: `PATH=${bin}:$PATH; eval "$1"` }), { perl: false });
 		const file = path.join(tempDir(), "file");
 		const bytes = Buffer.from(Array.from({ length: 5_000 }, (_, index) => index));
 		await link.write(file, 0, bytes);
@@ -149,7 +143,7 @@ describe("a box", () => {
 	});
 
 	test("where the directory asked for cannot be had says so, and takes no other", async () => {
-		await expect(open(far({}), { dir: "/proc/nowhere" })).rejects.toMatchObject({
+		await expect(linkTo(far({}), { dir: "/proc/nowhere" })).rejects.toMatchObject({
 			code: "UNREACHABLE",
 			message: expect.stringContaining("/proc/nowhere cannot be used"),
 		});
@@ -164,7 +158,7 @@ describe("a box", () => {
 				`mount -t tmpfs -o size=64k none ${home}/disk; mkdir -m 700 ${home}/disk/box; echo log >${home}/disk/log; head -c 100000 /dev/zero >${home}/disk/fill`,
 			),
 		});
-		const link = await open(host, { dir: `${home}/disk`, perl });
+		const link = await linkTo(host, { dir: `${home}/disk`, perl });
 		expect(link.facts.notes).toEqual([expect.stringContaining("no room")]);
 		expect(link.facts.scratch.startsWith(home)).toBe(false);
 		expect((await link.read(`${home}/disk/log`, 0, 10)).bytes.toString()).toBe("log\n");
@@ -176,7 +170,7 @@ describe("a box", () => {
 	asRoot.each([true, false])("whose disk fills up says what it could not hold (perl: %s)", async (perl) => {
 		const home = tempDir("far");
 		const login = inNamespace(`mount -t tmpfs -o size=64k none ${home}; mkdir -m 700 ${home}/own`);
-		const link = await open(far({ home, login }), { dir: `${home}/own`, perl });
+		const link = await linkTo(far({ home, login }), { dir: `${home}/own`, perl });
 		await expect(link.write(`${home}/fill`, 0, Buffer.alloc(100_000))).rejects.toMatchObject({ code: "NO_SPACE" });
 		const ran = link.run("head -c 10 /dev/zero; exit 7");
 		if (perl) expect(await ran).toMatchObject({ status: 7, output: Buffer.alloc(10) });
@@ -192,13 +186,13 @@ describe("a box", () => {
 describe.each([true, false])("with perl: %s", (perl) => {
 	test("a near end that falls silent is taken for dead", async () => {
 		const host = far({});
-		const link = await open(host, { perl, idleSeconds: 1 });
+		const link = await linkTo(host, { perl, idleSeconds: 1 });
 		await link.ended;
 		expect(fs.existsSync(link.facts.scratch)).toBe(false);
 	});
 
 	test("a ping leaves a sign of life", async () => {
-		const link = await open(far({}), { perl });
+		const link = await linkTo(far({}), { perl });
 		const life = path.join(link.facts.dir, "life");
 		fs.utimesSync(life, 1, 1);
 		await link.ping();
@@ -207,17 +201,17 @@ describe.each([true, false])("with perl: %s", (perl) => {
 
 	test("what links of killed far ends have left is swept, and of others not", async () => {
 		const host = far({});
-		const { facts } = await open(host, { perl });
+		const { facts } = await linkTo(host, { perl });
 		const dead = path.join(facts.dir, `link.${facts.hostname}.4194304`);
 		const elsewhere = path.join(facts.dir, "link.another.4194304");
 		for (const dir of [dead, elsewhere]) fs.mkdirSync(dir);
-		const second = await open(host, { perl });
+		const second = await linkTo(host, { perl });
 		expect([dead, elsewhere, facts.scratch, second.facts.scratch].map((dir) => fs.existsSync(dir))).toEqual([false, true, true, true]);
 	});
 
 	test("the loop killed alone takes its helper with it", async () => {
 		const host = far({});
-		const link = await open(host, { perl, idleSeconds: 4 });
+		const link = await linkTo(host, { perl, idleSeconds: 4 });
 		process.kill(link.facts.pid, "SIGKILL");
 		expect(await link.ended).toContain("SIGKILL");
 	});

@@ -1,20 +1,14 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { BOOT, Link } from "../../../src/places/link/link.js";
 import { parseInode } from "../../../src/places/link/questions.js";
-import { atEnd, tempDir } from "../../support/home.js";
-import { SHELLS, ShellHost } from "../../support/shell-host.js";
+import { tempDir } from "../../support/home.js";
+import { linkTo, SHELLS, ShellHost } from "../../support/shell-host.js";
 
 const KINDS = [...SHELLS.map((shell) => ({ shell, perl: false })), { shell: "dash" as const, perl: true }, { shell: "bash" as const, perl: true }];
 
 describe.each(KINDS)("a link to $shell, perl: $perl", ({ shell, perl }) => {
-	async function open(): Promise<Link> {
-		const host = new ShellHost({ shell });
-		const link = await Link.open(await host.open(BOOT), { dir: "", name: "box", perl });
-		atEnd(() => link.close());
-		return link;
-	}
+	const open = () => linkTo(new ShellHost({ shell }), { perl });
 
 	test("tells what it found there", async () => {
 		const link = await open();

@@ -4,19 +4,13 @@ import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { readStat } from "../../../src/base/proc.js";
-import { BOOT, Link } from "../../../src/places/link/link.js";
 import { atEnd, tempDir, until } from "../../support/home.js";
-import { SHELLS, ShellHost } from "../../support/shell-host.js";
+import { linkTo, SHELLS, ShellHost } from "../../support/shell-host.js";
 
 const KINDS = [...SHELLS.map((shell) => ({ shell, perl: false })), { shell: "dash" as const, perl: true }];
 
 describe.each(KINDS)("$shell, perl: $perl", ({ shell, perl }) => {
-	async function open(): Promise<Link> {
-		const host = new ShellHost({ shell });
-		const link = await Link.open(await host.open(BOOT), { dir: "", name: "box", perl });
-		atEnd(() => link.close());
-		return link;
-	}
+	const open = () => linkTo(new ShellHost({ shell }), { perl });
 
 	test("a signal reaches the process that is meant, and no other of its number", async () => {
 		const link = await open();

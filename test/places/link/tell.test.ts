@@ -4,17 +4,12 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { BOOT, Link } from "../../../src/places/link/link.js";
 import { atEnd, tempDir } from "../../support/home.js";
-import { ShellHost } from "../../support/shell-host.js";
+import { linkTo, ShellHost } from "../../support/shell-host.js";
 
 const RECORD = (text: string) => text.padEnd(63).concat("\n");
 
-async function open(): Promise<Link> {
-	const link = await Link.open(await new ShellHost({ shell: "dash" }).open(BOOT), { dir: "", name: "box" });
-	atEnd(() => link.close());
-	return link;
-}
+const open = () => linkTo(new ShellHost({ shell: "dash" }));
 
 describe("telling a shell", () => {
 	/** A shell's directory, whose FIFO somebody reads, and that of a command. */

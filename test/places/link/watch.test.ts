@@ -1,10 +1,10 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { BOOT, Link } from "../../../src/places/link/link.js";
+import type { Link } from "../../../src/places/link/link.js";
 import type { Known, News } from "../../../src/places/link/watched.js";
-import { atEnd, tempDir } from "../../support/home.js";
-import { SHELLS, ShellHost } from "../../support/shell-host.js";
+import { tempDir } from "../../support/home.js";
+import { linkTo, SHELLS, ShellHost } from "../../support/shell-host.js";
 
 const KINDS = [...SHELLS.map((shell) => ({ shell, perl: false })), { shell: "dash" as const, perl: true }];
 const record = (text: string) => `${text.padEnd(63)}\n`;
@@ -20,12 +20,7 @@ function processDir(): string {
 const BLANK: Known = { offset: 0, records: { state: "", exit: "", limit: "" }, sizes: { meta: -1 }, max: 1000 };
 
 describe.each(KINDS)("a watch at $shell, perl: $perl", ({ shell, perl }) => {
-	async function open(): Promise<Link> {
-		const host = new ShellHost({ shell });
-		const link = await Link.open(await host.open(BOOT), { dir: "", name: "box", perl });
-		atEnd(() => link.close());
-		return link;
-	}
+	const open = () => linkTo(new ShellHost({ shell }), { perl });
 	/** Parked for certain: an answer that was to come at once would have come before that of a later request. */
 	async function parked(link: Link, dir: string, known: Known): Promise<{ news: Promise<News | undefined> }> {
 		let answered = false;
