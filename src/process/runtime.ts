@@ -88,6 +88,8 @@ export class Runtime implements AsyncDisposable {
 	#config: Config | undefined;
 	#pruned = 0;
 	#pruneTimer: NodeJS.Timeout | undefined;
+	/** What else is to be done when old things go, for rooms that this one does not know. */
+	readonly chores: (() => void)[] = [];
 	/** By task: starts that are not in the registry yet. */
 	readonly #starting = new Map<string, number>();
 	#counted = { at: Number.NEGATIVE_INFINITY, live: 0 };
@@ -270,12 +272,17 @@ export class Runtime implements AsyncDisposable {
 		return this.registry.find(id);
 	}
 
+	/** How long what has ended is kept. */
+	get keepMs(): number {
+		return this.#options.keepMs ?? LIMITS.keepMs;
+	}
+
 	prune(options: Partial<PruneOptions> = {}): PruneResult {
-		return prune(this.registry, { olderThanMs: this.#options.keepMs ?? LIMITS.keepMs, quotaBytes: this.#options.quotaBytes ?? LIMITS.quotaBytes, ...options });
+		return prune(this.registry, { olderThanMs: this.keepMs, quotaBytes: this.#options.quotaBytes ?? LIMITS.quotaBytes, ...options });
 	}
 
 	/** Forget places that no process, shell or container of this home, and no configuration, refers to any more. How they are called. */
-	async prunePlaces({ olderThanMs = this.#options.keepMs ?? LIMITS.keepMs, now, dryRun }: Partial<PruneOptions> = {}): Promise<string[]> {
+	async prunePlaces({ olderThanMs = this.keepMs, now, dryRun }: Partial<PruneOptions> = {}): Promise<string[]> {
 		let places: Config["places"];
 		try {
 			({ places } = this.config);
@@ -329,6 +336,7 @@ export class Runtime implements AsyncDisposable {
 				this.prune();
 				this.cgroups?.sweep(GROUP_UNUSED_MS);
 				this.prunePlaces().catch(() => {}); // as below
+				for (const chore of this.chores) chore();
 			} catch {
 				// housekeeping never fails anything; `holdfast prune` reports what is wrong
 			}

@@ -110,7 +110,7 @@ async function killOne(runtime: Runtime, process: Process, report: Report): Prom
 /** With the seat taken nobody starts another; whoever has it finds its command killed, and gives it back. */
 async function endShells(runtime: Runtime, task: string, report: Report): Promise<void> {
 	for (const key of seatsOf(runtime, task)) {
-		const seat = new Seat(runtime, task, key);
+		const seat = Seat.of(runtime, task, key);
 		let taken = seat.take("end");
 		for (let looks = 0; !taken && looks < SEAT_LOOKS; looks++) {
 			await sleep(LOOK_MS);

@@ -56,7 +56,7 @@ export class Persistent {
 		this.#closing = closing;
 		this.#runtime = runtime;
 		this.#task = task;
-		this.#seat = new Seat(runtime, task);
+		this.#seat = Seat.of(runtime, task);
 	}
 
 	/** The seat, at once. False: somebody else has it. */

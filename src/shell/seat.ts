@@ -6,7 +6,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { errno } from "../base/errors.js";
-import { ensureDir, namesIn, removeDir, statIfThere, unlinkIfThere } from "../base/files.js";
+import { ensureDir, namesIn, removeDir, unlinkIfThere } from "../base/files.js";
 import { taskKey } from "../base/ids.js";
 import { isAlive, linkOf } from "../base/proc.js";
 import { procDir } from "../keeper/layout.js";
@@ -40,16 +40,19 @@ export class Seat {
 	readonly #busy: string;
 	#mine = "";
 
-	constructor(runtime: Runtime, task: string, key = runtime.placeKey(task)) {
+	constructor(runtime: Runtime, dir: string) {
 		this.#runtime = runtime;
-		this.#dir = seatOf(runtime, task, key);
+		this.#dir = dir;
 		this.#free = path.join(this.#dir, "free");
 		this.#current = path.join(this.#dir, "current");
 		this.#busy = path.join(this.#dir, `busy.${runtime.self.pid}.${runtime.self.start}.`);
-		if (!statIfThere(this.#dir)) this.#make();
 	}
 
-	/** The directory comes into being with its one file in it, so there are never two. */
+	static of(runtime: Runtime, task: string, key = runtime.placeKey(task)): Seat {
+		return new Seat(runtime, seatOf(runtime, task, key));
+	}
+
+	/** The directory comes into being with its one file in it, so there are never two. It may be there, empty: whoever forgets it has just come that far. */
 	#make(): void {
 		const made = `${this.#dir}.${this.#runtime.self.pid}`;
 		ensureDir(made);
@@ -75,6 +78,7 @@ export class Seat {
 			}
 			const holder = namesIn(this.#dir).find((name) => name.startsWith("busy."));
 			if (holder !== undefined && !this.#isStale(holder.slice(5))) return false;
+			if (holder === undefined) this.#make(); // it is the first; or it was forgotten, for want of use (seats.ts)
 			from = holder === undefined ? this.#free : path.join(this.#dir, holder);
 		}
 	}
@@ -96,6 +100,17 @@ export class Seat {
 		const dir = procDir(this.#runtime.home, id);
 		const spec = readSpec(dir);
 		return !spec || isOver(readStatus(dir, spec));
+	}
+
+	/** What is in it goes with it. Whoever comes next makes it anew. */
+	forget(): void {
+		for (const name of namesIn(this.#dir)) if (name.startsWith("current")) unlinkIfThere(path.join(this.#dir, name));
+		unlinkIfThere(this.#mine);
+		try {
+			fs.rmdirSync(this.#dir);
+		} catch {
+			// somebody has come meanwhile, and has made it anew
+		}
 	}
 
 	get current(): string | undefined {

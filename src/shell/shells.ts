@@ -9,6 +9,7 @@ import type { Runtime } from "../process/runtime.js";
 import { Bash } from "./bash.js";
 import { neverBegan } from "./patience.js";
 import { currentOf } from "./seat.js";
+import { pruneSeats } from "./seats.js";
 import { Slots } from "./slots.js";
 import { TaskShell } from "./task.js";
 import { workdirThere } from "./workdir.js";
@@ -93,6 +94,7 @@ export class Shells {
 		this.#runtime = runtime;
 		this.#slots = new Slots(runtime);
 		setImmediate(() => this.#sweep());
+		runtime.chores.push(() => pruneSeats(runtime));
 	}
 
 	/** Shells that belong to no task any more: whoever started them was killed before he could say so, or let them go. */

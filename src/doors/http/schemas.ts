@@ -254,7 +254,14 @@ export const sandboxesSchema = z.object({
 });
 export const stoppedSchema = z.object({ stopped: z.array(z.string()) });
 export const removedSchema = z.object({ removed: z.array(z.string()), notes: z.array(z.string()) });
-export const prunedSchema = z.object({ removed: z.array(z.string()), bytes: count, kept: count, dry_run: z.boolean() });
+export const prunedSchema = z.object({
+	removed: z.array(z.string()),
+	bytes: count,
+	kept: count,
+	places: z.array(z.string()),
+	shells: count,
+	dry_run: z.boolean(),
+});
 
 export const policyCheckSchema = z.strictObject({
 	command: z.string().min(1).max(1_000_000),

@@ -1,3 +1,5 @@
+import { counted } from "../../../base/quantity.js";
+import { pruneSeats } from "../../../shell/seats.js";
 import { type Command, EXIT, noWords } from "../command.js";
 import { ageOption, sizeOption } from "../quantity.js";
 
@@ -12,7 +14,8 @@ export const prune: Command = {
 	},
 	teach: `
 Running processes are never touched. A runtime does this by itself now and then.
-How to reach a machine or container is forgotten too, when it was not used for that long and nothing kept here is, or was, there.
+How to reach a machine or container is forgotten too, when it was not used for that long and nothing kept here is, or was, there;
+and so are the shells of tasks, once they have ended and the task was not used for that long.
 
 Examples
   holdfast prune --older-than 1d
@@ -27,12 +30,14 @@ Examples
 		const age = olderThanMs === undefined ? {} : { olderThanMs };
 		const result = runtime.prune({ ...age, ...(quotaBytes === undefined ? {} : { quotaBytes }), dryRun });
 		const places = await runtime.prunePlaces({ ...age, dryRun });
-		if (out.json) out.data({ removed: result.removed, bytes: result.bytes, kept: result.kept, places, dry_run: dryRun });
+		const shells = pruneSeats(runtime, { ...age, dryRun });
+		if (out.json) out.data({ removed: result.removed, bytes: result.bytes, kept: result.kept, places, shells, dry_run: dryRun });
 		else
 			out.line(
-				`${dryRun ? "would remove" : "removed"} ${result.removed.length} ended processes with ${Math.round(result.bytes / 1024)} KiB of output; ${result.kept} stay`,
+				`${dryRun ? "would remove" : "removed"} ${counted(result.removed.length, "ended process", "ended processes")} with ${Math.round(result.bytes / 1024)} KiB of output; ${counted(result.kept, "stays", "stay")}`,
 			);
 		if (!out.json && places.length > 0) out.line(`${dryRun ? "would forget" : "forgot"} where nothing is any more: ${places.join(", ")}`);
+		if (!out.json && shells > 0) out.line(`${dryRun ? "would forget" : "forgot"} ${counted(shells, "shell")} that ended long ago`);
 		return EXIT.ok;
 	},
 };

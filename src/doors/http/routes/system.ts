@@ -8,6 +8,7 @@ import { listSandboxes, pruneSandboxes, stopSandbox } from "../../../process/all
 import { diagnose } from "../../../process/doctor.js";
 import { endOf } from "../../../process/registry.js";
 import { isOver } from "../../../process/status.js";
+import { pruneSeats } from "../../../shell/seats.js";
 import { checkCommand } from "../../../tools/check.js";
 import type { Call } from "../../../tools/index.js";
 import { toolsWith } from "../../../tools/index.js";
@@ -188,14 +189,20 @@ const housekeeping = (api: ApiContext): Route[] => [
 			return { removed: [...removed], notes: [...notes] };
 		},
 	),
-	route({ method: "post", path: "/api/prune", who: "owner", summary: "Forget what ended long ago", body: pruneSchema, answer: prunedSchema }, ({ body }) => {
-		const { removed, bytes, kept } = api.runtime.prune({
-			...(body.older_than_seconds === undefined ? {} : { olderThanMs: body.older_than_seconds * 1000 }),
-			...(body.quota_bytes === undefined ? {} : { quotaBytes: body.quota_bytes }),
-			dryRun: body.dry_run ?? false,
-		});
-		return { removed, bytes, kept, dry_run: body.dry_run ?? false };
-	}),
+	route(
+		{ method: "post", path: "/api/prune", who: "owner", summary: "Forget what ended long ago", body: pruneSchema, answer: prunedSchema },
+		async ({ body }) => {
+			const dryRun = body.dry_run ?? false;
+			const age = body.older_than_seconds === undefined ? {} : { olderThanMs: body.older_than_seconds * 1000 };
+			const { removed, bytes, kept } = api.runtime.prune({
+				...age,
+				...(body.quota_bytes === undefined ? {} : { quotaBytes: body.quota_bytes }),
+				dryRun,
+			});
+			const places = await api.runtime.prunePlaces({ ...age, dryRun });
+			return { removed, bytes, kept, places, shells: pruneSeats(api.runtime, { ...age, dryRun }), dry_run: dryRun };
+		},
+	),
 ];
 
 function directoryOf(pid: number | null): string | null {
