@@ -57,7 +57,8 @@ function wanted(issue: z.core.$ZodRawIssue): string | undefined {
 	}
 }
 
-const KINDS: Readonly<Record<string, string>> = {
+/** What belongs there, by what zod calls it. */
+export const KINDS: Readonly<Record<string, string>> = {
 	int: "a whole number",
 	number: "a number",
 	string: "a string",

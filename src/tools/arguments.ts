@@ -1,6 +1,7 @@
 /** What a model sent, checked, and what is wrong with it in words that it can act on. */
 import type * as z from "zod";
 import { HoldfastError } from "../base/errors.js";
+import { KINDS } from "../base/problems.js";
 
 /** Names that models take from elsewhere. */
 const USUAL: Readonly<Record<string, string>> = {
@@ -58,15 +59,6 @@ function sentence(tool: string, schema: z.ZodObject, issue: z.core.$ZodRawIssue)
 			return `${name} cannot be used: ${issue.message ?? issue.code}`;
 	}
 }
-
-const KINDS: Readonly<Record<string, string>> = {
-	int: "a whole number",
-	number: "a number",
-	string: "a string",
-	boolean: "true or false",
-	array: "a list",
-	object: "an object",
-};
 
 function unknownNames(tool: string, path: string, known: readonly string[], names: readonly string[]): string {
 	const name = names[0] as string;
