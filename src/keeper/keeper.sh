@@ -469,7 +469,7 @@ hf_terminal() {
 
 hf_collect() {
   exec 4>&- 7<&- </dev/null >/dev/null 2>&1
-  hf_limit=67108864 hf_full=ring hf_paused= hf_over= hf_looking= hf_direct=
+  hf_limit=67108864 hf_full=ring hf_paused= hf_over= hf_looking= hf_direct= hf_waits=
   hf_output=0 hf_rate=0 hf_due=0 hf_roll=65536 hf_w= hf_old= hf_runs=
   hf_clock=0 hf_seen=0 hf_mark=0 hf_bytes=0 hf_grain=10000 hf_lines=0 hf_told= # see hf_tick
   hf_dd_run
@@ -528,7 +528,10 @@ hf_collect() {
     size | times) # for the relay, if it keeps the times itself
       if [ -n "$hf_direct" ]; then hf_tell "$hf_a $hf_b $hf_c"; else hf_on_$hf_a "$hf_b" "$hf_c"; fi
       ;;
-    again) if [ -n "$hf_paused" ]; then hf_next; fi ;;
+    again)
+      [ "$hf_b" != waited ] || hf_waits=
+      if [ -n "$hf_paused" ]; then hf_next; fi
+      ;;
     alone) # what is in the pipe is all that there will ever be
       hf_looking=
       if [ "$hf_paused" = limit ]; then
@@ -643,7 +646,7 @@ hf_ended() {
   hf_run=$((hf_limit / 4))
   [ "$hf_run" -le 16777216 ] || hf_run=16777216
   hf_roll=$hf_run
-  if [ -n "$hf_direct" ] && [ "$hf_seg" -eq 0 ]; then hf_roll=0; fi # the dd that waits for the relay's end has it open: a small one, for the disk has it until then
+  if [ -n "$hf_direct" ] && [ "$hf_seg" -eq 0 ]; then hf_roll=1; fi # the dd that waits for the relay's end has it open: a small one, for the disk has it until then
   if [ "$hf_output" != 0 ] && [ "$hf_run" -gt $((hf_output - hf_off)) ]; then hf_run=$((hf_output - hf_off)); fi
   if [ "$hf_rate" != 0 ] && [ "$hf_run" -gt $((hf_rate / 4)) ]; then hf_run=$((hf_rate / 4)); fi
   [ "$hf_run" -ge 4096 ] || hf_run=4096
@@ -755,7 +758,9 @@ hf_pause() {
 hf_wait_for_disk() {
   [ -d "$hf_d" ] || exit
   hf_pause disk
-  { exec 4>&- 6>&- 8<&-; "$hf_sleep" 1; printf '\nagain\n' >&5; } &
+  [ -z "$hf_waits" ] || return 0 # others may have asked meanwhile
+  hf_waits=1
+  { exec 4>&- 6>&- 8<&-; "$hf_sleep" 1; printf '\nagain waited\n' >&5; } &
 }
 
 # Room for the coming run, so that dd cannot meet a full disk with bytes in its hands.

@@ -77,7 +77,7 @@ my ($log, $block, $left) = (undef, 65_536, 0); # the run: blocks that may still 
 my ($records, $written) = (0, 0);
 my $gone = 0;
 
-# What the terminal has now, if anything.
+# What the terminal has now, if anything: how many bytes it was.
 sub output {
     my $got = sysread($master, $data, $block);
     if (!$got) {
@@ -85,7 +85,7 @@ sub output {
         return 0;
     }
     $direct ? keep() : pass_on();
-    return 1;
+    return $got;
 }
 
 # Into the log. What does not go in now stays in our hands until there is room.
@@ -155,14 +155,17 @@ my $m = fileno $master;
 my $t = $direct ? fileno $take : -1;
 my ($keys, $screen, $orders) = (bits(*STDIN), bits($master), $direct ? bits($take) : '');
 my $pending = ''; # keys that the terminal does not take yet
+my ($late, $held) = (0, 65_536); # taken since the end; a terminal holds less than this, so more is from whoever was left behind, without end perhaps
 $SIG{CHLD} = sub { }; # so that select is interrupted. Just before it, that would be lost; where K is heard it says `over`, else we look
+$SIG{XFSZ} = 'IGNORE'; # a log that may not become longer is one more that waits for room. Not before the fork: T would inherit it
 $left = 1 if !$direct;
 while (!$gone) {
     $over ||= waitpid($child, 1) == $child;
     my $r = $pending eq '' ? $orders | $keys : $orders;
     $r |= $screen if $left;
     my $w = $pending eq '' ? undef : $screen;
-    my $n = select($r, $w, undef, $over && $left ? 0 : $direct ? undef : 2);
+    my $n = select($r, $w, undef, $over && $left ? 0 : $direct && !$over ? undef : 2);
+    last if $over && !$left && !-d $dir; # nobody will grant us anything any more
     next if $n < 0;
     if ($pending eq '' && vec($r, 0, 1)) { sysread(STDIN, $pending, 4096) }
     if ($pending ne '') {
@@ -170,7 +173,8 @@ while (!$gone) {
         $pending = $wrote == length $pending ? '' : substr($pending, $wrote) if $wrote;
     }
     listen_to_k() if $direct && vec($r, $t, 1);
-    # Without another look: a key has its echo by now.
-    last if $left && !output() && $over;
+    next if !$left;
+    my $got = output(); # without another look: a key has its echo by now
+    last if $over && $data eq '' && (!$got || ($late += $got) >= $held);
 }
 write_times() if $direct;

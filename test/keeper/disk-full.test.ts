@@ -4,9 +4,11 @@ import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, type TestContext, test } from "vitest";
 import { errno } from "../../src/base/errors.js";
+import { childrenOf, isAlive } from "../../src/base/proc.js";
 import { HoldfastError, type Process, type Runtime } from "../../src/index.js";
+import { readParts } from "../../src/keeper/layout.js";
 import { findTools, type PtyTool } from "../../src/keeper/tools.js";
-import { PTY_TOOLS } from "../fixtures/pty-tools.js";
+import { PTY_TOOLS, runtimeWith } from "../fixtures/pty-tools.js";
 import { atEnd, tempDir, testRuntime, textOf, until } from "../support/home.js";
 
 const MIB = 1024 * 1024;
@@ -45,10 +47,11 @@ describe.each([
 	["where room is reserved in advance", {}],
 	["where nothing tells in advance", { fallocate: undefined, df: undefined }],
 ] as const)("on a terminal whose relay writes the log itself, %s", (_, lacking) => {
+	const relay = PTY_TOOLS.find(({ name }) => name === "perl") as PtyTool;
+
 	test("a full disk pauses the command, and it goes on without loss once there is room", async (context) => {
-		const pty = PTY_TOOLS.find(({ name }) => name === "perl") as PtyTool;
 		const disk = smallDisk(context, 32 * MIB);
-		const runtime = await testRuntime({ home: disk.home, tools: { ...findTools(), pty, ...lacking } });
+		const runtime = await testRuntime({ home: disk.home, tools: { ...findTools(), pty: relay, ...lacking } });
 		const process = await runtime.spawn({ command: "stty -onlcr -echo; read -r; seq 400000; exit 6", terminal: true });
 		disk.fill({ leaving: 1 * MIB });
 		await process.write("\n");
@@ -59,6 +62,59 @@ describe.each([
 		expect(allOf(process).equals(Buffer.from(numbers(400_000)))).toBe(true);
 		expect(fs.existsSync(path.join(process.dir, "gaps"))).toBe(false);
 	});
+
+	test("one that is killed while the disk is full, and forgotten, leaves nothing running", async (context) => {
+		const disk = smallDisk(context, 8 * MIB);
+		const runtime = await testRuntime({ home: disk.home, tools: { ...findTools(), pty: relay, ...lacking } });
+		const process = await runtime.spawn({ command: "seq 1500000", terminal: true });
+		await until("it is paused", () => pausedBy(process) === "disk");
+		const parts = Object.values(readParts(process.dir));
+		expect(await process.kill()).toMatchObject({ status: "killed", survivors: [] });
+		runtime.prune({ olderThanMs: -1 });
+		expect(fs.existsSync(process.dir)).toBe(false);
+		await until("its keeper has understood", () => !parts.some(isAlive));
+	});
+});
+
+test("a terminal whose log may not become longer is paused, and goes on without loss once it may", async (context) => {
+	const relay = PTY_TOOLS.find(({ name }) => name === "perl") as PtyTool;
+	const process = await (await runtimeWith(relay, context)).spawn({ command: "stty -onlcr -echo; echo ready; read -r; seq 100000; exit 6", terminal: true });
+	await process.wait({ until: { pattern: "ready\\r?\\n" } });
+	const allow = (bytes: string) => spawnSync("/usr/bin/prlimit", [`--fsize=${bytes}:unlimited`, "--pid", String(readParts(process.dir).child?.pid)]).status;
+	context.skip(allow("100000") !== 0, "there is no prlimit(1) here");
+	await process.write("\n");
+	await until("it is paused", () => pausedBy(process) === "disk");
+	expect(allow("unlimited")).toBe(0);
+	expect((await process.wait({ timeout: 30_000 })).status).toMatchObject({ status: "exited", exitCode: 6 });
+	expect(textOf(process)).toBe(`ready\n${numbers(100_000)}`);
+});
+
+test("who asks again and again for room on a full disk does not make the collector do anything twice", async (context) => {
+	const disk = smallDisk(context, 8 * MIB);
+	const dir = tempDir();
+	const noted = (name: string) => (fs.existsSync(path.join(dir, name)) ? fs.readFileSync(path.join(dir, name), "utf8").trim().split("\n") : []);
+	const noting = (name: string, program: string) => {
+		fs.writeFileSync(path.join(dir, `${name}.sh`), `#!/bin/sh\necho "$2" >>'${dir}/${name}'\nexec ${program} "$@"\n`, { mode: 0o700 });
+		return path.join(dir, `${name}.sh`);
+	};
+	const tools = findTools();
+	context.skip(!tools.fallocate, "there is no fallocate(1) that can do this here");
+	const pty = PTY_TOOLS.find(({ name }) => name === "perl") as PtyTool;
+	const runtime = await testRuntime({
+		home: disk.home,
+		tools: { ...tools, pty, rm: noting("removed", tools.rm), fallocate: noting("reserved", tools.fallocate as string) },
+	});
+	const process = await runtime.spawn({ command: "stty -onlcr -echo; read -r; seq 100000", terminal: true, log: { limit: 128 * 1024 } });
+	disk.fill({ leaving: 0 });
+	await process.write("\n");
+	await until("it is paused", () => pausedBy(process) === "disk");
+	for (let n = 0; n < 20; n++) fs.writeFileSync(path.join(process.dir, "ctl"), "\nagain\n");
+	await until("each was heard", () => noted("reserved").length > 20);
+	expect(childrenOf(readParts(process.dir).collector?.pid ?? 0).length).toBeLessThanOrEqual(3); // dd, the look at the moment, one for the next
+	disk.empty();
+	await process.wait({ timeout: 30_000 });
+	expect(noted("removed").length).toBeGreaterThan(1);
+	expect(noted("removed").toSorted()).toEqual([...new Set(noted("removed"))].sort());
 });
 
 test("an end on a full disk is still recorded, and the output follows when there is room", async (context) => {

@@ -1,9 +1,11 @@
 import fs from "node:fs";
+import os from "node:os";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { openHome } from "../../src/base/home.js";
 import { childrenOf, type Identity, isAlive } from "../../src/base/proc.js";
 import { procDir, readExit, readParts, readState } from "../../src/keeper/layout.js";
+import type { PtyTool } from "../../src/keeper/tools.js";
 import { Log } from "../../src/process/log.js";
 import { startAndDie } from "../fixtures/programs.js";
 import { PTY_TOOLS, runtimeWith } from "../fixtures/pty-tools.js";
@@ -165,6 +167,25 @@ test("what an ended command has left running, and is ended in the middle of a fu
 	await until("the log is closed", () => readState(process.dir).kind === "closed", 20_000);
 	expect(process.log.bounds().end).toBeLessThanOrEqual(512 * KIB);
 	expect(await process.leftovers()).toEqual([]);
+});
+
+test("on a terminal, what it has left running does not hold a full log open for ever, however fast it prints", async (context) => {
+	const runtime = await runtimeWith(PTY_TOOLS.find(({ name }) => name === "perl") as PtyTool, context);
+	const leave = `(trap "" HUP; exec setsid sh -c ': >up.'$n'; exec cat /dev/zero') &`;
+	const dir = tempDir();
+	const kept = await runtime.spawn({
+		command: `stty -opost; read -r; for n in 1 2 3 4; do ${leave} done; for n in 1 2 3 4; do until [ -e up.$n ]; do sleep 0.01; done; done; exit 3`,
+		cwd: dir,
+		terminal: true,
+		log: { limit: 64 * KIB, full: "block" },
+	});
+	await until("its relay is there", () => readParts(kept.dir).terminal !== undefined);
+	const { child } = readParts(kept.dir);
+	os.setPriority(child?.pid as number, 19); // whoever prints is faster
+	await kept.write("\n");
+	expect((await kept.wait({ timeout: 20_000 })).status).toMatchObject({ status: "exited", exitCode: 3 });
+	await until("the log is closed", () => readState(kept.dir).kind === "closed");
+	expect(kept.log.bounds().end).toBeLessThanOrEqual(64 * KIB + LAST_RUN);
 });
 
 test("a limit larger than the disk does not make it take the disk", async () => {
