@@ -194,7 +194,7 @@ test("files are browsed, downloaded and uploaded whole, and tricks with paths le
 	const upload = (wanted: string, more = "", body = "new") =>
 		api.request("PUT", `/api/files/content?${query(wanted)}${more}`, { body, headers: { "Content-Type": "application/octet-stream" } });
 	expect(await (await upload("sub/new.bin")).json()).toEqual({ path: `${fs.realpathSync(dir)}/sub/new.bin`, size: 3, replaced: false });
-	expect((await upload("sub/new.bin", "", "newer")).status).toBe(409);
+	for (let times = 0; times < 5; times++) expect((await upload("sub/new.bin", "", "newer".repeat(1_000_000))).status).toBe(409);
 	expect(fs.readFileSync(file("sub/new.bin"), "utf8")).toBe("new");
 	expect((await upload("a <b>.html", "&replace=true", "newest")).status).toBe(201);
 	expect([fs.readFileSync(file("a <b>.html"), "utf8"), fs.statSync(file("a <b>.html")).mode & 0o777]).toEqual(["newest", 0o640]);

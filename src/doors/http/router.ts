@@ -1,4 +1,5 @@
 /** The API as a table: each route with its schemas, which check what comes in and become the OpenAPI document. */
+import { Readable } from "node:stream";
 import type { Context, Hono } from "hono";
 import * as z from "zod";
 import { HoldfastError } from "../../base/errors.js";
@@ -6,6 +7,7 @@ import { problemOf, Refusal } from "./refusal.js";
 import type { Visitor } from "./visitor.js";
 
 export const BODY_BYTES = 2 * 1024 * 1024;
+const DISCARDED_BYTES = 64 * 1024 * 1024;
 
 export interface RouteSpec<B extends z.ZodType = z.ZodType, Q extends z.ZodType = z.ZodType> {
 	readonly method: "get" | "post" | "put" | "delete";
@@ -98,15 +100,39 @@ async function jsonBody(context: Context): Promise<unknown> {
 }
 
 /** Never more than allowed in memory, whatever Content-Length says. */
-async function readBody(context: Context, most: number): Promise<Uint8Array> {
-	const parts: Uint8Array[] = [];
-	let size = 0;
-	for await (const part of (context.req.raw.body ?? []) as AsyncIterable<Uint8Array>) {
-		size += part.length;
-		if (size > most) throw new Refusal(413, "TOO_BIG", `a request may have ${most} bytes at most`);
-		parts.push(part);
+const readBody = (context: Context, most: number): Promise<Uint8Array> =>
+	withBody(context, async (body) => {
+		const parts: Uint8Array[] = [];
+		let size = 0;
+		for await (const part of body) {
+			size += part.length;
+			if (size > most) throw new Refusal(413, "TOO_BIG", `a request may have ${most} bytes at most`);
+			parts.push(part);
+		}
+		return Buffer.concat(parts);
+	});
+
+/**
+ * What is sent, piece by piece. What is left when somebody has stopped reading is taken all the same, up to a point: who is still sending would find
+ * the connection cut, and not the answer that says why.
+ */
+export async function withBody<T>(context: Context, act: (body: AsyncIterable<Uint8Array>) => Promise<T>): Promise<T> {
+	const body = context.req.raw.body;
+	if (!body) return act(Readable.from([]));
+	const pieces = () => body.values({ preventCancel: true });
+	try {
+		return await act(pieces());
+	} finally {
+		await discard(pieces).catch(() => {}); // whoever sent it has gone
 	}
-	return Buffer.concat(parts);
+}
+
+async function discard(pieces: () => AsyncIterable<Uint8Array>): Promise<void> {
+	let size = 0;
+	for await (const part of pieces()) {
+		size += part.length;
+		if (size > DISCARDED_BYTES) return;
+	}
 }
 
 export function check<T extends z.ZodType>(schema: T, value: unknown, what: string): z.infer<T> {

@@ -9,7 +9,7 @@ import type { Process } from "../../../process/process.js";
 import { FarFiles } from "../far-files.js";
 import { Files } from "../files.js";
 import { Refusal } from "../refusal.js";
-import { type Route, route } from "../router.js";
+import { type Route, route, withBody } from "../router.js";
 import { filesQuerySchema, filesSchema, uploadedSchema } from "../schemas.js";
 import type { ApiContext } from "./context.js";
 import { DOWNLOAD } from "./output.js";
@@ -69,9 +69,10 @@ export function fileRoutes(api: ApiContext): Route[] {
 				status: 201,
 			},
 			async ({ context, query }) => {
-				if (query.path === undefined) throw new HoldfastError("INVALID", "say which file: path=…");
+				const { path: wanted, replace } = query;
+				if (wanted === undefined) throw new HoldfastError("INVALID", "say which file: path=…");
 				const { base, far } = await whereOf(api, query);
-				return (far ?? files).write(base, query.path, (context.req.raw.body ?? []) as AsyncIterable<Uint8Array>, query.replace === "true");
+				return withBody(context, (body) => (far ?? files).write(base, wanted, body, replace === "true"));
 			},
 		),
 	];
