@@ -75,7 +75,7 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 		const alone = bash.reapedNothing() && end === "ended"; // it was bash itself
 		if (!alone || code !== 0) limit ??= bash.counts.take() ?? (code === null ? undefined : limitBySignal(spec.limits ?? NONE, code - 128));
 		const left = end !== "unsent" && end !== "unable" && bash.line.children().some((pid) => !older.includes(pid));
-		const traceless = alone && !forced && !limit && !left && !slot.printed();
+		const traceless = alone && !forced && !limit && !left && !slot.printed() && slot.drained(); // what is printed late is not for another command
 		return { end, code, spec, left, shellOffset, traceless, startedAt, ...(forced ? { forced } : {}), ...(limit ? { limit } : {}) };
 	};
 	const killsBefore = killsThere(bash); // asked before it is sent, and answered before it runs

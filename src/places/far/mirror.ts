@@ -20,7 +20,9 @@ const AGAIN_MS = 2_000;
 const LOOK_MS = 15_000;
 const LATER_MS = 200;
 const REMOVED = "its directory there was removed, so what it prints is lost and how it ends will not be known; it runs on, and kill ends it";
-const DRAIN_LOOKS = 60; // about three seconds
+/** After the end: how long what was printed may take to reach the log, and how often that is looked at at the least, however slow the line is. */
+const DRAIN_MS = 3_000;
+const DRAIN_LOOKS = 5;
 /** Overwritten in place, so that whoever has them open sees it. The last ones tell of the end. */
 const RECORDS = ["meta", "gaps", "killed", "stuck", "shell/ready", "shell/begun", "limit", "state", "exit"];
 
@@ -150,13 +152,19 @@ export class Mirror {
 	/** Ask, and go on until nothing is left to fetch. False when there is nothing more to come. */
 	async #catchUp(stamp: string, onlyLooking: boolean, signal?: AbortSignal): Promise<boolean> {
 		let asked = stamp;
+		let giveUp = Number.POSITIVE_INFINITY;
 		for (let looks = 0; ; asked = "") {
 			const seen = await this.#ask(asked, onlyLooking, signal);
 			if (signal?.aborted) return false;
-			if (!this.#apply(seen)) continue;
-			this.#stamp = seen.stamp;
-			// It is over, and what it printed last, or where its shell is now, is still being written: nothing tells when that is there.
-			if (isOver(seen) && (!seen.drained || this.within?.complete() === false) && looks++ < DRAIN_LOOKS) {
+			// It is over, and what it printed last is still being written there. Should the line break now, that it is over would be known here, and that not.
+			if (isOver(seen)) giveUp = Math.min(giveUp, performance.now() + DRAIN_MS);
+			const patient = isOver(seen) && (looks < DRAIN_LOOKS || performance.now() < giveUp);
+			const early = patient && !seen.drained;
+			if (!this.#apply(seen, early)) continue;
+			if (!early) this.#stamp = seen.stamp;
+			// Nothing tells when that, or where its shell is now, is there.
+			if (early || (patient && this.within?.complete() === false)) {
+				looks++;
 				await sleep(Math.min(looks, 50), undefined, { signal }).catch(() => {});
 				continue;
 			}
@@ -191,8 +199,8 @@ export class Mirror {
 		}
 	}
 
-	/** False when there is more of the log than came with it: then the records have to wait. */
-	#apply(seen: Seen): boolean {
+	/** False when there is more of the log than came with it: then the records have to wait. `early`: they have to in any case. */
+	#apply(seen: Seen, early: boolean): boolean {
 		if (seen.gone && seen.alive.length > 0) {
 			this.#note({ ...NOBODY, alive: seen.alive, dead: seen.dead, unreachable: REMOVED });
 			return true;
@@ -205,6 +213,7 @@ export class Mirror {
 		if (seen.times.length > 0) writeAt(path.join(this.#dir, "times"), seen.times, seen.timesOffset);
 		const last = seen.segments.at(-1);
 		if (last && last.start + last.size > seen.offset + seen.bytes.length) return false;
+		if (early) return true;
 		for (const name of RECORDS) {
 			const record = seen.records.get(name);
 			if (record) this.#record(name, record);

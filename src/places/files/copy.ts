@@ -8,6 +8,7 @@ import { discarded, temporaryName } from "./temporary.js";
 /** What is smaller goes together with others. */
 const SMALL = 1024 * 1024;
 const TOGETHER = 2_000;
+const GROUP = 64 * 1024; // to begin with
 const TRIES = 3; // for a file that others write to
 
 export interface End {
@@ -185,7 +186,7 @@ async function fill(from: End, found: Tree, to: End, options: CopyOptions): Prom
 		report();
 	};
 	const changed: Found[] = [];
-	const [pace, lanes] = [new Pace(), new Lanes()];
+	const [pace, lanes] = [new Pace(GROUP), new Lanes()];
 	const put = (items: PutItem[]) => lanes.add(() => to.files.putAll(to.path, items, options));
 	for (const some of inParts(found.directories)) await put(some.map(({ name, mode }) => ({ kind: "directory", name, mode: (mode & 0o777) | 0o700 })));
 	await lanes.end();

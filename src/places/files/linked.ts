@@ -6,6 +6,11 @@ import { codeIn, problem } from "./files.js";
 
 const LONGEST = 3_000; // of a path that a link takes as it is
 const LIMIT = 64 * 1024 * 1024;
+/** What is written goes in pieces that are small until it is known how fast the line is: whatever else is asked, and the sign of life, stands behind them. */
+const PIECE = 32 * 1024;
+const PIECE_MOST = 8 * 1024 * 1024;
+const FAST_MS = 250;
+const SLOW_MS = 2_000;
 const KILLED = 128 + 9;
 /** Some of it makes a reader wait for ever, and a script is not ended from here. */
 const UNSIZED = `head -c "$2" <"$1" & reader=$!
@@ -41,6 +46,19 @@ export function linkEnd(connection: Pick<Connection, "use">): FarEnd {
 		if (status !== 0) throw problem(status === KILLED ? "EAGAIN" : codeIn(output.toString()), output.toString(), file);
 		return output;
 	};
+	let size = PIECE;
+	const inPieces = async (file: string, offset: number, bytes: Buffer): Promise<void> => {
+		let at = 0;
+		do {
+			const piece = bytes.subarray(at, at + size);
+			const began = performance.now();
+			await connection.use((link) => link.write(file, offset + at, piece), { again: true });
+			const ms = performance.now() - began;
+			if (ms > SLOW_MS) size = Math.max(PIECE, size / 4);
+			else if (ms < FAST_MS && piece.length >= size) size = Math.min(PIECE_MOST, size * 4);
+			at += piece.length;
+		} while (at < bytes.length);
+	};
 	return {
 		run,
 		read: async (file, offset, max) => {
@@ -49,7 +67,7 @@ export function linkEnd(connection: Pick<Connection, "use">): FarEnd {
 			return helper === "sh" && size === 0 && offset === 0 ? unsized(file, max) : bytes;
 		},
 		write: async (file, offset, bytes) => {
-			if (isPlain(file)) await connection.use((link) => link.write(file, offset, asBuffer(bytes)), { again: true });
+			if (isPlain(file)) await inPieces(file, offset, asBuffer(bytes));
 			else await bytesOf(file, `{ head -c ${offset} <"$1" && cat; } >"$1." && mv -f "$1." "$1"`, { input: bytes }); // at an offset, so that it may be repeated
 		},
 	};

@@ -9,15 +9,21 @@ const SLOW_MS = 1_000;
 export const UNDER_WAY = 3;
 
 export class Pace {
-	/** A multiple of a MiB. */
-	size = MIB;
+	size: number;
+	readonly #least: number;
+
+	/** `least`: what it begins with, and goes back to when that is too much. Of one file, a MiB: what it is compared in. */
+	constructor(least = MIB) {
+		this.#least = least;
+		this.size = least;
+	}
 
 	/** What `move` moves is so much. */
 	async timed<T>(bytes: number, move: () => Promise<T>): Promise<T> {
 		const began = performance.now();
 		const result = await move();
 		const ms = performance.now() - began;
-		if (ms > SLOW_MS) this.size = MIB;
+		if (ms > SLOW_MS) this.size = this.#least;
 		else if (ms < FAST_MS * UNDER_WAY && bytes >= this.size) this.size = Math.min(MOST, this.size * 4);
 		return result;
 	}

@@ -27,6 +27,8 @@ export interface LinkOptions {
 	readonly idleSeconds?: number;
 	/** Between two pings, which are the sign of life for what ends without one; 20 s at most, as without it. */
 	readonly beatMs?: number;
+	/** How long nothing may come while a sign of life is waited for. */
+	readonly answerMs?: number;
 	/** False: do without a perl, also if there is one. */
 	readonly perl?: boolean;
 	readonly signal?: AbortSignal;
@@ -80,7 +82,17 @@ export class Line {
 		return this.#waiting.size;
 	}
 
-	async start({ dir, name, idleSeconds = IDLE_SECONDS, beatMs = BEAT_MS, perl = true, signal, timeoutMs = OPEN_MS, whySilent }: LinkOptions): Promise<Facts> {
+	async start({
+		dir,
+		name,
+		idleSeconds = IDLE_SECONDS,
+		beatMs = BEAT_MS,
+		answerMs = ANSWER_MS,
+		perl = true,
+		signal,
+		timeoutMs = OPEN_MS,
+		whySilent,
+	}: LinkOptions): Promise<Facts> {
 		const { input, output } = this.#stream;
 		const mark = `HF${randomBytes(8).toString("hex")}`;
 		const replies = new Replies(mark, {
@@ -112,7 +124,7 @@ export class Line {
 			const found = await facts;
 			this.#opening = undefined;
 			this.#whySilent = whySilent;
-			this.#scheduleBeat(Math.min(beatMs, BEAT_MS));
+			this.#scheduleBeat(Math.min(beatMs, BEAT_MS), answerMs);
 			this.#stream.hold?.(false); // until something is asked
 			return found;
 		} catch (error) {
@@ -199,14 +211,21 @@ export class Line {
 	}
 
 	/** Silence there means that it is gone here, and the other way round. */
-	#scheduleBeat(ms: number): void {
+	#scheduleBeat(ms: number, answerMs: number): void {
 		this.#beat = setTimeout(() => {
-			const late = setTimeout(() => this.#end(`no sign of life for ${ANSWER_MS / 1000} s`), ANSWER_MS);
-			late.unref();
+			const began = performance.now();
+			let late: NodeJS.Timeout;
+			// Over a thin line the answer stands behind others that take their time: what comes of them is a sign of life too.
+			const check = () => {
+				const left = Math.max(began, this.#heard) + answerMs - performance.now();
+				if (left <= 0) return this.#end(`no sign of life for ${answerMs / 1000} s`);
+				late = setTimeout(check, left).unref();
+			};
+			check();
 			this.ask("n ").then(
 				() => {
 					clearTimeout(late);
-					if (this.open) this.#scheduleBeat(ms);
+					if (this.open) this.#scheduleBeat(ms, answerMs);
 				},
 				() => clearTimeout(late),
 			);

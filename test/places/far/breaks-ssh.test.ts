@@ -52,6 +52,16 @@ describe.skipIf(noSshd)(`over SSH${noSshd ? ` (${noSshd})` : ""}`, () => {
 		});
 	});
 
+	test("what a command has printed and reaches its log too late is not in the result of the next", PATIENCE, async () => {
+		const { dir, open } = await sshBox();
+		const runtime = await open();
+		for (const _ of [1, 2]) await runtime.terminal({ command: "true" }); // what leaves no trace is for the next command as well
+		// It stops the program that copies its own output.
+		const stop = `for p in /proc/[0-9]*; do if [[ $p/fd/0 -ef /dev/stdout ]]; then kill -STOP "\${p#/proc/}"; echo "\${p#/proc/}" >${dir}/stopped; fi; done; echo late`;
+		expect(await runtime.terminal({ command: stop })).toMatchObject({ exit_code: 0, output: "" });
+		expect(await runtime.terminal({ command: `read -r p <${dir}/stopped; kill -CONT $p; echo next` })).toMatchObject({ exit_code: 0, output: "next\n" });
+	});
+
 	describe("kill -9 of the connection", () => {
 		test("during a follow: every byte, once", PATIENCE, async () => {
 			const { open, killMaster } = await sshBox();

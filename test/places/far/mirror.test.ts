@@ -1,7 +1,8 @@
 /** Two programs that keep the same replica, one of which is slow. */
+import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { BLANK_RECORD } from "../../../src/keeper/layout.js";
+import { BLANK_RECORD, segmentName } from "../../../src/keeper/layout.js";
 import { NOBODY } from "../../../src/keeper/there.js";
 import { Mirror } from "../../../src/places/far/mirror.js";
 import type { Seen } from "../../../src/places/far/seen.js";
@@ -55,4 +56,30 @@ test("one that nobody has seen there yet is not lost for not being there; one th
 	const gone = seen({}, { gone: true, drained: true });
 	expect(await after(gone)).toEqual({ status: "starting" });
 	expect(await after(RUNS, gone)).toMatchObject({ status: "lost", reason: expect.stringContaining("gone") });
+});
+
+test("an end is not known before what was printed before it: neither when the line breaks in between, nor when that is still being written there", async () => {
+	const dir = tempDir("replica");
+	const undrained = { ...OVER, drained: false };
+	const late = { segments: [{ start: 0, size: 4 }], bytes: Buffer.from("last") };
+	const answers: (Seen | Error)[] = [RUNS, undrained, new Error("the line broke"), undrained, undrained, { ...OVER, ...late }];
+	const look = async () => {
+		const next = answers.shift();
+		if (next === undefined || next instanceof Error) throw next ?? new Error("there was nothing more to ask");
+		return next;
+	};
+	const mirror = new Mirror({ look, skew: 0, boot: "" }, dir);
+	await mirror.sync();
+	await expect(mirror.sync()).rejects.toThrow("the line broke");
+	expect(readStatus(dir, SPEC)).toMatchObject({ status: "running" });
+	await mirror.sync();
+	expect(readStatus(dir, SPEC)).toMatchObject({ status: "exited", exitCode: 3 });
+	expect(fs.readFileSync(path.join(dir, segmentName(0)), "utf8")).toBe("last");
+	expect(answers).toEqual([]);
+});
+
+test("what never ceases to print holds up the news of an end for a while only", async () => {
+	const dir = tempDir("replica");
+	await new Mirror({ look: async () => ({ ...OVER, drained: false }), skew: 0, boot: "" }, dir).sync();
+	expect(readStatus(dir, SPEC)).toMatchObject({ status: "exited", exitCode: 3 });
 });
