@@ -132,6 +132,22 @@ export class Bash {
 		this.close();
 	}
 
+	/** Without it nobody can tell it anything ever again: its directory elsewhere was removed, which does not end it. */
+	async hasLine(): Promise<boolean> {
+		const { box, id } = this.process;
+		return !box || (await box.kernel.inodes([`${box.directoryOf(id)}/in`]))[0] !== undefined;
+	}
+
+	/** Itself alone, by force: what it has in the background goes on. */
+	async end(): Promise<void> {
+		this.left = true;
+		fs.writeFileSync(path.join(this.state, "left"), "", { mode: 0o600 });
+		this.close();
+		await this.process.signal("SIGKILL").catch((error) => {
+			if (!(error instanceof HoldfastError) || error.code !== "ENDED") throw error;
+		});
+	}
+
 	abandon(): void {
 		this.abandoned = true;
 		this.#poke?.();

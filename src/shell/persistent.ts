@@ -17,6 +17,8 @@ const STALE =
 	"the shell could not write down its state (a full disk, or a limit or option that it was given); what it exports may be older than its last command";
 const UNMADE =
 	"the shell's own files were moved, changed or removed, so a new one has taken over its directory, variables, functions and options as far as known; background jobs go on, but `jobs` does not show them any more. Leave /run/holdfast and Holdfast's home alone";
+const LOST =
+	"the shell's own files there had been removed, so a new one was started; its directory, variables, functions and options are lost, and what it had in the background goes on without it";
 
 export interface Owner {
 	/** Takes work that nobody waits for. */
@@ -153,6 +155,11 @@ export class Persistent {
 	async #attach(id: string | undefined): Promise<Bash | undefined> {
 		const spec = id === undefined ? undefined : readSpec(procDir(this.#runtime.home, id));
 		const bash = spec && (await Bash.attach(this.#runtime.registry.process(spec)));
+		if (bash && !(await bash.hasLine())) {
+			await bash.end();
+			this.#bornWith.push(LOST);
+			return undefined;
+		}
 		if (bash) this.#runtime.watchFor(bash.process);
 		return bash;
 	}

@@ -63,6 +63,11 @@ export class Box {
 		return this.#reach.ready(signal);
 	}
 
+	/** What was there has been removed, under the link that it was found through. */
+	makeReadyAgain(): Promise<Ready> {
+		return this.#reach.makeReadyAgain();
+	}
+
 	/** What was found there, once it has been reached. */
 	get login(): Ready | undefined {
 		return this.#reach.login;

@@ -26,6 +26,7 @@ const START_MS = 30_000;
 const PIDS_MAX = ["/sys/fs/cgroup/pids.max", "/sys/fs/cgroup/pids/pids.max"]; // of a container, version 2 and 1
 const PIDS_NEEDED = 10; // our own; one that finds no room halfway would leave a process without a log
 const NO_PIDS = 7;
+const NO_SCRIPTS = 8;
 /** Only the shell's own commands. */
 const ROOM = `for x in ${PIDS_MAX.join(" ")}; do
 	{ [ -r $x ] && read -r most <$x && read -r now <\${x%max}current; } 2>/dev/null || continue
@@ -146,6 +147,7 @@ export class FarKeepers {
 			`if [ ! -d ${shellQuote(at)}/started ]; then ${ROOM}; fi`,
 			`umask 077; cd / && mkdir -p ${shellQuote(path.dirname(at))} && { mkdir ${shellQuote(at)} 2>/dev/null || [ -d ${shellQuote(at)} ]; } && cd ${shellQuote(at)} || exit 1`,
 			"[ -d started ] || [ -L started ] && exit 0", // once; or withdrawn
+			`[ -f ${shellQuote(`${tools.scripts}/keeper.sh`)} ] || exit ${NO_SCRIPTS}`, // nobody would come up, and nothing would say so
 			`for name in ${FIXED_RECORDS.join(" ")}; do printf '%-63s\\n' '' >$name || exit 1; done`,
 			"rm -f in pipe ctl take; mkfifo -m 600 in pipe ctl take || exit 1",
 			...[...files].filter(([name]) => name.includes("/")).map(([name]) => `mkdir -p ${path.dirname(name)}`),
@@ -161,7 +163,7 @@ export class FarKeepers {
 			`none=$(printf '${word}\\n' | env -i ${tools.setsid} ${tools.setsid} ${sh} -c ${shellQuote(BEGIN)} ${sh} ${[busy, ...keeper].map(shellQuote).join(" ")} 2>/dev/null ${NO_LINK})`,
 			"exit 0",
 		];
-		const run = async (lines: readonly string[]) => {
+		const run = async (lines: readonly string[], remade = false): Promise<void> => {
 			const ran = await this.#box.run(lines.join("\n"), { starts: true, again }).catch((error) => {
 				if (error instanceof HoldfastError && error.code === "LIMIT") return undefined;
 				throw error;
@@ -169,6 +171,10 @@ export class FarKeepers {
 			if (!ran && (await this.#box.kernel.inodes([`${at}/started`]))[0]) return; // before the link broke
 			if (!ran || ran.status === NO_PIDS || /fork/i.test(ran.error)) throw await this.#noRoom(!ran || ran.status === NO_PIDS);
 			const { status, output } = ran;
+			if (status === NO_SCRIPTS && !remade) {
+				await this.#box.makeReadyAgain();
+				return run(lines, true);
+			}
 			if (status !== 0)
 				throw new HoldfastError(
 					/No space left/i.test(output.toString()) ? "NO_SPACE" : "START_FAILED",

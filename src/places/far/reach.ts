@@ -35,6 +35,7 @@ export class Reach {
 	/** What nobody waits for. */
 	readonly #later = new Set<Promise<unknown>>();
 	readonly #notes: string[] = [];
+	#again: Promise<Ready> | undefined;
 	/** Who is told when a try to reach it fails. */
 	readonly #impatient = new Set<(why: string) => void>();
 	#cwd: string | undefined;
@@ -90,6 +91,21 @@ export class Reach {
 	/** Reach it, with everything there that a start needs. */
 	ready(signal?: AbortSignal): Promise<Ready> {
 		return this.use((link) => this.prepare(link), { signal });
+	}
+
+	/** Our directory there has been removed, under the link that it was found through: it is made anew, once for all who need it, and its user is told. */
+	makeReadyAgain(): Promise<Ready> {
+		this.#again ??= this.use((link) => {
+			this.#known.delete(link);
+			return this.prepare(link, () =>
+				this.#notes.push(
+					`what Holdfast keeps on ${this.name} had been removed from there, and was made anew: output and state of what ran there before are lost`,
+				),
+			);
+		}).finally(() => {
+			this.#again = undefined;
+		});
+		return this.#again;
 	}
 
 	/** Where the directory of a process is there. Only after `ready`. */
@@ -201,11 +217,11 @@ export class Reach {
 		this.#connection.close();
 	}
 
-	/** What is at the other end of a link. */
-	prepare(link: Link): Promise<Ready> {
+	/** What is at the other end of a link. `onInstalled`: our scripts were not there. */
+	prepare(link: Link, onInstalled?: () => void): Promise<Ready> {
 		let known = this.#known.get(link);
 		if (!known) {
-			known = makeReady(link, this.name, this.#cwd).then((ready) => {
+			known = makeReady(link, { name: this.name, cwd: this.#cwd, onInstalled }).then((ready) => {
 				this.login = ready;
 				return ready;
 			});

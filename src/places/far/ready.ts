@@ -28,8 +28,16 @@ const MEMORY = [
 ] as const;
 const UNLIMITED = 2 ** 60; // what version 1 has for "none", more or less
 
-/** `cwd`: where a new shell is to start, if the place says so. */
-export async function makeReady(link: Link, name: string, cwd: string | undefined): Promise<Ready> {
+export interface MakeReady {
+	/** As people call it. */
+	readonly name: string;
+	/** Where a new shell is to start, if the place says so. */
+	readonly cwd: string | undefined;
+	/** Our scripts were not there. */
+	readonly onInstalled: (() => void) | undefined;
+}
+
+export async function makeReady(link: Link, { name, cwd, onInstalled }: MakeReady): Promise<Ready> {
 	const { facts } = link;
 	const scripts = `${facts.dir}/scripts/${ownScripts().name}`;
 	const [answers, there] = await Promise.all([
@@ -39,6 +47,7 @@ export async function makeReady(link: Link, name: string, cwd: string | undefine
 	if (there.status !== 0) {
 		const installed = await link.run(installScript(scripts));
 		if (installed.status !== 0) throw new HoldfastError("START_FAILED", `our scripts could not be put on ${name} (${installed.error || "a full disk?"})`);
+		onInstalled?.();
 	}
 	const memory = MEMORY.map(([, counts], at) => ({
 		most: Number(answers[1 + 2 * at] ?? Number.NaN),

@@ -31,4 +31,27 @@ describe.skipIf(noSshd)("with its directory there removed", () => {
 		expect(alive(pid)).toBe(false);
 		if (later) await runtime.close();
 	});
+
+	test("the next command has a new shell, with what is missing made anew; what it lost is said, and the old one is gone", async () => {
+		const { sshd, runtime } = await elsewhere({});
+		const { output } = await runtime.terminal({ command: "cd /usr; x=1; echo $$" });
+		fs.rmSync(path.join(sshd.home, ".local/state/holdfast"), { recursive: true });
+		const next = await runtime.terminal({ command: "echo ${x-lost}; pwd" });
+		expect(next).toMatchObject({ status: "exited", exit_code: 0, output: `lost\n${sshd.home}\n` });
+		expect(next.note).toMatch(/the shell's own files there had been removed.*are lost/);
+		expect(next.note?.match(/had been removed from there, and was made anew/g)).toHaveLength(1);
+		expect(alive(Number(output))).toBe(false);
+		await runtime.terminal({ command: "y=2" });
+		expect(await runtime.terminal({ command: "echo $y" })).toMatchObject({ output: "2\n" });
+	});
+
+	test("what is started next runs, and its output is kept", async () => {
+		const { sshd, runtime } = await elsewhere({});
+		await (await runtime.spawn({ command: "true" })).wait();
+		fs.rmSync(path.join(sshd.home, ".local/state/holdfast"), { recursive: true });
+		const process = await runtime.spawn({ command: "echo started" });
+		expect(await process.wait({ timeout: 20_000 })).toMatchObject({ matched: "exit" });
+		expect(textOf(process)).toBe("started\n");
+		expect(runtime.takeNotes()).toEqual([expect.stringMatching(/made anew: output and state of what ran there before are lost/)]);
+	});
 });
