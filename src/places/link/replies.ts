@@ -16,7 +16,8 @@ export interface Listener {
 }
 
 const NOISE_KEPT = 2_000;
-const NOISE_MOST = 1 << 20; // so much of it is no greeting any more
+const NOISE_MOST = 1 << 26; // what startup files print; it is not kept, but somebody has to wait for it
+const LINE_MOST = 1 << 20; // before the mark: so much without an end is no greeting any more
 const NONE = Buffer.alloc(0);
 
 export class Replies {
@@ -42,6 +43,7 @@ export class Replies {
 		if (this.#over) return;
 		this.#chunks.push(chunk);
 		this.#length += chunk.length;
+		if (!this.#facts) this.#skip();
 		while (!this.#over && (this.#head ? this.#body(this.#head) : this.#line()));
 	}
 
@@ -49,7 +51,7 @@ export class Replies {
 	#line(): boolean {
 		const end = this.#newline();
 		if (end < 0) {
-			if (!this.#ready && this.#length + this.#seen > NOISE_MOST) this.#break("it sends nothing but what is not ours");
+			if (!this.#ready && this.#length > LINE_MOST) this.#break("it sends nothing but what is not ours");
 			return false;
 		}
 		const line = this.#cut(end + 1).toString(this.#ready ? "latin1" : "utf8", 0, end);
@@ -67,10 +69,24 @@ export class Replies {
 			this.#ready = true;
 			this.#listener.ready(this.#facts);
 		} else if (this.#facts) this.#facts.push(line);
-		else {
-			this.#seen += line.length + 1;
-			this.noise = `${this.noise}${line}\n`.slice(-NOISE_KEPT);
-		}
+		else this.#drop(Buffer.from(`${line}\n`));
+	}
+
+	/** Whole lines before that of the mark, all at once: a login may print millions of them. */
+	#skip(): void {
+		const all = this.#cut(this.#length);
+		const at = all.indexOf(this.#mark);
+		const end = (at < 0 ? all.lastIndexOf(10) : all.lastIndexOf(10, at)) + 1;
+		this.#drop(all.subarray(0, end));
+		this.#length = all.length - end;
+		this.#chunks = [all.subarray(end)];
+		if (this.#seen > NOISE_MOST)
+			this.#break(`what a login runs there first (rc files, a forced command) printed more than ${NOISE_MOST >> 20} MiB, and our shell has not answered yet`);
+	}
+
+	#drop(noise: Buffer): void {
+		this.#seen += noise.length;
+		this.noise = `${this.noise}${noise.toString("utf8", Math.max(0, noise.length - NOISE_KEPT))}`.slice(-NOISE_KEPT);
 	}
 
 	#header(line: string): void {

@@ -37,6 +37,9 @@ describe("a login", () => {
 	test("that never answers is given up in time, and that prints for ever is too", async () => {
 		await expect(linkTo(far({ login: "cat >/dev/null" }), { timeoutMs: 300 })).rejects.toThrow(/no answer within 0.3 s/);
 		await expect(linkTo(far({ login: "exec cat /dev/zero" }))).rejects.toThrow(/nothing but what is not ours/);
+		await expect(linkTo(far({ login: "exec yes" }))).rejects.toThrow(
+			/what a login runs there first .* printed more than 64 MiB, and our shell has not answered yet; it printed: "/,
+		);
 	});
 
 	test("of which a background job prints into the stream breaks the link before a wrong answer is given", async () => {

@@ -21,6 +21,12 @@ function connect(sshd: Sshd, more: Partial<SshOptions> = {}, options: Partial<Co
 const logins = (sshd: Sshd): number => sshd.log().match(/Accepted publickey/g)?.length ?? 0;
 
 describe.skipIf(noSshd)(`a link over ssh${noSshd ? ` (skipped: ${noSshd})` : ""}`, () => {
+	test("through an rc file that prints megabytes", async () => {
+		const sshd = await startSshd();
+		fs.writeFileSync(path.join(sshd.home, ".bashrc"), "yes | head -c 5000000\n");
+		expect((await connect(sshd).use((link) => link.run("echo works"), { again: true })).output.toString()).toBe("works\n");
+	});
+
 	test("through an rc file that prints rubbish, as a user without rights", async () => {
 		const sshd = await startSshd();
 		fs.writeFileSync(path.join(sshd.plainHome, ".bashrc"), "head -c 5000 /dev/urandom; echo; printf 'no end of line'; echo more >&2\n");
