@@ -158,6 +158,18 @@ my $t = $direct ? fileno $take : -1;
 my ($keys, $screen, $orders) = (bits(*STDIN), bits($master), $direct ? bits($take) : '');
 my $pending = ''; # keys that the terminal does not take yet
 my ($late, $held) = (0, 65_536); # taken since the end; a terminal holds less than this, so more is from whoever was left behind, without end perhaps
+my $typed = 0;
+
+# The kernel hands keys on in its own time; whoever looks at the other end waits until it has. Meanwhile we are seen to be at work, and
+# nobody takes a program for one that waits in spite of them (two looks at it, more than 3 ms apart). Not at once: their echo would come later.
+sub settle {
+    return if !$typed;
+    $typed = 0;
+    sysopen(my $end, $name, $RDWR | $NOCTTY | $NONBLOCK) or return;
+    my $there = bits($end);
+    select($there, undef, undef, 0);
+}
+
 $SIG{CHLD} = sub { }; # so that select is interrupted. Just before it, that would be lost; where K is heard it says `over`, else we look
 $SIG{XFSZ} = 'IGNORE'; # a log that may not become longer is one more that waits for room. Not before the fork: T would inherit it
 $left = 1 if !$direct;
@@ -166,12 +178,14 @@ while (!$gone) {
     my $r = $pending eq '' ? $orders | $keys : $orders;
     $r |= $screen if $left;
     my $w = $pending eq '' ? undef : $screen;
-    my $n = select($r, $w, undef, $over && $left ? 0 : $direct && !$over ? undef : 2);
+    my $n = select($r, $w, undef, $over && $left ? 0 : $typed ? 0.003 : $direct && !$over ? undef : 2);
+    settle() if !$n;
     last if $over && !$left && !-d $dir; # nobody will grant us anything any more
     next if $n < 0;
     if ($pending eq '' && vec($r, 0, 1)) { sysread(STDIN, $pending, 4096) }
     if ($pending ne '') {
         my $wrote = syswrite($master, $pending);
+        $typed = 1;
         $pending = $wrote == length $pending ? '' : substr($pending, $wrote) if $wrote;
     }
     listen_to_k() if $direct && vec($r, $t, 1);

@@ -66,7 +66,7 @@ describe.skipIf(missing)("the views of the page", () => {
 		await look("#/approvals", "Nobody asks");
 		await look("#/timeline", "Timeline");
 		await page.getByRole("listitem").filter({ hasText: "my server" }).first().waitFor();
-		await look("#/search?q=a%20needle", "1 lines in 1 log");
+		await look("#/search?q=a%20needle", "1 line in 1 log");
 
 		await page.locator(".hits li a").click();
 		await shows(page, "a needle in the log");
@@ -100,12 +100,12 @@ describe.skipIf(missing)("the views of the page", () => {
 		const runtime = await testRuntime({ home });
 		const server = await serve(home);
 		const drawn = await runtime.spawn({
-			command: `stty -echo; for i in 1 2 3; do printf '\\e[3%dmrow %d\\e[0m\\n' $i $i; read -r; done; printf '\\e[2J\\e[5;10Hthe end'; exec cat`,
+			command: `stty -echo; for i in 1 2 3; do printf '\\e[3%dmrow %d\\e[0m\\n' $i $i; read -r; sleep 0.05; done; printf '\\e[2J\\e[5;10Hthe end'; exec cat`,
 			terminal: { cols: 60, rows: 12 },
 		});
 		for (const row of [1, 2, 3]) {
 			await drawn.wait({ until: { pattern: `row ${row}` }, timeout: 20_000 });
-			await drawn.write("\n"); // each row has a time of its own
+			await drawn.write("\n"); // each row has a time of its own: what comes within 10 ms has one
 		}
 		const { page } = await visit(browser, `${server.link}`);
 		await at(page, `#/p/${drawn.id}`);

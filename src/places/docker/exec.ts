@@ -17,17 +17,21 @@ export interface ExecOptions {
 /** How much of what it says on stderr is kept, for the words at the end. */
 const STDERR_BYTES = 4096;
 
-/** `diagnose` says what became of the container, when it is not the command alone that ended. */
+/** What the engine writes where the command's output would be, if it finds out too late for another answer that it cannot start it. */
+export const NOT_STARTED = "OCI runtime exec failed";
+
+/** `diagnose` says what became of the container, or why nothing was started, when it is not the command alone that ended. */
 export async function openExec(
 	engine: Engine,
 	container: Container,
 	options: ExecOptions,
-	diagnose: (code: number | null) => Promise<string | undefined>,
+	diagnose: (code: number | null, said: string) => Promise<string | undefined>,
 ): Promise<Stream> {
 	const { exec, socket } = await begin(engine, container, options);
 	const stderr = new Tail(STDERR_BYTES);
 	let broken: string | undefined;
 	let closed = false;
+	let begun = false;
 
 	const output = new Readable({
 		read: () => void socket.resume(),
@@ -38,6 +42,8 @@ export async function openExec(
 	});
 	const frames = new Demultiplexer({
 		stdout: (bytes) => {
+			if (!begun && bytes.subarray(0, NOT_STARTED.length).toString("latin1") === NOT_STARTED) return stderr.add(bytes);
+			begun = true;
 			if (!output.push(bytes)) socket.pause();
 		},
 		stderr: (bytes) => stderr.add(bytes),
@@ -66,8 +72,8 @@ export async function openExec(
 
 	const words = async (): Promise<string> => {
 		const code = await exitCode(engine, exec);
-		const why = await diagnose(code);
 		const said = stderr.text();
+		const why = await diagnose(code, said);
 		const main =
 			why ??
 			(code !== null

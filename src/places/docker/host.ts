@@ -7,7 +7,7 @@ import { dockerAddress } from "./address.js";
 import { containerName, type Owner, PRIVATE_DIR } from "./body.js";
 import { bringUp, type Found, inspect, isOurs, remove, type Wanted } from "./container.js";
 import { type Engine, openEngine, statusOf } from "./engine.js";
-import { openExec } from "./exec.js";
+import { NOT_STARTED, openExec } from "./exec.js";
 import { fate, lowerFirst } from "./fate.js";
 import type { Progress } from "./image.js";
 import { type DockerOptions, type DockerSettings, dockerSettings } from "./options.js";
@@ -67,11 +67,14 @@ export function dockerHost(options: DockerOptions, owner: Owner, hooks: DockerHo
 			const text = hasOwnDirectory(info.Config.WorkingDir) ? command : `cd "\${HOME:-/}" 2>/dev/null || cd /; ${command}`;
 			const since = Date.now();
 			try {
-				return await openExec(engine, container, { argv: ["sh", "-c", text], signal }, (code) => fate(engine, container, { info, since, code }));
+				return await openExec(engine, container, { argv: ["sh", "-c", text], signal }, async (code, said) => {
+					return (await fate(engine, container, { info, since, code })) ?? (said.startsWith(NOT_STARTED) && isNoRoom(said) ? noRoom(settings) : undefined);
+				});
 			} catch (error) {
 				if (statusOf(error) === undefined) throw error;
 				const why = await fate(engine, container, { info, since, code: null });
-				throw why === undefined ? noRoom(error, settings) : new HoldfastError("START_FAILED", why, { cause: error });
+				if (why === undefined && !isNoRoom((error as Error).message)) throw error;
+				throw new HoldfastError("START_FAILED", why ?? noRoom(settings), { cause: error });
 			}
 		},
 
@@ -143,17 +146,11 @@ async function ready(wanted: Wanted, before: string | undefined, prepared: strin
 
 const hasOwnDirectory = (dir: string | undefined): boolean => dir !== undefined && dir !== "" && dir !== "/";
 
-function noRoom(error: unknown, { pids }: DockerSettings): unknown {
-	const text = (error as Error).message;
-	if (!/resource temporarily unavailable|cannot fork|can't fork|procReady|EAGAIN/i.test(text)) return error;
-	return new HoldfastError(
-		"START_FAILED",
-		`nothing more can be started in the container: it may have had its ${pids} processes; end some of them, or raise "pids"`,
-		{
-			cause: error,
-		},
-	);
-}
+/** What runc and the kernel say when there may be no more processes; `read init-p`, when the one that it had started could start no thread. */
+const isNoRoom = (text: string): boolean => /resource temporarily unavailable|cannot fork|can't fork|procReady|read init-p|EAGAIN/i.test(text);
+
+const noRoom = ({ pids }: DockerSettings): string =>
+	`nothing more can be started in the container: it may have had its ${pids} processes; end some of them, or raise "pids"`;
 
 /** Limits that were asked for and are not there. */
 function warnings(info: ContainerInspectInfo, settings: DockerSettings): string[] {
