@@ -5,7 +5,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { CLI, hasTmux, Terminal } from "../support/cli.js";
-import { atEnd, tempDir, testRoot } from "../support/home.js";
+import { atEnd, tempDir, testRoot, until } from "../support/home.js";
 
 const possible = process.getuid?.() === 0 && fs.existsSync("/usr/bin/sudo") && fs.existsSync("/usr/sbin/useradd") && fs.existsSync("/etc/sudoers.d");
 const why = possible ? "" : " (skipped: needs root, sudo and useradd)";
@@ -24,7 +24,7 @@ function newUser(): User {
 	const home = tempDir("user");
 	fs.chmodSync(testRoot(), 0o711);
 	execFileSync("useradd", ["-M", "-d", home, "-s", "/bin/bash", name]);
-	atEnd(() => execFileSync("userdel", [name], { stdio: "ignore" }));
+	atEnd(() => until("the last process of the user is gone", () => spawnSync("userdel", [name]).status === 0));
 	fs.chmodSync(home, 0o700);
 	execFileSync("chown", [name, home]);
 	execFileSync("chpasswd", [], { input: `${name}:${password}\n` });

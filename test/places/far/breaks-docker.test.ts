@@ -1,5 +1,6 @@
 /** The program, the engine or the container goes: nothing is lost that could be kept, and what is lost is said. More is in faults-docker.test.ts. */
 import fs from "node:fs";
+import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { startAndDie } from "../../fixtures/programs.js";
 import { dockerBox, TASK } from "../../support/docker-box.js";
@@ -32,10 +33,10 @@ describe.skipIf(why)(`in a container${why ? `: ${why}` : ""}`, () => {
 	});
 
 	test("one that was removed under a command: the command is lost, with the reason", PATIENCE, async () => {
-		const { open, container, dir } = await dockerBox();
+		const { open, container, home } = await dockerBox();
 		const runtime = await open();
-		const call = runtime.terminal({ command: `echo before; touch ${dir}/runs; sleep 300` });
-		await until("it runs", () => fs.existsSync(`${dir}/runs`), 30_000);
+		const call = runtime.terminal({ command: "echo before; sleep 300" });
+		await until("what it printed is here", () => logsIn(home).includes("before\n"));
 		await container.remove({ force: true });
 		expect(await call).toMatchObject({ status: "lost", exit_code: null, output: "before\n", note: expect.stringContaining("made again") });
 		expect(await runtime.terminal({ command: "echo usable" })).toMatchObject({ status: "exited", output: "usable\n" });
@@ -82,3 +83,10 @@ describe.skipIf(why)(`in a container${why ? `: ${why}` : ""}`, () => {
 		expect(kept.status()).toMatchObject({ status: "exited", exitCode: 4 });
 	});
 });
+
+/** What has come of all logs, of processes and of commands that nobody lists yet. */
+function logsIn(home: string): string[] {
+	const procs = path.join(home, "procs");
+	const names = fs.readdirSync(procs, { recursive: true, encoding: "utf8" }).filter((name) => path.basename(name).startsWith("out."));
+	return names.map((name) => fs.readFileSync(path.join(procs, name), "utf8"));
+}
