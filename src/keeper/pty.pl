@@ -185,8 +185,10 @@ while (!$gone) {
     if ($pending eq '' && vec($r, 0, 1)) { sysread(STDIN, $pending, 4096) }
     if ($pending ne '') {
         my $wrote = syswrite($master, $pending);
-        $typed = 1;
-        $pending = $wrote == length $pending ? '' : substr($pending, $wrote) if $wrote;
+        if ($wrote) {
+            $pending = $wrote == length $pending ? '' : substr($pending, $wrote);
+            $typed = 1;
+        }
     }
     listen_to_k() if $direct && vec($r, $t, 1);
     next if !$left;

@@ -4,7 +4,7 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { type Identity, isAlive } from "../../src/base/proc.js";
 import { readParts, readState } from "../../src/keeper/layout.js";
-import { findTools } from "../../src/keeper/tools.js";
+import { findTools, type PtyTool } from "../../src/keeper/tools.js";
 import { PTY_TOOLS, runtimeWith } from "../fixtures/pty-tools.js";
 import { tempDir, testRuntime, textOf, until } from "../support/home.js";
 
@@ -125,6 +125,19 @@ describe.each(PTY_TOOLS)("a terminal by $name", (pty) => {
 		expect(await process.kill()).toMatchObject({ status: "already_exited", survivors: [] });
 		expect(await process.leftovers()).toEqual([]);
 	});
+});
+
+test("a relay beside a paste that nobody takes sleeps without a look at its clock", async (context) => {
+	const pty = PTY_TOOLS.find(({ name }) => name === "perl") as PtyTool;
+	const kept = await (await runtimeWith(pty, context)).spawn({ command: "stty raw -echo; echo ready; exec sleep 1000", terminal: true });
+	await kept.wait({ until: { pattern: "ready" } });
+	const abort = new AbortController();
+	const paste = kept.write(Buffer.alloc(300_000, "x"), { signal: abort.signal }).catch((error: unknown) => error);
+	const relay = readParts(kept.dir).child as Identity;
+	const timeoutOfSelect = () => fs.readFileSync(`/proc/${relay.pid}/syscall`, "utf8").split(" ")[5];
+	await until("it sleeps until something happens", () => timeoutOfSelect() === "0x0");
+	abort.abort();
+	expect(await paste).toMatchObject({ code: "ABORTED" });
 });
 
 test("a tool that cannot make a terminal is an error, and nothing runs", async () => {
