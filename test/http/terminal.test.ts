@@ -8,7 +8,7 @@ import { MESSAGE_BYTES, WINDOW_BYTES } from "../../src/doors/http/messages.js";
 import { startedSchema } from "../../src/doors/http/schemas.js";
 import { openRuntime } from "../../src/index.js";
 import { CLI } from "../support/cli.js";
-import { atEnd, testRuntime, textOf, until } from "../support/home.js";
+import { atEnd, ringSettles, testRuntime, textOf, until } from "../support/home.js";
 import { apiAt, loginTo, overApi, Viewer } from "../support/http.js";
 import { testHome } from "../support/mcp.js";
 import { freePort } from "../support/ports.js";
@@ -118,6 +118,7 @@ test("where the log has dropped something the viewer is told from where to where
 	const api = await overApi(runtime);
 	const process = await runtime.spawn({ command: "seq 60000", log: { limit: 128 * 1024 } });
 	await process.wait({ timeout: 30_000 });
+	await ringSettles(process, 128 * 1024);
 	const { first, end } = process.log.bounds();
 	expect(first).toBeGreaterThan(0);
 	const viewer = await Viewer.connect(api, process.id);

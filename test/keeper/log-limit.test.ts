@@ -9,7 +9,7 @@ import type { PtyTool } from "../../src/keeper/tools.js";
 import { Log } from "../../src/process/log.js";
 import { startAndDie } from "../fixtures/programs.js";
 import { PTY_TOOLS, runtimeWith } from "../fixtures/pty-tools.js";
-import { tempDir, testRuntime, until } from "../support/home.js";
+import { ringSettles, tempDir, testRuntime, until } from "../support/home.js";
 
 const KIB = 1024;
 const numbers = (count: number): Buffer => Buffer.from(Array.from({ length: count }, (_, n) => `${String(n + 1).padStart(7, "0")}\n`).join(""));
@@ -37,6 +37,7 @@ test("a reader from the beginning is told where what is left of the log starts",
 	const runtime = await testRuntime();
 	const process = await runtime.spawn({ command: "seq -f %07g 100000", log: { limit: 64 * KIB } });
 	await process.wait({ timeout: 30_000 });
+	await ringSettles(process, 64 * KIB);
 	const truth = numbers(100_000);
 	const { first, end } = process.log.bounds();
 	expect(end).toBe(truth.length);
@@ -121,7 +122,7 @@ describe.each(PTY_TOOLS)("on a terminal made by $name", (pty) => {
 		const process = await runtime.spawn({ command: "stty -onlcr; seq -f %07g 200000", terminal: true, log: { limit } });
 		await process.wait({ timeout: 30_000 });
 		const truth = numbers(200_000);
-		await until("what was dropped has been removed", () => process.log.bounds().end - process.log.bounds().first <= limit);
+		await ringSettles(process, limit);
 		const { first, end } = process.log.bounds();
 		expect(end).toBe(truth.length);
 		expect(process.read(first, limit).bytes.equals(truth.subarray(first))).toBe(true);

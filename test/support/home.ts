@@ -51,6 +51,13 @@ export const textOf = (process: Process): string => {
 	return process.read(first, end - first + 1).bytes.toString("utf8");
 };
 
+/** What a ring has dropped is removed by an rm(1) that nobody waits for: only then its bounds stay. */
+export const ringSettles = (process: Process, limit: number): Promise<void> =>
+	until("what was dropped has been removed", () => {
+		const { first, end } = process.log.bounds();
+		return end - first <= limit;
+	});
+
 /** Wait for a condition that has no event. On a busy machine everything may take its time, so the deadline is only there for what never comes. */
 export async function until(what: string, holds: () => boolean, ms = 30_000): Promise<void> {
 	const deadline = Date.now() + ms;

@@ -5,7 +5,7 @@ import { positionOf, stripAnsi, wholeSequences } from "../../src/tools/ansi.js";
 import { Excerpt } from "../../src/tools/excerpt.js";
 import { Lines } from "../../src/tools/lines.js";
 import { type OutputOptions, readOutput } from "../../src/tools/output.js";
-import { tempDir, testRuntime } from "../support/home.js";
+import { ringSettles, tempDir, testRuntime } from "../support/home.js";
 
 /** A process that has printed exactly this and ended. */
 async function printed(runtime: Runtime, bytes: string | Buffer, options: { limit?: number } = {}): Promise<Process> {
@@ -97,6 +97,7 @@ describe("a stretch of a log", () => {
 
 	test("a ring that has dropped the beginning: it says where it starts", async () => {
 		const process = await printed(await testRuntime(), "0123456789abcde\n".repeat(20_000), { limit: 64 * 1024 });
+		await ringSettles(process, 64 * 1024);
 		const { first, end } = process.log.bounds();
 		expect(first).toBeGreaterThan(0);
 		expect(await readOutput(process, ALL)).toMatchObject({ offset: first, next: end, text: expect.stringMatching(/abcde\n$/) });
