@@ -37,9 +37,11 @@ export class Audit {
 
 	/** False on a full disk: somebody has to be able to make room. Throws when it cannot be written for another reason: what is not on record is not to be done. */
 	record(task: string, news: AuditNews): boolean {
+		const file = auditFile(this.#home, task);
+		const before = this.#waiting.every((waiting) => waiting.file === file) ? this.#waiting.splice(0).map(({ line }) => line) : [];
 		this.#write(); // what was before comes before
 		try {
-			fs.writeSync(this.#fileOf(auditFile(this.#home, task)), lineOf(task, news));
+			fs.writeSync(this.#fileOf(file), before.join("") + lineOf(task, news));
 			return true;
 		} catch (error) {
 			if (errno(error) === "ENOSPC" || errno(error) === "EDQUOT") return false;
