@@ -99,7 +99,7 @@ export class Persistent {
 			this.#bash.leave(); // of a sandbox that is being left
 			this.#bash = undefined;
 		}
-		if (this.#bash && !this.#bash.isOver() && !this.#bash.post.isWhole()) {
+		if (this.#bash && !this.#bash.post.isWhole() && !this.#bash.isOver()) {
 			this.#bash.leave();
 			this.#bash = undefined;
 			notes = [...notes, UNMADE];

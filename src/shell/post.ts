@@ -8,10 +8,12 @@ import type { Process } from "../process/process.js";
 export class Post {
 	readonly #process: Process;
 	readonly #dir: string;
+	readonly #run: string;
 	readonly #release: () => void;
 
 	constructor(process: Process, changed: () => void) {
 		this.#process = process;
+		this.#run = path.join(process.dir, "shell", "run");
 		const held = hold(sharedOf(process));
 		this.#dir = held === undefined ? process.dir : `/proc/self/fd/${held}`;
 		const unwatch = held === undefined ? undefined : watchDirectory(this.#dir, changed); // there is nothing else there
@@ -40,9 +42,11 @@ export class Post {
 
 	/** What the shell runs commands with is where it looks for it. In a sandbox anybody can move that away, or put something else in its place. */
 	isWhole(): boolean {
-		const { box, dir } = this.#process;
+		const { box } = this.#process;
 		if (box) return true; // what is here is a replica
-		return isSameFile(sharedOf(this.#process) ?? dir, this.#dir) && isSameFile(path.join(this.#dir, "shell", "run"), path.join(dir, "shell", "run"));
+		const shared = sharedOf(this.#process);
+		if (shared === undefined) return fs.existsSync(this.#run);
+		return isSameFile(shared, this.#dir) && isSameFile(path.join(this.#dir, "shell", "run"), this.#run);
 	}
 
 	close(): void {
