@@ -18,7 +18,7 @@ import { Input } from "./input.js";
 import { httpAnswersInside, portOpensInside } from "./inside.js";
 import { type KillResult, killTree, members } from "./kill.js";
 import { Log, LogCursor, type Slice } from "./log.js";
-import type { Spec, Within } from "./spec.js";
+import { COMMAND_SHOWN, type Spec, type Within } from "./spec.js";
 import { commandOf, isDrained, isOver, mayBeUnderWay, mustRun, readStatus, type Status, siblingOf, starterIsGone } from "./status.js";
 import { httpAnswersThere, portOpensThere } from "./there.js";
 import { snapshot } from "./tree.js";
@@ -145,7 +145,7 @@ export class Process {
 
 	/** The whole command, also where `spec.command` is cut. */
 	command(): string {
-		if (this.spec.argv) return this.spec.command;
+		if (this.spec.argv || this.spec.command.length < COMMAND_SHOWN) return this.spec.command;
 		const text = fs.readFileSync(path.join(this.dir, "command"), "utf8");
 		const end = text.indexOf("\0"); // a log that served a shell before may have more behind it
 		return end < 0 ? text : text.slice(0, end);

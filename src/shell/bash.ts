@@ -90,14 +90,25 @@ export class Bash {
 	}
 
 	/** Have it run the command in a slot. One write, smaller than a pipe takes in one piece: all of it arrives, or nothing. */
-	send(name: string, how: { workdir: boolean; plain: string | undefined; placed: readonly Placed[]; life?: string | undefined }, poke: () => void): boolean {
+	send(
+		name: string,
+		how: { workdir: boolean; plain: boolean; text: string | undefined; placed: readonly Placed[]; life?: string | undefined },
+		poke: () => void,
+	): boolean {
 		this.#poke = poke;
 		this.#changed = false;
 		this.last = name;
-		return this.line.write(
-			`${how.workdir ? "__hf_w=1 " : ""}${how.plain === undefined ? "" : `__hf_z=plain __hf_k='${how.plain}' `}__hf_n=${name} PROMPT_COMMAND=$__hf_p\n__hf_post ${name}\n[[ $__hf_e != ${name} ]]&&{ POSIXLY_CORRECT=;\\. "$__hf_x" ${name};} 2>|"$__hf_y"\n`,
-			{ name, placed: how.placed, from: { pid: this.bash.pid, cwd: this.cwd, go: GO }, ...(how.life === undefined ? {} : { life: how.life }) },
-		);
+		const id = `proc_${name.slice(0, name.indexOf("."))}`;
+		const first =
+			how.text === undefined
+				? `${how.workdir ? "__hf_w=1 " : ""}${how.plain ? "__hf_z=plain " : ""}__hf_n=${name} PROMPT_COMMAND=$__hf_p`
+				: `__hf_n=${name} __hf_s=$__hf_g/${this.process.spec.sandbox ? "" : `${id.charAt(5)}/`}${id};__hf_begins '${how.text}';${how.text} </dev/null >>"$__hf_s/pipe" 2>&1;__hf_ends $?`;
+		return this.line.write(`${first}\n__hf_post ${name}\n[[ $__hf_e != ${name} ]]&&{ POSIXLY_CORRECT=;\\. "$__hf_x" ${name};} 2>|"$__hf_y"\n`, {
+			name,
+			placed: how.placed,
+			from: { pid: this.bash.pid, cwd: this.cwd, go: GO },
+			...(how.life === undefined ? {} : { life: how.life }),
+		});
 	}
 
 	/** It has ended with its machine, or its files there are gone: nobody can look up what it did. */

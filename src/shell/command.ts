@@ -9,7 +9,7 @@ import { COMMAND_SHOWN, type Spec, type SpecLimits } from "../process/spec.js";
 import type { Bash } from "./bash.js";
 import { trueDirectory } from "./directory.js";
 import { interrupt } from "./interrupt.js";
-import { isPlain, looksPlain } from "./plain.js";
+import { isPlain, knowsPlain, looksPlain } from "./plain.js";
 import type { RunOptions } from "./shells.js";
 import type { Slot } from "./slot.js";
 
@@ -56,8 +56,9 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 	const spec = specOf(bash, slot, older, options);
 	const name = slot.nextName();
 	const state = !bash.far && looksPlain(options.command) ? bash.settled() : undefined;
-	const plain = state !== undefined && isPlain(options.command, state) ? options.command : undefined;
-	slot.begin(spec, options.command, options.workdir, wakeup.poke);
+	const plain = state !== undefined && isPlain(options.command, state);
+	const text = plain && options.workdir === undefined && knowsPlain(state) ? options.command : undefined;
+	slot.begin(spec, text === undefined ? options.command : undefined, options.workdir, wakeup.poke);
 	const startedAt = performance.now();
 	const { limits } = options;
 	const endAt = limits.time === undefined ? Number.POSITIVE_INFINITY : startedAt + limits.time * 1000;
@@ -66,6 +67,7 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 	if (older.length > 0) bash.counts.take(); // what became of other jobs meanwhile is not this one's
 	let forced: Outcome["forced"];
 	let limit: LimitMet | undefined;
+	let drained = false;
 	const force = (name: "time" | "output") => {
 		forced = "killed";
 		limit = met(spec.limits as SpecLimits, name, "process");
@@ -75,11 +77,11 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 		const alone = bash.reapedNothing() && end === "ended"; // it was bash itself
 		if (!alone || code !== 0) limit ??= bash.counts.take() ?? (code === null ? undefined : limitBySignal(spec.limits ?? NONE, code - 128));
 		const left = end !== "unsent" && end !== "unable" && bash.line.children().some((pid) => !older.includes(pid));
-		const traceless = alone && !forced && !limit && !left && !slot.printed() && slot.drained(); // what is printed late is not for another command
+		const traceless = alone && !forced && !limit && !left && drained && !slot.printed(); // what is printed late is not for another command
 		return { end, code, spec, left, shellOffset, traceless, startedAt, ...(forced ? { forced } : {}), ...(limit ? { limit } : {}) };
 	};
 	const killsBefore = killsThere(bash); // asked before it is sent, and answered before it runs
-	const how = { workdir: options.workdir !== undefined, plain, placed: slot.placed, life: slot.life };
+	const how = { workdir: options.workdir !== undefined, plain, text, placed: slot.placed, life: slot.life };
 	if (!bash.send(name, how, wakeup.poke)) return outcome("unsent", null); // nobody reads there any more
 	try {
 		return await untilOver();
@@ -103,8 +105,8 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 		for (;;) {
 			const end = slot.end();
 			if (end) {
-				await drain(slot);
-				bash.cwd = trueDirectory(end.cwd, bash.bash.pid, bash.far || bash.process.spec.sandbox !== undefined);
+				drained = await drain(slot);
+				if (!plain) bash.cwd = trueDirectory(end.cwd, bash.bash.pid, bash.far || bash.process.spec.sandbox !== undefined);
 				if (end.code === 1 && !slot.printed() && NO_DESCRIPTORS.test(await bash.words(shellOffset))) return outcome("unable", null);
 				if (end.code === KILLED && !forced) await blameMemory();
 				return outcome("ended", end.code);
@@ -191,12 +193,14 @@ function limitsOf(shell: SpecLimits | undefined, own: Limits): { limits?: SpecLi
 }
 
 /** What was printed before the end is in the pipe or in the log; this waits until it is in the log. */
-async function drain(slot: Slot, died?: Bash): Promise<void> {
+async function drain(slot: Slot, died?: Bash): Promise<boolean> {
 	const giveUp = performance.now() + DRAIN_MS;
-	for (let looks = 0; !slot.drained() && performance.now() < giveUp; looks++) {
+	for (let looks = 0; !slot.drained(); looks++) {
+		if (performance.now() >= giveUp) return false;
 		await died?.refresh(slot.id); // on another machine: without a record of the end nothing tells of it
 		await new Promise((resolve) => (looks < 200 ? setImmediate(resolve) : setTimeout(resolve, 1)));
 	}
+	return true;
 }
 
 /** bash is gone; its keeper says how in a moment. */

@@ -27,4 +27,7 @@ export function looksPlain(command: string): boolean {
 
 export const isPlain = (command: string, state: ShellState): boolean => looksPlain(command) && !state.trapped && !state.names.has(firstWord(command));
 
+/** A shell that was born under an earlier version of rc.bash has to read the text from a file. */
+export const knowsPlain = (state: ShellState): boolean => state.names.has("__hf_begins");
+
 const firstWord = (command: string): string => command.split(" ", 1)[0] ?? "";

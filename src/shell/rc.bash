@@ -8,8 +8,11 @@
 #   __hf_post N                          once more, should the command have been thrown away
 #   [[ $__hf_e != N ]] && …              its end could not be recorded: rescue.bash, and `stuck` tells the runtime
 #
-# Before that, `__hf_w=1` says that there is a directory for this command only, `__hf_z=plain` that it cannot change the shell;
-# then `__hf_k` is its text, which has nothing to expand in it. All other text is in the file `command`.
+# Before that, `__hf_w=1` says that there is a directory for this command only, `__hf_z=plain` that it cannot change the shell. Its
+# text is in the file `command`. A plain one without a directory of its own is in the first line instead, which is much shorter then:
+#
+#   __hf_n=N __hf_s=…;__hf_begins 'TEXT';TEXT </dev/null >>"$__hf_s/pipe" 2>&1;__hf_ends $?
+#
 # What the command prints goes to the FIFO `pipe` in its directory, its end to `exit` there, with the shell's directory
 # behind it. All names start with __hf_, since the shell belongs to whoever uses it. Every builtin of ours is called through `builtin`.
 
@@ -41,7 +44,7 @@ __hf_pre() {
 		if [[ $__hf_ps ]]; then PS1=$__hf_ps __hf_ps=; fi
 		if [[ ${HOLDFAST_ID@a} != *r* ]]; then builtin export HOLDFAST_ID=proc_${__hf_n%.*}; fi
 		builtin printf '%-63s\n' "$__hf_n $__hf_z" 1<>"$__hf_d/begun"
-		if [[ $__hf_k ]]; then __hf_c=$__hf_k __hf_k=; else builtin mapfile -d '' -n 1 __hf_c <"$__hf_s/command"; fi
+		builtin mapfile -d '' -n 1 __hf_c <"$__hf_s/command"
 		if [[ $__hf_w ]]; then __hf_enter; fi
 		builtin history -s -- "${__hf_c:0:1000}"
 	else
@@ -49,6 +52,16 @@ __hf_pre() {
 		if [[ $__hf_e != "$__hf_n" && ! $__hf_rc ]]; then __hf_rc=$__hf_q; fi
 	fi
 	builtin return "$__hf_t"
+}
+
+# bash writes line by line: what stands at the end tells that all of it is there. With N no two ends are alike: who looks seldom misses none.
+__hf_record() {
+	if builtin printf '%-63s\n%s\0%s\0' "exit $__hf_rc - $__hf_n" "$PWD" "$__hf_n" 1<>"$__hf_s/exit"; then
+		__hf_v=
+		builtin printf -v __hf_v %s "$__hf_n" # proof that it was the real printf
+		__hf_e=$__hf_v
+	fi
+	if [[ -e $__hf_s/released ]]; then builtin printf '\nrelease\n' 1<>"$__hf_s/ctl"; fi # the runtime has gone, or waits no longer
 }
 
 # $1: N, where the command itself could not be trusted to have left it alone.
@@ -63,18 +76,26 @@ __hf_post() {
 		if [[ ! $__hf_rc ]]; then __hf_rc=$__hf_t; fi
 		__hf_s=$__hf_g/${__hf_h:+${__hf_n:0:1}/}proc_${__hf_n%.*}
 		if [[ $__hf_w ]]; then __hf_comeback; fi
-		# bash writes line by line: what stands at the end tells that all of it is there. With N no two ends are alike: who looks seldom misses none
-		if builtin printf '%-63s\n%s\0%s\0' "exit $__hf_rc - $__hf_n" "$PWD" "$__hf_n" 1<>"$__hf_s/exit"; then
-			__hf_v=
-			builtin printf -v __hf_v %s "$__hf_n" # proof that it was the real printf
-			__hf_e=$__hf_v
-		fi
-		if [[ -e $__hf_s/released ]]; then builtin printf '\nrelease\n' 1<>"$__hf_s/ctl"; fi # the runtime has gone, or waits no longer
+		__hf_record
 		__hf_c= PROMPT_COMMAND=
 		if [[ ${TMOUT@a} != *r* ]]; then TMOUT=$__hf_idle; fi
 		if [[ $PS1 && ${PS1@a} != *r* ]]; then __hf_ps=$PS1 PS1=; fi
 		if [[ $__hf_z ]]; then __hf_z=; else __hf_snap; fi
 	fi
+}
+
+# Before and after a plain command, which leaves everything else as it was.
+__hf_begins() {
+	__hf_rc=
+	if [[ $__hf_ps ]]; then PS1=$__hf_ps __hf_ps=; fi
+	if [[ $HOLDFAST_ID.${HOLDFAST_ID@a} != "proc_${__hf_n%.*}.x" && ${HOLDFAST_ID@a} != *r* ]]; then builtin export HOLDFAST_ID=proc_${__hf_n%.*}; fi
+	builtin printf '%-63s\n' "$__hf_n plain" 1<>"$__hf_d/begun"
+	builtin history -s -- "$1"
+}
+__hf_ends() {
+	__hf_rc=$1
+	__hf_record
+	if [[ $PS1 && ${PS1@a} != *r* ]]; then __hf_ps=$PS1 PS1=; fi
 }
 
 # The state, for the shell that comes after this one. Two files by turns, overwritten in place (freeing blocks takes
@@ -103,7 +124,7 @@ __hf_snap() {
 }
 
 __hf_abort() { builtin trap - INT; builtin kill -INT "$$"; }
-builtin declare -fr __hf_enter __hf_comeback __hf_pre __hf_post __hf_snap __hf_abort
+builtin declare -fr __hf_enter __hf_comeback __hf_pre __hf_record __hf_post __hf_begins __hf_ends __hf_snap __hf_abort
 
 # Through `.` of a file that evals the command: elsewhere below PROMPT_COMMAND an interactive bash never forgets children that
 # have ended, and `jobs` and `wait -n` would tell of them. Without job control it forgets them in silence.
@@ -166,7 +187,7 @@ if [[ ! $HF_FROM ]]; then
 fi
 
 if [[ $PS1 && $HF_FROM ]]; then __hf_ps=$PS1; fi
-__hf_n= __hf_e= __hf_l= __hf_rc=0 __hf_c= __hf_o= __hf_s= __hf_t= __hf_w= __hf_z= __hf_k= __hf_b=() PROMPT_COMMAND= PS2=
+__hf_n= __hf_e= __hf_l= __hf_rc=0 __hf_c= __hf_o= __hf_s= __hf_t= __hf_w= __hf_z= __hf_b=() PROMPT_COMMAND= PS2=
 if [[ ${PS1@a} != *r* ]]; then PS1=; fi
 if [[ ${TMOUT@a} != *r* ]]; then TMOUT=$__hf_idle; fi
 builtin trap - DEBUG ERR RETURN INT

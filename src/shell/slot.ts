@@ -93,8 +93,8 @@ export class Slot {
 		return `${this.id.slice(5)}.${this.#uses}`;
 	}
 
-	/** Put a command here, for everybody to see. */
-	begin(spec: Spec, command: string, workdir: string | undefined, poke: () => void): void {
+	/** Put a command here, for everybody to see. Without its text, if the shell is sent that itself. */
+	begin(spec: Spec, command: string | undefined, workdir: string | undefined, poke: () => void): void {
 		this.#poke = poke;
 		const text = `${JSON.stringify(spec)}\n`;
 		const bytes = Buffer.byteLength(text);
@@ -102,7 +102,7 @@ export class Slot {
 		this.#specBytes = Math.max(this.#specBytes, bytes);
 		// In this order: should we die in between, it is a command that has ended, or one that was never sent.
 		if (this.#uses++ > 0) overwrite(this.#files.exit, BLANK_RECORD);
-		overwrite(this.#files.command, `${command}\0`);
+		if (command !== undefined) overwrite(this.#files.command, `${command}\0`);
 		if (workdir !== undefined) fs.writeFileSync(path.join(this.dir, "workdir"), `${workdir}\0`, { mode: 0o600 });
 		this.#held.show();
 		this.shown = true;

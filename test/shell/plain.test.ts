@@ -1,7 +1,13 @@
 /** Commands after which a shell need not write its state down again, and those that only look like it. */
+import fs from "node:fs";
+import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { looksPlain } from "../../src/shell/plain.js";
-import { testShell } from "./harness.js";
+import { childrenOf } from "../../src/base/proc.js";
+import { readState } from "../../src/keeper/layout.js";
+import { knowsPlain, looksPlain } from "../../src/shell/plain.js";
+import { readState as readShellState, type ShellState } from "../../src/shell/state.js";
+import { tempDir, until } from "../support/home.js";
+import { type Ran, type TestShell, testShell } from "./harness.js";
 
 test.each([
 	"true",
@@ -78,3 +84,122 @@ test("the state is known right after a plain command, and to another runtime too
 	const other = await testShell(shell.runtime);
 	expect(await other.shells.context({ task: shell.task })).toMatchObject({ cwd: "/usr", env: { X: "1" } });
 });
+
+describe("a plain command is sent in the line itself, and nobody can tell", () => {
+	const PROGRAMS: Record<string, string> = {
+		killed: "kill -KILL $$",
+		terminated: "kill -TERM $$",
+		interrupted: "echo before; kill -INT $$",
+		prints: "echo out; echo err >&2",
+	};
+
+	test.each([
+		"nosuchcommand",
+		"./killed",
+		"./terminated",
+		"./interrupted",
+		"./prints",
+		"./no-interpreter",
+		"./not-executable",
+		".",
+		"./",
+		"test 1 -eq x",
+		"test -f nothing",
+		"echo a  b",
+		"echo 5",
+		"pwd",
+		"false",
+		"cat",
+		"printenv PS1",
+		"printenv HOLDFAST_ID PROMPT_COMMAND",
+		"printenv TMOUT",
+	])("%s", async (command) => {
+		const dir = tempDir();
+		for (const [name, text] of Object.entries(PROGRAMS)) fs.writeFileSync(path.join(dir, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+		fs.writeFileSync(path.join(dir, "no-interpreter"), "#!/nowhere\n", { mode: 0o755 });
+		fs.writeFileSync(path.join(dir, "not-executable"), "", { mode: 0o644 });
+		const shell = await testShell();
+		await shell.run(`cd ${dir}; export PS1='> '`);
+		const said = async (text: string) => {
+			const { end, code, out, id, cwd, notes } = await shell.run(text);
+			return { end, code, out: out.replaceAll(id, "ID"), cwd, notes };
+		};
+		const fromFile = await said(`${command};`);
+		await shell.shells.context({ task: shell.task }); // its state is known
+		expect(await said(command)).toEqual(fromFile);
+		expect(begunOf(shell)).toMatch(looksPlain(command) ? / plain *\n/ : /\.\d+ *\n/);
+		expect((await shell.run("echo $?")).out).toBe(`${fromFile.code}\n`);
+		expect((await shell.run("history 3 | sed 's/^ *[0-9]*  //'")).out).toBe(`${command}\necho $?\nhistory 3 | sed 's/^ *[0-9]*  //'\n`);
+	});
+
+	test("an interrupt ends it, and the shell stays as it was", async () => {
+		const shell = await testShell();
+		await shell.run("X=1; cd /usr");
+		await shell.shells.context({ task: shell.task });
+		const pid = await plainly(shell, "printenv HOME").then(() => shell.runtime.list({ task: shell.task, shells: true })[0]?.pid);
+		const stop = new AbortController();
+		const running = shell.run("sleep 300", { signal: stop.signal });
+		await until("it runs", () => begunOf(shell).includes(" plain") && childrenOf(pid as number).length > 0);
+		stop.abort();
+		expect(await running).toMatchObject({ end: "interrupted", code: 130 });
+		expect((await shell.run("echo $X $PWD $$")).out).toBe(`1 /usr ${pid}\n`);
+	});
+
+	test("one that takes too long goes on in the background, and its log closes when it has ended", async () => {
+		const dir = tempDir();
+		fs.writeFileSync(path.join(dir, "slow"), `#!/bin/sh\nuntil [ -e ${dir}/go ]; do sleep 0.01; done\necho done\n`, { mode: 0o755 });
+		const shell = await testShell();
+		await shell.run(`cd ${dir}`);
+		await shell.shells.context({ task: shell.task });
+		const { process: slow, end } = await shell.shells.run({ task: shell.task, command: "./slow", timeoutMs: 50, onTimeout: "background" });
+		expect(end).toBe("running");
+		fs.writeFileSync(path.join(dir, "go"), "");
+		expect((await slow.wait({ timeout: 10_000 })).status).toMatchObject({ status: "exited", exitCode: 0 });
+		await until("its log is closed", () => readState(slow.dir).kind === "closed");
+		expect(slow.read(0).bytes.toString()).toBe("done\n");
+	});
+
+	test("its id is in the environment, also after somebody has taken that away", async () => {
+		const shell = await testShell();
+		await shell.run("unset HOLDFAST_ID");
+		await shell.shells.context({ task: shell.task });
+		const { out, id } = await plainly(shell, "printenv HOLDFAST_ID");
+		expect(out).toBe(`${id}\n`);
+		await shell.run("export -n HOLDFAST_ID");
+		await shell.shells.context({ task: shell.task });
+		const again = await plainly(shell, "printenv HOLDFAST_ID");
+		expect(again.out).toBe(`${again.id}\n`);
+	});
+
+	test("what it says it ran is that, and not what was in the file before", async () => {
+		const shell = await testShell();
+		await shell.run(": something else");
+		await shell.shells.context({ task: shell.task });
+		const { process: plain, release } = await shell.shells.run({ task: shell.task, command: "pwd", timeoutMs: 30_000, onTimeout: "kill" });
+		const text = plain.command();
+		release();
+		expect(text).toBe("pwd");
+	});
+
+	test("a shell of a version that does not know of it gets the text in a file", async () => {
+		const shell = await testShell();
+		await shell.run("true;");
+		await shell.shells.context({ task: shell.task });
+		const [bash] = shell.runtime.list({ task: shell.task, shells: true });
+		const state = readShellState(path.join(bash?.dir as string, "shell"));
+		expect(state && knowsPlain(state)).toBe(true);
+		expect(knowsPlain({ ...(state as ShellState), names: new Set(["__hf_pre", "__hf_post"]) })).toBe(false);
+	});
+});
+
+/** The command that its shell took last. */
+function begunOf({ runtime, task }: TestShell): string {
+	const bash = runtime.list({ task, shells: true, ended: false }).find(({ spec }) => spec.kind === "shell");
+	return fs.readFileSync(path.join(bash?.dir as string, "shell", "begun"), "utf8");
+}
+
+async function plainly(shell: TestShell, command: string): Promise<Ran> {
+	const ran = await shell.run(command);
+	expect(begunOf(shell)).toContain(" plain");
+	return ran;
+}
