@@ -33,6 +33,8 @@ interface Judged extends Verdict {
 
 interface Entry {
 	readonly version: string;
+	/** Where its rules may come from. */
+	readonly files: readonly string[];
 	readonly rules: Rules;
 	readonly earlier: string;
 	/** Of commands about which no file was asked: nothing but the rules can change what is decided. */
@@ -79,11 +81,12 @@ export class Judge {
 	/** Without a directory of this machine there is no project whose rules could hold. */
 	#entry(cwd: string | undefined, task: string, more: More): Entry {
 		const key = `${task}\0${cwd ?? ""}`;
-		const version = `${more.version}\n${ruleFiles(cwd, this.#env).map(versionOf).join("\n")}`;
 		const known = this.#entries.get(key);
+		const files = known?.files ?? ruleFiles(cwd, this.#env);
+		const version = `${more.version}\n${files.map(versionOf).join("\n")}`;
 		if (known?.version === version) return known;
 		const rules = readRules(cwd, this.#env);
-		const entry = { version, rules: { ...rules, own: [...rules.own, ...more.rules()] }, earlier: more.earlier(), verdicts: new Map() };
+		const entry = { version, files, rules: { ...rules, own: [...rules.own, ...more.rules()] }, earlier: more.earlier(), verdicts: new Map() };
 		this.#entries.delete(key);
 		this.#entries.set(key, entry);
 		dropOldest(this.#entries, DIRECTORIES);
