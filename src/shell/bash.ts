@@ -23,6 +23,15 @@ const GO = `\\builtin mapfile -d '' -n 1 __hf_v <"$__hf_d/go";\\builtin cd -- "$
 const WORDS_BYTES = 64 * 1024;
 const DRAIN_MS = 1_000;
 
+interface How {
+	/** It has a directory for itself. */
+	readonly workdir: boolean;
+	/** It cannot change the shell. */
+	readonly plain: boolean;
+	/** To be sent itself, for it is plain; else it is in the slot. */
+	readonly text: string | undefined;
+}
+
 export class Bash {
 	readonly process: Process;
 	readonly bash: Identity;
@@ -90,25 +99,21 @@ export class Bash {
 	}
 
 	/** Have it run the command in a slot. One write, smaller than a pipe takes in one piece: all of it arrives, or nothing. */
-	send(
-		name: string,
-		how: { workdir: boolean; plain: boolean; text: string | undefined; placed: readonly Placed[]; life?: string | undefined },
-		poke: () => void,
-	): boolean {
+	send(name: string, how: How & { placed: readonly Placed[]; life?: string | undefined }, poke: () => void): boolean {
 		this.#poke = poke;
 		this.#changed = false;
 		this.last = name;
-		const id = `proc_${name.slice(0, name.indexOf("."))}`;
-		const first =
-			how.text === undefined
-				? `${how.workdir ? "__hf_w=1 " : ""}${how.plain ? "__hf_z=plain " : ""}__hf_n=${name} PROMPT_COMMAND=$__hf_p`
-				: `__hf_n=${name} __hf_s=$__hf_g/${this.process.spec.sandbox ? "" : `${id.charAt(5)}/`}${id};__hf_begins '${how.text}';${how.text} </dev/null >>"$__hf_s/pipe" 2>&1;__hf_ends $?`;
-		return this.line.write(`${first}\n__hf_post ${name}\n[[ $__hf_e != ${name} ]]&&{ POSIXLY_CORRECT=;\\. "$__hf_x" ${name};} 2>|"$__hf_y"\n`, {
-			name,
-			placed: how.placed,
-			from: { pid: this.bash.pid, cwd: this.cwd, go: GO },
-			...(how.life === undefined ? {} : { life: how.life }),
-		});
+		const rest = `__hf_post ${name}\n[[ $__hf_e != ${name} ]]&&{ POSIXLY_CORRECT=;\\. "$__hf_x" ${name};} 2>|"$__hf_y"\n`;
+		const from = { pid: this.bash.pid, cwd: this.cwd, go: GO };
+		return this.line.write(`${this.#first(name, how)}\n${rest}`, { name, placed: how.placed, from, ...(how.life === undefined ? {} : { life: how.life }) });
+	}
+
+	/** See rc.bash. */
+	#first(name: string, { workdir, plain, text }: How): string {
+		if (text === undefined) return `${workdir ? "__hf_w=1 " : ""}${plain ? "__hf_z=plain " : ""}__hf_n=${name} PROMPT_COMMAND=$__hf_p`;
+		const [digits] = name.split(".");
+		const dir = `${this.process.spec.sandbox ? "" : `${name.charAt(0)}/`}proc_${digits}`;
+		return `__hf_n=${name} __hf_s=$__hf_g/${dir};__hf_begins '${text}';${text} </dev/null >>"$__hf_s/pipe" 2>&1;__hf_ends $?`;
 	}
 
 	/** It has ended with its machine, or its files there are gone: nobody can look up what it did. */

@@ -67,6 +67,7 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 	if (older.length > 0) bash.counts.take(); // what became of other jobs meanwhile is not this one's
 	let forced: Outcome["forced"];
 	let limit: LimitMet | undefined;
+	let alone = false; // it was bash itself
 	let drained = false;
 	const force = (name: "time" | "output") => {
 		forced = "killed";
@@ -74,7 +75,6 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 	};
 	const outcome = (end: Outcome["end"], code: number | null): Outcome => {
 		if (end === "running" && limits.time !== undefined) slot.endAfter(Math.max(1, Math.ceil((endAt - performance.now()) / 1000)), bash.bash, older);
-		const alone = bash.reapedNothing() && end === "ended"; // it was bash itself
 		if (!alone || code !== 0) limit ??= bash.counts.take() ?? (code === null ? undefined : limitBySignal(spec.limits ?? NONE, code - 128));
 		const left = end !== "unsent" && end !== "unable" && bash.line.children().some((pid) => !older.includes(pid));
 		const traceless = alone && !forced && !limit && !left && drained && !slot.printed(); // what is printed late is not for another command
@@ -106,7 +106,8 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 			const end = slot.end();
 			if (end) {
 				drained = await drain(slot);
-				if (!plain) bash.cwd = trueDirectory(end.cwd, bash.bash.pid, bash.far || bash.process.spec.sandbox !== undefined);
+				alone = bash.reapedNothing();
+				if (!plain || !alone) bash.cwd = trueDirectory(end.cwd, bash.bash.pid, bash.far || bash.process.spec.sandbox !== undefined);
 				if (end.code === 1 && !slot.printed() && NO_DESCRIPTORS.test(await bash.words(shellOffset))) return outcome("unable", null);
 				if (end.code === KILLED && !forced) await blameMemory();
 				return outcome("ended", end.code);

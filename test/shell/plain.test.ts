@@ -159,6 +159,15 @@ describe("a plain command is sent in the line itself, and nobody can tell", () =
 		expect(slow.read(0).bytes.toString()).toBe("done\n");
 	});
 
+	test("it may give the shell's directory another name", async () => {
+		const dir = tempDir();
+		const shell = await testShell();
+		await shell.run(`mkdir ${dir}/old; cd ${dir}/old`);
+		await shell.shells.context({ task: shell.task });
+		expect(await plainly(shell, "mv ../old ../new")).toMatchObject({ code: 0, cwd: `${dir}/new` });
+		expect(await shell.run("pwd -P")).toMatchObject({ out: `${dir}/new\n`, notes: [] });
+	});
+
 	test("its id is in the environment, also after somebody has taken that away", async () => {
 		const shell = await testShell();
 		await shell.run("unset HOLDFAST_ID");
