@@ -5,6 +5,7 @@
  */
 import fs from "node:fs";
 import path from "node:path";
+import { setImmediate as turn } from "node:timers/promises";
 import { afterwards } from "../base/due.js";
 import { errno } from "../base/errors.js";
 import { writeAtOnce } from "../base/fifo.js";
@@ -216,6 +217,7 @@ export class Slot {
 	/** Remove it once nobody can print any more. If somebody still can, or has printed more than was `shown`, it stays, as a process that has ended. */
 	async remove(runtime: Runtime, spec: Spec, shown: number): Promise<void> {
 		const hidden = this.#held.hide();
+		await turn(); // the answer goes first: what follows wakes its keeper
 		const wakeup = new Wakeup();
 		const unwatch = this.#watch(wakeup.poke);
 		const deadline = Date.now() + CLOSE_MS;

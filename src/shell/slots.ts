@@ -1,4 +1,5 @@
 /** Slots that wait for commands, so that none has to wait for a slot. */
+import { setImmediate as turn } from "node:timers/promises";
 import { afterwards, inTime } from "../base/due.js";
 import { HoldfastError } from "../base/errors.js";
 import type { Box } from "../places/far/box.js";
@@ -67,6 +68,7 @@ export class Slots {
 		if (this.#closed || this.#making || this.#ready.length >= READY) return;
 		this.#making = afterwards(async () => {
 			try {
+				await turn(); // the answer goes first
 				while (!this.#closed && this.#ready.length < READY) this.#ready.push(await this.#make(true));
 			} catch {
 				// only a convenience: whoever needs one meets the same obstacle and reports it
