@@ -4,7 +4,7 @@ import { counted } from "./quantity.js";
 
 const SHOWN = 60; // characters of a wrong value
 const MOST = 5; // problems that are told
-const VARIABLES = ["environment", "env"];
+const HIDDEN = ["environment", "env", "token"]; // may be a secret, whatever is wrong with it
 
 /** `problems` is one line, and there is something in it. */
 export function checked<T extends z.ZodType>(schema: T, value: unknown): { readonly data: z.output<T> } | { readonly problems: string } {
@@ -26,8 +26,7 @@ function sentence(issue: z.core.$ZodIssue, value: unknown): readonly [what: stri
 	const there = path.reduce<unknown>((inner, name) => (inner as Record<PropertyKey, unknown> | undefined)?.[name], value);
 	if (key === "") return [`it is ${shown(there)}, but `, message];
 	if (there === undefined) return [`${key} is missing; it `, message];
-	// A variable may be a secret, whatever is wrong with it.
-	return [`${key} is ${VARIABLES.some((name) => path.includes(name)) ? kindOf(there) : shown(there)}, but `, message];
+	return [`${key} is ${HIDDEN.some((name) => path.includes(name)) ? kindOf(there) : shown(there)}, but `, message];
 }
 
 /** What belongs there, as the end of a sentence. Not asked where a schema has words of its own. */
@@ -50,8 +49,10 @@ function wanted(issue: z.core.$ZodRawIssue): string | undefined {
 			if (issue.origin === "string") return `must have at most ${counted(Number(issue.maximum), "character")}`;
 			if (issue.origin === "array") return `must have at most ${counted(Number(issue.maximum), "entry", "entries")}`;
 			return `must be ${issue.inclusive === false ? "less than" : "at most"} ${issue.maximum}`;
-		case "invalid_union":
-			return "has none of the forms that there are";
+		case "invalid_union": {
+			const forms = (issue as { options?: readonly unknown[] }).options ?? []; // of an object whose forms one key tells apart
+			return forms.length === 0 ? "has none of the forms that there are" : `must be one of ${forms.map(shown).join(", ")}`;
+		}
 		default:
 			return undefined;
 	}

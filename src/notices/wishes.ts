@@ -1,32 +1,26 @@
 /** What may be asked for about a process, checked, and what could not be had said in words. */
 import * as z from "zod";
 import { HoldfastError } from "../base/errors.js";
+import { checked } from "../base/problems.js";
 import type { Process } from "../process/process.js";
 import type { Armed } from "./armed.js";
 import { NO_MATCHES_YET } from "./limits.js";
 
 export const SHORTEST_INTERVAL = 30;
-const PATTERNS_AT_MOST = 20;
-const PATTERN_LENGTH = 500;
+export const LONGEST_INTERVAL = 10_000_000;
+export const PATTERNS_AT_MOST = 20;
+export const PATTERN_LENGTH = 500;
+
+/** Else it could never match. */
+export const isWithinLine = (pattern: string): boolean => !/[\x00-\x08\x0a-\x1f\x7f]/.test(pattern);
+export const WITHIN_LINE = "must not contain line breaks or control characters: it is looked for within a line";
 
 const wishesSchema = z.strictObject({
 	/** Seconds between reports of progress, 30 or more. */
-	checkInterval: z.number().int("must be a whole number of seconds").min(1, "must be 30 seconds or more").max(10_000_000, "is too long").optional(),
+	checkInterval: z.number().int().min(1).max(LONGEST_INTERVAL).optional(),
 	notifyOnComplete: z.boolean().optional(),
 	/** Strings, each looked for in every line of output. */
-	watchPatterns: z
-		.array(
-			z
-				.string()
-				.min(1, "an empty pattern would match every line")
-				.max(PATTERN_LENGTH, `a pattern may have ${PATTERN_LENGTH} characters`)
-				.refine(
-					(pattern) => !/[\x00-\x08\x0a-\x1f\x7f]/.test(pattern),
-					"a pattern is looked for within a line: it cannot contain line breaks or control characters",
-				),
-		)
-		.max(PATTERNS_AT_MOST, `there may be ${PATTERNS_AT_MOST} patterns`)
-		.optional(),
+	watchPatterns: z.array(z.string().min(1).max(PATTERN_LENGTH).refine(isWithinLine, WITHIN_LINE)).max(PATTERNS_AT_MOST).optional(),
 });
 export type Wishes = Readonly<z.infer<typeof wishesSchema>>;
 
@@ -39,12 +33,9 @@ export interface ArmResult {
 
 /** undefined: nothing was wished for. */
 export function readWishes(process: Process, given: Wishes, now: number): { armed: Armed | undefined; result: ArmResult } {
-	const parsed = wishesSchema.safeParse(given);
-	if (!parsed.success) {
-		const issues = parsed.error.issues.map((issue) => `${issue.path.join(".") || "notices"}: ${issue.message}`);
-		throw new HoldfastError("INVALID", issues.join("; "), { cause: parsed.error });
-	}
-	const { checkInterval, notifyOnComplete: notify = false, watchPatterns = [] } = parsed.data;
+	const wishes = checked(wishesSchema, given);
+	if ("problems" in wishes) throw new HoldfastError("INVALID", `notices: ${wishes.problems}`);
+	const { checkInterval, notifyOnComplete: notify = false, watchPatterns = [] } = wishes.data;
 	const notes: string[] = [];
 	if (notify && watchPatterns.length > 0)
 		notes.push(

@@ -43,7 +43,7 @@ export class Input {
 		} catch (error) {
 			this.#mustRun();
 			if (errno(error) === "ENXIO" || errno(error) === "ENOENT")
-				throw new HoldfastError("STDIN_CLOSED", `nobody reads the stdin of ${id} any more: it closed it, or is ending`, { cause: error });
+				throw new HoldfastError("STDIN_CLOSED", `nobody reads the stdin of ${id} any more: it closed it, or is ending; its log may say why`, { cause: error });
 			throw fromSystem(error, `cannot write to ${id}`);
 		}
 		if (!signal?.aborted && writeAtOnce(fd, bytes)) return bytes.length;

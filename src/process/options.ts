@@ -39,15 +39,20 @@ const noNul = (what: string) => z.string().refine((text) => !text.includes("\0")
 
 const spawnSchema = z.strictObject({
 	/** Shell text, run by bash as it is; or a program and its arguments, run without a shell. */
-	command: z.union([
-		noNul("a command").refine((text) => text.trim() !== "", "the command is empty"),
-		z.array(noNul("an argument")).min(1, "the command is empty"),
-	]),
+	command: z.union(
+		[noNul("a command").refine((text) => text.trim() !== "", "the command is empty"), z.array(noNul("an argument")).min(1, "the command is empty")],
+		"must be shell text, or a list of a program and its arguments",
+	),
 	cwd: noNul("cwd").optional(),
 	/** Added to the filtered environment of this program; undefined removes a variable. */
 	env: z.record(z.string(), noNul("a variable").optional()).optional(),
 	stdin: z.boolean().optional(),
-	terminal: z.union([z.boolean(), z.strictObject({ cols: z.number().int().min(1).max(10_000), rows: z.number().int().min(1).max(10_000) })]).optional(),
+	terminal: z
+		.union(
+			[z.boolean(), z.strictObject({ cols: z.number().int().min(1).max(10_000), rows: z.number().int().min(1).max(10_000) })],
+			"must be true, or an object with cols and rows, each 1 to 10000",
+		)
+		.optional(),
 	name: noNul("a name").max(200).optional(),
 	task: z.string().min(1).max(1000).optional(),
 	log: z

@@ -8,6 +8,7 @@ import { writeFifo } from "../base/fifo.js";
 import { readIfThere, statIfThere } from "../base/files.js";
 import type { Kernel } from "../base/kernel.js";
 import { nearKernel } from "../base/near.js";
+import { checked } from "../base/problems.js";
 import { hostIdentity, parseStat, sameHost } from "../base/proc.js";
 import { Wakeup, watchDirectory } from "../base/watch.js";
 import { readParts, recordParts } from "../keeper/layout.js";
@@ -465,9 +466,8 @@ function checkCount(value: number | undefined, what: string): void {
 }
 
 function parseUntil(until: Until | undefined): Until {
-	const parsed = untilSchema.safeParse(until ?? { exit: true });
-	if (!parsed.success)
-		throw new HoldfastError("INVALID", `until: ${parsed.error.issues.map((issue) => `${issue.path.join(".") || "it"}: ${issue.message}`).join("; ")}`);
-	if (parsed.data.status !== undefined && parsed.data.http === undefined) throw new HoldfastError("INVALID", "until: `status` goes with `http`");
-	return parsed.data;
+	const result = checked(untilSchema, until ?? { exit: true });
+	if ("problems" in result) throw new HoldfastError("INVALID", `until: ${result.problems}`);
+	if (result.data.status !== undefined && result.data.http === undefined) throw new HoldfastError("INVALID", "until: `status` goes with `http`");
+	return result.data;
 }

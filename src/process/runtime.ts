@@ -364,8 +364,8 @@ function checkDirectory(cwd: string, place: Place): string {
 			"NO_DIRECTORY",
 			place.sandbox
 				? `the working directory ${cwd} is not in the task's sandbox, which was made for ${place.cwd}; use that, another task, or sandbox.read and sandbox.write in config.json; nothing was run`
-				: `the working directory ${cwd} does not exist; nothing was run`,
+				: `the working directory ${cwd} does not exist; nothing was run, so make it first or give one that exists`,
 		);
-	if (!stat.isDirectory()) throw new HoldfastError("NO_DIRECTORY", `${cwd} is not a directory; nothing was run`);
+	if (!stat.isDirectory()) throw new HoldfastError("NO_DIRECTORY", `${cwd} is not a directory; nothing was run, so give one that is`);
 	return cwd;
 }

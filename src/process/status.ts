@@ -201,8 +201,9 @@ export function isDrained(dir: string): boolean {
 export function mustRun(process: { readonly id: string; status(): Status }, what: string): void {
 	const status = process.status();
 	if (status.status === "elsewhere")
-		throw new HoldfastError("NOT_HERE", `cannot ${what}: ${process.id} runs on another host (${status.host}) or in another container`);
-	if (isOver(status)) throw new HoldfastError("ENDED", `cannot ${what}: ${process.id} has ended (${describeEnd(status)})`);
+		throw new HoldfastError("NOT_HERE", `cannot ${what}: ${process.id} runs on another host (${status.host}) or in another container; ask there`);
+	if (isOver(status))
+		throw new HoldfastError("ENDED", `cannot ${what}: ${process.id} has ended (${describeEnd(status)}); its log is still there, and to go on start it again`);
 }
 
 export function describeEnd(status: Status): string {

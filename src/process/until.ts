@@ -5,11 +5,15 @@ import * as z from "zod";
 import { HoldfastError } from "../base/errors.js";
 import { utf8, wholeCharacters } from "../base/text.js";
 
+/** What a URL is that can be asked. */
+export const isHttpUrl = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+export const HTTP_URL = "must be a URL such as http://127.0.0.1:3000/, or one with https";
+
 export const untilSchema = z.strictObject({
 	exit: z.literal(true).optional(),
 	pattern: z.string().min(1).max(10_000).optional(),
 	port: z.number().int().min(1).max(65_535).optional(),
-	http: z.url({ protocol: /^https?$/ }).optional(),
+	http: z.string().refine(isHttpUrl, HTTP_URL).optional(),
 	status: z.number().int().min(100).max(599).optional(),
 	silence: z.number().positive().max(86_400).optional(),
 });
@@ -41,7 +45,11 @@ export class PatternSearch {
 		try {
 			new RegExp(pattern, "m");
 		} catch (cause) {
-			throw new HoldfastError("INVALID", `the pattern is not a regular expression: ${(cause as Error).message}`, { cause });
+			throw new HoldfastError(
+				"INVALID",
+				`the pattern is not a regular expression: ${(cause as Error).message}; put a backslash before what is meant as it is`,
+				{ cause },
+			);
 		}
 		this.#context = vm.createContext({ text: "", from: 0 }) as { text: string; from: number };
 		const script = (source: string) =>

@@ -247,6 +247,6 @@ function isDirectory(dir: string): boolean {
 
 function checkWorkdir(dir: string, at: Look): void {
 	const stat = statIfThere(at(dir));
-	if (!stat) throw new HoldfastError("INVALID", `the working directory ${dir} does not exist; nothing ran`);
-	if (!stat.isDirectory()) throw new HoldfastError("INVALID", `the working directory ${dir} is not a directory; nothing ran`);
+	if (!stat) throw new HoldfastError("INVALID", `the working directory ${dir} does not exist; nothing ran, so make it first or give one that exists`);
+	if (!stat.isDirectory()) throw new HoldfastError("INVALID", `the working directory ${dir} is not a directory; nothing ran, so give one that is`);
 }

@@ -9,8 +9,12 @@ export async function workdirThere(asked: string, { cwd, box }: { readonly cwd: 
 	const found = await directoryThere(asked, { place: box.name, cwd, exists: async (dir) => (await look(box, dir)) === IS_DIRECTORY });
 	if (found.note !== undefined) return found;
 	const status = await look(box, found.dir);
-	if (status === IS_MISSING) throw new HoldfastError("INVALID", `the working directory ${found.dir} does not exist on ${box.name}; nothing ran`);
-	if (status === IS_OTHER) throw new HoldfastError("INVALID", `the working directory ${found.dir} is not a directory; nothing ran`);
+	if (status === IS_MISSING)
+		throw new HoldfastError(
+			"INVALID",
+			`the working directory ${found.dir} does not exist on ${box.name}; nothing ran, so make it first or give one that exists`,
+		);
+	if (status === IS_OTHER) throw new HoldfastError("INVALID", `the working directory ${found.dir} is not a directory; nothing ran, so give one that is`);
 	return found;
 }
 

@@ -21,18 +21,30 @@ const SHOWN = 60; // characters of a wrong value
 
 /** Throws INVALID with a sentence. `null` is taken for "not given", and a number for an id in digits. */
 export function parseArguments<T extends z.ZodObject>(tool: string, schema: T, args: unknown): z.infer<T> {
-	const given = typeof args === "object" && args !== null && !Array.isArray(args) ? cleaned(args as Record<string, unknown>) : (args ?? {});
+	const given = isObject(args) ? cleaned(args) : (args ?? {});
 	const parsed = schema.safeParse(given);
 	if (parsed.success) return parsed.data;
 	const { error } = schema.safeParse(given, { error: (issue) => sentence(tool, schema, issue) }); // in words, which takes longer
-	const problems = [...new Set(error?.issues.map((issue) => issue.message))];
+	const problems = [...new Set(error?.issues.map((issue) => (issue.code === "custom" ? ownWords(issue, given) : issue.message)))];
 	throw new HoldfastError("INVALID", `${problems.slice(0, 3).join("; ")}; nothing was done, correct the call and send it again`);
 }
 
 function cleaned(args: Record<string, unknown>): Record<string, unknown> {
-	const given = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null && value !== undefined));
+	const given = present(args);
 	if (typeof given.session_id === "number") given.session_id = String(given.session_id);
+	if (isObject(given.until)) given.until = present(given.until);
 	return given;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
+
+const present = (fields: Record<string, unknown>): Record<string, unknown> =>
+	Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
+
+/** A schema that has words of its own has the end of a sentence. */
+function ownWords({ path, message }: z.core.$ZodIssue, args: unknown): string {
+	const there = path.reduce<unknown>((inner, name) => (inner as Record<PropertyKey, unknown> | undefined)?.[name], args);
+	return `${path.join(".")} is ${shown(there)}, but ${message}`;
 }
 
 function sentence(tool: string, schema: z.ZodObject, issue: z.core.$ZodRawIssue): string {
@@ -73,6 +85,7 @@ export const brief = (text: string): string => (text.length > SHOWN ? `${text.sl
 /** A value with its type, as `the number 5` or `the string "x"`. */
 function shown(value: unknown): string {
 	if (value === undefined) return "missing";
+	if (value === null) return "null";
 	const type = Array.isArray(value) ? "list" : typeof value;
 	let text: string | undefined;
 	try {

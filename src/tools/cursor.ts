@@ -2,6 +2,7 @@
 import path from "node:path";
 import { readIfThere, writeWhole } from "../base/files.js";
 import type { Process } from "../process/process.js";
+import type { Ask } from "./ask.js";
 
 const fileOf = (process: Process): string => path.join(process.dir, "polled");
 
@@ -19,4 +20,12 @@ export function writeCursor(process: Process, offset: number): boolean {
 	} catch {
 		return false; // a full disk, or the directory was pruned meanwhile
 	}
+}
+
+/** A byte_offset as it was asked for, or the end of the log if that comes before it, which is said. */
+export function withinLog(ask: Ask, process: Process, asked: number | undefined): number | undefined {
+	const { end } = process.log.bounds();
+	if (asked === undefined || asked <= end) return asked;
+	ask.notes.push(`byte_offset ${asked} is beyond the log, which ends at byte ${end}; that was used instead.`);
+	return end;
 }

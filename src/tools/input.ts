@@ -1,6 +1,7 @@
 /** What a model may send. Plain JSON schemas come from these: no unions, because some providers refuse them. */
 import * as z from "zod";
-import { SHORTEST_INTERVAL } from "../notices/wishes.js";
+import { isWithinLine, LONGEST_INTERVAL, PATTERN_LENGTH, PATTERNS_AT_MOST, SHORTEST_INTERVAL, WITHIN_LINE } from "../notices/wishes.js";
+import { HTTP_URL, isHttpUrl } from "../process/until.js";
 import { LARGEST_TERMINAL, LEAST_OUTPUT_CHARS, LIMITS, type Limits } from "./limits.js";
 
 const whole = (least: number, most: number = Number.MAX_SAFE_INTEGER) => z.number().int().min(least).max(most).optional();
@@ -23,11 +24,11 @@ export const terminalInputWith = (limits: Limits) =>
 		pty: flag().describe("Run it on a terminal: for programs that ask, draw or need one (python3, vim, ssh, npm init). Default false."),
 		cols: size().describe(`Terminal width, ${limits.cols} by default.`),
 		rows: size().describe(`Terminal height, ${limits.rows} by default.`),
-		check_interval: whole(1).describe(`Background only: a progress notice every so many seconds, at least ${SHORTEST_INTERVAL}.`),
+		check_interval: whole(1, LONGEST_INTERVAL).describe(`Background only: a progress notice every so many seconds, at least ${SHORTEST_INTERVAL}.`),
 		notify_on_complete: flag().describe("Background only: one notice when it ends."),
 		watch_patterns: z
-			.array(z.string().min(1).max(500))
-			.max(20)
+			.array(z.string().min(1).max(PATTERN_LENGTH).refine(isWithinLine, WITHIN_LINE))
+			.max(PATTERNS_AT_MOST)
 			.optional()
 			.describe('Background only: a notice when an output line contains one of these texts, e.g. ["ERROR", "listening on"].'),
 		session_id: text().describe("With input_keys: the process that gets the keys. Default: the one that was last seen waiting for input."),
@@ -55,7 +56,7 @@ const untilInput = z.strictObject({
 		.optional()
 		.describe("A regular expression (JavaScript; ^ and $ at lines; a prompt has no line end, so no $) found in its output."),
 	port: whole(1, 65_535).describe("Something on this machine accepts connections there."),
-	http: text().describe("This URL answers with 200 to 399, or with `status`."),
+	http: z.string().refine(isHttpUrl, HTTP_URL).optional().describe("This URL answers with 200 to 399, or with `status`."),
 	status: whole(100, 599).describe("With http: exactly this status."),
 	silence: z.number().min(0.1).max(86_400).optional().describe("It printed nothing for so many seconds."),
 	input: flag().describe("It has a terminal and waits for input."),

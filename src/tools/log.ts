@@ -3,6 +3,7 @@ import { counted } from "../base/quantity.js";
 import type { Process } from "../process/process.js";
 import { isOver } from "../process/status.js";
 import type { Ask } from "./ask.js";
+import { withinLog } from "./cursor.js";
 import type { ProcessArgs } from "./input.js";
 import { readOutput } from "./output.js";
 import type { ProcessResult } from "./result.js";
@@ -20,8 +21,9 @@ export async function log(ask: Ask, process: Process, args: ProcessArgs): Promis
 	let from: number;
 	let to = end;
 	let showing: string;
-	if (args.byte_offset !== undefined) {
-		from = Math.min(args.byte_offset, end);
+	const asked = withinLog(ask, process, args.byte_offset);
+	if (asked !== undefined) {
+		from = Math.min(asked, end);
 		if (args.limit !== undefined) to = await lines.behind(from, limit, end);
 		showing = `from byte ${Math.max(from, first)}`;
 	} else {

@@ -2,7 +2,7 @@ import { counted } from "../base/quantity.js";
 import type { Process } from "../process/process.js";
 import { isOver } from "../process/status.js";
 import type { Ask } from "./ask.js";
-import { readCursor, writeCursor } from "./cursor.js";
+import { readCursor, withinLog, writeCursor } from "./cursor.js";
 import type { ProcessArgs } from "./input.js";
 import { readOutput } from "./output.js";
 import type { ProcessResult } from "./result.js";
@@ -12,7 +12,7 @@ import { lookAtTerminal } from "./steer.js";
 /** How it stands and what is new. An explicit offset is a look of its own: it does not move the place where the next poll goes on. */
 export async function poll(ask: Ask, process: Process, args: ProcessArgs): Promise<ProcessResult> {
 	const status = await settledStatus(process);
-	const from = args.byte_offset ?? readCursor(process);
+	const from = withinLog(ask, process, args.byte_offset) ?? readCursor(process);
 	const output = await readOutput(process, {
 		from,
 		maxChars: ask.runtime.limits.recentChars,

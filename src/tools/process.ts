@@ -29,9 +29,26 @@ const ACTS: Readonly<Record<Exclude<Action, "list">, (ask: Ask, process: Process
 	signal,
 };
 
+/** What else each is given. Anything more is said not to be used. */
+const TAKES: Readonly<Record<Action, readonly (keyof ProcessArgs)[]>> = {
+	list: [],
+	poll: ["byte_offset"],
+	log: ["offset", "limit", "byte_offset"],
+	wait: ["timeout", "until", "byte_offset"],
+	kill: [],
+	write: ["data"],
+	submit: ["data"],
+	close: [],
+	keys: ["data", "timeout"],
+	screen: [],
+	resize: ["cols", "rows"],
+	signal: ["signal"],
+};
+
 export function process(runtime: AgentRuntime, args: unknown, call: Call): Promise<ProcessResult> {
 	return answer<ProcessResult>(runtime, call, async (ask) => {
 		const wanted = parseArguments("process", processInput, args);
+		noteUnused(ask, wanted);
 		if (wanted.action === "list") return list(ask);
 		const found = findProcess(ask, wanted.session_id);
 		const unreached = await found.sync(ask.signal, LOOK_MS);
@@ -48,6 +65,12 @@ export function process(runtime: AgentRuntime, args: unknown, call: Call): Promi
 			if (unreached !== undefined && found.unreachable !== undefined) ask.notes.push(unreached); // it has not come back meanwhile
 		}
 	});
+}
+
+function noteUnused(ask: Ask, { action, session_id, ...given }: ProcessArgs): void {
+	const unused = Object.keys(given).filter((name) => !TAKES[action].includes(name as keyof ProcessArgs));
+	if (action === "list" && session_id !== undefined) unused.unshift("session_id");
+	if (unused.length > 0) ask.notes.push(`${unused.join(", ")}: not used by action="${action}".`);
 }
 
 /** Who learns of the end from one of these needs no notice of it. A poll is only a look. */

@@ -25,7 +25,9 @@ export function terminal(runtime: AgentRuntime, args: unknown, call: Call): Prom
 		const { outputChars, maxOutputChars: most } = runtime.limits;
 		const asked = wanted.max_output_chars ?? outputChars;
 		const result = await act(ask, wanted, Math.min(asked, most));
-		return asked > most ? { ...result, max_output_chars_note: `max_output_chars ${asked} is above the limit; ${most} were allowed instead.` } : result;
+		return asked > most && !wanted.background
+			? { ...result, max_output_chars_note: `max_output_chars ${asked} is above the limit; ${most} were allowed instead.` }
+			: result;
 	});
 }
 

@@ -6,6 +6,7 @@ import { isOver } from "../process/status.js";
 import type { Until } from "../process/until.js";
 import { type Ask, deadlineOf, reporting, secondsOf } from "./ask.js";
 import { rememberAwaited } from "./awaited.js";
+import { withinLog } from "./cursor.js";
 import type { ProcessArgs, UntilArgs } from "./input.js";
 import { idleMsOf, screenOf, timeoutNote } from "./interactive.js";
 import { readEnd } from "./output.js";
@@ -20,9 +21,10 @@ export async function wait(ask: Ask, process: Process, args: ProcessArgs): Promi
 	check(process, until);
 	const { waitTimeout, maxWaitTimeout } = ask.runtime.limits;
 	const deadline = deadlineOf(args.timeout, { default: waitTimeout, most: maxWaitTimeout }, ask);
+	const from = withinLog(ask, process, args.byte_offset) ?? 0;
 	let held: Held | "interrupted";
 	try {
-		held = await reporting(ask.call, `waiting for ${process.id}`, () => firstOf(ask, process, until, { ms: deadline.ms, from: args.byte_offset ?? 0 }));
+		held = await reporting(ask.call, `waiting for ${process.id}`, () => firstOf(ask, process, until, { ms: deadline.ms, from }));
 	} catch (error) {
 		if (!(error instanceof HoldfastError) || error.code !== "ABORTED" || !ask.signal?.aborted) throw error;
 		held = "interrupted";
@@ -112,5 +114,4 @@ function check(process: Process, { input, screen, http, status }: UntilArgs): vo
 			`${process.id} has no terminal, so until.${input ? "input" : "screen"} can never hold; use until.pattern for its output`,
 		);
 	if (status !== undefined && http === undefined) throw new HoldfastError("INVALID", "until.status goes with until.http");
-	if (http !== undefined && !/^https?:\/\//.test(http)) throw new HoldfastError("INVALID", "until.http must be a URL that begins with http:// or https://");
 }

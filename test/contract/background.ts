@@ -45,7 +45,10 @@ export function backgroundCases(begin: Begin, test: Test): void {
 		expect(await process({ action: "submit", session_id: id, data: "x" })).toMatchObject({ bytes_written: 2 });
 		expect(await process({ action: "close", session_id: id })).toMatchObject({ error: null });
 		expect(await process({ action: "wait", session_id: id })).toMatchObject({ status: "exited", output: "éx\nend\n" });
-		expect(await process({ action: "write", session_id: id, data: "x" })).toMatchObject({ status: "error", error: expect.stringContaining("has ended") });
+		expect(await process({ action: "write", session_id: id, data: "x" })).toMatchObject({
+			status: "error",
+			error: expect.stringMatching(/has ended .*start it again/),
+		});
 	});
 
 	test("writing after close is a clear error", async () => {
@@ -137,8 +140,9 @@ export function backgroundCases(begin: Begin, test: Test): void {
 
 	test("what only the foreground knows is not used, and that is said", async () => {
 		const { terminal } = await begin();
-		const result = await terminal({ command: "sleep 300", background: true, timeout: 5, cols: 80 });
+		const result = await terminal({ command: "sleep 300", background: true, timeout: 5, cols: 80, max_output_chars: 10_000_000 });
 		expect(result.note).toMatch(/cols: not used/);
-		expect(result.note).toMatch(/timeout: not used/);
+		expect(result.note).toMatch(/timeout, max_output_chars: not used/);
+		expect(result).not.toHaveProperty("max_output_chars_note");
 	});
 }

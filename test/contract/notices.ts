@@ -50,7 +50,7 @@ export function noticeCases(begin: Begin, test: Test): void {
 		const { terminal, process } = await begin();
 		expect(await terminal({ command: "sleep 300", background: true, watch_patterns: ["a\nb"] })).toMatchObject({
 			status: "error",
-			error: expect.stringContaining("line breaks"),
+			error: expect.stringMatching(/^watch_patterns\.0 is the string "a\\nb", but must not contain line breaks/),
 		});
 		expect(await process({ action: "list" })).toMatchObject({ processes: [] });
 	});

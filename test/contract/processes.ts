@@ -148,22 +148,46 @@ export function processCases(begin: Begin, test: Test): void {
 	test("wait: what can never hold is refused", async () => {
 		const { process, start } = await begin();
 		const id = await start("sleep 300");
-		for (const wish of [
-			{ input: true },
-			{ screen: "x" },
-			{ status: 200 },
-			{ pattern: "(" },
-			{ http: "ftp://x" },
-			{ http: "http://" },
-			{ port: 0 },
-			{ nonsense: 1 },
-		])
+		for (const [wish, words] of [
+			[{ input: true }, "no terminal, so until.input can never hold"],
+			[{ screen: "x" }, "no terminal, so until.screen can never hold"],
+			[{ status: 200 }, "until.status goes with until.http"],
+			[{ pattern: "(" }, "not a regular expression"],
+			[{ http: "ftp://x" }, 'until.http is the string "ftp://x", but must be a URL such as http://'],
+			[{ http: "http://" }, 'until.http is the string "http://", but must be a URL such as http://'],
+			[{ port: 0 }, "until.port must be at least 1"],
+			[{ nonsense: 1 }, 'until has no parameter "nonsense"'],
+		] as const)
 			expect(await process({ action: "wait", session_id: id, until: wish })).toMatchObject({
 				status: "error",
-				error: expect.any(String),
+				error: expect.stringContaining(words),
 				output: "",
 				exit_code: null,
 			});
+	});
+
+	test("what an action has no use for is said, and so is a byte_offset beyond the log", async () => {
+		const { process, start } = await begin();
+		const id = await start("echo hello; cat");
+		const seen = await process({ action: "wait", session_id: id, until: { pattern: "hello\\n", port: null } });
+		expect(seen).toMatchObject({ matched: "pattern", byte_offset: 6 });
+		expect(seen).not.toHaveProperty("note");
+		expect(await process({ action: "poll", session_id: id, timeout: 5, until: { exit: true } })).toMatchObject({
+			output: "hello\n",
+			note: 'timeout, until: not used by action="poll".',
+		});
+		expect(await process({ action: "list", session_id: id })).toMatchObject({ note: 'session_id: not used by action="list".' });
+		for (const action of ["poll", "log"])
+			expect(await process({ action, session_id: id, byte_offset: 1_000 })).toMatchObject({
+				output: "",
+				byte_offset: 6,
+				next_offset: 6,
+				note: "byte_offset 1000 is beyond the log, which ends at byte 6; that was used instead.",
+			});
+		expect(await process({ action: "wait", session_id: id, byte_offset: 1_000, timeout: 1 })).toMatchObject({
+			timed_out: true,
+			note: expect.stringContaining("beyond the log, which ends at byte 6"),
+		});
 	});
 
 	test("kill: the whole tree, whatever it ignores, with proof; the second time it had ended", async () => {

@@ -233,14 +233,14 @@ test("with notify_on_complete patterns are dropped, and that is said", async () 
 });
 
 test.each([
-	["an empty pattern", { watchPatterns: [""] }, /every line/],
+	["an empty pattern", { watchPatterns: [""] }, /watchPatterns\[0\] is "", but must not be empty/],
 	["a pattern with a line break", { watchPatterns: ["a\nb"] }, /within a line/],
 	["a pattern that is too long", { watchPatterns: ["x".repeat(501)] }, /500/],
 	["too many patterns", { watchPatterns: Array.from({ length: 21 }, String) }, /20/],
-	["a pattern that is none", { watchPatterns: [42] }, /watchPatterns\.0/],
-	["a single string", { watchPatterns: "hit" }, /watchPatterns/],
-	["an unknown wish", { colour: "red" }, /colour/],
-	["a wish that is none", null, /notices/],
+	["a pattern that is none", { watchPatterns: [42] }, /watchPatterns\[0\] is 42, but must be a string/],
+	["a single string", { watchPatterns: "hit" }, /watchPatterns is "hit", but must be a list/],
+	["an unknown wish", { colour: "red" }, /no key "colour"; there are checkInterval, notifyOnComplete, watchPatterns/],
+	["a wish that is none", null, /notices: it is null, but must be an object/],
 ])("%s is refused", async (_what, wishes, message) => {
 	const runtime = await testRuntime();
 	const notices = testNotices(runtime);

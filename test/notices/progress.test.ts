@@ -73,6 +73,6 @@ test.each([0, -30, 1.5, "60", Number.NaN])("an interval of %s is refused", async
 	const notices = testNotices(runtime);
 	const process = await runtime.spawn({ command: "true" });
 	expect(() => notices.arm(process, { checkInterval: checkInterval as number })).toThrow(
-		expect.objectContaining({ code: "INVALID", message: expect.stringMatching(/^checkInterval/) }),
+		expect.objectContaining({ code: "INVALID", message: expect.stringMatching(/^notices: checkInterval is .*, but must be /) }),
 	);
 });

@@ -31,9 +31,10 @@ test.each([
 	["an empty argument vector", { command: [] }, /empty/],
 	["a NUL in a command", { command: "echo a\0b" }, /NUL/],
 	["a NUL in an argument", { command: ["echo", "a\0b"] }, /NUL/],
-	["a command that is a number", { command: 42 }, /command/],
+	["a command that is a number", { command: 42 }, /command is 42, but must be shell text, or a list/],
 	["an option that does not exist", { command: "true", colour: "red" }, /colour/],
-	["a terminal without size", { command: "true", terminal: { cols: 0, rows: 10 } }, /cols/],
+	["a terminal without size", { command: "true", terminal: { cols: 0, rows: 10 } }, /terminal\.cols is 0, but must be at least 1/],
+	["a terminal that is none", { command: "true", terminal: "80x24" }, /must be true, or an object with cols and rows/],
 	["a log limit that is too small", { command: "true", log: { limit: 10 } }, /limit/],
 ])("%s is refused by name", async (_name, options, message) => {
 	const runtime = await testRuntime();

@@ -1,8 +1,9 @@
 /** The API as a table: each route with its schemas, which check what comes in and become the OpenAPI document. */
 import { Readable } from "node:stream";
 import type { Context, Hono } from "hono";
-import * as z from "zod";
+import type * as z from "zod";
 import { HoldfastError } from "../../base/errors.js";
+import { checked } from "../../base/problems.js";
 import { problemOf, Refusal } from "./refusal.js";
 import type { Visitor } from "./visitor.js";
 
@@ -136,7 +137,7 @@ async function discard(pieces: () => AsyncIterable<Uint8Array>): Promise<void> {
 }
 
 export function check<T extends z.ZodType>(schema: T, value: unknown, what: string): z.infer<T> {
-	const parsed = schema.safeParse(value);
-	if (parsed.success) return parsed.data;
-	throw new HoldfastError("INVALID", `${what} cannot be used: ${z.prettifyError(parsed.error).replaceAll(/\s+/g, " ").replaceAll("✖ ", "").slice(0, 500)}`);
+	const result = checked(schema, value);
+	if ("problems" in result) throw new HoldfastError("INVALID", `${what} cannot be used: ${result.problems}`);
+	return result.data;
 }

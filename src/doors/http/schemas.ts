@@ -2,7 +2,7 @@
 import * as z from "zod";
 
 const count = z.number().int().min(0);
-const time = z.iso.datetime();
+const time = z.iso.datetime("must be a time such as 2026-01-31T12:00:00Z");
 const place = z.string().min(1).max(8_192);
 const side = z.number().int().min(1).max(10_000);
 const task = z.string().min(1).max(1_000);
@@ -38,7 +38,10 @@ export const sessionSchema = z.object({
 
 export const ticketRequestSchema = z.discriminatedUnion("for", [
 	z.strictObject({ for: z.literal("terminal"), session_id: z.string() }),
-	z.strictObject({ for: z.literal("download"), path: z.string().startsWith("/api/").max(8_000).describe("The path and query that is to be downloaded.") }),
+	z.strictObject({
+		for: z.literal("download"),
+		path: z.string().startsWith("/api/", "must begin with /api/").max(8_000).describe("The path and query that is to be downloaded."),
+	}),
 ]);
 export const ticketSchema = z.object({
 	ticket: z.string(),
