@@ -15,6 +15,7 @@ export interface Stat extends Identity {
 	readonly ppid: number;
 	readonly pgrp: number;
 	readonly session: number;
+	readonly terminal: number; // the device of the terminal that it belongs to, 0 without one
 	readonly foreground: number; // process group in the foreground of its terminal, -1 without one
 }
 
@@ -30,6 +31,7 @@ export function parseStat(text: string): Stat | undefined {
 		ppid: Number(f[1]),
 		pgrp: Number(f[2]),
 		session: Number(f[3]),
+		terminal: Number(f[4]),
 		foreground: Number(f[5]),
 		start: f[19] ?? "",
 	};

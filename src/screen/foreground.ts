@@ -3,17 +3,21 @@ import { isLiving, type Kernel } from "../base/kernel.js";
 import type { Stat } from "../base/proc.js";
 import { snapshot } from "../process/tree.js";
 
-/**
- * The living members of the foreground process group of the terminal that `pid` has: most often they are below it; only
- * if nobody is (an orphan) all processes are looked at.
- */
-export async function foregroundOf(kernel: Kernel, pid: number): Promise<Stat[]> {
+export interface Foreground {
+	/** The number of the terminal, 0 when there is none. */
+	readonly device: number;
+	/** Who lives of its foreground process group. */
+	readonly members: readonly Stat[];
+}
+
+/** Of the terminal that `pid` has: most often they are below it; only if nobody is (an orphan) all processes are looked at. */
+export async function foregroundOf(kernel: Kernel, pid: number): Promise<Foreground> {
 	const family = await kernel.family(pid);
-	const group = family[0]?.foreground ?? -1;
-	if (group <= 0) return [];
+	const { terminal: device, foreground: group } = family[0] ?? { terminal: 0, foreground: -1 };
+	if (group <= 0) return { device, members: [] };
 	const found = family.filter((stat) => stat.pgrp === group);
-	if (found.length > 0) return found.filter(isLiving);
-	return [...(await snapshot(kernel)).stats.values()].filter((stat) => stat.pgrp === group);
+	if (found.length > 0) return { device, members: found.filter(isLiving) };
+	return { device, members: [...(await snapshot(kernel)).stats.values()].filter((stat) => stat.pgrp === group) };
 }
 
 /**

@@ -7,7 +7,7 @@ import type { Process } from "../process/process.js";
 import { type Blocked, blockedIn } from "./blocked.js";
 import { foregroundOf, innerOf } from "./foreground.js";
 import { modesOf, ttyOf } from "./tty.js";
-import { decide, type Verdict } from "./verdict.js";
+import { decide, isRelay, type Verdict } from "./verdict.js";
 
 export interface Look {
 	readonly verdict: Verdict;
@@ -57,11 +57,12 @@ const isBusy = (stat: Stat | undefined): boolean => stat?.state === "R" || stat?
 
 /** `pid` is any process on the terminal. */
 async function lookAt(kernel: Kernel, pid: number, depth: number): Promise<Look> {
-	const [tty, members] = await Promise.all([ttyOf(kernel, pid), foregroundOf(kernel, pid)]);
+	const { device, members } = await foregroundOf(kernel, pid);
+	const tty = device === 0 ? undefined : await ttyOf(kernel, [pid, ...members.map((who) => who.pid)], device);
 	if (!tty) return unknown("its terminal cannot be found");
 	if (members.length === 0) return unknown("nobody can be seen in the foreground of its terminal");
 	const found = most(await Promise.all(members.map(async (who) => ({ who, blocked: await blockedIn(kernel, who, tty) }))));
-	if (found.blocked.kind === "busy") return NOTHING;
+	if (found.blocked.kind === "busy" && !isRelay(found.who)) return NOTHING;
 	if (found.blocked.kind === "hidden" && members.some(({ state }) => state !== "S")) return NOTHING; // somebody is at work
 	const inner = found.blocked.kind !== "reading" && depth > 0 ? await innerOf(kernel, found.who.pid) : undefined;
 	if (inner === "none") return unknown(`${found.who.comm} (pid ${found.who.pid}) passes keys on to a terminal on which nobody can be seen`);
@@ -77,8 +78,9 @@ interface Found {
 
 /** Of all in the foreground, the one that says most: one that reads decides, whatever the others do. */
 function most(found: readonly Found[]): Found {
-	const order = { reading: 0, watching: 1, hidden: 2, busy: 3 };
-	return found.toSorted((a, b) => order[a.blocked.kind] - order[b.blocked.kind])[0] as Found;
+	const order = { reading: 0, watching: 1, hidden: 2, busy: 4 };
+	const rank = ({ who, blocked }: Found): number => Math.min(order[blocked.kind], isRelay(who) ? 3 : 4);
+	return found.toSorted((a, b) => rank(a) - rank(b))[0] as Found;
 }
 
 async function markOf(kernel: Kernel, { who, blocked }: Found): Promise<string> {

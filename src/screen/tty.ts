@@ -17,13 +17,13 @@ export interface TtyModes {
 
 const DEV_TTY = 0x500; // device 5:0, "my terminal"
 
-/** The terminal that a process has as its stdin, stdout or stderr. */
-export async function ttyOf(kernel: Kernel, pid: number): Promise<Tty | undefined> {
-	const paths = [0, 1, 2].map((fd) => `/proc/${pid}/fd/${fd}`);
+/** The terminal with this number, which one of these has as its stdin, stdout or stderr. sudo's own process there does not: it has the outer one. */
+export async function ttyOf(kernel: Kernel, pids: readonly number[], device: number): Promise<Tty | undefined> {
+	const paths = pids.flatMap((pid) => [0, 1, 2].map((fd) => `/proc/${pid}/fd/${fd}`));
 	const inodes = await kernel.inodes(paths);
 	for (const [at, path] of paths.entries()) {
 		const inode = inodes[at];
-		if (inode && isPts(inode.rdev)) return { path, dev: inode.dev, rdev: inode.rdev };
+		if (inode?.rdev === device) return { path, dev: inode.dev, rdev: inode.rdev };
 	}
 	return undefined;
 }
@@ -41,9 +41,4 @@ export async function modesOf(kernel: Kernel, tty: Tty): Promise<TtyModes | unde
 	const canonical = flag("icanon");
 	const echo = flag("echo");
 	return canonical && echo ? { canonical: canonical[1] === "", echo: echo[1] === "" } : undefined;
-}
-
-function isPts(rdev: number): boolean {
-	const major = (rdev >> 8) & 0xfff;
-	return major >= 136 && major <= 143; // UNIX98 PTYs
 }

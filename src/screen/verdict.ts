@@ -1,4 +1,5 @@
 /** From what is known of a program and its terminal to whether it waits for input, and for what kind. No system calls here. */
+import type { Stat } from "../base/proc.js";
 import type { Blocked } from "./blocked.js";
 import type { TtyModes } from "./tty.js";
 
@@ -17,14 +18,18 @@ export type Verdict =
 	| { readonly kind: "unknown"; readonly why: string };
 
 const NO: Verdict = { kind: "no" };
-/** They pass on what is typed to where we cannot look, in raw mode all the time, whatever happens there. */
+/** They pass on what is typed to where we cannot look, in raw mode all the time, whatever happens there. For tmux and screen another reads it. */
 const RELAYS = new Set(["ssh", "mosh-client", "telnet", "docker", "podman", "kubectl", "tmux: client", "screen", "dtach", "abduco"]);
 
-/** `who` is in the foreground and not busy. `modes` undefined: they could not be read. */
-export function decide(found: Blocked, who: { comm: string; pid: number }, modes: TtyModes | undefined): Verdict {
+type Who = Pick<Stat, "comm" | "pid" | "state">;
+
+/** And has nothing to do just now. */
+export const isRelay = ({ comm, state }: Who): boolean => state === "S" && RELAYS.has(comm);
+
+/** `who` is in the foreground. `modes` undefined: they could not be read. */
+export function decide(found: Blocked, who: Who, modes: TtyModes | undefined): Verdict {
 	const name = `${who.comm} (pid ${who.pid})`;
-	if (found.kind !== "busy" && !modes?.canonical && RELAYS.has(who.comm))
-		return { kind: "unknown", why: `${name} passes keys on to where the kernel here cannot see` };
+	if (isRelay(who) && !modes?.canonical) return { kind: "unknown", why: `${name} passes keys on to where the kernel here cannot see` };
 	switch (found.kind) {
 		case "busy":
 			return NO;

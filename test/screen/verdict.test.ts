@@ -6,7 +6,7 @@ import { conclude } from "../../src/screen/waiting.js";
 const LINE = { canonical: true, echo: true };
 const PASSWORD = { canonical: true, echo: false };
 const RAW = { canonical: false, echo: false };
-const who = { comm: "prog", pid: 7 };
+const who = { comm: "prog", pid: 7, state: "S" };
 
 const reading: Blocked = { kind: "reading", how: "read", tid: 7 };
 const watching = (given: Partial<Extract<Blocked, { kind: "watching" }>> = {}): Blocked => ({
@@ -41,9 +41,11 @@ test.each([
 });
 
 test("ssh and its like pass keys on in raw mode, and that says nothing; their own questions do", () => {
-	const ssh = { comm: "ssh", pid: 7 };
-	for (const blocked of [reading, watching(), watching({ sure: false }), hidden]) expect(decide(blocked, ssh, RAW)).toMatchObject({ kind: "unknown" });
-	expect(decide({ kind: "busy" }, ssh, RAW)).toEqual({ kind: "no" });
+	const ssh = { comm: "ssh", pid: 7, state: "S" };
+	const asleep: Blocked = { kind: "busy" }; // in what is not for the terminal: of tmux it is another process that reads it
+	for (const blocked of [reading, watching(), watching({ sure: false }), hidden, asleep]) expect(decide(blocked, ssh, RAW)).toMatchObject({ kind: "unknown" });
+	expect(decide(asleep, ssh, LINE)).toEqual({ kind: "no" });
+	expect(decide({ kind: "busy" }, { ...ssh, state: "R" }, RAW)).toEqual({ kind: "no" });
 	expect(decide(reading, ssh, PASSWORD)).toMatchObject({ kind: "waiting", for: "password" });
 });
 

@@ -48,6 +48,27 @@ describe("does not wait for input", () => {
 	});
 });
 
+const noSudo = process.getuid?.() !== 0 || !which("sudo") ? " (skipped: needs root and sudo)" : "";
+
+test.skipIf(noSudo)(`under sudo, which gives it a terminal of its own, it is seen as well${noSudo}`, async () => {
+	const runtime = await testRuntime();
+	const asks = await onTerminal(runtime, "sudo bash -c 'read -r -s -p \"inside? \" x'");
+	expect(await untilWaiting(asks, { timeout: 30_000 })).toMatchObject({ matched: "input", waiting_for: "password" });
+	expect((await readScreen(asks)).screen).toBe("inside?");
+	const works = await onTerminal(runtime, "sudo bash -c 'echo up; sleep 30'");
+	await neverWaits(works, works.wait({ until: { pattern: "up" }, timeout: 20_000 }));
+});
+
+test.skipIf(!which("tmux"))(`in tmux, where another process reads the terminal, silence decides${missing("tmux")}`, async () => {
+	const process = await onTerminal(await testRuntime(), "tmux -S ./socket -f /dev/null new cat");
+	const found = await untilWaiting(process, { timeout: 30_000, idleMs: 500 });
+	expect(found).toMatchObject({
+		matched: "input",
+		waiting_for: "idle",
+		waiting_evidence: expect.stringMatching(/nothing printed for 0\.5 s; tmux: client .* passes keys on/),
+	});
+});
+
 /** Look from its start on, and sixty times more once it is `up`. */
 async function neverWaits(process: Process, up: Promise<unknown>): Promise<void> {
 	let left = Number.POSITIVE_INFINITY;
