@@ -1,3 +1,4 @@
+import { LOG_LEVEL_META_KEY } from "@modelcontextprotocol/client";
 import { describe, expect, test } from "vitest";
 import type { Notice } from "../../src/index.js";
 import { testRuntime, until } from "../support/home.js";
@@ -40,6 +41,25 @@ test("in the newer protocol it comes with the result", async () => {
 	end();
 	expect(await nextNotices(connected)).toMatchObject([{ session_id, kind: "completed" }]);
 	expect(messages).toEqual([]);
+});
+
+test.each([
+	["stdio", async () => overStdio(testHome(), [], { generation: "2026-07-28" })],
+	["HTTP", async () => (await overHttp(await testRuntime())).connect({ generation: "2026-07-28" })],
+] as const)("there a request that asks for log messages has it announced while it lasts, over %s", async (_name, open) => {
+	const connected = await open();
+	const messages = heard(connected);
+	const { session_id, end } = await notifying(connected);
+	const door = gate();
+	const asking = { name: "terminal", arguments: { command: door.command }, _meta: { [LOG_LEVEL_META_KEY]: "info" } };
+	const call = connected.client.callTool(asking);
+	await until("the command runs", door.started);
+	end();
+	await until("it is announced", () => messages.length > 0);
+	door.open();
+	expect(messages).toMatchObject([{ kind: "completed", session_id, exit_code: 3 }]);
+	expect((await call).structuredContent).toMatchObject({ output: "started\nfinished\n", notices: [{ id: messages[0]?.id }] });
+	expect(await connected.call("terminal", { command: "true" })).not.toHaveProperty("notices");
 });
 
 test("a result that nobody gets takes no notice with it", async () => {

@@ -33,7 +33,7 @@ function converted(name: string, kind: Kind, value: NonNullable<Values[string]>)
 	try {
 		return JSON.parse(String(value));
 	} catch (cause) {
-		throw new HoldfastError("INVALID", `--${name} takes a JSON object, not ${String(value)}`, { cause });
+		throw new HoldfastError("INVALID", `--${name} takes a JSON object, not ${String(value)}; --help has an example`, { cause });
 	}
 }
 

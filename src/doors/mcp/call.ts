@@ -1,6 +1,7 @@
 /** One tools/call: what the client says around it (a progress token, a cancellation) becomes a `Call`, and the result becomes MCP's. */
 import { type CallToolResult, type InputRequiredResult, SdkError, SdkErrorCode, type ServerContext } from "@modelcontextprotocol/server";
 import { type AgentRuntime, type Call, renderResult, type Tool, type ToolResult } from "../../tools/index.js";
+import { announceDuring } from "./announce.js";
 import { type Asking, askThrough, questionFor, takeAnswers } from "./approve.js";
 import type { Calls } from "./calls.js";
 import { reportProgress } from "./progress.js";
@@ -26,7 +27,11 @@ export async function callTool(caller: Caller, tool: Tool, args: unknown, contex
 		gone: () => context.http?.req?.signal.aborted === true,
 		...(progress ? { progress: progress.say } : { due }),
 	};
-	return asking(caller, context, (more) => runTool(caller, tool, args, { ...call, ...more })).finally(() => progress?.end());
+	const silence = announceDuring(context, caller.runtime, caller.task);
+	return asking(caller, context, (more) => runTool(caller, tool, args, { ...call, ...more })).finally(() => {
+		progress?.end();
+		silence();
+	});
 }
 
 /** A call for which a person may have to be asked: in the older protocol meanwhile, in the newer one between two calls. */
