@@ -23,6 +23,13 @@ test("the tools for files are commands: words, options, standard input, JSON", a
 	const diff = "--- a/a b.txt\n+++ b/a b.txt\n@@ -1 +1 @@\n-one\n+1\n";
 	expect((await cli(home, ["patch"], { input: diff })).code).toBe(0);
 	expect(fs.readFileSync(path.join(dir, "a b.txt"), "utf8")).toBe("1\n2\n");
+	const edits = JSON.stringify([
+		{ old_string: "1", new_string: "one" },
+		{ old_string: "one\n2", new_string: "1\n2" },
+	]);
+	expect((await cli(home, ["patch", "a b.txt", "--edits", edits])).code).toBe(0);
+	expect(await cli(home, ["patch", "a b.txt", "--edits", "1 to 2"])).toMatchObject({ code: 2, stderr: "holdfast: --edits takes a JSON list, not 1 to 2; --help has an example\n" });
+	expect(fs.readFileSync(path.join(dir, "a b.txt"), "utf8")).toBe("1\n2\n");
 	expect(JSON.parse((await cli(home, ["search-files", "2", "--json"])).stdout)).toMatchObject({ status: "ok", matches: 1 });
 	expect((await cli(home, ["read-file", "nothing"])).code).toBe(3);
 	expect((await cli(home, ["patch", "a b.txt", "--old-string", "nowhere", "--new-string", "x"])).code).toBe(1);

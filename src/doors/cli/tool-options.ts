@@ -3,7 +3,8 @@ import type * as z from "zod";
 import { HoldfastError } from "../../base/errors.js";
 import type { OptionSpecs, Values } from "./command.js";
 
-type Kind = "boolean" | "number" | "string" | "array" | "object" | "enum";
+/** `list`: of objects, which are written as JSON all together; an `array` is of texts, given one by one. */
+type Kind = "boolean" | "number" | "string" | "array" | "list" | "object" | "enum";
 
 export function optionsOf(schema: z.ZodObject, except: readonly string[] = []): OptionSpecs {
 	const options: OptionSpecs = {};
@@ -29,19 +30,20 @@ export function argumentsOf(schema: z.ZodObject, values: Values): Record<string,
 
 function converted(name: string, kind: Kind, value: NonNullable<Values[string]>): unknown {
 	if (kind === "number" && typeof value === "string" && value.trim() !== "" && !Number.isNaN(Number(value))) return Number(value);
-	if (kind !== "object") return value;
+	if (kind !== "object" && kind !== "list") return value;
 	try {
 		return JSON.parse(String(value));
 	} catch (cause) {
-		throw new HoldfastError("INVALID", `--${name} takes a JSON object, not ${String(value)}; --help has an example`, { cause });
+		throw new HoldfastError("INVALID", `--${name} takes a JSON ${kind}, not ${String(value)}; --help has an example`, { cause });
 	}
 }
 
-const VALUES: Readonly<Record<Exclude<Kind, "boolean">, string>> = { number: "N", string: "TEXT", array: "TEXT", object: "JSON", enum: "WHAT" };
+const VALUES: Readonly<Record<Exclude<Kind, "boolean">, string>> = { number: "N", string: "TEXT", array: "TEXT", list: "JSON", object: "JSON", enum: "WHAT" };
 
 const dashed = (name: string): string => name.replaceAll("_", "-");
 
 function kindOf(field: z.ZodType): Kind {
 	const { def } = field as z.ZodOptional<z.ZodType>;
-	return (def.type === "optional" ? kindOf(def.innerType) : def.type) as Kind;
+	if (def.type === "optional") return kindOf(def.innerType);
+	return field.type === "array" && (field as z.ZodArray<z.ZodType>).element.type === "object" ? "list" : (def.type as Kind);
 }

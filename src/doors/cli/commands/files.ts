@@ -61,6 +61,7 @@ const patchFile: Manner = {
 	unless: ["old_string", "new_string", "edits"],
 	teach: `Examples
   holdfast patch config.py --old-string 'DEBUG = True' --new-string 'DEBUG = False'
+  holdfast patch config.py --edits '[{"old_string": "a = 1", "new_string": "a = 2"}, {"old_string": "b = 1", "new_string": ""}]'
   git diff | holdfast patch --place docker://debian`,
 };
 
