@@ -25,6 +25,10 @@ describe.skipIf(missing)("the door, seen from a browser", () => {
 		await page.getByText("Nothing runs yet").waitFor();
 		expect(complaints).toEqual([]);
 
+		const passer = await visit(browser, server.origin);
+		await passer.page.getByRole("heading", { name: "does not know this browser" }).waitFor();
+		expect(await passer.page.getByRole("main").textContent()).not.toContain("Authorization"); // what programs are told
+		expect(passer.complaints).toEqual([]);
 		const stranger = await visit(browser, `${server.origin}/#token=wrong`);
 		await stranger.page.getByRole("heading", { name: "does not know this browser" }).waitFor();
 		expect(await stranger.page.getByRole("main").textContent()).toContain("holdfast serve --link");

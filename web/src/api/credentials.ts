@@ -15,6 +15,9 @@ export function headers(): Record<string, string> {
 	return key ? { "X-Holdfast-Key": key } : {};
 }
 
+/** Nothing to show at the door: there is nothing to ask the server. */
+export const isStranger = (): boolean => !key && !view;
+
 export function lock(): void {
 	welcome.value = false;
 }

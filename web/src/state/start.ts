@@ -3,7 +3,7 @@ import { signal } from "@preact/signals";
 import type { ProcessItem, Session } from "../../../src/doors/http/schemas.js";
 import { login, session as readSession } from "../api/calls.js";
 import { ApiError } from "../api/client.js";
-import { fromAddress, keepKey, lock, welcome } from "../api/credentials.js";
+import { fromAddress, isStranger, keepKey, lock, welcome } from "../api/credentials.js";
 import { link, listen } from "../api/events.js";
 import { lookForApprovals } from "./approvals.js";
 import { dropOne, takeAll, takeOne } from "./processes.js";
@@ -17,6 +17,7 @@ const RETRY_MS = 1_000;
 export async function start(): Promise<void> {
 	const { token } = fromAddress();
 	if (token) await enter(token);
+	if (welcome.value && isStranger()) lock();
 	if (!welcome.value) return;
 	const found = await whoAmI();
 	if (!found) return;
