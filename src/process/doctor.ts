@@ -8,7 +8,7 @@ import { namesIn, readIfThere } from "../base/files.js";
 import { isId } from "../base/ids.js";
 import { KINDS, type LimitName, limitText } from "../base/limits.js";
 import { readProc, sendSignal } from "../base/proc.js";
-import { counted } from "../base/quantity.js";
+import { counted, sizeText } from "../base/quantity.js";
 import { watchMode } from "../base/watch.js";
 import { serviceUnit } from "../keeper/cgroup.js";
 import { procDir } from "../keeper/layout.js";
@@ -20,6 +20,9 @@ import type { Boundaries } from "./boundaries.js";
 import { maskedCommand } from "./hidden.js";
 import type { Runtime } from "./runtime.js";
 import { Snapshot } from "./tree.js";
+
+/** Below this the log of one busy command can fill the disk. */
+const ENOUGH_ROOM = 64 * 1024 * 1024;
 
 export interface Check {
 	readonly name: string;
@@ -100,7 +103,7 @@ function checks(runtime: Runtime): Check[] {
 	const tool = (name: string, file: string | undefined, without: string, advice: string): Check =>
 		file ? { name, state: "ok", found: file } : { name, state: "warn", found: `missing: ${without}`, advice };
 	const list: Check[] = [
-		{ name: "home", state: "ok", found: `${home.root} (${space(home.root)})` },
+		homeCheck(home.root),
 		{ name: "keeper", state: "ok", found: `${fs.realpathSync(tools.sh)}, ${fs.realpathSync(tools.dd)}, ${fs.realpathSync(tools.setsid)}` },
 		tool("bash", tools.bash, "shell text is run by sh", "install bash"),
 		tool("full disk", tools.fallocate, "room is checked with df, not reserved", "install fallocate (package util-linux)"),
@@ -180,9 +183,16 @@ function sandbox(): Check {
 	return { name: "sandbox", state: "warn", found: "local+sandbox cannot be used", advice: obstacle ?? "" };
 }
 
-function space(dir: string): string {
-	const { bavail, bsize } = fs.statfsSync(dir);
-	return `${Math.round((bavail * bsize) / 1024 ** 3)} GiB free`;
+function homeCheck(root: string): Check {
+	const { bavail, bsize } = fs.statfsSync(root);
+	const found = `${root} (${sizeText(bavail * bsize)} free)`;
+	if (bavail * bsize >= ENOUGH_ROOM) return { name: "home", state: "ok", found };
+	return {
+		name: "home",
+		state: "warn",
+		found,
+		advice: "make room on that disk: commands whose output has nowhere to go pause; `holdfast prune` removes old output",
+	};
 }
 
 async function findOrphans(runtime: Runtime): Promise<Orphan[]> {

@@ -8,6 +8,7 @@ import { childrenOf, isAlive } from "../../src/base/proc.js";
 import { HoldfastError, type Process, type Runtime } from "../../src/index.js";
 import { readParts } from "../../src/keeper/layout.js";
 import { findTools, type PtyTool } from "../../src/keeper/tools.js";
+import { diagnose } from "../../src/process/doctor.js";
 import { PTY_TOOLS, runtimeWith } from "../fixtures/pty-tools.js";
 import { atEnd, tempDir, testRuntime, textOf, until } from "../support/home.js";
 
@@ -26,6 +27,14 @@ test("a full disk pauses the command, and it goes on without loss once there is 
 	expect(status).toMatchObject({ status: "exited", exitCode: 6 });
 	expect(allOf(process).equals(Buffer.from(numbers(1_500_000)))).toBe(true);
 	expect(fs.existsSync(path.join(process.dir, "gaps"))).toBe(false);
+});
+
+test("doctor says that there is hardly any room", async (context) => {
+	const disk = smallDisk(context, 128 * MIB);
+	const home = async () => (await diagnose(await testRuntime({ home: disk.home }))).checks.find(({ name }) => name === "home");
+	expect(await home()).toEqual({ name: "home", state: "ok", found: expect.stringMatching(/\(12\d(\.\d)? MiB free\)$/) });
+	disk.fill({ leaving: 1 * MIB });
+	expect(await home()).toMatchObject({ state: "warn", found: expect.stringContaining("MiB free"), advice: expect.stringContaining("make room") });
 });
 
 test("where nothing tells in advance that the disk is full, the command still goes on, and the hole is recorded", async (context) => {
