@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { fromSystem, HoldfastError } from "./errors.js";
+import { errno, fromSystem, HoldfastError } from "./errors.js";
 import { ensureDir } from "./files.js";
 
 /** The directories of one home. docs/keeper.md says what is in each. */
@@ -42,6 +42,8 @@ export function openHome(root: string = defaultHome()): Home {
 		if (uid !== process.getuid?.()) throw new HoldfastError("HOME", `${root} belongs to another user; choose another home with HOLDFAST_HOME`);
 		if (mode & 0o077) fs.chmodSync(root, 0o700);
 	} catch (error) {
+		if (["EEXIST", "ENOTDIR"].includes(errno(error) ?? ""))
+			throw new HoldfastError("HOME", `cannot use ${root} as home: a file is in its way; choose another with HOLDFAST_HOME`, { cause: error });
 		throw fromSystem(error, `cannot use ${root} as home`);
 	}
 	return home;

@@ -68,7 +68,11 @@ function explain(message: string): string {
 		?.replace(/.*(--\S+).*/, "$1")
 		.split(" ")[0];
 	if (ambiguous) return `a value that begins with a dash has to be written as ${ambiguous}=VALUE`;
-	return (message.split("\n")[0] as string).replace(/\. To specify a positional.*/, "");
+	return (message.split("\n")[0] as string)
+		.replace(/\. To specify a positional.*/, "")
+		.replace(/^Unknown option '([^']+)'/, "there is no option $1")
+		.replace(/^Option '(?:-\w, )?(--\S+) <value>' argument missing/, "$1 takes a value")
+		.replace(/^Option '(?:-\w, )?(--[^']+)' does not take an argument/, "$1 takes no value");
 }
 
 /** A whole number given as an option. */

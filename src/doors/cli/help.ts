@@ -1,27 +1,29 @@
 import { packageVersion } from "../../base/version.js";
 import { COMMON, type Command } from "./command.js";
 import type { Output } from "./output.js";
+import { wrap } from "./wrap.js";
 
 export const version = (): string => `holdfast ${packageVersion()}`;
 
 export function overview(commands: readonly Command[], out: Output): string {
-	return [
+	const lines = [
 		`${out.style("bold", "holdfast")}: terminals that hold. What you start keeps running, keeps its output and can be`,
 		"written to, whatever happens to the program that started it.",
 		"",
 		"Usage: holdfast COMMAND [OPTIONS] …",
 		"",
-		...commands.map((command) => `  ${out.style("cyan", command.name.padEnd(12))} ${command.summary}`),
+		...commands.map((command) => `  ${out.style("cyan", command.name)}${" ".repeat(14 - command.name.length)}${command.summary}`),
 		"",
 		"A process is named by its id (proc_0123456789ab) or by 4 or more of its digits.",
 		"Every command has --help, and --json for programs. `holdfast demo` shows what this is about.",
-	].join("\n");
+	];
+	return wrap(lines.join("\n"), out.columns);
 }
 
 export function commandHelp(command: Command, out: Output): string {
 	const option = ([name, spec]: [string, Command["options"][string]]) =>
 		`  ${`${spec.short ? `-${spec.short}, ` : ""}--${name}${spec.value ? ` ${spec.value}` : ""}`.padEnd(24)} ${spec.help}`;
-	return [
+	const lines = [
 		`Usage: holdfast ${command.name} ${command.usage}`.trimEnd(),
 		"",
 		`${command.summary.charAt(0).toUpperCase()}${command.summary.slice(1)}.`,
@@ -33,5 +35,6 @@ export function commandHelp(command: Command, out: Output): string {
 			.map(option),
 		"",
 		command.teach.trim(),
-	].join("\n");
+	];
+	return wrap(lines.join("\n"), out.columns);
 }

@@ -59,7 +59,8 @@ function exitCodeOf(error: unknown, command: string | undefined): number {
 
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 	if (error.code === "EPIPE") process.exit(EXIT.ok); // `holdfast logs … | head`
-	throw error;
+	process.stderr.write(`holdfast: cannot write to stdout: ${error.message}\n`);
+	process.exit(EXIT.failed);
 });
 
 hideOwnSecrets(); // before anything is started that could look

@@ -18,8 +18,9 @@ export function runtimeOpener(values: Values, { starts }: { starts: boolean }): 
 	const opened: Promise<Runtime>[] = [];
 	const ready: Runtime[] = [];
 	const open = <T extends Runtime>(opener: (options: RuntimeOptions) => Promise<T>): Promise<T> => {
+		const options = chosen(values);
 		if (typeof values.home === "string" && !starts && !fs.existsSync(values.home)) throw new HoldfastError("INVALID", `there is no home at ${values.home}`);
-		const runtime = opener({ warm: 0, ...chosen(values) });
+		const runtime = opener({ warm: 0, ...options });
 		runtime.then(
 			(one) => ready.push(one),
 			() => {}, // whoever asked for it is told
@@ -40,6 +41,7 @@ export function runtimeOpener(values: Values, { starts }: { starts: boolean }): 
 
 /** What the common options say of a runtime. */
 export function chosen({ home, task, place }: Values): Pick<RuntimeOptions, "home" | "task" | "place"> {
+	if (home === "") throw new HoldfastError("INVALID", "--home takes a directory, and none was given");
 	if (typeof place === "string") placeFrom(place, loadConfig); // said before anything is opened, or written into a configuration
 	return {
 		...(typeof home === "string" ? { home } : {}),

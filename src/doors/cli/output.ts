@@ -21,6 +21,11 @@ export class Output {
 		return this.#colour ? `\x1b[${on}m${text}\x1b[${off}m` : text;
 	}
 
+	/** Columns of the terminal that reads this; without one there is no end to a line. */
+	get columns(): number {
+		return process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY;
+	}
+
 	line(text = ""): void {
 		process.stdout.write(`${text}\n`);
 	}
@@ -73,7 +78,7 @@ export class Output {
 }
 
 const STYLE = /\u001b\[[0-9;]*m/g;
-const width = (text: string): number => text.replace(STYLE, "").length;
+export const width = (text: string): number => text.replace(STYLE, "").length;
 
 const ESCAPES = /\u001b\[[0-9;?]*[ -/]*[@-~]/g;
 const CONTROLS = /[\u0000-\u001f\u007f-\u009f]+/g;

@@ -23,6 +23,9 @@ export function serverCommand(env: NodeJS.ProcessEnv, options: { home?: string; 
 	return { command: process.execPath, args: [MAIN, ...args] };
 }
 
+/** How a person calls us. */
+export const ownName = (): string => (findProgram("holdfast", process.env) === undefined ? "npx holdfast" : "holdfast");
+
 /** What a shell would run by this name. Directories that npx and npm put in front are not there for anybody else. */
 export function findProgram(name: string, env: NodeJS.ProcessEnv): string | undefined {
 	for (const dir of (env.PATH ?? "").split(path.delimiter)) {

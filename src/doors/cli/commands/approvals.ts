@@ -137,4 +137,4 @@ const ofTask = ({ values }: Call): { task?: string } => (typeof values.task === 
 const stateCell = ({ state, answer: given }: Approval): string => given ?? state;
 
 const left = ({ state, expires_at }: Approval): string =>
-	state === "pending" ? `${Math.max(0, Math.round((Date.parse(expires_at) - Date.now()) / 1000))}s left` : "-";
+	state === "pending" ? `${Math.max(0, Math.round((Date.parse(expires_at) - Date.now()) / 1000))}s` : "-";

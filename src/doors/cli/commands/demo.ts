@@ -8,7 +8,8 @@ import { HoldfastError } from "../../../base/errors.js";
 import { counted } from "../../../base/quantity.js";
 import { openRuntime } from "../../../process/runtime.js";
 import { summary } from "../../../process/summary.js";
-import { type Command, EXIT } from "../command.js";
+import { ownName } from "../../setup/server.js";
+import { type Command, EXIT, noWords } from "../command.js";
 import type { Output } from "../output.js";
 import { statusCell } from "./ps.js";
 
@@ -28,8 +29,10 @@ export const demo: Command = {
 		worker: { type: "string", value: "HOME", help: "(internal) be the runtime that gets killed" },
 	},
 	teach: "Uses a home of its own in the temporary directory and leaves nothing behind.\n\nExample\n  holdfast demo",
-	async run({ values, out }) {
+	async run(call) {
+		const { values, out } = call;
 		if (typeof values.worker === "string") return worker(values.worker);
+		noWords(call);
 		if (out.json) throw new HoldfastError("INVALID", "the demo is for people; it has no JSON");
 		const home = fs.mkdtempSync(path.join(os.tmpdir(), "holdfast-demo-"));
 		try {
@@ -106,7 +109,7 @@ async function show(home: string, out: Output): Promise<number> {
 	must(killed.status === "killed", "the server survived");
 	good(`killed the server with proof: ${killed.signalled.length} signalled, ${killed.survivors.length} left (${killed.method})`);
 	out.line();
-	out.line("Now something of your own, from this directory: npx holdfast run --background -- 'your command', npx holdfast help.");
+	out.line(`Now something of your own: ${ownName()} run --background -- 'your command', ${ownName()} help.`);
 	return EXIT.ok;
 }
 

@@ -18,7 +18,7 @@ export const mcp: Command = {
 		"token-file": { type: "string", value: "FILE", help: "the token that opens the door (default: `token` in the home, made if need be)" },
 	},
 	teach: `
-Any MCP client gets \`terminal\` and \`process\`. Each client is a task of its own, with its own shell; with --task it shares
+Any MCP client gets \`terminal\`, \`process\` and the tools for files. Each client is a task of its own, with its own shell; with --task it shares
 one, and comes back to it later. When the client goes, what runs goes on.
 
 Over HTTP whoever has the token may run commands as you; the file is for your eyes only. http://…/mcp?task=NAME names a task.

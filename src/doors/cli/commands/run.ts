@@ -96,6 +96,10 @@ async function foreground(call: Call, started: Process, seconds: number | undefi
 	const over = new AbortController();
 	const timer = seconds === undefined ? undefined : setTimeout(() => over.abort("timeout"), Math.min(seconds * 1000, 2 ** 31 - 1));
 	const onSignals = passSignals(call, started);
+	const unseen = () => {
+		if (!isOver(started.status())) call.out.note(`holdfast: nobody takes its output any more; ${started.id} goes on, \`holdfast kill\` ends it`);
+	};
+	process.stdout.prependListener("error", unseen); // main ends us then: `holdfast run -- yes | head`
 	const interactive = started.spec.terminal && process.stdin.isTTY && process.stdout.isTTY;
 	try {
 		if (interactive) {
@@ -118,6 +122,7 @@ async function foreground(call: Call, started: Process, seconds: number | undefi
 	} finally {
 		clearTimeout(timer);
 		onSignals();
+		process.stdout.off("error", unseen);
 	}
 	const status = started.status();
 	if (!isOver(status)) return timedOut(call, started, seconds as number, onTimeout);

@@ -4,7 +4,7 @@ import { readIfThere, unlinkIfThere, writeWhole } from "../../../base/files.js";
 import { isAlive, readStat } from "../../../base/proc.js";
 import { counted } from "../../../base/quantity.js";
 import type { HttpServer } from "../../http/index.js";
-import { findProgram } from "../../setup/server.js";
+import { ownName } from "../../setup/server.js";
 import { type Call, type Command, EXIT, noWords, numberOption } from "../command.js";
 import { chosen } from "../open.js";
 
@@ -81,7 +81,7 @@ function greet(call: Call, { origin }: HttpServer, key: string, file: string, wa
 		return;
 	}
 	if (wanted !== 0 && !origin.endsWith(`:${wanted}`)) out.note(`port ${wanted} is taken, so this is another`);
-	const name = findProgram("holdfast", process.env) === undefined ? "npx holdfast" : "holdfast";
+	const name = ownName();
 	out.line(`Open this in a browser (it works for 12 hours):
 
   ${out.style("bold", url)}

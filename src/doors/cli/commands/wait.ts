@@ -18,8 +18,7 @@ export const wait: Command = {
 	teach: `
 Conditions: the first that holds ends the wait, and so does the exit.
   exit                    it has ended
-  pattern=REGEX           its output matches (a JavaScript regular expression, ^ and $ at lines); must come last, since it
-                          may contain commas
+  pattern=REGEX           its output matches (a JavaScript regular expression, ^ and $ at lines); must come last, since it may contain commas
   port=NUMBER             somebody accepts connections there, on the machine that the process is on
   http=URL                it answers 200 to 399 (status=NUMBER: exactly that)
   silence=SECONDS         it has printed nothing for so long

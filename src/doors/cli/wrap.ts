@@ -1,0 +1,44 @@
+/** Help as wide as the terminal that it is read on. */
+import { width } from "./output.js";
+
+const NARROW = 6;
+
+/** Lines that are too wide are broken between words, under their second column if they have one. Examples stay whole: they are there to be copied. */
+export function wrap(text: string, columns: number): string {
+	if (!Number.isFinite(columns)) return text;
+	return sentences(text.split("\n"))
+		.flatMap((line) => broken(line, columns))
+		.join("\n");
+}
+
+/** A line of prose that ends in the middle of a sentence goes on in the next one. */
+function sentences(lines: readonly string[]): string[] {
+	const whole: string[] = [];
+	for (const line of lines) {
+		const last = whole.at(-1);
+		if (last !== undefined && /^\S.*[^.:\s]$/.test(last) && /^\S/.test(line) && !TITLE.test(last)) whole[whole.length - 1] = `${last} ${line}`;
+		else whole.push(line);
+	}
+	return whole;
+}
+
+const TITLE = /^\S*(?:Options|Examples?)\S*$/;
+
+function broken(line: string, columns: number): string[] {
+	const column = /^ +\S.*? {2,}(?=\S)/.exec(line)?.[0];
+	if (width(line) <= columns || (column === undefined && line.startsWith(" "))) return [line];
+	const hang = column === undefined ? 0 : width(column) <= columns / 2 ? width(column) : NARROW;
+	const lines: string[] = [];
+	let current = column ?? "";
+	let empty = true;
+	for (const word of line.slice(current.length).split(" ")) {
+		if (width(current) + width(word) + (empty ? 0 : 1) > columns && (!empty || hang < width(current))) {
+			lines.push(current.trimEnd());
+			current = " ".repeat(hang);
+			empty = true;
+		}
+		current += empty ? word : ` ${word}`;
+		empty = false;
+	}
+	return [...lines, current];
+}
