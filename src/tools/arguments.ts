@@ -58,8 +58,8 @@ function sentence(tool: string, schema: z.ZodObject, issue: z.core.$ZodRawIssue)
 			return value === undefined ? `${name} is missing; give one of ${valid}` : `${name} cannot be ${shown(value)}; it is one of ${valid}`;
 		}
 		case "invalid_type":
-			if (value === undefined) return `${name} is missing`;
 			if (name === "") return `${tool} takes an object of named arguments, not ${shown(value)}`;
+			if (value === undefined) return `${name} is missing`;
 			return `${name} must be ${KINDS[issue.expected] ?? `a ${issue.expected}`}, not ${shown(value)}`;
 		case "too_small":
 			if (issue.origin === "string") return `${name} is empty`;
@@ -85,6 +85,7 @@ export const brief = (text: string): string => (text.length > SHOWN ? `${text.sl
 
 /** A value with its type, as `the number 5` or `the string "x"`. */
 function shown(value: unknown): string {
+	if (value === undefined) return "missing";
 	if (value === null) return "null";
 	const type = Array.isArray(value) ? "list" : typeof value;
 	let text: string | undefined;
