@@ -72,7 +72,10 @@ test("process: what cannot be", async () => {
 	const dir = await home();
 	expect(await cli(dir, ["process", "poll", "abcd"])).toMatchObject({ code: 3 });
 	expect(await cli(dir, ["process", "explode"])).toMatchObject({ code: 1, stdout: expect.stringContaining("list, poll, log") });
-	expect(await cli(dir, ["process", "wait", "abcd", "--until", "port=3"])).toMatchObject({ code: 2, stderr: expect.stringMatching(/JSON object, not port=3; --help/) });
+	expect(await cli(dir, ["process", "wait", "abcd", "--until", "port=3"])).toMatchObject({
+		code: 2,
+		stderr: expect.stringMatching(/JSON object, not port=3; --help/),
+	});
 	expect(await cli(dir, ["process", "submit", "abcd", "x", "y"])).toMatchObject({ code: 2 });
 });
 
