@@ -28,7 +28,10 @@ test("the tools for files are commands: words, options, standard input, JSON", a
 		{ old_string: "one\n2", new_string: "1\n2" },
 	]);
 	expect((await cli(home, ["patch", "a b.txt", "--edits", edits])).code).toBe(0);
-	expect(await cli(home, ["patch", "a b.txt", "--edits", "1 to 2"])).toMatchObject({ code: 2, stderr: "holdfast: --edits takes a JSON list, not 1 to 2; --help has an example\n" });
+	expect(await cli(home, ["patch", "a b.txt", "--edits", "1 to 2"])).toMatchObject({
+		code: 2,
+		stderr: "holdfast: --edits takes a JSON list, not 1 to 2; --help has an example\n",
+	});
 	expect(fs.readFileSync(path.join(dir, "a b.txt"), "utf8")).toBe("1\n2\n");
 	expect(JSON.parse((await cli(home, ["search-files", "2", "--json"])).stdout)).toMatchObject({ status: "ok", matches: 1 });
 	expect((await cli(home, ["read-file", "nothing"])).code).toBe(3);
