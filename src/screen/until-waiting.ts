@@ -9,7 +9,7 @@ import type { Process } from "../process/process.js";
 import { isOver, type Status } from "../process/status.js";
 import { type Look, look } from "./look.js";
 import type { WaitingFor } from "./verdict.js";
-import { conclude, IDLE_MS, QUIET_MS } from "./waiting.js";
+import { CONFIRM_MS, conclude, confirms, IDLE_MS } from "./waiting.js";
 
 export interface UntilWaitingOptions {
 	readonly signal?: AbortSignal;
@@ -32,7 +32,6 @@ export type UntilWaitingResult = {
 /** So long after the last output, in milliseconds: some are at work for a while behind their prompt. Then every LOOK_AGAIN_MS, for one that began to wait without a word. */
 const LOOKS = [1, 5, 20, 50, 100, 160, 220, 280, 350, 430, 520, 620, 740, 880];
 const LOOK_AGAIN_MS = 250;
-const CONFIRM_MS = 10;
 const BURST_MS = 20; // while output pours in, there is no point in looking more often
 const DRAIN_MS = 1_500;
 
@@ -89,9 +88,5 @@ export async function untilWaiting(process: Process, options: UntilWaitingOption
 		unwatch();
 	}
 }
-
-/** A program that wakes up often by itself never shows the same mark; then that it is quiet has to do. */
-const confirms = (seen: Look, before: Look | undefined, quiet: number): boolean =>
-	before?.verdict.kind === "waiting" && (before.mark === seen.mark || quiet >= QUIET_MS);
 
 const dueAt = (looks: number): number => LOOKS[looks] ?? (LOOKS.at(-1) as number) + (looks - LOOKS.length + 1) * LOOK_AGAIN_MS;

@@ -1,9 +1,10 @@
 /** Does a program on a terminal wait for somebody to type? One look, and waiting until a look says so. */
-import fs from "node:fs";
 import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { statIfThere } from "../base/files.js";
 import { segmentName, segmentStarts } from "../keeper/layout.js";
 import type { Process } from "../process/process.js";
-import { look } from "./look.js";
+import { type Look, look } from "./look.js";
 import type { Verdict, WaitingFor } from "./verdict.js";
 
 export type Waiting = { readonly waiting: false } | { readonly waiting: true; readonly waiting_for: WaitingFor; readonly waiting_evidence: string };
@@ -12,11 +13,24 @@ export const IDLE_MS = 5_000;
 /** A program that draws something ten times a second is at work, also if it would take a key meanwhile. */
 export const QUIET_MS = 150;
 
-/** As it is now. `idle` only where the kernel does not say and nothing was printed for `idleMs`. */
+/** Between two looks. Keys are on their way for a moment, during which the program still waits for them. */
+export const CONFIRM_MS = 10;
+
+/** As it is now. `idle` only where the kernel does not say and nothing was printed or typed for `idleMs`. */
 export async function waitingFor(process: Process, options: { idleMs?: number } = {}): Promise<Waiting> {
-	const { verdict } = await look(process);
-	return conclude(verdict, quietMs(process), options.idleMs ?? IDLE_MS);
+	const { idleMs = IDLE_MS } = options;
+	const before = await look(process);
+	const first = conclude(before.verdict, quietMs(process), idleMs);
+	if (!first.waiting || first.waiting_for === "idle") return first;
+	await sleep(CONFIRM_MS);
+	const seen = await look(process);
+	const quiet = quietMs(process);
+	return confirms(seen, before, quiet) ? conclude(seen.verdict, quiet, idleMs) : { waiting: false };
 }
+
+/** Nothing reached it between the two. A program that wakes up often by itself never shows the same mark; then that it is quiet has to do. */
+export const confirms = (seen: Look, before: Look | undefined, quiet: number): boolean =>
+	before?.verdict.kind === "waiting" && (before.mark === seen.mark || quiet >= QUIET_MS);
 
 export function conclude(verdict: Verdict, quiet: number, idleMs: number): Waiting {
 	if (verdict.kind === "waiting" && (!verdict.timed || quiet >= QUIET_MS))
@@ -26,9 +40,9 @@ export function conclude(verdict: Verdict, quiet: number, idleMs: number): Waiti
 	return { waiting: false };
 }
 
-/** How long it has printed nothing. */
+/** How long it has printed nothing, and nothing was typed: the time of the FIFO for its input is that of the last write to it. */
 function quietMs(process: Process): number {
 	const last = segmentStarts(process.dir).at(-1);
-	const stat = last === undefined ? undefined : fs.statSync(path.join(process.dir, segmentName(last)), { throwIfNoEntry: false });
-	return Date.now() - (stat?.mtimeMs ?? process.spec.startedAt);
+	const times = [last === undefined ? undefined : segmentName(last), "in"].map((name) => name && statIfThere(path.join(process.dir, name))?.mtimeMs);
+	return Date.now() - Math.max(process.spec.startedAt, ...times.map((time) => time || 0));
 }

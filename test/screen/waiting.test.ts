@@ -1,11 +1,13 @@
 /** What waits is reported, what does not is never. Real programs; those that are not installed are skipped by name. */
+import fs from "node:fs";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
+import path from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Process } from "../../src/index.js";
 import { encodeKeys, readScreen, untilWaiting, waitingFor } from "../../src/screen/index.js";
 import { PTY_TOOLS, runtimeWith } from "../fixtures/pty-tools.js";
-import { atEnd, testRuntime } from "../support/home.js";
+import { atEnd, testRuntime, until } from "../support/home.js";
 import { NOT_WAITING, WAITING } from "./cases.mjs";
 import { missing, onTerminal, which } from "./programs.js";
 
@@ -118,6 +120,26 @@ describe("on a terminal made by", () => {
 				await process.write(`${round}\n`);
 			}
 		});
+});
+
+test("one look right after something was typed never says that it still waits for that", async () => {
+	const process = await onTerminal(await testRuntime(), "mkfifo gate; while read -r x; do read -r y <gate; done");
+	for (let round = 0; round < 100; round++) {
+		expect(await untilWaiting(process, { timeout: 20_000 })).toMatchObject({ matched: "input" });
+		await process.write(`${round}\n`);
+		expect(await waitingFor(process)).toEqual({ waiting: false });
+		await fs.promises.writeFile(path.join(process.spec.cwd, "gate"), "on\n");
+	}
+});
+
+test("where only silence tells, what was typed ends it", async () => {
+	const process = await onTerminal(await testRuntime(), `stty raw -echo; cp "$(command -v cat)" telnet; ./telnet >out`);
+	const idleMs = 3_000;
+	expect(await untilWaiting(process, { idleMs, timeout: 30_000 })).toMatchObject({ waiting_for: "idle" });
+	expect(await waitingFor(process, { idleMs })).toMatchObject({ waiting_for: "idle" });
+	await process.write("x");
+	await until("it has taken that", () => fs.statSync(path.join(process.spec.cwd, "out")).size > 0);
+	expect(await waitingFor(process, { idleMs })).toEqual({ waiting: false });
 });
 
 test("the end of the program ends the wait, with its last output", async () => {
