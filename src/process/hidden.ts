@@ -38,8 +38,11 @@ function textBefore(log: Log, offset: number, context: number): string {
 	return next === offset ? utf8(bytes) : ""; // else a ring has just dropped it
 }
 
-/** The text of a command for lists and the like. */
-export const maskedCommand = ({ command }: Spec): string => redact(command, { cut: command.length >= COMMAND_SHOWN });
+/** The text of a command for lists and the like; a long one is cut, and ends in a mark of that. */
+export function maskedCommand({ command }: Spec): string {
+	const cut = command.length >= COMMAND_SHOWN;
+	return `${redact(command, { cut })}${cut ? "…" : ""}`;
+}
 
 /** A text that was found in its output, and where that ends: a pattern may find a part of a secret. */
 export function maskedMatch(process: Process, match: string, end: number): string {

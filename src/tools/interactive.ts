@@ -69,7 +69,7 @@ async function settle(ask: Ask, process: Process, options: SettleOptions): Promi
 		if (!(error instanceof HoldfastError) || error.code !== "ABORTED") throw error;
 		if (options.onAbort === "kill") await end(ask, process, "interrupted");
 		else ask.notes.push("The keys were sent; only the waiting was interrupted, and the program goes on.");
-		return { ...(await viewOf(process, options)), status: "interrupted", exit_code: options.onAbort === "kill" ? 130 : null };
+		return { ...(await viewOf(process, options)), status: "interrupted", exit_code: options.onAbort === "kill" ? 130 : null, ...timeoutNote(deadline) };
 	}
 	if (found.matched === "input") {
 		rememberAwaited(process);

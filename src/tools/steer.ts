@@ -61,7 +61,7 @@ export async function screen(_ask: Ask, process: Process): Promise<ProcessResult
 export async function resize(_ask: Ask, process: Process, { cols, rows }: ProcessArgs): Promise<ProcessResult> {
 	if (cols === undefined || rows === undefined) throw new HoldfastError("INVALID", "give both cols and rows");
 	await process.resize(cols, rows);
-	return { ...stateOf(process), error: null, cols, rows };
+	return { ...stateOf(process), error: null, cols, rows, ...(await screenOf(process)) };
 }
 
 export async function signal(ask: Ask, process: Process, args: ProcessArgs): Promise<ProcessResult> {
@@ -76,7 +76,7 @@ export async function signal(ask: Ask, process: Process, args: ProcessArgs): Pro
 	await process.signal(name as NodeJS.Signals);
 	ask.runtime.audit.note(ask.task, { event: "signalled", session_id: process.id, signal: name, by: doorOf(ask) });
 	ask.notes.push(`${name} was sent.`);
-	return { ...stateOf(process), error: null };
+	return { ...stateOf(process), error: null, ...(process.spec.terminal ? await screenOf(process) : {}) };
 }
 
 /** Whether a program on a terminal waits for input, in fields of a result. */

@@ -23,6 +23,12 @@ export function processCases(begin: Begin, test: Test): void {
 		expect((await (await other("another task")).process({ action: "list" })).processes).toEqual([]);
 	});
 
+	test("list: a long command is cut, which shows", async () => {
+		const { process, start } = await begin();
+		await start(`sleep 300 #${"x".repeat(5_000)}`);
+		expect((await process({ action: "list" })).processes).toMatchObject([{ command: expect.stringMatching(/^sleep 300 #x{4085}…$/) }]);
+	});
+
 	test("of another task nothing can be seen or touched", async () => {
 		const { start, process, other } = await begin();
 		const id = await start("sleep 300");

@@ -124,7 +124,19 @@ export function terminalCases(begin: Begin, test: Test): void {
 		const wait = process({ action: "wait", session_id: id, until: { screen: "got later" } });
 		expect(await process({ action: "submit", session_id: id, data: "later" })).toMatchObject({ bytes_written: 6 });
 		expect(await wait).toMatchObject({ matched: "screen", byte_offset: expect.any(Number) });
-		expect(await process({ action: "resize", session_id: id, cols: 70, rows: 12 })).toMatchObject({ error: null, cols: 70, rows: 12 });
+		expect(await process({ action: "resize", session_id: id, cols: 70, rows: 12 })).toMatchObject({
+			error: null,
+			cols: 70,
+			rows: 12,
+			screen: expect.stringContaining("got later"),
+			cursor: { row: expect.any(Number), col: expect.any(Number) },
+			alt_screen: false,
+		});
+		expect(await process({ action: "signal", session_id: id, signal: "WINCH" })).toMatchObject({
+			note: "SIGWINCH was sent.",
+			screen: expect.stringContaining("got later"),
+			alt_screen: false,
+		});
 		await process({ action: "submit", session_id: id, data: "size" });
 		expect(await process({ action: "wait", session_id: id, until: { pattern: "12 70" } })).toMatchObject({ matched: "pattern" });
 		expect(await process({ action: "screen", session_id: id })).toMatchObject({

@@ -67,11 +67,11 @@ describe("an interrupt", () => {
 	test("ends a program on a terminal in the foreground", async () => {
 		const runtime = await testRuntime();
 		const stop = new AbortController();
-		const pending = runtime.terminal({ command: "echo before; sleep 300", pty: true }, { signal: stop.signal });
+		const pending = runtime.terminal({ command: "echo before; sleep 300", pty: true, timeout: 9_999 }, { signal: stop.signal });
 		await until("it runs", () => runtime.list().some((process) => process.log.bounds().end > 0));
 		stop.abort();
 		const result = await pending;
-		expect(result).toMatchObject({ status: "interrupted", exit_code: 130, output: "before\r\n" });
+		expect(result).toMatchObject({ status: "interrupted", exit_code: 130, output: "before\r\n", timeout_note: expect.stringContaining("600") });
 		expect(runtime.get(result.session_id as string).status()).toMatchObject({ status: "killed" });
 	});
 
