@@ -140,7 +140,7 @@ export async function untilStarted(
 				registry.remove(started.id, path.join(home.live, started.id));
 				if (started.spec.limits?.group) cgroups?.remove(started.spec.limits.group);
 				const reason = "reason" in status ? status.reason : "its keeper was killed before the start; try again";
-				const where = started.spec.box === undefined ? "" : ` (${started.spec.cwd})`;
+				const where = started.spec.box !== undefined && reason.includes("working directory") ? ` (${started.spec.cwd})` : "";
 				throw new HoldfastError(startFailure(reason), `nothing ran: ${reason}${where}`, { cause });
 			}
 			await wakeup.next(1_000);

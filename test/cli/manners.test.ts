@@ -58,3 +58,12 @@ test("a call that is wrong is told what is wrong with it", async () => {
 		});
 	expect((await cli(home.root, ["read-file"])).stdout).toContain("Error: path is missing; nothing was done");
 });
+
+test("a person who starts what is for programs is told so", async () => {
+	const runtime = await testRuntime();
+	const mcp = await runtime.spawn({ command: [process.execPath, CLI, "mcp", "--home", runtime.home.root], terminal: { cols: 120, rows: 30 } });
+	const { match } = await mcp.wait({ until: { pattern: "waiting for an MCP client.*" }, timeout: 30_000 });
+	expect(match).toContain("Ctrl-C stops it");
+	await mcp.write("\x03");
+	expect((await mcp.wait({ timeout: 30_000 })).status).toMatchObject({ status: "exited", exitCode: 0 });
+});

@@ -43,6 +43,7 @@ async function overStdio(call: Call): Promise<void> {
 	await using runtime = await openRuntime(call);
 	const named = typeof call.values.task === "string" ? call.values.task : undefined;
 	const task = named ?? newTask();
+	if (process.stdin.isTTY) call.out.note("waiting for an MCP client; clients start this themselves (`holdfast setup`). Ctrl-C stops it");
 	const door = serveStdio(runtime, { task, onError: (error) => report(call, error) });
 	await Promise.race([door.closed, stopped()]);
 	leaveIf(door.busy);
