@@ -1,11 +1,16 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";
+import { createInterface } from "node:readline";
+import { PassThrough, Readable } from "node:stream";
+import { setImmediate as breathe } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { type Identity, isAlive, readStat } from "../../src/base/proc.js";
+import { serveStdio } from "../../src/doors/mcp/index.js";
+import { standardIo } from "../../src/doors/mcp/standard-io.js";
 import { openRuntime } from "../../src/index.js";
 import { CLI } from "../support/cli.js";
-import { atEnd, tempDir, until } from "../support/home.js";
+import { atEnd, tempDir, testRuntime, until } from "../support/home.js";
 import { GENERATIONS, gate, overStdio, testHome } from "../support/mcp.js";
 
 describe.each(GENERATIONS)("holdfast mcp, protocol %s", (generation) => {
@@ -90,6 +95,45 @@ test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)("%s ends it properly", async
 	expect(await server.exited).toBe(0);
 });
 
+test("a client that does not read is not read either, until it does: then every answer is there", async () => {
+	const asked = 200;
+	const input = Readable.from(requests(asked));
+	const output = new PassThrough();
+	const wire = standardIo(input, output);
+	serveStdio(await testRuntime(), { task: "slow reader", wire });
+	atEnd(() => wire.close());
+	await until("it does not read any more", () => input.isPaused());
+	expect(output.readableLength + output.writableLength).toBeLessThan(3 * 1024 * 1024); // of 7 MB
+
+	const ids: unknown[] = [];
+	createInterface(output).on("line", (line) => ids.push((JSON.parse(line) as Answer).id));
+	await until("all is answered", () => ids.length === asked);
+	expect(ids).toEqual(Array.from({ length: asked }, (_, index) => index + 1));
+});
+
+test("it ends when it is told to, though nobody has read its answers", async () => {
+	const child = spawn(process.execPath, [CLI, "mcp"], { env: { ...process.env, HOLDFAST_HOME: testHome() }, stdio: ["pipe", "pipe", "ignore"] });
+	const exited = once(child, "exit");
+	atEnd(() => void child.kill("SIGKILL"));
+	child.stdin.write(`${JSON.stringify(initialize)}\n`);
+	await once(child.stdout, "readable");
+	for (let id = 2; id < 200; id++) child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method: "tools/list" })}\n`);
+	await until("all it takes is on its way", () => child.stdout.readableLength >= child.stdout.readableHighWaterMark);
+	child.kill("SIGTERM");
+	expect(await exited).toEqual([0, null]);
+});
+
+test("a file of many megabytes is written in one call, and the connection is still there", async () => {
+	const server = await rawServer(testHome());
+	const file = path.join(tempDir(), "large");
+	server.send(initialize);
+	const args = { path: file, content: "x".repeat(12 * 1024 * 1024) };
+	server.send({ jsonrpc: "2.0", id: 2, method: "tools/call", params: { name: "write_file", arguments: args } });
+	expect((await server.answer(2)).result?.structuredContent).toMatchObject({ status: "ok", bytes: args.content.length });
+	server.send({ jsonrpc: "2.0", id: 3, method: "ping" });
+	expect((await server.answer(3)).result).toEqual({});
+});
+
 test("a client that is killed in the middle of a call takes nothing with it, and finds everything when it returns", async () => {
 	const home = testHome();
 	const door = gate();
@@ -128,6 +172,14 @@ const initialize = {
 	method: "initialize",
 	params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "raw", version: "1" } },
 };
+
+/** So many, each when the one before has been read. */
+async function* requests(count: number): AsyncGenerator<Buffer> {
+	for (let id = 1; id <= count; id++) {
+		yield Buffer.from(`${JSON.stringify(id === 1 ? initialize : { jsonrpc: "2.0", id, method: "tools/list" })}\n`);
+		await breathe();
+	}
+}
 
 interface Answer {
 	id?: number;

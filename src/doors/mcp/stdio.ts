@@ -1,10 +1,11 @@
 /** MCP on stdin and stdout: one connection, both generations of the protocol. Ends when stdin does, and takes nothing with it. */
 import type { JSONRPCMessage, McpServerFactory, RequestId, Server, Transport } from "@modelcontextprotocol/server";
-import { StdioServerTransport, serveStdio as serve } from "@modelcontextprotocol/server/stdio";
+import { serveStdio as serve } from "@modelcontextprotocol/server/stdio";
 import type { AgentRuntime } from "../../tools/index.js";
 import { Calls } from "./calls.js";
 import { cancelledBy, listenOf, watchAll } from "./listen.js";
 import { createServer, type ServerOptions } from "./server.js";
+import { standardIo } from "./standard-io.js";
 import { CallTasks } from "./tasks.js";
 import { LogWatches } from "./watches.js";
 
@@ -29,7 +30,7 @@ export function serveStdio(runtime: AgentRuntime, options: ServerOptions & { wir
 		listens.get(cancelled)?.();
 		listens.delete(cancelled);
 	};
-	const wire = options.wire ?? new StdioServerTransport();
+	const wire = options.wire ?? standardIo();
 	let handle: { close(): Promise<void> } | undefined;
 	const closed = new Promise<void>((resolve) => {
 		const transport = tap(wire, hear, () => {

@@ -5,6 +5,7 @@ import { type Call, type Command, EXIT, noWords, numberOption } from "../command
 import { chosen } from "../open.js";
 
 const PORT = 4653; // HOLD on a telephone
+const UNREAD_MS = 2_000; // for a client that goes to read the last answers
 
 export const mcp: Command = {
 	name: "mcp",
@@ -49,6 +50,7 @@ async function overStdio(call: Call): Promise<void> {
 	leaveIf(door.busy);
 	await door.close();
 	if (named === undefined) await runtime.shells.end(task); // nobody can come back to it
+	setTimeout(() => process.exit(EXIT.ok), UNREAD_MS).unref(); // what it has not read would keep us for ever
 }
 
 async function overHttp(call: Call): Promise<void> {
