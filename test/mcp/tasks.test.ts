@@ -15,6 +15,19 @@ test("a call that takes longer becomes a task for a client that knows those, and
 	expect(result).toMatchObject({ status: "completed", result: { structuredContent: { status: "exited", exit_code: 3, output: "started\nfinished\n" } } });
 });
 
+test("a task says how it goes as long as it does", async () => {
+	const served = await overHttp(await testRuntime(), { quickMs: 100 });
+	const door = gate();
+	const { result: created } = await rpc(served, "tools/call", { name: "terminal", arguments: { command: door.command } });
+	let message: unknown;
+	while (message === undefined) message = (await get(served, created)).result?.statusMessage;
+	expect(message).toMatch(/^it runs for \d+ s$/);
+	door.open();
+	const { result } = await ended(served, created);
+	expect(result).toMatchObject({ status: "completed" });
+	expect(result).not.toHaveProperty("statusMessage");
+});
+
 test("a quick call is answered as always", async () => {
 	const served = await overHttp(await testRuntime());
 	const { result } = await rpc(served, "tools/call", { name: "terminal", arguments: { command: "echo quick" } });

@@ -134,7 +134,7 @@ function shown(task: CallTask): Record<string, unknown> {
 	return {
 		taskId: task.id,
 		status: "working",
-		...(task.message === undefined ? {} : { statusMessage: task.message }),
+		...(task.message === undefined || task.end ? {} : { statusMessage: task.message }), // of how it goes
 		createdAt: new Date(task.createdAt).toISOString(),
 		lastUpdatedAt: new Date(task.updatedAt).toISOString(),
 		ttlMs: TTL_MS,
