@@ -27,7 +27,9 @@ export async function callOf(kernel: Kernel, pid: number, tid = pid): Promise<Ca
 	const table = TABLES[arch];
 	if (text === undefined || table === undefined) return { kind: "unreadable" };
 	const [number, ...rest] = text.trim().split(" "); // "running", or the number (-1: in no call) and the arguments
-	const name = /^\d+$/.test(number ?? "") ? table[Number(number)] : undefined;
+	if (!/^\d+$/.test(number ?? "")) return { kind: "other" };
+	if (BigInt(rest[6] ?? 0) < 2n ** 32n) return { kind: "unreadable" }; // its stack is below 4 GiB: a program of 32 bits, whose calls have other numbers
+	const name = table[Number(number)];
 	if (name === undefined) return { kind: "other" };
 	const args = rest.slice(0, 6).map((word) => BigInt(word));
 	const memory: Memory = (address, bytes) => readMemory(kernel, pid, address, bytes);

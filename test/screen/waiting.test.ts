@@ -6,6 +6,7 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Process } from "../../src/index.js";
 import { encodeKeys, readScreen, untilWaiting, waitingFor } from "../../src/screen/index.js";
+import { noProgram32, program32 } from "../fixtures/program32.js";
 import { PTY_TOOLS, runtimeWith } from "../fixtures/pty-tools.js";
 import { atEnd, testRuntime, until } from "../support/home.js";
 import { NOT_WAITING, WAITING } from "./cases.mjs";
@@ -140,6 +141,18 @@ test("where only silence tells, what was typed ends it", async () => {
 	await process.write("x");
 	await until("it has taken that", () => fs.statSync(path.join(process.spec.cwd, "out")).size > 0);
 	expect(await waitingFor(process, { idleMs })).toEqual({ waiting: false });
+});
+
+test.skipIf(noProgram32)(`a program of 32 bits, whose system calls have other numbers, is seen as well${noProgram32}`, async () => {
+	const file = program32();
+	const process = await onTerminal(await testRuntime(), `printf 'n? '; ${file}`);
+	expect(await untilWaiting(process, { timeout: 20_000 })).toMatchObject({
+		matched: "input",
+		waiting_for: "line",
+		waiting_evidence: expect.stringMatching(/^program32 .* the terminal takes lines and echoes$/),
+	});
+	await process.write("x\n");
+	expect(await process.wait({ timeout: 20_000 })).toMatchObject({ status: { status: "exited", exitCode: 0 } });
 });
 
 test("the end of the program ends the wait, with its last output", async () => {
