@@ -5,10 +5,14 @@ import { expect, test } from "vitest";
 import { CLI, cli } from "../support/cli.js";
 import { tempDir, testRuntime, textOf } from "../support/home.js";
 
-test("help is as wide as the terminal, and breaks between words; without one it is as it was written", async () => {
+test("help, and what doctor finds, is as wide as the terminal, and breaks between words; without one it is as it was written", async () => {
 	const runtime = await testRuntime();
-	const help = async (cols: number) => {
-		const shown = await runtime.spawn({ command: [process.execPath, CLI, "run", "--help"], terminal: { cols, rows: 30 }, env: { NO_COLOR: "1" } });
+	const at = async (cols: number, ...args: string[]) => {
+		const shown = await runtime.spawn({
+			command: [process.execPath, CLI, ...args, "--home", runtime.home.root],
+			terminal: { cols, rows: 30 },
+			env: { NO_COLOR: "1" },
+		});
 		await shown.wait({ timeout: 30_000 });
 		return textOf(shown).replaceAll("\r", "").split("\n");
 	};
@@ -16,12 +20,13 @@ test("help is as wide as the terminal, and breaks between words; without one it 
 	expect(stdout.split("\n").some((line) => line.length > 120)).toBe(true);
 	const words = (lines: readonly string[]) => lines.join(" ").split(/\s+/).filter(Boolean);
 	for (const cols of [80, 40]) {
-		const lines = await help(cols);
+		const lines = await at(cols, "run", "--help");
 		expect(lines.filter((line) => line.length > cols && !line.startsWith("  holdfast "))).toEqual([]);
 		expect(words(lines)).toEqual(words(stdout.split("\n")));
 	}
-	expect(await help(80)).toContain("  --place PLACE            where commands run: local (default), local+sandbox,");
-	expect(await help(80)).toContain("                           ssh://user@host, docker://image, or a name from");
+	expect(await at(80, "run", "--help")).toContain("  --place PLACE            where commands run: local (default), local+sandbox,");
+	expect(await at(80, "run", "--help")).toContain("                           ssh://user@host, docker://image, or a name from");
+	expect((await at(80, "doctor")).join("\n")).toMatch(/ limits {7}\S.*\n {19}\S/);
 });
 
 test("who stops reading the output of a command is told that it goes on", async () => {

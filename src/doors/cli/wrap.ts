@@ -1,4 +1,4 @@
-/** Help as wide as the terminal that it is read on. */
+/** Text as wide as the terminal that it is read on. */
 import { width } from "./output.js";
 
 const NARROW = 6;
@@ -25,16 +25,20 @@ function sentences(lines: readonly string[]): string[] {
 const TITLE = /^\S*(?:Options|Examples?)\S*$/;
 
 function broken(line: string, columns: number): string[] {
-	const column = /^ +\S.*? {2,}(?=\S)/.exec(line)?.[0];
-	if (width(line) <= columns || (column === undefined && line.startsWith(" "))) return [line];
-	const hang = column === undefined ? 0 : width(column) <= columns / 2 ? width(column) : NARROW;
+	const head = /^ +\S.*? {2,}(?=\S)/.exec(line)?.[0] ?? "";
+	return head === "" && line.startsWith(" ") ? [line] : under(head, line.slice(head.length), columns);
+}
+
+/** The text behind its head, broken between words; what follows begins under where it began, if that leaves it room. */
+export function under(head: string, text: string, columns: number): string[] {
+	const hang = " ".repeat(width(head) <= columns / 2 ? width(head) : NARROW);
 	const lines: string[] = [];
-	let current = column ?? "";
+	let current = head;
 	let empty = true;
-	for (const word of line.slice(current.length).split(" ")) {
-		if (width(current) + width(word) + (empty ? 0 : 1) > columns && (!empty || hang < width(current))) {
+	for (const word of text.split(" ")) {
+		if (width(current) + width(word) + (empty ? 0 : 1) > columns && (!empty || hang.length < width(current))) {
 			lines.push(current.trimEnd());
-			current = " ".repeat(hang);
+			current = hang;
 			empty = true;
 		}
 		current += empty ? word : ` ${word}`;

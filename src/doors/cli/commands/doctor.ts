@@ -2,6 +2,7 @@ import { clean, diagnose } from "../../../process/doctor.js";
 import { agrees, canAsk } from "../ask.js";
 import { type Command, EXIT, noWords } from "../command.js";
 import { interruptible } from "../interruptible.js";
+import { under } from "../wrap.js";
 
 export const doctor: Command = {
 	name: "doctor",
@@ -27,13 +28,15 @@ Examples
 		const opened = await runtime();
 		const { checks, orphans } = await interruptible((signal) => diagnose(opened, signal), ["SIGINT", "SIGTERM", "SIGHUP"]);
 		if (!out.json) {
+			const show = (mark: string, name: string, text: string) => {
+				for (const line of under(`${mark}  ${name.padEnd(12)} `, text, out.columns)) out.line(line);
+			};
 			for (const check of checks) {
-				const mark = check.state === "ok" ? out.style("green", "ok  ") : out.style("yellow", check.state);
-				out.line(`${mark}  ${check.name.padEnd(12)} ${check.found}${check.advice ? `\n${" ".repeat(19)}${out.style("dim", check.advice)}` : ""}`);
+				show(check.state === "ok" ? out.style("green", "ok  ") : out.style("yellow", check.state), check.name, check.found);
+				if (check.advice) show("    ", "", check.advice);
 			}
-			for (const orphan of orphans)
-				out.line(`${out.style("yellow", "left")}  ${orphan.kind.padEnd(12)} ${orphan.what}${orphan.pids ? ` (${orphan.pids.join(", ")})` : ""}`);
-			if (orphans.length === 0) out.line(`${out.style("green", "ok  ")}  ${"leftovers".padEnd(12)} none`);
+			for (const orphan of orphans) show(out.style("yellow", "left"), orphan.kind, `${orphan.what}${orphan.pids ? ` (${orphan.pids.join(", ")})` : ""}`);
+			if (orphans.length === 0) show(out.style("green", "ok  "), "leftovers", "none");
 		}
 		let done: string[] = [];
 		if (orphans.length > 0 && (values.clean || (!out.json && canAsk()))) {
