@@ -38,7 +38,7 @@ export async function listContainers({ home, task, engine: address, ms }: Contai
 	const engine = await openEngine(address);
 	const label = [`${LABEL.owner}=${OURS}`, ...(home === undefined ? [] : [`${LABEL.home}=${home}`]), ...(task === undefined ? [] : [`${LABEL.task}=${task}`])];
 	const found = await engine.call(
-		"listing containers",
+		"docker",
 		(abortSignal) => engine.docker.listContainers({ all: true, filters: { label }, abortSignal }),
 		ms === undefined ? {} : { ms },
 	);
