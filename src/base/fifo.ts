@@ -41,24 +41,28 @@ export async function writeFifo(fd: number, bytes: Buffer, signal?: AbortSignal)
 function writeWhenReady(fd: number, bytes: Buffer, signal?: AbortSignal): Promise<number> {
 	return new Promise((resolve) => {
 		const socket = new net.Socket({ fd, readable: false, writable: true });
-		let done = 0;
-		const stop = () => socket.destroy();
+		let [done, handed] = [0, 0];
 		const next = () => {
-			if (done === bytes.length) return stop();
+			if (done === bytes.length) return socket.destroy();
 			const chunk = bytes.subarray(done, done + ATOMIC);
+			handed += chunk.length;
 			socket.write(chunk, (error) => {
-				if (error) return;
-				done += chunk.length;
+				if (error || socket.destroyed) return; // of one that was destroyed meanwhile it says "no error", written or not
+				done = handed;
 				next();
 			});
 		};
-		socket.on("error", stop); // EPIPE: the reader is gone
+		const abort = () => {
+			if (!socket.destroyed) done = handed - socket.writableLength;
+			socket.destroy();
+		};
+		socket.on("error", () => socket.destroy()); // EPIPE: the reader is gone
 		socket.on("close", () => {
-			signal?.removeEventListener("abort", stop);
+			signal?.removeEventListener("abort", abort);
 			resolve(done);
 		});
-		signal?.addEventListener("abort", stop, { once: true });
-		if (signal?.aborted) stop();
+		signal?.addEventListener("abort", abort, { once: true });
+		if (signal?.aborted) abort();
 		else next();
 	});
 }

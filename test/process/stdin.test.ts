@@ -1,6 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
+import fs from "node:fs";
+import path from "node:path";
 import { expect, test } from "vitest";
-import { testRuntime, textOf } from "../support/home.js";
+import { tempDir, testRuntime, textOf } from "../support/home.js";
 
 test("five megabytes through stdin arrive byte for byte", async () => {
 	const runtime = await testRuntime();
@@ -52,6 +54,26 @@ test("a write that nobody reads ends when the process does, and says how far it 
 	const failed = expect(writing).rejects.toMatchObject({ code: "ENDED", message: expect.stringMatching(/after \d+ of 1000000 bytes/) });
 	await process.kill();
 	await failed;
+});
+
+test("one that was aborted says to the byte how much of it was written", async () => {
+	const cwd = tempDir("aborted");
+	const process = await (await testRuntime()).spawn({ command: "mkfifo gate; echo up; read -r on <gate; wc -c", cwd });
+	await process.wait({ until: { pattern: "up" }, timeout: 10_000 });
+	const aborted = async (bytes: number): Promise<number> => {
+		const stop = new AbortController();
+		const writing = process.write(Buffer.alloc(bytes), { signal: stop.signal });
+		stop.abort();
+		const { message } = await writing.then(expect.unreachable, (error: Error) => error);
+		return Number(new RegExp(`interrupted after (\\d+) of ${bytes} bytes`).exec(message)?.[1]);
+	};
+	const written = await aborted(1_000_000);
+	expect(written).toBeGreaterThan(0);
+	expect(await aborted(1)).toBe(0); // nobody reads, so it is full
+	fs.writeFileSync(path.join(cwd, "gate"), "on\n");
+	await process.closeStdin();
+	await process.wait({ timeout: 10_000 });
+	expect(textOf(process)).toBe(`up\n${written}\n`);
 });
 
 test("a write can be aborted", async () => {
