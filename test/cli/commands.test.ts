@@ -36,6 +36,7 @@ test("a background process is listed, written to, waited for, and its output rea
 		code: 124,
 		stderr: expect.stringContaining("not an error"),
 	});
+	expect(await cli(home, ["wait", id, "--until", "port=abc"])).toMatchObject({ code: 2, stderr: 'holdfast: until: port is "abc", but must be a number\n' });
 	expect(await cli(home, ["wait", id, "--until", "port=1,pattern=got two", "--timeout", "20"])).toMatchObject({ code: 0, stdout: "pattern: got two\n" });
 	await cli(home, ["close", id]);
 	expect(await cli(home, ["wait", id, "--timeout", "20"])).toMatchObject({ code: 3, stdout: "exited, code 3\n" });

@@ -67,7 +67,8 @@ function parseUntil(text: string): Until {
 		rest = comma < 0 ? "" : rest.slice(comma + 1);
 		if (name === "exit") until.exit = true;
 		else if (name === "pattern" || name === "http") until[name] = value;
-		else if (name === "port" || name === "silence" || name === "status") until[name] = value.trim() === "" ? Number.NaN : Number(value);
+		else if (name === "port" || name === "silence" || name === "status")
+			until[name] = value.trim() === "" || Number.isNaN(Number(value)) ? value : Number(value); // what is no number is named as it is
 		else throw new HoldfastError("INVALID", `--until: there is no condition "${name}"; there are exit, pattern, port, http (with status) and silence`);
 	}
 	return until as Until;
