@@ -64,7 +64,10 @@ test("one that was aborted says to the byte how much of it was written", async (
 		const stop = new AbortController();
 		const writing = process.write(Buffer.alloc(bytes), { signal: stop.signal });
 		stop.abort();
-		const { message } = await writing.then(expect.unreachable, (error: Error) => error);
+		const { message } = await writing.then(
+			() => expect.unreachable("it was written"),
+			(error: Error) => error,
+		);
 		return Number(new RegExp(`interrupted after (\\d+) of ${bytes} bytes`).exec(message)?.[1]);
 	};
 	const written = await aborted(1_000_000);
