@@ -17,8 +17,7 @@ export async function kill(ask: Ask, process: Process): Promise<ProcessResult> {
 		throw new HoldfastError("UNREACHABLE", `it may still run: ${error.message}`, { cause: error });
 	});
 	ask.runtime.audit.note(ask.task, { event: "killed", session_id: process.id, status, by: doorOf(ask) });
-	if (method === "walk" && status === "killed")
-		ask.notes.push("This box has no sure way to find everything that a process started; what hides on purpose may be left.");
+	if (method === "walk" && status === "killed") ask.notes.push("Nothing makes sure here that all it had started was found: what hides on purpose may be left.");
 	return {
 		...stateOf(process, final),
 		status,

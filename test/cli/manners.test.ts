@@ -51,7 +51,16 @@ test("a call that is wrong is told what is wrong with it", async () => {
 		[["ps", "--al"], "there is no option --al; see `holdfast ps --help`"],
 		[["ps", "-x"], "there is no option -x; see `holdfast ps --help`"],
 		[["ps", "--home"], "--home takes a value; see `holdfast ps --help`"],
-		[["run", "--background=yes", "--", "true"], "--background takes no value; see `holdfast run --help`"],
+		[
+			["run", "--background=yes", "--", "true"],
+			"--background takes no value; options of the command itself go behind --, ours before it; see `holdfast run --help`",
+		],
+		[["run", "ls", "-l"], "there is no option -l; options of the command itself go behind --, ours before it; see `holdfast run --help`"],
+		[["run", "ls", "-t"], "it cannot be told whose option -t is; options of the command itself go behind --, ours before it; see `holdfast run --help`"],
+		[
+			["terminal", "echo", "--pty"],
+			"it cannot be told whose option --pty is; options of the command itself go behind --, ours before it; see `holdfast terminal --help`",
+		],
 		[["ps", "--home="], "--home takes a directory, and none was given"],
 		[["demo", "please"], '"please" is not expected here'],
 	] as const)

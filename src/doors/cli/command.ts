@@ -15,6 +15,8 @@ export interface Command {
 	/** More to know, and examples, for `--help`. */
 	readonly teach: string;
 	readonly options: OptionSpecs;
+	/** Its words are a command with options of its own, so none of ours may come behind the first. */
+	readonly runs?: true;
 	/** It starts things, so it may make a home; and what the place says about that is shown. */
 	readonly starts?: true;
 	/** Resolves with the exit code. */
@@ -47,17 +49,21 @@ export const COMMON: OptionSpecs = {
 
 export const EXIT = { ok: 0, failed: 1, usage: 2, notFound: 3, timeout: 124, notStarted: 125, interrupted: 130 } as const;
 
-/** Options before the first `--` or word that is not one; what is behind `--` is never looked at. */
+/** What is behind `--` is never looked at. */
 export function parseCall(command: Command, argv: readonly string[]): { values: Values; words: string[] } {
 	const specs = { ...command.options, ...COMMON };
 	const options: ParseArgsConfig["options"] = {};
 	for (const [name, spec] of Object.entries(specs))
 		options[name] = { type: spec.type, ...(spec.short ? { short: spec.short } : {}), ...(spec.multiple ? { multiple: true } : {}) };
 	try {
-		const { values, positionals } = parseArgs({ args: [...argv], options, allowPositionals: true, strict: true });
+		const { values, positionals, tokens } = parseArgs({ args: [...argv], options, allowPositionals: true, strict: true, tokens: true });
+		const first = tokens.find(({ kind }) => kind === "positional")?.index ?? argv.length;
+		const late = command.runs && tokens.find(({ kind, index }) => kind === "option" && index > first);
+		if (late) throw new Error(`it cannot be told whose option ${argv[late.index]} is`);
 		return { values: values as Values, words: positionals };
 	} catch (error) {
-		throw new HoldfastError("INVALID", `${explain((error as Error).message)}; see \`holdfast ${command.name} --help\``, { cause: error });
+		const whose = command.usage.includes("-- COMMAND") ? "; options of the command itself go behind --, ours before it" : "";
+		throw new HoldfastError("INVALID", `${explain((error as Error).message)}${whose}; see \`holdfast ${command.name} --help\``, { cause: error });
 	}
 }
 

@@ -1,4 +1,4 @@
-import { counted } from "../../../base/quantity.js";
+import { counted, sizeText } from "../../../base/quantity.js";
 import { pruneSeats } from "../../../shell/seats.js";
 import { type Command, EXIT, noWords } from "../command.js";
 import { ageOption, sizeOption } from "../quantity.js";
@@ -34,7 +34,7 @@ Examples
 		if (out.json) out.data({ removed: result.removed, bytes: result.bytes, kept: result.kept, places, shells, dry_run: dryRun });
 		else
 			out.line(
-				`${dryRun ? "would remove" : "removed"} ${counted(result.removed.length, "ended process", "ended processes")} with ${Math.round(result.bytes / 1024)} KiB of output; ${counted(result.kept, "stays", "stay")}`,
+				`${dryRun ? "would remove" : "removed"} ${counted(result.removed.length, "ended process", "ended processes")} with ${sizeText(result.bytes)} of output; ${counted(result.kept, "stays", "stay")}`,
 			);
 		if (!out.json && places.length > 0) out.line(`${dryRun ? "would forget" : "forgot"} where nothing is any more: ${places.join(", ")}`);
 		if (!out.json && shells > 0) out.line(`${dryRun ? "would forget" : "forgot"} ${counted(shells, "shell")} that ended long ago`);

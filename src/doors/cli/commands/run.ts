@@ -39,6 +39,7 @@ export const run: Command = {
 		"file-size": { type: "string", value: "SIZE", help: "no file that it writes may be larger" },
 		"log-full": { type: "string", value: "WHAT", help: "ring (default): the oldest output goes; block: the writer waits" },
 	},
+	runs: true,
 	starts: true,
 	teach: `
 One argument is shell text for bash; several are a program and its arguments, run as they are.

@@ -40,6 +40,7 @@ Example
 		const { encodeKeys, readScreen, untilWaiting } = await import("../../../screen/index.js");
 		const process = await processOf(call, id);
 		mustBeFree(process);
+		if (!process.spec.terminal) throw new HoldfastError("NO_TERMINAL", `${process.id} has no terminal; \`holdfast submit\` writes a line to it`);
 		const { modes } = await readScreen(process);
 		await process.write(encodeKeys(text, modes));
 		await untilWaiting(process, { timeout: 5_000 });

@@ -14,6 +14,7 @@ export const terminal: Command = {
 	usage: "[OPTIONS] -- COMMAND | --input-keys KEYS",
 	summary: "what an agent's tool of that name does: run in the task's persistent shell",
 	options: optionsOf(terminalInput, ["command"]),
+	runs: true,
 	starts: true,
 	teach: `
 The shell belongs to the task (--task) and outlives this program: directory, variables and functions are there for the next call.
