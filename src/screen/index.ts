@@ -2,6 +2,7 @@
 export type { ScreenModes } from "./emulator.js";
 export { corrected, type FirstScreen, firstScreen } from "./first.js";
 export { encodeKeys, type KeyModes } from "./keys.js";
+export { cutLine, LONGEST_LINE } from "./long-line.js";
 export { attend } from "./persons.js";
 export { type AnswerOptions, answerQueries } from "./queries.js";
 export { LiveScreen, type LiveScreenOptions, readScreen, type ScreenView } from "./screen.js";

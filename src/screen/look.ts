@@ -58,7 +58,7 @@ const isBusy = (stat: Stat | undefined): boolean => stat?.state === "R" || stat?
 /** `pid` is any process on the terminal. */
 async function lookAt(kernel: Kernel, pid: number, depth: number): Promise<Look> {
 	const { device, members } = await foregroundOf(kernel, pid);
-	const tty = device === 0 ? undefined : await ttyOf(kernel, [pid, ...members.map((who) => who.pid)], device);
+	const tty = await ttyOf(kernel, [pid, ...members.map((who) => who.pid)], device);
 	if (!tty) return unknown("its terminal cannot be found");
 	if (members.length === 0) return unknown("nobody can be seen in the foreground of its terminal");
 	const found = most(await Promise.all(members.map(async (who) => ({ who, blocked: await blockedIn(kernel, who, tty) }))));

@@ -19,6 +19,7 @@ const DEV_TTY = 0x500; // device 5:0, "my terminal"
 
 /** The terminal with this number, which one of these has as its stdin, stdout or stderr. sudo's own process there does not: it has the outer one. */
 export async function ttyOf(kernel: Kernel, pids: readonly number[], device: number): Promise<Tty | undefined> {
+	if (device === 0) return undefined;
 	const paths = pids.flatMap((pid) => [0, 1, 2].map((fd) => `/proc/${pid}/fd/${fd}`));
 	const inodes = await kernel.inodes(paths);
 	for (const [at, path] of paths.entries()) {

@@ -71,6 +71,22 @@ export function terminalCases(begin: Begin, test: Test): void {
 		expect(await terminal({ input_keys: "c<ENTER>" })).toMatchObject({ status: "exited", session_id: second.session_id });
 	});
 
+	test("a line that is longer than a terminal takes is cut by the kernel, and the result says so", async () => {
+		const { terminal, process } = await begin();
+		const long = "x".repeat(5_000);
+		const { session_id } = await terminal({ command: "wc -c", pty: true });
+		const typed = await terminal({ session_id, input_keys: `${long}<ENTER>` });
+		expect(typed).toMatchObject({ status: "awaiting_input", note: expect.stringContaining("keeps 4095 bytes of each, and one of these has 5000") });
+		expect(await process({ action: "submit", session_id, data: long })).toMatchObject({ note: expect.stringContaining("was dropped") });
+		const many = await terminal({ session_id, input_keys: `${"y\n".repeat(5_000)}<CTRL+D>` });
+		expect(many).toMatchObject({ status: "exited", screen: expect.stringMatching(/^18192$/m) }); // 4096 twice, 2 five thousand times
+		expect(many.note ?? "").not.toContain("dropped");
+		const raw = await terminal({ command: "stty raw -echo; head -c 5001 | wc -c", pty: true });
+		const all = await terminal({ session_id: raw.session_id, input_keys: `${long}<ENTER>` });
+		expect(all).toMatchObject({ status: "exited", screen: "5001" });
+		expect(all.note ?? "").not.toContain("dropped");
+	});
+
 	test("an unknown key is refused, and nothing is sent", async () => {
 		const { terminal, process } = await begin();
 		const { session_id } = await terminal({ command: "read -r x; echo got $x", pty: true });

@@ -1,0 +1,32 @@
+/** A terminal that takes lines keeps 4095 bytes of each. The kernel drops what a longer one has beyond that, and tells nobody. */
+import { readParts } from "../keeper/layout.js";
+import type { Process } from "../process/process.js";
+import { foregroundOf } from "./foreground.js";
+import { modesOf, ttyOf } from "./tty.js";
+
+export const LONGEST_LINE = 4095;
+const ENDS = new Set([4, 10, 13]); // Ctrl-D, LF, CR
+
+/** How many bytes the longest line of what is to be typed has, if the terminal would cut it; undefined if nothing is lost. */
+export async function cutLine(process: Process, bytes: Uint8Array): Promise<number | undefined> {
+	if (bytes.length <= LONGEST_LINE) return undefined;
+	const longest = longestLine(bytes);
+	return longest > LONGEST_LINE && (await takesLines(process)) ? longest : undefined;
+}
+
+function longestLine(bytes: Uint8Array): number {
+	let [longest, length] = [0, 0];
+	for (const byte of bytes) {
+		length = ENDS.has(byte) ? 0 : length + 1;
+		if (length > longest) longest = length;
+	}
+	return longest;
+}
+
+async function takesLines({ dir, kernel }: Process): Promise<boolean> {
+	const pid = readParts(dir).terminal?.pid;
+	if (pid === undefined) return false;
+	const { device } = await foregroundOf(kernel, pid);
+	const tty = await ttyOf(kernel, [pid], device);
+	return (tty && (await modesOf(kernel, tty)))?.canonical ?? false;
+}
