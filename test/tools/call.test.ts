@@ -224,6 +224,20 @@ test("a caller that is gone leaves the log of its command where it can be read",
 	expect((await runtime.terminal({ command: "echo gone" })).session_id).toBeUndefined();
 });
 
+test("one process more than a task may have is refused, and what to do is said; commands in the shell still run", async () => {
+	const runtime = await testRuntime({ maxRunning: 1 });
+	const { session_id } = await runtime.terminal({ command: "sleep 300", background: true });
+	for (const more of [{ background: true }, { pty: true }])
+		expect(await runtime.terminal({ command: "sleep 300", ...more })).toMatchObject({
+			status: "error",
+			exit_code: null,
+			error: expect.stringMatching(/already has 1 running process, and 1 is allowed; end one first \(kill\)/),
+		});
+	expect(await runtime.terminal({ command: "echo ok" })).toMatchObject({ status: "exited", output: "ok\n" });
+	await runtime.process({ action: "kill", session_id });
+	expect(await runtime.terminal({ command: "true", background: true })).toMatchObject({ error: null });
+});
+
 test("a long list has all that run and the newest of the rest", async () => {
 	const runtime = await testRuntime({ limits: { listed: 2 } });
 	const first = await runtime.spawn({ command: "sleep 300" });
