@@ -84,8 +84,8 @@ export class Audit {
 		if (stat && stat.size >= this.#limit) putAside(file, this.#limit);
 		const open = this.#open.get(file);
 		if (open && stat?.ino === open.ino && stat.size < this.#limit) return open.fd;
-		if (open) fs.closeSync(open.fd);
 		const fd = fs.openSync(file, "a", 0o600);
+		if (open) fs.closeSync(open.fd); // not before: should there be no other, it stays in the list
 		this.#open.delete(file);
 		this.#open.set(file, { fd, ino: fs.fstatSync(fd).ino });
 		for (const [oldest, { fd: old }] of this.#open) {

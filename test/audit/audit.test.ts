@@ -118,3 +118,18 @@ test("follow shows what comes", async () => {
 	follower.kill("SIGTERM");
 	await exit;
 });
+
+test("a directory that is gone closes no file of anybody else", () => {
+	const home = openHome(tempDir("home"));
+	const audit = new Audit(home);
+	const news = { event: "run", command: "true" } as const;
+	expect(audit.record("default", news)).toBe(true);
+	fs.rmSync(home.audit, { recursive: true });
+	expect(() => audit.record("default", news)).toThrow("nothing was run");
+	const other = fs.openSync("/dev/null", "r"); // with the number of the file that was closed, if it was
+	expect(() => audit.record("default", news)).toThrow("nothing was run");
+	expect(() => fs.closeSync(other)).not.toThrow();
+	openHome(home.root);
+	expect(audit.record("default", news)).toBe(true);
+	audit.close();
+});
