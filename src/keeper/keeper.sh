@@ -392,7 +392,7 @@ hf_hold() {
     return
   fi
   read -r hf_x
-  : >"$hf_d/released"
+  command : >"$hf_d/released" || printf '\nrelease\n' >&5 # the directory is gone, and nobody will ever say so
   read -r hf_x <"$hf_d/exit"
   if [ -n "$hf_x" ] || [ ! -e "$hf_bell" ]; then printf '\nrelease\n' >&5; fi
 }

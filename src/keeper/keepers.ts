@@ -13,7 +13,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { errno, fromSystem, HoldfastError } from "../base/errors.js";
 import { namesIn } from "../base/files.js";
-import type { Home } from "../base/home.js";
+import { type Home, openHome } from "../base/home.js";
 import { isId, newId } from "../base/ids.js";
 import { isAlive } from "../base/proc.js";
 import { Wakeup, watchDirectory } from "../base/watch.js";
@@ -139,7 +139,11 @@ export class Keepers {
 	async #take(task: string): Promise<Keeper> {
 		if (this.#warm.length === 0) await this.#warming; // nearly there
 		const at = this.#warm.findIndex((keeper) => keeper.task === task);
-		return this.#warm.splice(Math.max(0, at), 1)[0] ?? (await this.#newKeeper());
+		const warm = this.#warm.splice(Math.max(0, at), 1)[0];
+		if (!warm) return this.#newKeeper();
+		if (fs.existsSync(warm.dir)) return warm;
+		await this.#discard(warm); // the home was removed, and it has no place in what is made anew
+		return this.#take(task);
 	}
 
 	/** The group that a command was in before its task was known. */
@@ -287,6 +291,7 @@ export class Keepers {
 	async #makeBlanks(): Promise<void> {
 		const ids = Array.from({ length: BATCH }, newId);
 		try {
+			openHome(this.#home.root); // it may have been removed
 			for (const id of ids) this.#claims.make(id, EMPTY);
 			const fifos = ids.flatMap((id) => FIFOS.map((name) => path.join(procDir(this.#home, id), name)));
 			await promisify(execFile)(this.tools.mkfifo, ["-m", "600", ...fifos], { env: {} });

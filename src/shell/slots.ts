@@ -1,4 +1,5 @@
 /** Slots that wait for commands, so that none has to wait for a slot. */
+import fs from "node:fs";
 import { setImmediate as turn } from "node:timers/promises";
 import { afterwards, inTime } from "../base/due.js";
 import { HoldfastError } from "../base/errors.js";
@@ -61,6 +62,16 @@ export class Slots {
 		if (this.#closed)
 			void slot.discard().catch(() => {}); // the next runtime finds it
 		else this.#ready.unshift(slot);
+	}
+
+	/** One that no command could be put into. False: its directory is gone, so the home was removed, and with it the others. */
+	refuse(slot: Slot): boolean {
+		if (fs.existsSync(slot.dir)) {
+			this.giveBack(slot);
+			return true;
+		}
+		for (const gone of [slot, ...this.#ready.splice(0)]) void gone.letGo();
+		return false;
 	}
 
 	/** Make more, while nobody waits. */

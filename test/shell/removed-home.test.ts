@@ -1,0 +1,28 @@
+import fs from "node:fs";
+import { expect, test } from "vitest";
+import { atEnd, testRuntime } from "../support/home.js";
+
+test("the home is removed while a runtime uses it: that is said once, then it is made anew, and nothing but the old shell is left", async () => {
+	const runtime = await testRuntime({ warm: 1 });
+	const shells: number[] = [];
+	atEnd(() => shells.forEach(end)); // nobody knows of them any more
+	const run = () => runtime.terminal({ command: "echo $$" });
+	let result = await run();
+	while (result.status === "exited") {
+		shells.push(Number(result.output));
+		fs.rmSync(runtime.home.root, { recursive: true, force: true, maxRetries: 100 }); // something may just be made in it, and the next command run there
+		result = await run();
+	}
+	expect(result).toMatchObject({ status: "error", error: expect.stringContaining("home was removed") });
+	expect(await runtime.terminal({ command: "echo again" })).toMatchObject({ status: "exited", output: "again\n" });
+	const { session_id } = await runtime.terminal({ command: "echo beside", background: true });
+	expect(await runtime.process({ action: "wait", session_id })).toMatchObject({ status: "exited", output: "beside\n" });
+});
+
+function end(pid: number): void {
+	try {
+		process.kill(pid, "SIGKILL");
+	} catch {
+		// gone by itself
+	}
+}
