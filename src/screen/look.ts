@@ -6,6 +6,7 @@ import { readParts } from "../keeper/layout.js";
 import type { Process } from "../process/process.js";
 import { type Blocked, blockedIn } from "./blocked.js";
 import { foregroundOf, innerOf } from "./foreground.js";
+import { besideOf } from "./servers.js";
 import { modesOf, ttyOf } from "./tty.js";
 import { decide, isRelay, type Verdict } from "./verdict.js";
 
@@ -67,7 +68,8 @@ async function lookAt(kernel: Kernel, pid: number, depth: number): Promise<Look>
 	const inner = found.blocked.kind !== "reading" && depth > 0 ? await innerOf(kernel, found.who.pid) : undefined;
 	if (inner === "none") return unknown(`${found.who.comm} (pid ${found.who.pid}) passes keys on to a terminal on which nobody can be seen`);
 	if (inner !== undefined) return lookAt(kernel, inner, depth - 1);
-	const verdict = decide(found.blocked, found.who, await modesOf(kernel, tty));
+	const [modes, beside] = await Promise.all([modesOf(kernel, tty), besideOf(kernel, found.who, found.blocked, members)]);
+	const verdict = decide(found.blocked, found.who, modes, beside);
 	return { verdict, mark: await markOf(kernel, found) }; // last: what reached it during the look is seen by it
 }
 

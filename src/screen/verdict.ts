@@ -1,6 +1,7 @@
 /** From what is known of a program and its terminal to whether it waits for input, and for what kind. No system calls here. */
 import type { Stat } from "../base/proc.js";
 import type { Blocked } from "./blocked.js";
+import type { Beside } from "./servers.js";
 import type { TtyModes } from "./tty.js";
 
 export type WaitingFor = "line" | "password" | "keys" | "idle";
@@ -27,7 +28,7 @@ type Who = Pick<Stat, "comm" | "pid" | "state">;
 export const isRelay = ({ comm, state }: Who): boolean => state === "S" && RELAYS.has(comm);
 
 /** `who` is in the foreground. `modes` undefined: they could not be read. */
-export function decide(found: Blocked, who: Who, modes: TtyModes | undefined): Verdict {
+export function decide(found: Blocked, who: Who, modes: TtyModes | undefined, beside: Beside = "nobody"): Verdict {
 	const name = `${who.comm} (pid ${who.pid})`;
 	if (isRelay(who) && !modes?.canonical) return { kind: "unknown", why: `${name} passes keys on to where the kernel here cannot see` };
 	switch (found.kind) {
@@ -38,7 +39,8 @@ export function decide(found: Blocked, who: Who, modes: TtyModes | undefined): V
 		case "watching": {
 			const what = `${name} is blocked in ${found.how} ${found.sure ? "on the terminal" : "and has the terminal open"}`;
 			// A server that also listens to its terminal is serving, not asking; in raw mode it has put up something to press keys at.
-			if (modes?.canonical && found.sockets) return NO;
+			if (modes?.canonical && (found.sockets || beside === "serving")) return NO;
+			if (modes?.canonical && modes.echo && beside === "working") return { kind: "unknown", why: `${what}, and has started something that is at work` };
 			if (modes?.canonical && modes.echo && !found.sure) return { kind: "unknown", why: `${what}, which may be for something else` };
 			return waiting(what, modes, found.timed) ?? { kind: "unknown", why: `${what}; the terminal's modes cannot be read` };
 		}

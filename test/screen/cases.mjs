@@ -50,6 +50,7 @@ export const WAITING = [
 
 const SPINNER = 'process.stdin.setRawMode(true).resume(); console.log("up"); setInterval(() => process.stdout.write("."), 80)';
 const SERVER = 'require("net").createServer().listen(0, "127.0.0.1", () => console.log("up"))';
+const RESTARTER = `require("child_process").spawn(process.execPath, ["-e", process.env.SERVER], { stdio: ["pipe", 1, 2] }); process.stdin.resume()`;
 const ACCEPT = 'import socket; s=socket.socket(); s.bind(("127.0.0.1",0)); s.listen(); print("up",flush=True); s.accept()';
 const RAW_SLEEP = 'import tty,time; tty.setraw(0); print("up",flush=True); time.sleep(60)';
 
@@ -69,6 +70,7 @@ export const NOT_WAITING = [
 	["cc", "echo up; while :; do echo 'int main(void) { return 0; }' | cc -x c -O2 -o out -; done"],
 	["node", `node -e '${SERVER}'`],
 	["node", `node -e '${SERVER}; process.stdin.resume()'`],
+	["node", `SERVER='${SERVER}' node -e '${RESTARTER}'`],
 	["node", `node -e '${SPINNER}'`],
 	["python3", `python3 -c '${ACCEPT}'`],
 	["python3", `python3 -c '${RAW_SLEEP}'`],

@@ -40,6 +40,13 @@ test.each([
 	if (verdict.kind === "unknown") expect(verdict.why).toMatch(/^prog \(pid 7\) /);
 });
 
+test("what restarts a server and listens to its terminal meanwhile is not asking; until the server is there, silence decides", () => {
+	expect(decide(watching(), who, LINE, "serving")).toEqual({ kind: "no" });
+	expect(decide(watching(), who, LINE, "working")).toMatchObject({ kind: "unknown", why: expect.stringContaining("has started something") });
+	expect(decide(watching(), who, PASSWORD, "working")).toMatchObject({ kind: "waiting", for: "password" });
+	for (const beside of ["serving", "working"] as const) expect(decide(watching(), who, RAW, beside)).toMatchObject({ kind: "waiting", for: "keys" });
+});
+
 test("ssh and its like pass keys on in raw mode, and that says nothing; their own questions do", () => {
 	const ssh = { comm: "ssh", pid: 7, state: "S" };
 	const asleep: Blocked = { kind: "busy" }; // in what is not for the terminal: of tmux it is another process that reads it
