@@ -198,9 +198,9 @@ export class Watched {
 	}
 }
 
-/** Milliseconds since something was last printed. */
+/** Milliseconds since something was last printed; more than enough of them if the clock was set back since. */
 function stillFor(dir: string): number {
 	const last = segmentStarts(dir).at(-1);
 	const stat = last === undefined ? undefined : statIfThere(path.join(dir, segmentName(last)));
-	return stat ? Date.now() - stat.mtimeMs : 0;
+	return stat ? Math.abs(Date.now() - stat.mtimeMs) : 0;
 }

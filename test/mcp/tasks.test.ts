@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { testRuntime, until } from "../support/home.js";
-import { gate, overHttp, overStdio, type Served, testHome } from "../support/mcp.js";
+import { cutOff, gate, overHttp, overStdio, type Served, testHome } from "../support/mcp.js";
 
 const TASKS = "io.modelcontextprotocol/tasks";
 
@@ -32,6 +32,16 @@ test("a quick call is answered as always", async () => {
 	const served = await overHttp(await testRuntime());
 	const { result } = await rpc(served, "tools/call", { name: "terminal", arguments: { command: "echo quick" } });
 	expect(result).toMatchObject({ resultType: "complete", structuredContent: { output: "quick\n" } });
+});
+
+test("a client that knows tasks and is gone before its call is one takes nothing with it", async () => {
+	const served = await overHttp(await testRuntime(), { quickMs: 60_000 });
+	const door = gate();
+	await cutOff(served, "2026-07-28", door.command, door.started, { extensions: { [TASKS]: {} } });
+	const { call } = await served.connect({ generation: "2026-07-28", query: "?task=mine" }); // and by now it has seen the other go
+	door.open();
+	await until("the call has ended", () => !served.door.busy);
+	expect((await call("process", { action: "list" })).processes).toMatchObject([{ status: "exited", exit_code: 0, output_preview: "started\nfinished\n" }]);
 });
 
 test("a client that does not declare tasks never sees one", async () => {

@@ -3,6 +3,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import type { Process, Runtime } from "../../src/index.js";
+import { segmentName } from "../../src/keeper/layout.js";
 import { tempDir, testRuntime, textOf, until } from "../support/home.js";
 import { armedState, Listener, spawnArmed, TestClock, testNotices } from "./support.js";
 
@@ -48,6 +49,17 @@ test("a prompt counts once it stands there, though its line has no end, and its 
 	clock.pass(WINDOW);
 	await process.write("[y/n] is still the first line\nthe second\n");
 	expect((await listener.has(2))[1]).toMatchObject({ text: expect.stringMatching(/ 1 line with "second":\nthe second$/), byte_offset: 46 });
+});
+
+test("a prompt counts also when the clock was set back since it was printed", async () => {
+	const runtime = await testRuntime();
+	const notices = testNotices(runtime);
+	const process = await runtime.spawn({ command: "printf 'Continue? [y/n] '; cat" });
+	await until("it is printed", () => textOf(process).endsWith("] "));
+	const tomorrow = Date.now() / 1000 + 86_400;
+	fs.utimesSync(path.join(process.dir, segmentName(0)), tomorrow, tomorrow);
+	notices.arm(process, { watchPatterns: ["[y/n]"] });
+	expect((await new Listener(notices).has(1))[0]?.text).toMatch(/\nContinue\? \[y\/n\]$/);
 });
 
 test("of very many lines the first are shown and the others counted", async () => {

@@ -112,12 +112,18 @@ export function gate(dir = tempDir("gate")): { command: string; started: () => b
 }
 
 /** Send a call on a connection of its own, and break that off once the command runs. */
-export async function cutOff(served: Served, generation: Generation, command: string, started: () => boolean): Promise<net.Socket> {
+export async function cutOff(
+	served: Served,
+	generation: Generation,
+	command: string,
+	started: () => boolean,
+	capabilities: Record<string, unknown> = {},
+): Promise<net.Socket> {
 	const url = new URL(`${served.url}?task=mine`);
 	const meta =
 		generation === "2025-11-25"
 			? {}
-			: { _meta: { "io.modelcontextprotocol/protocolVersion": generation, "io.modelcontextprotocol/clientCapabilities": {}, progressToken: 1 } };
+			: { _meta: { "io.modelcontextprotocol/protocolVersion": generation, "io.modelcontextprotocol/clientCapabilities": capabilities, progressToken: 1 } };
 	const session: Record<string, string> =
 		generation === "2025-11-25" ? { "mcp-session-id": (await served.connect({ query: "?task=mine" })).transport.sessionId as string } : {};
 	const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "terminal", arguments: { command }, ...meta } });

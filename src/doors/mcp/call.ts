@@ -24,7 +24,7 @@ export async function callTool(caller: Caller, tool: Tool, args: unknown, contex
 	const progress = reportProgress(context);
 	const call = {
 		signal: cancellation(context.mcpReq.signal),
-		gone: () => context.http?.req?.signal.aborted === true,
+		gone: () => isGone(context),
 		...(progress ? { progress: progress.say } : { due }),
 	};
 	const silence = announceDuring(context, caller.runtime, caller.task);
@@ -66,6 +66,9 @@ export function runTool(
 
 /** It never ran. A command that ended with some exit code did. */
 const isFailure = ({ status }: ToolResult): boolean => status === "error" || status === "not_found" || status === "blocked";
+
+/** Nobody waits for the answer any more, as far as can be told. */
+export const isGone = ({ http }: ServerContext): boolean => http?.req?.signal.aborted === true;
 
 /** Aborts when the client takes its request back. A connection that is gone takes nothing back: what runs goes on. */
 export function cancellation(request: AbortSignal): AbortSignal {

@@ -15,7 +15,7 @@ import {
 	type ServerContext,
 } from "@modelcontextprotocol/server";
 import * as z from "zod";
-import { cancellation } from "./call.js";
+import { cancellation, isGone } from "./call.js";
 
 export const TASKS = "io.modelcontextprotocol/tasks";
 
@@ -54,7 +54,7 @@ export class CallTasks {
 		taken.addEventListener("abort", stop);
 		const done = work({
 			signal: task.stop.signal,
-			gone: () => this.#tasks.has(task.id), // whether anybody asks for the result is not sure; news come with a result that is
+			gone: () => this.#tasks.has(task.id) || isGone(context), // whether anybody asks for the result of a task is not sure; news come with a result that is
 			progress: (message) => {
 				task.message = message;
 				task.updatedAt = Date.now();
