@@ -35,13 +35,14 @@ export function encodeKeys(text: string, modes: KeyModes = {}): Buffer {
 
 /**
  * Text between tokens. With line breaks inside it is a paste, if the program wants to be told of pastes, and sent as
- * terminals send one: breaks as CR, and nothing in it that could end it early (taken out, it might leave another one behind). A break at its very end is Enter, typed
- * after the paste: inside, a shell would take it for part of the text and wait.
+ * terminals send one: breaks as CR, and nothing in it that could end it early (what would is written out: taken out, it
+ * might leave another one behind). A break at its very end is Enter, typed after the paste: inside, a shell would take it
+ * for part of the text and wait.
  */
 function typed(text: string, modes: KeyModes): string {
 	const [body, end] = splitLastBreak(text);
 	if (!modes.bracketedPaste || !/[\r\n]/.test(body)) return text;
-	return `\x1b[200~${body.replaceAll("\x1b[201~", "␛[201~").replaceAll(/\r?\n/g, "\r")}\x1b[201~${end}`;
+	return `\x1b[200~${body.replaceAll("\x1b[201~", "^[[201~").replaceAll(/\r?\n/g, "\r")}\x1b[201~${end}`;
 }
 
 function splitLastBreak(text: string): [string, string] {

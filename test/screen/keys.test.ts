@@ -103,6 +103,6 @@ test("a break at the end of a text is Enter, not part of the paste", () => {
 });
 
 test("pasted text cannot end its paste", () => {
-	expect(sent("a\n\x1b[201~rm", { bracketedPaste: true })).toBe("\x1b[200~a\r␛[201~rm\x1b[201~");
-	expect(sent("a\n\x1b[20\x1b[201~1~rm", { bracketedPaste: true })).toBe("\x1b[200~a\r\x1b[20␛[201~1~rm\x1b[201~");
+	expect(sent("a\n\x1b[201~rm", { bracketedPaste: true })).toBe("\x1b[200~a\r^[[201~rm\x1b[201~");
+	expect(sent("a\n\x1b[20\x1b[201~1~rm", { bracketedPaste: true })).toBe("\x1b[200~a\r\x1b[20^[[201~1~rm\x1b[201~");
 });
