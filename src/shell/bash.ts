@@ -53,6 +53,8 @@ export class Bash {
 	readonly #unwatch: () => void;
 	#poke: (() => void) | undefined;
 	#changed = false;
+	/** Its keeper has written, which he does when it has ended. A subshell in the background that came from it can have its line open still: then writing there does not fail. */
+	#ended = false;
 	#closed = false;
 	#reaped = "";
 	#known: ShellState | undefined;
@@ -88,6 +90,7 @@ export class Bash {
 		this.line = process.box ? new FarLine(process, process.box, child, changed) : new NearLine(process, child);
 		this.counts = new LimitCounts(process.spec.limits);
 		const unwatch = watchDirectory(process.dir, (name) => {
+			if (name === "exit") this.#ended = true;
 			if (name === null || name === "exit" || name === "stuck" || name === "there" || name.startsWith("out.")) changed(); // it seldom has words of its own
 		});
 		const unguard = process.box ? () => {} : guard(process.dir, process.spec, changed);
@@ -101,7 +104,7 @@ export class Bash {
 	/** Have it run the command in a slot. One write, smaller than a pipe takes in one piece: all of it arrives, or nothing. */
 	send(name: string, how: How & { placed: readonly Placed[]; life?: string | undefined }, poke: () => void): boolean {
 		this.#poke = poke;
-		this.#changed = false;
+		this.#changed = this.#ended;
 		this.last = name;
 		const rest = `__hf_post ${name}\n[[ $__hf_e != ${name} ]]&&{ POSIXLY_CORRECT=;\\. "$__hf_x" ${name};} 2>|"$__hf_y"\n`;
 		const from = { pid: this.bash.pid, cwd: this.cwd, go: GO };
@@ -113,7 +116,7 @@ export class Bash {
 		if (text === undefined) return `${workdir ? "__hf_w=1 " : ""}${plain ? "__hf_z=plain " : ""}__hf_n=${name} PROMPT_COMMAND=$__hf_p`;
 		const [digits] = name.split(".");
 		const dir = `${this.process.spec.sandbox ? "" : `${name.charAt(0)}/`}proc_${digits}`;
-		return `__hf_n=${name} __hf_s=$__hf_g/${dir};__hf_begins '${text}';${text} </dev/null >>"$__hf_s/pipe" 2>&1;__hf_ends $?`;
+		return `__hf_n=${name} __hf_s=$__hf_g/${dir};__hf_begins '${text}'&&{ ${text} </dev/null >>"$__hf_s/pipe" 2>&1;__hf_ends "$?";}`;
 	}
 
 	/** It has ended with its machine, or its files there are gone: nobody can look up what it did. */
@@ -207,6 +210,11 @@ export class Bash {
 	begun(): { name: string; plain: boolean } {
 		const [name = "", plain] = this.line.begun().trimEnd().split(" ");
 		return { name, plain: plain === "plain" };
+	}
+
+	/** Another runtime has used it since: where it is has to be looked up. */
+	wasUsed(): boolean {
+		return !this.far && this.last !== "" && this.begun().name !== this.last;
 	}
 
 	/** Of one on another machine: see how it is now, and how the command in a slot is. */

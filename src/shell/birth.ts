@@ -17,7 +17,7 @@ import { SNAPSHOTS } from "./state.js";
 const script = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 const BIRTH_MS = 10_000; // for the profile files of whoever it belongs to
 const IDLE_SECONDS = 24 * 3600; // a shell that nobody has used for so long ends by itself; its state stays
-const RUN = '\\builtin eval "$__hf_c"\n'; // see __hf_p in rc.bash
+const RUN = '\\builtin eval -- "$__hf_c"\n'; // see __hf_p in rc.bash
 const STATE = [...SNAPSHOTS, "history"];
 const LOG_BYTES = 1024 * 1024;
 

@@ -15,6 +15,7 @@ import type { Slot } from "./slot.js";
 
 const STUCK_MS = 200; // for rescue.bash to record an end, before the shell is replaced
 const KEEPER_LATER = 3; // seconds: the keeper ends what goes on for too long only when no runtime has done so
+const NO_FORK = 254; // what bash makes of a program that it could not start a process for
 const KILLED = 128 + constants.signals.SIGKILL;
 const DRAIN_MS = 3_000; // after the end: how long what was printed may take to reach the log
 
@@ -47,6 +48,8 @@ export interface Outcome {
 	readonly startedAt: number;
 	/** Where the shell's own log was at the start. */
 	readonly shellOffset: number;
+	/** What the shell has to say of it is there, and not in its output. */
+	readonly told: boolean;
 }
 
 export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions): Promise<Outcome> {
@@ -77,8 +80,9 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 		if (end === "running" && limits.time !== undefined) slot.endAfter(Math.max(1, Math.ceil((endAt - performance.now()) / 1000)), bash.bash, older);
 		if (!alone || code !== 0) limit ??= bash.counts.take() ?? (code === null ? undefined : limitBySignal(spec.limits ?? NONE, code - 128));
 		const left = end !== "unsent" && end !== "unable" && bash.line.children().some((pid) => !older.includes(pid));
-		const traceless = alone && !forced && !limit && !left && drained && !slot.printed(); // what is printed late is not for another command
-		return { end, code, spec, left, shellOffset, traceless, startedAt, ...(forced ? { forced } : {}), ...(limit ? { limit } : {}) };
+		const told = text !== undefined && code === NO_FORK && bash.offset() > shellOffset;
+		const traceless = alone && !forced && !limit && !left && drained && !told && !slot.printed(); // what is printed late is not for another command
+		return { end, code, spec, left, shellOffset, told, traceless, startedAt, ...(forced ? { forced } : {}), ...(limit ? { limit } : {}) };
 	};
 	const killsBefore = killsThere(bash); // asked before it is sent, and answered before it runs
 	const how = { workdir: options.workdir !== undefined, plain, text, placed: slot.placed, life: slot.life };
@@ -114,6 +118,7 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 			}
 			if (bash.takeChange()) {
 				if ((bash.post.isStuck() || saysSomething(bash, shellOffset)) && (await unstick(bash, slot, name))) {
+					if (!bash.far && bash.begun().name !== name) return outcome("unsent", null); // the one before has made it unable to take any
 					await drain(slot, bash);
 					return outcome("unrecorded", null);
 				}

@@ -89,7 +89,7 @@ export class Persistent {
 	/** The one there is, or a new one with the state of the last. */
 	async ready(patience: Patience, notes: string[] = []): Promise<Ready> {
 		const id = this.#seat.current;
-		if (this.#bash && (this.#bash.process.id !== id || this.#bash.left)) {
+		if (this.#bash && (this.#bash.process.id !== id || this.#bash.left || this.#bash.wasUsed())) {
 			this.#bash.close();
 			this.#bash = undefined;
 		}

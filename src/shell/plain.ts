@@ -16,6 +16,9 @@ const SHELLS_OWN = new Set(
 	).split(" "),
 );
 
+/** With the first the name of a directory is a `cd`; with the second bash tells of jobs between two commands. */
+const UNPLAIN = ["autocd", "monitor"];
+
 const LONGEST = 1_000; // it is sent to the shell in one write, with more than itself
 
 /** Cheap: by the text alone. */
@@ -25,7 +28,12 @@ export function looksPlain(command: string): boolean {
 	return WORDS.test(command) && (HARMLESS.has(name) || !SHELLS_OWN.has(name));
 }
 
-export const isPlain = (command: string, state: ShellState): boolean => looksPlain(command) && !state.trapped && !state.names.has(firstWord(command));
+export const isPlain = (command: string, state: ShellState): boolean =>
+	looksPlain(command) &&
+	!state.trapped &&
+	!state.names.has(firstWord(command)) &&
+	!state.names.has("{") &&
+	!UNPLAIN.some((option) => state.options.has(option));
 
 /** A shell that was born under an earlier version of rc.bash has to read the text from a file. */
 export const knowsPlain = (state: ShellState): boolean => state.names.has("__hf_begins");

@@ -11,7 +11,7 @@
 # Before that, `__hf_w=1` says that there is a directory for this command only, `__hf_z=plain` that it cannot change the shell. Its
 # text is in the file `command`. A plain one without a directory of its own is in the first line instead, which is much shorter then:
 #
-#   __hf_n=N __hf_s=…;__hf_begins 'TEXT';TEXT </dev/null >>"$__hf_s/pipe" 2>&1;__hf_ends $?
+#   __hf_n=N __hf_s=…;__hf_begins 'TEXT'&&{ TEXT </dev/null >>"$__hf_s/pipe" 2>&1;__hf_ends "$?";}
 #
 # What the command prints goes to the FIFO `pipe` in its directory, its end to `exit` there, with the shell's directory
 # behind it. All names start with __hf_, since the shell belongs to whoever uses it. Every builtin of ours is called through `builtin`.
@@ -67,12 +67,16 @@ __hf_record() {
 # $1: N, where the command itself could not be trusted to have left it alone.
 __hf_post() {
 	__hf_t=$?
-	if [[ ${1-} && $__hf_n != "$1" ]]; then
-		__hf_n=$1 __hf_l=$1
-		if [[ ! $__hf_rc ]]; then __hf_rc=130; fi # interrupted before its first line was taken
+	if [[ ${1-} ]]; then
+		__hf_n=$1
+		if [[ $__hf_l != "$1" ]]; then
+			if ((__hf_t < 128)); then builtin return; fi # nothing runs in this shell any more (PROMPT_COMMAND is read-only): the runtime finds it stuck
+			__hf_l=$1 __hf_rc=130 # interrupted before it was taken
+		fi
 	fi
 	if [[ $__hf_e != "$__hf_n" ]]; then
 		builtin set +eutvx
+		if [[ -o vi || -o emacs ]]; then builtin set +o vi +o emacs; fi
 		if [[ ! $__hf_rc ]]; then __hf_rc=$__hf_t; fi
 		__hf_s=$__hf_g/${__hf_h:+${__hf_n:0:1}/}proc_${__hf_n%.*}
 		if [[ $__hf_w ]]; then __hf_comeback; fi
@@ -84,9 +88,13 @@ __hf_post() {
 	fi
 }
 
-# Before and after a plain command, which leaves everything else as it was.
+# Before and after a plain command, which leaves everything else as it was. Fails the second time: a bash that gets our USR1 while it
+# reads may run the line before once more.
 __hf_begins() {
-	__hf_rc=
+	if [[ $__hf_l == "$__hf_n" ]]; then [[ ! 1 ]]; else __hf_first "$1"; [[ 1 ]]; fi
+}
+__hf_first() {
+	__hf_l=$__hf_n __hf_rc=
 	if [[ $__hf_ps ]]; then PS1=$__hf_ps __hf_ps=; fi
 	if [[ $HOLDFAST_ID.${HOLDFAST_ID@a} != "proc_${__hf_n%.*}.x" && ${HOLDFAST_ID@a} != *r* ]]; then builtin export HOLDFAST_ID=proc_${__hf_n%.*}; fi
 	builtin printf '%-63s\n' "$__hf_n plain" 1<>"$__hf_d/begun"
@@ -113,6 +121,7 @@ __hf_snap() {
 		builtin alias -p
 		builtin umask -p
 		builtin trap -p
+		if [[ -s $__hf_d/traps ]]; then builtin printf '#hf-traps\n'; fi
 		builtin printf '\\builtin cd -- %q\n' "$PWD"
 		if [[ ${DIRSTACK[1]+x} ]]; then
 			for ((__hf_i = ${#DIRSTACK[@]} - 1; __hf_i > 0; __hf_i--)); do builtin printf '\\builtin pushd -n -- %q >/dev/null\n' "${DIRSTACK[__hf_i]}"; done
@@ -124,12 +133,14 @@ __hf_snap() {
 }
 
 __hf_abort() { builtin trap - INT; builtin kill -INT "$$"; }
-builtin declare -fr __hf_enter __hf_comeback __hf_pre __hf_record __hf_post __hf_begins __hf_ends __hf_snap __hf_abort
+builtin declare -fr __hf_enter __hf_comeback __hf_pre __hf_record __hf_post __hf_begins __hf_first __hf_ends __hf_snap __hf_abort
 
 # Through `.` of a file that evals the command: elsewhere below PROMPT_COMMAND an interactive bash never forgets children that
 # have ended, and `jobs` and `wait -n` would tell of them. Without job control it forgets them in silence.
+# Whether there are traps that no function sees can only be told here; once there has been one, that file is never empty again.
 __hf_p='__hf_pre
 \builtin . "$__hf_u" </dev/null >>"$__hf_o" 2>&1
+__hf_rc=${__hf_rc:-$?};\builtin trap -p DEBUG ERR RETURN 1<>"$__hf_d/traps"
 __hf_post'
 builtin readonly __hf_g __hf_h __hf_y __hf_d __hf_u __hf_x __hf_idle __hf_p
 
@@ -196,6 +207,7 @@ builtin trap __hf_abort USR1
 builtin shopt -u extdebug checkwinsize
 builtin shopt -s expand_aliases
 builtin set +eutvxm +o history +H
+if [[ -o vi || -o emacs ]]; then builtin set +o vi +o emacs; fi
 builtin unset HISTFILE MAILCHECK POSIXLY_CORRECT HF_PROCS HF_SHELVES HF_RESCUE HF_FROM HF_PROFILE HF_IDLE HF_BIN __hf_i __hf_v __hf_q
 builtin export HOLDFAST_ID
 __hf_snap

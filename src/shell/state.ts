@@ -15,6 +15,8 @@ export interface ShellState {
 	readonly names: ReadonlySet<string>;
 	/** Shell text that defines the exported ones of its functions; empty when there are none. */
 	readonly functions: string;
+	/** Its options, of `set` and of `shopt`. */
+	readonly options: ReadonlySet<string>;
 	/** There are traps, by which any command may do more than it says. */
 	readonly trapped: boolean;
 }
@@ -33,11 +35,20 @@ export function readState(dir: string): ShellState | undefined {
 	}
 	if (!newest) return undefined;
 	const { command, text, number } = newest;
-	return { command, exported: exportedIn(text), names: namesOf(text), functions: functionsIn(text, number), trapped: /^trap -- (?!'__hf_)/m.test(text) };
+	return {
+		command,
+		exported: exportedIn(text),
+		names: namesOf(text),
+		functions: functionsIn(text, number),
+		options: optionsOf(text),
+		trapped: /^(?:trap -- (?!'__hf_)|#hf-traps$)/m.test(text),
+	};
 }
 
 const namesOf = (text: string): Set<string> =>
 	new Set([...text.matchAll(/^(?:(\S+) \(\) $|alias (?:-- )?([^=]+)=)/gm)].map(([, name, alias]) => name ?? alias ?? ""));
+
+const optionsOf = (text: string): Set<string> => new Set(/^__hf_so=(\S*) __hf_bo=(\S*)\n/.exec(text)?.slice(1).join(":").split(":"));
 
 /** All functions as bash prints them, less those that are not exported. */
 function functionsIn(text: string, number: number): string {

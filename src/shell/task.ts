@@ -60,8 +60,13 @@ export class TaskShell {
 				outcome = await this.#send(using, slot, { ...options, ...patience });
 				this.#atWork.delete(using.bash);
 				if (outcome.end !== "unsent" && outcome.end !== "unable") break;
-				slot.reset(); // the shell had ended before it took the command, or could not run it: it is certain that nothing ran
+				const blank = slot.reset(); // the shell had ended before it took the command, or could not run it: it is certain that nothing ran
 				if (using.bash.far) slot = await this.#slots.renew(slot);
+				else if (!blank) {
+					const noted = slot; // somebody has looked meanwhile, and noted that it is over
+					this.#later(noted.discard().then(() => this.#runtime.registry.forget(noted.id)));
+					slot = await this.#slots.take();
+				}
 				if (outcome.end === "unable") {
 					using.bash.leave();
 					using.notes.push(
@@ -124,7 +129,7 @@ export class TaskShell {
 		if (moved !== undefined) notes.push(gone(bornIn, moved));
 		const process = this.#runtime.registry.process(outcome.spec);
 		const durationMs = Math.round(performance.now() - outcome.startedAt);
-		let after = "";
+		let after = outcome.told ? await bash.words(outcome.shellOffset) : "";
 		let end = outcome.forced ?? ("exited" as RunResult["end"]);
 		let exitCode = outcome.code;
 		let signal: NodeJS.Signals | null = null;

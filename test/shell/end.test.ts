@@ -4,7 +4,7 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { HoldfastError } from "../../src/base/errors.js";
 import { tempDir, until } from "../support/home.js";
-import { type TestShell, testShell } from "./harness.js";
+import { TestShell, testShell } from "./harness.js";
 
 /** Pids of processes with exactly these arguments. */
 const running = (...argv: string[]): number[] =>
@@ -127,6 +127,15 @@ test("forty short deadlines in a row: never a wrong code, and the state stays", 
 		} else expect(ran).toMatchObject({ end: "timeout", code: 124 });
 	}
 	expect((await shell.run("echo $KEEP $KX $PWD")).out).toBe("42 1 /usr\n");
+});
+
+test("an interrupted command leaves the shell where another runtime has moved it", async () => {
+	const shell = await testShell();
+	await shell.run("cd /usr");
+	const other = new TestShell((await testShell(shell.runtime)).shells, shell.runtime, shell.task);
+	await other.run("cd /etc");
+	expect(await shell.run("sleep 300", { timeoutMs: 500 })).toMatchObject({ end: "timeout", cwd: "/etc" });
+	expect(await shell.run("pwd")).toMatchObject({ out: "/etc\n", cwd: "/etc" });
 });
 
 test("ends that race the deadline", async () => {

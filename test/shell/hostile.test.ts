@@ -2,7 +2,8 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { tempDir } from "../support/home.js";
+import type { Process } from "../../src/index.js";
+import { atEnd, tempDir } from "../support/home.js";
 import { type Ran, testShell } from "./harness.js";
 
 type Check = (ran: Ran) => void;
@@ -119,6 +120,11 @@ describe("survives", () => {
 		["logout", whatever],
 		["suspend", whatever],
 		["set -m; sleep 0.1 & sleep 0.2", whatever],
+		["set -o vi", succeeds],
+		["set -o emacs", succeeds],
+		["readonly PROMPT_COMMAND='echo mine'", whatever],
+		["FUNCNEST=1", succeeds],
+		["--version || true", codeIs(0, "bash: --version: command not found\n")],
 		["stty sane; reset; clear", whatever],
 		["echo 'echo benv' >TMP/benv; export BASH_ENV=TMP/benv; bash -c :", codeIs(0, "benv\n")],
 	];
@@ -155,4 +161,27 @@ test("an idle shell that is killed from outside is replaced, and the command run
 	process.kill(await shell.pid(), "SIGKILL");
 	expect(await shell.run(`echo x >>${file}; echo $A`)).toMatchObject({ code: 0, out: "1\n" });
 	expect(fs.readFileSync(file, "utf8")).toBe("x\n");
+});
+
+test("a killed shell is replaced although a subshell in the background still has its line open", async () => {
+	const shell = await testShell();
+	await shell.run("A=1; (while :; do sleep 0.1; done) &");
+	const bash = shell.runtime.list({ task: shell.task, shells: true, ended: false }).find(({ spec }) => spec.kind === "shell") as Process;
+	process.kill(await shell.pid(), "SIGKILL");
+	await bash.wait();
+	await new Promise(setImmediate); // whoever looks at its directory has been told
+	expect(await shell.run("echo $A", { timeoutMs: 10_000 })).toMatchObject({ end: "exited", code: 0, out: "1\n" });
+});
+
+test("a command that its shell never took runs in the next one, also when somebody has noted meanwhile that it is over", async () => {
+	const shell = await testShell();
+	await shell.run("A=1; (while :; do sleep 0.1; done) &");
+	process.kill(await shell.pid(), "SIGKILL");
+	const look = setInterval(() => shell.runtime.list({ task: null }).map((each) => each.status()), 1);
+	atEnd(() => clearInterval(look));
+	for (let i = 0; i < 5; i++) {
+		expect(await shell.run("echo $A")).toMatchObject({ end: "exited", code: 0, out: "1\n" });
+		await shell.run("(while :; do sleep 0.1; done) &");
+		process.kill(await shell.pid(), "SIGKILL");
+	}
 });

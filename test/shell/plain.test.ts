@@ -3,11 +3,13 @@ import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { childrenOf } from "../../src/base/proc.js";
+import { findCgroups } from "../../src/keeper/cgroup.js";
 import { readState } from "../../src/keeper/layout.js";
 import { knowsPlain, looksPlain } from "../../src/shell/plain.js";
 import { readState as readShellState, type ShellState } from "../../src/shell/state.js";
+import { hasGroups } from "../limits/support.js";
 import { tempDir, until } from "../support/home.js";
-import { type Ran, type TestShell, testShell } from "./harness.js";
+import { type Ran, TestShell, testShell } from "./harness.js";
 
 test.each([
 	"true",
@@ -130,6 +132,77 @@ describe("a plain command is sent in the line itself, and nobody can tell", () =
 		expect(begunOf(shell)).toMatch(looksPlain(command) ? / plain *\n/ : /\.\d+ *\n/);
 		expect((await shell.run("echo $?")).out).toBe(`${fromFile.code}\n`);
 		expect((await shell.run("history 3 | sed 's/^ *[0-9]*  //'")).out).toBe(`${command}\necho $?\nhistory 3 | sed 's/^ *[0-9]*  //'\n`);
+	});
+
+	test.each([
+		["IFS=0123456789", "./ends", true],
+		["set -C", "./ends", true],
+		["shopt -s autocd", "/usr", false],
+		["set -m", "./stops", false],
+		["trap 'echo E' ERR", "./ends", false],
+		["trap 'echo D' DEBUG", "true", false],
+	])("after %s: %s", async (before, command, inLine) => {
+		const dir = tempDir();
+		for (const [name, text] of Object.entries({ ends: "echo out; exit 3", stops: "kill -STOP $$" }))
+			fs.writeFileSync(path.join(dir, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+		const said = async (text: string) => {
+			const shell = await testShell();
+			await shell.run(`cd ${dir}; ${before}`);
+			await shell.shells.context({ task: shell.task });
+			const { end, code, out, cwd } = await shell.run(text);
+			const begun = begunOf(shell);
+			await shell.run("[[ ! -o monitor ]] || kill -KILL %1");
+			return { said: { end, code, out, cwd }, inLine: begun.includes(" plain") };
+		};
+		const fromFile = await said(`${command};`);
+		expect(await said(command)).toEqual({ ...fromFile, inLine });
+		expect(fromFile.said.cwd).toBe(dir);
+	});
+
+	test("where the shell is afterwards is looked up", async () => {
+		const dir = tempDir();
+		const shell = await testShell();
+		await shell.run(`mkdir -p ${dir}/a ${dir}/c; ln -s c ${dir}/link; cd ${dir}/a`);
+		await shell.shells.context({ task: shell.task });
+		expect(await plainly(shell, "mv ../a ../b")).toMatchObject({ code: 0, cwd: `${dir}/b`, notes: [] });
+		expect(await plainly(shell, "ls ../b")).toMatchObject({ code: 0, cwd: `${dir}/b`, notes: [] });
+		await shell.run("cd ../link");
+		await shell.shells.context({ task: shell.task });
+		expect(await plainly(shell, "ln -sfn b ../link")).toMatchObject({ code: 0, cwd: `${dir}/c` });
+		const other = new TestShell((await testShell(shell.runtime)).shells, shell.runtime, shell.task);
+		await other.run("cd /usr");
+		await shell.shells.context({ task: shell.task });
+		expect(await plainly(shell, "pwd")).toMatchObject({ out: "/usr\n", cwd: "/usr" });
+	});
+
+	test.skipIf(!hasGroups)("when no process can be started for it, that is said (needs control groups)", async () => {
+		const shell = await testShell();
+		await shell.run("x=kept");
+		await shell.shells.context({ task: shell.task });
+		const [bash] = shell.runtime.list({ task: shell.task, shells: true, ended: false }).filter(({ spec }) => spec.kind === "shell");
+		const { base = "" } = findCgroups()?.treeOf("pids") ?? {};
+		const lines = fs.readFileSync(`/proc/${bash?.pid}/cgroup`, "utf8").split("\n");
+		const groups = lines.map((line) => path.join(base, line.split(`/${path.basename(base)}/`)[1] ?? "."));
+		const group = groups.find((dir) => dir !== base && fs.existsSync(path.join(dir, "pids.max"))) as string;
+		fs.writeFileSync(path.join(group, "pids.max"), "1");
+		const ran = await shell.run("/bin/echo out"); // bash tries for 15 seconds
+		fs.writeFileSync(path.join(group, "pids.max"), "max");
+		expect(ran).toMatchObject({ end: "exited", code: 254, out: expect.stringContaining("fork: Resource temporarily unavailable\n") });
+		expect((await plainly(shell, "/bin/echo out")).out).toBe("out\n");
+		expect((await shell.run("echo $x")).out).toBe("kept\n");
+	});
+
+	test("it runs once, also when bash runs its line a second time, as it may after a signal", async () => {
+		const dir = tempDir();
+		fs.writeFileSync(path.join(dir, "count"), `#!/bin/sh\necho x >>${dir}/counted\n`, { mode: 0o755 });
+		const shell = await testShell();
+		await shell.run(`cd ${dir}`);
+		await shell.shells.context({ task: shell.task });
+		await plainly(shell, "./count");
+		const [bash] = shell.runtime.list({ task: shell.task, shells: true, ended: false }).filter(({ spec }) => spec.kind === "shell");
+		fs.writeFileSync(path.join(bash?.dir as string, "in"), `__hf_n=${begunOf(shell).split(" ", 1)};__hf_begins './count'&&{ ./count;}\n`);
+		expect((await shell.run("echo after")).out).toBe("after\n");
+		expect(fs.readFileSync(path.join(dir, "counted"), "utf8")).toBe("x\n");
 	});
 
 	test("an interrupt ends it, and the shell stays as it was", async () => {
