@@ -104,6 +104,7 @@ export class Bash {
 	/** Have it run the command in a slot. One write, smaller than a pipe takes in one piece: all of it arrives, or nothing. */
 	send(name: string, how: How & { placed: readonly Placed[]; life?: string | undefined }, poke: () => void): boolean {
 		this.#poke = poke;
+		if (this.#changed) this.post.clearStuck(); // of a command before, whose end was recorded after all
 		this.#changed = this.#ended;
 		this.last = name;
 		const rest = `__hf_post ${name}\n[[ $__hf_e != ${name} ]]&&{ POSIXLY_CORRECT=;\\. "$__hf_x" ${name};} 2>|"$__hf_y"\n`;

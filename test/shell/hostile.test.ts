@@ -185,3 +185,10 @@ test("a command that its shell never took runs in the next one, also when somebo
 		process.kill(await shell.pid(), "SIGKILL");
 	}
 });
+
+test("a shell that was rescued is not taken for stuck during the next command", async () => {
+	const { run } = await testShell();
+	await run("A=1; PS0='words of its own\\n'");
+	await run("printf() { :; }; builtin() { :; }");
+	expect(await run("sleep 1; echo $A")).toMatchObject({ end: "exited", code: 0, out: "1\n", notes: [] }); // longer than a rescue is waited for
+});
