@@ -86,6 +86,18 @@ describe("sessions of the older protocol", () => {
 		expect(answer.status).toBe(404); // so that the client starts again
 	});
 
+	test("one that ends in the middle of a call leaves its command, and its shell ends after that", async () => {
+		const runtime = await testRuntime();
+		const { connect } = await overHttp(runtime);
+		const { call, transport } = await connect();
+		const door = gate();
+		call("terminal", { command: door.command }).catch(() => {}); // it gets no answer
+		await until("the command runs", door.started);
+		await transport.terminateSession();
+		door.open();
+		await until("all has ended", () => runtime.list({ task: null, shells: true, ended: false }).length === 0);
+	});
+
 	test("a call that is cancelled ends its command", async () => {
 		const runtime = await testRuntime();
 		const { connect } = await overHttp(runtime);

@@ -28,11 +28,15 @@ export interface HttpDoor {
 export function httpDoor(runtime: AgentRuntime, { answerMs, quickMs, ...options }: DoorOptions = {}): HttpDoor {
 	const calls = new Calls();
 	const tasks = new CallTasks(quickMs === undefined ? {} : { quickMs });
+	const endShell = async (task: string) => {
+		await calls.done(task); // what its client has left goes on in it
+		await runtime.shells.end(task);
+	};
 	const http = new McpHttp({
 		...options,
 		server: ({ task, modern }) => createServer(runtime, { task, calls, ...(answerMs === undefined ? {} : { answerMs }), ...(modern ? { tasks } : {}) }),
 		watch: (task, uris, changed) => watchAll(new LogWatches(changed), runtime, task, uris),
-		ended: (task) => void runtime.shells.end(task).catch((error: Error) => options.onError?.(error)),
+		ended: (task) => void endShell(task).catch((error: Error) => options.onError?.(error)),
 	});
 	return {
 		fetch: (request) => http.fetch(request),
