@@ -132,7 +132,13 @@ __hf_snap() {
 	builtin history -a "$__hf_d/history"
 }
 
-__hf_abort() { builtin trap - INT; builtin kill -INT "$$"; }
+# Only what has not ended: an INT that comes while bash reads its next line may make it read that one, or a part of it, again.
+__hf_abort() {
+	if [[ $__hf_e != "$__hf_n" ]]; then
+		builtin trap - INT
+		builtin kill -INT "$$"
+	fi
+}
 builtin declare -fr __hf_enter __hf_comeback __hf_pre __hf_record __hf_post __hf_begins __hf_first __hf_ends __hf_snap __hf_abort
 
 # Through `.` of a file that evals the command: elsewhere below PROMPT_COMMAND an interactive bash never forgets children that

@@ -192,3 +192,15 @@ test("a shell that was rescued is not taken for stuck during the next command", 
 	await run("printf() { :; }; builtin() { :; }");
 	expect(await run("sleep 1; echo $A")).toMatchObject({ end: "exited", code: 0, out: "1\n", notes: [] }); // longer than a rescue is waited for
 });
+
+test("an interrupt that comes when the command has just ended does nothing to those after it", async () => {
+	const dir = tempDir();
+	const { run, pid } = await testShell();
+	const bash = await pid();
+	for (let i = 0; i < 100; i++) {
+		await run(`echo ${i} >>${dir}/ran`);
+		process.kill(bash, "SIGUSR1"); // as `interrupt` does with one that has not ended when it looks
+	}
+	expect((await run("echo $$")).out).toBe(`${bash}\n`);
+	expect(fs.readFileSync(`${dir}/ran`, "utf8")).toBe(Array.from({ length: 100 }, (_, i) => `${i}\n`).join(""));
+});
