@@ -217,7 +217,7 @@ export class Slot {
 	/** Remove it once nobody can print any more. If somebody still can, or has printed more than was `shown`, it stays, as a process that has ended. */
 	async remove(runtime: Runtime, spec: Spec, shown: number): Promise<void> {
 		const hidden = this.#held.hide();
-		await turn(); // the answer goes first: what follows wakes its keeper
+		if (!this.#box) await turn(); // the answer goes first: what follows wakes its keeper
 		const wakeup = new Wakeup();
 		const unwatch = this.#watch(wakeup.poke);
 		const deadline = Date.now() + CLOSE_MS;

@@ -9,7 +9,7 @@ test("list, show and answer; whoever comes second is told, and what there is not
 	const { runtime, risky, home, runs } = await setting();
 	expect(await cli(home, ["approvals"])).toMatchObject({ code: 0, stderr: "nothing waits for an answer\n" });
 	const { approval_id: id = "" } = await runtime.terminal({ command: risky });
-	expect((await cli(home, ["approvals"])).stdout).toMatch(new RegExp(`${id} +pending +default +\\d+s left +git push`));
+	expect((await cli(home, ["approvals"])).stdout).toMatch(new RegExp(`${id} +pending +default +\\d+s +git push`));
 	expect(JSON.parse((await cli(home, ["approvals", "list", "--json"])).stdout)).toMatchObject({ approvals: [{ id, command: risky, state: "pending" }] });
 	expect((await cli(home, ["approvals", "show", id.slice(5, 10)])).stdout).toContain("(force-push), bytes 0 to 21: git push --force");
 	expect(await cli(home, ["approvals", "answer", id, "perhaps"])).toMatchObject({ code: 2, stderr: expect.stringContaining("one of once, task, always, no") });
