@@ -500,7 +500,7 @@ exec 6<&-
 # Nobody may ever say that the near end has vanished. Every request leaves a beat, and whoever finds none for too long ends us.
 link_quarter=$(((link_idle + 3) / 4))
 ( trap - PIPE HUP INT
-  trap 'kill $!; exit' TERM # $! and not a copy of it, for which it may be too early
+  trap 'kill -9 $!; exit' TERM # $! and not a copy of it, for which it may be too early; -9, since a child that has only just been forked can lose a TERM
   link_missed=0
   while [ "$link_missed" -lt 4 ]; do
     sleep "$link_quarter" &
