@@ -79,7 +79,7 @@ export class Slots {
 		if (this.#closed || this.#making || this.#ready.length >= READY) return;
 		this.#making = afterwards(async () => {
 			try {
-				await turn(); // the answer goes first
+				if (this.#task === undefined) await turn(); // here; the answer goes first
 				while (!this.#closed && this.#ready.length < READY) this.#ready.push(await this.#make(true));
 			} catch {
 				// only a convenience: whoever needs one meets the same obstacle and reports it
