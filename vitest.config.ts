@@ -20,9 +20,9 @@ class LongestFirst extends BaseSequencer {
 
 export default defineConfig({
 	test: {
-		include: ["test/**/*.test.ts"],
-		// More of what breaks between machines takes minutes, most of it waiting: `npm run faults`.
-		exclude: process.env.FAULTS === "1" ? [] : ["test/**/faults-*.test.ts"],
+		// Long loops, crashes by the hundred and most of what breaks between machines take minutes: `npm run soak`.
+		include: process.env.SOAK === "1" ? ["test/**/soak-*.test.ts"] : ["test/**/*.test.ts"],
+		exclude: process.env.SOAK === "1" ? [] : ["test/**/soak-*.test.ts"],
 		globalSetup: ["test/support/global.ts"],
 		setupFiles: ["test/support/leaks.ts"],
 		// For what never ends: whatever a test waits for has a time of its own, and a busy machine may need it several times over.

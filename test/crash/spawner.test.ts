@@ -7,6 +7,7 @@ import { linkOf, readProc } from "../../src/base/proc.js";
 import { openRuntime, type Process } from "../../src/index.js";
 import { run } from "../fixtures/programs.js";
 import { tempDir, testRuntime, textOf, until } from "../support/home.js";
+import { seeded } from "../support/seed.js";
 
 const KILLS = 20;
 const ANSWERS = `echo begin; read -r line; echo "end $line"; exit 3`;
@@ -18,12 +19,13 @@ for (const warm of [0, 2]) {
 		const ran = path.join(home, "ran");
 		fs.writeFileSync(ran, "");
 		const command = `echo "$HOLDFAST_ID" >>'${ran}'; ${ANSWERS}`;
+		const random = seeded("kills around spawn");
 		let span = 0; // how long a spawn takes; found out by the first one, which is killed just after it
 		for (let n = 0; n <= KILLS; n++) {
 			const spawner = run("spawner.mjs", home, String(warm), command);
 			expect(await spawner.line()).toBe("ready");
 			const began = performance.now();
-			if (n > 0) await sleep(Math.random() ** 2 * span * 1.2);
+			if (n > 0) await sleep(random() ** 2 * span * 1.2);
 			else if (await spawner.line()) span = performance.now() - began;
 			await spawner.kill();
 			await using _ = await openRuntime({ home, warm: 0 }); // it meets what was left, as it was left

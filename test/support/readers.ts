@@ -6,6 +6,7 @@ import { expect } from "vitest";
 import type { Runtime } from "../../src/index.js";
 import { type Program, run } from "../fixtures/programs.js";
 import { until } from "./home.js";
+import { seeded } from "./seed.js";
 
 const LINE = "still here: é\n";
 const TRUTH = Buffer.from(`${Array.from({ length: 1_000_000 }, (_, i) => i + 1).join("\n")}\ngot: ${LINE}`);
@@ -43,6 +44,7 @@ export async function copyWithKills({ home, id, hurry, open, kills, readers = 1 
 
 /** One reader after the other, each killed in the middle of its reading. The next ones are loaded meanwhile. */
 async function killReaders(home: string, id: string, copy: string, kills: number): Promise<void> {
+	const random = seeded("kills of readers");
 	const readers: Program[] = [];
 	for (let n = 0; n < kills; n++) {
 		while (readers.length < Math.min(3, kills - n)) readers.push(run("reader.mjs", home, id, copy));
@@ -50,7 +52,7 @@ async function killReaders(home: string, id: string, copy: string, kills: number
 		const before = sizeOf(copy);
 		reader.begin();
 		await until("the reader reads", () => sizeOf(copy) > before, 30_000);
-		await sleep(Math.random() * 40);
+		await sleep(random() * 40);
 		await reader.kill();
 		expect(await reader.ended).toBe("SIGKILL");
 	}

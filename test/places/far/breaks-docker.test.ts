@@ -1,4 +1,4 @@
-/** The program, the engine or the container goes: nothing is lost that could be kept, and what is lost is said. More is in faults-docker.test.ts. */
+/** The program, the engine or the container goes: nothing is lost that could be kept, and what is lost is said. More is in soak-docker.test.ts. */
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-/** The program, the connection, the server or the network goes, and nothing is lost. More of what breaks is in faults-ssh.test.ts. */
+/** The program, the connection, the server or the network goes, and nothing is lost. More of what breaks is in soak-ssh.test.ts. */
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
@@ -8,6 +8,7 @@ import { fixture, type Program, run, startAndDie } from "../../fixtures/programs
 import { cuttable, known } from "../../support/cuttable.js";
 import { until } from "../../support/home.js";
 import { copyWithKills } from "../../support/readers.js";
+import { seeded } from "../../support/seed.js";
 import { QUICK, sshBox, TASK } from "../../support/ssh-box.js";
 import { noSshd } from "../../support/sshd.js";
 
@@ -95,10 +96,11 @@ describe.skipIf(noSshd)(`over SSH${noSshd ? ` (${noSshd})` : ""}`, () => {
 			const { dir, open, killMaster } = await sshBox();
 			const runtime = await open();
 			await runtime.terminal({ command: "true" });
+			const random = seeded("kills of the connection");
 			let kills = 0;
 			for (let round = 0; round < 10; round++) {
 				const call = runtime.terminal({ command: `echo ${round} >>${dir}/runs; echo ran ${round}` });
-				await sleep(Math.random() * 60);
+				await sleep(random() * 60);
 				if (killMaster()) kills++;
 				const result = await call;
 				const runs = fs.existsSync(`${dir}/runs`) ? fs.readFileSync(`${dir}/runs`, "utf8").split("\n") : [];
