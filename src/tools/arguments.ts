@@ -2,29 +2,23 @@
 import type * as z from "zod";
 import { HoldfastError } from "../base/errors.js";
 import { KINDS } from "../base/problems.js";
+import { brief } from "./brief.js";
+import { ignored, instead, known, meantBy } from "./unknown.js";
 
-/** Names that models take from elsewhere. */
-const USUAL: Readonly<Record<string, string>> = {
-	cmd: "command",
-	cwd: "workdir",
-	keys: "input_keys",
-	id: "session_id",
-	pid: "session_id",
-	text: "data",
-	input: "data",
-	lines: "limit",
-	regex: "until",
-	pattern: "until",
-};
-
-const SHOWN = 60; // characters of a wrong value
+export interface Arguments<T> {
+	readonly wanted: T;
+	/** Parameters that were given and that the tool does not have. A note names them. */
+	readonly unknown: readonly string[];
+}
 
 /** Throws INVALID with a sentence. `null` is taken for "not given", and a number for an id in digits. */
-export function parseArguments<T extends z.ZodObject>(tool: string, schema: T, args: unknown): z.infer<T> {
-	const given = isObject(args) ? cleaned(args) : (args ?? {});
+export function parseArguments<T extends z.ZodObject>(tool: string, schema: T, sent: unknown, notes: string[]): Arguments<z.infer<T>> {
+	const { args: given, unknown } = isObject(sent) ? known(schema, cleaned(sent)) : { args: sent ?? {}, unknown: [] };
+	const note = ignored(tool, schema, unknown);
+	if (note !== undefined) notes.push(note);
 	const parsed = schema.safeParse(given);
-	if (parsed.success) return parsed.data;
-	const { error } = schema.safeParse(given, { error: (issue) => sentence(tool, schema, issue) }); // in words, which takes longer
+	if (parsed.success) return { wanted: parsed.data, unknown };
+	const { error } = schema.safeParse(given, { error: (issue) => sentence(tool, issue, (missing) => instead(schema, unknown, missing)) }); // in words, which takes longer
 	const problems = [...new Set(error?.issues.map((issue) => (issue.code === "custom" ? ownWords(issue, given) : issue.message)))];
 	throw new HoldfastError("INVALID", `${problems.slice(0, 3).join("; ")}; nothing was done, correct the call and send it again`);
 }
@@ -47,19 +41,19 @@ function ownWords({ path, message }: z.core.$ZodIssue, args: unknown): string {
 	return `${path.join(".")} is ${shown(there)}, but ${message}`;
 }
 
-function sentence(tool: string, schema: z.ZodObject, issue: z.core.$ZodRawIssue): string {
+function sentence(tool: string, issue: z.core.$ZodRawIssue, given: (missing: string) => string): string {
 	const name = (issue.path ?? []).join(".");
 	const value = issue.input;
 	switch (issue.code) {
 		case "unrecognized_keys":
-			return unknownNames(tool, name, name === "" ? Object.keys(schema.shape) : Object.keys((issue.inst as z.ZodObject).shape), issue.keys);
+			return unknownNames(name, Object.keys((issue.inst as z.ZodObject).shape), issue.keys);
 		case "invalid_value": {
 			const valid = issue.values.join(", ");
-			return value === undefined ? `${name} is missing; give one of ${valid}` : `${name} cannot be ${shown(value)}; it is one of ${valid}`;
+			return value === undefined ? `${name} is missing${given(name)}; give one of ${valid}` : `${name} cannot be ${shown(value)}; it is one of ${valid}`;
 		}
 		case "invalid_type":
 			if (name === "") return `${tool} takes an object of named arguments, not ${shown(value)}`;
-			if (value === undefined) return `${name} is missing`;
+			if (value === undefined) return `${name} is missing${given(name)}`;
 			return `${name} must be ${KINDS[issue.expected] ?? `a ${issue.expected}`}, not ${shown(value)}`;
 		case "too_small":
 			if (issue.origin === "string") return `${name} is empty`;
@@ -73,15 +67,12 @@ function sentence(tool: string, schema: z.ZodObject, issue: z.core.$ZodRawIssue)
 	}
 }
 
-function unknownNames(tool: string, path: string, known: readonly string[], names: readonly string[]): string {
-	const name = names[0] as string;
-	const usual = USUAL[name];
-	const meant = usual !== undefined && known.includes(usual) ? ` (perhaps ${usual})` : "";
-	return `${path === "" ? tool : path} has no parameter "${brief(name)}"${meant}; it has ${known.join(", ")}`;
+/** Inside a parameter, where a name says what is wanted: to ignore a condition of a wait would be to wait for something else. */
+function unknownNames(path: string, names: readonly string[], unknown: readonly string[]): string {
+	const name = unknown[0] as string;
+	const meant = meantBy(name, names);
+	return `${path} has no parameter "${brief(name)}"${meant === undefined ? "" : ` (perhaps ${meant})`}; it has ${names.join(", ")}`;
 }
-
-/** What a model sent may be long, and goes into sentences. */
-export const brief = (text: string): string => (text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text);
 
 /** A value with its type, as `the number 5` or `the string "x"`. */
 function shown(value: unknown): string {

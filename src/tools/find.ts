@@ -1,8 +1,8 @@
 /** From what a model wrote to one of its processes. Those of other tasks do not exist for it. */
 import { HoldfastError } from "../base/errors.js";
 import type { Process } from "../process/process.js";
-import { brief } from "./arguments.js";
 import { type Ask, KnownIds } from "./ask.js";
+import { brief } from "./brief.js";
 
 const SHOWN = 20;
 /** How long a call waits for another machine before it says what was last seen of it. */

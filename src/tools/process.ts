@@ -47,7 +47,7 @@ const TAKES: Readonly<Record<Action, readonly (keyof ProcessArgs)[]>> = {
 
 export function process(runtime: AgentRuntime, args: unknown, call: Call): Promise<ProcessResult> {
 	return answer<ProcessResult>(runtime, call, async (ask) => {
-		const wanted = parseArguments("process", processInput, args);
+		const { wanted } = parseArguments("process", processInput, args, ask.notes);
 		noteUnused(ask, wanted);
 		if (wanted.action === "list") return list(ask);
 		const found = findProcess(ask, wanted.session_id);

@@ -13,12 +13,13 @@ import { idleMsOf, runOnTerminal, typeKeys } from "./interactive.js";
 import { heedKeyboard } from "./keyboard.js";
 import type { TerminalResult } from "./result.js";
 import type { AgentRuntime } from "./runtime.js";
+import { instead } from "./unknown.js";
 import { refusedWorkdir } from "./workdir.js";
 
 export function terminal(runtime: AgentRuntime, args: unknown, call: Call): Promise<TerminalResult> {
 	return answer<TerminalResult>(runtime, call, async (ask) => {
-		const wanted = parseArguments("terminal", terminalInput, args);
-		check(wanted);
+		const { wanted, unknown } = parseArguments("terminal", terminalInput, args, ask.notes);
+		check(wanted, instead(terminalInput, unknown, "command"));
 		const refused = wanted.workdir === undefined ? undefined : refusedWorkdir(wanted.workdir);
 		if (refused !== undefined) return { status: "blocked", output: "", exit_code: null, error: refused };
 		if (ask.signal?.aborted) throw new HoldfastError("ABORTED", "interrupted before it began; nothing was run");
@@ -72,9 +73,9 @@ function ignore(ask: Ask, args: TerminalArgs, because: string, names: readonly (
 	if (given.length > 0) ask.notes.push(`${given.join(", ")}: not used, since there is ${because}.`);
 }
 
-function check({ command, input_keys, session_id, workdir }: TerminalArgs): void {
+function check({ command, input_keys, session_id, workdir }: TerminalArgs, perhaps: string): void {
 	if (command === undefined && input_keys === undefined)
-		throw invalid("command is missing: give the shell text to run, or input_keys for a program that waits for input");
+		throw invalid(`command is missing${perhaps}: give the shell text to run, or input_keys for a program that waits for input`);
 	if (command !== undefined && input_keys !== undefined)
 		throw invalid("give either command, to run something, or input_keys, to type into a program that already runs; not both, so nothing was run or typed");
 	if (command !== undefined && command.trim() === "") throw invalid("command is empty: give the shell text to run");

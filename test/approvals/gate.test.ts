@@ -75,7 +75,10 @@ test("nothing that a model, a person's file or a project's file says turns the f
 	for (const extra of [{}, { background: true }])
 		expect(await runtime.terminal({ command: REFUSED, ...extra })).toMatchObject({ status: "blocked", rule: "floor-approval" });
 	for (const extra of [{ approve: true }, { force: true }, { yolo: true }, { approval_id: "appr_000000000000" }, { policy: "off" }])
-		expect(await runtime.terminal({ command: "git push -f", ...extra })).toMatchObject({ status: "error", error: expect.stringMatching(/has no parameter/) });
+		expect(await runtime.terminal({ command: "git push -f", ...extra })).toMatchObject({
+			status: "pending_approval",
+			note: expect.stringContaining("terminal has no such parameter"),
+		});
 	write("policy.json", { defaults: { "floor-root": "allow" } });
 	expect(await runtime.terminal({ command: "ls" })).toMatchObject({ status: "error", error: expect.stringMatching(/part of the floor/) });
 	write("policy.json", {});

@@ -33,7 +33,6 @@ const TERMINAL: [Record<string, unknown>, string | RegExp][] = [
 	[{ timeout: 1, watch_patterns: ["a\rb"] }, "watch_patterns.0 .* must not contain line breaks"],
 	[{ max_output_chars: 0 }, "max_output_chars must be at least 200"],
 	[{ idle_threshold: 0 }, "idle_threshold must be at least 0.1"],
-	[{ cwd: "/" }, /no parameter "cwd" \(perhaps workdir\)/],
 	[{ input_keys: "x" }, "not both"],
 	[{ session_id: "proc_0123456789ab" }, "session_id goes with input_keys"],
 ];
@@ -51,7 +50,8 @@ const PROCESS: [unknown, string | RegExp][] = [
 	[{ action: "wait", session_id: "abcd", until: "exit" }, "until must be an object"],
 	[{ action: "wait", session_id: "abcd", until: { regex: "x" } }, /until has no parameter "regex".*pattern/],
 	[{ action: "wait", session_id: "abcd", until: { port: 70_000 } }, "until.port must be at most 65535"],
-	[{ action: "list", id: 1 }, /no parameter "id" \(perhaps session_id\)/],
+	[{ action: "poll", id: 1 }, "session_id is missing"],
+	[{ acton: "list" }, /action is missing \(there is no parameter "acton"; perhaps action\); give one of list/],
 ];
 
 export function badInputCases(begin: Begin, test: Test): void {
@@ -62,6 +62,11 @@ export function badInputCases(begin: Begin, test: Test): void {
 			expect([args, result]).toMatchObject([args, { status: "error", output: "", exit_code: null, error: expect.stringMatching(words) }]);
 		}
 		expect(await terminal({})).toMatchObject({ status: "error", error: expect.stringContaining("command is missing") });
+		for (const name of ["cmd", "comand"])
+			expect(await terminal({ [name]: "true" })).toMatchObject({
+				status: "error",
+				error: expect.stringContaining(`command is missing (there is no parameter "${name}"; perhaps command)`),
+			});
 		expect(await terminal({ input_keys: "" })).toMatchObject({ status: "error" });
 		expect(await terminal({ input_keys: "x", session_id: "x".repeat(10_000) })).toMatchObject({
 			status: "not_found",
@@ -75,6 +80,24 @@ export function badInputCases(begin: Begin, test: Test): void {
 		const { process } = await begin();
 		for (const [args, words] of PROCESS) {
 			expect([args, await process(args)]).toMatchObject([args, { status: "error", output: "", exit_code: null, error: expect.stringMatching(words) }]);
+		}
+	});
+
+	test("a parameter that the tool does not have is ignored and named, whoever added it", async () => {
+		const { terminal, process } = await begin();
+		const ran = await terminal({ command: "echo ok", cwd: "/", tiemout: 5, surprise: { deep: 1 } });
+		expect(ran).toMatchObject({ status: "exited", output: "ok\n", error: null });
+		expect(ran.note).toContain('Ignored: "cwd" (perhaps workdir), "tiemout" (perhaps timeout), "surprise"; terminal has no such parameter.');
+		expect((await process({ action: "list", id: 1 })).note).toContain('Ignored: "id" (perhaps session_id); process has no such parameter.');
+	});
+
+	test("what Gemini CLI adds to every call is ignored without a word", async () => {
+		const { terminal, process } = await begin();
+		for (const wait_for_previous of [true, false]) {
+			const result = await terminal({ command: "echo ok", wait_for_previous });
+			expect(result).toMatchObject({ status: "exited", output: "ok\n" });
+			expect(result.note).toBeUndefined();
+			expect(await process({ action: "list", wait_for_previous })).toMatchObject({ error: null, processes: [] });
 		}
 	});
 

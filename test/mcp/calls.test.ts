@@ -97,7 +97,6 @@ test.each([
 	["terminal", { command: 5 }, "command must be a string"],
 	["terminal", { command: "true", timeout: 0 }, "timeout"],
 	["terminal", { command: "true", timeout: -1 }, "timeout"],
-	["terminal", { command: "true", surprise: 1 }, "surprise"],
 	["terminal", { command: "true", workdir: "/etc/passwd" }, "/etc/passwd"],
 	["process", { action: "dance" }, "list"],
 	["process", { action: "poll" }, "session_id"],
@@ -108,6 +107,28 @@ test.each([
 	expect(result.isError).toBe(true);
 	expect(result.structuredContent).toMatchObject({ status: expect.stringMatching(/^(error|not_found)$/), error: expect.stringContaining(sentence) });
 	expect(result.content).toMatchObject([{ type: "text", text: expect.stringContaining(sentence) }]);
+});
+
+test("parameters that a client adds on its own fail none of the tools", async () => {
+	const { client } = await connect(await testRuntime());
+	const dir = tempDir();
+	const calls: Record<string, Record<string, unknown>> = {
+		terminal: { command: "true" },
+		process: { action: "list" },
+		write_file: { path: `${dir}/a`, content: "a\n" },
+		read_file: { path: `${dir}/a` },
+		patch: { path: `${dir}/a`, old_string: "a", new_string: "b" },
+		search_files: { pattern: "b", path: dir },
+		upload: { source: `${dir}/a`, target: `${dir}/b` },
+		download: { source: `${dir}/b`, target: `${dir}/c` },
+	};
+	for (const [name, args] of Object.entries(calls)) {
+		const result = await client.callTool({ name, arguments: { ...args, wait_for_previous: true, of_its_own: 1 } });
+		const { error, note } = result.structuredContent as Result;
+		expect([name, result.isError, error]).toEqual([name, undefined, null]);
+		expect(note).toContain('Ignored: "of_its_own"');
+		expect(note).not.toContain("wait_for_previous");
+	}
 });
 
 test("a timeout above the cap is cut, and a command that fails is no error of the tool", async () => {

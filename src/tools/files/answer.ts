@@ -27,7 +27,7 @@ export async function answerFiles<I extends z.ZodObject, R>(
 	act: (ask: Ask, args: z.infer<I>, where: Where) => Promise<R>,
 ): Promise<R> {
 	const result = await answer<ToolResult>(runtime, call, async (ask) => {
-		const wanted = parseArguments(tool, input, args);
+		const { wanted } = parseArguments(tool, input, args, ask.notes);
 		if (ask.signal?.aborted) throw new HoldfastError("ABORTED", "interrupted before it began; nothing was done");
 		const where = await whereOf(ask);
 		try {

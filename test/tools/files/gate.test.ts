@@ -29,7 +29,10 @@ describe("through a runtime", () => {
 		const runtime = await agent();
 		expect(await runtime.readFile({ path: "" })).toMatchObject({ status: "error", error: expect.stringContaining("path is empty") });
 		expect(await runtime.readFile({ path: "x\0y" })).toMatchObject({ status: "error", error: expect.stringContaining("NUL") });
-		expect(await runtime.readFile({ file: "x" })).toMatchObject({ status: "error", error: expect.stringContaining('no parameter "file"') });
+		expect(await runtime.readFile({ file: "x" })).toMatchObject({
+			status: "error",
+			error: expect.stringContaining('path is missing (there is no parameter "file"; perhaps path)'),
+		});
 		expect(await runtime.readFile({ path: "x", limit: 0 })).toMatchObject({ status: "error" });
 		expect(await runtime.patch({ path: "x" })).toMatchObject({ status: "error", error: expect.stringContaining("say what to change") });
 		expect(await runtime.patch({ path: "x", old_string: "a" })).toMatchObject({ status: "error", error: expect.stringContaining("new_string is missing") });

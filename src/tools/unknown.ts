@@ -1,0 +1,81 @@
+/** Parameters that a tool does not have. A client may add its own, and a model may mistake a name: they are ignored, and named. */
+import type * as z from "zod";
+import { brief } from "./brief.js";
+
+/** Names that models take from other tools. */
+const USUAL: Readonly<Record<string, readonly string[]>> = {
+	cmd: ["command"],
+	cwd: ["workdir"],
+	keys: ["input_keys", "data"],
+	id: ["session_id"],
+	pid: ["session_id"],
+	text: ["data"],
+	input: ["data", "input_keys"],
+	lines: ["limit"],
+	regex: ["until", "pattern"],
+	pattern: ["until"],
+	file: ["path"],
+	file_path: ["path"],
+	filename: ["path"],
+};
+
+/** Gemini CLI adds these to the schema of every tool, and passes them on. */
+const OF_CLIENTS: readonly string[] = ["wait_for_previous"];
+
+const SHOWN = 5;
+const LONGEST = 40; // longer names are compared with nothing
+const MISTYPED = 2; // letters
+
+/** Splits what was given into what the tool has and the rest. */
+export function known(schema: z.ZodObject, given: Readonly<Record<string, unknown>>): { args: Record<string, unknown>; unknown: string[] } {
+	const unknown = Object.keys(given).filter((name) => !Object.hasOwn(schema.shape, name));
+	if (unknown.length === 0) return { args: given, unknown };
+	return {
+		args: Object.fromEntries(Object.entries(given).filter(([name]) => !unknown.includes(name))),
+		unknown: unknown.filter((name) => !OF_CLIENTS.includes(name)),
+	};
+}
+
+/** One sentence for the result; undefined when there is nothing to say. */
+export function ignored(tool: string, schema: z.ZodObject, unknown: readonly string[]): string | undefined {
+	if (unknown.length === 0) return undefined;
+	const names = unknown.slice(0, SHOWN).map((name) => {
+		const meant = meantBy(name, Object.keys(schema.shape));
+		return `"${brief(name)}"${meant === undefined ? "" : ` (perhaps ${meant})`}`;
+	});
+	const more = unknown.length > SHOWN ? ` and ${unknown.length - SHOWN} more` : "";
+	return `Ignored: ${names.join(", ")}${more}; ${tool} has no such parameter.`;
+}
+
+/** For an error about a parameter that is missing: which of those given was probably meant. */
+export function instead(schema: z.ZodObject, unknown: readonly string[], missing: string): string {
+	const found = unknown.find((name) => meantBy(name, Object.keys(schema.shape)) === missing);
+	return found === undefined ? "" : ` (there is no parameter "${brief(found)}"; perhaps ${missing})`;
+}
+
+export function meantBy(name: string, names: readonly string[]): string | undefined {
+	const usual = USUAL[name]?.find((one) => names.includes(one));
+	if (usual !== undefined || name.length > LONGEST) return usual;
+	const plain = name.toLowerCase().replaceAll(/[^a-z]/g, "");
+	return names.find((one) => {
+		const other = one.replaceAll("_", "");
+		return typos(plain, other) <= (other.length > MISTYPED * 2 ? MISTYPED : 1);
+	});
+}
+
+/** How many letters were added, left out, changed or swapped with their neighbour. */
+function typos(one: string, other: string): number {
+	let before: number[] = [];
+	let last = Array.from({ length: other.length + 1 }, (_, at) => at);
+	for (let row = 1; row <= one.length; row++) {
+		const next = [row];
+		for (let at = 1; at <= other.length; at++) {
+			const same = one[row - 1] === other[at - 1];
+			next[at] = Math.min((last[at] as number) + 1, (next[at - 1] as number) + 1, (last[at - 1] as number) + (same ? 0 : 1));
+			if (row > 1 && at > 1 && one[row - 1] === other[at - 2] && one[row - 2] === other[at - 1])
+				next[at] = Math.min(next[at] as number, (before[at - 2] as number) + 1);
+		}
+		[before, last] = [last, next];
+	}
+	return last[other.length] as number;
+}
