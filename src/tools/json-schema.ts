@@ -2,9 +2,12 @@ import * as z from "zod";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** As a door shows it. A field that can be null has two types, said in the one way that is not a union of schemas. */
+/**
+ * As a door shows it. A field that can be null has two types, said in the one way that is not a union of schemas. A plain copy:
+ * zod's own has a hidden `~standard`, by which the OpenAI Agents SDK takes it for a schema that it has to be strict about.
+ */
 export function jsonSchema(schema: z.ZodType): JsonSchema {
-	return z.toJSONSchema(schema, {
+	const json = z.toJSONSchema(schema, {
 		io: "input", // extra fields are welcome in a result, and a strict object refuses them either way
 		override: ({ jsonSchema: json }) => {
 			if (json.maximum === Number.MAX_SAFE_INTEGER) delete json.maximum;
@@ -14,5 +17,6 @@ export function jsonSchema(schema: z.ZodType): JsonSchema {
 			delete json.anyOf;
 			Object.assign(json, some, { type: [some.type, "null"] });
 		},
-	}) as JsonSchema;
+	});
+	return JSON.parse(JSON.stringify(json)) as JsonSchema;
 }

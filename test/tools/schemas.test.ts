@@ -28,6 +28,11 @@ describe.each(TOOLS.map((tool) => [tool.name, tool] as const))("%s", (_name, too
 		for (const [at, { type }] of parts(tool.outputSchema)) if (nullable.includes(at)) expect(type).toEqual([expect.any(String), "null"]);
 	});
 
+	test("its schemas are plain JSON, without hidden properties", () => {
+		for (const schema of [tool.inputSchema, tool.outputSchema])
+			for (const [at, part] of parts(schema)) expect([at, Reflect.ownKeys(part)]).toEqual([at, Object.keys(part)]);
+	});
+
 	test("every parameter is described, and nothing is longer than a model will read", () => {
 		for (const [name, field] of Object.entries(tool.input.shape))
 			expect([name, (field as { description?: string }).description]).toEqual([name, expect.any(String)]);
