@@ -52,7 +52,13 @@ async function answered<T extends ToolResult>(
 	const note = [masked.note, ...[...new Set(notes.map((text) => redact(text)))].filter((text) => text !== masked.note), ...(isMasked(masked) ? [MASKED] : [])]
 		.filter(Boolean)
 		.join("\n");
-	return note === "" ? masked : { ...masked, note };
+	return longLast(note === "" ? masked : { ...masked, note });
+}
+
+/** What is long comes last: a client that cuts a result in the middle, or shows its beginning, shows how it ended all the same. */
+function longLast<T extends ToolResult>(result: T): T {
+	const { output, screen, ...rest } = result as T & { output?: string; screen?: string };
+	return { ...rest, ...(output === undefined ? {} : { output }), ...(screen === undefined ? {} : { screen }) } as unknown as T;
 }
 
 function taskOf(runtime: AgentRuntime, call: Call): string {

@@ -17,7 +17,7 @@ const schema = z.strictObject({
 	/** Seconds without output that count as waiting for input where the kernel does not say. */
 	idleThreshold: z.number().min(0.1).default(5),
 	/** Characters of output in a result of `terminal`, and the most that may be asked for. */
-	outputChars: whole(50_000, 200),
+	outputChars: whole(20_000, 200),
 	maxOutputChars: whole(1_000_000, 200),
 	/** Characters in a `poll` or `log`; at the end of a `wait`. */
 	recentChars: whole(200_000, 200),

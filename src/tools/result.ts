@@ -57,7 +57,6 @@ const common = {
 
 export const terminalOutput = z.object({
 	status,
-	output: z.string().describe("stdout and stderr in the order written."),
 	exit_code: z.number().int().nullable().describe("null while it runs, and when nobody saw it end."),
 	...common,
 	outcome: z
@@ -73,6 +72,7 @@ export const terminalOutput = z.object({
 	pty_note: z.string().optional(),
 	check_interval_note: z.string().optional(),
 	max_output_chars_note: z.string().optional(),
+	output: z.string().describe("stdout and stderr in the order written."),
 });
 
 const listed = z.object({

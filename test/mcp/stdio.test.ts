@@ -26,6 +26,10 @@ describe.each(GENERATIONS)("holdfast mcp, protocol %s", (generation) => {
 			expect(tool.outputSchema?.type).toBe("object");
 			const changes = !["read_file", "search_files"].includes(tool.name);
 			expect(tool.annotations).toMatchObject({ readOnlyHint: !changes, destructiveHint: changes });
+			expect(tool._meta).toEqual({
+				"anthropic/maxResultSizeChars": 200_000,
+				...(["terminal", "process"].includes(tool.name) ? { "anthropic/alwaysLoad": true } : {}),
+			});
 		}
 	});
 
