@@ -72,10 +72,21 @@ export class Audit {
 		audit.close();
 	}
 
+	/** Closes the file of a task; the next line opens it again. */
+	forget(task: string): void {
+		this.#write();
+		this.#closeFile(auditFile(this.#home, task));
+	}
+
 	close(): void {
 		this.#write();
-		for (const { fd } of this.#open.values()) fs.closeSync(fd);
-		this.#open.clear();
+		for (const file of this.#open.keys()) this.#closeFile(file);
+	}
+
+	#closeFile(file: string): void {
+		const open = this.#open.get(file);
+		this.#open.delete(file);
+		if (open) fs.closeSync(open.fd);
 	}
 
 	/** The file is looked at each time: another program may have put it aside. */
@@ -88,10 +99,9 @@ export class Audit {
 		if (open) fs.closeSync(open.fd); // not before: should there be no other, it stays in the list
 		this.#open.delete(file);
 		this.#open.set(file, { fd, ino: fs.fstatSync(fd).ino });
-		for (const [oldest, { fd: old }] of this.#open) {
+		for (const oldest of this.#open.keys()) {
 			if (this.#open.size <= OPEN_FILES) break;
-			fs.closeSync(old);
-			this.#open.delete(oldest);
+			this.#closeFile(oldest);
 		}
 		return fd;
 	}

@@ -74,6 +74,17 @@ export class Boxes {
 		return stopped;
 	}
 
+	/** Closes the way to containers of a task that are not there any more. */
+	async forget(task: string): Promise<void> {
+		const gone = [...this.#known].filter(([key, known]) => known.task === task && known.lived && !this.#lifetimes.mayBeThere(key));
+		for (const [key] of gone) {
+			this.#known.delete(key);
+			this.#lifetimes.forget(key);
+			if (this.#last?.key === key) this.#last = undefined;
+		}
+		await Promise.all(gone.map(([, { box }]) => box.close()));
+	}
+
 	/** Whether the container of a task is there, as far as is known. Starts nothing. */
 	async mayBeThere({ key, wish, task }: Remembered): Promise<boolean> {
 		const { host, lived } = this.#get(key, wish, task);

@@ -92,6 +92,12 @@ export class Lifetimes {
 		return this.#once(lived.key, () => this.#stop(lived));
 	}
 
+	/** Drops what is known here of one that has ended. */
+	forget(key: string): void {
+		this.#known.delete(key);
+		this.#marked.delete(key);
+	}
+
 	/** Nothing ends by this runtime any more. What is in there has a switch of its own. */
 	async close(): Promise<void> {
 		this.#closed = true;

@@ -72,7 +72,7 @@ export class Runtime implements AsyncDisposable {
 	readonly task: string;
 	readonly registry: Registry;
 	readonly #keepers: Keepers;
-	readonly #far = new Map<Box, FarKeepers>();
+	readonly #far = new WeakMap<Box, FarKeepers>();
 	/** Other machines that processes of this home are on. */
 	readonly boxes: Boxes;
 	readonly #ownBoxes: boolean;
@@ -83,8 +83,6 @@ export class Runtime implements AsyncDisposable {
 	readonly #runaways: Runaways;
 	/** This very program. */
 	readonly self: Identity = readStat(process.pid) ?? { pid: process.pid, start: "0" };
-	/** A directory with programs for the shells of tasks, first in their PATH. */
-	bin: string | undefined;
 	#config: Config | undefined;
 	#pruned = 0;
 	#pruneTimer: NodeJS.Timeout | undefined;
@@ -174,7 +172,11 @@ export class Runtime implements AsyncDisposable {
 				"NO_TERMINAL",
 				`${place.box?.name ?? "this box"} cannot make a terminal: it has neither script(1) of util-linux, python3 nor perl (and stty); install one, or start it without a terminal`,
 			);
-		const count = (by: number) => this.#starting.set(task, (this.#starting.get(task) ?? 0) + by);
+		const count = (by: number) => {
+			const starting = (this.#starting.get(task) ?? 0) + by;
+			if (starting > 0) this.#starting.set(task, starting);
+			else this.#starting.delete(task);
+		};
 		let counted = true;
 		const known = () => {
 			if (counted) count(-1);
@@ -297,6 +299,17 @@ export class Runtime implements AsyncDisposable {
 			configured: ({ key, task }) => Object.keys(places).some((name) => keyOfEntry(name, places, task) === key),
 			mayBeThere: (place) => this.boxes.mayBeThere(place),
 		});
+	}
+
+	/** A directory with programs for the shells of tasks, first in their PATH. Asked when one is born. */
+	programs(): string | undefined {
+		return undefined;
+	}
+
+	/** Frees what this program holds for a task: descriptors, watches, prepared logs, memory. What runs goes on; the next call for the task opens it again. */
+	async forget(task: string): Promise<void> {
+		this.sandboxes?.forget(task);
+		if (this.#ownBoxes) await this.boxes.forget(task);
 	}
 
 	/** Closing a runtime leaves its processes running. */

@@ -84,6 +84,12 @@ export class Sandboxes {
 		return note;
 	}
 
+	/** Drops what is known of it here. */
+	forget(task: string): void {
+		this.#open.delete(task);
+		this.#notes.delete(task);
+	}
+
 	/** End it, unless something of the task still runs in it; then it ends by itself when nothing does. The ids of those that were ended. */
 	async end(task: string): Promise<string[]> {
 		this.#open.delete(task);

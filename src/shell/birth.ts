@@ -79,7 +79,7 @@ async function start(runtime: Runtime, birth: Birth, profile: boolean): Promise<
 						: birth.from,
 		HF_PROFILE: profile ? "1" : "",
 		HF_IDLE: String(IDLE_SECONDS),
-		HF_BIN: sandbox || box ? "" : (runtime.bin ?? ""), // nobody becomes anybody else in a sandbox
+		HF_BIN: sandbox || box ? "" : (runtime.programs() ?? ""), // nobody becomes anybody else in a sandbox
 	};
 	const argv = [bash, "--noprofile", "--rcfile", ours("rc.bash"), "--noediting", "-i"];
 	const options = { command: argv, cwd: birthplace(birth.cwd, place), task: birth.task, stdin: true, env, log: { limit: LOG_BYTES } };

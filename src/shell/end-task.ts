@@ -58,6 +58,7 @@ async function end(runtime: Runtime, task: string): Promise<EndedTask> {
 	await runtime.sync({ task, shells: true }); // what could not be killed may have ended with its container
 	const left = runtime.registry.running(task).map(({ id }) => id);
 	report.gone = left.length === 0;
+	await runtime.forget(task);
 	if (!report.gone) {
 		report.notes.push(`Still there: ${left.join(", ")}. Somebody goes on starting things for this task, or they cannot be killed from here; try again.`);
 	}

@@ -83,17 +83,17 @@ export class Shells {
 	readonly #runtime: Runtime;
 	readonly #slots: Slots;
 	readonly #tasks = new Map<string, TaskShell>();
-	/** What is shared with a sandbox is shared with no other: there, each task has slots of its own. */
-	readonly #ownSlots: Slots[] = [];
+	/** All that are open: also those of forgotten tasks whose calls are still under way. */
+	readonly #open = new Set<TaskShell>();
 	readonly #running = new Set<Promise<unknown>>();
 	readonly #closing = new AbortController();
 	/** Tasks that know that they have no shell. */
 	readonly #told = new Set<string>();
+	#swept = false;
 
 	constructor(runtime: Runtime) {
 		this.#runtime = runtime;
 		this.#slots = new Slots(runtime);
-		setImmediate(() => this.#sweep());
 		runtime.chores.push(() => pruneSeats(runtime));
 	}
 
@@ -129,7 +129,7 @@ export class Shells {
 		const { box } = await this.#runtime.place(options.task);
 		const there = await box?.ready(signal);
 		if (box && there && !there.tools.bash) return this.#withoutShell(options, there.cwd, box);
-		const { cwd, exported, functions, notes } = await this.#note(this.#of(options.task).persistent.context({ signal, deadline }));
+		const { cwd, exported, functions, notes } = await this.#note(this.#of(options.task).context({ signal, deadline }));
 		const inherited = there?.environment ?? ownEnvironment();
 		const env: Record<string, string | undefined> = Object.fromEntries(Object.keys(inherited).map((name) => [name, undefined]));
 		for (const [name, value] of Object.entries(exported)) {
@@ -163,20 +163,34 @@ export class Shells {
 	/** Shells go on, and so do commands that run in them: whoever waits for one gets `running`. */
 	async close(): Promise<void> {
 		this.#closing.abort();
-		for (const task of this.#tasks.values()) task.abandon();
+		for (const shell of this.#open) shell.abandon();
 		await Promise.allSettled(this.#running);
-		for (const task of this.#tasks.values()) task.persistent.close();
 		this.#tasks.clear();
-		await Promise.all([this.#slots, ...this.#ownSlots].map((slots) => slots.close()));
+		await Promise.all([this.#slots, ...this.#open].map((one) => one.close()));
+	}
+
+	/** Frees what is held here for a task: its shell and commands go on, and its next call finds them by their files. Calls under way are let finish, and not waited for. */
+	async forget(task: string): Promise<void> {
+		this.#told.delete(task);
+		const shell = this.#tasks.get(task);
+		if (!shell) return;
+		this.#tasks.delete(task);
+		const closed = shell.close().finally(() => this.#open.delete(shell));
+		if (shell.busy) this.#later(closed);
+		else await closed;
 	}
 
 	#of(task: string): TaskShell {
 		const known = this.#tasks.get(task);
 		if (known) return known;
-		const slots = this.#runtime.placeName === "local" ? this.#slots : new Slots(this.#runtime, isRemote(this.#runtime.wish) ? task : undefined);
-		if (slots !== this.#slots) this.#ownSlots.push(slots);
-		const shell = new TaskShell(this.#runtime, slots, task, { later: this.#later, closing: this.#closing.signal });
+		if (!this.#swept) setImmediate(() => this.#sweep());
+		this.#swept = true;
+		// Slots that are shared with a sandbox must not be shared with another.
+		const ownSlots = this.#runtime.placeName !== "local";
+		const slots = ownSlots ? new Slots(this.#runtime, isRemote(this.#runtime.wish) ? task : undefined) : this.#slots;
+		const shell = new TaskShell(this.#runtime, { slots, ownSlots }, task, { later: this.#later, closing: this.#closing.signal });
 		this.#tasks.set(task, shell);
+		this.#open.add(shell);
 		return shell;
 	}
 

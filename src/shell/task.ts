@@ -37,16 +37,47 @@ export class TaskShell {
 	readonly #later: Owner["later"];
 	/** Those that run a command. */
 	readonly #atWork = new Set<Bash>();
+	/** Calls under way. */
+	readonly #calls = new Set<Promise<unknown>>();
+	readonly #ownSlots: boolean;
 
-	constructor(runtime: Runtime, slots: Slots, task: string, owner: Owner) {
+	/** `ownSlots`: they are this task's alone, and close with it. */
+	constructor(runtime: Runtime, { slots, ownSlots }: { slots: Slots; ownSlots: boolean }, task: string, owner: Owner) {
 		this.#later = owner.later;
 		this.#runtime = runtime;
 		this.#slots = slots;
+		this.#ownSlots = ownSlots;
 		this.#task = task;
 		this.persistent = new Persistent(runtime, task, owner);
 	}
 
-	async run(options: RunOptions): Promise<RunResult> {
+	run(options: RunOptions): Promise<RunResult> {
+		return this.#counted(this.#run(options));
+	}
+
+	context(patience: Patience): ReturnType<Persistent["context"]> {
+		return this.#counted(this.persistent.context(patience));
+	}
+
+	get busy(): boolean {
+		return this.#calls.size > 0 || this.persistent.orphan !== undefined;
+	}
+
+	/** Frees what is held here for the task, once its calls have returned. Its shell goes on. */
+	async close(): Promise<void> {
+		while (this.busy) await Promise.allSettled([...this.#calls, this.persistent.orphan]);
+		this.persistent.close();
+		if (this.#ownSlots) await this.#slots.close();
+	}
+
+	#counted<T>(call: Promise<T>): Promise<T> {
+		this.#calls.add(call);
+		const done = () => this.#calls.delete(call);
+		call.then(done, done);
+		return call;
+	}
+
+	async #run(options: RunOptions): Promise<RunResult> {
 		const patience: Patience = { signal: options.signal, deadline: performance.now() + options.timeoutMs, trouble: () => this.#slots.trouble };
 		if (this.persistent.orphan) await patiently(this.persistent.orphan, patience);
 		let slot = this.#slots.takeReady() ?? (await this.#slots.take().catch(neverBegan)); // at once if it can be: who comes first gets the seat

@@ -31,6 +31,7 @@ export class Sudo {
 	readonly #notes = new Map<string, Set<string>>();
 	#server: net.Server | undefined;
 	#socket: string | undefined;
+	#bin: string | undefined;
 
 	constructor(runtime: Runtime) {
 		this.#runtime = runtime;
@@ -40,7 +41,8 @@ export class Sudo {
 	/** Be there for whoever asks. Returns the directory that is to come first in a shell's PATH; undefined where sudo needs nothing of us. */
 	start(): string | undefined {
 		try {
-			return this.#listen();
+			this.#bin ??= this.#listen();
+			return this.#bin;
 		} catch {
 			return undefined; // a full disk, say: sudo is what it is without us
 		}
@@ -76,6 +78,11 @@ export class Sudo {
 		const notes = this.#notes.get(task) ?? [];
 		this.#notes.delete(task);
 		return [...notes];
+	}
+
+	forget(task: string): void {
+		this.#notes.delete(task);
+		this.passwords.forget(task);
 	}
 
 	close(): void {

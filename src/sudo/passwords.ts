@@ -37,6 +37,11 @@ export class Passwords {
 		return password;
 	}
 
+	/** Drops what a person has typed for a task. */
+	forget(task: string): void {
+		this.#cached.delete(task);
+	}
+
 	/** It was wrong. Returns what to say. */
 	drop(task: string, password: string): string {
 		const file = this.#file();

@@ -31,6 +31,10 @@ export class Lines {
 		this.#process = process;
 	}
 
+	get task(): string {
+		return this.#process.spec.task;
+	}
+
 	count(): Promise<LineCount> {
 		return this.#inTurn(async () => {
 			const { first, end } = this.#process.log.bounds();

@@ -76,10 +76,14 @@ export class AgentRuntime extends Runtime {
 	get shells(): Shells {
 		if (this.#shells === undefined) {
 			if (this.closed) throw closed(); // a call whose tool was just being loaded
-			this.bin = this.wish.kind === "local" ? this.sudo.start() : undefined; // a sandbox lets nobody become root
 			this.#shells = new Shells(this);
 		}
 		return this.#shells;
+	}
+
+	/** A sandbox lets no command become root, so only a local shell finds our sudo. */
+	override programs(): string | undefined {
+		return this.wish.kind === "local" && !this.closed ? this.sudo.start() : undefined;
 	}
 
 	get notices(): Notices {
@@ -154,7 +158,23 @@ export class AgentRuntime extends Runtime {
 
 	/** The end of a task: its processes, shells and sandboxes are gone when this resolves, and the report says which. */
 	endTask(task: string): Promise<EndedTask> {
-		return endTask(this, task);
+		return endTask(this.#main ?? this, task);
+	}
+
+	/** The caller of a task is gone for good: its idle shells end and what it held here is freed; its processes go on. */
+	async leaveTask(task: string): Promise<void> {
+		await Promise.all([this, ...this.#others.values()].map((runtime) => runtime.#shells?.end(task)));
+		await this.forget(task);
+	}
+
+	override async forget(task: string): Promise<void> {
+		await Promise.all([...this.#others.values()].map((other) => other.forget(task)));
+		for (const [id, lines] of this.#lines) if (lines.task === task) this.#lines.delete(id);
+		await this.#shells?.forget(task);
+		await super.forget(task);
+		if (this.#main) return;
+		this.sudo.forget(task);
+		this.audit.forget(task);
 	}
 
 	/** Answer what a program asks its terminal, while this runtime is open and the program runs. */

@@ -30,7 +30,7 @@ export function httpDoor(runtime: AgentRuntime, { answerMs, quickMs, ...options 
 	const tasks = new CallTasks(quickMs === undefined ? {} : { quickMs });
 	const endShell = async (task: string) => {
 		await calls.done(task); // what its client has left goes on in it
-		await runtime.shells.end(task);
+		await runtime.leaveTask(task);
 	};
 	const http = new McpHttp({
 		...options,

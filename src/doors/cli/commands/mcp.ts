@@ -49,7 +49,7 @@ async function overStdio(call: Call): Promise<void> {
 	await Promise.race([door.closed, stopped()]);
 	leaveIf(door.busy);
 	await door.close();
-	if (named === undefined) await runtime.shells.end(task); // nobody can come back to it
+	if (named === undefined) await runtime.leaveTask(task); // nobody can come back to it
 	setTimeout(() => process.exit(EXIT.ok), UNREAD_MS).unref(); // what it has not read would keep us for ever
 }
 
