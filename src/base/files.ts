@@ -74,12 +74,43 @@ export function versionOf(file: string): string {
 	}
 }
 
-/** Where a path leads through all links; the path itself where that cannot be told. */
+const LINKS = 40; // as many as the kernel follows
+
+/**
+ * Returns where an absolute path leads through all links, also if nothing is there yet: who writes to a dangling link makes the file that it
+ * names. A circle of links leads to one of them.
+ */
 export function realPath(file: string): string {
 	try {
 		return fs.realpathSync.native(file);
 	} catch {
-		return file;
+		return path.isAbsolute(file) ? linkByLink(file) : file;
+	}
+}
+
+/** Name by name, as the kernel does: `..` is above the directory that a link has led to. */
+function linkByLink(file: string): string {
+	let at = "/";
+	let links = 0;
+	const left = file.split("/").reverse();
+	for (let name = left.pop(); name !== undefined; name = left.pop()) {
+		if (name === "" || name === ".") continue;
+		const next = name === ".." ? path.dirname(at) : path.join(at, name);
+		const target = name === ".." ? undefined : linkTarget(next);
+		if (target === undefined || ++links > LINKS) at = next;
+		else {
+			if (target.startsWith("/")) at = "/";
+			left.push(...target.split("/").reverse());
+		}
+	}
+	return at;
+}
+
+function linkTarget(file: string): string | undefined {
+	try {
+		return fs.readlinkSync(file);
+	} catch {
+		return undefined; // no link, nothing, or not to be looked at
 	}
 }
 

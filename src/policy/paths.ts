@@ -1,6 +1,6 @@
 /** Paths as rules see them: absolute, through symbolic links, with globs and unknown pieces kept in mind. */
-import fs from "node:fs";
 import path from "node:path";
+import { realPath } from "../base/files.js";
 import type { Found, Link } from "./found.js";
 import type { World } from "./scope.js";
 import { isKnown, SOME, UNKNOWN, type Word } from "./word.js";
@@ -66,7 +66,7 @@ function withoutGlobs(text: string): string {
 /** What was looked up for one decision. */
 const looked = new WeakMap<World, Map<string, string>>();
 
-/** Through the links of as much of it as is there. */
+/** Through all links, dangling ones too: a redirection makes the file that they name. */
 function real(file: string, world: World): string {
 	if (file.length > LONGEST) return file;
 	const known = looked.get(world) ?? new Map<string, string>();
@@ -74,18 +74,10 @@ function real(file: string, world: World): string {
 	let result = known.get(file);
 	if (result === undefined) {
 		world.looked.at++;
-		result = (isKnown(file) ? realpath(file) : undefined) ?? (file === "/" ? file : path.join(real(path.dirname(file), world), path.basename(file)));
+		result = isKnown(file) || file === "/" ? realPath(file) : path.join(real(path.dirname(file), world), path.basename(file));
 		known.set(file, result);
 	}
 	return result;
-}
-
-function realpath(file: string): string | undefined {
-	try {
-		return fs.realpathSync.native(file);
-	} catch {
-		return undefined; // not there, or not readable: its directory may be
-	}
 }
 
 export const isWithin = (file: string, dir: string): boolean => file === dir || file.startsWith(dir === "/" ? "/" : `${dir}/`);

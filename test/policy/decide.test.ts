@@ -55,6 +55,26 @@ test("paths are the real ones: links, a link as working directory, directories c
 	expect(judge("(cd ../other); rm -rf build", { cwd }).decision).toBe("allow");
 });
 
+test("a dangling link is judged by what writing to it would make", () => {
+	const dir = tempDir("dangling");
+	const [cwd, home] = [path.join(dir, "project"), path.join(dir, "home")];
+	for (const name of ["project/sub/a/b", "home/dotfiles"]) fs.mkdirSync(path.join(dir, name), { recursive: true });
+	fs.symlinkSync("dotfiles", path.join(home, ".config"));
+	const link = (name: string, target: string) => fs.symlinkSync(target, path.join(cwd, name));
+	link("notes.md", `${home}/.config/holdfast/policy.json`);
+	link("chain.md", "notes.md");
+	link("folder", `${home}/.config/holdfast`);
+	link("keys", "../home/.aws/credentials");
+	link("deep", "sub/a/b");
+	link("roundabout.md", "deep/../../../../home/.config/holdfast/policy.json"); // of another place, were `deep` a directory
+	link("harmless", "sub/new");
+	const verdict = (command: string) => decide(command, { cwd, env: { HOME: home } }).rule;
+	for (const file of ["notes.md", "chain.md", "folder/policy.json", "roundabout.md", `${home}/.config/holdfast/policy.json`])
+		expect([file, verdict(`printf '{}' > ${file}`), verdict(`cp x ${file}`)]).toEqual([file, "floor-policy", "floor-policy"]);
+	expect(verdict("cat keys")).toBe("credentials");
+	expect(verdict("echo x > harmless")).toBe(null);
+});
+
 test("the root, a home and a directory of the system are told by their own rule, also from within; a directory one works in is asked about", () => {
 	for (const cwd of ["/", "/usr", "/home", SOMEONE.HOME]) expect([cwd, judge("rm -rf *", { cwd }).rule]).toEqual([cwd, "floor-root"]);
 	expect(judge("rm -rf *", { cwd: "/workspace" })).toMatchObject({ decision: "ask", rule: "delete-here" });

@@ -4,12 +4,10 @@ import fs from "node:fs";
 import fsp from "node:fs/promises";
 import path from "node:path";
 import { errno, HoldfastError } from "../../base/errors.js";
-import { unlinkIfThere } from "../../base/files.js";
+import { realPath, unlinkIfThere } from "../../base/files.js";
 import { type Content, changedMeanwhile, type Draft, fileError, kindOf, notAFile, piecesOf, stopIf, type WriteOptions } from "./files.js";
 import { makeDirs } from "./near.js";
 import { discarded, isAbandoned, isTemporary, TEMPORARY_MINUTES, temporaryName } from "./temporary.js";
-
-const LINKS = 40; // as many as the kernel follows
 
 export async function nearDraft(file: string, content: Content, options: WriteOptions): Promise<Draft> {
 	let temp: string | undefined;
@@ -54,15 +52,12 @@ function forget(temp: string): void {
 	discarded(path.basename(temp));
 }
 
-/** Through symbolic links, also to what is not there yet. */
+/** Through a symbolic link, also to what is not there yet. The rules look at the same path. */
 function followed(file: string): string {
-	let at = file;
-	for (let links = 0; links <= LINKS; links++) {
-		const stat = lookAt(at);
-		if (!stat?.isSymbolicLink()) return at;
-		at = path.resolve(fs.realpathSync(path.dirname(at)), fs.readlinkSync(at));
-	}
-	throw Object.assign(new Error("too many links"), { code: "ELOOP" });
+	if (!lookAt(file)?.isSymbolicLink()) return file;
+	const end = realPath(file);
+	if (lookAt(end)?.isSymbolicLink()) throw Object.assign(new Error("too many links"), { code: "ELOOP" });
+	return end;
 }
 
 function lookAt(file: string): fs.Stats | undefined {

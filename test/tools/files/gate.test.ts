@@ -72,6 +72,30 @@ describe("through a runtime", () => {
 		]);
 	});
 
+	test("through a dangling link nothing is written that a rule guards, and what none guards goes where the link leads", async () => {
+		const runtime = await agent();
+		const dir = fs.realpathSync(tempDir());
+		fs.mkdirSync(path.join(dir, "sub/a"), { recursive: true });
+		await runtime.terminal({ command: `cd ${dir}` });
+		const guarded = path.join(runtime.home.root, "approvals", "planted");
+		fs.symlinkSync(guarded, path.join(dir, "notes.md"));
+		fs.symlinkSync("notes.md", path.join(dir, "chain.md"));
+		for (const name of ["notes.md", "chain.md"])
+			for (const result of [
+				await runtime.writeFile({ path: name, content: "{}" }),
+				await runtime.patch({ diff: `--- /dev/null\n+++ ${name}\n@@ -0,0 +1 @@\n+{}\n` }),
+				await runtime.terminal({ command: `printf '{}' > ${name}` }),
+				await runtime.upload({ source: "/etc/hostname", target: name }),
+				await runtime.download({ source: "/etc/hostname", target: name }),
+			])
+				expect(result).toMatchObject({ status: "blocked", rule: "floor-policy" });
+		expect(fs.existsSync(guarded)).toBe(false);
+		fs.symlinkSync("sub/a", path.join(dir, "deep"));
+		fs.symlinkSync("deep/../new", path.join(dir, "link")); // `deep/..` is sub
+		expect(ok(await runtime.writeFile({ path: "link", content: "x" })).path).toBe(path.join(dir, "sub/new"));
+		expect(fs.readFileSync(path.join(dir, "sub/new"), "utf8")).toBe("x");
+	});
+
 	test("upload and download on this machine are copies, byte for byte", async () => {
 		const runtime = await agent();
 		const dir = tempDir();
