@@ -87,7 +87,7 @@ export default async function page(bench) {
 }
 
 async function serve(bench, home) {
-	const child = spawn(process.execPath, [path.join(ROOT, "dist/doors/cli/main.js"), "serve", "--port", "0", "--json"], {
+	const child = spawn(process.execPath, [path.join(ROOT, "dist/bin/holdfast.js"), "serve", "--port", "0", "--json"], {
 		env: { ...process.env, HOLDFAST_HOME: home },
 		stdio: ["ignore", "pipe", "inherit"],
 	});

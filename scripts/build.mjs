@@ -1,8 +1,9 @@
-// Compile, put the shell scripts and the grammar of bash beside the code that uses them, and build the page.
+// Compile, put the shell scripts and the grammar of bash beside the code that uses them, bundle the command line, and build the page.
 import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 
+import { buildBin } from "./build-bin.mjs";
 import { buildWeb } from "./build-web.mjs";
 import { root } from "./setup.mjs";
 
@@ -25,6 +26,5 @@ for (const script of [
 	fs.copyFileSync(path.join(root, "src", script), target);
 }
 fs.copyFileSync(path.join(root, "node_modules/tree-sitter-bash/tree-sitter-bash.wasm"), path.join(root, "dist/policy/tree-sitter-bash.wasm"));
-const cli = path.join(root, "dist/doors/cli/main.js");
-if (fs.existsSync(cli)) fs.chmodSync(cli, 0o755);
+await buildBin();
 await buildWeb();

@@ -26,7 +26,7 @@ fs.writeFileSync(path.join(shop, "run-tests"), `#!/bin/sh\n${TESTS.join("\n")}\n
 process.chdir(shop);
 
 const runtime = await openAgentRuntime({ home, warm: 0 });
-const server = spawn(process.execPath, [path.join(root, "dist/doors/cli/main.js"), "serve", "--port", "0"], {
+const server = spawn(process.execPath, [path.join(root, "dist/bin/holdfast.js"), "serve", "--port", "0"], {
 	env: { ...process.env, HOLDFAST_HOME: home, HOME: dir },
 });
 const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"] });

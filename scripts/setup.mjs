@@ -22,13 +22,14 @@ export function ensureDependencies() {
 	const stamp = path.join(root, "node_modules", ".lock-hash");
 	if (fs.existsSync(stamp) && fs.readFileSync(stamp, "utf8") === lock) return;
 	console.error("installing dependencies …");
-	// Not `npm ci`: it refuses a lock file without the optional packages of other platforms, and not every mirror has them.
-	run("npm", ["install", "--no-save", "--no-audit", "--no-fund", "--loglevel=error"], { stdio: ["ignore", process.stderr, process.stderr] });
+	// No install scripts: nothing here has to be compiled (of tree-sitter-bash only its WebAssembly file is used).
+	run("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], { stdio: ["ignore", process.stderr, process.stderr] });
 	fs.writeFileSync(stamp, lock);
 }
 
-/** tsc looks at what has changed by itself. */
+/** Quick when nothing has changed. */
 export function ensureBuilt() {
+	if (!fs.existsSync(path.join(root, "dist/bin/holdfast.js"))) console.error("building …");
 	run(process.execPath, [path.join(root, "scripts", "build.mjs")]);
 }
 

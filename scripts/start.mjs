@@ -5,7 +5,7 @@ import { ensureBuilt, ensureDependencies, root } from "./setup.mjs";
 
 ensureDependencies();
 ensureBuilt();
-const cli = path.join(root, "dist/doors/cli/main.js");
+const cli = path.join(root, "dist/bin/holdfast.js");
 const given = process.argv.slice(2);
 const port = given.some((word) => word === "--port" || word.startsWith("--port=")) ? [] : ["--any-port"];
 process.argv = [process.execPath, cli, "serve", ...port, ...given];

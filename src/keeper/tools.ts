@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import { machine } from "node:os";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
+import { asset } from "../base/asset.js";
 import { HoldfastError } from "../base/errors.js";
 
 export interface Tools {
@@ -33,7 +33,7 @@ export interface PtyTool {
 	readonly syscalls?: readonly number[];
 }
 
-export const keeperFile = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+export const keeperFile = (name: string): string => asset(`keeper/${name}`);
 
 const PATH = ["/usr/local/bin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/sbin", "/sbin"];
 

@@ -2,7 +2,7 @@
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
+import { asset } from "../base/asset.js";
 import { configDir, type SandboxSettings } from "../base/config.js";
 import { HoldfastError } from "../base/errors.js";
 
@@ -59,7 +59,7 @@ export function viewOf(settings: SandboxSettings, from: { cwd: string; home: str
 	};
 	const outermost = hidden.filter((file, at) => hidden.indexOf(file) === at && !hidden.some((other) => isBelow(file, other)));
 	const again = hidden.filter((file, at) => hidden.indexOf(file) === at && shown.some((dir) => isBelow(file, dir)));
-	const rooms = fileURLToPath(new URL("..", import.meta.url));
+	const rooms = asset("");
 	return {
 		directory,
 		arguments: [

@@ -3,6 +3,7 @@ import fs from "node:fs";
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import type { Parser as TreeSitter } from "web-tree-sitter";
+import { asset } from "../base/asset.js";
 
 /** A plain copy of a node: the parser's own memory is freed before anybody looks. */
 export interface Node {
@@ -47,7 +48,7 @@ const parserFile = (): URL => new URL("web-tree-sitter.js", pathToFileURL(create
 
 /** Beside this file after a build; run from the sources, in the package it comes from. */
 function grammarFile(): string | URL {
-	const beside = new URL("./tree-sitter-bash.wasm", import.meta.url);
+	const beside = asset("policy/tree-sitter-bash.wasm");
 	return fs.existsSync(beside) ? beside : createRequire(import.meta.url).resolve("tree-sitter-bash/tree-sitter-bash.wasm");
 }
 

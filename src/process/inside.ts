@@ -1,11 +1,13 @@
 /** Ports and servers on the network of a sandbox, which has nobody else on it: they are asked after from in there. */
 import { spawn } from "node:child_process";
+import { pathToFileURL } from "node:url";
+import { asset } from "../base/asset.js";
 import { childrenOf, readProc } from "../base/proc.js";
 import { readParts } from "../keeper/layout.js";
 import { findSandboxTools } from "../places/probe.js";
+import { retry } from "./probes.js";
 import type { Spec } from "./spec.js";
 import { siblingOf } from "./status.js";
-import { httpAnswers, retry } from "./until.js";
 
 const LISTENS = "0A";
 
@@ -36,7 +38,8 @@ export async function httpAnswersInside(
 	if ("missing" in tools) throw new Error(tools.missing);
 	await retry(signal, async () => {
 		const network = ["--preserve-credentials", "--target", String(firstInside(dir, spec)), "--user", "--net", "--"];
-		const code = `const [url, status] = process.argv.slice(1); ${retry}; ${httpAnswers}; await httpAnswers(url, status ? Number(status) : undefined, new AbortController().signal);`;
+		const code = `import { httpAnswers } from ${JSON.stringify(pathToFileURL(asset("../dist/process/probes.js")))};
+			const [url, status] = process.argv.slice(1); await httpAnswers(url, status ? Number(status) : undefined, new AbortController().signal);`;
 		const argv = [...network, process.execPath, "--input-type=module", "-e", code, url, status === undefined ? "" : String(status)];
 		const child = spawn(tools.nsenter, argv, { cwd: "/", env: {}, stdio: "ignore", signal });
 		await new Promise<void>((resolve, reject) => {

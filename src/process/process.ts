@@ -19,11 +19,12 @@ import { Input } from "./input.js";
 import { httpAnswersInside, portOpensInside } from "./inside.js";
 import { type KillResult, killTree, members } from "./kill.js";
 import { Log, LogCursor, type Slice } from "./log.js";
+import { httpAnswers, portOpens } from "./probes.js";
 import { COMMAND_SHOWN, type Spec, type Within } from "./spec.js";
 import { commandOf, isDrained, isOver, mayBeUnderWay, mustRun, readStatus, type Status, siblingOf, starterIsGone } from "./status.js";
 import { httpAnswersThere, portOpensThere } from "./there.js";
 import { snapshot } from "./tree.js";
-import { type Condition, httpAnswers, PatternSearch, portOpens, type Until, untilSchema } from "./until.js";
+import { type Condition, PatternSearch, type Until, untilSchema } from "./until.js";
 
 const DRAIN_STALL_MS = 3_000; // after the exit: how long without a new byte until the rest is given up. On a full disk the collector looks every second
 const RESIZE_MS = 2_000; // for a collector to set a size; it may be waiting for room on the disk

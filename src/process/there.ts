@@ -3,7 +3,7 @@ import { HoldfastError } from "../base/errors.js";
 import { shellQuote } from "../base/quote.js";
 import type { Box } from "../places/far/box.js";
 import { isListening } from "./inside.js";
-import { retry } from "./until.js";
+import { retry } from "./probes.js";
 
 const TABLES = ["/proc/net/tcp", "/proc/net/tcp6"];
 /** All addresses, 127.…, ::1, and those of the first kind written as the other: each four bytes in the order of the processor. */

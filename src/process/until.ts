@@ -1,5 +1,4 @@
 /** What one can wait for. Each condition is armed once and calls `met` when it holds. */
-import net from "node:net";
 import vm from "node:vm";
 import * as z from "zod";
 import { HoldfastError } from "../base/errors.js";
@@ -25,7 +24,6 @@ export type Condition = "exit" | "pattern" | "port" | "http" | "silence";
 /** How much text a pattern can span. Older text is forgotten, so memory stays bounded whatever is printed. */
 const WINDOW = 64 * 1024;
 const REGEX_MS = 1_000;
-const CONNECT_MS = 1_000;
 
 /**
  * A regular expression (JavaScript's, `^` and `$` match at lines) over a stream: finds matches across chunk borders, and gives up on one
@@ -113,54 +111,4 @@ function bytesOf(bytes: Buffer, text: string, count: number): number {
 		else high = middle;
 	}
 	return low;
-}
-
-/** Somebody accepts connections there. There is no event for that, so it tries, ever more slowly, up to every 250 ms. */
-export async function portOpens(port: number, signal: AbortSignal): Promise<void> {
-	await retry(signal, () => Promise.any(["127.0.0.1", "::1"].map((host) => connect(host, port))));
-}
-
-export async function httpAnswers(url: string, status: number | undefined, signal: AbortSignal): Promise<void> {
-	await retry(signal, async () => {
-		const limit = AbortSignal.timeout(10_000);
-		const response = await fetch(url, { redirect: "manual", signal: AbortSignal.any([signal, limit]) });
-		await response.body?.cancel();
-		limit.throwIfAborted(); // held until here: one that is collected never fires
-		const good = status === undefined ? response.status >= 200 && response.status < 400 : response.status === status;
-		if (!good) throw new Error(`status ${response.status}`);
-	});
-}
-
-export async function retry(signal: AbortSignal, attempt: () => Promise<unknown>): Promise<void> {
-	for (let pause = 10; ; pause = Math.min(pause * 1.5, 250)) {
-		signal.throwIfAborted();
-		try {
-			await attempt();
-			return;
-		} catch (error) {
-			if ((error as { code?: unknown } | null)?.code === "UNSUPPORTED") throw error; // it never will
-			// not yet; the caller's deadline ends this
-		}
-		await new Promise<void>((resolve) => {
-			const timer = setTimeout(done, pause);
-			function done() {
-				clearTimeout(timer);
-				signal.removeEventListener("abort", done);
-				resolve();
-			}
-			signal.addEventListener("abort", done, { once: true });
-		});
-	}
-}
-
-function connect(host: string, port: number): Promise<void> {
-	return new Promise((resolve, reject) => {
-		const socket = net.connect({ host, port, timeout: CONNECT_MS });
-		socket.once("connect", () => {
-			socket.destroy();
-			resolve();
-		});
-		socket.once("timeout", () => socket.destroy(new Error("no answer")));
-		socket.once("error", reject);
-	});
 }

@@ -1,7 +1,7 @@
 /** How a shell comes to be: a new one, or one that takes over the state of another. */
 import fs from "node:fs";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
+import { asset } from "../base/asset.js";
 import { errno, HoldfastError } from "../base/errors.js";
 import { isSameFile, readStart } from "../base/files.js";
 import { ownEnvironment } from "../base/own-secrets.js";
@@ -14,7 +14,7 @@ import { enterableParent, existingParent, isSame } from "./directory.js";
 import { sharedOf } from "./post.js";
 import { SNAPSHOTS } from "./state.js";
 
-const script = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+const script = (name: string): string => asset(`shell/${name}`);
 const BIRTH_MS = 10_000; // for the profile files of whoever it belongs to
 const IDLE_SECONDS = 24 * 3600; // a shell that nobody has used for so long ends by itself; its state stays
 const RUN = '\\builtin eval -- "$__hf_c"\n'; // see __hf_p in rc.bash

@@ -1,11 +1,11 @@
 /** The `sudo` that a task's commands find first: the real one, told to ask us for the password. The text of a command stays as it is. */
 import fs from "node:fs";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
+import { asset } from "../base/asset.js";
 import { ensureDir, readIfThere, writeWhole } from "../base/files.js";
 import { shellQuote } from "../base/quote.js";
 
-export const ASKPASS = fileURLToPath(new URL("askpass.mjs", import.meta.url));
+export const ASKPASS = asset("sudo/askpass.mjs");
 
 /** The real one; undefined where there is none, and for root, whom it asks nothing. */
 export function findSudo(env: NodeJS.ProcessEnv = process.env): string | undefined {

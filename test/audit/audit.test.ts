@@ -106,7 +106,7 @@ test("a line is on record before anything runs; what cannot be written stops the
 
 test("follow shows what comes", async () => {
 	const { runtime, home } = await setting();
-	const follower = spawn(process.execPath, [path.resolve("dist/doors/cli/main.js"), "audit", "-f", "--json"], { env: { ...process.env, HOLDFAST_HOME: home } });
+	const follower = spawn(process.execPath, [path.resolve("dist/bin/holdfast.js"), "audit", "-f", "--json"], { env: { ...process.env, HOLDFAST_HOME: home } });
 	const exit = new Promise((resolve) => follower.once("exit", resolve));
 	let out = "";
 	follower.stdout.on("data", (chunk) => {

@@ -1,21 +1,25 @@
 /** What a command of the CLI loads: it is most of what a short one costs. */
 import fs from "node:fs";
 import path from "node:path";
+import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { cli } from "../support/cli.js";
 import { tempDir } from "../support/home.js";
 
 const HOOK = path.resolve("test/fixtures/loaded.mjs");
-const ROOT = `file://${path.resolve("dist")}/`;
 
-/** Names of packages, and of our own files below `dist`. */
+/** Names of packages, and of our own files below `dist`; a chunk of the bundle counts as the files that it was made of. */
 async function loaded(...args: string[]): Promise<string[]> {
 	const [home, list] = [tempDir("home"), path.join(tempDir("loaded"), "list")];
 	expect(await cli(home, args, { env: { LOADED: list, NODE_OPTIONS: `--import ${HOOK}` } })).toMatchObject({ code: 0 });
 	const urls = fs.readFileSync(list, "utf8").trim().split("\n");
-	const name = (url: string) => (url.startsWith(ROOT) ? url.slice(ROOT.length) : (/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1] ?? url));
-	return [...new Set(urls.map(name))].filter((url) => !url.startsWith("node:"));
+	const files = urls.filter((url) => url.startsWith("file:")).map((url) => path.relative(process.cwd(), fileURLToPath(url)));
+	const name = (file: string) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? file.replace(/^dist\//, "");
+	return [...new Set(files.flatMap((file) => (file.startsWith("dist/bin/") ? partsOf(file) : [file])).map(name))];
 }
+
+const PARTS = JSON.parse(fs.readFileSync("dist/bin/.parts.json", "utf8")) as Record<string, string[]>;
+const partsOf = (chunk: string): string[] => PARTS[path.basename(chunk)] ?? [chunk];
 
 test("--version and one command's help load no other command, and no package", async () => {
 	const version = await loaded("--version");

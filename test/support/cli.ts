@@ -7,7 +7,7 @@ import { atEnd, tempDir } from "./home.js";
 const SHOWN_MS = 30_000; // on a busy machine a program may take its time to start
 const LOOK_MS = 20; // each look is a program too
 
-export const CLI = path.resolve("dist/doors/cli/main.js");
+export const CLI = path.resolve("dist/bin/holdfast.js");
 
 export interface CliResult {
 	readonly code: number | null;

@@ -1,11 +1,11 @@
 /** The page: files of dist/web. Those with a hash in their name never change. */
 import fs from "node:fs";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
 import type { Context } from "hono";
+import { asset } from "../../base/asset.js";
 
 /** From src and from dist alike. */
-export const WEB_DIR = fileURLToPath(new URL("../../../dist/web/", import.meta.url));
+export const WEB_DIR = asset("../dist/web/");
 
 const TYPES: Readonly<Record<string, string>> = {
 	".html": "text/html; charset=utf-8",

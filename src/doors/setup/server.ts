@@ -1,14 +1,14 @@
 /** How a client starts Holdfast's MCP server. */
 import fs from "node:fs";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
+import { asset } from "../../base/asset.js";
 
 export interface Server {
 	readonly command: string;
 	readonly args: readonly string[];
 }
 
-const MAIN = fileURLToPath(new URL("../cli/main.js", import.meta.url));
+const MAIN = asset("../dist/bin/holdfast.js");
 
 /** By name where the name means this installation, else by path. */
 export function serverCommand(env: NodeJS.ProcessEnv, options: { home?: string; task?: string; place?: string }): Server {

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import fs from "node:fs";
 import os from "node:os";
 import type { ContainerCreateOptions } from "dockerode";
+import { asset } from "../../base/asset.js";
 import { parseArguments } from "./arguments.js";
 import type { DockerSettings } from "./options.js";
 
@@ -113,7 +114,7 @@ export function containerBody(settings: DockerSettings, owner: Owner, options: {
 let script: string | undefined;
 const switchScript = (): string => {
 	// Without comments: everybody in there sees it in a list of processes.
-	script ??= fs.readFileSync(new URL("switch.sh", import.meta.url), "utf8").replace(/^\s*#.*\n/gm, "");
+	script ??= fs.readFileSync(asset("places/docker/switch.sh"), "utf8").replace(/^\s*#.*\n/gm, "");
 	return script;
 };
 

@@ -1,17 +1,16 @@
 /** Our own scripts, for a box that has none of them yet. They stay there under a name made of what is in them, so a running keeper never sees another version. */
 import { createHash } from "node:crypto";
 import fs from "node:fs";
-import { fileURLToPath } from "node:url";
+import { asset } from "../../base/asset.js";
 import { shellQuote } from "../../base/quote.js";
 
 const FILES = ["keeper/keeper.sh", "keeper/pty.pl", "keeper/pty.py", "shell/rc.bash", "shell/rescue.bash"];
-const room = fileURLToPath(new URL("../..", import.meta.url));
 
 let known: { readonly name: string; readonly files: ReadonlyMap<string, string> } | undefined;
 
 export function ownScripts(): NonNullable<typeof known> {
 	if (known) return known;
-	const files = new Map(FILES.map((name) => [name, fs.readFileSync(`${room}${name}`, "utf8")]));
+	const files = new Map(FILES.map((name) => [name, fs.readFileSync(asset(name), "utf8")]));
 	const hash = createHash("sha256");
 	for (const [name, text] of files) hash.update(`${name}\0${text}\0`);
 	known = { name: hash.digest("hex").slice(0, 16), files };

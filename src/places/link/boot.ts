@@ -1,6 +1,6 @@
 /** How a far end begins: a shell there reads one line from us, and that line reads our script. docs/link.md. */
 import fs from "node:fs";
-import { fileURLToPath } from "node:url";
+import { asset } from "../../base/asset.js";
 import { shellQuote } from "../../base/quote.js";
 
 /**
@@ -9,7 +9,7 @@ import { shellQuote } from "../../base/quote.js";
  */
 export const BOOT = `exec sh -c 'read -r x; eval "$x"'`;
 
-const textOf = (name: string): Buffer => fs.readFileSync(fileURLToPath(new URL(name, import.meta.url)));
+const textOf = (name: string): Buffer => fs.readFileSync(asset(`places/link/${name}`));
 let texts: { readonly sh: Buffer; readonly pl: Buffer } | undefined;
 
 export interface Boot {
