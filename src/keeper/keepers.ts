@@ -6,8 +6,9 @@
  * taker. A warm keeper belongs to the runtime that holds its `go` open; when that dies, the keeper reads end-of-file and
  * goes away, and the next runtime removes what it left.
  */
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import fs from "node:fs";
+import type { Socket } from "node:net";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
@@ -15,6 +16,7 @@ import { errno, fromSystem, HoldfastError } from "../base/errors.js";
 import { namesIn } from "../base/files.js";
 import { type Home, openHome } from "../base/home.js";
 import { isId, newId } from "../base/ids.js";
+import { onlyThese } from "../base/inherited.js";
 import { isAlive } from "../base/proc.js";
 import { Wakeup, watchDirectory } from "../base/watch.js";
 import { BEFORE_START, tryAgain } from "./again.js";
@@ -34,7 +36,9 @@ interface Keeper {
 	readonly id: string;
 	readonly dir: string;
 	readonly go: number;
-	readonly process: ChildProcess;
+	/** Its standard output, on which it says nothing: end-of-file when it has gone. */
+	readonly line: Socket;
+	readonly gone: Promise<void>;
 	/** The task whose group its child is in. */
 	readonly task: string;
 	readonly group: Group | undefined;
@@ -129,10 +133,13 @@ export class Keepers {
 			if (moved && group) this.cgroups?.remove(group.name);
 			throw fromSystem(error, "cannot start a process");
 		}
-		const gone = goneOf(keeper);
 		fs.writeSync(keeper.go, "go\n");
 		fs.closeSync(keeper.go);
-		return { id: keeper.id, dir: keeper.dir, keeperGone: gone, started: () => this.#leave(moved ? keeper.group : undefined) };
+		const started = () => {
+			keeper.line.destroy(); // from here on its directory tells how it stands
+			this.#leave(moved ? keeper.group : undefined);
+		};
+		return { id, dir, keeperGone: keeper.gone, started };
 	}
 
 	/** A warm one, of that task if there is one; else a new one. */
@@ -158,15 +165,14 @@ export class Keepers {
 
 	async #hold({ output = 0, output_rate = 0 }: Pick<KeptLimits, "output" | "output_rate">): Promise<Held> {
 		const keeper = await this.#take("");
-		const { id, dir } = keeper;
-		const gone = goneOf(keeper);
+		const { id, dir, gone } = keeper;
 		const wakeup = new Wakeup();
 		const unwatch = watchDirectory(dir, wakeup.poke);
 		void gone.then(() => wakeup.poke());
 		fs.writeSync(keeper.go, `hold ${output} ${output_rate}\n`);
 		try {
 			while (!hasStarted(dir)) {
-				if (keeper.process.exitCode !== null || keeper.process.signalCode !== null) {
+				if (keeper.line.closed) {
 					const end = readExit(dir);
 					await this.#discard(keeper);
 					throw new HoldfastError("START_FAILED", `nothing ran: ${end?.kind === "none" ? end.reason : "its keeper was killed"}`, {
@@ -224,7 +230,7 @@ export class Keepers {
 	async #newKeeper(): Promise<Keeper> {
 		const id = await this.#takeBlank();
 		const dir = procDir(this.#home, id);
-		const { sh, dd, rm, sleep, stty, fallocate, df, subreaper } = this.tools;
+		const { sh, dd, rm, sleep, stty, fallocate, df, setsid, subreaper } = this.tools;
 		const task = this.#nextTask;
 		let go: number | undefined;
 		let stdin: number | undefined;
@@ -252,10 +258,9 @@ export class Keepers {
 				df ?? "",
 			];
 			if (!group?.kill && subreaper) argv.unshift(...subreaper);
-			const child = spawn(argv[0] as string, argv.slice(1), { cwd: "/", env: {}, detached: true, stdio: [stdin, "ignore", "ignore"] });
-			child.unref();
-			if (child.pid === undefined) await new Promise((_, reject) => child.once("error", reject));
-			return { id, dir, go, process: child, task, group };
+			const line = await startAsOrphan(argv, stdin, setsid);
+			const gone = new Promise<void>((resolve) => line.once("close", () => resolve()));
+			return { id, dir, go, line, gone, task, group };
 		} catch (error) {
 			if (go !== undefined) fs.closeSync(go);
 			this.#remove(id, group);
@@ -320,10 +325,9 @@ export class Keepers {
 
 	/** A keeper nobody needs reads end-of-file and ends; then its directory can go. */
 	async #discard(keeper: Keeper): Promise<void> {
-		const gone = goneOf(keeper);
-		keeper.process.ref();
+		keeper.line.ref();
 		fs.closeSync(keeper.go);
-		await gone;
+		await keeper.gone;
 		for (let collector = readParts(keeper.dir).collector; collector && isAlive(collector); ) await sleep(1);
 		this.#remove(keeper.id, keeper.group);
 	}
@@ -334,11 +338,19 @@ export class Keepers {
 	}
 }
 
-function goneOf({ process }: Keeper): Promise<void> {
-	return new Promise((resolve) => {
-		if (process.exitCode !== null || process.signalCode !== null) resolve();
-		else process.once("exit", () => resolve());
-	});
+/**
+ * Starts a keeper that is not our child but that of init, or of the nearest subreaper: some clients end a server with all of its descendants.
+ * `detached` makes the child a group leader, so setsid(1) has to fork, and its first half leaves at once. The keeper's standard output tells when it has gone.
+ */
+async function startAsOrphan(argv: readonly string[], stdin: number, setsid: string): Promise<Socket> {
+	// As pid 1 we would get it back, and Node waits for no child that it has not started itself.
+	const [program, ...words] = [...(process.pid === 1 ? [] : [setsid]), ...argv];
+	const child = spawn(program as string, words, { cwd: "/", env: {}, detached: true, stdio: onlyThese(stdin, "pipe", "ignore") });
+	if (child.pid === undefined) await new Promise((_, reject) => child.once("error", reject));
+	child.unref();
+	const line = child.stdout as Socket;
+	line.unref();
+	return line.resume();
 }
 
 /** Write a file that was made in advance. */

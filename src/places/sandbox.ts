@@ -1,11 +1,12 @@
 /** The sandboxed local place: how a command gets into a sandbox that is there, and what it shares with its keeper outside. */
-import { execFile } from "node:child_process";
+import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
 import { HoldfastError } from "../base/errors.js";
 import { ensureDir, namesIn, removeDir, statIfThere } from "../base/files.js";
 import { isId } from "../base/ids.js";
+import { onlyThese } from "../base/inherited.js";
 import type { Identity } from "../base/proc.js";
 import { readProc } from "../base/proc.js";
 import type { Place, Sandbox } from "./place.js";
@@ -102,5 +103,6 @@ function tidy(words: readonly string[], { rm }: SandboxTools, at: { sharedHere: 
 	const gone = namesIn(at.sharedHere).filter((id) => isId(id) && !statIfThere(path.join(at.home, "procs", id.charAt(5), id)));
 	if (gone.length === 0) return;
 	const [program, ...rest] = [...words, rm, "-rf", "--", ...gone.map((id) => `${at.shared}/${id}`)];
-	execFile(program as string, rest, { env: {}, cwd: "/" }, () => {}); // the next one tries again
+	const child = spawn(program as string, rest, { env: {}, cwd: "/", stdio: onlyThese("ignore", "ignore", "ignore") });
+	child.once("error", () => {}); // the next one tries again
 }

@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { pathToFileURL } from "node:url";
 import { asset } from "../base/asset.js";
+import { onlyThese } from "../base/inherited.js";
 import { childrenOf, readProc } from "../base/proc.js";
 import { readParts } from "../keeper/layout.js";
 import { findSandboxTools } from "../places/probe.js";
@@ -41,7 +42,7 @@ export async function httpAnswersInside(
 		const code = `import { httpAnswers } from ${JSON.stringify(pathToFileURL(asset("../dist/process/probes.js")))};
 			const [url, status] = process.argv.slice(1); await httpAnswers(url, status ? Number(status) : undefined, new AbortController().signal);`;
 		const argv = [...network, process.execPath, "--input-type=module", "-e", code, url, status === undefined ? "" : String(status)];
-		const child = spawn(tools.nsenter, argv, { cwd: "/", env: {}, stdio: "ignore", signal });
+		const child = spawn(tools.nsenter, argv, { cwd: "/", env: {}, stdio: onlyThese("ignore", "ignore", "ignore"), signal });
 		await new Promise<void>((resolve, reject) => {
 			child.once("error", reject); // also when the wait is over, and it is ended
 			child.once("exit", (ended) => (ended === 0 ? resolve() : reject(new Error("it could not ask"))));

@@ -49,11 +49,12 @@ export function testHome(): string {
 export async function overStdio(
 	home: string,
 	args: readonly string[] = [],
-	options: ClientOptions = {},
+	{ prefix = [], ...options }: ClientOptions & { prefix?: readonly string[] } = {},
 ): Promise<Connected & { transport: StdioClientTransport }> {
 	const client = newClient(options);
 	const env = { ...(process.env as Record<string, string>), HOLDFAST_HOME: home };
-	const transport = new StdioClientTransport({ command: process.execPath, args: [CLI, "mcp", ...args], env, stderr: "ignore" });
+	const [command, ...words] = [...prefix, process.execPath, CLI, "mcp", ...args] as [string, ...string[]];
+	const transport = new StdioClientTransport({ command, args: words, env, stderr: "ignore" });
 	atEnd(() => client.close());
 	await client.connect(transport);
 	return { ...connected(client), transport };

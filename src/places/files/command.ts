@@ -1,6 +1,7 @@
 /** Scripts run by a shell that is a program of this machine: `sh`, or one that is reached through others, as that of a sandbox. */
 import { spawn } from "node:child_process";
 import { HoldfastError } from "../../base/errors.js";
+import { onlyThese } from "../../base/inherited.js";
 import { shellQuote } from "../../base/quote.js";
 import type { FarEnd } from "./far.js";
 import { codeIn, problem, type Ran, type RunOptions } from "./files.js";
@@ -21,7 +22,7 @@ export function runHere(
 	return new Promise((resolve, reject) => {
 		const child = spawn(program as string, [...words, "-c", script, "sh", ...args], {
 			env: env ?? { PATH: process.env.PATH ?? PATH, HOME: process.env.HOME, LC_ALL: "C" },
-			stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+			stdio: onlyThese(input === undefined ? "ignore" : "pipe", "pipe", "pipe"),
 			detached: true, // so that all it has started can be ended
 			...(cwd === undefined ? {} : { cwd }),
 		});

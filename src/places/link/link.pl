@@ -10,6 +10,13 @@ $0 = "holdfast-link $scratch";
 $SIG{PIPE} = $SIG{INT} = $SIG{HUP} = "IGNORE";
 open(my $replies, ">&=", 3) or exit 1;
 fcntl($replies, F_SETFD, FD_CLOEXEC);    # not for the scripts we run
+
+# Descriptors that a line of a .bashrc has left open in the shell before us: not for the scripts we run.
+if (opendir(my $all, "/proc/self/fd")) {
+	my @others = grep { /^\d+$/ && $_ > 3 } readdir $all;
+	closedir $all;
+	for (@others) { if (open(my $other, "<&=", $_)) { close $other } }
+}
 my $fine = eval { require Time::HiRes; Time::HiRes::stat("/"); 1 };    # times of files with their fractions
 
 # ---- replies ----

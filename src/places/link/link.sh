@@ -19,7 +19,11 @@ export LC_ALL QUOTING_STYLE
 # their environment is what this shell was started with.
 unset PERL5OPT PERL5DB PERL_UNICODE PERLIO TAR_OPTIONS GREP_OPTIONS POSIXLY_CORRECT CDPATH
 trap '' PIPE HUP INT
-exec 3>&1 1>/dev/null 2>/dev/null
+exec 3>&1 1>/dev/null 2>/dev/null 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
+# Descriptors that a line of a .bashrc has left open are not for what we start. dash cannot name those above 9; link.pl closes them too.
+if (exec 10>&-); then
+  for link_x in $(set +f; echo /proc/$$/fd/[1-9][0-9]*); do eval "exec ${link_x##*/}>&-"; done
+fi
 link_newline='
 '
 link_tab=$(printf '\t')

@@ -3,6 +3,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
 import { childEnvironment } from "../../base/environment.js";
 import { errno, HoldfastError } from "../../base/errors.js";
+import { onlyThese } from "../../base/inherited.js";
 import { ownEnvironment } from "../../base/own-secrets.js";
 import { localPath, type SshSettings } from "./options.js";
 
@@ -59,7 +60,7 @@ export interface Run {
 export async function runClient(args: readonly string[], env: Record<string, string>): Promise<Run> {
 	let child: ChildProcessWithoutNullStreams;
 	try {
-		child = spawn("ssh", args, { env, cwd: "/", detached: true, stdio: "pipe" });
+		child = spawn("ssh", args, { env, cwd: "/", detached: true, stdio: onlyThese("pipe", "pipe", "pipe") }) as ChildProcessWithoutNullStreams;
 		child.stdin.on("error", () => {}); // it has ended; that is told by its exit
 		child.stdout.on("error", () => {});
 		child.stderr.on("error", () => {});
