@@ -8,6 +8,9 @@ const LONGEST = [
 	...["places/far/breaks-ssh", "places/far/breaks-docker"],
 ];
 
+/** Long tests, and those that go round more often or through more groups when `npm run soak` runs them. */
+const SOAK = ["test/**/soak-*.test.ts", "test/crash/*.test.ts", "test/contract/{mcp-stdio,mcp-http,http-api,ssh-plain}.test.ts"];
+
 class LongestFirst extends BaseSequencer {
 	override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
 		const rank = ({ moduleId }: TestSpecification) => {
@@ -20,8 +23,7 @@ class LongestFirst extends BaseSequencer {
 
 export default defineConfig({
 	test: {
-		// Long loops, crashes by the hundred and most of what breaks between machines take minutes: `npm run soak`.
-		include: process.env.SOAK === "1" ? ["test/**/soak-*.test.ts"] : ["test/**/*.test.ts"],
+		include: process.env.SOAK === "1" ? SOAK : ["test/**/*.test.ts"],
 		exclude: process.env.SOAK === "1" ? [] : ["test/**/soak-*.test.ts"],
 		globalSetup: ["test/support/global.ts"],
 		setupFiles: ["test/support/leaks.ts"],

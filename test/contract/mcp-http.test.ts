@@ -3,10 +3,14 @@ import { atEnd } from "../support/home.js";
 import { overHttp } from "../support/mcp.js";
 import { contractSuite } from "./suite.js";
 
-// The newer protocol here, the older one over stdio: so each transport and each generation has been through it all.
-contractSuite("through MCP over HTTP", async ({ home, task }) => {
-	const runtime = await openRuntime({ home, warm: 0 });
-	atEnd(() => runtime.close());
-	const { call } = await (await overHttp(runtime)).connect({ generation: "2026-07-28", query: `?task=${encodeURIComponent(task)}` });
-	return { call: (tool, args) => call(tool, args as Record<string, unknown>) };
-});
+// The newer protocol here, the older one over stdio; between them each group passes through MCP.
+contractSuite(
+	"through MCP over HTTP",
+	async ({ home, task }) => {
+		const runtime = await openRuntime({ home, warm: 0 });
+		atEnd(() => runtime.close());
+		const { call } = await (await overHttp(runtime)).connect({ generation: "2026-07-28", query: `?task=${encodeURIComponent(task)}` });
+		return { call: (tool, args) => call(tool, args as Record<string, unknown>) };
+	},
+	{ groups: ["the shell keeps its state", "background processes", "process actions", "programs on a terminal"] },
+);

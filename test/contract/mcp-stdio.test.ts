@@ -1,7 +1,12 @@
 import { overStdio } from "../support/mcp.js";
 import { contractSuite } from "./suite.js";
 
-contractSuite("through MCP over stdio", async ({ home, task }) => {
-	const { call } = await overStdio(home, ["--task", task]);
-	return { call: (tool, args) => call(tool, args as Record<string, unknown>) };
-});
+// The older protocol here, the newer one over HTTP; between them each group passes through MCP.
+contractSuite(
+	"through MCP over stdio",
+	async ({ home, task }) => {
+		const { call } = await overStdio(home, ["--task", task]);
+		return { call: (tool, args) => call(tool, args as Record<string, unknown>) };
+	},
+	{ groups: ["foreground commands", "notices", "bad input"] },
+);

@@ -25,14 +25,19 @@ const GROUPS: Readonly<Record<string, Cases>> = {
 /** Between the name of a case and why a place has no such case: scripts/matrix.mjs takes them apart. */
 const NOT_HERE = " | not here: ";
 
+/** In `npm run soak` and `npm run matrix` every group runs, whatever a file chooses for `npm test`. */
+const WHOLE = process.env.SOAK === "1" || process.env.MATRIX === "1";
+
+interface Choice {
+	readonly place?: ContractPlace;
+	/** The groups that `npm test` runs, where another file of it shows the others through the same code. */
+	readonly groups?: readonly string[];
+}
+
 /** What an agent sees must be the same through every door, and at every place. */
-export function contractSuite(
-	name: string,
-	open: OpenDoor,
-	{ place = here, groups = Object.keys(GROUPS) }: { place?: ContractPlace; groups?: string[] } = {},
-): void {
+export function contractSuite(name: string, open: OpenDoor, { place = here, groups }: Choice = {}): void {
 	describe(name, () => {
-		for (const group of groups) {
+		for (const group of WHOLE || !groups ? Object.keys(GROUPS) : groups) {
 			const test: Test = (title, run, missing) => {
 				const why = place.cannot?.[title] ?? place.cannot?.[group] ?? missing;
 				if (why === undefined) vitest(title, run);
@@ -44,7 +49,7 @@ export function contractSuite(
 }
 
 /** The whole suite at one place, through the library. */
-export function placeSuite(place: ContractPlace): void {
+export function placeSuite(place: ContractPlace, { groups }: Pick<Choice, "groups"> = {}): void {
 	describe.skipIf(place.missing)(`at ${place.name}${place.missing ? `${NOT_HERE}${place.missing}` : ""}`, () => {
 		beforeAll(async () => {
 			usePids(place.pids);
@@ -54,6 +59,6 @@ export function placeSuite(place: ContractPlace): void {
 			await place.stop?.();
 			usePids();
 		});
-		contractSuite("through the library", place.open, { place });
+		contractSuite("through the library", place.open, { place, ...(groups ? { groups } : {}) });
 	});
 }

@@ -7,9 +7,9 @@ import { linkOf, readProc } from "../../src/base/proc.js";
 import { openRuntime, type Process } from "../../src/index.js";
 import { run } from "../fixtures/programs.js";
 import { tempDir, testRuntime, textOf, until } from "../support/home.js";
-import { seeded } from "../support/seed.js";
+import { rounds, seeded } from "../support/seed.js";
 
-const KILLS = 20;
+const KILLS = rounds(6, 40);
 const ANSWERS = `echo begin; read -r line; echo "end $line"; exit 3`;
 
 for (const warm of [0, 2]) {

@@ -15,3 +15,6 @@ function mulberry32(seed: number): () => number {
 		return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
 	};
 }
+
+/** How often a loop goes round: a few times in `npm test`, more often in `npm run soak`. */
+export const rounds = (few: number, many: number): number => (process.env.SOAK === "1" ? many : few);
