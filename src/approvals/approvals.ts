@@ -25,8 +25,13 @@ export interface Reply {
 	readonly by?: string;
 }
 
+/** No person has answered, and the door has words for it: `the client closed the question`. The question stays open. */
+export interface Unanswered {
+	readonly unanswered: string;
+}
+
 /** A person at hand, whom the door of a call can ask. Undefined: it could not be asked after all. */
-export type Approver = (approval: Approval, signal: AbortSignal) => Promise<Reply | undefined>;
+export type Approver = (approval: Approval, signal: AbortSignal) => Promise<Reply | Unanswered | undefined>;
 
 export interface AskOptions {
 	readonly signal?: AbortSignal;
@@ -40,8 +45,8 @@ export interface AskOptions {
 export type Outcome =
 	| { readonly kind: "allowed"; readonly question: Question; readonly answer: Answer }
 	| { readonly kind: "denied" | "expired"; readonly question: Question; readonly answer: Answer }
-	/** It waits for its answer, and this call does not. */
-	| { readonly kind: "pending"; readonly question: Question }
+	/** It waits for its answer, and this call does not; `unanswered` says why if the door has asked. */
+	| ({ readonly kind: "pending"; readonly question: Question } & Partial<Unanswered>)
 	/** Nobody is there to ask, and then this is what a person wants. */
 	| { readonly kind: "unattended" };
 
@@ -229,8 +234,10 @@ export class Approvals {
 		const unwait = this.#store.wait(id);
 		const over = new AbortController();
 		let { approver } = options;
+		let asked: Unanswered | undefined;
 		if (approver)
-			void this.#through(approver, question, over.signal).finally(() => {
+			void this.#through(approver, question, over.signal).then((unanswered) => {
+				asked = unanswered;
 				approver = undefined;
 				wakeup.poke();
 			});
@@ -242,10 +249,10 @@ export class Approvals {
 					return answer.answer === "withdrawn" || (answer.answer === "once" && !mine) ? undefined : outcomeOf(question, answer);
 				}
 				if (options.signal?.aborted) throw new HoldfastError("ABORTED", "interrupted while a person was being asked; nothing was run");
-				if (performance.now() >= until || this.#closing.signal.aborted) return { kind: "pending", question };
+				if (performance.now() >= until || this.#closing.signal.aborted) return { kind: "pending", question, ...asked };
 				if (options.later) return { kind: "pending", question };
 				if (!this.#isThere({ ...(approver ? { approver } : {}) }))
-					return this.settings().unattended === "pending" ? { kind: "pending", question } : { kind: "unattended" };
+					return this.settings().unattended === "pending" ? { kind: "pending", question, ...asked } : { kind: "unattended" };
 				await wakeup.next(Math.min(question.expires - Date.now(), until - performance.now()), signal);
 			}
 		} finally {
@@ -256,12 +263,15 @@ export class Approvals {
 		}
 	}
 
-	async #through(approver: Approver, question: Question, signal: AbortSignal): Promise<void> {
+	/** Never rejects. */
+	async #through(approver: Approver, question: Question, signal: AbortSignal): Promise<Unanswered | undefined> {
 		try {
 			const reply = await approver(this.#store.view(question), signal);
+			if (reply && "unanswered" in reply) return reply;
 			if (reply && !signal.aborted) await this.answer(question.id, reply);
+			return undefined;
 		} catch {
-			// another was first; or it could not be asked there: whoever else is there may answer
+			return { unanswered: "it could not be asked here, or the answer made no sense" }; // or another was first, whose answer counts
 		}
 	}
 

@@ -1,3 +1,3 @@
 /** The room of questions to a person. */
 export type { Approval, Choice } from "./approval.js";
-export { Approvals, type Approver, type Reply } from "./approvals.js";
+export { Approvals, type Approver, type Reply, type Unanswered } from "./approvals.js";

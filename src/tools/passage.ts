@@ -166,7 +166,11 @@ export class Passage {
 			},
 		);
 		if (outcome.kind === "unattended") throw this.#refuse(verdict, cwd, "unattended", unattended);
-		if (outcome.kind === "pending") throw pending(verdict, outcome.question, approver !== undefined || runtime.approvals.isAttended(), this.tool);
+		if (outcome.kind === "pending") {
+			const { question, unanswered } = outcome;
+			const attended = (approver !== undefined && unanswered === undefined) || runtime.approvals.isAttended();
+			throw pending(verdict, question, { attended, unanswered, tool: this.tool, home: runtime.home.root });
+		}
 		if (outcome.kind === "expired") throw expired(verdict, outcome.question, runtime.approvals.refused(task));
 		if (outcome.kind === "denied") throw denied(verdict, outcome.question, outcome.answer, runtime.approvals.refused(task));
 		const { question, answer } = outcome;

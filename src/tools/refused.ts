@@ -1,5 +1,6 @@
 /** A command that was not run because of policy, as a result: what was decided, about what, and what to do next. */
 import type { Answer, Question } from "../approvals/approval.js";
+import { ownCommandLine } from "../base/own-program.js";
 import type { Verdict } from "../policy/decide.js";
 import type { TerminalResult, ToolName } from "./result.js";
 
@@ -60,12 +61,23 @@ export function expired(verdict: Verdict, question: Question, times: Times): Ref
 	);
 }
 
-export function pending(verdict: Verdict, question: Question, attended: boolean, tool: ToolName): Refused {
+export interface Pending {
+	/** Somebody is shown the question. */
+	readonly attended: boolean;
+	/** Why the door's own person has not answered it. */
+	readonly unanswered?: string | undefined;
+	readonly tool: ToolName;
+	/** Whose question it is, for a command line that finds it. */
+	readonly home: string;
+}
+
+export function pending(verdict: Verdict, question: Question, { attended, unanswered, tool, home }: Pending): Refused {
 	const until = new Date(question.expires).toISOString().slice(11, 19);
 	const again = tool === "terminal" ? "terminal again with exactly the same command" : `${tool} again with exactly the same arguments`;
 	const how = attended
 		? `Call ${again} to go on waiting.`
-		: `Tell your user: they answer it with \`holdfast approvals answer ${question.id} once\` (or task, always, no) in a terminal of their own. After that, call ${again}.`;
+		: `Tell your user: they answer it with \`${ownCommandLine(["approvals", "answer", question.id, "once"], home)}\` (or task, always, no) in a terminal of their own. After that, call ${again}.`;
+	const asked = unanswered === undefined ? "" : ` Nobody has said yes or no: ${unanswered}.`;
 	return new Refused({
 		status: "pending_approval",
 		output: "",
@@ -73,7 +85,7 @@ export function pending(verdict: Verdict, question: Question, attended: boolean,
 		error: null,
 		approval_id: question.id,
 		...about(verdict),
-		note: `Nothing was run yet: a person has to allow it first (${verdict.reason}). The question is ${question.id} and waits until ${until} UTC; after that, silence is a no. ${how} Do not rephrase ${tool === "terminal" ? "the command" : "it"}.`,
+		note: `Nothing was run yet: a person has to allow it first (${verdict.reason}).${asked} The question is ${question.id} and waits until ${until} UTC; after that, silence is a no. ${how} Do not rephrase ${tool === "terminal" ? "the command" : "it"}.`,
 	});
 }
 

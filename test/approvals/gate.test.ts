@@ -90,7 +90,7 @@ test("with nobody there to answer it is decided at once: pending, deny, or only 
 	const { runtime, risky, write, runs } = await setting();
 	const waits = await runtime.terminal({ command: risky });
 	expect(waits).toMatchObject({ status: "pending_approval", approval_id: expect.stringMatching(/^appr_[0-9a-f]{12}$/), rule: "force-push", error: null });
-	expect(waits.note).toContain(`holdfast approvals answer ${waits.approval_id} once`);
+	expect(waits.note).toContain(`approvals answer ${waits.approval_id} once --home ${runtime.home.root}`);
 	expect(await runtime.terminal({ command: risky })).toMatchObject({ status: "pending_approval", approval_id: waits.approval_id }); // the same question
 	write("config.json", { approvals: { unattended: "deny" } });
 	expect(await runtime.terminal({ command: `${risky} ` })).toMatchObject({ status: "blocked", outcome: "unattended", rule: "force-push" });

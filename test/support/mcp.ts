@@ -25,11 +25,13 @@ export type Result = TerminalResult & ProcessResult & { session_id: string };
 export interface ClientOptions {
 	readonly generation?: Generation;
 	readonly capabilities?: ClientCapabilities;
+	/** What it calls itself. */
+	readonly name?: string;
 }
 
-const newClient = ({ generation = "2025-11-25", capabilities }: ClientOptions): Client =>
+const newClient = ({ generation = "2025-11-25", capabilities, name = "test" }: ClientOptions): Client =>
 	new Client(
-		{ name: "test", version: "1" },
+		{ name, version: "1" },
 		{ versionNegotiation: { mode: generation === "2025-11-25" ? "legacy" : { pin: generation } }, ...(capabilities ? { capabilities } : {}) },
 	);
 

@@ -13,21 +13,29 @@ import {
 	type Server,
 	type ServerContext,
 } from "@modelcontextprotocol/server";
-import type { Approval, Approver, Choice, Reply } from "../../approvals/index.js";
+import type { Approval, Approver, Choice, Reply, Unanswered } from "../../approvals/index.js";
 import { visible } from "../../base/text.js";
 import type { AgentRuntime } from "../../tools/index.js";
+import { clientName } from "./client.js";
 
 const SHOWN = 4_000;
+const SHOWN_PART = 500;
 
 type Approvals = AgentRuntime["approvals"];
 
-export type Asking = "meanwhile" | "later";
+export interface Asking {
+	/** While the call waits, or between two calls. */
+	readonly when: "meanwhile" | "later";
+	/** The form has a field for words to the model. Codex (0.166) cannot send a form with a field that was left empty. */
+	readonly message: boolean;
+}
 
 /** Only a client that says it can. */
-export function howToAsk(server: Server, { mcpReq }: ServerContext): Asking | undefined {
-	const envelope = mcpReq.envelope as { [CLIENT_CAPABILITIES_META_KEY]?: ClientCapabilities } | undefined;
-	if (envelope) return hasForms(envelope[CLIENT_CAPABILITIES_META_KEY]) ? "later" : undefined;
-	return hasForms(server.getClientCapabilities()) ? "meanwhile" : undefined;
+export function howToAsk(server: Server, context: ServerContext): Asking | undefined {
+	const envelope = context.mcpReq.envelope as { [CLIENT_CAPABILITIES_META_KEY]?: ClientCapabilities } | undefined;
+	const capabilities = envelope ? envelope[CLIENT_CAPABILITIES_META_KEY] : server.getClientCapabilities();
+	if (!hasForms(capabilities)) return undefined;
+	return { when: envelope ? "later" : "meanwhile", message: !(clientName(server, context) ?? "").startsWith("codex") };
 }
 
 /** A client that names no mode has forms, as it was before there were modes. */
@@ -36,41 +44,60 @@ function hasForms(capabilities: ClientCapabilities | undefined): boolean {
 	return elicitation !== undefined && (elicitation.form !== undefined || Object.keys(elicitation).length === 0);
 }
 
-export function askThrough({ mcpReq }: ServerContext): Approver {
+export function askThrough({ mcpReq }: ServerContext, how: Asking): Approver {
 	return async (approval, signal) => {
 		const timeout = Math.max(1, Date.parse(approval.expires_at) - Date.now());
-		const { action, content } = await mcpReq.elicitInput(formOf(approval), { signal, timeout });
+		const { action, content } = await mcpReq.elicitInput(formOf(approval, how), { signal, timeout });
 		return replyOf(approval, action, content);
 	};
 }
 
 /** A result that waits for a person, as the question that the client is to put to them. */
-export function questionFor(approvals: Approvals, { structuredContent }: CallToolResult): InputRequiredResult | undefined {
+export function questionFor(approvals: Approvals, { structuredContent }: CallToolResult, how: Asking): InputRequiredResult | undefined {
 	const { status, approval_id } = (structuredContent ?? {}) as { status?: string; approval_id?: string };
 	if (status !== "pending_approval" || approval_id === undefined) return undefined;
-	return inputRequired({ inputRequests: { [approval_id]: inputRequired.elicit(formOf(approvals.get(approval_id))) } });
+	return inputRequired({ inputRequests: { [approval_id]: inputRequired.elicit(formOf(approvals.get(approval_id), how)) } });
 }
 
-/** What the client brings back; only about questions of its own task. One that was answered elsewhere meanwhile stays as it is. */
-export async function takeAnswers(approvals: Approvals, task: string, { mcpReq: { inputResponses = {} } }: ServerContext): Promise<void> {
+/**
+ * Records what the client brings back; only about questions of its own task. One that was answered elsewhere meanwhile stays as it is.
+ * Returns why there is no answer if the client has none: to ask it again at once would be to ask for ever.
+ */
+export async function takeAnswers(approvals: Approvals, task: string, { mcpReq: { inputResponses = {} } }: ServerContext): Promise<Unanswered | undefined> {
+	let unanswered: Unanswered | undefined;
 	for (const key of Object.keys(inputResponses)) {
 		const response = inputResponse(inputResponses, key);
 		const approval = approvals.list({ task }).find(({ id }) => id === key);
 		if (!approval || response.kind !== "elicit") continue;
-		await approvals.answer(key, replyOf(approval, response.action, response.content)).catch(() => {}); // the call says how it stands
+		const reply = replyOf(approval, response.action, response.content);
+		if ("unanswered" in reply) unanswered = reply;
+		else await approvals.answer(key, reply).catch(() => {}); // the call says how it stands
 	}
+	return unanswered;
 }
 
-function formOf({ command, cwd, parts, choices }: Approval): ElicitRequestFormParams {
-	const why = parts.map(({ text, reason, rule }) => `- ${reason} (${rule}): ${visible(text).slice(0, 500)}`);
+/** Claude Code shows three lines of the message and all of a field's description: so the reason is in line 2, and in both. */
+function formOf({ command, cwd, parts, choices }: Approval, { message }: Asking): ElicitRequestFormParams {
+	const why = parts.map(({ text, reason, rule }) => {
+		const part = parts.length > 1 ? `: ${visible(text).replaceAll(/\s+/g, " ").slice(0, SHOWN_PART)}` : "";
+		return `${reason} (${rule})${part}`;
+	});
+	const because = `Because: ${why.join("; ")}`;
 	return {
 		mode: "form",
-		message: `An agent wants to run this in ${visible(cwd)}:\n\n${shown(visible(command))}\n\n${why.join("\n")}`,
+		message: `An agent wants to run this in ${visible(cwd)}:\n${because}\n${shown(visible(command))}`,
 		requestedSchema: {
 			type: "object",
 			properties: {
-				answer: { type: "string", title: "Allow it?", description: choices.map((choice) => MEANINGS[choice]).join("; "), enum: [...choices] },
-				message: { type: "string", title: "Message for the agent", description: "If you like: why, or what to do instead.", maxLength: 2_000 },
+				answer: {
+					type: "string",
+					title: "Allow it?",
+					description: `${because}. ${choices.map((choice) => MEANINGS[choice]).join("; ")}`,
+					enum: [...choices],
+				},
+				...(message
+					? { message: { type: "string", title: "Message for the agent", description: "If you like: why, or what to do instead.", maxLength: 2_000 } }
+					: {}),
 			},
 			required: ["answer"],
 		},
@@ -86,9 +113,14 @@ const MEANINGS: Readonly<Record<Choice, string>> = {
 	no: "no: it is not run",
 };
 
-/** To decline, to close the form, or to send it empty is a no. */
-function replyOf({ choices }: Approval, action: string, content: Record<string, unknown> | undefined): Reply {
+/**
+ * Only what was chosen in the form is a person's answer. Clients decline and cancel by themselves: `codex exec` and `claude -p` do
+ * so without showing it, and there it cannot be told from a person's key. So the question stays open.
+ */
+function replyOf({ choices }: Approval, action: string, content: Record<string, unknown> | undefined): Reply | Unanswered {
+	if (action === "decline") return { unanswered: "the client declined the question, perhaps without showing it to anybody" };
 	const { answer, message } = content ?? {};
 	const given = action === "accept" ? choices.find((choice) => choice === answer) : undefined;
-	return { answer: given ?? "no", by: "mcp client", ...(typeof message === "string" && message.trim() !== "" ? { message: message.slice(0, 2_000) } : {}) };
+	if (given === undefined) return { unanswered: "the client closed the question without an answer" };
+	return { answer: given, by: "mcp client", ...(typeof message === "string" && message.trim() !== "" ? { message: message.slice(0, 2_000) } : {}) };
 }

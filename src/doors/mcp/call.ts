@@ -42,10 +42,11 @@ export async function asking(
 ): Promise<CallToolResult | InputRequiredResult> {
 	const how = caller.asking?.(context);
 	if (how === undefined) return run({});
-	if (how === "meanwhile") return run({ approver: askThrough(context) });
-	await takeAnswers(runtime.approvals, task, context);
+	if (how.when === "meanwhile") return run({ approver: askThrough(context, how) });
+	const unanswered = await takeAnswers(runtime.approvals, task, context);
+	if (unanswered) return run({ approver: async () => unanswered });
 	const result = await run({ asksLater: true });
-	return questionFor(runtime.approvals, result) ?? result;
+	return questionFor(runtime.approvals, result, how) ?? result;
 }
 
 /** `due`: by when it must be answered, on the clock of `performance`. */

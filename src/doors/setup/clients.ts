@@ -3,8 +3,9 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { HoldfastError } from "../../base/errors.js";
+import { findProgram } from "../../base/own-program.js";
 import { type Format, jsonWithComments, strictJson, toml } from "./formats.js";
-import { findProgram, type Server } from "./server.js";
+import type { Server } from "./server.js";
 
 export interface Client {
 	/** As people type it. */
