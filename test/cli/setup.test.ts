@@ -7,11 +7,11 @@ import { tempDir } from "../support/home.js";
 
 const NODE = process.execPath;
 const JSON_SERVER = { command: NODE, args: [CLI, "mcp"] };
-const TOML_SERVER = `[mcp_servers.holdfast]\ncommand = "${NODE}"\nargs = ["${CLI}", "mcp"]\n`;
+const TOML_SERVER = `[mcp_servers.holdfast]\ncommand = "${NODE}"\nargs = ["${CLI}", "mcp"]\ntool_timeout_sec = 660\n`;
 
 /** Variables by which clients are sent elsewhere; the test runner's own must not count. An empty one counts as none. */
 const VARIABLES = {
-	...{ XDG_CONFIG_HOME: "", CLAUDE_CONFIG_DIR: "", CLAUDE_USER_DATA_DIR: "", VSCODE_PORTABLE: "", VSCODE_APPDATA: "" },
+	...{ HOLDFAST_HOME: "", XDG_CONFIG_HOME: "", CLAUDE_CONFIG_DIR: "", CLAUDE_USER_DATA_DIR: "", VSCODE_PORTABLE: "", VSCODE_APPDATA: "" },
 	...{ CODEX_HOME: "", GEMINI_CLI_HOME: "", OPENCODE_CONFIG: "", OPENCODE_CONFIG_DIR: "" },
 };
 
@@ -43,7 +43,7 @@ const CASES = [
 	{ id: "claude-desktop", file: ".config/Claude/claude_desktop_config.json", before: "{}", key: "mcpServers", entry: JSON_SERVER },
 	{ id: "cursor", file: ".cursor/mcp.json", before: "", key: "mcpServers", entry: JSON_SERVER },
 	{ id: "vscode", file: ".config/Code/User/mcp.json", before: '{ "inputs": [] }\n', key: "servers", entry: { type: "stdio", ...JSON_SERVER } },
-	{ id: "gemini", file: ".gemini/settings.json", before: '{\n\t"theme": "x"\n}\n', key: "mcpServers", entry: JSON_SERVER },
+	{ id: "gemini", file: ".gemini/settings.json", before: '{\n\t"theme": "x"\n}\n', key: "mcpServers", entry: { ...JSON_SERVER, timeout: 660_000 } },
 	{ id: "opencode", file: ".config/opencode/opencode.json", before: '{"a": 1}', key: "mcp", entry: { type: "local", command: [NODE, CLI, "mcp"] } },
 ];
 
@@ -80,7 +80,7 @@ test("Codex gets its table at the end, in TOML; the whole result with --json", a
 				status: "written",
 				change: "add",
 				diff: [
-					"@@ -3,3 +3,7 @@",
+					"@@ -3,3 +3,8 @@",
 					" ",
 					" [mcp_servers.other]",
 					' command = "…"',
@@ -183,6 +183,26 @@ test("the entry names holdfast where that means this installation, and carries -
 	expect((await person.setupJson()).server).toEqual(JSON_SERVER);
 });
 
+test("clients of the desktop get paths, which they have no PATH for, and HOLDFAST_HOME goes into every entry", async () => {
+	const person = new Person();
+	fs.mkdirSync(person.path("bin"));
+	fs.symlinkSync(CLI, person.path("bin/holdfast"));
+	person.env.HOLDFAST_HOME = person.path("of-mine");
+	const args = ["mcp", "--home", person.path("of-mine")];
+	await person.setupJson("--yes", "cursor", "claude-desktop", "claude-code");
+	expect(JSON.parse(person.read(".claude.json")).mcpServers.holdfast).toEqual({ command: "holdfast", args });
+	for (const file of [".cursor/mcp.json", ".config/Claude/claude_desktop_config.json"])
+		expect(JSON.parse(person.read(file)).mcpServers.holdfast).toEqual({ command: NODE, args: [CLI, ...args] });
+});
+
+test("a time limit that a person has set stays", async () => {
+	const person = new Person();
+	person.write(".codex/config.toml", '[mcp_servers.holdfast]\ncommand = "old"\ntool_timeout_sec = 30\n');
+	await person.setupJson("--yes", "codex");
+	expect(person.read(".codex/config.toml")).toContain("tool_timeout_sec = 30\n");
+	expect(person.read(".codex/config.toml")).not.toContain("660");
+});
+
 test("an entry of our name is brought up to date: what a person added to it stays, one that is no program is replaced", async () => {
 	const person = new Person();
 	const json = (entry: object) => JSON.stringify({ mcpServers: { holdfast: entry, z: 1 } }, null, 2);
@@ -198,9 +218,9 @@ test("an entry of our name is brought up to date: what a person added to it stay
 	expect(result.stdout).not.toContain("secret");
 	expect(result.stderr).toContain("Codex: the entry is switched off there");
 	expect(JSON.parse(person.read(".cursor/mcp.json"))).toEqual({ mcpServers: { holdfast: { ...JSON_SERVER, env: { A: "secret" } }, z: 1 } });
-	expect(JSON.parse(person.read(".gemini/settings.json"))).toEqual({ mcpServers: { holdfast: JSON_SERVER, z: 1 } });
+	expect(JSON.parse(person.read(".gemini/settings.json"))).toEqual({ mcpServers: { holdfast: { ...JSON_SERVER, timeout: 660_000 }, z: 1 } });
 	expect(person.read(".codex/config.toml")).toBe(
-		`[mcp_servers.holdfast]\ncommand = "${NODE}" # why\nargs = ["${CLI}", "mcp"]\nenabled = false\n\n[mcp_servers.holdfast.env]\nA = "secret"\n`,
+		`[mcp_servers.holdfast]\ntool_timeout_sec = 660\ncommand = "${NODE}" # why\nargs = ["${CLI}", "mcp"]\nenabled = false\n\n[mcp_servers.holdfast.env]\nA = "secret"\n`,
 	);
 });
 
@@ -221,6 +241,8 @@ test("comments, order, indentation and a byte order mark stay; an earlier backup
 test.each([
 	["broken JSON", "cursor", ".cursor/mcp.json", '{\n  "a": 1\n  "b": 2\n}', "cannot be read as JSON with comments (line 3: comma expected)"],
 	["comments where the client takes none", "claude-code", ".claude.json", "{\n  // x\n}", "cannot be read as JSON (line 2: invalid comment token)"],
+	["a trailing comma", "gemini", ".gemini/settings.json", '{\n  "a": 1, // x\n}', "line 3: there is a comma before the }, which this client refuses"],
+	["a trailing comma in a list", "gemini", ".gemini/settings.json", '{"a": [1,]}', "line 1: there is a comma before the ], which this client refuses"],
 	["a list", "gemini", ".gemini/settings.json", "[]", "holds something else than settings"],
 	["servers that are none", "gemini", ".gemini/settings.json", '{"mcpServers": null}', '"mcpServers" in '],
 	["an entry twice", "cursor", ".cursor/mcp.json", '{"mcpServers": {"holdfast": 1, "holdfast": 2}}', "cannot change without touching other settings"],
@@ -255,7 +277,7 @@ test("a symbolic link stays one: its target is changed, and has the backup besid
 	const [client] = (await person.setupJson("--yes", "gemini")).clients;
 	expect(path.dirname(client.backup)).toBe(person.path("dotfiles"));
 	expect(fs.readlinkSync(person.path(".gemini/settings.json"))).toBe("../dotfiles/gemini.json");
-	expect(JSON.parse(person.read("dotfiles/gemini.json"))).toEqual({ mcpServers: { holdfast: JSON_SERVER } });
+	expect(JSON.parse(person.read("dotfiles/gemini.json"))).toEqual({ mcpServers: { holdfast: { ...JSON_SERVER, timeout: 660_000 } } });
 	fs.rmSync(person.path("dotfiles/gemini.json"));
 	expect(await person.setup("--yes", "gemini")).toMatchObject({ code: 1, stderr: expect.stringContaining("is a symbolic link to nothing") });
 });

@@ -20,13 +20,14 @@ export interface Change {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** `wanted` undefined: no entry. Settings that people have added to the entry (a timeout, an environment) are kept. */
-export function planChange(client: Client, file: string, wanted: Entry | undefined): Change {
+/** `entry` undefined: none is wanted. Settings that people have added to the entry (a timeout, an environment) are kept. */
+export function planChange(client: Client, file: string, entry: Entry | undefined): Change {
 	const config = readConfig(file);
 	const decoded = decode(config);
 	const mark = decoded.startsWith("\ufeff") ? "\ufeff" : ""; // parsers stumble over it
 	const before = decoded.slice(mark.length);
 	const { existing, others } = lookInto(client, before, file);
+	const wanted = entry && { ...entry, ...missing(client.patience, existing) };
 	const merged = wanted && runsProgram(existing, wanted) ? { ...existing, ...wanted } : wanted;
 	if (isDeepStrictEqual(existing, merged)) return { kind: "none", config, text: decoded, diff: [], note: offNote(existing) };
 	const after = edit(client, before, existing, wanted);
@@ -39,6 +40,10 @@ export function planChange(client: Client, file: string, wanted: Entry | undefin
 		note: wanted ? offNote(merged) : null,
 	};
 }
+
+/** A person who has set a limit of their own keeps it. */
+const missing = (patience: Entry = {}, existing: unknown): Entry =>
+	Object.fromEntries(Object.entries(patience).filter(([name]) => !isFields(existing) || existing[name] === undefined));
 
 function decode({ path, bytes }: ConfigFile): string {
 	try {

@@ -4,7 +4,7 @@ import os from "node:os";
 import path from "node:path";
 import { HoldfastError } from "../../base/errors.js";
 import { findProgram } from "../../base/own-program.js";
-import { type Format, jsonWithComments, strictJson, toml } from "./formats.js";
+import { type Format, jsonWithComments, jsonWithoutTrailingCommas, strictJson, toml } from "./formats.js";
 import type { Server } from "./server.js";
 
 export interface Client {
@@ -16,11 +16,18 @@ export interface Client {
 	readonly table: string;
 	/** A program on the PATH that is no other. Not `code` or `cursor`: they also stand for an editor on another machine. */
 	readonly program?: string;
+	/** Started from a desktop, without the PATH of a person's shell. */
+	readonly desktop?: boolean;
+	/** How long a call may take, where the client would give up before ours is over. Not for an entry that says something else. */
+	readonly patience?: Entry;
 	place(where: Where): Place;
 	entry(server: Server): Entry;
 }
 
-export type Entry = Readonly<Record<string, string | readonly string[]>>;
+export type Entry = Readonly<Record<string, string | number | readonly string[]>>;
+
+/** Our own limit is 600 s, and where both are equal the client's clock wins. */
+const PATIENCE_S = 660;
 
 interface Where {
 	readonly env: NodeJS.ProcessEnv;
@@ -54,6 +61,7 @@ export const CLIENTS: readonly Client[] = [
 	{
 		id: "claude-desktop",
 		name: "Claude Desktop",
+		desktop: true,
 		format: strictJson,
 		table: "mcpServers",
 		place({ env, config }) {
@@ -65,6 +73,7 @@ export const CLIENTS: readonly Client[] = [
 	{
 		id: "cursor",
 		name: "Cursor",
+		desktop: true,
 		format: jsonWithComments,
 		table: "mcpServers",
 		place: ({ home }) => ({ dir: path.join(home, ".cursor"), file: path.join(home, ".cursor", "mcp.json") }),
@@ -73,6 +82,7 @@ export const CLIENTS: readonly Client[] = [
 	{
 		id: "vscode",
 		name: "VS Code",
+		desktop: true,
 		format: jsonWithComments,
 		table: "servers",
 		place({ env, config }) {
@@ -88,6 +98,7 @@ export const CLIENTS: readonly Client[] = [
 		program: "codex",
 		format: toml,
 		table: "mcp_servers",
+		patience: { tool_timeout_sec: PATIENCE_S }, // 300 without it, whatever progress we report
 		place({ env, home }) {
 			const dir = path.resolve(env.CODEX_HOME || path.join(home, ".codex"));
 			return { dir, file: path.join(dir, "config.toml") };
@@ -98,8 +109,9 @@ export const CLIENTS: readonly Client[] = [
 		id: "gemini",
 		name: "Gemini CLI",
 		program: "gemini",
-		format: jsonWithComments,
+		format: jsonWithoutTrailingCommas,
 		table: "mcpServers",
+		patience: { timeout: PATIENCE_S * 1000 }, // 600,000 without it
 		place({ env, home }) {
 			const dir = path.resolve(env.GEMINI_CLI_HOME || home, ".gemini");
 			return { dir, file: path.join(dir, "settings.json") };

@@ -16,6 +16,9 @@ export const strictJson: Format = { name: "JSON", parse: json({ disallowComments
 
 export const jsonWithComments: Format = { name: "JSON with comments", parse: json({ allowTrailingComma: true }), set: setJson, remove: removeJson };
 
+/** For Gemini CLI: one comma too many, and it refuses all its settings. */
+export const jsonWithoutTrailingCommas: Format = { name: "JSON with comments", parse: json({}), set: setJson, remove: removeJson };
+
 export const toml: Format = {
 	name: "TOML",
 	parse(text) {
@@ -37,9 +40,12 @@ function json(options: { disallowComments?: boolean; allowTrailingComma?: boolea
 		const value: unknown = parseJson(text, errors, { ...options, allowEmptyContent: true });
 		const [first] = errors;
 		if (!first) return value ?? {};
+		const lines = text.slice(0, first.offset).split("\n").length;
+		if (/,(?:\s|\/\/.*|\/\*[\s\S]*?\*\/)*$/.test(text.slice(0, first.offset)) && /[}\]]/.test(text[first.offset] ?? ""))
+			throw new Error(`line ${lines}: there is a comma before the ${text[first.offset]}, which this client refuses`);
 		const words = printParseErrorCode(first.error)
 			.replace(/([a-z])([A-Z])/g, "$1 $2")
 			.toLowerCase();
-		throw new Error(`line ${text.slice(0, first.offset).split("\n").length}: ${words}`);
+		throw new Error(`line ${lines}: ${words}`);
 	};
 }

@@ -1,20 +1,26 @@
 /** How a client starts Holdfast's MCP server. */
 import path from "node:path";
-import { findProgram, ownProgram } from "../../base/own-program.js";
+import { findProgram, ownPath, ownProgram } from "../../base/own-program.js";
 
 export interface Server {
 	readonly command: string;
 	readonly args: readonly string[];
 }
 
-export function serverCommand(env: NodeJS.ProcessEnv, options: { home?: string; task?: string; place?: string }): Server {
+/** Clients hand on little of their environment, so what it says of the home goes into the entry. */
+export function serverCommand(
+	env: NodeJS.ProcessEnv,
+	options: { home?: string; task?: string; place?: string },
+	{ byPath = false }: { byPath?: boolean } = {},
+): Server {
+	const home = options.home ?? (env.HOLDFAST_HOME || undefined);
 	const args = [
 		"mcp",
-		...(options.home === undefined ? [] : ["--home", path.resolve(options.home)]),
+		...(home === undefined ? [] : ["--home", path.resolve(home)]),
 		...(options.task === undefined ? [] : ["--task", options.task]),
 		...(options.place === undefined ? [] : ["--place", options.place]),
 	];
-	const [command, ...first] = ownProgram(env) as [string, ...string[]];
+	const [command, ...first] = (byPath ? ownPath() : ownProgram(env)) as [string, ...string[]];
 	return { command, args: [...first, ...args] };
 }
 

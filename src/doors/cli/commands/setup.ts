@@ -23,7 +23,8 @@ Clients: claude-code, claude-desktop, cursor, vscode, codex, gemini, opencode. W
 A client that is named gets its file even if there is no sign of it.
 
 Shows the change in each configuration, asks, and writes it. Only the entry "holdfast" changes; the file as it was stays
-beside it as FILE.holdfast-backup-TIME. The entry starts \`holdfast mcp\`, with --task, --home and --place if given.
+beside it as FILE.holdfast-backup-TIME. The entry starts \`holdfast mcp\`, with --task, --home and --place if given (--home also
+if HOLDFAST_HOME is set); for clients of the desktop by its path. Codex and Gemini CLI get a time limit above ours.
 In what is shown, values of other settings are "…".
 
 Exit code: 0 when everything is as asked for, 1 when something shown was not written, could not be, or no client was found.
@@ -39,11 +40,13 @@ Examples
 		const { serverCommand } = await import("../../setup/server.js");
 		const { values, out } = call;
 		const named = namedClients(CLIENTS, call.words);
-		const server = serverCommand(process.env, checked(values));
+		const options = checked(values);
+		const server = serverCommand(process.env, options);
+		const byPath = serverCommand(process.env, options, { byPath: true });
 		const results: Result[] = [];
 		for (const client of named ?? CLIENTS) {
 			const { file, found } = locate(client, process.env);
-			const result = found || named ? await settle(call, client, file, server) : null;
+			const result = found || named ? await settle(call, client, file, client.desktop ? byPath : server) : null;
 			results.push({ client: client.id, name: client.name, file, found, ...(result ?? { status: "not_found" }) });
 		}
 		if (out.json) out.data({ server, dry_run: values["dry-run"] === true, clients: results.map(asJson) });
