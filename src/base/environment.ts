@@ -10,11 +10,12 @@ const LEFTOVER =
 /** Without it nothing reaches the network; the password in it is masked in texts all the same. */
 const PROXY = /^(https?|ftp|all)_proxy$/i;
 
-/** `own` without secrets and leftovers, with `given` on top: what is named there is passed on, undefined removes. */
+/** `own` without secrets and leftovers, with `given` on top: what is named there is passed on, undefined removes. Secrets in `given` belong to the task. */
 export function childEnvironment(
 	own: NodeJS.ProcessEnv,
 	given: Readonly<Record<string, string | undefined>>,
 	rules: Config["environment"] = { pass: [], withhold: [] },
+	task?: string,
 ): Record<string, string> {
 	const env: Record<string, string> = {};
 	const pass = matcher(rules.pass);
@@ -27,7 +28,7 @@ export function childEnvironment(
 	for (const [name, value] of Object.entries(given)) {
 		if (value === undefined) delete env[name];
 		else {
-			isSecret(name, value);
+			isSecret(name, value, task);
 			env[name] = value;
 		}
 	}
@@ -40,26 +41,28 @@ export function knowOwnSecrets(own: NodeJS.ProcessEnv): void {
 }
 
 /** Whether it is for nobody else's eyes, by its name or by what it looks like. Then it is known from here on, and masked wherever it appears. */
-export function isSecret(name: string, value: string): boolean {
+export function isSecret(name: string, value: string, task?: string): boolean {
 	const before = judged.get(name);
-	if (before?.value === value) return before.secret;
-	const secret = judge(name, value);
-	if (judged.size < MOST_JUDGED) judged.set(name, { value, secret });
-	return secret;
+	const verdict = before?.value === value ? before : { value, ...judge(name, value) };
+	if (verdict !== before && judged.size < MOST_JUDGED) judged.set(name, verdict);
+	if (verdict.known !== undefined) knowSecret(verdict.known, { task });
+	return verdict.secret;
+}
+
+interface Judged {
+	readonly secret: boolean;
+	/** The secret in it. */
+	readonly known?: string;
 }
 
 /** It is the same environment again and again. */
-const judged = new Map<string, { readonly value: string; readonly secret: boolean }>();
+const judged = new Map<string, Judged & { readonly value: string }>();
 const MOST_JUDGED = 10_000;
 
-function judge(name: string, value: string): boolean {
-	if (secretName(name) !== undefined && !/^\d{0,9}$/.test(value)) {
-		knowSecret(value);
-		return true;
-	}
-	if (value.length < 8 || redact(value) === value) return false;
-	knowSecret(/:\/\/[^:]*:(.+)@/.exec(value)?.[1] ?? value);
-	return !PROXY.test(name);
+function judge(name: string, value: string): Judged {
+	if (secretName(name) !== undefined && !/^\d{0,9}$/.test(value)) return { secret: true, known: value };
+	if (value.length < 8 || redact(value) === value) return { secret: false };
+	return { secret: !PROXY.test(name), known: /:\/\/[^:]*:(.+)@/.exec(value)?.[1] ?? value };
 }
 
 /** Names, or beginnings of them with a star: `AWS_*`. */

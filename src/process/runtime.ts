@@ -10,7 +10,7 @@ import { taskKey } from "../base/ids.js";
 import { ownEnvironment } from "../base/own-secrets.js";
 import { type Identity, readStat } from "../base/proc.js";
 import { counted } from "../base/quantity.js";
-import { knowSecret } from "../base/secrets/index.js";
+import { forgetSecrets, knowSecret } from "../base/secrets/index.js";
 import { probeEvents } from "../base/watch.js";
 import { tryAgain } from "../keeper/again.js";
 import { type Cgroups, findCgroups } from "../keeper/cgroup.js";
@@ -308,6 +308,7 @@ export class Runtime implements AsyncDisposable {
 
 	/** Frees what this program holds for a task: descriptors, watches, prepared logs, memory. What runs goes on; the next call for the task opens it again. */
 	async forget(task: string): Promise<void> {
+		forgetSecrets(task);
 		this.sandboxes?.forget(task);
 		if (this.#ownBoxes) await this.boxes.forget(task);
 	}

@@ -89,7 +89,12 @@ export function orderOf(
 		fill(dir, "command", argv ? `set -- ${argv.map(shellQuote).join(" ")}\n` : (wanted.command as string));
 		writeSpec(dir, spec);
 		own.prepare?.(runtime.registry.process(spec));
-		const env = childEnvironment(environment, { ...(terminal ? { TERM: "xterm-256color" } : {}), ...wanted.env, HOLDFAST_ID: id }, runtime.config.environment);
+		const env = childEnvironment(
+			environment,
+			{ ...(terminal ? { TERM: "xterm-256color" } : {}), ...wanted.env, HOLDFAST_ID: id },
+			runtime.config.environment,
+			task,
+		);
 		for (const name of place.sandbox?.without ?? []) delete env[name];
 		if (place.sandbox) fs.writeFileSync(path.join(dir, "environment"), exportLines(env), { mode: 0o600 });
 		if (terminal && place.sandbox) {

@@ -33,7 +33,7 @@ export class Passwords {
 			);
 		if (file !== null && password === this.#refused)
 			throw new HoldfastError("INVALID", `sudo has refused the password in ${file} before, so it was not tried again; the person has to correct the file`);
-		knowSecret(password, { sure: true });
+		knowSecret(password, { sure: true, task: file === null ? task : undefined });
 		return password;
 	}
 

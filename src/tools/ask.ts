@@ -1,7 +1,7 @@
 /** One call of a tool: who asks, by when it must be answered, and how whatever happens becomes a result. */
 import { dueAt } from "../base/due.js";
 import { fromSystem, HoldfastError } from "../base/errors.js";
-import { isMasked, redact, redactAll } from "../base/secrets/index.js";
+import { isMasked, redact, redactAll, secretsOverflow } from "../base/secrets/index.js";
 import { isRemote } from "../places/address.js";
 import type { Call } from "./call.js";
 import { Refused } from "./refused.js";
@@ -24,6 +24,7 @@ export const doorOf = ({ call }: Ask): string => call.door ?? "library";
 const PROGRESS_MS = 2_000;
 const NEWS_MS = 2_000; // a link may be dead and nobody knows it yet
 const LAST_STEPS_MS = 1_000; // behind the time of a command that goes on, which has used all that the call has
+const OVERFLOW = "This program was given more secret values than it can remember, so one of them may be shown; end tasks that are done, or restart it.";
 const MASKED = "Something that looks like a secret was masked here (…[redacted]); where it came from it is unchanged, so do not write the mask back.";
 
 /** Never rejects: a failure is a result like any other. What is new for the task comes with it. */
@@ -49,7 +50,12 @@ async function answered<T extends ToolResult>(
 	notes.push(...runtime.sudo.takeNotes(call.task ?? runtime.task), ...runtime.boxes.takeNotes(call.task ?? runtime.task));
 	const notices = await takeNotices(runtime, call, notes);
 	const masked = redactAll({ ...result, ...(notices.length === 0 ? {} : { notices }) });
-	const note = [masked.note, ...[...new Set(notes.map((text) => redact(text)))].filter((text) => text !== masked.note), ...(isMasked(masked) ? [MASKED] : [])]
+	const note = [
+		masked.note,
+		...[...new Set(notes.map((text) => redact(text)))].filter((text) => text !== masked.note),
+		...(isMasked(masked) ? [MASKED] : []),
+		...(secretsOverflow() ? [OVERFLOW] : []),
+	]
 		.filter(Boolean)
 		.join("\n");
 	return longLast(note === "" ? masked : { ...masked, note });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { childEnvironment } from "../../src/base/environment.js";
-import { hide, hideLive, isMasked, knowSecret, redact, redactAll, reveal } from "../../src/base/secrets/index.js";
+import { forgetSecrets, hide, hideLive, isMasked, knowSecret, redact, redactAll, reveal, secretsOverflow } from "../../src/base/secrets/index.js";
+import { KnownValues } from "../../src/base/secrets/known.js";
 import { redactScreen } from "../../src/base/secrets/screen.js";
 
 // Put together here, so that nothing that looks like a key is in this file.
@@ -92,6 +93,90 @@ describe("masks", () => {
 	});
 });
 
+describe("masks keys that follow something else at once", () => {
+	const keys = [`sk-ant-api03-${RANDOM}`, `ghp_${RANDOM.slice(0, 36)}`, `AKIA${"Q3EXAMPLE7KEYS2Z"}`, `AIza${RANDOM.slice(0, 35)}`, JWT];
+	const gone = (text: string, key: string) => {
+		const body = key.replace(/^(?:sk-ant-|ghp_|AKIA|AIza|eyJ)/, "");
+		for (let at = 0; at + 12 <= body.length; at++) expect(text).not.toContain(body.slice(at, at + 12));
+	};
+
+	test.each(keys.map((key) => [key.slice(0, 7), key]))("an escape before %s…, as JSON, a program's notation or a URL writes it", (_, key) => {
+		const escapes = ["\n", "\t", "\r", "\b", "\f", "\x1b[32m", "\x1b[1;31m", "\u0007"];
+		for (const before of escapes) gone(redact(JSON.stringify({ log: `step 1${before}${key}${before}step` })), key);
+		for (const written of ["\\x1b[32m", "\\033[0;32m", "\\e[1m", "\\u{1b}[32m", "^[[32m", "\\\\n", "\\x0a", "%0A", "token%3D", "=3D", "\\v"])
+			gone(redact(`'step 1${written}${key}'`), key);
+	});
+
+	test("names too", () => {
+		expect(redact(JSON.stringify({ env: "A=1\nDB_PASSWORD=hunter2" }))).not.toContain("hunter2");
+		expect(redact("{ log: 'x\\x1b[32mDB_PASSWORD=hunter2 y' }")).not.toContain("hunter2");
+	});
+
+	test.each(keys.flatMap((first) => keys.map((second) => [first.slice(0, 7), second.slice(0, 7), first + second, second])))(
+		"%s… and then %s…",
+		(_, __, both, second) => {
+			gone(redact(`${both}\n`), second);
+			for (let at = 1; at < both.length; at++) {
+				const [before, after] = [both.slice(0, at), both.slice(at)];
+				expect(hide(before, { after }) + hide(after, { before })).toBe(hide(both));
+			}
+		},
+	);
+
+	test("but not the end of a longer word", () => {
+		for (const text of [`task-2024-01-02-a-rather-long-name-99`, `C:\\tasks\\ask-12-34-56-abcdefghijklmnop`, `x${"AKIA"}Q3EXAMPLE7KEYS2ZZ9`])
+			expect(redact(text)).toBe(text);
+	});
+});
+
+test("a known value is masked however a URL, HTML, JSON or a program writes it", () => {
+	const marks = RANDOM.slice(3, 13);
+	const value = `a/b c~(${marks})*&<d>'"+${marks}!`;
+	knowSecret(value);
+	const quoted = encodeURIComponent(value).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
+	const html = value.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+	const forms = {
+		"urllib.parse.quote": quoted.replaceAll("%2F", "/"),
+		"urllib.parse.quote with no safe characters": quoted,
+		"urllib.parse.quote_plus": quoted.replaceAll("%20", "+"),
+		"small letters": quoted.toLowerCase().replaceAll(marks.toLowerCase(), marks),
+		URLSearchParams: new URLSearchParams({ value }).toString(),
+		encodeURI: encodeURI(value),
+		"html.escape": html.replaceAll('"', "&quot;").replaceAll("'", "&#x27;"),
+		"HTML with &#39;": html.replaceAll('"', "&quot;").replaceAll("'", "&#39;"),
+		"HTML text": html,
+		"JSON of Go": JSON.stringify(value).replace(/[<>&]/g, (char) => `\\u00${char.charCodeAt(0).toString(16)}`),
+		"JSON of PHP": JSON.stringify(value).replaceAll("/", "\\/"),
+		repr: `'${value.replaceAll("'", "\\'")}'`,
+		"a shell's quotes": `'${value.replaceAll("'", "'\\''")}'`,
+	};
+	for (const [name, form] of Object.entries(forms)) expect(redact(`see ${form} end`), name).not.toContain(marks);
+});
+
+test("thousands of known values are all masked, and those of ended tasks go first", () => {
+	const secret = (number: number) => `pw-${number}-${RANDOM.slice(0, 10)}${number}`;
+	for (let number = 0; number < 5_000; number++) knowSecret(secret(number), { task: `task-${number}` });
+	for (const number of [0, 1_999, 2_000, 2_001, 4_999]) expect(redact(`see ${secret(number)}.`)).toBe("see …[redacted].");
+	expect(hideLive(`see ${secret(4_999).slice(0, 9)}`).open).toBe(9);
+	knowSecret(secret(0), { task: "another" });
+	for (let number = 0; number < 5_000; number++) forgetSecrets(`task-${number}`);
+	expect(redact(`see ${secret(4_999)}.`)).toBe("see …[redacted]."); // its log can still be read
+	expect(redact(`see ${secret(0)}.`)).toBe("see …[redacted]."); // another task has it too
+	expect(redact(`see ${secret(1)}.`)).toBe(`see ${secret(1)}.`);
+	expect(secretsOverflow()).toBe(false);
+	forgetSecrets("another");
+});
+
+test("values that cannot be remembered any more are said to be so", () => {
+	const values = new KnownValues();
+	const value = (number: number) => `${number}-${RANDOM.repeat(100)}`;
+	for (let number = 0; !values.full && number < 10_000; number++) values.add(value(number), "task");
+	expect(values.full).toBe(true);
+	expect(values.find(value(0), 0)).toEqual({ hide: [0, value(0).length] });
+	values.forget("task");
+	expect(values.add("another-9-value", "task")).not.toEqual([]);
+});
+
 test("a piece of a text is masked by what is around it, and an unfinished end is known to be one", () => {
 	const text = `see sk-ant-api03-${RANDOM} and postgres://me:p4ssw0rd@host, ${JWT}\n${pem("RSA")}\n`;
 	const whole = hide(text);
@@ -142,6 +227,10 @@ test("takes time in proportion to the text, whatever is in it", () => {
 		"\x1b]",
 		'password="',
 		"AIza-",
+		`AKIA${"A".repeat(16)}sk-`,
+		"\\nsk-",
+		"%0AAIza",
+		"\\u001b[32m",
 	];
 	for (const piece of hostile) expect(reveal(hide(piece.repeat(100_000))).length).toBeGreaterThan(0); // what is not linear never comes back
 	const line = `-----BEGIN PRIVATE KEY-----\n${"+".repeat(16_000)}!\n`;

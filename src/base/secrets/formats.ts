@@ -78,6 +78,8 @@ export const FORMATS: readonly Format[] = [
 	...format(ALNUM | BASE64, 40, "AccountKey= SharedAccessKey="),
 ];
 
+export const LONGEST_PREFIX = Math.max(...FORMATS.map(({ prefix }) => prefix.length));
+
 /** Where what is of a class ends, from `at` on; at `most` at the latest. */
 export function runEnd(text: string, at: number, of: number, most: number = text.length): number {
 	let end = at;

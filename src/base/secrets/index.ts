@@ -3,7 +3,8 @@
  * to size can do so in between: `hide` puts a character that stands for nothing in the place of each secret one, so that every
  * position stays what it was; `reveal` turns a run of those into a mark that people and models understand.
  */
-import { formsOf, isDistinct } from "./known.js";
+import { isDistinct, KnownValues } from "./known.js";
+import type { Rule } from "./rules.js";
 import { addRule, search } from "./search.js";
 import { type Range, type View, viewOf } from "./view.js";
 
@@ -13,34 +14,31 @@ const HIDDEN_RUN = /\ufdd0+(?:\r?\n\ufdd0+)*/g;
 const MARK = "…[redacted]";
 const MARKED = /…(?:\[redacted\]|\*{3})/;
 const LONGEST_OPEN = 4096;
-const MOST_KNOWN = 2_000;
 
 /** How much text around a piece of a log says whether there is a secret at its borders. */
 export const CONTEXT_BYTES = 16 * 1024;
 
-const known = new Set<string>();
+const known = new KnownValues();
+const knownRule: Rule = { triggers: [], inside: true, find: (text, at) => known.find(text, at) };
 
 /** Short texts in which nothing was found: the same ids, words and directories are in one result after the other. */
 const clean = new Set<string>();
 const CLEAN_CHARS = 200;
 const CLEAN_MOST = 500;
 
-/** From now on this text is masked wherever it stands; unless it is too short or too common to be told from other text. `sure`: it is a password for certain. */
-export function knowSecret(value: string, options: { sure?: boolean } = {}): void {
-	if (known.has(value) || known.size >= MOST_KNOWN || !isDistinct(value, options.sure === true)) return;
-	known.add(value);
-	clean.clear();
-	for (const form of formsOf(value)) {
-		if (form.length < 6) continue;
-		addRule({
-			triggers: [form],
-			find(text, at) {
-				if (text.startsWith(form, at)) return { hide: [at, at + form.length] };
-				return text.length - at >= 4 && text.length - at < form.length && form.startsWith(text.slice(at)) ? { open: at } : undefined;
-			},
-		});
-	}
+/** From now on this text is masked wherever it stands; unless it is too short or too common to be told from other text. `sure`: it is a password for certain. `task`: it belongs to that task; default: to this program. */
+export function knowSecret(value: string, options: { sure?: boolean; task?: string | undefined } = {}): void {
+	if (!isDistinct(value, options.sure === true)) return;
+	const forms = known.add(value, options.task);
+	if (forms.length > 0) clean.clear();
+	for (const form of forms) addRule(knownRule, form);
 }
+
+/** A task has ended: values that were only its own may be forgotten when many newer ones have come. */
+export const forgetSecrets = (task: string): void => known.forget(task);
+
+/** More values are secret than can be remembered, so some may be shown. */
+export const secretsOverflow = (): boolean => known.full;
 
 export interface Around {
 	/** What stands before and behind it: a secret may go over the border. */

@@ -11,7 +11,10 @@ export type Finding = { readonly hide: readonly [from: number, to: number] } | {
 export interface Rule {
 	/** Three characters or more; capitals and small letters are the same here. */
 	readonly triggers: readonly string[];
-	find(text: string, at: number): Finding;
+	/** Also where a secret was found before, so that one can follow another at once. */
+	readonly inside?: boolean;
+	/** `hidden`: where the last secret that was found ends. */
+	find(text: string, at: number, hidden: number): Finding;
 }
 
 const { ALNUM, WORD, DOT, BASE64 } = CLASSES;
@@ -25,15 +28,34 @@ const keyFormat = (format: Format): Rule => {
 	const apart = digits > 0 || most !== undefined ? of | ALNUM : ALNUM; // else one that fails would be tried again inside of itself
 	return {
 		triggers: [prefix],
-		find(text, at) {
-			if (!text.startsWith(prefix, at) || isOf(text, at - 1, apart)) return undefined;
+		inside: true,
+		find(text, at, hidden) {
+			if (!text.startsWith(prefix, at) || !standsApart(text, at, apart, hidden)) return undefined;
 			const from = at + prefix.length;
-			const to = runEnd(text, from, of);
-			if (to - from < least) return to === text.length && to > from ? { open: at } : undefined;
-			return (most !== undefined && to - from > most) || digitsIn(text, from, to) < digits ? undefined : { hide: [from, to] };
+			const near = runEnd(text, from, of, from + LOOKED_AT); // one that fails must not cost more, however long the run is
+			if (near - from < least) return near === text.length && near > from ? { open: at } : undefined;
+			if (digitsIn(text, from, near) < digits) return undefined;
+			if (most === undefined) return { hide: [from, runEnd(text, near, of)] };
+			if (near - from <= most) return { hide: [from, near] };
+			for (let to = from + least; to <= from + most; to++) if (beginsKey(text, to)) return { hide: [from, to] };
+			return undefined;
 		},
 	};
 };
+
+const beginsKey = (text: string, at: number): boolean => text.startsWith("eyJ", at) || FORMATS.some(({ prefix }) => text.startsWith(prefix, at));
+
+/** An escape at the end of a text, as JSON, a program's own notation or a URL writes it; a colour among them. */
+const ESCAPE =
+	/(?:\\(?:[bfnrtv0"'\\/]|x[0-9a-f]{2}|u[0-9a-f]{4}|u\{[0-9a-f]{1,6}\}|[0-3][0-7]{2})|\^\[|%[0-9a-f]{2}|=3D)$|(?:\\(?:e|x[19]b|u00[19]b|u\{[19]b\}|033)|\^\[)\[[\d;?]{0,16}[A-Za-z]$/i;
+const LONGEST_ESCAPE = 30;
+
+/** No longer word begins before it: there is nothing of the class `of` there, or an escape, or another secret. */
+function standsApart(text: string, at: number, of: number, hidden: number): boolean {
+	return !isOf(text, at - 1, of) || (hidden > 0 && at <= hidden) || endsInEscape(text, at);
+}
+
+const endsInEscape = (text: string, at: number): boolean => ESCAPE.test(text.slice(Math.max(0, at - LONGEST_ESCAPE), at));
 
 function digitsIn(text: string, from: number, to: number): number {
 	let count = 0;
@@ -44,8 +66,9 @@ function digitsIn(text: string, from: number, to: number): number {
 /** Three parts of base64 with dots between, the first a JSON object. */
 const jwt: Rule = {
 	triggers: ["eyJ"],
-	find(text, at) {
-		if (!text.startsWith("eyJ", at) || isOf(text, at - 1, ALNUM)) return undefined;
+	inside: true,
+	find(text, at, hidden) {
+		if (!text.startsWith("eyJ", at) || !standsApart(text, at, ALNUM, hidden)) return undefined;
 		const header = runEnd(text, at, WORD);
 		const payload = text[header] === "." ? runEnd(text, header + 1, WORD) : header;
 		if (payload === text.length && payload - at < LONGEST_VALUE && payload - header < 10) return { open: at };
@@ -67,8 +90,8 @@ const telegram: Rule = {
 /** They begin with a number in base64. */
 const discord: Rule = {
 	triggers: ["M", "N", "O"].flatMap((a) => ["D", "T", "j", "z"].flatMap((b) => [..."AEIMQUYcgk"].map((c) => a + b + c))),
-	find(text, at) {
-		if (isOf(text, at - 1, ALNUM)) return undefined;
+	find(text, at, hidden) {
+		if (!standsApart(text, at, ALNUM, hidden)) return undefined;
 		const one = runEnd(text, at, WORD, at + 40);
 		if (one - at < 22 || one - at > 30 || text[one] !== ".") return undefined;
 		const two = runEnd(text, one + 1, WORD, one + 12);
@@ -109,8 +132,8 @@ const SCHEMES = /(?:authorization["']?\s{0,4}[:=]\s{0,4}["']?(?:[A-Za-z][\w-]{1,
 /** `Authorization: Bearer …`, with any scheme or none, and `Bearer …` alone. */
 const header: Rule = {
 	triggers: ["authorization", "bearer "],
-	find(text, at) {
-		if (isOf(text, at - 1, ALNUM)) return undefined;
+	find(text, at, hidden) {
+		if (!standsApart(text, at, ALNUM, hidden)) return undefined;
 		SCHEMES.lastIndex = at;
 		const before = SCHEMES.exec(text)?.[0];
 		if (before === undefined) return undefined;
@@ -193,6 +216,8 @@ const named: Rule = {
 	find(text, at) {
 		let start = at;
 		while (at - start < LONGEST_NAME && isOf(text, start - 1, WORD | DOT)) start--;
+		start = behindEscape(text, start);
+		if (start > at) return undefined; // of the escape
 		const end = runEnd(text, at, WORD, at + LONGEST_NAME);
 		const name = text.slice(start, end).replace(/^.*\.|^-+/, ""); // of a property, the last part
 		const strength = secretName(name);
@@ -205,6 +230,14 @@ const named: Rule = {
 		return from + word.length === text.length && word.length > 0 && word.length < 64 ? { open: start } : { skip: end };
 	},
 };
+
+/** Where a name begins whose first characters may be the last ones of an escape: `\nDB_PASSWORD`, `[32mDB_PASSWORD`. */
+function behindEscape(text: string, start: number): number {
+	const before = text[start - 1];
+	if (before !== "\\" && before !== "%" && before !== "[" && before !== ";" && !(before === "=" && text.startsWith("3D", start))) return start;
+	for (let end = start + 5; end > start; end--) if (endsInEscape(text, end)) return end;
+	return start;
+}
 
 interface Value {
 	readonly from: number;

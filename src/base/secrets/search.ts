@@ -1,18 +1,18 @@
 /** One pass over a text, however many rules there are: three characters say which of them to try. */
+import { LONGEST_PREFIX } from "./formats.js";
 import { type Finding, RULES, type Rule } from "./rules.js";
 import type { Range } from "./view.js";
 
 /** By the last five bits of three characters; so capitals and small letters are the same. */
 const rules: (Rule[] | undefined)[] = new Array(2 ** 15);
-for (const rule of RULES) addRule(rule);
+for (const rule of RULES) for (const trigger of rule.triggers) addRule(rule, trigger);
 
-export function addRule(rule: Rule): void {
-	for (const trigger of rule.triggers) {
-		const place = hashAt(trigger, 0);
-		const list = rules[place] ?? [];
-		rules[place] = list;
-		if (!list.includes(rule)) list.push(rule);
-	}
+/** Tries a rule where that stands. */
+export function addRule(rule: Rule, trigger: string): void {
+	const place = hashAt(trigger, 0);
+	const list = rules[place] ?? [];
+	rules[place] = list;
+	if (!list.includes(rule)) list.push(rule);
 }
 
 function hashAt(text: string, at: number): number {
@@ -23,29 +23,33 @@ function hashAt(text: string, at: number): number {
 export function search(text: string): { found: Range[]; open: number } {
 	const found: Range[] = [];
 	let open = text.length;
+	let hidden = 0; // where the last secret ends
 	let seen = 0;
 	for (let at = 0; at < text.length; at++) {
 		seen = ((seen << 5) | (text.charCodeAt(at) & 31)) & 0x7fff;
 		const here = rules[seen];
 		if (here === undefined || at < 2) continue;
-		const next = tryRules(here, text, at - 2);
+		const next = tryRules(here, text, at - 2, hidden);
 		if (next === undefined) continue;
-		if ("hide" in next) found.push(next.hide);
-		else if ("open" in next && next.open < open) open = next.open;
-		const resume = "hide" in next ? next.hide[1] : "skip" in next ? next.skip : 0;
+		if ("hide" in next) {
+			found.push(next.hide);
+			hidden = Math.max(hidden, next.hide[1]);
+		} else if ("open" in next && next.open < open) open = next.open;
+		// The next key may follow at once, so that the first of its characters were taken for the last of this one.
+		const resume = "hide" in next ? Math.max(next.hide[0], next.hide[1] - LONGEST_PREFIX) : "skip" in next ? next.skip : 0;
 		if (resume <= at) continue;
 		at = resume - 1;
 		seen = hashAt(text, at - 2); // the next trigger may begin with the last two
 	}
-	const last = found.at(-1);
-	if (last && last[1] > open) open = text.length;
+	if (hidden > open) open = text.length;
 	return { found, open };
 }
 
-function tryRules(list: readonly Rule[], text: string, at: number): Finding {
+function tryRules(list: readonly Rule[], text: string, at: number, hidden: number): Finding {
 	let result: Finding;
 	for (const rule of list) {
-		const finding = rule.find(text, at);
+		if (at < hidden && !rule.inside) continue;
+		const finding = rule.find(text, at, hidden);
 		if (finding === undefined) continue;
 		if ("hide" in finding) {
 			if (!result || !("hide" in result)) result = finding;
