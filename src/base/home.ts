@@ -18,7 +18,7 @@ export interface Home {
 
 export function defaultHome(env: NodeJS.ProcessEnv = process.env): string {
 	if (env.HOLDFAST_HOME) return path.resolve(env.HOLDFAST_HOME);
-	const state = env.XDG_STATE_HOME && path.isAbsolute(env.XDG_STATE_HOME) ? env.XDG_STATE_HOME : path.join(os.homedir(), ".local", "state");
+	const state = env.XDG_STATE_HOME && path.isAbsolute(env.XDG_STATE_HOME) ? env.XDG_STATE_HOME : path.join(env.HOME || os.homedir(), ".local", "state");
 	return path.join(state, "holdfast");
 }
 

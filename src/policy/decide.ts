@@ -104,7 +104,9 @@ export function concerns(rule: Rule, command: string, options: DecideOptions): b
 	const { place: _place, task: _task, cwd: _cwd, ...match } = rule.match; // an example says what is run, not where or for whom
 	if (match.text && Object.keys(match).length === 1) return match.text.includes(command);
 	const circumstances = circumstancesOf(command, options);
-	return readings(command).some(({ text }) => understand(text, circumstances.world).some((found) => matches({ match }, found, circumstances)));
+	return readings(command).some(({ text }) =>
+		understand(text, circumstances.world).some((found) => matches({ match, decision: rule.decision }, found, circumstances)),
+	);
 }
 
 function ruleFor(found: Found, { own, defaults }: Rules, circumstances: Circumstances): Rule | null {

@@ -1,111 +1,226 @@
-/** What a command changes for those behind it: directory, variables, aliases, files. */
-import fs from "node:fs";
+/**
+ * The effects of a command on files, by a table of programs: which words it only looks at, reads, writes, empties, moves away or deletes.
+ * Rules about files ask for effects on places, never for the name of a program. A program that is not in the table may read every file it names.
+ */
 import path from "node:path";
-import { shellQuote } from "../base/quote.js";
+import { hasFlag, is, words } from "./flags.js";
 import type { Found } from "./found.js";
-import { linksOf } from "./links.js";
-import { outputOf } from "./output.js";
-import type { Scope } from "./scope.js";
-import { SOME, UNKNOWN, type Word } from "./word.js";
-import { type Inner, runsFile } from "./wrappers.js";
+import { operands, valuesOf } from "./options.js";
+import { foundBy, outputOf } from "./output.js";
+import { fileWords } from "./paths.js";
+import { readSed } from "./sed.js";
+import { type Word, word } from "./word.js";
 
-/** Text of a file that an earlier command of the same text wrote, when this one runs it. */
-export function written(command: Found, program: Word | undefined, scope: Scope): Inner[] {
-	if (scope.files.size === 0) return [];
-	const use = runsFile(command) ?? { file: program?.text.includes("/") ? program : undefined, as: "script" };
-	const texts = scope.cwds.map((cwd) => (use.file ? scope.files.get(below(cwd, use.file.text) ?? "") : undefined));
-	return texts
-		.filter((text) => text !== undefined)
-		.map((text) =>
-			text.trim() === UNKNOWN ? "unknown-script" : use.as === "code" || /^#!.*(?:python|perl|ruby|node|php)/.test(text) ? { code: text } : { script: text },
-		);
+export type Deed =
+	| "looks" // at names, sizes, dates
+	| "uses" // a key, without showing or changing it
+	| "makes" // an empty file or directory
+	| "reads"
+	| "writes" // adds to it, changes it or puts something in its place
+	| "empties"
+	| "moves" // away from there
+	| "deletes";
+
+export interface Effect {
+	readonly deed: Deed;
+	readonly file: Word;
+	/** With everything below. */
+	readonly tree: boolean;
+	/** By `>`: the shell does not tell whether something was there. */
+	readonly clobbers: boolean;
 }
 
-/** Files that come from elsewhere: what is in them is known only then. */
-function fetched({ names, args, writes }: Found): string[] {
-	const [name = ""] = names;
-	if (!/^(?:curl|wget|aria2c|fetch)$/.test(name)) return [];
-	const texts = args.map(({ text }) => text);
-	const named = texts.flatMap((text, at) => (/^(?:-[a-zA-Z]*[oO]|--output|--output-document)$/.test(text) ? [texts[at + 1] ?? ""] : []));
-	const glued = texts.flatMap((text) => (/^(?:-[oO]|--output=|--output-document=)([^-].*)$/s.exec(text)?.[1] ?? []) as string[]);
-	const called =
-		name !== "curl" || texts.some((text) => /^-[a-zA-Z]*O|^--remote-name/.test(text)) ? texts.map((text) => /:\/\/.*\/([^/?#]+)/.exec(text)?.[1] ?? "") : [];
-	return [...writes.map(({ text }) => text), ...named, ...glued, ...called].filter(Boolean);
-}
+const known = new WeakMap<Found, readonly Effect[]>();
 
-function keepWritten(command: Found, scope: Scope): void {
-	for (const target of fetched(command))
-		for (const cwd of scope.cwds) {
-			const file = below(cwd, target);
-			if (file !== null) scope.files.set(file, UNKNOWN);
-		}
-	const targets = command.names[0] === "tee" ? [...command.writes, ...command.args] : command.writes;
-	const text = targets.length === 0 ? null : outputOf(command);
-	if (text === null) return;
-	for (const target of targets)
-		for (const cwd of scope.cwds) {
-			const file = below(cwd, target.text);
-			if (file !== null) scope.files.set(file, `${scope.files.get(file) ?? ""}${text}\n`); // appended or not: what was there may still run
-		}
-}
-
-export function effects(command: Found, scope: Scope): void {
-	keepWritten(command, scope);
-	const links = linksOf(command, scope.world);
-	if (links.length > 0) scope.links.made = [...scope.links.made, ...links];
-	const words = command.args.filter(({ text }) => !text.startsWith("-")).map(({ text }) => text);
-	switch (command.names[0]) {
-		case "cd":
-		case "pushd":
-			scope.cwds = [...new Set(scope.cwds.map((cwd) => (command.args[0]?.text === "-" ? null : below(cwd, words[0] ?? scope.world.home))))];
-			return;
-		case "popd":
-			scope.cwds = [null];
-			return;
-		case "alias":
-			for (const text of words) {
-				const [, name, body] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
-				if (name === undefined || body === undefined) continue;
-				scope.aliases.set(name, body);
-				scope.world.defined.add(`alias ${shellQuote(`${name}=${body.replaceAll(UNKNOWN, "$_unknown_").replaceAll(SOME, "$RANDOM")}`)}`);
-			}
-			return;
-		case "unalias":
-			scope.aliases.clear();
-			return;
-		case "read":
-		case "mapfile":
-		case "readarray":
-		case "getopts":
-		case "printf":
-		case "unset":
-			for (const text of command.names[0] === "printf" ? (command.args[0]?.text === "-v" ? [command.args[1]?.text ?? ""] : []) : words)
-				scope.set(text, UNKNOWN);
-			return;
-		case "set":
-			scope.positional = null;
-			if (command.args.some(({ text }, at) => text === "--" || text === "-" || (at === 0 && !/^[-+]/.test(text))))
-				scope.world.defined.add("set -- of-an-earlier-command");
-			return;
-		case "ln":
-		case "cp":
-		case "mv":
-		case "install": {
-			const [from, to] = words.slice(-2);
-			if (words.length !== 2 || from === undefined || to === undefined) return;
-			for (const cwd of scope.cwds) {
-				const target = below(cwd, to);
-				if (target !== null) scope.copies.set(target, path.basename(from)).set(path.join(target, path.basename(from)), path.basename(from));
-			}
-		}
+/** Every rule asks: worked out once for a command. */
+export function effectsOf(command: Found): readonly Effect[] {
+	let effects = known.get(command);
+	if (!effects) {
+		effects = [...redirections(command), ...ofProgram(command)];
+		known.set(command, effects);
 	}
+	return effects;
 }
 
-export const below = (cwd: string | null, dir: string): string | null =>
-	dir.includes(UNKNOWN) ? null : path.isAbsolute(dir) ? path.normalize(dir) : cwd === null ? null : path.join(cwd, dir);
+/** Whether a command does one of these to a file that fits. */
+export const does = (command: Found, deeds: readonly Deed[], fits: (effect: Effect) => boolean): boolean =>
+	effectsOf(command).some((effect) => deeds.includes(effect.deed) && fits(effect));
 
-export function missing(dir: string | null, { world }: Scope): boolean {
-	if (dir === null || !world.local) return false;
-	world.looked.at++;
-	return !fs.existsSync(dir);
+const all = (deed: Deed, list: readonly (Word | undefined)[], tree = false): Effect[] =>
+	list.flatMap((file) => (file ? [{ deed, file, tree, clobbers: false }] : []));
+
+function redirections(command: Found): Effect[] {
+	const nothing = command.names.length === 0 ? command.trait === null : printsNothing(command);
+	return [
+		...all("reads", command.reads),
+		...command.writes.map((file): Effect => {
+			const deed = nothing && !file.appends ? "empties" : "writes";
+			// What the file tools do goes by `cat > file`: they have looked at what was there.
+			return { deed, file, tree: false, clobbers: !file.appends && !(is(command, "cat") && command.args.length === 0 && command.input === null) };
+		}),
+	];
+}
+
+const printsNothing = (command: Found): boolean =>
+	is(command, ":", "true", "false") || (is(command, "cat") && command.args[0]?.text === "/dev/null") || outputOf(command)?.trim() === "";
+
+function ofProgram(command: Found): Effect[] {
+	for (const name of command.names) {
+		const effects = PROGRAMS[name]?.(command);
+		if (effects) return effects;
+	}
+	return all(
+		"reads",
+		fileWords(command).filter((one) => !command.reads.includes(one) && !command.writes.includes(one)),
+	);
+}
+
+type Program = (command: Found) => Effect[];
+
+const nothing: Program = () => [];
+const looks: Program = (command) => all("looks", fileWords(command));
+const makes: Program = (command) => all("makes", operands(command, /^(?:-m|--mode|-d|-t|-r|--date|--reference)$/));
+const edits: Program = (command) => [...all("reads", words(command)), ...all("writes", words(command))];
+const uses: Program = (command) => all("uses", fileWords(command));
+const recursive = (command: Found): boolean => hasFlag(command, "-r|-R|-a") || command.args.some(({ text }) => /^--(?:r|arch)/.test(text)); // long options may be cut short
+
+const removes: Program = (command) => all("deletes", words(command), recursive(command));
+const removesTrees: Program = (command) => all("deletes", words(command), true);
+
+const PROGRAMS: Readonly<Record<string, Program>> = {
+	...table(["echo", "printf", "true", "false", ":", "export", "holdfast", "kill", "pkill", "killall", "man", "which", "type", "alias", "set"], nothing),
+	...table(
+		[
+			"ls",
+			"stat",
+			"test",
+			"[",
+			"cd",
+			"pushd",
+			"du",
+			"df",
+			"tree",
+			"file",
+			"readlink",
+			"realpath",
+			"rmdir",
+			"basename",
+			"dirname",
+			"exa",
+			"eza",
+			"chown",
+			"chgrp",
+		],
+		looks,
+	),
+	...table(["mkdir", "touch"], makes),
+	...table(["ssh", "sftp", "ssh-add", "ssh-copy-id", "mosh", "autossh"], uses),
+	...table(["nano", "vi", "vim", "nvim", "emacs", "ed", "ex", "patch", "code", "sponge", "micro", "pico"], edits),
+	...table(["rm", "unlink"], removes),
+	...table(["rimraf", "trash", "trash-put", "srm", "rmtree", "del-cli"], removesTrees),
+	...table(["cp", "install", "ln", "rsync", "scp", "mv"], carries),
+	chmod: (command) => (opensUp(command) ? all("reads", words(command).slice(1)) : all("looks", words(command).slice(1))),
+	find: (command) => {
+		const roots = foundBy(command).map(word);
+		const files = valuesOf(command, /^-(?:fprint0?|fprintf|fls)$/);
+		return [...all("writes", files), ...all(command.args.some(({ text }) => text === "-delete") ? "deletes" : "looks", roots, true)];
+	},
+	shred: (command) => all(hasFlag(command, "-u|--remove") ? "deletes" : "empties", operands(command, /^(?:-n|-s|--iterations|--size)$/)),
+	truncate: (command) => {
+		const size = valuesOf(command, /^(?:-s|--size)$/, /^(?:--size=|-s)(.+)$/s)[0]?.text ?? "0";
+		return all(/^[+>%/]/.test(size) ? "writes" : "empties", operands(command, /^(?:-s|--size|-r|--reference)$/));
+	},
+	tee: (command) => all(!hasFlag(command, "-a|--append") && command.input?.trim() === "" ? "empties" : "writes", words(command)),
+	dd: (command) => {
+		const value = (name: string) => command.args.flatMap((one) => (one.text.startsWith(`${name}=`) ? [{ ...one, text: one.text.slice(name.length + 1) }] : []));
+		const empties = value("if").some(({ text }) => /^\/dev\/(?:null|zero|u?random)$/.test(text)) && !value("conv").some(({ text }) => /notrunc/.test(text));
+		return [...all("reads", value("if")), ...all(empties ? "empties" : "writes", value("of"))];
+	},
+	sed: (command) => {
+		const { files, script } = readSed(command.args);
+		const written = script?.writes.map(word) ?? [];
+		const inPlace = command.args.some(({ text }) => /^(?:-[nrEsuz]*i|--in-place)/.test(text));
+		return [...all("reads", [...files, ...(script?.reads.map(word) ?? [])]), ...all("writes", [...written, ...(inPlace ? files : [])])];
+	},
+	perl: (command) => inPlaceOf(command, /^-[a-zA-Z0-9]*i/),
+	ruby: (command) => inPlaceOf(command, /^-[a-zA-Z0-9]*i/),
+	sort: (command) => [...all("reads", words(command)), ...all("writes", valuesOf(command, /^(?:-o|--output)$/, /^(?:--output=|-o)(.+)$/s))],
+	curl: (command) => [
+		...all("reads", fileWords(command)),
+		...all("writes", valuesOf(command, /^(?:-[a-zA-Z]*o|--output|-c|--cookie-jar|-D|--dump-header)$/, /^(?:--output=|-o)(.+)$/s)),
+	],
+	wget: (command) => [
+		...all("reads", fileWords(command)),
+		...all("writes", valuesOf(command, /^(?:-[a-zA-Z]*[Oo]|--output-document|--output-file)$/, /^(?:--output-document=|-O)(.+)$/s)),
+	],
+	openssl: (command) => [
+		...all("reads", valuesOf(command, /^-(?:in|inkey|key|CAkey|pass(?:in|out)?)$/)),
+		...all("writes", valuesOf(command, /^-(?:out|keyout)$/)),
+	],
+	gpg: (command) => [...all("reads", words(command)), ...all("writes", valuesOf(command, /^(?:-o|--output)$/, /^--output=(.+)$/s))],
+	"ssh-keygen": (command) => all(hasFlag(command, "-p") ? "writes" : "uses", valuesOf(command, /^-[a-zA-Z]*f$/)),
+	tar: archives,
+	bsdtar: archives,
+	zip: (command) => [...all("writes", words(command).slice(0, 1)), ...all("reads", words(command).slice(1), recursive(command))],
+	"7z": (command) => all("reads", words(command).slice(2), true),
+	grep: (command) => all("reads", [...fileWords(command)], hasFlag(command, "-r|-R|--recursive")),
+	git: (command) => {
+		const at = command.args.findIndex(({ text }, index) => !text.startsWith("-") && !/^-[cC]$/.test(command.args[index - 1]?.text ?? ""));
+		const [verb, ...rest] = command.args.slice(at === -1 ? command.args.length : at);
+		if (verb && /^(?:config|clone|remote|commit|tag|log|submodule|rebase|bisect)$/.test(verb.text))
+			return all("writes", verb.text === "config" ? valuesOf(command, /^(?:-f|--file)$/, /^--file=(.+)$/s) : []);
+		return all("reads", fileWords({ ...command, args: rest }));
+	},
+};
+
+function table(names: readonly string[], program: Program): Record<string, Program> {
+	return Object.fromEntries(names.map((name) => [name, program]));
+}
+
+/** cp, mv, ln and their like. In a directory things arrive under their own name: `cp -r holdfast ~/.config`. */
+function carries(command: Found): Effect[] {
+	const { from, to } = carried(command);
+	const moves = is(command, "mv") || command.args.some(({ text }) => text === "--remove-source-files");
+	const away = to !== undefined && /^\/dev\/(?:null|zero|full)$/.test(to.text);
+	const emptied = !moves && from.length > 0 && from.every(({ text }) => text === "/dev/null");
+	const mirrors = is(command, "rsync") && command.args.some(({ text }) => /^--del(?:ete)?\b/.test(text));
+	return [
+		...all(moves ? (away ? "deletes" : "moves") : "reads", from, moves || recursive(command)),
+		...(away ? [] : all(emptied ? "empties" : "writes", [to, ...(emptied ? [] : arrivals(command))])),
+		...(mirrors ? all("deletes", [to], true) : []),
+	];
+}
+
+/** What a copier takes, and where to: its last word, or that of `-t`. */
+export function carried(command: Found): { from: Word[]; to: Word | undefined } {
+	const values = is(command, "scp", "rsync")
+		? /^(?:-[a-zA-Z]*[iePpoFSJle]|--rsh|--exclude|--include|--(?:exclude|include|files)-from|--filter)$/
+		: /^(?:-[mogS]|--mode|--owner|--group|--suffix)$/;
+	const list = operands(command, values);
+	const [into] = valuesOf(command, /^(?:-[a-zA-Z]*t|--target-directory)$/, /^--target-directory=(.+)$/s);
+	if (!into || is(command, "rsync", "scp")) return { from: list.slice(0, -1), to: list.at(-1) };
+	return { from: list.filter((one) => one !== into), to: into };
+}
+
+export function arrivals(command: Found): Word[] {
+	const { from, to } = carried(command);
+	if (!to) return [];
+	return from.slice(0, MOST_ARRIVALS).map((one) => ({ text: path.join(to.text, path.basename(one.text)), glob: to.glob || one.glob }));
+}
+
+const MOST_ARRIVALS = 64;
+
+function archives(command: Found): Effect[] {
+	const [file] = valuesOf(command, /^(?:-?[a-zA-Z]*f|--file)$/, /^--file=(.+)$/s);
+	const packs = /^-?[a-zA-Z]*[cru]/.test(command.args[0]?.text ?? "") || hasFlag(command, "-c|-r|-u|--create|--append|--update");
+	const rest = fileWords(command).filter((one) => one !== file && one !== command.args[0]);
+	return [...all(packs ? "writes" : "reads", [file]), ...all(packs ? "reads" : "looks", rest, true)];
+}
+
+/** Whether a mode lets others in: `chmod 644 key`. */
+const opensUp = (command: Found): boolean => /^(?:0?[0-7](?:[1-7][0-7]|0[1-7])|[ugo]*[goa][ugo]*[+=][rwxX]+|\+[rw]+)$/.test(words(command)[0]?.text ?? "");
+
+function inPlaceOf(command: Found, flag: RegExp): Effect[] {
+	const files = operands(command, /^-[a-zA-Z0-9]*[eE]$/);
+	return [...all("reads", files), ...(command.args.some(({ text }) => flag.test(text)) ? all("writes", files) : [])];
 }

@@ -1,12 +1,13 @@
 /** Whether a rule is about a command. */
 import path from "node:path";
 import { CHECKS } from "./checks.js";
+import { effectsOf } from "./effects.js";
 import { hasFlag } from "./flags.js";
 import type { Found } from "./found.js";
-import { fileWords, globMatches, placesOf } from "./paths.js";
+import { fileWords, globMatches, globsMeet, isWithin, placesOf } from "./paths.js";
 import type { Rule } from "./rule.js";
 import type { World } from "./scope.js";
-import type { Word } from "./word.js";
+import { SOME, type Word } from "./word.js";
 
 export interface Circumstances {
 	readonly world: World;
@@ -18,7 +19,9 @@ export interface Circumstances {
 	readonly text: string;
 }
 
-export function matches({ match }: Pick<Rule, "match">, command: Found, { world, names, task, text }: Circumstances): boolean {
+/** A rule that allows is only about what is certain; others are also about what a program may take for the same, and what a pattern may find. */
+export function matches({ match, decision }: Pick<Rule, "match" | "decision">, command: Found, { world, names, task, text }: Circumstances): boolean {
+	const certain = decision === "allow";
 	const any = (globs: readonly string[] | undefined, values: readonly string[]): boolean =>
 		!globs || globs.some((glob) => values.some((value) => globMatches(glob, value)));
 	return (
@@ -28,10 +31,11 @@ export function matches({ match }: Pick<Rule, "match">, command: Found, { world,
 		(!match.text || match.text.includes(text)) &&
 		any(match.program, command.names) &&
 		(!match.subcommand || match.subcommand.some((wanted) => hasSubcommand(command, wanted))) &&
-		(!match.flags || match.flags.every((flag) => hasFlag(command, flag))) &&
-		(!match.args || match.args.every((glob) => command.args.some(({ text }) => globMatches(glob, text)))) &&
-		(!match.paths || touches(match.paths, fileWords(command), command, world)) &&
-		(!match.writes || touches(match.writes, command.writes, command, world)) &&
+		(!match.flags || match.flags.every((flag) => hasFlag(command, flag) || (!certain && isAbbreviated(command, flag)))) &&
+		(!match.args ||
+			match.args.every((glob) => command.args.some(({ text }) => (certain ? [text] : valuesIn(text)).some((value) => globMatches(glob, value))))) &&
+		(!match.paths || touches(match.paths, fileWords(command), command, world, certain) || (!certain && isBelow(match.paths, command, world))) &&
+		(!match.writes || touches(match.writes, command.writes, command, world, certain)) &&
 		(!match.is || CHECKS[match.is](command, world))
 	);
 }
@@ -45,13 +49,40 @@ function hasSubcommand(command: Found, wanted: string): boolean {
 	return starts.some((start) => parts.every((part, at) => globMatches(part, words[start + at] ?? "")));
 }
 
-/** `~` is the home, `.` the working directory; `!` in front: a path that is not in it. */
-function touches(globs: readonly string[], words: readonly Word[], command: Found, world: World): boolean {
+/** Many programs take any beginning of a long option that only one has. */
+const isAbbreviated = (command: Found, flag: string): boolean =>
+	flag
+		.split("|")
+		.some((wanted) => wanted.startsWith("--") && command.args.some(({ text }) => /^--\w/.test(text) && wanted.startsWith(text.replace(/=.*$/s, ""))));
+
+/** `--context=prod` and `-nprod` hold a value as `--context prod` and `-n prod` do. */
+const valuesIn = (text: string): string[] => [
+	text,
+	...[/^[\w.-]+=(.*)$/s.exec(text)?.[1], /^-\w(.+)$/s.exec(text)?.[1]].filter((value) => value !== undefined),
+];
+
+/** `~` is the home, `.` the working directory. */
+function absolute(glob: string, world: World): string {
+	const pattern = glob.replace(/^~(?=\/|$)/, world.home).replace(/^\.(?=\/|$)/, world.cwd);
+	return pattern.startsWith("/") || pattern.startsWith("**") ? pattern : path.join(world.cwd, pattern);
+}
+
+/** `!` in front: a path that is not in it. */
+function touches(globs: readonly string[], words: readonly Word[], command: Found, world: World, certain: boolean): boolean {
 	const places = words.filter(({ text }) => !text.startsWith("-")).flatMap((word) => placesOf(word, command, world));
 	return globs.some((glob) => {
 		const not = glob.startsWith("!");
-		const pattern = (not ? glob.slice(1) : glob).replace(/^~(?=\/|$)/, world.home).replace(/^\.(?=\/|$)/, world.cwd);
-		const absolute = pattern.startsWith("/") || pattern.startsWith("**") ? pattern : path.join(world.cwd, pattern);
-		return places.some((place) => place !== null && globMatches(absolute, place) !== not);
+		const pattern = absolute(not ? glob.slice(1) : glob, world);
+		return places.some(
+			(place) => place !== null && (globMatches(pattern, place) !== not || (!certain && !not && place.includes(SOME) && globsMeet(pattern, place))),
+		);
 	});
+}
+
+/** Whether what it reads or changes with everything below holds such a path: `tar cf x ~`. */
+function isBelow(globs: readonly string[], command: Found, world: World): boolean {
+	const trees = effectsOf(command).flatMap(({ deed, tree, file }) => (tree && deed !== "looks" ? placesOf(file, command, world) : []));
+	if (trees.length === 0) return false;
+	const bases = globs.filter((glob) => !glob.startsWith("!")).map((glob) => absolute(glob, world).replace(/\/[^/]*[*?].*$/s, ""));
+	return bases.some((base) => base !== "" && trees.some((place) => place !== null && isWithin(base, place)));
 }

@@ -1,11 +1,11 @@
 /** The statements of one text, in the order in which the shell would come to them: where each one's input comes from, and where it runs. */
-import { missing } from "./effects.js";
+import { missing } from "./changes.js";
 import { expandHeredoc, expandText, expandWords, type Source } from "./expand.js";
 import type { Found, Trait } from "./found.js";
 import { outputOf } from "./output.js";
 import type { Scope } from "./scope.js";
 import type { Node } from "./tree.js";
-import { asText, SOME, UNKNOWN, type Word } from "./word.js";
+import { asText, SOME, UNKNOWN, type Word, word } from "./word.js";
 
 /** Where a statement's input comes from and its output goes to. */
 export interface Flow {
@@ -196,7 +196,11 @@ export class Page {
 				const operator = redirect.children.find((child) => !child.named)?.type ?? ">";
 				const targets = redirect.children.filter((child) => child.field === "destination");
 				const outputs = this.#collect(() => {
-					for (const target of targets) (operator.startsWith("<") ? reads : writes).push(...expandWords(target, this.source));
+					for (const target of targets) {
+						const files = expandWords(target, this.source);
+						if (operator.startsWith("<")) reads.push(...files);
+						else writes.push(...files.map((file): Word => (operator.includes(">>") ? { ...file, appends: true } : file)));
+					}
 				});
 				if (operator === "<") {
 					input = null;
@@ -255,10 +259,15 @@ export class Page {
 	#substitution(node: Node): string {
 		const text = this.source.text.slice(node.start, node.end).trim();
 		const escaped = text.startsWith("`") && /\\[`\\$]/.test(text); // backquotes in backquotes
+		const files = node.children.filter(({ type }) => type === "file_redirect");
 		const found = this.#apart(() =>
-			escaped ? this.#reader.script(text.slice(1, -1).replace(/\\([`\\$])/g, "$1"), this.source.scope, this.#span(node)) : this.#each(node.children, NOWHERE),
+			files.length > 0
+				? this.#reader.run([word("cat")], this.#span(node), this.source.scope, this.#flow(files, NOWHERE)) // `$(<file)`
+				: escaped
+					? this.#reader.script(text.slice(1, -1).replace(/\\([`\\$])/g, "$1"), this.source.scope, this.#span(node))
+					: this.#each(node.children, NOWHERE),
 		);
-		this.#fed.push(...found);
+		this.#fed.push(...found.flatMap((one) => [...one.upstream, one]));
 		const only = found.length === 1 ? found[0] : undefined;
 		const output = only ? outputOf(only) : null;
 		if (found.length === 0 && node.children.some(({ type }) => type === "redirected_statement")) return UNKNOWN;

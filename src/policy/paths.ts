@@ -2,6 +2,7 @@
 import path from "node:path";
 import { realPath } from "../base/files.js";
 import type { Found, Link } from "./found.js";
+import { directoryOption } from "./options.js";
 import type { World } from "./scope.js";
 import { isKnown, SOME, UNKNOWN, type Word } from "./word.js";
 
@@ -114,14 +115,52 @@ export function isTemporary(place: string, { cwd }: World): boolean {
 	return bench !== undefined && !bench.endsWith(`/${SOME}`) && TEMPORARY.exec(cwd)?.[0] !== bench;
 }
 
-/** Every word that may name a file: arguments, what is behind `=` in them, redirections. */
+const named = new WeakMap<Found, Word[]>();
+
+/** Every word that may name a file: arguments, what is behind `=` or `@` in them, redirections; also as seen from the directory of `tar -C`. */
 export function fileWords(command: Found): Word[] {
-	const args = command.args.flatMap((word) => {
-		const value = /^(?:--?[\w-]+|[a-z]+)=(.+)$/s.exec(word.text)?.[1];
-		if (value !== undefined) return [word, { ...word, text: value }];
-		return word.text.startsWith("@") ? [{ ...word, text: word.text.slice(1) }] : [word];
-	});
-	return [...args, ...command.reads, ...command.writes];
+	let files = named.get(command);
+	if (!files) {
+		const dir = directoryOption(command.names, command);
+		const args = command.args.filter((word) => word !== dir).flatMap(filesIn);
+		const moved = dir
+			? args.flatMap((word) => (/^[-/~]/.test(word.text) ? [] : [{ ...word, text: `${dir.text}/${word.text}`, glob: word.glob || dir.glob }]))
+			: [];
+		files = [...args, ...moved, ...command.reads, ...command.writes];
+		named.set(command, files);
+	}
+	return files;
+}
+
+/** `--file=x`, `of=x`, `@x`, `f=@x`, `f=<x`: the word, and the file in it. */
+function filesIn(word: Word): Word[] {
+	const value = /^(?:--?[\w.-]+|[A-Za-z_][\w.-]*)=(.+)$/s.exec(word.text)?.[1];
+	const file = /^[@<](.+)$/s.exec(value ?? word.text)?.[1];
+	if (value === undefined) return file === undefined ? [word] : [{ ...word, text: file }];
+	return [word, { ...word, text: (file ?? value).replace(/;(?:type|filename)=.*$/s, "") }];
+}
+
+/** Whether a pattern of a rule and a place that a pattern of the shell stands for (with SOME in it) may be the same. */
+export function globsMeet(glob: string, place: string): boolean {
+	const meet = ([first, ...rest]: readonly string[], parts: readonly string[]): boolean => {
+		if (first === undefined) return parts.length === 0;
+		if (first === "**") return meet(rest, parts) || (parts.length > 0 && meet([first, ...rest], parts.slice(1)));
+		const [part] = parts;
+		return part !== undefined && namesMeet(first, part) && meet(rest, parts.slice(1));
+	};
+	return meet(glob.split("/"), place.split("/"));
+}
+
+/** Their beginnings and ends must fit; what is between is not looked at. */
+function namesMeet(glob: string, name: string): boolean {
+	if (!name.includes(SOME)) return globMatches(glob, name);
+	if (glob.startsWith(".") && name.startsWith(SOME)) return false;
+	const begins = (one: string, other: string) => one.startsWith(other) || other.startsWith(one);
+	const ends = (one: string, other: string) => one.endsWith(other) || other.endsWith(one);
+	const [head = "", tail = ""] = [/^[^*?]*/.exec(glob)?.[0], /[^*?]*$/.exec(glob)?.[0]];
+	const isPattern = /[*?]/.test(glob);
+	const [start = "", end = ""] = [name.slice(0, name.indexOf(SOME)), name.slice(name.lastIndexOf(SOME) + 1)];
+	return isPattern ? begins(head, start) && ends(tail, end) : mayBe(name, glob);
 }
 
 const patterns = new Map<string, RegExp>();

@@ -1,12 +1,13 @@
 import fs from "node:fs";
 import path from "node:path";
-import { below } from "./effects.js";
+import { below } from "./changes.js";
 import type { Scope } from "./scope.js";
 import { isKnown, type Word } from "./word.js";
 
 /** The name of a program as a rule sees it; none if it is only known when it runs. */
 export function namesOf(program: Word, scope: Scope): string[] {
 	const name = path.basename(program.text);
+	if (program.text.endsWith("/")) return [];
 	if (program.glob || name === "" || name === "$" || !isKnown(name)) return [];
 	const names = [name];
 	if (program.text.includes("/") && isKnown(program.text)) {

@@ -112,6 +112,9 @@ const FIXED = new Map<string, string>([
 	["TMPDIR", "/tmp"],
 	["0", "bash"],
 	["PPID", `${SOME}parent`],
+	// Unless the same text says otherwise, these are what their names say.
+	["SHELL", "bash"],
+	...["EDITOR", "VISUAL", "PAGER", "BROWSER"].map((name): [string, string] => [name, name.toLowerCase()]),
 	...["?", "#", "$", "!", "-", "UID", "EUID", "RANDOM", "SECONDS", "LINENO", "EPOCHSECONDS", "HOSTNAME", "USER", "LOGNAME", "BASHPID"].map(
 		(name): [string, string] => [name, SOME],
 	),

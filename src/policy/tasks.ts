@@ -1,20 +1,13 @@
 /** Checks that are only about words and flags, for programs with subcommands. */
 import { hasFlag, is, says } from "./flags.js";
 import type { Found } from "./found.js";
+import { gitWords } from "./git.js";
 
 export function changesServices(command: Found): boolean {
 	return (
 		is(command, "service", "rc-service", "launchctl", "initctl") &&
 		says(command, /\b(?:start|stop|restart|reload|load|unload|bootstrap|bootout|kickstart|remove|disable|enable|kill)\b/)
 	);
-}
-
-/** What git is told to do, without `-C dir` and `-c key=value`. */
-function gitWords(command: Found): string[] {
-	const texts = command.args.map(({ text }) => text);
-	let at = 0;
-	while (/^-/.test(texts[at] ?? "")) at += /^(-C|-c|--git-dir|--work-tree|--namespace)$/.test(texts[at] as string) ? 2 : 1;
-	return texts.slice(at);
 }
 
 export function forcePushes(command: Found): boolean {

@@ -2,13 +2,13 @@
  * What a command would really run: every simple command in it, wherever it hides. The walk follows the text as the shell would (page.ts), keeping
  * variables and the directory; what runs text of its own (`sh -c`, `eval`, `ssh`) is read in the same way. It never runs anything.
  */
-import { effects, written } from "./effects.js";
+import { effects, written } from "./changes.js";
 import type { Found, Trait } from "./found.js";
 import { type Flow, NOWHERE, Page, type Reader, type Span } from "./page.js";
 import { namesOf } from "./program.js";
 import { Scope, unsureNames, type World } from "./scope.js";
 import { LIMITS, parse } from "./tree.js";
-import { asText, UNKNOWN, type Word } from "./word.js";
+import { asText, isKnown, UNKNOWN, type Word } from "./word.js";
 import { innerOf } from "./wrappers.js";
 
 export function understand(text: string, world: World): Found[] {
@@ -85,7 +85,7 @@ class Walk implements Reader {
 
 	#run([program, ...args]: readonly Word[], at: Span, scope: Scope, flow: Flow): Found[] {
 		const names = program ? namesOf(program, scope) : [];
-		const unknown = program !== undefined && names.length === 0;
+		const unknown = program !== undefined && names.length === 0 && !isDirectory(program);
 		const all = [...args, ...flow.args].slice(0, MAX_ARGS);
 		this.#words += all.length;
 		if (this.#words > MAX_WORDS) this.#steps = MAX_STEPS + 1; // nothing more is followed
@@ -189,6 +189,9 @@ class Walk implements Reader {
 		return mark;
 	}
 }
+
+/** `/` or `src/` as a command: nothing runs. */
+const isDirectory = ({ text, glob }: Word): boolean => !glob && isKnown(text) && text.endsWith("/");
 
 /** A word as it was, in text that is read again. */
 const asWord = ({ text, glob }: Word): string => asText(glob ? text : `"${text.replace(/["\\$`]/g, "\\$&")}"`);

@@ -14,6 +14,8 @@ export interface Word {
 	readonly text: string;
 	/** Something in it is a pattern that the shell replaces by names of files. */
 	readonly glob: boolean;
+	/** Of a redirection: to the end of a file, whose content stays. */
+	readonly appends?: true;
 }
 
 export const word = (text: string): Word => ({ text, glob: false });
@@ -56,10 +58,10 @@ export function words(encoded: string, home: string): Word[] {
 const MAX_WORDS = 4096;
 
 function tilde(field: string, home: string): string {
-	const match = /^~([a-z_][\w-]*)?(?=\/|$)/.exec(field);
+	const match = /^([A-Za-z_]\w*=)?~([a-z_][\w-]*)?(?=\/|$)/.exec(field); // also in a word that looks like an assignment: `dd of=~/x`
 	if (!match) return field;
-	const user = match[1];
-	return (user === undefined ? home : user === "root" ? "/root" : `/home/${user}`) + field.slice(match[0].length);
+	const [all, before = "", user] = match;
+	return before + (user === undefined ? home : user === "root" ? "/root" : `/home/${user}`) + field.slice(all.length);
 }
 
 /** `a{b,c}` is `ab ac`. Ranges stand for numbers or letters. */

@@ -1,7 +1,9 @@
 /** Programs that run what their arguments say: what it is they run. */
+import { awkRuns, MAX_CODE } from "./code.js";
 import { hasFlag } from "./flags.js";
 import type { Found } from "./found.js";
 import { foundBy } from "./output.js";
+import { readSed } from "./sed.js";
 import { SOME, UNKNOWN, type Word, word } from "./word.js";
 
 export type Inner =
@@ -141,9 +143,14 @@ export function innerOf(command: Found): Inner[] {
 		case "awk":
 		case "gawk":
 		case "mawk":
-		case "nawk":
-		case "sed":
-			return [{ code: args.map(({ text }) => text).join("\n") }];
+		case "nawk": {
+			const code = joined(args, "\n");
+			return [{ code }, ...awkRuns(code.slice(0, MAX_CODE)).flatMap((script): Inner[] => (script === UNKNOWN ? [] : [{ script }]))];
+		}
+		case "sed": {
+			const runs = readSed(args).script?.runs ?? [];
+			return [{ code: joined(args, "\n") }, ...runs.map((script): Inner => (script.includes(UNKNOWN) ? "unknown-script" : { script }))];
+		}
 		case "tar":
 			return [...behind(args, /^--(?:checkpoint-action=exec|to-command|use-compress-program)=(.*)$/s), ...after(args, /^(-\w*I|-F)$/)].map((script) => ({
 				script,
@@ -260,11 +267,11 @@ const CODE_FLAG: Readonly<Record<string, RegExp>> = {
 function interpreter(command: Found, name: string): Inner[] {
 	const { args } = command;
 	const kind = name.replace(/[\d.]+$/, "");
-	const flag = CODE_FLAG[kind === "nodejs" || kind === "bun" ? "node" : kind.startsWith("pypy") ? "python" : kind] ?? /^-[a-zA-Z0-9]*e$/;
+	const flag = CODE_FLAG[kind === "nodejs" || kind === "bun" ? "node" : kind.startsWith("pypy") ? "python" : kind] ?? /^-[a-zA-Z0-9]*[eE]$/;
 	const ours = args.findIndex(({ text }) => /(?:^|\/)(?:doors\/cli\/main\.js|bin\/holdfast)$/.test(text));
 	if (ours !== -1) return holdfast(args.slice(ours + 1));
 	const codes = after(args, flag);
-	const glued = kind === "python" ? /^-c(.+)$/s : /^(?:-e|--eval=)(.+)$/s;
+	const glued = kind === "python" ? /^-c(.+)$/s : /^(?:-[eE]|--eval=)(.+)$/s;
 	for (const { text } of args) {
 		const code = glued.exec(text)?.[1];
 		if (code !== undefined && !flag.test(text)) codes.push(code);
@@ -298,7 +305,10 @@ function found(command: Found): Inner[] {
 		if (!/^-(exec|execdir|ok|okdir)$/.test(args[at]?.text ?? "")) continue;
 		const from = at + 1;
 		while (at < args.length && !/^[;+]$/.test(args[at]?.text ?? "")) at++;
-		inner.push({ argv: args.slice(from, at).flatMap((one) => (one.text.includes("{}") ? names.map((name) => word(one.text.replaceAll("{}", name))) : [one])) });
+		// Without a test `{}` is everything below a root.
+		const each = (text: string) =>
+			names.map((name): Word => (text === "{}" && !name.includes(SOME) ? { text: `${name}/*`, glob: true } : word(text.replaceAll("{}", name))));
+		inner.push({ argv: args.slice(from, at).flatMap((one) => (one.text.includes("{}") ? each(one.text) : [one])) });
 	}
 	return inner;
 }
@@ -320,7 +330,7 @@ function xargs(command: Found): Inner[] {
 /** What is in the same word. */
 const behind = (args: readonly Word[], pattern: RegExp): string[] => args.flatMap(({ text }) => (pattern.exec(text)?.[1] ?? []) as string[]);
 
-const joined = (args: readonly Word[]): string => args.map(({ text }) => text).join(" ");
+const joined = (args: readonly Word[], by = " "): string => args.map(({ text }) => text).join(by);
 
 const after = (args: readonly Word[], flag: RegExp): string[] =>
 	args.flatMap(({ text }, at) => (flag.test(text) && args[at + 1] ? [(args[at + 1] as Word).text] : []));

@@ -141,6 +141,30 @@ test("what another machine runs through ssh is not in this one's working directo
 		expect(judge(text, { cwd }), text).toMatchObject({ decision: "ask", rule });
 		expect(judge(text, { cwd: other }), text).toEqual(judge(text, { cwd }));
 	}
-	expect(judge("ssh box 'rm -rf /app'", { cwd: "/app" })).toMatchObject({ decision: "deny", rule: "floor-root" });
+	expect(judge("ssh box 'rm -rf /app'", { cwd: "/app" })).toMatchObject({ decision: "ask", rule: "delete-outside" });
+	expect(judge("docker exec web sh -c 'rm -rf /data'", { cwd })).toMatchObject({ decision: "ask", rule: "delete-outside" });
+	expect(judge("docker exec web rm -rf /usr", { cwd })).toMatchObject({ decision: "deny", rule: "floor-root" });
 	expect(judge("ssh box 'rm -rf /tmp/x'", { cwd })).toMatchObject({ decision: "allow" });
+});
+
+test("with an environment of its own the home in it counts for everything, Holdfast's own files too", () => {
+	const env = { HOME: "/srv/other" };
+	const rule = (command: string) => decide(command, { cwd: "/srv/app", env }).rule;
+	expect(rule("cat /srv/other/.local/state/holdfast/token")).toBe("floor-policy");
+	expect(rule("echo > /srv/other/.config/holdfast/policy.json")).toBe("floor-policy");
+	expect(rule("cat /srv/other/.ssh/id_rsa")).toBe("credentials");
+});
+
+test("a file outside the project is not written over unasked; a new one, and one of the same repository, may be", () => {
+	const dir = tempDir("outside");
+	for (const name of ["home", "repo/.git", "repo/packages/a"]) fs.mkdirSync(path.join(dir, name), { recursive: true });
+	for (const name of ["home/notes.txt", "repo/README.md"]) fs.writeFileSync(path.join(dir, name), "x");
+	const rule = (command: string) => decide(command, { cwd: path.join(dir, "repo/packages/a"), env: { HOME: path.join(dir, "home") } }).rule;
+	expect(rule("echo x > ~/notes.txt")).toBe("delete-outside");
+	expect(rule("echo x >> ~/notes.txt")).toBe(null);
+	expect(rule("echo x > ~/new.txt")).toBe(null);
+	expect(rule("echo x > ../../README.md")).toBe(null);
+	expect(rule("rm ../../README.md")).toBe(null);
+	expect(rule("rm ~/notes.txt")).toBe("delete-outside");
+	expect(rule("rm -rf ../../packages")).toBe("delete-outside");
 });

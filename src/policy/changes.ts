@@ -1,0 +1,111 @@
+/** What a command changes for those behind it: directory, variables, aliases, files. */
+import fs from "node:fs";
+import path from "node:path";
+import { shellQuote } from "../base/quote.js";
+import type { Found } from "./found.js";
+import { linksOf } from "./links.js";
+import { outputOf } from "./output.js";
+import type { Scope } from "./scope.js";
+import { SOME, UNKNOWN, type Word } from "./word.js";
+import { type Inner, runsFile } from "./wrappers.js";
+
+/** Text of a file that an earlier command of the same text wrote, when this one runs it. */
+export function written(command: Found, program: Word | undefined, scope: Scope): Inner[] {
+	if (scope.files.size === 0) return [];
+	const use = runsFile(command) ?? { file: program?.text.includes("/") ? program : undefined, as: "script" };
+	const texts = scope.cwds.map((cwd) => (use.file ? scope.files.get(below(cwd, use.file.text) ?? "") : undefined));
+	return texts
+		.filter((text) => text !== undefined)
+		.map((text) =>
+			text.trim() === UNKNOWN ? "unknown-script" : use.as === "code" || /^#!.*(?:python|perl|ruby|node|php)/.test(text) ? { code: text } : { script: text },
+		);
+}
+
+/** Files that come from elsewhere: what is in them is known only then. */
+function fetched({ names, args, writes }: Found): string[] {
+	const [name = ""] = names;
+	if (!/^(?:curl|wget|aria2c|fetch)$/.test(name)) return [];
+	const texts = args.map(({ text }) => text);
+	const named = texts.flatMap((text, at) => (/^(?:-[a-zA-Z]*[oO]|--output|--output-document)$/.test(text) ? [texts[at + 1] ?? ""] : []));
+	const glued = texts.flatMap((text) => (/^(?:-[oO]|--output=|--output-document=)([^-].*)$/s.exec(text)?.[1] ?? []) as string[]);
+	const called =
+		name !== "curl" || texts.some((text) => /^-[a-zA-Z]*O|^--remote-name/.test(text)) ? texts.map((text) => /:\/\/.*\/([^/?#]+)/.exec(text)?.[1] ?? "") : [];
+	return [...writes.map(({ text }) => text), ...named, ...glued, ...called].filter(Boolean);
+}
+
+function keepWritten(command: Found, scope: Scope): void {
+	for (const target of fetched(command))
+		for (const cwd of scope.cwds) {
+			const file = below(cwd, target);
+			if (file !== null) scope.files.set(file, UNKNOWN);
+		}
+	const targets = command.names[0] === "tee" ? [...command.writes, ...command.args] : command.writes;
+	const text = targets.length === 0 ? null : outputOf(command);
+	if (text === null) return;
+	for (const target of targets)
+		for (const cwd of scope.cwds) {
+			const file = below(cwd, target.text);
+			if (file !== null) scope.files.set(file, `${scope.files.get(file) ?? ""}${text}\n`); // appended or not: what was there may still run
+		}
+}
+
+export function effects(command: Found, scope: Scope): void {
+	keepWritten(command, scope);
+	const links = linksOf(command, scope.world);
+	if (links.length > 0) scope.links.made = [...scope.links.made, ...links];
+	const words = command.args.filter(({ text }) => !text.startsWith("-")).map(({ text }) => text);
+	switch (command.names[0]) {
+		case "cd":
+		case "pushd":
+			scope.cwds = [...new Set(scope.cwds.map((cwd) => (command.args[0]?.text === "-" ? null : below(cwd, words[0] ?? scope.world.home))))];
+			return;
+		case "popd":
+			scope.cwds = [null];
+			return;
+		case "alias":
+			for (const text of words) {
+				const [, name, body] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+				if (name === undefined || body === undefined) continue;
+				scope.aliases.set(name, body);
+				scope.world.defined.add(`alias ${shellQuote(`${name}=${body.replaceAll(UNKNOWN, "$_unknown_").replaceAll(SOME, "$RANDOM")}`)}`);
+			}
+			return;
+		case "unalias":
+			scope.aliases.clear();
+			return;
+		case "read":
+		case "mapfile":
+		case "readarray":
+		case "getopts":
+		case "printf":
+		case "unset":
+			for (const text of command.names[0] === "printf" ? (command.args[0]?.text === "-v" ? [command.args[1]?.text ?? ""] : []) : words)
+				scope.set(text, UNKNOWN);
+			return;
+		case "set":
+			scope.positional = null;
+			if (command.args.some(({ text }, at) => text === "--" || text === "-" || (at === 0 && !/^[-+]/.test(text))))
+				scope.world.defined.add("set -- of-an-earlier-command");
+			return;
+		case "ln":
+		case "cp":
+		case "mv":
+		case "install": {
+			const [from, to] = words.slice(-2);
+			if (words.length !== 2 || from === undefined || to === undefined) return;
+			for (const cwd of scope.cwds) {
+				const target = below(cwd, to);
+				if (target !== null) scope.copies.set(target, path.basename(from)).set(path.join(target, path.basename(from)), path.basename(from));
+			}
+		}
+	}
+}
+
+export const below = (cwd: string | null, dir: string): string | null =>
+	dir.includes(UNKNOWN) ? null : path.isAbsolute(dir) ? path.normalize(dir) : cwd === null ? null : path.join(cwd, dir);
+
+export function missing(dir: string | null, { world }: Scope): boolean {
+	if (dir === null || !world.local) return false;
+	world.looked.at++;
+	return !fs.existsSync(dir);
+}

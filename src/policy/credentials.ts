@@ -1,0 +1,165 @@
+/** Checks about keys, passwords and tokens: who reads them, who changes them, who has them printed. */
+import path from "node:path";
+import { does, type Effect } from "./effects.js";
+import { hasFlag, says } from "./flags.js";
+import type { Found } from "./found.js";
+import { isWithin, mayBeWithin, placesOf } from "./paths.js";
+import type { World } from "./scope.js";
+import { SOME } from "./word.js";
+
+/** Below a home, whoever's it is. `**` ends a directory that holds nothing else. */
+const IN_HOME = [
+	".ssh/**",
+	".aws/**",
+	".gnupg/**",
+	".azure/**",
+	".kube/config",
+	".docker/config.json",
+	".netrc",
+	".git-credentials",
+	".npmrc",
+	".yarnrc.yml",
+	".pypirc",
+	".pgpass",
+	".my.cnf",
+	".mylogin.cnf",
+	".s3cfg",
+	".boto",
+	".vault-token",
+	".terraformrc",
+	".terraform.d/credentials.tfrc.json",
+	".cargo/credentials",
+	".cargo/credentials.toml",
+	".gem/credentials",
+	".composer/auth.json",
+	".m2/settings.xml",
+	".password-store/**",
+	".claude/.credentials.json",
+	".codex/auth.json",
+	".gemini/oauth_creds.json",
+	".config/gh/hosts.yml",
+	".config/glab-cli/config.yml",
+	".config/hub",
+	".config/gcloud/**",
+	".config/rclone/rclone.conf",
+	".config/op/**",
+	".config/github-copilot/**",
+	".config/containers/auth.json",
+	".config/git/credentials",
+	".config/google-chrome/**",
+	".config/chromium/**",
+	".mozilla/**",
+	".local/share/keyrings/**",
+	".local/share/opencode/auth.json",
+	"Library/Keychains/**",
+] as const;
+
+const OF_SYSTEM = [
+	"/etc/shadow",
+	"/etc/shadow-",
+	"/etc/gshadow",
+	"/etc/gshadow-",
+	"/etc/sudoers",
+	"/etc/sudoers.d/**",
+	"/etc/ssl/private/**",
+	"/etc/krb5.keytab",
+	"/etc/security/opasswd",
+];
+const HOST_KEY = /^\/etc\/ssh\/ssh_host_\w+_key$/;
+const MEMORY = /^\/proc\/(?:[^/]+\/(?:environ|mem)|kcore)$|^\/proc\/.*\/task\/.*\/environ$/s;
+
+/** In such directories, these are for everybody to see. */
+const PUBLIC = /(?:\.pub|\/\.ssh\/(?:known_hosts(?:\.old)?|config(?:\.d\/.*)?|authorized_keys)|\/\.aws\/config)$/;
+/** New keys of hosts are taken down in the course of work. */
+const PUBLIC_TO_WRITE = /(?:\.pub|\/\.ssh\/known_hosts(?:\.old)?)$/;
+
+const HOMES = /^(?:\/home\/[^/]+|\/Users\/[^/]+|\/root)(?=\/|$)/;
+
+/** Wherever such a directory is, what is above it may be somebody's home. */
+const LIKE_HOME = /^(.*?)\/\.(?:ssh|aws|gnupg|azure|kube|docker|config|claude|codex|gemini|password-store)(?:\/|$)/s;
+
+export function touchesCredentials(command: Found, world: World): boolean {
+	if (command.names.some((name) => printsSecret(name, command))) return true;
+	if (command.code !== null && codeNames(command.code)) return true;
+	const isSecret = (effect: Effect, isPublic: RegExp) =>
+		placesFor(effect, command, world).some((place) => !isPublic.test(place) && isCredential(place, effect, world));
+	return (
+		does(command, ["reads", "moves"], (effect) => isSecret(effect, PUBLIC)) ||
+		does(command, ["writes", "empties", "deletes"], (effect) => isSecret(effect, PUBLIC_TO_WRITE))
+	);
+}
+
+/** Where part of a path is not known, its end may still say what it is. */
+function placesFor({ file }: Effect, command: Found, world: World): string[] {
+	if (file.text.length > LONGEST) return [];
+	const known = placesOf(file, command, world).filter((place) => place !== null);
+	if (known.length > 0) return known;
+	if (file.text.startsWith("/proc/")) return [file.text.replace(/\0[^/]*/g, SOME)];
+	const end = /(?:^|[/\0])(\.[^\0]*)$/s.exec(file.text)?.[1];
+	return end === undefined ? [] : [path.join(world.home, end)];
+}
+
+const LONGEST = 4096;
+
+function isCredential(place: string, { file, tree }: Effect, world: World): boolean {
+	if (MEMORY.test(place) || HOST_KEY.test(place)) return true;
+	const homes = [world.home, HOMES.exec(place)?.[0], LIKE_HOME.exec(place)?.[1]].filter((home) => home !== undefined);
+	const fits = (root: string, entry: string) => {
+		const all = entry.endsWith("/**");
+		const target = path.join(root, all ? entry.slice(0, -3) : entry);
+		if (isWithin(place, target)) return all ? place !== target || tree || file.glob : true;
+		if (file.glob && place.includes(SOME)) return !/rc$/.test(entry) && mayBeWithin(place, target); // `grep alias ~/.*rc` is about shells
+		return tree && isWithin(target, place) && isWithin(root, place); // a whole home, with what is in it
+	};
+	return OF_SYSTEM.some((entry) => fits("/", entry)) || homes.some((home) => IN_HOME.some((entry) => fits(home, entry)));
+}
+
+/** Programs that print one when they are asked. */
+const PRINTERS: Readonly<Record<string, RegExp>> = {
+	gh: /^auth token\b/,
+	glab: /^auth token\b/,
+	aws: /^(?:configure (?:get \S*(?:secret|token|key)|export-credentials)|sts (?:get-session-token|assume-role)|ecr get-login-password|secretsmanager get-secret-value)\b/,
+	gcloud: /\bprint-(?:access|identity)-token\b|^secrets versions access\b/,
+	az: /^(?:account get-access-token|keyvault secret show)\b/,
+	npm: /^(?:token\b|config get \S*(?:_auth|token))/i,
+	heroku: /^auth:token\b/,
+	fly: /^auth token\b/,
+	flyctl: /^auth token\b/,
+	pass: /^(?:show\b|(?!ls\b|list\b|find\b|search\b|grep\b|git\b|help\b|version\b|init\b|generate\b|insert\b)\S)/,
+	op: /^(?:read|item get|document get)\b/,
+	bw: /^(?:get|list|export)\b/,
+	vault: /^(?:kv get|read|print token|token lookup)\b/,
+	doppler: /^secrets\b/,
+	"secret-tool": /^(?:lookup|search)\b/,
+	security: /^(?:find-(?:generic|internet)-password|dump-keychain|export)\b/,
+	keyring: /^get\b/,
+	getent: /^g?shadow\b/,
+	git: /^credential(?:-\S+)? (?:fill|get)\b|^credential fill\b/,
+};
+
+function printsSecret(name: string, command: Found): boolean {
+	if (PRINTERS[name] !== undefined) {
+		if (says(command, PRINTERS[name])) return true;
+	}
+	if (/^docker-credential-/.test(name)) return says(command, /^(?:get|list)\b/);
+	switch (name) {
+		case "gh":
+		case "glab":
+			return says(command, /^auth status\b/) && hasFlag(command, "-t|--show-token");
+		case "kubectl":
+		case "oc":
+			return (
+				(says(command, /^get secrets?\b/) && command.args.some(({ text }) => /^(?:-o|--output)(?:=?(?:y|j|go-|c)|$)/.test(text))) ||
+				(says(command, /^config view\b/) && hasFlag(command, "--raw"))
+			);
+		case "gpg":
+			return command.args.some(({ text }) => /^--export-secret-(?:sub)?keys$/.test(text));
+		default:
+			return false;
+	}
+}
+
+/** A path of a key in code of another language. */
+const IN_CODE =
+	/\.ssh\/(?:id_|authorized_keys|config\b)|\.aws\/credentials|\/etc\/g?shadow\b|\.git-credentials|\.netrc\b|\.gnupg\/|\.kube\/config|\.docker\/config\.json|\.claude\/\.credentials|\.codex\/auth|\.config\/gh\/hosts|\.pgpass|\.vault-token|\.npmrc|\.pypirc|\/proc\/\w+\/environ/;
+const codeNames = (code: string): boolean => IN_CODE.test(code);

@@ -1,0 +1,152 @@
+/** Checks that keep Holdfast's own things from the commands it runs: its processes, its questions, its rules and tokens. */
+import path from "node:path";
+import { readProc } from "../base/proc.js";
+import { mountsOf } from "./containers.js";
+import { deletedTrees } from "./deleting.js";
+import { arrivals, carried } from "./effects.js";
+import { hasFlag, is, words } from "./flags.js";
+import type { Found } from "./found.js";
+import { fileWords, isWithin, mayBeWithin, placesOf } from "./paths.js";
+import type { World } from "./scope.js";
+import { SOME, type Word } from "./word.js";
+
+const OWN_PROCESS = /(?:^|[\s/])(?:keeper\.sh|holdfast|doors\/cli\/main\.js)(?:\s|$)/;
+
+/** Which processes are ours is asked of /proc; a name is enough for those who kill by name. */
+export function killsHoldfast(command: Found): boolean {
+	const OWN = /holdfast|keeper\.sh/i;
+	if (!is(command, "kill", "pkill", "killall", "killall5", "skill", "fuser", "systemctl", "service", "launchctl", "xkill")) return false;
+	const texts = command.args.map(({ text }) => text);
+	const means = (text: string) => OWN.test(text) || (text.length > 2 && "keeper.sh holdfast".includes(text.toLowerCase()));
+	if (is(command, "systemctl", "service", "launchctl"))
+		return texts.some((text) => OWN.test(text)) && texts.some((text) => /^(stop|kill|restart|disable|mask|unload|bootout|try-restart)$/.test(text));
+	if (texts.some((text) => means(text) || text.includes("HOLDFAST_"))) return true;
+	if (command.upstream.some((one) => one.args.some(({ text }) => means(text)))) return true;
+	if (!is(command, "kill")) return false;
+	const [first] = texts;
+	if (texts.some((text) => text.endsWith(`${SOME}parent`))) return true; // of the shell: what keeps it
+	const targets = /^-/.test(first ?? "") && first !== "-1" ? texts.slice(1) : texts;
+	if (targets.some((text, at) => text === "-1" && (at > 0 || targets.length === 1))) return true;
+	return targets.some((text) => /^-?\d+$/.test(text) && OWN_PROCESS.test((readProc(`/proc/${text.replace("-", "")}/cmdline`) ?? "").replaceAll("\0", " ")));
+}
+
+export function answersApproval(command: Found): boolean {
+	const texts = command.args.map(({ text }) => text);
+	if (command.code !== null && /\/approvals\/|\bapprovals\b[\s\S]*\banswer\b/.test(command.code) && !is(command, "sed", "awk")) return true;
+	if (is(command, "nc", "ncat", "netcat", "socat", "telnet") && /\bP(?:OST|UT)\s+\S*\/approvals?\//.test(command.input ?? "")) return true;
+	const cli =
+		is(command, "holdfast") ||
+		command.names.some((name) => name.startsWith("holdfast@")) ||
+		texts.some((text) => /(?:^|\/)(?:holdfast(?:@.*)?|doors\/cli\/main\.js)$/s.test(text));
+	if (cli) {
+		const at = texts.findIndex((text) => /^(approvals?|approve|deny)$/.test(text));
+		if (at === -1) return false;
+		return (
+			texts[at] === "approve" ||
+			texts[at] === "deny" ||
+			texts.slice(at + 1).some((text) => !text.startsWith("-") && !/^(list|ls|show|help)$/.test(text)) ||
+			texts.some((text) => /^--?(y|yes|once|always|approve|answer)/.test(text))
+		);
+	}
+	return (
+		is(command, "curl", "wget", "http", "https", "xh") &&
+		texts.some((text) => /approvals?\/[^/]+|\/approvals?\b.*(once|always|answer)/.test(text)) &&
+		texts.some(
+			(text) => /^(-X|--request|--data.*|--json|--form|--upload-file|POST|PUT|--post-data.*|--method.*)$/.test(text) || /^-[a-zA-Z]*(?:[dFT]|XP)/.test(text),
+		)
+	);
+}
+
+const READERS = new Set([
+	"cat",
+	"ls",
+	"head",
+	"tail",
+	"less",
+	"more",
+	"grep",
+	"rg",
+	"jq",
+	"stat",
+	"wc",
+	"diff",
+	"file",
+	"test",
+	"[",
+	"echo",
+	"bat",
+	"cmp",
+	"md5sum",
+	"sha256sum",
+	"readlink",
+	"realpath",
+	"cd",
+	"tree",
+	"du",
+]);
+
+/** They tell of names, not of what is in a file. */
+const LOOKERS = new Set([
+	"ls",
+	"stat",
+	"test",
+	"[",
+	"echo",
+	"cd",
+	"pushd",
+	"du",
+	"df",
+	"tree",
+	"file",
+	"readlink",
+	"realpath",
+	"find",
+	"mkdir",
+	"holdfast",
+	"export",
+]);
+
+/** In Holdfast's home: what a person has answered, and what happened. */
+const OWN_RECORDS = ["approvals", "audit"];
+
+export function editsPolicy(command: Found, world: World): boolean {
+	const isPolicy = (place: string) =>
+		isWithin(place, world.config) ||
+		OWN_RECORDS.some((name) => isWithin(place, path.join(world.state, name))) ||
+		/\/\.holdfast\/policy\.json$/.test(place) ||
+		/\/\.holdfast$/.test(place) ||
+		/\/\.config\/holdfast(?:\/|$)/.test(place);
+	const isToken = (place: string) => isWithin(place, world.state) && /token|secret|\.key$/.test(path.basename(place));
+	// What a pattern may find is what it names.
+	const guarded = [world.config, ...OWN_RECORDS.map((name) => path.join(world.state, name)), path.join(world.cwd, ".holdfast", "policy.json")];
+	const meant = (place: string) => guarded.find((dir) => mayBeWithin(place, dir)) ?? place;
+	const places = (list: readonly Word[]) =>
+		list.flatMap((one) =>
+			placesOf(one, command, world).flatMap((place) =>
+				place === null ? [] : (one.glob || command.links.length > 0) && place.includes(SOME) ? [meant(place)] : [place],
+			),
+		);
+	if (places(command.writes).some((place) => isPolicy(place) || isToken(place))) return true;
+	if (command.code !== null && /holdfast[/"', ]+policy|\.config\/holdfast|\.holdfast\b/.test(command.code)) {
+		if (!is(command, "sed", "awk", "gawk", "mawk", "nawk") || hasFlag(command, "-i|--in-place")) return true;
+		if (/(?:>\s*"[^"]*|(?:^|[\s;{}/\d$])w\s+\S*)(?:\.config\/holdfast|\.holdfast)/m.test(command.code)) return true; // `print > "f"`, `w f`
+	}
+	if (mountsOf(command).some(({ source }) => places([source]).some((place) => isPolicy(place) || isWithin(place, world.state)))) return true;
+	const named = places(fileWords(command));
+	if (named.some(isToken)) return true;
+	// A pattern, or all of it: the tokens are among that.
+	const takesAll = (place: string) => place === world.state || (path.dirname(place) === world.state && path.basename(place).includes(SOME));
+	if (!command.names.some((name) => LOOKERS.has(name)) && named.some(takesAll)) return true;
+	if (deletedTrees(command, world).some((place) => place !== null && (isWithin(world.config, place) || isWithin(world.state, place)))) return true;
+	if (is(command, "mv") && places(carried(command).from).some((place) => isWithin(world.config, place) || isWithin(world.state, place))) return true;
+	if (is(command, "cp", "mv", "ln", "install", "rsync") && places(arrivals(command)).some(isPolicy)) return true;
+	const reads =
+		command.names.some((name) => READERS.has(name)) ||
+		(is(command, "sed", "awk") && !hasFlag(command, "-i|--in-place")) ||
+		(is(command, "git") && /^(add|commit|diff|log|show|status|blame)$/.test(words(command)[0]?.text ?? ""));
+	const mentions = fileWords(command).some(({ text }) => /(?:^|\/)\.holdfast\/policy\.json$|\.config\/holdfast(?:\/|$)/.test(text));
+	// The copy may be read from there, not put there.
+	if (is(command, "cp", "rsync", "scp"))
+		return places(hasFlag(command, "-t|--target-directory") ? fileWords(command) : words(command).slice(-1)).some(isPolicy);
+	return !reads && command.names.length > 0 && !is(command, "holdfast") && (mentions || named.some(isPolicy));
+}

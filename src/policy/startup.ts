@@ -1,0 +1,93 @@
+/** Checks about what runs by itself later: start-up files, hooks, jobs, programs in the search path, settings of agents. */
+import path from "node:path";
+import { does, type Effect } from "./effects.js";
+import { hasFlag, is, says } from "./flags.js";
+import type { Found } from "./found.js";
+import { gitWords } from "./git.js";
+import { isWithin, mayBeWithin, placesOf } from "./paths.js";
+import type { World } from "./scope.js";
+import { SOME } from "./word.js";
+
+/** Below a home, whoever's it is. */
+const IN_HOME = [
+	...[".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".bashrc.d", ".profile", ".inputrc"],
+	...[".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".oh-my-zsh", ".kshrc", ".mkshrc", ".cshrc", ".tcshrc", ".login", ".config/fish"],
+	...[".xinitrc", ".xprofile", ".xsession", ".xsessionrc", ".pam_environment", ".config/environment.d", ".config/autostart", ".config/autostart-scripts"],
+	...[".config/plasma-workspace/env", ".config/sway/config", ".config/i3/config", ".config/hypr"],
+	...[".config/systemd/user", ".local/share/systemd/user", ".config/upstart", "Library/LaunchAgents"],
+	...[".local/bin", "bin", ".cargo/bin", "go/bin"],
+	...[".gitconfig", ".config/git"],
+	...[".vimrc", ".vim", ".config/nvim/init.vim", ".config/nvim/init.lua", ".emacs", ".emacs.d/init.el", ".tmux.conf", ".config/tmux/tmux.conf", ".screenrc"],
+	...[".gdbinit", ".pythonrc", ".pythonrc.py", ".Rprofile", ".irbrc", ".pryrc", ".psqlrc", ".sqliterc", ".lldbinit"],
+	...[".config/direnv", ".direnvrc", ".config/mise", ".config/pip/pip.conf", ".config/code/user", ".config/Code/User/settings.json"],
+	...[".ssh/rc", ".ssh/config", ".ssh/environment"],
+	...[".claude.json", ".mcp.json", ".claude", ".codex", ".gemini", ".cursor", ".config/opencode", ".config/claude", ".config/Claude", ".continue"],
+	...[".aider.conf.yml", ".config/goose", ".codeium", ".windsurf", ".copilot"],
+];
+/** State of such programs that is no setting. */
+const NO_SETTING = /\/\.(?:claude|codex|gemini|cursor)\/(?:projects|todos|logs?|sessions|history|cache|tmp|shell-snapshots|plans)(?:\/|$)/;
+
+/** Wherever they are: hooks of a repository, settings that an agent takes from a project, jobs. */
+const ANYWHERE =
+	/\/\.git\/(?:hooks(?:\/|$)|config$)|\/hooks\/(?:pre|post)-(?:commit|push|receive|checkout|merge|rewrite|applypatch|auto-gc)$|\/\.claude\/(?:settings(?:\.local)?\.json|hooks\/.*)$|^\/var\/spool\/cron(?:\/|$)|\/site-packages\/(?:[^/]+\.pth|sitecustomize\.py|usercustomize\.py)$/;
+
+const HOMES = /^(?:\/home\/[^/]+|\/Users\/[^/]+|\/root)(?=\/|$)/;
+
+export function changesStartup(command: Found, world: World): boolean {
+	if (command.remote) return false;
+	if (does(command, ["writes", "empties", "deletes", "moves"], (effect) => runsLater(effect, command, world))) return true;
+	if (configuresGit(command) || configuresAgent(command)) return true;
+	return command.code !== null && WRITES_IN_CODE.test(command.code) && CODE_NAMES.test(command.code);
+}
+
+function runsLater(effect: Effect, command: Found, world: World): boolean {
+	return placesOf(effect.file, command, world).some((place) => {
+		if (place === null) return /(?:^|\/)\.(?:bashrc|bash_profile|zshrc|profile|zshenv)$/.test(effect.file.text);
+		if (/\.sample$/.test(place) || NO_SETTING.test(place)) return false;
+		if (ANYWHERE.test(place)) return true;
+		return [world.home, ...(HOMES.exec(place) ?? [])].some((home) =>
+			IN_HOME.some((name) => {
+				const target = path.join(home, name);
+				return isWithin(place, target) || (effect.file.glob && place.includes(SOME) && mayBeWithin(place, target));
+			}),
+		);
+	});
+}
+
+const WRITES_IN_CODE =
+	/\bopen\s*\([^)]*,\s*["'](?:[rwab+]*[wa+][rwab+]*|>>?)["']|write_(?:text|bytes)|(?:write|append)File|File\.(?:write|open)|file_put_contents|symlink|copy(?:2|file|File)?\b|rename|>>?\s*["']/;
+const CODE_NAMES =
+	/\.bashrc|\.bash_profile|\.zshrc|\.zshenv|(?:\/|["'])\.profile\b|\.config\/(?:systemd\/user|autostart|fish|environment\.d)|\.local\/bin\/|\.git\/hooks|\.gitconfig|\.claude\.json|\.claude\/settings|\.codex\/config|\.mcp\.json|\.ssh\/rc/;
+
+/** Settings of git that name a program, or a file with more of them. */
+export const RUNS_PROGRAM =
+	/^(?:core\.(?:hookspath|fsmonitor|sshcommand|askpass|gitproxy|alternaterefscommand|pager|editor)|(?:diff|merge)\..*(?:command|textconv|driver)|diff\.external|filter\..*\.(?:clean|smudge|process)|credential(?:\..*)?\.helper|gpg(?:\..*)?\.program|sequence\.editor|interactive\.difffilter|pager\..*|(?:diff|merge)tool\..*\.(?:cmd|path)|browser\..*\.cmd|uploadpack\.packobjectshook|remote\..*\.(?:uploadpack|receivepack|vcs)|submodule\..*\.update|protocol\.(?:ext\.)?allow)$/i;
+const LEADS_ELSEWHERE = /^(?:core\.hookspath|init\.templatedir|include(?:if\..*)?\.path)$/i;
+
+/** `git config core.editor vim` is a taste; a path, or a line for a shell, is a program that runs by itself from then on. */
+function configuresGit(command: Found): boolean {
+	if (!is(command, "git")) return false;
+	const [verb, ...rest] = gitWords(command);
+	if (verb !== "config" || hasFlag(command, "--get|--get-all|--get-regexp|--list|-l|--unset|--unset-all|--remove-section|--get-urlmatch")) return false;
+	const given = rest.filter((text, at) => !text.startsWith("-") && !/^(?:-f|--file|--type|--blob)$/.test(rest[at - 1] ?? ""));
+	const [key = "", value] = /^(?:set|add)$/.test(given[0] ?? "") ? given.slice(1) : given;
+	if (value === undefined) return false;
+	if (LEADS_ELSEWHERE.test(key)) return true;
+	return RUNS_PROGRAM.test(key) && /^!|[/;|&$`<>()]/.test(value) && !/^\S*\/(?:code|vim|nvim|nano|less|delta)\b/.test(value);
+}
+
+/** Command lines that write the settings of an agent. */
+function configuresAgent(command: Found): boolean {
+	if (is(command, "holdfast")) return says(command, /^setup\b/) && !hasFlag(command, "--help|-h|--dry-run|--print|--check");
+	if (is(command, "claude", "codex", "gemini", "cursor-agent", "opencode"))
+		return says(command, /^(?:mcp (?:add|remove|add-json|add-from)|config (?:set|add|remove)|plugin (?:install|add))\b/);
+	return is(command, "npm", "pnpm", "yarn") && says(command, /^config set (?:script-shell|shell|prefix)\b/);
+}
+
+/** Jobs that run by themselves. */
+export function changesJobs(command: Found): boolean {
+	if (is(command, "crontab")) return !hasFlag(command, "-l");
+	if (is(command, "at", "batch")) return !command.args.some(({ text }) => /^-[lcqV]/.test(text));
+	if (is(command, "systemd-run")) return command.args.some(({ text }) => /^--(?:on-|timer|path-|socket-)/.test(text));
+	return is(command, "loginctl") && says(command, /^enable-linger\b/);
+}
