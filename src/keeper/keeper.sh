@@ -641,16 +641,22 @@ hf_ended() {
   elif [ "$1" -lt "$hf_count" ]; then
     return 0
   fi
-  # dense output: big blocks; many small writes: many small blocks. Either way at most a quarter of the limit per run, and
-  # 16 MiB, since that much is reserved.
-  hf_run=$((hf_limit / 4))
-  [ "$hf_run" -le 16777216 ] || hf_run=16777216
-  hf_roll=$hf_run
+  # A segment is a quarter of the limit, 16 MiB at most. A run is less at first, since all of it is reserved: so many times what has been printed.
+  hf_roll=$((hf_limit / 4))
+  [ "$hf_roll" -le 16777216 ] || hf_roll=16777216
+  if [ $(($2 * 2)) -ge $((hf_bs * hf_count)) ]; then hf_dense=1 hf_run=$((hf_off * 16)); else hf_dense= hf_run=$((hf_off * 4)); fi
+  [ "$hf_run" -ge 131072 ] || hf_run=131072
+  [ "$hf_run" -le "$hf_roll" ] || hf_run=$hf_roll
   if [ -n "$hf_direct" ] && [ "$hf_seg" -eq 0 ]; then hf_roll=1; fi # the dd that waits for the relay's end has it open: a small one, for the disk has it until then
   if [ "$hf_output" != 0 ] && [ "$hf_run" -gt $((hf_output - hf_off)) ]; then hf_run=$((hf_output - hf_off)); fi
   if [ "$hf_rate" != 0 ] && [ "$hf_run" -gt $((hf_rate / 4)) ]; then hf_run=$((hf_rate / 4)); fi
   [ "$hf_run" -ge 4096 ] || hf_run=4096
-  if [ $(($2 * 2)) -ge $((hf_bs * hf_count)) ] && [ "$hf_run" -ge 65536 ]; then hf_bs=65536; else hf_bs=4096; fi
+  # Dense output: few big blocks; many small writes: many small blocks. A relay may take as many bytes as that is, in blocks of any size.
+  if [ -n "$hf_dense" ]; then
+    if [ "$hf_bs" = 512 ] || [ "$hf_run" -lt 65536 ]; then hf_bs=4096; else hf_bs=65536; fi
+  elif [ $(($2 * 16)) -ge $((hf_bs * hf_count)) ] || [ "$hf_bs" = 65536 ]; then hf_bs=4096
+  else hf_bs=512
+  fi
   hf_count=$((hf_run / hf_bs))
   hf_slow=0
   if [ "$hf_rate" != 0 ]; then hf_pace "$2"; fi
@@ -719,7 +725,7 @@ hf_next() {
 }
 
 hf_take() {
-  if hf_reserve; then
+  if hf_reserve || { [ "$hf_run" -gt 65536 ] && hf_bs=4096 hf_count=16 && hf_reserve; }; then # on a disk that is nearly full, less
     [ -z "$hf_paused" ] || hf_write state open
     hf_paused=
     if [ -n "$hf_direct" ]; then hf_grant; else hf_dd_run; fi

@@ -75,13 +75,13 @@ sub flush_times {
 # ---- output ----
 
 my $data = ''; # what is in our hands
-my ($log, $block, $left) = (undef, 65_536, 0); # the run: blocks that may still be taken, of at most so many bytes
-my ($records, $written) = (0, 0);
+my ($log, $count, $left) = (undef, 0, 0); # the run: its blocks, and the bytes that may still be taken
+my $written = 0;
 my $gone = 0;
 
 # What the terminal has now, if anything: how many bytes it was.
 sub output {
-    my $got = sysread($master, $data, $block);
+    my $got = sysread($master, $data, $left < 65_536 ? $left : 65_536);
     if (!$got) {
         $gone = 1 if defined $got || ($! != $EAGAIN && $! != $EINTR);
         return 0;
@@ -103,11 +103,10 @@ sub keep {
         $data = $wrote == length $data ? '' : substr($data, $wrote);
     }
     note($got - length $data);
-    $records++;
-    $left = $data eq '' ? $left - 1 : 0;
+    $left = $data eq '' && $left > $got ? $left - $got : 0; # it may be a run smaller than what was in our hands
     report($data eq '' ? 0 : 'full') if !$left;
 }
-sub report { my ($status) = @_; say_to_k("\nran $records $written $status\n") }
+sub report { my ($status) = @_; say_to_k("\nran $count $written $status\n") }
 
 my $last = $start;
 sub pass_on {
@@ -141,8 +140,8 @@ sub listen_to_k {
     }
 }
 sub begin {
-    my ($bs, $count, $segment) = @_;
-    ($block, $left, $records, $written) = ($bs, $count, 0, 0);
+    (my $bs, $count, my $segment) = @_;
+    ($left, $written) = ($bs * $count, 0);
     if (!sysopen($log, "$dir/$segment", 01 | $CREAT | $APPEND, 0600)) {
         $left = 0;
         report('full');
@@ -172,7 +171,7 @@ sub settle {
 
 $SIG{CHLD} = sub { }; # so that select is interrupted. Just before it, that would be lost; where K is heard it says `over`, else we look
 $SIG{XFSZ} = 'IGNORE'; # a log that may not become longer is one more that waits for room. Not before the fork: T would inherit it
-$left = 1 if !$direct;
+$left = 65_536 if !$direct;
 while (!$gone) {
     $over ||= waitpid($child, 1) == $child;
     my $r = $pending eq '' ? $orders | $keys : $orders;

@@ -29,6 +29,20 @@ test("a full disk pauses the command, and it goes on without loss once there is 
 	expect(fs.existsSync(path.join(process.dir, "gaps"))).toBe(false);
 });
 
+test("a small disk has room for many processes that print little, and for one that prints until nearly nothing is left", async (context) => {
+	const disk = smallDisk(context, 6 * MIB);
+	const runtime = await testRuntime({ home: disk.home });
+	const spawn = (command: string) => runtime.spawn({ command });
+	const many = await Promise.all(Array.from({ length: 10 }, () => spawn("for ((i = 0; i < 100; i++)); do echo $i; sleep 0.001; done; echo last; cat")));
+	await Promise.all(many.map((process) => process.wait({ until: { pattern: "last" }, timeout: 30_000 })));
+	for (const process of many) expect(pausedBy(process)).toBeUndefined();
+	const chatty = await spawn("for ((i = 0; ; i++)); do echo $i; done");
+	await until("it is paused", () => pausedBy(chatty) === "disk");
+	const { bavail, bsize } = fs.statfsSync(disk.home);
+	expect(bavail * bsize).toBeLessThan(MIB / 4);
+	for (const process of [...many, chatty]) await process.kill();
+});
+
 test("doctor says that there is hardly any room", async (context) => {
 	const disk = smallDisk(context, 128 * MIB);
 	const home = async () => (await diagnose(await testRuntime({ home: disk.home }))).checks.find(({ name }) => name === "home");

@@ -198,6 +198,14 @@ test("a limit larger than the disk does not make it take the disk", async () => 
 	expect(bytesOnDisk(process.dir, /^out\./)).toBeLessThan(64 * 1024 * KIB);
 });
 
+test.each([false, true])("a process that prints little has little of the disk set aside (terminal: %s)", async (terminal) => {
+	const runtime = await testRuntime();
+	const process = await runtime.spawn({ command: "for ((i = 0; i < 300; i++)); do echo $i; sleep 0.001; done; cat", terminal });
+	await process.wait({ until: { pattern: "299" }, timeout: 20_000 });
+	expect(bytesOnDisk(process.dir, /^out\./)).toBeLessThanOrEqual(256 * KIB);
+	expect(process.status()).toMatchObject({ status: "running" });
+});
+
 /** What the only process of a home has in its log is the end of the truth, and not all of it. */
 async function expectTail(home: string, truth: Buffer): Promise<void> {
 	const runtime = await testRuntime({ home });
