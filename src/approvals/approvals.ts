@@ -37,6 +37,8 @@ export interface AskOptions {
 	readonly signal?: AbortSignal;
 	/** How long the call can wait, in milliseconds. */
 	readonly within?: number;
+	/** The call waits no longer, and the question stays. */
+	readonly yield?: AbortSignal;
 	readonly approver?: Approver;
 	/** The door asks somebody once it has the result `pending`. */
 	readonly later?: boolean;
@@ -227,7 +229,7 @@ export class Approvals {
 	/** undefined: it was settled, and it is for this call to ask again. */
 	async #await(question: Question, until: number, options: AskOptions): Promise<Outcome | undefined> {
 		const { id } = question;
-		const signal = options.signal ? AbortSignal.any([options.signal, this.#closing.signal]) : this.#closing.signal;
+		const signal = AbortSignal.any([options.signal, options.yield, this.#closing.signal].filter((one) => one !== undefined));
 		if (this.#store.answerOf(id)) return undefined;
 		const wakeup = new Wakeup();
 		const unwatch = watchDirectory(this.#store.dir, wakeup.poke);
@@ -249,7 +251,7 @@ export class Approvals {
 					return answer.answer === "withdrawn" || (answer.answer === "once" && !mine) ? undefined : outcomeOf(question, answer);
 				}
 				if (options.signal?.aborted) throw new HoldfastError("ABORTED", "interrupted while a person was being asked; nothing was run");
-				if (performance.now() >= until || this.#closing.signal.aborted) return { kind: "pending", question, ...asked };
+				if (performance.now() >= until || this.#closing.signal.aborted || options.yield?.aborted) return { kind: "pending", question, ...asked };
 				if (options.later) return { kind: "pending", question };
 				if (!this.#isThere({ ...(approver ? { approver } : {}) }))
 					return this.settings().unattended === "pending" ? { kind: "pending", question, ...asked } : { kind: "unattended" };

@@ -87,6 +87,8 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 	const killsBefore = killsThere(bash); // asked before it is sent, and answered before it runs
 	const how = { workdir: options.workdir !== undefined, plain, text, placed: slot.placed, life: slot.life };
 	if (!bash.send(name, how, wakeup.poke)) return outcome("unsent", null); // nobody reads there any more
+	const wake = () => wakeup.poke();
+	options.yield?.addEventListener("abort", wake);
 	try {
 		return await untilOver();
 	} catch (error) {
@@ -97,6 +99,8 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 		forced = undefined;
 		limit = undefined;
 		return { ...outcome("running", null), unreached: error.message };
+	} finally {
+		options.yield?.removeEventListener("abort", wake);
 	}
 
 	/** All that is in a container has one limit. Who is out of reach now cannot be asked. */
@@ -141,10 +145,11 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 			if (!forced && options.signal?.aborted) forced = "interrupted";
 			if (!forced && limits.output !== undefined && slot.isFull()) force("output");
 			if (!forced && performance.now() >= endAt) force("time");
-			if (!forced && performance.now() >= deadline) {
+			const yielded = options.yield?.aborted === true;
+			if (!forced && (yielded || performance.now() >= deadline)) {
 				await bash.line.delivery(); // is it known whether it has begun?
 				if (bash.line.failed) continue;
-				if (options.onTimeout === "background") return outcome("running", null);
+				if (yielded || options.onTimeout === "background") return outcome("running", null);
 				forced = "timeout";
 			}
 			if (forced) await interrupt(bash, slot, spec, { kept: limit?.name === "output" });

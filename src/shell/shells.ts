@@ -25,6 +25,8 @@ export interface RunOptions {
 	readonly onTimeout: "background" | "kill";
 	/** Kills the command's tree and keeps the shell. */
 	readonly signal?: AbortSignal;
+	/** The deadline is now, and the command goes on. */
+	readonly yield?: AbortSignal;
 	/** Asked when everything is ready, with where it would run and the id it would have: if it throws, nothing runs. */
 	permit?(cwd: string, id: string): void;
 }

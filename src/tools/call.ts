@@ -8,6 +8,8 @@ export interface Call {
 	readonly place?: string;
 	/** Interrupts the call: a foreground command is killed with its tree, a wait just ends. */
 	readonly signal?: AbortSignal;
+	/** A foreground command moves to the background now, as at its deadline, and the call answers `running`. */
+	readonly yield?: AbortSignal;
 	/** The door must answer within this many milliseconds; what is not finished then is `running`, with a note how to go on. */
 	readonly within?: number;
 	/** Told now and then while the call goes on, in words for people. */

@@ -35,6 +35,7 @@ export async function runInShell(ask: Ask, args: TerminalArgs & { command: strin
 				onTimeout: deadline.ms < deadline.wantedMs ? "background" : onTimeout, // a kill that is due after the answer comes after it
 				...(args.workdir === undefined ? {} : { workdir: args.workdir }),
 				...(signal ? { signal } : {}),
+				...(ask.call.yield ? { yield: ask.call.yield } : {}),
 				permit: (cwd, id) => {
 					passage.check(cwd);
 					passage.begin(cwd, id);
@@ -47,7 +48,7 @@ export async function runInShell(ask: Ask, args: TerminalArgs & { command: strin
 		const output = run.silent
 			? NOTHING
 			: await readOutput(run.process, { from: 0, maxChars, keep: "ends", raw: false, final: run.end !== "running", after: run.after });
-		keep = output.truncated !== undefined || ask.call.gone?.() === true;
+		keep = output.truncated !== undefined || run.end === "interrupted" || ask.call.gone?.() === true; // who interrupted it may want to know how far it came
 		const result: TerminalResult = {
 			status: statusOf(run),
 			output: output.text,

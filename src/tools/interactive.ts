@@ -60,13 +60,15 @@ export type Settled = TerminalResult & { uptime_seconds: number };
 async function settle(ask: Ask, process: Process, options: SettleOptions): Promise<Settled> {
 	const { untilWaiting } = await import("../screen/index.js");
 	const { deadline, idleMs } = options;
+	const signals = [ask.signal, ask.call.yield].filter((signal) => signal !== undefined);
 	let found: UntilWaitingResult;
 	try {
 		found = await reporting(ask.call, `${process.id} runs`, () =>
-			untilWaiting(process, { timeout: leftOf(deadline), idleMs, ...(ask.signal ? { signal: ask.signal } : {}) }),
+			untilWaiting(process, { timeout: leftOf(deadline), idleMs, ...(signals.length > 0 ? { signal: AbortSignal.any(signals) } : {}) }),
 		);
 	} catch (error) {
 		if (!(error instanceof HoldfastError) || error.code !== "ABORTED") throw error;
+		if (!ask.signal?.aborted && ask.call.yield?.aborted) return { ...(await late(ask, process, options)), ...timeoutNote(deadline) };
 		if (options.onAbort === "kill") await end(ask, process, "interrupted");
 		else ask.notes.push("The keys were sent; only the waiting was interrupted, and the program goes on.");
 		return { ...(await viewOf(process, options)), status: "interrupted", exit_code: options.onAbort === "kill" ? 130 : null, ...timeoutNote(deadline) };
@@ -83,7 +85,7 @@ async function settle(ask: Ask, process: Process, options: SettleOptions): Promi
 /** The time is up. */
 async function late(ask: Ask, process: Process, options: SettleOptions): Promise<Settled> {
 	const { deadline, onTimeout } = options;
-	if (onTimeout === "kill" && deadline.ms >= deadline.wantedMs) {
+	if (onTimeout === "kill" && deadline.ms >= deadline.wantedMs && !ask.call.yield?.aborted) {
 		try {
 			await end(ask, process, `not finished after ${secondsOf(deadline.ms)}`);
 			return { ...(await viewOf(process, options)), status: "timeout", exit_code: 124 };
@@ -113,9 +115,10 @@ export function stillRunning(ask: Ask, process: Process, { deadline, kill }: { d
 		ask.notes.push(`This runtime was closed while it ran; it goes on as ${process.id}, and any other on the same home finds it by that id.`);
 		return;
 	}
-	ask.notes.push(`Not finished after ${secondsOf(deadline.ms)}, which is not an error: it goes on as ${process.id}; ${how}. Do not start it again.`);
+	const ms = ask.call.yield?.aborted ? performance.now() - ask.since : deadline.ms;
+	ask.notes.push(`Not finished after ${secondsOf(ms)}, which is not an error: it goes on as ${process.id}; ${how}. Do not start it again.`);
 	if (!kill) return;
-	ask.runtime.killLater(process, deadline.wantedMs - deadline.ms);
+	ask.runtime.killLater(process, deadline.wantedMs - ms);
 	ask.notes.push(`As you asked, it is killed ${secondsOf(deadline.wantedMs)} after its start, if this server is still there then.`);
 }
 

@@ -161,6 +161,7 @@ export class Passage {
 			{
 				...(this.#ask.signal ? { signal: this.#ask.signal } : {}),
 				...(within === undefined ? {} : { within: Math.max(0, within - (performance.now() - since) - ANSWER_MARGIN_MS) }),
+				...(call.yield ? { yield: call.yield } : {}),
 				...(approver ? { approver } : {}),
 				...(asksLater ? { later: true } : {}),
 			},

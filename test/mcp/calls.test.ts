@@ -3,6 +3,7 @@ import { Client, InMemoryTransport, type Progress } from "@modelcontextprotocol/
 import { expect, test } from "vitest";
 import { readIfThere } from "../../src/base/files.js";
 import { type Identity, isAlive, readStat } from "../../src/base/proc.js";
+import { isTimeout, patienceOf } from "../../src/doors/mcp/cancel.js";
 import { createServer } from "../../src/doors/mcp/index.js";
 import type { Runtime } from "../../src/index.js";
 import { atEnd, tempDir, testRuntime, until } from "../support/home.js";
@@ -52,6 +53,53 @@ test("a call that is taken back ends its command and everything it started, and 
 	expect(next).toMatchObject({ output: "/tmp\nkept\n" });
 	expect(next.note).toBeUndefined(); // in the very same shell, not in one beside it
 	expect(isAlive(child)).toBe(false);
+});
+
+test("what a cancelled call has ended stays in the list, with what it printed", async () => {
+	const { call } = await connect(await testRuntime());
+	const door = gate();
+	const cancel = new AbortController();
+	const cut = call("terminal", { command: door.command }, { signal: cancel.signal });
+	await until("the command runs", door.started);
+	cancel.abort("the person pressed Esc");
+	await expect(cut).rejects.toThrow("Esc");
+	const { processes } = await call("process", { action: "list" });
+	expect(processes).toMatchObject([{ status: "killed", exit_code: 130, command: door.command, output_preview: "started\n" }]);
+});
+
+test.each([false, true])("a client's own time-out moves the command to the background, and the next result says so (pty: %s)", async (pty) => {
+	const { call } = await connect(await withShell());
+	const door = gate();
+	const cut = call("terminal", { command: `${door.command}; cd /var`, pty }, { timeout: 1_500 });
+	await until("the command runs", door.started);
+	await expect(cut).rejects.toThrow("timed out");
+	const next = await call("terminal", { command: "cd /usr; x=1" });
+	const id = /goes on as (proc_[0-9a-f]{12}); do not start it again/.exec(next.note ?? "")?.[1] as string;
+	expect(next.note).not.toContain("another command of this task");
+	expect((await call("process", { action: "list" })).processes).toMatchObject([{ session_id: id, status: "running" }]);
+	door.open();
+	expect(await call("process", { action: "wait", session_id: id })).toMatchObject({ status: "exited", exit_code: 0 });
+	expect(await call("terminal", { command: "pwd; echo $x" })).toMatchObject({ output: "/usr\n1\n" });
+});
+
+test.each([
+	["McpError: MCP error -32001: Request timed out", 15_000, true],
+	["SdkError: Request timed out", 15_000, true],
+	["timeout of 5000 ms exceeded", 5_000, true],
+	["MCP response future dropped", 299_900, true], // Codex says that for everything: this is its limit
+	["MCP response future dropped", 660_010, true],
+	["MCP response future dropped", 20_000, false],
+	[undefined, 60_000, true],
+	[undefined, 30_000, false],
+	["AbortError: the person pressed Esc", 290_000, false],
+])("a cancel because of %j after %i ms is a time-out: %s", (reason, ms, expected) => {
+	expect(isTimeout(reason, ms)).toBe(expected);
+});
+
+test("clients that give up whatever progress they are told of are answered before", () => {
+	expect(patienceOf("codex-mcp-client")).toBeLessThan(300_000);
+	expect(patienceOf("gemini-cli-mcp-client-holdfast")).toBeLessThan(600_000);
+	expect(patienceOf("claude-code")).toBeUndefined();
 });
 
 test("a wait that is taken back touches nothing", async () => {

@@ -5,6 +5,7 @@ import { createInterface } from "node:readline";
 import { PassThrough, Readable } from "node:stream";
 import { setImmediate as breathe } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
+import { readIfThere } from "../../src/base/files.js";
 import { type Identity, isAlive, readStat } from "../../src/base/proc.js";
 import { serveStdio } from "../../src/doors/mcp/index.js";
 import { standardIo } from "../../src/doors/mcp/standard-io.js";
@@ -97,6 +98,26 @@ test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)("%s ends it properly", async
 	await server.answer(1);
 	server.child.kill(signal);
 	expect(await server.exited).toBe(0);
+});
+
+test.each(["SIGINT", "SIGTERM", "end of input"])("a call that is taken back right before or after %s ends its command", async (how) => {
+	const home = testHome();
+	const server = await rawServer(home, ["--task", "mine"]);
+	const file = path.join(tempDir(), "pid");
+	server.send(initialize);
+	server.send({
+		jsonrpc: "2.0",
+		id: 2,
+		method: "tools/call",
+		params: { name: "terminal", arguments: { command: `sh -c 'echo $$ >${file}; exec sleep 1000'` } },
+	});
+	await until("the command runs", () => Number(readIfThere(file)) > 0);
+	const command = identify(Number(readIfThere(file)));
+	if (how !== "end of input") server.child.kill(how as NodeJS.Signals);
+	server.send({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 2, reason: "interrupted" } });
+	if (how === "end of input") server.child.stdin.end();
+	expect(await server.exited).toBe(0);
+	expect(isAlive(command)).toBe(false);
 });
 
 test("a client that does not read is not read either, until it does: then every answer is there", async () => {

@@ -21,11 +21,33 @@ test("a task says how it goes as long as it does", async () => {
 	const { result: created } = await rpc(served, "tools/call", { name: "terminal", arguments: { command: door.command } });
 	let message: unknown;
 	while (message === undefined) message = (await get(served, created)).result?.statusMessage;
-	expect(message).toMatch(/^it runs for \d+ s$/);
+	expect(message).toMatch(/^it runs in the background as proc_[0-9a-f]{12}$/);
 	door.open();
 	const { result } = await ended(served, created);
 	expect(result).toMatchObject({ status: "completed" });
 	expect(result).not.toHaveProperty("statusMessage");
+});
+
+test("what becomes a task moves to the background: the shell is free, and keeps what the next command changes", async () => {
+	const served = await overHttp(await testRuntime(), { quickMs: 100 });
+	await shellFor(served, "?task=mine");
+	const { call } = await served.connect({ generation: "2026-07-28", query: "?task=mine" });
+	const door = gate();
+	const { result: created } = await rpc(
+		served,
+		"tools/call",
+		{ name: "terminal", arguments: { command: `${door.command}; cd /var` } },
+		{ query: "?task=mine" },
+	);
+	expect(created).toMatchObject({ resultType: "task" });
+	await until("it is in the background", () => !served.door.busy);
+	const next = await call("terminal", { command: "cd /usr; y=2" });
+	expect(next).toMatchObject({ status: "exited", note: expect.stringMatching(/^An earlier call .* goes on in the background as proc_[0-9a-f]{12}/) });
+	expect(next.note).not.toContain("another command of this task is running");
+	expect((await call("terminal", { command: "pwd; echo $y" })).output).toBe("/usr\n2\n");
+	door.open();
+	const { result } = await ended(served, created, "?task=mine");
+	expect(result).toMatchObject({ status: "completed", result: { structuredContent: { status: "exited", exit_code: 0, output: "started\nfinished\n" } } });
 });
 
 test("a quick call is answered as always", async () => {
@@ -116,11 +138,10 @@ async function rpc(served: Served, method: string, params: Record<string, unknow
 	return { httpStatus: response.status, ...((await response.json()) as Omit<Answer, "httpStatus">) };
 }
 
-const get = (served: Served, created: Answer["result"]): Promise<Answer> => rpc(served, "tasks/get", { taskId: created?.taskId });
+const get = (served: Served, created: Answer["result"], query = ""): Promise<Answer> => rpc(served, "tasks/get", { taskId: created?.taskId }, { query });
 
-async function ended(served: Served, created: Answer["result"]): Promise<Answer> {
-	let answer = await get(served, created);
-	await until("the call behind the task has ended", () => !served.door.busy);
-	while (answer.result?.status === "working") answer = await get(served, created);
+async function ended(served: Served, created: Answer["result"], query = ""): Promise<Answer> {
+	let answer = await get(served, created, query);
+	while (answer.result?.status === "working") answer = await get(served, created, query);
 	return answer;
 }

@@ -1,9 +1,10 @@
 /** One tools/call: what the client says around it (a progress token, a cancellation) becomes a `Call`, and the result becomes MCP's. */
-import { type CallToolResult, type InputRequiredResult, SdkError, SdkErrorCode, type ServerContext } from "@modelcontextprotocol/server";
+import type { CallToolResult, InputRequiredResult, ServerContext } from "@modelcontextprotocol/server";
 import { type AgentRuntime, type Call, renderResult, type Tool, type ToolResult } from "../../tools/index.js";
 import { announceDuring } from "./announce.js";
 import { type Asking, askThrough, questionFor, takeAnswers } from "./approve.js";
 import type { Calls } from "./calls.js";
+import { cancellation, leftNote, patienceOf } from "./cancel.js";
 import { reportProgress } from "./progress.js";
 
 /** It is to be there within 50 s, since clients give up after 60; a busy machine was seen to take 2.5 s for the last step. */
@@ -15,17 +16,23 @@ export interface Caller {
 	readonly calls: Calls;
 	/** How long a call without a progress token may take. */
 	readonly answerMs: number;
+	/** What the client calls itself. */
+	readonly client?: (context: ServerContext) => string | undefined;
 	/** How a person can be asked through this client; undefined when it cannot. */
 	readonly asking?: (context: ServerContext) => Asking | undefined;
 }
 
 export async function callTool(caller: Caller, tool: Tool, args: unknown, context: ServerContext): Promise<CallToolResult | InputRequiredResult> {
-	const due = performance.now() + caller.answerMs;
+	const since = performance.now();
 	const progress = reportProgress(context);
+	const within = progress ? patienceOf(caller.client?.(context)) : caller.answerMs;
+	const { interrupted, timedOut } = cancellation(context.mcpReq.signal, since);
 	const call = {
-		signal: cancellation(context.mcpReq.signal),
-		gone: () => isGone(context),
-		...(progress ? { progress: progress.say } : { due }),
+		signal: interrupted,
+		yield: timedOut,
+		gone: () => isGone(context) || timedOut.aborted,
+		...(progress ? { progress: progress.say } : {}),
+		...(within === undefined ? {} : { due: since + within }),
 	};
 	const silence = announceDuring(context, caller.runtime, caller.task);
 	return asking(caller, context, (more) => runTool(caller, tool, args, { ...call, ...more })).finally(() => {
@@ -49,36 +56,37 @@ export async function asking(
 	return questionFor(runtime.approvals, result, how) ?? result;
 }
 
-/** `due`: by when it must be answered, on the clock of `performance`. */
-export function runTool(
-	caller: Caller,
-	tool: Tool,
-	args: unknown,
-	call: Omit<Call, "task" | "within"> & { signal: AbortSignal; due?: number },
-): Promise<CallToolResult> {
+interface DoorCall extends Omit<Call, "task" | "within"> {
+	readonly signal: AbortSignal;
+	readonly yield: AbortSignal;
+	/** By when it must be answered, on the clock of `performance`. */
+	readonly due?: number;
+}
+
+export function runTool(caller: Caller, tool: Tool, args: unknown, call: DoorCall): Promise<CallToolResult> {
 	const { runtime, task, calls } = caller;
 	const { due, ...rest } = call;
-	return calls.run(task, call.signal, async () => {
+	const moves = tool.name === "terminal"; // whatever else a client has no time for ends, and loses nothing
+	const signal = moves ? call.signal : AbortSignal.any([call.signal, call.yield]);
+	return calls.run(task, [call.signal, call.yield], async () => {
 		const within = due === undefined ? {} : { within: Math.max(1, Math.floor(due - performance.now())) };
-		const result = await tool.run(runtime, args ?? {}, { ...rest, ...within, task, door: "mcp" });
-		return { content: [{ type: "text", text: renderResult(result) }], structuredContent: result, ...(isFailure(result) ? { isError: true } : {}) };
+		const result = withNotes(await tool.run(runtime, args ?? {}, { ...rest, signal, ...within, task, door: "mcp" }), calls.takeNotes(task));
+		if (call.yield.aborted && result.status === "running" && result.session_id !== undefined) calls.note(task, leftNote(result.session_id, call.yield));
+		return resultOf(result);
 	});
 }
+
+export const resultOf = (result: ToolResult): CallToolResult => ({
+	content: [{ type: "text", text: renderResult(result) }],
+	structuredContent: result,
+	...(isFailure(result) ? { isError: true } : {}),
+});
+
+const withNotes = (result: ToolResult, notes: readonly string[]): ToolResult =>
+	notes.length === 0 ? result : { ...result, note: [...notes, ...(result.note === undefined ? [] : [result.note])].join("\n") };
 
 /** It never ran. A command that ended with some exit code did. */
 const isFailure = ({ status }: ToolResult): boolean => status === "error" || status === "not_found" || status === "blocked";
 
 /** Nobody waits for the answer any more, as far as can be told. */
 export const isGone = ({ http }: ServerContext): boolean => http?.req?.signal.aborted === true;
-
-/** Aborts when the client takes its request back. A connection that is gone takes nothing back: what runs goes on. */
-export function cancellation(request: AbortSignal): AbortSignal {
-	const cancelled = new AbortController();
-	const look = () => {
-		const gone = request.reason instanceof SdkError && request.reason.code === SdkErrorCode.ConnectionClosed;
-		if (!gone) cancelled.abort(request.reason);
-	};
-	if (request.aborted) look();
-	else request.addEventListener("abort", look, { once: true });
-	return cancelled.signal;
-}

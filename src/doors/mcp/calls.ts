@@ -1,25 +1,44 @@
+const MOST_NOTES = 5;
+
 /** The calls under way, of all tasks. */
 export class Calls {
 	#count = 0;
 	readonly #running = new Map<string, Set<Promise<unknown>>>();
 	readonly #ending = new Map<string, Promise<unknown>>();
+	readonly #notes = new Map<string, string[]>();
 
 	/** A door that closes now must not wait for them: their commands go on by themselves. */
 	get busy(): boolean {
 		return this.#count > 0;
 	}
 
-	/** Run one. If another of the task was taken back just now, first let its command be killed: then the shell is free again. */
-	async run<T>(task: string, cancelled: AbortSignal, act: () => Promise<T>): Promise<T> {
+	/** Run one. If another of the task was taken back just now, its command is first killed, or moved to the background: then the shell is free again. */
+	async run<T>(task: string, cancelled: readonly AbortSignal[], act: () => Promise<T>): Promise<T> {
 		this.#count++;
 		try {
 			await this.#ending.get(task);
 			const done = act();
-			cancelled.addEventListener("abort", () => this.#end(task, done), { once: true });
+			for (const signal of cancelled) signal.addEventListener("abort", () => this.#end(task, done), { once: true });
 			return await this.#noted(task, done);
 		} finally {
 			this.#count--;
 		}
+	}
+
+	/** Keeps something that the task's next result has to say, since the one that it belongs to reaches nobody. */
+	note(task: string, text: string): void {
+		this.#notes.set(task, [...(this.#notes.get(task) ?? []), text].slice(-MOST_NOTES));
+	}
+
+	takeNotes(task: string): readonly string[] {
+		const notes = this.#notes.get(task) ?? [];
+		this.#notes.delete(task);
+		return notes;
+	}
+
+	/** Resolves when the commands of all calls that were taken back are dead, or in the background. */
+	async settled(): Promise<void> {
+		await Promise.allSettled(this.#ending.values());
 	}
 
 	/** Resolves when no call of the task that is under way now is any more. */

@@ -6,6 +6,7 @@ import { announceNotices } from "./announce.js";
 import { howToAsk } from "./approve.js";
 import { ANSWER_MS, asking, type Caller, callTool, runTool } from "./call.js";
 import { Calls } from "./calls.js";
+import { clientName } from "./client.js";
 import { INSTRUCTIONS } from "./instructions.js";
 import { LOG_TEMPLATE, listLogs, processAt, readLog } from "./logs.js";
 import { type CallTasks, declaresTasks, serveTasks, TASKS } from "./tasks.js";
@@ -32,7 +33,14 @@ export function createServer(runtime: AgentRuntime, options: ServerOptions): Ser
 			capabilities: { tools: {}, resources: { subscribe: true }, logging: {}, ...(options.tasks ? { extensions: { [TASKS]: {} } } : {}) },
 		},
 	);
-	serveTools(server, { runtime, calls: new Calls(), answerMs: ANSWER_MS, asking: (context) => howToAsk(server, context), ...options });
+	serveTools(server, {
+		runtime,
+		calls: new Calls(),
+		answerMs: ANSWER_MS,
+		asking: (context) => howToAsk(server, context),
+		client: (context) => clientName(server, context),
+		...options,
+	});
 	if (options.tasks) serveTasks(server, options.tasks, options.task);
 	const closed = new AbortController();
 	serveLogs(server, runtime, options.task, closed.signal);
@@ -42,14 +50,14 @@ export function createServer(runtime: AgentRuntime, options: ServerOptions): Ser
 }
 
 function serveTools(server: Server, caller: Caller & Pick<ServerOptions, "tasks">): void {
-	const { runtime, task, tasks } = caller;
+	const { runtime, tasks } = caller;
 	server.setRequestHandler("tools/list", () => toolsOf(runtime).listed);
 	server.setRequestHandler("tools/call", ({ params: { name, arguments: args } }, context) => {
 		const { tools } = toolsOf(runtime);
 		const tool = tools.find((candidate) => candidate.name === name);
 		if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no tool "${name}"; there are ${tools.map((known) => known.name).join(", ")}`);
 		if (tasks && declaresTasks(context))
-			return asking(caller, context, (more) => tasks.run(task, context, (call) => runTool(caller, tool, args, { ...call, ...more })));
+			return asking(caller, context, (more) => tasks.run(caller, context, (call) => runTool(caller, tool, args, { ...call, ...more })));
 		return callTool(caller, tool, args, context);
 	});
 }

@@ -14,6 +14,8 @@ export interface StdioDoor {
 	readonly closed: Promise<void>;
 	/** Some call is under way. */
 	readonly busy: boolean;
+	/** Resolves when the commands of calls that were taken back are dead, or in the background. */
+	settled(): Promise<void>;
 	close(): Promise<void>;
 }
 
@@ -47,6 +49,7 @@ export function serveStdio(runtime: AgentRuntime, options: ServerOptions & { wir
 	return {
 		closed,
 		close: async () => handle?.close(),
+		settled: () => calls.settled(),
 		get busy() {
 			return calls.busy;
 		},

@@ -15,12 +15,13 @@ import {
 	type ServerContext,
 } from "@modelcontextprotocol/server";
 import * as z from "zod";
-import { cancellation, isGone } from "./call.js";
+import type { AgentRuntime, ToolResult } from "../../tools/index.js";
+import { ANSWER_MS, type Caller, isGone, resultOf } from "./call.js";
+import { AS_TASK, cancellation } from "./cancel.js";
 
 export const TASKS = "io.modelcontextprotocol/tasks";
 
-/** A call that is done by then is answered as if there were no tasks. */
-const QUICK_MS = 5_000;
+const LOOK_S = 60; // a wait of ours at a time
 const TTL_MS = 3_600_000;
 const POLL_MS = 2_000;
 const MOST_ENDED = 256;
@@ -35,25 +36,32 @@ interface CallTask {
 	end?: { status: "completed"; result: CallToolResult } | { status: "failed"; error: { code: number; message: string } } | { status: "cancelled" };
 }
 
-type Work = (call: { signal: AbortSignal; progress: (message: string) => void; gone: () => boolean }) => Promise<CallToolResult>;
+type Work = (call: { signal: AbortSignal; yield: AbortSignal; progress: (message: string) => void; gone: () => boolean }) => Promise<CallToolResult>;
 
 export class CallTasks {
+	/** A call that is done by then is answered as if there were no tasks. */
 	readonly #quickMs: number;
 	readonly #tasks = new Map<string, CallTask>();
 
 	constructor(options: { quickMs?: number } = {}) {
-		this.#quickMs = options.quickMs ?? QUICK_MS;
+		this.#quickMs = options.quickMs ?? ANSWER_MS;
 	}
 
-	/** The result of the work, or a task that will have it. */
-	async run(owner: string, context: ServerContext, work: Work): Promise<CallToolResult> {
+	/**
+	 * The result of the work, or a task that will have it. A command that becomes a task moves to the background, as at its deadline:
+	 * so the shell is free for the next one, and keeps its state.
+	 */
+	async run({ runtime, task: owner }: Pick<Caller, "runtime" | "task">, context: ServerContext, work: Work): Promise<CallToolResult> {
 		const now = Date.now();
 		const task: CallTask = { id: randomUUID(), owner, createdAt: now, updatedAt: now, stop: new AbortController() };
-		const taken = cancellation(context.mcpReq.signal);
-		const stop = () => task.stop.abort(taken.reason);
-		taken.addEventListener("abort", stop);
+		const { interrupted, timedOut } = cancellation(context.mcpReq.signal);
+		const stop = () => task.stop.abort(interrupted.reason);
+		const leave = new AbortController();
+		interrupted.addEventListener("abort", stop);
+		timedOut.addEventListener("abort", () => leave.abort(timedOut.reason), { once: true });
 		const done = work({
 			signal: task.stop.signal,
+			yield: leave.signal,
 			gone: () => this.#tasks.has(task.id) || isGone(context), // whether anybody asks for the result of a task is not sure; news come with a result that is
 			progress: (message) => {
 				task.message = message;
@@ -63,11 +71,12 @@ export class CallTasks {
 		const decided = new AbortController();
 		const slow = sleep(this.#quickMs, undefined, { signal: decided.signal }).catch(() => undefined);
 		const quick = await Promise.race([done, slow]).finally(() => decided.abort());
-		taken.removeEventListener("abort", stop); // from now on `tasks/cancel` is the way to stop it
+		interrupted.removeEventListener("abort", stop); // from now on `tasks/cancel` is the way to stop it
 		if (quick) return quick;
 		this.#tasks.set(task.id, task);
 		this.#forget();
-		void this.#finish(task, done);
+		leave.abort(AS_TASK);
+		void this.#finish(task, runtime, done);
 		return { resultType: "task", ...shown(task) } as unknown as CallToolResult; // the SDK's types know no other kind of result
 	}
 
@@ -79,9 +88,9 @@ export class CallTasks {
 		this.#find(owner, id).stop.abort("cancelled by the client");
 	}
 
-	async #finish(task: CallTask, done: Promise<CallToolResult>): Promise<void> {
+	async #finish(task: CallTask, runtime: AgentRuntime, done: Promise<CallToolResult>): Promise<void> {
 		try {
-			const result = await done;
+			const result = await untilEnd(runtime, task, await done);
 			task.end = task.stop.signal.aborted ? { status: "cancelled" } : { status: "completed", result };
 		} catch (error) {
 			task.end = { status: "failed", error: { code: ProtocolErrorCode.InternalError, message: (error as Error).message } };
@@ -100,6 +109,23 @@ export class CallTasks {
 	#forget(): void {
 		const ended = [...this.#tasks.values()].filter((task) => task.end);
 		for (const [index, task] of ended.entries()) if (Date.now() - task.createdAt > TTL_MS || index < ended.length - MOST_ENDED) this.#tasks.delete(task.id);
+	}
+}
+
+/** What becomes of a command in the background: its end, or that it waits for input. Everything else is as it is. */
+async function untilEnd(runtime: AgentRuntime, task: CallTask, result: CallToolResult): Promise<CallToolResult> {
+	const { status, session_id } = (result.structuredContent ?? {}) as { status?: string; session_id?: string };
+	if (status !== "running" || session_id === undefined) return result;
+	const { owner, stop } = task;
+	const call = { task: owner, door: "mcp", gone: () => true }; // nobody may ask for it
+	task.message = `it runs in the background as ${session_id}`;
+	const until = runtime.get(session_id).spec.terminal ? { input: true } : {};
+	for (;;) {
+		const waited = await runtime.process({ action: "wait", session_id, timeout: LOOK_S, until }, { ...call, signal: stop.signal });
+		if (stop.signal.aborted) await runtime.process({ action: "kill", session_id }, call);
+		const { matched: _, match: _match, byte_offset: _offset, uptime_seconds: _up, timed_out, ...rest } = waited;
+		if (!timed_out) return resultOf(rest as ToolResult);
+		task.updatedAt = Date.now();
 	}
 }
 

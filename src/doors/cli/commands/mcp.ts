@@ -1,10 +1,15 @@
 import { Console } from "node:console";
 import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { HoldfastError } from "../../../base/errors.js";
 import { type Call, type Command, EXIT, noWords, numberOption } from "../command.js";
 import { chosen } from "../open.js";
 
 const PORT = 4653; // HOLD on a telephone
+/** After a signal: Claude Code takes its call back 24 ms after it has sent SIGINT. */
+const LAST_WORDS_MS = 200;
+/** For commands of calls that were taken back to be killed. */
+const SETTLED_MS = 5_000;
 const UNREAD_MS = 2_000; // for a client that goes to read the last answers
 
 export const mcp: Command = {
@@ -47,6 +52,8 @@ async function overStdio(call: Call): Promise<void> {
 	if (process.stdin.isTTY) call.out.note("waiting for an MCP client; clients start this themselves (`holdfast setup`). Ctrl-C stops it");
 	const door = serveStdio(runtime, { task, onError: (error) => report(call, error) });
 	await Promise.race([door.closed, stopped()]);
+	if (door.busy) await Promise.race([door.closed, sleep(LAST_WORDS_MS, undefined, { ref: false })]);
+	await Promise.race([door.settled(), sleep(SETTLED_MS, undefined, { ref: false })]);
 	leaveIf(door.busy);
 	await door.close();
 	if (named === undefined) await runtime.leaveTask(task); // nobody can come back to it
