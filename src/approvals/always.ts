@@ -28,11 +28,13 @@ export async function prepareAlways(question: Question, by: string, env: NodeJS.
 		throw new HoldfastError("CONFIG", `nothing was answered: ${file} cannot take another rule: ${(error as Error).message}`, { cause: error });
 	}
 	return async () => {
-		const lease = await takeLease(path.join(path.dirname(file), ".policy.lease"));
-		try {
-			replace(realPath(file), added());
-		} finally {
-			lease.release();
+		for (;;) {
+			const lease = await takeLease(path.join(path.dirname(file), ".policy.lease"));
+			try {
+				if (replace(realPath(file), added(), lease)) return;
+			} finally {
+				lease.release();
+			}
 		}
 	};
 }
@@ -48,11 +50,14 @@ function withRule(file: string, rule: RuleFile["rules"][number], where: Paramete
 	return text;
 }
 
-function replace(file: string, text: string): void {
+/** False: this program was stopped for so long that it lost the lease, and the file may have changed meanwhile. */
+function replace(file: string, text: string, lease: Lease): boolean {
 	const temp = `${file}.${process.pid}.tmp`;
 	try {
 		fs.writeFileSync(temp, text, { mode: (statIfThere(file)?.mode ?? 0o600) & 0o777 });
+		if (!lease.held()) return false;
 		fs.renameSync(temp, file);
+		return true;
 	} finally {
 		fs.rmSync(temp, { force: true });
 	}
@@ -60,7 +65,7 @@ function replace(file: string, text: string): void {
 
 async function takeLease(file: string): Promise<Lease> {
 	for (const giveUp = performance.now() + PATIENCE_MS; ; await sleep(20)) {
-		const lease = await Lease.take(file);
+		const lease = Lease.take(file);
 		if (lease) return lease;
 		if (performance.now() > giveUp) throw new HoldfastError("CONFIG", `${file} is held by another program; add the rule to policy.json by hand`);
 	}

@@ -1,110 +1,183 @@
 /**
- * One program at a time: a file names the one that does something, {pid, start, nonce}. Its content decides, so the holder
- * reads it again before each thing it does. A holder that has died is replaced; so is one that gave no sign of life for
- * `freshMs`, where those who take it have agreed on that.
+ * One program at a time. A lease has generations: files FILE.1, FILE.2 … beside each other, of which the highest counts. Its content names
+ * the holder, or none when it is free. The next generation is made with link(2), which one program can do and no other, and only when the last
+ * one is free or stale. The highest is never removed, lower ones are, lowest first. So at most one program holds a generation, and a holder
+ * that was replaced finds that out by asking `held` before each thing it does.
+ *
+ * A holder gives a sign of life now and then: the time of its file. Without one for `freshMs` it is stale; so is one that has died, if it can
+ * be looked at from here, which takes the same host and pid namespace.
  */
 import { randomBytes } from "node:crypto";
 import fs from "node:fs";
-import { setTimeout as sleep } from "node:timers/promises";
+import path from "node:path";
 import * as z from "zod";
 import { errno, fromSystem } from "./errors.js";
-import { readIfThere, statIfThere, unlinkIfThere } from "./files.js";
+import { namesIn, readIfThere, statIfThere, unlinkIfThere } from "./files.js";
 import { isAlive, readStat } from "./proc.js";
+import { here } from "./who.js";
 
-const holderSchema = z.looseObject({ pid: z.number(), start: z.string(), nonce: z.string() });
+/** Earlier versions had no `host`, and one file: FILE. */
+const holderSchema = z.looseObject({ pid: z.number(), start: z.string(), nonce: z.string(), host: z.string().optional() });
+
+/** How long a holder may be silent, where its users have not agreed on another time. */
+const FRESH_MS = 15_000;
 
 export interface LeaseOptions {
-	/** What others are to know of the holder. */
+	/** Told to others about the holder. */
 	readonly about?: Readonly<Record<string, unknown>>;
-	/** How long it holds without a `renew`. Default: as long as the program lives. */
+	/** How long it holds without a `renew`, by the caller. Default: it is renewed as long as this program runs. */
 	readonly freshMs?: number;
-	/** Take it from whoever has it. */
+	/** Take it from its holder. */
 	readonly force?: boolean;
 }
 
-/** Two who find the same dead holder both write their name over it. After so long, whoever is still named has won. */
-const SETTLE_MS = 20;
+export interface LeaseHolder {
+	readonly about: Readonly<Record<string, unknown>>;
+	readonly held: boolean;
+	/** Frees the lease. Of all who try, one succeeds: true. */
+	clear(): boolean;
+}
+
+interface Generation {
+	readonly number: number;
+	readonly file: string;
+	readonly text: string;
+}
 
 export class Lease {
 	readonly #file: string;
+	readonly #number: number;
 	readonly #text: string;
+	#timer: NodeJS.Timeout | undefined;
 
-	private constructor(file: string, text: string) {
+	private constructor(file: string, number: number, text: string) {
 		this.#file = file;
+		this.#number = number;
 		this.#text = text;
 	}
 
-	/** undefined while somebody else has it. */
-	static async take(file: string, options: LeaseOptions = {}): Promise<Lease | undefined> {
-		const nonce = randomBytes(6).toString("hex");
-		const text = JSON.stringify({ ...options.about, pid: process.pid, start: readStat(process.pid)?.start ?? "0", nonce });
-		const lease = new Lease(file, text);
-		const holder = readIfThere(file);
-		if (holder !== undefined && !options.force && isHeld(holder) && isFresh(file, options.freshMs)) return undefined;
-		const temp = `${file}.${nonce}`;
-		try {
-			fs.writeFileSync(temp, text, { mode: 0o600 });
-			if (holder === undefined)
-				fs.linkSync(temp, file); // like O_EXCL, but with its content from the first moment
-			else fs.renameSync(temp, file);
-		} catch (error) {
-			// Another was faster; or the directory was pruned; or the disk is full, and perhaps not when there is something to do.
-			if (["EEXIST", "ENOENT", "ENOSPC", "EDQUOT"].includes(errno(error) ?? "")) return undefined;
-			throw fromSystem(error, `cannot write ${file}`);
-		} finally {
-			unlinkIfThere(temp);
-		}
-		if (holder !== undefined) await sleep(SETTLE_MS);
-		return lease.held() ? lease : undefined;
+	/** Returns undefined while another program has it, or when it cannot be written: on a full disk, or in a directory that was removed. */
+	static take(file: string, options: LeaseOptions = {}): Lease | undefined {
+		const last = newest(file);
+		if (!options.force && isHeld(last, options.freshMs)) return undefined;
+		const text = JSON.stringify({
+			...options.about,
+			pid: process.pid,
+			start: readStat(process.pid)?.start ?? "0",
+			host: here(),
+			nonce: randomBytes(6).toString("hex"),
+		});
+		if (!follow(file, last, text)) return undefined;
+		const lease = new Lease(file, last.number + 1, text);
+		if (options.freshMs === undefined) lease.#timer = setInterval(() => lease.#renewOrStop(), FRESH_MS / 3).unref();
+		return lease;
 	}
 
-	/** Nobody alive holds it; taking it would work. */
+	/** Nobody holds it; taking it would work. */
 	static isFree(file: string): boolean {
-		const holder = readIfThere(file);
-		return holder === undefined || !isHeld(holder);
+		return !isHeld(newest(file), undefined);
 	}
 
-	/** What is said of the holder, and whether it still holds; undefined when there is none. */
-	static holder(file: string, freshMs?: number): { about: Readonly<Record<string, unknown>>; text: string; held: boolean } | undefined {
-		const text = readIfThere(file);
-		if (text === undefined) return undefined;
-		try {
-			return { about: holderSchema.parse(JSON.parse(text)), text, held: isHeld(text) && isFresh(file, freshMs) };
-		} catch {
-			return { about: {}, text, held: false };
-		}
+	/** What is said of the holder, and whether it still holds; undefined when it is free. */
+	static holder(file: string, freshMs?: number): LeaseHolder | undefined {
+		const last = newest(file);
+		if (last.text === "" || isFreeText(last.text)) return undefined;
+		return { about: holderOf(last) ?? {}, held: isHeld(last, freshMs), clear: () => follow(file, last, freeText()) };
 	}
 
 	held(): boolean {
-		return readIfThere(this.#file) === this.#text;
+		return readIfThere(nameOf(this.#file, this.#number)) === this.#text && !fs.existsSync(nameOf(this.#file, this.#number + 1));
 	}
 
-	/** A sign of life. False: somebody else has it now. */
+	/** A sign of life. False: it is lost. */
 	renew(): boolean {
-		if (!this.held()) return false;
 		const now = new Date();
 		try {
-			fs.utimesSync(this.#file, now, now);
+			fs.utimesSync(nameOf(this.#file, this.#number), now, now);
 		} catch (error) {
 			if (errno(error) !== "ENOENT") throw fromSystem(error, `cannot renew ${this.#file}`);
 			return false;
 		}
-		return true;
+		return this.held();
 	}
 
+	/** Idempotent. One that was taken over is not touched. */
 	release(): void {
-		if (this.held()) unlinkIfThere(this.#file);
+		clearInterval(this.#timer);
+		follow(this.#file, { number: this.#number, file: nameOf(this.#file, this.#number), text: this.#text }, freeText());
+	}
+
+	#renewOrStop(): void {
+		try {
+			if (this.renew()) return;
+		} catch {
+			// a disk that cannot be written to: the lease gets stale, and `held` still tells the truth
+		}
+		clearInterval(this.#timer);
 	}
 }
 
-function isFresh(file: string, freshMs: number | undefined): boolean {
-	return freshMs === undefined || Date.now() - (statIfThere(file)?.mtimeMs ?? 0) < freshMs;
+const nameOf = (file: string, number: number): string => (number === 0 ? file : `${file}.${number}`);
+
+/** The highest generation; number 0 is FILE itself, or nothing. */
+function newest(file: string): Generation {
+	for (;;) {
+		const number = Math.max(0, ...numbersOf(file));
+		const text = readIfThere(nameOf(file, number));
+		if (text !== undefined || number === 0) return { number, file: nameOf(file, number), text: text ?? "" };
+		// else a higher one has come, and this one was removed
+	}
 }
 
-function isHeld(text: string): boolean {
+function numbersOf(file: string): number[] {
+	const prefix = `${path.basename(file)}.`;
+	return namesIn(path.dirname(file))
+		.filter((name) => name.startsWith(prefix) && /^[1-9]\d*$/.test(name.slice(prefix.length)))
+		.map((name) => Number(name.slice(prefix.length)));
+}
+
+/**
+ * Makes the generation after `last`; false if another program has, or if it cannot be written just now. This program may have been stopped since it
+ * read `last`, and the next generations may have come and gone: then `last` is gone too, for lower ones are removed first.
+ */
+function follow(file: string, last: Generation, text: string): boolean {
+	const number = last.number + 1;
+	const temp = path.join(path.dirname(file), `.${randomBytes(6).toString("hex")}`);
 	try {
-		return isAlive(holderSchema.parse(JSON.parse(text)));
-	} catch {
-		return false; // not something that we write: nobody holds it
+		fs.writeFileSync(temp, text, { mode: 0o600, flag: "wx" });
+		fs.linkSync(temp, nameOf(file, number)); // like O_EXCL, but with its content from the first moment
+	} catch (error) {
+		if (["EEXIST", "ENOENT", "ENOSPC", "EDQUOT"].includes(errno(error) ?? "")) return false;
+		throw fromSystem(error, `cannot write ${file}`);
+	} finally {
+		unlinkIfThere(temp);
 	}
+	const numbers = numbersOf(file).sort((a, b) => a - b);
+	if ((readIfThere(last.file) ?? "") !== last.text || numbers.some((other) => other > number)) {
+		unlinkIfThere(nameOf(file, number));
+		return false;
+	}
+	for (const other of [0, ...numbers]) if (other < number) unlinkIfThere(nameOf(file, other));
+	return true;
+}
+
+/** No two are alike: who has read one knows whether it is still there. */
+const freeText = (): string => JSON.stringify({ free: randomBytes(6).toString("hex") });
+const isFreeText = (text: string): boolean => text.startsWith('{"free":');
+
+function holderOf({ text }: Generation): z.infer<typeof holderSchema> | undefined {
+	try {
+		return holderSchema.parse(JSON.parse(text));
+	} catch {
+		return undefined; // not something that we write
+	}
+}
+
+function isHeld(generation: Generation, freshMs: number | undefined): boolean {
+	const holder = holderOf(generation);
+	if (!holder) return false;
+	const local = holder.host === undefined || holder.host === here();
+	if (local && !isAlive(holder)) return false;
+	if (holder.host === undefined && freshMs === undefined) return true; // an earlier version gives no other sign of life
+	return Date.now() - (statIfThere(generation.file)?.mtimeMs ?? 0) < (freshMs ?? FRESH_MS);
 }

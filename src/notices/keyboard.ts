@@ -1,11 +1,8 @@
 /** The keyboard comes back to an agent: it is told so, with what was printed while a person had it. */
-import fs from "node:fs";
-import path from "node:path";
-import { errno } from "../base/errors.js";
 import { ensureDir } from "../base/files.js";
 import type { Home } from "../base/home.js";
 import { counted } from "../base/quantity.js";
-import { type Holder, KEYBOARD_FILE, type Keyboard, lostHolder } from "../process/keyboard.js";
+import { type Holder, type Keyboard, takeLostHolder } from "../process/keyboard.js";
 import type { Process } from "../process/process.js";
 import { describeEnd, isOver } from "../process/status.js";
 import { Queue } from "./queue.js";
@@ -24,18 +21,8 @@ export function handBack(home: Home, process: Process, keyboard: Keyboard): void
 
 /** If a person had it and was cut off: say so, once. */
 export function handBackLost(home: Home, process: Process): void {
-	const holder = lostHolder(process);
-	if (!holder) return;
-	const file = path.join(process.dir, KEYBOARD_FILE);
-	const mine = `${file}.${holder.nonce}.over`;
-	try {
-		fs.renameSync(file, mine); // of all who see it, one
-	} catch (error) {
-		if (errno(error) === "ENOENT") return;
-		throw error;
-	}
-	tell(home, process, holder);
-	fs.unlinkSync(mine);
+	const holder = takeLostHolder(process);
+	if (holder) tell(home, process, holder);
 }
 
 function tell(home: Home, process: Process, { who, since, offset, nonce }: Holder): void {

@@ -108,7 +108,7 @@ export class Owner implements Desk {
 	}
 
 	#changed(name: string | null): void {
-		if (name === null || name === this.#leaseName || name.startsWith("armed.")) this.#takeOver();
+		if (name === null || name.startsWith(this.#leaseName) || name.startsWith("armed.")) this.#takeOver();
 		if (!name?.startsWith(".")) this.#tell();
 	}
 
@@ -133,7 +133,7 @@ export class Owner implements Desk {
 		if (!this.mine()) {
 			await this.#standDown();
 			ensureDir(this.#dir);
-			this.#lease = await Lease.take(path.join(this.#dir, this.#leaseName));
+			this.#lease = Lease.take(path.join(this.#dir, this.#leaseName));
 			if (this.#stopped) return;
 			if (!this.#lease) {
 				if (this.queue.mayHaveSome()) this.#tryLater(); // else whatever comes is an event

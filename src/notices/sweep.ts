@@ -24,6 +24,7 @@ export function sweep(home: Home, now: number): void {
 
 function isForgotten(home: Home, dir: string, name: string, now: number): boolean {
 	if (name.startsWith("armed.")) return !fs.existsSync(procDir(home, name.slice("armed.".length)));
-	if (name === `owner.${here()}`) return Lease.isFree(path.join(dir, name));
+	const lease = `owner.${here()}`;
+	if (name === lease || name.startsWith(`${lease}.`)) return Lease.isFree(path.join(dir, lease));
 	return name === "flood" || now - (statIfThere(path.join(dir, name))?.mtimeMs ?? now) > LIMITS.keepMs;
 }

@@ -53,6 +53,7 @@ function forget(dir: string, key: string, isOld: (file: string) => boolean): boo
 		return false;
 	}
 	unlinkIfThere(aside);
-	for (const name of namesIn(dir).filter((name) => name.startsWith(`${key}.`) && name !== `${key}.json`)) unlinkIfThere(path.join(dir, name));
+	for (const name of namesIn(dir).filter((name) => name.startsWith(`${key}.`) && name !== `${key}.json`))
+		fs.rmSync(path.join(dir, name), { recursive: true, force: true });
 	return true;
 }

@@ -1,6 +1,6 @@
 /**
  * How long containers stay when nobody uses them. Beside `places/KEY.json` in the home, the time of `KEY.used` says when any program
- * has last used it, and `KEY.ending` names the one that is ending it. Who uses it marks that first and then looks whether it is being
+ * has last used it, and the lease in `KEY.end` names the one that is ending it. Who uses it marks that first and then looks whether it is being
  * ended; who ends it says so first and then looks whether it was used: so one of the two always sees the other.
  */
 import fs from "node:fs";
@@ -42,7 +42,7 @@ export class Lifetimes {
 	/** Somebody is about to use it. Only marks it, and waits for its end if that is under way: this runtime does not end it by itself for that; see `use`. */
 	async touch(key: string, signal?: AbortSignal): Promise<void> {
 		this.#freshen(key);
-		if (Lease.isFree(this.#file(key, "ending"))) return;
+		if (Lease.isFree(this.#lease(key))) return;
 		await this.#untilEnded(key, signal);
 		this.#mark(key);
 	}
@@ -79,7 +79,7 @@ export class Lifetimes {
 
 	async #untilEnded(key: string, signal: AbortSignal | undefined): Promise<void> {
 		const until = performance.now() + ENDING_MOST_MS; // then whoever is ending it is stuck; what it does is found out like any other end
-		while (!Lease.isFree(this.#file(key, "ending")) && performance.now() < until) await sleep(ENDING_LOOK_MS, undefined, signal ? { signal } : {});
+		while (!Lease.isFree(this.#lease(key)) && performance.now() < until) await sleep(ENDING_LOOK_MS, undefined, signal ? { signal } : {});
 	}
 
 	/** End it now, whoever uses it. Of several who ask, one is told what was stopped. */
@@ -112,8 +112,8 @@ export class Lifetimes {
 	}
 
 	async #stop(lived: Lived, unless?: () => boolean): Promise<readonly string[]> {
-		ensureDir(this.#dir);
-		const lease = await Lease.take(this.#file(lived.key, "ending"));
+		ensureDir(path.dirname(this.#lease(lived.key)));
+		const lease = Lease.take(this.#lease(lived.key));
 		if (!lease) return []; // another program is at it
 		try {
 			if (unless?.()) return [];
@@ -179,7 +179,12 @@ export class Lifetimes {
 		}
 	}
 
-	#file(key: string, what: "used" | "ending"): string {
+	#file(key: string, what: "used"): string {
 		return path.join(this.#dir, `${key}.${what}`);
+	}
+
+	/** In a directory of its own: it is looked for before each use. */
+	#lease(key: string): string {
+		return path.join(this.#dir, `${key}.end`, "lease");
 	}
 }

@@ -35,12 +35,12 @@ export class Keyboard {
 	}
 
 	/** undefined while another person has it; `force` takes it from him. */
-	static async take(process: Process, options: { who: string; force?: boolean }): Promise<Keyboard | undefined> {
+	static take(process: Process, options: { who: string; force?: boolean }): Keyboard | undefined {
 		const before = Lease.holder(fileOf(process), FRESH_MS);
 		// Who takes it over goes on where the first one began: the agent is to hear of all of it.
 		const offset = before ? numberIn(before.about.offset) : process.log.bounds().end;
 		const about = { who: options.who.slice(0, WHO), since: Date.now(), offset };
-		const lease = await Lease.take(fileOf(process), { about, freshMs: FRESH_MS, force: options.force ?? false });
+		const lease = Lease.take(fileOf(process), { about, freshMs: FRESH_MS, force: options.force ?? false });
 		const taken = lease && Lease.holder(fileOf(process));
 		return lease && taken && new Keyboard(lease, holderFrom(taken.about));
 	}
@@ -64,10 +64,10 @@ export function keyboardOf(process: Process): Holder | undefined {
 	return found?.held ? holderFrom(found.about) : undefined;
 }
 
-/** One who had it and is gone without a word. */
-export function lostHolder(process: Process): Holder | undefined {
+/** A holder that is gone without a word: of all who ask, one is told. */
+export function takeLostHolder(process: Process): Holder | undefined {
 	const found = Lease.holder(fileOf(process), FRESH_MS);
-	return found && !found.held ? holderFrom(found.about) : undefined;
+	return found && !found.held && found.clear() ? holderFrom(found.about) : undefined;
 }
 
 /** Throws while a person has the keyboard: nothing else may type then. */

@@ -42,7 +42,7 @@ export async function answerQueries(process: Process, options: AnswerOptions = {
 	let before = "";
 	let pause: NodeJS.Timeout | undefined;
 	try {
-		lease = await Lease.take(answerer);
+		lease = Lease.take(answerer);
 		for await (const slice of process.follow({ from, signal })) {
 			clearTimeout(pause);
 			const text = before + slice.bytes.toString("latin1");
@@ -58,7 +58,7 @@ export async function answerQueries(process: Process, options: AnswerOptions = {
 				continue;
 			}
 			const mine = lease?.held();
-			if (!mine) lease = await Lease.take(answerer);
+			if (!mine) lease = Lease.take(answerer);
 			// Before we had the lease it was for another to answer, and while a person's terminal is there, for that.
 			const persons = answeredByPersons(process.dir);
 			const theirs = Math.min(Math.max(from, mine ? 0 : slice.offset, persons), slice.next);

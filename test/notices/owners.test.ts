@@ -47,6 +47,26 @@ test("a program that listens is killed: another that stood by takes over, and no
 	expect(standby.got).toHaveLength(1);
 });
 
+test("a program that listens is stopped: another takes over, and the first sees that when it goes on", async () => {
+	const runtime = await testRuntime();
+	const notices = testNotices(runtime);
+	const owner = run("listener.mjs", runtime.home.root, "default");
+	expect(await owner.line()).toBe("ready");
+	const before = await spawnArmed(runtime, notices, { command: "true" }, NOTIFY);
+	expect(parse(await owner.line())).toMatchObject({ session_id: before.id });
+	await until("the notice was put away", () => !fs.readdirSync(taskDir(runtime)).some((name) => name.startsWith("taken.")));
+	const standby = new Listener(notices);
+	globalThis.process.kill(owner.pid, "SIGSTOP");
+	const process = await spawnArmed(runtime, notices, { command: "true" }, NOTIFY);
+	for (const name of fs.readdirSync(taskDir(runtime))) if (name.startsWith("owner.")) fs.utimesSync(path.join(taskDir(runtime), name), 1, 1); // it was silent for long
+	expect(await standby.has(1)).toMatchObject([{ session_id: process.id }]);
+	globalThis.process.kill(owner.pid, "SIGCONT");
+	const last = await spawnArmed(runtime, notices, { command: "true" }, NOTIFY);
+	expect(await standby.has(2)).toMatchObject([{ session_id: process.id }, { session_id: last.id }]);
+	await owner.kill();
+	expect(await owner.line()).toBeUndefined();
+});
+
 test("killed with a notice in its hands, a program has it told again, under the same id", async () => {
 	const runtime = await testRuntime();
 	const notices = testNotices(runtime);
@@ -353,7 +373,7 @@ test("a thousand processes that have ended and been told of cost nothing; nor do
 	await notices.take("another");
 	await notices.close();
 	expect(fs.readdirSync(runtime.home.notices)).toHaveLength(1);
-	expect(fs.readdirSync(taskDir(runtime))).toEqual([]);
+	expect(fs.readdirSync(taskDir(runtime)).filter((name) => !name.startsWith("owner."))).toEqual([]);
 });
 
 test("a listener costs one directory watch, and one more for each process it waits for", async () => {

@@ -47,7 +47,7 @@ test("what nobody uses ends by itself, once, and leaves no mark", async () => {
 	await until("it was stopped", () => seen.stops > 0);
 	await times.close();
 	expect(seen).toMatchObject({ stops: 1, most: 1 });
-	expect(fs.readdirSync(path.join(times.root, "places"))).toEqual([]);
+	expect(fs.readdirSync(path.join(times.root, "places"))).toEqual([`${KEY}.end`]); // the free lease
 });
 
 test("never while it is used, by this program or by another; nor while something runs in it", async () => {
@@ -116,7 +116,7 @@ test("of several who end it, in one program or two, one is told what was stopped
 	release();
 	expect((await Promise.all(all)).flat()).toEqual(["It was stopped."]);
 	expect(seen).toMatchObject({ stops: 1, most: 1 });
-	expect(Lease.isFree(path.join(one.root, "places", `${KEY}.ending`))).toBe(true);
+	expect(Lease.isFree(path.join(one.root, "places", `${KEY}.end`, "lease"))).toBe(true);
 });
 
 test("a stop that fails is tried again, and blocks nobody; who gives up waiting is let go", async () => {
@@ -131,7 +131,7 @@ test("a stop that fails is tried again, and blocks nobody; who gives up waiting 
 	(await times.use(it))();
 	await until("it was tried again", () => tries === 3);
 	await expect(times.end({ ...it, stop: () => Promise.reject(new Error("no engine")) })).rejects.toThrow("no engine");
-	const held = await Lease.take(path.join(times.root, "places", `${KEY}.ending`));
+	const held = Lease.take(path.join(times.root, "places", `${KEY}.end`, "lease"));
 	await expect(times.use(it, AbortSignal.timeout(10))).rejects.toThrow();
 	held?.release();
 	(await times.use(it))();

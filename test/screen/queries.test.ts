@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
+import { Lease } from "../../src/base/lease.js";
 import { readProc } from "../../src/base/proc.js";
 import type { Process, Runtime } from "../../src/index.js";
 import { answerQueries, attend, readScreen, untilWaiting } from "../../src/screen/index.js";
@@ -36,7 +37,7 @@ function answering(process: Process, options: { from?: number } = {}): { stop: (
 }
 
 const leaseOf = (process: Process) => path.join(process.dir, "answerer");
-const isHeld = (process: Process) => until("somebody has the lease", () => fs.existsSync(leaseOf(process)));
+const isHeld = (process: Process) => until("an answerer has the lease", () => !Lease.isFree(leaseOf(process)));
 
 async function ask(process: Process, answers: number): Promise<void> {
 	await process.write("x");
@@ -78,13 +79,13 @@ test("the next one takes over when the first stops", async () => {
 	const process = await asker(runtime);
 	const first = answering(process);
 	await isHeld(process);
-	const lease = fs.readFileSync(leaseOf(process), "utf8");
+	const lease = Lease.holder(leaseOf(process))?.about;
 	const other = (await testRuntime({ home: runtime.home.root })).get(process.id);
 	answering(other);
 	await ask(process, 1);
-	expect(fs.readFileSync(leaseOf(process), "utf8")).toBe(lease);
+	expect(Lease.holder(leaseOf(process))?.about).toEqual(lease);
 	await first.stop();
-	expect(fs.existsSync(leaseOf(process))).toBe(false);
+	expect(Lease.isFree(leaseOf(process))).toBe(true);
 	await ask(process, 2);
 	expect((await readScreen(process)).screen).toBe(["asking", ANSWER(2), "asking", ANSWER(4)].join("\n"));
 });
@@ -96,7 +97,7 @@ test("the lease of one who was killed, or one that makes no sense, is taken over
 		fs.writeFileSync(leaseOf(process), stale);
 		const one = answering(process);
 		const two = answering(process);
-		await until("somebody else has the lease", () => fs.readFileSync(leaseOf(process), "utf8") !== stale);
+		await isHeld(process);
 		await ask(process, round + 1);
 		await Promise.all([one.stop(), two.stop()]);
 	}
@@ -123,10 +124,10 @@ test("it ends with the process, and leaves no lease", async () => {
 	const process = await onTerminal(await testRuntime(), "read -r x");
 	const { done } = answering(process);
 	await isHeld(process);
-	expect(JSON.parse(fs.readFileSync(leaseOf(process), "utf8"))).toMatchObject({ pid: globalThis.process.pid, start: startOf(globalThis.process.pid) });
+	expect(Lease.holder(leaseOf(process))?.about).toMatchObject({ pid: globalThis.process.pid, start: startOf(globalThis.process.pid) });
 	await process.write("\n");
 	await done;
-	expect(fs.existsSync(leaseOf(process))).toBe(false);
+	expect(Lease.isFree(leaseOf(process))).toBe(true);
 	await answerQueries(process); // of one that has ended
 });
 
