@@ -10,6 +10,7 @@ import type { ReadFileResult, TransferResult } from "../../src/tools/files/resul
 import { connect, type Door } from "../contract/door.js";
 import type { ContractPlace } from "../contract/places.js";
 import { cli } from "../support/cli.js";
+import { exchanging, noExchange } from "../support/exchange.js";
 import { atEnd, tempDir, testRoot } from "../support/home.js";
 import { hostileTree, largeFile, manyFiles, picture } from "../support/trees.js";
 
@@ -37,9 +38,11 @@ export interface FilesSuite {
 	/** No bash: no shell that could be anywhere. */
 	readonly poor?: boolean;
 	readonly megabytes?: number;
+	/** How often a directory of this machine is copied to and from while it changes places with a link. */
+	readonly race?: number;
 }
 
-export function filesSuite(place: ContractPlace, { poor = false, megabytes = 100 }: FilesSuite = {}): void {
+export function filesSuite(place: ContractPlace, { poor = false, megabytes = 100, race = 10 }: FilesSuite = {}): void {
 	describe.skipIf(place.missing)(`files at ${place.name}${place.missing ? ` (${place.missing})` : ""}`, () => {
 		let tight: Tight;
 		beforeAll(async () => {
@@ -96,13 +99,17 @@ export function filesSuite(place: ContractPlace, { poor = false, megabytes = 100
 			execFileSync("mkfifo", [path.join(tree, "pipe")]);
 			const up = await ok("upload", { source: "tree", target: `${dir}/there` });
 			expect(up).toMatchObject({ kind: "directory", created: true, links: 3, path: `${dir}/there` });
-			expect([...(up.skipped ?? [])].sort()).toEqual(["bad\ufffd (its name is not UTF-8)", "pipe (a device, a pipe or a socket)"]);
+			const hidden = place.name === "local" ? [] : ["... (it is hidden: a name with a dot)", "d.../... (it is hidden: a name with a dot)"];
+			expect([...(up.skipped ?? [])].sort()).toEqual([...hidden, "bad\ufffd (its name is not UTF-8)", "pipe (a device, a pipe or a socket)"].sort());
 			fs.rmSync(Buffer.concat([Buffer.from(`${tree}/bad`), Buffer.from([0xff])]));
 			fs.rmSync(path.join(tree, "pipe"));
+			if (place.name !== "local") for (const name of ["...", "d.../..."]) fs.rmSync(path.join(tree, name));
 			expect(picture(`${dir}/there`)).toEqual(picture(tree));
 			const down = await ok("download", { source: `${dir}/there`, target: "back" });
+			if (place.name !== "local") fs.rmSync(path.join(tree, "broken link"));
 			expect(picture("back")).toEqual(picture(tree));
-			expect(down).toMatchObject({ files: up.files, directories: up.directories, links: up.links, bytes: up.bytes });
+			expect(down.skipped).toEqual(place.name === "local" ? undefined : ["broken link (a link that leads out of the folder, or may)"]);
+			expect(down).toMatchObject({ files: up.files, directories: up.directories, links: place.name === "local" ? 3 : 2, bytes: up.bytes });
 			expect([...fs.readdirSync(dir), ...fs.readdirSync(here)].sort()).toEqual(["back", "there", "tree"]);
 			if (place.owner !== undefined) expect(fs.statSync(`${dir}/there/program`).uid).toBe(place.owner);
 			for (const one of [tree, `${dir}/there`, "back"]) fs.chmodSync(path.join(one, "locked"), 0o755);
@@ -132,6 +139,46 @@ export function filesSuite(place: ContractPlace, { poor = false, megabytes = 100
 				status: "error",
 				error: expect.stringMatching(/no directory/),
 			});
+		});
+
+		test.skipIf(place.name === "local")("nothing of this machine is read or written but the directory it may be, whatever links there are", async () => {
+			const { dir, here, call, ok } = await begin();
+			const outside = tempDir("outside");
+			fs.writeFileSync(path.join(outside, "secret"), "precious");
+			await ok("writeFile", { path: `${dir}/evil`, content: "evil" });
+			await ok("writeFile", { path: `${dir}/t/sub/.git/x`, content: "x" });
+			fs.symlinkSync(path.join(outside, "planted"), `${dir}/t/l`);
+			fs.symlinkSync(path.join(outside, "planted"), "dangling");
+			fs.symlinkSync("dangling", "chain");
+			fs.symlinkSync(outside, "folder");
+			fs.mkdirSync("D");
+			fs.mkdirSync(".hidden");
+			fs.symlinkSync("D/new", "honest");
+			const refused = { status: "error", error: expect.stringMatching(/cannot be (read|written) by this tool/) };
+			for (const target of ["dangling", "chain", "folder/x", "folder", "..", "../x", "/proc/self/cwd/../x", ".hidden", ".envrc", "/etc/x", outside])
+				expect([target, await call("download", { source: `${dir}/evil`, target })]).toEqual([target, expect.objectContaining(refused)]);
+			for (const source of ["folder", "folder/secret", "..", "/etc/passwd", ".hidden", path.join(outside, "secret"), path.join(outside, "none")])
+				expect([source, await call("upload", { source, target: `${dir}/got` })]).toEqual([source, expect.objectContaining(refused)]);
+			expect(await ok("download", { source: `${dir}/t`, target: "t" })).toMatchObject({
+				links: 0,
+				skipped: [expect.stringMatching(/^l \(a link that leads out/)],
+			});
+			expect(await ok("download", { source: `${dir}/evil`, target: "t/l" })).toMatchObject({ path: path.join(here, "t/l") });
+			expect(await ok("download", { source: `${dir}/evil`, target: "honest" })).toMatchObject({ path: path.join(here, "D/new") });
+			fs.symlinkSync(path.join(outside, "planted"), "D/evil");
+			expect(await call("download", { source: `${dir}/evil`, target: "D" })).toMatchObject({ status: "error", error: expect.stringMatching(/symbolic link/) });
+			fs.rmSync("D/evil");
+			fs.writeFileSync("D/secret", "inside");
+			const stop = noExchange ? undefined : await exchanging(path.resolve("D"), path.resolve("folder"));
+			for (let round = 0; round < race; round++) {
+				await call("download", { source: `${dir}/evil`, target: "D/secret" });
+				await call("download", { source: `${dir}/t`, target: `D/t${round}` });
+				await call("upload", { source: "D/secret", target: `${dir}/got` });
+				if (fs.existsSync(`${dir}/got`)) expect(fs.readFileSync(`${dir}/got`, "utf8")).not.toBe("precious");
+			}
+			await stop?.();
+			expect(fs.readdirSync(outside)).toEqual(["secret"]);
+			expect(fs.readFileSync(path.join(outside, "secret"), "utf8")).toBe("precious");
 		});
 
 		test("2,000 small files there and back are the same", async () => {

@@ -1,7 +1,9 @@
 /** The tools for files in a sandbox: they reach what its commands reach, and nothing else. */
 import fs from "node:fs";
+import os from "node:os";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
+import { exchanging, noExchange } from "../support/exchange.js";
 import { tempDir } from "../support/home.js";
 import { noSandbox } from "../support/sandbox.js";
 import { agent, ok } from "../tools/files/support.js";
@@ -31,15 +33,46 @@ describe.skipIf(noSandbox !== undefined)(`files in a sandbox${noSandbox === unde
 		const { work, other, runtime } = await setup();
 		expect(await runtime.readFile({ path: path.join(other, "secret") })).toMatchObject({ status: "not_found" });
 		expect(await runtime.searchFiles({ pattern: "reach", path: other })).toMatchObject({ status: "not_found" });
+		for (const source of [path.join(other, "secret"), path.join(os.homedir(), ".bashrc"), runtime.home.procs])
+			expect(await runtime.upload({ source, target: "stolen" })).toMatchObject({ status: "not_found" });
 		fs.symlinkSync(path.join(other, "secret"), path.join(work, "link"));
 		expect((await runtime.readFile({ path: "link" })).status).not.toBe("ok");
 		await runtime.writeFile({ path: "link", content: "changed" });
 		expect(fs.readFileSync(path.join(other, "secret"), "utf8")).toBe("out of reach\n");
-		for (const source of [path.join(other, "secret"), "/etc/hostname", "~/.bashrc"])
-			expect((await runtime.upload({ source, target: "stolen" })).status).not.toBe("ok");
 		ok(await runtime.writeFile({ path: "mine", content: "x" }));
-		expect((await runtime.download({ source: "mine", target: path.join(other, "planted") })).status).not.toBe("ok");
+		await runtime.download({ source: "mine", target: path.join(other, "planted") });
 		expect(fs.readdirSync(other)).toEqual(["secret"]);
 		expect(fs.existsSync(path.join(work, "stolen"))).toBe(false);
+	});
+
+	test("upload and download are copies within it, from the directory of its shell, and say what is not on the disk", async () => {
+		const { work, runtime } = await setup();
+		await runtime.terminal({ command: "mkdir -p sub/folder && cd sub && echo x > folder/f && ln -s f folder/l && echo y > /tmp/made" });
+		expect(ok(await runtime.upload({ source: "folder", target: "/tmp/there" }))).toMatchObject({
+			kind: "directory",
+			files: 1,
+			links: 1,
+			note: expect.stringContaining("may be in the sandbox alone"),
+		});
+		expect(ok(await runtime.download({ source: "/tmp/made", target: "got" }))).toMatchObject({ path: path.join(work, "sub", "got") });
+		expect(fs.readFileSync(path.join(work, "sub", "got"), "utf8")).toBe("y\n");
+	});
+
+	test("no link leads a download out of it: one that dangles, one that came by a download, and one that takes a directory's place", async () => {
+		const { work, other, runtime } = await setup();
+		const planted = path.join(other, "planted");
+		await runtime.terminal({ command: `echo evil > /tmp/evil; ln -s ${planted} report.txt; mkdir -p /tmp/t D; ln -s ${planted} /tmp/t/l; ln -s ${other} lnk` });
+		await runtime.download({ source: "/tmp/evil", target: "report.txt" });
+		await runtime.download({ source: "/tmp/t", target: "t" });
+		await runtime.download({ source: "/tmp/evil", target: "t/l" });
+		const stop = noExchange ? undefined : await exchanging(path.join(work, "D"), path.join(work, "lnk"));
+		for (let round = 0; round < 5; round++) {
+			await runtime.download({ source: "/tmp/evil", target: "D/secret" });
+			await runtime.upload({ source: "D/secret", target: "/tmp/got" });
+			expect((await runtime.terminal({ command: "cat /tmp/got" })).output).not.toContain("out of reach");
+		}
+		await stop?.();
+		expect(fs.readdirSync(other)).toEqual(["secret"]);
+		expect(fs.readFileSync(path.join(other, "secret"), "utf8")).toBe("out of reach\n");
 	});
 });

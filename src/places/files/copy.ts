@@ -15,6 +15,11 @@ export interface End {
 	readonly files: Files;
 	/** Absolute. Of a source `/.` at its end means what is in it; of a target `/` means a directory. */
 	readonly path: string;
+	/**
+	 * Why a path must not be read or written at this end; undefined if it may be. What it refuses in a folder is left out. A folder then is copied
+	 * only to where nothing is yet, and without links that lead out of it.
+	 */
+	readonly refuse?: (file: string) => string | undefined;
 }
 
 export interface Progress {
@@ -47,14 +52,23 @@ export interface Copied {
 
 export async function copy(from: End, to: End, options: CopyOptions = {}): Promise<Copied> {
 	const source = trimmed(from.path);
+	checkEnd(from, source, "read");
 	const entry = await from.files.stat(source);
 	if (!entry) throw new HoldfastError("NOT_FOUND", `there is no ${source}; nothing was copied`);
 	if (entry.kind === "other") throw new HoldfastError("INVALID", `${source} is a device, a pipe or a socket, which cannot be copied`);
 	const target = await targetOf(from.path, entry, to);
+	checkEnd(to, target, "written");
 	if (entry.kind === "file") await to.files.tidy(path.posix.dirname(target));
 	return entry.kind === "file"
 		? copyOne({ ...from, path: source }, entry, { ...to, path: target }, options)
 		: copyFolder({ ...from, path: source }, entry, { ...to, path: target }, options);
+}
+
+/** Throws if the end refuses it. */
+export function checkEnd({ refuse }: End, file: string, done: "read" | "written"): void {
+	const why = refuse?.(file);
+	if (why !== undefined)
+		throw new HoldfastError("FORBIDDEN", `${file} cannot be ${done} by this tool: ${why}. Nothing was copied; your user can do it with \`holdfast cp\``);
 }
 
 const trimmed = (file: string): string => path.posix.resolve("/", file);
@@ -135,8 +149,13 @@ async function* readAhead({ files, path: file }: End, signal: AbortSignal | unde
 async function copyFolder(from: End, entry: Entry, to: End, options: CopyOptions): Promise<Copied> {
 	if (from.files === to.files && `${to.path}/`.startsWith(`${from.path}/`)) throw new HoldfastError("INVALID", "a directory cannot be copied into itself");
 	const { signal } = options;
-	const found = await from.files.tree(from.path, signal);
+	const found = permitted(await from.files.tree(from.path, signal), from, to);
 	const created = (await to.files.stat(to.path)) === undefined;
+	if (!created && to.refuse)
+		throw new HoldfastError(
+			"FORBIDDEN",
+			`${to.path} is there already; a directory is downloaded only to where nothing is yet, so that it cannot replace anything. Give another target; nothing was copied`,
+		);
 	const above = created ? path.posix.dirname(to.path) : to.path;
 	await to.files.mkdir(above);
 	await to.files.tidy(above);
@@ -164,6 +183,34 @@ async function copyFolder(from: End, entry: Entry, to: End, options: CopyOptions
 		if (!(error instanceof HoldfastError) || !error.message.includes(stage)) throw error;
 		throw new HoldfastError(error.code, error.message.replaceAll(stage, to.path), { cause: error }); // nobody knows the other name
 	}
+}
+
+/** Without what the ends refuse. */
+function permitted(found: Tree, from: End, to: End): Tree {
+	const skipped = [...found.skipped];
+	const left: string[] = [];
+	const may = ({ name }: { readonly name: string }): boolean => {
+		if (left.some((above) => name.startsWith(above))) return false;
+		const why = from.refuse?.(path.posix.join(from.path, name));
+		if (why === undefined) return true;
+		skipped.push(`${name} (${why})`);
+		left.push(`${name}/`);
+		return false;
+	};
+	const leads = ({ name, target }: Tree["links"][number]): boolean => {
+		if (!to.refuse || staysWithin(name, target)) return true;
+		skipped.push(`${name} (a link that leads out of the folder, or may)`);
+		return false;
+	};
+	return { directories: found.directories.filter(may), files: found.files.filter(may), links: found.links.filter(may).filter(leads), skipped };
+}
+
+/** Whether a link leads to something in its folder, whatever is there: up first and then only down, since a name on the way may be a link itself. */
+function staysWithin(name: string, target: string): boolean {
+	const parts = target.split("/").filter((part) => part !== "" && part !== ".");
+	const down = parts.findIndex((part) => part !== "..");
+	const up = down < 0 ? parts.length : down;
+	return !target.startsWith("/") && up < name.split("/").length && !parts.slice(up).includes("..");
 }
 
 async function fill(from: End, found: Tree, to: End, options: CopyOptions): Promise<{ files: number; bytes: number; notes: string[] }> {

@@ -1,4 +1,5 @@
 /** Files of a place: one interface, whether they are on this machine (near.ts) or behind a stream to a shell (far.ts). Paths are absolute, and as the place sees them. */
+import type { Stats } from "node:fs";
 import { errno, HoldfastError } from "../../base/errors.js";
 
 export type Kind = "file" | "directory" | "link" | "other";
@@ -139,6 +140,12 @@ const KINDS: ReadonlyMap<number, Kind> = new Map([
 	[0o040000, "directory"],
 	[0o120000, "link"],
 ]);
+
+export function entryOf(name: string, stat: Stats): Entry {
+	const { size, mode, mtimeMs, ctimeMs, uid, gid, nlink, ino } = stat;
+	const version = `${ino} ${mtimeMs} ${ctimeMs}`;
+	return { name, kind: kindOf(mode), size, mode: mode & 0o7777, mtime: Math.floor(mtimeMs / 1000), uid, gid, links: nlink, version };
+}
 
 const WORDS: readonly (readonly [code: string, words: RegExp])[] = [
 	["ENOENT", /No such file/i],

@@ -6,7 +6,7 @@ import path from "node:path";
 import { errno, HoldfastError } from "../../base/errors.js";
 import { realPath, unlinkIfThere } from "../../base/files.js";
 import { type Content, changedMeanwhile, type Draft, fileError, kindOf, notAFile, piecesOf, stopIf, type WriteOptions } from "./files.js";
-import { makeDirs } from "./near.js";
+import { HeldDirectory } from "./held.js";
 import { discarded, isAbandoned, isTemporary, TEMPORARY_MINUTES, temporaryName } from "./temporary.js";
 
 export async function nearDraft(file: string, content: Content, options: WriteOptions): Promise<Draft> {
@@ -19,8 +19,7 @@ export async function nearDraft(file: string, content: Content, options: WriteOp
 		const made = await makeDirs(path.dirname(target));
 		tidy(path.dirname(target));
 		temp = path.join(path.dirname(target), temporaryName());
-		const written = await save(temp, content, { old, ...options });
-		const notes = dress(temp, old, options.mode);
+		const { notes, ...written } = await save(temp, content, { old, ...options });
 		const ready = temp;
 		return {
 			sha256: written.sha256,
@@ -72,8 +71,8 @@ function lookAt(file: string): fs.Stats | undefined {
 async function save(
 	temp: string,
 	content: Content,
-	{ old, signal, progress }: WriteOptions & { old: fs.Stats | undefined },
-): Promise<{ bytes: number; sha256: string }> {
+	{ old, mode, signal, progress }: WriteOptions & { old: fs.Stats | undefined },
+): Promise<{ bytes: number; sha256: string; notes: string[] }> {
 	const handle = await fsp.open(temp, "wx", old ? 0o600 : 0o666);
 	const hash = createHash("sha256");
 	let bytes = 0;
@@ -85,36 +84,32 @@ async function save(
 			bytes += piece.length;
 			progress?.(bytes);
 		}
+		if ((await handle.stat()).size !== bytes) throw new HoldfastError("INTERNAL", `${temp} came out with another size than was written; nothing was replaced`);
+		return { bytes, sha256: hash.digest("hex"), notes: await dress(handle, old, mode) };
 	} finally {
 		await handle.close();
 	}
-	if (fs.statSync(temp).size !== bytes) throw new HoldfastError("INTERNAL", `${temp} came out with another size than was written; nothing was replaced`);
-	return { bytes, sha256: hash.digest("hex") };
 }
 
-/** Owner and permissions of what it replaces. */
-function dress(temp: string, old: fs.Stats | undefined, mode: number | undefined): string[] {
+/** Owner and permissions of what it replaces. By its descriptor: another file may have taken its name by now. */
+async function dress(handle: fsp.FileHandle, old: fs.Stats | undefined, mode: number | undefined): Promise<string[]> {
 	const notes: string[] = [];
 	if (old) {
-		const own = fs.statSync(temp);
+		const own = await handle.stat();
 		if (own.uid !== old.uid || own.gid !== old.gid) {
 			try {
-				fs.chownSync(temp, old.uid, old.gid);
+				await handle.chown(old.uid, old.gid);
 			} catch (error) {
 				if (errno(error) !== "EPERM") throw error;
-				try {
-					fs.chownSync(temp, own.uid, old.gid);
-				} catch {
-					// not our group either
-				}
-				const { uid, gid } = fs.statSync(temp);
+				await handle.chown(own.uid, old.gid).catch(() => {}); // not our group either
+				const { uid, gid } = await handle.stat();
 				notes.push(`It belonged to user ${old.uid}, group ${old.gid}, and belongs to ${uid}, ${gid} now: only root may give files away.`);
 			}
 		}
 		if (old.nlink > 1) notes.push(`It had ${old.nlink} names (hard links); the others still have the old content.`);
 	}
 	const wanted = mode ?? (old ? old.mode & 0o7777 : undefined);
-	if (wanted !== undefined) fs.chmodSync(temp, wanted);
+	if (wanted !== undefined) await handle.chmod(wanted);
 	return notes;
 }
 
@@ -129,13 +124,34 @@ function hashOf(file: string): string | null {
 
 /** What somebody who was killed has left there. */
 export function tidy(dir: string): void {
+	let held: HeldDirectory | undefined;
 	try {
-		for (const name of fs.readdirSync(dir).filter(isTemporary)) {
-			const file = path.join(dir, name);
-			const stat = fs.lstatSync(file, { throwIfNoEntry: false });
-			if (stat && (isAbandoned(name) || Date.now() - stat.mtimeMs > TEMPORARY_MINUTES * 60_000)) fs.rmSync(file, { recursive: true, force: true });
+		held = HeldDirectory.open(realPath(dir));
+		for (const name of fs.readdirSync(held.self).filter(isTemporary)) {
+			const stat = held.stat(name);
+			if (stat && (isAbandoned(name) || Date.now() - stat.mtimeMs > TEMPORARY_MINUTES * 60_000)) held.remove(name);
 		}
 	} catch {
 		// somebody else's, or a directory that can be written to but not read
+	} finally {
+		held?.close();
 	}
 }
+
+/** Node's own recursive mkdir never returns below /proc. */
+export async function makeDirs(dir: string): Promise<string | undefined> {
+	try {
+		if (isDirectory(dir)) return undefined;
+		const above = await makeDirs(path.dirname(dir));
+		await fsp.mkdir(dir).catch((error: unknown) => {
+			if (errno(error) !== "EEXIST" || !isDirectory(dir)) throw error; // another program is making the same
+		});
+		return above ?? dir;
+	} catch (error) {
+		if (errno(error) === "EEXIST" || errno(error) === "ENOTDIR")
+			throw new HoldfastError("INVALID", `${dir} cannot be made a directory: something of that name is there, or above it`);
+		throw fileError(error, dir);
+	}
+}
+
+const isDirectory = (dir: string): boolean => fs.statSync(dir, { throwIfNoEntry: false })?.isDirectory() ?? false;

@@ -1,18 +1,20 @@
 /** Files of this machine, with the rights of this program. */
 import { createHash } from "node:crypto";
-import fs, { constants } from "node:fs";
+import { constants } from "node:fs";
 import fsp from "node:fs/promises";
 import path from "node:path";
 import { errno, HoldfastError } from "../../base/errors.js";
+import { realPath } from "../../base/files.js";
 import { runHere } from "./command.js";
-import { type Entry, type Files, fileError, kindOf, type PutItem, stopIf, type WriteOptions } from "./files.js";
-import { nearDraft, tidy } from "./near-draft.js";
-import { discarded } from "./temporary.js";
-import { walk } from "./walk.js";
+import { entryOf, type Files, fileError, type WriteOptions } from "./files.js";
+import { makeDirs, nearDraft } from "./near-draft.js";
+import { readPart, strictFiles } from "./strict.js";
 
 const STEP = 1024 * 1024;
 
 export const nearFiles = (): Files => near;
+
+const strict = strictFiles();
 
 const near: Files = {
 	near: true,
@@ -24,17 +26,7 @@ const near: Files = {
 			throw fileError(error, file);
 		}
 	},
-	read: (file, offset, max) =>
-		reading(file, async (handle) => {
-			const bytes = Buffer.allocUnsafe(max);
-			let got = 0;
-			while (got < max) {
-				const { bytesRead } = await handle.read(bytes, got, Math.min(max - got, STEP), offset + got);
-				if (bytesRead === 0) break;
-				got += bytesRead;
-			}
-			return bytes.subarray(0, got);
-		}),
+	read: (file, offset, max) => reading(file, (handle) => readPart(handle, offset, max)),
 	async list(dir) {
 		try {
 			const names = await fsp.readdir(dir, { encoding: "buffer" }); // one that is not UTF-8 cannot be looked at by its text
@@ -70,10 +62,7 @@ const near: Files = {
 			throw fileError(error, file);
 		}
 	},
-	async discard(file) {
-		await fsp.rm(file, { recursive: true, force: true, maxRetries: 2 }).catch(() => {}); // the next one that writes there removes it
-		discarded(path.basename(file));
-	},
+	discard: (file) => strict.discard(path.join(realPath(path.dirname(file)), path.basename(file))),
 	rename: (from, to) => fsp.rename(from, to).catch((error: unknown) => fail(error, from)),
 	hash: (file, signal) =>
 		reading(file, async (handle) => {
@@ -82,70 +71,14 @@ const near: Files = {
 			return hash.digest("hex");
 		}),
 	run: (script, args, options) => runHere(["sh"], script, args, options),
-	tree: (dir, signal) => walk(near, dir, signal),
-	tidy: async (dir) => tidy(dir),
-	async install(stage, dir, mode) {
-		try {
-			if (fs.lstatSync(dir, { throwIfNoEntry: false })) throw Object.assign(new Error("it is there"), { code: "EEXIST" });
-			fs.chmodSync(stage, mode);
-			fs.renameSync(stage, dir);
-		} catch (error) {
-			throw fileError(error, dir);
-		}
-	},
-	async merge(stage, dir) {
-		try {
-			inTheWay(stage, dir);
-			moveAll(stage, dir);
-			fs.rmSync(stage, { recursive: true });
-		} catch (error) {
-			throw fileError(error, dir);
-		}
-	},
-	async putAll(dir, items, { signal } = {}) {
-		const made = new Set<string>();
-		const masked = process.umask();
-		for (const [at, item] of items.entries()) {
-			if (at % AT_ONCE === 0) await others();
-			stopIf(signal, dir);
-			putOne(dir, item, made, masked);
-		}
-	},
-	async readAll(dir, names) {
-		const found: Buffer[] = [];
-		for (const [at, { name, size }] of names.entries()) {
-			if (at % AT_ONCE === 0) await others();
-			found.push(readWhole(path.join(dir, name), size));
-		}
-		return found;
-	},
+	// Whole folders: the links above them are followed, those in them are not.
+	tree: (dir, signal) => strict.tree(realPath(dir), signal),
+	tidy: (dir) => strict.tidy(realPath(dir)),
+	install: (stage, dir, mode) => strict.install(stage, path.join(realPath(path.dirname(dir)), path.basename(dir)), mode),
+	merge: (stage, dir) => strict.merge(path.join(realPath(path.dirname(stage)), path.basename(stage)), realPath(dir)),
+	putAll: (dir, items, options) => strict.putAll(realPath(dir), items, options),
+	readAll: (dir, names, signal) => strict.readAll(realPath(dir), names, signal),
 };
-
-/** Small files one after the other are quickest without a wait between them; now and then everybody else has a turn. */
-const AT_ONCE = 32;
-const others = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-
-function readWhole(file: string, size: number): Buffer {
-	let open: number | undefined;
-	try {
-		open = fs.openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
-		const bytes = Buffer.allocUnsafe(size + 1);
-		let got = 0;
-		for (let more = -1; got < bytes.length && more !== 0; got += more) more = fs.readSync(open, bytes, got, bytes.length - got, got);
-		if (got !== size) throw new HoldfastError("ANSWERED", `${file} was changed while it was read; try again`);
-		return bytes.subarray(0, size);
-	} catch (error) {
-		throw fileError(error, file);
-	} finally {
-		if (open !== undefined) fs.closeSync(open);
-	}
-}
-
-export function entryOf(name: string, stat: fs.Stats): Entry {
-	const { size, mode, mtimeMs, ctimeMs, uid, gid, nlink, ino } = stat;
-	const version = `${ino} ${mtimeMs} ${ctimeMs}`;
-	return { name, kind: kindOf(mode), size, mode: mode & 0o7777, mtime: Math.floor(mtimeMs / 1000), uid, gid, links: nlink, version };
-}
 
 /** Removed since its name was read. */
 function gone(error: unknown): undefined {
@@ -169,61 +102,5 @@ async function reading<T>(file: string, act: (handle: fsp.FileHandle) => Promise
 		throw fileError(error, file);
 	} finally {
 		await handle?.close();
-	}
-}
-
-/** Node's own recursive mkdir never returns below /proc. */
-export async function makeDirs(dir: string): Promise<string | undefined> {
-	try {
-		if (isDirectory(dir)) return undefined;
-		const above = await makeDirs(path.dirname(dir));
-		await fsp.mkdir(dir).catch((error: unknown) => {
-			if (errno(error) !== "EEXIST" || !isDirectory(dir)) throw error; // another program is making the same
-		});
-		return above ?? dir;
-	} catch (error) {
-		if (errno(error) === "EEXIST" || errno(error) === "ENOTDIR")
-			throw new HoldfastError("INVALID", `${dir} cannot be made a directory: something of that name is there, or above it`);
-		throw fileError(error, dir);
-	}
-}
-
-const isDirectory = (dir: string): boolean => fs.statSync(dir, { throwIfNoEntry: false })?.isDirectory() ?? false;
-
-/** `made`: directories that are there, and need no look. */
-function putOne(dir: string, item: PutItem, made: Set<string>, masked: number): void {
-	const file = path.join(dir, item.name);
-	const needed = item.kind === "directory" ? file : path.dirname(file);
-	try {
-		if (!made.has(needed)) fs.mkdirSync(needed, { recursive: true });
-		made.add(needed);
-		if (item.kind === "link") fs.symlinkSync(item.target, file);
-		else {
-			if (item.kind === "file") fs.writeFileSync(file, item.content, { flag: "wx", mode: item.mode });
-			if (item.kind === "directory" || (item.mode & masked) !== 0) fs.chmodSync(file, item.mode);
-		}
-	} catch (error) {
-		throw fileError(error, file);
-	}
-}
-
-/** Nothing is written through a link: who made it may have had something else in mind. */
-function inTheWay(stage: string, dir: string): void {
-	for (const entry of fs.readdirSync(stage, { withFileTypes: true })) {
-		const [from, to] = [path.join(stage, entry.name), path.join(dir, entry.name)];
-		const there = fs.lstatSync(to, { throwIfNoEntry: false });
-		if (!there) continue;
-		if (!entry.isDirectory()) {
-			if (there.isDirectory()) throw new HoldfastError("INVALID", `${to} is a directory`);
-		} else if (!there.isDirectory()) throw new HoldfastError("INVALID", `${to} is there and is no directory; nothing was written`);
-		else inTheWay(from, to);
-	}
-}
-
-function moveAll(stage: string, dir: string): void {
-	for (const entry of fs.readdirSync(stage, { withFileTypes: true })) {
-		const [from, to] = [path.join(stage, entry.name), path.join(dir, entry.name)];
-		if (entry.isDirectory() && fs.lstatSync(to, { throwIfNoEntry: false })) moveAll(from, to);
-		else fs.renameSync(from, to);
 	}
 }

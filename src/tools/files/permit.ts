@@ -13,6 +13,7 @@ export interface Intent {
 
 export const reads = (...files: readonly string[]): string => `cat ${files.map(shellQuote).join(" ")}`;
 export const writes = (...files: readonly string[]): string => files.map((file) => `cat > ${shellQuote(file)}`).join("; ");
+export const copies = (from: string, to: string): string => `cp -r ${shellQuote(from)} ${shellQuote(to)}`;
 export const deletes = (file: string): string => `rm ${shellQuote(file)}`;
 export const searches = (dir: string): string => `grep -r x ${shellQuote(dir)}`;
 

@@ -1,14 +1,15 @@
 /** `upload` and `download`: between the machine that this runs on and the task's place. */
 import os from "node:os";
 import path from "node:path";
+import { configDir } from "../../base/config.js";
 import { HoldfastError } from "../../base/errors.js";
 import { realPath } from "../../base/files.js";
 import { counted } from "../../base/quantity.js";
-import { type Copied, copy, nearFiles } from "../../places/files/index.js";
+import { type Copied, checkEnd, copy, type End, strictFiles } from "../../places/files/index.js";
 import { type Ask, secondsOf } from "../ask.js";
 import { Missing } from "./answer.js";
 import type { TransferArgs } from "./input.js";
-import { permitted, reads, writes } from "./permit.js";
+import { copies, permitted, reads, writes } from "./permit.js";
 import type { TransferResult } from "./result.js";
 import { pathIn, type Where } from "./where.js";
 
@@ -16,37 +17,35 @@ const MARGIN_MS = 1_000;
 const SKIPPED_SHOWN = 20;
 
 export async function upload(ask: Ask, { source, target }: TransferArgs, where: Where): Promise<TransferResult> {
-	const from = await hostPath(ask, where, source, { write: false });
-	const to = withSlash(target, pathIn(where, target));
-	return transfer(ask, where, {
-		tool: "upload",
-		command: where.near ? `${reads(from)}; ${writes(to)}` : writes(to),
-		from: { files: nearFiles(), path: from },
-		to: { files: where.files, path: to },
-	});
+	const to = { files: where.files, path: ends(target, pathIn(where, target)) };
+	if (!where.box) return copyWithin(ask, where, "upload", { source, target });
+	return transfer(ask, where, { tool: "upload", command: writes(to.path), from: hostEnd(ask, source, "read"), to });
 }
 
 export async function download(ask: Ask, { source, target }: TransferArgs, where: Where): Promise<TransferResult> {
-	const from = dotted(source, pathIn(where, source));
-	const to = withSlash(target, await hostPath(ask, where, target, { write: true }));
-	if (!where.near && (await where.files.stat(pathIn(where, source)))?.kind === "directory" && (await nearFiles().stat(to)))
-		throw new HoldfastError(
-			"FORBIDDEN",
-			`${to} is there already; a directory is downloaded only to where nothing is yet, so that it cannot replace anything. Give another target; nothing was copied`,
-		);
-	return transfer(ask, where, {
-		tool: "download",
-		command: where.near ? `${reads(from)}; ${writes(to)}` : reads(from),
-		from: { files: where.files, path: from },
-		to: { files: nearFiles(), path: to },
-	});
+	const from = { files: where.files, path: ends(source, pathIn(where, source)) };
+	if (!where.box) return copyWithin(ask, where, "download", { source, target });
+	return transfer(ask, where, { tool: "download", command: reads(from.path), from, to: hostEnd(ask, target, "written") });
+}
+
+/**
+ * On this machine, or in a sandbox of it, both ends are the task's own files. In a sandbox they are read and written by programs in it, so that the
+ * copy reaches what its commands reach, whatever links there are.
+ */
+function copyWithin(ask: Ask, where: Where, tool: Plan["tool"], { source, target }: TransferArgs): Promise<TransferResult> {
+	const end = (given: string) => {
+		const file = pathIn(where, given);
+		return where.near ? { files: strictFiles(), path: ends(given, realPath(file)) } : { files: where.files, path: ends(given, file) };
+	};
+	const [from, to] = [ends(source, pathIn(where, source)), ends(target, pathIn(where, target))];
+	return transfer(ask, where, { tool, command: copies(from, to), from: end(source), to: end(target) });
 }
 
 type Plan = {
 	readonly tool: "upload" | "download";
 	readonly command: string;
-	readonly from: Parameters<typeof copy>[0];
-	readonly to: Parameters<typeof copy>[1];
+	readonly from: End;
+	readonly to: End;
 };
 
 function transfer(ask: Ask, where: Where, { tool, command, from, to }: Plan): Promise<TransferResult> {
@@ -64,6 +63,8 @@ function transfer(ask: Ask, where: Where, { tool, command, from, to }: Plan): Pr
 					ask.call.progress?.(`${tool}: ${seen}`);
 				},
 			});
+			if (where.shared !== undefined && !isWithin(copied.path, where.shared))
+				ask.notes.push(`${copied.path} may be in the sandbox alone, and go with it; what your user is to find on the disk belongs below ${where.shared}.`);
 			return resultOf(ask, copied);
 		} catch (error) {
 			if (!expired()) throw error;
@@ -113,34 +114,28 @@ function resultOf(ask: Ask, { kind, path: target, created, files, directories, l
 }
 
 /**
- * On this machine. Where commands run elsewhere, or in a sandbox, this machine is not the agent's: then it is the directory that the
- * program was started in, without what is hidden in it, and never a home or more.
+ * On the machine that Holdfast runs on, for commands that run in a container or on another machine: it is not the agent's. It has the directory
+ * that the program was started in, without what is hidden in it and without Holdfast's own files, and nothing if that is a home or more. The
+ * decision is about the path that is opened: links are followed once, here, and by nothing after it.
  */
-async function hostPath(ask: Ask, where: Where, given: string, { write }: { write: boolean }): Promise<string> {
-	if (where.near) return withSlash(given, dotted(given, pathIn(where, given)));
-	const base = realPath(ask.runtime.directory);
-	const file = pathIn({ cwd: base, home: os.homedir() }, given);
-	const there = await nearFiles().stat(file, { follow: false });
-	const real = there ? realPath(file) : path.join(realPath(path.dirname(file)), path.basename(file));
-	const below = path.relative(base, real);
+function hostEnd({ runtime }: Ask, given: string, done: "read" | "written"): End {
+	const base = runtime.directory; // the system's own name for it: no link is in it
+	const file = realPath(pathIn({ cwd: base, home: os.homedir() }, given));
 	const home = realPath(os.homedir());
-	const wide = base === home || home.startsWith(base === "/" ? "/" : `${base}/`);
-	const outside = below.startsWith("..") || path.isAbsolute(below);
-	const hidden = below.split("/").some((name) => name.startsWith(".") && name !== "" && name !== ".");
-	if (wide || outside || hidden) {
-		const why = wide
-			? `Holdfast was started in ${base}, which has a whole home in it`
-			: outside
-				? `it is outside of ${base}, where Holdfast was started`
-				: "it is hidden (a name with a dot)";
-		throw new HoldfastError(
-			"FORBIDDEN",
-			`${file} is on your user's machine, and cannot be ${write ? "written" : "read"} from here: ${why}. Nothing was copied; your user can do it with \`holdfast cp\``,
-		);
-	}
-	return dotted(given, real);
+	const own = [runtime.home.root, configDir()].map(realPath);
+	const refuse = (one: string): string | undefined => {
+		const below = path.relative(base, one);
+		if (isWithin(home, base)) return `it is on your user's machine, where Holdfast was started in ${base}, which has a whole home in it`;
+		if (!isWithin(one, base)) return `it is on your user's machine, outside of ${base}, where Holdfast was started`;
+		if (below.split("/").some((name) => name.startsWith("."))) return "it is hidden: a name with a dot";
+		return own.some((dir) => isWithin(one, dir)) ? "it is Holdfast's own" : undefined;
+	};
+	const end = { files: strictFiles(), path: ends(given, file), refuse };
+	checkEnd(end, file, done); // before a look whether it is there
+	return end;
 }
 
+const isWithin = (file: string, dir: string): boolean => file === dir || file.startsWith(dir === "/" ? "/" : `${dir}/`);
+
 /** Slashes and dots at the end mean something to a copy. */
-const withSlash = (given: string, file: string): string => (given.endsWith("/") && file !== "/" ? `${file}/` : file);
-const dotted = (given: string, file: string): string => (/(?:^|\/)\.$/.test(given) ? `${file}/.` : file);
+const ends = (given: string, file: string): string => (/(?:^|\/)\.$/.test(given) ? `${file}/.` : given.endsWith("/") && file !== "/" ? `${file}/` : file);

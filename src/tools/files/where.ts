@@ -15,6 +15,10 @@ export interface Where {
 	readonly home: string;
 	/** The same file system as this program's. */
 	readonly near: boolean;
+	/** In a container or on another machine. */
+	readonly box: boolean;
+	/** In a sandbox: the directory that it shares with this machine. */
+	readonly shared?: string;
 }
 
 export async function whereOf(ask: Ask): Promise<Where> {
@@ -39,7 +43,8 @@ async function findWhere(
 	const { cwd, env, notes } = await runtime.shells.context({ task, ...patience });
 	const place = await runtime.place(task);
 	const near = !place.sandbox && !place.box;
-	return { files: filesOf(place), cwd, home: env.HOME ?? (near ? os.homedir() : "/"), near, notes };
+	const shared = place.sandbox ? { shared: place.cwd } : {};
+	return { files: filesOf(place), cwd, home: env.HOME ?? (near ? os.homedir() : "/"), near, box: place.box !== undefined, ...shared, notes };
 }
 
 const SANDBOX_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";

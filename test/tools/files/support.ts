@@ -28,7 +28,7 @@ export interface Tools {
 /** On files that are not those of a place: without the shell, but through the gate. */
 export async function toolsOn(files: Files, cwd: string): Promise<Tools> {
 	const runtime = await agent();
-	const where: Where = { files, cwd, home: cwd, near: true };
+	const where: Where = { files, cwd, home: cwd, near: true, box: false };
 	const call =
 		<A, R extends FileResult>(act: (ask: Ask, args: A, where: Where) => Promise<R>) =>
 		(args: unknown) =>

@@ -1,8 +1,9 @@
 import fs from "node:fs";
 import path from "node:path";
 import { HoldfastError } from "../../../base/errors.js";
+import { realPath } from "../../../base/files.js";
 import { counted } from "../../../base/quantity.js";
-import { type Copied, copy, type End, nearFiles, type Progress } from "../../../places/files/index.js";
+import { type Copied, copy, type End, type Progress, strictFiles } from "../../../places/files/index.js";
 import { filesOfTask } from "../../../tools/files/where.js";
 import type { AgentRuntime } from "../../../tools/index.js";
 import { type Command, EXIT } from "../command.js";
@@ -39,7 +40,7 @@ Examples
 		const place = await placeSide(runtime, sides);
 		for (const note of place.notes) out.remark(note);
 		const end = ({ there, path: file }: Side): End =>
-			there ? { files: place.files, path: ends(file, place.resolve(file)) } : { files: nearFiles(), path: ends(file, path.resolve(file)) };
+			there ? { files: place.files, path: ends(file, place.resolve(file)) } : { files: strictFiles(), path: ends(file, realPath(path.resolve(file))) };
 		const to = end(target);
 		if (sources.length > 1 && (await to.files.stat(to.path))?.kind !== "directory")
 			throw new HoldfastError("INVALID", `several things can only be copied into a directory, and ${target.path} is none`);
@@ -81,7 +82,7 @@ function sideOf(word: string, { placeName }: AgentRuntime): Side {
 }
 
 async function placeSide(runtime: AgentRuntime, sides: readonly Side[]): ReturnType<typeof filesOfTask> {
-	if (!sides.some(({ there }) => there)) return { files: nearFiles(), resolve: (file) => path.resolve(file), notes: [] };
+	if (!sides.some(({ there }) => there)) return { files: strictFiles(), resolve: (file) => path.resolve(file), notes: [] };
 	return filesOfTask(runtime, runtime.task);
 }
 
