@@ -40,7 +40,7 @@ export interface Sent {
 	/** Negative: a group. */
 	readonly pid: number;
 	readonly signal: NodeJS.Signals;
-	/** Who must still be there. Between a look and a signal to another machine he may go, and his number become somebody else's. */
+	/** The signal is sent only if this process is still alive: between a look and a signal it may end, and another process get its number. */
 	readonly of?: Identity | undefined;
 }
 
@@ -61,8 +61,8 @@ export interface Table {
 	markerOf(pid: number): string | undefined;
 	/** Where its stdin, stdout and stderr lead, as far as can be seen. */
 	standardOf(pid: number): readonly string[];
-	/** Of one that leads its session. */
-	argvOf(pid: number): readonly string[];
+	/** A keeper of some process, by its arguments and by the record in the directory that they name. Arguments alone can be anybody's. */
+	isKeeper(pid: number): boolean;
 	/** The namespace of its host name; null for those that have the same as whoever looks. */
 	namespaceOf(pid: number): string | null | undefined;
 	/** Whoever looks: never one of those that are looked for. */
@@ -76,3 +76,12 @@ export const isLiving = ({ state }: Stat): boolean => state !== "Z" && state !==
 
 /** The variable that says whose a process is. */
 export const markerIn = (environ: string): string | undefined => /(?:^|\0)HOLDFAST_ID=(proc_[0-9a-f]{12})(?:\0|$)/.exec(environ)?.[1];
+
+/** The directory of the process that a keeper with these arguments keeps, of whatever installation. */
+export function keptIn(argv: readonly string[]): string | undefined {
+	const at = argv.findIndex((word, index) => word.endsWith("/keeper/keeper.sh") && argv[index + 1] === "keep");
+	return at < 0 ? undefined : argv[at + 2];
+}
+
+/** Does this record of a process directory, its `meta`, name that process as the keeper? */
+export const namesKeeper = (meta: string, { pid, start }: Identity): boolean => meta.split("\n").includes(`keeper ${pid} ${start}`);

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import fs from "node:fs";
 import os from "node:os";
 import { errno } from "./errors.js";
-import { type Delivery, type Inode, isLiving, type Kernel, markerIn, type Piece, type Sent, type Table } from "./kernel.js";
+import { type Delivery, type Inode, isLiving, isThere, type Kernel, keptIn, markerIn, namesKeeper, type Piece, type Sent, type Table } from "./kernel.js";
 import { linkOf, parseStat, readProc, readStat, type Stat } from "./proc.js";
 
 const PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin";
@@ -21,14 +21,10 @@ export const nearKernel: Kernel = {
 	signal: async (sent) => sent.map(deliver),
 };
 
+const PASSES = 4;
+
 export function nearTable(): Table {
-	const stats = new Map<number, Stat>();
-	for (const name of fs.readdirSync("/proc")) {
-		if (name < "0" || name > "9z") continue;
-		const text = readProc(`/proc/${name}/stat`);
-		const stat = text === undefined ? undefined : parseStat(text);
-		if (stat && isLiving(stat)) stats.set(stat.pid, stat);
-	}
+	const stats = readStats();
 	let own: string | undefined;
 	return {
 		stats,
@@ -37,13 +33,34 @@ export function nearTable(): Table {
 		ticksAt: (time) => Math.floor((time - (Date.now() - os.uptime() * 1000)) / 10),
 		markerOf: (pid) => markerIn(readProc(`/proc/${pid}/environ`) ?? ""),
 		standardOf: (pid) => [0, 1, 2].map((fd) => linkOf(`/proc/${pid}/fd/${fd}`)).filter((link) => link !== undefined),
-		argvOf: (pid) => (readProc(`/proc/${pid}/cmdline`) ?? "").split("\0"),
+		isKeeper(pid) {
+			const dir = keptIn((readProc(`/proc/${pid}/cmdline`) ?? "").split("\0"));
+			const stat = stats.get(pid);
+			return dir !== undefined && stat !== undefined && namesKeeper(readProc(`${dir}/meta`) ?? "", stat);
+		},
 		namespaceOf(pid) {
 			own ??= linkOf("/proc/self/ns/uts");
 			const namespace = linkOf(`/proc/${pid}/ns/uts`);
 			return namespace === own ? null : namespace;
 		},
 	};
+}
+
+/** Goes over the names again for what was forked meanwhile: a look at a thousand processes takes long enough to miss one that forks and exits all the time. */
+function readStats(): Map<number, Stat> {
+	const stats = new Map<number, Stat>();
+	const seen = new Set<string>();
+	for (let pass = 0; pass < PASSES; pass++) {
+		const fresh = fs.readdirSync("/proc").filter((name) => name >= "0" && name <= "9z" && !seen.has(name));
+		if (fresh.length === 0) break;
+		for (const name of fresh) {
+			seen.add(name);
+			const text = readProc(`/proc/${name}/stat`);
+			const stat = text === undefined ? undefined : parseStat(text);
+			if (stat && isLiving(stat)) stats.set(stat.pid, stat);
+		}
+	}
+	return stats;
 }
 
 function inodeOf(path: string): Inode | undefined {
@@ -92,7 +109,8 @@ function family(pid: number, most = Number.POSITIVE_INFINITY): Stat[] {
 
 const numbers = (text: string | undefined): number[] => (text ? text.trim().split(" ").filter(Boolean).map(Number) : []);
 
-function deliver({ pid, signal }: Sent): Delivery {
+function deliver({ pid, signal, of }: Sent): Delivery {
+	if (of && !isThere(readStat(of.pid), of)) return "gone";
 	try {
 		process.kill(pid, signal);
 		return "sent";

@@ -121,16 +121,24 @@ hf_bound() {
   done
 } 2>/dev/null
 
-# True if the process $1 is the one that started at $2.
-hf_same() {
-  read -r hf_x <"/proc/$1/stat" || return 1
+# hf_x = what /proc/$1/stat says behind the name of the program, which may have a newline in it. False if there is no such process.
+hf_stat() {
+  hf_x=
+  while read -r hf_y; do hf_x="$hf_x $hf_y"; done <"/proc/$1/stat" || return 1
   hf_x=${hf_x##*) }
+  [ -n "$hf_x" ]
+} 2>/dev/null
+
+# True if the process $1 is alive and the one that started at $2.
+hf_same() {
+  hf_stat "$1" || return 1
   case $hf_x in [ZX]*) return 1 ;; esac
   hf_want=$2
   set -f; set -- $hf_x; set +f
+  [ $# -gt 19 ] || return 1
   shift 19
   [ "$1" = "$hf_want" ]
-} 2>/dev/null
+}
 
 # W: ends the command after $1 seconds, whoever else is alive or not. R ends it when the command has ended before.
 hf_watch() {
@@ -158,17 +166,20 @@ hf_uptime() {
   hf_now=$((hf_now * 100 + 1$hf_x - 100))
 }
 
-# End the command and all that it has started, because of a limit: TERM, two seconds, KILL until a look finds nobody.
+# End the command and all that it has started, because of a limit: TERM, two seconds, KILL until a look finds nothing. A shell goes on with
+# the next line of its script when its child is ended, so each time all of it is stopped first; as in src/process/halt.ts and kill.ts.
 hf_end() {
   hf_x=
   read -r hf_x <"$hf_d/exit"
   [ -z "$hf_x" ] || return 0
   hf_met "$1"
   true >"$hf_d/killed"
-  hf_members
-  hf_reached=
-  if [ -n "$hf_runs" ] && hf_same $hf_runs; then kill -KILL "${hf_runs%% *}" && hf_reached=1; fi # a shell would go on with what comes next
-  for hf_p in $hf_m; do if kill -TERM "$hf_p"; then hf_reached=1; kill -CONT "$hf_p"; fi; done
+  hf_halt
+  hf_reached= hf_shell=${hf_runs%% *}
+  for hf_w in $hf_m; do if [ "${hf_w%%/*}" != "$hf_shell" ] && hf_kill TERM "$hf_w"; then hf_reached=1; fi; done
+  hf_find_deaf
+  if [ -n "$hf_shell" ] && hf_same $hf_runs; then kill -KILL "$hf_shell" && hf_reached=1; fi # it ignores TERM
+  hf_continue
   if [ -z "$hf_reached" ]; then # it had just ended by itself
     hf_write limit ''
     "$hf_rm" -f "$hf_d/killed"
@@ -176,32 +187,108 @@ hf_end() {
   fi
   hf_uptime
   hf_until=$((hf_now + 200))
-  while hf_members; [ -n "$hf_m" ] && hf_uptime && [ "$hf_now" -lt "$hf_until" ]; do hf_moment; done
-  hf_look=0
+  while hf_members; hf_heeding && hf_uptime && [ "$hf_now" -lt "$hf_until" ]; do hf_moment; done
+  hf_look=0 hf_deaf=' '
   while [ -n "$hf_m" ] && [ $hf_look -lt 30 ]; do
-    for hf_p in $hf_m; do kill -STOP "$hf_p"; done # nobody forks between our look and the signal
-    hf_members
-    for hf_p in $hf_m; do kill -KILL "$hf_p"; done
+    hf_halt
+    for hf_w in $hf_m; do hf_kill KILL "$hf_w"; done
     if [ -n "${hf_cgroup%%:*}" ] && [ -z "$hf_entered" ]; then echo 1 >"${hf_cgroup%%:*}/cgroup.kill"; fi # in a sandbox our own are in it
+    hf_m=
+    hf_continue
     hf_moment
     hf_members
     hf_look=$((hf_look + 1))
   done
-  if [ -n "$hf_m" ]; then hf_write limit "$1 left$hf_m"; fi
+  if [ -n "$hf_m" ]; then
+    hf_x=
+    for hf_w in $hf_m; do hf_x="$hf_x ${hf_w%%/*}"; done
+    hf_write limit "$1 left$hf_x"
+  fi
 } 2>/dev/null
 
 hf_moment() { "$hf_sleep" 0.05 || "$hf_sleep" 1; }
 
-# hf_m = who belongs to the command and is alive: its control group, unless it shares that of a shell; else whoever hangs below it, or below R, to whom orphans
-# may go, and whoever has its mark in his environment. What it has started through another keeper is that one's.
+# Send STOP to all of it, until a look finds nothing that was not sent it. Groups are stopped as one: by number, what forks and exits all the time gets away.
+hf_halt() {
+  hf_sent=' ' hf_groups=' ' hf_round=0
+  hf_stat self
+  set -- $hf_x
+  hf_own=$3
+  while hf_members; [ $hf_round -lt 40 ]; do
+    hf_new=
+    for hf_w in $hf_m; do
+      case $hf_sent in *" $hf_w "*) continue ;; esac
+      hf_new=1 hf_sent="$hf_sent$hf_w " hf_g=${hf_w##*/}
+      if hf_whole "$hf_g" && kill -STOP "-$hf_g"; then
+        case $hf_groups in *" $hf_g "*) ;; *) hf_groups="$hf_groups$hf_g " ;; esac
+      else
+        hf_kill STOP "$hf_w"
+      fi
+    done
+    [ -n "$hf_new" ] || return 0
+    hf_round=$((hf_round + 1))
+  done
+}
+
+# Can group $1 be stopped as one? Its leader is of the command or ours, or gone; and we are not in it.
+hf_whole() {
+  if [ "$1" -le 1 ] || [ "$1" = "$hf_own" ]; then return 1; fi
+  case "$hf_m $hf_ours " in *" $1/"* | *" $1 "*) return 0 ;; esac
+  [ ! -e "/proc/$1" ]
+}
+
+# Signal $1 to $2, a word of hf_m, if it is still that process.
+hf_kill() {
+  hf_y=${2#*/}
+  hf_same "${2%%/*}" "${hf_y%%/*}" && kill "-$1" "${2%%/*}"
+}
+
+# Let all go on that was stopped, but for those of hf_deaf and their groups: children first, and then whoever else is in the groups.
+hf_continue() {
+  hf_back= hf_held=' '
+  for hf_w in $hf_m; do hf_back="$hf_w $hf_back"; done
+  for hf_w in $hf_back; do
+    case $hf_deaf in *" ${hf_w%%/*} "*) hf_held="$hf_held${hf_w##*/} " ;; *) hf_kill CONT "$hf_w" ;; esac
+  done
+  for hf_g in $hf_groups; do
+    case $hf_held in *" $hf_g "*) ;; *) kill -CONT "-$hf_g" ;; esac
+  done
+}
+
+# hf_deaf = those that ignore TERM while a child does not, as interactive shells do: they would go on with what comes after it.
+hf_find_deaf() {
+  hf_deaf=' ' hf_ignore=' '
+  for hf_w in $hf_m; do if hf_ignores "${hf_w%%/*}"; then hf_ignore="$hf_ignore${hf_w%%/*} "; fi; done
+  for hf_w in $hf_m; do
+    case $hf_ignore in *" ${hf_w%%/*} "*) continue ;; esac
+    hf_x=${hf_w#*/*/}
+    case $hf_ignore in *" ${hf_x%%/*} "*) hf_deaf="$hf_deaf${hf_x%%/*} " ;; esac
+  done
+}
+
+# Does $1 ignore TERM? Signal 15 is bit 14 of the mask.
+hf_ignores() {
+  while read -r hf_x hf_y; do
+    case $hf_x$hf_y in SigIgn:*[4567cdef]???) return 0 ;; SigIgn:*) return 1 ;; esac
+  done <"/proc/$1/status"
+  return 1
+}
+
+# Is anything left that can act on a TERM?
+hf_heeding() {
+  for hf_w in $hf_m; do case $hf_deaf in *" ${hf_w%%/*} "*) ;; *) return 0 ;; esac; done
+  return 1
+}
+
+# hf_m = what belongs to the command and is alive, a word PID/START/PARENT/GROUP each: its control group, unless it shares that of a shell; else what hangs
+# below it, or below R, to whom orphans may go, and what has its mark in the environment. What it has started through another keeper is that one's.
 hf_members() {
-  hf_m= hf_entered=
+  hf_m= hf_entered= hf_ours=' ' hf_todo=
   if hf_has entered; then hf_entered=1; fi
   if [ -z "$hf_runs" ] && [ -z "$hf_entered" ] && [ -n "${hf_cgroup%%:*}" ] && [ -e "${hf_cgroup%%:*}/cgroup.procs" ]; then
-    while read -r hf_x; do hf_m="$hf_m $hf_x"; done <"${hf_cgroup%%:*}/cgroup.procs"
+    while read -r hf_p; do hf_add; done <"${hf_cgroup%%:*}/cgroup.procs"
     return
   fi
-  hf_ours=' ' hf_todo=
   while read -r hf_role hf_pid hf_start; do
     hf_same "$hf_pid" "$hf_start" || continue
     case $hf_role in
@@ -238,16 +325,35 @@ hf_members() {
   while [ $# -gt 0 ]; do
     hf_p=$1
     shift
-    case "$hf_ours$hf_m " in *" $hf_p "*) continue ;; esac
-    hf_x=
-    read -r hf_x <"/proc/$hf_p/stat"
-    case ${hf_x##*) } in '' | [ZX]*) continue ;; esac
-    case $(tr '\0' ' ' <"/proc/$hf_p/cmdline") in *'/keeper/keeper.sh keep '*) continue ;; esac
-    hf_m="$hf_m $hf_p"
-    hf_todo=
-    hf_children "$hf_p"
-    set -- "$@" $hf_todo
+    case "$hf_ours$hf_m " in *" $hf_p "* | *" $hf_p/"*) continue ;; esac
+    if hf_add; then
+      hf_todo=
+      hf_children "$hf_p"
+      set -- "$@" $hf_todo
+    fi
   done
+}
+
+# Put process hf_p into hf_m. False if it has ended, or is a keeper.
+hf_add() {
+  hf_stat "$hf_p" || return 1
+  set -f; set -- $hf_x; set +f
+  case $1 in [ZX]) return 1 ;; esac
+  [ $# -gt 19 ] || return 1
+  hf_w=$2/$3 hf_y=$4
+  shift 19
+  if [ "$hf_y" = "$hf_p" ] && hf_keeps "$hf_p" "$1"; then return 1; fi # keepers lead their session
+  hf_m="$hf_m $hf_p/$1/$hf_w"
+}
+
+# Is process $1, started at $2, a keeper, by its arguments and by the directory that they name? Arguments alone can be anybody's.
+hf_keeps() {
+  hf_f=$(tr '\n\0' ' \n' <"/proc/$1/cmdline" | while IFS= read -r hf_x; do case $hf_x in */keeper/keeper.sh) read -r hf_x && [ "$hf_x" = keep ] && IFS= read -r hf_x && printf %s "$hf_x" && break ;; esac; done)
+  [ -n "$hf_f" ] || return 1
+  while read -r hf_role hf_pid hf_start; do
+    if [ "$hf_role $hf_pid $hf_start" = "keeper $1 $2" ]; then return 0; fi
+  done <"$hf_f/meta"
+  return 1
 }
 
 hf_children() {

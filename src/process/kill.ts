@@ -1,5 +1,6 @@
 /**
- * Ending a process with everything it started, and proof. TERM to all, a grace, then KILL until a look finds nobody.
+ * Ending a process with everything it started, and proof: all of it is stopped, gets TERM and is continued; after a grace, it
+ * is stopped again and gets KILL, until a look finds nothing. See halt.ts for why.
  * How the tree is found, best first: its control group; the subreaper above it, which every orphan goes to; or a walk
  * over parents and sessions. The walk is helped by a marker in the environment and by who holds the log or stdin open.
  */
@@ -7,6 +8,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { isLiving, type Kernel } from "../base/kernel.js";
 import { type Parts, readExit, readParts } from "../keeper/layout.js";
+import { continued, deafParents, type Halted, halt, type Members, to } from "./halt.js";
 import type { Spec, Within } from "./spec.js";
 import { commandOf, markKilled } from "./status.js";
 import { type Snapshot, snapshot } from "./tree.js";
@@ -14,64 +16,107 @@ import { type Snapshot, snapshot } from "./tree.js";
 export interface KillResult {
 	readonly status: "killed" | "already_exited" | "error";
 	readonly method: Spec["kill"];
-	/** Everybody who was sent a signal. */
+	/** All that were sent TERM or KILL. */
 	readonly signalled: readonly number[];
-	/** Who is still there after all. Empty is proof only as far as the method reaches: see `method`. */
+	/** Those still alive after all. Empty is proof only as far as the method reaches: see `method`. */
 	readonly survivors: readonly number[];
 }
 
 export const KILL_GRACE_MS = 2_000;
 const LOOKS_AFTER_KILL = 20;
+const MORE_LOOKS = 5; // where something forked all the time, one empty look is no proof
 const EARLY = 2; // ticks, since clocks differ
 
-export async function killTree(kernel: Kernel, dir: string, spec: Spec, options: { over: boolean; graceMs?: number }): Promise<KillResult> {
-	const signalled = new Set<number>();
-	const method = methodOf(spec, readParts(dir)); // now: whoever settles the end removes the group
-	let now = await snapshot(kernel);
-	let left = members(now, dir, spec);
-	const look = async () => {
-		now = await snapshot(kernel);
-		left = members(now, dir, spec);
-	};
-	const send = async (pids: readonly number[], signal: NodeJS.Signals) => {
-		// An interactive bash ignores TERM, and would go on with what comes after the child that does not.
-		const fitting = (pid: number) => (signal === "SIGTERM" && pid === spec.within?.bash.pid ? "SIGKILL" : signal);
-		const delivered = await kernel.signal(pids.map((pid) => ({ pid, signal: fitting(pid), of: now.stats.get(pid) })));
-		return pids.filter((_, at) => delivered[at] === "sent");
-	};
-	const end = async (pids: readonly number[], signal: "SIGTERM" | "SIGKILL") => {
-		for (const pid of await send(pids, signal)) signalled.add(pid);
-	};
-
-	for (const [at, pid] of left.entries()) {
-		await end([pid], "SIGTERM");
-		if (signalled.size === 0) continue;
-		if (!options.over) markKilled(dir);
-		await end(left.slice(at + 1), "SIGTERM");
-		break;
-	}
-	const stopped = [...signalled].filter((pid) => now.table.statOf(pid)?.state === "T");
-	if (stopped.length > 0) await send(stopped, "SIGCONT"); // a stopped process cannot act on TERM
-
-	const deadline = Date.now() + (options.graceMs ?? KILL_GRACE_MS);
-	for (let pause = 1; left.length > 0 && Date.now() < deadline; pause = Math.min(pause * 2, 50)) {
-		await sleep(pause);
-		await look();
-	}
-
-	for (let looks = 0; left.length > 0 && looks < LOOKS_AFTER_KILL; looks++) {
-		await send(left, "SIGSTOP"); // everybody first: nobody forks between our look and the signal
-		await look();
-		await end(left, "SIGKILL");
-		if (spec.cgroup && !spec.sandbox) killCgroup(spec.cgroup); // there the keepers of a terminal are in it too
-		await sleep(Math.min(2 ** looks, 50));
-		await look();
-	}
-	return { status: left.length > 0 ? "error" : options.over ? "already_exited" : "killed", method, signalled: [...signalled], survivors: left };
+export interface Ending {
+	readonly kernel: Kernel;
+	readonly find: (now: Snapshot) => Members;
+	readonly graceMs: number;
+	/** An interactive bash of ours: it ignores TERM, and so gets KILL at once. */
+	readonly bash?: number | undefined;
+	/** Called once, when a signal has reached the tree and nothing of it has acted on that yet. */
+	readonly reached?: (halted: Halted) => void;
+	/** What else kills all of it. */
+	readonly killAll?: () => void;
 }
 
-/** Everybody who belongs to this process and is alive, our own parts excluded. The command itself comes first. */
-export function members(now: Snapshot, dir: string, spec: Spec): number[] {
+export async function killTree(kernel: Kernel, dir: string, spec: Spec, options: { over: boolean; graceMs?: number }): Promise<KillResult> {
+	const method = methodOf(spec, readParts(dir)); // now: whoever settles the end removes the group
+	let over = options.over;
+	const { signalled, survivors } = await endTree({
+		kernel,
+		find: (now) => membersOf(now, dir, spec),
+		graceMs: options.graceMs ?? KILL_GRACE_MS,
+		bash: spec.within?.bash.pid,
+		reached: ({ now, pids }) => {
+			over ||= hasEnded(now, pids, dir, spec);
+			if (!over) markKilled(dir);
+		},
+		killAll: () => {
+			if (spec.cgroup && !spec.sandbox) killCgroup(spec.cgroup); // in a sandbox the keepers of a terminal are in it too
+		},
+	});
+	return { status: survivors.length > 0 ? "error" : over ? "already_exited" : "killed", method, signalled, survivors };
+}
+
+/** Ends all that `find` finds. */
+export async function endTree({ kernel, find, graceMs, bash, reached, killAll }: Ending): Promise<Pick<KillResult, "signalled" | "survivors">> {
+	const signalled = new Set<number>();
+	let elusive = false;
+	const note = async (halted: Halted, pids: readonly number[], signal: "SIGTERM" | "SIGKILL") => {
+		const delivered = await kernel.signal(to(halted.now, pids, signal));
+		const first = signalled.size === 0;
+		for (const [at, pid] of pids.entries()) if (delivered[at] === "sent") signalled.add(pid);
+		if (first && signalled.size > 0) reached?.(halted);
+	};
+	const stop = async () => {
+		const halted = await halt(kernel, find);
+		elusive ||= halted.looks > 3;
+		return halted;
+	};
+	let left: readonly number[] = [];
+	const look = async () => {
+		left = find(await snapshot(kernel)).pids;
+	};
+
+	if (graceMs > 0) {
+		const halted = await stop();
+		left = halted.pids;
+		const heeds = left.filter((pid) => pid !== bash);
+		await note(halted, heeds, "SIGTERM");
+		const deaf = await deafParents(kernel, halted, "SIGTERM");
+		if (heeds.length < left.length) await note(halted, [bash as number], "SIGKILL");
+		const woken = heeds.filter((pid) => !deaf.has(pid));
+		await kernel.signal([...continued(halted.now, woken), ...halted.others]);
+		const deadline = Date.now() + graceMs;
+		for (let pause = 1; left.some((pid) => !deaf.has(pid)) && Date.now() < deadline; pause = Math.min(pause * 2, 50)) {
+			await sleep(pause);
+			await look();
+		}
+	} else await look();
+
+	for (let looks = 0; left.length > 0 && looks < LOOKS_AFTER_KILL; looks++) {
+		const halted = await stop();
+		await note(halted, halted.pids, "SIGKILL");
+		killAll?.();
+		if (halted.others.length > 0) await kernel.signal(halted.others);
+		await sleep(Math.min(2 ** looks, 50));
+		await look();
+		for (let more = 0; elusive && left.length === 0 && more < MORE_LOOKS; more++) await look();
+	}
+	return { signalled: [...signalled], survivors: left };
+}
+
+/** Its command has ended by itself, and what is ended now is what it left. */
+function hasEnded(now: Snapshot, pids: readonly number[], dir: string, spec: Spec): boolean {
+	const parts = readParts(dir);
+	const command = commandOf(parts, spec);
+	return command !== undefined && !pids.includes(command.pid) && !keepersOf(now, parts, spec).has(command.pid);
+}
+
+/** The living processes of a kept one, the command first, without our own parts. */
+export const members = (now: Snapshot, dir: string, spec: Spec): number[] => [...membersOf(now, dir, spec).pids];
+
+function membersOf(now: Snapshot, dir: string, spec: Spec): Members {
 	if (spec.within) return membersWithin(now, dir, spec, spec.within, readExit(dir) === undefined);
 	const parts = readParts(dir);
 	const ours = keepersOf(now, parts, spec);
@@ -90,7 +135,7 @@ export function members(now: Snapshot, dir: string, spec: Spec): number[] {
 	for (const pid of [...cgroupProcs(spec.cgroup), ...now.inNamespace(parts.namespace)]) if (!ours.has(pid)) found.add(pid);
 	if (spec.kill === "subreaper" && parts.keeper && ours.has(parts.keeper.pid)) for (const pid of now.childrenOf(parts.keeper.pid)) if (!ours.has(pid)) add(pid);
 	if (!inCgroup(spec)) for (const pid of now.marked(spec.id)) add(pid);
-	return [...found].filter((pid) => isRunning(now, pid));
+	return { pids: [...found].filter((pid) => isRunning(now, pid)), ours };
 }
 
 /**
@@ -98,7 +143,7 @@ export function members(now: Snapshot, dir: string, spec: Spec): number[] {
  * command has begun since, what hangs below bash and is not older than the command, and what else has come into the
  * shell's group since it began. bash itself is among them: it runs the command.
  */
-export function membersWithin(now: Snapshot, dir: string, spec: Spec, { bash, older, group }: Within, current: boolean): number[] {
+export function membersWithin(now: Snapshot, dir: string, spec: Spec, { bash, older, group }: Within, current: boolean): Members {
 	const ours = keepersOf(now, readParts(dir), spec);
 	const found = new Set<number>();
 	const add = (pid: number) => {
@@ -118,7 +163,8 @@ export function membersWithin(now: Snapshot, dir: string, spec: Spec, { bash, ol
 		}
 	}
 	for (const pid of now.marked(spec.id)) if (runs || pid !== bash.pid) add(pid);
-	return [...found].filter((pid) => isRunning(now, pid));
+	if (now.isAlive(bash)) ours.add(bash.pid); // its group may be stopped as one for a moment, also when it is at another command
+	return { pids: [...found].filter((pid) => isRunning(now, pid)), ours };
 }
 
 /** Our own parts beside a process, the copier below the collector included. */
@@ -134,9 +180,7 @@ function keepersOf(now: Snapshot, parts: Parts, spec: Spec): Set<number> {
 
 /** What a kept process starts through Holdfast is kept itself: a kill stops at its keeper. */
 function isForeignKeeper(now: Snapshot, pid: number): boolean {
-	if (now.stats.get(pid)?.session !== pid) return false; // keepers lead their session
-	const argv = now.table.argvOf(pid);
-	return argv.some((word, at) => word.endsWith("/keeper/keeper.sh") && argv[at + 1] === "keep"); // of whatever installation
+	return now.stats.get(pid)?.session === pid && now.table.isKeeper(pid); // keepers lead their session
 }
 
 const isRunning = (now: Snapshot, pid: number): boolean => {

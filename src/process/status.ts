@@ -43,13 +43,14 @@ export function readStatus(dir: string, spec: Spec): Status {
 	if (exit?.kind === "none") return { status: "error", reason: exit.reason, endedAt: exit.at };
 	if (exit?.kind === "lost") return { status: "lost", pid: command?.pid ?? null, exitCode: null, reason: exit.reason };
 	if (exit) {
-		const killed = wasKilled(dir);
+		const mark = readIfThere(path.join(dir, "killed"));
+		const killed = mark !== undefined && (mark === "" || exit.code > 128);
 		const found = limitOf(dir, spec, exit);
 		const limit = killed && found?.by === CONTAINER ? undefined : found; // by us, which its keeper in there does not know
 		return {
 			status: killed || (limit && endedBy(limit, exit.code)) ? "killed" : "exited",
 			pid: command?.pid ?? null,
-			exitCode: exit.code,
+			exitCode: killed && mark ? Number(mark) : exit.code,
 			signal: exit.signal === null ? null : signalName(exit.signal),
 			endedAt: exit.at,
 			...(limit ? { limit } : {}),
@@ -166,11 +167,13 @@ function endOfShell(dir: string, spec: Spec): ReturnType<typeof readExit> {
 	return end;
 }
 
-const wasKilled = (dir: string): boolean => readIfThere(path.join(dir, "killed")) !== undefined;
-
-/** Written once a signal of ours has reached it, so that a natural end is never called a kill. */
-export function markKilled(dir: string): void {
-	fs.writeFileSync(path.join(dir, "killed"), "", { mode: 0o600 });
+/**
+ * Written when a signal of ours is certain to reach it, so that a natural end is never called a kill. `code`: its exit code, where the
+ * shell that runs it would record that of an interrupted command: if this runtime is killed before it can put that right, the next
+ * one knows. A code that no signal gives is of a command that ended by itself before that.
+ */
+export function markKilled(dir: string, code?: number): void {
+	fs.writeFileSync(path.join(dir, "killed"), code === undefined ? "" : String(code), { mode: 0o600 });
 }
 
 export function signalName(number: number): NodeJS.Signals | null {

@@ -9,6 +9,7 @@ export class Snapshot {
 	readonly stats: ReadonlyMap<number, Stat>;
 	readonly #children = new Map<number, number[]>();
 	readonly #sessions = new Map<number, number[]>();
+	readonly #groups = new Map<number, number[]>();
 	#owners: Map<string, number[]> | undefined;
 
 	constructor(table: Table = nearTable()) {
@@ -17,11 +18,19 @@ export class Snapshot {
 		for (const stat of table.stats.values()) {
 			push(this.#children, stat.ppid, stat.pid);
 			push(this.#sessions, stat.session, stat.pid);
+			push(this.#groups, stat.pgrp, stat.pid);
 		}
 	}
 
 	childrenOf = (pid: number): readonly number[] => this.#children.get(pid) ?? [];
+	/** These and all below them. */
+	familyOf(pids: readonly number[]): number[] {
+		const found = new Set(pids);
+		for (const pid of found) for (const child of this.childrenOf(pid)) found.add(child);
+		return [...found];
+	}
 	sessionOf = (pid: number): readonly number[] => this.#sessions.get(pid) ?? [];
+	groupOf = (pgrp: number): readonly number[] => this.#groups.get(pgrp) ?? [];
 	/** As things are now, where that can be seen at once. */
 	isAlive = (id: Identity): boolean => isThere(this.table.statOf(id.pid), id);
 

@@ -19,6 +19,9 @@ const NO_FORK = 254; // what bash makes of a program that it could not start a p
 const KILLED = 128 + constants.signals.SIGKILL;
 const DRAIN_MS = 3_000; // after the end: how long what was printed may take to reach the log
 
+/** How the end of a command is recorded that was ended by us. */
+export const FORCED_CODES = { timeout: 124, interrupted: 130, killed: 137 } as const;
+
 export interface CommandOptions extends RunOptions {
 	readonly starter: Identity;
 	/** When the time is up, by performance.now(). */
@@ -152,7 +155,7 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 				if (yielded || options.onTimeout === "background") return outcome("running", null);
 				forced = "timeout";
 			}
-			if (forced) await interrupt(bash, slot, spec, { kept: limit?.name === "output" });
+			if (forced) await interrupt(bash, slot, spec, { code: FORCED_CODES[forced], gently: forced === "interrupted", kept: limit?.name === "output" });
 			else await wakeup.next(deadline - performance.now(), options.signal);
 		}
 	}

@@ -2,16 +2,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Audit } from "../audit/index.js";
 import { fromSystem } from "../base/errors.js";
-import { isThere, type Kernel } from "../base/kernel.js";
+import type { Kernel } from "../base/kernel.js";
 import type { Stat } from "../base/proc.js";
 import { type Remembered, rememberedPlaces } from "../places/remember.js";
 import { maskedCommand } from "../process/hidden.js";
-import { KILL_GRACE_MS, members } from "../process/kill.js";
+import { endTree, KILL_GRACE_MS, members } from "../process/kill.js";
 import type { Process } from "../process/process.js";
 import type { Runtime } from "../process/runtime.js";
 import { Sandboxes } from "../process/sandboxes.js";
 import { killSummary } from "../process/summary.js";
-import { snapshot } from "../process/tree.js";
+import { type Snapshot, snapshot } from "../process/tree.js";
 import { Seat, seatsOf } from "./seat.js";
 
 export interface EndedTask {
@@ -83,13 +83,9 @@ async function findJobs(runtime: Runtime, task: string): Promise<Jobs[]> {
 }
 
 async function endJobs({ kernel, found }: Jobs): Promise<void> {
-	const send = async (signal: "SIGTERM" | "SIGKILL") => (await kernel.signal(found.map((of) => ({ pid: of.pid, signal, of })))).includes("sent");
-	if (found.length === 0 || !(await send("SIGTERM"))) return;
-	for (const until = performance.now() + KILL_GRACE_MS; performance.now() < until; await sleep(LOOK_MS)) {
-		const { stats } = await kernel.processes();
-		if (!found.some((of) => isThere(stats.get(of.pid), of))) return;
-	}
-	await send("SIGKILL");
+	if (found.length === 0) return;
+	const find = (now: Snapshot) => ({ pids: now.familyOf(found.filter(now.isAlive).map(({ pid }) => pid)), ours: new Set<number>() });
+	await endTree({ kernel, find, graceMs: KILL_GRACE_MS });
 }
 
 async function killAll(runtime: Runtime, task: string, report: Report): Promise<void> {

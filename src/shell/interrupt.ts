@@ -1,68 +1,90 @@
 /**
  * Throwing away a command and all that it has started, and keeping the shell. bash gives a command up on SIGINT and reads
  * the next line; but only once its child has gone (without job control: has gone by INT too), and not if the command has
- * trapped it. So: INT to everybody; a moment later TERM to the children, then KILL, each after USR1 to bash, where our trap
- * raises INT before anything else is run; in the end a new shell. Never INT again and again: bash 5.2 may crash when one
- * comes while it is still cleaning up after the last.
+ * trapped it. So an interruption is INT to the command and to bash, as at a terminal, and a moment later TERM to what is left;
+ * a kill begins with TERM, since a script may go on after a child that handles INT and ends well. Then KILL. With TERM and KILL
+ * goes USR1 to bash, where our trap raises INT before anything else is run; in the end a new shell. Each time all of it is stopped
+ * first (halt.ts). Never INT again and again: bash 5.2 may crash when one comes while it is still cleaning up after the last.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Sent } from "../base/kernel.js";
+import { continued, deafParents, halt, type Members, to } from "../process/halt.js";
 import { membersWithin } from "../process/kill.js";
 import type { Spec } from "../process/spec.js";
 import { markKilled } from "../process/status.js";
-import { snapshot } from "../process/tree.js";
+import { type Snapshot, snapshot } from "../process/tree.js";
 import type { Bash } from "./bash.js";
 import type { Slot } from "./slot.js";
 
+const STAGES = ["SIGINT", "SIGTERM", "SIGKILL"] as const;
 const POLITE_MS = 50;
 const GRACE_MS = 2_000;
 const ROUND_MS = 10;
-const TRAPPED_AFTER = 20; // rounds without anybody left but bash
+const TRAPPED_AFTER = 20; // rounds with only bash left
 const GIVE_UP_AFTER = 60;
 
-/** Resolves when the end is recorded, or the shell is gone, and nothing of the command is left, or at least has had its KILL. */
-export async function interrupt(bash: Bash, slot: Slot, spec: Spec, { kept = false } = {}): Promise<void> {
-	if (kept) slot.drainRest(); // its log takes nothing more: what is in the pipe is let through, so that it can be drained
-	const { kernel } = bash.process;
-	markKilled(slot.dir);
-	const asking = performance.now();
-	let now = await snapshot(kernel);
-	const polite = POLITE_MS + 2 * (performance.now() - asking); // on another machine what it did reaches us later
-	const tree = () => (spec.within ? membersWithin(now, slot.dir, spec, spec.within, true) : []).filter((pid) => pid !== bash.bash.pid);
-	const over = () => slot.end() !== undefined || !now.isAlive(bash.bash);
-	const to = (pid: number, signal: NodeJS.Signals): Sent => ({ pid, signal, of: now.stats.get(pid) });
-	const asked = new Map<number, NodeJS.Signals>();
-	let reached: NodeJS.Signals = "SIGINT";
-	let left = tree();
-	await kernel.signal(allAtOnce(bash.bash.pid, left, to));
-	const begin = performance.now();
-	for (const pid of left) asked.set(pid, "SIGINT");
-	for (let round = 0, alone = 0; !over() || left.length > 0; round++) {
-		const passed = performance.now() - begin;
-		const stage = passed > GRACE_MS ? "SIGKILL" : passed > polite ? "SIGTERM" : "SIGINT";
-		const sent: Sent[] = [];
-		if (!over()) {
-			if (now.table.statOf(bash.bash.pid)?.state === "T") sent.push(to(bash.bash.pid, "SIGCONT")); // `suspend`
-			if (alone >= GIVE_UP_AFTER) sent.push(to(bash.bash.pid, "SIGKILL"));
-			else if (alone === TRAPPED_AFTER || stage !== reached) sent.push(to(bash.bash.pid, "SIGUSR1"));
-		}
-		reached = stage;
-		for (const pid of left) {
-			if (asked.get(pid) === stage) continue;
-			asked.set(pid, stage);
-			sent.push(to(pid, stage), to(pid, "SIGCONT")); // a stopped one cannot act on it
-		}
-		if (sent.length > 0) await kernel.signal(sent);
-		if (over() && passed > 2 * GRACE_MS) return; // in the kernel, where no signal reaches it
-		await sleep(round < 5 ? 2 : ROUND_MS);
-		now = await snapshot(kernel);
-		left = tree();
-		if (left.length === 0) alone++;
-	}
+export interface Interruption {
+	/** How its end is to be recorded. */
+	readonly code: number;
+	/** With INT first. */
+	readonly gently: boolean;
+	/** Its log is full. */
+	readonly kept: boolean;
 }
 
-/** INT for everybody at the same moment: else the end of a pipeline may end well because its beginning is gone, and bash goes on. */
-function allAtOnce(bash: number, others: readonly number[], to: (pid: number, signal: NodeJS.Signals) => Sent): Sent[] {
-	const each = (pids: readonly number[], signal: NodeJS.Signals) => pids.map((pid) => to(pid, signal));
-	return [...each([bash, ...others], "SIGSTOP"), ...each([bash, ...others], "SIGINT"), ...each([...others, bash], "SIGCONT")];
+/** Resolves when the end is recorded, or the shell is gone, and nothing of the command is left, or at least has had its KILL. */
+export async function interrupt({ process: { kernel }, bash }: Bash, slot: Slot, spec: Spec, { code, gently, kept }: Interruption): Promise<void> {
+	if (kept) slot.drainRest(); // its log takes nothing more: what is in the pipe is let through, so that it can be drained
+	markKilled(slot.dir, code);
+	const all = (now: Snapshot): Members => (spec.within ? membersWithin(now, slot.dir, spec, spec.within, true) : { pids: [], ours: new Set() });
+	const over = (now: Snapshot) => slot.end() !== undefined || !now.isAlive(bash);
+
+	let now!: Snapshot; // by `send`
+	let left: readonly number[] = [];
+	let deaf: ReadonlySet<number> = new Set();
+	let interrupted = false; // bash has had its INT
+	const look = async () => {
+		now = await snapshot(kernel);
+		left = all(now).pids.filter((pid) => pid !== bash.pid);
+	};
+	/** To the whole command at one moment; to bash, if it is still at it, another signal. */
+	const send = async (signal: (typeof STAGES)[number]): Promise<void> => {
+		const halted = await halt(kernel, all);
+		({ now } = halted);
+		left = halted.pids.filter((pid) => pid !== bash.pid);
+		const toBash = !interrupted && (signal === "SIGINT" || left.length === 0) ? "SIGINT" : "SIGUSR1";
+		interrupted ||= toBash === "SIGINT";
+		deaf = signal === "SIGKILL" ? new Set() : await deafParents(kernel, { now, pids: left }, signal, deaf);
+		const woken = left.filter((pid) => !deaf.has(pid));
+		await kernel.signal([
+			...(over(now) ? [] : to(now, [bash.pid], toBash)),
+			...to(now, left, signal),
+			...continued(now, [bash.pid, ...woken]),
+			...halted.others,
+		]);
+	};
+
+	const asking = performance.now();
+	let stage = gently ? 0 : 1;
+	await send(STAGES[stage] as (typeof STAGES)[number]);
+	const begin = performance.now();
+	const polite = POLITE_MS + begin - asking; // on another machine what it did reaches us later
+	for (let round = 0, alone = 0; !over(now) || left.length > 0; round++) {
+		const passed = performance.now() - begin;
+		const onlyDeaf = left.length > 0 && left.every((pid) => deaf.has(pid)); // they wait for the next
+		const next = Math.max(stage + Number(onlyDeaf), passed > GRACE_MS ? 2 : passed > polite ? 1 : 0);
+		if (next > stage || (next === 2 && left.length > 0)) await send(STAGES[next] as (typeof STAGES)[number]);
+		else if (!over(now)) {
+			if (now.table.statOf(bash.pid)?.state === "T") await kernel.signal(to(now, [bash.pid], "SIGCONT")); // `suspend`
+			if (alone >= GIVE_UP_AFTER) await kernel.signal(to(now, [bash.pid], "SIGKILL"));
+			else if (alone === TRAPPED_AFTER) {
+				await kernel.signal(to(now, [bash.pid], interrupted ? "SIGUSR1" : "SIGINT"));
+				interrupted = true;
+			}
+		}
+		stage = next;
+		if (over(now) && passed > 2 * GRACE_MS) return; // in the kernel, where no signal reaches it
+		await sleep(round < 5 ? 2 : ROUND_MS);
+		await look();
+		if (left.length === 0) alone++;
+	}
 }

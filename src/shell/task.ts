@@ -9,7 +9,7 @@ import { CONTAINER } from "../process/limits.js";
 import type { Process } from "../process/process.js";
 import type { Runtime } from "../process/runtime.js";
 import type { Bash } from "./bash.js";
-import { type Outcome, runCommand } from "./command.js";
+import { FORCED_CODES, type Outcome, runCommand } from "./command.js";
 import { existingParent, isRemoved, type Look } from "./directory.js";
 import { interrupted, neverBegan, type Patience, patiently } from "./patience.js";
 import { type Owner, Persistent } from "./persistent.js";
@@ -207,7 +207,7 @@ export class TaskShell {
 			} else if (!own && !bash.abandoned) await this.#replace(using);
 		}
 		if (outcome.forced) {
-			exitCode = { timeout: 124, interrupted: 130, killed: 137 }[outcome.forced];
+			exitCode = FORCED_CODES[outcome.forced];
 			signal = null;
 			slot.override(exitCode, undefined, limit);
 		} else if (limit && exitCode !== null) slot.override(exitCode, signal ? constants.signals[signal] : undefined, limit);

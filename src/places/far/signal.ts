@@ -5,7 +5,7 @@ import type { Delivery, Sent } from "../../base/kernel.js";
 import { type Runs, SETUP } from "./questions.js";
 
 /**
- * `one SIGNAL PID [OF START]`: whoever is OF must still be the one that was started then. Signal 0, which does nothing, tells why
+ * `one SIGNAL PID [OF START]`: OF must be alive, and the one that was started then. Signal 0, which does nothing, tells why
  * another one failed. No `-s` and no `--`: dash takes no group with the one, busybox not the other.
  */
 const SCRIPT = `${SETUP}; set -f
@@ -14,6 +14,7 @@ one() {
 		line=
 		{ while IFS= read -r part; do line="$line $part"; done </proc/$3/stat; } 2>/dev/null
 		start=$4; set -- "$1" "$2" \${line##*) }
+		case $3 in Z | X) echo gone; return ;; esac
 		[ "$#" -gt 22 ] && [ "\${22}" = "$start" ] || { echo gone; return; }
 	fi
 	kill "-$1" "$2" 2>/dev/null && { echo sent; return; }

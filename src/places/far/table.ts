@@ -7,7 +7,7 @@ import { SETUP } from "./questions.js";
 
 /**
  * Records with a NUL behind each, by their first letter: `s` a stat; `e PID` the variable that marks it; `f PID` where its stdin, stdout or stderr
- * leads, if that is one of ours; `n PID` its namespace; `a PID` the arguments of a keeper, a line each; `u` uptime;
+ * leads, if that is one of ours; `n PID` its namespace; `k PID` it is a keeper, by its arguments and its directory; `u` uptime;
  * `o` our own namespace there. The plain way has all stats in one `g`, each line behind the name of its file, and all links
  * in one `l`, as `ls` prints them.
  */
@@ -27,7 +27,10 @@ for my $pid (grep { /^\\d+$/ } readdir $d) {
 	my $uts = readlink "/proc/$pid/ns/uts";
 	say0("n$pid $uts") if defined $uts;
 	my $argv = text("/proc/$pid/cmdline");
-	if (defined $argv && index($argv, '/keeper/keeper.sh') >= 0) { $argv =~ tr/\\n\\0/ \\n/; say0("a$pid $argv") }
+	next unless defined $argv && $argv =~ m{/keeper/keeper\\.sh\\0keep\\0([^\\0]+)};
+	my $meta = text("$1/meta");
+	my ($start) = $stat =~ /.*\\) (?:\\S+ ){19}(\\S+)/s;
+	say0("k$pid ") if defined $meta && $meta =~ /^keeper $pid $start$/m;
 }
 binmode STDOUT;
 print $said;
@@ -51,7 +54,11 @@ for f in $(with HOLDFAST_ID=proc_ environ); do
 	p=\${f#/proc/}; printf 'e%s ' "\${p%%/*}"; { tr '\\n\\0' ' \\n' <$f | grep -a '^HOLDFAST_ID='; } 2>/dev/null; printf '\\0'
 done
 for f in $(with '/keeper/keeper[.]sh' cmdline); do
-	p=\${f#/proc/}; printf 'a%s ' "\${p%%/*}"; { tr '\\n\\0' ' \\n' <$f; } 2>/dev/null; printf '\\0'
+	p=\${f#/proc/}; p=\${p%%/*}
+	d=$(tr '\\n\\0' ' \\n' <$f 2>/dev/null | { while IFS= read -r w; do case $w in */keeper/keeper.sh) read -r w; [ "$w" = keep ] && IFS= read -r w && printf %s "$w"; break;; esac; done; })
+	read -r w 2>/dev/null <"/proc/$p/stat" || continue
+	set -f; set -- \${w##*) }; set +f
+	[ -n "$d" ] && [ -n "\${20}" ] && grep -qsx "keeper $p \${20}" "$d/meta" && printf 'k%s \\0' "$p"
 done`;
 
 /** What is asked for: those records of all processes, or their stats alone. */
@@ -74,17 +81,17 @@ export async function farTable(tables: Tables): Promise<Table> {
 	const stats = new Map([...statsIn(found)].filter(([, stat]) => isLiving(stat)));
 	const markers = new Map<number, string | undefined>();
 	const standard = new Map<number, string[]>();
-	const argvs = new Map<number, string[]>();
+	const keepers = new Set<number>();
 	const namespaces = new Map<number, string>();
 	for (const [kind, text] of found) {
 		if (kind === "l") readLinks(text, standard, namespaces);
-		if (!/^[efna]$/.test(kind)) continue;
+		if (!/^[efnk]$/.test(kind)) continue;
 		const pid = Number.parseInt(text, 10);
 		const value = text.slice(text.indexOf(" ") + 1);
 		if (kind === "e") markers.set(pid, markerIn(value.split("\n")[0] ?? ""));
 		else if (kind === "f") standard.set(pid, [...(standard.get(pid) ?? []), value]);
 		else if (kind === "n") namespaces.set(pid, value);
-		else argvs.set(pid, value.split("\n"));
+		else keepers.add(pid);
 	}
 	const own = one(found, "o");
 	const uptime = Number(one(found, "u")) * 100;
@@ -95,7 +102,7 @@ export async function farTable(tables: Tables): Promise<Table> {
 		ticksAt: (time) => Math.floor(uptime - (now - time) / 10),
 		markerOf: (pid) => markers.get(pid),
 		standardOf: (pid) => standard.get(pid) ?? [],
-		argvOf: (pid) => argvs.get(pid) ?? [],
+		isKeeper: (pid) => keepers.has(pid),
 		namespaceOf: (pid) => (namespaces.get(pid) === own ? null : namespaces.get(pid)),
 	};
 }

@@ -364,24 +364,27 @@ sub table {
 		my $uts = readlink "/proc/$pid/ns/uts";
 		push @said, "n$pid $uts" if defined $uts;
 		my $argv = whole("/proc/$pid/cmdline");
-		if (defined $argv && index($argv, "/keeper/keeper.sh") >= 0) { $argv =~ tr/\n\0/ \n/; push @said, "a$pid $argv" }
+		next if !defined $argv || $argv !~ m{/keeper/keeper\.sh\0keep\0([^\0]+)};
+		my $meta = whole("$1/meta");
+		my ($start) = $stat =~ /.*\) (?:\S+ ){19}(\S+)/s;
+		push @said, "k$pid " if defined $meta && $meta =~ /^keeper $pid $start$/m;
 	}
 	return join "", map { "$_\0" } @said;
 }
 
 sub signalled {
 	my ($signal, $pid, $of, $start) = @_;
-	return "gone" if defined $of && (started($of) || "") ne $start;
+	return "gone" if defined $of && (alive_since($of) || "") ne $start;
 	return "sent" if eval { kill $signal, $pid };    # dies of a name that it does not know
 	return $!{EPERM} ? "refused" : "gone";
 }
 
-# When a process started; undefined when it is gone.
-sub started {
+# When a process started; undefined when it has ended.
+sub alive_since {
 	my $stat = whole("/proc/$_[0]/stat");
 	return undef if !defined $stat;
 	$stat =~ s/^.*\) //s;
-	return (split / /, $stat)[19];
+	return $stat =~ /^[ZX]/ ? undef : (split / /, $stat)[19];
 }
 
 sub processes { opendir(my $names, "/proc") or return (); return grep { /^\d+$/ } readdir $names }

@@ -77,9 +77,12 @@ describe.each(Object.entries(BOXES))("%s", (box, { possible }) => {
 			expect(there.table.namespaceOf(pid)).toBeNull();
 		}
 		const keeper = kept.pid === null ? undefined : here.stats.get(kept.pid)?.ppid;
-		const argv = (snapshot: Snapshot) => snapshot.table.argvOf(keeper as number).filter((word, at, all) => word === "keep" || all[at + 1] === "keep");
-		expect(argv(there)).toEqual([expect.stringMatching(/\/keeper\/keeper\.sh$/), "keep"]);
-		expect(argv(there)).toEqual(argv(here));
+		const forged = await runtime.spawn({ command: ["sh", "-c", "exec sleep 600", "/x/keeper/keeper.sh", "keep", path.dirname(kept.dir)], name: "forged" });
+		const copied = spawn("sh", ["-c", "sleep 600; :", "/x/keeper/keeper.sh", "keep", kept.dir], { stdio: "ignore", detached: true });
+		atEnd(() => process.kill(-(copied.pid as number), "SIGKILL"));
+		await until("its arguments are there", () => fs.readFileSync(`/proc/${copied.pid}/cmdline`, "utf8").includes("keeper.sh"));
+		for (const { table } of [new Snapshot(), new Snapshot(await far.processes())])
+			expect([keeper, kept.pid, forged.pid, copied.pid].map((pid) => table.isKeeper(pid as number))).toEqual([true, false, false, false]);
 		const ticks = Number(here.stats.get(kept.pid as number)?.start);
 		expect(Math.abs(there.table.ticksAt(kept.spec.startedAt) - ticks)).toBeLessThan(500);
 		const family = (kernel: Kernel) => kernel.family(keeper as number).then((found) => found.map(({ pid }) => pid).toSorted());

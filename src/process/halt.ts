@@ -1,0 +1,98 @@
+/**
+ * Stopping a tree, so that all of it can be signalled at one moment. A shell goes on with the next line of its script when
+ * its child is ended: so nothing is signalled before everything is stopped. A stopped process keeps a TERM until it is
+ * continued, and acts on it before it runs any more of its own code.
+ *
+ * Process groups are stopped as one, which a fork cannot get away from: the kernel does it under the lock that fork takes.
+ * By number, a process that forks and exits every few milliseconds is gone before its signal comes.
+ */
+import { constants } from "node:os";
+import type { Kernel, Sent } from "../base/kernel.js";
+import { type Snapshot, snapshot } from "./tree.js";
+
+/** A tree in one look: its living processes, and those of ours beside it (its keeper, the shell that it runs in). */
+export interface Members {
+	readonly pids: readonly number[];
+	readonly ours: ReadonlySet<number>;
+}
+
+export interface Halted {
+	readonly now: Snapshot;
+	/** All of the tree. Each has been sent STOP. */
+	readonly pids: readonly number[];
+	/** To be sent along with whatever is sent to the tree: continues those that were stopped only because they share a group with it. */
+	readonly others: readonly Sent[];
+	/** Looks until one found nothing new. More than two: something in it forks all the time. */
+	readonly looks: number;
+}
+
+const MOST_LOOKS = 40;
+
+/** Sends STOP to all that `find` finds, until a look finds nothing that was not sent it. */
+export async function halt(kernel: Kernel, find: (now: Snapshot) => Members): Promise<Halted> {
+	const sent = new Map<number, string>();
+	const groups = new Set<number>();
+	const before = new Set<number>(); // stopped, and not by us
+	for (let looks = 1; ; looks++) {
+		const now = await snapshot(kernel);
+		const found = find(now);
+		const fresh = found.pids.flatMap((pid) => now.stats.get(pid) ?? []).filter(({ pid, start }) => sent.get(pid) !== start);
+		if (fresh.length === 0 || looks === MOST_LOOKS) {
+			const beside = [...groups].flatMap((group) => now.groupOf(group)).filter((pid) => !found.pids.includes(pid) && !before.has(pid));
+			const stopped = [...found.ours].filter((pid) => now.stats.get(pid)?.state === "T"); // by a kill that was cut short
+			return { now, pids: found.pids, others: to(now, [...new Set([...beside, ...stopped])], "SIGCONT"), looks };
+		}
+		const whole = new Set(fresh.map(({ pgrp }) => pgrp).filter((group) => isWhole(now, group, found)));
+		for (const group of whole) {
+			if (!groups.has(group)) for (const pid of now.groupOf(group)) if (now.stats.get(pid)?.state === "T") before.add(pid);
+			groups.add(group);
+		}
+		for (const { pid, start } of fresh) sent.set(pid, start);
+		const single = fresh.filter(({ pgrp }) => !whole.has(pgrp)).map(({ pid }) => pid);
+		await kernel.signal([...[...whole].map((group) => ({ pid: -group, signal: "SIGSTOP" as const })), ...to(now, single, "SIGSTOP")]);
+	}
+}
+
+/**
+ * A group that can be stopped as one: its leader is of the tree or of ours, or gone and all others are. Whoever else is in it
+ * (an older job of the same shell) notices nothing. Never the group of whoever looks.
+ */
+function isWhole(now: Snapshot, group: number, { pids, ours }: Members): boolean {
+	const belongs = (pid: number) => pids.includes(pid) || ours.has(pid);
+	const all = now.groupOf(group);
+	if (group <= 1 || (now.table.self !== undefined && all.includes(now.table.self))) return false;
+	return now.stats.has(group) ? belongs(group) : all.every(belongs);
+}
+
+/** A signal for each, if it is still the one that was seen. */
+export const to = (now: Snapshot, pids: readonly number[], signal: NodeJS.Signals): Sent[] => pids.map((pid) => ({ pid, signal, of: now.stats.get(pid) }));
+
+/** Continues children before their parents, so that none of these sees a stopped child. */
+export const continued = (now: Snapshot, pids: readonly number[]): Sent[] => to(now, pids.toReversed(), "SIGCONT");
+
+/**
+ * Those that ignore a signal while a child of theirs does not: interactive shells ignore TERM, and a background subshell and what
+ * waits in system(3) ignore INT. They would go on with what comes after that child; so they stay stopped until a signal that they
+ * do not ignore. `before`: those that have lost a child to an earlier signal.
+ */
+export async function deafParents(
+	kernel: Kernel,
+	{ now, pids }: Pick<Halted, "now" | "pids">,
+	signal: "SIGINT" | "SIGTERM",
+	before: ReadonlySet<number> = new Set(),
+): Promise<Set<number>> {
+	const inTree = new Set(pids);
+	const childrenOf = (pid: number) => now.childrenOf(pid).filter((child) => inTree.has(child));
+	const parents = pids.filter((pid) => before.has(pid) || childrenOf(pid).length > 0);
+	const asked = [...new Set([...parents, ...parents.flatMap(childrenOf)])];
+	if (asked.length === 0) return new Set();
+	const texts = await kernel.read(asked.map((pid) => `/proc/${pid}/status`));
+	const deaf = new Set(asked.filter((_, at) => ignores(texts[at] ?? "", constants.signals[signal])));
+	return new Set(parents.filter((pid) => deaf.has(pid) && (before.has(pid) || childrenOf(pid).some((child) => !deaf.has(child)))));
+}
+
+/** By the mask in /proc/PID/status, the lowest bit of which is signal 1. */
+function ignores(status: string, signal: number): boolean {
+	const mask = /^SigIgn:\s*([0-9a-f]+)/m.exec(status)?.[1];
+	return mask !== undefined && ((BigInt(`0x${mask}`) >> BigInt(signal - 1)) & 1n) === 1n;
+}

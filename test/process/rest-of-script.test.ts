@@ -1,0 +1,137 @@
+/** Whatever ends a script ends all of it at one moment: no part runs on because another part is gone. */
+import { describe, expect, test } from "vitest";
+import type { Process, Runtime, SpawnOptions } from "../../src/index.js";
+import { findTools } from "../../src/keeper/tools.js";
+import { testShell } from "../shell/harness.js";
+import { BOXES, kernelOf, seenFrom } from "../support/far.js";
+import { testRuntime, textOf, until } from "../support/home.js";
+import { noSandbox } from "../support/sandbox.js";
+import { SCRIPTS } from "../support/scripts.js";
+
+/** All of them where it is cheap; elsewhere those that differ in what they ignore. test/process/soak-rest-of-script.test.ts has the rest. */
+const ALL = Object.keys(SCRIPTS);
+const FEW = ["a subshell in the background", "a pipeline", "a child that ignores TERM", "an interactive shell"];
+const ready = (process: Process) => process.wait({ until: { pattern: "ready" }, timeout: 30_000 });
+
+/** Ends each, and expects that nothing was printed but `ready`. What make(1) says when it is ended is its own affair. */
+async function nothingRunsOn(names: readonly string[], end: (script: string) => Promise<string>): Promise<void> {
+	const printed = async (name: string) => (await end(SCRIPTS[name] as string)).replaceAll("\r", "").replace(/^make: .*\n/gm, "");
+	const found = await Promise.all(names.map(async (name) => [name, await printed(name)]));
+	expect(found).toEqual(names.map((name) => [name, "ready\n"]));
+}
+
+async function killed(runtime: Runtime, options: SpawnOptions, seen = (process: Process) => process): Promise<string> {
+	const process = await runtime.spawn(options);
+	await ready(process);
+	expect(await seen(process).kill({ graceMs: 500 })).toMatchObject({ status: "killed", survivors: [] });
+	return textOf(process);
+}
+
+describe("kill", () => {
+	test.each([
+		["by control groups", { cgroup: "auto" as const }],
+		["by a subreaper", { cgroup: "off" as const }],
+		["by a walk", { cgroup: "off" as const, tools: { ...findTools(), subreaper: undefined } }],
+	])("%s, with pipes and with a terminal", async (_name, options) => {
+		const runtime = await testRuntime(options);
+		await Promise.all([
+			nothingRunsOn(ALL, (command) => killed(runtime, { command })),
+			nothingRunsOn(FEW, (command) => killed(runtime, { command, terminal: true })),
+		]);
+	});
+
+	test("what was typed at an interactive shell", async () => {
+		const runtime = await testRuntime();
+		const process = await runtime.spawn({ command: "exec bash --norc --noprofile -i", terminal: true });
+		await process.write("echo rea''dy; sleep 600; echo LA''TE\r");
+		await ready(process);
+		expect(await process.kill()).toMatchObject({ status: "killed", survivors: [] });
+		expect(textOf(process)).not.toContain("LATE");
+	});
+
+	test.skipIf(noSandbox)("in a sandbox, with pipes and with a terminal", async () => {
+		const runtime = await testRuntime({ place: "local+sandbox" });
+		await Promise.all([true, undefined].map((terminal) => nothingRunsOn(FEW, (command) => killed(runtime, { command, ...(terminal ? { terminal } : {}) }))));
+	});
+
+	test.each(Object.entries(BOXES).filter(([, { possible }]) => possible))("through the kernel of %s", async (box) => {
+		const runtime = await testRuntime({ cgroup: "off" });
+		const kernel = kernelOf(box);
+		await nothingRunsOn(FEW, (command) => killed(runtime, { command }, (process) => seenFrom(process, kernel)));
+	});
+});
+
+describe("in the shell of a task", () => {
+	const ways = {
+		"an interruption": (abort: AbortController) => ({ signal: abort.signal }),
+		"a deadline": () => ({ timeoutMs: 1_500 }),
+	};
+	test.each(Object.entries(ways))("%s", async (_name, way) => {
+		const shell = await testShell();
+		const names = ALL.filter((name) => way.length === 0 || name !== "an interactive shell"); // at a terminal too it goes on after a child that INT has ended
+		await nothingRunsOn(names, async (command) => {
+			const abort = new AbortController();
+			const own = shell.another();
+			await own.run("true");
+			const run = own.run(command, way(abort));
+			if (way.length > 0) {
+				const found = () => shell.runtime.list({ task: own.task, ended: false })[0];
+				await until("it runs", () => found() !== undefined);
+				await ready(found() as Process);
+				abort.abort();
+			}
+			const { out, end } = await run;
+			expect(end).toBe(way.length > 0 ? "interrupted" : "timeout");
+			return out;
+		});
+	});
+
+	test("a kill of what has moved to the background, and the end of the task", async () => {
+		const shell = await testShell();
+		const moved = async (command: string) => {
+			const own = shell.another();
+			await own.run("true");
+			const { id } = await own.run(command, { timeoutMs: 500, onTimeout: "background" });
+			const process = shell.runtime.get(id);
+			await ready(process);
+			return process;
+		};
+		await Promise.all([
+			nothingRunsOn(FEW, async (command) => {
+				const process = await moved(command);
+				await process.kill({ graceMs: 500 });
+				return textOf(process);
+			}),
+			nothingRunsOn(FEW, async (command) => {
+				const process = await moved(command);
+				await shell.runtime.endTask(process.spec.task);
+				return textOf(process);
+			}),
+		]);
+	});
+});
+
+describe("the keeper by itself", () => {
+	test.each([
+		["with control groups", { cgroup: "auto" as const }],
+		["without", { cgroup: "off" as const }],
+	])("when the time is over, %s, with pipes and with a terminal", async (_name, options) => {
+		const runtime = await testRuntime(options);
+		const timed = async (more: Partial<SpawnOptions>, command: string) => {
+			const process = await runtime.spawn({ command, limits: { time: 2 }, ...more });
+			const { status } = await process.wait({ timeout: 60_000 });
+			expect(status).toMatchObject({ status: "killed", limit: { name: "time" } });
+			while ((await process.leftovers()).length > 0) await new Promise((resolve) => setTimeout(resolve, 20)); // the keeper is still at it
+			return textOf(process);
+		};
+		await Promise.all([nothingRunsOn(FEW, (command) => timed({}, command)), nothingRunsOn(FEW, (command) => timed({ terminal: true }, command))]);
+	});
+
+	test("when all has been printed that may be", async () => {
+		const runtime = await testRuntime();
+		const process = await runtime.spawn({ command: "(sleep 600; echo LATE) & yes; echo LATE", limits: { output: "64K" } });
+		expect((await process.wait({ timeout: 60_000 })).status).toMatchObject({ status: "killed", limit: { name: "output" } });
+		expect(await process.leftovers()).toEqual([]);
+		expect(textOf(process)).not.toContain("LATE");
+	});
+});

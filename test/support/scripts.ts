@@ -1,0 +1,16 @@
+/** Scripts that would go on if a part of them were ended before the rest: each prints `ready`, and then LATE if it does. */
+export const SCRIPTS: Readonly<Record<string, string>> = {
+	"a subshell in the background": "(sleep 600; echo LATE) & echo ready; sleep 600; echo LATE",
+	"lists of && and ||": "echo ready; sleep 600 && echo LATE || echo LATE",
+	"a pipeline": "echo ready; sleep 600 | (cat; echo LATE); echo LATE",
+	"a loop": "echo ready; while :; do sleep 600; echo LATE; done",
+	"scripts in scripts": `bash -c 'sh -c "echo ready; sleep 600; echo LATE"; echo LATE'; echo LATE`,
+	"a command substitution": "echo ready; x=$(sleep 600; echo LATE >&2); echo LATE",
+	xargs: "echo ready; printf '600\\n601\\n602\\n' | xargs -n1 -P2 sh -c 'sleep $0; echo LATE'; echo LATE",
+	make: "echo ready; printf 'a: b\\n\\t@echo LATE\\nb:\\n\\t-@sleep 600\\n\\t@echo LATE\\n' | make -k -f -; echo LATE",
+	"a child that ignores TERM": "(trap '' TERM; sleep 600; echo LATE) & echo ready; sleep 600; echo LATE",
+	"an interactive shell": "echo ready; bash --norc --noprofile -i -c 'sleep 600; echo LATE' 2>/dev/null; echo LATE",
+	"system(3)": `echo ready; perl -e 'system "sleep 600"; print "LATE\\n"'; echo LATE`,
+	"children in sessions of their own": "setsid bash -c 'sleep 600; echo LATE' & echo ready; wait; echo LATE",
+	"a wait for several": "sleep 600 & sleep 601 & (sleep 602; echo LATE) & echo ready; wait; echo LATE",
+};
