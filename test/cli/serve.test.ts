@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import net from "node:net";
 import { expect, test } from "vitest";
-import { readIfThere } from "../../src/base/files.js";
+import { namesIn, readIfThere } from "../../src/base/files.js";
 import { openRuntime } from "../../src/index.js";
 import { CLI, cli } from "../support/cli.js";
 import { atEnd, tempDir, until } from "../support/home.js";
@@ -49,8 +49,30 @@ test("holdfast serve: a link that works, another port if that one is taken, and 
 	expect(viewer.closed?.code).toBe(1001);
 	expect(process.status().status).toBe("running");
 	expect(runtime.notices.waiting("default")).toMatchObject([{ kind: "keyboard" }]); // given back on the way out
-	expect(readIfThere(`${home}/serve.json`)).toBeUndefined();
+	expect(namesIn(`${home}/serve`)).toEqual([]);
 });
+
+test("with two servers on a home, --link finds the newest that is alive; a server that is not asked for an address prints the link of the one that runs", async () => {
+	const home = testHome();
+	const link = async () => (await cli(home, ["serve", "--link"])).stdout.replace(/\/#token=\S+\n/, "");
+	const first = await listening(home);
+	for (const signal of ["SIGINT", "SIGKILL"] as const) {
+		const second = await listening(home);
+		expect(await link()).toBe(second.origin);
+		const closed = once(second.child, "close");
+		second.child.kill(signal);
+		await closed;
+		expect(await link()).toBe(first.origin);
+	}
+	expect(await cli(home, ["serve"])).toMatchObject({ code: 0, stdout: expect.stringContaining(`${first.origin}/#token=`) });
+	expect((await cli(home, ["serve", "--any-port"])).stdout).toContain("A server runs on this home already");
+});
+
+async function listening(home: string): Promise<{ child: ChildProcess; origin: string }> {
+	const { child, said } = serve(home, ["--port", "0"]);
+	await until("it has said where", () => said().includes("Ctrl-C stops the server"));
+	return { child, origin: /(http:\/\/127\.0\.0\.1:\d+)\/#token=/.exec(said())?.[1] as string };
+}
 
 function serve(home: string, args: readonly string[]): { child: ChildProcess; said: () => string } {
 	const child = spawn(process.execPath, [CLI, "serve", "--home", home, ...args], { stdio: ["ignore", "pipe", "pipe"], cwd: tempDir() });

@@ -1,20 +1,18 @@
 import path from "node:path";
 import { errno, HoldfastError } from "../../../base/errors.js";
-import { readIfThere, unlinkIfThere, writeWhole } from "../../../base/files.js";
-import { isAlive, readStat } from "../../../base/proc.js";
 import { counted } from "../../../base/quantity.js";
 import type { HttpServer } from "../../http/index.js";
 import { ownName } from "../../setup/server.js";
-import { type Call, type Command, EXIT, noWords, numberOption } from "../command.js";
+import { type Call, type CommandBody, EXIT, noWords, numberOption } from "../command.js";
 import { chosen } from "../open.js";
+import { recordServer, runningServer } from "../servers.js";
 
 const PORT = 4653; // HOLD on a telephone
 const TRIES = 20;
 
-export const serve: Command = {
+export const serve: CommandBody = {
 	name: "serve",
 	usage: "[--host ADDRESS] [--port NUMBER | --any-port] [--token-file FILE] [--link]",
-	summary: "serve the page, the API and MCP: see every terminal in a browser, and take the keyboard",
 	options: {
 		host: { type: "string", value: "ADDRESS", help: "listen here (default 127.0.0.1); any but loopback needs --token-file" },
 		port: { type: "string", value: "NUMBER", help: `listen on this port (default ${PORT}); 0: any that is free` },
@@ -32,7 +30,8 @@ Examples
   holdfast serve --link`,
 	async run(call) {
 		noWords(call);
-		await (call.values.link ? link(call) : run(call));
+		if (call.values.link) await link(call);
+		else if (!(await alreadyServed(call))) await run(call);
 		return EXIT.ok;
 	},
 };
@@ -59,14 +58,12 @@ async function run(call: Call): Promise<void> {
 	const open = (port: number) => http.serveHttp({ host, port, token, site, routes: { "/mcp": (request) => door.fetch(request) } });
 	await using server = await firstFree(open, wanted, call.values["any-port"] === true);
 	const stopped = untilStopped(); // from here on Ctrl-C is ours
-	const record = recordOf(runtime.home.root);
-	const about = JSON.stringify({ origin: server.origin, pid: process.pid, start: readStat(process.pid)?.start ?? "0", token_file: file });
-	writeWhole(record, about);
+	const forget = recordServer(runtime.home.root, { origin: server.origin, token_file: file });
 	try {
 		greet(call, server, http.linkKey(token), file, wanted);
 		await stopped;
 	} finally {
-		if (readIfThere(record) === about) unlinkIfThere(record); // else another serves this home now
+		forget();
 		sayGoodbye(call, runtime.list({ task: null, ended: false }).length);
 		if (door.busy) process.exit(EXIT.ok); // calls under way would hold us; their commands go on without us, as after any sudden death
 		await door.close();
@@ -80,7 +77,7 @@ function greet(call: Call, { origin }: HttpServer, key: string, file: string, wa
 		out.data({ url, mcp: `${origin}/mcp`, origin, token_file: file });
 		return;
 	}
-	if (wanted !== 0 && !origin.endsWith(`:${wanted}`)) out.note(`port ${wanted} is taken, so this is another`);
+	if (wanted !== 0 && !origin.endsWith(`:${wanted}`)) out.note(`port ${wanted} is taken; this server uses ${new URL(origin).port}`);
 	const name = ownName();
 	out.line(`Open this in a browser (it works for 12 hours):
 
@@ -88,7 +85,7 @@ function greet(call: Call, { origin }: HttpServer, key: string, file: string, wa
 
 MCP endpoint: ${origin}/mcp, with the token in ${file} as \`Authorization: Bearer …\`
 
-Try   ${name} run --background -- 'ping localhost'   and see it on the page;
+Try   ${name} run --background -- 'while date; do sleep 1; done'   and see it on the page;
       ${name} terminal --pty -- python3   then take the keyboard there;
       ${name} setup   to connect an agent, and watch what it does.
 
@@ -100,19 +97,33 @@ function sayGoodbye({ out }: Call, running: number): void {
 		out.note(running === 0 ? "\nstopped; nothing was running" : `\nstopped; ${counted(running, "process goes", "processes go")} on (holdfast ps --all)`);
 }
 
-/** A new link for a server that runs already. */
+/** Prints a new link to a server that runs on this home. */
 async function link(call: Call): Promise<void> {
-	const { root } = (await call.runtime()).home;
-	const text = readIfThere(recordOf(root));
-	const record = text === undefined ? undefined : (JSON.parse(text) as { origin: string; pid: number; start: string; token_file: string });
-	if (!record || !isAlive(record)) throw new HoldfastError("NOT_FOUND", "no `holdfast serve` runs on this home; start one");
-	const { linkKey, readToken } = await import("../../http/index.js");
-	const url = `${record.origin}/#token=${linkKey(readToken(record.token_file))}`;
+	const url = await linkToRunning(call);
+	if (url === undefined) throw new HoldfastError("NOT_FOUND", "no `holdfast serve` runs on this home; start one");
 	if (call.out.json) call.out.data({ url });
 	else call.out.line(url);
 }
 
-const recordOf = (root: string): string => path.join(root, "serve.json");
+/** A second server on the same home would show the same page: unless its address is asked for, the link to the first one does. */
+async function alreadyServed(call: Call): Promise<boolean> {
+	if (["host", "port", "token-file"].some((name) => call.values[name] !== undefined)) return false;
+	const url = await linkToRunning(call);
+	if (url === undefined) return false;
+	if (call.out.json) call.out.data({ url });
+	else
+		call.out.line(
+			`A server runs on this home already. Open this in a browser (it works for 12 hours):\n\n  ${call.out.style("bold", url)}\n\n--port NUMBER starts another one.`,
+		);
+	return true;
+}
+
+async function linkToRunning(call: Call): Promise<string | undefined> {
+	const server = runningServer((await call.runtime()).home.root);
+	if (!server) return undefined;
+	const { linkKey, readToken } = await import("../../http/index.js");
+	return `${server.origin}/#token=${linkKey(readToken(server.token_file))}`;
+}
 
 function tokenOf(call: Call, root: string, http: typeof import("../../http/index.js")): { file: string; token: string } {
 	const given = call.values["token-file"];
