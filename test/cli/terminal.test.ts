@@ -29,6 +29,57 @@ describe.skipIf(!hasTmux)("at a person's terminal (needs tmux)", () => {
 		expect(process.status().status).toBe("running");
 	});
 
+	test("attach --read-only sends no key and leaves the size alone", async () => {
+		const runtime = await testRuntime();
+		const process = await runtime.spawn({ command: "echo ready; read -r line; stty size; cat", terminal: { cols: 90, rows: 20 } });
+		const looking = new Terminal(holdfast("attach", "--read-only", process.id), { HOLDFAST_HOME: runtime.home.root });
+		await looking.shows("ready");
+		await looking.type("typed", "Enter");
+		await runtime.process({ action: "submit", session_id: process.id, data: "the agent's" });
+		await looking.shows("20 90");
+		await looking.type("C-]");
+		await looking.shows(`detached; ${process.id} goes on`);
+		expect(textOf(process)).not.toContain("typed");
+	});
+
+	test("an answer that the terminal gives by itself does not take the keyboard; a key does", async () => {
+		const runtime = await testRuntime();
+		const env = { HOLDFAST_HOME: runtime.home.root };
+		// It asks what the terminal is, as vim does, and shows the answer.
+		const again = await runtime.spawn({
+			command: "read -r x; stty raw -echo; printf '\\033[c'; dd bs=1 count=3 2>/dev/null | od -An -c; stty sane; cat",
+			terminal: true,
+		});
+		const attached = new Terminal(holdfast("attach", again.id), env);
+		await until("it is attached", () => fs.readdirSync(again.dir).some((name) => name.startsWith("attached.")));
+		expect(await runtime.process({ action: "submit", session_id: again.id, data: "go" })).toMatchObject({ error: null });
+		await attached.shows("033   [");
+		expect(await runtime.process({ action: "submit", session_id: again.id, data: "still the agent's" })).toMatchObject({ error: null });
+		await attached.type("x");
+		await until("a key has taken it", () => fs.readdirSync(again.dir).some((name) => name.startsWith("keyboard")));
+		expect(await runtime.process({ action: "submit", session_id: again.id, data: "refused" })).toMatchObject({ error: expect.stringContaining("keyboard") });
+	});
+
+	test("logs lets no escape sequence of a process act on the terminal; --raw does", async () => {
+		const runtime = await testRuntime();
+		const evil = await runtime.spawn({ command: "printf 'before\\033]0;evil title\\007\\033[6n\\033[2J\\033[31mafter\\n'", terminal: true });
+		await evil.wait({ timeout: 30_000 });
+		const show = async (...args: string[]) => {
+			const shown = await runtime.spawn({ command: `${holdfast("logs", evil.id, ...args, "--home", runtime.home.root)}`, terminal: true });
+			await shown.wait({ timeout: 30_000 });
+			return textOf(shown);
+		};
+		expect(await show()).toBe("before\x1b[31mafter\r\r\n\x1b[0m");
+		expect(await show("--raw")).toContain("\x1b]0;evil title");
+	});
+
+	test("run --background tells a person at once of a command that is not there", async () => {
+		const runtime = await testRuntime();
+		const run = await runtime.spawn({ command: holdfast("run", "--background", "--home", runtime.home.root, "--", "no-such-program-here"), terminal: true });
+		await run.wait({ timeout: 30_000 });
+		expect(textOf(run)).toMatch(/it has ended already: .*127[\s\S]*no-such-program-here/);
+	});
+
 	test("two people attached to one process both see what either types", async () => {
 		const runtime = await testRuntime();
 		const env = { HOLDFAST_HOME: runtime.home.root };

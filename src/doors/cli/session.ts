@@ -48,7 +48,7 @@ export function feed(process_: Process, say: (text: string) => void): () => void
 /** Attach this terminal: raw keys, resizes, until it ends, the detach key is typed, or `signal` aborts. `keyboardIn`: an agent may be at it too, so whoever types takes the keyboard. */
 export async function session(
 	process_: Process,
-	options: { signal?: AbortSignal; from?: number; out: Output; keyboardIn?: Home },
+	options: { signal?: AbortSignal; from?: number; out: Output; keyboardIn?: Home; readOnly?: boolean },
 ): Promise<"ended" | "detached" | "aborted"> {
 	const { stdin, stdout } = process;
 	const leave = new AbortController();
@@ -58,10 +58,11 @@ export async function session(
 	const keyboard = options.keyboardIn && new HeldKeyboard(process_, options.keyboardIn);
 	const onKeys = (chunk: Buffer) => {
 		const key = chunk.indexOf(DETACH_KEY);
-		const keys = key < 0 ? chunk : chunk.subarray(0, key);
+		const typed = key < 0 ? chunk : chunk.subarray(0, key);
+		const keys = options.readOnly ? typed.subarray(0, 0) : typed;
 		if (keys.length > 0)
 			queue = queue
-				.then(() => keyboard?.hold())
+				.then(() => (isReply(keys) ? undefined : keyboard?.hold()))
 				.then(() => process_.write(keys, { signal: unsent.signal }))
 				.then(
 					() => {},
@@ -74,11 +75,11 @@ export async function session(
 			leave.abort();
 		}
 	};
-	const resize = (rows: number) => unlessLeft(process_.resize(stdout.columns, rows), leave.signal);
+	const resize = async (rows: number) => (options.readOnly ? undefined : unlessLeft(process_.resize(stdout.columns, rows), leave.signal));
 	const onResize = () => void resize(stdout.rows).catch(() => {}); // ended, as above
 	const onAbort = () => leave.abort();
 	// This terminal answers what the program asks of it, so nobody else may.
-	const unattend = process_.spec.terminal ? (await import("../../screen/index.js")).attend(process_) : undefined;
+	const unattend = process_.spec.terminal && !options.readOnly ? (await import("../../screen/index.js")).attend(process_) : undefined;
 	options.signal?.addEventListener("abort", onAbort, { once: true });
 	stdin.setRawMode?.(true);
 	stdin.on("data", onKeys);
@@ -116,6 +117,13 @@ export async function session(
 		}
 	}
 }
+
+/**
+ * Whether a terminal has sent this by itself: answers to what the program asked it (CSI … R, c, n, t, u, y; DCS and OSC strings) and reports of focus.
+ * They are passed on, but no person has typed them.
+ */
+export const isReply = (bytes: Buffer): boolean =>
+	/^(?:\x1b\[[0-?]*[ -/]*[Rcntuy]|\x1b\[[IO]|\x1b[P\]_][^\x07\x1b]*(?:\x07|\x1b\\))+$/.test(bytes.toString("latin1"));
 
 const isUnreachable = (error: unknown): error is HoldfastError => error instanceof HoldfastError && error.code === "UNREACHABLE";
 

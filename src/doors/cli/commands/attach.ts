@@ -1,21 +1,20 @@
 import { HoldfastError } from "../../../base/errors.js";
 import type { Process } from "../../../process/process.js";
 import { isOver } from "../../../process/status.js";
-import { type Command, EXIT, oneWord } from "../command.js";
+import { type CommandBody, EXIT, oneWord } from "../command.js";
 import { PATIENCE_MS, tellOfReach } from "../look.js";
 import { feed, session } from "../session.js";
 import { writeOut } from "../stream.js";
 import { startOfLastLines } from "./logs.js";
 
-export const attach: Command = {
+export const attach: CommandBody = {
 	name: "attach",
-	usage: "ID",
-	summary: "put your terminal on a running process: see it, type into it",
-	options: {},
+	usage: "ID [--read-only]",
+	options: { "read-only": { type: "boolean", help: "only look: send no keys, and leave the size of its terminal alone" } },
 	teach: `
 Ctrl-] detaches; the process goes on. Several people can be attached at once; each sees everything, and the size is that
-of whoever attached or resized last. With the first key you have the keyboard: until you leave, what an agent sends to the
-process is refused, and then it is told so. A process without a terminal of its own shows its last lines and takes whole lines;
+of the one who attached or resized last. Your first keystroke takes the keyboard: until you detach, agent input is refused,
+and the agent is told when you leave. A process without a terminal of its own shows its last lines and takes whole lines;
 there Ctrl-C detaches, and Ctrl-D ends its input.
 
 Exit code: the process's own when it ended meanwhile, 0 after detaching.
@@ -30,13 +29,14 @@ Example
 		if (process_.spec.terminal) {
 			if (!process.stdin.isTTY || !process.stdout.isTTY)
 				throw new HoldfastError("NO_TERMINAL", "attach needs a terminal on both sides; use `holdfast logs --follow` and `holdfast write` in scripts");
-			if ((await session(process_, { out: call.out, keyboardIn: runtime.home })) === "detached") return EXIT.ok;
+			if ((await session(process_, { out: call.out, keyboardIn: runtime.home, readOnly: call.values["read-only"] === true })) === "detached") return EXIT.ok;
 		} else {
-			call.out.note(`attached to ${process_.id}, which has no terminal: lines you type go to its stdin; Ctrl-C detaches`);
+			const readOnly = call.values["read-only"] === true;
+			call.out.note(`attached to ${process_.id}, which has no terminal: ${readOnly ? "" : "lines you type go to its stdin; "}Ctrl-C detaches`);
 			const leave = new AbortController();
 			const onInterrupt = () => leave.abort();
 			process.once("SIGINT", onInterrupt);
-			const stopFeeding = feed(process_, call.out.remark.bind(call.out));
+			const stopFeeding = readOnly ? () => {} : feed(process_, call.out.remark.bind(call.out));
 			const untell = tellOfReach(call, process_);
 			try {
 				for await (const slice of process_.follow({ from: startOfLastLines(process_, 20), signal: leave.signal })) await writeOut(slice.bytes);

@@ -1,25 +1,25 @@
 import { StringDecoder } from "node:string_decoder";
+import { HarmlessText } from "../../../base/ansi.js";
 import { HoldfastError } from "../../../base/errors.js";
 import { counted } from "../../../base/quantity.js";
 import { utf8 } from "../../../base/text.js";
 import { RedactedStream } from "../../../process/hidden.js";
 import type { Process } from "../../../process/process.js";
 import { summary } from "../../../process/summary.js";
-import { type Call, type Command, EXIT, numberOption, oneWord } from "../command.js";
+import { type Call, type CommandBody, EXIT, numberOption, oneWord } from "../command.js";
 import { processOf, tellOfReach } from "../look.js";
 import { writeOut } from "../stream.js";
 
 const CHUNK = 1024 * 1024;
 
-export const logs: Command = {
+export const logs: CommandBody = {
 	name: "logs",
 	usage: "ID [-f] [--from OFFSET | --lines N] [--raw]",
-	summary: "print the output of a process",
 	options: {
 		follow: { type: "boolean", short: "f", help: "go on printing until it ends" },
 		from: { type: "string", value: "OFFSET", help: "start at this byte of the output (0: the first)" },
 		lines: { type: "string", short: "n", value: "N", help: "only the last N lines" },
-		raw: { type: "boolean", help: "as it was printed, with what looks like a secret in it" },
+		raw: { type: "boolean", help: "as it was printed, with secrets and every escape sequence" },
 		discard: {
 			type: "string",
 			value: "OFFSET",
@@ -27,7 +27,8 @@ export const logs: Command = {
 		},
 	},
 	teach: `
-The output is printed byte for byte, but for what looks like a secret: that is masked (…[redacted]) unless --raw is given.
+The output is printed byte for byte, except that secrets are masked (…[redacted]). On a terminal, escape sequences other
+than colours are left out as well, so that a process cannot act on your terminal. --raw prints everything as it was.
 Offsets are those of the log itself. If the beginning is gone (a log keeps its last 64 MiB), a remark on stderr says
 from which byte it starts. With --json: {session_id, output, byte_offset, next_offset, total_bytes, status, exit_code};
 with --json --follow an object a line: {session_id, output, byte_offset, next_offset}, the last one with status and exit_code.
@@ -78,8 +79,21 @@ export function startOfLastLines(process: Process, lines: number): number {
 	return first;
 }
 
-function shownOf(call: Call, process: Process, from: number): Pick<RedactedStream, "push" | "end"> {
-	return call.values.raw ? { push: (bytes) => bytes, end: () => Buffer.alloc(0) } : new RedactedStream(process.log, from);
+type Shown = Pick<RedactedStream, "push" | "end">;
+
+function shownOf(call: Call, process_: Process, from: number): Shown {
+	if (call.values.raw) return { push: (bytes) => bytes, end: () => Buffer.alloc(0) };
+	const masked = new RedactedStream(process_.log, from);
+	return process.stdout.isTTY && !call.out.json ? harmless(masked) : masked;
+}
+
+/** For a terminal that the output must not act on. */
+function harmless(masked: Shown): Shown {
+	const [decoder, text] = [new StringDecoder("utf8"), new HarmlessText()];
+	return {
+		push: (bytes) => Buffer.from(text.push(decoder.write(masked.push(bytes)))),
+		end: () => Buffer.from(text.push(decoder.write(masked.end()) + decoder.end()) + text.end()),
+	};
 }
 
 async function printAll(call: Call, process: Process, from: number): Promise<number> {

@@ -6,33 +6,38 @@ import { utf8 } from "../../../base/text.js";
 import { limitNote } from "../../../process/limits.js";
 import type { SpawnOptions } from "../../../process/options.js";
 import type { Process } from "../../../process/process.js";
-import { isOver, type Status } from "../../../process/status.js";
+import { describeEnd, isOver, type Status } from "../../../process/status.js";
 import { summary } from "../../../process/summary.js";
-import { type Call, type Command, EXIT, secondsOption } from "../command.js";
+import { type Call, type CommandBody, EXIT, secondsOption } from "../command.js";
 import { tellOfReach } from "../look.js";
 import { sizeOption } from "../quantity.js";
 import { feed, session } from "../session.js";
 import { writeOut } from "../stream.js";
 
 const CAPTURED = 64 * 1024 * 1024;
+const LOOK_MS = 150;
 
-export const run: Command = {
+export const run: CommandBody = {
 	name: "run",
 	usage: "[--background] [--pty] [--name NAME] [--cwd DIR] [--timeout SECONDS] -- COMMAND",
-	summary: "start a command that holds; in the foreground, show its output and pass its exit code on",
 	options: {
 		background: { type: "boolean", short: "b", help: "return at once with its id; its stdin stays open" },
 		pty: { type: "boolean", short: "t", help: "run it on a terminal of its own; in the foreground, yours is attached to it" },
-		name: { type: "string", value: "NAME", help: "a name to know it by in lists" },
+		name: { type: "string", value: "NAME", help: "name shown in lists" },
 		cwd: { type: "string", value: "DIR", help: "where to run it (default: here; elsewhere, where the place says)" },
-		env: { type: "string", value: "NAMES", help: "pass these variables on too, although they look like secrets (A,B)" },
+		env: {
+			type: "string",
+			value: "NAMES",
+			help: "set a variable (A=1), or pass some on although they look like secrets (A,B); may be repeated",
+			multiple: true,
+		},
 		timeout: { type: "string", value: "SECONDS", help: "how long to stay with it; then it goes on in the background" },
 		"on-timeout": { type: "string", value: "WHAT", help: "background (default) or kill" },
 		"log-limit": { type: "string", value: "SIZE", help: "how much output to keep: 1M, 2G (default 64M, at least 64K)" },
 		memory: { type: "string", value: "SIZE", help: "it and all it starts may use this much: 512M" },
 		cpu: { type: "string", value: "SHARE", help: "this much of a core: 50%, 200%" },
 		"cpu-time": { type: "string", value: "TIME", help: "each of its programs may compute for so long: 10m" },
-		pids: { type: "string", value: "COUNT", help: "so many processes and threads at once" },
+		pids: { type: "string", value: "COUNT", help: "limit on processes and threads" },
 		time: { type: "string", value: "TIME", help: "it is killed after this: 30s, 10m, 2h" },
 		output: { type: "string", value: "SIZE", help: "it is killed when it has printed this much" },
 		"output-rate": { type: "string", value: "RATE", help: "it may print so fast, and waits when it is faster: 10M/s" },
@@ -71,7 +76,7 @@ Examples
 			...(typeof values.cwd === "string" ? { cwd: values.cwd } : {}),
 			...(typeof values.name === "string" ? { name: values.name } : {}),
 			...(values.pty ? { terminal: process.stdout.isTTY ? size : true } : {}),
-			...(typeof values.env === "string" ? { env: named(values.env) } : {}),
+			...(Array.isArray(values.env) ? { env: variables(values.env) } : {}),
 			log: { ...(limit === undefined ? {} : { limit }), ...(full === undefined ? {} : { full }) },
 			limits: limitsFrom(call),
 		};
@@ -81,17 +86,30 @@ Examples
 			early = true;
 		};
 		process.on("SIGINT", remember);
-		const started = await (await call.runtime()).spawn(options).finally(() => process.off("SIGINT", remember));
+		const started = await (await call.runtime())
+			.spawn(options)
+			.catch(inOurWords)
+			.finally(() => process.off("SIGINT", remember));
 		out.tell();
 		if (early) await started.signal("SIGINT");
 		if (values.background) {
 			if (out.json) out.data(summary(started));
 			else out.line(started.id);
+			if (process.stderr.isTTY) await sayIfOver(call, started);
 			return EXIT.ok;
 		}
 		return foreground(call, started, seconds, onTimeout);
 	},
 };
+
+/** Tells a person of a command that has ended already, as one does whose program is not there. A script that starts many does not wait for that. */
+async function sayIfOver({ out }: Call, started: Process): Promise<void> {
+	const { status } = await started.wait({ timeout: LOOK_MS });
+	if (!isOver(status)) return;
+	const { first, end } = started.log.bounds();
+	const printed = redact(utf8(started.read(Math.max(first, end - 1000), 1000).bytes)).trim();
+	out.note(`it has ended already: ${describeEnd(status)}${printed === "" ? "" : `\n${printed}`}`);
+}
 
 async function foreground(call: Call, started: Process, seconds: number | undefined, onTimeout: "background" | "kill"): Promise<number> {
 	const over = new AbortController();
@@ -146,9 +164,16 @@ async function timedOut(call: Call, started: Process, seconds: number, onTimeout
 
 const LIMITS = ["memory", "cpu", "cpu-time", "pids", "time", "output", "output-rate", "file-size"] as const;
 
-/** As they are written: `spawn` knows what they mean, and refuses what it cannot read. */
+/** As they are written: `spawn` knows what they mean, and refuses what it cannot read (`inOurWords`). */
 function limitsFrom({ values }: Call): ProcessLimitsGiven {
 	return Object.fromEntries(LIMITS.filter((name) => values[name] !== undefined).map((name) => [name.replace("-", "_"), values[name]]));
+}
+
+/** An error about a limit names the option, not the field of the library. */
+function inOurWords(error: unknown): never {
+	if (!(error instanceof HoldfastError) || error.code !== "INVALID") throw error;
+	const message = error.message.replace(/^spawn: limits\.(\w+)/, (_, name: string) => `--${name.replace("_", "-")}`);
+	throw new HoldfastError("INVALID", message, { cause: error });
 }
 
 function exitCode(status: Extract<Status, { status: "exited" | "killed" | "lost" | "error" }>, call: Call): number {
@@ -191,14 +216,22 @@ function passSignals(call: Call, started: Process): () => void {
 	};
 }
 
-function named(names: string): Record<string, string> {
-	const env: Record<string, string> = {};
-	for (const name of names.split(",").filter(Boolean)) {
-		const value = ownEnvironment()[name];
-		if (value === undefined) throw new HoldfastError("INVALID", `--env ${name}: there is no such variable here`);
-		env[name] = value;
-	}
-	return env;
+/** `A=1` sets a variable; `A,B` passes on what this program has. */
+function variables(given: readonly string[]): Record<string, string> {
+	return Object.fromEntries(given.flatMap((text) => (text.includes("=") ? [assigned(text)] : text.split(",").filter(Boolean).map(inherited))));
+}
+
+function assigned(text: string): [string, string] {
+	const at = text.indexOf("=");
+	const name = text.slice(0, at);
+	if (!/^[A-Za-z_]\w*$/.test(name)) throw new HoldfastError("INVALID", `--env ${text}: "${name}" is no name for a variable`);
+	return [name, text.slice(at + 1)];
+}
+
+function inherited(name: string): [string, string] {
+	const value = ownEnvironment()[name];
+	if (value === undefined) throw new HoldfastError("INVALID", `--env ${name}: there is no such variable here; to set one, give --env ${name}=VALUE`);
+	return [name, value];
 }
 
 function oneOf<T extends string>(call: Call, name: string, choices: readonly T[]): T | undefined {
