@@ -22,8 +22,16 @@ export function defaultHome(env: NodeJS.ProcessEnv = process.env): string {
 	return path.join(state, "holdfast");
 }
 
+/** The home of this program. A relative one would be another in every directory. */
+function ownHome(): string {
+	const { HOLDFAST_HOME } = process.env;
+	if (HOLDFAST_HOME && !path.isAbsolute(HOLDFAST_HOME))
+		throw new HoldfastError("INVALID", `HOLDFAST_HOME is "${HOLDFAST_HOME}"; it must be an absolute path, or each directory would have a home of its own`);
+	return defaultHome();
+}
+
 /** Open a home, making it if need be. Everything in it is for its owner alone. */
-export function openHome(root: string = defaultHome()): Home {
+export function openHome(root: string = ownHome()): Home {
 	const home: Home = {
 		root,
 		procs: path.join(root, "procs"),

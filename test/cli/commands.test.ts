@@ -108,7 +108,7 @@ test("secrets of the caller are not passed on unless named", async () => {
 });
 
 test.each([
-	[["--place", "local", "ps"], 2, "options come behind the command: holdfast COMMAND --place"],
+	[["--place", "local", "ps"], 2, "options come after the command: holdfast COMMAND --place"],
 	[["frobnicate"], 2, "there is no command"],
 	[["help", "frobnicate"], 2, "there is no command"],
 	[["run"], 2, "give a command after --"],
@@ -148,7 +148,8 @@ test("a home that cannot be used is one clear line, no stack", async () => {
 test("help teaches: an overview, and for each command its options and an example", async () => {
 	const home = tempDir("home");
 	const overview = await cli(home, []);
-	const names = [...overview.stdout.matchAll(/^ {2}([a-z]+) +\S/gm)].map((match) => match[1] as string);
+	for (const group of ["Start here", "Run and look", "What agents do"]) expect(overview.stdout).toContain(`\n${group}\n`);
+	const names = [...overview.stdout.matchAll(/^ {2}([a-z-]+) +\S/gm)].map((match) => match[1] as string);
 	expect(names).toEqual(expect.arrayContaining(["run", "ps", "logs", "wait", "write", "submit", "kill", "attach", "prune", "doctor"]));
 	for (const name of names) {
 		const help = await cli(home, [name, "--help"]);

@@ -3,7 +3,9 @@ import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { COMMON, type Command } from "../../src/doors/cli/command.js";
-import { allCommands } from "../../src/doors/cli/commands/index.js";
+import { commandNamed, GROUPS } from "../../src/doors/cli/commands/index.js";
+
+const allCommands = () => Promise.all(Object.values(GROUPS).flatMap((group) => Object.keys(group).map(commandNamed)));
 
 const PAGES = [
 	"README.md",

@@ -56,13 +56,17 @@ test("a call that is wrong is told what is wrong with it", async () => {
 			"--background takes no value; options of the command itself go behind --, ours before it; see `holdfast run --help`",
 		],
 		[["run", "ls", "-l"], "there is no option -l; options of the command itself go behind --, ours before it; see `holdfast run --help`"],
-		[["run", "ls", "-t"], "it cannot be told whose option -t is; options of the command itself go behind --, ours before it; see `holdfast run --help`"],
-		[
-			["terminal", "echo", "--pty"],
-			"it cannot be told whose option --pty is; options of the command itself go behind --, ours before it; see `holdfast terminal --help`",
-		],
+		[["run", "ls", "-t"], "ambiguous option -t; options of the command itself go behind --, ours before it; see `holdfast run --help`"],
+		[["terminal", "echo", "--pty"], "ambiguous option --pty; options of the command itself go behind --, ours before it; see `holdfast terminal --help`"],
 		[["ps", "--home="], "--home takes a directory, and none was given"],
 		[["demo", "please"], '"please" is not expected here'],
+		[["list"], 'there is no command "list"; did you mean `holdfast ps`?'],
+		[["aproval"], 'there is no command "aproval"; did you mean `holdfast approvals`?'],
+		[["frobnicate"], 'there is no command "frobnicate"; `holdfast help` lists them'],
+		[["-v"], 'there is no command "-v"; did you mean `holdfast --version`?'],
+		[["run", "--env", "NO_SUCH", "--", "true"], "--env NO_SUCH: there is no such variable here; to set one, give --env NO_SUCH=VALUE"],
+		[["run", "--env", "1A=x", "--", "true"], '--env 1A=x: "1A" is no name for a variable'],
+		[["run", "--timeout", "1y", "--", "true"], '--timeout takes a number of seconds above 0, or a time such as 30s or 5m, not "1y"'],
 	] as const)
 		expect(await cli(home.root, args), args.join(" ")).toEqual({ code: 2, stdout: "", stderr: `holdfast: ${message}\n` });
 	for (const bad of [file, path.join(file, "home")])
@@ -71,6 +75,54 @@ test("a call that is wrong is told what is wrong with it", async () => {
 			stderr: `holdfast: cannot use ${bad} as home: a file is in its way; choose another with HOLDFAST_HOME\n`,
 		});
 	expect((await cli(home.root, ["read-file"])).stdout).toContain("Error: path is missing; nothing was done");
+});
+
+test("options take what people write: variables with values, times with units, patterns as in the help", async () => {
+	const { home } = await testRuntime();
+	const env = { PASSED: "on", SECOND_TOKEN: "s3cond" };
+	const run = ["run", "--env", "A=1=2", "--env", "SECOND_TOKEN,PASSED", "--env", "EMPTY=", "--timeout", "1m", "--", 'echo "$A $PASSED $SECOND_TOKEN [$EMPTY]"'];
+	expect(await cli(home.root, run, { env })).toMatchObject({ code: 0, stdout: "1=2 on s3cond []\n" });
+	const limit = await cli(home.root, ["run", "--memory", "5X", "--", "true"]);
+	expect(limit).toMatchObject({ code: 2, stderr: expect.stringMatching(/^holdfast: --memory /) });
+	const patterns = ["--watch-patterns", '["ERR[x", "FATAL"]', "--watch-patterns", "[odd"];
+	const watched = await cli(home.root, ["terminal", "--background", "--json", ...patterns, "--", "sleep 1000"]);
+	const { session_id } = JSON.parse(watched.stdout) as { session_id: string };
+	const armed = (fs.readdirSync(path.join(home.root, "notices"), { recursive: true }) as string[]).find((name) => name.endsWith(`armed.${session_id}`));
+	const wanted = fs.readFileSync(path.join(home.root, "notices", armed as string), "utf8");
+	for (const pattern of ["ERR[x", "FATAL", "[odd"]) expect(wanted).toContain(JSON.stringify(pattern));
+});
+
+test("a relative HOLDFAST_HOME is refused, and no home is made", async () => {
+	const cwd = tempDir();
+	expect(await cli("state", ["ps"], { cwd })).toMatchObject({ code: 2, stderr: expect.stringContaining("it must be an absolute path") });
+	expect(fs.readdirSync(cwd)).toEqual([]);
+});
+
+test("ps says that other tasks have processes, and its lines end where the terminal does", async () => {
+	const runtime = await testRuntime();
+	await runtime.spawn({ command: `sleep 1000 # ${"long ".repeat(40)}`, task: "another" });
+	expect((await cli(runtime.home.root, ["ps"])).stderr).toBe("no processes in task default; 1 runs in 1 other task: holdfast ps --all\n");
+	for (const cols of [80, 60]) {
+		const ps = await runtime.spawn({
+			command: [process.execPath, CLI, "ps", "--all", "--running", "--home", runtime.home.root],
+			terminal: { cols, rows: 30 },
+			env: { NO_COLOR: "1" },
+		});
+		await ps.wait({ timeout: 30_000 });
+		const lines = textOf(ps).replaceAll("\r", "").split("\n");
+		expect(lines.filter((line) => line.includes("proc_")).length).toBeGreaterThan(0);
+		expect(lines.filter((line) => line.length > cols)).toEqual([]);
+	}
+});
+
+test("an interrupted demo leaves nothing behind", async () => {
+	const tmp = tempDir("tmp");
+	const runtime = await testRuntime();
+	const demo = await runtime.spawn({ command: [process.execPath, CLI, "demo"], terminal: true, env: { TMPDIR: tmp } });
+	await demo.wait({ until: { pattern: "Another runtime opens" }, timeout: 60_000 });
+	await demo.signal("SIGINT");
+	expect((await demo.wait({ timeout: 60_000 })).status).toMatchObject({ exitCode: 130 });
+	expect(fs.readdirSync(tmp)).toEqual([]);
 });
 
 test("a person who starts what is for programs is told so", async () => {

@@ -47,7 +47,7 @@ test("what is exported is the log, with times that grow and each size where it w
 
 	expect(await cli(runtime.home.root, ["record", "export", process.id, "--output", file])).toMatchObject({
 		code: 2,
-		stderr: expect.stringContaining("EEXIST"),
+		stderr: expect.stringContaining("there is such a file already"),
 	});
 	const plain = await runtime.spawn({ command: "echo hello" });
 	expect((await cli(runtime.home.root, ["record", "export", plain.id])).stderr).toContain("has no terminal");

@@ -6,7 +6,8 @@ import type { Approval, Choice, Reply } from "../../approvals/index.js";
 import { visible } from "../../base/text.js";
 import type { Output } from "./output.js";
 
-const KEYS: Readonly<Record<string, Choice>> = {
+/** What a person may type for each choice. */
+export const CHOICES: Readonly<Record<string, Choice>> = {
 	o: "once",
 	once: "once",
 	y: "once",
@@ -58,7 +59,7 @@ export function askHere(approval: Approval, out: Output, signal: AbortSignal): P
 		const ask = () =>
 			terminal.question(question, (line) => {
 				const [, word = "", message = ""] = /^\s*(\S*)\s*(.*?)\s*$/s.exec(line) ?? [];
-				const answer = KEYS[word.toLowerCase()];
+				const answer = CHOICES[word.toLowerCase()];
 				if (!answer || !approval.choices.includes(answer)) return ask();
 				reply = { answer, by: byTerminal(), ...(message === "" ? {} : { message }) };
 				leave();

@@ -1,17 +1,22 @@
 /** What a command of the CLI is: how it is called, what it does, and what it teaches. */
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { HoldfastError } from "../../base/errors.js";
+import { parseAge } from "../../base/quantity.js";
 import type { Runtime } from "../../process/runtime.js";
 import type { AgentRuntime } from "../../tools/index.js";
 import type { Output } from "./output.js";
 
-export type OptionSpecs = Record<string, { type: "string" | "boolean"; short?: string; help: string; value?: string; multiple?: true }>;
+export type OptionSpecs = Record<string, { type: "string" | "boolean"; short?: string; help: string; value?: string; multiple?: true; hidden?: true }>;
 
-export interface Command {
+/** A command with its line in the overview (`commands/index.ts`). */
+export interface Command extends CommandBody {
+	readonly summary: string;
+}
+
+export interface CommandBody {
 	readonly name: string;
 	/** After the name, in the usage line. */
 	readonly usage: string;
-	readonly summary: string;
 	/** More to know, and examples, for `--help`. */
 	readonly teach: string;
 	readonly options: OptionSpecs;
@@ -59,7 +64,7 @@ export function parseCall(command: Command, argv: readonly string[]): { values: 
 		const { values, positionals, tokens } = parseArgs({ args: [...argv], options, allowPositionals: true, strict: true, tokens: true });
 		const first = tokens.find(({ kind }) => kind === "positional")?.index ?? argv.length;
 		const late = command.runs && tokens.find(({ kind, index }) => kind === "option" && index > first);
-		if (late) throw new Error(`it cannot be told whose option ${argv[late.index]} is`);
+		if (late) throw new Error(`ambiguous option ${argv[late.index]}`);
 		return { values: values as Values, words: positionals };
 	} catch (error) {
 		const whose = command.usage.includes("-- COMMAND") ? "; options of the command itself go behind --, ours before it" : "";
@@ -94,13 +99,14 @@ export function numberOption(call: Call, name: string, limits: { min: number; ma
 	return value;
 }
 
-/** Seconds, with a fraction if need be. */
+/** Seconds, with a fraction if need be, or a time with its unit: 1.5, 30s, 5m. */
 export function secondsOption(call: Call, name: string): number | undefined {
 	const text = call.values[name];
 	if (text === undefined) return undefined;
-	const value = Number(text);
+	const age = parseAge(String(text));
+	const value = age === undefined ? Number(text) : age / 1000;
 	if (typeof text !== "string" || text.trim() === "" || !Number.isFinite(value) || value <= 0)
-		throw new HoldfastError("INVALID", `--${name} takes a number of seconds above 0, not "${String(text)}"`);
+		throw new HoldfastError("INVALID", `--${name} takes a number of seconds above 0, or a time such as 30s or 5m, not "${String(text)}"`);
 	return value;
 }
 

@@ -4,7 +4,7 @@ import { setFlagsFromString } from "node:v8";
 import { HoldfastError } from "../../base/errors.js";
 import { hideOwnSecrets } from "../../base/own-secrets.js";
 import { EXIT, parseCall } from "./command.js";
-import { allCommands, commandNamed } from "./commands/index.js";
+import { commandNamed } from "./commands/index.js";
 import { commandHelp, overview, version } from "./help.js";
 import { Output } from "./output.js";
 
@@ -18,7 +18,7 @@ async function main(argv: readonly string[]): Promise<number> {
 	try {
 		if (name === undefined || name === "help" || name === "--help" || name === "-h") {
 			const topic = rest.find((word) => !word.startsWith("-"));
-			out.line(topic === undefined ? overview(await allCommands(), out) : commandHelp(await commandNamed(topic), out));
+			out.line(topic === undefined ? overview(out) : commandHelp(await commandNamed(topic), out));
 			return EXIT.ok;
 		}
 		if (name === "--version" || name === "version") {

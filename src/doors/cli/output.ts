@@ -59,9 +59,10 @@ export class Output {
 
 	table(head: readonly string[], rows: readonly (readonly string[])[]): void {
 		const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => width(row[column] ?? ""))));
+		const before = widths.slice(0, -1).reduce((sum, column) => sum + column + 2, 0);
 		const render = (cells: readonly string[]) =>
 			cells
-				.map((cell, column) => (column === cells.length - 1 ? cell : cell + " ".repeat((widths[column] ?? 0) - width(cell))))
+				.map((cell, column) => (column === cells.length - 1 ? cut(cell, this.columns - before) : cell + " ".repeat((widths[column] ?? 0) - width(cell))))
 				.join("  ")
 				.trimEnd();
 		this.line(this.style("dim", render(head)));
@@ -76,6 +77,9 @@ export class Output {
 		else process.stderr.write(`holdfast: ${message}\n`);
 	}
 }
+
+/** The last column of a table ends where the terminal does, unless nearly nothing would be left of it. */
+const cut = (cell: string, room: number): string => (cell.includes("\u001b") || width(cell) <= room ? cell : oneLine(cell, Math.max(8, room)));
 
 const STYLE = /\u001b\[[0-9;]*m/g;
 export const width = (text: string): number => text.replace(STYLE, "").length;

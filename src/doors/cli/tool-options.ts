@@ -30,11 +30,22 @@ export function argumentsOf(schema: z.ZodObject, values: Values): Record<string,
 
 function converted(name: string, kind: Kind, value: NonNullable<Values[string]>): unknown {
 	if (kind === "number" && typeof value === "string" && value.trim() !== "" && !Number.isNaN(Number(value))) return Number(value);
+	if (kind === "array" && Array.isArray(value)) return value.flatMap(textsIn);
 	if (kind !== "object" && kind !== "list") return value;
 	try {
 		return JSON.parse(String(value));
 	} catch (cause) {
 		throw new HoldfastError("INVALID", `--${name} takes a JSON ${kind}, not ${String(value)}; --help has an example`, { cause });
+	}
+}
+
+/** A text as it is; a JSON list of texts, as the help shows one, as its texts. */
+function textsIn(given: string): string[] {
+	try {
+		const list: unknown = JSON.parse(given);
+		return Array.isArray(list) && list.every((text) => typeof text === "string") ? list : [given];
+	} catch {
+		return [given];
 	}
 }
 

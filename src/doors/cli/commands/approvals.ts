@@ -2,16 +2,15 @@ import type { Approval, Choice } from "../../../approvals/index.js";
 import { HoldfastError } from "../../../base/errors.js";
 import { visible } from "../../../base/text.js";
 import type { AgentRuntime } from "../../../tools/index.js";
-import { askHere, byTerminal, describe } from "../approve.js";
+import { askHere, byTerminal, CHOICES, describe } from "../approve.js";
 import { canAsk } from "../ask.js";
-import { type Call, type Command, EXIT } from "../command.js";
+import { type Call, type CommandBody, EXIT } from "../command.js";
 import { keptProcess } from "../inside.js";
 import { oneLine } from "../output.js";
 
-export const approvals: Command = {
+export const approvals: CommandBody = {
 	name: "approvals",
 	usage: "[list | show ID | answer ID once|task|always|no | watch]",
-	summary: "what agents want to run and a person has to allow: show it, answer it",
 	options: {
 		all: { type: "boolean", short: "a", help: "list: also those that were answered or have expired in the last hour" },
 		message: { type: "string", short: "m", value: "TEXT", help: "answer: say this to the agent" },
@@ -24,7 +23,8 @@ Without a word it lists what waits, of every task (--task: of that one). An id m
   always   the same for good: adds a rule to your policy.json, which is yours to change or remove
   no       not at all
 The first answer counts, from wherever it comes. Without one the question expires, and that is a no. watch shows each as it
-comes, and asks at a terminal; as long as it runs, agents wait for you. Agents cannot answer: not from inside of what Holdfast keeps.
+comes, and asks at a terminal; as long as it runs, agents wait for you. Agents cannot approve: it is
+refused inside any process that Holdfast runs.
 
 Exit code: 0; 1 when it was answered before or has expired; 3 when there is no such question.
 
@@ -75,7 +75,11 @@ async function answer(call: Call, words: readonly string[]): Promise<number> {
 	mustBePerson();
 	const { message } = call.values;
 	const { approvals: store } = await call.agent();
-	const done = await store.answer(idOf(id), { answer: choice as Choice, by: byTerminal(), ...(typeof message === "string" ? { message } : {}) });
+	const done = await store.answer(idOf(id), {
+		answer: CHOICES[choice] ?? (choice as Choice),
+		by: byTerminal(),
+		...(typeof message === "string" ? { message } : {}),
+	});
 	if (call.out.json) call.out.data(done);
 	else call.out.note(`${done.id}: ${done.answer}${whatNow(done)}`);
 	return EXIT.ok;

@@ -5,13 +5,12 @@ import { visible } from "../../../base/text.js";
 import { endOf } from "../../../process/registry.js";
 import type { Runtime } from "../../../process/runtime.js";
 import { isOver } from "../../../process/status.js";
-import { type Command, EXIT, noWords } from "../command.js";
+import { type CommandBody, EXIT, noWords } from "../command.js";
 import { type Output, oneLine } from "../output.js";
 
-export const audit: Command = {
+export const audit: CommandBody = {
 	name: "audit",
 	usage: "[--task NAME] [--since WHEN] [--follow]",
-	summary: "what agents asked for, what was decided and by whom, what ran and how it ended",
 	options: {
 		since: { type: "string", value: "WHEN", help: "only from then on: 10m, 2h, 3d, or a time as 2026-01-31T12:00" },
 		follow: { type: "boolean", short: "f", help: "go on with what comes" },

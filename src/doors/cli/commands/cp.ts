@@ -6,14 +6,13 @@ import { counted } from "../../../base/quantity.js";
 import { type Copied, copy, type End, type Progress, strictFiles } from "../../../places/files/index.js";
 import { filesOfTask } from "../../../tools/files/where.js";
 import type { AgentRuntime } from "../../../tools/index.js";
-import { type Command, EXIT } from "../command.js";
+import { type CommandBody, EXIT } from "../command.js";
 import { interruptible } from "../interruptible.js";
 import type { Output } from "../output.js";
 
-export const cp: Command = {
+export const cp: CommandBody = {
 	name: "cp",
 	usage: "SOURCE… TARGET",
-	summary: "copy files and folders between this machine and a task's place",
 	options: { quiet: { type: "boolean", short: "q", help: "no progress" } },
 	starts: true,
 	teach: `

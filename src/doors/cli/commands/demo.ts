@@ -1,5 +1,6 @@
 /** A runtime is killed in the middle of its work; another one goes on where it was. Everything shown here has been checked. */
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
@@ -9,7 +10,7 @@ import { counted } from "../../../base/quantity.js";
 import { openRuntime } from "../../../process/runtime.js";
 import { summary } from "../../../process/summary.js";
 import { ownName } from "../../setup/server.js";
-import { type Command, EXIT, noWords } from "../command.js";
+import { type CommandBody, EXIT, noWords } from "../command.js";
 import type { Output } from "../output.js";
 import { statusCell } from "./ps.js";
 
@@ -21,12 +22,11 @@ setInterval(() => console.log("tick " + ++n), 20);`;
 
 const QUESTION = `printf 'What is your name? '; read -r name; echo "Hello, $name."; exit 7`;
 
-export const demo: Command = {
+export const demo: CommandBody = {
 	name: "demo",
 	usage: "",
-	summary: "see it hold: a server and a terminal survive the SIGKILL of their runtime",
 	options: {
-		worker: { type: "string", value: "HOME", help: "(internal) be the runtime that gets killed" },
+		worker: { type: "string", value: "HOME", help: "be the runtime that gets killed", hidden: true },
 	},
 	teach: "Uses a home of its own in the temporary directory and leaves nothing behind.\n\nExample\n  holdfast demo",
 	async run(call) {
@@ -35,13 +35,26 @@ export const demo: Command = {
 		noWords(call);
 		if (out.json) throw new HoldfastError("INVALID", "the demo is for people; it has no JSON");
 		const home = fs.mkdtempSync(path.join(os.tmpdir(), "holdfast-demo-"));
+		const stop = new AbortController();
+		for (const name of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(name, () => stop.abort());
+		const shown = show(home, out, stop.signal);
+		shown.catch(() => {}); // after an interruption it finds everything gone
 		try {
-			return await show(home, out);
+			return await Promise.race([shown, once(stop.signal, "abort").then(() => EXIT.interrupted)]);
 		} finally {
-			fs.rmSync(home, { recursive: true, force: true });
+			stop.abort();
+			await removeAll(home);
 		}
 	},
 };
+
+/** Ends whatever runs in that home, and removes it. */
+async function removeAll(home: string): Promise<void> {
+	const runtime = await openRuntime({ home, warm: 0 });
+	await Promise.all(runtime.list({ task: null, ended: false }).map((process) => process.kill()));
+	await runtime.close();
+	fs.rmSync(home, { recursive: true, force: true });
+}
 
 /** Starts two things, reads the output of one, and never ends by itself. */
 async function worker(home: string): Promise<number> {
@@ -62,12 +75,17 @@ interface Report {
 	readonly bytes: number;
 }
 
-async function show(home: string, out: Output): Promise<number> {
+async function show(home: string, out: Output, signal: AbortSignal): Promise<number> {
 	const step = (text: string) => out.line(`${out.style("cyan", "▸")} ${text}`);
 	const good = (text: string) => out.line(`  ${out.style("green", "✓")} ${text}`);
 
 	step("A runtime starts a server, and a program on a terminal that asks a question.");
-	const child = spawn(process.execPath, [process.argv[1] as string, "demo", "--worker", home], { stdio: ["ignore", "pipe", "inherit"] });
+	const child = spawn(process.execPath, [process.argv[1] as string, "demo", "--worker", home], {
+		stdio: ["ignore", "pipe", "inherit"],
+		signal,
+		killSignal: "SIGKILL",
+	});
+	child.on("error", () => {}); // that it was ended
 	const report = await firstReport(child.stdout, 400);
 	good(`runtime ${child.pid} has read ${counted(report.bytes, "byte")} of the server's output`);
 

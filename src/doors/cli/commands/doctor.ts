@@ -1,13 +1,12 @@
 import { clean, diagnose } from "../../../process/doctor.js";
 import { agrees, canAsk } from "../ask.js";
-import { type Command, EXIT, noWords } from "../command.js";
+import { type CommandBody, EXIT, noWords } from "../command.js";
 import { interruptible } from "../interruptible.js";
 import { under } from "../wrap.js";
 
-export const doctor: Command = {
+export const doctor: CommandBody = {
 	name: "doctor",
 	usage: "[--clean [--yes]]",
-	summary: "say what this box can do, and find what crashes have left behind",
 	options: {
 		clean: { type: "boolean", help: "remove or end what was left behind, after asking" },
 		yes: { type: "boolean", short: "y", help: "with --clean: do not ask" },

@@ -1,13 +1,12 @@
 import { HoldfastError } from "../../../base/errors.js";
 import { counted } from "../../../base/quantity.js";
 import type { EndedTask } from "../../../shell/index.js";
-import { type Call, type Command, EXIT } from "../command.js";
+import { type Call, type CommandBody, EXIT } from "../command.js";
 import { oneLine } from "../output.js";
 
-export const end: Command = {
+export const end: CommandBody = {
 	name: "end",
 	usage: "TASK",
-	summary: "end a task: its processes, shells and sandboxes, and say what was stopped",
 	options: {},
 	teach: `
 Everything that the task has started is killed with its tree, its persistent shells end, and its sandbox or container is removed

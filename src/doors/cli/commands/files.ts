@@ -6,7 +6,7 @@ import { FILE_TOOLS } from "../../../tools/files/index.js";
 import { renderResult } from "../../../tools/render.js";
 import { askHere } from "../approve.js";
 import { canAsk } from "../ask.js";
-import { type Call, type Command, EXIT } from "../command.js";
+import { type Call, type CommandBody, EXIT } from "../command.js";
 import { keptProcess } from "../inside.js";
 import { interruptible } from "../interruptible.js";
 import { argumentsOf, optionsOf } from "../tool-options.js";
@@ -17,7 +17,6 @@ interface Manner {
 	readonly name: string;
 	readonly tool: Name;
 	readonly usage: string;
-	readonly summary: string;
 	readonly teach: string;
 	/** Parameters that words stand for, in order. */
 	readonly words: readonly string[];
@@ -31,7 +30,6 @@ const readFile: Manner = {
 	name: "read-file",
 	tool: "read_file",
 	usage: "PATH [OPTIONS]",
-	summary: "what an agent's tool read_file does: lines of a file with their numbers",
 	words: ["path"],
 	teach: `Examples
   holdfast read-file src/index.ts --offset 100 --limit 50
@@ -42,7 +40,6 @@ const writeFile: Manner = {
 	name: "write-file",
 	tool: "write_file",
 	usage: "PATH [OPTIONS] < CONTENT",
-	summary: "what an agent's tool write_file does: a whole file, or nothing",
 	words: ["path"],
 	input: "content",
 	teach: `The content is text: for any bytes use \`holdfast cp\`.
@@ -55,7 +52,6 @@ const patchFile: Manner = {
 	name: "patch",
 	tool: "patch",
 	usage: "[PATH] [OPTIONS] [< DIFF]",
-	summary: "what an agent's tool patch does: replace text in a file, or apply a diff",
 	words: ["path"],
 	input: "diff",
 	unless: ["old_string", "new_string", "edits"],
@@ -69,21 +65,19 @@ const searchFiles: Manner = {
 	name: "search-files",
 	tool: "search_files",
 	usage: "PATTERN [PATH] [OPTIONS]",
-	summary: "what an agent's tool search_files does: search in files, or for files",
 	words: ["pattern", "path"],
 	teach: `Examples
   holdfast search-files 'TODO|FIXME' src --glob '*.ts' --context 1
   holdfast search-files '*.lock' --target names`,
 };
 
-export const fileCommand = (name: string): Command => commandFor([readFile, writeFile, patchFile, searchFiles].find((one) => one.name === name) as Manner);
+export const fileCommand = (name: string): CommandBody => commandFor([readFile, writeFile, patchFile, searchFiles].find((one) => one.name === name) as Manner);
 
-function commandFor({ name, tool, usage, summary, teach, words, input, unless = [] }: Manner): Command {
+function commandFor({ name, tool, usage, teach, words, input, unless = [] }: Manner): CommandBody {
 	const { input: schema } = FILE_TOOLS.find((one) => one.name === tool) as { input: z.ZodObject };
 	return {
 		name,
 		usage,
-		summary,
 		options: optionsOf(schema, words),
 		starts: true,
 		teach: `Paths are those of the task's place, and relative ones start in the directory of its shell. With --json the result object, as in docs/files.md.\n\nExit code: 0; 1 when it failed or was refused, 3 when there is no such file, 130 when it was interrupted.\n\n${teach}`,

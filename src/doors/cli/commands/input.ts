@@ -1,17 +1,16 @@
 import { Audit } from "../../../audit/index.js";
 import { HoldfastError } from "../../../base/errors.js";
 import { mustBeFree } from "../../../process/keyboard.js";
-import { type Call, type Command, EXIT, type Values } from "../command.js";
+import { type Call, type CommandBody, EXIT, type Values } from "../command.js";
 import { processOf } from "../look.js";
 
 const source = {
 	file: { type: "string" as const, value: "FILE", help: "take the data from a file, - for stdin" },
 };
 
-export const write: Command = {
+export const write: CommandBody = {
 	name: "write",
 	usage: "ID [TEXT]",
-	summary: "write to the stdin of a process, exactly what is given",
 	options: source,
 	teach: `
 Without TEXT, and with --file -, the data is read from stdin; it may be binary.
@@ -23,10 +22,9 @@ Examples
 	run: (call) => send(call, ""),
 };
 
-export const submit: Command = {
+export const submit: CommandBody = {
 	name: "submit",
 	usage: "ID [TEXT]",
-	summary: "write a line: the text and Enter",
 	options: source,
 	teach: `
 Enter is a newline, or a carriage return for a process on a terminal, as a keyboard sends it.
@@ -36,10 +34,9 @@ Example
 	run: (call) => send(call, "\n"),
 };
 
-export const close: Command = {
+export const close: CommandBody = {
 	name: "close",
 	usage: "ID",
-	summary: "end the input of a process (end of file; Ctrl-D on a terminal)",
 	options: {},
 	teach: "Example\n  holdfast close 3f2a",
 	async run(call) {

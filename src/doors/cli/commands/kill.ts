@@ -3,13 +3,12 @@ import { HoldfastError } from "../../../base/errors.js";
 import { counted } from "../../../base/quantity.js";
 import { describeEnd } from "../../../process/status.js";
 import { killSummary, summary } from "../../../process/summary.js";
-import { type Command, EXIT, secondsOption } from "../command.js";
+import { type CommandBody, EXIT, secondsOption } from "../command.js";
 import { processOf } from "../look.js";
 
-export const kill: Command = {
+export const kill: CommandBody = {
 	name: "kill",
 	usage: "ID… [--grace SECONDS]",
-	summary: "end a process and everything it started, and look whether that worked",
 	options: {
 		grace: { type: "string", value: "SECONDS", help: "how long after TERM to use KILL (default 2)" },
 	},
@@ -47,10 +46,9 @@ Examples
 	},
 };
 
-export const signal: Command = {
+export const signal: CommandBody = {
 	name: "signal",
 	usage: "ID SIGNAL",
-	summary: "send one signal, such as INT, HUP or USR1",
 	options: {},
 	teach: `
 It goes to the process group of the command, on a terminal to the group in the foreground.

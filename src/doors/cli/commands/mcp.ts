@@ -2,7 +2,7 @@ import { Console } from "node:console";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { HoldfastError } from "../../../base/errors.js";
-import { type Call, type Command, EXIT, noWords, numberOption } from "../command.js";
+import { type Call, type CommandBody, EXIT, noWords, numberOption } from "../command.js";
 import { chosen } from "../open.js";
 
 const PORT = 4653; // HOLD on a telephone
@@ -12,10 +12,9 @@ const LAST_WORDS_MS = 200;
 const SETTLED_MS = 5_000;
 const UNREAD_MS = 2_000; // for a client that goes to read the last answers
 
-export const mcp: Command = {
+export const mcp: CommandBody = {
 	name: "mcp",
 	usage: "[--task NAME] [--http [--host ADDRESS] [--port NUMBER] [--token-file FILE]]",
-	summary: "serve the tools to an MCP client, on stdin and stdout or over HTTP",
 	options: {
 		task: { type: "string", value: "NAME", help: "the task of all its clients, there again next time (default: each client has one of its own)" },
 		http: { type: "boolean", help: "serve /mcp over HTTP instead of stdin and stdout" },

@@ -2,13 +2,12 @@ import { loadConfig } from "../../../base/config.js";
 import { HoldfastError } from "../../../base/errors.js";
 import { placeFrom } from "../../../places/address.js";
 import type { Verdict } from "../../../policy/index.js";
-import { type Command, EXIT } from "../command.js";
+import { type CommandBody, EXIT } from "../command.js";
 import { oneLine } from "../output.js";
 
-export const policy: Command = {
+export const policy: CommandBody = {
 	name: "policy",
 	usage: "check [--place PLACE] [--cwd DIR] -- COMMAND",
-	summary: "say what the rules would decide about a command; it is not run",
 	options: {
 		place: { type: "string", value: "PLACE", help: "where it would run: an address or a name, as for other commands (default: local)" },
 		cwd: { type: "string", value: "DIR", help: "in which directory it would run (default: this one)" },

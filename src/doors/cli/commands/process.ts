@@ -1,14 +1,13 @@
 import { HoldfastError } from "../../../base/errors.js";
 import { ACTIONS, processInput } from "../../../tools/input.js";
 import { renderResult } from "../../../tools/render.js";
-import { type Command, EXIT } from "../command.js";
+import { type CommandBody, EXIT } from "../command.js";
 import { interruptible } from "../interruptible.js";
 import { argumentsOf, optionsOf } from "../tool-options.js";
 
-export const process: Command = {
+export const process: CommandBody = {
 	name: "process",
 	usage: "ACTION [ID] [DATA] [OPTIONS]",
-	summary: "what an agent's tool of that name does: look after the task's processes",
 	options: optionsOf(processInput, ["action", "session_id"]),
 	teach: `
 Actions: ${ACTIONS.join(", ")}. DATA is short for --data. Only processes of the task (--task) are seen.

@@ -1,12 +1,11 @@
 import { counted, sizeText } from "../../../base/quantity.js";
 import { pruneSeats } from "../../../shell/seats.js";
-import { type Command, EXIT, noWords } from "../command.js";
+import { type CommandBody, EXIT, noWords } from "../command.js";
 import { ageOption, sizeOption } from "../quantity.js";
 
-export const prune: Command = {
+export const prune: CommandBody = {
 	name: "prune",
 	usage: "[--older-than AGE] [--quota SIZE] [--dry-run]",
-	summary: "forget processes that ended long ago, with their output",
 	options: {
 		"older-than": { type: "string", value: "AGE", help: "ended longer ago than this: 30s, 30m, 12h, 7d (default 7d)" },
 		quota: { type: "string", value: "SIZE", help: "oldest first until the home is below this: 500M, 16G (default 16G)" },

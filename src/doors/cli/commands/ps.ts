@@ -1,14 +1,15 @@
 import { HoldfastError } from "../../../base/errors.js";
+import { counted } from "../../../base/quantity.js";
+import type { Runtime } from "../../../process/runtime.js";
 import { type Summary, summary } from "../../../process/summary.js";
 import type { ShellItem } from "../../../shell/index.js";
-import { type Command, EXIT, noWords } from "../command.js";
+import { type CommandBody, EXIT, noWords } from "../command.js";
 import { PATIENCE_MS } from "../look.js";
 import { type Output, oneLine } from "../output.js";
 
-export const ps: Command = {
+export const ps: CommandBody = {
 	name: "ps",
 	usage: "[--all] [--running | --shells]",
-	summary: "list processes, newest first, or the persistent shells of tasks",
 	options: {
 		all: { type: "boolean", short: "a", help: "of every task, not only this one" },
 		running: { type: "boolean", short: "r", help: "leave out those that have ended" },
@@ -16,7 +17,7 @@ export const ps: Command = {
 	},
 	teach: `
 Those that ended stay in the list for 30 minutes from their end; their output stays for 7 days.
-Those on other machines are looked at there. Where that is not possible, a remark says so, and from when this is (--json: notes).
+Remote processes are refreshed first. If that fails, a note says so and gives the time of the last known state (--json: notes).
 A shell belongs to its task, one for each place, and is not in the list of processes. It ends with its task: holdfast end TASK.
 
 Examples
@@ -41,19 +42,26 @@ Examples
 		const list = opened.list({ ...(values.all ? { task: null } : {}), ended: !values.running });
 		const processes = list.map((process) => summary(process));
 		if (out.json) out.data({ processes });
-		else if (processes.length === 0) out.note("no processes; start one with `holdfast run --background -- COMMAND`");
+		else if (processes.length === 0) out.note(noneHere(opened));
 		else table(processes, out, { tasks: values.all === true, said: unreached });
 		return EXIT.ok;
 	},
 };
 
+/** What to say when the task has no processes: others may have some. */
+function noneHere(runtime: Runtime): string {
+	const others = runtime.list({ task: null, ended: false });
+	const tasks = new Set(others.map(({ spec }) => spec.task)).size;
+	if (tasks === 0) return "no processes; start one with `holdfast run --background -- COMMAND`";
+	return `no processes in task ${runtime.task}; ${counted(others.length, "runs", "run")} in ${counted(tasks, "other task")}: holdfast ps --all`;
+}
+
 const PLACE_CHARS = 30;
 const DIRECTORY_CHARS = 40;
+const COMMAND_CHARS = 200;
 
 function table(processes: readonly Summary[], out: Output, { tasks, said }: { tasks: boolean; said: readonly string[] }): void {
-	const width = process.stdout.columns ?? 120;
 	const places = processes.some(({ place }) => place !== "local");
-	const placeWidth = places ? 2 + Math.min(PLACE_CHARS, Math.max(5, ...processes.map(({ place }) => place.length))) : 0;
 	out.table(
 		["ID", ...(tasks ? ["TASK"] : []), ...(places ? ["PLACE"] : []), "STATUS", "PID", "RAN", "COMMAND"],
 		processes.map((item) => [
@@ -63,7 +71,7 @@ function table(processes: readonly Summary[], out: Output, { tasks, said }: { ta
 			statusCell(item, out),
 			String(item.pid ?? "-"),
 			age(item.uptime_seconds),
-			oneLine(item.name ? `${item.name}: ${item.command}` : item.command, Math.max(20, width - (tasks ? 70 : 52) - placeWidth)),
+			oneLine(item.name ? `${item.name}: ${item.command}` : item.command, COMMAND_CHARS),
 		]),
 	);
 	for (const item of processes) if (item.note && item.status === "running" && !said.includes(item.note)) out.note(`${item.session_id}: ${item.note}`);

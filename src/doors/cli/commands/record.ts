@@ -1,15 +1,14 @@
 import { once } from "node:events";
 import fs from "node:fs";
-import { HoldfastError } from "../../../base/errors.js";
+import { errno, HoldfastError } from "../../../base/errors.js";
 import { counted } from "../../../base/quantity.js";
-import { type Command, EXIT } from "../command.js";
+import { type CommandBody, EXIT } from "../command.js";
 import { processOf } from "../look.js";
 import { writeOut } from "../stream.js";
 
-export const record: Command = {
+export const record: CommandBody = {
 	name: "record",
 	usage: "export ID [--output FILE]",
-	summary: "export what a terminal printed, with its times, as asciicast v2",
 	options: {
 		output: { type: "string", short: "o", value: "FILE", help: "write it here instead of to stdout; a file that exists is not replaced" },
 	},
@@ -51,6 +50,7 @@ async function save(file: string, lines: AsyncGenerator<string>): Promise<number
 		return stream.bytesWritten;
 	} catch (cause) {
 		stream.destroy();
-		throw new HoldfastError("INVALID", `cannot write ${file}: ${(cause as Error).message}`, { cause });
+		const why = errno(cause) === "EEXIST" ? "there is such a file already; choose another name, or remove it" : (cause as Error).message;
+		throw new HoldfastError("INVALID", `cannot write ${file}: ${why}`, { cause });
 	}
 }

@@ -1,12 +1,11 @@
 import { HoldfastError } from "../../../base/errors.js";
 import { listSandboxes, pruneSandboxes, type SandboxItem, stopSandbox } from "../../../process/all-sandboxes.js";
-import { type Call, type Command, EXIT } from "../command.js";
+import { type Call, type CommandBody, EXIT } from "../command.js";
 import { oneLine } from "../output.js";
 
-export const sandboxes: Command = {
+export const sandboxes: CommandBody = {
 	name: "sandboxes",
 	usage: "[list [--orphans] | stop ID… | prune]",
-	summary: "list, stop and tidy away the sandboxes and containers of tasks",
 	options: {
 		orphans: { type: "boolean", help: "with list: only those that nobody will come back to" },
 	},

@@ -2,13 +2,12 @@ import { HoldfastError } from "../../../base/errors.js";
 import { redactScreen } from "../../../base/secrets/screen.js";
 import { mustBeFree } from "../../../process/keyboard.js";
 import { isOver } from "../../../process/status.js";
-import { type Call, type Command, EXIT, oneWord } from "../command.js";
+import { type Call, type CommandBody, EXIT, oneWord } from "../command.js";
 import { processOf } from "../look.js";
 
-export const screen: Command = {
+export const screen: CommandBody = {
 	name: "screen",
 	usage: "ID",
-	summary: "show the rendered screen of a process on a terminal, and what it waits for",
 	options: {},
 	teach: `
 The text as a person at the terminal would see it, worked out from the log. With --json: {session_id, screen, cursor: {row, col},
@@ -22,10 +21,9 @@ Example
 	},
 };
 
-export const keys: Command = {
+export const keys: CommandBody = {
 	name: "keys",
 	usage: "ID KEYS",
-	summary: "type keys into a process on a terminal, then show its screen",
 	options: {},
 	teach: `
 Text is typed as it is. Keys: <ENTER> <ESC> <TAB> <SHIFT+TAB> <BACKSPACE> <DELETE> <UP> <DOWN> <LEFT> <RIGHT> <HOME> <END>

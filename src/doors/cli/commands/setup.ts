@@ -4,14 +4,13 @@ import type { Change } from "../../setup/change.js";
 import type { Client } from "../../setup/clients.js";
 import type { Server } from "../../setup/server.js";
 import { agrees, canAsk } from "../ask.js";
-import { type Call, type Command, EXIT } from "../command.js";
+import { type Call, type CommandBody, EXIT } from "../command.js";
 import { chosen } from "../open.js";
 import type { Output } from "../output.js";
 
-export const setup: Command = {
+export const setup: CommandBody = {
 	name: "setup",
 	usage: "[CLIENT …] [--remove] [--dry-run] [--yes]",
-	summary: "connect MCP clients (Claude Code, Cursor, Codex and others) to Holdfast",
 	options: {
 		yes: { type: "boolean", short: "y", help: "write without asking" },
 		"dry-run": { type: "boolean", help: "show what would change, and leave it" },

@@ -4,15 +4,14 @@ import { renderResult } from "../../../tools/render.js";
 import { askHere } from "../approve.js";
 import { canAsk } from "../ask.js";
 import { passwordAsker } from "../ask-password.js";
-import { type Command, EXIT } from "../command.js";
+import { type CommandBody, EXIT } from "../command.js";
 import { keptProcess } from "../inside.js";
 import { interruptible } from "../interruptible.js";
 import { argumentsOf, optionsOf } from "../tool-options.js";
 
-export const terminal: Command = {
+export const terminal: CommandBody = {
 	name: "terminal",
 	usage: "[OPTIONS] -- COMMAND | --input-keys KEYS",
-	summary: "what an agent's tool of that name does: run in the task's persistent shell",
 	options: optionsOf(terminalInput, ["command"]),
 	runs: true,
 	starts: true,

@@ -3,13 +3,12 @@ import { maskedMatch } from "../../../process/hidden.js";
 import { describeEnd, isOver } from "../../../process/status.js";
 import { summary } from "../../../process/summary.js";
 import type { Until } from "../../../process/until.js";
-import { type Command, EXIT, oneWord, secondsOption } from "../command.js";
+import { type CommandBody, EXIT, oneWord, secondsOption } from "../command.js";
 import { processOf, tellOfReach } from "../look.js";
 
-export const wait: Command = {
+export const wait: CommandBody = {
 	name: "wait",
 	usage: "ID [--until CONDITION] [--timeout SECONDS]",
-	summary: "wait until a process exits, prints something, answers, or falls silent",
 	options: {
 		until: { type: "string", value: "CONDITION", help: "exit (default), or one or more of those below, joined by commas" },
 		timeout: { type: "string", value: "SECONDS", help: "stop waiting after this long (default: never); the process is not touched" },
