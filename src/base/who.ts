@@ -14,6 +14,9 @@ export function here(): string {
 
 export const me = (): string => `${here()}.${process.pid}.${readStat(process.pid)?.start ?? "0"}`;
 
+/** The same in the order of names that earlier versions read too: PID.START.HOST, what follows a START is not looked at by them. */
+export const whoAtEnd = (): string => `${process.pid}.${readStat(process.pid)?.start ?? "0"}.${here()}`;
+
 /** Has the maker of `file` died? A program of another host or container cannot be looked at: after ten minutes it counts as gone. */
 export function isGone(who: string, file: string): boolean {
 	const [host, pid, start] = who.split(".");

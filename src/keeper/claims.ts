@@ -1,5 +1,5 @@
 /**
- * Directories that are not processes yet, or not at the moment: the file blank/ID.PID.START says who has one in hand. It is there before the directory, so
+ * Directories that are not processes yet, or not at the moment: the file blank/ID.PID.START.HOST says which program has one in hand. It is there before the directory, so
  * that what somebody did not finish can be found by it; and it becomes the file in `live` when everybody is to see the process.
  */
 import fs from "node:fs";
@@ -8,15 +8,19 @@ import { errno } from "../base/errors.js";
 import { removeDir, unlinkIfThere } from "../base/files.js";
 import type { Home } from "../base/home.js";
 import { isId } from "../base/ids.js";
-import { isAlive, readStat } from "../base/proc.js";
+import { isProgramGone } from "../base/presence.js";
+import { whoAtEnd } from "../base/who.js";
 import { BLANK_RECORD, procDir } from "./layout.js";
+
+/** Whether something still prints there cannot be seen from here either. */
+const ELSEWHERE_MS = 24 * 3_600_000;
 
 /** Fixed records, blank before the start. */
 export const FIXED_RECORDS = ["exit", "state", "limit"];
 
 export class Claims {
 	readonly #home: Home;
-	readonly #self = readStat(process.pid) ?? { pid: process.pid, start: "0" };
+	readonly #self = whoAtEnd();
 
 	constructor(home: Home) {
 		this.#home = home;
@@ -24,7 +28,7 @@ export class Claims {
 
 	/** Our claim to this one. */
 	file(id: string): string {
-		return path.join(this.#home.blank, `${id}.${this.#self.pid}.${this.#self.start}`);
+		return path.join(this.#home.blank, `${id}.${this.#self}`);
 	}
 
 	/** Make a directory, ours, with its records and these empty files. */
@@ -65,8 +69,10 @@ export class Claims {
 	}
 }
 
-/** Whose directory it is, if a name in `blank` is the claim of somebody who died before he used it. */
-export function desertedBy(name: string): string | undefined {
-	const [id, pid, start] = name.split(".");
-	return id && isId(id) && pid && start && !isAlive({ pid: Number(pid), start }) ? id : undefined;
+/** Returns the id if a name in `blank` is a stale claim: its program died before it used the directory. */
+export function desertedBy(home: Home, name: string): string | undefined {
+	const [id, pid, start, host] = name.split(".");
+	if (!id || !isId(id) || !pid || !start) return undefined;
+	const who = host === undefined ? `${pid}.${start}` : `${host}.${pid}.${start}`;
+	return isProgramGone(home, who, path.join(home.blank, name), ELSEWHERE_MS) ? id : undefined;
 }

@@ -2,8 +2,8 @@
  * Where new processes come from. A *blank* is a prepared directory; a *warm keeper* is a keeper already standing beside
  * one, its child waiting to go. Both are there to take work off the way from `spawn` to the first byte.
  *
- * Blanks are shared by all runtimes of a home: the file blank/ID is taken by renaming it to blank/ID.PID.START of the
- * taker. A warm keeper belongs to the runtime that holds its `go` open; when that dies, the keeper reads end-of-file and
+ * Blanks are shared by all runtimes of a home: the file blank/ID is taken by renaming it to blank/ID.PID.START.HOST of
+ * the taker. A warm keeper belongs to the runtime that holds its `go` open; when that dies, the keeper reads end-of-file and
  * goes away, and the next runtime removes what it left.
  */
 import { execFile, spawn } from "node:child_process";
@@ -310,7 +310,7 @@ export class Keepers {
 
 	/** A claim whose owner died before it used the directory. */
 	#sweep(name: string): void {
-		const id = desertedBy(name);
+		const id = desertedBy(this.#home, name);
 		if (!id) return;
 		try {
 			if (fs.existsSync(path.join(procDir(this.#home, id), "box"))) return; // on another machine: for whoever can reach that

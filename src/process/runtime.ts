@@ -8,6 +8,7 @@ import { readIfThere } from "../base/files.js";
 import { type Home, openHome } from "../base/home.js";
 import { taskKey } from "../base/ids.js";
 import { ownEnvironment } from "../base/own-secrets.js";
+import { showLife, sweepPresence } from "../base/presence.js";
 import { type Identity, readStat } from "../base/proc.js";
 import { counted } from "../base/quantity.js";
 import { forgetSecrets, knowSecret } from "../base/secrets/index.js";
@@ -83,6 +84,7 @@ export class Runtime implements AsyncDisposable {
 	readonly #runaways: Runaways;
 	/** This very program. */
 	readonly self: Identity = readStat(process.pid) ?? { pid: process.pid, start: "0" };
+	readonly #hideLife: () => void;
 	#config: Config | undefined;
 	#pruned = 0;
 	#pruneTimer: NodeJS.Timeout | undefined;
@@ -105,6 +107,7 @@ export class Runtime implements AsyncDisposable {
 		this.registry = new Registry(home, cgroups, (spec) => this.boxes.of(spec));
 		this.#runaways = new Runaways(cgroups);
 		this.registry.onEnd = (id) => this.#runaways.ended(id);
+		this.#hideLife = showLife(home);
 		this.#keepers = new Keepers(home, options.tools, cgroups, {
 			warm: options.warm ?? 2,
 			task: this.task,
@@ -318,6 +321,7 @@ export class Runtime implements AsyncDisposable {
 		clearTimeout(this.#pruneTimer);
 		this.#runaways.close();
 		await this.#keepers.close();
+		this.#hideLife();
 		if (this.#ownBoxes) await this.boxes.close();
 	}
 
@@ -348,6 +352,7 @@ export class Runtime implements AsyncDisposable {
 		this.#pruneTimer = setTimeout(() => {
 			try {
 				this.prune();
+				sweepPresence(this.home);
 				this.cgroups?.sweep(GROUP_UNUSED_MS);
 				this.prunePlaces().catch(() => {}); // as below
 				for (const chore of this.chores) chore();

@@ -24,7 +24,7 @@ import { INSIDE, viewOf } from "../places/view.js";
 import type { Process } from "./process.js";
 import type { Runtime } from "./runtime.js";
 import { readSpec, type Spec } from "./spec.js";
-import { isOver } from "./status.js";
+import { isOver, starterIsGone } from "./status.js";
 
 const READY_MS = 15_000;
 const CLOSING_LOOK_MS = 50; // it takes two seconds, once in the life of a sandbox
@@ -130,7 +130,7 @@ export class Sandboxes {
 
 	/** One that nobody has linked: whoever made it was killed before he could. */
 	#isOrphan(id: string, spec: Spec): boolean {
-		return !isAlive(spec.starter) && !this.#links(spec.task).some((link) => link.id === id);
+		return starterIsGone(spec) && !this.#links(spec.task).some((link) => link.id === id);
 	}
 
 	/** Remove what is left of sandboxes that have ended. */
@@ -142,7 +142,7 @@ export class Sandboxes {
 			if (process && !isOver(process.status())) {
 				if (isId(name) && this.#isOrphan(id, process.spec)) void this.#stop(process).catch(() => {});
 			} else if (!isId(name)) unlinkIfThere(file);
-			else if (!process || !isAlive(process.spec.starter)) removeShared(file);
+			else if (!process || starterIsGone(process.spec)) removeShared(file);
 		}
 	}
 

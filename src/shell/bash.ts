@@ -64,7 +64,9 @@ export class Bash {
 		const state = path.join(process.dir, "shell");
 		const unknown = await process.sync();
 		if (unknown !== undefined) throw new HoldfastError("UNREACHABLE", unknown);
-		if (isOver(process.status()) || fs.existsSync(path.join(state, "left")) || process.pid === null) return undefined;
+		const status = process.status();
+		if (status.status === "elsewhere") return undefined; // of another pid namespace or host: it cannot be looked after from here
+		if (isOver(status) || fs.existsSync(path.join(state, "left")) || process.pid === null) return undefined;
 		try {
 			return new Bash(process, await directoryOfShell(process, process.pid));
 		} catch (error) {

@@ -1,18 +1,24 @@
 /**
  * Who may use the shell of a task: one command at a time, of whatever runtime. In shells/TASKKEY of the home there is one
- * empty file, `free` or `busy.PID.START.ID` with the runtime at work and its command: renaming it is taking the seat. The
+ * empty file, `free` or `busy.PID.START.ID.HOST` with the runtime at work and its command: renaming it is taking the seat. The
  * link `current` names the task's shell.
  */
+import { randomInt } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
 import { errno } from "../base/errors.js";
 import { ensureDir, namesIn, removeDir, unlinkIfThere } from "../base/files.js";
 import { taskKey } from "../base/ids.js";
-import { isAlive, linkOf } from "../base/proc.js";
+import { isProgramGone } from "../base/presence.js";
+import { type Identity, linkOf } from "../base/proc.js";
+import { here } from "../base/who.js";
 import { procDir } from "../keeper/layout.js";
 import type { Runtime } from "../process/runtime.js";
 import { readSpec, type Spec } from "../process/spec.js";
 import { isOver, readStatus } from "../process/status.js";
+
+/** A command of another pid namespace whose runtime has gone may run on. */
+const ELSEWHERE_MS = 24 * 3_600_000;
 
 /** A task has a shell in each place that it is used with. */
 const seatOf = (runtime: Runtime, task: string, key: string): string =>
@@ -37,7 +43,6 @@ export class Seat {
 	readonly #dir: string;
 	readonly #free: string;
 	readonly #current: string;
-	readonly #busy: string;
 	#mine = "";
 
 	constructor(runtime: Runtime, dir: string) {
@@ -45,7 +50,6 @@ export class Seat {
 		this.#dir = dir;
 		this.#free = path.join(this.#dir, "free");
 		this.#current = path.join(this.#dir, "current");
-		this.#busy = path.join(this.#dir, `busy.${runtime.self.pid}.${runtime.self.start}.`);
 	}
 
 	static of(runtime: Runtime, task: string, key = runtime.placeKey(task)): Seat {
@@ -54,7 +58,7 @@ export class Seat {
 
 	/** The directory comes into being with its one file in it, so there are never two. It may be there, empty: whoever forgets it has just come that far. */
 	#make(): void {
-		const made = `${this.#dir}.${this.#runtime.self.pid}`;
+		const made = `${this.#dir}.${randomInt(2 ** 40)}`;
 		ensureDir(made);
 		fs.writeFileSync(path.join(made, "free"), "", { mode: 0o600 });
 		try {
@@ -67,7 +71,7 @@ export class Seat {
 
 	/** Take it for the command with this id; false while another command has it. */
 	take(id: string): boolean {
-		const mine = this.#busy + id;
+		const mine = this.#busy(this.#runtime.self, id);
 		for (let from = this.#free; ; ) {
 			try {
 				fs.renameSync(from, mine);
@@ -77,7 +81,7 @@ export class Seat {
 				if (errno(error) !== "ENOENT") throw error;
 			}
 			const holder = namesIn(this.#dir).find((name) => name.startsWith("busy."));
-			if (holder !== undefined && !this.#isStale(holder.slice(5))) return false;
+			if (holder !== undefined && !this.#isStale(holder)) return false;
 			if (holder === undefined) this.#make(); // it is the first; or it was forgotten, for want of use (seats.ts)
 			from = holder === undefined ? this.#free : path.join(this.#dir, holder);
 		}
@@ -89,17 +93,24 @@ export class Seat {
 
 	/** Leave it to the command: when that has ended, anybody may take the seat. */
 	leaveTo(id: string): void {
-		fs.renameSync(this.#mine, path.join(this.#dir, `busy.0.0.${id}`));
+		fs.renameSync(this.#mine, this.#busy({ pid: 0, start: "0" }, id));
 	}
 
-	/** The runtime is gone, and so is its command. */
+	#busy({ pid, start }: Identity, id: string): string {
+		return path.join(this.#dir, `busy.${pid}.${start}.${id}.${here()}`);
+	}
+
+	/** The runtime is gone, and so is its command. One of another pid namespace or host cannot be looked at: silence decides. */
 	#isStale(holder: string): boolean {
-		const [pid, start, id] = holder.split(".");
+		const { home } = this.#runtime;
+		const [pid, start, id, host] = holder.slice("busy.".length).split(".");
 		if (!pid || !start || !id) return true;
-		if (isAlive({ pid: Number(pid), start })) return false;
-		const dir = procDir(this.#runtime.home, id);
+		const who = host === undefined ? `${pid}.${start}` : `${host}.${pid}.${start}`;
+		if (!isProgramGone(home, who, path.join(this.#dir, holder))) return false;
+		const dir = procDir(home, id);
 		const spec = readSpec(dir);
-		return !spec || isOver(readStatus(dir, spec));
+		const status = spec && readStatus(dir, spec);
+		return !status || isOver(status) || (status.status === "elsewhere" && isProgramGone(home, who, path.join(this.#dir, holder), ELSEWHERE_MS));
 	}
 
 	/** What is in it goes with it. Whoever comes next makes it anew. */
@@ -123,7 +134,7 @@ export class Seat {
 	}
 
 	set current(id: string) {
-		const next = `${this.#current}.${this.#runtime.self.pid}`;
+		const next = `${this.#current}.${randomInt(2 ** 40)}`;
 		unlinkIfThere(next);
 		fs.symlinkSync(id, next);
 		fs.renameSync(next, this.#current);

@@ -1,11 +1,11 @@
 import path from "node:path";
 import { ownEnvironment } from "../base/own-secrets.js";
-import { isAlive } from "../base/proc.js";
 import { isRemote } from "../places/address.js";
 import type { Box } from "../places/far/box.js";
 import type { LimitMet } from "../process/limits.js";
 import type { Process } from "../process/process.js";
 import type { Runtime } from "../process/runtime.js";
+import { starterIsGone } from "../process/status.js";
 import { Bash } from "./bash.js";
 import { neverBegan } from "./patience.js";
 import { currentOf } from "./seat.js";
@@ -105,7 +105,7 @@ export class Shells {
 			this.#runtime.sandboxes?.sweep();
 			for (const process of this.#runtime.list({ task: null, shells: true, ended: false })) {
 				const { spec } = process;
-				if (spec.kind === "shell" && !isAlive(spec.starter) && currentOf(this.#runtime, spec) !== process.id)
+				if (spec.kind === "shell" && starterIsGone(spec) && currentOf(this.#runtime, spec) !== process.id)
 					void Bash.attach(process).then(
 						(bash) => bash?.leave(),
 						() => {},

@@ -111,7 +111,7 @@ export class TaskShell {
 		} catch (error) {
 			if (slot.shown)
 				this.#later(slot.letGo()); // it may have been taken, and nobody can say: it stays where it can be found
-			else if ((!outcome || outcome.end === "unsent" || outcome.end === "unable") && !this.#slots.refuse(slot)) neverBegan(homeRemoved(error));
+			else if ((!outcome || outcome.end === "unsent" || outcome.end === "unable") && !this.#slots.refuse(slot)) neverBegan(dirRemoved(slot.dir, error));
 			if (!slot.shown) neverBegan(error);
 			throw error;
 		} finally {
@@ -272,8 +272,14 @@ function breaksBash(outcome: Outcome, process: Process): boolean {
 	return (outcome.code === 1 || outcome.code === 2) && !outcome.traceless && /EOF.*\)/.test(utf8(process.read(0, 4096).bytes));
 }
 
-const homeRemoved = (cause: unknown): HoldfastError =>
-	new HoldfastError("HOME", "nothing ran: Holdfast's home was removed, and all it knew; send the command again, and it has a new shell", { cause });
+const dirRemoved = (dir: string, cause: unknown): HoldfastError =>
+	new HoldfastError(
+		"HOME",
+		`nothing ran: ${dir}, made ready for the command, is gone: Holdfast's home was removed, or files in it were. Send the command again`,
+		{
+			cause,
+		},
+	);
 
 /** What cannot be looked at (a directory above it is locked, its path is too long) is left to the shell, which is in it. */
 function isDirectory(dir: string): boolean {

@@ -140,8 +140,9 @@ test("shells that a killed program has left to nobody end", async () => {
 	await until("both run, each in a shell", () => runtime.list({ task: "t", shells: true, ended: false }).length === 4);
 	await Promise.all([program.kill(), beside.kill()]);
 	fs.writeFileSync(go, "");
-	const other = await onHome(home); // looks once, when it begins
+	await until("both have ended", () => runtime.list({ task: "t", ended: false }).length === 0);
+	const other = await onHome(home);
+	expect((await other.shell.run("echo $K")).out).toBe("v\n"); // it looks once, with its first command
 	await until("one shell is left", () => runtime.list({ task: "t", shells: true, ended: false }).length === 1);
-	expect((await other.shell.run("echo $K")).out).toBe("v\n");
 	expect((await shell.run("echo $K")).out).toBe("v\n");
 });

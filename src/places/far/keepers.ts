@@ -63,7 +63,7 @@ export class FarKeepers {
 	/** What somebody had ready there, and was killed before he used it. */
 	#sweep(): void {
 		for (const name of namesIn(this.#home.blank)) {
-			const id = desertedBy(name);
+			const id = desertedBy(this.#home, name);
 			if (!id || readIfThere(path.join(procDir(this.#home, id), "box")) !== this.#box.key) continue;
 			this.#box.forget(id, () => this.#claims.remove(id, path.join(this.#home.blank, name))); // out of reach: the next one tries
 		}
