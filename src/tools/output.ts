@@ -39,6 +39,8 @@ export interface Output {
 	readonly next: number;
 	/** With `keep: "start"` nobody looks at the rest, so `next` has to say it. */
 	readonly truncated: NonNullable<TerminalResult["truncated"]> | undefined;
+	/** Characters that are left out of the text and are in the log. */
+	readonly leftOut?: number;
 }
 
 export async function readOutput(process: Process, options: OutputOptions): Promise<Output> {
@@ -66,7 +68,13 @@ export async function readOutput(process: Process, options: OutputOptions): Prom
 	const tail = keep === "ends" ? lastOf(excerpt.tail, maxChars - MARKER_ROOM - excerpt.head.length) : excerpt.tail;
 	const omitted = excerpt.total - excerpt.head.length - tail.length;
 	const truncated = { total_chars: excerpt.total + dropped, omitted_chars: omitted + dropped, session_id: process.id, byte_offset: cutAt ?? offset };
-	return { text: reveal(keep === "ends" ? `${excerpt.head}${marker(excerpt.head, omitted, truncated)}${tail}` : tail), offset, next, truncated };
+	return {
+		text: reveal(keep === "ends" ? `${excerpt.head}${marker(excerpt.head, omitted, truncated)}${tail}` : tail),
+		offset,
+		next,
+		truncated,
+		leftOut: omitted,
+	};
 }
 
 /** The last of what it printed, from the start of a line if that is in reach; `whole` when there is nothing before it. */

@@ -11,7 +11,7 @@ import { lookAtTerminal } from "./steer.js";
 
 /** How it stands and what is new. An explicit offset is a look of its own: it does not move the place where the next poll goes on. */
 export async function poll(ask: Ask, process: Process, args: ProcessArgs): Promise<ProcessResult> {
-	const status = await settledStatus(process);
+	const status = await settledStatus(ask, process);
 	const from = withinLog(ask, process, args.byte_offset) ?? readCursor(process);
 	const output = await readOutput(process, {
 		from,
@@ -24,9 +24,9 @@ export async function poll(ask: Ask, process: Process, args: ProcessArgs): Promi
 		ask.notes.push("How far you have read could not be saved, so the next poll shows this again.");
 	const gone = output.offset - from;
 	if (gone > 0) ask.notes.push(`${counted(gone, "byte")} before byte ${output.offset} ${gone === 1 ? "is" : "are"} gone: a log keeps its newest part.`);
-	if (output.truncated)
+	if (output.leftOut)
 		ask.notes.push(
-			`Only the last of it: ${counted(output.truncated.omitted_chars, "character before it is", "characters before it are")} in the log; action="log" with byte_offset=${output.offset} shows them.`,
+			`Only the last of it: ${counted(output.leftOut, "character before it is", "characters before it are")} in the log; action="log" with byte_offset=${output.offset} shows them.`,
 		);
 	const waiting = status.status === "running" && process.spec.terminal ? await lookAtTerminal(process) : {};
 	return {

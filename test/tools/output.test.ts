@@ -95,12 +95,14 @@ describe("a stretch of a log", () => {
 		});
 	});
 
-	test("a ring that has dropped the beginning: it says where it starts", async () => {
+	test("a ring that has dropped the beginning: it says where it starts, and how much of what is left out is still there", async () => {
 		const process = await printed(await testRuntime(), "0123456789abcde\n".repeat(20_000), { limit: 64 * 1024 });
 		await ringSettles(process, 64 * 1024);
 		const { first, end } = process.log.bounds();
 		expect(first).toBeGreaterThan(0);
 		expect(await readOutput(process, ALL)).toMatchObject({ offset: first, next: end, text: expect.stringMatching(/abcde\n$/) });
+		const cut = await readOutput(process, { ...ALL, keep: "end", maxChars: 1_000 });
+		expect(cut).toMatchObject({ leftOut: end - first - 1_000, truncated: { omitted_chars: end - 1_000 } });
 	});
 });
 
