@@ -575,7 +575,7 @@ hf_terminal() {
 
 hf_collect() {
   exec 4>&- 7<&- </dev/null >/dev/null 2>&1
-  hf_limit=67108864 hf_full=ring hf_paused= hf_over= hf_looking= hf_direct= hf_waits=
+  hf_limit=67108864 hf_full=ring hf_paused= hf_over= hf_looking= hf_direct= hf_waits= hf_runner=
   hf_output=0 hf_rate=0 hf_due=0 hf_roll=65536 hf_w= hf_old= hf_runs=
   hf_clock=0 hf_seen=0 hf_mark=0 hf_bytes=0 hf_grain=10000 hf_lines=0 hf_told= # see hf_tick
   hf_dd_run
@@ -588,6 +588,7 @@ hf_collect() {
       ;;
     '') ;;
     run)
+      hf_runner=
       if [ -n "$hf_direct" ]; then hf_left "$hf_x" && break; else hf_ended "$hf_b" "$hf_c" "$hf_x" && break; fi
       ;;
     direct)
@@ -648,7 +649,15 @@ hf_collect() {
     ended) # a full log may take what is left in the pipe, so that it can be closed
       hf_over=1
       [ -z "$hf_direct" ] || hf_tell over
+      # S may just have ended, or it was killed: then this comes back to us, behind whatever it has said, and nothing was. In the background: `ctl` may be full.
+      if [ -n "$hf_runner" ] && hf_gone "$hf_runner"; then { exec 4>&- 6>&- 8<&-; printf '\nunheard %s\n' "$hf_runner" >&5; } & fi
       if [ "$hf_paused" = limit ] || [ "$hf_paused" = rate ]; then hf_next; fi
+      ;;
+    unheard)
+      if [ "$hf_runner" = "$hf_b" ]; then
+        hf_runner=
+        { hf_await_dd; } &
+      fi
       ;;
     [0-9]*)
       hf_count_ticks
@@ -708,6 +717,7 @@ hf_dd_run() {
     hf_x=$(LC_ALL=C "$hf_dd" bs=$hf_bs count=$hf_count <&8 2>&1 >&9 5>&- 8<&- 9>&-)
     hf_report $? $hf_x
   } &
+  hf_runner=$!
   exec 9>&-
 }
 
@@ -737,6 +747,31 @@ hf_report() {
   done
   [ -n "$hf_bytes" ] || hf_bytes=$(($(wc -c <"$hf_out") - hf_size))
   printf '\nrun %s %s %s\n' "$hf_records" "$hf_bytes" "$hf_status" >&5
+}
+
+# True if there is no process $1 any more.
+hf_gone() {
+  hf_x=
+  read -r hf_x <"/proc/$1/stat"
+  case ${hf_x##*) } in '' | [ZX]*) return 0 ;; esac
+  return 1
+} 2>/dev/null
+
+# S was killed. Its dd may go on by itself: when it has ended, which is when nobody has the pipe for stdin any more, report for it as for one that failed.
+hf_await_dd() {
+  exec 4>&- 6>&- 8<&-
+  while hf_copied; do
+    hf_moment 5>&-
+    [ -d "$hf_d" ] || return 0
+  done
+  hf_report 137
+}
+
+hf_copied() {
+  for hf_f in /proc/[0-9]*/fd/0; do
+    if [ "$hf_f" -ef "$hf_d/pipe" ]; then return 0; fi
+  done
+  return 1
 }
 
 # A run is over: records, bytes, status. True when the last writer has closed the pipe.

@@ -4,7 +4,7 @@ import { constants } from "node:os";
 import path from "node:path";
 import { HoldfastError } from "../base/errors.js";
 import { readIfThere, readStart } from "../base/files.js";
-import { childrenOf, hostIdentity, type Identity, isAlive, readProc, readStat, readsStdin, sameHost } from "../base/proc.js";
+import { childrenOf, hostIdentity, type Identity, isAlive, readProc, readStat, readsStdin, sameHost, sendSignal } from "../base/proc.js";
 import { type Parts, readExit, readParts, readState } from "../keeper/layout.js";
 import { isDead, isFar, readThere } from "../keeper/there.js";
 import { CONTAINER, endedBy, type LimitMet, limitOf } from "./limits.js";
@@ -78,7 +78,10 @@ export function readStatus(dir: string, spec: Spec): Status {
 	const again = witnessed ? undefined : (ownExit(dir, spec) ?? endOfShell(dir, spec));
 	if (again) return readStatus(dir, spec);
 	if (command) {
-		if (witnessed) return running(dir, command, true); // dead, and its keeper is about to say how it ended
+		if (witnessed) {
+			if (!isFar(spec)) goOn([keeper.pid]);
+			return running(dir, command, true); // dead, and its keeper is about to say how it ended
+		}
 		return { status: "lost", pid: command.pid, exitCode: null, reason: "its keeper was killed, so nobody saw how it ended" };
 	}
 	if (!fs.existsSync(dir)) return { status: "lost", pid: null, exitCode: null, reason: "its directory was removed" };
@@ -191,13 +194,24 @@ export function isDrained(dir: string): boolean {
 	const { collector, terminal, child } = readParts(dir);
 	if (!collector) return false; // it has not even introduced itself
 	if (!isAlive(collector)) return true;
-	if (terminal && child && isAlive(child)) return false; // the relay may have something in its hands
-	return childrenOf(collector.pid)
-		.flatMap(childrenOf)
-		.some((pid) => {
-			const stat = readStat(pid);
-			return stat?.comm === "dd" && stat.state === "S";
-		});
+	if (terminal && child && isAlive(child)) {
+		goOn([child.pid, collector.pid]);
+		return false; // the relay may have something in its hands
+	}
+	const runners = childrenOf(collector.pid);
+	const copiers = runners.flatMap(childrenOf);
+	const sleeps = (pid: number) => {
+		const stat = readStat(pid);
+		return stat?.comm === "dd" && stat.state === "S";
+	};
+	if (copiers.some(sleeps)) return true;
+	goOn([collector.pid, ...runners, ...copiers]);
+	return false;
+}
+
+/** Parts of a keeper never stop by themselves. One that something else has stopped is continued where only it can tell how the process ended or what it printed last. */
+function goOn(parts: readonly number[]): void {
+	for (const pid of parts) if (readStat(pid)?.state === "T") sendSignal(pid, "SIGCONT");
 }
 
 /** Throws if it cannot be any more. */

@@ -10,7 +10,7 @@ import { afterwards } from "../base/due.js";
 import { errno } from "../base/errors.js";
 import { writeAtOnce } from "../base/fifo.js";
 import { isSameFile, readStart } from "../base/files.js";
-import { childrenOf, type Identity, ProcFile, parseStat, readStat } from "../base/proc.js";
+import { childrenOf, type Identity, ProcFile, parseStat, readStat, sendSignal } from "../base/proc.js";
 import { Wakeup, watchDirectory, watchFile } from "../base/watch.js";
 import type { Held } from "../keeper/keepers.js";
 import { BLANK_RECORD, RECORD_BYTES, readLimit, readParts, readState, segmentName, writeRecord } from "../keeper/layout.js";
@@ -180,6 +180,7 @@ export class Slot {
 		if (this.#box) return isDrained(this.dir);
 		const stat = parseStat(this.#copier?.read() ?? "");
 		if (stat?.comm === "dd" && stat.state === "S") return true;
+		if (stat?.state === "T") sendSignal(stat.pid, "SIGCONT"); // something else has stopped it, and only it can bring the rest
 		if (stat && stat.state !== "Z" && stat.state !== "X") return false;
 		this.#copier?.close();
 		this.#copier = undefined;

@@ -71,15 +71,15 @@ async function settle(ask: Ask, process: Process, options: SettleOptions): Promi
 		if (!ask.signal?.aborted && ask.call.yield?.aborted) return { ...(await late(ask, process, options)), ...timeoutNote(deadline) };
 		if (options.onAbort === "kill") await end(ask, process, "interrupted");
 		else ask.notes.push("The keys were sent; only the waiting was interrupted, and the program goes on.");
-		return { ...(await viewOf(process, options)), status: "interrupted", exit_code: options.onAbort === "kill" ? 130 : null, ...timeoutNote(deadline) };
+		return { ...(await viewOf(ask, process, options)), status: "interrupted", exit_code: options.onAbort === "kill" ? 130 : null, ...timeoutNote(deadline) };
 	}
 	if (found.matched === "input") {
 		rememberAwaited(process);
 		const { waiting_for, waiting_evidence } = found;
-		return { ...(await viewOf(process, options)), status: "awaiting_input", waiting_for, waiting_evidence, ...timeoutNote(deadline) };
+		return { ...(await viewOf(ask, process, options)), status: "awaiting_input", waiting_for, waiting_evidence, ...timeoutNote(deadline) };
 	}
 	if (found.matched === null) return { ...(await late(ask, process, options)), ...timeoutNote(deadline) };
-	return { ...(await viewOf(process, options)), ...timeoutNote(deadline) };
+	return { ...(await viewOf(ask, process, options)), ...timeoutNote(deadline) };
 }
 
 /** The time is up. */
@@ -88,14 +88,14 @@ async function late(ask: Ask, process: Process, options: SettleOptions): Promise
 	if (onTimeout === "kill" && deadline.ms >= deadline.wantedMs && !ask.call.yield?.aborted) {
 		try {
 			await end(ask, process, `not finished after ${secondsOf(deadline.ms)}`);
-			return { ...(await viewOf(process, options)), status: "timeout", exit_code: 124 };
+			return { ...(await viewOf(ask, process, options)), status: "timeout", exit_code: 124 };
 		} catch (error) {
 			if (!(error instanceof HoldfastError) || error.code !== "UNREACHABLE") throw error;
 			ask.notes.push(`It was to be killed now, and that may not have happened: ${error.message}.`);
 		}
 	}
 	stillRunning(ask, process, { deadline, kill: onTimeout === "kill" });
-	return viewOf(process, options);
+	return viewOf(ask, process, options);
 }
 
 /** Kill it, and say what a look found afterwards. */
@@ -125,8 +125,8 @@ export function stillRunning(ask: Ask, process: Process, { deadline, kill }: { d
 export const timeoutNote = ({ timeout_note }: Deadline): { timeout_note?: string } => (timeout_note === undefined ? {} : { timeout_note });
 
 /** What it has printed, what its screen shows, and how it stands. */
-async function viewOf(process: Process, { from, maxChars }: { from: number; maxChars: number }): Promise<Settled> {
-	const status = await settledStatus(process);
+async function viewOf(ask: Ask, process: Process, { from, maxChars }: { from: number; maxChars: number }): Promise<Settled> {
+	const status = await settledStatus(ask, process);
 	const output = await readOutput(process, { from, maxChars, keep: "ends", raw: true, final: isOver(status) });
 	return {
 		...stateOf(process, status),

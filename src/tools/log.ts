@@ -12,7 +12,7 @@ import { settledStatus, stateOf } from "./state.js";
 /** Lines of the log: the last ones, or from a line or a byte on. */
 export async function log(ask: Ask, process: Process, args: ProcessArgs): Promise<ProcessResult> {
 	if (args.offset !== undefined && args.byte_offset !== undefined) throw new HoldfastError("INVALID", "give offset (in lines) or byte_offset, not both");
-	const status = await settledStatus(process);
+	const status = await settledStatus(ask, process);
 	const lines = ask.runtime.linesOf(process);
 	const count = await lines.count();
 	const limit = args.limit ?? ask.runtime.limits.logLines;

@@ -1,8 +1,10 @@
 /** How a process stands, in the fields of a result. */
+import { readState } from "../keeper/layout.js";
 import type { LimitMet } from "../process/limits.js";
 import type { Process } from "../process/process.js";
 import { isDrained, isOver, type Status } from "../process/status.js";
 import { type Summary, standing } from "../process/summary.js";
+import type { Ask } from "./ask.js";
 import type { TerminalResult } from "./result.js";
 
 export interface State {
@@ -20,10 +22,16 @@ export interface State {
 
 const DRAIN_MS = 1_500;
 
-/** How it stands; if it has ended, what it printed last is in the log by now. */
-export async function settledStatus(process: Process): Promise<Status> {
+/** How it stands; if it has ended, what it printed last is in the log by now, or a note says that it is not. */
+export async function settledStatus({ notes }: Pick<Ask, "notes">, process: Process): Promise<Status> {
 	const status = process.status();
-	if (isOver(status) && !isDrained(process.dir)) await process.wait({ timeout: DRAIN_MS });
+	if (!isOver(status) || isDrained(process.dir)) return status;
+	await process.wait({ timeout: DRAIN_MS });
+	if ((status.status === "exited" || status.status === "killed") && !isDrained(process.dir)) {
+		const state = readState(process.dir);
+		const why = state.kind === "paused" && state.why === "disk" ? " because the disk is full" : "";
+		notes.push(`What it printed last has not reached its log yet${why}; process(action="poll") shows it once it has.`);
+	}
 	return status;
 }
 

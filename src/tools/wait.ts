@@ -29,7 +29,7 @@ export async function wait(ask: Ask, process: Process, args: ProcessArgs): Promi
 		if (!(error instanceof HoldfastError) || error.code !== "ABORTED" || !ask.signal?.aborted) throw error;
 		held = "interrupted";
 	}
-	const status = await settledStatus(process);
+	const status = await settledStatus(ask, process);
 	const over = isOver(status);
 	const { end } = process.log.bounds();
 	const output = await readEnd(process, { maxChars: ask.runtime.limits.tailChars, raw: process.spec.terminal !== undefined, final: over });

@@ -141,6 +141,53 @@ test("a terminal whose relay writes the log itself loses nothing when the dd bes
 	expect(fs.existsSync(path.join(process.dir, "gaps"))).toBe(false);
 });
 
+test("a keeper that was stopped goes on once the command has ended, and tells how; a kill does not take it for running", async () => {
+	const runtime = await testRuntime();
+	const [waited, killed] = (await Promise.all([1, 2].map(() => runtime.spawn({ command: ECHO })))) as [Process, Process];
+	for (const one of [waited, killed]) {
+		await one.wait({ until: { pattern: "ready" } });
+		const { keeper, child } = readParts(one.dir);
+		process.kill(keeper?.pid as number, "SIGSTOP");
+		await one.closeStdin();
+		await until("the command has ended", () => !isAlive(child as Identity));
+	}
+	expect(await killed.kill()).toMatchObject({ status: "already_exited", final: { status: "exited", exitCode: 3 } });
+	waited.status();
+	expect((await waited.wait({ timeout: 10_000 })).status).toMatchObject({ status: "exited", exitCode: 3 });
+});
+
+test("a dd that was stopped goes on once the command has ended, and nothing is missing", async () => {
+	const process = await (await testRuntime()).spawn({ command: ECHO });
+	await process.wait({ until: { pattern: "ready" } });
+	await stoppedDd(process);
+	await process.write("this\n");
+	await process.closeStdin();
+	expect((await process.wait({ timeout: 10_000 })).status).toMatchObject({ status: "exited", exitCode: 3 });
+	expect(textOf(process)).toBe("ready\ngot this\n");
+});
+
+test.each([false, true])(
+	"with the shell beside dd killed, the rest comes when the command has ended, and the log is closed (terminal: %s)",
+	async (terminal) => {
+		const process = await (await testRuntime()).spawn({ command: `[ ! -t 0 ] || stty -echo; ${ECHO}`, terminal });
+		await process.wait({ until: { pattern: "ready" } });
+		const { collector } = readParts(process.dir);
+		const [runner] = childrenOf(collector?.pid as number);
+		const [dd] = childrenOf(runner as number).map(readStat);
+		await kill9(readStat(runner as number));
+		await process.write("this\n");
+		await until("that is copied, or dd ends for want of somebody to tell", () => textOf(process).includes("got this") || !isAlive(dd as Identity));
+		await process.write("that\n");
+		await process.closeStdin();
+		expect((await process.wait({ timeout: 10_000 })).status).toMatchObject({ status: "exited", exitCode: 3 });
+		await until("the log is closed", () => readState(process.dir).kind === "closed");
+		const text = textOf(process).replaceAll("\r", "");
+		expect(text).toMatch(/^ready\n(got this\n)?got that\n$/);
+		if (!text.includes("got this")) expect(readLines(path.join(process.dir, "gaps"))[0]).toBe("6 4096");
+		await until("the collector is gone", () => !isAlive(collector as Identity));
+	},
+);
+
 /** Kill a part of the keeper, and wait until it is gone. */
 async function kill9(part: Identity | undefined): Promise<void> {
 	if (!part || !isAlive(part)) throw new Error("there is no such part");
