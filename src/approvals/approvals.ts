@@ -5,6 +5,7 @@ import { type Config, configFile, loadConfig } from "../base/config.js";
 import { HoldfastError } from "../base/errors.js";
 import { versionOf } from "../base/files.js";
 import type { Home } from "../base/home.js";
+import { lazy } from "../base/lazy.js";
 import { Wakeup, watchDirectory } from "../base/watch.js";
 import type { More } from "../policy/judge.js";
 import { type Answer, type Approval, CHOICES, type Choice, type Question } from "./approval.js";
@@ -13,6 +14,8 @@ import { grantForTask, grantsOf } from "./grants.js";
 import { beThere, isSomebodyThere } from "./presence.js";
 import { countRefusal, forgetRefusals } from "./refusals.js";
 import { type NewQuestion, Store, stateOf } from "./store.js";
+
+const loadAlways = lazy(() => import("./always.js"));
 
 const MOST_PENDING = 50; // of one task
 const LONGEST_MESSAGE = 2_000;
@@ -93,7 +96,7 @@ export class Approvals {
 			throw new HoldfastError("INVALID", `"${answer}" cannot be answered here (see docs/approvals.md); give one of ${question.choices.join(", ")}`);
 		this.#mustBePending(question);
 		const waiting = this.#store.isAwaited(question.id);
-		const addRule = answer === "always" ? await (await import("./always.js")).prepareAlways(question, by, this.#env) : undefined;
+		const addRule = answer === "always" ? await (await loadAlways()).prepareAlways(question, by, this.#env) : undefined;
 		if (!this.#settle(question, { answer, by, ...(message ? { message } : {}), at: Date.now() })) {
 			this.#mustBePending(question);
 			throw new HoldfastError("ANSWERED", `${question.id} cannot be answered: the file of its answer is damaged; it expires, which is a no`);

@@ -1,6 +1,7 @@
 /** Every sandbox there is: those of this home, and the containers of all homes that the engines know. */
 import { fromSystem, HoldfastError } from "../base/errors.js";
 import { idPrefix } from "../base/ids.js";
+import { loadDocker } from "../places/hosts.js";
 import { type KnownEngine, knownEngines } from "./engines.js";
 import type { Runtime } from "./runtime.js";
 import { Sandboxes } from "./sandboxes.js";
@@ -58,7 +59,7 @@ const once = (items: readonly SandboxItem[]): SandboxItem[] => [...new Map(items
 
 async function containers({ engine, where, namedBy }: KnownEngine): Promise<{ items: SandboxItem[]; notes: string[] }> {
 	try {
-		const { listContainers } = await import("../places/docker/index.js");
+		const { listContainers } = await loadDocker();
 		const found = await listContainers({ ms: LIST_MS, ...(engine === undefined ? {} : { engine }) });
 		return {
 			notes: [],
@@ -112,7 +113,7 @@ export async function pruneSandboxes(runtime: Runtime): Promise<{ readonly remov
 async function endOne(runtime: Runtime, { id, kind, task, engine }: SandboxItem): Promise<string> {
 	if (kind === "bubblewrap")
 		return (await new Sandboxes(runtime, undefined).stop(id)) ? `${id} of task ${task} has ended, with all that ran in it` : `${id} had ended already`;
-	const { removeContainer } = await import("../places/docker/index.js");
+	const { removeContainer } = await loadDocker();
 	return (await removeContainer(id, engine === undefined ? {} : { engine }))
 		? `${id} of task ${task} was removed, with all that was in it`
 		: `${id} was gone already`;

@@ -1,5 +1,6 @@
 /** The Docker engines that containers of ours may be on: the usual one, those that config.json names, those that containers of this home were made on. */
 import { fromSystem } from "../base/errors.js";
+import { loadDocker } from "../places/hosts.js";
 import { rememberedPlaces } from "../places/remember.js";
 import type { Runtime } from "./runtime.js";
 
@@ -19,7 +20,7 @@ export interface KnownEngines {
 
 /** Each once, however it is written and by however many it is named. */
 export async function knownEngines(runtime: Runtime): Promise<KnownEngines> {
-	const { whereEngine } = await import("../places/docker/index.js");
+	const { whereEngine } = await loadDocker();
 	const engines = new Map<string, { engine: string | undefined; where: string; namedBy: string[] }>();
 	const notes: string[] = [];
 	const add = (engine: string | undefined, by?: string) => {

@@ -5,6 +5,7 @@ import { HoldfastError } from "../base/errors.js";
 import { statIfThere } from "../base/files.js";
 import type { Process } from "../process/process.js";
 import type { Ask } from "./ask.js";
+import { loadScreen } from "./screen.js";
 
 const fileOf = (process: Process): string => path.join(process.dir, "awaited");
 
@@ -18,7 +19,7 @@ export function rememberAwaited(process: Process): void {
 
 /** The one that keys without an id are for. */
 export async function lastAwaited(ask: Ask): Promise<Process> {
-	const { waitingFor } = await import("../screen/index.js");
+	const { waitingFor } = await loadScreen();
 	const onTerminals = ask.runtime.list({ task: ask.task, ended: false }).filter((process) => process.spec.terminal);
 	const seen = onTerminals
 		.map((process) => ({ process, at: statIfThere(fileOf(process))?.mtimeMs ?? 0 }))

@@ -9,6 +9,7 @@ import { rememberAwaited } from "./awaited.js";
 import type { TerminalArgs } from "./input.js";
 import { readOutput } from "./output.js";
 import type { TerminalResult } from "./result.js";
+import { loadScreen } from "./screen.js";
 import { send } from "./send.js";
 import { armLate, startBeside } from "./start.js";
 import { settledStatus, stateOf } from "./state.js";
@@ -46,7 +47,7 @@ export async function typeKeys(ask: Ask, process: Process, keys: string, options
 			"NO_TERMINAL",
 			`${process.id} has no terminal to type at; process(action="submit", session_id="${process.id}", data=…) sends a line to its input`,
 		);
-	const { encodeKeys, readScreen } = await import("../screen/index.js");
+	const { encodeKeys, readScreen } = await loadScreen();
 	ask.runtime.answerFor(process);
 	const bytes = encodeKeys(keys, isOver(process.status()) ? {} : (await readScreen(process)).modes);
 	const from = process.log.bounds().end;
@@ -58,7 +59,7 @@ export type Settled = TerminalResult & { uptime_seconds: number };
 
 /** Until it waits for input, ends, or the time is up. */
 async function settle(ask: Ask, process: Process, options: SettleOptions): Promise<Settled> {
-	const { untilWaiting } = await import("../screen/index.js");
+	const { untilWaiting } = await loadScreen();
 	const { deadline, idleMs } = options;
 	const signals = [ask.signal, ask.call.yield].filter((signal) => signal !== undefined);
 	let found: UntilWaitingResult;
@@ -138,7 +139,7 @@ async function viewOf(ask: Ask, process: Process, { from, maxChars }: { from: nu
 }
 
 export async function screenOf(process: Process): Promise<Required<Pick<TerminalResult, "screen" | "cursor" | "alt_screen">>> {
-	const { readScreen } = await import("../screen/index.js");
+	const { readScreen } = await loadScreen();
 	const { screen, cursor, alt_screen, cols } = await readScreen(process);
 	return { screen: redactScreen(screen, cols), cursor, alt_screen };
 }

@@ -19,6 +19,7 @@ import { type Limits, limitsFrom } from "./limits.js";
 import { Lines } from "./lines.js";
 import { process as processTool } from "./process.js";
 import type { ProcessResult, TerminalResult, ToolResult } from "./result.js";
+import { loadScreen } from "./screen.js";
 import { terminal as terminalTool } from "./terminal.js";
 
 type Options = ConstructorParameters<typeof Runtime>[1];
@@ -181,7 +182,7 @@ export class AgentRuntime extends Runtime {
 	answerFor(process: Process, options: { from?: number } = {}): void {
 		const { signal } = this.#closed;
 		if (!process.spec.terminal || this.#answering.has(process.id) || signal.aborted || process.status().status !== "running") return;
-		const answering = import("../screen/index.js")
+		const answering = loadScreen()
 			.then(({ answerQueries }) => answerQueries(process, { ...options, signal }))
 			.catch(() => {}) // it is a service to the program; who looks at its screen sees what became of it
 			.finally(() => this.#answering.delete(process.id));

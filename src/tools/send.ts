@@ -1,6 +1,7 @@
 import { HoldfastError } from "../base/errors.js";
 import type { Process } from "../process/process.js";
 import { type Ask, doorOf } from "./ask.js";
+import { loadScreen } from "./screen.js";
 
 const PATIENCE_MS = 10_000;
 const A_LINE = 1_024; // shorter ones need no look
@@ -21,7 +22,7 @@ export async function send(ask: Ask, process: Process, data: Uint8Array): Promis
 }
 
 async function noteOfCut(process: Process, data: Uint8Array): Promise<string | undefined> {
-	const { cutLine, LONGEST_LINE } = await import("../screen/index.js");
+	const { cutLine, LONGEST_LINE } = await loadScreen();
 	const bytes = await cutLine(process, data);
 	if (bytes === undefined) return undefined;
 	return `A terminal that takes lines keeps ${LONGEST_LINE} bytes of each, and one of these has ${bytes}: the rest of it was dropped. Send shorter lines, or give the text in a file or to a process without a terminal.`;

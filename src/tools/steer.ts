@@ -8,6 +8,7 @@ import { brief } from "./brief.js";
 import type { ProcessArgs } from "./input.js";
 import { idleMsOf, screenOf, typeKeys } from "./interactive.js";
 import type { ProcessResult } from "./result.js";
+import { loadScreen } from "./screen.js";
 import { send } from "./send.js";
 import { stateOf } from "./state.js";
 
@@ -80,7 +81,7 @@ export async function signal(ask: Ask, process: Process, args: ProcessArgs): Pro
 
 /** Whether a program on a terminal waits for input, in fields of a result. */
 export async function lookAtTerminal(process: Process): Promise<Pick<ProcessResult, "status" | "waiting_for" | "waiting_evidence">> {
-	const { waitingFor } = await import("../screen/index.js");
+	const { waitingFor } = await loadScreen();
 	const found = isOver(process.status()) || process.unreachable !== undefined ? { waiting: false as const } : await waitingFor(process);
 	return found.waiting ? { status: "awaiting_input", waiting_for: found.waiting_for, waiting_evidence: found.waiting_evidence } : {};
 }

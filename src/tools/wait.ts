@@ -11,6 +11,7 @@ import type { ProcessArgs, UntilArgs } from "./input.js";
 import { idleMsOf, screenOf, timeoutNote } from "./interactive.js";
 import { readEnd } from "./output.js";
 import type { ProcessResult } from "./result.js";
+import { loadScreen } from "./screen.js";
 import { leftNote, settledStatus, stateOf } from "./state.js";
 
 /** What ended the wait, in fields of the result. */
@@ -84,14 +85,14 @@ async function waitForOutput(process: Process, until: Until, { ms, from, signal 
 }
 
 async function waitForInput(process: Process, signal: AbortSignal, idleMs: number): Promise<Held> {
-	const { untilWaiting } = await import("../screen/index.js");
+	const { untilWaiting } = await loadScreen();
 	const found = await untilWaiting(process, { signal, idleMs });
 	if (found.matched !== "input") return { matched: "exit", byte_offset: found.offset };
 	return { matched: "input", byte_offset: found.offset, waiting_for: found.waiting_for, waiting_evidence: found.waiting_evidence };
 }
 
 async function waitForScreen(process: Process, text: string, signal: AbortSignal): Promise<Held> {
-	const { LiveScreen } = await import("../screen/index.js");
+	const { LiveScreen } = await loadScreen();
 	const live = new LiveScreen(process);
 	try {
 		let view = await live.read();

@@ -4,6 +4,7 @@ import os from "node:os";
 import path from "node:path";
 import type Docker from "dockerode";
 import { errno, HoldfastError } from "../../base/errors.js";
+import { lazy } from "../../base/lazy.js";
 
 export interface Engine {
 	readonly docker: Docker;
@@ -21,10 +22,11 @@ export interface CallOptions {
 }
 
 const PATIENCE_MS = 60_000;
+const loadClient = lazy(() => import("dockerode"));
 
 export async function openEngine(address: string | undefined, env: NodeJS.ProcessEnv = process.env): Promise<Engine> {
 	const at = engineAddress(address, env);
-	const { default: Client } = await import("dockerode");
+	const { default: Client } = await loadClient();
 	let docker: Docker;
 	try {
 		docker = new Client(at.options);

@@ -1,11 +1,17 @@
-/** The tools for files: schema and description of each, and its handler, which is loaded when it is first called. */
+/** The tools for files: schema and description of each, and its handler. */
 import type * as z from "zod";
 import type { Ask } from "../ask.js";
 import type { Call } from "../call.js";
 import type { AgentRuntime } from "../runtime.js";
+import { answerFiles } from "./answer.js";
 import { downloadInput, patchInput, readFileInput, searchFilesInput, uploadInput, writeFileInput } from "./input.js";
+import { patch } from "./patch/index.js";
+import { readFile } from "./read.js";
 import { patchOutput, readFileOutput, searchFilesOutput, transferOutput, writeFileOutput } from "./result.js";
+import { searchFiles } from "./search.js";
+import { download, upload } from "./transfer.js";
 import type { Where } from "./where.js";
+import { writeFile } from "./write.js";
 
 interface FileTool<N extends string, I extends z.ZodObject, O extends z.ZodObject> {
 	readonly name: N;
@@ -42,20 +48,12 @@ const UPLOAD = `Copy a file or directory from the machine that Holdfast runs on 
 const DOWNLOAD = `Copy a file or directory from the place where your commands run to the machine that Holdfast runs on. Byte for byte, checked by sha256. Where that is the same machine, or a sandbox on it, it is a plain copy.`;
 
 export const FILE_TOOLS = [
-	define("read_file", "Read file", READ, readFileInput, readFileOutput, { changes: false }, async () => (await import("./read.js")).readFile),
-	define("write_file", "Write file", WRITE, writeFileInput, writeFileOutput, { changes: true }, async () => (await import("./write.js")).writeFile),
-	define("patch", "Patch", PATCH, patchInput, patchOutput, { changes: true }, async () => (await import("./patch/index.js")).patch),
-	define(
-		"search_files",
-		"Search files",
-		SEARCH,
-		searchFilesInput,
-		searchFilesOutput,
-		{ changes: false },
-		async () => (await import("./search.js")).searchFiles,
-	),
-	define("upload", "Upload", UPLOAD, uploadInput, transferOutput, { changes: true }, async () => (await import("./transfer.js")).upload),
-	define("download", "Download", DOWNLOAD, downloadInput, transferOutput, { changes: true }, async () => (await import("./transfer.js")).download),
+	define("read_file", "Read file", READ, readFileInput, readFileOutput, { changes: false }, readFile),
+	define("write_file", "Write file", WRITE, writeFileInput, writeFileOutput, { changes: true }, writeFile),
+	define("patch", "Patch", PATCH, patchInput, patchOutput, { changes: true }, patch),
+	define("search_files", "Search files", SEARCH, searchFilesInput, searchFilesOutput, { changes: false }, searchFiles),
+	define("upload", "Upload", UPLOAD, uploadInput, transferOutput, { changes: true }, upload),
+	define("download", "Download", DOWNLOAD, downloadInput, transferOutput, { changes: true }, download),
 ] as const;
 
 function define<N extends (typeof NAMES)[number], I extends z.ZodObject, O extends z.ZodObject>(
@@ -65,12 +63,9 @@ function define<N extends (typeof NAMES)[number], I extends z.ZodObject, O exten
 	input: I,
 	output: O,
 	{ changes }: { changes: boolean },
-	load: () => Promise<(ask: Ask, args: z.infer<I>, where: Where) => Promise<z.infer<O>>>,
+	act: (ask: Ask, args: z.infer<I>, where: Where) => Promise<z.infer<O>>,
 ): FileTool<N, I, O> {
-	const run: FileTool<N, I, O>["run"] = async (runtime, args, call) => {
-		const [{ answerFiles }, act] = await Promise.all([import("./answer.js"), load()]);
-		return answerFiles(runtime, call, { tool: name, input }, args, act);
-	};
+	const run: FileTool<N, I, O>["run"] = (runtime, args, call) => answerFiles(runtime, call, { tool: name, input }, args, act);
 	return { name, title, description, input, output, changes, run };
 }
 
