@@ -3,11 +3,13 @@ import fs from "node:fs";
 import path from "node:path";
 import { shellQuote } from "../base/quote.js";
 import type { Found } from "./found.js";
+import type { Inner } from "./inner.js";
+import { runsFile } from "./interpreters.js";
 import { linksOf } from "./links.js";
-import { outputOf } from "./output.js";
+import { outputOf, printsFile } from "./output.js";
 import type { Scope } from "./scope.js";
+import { readSed } from "./sed.js";
 import { SOME, UNKNOWN, type Word } from "./word.js";
-import { type Inner, runsFile } from "./wrappers.js";
 
 /** Text of a file that an earlier command of the same text wrote, when this one runs it. */
 export function written(command: Found, program: Word | undefined, scope: Scope): Inner[] {
@@ -33,20 +35,41 @@ function fetched({ names, args, writes }: Found): string[] {
 	return [...writes.map(({ text }) => text), ...named, ...glued, ...called].filter(Boolean);
 }
 
+/** What `cat` prints of files that the same text has written. */
+export function printed(command: Found, scope: Scope): string | null {
+	if (scope.files.size === 0 || command.names[0] !== "cat") return null;
+	const files = [...command.args.filter(({ text }) => !text.startsWith("-")), ...command.reads];
+	const texts = files.map(({ text }) => scope.cwds.map((cwd) => scope.files.get(below(cwd, text) ?? "")).find((known) => known !== undefined));
+	return texts.some((text) => text !== undefined) ? texts.map((text) => text ?? "").join("") : null;
+}
+
+/** What is in a file that this command writes: what it prints, if that is known. What only comes from other files is like any other file. */
+function contentOf(command: Found): string | null {
+	const text = command.names[0] === "dd" ? command.input : outputOf(command);
+	if (text !== null) return text;
+	const copies = printsFile(command) || (command.names[0] === "cat" && command.args.length === 0 && command.upstream.length === 0);
+	return copies ? null : UNKNOWN;
+}
+
 function keepWritten(command: Found, scope: Scope): void {
-	for (const target of fetched(command))
+	const keep = (target: string, text: string) => {
 		for (const cwd of scope.cwds) {
 			const file = below(cwd, target);
-			if (file !== null) scope.files.set(file, UNKNOWN);
-		}
-	const targets = command.names[0] === "tee" ? [...command.writes, ...command.args] : command.writes;
-	const text = targets.length === 0 ? null : outputOf(command);
-	if (text === null) return;
-	for (const target of targets)
-		for (const cwd of scope.cwds) {
-			const file = below(cwd, target.text);
 			if (file !== null) scope.files.set(file, `${scope.files.get(file) ?? ""}${text}\n`); // appended or not: what was there may still run
 		}
+	};
+	for (const target of fetched(command)) keep(target, UNKNOWN);
+	const targets = [...command.writes, ...outputsOf(command)];
+	const text = targets.length === 0 || command.names.length === 0 ? null : contentOf(command);
+	if (text !== null) for (const target of targets) keep(target.text, text);
+	if (command.names[0] === "sed") for (const target of readSed(command.args).script?.writes ?? []) keep(target, UNKNOWN);
+}
+
+/** Files that a program writes its output to by itself. */
+function outputsOf({ names, args }: Found): readonly Word[] {
+	if (names[0] === "tee") return args.filter(({ text }) => !text.startsWith("-"));
+	if (names[0] === "dd") return args.flatMap((one) => (one.text.startsWith("of=") ? [{ ...one, text: one.text.slice(3) }] : []));
+	return [];
 }
 
 export function effects(command: Found, scope: Scope): void {
@@ -95,7 +118,11 @@ export function effects(command: Found, scope: Scope): void {
 			if (words.length !== 2 || from === undefined || to === undefined) return;
 			for (const cwd of scope.cwds) {
 				const target = below(cwd, to);
-				if (target !== null) scope.copies.set(target, path.basename(from)).set(path.join(target, path.basename(from)), path.basename(from));
+				if (target === null) continue;
+				const inside = path.join(target, path.basename(from));
+				scope.copies.set(target, path.basename(from)).set(inside, path.basename(from));
+				const text = scope.files.get(below(cwd, from) ?? "");
+				if (text !== undefined) scope.files.set(target, text).set(inside, text);
 			}
 		}
 	}

@@ -3,6 +3,7 @@ import path from "node:path";
 import { does, type Effect } from "./effects.js";
 import { hasFlag, says } from "./flags.js";
 import type { Found } from "./found.js";
+import { below, homesOf } from "./homes.js";
 import { isWithin, mayBeWithin, placesOf } from "./paths.js";
 import type { World } from "./scope.js";
 import { SOME } from "./word.js";
@@ -73,8 +74,6 @@ const PUBLIC = /(?:\.pub|\/\.ssh\/(?:known_hosts(?:\.old)?|config(?:\.d\/.*)?|au
 /** New keys of hosts are taken down in the course of work. */
 const PUBLIC_TO_WRITE = /(?:\.pub|\/\.ssh\/known_hosts(?:\.old)?)$/;
 
-const HOMES = /^(?:\/home\/[^/]+|\/Users\/[^/]+|\/root)(?=\/|$)/;
-
 /** Wherever such a directory is, what is above it may be somebody's home. */
 const LIKE_HOME = /^(.*?)\/\.(?:ssh|aws|gnupg|azure|kube|docker|config|claude|codex|gemini|password-store)(?:\/|$)/s;
 
@@ -101,17 +100,19 @@ function placesFor({ file }: Effect, command: Found, world: World): string[] {
 
 const LONGEST = 4096;
 
-function isCredential(place: string, { file, tree }: Effect, world: World): boolean {
+function isCredential(place: string, { deed, file, tree }: Effect, world: World): boolean {
 	if (MEMORY.test(place) || HOST_KEY.test(place)) return true;
-	const homes = [world.home, HOMES.exec(place)?.[0], LIKE_HOME.exec(place)?.[1]].filter((home) => home !== undefined);
-	const fits = (root: string, entry: string) => {
-		const all = entry.endsWith("/**");
-		const target = path.join(root, all ? entry.slice(0, -3) : entry);
-		if (isWithin(place, target)) return all ? place !== target || tree || file.glob : true;
-		if (file.glob && place.includes(SOME)) return !/rc$/.test(entry) && mayBeWithin(place, target); // `grep alias ~/.*rc` is about shells
-		return tree && isWithin(target, place) && isWithin(root, place); // a whole home, with what is in it
+	const isPattern = file.glob && place.includes(SOME);
+	const fits = (root: string, target: string): boolean => {
+		const all = target.endsWith("/**");
+		const name = all ? target.slice(0, -3) : target;
+		if (isWithin(place, name)) return all ? place !== name || deed !== "looks" : true;
+		if (isPattern) return !/rc$/.test(name) && mayBeWithin(place, name); // `grep alias ~/.*rc` is about shells
+		return tree && isWithin(name, place) && isWithin(root, place); // a whole home, with what is in it
 	};
-	return OF_SYSTEM.some((entry) => fits("/", entry)) || homes.some((home) => IN_HOME.some((entry) => fits(home, entry)));
+	const like = LIKE_HOME.exec(place)?.[1];
+	const homes = like === undefined ? homesOf(place, world) : [...homesOf(place, world), like];
+	return OF_SYSTEM.some((target) => fits("/", target)) || homes.some((home) => below(home, IN_HOME).some((target) => fits(home, target)));
 }
 
 /** Programs that print one when they are asked. */

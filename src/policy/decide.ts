@@ -11,6 +11,7 @@ import { readings } from "./readings.js";
 import type { Decision, Rule } from "./rule.js";
 import type { World } from "./scope.js";
 import { understand } from "./walk.js";
+import type { Word } from "./word.js";
 
 /** The rules that hold: the person's own, in order, and what they made of the default set. */
 export interface Rules {
@@ -77,10 +78,14 @@ export function decide(command: string, options: DecideOptions): Verdict {
 	const circumstances = circumstancesOf(command, options);
 	const rules = options.rules ?? DEFAULT_RULES;
 	const parts: Part[] = [];
+	const decided = new Map<string, Rule | null>();
 	for (const { text, offsets, pretended } of readings(command)) {
 		for (const found of understand(text, circumstances.world)) {
 			if (pretended && (found.trait === "unreadable" || found.trait === "unknown-script")) continue;
-			const rule = ruleFor(found, rules, circumstances);
+			const key = keyOf(found);
+			const known = key === null ? undefined : decided.get(key);
+			const rule = known !== undefined ? known : ruleFor(found, rules, circumstances);
+			if (key !== null) decided.set(key, rule);
 			if (pretended && (!rule || parts.some((part) => part.rule === rule.id))) continue;
 			if (!pretended && offsets !== null && !rule) continue;
 			parts.push(partOf(command, offsets ? { start: offsets[found.start] ?? 0, end: offsets[found.end] ?? command.length } : found, found, rule));
@@ -97,6 +102,13 @@ export function decide(command: string, options: DecideOptions): Verdict {
 		part: strictest ? { start: strictest.start, end: strictest.end, text: strictest.text } : null,
 		parts,
 	};
+}
+
+/** Long texts say the same again and again: equal commands are decided once. Null for those that depend on more than their own words. */
+function keyOf({ names, args, reads, writes, input, prints, upstream, cwds, links, remote, trait, code }: Found): string | null {
+	if (upstream.length > 0 || links.length > 0 || prints !== null) return null;
+	const said = (list: readonly Word[]) => list.map(({ text, glob, appends }) => `${text}\x02${glob}${appends}`).join("\x03");
+	return [names.join("\x03"), said(args), said(reads), said(writes), input, cwds.join("\x03"), remote, trait, code].join("\x04");
 }
 
 /** Whether any command in the text is one the rule is about: how its examples are checked. */

@@ -65,10 +65,8 @@ const printsNothing = (command: Found): boolean =>
 	is(command, ":", "true", "false") || (is(command, "cat") && command.args[0]?.text === "/dev/null") || outputOf(command)?.trim() === "";
 
 function ofProgram(command: Found): Effect[] {
-	for (const name of command.names) {
-		const effects = PROGRAMS[name]?.(command);
-		if (effects) return effects;
-	}
+	const programs = command.names.flatMap((name) => PROGRAMS[name] ?? []);
+	if (programs.length > 0) return programs.flatMap((program) => program(command)); // more than one: a link or a copy under another name
 	return all(
 		"reads",
 		fileWords(command).filter((one) => !command.reads.includes(one) && !command.writes.includes(one)),

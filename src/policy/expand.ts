@@ -1,23 +1,35 @@
 /** The shell's expansions on one node of the tree, as far as they can be known before it runs. */
+import type { Found } from "./found.js";
 import type { Scope } from "./scope.js";
 import type { Node } from "./tree.js";
-import { decodeEscapes, fromVariable, plain, quote, SOME, UNKNOWN, unescapeInQuotes, unescapeWord, type Word, word, words } from "./word.js";
+import { decodeEscapes, fromVariable, plain, quote, SOME, tilde, UNKNOWN, unescapeInQuotes, unescapeWord, type Word, word, words } from "./word.js";
 
 export interface Source {
 	readonly text: string;
 	readonly scope: Scope;
 	/** What `$(…)` prints, if that is known. */
 	output(substitution: Node): string;
+	/** `>(…)`: it reads what the command prints that is given it. */
+	sink(substitution: Node): void;
+	/** Text that the shell evaluates once more, with the substitutions in it. */
+	evaluate(text: string): void;
+	/** Runs what is between backquotes in text that the grammar has left as it is. */
+	backquotes(text: string): void;
+	/** Of a variable whose value is not known: what has printed it. */
+	comesFrom(commands: readonly Found[]): void;
 }
 
 export function expandWords(node: Node, source: Source): Word[] {
 	// `"$@"` alone keeps its words apart.
 	const all = source.text.slice(node.start, node.end) === '"$@"' ? source.scope.positional : null;
-	return all ? all.map(word) : words(encode(node, source, false), source.scope.world.home);
+	const array = /^"?\$\{(\w+)\[[@*]\]\}"?$/.exec(source.text.slice(node.start, node.end))?.[1];
+	const items = array === undefined ? undefined : source.scope.arrays.get(array);
+	if (items) return [...items];
+	return all ? all.map(word) : words(encode(node, source, false), source.scope);
 }
 
 /** As one string: the value of an assignment, of a here-string. */
-export const expandText = (node: Node, source: Source): string => plain(encode(node, source, true));
+export const expandText = (node: Node, source: Source): string => plain(tilde(encode(node, source, true), source.scope));
 
 /** An unquoted heredoc: variables and substitutions count in it, quotes do not. */
 export function expandHeredoc(node: Node, source: Source): string {
@@ -46,11 +58,15 @@ function encode(node: Node, source: Source, quoted: boolean): string {
 		case "command_substitution":
 			return value(source.output(node), quoted);
 		case "process_substitution":
-			source.output(node); // for what runs in it
+			if (text.trimStart().startsWith(">")) source.sink(node);
+			else source.output(node); // for what runs in it
 			return quote(`/dev/fd/${UNKNOWN}`);
 		case "arithmetic_expansion":
 			runWithin(node, source);
+			evaluateNames(text, source);
 			return SOME;
+		case "``":
+			return ""; // a substitution of nothing
 		case "ERROR":
 			return UNKNOWN;
 		default:
@@ -62,6 +78,16 @@ function encode(node: Node, source: Source, quoted: boolean): string {
 function runWithin(node: Node, source: Source): void {
 	if (node.type === "command_substitution") source.output(node);
 	else for (const child of node.children) runWithin(child, source);
+}
+
+const RUNS = /\$\(|`/;
+
+/** In arithmetic the value of a variable is evaluated too: `x='a[$(reboot)]'; ((x))`. */
+export function evaluateNames(text: string, source: Source): void {
+	for (const [name] of text.matchAll(/[A-Za-z_]\w*/g)) {
+		const held = source.scope.variables.get(name);
+		if (held !== undefined && RUNS.test(held)) source.evaluate(held);
+	}
 }
 
 const value = (text: string, quoted: boolean): string => (quoted ? quote(text) : fromVariable(text));
@@ -90,11 +116,18 @@ function variable(node: Node, source: Source): string {
 	const [first, ...rest] = node.children.filter((child) => !["$", "${", "}"].includes(child.type));
 	if (!first) return UNKNOWN;
 	if (first.field === "operator") return source.text.slice(first.start, first.end) === "#" ? SOME : UNKNOWN;
-	if (first.type === "subscript") return UNKNOWN;
-	const known = source.scope.get(source.text.slice(first.start, first.end));
+	if (source.text.slice(node.start, node.end).includes("`")) source.backquotes(source.text.slice(first.start, node.end));
+	if (first.type === "subscript") {
+		runWithin(first, source);
+		return UNKNOWN;
+	}
+	const name = source.text.slice(first.start, first.end);
+	const known = source.scope.get(name);
+	if (known.includes(UNKNOWN)) source.comesFrom(source.scope.origins.get(name) ?? []);
 	for (const child of rest) runWithin(child, source);
 	const operator = rest[0];
 	if (!operator) return known;
+	if (/^@P/.test(source.text.slice(operator.start, node.end))) source.evaluate(known);
 	const isDefault = [":-", "-", ":?", "?", ":="].includes(source.text.slice(operator.start, operator.end));
 	return isDefault && known !== "" ? known : UNKNOWN;
 }

@@ -10,6 +10,8 @@ export interface Found {
 	readonly reads: readonly Word[];
 	/** What it reads on stdin, if that is known; null for anything else. */
 	readonly input: string | null;
+	/** What it prints of files that the same text has written; null for anything else. */
+	readonly prints: string | null;
 	/** Commands whose output it is given: earlier in its pipe, or substituted into its words. */
 	readonly upstream: readonly Found[];
 	readonly cwds: readonly (string | null)[];

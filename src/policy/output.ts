@@ -6,6 +6,7 @@ import { decodeEscapes, SOME, UNKNOWN, type Word } from "./word.js";
 export function outputOf(command: Found): string | null {
 	const texts = command.args.map(({ text }) => text);
 	const words = texts.filter((text) => !text.startsWith("-"));
+	if (command.prints !== null) return command.prints;
 	switch (command.names[0]) {
 		case "echo": {
 			const flags = /^-[neE]+$/.exec(texts[0] ?? "")?.[0] ?? "";
@@ -21,6 +22,12 @@ export function outputOf(command: Found): string | null {
 			return words.length === 0 ? command.input : null;
 		case "tee":
 			return command.input;
+		case "true":
+		case "false":
+		case ":":
+			return "";
+		case "git":
+			return texts[0] !== "rev-parse" ? null : texts[1] === "--git-dir" ? ".git" : texts[1] === "--git-path" ? `.git/${texts[2] ?? UNKNOWN}` : null;
 		case "pwd":
 			return command.cwds.length === 1 ? (command.cwds[0] ?? null) : null;
 		case "mktemp":
@@ -60,18 +67,37 @@ function printf([format = "", ...values]: string[]): string | null {
 	for (let round = 0; round === 0 || (queue.length > 0 && round < 64); round++) {
 		const before = queue.length;
 		result += format.replace(/%(?:%|[-+ #0-9.]*([a-zA-Z]))/g, (all, kind: string | undefined) =>
-			kind === undefined ? all.slice(1) : kind === "b" ? decodeEscapes(queue.shift() ?? "") : (queue.shift() ?? ""),
+			kind === undefined ? all.slice(1) : converted(kind, queue.shift() ?? ""),
 		);
 		if (queue.length === before) break;
 	}
 	return decodeEscapes(result);
 }
 
+function converted(kind: string, value: string): string {
+	if (kind === "b") return decodeEscapes(value);
+	if (kind === "c") return value.slice(0, 1);
+	if (!/[oxXdiu]/.test(kind)) return kind === "s" || kind === "q" ? value : UNKNOWN;
+	const number = /^['"]./.test(value) ? value.charCodeAt(1) : Number(value || "0");
+	if (!Number.isInteger(number)) return UNKNOWN;
+	return number.toString(kind === "o" ? 8 : /x/i.test(kind) ? 16 : 10);
+}
+
+/** Whether it only prints a file: then that is a script like any other. */
+export const printsFile = ({ names, args, reads, remote }: Found): boolean =>
+	!remote &&
+	names[0] === "cat" &&
+	args.every(({ text }) => !text.includes(UNKNOWN)) &&
+	args.length + reads.length > 0 &&
+	!reads.some(({ text }) => /^\d+$|\0|^\/dev\//.test(text));
+
 /** The names find(1) can come upon: below its roots when there is a test, the roots too when there is none. */
 export function foundBy(command: Found): string[] {
 	const texts = command.args.map(({ text }) => text);
 	const end = texts.findIndex((text) => /^[-(!]/.test(text) && !/^-[HLP]$/.test(text));
 	const roots = texts.slice(0, end === -1 ? undefined : end).filter((text) => !text.startsWith("-"));
+	const name = texts[texts.findIndex((text) => /^-i?name$/.test(text)) + 1] ?? "";
+	const last = texts.some((text) => /^-i?name$/.test(text)) && !/[*?[\0]/.test(name) ? name : SOME;
 	const tested = texts.some((text) => /^-(i?name|i?path|i?regex|wholename|[acm]?time|[acm]min|newer\w*|empty|size|user|perm)$/.test(text));
-	return (roots.length > 0 ? roots : ["."]).map((root) => (tested ? `${root}/${SOME}/${SOME}` : root));
+	return (roots.length > 0 ? roots : ["."]).map((root) => (tested ? `${root}/${SOME}/${last}` : root));
 }

@@ -1,11 +1,13 @@
 /** The statements of one text, in the order in which the shell would come to them: where each one's input comes from, and where it runs. */
 import { missing } from "./changes.js";
-import { expandHeredoc, expandText, expandWords, type Source } from "./expand.js";
+import { evaluateNames, expandHeredoc, expandText, expandWords, type Source } from "./expand.js";
 import type { Found, Trait } from "./found.js";
+import { hidden } from "./inner.js";
 import { outputOf } from "./output.js";
 import type { Scope } from "./scope.js";
 import type { Node } from "./tree.js";
-import { asText, SOME, UNKNOWN, type Word, word } from "./word.js";
+import { valueRuns } from "./variables.js";
+import { asText, isKnown, SOME, UNKNOWN, type Word, word } from "./word.js";
 
 /** Where a statement's input comes from and its output goes to. */
 export interface Flow {
@@ -37,20 +39,27 @@ export interface Reader {
 	mark(trait: Trait, at: Span, scope: Scope): Found;
 }
 
-/** Programs that others run for somebody. */
-const RUN_LATER = /^(?:(?:GIT_|MAN|SYSTEMD_)?PAGER|(?:GIT_)?EDITOR|VISUAL|GIT_SEQUENCE_EDITOR|GIT_SSH_COMMAND|GIT_EXTERNAL_DIFF|RSYNC_RSH|LESSOPEN|BROWSER)$/;
-
 export class Page {
 	readonly source: Source & { scope: Scope };
 	readonly #reader: Reader;
 	readonly #at: Span | null;
+	/** `>(…)` of the statement at hand: they run with what it prints. */
+	#sinks: Node[] = [];
 	/** The commands of each substitution in the statement at hand, for what they feed. */
 	#fed: Found[] = [];
 
 	constructor(reader: Reader, text: string, scope: Scope, at: Span | null) {
 		this.#reader = reader;
 		this.#at = at;
-		this.source = { text, scope, output: (node) => this.#substitution(node) };
+		this.source = {
+			text,
+			scope,
+			output: (node) => this.#substitution(node),
+			sink: (node) => this.#sinks.push(node),
+			evaluate: (again) => this.#evaluate(again),
+			backquotes: (inside) => this.#backquotes(inside),
+			comesFrom: (commands) => this.#fed.push(...commands),
+		};
 	}
 
 	/** Gives the commands whose output is the statement's. */
@@ -61,24 +70,34 @@ export class Page {
 			case "command":
 				return this.#command(node, flow);
 			case "pipeline":
-				return this.#pipeline(node.children, flow);
+			case "list":
+				return this.#chain(node, flow, flow);
 			case "redirected_statement":
 				return this.#redirected(node, flow);
-			case "list": {
-				const passed = new Set(scope.cwds);
-				const found = this.#list(node, flow, passed);
-				scope.join([...passed]);
-				return found;
-			}
 			case "subshell":
 				return this.#apart(() => this.#each(node.children, flow));
 			case "variable_assignment":
 				this.#assign(node);
 				return [];
 			case "declaration_command": {
-				for (const child of node.children) if (child.type === "variable_assignment") this.#assign(child);
+				const counts = node.children.some((child) => child.type === "word" && /^-\w*i/.test(this.#text(child)));
+				const refers = node.children.some((child) => child.type === "word" && /^-\w*n/.test(this.#text(child)));
+				for (const child of node.children)
+					if (child.type === "variable_assignment") {
+						this.#assign(child, counts ? { counts: true } : {});
+						if (refers) scope.set(this.#nameOf(child), UNKNOWN); // another name for a variable
+					}
 				return [];
 			}
+			case "test_command":
+				this.#evaluateTest(node);
+				return this.#each(node.children, flow);
+			case "compound_statement":
+				if (this.#text(node).startsWith("((")) evaluateNames(this.#text(node), this.source);
+				return this.#each(node.children, flow);
+			case "unset_command":
+				for (const child of node.children) if (child.type === "raw_string") this.#evaluate(this.#text(child).slice(1, -1));
+				return this.#each(node.children, flow);
 			case "function_definition":
 				this.#define(node);
 				return [];
@@ -106,14 +125,27 @@ export class Page {
 		}
 	}
 
+	/** A list or a pipe. What is redirected behind it (`a | b > f`) belongs to its last command: `last`. */
+	#chain(node: Node, flow: Flow, last: Flow): Found[] {
+		if (node.type === "pipeline") return this.#pipeline(node.children, flow, last);
+		if (node.type !== "list") return this.statement(node, last);
+		const { scope } = this.source;
+		const passed = new Set(scope.cwds);
+		const found = this.#list(node, flow, last, passed);
+		scope.join([...passed]);
+		return found;
+	}
+
 	/** `a && b`: b runs where a has led; `a || b`: where it has not. Behind it, it may have stopped anywhere. */
-	#list(node: Node, flow: Flow, passed: Set<string | null>): Found[] {
+	#list(node: Node, flow: Flow, last: Flow, passed: Set<string | null>): Found[] {
 		const { scope } = this.source;
 		const found: Found[] = [];
+		const end = node.children.findLast((child) => child.named);
 		for (const child of node.children) {
 			if (child.type === "||") scope.join([...passed]);
 			if (!child.named) continue;
-			found.push(...(child.type === "list" ? this.#list(child, flow, passed) : this.statement(child, flow)));
+			const its = child === end ? last : flow;
+			found.push(...(child.type === "list" ? this.#list(child, flow, its, passed) : this.#chain(child, flow, its)));
 			for (const dir of scope.cwds) passed.add(dir);
 		}
 		return found;
@@ -142,12 +174,13 @@ export class Page {
 		}
 	}
 
-	#pipeline(children: readonly Node[], flow: Flow): Found[] {
+	#pipeline(children: readonly Node[], flow: Flow, last: Flow = flow): Found[] {
 		let current = flow;
 		let found: Found[] = [];
 		const stages = children.filter((child) => child.named && child.type !== "comment");
 		for (const stage of stages) {
-			found = this.#apart(() => this.statement(stage, current));
+			const its = stage === stages.at(-1) && last !== flow ? redirected(current, last) : current;
+			found = this.#apart(() => this.statement(stage, its));
 			current = piped(found, flow);
 		}
 		return found;
@@ -158,7 +191,9 @@ export class Page {
 		const redirects = node.children.filter((child) => child.field === "redirect");
 		const plain = body?.type === "command" && redirects.every((child) => child.type === "file_redirect");
 		const next = { ...this.#flow(redirects, flow), span: plain ? node : null };
-		const found = body ? this.statement(body, next) : this.#reader.run([], this.#span(node), this.source.scope, next);
+		const sinks = this.#takeSinks();
+		const found = body ? this.#chain(body, flow, next) : this.#reader.run([], this.#span(node), this.source.scope, next);
+		this.#feed(sinks, found, flow);
 		// The rest of a line with a heredoc hangs on the heredoc in this grammar.
 		let output = found;
 		for (const heredoc of redirects.filter((child) => child.type === "heredoc_redirect")) {
@@ -180,6 +215,7 @@ export class Page {
 				const start = redirect.children.find((child) => child.type === "heredoc_start");
 				const body = redirect.children.find((child) => child.type === "heredoc_body");
 				const literal = start ? /['"\\]/.test(this.source.text.slice(start.start, start.end)) : false;
+				if (body && !literal) this.#backquotes(this.#text(body));
 				if (body) input = literal ? this.source.text.slice(body.start, body.end) : expandHeredoc(body, this.source);
 				else input = "";
 				for (const child of redirect.children) if (child.field === "argument") args.push(...expandWords(child, this.source));
@@ -234,6 +270,7 @@ export class Page {
 		const at = this.#span(flow.span ?? node);
 		next = { ...next, span: null };
 		const found = this.#reader.run(named && argv.length === 0 ? [{ text: UNKNOWN, glob: false }] : argv, at, scope, next);
+		this.#feed(this.#takeSinks(), found, flow);
 		for (const child of passing) {
 			const name = this.#nameOf(child);
 			const value = before.get(name);
@@ -274,25 +311,88 @@ export class Page {
 		return output === null ? UNKNOWN : output.replace(/\n+$/, "");
 	}
 
+	#takeSinks(): Node[] {
+		const sinks = this.#sinks;
+		this.#sinks = [];
+		return sinks;
+	}
+
+	#feed(sinks: readonly Node[], found: readonly Found[], flow: Flow): void {
+		for (const sink of sinks) this.#apart(() => this.#each(sink.children, piped(found, flow)));
+	}
+
+	#text({ start, end }: Span): string {
+		return this.source.text.slice(start, end);
+	}
+
+	/** Values in arithmetic, and prompts: substitutions in them run. What is not known may hold some. */
+	#evaluate(text: string): void {
+		const { scope } = this.source;
+		const at = this.#at ?? { start: 0, end: this.source.text.length };
+		if (text.includes(UNKNOWN)) this.#reader.mark("unknown-script", at, scope);
+		else if (/\$\(|`/.test(text)) this.#reader.script(`: ${asText(text)}`, scope.fork(), at);
+	}
+
+	/** The grammar takes these for text in a here-document. */
+	#backquotes(text: string): void {
+		const { scope } = this.source;
+		for (const [, inner] of text.matchAll(/(?<!\\)`((?:\\[\s\S]|[^`\\])*)`/g))
+			this.#reader.script((inner ?? "").replace(/\\([`\\$])/g, "$1"), scope.fork(), this.#at ?? { start: 0, end: this.source.text.length });
+	}
+
+	/** `[[ 'a[$(x)]' -eq 0 ]]` and `((x))` evaluate text that is quoted or in a variable. */
+	#evaluateTest(node: Node): void {
+		const text = this.#text(node);
+		if (!text.startsWith("[[")) return;
+		const visit = (child: Node): void => {
+			if (child.type === "raw_string") {
+				if (/\[.*(?:\$\(|`)/s.test(this.#text(child))) this.#evaluate(this.#text(child).slice(1, -1));
+			} else if (child.type === "simple_expansion" || child.type === "expansion") evaluateNames(this.#text(child), this.source);
+			else for (const inner of child.children) visit(inner);
+		};
+		visit(node);
+	}
+
 	/** `passing`: before a command, and for that command alone. */
-	#assign(node: Node, options: { passing?: true } = {}): void {
+	#assign(node: Node, options: { passing?: true; counts?: true } = {}): void {
 		const { scope, text } = this.source;
 		const [target, operator, value] = node.children;
 		if (!target) return;
 		const name = text.slice(target.start, target.end);
 		if (target.type !== "variable_name" || value?.type === "array") {
-			this.statement(target, NOWHERE);
-			if (value) this.statement(value, NOWHERE);
-			scope.set(name.replace(/\[.*/s, ""), UNKNOWN);
+			this.#element(node);
 			return;
 		}
-		const now = value ? expandText(value, this.source) : "";
+		let now = "";
+		const fed = this.#collect(() => {
+			now = value ? expandText(value, this.source) : "";
+		});
+		if (fed.length > 0 && now.includes(UNKNOWN)) scope.origins.set(name, fed.slice(0, 32));
+		else scope.origins.delete(name);
 		if (options.passing && name === "IFS") return;
 		const next = operator?.type === "+=" ? scope.get(name) + now : now;
 		if (options.passing) scope.variables.set(name, scope.unsure.has(name) ? UNKNOWN : next);
 		else scope.set(name, next);
-		if (name === "PROMPT_COMMAND" || name === "BASH_ENV" || (RUN_LATER.test(name) && /\s/.test(now)))
-			this.#reader.script(asText(now), scope.fork(), this.#span(node));
+		if (options.counts) this.#evaluate(isKnown(now) ? now : "");
+		for (const one of hidden(valueRuns(name, now, (other) => scope.get(other)))) {
+			if (one === "unknown-script") this.#reader.mark(one, this.#span(node), scope);
+			else if ("script" in one) this.#reader.script(asText(one.script), scope.fork(), this.#span(node));
+		}
+	}
+
+	/** `a=(b c)` and `a[0]=b`. */
+	#element(node: Node): void {
+		const { scope } = this.source;
+		const [target, operator, value] = node.children;
+		const name = this.#nameOf(node);
+		if (target) this.statement(target, NOWHERE);
+		const array = value?.type === "array" ? value.children.filter((child) => child.named).flatMap((child) => expandWords(child, this.source)) : null;
+		if (!array && value) this.statement(value, NOWHERE);
+		scope.set(name, UNKNOWN);
+		if (array && operator?.type === "=" && !scope.unsure.has(name) && array.length <= 64) scope.arrays.set(name, array);
+		else scope.arrays.delete(name);
+		const key = target ? /^BASH_(?:CMDS|ALIASES)\[["']?([^\]"']+)["']?\]$/.exec(this.#text(target))?.[1] : undefined;
+		if (key !== undefined && value) scope.aliases.set(key, expandText(value, this.source));
 	}
 
 	#define(node: Node): void {
@@ -328,6 +428,17 @@ export class Page {
 		return this.#at ?? { start, end };
 	}
 }
+
+/** What comes by a pipe, unless a redirection says otherwise. */
+const redirected = (from: Flow, { reads, writes, args, input, upstream, span }: Flow): Flow => ({
+	...from,
+	reads,
+	writes,
+	args,
+	input: input ?? (reads.length > 0 ? null : from.input),
+	upstream: input === null ? [...from.upstream, ...upstream] : upstream,
+	span,
+});
 
 const piped = (found: readonly Found[], flow: Flow): Flow => {
 	const upstream = found.flatMap((one) => [...one.upstream, one]).slice(0, 32);

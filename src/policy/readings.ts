@@ -18,12 +18,15 @@ export function readings(command: string): Reading[] {
 	return [asIs, ...(joined.text === command ? [] : [joined]), ...(latin.text === joined.text ? [] : [{ ...latin, pretended: true }])];
 }
 
-// Besides continued lines (one between two blanks is a blank anyway), what the grammar cannot read where it stands: `$IFS/` and `{rm,-rf,x}` as a command.
-const SPELLED = /\S\\\n\S|\$IFS\b|(?:^|[;&|(\n])\s*\{[^\s{}]+,/;
-const SPELLED_ALL = /\\[\s\S]|\$(?:\d|[A-Za-z_]\w*)|(?<=^|[;&|(\n]\s*)\{[^\s{}]+,[^\s{}]*\}/g;
+// Besides continued lines (one between two blanks is a blank anyway), what the grammar cannot read where it stands, or loses:
+// `$IFS/`, `{rm,-rf,x}` as a command, empty substitutions, `-` before a here-document.
+const SPELLED = /\S\\\n\S|\$IFS\b|(?:^|[;&|(\n])\s*\{[^\s{}]+,|\$\(\s*\)|``|\s-\s*<</;
+const SPELLED_ALL = /\\[\s\S]|\$(?:\d|[A-Za-z_]\w*)|(?<=^|[;&|(\n]\s*)\{[^\s{}]+,[^\s{}]*\}|\$\(\s*\)|``|(?<=\s)-(?=\s*<<)/g;
 
 function spell(text: string): string {
 	if (text === "\\\n") return "";
+	if (text === "-") return '"-"';
+	if (text === "``" || /^\$\(\s*\)$/.test(text)) return "";
 	if (text.startsWith("$")) return `\${${text.slice(1)}}`;
 	return text.startsWith("{") ? text.replace(/[{},]/g, " ") : text;
 }

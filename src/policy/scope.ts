@@ -1,8 +1,9 @@
 /** What is known at one point of a command: variables, functions, aliases, where it is. */
+import path from "node:path";
 import { shellQuote } from "../base/quote.js";
-import type { Link } from "./found.js";
+import type { Found, Link } from "./found.js";
 import type { Node } from "./tree.js";
-import { isKnown, SOME, UNKNOWN } from "./word.js";
+import { isKnown, SOME, UNKNOWN, type Word } from "./word.js";
 
 /** The world the command runs in, as far as deciding needs it. */
 export interface World {
@@ -24,6 +25,11 @@ export interface World {
 export class Scope {
 	readonly world: World;
 	readonly variables: Map<string, string>;
+	readonly arrays: Map<string, readonly Word[]>;
+	/** Of variables whose value is not known: the commands that print it. */
+	readonly origins: Map<string, readonly Found[]>;
+	/** `exec < file`: what later commands read is not what they would have read. */
+	input: { changed: boolean };
 	/** Names that are assigned in a branch or a loop too: their value depends on what happens. */
 	readonly unsure: Set<string>;
 	readonly functions: Map<string, { readonly body: Node; readonly text: string; called: boolean; active: boolean }>;
@@ -46,6 +52,9 @@ export class Scope {
 	constructor(world: World, from?: Scope) {
 		this.world = world;
 		this.variables = new Map(from?.variables);
+		this.arrays = new Map(from?.arrays);
+		this.origins = new Map(from?.origins);
+		this.input = from?.input ?? { changed: false };
 		this.unsure = new Set(from?.unsure);
 		this.functions = from?.functions ?? new Map();
 		this.aliases = from?.aliases ?? new Map();
@@ -61,6 +70,13 @@ export class Scope {
 	/** For what runs apart, as a subshell does: it sees this, and changes nothing here. */
 	fork(): Scope {
 		return new Scope(this.world, this);
+	}
+
+	/** For a program that is told to run in another directory. */
+	at({ text }: Word): Scope {
+		const scope = this.fork();
+		scope.cwds = this.cwds.map((cwd) => (text.includes(UNKNOWN) || (cwd === null && !path.isAbsolute(text)) ? null : path.resolve(cwd ?? "/", text)));
+		return scope;
 	}
 
 	/** For another machine: nothing of here is there. */

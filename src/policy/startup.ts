@@ -1,9 +1,9 @@
 /** Checks about what runs by itself later: start-up files, hooks, jobs, programs in the search path, settings of agents. */
-import path from "node:path";
 import { does, type Effect } from "./effects.js";
 import { hasFlag, is, says } from "./flags.js";
 import type { Found } from "./found.js";
-import { gitWords } from "./git.js";
+import { gitWords, RUNS_PROGRAM } from "./git.js";
+import { below, homesOf } from "./homes.js";
 import { isWithin, mayBeWithin, placesOf } from "./paths.js";
 import type { World } from "./scope.js";
 import { SOME } from "./word.js";
@@ -31,8 +31,6 @@ const NO_SETTING = /\/\.(?:claude|codex|gemini|cursor)\/(?:projects|todos|logs?|
 const ANYWHERE =
 	/\/\.git\/(?:hooks(?:\/|$)|config$)|\/hooks\/(?:pre|post)-(?:commit|push|receive|checkout|merge|rewrite|applypatch|auto-gc)$|\/\.claude\/(?:settings(?:\.local)?\.json|hooks\/.*)$|^\/var\/spool\/cron(?:\/|$)|\/site-packages\/(?:[^/]+\.pth|sitecustomize\.py|usercustomize\.py)$/;
 
-const HOMES = /^(?:\/home\/[^/]+|\/Users\/[^/]+|\/root)(?=\/|$)/;
-
 export function changesStartup(command: Found, world: World): boolean {
 	if (command.remote) return false;
 	if (does(command, ["writes", "empties", "deletes", "moves"], (effect) => runsLater(effect, command, world))) return true;
@@ -45,12 +43,8 @@ function runsLater(effect: Effect, command: Found, world: World): boolean {
 		if (place === null) return /(?:^|\/)\.(?:bashrc|bash_profile|zshrc|profile|zshenv)$/.test(effect.file.text);
 		if (/\.sample$/.test(place) || NO_SETTING.test(place)) return false;
 		if (ANYWHERE.test(place)) return true;
-		return [world.home, ...(HOMES.exec(place) ?? [])].some((home) =>
-			IN_HOME.some((name) => {
-				const target = path.join(home, name);
-				return isWithin(place, target) || (effect.file.glob && place.includes(SOME) && mayBeWithin(place, target));
-			}),
-		);
+		const isPattern = effect.file.glob && place.includes(SOME);
+		return homesOf(place, world).some((home) => below(home, IN_HOME).some((target) => isWithin(place, target) || (isPattern && mayBeWithin(place, target))));
 	});
 }
 
@@ -59,9 +53,6 @@ const WRITES_IN_CODE =
 const CODE_NAMES =
 	/\.bashrc|\.bash_profile|\.zshrc|\.zshenv|(?:\/|["'])\.profile\b|\.config\/(?:systemd\/user|autostart|fish|environment\.d)|\.local\/bin\/|\.git\/hooks|\.gitconfig|\.claude\.json|\.claude\/settings|\.codex\/config|\.mcp\.json|\.ssh\/rc/;
 
-/** Settings of git that name a program, or a file with more of them. */
-export const RUNS_PROGRAM =
-	/^(?:core\.(?:hookspath|fsmonitor|sshcommand|askpass|gitproxy|alternaterefscommand|pager|editor)|(?:diff|merge)\..*(?:command|textconv|driver)|diff\.external|filter\..*\.(?:clean|smudge|process)|credential(?:\..*)?\.helper|gpg(?:\..*)?\.program|sequence\.editor|interactive\.difffilter|pager\..*|(?:diff|merge)tool\..*\.(?:cmd|path)|browser\..*\.cmd|uploadpack\.packobjectshook|remote\..*\.(?:uploadpack|receivepack|vcs)|submodule\..*\.update|protocol\.(?:ext\.)?allow)$/i;
 const LEADS_ELSEWHERE = /^(?:core\.hookspath|init\.templatedir|include(?:if\..*)?\.path)$/i;
 
 /** `git config core.editor vim` is a taste; a path, or a line for a shell, is a program that runs by itself from then on. */

@@ -2,8 +2,9 @@
  * What a command would really run: every simple command in it, wherever it hides. The walk follows the text as the shell would (page.ts), keeping
  * variables and the directory; what runs text of its own (`sh -c`, `eval`, `ssh`) is read in the same way. It never runs anything.
  */
-import { effects, written } from "./changes.js";
+import { effects, printed, written } from "./changes.js";
 import type { Found, Trait } from "./found.js";
+import { SHELLS } from "./interpreters.js";
 import { type Flow, NOWHERE, Page, type Reader, type Span } from "./page.js";
 import { namesOf } from "./program.js";
 import { Scope, unsureNames, type World } from "./scope.js";
@@ -74,16 +75,16 @@ class Walk implements Reader {
 	}
 
 	/** One simple command, and what it runs in turn. Gives the commands that print what it prints. */
-	run(argv: readonly Word[], at: Span, scope: Scope, flow: Flow): Found[] {
+	run(argv: readonly Word[], at: Span, scope: Scope, flow: Flow, options: { external?: boolean } = {}): Found[] {
 		if (!this.#enter(at, scope)) return [];
 		try {
-			return this.#run(argv, at, scope, flow);
+			return this.#run(argv, at, scope, flow, options.external === true);
 		} finally {
 			this.#depth--;
 		}
 	}
 
-	#run([program, ...args]: readonly Word[], at: Span, scope: Scope, flow: Flow): Found[] {
+	#run([program, ...args]: readonly Word[], at: Span, scope: Scope, flow: Flow, external: boolean): Found[] {
 		const names = program ? namesOf(program, scope) : [];
 		const unknown = program !== undefined && names.length === 0 && !isDirectory(program);
 		const all = [...args, ...flow.args].slice(0, MAX_ARGS);
@@ -99,6 +100,7 @@ class Walk implements Reader {
 			reads: flow.reads,
 			writes: flow.writes,
 			input: flow.input,
+			prints: null,
 			upstream: flow.upstream,
 			cwds: scope.cwds,
 			links: scope.links.made,
@@ -106,7 +108,7 @@ class Walk implements Reader {
 		};
 		const draft: Found = { ...common, trait, code, start: at.start, end: at.end };
 		const own = names[0] ?? "";
-		const definition = scope.functions.get(own);
+		const definition = external ? undefined : scope.functions.get(own);
 		if (definition) {
 			if (definition.active) return [];
 			definition.called = true;
@@ -119,18 +121,23 @@ class Walk implements Reader {
 			definition.active = false;
 			return result;
 		}
-		const alias = scope.aliases.get(own);
+		const alias = external ? undefined : scope.aliases.get(own);
 		if (alias !== undefined && !scope.following.has(own)) {
 			scope.following.add(own);
-			this.script([asText(alias), ...args.map(asWord)].join(" "), scope.fork(), at, flow);
+			const next = /\s$/.test(alias) ? scope.aliases.get(args[0]?.text ?? "") : undefined; // behind a blank the next word is looked up too
+			const rest = next === undefined ? args.map(asWord) : [asText(next), ...args.slice(1).map(asWord)];
+			this.script([asText(alias), ...rest].join(" "), scope.fork(), at, flow);
 			scope.following.delete(own);
 		}
 		const inner = [...innerOf(draft), ...written(draft, program, scope)];
 		const codes = inner.flatMap((one) => (typeof one === "object" && "code" in one ? [one.code] : []));
 		if (codes.length > 0) code = codes.join("\n");
+		if (own === "exec" && args.length === 0 && flow.reads.length > 0) scope.input.changed = true;
+		const readsOn = scope.input.changed && inner.length === 0 && SHELLS.has(own) && args.every(({ text }) => text.startsWith("-"));
+		if (readsOn || codes.some((text) => text.trim() === UNKNOWN)) trait = "unknown-script";
 		if (inner.includes("unknown-script") || inner.some((one) => typeof one === "object" && "script" in one && one.script.trim() === UNKNOWN))
 			trait = "unknown-script";
-		const result: Found = { ...draft, trait, code };
+		const result: Found = { ...draft, trait, code, prints: printed(draft, scope) };
 		this.found.push(result);
 		effects(result, scope);
 		if (scope.links.made.length > MAX_LINKS) {
@@ -141,11 +148,12 @@ class Walk implements Reader {
 		for (const one of inner) {
 			if (one === "unknown-script" || "code" in one) continue;
 			const remote = flow.remote || one.remote === true;
-			const inside = one.remote ? scope.elsewhere() : scope;
-			const next: Flow = { ...flow, args: [], remote, writes: [], reads: [] };
-			if ("argv" in one) outputs.push(...this.run(one.argv, at, inside, next));
+			const inside = one.remote ? scope.elsewhere() : "cwd" in one && one.cwd ? scope.at(one.cwd) : scope;
+			const next: Flow = { ...flow, args: [], remote, writes: [], reads: [], ...("fed" in one ? { input: null, upstream: [result] } : {}) };
+			if ("argv" in one) outputs.push(...this.run(one.argv, at, inside, next, { external: one.keyword !== true }));
 			else if (one.script.trim() !== UNKNOWN) {
 				const child = names.at(-1) === "eval" ? inside : inside.fork();
+				if (one.zero !== undefined) child.variables.set("0", one.zero);
 				if (one.positional) child.positional = one.positional;
 				outputs.push(...this.script(asText(one.script), child, at, next));
 			}
@@ -176,6 +184,7 @@ class Walk implements Reader {
 			reads: [],
 			writes: [],
 			input: null,
+			prints: null,
 			upstream: [],
 			cwds: scope.cwds,
 			links: scope.links.made,

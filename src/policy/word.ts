@@ -43,12 +43,12 @@ export const unescapeWord = (text: string): string =>
 export const unescapeInQuotes = (text: string): string => text.replace(/\\([$`"\\\n])/g, (_, char: string) => (char === "\n" ? "" : char));
 
 /** What becomes of one word: several by braces and blanks, none if nothing is left. */
-export function words(encoded: string, home: string): Word[] {
+export function words(encoded: string, scope: Parameters<typeof tilde>[1]): Word[] {
 	const result: Word[] = [];
 	for (const one of braces(encoded)) {
 		for (const field of one.split(/[ \t\n]+/)) {
 			if (field === "") continue;
-			result.push({ text: plain(tilde(field, home)), glob: /[*?[]/.test(field) });
+			result.push({ text: plain(tilde(field, scope)), glob: /[*?[]/.test(field) });
 			if (result.length > MAX_WORDS) return result;
 		}
 	}
@@ -57,11 +57,14 @@ export function words(encoded: string, home: string): Word[] {
 
 const MAX_WORDS = 4096;
 
-function tilde(field: string, home: string): string {
-	const match = /^([A-Za-z_]\w*=)?~([a-z_][\w-]*)?(?=\/|$)/.exec(field); // also in a word that looks like an assignment: `dd of=~/x`
+/** `~` at the beginning, also of a value that looks like it is assigned: `dd of=~/x`. `~+` is the working directory. */
+export function tilde(field: string, { world, cwds }: { readonly world: { readonly home: string }; readonly cwds: readonly (string | null)[] }): string {
+	const match = /^([A-Za-z_]\w*=)?~([+-]|[a-z_][\w-]*)?(?=[/:]|$)/.exec(field);
 	if (!match) return field;
 	const [all, before = "", user] = match;
-	return before + (user === undefined ? home : user === "root" ? "/root" : `/home/${user}`) + field.slice(all.length);
+	const here = cwds.length === 1 ? (cwds[0] ?? UNKNOWN) : UNKNOWN;
+	const dir = user === undefined ? world.home : user === "+" ? here : user === "-" ? UNKNOWN : user === "root" ? "/root" : `/home/${user}`;
+	return before + dir + field.slice(all.length);
 }
 
 /** `a{b,c}` is `ab ac`. Ranges stand for numbers or letters. */

@@ -2,299 +2,246 @@
 import { awkRuns, MAX_CODE } from "./code.js";
 import { hasFlag } from "./flags.js";
 import type { Found } from "./found.js";
+import { gitRuns } from "./git.js";
+import { after, behind, hidden, type Inner, joined, scripts } from "./inner.js";
+import { fromInput, INTERPRETERS, interpreter, SHELLS, shell } from "./interpreters.js";
 import { foundBy } from "./output.js";
+import { holdfast } from "./own-cli.js";
 import { readSed } from "./sed.js";
+import { type Shape, shaped, skip } from "./shapes.js";
 import { SOME, UNKNOWN, type Word, word } from "./word.js";
 
-export type Inner =
-	| { readonly argv: readonly Word[]; readonly remote?: boolean }
-	/** Text for a shell. */
-	| { readonly script: string; readonly remote?: boolean; readonly positional?: readonly string[] }
-	/** Text of another language. */
-	| { readonly code: string }
-	/** It reads text to run, and which is not known. */
-	| "unknown-script";
-
-/** How a program's own arguments are told from the command behind them. */
-interface Shape {
-	/** Short options that take a value, and long ones that take it as the next word. */
-	readonly valued?: string;
-	readonly long?: readonly string[];
-	/** Words before the command: a host, a time, a file. */
-	readonly before?: number;
-	/** Words that must stand first: `docker exec`. */
-	readonly first?: readonly string[];
-	/** The rest is text for a shell rather than a command. */
-	readonly script?: true;
-	readonly remote?: true;
-}
-
-const SHAPES: Readonly<Record<string, Shape | readonly Shape[]>> = {
-	sudo: { valued: "ughpCDRTUrt", long: ["--user", "--group", "--host", "--prompt", "--chdir", "--chroot", "--role", "--type"] },
-	doas: { valued: "uC" },
-	pkexec: { valued: "u", long: ["--user"] },
-	chrt: { valued: "TPD", before: 1 },
-	env: { valued: "uC", long: ["--unset", "--chdir"] },
-	nohup: {},
-	nice: { valued: "n", long: ["--adjustment"] },
-	ionice: { valued: "cnp" },
-	timeout: { valued: "ks", long: ["--kill-after", "--signal"], before: 1 },
-	time: { valued: "of" },
-	stdbuf: { valued: "ioe" },
-	setsid: {},
-	builtin: {},
-	exec: { valued: "a" },
-	coproc: {},
-	strace: { valued: "oepEsau" },
-	ltrace: { valued: "oepsau" },
-	chroot: { before: 1, long: ["--userspec"] },
-	unshare: { valued: "SGRw" },
-	nsenter: { valued: "tSGrw" },
-	ip: { first: ["netns", "exec"], before: 1 },
-	taskset: { before: 1, valued: "p" },
-	setpriv: {},
-	chronic: {},
-	caffeinate: { valued: "tw" },
-	"systemd-run": { valued: "pEtuM", long: ["--unit", "--property"] },
-	busybox: {},
-	toybox: {},
-	parallel: { valued: "jNnIaS", long: ["--jobs"] },
-	entr: {},
-	npx: { valued: "p", long: ["--package"] },
-	bunx: {},
-	uvx: {},
-	flock: { valued: "wE", before: 1 },
-	watch: { valued: "n", long: ["--interval"], script: true },
-	bundle: { first: ["exec"] },
-	uv: { first: ["run"], long: ["--with", "--python"] },
-	poetry: { first: ["run"] },
-	pipenv: { first: ["run"] },
-	pnpm: [{ first: ["dlx"] }, { first: ["exec"] }],
-	yarn: [{ first: ["dlx"] }, { first: ["exec"] }],
-	npm: { first: ["exec"] },
-	ssh: { valued: "pilobcDEeFIJLmOQRSWwB", before: 1, script: true, remote: true },
-	docker: { first: ["exec"], valued: "uwe", long: ["--user", "--workdir", "--env"], before: 1, remote: true },
-	podman: { first: ["exec"], valued: "uwe", long: ["--user", "--workdir", "--env"], before: 1, remote: true },
-	kubectl: { first: ["exec"], valued: "nc", long: ["--namespace", "--container"], before: 1, remote: true },
+/** Options whose value is text for a shell, or a program to run: as the next word, and in the same word. */
+const SCRIPT_OPTIONS: Readonly<Record<string, readonly [next: RegExp, glued?: RegExp]>> = {
+	su: [/^(?:-\w*c|--command|--session-command)$/, /^(?:--(?:session-)?command=|-c)(.+)$/s],
+	runuser: [/^(?:-\w*c|--command|--session-command)$/, /^(?:--(?:session-)?command=|-c)(.+)$/s],
+	script: [/^(?:-\w*c|--command)$/, /^(?:--command=|-c)(.+)$/s],
+	scriptreplay: [/^$/],
+	mapfile: [/^-C$/],
+	readarray: [/^-C$/],
+	rsync: [/^(?:-\w*e|--rsh)$/, /^--rsh=(.*)$/s],
+	tar: [
+		/^(?:-\w*I|-F|--to-command|--use-compress-program|--info-script|--new-volume-script|--rsh-command)$/,
+		/^(?:--(?:checkpoint-action=exec|to-command|use-compress-program|info-script|new-volume-script|rsh-command)=|exec=|-I)(.+)$/s,
+	],
+	nodemon: [/^(?:-x|--exec)$/, /^--exec=(.+)$/s],
+	"nix-shell": [/^--(?:run|command)$/],
+	nix: [/^(?:-c|--command)$/],
+	just: [/^(?:-c|--command)$/],
+	vagrant: [/^(?:-c|--command)$/],
+	capsh: [/^-c$/],
+	nc: [/^(?:-\w*[ec]|--exec|--sh-exec)$/],
+	ncat: [/^(?:-\w*[ec]|--exec|--sh-exec)$/, /^--(?:sh-)?exec=(.+)$/s],
+	make: [/^--eval$/, /^--eval=(.+)$/s],
+	xterm: [/^-e$/],
+	"gnome-terminal": [/^-e$/],
 };
 
-const SHELLS = new Set(["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "rbash"]);
-const INTERPRETERS = /^(?:python[\d.]*|pypy3?|perl[\d.]*|ruby[\d.]*|node|nodejs|bun|php[\d.]*|lua[\d.]*|Rscript|osascript|tclsh|expect|julia|deno)$/;
-
-/** What a file made in the same text is to the command that is given it: `cat > x.sh <<E … E; sh x.sh`. */
-export function runsFile(command: Found): { file: Word | undefined; as: "script" | "code" } | null {
-	const name = command.names.at(-1) ?? "";
-	const file = command.args.find(({ text }) => !text.startsWith("-"));
-	if (SHELLS.has(name) || name === "source" || name === ".") return { file, as: "script" };
-	return INTERPRETERS.test(name) ? { file, as: "code" } : null;
-}
+/** The same for programs that are started on the side: helpers, pagers, wrappers. */
+const HELPER_OPTIONS: Readonly<Record<string, readonly [next: RegExp, glued?: RegExp]>> = {
+	man: [/^(?:-P|--pager)$/, /^(?:--pager=|-P)(.+)$/s],
+	scp: [/^-S$/],
+	sftp: [/^-S$/],
+	rsync: [/^--rsync-path$/, /^--rsync-path=(.+)$/s],
+	rg: [/^--(?:pre|hostname-bin)$/, /^--(?:pre|hostname-bin)=(.+)$/s],
+	split: [/^--filter$/, /^--filter=(.+)$/s],
+	sort: [/^--compress-program$/, /^--compress-program=(.+)$/s],
+	zip: [/^(?:-TT|--unzip-command)$/],
+	tcpdump: [/^-z$/],
+	make: [/^$/, /^SHELL=(.+)$/s],
+	npm: [/^--script-shell$/, /^--script-shell=(.+)$/s],
+	wget: [/^--use-askpass$/, /^--use-askpass=(.+)$/s],
+	go: [/^-(?:toolexec|exec|vettool)$/, /^-(?:toolexec|exec|vettool)=(.+)$/s],
+};
 
 export function innerOf(command: Found): Inner[] {
 	const name = (command.names.at(-1) ?? "").replace(/^holdfast@.*/s, "holdfast");
 	const { args } = command;
 	if (SHELLS.has(name)) return shell(command);
 	if (/^ld(?:-[\w-]+)?\.so(?:\.\d+)?$/.test(name)) return [{ argv: skip(args, { long: ["--library-path", "--preload", "--argv0", "--audit"] }) }];
-	if (INTERPRETERS.test(name)) return interpreter(command, name);
+	if (INTERPRETERS.test(name) && !(name === "bun" && args[0]?.text === "x")) return interpreter(command, name);
+	const option = SCRIPT_OPTIONS[name];
+	const texts = option ? [...after(args, option[0]), ...(option[1] ? behind(args, option[1]) : [])] : [];
+	const helper = HELPER_OPTIONS[name];
+	const helpers = helper ? [...after(args, helper[0]), ...(helper[1] ? behind(args, helper[1]) : [])] : [];
+	const shells = texts.filter((text) => SHELLS.has(text.trim())).map((): Inner => "unknown-script"); // it is fed with something
+	return [...scripts(texts), ...shells, ...hidden(helpers), ...special(command, name), ...shaped(command, name)];
+}
+
+function special(command: Found, name: string): Inner[] {
+	const { args } = command;
+	const dashes = args.findIndex(({ text }) => text === "--");
 	switch (name) {
 		case "eval":
-			return args.length === 0 ? [] : [{ script: joined(args) }];
+			return args.length === 0 ? [] : [{ script: joined(args[0]?.text === "--" ? args.slice(1) : args) }];
 		case "source":
 		case ".":
 			return /^\/dev\/(stdin|fd\/)/.test(args[0]?.text ?? "") ? fromInput(command, (script) => ({ script })) : [];
-		case "trap":
-			return args.length > 1 && !/^-/.test(args[0]?.text ?? "-") ? [{ script: args[0]?.text ?? "" }] : [];
+		case "trap": {
+			const [first, ...rest] = args[0]?.text === "--" ? args.slice(1) : args;
+			return first && rest.length > 0 && !/^-/.test(first.text) ? [{ script: first.text }] : [];
+		}
 		case "command":
-			return /^-[vV]$/.test(args[0]?.text ?? "") ? [] : [{ argv: skip(args, {}) }];
+			return /^-\w*[vV]\w*$/.test(args[0]?.text ?? "") ? [] : [{ argv: skip(args, {}) }];
+		case "coproc":
+			if (args.length === 1 && SHELLS.has(args[0]?.text ?? "")) return ["unknown-script"]; // it is written to later
+			return [{ argv: args.slice(args[0]?.text === "{" ? 1 : args[1]?.text === "{" ? 2 : 0), keyword: true }];
+		case "time":
+		case "!":
+			return [{ argv: skip(args, { valued: "of" }), keyword: true }];
+		case "su":
+			return args.some(({ text }) => /^-\w*c|^--(?:session-)?command/.test(text)) ? [] : ["unknown-script"];
+		case "newgrp":
+			return fromInput(command, (script) => ({ script }));
+		case "complete":
+			return scripts(after(args, /^-C$/));
+		case "bind":
+			return scripts(after(args, /^-x$/).map((text) => text.replace(/^[^:]*:/, "")));
+		case "enable":
+			return hasFlag(command, "-f") ? ["unknown-script"] : [];
+		case "fc":
+			return hasFlag(command, "-s") || after(args, /^-e$/).includes("-") ? ["unknown-script"] : [];
+		case "start-stop-daemon":
+			return [...after(args, /^(?:-x|-a|--exec|--startas)$/), ...behind(args, /^--(?:exec|startas)=(.+)$/s)].map((program) => ({
+				argv: [word(program), ...(dashes === -1 ? [] : args.slice(dashes + 1))],
+			}));
+		case "cmake":
+			return args[0]?.text === "-E"
+				? [
+						{
+							argv: args
+								.slice(args[1]?.text === "env" ? 2 : 1)
+								.map((one, at) => (at === 0 ? word(one.text.replace(/^remove(?:_directory)?$/, "rimraf")) : one)),
+						},
+					]
+				: [];
+		case "npm":
+		case "pnpm":
+			return scripts(behind(args, /^scripts\.[\w:-]+=(.+)$/s));
+		case "xdotool":
+		case "ydotool":
+		case "wtype":
+			return scripts(args.filter(({ text }) => !/^(?:-.*|type|key|\d+)$/s.test(text)).map(({ text }) => text));
+		case "m4":
+			return /\be?syscmd\b/.test(`${joined(args)} ${command.input ?? ""}`) ? ["unknown-script"] : [];
+		case "dc":
+			return scripts(after(args, /^-e$/).flatMap((text) => /!\s*(.+)$/s.exec(text)?.[1] ?? []));
+		case "ansible":
+			return scripts(after(args, /^(?:-a|--args)$/));
+		case "gcc":
+		case "g++":
+		case "cc":
+		case "clang":
+			return scripts(after(args, /^-wrapper$/).map((text) => text.replace(/^(?:\w*sh),-c,/, "").replaceAll(",", " ")));
+		case "cargo":
+			return hidden(
+				[...after(args, /^--config$/), ...behind(args, /^--config=(.+)$/s)].flatMap(
+					(text) => /(?:wrapper|runner|linker)\s*=\s*["'](.+)["']$/s.exec(text)?.[1] ?? [],
+				),
+			);
+		case "docker":
+		case "podman":
+		case "docker-compose":
+			return command.upstream.length > 0 && after(args, /^(?:-f|--file)$/).includes("-") ? ["unknown-script"] : [];
+		case "let":
+		case "unset":
+		case "read":
+		case "test":
+		case "[":
+		case "printf":
+			return evaluated(args);
 		case "holdfast":
 			return holdfast(args);
 		case "find":
 			return found(command);
+		case "fd":
+		case "fdfind":
+			return fd(args);
 		case "xargs":
 			return xargs(command);
+		case "parallel":
+			return parallel(command);
 		case "make":
-			return after(args, /^-f$/).some((file) => /^(-|\/dev\/.*)$/s.test(file)) ? ["unknown-script"] : [];
+			return [...after(args, /^(?:-f|--file|--makefile)$/), ...behind(args, /^(?:-f|--file=|--makefile=)(.+)$/s)].some((file) => /^(-|\/dev\/.*)$/s.test(file))
+				? ["unknown-script"]
+				: [];
 		case "vi":
 		case "vim":
 		case "nvim":
 		case "ex":
-			return args.flatMap(({ text }) => (/^(?:\+|--cmd=)?:?!(.+)$/s.exec(text)?.[1] ?? []) as string[]).map((script) => ({ script }));
-		case "runuser": {
-			const rest = args.some(({ text }) => /^(-u|--user(=|$))/.test(text)) ? skip(args, { valued: "ugG", long: ["--user", "--group", "--supp-group"] }) : [];
-			return [...after(args, /^(-\w*c|--command)$/).map((script) => ({ script })), ...(rest.length > 0 ? [{ argv: rest }] : [])];
-		}
-		case "su":
+			return editor(args);
+		case "emacs":
+			return [...after(args, /^--?eval$/), ...behind(args, /^--?eval=(.+)$/s)].map((code) => ({ code }));
+		case "runuser":
+			return args.some(({ text }) => /^(-u|--user(=|$))/.test(text))
+				? [{ argv: skip(args, { valued: "ugG", long: ["--user", "--group", "--supp-group"] }) }]
+				: [];
 		case "script":
-			return after(args, /^(-\w*c|--command)$/).map((script) => ({ script }));
+			return dashes === -1 ? [] : [{ argv: args.slice(dashes + 1) }];
+		case "capsh":
+			return dashes === -1 ? [] : shell({ ...command, args: args.slice(dashes + 1) });
 		case "at":
 		case "batch":
 			return args.some(({ text }) => /^-\w*[flrcd]/.test(text)) ? [] : fromInput(command, (script) => ({ script }));
-		case "mapfile":
-		case "readarray":
-			return after(args, /^-C$/).map((script) => ({ script }));
+		case "tmux":
+			return tmux(args);
+		case "screen":
+			return [...scripts(after(args, /^stuff$/)), { argv: skip(args, { valued: "cehpSsTtX" }) }];
+		case "socat":
+			return scripts(behind(args, /^(?:exec|system):"?(.+?)"?(?:,\w.*)?$/is)).concat(
+				args.some(({ text }) => /^(?:exec|system):/i.test(text)) ? ["unknown-script"] : [],
+			);
+		case "nc":
+		case "ncat":
+		case "netcat":
+			return args.some(({ text }) => /^(?:-\w*[ec]|--exec|--sh-exec)(?:=|$)/.test(text)) ? ["unknown-script"] : [];
+		case "bwrap":
+		case "systemd-nspawn":
+			return args.flatMap(({ text }, at): Inner[] => (text.startsWith("-") ? [] : [{ argv: args.slice(at) }])).slice(0, MOST_GUESSES);
+		case "git":
+			return gitRuns(args);
 		case "ed":
 		case "psql":
+			return [
+				...shellLines(command),
+				...scripts([...`${joined(args, "\n")}\n${command.input ?? ""}`.matchAll(/\bprogram\s+'((?:[^']|'')*)'/gi)].map((match) => match[1] ?? "")),
+			];
 		case "mysql":
 		case "mariadb":
 		case "sqlite3":
 		case "gdb":
 			return shellLines(command);
-		case "rsync":
-			return [...after(args, /^(-\w*e|--rsh)$/), ...behind(args, /^--rsh=(.*)$/s)].map((script) => ({ script }));
 		case "awk":
 		case "gawk":
 		case "mawk":
 		case "nawk": {
 			const code = joined(args, "\n");
-			return [{ code }, ...awkRuns(code.slice(0, MAX_CODE)).flatMap((script): Inner[] => (script === UNKNOWN ? [] : [{ script }]))];
+			if ([...after(args, /^(?:-f|--file)$/), ...behind(args, /^(?:-f|--file=)(.+)$/s)].some((file) => /^(?:-$|\/dev\/)/.test(file)))
+				return fromInput(command, (text) => ({ code: text })).flatMap((one) =>
+					typeof one === "object" && "code" in one ? [one, ...scripts(awkRuns(one.code))] : [one],
+				);
+			return [{ code }, ...awkRuns(code.slice(0, MAX_CODE)).flatMap((script): Inner[] => (script === UNKNOWN ? [] : [{ script, fed: true }]))];
 		}
 		case "sed": {
+			if (command.upstream.length > 0 && after(args, /^(?:-\w*f|--file)$/).some((file) => /^(?:-$|\/dev\/)/.test(file))) return ["unknown-script"];
 			const runs = readSed(args).script?.runs ?? [];
 			return [{ code: joined(args, "\n") }, ...runs.map((script): Inner => (script.includes(UNKNOWN) ? "unknown-script" : { script }))];
 		}
-		case "tar":
-			return [...behind(args, /^--(?:checkpoint-action=exec|to-command|use-compress-program)=(.*)$/s), ...after(args, /^(-\w*I|-F)$/)].map((script) => ({
-				script,
-			}));
-		case "git":
-			return git(args).map((script) => ({ script }));
+		default:
+			return [];
 	}
-	const shapes = SHAPES[name];
-	if (!shapes) return [];
-	for (const shape of Array.isArray(shapes) ? (shapes as readonly Shape[]) : [shapes as Shape]) {
-		const inner = shaped(command, name, shape);
-		if (inner) return inner;
-	}
-	return [];
 }
 
-function shaped(command: Found, name: string, shape: Shape): Inner[] | null {
-	const { args } = command;
-	const first = shape.first ?? [];
-	if (first.some((wanted, at) => args[at]?.text !== wanted)) return null;
-	if (name === "env") {
-		const split = after(args, /^(-\w*S|--split-string)$/);
-		const glued = args.flatMap(({ text }) => (/^(?:-S|--split-string=)(.+)$/s.exec(text)?.[1] ?? []) as string[]);
-		if (split.length + glued.length > 0) return [...split, ...glued].map((script) => ({ script }));
-	}
-	if (name === "sudo" && hasFlag(command, "-s|-i|--shell|--login")) {
-		const text = joined(skip(args, shape));
-		return text === "" ? fromInput(command, (script) => ({ script })) : [{ script: text }];
-	}
-	if (name === "ssh") {
-		const local = behind(args, /^(?:-o)?\s*(?:ProxyCommand|LocalCommand|KnownHostsCommand)[=\s]\s*(.*)$/is).map((script): Inner => ({ script }));
-		if (local.length > 0) return [...local, ...(shapedRest(command, shape) ?? [])];
-	}
-	const calls = /^(npx|npm)$/.test(name) ? [...after(args, /^(-c|--call)$/), ...behind(args, /^--call=(.*)$/s)] : [];
-	if (calls.length > 0) return calls.map((script) => ({ script }));
-	if (name === "flock" && args.some(({ text }) => text === "-c")) return after(args, /^-c$/).map((script) => ({ script }));
-	return shapedRest(command, shape);
-}
+/** An index is arithmetic, and what is quoted there runs: `unset 'a[$(x)]'`. */
+const evaluated = (args: readonly Word[]): Inner[] => scripts(args.flatMap(({ text }) => (/^\w+\[.*(?:\$\(|`)/s.test(text) ? [`: ${text}`] : [])));
 
-function shapedRest(command: Found, shape: Shape): Inner[] {
-	const rest = skip(command.args.slice(shape.first?.length ?? 0), shape);
-	const remote = shape.remote === true;
-	if (rest.length === 0) return remote && shape.script && command.input !== null ? [{ script: command.input, remote }] : [];
-	return [shape.script ? { script: joined(rest), remote } : { argv: rest, remote }];
-}
+/** Where the options of a program are not known, each word may begin the command. */
+const MOST_GUESSES = 32;
 
 /** Programs with a command of their own that runs a shell's: `!`, `\\!`, `.shell`. */
 function shellLines({ args, input }: Found): Inner[] {
 	const lines = [...args.map(({ text }) => text), input ?? ""].join("\n").split("\n");
-	return lines.flatMap((line) => (/^\s*(?:\\?!|\.?(?:shell|system)\s)\s*(\S.*)$/s.exec(line)?.[1] ?? []) as string[]).map((script) => ({ script }));
-}
-
-/** What git runs for somebody: aliases, pagers, what is done at each step of something. */
-function git(args: readonly Word[]): string[] {
-	const texts = args.map(({ text }) => text);
-	const bisect = texts.indexOf("bisect");
-	return [
-		...behind(args, /^(?:alias\.[\w-]+=!|core\.(?:pager|editor|sshCommand)=)(.*)$/s),
-		...(texts.includes("config") ? [...behind(args, /^!(.*)$/s), ...after(args, /^core\.(?:pager|editor|sshCommand)$/i)] : []),
-		...(texts.includes("rebase") ? [...after(args, /^(-x|--exec)$/), ...behind(args, /^--exec=(.*)$/s)] : []),
-		...(texts.includes("submodule") ? after(args, /^foreach$/) : []),
-		...(bisect !== -1 && texts[bisect + 1] === "run" ? [texts.slice(bisect + 2).join(" ")] : []),
-	];
-}
-
-/** Past the program's own options, assignments and words. */
-function skip(args: readonly Word[], { valued = "", long = [], before = 0 }: Shape): Word[] {
-	let words = before;
-	let at = 0;
-	for (; at < args.length; at++) {
-		const text = (args[at] as Word).text;
-		if (text === "-") continue;
-		if (text === "--") {
-			if (words === 0) return args.slice(at + 1);
-		} else if (/^--/.test(text)) at += long.includes(text) ? 1 : 0;
-		else if (/^-./.test(text))
-			at += text.length === 2 && valued.includes(text[1] as string) ? 1 : valued.includes(text.at(-1) as string) && /^-[a-zA-Z]+$/.test(text) ? 1 : 0;
-		else if (/^[A-Za-z_]\w*=/.test(text)) continue;
-		else if (words === 0) break;
-		else words--;
-	}
-	return args.slice(at);
-}
-
-function shell(command: Found): Inner[] {
-	const { args } = command;
-	const at = args.findIndex(({ text }) => /^-[a-zA-Z]*c[a-zA-Z]*$/.test(text) || text === "--command");
-	if (at !== -1) {
-		const rest = args.slice(at + 1).filter(({ text }, index) => index > 0 || !/^[-+]/.test(text));
-		return [{ script: rest[0]?.text ?? UNKNOWN, positional: rest.slice(2).map(({ text }) => text) }];
-	}
-	const file = args.find(({ text }, index) => !/^[-+]/.test(text) && !/^[-+]o$/.test(args[index - 1]?.text ?? "") && args[index - 1]?.text !== "--rcfile");
-	const reads = args.some(({ text }) => /^-[a-zA-Z]*s/.test(text)) || !file || /^(-|\/dev\/(stdin|fd\/).*)$/s.test(file.text);
-	return reads ? fromInput(command, (script) => ({ script })) : [];
-}
-
-/** Text it is given on stdin. A file somebody prints or redirects is a script like any other; what others print is not known. */
-function fromInput(command: Found, make: (text: string) => Inner): Inner[] {
-	if (command.input !== null) return [make(command.input)];
-	const { upstream } = command;
-	if (upstream.length === 0) return command.args.some(({ text }) => text.startsWith("/dev/fd/")) ? ["unknown-script"] : [];
-	const isFile = upstream.length === 1 && upstream[0]?.names[0] === "cat" && upstream[0].args.every(({ text }) => !text.includes(UNKNOWN));
-	return isFile ? [] : ["unknown-script"];
-}
-
-const CODE_FLAG: Readonly<Record<string, RegExp>> = {
-	python: /^-[a-zA-Z]*c$/,
-	node: /^(-p?e|-p|--eval|--print)$/,
-	php: /^-r$/,
-	expect: /^-c$/,
-	deno: /^eval$/,
-};
-
-function interpreter(command: Found, name: string): Inner[] {
-	const { args } = command;
-	const kind = name.replace(/[\d.]+$/, "");
-	const flag = CODE_FLAG[kind === "nodejs" || kind === "bun" ? "node" : kind.startsWith("pypy") ? "python" : kind] ?? /^-[a-zA-Z0-9]*[eE]$/;
-	const ours = args.findIndex(({ text }) => /(?:^|\/)(?:doors\/cli\/main\.js|bin\/holdfast)$/.test(text));
-	if (ours !== -1) return holdfast(args.slice(ours + 1));
-	const codes = after(args, flag);
-	const glued = kind === "python" ? /^-c(.+)$/s : /^(?:-[eE]|--eval=)(.+)$/s;
-	for (const { text } of args) {
-		const code = glued.exec(text)?.[1];
-		if (code !== undefined && !flag.test(text)) codes.push(code);
-	}
-	if (codes.length > 0) return codes.map((code) => ({ code }));
-	const file = args.find(({ text }) => !text.startsWith("-"));
-	const module = args.findIndex(({ text }) => /^-[a-zA-Z]*m$/.test(text));
-	if (module !== -1 && kind === "python") return [{ argv: args.slice(module + 1) }];
-	if (args.some(({ text }) => /^(--version|-V|--help|-h)$/.test(text)) || (file && !/^\/dev\/(stdin|fd\/)/.test(file.text))) return [];
-	return fromInput(command, (code) => ({ code }));
-}
-
-/** Our own command line: what a person runs with it is nobody's business, what an agent runs with it is like any other command. */
-function holdfast(args: readonly Word[]): Inner[] {
-	const at = args.findIndex(({ text }) => text === "run" || text === "terminal");
-	if (at === -1) return [];
-	const dashes = args.findIndex(({ text }) => text === "--");
-	// Without dashes a word may be the value of an option, or all of the command.
-	if (dashes === -1)
-		return args.slice(at + 1).flatMap(({ text }, index) => (text.startsWith("-") ? [] : [{ script: text }, { argv: args.slice(at + 1 + index) }]));
-	const rest = args.slice(dashes + 1);
-	if (rest.length === 0) return [];
-	return rest.length > 1 && args[at]?.text === "run" ? [{ argv: rest }] : [{ script: joined(rest) }];
+	return scripts(lines.flatMap((line) => (/^\s*(?:\\?!|\.?(?:shell|system)\s)\s*(\S.*)$/s.exec(line)?.[1] ?? []) as string[]));
 }
 
 function found(command: Found): Inner[] {
@@ -313,6 +260,24 @@ function found(command: Found): Inner[] {
 	return inner;
 }
 
+/** `fd PATTERN DIR -x rm`: for each name that is found. */
+function fd(args: readonly Word[]): Inner[] {
+	const at = args.findIndex(({ text }) => /^(?:-x|-X|--exec|--exec-batch)$/.test(text));
+	if (at === -1) return [];
+	const [pattern, ...dirs] = args.slice(0, at).filter(({ text }) => !text.startsWith("-"));
+	const last = pattern && /^[\w.-]+$/.test(pattern.text) && pattern.text !== "." ? pattern.text : SOME;
+	const names = (dirs.length > 0 ? dirs : [word(".")]).map(({ text }) => word(`${text}/${SOME}/${last}`));
+	const argv = args.slice(at + 1).filter(({ text }) => text !== ";");
+	const placed = argv.some(({ text }) => /\{[/.]*\}/.test(text));
+	return [
+		{
+			argv: placed
+				? argv.flatMap((one) => (/\{[/.]*\}/.test(one.text) ? names.map((name) => word(one.text.replace(/\{[/.]*\}/g, name.text))) : [one]))
+				: [...argv, ...names],
+		},
+	];
+}
+
 function xargs(command: Found): Inner[] {
 	const shape: Shape = { valued: "nPdLsaEIi", long: ["--max-args", "--max-procs", "--delimiter", "--arg-file", "--replace", "--max-lines"] };
 	const inner = skip(command.args, shape);
@@ -327,10 +292,36 @@ function xargs(command: Found): Inner[] {
 	return (given.length > 0 ? given : [SOME]).slice(0, 16).map((one) => ({ argv: inner.map((part) => word(part.text.replaceAll(place, one))) }));
 }
 
-/** What is in the same word. */
-const behind = (args: readonly Word[], pattern: RegExp): string[] => args.flatMap(({ text }) => (pattern.exec(text)?.[1] ?? []) as string[]);
+/** `parallel 'rm {}' ::: a b`: a line for a shell, with each argument; without a command, each line it reads is one. */
+function parallel(command: Found): Inner[] {
+	const at = command.args.findIndex(({ text }) => /^:::+\+?$/.test(text));
+	const own = at === -1 ? command.args : command.args.slice(0, at);
+	const line = joined(skip(own, { valued: "jNnLIaSCdPs", long: ["--jobs", "--arg-file", "--colsep", "--delay", "--timeout", "--joblog", "--results"] }));
+	const given = at === -1 ? (command.input?.split("\n").filter(Boolean) ?? [UNKNOWN]) : command.args.slice(at + 1).map(({ text }) => text);
+	if (line === "") return command.input === null && command.upstream.length > 0 ? ["unknown-script"] : scripts(given.filter((text) => text !== UNKNOWN));
+	return scripts(given.slice(0, 16).map((one) => (/\{[^}]*\}/.test(line) ? line.replace(/\{[^}]*\}/g, one) : `${line} ${one}`)));
+}
 
-const joined = (args: readonly Word[], by = " "): string => args.map(({ text }) => text).join(by);
+/** `vim -c '!X'`, `+'r !X'`, `:call system('X')`. */
+function editor(args: readonly Word[]): Inner[] {
+	const lines = [...after(args, /^(?:-c|--cmd)$/), ...behind(args, /^\+(.+)$/s), ...behind(args, /^--cmd=(.+)$/s), ...behind(args, /^(:?!.+)$/s)];
+	return scripts(
+		lines.flatMap((line) =>
+			[/(?:^|[\s:|%"'])!\s*(.+)$/s.exec(line)?.[1], /\b(?:system|systemlist|jobstart|term_start)\s*\(\s*["'](.+?)["']\s*\)/s.exec(line)?.[1]].filter(
+				(text) => text !== undefined,
+			),
+		),
+	);
+}
 
-const after = (args: readonly Word[], flag: RegExp): string[] =>
-	args.flatMap(({ text }, at) => (flag.test(text) && args[at + 1] ? [(args[at + 1] as Word).text] : []));
+const TMUX_RUNS =
+	/^(?:new|new-session|neww|new-window|splitw|split-window|respawnp|respawn-pane|respawnw|respawn-window|run|run-shell|if|if-shell|popup|display-popup|pipep|pipe-pane)$/;
+
+function tmux(args: readonly Word[]): Inner[] {
+	const ends = args.findIndex(({ text }) => text === ";" || text === "\\;");
+	const own = ends === -1 ? args : args.slice(0, ends);
+	const at = own.findIndex(({ text }) => TMUX_RUNS.test(text) || /^send(?:-keys)?$/.test(text));
+	const rest = at === -1 ? [] : skip(own.slice(at + 1), { valued: "ceFnstxylpbhwT" });
+	const line = joined(rest.filter(({ text }) => !/^(?:Enter|C-\w|Space|Tab|Escape)$/.test(text)));
+	return [...(line === "" ? [] : scripts([line])), ...(ends === -1 ? [] : tmux(args.slice(ends + 1)))];
+}

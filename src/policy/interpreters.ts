@@ -1,0 +1,73 @@
+/** Shells and interpreters: the text they are told to run. */
+import type { Found } from "./found.js";
+import { after, type Inner } from "./inner.js";
+import { printsFile } from "./output.js";
+import { holdfast } from "./own-cli.js";
+import { UNKNOWN, type Word } from "./word.js";
+
+export const SHELLS = new Set(["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "rbash", "csh", "tcsh", "yash", "nu", "elvish", "xonsh"]);
+export const INTERPRETERS =
+	/^(?:python[\d.]*|pypy3?|perl[\d.]*|ruby[\d.]*|node|nodejs|bun|tsx|ts-node|php[\d.]*|lua(?:jit)?[\d.]*|Rscript|osascript|tclsh|expect|julia|deno|i?python[\d.]*|bpython|elixir|jshell|pwsh|powershell|groovy|scala|raku|guile|R|ghci|runghc|swift)$/;
+
+/** What a file made in the same text is to the command that is given it: `cat > x.sh <<E … E; sh x.sh`. */
+export function runsFile(command: Found): { file: Word | undefined; as: "script" | "code" } | null {
+	const name = command.names.at(-1) ?? "";
+	const file = command.args.find(({ text }) => !text.startsWith("-")) ?? command.reads[0];
+	if (SHELLS.has(name) || name === "source" || name === ".") return { file, as: "script" };
+	return INTERPRETERS.test(name) ? { file, as: "code" } : null;
+}
+
+export function shell(command: Found): Inner[] {
+	const { args } = command;
+	if ([...command.reads, ...command.writes].some(({ text }) => /^\/dev\/(?:tcp|udp)\//.test(text))) return ["unknown-script"]; // from the network
+	if (command.reads.some(({ text }) => /^\d+$/.test(text))) return ["unknown-script"]; // from a descriptor that was opened before
+	const at = args.findIndex(({ text }) => /^-[a-zA-Z]*c[a-zA-Z]*$/.test(text) || text === "--command");
+	if (at !== -1) {
+		const rest = args.slice(at + 1).filter(({ text }, index) => index > 0 || !/^[-+]/.test(text));
+		return [{ script: rest[0]?.text ?? UNKNOWN, positional: rest.slice(2).map(({ text }) => text), zero: rest[1]?.text }];
+	}
+	const file = args.find(({ text }, index) => !/^[-+]/.test(text) && !/^[-+]o$/.test(args[index - 1]?.text ?? "") && args[index - 1]?.text !== "--rcfile");
+	const reads = args.some(({ text }) => /^-[a-zA-Z]*s/.test(text)) || !file || /^(-|\/dev\/(stdin|fd\/).*)$/s.test(file.text);
+	return reads ? fromInput(command, (script) => ({ script })) : [];
+}
+
+/** Text it is given on stdin. A file somebody prints or redirects is a script like any other; what others print is not known. */
+export function fromInput(command: Found, make: (text: string) => Inner): Inner[] {
+	if (command.input !== null) return [make(command.input)];
+	const { upstream } = command;
+	if (upstream.length === 0) return command.args.some(({ text }) => text.startsWith("/dev/fd/")) ? ["unknown-script"] : [];
+	return upstream.length === 1 && upstream[0] && printsFile(upstream[0]) ? [] : ["unknown-script"];
+}
+
+const CODE_FLAG: Readonly<Record<string, RegExp>> = {
+	python: /^-[a-zA-Z]*c$/,
+	node: /^(-p?e|-p|--eval|--print)$/,
+	ipython: /^-c$/,
+	bpython: /^-c$/,
+	pwsh: /^-(?:c|Command|EncodedCommand|e|ec)$/i,
+	powershell: /^-(?:c|Command|EncodedCommand|e|ec)$/i,
+	php: /^-r$/,
+	expect: /^-c$/,
+	deno: /^eval$/,
+};
+
+export function interpreter(command: Found, name: string): Inner[] {
+	const { args } = command;
+	const kind = name.replace(/[\d.]+$/, "");
+	const flag = CODE_FLAG[kind === "nodejs" || kind === "bun" ? "node" : kind.startsWith("pypy") ? "python" : kind] ?? /^-[a-zA-Z0-9]*[eE]$/;
+	const ours = args.findIndex(({ text }) => /(?:^|\/)(?:doors\/cli\/main\.js|bin\/holdfast)$/.test(text));
+	if (ours !== -1) return holdfast(args.slice(ours + 1));
+	const codes = after(args, flag);
+	const glued = kind === "python" ? /^-c(.+)$/s : /^(?:-[eE]|--eval=)(.+)$/s;
+	for (const { text } of args) {
+		const code = glued.exec(text)?.[1];
+		if (code !== undefined && !flag.test(text)) codes.push(code);
+	}
+	if (codes.length > 0) return codes.map((code) => ({ code }));
+	const file = args.find(({ text }) => !text.startsWith("-") || text === "-");
+	const module = args.findIndex(({ text }) => /^-[a-zA-Z]*m$/.test(text));
+	if (module !== -1 && kind === "python")
+		return args[module + 1]?.text === "timeit" ? args.slice(module + 2).map(({ text }) => ({ code: text })) : [{ argv: args.slice(module + 1) }];
+	if (args.some(({ text }) => /^(--version|-V|--help|-h)$/.test(text)) || (file && !/^(?:-$|\/dev\/(stdin|fd\/))/.test(file.text))) return [];
+	return fromInput(command, (code) => ({ code }));
+}

@@ -1,0 +1,25 @@
+/** Variables whose value is run by the shell, or by programs that read them. */
+import { settingRuns } from "./git.js";
+
+const PROGRAMS =
+	/^(?:(?:GIT_|MAN|SYSTEMD_)?PAGER|(?:GIT_|SUDO_|SYSTEMD_|KUBE_|FC)?EDITOR|FCEDIT|VISUAL|GIT_SEQUENCE_EDITOR|GIT_SSH_COMMAND|GIT_PROXY_COMMAND|(?:GIT|SSH|SUDO)_ASKPASS|RSYNC_RSH|CVS_RSH|LESSOPEN|LESSCLOSE|BROWSER|TAR_OPTIONS|SHELLOPTS_COMMAND)$/;
+
+/** Files of code that a shell, or every program, loads. */
+const CODE = /^(?:BASH_ENV|LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|ENV|RUSTC_WRAPPER|RUSTC|RUSTC_WORKSPACE_WRAPPER|GIT_EXTERNAL_DIFF)$/;
+
+/** The shell text in the value of a variable. A single word is the name of a program like any other. */
+export function valueRuns(name: string, value: string, held: (name: string) => string): string[] {
+	if (name === "PROMPT_COMMAND") return [value];
+	if (CODE.test(name)) return value === "" ? [] : [value.startsWith("/") ? value : `./${value}`]; // a file: which is only known by its path
+	if (name === "PATH")
+		return value.split(":").some((dir) => !dir.startsWith(held("PWD")) && /^\/(?:tmp|var\/tmp|dev\/shm)(?:\/|$)/.test(dir)) ? ["/tmp/program"] : [];
+	if (/^(?:NODE_OPTIONS|RUBYOPT|PERL5OPT|PYTHONSTARTUP)$/.test(name)) {
+		const file = /(?:--require[ =]|--import[ =]|-r ?|^)([/~]\S*)/.exec(value)?.[1];
+		return file === undefined && !(name === "PERL5OPT" && value.includes(";")) ? [] : [file ?? "/perl"];
+	}
+	if (/^PS[0-4]$/.test(name)) return /\$\(|`/.test(value) ? [`: ${value}`] : [];
+	if (PROGRAMS.test(name)) return /\s|^\/tmp\//.test(value) ? [value.replace(/^\|/, "")] : [];
+	const number = /^GIT_CONFIG_VALUE_(\d+)$/.exec(name)?.[1];
+	if (number !== undefined) return settingRuns(`${held(`GIT_CONFIG_KEY_${number}`)}=${value}`);
+	return name === "GIT_CONFIG_PARAMETERS" ? [...value.matchAll(/'([^']*)'/g)].flatMap((match) => settingRuns(match[1] as string)) : [];
+}
