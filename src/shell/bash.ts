@@ -20,6 +20,7 @@ import { Post } from "./post.js";
 import { readState, type ShellState, SNAPSHOTS } from "./state.js";
 
 const GO = `\\builtin mapfile -d '' -n 1 __hf_v <"$__hf_d/go";\\builtin cd -- "$__hf_v"\n`;
+const TAKE = 'if [[ ${PROMPT_COMMAND@a} = *r* ]];then \\builtin eval "$__hf_p";else PROMPT_COMMAND=$__hf_p;fi';
 const WORDS_BYTES = 64 * 1024;
 const DRAIN_MS = 1_000;
 
@@ -109,17 +110,17 @@ export class Bash {
 		if (this.#changed) this.post.clearStuck(); // of a command before, whose end was recorded after all
 		this.#changed = this.#ended;
 		this.last = name;
-		const rest = `__hf_post ${name}\n[[ $__hf_e != ${name} ]]&&{ POSIXLY_CORRECT=;\\. "$__hf_x" ${name};} 2>|"$__hf_y"\n`;
+		const rest = `\\__hf_post ${name}\n[[ $__hf_e != ${name} ]]&&{ POSIXLY_CORRECT=;\\. "$__hf_x" ${name};} 2>|"$__hf_y"\n`;
 		const from = { pid: this.bash.pid, cwd: this.cwd, go: GO };
 		return this.line.write(`${this.#first(name, how)}\n${rest}`, { name, placed: how.placed, from, ...(how.life === undefined ? {} : { life: how.life }) });
 	}
 
 	/** See rc.bash. */
 	#first(name: string, { workdir, plain, text }: How): string {
-		if (text === undefined) return `${workdir ? "__hf_w=1 " : ""}${plain ? "__hf_z=plain " : ""}__hf_n=${name} PROMPT_COMMAND=$__hf_p`;
+		if (text === undefined) return `${workdir ? "__hf_w=1 " : ""}${plain ? "__hf_z=plain " : ""}__hf_n=${name};${TAKE}`;
 		const [digits] = name.split(".");
 		const dir = `${this.process.spec.sandbox ? "" : `${name.charAt(0)}/`}proc_${digits}`;
-		return `__hf_n=${name} __hf_s=$__hf_g/${dir};__hf_begins '${text}'&&{ ${text} </dev/null >>"$__hf_s/pipe" 2>&1;__hf_ends "$?";}`;
+		return `__hf_n=${name} __hf_s=$__hf_g/${dir};\\__hf_begins '${text}'&&{ ${text} </dev/null >>"$__hf_s/pipe" 2>&1;\\__hf_ends "$?";}`;
 	}
 
 	/** It has ended with its machine, or its files there are gone: nobody can look up what it did. */

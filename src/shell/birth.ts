@@ -19,6 +19,7 @@ const BIRTH_MS = 10_000; // for the profile files of whoever it belongs to
 const IDLE_SECONDS = 24 * 3600; // a shell that nobody has used for so long ends by itself; its state stays
 const RUN = '\\builtin eval -- "$__hf_c"\n'; // see __hf_p in rc.bash
 const STATE = [...SNAPSHOTS, "history"];
+const PROMPTS = "PROMPT_COMMAND, which the shell's profile files make read-only, is not set in this shell; bash would run it for every line that it reads";
 const LOG_BYTES = 1024 * 1024;
 
 export interface Birth {
@@ -31,11 +32,11 @@ export interface Birth {
 	readonly signal: AbortSignal;
 }
 
-/** A new one. If the profile files hang or end it, one without them; the notes say so. */
+/** A new one. If the profile files hang or end it, one without them; if they make PROMPT_COMMAND read-only, one that has all else of them. The notes say so. */
 export async function bear(runtime: Runtime, birth: Birth): Promise<{ bash: Bash; notes: string[] }> {
 	const told = () => [runtime.sandboxes?.takeNote(birth.task)].filter((note) => note !== undefined);
 	if (birth.from) {
-		const bash = await start(runtime, birth, false);
+		const { bash } = await start(runtime, birth, false);
 		const elsewhere = bash.cwd !== birth.cwd && (bash.far || !isSame(bash.cwd, birth.cwd));
 		return {
 			bash,
@@ -43,15 +44,20 @@ export async function bear(runtime: Runtime, birth: Birth): Promise<{ bash: Bash
 		};
 	}
 	try {
-		return { bash: await start(runtime, birth, true), notes: told() };
+		const { bash, prompts } = await start(runtime, birth, true);
+		if (!prompts) return { bash, notes: told() };
+		const next = await start(runtime, { ...birth, cwd: bash.cwd, from: bash.state }, false);
+		bash.leave();
+		return { bash: next.bash, notes: [...told(), PROMPTS] };
 	} catch (error) {
 		if (!(error instanceof HoldfastError) || error.code !== "START_FAILED") throw error;
-		const bash = await start(runtime, birth, false);
+		const { bash } = await start(runtime, birth, false);
 		return { bash, notes: [...told(), `the shell's profile files (/etc/profile, ~/.profile and the like) were left out: ${error.message}`] };
 	}
 }
 
-async function start(runtime: Runtime, birth: Birth, profile: boolean): Promise<Bash> {
+/** `prompts`: PROMPT_COMMAND is read-only in it, so that bash runs it before each line that it reads. */
+async function start(runtime: Runtime, birth: Birth, profile: boolean): Promise<{ bash: Bash; prompts: boolean }> {
 	const place = await runtime.place(birth.task);
 	const { sandbox, box } = place;
 	const there = await box?.ready();
@@ -105,10 +111,10 @@ async function start(runtime: Runtime, birth: Birth, profile: boolean): Promise<
 	box?.arrival(born.id, "shell/ready", arrived.signal).catch(() => {}); // whoever waits finds out by the time
 	try {
 		for (;;) {
-			const cwd = readTerminated(path.join(state, "ready"));
-			if (cwd !== undefined) {
+			const ready = readReady(path.join(state, "ready"));
+			if (ready) {
 				await born.sync(); // what it has said until now is not about any command
-				return new Bash(born, cwd);
+				return { bash: new Bash(born, ready.cwd), prompts: ready.prompts };
 			}
 			const status = born.status();
 			if (isOver(status)) throw new HoldfastError("START_FAILED", `${who} ended the shell (${describeEnd(status)})`);
@@ -142,10 +148,11 @@ function shareState(sandbox: Sandbox, state: string): string {
 const birthplace = (cwd: string, place: Place): string =>
 	place.box ? place.cwd : place.sandbox ? (existingParent(cwd, place.at) === path.resolve(cwd) ? cwd : place.cwd) : enterableParent(cwd);
 
-function readTerminated(file: string): string | undefined {
+/** Its directory and the attributes of PROMPT_COMMAND, a NUL behind each. */
+function readReady(file: string): { cwd: string; prompts: boolean } | undefined {
 	try {
-		const text = readStart(file, 64 * 1024);
-		return text.endsWith("\0") ? text.slice(0, -1) : undefined;
+		const [cwd, attributes, end] = readStart(file, 64 * 1024).split("\0");
+		return cwd === undefined || end === undefined ? undefined : { cwd, prompts: attributes?.includes("r") === true };
 	} catch (error) {
 		if (errno(error) === "ENOENT") return undefined;
 		throw error;

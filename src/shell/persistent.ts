@@ -5,6 +5,7 @@ import { afterwards } from "../base/due.js";
 import { procDir } from "../keeper/layout.js";
 import type { Runtime } from "../process/runtime.js";
 import { readSpec } from "../process/spec.js";
+import { describeEnd, isOver } from "../process/status.js";
 import { Bash } from "./bash.js";
 import { type Birth, bear } from "./birth.js";
 import { existingParent } from "./directory.js";
@@ -32,6 +33,14 @@ interface TaskContext {
 	readonly exported: Readonly<Record<string, string>>;
 	readonly functions: string;
 	readonly notes: string[];
+}
+
+export interface ReadyOptions {
+	readonly notes?: string[];
+	/** The caller has said that there is a new one, and why. */
+	readonly said?: boolean;
+	/** A new one without the state of the last. */
+	readonly afresh?: boolean;
 }
 
 interface Ready {
@@ -86,9 +95,10 @@ export class Persistent {
 		this.#later(this.orphan);
 	}
 
-	/** The one there is, or a new one with the state of the last. */
-	async ready(patience: Patience, notes: string[] = []): Promise<Ready> {
-		const id = this.#seat.current;
+	/** The one there is, or a new one with the state of the last. A note says so, unless the caller has `said` it. */
+	async ready(patience: Patience, { notes = [], said = false, afresh = false }: ReadyOptions = {}): Promise<Ready> {
+		const id = afresh ? undefined : this.#seat.current;
+		const why = this.#whyNew(id, afresh);
 		if (this.#bash && (this.#bash.process.id !== id || this.#bash.left || this.#bash.wasUsed())) {
 			this.#bash.close();
 			this.#bash = undefined;
@@ -103,17 +113,33 @@ export class Persistent {
 			this.#bash.leave();
 			this.#bash = undefined;
 			notes = [...notes, UNMADE];
+			said = true;
 		}
-		const bash = this.#bash ?? (await patiently(this.#bear(id), patience));
+		const bash = this.#bash ?? (await patiently(this.#bear(id, said || this.#bornWith.includes(LOST) ? undefined : why), patience));
 		if (this.#bornWith.length > 0) notes = [...notes, ...this.#bornWith.splice(0)];
 		return { bash, notes };
 	}
 
-	#bear(id: string | undefined): Promise<Bash> {
+	/** Why a new one is needed in the place of the last, as far as that is known before it is looked at; undefined for the first one of a task. */
+	#whyNew(id: string | undefined, afresh: boolean): (() => string) | undefined {
+		if (afresh) return () => "no shell with the state of the last one took a command";
+		if (id === undefined && this.#seat.wasEnded) return () => "the task was ended after its last command";
+		if (id === undefined) return this.#bash && (() => "Holdfast's home was removed after the last command");
+		return () => {
+			const spec = readSpec(procDir(this.#runtime.home, id));
+			const status = spec && this.#runtime.registry.process(spec).status();
+			if (!status) return "the last shell of this task is not on record any more";
+			return isOver(status) ? `the last shell of this task has ended (${describeEnd(status)})` : "the last shell of this task is not used any more";
+		};
+	}
+
+	#bear(id: string | undefined, why: (() => string) | undefined): Promise<Bash> {
 		this.#birth = afterwards(async () => {
 			try {
-				const { bash, notes } = await bear(this.#runtime, await this.#birthOf(id));
+				const birth = await this.#birthOf(id);
+				const { bash, notes } = await bear(this.#runtime, birth);
 				this.#bash = bash;
+				if (why) this.#bornWith.push(newShell(why(), bash.cwd, birth.from !== undefined));
 				this.#bornWith.push(...notes);
 				this.#seat.current = bash.process.id;
 				return bash;
@@ -221,3 +247,6 @@ export class Persistent {
 		this.#bash = undefined;
 	}
 }
+
+const newShell = (why: string, cwd: string, restored: boolean): string =>
+	`${why}, so this is a new shell, in ${cwd}: ${restored ? "it has the variables, functions and options of the last one, as far as known, but not its jobs" : "the directory, variables, functions and options of the last one are gone"}`;

@@ -4,14 +4,16 @@
 # running command away and keeps the shell, and the line after it is still read. For each command a runtime writes three
 # lines in one piece (bash.ts), N being the id of the command's directory and a number that makes it unique:
 #
-#   __hf_n=N PROMPT_COMMAND=$__hf_p      the command runs from PROMPT_COMMAND: at top level, in no function
-#   __hf_post N                          once more, should the command have been thrown away
+#   __hf_n=N;… PROMPT_COMMAND=$__hf_p    the command runs from PROMPT_COMMAND: at top level, in no function
+#   \__hf_post N                         once more, should the command have been thrown away
 #   [[ $__hf_e != N ]] && …              its end could not be recorded: rescue.bash, and `stuck` tells the runtime
+#
+# Where PROMPT_COMMAND is read-only the first line evals $__hf_p itself. That serves as well, but one interrupt in ten costs the shell.
 #
 # Before that, `__hf_w=1` says that there is a directory for this command only, `__hf_z=plain` that it cannot change the shell. Its
 # text is in the file `command`. A plain one without a directory of its own is in the first line instead, which is much shorter then:
 #
-#   __hf_n=N __hf_s=…;__hf_begins 'TEXT'&&{ TEXT </dev/null >>"$__hf_s/pipe" 2>&1;__hf_ends "$?";}
+#   __hf_n=N __hf_s=…;\__hf_begins 'TEXT'&&{ TEXT </dev/null >>"$__hf_s/pipe" 2>&1;\__hf_ends "$?";}
 #
 # What the command prints goes to the FIFO `pipe` in its directory, its end to `exit` there, with the shell's directory
 # behind it. All names start with __hf_, since the shell belongs to whoever uses it. Every builtin of ours is called through `builtin`.
@@ -70,7 +72,7 @@ __hf_post() {
 	if [[ ${1-} ]]; then
 		__hf_n=$1
 		if [[ $__hf_l != "$1" ]]; then
-			if ((__hf_t < 128)); then builtin return; fi # nothing runs in this shell any more (PROMPT_COMMAND is read-only): the runtime finds it stuck
+			if ((__hf_t < 128)); then builtin return; fi # nothing runs in this shell any more (a variable of ours is read-only): the runtime finds it stuck
 			__hf_l=$1 __hf_rc=130 # interrupted before it was taken
 		fi
 	fi
@@ -81,11 +83,28 @@ __hf_post() {
 		__hf_s=$__hf_g/${__hf_h:+${__hf_n:0:1}/}proc_${__hf_n%.*}
 		if [[ $__hf_w ]]; then __hf_comeback; fi
 		__hf_record
-		__hf_c= PROMPT_COMMAND=
+		if [[ ${__hf_n@a}${__hf_l@a}${__hf_rc@a}${__hf_q@a}${__hf_t@a}${__hf_s@a}${__hf_o@a}${__hf_c@a}${__hf_w@a}${__hf_z@a}${__hf_e@a}${__hf_v@a}${__hf_b@a}${__hf_ps@a}${__hf_sn@a}${__hf_i@a} == *[rilucA]* ]]; then __hf_quit; fi
+		__hf_c=
+		if [[ ${PROMPT_COMMAND@a} || -R PROMPT_COMMAND ]]; then __hf_unprompt; else PROMPT_COMMAND=; fi
 		if [[ ${TMOUT@a} != *r* ]]; then TMOUT=$__hf_idle; fi
 		if [[ $PS1 && ${PS1@a} != *r* ]]; then __hf_ps=$PS1 PS1=; fi
 		if [[ $__hf_z ]]; then __hf_z=; else __hf_snap; fi
 	fi
+}
+
+# An array, or a name of another variable. A read-only one stays, and bash runs it before each of our lines; the next shell does not get it.
+__hf_unprompt() {
+	if [[ ${PROMPT_COMMAND@a} != *r* ]]; then
+		builtin unset -n PROMPT_COMMAND
+		builtin unset -v PROMPT_COMMAND
+	fi
+}
+
+# A command has changed what our variables are (`readonly __hf_n`, `declare -i __hf_rc`): the state goes to the next shell, without them.
+__hf_quit() {
+	builtin trap - EXIT
+	(__hf_snap)
+	builtin exit
 }
 
 # Before and after a plain command, which leaves everything else as it was. Fails the second time: a bash that gets our USR1 while it
@@ -139,16 +158,26 @@ __hf_abort() {
 		builtin kill -INT "$$"
 	fi
 }
-builtin declare -fr __hf_enter __hf_comeback __hf_pre __hf_record __hf_post __hf_begins __hf_first __hf_ends __hf_snap __hf_abort
+builtin declare -fr __hf_enter __hf_comeback __hf_pre __hf_record __hf_post __hf_unprompt __hf_quit __hf_begins __hf_first __hf_ends __hf_snap __hf_abort
 
 # Through `.` of a file that evals the command: elsewhere below PROMPT_COMMAND an interactive bash never forgets children that
 # have ended, and `jobs` and `wait -n` would tell of them. Without job control it forgets them in silence.
 # Whether there are traps that no function sees can only be told here; once there has been one, that file is never empty again.
-__hf_p='__hf_pre
+__hf_p='\__hf_pre
 \builtin . "$__hf_u" </dev/null >>"$__hf_o" 2>&1
 __hf_rc=${__hf_rc:-$?};\builtin trap -p DEBUG ERR RETURN 1<>"$__hf_d/traps"
-__hf_post'
+\__hf_post'
 builtin readonly __hf_g __hf_h __hf_y __hf_d __hf_u __hf_x __hf_idle __hf_p
+
+# One line of a snapshot, as the next shell reads it: without our own variables, and with PROMPT_COMMAND under another name.
+__hf_kept() {
+	if [[ $__hf_v =~ ^declare\ -[^\ ]*\ __hf_ ]]; then builtin return; fi
+	if [[ $__hf_v =~ ^declare\ -([^\ ]*)\ PROMPT_COMMAND(=.*)?$ ]]; then
+		case ${BASH_REMATCH[1]} in *a*) __hf_t=-a ;; *A*) __hf_t=-A ;; *) __hf_t=-- ;; esac
+		__hf_v="declare $__hf_t __hf_no${BASH_REMATCH[2]}"
+	fi
+	builtin printf '%s\n' "$__hf_v"
+}
 
 __hf_sn=0
 if [[ $HF_FROM ]]; then
@@ -168,7 +197,7 @@ if [[ $HF_FROM ]]; then
 		builtin history -w "$__hf_d/history"
 	fi
 	# Up to its end, line by line: ${…%%…} takes minutes for a variable of a megabyte.
-	__hf_c=$(builtin printf '%s\n' "$__hf_c" 2>/dev/null | while IFS= builtin read -r __hf_v && [[ $__hf_v != "#hf-end $__hf_sn" ]]; do [[ $__hf_v =~ ^declare\ -[^\ ]*\ __hf_ ]] || builtin printf '%s\n' "$__hf_v"; done)
+	__hf_c=$(builtin printf '%s\n' "$__hf_c" 2>/dev/null | while IFS= builtin read -r __hf_v && [[ $__hf_v != "#hf-end $__hf_sn" ]]; do __hf_kept; done)
 	__hf_t=${__hf_c#*$'\n'}
 	builtin eval "${__hf_t%%$'\n'*}" # its options: functions may need them to be read (extglob)
 	while builtin read -r __hf_v __hf_t __hf_i; do
@@ -189,7 +218,7 @@ if [[ $HF_FROM ]]; then
 		*) [[ ! -o $__hf_i ]] || builtin set +o "$__hf_i" ;;
 		esac
 	done
-	builtin unset __hf_so __hf_bo
+	builtin unset __hf_so __hf_bo __hf_no
 elif [[ $HF_PROFILE ]]; then
 	# As a login shell would. They may print, fail or read: none of it is any command's business.
 	if [[ -r /etc/profile ]]; then builtin . /etc/profile; fi </dev/null
@@ -203,9 +232,11 @@ if [[ ! $HF_FROM ]]; then
 	[[ $FORCE_COLOR ]] || export NO_COLOR=1
 fi
 
-if [[ $PS1 && $HF_FROM ]]; then __hf_ps=$PS1; fi
-__hf_n= __hf_e= __hf_l= __hf_rc=0 __hf_c= __hf_o= __hf_s= __hf_t= __hf_w= __hf_z= __hf_b=() PROMPT_COMMAND= PS2=
+if [[ $PS1 && $HF_FROM && ${PS1@a} != *r* ]]; then __hf_ps=$PS1; fi
+__hf_n= __hf_e= __hf_l= __hf_rc=0 __hf_c= __hf_o= __hf_s= __hf_t= __hf_w= __hf_z= __hf_b=()
+if [[ ${PS2@a} != *r* ]]; then PS2=; fi
 if [[ ${PS1@a} != *r* ]]; then PS1=; fi
+__hf_unprompt
 if [[ ${TMOUT@a} != *r* ]]; then TMOUT=$__hf_idle; fi
 builtin trap - DEBUG ERR RETURN INT
 builtin trap __hf_snap EXIT
@@ -215,6 +246,7 @@ builtin shopt -s expand_aliases
 builtin set +eutvxm +o history +H
 if [[ -o vi || -o emacs ]]; then builtin set +o vi +o emacs; fi
 builtin unset HISTFILE MAILCHECK POSIXLY_CORRECT HF_PROCS HF_SHELVES HF_RESCUE HF_FROM HF_PROFILE HF_IDLE HF_BIN __hf_i __hf_v __hf_q
+builtin unset -f __hf_kept
 builtin export HOLDFAST_ID
 __hf_snap
-builtin printf '%s\0' "$PWD" 1<>"$__hf_d/ready"
+builtin printf '%s\0%s\0' "$PWD" "${PROMPT_COMMAND@a}" 1<>"$__hf_d/ready"

@@ -36,7 +36,10 @@ export function seatsOf(runtime: Runtime, task: string): string[] {
 
 /** The id of a task's shell. */
 export const currentOf = (runtime: Runtime, { task, place, box = place }: Pick<Spec, "task" | "place" | "box">): string | undefined =>
-	linkOf(path.join(seatOf(runtime, task, box), "current"));
+	Seat.of(runtime, task, box).current;
+
+/** Where `current` leads when the task was ended after its last command. */
+const ENDED = "ended";
 
 export class Seat {
 	readonly #runtime: Runtime;
@@ -125,15 +128,25 @@ export class Seat {
 	}
 
 	get current(): string | undefined {
-		return linkOf(this.#current);
+		const id = linkOf(this.#current);
+		return id === ENDED ? undefined : id;
+	}
+
+	/** The task had a shell, and was ended. */
+	get wasEnded(): boolean {
+		return linkOf(this.#current) === ENDED;
 	}
 
 	/** The next one begins anew, without the state of the last. */
 	clear(): void {
-		unlinkIfThere(this.#current);
+		if (this.current !== undefined) this.#link(ENDED);
 	}
 
 	set current(id: string) {
+		this.#link(id);
+	}
+
+	#link(id: string): void {
 		const next = `${this.#current}.${randomInt(2 ** 40)}`;
 		unlinkIfThere(next);
 		fs.symlinkSync(id, next);

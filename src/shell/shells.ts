@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import path from "node:path";
 import { ownEnvironment } from "../base/own-secrets.js";
 import { isRemote } from "../places/address.js";
@@ -96,6 +97,7 @@ export class Shells {
 	constructor(runtime: Runtime) {
 		this.#runtime = runtime;
 		this.#slots = new Slots(runtime);
+		setMaxListeners(0, this.#closing.signal); // a listener for each birth under way
 		runtime.chores.push(() => pruneSeats(runtime));
 	}
 

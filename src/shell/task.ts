@@ -8,17 +8,19 @@ import { utf8 } from "../base/text.js";
 import { CONTAINER } from "../process/limits.js";
 import type { Process } from "../process/process.js";
 import type { Runtime } from "../process/runtime.js";
+import { describeEnd } from "../process/status.js";
 import type { Bash } from "./bash.js";
 import { FORCED_CODES, type Outcome, runCommand } from "./command.js";
 import { existingParent, isRemoved, type Look } from "./directory.js";
 import { interrupted, neverBegan, type Patience, patiently } from "./patience.js";
-import { type Owner, Persistent } from "./persistent.js";
+import { type Owner, Persistent, type ReadyOptions } from "./persistent.js";
 import type { RunOptions, RunResult } from "./shells.js";
 import type { Slot } from "./slot.js";
 import type { Slots } from "./slots.js";
 import { workdirThere } from "./workdir.js";
 
-const TRIES = 3;
+const WORDS_LINES = 3;
+const TRIES = 4; // the one there is, two with its state, and one without
 const BESIDE =
 	"another command of this task is running, so this one ran in a shell of its own with the same directory and environment; what it changed there is not kept";
 
@@ -86,7 +88,9 @@ export class TaskShell {
 		let using: Using | undefined;
 		try {
 			for (let tries = 1; ; tries++) {
-				using = own ? await this.#beside(patience) : await this.#main(patience, using?.notes);
+				using = own
+					? await this.#beside(patience)
+					: await this.#main(patience, { notes: using?.notes ?? [], said: outcome?.end === "unable", afresh: tries === TRIES });
 				this.#atWork.add(using.bash);
 				outcome = await this.#send(using, slot, { ...options, ...patience });
 				this.#atWork.delete(using.bash);
@@ -105,7 +109,7 @@ export class TaskShell {
 					);
 				}
 				this.persistent.forget(using.bash);
-				if (tries === TRIES) throw new HoldfastError("START_FAILED", "nothing ran: the shell ended again and again before it took the command");
+				if (tries === TRIES) throw await neverTook(using.bash, outcome);
 			}
 			return await this.#result(using, slot, outcome);
 		} catch (error) {
@@ -204,7 +208,10 @@ export class TaskShell {
 			if (outcome.unreached !== undefined) {
 				notes.push(`${outcome.unreached}. This is what was last seen of it; the next look finds out more. Do not start it again before that.`);
 				this.persistent.forget(bash);
-			} else if (!own && !bash.abandoned) await this.#replace(using);
+			} else if (!own && !bash.abandoned) {
+				await this.#replace(using);
+				if (using.bash !== bash) notes.push(`the next command has a new shell, in ${using.bash.cwd}, with the state from before this one`);
+			}
 		}
 		if (outcome.forced) {
 			exitCode = FORCED_CODES[outcome.forced];
@@ -238,8 +245,8 @@ export class TaskShell {
 		};
 	}
 
-	async #main(patience: Patience, notes?: string[]): Promise<Using> {
-		const ready = await this.persistent.ready(patience, notes);
+	async #main(patience: Patience, options: ReadyOptions): Promise<Using> {
+		const ready = await this.persistent.ready(patience, options);
 		return { ...ready, own: false, bornIn: ready.bash.cwd };
 	}
 
@@ -251,7 +258,7 @@ export class TaskShell {
 	/** What became of the command is known, and must be told also if there is no next shell yet. */
 	async #replace(using: Using): Promise<void> {
 		try {
-			const next = await this.persistent.ready({ deadline: due() ?? Number.POSITIVE_INFINITY });
+			const next = await this.persistent.ready({ deadline: due() ?? Number.POSITIVE_INFINITY }, { said: true });
 			using.bash = next.bash;
 			using.notes.push(...next.notes);
 		} catch (error) {
@@ -263,6 +270,16 @@ export class TaskShell {
 	abandon(): void {
 		for (const bash of this.#atWork) bash.abandon();
 	}
+}
+
+/** Says how the last of them ended, and its last words, which tell why. */
+async function neverTook(bash: Bash, { shellOffset }: Outcome): Promise<HoldfastError> {
+	const words = (await bash.words(shellOffset)).trim().split("\n").slice(-WORDS_LINES).join("; ");
+	const end = `${describeEnd(bash.process.status())}${words === "" ? "" : `; it printed: ${words}`}`;
+	return new HoldfastError(
+		"START_FAILED",
+		`nothing ran: ${TRIES} shells in a row ended before they took the command (the last one: ${end}). Look for the reason in the profile files (/etc/bash.bashrc, ~/.profile and the like); a background process needs no shell`,
+	);
 }
 
 const gone = (dir: string, parent: string): string => `the shell's directory ${dir} is gone; it is in ${parent} now`;

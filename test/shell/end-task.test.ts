@@ -31,13 +31,15 @@ test("processes, terminals, jobs of the shell and a command under way are killed
 	expect(await runtime.endTask("one")).toMatchObject({ gone: true, processes: [], shells: 0, sandboxes: [], notes: [] });
 });
 
-test("what is called for it afterwards begins anew, without the state and without a word of a shell that died", async () => {
+test.each(["this program", "another"])("a task that %s has ended begins anew, without the state, and the first result says so", async (who) => {
 	const runtime = await testRuntime();
 	await runtime.terminal({ command: "cd /; A=1; export B=2" });
-	await runtime.endTask("default");
+	if (who === "another") await cli(runtime.home.root, ["end", "default"]);
+	else await runtime.endTask("default");
 	const result = await runtime.terminal({ command: "echo [$A$B]; pwd" });
 	expect(result).toMatchObject({ output: `[]\n${process.cwd()}\n`, exit_code: 0 });
-	expect(result.note).toBeUndefined();
+	expect(result.note).toContain(`the task was ended after its last command, so this is a new shell, in ${process.cwd()}: the directory, variables`);
+	expect((await runtime.terminal({ command: "echo on" })).note).toBeUndefined();
 });
 
 test("holdfast end: of a home that another program uses; in words, and as JSON", async () => {

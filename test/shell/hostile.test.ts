@@ -122,7 +122,14 @@ describe("survives", () => {
 		["set -m; sleep 0.1 & sleep 0.2", whatever],
 		["set -o vi", succeeds],
 		["set -o emacs", succeeds],
-		["readonly PROMPT_COMMAND='echo mine'", whatever],
+		["readonly PROMPT_COMMAND='echo mine'", succeeds],
+		["readonly PROMPT_COMMAND=x; exit 2", codeIs(2, "")],
+		["declare -ar PROMPT_COMMAND=(x 'echo y\n'); exit 2", codeIs(2, "")],
+		["readonly PS1=y PS2=z PS4=w; exit 2", codeIs(2, "")],
+		["declare -n PROMPT_COMMAND=KEEP", succeeds],
+		["readonly __hf_ps", succeeds],
+		["declare -i __hf_rc", succeeds],
+		["readonly __hf_rc", unseen],
 		["FUNCNEST=1", succeeds],
 		["--version || true", codeIs(0, "bash: --version: command not found\n")],
 		["stty sane; reset; clear", whatever],
@@ -154,12 +161,21 @@ test("descriptors that are opened stay open", async () => {
 	expect(fs.readFileSync(file, "utf8")).toBe("a\nb\n");
 });
 
+test("a command makes PROMPT_COMMAND read-only: it is still set afterwards, and not in the shell that takes over", async () => {
+	const { run } = await testShell();
+	await run("readonly PROMPT_COMMAND='ran=yes'");
+	expect(await run('echo "$PROMPT_COMMAND"; (exit 4)')).toMatchObject({ code: 4, out: "ran=yes\n", notes: [] });
+	await run("exit 2");
+	expect(await run('echo "[${PROMPT_COMMAND@a}]"; (exit 4)')).toMatchObject({ code: 4, out: "[]\n", notes: [] });
+});
+
 test("an idle shell that is killed from outside is replaced, and the command runs once", async () => {
 	const shell = await testShell();
 	const file = path.join(tempDir(), "count");
 	await shell.run("A=1");
 	process.kill(await shell.pid(), "SIGKILL");
-	expect(await shell.run(`echo x >>${file}; echo $A`)).toMatchObject({ code: 0, out: "1\n" });
+	const note = expect.stringMatching(/has ended \(exited, SIGKILL\), so this is a new shell, in \/\S+: it has the variables/);
+	expect(await shell.run(`echo x >>${file}; echo $A`)).toMatchObject({ code: 0, out: "1\n", notes: [note] });
 	expect(fs.readFileSync(file, "utf8")).toBe("x\n");
 });
 

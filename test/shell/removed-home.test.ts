@@ -9,6 +9,7 @@ test("the home is removed while a runtime uses it: that is said once, then it is
 	const run = () => runtime.terminal({ command: "echo $$" });
 	let result = await run();
 	while (result.status === "exited") {
+		if (shells.length > 0) expect(result.note).toContain("home was removed after the last command, so this is a new shell, in ");
 		shells.push(Number(result.output));
 		fs.rmSync(runtime.home.root, { recursive: true, force: true, maxRetries: 100 }); // something may just be made in it, and the next command run there
 		result = await run();

@@ -175,6 +175,17 @@ test("a profile that ends the shell is left out, and said to be", async () => {
 	expect(await shell.run("echo again")).toMatchObject({ out: "again\n", notes: [] });
 });
 
+test("a profile that makes PROMPT_COMMAND read-only leaves a shell that has all else of the profile, and a note says so", async () => {
+	const shell = await testShell();
+	fs.writeFileSync(path.join(process.env.HOME ?? "", ".profile"), "export P=1; f() { echo f; }; export PROMPT_COMMAND=true; readonly PROMPT_COMMAND PS2\n");
+	expect(await shell.run('echo "$P[${PROMPT_COMMAND@a}]"; f; (exit 3)')).toMatchObject({
+		code: 3,
+		out: "1[]\nf\n",
+		notes: [expect.stringContaining("PROMPT_COMMAND")],
+	});
+	expect(await shell.run("cd /usr; (exit 4)")).toMatchObject({ code: 4, cwd: "/usr", notes: [] });
+});
+
 test("the directory stack, $OLDPWD and exported functions are there in the shell that takes over", async () => {
 	const shell = await testShell();
 	await shell.run("f() { echo f$1; }; g() { :; }; export -f f; cd /usr; pushd /usr/bin; pushd '/usr/lib'; cd /tmp");
@@ -193,7 +204,11 @@ test("a shell that takes over where its directory has gone says so", async () =>
 	process.kill(pid, "SIGKILL");
 	await until("it has ended", () => !fs.existsSync(`/proc/${pid}`));
 	fs.rmSync(`${dir}/a`, { recursive: true });
-	expect(await shell.run("pwd")).toMatchObject({ out: `${dir}\n`, cwd: dir, notes: [expect.stringContaining(`could not go to ${dir}/a/b`)] });
+	expect(await shell.run("pwd")).toMatchObject({
+		out: `${dir}\n`,
+		cwd: dir,
+		notes: [expect.stringContaining(`new shell, in ${dir}`), expect.stringContaining(`could not go to ${dir}/a/b`)],
+	});
 	expect(await shell.run("pwd")).toMatchObject({ notes: [] });
 });
 
