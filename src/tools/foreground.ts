@@ -3,7 +3,7 @@ import { endedBy, limitNote } from "../process/limits.js";
 import { readStatus } from "../process/status.js";
 import type { RunResult } from "../shell/index.js";
 import { type Ask, type Deadline, leftOf, remaining, reporting, secondsOf } from "./ask.js";
-import { hintsFor } from "./hints/index.js";
+import { hintsFor, staysWithoutTerminal } from "./hints/index.js";
 import type { TerminalArgs } from "./input.js";
 import { stillRunning, timeoutNote } from "./interactive.js";
 import { type Output, readOutput } from "./output.js";
@@ -12,6 +12,7 @@ import type { TerminalResult } from "./result.js";
 import { armLate, type IntervalNote, wishesOf } from "./start.js";
 import { leftNote, limitField } from "./state.js";
 
+const EDITOR_MS = 2_000;
 const NOTHING: Output = { text: "", offset: 0, next: 0, truncated: undefined };
 
 export interface ForegroundOptions {
@@ -23,7 +24,7 @@ export interface ForegroundOptions {
 export async function runInShell(ask: Ask, args: TerminalArgs & { command: string }, options: ForegroundOptions): Promise<TerminalResult> {
 	const { runtime, task, signal } = ask;
 	const { maxChars, onTimeout } = options;
-	let { deadline } = options;
+	let deadline = staysWithoutTerminal(args.command) ? soon(options.deadline) : options.deadline;
 	const passage = await Passage.of(ask, args.command);
 	const run = await passage.through(() => {
 		if (passage.asked) deadline = remaining(ask, deadline);
@@ -76,12 +77,19 @@ export async function runInShell(ask: Ask, args: TerminalArgs & { command: strin
 				signal: run.limit ? null : run.signal,
 				output: output.text,
 				elsewhere: run.process.box !== undefined,
+				durationMs: run.durationMs,
 			}),
 		);
 		return { ...result, ...notices(ask, run, args) };
 	} finally {
 		run.release({ keep });
 	}
+}
+
+/** An editor that has no terminal goes on until it is killed: the caller hears of that soon. */
+function soon(deadline: Deadline): Deadline {
+	const ms = Math.min(deadline.ms, EDITOR_MS);
+	return { ...deadline, ms, at: deadline.at - deadline.ms + ms };
 }
 
 /** Killed: by another call, while this one was waiting for it. Only a look: what nobody tracks is not to be settled. */

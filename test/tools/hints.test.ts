@@ -153,3 +153,43 @@ test("sudo without a password: here it may get one, on another machine never", (
 	expect(hintsFor("/usr/bin/sudo id", outcome)).toEqual([expect.stringMatching(/Call it as `sudo`/)]);
 	expect(hintsFor("sudo id", { ...outcome, elsewhere: true })).toEqual([expect.stringMatching(/none is ever sent to another machine/)]);
 });
+
+describe("without a terminal", () => {
+	const CASES: [string, number | null, string, RegExp | ""][] = [
+		["vim server.js", null, "", /`vim` draws on a terminal.*kill it, and start it again with pty=true/],
+		["cd src && sudo vi x", 1, "Vim: Error", /`vi` draws.*start it with pty=true/],
+		["nano x", 1, "Error opening terminal: dumb.", /`nano` draws/],
+		["vim -es -c 'g/x/d' -c wq f", 0, "", ""],
+		["vim --version", 0, "VIM", ""],
+		["nvim --headless +qa", 0, "", ""],
+		["top -b -n 1", 0, "top", ""],
+		["top | head", 1, "", ""],
+		["echo vim", null, "vim", ""],
+		["python3", 0, "", /`python3` read its input, which was empty.*pty=true/],
+		["psql mydb", 0, "", /`psql` read its input/],
+		["python3 -c 'pass'", 0, "", ""],
+		["python3 script.py", 0, "", ""],
+		["python3 -m venv x", 0, "", ""],
+		["echo 'x = 1' | python3", 0, "", ""],
+		["python3 <<E\nx = 1\nE", 0, "", ""],
+		["psql -c 'select 1'", 0, "", ""],
+		["node", 0, "", /`node` read/],
+		["node -e 1", 0, "", ""],
+		["read -p 'name: ' x; echo got [$x]", 0, "got []", /`read` got the end of its input/],
+		["echo a | while read x; do echo $x; done", 0, "a", ""],
+		["while read x; do echo $x; done < f", 0, "a", ""],
+		["read -r x < f", 0, "", ""],
+	];
+	test.each(CASES)("%s: %s", (command, exitCode, output, hint) => {
+		const hints = hintsFor(command, { exitCode, output, signal: null }).join("\n");
+		if (hint === "") expect(hints).toBe("");
+		else expect(hints).toMatch(hint);
+	});
+});
+
+test("a server that failed at once is not advised to go to the background", () => {
+	const outcome = { exitCode: 1, signal: null, output: "TypeError" };
+	expect(hintsFor("npm start", { ...outcome, durationMs: 400 })).toEqual([]);
+	expect(hintsFor("npm start", { ...outcome, durationMs: 4_000 })).toEqual([expect.stringContaining("background=true")]);
+	expect(hintsFor("npm start", { ...outcome, exitCode: null, durationMs: 400 })).toEqual([expect.stringContaining("background=true")]);
+});

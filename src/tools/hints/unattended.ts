@@ -4,12 +4,12 @@ import { type Program, programOf } from "./words.js";
 
 const AWAY = "start it with background=true instead: then its output, its end and its exit code can be asked for, and kill ends all of it";
 
-export function backgroundHint(commands: readonly Simple[]): string | undefined {
+export function backgroundHint(commands: readonly Simple[], { failedAtOnce }: { failedAtOnce: boolean }): string | undefined {
 	const programs = commands.map(programOf).filter((program) => program !== undefined);
 	const detacher = programs.find(({ name }) => name === "nohup" || name === "setsid" || name === "disown");
 	if (detacher) return `\`${detacher.name}\` hides what it starts from you; ${AWAY.replace("start it", "start the command itself")}.`;
 	if (commands.at(-1)?.end === "&") return `The command ends in \`&\`, so what it left running is not tracked; without the & ${AWAY}.`;
-	const server = programs.find(staysUp);
+	const server = failedAtOnce ? undefined : programs.find(staysUp);
 	if (server) return `\`${[server.name, ...server.args].join(" ").slice(0, 60)}\` looks like something that does not end by itself; ${AWAY}.`;
 	return undefined;
 }
