@@ -175,8 +175,9 @@ export class Keepers {
 				if (keeper.line.closed) {
 					const end = readExit(dir);
 					await this.#discard(keeper);
-					throw new HoldfastError("START_FAILED", `nothing ran: ${end?.kind === "none" ? end.reason : "its keeper was killed"}`, {
-						cause: end?.kind === "none" && end.reason !== STARTER_GONE ? undefined : BEFORE_START,
+					const reason = end?.kind === "none" ? end.reason : "its keeper was killed";
+					throw new HoldfastError(reason.startsWith("no room") ? "NO_SPACE" : "START_FAILED", `nothing ran: ${reason}`, {
+						cause: end?.kind === "none" && reason !== STARTER_GONE ? undefined : BEFORE_START,
 					});
 				}
 				await wakeup.next(1_000);

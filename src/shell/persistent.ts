@@ -75,6 +75,11 @@ export class Persistent {
 		return this.#seat.take(who);
 	}
 
+	/** The seat, which is this runtime's, is for the command with this id. */
+	passOn(who: string): void {
+		this.#seat.passOn(who);
+	}
+
 	/** The command goes on, and nobody here waits for it. */
 	leaveTo(who: string): void {
 		this.#seat.leaveTo(who);

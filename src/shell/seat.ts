@@ -90,6 +90,13 @@ export class Seat {
 		}
 	}
 
+	/** For the command with this id, of the same runtime. */
+	passOn(id: string): void {
+		const mine = this.#busy(this.#runtime.self, id);
+		fs.renameSync(this.#mine, mine);
+		this.#mine = mine;
+	}
+
 	giveBack(): void {
 		fs.renameSync(this.#mine, this.#free);
 	}

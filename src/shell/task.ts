@@ -14,6 +14,7 @@ import { FORCED_CODES, type Outcome, runCommand } from "./command.js";
 import { existingParent, isRemoved, type Look } from "./directory.js";
 import { interrupted, neverBegan, type Patience, patiently } from "./patience.js";
 import { type Owner, Persistent, type ReadyOptions } from "./persistent.js";
+import { asNoSpace, Reserve } from "./reserve.js";
 import type { RunOptions, RunResult } from "./shells.js";
 import type { Slot } from "./slot.js";
 import type { Slots } from "./slots.js";
@@ -37,6 +38,7 @@ export class TaskShell {
 	readonly #task: string;
 	readonly persistent: Persistent;
 	readonly #later: Owner["later"];
+	readonly #reserve: Reserve;
 	/** Those that run a command. */
 	readonly #atWork = new Set<Bash>();
 	/** Calls under way. */
@@ -50,11 +52,13 @@ export class TaskShell {
 		this.#slots = slots;
 		this.#ownSlots = ownSlots;
 		this.#task = task;
+		this.#reserve = new Reserve(runtime.home.root);
 		this.persistent = new Persistent(runtime, task, owner);
 	}
 
+	/** While the disk is full a command can still make room. */
 	run(options: RunOptions): Promise<RunResult> {
-		return this.#counted(this.#run(options));
+		return this.#counted(this.#reserve.use(() => this.#run(options)));
 	}
 
 	context(patience: Patience): ReturnType<Persistent["context"]> {
@@ -82,8 +86,8 @@ export class TaskShell {
 	async #run(options: RunOptions): Promise<RunResult> {
 		const patience: Patience = { signal: options.signal, deadline: performance.now() + options.timeoutMs, trouble: () => this.#slots.trouble };
 		if (this.persistent.orphan) await patiently(this.persistent.orphan, patience);
-		let slot = this.#slots.takeReady() ?? (await this.#slots.take().catch(neverBegan)); // at once if it can be: who comes first gets the seat
-		const own = !this.persistent.take(slot.id);
+		const { slot: first, own } = await this.#begin();
+		let slot = first;
 		let outcome: Outcome | undefined;
 		let using: Using | undefined;
 		try {
@@ -116,7 +120,7 @@ export class TaskShell {
 			if (slot.shown)
 				this.#later(slot.letGo()); // it may have been taken, and nobody can say: it stays where it can be found
 			else if ((!outcome || outcome.end === "unsent" || outcome.end === "unable") && !this.#slots.refuse(slot)) neverBegan(dirRemoved(slot.dir, error));
-			if (!slot.shown) neverBegan(error);
+			if (!slot.shown) neverBegan(asNoSpace(error));
 			throw error;
 		} finally {
 			if (using) this.#atWork.delete(using.bash);
@@ -124,6 +128,22 @@ export class TaskShell {
 			if (!own && outcome?.end === "running" && using?.bash.abandoned) this.persistent.leaveTo(slot.id);
 			else if (!own) this.persistent.giveBack();
 			this.#slots.fill();
+			setImmediate(() => this.#reserve.keep());
+		}
+	}
+
+	/** A slot and, unless another command has it, the seat. The first to come gets the seat, also while there is no slot ready. */
+	async #begin(): Promise<{ slot: Slot; own: boolean }> {
+		const ready = this.#slots.takeReady();
+		const own = !this.persistent.take(ready?.id ?? "starting");
+		if (ready) return { slot: ready, own };
+		try {
+			const slot = await this.#slots.take();
+			if (!own) this.persistent.passOn(slot.id);
+			return { slot, own };
+		} catch (error) {
+			if (!own) this.persistent.giveBack();
+			return neverBegan(asNoSpace(error));
 		}
 	}
 

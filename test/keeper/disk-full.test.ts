@@ -2,15 +2,15 @@
 import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
-import { describe, expect, type TestContext, test } from "vitest";
-import { errno } from "../../src/base/errors.js";
+import { describe, expect, test } from "vitest";
 import { childrenOf, isAlive } from "../../src/base/proc.js";
 import { HoldfastError, type Process, type Runtime } from "../../src/index.js";
 import { readParts } from "../../src/keeper/layout.js";
 import { findTools, type PtyTool } from "../../src/keeper/tools.js";
 import { diagnose } from "../../src/process/doctor.js";
 import { PTY_TOOLS, runtimeWith } from "../fixtures/pty-tools.js";
-import { atEnd, tempDir, testRuntime, textOf, until } from "../support/home.js";
+import { tempDir, testRuntime, textOf, until } from "../support/home.js";
+import { smallDisk } from "../support/small-disk.js";
 
 const MIB = 1024 * 1024;
 const PAGE = 4096;
@@ -225,32 +225,4 @@ const allOf = (process: Process): Buffer => process.read(0, process.log.bounds()
 function pausedBy(process: Process): string | undefined {
 	const status = process.status();
 	return status.status === "running" ? status.paused : undefined;
-}
-
-interface Disk {
-	readonly home: string;
-	fill(options: { leaving: number }): void;
-	empty(): void;
-}
-
-function smallDisk({ skip }: TestContext, bytes: number): Disk {
-	const at = tempDir("disk");
-	const { status, stderr } = spawnSync("/bin/mount", ["-t", "tmpfs", "-o", `size=${bytes}`, "tmpfs", at], { encoding: "utf8" });
-	skip(status !== 0, `a tmpfs cannot be mounted here: ${stderr}`);
-	const unmount = (...options: string[]) => spawnSync("/bin/umount", [...options, at]).status === 0;
-	atEnd(() => until("nothing on the disk is open", () => unmount()).finally(() => unmount("-l")));
-	const ballast = path.join(at, "ballast");
-	const fill = ({ leaving }: { leaving: number }) => {
-		const file = fs.openSync(ballast, "w");
-		let size = 0;
-		try {
-			for (const page = Buffer.alloc(PAGE); ; ) size += fs.writeSync(file, page);
-		} catch (error) {
-			if (errno(error) !== "ENOSPC") throw error;
-			fs.ftruncateSync(file, size - leaving);
-		} finally {
-			fs.closeSync(file);
-		}
-	};
-	return { home: path.join(at, "home"), fill, empty: () => fs.rmSync(ballast, { force: true }) };
 }

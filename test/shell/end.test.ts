@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { HoldfastError } from "../../src/base/errors.js";
-import { tempDir, until } from "../support/home.js";
+import { atEnd, tempDir, testRuntime, until } from "../support/home.js";
 import { TestShell, testShell } from "./harness.js";
 
 /** Pids of processes with exactly these arguments. */
@@ -146,6 +146,7 @@ test("ends that race the deadline", async () => {
 		else expect(ran).toMatchObject({ end: "exited", code: 0, out: "done\n" });
 		expect((await before.shell.run(`echo ${i}`)).out).toBe(`${i}\n`);
 	}
+	expect(await before.shell.pid()).toBe(before.pid);
 });
 
 test("moved to the background at the deadline: it goes on, nothing is lost, and there is a shell with the state from before", async () => {
@@ -192,4 +193,28 @@ test("ten first commands at once all run", async () => {
 	const shell = await testShell();
 	const all = await Promise.all(Array.from({ length: 10 }, (_, i) => shell.run(`echo ${i}`)));
 	expect(all.map(({ out }) => out)).toEqual(Array.from({ length: 10 }, (_, i) => `${i}\n`));
+});
+
+test("of the first calls of a new program the one that came first has the task's shell", async () => {
+	const home = tempDir("home");
+	const before = await testRuntime({ home });
+	await before.terminal({ command: "cd /usr" });
+	for (let round = 0; round < 4; round++) {
+		const runtime = await testRuntime({ home });
+		const [first, second] = await Promise.all([runtime.terminal({ command: `A=${round}; sleep 0.1` }), runtime.terminal({ command: "B=2" })]);
+		expect(first.note).toBeUndefined();
+		expect(second.note).toContain("shell of its own");
+		expect(await runtime.terminal({ command: "echo $A$B" })).toMatchObject({ output: `${round}\n` });
+		await runtime.close();
+	}
+});
+
+test("twelve shells that are born at once warn of nothing", async () => {
+	const runtime = await testRuntime();
+	const warnings: Error[] = [];
+	const warned = (warning: Error) => warnings.push(warning);
+	process.on("warning", warned);
+	atEnd(() => process.off("warning", warned));
+	await Promise.all(Array.from({ length: 12 }, (_, n) => runtime.terminal({ command: "true" }, { task: `t${n}` })));
+	expect(warnings).toEqual([]);
 });

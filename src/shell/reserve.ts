@@ -1,0 +1,57 @@
+/**
+ * Room for the commands that make room: the file `reserve` in the home. When a command cannot start since the disk is full, the reserve is
+ * removed and the command tries again; the next command that finds enough room makes a new one.
+ */
+import fs from "node:fs";
+import path from "node:path";
+import { errno, fromSystem, HoldfastError } from "../base/errors.js";
+import { unlinkIfThere } from "../base/files.js";
+
+const BYTES = 1024 * 1024; // a command that prints little takes about a tenth of that while it runs
+const ENOUGH = 4 * BYTES; // free besides it
+
+export class Reserve {
+	readonly #file: string;
+	#made = false;
+
+	constructor(home: string) {
+		this.#file = path.join(home, "reserve");
+	}
+
+	/** Does the work, and once more with the reserve given up if the disk is full. The work must throw NO_SPACE only if nothing has run. */
+	async use<T>(work: () => Promise<T>): Promise<T> {
+		try {
+			return await work();
+		} catch (error) {
+			if (!(error instanceof HoldfastError) || error.code !== "NO_SPACE" || !this.#giveUp()) throw error;
+			return work();
+		}
+	}
+
+	/** Sees to it that there is one. */
+	keep(): void {
+		if (this.#made) return;
+		try {
+			const { bavail, bsize } = fs.statfsSync(path.dirname(this.#file));
+			if (bavail * bsize < ENOUGH) return;
+			fs.writeFileSync(this.#file, Buffer.alloc(BYTES, 1), { flag: "wx", mode: 0o600 }); // not zeros, for which some file systems keep no room
+			this.#made = true;
+		} catch (error) {
+			this.#made = errno(error) === "EEXIST";
+		}
+	}
+
+	#giveUp(): boolean {
+		this.#made = false;
+		try {
+			const there = fs.existsSync(this.#file);
+			unlinkIfThere(this.#file);
+			return there;
+		} catch {
+			return false;
+		}
+	}
+}
+
+/** An error of the file system as NO_SPACE, if that is what it is. */
+export const asNoSpace = (error: unknown): unknown => (errno(error) === "ENOSPC" || errno(error) === "EDQUOT" ? fromSystem(error, "nothing ran") : error);
