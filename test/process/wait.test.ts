@@ -70,7 +70,15 @@ test("$ matches where a line has ended, and at the end of the process; not where
 
 test("a pattern that runs away is given up, not waited for", () => {
 	const search = new PatternSearch("^(a+)+$");
-	expect(() => search.push(Buffer.from(`${"a".repeat(40)}!`))).toThrow(/simpler/);
+	expect(() => search.push(Buffer.from(`${"a".repeat(40)}!`))).toThrow(/"\^\(a\+\)\+\$".*simpler/);
+	const slow = new PatternSearch("(?:x?){12}x{12}[yz]w"); // each search comes to its end, and takes its time
+	const text = Buffer.from("x".repeat(2_000));
+	expect(() => {
+		for (let chunk = 0; chunk < 2_000; chunk++) slow.push(text);
+	}).toThrow(/simpler/);
+	const everyday = new PatternSearch("listening on .*:(\\d+)$|error: .*");
+	for (let chunk = 0; chunk < 200; chunk++) expect(everyday.push(Buffer.from(`GET /index.html 200 ${chunk} ms\n`.repeat(20)))).toBe(false);
+	expect(everyday.push(Buffer.from("listening on :8080\n"))).toBe(true);
 });
 
 test("a pattern finds what was printed before the wait began, or only after an offset", async () => {
