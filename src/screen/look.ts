@@ -7,7 +7,7 @@ import type { Process } from "../process/process.js";
 import { type Blocked, blockedIn } from "./blocked.js";
 import { foregroundOf, innerOf } from "./foreground.js";
 import { besideOf } from "./servers.js";
-import { modesOf, ttyOf } from "./tty.js";
+import { modesOf, type Tty, type TtyModes, ttyOf } from "./tty.js";
 import { decide, isRelay, type Verdict } from "./verdict.js";
 
 export interface Look {
@@ -19,7 +19,8 @@ export interface Look {
 const NOTHING: Look = { verdict: { kind: "no" }, mark: "" };
 const DEPTH = 4; // terminals inside terminals
 
-export async function look(process: Process): Promise<Look> {
+/** `reuse`: for who looks now and then, and not because something was just typed; see `knownModes`. */
+export async function look(process: Process, { reuse = false }: { reuse?: boolean } = {}): Promise<Look> {
 	if (!process.spec.terminal)
 		throw new HoldfastError("NO_TERMINAL", `${process.id} has no terminal, so nobody can tell whether it waits for input; start it with one`);
 	const status = process.status();
@@ -32,7 +33,7 @@ export async function look(process: Process): Promise<Look> {
 	const [stats, copiers] = await Promise.all([statsOf(kernel, pids), collector ? copiersOf(kernel, collector.pid) : []]);
 	const inside = [terminal, command].find((part, at) => part && isThere(stats[at], part));
 	if (!inside || isBusy(stats[2])) return NOTHING;
-	const seen = await lookAt(kernel, inside.pid, DEPTH);
+	const seen = await lookAt(kernel, inside.pid, { depth: DEPTH, reuse: reuse ? process.dir : undefined });
 	if (seen.verdict.kind === "no") return seen;
 	// After that, in the order in which output goes: what the program printed before it began to wait has set the next one to work.
 	return (await statsOf(kernel, [...(relay ? [relay.pid] : []), ...copiers])).some(isBusy) ? NOTHING : seen;
@@ -57,7 +58,7 @@ const statsOf = async (kernel: Kernel, pids: readonly number[]): Promise<(Stat |
 const isBusy = (stat: Stat | undefined): boolean => stat?.state === "R" || stat?.state === "D";
 
 /** `pid` is any process on the terminal. */
-async function lookAt(kernel: Kernel, pid: number, depth: number): Promise<Look> {
+async function lookAt(kernel: Kernel, pid: number, { depth, reuse }: { depth: number; reuse: string | undefined }): Promise<Look> {
 	const { device, members } = await foregroundOf(kernel, pid);
 	const tty = await ttyOf(kernel, [pid, ...members.map((who) => who.pid)], device);
 	if (!tty) return unknown("its terminal cannot be found");
@@ -67,10 +68,39 @@ async function lookAt(kernel: Kernel, pid: number, depth: number): Promise<Look>
 	if (found.blocked.kind === "hidden" && members.some(({ state }) => state !== "S")) return NOTHING; // somebody is at work
 	const inner = found.blocked.kind !== "reading" && depth > 0 ? await innerOf(kernel, found.who.pid) : undefined;
 	if (inner === "none") return unknown(`${found.who.comm} (pid ${found.who.pid}) passes keys on to a terminal on which nobody can be seen`);
-	if (inner !== undefined) return lookAt(kernel, inner, depth - 1);
-	const [modes, beside] = await Promise.all([modesOf(kernel, tty), besideOf(kernel, found.who, found.blocked, members)]);
+	if (inner !== undefined) return lookAt(kernel, inner, { depth: depth - 1, reuse });
+	const asked = reuse === undefined ? modesOf(kernel, tty) : knownModes(kernel, tty, found, reuse);
+	const [modes, beside] = await Promise.all([asked, besideOf(kernel, found.who, found.blocked, members)]);
 	const verdict = decide(found.blocked, found.who, modes, beside);
 	return { verdict, mark: await markOf(kernel, found) }; // last: what reached it during the look is seen by it
+}
+
+interface KnownModes {
+	readonly mark: string;
+	readonly modes: TtyModes | undefined;
+	readonly at: number;
+}
+
+/**
+ * To ask for the modes of a terminal takes a program. A reader that has slept ever since they were last asked for has not changed them, so a terminal that
+ * waits costs one program a minute, however often it is looked at: something in the background might have changed them after all.
+ */
+const modesKnown = new Map<string, KnownModes>();
+const MODES_MS = 60_000;
+const MODES_KEPT = 512;
+
+async function knownModes(kernel: Kernel, tty: Tty, found: Found, dir: string): Promise<TtyModes | undefined> {
+	const mark = `${await markOf(kernel, found)} ${found.who.start} ${tty.rdev}`;
+	const known = modesKnown.get(dir);
+	if (known?.mark === mark && performance.now() - known.at < MODES_MS) return known.modes;
+	const modes = await modesOf(kernel, tty);
+	modesKnown.delete(dir);
+	modesKnown.set(dir, { mark, modes, at: performance.now() }); // the newest last
+	for (const old of modesKnown.keys()) {
+		if (modesKnown.size <= MODES_KEPT) break;
+		modesKnown.delete(old);
+	}
+	return modes;
 }
 
 interface Found {

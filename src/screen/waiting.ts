@@ -16,14 +16,14 @@ export const QUIET_MS = 150;
 /** Between two looks. Keys are on their way for a moment, during which the program still waits for them. */
 export const CONFIRM_MS = 10;
 
-/** As it is now. `idle` only where the kernel does not say and nothing was printed or typed for `idleMs`. */
-export async function waitingFor(process: Process, options: { idleMs?: number } = {}): Promise<Waiting> {
+/** As it is now. `idle` only where the kernel does not say and nothing was printed or typed for `idleMs`. `reuse`: as in `look`. */
+export async function waitingFor(process: Process, options: { idleMs?: number; reuse?: boolean } = {}): Promise<Waiting> {
 	const { idleMs = IDLE_MS } = options;
-	const before = await look(process);
+	const before = await look(process, options);
 	const first = conclude(before.verdict, quietMs(process), idleMs);
 	if (!first.waiting || first.waiting_for === "idle") return first;
 	await sleep(CONFIRM_MS);
-	const seen = await look(process);
+	const seen = await look(process, options);
 	const quiet = quietMs(process);
 	return confirms(seen, before, quiet) ? conclude(seen.verdict, quiet, idleMs) : { waiting: false };
 }

@@ -3,7 +3,7 @@ import fs from "node:fs";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { Process } from "../../src/index.js";
 import { encodeKeys, readScreen, untilWaiting, waitingFor } from "../../src/screen/index.js";
 import { noProgram32, program32 } from "../fixtures/program32.js";
@@ -49,6 +49,18 @@ describe("does not wait for input", () => {
 		const process = await onTerminal(await testRuntime(), `curl http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
 		await neverWaits(process, request);
 	});
+});
+
+test("looking again at a terminal that waits asks for its modes no more, until its reader has run", async () => {
+	const process = await onTerminal(await testRuntime(), "read -r x; read -r -s y; read -r z");
+	expect(await untilWaiting(process, { timeout: 30_000 })).toMatchObject({ waiting_for: "line" });
+	const asked = vi.spyOn(process.kernel, "terminal");
+	atEnd(() => asked.mockRestore());
+	for (let look = 0; look < 5; look++) expect(await waitingFor(process, { reuse: true })).toMatchObject({ waiting_for: "line" });
+	expect(asked).toHaveBeenCalledTimes(1);
+	await process.write("\n");
+	expect(await untilWaiting(process, { timeout: 30_000 })).toMatchObject({ waiting_for: "password" });
+	expect(await waitingFor(process, { reuse: true })).toMatchObject({ waiting_for: "password" });
 });
 
 const noSudo = process.getuid?.() !== 0 || !which("sudo") ? " (skipped: needs root and sudo)" : "";

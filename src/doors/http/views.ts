@@ -77,7 +77,7 @@ export class Views {
 		const { waiting } = known;
 		const now = performance.now();
 		if (waiting && waiting.end === end && now - waiting.at < FRESH_MS) return waiting.found;
-		const found = await soon(process, waitingFor(process), { waiting: false as const }); // or it has just ended
+		const found = await soon(process, waitingFor(process, { reuse: true }), { waiting: false as const }); // or it has just ended
 		known.waiting = { found, end, at: now };
 		return found;
 	}
