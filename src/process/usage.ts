@@ -16,7 +16,6 @@ export interface Usage {
 }
 
 const TICKS = 100; // USER_HZ, on every Linux there is
-const PAGE = 4096;
 const MOST = 2_000; // processes looked at
 
 /** undefined: nobody is there, or it cannot be seen from here. */
@@ -26,16 +25,18 @@ export async function usageOf(kernel: Kernel, dir: string, spec: Spec): Promise<
 	const [own] = await kernel.read([`/proc/${command.pid}/stat`]);
 	if (!isThere(parseStat(own ?? ""), command)) return undefined;
 	const pids = (!spec.within && groupOf(spec.cgroup)) || (await kernel.family(command.pid, MOST)).map(({ pid }) => pid);
-	let [ticks, pages, processes] = [0, 0, 0];
-	for (const stat of await kernel.read(pids.slice(0, MOST).map((pid) => `/proc/${pid}/stat`))) {
-		if (stat === undefined) continue;
-		const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+	let [ticks, kib, processes] = [0, 0, 0];
+	// Memory from `status`, in KiB: `stat` counts pages, and their size differs between machines.
+	for (const text of await kernel.read(pids.slice(0, MOST).flatMap((pid) => [`/proc/${pid}/stat`, `/proc/${pid}/status`]))) {
+		const resident = /^VmRSS:\s*(\d+)/m.exec(text ?? "");
+		if (resident) kib += Number(resident[1]);
+		if (text === undefined || !/^\d+ \(/.test(text)) continue;
+		const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
 		ticks += Number(fields[11]) + Number(fields[12]) + Number(fields[13]) + Number(fields[14]);
-		pages += Number(fields[21]);
 		processes++;
 	}
 	const group = spec.within ? undefined : cpuOf(spec.cgroup);
-	return processes === 0 ? undefined : { cpuSeconds: group ?? ticks / TICKS, memoryBytes: pages * PAGE, processes };
+	return processes === 0 ? undefined : { cpuSeconds: group ?? ticks / TICKS, memoryBytes: kib * 1024, processes };
 }
 
 function groupOf(group: string | undefined): number[] | undefined {

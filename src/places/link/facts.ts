@@ -25,8 +25,6 @@ export interface Facts {
 	readonly pid: number;
 	/** Its clock against ours, in milliseconds, to about a second: what to add to a time from here for one there. */
 	readonly skewMs: number;
-	readonly clkTck: number;
-	readonly pageSize: number;
 	/** As it was at login, for commands: we ourselves use 077, and the locale C. */
 	readonly umask: string;
 	readonly locale: string;
@@ -36,8 +34,6 @@ export interface Facts {
 	readonly busybox: boolean;
 	/** Who answers: perl (nothing is polled), or the shell alone. */
 	readonly helper: "perl" | "sh";
-	/** Bytes free on the disk that `dir` is on, when it opened. */
-	readonly freeBytes: number | undefined;
 	/** Where programs are, by name; those that are not there are missing. */
 	readonly tools: ReadonlyMap<string, string>;
 	/** fallocate(1) can reserve room behind the end of a file; script(1) can log times. */
@@ -67,14 +63,11 @@ export function parseFacts(lines: readonly string[], now = Date.now()): Facts {
 		machine: one("machine") ?? "",
 		pid: number("pid", -1),
 		skewMs: number("clock", Math.round(now / 1000)) * 1000 - Math.floor(now / 1000) * 1000,
-		clkTck: number("clkTck", 100),
-		pageSize: number("pageSize", 4096),
 		umask: one("umask") ?? "022",
 		locale: one("locale") ?? "",
 		sh: sh ?? "other",
 		busybox: /busybox[^/]*$/.test(one("dd") ?? ""),
 		helper: one("helper") === "perl" ? "perl" : "sh",
-		freeBytes: one("free") === undefined ? undefined : number("free", 0) * 1024,
 		tools: new Map(all("tool").map((line) => [line.slice(0, line.indexOf(" ")), line.slice(line.indexOf(" ") + 1)])),
 		can: { fallocate: all("can").includes("fallocate"), script: all("can").includes("script") },
 		notes: all("note"),

@@ -459,9 +459,7 @@ link_facts() {
   read -r link_x </etc/machine-id && printf 'machineId %s\n' "$link_x"
   read -r link_x </proc/sys/kernel/random/boot_id && printf 'bootId %s\n' "$link_x"
   [ -e /proc/self/stat ] && printf 'pidNamespace %s\nsh %s\n' "$(readlink /proc/self/ns/pid)" "$(readlink "/proc/$$/exe")"
-  printf 'clkTck %s\npageSize %s\n' "$(getconf CLK_TCK)" "$(getconf PAGESIZE)"
   printf 'dd %s\n' "$(readlink -f "$(command -v dd)")"
-  link_x=$(df -Pk "$link_dir") && link_x=${link_x##*"$link_newline"} && set -- $link_x && [ $# -ge 4 ] && printf 'free %s\n' "$4"
   printf '%s' "$link_notes"
   for link_x in sh bash dd rm sleep setsid mkfifo stty fallocate df script python3 perl prlimit stdbuf timeout rg grep find sha256sum md5sum cksum tar gzip base64 od awk sed stat tail head cp mv ls id getconf nice ionice systemd-run busybox git ps unshare nsenter bwrap sudo; do
     for link_d in /usr/local/bin /usr/bin /bin /usr/local/sbin /usr/sbin /sbin $link_path_here; do
