@@ -26,7 +26,38 @@ export interface Halted {
 	readonly looks: number;
 }
 
-const MOST_LOOKS = 40;
+const MOST_LOOKS = 20;
+const FORGET_AFTER = 20; // looks
+
+/**
+ * What `find` finds, and what else is in groups and sessions that held nothing but the tree at an earlier look: what forks and exits
+ * all the time has gone before its environment can be read, but stays in its group.
+ */
+export function remembering(find: (now: Snapshot) => Members): (now: Snapshot) => Members {
+	const own = new Map<string, number>(); // a group or a session, and for how many looks nothing was in it
+	return (now) => {
+		const found = find(now);
+		const pids = new Set(found.pids);
+		for (const [key, looks] of own) {
+			const all = membersIn(now, key).filter((pid) => !found.ours.has(pid));
+			for (const pid of all) pids.add(pid);
+			if (all.length > 0) own.set(key, 0);
+			else if (looks < FORGET_AFTER) own.set(key, looks + 1);
+			else own.delete(key); // the number may be another's by now
+		}
+		for (const pid of found.pids) {
+			const stat = now.stats.get(pid);
+			for (const key of stat ? [`group ${stat.pgrp}`, `session ${stat.session}`] : [])
+				if (!own.has(key) && membersIn(now, key).every((one) => pids.has(one))) own.set(key, 0);
+		}
+		return { pids: [...pids], ours: found.ours };
+	};
+}
+
+function membersIn(now: Snapshot, key: string): readonly number[] {
+	const [kind, number] = key.split(" ");
+	return kind === "group" ? now.groupOf(Number(number)) : now.sessionOf(Number(number));
+}
 
 /** Sends STOP to all that `find` finds, until a look finds nothing that was not sent it. */
 export async function halt(kernel: Kernel, find: (now: Snapshot) => Members): Promise<Halted> {

@@ -8,7 +8,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { isLiving, type Kernel } from "../base/kernel.js";
 import { type Parts, readExit, readParts } from "../keeper/layout.js";
-import { continued, deafParents, type Halted, halt, type Members, to } from "./halt.js";
+import { continued, deafParents, type Halted, halt, type Members, remembering, to } from "./halt.js";
 import type { Spec, Within } from "./spec.js";
 import { commandOf, markKilled } from "./status.js";
 import { type Snapshot, snapshot } from "./tree.js";
@@ -24,7 +24,8 @@ export interface KillResult {
 
 export const KILL_GRACE_MS = 2_000;
 const LOOKS_AFTER_KILL = 20;
-const MORE_LOOKS = 5; // where something forked all the time, one empty look is no proof
+const KILL_MS = 10_000; // for all of them
+const MORE_LOOKS = 10; // where something forks all the time, one empty look is no proof
 const EARLY = 2; // ticks, since clocks differ
 
 export interface Ending {
@@ -34,7 +35,7 @@ export interface Ending {
 	/** An interactive bash of ours: it ignores TERM, and so gets KILL at once. */
 	readonly bash?: number | undefined;
 	/** Called once, when a signal has reached the tree and nothing of it has acted on that yet. */
-	readonly reached?: (halted: Halted) => void;
+	readonly reached?: (now: Snapshot, signalled: ReadonlySet<number>) => void;
 	/** What else kills all of it. */
 	readonly killAll?: () => void;
 }
@@ -47,8 +48,8 @@ export async function killTree(kernel: Kernel, dir: string, spec: Spec, options:
 		find: (now) => membersOf(now, dir, spec),
 		graceMs: options.graceMs ?? KILL_GRACE_MS,
 		bash: spec.within?.bash.pid,
-		reached: ({ now, pids }) => {
-			over ||= hasEnded(now, pids, dir, spec);
+		reached: (now, signalled) => {
+			over ||= hasEnded(now, signalled, dir, spec);
 			if (!over) markKilled(dir);
 		},
 		killAll: () => {
@@ -59,34 +60,45 @@ export async function killTree(kernel: Kernel, dir: string, spec: Spec, options:
 }
 
 /** Ends all that `find` finds. */
-export async function endTree({ kernel, find, graceMs, bash, reached, killAll }: Ending): Promise<Pick<KillResult, "signalled" | "survivors">> {
+export async function endTree({ kernel, graceMs, bash, reached, killAll, ...tree }: Ending): Promise<Pick<KillResult, "signalled" | "survivors">> {
+	const find = remembering(tree.find);
 	const signalled = new Set<number>();
-	let elusive = false;
-	const note = async (halted: Halted, pids: readonly number[], signal: "SIGTERM" | "SIGKILL") => {
-		const delivered = await kernel.signal(to(halted.now, pids, signal));
-		const first = signalled.size === 0;
-		for (const [at, pid] of pids.entries()) if (delivered[at] === "sent") signalled.add(pid);
-		if (first && signalled.size > 0) reached?.(halted);
-	};
+	let left: readonly number[] = [];
+	let elusive = false; // something in it forks all the time
 	const stop = async () => {
 		const halted = await halt(kernel, find);
-		elusive ||= halted.looks > 3;
+		elusive ||= halted.looks > 2;
+		left = halted.pids;
 		return halted;
 	};
-	let left: readonly number[] = [];
 	const look = async () => {
-		left = find(await snapshot(kernel)).pids;
+		for (let looks = 0; looks < (elusive ? MORE_LOOKS : 1); looks++) {
+			const { pids } = find(await snapshot(kernel));
+			elusive ||= pids.some((pid) => !left.includes(pid));
+			left = pids;
+			if (left.length > 0) return;
+		}
+	};
+	const end = async ({ now }: Halted, pids: readonly number[], signal: "SIGTERM" | "SIGKILL") => {
+		const first = signalled.size === 0;
+		const delivered = await kernel.signal(to(now, pids, signal));
+		for (const [at, pid] of pids.entries()) if (delivered[at] === "sent") signalled.add(pid);
+		if (first && signalled.size > 0) reached?.(now, signalled);
 	};
 
 	if (graceMs > 0) {
 		const halted = await stop();
-		left = halted.pids;
-		const heeds = left.filter((pid) => pid !== bash);
-		await note(halted, heeds, "SIGTERM");
+		const heeding = left.filter((pid) => pid !== bash);
+		await end(halted, heeding, "SIGTERM");
 		const deaf = await deafParents(kernel, halted, "SIGTERM");
-		if (heeds.length < left.length) await note(halted, [bash as number], "SIGKILL");
-		const woken = heeds.filter((pid) => !deaf.has(pid));
-		await kernel.signal([...continued(halted.now, woken), ...halted.others]);
+		if (heeding.length < left.length) await end(halted, [bash as number], "SIGKILL");
+		await kernel.signal([
+			...continued(
+				halted.now,
+				heeding.filter((pid) => !deaf.has(pid)),
+			),
+			...halted.others,
+		]);
 		const deadline = Date.now() + graceMs;
 		for (let pause = 1; left.some((pid) => !deaf.has(pid)) && Date.now() < deadline; pause = Math.min(pause * 2, 50)) {
 			await sleep(pause);
@@ -94,28 +106,29 @@ export async function endTree({ kernel, find, graceMs, bash, reached, killAll }:
 		}
 	} else await look();
 
-	for (let looks = 0; left.length > 0 && looks < LOOKS_AFTER_KILL; looks++) {
+	const giveUp = Date.now() + KILL_MS;
+	for (let looks = 0; left.length > 0 && looks < LOOKS_AFTER_KILL && Date.now() < giveUp; looks++) {
 		const halted = await stop();
-		await note(halted, halted.pids, "SIGKILL");
+		await end(halted, left, "SIGKILL");
 		killAll?.();
 		if (halted.others.length > 0) await kernel.signal(halted.others);
 		await sleep(Math.min(2 ** looks, 50));
 		await look();
-		for (let more = 0; elusive && left.length === 0 && more < MORE_LOOKS; more++) await look();
 	}
 	return { signalled: [...signalled], survivors: left };
 }
 
 /** Its command has ended by itself, and what is ended now is what it left. */
-function hasEnded(now: Snapshot, pids: readonly number[], dir: string, spec: Spec): boolean {
+function hasEnded(now: Snapshot, signalled: ReadonlySet<number>, dir: string, spec: Spec): boolean {
 	const parts = readParts(dir);
 	const command = commandOf(parts, spec);
-	return command !== undefined && !pids.includes(command.pid) && !keepersOf(now, parts, spec).has(command.pid);
+	return command !== undefined && !signalled.has(command.pid) && command.pid !== spec.within?.bash.pid && !keepersOf(now, parts, spec).has(command.pid);
 }
 
 /** The living processes of a kept one, the command first, without our own parts. */
-export const members = (now: Snapshot, dir: string, spec: Spec): number[] => [...membersOf(now, dir, spec).pids];
+export const members = (now: Snapshot, dir: string, spec: Spec): number[] => membersOf(now, dir, spec).pids.filter((pid) => isRunning(now, pid));
 
+/** At the moment of the look, and not filtered by how things are now: of what forks and exits all the time there is always a next one. */
 function membersOf(now: Snapshot, dir: string, spec: Spec): Members {
 	if (spec.within) return membersWithin(now, dir, spec, spec.within, readExit(dir) === undefined);
 	const parts = readParts(dir);
@@ -135,7 +148,7 @@ function membersOf(now: Snapshot, dir: string, spec: Spec): Members {
 	for (const pid of [...cgroupProcs(spec.cgroup), ...now.inNamespace(parts.namespace)]) if (!ours.has(pid)) found.add(pid);
 	if (spec.kill === "subreaper" && parts.keeper && ours.has(parts.keeper.pid)) for (const pid of now.childrenOf(parts.keeper.pid)) if (!ours.has(pid)) add(pid);
 	if (!inCgroup(spec)) for (const pid of now.marked(spec.id)) add(pid);
-	return { pids: [...found].filter((pid) => isRunning(now, pid)), ours };
+	return { pids: [...found], ours };
 }
 
 /**
@@ -164,7 +177,7 @@ export function membersWithin(now: Snapshot, dir: string, spec: Spec, { bash, ol
 	}
 	for (const pid of now.marked(spec.id)) if (runs || pid !== bash.pid) add(pid);
 	if (now.isAlive(bash)) ours.add(bash.pid); // its group may be stopped as one for a moment, also when it is at another command
-	return { pids: [...found].filter((pid) => isRunning(now, pid)), ours };
+	return { pids: [...found], ours };
 }
 
 /** Our own parts beside a process, the copier below the collector included. */

@@ -18,7 +18,8 @@ export async function kill(ask: Ask, process: Process): Promise<ProcessResult> {
 		throw new HoldfastError("UNREACHABLE", `it may still run: ${error.message}`, { cause: error });
 	});
 	ask.runtime.audit.note(ask.task, { event: "killed", session_id: process.id, status, by: doorOf(ask) });
-	if (method === "walk" && status === "killed") ask.notes.push("Nothing makes sure here that all it had started was found: what hides on purpose may be left.");
+	const note = unknown(method, status);
+	if (note) ask.notes.push(note);
 	return {
 		...stateOf(process, final),
 		status,
@@ -26,6 +27,15 @@ export async function kill(ask: Ask, process: Process): Promise<ProcessResult> {
 		survivors: [...survivors],
 		error: status === "error" ? `still alive after KILL: ${survivors.join(", ")}; they may be stuck in the kernel, try again later` : null,
 	};
+}
+
+/** An empty list of survivors proves less where there are no control groups. */
+function unknown(method: string, status: string): string | undefined {
+	if (status === "already_exited" && (method === "walk" || method === "subreaper"))
+		return "Without control groups a daemon that left its session and cleared its environment cannot be found once the process has ended; anything else that it left has been looked for.";
+	if (status === "killed" && method === "walk")
+		return "Without control groups and perl a daemon that left its session and cleared its environment cannot be found; anything else has been looked for, and is gone.";
+	return undefined;
 }
 
 export const write = (ask: Ask, process: Process, args: ProcessArgs): Promise<ProcessResult> => sendText(ask, process, args, "");

@@ -54,7 +54,7 @@ describe("kill", () => {
 		await Promise.all([true, undefined].map((terminal) => nothingRunsOn(FEW, (command) => killed(runtime, { command, ...(terminal ? { terminal } : {}) }))));
 	});
 
-	test.each(Object.entries(BOXES).filter(([, { possible }]) => possible))("through the kernel of %s", async (box) => {
+	test.each(["a box with perl", "a box of busybox"].filter((box) => BOXES[box]?.possible))("through the kernel of %s", async (box) => {
 		const runtime = await testRuntime({ cgroup: "off" });
 		const kernel = kernelOf(box);
 		await nothingRunsOn(FEW, (command) => killed(runtime, { command }, (process) => seenFrom(process, kernel)));

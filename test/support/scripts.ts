@@ -14,3 +14,7 @@ export const SCRIPTS: Readonly<Record<string, string>> = {
 	"children in sessions of their own": "setsid bash -c 'sleep 600; echo LATE' & echo ready; wait; echo LATE",
 	"a wait for several": "sleep 600 & sleep 601 & (sleep 602; echo LATE) & echo ready; wait; echo LATE",
 };
+
+/** Forks and exits all the time: each generation lives for so many seconds, does `every`, and holds the FIFO open. */
+export const chain = ({ fifo, seconds, every = "" }: { fifo: string; seconds: number; every?: string }): string =>
+	`perl -e 'while (1) { $p = fork; exit if $p; ${every}; select undef, undef, undef, ${seconds} }' 9>'${fifo}' & echo ready; sleep 600`;
