@@ -141,45 +141,52 @@ export function filesSuite(place: ContractPlace, { poor = false, megabytes = 100
 			});
 		});
 
-		test.skipIf(place.name === "local")("nothing of this machine is read or written but the directory it may be, whatever links there are", async () => {
-			const { dir, here, call, ok } = await begin();
-			const outside = tempDir("outside");
-			fs.writeFileSync(path.join(outside, "secret"), "precious");
-			await ok("writeFile", { path: `${dir}/evil`, content: "evil" });
-			await ok("writeFile", { path: `${dir}/t/sub/.git/x`, content: "x" });
-			fs.symlinkSync(path.join(outside, "planted"), `${dir}/t/l`);
-			fs.symlinkSync(path.join(outside, "planted"), "dangling");
-			fs.symlinkSync("dangling", "chain");
-			fs.symlinkSync(outside, "folder");
-			fs.mkdirSync("D");
-			fs.mkdirSync(".hidden");
-			fs.symlinkSync("D/new", "honest");
-			const refused = { status: "error", error: expect.stringMatching(/cannot be (read|written) by this tool/) };
-			for (const target of ["dangling", "chain", "folder/x", "folder", "..", "../x", "/proc/self/cwd/../x", ".hidden", ".envrc", "/etc/x", outside])
-				expect([target, await call("download", { source: `${dir}/evil`, target })]).toEqual([target, expect.objectContaining(refused)]);
-			for (const source of ["folder", "folder/secret", "..", "/etc/passwd", ".hidden", path.join(outside, "secret"), path.join(outside, "none")])
-				expect([source, await call("upload", { source, target: `${dir}/got` })]).toEqual([source, expect.objectContaining(refused)]);
-			expect(await ok("download", { source: `${dir}/t`, target: "t" })).toMatchObject({
-				links: 0,
-				skipped: [expect.stringMatching(/^l \(a link that leads out/)],
-			});
-			expect(await ok("download", { source: `${dir}/evil`, target: "t/l" })).toMatchObject({ path: path.join(here, "t/l") });
-			expect(await ok("download", { source: `${dir}/evil`, target: "honest" })).toMatchObject({ path: path.join(here, "D/new") });
-			fs.symlinkSync(path.join(outside, "planted"), "D/evil");
-			expect(await call("download", { source: `${dir}/evil`, target: "D" })).toMatchObject({ status: "error", error: expect.stringMatching(/symbolic link/) });
-			fs.rmSync("D/evil");
-			fs.writeFileSync("D/secret", "inside");
-			const stop = noExchange ? undefined : await exchanging(path.resolve("D"), path.resolve("folder"));
-			for (let round = 0; round < race; round++) {
-				await call("download", { source: `${dir}/evil`, target: "D/secret" });
-				await call("download", { source: `${dir}/t`, target: `D/t${round}` });
-				await call("upload", { source: "D/secret", target: `${dir}/got` });
-				if (fs.existsSync(`${dir}/got`)) expect(fs.readFileSync(`${dir}/got`, "utf8")).not.toBe("precious");
-			}
-			await stop?.();
-			expect(fs.readdirSync(outside)).toEqual(["secret"]);
-			expect(fs.readFileSync(path.join(outside, "secret"), "utf8")).toBe("precious");
-		});
+		test.skipIf(place.name === "local")(
+			"nothing of this machine is read or written but the directory it may be, whatever links there are",
+			{ timeout: 600_000 },
+			async () => {
+				const { dir, here, call, ok } = await begin();
+				const outside = tempDir("outside");
+				fs.writeFileSync(path.join(outside, "secret"), "precious");
+				await ok("writeFile", { path: `${dir}/evil`, content: "evil" });
+				await ok("writeFile", { path: `${dir}/t/sub/.git/x`, content: "x" });
+				fs.symlinkSync(path.join(outside, "planted"), `${dir}/t/l`);
+				fs.symlinkSync(path.join(outside, "planted"), "dangling");
+				fs.symlinkSync("dangling", "chain");
+				fs.symlinkSync(outside, "folder");
+				fs.mkdirSync("D");
+				fs.mkdirSync(".hidden");
+				fs.symlinkSync("D/new", "honest");
+				const refused = { status: "error", error: expect.stringMatching(/cannot be (read|written) by this tool/) };
+				for (const target of ["dangling", "chain", "folder/x", "folder", "..", "../x", "/proc/self/cwd/../x", ".hidden", ".envrc", "/etc/x", outside])
+					expect([target, await call("download", { source: `${dir}/evil`, target })]).toEqual([target, expect.objectContaining(refused)]);
+				for (const source of ["folder", "folder/secret", "..", "/etc/passwd", ".hidden", path.join(outside, "secret"), path.join(outside, "none")])
+					expect([source, await call("upload", { source, target: `${dir}/got` })]).toEqual([source, expect.objectContaining(refused)]);
+				expect(await ok("download", { source: `${dir}/t`, target: "t" })).toMatchObject({
+					links: 0,
+					skipped: [expect.stringMatching(/^l \(a link that leads out/)],
+				});
+				expect(await ok("download", { source: `${dir}/evil`, target: "t/l" })).toMatchObject({ path: path.join(here, "t/l") });
+				expect(await ok("download", { source: `${dir}/evil`, target: "honest" })).toMatchObject({ path: path.join(here, "D/new") });
+				fs.symlinkSync(path.join(outside, "planted"), "D/evil");
+				expect(await call("download", { source: `${dir}/evil`, target: "D" })).toMatchObject({
+					status: "error",
+					error: expect.stringMatching(/symbolic link/),
+				});
+				fs.rmSync("D/evil");
+				fs.writeFileSync("D/secret", "inside");
+				const stop = noExchange ? undefined : await exchanging(path.resolve("D"), path.resolve("folder"));
+				for (let round = 0; round < race; round++) {
+					await call("download", { source: `${dir}/evil`, target: "D/secret" });
+					await call("download", { source: `${dir}/t`, target: `D/t${round}` });
+					await call("upload", { source: "D/secret", target: `${dir}/got` });
+					if (fs.existsSync(`${dir}/got`)) expect(fs.readFileSync(`${dir}/got`, "utf8")).not.toBe("precious");
+				}
+				await stop?.();
+				expect(fs.readdirSync(outside)).toEqual(["secret"]);
+				expect(fs.readFileSync(path.join(outside, "secret"), "utf8")).toBe("precious");
+			},
+		);
 
 		test("2,000 small files there and back are the same", async () => {
 			const { dir, here, ok } = await begin();

@@ -11,6 +11,7 @@ import { globsOfType, lastParts, matcherOf, typeNames } from "./globs.js";
 import type { SearchFilesArgs } from "./input.js";
 import { permitted, searches } from "./permit.js";
 import type { SearchFilesResult } from "./result.js";
+import { unnameable } from "./similar.js";
 import { pathIn, type Where } from "./where.js";
 
 const LIMIT = 100;
@@ -66,6 +67,8 @@ async function names({ ask, files, engine, base, args, globs, only }: Search): P
 		ask.notes.push(
 			`There are more than ${FILES_MOST} files there; only the newest ${FILES_MOST} of those that may fit were looked at. Give a path further down.`,
 		);
+	const odd = all.slice(0, limit).find((name) => name.includes("\ufffd"));
+	if (odd !== undefined) ask.notes.push(`${path.posix.join(base, odd)}: ${unnameable(odd)}.`);
 	if (omitted > 0) ask.notes.push(`${counted(omitted, "more is", "more are")} not shown; give a narrower pattern or path, or a larger limit.`);
 	return {
 		output: all
@@ -131,7 +134,7 @@ async function fetched({ ask, files, engine, base, args }: Search, group: readon
 	const parts = new TextDecoder().decode(output).split(`${mark}\n`).slice(1);
 	return group.flatMap(({ name }, at) => {
 		const lines = (parts[at] ?? "").split("\n").filter((line) => line !== "");
-		if (lines.length === 0) return [`${path.posix.join(base, name)}: changed or gone since it was found`];
+		if (lines.length === 0) return [`${path.posix.join(base, name)}: ${name.includes("\ufffd") ? unnameable(name) : "changed or gone since it was found"}`];
 		const bare = lines.map((line) => /^(\d+)[:-]([\s\S]*)$/.exec(line));
 		const hidden = hide(bare.map((match) => match?.[2]?.replace(/\r$/, "") ?? "").join("\n")).split("\n");
 		return [

@@ -12,11 +12,13 @@ export async function similarTo(files: Files, file: string): Promise<{ similar: 
 		dir = path.posix.dirname(dir);
 	}
 	const missing = dir === path.posix.dirname(file) ? "" : ` ${dir} has no directory "${wanted}".`;
-	const names = await files.list(dir).then(
+	const names: string[] = await files.list(dir).then(
 		(entries) => entries.map(({ name }) => name),
 		() => [],
 	);
+	if (missing === "" && names.includes(wanted)) return { similar: [], hint: `: ${unnameable(wanted)}` }; // as text it is the same
 	const ranked = names
+		.filter((name) => !name.includes("\ufffd")) // who gives it back does not find it
 		.map((name) => ({ name, score: likeness(wanted.toLowerCase(), name.toLowerCase()) }))
 		.filter(({ score }) => score > 0.45)
 		.sort((a, b) => b.score - a.score);
@@ -24,6 +26,10 @@ export async function similarTo(files: Files, file: string): Promise<{ similar: 
 	const hint = similar.length > 0 ? ` Perhaps: ${similar.join(", ")}` : ' search_files(target="names") finds files by name';
 	return { similar, hint: `.${missing}${hint}` };
 }
+
+/** Why a name that is listed cannot be opened, and what to do. */
+export const unnameable = (name: string): string =>
+	`its name is not UTF-8 (each \ufffd stands for bytes that a tool cannot be given); use a command with a pattern instead, such as \`cat ./${path.posix.basename(name).replace(/\ufffd+/g, "*")}\``;
 
 /** From 0 to 1: how many pairs of letters two texts share. */
 export function likeness(one: string, two: string): number {

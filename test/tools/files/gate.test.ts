@@ -96,6 +96,21 @@ describe("through a runtime", () => {
 		expect(fs.readFileSync(path.join(dir, "sub/new"), "utf8")).toBe("x");
 	});
 
+	test("a name that is not UTF-8 is said to be one, by search_files and by read_file", async () => {
+		const runtime = await agent();
+		const dir = fs.realpathSync(tempDir());
+		await runtime.terminal({ command: `cd ${dir}` });
+		fs.writeFileSync(Buffer.concat([Buffer.from(`${dir}/bad`), Buffer.from([0xff]), Buffer.from(".txt")]), "needle\n");
+		const why = /its name is not UTF-8 .* `cat \.\/bad\*\.txt`/;
+		expect(ok(await runtime.searchFiles({ pattern: "needle" }))).toMatchObject({ matches: 1, output: expect.stringMatching(why) });
+		expect(ok(await runtime.searchFiles({ pattern: "*.txt", target: "names" }))).toMatchObject({ files: 1, note: expect.stringMatching(why) });
+		const read = await runtime.readFile({ path: "bad\ufffd.txt" });
+		expect(read).toMatchObject({ status: "not_found", error: expect.stringMatching(why) });
+		expect(read.error).not.toContain("Perhaps");
+		expect((await runtime.readFile({ path: "bad.txt" })).similar).toBeUndefined();
+		expect((await runtime.terminal({ command: "cat ./bad*.txt" })).output).toBe("needle\n");
+	});
+
 	test("upload and download on this machine are copies, byte for byte", async () => {
 		const runtime = await agent();
 		const dir = tempDir();
