@@ -3,7 +3,7 @@
  * the next line; but only once its child has gone (without job control: has gone by INT too), and not if the command has
  * trapped it. So an interruption is INT to the command and to bash, as at a terminal, and a moment later TERM to what is left;
  * a kill begins with TERM, since a script may go on after a child that handles INT and ends well. Then KILL. With TERM and KILL
- * goes USR1 to bash, where our trap raises INT before anything else is run; in the end a new shell. Each time all of it is stopped
+ * goes ABORT to bash, where our trap raises INT before anything else is run; in the end a new shell. Each time all of it is stopped
  * first (halt.ts). Never INT again and again: bash 5.2 may crash when one comes while it is still cleaning up after the last.
  */
 import { setTimeout as sleep } from "node:timers/promises";
@@ -16,6 +16,7 @@ import type { Bash } from "./bash.js";
 import type { Slot } from "./slot.js";
 
 const STAGES = ["SIGINT", "SIGTERM", "SIGKILL"] as const;
+const ABORT = "SIGPWR"; // trapped in rc.bash; one that no script sends to its shell or traps
 const POLITE_MS = 50;
 const GRACE_MS = 2_000;
 const ROUND_MS = 10;
@@ -51,7 +52,7 @@ export async function interrupt({ process: { kernel }, bash }: Bash, slot: Slot,
 		const halted = await halt(kernel, all);
 		({ now } = halted);
 		left = halted.pids.filter((pid) => pid !== bash.pid);
-		const toBash = !interrupted && (signal === "SIGINT" || left.length === 0) ? "SIGINT" : "SIGUSR1";
+		const toBash = !interrupted && (signal === "SIGINT" || left.length === 0) ? "SIGINT" : ABORT;
 		interrupted ||= toBash === "SIGINT";
 		deaf = signal === "SIGKILL" ? new Set() : await deafParents(kernel, { now, pids: left }, signal, deaf);
 		const woken = left.filter((pid) => !deaf.has(pid));
@@ -77,7 +78,7 @@ export async function interrupt({ process: { kernel }, bash }: Bash, slot: Slot,
 			if (now.table.statOf(bash.pid)?.state === "T") await kernel.signal(to(now, [bash.pid], "SIGCONT")); // `suspend`
 			if (alone >= GIVE_UP_AFTER) await kernel.signal(to(now, [bash.pid], "SIGKILL"));
 			else if (alone === TRAPPED_AFTER) {
-				await kernel.signal(to(now, [bash.pid], interrupted ? "SIGUSR1" : "SIGINT"));
+				await kernel.signal(to(now, [bash.pid], interrupted ? ABORT : "SIGINT"));
 				interrupted = true;
 			}
 		}

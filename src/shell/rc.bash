@@ -107,7 +107,7 @@ __hf_quit() {
 	builtin exit
 }
 
-# Before and after a plain command, which leaves everything else as it was. Fails the second time: a bash that gets our USR1 while it
+# Before and after a plain command, which leaves everything else as it was. Fails the second time: a bash that gets our PWR while it
 # reads may run the line before once more.
 __hf_begins() {
 	if [[ $__hf_l == "$__hf_n" ]]; then [[ ! 1 ]]; else __hf_first "$1"; [[ 1 ]]; fi
@@ -240,7 +240,7 @@ __hf_unprompt
 if [[ ${TMOUT@a} != *r* ]]; then TMOUT=$__hf_idle; fi
 builtin trap - DEBUG ERR RETURN INT
 builtin trap __hf_snap EXIT
-builtin trap __hf_abort USR1
+builtin trap __hf_abort PWR
 builtin shopt -u extdebug checkwinsize
 builtin shopt -s expand_aliases
 builtin set +eutvxm +o history +H

@@ -28,9 +28,12 @@ export class Reserve {
 		}
 	}
 
-	/** Sees to it that there is one. */
+	/** Sees to it that there is one, once the answer is out. */
 	keep(): void {
-		if (this.#made) return;
+		if (!this.#made) setImmediate(() => this.#make());
+	}
+
+	#make(): void {
 		try {
 			const { bavail, bsize } = fs.statfsSync(path.dirname(this.#file));
 			if (bavail * bsize < ENOUGH) return;

@@ -128,7 +128,7 @@ export class TaskShell {
 			if (!own && outcome?.end === "running" && using?.bash.abandoned) this.persistent.leaveTo(slot.id);
 			else if (!own) this.persistent.giveBack();
 			this.#slots.fill();
-			setImmediate(() => this.#reserve.keep());
+			this.#reserve.keep();
 		}
 	}
 

@@ -111,7 +111,9 @@ describe("survives", () => {
 		["sleep 5 & kill 0", whatever],
 		["kill -9 $$", (ran) => expect(ran).toMatchObject({ code: 137, signal: "SIGKILL" })],
 		['trap "exit 7" USR2; kill -USR2 $$; sleep 1', codeIs(7, "")],
-		["trap '' INT USR1 EXIT", succeeds],
+		["kill -USR1 $$; sleep 0.1; exit 3", (ran) => expect(ran).toMatchObject({ code: 138, signal: "SIGUSR1" })],
+		["trap 'echo usr' USR1; kill -USR1 $$; trap - USR1", codeIs(0, "usr\n")],
+		["trap '' INT USR1 PWR EXIT", succeeds],
 		["exit 3", codeIs(3, "")],
 		["exec true", codeIs(0, "")],
 		["exec sh -c 'echo replaced; exit 5'", codeIs(5, "replaced\n")],
@@ -215,7 +217,7 @@ test("an interrupt that comes when the command has just ended does nothing to th
 	const bash = await pid();
 	for (let i = 0; i < 100; i++) {
 		await run(`echo ${i} >>${dir}/ran`);
-		process.kill(bash, "SIGUSR1"); // as `interrupt` does with one that has not ended when it looks
+		process.kill(bash, "SIGPWR"); // as `interrupt` does with one that has not ended when it looks
 	}
 	expect((await run("echo $$")).out).toBe(`${bash}\n`);
 	expect(fs.readFileSync(`${dir}/ran`, "utf8")).toBe(Array.from({ length: 100 }, (_, i) => `${i}\n`).join(""));
