@@ -11,7 +11,7 @@ import { errno } from "../base/errors.js";
 import { namesIn, readIfThere, statIfThere, unlinkIfThere, writeWhole } from "../base/files.js";
 import type { Home } from "../base/home.js";
 import { taskKey } from "../base/ids.js";
-import { hide, revealInPlace } from "../base/secrets/index.js";
+import { hide, revealInPlace, withMasking } from "../base/secrets/index.js";
 import { isGone, me } from "../base/who.js";
 import { type Answer, type Approval, answerSchema, type Choice, type Question, questionSchema } from "./approval.js";
 
@@ -150,7 +150,7 @@ export class Store {
 
 /** Without secrets; a part is where it was, in bytes of what is shown. */
 function masked({ command, parts }: Question): Pick<Approval, "command" | "parts"> {
-	const shown = revealInPlace(hide(command));
+	const shown = withMasking(() => revealInPlace(hide(command)));
 	if (shown === command) return { command, parts };
 	const bytes = Buffer.from(command);
 	const moved = (at: number) => Buffer.byteLength(shown.slice(0, bytes.toString("utf8", 0, at).length));

@@ -8,7 +8,7 @@ import { errno, fromSystem } from "../base/errors.js";
 import { statIfThere, unlinkIfThere } from "../base/files.js";
 import type { Home } from "../base/home.js";
 import { taskKey } from "../base/ids.js";
-import { redact, redactAll } from "../base/secrets/index.js";
+import { redact, redactAll, withMasking } from "../base/secrets/index.js";
 import type { AuditNews } from "./event.js";
 
 export const LIMIT_BYTES = 8 * 1024 * 1024;
@@ -129,6 +129,10 @@ const OWN = new Set(["event", "run", "session_id"]);
 
 /** What was typed by a person or a model is in it without secrets. Field by field: it is made twice for every command, and copies of objects cost as much as all the rest. */
 function lineOf(task: string, news: AuditNews): string {
+	return withMasking(() => maskedLine(task, news));
+}
+
+function maskedLine(task: string, news: AuditNews): string {
 	const line: Record<string, unknown> = { at: new Date().toISOString(), task };
 	for (const name in news) {
 		const value = news[name as keyof AuditNews];

@@ -64,6 +64,8 @@ const configSchema = z.strictObject({
 	limits: limitsSchema.prefault({}),
 	/** The place `local+sandbox`. */
 	sandbox: sandboxSchema.prefault({}),
+	/** False: results of sandboxes and containers are not masked. docs/secrets.md */
+	mask: z.boolean().default(true),
 	/** Other machines and containers, by the name that one uses for them. */
 	places: placesSchema.default({}),
 });

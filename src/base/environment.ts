@@ -1,6 +1,6 @@
 /** The one place where a child's environment comes from. docs/secrets.md says what stays out of it and why. */
 import type { Config } from "./config.js";
-import { knowSecret, redact } from "./secrets/index.js";
+import { knowSecret, redact, withMasking } from "./secrets/index.js";
 import { secretName } from "./secrets/names.js";
 
 const OURS = /^HOLDFAST_/;
@@ -61,7 +61,7 @@ const MOST_JUDGED = 10_000;
 
 function judge(name: string, value: string): Judged {
 	if (secretName(name) !== undefined && !/^\d{0,9}$/.test(value)) return { secret: true, known: value };
-	if (value.length < 8 || redact(value) === value) return { secret: false };
+	if (value.length < 8 || withMasking(() => redact(value)) === value) return { secret: false };
 	return { secret: !PROXY.test(name), known: /:\/\/[^:]*:(.+)@/.exec(value)?.[1] ?? value };
 }
 

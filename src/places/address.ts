@@ -80,6 +80,10 @@ export function placeName(wish: PlaceWish): string {
 /** Paths there mean nothing here. */
 export const isRemote = (wish: PlaceWish): wish is RemoteWish => wish.kind === "ssh" || wish.kind === "docker";
 
+/** Nothing of this machine can be read from in there, but for what the person has shared with a sandbox. */
+export const isBoundary = (wish: PlaceWish): boolean =>
+	wish.kind === "sandbox" || (wish.kind === "docker" && dockerSettings(wish.options).volumes.length === 0);
+
 /** Part of file names. A machine is the same for all tasks, whatever directory they start in; a container is one task's. */
 export function placeKey(wish: PlaceWish, task: string): string {
 	if (wish.kind === "local" || wish.kind === "sandbox") return placeName(wish);

@@ -29,6 +29,8 @@ const runtimeSchema = z.strictObject({
 	resourceLimits: limitsSchema.optional(),
 	/** Where commands run: an address, or a name from config.json. */
 	place: z.string().max(8_192).optional(),
+	/** False: results of a place that is a boundary are not masked, but for this program's own secrets. Refused for any other place. Default: what config.json says. */
+	mask: z.boolean().optional(),
 	/** For `local+sandbox`, on top of what config.json says. */
 	sandbox: z.custom<SandboxOptions>((value) => typeof value === "object" && value !== null).optional(),
 });

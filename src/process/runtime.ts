@@ -19,7 +19,7 @@ import { type Berth, type Held, Keepers } from "../keeper/keepers.js";
 import type { Plan } from "../keeper/plan.js";
 import { readThere } from "../keeper/there.js";
 import type { Tools } from "../keeper/tools.js";
-import { isRemote, type PlaceWish, placeFrom, placeKey, placeName } from "../places/address.js";
+import { isBoundary, isRemote, type PlaceWish, placeFrom, placeKey, placeName } from "../places/address.js";
 import { Boxes } from "../places/boxes.js";
 import type { Box } from "../places/far/box.js";
 import { FarKeepers } from "../places/far/keepers.js";
@@ -86,6 +86,7 @@ export class Runtime implements AsyncDisposable {
 	readonly self: Identity = readStat(process.pid) ?? { pid: process.pid, start: "0" };
 	readonly #hideLife: () => void;
 	#config: Config | undefined;
+	#masks: boolean | undefined;
 	#pruned = 0;
 	#pruneTimer: NodeJS.Timeout | undefined;
 	/** What else is to be done when old things go, for rooms that this one does not know. */
@@ -101,6 +102,11 @@ export class Runtime implements AsyncDisposable {
 		this.task = options.task ?? "default";
 		this.#options = options;
 		this.wish = placeFrom(options.place ?? "local", () => this.config);
+		if (options.mask === false && !boxes && !isBoundary(this.wish))
+			throw new HoldfastError(
+				"INVALID",
+				`mask: false is for a place that keeps its secrets from this machine's: local+sandbox, or a container without directories of this machine; ${this.placeName} is neither, so leave it out`,
+			);
 		const cgroups = options.cgroup === "off" ? undefined : findCgroups();
 		this.boxes = boxes ?? new Boxes(home, (key) => this.#runsOn(key));
 		this.#ownBoxes = boxes === undefined;
@@ -121,6 +127,20 @@ export class Runtime implements AsyncDisposable {
 
 	get placeName(): string {
 		return placeName(this.wish);
+	}
+
+	/** Whether secrets in results are masked. */
+	get masks(): boolean {
+		this.#masks ??= !isBoundary(this.wish) || (this.#options.mask ?? this.#configuredMask());
+		return this.#masks;
+	}
+
+	#configuredMask(): boolean {
+		try {
+			return this.config.mask;
+		} catch {
+			return true; // whatever needs the file says what is wrong with it
+		}
 	}
 
 	/** What files about a task's use of the place have in their names. */

@@ -1,7 +1,7 @@
 /** One call of a tool: who asks, by when it must be answered, and how whatever happens becomes a result. */
 import { dueAt } from "../base/due.js";
 import { fromSystem, HoldfastError } from "../base/errors.js";
-import { isMasked, redact, redactAll, secretsOverflow } from "../base/secrets/index.js";
+import { isMasked, redact, redactAll, secretsOverflow, withoutMasking } from "../base/secrets/index.js";
 import { isRemote } from "../places/address.js";
 import type { Call } from "./call.js";
 import { Refused } from "./refused.js";
@@ -31,6 +31,16 @@ const MASKED = "Something that looks like a secret was masked here (…[redacted
 export async function answer<T extends ToolResult>(runtime: AgentRuntime, call: Call, act: (ask: Ask) => Promise<T>): Promise<T> {
 	const notes: string[] = [];
 	const since = performance.now();
+	if (!runtime.masks) return withoutMasking(() => inTime(runtime, call, { notes, since }, act));
+	return inTime(runtime, call, { notes, since }, act);
+}
+
+function inTime<T extends ToolResult>(
+	runtime: AgentRuntime,
+	call: Call,
+	{ notes, since }: Pick<Ask, "notes" | "since">,
+	act: (ask: Ask) => Promise<T>,
+): Promise<T> {
 	if (call.within !== undefined) return dueAt(since + call.within + LAST_STEPS_MS, () => answered(runtime, call, { notes, since }, act));
 	return answered(runtime, call, { notes, since }, act);
 }

@@ -1,5 +1,6 @@
 /** From what a model wrote to one of its processes. Those of other tasks do not exist for it. */
 import { HoldfastError } from "../base/errors.js";
+import { maskAgain } from "../base/secrets/index.js";
 import type { Process } from "../process/process.js";
 import { type Ask, KnownIds } from "./ask.js";
 import { brief } from "./brief.js";
@@ -11,7 +12,10 @@ export const LOOK_MS = 4_000;
 export function findProcess(ask: Ask, id: string | undefined): Process {
 	if (id === undefined) throw new HoldfastError("INVALID", `session_id is missing: say which process you mean; ${known(idsOf(ask))}`);
 	const found = (ask.runtime.registry.matching(id) ?? []).filter(({ spec }) => spec.task === ask.task && spec.kind === undefined);
-	if (found[0] && found.length === 1) return found[0];
+	if (found[0] && found.length === 1) {
+		if (found[0].spec.place !== ask.runtime.placeName) maskAgain(); // another place's secrets are not this one's business
+		return found[0];
+	}
 	const ids = found.length > 1 ? found.map((process) => process.id) : idsOf(ask);
 	const problem = found.length > 1 ? `"${brief(id)}" fits ${found.length} processes` : `you have no process "${brief(id)}"`;
 	throw new HoldfastError("NOT_FOUND", `${problem}; ${known(ids)}`, { cause: new KnownIds(ids) });

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { Answer, Choice, Question } from "../approvals/approval.js";
 import { markAudited } from "../audit/index.js";
 import { realPath } from "../base/files.js";
-import { redact } from "../base/secrets/index.js";
+import { redact, withMasking } from "../base/secrets/index.js";
 import { isRemote } from "../places/address.js";
 import type { Part, Verdict } from "../policy/decide.js";
 import type { Judge } from "../policy/judge.js";
@@ -190,7 +190,7 @@ export class Passage {
 	/** What is allowed for longer is allowed by a rule that names the whole command and its directory; and a secret has no place in a file of rules. */
 	#choices(cwd: string): Choice[] {
 		if (PATTERN.test(realCwd(this.#ask.runtime, cwd)) || this.#command.length > this.#judge.longestText) return ["once", "no"];
-		return redact(this.#command) === this.#command ? ["once", "task", "always", "no"] : ["once", "task", "no"];
+		return withMasking(() => redact(this.#command)) === this.#command ? ["once", "task", "always", "no"] : ["once", "task", "no"];
 	}
 
 	#refuse(verdict: Verdict, cwd: string, outcome: string, say: (verdict: Verdict, times: number) => Error): Error {

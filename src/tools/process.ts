@@ -1,5 +1,5 @@
 /** The tool `process`: one function an action. */
-
+import { maskAgain } from "../base/secrets/index.js";
 import type { Process } from "../process/process.js";
 import { parseArguments } from "./arguments.js";
 import { type Ask, answer } from "./ask.js";
@@ -49,7 +49,10 @@ export function process(runtime: AgentRuntime, args: unknown, call: Call): Promi
 	return answer<ProcessResult>(runtime, call, async (ask) => {
 		const { wanted } = parseArguments("process", processInput, args, ask.notes);
 		noteUnused(ask, wanted);
-		if (wanted.action === "list") return list(ask);
+		if (wanted.action === "list") {
+			maskAgain(); // of every place
+			return list(ask);
+		}
 		const found = findProcess(ask, wanted.session_id);
 		const unreached = await found.sync(ask.signal, LOOK_MS);
 		heedKeyboard(ask, found, wanted.action);

@@ -39,7 +39,7 @@ test.each([
 	[{ limits: { task: { time: "1h" } } }, 'limits.task has no key "time"; there are memory, cpu, pids, processes'],
 	[{ limits: { memory: "1G", pids: 3 } }, 'limits has no key "memory", "pids"; there are process, task'],
 	[{ limits: [] }, "limits is [], but must be an object"],
-	[{ limit: {} }, 'there is no key "limit"; there are approvals, sudo, environment, limits, sandbox, places'],
+	[{ limit: {} }, 'there is no key "limit"; there are approvals, sudo, environment, limits, sandbox, mask, places'],
 	[
 		{ approvals: { unattended: "yes", expires: 0.5 } },
 		'approvals.expires is 0.5, but must be a whole number; approvals.unattended is "yes", but must be one of "deny", "allow-listed", "pending"',

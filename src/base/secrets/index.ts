@@ -3,6 +3,7 @@
  * to size can do so in between: `hide` puts a character that stands for nothing in the place of each secret one, so that every
  * position stays what it was; `reveal` turns a run of those into a mark that people and models understand.
  */
+import { AsyncLocalStorage } from "node:async_hooks";
 import { isDistinct, KnownValues } from "./known.js";
 import type { Rule } from "./rules.js";
 import { addRule, search } from "./search.js";
@@ -20,6 +21,25 @@ export const CONTEXT_BYTES = 16 * 1024;
 
 const known = new KnownValues();
 const knownRule: Rule = { triggers: [], inside: true, find: (text, at) => known.find(text, at) };
+/** Those that belong to this program, and not to a task. */
+const own = new KnownValues();
+const ownRule: Rule = { triggers: [], inside: true, find: (text, at) => own.find(text, at) };
+
+/** Masking is off for the call that this is done for. */
+const unmasked = new AsyncLocalStorage<{ off: boolean }>();
+const isOff = (): boolean => unmasked.getStore()?.off === true;
+
+/** For results of a place whose secrets are the task's own business: in there only secrets of this program are masked. */
+export const withoutMasking = <T>(act: () => T): T => unmasked.run({ off: true }, act);
+
+/** The rest of the call is about something else: it is masked as usual. */
+export function maskAgain(): void {
+	const scope = unmasked.getStore();
+	if (scope) scope.off = false;
+}
+
+/** For texts that are masked in any case: the audit, questions to a person. */
+export const withMasking = <T>(act: () => T): T => (isOff() ? unmasked.run({ off: false }, act) : act());
 
 /** Short texts in which nothing was found: the same ids, words and directories are in one result after the other. */
 const clean = new Set<string>();
@@ -32,6 +52,7 @@ export function knowSecret(value: string, options: { sure?: boolean; task?: stri
 	const forms = known.add(value, options.task);
 	if (forms.length > 0) clean.clear();
 	for (const form of forms) addRule(knownRule, form);
+	if (options.task === undefined) for (const form of own.add(value, undefined)) addRule(ownRule, form, { own: true });
 }
 
 /** A task has ended: values that were only its own may be forgotten when many newer ones have come. */
@@ -57,7 +78,7 @@ export function hideLive(given: string, { before = "", after = "" }: Around = {}
 	if (text === "") return { text, open: 0 };
 	const all = before === "" && after === "" ? text : before + text + after;
 	const view = viewOf(all);
-	const { found, open } = search(view.text);
+	const { found, open } = search(view.text, { own: isOff() });
 	const from = before.length;
 	const to = from + text.length;
 	let out = "";
@@ -77,12 +98,12 @@ export function hideLive(given: string, { before = "", after = "" }: Around = {}
 /** How much of a title at the very end may be the beginning of a secret. */
 function openTitle({ titles }: View, end: number): number {
 	const last = titles.at(-1);
-	return last && last.from + last.text.length === end && last.text.length <= LONGEST_OPEN ? last.text.length - search(last.text).open : 0;
+	return last && last.from + last.text.length === end && last.text.length <= LONGEST_OPEN ? last.text.length - search(last.text, { own: isOff() }).open : 0;
 }
 
 /** In the text, and in what it sets titles to. */
 function inOrder(view: View, found: readonly Range[]): Range[] {
-	const titles = view.titles.flatMap(({ from, text }) => search(text).found.map(([start, end]): Range => [from + start, from + end]));
+	const titles = view.titles.flatMap(({ from, text }) => search(text, { own: isOff() }).found.map(([start, end]): Range => [from + start, from + end]));
 	return [...view.places(found), ...titles].sort(([a], [b]) => a - b);
 }
 
@@ -103,7 +124,7 @@ export function redact(text: string, options: { cut?: boolean } = {}): string {
 	const { text: hidden, open } = hideLive(text);
 	const whole = options.cut && open > 0 ? hidden.slice(0, -open) + HIDDEN.repeat(open) : hidden;
 	const shown = reveal(whole);
-	if (!options.cut && shown === text && text.length <= CLEAN_CHARS) {
+	if (!options.cut && !isOff() && shown === text && text.length <= CLEAN_CHARS) {
 		if (clean.size >= CLEAN_MOST) clean.clear();
 		clean.add(text);
 	}

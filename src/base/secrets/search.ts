@@ -4,14 +4,18 @@ import { type Finding, RULES, type Rule } from "./rules.js";
 import type { Range } from "./view.js";
 
 /** By the last five bits of three characters; so capitals and small letters are the same. */
-const rules: (Rule[] | undefined)[] = new Array(2 ** 15);
+type Rules = (Rule[] | undefined)[];
+const rules: Rules = new Array(2 ** 15);
+/** Only for what this program has to keep for itself. */
+const ownRules: Rules = new Array(2 ** 15);
 for (const rule of RULES) for (const trigger of rule.triggers) addRule(rule, trigger);
 
 /** Tries a rule where that stands. */
-export function addRule(rule: Rule, trigger: string): void {
+export function addRule(rule: Rule, trigger: string, { own = false }: { own?: boolean } = {}): void {
+	const table = own ? ownRules : rules;
 	const place = hashAt(trigger, 0);
-	const list = rules[place] ?? [];
-	rules[place] = list;
+	const list = table[place] ?? [];
+	table[place] = list;
 	if (!list.includes(rule)) list.push(rule);
 }
 
@@ -20,14 +24,15 @@ function hashAt(text: string, at: number): number {
 }
 
 /** What is secret in it, and from where on it may become so with more text behind it. */
-export function search(text: string): { found: Range[]; open: number } {
+export function search(text: string, { own = false }: { own?: boolean } = {}): { found: Range[]; open: number } {
+	const table = own ? ownRules : rules;
 	const found: Range[] = [];
 	let open = text.length;
 	let hidden = 0; // where the last secret ends
 	let seen = 0;
 	for (let at = 0; at < text.length; at++) {
 		seen = ((seen << 5) | (text.charCodeAt(at) & 31)) & 0x7fff;
-		const here = rules[seen];
+		const here = table[seen];
 		if (here === undefined || at < 2) continue;
 		const next = tryRules(here, text, at - 2, hidden);
 		if (next === undefined) continue;
