@@ -6,6 +6,7 @@ import { type Holder, type Keyboard, takeLostHolder } from "../process/keyboard.
 import type { Process } from "../process/process.js";
 import { describeEnd, isOver } from "../process/status.js";
 import { Queue } from "./queue.js";
+import { sizeOf } from "../screen/sizes.js";
 
 const COUNTED = 4 * 1024 * 1024; // bytes in which lines are counted
 
@@ -16,13 +17,23 @@ export function handBack(home: Home, process: Process, keyboard: Keyboard): void
 		tell(home, process, keyboard.holder);
 	} finally {
 		keyboard.release(); // also when nobody can be told, on a full disk
+		restoreSize(process, keyboard.holder);
 	}
 }
 
 /** If a person had it and was cut off: say so, once. */
 export function handBackLost(home: Home, process: Process): void {
 	const holder = takeLostHolder(process);
-	if (holder) tell(home, process, holder);
+	if (!holder) return;
+	restoreSize(process, holder);
+	tell(home, process, holder);
+}
+
+/** Gives the terminal the size back that it had for the agent. */
+function restoreSize(process: Process, { size }: Holder): void {
+	if (!size || isOver(process.status())) return;
+	const now = sizeOf(process);
+	if (now?.cols !== size.cols || now.rows !== size.rows) void process.resize(size.cols, size.rows).catch(() => {}); // it has just ended, or cannot be reached
 }
 
 function tell(home: Home, process: Process, { who, since, offset, nonce }: Holder): void {

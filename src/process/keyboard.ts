@@ -20,6 +20,13 @@ export interface Holder {
 	readonly offset: number;
 	/** One for each time that it is taken. */
 	readonly nonce: string;
+	/** The size of the terminal before the first of those who took it from one another could change it. */
+	readonly size?: TerminalSize;
+}
+
+export interface TerminalSize {
+	readonly cols: number;
+	readonly rows: number;
 }
 
 export const KEYBOARD_FILE = "keyboard";
@@ -35,11 +42,12 @@ export class Keyboard {
 	}
 
 	/** undefined while another person has it; `force` takes it from him. */
-	static take(process: Process, options: { who: string; force?: boolean }): Keyboard | undefined {
+	static take(process: Process, options: { who: string; force?: boolean; size?: TerminalSize }): Keyboard | undefined {
 		const before = Lease.holder(fileOf(process), FRESH_MS);
 		// Who takes it over goes on where the first one began: the agent is to hear of all of it.
 		const offset = before ? numberIn(before.about.offset) : process.log.bounds().end;
-		const about = { who: options.who.slice(0, WHO), since: Date.now(), offset };
+		const size = before ? sizeIn(before.about.size) : options.size;
+		const about = { who: options.who.slice(0, WHO), since: Date.now(), offset, ...(size ? { size } : {}) };
 		const lease = Lease.take(fileOf(process), { about, freshMs: FRESH_MS, force: options.force ?? false });
 		const taken = lease && Lease.holder(fileOf(process));
 		return lease && taken && new Keyboard(lease, holderFrom(taken.about));
@@ -82,6 +90,12 @@ const holderFrom = (about: Readonly<Record<string, unknown>>): Holder => ({
 	since: numberIn(about.since),
 	offset: numberIn(about.offset),
 	nonce: typeof about.nonce === "string" ? about.nonce : "",
+	...(sizeIn(about.size) ? { size: sizeIn(about.size) as TerminalSize } : {}),
 });
+
+function sizeIn(value: unknown): TerminalSize | undefined {
+	const { cols, rows } = (value ?? {}) as Partial<TerminalSize>;
+	return numberIn(cols) > 0 && numberIn(rows) > 0 ? { cols: numberIn(cols), rows: numberIn(rows) } : undefined;
+}
 
 const numberIn = (value: unknown): number => (typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : 0);

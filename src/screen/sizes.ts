@@ -2,6 +2,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { errno } from "../base/errors.js";
+import type { Process } from "../process/process.js";
 
 export interface Size {
 	/** So many bytes had been printed when it was changed. */
@@ -52,4 +53,9 @@ export class Sizes {
 			fs.closeSync(fd);
 		}
 	}
+}
+
+/** The size that the terminal of a process has now; undefined if it has no terminal. */
+export function sizeOf(process: Process): Pick<Size, "cols" | "rows"> | undefined {
+	return process.spec.terminal && (new Sizes(process.dir).next().at(-1) ?? process.spec.terminal);
 }

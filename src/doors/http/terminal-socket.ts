@@ -7,12 +7,12 @@ import { handBack } from "../../notices/index.js";
 import { KEYBOARD_FILE, KEYBOARD_RENEW_MS, Keyboard } from "../../process/keyboard.js";
 import type { Process } from "../../process/process.js";
 import { isOver } from "../../process/status.js";
-import { corrected, type FirstScreen, firstScreen } from "../../screen/index.js";
+import { corrected, type FirstScreen, firstScreen, sizeOf } from "../../screen/index.js";
 import type { AgentRuntime } from "../../tools/index.js";
 import { CLOSE, type ClientMessage, clientMessageSchema, type ServerMessage } from "./messages.js";
 import { Outflow } from "./outflow.js";
 import { problemOf } from "./refusal.js";
-import { keyboardView, sizeOf, type Views } from "./views.js";
+import { keyboardView, type Views } from "./views.js";
 
 const ALIVE_MS = 15_000;
 const LOOK_MS = 2_000; // until a viewer is shown what was last seen on another machine
@@ -196,7 +196,8 @@ export class TerminalSocket {
 		if (this.#keyboard?.held()) return;
 		const { process } = this.#options;
 		if (isOver(process.status())) throw new HoldfastError("ENDED", `${process.id} has ended: nobody reads what is typed`);
-		const keyboard = await Keyboard.take(process, { who: "a person in the browser", force });
+		const size = sizeOf(process);
+		const keyboard = Keyboard.take(process, { who: "a person in the browser", force, ...(size ? { size } : {}) });
 		if (!keyboard) throw new HoldfastError("KEYBOARD", `${keyboardView(process)?.who ?? "somebody"} has the keyboard; take it over with \`force\`, or wait`);
 		if (this.#closed.signal.aborted) keyboard.release();
 		else this.#keyboard = keyboard;

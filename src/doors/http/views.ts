@@ -11,7 +11,7 @@ import type { Process } from "../../process/process.js";
 import { isOver, type Status } from "../../process/status.js";
 import { standing } from "../../process/summary.js";
 import { type Usage, usageOf } from "../../process/usage.js";
-import { type Size, Sizes, type Waiting, waitingFor } from "../../screen/index.js";
+import { sizeOf, type Waiting, waitingFor } from "../../screen/index.js";
 import { stripAnsi } from "../../tools/ansi.js";
 import type { Keyboard, ProcessDetail, ProcessItem, Resources } from "./schemas.js";
 
@@ -123,10 +123,6 @@ export function keyboardView(process: Process): Keyboard {
 }
 
 /** The size that its terminal has now. */
-export function sizeOf(process: Process): Pick<Size, "cols" | "rows"> | undefined {
-	return process.spec.terminal && (new Sizes(process.dir).next().at(-1) ?? process.spec.terminal);
-}
-
 function lastLine(process: Process, end: number, live: boolean): string {
 	const slice = process.read(Math.max(0, end - TAIL_BYTES), TAIL_BYTES);
 	const text = reveal(hiddenText(process.log, slice, { end, live, context: TAIL_BYTES }).text);

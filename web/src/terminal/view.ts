@@ -8,6 +8,7 @@ import { theme } from "../state/theme.js";
 import { tell } from "../ui/toasts.js";
 import { coloursOf } from "./colours.js";
 import { createPane, type Pane } from "./create.js";
+import { HeldKeys } from "./held-keys.js";
 import { History } from "./history.js";
 import { Live } from "./live.js";
 import { localKey } from "./local-keys.js";
@@ -26,13 +27,12 @@ export class TerminalView {
 	readonly pane: Pane;
 	readonly history = signal<History | undefined>(undefined);
 	readonly selected = signal(false);
+	readonly held = new HeldKeys();
 	/** Typed into a terminal whose keyboard is not ours. */
 	readonly knocked = signal(0);
 	#past: Pane | undefined;
 	readonly #fit = new FitAddon();
 	readonly #undo: (() => void)[] = [];
-	/** Its size before a person changed it. */
-	#before: { cols: number; rows: number } | undefined;
 	#settling = 0;
 
 	constructor(
@@ -101,8 +101,6 @@ export class TerminalView {
 	}
 
 	handBack(): void {
-		if (this.#before) this.live.resize(this.#before.cols, this.#before.rows);
-		this.#before = undefined;
 		this.live.release();
 	}
 
@@ -167,7 +165,8 @@ export class TerminalView {
 	};
 
 	#typed(data: string, bytes: boolean): void {
-		if (!this.detail.pty || !this.live.hands.value.mine || !this.live.type(data, bytes)) this.knocked.value++;
+		const sent = bytes ? data : this.held.with(data);
+		if (!this.detail.pty || !this.live.hands.value.mine || !this.live.type(sent, bytes)) this.knocked.value++;
 	}
 
 	#settle(): void {
@@ -192,7 +191,6 @@ export class TerminalView {
 				terminal.options.fontSize = FONT_PX.most;
 				this.#settle();
 			} else if (room.cols !== size.cols || room.rows !== size.rows) {
-				this.#before ??= size;
 				this.live.resize(room.cols, room.rows);
 			}
 			return;
