@@ -5,8 +5,8 @@ import { counted } from "../base/quantity.js";
 import { type Holder, type Keyboard, takeLostHolder } from "../process/keyboard.js";
 import type { Process } from "../process/process.js";
 import { describeEnd, isOver } from "../process/status.js";
-import { Queue } from "./queue.js";
 import { sizeOf } from "../screen/sizes.js";
+import { Queue } from "./queue.js";
 
 const COUNTED = 4 * 1024 * 1024; // bytes in which lines are counted
 

@@ -1,5 +1,5 @@
 /** Parts of logs as text with the secrets in them hidden, also those that go over the border of a part. What is hidden stays so until `reveal`. */
-import { CONTEXT_BYTES, hideLive, redact, reveal } from "../base/secrets/index.js";
+import { CONTEXT_BYTES, hide, hideLive, redact, reveal, starred } from "../base/secrets/index.js";
 import { utf8 } from "../base/text.js";
 import type { Log, Slice } from "./log.js";
 import type { Process } from "./process.js";
@@ -52,13 +52,41 @@ export function maskedMatch(process: Process, match: string, end: number): strin
 	return reveal(hiddenText(process.log, slice, { end: process.log.bounds().end }).text);
 }
 
+/** Bytes of a log with a star for each byte of a secret, so that nothing changes its offset. */
+export function starredBytes(log: Log, { bytes, offset, next }: Slice): Buffer {
+	const from = Math.max(0, offset - CONTEXT_BYTES);
+	const before = log.read(from, offset - from);
+	const around = { before: before.next === offset ? before.bytes.toString("latin1") : "", after: log.read(next, CONTEXT_BYTES).bytes.toString("latin1") };
+	return Buffer.from(starred(hide(bytes.toString("latin1"), around)), "latin1");
+}
+
+/** The same for a log that is followed. What may be the beginning of a secret comes with the next slice. */
+export async function* starredSlices(log: Log, slices: AsyncIterable<Slice>): AsyncGenerator<Slice> {
+	let stream: RedactedStream | undefined;
+	let [sent, read] = [0, -1];
+	for await (const slice of slices) {
+		if (!stream || slice.offset !== read) {
+			stream = new RedactedStream(log, slice.offset, starred); // the first, or the ring has dropped what is between
+			sent = slice.offset;
+		}
+		read = slice.next;
+		const bytes = stream.push(slice.bytes);
+		yield { bytes, offset: sent, next: sent + bytes.length };
+		sent += bytes.length;
+	}
+	const bytes = stream?.end() ?? Buffer.alloc(0);
+	if (bytes.length > 0) yield { bytes, offset: sent, next: sent + bytes.length };
+}
+
 /** A log to print as it comes: byte for byte, but for what is secret. What may be the beginning of a secret is held back until more comes. */
 export class RedactedStream {
 	#before: string;
 	#rest = "";
+	readonly #show: (hidden: string) => string;
 
-	/** For what is printed from an offset on. */
-	constructor(log: Log, from: number) {
+	/** For what is printed from an offset on. `show`: what is printed in place of what is hidden. */
+	constructor(log: Log, from: number, show: (hidden: string) => string = reveal) {
+		this.#show = show;
 		const start = Math.max(0, from - CONTEXT_BYTES);
 		const { bytes, next } = log.read(start, from - start);
 		this.#before = from > start && next === from ? bytes.toString("latin1") : "";
@@ -70,12 +98,12 @@ export class RedactedStream {
 		const shown = raw.length - Math.min(open, raw.length);
 		this.#before = (this.#before + raw.slice(0, shown)).slice(-CONTEXT_BYTES);
 		this.#rest = raw.slice(shown);
-		return toBytes(reveal(text.slice(0, shown)));
+		return toBytes(this.#show(text.slice(0, shown)));
 	}
 
 	/** What is left when nothing more comes. */
 	end(): Buffer {
-		return toBytes(reveal(hideLive(this.#rest, { before: this.#before }).text));
+		return toBytes(this.#show(hideLive(this.#rest, { before: this.#before }).text));
 	}
 }
 

@@ -3,14 +3,16 @@
  * is the truth: the pieces are its bytes in order, and `times` only says when they came.
  */
 import { HoldfastError } from "../base/errors.js";
+import { starred } from "../base/secrets/index.js";
 import { Utf8Stream } from "../base/text.js";
 import { packageVersion } from "../base/version.js";
+import { maskedCommand, RedactedStream } from "../process/hidden.js";
 import { LogCursor } from "../process/log.js";
 import type { Process } from "../process/process.js";
 import { readTimes, timesUpTo } from "./times.js";
 
-/** Line by line, each with its newline. What is printed while this is read is not part of it. */
-export async function* asciicast(process: Process): AsyncGenerator<string, void> {
+/** Line by line, each with its newline. What is printed while this is read is not part of it. `mask`: with stars in place of secrets. */
+export async function* asciicast(process: Process, { mask = false }: { mask?: boolean } = {}): AsyncGenerator<string, void> {
 	const { spec } = process;
 	if (!spec.terminal)
 		throw new HoldfastError(
@@ -21,6 +23,7 @@ export async function* asciicast(process: Process): AsyncGenerator<string, void>
 	await timesUpTo(process, end);
 	const text = new Utf8Stream();
 	const cursor = new LogCursor(process.dir, first);
+	const masked = mask ? new RedactedStream(process.log, first, starred) : undefined;
 	const sizes: { offset: number; cols: number; rows: number }[] = []; // noted, and not yet reached
 	let size: { cols: number; rows: number } = spec.terminal;
 	let header = false;
@@ -33,12 +36,12 @@ export async function* asciicast(process: Process): AsyncGenerator<string, void>
 				size = sizes.shift() as { cols: number; rows: number };
 				if (header) yield event(seconds, "r", `${size.cols}x${size.rows}`);
 			}
-			if (!header) yield `${JSON.stringify(headerOf(process, size, first))}\n`;
+			if (!header) yield `${JSON.stringify(headerOf(process, size, { first, mask }))}\n`;
 			header = true;
 			if (cursor.offset >= upTo) return;
 			const { bytes } = cursor.read(Math.min(upTo, sizes[0]?.offset ?? upTo) - cursor.offset);
 			if (bytes.length === 0) return;
-			const piece = text.push(bytes);
+			const piece = text.push(masked ? masked.push(bytes) : bytes);
 			if (piece !== "") yield event(seconds, "o", piece);
 		}
 	}
@@ -56,7 +59,7 @@ export async function* asciicast(process: Process): AsyncGenerator<string, void>
 			if (noted >= end) break;
 		}
 		yield* printed(end); // also what nobody noted the time of
-		const rest = text.end();
+		const rest = (masked ? text.push(masked.end()) : "") + text.end();
 		if (rest !== "") yield event(seconds, "o", rest);
 	} finally {
 		cursor.close();
@@ -65,13 +68,13 @@ export async function* asciicast(process: Process): AsyncGenerator<string, void>
 
 const event = (seconds: number, kind: "o" | "r", data: string): string => `${JSON.stringify([Math.round(seconds * 1e6) / 1e6, kind, data])}\n`;
 
-function headerOf({ spec }: Process, size: { cols: number; rows: number }, first: number): object {
+function headerOf({ spec }: Process, size: { cols: number; rows: number }, { first, mask }: { first: number; mask: boolean }): object {
 	return {
 		version: 2,
 		width: size.cols,
 		height: size.rows,
 		timestamp: Math.floor(spec.startedAt / 1000),
-		command: spec.command,
+		command: mask ? maskedCommand(spec) : spec.command,
 		...(spec.name === undefined ? {} : { title: spec.name }),
 		env: { TERM: "xterm-256color", SHELL: spec.shell ?? "" },
 		holdfast: {

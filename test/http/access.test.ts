@@ -1,11 +1,12 @@
 /** Who gets in, with what, and to what. */
+import fs from "node:fs";
 import http from "node:http";
 import { expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { loggedInSchema, processDetailSchema, sessionSchema, ticketSchema, viewerLinkSchema, viewersSchema } from "../../src/doors/http/schemas.js";
 import { isLinkKey, linkKey, newSession, sessionEnd } from "../../src/doors/http/sign.js";
 import { Tickets } from "../../src/doors/http/tickets.js";
-import { testRuntime } from "../support/home.js";
+import { tempDir, testRuntime, textOf } from "../support/home.js";
 import { type Api, loginTo, overApi, TOKEN, Viewer } from "../support/http.js";
 
 const OUT = { Authorization: undefined };
@@ -150,6 +151,43 @@ test("who may only look sees one process, cannot touch it, and is out when the l
 	expect(again.closed?.code).toBe(4401);
 	expect(await api.fails("GET", "/api/session", undefined, look)).toBe("UNAUTHORIZED 401");
 	expect(await api.fails("DELETE", "/api/viewers/..%2Ftoken")).toBe("NOT_FOUND 404");
+});
+
+test("a read-only link shows stars in place of secrets, live and afterwards, at the same offsets; the owner sees what was printed", async () => {
+	const runtime = await testRuntime();
+	const api = await overApi(runtime);
+	const key = ["ghp", "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5"].join("_");
+	const dir = tempDir();
+	for (const [name, text] of Object.entries({ whole: `${key} one\n`, half: key.slice(0, 20), rest: `${key.slice(20)} two\n` }))
+		fs.writeFileSync(`${dir}/${name}`, text);
+	const command = `cd ${dir}; stty -echo; echo before; cat whole; read -r x; cat half; read -r x; cat rest; cat`;
+	const process = await runtime.spawn({ command, terminal: { cols: 150, rows: 30 } });
+	const link = await api.call(viewerLinkSchema, "POST", "/api/viewers", { session_id: process.id, seconds: 60 });
+	const look = { Authorization: `Bearer ${new URL(link.url).hash.replace("#view=", "")}` };
+	const stars = `ghp_${"*".repeat(key.length - 4)}`;
+
+	const [live, first] = [await Viewer.connect(api, process.id, look), await Viewer.connect(api, process.id, look)];
+	live.send({ type: "open", offset: 0 });
+	await live.until("the first key", () => live.text.includes(`${stars} one`));
+	first.send({ type: "open", offset: null });
+	await first.until("a screen", () => first.last("screen"));
+	expect(first.last("screen")?.data).toContain(`${stars} one`);
+	await process.write("\n"); // half of the second is printed, and then the other half
+	await process.wait({ until: { silence: 0.1 } });
+	await process.write("\n");
+	await live.until("the second key", () => live.text.includes(" two"));
+	expect(live.text).toContain(`${stars} two`);
+	expect(live.output.length).toBe(process.log.bounds().end);
+
+	const get = async (path: string, headers?: Record<string, string>) =>
+		(await api.request("GET", `/api/processes/${process.id}/${path}`, headers ? { headers } : {})).text();
+	for (const path of ["log", `log?offset=${textOf(process).indexOf("ghp") + 12}&limit=10`, "lines", "recording", "screen"]) {
+		const shown = await get(path, look);
+		for (let at = 0; at + 12 <= key.length; at++) expect(shown, path).not.toContain(key.slice(at, at + 12));
+	}
+	expect(await get("log", look)).toHaveLength((await get("log")).length);
+	expect(await get("log")).toContain(`${key} two`);
+	expect(await get("recording")).toContain(key);
 });
 
 test("a form of another site cannot do anything: only JSON is taken", async () => {

@@ -116,6 +116,9 @@ export function reveal(text: string): string {
 export const revealInPlace = (text: string): string =>
 	text.includes(HIDDEN) ? text.replace(/\ufdd0+/g, (run) => (run.length >= MARK.length ? MARK.padEnd(run.length, "*") : short(run.length))) : text;
 
+/** The same, for bytes of a terminal: a star for each character, and nothing that has to be encoded. */
+export const starred = (text: string): string => (text.includes(HIDDEN) ? text.replaceAll(HIDDEN, "*") : text);
+
 const short = (length: number): string => `…${"*".repeat(length - 1)}`;
 
 /** A text that is all there is. `cut`: its end has been cut off, so that a secret may have been. */

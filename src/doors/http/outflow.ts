@@ -1,4 +1,5 @@
 /** The output of a process to one viewer, in order and by offset, never further ahead of what he has acknowledged than the window. */
+import { starredSlices } from "../../process/hidden.js";
 import type { Process } from "../../process/process.js";
 import { type Size, Sizes } from "../../screen/index.js";
 import { FRAME_HEAD, type ServerMessage, WINDOW_BYTES } from "./messages.js";
@@ -8,6 +9,8 @@ const FRAME_BYTES = 64 * 1024;
 export interface OutflowOptions {
 	readonly process: Process;
 	readonly from: number;
+	/** With stars in place of secrets. */
+	readonly mask: boolean;
 	readonly signal: AbortSignal;
 	readonly say: (message: ServerMessage) => void;
 	readonly frame: (bytes: Buffer) => void;
@@ -34,8 +37,9 @@ export class Outflow {
 
 	/** Until all is sent and the process has ended: true. False when it was stopped. */
 	async run(): Promise<boolean> {
-		const { process, from, signal } = this.#options;
-		for await (const slice of process.follow({ from, signal })) {
+		const { process, from, mask, signal } = this.#options;
+		const slices = process.follow({ from, signal });
+		for await (const slice of mask ? starredSlices(process.log, slices) : slices) {
 			if (signal.aborted) return false;
 			if (slice.offset > this.#sent) this.#skip(slice.offset);
 			this.sizes();

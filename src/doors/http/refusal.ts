@@ -13,7 +13,8 @@ export class Refusal extends Error {
 	}
 }
 
-const STATUS: Readonly<Partial<Record<ErrorCode, number>>> = {
+/** Of every code, so that the compiler names one that is missing. 5xx: not the caller's fault; 503: the same request may work later. */
+const STATUS: Readonly<Record<ErrorCode, number>> = {
 	INVALID: 400,
 	NO_DIRECTORY: 400,
 	NO_TERMINAL: 400,
@@ -24,13 +25,20 @@ const STATUS: Readonly<Partial<Record<ErrorCode, number>>> = {
 	ENDED: 409,
 	STDIN_CLOSED: 409,
 	NOT_HERE: 409,
+	CONFIG: 409,
 	LIMIT: 429,
+	ABORTED: 499,
+	START_FAILED: 500,
+	HOME: 500,
+	INTERNAL: 500,
 	UNSUPPORTED: 501,
+	UNREACHABLE: 503,
+	NO_FILES: 503,
 	NO_SPACE: 507,
 };
 
 export function problemOf(error: unknown): { status: number; body: Problem } {
 	if (error instanceof Refusal) return { status: error.status, body: { error: { code: error.code, message: error.message } } };
 	const { code, message } = error instanceof HoldfastError ? error : fromSystem(error, "this did not work");
-	return { status: STATUS[code] ?? 500, body: { error: { code, message } } };
+	return { status: STATUS[code], body: { error: { code, message } } };
 }

@@ -3,6 +3,7 @@ import fs from "node:fs";
 import type { RawData, WebSocket } from "ws";
 import { HoldfastError } from "../../base/errors.js";
 import { counted } from "../../base/quantity.js";
+import { hide, starred } from "../../base/secrets/index.js";
 import { handBack } from "../../notices/index.js";
 import { KEYBOARD_FILE, KEYBOARD_RENEW_MS, Keyboard } from "../../process/keyboard.js";
 import type { Process } from "../../process/process.js";
@@ -165,12 +166,20 @@ export class TerminalSocket {
 	}
 
 	#screen({ offset, cols, rows, title, state, approximate }: FirstScreen): void {
-		this.#say({ type: "screen", offset, cols, rows, data: state, title, approximate: approximate !== undefined });
+		const shown = (text: string) => (this.#options.readOnly ? starred(hide(text)) : text);
+		this.#say({ type: "screen", offset, cols, rows, data: shown(state), title: shown(title), approximate: approximate !== undefined });
 	}
 
 	#flow(from: number, signal: AbortSignal): void {
 		const { process } = this.#options;
-		const flow = new Outflow({ process, from, signal, say: (message) => this.#say(message), frame: (bytes) => this.#send(bytes) });
+		const flow = new Outflow({
+			process,
+			from,
+			mask: this.#options.readOnly,
+			signal,
+			say: (message) => this.#say(message),
+			frame: (bytes) => this.#send(bytes),
+		});
 		this.#outflow = flow;
 		void flow
 			.run()

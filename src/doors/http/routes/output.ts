@@ -1,11 +1,14 @@
 /** What processes have printed: as bytes, as lines, searched, as a recording. */
 import { utf8 } from "../../../base/text.js";
+import { starredBytes } from "../../../process/hidden.js";
+import type { Slice } from "../../../process/log.js";
 import type { Process } from "../../../process/process.js";
 import { asciicast } from "../../../recording/index.js";
 import { stripAnsi } from "../../../tools/ansi.js";
 import { type Route, route } from "../router.js";
 import { type LinePage, linesQuerySchema, linesSchema, logQuerySchema, searchQuerySchema, searchSchema } from "../schemas.js";
 import { searchLogs } from "../search.js";
+import type { Visitor } from "../visitor.js";
 import { type ApiContext, fresh, freshOf } from "./context.js";
 
 const LOG_BYTES = 256 * 1024;
@@ -25,11 +28,11 @@ export const outputRoutes = (api: ApiContext): Route[] => [
 			query: logQuerySchema,
 			answer: "application/octet-stream",
 		},
-		async ({ context, params, query }) => {
+		async ({ context, params, query, visitor }) => {
 			const process = await freshOf(api, params);
 			const { first, end } = process.log.bounds();
 			const limit = query.limit ?? LOG_BYTES;
-			const { bytes, offset, next } = process.read(query.offset ?? Math.max(first, end - limit), limit);
+			const { bytes, offset, next } = readerFor(process, visitor)(query.offset ?? Math.max(first, end - limit), limit);
 			return context.body(new Uint8Array(bytes), 200, {
 				...DOWNLOAD,
 				"X-Holdfast-Offset": String(offset),
@@ -48,10 +51,11 @@ export const outputRoutes = (api: ApiContext): Route[] => [
 			query: linesQuerySchema,
 			answer: linesSchema,
 		},
-		async ({ params, query }) => {
+		async ({ params, query, visitor }) => {
 			const process = await freshOf(api, params);
 			const limit = query.limit ?? LINES;
-			return query.after === undefined ? linesBefore(process, query.before, limit) : linesAfter(process, query.after, limit);
+			const source = { bounds: process.log.bounds(), read: readerFor(process, visitor) };
+			return query.after === undefined ? linesBefore(source, query.before, limit) : linesAfter(source, query.after, limit);
 		},
 	),
 	route(
@@ -69,9 +73,9 @@ export const outputRoutes = (api: ApiContext): Route[] => [
 			summary: "What its terminal printed, as asciicast v2",
 			answer: "application/x-asciicast",
 		},
-		async ({ context, params }) => {
+		async ({ context, params, visitor }) => {
 			const process = await freshOf(api, params);
-			const lines = asciicast(process);
+			const lines = asciicast(process, { mask: visitor?.scope !== "owner" });
 			const first = await lines.next(); // what is wrong is said before there is an answer
 			return context.body(stream(first.value ?? "", lines), 200, {
 				...DOWNLOAD,
@@ -81,6 +85,22 @@ export const outputRoutes = (api: ApiContext): Route[] => [
 		},
 	),
 ];
+
+type Read = (offset: number, limit: number) => Slice;
+
+/** The owner reads what was printed; a read-only link reads stars in place of secrets. */
+function readerFor(process: Process, visitor: Visitor | undefined): Read {
+	if (visitor?.scope === "owner") return (offset, limit) => process.read(offset, limit);
+	return (offset, limit) => {
+		const slice = process.read(offset, limit);
+		return { ...slice, bytes: starredBytes(process.log, slice) };
+	};
+}
+
+interface Source {
+	readonly bounds: { readonly first: number; readonly end: number };
+	readonly read: Read;
+}
 
 /** Nothing that a process printed, or that is in a file, may become a page of ours. */
 export const DOWNLOAD = { "Content-Type": "application/octet-stream", "Content-Disposition": "attachment", "Cache-Control": "no-store" };
@@ -109,11 +129,10 @@ function stream(first: string, lines: AsyncGenerator<string>): ReadableStream<Ui
 	);
 }
 
-function linesBefore(process: Process, before: number | undefined, limit: number): LinePage {
-	const { first, end } = process.log.bounds();
+function linesBefore({ bounds: { first, end }, read }: Source, before: number | undefined, limit: number): LinePage {
 	const upTo = Math.min(before ?? end, end);
 	for (let window = WINDOW; ; window *= 4) {
-		const { bytes, offset } = process.read(Math.max(first, upTo - window), Math.min(window, Math.max(0, upTo - first)));
+		const { bytes, offset } = read(Math.max(first, upTo - window), Math.min(window, Math.max(0, upTo - first)));
 		const whole = offset <= first || window >= WINDOW_MOST;
 		// The first line of the window may have begun before it.
 		const start = whole ? 0 : bytes.indexOf(NEWLINE) + 1;
@@ -124,10 +143,9 @@ function linesBefore(process: Process, before: number | undefined, limit: number
 	}
 }
 
-function linesAfter(process: Process, after: number, limit: number): LinePage {
-	const { first, end } = process.log.bounds();
+function linesAfter({ bounds: { first, end }, read }: Source, after: number, limit: number): LinePage {
 	for (let window = WINDOW; ; window *= 4) {
-		const { bytes, offset, next } = process.read(after, window);
+		const { bytes, offset, next } = read(after, window);
 		const all = split(bytes, offset);
 		const cut = next < end && bytes.at(-1) !== NEWLINE && window < WINDOW_MOST; // the last line goes on
 		const lines = cut ? all.slice(0, -1) : all;
