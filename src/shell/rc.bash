@@ -83,7 +83,7 @@ __hf_post() {
 		__hf_s=$__hf_g/${__hf_h:+${__hf_n:0:1}/}proc_${__hf_n%.*}
 		if [[ $__hf_w ]]; then __hf_comeback; fi
 		__hf_record
-		if [[ ${__hf_n@a}${__hf_l@a}${__hf_rc@a}${__hf_q@a}${__hf_t@a}${__hf_s@a}${__hf_o@a}${__hf_c@a}${__hf_w@a}${__hf_z@a}${__hf_e@a}${__hf_v@a}${__hf_b@a}${__hf_ps@a}${__hf_sn@a}${__hf_i@a} == *[rilucA]* ]]; then __hf_quit; fi
+		if [[ $__hf_c == *__hf_* ]]; then __hf_check; fi
 		__hf_c=
 		if [[ ${PROMPT_COMMAND@a} || -R PROMPT_COMMAND ]]; then __hf_unprompt; else PROMPT_COMMAND=; fi
 		if [[ ${TMOUT@a} != *r* ]]; then TMOUT=$__hf_idle; fi
@@ -100,11 +100,14 @@ __hf_unprompt() {
 	fi
 }
 
-# A command has changed what our variables are (`readonly __hf_n`, `declare -i __hf_rc`): the state goes to the next shell, without them.
-__hf_quit() {
-	builtin trap - EXIT
-	(__hf_snap)
-	builtin exit
+# A command that names our variables may have changed what they are (`readonly __hf_ps`, `declare -i __hf_rc`): then the state goes to the next
+# shell, without them.
+__hf_check() {
+	if [[ ${__hf_n@a}${__hf_l@a}${__hf_rc@a}${__hf_q@a}${__hf_t@a}${__hf_s@a}${__hf_o@a}${__hf_c@a}${__hf_w@a}${__hf_z@a}${__hf_e@a}${__hf_v@a}${__hf_b@a}${__hf_ps@a}${__hf_sn@a}${__hf_i@a} == *[rilucA]* ]]; then
+		builtin trap - EXIT
+		(__hf_snap)
+		builtin exit
+	fi
 }
 
 # Before and after a plain command, which leaves everything else as it was. Fails the second time: a bash that gets our PWR while it
@@ -158,7 +161,7 @@ __hf_abort() {
 		builtin kill -INT "$$"
 	fi
 }
-builtin declare -fr __hf_enter __hf_comeback __hf_pre __hf_record __hf_post __hf_unprompt __hf_quit __hf_begins __hf_first __hf_ends __hf_snap __hf_abort
+builtin declare -fr __hf_enter __hf_comeback __hf_pre __hf_record __hf_post __hf_unprompt __hf_check __hf_begins __hf_first __hf_ends __hf_snap __hf_abort
 
 # Through `.` of a file that evals the command: elsewhere below PROMPT_COMMAND an interactive bash never forgets children that
 # have ended, and `jobs` and `wait -n` would tell of them. Without job control it forgets them in silence.
