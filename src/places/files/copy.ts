@@ -9,6 +9,7 @@ import { discarded, temporaryName } from "./temporary.js";
 const SMALL = 1024 * 1024;
 const TOGETHER = 2_000;
 const GROUP = 64 * 1024; // to begin with
+const UNSIZED = 64 * 1024 * 1024; // of a file whose size is not told, as in /proc
 const TRIES = 3; // for a file that others write to
 
 export interface End {
@@ -98,7 +99,7 @@ async function copyFile(from: End, { mode }: { mode: number }, to: End, { signal
 		const hash = from.files.near ? undefined : from.files.hash(from.path, signal); // while it is on its way
 		hash?.catch(() => {}); // it is looked at in its turn, or not at all
 		const draft = await to.files
-			.draft(to.path, readAhead(from, signal), {
+			.draft(to.path, readAhead(from, before?.size ?? 0, signal), {
 				...(existing ? {} : { mode: mode & 0o777 }),
 				...(signal ? { signal } : {}),
 				progress: report,
@@ -121,7 +122,9 @@ async function copyFile(from: End, { mode }: { mode: number }, to: End, { signal
 	}
 }
 
-async function* readAhead({ files, path: file }: End, signal: AbortSignal | undefined): AsyncGenerator<Buffer> {
+/** No further than its size was: of a file that grows as fast as it is read there would be no end. */
+async function* readAhead({ files, path: file }: End, known: number, signal: AbortSignal | undefined): AsyncGenerator<Buffer> {
+	let got = 0;
 	const asked: { readonly piece: Promise<Buffer>; readonly size: number }[] = [];
 	const pace = new Pace();
 	try {
@@ -137,8 +140,10 @@ async function* readAhead({ files, path: file }: End, signal: AbortSignal | unde
 			stopIf(signal, file);
 			const { piece, size } = asked.shift() as (typeof asked)[number];
 			const bytes = await piece;
+			got += bytes.length;
 			if (bytes.length > 0) yield bytes;
-			if (bytes.length < size) return;
+			if (bytes.length < size || (known > 0 && got > known)) return; // there is more: it was changed, which is found out
+			if (known === 0 && got > UNSIZED) throw new HoldfastError("INVALID", `${file} has more than ${UNSIZED} bytes, and none by its size; nothing was copied`);
 		}
 	} finally {
 		await Promise.allSettled(asked.map(({ piece }) => piece));

@@ -10,6 +10,10 @@ export async function treeOf(entries: Iterable<Entry>, readLinks: (names: string
 	const left: string[] = [];
 	for (const { name, kind, size, mode } of entries) {
 		if (left.some((above) => name.startsWith(above))) continue;
+		if (!isBelow(name)) {
+			tree.skipped.push(`${name} (not a name in the folder)`);
+			continue;
+		}
 		if (isTemporary(path.posix.basename(name)) || name.includes("\ufffd")) {
 			if (name.includes("\ufffd")) tree.skipped.push(`${name} (its name is not UTF-8)`);
 			left.push(`${name}/`);
@@ -22,6 +26,9 @@ export async function treeOf(entries: Iterable<Entry>, readLinks: (names: string
 	for (const [at, name] of links.entries()) tree.links.push({ name, target: targets[at] as string });
 	return tree;
 }
+
+/** A far end may say anything: what is copied to here goes below the folder. */
+const isBelow = (name: string): boolean => !name.includes("\0") && name.split("/").every((part) => part !== "" && part !== "." && part !== "..");
 
 /** Directory by directory. */
 export async function walk(files: Pick<Files, "list" | "readLink">, root: string, signal?: AbortSignal): Promise<Tree> {

@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { copy, nearFiles, strictFiles } from "../../../src/places/files/index.js";
+import { commandEnd, copy, farFiles, nearFiles, strictFiles } from "../../../src/places/files/index.js";
 import { noExchange } from "../../support/exchange.js";
 import { tempDir } from "../../support/home.js";
 import { raceCopies } from "./race.js";
@@ -44,4 +44,32 @@ test("a copy goes through no link on this machine, and leaves out what an end re
 	expect(up.skipped).toEqual([".hidden (it is hidden)"]);
 	expect(fs.existsSync(at("far/back/.hidden"))).toBe(false);
 	expect(fs.readFileSync(at("far/back/seen"), "utf8")).toBe("here/seen");
+});
+
+test("names that a far end makes up do not lead out of the folder, and a file that grows without end is given up", async () => {
+	const dir = fs.realpathSync(tempDir());
+	const at = (name: string) => path.join(dir, name);
+	for (const name of ["bin", "far/deep/tree", "here"]) fs.mkdirSync(at(name), { recursive: true });
+	fs.writeFileSync(at("far/planted"), Buffer.alloc(2_000_000));
+	const said = [
+		"81a4 2000000 0 0 0 1 ./../../planted//",
+		"81a4 1 0 0 0 1 ./../small//",
+		"4140 0 0 0 0 2 ./../../locked//",
+		"a1ff 1 0 0 0 1 ./x/../../link//",
+		"81a4 1 0 0 0 1 .//etc/x//",
+	];
+	fs.writeFileSync(at("bin/find"), `#!/bin/sh\nprintf '%s\\n' ${said.map((line) => `'${line}'`).join(" ")}\n`, { mode: 0o755 });
+	const far = farFiles(commandEnd(() => ["sh"], { PATH: `${at("bin")}:${process.env.PATH}` }));
+	const { skipped } = await copy({ files: far, path: at("far/deep/tree") }, { files: strictFiles(), path: at("here/new") });
+	expect(skipped).toHaveLength(5);
+	expect(fs.readdirSync(dir, { recursive: true }).sort()).toEqual(["bin", "bin/find", "far", "far/deep", "far/deep/tree", "far/planted", "here", "here/new"]);
+	const near = nearFiles();
+	let reads = 0;
+	const growing = {
+		...near,
+		stat: async (file: string) => ({ ...(await near.stat(file)), size: 1000, version: String(reads) }) as Awaited<ReturnType<typeof near.stat>>,
+		read: async (_file: string, _offset: number, max: number) => Buffer.alloc(reads++ < 1_000 ? max : 0),
+	};
+	await expect(copy({ files: growing, path: at("far/planted") }, { files: strictFiles(), path: at("here/grown") })).rejects.toThrow(/changes all the time/);
+	expect(reads).toBeLessThan(100);
 });
