@@ -14,6 +14,8 @@ import { type Snapshot, snapshot } from "./tree.js";
 export interface Members {
 	readonly pids: readonly number[];
 	readonly ours: ReadonlySet<number>;
+	/** Its processes at this very moment, where that can be known without another look at all there are. */
+	readonly present?: (() => readonly number[]) | undefined;
 }
 
 export interface Halted {
@@ -50,7 +52,7 @@ export function remembering(find: (now: Snapshot) => Members): (now: Snapshot) =
 			for (const key of stat ? [`group ${stat.pgrp}`, `session ${stat.session}`] : [])
 				if (!own.has(key) && membersIn(now, key).every((one) => pids.has(one))) own.set(key, 0);
 		}
-		return { pids: [...pids], ours: found.ours };
+		return { ...found, pids: [...pids] };
 	};
 }
 
@@ -68,11 +70,12 @@ export async function halt(kernel: Kernel, find: (now: Snapshot) => Members): Pr
 		const now = await snapshot(kernel);
 		const found = find(now);
 		const fresh = found.pids.flatMap((pid) => now.stats.get(pid) ?? []).filter(({ pid, start }) => sent.get(pid) !== start);
-		if (fresh.length === 0 || looks === MOST_LOOKS) {
+		const halted = (): Halted => {
 			const beside = [...groups].flatMap((group) => now.groupOf(group)).filter((pid) => !found.pids.includes(pid) && !before.has(pid));
 			const stopped = [...found.ours].filter((pid) => now.stats.get(pid)?.state === "T"); // by a kill that was cut short
 			return { now, pids: found.pids, others: to(now, [...new Set([...beside, ...stopped])], "SIGCONT"), looks };
-		}
+		};
+		if (fresh.length === 0 || looks === MOST_LOOKS) return halted();
 		const whole = new Set(fresh.map(({ pgrp }) => pgrp).filter((group) => isWhole(now, group, found)));
 		for (const group of whole) {
 			if (!groups.has(group)) for (const pid of now.groupOf(group)) if (now.stats.get(pid)?.state === "T") before.add(pid);
@@ -81,6 +84,7 @@ export async function halt(kernel: Kernel, find: (now: Snapshot) => Members): Pr
 		for (const { pid, start } of fresh) sent.set(pid, start);
 		const single = fresh.filter(({ pgrp }) => !whole.has(pgrp)).map(({ pid }) => pid);
 		await kernel.signal([...[...whole].map((group) => ({ pid: -group, signal: "SIGSTOP" as const })), ...to(now, single, "SIGSTOP")]);
+		if (found.present?.().every((pid) => sent.has(pid))) return halted();
 	}
 }
 

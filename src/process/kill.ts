@@ -148,7 +148,7 @@ function membersOf(now: Snapshot, dir: string, spec: Spec): Members {
 	for (const pid of [...cgroupProcs(spec.cgroup), ...now.inNamespace(parts.namespace)]) if (!ours.has(pid)) found.add(pid);
 	if (spec.kill === "subreaper" && parts.keeper && ours.has(parts.keeper.pid)) for (const pid of now.childrenOf(parts.keeper.pid)) if (!ours.has(pid)) add(pid);
 	if (!inCgroup(spec)) for (const pid of now.marked(spec.id)) add(pid);
-	return { pids: [...found], ours };
+	return { pids: [...found], ours, present: inCgroup(spec) && !spec.sandbox ? () => cgroupProcs(spec.cgroup) : undefined };
 }
 
 /**

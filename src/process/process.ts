@@ -398,14 +398,10 @@ export class Process {
 
 	/** A shell's command: its jobs lead groups of their own. Without one it is the shell that is at work. */
 	async #signalJobs(signal: NodeJS.Signals, { bash, older }: Within): Promise<void> {
-		const [text] = await this.kernel.read([`/proc/${bash.pid}/task/${bash.pid}/children`]);
-		const jobs = (text ?? "")
-			.split(" ")
-			.map(Number)
-			.filter((pid) => pid > 0 && !older.includes(pid)); // as a negative one, 0 would be everybody
-		const delivered = await this.kernel.signal(jobs.length === 0 ? [{ pid: bash.pid, signal, of: bash }] : jobs.map((pid) => ({ pid: -pid, signal })));
+		const jobs = (await this.kernel.family(bash.pid)).filter(({ pid, ppid }) => ppid === bash.pid && !older.includes(pid));
+		const delivered = await this.kernel.signal(jobs.length === 0 ? [{ pid: bash.pid, signal, of: bash }] : jobs.map((of) => ({ pid: -of.pid, signal, of })));
 		const single = jobs.filter((_, at) => delivered[at] !== "sent");
-		if (single.length > 0) await this.kernel.signal(single.map((pid) => ({ pid, signal })));
+		if (single.length > 0) await this.kernel.signal(single.map((of) => ({ pid: of.pid, signal, of })));
 	}
 
 	/** End it and everything it started, and look whether that worked. */

@@ -1,10 +1,12 @@
 import { spawn } from "node:child_process";
 import fs from "node:fs";
 import { describe, expect, test } from "vitest";
+import { nearKernel } from "../../src/base/near.js";
 import { type Identity, isAlive, readStat } from "../../src/base/proc.js";
 import { findCgroups } from "../../src/keeper/cgroup.js";
 import { readParts } from "../../src/keeper/layout.js";
 import { findTools } from "../../src/keeper/tools.js";
+import { markKilled } from "../../src/process/status.js";
 import { atEnd, testRuntime, textOf, until } from "../support/home.js";
 
 const alive = (pid: number): boolean => !["Z", "X", undefined].includes(readStat(pid)?.state);
@@ -24,6 +26,7 @@ const TREES: [string, number, string][] = [
 	["a double fork into a new session", 1, "(setsid bash -c 'echo $$; exec sleep 604' &) ; sleep 605"],
 	["a stopped child", 1, "sleep 606 & kill -STOP $!; echo $!; wait"],
 	["one that closed its descriptors", 1, "(setsid bash -c 'echo $$; exec sleep 607 >/dev/null 2>&1 </dev/null' &); sleep 608"],
+	["one that calls itself a keeper", 1, "(setsid bash -c 'echo $$; sleep 615; :' /x/keeper/keeper.sh keep /tmp &) ; sleep 616"],
 ];
 /** Only a control group or a subreaper finds this one. */
 const ESCAPEE = "(env -i setsid /bin/bash -c 'echo $$; exec /bin/sleep 609 >/dev/null 2>&1 </dev/null' &); sleep 610";
@@ -122,6 +125,30 @@ test("a stranger that got the pid is neither adopted nor signalled", async () =>
 	expect(process.status().status).toBe("lost");
 	expect((await process.kill()).signalled).toEqual([]);
 	expect(alive(stranger.pid as number)).toBe(true);
+});
+
+test("a signal for a process whose number is another's by now is not sent", async () => {
+	const child = spawn("sleep", ["617"], { stdio: "ignore" });
+	atEnd(() => child.kill("SIGKILL"));
+	const pid = child.pid as number;
+	const of = readStat(pid) as Identity;
+	expect(await nearKernel.signal([{ pid, signal: "SIGKILL", of: { pid, start: `${Number(of.start) - 1}` } }])).toEqual(["gone"]);
+	expect(isAlive(of)).toBe(true);
+	expect(await nearKernel.signal([{ pid, signal: "SIGKILL", of }])).toEqual(["sent"]);
+});
+
+test("the mark of a kill says what the end counts as, where the command was ended by a signal", async () => {
+	const runtime = await testRuntime();
+	const ends = [130, 3].map(async (code) => {
+		const process = await runtime.spawn({ command: `exit ${code}` });
+		await process.wait({ timeout: 10_000 });
+		markKilled(process.dir, 124); // as a runtime does at a deadline that is killed before it can record the end itself
+		return process.status();
+	});
+	expect(await Promise.all(ends)).toMatchObject([
+		{ status: "killed", exitCode: 124 },
+		{ status: "exited", exitCode: 3 },
+	]);
 });
 
 test("signals reach the process group, and only what is running", async () => {

@@ -127,6 +127,14 @@ describe("the keeper by itself", () => {
 		await Promise.all([nothingRunsOn(FEW, (command) => timed({}, command)), nothingRunsOn(FEW, (command) => timed({ terminal: true }, command))]);
 	});
 
+	test("what calls itself a keeper, and is none, is ended with the rest", async () => {
+		const runtime = await testRuntime({ cgroup: "off" });
+		const process = await runtime.spawn({ command: "setsid sh -c 'sleep 600; :' /x/keeper/keeper.sh keep /tmp & sleep 600", limits: { time: 1 } });
+		expect((await process.wait({ timeout: 60_000 })).status).toMatchObject({ status: "killed", limit: { name: "time" } });
+		while ((await process.leftovers()).length > 0) await new Promise((resolve) => setTimeout(resolve, 20)); // it is still at it
+		expect(process.status()).toMatchObject({ status: "killed" });
+	});
+
 	test("when all has been printed that may be", async () => {
 		const runtime = await testRuntime();
 		const process = await runtime.spawn({ command: "(sleep 600; echo LATE) & yes; echo LATE", limits: { output: "64K" } });
