@@ -22,7 +22,7 @@ trap '' PIPE HUP INT
 exec 3>&1 1>/dev/null 2>/dev/null 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
 # Descriptors that a line of a .bashrc has left open are not for what we start. dash cannot name those above 9; link.pl closes them too.
 if (exec 10>&-); then
-  for link_x in $(set +f; echo /proc/$$/fd/[1-9][0-9]*); do eval "exec ${link_x##*/}>&-"; done
+  for link_x in $(set +f; echo /proc/$$/fd/[1-9][0-9]*); do [ ! -e "$link_x" ] || eval "exec ${link_x##*/}>&-"; done
 fi
 link_newline='
 '
