@@ -2,7 +2,10 @@
 import fs from "node:fs";
 import path from "node:path";
 import { shellQuote } from "../base/quote.js";
+import { reachesOut } from "./code.js";
+import { effectsOf } from "./effects.js";
 import type { Found } from "./found.js";
+import { implicitlyRuns } from "./implicit.js";
 import type { Inner } from "./inner.js";
 import { runsFile } from "./interpreters.js";
 import { linksOf } from "./links.js";
@@ -16,23 +19,34 @@ export function written(command: Found, program: Word | undefined, scope: Scope)
 	if (scope.files.size === 0) return [];
 	const use = runsFile(command) ?? { file: program?.text.includes("/") ? program : undefined, as: "script" };
 	const texts = scope.cwds.map((cwd) => (use.file ? scope.files.get(below(cwd, use.file.text) ?? "") : undefined));
-	return texts
+	const runs = texts
 		.filter((text) => text !== undefined)
-		.map((text) =>
-			text.trim() === UNKNOWN ? "unknown-script" : use.as === "code" || /^#!.*(?:python|perl|ruby|node|php)/.test(text) ? { code: text } : { script: text },
+		.map(
+			(text): Inner =>
+				text.trim() === UNKNOWN ? "unknown-script" : use.as === "code" || /^#!.*(?:python|perl|ruby|node|php)/.test(text) ? { code: text } : { script: text },
 		);
+	return [...runs, ...implicitlyRuns(command, scope.files)];
 }
 
 /** Files that come from elsewhere: what is in them is known only then. */
 function fetched({ names, args, writes }: Found): string[] {
 	const [name = ""] = names;
+	if (name === "mkfifo") return args.map(({ text }) => text);
+	if (name === "scp" || name === "rsync") {
+		const list = args.map(({ text }) => text).filter((text) => !text.startsWith("-"));
+		const to = list.at(-1) ?? "";
+		return list.slice(0, -1).flatMap((from) => (/^[\w.@-]+:|:\/\//.test(from) ? [to, path.join(to, path.basename(from))] : []));
+	}
 	if (!/^(?:curl|wget|aria2c|fetch)$/.test(name)) return [];
 	const texts = args.map(({ text }) => text);
 	const named = texts.flatMap((text, at) => (/^(?:-[a-zA-Z]*[oO]|--output|--output-document)$/.test(text) ? [texts[at + 1] ?? ""] : []));
 	const glued = texts.flatMap((text) => (/^(?:-[oO]|--output=|--output-document=)([^-].*)$/s.exec(text)?.[1] ?? []) as string[]);
 	const called =
 		name !== "curl" || texts.some((text) => /^-[a-zA-Z]*O|^--remote-name/.test(text)) ? texts.map((text) => /:\/\/.*\/([^/?#]+)/.exec(text)?.[1] ?? "") : [];
-	return [...writes.map(({ text }) => text), ...named, ...glued, ...called].filter(Boolean);
+	const into = texts[texts.findIndex((text) => /^(?:-P|--directory-prefix)$/.test(text)) + 1];
+	const placed =
+		name === "wget" && into !== undefined && texts.some((text) => /^(?:-P|--directory-prefix)$/.test(text)) ? called.map((one) => path.join(into, one)) : [];
+	return [...writes.map(({ text }) => text), ...named, ...glued, ...called, ...placed].filter(Boolean);
 }
 
 /** What `cat` prints of files that the same text has written. */
@@ -59,9 +73,21 @@ function keepWritten(command: Found, scope: Scope): void {
 		}
 	};
 	for (const target of fetched(command)) keep(target, UNKNOWN);
+	if (/^(?:gcc|g\+\+|cc|clang|clang\+\+|rustc)$/.test(command.names[0] ?? "")) {
+		const sources = command.args.flatMap(({ text }) => scope.cwds.map((cwd) => scope.files.get(below(cwd, text) ?? "")));
+		const unseen = command.upstream.length > 0 && command.args.some(({ text }) => text === "-");
+		const target = command.args[command.args.findIndex(({ text }) => text === "-o") + 1]?.text ?? "a.out";
+		if (unseen || sources.some((text) => text !== undefined && reachesOut(text))) keep(target, UNKNOWN);
+	}
 	const targets = [...command.writes, ...outputsOf(command)];
 	const text = targets.length === 0 || command.names.length === 0 ? null : contentOf(command);
 	if (text !== null) for (const target of targets) keep(target.text, text);
+	if (command.names[0] === "sed" && scope.files.size > 0)
+		for (const { deed, file } of effectsOf(command))
+			if (deed === "writes" && scope.cwds.some((cwd) => scope.files.has(below(cwd, file.text) ?? ""))) keep(file.text, UNKNOWN);
+	for (const [, target] of (command.code ?? "").matchAll(/\bopen\s*\(\s*["']([^"'\n]+)["']\s*,\s*["'][wa]/g)) keep(target ?? "", UNKNOWN);
+	if (command.names[0] === "install" && /^\/dev\/(?:stdin|fd)/.test(command.args.at(-2)?.text ?? ""))
+		keep(command.args.at(-1)?.text ?? "", command.input ?? UNKNOWN);
 	if (command.names[0] === "sed") for (const target of readSed(command.args).script?.writes ?? []) keep(target, UNKNOWN);
 }
 
@@ -80,7 +106,15 @@ export function effects(command: Found, scope: Scope): void {
 	switch (command.names[0]) {
 		case "cd":
 		case "pushd":
-			scope.cwds = [...new Set(scope.cwds.map((cwd) => (command.args[0]?.text === "-" ? null : below(cwd, words[0] ?? scope.world.home))))];
+			scope.cwds = [
+				...new Set(
+					scope.cwds.map((cwd) =>
+						command.args[0]?.text === "-" || (scope.variables.has("CDPATH") && !/^[./~]/.test(words[0] ?? "/"))
+							? null
+							: below(cwd, words[0] ?? scope.world.home),
+					),
+				),
+			];
 			return;
 		case "popd":
 			scope.cwds = [null];
@@ -92,6 +126,9 @@ export function effects(command: Found, scope: Scope): void {
 				scope.aliases.set(name, body);
 				scope.world.defined.add(`alias ${shellQuote(`${name}=${body.replaceAll(UNKNOWN, "$_unknown_").replaceAll(SOME, "$RANDOM")}`)}`);
 			}
+			return;
+		case "hash":
+			if (command.args[0]?.text === "-p" && command.args[1] && command.args[2]) scope.aliases.set(command.args[2].text, command.args[1].text);
 			return;
 		case "unalias":
 			scope.aliases.clear();

@@ -11,6 +11,7 @@ import { isShellSetup, runsRemoteCode } from "./setup.js";
 import { changesJobs, changesStartup } from "./startup.js";
 import { changesSystemPermissions, wipesDisk, writesSystemFiles } from "./system.js";
 import { changesServices, forcePushes, publishes, rewritesHistory, shutsDown, takesDown } from "./tasks.js";
+import { uploads } from "./uploads.js";
 
 export type CheckName = keyof typeof CHECKS;
 
@@ -31,6 +32,7 @@ export const CHECKS = {
 	"destroys-data": (command: Found) => destroysData(command),
 	"reads-credentials": touchesCredentials,
 	"changes-startup": changesStartup,
+	uploads,
 	"mass-kill": massKill,
 	"dangerous-code": (command: Found) => command.code !== null && dangerousCode(command),
 	"changes-crontab": changesJobs,

@@ -10,6 +10,9 @@ import { UNKNOWN } from "./word.js";
 /** More than this is not looked over, and so not taken for harmless. */
 export const MAX_CODE = 32 * 1024;
 
+/** Whether text of a language that is not known reaches out of itself. */
+export const reachesOut = (code: string): boolean => code.length > MAX_CODE || ANY.reaches(code);
+
 export function dangerousCode(command: Found): boolean {
 	const code = command.code ?? "";
 	if (code.length > MAX_CODE) return true;
@@ -84,6 +87,8 @@ function python(code: string): boolean {
 		...[...said.matchAll(/\bimport\s+(?:os|posix|subprocess|shutil|pty|ctypes)\s+as\s+(\w+)/g)].map((match) => match[1] as string),
 	]);
 	return (
+		/^\s*[!%]/m.test(said) || // a line for the shell, in IPython
+		/\b(?:pickle|marshal)\s*\.\s*loads\b/.test(said) ||
 		[...modules].some((name) => new RegExp(`(?<![\\w.])${name}\\s*\\.\\s*(?:${OS})\\b`).test(said)) ||
 		new RegExp(`\\bfrom\\s+(?:os|posix)\\s+import\\b[^\\n;]*(?:\\b(?:${OS})\\b|\\*)`).test(said) ||
 		/\b(?:import|from)\s[^\n;]*\b(?:subprocess|pty|ctypes|pexpect|sh|commands|popen2|runpy)\b|\bsubprocess\s*\.|\bpty\s*\.\s*spawn/.test(said) ||
@@ -112,7 +117,7 @@ function javascript(code: string): boolean {
 		/\b(?:rm|rmdir|unlink|truncate|ftruncate)(?:Sync)?\s*\(|\brimraf\b|\bDeno\s*\.\s*(?:remove|run|Command|kill|dlopen)|\bBun\s*\.\s*(?:spawn\w*|\$)/.test(
 			said,
 		) ||
-		/(?<![\w.$])eval\s*\(|\bnew\s+Function\b|(?<![\w.])Function\s*\(|\bprocess\s*\.\s*(?:kill|binding|dlopen|mainModule|_linkedBinding|getBuiltinModule)\b|\.\s*constructor\s*(?:\.\s*constructor|\()/.test(
+		/(?<![\w.$])eval\b|\bnew\s+Function\b|(?<![\w.])Function\s*\(|\bprocess\s*\.\s*(?:kill|binding|dlopen|mainModule|_linkedBinding|getBuiltinModule)\b|\.\s*constructor\s*(?:\.\s*constructor|\()/.test(
 			said,
 		) ||
 		/\b(?:exec|spawn)(?:File)?Sync\s*\(|(?<![\w.$])(?:exec|spawn)\s*\(/.test(said) ||
@@ -124,6 +129,7 @@ function javascript(code: string): boolean {
 /** Strings, patterns and quoting of Perl and Ruby; what a replacement with `e` holds is code, and stays. */
 function scripting(code: string, words: RegExp): boolean {
 	if (/\bqx\b|%x[\W]|`[^`]+`/.test(code.replace(/(?<!\\)#[^\n]*$/gm, "")) && !/^\s*#/.test(code)) return true;
+	if (/\(\?\??\{/.test(code)) return true; // code in a pattern
 	const folded = fold(code);
 	const said = folded
 		.replace(/(?<=^|[\s;{(=~!,&|])s([/|#,!])((?:\\.|(?!\1)[^\\])*)\1((?:\\.|(?!\1)[^\\])*)\1([a-z]*)/g, (_all, _m, _pattern, by: string, flags: string) =>
@@ -146,15 +152,15 @@ const PHP =
 	/(?<![\w>:$])(?:system|exec|passthru|shell_exec|proc_open|popen|pcntl_exec|unlink|rmdir|eval|assert|create_function|call_user_func(?:_array)?|posix_kill|dl)\s*\(|\$\w+\s*\(|`/;
 
 const LANGUAGES: readonly Language[] = [
-	{ names: /^(?:python|pypy)/, reaches: python },
-	{ names: /^(?:node|nodejs|bun|deno)$/, reaches: javascript },
+	{ names: /^(?:i?python|bpython|pypy)/, reaches: python },
+	{ names: /^(?:node|nodejs|bun|deno|tsx|ts-node)$/, reaches: javascript },
 	{ names: /^perl/, reaches: (code) => scripting(code, PERL) },
 	{ names: /^ruby/, reaches: (code) => scripting(code, RUBY) },
 	{
 		names: /^php/,
 		reaches: (code) =>
 			PHP.test(split(fold(code), STRINGS.plain).bare) ||
-			split(code, STRINGS.plain).texts.some((text) => /^(?:system|exec|passthru|shell_exec|eval)$/.test(text)),
+			split(code, STRINGS.plain).texts.some((text) => /^(?:system|exec|passthru|shell_exec|eval|unlink|rmdir|popen|proc_open)$/.test(text)),
 	},
 	{
 		names: /^lua/,
@@ -163,7 +169,10 @@ const LANGUAGES: readonly Language[] = [
 				split(code, STRINGS.plain).bare,
 			),
 	},
-	{ names: /^Rscript$/, reaches: (code) => /\b(?:system2?|shell|unlink|file\.remove|pipe)\s*\(|\beval\s*\(\s*parse/.test(split(code, STRINGS.plain).bare) },
+	{
+		names: /^R(?:script)?$/,
+		reaches: (code) => /\b(?:system2?|shell|unlink|file\.remove|pipe)\s*\(|\beval\s*\(\s*parse|\bsource\s*\(\s*["']https?:/.test(code),
+	},
 	{ names: /^julia$/, reaches: (code) => /\brun\s*\(|\brm\s*\(|`|\beval\s*\(/.test(split(code, STRINGS.plain).bare) },
 	{ names: /^osascript$/, reaches: (code) => /do\s+shell\s+script|\bdelete\b|System Events/i.test(code) },
 	{ names: /^(?:tclsh|expect|wish)/, reaches: (code) => /\b(?:exec|spawn|system|file\s+delete|open\s+["{]?\|)/.test(code) },
@@ -172,7 +181,10 @@ const LANGUAGES: readonly Language[] = [
 /** A language that is not known: its words, wherever they stand. */
 const ANY: Language = {
 	names: /^/,
-	reaches: (code) => /\b(?:system|exec\w*|spawn\w*|popen|unlink|rmdir|remove|eval|subprocess|child_process)\b|`[^`]+`/.test(code),
+	reaches: (code) =>
+		/\b(?:system|exec\w*|spawn\w*|popen|unlink|rmdir|remove|eval|subprocess|child_process|rm_rf|rmtree|shell-command|call-process|start-process|delete-file|delete-directory|getRuntime|ProcessBuilder|Remove-Item|Invoke-Expression|iex|Start-Process|RemoveAll|remove_dir_all|remove_file|System\.cmd|cmd)\b|`[^`]+`/.test(
+			code,
+		),
 };
 
 const isDisk = (text: string): boolean => /^\/dev\/(?:sd|nvme|hd|vd|mmcblk|mapper)/.test(text);
@@ -183,6 +195,7 @@ const CLIENTS = /^(?:psql|mysql|mariadb|sqlite3?|sqlcmd|mssql-cli|clickhouse(?:-
 export function destroysData(command: Found): boolean {
 	const texts = command.args.map(({ text }) => text);
 	const all = [...texts, command.input ?? ""].join("\n");
+	if (/\bpg_terminate_backend\b/i.test(all) && is(command, "psql")) return true;
 	if (command.names.some((name) => CLIENTS.test(name))) return all.length > MAX_CODE || statements(all).some(destroys);
 	if (is(command, "dropdb", "dropuser")) return true;
 	if (is(command, "mysqladmin")) return texts.includes("drop");

@@ -1,7 +1,7 @@
 /** Checks about keys, passwords and tokens: who reads them, who changes them, who has them printed. */
 import path from "node:path";
-import { does, type Effect } from "./effects.js";
-import { hasFlag, says } from "./flags.js";
+import { does, type Effect, effectsOf } from "./effects.js";
+import { hasFlag, is, says, words } from "./flags.js";
 import type { Found } from "./found.js";
 import { below, homesOf } from "./homes.js";
 import { isWithin, mayBeWithin, placesOf } from "./paths.js";
@@ -53,6 +53,7 @@ const IN_HOME = [
 	".local/share/keyrings/**",
 	".local/share/opencode/auth.json",
 	"Library/Keychains/**",
+	...[".bash_history", ".zsh_history", ".python_history", ".psql_history", ".mysql_history", ".node_repl_history"],
 ] as const;
 
 const OF_SYSTEM = [
@@ -63,11 +64,17 @@ const OF_SYSTEM = [
 	"/etc/sudoers",
 	"/etc/sudoers.d/**",
 	"/etc/ssl/private/**",
+	"/run/secrets/**",
+	"/var/run/secrets/**",
 	"/etc/krb5.keytab",
 	"/etc/security/opasswd",
 ];
 const HOST_KEY = /^\/etc\/ssh\/ssh_host_\w+_key$/;
 const MEMORY = /^\/proc\/(?:[^/]+\/(?:environ|mem)|kcore)$|^\/proc\/.*\/task\/.*\/environ$/s;
+
+const KEY_FILE = /\/id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?$/;
+/** A project's own is read in the course of work. */
+const ENV_FILE = /\/\.env(?:\.(?!example|sample|template|dist)[\w-]+)?$/;
 
 /** In such directories, these are for everybody to see. */
 const PUBLIC = /(?:\.pub|\/\.ssh\/(?:known_hosts(?:\.old)?|config(?:\.d\/.*)?|authorized_keys)|\/\.aws\/config)$/;
@@ -78,11 +85,14 @@ const PUBLIC_TO_WRITE = /(?:\.pub|\/\.ssh\/known_hosts(?:\.old)?)$/;
 const LIKE_HOME = /^(.*?)\/\.(?:ssh|aws|gnupg|azure|kube|docker|config|claude|codex|gemini|password-store)(?:\/|$)/s;
 
 export function touchesCredentials(command: Found, world: World): boolean {
-	if (command.names.some((name) => printsSecret(name, command))) return true;
+	if (command.names.some((name) => printsSecret(name, command)) || sendsSecrets(command)) return true;
+	if (command.args.some(({ text }) => METADATA.test(text))) return true;
 	if (command.code !== null && codeNames(command.code)) return true;
 	const isSecret = (effect: Effect, isPublic: RegExp) =>
 		placesFor(effect, command, world).some((place) => !isPublic.test(place) && isCredential(place, effect, world));
+	const hosts = (effect: Effect) => effect.replaces === "perhaps" && /(?:^|\/)\.ssh\/known_hosts$/.test(effect.file.text); // all others are lost
 	return (
+		does(command, ["writes"], hosts) ||
 		does(command, ["reads", "moves"], (effect) => isSecret(effect, PUBLIC)) ||
 		does(command, ["writes", "empties", "deletes"], (effect) => isSecret(effect, PUBLIC_TO_WRITE))
 	);
@@ -101,7 +111,8 @@ function placesFor({ file }: Effect, command: Found, world: World): string[] {
 const LONGEST = 4096;
 
 function isCredential(place: string, { deed, file, tree }: Effect, world: World): boolean {
-	if (MEMORY.test(place) || HOST_KEY.test(place)) return true;
+	if (MEMORY.test(place) || HOST_KEY.test(place) || KEY_FILE.test(place)) return true;
+	if (ENV_FILE.test(place) && !isWithin(place, world.cwd) && deed === "reads") return true;
 	const isPattern = file.glob && place.includes(SOME);
 	const fits = (root: string, target: string): boolean => {
 		const all = target.endsWith("/**");
@@ -115,11 +126,28 @@ function isCredential(place: string, { deed, file, tree }: Effect, world: World)
 	return OF_SYSTEM.some((target) => fits("/", target)) || homes.some((home) => below(home, IN_HOME).some((target) => fits(home, target)));
 }
 
+/** Where machines of a cloud get their keys. */
+const METADATA = /^(?:https?:\/\/)?(?:169\.254\.169\.254|metadata\.google\.internal|100\.100\.100\.200)(?:[/:]|$)/;
+
+const SENDERS =
+	/^(?:curl|wget|nc|ncat|netcat|socat|telnet|openssl|ssh|scp|sftp|ftp|rsync|dig|host|nslookup|http|https|xh|gh|glab|git|aws|gsutil|rclone|wormhole|croc|mail|sendmail|mutt)$/;
+
+/** The whole environment, or a file of it, on its way to another machine. */
+function sendsSecrets(command: Found): boolean {
+	if (!command.names.some((name) => SENDERS.test(name))) return false;
+	const isEnv = (one: Found) =>
+		(is(one, "env", "printenv", "export", "declare", "set") && words(one).every(({ text }) => is(one, "printenv") || text === "-p")) ||
+		effectsOf(one).some(({ deed, file }) => deed === "reads" && ENV_FILE.test(`/${file.text}`));
+	if (command.upstream.some(isEnv)) return true;
+	const given = [...command.args, ...command.reads].map(({ text }) => text.replace(/^.*[@=]|^FILE:/s, ""));
+	return !is(command, "git") && given.some((text) => ENV_FILE.test(`/${text}`));
+}
+
 /** Programs that print one when they are asked. */
 const PRINTERS: Readonly<Record<string, RegExp>> = {
 	gh: /^auth token\b/,
 	glab: /^auth token\b/,
-	aws: /^(?:configure (?:get \S*(?:secret|token|key)|export-credentials)|sts (?:get-session-token|assume-role)|ecr get-login-password|secretsmanager get-secret-value)\b/,
+	aws: /^(?:configure set|configure (?:get \S*(?:secret|token|key)|export-credentials)|sts (?:get-session-token|assume-role)|ecr get-login-password|secretsmanager get-secret-value)\b/,
 	gcloud: /\bprint-(?:access|identity)-token\b|^secrets versions access\b/,
 	az: /^(?:account get-access-token|keyvault secret show)\b/,
 	npm: /^(?:token\b|config get \S*(?:_auth|token))/i,
@@ -135,6 +163,8 @@ const PRINTERS: Readonly<Record<string, RegExp>> = {
 	security: /^(?:find-(?:generic|internet)-password|dump-keychain|export)\b/,
 	keyring: /^get\b/,
 	getent: /^g?shadow\b/,
+	"wl-paste": /^/,
+	pbpaste: /^/,
 	git: /^credential(?:-\S+)? (?:fill|get)\b|^credential fill\b/,
 };
 
@@ -144,6 +174,22 @@ function printsSecret(name: string, command: Found): boolean {
 	}
 	if (/^docker-credential-/.test(name)) return says(command, /^(?:get|list)\b/);
 	switch (name) {
+		case "xclip":
+		case "xsel":
+			return command.args.some(({ text }) => /^(?:-o|-out|--output)$/.test(text));
+		case "ssh-copy-id":
+			return true;
+		case "ssh-add":
+			return hasFlag(command, "-D|-d|-x|-X");
+		case "ps":
+			return /^[a-zA-Z]*e[a-zA-Z]*$/.test(command.args[0]?.text ?? ""); // without a dash: with the environment
+		case "docker":
+		case "podman":
+			return says(command, /^(?:container )?inspect\b/) && command.args.some(({ text }) => /\.Env\b/.test(text));
+		case "dbus-send":
+		case "gdbus":
+		case "busctl":
+			return command.args.some(({ text }) => /freedesktop\.secrets/i.test(text));
 		case "gh":
 		case "glab":
 			return says(command, /^auth status\b/) && hasFlag(command, "-t|--show-token");
@@ -162,5 +208,7 @@ function printsSecret(name: string, command: Found): boolean {
 
 /** A path of a key in code of another language. */
 const IN_CODE =
-	/\.ssh\/(?:id_|authorized_keys|config\b)|\.aws\/credentials|\/etc\/g?shadow\b|\.git-credentials|\.netrc\b|\.gnupg\/|\.kube\/config|\.docker\/config\.json|\.claude\/\.credentials|\.codex\/auth|\.config\/gh\/hosts|\.pgpass|\.vault-token|\.npmrc|\.pypirc|\/proc\/\w+\/environ/;
-const codeNames = (code: string): boolean => IN_CODE.test(code);
+	/\.ssh\/(?:id_|authorized_keys|config\b)|\.aws\/credentials|\/etc\/g?shadow\b|\.git-credentials|\.netrc\b|\.gnupg\/|\.kube\/config|\.docker\/config\.json|\.claude\/\.credentials|\.codex\/auth|\.config\/gh\/hosts|\.pgpass|\.vault-token|\.npmrc|\.pypirc|\/proc\/[^"']*\/environ|\.mozilla\/|google-chrome\//;
+const SENDS_ENV =
+	/\b(?:requests|urllib|http|fetch|dns|socket|axios|file_get_contents|Net::HTTP|LWP)\b[\s\S]*(?:\bos\.environ\b(?!\s*(?:\[|\.get))|\bprocess\.env\b|\bgetenv\(\))/;
+const codeNames = (code: string): boolean => IN_CODE.test(code) || SENDS_ENV.test(code);

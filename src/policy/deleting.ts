@@ -48,12 +48,13 @@ export function deletesOutside(command: Found, world: World): boolean {
 }
 
 /** A single file outside the project that is deleted, emptied or written over. */
-function losesOutside({ deed, tree, file, clobbers }: Effect, command: Found, world: World): boolean {
+function losesOutside({ deed, tree, file, replaces }: Effect, command: Found, world: World): boolean {
 	if (command.remote || tree) return false;
 	const isLost = (place: Place) => place !== null && !place.startsWith("/dev/") && !isTemporary(place, world) && !isInProject(place, world);
 	const places = () => placesOf(file, command, world);
 	if (deed === "deletes" || deed === "empties") return places().some(isLost);
-	return deed === "writes" && clobbers && places().some((place) => isLost(place) && isFile(place as string, world));
+	if (deed !== "writes" || replaces === "nothing") return false;
+	return places().some((place) => isLost(place) && (replaces === "surely" || isFile(place as string, world)));
 }
 
 function isFile(place: string, world: World): boolean {
@@ -83,6 +84,9 @@ function isInProject(place: string, world: World): boolean {
 	return isWithin(place, root);
 }
 
+/** What a repository is made of, besides its locks and what a person may edit. */
+const HISTORY = /\/\.git\/(?:HEAD|index|packed-refs|(?:objects|refs|logs)(?:\/.*)?)$(?<!\.lock)/;
+
 /** All of the working directory, or its history. */
 export function deletesEverythingHere(command: Found, world: World): boolean {
 	if (
@@ -91,6 +95,10 @@ export function deletesEverythingHere(command: Found, world: World): boolean {
 		)
 	)
 		return true;
-	// `rm *`: every file, if no directory.
-	return effectsOf(command).some(({ deed, file }) => deed === "deletes" && file.glob && placesOf(file, command, world).includes(world.cwd));
+	return effectsOf(command).some(({ deed, file }) => {
+		const places = placesOf(file, command, world);
+		if (deed === "deletes" && file.glob && places.includes(world.cwd)) return true; // `rm *`: every file, if no directory
+		if (deed === "moves") return places.some((place) => place !== null && (isWithin(world.cwd, place) || path.basename(place) === ".git"));
+		return (deed === "deletes" || deed === "empties" || deed === "writes") && places.some((place) => place !== null && HISTORY.test(place));
+	});
 }

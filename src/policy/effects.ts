@@ -3,6 +3,7 @@
  * Rules about files ask for effects on places, never for the name of a program. A program that is not in the table may read every file it names.
  */
 import path from "node:path";
+import { mountsOf } from "./containers.js";
 import { hasFlag, is, words } from "./flags.js";
 import type { Found } from "./found.js";
 import { operands, valuesOf } from "./options.js";
@@ -26,8 +27,8 @@ export interface Effect {
 	readonly file: Word;
 	/** With everything below. */
 	readonly tree: boolean;
-	/** By `>`: the shell does not tell whether something was there. */
-	readonly clobbers: boolean;
+	/** It is put in the place of what is there, if anything is (`>`), or what is there is changed in place (`sed -i`). */
+	readonly replaces: "nothing" | "perhaps" | "surely";
 }
 
 const known = new WeakMap<Found, readonly Effect[]>();
@@ -46,8 +47,9 @@ export function effectsOf(command: Found): readonly Effect[] {
 export const does = (command: Found, deeds: readonly Deed[], fits: (effect: Effect) => boolean): boolean =>
 	effectsOf(command).some((effect) => deeds.includes(effect.deed) && fits(effect));
 
-const all = (deed: Deed, list: readonly (Word | undefined)[], tree = false): Effect[] =>
-	list.flatMap((file) => (file ? [{ deed, file, tree, clobbers: false }] : []));
+const all = (deed: Deed, list: readonly (Word | undefined)[], tree = false, replaces: Effect["replaces"] = "nothing"): Effect[] =>
+	list.flatMap((file) => (file ? [{ deed, file, tree, replaces }] : []));
+const inPlace = (files: readonly Word[]): Effect[] => all("writes", files, false, "surely");
 
 function redirections(command: Found): Effect[] {
 	const nothing = command.names.length === 0 ? command.trait === null : printsNothing(command);
@@ -56,7 +58,8 @@ function redirections(command: Found): Effect[] {
 		...command.writes.map((file): Effect => {
 			const deed = nothing && !file.appends ? "empties" : "writes";
 			// What the file tools do goes by `cat > file`: they have looked at what was there.
-			return { deed, file, tree: false, clobbers: !file.appends && !(is(command, "cat") && command.args.length === 0 && command.input === null) };
+			const byTool = is(command, "cat") && command.args.length === 0 && command.input === null;
+			return { deed, file, tree: false, replaces: file.appends || byTool ? "nothing" : "perhaps" };
 		}),
 	];
 }
@@ -86,7 +89,7 @@ const removes: Program = (command) => all("deletes", words(command), recursive(c
 const removesTrees: Program = (command) => all("deletes", words(command), true);
 
 const PROGRAMS: Readonly<Record<string, Program>> = {
-	...table(["echo", "printf", "true", "false", ":", "export", "holdfast", "kill", "pkill", "killall", "man", "which", "type", "alias", "set"], nothing),
+	...table(["echo", "printf", "true", "false", ":", "export", "kill", "pkill", "killall", "man", "which", "type", "alias", "set"], nothing),
 	...table(
 		[
 			"ls",
@@ -112,8 +115,13 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
 		looks,
 	),
 	...table(["mkdir", "touch"], makes),
-	...table(["ssh", "sftp", "ssh-add", "ssh-copy-id", "mosh", "autossh"], uses),
-	...table(["nano", "vi", "vim", "nvim", "emacs", "ed", "ex", "patch", "code", "sponge", "micro", "pico"], edits),
+	...table(["ssh", "ssh-add", "ssh-copy-id", "mosh", "autossh"], uses),
+	...table(["nano", "emacs", "ed", "patch", "code", "sponge", "micro", "pico"], edits),
+	...table(["vi", "vim", "nvim", "ex"], (command) => {
+		const files = operands(command, /^(?:-c|--cmd|-S|-s|-i|-u|-w|-W)$/).filter(({ text }) => !text.startsWith("+"));
+		const silent = is(command, "ex") || command.args.some(({ text }) => /^-\w*[eE]s/.test(text));
+		return [...all("reads", files), ...(silent ? inPlace(files) : all("writes", files))];
+	}),
 	...table(["rm", "unlink"], removes),
 	...table(["rimraf", "trash", "trash-put", "srm", "rmtree", "del-cli"], removesTrees),
 	...table(["cp", "install", "ln", "rsync", "scp", "mv"], carries),
@@ -128,7 +136,48 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
 		const size = valuesOf(command, /^(?:-s|--size)$/, /^(?:--size=|-s)(.+)$/s)[0]?.text ?? "0";
 		return all(/^[+>%/]/.test(size) ? "writes" : "empties", operands(command, /^(?:-s|--size|-r|--reference)$/));
 	},
-	tee: (command) => all(!hasFlag(command, "-a|--append") && command.input?.trim() === "" ? "empties" : "writes", words(command)),
+	tee: (command) => {
+		const empty = command.input?.trim() === "" || command.reads.some(({ text }) => EMPTY.test(text));
+		return all(!hasFlag(command, "-a|--append") && empty ? "empties" : "writes", words(command));
+	},
+	...table(["gzip", "bzip2", "xz", "lzma", "compress"], (command) =>
+		hasFlag(command, "-k|-c|-d|-l|-t|--keep|--stdout|--decompress|--list|--test")
+			? all("reads", words(command))
+			: all("deletes", words(command), hasFlag(command, "-r|--recursive")),
+	),
+	docker: mounted,
+	podman: mounted,
+	nerdctl: mounted,
+	python3: (command) => served(command),
+	"http-server": (command) => all("reads", words(command), true),
+	serve: (command) => all("reads", words(command), true),
+	rclone: (command) => all("reads", words(command).slice(1), true),
+	httpd: (command) => all("reads", valuesOf(command, /^-h$/), true),
+	gawk: (command) => [
+		...all("reads", fileWords(command)),
+		...(valuesOf(command, /^-i$/).some(({ text }) => text === "inplace") ? inPlace(words(command).slice(2)) : []),
+	],
+	holdfast: (command) => {
+		const [verb, file, ...rest] = words(command);
+		if (verb?.text === "write-file" || verb?.text === "patch") return all("writes", [file]);
+		if (verb?.text === "read-file") return all("reads", [file]);
+		return verb?.text === "cp" && file ? [...all("reads", [file]), ...all("writes", rest.slice(-1))] : [];
+	},
+	sqlite3: (command) => {
+		const text = `${command.args.map((one) => one.text).join("\n")}\n${command.input ?? ""}`;
+		const named = (pattern: RegExp) => [...text.matchAll(pattern)].map((match) => word(match[1] ?? ""));
+		return [
+			...all("reads", [...words(command).slice(0, 1), ...named(/\breadfile\('([^']+)'/g)]),
+			...all("writes", [...named(/\bwritefile\('([^']+)'/g), ...named(/^\.(?:output|once|backup|save)\s+(\S+)/gm)]),
+		];
+	},
+	sftp: (command) => [
+		...all("uses", fileWords(command)),
+		...all(
+			"reads",
+			[...(command.input ?? "").matchAll(/^\s*m?put\s+(?:-\w+\s+)*(\S+)/gm)].map((match) => word(match[1] ?? "")),
+		),
+	],
 	dd: (command) => {
 		const value = (name: string) => command.args.flatMap((one) => (one.text.startsWith(`${name}=`) ? [{ ...one, text: one.text.slice(name.length + 1) }] : []));
 		const empties = value("if").some(({ text }) => /^\/dev\/(?:null|zero|u?random)$/.test(text)) && !value("conv").some(({ text }) => /notrunc/.test(text));
@@ -137,12 +186,16 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
 	sed: (command) => {
 		const { files, script } = readSed(command.args);
 		const written = script?.writes.map(word) ?? [];
-		const inPlace = command.args.some(({ text }) => /^(?:-[nrEsuz]*i|--in-place)/.test(text));
-		return [...all("reads", [...files, ...(script?.reads.map(word) ?? [])]), ...all("writes", [...written, ...(inPlace ? files : [])])];
+		const changes = command.args.some(({ text }) => /^(?:-[nrEsuz]*i|--in-place)/.test(text));
+		return [...all("reads", [...files, ...(script?.reads.map(word) ?? [])]), ...all("writes", written), ...(changes ? inPlace(files) : [])];
 	},
 	perl: (command) => inPlaceOf(command, /^-[a-zA-Z0-9]*i/),
 	ruby: (command) => inPlaceOf(command, /^-[a-zA-Z0-9]*i/),
-	sort: (command) => [...all("reads", words(command)), ...all("writes", valuesOf(command, /^(?:-o|--output)$/, /^(?:--output=|-o)(.+)$/s))],
+	sort: (command) => {
+		const files = operands(command, /^(?:-[okStT]|--output|--key|--buffer-size|--field-separator)$/);
+		const empty = files.length > 0 && files.every(({ text }) => EMPTY.test(text));
+		return [...all("reads", files), ...all(empty ? "empties" : "writes", valuesOf(command, /^(?:-o|--output)$/, /^(?:--output=|-o)(.+)$/s))];
+	},
 	curl: (command) => [
 		...all("reads", fileWords(command)),
 		...all("writes", valuesOf(command, /^(?:-[a-zA-Z]*o|--output|-c|--cookie-jar|-D|--dump-header)$/, /^(?:--output=|-o)(.+)$/s)),
@@ -156,10 +209,13 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
 		...all("writes", valuesOf(command, /^-(?:out|keyout)$/)),
 	],
 	gpg: (command) => [...all("reads", words(command)), ...all("writes", valuesOf(command, /^(?:-o|--output)$/, /^--output=(.+)$/s))],
-	"ssh-keygen": (command) => all(hasFlag(command, "-p") ? "writes" : "uses", valuesOf(command, /^-[a-zA-Z]*f$/)),
+	"ssh-keygen": (command) => all(hasFlag(command, "-p") || command.input !== null ? "writes" : "uses", valuesOf(command, /^-[a-zA-Z]*f$/)),
 	tar: archives,
 	bsdtar: archives,
-	zip: (command) => [...all("writes", words(command).slice(0, 1)), ...all("reads", words(command).slice(1), recursive(command))],
+	zip: (command) => [
+		...all("writes", words(command).slice(0, 1)),
+		...all(hasFlag(command, "-m|--move") ? "deletes" : "reads", words(command).slice(1), recursive(command)),
+	],
 	"7z": (command) => all("reads", words(command).slice(2), true),
 	grep: (command) => all("reads", [...fileWords(command)], hasFlag(command, "-r|-R|--recursive")),
 	git: (command) => {
@@ -171,6 +227,24 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
 	},
 };
 
+/** What prints nothing, or nothing but nonsense. */
+const EMPTY = /^\/dev\/(?:null|zero|u?random)$/;
+
+/** A container is given these, to read at least. */
+function mounted(command: Found): Effect[] {
+	return all(
+		"reads",
+		mountsOf(command).map(({ source }) => source),
+		true,
+	);
+}
+
+/** `python3 -m http.server --directory DIR`. */
+function served(command: Found): Effect[] {
+	const files = all("reads", fileWords(command));
+	return command.args.some(({ text }) => text === "http.server") ? all("reads", valuesOf(command, /^(?:-d|--directory)$/, /^--directory=(.+)$/s), true) : files;
+}
+
 function table(names: readonly string[], program: Program): Record<string, Program> {
 	return Object.fromEntries(names.map((name) => [name, program]));
 }
@@ -178,14 +252,16 @@ function table(names: readonly string[], program: Program): Record<string, Progr
 /** cp, mv, ln and their like. In a directory things arrive under their own name: `cp -r holdfast ~/.config`. */
 function carries(command: Found): Effect[] {
 	const { from, to } = carried(command);
-	const moves = is(command, "mv") || command.args.some(({ text }) => text === "--remove-source-files");
+	const moves = is(command, "mv");
+	const removes = command.args.some(({ text }) => text === "--remove-source-files");
 	const away = to !== undefined && /^\/dev\/(?:null|zero|full)$/.test(to.text);
-	const emptied = !moves && from.length > 0 && from.every(({ text }) => text === "/dev/null");
+	const emptied = !moves && from.length > 0 && from.every(({ text }) => EMPTY.test(text));
 	const mirrors = is(command, "rsync") && command.args.some(({ text }) => /^--del(?:ete)?\b/.test(text));
 	return [
 		...all(moves ? (away ? "deletes" : "moves") : "reads", from, moves || recursive(command)),
 		...(away ? [] : all(emptied ? "empties" : "writes", [to, ...(emptied ? [] : arrivals(command))])),
 		...(mirrors ? all("deletes", [to], true) : []),
+		...(removes ? all("deletes", from, true) : []),
 	];
 }
 
@@ -212,7 +288,8 @@ function archives(command: Found): Effect[] {
 	const [file] = valuesOf(command, /^(?:-?[a-zA-Z]*f|--file)$/, /^--file=(.+)$/s);
 	const packs = /^-?[a-zA-Z]*[cru]/.test(command.args[0]?.text ?? "") || hasFlag(command, "-c|-r|-u|--create|--append|--update");
 	const rest = fileWords(command).filter((one) => one !== file && one !== command.args[0]);
-	return [...all(packs ? "writes" : "reads", [file]), ...all(packs ? "reads" : "looks", rest, true)];
+	const removes = command.args.some(({ text }) => text === "--remove-files");
+	return [...all(packs ? "writes" : "reads", [file]), ...all(removes ? "deletes" : packs ? "reads" : "looks", rest, true)];
 }
 
 /** Whether a mode lets others in: `chmod 644 key`. */
@@ -220,5 +297,5 @@ const opensUp = (command: Found): boolean => /^(?:0?[0-7](?:[1-7][0-7]|0[1-7])|[
 
 function inPlaceOf(command: Found, flag: RegExp): Effect[] {
 	const files = operands(command, /^-[a-zA-Z0-9]*[eE]$/);
-	return [...all("reads", files), ...(command.args.some(({ text }) => flag.test(text)) ? all("writes", files) : [])];
+	return [...all("reads", files), ...(command.args.some(({ text }) => flag.test(text)) ? inPlace(files) : [])];
 }

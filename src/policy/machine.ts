@@ -11,6 +11,13 @@ export function changesNetwork(command: Found): boolean {
 		return command.args.some(({ text }) => /^(?:-[AIDFXPRNEZ]|--(?:append|insert|delete|flush|policy|replace|new|rename|zero))/.test(text));
 	if (/^(?:ip6?|arp|eb)tables(?:-legacy|-nft)?-restore$/.test(name)) return !hasFlag(command, "-t|--test");
 	switch (name) {
+		case "ngrok":
+		case "cloudflared":
+		case "localtunnel":
+		case "lt":
+			return words(command).length > 0 && !/^(?:version|help|config|update)$/.test(first); // opens a way in
+		case "ssh":
+			return hasFlag(command, "-R");
 		case "nft":
 			return (
 				!hasFlag(command, "-c|--check") &&
@@ -81,7 +88,18 @@ export function changesKernel(command: Found): boolean {
 		case "efibootmgr":
 			return hasFlag(command, "-B|-b|-o|-n|-c|-A|-a|-O|-N|--delete-bootnum|--bootorder|--bootnext|--create");
 		case "setenforce":
+		case "aa-teardown":
 			return true;
+		case "hostnamectl":
+		case "timedatectl":
+		case "localectl":
+			return says(command, /^(?:set-|hostname \S|chassis \S)/);
+		case "date":
+			return hasFlag(command, "-s|--set");
+		case "auditctl":
+			return hasFlag(command, "-e|-D|-d|-W|-R");
+		case "fwupdmgr":
+			return says(command, /^(?:update|install|downgrade)\b/);
 		default:
 			return false;
 	}
@@ -94,6 +112,7 @@ export function changesMounts(command: Found, world: World): boolean {
 	const own = (place: string | null): boolean => place !== null && ((isAtWork(place, command, world) && place !== world.cwd) || isTemporary(place, world));
 	const all = words(command);
 	const targets = (list: typeof all) => list.flatMap((one) => placesOf(one, command, world));
+	if (is(command, "fusermount", "fusermount3")) return hasFlag(command, "-u") && targets(all).some((place) => !own(place));
 	if (is(command, "umount")) return hasFlag(command, "-a|--all|-A|--all-targets") || targets(all).some((place) => !own(place));
 	if (!is(command, "mount") || hasFlag(command, "-h|--help|-V|--version|--fake")) return false;
 	if (hasFlag(command, "-a|--all") || command.args.some(({ text }) => /(?:^|[,=])remount\b/.test(text))) return true;

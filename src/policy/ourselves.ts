@@ -3,7 +3,7 @@ import path from "node:path";
 import { readProc } from "../base/proc.js";
 import { mountsOf } from "./containers.js";
 import { deletedTrees } from "./deleting.js";
-import { arrivals, carried } from "./effects.js";
+import { arrivals, carried, does } from "./effects.js";
 import { hasFlag, is, words } from "./flags.js";
 import type { Found } from "./found.js";
 import { fileWords, isWithin, mayBeWithin, placesOf } from "./paths.js";
@@ -25,8 +25,9 @@ export function killsHoldfast(command: Found): boolean {
 	if (!is(command, "kill")) return false;
 	const [first] = texts;
 	if (texts.some((text) => text.endsWith(`${SOME}parent`))) return true; // of the shell: what keeps it
-	const targets = /^-/.test(first ?? "") && first !== "-1" ? texts.slice(1) : texts;
-	if (targets.some((text, at) => text === "-1" && (at > 0 || targets.length === 1))) return true;
+	const hasSignal = /^-/.test(first ?? "") && first !== "-1";
+	const targets = hasSignal ? texts.slice(1) : texts;
+	if (targets.some((text, at) => text === "-1" && (hasSignal || at > 0 || targets.length === 1))) return true;
 	return targets.some((text) => /^-?\d+$/.test(text) && OWN_PROCESS.test((readProc(`/proc/${text.replace("-", "")}/cmdline`) ?? "").replaceAll("\0", " ")));
 }
 
@@ -121,11 +122,7 @@ export function editsPolicy(command: Found, world: World): boolean {
 	const guarded = [world.config, ...OWN_RECORDS.map((name) => path.join(world.state, name)), path.join(world.cwd, ".holdfast", "policy.json")];
 	const meant = (place: string) => guarded.find((dir) => mayBeWithin(place, dir)) ?? place;
 	const places = (list: readonly Word[]) =>
-		list.flatMap((one) =>
-			placesOf(one, command, world).flatMap((place) =>
-				place === null ? [] : (one.glob || command.links.length > 0) && place.includes(SOME) ? [meant(place)] : [place],
-			),
-		);
+		list.flatMap((one) => placesOf(one, command, world).flatMap((place) => (place === null ? [] : place.includes(SOME) ? [meant(place)] : [place])));
 	if (places(command.writes).some((place) => isPolicy(place) || isToken(place))) return true;
 	if (command.code !== null && /holdfast[/"', ]+policy|\.config\/holdfast|\.holdfast\b/.test(command.code)) {
 		if (!is(command, "sed", "awk", "gawk", "mawk", "nawk") || hasFlag(command, "-i|--in-place")) return true;
@@ -134,6 +131,7 @@ export function editsPolicy(command: Found, world: World): boolean {
 	if (mountsOf(command).some(({ source }) => places([source]).some((place) => isPolicy(place) || isWithin(place, world.state)))) return true;
 	const named = places(fileWords(command));
 	if (named.some(isToken)) return true;
+	if (is(command, "holdfast") && does(command, ["writes"], ({ file }) => places([file]).some(isPolicy))) return true;
 	// A pattern, or all of it: the tokens are among that.
 	const takesAll = (place: string) => place === world.state || (path.dirname(place) === world.state && path.basename(place).includes(SOME));
 	if (!command.names.some((name) => LOOKERS.has(name)) && named.some(takesAll)) return true;

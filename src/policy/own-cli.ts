@@ -3,6 +3,8 @@ import type { Word } from "./word.js";
 
 /** Our own command line: what a person runs with it is nobody's business, what an agent runs with it is like any other command. */
 export function holdfast(args: readonly Word[]): Inner[] {
+	const typed = args.findIndex(({ text }) => /^(?:submit|write|type|keys)$/.test(text));
+	if (typed === 0) return args.slice(2).map(({ text }) => ({ script: text }));
 	const at = args.findIndex(({ text }) => text === "run" || text === "terminal");
 	if (at === -1) return [];
 	const dashes = args.findIndex(({ text }) => text === "--");

@@ -239,7 +239,8 @@ export class Page {
 					}
 				});
 				if (operator === "<") {
-					input = null;
+					const text = reads.length === 1 && outputs.length === 0 ? this.source.scope.written(reads[0] as Word) : undefined;
+					input = text ?? null;
 					upstream = outputs;
 				}
 			}

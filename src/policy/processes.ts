@@ -1,15 +1,18 @@
 /** Checks about signals to processes that are not the task's own. */
-import { hasFlag, is, words } from "./flags.js";
+import { hasFlag, is, says, words } from "./flags.js";
 import type { Found } from "./found.js";
 import { valuesOf } from "./options.js";
 import { UNKNOWN } from "./word.js";
 
 /** Names that many programs share, or that belong to the system or the desktop. */
 const BROAD =
-	/^(?:node|nodejs|python[\d.]*|bash|sh|zsh|fish|java|ruby|perl|php|deno|bun|sshd?|systemd.*|init|tmux.*|screen|login|dbus.*|Xorg|Xwayland|gnome.*|kwin.*|plasma.*|gdm|sddm|lightdm|dockerd?|containerd.*|kubelet|cron|crond|rsyslogd|NetworkManager|code|cursor|claude|codex|firefox.*|chrom(?:e|ium).*|google-chrome.*|slack|thunderbird|agetty|getty|\.|\.\*|\^?.?\*?|)$/i;
+	/^(?:node|nodejs|python[\d.]*|bash|sh|zsh|fish|java|ruby|perl|php|deno|bun|sshd?|systemd.*|init|tmux.*|screen|login|dbus.*|Xorg|Xwayland|gnome.*|kwin.*|plasma.*|gdm|sddm|lightdm|dockerd?|containerd.*|kubelet|cron|crond|rsyslogd|NetworkManager|code|cursor|claude|codex|firefox.*|chrom(?:e|ium).*|google-chrome.*|slack|thunderbird|agetty|getty|server|\.|\.\*|\^?.?\*?|)$/i;
 
 export function massKill(command: Found): boolean {
-	if (is(command, "killall5")) return true;
+	if (is(command, "killall5", "reptyr", "pm2") && (!is(command, "pm2") || says(command, /^(?:kill|delete all|stop all)\b/))) return true;
+	if (is(command, "gdb", "lldb", "strace", "ltrace", "prlimit")) return command.args.some(({ text }) => /^(?:-p|--pid|--attach-pid|attach)(?:=|$)/.test(text)); // attaches to one that runs
+	if (is(command, "tmux")) return says(command, /^(?:kill-server|kill-session -a|respawn-pane|pipe-pane)\b/);
+	if (is(command, "screen")) return command.args.some(({ text }) => text === "quit");
 	if (is(command, "pkill", "killall", "skill", "killproc")) return byName(command);
 	if (is(command, "fuser"))
 		return hasFlag(command, "-k|--kill") && (hasFlag(command, "-m|-M|--mount|-c") || words(command).some(({ text }) => text.startsWith("/")));

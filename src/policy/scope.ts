@@ -79,6 +79,14 @@ export class Scope {
 		return scope;
 	}
 
+	/** What the same text has written to a file, if that is known. */
+	written({ text }: Word): string | undefined {
+		if (this.files.size === 0 || text.includes(UNKNOWN)) return undefined;
+		return this.cwds
+			.map((cwd) => (cwd === null && !path.isAbsolute(text) ? undefined : this.files.get(path.resolve(cwd ?? "/", text))))
+			.find((one) => one !== undefined);
+	}
+
 	/** For another machine: nothing of here is there. */
 	elsewhere(): Scope {
 		const scope = new Scope({ ...this.world, local: false });

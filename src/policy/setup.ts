@@ -1,4 +1,5 @@
 /** Text that a program prints so that a shell evaluates it: `eval "$(ssh-agent -s)"`, `source <(kubectl completion bash)`. */
+import { is, words } from "./flags.js";
 import type { Found } from "./found.js";
 import { UNKNOWN } from "./word.js";
 
@@ -73,4 +74,30 @@ const FETCHERS = new Set([
 
 /** Whether text that is run comes from the network. */
 export const runsRemoteCode = (command: Found): boolean =>
-	command.trait === "unknown-script" && command.upstream.some((one) => one.names.some((name) => FETCHERS.has(name))) && !isShellSetup(command);
+	installsUnseen(command) ||
+	(command.trait === "unknown-script" && command.upstream.some((one) => one.names.some((name) => FETCHERS.has(name))) && !isShellSetup(command));
+
+/** Packages from an address rather than from the registry that the project uses; what they hold runs at once. */
+function installsUnseen(command: Found): boolean {
+	const given = words(command).map(({ text }) => text);
+	const isAddress = (text: string) => /^(?:git\+|https?:|git:|ssh:|github:|gitlab:|gist:)/.test(text);
+	if (is(command, "ansible-pull")) return true;
+	if (is(command, "pip", "pip3", "pipx", "uv", "uvx"))
+		return (
+			given.some(isAddress) ||
+			command.args.some(
+				({ text }, at) =>
+					/^https?:/.test(text.replace(/^--?[\w-]+=/, "")) &&
+					/^--(?:extra-)?index-url|^-i$/.test(text.startsWith("--") ? text : (command.args[at - 1]?.text ?? "")),
+			)
+		);
+	if (is(command, "npm", "npx", "pnpm", "yarn", "bunx"))
+		return (
+			given.some((text) => isAddress(text) || (/^(?:i|install|add)$/.test(given[0] ?? "") && /^[\w-]+\/[\w.-]+(?:#.*)?$/.test(text))) ||
+			command.args.some(
+				({ text }, at) => /^--registry(?:=|$)/.test(text) && !/registry\.npmjs\.org|localhost|127\.0\.0\.1/.test(`${text} ${command.args[at + 1]?.text ?? ""}`),
+			)
+		);
+	if (is(command, "deno", "bun")) return given[0] === "run" && given.slice(1).some(isAddress);
+	return is(command, "nix") && /^(?:run|shell|develop)$/.test(given[0] ?? "") && given.slice(1).some(isAddress);
+}

@@ -2,7 +2,7 @@
 import { hasFlag } from "./flags.js";
 import type { Found } from "./found.js";
 import { after, behind, hidden, type Inner, joined, scripts } from "./inner.js";
-import { fromInput } from "./interpreters.js";
+import { fromInput, SHELLS } from "./interpreters.js";
 import { directoryOption } from "./options.js";
 import { valueRuns } from "./variables.js";
 import type { Word } from "./word.js";
@@ -226,6 +226,9 @@ function restOf(command: Found, args: readonly Word[], shape: Shape): Inner[] {
 	if (rest.length === 0) return remote && shape.script && command.input !== null ? [{ script: command.input, remote }] : [];
 	if (shape.script === "each") return rest.map(({ text }) => ({ script: text, remote }));
 	if (shape.script) return [{ script: joined(rest), remote }];
+	const raises = command.names.some((name) => /^(?:sudo|doas|pkexec|nsenter|chroot|gosu|su-exec)$/.test(name));
+	if (raises && rest.length === 1 && SHELLS.has((rest[0] as Word).text.replace(/^.*\//s, "")) && command.input === null && command.upstream.length === 0)
+		return ["unknown-script"];
 	// One word with blanks is a line for a shell to some of them.
 	const [only] = rest;
 	return [

@@ -1,9 +1,10 @@
 /** Checks about what runs by itself later: start-up files, hooks, jobs, programs in the search path, settings of agents. */
 import { does, type Effect } from "./effects.js";
-import { hasFlag, is, says } from "./flags.js";
+import { hasFlag, is, says, words } from "./flags.js";
 import type { Found } from "./found.js";
 import { gitWords, RUNS_PROGRAM } from "./git.js";
 import { below, homesOf } from "./homes.js";
+import { valuesOf } from "./options.js";
 import { isWithin, mayBeWithin, placesOf } from "./paths.js";
 import type { World } from "./scope.js";
 import { SOME } from "./word.js";
@@ -16,6 +17,7 @@ const IN_HOME = [
 	...[".config/plasma-workspace/env", ".config/sway/config", ".config/i3/config", ".config/hypr"],
 	...[".config/systemd/user", ".local/share/systemd/user", ".config/upstart", "Library/LaunchAgents"],
 	...[".local/bin", "bin", ".cargo/bin", "go/bin"],
+	...[".nvm", ".pyenv/shims", ".rbenv/shims", ".volta/bin", ".bun/bin", ".deno/bin", ".local/share/applications", ".cargo/config.toml", ".cargo/config"],
 	...[".gitconfig", ".config/git"],
 	...[".vimrc", ".vim", ".config/nvim/init.vim", ".config/nvim/init.lua", ".emacs", ".emacs.d/init.el", ".tmux.conf", ".config/tmux/tmux.conf", ".screenrc"],
 	...[".gdbinit", ".pythonrc", ".pythonrc.py", ".Rprofile", ".irbrc", ".pryrc", ".psqlrc", ".sqliterc", ".lldbinit"],
@@ -29,18 +31,35 @@ const NO_SETTING = /\/\.(?:claude|codex|gemini|cursor)\/(?:projects|todos|logs?|
 
 /** Wherever they are: hooks of a repository, settings that an agent takes from a project, jobs. */
 const ANYWHERE =
-	/\/\.git\/(?:hooks(?:\/|$)|config$)|\/hooks\/(?:pre|post)-(?:commit|push|receive|checkout|merge|rewrite|applypatch|auto-gc)$|\/\.claude\/(?:settings(?:\.local)?\.json|hooks\/.*)$|^\/var\/spool\/cron(?:\/|$)|\/site-packages\/(?:[^/]+\.pth|sitecustomize\.py|usercustomize\.py)$/;
+	/\/\.git\/(?:hooks(?:\/|$)|config$|info\/attributes$)|\/hooks\/(?:pre|post)-(?:commit|push|receive|checkout|merge|rewrite|applypatch|auto-gc)$|\/\.claude\/(?:settings(?:\.local)?\.json|hooks\/.*)$|\/holdfast\/dist\/|^\/var\/spool\/cron(?:\/|$)|\/site-packages\/(?:[^/]+\.pth|sitecustomize\.py|usercustomize\.py)$/;
 
 export function changesStartup(command: Found, world: World): boolean {
 	if (command.remote) return false;
 	if (does(command, ["writes", "empties", "deletes", "moves"], (effect) => runsLater(effect, command, world))) return true;
+	if (is(command, "direnv") && says(command, /^allow\b/))
+		return words(command)
+			.slice(1)
+			.some((one) => placesOf(one, command, world).some((place) => place === null || !isWithin(place, world.cwd)));
+	// An archive may hold any of them.
+	if (
+		is(command, "tar", "bsdtar") &&
+		command.args.some(({ text }) => /^-?[a-zA-Z]*P[a-zA-Z]*$|^--absolute-names$/.test(text)) &&
+		/x/.test(command.args[0]?.text ?? "")
+	)
+		return true;
+	if (
+		is(command, "tar", "bsdtar", "unzip") &&
+		valuesOf(command, /^(?:-[a-zA-Z]*C|--directory|-d)$/, /^(?:--directory=|-C)(.+)$/s).some((one) => placesOf(one, command, world).includes(world.home)) &&
+		!hasFlag(command, "-c|--create|-t|--list")
+	)
+		return true;
 	if (configuresGit(command) || configuresAgent(command)) return true;
 	return command.code !== null && WRITES_IN_CODE.test(command.code) && CODE_NAMES.test(command.code);
 }
 
 function runsLater(effect: Effect, command: Found, world: World): boolean {
 	return placesOf(effect.file, command, world).some((place) => {
-		if (place === null) return /(?:^|\/)\.(?:bashrc|bash_profile|zshrc|profile|zshenv)$/.test(effect.file.text);
+		if (place === null) return /\/holdfast\/dist\/|\/policy\/decide\.js$|(?:^|\/)\.(?:bashrc|bash_profile|zshrc|profile|zshenv)$/.test(effect.file.text);
 		if (/\.sample$/.test(place) || NO_SETTING.test(place)) return false;
 		if (ANYWHERE.test(place)) return true;
 		const isPattern = effect.file.glob && place.includes(SOME);
@@ -53,26 +72,37 @@ const WRITES_IN_CODE =
 const CODE_NAMES =
 	/\.bashrc|\.bash_profile|\.zshrc|\.zshenv|(?:\/|["'])\.profile\b|\.config\/(?:systemd\/user|autostart|fish|environment\.d)|\.local\/bin\/|\.git\/hooks|\.gitconfig|\.claude\.json|\.claude\/settings|\.codex\/config|\.mcp\.json|\.ssh\/rc/;
 
-const LEADS_ELSEWHERE = /^(?:core\.hookspath|init\.templatedir|include(?:if\..*)?\.path)$/i;
+const LEADS_ELSEWHERE =
+	/^(?:url\..*\.(?:push)?insteadof|protocol\.(?:ext\.)?allow|remote\..*\.(?:push|mirror|pushurl|url)|core\.hookspath|init\.templatedir|include(?:if\..*)?\.path)$/i;
 
 /** `git config core.editor vim` is a taste; a path, or a line for a shell, is a program that runs by itself from then on. */
 function configuresGit(command: Found): boolean {
 	if (!is(command, "git")) return false;
 	const [verb, ...rest] = gitWords(command);
+	if (verb === "init" || verb === "clone") return rest.some((text) => /^--template(?:=.|$)/.test(text));
 	if (verb !== "config" || hasFlag(command, "--get|--get-all|--get-regexp|--list|-l|--unset|--unset-all|--remove-section|--get-urlmatch")) return false;
 	const given = rest.filter((text, at) => !text.startsWith("-") && !/^(?:-f|--file|--type|--blob)$/.test(rest[at - 1] ?? ""));
 	const [key = "", value] = /^(?:set|add)$/.test(given[0] ?? "") ? given.slice(1) : given;
 	if (value === undefined) return false;
-	if (LEADS_ELSEWHERE.test(key)) return true;
+	if (LEADS_ELSEWHERE.test(key) || (/^alias\./i.test(key) && value.startsWith("!"))) return true;
 	return RUNS_PROGRAM.test(key) && /^!|[/;|&$`<>()]/.test(value) && !/^\S*\/(?:code|vim|nvim|nano|less|delta)\b/.test(value);
 }
 
 /** Command lines that write the settings of an agent. */
 function configuresAgent(command: Found): boolean {
 	if (is(command, "holdfast")) return says(command, /^setup\b/) && !hasFlag(command, "--help|-h|--dry-run|--print|--check");
+	if (is(command, "claude", "codex", "gemini", "cursor-agent", "opencode") && command.args.some(({ text }) => /^--(?:dangerously|yolo|full-auto)/.test(text)))
+		return true;
 	if (is(command, "claude", "codex", "gemini", "cursor-agent", "opencode"))
 		return says(command, /^(?:mcp (?:add|remove|add-json|add-from)|config (?:set|add|remove)|plugin (?:install|add))\b/);
-	return is(command, "npm", "pnpm", "yarn") && says(command, /^config set (?:script-shell|shell|prefix)\b/);
+	if (is(command, "npm", "pnpm", "yarn"))
+		return (
+			says(command, /^config set (?:script-shell|shell|prefix|registry|\S*:registry)\b/) ||
+			(hasFlag(command, "-g|--global") && says(command, /^(?:i|install|add|uninstall|remove|rm|un)\b.*(?:\s\.{0,2}\/|\bholdfast\b)/))
+		);
+	if (is(command, "pip", "pip3")) return says(command, /^config set\b/);
+	if (is(command, "go")) return says(command, /^env\b/) && hasFlag(command, "-w");
+	return is(command, "code", "cursor") && command.args.some(({ text }) => text.startsWith("--install-extension"));
 }
 
 /** Jobs that run by themselves. */

@@ -1,7 +1,8 @@
 /** Checks that are only about words and flags, for programs with subcommands. */
-import { hasFlag, is, says } from "./flags.js";
+import { hasFlag, is, says, words } from "./flags.js";
 import type { Found } from "./found.js";
 import { gitWords } from "./git.js";
+import { UNKNOWN } from "./word.js";
 
 export function changesServices(command: Found): boolean {
 	return (
@@ -12,7 +13,14 @@ export function changesServices(command: Found): boolean {
 
 export function forcePushes(command: Found): boolean {
 	const [verb, ...rest] = gitWords(command);
+	if (verb === "send-pack") return hasFlag(command, "--force|--mirror");
 	if (verb !== "push") return false;
+	if (
+		rest.some(
+			(text) => /^--\w{3}/.test(text) && ["--force-with-lease", "--mirror", "--delete", "--prune"].some((flag) => flag.startsWith(text.replace(/=.*$/s, ""))),
+		)
+	)
+		return true; // options may be cut short
 	if (hasFlag({ args: command.args.slice(-rest.length) }, "-f|--force|--force-with-lease|--force-if-includes|--mirror|--delete|-d|--prune"))
 		return rest.length > 0;
 	return rest.some((text, at) => text.startsWith("+") || (at > 0 && text.startsWith(":")));
@@ -36,10 +44,29 @@ export function rewritesHistory(command: Found): boolean {
 		case "gc":
 			return rest.some((text) => /^--prune=(now|all)/.test(text));
 		case "update-ref":
-			return flag("-d");
+			return !flag("--stdin|--no-deref") || flag("-d");
+		case "branch":
+			return (
+				flag("-f|--force|-M") ||
+				(flag("-D") &&
+					(rest.filter((text) => !text.startsWith("-")).length > 1 || rest.some((text) => /^(?:main|master|develop|trunk|production)$|\0/.test(text))))
+			);
+		case "tag":
+			return flag("-d|--delete") && rest.some((text) => text.includes(UNKNOWN));
+		case "switch":
+			return flag("-f|--force|--discard-changes");
+		case "worktree":
+			return rest[0] === "remove" && flag("-f|--force");
+		case "rm":
+			return flag("-r") && rest.some((text) => text === "." || text === "*" || text === ":/");
+		case "read-tree":
+			return flag("-u") && flag("--reset");
+		case "checkout-index":
+			return flag("-a|--all") && flag("-f|--force");
 		case "checkout":
+			return flag("-f|--force") || rest.some((text) => text === "." || text === ":/" || text === "*");
 		case "restore":
-			return rest.some((text) => text === "." || text === ":/" || text === "*") && !flag("--staged|-S");
+			return rest.some((text) => text === "." || text === ":/" || text === "*") && (!flag("--staged|-S") || flag("--worktree|-W"));
 		default:
 			return false;
 	}
@@ -60,7 +87,13 @@ const PUBLISHERS: Readonly<Record<string, RegExp>> = {
 	docker: /^(?:push|image push)\b/,
 	podman: /^push\b/,
 	helm: /^push\b/,
-	gh: /^(?:release (?:create|delete|edit|upload)|repo (?:delete|edit|create|archive)|pr merge|gist create)\b/,
+	git: /^(?:remote set-url\b|push (?:\S+:\/\/|[\w.-]+@[\w.-]+:))/,
+	hg: /^push\b.*/,
+	"semantic-release": /^/,
+	np: /^/,
+	"release-it": /^/,
+	gradlew: /\bpublish\b/,
+	gh: /^(?:secret set|ssh-key add|gpg-key add|release (?:create|delete|edit|upload)|repo (?:delete|edit|create|archive)|pr merge|gist create)\b/,
 	vsce: /^publish\b/,
 	ovsx: /^publish\b/,
 	mvn: /\bdeploy\b/,
@@ -72,11 +105,19 @@ const PUBLISHERS: Readonly<Record<string, RegExp>> = {
 
 export function publishes(command: Found): boolean {
 	if (hasFlag(command, "--dry-run|-n")) return false;
+	if (is(command, "gh") && says(command, /^api\b/))
+		return command.args.some(({ text }, at) => /^(?:DELETE|PATCH|PUT)$/i.test(text) && /^(?:-X|--method)$/.test(command.args[at - 1]?.text ?? ""));
+	if (is(command, "docker", "podman") && says(command, /\bbuild\b/) && hasFlag(command, "--push")) return true;
+	if (is(command, "hg")) return says(command, /^push\b/) && hasFlag(command, "-f|--force");
 	return command.names.some((name) => PUBLISHERS[name] !== undefined && says(command, PUBLISHERS[name]));
 }
 
 export function shutsDown(command: Found): boolean {
 	if (is(command, "shutdown", "reboot", "halt", "poweroff")) return !hasFlag(command, "--help|--version|-c");
+	if (is(command, "dbus-send", "busctl", "gdbus"))
+		return command.args.some(({ text }) => /\b(?:PowerOff|Reboot|Halt|Suspend|Hibernate|Logout|Terminate\w+|Kill\w+)\b/.test(text));
+	if (is(command, "loginctl") && says(command, /^(?:terminate|kill)-/)) return true;
+	if (is(command, "systemctl") && says(command, /^exit\b/)) return true;
 	if (is(command, "init", "telinit")) return says(command, /^[06]$/);
 	return is(command, "systemctl", "loginctl") && says(command, /^(?:reboot|poweroff|halt|kexec|suspend|hibernate|rescue|emergency|soft-reboot)\b/);
 }
@@ -113,6 +154,9 @@ export function takesDown(command: Found): boolean {
 	if (is(command, "aws")) return says(command, /^s3 (?:rm|sync)\b/) && hasFlag(command, "--recursive|--delete");
 	if (is(command, "docker", "podman"))
 		return (
+			(says(command, /^(?:container )?(?:kill|stop|rm|restart|pause)\b/) &&
+				words(command).some(({ text }) => text.includes(UNKNOWN)) &&
+				command.upstream.some((one) => is(one, "docker", "podman"))) ||
 			(says(command, /^system prune\b/) && hasFlag(command, "--volumes|-a|--all")) ||
 			(says(command, /^compose\b.*\bdown\b/) && hasFlag(command, "-v|--volumes"))
 		);

@@ -7,7 +7,7 @@ const PROGRAMS =
 /** Files of code that a shell, or every program, loads. */
 const CODE = /^(?:BASH_ENV|LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|ENV|RUSTC_WRAPPER|RUSTC|RUSTC_WORKSPACE_WRAPPER|GIT_EXTERNAL_DIFF)$/;
 
-/** The shell text in the value of a variable. A single word is the name of a program like any other. */
+/** The shell text in the value of a variable. */
 export function valueRuns(name: string, value: string, held: (name: string) => string): string[] {
 	if (name === "PROMPT_COMMAND") return [value];
 	if (CODE.test(name)) return value === "" ? [] : [value.startsWith("/") ? value : `./${value}`]; // a file: which is only known by its path
@@ -18,7 +18,7 @@ export function valueRuns(name: string, value: string, held: (name: string) => s
 		return file === undefined && !(name === "PERL5OPT" && value.includes(";")) ? [] : [file ?? "/perl"];
 	}
 	if (/^PS[0-4]$/.test(name)) return /\$\(|`/.test(value) ? [`: ${value}`] : [];
-	if (PROGRAMS.test(name)) return /\s|^\/tmp\//.test(value) ? [value.replace(/^\|/, "")] : [];
+	if (PROGRAMS.test(name)) return value !== "" ? [value.replace(/^\|/, "")] : [];
 	const number = /^GIT_CONFIG_VALUE_(\d+)$/.exec(name)?.[1];
 	if (number !== undefined) return settingRuns(`${held(`GIT_CONFIG_KEY_${number}`)}=${value}`);
 	return name === "GIT_CONFIG_PARAMETERS" ? [...value.matchAll(/'([^']*)'/g)].flatMap((match) => settingRuns(match[1] as string)) : [];

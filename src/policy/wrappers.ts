@@ -304,6 +304,7 @@ function parallel(command: Found): Inner[] {
 
 /** `vim -c '!X'`, `+'r !X'`, `:call system('X')`. */
 function editor(args: readonly Word[]): Inner[] {
+	if (args.some(({ text }) => /\bso(?:urce)?\s+https?:/.test(text))) return ["unknown-script"];
 	const lines = [...after(args, /^(?:-c|--cmd)$/), ...behind(args, /^\+(.+)$/s), ...behind(args, /^--cmd=(.+)$/s), ...behind(args, /^(:?!.+)$/s)];
 	return scripts(
 		lines.flatMap((line) =>
