@@ -64,6 +64,35 @@ test("two servers on one home share a task that both name, slashes and all", asy
 	expect((await one.call("process", { action: "poll", session_id })).status).toBe("running");
 });
 
+test.each(GENERATIONS)("a server that is started again finds what the one before has left, without a name for it (%s)", async (generation) => {
+	const home = testHome();
+	const name = "some client";
+	const first = await overStdio(home, [], { generation, name });
+	expect((await first.call("terminal", { command: "cd /tmp; x=kept" })).note).toBeUndefined();
+	const { session_id } = await first.call("terminal", { command: "sleep 1000", background: true });
+	const server = identify(first.transport.pid);
+	process.kill(server.pid, "SIGKILL");
+	await until("the server is dead", () => !isAlive(server));
+	const again = await overStdio(home, [], { generation, name });
+	const { processes, note } = await again.call("process", { action: "list" });
+	expect(processes).toMatchObject([{ session_id, status: "running" }]);
+	expect(note).toContain(
+		`An earlier server of this client was at work in this directory: your shell goes on with its directory and variables, and 1 process runs: ${session_id}`,
+	);
+	const next = await again.call("terminal", { command: "pwd; echo $x" });
+	expect([next.output, next.note]).toEqual(["/tmp\nkept\n", undefined]);
+	// One that lives at the same time has a task of its own, and is told of the other; another client is told nothing.
+	const beside = await overStdio(home, [], { generation, name });
+	const told = await beside.call("process", { action: "list" });
+	expect(told).toMatchObject({ processes: [], note: expect.stringContaining(`in a task of its own: there 1 process runs: ${session_id}`) });
+	const other = await overStdio(home, [], { generation, name: "another client" });
+	expect((await other.call("process", { action: "list" })).note).not.toContain("server of this client");
+	// After a normal end the shell's state is there too.
+	await again.client.close();
+	const third = await overStdio(home, [], { generation, name });
+	expect((await third.call("terminal", { command: "pwd; echo $x" })).output).toBe("/tmp\nkept\n");
+});
+
 test("nothing but the protocol is on stdout, also when it is sent nonsense", async () => {
 	const server = await rawServer(testHome());
 	server.child.stdin.write('this is no JSON\n{"jsonrpc":"2.0"}\n[]\n\n');

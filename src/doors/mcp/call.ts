@@ -70,8 +70,12 @@ export function runTool(caller: Caller, tool: Tool, args: unknown, call: DoorCal
 	const signal = moves ? call.signal : AbortSignal.any([call.signal, call.yield]);
 	return calls.run(task, [call.signal, call.yield], async () => {
 		const within = due === undefined ? {} : { within: Math.max(1, Math.floor(due - performance.now())) };
-		const result = withNotes(await tool.run(runtime, args ?? {}, { ...rest, signal, ...within, task, door: "mcp" }), calls.takeNotes(task));
-		if (call.yield.aborted && result.status === "running" && result.session_id !== undefined) calls.note(task, leftNote(result.session_id, call.yield));
+		const notes = calls.takeNotes(task); // before it runs: they are about what was there before
+		const result = withNotes(await tool.run(runtime, args ?? {}, { ...rest, signal, ...within, task, door: "mcp" }), notes);
+		if (call.yield.aborted && result.status === "running" && result.session_id !== undefined) {
+			const text = leftNote(result.session_id, call.yield);
+			calls.note(task, () => [text]);
+		}
 		return resultOf(result);
 	});
 }

@@ -5,7 +5,7 @@ export class Calls {
 	#count = 0;
 	readonly #running = new Map<string, Set<Promise<unknown>>>();
 	readonly #ending = new Map<string, Promise<unknown>>();
-	readonly #notes = new Map<string, string[]>();
+	readonly #notes = new Map<string, (() => readonly string[])[]>();
 
 	/** A door that closes now must not wait for them: their commands go on by themselves. */
 	get busy(): boolean {
@@ -25,15 +25,15 @@ export class Calls {
 		}
 	}
 
-	/** Keeps something that the task's next result has to say, since the one that it belongs to reaches nobody. */
-	note(task: string, text: string): void {
-		this.#notes.set(task, [...(this.#notes.get(task) ?? []), text].slice(-MOST_NOTES));
+	/** Keeps something that the task's next result has to say: it belongs to one that reaches nobody, or to none. */
+	note(task: string, say: () => readonly string[]): void {
+		this.#notes.set(task, [...(this.#notes.get(task) ?? []), say].slice(-MOST_NOTES));
 	}
 
 	takeNotes(task: string): readonly string[] {
 		const notes = this.#notes.get(task) ?? [];
 		this.#notes.delete(task);
-		return notes;
+		return notes.flatMap((say) => say());
 	}
 
 	/** Resolves when the commands of all calls that were taken back are dead, or in the background. */

@@ -3,5 +3,4 @@ export { type HttpDoor, httpDoor } from "./door.js";
 export { McpHttp } from "./http.js";
 export { createServer } from "./server.js";
 export { serveStdio } from "./stdio.js";
-export { newTask } from "./task.js";
 export { CallTasks, declaresTasks, serveTasks, TASKS } from "./tasks.js";

@@ -3,9 +3,11 @@ import type { JSONRPCMessage, McpServerFactory, RequestId, Server, Transport } f
 import { serveStdio as serve } from "@modelcontextprotocol/server/stdio";
 import type { AgentRuntime } from "../../tools/index.js";
 import { Calls } from "./calls.js";
+import { clientIn } from "./client.js";
 import { cancelledBy, listenOf, watchAll } from "./listen.js";
 import { createServer, type ServerOptions } from "./server.js";
 import { standardIo } from "./standard-io.js";
+import { type OwnTask, ownTask } from "./task.js";
 import { CallTasks } from "./tasks.js";
 import { LogWatches } from "./watches.js";
 
@@ -19,36 +21,55 @@ export interface StdioDoor {
 	close(): Promise<void>;
 }
 
-export function serveStdio(runtime: AgentRuntime, options: ServerOptions & { wire?: Transport; onError?: (error: Error) => void }): StdioDoor {
+export interface StdioOptions extends Omit<ServerOptions, "task"> {
+	/** Whose calls these are. Default: the task that belongs to the client and the directory this program was started in. */
+	readonly task?: string;
+	readonly wire?: Transport;
+	readonly onError?: (error: Error) => void;
+}
+
+export function serveStdio(runtime: AgentRuntime, options: StdioOptions): StdioDoor {
 	let server: Server | undefined;
+	let own: OwnTask | undefined;
+	let { task } = options;
 	const watches = new LogWatches((uri) => void server?.sendResourceUpdated({ uri }).catch(() => {})); // the connection is gone
 	const calls = new Calls();
 	const listens = new Map<RequestId, () => void>();
 	const hear = (message: JSONRPCMessage) => {
 		const listen = listenOf(message);
-		if (listen) listens.set(listen.id, watchAll(watches, runtime, options.task, listen.uris));
+		if (listen) listens.set(listen.id, watchAll(watches, runtime, task as string, listen.uris));
 		const cancelled = cancelledBy(message);
 		if (cancelled === undefined) return;
 		listens.get(cancelled)?.();
 		listens.delete(cancelled);
 	};
+	const choose = async (first: JSONRPCMessage): Promise<void> => {
+		if (task !== undefined) return;
+		own = await ownTask(runtime, clientIn(first));
+		task = own.task;
+		calls.note(task, own.left);
+	};
 	const wire = options.wire ?? standardIo();
 	let handle: { close(): Promise<void> } | undefined;
 	const closed = new Promise<void>((resolve) => {
-		const transport = tap(wire, hear, () => {
+		const transport = tap(wire, { choose, hear }, () => {
 			watches.close();
 			resolve();
 		});
 		const tasks = new CallTasks();
 		const factory: McpServerFactory = ({ era }) => {
-			server = createServer(runtime, { ...options, calls, ...(era === "modern" ? { tasks } : {}) });
+			server = createServer(runtime, { ...options, task: task as string, calls, ...(era === "modern" ? { tasks } : {}) });
 			return server;
 		};
 		handle = serve(factory, { transport, ...(options.onError ? { onerror: options.onError } : {}) });
 	});
 	return {
 		closed,
-		close: async () => handle?.close(),
+		close: async () => {
+			await handle?.close();
+			if (own) await runtime.leaveTask(own.task); // its state is there for the next one
+			own?.release();
+		},
 		settled: () => calls.settled(),
 		get busy() {
 			return calls.busy;
@@ -56,12 +77,31 @@ export function serveStdio(runtime: AgentRuntime, options: ServerOptions & { wir
 	};
 }
 
-/** The same transport, overheard: the SDK keeps subscriptions to itself. */
-function tap(wire: Transport, hear: (message: JSONRPCMessage) => void, closed: () => void): Transport {
+interface Ears {
+	/** Called with the first message; the others wait until it is done. */
+	choose(first: JSONRPCMessage): Promise<void>;
+	hear(message: JSONRPCMessage): void;
+}
+
+/** The same transport, overheard: the SDK keeps subscriptions to itself, and who the client is until a server is made. */
+function tap(wire: Transport, { choose, hear }: Ears, closed: () => void): Transport {
 	const tapped: Transport = { start: () => wire.start(), send: (message, options) => wire.send(message, options), close: () => wire.close() };
+	let chosen: Promise<void> | undefined;
+	let waiting = 0;
 	wire.onmessage = (message, extra) => {
-		hear(message);
-		tapped.onmessage?.(message, extra);
+		const deliver = () => {
+			hear(message);
+			tapped.onmessage?.(message, extra);
+		};
+		if (chosen !== undefined && waiting === 0) return deliver();
+		waiting++;
+		chosen = (chosen ?? choose(message)).then(
+			() => {
+				waiting--;
+				deliver();
+			},
+			(error: Error) => tapped.onerror?.(error),
+		);
 	};
 	wire.onerror = (error) => tapped.onerror?.(error);
 	wire.onclose = () => {

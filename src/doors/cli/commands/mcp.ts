@@ -16,15 +16,15 @@ export const mcp: CommandBody = {
 	name: "mcp",
 	usage: "[--task NAME] [--http [--host ADDRESS] [--port NUMBER] [--token-file FILE]]",
 	options: {
-		task: { type: "string", value: "NAME", help: "the task of all its clients, there again next time (default: each client has one of its own)" },
+		task: { type: "string", value: "NAME", help: "the task of all its clients (default: one for each client and directory, there again next time)" },
 		http: { type: "boolean", help: "serve /mcp over HTTP instead of stdin and stdout" },
 		host: { type: "string", value: "ADDRESS", help: "listen here (default 127.0.0.1); any but loopback needs --token-file" },
 		port: { type: "string", value: "NUMBER", help: `listen on this port (default ${PORT}); 0: any that is free` },
 		"token-file": { type: "string", value: "FILE", help: "the token that opens the door (default: `token` in the home, made if need be)" },
 	},
 	teach: `
-Any MCP client gets \`terminal\`, \`process\` and the tools for files. Each client is a task of its own, with its own shell; with --task it shares
-one, and comes back to it later. When the client goes, what runs goes on.
+Any MCP client gets \`terminal\`, \`process\` and the tools for files. Each client has a task of its own in each directory, with its own shell, and comes
+back to it when it is started there again; with --task it shares one with others. When the client goes, what runs goes on.
 
 Over HTTP whoever has the token may run commands as you; the file is for your eyes only. http://…/mcp?task=NAME names a task.
 
@@ -44,18 +44,16 @@ Examples
 
 async function overStdio(call: Call): Promise<void> {
 	globalThis.console = new Console(process.stderr); // stdout is the protocol's, whatever a library may want to say
-	const { newTask, serveStdio } = await import("../../mcp/index.js");
+	const { serveStdio } = await import("../../mcp/index.js");
 	await using runtime = await openRuntime(call);
 	const named = typeof call.values.task === "string" ? call.values.task : undefined;
-	const task = named ?? newTask();
 	if (process.stdin.isTTY) call.out.note("waiting for an MCP client; clients start this themselves (`holdfast setup`). Ctrl-C stops it");
-	const door = serveStdio(runtime, { task, onError: (error) => report(call, error) });
+	const door = serveStdio(runtime, { ...(named === undefined ? {} : { task: named }), onError: (error) => report(call, error) });
 	await Promise.race([door.closed, stopped()]);
 	if (door.busy) await Promise.race([door.closed, sleep(LAST_WORDS_MS, undefined, { ref: false })]);
 	await Promise.race([door.settled(), sleep(SETTLED_MS, undefined, { ref: false })]);
 	leaveIf(door.busy);
 	await door.close();
-	if (named === undefined) await runtime.leaveTask(task); // nobody can come back to it
 	setTimeout(() => process.exit(EXIT.ok), UNREAD_MS).unref(); // what it has not read would keep us for ever
 }
 

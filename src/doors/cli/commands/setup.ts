@@ -15,7 +15,7 @@ export const setup: CommandBody = {
 		yes: { type: "boolean", short: "y", help: "write without asking" },
 		"dry-run": { type: "boolean", help: "show what would change, and leave it" },
 		remove: { type: "boolean", help: "take the entry out again" },
-		task: { type: "string", value: "NAME", help: "the agents share this task, and come back to it (default: each client has one of its own)" },
+		task: { type: "string", value: "NAME", help: "the agents share this task (default: each client has one of its own in each directory)" },
 	},
 	teach: `
 Clients: claude-code, claude-desktop, cursor, vscode, codex, gemini, opencode. Without names: those found on this machine.
