@@ -39,11 +39,10 @@ exit_code is null while it runs. 124: killed at its deadline, 130: interrupted, 
 
 const PROCESS = `Look after processes that terminal started: those in the background, and those on a terminal.
 - list: yours, newest first. poll: status and what is new since your last poll. log: the last lines; offset and limit for others (offset=0: from the start).
-- wait: until it exits, or until one of these holds: {"port": 3000}, {"pattern": "ready|error"}, {"http": "http://127.0.0.1:3000/"}, {"silence": 10}, {"input": true}, {"screen": "text"}. If the time is up first: status "running" and timed_out, not an error; wait again or do something else.
+- wait: until it exits, or one of these holds: {"port": 3000}, {"pattern": "ready|error"}, {"http": "http://127.0.0.1:3000/"}, {"silence": 10}, {"input": true}, {"screen": "text"}. If the time is up first: status "running" and timed_out, not an error; wait again or do something else.
 - kill: ends it and everything it started, and looks whether that worked.
 - write: data to its input as it is. submit: data and Enter. close: end of input.
-- keys: type keys into a program on a terminal, e.g. data="<ESC>:q!<ENTER>". screen: what it shows now. resize: cols and rows. signal: one signal, e.g. signal="INT".
-session_id may be cut to its first 4 digits or more.`;
+- keys: type keys into a program on a terminal, e.g. data="<ESC>:q!<ENTER>". screen: what it shows now. resize: cols and rows. signal: one signal, e.g. signal="INT".`;
 
 /** With the numbers that a runtime was opened with. */
 export function toolsWith(limits: Limits): readonly Tool[] {

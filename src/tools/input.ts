@@ -11,17 +11,12 @@ const size = () => whole(1, LARGEST_TERMINAL);
 
 export const terminalInputWith = (limits: Limits) =>
 	z.strictObject({
-		command: text().describe("Shell text for bash, run exactly as given. Required unless input_keys is given."),
-		background: flag().describe("Start it as a process of its own and return at once with its session_id: for servers, watchers and long jobs. Default false."),
-		timeout: whole(1).describe(
-			`Seconds this call waits, ${limits.timeout} by default and ${limits.maxTimeout} at most. What is not finished then goes on in the background.`,
-		),
-		on_timeout: z
-			.enum(["background", "kill"])
-			.optional()
-			.describe('At the deadline: "background" (default) lets it go on, "kill" ends it and everything it started.'),
-		workdir: text().describe("Working directory for this command only; the shell stays where it is."),
-		pty: flag().describe("Run it on a terminal: for programs that ask, draw or need one (python3, vim, ssh, npm init). Default false."),
+		command: text().describe("Shell text for bash, run as given. Required unless input_keys is given."),
+		background: flag().describe("Start it beside the shell and return at once with its session_id."),
+		timeout: whole(1).describe(`Seconds to wait, ${limits.timeout} by default, ${limits.maxTimeout} at most.`),
+		on_timeout: z.enum(["background", "kill"]).optional().describe("At the deadline: let it go on (default), or kill it with all it started."),
+		workdir: text().describe("Directory for this command only."),
+		pty: flag().describe("Run it on a terminal."),
 		cols: size().describe(`Terminal width, ${limits.cols} by default.`),
 		rows: size().describe(`Terminal height, ${limits.rows} by default.`),
 		check_interval: whole(1, LONGEST_INTERVAL).describe(`Background only: a progress notice every so many seconds, at least ${SHORTEST_INTERVAL}.`),
@@ -30,17 +25,17 @@ export const terminalInputWith = (limits: Limits) =>
 			.array(z.string().min(1).max(PATTERN_LENGTH).refine(isWithinLine, WITHIN_LINE))
 			.max(PATTERNS_AT_MOST)
 			.optional()
-			.describe('Background only: a notice when an output line contains one of these texts, e.g. ["ERROR", "listening on"].'),
-		session_id: text().describe("With input_keys: the process that gets the keys. Default: the one that was last seen waiting for input."),
-		input_keys: text().describe('Text and keys for a program that waits for input, e.g. "yes<ENTER>", "<ESC>:wq<ENTER>", "<CTRL+C>".'),
+			.describe("Background only: a notice when an output line contains one of these texts."),
+		session_id: text().describe("With input_keys: which process. Default: the one last seen waiting for input."),
+		input_keys: text().describe('Text and keys for a program that waits for input, e.g. "<ESC>:wq<ENTER>".'),
 		idle_threshold: z
 			.number()
 			.min(0.1)
 			.max(86_400)
 			.optional()
-			.describe(`With a terminal: seconds without output that count as waiting where the kernel cannot tell, ${limits.idleThreshold} by default.`),
+			.describe(`pty: seconds of silence that count as waiting where the kernel cannot tell, ${limits.idleThreshold} by default.`),
 		max_output_chars: whole(LEAST_OUTPUT_CHARS).describe(
-			`How many characters of output the result may have, ${limits.outputChars} by default; the middle is left out of what is longer.`,
+			`Characters of output in the result, ${limits.outputChars} by default; the middle of more is left out.`,
 		),
 	});
 
@@ -54,8 +49,8 @@ const untilInput = z.strictObject({
 		.min(1)
 		.max(10_000)
 		.optional()
-		.describe("A regular expression (JavaScript; ^ and $ at lines; a prompt has no line end, so no $) found in its output."),
-	port: whole(1, 65_535).describe("Something on this machine accepts connections there."),
+		.describe("Regular expression (JavaScript; ^ and $ at lines; a prompt has no line end) in output you were not shown yet."),
+	port: whole(1, 65_535).describe("Something accepts connections there."),
 	http: z.string().refine(isHttpUrl, HTTP_URL).optional().describe("This URL answers with 200 to 399, or with `status`."),
 	status: whole(100, 599).describe("With http: exactly this status."),
 	silence: z.number().min(0.1).max(86_400).optional().describe("It printed nothing for so many seconds."),
@@ -67,13 +62,13 @@ export const processInputWith = (limits: Limits) =>
 	z.strictObject({
 		action: z.enum(ACTIONS).describe("What to do."),
 		session_id: text().describe("Which process: its id, or 4 or more digits of it. For all actions but list."),
-		data: text().describe("write, submit: the text. keys: text and keys such as <ENTER>, <UP>, <CTRL+C>."),
-		timeout: whole(1).describe(`wait: seconds, ${limits.waitTimeout} by default and ${limits.maxWaitTimeout} at most. keys: how long to let it react.`),
+		data: text().describe("write, submit: the text. keys: text and keys such as <UP>."),
+		timeout: whole(1).describe(`wait: seconds, ${limits.waitTimeout} by default and at most ${limits.maxWaitTimeout}. keys: how long to let it react.`),
 		offset: whole(0).describe("log: first line to show, 0 is the first of the log. Without it: the last lines."),
 		limit: whole(1).describe(`log: how many lines, ${limits.logLines} by default.`),
-		byte_offset: whole(0).describe("poll, log: show the output from this byte on. wait: where a pattern starts to look."),
+		byte_offset: whole(0).describe("poll, log: show the output from this byte on. wait: look for the pattern from there; default: behind what you were shown."),
 		signal: text().describe('signal: its name, e.g. "INT", "HUP", "USR1".'),
-		until: untilInput.optional().describe('wait: conditions; the first that holds ends the wait, e.g. {"port": 3000} or {"pattern": "error|ready"}.'),
+		until: untilInput.optional().describe("wait: conditions; the first that holds ends it."),
 		cols: size().describe("resize: width."),
 		rows: size().describe("resize: height."),
 	});

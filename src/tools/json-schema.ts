@@ -1,5 +1,8 @@
 import * as z from "zod";
 
+/** A model that asks for so much is told what the limit is. */
+const BEYOND_REASON = 10_000;
+
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /**
@@ -10,7 +13,8 @@ export function jsonSchema(schema: z.ZodType): JsonSchema {
 	const json = z.toJSONSchema(schema, {
 		io: "input", // extra fields are welcome in a result, and a strict object refuses them either way
 		override: ({ jsonSchema: json }) => {
-			if (json.maximum === Number.MAX_SAFE_INTEGER) delete json.maximum;
+			for (const name of ["minLength", "maxLength", "minItems", "maxItems"] as const) delete json[name]; // what a model reads costs, and these are checked here
+			if ((json.maximum ?? 0) >= BEYOND_REASON) delete json.maximum;
 			if (json.minimum === Number.MIN_SAFE_INTEGER) delete json.minimum;
 			const [some, none, ...more] = json.anyOf ?? [];
 			if (some === undefined || none?.type !== "null" || more.length > 0) return;
@@ -18,5 +22,6 @@ export function jsonSchema(schema: z.ZodType): JsonSchema {
 			Object.assign(json, some, { type: [some.type, "null"] });
 		},
 	});
-	return JSON.parse(JSON.stringify(json)) as JsonSchema;
+	const { $schema: _, ...plain } = JSON.parse(JSON.stringify(json)) as JsonSchema;
+	return plain;
 }

@@ -14,6 +14,11 @@ const unions = (schema: unknown): string[] =>
 	[...parts(schema)].filter(([, part]) => ["anyOf", "oneOf", "allOf", "not", "$ref"].some((word) => word in part)).map(([at]) => at);
 const severalTypes = (schema: unknown): string[] => [...parts(schema)].filter(([, { type }]) => Array.isArray(type)).map(([at]) => at);
 
+test("all that a client loads without output schemas has less than 12 KB", () => {
+	const loaded = TOOLS.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
+	expect(Buffer.byteLength(JSON.stringify(loaded))).toBeLessThan(12_000);
+});
+
 describe.each(TOOLS.map((tool) => [tool.name, tool] as const))("%s", (_name, tool) => {
 	test("its input schema has no unions of any kind, and refuses what it does not name", () => {
 		expect(unions(tool.inputSchema)).toEqual([]);

@@ -44,8 +44,8 @@ const SEARCH = `Search files, quickly and without what .gitignore and hidden nam
 - For them: search_files(target="names", pattern="*.config.js"), the newest first.
 The result counts all matches, also those that limit leaves out.`;
 
-const UPLOAD = `Copy a file or directory from the machine that Holdfast runs on to the place where your commands run. Byte for byte, checked by sha256. Where that is the same machine, or a sandbox on it, it is a plain copy.`;
-const DOWNLOAD = `Copy a file or directory from the place where your commands run to the machine that Holdfast runs on. Byte for byte, checked by sha256. Where that is the same machine, or a sandbox on it, it is a plain copy.`;
+const UPLOAD = `Copy a file or directory from the machine that Holdfast runs on to the place where your commands run. Checked by sha256; in a sandbox a plain copy.`;
+const DOWNLOAD = `Copy a file or directory from the place where your commands run to the machine that Holdfast runs on. Checked by sha256; in a sandbox a plain copy.`;
 
 export const FILE_TOOLS = [
 	define("read_file", "Read file", READ, readFileInput, readFileOutput, { changes: false }, readFile),
