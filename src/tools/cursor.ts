@@ -1,21 +1,29 @@
-/** How far a task has polled a process, in the process's own directory: it outlives every program, and goes when the process does. */
+/**
+ * How far a task has polled a process, and how far it was shown its output by whatever call, in the process's own directory: both
+ * outlive every program, and go when the process does.
+ */
 import path from "node:path";
 import { readIfThere, writeWhole } from "../base/files.js";
 import type { Process } from "../process/process.js";
 import type { Ask } from "./ask.js";
 
-const fileOf = (process: Process): string => path.join(process.dir, "polled");
+type Cursor = "polled" | "shown";
 
 /** 0 before the first poll, and when what is there is no offset. */
-export function readCursor(process: Process): number {
-	const offset = Number(readIfThere(fileOf(process)) ?? 0);
+export function readCursor(process: Process, cursor: Cursor = "polled"): number {
+	const offset = Number(readIfThere(path.join(process.dir, cursor)) ?? 0);
 	return Number.isSafeInteger(offset) && offset >= 0 ? offset : 0;
 }
 
+/** The task has seen the output up to here. If that cannot be written, a wait for a pattern finds what was seen before. */
+export function noteShown(process: Process, offset: number): void {
+	if (offset > readCursor(process, "shown")) writeCursor(process, offset, "shown");
+}
+
 /** False when it could not be written: the next poll then repeats this one's output, and loses nothing. */
-export function writeCursor(process: Process, offset: number): boolean {
+export function writeCursor(process: Process, offset: number, cursor: Cursor = "polled"): boolean {
 	try {
-		writeWhole(fileOf(process), String(offset));
+		writeWhole(path.join(process.dir, cursor), String(offset));
 		return true;
 	} catch {
 		return false; // a full disk, or the directory was pruned meanwhile

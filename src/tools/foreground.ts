@@ -3,6 +3,7 @@ import { endedBy, limitNote } from "../process/limits.js";
 import { readStatus } from "../process/status.js";
 import type { RunResult } from "../shell/index.js";
 import { type Ask, type Deadline, leftOf, remaining, reporting, secondsOf } from "./ask.js";
+import { noteShown } from "./cursor.js";
 import { hintsFor, staysWithoutTerminal } from "./hints/index.js";
 import type { TerminalArgs } from "./input.js";
 import { stillRunning, timeoutNote } from "./interactive.js";
@@ -70,6 +71,7 @@ export async function runInShell(ask: Ask, args: TerminalArgs & { command: strin
 		if (output.offset > 0) ask.notes.push(`Only the newest part of the output was kept: it is there from byte ${output.offset} on.`);
 		if (run.end === "timeout") ask.notes.push(`It was killed with everything it had started: not finished after ${secondsOf(deadline.ms)}.`);
 		if (run.end === "exited" && run.tracked) ask.notes.push(...(await leftNote(run.process)));
+		if (run.end === "running") noteShown(run.process, output.next);
 		if (run.end === "running") stillRunning(ask, run.process, { deadline, kill: onTimeout === "kill" });
 		ask.notes.push(
 			...hintsFor(args.command, {

@@ -1,15 +1,19 @@
 /** Programs on a terminal in the foreground: run or type, then look what comes of it. */
+import { plainText } from "../base/ansi.js";
 import { HoldfastError } from "../base/errors.js";
 import { redactScreen } from "../base/secrets/screen.js";
 import type { Process } from "../process/process.js";
 import { isOver } from "../process/status.js";
 import type { UntilWaitingResult } from "../screen/index.js";
+import type { WaitingFor } from "../screen/verdict.js";
 import { type Ask, type Deadline, leftOf, remaining, reporting, secondsOf } from "./ask.js";
 import { rememberAwaited } from "./awaited.js";
+import { noteShown } from "./cursor.js";
 import type { TerminalArgs } from "./input.js";
 import { readOutput } from "./output.js";
 import type { TerminalResult } from "./result.js";
 import { loadScreen } from "./screen.js";
+import { scrolledOff } from "./scrolled.js";
 import { send } from "./send.js";
 import { armLate, startBeside } from "./start.js";
 import { settledStatus, stateOf } from "./state.js";
@@ -76,8 +80,7 @@ async function settle(ask: Ask, process: Process, options: SettleOptions): Promi
 	}
 	if (found.matched === "input") {
 		rememberAwaited(process);
-		const { waiting_for, waiting_evidence } = found;
-		return { ...(await viewOf(ask, process, options)), status: "awaiting_input", waiting_for, waiting_evidence, ...timeoutNote(deadline) };
+		return { ...(await viewOf(ask, process, options)), status: "awaiting_input", ...waitsFor(found), ...timeoutNote(deadline) };
 	}
 	if (found.matched === null) return { ...(await late(ask, process, options)), ...timeoutNote(deadline) };
 	return { ...(await viewOf(ask, process, options)), ...timeoutNote(deadline) };
@@ -125,23 +128,41 @@ export function stillRunning(ask: Ask, process: Process, { deadline, kill }: { d
 
 export const timeoutNote = ({ timeout_note }: Deadline): { timeout_note?: string } => (timeout_note === undefined ? {} : { timeout_note });
 
-/** What it has printed, what its screen shows, and how it stands. */
+/** How it stands, what its screen shows, and what it has printed that is not on the screen any more. */
 async function viewOf(ask: Ask, process: Process, { from, maxChars }: { from: number; maxChars: number }): Promise<Settled> {
 	const status = await settledStatus(ask, process);
-	const output = await readOutput(process, { from, maxChars, keep: "ends", raw: true, final: isOver(status) });
-	return {
-		...stateOf(process, status),
-		output: output.text,
-		error: null,
-		...(await screenOf(process)),
-		...(output.truncated === undefined ? {} : { truncated: output.truncated }),
-	};
+	const { text, next, truncated } = await readOutput(process, { from, maxChars, keep: "ends", raw: true, final: isOver(status) });
+	noteShown(process, next);
+	if (isOver(status) && from > 0 && plainText(text).trim() === "") return { ...stateOf(process, status), error: null, output: "" }; // the screen is as it was
+	const view = await terminalView(process, text);
+	return { ...stateOf(process, status), error: null, ...view, ...(truncated === undefined || view.output === "" ? {} : { truncated }) };
 }
 
-export async function screenOf(process: Process): Promise<Required<Pick<TerminalResult, "screen" | "cursor" | "alt_screen">>> {
-	const { readScreen } = await loadScreen();
-	const { screen, cursor, alt_screen, cols } = await readScreen(process);
-	return { screen: redactScreen(screen, cols), cursor, alt_screen };
+type Screen = Required<Pick<TerminalResult, "screen" | "cursor" | "alt_screen">>;
+
+export async function screenOf(process: Process): Promise<Screen> {
+	const { screen, cursor, alt_screen } = await terminalView(process, "");
+	return { screen, cursor, alt_screen };
 }
+
+/** The screen, and of what was `printed` the part that has scrolled off it: escape sequences and a second copy tell a model nothing. */
+export async function terminalView(process: Process, printed: string): Promise<Screen & { output: string }> {
+	const { readScreen } = await loadScreen();
+	const { screen, cursor, alt_screen, cols, rows } = await readScreen(process);
+	return { output: alt_screen ? "" : scrolledOff(printed, { cols, rows }), screen: redactScreen(screen, cols), cursor, alt_screen };
+}
+
+/** What it waits for; and how that is known, unless the kernel says so. */
+export function waitsFor({
+	waiting_for,
+	waiting_evidence,
+}: {
+	waiting_for: WaitingFor;
+	waiting_evidence: string;
+}): Pick<TerminalResult, "waiting_for" | "waiting_evidence"> {
+	return { waiting_for, ...(BY_KERNEL.test(waiting_evidence) ? {} : { waiting_evidence }) };
+}
+
+const BY_KERNEL = / is blocked in .* on the terminal; the terminal /;
 
 export const idleMsOf = (ask: Ask, args: { idle_threshold?: number }): number => (args.idle_threshold ?? ask.runtime.limits.idleThreshold) * 1000;

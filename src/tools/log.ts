@@ -3,7 +3,7 @@ import { counted } from "../base/quantity.js";
 import type { Process } from "../process/process.js";
 import { isOver } from "../process/status.js";
 import type { Ask } from "./ask.js";
-import { withinLog } from "./cursor.js";
+import { noteShown, withinLog } from "./cursor.js";
 import type { ProcessArgs } from "./input.js";
 import { readOutput } from "./output.js";
 import type { ProcessResult } from "./result.js";
@@ -41,6 +41,7 @@ export async function log(ask: Ask, process: Process, args: ProcessArgs): Promis
 		raw: process.spec.terminal !== undefined,
 		final: isOver(status) || to < end,
 	});
+	noteShown(process, output.next);
 	if (first > 0) ask.notes.push(`The log starts at byte ${first}: what was before it is gone, and lines are counted from there.`);
 	if (output.truncated)
 		ask.notes.push(`These lines are long: their first ${counted(output.truncated.omitted_chars, "character was", "characters were")} left out.`);

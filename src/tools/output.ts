@@ -78,12 +78,15 @@ export async function readOutput(process: Process, options: OutputOptions): Prom
 }
 
 /** The last of what it printed, from the start of a line if that is in reach; `whole` when there is nothing before it. */
-export async function readEnd(process: Process, options: Pick<OutputOptions, "maxChars" | "raw" | "final">): Promise<{ text: string; whole: boolean }> {
+export async function readEnd(
+	process: Process,
+	options: Pick<OutputOptions, "maxChars" | "raw" | "final">,
+): Promise<{ text: string; whole: boolean; next: number }> {
 	const to = process.log.bounds().end;
-	const { text, offset, truncated } = await readOutput(process, { ...options, from: Math.max(0, to - 4 * options.maxChars), to, keep: "end" }); // 4: bytes a character
-	if (offset === 0 && !truncated) return { text, whole: true };
+	const { text, offset, next, truncated } = await readOutput(process, { ...options, from: Math.max(0, to - 4 * options.maxChars), to, keep: "end" }); // 4: bytes a character
+	if (offset === 0 && !truncated) return { text, whole: true, next };
 	const line = text.indexOf("\n");
-	return { text: line >= 0 && line < text.length - 1 ? text.slice(line + 1) : text, whole: false };
+	return { text: line >= 0 && line < text.length - 1 ? text.slice(line + 1) : text, whole: false, next };
 }
 
 function marker(head: string, omitted: number, cut: NonNullable<Output["truncated"]>): string {

@@ -2,7 +2,7 @@ import { counted } from "../base/quantity.js";
 import type { Process } from "../process/process.js";
 import { isOver } from "../process/status.js";
 import type { Ask } from "./ask.js";
-import { readCursor, withinLog, writeCursor } from "./cursor.js";
+import { noteShown, readCursor, withinLog, writeCursor } from "./cursor.js";
 import type { ProcessArgs } from "./input.js";
 import { readOutput } from "./output.js";
 import type { ProcessResult } from "./result.js";
@@ -22,6 +22,7 @@ export async function poll(ask: Ask, process: Process, args: ProcessArgs): Promi
 	});
 	if (args.byte_offset === undefined && output.next !== from && !writeCursor(process, output.next))
 		ask.notes.push("How far you have read could not be saved, so the next poll shows this again.");
+	noteShown(process, output.next);
 	const gone = output.offset - from;
 	if (gone > 0) ask.notes.push(`${counted(gone, "byte")} before byte ${output.offset} ${gone === 1 ? "is" : "are"} gone: a log keeps its newest part.`);
 	if (output.leftOut)

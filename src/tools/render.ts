@@ -1,6 +1,5 @@
 /** A result as text, for doors that carry nothing else: how it stands, what it printed, what to know. */
 import { counted } from "../base/quantity.js";
-import { stripAnsi } from "./ansi.js";
 import type { ProcessResult, TerminalResult, ToolResult } from "./result.js";
 
 type Fields = Partial<Omit<TerminalResult & ProcessResult, "status" | "total_lines">> & { status?: string | undefined };
@@ -38,10 +37,7 @@ const WAITS = { line: "a line", password: "a password", keys: "keys", idle: "inp
 
 function body(result: Fields): string {
 	if (result.processes) return result.processes.map(listLine).join("\n");
-	// A screen is what a person would see. What has scrolled off it is in the output, which is not fit to read while something draws.
-	const drawn = result.screen !== undefined && (result.alt_screen || result.status === "awaiting_input" || !result.output);
-	const text = drawn ? result.screen : result.screen === undefined ? result.output : stripAnsi(result.output ?? "").replaceAll("\r\n", "\n");
-	return (text ?? "").trimEnd();
+	return `${result.output ?? ""}${result.screen ?? ""}`.trimEnd(); // what has scrolled off a screen, and the screen
 }
 
 function listLine(item: NonNullable<ProcessResult["processes"]>[number]): string {

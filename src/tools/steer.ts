@@ -6,7 +6,7 @@ import { isOver } from "../process/status.js";
 import { type Ask, deadlineOf, doorOf } from "./ask.js";
 import { brief } from "./brief.js";
 import type { ProcessArgs } from "./input.js";
-import { idleMsOf, screenOf, typeKeys } from "./interactive.js";
+import { idleMsOf, screenOf, typeKeys, waitsFor } from "./interactive.js";
 import type { ProcessResult } from "./result.js";
 import { loadScreen } from "./screen.js";
 import { send } from "./send.js";
@@ -93,5 +93,5 @@ export async function signal(ask: Ask, process: Process, args: ProcessArgs): Pro
 export async function lookAtTerminal(process: Process): Promise<Pick<ProcessResult, "status" | "waiting_for" | "waiting_evidence">> {
 	const { waitingFor } = await loadScreen();
 	const found = isOver(process.status()) || process.unreachable !== undefined ? { waiting: false as const } : await waitingFor(process);
-	return found.waiting ? { status: "awaiting_input", waiting_for: found.waiting_for, waiting_evidence: found.waiting_evidence } : {};
+	return found.waiting ? { status: "awaiting_input", ...waitsFor(found) } : {};
 }

@@ -6,13 +6,15 @@ import { isOver } from "../process/status.js";
 import type { Until } from "../process/until.js";
 import { type Ask, deadlineOf, reporting, secondsOf } from "./ask.js";
 import { rememberAwaited } from "./awaited.js";
-import { withinLog } from "./cursor.js";
+import { noteShown, readCursor, withinLog } from "./cursor.js";
 import type { ProcessArgs, UntilArgs } from "./input.js";
-import { idleMsOf, screenOf, timeoutNote } from "./interactive.js";
+import { idleMsOf, terminalView, timeoutNote, waitsFor } from "./interactive.js";
 import { readEnd } from "./output.js";
 import type { ProcessResult } from "./result.js";
 import { loadScreen } from "./screen.js";
 import { leftNote, settledStatus, stateOf } from "./state.js";
+
+const LOOK_BACK = 1024 * 1024; // bytes
 
 /** What ended the wait, in fields of the result. */
 type Held = Pick<ProcessResult, "matched" | "match" | "byte_offset" | "waiting_for" | "waiting_evidence">;
@@ -22,7 +24,8 @@ export async function wait(ask: Ask, process: Process, args: ProcessArgs): Promi
 	check(process, until);
 	const { waitTimeout, maxWaitTimeout } = ask.runtime.limits;
 	const deadline = deadlineOf(args.timeout, { default: waitTimeout, most: maxWaitTimeout }, ask);
-	const from = withinLog(ask, process, args.byte_offset) ?? 0;
+	const seen = readCursor(process, "shown");
+	const from = withinLog(ask, process, args.byte_offset) ?? Math.min(seen, process.log.bounds().end);
 	let held: Held | "interrupted";
 	try {
 		held = await reporting(ask.call, `waiting for ${process.id}`, () => firstOf(ask, process, until, { ms: deadline.ms, from }));
@@ -34,13 +37,14 @@ export async function wait(ask: Ask, process: Process, args: ProcessArgs): Promi
 	const over = isOver(status);
 	const { end } = process.log.bounds();
 	const output = await readEnd(process, { maxChars: ask.runtime.limits.tailChars, raw: process.spec.terminal !== undefined, final: over });
-	if (!output.whole) ask.notes.push(`output is the end of what it printed; action="log" shows the rest.`);
+	noteShown(process, output.next);
+	const onTerminal = process.spec.terminal ? await terminalView(process, output.text) : undefined;
+	if (!output.whole && !onTerminal) ask.notes.push(`output is the end of what it printed; action="log" shows the rest.`);
 	const view = {
 		...stateOf(process, status),
-		output: output.text,
 		error: null,
 		...timeoutNote(deadline),
-		...(process.spec.terminal ? await screenOf(process) : {}),
+		...(onTerminal ?? { output: output.text }),
 	};
 	if (held === "interrupted") {
 		ask.notes.push("Only the waiting was interrupted; the process goes on untouched.");
@@ -52,7 +56,10 @@ export async function wait(ask: Ask, process: Process, args: ProcessArgs): Promi
 		return { ...view, ...held, status: "awaiting_input" };
 	}
 	if (held.matched === null && over) return { ...view, ...held, matched: "exit" }; // in the last moment
+	if (held.matched === "pattern" && (held.byte_offset ?? 0) <= seen)
+		ask.notes.push(`You were shown this before, up to byte ${seen}; byte_offset=${seen}, or none, looks at what is new.`);
 	if (held.matched === null) {
+		if (until.pattern !== undefined) await noteOlderMatch(ask, process, until.pattern, from);
 		ask.notes.push(
 			process.unreachable === undefined
 				? `${secondsOf(deadline.ms)} are over and it still runs; this is not an error. Wait again, or do something else meanwhile.`
@@ -61,6 +68,14 @@ export async function wait(ask: Ask, process: Process, args: ProcessArgs): Promi
 		return { ...view, ...held, timed_out: true };
 	}
 	return { ...view, ...held };
+}
+
+/** Who waits in vain for what was printed before is told where that is. */
+async function noteOlderMatch(ask: Ask, process: Process, pattern: string, from: number): Promise<void> {
+	if (from === 0) return;
+	const older = await process.wait({ until: { pattern }, from: Math.max(0, from - LOOK_BACK), timeout: 0 }).catch(() => undefined); // too much to compute
+	if (older?.matched === "pattern")
+		ask.notes.push(`The pattern is only in output that was there before (up to byte ${older.offset}); byte_offset=0 looks there too.`);
 }
 
 /** All conditions at once; the first that holds ends the others. */
@@ -88,7 +103,7 @@ async function waitForInput(process: Process, signal: AbortSignal, idleMs: numbe
 	const { untilWaiting } = await loadScreen();
 	const found = await untilWaiting(process, { signal, idleMs });
 	if (found.matched !== "input") return { matched: "exit", byte_offset: found.offset };
-	return { matched: "input", byte_offset: found.offset, waiting_for: found.waiting_for, waiting_evidence: found.waiting_evidence };
+	return { matched: "input", byte_offset: found.offset, ...waitsFor(found) };
 }
 
 async function waitForScreen(process: Process, text: string, signal: AbortSignal): Promise<Held> {

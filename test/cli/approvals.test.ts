@@ -38,7 +38,7 @@ test("an agent cannot answer: not by a command, not by a program of its own, not
 	const second = `${dir}/second.sh`;
 	await runtime.terminal({ command: `printf '%s\\n' 'HOLDFAST_HOME=${home} ${NODE.replaceAll("'", "")} terminal -- git push --force' > ${second}` });
 	const typed = await runtime.terminal({ command: `bash ${second}`, pty: true, timeout: 60 });
-	expect(typed).toMatchObject({ status: "exited", output: expect.stringContaining("pending_approval") }); // and is not asked there
+	expect(typed).toMatchObject({ status: "exited", screen: expect.stringContaining("pending_approval") }); // and is not asked there
 	expect(runtime.approvals.get(id as string).state).toBe("pending");
 });
 

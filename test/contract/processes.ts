@@ -115,6 +115,27 @@ export function processCases(begin: Begin, test: Test): void {
 		});
 	});
 
+	test("wait: a pattern is looked for in what was not shown yet, or from byte_offset on, and an old match says so", async () => {
+		const { process, start } = await begin();
+		const id = await start("echo ready 1; read -r x; echo ready 2; sleep 300");
+		const until = { pattern: "ready \\d" };
+		expect(await process({ action: "wait", session_id: id, until })).toMatchObject({ matched: "pattern", match: "ready 1" }); // nothing was shown before
+		const vain = await process({ action: "wait", session_id: id, until, timeout: 1 });
+		expect(vain).toMatchObject({ matched: null, timed_out: true, note: expect.stringContaining("only in output that was there before (up to byte 7)") });
+		const old = await process({ action: "wait", session_id: id, until, byte_offset: 0 });
+		expect(old).toMatchObject({ matched: "pattern", match: "ready 1", note: expect.stringContaining("You were shown this before") });
+		await process({ action: "submit", session_id: id, data: "" });
+		const fresh = await process({ action: "wait", session_id: id, until });
+		expect(fresh).toMatchObject({ matched: "pattern", match: "ready 2" });
+		expect(fresh.note).toBeUndefined();
+		for (const action of ["poll", "log"]) {
+			const one = await start("echo ready 1; sleep 300");
+			await process({ action: "wait", session_id: one, until: { silence: 0.2 }, byte_offset: 0 });
+			await process({ action, session_id: one });
+			expect(await process({ action: "wait", session_id: one, until, timeout: 1 })).toMatchObject({ matched: null });
+		}
+	});
+
 	test("wait: a port, an answer over HTTP, silence", async () => {
 		const { process, start, server } = await begin();
 		const port = server?.port ?? (await serverHere());

@@ -3,6 +3,8 @@ import { expect } from "vitest";
 import { which } from "../screen/programs.js";
 import type { Begin, Test } from "./door.js";
 
+const lines = (first: number, last: number): string => Array.from({ length: last - first + 1 }, (_, at) => String(first + at)).join("\n");
+
 export function terminalCases(begin: Begin, test: Test): void {
 	test("pty in the foreground: a terminal of 30 by 120, a process of its own with the shell's directory and environment", async () => {
 		const { terminal } = await begin();
@@ -12,7 +14,7 @@ export function terminalCases(begin: Begin, test: Test): void {
 			status: "exited",
 			exit_code: 4,
 			error: null,
-			output: "/dev/pts/\r\n30 120\r\n/usr\r\n1\r\n",
+			output: "", // all of it is on the screen
 			screen: "/dev/pts/\n30 120\n/usr\n1",
 			cursor: { row: 4, col: 0 },
 			alt_screen: false,
@@ -37,10 +39,27 @@ export function terminalCases(begin: Begin, test: Test): void {
 		expect(await terminal({ command: "echo gh auth login --with-token", pty: true })).not.toHaveProperty("pty_note");
 	});
 
-	test("escape sequences stay in the output of a terminal, and make its screen", async () => {
-		const { terminal } = await begin();
+	test("escape sequences make the screen of a terminal, and stay in its log", async () => {
+		const { terminal, process } = await begin();
 		const result = await terminal({ command: "printf 'a\\e[31mb\\e[2;5Hc'", pty: true, cols: 40, rows: 5 });
-		expect(result).toMatchObject({ output: "a\x1b[31mb\x1b[2;5Hc", screen: "ab\n    c", cursor: { row: 1, col: 5 } });
+		expect(result).toMatchObject({ output: "", screen: "ab\n    c", cursor: { row: 1, col: 5 } });
+		expect(await process({ action: "log", session_id: result.session_id })).toMatchObject({ output: "a\x1b[31mb\x1b[2;5Hc" });
+	});
+
+	test("a program that ends at a key, and says nothing, has nothing but its end in the result", async () => {
+		const { terminal } = await begin();
+		const { session_id } = await terminal({ command: "stty raw -echo; echo drawn; head -c 1 >/dev/null; printf '\\e[31;1H\\n'", pty: true });
+		const end = await terminal({ session_id, input_keys: "q" });
+		expect(end).toMatchObject({ status: "exited", exit_code: 0, output: "" });
+		expect(end).not.toHaveProperty("screen");
+	});
+
+	test("output is what has scrolled off the screen, as text: nothing is there twice", async () => {
+		const { terminal } = await begin();
+		const result = await terminal({ command: "printf '\\e[32m%s\\e[0m\\n' $(seq 12)", pty: true, rows: 5 });
+		expect(result).toMatchObject({ output: `${lines(1, 8)}\n`, screen: lines(9, 12) });
+		const waits = await terminal({ command: "seq 12; read -rp 'well? '", pty: true, rows: 5 });
+		expect(waits).toMatchObject({ status: "awaiting_input", output: `${lines(1, 8)}\n`, screen: `${lines(9, 12)}\nwell?` });
 	});
 
 	test("a question, an answer, a password, the end", async () => {
@@ -51,13 +70,13 @@ export function terminalCases(begin: Begin, test: Test): void {
 			exit_code: null,
 			error: null,
 			screen: "name?",
+			output: "",
 			waiting_for: "line",
-			waiting_evidence: expect.any(String),
 		});
 		const secret = await terminal({ input_keys: "Jo<ENTER>" });
 		expect(secret).toMatchObject({ status: "awaiting_input", session_id: asks.session_id, waiting_for: "password", screen: "name? Jo\nsecret?" });
 		const end = await terminal({ input_keys: "abc<ENTER>", session_id: asks.session_id });
-		expect(end).toMatchObject({ status: "exited", exit_code: 3, screen: "name? Jo\nsecret?\nJo 3", output: expect.stringMatching(/Jo 3\r\n$/) });
+		expect(end).toMatchObject({ status: "exited", exit_code: 3, screen: "name? Jo\nsecret?\nJo 3", output: "" });
 		expect(await terminal({ input_keys: "x", session_id: asks.session_id })).toMatchObject({ status: "error", error: expect.stringContaining("has ended") });
 	});
 
@@ -100,7 +119,7 @@ export function terminalCases(begin: Begin, test: Test): void {
 		const { terminal } = await begin();
 		await terminal({ command: "true" }); // the birth of the shell would count
 		const result = await terminal({ command: "echo busy; sleep 300", pty: true, timeout: 3 }); // time enough to start
-		expect(result).toMatchObject({ status: "running", exit_code: null, output: "busy\r\n", screen: "busy", note: expect.stringContaining("not an error") });
+		expect(result).toMatchObject({ status: "running", exit_code: null, output: "", screen: "busy", note: expect.stringContaining("not an error") });
 		expect(result).not.toHaveProperty("waiting_for");
 	});
 
@@ -108,7 +127,7 @@ export function terminalCases(begin: Begin, test: Test): void {
 		const { terminal, process } = await begin();
 		await terminal({ command: "true" }); // the birth of the shell would count
 		const result = await terminal({ command: "echo busy; sleep 300", pty: true, timeout: 3, on_timeout: "kill" }); // time enough to start
-		expect(result).toMatchObject({ status: "timeout", exit_code: 124, output: "busy\r\n", note: expect.stringContaining("It was killed with everything") });
+		expect(result).toMatchObject({ status: "timeout", exit_code: 124, screen: "busy", note: expect.stringContaining("It was killed with everything") });
 		expect(await process({ action: "poll", session_id: result.session_id })).toMatchObject({ status: "killed" });
 	});
 

@@ -13,8 +13,8 @@ const person = async ({ task }) => {
 	return answers.shift() ?? null;
 };
 const run = async (command, more = {}) => {
-	const { output, note, exit_code, status } = await runtime.terminal({ command, timeout: 60, ...more.args }, more.call);
-	return { output, note, exit_code, status };
+	const { output, screen, note, exit_code, status } = await runtime.terminal({ command, timeout: 60, ...more.args }, more.call);
+	return { output, screen, note, exit_code, status };
 };
 const steps = {};
 

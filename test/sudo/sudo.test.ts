@@ -51,11 +51,11 @@ test.skipIf(!possible)(`sudo gets a password that is the task's, and nobody else
 	const steps = JSON.parse(stdout);
 	const advice = expect.stringContaining("sudo wants a password, and there is none");
 	expect(steps.none).toMatchObject({ exit_code: 0, output: expect.stringMatching(/a password is required\nended 1\n$/), note: advice });
-	expect(steps.noneOnTerminal).toMatchObject({ status: "exited", output: expect.stringMatching(/ended 1\r\n$/), note: advice });
+	expect(steps.noneOnTerminal).toMatchObject({ status: "exited", screen: expect.stringMatching(/ended 1$/), note: advice });
 	expect(steps.quoted).toMatchObject({ output: "sudo id\n" });
 	expect(steps.wrong).toMatchObject({ output: expect.stringContaining("ended 1"), note: expect.stringContaining("refused the password, so it was forgotten") });
 	expect(steps.several).toMatchObject({ output: "root\nroot\n0\n", exit_code: 0 });
-	expect(steps.onTerminal).toMatchObject({ output: "root\r\n", exit_code: 0 });
+	expect(steps.onTerminal).toMatchObject({ screen: "root", exit_code: 0 });
 	expect(steps.askedByA).toEqual(["a", "a"]); // once for the wrong one, once for the right one
 	expect(steps.otherTask).toMatchObject({ output: expect.stringContaining("ended 1"), note: advice });
 	expect(steps.askedAll).toEqual(["a", "a", "b"]);

@@ -71,7 +71,7 @@ describe("an interrupt", () => {
 		await until("it runs", () => runtime.list().some((process) => process.log.bounds().end > 0));
 		stop.abort();
 		const result = await pending;
-		expect(result).toMatchObject({ status: "interrupted", exit_code: 130, output: "before\r\n", timeout_note: expect.stringContaining("600") });
+		expect(result).toMatchObject({ status: "interrupted", exit_code: 130, screen: "before", timeout_note: expect.stringContaining("600") });
 		expect(runtime.get(result.session_id as string).status()).toMatchObject({ status: "killed" });
 	});
 
@@ -261,10 +261,10 @@ test("the numbers can be set, and descriptions and notes follow", async () => {
 	});
 	expect(await runtime.process({ action: "log", session_id: late.session_id })).toMatchObject({ output: "998\n999\n1000\n" });
 	expect(await runtime.terminal({ command: "stty size", pty: true, timeout: 9 })).toMatchObject({
-		output: "5 40\r\n",
+		screen: "5 40",
 		timeout_note: expect.stringContaining("2 s"),
 	});
-	expect(JSON.stringify(toolsWith(runtime.limits).map(({ inputSchema }) => inputSchema))).toContain("1 by default and 2 at most");
+	expect(JSON.stringify(toolsWith(runtime.limits).map(({ inputSchema }) => inputSchema))).toContain("1 by default, 2 at most");
 	expect((await runtime.process({ action: "list" })).processes).toHaveLength(2);
 	await expect(openRuntime({ home: runtime.home.root, limits: { timeout: 0 } })).rejects.toMatchObject({ code: "INVALID" });
 });

@@ -16,7 +16,7 @@ const CASES: [string, ToolResult, string][] = [
 		"a question",
 		{
 			status: "awaiting_input",
-			output: "\x1b[1mname? ",
+			output: "",
 			exit_code: null,
 			error: null,
 			session_id: ID,
@@ -28,13 +28,13 @@ const CASES: [string, ToolResult, string][] = [
 		`[awaiting_input, waits for a line, ${ID}]\nname?`,
 	],
 	[
-		"a terminal that has ended: all it printed, without escapes",
-		{ status: "exited", output: "\x1b[1ma\x1b[0m\r\nb\r\n", exit_code: 0, error: null, screen: "b", cursor: { row: 1, col: 0 }, alt_screen: false },
+		"a terminal that has ended: what has scrolled off its screen, and the screen",
+		{ status: "exited", output: "a\n", exit_code: 0, error: null, screen: "b", cursor: { row: 1, col: 0 }, alt_screen: false },
 		"[exited, exit code 0]\na\nb",
 	],
 	[
 		"a full screen",
-		{ status: "running", output: "\x1b[H", exit_code: null, error: null, screen: "top", cursor: { row: 0, col: 0 }, alt_screen: true },
+		{ status: "running", output: "", exit_code: null, error: null, screen: "top", cursor: { row: 0, col: 0 }, alt_screen: true },
 		"[running]\ntop",
 	],
 	["a write", { status: "running", exit_code: null, error: null, session_id: ID, bytes_written: 3 }, `[running, 3 bytes written, ${ID}]`],

@@ -37,7 +37,7 @@ export const patchInput = z.strictObject({
 export const searchFilesInput = z.strictObject({
 	pattern: z.string().min(1).max(10_000).describe('content: a regular expression. names: a glob such as "test_*" or "src/**/index.js".'),
 	target: z.enum(["content", "names"]).optional().describe("Look in files (content, the default) or for files (names)."),
-	path: file().optional().describe("Directory or file to search; the shell's directory by default."),
+	path: file().optional().describe("Where to search; the shell's directory by default."),
 	glob: z.string().min(1).max(1_000).optional().describe('Only in files with such names, e.g. "*.{ts,tsx}".'),
 	type: z.string().min(1).max(40).optional().describe('Only in files of a language, e.g. "py", "rust".'),
 	context: whole(0, 20).describe("Lines around each match, 0 by default."),
