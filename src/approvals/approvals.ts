@@ -11,6 +11,7 @@ import type { More } from "../policy/judge.js";
 import { type Answer, type Approval, CHOICES, type Choice, type Question } from "./approval.js";
 import { keepDefinitions } from "./definitions.js";
 import { grantForTask, grantsOf } from "./grants.js";
+import { mustBePerson } from "./person.js";
 import { beThere, isSomebodyThere } from "./presence.js";
 import { countRefusal, forgetRefusals } from "./refusals.js";
 import { type NewQuestion, Store, stateOf } from "./store.js";
@@ -85,8 +86,9 @@ export class Approvals {
 		return this.#store.view(this.#find(id));
 	}
 
-	/** The first answer counts. Throws ANSWERED, saying who was first, to all others. */
+	/** The first answer counts. Throws ANSWERED, saying who was first, to all others, and FORBIDDEN inside a process that is kept for an agent. */
 	async answer(id: string, reply: Reply): Promise<Approval> {
+		mustBePerson(this.#home);
 		const { answer, message, by = "library" } = reply;
 		const question = this.#find(id);
 		if (!CHOICES.includes(answer)) throw new HoldfastError("INVALID", `an answer is one of ${question.choices.join(", ")}, not "${String(answer)}"`);

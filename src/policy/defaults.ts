@@ -47,7 +47,7 @@ export const FLOOR: readonly Rule[] = [
 		"deny",
 		"an approval is answered by a person, not by the command that waits for it",
 		{ is: "answers-approval" },
-		["holdfast approvals once 3f2a"],
+		["holdfast approvals once 3f2a", "holdfast serve --link"],
 		["holdfast approvals", "holdfast ps"],
 	),
 	rule(

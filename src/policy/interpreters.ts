@@ -55,7 +55,7 @@ export function interpreter(command: Found, name: string): Inner[] {
 	const { args } = command;
 	const kind = name.replace(/[\d.]+$/, "");
 	const flag = CODE_FLAG[kind === "nodejs" || kind === "bun" ? "node" : kind.startsWith("pypy") ? "python" : kind] ?? /^-[a-zA-Z0-9]*[eE]$/;
-	const ours = args.findIndex(({ text }) => /(?:^|\/)(?:doors\/cli\/main\.js|bin\/holdfast)$/.test(text));
+	const ours = args.findIndex(({ text }) => /(?:^|\/)(?:doors\/cli\/main\.js|bin\/holdfast(?:\.js)?)$/.test(text));
 	if (ours !== -1) return holdfast(args.slice(ours + 1));
 	const codes = after(args, flag);
 	const glued = kind === "python" ? /^-c(.+)$/s : /^(?:-[eE]|--eval=)(.+)$/s;

@@ -10,7 +10,7 @@ import { fileWords, isWithin, mayBeWithin, placesOf } from "./paths.js";
 import type { World } from "./scope.js";
 import { SOME, type Word } from "./word.js";
 
-const OWN_PROCESS = /(?:^|[\s/])(?:keeper\.sh|holdfast|doors\/cli\/main\.js)(?:\s|$)/;
+const OWN_PROCESS = /(?:^|[\s/])(?:keeper\.sh|holdfast(?:\.js)?|doors\/cli\/main\.js)(?:\s|$)/;
 
 /** Which processes are ours is asked of /proc; a name is enough for those who kill by name. */
 export function killsHoldfast(command: Found): boolean {
@@ -32,14 +32,15 @@ export function killsHoldfast(command: Found): boolean {
 }
 
 export function answersApproval(command: Found): boolean {
-	const texts = command.args.map(({ text }) => text);
+	const texts = command.args.map(({ text }) => decoded(text));
 	if (command.code !== null && /\/approvals\/|\bapprovals\b[\s\S]*\banswer\b/.test(command.code) && !is(command, "sed", "awk")) return true;
 	if (is(command, "nc", "ncat", "netcat", "socat", "telnet") && /\bP(?:OST|UT)\s+\S*\/approvals?\//.test(command.input ?? "")) return true;
 	const cli =
 		is(command, "holdfast") ||
 		command.names.some((name) => name.startsWith("holdfast@")) ||
-		texts.some((text) => /(?:^|\/)(?:holdfast(?:@.*)?|doors\/cli\/main\.js)$/s.test(text));
+		texts.some((text) => /(?:^|\/)(?:holdfast(?:\.js|@.*)?|doors\/cli\/main\.js)$/s.test(text));
 	if (cli) {
+		if (texts.find((text) => !text.startsWith("-") && !/(?:^|\/)(?:holdfast|main)(?:\.js|@.*)?$/s.test(text)) === "serve") return true; // its link opens the page
 		const at = texts.findIndex((text) => /^(approvals?|approve|deny)$/.test(text));
 		if (at === -1) return false;
 		return (
@@ -53,10 +54,14 @@ export function answersApproval(command: Found): boolean {
 		is(command, "curl", "wget", "http", "https", "xh") &&
 		texts.some((text) => /approvals?\/[^/]+|\/approvals?\b.*(once|always|answer)/.test(text)) &&
 		texts.some(
-			(text) => /^(-X|--request|--data.*|--json|--form|--upload-file|POST|PUT|--post-data.*|--method.*)$/.test(text) || /^-[a-zA-Z]*(?:[dFT]|XP)/.test(text),
+			(text) =>
+				/^(-X|--request|--data.*|--json|--form|--upload-file|POST|PUT|--post-(?:data|file).*|--method.*)$/.test(text) || /^-[a-zA-Z]*(?:[dFT]|XP)/.test(text),
 		)
 	);
 }
+
+/** As a server would read it: `%61` is an a. */
+const decoded = (text: string): string => text.replace(/%([0-7][0-9a-f])/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
 
 const READERS = new Set([
 	"cat",
@@ -107,19 +112,16 @@ const LOOKERS = new Set([
 	"export",
 ]);
 
-/** In Holdfast's home: what a person has answered, and what happened. */
-const OWN_RECORDS = ["approvals", "audit"];
-
 export function editsPolicy(command: Found, world: World): boolean {
 	const isPolicy = (place: string) =>
 		isWithin(place, world.config) ||
-		OWN_RECORDS.some((name) => isWithin(place, path.join(world.state, name))) ||
+		isWithin(place, world.state) || // answers, the audit, and what its processes and shells are told and have said
 		/\/\.holdfast\/policy\.json$/.test(place) ||
 		/\/\.holdfast$/.test(place) ||
 		/\/\.config\/holdfast(?:\/|$)/.test(place);
 	const isToken = (place: string) => isWithin(place, world.state) && /token|secret|\.key$/.test(path.basename(place));
 	// What a pattern may find is what it names.
-	const guarded = [world.config, ...OWN_RECORDS.map((name) => path.join(world.state, name)), path.join(world.cwd, ".holdfast", "policy.json")];
+	const guarded = [world.config, world.state, path.join(world.cwd, ".holdfast", "policy.json")];
 	const meant = (place: string) => guarded.find((dir) => mayBeWithin(place, dir)) ?? place;
 	const places = (list: readonly Word[]) =>
 		list.flatMap((one) => placesOf(one, command, world).flatMap((place) => (place === null ? [] : place.includes(SOME) ? [meant(place)] : [place])));
@@ -139,7 +141,7 @@ export function editsPolicy(command: Found, world: World): boolean {
 	if (is(command, "mv") && places(carried(command).from).some((place) => isWithin(world.config, place) || isWithin(world.state, place))) return true;
 	if (is(command, "cp", "mv", "ln", "install", "rsync") && places(arrivals(command)).some(isPolicy)) return true;
 	const reads =
-		command.names.some((name) => READERS.has(name)) ||
+		command.names.some((name) => READERS.has(name) || LOOKERS.has(name)) ||
 		(is(command, "sed", "awk") && !hasFlag(command, "-i|--in-place")) ||
 		(is(command, "git") && /^(add|commit|diff|log|show|status|blame)$/.test(words(command)[0]?.text ?? ""));
 	const mentions = fileWords(command).some(({ text }) => /(?:^|\/)\.holdfast\/policy\.json$|\.config\/holdfast(?:\/|$)/.test(text));

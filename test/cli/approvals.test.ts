@@ -1,7 +1,9 @@
+import fs from "node:fs";
+import path from "node:path";
 import { expect, test } from "vitest";
 import { asked, setting } from "../approvals/support.js";
 import { CLI, cli, hasTmux, Terminal } from "../support/cli.js";
-import { until } from "../support/home.js";
+import { textOf, until } from "../support/home.js";
 
 const NODE = `'${process.execPath}' '${CLI}'`;
 
@@ -35,6 +37,25 @@ test("an agent cannot answer: not by a command, not by a program of its own, not
 	});
 	const tried = await runtime.terminal({ command: `bash ${script} 2>&1` });
 	expect(tried.output.match(/this runs inside of proc_/g)).toHaveLength(2);
+	// Nor by the library, with an environment that says something else.
+	const program = `${dir}/answer.mjs`;
+	const code = `const { openRuntime } = await import(${JSON.stringify(path.resolve("dist/index.js"))});
+		const runtime = await openRuntime({ home: ${JSON.stringify(home)}, warm: 0 });
+		const done = await runtime.approvals.answer(${JSON.stringify(id)}, { answer: "always", by: "terminal, jo" }).then(() => "ANSWERED", (error) => error.code + ": " + error.message);
+		console.log(done); await runtime.close();`;
+	fs.writeFileSync(program, code);
+	const node = process.execPath;
+	const library = await runtime.terminal({ command: `${node} ${program}; HOLDFAST_ID=proc_0123456789ab ${node} ${program}; env -i ${node} ${program}` });
+	expect(library.output.match(/^FORBIDDEN: this runs inside of proc_/gm)).toHaveLength(3);
+	const kept = await runtime.spawn({ command: [node, program], task: "a person's" }); // by hand, from outside
+	expect((await kept.wait({ timeout: 30_000 })).status).toMatchObject({ exitCode: 0 });
+	expect(textOf(kept)).toContain("ANSWERED");
+	expect(runtime.approvals.get(id as string)).toMatchObject({ state: "answered", answer: "always", by: "terminal, jo" });
+});
+
+test("an agent's terminal is no place to be asked at", async () => {
+	const { runtime, risky, home, dir } = await setting();
+	const { approval_id: id } = await runtime.terminal({ command: risky });
 	const second = `${dir}/second.sh`;
 	await runtime.terminal({ command: `printf '%s\\n' 'HOLDFAST_HOME=${home} ${NODE.replaceAll("'", "")} terminal -- git push --force' > ${second}` });
 	const typed = await runtime.terminal({ command: `bash ${second}`, pty: true, timeout: 60 });

@@ -1,11 +1,10 @@
-import type { Approval, Choice } from "../../../approvals/index.js";
+import { type Approval, type Choice, mustBePerson } from "../../../approvals/index.js";
 import { HoldfastError } from "../../../base/errors.js";
 import { visible } from "../../../base/text.js";
 import type { AgentRuntime } from "../../../tools/index.js";
 import { askHere, byTerminal, CHOICES, describe } from "../approve.js";
 import { canAsk } from "../ask.js";
 import { type Call, type CommandBody, EXIT } from "../command.js";
-import { keptProcess } from "../inside.js";
 import { oneLine } from "../output.js";
 
 export const approvals: CommandBody = {
@@ -72,7 +71,6 @@ async function answer(call: Call, words: readonly string[]): Promise<number> {
 	const [id, choice, ...more] = words;
 	if (more.length > 0) throw new HoldfastError("INVALID", `"${more.join(" ")}" is not expected here; a message for the agent goes behind --message`);
 	if (choice === undefined) throw new HoldfastError("INVALID", "say which and how: `holdfast approvals answer ID once|task|always|no`");
-	mustBePerson();
 	const { message } = call.values;
 	const { approvals: store } = await call.agent();
 	const done = await store.answer(idOf(id), {
@@ -94,8 +92,8 @@ const whatNow = ({ answer: given, waiting }: Approval): string =>
 
 async function watch(call: Call, words: readonly string[]): Promise<number> {
 	if (words.length > 0) throw new HoldfastError("INVALID", `"${words.join(" ")}" is not expected here`);
-	mustBePerson();
 	const runtime = await call.agent();
+	mustBePerson(runtime.home);
 	const stop = new AbortController();
 	for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(name, () => stop.abort());
 	if (!call.out.json) call.out.note("Waiting for what agents want to have allowed. Ctrl-C ends it.");
@@ -120,15 +118,6 @@ async function askAndAnswer(call: Call, { approvals: store }: AgentRuntime, appr
 	over.abort();
 	const { state, answer: given, by } = await settled;
 	if (!reply && state !== "pending") call.out.note(`${approval.id}: ${given === undefined ? state : `${given}, by ${by}`}`);
-}
-
-function mustBePerson(): void {
-	const inside = keptProcess();
-	if (inside !== undefined)
-		throw new HoldfastError(
-			"INVALID",
-			`this runs inside of ${inside}, which Holdfast keeps for an agent: approvals are answered by a person, from a terminal of their own`,
-		);
 }
 
 function idOf(word: string | undefined): string {

@@ -2,12 +2,12 @@
 import type * as z from "zod";
 import type { Approver } from "../../../approvals/index.js";
 import { HoldfastError } from "../../../base/errors.js";
+import { keptProcesses } from "../../../base/inside.js";
 import { FILE_TOOLS } from "../../../tools/files/index.js";
 import { renderResult } from "../../../tools/render.js";
 import { askHere } from "../approve.js";
 import { canAsk } from "../ask.js";
 import { type Call, type CommandBody, EXIT } from "../command.js";
-import { keptProcess } from "../inside.js";
 import { interruptible } from "../interruptible.js";
 import { argumentsOf, optionsOf } from "../tool-options.js";
 
@@ -95,7 +95,7 @@ function commandFor({ name, tool, usage, teach, words, input, unless = [] }: Man
 async function callFileTool(call: Call, tool: Name, args: unknown): Promise<number> {
 	const { out } = call;
 	const runtime = await call.agent();
-	const asks = canAsk() && !out.json && keptProcess() === undefined;
+	const asks = canAsk() && !out.json && keptProcesses().length === 0;
 	const approver: Approver = (approval, signal) => askHere(approval, out, signal);
 	const result = await interruptible((signal) => runtime.file(tool, args, { signal, door: "cli", ...(asks ? { approver } : {}) }));
 	if (out.json) out.data(result);

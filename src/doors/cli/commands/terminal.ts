@@ -1,11 +1,11 @@
 import type { Approver } from "../../../approvals/index.js";
+import { keptProcesses } from "../../../base/inside.js";
 import { terminalInput } from "../../../tools/input.js";
 import { renderResult } from "../../../tools/render.js";
 import { askHere } from "../approve.js";
 import { canAsk } from "../ask.js";
 import { passwordAsker } from "../ask-password.js";
 import { type CommandBody, EXIT } from "../command.js";
-import { keptProcess } from "../inside.js";
 import { interruptible } from "../interruptible.js";
 import { argumentsOf, optionsOf } from "../tool-options.js";
 
@@ -32,9 +32,9 @@ Examples
 		const { values, words, out } = call;
 		const args = { ...argumentsOf(terminalInput, values), ...(words.length > 0 ? { command: words.join(" ") } : {}) };
 		const runtime = await call.agent();
-		const asks = canAsk() && !out.json && keptProcess() === undefined;
+		const asks = canAsk() && !out.json && keptProcesses().length === 0;
 		// A program of the agent's own, on a terminal that the agent types at, asks nobody.
-		if (keptProcess() === undefined) runtime.sudo.passwords.askPerson = passwordAsker(runtime.task);
+		if (keptProcesses().length === 0) runtime.sudo.passwords.askPerson = passwordAsker(runtime.task);
 		const approver: Approver = (approval, signal) => askHere(approval, out, signal);
 		const result = await interruptible((signal) => runtime.terminal(args, { signal, door: "cli", ...(asks ? { approver } : {}) }));
 		if (out.json) out.data(result);
