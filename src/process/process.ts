@@ -21,7 +21,7 @@ import { type KillResult, killTree, members } from "./kill.js";
 import { Log, LogCursor, type Slice } from "./log.js";
 import { httpAnswers, portOpens } from "./probes.js";
 import { COMMAND_SHOWN, type Spec, type Within } from "./spec.js";
-import { commandOf, isDrained, isOver, mayBeUnderWay, mustRun, readStatus, type Status, siblingOf, starterIsGone } from "./status.js";
+import { commandOf, endsWithShell, isDrained, isOver, mayBeUnderWay, mustRun, readStatus, type Status, siblingOf, starterIsGone } from "./status.js";
 import { httpAnswersThere, portOpensThere } from "./there.js";
 import { snapshot } from "./tree.js";
 import { type Condition, PatternSearch, type Until, untilSchema } from "./until.js";
@@ -106,11 +106,13 @@ export class Process {
 	async #look(box: Box, signal: AbortSignal): Promise<void> {
 		const { id, dir, spec } = this;
 		const nobodyStartsIt = starterIsGone(spec) || box.gaveUp(id);
-		await Promise.all([box.sync(id, signal), spec.within ? box.sync(spec.within.shell, signal) : undefined]);
+		const shell = spec.within?.bash;
+		await Promise.all([box.sync(id, { signal, shell }), spec.within ? box.sync(spec.within.shell, { signal }) : undefined]);
+		if (endsWithShell(dir, spec)) await box.sync(id, { signal, shell });
 		if (!nobodyStartsIt || !mayBeUnderWay(dir, spec)) return;
 		try {
 			await box.withdraw(id, spec.within);
-			await box.sync(id, signal);
+			await box.sync(id, { signal, shell });
 		} catch (error) {
 			if (!(error instanceof HoldfastError) || error.code !== "ENDED") throw error;
 			box.lose(id, error.message); // with all that ran there
@@ -213,14 +215,30 @@ export class Process {
 	watch(changed: (name: string | null) => void): () => void {
 		const ends = [watchDirectory(this.dir, changed)];
 		if (this.box) {
-			ends.push(this.box.follow(this.id));
+			ends.push(this.box.follow(this.id, { shell: this.spec.within?.bash }));
 			if (this.spec.within) ends.push(this.box.follow(this.spec.within.shell));
 			ends.push(this.#untilBegun());
 		} else ends.push(guard(this.dir, this.spec, () => changed(null)));
-		if (this.spec.within) ends.push(watchDirectory(siblingOf(this.dir, this.spec.within.shell), changed)); // it may end with its shell
+		if (this.spec.within) ends.push(this.#watchShell(this.spec.within, changed)); // it may end with its shell
 		return () => {
 			for (const end of ends) end();
 		};
+	}
+
+	/** Nothing in its own directory tells that a remote shell has ended: a look at it has to follow. */
+	#watchShell({ shell }: Within, changed: (name: string | null) => void): () => void {
+		let looking = false;
+		const look = async () => {
+			if (looking || !this.box || !endsWithShell(this.dir, this.spec)) return;
+			looking = true;
+			await this.sync().catch(() => {}); // a later look says what is wrong
+			looking = false;
+		};
+		void look();
+		return watchDirectory(siblingOf(this.dir, shell), (name) => {
+			changed(name);
+			void look();
+		});
 	}
 
 	/** Whoever was to start it may be killed meanwhile, and nobody tells. */

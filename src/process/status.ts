@@ -63,13 +63,15 @@ export function readStatus(dir: string, spec: Spec): Status {
 			return { status: "lost", pid: command?.pid ?? null, exitCode: null, reason: "the machine was restarted while it ran" };
 		return { status: "elsewhere", host: spec.host.host };
 	}
-	const there = isFar(spec) ? readThere(spec.within ? siblingOf(dir, spec.within.shell) : dir) : undefined;
+	const own = isFar(spec) ? readThere(dir) : undefined;
+	const there = spec.within && isFar(spec) ? readThere(siblingOf(dir, spec.within.shell)) : own;
 	if (isFar(spec) && !there?.at && fs.existsSync(dir)) return { status: "starting" }; // nobody has seen it yet: its starter may have been killed before he could
-	if (there?.lost !== undefined) return { status: "lost", pid: command?.pid ?? null, exitCode: null, reason: there.lost };
+	const lost = there?.lost ?? (spec.within && isDead(there, spec.within.bash) ? own?.lost : undefined);
+	if (lost !== undefined) return { status: "lost", pid: command?.pid ?? null, exitCode: null, reason: lost };
 	const lives = isFar(spec) ? (who: Identity) => !isDead(there, who) : isAlive;
 	const keeper = witnessOf(parts, spec);
 	const witnessed = keeper !== undefined && lives(keeper);
-	if (command && lives(command)) {
+	if (command && (spec.within && isFar(spec) ? !isDead(own, command) : lives(command))) {
 		if (spec.within && !isFar(spec) && neverSent(dir, spec, spec.within))
 			return { status: "error", reason: "whoever started it was killed before the shell got it; nothing ran", endedAt: spec.startedAt };
 		return running(dir, command, witnessed);
@@ -156,11 +158,21 @@ export const witnessOf = (parts: Parts, spec: Spec): Identity | undefined =>
 /** The directory of another process of the same home. */
 export const siblingOf = (dir: string, id: string): string => path.join(dir, "..", "..", id.charAt(5), id);
 
-/** A command that ended its shell (exit, exec, kill $$) ended as the shell did. */
+/** The replica of a remote shell says that it is dead, and that of its command was copied before: how the command ended is not known yet. */
+export function endsWithShell(dir: string, spec: Spec): boolean {
+	if (!spec.within || !isFar(spec) || ownExit(dir, spec)) return false;
+	const own = readThere(dir);
+	return own?.lost === undefined && !isDead(own, spec.within.bash) && isDead(readThere(siblingOf(dir, spec.within.shell)), spec.within.bash);
+}
+
+/**
+ * A command that ended its shell (exit, exec, kill $$) ended as the shell did. On another machine two replicas are compared, and that of
+ * the shell may be newer: its end counts once a look at the command has found the shell dead, and no record of the command's own end after that.
+ */
 function endOfShell(dir: string, spec: Spec): ReturnType<typeof readExit> {
 	if (!spec.within) return undefined;
 	const shell = siblingOf(dir, spec.within.shell);
-	if (isFar(spec) ? !isDead(readThere(shell), spec.within.bash) : isAlive(spec.within.bash)) return undefined;
+	if (isFar(spec) ? !isDead(readThere(dir), spec.within.bash) : isAlive(spec.within.bash)) return undefined;
 	const own = ownExit(dir, spec); // once more: it may have written its end and died since
 	if (own) return own;
 	const end = readExit(shell);

@@ -224,7 +224,7 @@ export class Bash {
 	/** Of one on another machine: see how it is now, and how the command in a slot is. */
 	async refresh(slot: string): Promise<void> {
 		const { box, id } = this.process;
-		if (box) await Promise.all([box.sync(id), box.sync(slot)]);
+		if (box) await Promise.all([box.sync(id), box.sync(slot, { shell: this.bash })]);
 	}
 
 	/** Of one on another machine: have its state here as it is there. */

@@ -133,6 +133,8 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 				if (bash.line.failed) throw bash.line.failed;
 				if (!bash.line.lives() && !slot.end()) {
 					await untilRecorded(bash);
+					await bash.refresh(slot.id); // the slot of a remote command may have been looked at before the shell was
+					if (slot.end()) continue;
 					if (bash.vanished()) {
 						await bash.line.delivery(); // what it took last cannot be looked up any more; whether it was told can still be known
 						if (isEnded(bash.line.failed)) return outcome("unsent", null);

@@ -130,7 +130,7 @@ export class FarLine implements Line {
 		this.#box = box;
 		this.#bash = bash;
 		this.#changed = changed;
-		this.#unfollow = box.follow(process.id, { pid: bash.pid, complete: () => true });
+		this.#unfollow = box.follow(process.id, { shell: bash });
 	}
 
 	/** It is on its way; should it not arrive, `failed` says so. */

@@ -110,8 +110,8 @@ export class Slot {
 		if (!this.#box) return;
 		const place = (name: string, content: string): Placed => ({ id: this.id, name, content });
 		this.placed = [place("exit", BLANK_RECORD), place("command", `${command}\0`), ...(workdir === undefined ? [] : [place("workdir", `${workdir}\0`)])];
-		const within = spec.within && { pid: spec.within.bash.pid, complete: () => !this.#open || this.end() !== undefined, seen: () => this.#poke?.() };
-		this.#unfollow ??= this.#box.follow(this.id, within);
+		const within = { complete: () => !this.#open || this.end() !== undefined, seen: () => this.#poke?.() };
+		this.#unfollow ??= this.#box.follow(this.id, { shell: spec.within?.bash, within });
 	}
 
 	/** How the shell says the command ended, and the shell's directory after it. */

@@ -1,6 +1,7 @@
 /** A machine that is not this one, with what this home keeps there: process directories, our scripts, and the one link to all of it. */
 import type { Home } from "../../base/home.js";
 import type { Kernel } from "../../base/kernel.js";
+import type { Identity } from "../../base/proc.js";
 import { shellQuote } from "../../base/quote.js";
 import type { Host } from "../host.js";
 import type { Link } from "../link/index.js";
@@ -8,8 +9,7 @@ import { Commands, type Told } from "./commands.js";
 import { toCollector, toStdin } from "./fifos.js";
 import { Files } from "./files.js";
 import { farKernel } from "./kernel.js";
-import type { Within } from "./mirror.js";
-import { Mirrors } from "./mirrors.js";
+import { type Followed, Mirrors } from "./mirrors.js";
 import { Reach, type ReachOptions } from "./reach.js";
 import { busyIn, type Ready } from "./ready.js";
 import type { Seen } from "./seen.js";
@@ -145,14 +145,14 @@ export class Box {
 
 	// What is seen of its processes: mirrors.ts.
 
-	/** Have the replica of a process as it is there now. */
-	sync(id: string, signal?: AbortSignal): Promise<void> {
-		return this.#mirrors.sync(id, signal);
+	/** Updates the replica of a process to its present state. `shell`: it is a command of this one. */
+	sync(id: string, options?: { signal?: AbortSignal | undefined; shell?: Identity | undefined }): Promise<void> {
+		return this.#mirrors.sync(id, options);
 	}
 
-	/** Keep it so, until the returned function is called. */
-	follow(id: string, within?: Within): () => void {
-		return this.#mirrors.follow(id, within);
+	/** Keeps it up to date until the returned function is called. */
+	follow(id: string, followed?: Followed): () => void {
+		return this.#mirrors.follow(id, followed);
 	}
 
 	/** There is no newer word of it. */

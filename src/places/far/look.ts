@@ -51,12 +51,12 @@ export class Looker {
 		const over = text("exit") !== "";
 		const closed = text("state").startsWith("closed");
 		// Who ran it may be gone without a record of the end. That is worth a question of its own when somebody has just asked.
-		const left = !over && !closed && known === undefined && wanted.pid !== undefined && !(await this.#isThere(link, wanted.pid));
+		const left = !over && !closed && known === undefined && wanted.shell !== undefined && !(await this.#isThere(link, wanted.shell.pid));
 
 		const last = news.segments.at(-1);
 		const { parts } = this.#meta;
 		const collector = parts.get("collector");
-		const pid = wanted.pid ?? parts.get("command")?.pid ?? parts.get("child")?.pid;
+		const pid = wanted.shell?.pid ?? parts.get("command")?.pid ?? parts.get("child")?.pid;
 		const at = (name: string) => `${directory}/${name}`;
 		const ask = {
 			// Known before the end, if that is cheap: what it is then says at once whether all is in the log.
@@ -82,6 +82,8 @@ export class Looker {
 		if (!over && /^\S/.test(exit?.toString("latin1") ?? "")) return this.look(link, { ...wanted, stamp: "" }, directory, signal);
 
 		const [alive, dead] = sorted([...parts.values()], rest);
+		// Seen before `exit` was read for the last time: a dead shell adds nothing to it any more.
+		if (wanted.shell && !isThere(named.own, wanted.shell) && !dead.includes(nameOf(wanted.shell))) dead.push(nameOf(wanted.shell));
 		const copier = parseStat(named.copier?.toString("latin1") ?? "");
 		this.#copier = copier && `${copier.pid} ${copier.start}`;
 		const relay = parts.get("terminal") && parts.get("child");
@@ -161,10 +163,12 @@ function isThere(answer: Buffer | undefined, { start }: Identity): boolean {
 	return found !== undefined && found.start === start && found.state !== "Z" && found.state !== "X";
 }
 
+const nameOf = ({ pid, start }: Identity): string => `${pid} ${start}`;
+
 /** Who is alive, and who is not. */
 function sorted(parts: readonly Identity[], stats: readonly (Buffer | undefined)[]): [alive: string[], dead: string[]] {
 	const [alive, dead]: [string[], string[]] = [[], []];
-	for (const [index, part] of parts.entries()) (isThere(stats[index], part) ? alive : dead).push(`${part.pid} ${part.start}`);
+	for (const [index, part] of parts.entries()) (isThere(stats[index], part) ? alive : dead).push(nameOf(part));
 	return [alive, dead];
 }
 

@@ -9,6 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterwards } from "../../base/due.js";
 import { errno } from "../../base/errors.js";
 import { statIfThere, unlinkIfThere } from "../../base/files.js";
+import type { Identity } from "../../base/proc.js";
 import { RECORD_BYTES, readParts, segmentName, segmentStarts } from "../../keeper/layout.js";
 import { NOBODY, readThere, type There, writeThere } from "../../keeper/there.js";
 import { Looker } from "./look.js";
@@ -37,7 +38,6 @@ export interface Source {
 }
 
 export interface Within {
-	readonly pid: number;
 	complete(): boolean;
 	/** What is in the replica is as it was seen just now. */
 	seen?(): void;
@@ -46,7 +46,9 @@ export interface Within {
 export class Mirror {
 	readonly #dir: string;
 	readonly #source: Source;
-	/** Of a command in a shell: that shell, and whether all is here that belongs to the command's end. */
+	/** Of a command in a shell: that shell. */
+	shell: Identity | undefined;
+	/** And whether all is here that belongs to the command's end. */
 	within: Within | undefined;
 	readonly #looker = new Looker();
 	#stamp = "";
@@ -180,7 +182,7 @@ export class Mirror {
 	/** Of a witness that was killed nobody tells: so an answer is asked for now and then. */
 	async #ask(stamp: string, onlyLooking: boolean, signal?: AbortSignal): Promise<Seen> {
 		const parts = () => Object.values(readParts(this.#dir));
-		const wanted = { offset: this.#end(), times: this.#size("times"), stamp, max: stamp === "" ? FLOOD_CHUNK : CHUNK, pid: this.within?.pid, parts };
+		const wanted = { offset: this.#end(), times: this.#size("times"), stamp, max: stamp === "" ? FLOOD_CHUNK : CHUNK, shell: this.shell, parts };
 		if (stamp === "") return this.#source.look(this.#looker, wanted, { onlyLooking, signal });
 		// Not AbortSignal.any of an AbortSignal.timeout: nobody holds the latter, and once it is collected it never fires.
 		const patience = new AbortController();
@@ -230,7 +232,7 @@ export class Mirror {
 		const before = this.#there ?? readThere(this.#dir);
 		const boot = before?.boot || this.#source.boot; // of its start, or nearly so
 		const restarted = boot !== this.#source.boot && seen.lost === undefined ? { lost: "the machine was restarted while it ran" } : {};
-		this.#there = { ...seen, ...restarted, boot, at: Date.now() };
+		this.#there = staysDead(before, { ...seen, ...restarted, boot, at: Date.now() });
 		if (before && same(before, this.#there)) this.#noteLater();
 		else this.#writeNote();
 	}
@@ -249,7 +251,9 @@ export class Mirror {
 	#writeNote(): void {
 		clearTimeout(this.#later);
 		this.#later = undefined;
-		if (this.#there) writeThere(this.#dir, this.#there);
+		if (!this.#there) return;
+		this.#there = staysDead(readThere(this.#dir), this.#there); // another program may have looked later
+		writeThere(this.#dir, this.#there);
 	}
 
 	/** The log as it is there: its bytes at their offsets, in segments of the same names. */
@@ -303,6 +307,13 @@ export class Mirror {
 const isBlank = (record: Buffer): boolean => !/^\S/.test(record.toString("latin1", 0, 1));
 
 const isOver = ({ records }: Seen): boolean => !isBlank(records.get("exit")?.bytes ?? Buffer.alloc(0));
+
+/** A part that was ever seen dead is dead, whatever a look says that was on its way for longer. */
+function staysDead(before: There | undefined, now: There): There {
+	if (!before || before.dead.every((part) => now.dead.includes(part))) return now;
+	const dead = [...new Set([...before.dead, ...now.dead])];
+	return { ...now, alive: now.alive.filter((part) => !dead.includes(part)), dead };
+}
 
 function same(a: There, b: Omit<There, "at" | "boot">): boolean {
 	const key = ({ alive, dead, drained, children, lost, unreachable }: Omit<There, "at" | "boot">) =>

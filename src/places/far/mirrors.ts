@@ -1,5 +1,6 @@
 /** The replicas of the processes on one machine, and who keeps them as they are there: a mirror each. */
 import type { Home } from "../../base/home.js";
+import type { Identity } from "../../base/proc.js";
 import { procDir } from "../../keeper/layout.js";
 import { goneFor, type Looker } from "./look.js";
 import { Mirror, type Source, type Within } from "./mirror.js";
@@ -8,6 +9,12 @@ import { directoryIn } from "./ready.js";
 import type { Seen, Wanted } from "./seen.js";
 
 const REMEMBERED = 256;
+
+export interface Followed {
+	/** It is a command of this shell. */
+	readonly shell?: Identity | undefined;
+	readonly within?: Within | undefined;
+}
 
 export class Mirrors {
 	readonly #home: Home;
@@ -23,14 +30,17 @@ export class Mirrors {
 		this.#container = container;
 	}
 
-	/** Have the replica of a process as it is there now. */
-	sync(id: string, signal?: AbortSignal): Promise<void> {
-		return this.#reach.inTime(this.#of(id).sync(signal));
+	/** Updates the replica of a process to its present state. `shell`: it is a command of this one. */
+	sync(id: string, { signal, shell }: { signal?: AbortSignal | undefined; shell?: Identity | undefined } = {}): Promise<void> {
+		const mirror = this.#of(id);
+		if (shell) mirror.shell = shell;
+		return this.#reach.inTime(mirror.sync(signal));
 	}
 
-	/** Keep it so, until the returned function is called. */
-	follow(id: string, within?: Within): () => void {
+	/** Keeps it up to date until the returned function is called. */
+	follow(id: string, { shell, within }: Followed = {}): () => void {
 		const mirror = this.#of(id);
+		if (shell) mirror.shell = shell;
 		if (within) mirror.within = within;
 		return mirror.follow();
 	}
@@ -84,7 +94,7 @@ export class Mirrors {
 		const looked = await this.#reach.look((link, ready) => looker.look(link, wanted, directoryIn(ready, id), how.signal), how);
 		if ("over" in looked) return goneFor(looked.over.why, looked.over.kept);
 		const { found } = looked;
-		if (wanted.pid !== undefined) this.#remember(wanted.pid, found);
+		if (wanted.shell) this.#remember(wanted.shell.pid, found);
 		return found.gone && found.alive.length === 0 && this.#container
 			? goneFor("the container that it ran in was removed, or its directory in there", false)
 			: found;

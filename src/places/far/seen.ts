@@ -28,8 +28,8 @@ export interface Wanted {
 	/** Of the last answer; "" for an answer at once. */
 	readonly stamp: string;
 	readonly max: number;
-	/** Whose children and state are of interest, if not those of the process itself: the shell that runs it. */
-	readonly pid?: number | undefined;
+	/** The shell that runs it, if it is a command of one: its children and state are of interest instead of its own, and whether it is dead. */
+	readonly shell?: Identity | undefined;
 	/** Who belongs to it, as far as known here: looked for should the directory be gone. */
 	readonly parts: () => readonly Identity[];
 }

@@ -91,3 +91,13 @@ test("who is named in the replica has been looked for", async () => {
 	expect(seen.records.get("meta")?.bytes.toString()).toBe(META);
 	expect(seen.alive).toEqual(["10 100", "11 110", "12 120"]);
 });
+
+test("a look at a command of a shell says whether that is dead, seen before its record of an end", async () => {
+	const shell = { pid: 30, start: "300" };
+	const look = (...moments: Moment[]) => new Looker().look(linkOf(moments), { ...wanted, shell }, "/d");
+	const alive = [10, 11, 12];
+	expect(await look({ exit: "", log: "", alive: [...alive, 30] })).toMatchObject({ dead: [] });
+	expect(await look({ exit: "", log: "", alive })).toMatchObject({ dead: ["30 300"] });
+	const late = await look({ exit: "", log: "", alive, exitThen: "exit 7 -" }, { exit: "exit 7 -", log: "", alive });
+	expect(late.records.get("exit")?.bytes.toString()).toBe(record("exit 7 -"));
+});

@@ -1,7 +1,7 @@
 /** Two programs that keep the same replica, one of which is slow. */
 import fs from "node:fs";
 import path from "node:path";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { BLANK_RECORD, segmentName } from "../../../src/keeper/layout.js";
 import { NOBODY } from "../../../src/keeper/there.js";
 import { Mirror } from "../../../src/places/far/mirror.js";
@@ -82,4 +82,54 @@ test("what never ceases to print holds up the news of an end for a while only", 
 	const dir = tempDir("replica");
 	await new Mirror({ look: async () => ({ ...OVER, drained: false }), skew: 0, boot: "" }, dir).sync();
 	expect(readStatus(dir, SPEC)).toMatchObject({ status: "exited", exitCode: 3 });
+});
+
+describe("a command of a shell, of which two replicas tell", () => {
+	const BASH = { pid: 11, start: "110" };
+	const COMMAND = {
+		...SPEC,
+		id: "proc_a00000000002",
+		within: { name: "a00000000002.1", shell: "proc_a00000000001", bash: BASH, keeper: { pid: 10, start: "100" }, older: [] },
+	} as unknown as Spec;
+	const slot = (exit: string, more: Partial<Seen> = {}) => seen({ meta: "keeper 20 200\n", exit }, { alive: ["20 200"], drained: true, ...more });
+	const ENDED = seen(
+		{ meta: "keeper 10 100\nchild 11 110\n", "shell/begun": "a00000000002.1 \n", exit: `${"exit 0 -".padEnd(63)}\n` },
+		{ dead: ["10 100", "11 110"], drained: true },
+	);
+	const DEAD = { dead: ["11 110"] };
+
+	async function statusAfter(...looks: (readonly ["shell" | "slot", Seen])[]): Promise<unknown> {
+		const home = tempDir("replicas");
+		const dirs = { shell: path.join(home, "a", "proc_a00000000001"), slot: path.join(home, "a", "proc_a00000000002") };
+		for (const dir of Object.values(dirs)) fs.mkdirSync(path.join(dir, "shell"), { recursive: true });
+		for (const [which, look] of looks) await new Mirror({ look: async () => look, skew: 0, boot: "" }, dirs[which]).sync();
+		return readStatus(dirs.slot, COMMAND);
+	}
+
+	test("the end of the shell says nothing as long as the command was last seen before it", async () => {
+		expect(await statusAfter(["slot", slot(BLANK_RECORD)], ["shell", ENDED])).toMatchObject({ status: "running" });
+		expect(await statusAfter(["shell", ENDED])).toMatchObject({ status: "running" });
+	});
+
+	test("its own end counts, whichever replica is the newer one", async () => {
+		const own = slot(`${"exit 7 -".padEnd(63)}\n`, DEAD);
+		expect(await statusAfter(["slot", slot(BLANK_RECORD)], ["shell", ENDED], ["slot", own])).toMatchObject({ status: "exited", exitCode: 7 });
+		expect(await statusAfter(["slot", own], ["shell", ENDED])).toMatchObject({ status: "exited", exitCode: 7 });
+	});
+
+	test("the end of the shell is its end once it was seen without one of its own after that, and a look that comes late does not take it back", async () => {
+		expect(await statusAfter(["shell", ENDED], ["slot", slot(BLANK_RECORD, DEAD)])).toMatchObject({ status: "exited", exitCode: 0 });
+		expect(await statusAfter(["shell", ENDED], ["slot", slot(BLANK_RECORD, DEAD)], ["slot", slot(BLANK_RECORD)])).toMatchObject({
+			status: "exited",
+			exitCode: 0,
+		});
+	});
+
+	test("it is lost if its directory was removed before anybody saw how it ended", async () => {
+		const gone = seen({}, { gone: true, drained: true });
+		expect(await statusAfter(["slot", slot(BLANK_RECORD)], ["shell", ENDED], ["slot", gone])).toMatchObject({
+			status: "lost",
+			reason: expect.stringContaining("gone"),
+		});
+	});
 });
