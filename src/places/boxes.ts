@@ -74,9 +74,11 @@ export class Boxes {
 		return stopped;
 	}
 
-	/** Closes the way to containers of a task that are not there any more. */
+	/** The task is not open here any more: closes the way to those of its containers that are gone, and lets the others end when their time is up. */
 	async forget(task: string): Promise<void> {
-		const gone = [...this.#known].filter(([key, known]) => known.task === task && known.lived && !this.#lifetimes.mayBeThere(key));
+		const own = [...this.#known].filter(([, known]) => known.task === task && known.lived);
+		for (const [key] of own) this.#lifetimes.leave(key);
+		const gone = own.filter(([key]) => !this.#lifetimes.mayBeThere(key));
 		for (const [key] of gone) {
 			this.#known.delete(key);
 			this.#lifetimes.forget(key);

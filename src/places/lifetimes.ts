@@ -1,7 +1,9 @@
 /**
- * How long containers stay when nobody uses them. Beside `places/KEY.json` in the home, the time of `KEY.used` says when any program
- * has last used it, and the lease in `KEY.end` names the one that is ending it. Who uses it marks that first and then looks whether it is being
- * ended; who ends it says so first and then looks whether it was used: so one of the two always sees the other.
+ * How long unused containers stay. A runtime that has used one keeps it as long as its task is open: until the task is left or ended, the
+ * runtime is closed, or a day has passed without use. Only after that does its lifetime count. Beside `places/KEY.json` in the home, the
+ * time of `KEY.used` says when any program has last used it or kept it, and the lease in `KEY.end` names the program that is ending it. A user
+ * writes the mark first and then looks whether the container is being ended; a program that ends it says so first and then looks at the
+ * mark: so one of the two always sees the other.
  */
 import fs from "node:fs";
 import path from "node:path";
@@ -20,7 +22,18 @@ export interface Lived {
 	stop(): Promise<readonly string[]>;
 }
 
+interface Known {
+	readonly lived: Lived;
+	/** Calls under way. */
+	users: number;
+	/** The task is open here: used since it was last left. */
+	open: boolean;
+	/** By performance.now(). */
+	usedAt: number;
+}
+
 const FRESH_MS = 1_000;
+const OPEN_MS = 24 * 3_600_000; // as long as an idle shell stays (shell/birth.ts)
 const LONGEST_LOOK_MS = 30_000;
 const SHORTEST_LOOK_MS = 50;
 const ENDING_LOOK_MS = 50;
@@ -28,15 +41,17 @@ const ENDING_MOST_MS = 60_000;
 
 export class Lifetimes {
 	readonly #dir: string;
-	readonly #known = new Map<string, { readonly lived: Lived; users: number }>();
+	readonly #openMs: number;
+	readonly #known = new Map<string, Known>();
 	readonly #ending = new Map<string, Promise<readonly string[]>>();
 	/** When this program has last written that down. */
 	readonly #marked = new Map<string, number>();
 	#timer: NodeJS.Timeout | undefined;
 	#closed = false;
 
-	constructor(home: Pick<Home, "root">) {
+	constructor(home: Pick<Home, "root">, { openMs = OPEN_MS }: { readonly openMs?: number } = {}) {
 		this.#dir = path.join(home.root, "places");
+		this.#openMs = openMs;
 	}
 
 	/** Somebody is about to use it. Only marks it, and waits for its end if that is under way: this runtime does not end it by itself for that; see `use`. */
@@ -53,19 +68,21 @@ export class Lifetimes {
 	}
 
 	/**
-	 * It is in use until the returned function is called, however long that takes; when nobody has used it for its time, this runtime ends it.
-	 * Waits for one that is just being ended to be gone.
+	 * It is in use until the returned function is called, however long that takes, and then open until `leave`. This runtime ends it when
+	 * it is neither, and no program has used it for its time. Waits for one that is just being ended to be gone.
 	 */
 	async use(lived: Lived, signal?: AbortSignal): Promise<() => void> {
-		const known = this.#known.get(lived.key) ?? { lived, users: 0 };
+		const known: Known = this.#known.get(lived.key) ?? { lived, users: 0, open: true, usedAt: 0 };
 		this.#known.set(lived.key, known);
 		known.users++;
+		known.open = true;
 		this.#lookLater();
 		let used = true;
 		const leave = () => {
 			if (!used) return;
 			used = false;
 			known.users--;
+			known.usedAt = performance.now();
 			this.#freshen(lived.key);
 		};
 		try {
@@ -90,6 +107,12 @@ export class Lifetimes {
 			return [];
 		}
 		return this.#once(lived.key, () => this.#stop(lived));
+	}
+
+	/** Its task is not open here any more: its lifetime counts from now on. */
+	leave(key: string): void {
+		const known = this.#known.get(key);
+		if (known) known.open = false;
 	}
 
 	/** Drops what is known here of one that has ended. */
@@ -142,8 +165,8 @@ export class Lifetimes {
 	}
 
 	#look(): void {
-		for (const [key, { lived, users }] of this.#known) {
-			if (users > 0) this.#mark(key);
+		for (const [key, { lived, users, open, usedAt }] of this.#known) {
+			if (users > 0 || (open && performance.now() - usedAt < this.#openMs)) this.#mark(key);
 			else if (this.mayBeThere(key) && this.#isOver(lived) && !this.#ending.has(key)) this.#once(key, () => this.#stopIdle(lived)).catch(() => {}); // the next look tries again
 		}
 	}

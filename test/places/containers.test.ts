@@ -12,7 +12,7 @@ import { rememberPlace } from "../../src/places/remember.js";
 import { cli } from "../support/cli.js";
 import { dockerBox, eventually, TASK } from "../support/docker-box.js";
 import { BUSYBOX_IMAGE, FULL_IMAGE, noEngine, sharedEngine } from "../support/dockerd.js";
-import { atEnd, tempDir } from "../support/home.js";
+import { atEnd, tempDir, until } from "../support/home.js";
 
 const why = noEngine();
 
@@ -35,7 +35,7 @@ describe.skipIf(why)(`containers${why ? `: ${why}` : ""}`, () => {
 		await expect(describePlace((await container("none", "holdfast/never-made:1")).host)).rejects.toThrow(/never-made/);
 	});
 
-	test("one that nobody uses is removed by the runtime that used it", async () => {
+	test("one that nobody uses is removed by the runtime that has used it and left its task", async () => {
 		const { home, wish, host, there } = await container("idle");
 		const key = rememberPlace(home, wish, "idle");
 		const lifetimes = new Lifetimes(home);
@@ -46,14 +46,21 @@ describe.skipIf(why)(`containers${why ? `: ${why}` : ""}`, () => {
 		await host.start();
 		expect(await there()).toMatchObject([{ task: "idle", state: "running", orphan: false }]);
 		leave();
+		lifetimes.leave(key);
 		await gone;
 		expect(await there()).toEqual([]);
 	});
 
-	test("one is not ended under a call that takes longer than its time; afterwards it is", async () => {
+	test("one is ended neither under a call that takes longer than its time, nor while its task is open; once that was left it is", async () => {
 		const box = await dockerBox({ entry: { image: BUSYBOX_IMAGE, lifetime: 2 } });
-		const { box: there } = await (await box.open()).place(TASK);
-		expect(await there?.run("sleep 6; echo done")).toMatchObject({ status: 0, output: Buffer.from("done\n") });
+		const runtime = await box.open();
+		const { box: there } = await runtime.place(TASK);
+		expect(await there?.run("sleep 3; echo done")).toMatchObject({ status: 0, output: Buffer.from("done\n") });
+		const mark = path.join(box.home, "places", `${there?.key}.used`);
+		const left = fs.statSync(mark).mtimeMs;
+		await until("its task was open for longer than its time", () => fs.statSync(mark).mtimeMs - left > 3_000);
+		expect(await box.state()).toMatchObject({ status: "running" });
+		await runtime.leaveTask(TASK);
 		await eventually("nobody uses it, and it is removed", async () => (await box.state()) === undefined);
 	});
 

@@ -29,8 +29,8 @@ function lived(options: Partial<Lived> & { hold?: Promise<void> } = {}) {
 	return { it, seen };
 }
 
-function lifetimes(root = tempDir("home")): Lifetimes & { root: string } {
-	const made = new Lifetimes({ root });
+function lifetimes(root = tempDir("home"), options: { openMs?: number } = {}): Lifetimes & { root: string } {
+	const made = new Lifetimes({ root }, options);
 	atEnd(() => made.close());
 	return Object.assign(made, { root });
 }
@@ -44,6 +44,7 @@ test("what nobody uses ends by itself, once, and leaves no mark", async () => {
 	const times = lifetimes();
 	const { it, seen } = lived();
 	(await times.use(it))();
+	times.leave(KEY);
 	await until("it was stopped", () => seen.stops > 0);
 	await times.close();
 	expect(seen).toMatchObject({ stops: 1, most: 1 });
@@ -66,6 +67,7 @@ test("never while it is used, by this program or by another; nor while something
 	expect(seen).toMatchObject({ looks: 0, stops: 0 });
 	leave();
 	leave(); // twice does no harm
+	times.leave(KEY);
 	await until("somebody has looked what runs", () => seen.looks > 1);
 	expect(seen.stops).toBe(0);
 	running = false;
@@ -78,11 +80,13 @@ test("one that another program uses is left alone until that one leaves", async 
 	const [here, there] = [lived({ seconds: 2 }), lived({ seconds: 0.2 })];
 	const leave = await other.use(there.it);
 	(await mine.use(here.it))();
+	mine.leave(KEY);
 	const mark = path.join(mine.root, "places", `${KEY}.used`);
 	const renewed = new Set<number>();
 	await until("the other has renewed its mark for longer than ours lives", () => renewed.add(fs.statSync(mark).mtimeMs).size > 60);
 	expect(here.seen.stops + there.seen.stops).toBe(0);
 	leave();
+	other.leave(KEY);
 	await until("one of the two has stopped it", () => here.seen.stops + there.seen.stops > 0);
 });
 
@@ -129,10 +133,37 @@ test("a stop that fails is tried again, and blocks nobody; who gives up waiting 
 		},
 	});
 	(await times.use(it))();
+	times.leave(KEY);
 	await until("it was tried again", () => tries === 3);
 	await expect(times.end({ ...it, stop: () => Promise.reject(new Error("no engine")) })).rejects.toThrow("no engine");
 	const held = Lease.take(path.join(times.root, "places", `${KEY}.end`, "lease"));
 	await expect(times.use(it, AbortSignal.timeout(10))).rejects.toThrow();
 	held?.release();
 	(await times.use(it))();
+});
+
+test("one whose task is open is kept, however long nobody uses it, also from other programs; used again after it was left, it is open again", async () => {
+	const times = lifetimes();
+	const other = lifetimes(times.root);
+	const { it, seen } = lived();
+	const mark = path.join(times.root, "places", `${KEY}.used`);
+	const kept = async () => {
+		const first = fs.statSync(mark).mtimeMs;
+		await until("it was kept for five times its lifetime", () => fs.statSync(mark).mtimeMs - first > 1_000);
+		expect(seen).toMatchObject({ stops: 0, looks: 0 });
+	};
+	(await other.use(it))();
+	(await times.use(it))();
+	other.leave(KEY);
+	await kept();
+	times.leave(KEY);
+	(await times.use(it))();
+	await kept();
+});
+
+test("a task that was not used for a day is not open any more", async () => {
+	const times = lifetimes(undefined, { openMs: 300 });
+	const { it, seen } = lived();
+	(await times.use(it))();
+	await until("it was stopped", () => seen.stops > 0);
 });

@@ -154,13 +154,13 @@ describe.skipIf(why)(`containers behind our back${why ? `: ${why}` : ""}`, () =>
 });
 
 describe.skipIf(why)(`the time of containers${why ? `: ${why}` : ""}`, () => {
-	test("one that nobody uses is removed, not while something runs in it; the next command has a new one, and is told", PATIENCE, async () => {
+	test("one whose task was left is removed, not while something runs in it; the next command has a new one, and is told", PATIENCE, async () => {
 		const { open, state } = await dockerBox({ entry: { lifetime: 2 } });
 		const runtime = await open();
 		await runtime.terminal({ command: "echo x >/root/file" });
 		const { session_id } = await runtime.terminal({ command: "sleep 6; echo done", background: true });
 		const first = await state();
-		// Nobody asks for it meanwhile: only the process keeps the container.
+		await runtime.leaveTask(TASK); // only the process keeps the container
 		await new Promise((resolve) =>
 			runtime
 				.get(session_id as string)
@@ -182,6 +182,7 @@ describe.skipIf(why)(`the time of containers${why ? `: ${why}` : ""}`, () => {
 		const { open, state } = await dockerBox({ entry: { lifetime: 2, keep: true } });
 		const runtime = await open();
 		await runtime.terminal({ command: "echo x >/root/file; export A=1" });
+		await runtime.leaveTask(TASK);
 		await eventually("it is stopped", async () => (await state())?.status === "exited");
 		expect(await runtime.terminal({ command: "cat /root/file; echo $A" })).toMatchObject({ output: "x\n1\n", note: expect.stringContaining("started again") });
 		expect(await runtime.endTask(TASK)).toMatchObject({ gone: true, notes: [expect.stringContaining("was stopped; its files are kept")] });
