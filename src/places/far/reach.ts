@@ -210,9 +210,13 @@ export class Reach {
 		}
 	}
 
-	/** What is still to be done there is done, if that takes a moment only. */
+	/** Waits a moment for housekeeping that is under way. */
 	async close(): Promise<void> {
-		if (this.connected && this.#later.size > 0) await Promise.race([Promise.all(this.#later), sleep(CLOSE_MS)]);
+		if (this.connected && this.#later.size > 0) {
+			const done = new AbortController(); // a timer that is left would keep the program from ending
+			const late = sleep(CLOSE_MS, undefined, { signal: done.signal }).catch(() => {});
+			await Promise.race([Promise.all(this.#later), late]).finally(() => done.abort());
+		}
 		this.#closed = true;
 		this.#connection.close();
 	}
