@@ -142,17 +142,16 @@ export class Shells {
 		}
 		if (options.terminal) delete env.TERM; // the terminal has its own
 		const own = await directoryOf(options.workdir, cwd, box);
-		return { shellCwd: cwd, cwd: own.dir, env, functions, notes: own.note === undefined ? notes : [...notes, own.note] };
+		return { shellCwd: cwd, cwd: own, env, functions, notes };
 	}
 
 	/** A box without bash has no persistent shell; processes can be started all the same. That is said once. */
 	async #withoutShell({ task, workdir }: ContextOptions, cwd: string, box: Box): Promise<ShellContext> {
 		const own = await directoryOf(workdir, cwd, box);
-		const notes = own.note === undefined ? [] : [own.note];
 		const first = `${box.name} has no bash, and so no persistent shell: processes run with its sh, each with the environment of the place, from ${cwd} on`;
-		if (!this.#told.has(task)) notes.unshift(first);
+		const notes = this.#told.has(task) ? [] : [first];
 		this.#told.add(task);
-		return { shellCwd: cwd, cwd: own.dir, env: {}, functions: "", notes };
+		return { shellCwd: cwd, cwd: own, env: {}, functions: "", notes };
 	}
 
 	/** End the task's shell, unless it is at work; what it has started goes on, and its state is there for the next one. */
@@ -212,7 +211,7 @@ export class Shells {
 }
 
 /** On this machine whoever starts something there finds out whether it is there. */
-async function directoryOf(asked: string | undefined, cwd: string, box: Box | undefined): Promise<{ dir: string; note?: string }> {
-	if (asked === undefined) return { dir: cwd };
-	return box ? workdirThere(asked, { cwd, box }) : { dir: path.resolve(cwd, asked) };
+async function directoryOf(asked: string | undefined, cwd: string, box: Box | undefined): Promise<string> {
+	if (asked === undefined) return cwd;
+	return box ? workdirThere(asked, { cwd, box }) : path.resolve(cwd, asked);
 }

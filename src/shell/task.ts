@@ -156,7 +156,7 @@ export class TaskShell {
 			const note = gone(bash.cwd, parent);
 			if (bash.moveTo(parent)) notes.push(note);
 		}
-		const workdir = options.workdir === undefined ? undefined : await this.#workdir(bash, options.workdir, notes);
+		const workdir = options.workdir === undefined ? undefined : await this.#workdir(bash, options.workdir);
 		options.permit?.(workdir ?? bash.cwd, slot.id);
 		return runCommand(bash, slot, {
 			...options,
@@ -167,12 +167,8 @@ export class TaskShell {
 	}
 
 	/** For one command. */
-	async #workdir({ cwd, at, process: { box } }: Bash, asked: string, notes: string[]): Promise<string> {
-		if (box) {
-			const { dir, note } = await workdirThere(asked, { cwd, box });
-			if (note !== undefined) notes.push(note);
-			return dir;
-		}
+	async #workdir({ cwd, at, process: { box } }: Bash, asked: string): Promise<string> {
+		if (box) return workdirThere(asked, { cwd, box });
 		const dir = path.resolve(cwd, asked);
 		checkWorkdir(dir, at);
 		return dir;

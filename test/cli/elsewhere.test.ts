@@ -3,6 +3,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { openRuntime } from "../../src/index.js";
+import { run } from "../fixtures/programs.js";
 import { CLI, cli, hasTmux, Terminal } from "../support/cli.js";
 import { elsewhere } from "../support/elsewhere.js";
 import { atEnd, until } from "../support/home.js";
@@ -124,4 +125,24 @@ test.skipIf(noSshd || !hasTmux)("at a terminal: attached, typed at, resized; Ctr
 	await screen.type("C-c");
 	await screen.shows(/leaving; proc_[0-9a-f]{12} goes on[\s\S]*rc=1$/m);
 	await sshd.start();
+});
+
+test.skipIf(noSshd)("a directory that was asked for and is not there is an error, and nothing runs", async () => {
+	const { home, env, sshd, runtime } = await elsewhere();
+	const ran = path.join(sshd.home, "ran");
+	const missing = path.join(process.cwd(), "no", "such");
+	for (const [tool, option] of [
+		["terminal", "--workdir"],
+		["run", "--cwd"],
+	] as const) {
+		const { code, stderr } = await cli(home, [tool, "--place", "box", option, missing, "--", `touch ${ran}`], { env });
+		expect([tool, code === 0, stderr]).toEqual([tool, false, expect.stringContaining(missing)]);
+	}
+	await expect(runtime.spawn({ command: `touch ${ran}`, cwd: missing })).rejects.toThrow(missing);
+	expect(fs.existsSync(ran)).toBe(false);
+});
+
+test.skipIf(noSshd)("a program that has closed its runtime is not kept from ending", async () => {
+	const { home } = await elsewhere();
+	expect(await run("closed.mjs", home, "box", "default", "echo x").line()).toBe("[]");
 });

@@ -33,7 +33,7 @@ export function shellCases(begin: Begin, test: Test): void {
 	test("a workdir that is missing, or a file: a clear error, and nothing runs", async () => {
 		const { terminal, dir } = await begin();
 		fs.writeFileSync(`${dir}/file`, "");
-		for (const workdir of [`${dir}/none`, `${dir}/file`]) {
+		for (const workdir of [`${dir}/none`, `${dir}/file`, `${process.cwd()}/no/such`]) {
 			for (const more of [{}, { background: true }, { pty: true }]) {
 				const result = await terminal({ command: `touch ${dir}/ran`, workdir, ...more });
 				expect(result).toMatchObject({ status: "error", output: "", exit_code: null, error: expect.stringContaining(workdir) });
