@@ -24,8 +24,6 @@ export const FORCED_CODES = { timeout: 124, interrupted: 130, killed: 137 } as c
 
 export interface CommandOptions extends RunOptions {
 	readonly starter: Identity;
-	/** When the time is up, by performance.now(). */
-	readonly deadline: number;
 	/** Of one command. */
 	readonly limits: Pick<Limits, "time" | "output" | "output_rate">;
 }
@@ -68,7 +66,8 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 	const startedAt = performance.now();
 	const { limits } = options;
 	const endAt = limits.time === undefined ? Number.POSITIVE_INFINITY : startedAt + limits.time * 1000;
-	const deadline = Math.min(options.deadline, endAt);
+	const due = startedAt + options.timeoutMs;
+	const deadline = Math.min(due, options.answerBy ?? due, endAt);
 	if (limits.time !== undefined) slot.endAfter(limits.time + KEEPER_LATER, bash.bash, older);
 	if (older.length > 0) bash.counts.take(); // what became of other jobs meanwhile is not this one's
 	let forced: Outcome["forced"];
@@ -154,7 +153,7 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 			if (!forced && (yielded || performance.now() >= deadline)) {
 				await bash.line.delivery(); // is it known whether it has begun?
 				if (bash.line.failed) continue;
-				if (yielded || options.onTimeout === "background") return outcome("running", null);
+				if (yielded || options.onTimeout === "background" || performance.now() < due) return outcome("running", null);
 				forced = "timeout";
 			}
 			if (forced) await interrupt(bash, slot, spec, { code: FORCED_CODES[forced], gently: forced === "interrupted", kept: limit?.name === "output" });

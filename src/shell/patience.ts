@@ -1,24 +1,40 @@
-/** How long somebody waits for a shell to be born. */
+/** How long a caller waits for a place to be made and for a shell to be born in it. */
 import { HoldfastError } from "../base/errors.js";
+
+const READY_MS = 180_000; // an image may have to be fetched
 
 export interface Patience {
 	readonly signal?: AbortSignal | undefined;
 	/** By performance.now(). */
 	readonly deadline: number;
-	/** Why the machine that it is born on cannot be reached, if that is so. */
+	/** Where it is born. */
+	readonly place?: string;
+	/** Why that cannot be reached, if it cannot. */
 	readonly trouble?: () => string | undefined;
 }
+
+/** `answerBy`: the caller waits no longer than that, by performance.now(). */
+export const patienceOf = ({
+	answerBy = Number.POSITIVE_INFINITY,
+	...rest
+}: Omit<Patience, "deadline"> & { readonly answerBy?: number | undefined }): Patience => ({
+	...rest,
+	deadline: Math.min(performance.now() + READY_MS, answerBy),
+});
 
 export const interrupted = (signal: AbortSignal | undefined): HoldfastError =>
 	new HoldfastError("ABORTED", "interrupted before it started; nothing ran", { cause: signal?.reason });
 
-const tooLate = (trouble: string | undefined): HoldfastError =>
-	new HoldfastError(
+const tooLate = ({ place, trouble }: Patience): HoldfastError => {
+	const why = trouble?.();
+	const what = place === undefined || place === "local" ? "the shell of this task was" : `${place}, or the shell of this task there, was`;
+	return new HoldfastError(
 		"START_FAILED",
-		trouble === undefined
-			? "nothing ran: the time was up while the shell of this task was still starting (it reads the profile files, up to 10 s); it goes on starting, so send the command again"
-			: `nothing ran: ${trouble}. The next call tries again`,
+		why === undefined
+			? `nothing ran: the time was up while ${what} still starting (a shell reads the profile files, up to 10 s); it goes on starting, so send the command again`
+			: `nothing ran: ${why}. The next call tries again`,
 	);
+};
 
 /** A failure before anything was sent. */
 export function neverBegan(error: unknown): never {
@@ -27,7 +43,8 @@ export function neverBegan(error: unknown): never {
 }
 
 /** The work goes on, whoever stops waiting for it. */
-export async function patiently<T>(work: Promise<T>, { signal, deadline, trouble }: Patience): Promise<T> {
+export async function patiently<T>(work: Promise<T>, patience: Patience): Promise<T> {
+	const { signal, deadline } = patience;
 	let timer: NodeJS.Timeout | undefined;
 	let stop: (() => void) | undefined;
 	try {
@@ -36,7 +53,7 @@ export async function patiently<T>(work: Promise<T>, { signal, deadline, trouble
 			stop = () => reject(interrupted(signal));
 			if (signal?.aborted) stop();
 			signal?.addEventListener("abort", stop, { once: true });
-			if (Number.isFinite(deadline)) timer = setTimeout(() => reject(tooLate(trouble?.())), Math.max(0, Math.min(deadline - performance.now(), 2 ** 31 - 1)));
+			if (Number.isFinite(deadline)) timer = setTimeout(() => reject(tooLate(patience)), Math.max(0, Math.min(deadline - performance.now(), 2 ** 31 - 1)));
 		});
 	} finally {
 		clearTimeout(timer);

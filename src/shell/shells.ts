@@ -8,7 +8,7 @@ import type { Process } from "../process/process.js";
 import type { Runtime } from "../process/runtime.js";
 import { starterIsGone } from "../process/status.js";
 import { Bash } from "./bash.js";
-import { neverBegan } from "./patience.js";
+import { neverBegan, patienceOf, patiently } from "./patience.js";
 import { currentOf } from "./seat.js";
 import { pruneSeats } from "./seats.js";
 import { Slots } from "./slots.js";
@@ -20,8 +20,10 @@ export interface RunOptions {
 	readonly command: string;
 	/** For this command only. Absolute, or from the shell's directory. */
 	readonly workdir?: string;
-	/** From now on; the birth of the shell, should that be needed, is part of it. */
+	/** From when the shell is sent the command: making the place and the shell, should that be needed, has a bound of its own (patience.ts). */
 	readonly timeoutMs: number;
+	/** By performance.now(): the caller needs an answer then. A command that has begun goes on, whatever `onTimeout` says; one that has not never begins. */
+	readonly answerBy?: number | undefined;
 	/** At the deadline: leave it running as a process like any other, or kill its tree. */
 	readonly onTimeout: "background" | "kill";
 	/** Kills the command's tree and keeps the shell. */
@@ -73,9 +75,9 @@ export interface ContextOptions {
 	readonly workdir?: string;
 	/** For a terminal, without what turns pagers and colour off. */
 	readonly terminal?: boolean;
-	/** How long to wait for the task's first shell, which may take a while to be born: until this aborts, or until then by performance.now(). */
+	/** How long to wait for the place and for the task's first shell: until this aborts, or until then by performance.now(). */
 	readonly signal?: AbortSignal | undefined;
-	readonly deadline?: number;
+	readonly answerBy?: number | undefined;
 }
 
 /** What rc.bash sets so that nothing pages or colours. A terminal is for paging and colouring. */
@@ -129,11 +131,14 @@ export class Shells {
 	}
 
 	async #context(options: ContextOptions): Promise<ShellContext> {
-		const { signal, deadline = Number.POSITIVE_INFINITY } = options;
-		const { box } = await this.#runtime.place(options.task);
-		const there = await box?.ready(signal);
+		const { signal } = options;
+		const patience = patienceOf({ signal, answerBy: options.answerBy, place: this.#runtime.placeName });
+		const { box, there } = await patiently(
+			this.#runtime.place(options.task).then(async ({ box }) => ({ box, there: await box?.ready(signal) })),
+			patience,
+		);
 		if (box && there && !there.tools.bash) return this.#withoutShell(options, there.cwd, box);
-		const { cwd, exported, functions, notes } = await this.#note(this.#of(options.task).context({ signal, deadline }));
+		const { cwd, exported, functions, notes } = await this.#note(this.#of(options.task).context(patience));
 		const inherited = there?.environment ?? ownEnvironment();
 		const env: Record<string, string | undefined> = Object.fromEntries(Object.keys(inherited).map((name) => [name, undefined]));
 		for (const [name, value] of Object.entries(exported)) {

@@ -12,7 +12,7 @@ import { describeEnd } from "../process/status.js";
 import type { Bash } from "./bash.js";
 import { FORCED_CODES, type Outcome, runCommand } from "./command.js";
 import { existingParent, isRemoved, type Look } from "./directory.js";
-import { interrupted, neverBegan, type Patience, patiently } from "./patience.js";
+import { interrupted, neverBegan, type Patience, patienceOf, patiently } from "./patience.js";
 import { type Owner, Persistent, type ReadyOptions } from "./persistent.js";
 import { asNoSpace, Reserve } from "./reserve.js";
 import type { RunOptions, RunResult } from "./shells.js";
@@ -84,9 +84,14 @@ export class TaskShell {
 	}
 
 	async #run(options: RunOptions): Promise<RunResult> {
-		const patience: Patience = { signal: options.signal, deadline: performance.now() + options.timeoutMs, trouble: () => this.#slots.trouble };
+		const patience = patienceOf({
+			signal: options.signal,
+			answerBy: options.answerBy,
+			place: this.#runtime.placeName,
+			trouble: () => this.#slots.trouble,
+		});
 		if (this.persistent.orphan) await patiently(this.persistent.orphan, patience);
-		const { slot: first, own } = await this.#begin();
+		const { slot: first, own } = await this.#begin(patience);
 		let slot = first;
 		let outcome: Outcome | undefined;
 		let using: Using | undefined;
@@ -96,7 +101,7 @@ export class TaskShell {
 					? await this.#beside(patience)
 					: await this.#main(patience, { notes: using?.notes ?? [], said: outcome?.end === "unable", afresh: tries === TRIES });
 				this.#atWork.add(using.bash);
-				outcome = await this.#send(using, slot, { ...options, ...patience });
+				outcome = await this.#send(using, slot, options);
 				this.#atWork.delete(using.bash);
 				if (outcome.end !== "unsent" && outcome.end !== "unable") break;
 				const blank = slot.reset(); // the shell had ended before it took the command, or could not run it: it is certain that nothing ran
@@ -133,12 +138,12 @@ export class TaskShell {
 	}
 
 	/** A slot and, unless another command has it, the seat. The first to come gets the seat, also while there is no slot ready. */
-	async #begin(): Promise<{ slot: Slot; own: boolean }> {
+	async #begin(patience: Patience): Promise<{ slot: Slot; own: boolean }> {
 		const ready = this.#slots.takeReady();
 		const own = !this.persistent.take(ready?.id ?? "starting");
 		if (ready) return { slot: ready, own };
 		try {
-			const slot = await this.#slots.take();
+			const slot = await this.#takeSlot(patience);
 			if (!own) this.persistent.passOn(slot.id);
 			return { slot, own };
 		} catch (error) {
@@ -147,7 +152,19 @@ export class TaskShell {
 		}
 	}
 
-	async #send({ bash, notes }: Using, slot: Slot, options: RunOptions & Patience): Promise<Outcome> {
+	/** On another machine the first one waits for that to be reached, or made; here it takes a moment. */
+	async #takeSlot(patience: Patience): Promise<Slot> {
+		const taking = this.#slots.take();
+		if (!this.#ownSlots) return taking;
+		try {
+			return await patiently(taking, patience);
+		} catch (error) {
+			this.#later(taking.then((slot) => this.#slots.giveBack(slot))); // for the next command
+			throw error;
+		}
+	}
+
+	async #send({ bash, notes }: Using, slot: Slot, options: RunOptions): Promise<Outcome> {
 		if (options.signal?.aborted) throw interrupted(options.signal);
 		const { sandbox } = await this.#runtime.place(this.#task);
 		if (sandbox) slot.share(sandbox);

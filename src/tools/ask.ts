@@ -142,7 +142,10 @@ export function deadlineOf(asked: number | undefined, limit: { default: number; 
 /** What the door has left of its time. */
 const timeOf = ({ call, since }: Ask): number => Math.max(1, (call.within ?? Number.POSITIVE_INFINITY) - (performance.now() - since));
 
-/** After a person was asked: the command has all of its time still, the call only what is left of its own. */
+/** By when the door has to answer, by performance.now(). */
+export const answerBy = ({ call, since }: Ask): number | undefined => (call.within === undefined ? undefined : since + call.within);
+
+/** Once it has started: the command has all of its time still, the call only what is left of its own. */
 export function remaining(ask: Ask, { wantedMs, ...deadline }: Deadline): Deadline {
 	const ms = Math.min(wantedMs, timeOf(ask));
 	return { ...deadline, wantedMs, ms, at: performance.now() + ms };

@@ -10,7 +10,6 @@ export async function startBackground(ask: Ask, args: TerminalArgs & { command: 
 	const wishes = wishesOf(args);
 	let arranged: ArmResult | undefined;
 	const { process } = await startBeside(ask, args, {
-		deadline: performance.now() + (ask.call.within ?? Number.POSITIVE_INFINITY),
 		prepare: (started) => {
 			if (wishes) arranged = ask.runtime.notices.arm(started, wishes);
 		},

@@ -2,7 +2,7 @@
 import { endedBy, limitNote } from "../process/limits.js";
 import { readStatus } from "../process/status.js";
 import type { RunResult } from "../shell/index.js";
-import { type Ask, type Deadline, leftOf, remaining, reporting, secondsOf } from "./ask.js";
+import { type Ask, answerBy, type Deadline, reporting, secondsOf } from "./ask.js";
 import { noteShown } from "./cursor.js";
 import { hintsFor, staysWithoutTerminal } from "./hints/index.js";
 import type { TerminalArgs } from "./input.js";
@@ -25,16 +25,18 @@ export interface ForegroundOptions {
 export async function runInShell(ask: Ask, args: TerminalArgs & { command: string }, options: ForegroundOptions): Promise<TerminalResult> {
 	const { runtime, task, signal } = ask;
 	const { maxChars, onTimeout } = options;
-	let deadline = staysWithoutTerminal(args.command) ? soon(options.deadline) : options.deadline;
+	const { deadline } = options;
+	// An editor that has no terminal goes on until it is killed: the caller hears of that soon.
+	const timeoutMs = Math.min(deadline.wantedMs, staysWithoutTerminal(args.command) ? EDITOR_MS : Number.POSITIVE_INFINITY);
 	const passage = await Passage.of(ask, args.command);
-	const run = await passage.through(() => {
-		if (passage.asked) deadline = remaining(ask, deadline);
-		return reporting(ask.call, "it runs", () =>
+	const run = await passage.through(() =>
+		reporting(ask.call, "it runs", () =>
 			runtime.shells.run({
 				task,
 				command: args.command,
-				timeoutMs: leftOf(deadline),
-				onTimeout: deadline.ms < deadline.wantedMs ? "background" : onTimeout, // a kill that is due after the answer comes after it
+				timeoutMs,
+				answerBy: answerBy(ask),
+				onTimeout: timeoutMs < deadline.wantedMs ? "background" : onTimeout, // a kill that is due after the answer comes after it
 				...(args.workdir === undefined ? {} : { workdir: args.workdir }),
 				...(signal ? { signal } : {}),
 				...(ask.call.yield ? { yield: ask.call.yield } : {}),
@@ -43,8 +45,8 @@ export async function runInShell(ask: Ask, args: TerminalArgs & { command: strin
 					passage.begin(cwd, id);
 				},
 			}),
-		);
-	});
+		),
+	);
 	let keep = false;
 	try {
 		const output = run.silent
@@ -69,10 +71,12 @@ export async function runInShell(ask: Ask, args: TerminalArgs & { command: strin
 		if (run.limit) ask.notes.push(limitNote(run.limit));
 		ask.notes.push(...run.notes);
 		if (output.offset > 0) ask.notes.push(`Only the newest part of the output was kept: it is there from byte ${output.offset} on.`);
-		if (run.end === "timeout") ask.notes.push(`It was killed with everything it had started: not finished after ${secondsOf(deadline.ms)}.`);
+		if (run.end === "timeout") ask.notes.push(`It was killed with everything it had started: not finished after ${secondsOf(deadline.wantedMs)}.`);
 		if (run.end === "exited" && run.tracked) ask.notes.push(...(await leftNote(run.process)));
-		if (run.end === "running") noteShown(run.process, output.next);
-		if (run.end === "running") stillRunning(ask, run.process, { deadline, kill: onTimeout === "kill" });
+		if (run.end === "running") {
+			noteShown(run.process, output.next);
+			stillRunning(ask, run.process, { deadline: { ...deadline, ms: Math.min(run.durationMs, deadline.wantedMs) }, kill: onTimeout === "kill" });
+		}
 		ask.notes.push(
 			...hintsFor(args.command, {
 				exitCode: run.end === "exited" && !run.limit ? run.exitCode : null,
@@ -86,12 +90,6 @@ export async function runInShell(ask: Ask, args: TerminalArgs & { command: strin
 	} finally {
 		run.release({ keep });
 	}
-}
-
-/** An editor that has no terminal goes on until it is killed: the caller hears of that soon. */
-function soon(deadline: Deadline): Deadline {
-	const ms = Math.min(deadline.ms, EDITOR_MS);
-	return { ...deadline, ms, at: deadline.at - deadline.ms + ms };
 }
 
 /** Killed: by another call, while this one was waiting for it. Only a look: what nobody tracks is not to be settled. */

@@ -34,9 +34,9 @@ export async function runOnTerminal(
 	args: TerminalArgs & { command: string },
 	options: Omit<SettleOptions, "from" | "onAbort">,
 ): Promise<TerminalResult> {
+	const { process, context } = await startBeside(ask, args);
 	const began = performance.now();
-	const { process, context, asked } = await startBeside(ask, args, { deadline: options.deadline.at });
-	const deadline = asked ? remaining(ask, options.deadline) : options.deadline;
+	const deadline = remaining(ask, options.deadline);
 	const { uptime_seconds: _, ...settled } = await settle(ask, process, { ...options, deadline, from: 0, onAbort: "kill" });
 	const interval = settled.status === "running" ? armLate(ask, process, args) : {};
 	ask.notes.push("On a terminal it is a process of its own: directory, variables and the like that it changes do not come back to your shell.");

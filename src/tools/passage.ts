@@ -71,11 +71,6 @@ export class Passage {
 		return { ...(this.#rule === null ? {} : { rule: this.#rule }), ...(this.#leave ? { approval_id: this.#leave.question.id } : {}) };
 	}
 
-	/** A person has been asked, and has allowed it. */
-	get asked(): boolean {
-		return this.#leave !== undefined;
-	}
-
 	/** Does what has `check` in it; if that finds that a person has to be asked, asks, and does it again. */
 	async through<T>(act: () => Promise<T>): Promise<T> {
 		for (;;) {

@@ -4,7 +4,7 @@ import type { ArmResult, Wishes } from "../notices/index.js";
 import type { Process } from "../process/process.js";
 import { exportFunctions } from "../process/start.js";
 import type { ShellContext } from "../shell/index.js";
-import type { Ask } from "./ask.js";
+import { type Ask, answerBy } from "./ask.js";
 import type { TerminalArgs } from "./input.js";
 import { Passage } from "./passage.js";
 import type { TerminalResult } from "./result.js";
@@ -12,8 +12,8 @@ import type { TerminalResult } from "./result.js";
 export async function startBeside(
 	ask: Ask,
 	args: TerminalArgs & { command: string },
-	{ deadline, prepare }: { deadline: number; prepare?: (process: Process) => void },
-): Promise<{ process: Process; context: ShellContext; asked: boolean }> {
+	{ prepare }: { prepare?: (process: Process) => void } = {},
+): Promise<{ process: Process; context: ShellContext }> {
 	const { runtime, task, notes } = ask;
 	const pty = args.pty === true;
 	const passage = await Passage.of(ask, args.command);
@@ -21,7 +21,7 @@ export async function startBeside(
 		task,
 		terminal: pty,
 		signal: ask.signal,
-		deadline,
+		answerBy: answerBy(ask),
 		...(args.workdir === undefined ? {} : { workdir: args.workdir }),
 	});
 	notes.push(...context.notes);
@@ -42,7 +42,7 @@ export async function startBeside(
 		},
 	});
 	if (pty) runtime.answerFor(process, { from: 0 });
-	return { process, context, asked: passage.asked };
+	return { process, context };
 }
 
 export type IntervalNote = Pick<TerminalResult, "check_interval_note">;

@@ -135,8 +135,8 @@ test.skipIf(noSshd)("a directory that was asked for and is not there is an error
 		["terminal", "--workdir"],
 		["run", "--cwd"],
 	] as const) {
-		const { code, stderr } = await cli(home, [tool, "--place", "box", option, missing, "--", `touch ${ran}`], { env });
-		expect([tool, code === 0, stderr]).toEqual([tool, false, expect.stringContaining(missing)]);
+		const { code, stdout, stderr } = await cli(home, [tool, "--place", "box", option, missing, "--", `touch ${ran}`], { env });
+		expect([tool, code === 0, stdout + stderr]).toEqual([tool, false, expect.stringContaining(missing)]);
 	}
 	await expect(runtime.spawn({ command: `touch ${ran}`, cwd: missing })).rejects.toThrow(missing);
 	expect(fs.existsSync(ran)).toBe(false);

@@ -64,6 +64,21 @@ describe.skipIf(why)(`containers${why ? `: ${why}` : ""}`, () => {
 		await eventually("nobody uses it, and it is removed", async () => (await box.state()) === undefined);
 	});
 
+	test("one that takes longer to make than a call may last: nothing ran, the answer says what to do, and the next call finds it made", async () => {
+		const box = await dockerBox();
+		const runtime = await box.open();
+		const marker = path.join(box.dir, "ran");
+		expect(await runtime.terminal({ command: `touch ${marker}` }, { within: 10 })).toMatchObject({
+			status: "error",
+			error: expect.stringMatching(/nothing ran.*docker:.*still starting.*again/),
+		});
+		const call = { command: "hostname", timeout: 1 };
+		const first = await runtime.terminal(call);
+		expect(first).toMatchObject({ status: "exited", exit_code: 0 });
+		expect(await runtime.terminal(call)).toMatchObject({ output: first.output });
+		expect(fs.existsSync(marker)).toBe(false);
+	});
+
 	test("holdfast end removes the task's container, once, and says so; another task's stays", async () => {
 		const { engine, home, wish, host, there } = await container("one");
 		const other = await hostOf(wish, { task: "two" }, home);

@@ -59,6 +59,15 @@ test("a call whose time is up says that nothing ran and that the shell is still 
 	expect(fs.existsSync(`${dir}/ran`)).toBe(false);
 });
 
+test("the time of a command begins when the shell is sent it: a birth that takes longer than that is waited for", async () => {
+	const { runtime, dir, begun, go } = await slowProfile();
+	const moved = runtime.shells.run({ task: "default", command: `touch ${dir}/ran`, timeoutMs: 1, onTimeout: "background" });
+	await begun();
+	go();
+	(await moved).release();
+	await until("it ran", () => fs.existsSync(`${dir}/ran`));
+});
+
 test("closing the runtime waits for no birth, and leaves nothing of it", async () => {
 	const { runtime: later, begun } = await slowProfile();
 	const runtime = await openRuntime({ home: later.home.root, warm: 0 });

@@ -11,15 +11,15 @@ import { noSshd } from "../../support/sshd.js";
 const ROUNDS = 12;
 const BESIDE = 5; // at once: the replicas of many are copied in any order
 const COMMANDS = [
-	["sleep 3.2; (exit 7)", 7],
-	["sleep 3.2; exit 8", 8],
-	["sleep 3.2; exec sh -c 'exit 9'", 9],
-	["sleep 3.2; kill -9 $$", 137],
+	["sleep 1.2; (exit 7)", 7],
+	["sleep 1.2; exit 8", 8],
+	["sleep 1.2; exec sh -c 'exit 9'", 9],
+	["sleep 1.2; kill -9 $$", 137],
 ] as const;
 
 /** The codes that everybody was told; a machine that was out of reach for too long may have told none yet. */
 async function told(runtime: Runtime, command: string): Promise<readonly unknown[]> {
-	const moved = await runtime.terminal({ command, timeout: 3 });
+	const moved = await runtime.terminal({ command, timeout: 1 });
 	const { session_id } = moved;
 	const ended = moved.status === "running" ? await runtime.process({ action: "wait", session_id, timeout: 60 }) : moved;
 	const polled = await runtime.process({ action: "poll", session_id });
@@ -46,7 +46,7 @@ describe.skipIf(noSshd)(`over SSH${noSshd ? ` (${noSshd})` : ""}`, () => {
 				const before = cuts ? 0 : audited(home).length;
 				const all = Array.from({ length: BESIDE }, () => told(runtime, command));
 				if (cuts) {
-					await sleep(2_900 + 600 * random());
+					await sleep(900 + 600 * random());
 					killMaster();
 				}
 				for (const codes of await Promise.all(all)) expect(codes).toEqual([code, code, null]);
