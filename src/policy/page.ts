@@ -43,14 +43,17 @@ export class Page {
 	readonly source: Source & { scope: Scope };
 	readonly #reader: Reader;
 	readonly #at: Span | null;
+	readonly #offsets: readonly number[] | undefined;
 	/** `>(…)` of the statement at hand: they run with what it prints. */
 	#sinks: Node[] = [];
 	/** The commands of each substitution in the statement at hand, for what they feed. */
 	#fed: Found[] = [];
 
-	constructor(reader: Reader, text: string, scope: Scope, at: Span | null) {
+	/** `offsets`: where each character of `text` is in the text that was given, if that was spelled otherwise. */
+	constructor(reader: Reader, text: string, scope: Scope, at: Span | null, offsets?: readonly number[]) {
 		this.#reader = reader;
 		this.#at = at;
+		this.#offsets = offsets;
 		this.source = {
 			text,
 			scope,
@@ -65,7 +68,7 @@ export class Page {
 	/** Gives the commands whose output is the statement's. */
 	statement(node: Node, flow: Flow): Found[] {
 		const { scope } = this.source;
-		if (!this.#reader.goesOn(this.#span(node), scope)) return [];
+		if (!this.#reader.goesOn(this.span(node), scope)) return [];
 		switch (node.type) {
 			case "command":
 				return this.#command(node, flow);
@@ -192,7 +195,7 @@ export class Page {
 		const plain = body?.type === "command" && redirects.every((child) => child.type === "file_redirect");
 		const next = { ...this.#flow(redirects, flow), span: plain ? node : null };
 		const sinks = this.#takeSinks();
-		const found = body ? this.#chain(body, flow, next) : this.#reader.run([], this.#span(node), this.source.scope, next);
+		const found = body ? this.#chain(body, flow, next) : this.#reader.run([], this.span(node), this.source.scope, next);
 		this.#feed(sinks, found, flow);
 		// The rest of a line with a heredoc hangs on the heredoc in this grammar.
 		let output = found;
@@ -268,7 +271,7 @@ export class Page {
 		});
 		let next = this.#flow(redirects, flow);
 		if (fed.length > 0) next = { ...next, upstream: [...next.upstream, ...fed] };
-		const at = this.#span(flow.span ?? node);
+		const at = this.span(flow.span ?? node);
 		next = { ...next, span: null };
 		const found = this.#reader.run(named && argv.length === 0 ? [{ text: UNKNOWN, glob: false }] : argv, at, scope, next);
 		this.#feed(this.#takeSinks(), found, flow);
@@ -300,9 +303,9 @@ export class Page {
 		const files = node.children.filter(({ type }) => type === "file_redirect");
 		const found = this.#apart(() =>
 			files.length > 0
-				? this.#reader.run([word("cat")], this.#span(node), this.source.scope, this.#flow(files, NOWHERE)) // `$(<file)`
+				? this.#reader.run([word("cat")], this.span(node), this.source.scope, this.#flow(files, NOWHERE)) // `$(<file)`
 				: escaped
-					? this.#reader.script(text.slice(1, -1).replace(/\\([`\\$])/g, "$1"), this.source.scope, this.#span(node))
+					? this.#reader.script(text.slice(1, -1).replace(/\\([`\\$])/g, "$1"), this.source.scope, this.span(node))
 					: this.#each(node.children, NOWHERE),
 		);
 		this.#fed.push(...found.flatMap((one) => [...one.upstream, one]));
@@ -376,8 +379,8 @@ export class Page {
 		else scope.set(name, next);
 		if (options.counts) this.#evaluate(isKnown(now) ? now : "");
 		for (const one of hidden(valueRuns(name, now, (other) => scope.get(other)))) {
-			if (one === "unknown-script") this.#reader.mark(one, this.#span(node), scope);
-			else if ("script" in one) this.#reader.script(asText(one.script), scope.fork(), this.#span(node));
+			if (one === "unknown-script") this.#reader.mark(one, this.span(node), scope);
+			else if ("script" in one) this.#reader.script(asText(one.script), scope.fork(), this.span(node));
 		}
 	}
 
@@ -404,7 +407,7 @@ export class Page {
 		const own = text.slice(name.start, name.end);
 		scope.functions.set(own, { body, text, called: false, active: false });
 		scope.world.defined.add(text.slice(node.start, node.end));
-		if (feedsItself(body, own, text)) this.#reader.mark("fork-bomb", this.#span(node), scope);
+		if (feedsItself(body, own, text)) this.#reader.mark("fork-bomb", this.span(node), scope);
 	}
 
 	#for(node: Node, flow: Flow): Found[] {
@@ -425,8 +428,8 @@ export class Page {
 		return found;
 	}
 
-	#span({ start, end }: Span): Span {
-		return this.#at ?? { start, end };
+	span({ start, end }: Span): Span {
+		return this.#at ?? { start: this.#offsets?.[start] ?? start, end: this.#offsets?.[end] ?? end };
 	}
 }
 

@@ -18,7 +18,7 @@ export interface Node {
 
 export type Parsed = { readonly root: Node /** The first thing the grammar could not read. */; readonly broken: Node | null } | { readonly tooMuch: true };
 
-export const LIMITS = { length: 256 * 1024, nodes: 60_000, depth: 400, ms: 600 } as const;
+export const LIMITS = { length: 1024 * 1024, nodes: 60_000, depth: 400, ms: 600 } as const;
 
 let parser: TreeSitter | undefined;
 let loading: Promise<void> | undefined;

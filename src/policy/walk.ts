@@ -7,8 +7,9 @@ import type { Found, Trait } from "./found.js";
 import { SHELLS } from "./interpreters.js";
 import { type Flow, NOWHERE, Page, type Reader, type Span } from "./page.js";
 import { namesOf } from "./program.js";
+import { type Respelled, respell } from "./respell.js";
 import { Scope, unsureNames, type World } from "./scope.js";
-import { LIMITS, parse } from "./tree.js";
+import { LIMITS, type Node, parse } from "./tree.js";
 import { asText, isKnown, UNKNOWN, type Word } from "./word.js";
 import { innerOf } from "./wrappers.js";
 
@@ -54,24 +55,30 @@ class Walk implements Reader {
 		if (!this.#enter(whole, scope)) return [];
 		try {
 			this.#read += text.length;
-			const parsed = this.#read > MAX_TEXT ? { tooMuch: true as const } : parse(text);
-			if ("tooMuch" in parsed) return [this.mark("unreadable", whole, scope)];
-			const page = new Page(this, text, scope, at);
-			for (const name of unsureNames(parsed.root, text)) scope.unsure.add(name);
-			const from = this.found.length;
-			page.statement(parsed.root, flow);
-			if (parsed.broken) this.mark("unreadable", at ?? parsed.broken, scope);
-			for (const one of [...scope.functions.values()]) {
-				if (one.called || one.text !== text) continue;
-				one.called = true; // a function nobody calls here may be called later
-				const inner = new Page(this, text, scope.fork(), at ?? one.body);
-				inner.source.scope.positional = null;
-				inner.statement(one.body, NOWHERE);
-			}
-			return this.found.slice(from);
+			const read = this.#read > MAX_TEXT ? { tooMuch: true as const } : parse(text);
+			if ("tooMuch" in read) return [this.mark("unreadable", whole, scope)];
+			const other = read.broken ? readAgain(text) : null;
+			if (other) return this.#page(other.text, other.root, scope, at, flow, other.offsets);
+			const found = this.#page(text, read.root, scope, at, flow);
+			return read.broken ? [...found, this.mark("unreadable", at ?? read.broken, scope)] : found;
 		} finally {
 			this.#depth--;
 		}
+	}
+
+	#page(text: string, root: Node, scope: Scope, at: Span | null, flow: Flow, offsets?: readonly number[]): Found[] {
+		const page = new Page(this, text, scope, at, offsets);
+		for (const name of unsureNames(root, text)) scope.unsure.add(name);
+		const from = this.found.length;
+		page.statement(root, flow);
+		for (const one of [...scope.functions.values()]) {
+			if (one.called || one.text !== text) continue;
+			one.called = true; // a function nobody calls here may be called later
+			const inner = new Page(this, text, scope.fork(), at ?? page.span(one.body));
+			inner.source.scope.positional = null;
+			inner.statement(one.body, NOWHERE);
+		}
+		return this.found.slice(from);
 	}
 
 	/** One simple command, and what it runs in turn. Gives the commands that print what it prints. */
@@ -197,6 +204,14 @@ class Walk implements Reader {
 		if (this.found.length < MAX_STEPS * 2) this.found.push(mark);
 		return mark;
 	}
+}
+
+/** Text that the grammar cannot read as it stands, in another spelling that it can. */
+function readAgain(text: string): (Respelled & { readonly root: Node }) | null {
+	const other = respell(text);
+	if (!other) return null;
+	const read = parse(other.text);
+	return "tooMuch" in read || read.broken ? null : { ...other, root: read.root };
 }
 
 /** `/` or `src/` as a command: nothing runs. */

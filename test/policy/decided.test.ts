@@ -12,7 +12,7 @@ beforeAll(loadParser);
 function dev(): { home: string; cwd: string } {
 	const home = path.join(tempDir("corpora"), "home", "dev");
 	for (const name of ["project/.git", "project/src", "Documents", "other-project/src"]) fs.mkdirSync(path.join(home, name), { recursive: true });
-	for (const name of ["notes.txt", "Documents/x", "other-project/src/main.c"]) fs.writeFileSync(path.join(home, name), "x\n");
+	for (const name of ["notes.txt", "accounts.kdbx", "Documents/x", "other-project/src/main.c"]) fs.writeFileSync(path.join(home, name), "x\n");
 	return { home, cwd: path.join(home, "project") };
 }
 

@@ -26,7 +26,7 @@ test.each([
 	["a command that may be any of its ends", `holdfast run rm ${"-run rm ".repeat(1_900)}`],
 	["more links than anybody makes", Array.from({ length: 100 }, (_, at) => `ln -s a l${at}`).join(";")],
 	["a variable that doubles", `a=xxxx;${"a=$a$a;".repeat(1_000)}$a`],
-	["more than is read", `ls ${times("x", 300 * KB)}`],
+	["more than is read", `ls ${times("x", 1100 * KB)}`],
 	["a NUL", "ls \0; rm -rf /"],
 	["half a character", "ls \ud800"],
 ])("%s: not understood, so asked about", (_, command) => {
@@ -45,6 +45,41 @@ test.each([
 test("a long text that does nothing is no reason to ask", () => {
 	expect(judge(`cat > notes.md <<'EOF'\n${times("rm -rf / and $(other) `things`\n")}\nEOF`).decision).toBe("allow");
 	expect(judge(`rm -f ${"a/b ".repeat(100)}`).decision).toBe("allow");
+});
+
+test("valid bash that the grammar cannot read is read in another spelling", () => {
+	const texts = [
+		"cat <<A; cat <<-B\na\nA\n\tb\n\tB\nls",
+		"cat <<A <<'B'\na $X\nA\n'b'\nB",
+		"for i\ndo echo $i; done",
+		"x=`echo a$`",
+		"ls $A/$B/*.x",
+		"shopt -s extglob; ls !(a|b) *.@(c|h)",
+		"exec {fd}<>/dev/null",
+		"exec 3<>/dev/null; echo x >&3",
+		'echo "r``m" $()',
+		`cat > big.txt <<'E'\n${times("line\n", 400 * KB)}\nE`,
+	];
+	for (const text of texts) expect([text.slice(0, 60), judge(text).rule]).toEqual([text.slice(0, 60), null]);
+});
+
+test("another spelling hides nothing: what is asked about or denied in it is found, and named as it was written", () => {
+	for (const [text, rule] of [
+		["cat <<A; sh <<-B\na\nA\n\trm -rf /\n\tB", "floor-root"],
+		["cat <<A; cat <<B; rm -rf /\na\nA\nb\nB", "floor-root"],
+		["cat <<A <<B\na\nA\n$(reboot)\nB", "shutdown"],
+		["cat <<A <<B\na\nA\nb\nB\nreboot", "shutdown"],
+		["cat <<A <<B\na\nA\n`reboot`\nB", "shutdown"],
+		["shopt -s extglob; rm -rf !(a|b)", "delete-here"],
+		["rm -rf $A/$B/*.x", "delete-outside"],
+		["x=`echo a$; reboot`", "shutdown"],
+		["exec 3<>/dev/sda", "floor-disk"],
+		["exec {fd}<>/dev/sda", "floor-disk"],
+	] as const)
+		expect([text, judge(text).rule]).toEqual([text, rule]);
+	expect(judge("cat <<A; cat <<-B; reboot\na\nA\nb\nB").part?.text).toBe("reboot");
+	for (const text of ["cat <<A <<B\na\nA\n", "echo 'x", "rm ((", 'echo "$(case x in a) cat <<A <<B;; esac\nA\nB\n)"'])
+		expect([text, judge(text).decision]).toEqual([text, "ask"]);
 });
 
 test("mutated commands: no crash, no hang", async () => {
