@@ -2,7 +2,7 @@
 # stdin on to it. What it prints goes into the log at once, one run after another as K grants them through the FIFO `take`: docs/keeper.md.
 # Where there is no such FIFO (in a sandbox) it goes to stdout, and its times to CTL, as script(1) would do it.
 # Nothing but perl-base, and no module: POSIX takes longer to load than all of this.
-use strict;
+BEGIN { eval { require strict; strict->import } }    # a perl may come without any module
 
 my ($ctl_path, $setsid, $clock) = @ARGV;
 # A perl of 32 bits under such a kernel, as on many a Raspberry Pi, has other numbers: those of i386 or arm.

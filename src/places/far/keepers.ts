@@ -170,15 +170,16 @@ export class FarKeepers {
 			});
 			if (!ran && (await this.#box.kernel.inodes([`${at}/started`]))[0]) return; // before the link broke
 			if (!ran || ran.status === NO_PIDS || /fork/i.test(ran.error)) throw await this.#noRoom(!ran || ran.status === NO_PIDS);
-			const { status, output } = ran;
+			const { status } = ran;
+			const said = (ran.error || ran.output.toString()).trim();
 			if (status === NO_SCRIPTS && !remade) {
 				await this.#box.makeReadyAgain();
 				return run(lines, true);
 			}
 			if (status !== 0)
 				throw new HoldfastError(
-					/No space left/i.test(output.toString()) ? "NO_SPACE" : "START_FAILED",
-					`nothing ran: its directory on ${this.#box.name} could not be made (${output.toString().trim() || "a full disk, or one that cannot be written to?"})`,
+					/No space left/i.test(said) ? "NO_SPACE" : "START_FAILED",
+					`nothing ran: its directory on ${this.#box.name} could not be made (${said || "a full disk, or one that cannot be written to?"})`,
 				);
 		};
 		if (long.length === 0) await run([...make, ...go]);

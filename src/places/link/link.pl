@@ -1,8 +1,10 @@
 # The far end where there is a perl: link.sh starts it and waits. The same wire, without a fork but for scripts: docs/link.md.
-# Requests come on stdin, replies go to descriptor 3. Core modules only; perl 5.10.
-use strict;
-use Errno;
-use Fcntl;
+# Requests come on stdin, replies go to descriptor 3. perl 5.10 without any module, since many small images have none: these are the numbers of
+# Linux, but for a few old processors, on which link.sh does not start this.
+BEGIN { eval { require strict; strict->import } }
+sub O_RDONLY () { 0 } sub O_WRONLY () { 1 } sub O_RDWR () { 2 } sub O_CREAT () { 0100 } sub O_TRUNC () { 01000 } sub O_NONBLOCK () { 04000 }
+sub F_SETFD () { 2 } sub F_GETFL () { 3 } sub F_SETFL () { 4 } sub FD_CLOEXEC () { 1 }
+sub EPERM () { 1 } sub ESRCH () { 3 } sub EINTR () { 4 } sub ENXIO () { 6 } sub EEXIST () { 17 } sub ENFILE () { 23 } sub EMFILE () { 24 }
 
 my ($scratch, $dir, $idle) = @ARGV;
 my $parent = getppid;
@@ -23,7 +25,9 @@ my $fine = eval { require Time::HiRes; Time::HiRes::stat("/"); 1 };    # times o
 
 # The link is over. Scripts that run go on to their end.
 sub leave {
-	unlink glob "$scratch/*";
+	if (opendir(my $all, $scratch)) {
+		unlink map { "$scratch/$_" } readdir $all;
+	}
 	rmdir $scratch;
 	exit;
 }
@@ -32,7 +36,7 @@ sub out {
 	for (my $at = 0; $at < length $_[0];) {
 		my $n = syswrite($replies, $_[0], length($_[0]) - $at, $at);
 		if (defined $n) { $at += $n }
-		elsif (!$!{EINTR}) { leave() }    # nobody hears us
+		elsif ($! != EINTR) { leave() }    # nobody hears us
 	}
 }
 
@@ -63,7 +67,7 @@ sub open_file {
 	return -f $file ? $file : undef;
 }
 
-use constant BLOCK => 1 << 18;
+sub BLOCK () { 1 << 18 }
 
 # Much of a file, without holding it. Its length goes first, so that a file that becomes shorter now ends the link.
 sub pass_on {
@@ -107,8 +111,8 @@ my %parked;                 # id => request
 my %waiting;                # directory => { id => 1 }
 my %untold;                 # id => 1: nobody tells of changes there, so it is looked at
 my %answered;               # id => request, as its answer left it: may be asked again
-use constant REMEMBERED => 4096;
-use constant MASK => 0x2 | 0x4 | 0x40 | 0x80 | 0x100 | 0x400 | 0x800;    # modify, attrib, moved, create, delete self, move self
+sub REMEMBERED () { 4096 }
+sub MASK () { 0x2 | 0x4 | 0x40 | 0x80 | 0x100 | 0x400 | 0x800 }    # modify, attrib, moved, create, delete self, move self
 
 # To be told of changes in a directory from now on; false where that is not possible.
 sub watch_directory {
@@ -282,7 +286,7 @@ sub size { my @s = stat $_[0]; return @s ? $s[7] : -1 }
 
 # ---- questions, many at once ----
 
-use constant MOST => 1 << 20;
+sub MOST () { 1 << 20 }
 
 sub whole {
 	my ($path) = @_;
@@ -376,7 +380,7 @@ sub signalled {
 	my ($signal, $pid, $of, $start) = @_;
 	return "gone" if defined $of && (alive_since($of) || "") ne $start;
 	return "sent" if eval { kill $signal, $pid };    # dies of a name that it does not know
-	return $!{EPERM} ? "refused" : "gone";
+	return $! == EPERM ? "refused" : "gone";
 }
 
 # When a process started; undefined when it has ended.
@@ -436,7 +440,7 @@ sub told {
 		my ($how, $path) = shift(@files) =~ /^(.)(.*)$/s;
 		put($path, unescape(shift @files), $how eq ">" ? O_TRUNC : 0) or return "$path cannot be written: $!";
 	}
-	mkdir("$dir/sent.$name", 0700) or return $!{EEXIST} ? "had" : "$dir cannot be written: $!";
+	mkdir("$dir/sent.$name", 0700) or return $! == EEXIST ? "had" : "$dir cannot be written: $!";
 	if (sysopen(my $fifo, "$dir/in", O_RDWR | O_NONBLOCK)) {
 		return "told" if -p $fifo && syswrite($fifo, unescape($text));    # up to PIPE_BUF: all of it or nothing
 	}
@@ -483,6 +487,8 @@ sub unescape { my ($text) = @_; $text =~ s/\\(?:s(\d+);|0([0-7]{3}))/defined $1 
 my %children;    # pid => script
 $SIG{CHLD} = sub { };    # so that select wakes up
 
+my $few = "no more files can be opened (ulimit -n)";
+
 # A file that nobody else sees, at its start.
 sub input_of {
 	my ($bytes) = @_;
@@ -497,8 +503,8 @@ sub input_of {
 
 sub run {
 	my ($id, $limit, $bytes, $script) = @_;
-	my $input = input_of($bytes) or return say_to($id, 300, "- there is no room for its input");
-	pipe(my $out, my $out_end) && pipe(my $err, my $err_end) or return say_to($id, 300, "- no descriptor is left");
+	my $input = input_of($bytes) or return say_to($id, 300, $! == EMFILE || $! == ENFILE ? "- $few" : "- there is no room for its input");
+	pipe(my $out, my $out_end) && pipe(my $err, my $err_end) or return say_to($id, 300, "- $few");
 	my $pid = fork;
 	return say_to($id, 300, "- no process can be started: $!") if !defined $pid;
 	if (!$pid) {
@@ -557,7 +563,7 @@ sub feed {
 	my ($id, $encoded, $path) = @_;
 	(my $bytes = $encoded) =~ s/\\0([0-7]{3})/chr oct $1/ge;
 	return say_to($id, 1, "absent") if !-p $path;
-	sysopen(my $fifo, $path, O_WRONLY | O_NONBLOCK) or return say_to($id, $!{ENXIO} ? 3 : 1, $!{ENXIO} ? "nobody takes it" : "cannot be written");
+	sysopen(my $fifo, $path, O_WRONLY | O_NONBLOCK) or return say_to($id, $! == ENXIO ? 3 : 1, $! == ENXIO ? "nobody takes it" : "cannot be written");
 	my $n = syswrite($fifo, $bytes);    # up to PIPE_BUF: all of it or nothing
 	say_to($id, defined $n ? 0 : 3, defined $n ? "" : "nobody takes it");
 }
@@ -571,7 +577,7 @@ sub answer_write {
 	for (my $at = 0; $at < length $bytes;) {
 		my $n = syswrite($file, $bytes, length($bytes) - $at, $at);
 		if (defined $n) { $at += $n }
-		elsif (!$!{EINTR}) { return say_to($id, 3, "no room") }
+		elsif ($! != EINTR) { return say_to($id, 3, "no room") }
 	}
 	say_to($id, close($file) ? 0 : 3, "");
 }
@@ -585,7 +591,7 @@ sub answer_signal {
 	my @fields = split / /, $stat;
 	return say_to($id, 1, "gone") if $fields[0] =~ /[ZX]/ || $fields[19] ne $start;
 	return say_to($id, 0, "") if eval { kill $signal, $pid };    # dies of a name that it does not know
-	say_to($id, $!{ESRCH} ? 1 : 4, $!{ESRCH} ? "gone" : "not allowed");
+	say_to($id, $! == ESRCH ? 1 : 4, $! == ESRCH ? "gone" : "not allowed");
 }
 
 # The sign of life that a sandbox without a runtime is missing; once a second is enough for the shortest lifetime.

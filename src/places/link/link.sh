@@ -19,6 +19,12 @@ export LC_ALL QUOTING_STYLE
 # their environment is what this shell was started with.
 unset PERL5OPT PERL5DB PERL_UNICODE PERLIO TAR_OPTIONS GREP_OPTIONS POSIXLY_CORRECT CDPATH
 trap '' PIPE HUP INT
+case $(ulimit -n) in
+? | [12]?) # too few for what has to be started there; and the next line may fail
+  printf '\n%s error %s\n' "$link_mark" "a login there may open $(ulimit -n) files at once only (ulimit -n), and needs 30; raise that where it is set, as in .bashrc or limits.conf"
+  exit 1
+  ;;
+esac
 exec 3>&1 1>/dev/null 2>/dev/null 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
 # Descriptors that a line of a .bashrc has left open are not for what we start. dash cannot name those above 9; link.pl closes them too.
 if (exec 10>&-); then
@@ -448,12 +454,17 @@ if dd if=/dev/null of=/dev/null bs=1 count=0 iflag=skip_bytes,fullblock oflag=se
 if dd if=/dev/null of=/dev/null bs=1 count=0 oflag=nonblock conv=notrunc,nocreat; then link_nonblock=1; fi
 case $(stat -c %.3Y /) in *[!0-9.]* | '') ;; *.*) link_mtime=%.3Y ;; esac
 
-link_helper=sh
-if [ -n "$link_perl" ] && perl -MErrno -MFcntl -e 'exit 0'; then link_helper=perl; fi
+link_helper=sh link_machine=$(uname -m)
+case $link_machine in
+alpha* | mips* | parisc* | sparc*) link_perl= ;; # other numbers than in link.pl
+esac
+if [ -n "$link_perl" ] && command -v perl; then
+  if perl -e 'exit 0'; then link_helper=perl; else link_note 'the perl there does not run, so each command takes some 50 ms longer; mend or remove it'; fi
+fi
 
 # Everything the near end wants to know of this box, a line each: a word, and the rest.
 link_facts() {
-  printf '%s\n' "dir $link_dir" "scratch $link_scratch" "home $HOME" "cwd $link_cwd" "user $link_user" "uid $link_uid" "hostname $link_host" "machine $(uname -m)" "system $(uname -s)"
+  printf '%s\n' "dir $link_dir" "scratch $link_scratch" "home $HOME" "cwd $link_cwd" "user $link_user" "uid $link_uid" "hostname $link_host" "machine $link_machine" "system $(uname -s)"
   printf '%s\n' "pid $$" "helper $link_helper" "umask $link_umask" "locale $link_locale" "clock $(date +%s)"
   link_x=
   read -r link_x </etc/machine-id && printf 'machineId %s\n' "$link_x"

@@ -145,7 +145,8 @@ export class Link {
 		if (reply.status === 300) {
 			const ran = status === "-" ? "it was not run" : `it was run, and its status was ${status}`;
 			const why = [size, ...rest].join(" ");
-			throw new HoldfastError(why.startsWith("no process") ? "LIMIT" : "NO_SPACE", `${why} there; ${ran}`);
+			const code = why.startsWith("no process") ? "LIMIT" : why.startsWith("no more files") ? "START_FAILED" : "NO_SPACE";
+			throw new HoldfastError(code, `${why} there; ${ran}`);
 		}
 		return { status: Number(status), output: reply.bytes, size: Number(size), error: rest.join(" ") };
 	}

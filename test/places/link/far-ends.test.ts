@@ -55,6 +55,27 @@ describe("a login", () => {
 		expect(await link.ended).toMatch(/did not send/);
 	});
 
+	test.each([8, 12])("that may open %i files only is told how many it needs", async (files) => {
+		await expect(linkTo(far({ login: `ulimit -n ${files}; eval "$1"` }))).rejects.toThrow(new RegExp(`may open ${files} files.*ulimit -n.*30`));
+	});
+
+	test("whose perl has no module is answered by it all the same; one whose perl does not run is said, once", async () => {
+		const bin = path.join(tempDir("bin"), "bin");
+		fs.mkdirSync(bin);
+		const bare = `#!/bin/sh\n[ "$1" = -e ] || exit 2\nshift; code=$1; shift\nexec /usr/bin/perl -e "BEGIN { @INC = () } $code" "$@"\n`;
+		fs.writeFileSync(path.join(bin, "perl"), bare, { mode: 0o755 });
+		const login = `PATH=${bin}:$PATH; eval "$1"`;
+		const host = far({ login });
+		const link = await linkTo(host);
+		expect(link.facts).toMatchObject({ helper: "perl", notes: [] });
+		const file = path.join(host.home, "bytes");
+		await link.write(file, 0, Buffer.from("x"));
+		expect((await link.read(file, 0, 10)).bytes.toString()).toBe("x");
+		expect((await link.run("cat; exit 3", { input: "y" })).output.toString()).toBe("y");
+		fs.writeFileSync(path.join(bin, "perl"), "#!/bin/sh\nexit 2\n", { mode: 0o755 });
+		expect((await linkTo(far({ login }))).facts).toMatchObject({ helper: "sh", notes: [expect.stringContaining("perl there does not run")] });
+	});
+
 	test.each(["PERL_UNICODE=SDA", "PERL5OPT=-CSDA", "PERLIO=:utf8"])("that has %s changes no byte, and what runs there has it", async (set) => {
 		const [name, value] = set.split("=") as [string, string];
 		const host = far({ env: { [name]: value } });
