@@ -378,6 +378,7 @@ export class Page {
 		if (options.passing) scope.variables.set(name, scope.unsure.has(name) ? UNKNOWN : next);
 		else scope.set(name, next);
 		if (options.counts) this.#evaluate(isKnown(now) ? now : "");
+		if (name === "PATH" && !options.passing) return; // a search path of one's own is everyday; one for a single command is to have another program in its place
 		for (const one of hidden(valueRuns(name, now, (other) => scope.get(other)))) {
 			if (one === "unknown-script") this.#reader.mark(one, this.span(node), scope);
 			else if ("script" in one) this.#reader.script(asText(one.script), scope.fork(), this.span(node));

@@ -7,6 +7,7 @@ import { below, homesOf } from "./homes.js";
 import { valuesOf } from "./options.js";
 import { isWithin, mayBeWithin, placesOf } from "./paths.js";
 import type { World } from "./scope.js";
+import { extracts } from "./system.js";
 import { SOME } from "./word.js";
 
 /** Below a home, whoever's it is. */
@@ -40,19 +41,12 @@ export function changesStartup(command: Found, world: World): boolean {
 		return words(command)
 			.slice(1)
 			.some((one) => placesOf(one, command, world).some((place) => place === null || !isWithin(place, world.cwd)));
-	// An archive may hold any of them.
-	if (
-		is(command, "tar", "bsdtar") &&
-		command.args.some(({ text }) => /^-?[a-zA-Z]*P[a-zA-Z]*$|^--absolute-names$/.test(text)) &&
-		/x/.test(command.args[0]?.text ?? "")
-	)
-		return true;
-	if (
-		is(command, "tar", "bsdtar", "unzip") &&
-		valuesOf(command, /^(?:-[a-zA-Z]*C|--directory|-d)$/, /^(?:--directory=|-C)(.+)$/s).some((one) => placesOf(one, command, world).includes(world.home)) &&
-		!hasFlag(command, "-c|--create|-t|--list")
-	)
-		return true;
+	if (is(command, "tar", "bsdtar", "unzip") && extracts(command)) {
+		// An archive may hold any of them.
+		const targets = valuesOf(command, /^(?:-[a-zA-Z]*C|--directory|-d)$/, /^(?:--directory=|-C)(.+)$/s);
+		if (targets.some((one) => placesOf(one, command, world).includes(world.home))) return true;
+		if (command.args.some(({ text }) => /^-?[a-zA-Z]*P[a-zA-Z]*$|^--absolute-names$/.test(text))) return true;
+	}
 	if (configuresGit(command) || configuresAgent(command)) return true;
 	return command.code !== null && WRITES_IN_CODE.test(command.code) && CODE_NAMES.test(command.code);
 }

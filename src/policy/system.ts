@@ -73,7 +73,7 @@ function changesPackages(command: Found): boolean {
 	return is(command, "pip", "pip3") && hasFlag(command, "--break-system-packages");
 }
 
-const extracts = (command: Found): boolean =>
+export const extracts = (command: Found): boolean =>
 	is(command, "unzip") ||
 	/^-?[a-zA-Z]*x/.test(command.args[0]?.text ?? "") ||
 	command.args.some(({ text }) => /^(?:-[a-zA-Z]*x[a-zA-Z]*|--extract|--get)$/.test(text));

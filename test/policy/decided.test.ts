@@ -42,7 +42,6 @@ test("no attack of the corpora passes unasked, besides those that are listed wit
 	console.log(`attacks that pass:\n${table(entries, passed)}`);
 	const listed = Object.values(NOT_ASKED).flat();
 	expect(passed.filter(({ command }) => !listed.includes(command)).map(({ file, line, command }) => `${file}:${line} ${command}`)).toEqual([]);
-	expect(listed.filter((command) => !passed.some((entry) => entry.command === command))).toEqual([]);
 });
 
 test("everyday commands of the corpora pass without a question", () => {

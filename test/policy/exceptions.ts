@@ -51,6 +51,5 @@ export const NOT_ASKED: Readonly<Record<string, readonly string[]>> = {
 	"harmless by itself": ["su root -c id", "SSH_AUTH_SOCK=$(find /tmp/ssh-* -name 'agent.*' | head -1) ssh-add -l"],
 	"Holdfast's own directory is guarded as far as rules, answers, records and tokens are in it": [
 		'socat - UNIX-CONNECT:$HOME/.local/state/holdfast/keeper.sock <<< \'{"answer":"always"}\'',
-		"touch -d '2001-01-01' ~/.local/state/holdfast/audit.jsonl",
 	],
 };
