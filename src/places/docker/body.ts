@@ -106,7 +106,7 @@ export function containerBody(settings: DockerSettings, owner: Owner, options: {
 			Tmpfs: Object.fromEntries(Object.entries(settings.tmpfs).map(([dir, size]) => [dir, `rw,exec,nosuid,nodev,mode=1777,size=${size}`])),
 			RestartPolicy: { Name: "no" },
 			AutoRemove: false,
-			LogConfig: { Type: "none", Config: {} }, // the switch prints nothing
+			LogConfig: { Type: "json-file", Config: { "max-size": "16k" } }, // the switch prints nothing; why it does not start is said here
 		},
 	};
 }

@@ -9,6 +9,7 @@ import { bringUp, type Found, inspect, isOurs, remove, type Wanted } from "./con
 import { type Engine, openEngine, statusOf } from "./engine.js";
 import { NOT_STARTED, openExec } from "./exec.js";
 import { fate, lowerFirst } from "./fate.js";
+import { Demultiplexer } from "./frames.js";
 import type { Progress } from "./image.js";
 import { type DockerOptions, type DockerSettings, dockerSettings } from "./options.js";
 import { ensureWorkdir, prepare } from "./prepare.js";
@@ -136,12 +137,28 @@ async function ready(wanted: Wanted, before: string | undefined, prepared: strin
 				throw error;
 			}
 			if (found.made && after !== undefined && ![0, 137, 143].includes(after.State.ExitCode)) {
+				const said = await lastLine(engine, container);
 				await remove(engine, container).catch(() => {}); // the error that counts is the first
-				throw noShell(settings.image, after.State.ExitCode, error);
+				throw noShell(settings.image, after.State.ExitCode, error, said);
 			}
 			if (attempt === ATTEMPTS) throw error; // somebody stops or removes it again and again
 		}
 	}
+}
+
+/** The last line that a container printed; "" if there is none, or the engine does not tell. */
+async function lastLine(engine: Engine, container: Container): Promise<string> {
+	let text = "";
+	const add = (bytes: Buffer) => {
+		text += bytes;
+	};
+	try {
+		const read = (abortSignal: AbortSignal) => container.logs({ stdout: true, stderr: true, tail: 5, abortSignal });
+		new Demultiplexer({ stdout: add, stderr: add }).take(await engine.call("reading what the container said", read, { ms: LOOK_MS }));
+	} catch {
+		// what is known without it is said
+	}
+	return text.trim().split("\n").at(-1)?.trim().slice(0, 300) ?? "";
 }
 
 const hasOwnDirectory = (dir: string | undefined): boolean => dir !== undefined && dir !== "" && dir !== "/";

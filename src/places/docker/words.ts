@@ -52,13 +52,13 @@ export function refused(error: unknown, { image, disk, arguments: given }: Docke
 	return say(`the container cannot be made: ${reason}${also}`);
 }
 
-/** An init finds that out only when the container runs. */
-export const noShell = (image: string, code: number, cause: unknown): HoldfastError =>
+/** An init finds that out only when the container runs. `said`: its last line. */
+export const noShell = (image: string, code: number, cause: unknown, said = ""): HoldfastError =>
 	new HoldfastError(
 		"START_FAILED",
 		code === NOT_FOUND
 			? `the image ${image} has no sh, and without one nothing can be run in it; choose another image`
-			: `the sh of the image ${image} does not run: the container ended at once with exit code ${code}; choose another image`,
+			: `the sh of the image ${image} does not run: the container ended at once with exit code ${code}${said && ` (${said})`}; choose another image`,
 		{ cause },
 	);
 const NOT_FOUND = 127;

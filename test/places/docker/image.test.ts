@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import fs from "node:fs";
 import path from "node:path";
@@ -74,6 +74,20 @@ describe.skipIf(why)(`the image of a container${why ? `: ${why}` : ""}`, () => {
 		atEnd(() => engine.docker.getImage("holdfast/empty:1").remove());
 		const { host, container } = await testPlace({ image: "holdfast/empty:1" });
 		await expect(host.start()).rejects.toThrow("the image holdfast/empty:1 has no sh, and without one nothing can be run in it; choose another image");
+		await expect(container.inspect()).rejects.toMatchObject({ statusCode: 404 });
+	});
+
+	it("with a shell that does not run cannot be used, and the error has the last line that the container said", async () => {
+		const engine = await sharedEngine();
+		const dir = tempDir("image");
+		fs.mkdirSync(path.join(dir, "bin"));
+		fs.symlinkSync("sh", path.join(dir, "bin", "sh")); // leads to itself
+		execFileSync("tar", ["-C", dir, "-cf", path.join(dir, "image.tar"), "bin"]);
+		const answer = await engine.docker.importImage(path.join(dir, "image.tar"), { repo: "holdfast/loop", changes: "ENV PATH=/bin" });
+		await new Promise<void>((resolve, reject) => engine.docker.modem.followProgress(answer, (error) => (error ? reject(error) : resolve())));
+		atEnd(() => engine.docker.getImage("holdfast/loop").remove());
+		const { host, container } = await testPlace({ image: "holdfast/loop" });
+		await expect(host.start()).rejects.toThrow(/Too many levels of symbolic links|too many levels of symbolic links/);
 		await expect(container.inspect()).rejects.toMatchObject({ statusCode: 404 });
 	});
 
