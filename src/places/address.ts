@@ -5,6 +5,7 @@ import { HoldfastError } from "../base/errors.js";
 import { taskKey } from "../base/ids.js";
 import { DEFAULT_IMAGE, dockerAddress, parseDockerAddress } from "./docker/address.js";
 import { type DockerOptions, dockerSettings } from "./docker/options.js";
+import { exposesHost } from "./docker/volumes.js";
 import { formatSshAddress, parseSshAddress } from "./ssh/address.js";
 import { type SshOptions, sshSettings } from "./ssh/options.js";
 
@@ -83,6 +84,18 @@ export const isRemote = (wish: PlaceWish): wish is RemoteWish => wish.kind === "
 /** Nothing of this machine can be read from in there, but for what the person has shared with a sandbox. */
 export const isBoundary = (wish: PlaceWish): boolean =>
 	wish.kind === "sandbox" || (wish.kind === "docker" && dockerSettings(wish.options).volumes.length === 0);
+
+/** Whether commands there can do no harm to this machine, so that the default rules need not ask. A container is only as tight as what it mounts. */
+export function isContained(wish: PlaceWish): boolean {
+	if (wish.kind !== "docker") return wish.kind === "sandbox";
+	let contained = judged.get(wish);
+	if (contained === undefined) {
+		contained = !dockerSettings(wish.options).volumes.some((volume) => exposesHost(volume));
+		judged.set(wish, contained);
+	}
+	return contained;
+}
+const judged = new WeakMap<PlaceWish, boolean>(); // it is asked before every command
 
 /** Part of file names. A machine is the same for all tasks, whatever directory they start in; a container is one task's. */
 export function placeKey(wish: PlaceWish, task: string): string {

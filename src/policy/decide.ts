@@ -32,6 +32,8 @@ export interface DecideOptions {
 	/** Absolute; where the command would run. */
 	readonly cwd: string;
 	readonly place?: string;
+	/** Commands there can do no harm outside: only the floor and the person's own rules hold. Default: whether the name of the place is that of a sandbox. */
+	readonly contained?: boolean | undefined;
 	/** What config.json calls the place, for rules that do too. */
 	readonly placeAlias?: string | undefined;
 	/** Of another machine: the home of the login there, and where Holdfast has its own files. */
@@ -124,22 +126,33 @@ export function concerns(rule: Rule, command: string, options: DecideOptions): b
 function ruleFor(found: Found, { own, defaults }: Rules, circumstances: Circumstances): Rule | null {
 	const first = (rules: readonly Rule[]) => rules.find((rule) => matches(rule, found, circumstances));
 	// In a sandbox the sandbox is the boundary: only the floor and the person's own rules are left.
-	const rule = first(FLOOR) ?? first(own) ?? (isSandbox(circumstances.place) ? null : (first(defaults) ?? null));
+	const rule = first(FLOOR) ?? first(own) ?? (circumstances.contained ? null : (first(defaults) ?? null));
 	return rule?.decision === "ask" ? (first(own.filter(isAnswer)) ?? rule) : rule;
 }
 
 /** A rule that allows one whole text is an answer given beforehand: it stands for a question, wherever in the file it is, and never against a `deny`. */
 const isAnswer = ({ decision, match }: Rule): boolean => decision === "allow" && match.text !== undefined;
 
-/** A container is a boundary as a sandbox is; another machine is not. */
-export const isSandbox = (place: string): boolean => /(?:^|\+)sandbox$|^docker:/.test(place);
+/** By its name alone, for callers that do not know how the place is set up. */
+const isSandbox = (place: string): boolean => /(?:^|\+)sandbox$/.test(place);
 
 /** Paths there are paths of this machine. */
 export const isHere = (place: string): boolean => place === "local" || place.startsWith("local+");
 
 function circumstancesOf(
 	text: string,
-	{ cwd, place = "local", placeAlias, there, task = "default", env = process.env, looked = { at: 0 }, earlier = "", defined = new Set() }: DecideOptions,
+	{
+		cwd,
+		place = "local",
+		contained = isSandbox(place),
+		placeAlias,
+		there,
+		task = "default",
+		env = process.env,
+		looked = { at: 0 },
+		earlier = "",
+		defined = new Set(),
+	}: DecideOptions,
 ): Circumstances {
 	const local = isHere(place);
 	const world: World = {
@@ -152,7 +165,7 @@ function circumstancesOf(
 		earlier,
 		defined,
 	};
-	return { world, place, names: namesOf(place, placeAlias), task, text };
+	return { world, place, contained, names: namesOf(place, placeAlias), task, text };
 }
 
 /** What a rule may call a place: as it is shown, its kind, and its name in config.json. */

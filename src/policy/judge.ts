@@ -13,6 +13,7 @@ export interface Question {
 	readonly command: string;
 	readonly cwd: string;
 	readonly place: string;
+	readonly contained: boolean;
 	readonly placeAlias?: string | undefined;
 	readonly there?: There | undefined;
 	readonly task: string;
@@ -62,14 +63,26 @@ export class Judge {
 	readonly ready = loadParser;
 
 	/** Throws when a file of rules cannot be used. */
-	judge({ command, cwd, place, placeAlias, there, task }: Question, more: More): Judged {
+	judge({ command, cwd, place, contained, placeAlias, there, task }: Question, more: More): Judged {
 		const entry = this.#entry(isHere(place) ? realPath(cwd) : undefined, task, more);
-		const key = `${place}\0${placeAlias}\0${there?.home}\0${there?.own}\0${cwd}\0${command}`;
+		const key = `${place}\0${contained}\0${placeAlias}\0${there?.home}\0${there?.own}\0${cwd}\0${command}`;
 		const known = entry.verdicts.get(key);
 		if (known) return known;
 		const looked = { at: 0 };
 		const defined = new Set<string>();
-		const decided = decide(command, { cwd, place, placeAlias, there, task, rules: entry.rules, env: this.#env, looked, earlier: entry.earlier, defined });
+		const decided = decide(command, {
+			cwd,
+			place,
+			contained,
+			placeAlias,
+			there,
+			task,
+			rules: entry.rules,
+			env: this.#env,
+			looked,
+			earlier: entry.earlier,
+			defined,
+		});
 		const verdict = { ...decided, defines: [...defined] };
 		if (looked.at === 0 && command.length <= LONGEST) {
 			entry.verdicts.set(key, verdict);

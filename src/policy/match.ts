@@ -12,6 +12,7 @@ import { SOME, type Word } from "./word.js";
 export interface Circumstances {
 	readonly world: World;
 	readonly place: string;
+	readonly contained: boolean;
 	/** What rules may call the place. */
 	readonly names: readonly string[];
 	readonly task: string;

@@ -2,7 +2,7 @@
 import os from "node:os";
 import { HoldfastError } from "../base/errors.js";
 import { statIfThere } from "../base/files.js";
-import { isRemote, type PlaceWish, placeName } from "../places/address.js";
+import { isContained, isRemote, type PlaceWish, placeName } from "../places/address.js";
 import type { Verdict } from "../policy/decide.js";
 
 export async function checkCommand(
@@ -17,6 +17,7 @@ export async function checkCommand(
 		cwd: dir,
 		rules,
 		place: placeName(wish),
+		contained: isContained(wish),
 		placeAlias: isRemote(wish) ? wish.name : undefined,
 		...(task === undefined ? {} : { task }),
 	});

@@ -4,7 +4,7 @@ import type { Answer, Choice, Question } from "../approvals/approval.js";
 import { markAudited } from "../audit/index.js";
 import { realPath } from "../base/files.js";
 import { redact, withMasking } from "../base/secrets/index.js";
-import { isRemote } from "../places/address.js";
+import { isContained, isRemote } from "../places/address.js";
 import type { Part, Verdict } from "../policy/decide.js";
 import type { Judge } from "../policy/judge.js";
 import type { Process } from "../process/process.js";
@@ -88,7 +88,15 @@ export class Passage {
 	check(cwd: string): void {
 		const { runtime, task } = this.#ask;
 		const verdict = this.#judge.judge(
-			{ command: this.#command, cwd, place: runtime.placeName, placeAlias: aliasOf(runtime), there: thereOf(runtime, task), task },
+			{
+				command: this.#command,
+				cwd,
+				place: runtime.placeName,
+				contained: isContained(runtime.wish),
+				placeAlias: aliasOf(runtime),
+				there: thereOf(runtime, task),
+				task,
+			},
 			runtime.approvals.grants(task),
 		);
 		this.#rule = verdict.rule;

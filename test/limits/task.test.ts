@@ -77,7 +77,7 @@ test("the command line: options, settings, and what it says of them", async () =
 	expect((await cli(home, ["ps"])).stdout).toMatch(/killed time/);
 	expect(await cli(home, ["run", "--memory", "10x", "--", "true"])).toMatchObject({
 		code: 2,
-		stderr: expect.stringMatching(/limits\.memory is "10x", but takes for example/),
+		stderr: expect.stringMatching(/--memory is "10x", but takes for example/),
 	});
 	set({ process: { output: "64K" } });
 	expect(JSON.parse((await cli(home, ["run", "--json", "--", "yes"], { env })).stdout)).toMatchObject({ status: "killed", ...limited("output") });

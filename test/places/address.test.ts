@@ -1,8 +1,9 @@
 import fs from "node:fs";
+import os from "node:os";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { loadConfig, type Places } from "../../src/base/config.js";
-import { isPlaceKey, placeFrom, placeKey, placeName } from "../../src/places/address.js";
+import { isContained, isPlaceKey, placeFrom, placeKey, placeName } from "../../src/places/address.js";
 import { recallPlace, rememberedPlaces, rememberPlace } from "../../src/places/remember.js";
 import { tempDir } from "../support/home.js";
 
@@ -94,4 +95,26 @@ test("config.json: names that could be taken for something else, and kinds that 
 	expect(read({ box: { type: "ssh", host: "h" } })).toEqual({ box: { type: "ssh", host: "h" } });
 	for (const places of [{ local: { type: "ssh", host: "h" } }, { "ssh://x": { type: "ssh" } }, { x: { type: "moon" } }, { x: {} }, { "": { type: "ssh" } }, []])
 		expect(() => read(places), JSON.stringify(places)).toThrow(/cannot be used/);
+});
+
+test("a container counts as a sandbox only by what it mounts", () => {
+	const home = os.homedir();
+	const contained = (...volumes: string[]) => isContained({ kind: "docker", name: "box", options: { image: "x", volumes } });
+	expect(contained()).toBe(true);
+	expect(contained("/srv/project:/work", "/srv/data:/data:ro")).toBe(true);
+	for (const source of [
+		home,
+		path.dirname(home),
+		"/",
+		`${home}/.ssh`,
+		`${home}/.config/x`,
+		"/etc",
+		"/var/run/docker.sock",
+		"/run/podman/podman.sock",
+		"/srv/engine.sock",
+	])
+		expect(contained("/srv/project:/work", `${source}:/mnt:ro`), source).toBe(false);
+	expect(isContained({ kind: "sandbox" })).toBe(true);
+	expect(isContained({ kind: "local" })).toBe(false);
+	expect(isContained({ kind: "ssh", name: "box", options: { host: "box" } })).toBe(false);
 });

@@ -9,7 +9,7 @@ import { project, SOMEONE } from "./corpus.js";
 
 beforeAll(loadParser);
 
-const judge = (command: string, options: { cwd?: string; place?: string; there?: { home: string; own: string } } = {}): Verdict =>
+const judge = (command: string, options: { cwd?: string; place?: string; contained?: boolean; there?: { home: string; own: string } } = {}): Verdict =>
 	decide(command, { cwd: project(), env: SOMEONE, ...options });
 
 test("says which part, in bytes, and lists every command there is", () => {
@@ -81,7 +81,8 @@ test("the root, a home and a directory of the system are told by their own rule,
 });
 
 test("a container is a sandbox too, another machine is not; and what links lead to here means nothing there", () => {
-	expect(judge("git push -f", { place: "docker://debian:12" }).decision).toBe("allow");
+	expect(judge("git push -f", { place: "docker://debian:12", contained: true }).decision).toBe("allow");
+	expect(judge("git push -f", { place: "docker://debian:12" }).decision).toBe("ask"); // what it mounts is not known
 	expect(judge("rm -rf /", { place: "docker://debian:12" })).toMatchObject({ decision: "deny", rule: "floor-root" });
 	for (const place of ["ssh://me@box", "ssh://docker", "ssh://me@docker:22"])
 		expect([place, judge("git push -f", { place }).rule]).toEqual([place, "force-push"]);

@@ -136,7 +136,8 @@ test("a project's rules are for directories of this machine", async () => {
 	const { env, cwd } = world({ project: { rules: [RULE] } });
 	const more = { version: "", rules: () => [], earlier: () => "" };
 	const judge = await Judge.open(env);
-	const rule = (place: string) => judge.judge({ command: "kubectl --context prod get pods", cwd, place, task: "t" }, more).rule;
+	const rule = (place: string) =>
+		judge.judge({ command: "kubectl --context prod get pods", cwd, place, contained: place.endsWith("sandbox"), task: "t" }, more).rule;
 	expect([rule("local"), rule("ssh://me@box"), rule("local+sandbox"), rule("local")]).toEqual(["no-prod", null, "no-prod", "no-prod"]);
 });
 

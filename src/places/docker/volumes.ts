@@ -1,4 +1,5 @@
 /** `/here:/there[:ro]`: a directory or file of the engine's machine in a container. */
+import os from "node:os";
 import path from "node:path";
 import { HoldfastError } from "../../base/errors.js";
 import { realPath, statIfThere } from "../../base/files.js";
@@ -38,6 +39,26 @@ export function checkVolumes(volumes: readonly Volume[], home: string): void {
 				`the volume ${source} cannot be used: Holdfast's own files are in it (${home}); name the directories in it that are needed`,
 			);
 	}
+}
+
+const SYSTEM = ["/etc", "/run", "/var/run", "/proc", "/sys", "/dev", "/boot", "/root", "/usr", "/bin", "/sbin", "/lib", "/var/lib"];
+
+/**
+ * Whether commands in the container can do harm through it to the machine of the person: it shows their home or hidden files in it (keys, start-up files),
+ * a directory of the system, or a socket, such as the engine's own.
+ */
+export function exposesHost({ source }: Volume, home = os.homedir()): boolean {
+	const [file, own] = [realPath(source), realPath(home)];
+	if (within(own, file) || SYSTEM.some((dir) => within(file, dir) || within(dir, file))) return true;
+	if (
+		within(file, own) &&
+		path
+			.relative(own, file)
+			.split("/")
+			.some((name) => name.startsWith("."))
+	)
+		return true;
+	return statIfThere(file)?.isSocket() === true || file.endsWith(".sock");
 }
 
 function within(file: string, dir: string): boolean {
