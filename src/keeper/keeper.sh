@@ -453,11 +453,13 @@ hf_child() {
     if [ -n "$hf_guard" ]; then printf '\nticks\n' >&5; else hf_join "$hf_keepers"; fi # the relay is not part of the command
     HOLDFAST_K_SH=$hf_sh HOLDFAST_K_KEEPER=$hf_keeper HOLDFAST_K_DIR=$hf_seen HOLDFAST_K_BELL=$hf_bell HOLDFAST_K_BASH=$hf_bash HOLDFAST_K_STTY=$hf_stty HOLDFAST_K_MODE=$hf_mode
     HOLDFAST_K_ROWS=$hf_rows HOLDFAST_K_COLS=$hf_cols HOLDFAST_K_CGROUP=$hf_cgroup HOLDFAST_K_UMASK=$hf_umask HOLDFAST_K_BOUND=$hf_bound
-    export HOLDFAST_K_BOUND HOLDFAST_K_UMASK HOLDFAST_K_CGROUP HOLDFAST_K_SH HOLDFAST_K_KEEPER HOLDFAST_K_DIR HOLDFAST_K_BELL HOLDFAST_K_BASH HOLDFAST_K_STTY HOLDFAST_K_MODE HOLDFAST_K_ROWS HOLDFAST_K_COLS
+    HOLDFAST_K_LONE=$hf_lone HOLDFAST_K_SETSID=$hf_setsid
+    [ "$hf_relay" != script ] || HOLDFAST_K_SETSID= # it makes T the leader of the terminal's session, and only T could give that up
+    export HOLDFAST_K_LONE HOLDFAST_K_SETSID HOLDFAST_K_BOUND HOLDFAST_K_UMASK HOLDFAST_K_CGROUP HOLDFAST_K_SH HOLDFAST_K_KEEPER HOLDFAST_K_DIR HOLDFAST_K_BELL HOLDFAST_K_BASH HOLDFAST_K_STTY HOLDFAST_K_MODE HOLDFAST_K_ROWS HOLDFAST_K_COLS
     hf_inner='exec "$HOLDFAST_K_SH" "$HOLDFAST_K_KEEPER" terminal'
     case $hf_relay in
     script) hf_enter "$hf_pty" -qfec "$hf_inner" -T "$hf_seen/$hf_ticks" /dev/null <>"$hf_d/in" >"$hf_d/pipe" 2>/dev/null 4>&- 5>&- 7<&- ;;
-    *.pl) hf_enter "$hf_pty" "$hf_relay" "$hf_seen/$hf_ticks" $hf_syscalls <>"$hf_d/in" >"$hf_d/pipe" 2>/dev/null 4>&- 5>&- 7<&- ;;
+    *.pl) hf_enter "$hf_pty" "$hf_relay" "$hf_seen/$hf_ticks" "$hf_clock" <>"$hf_d/in" >"$hf_d/pipe" 2>/dev/null 4>&- 5>&- 7<&- ;;
     *) hf_enter "$hf_pty" "$hf_relay" "$hf_seen/$hf_ticks" "$hf_inner" <>"$hf_d/in" >"$hf_d/pipe" 2>/dev/null 4>&- 5>&- 7<&- ;;
     esac
   fi
@@ -476,7 +478,7 @@ hf_child() {
     exec 6<"$hf_d/environment"
     hf_enter "$hf_sh" "$hf_keeper" inside
   fi
-  hf_exec "$hf_setsid"
+  hf_exec "$hf_setsid" ''
 }
 
 # No command of our own: a persistent shell prints to this log and writes `exit`. The collector holds the pipe open until
@@ -503,26 +505,30 @@ hf_hold() {
   if [ -n "$hf_x" ] || [ ! -e "$hf_bell" ]; then printf '\nrelease\n' >&5; fi
 }
 
-# Replace this shell by the command, through $1 (setsid) if given. Its text never appears in an argument list: bash reads
+# Replace this shell by the command, through $1 (setsid, with the option $2) if given. Its text never appears in an argument list: bash reads
 # the file `command` from descriptor 3. mapfile takes it whole and byte for byte, eval reports errors as `bash -c` does.
 # The file `functions`, if there is one, is what a shell exports besides variables.
+# hf_lone: from this character on the text is one plain command, which bash becomes if it is a program, as `bash -c` does (src/keeper/lone.ts).
 hf_exec() {
   hf_functions=${hf_functions-$hf_d/functions}
   case $hf_mode in
   bash)
     if [ -e "$hf_functions" ]; then
-      exec ${1:+"$1"} "$hf_bash" -c 'mapfile -d "" <&3 || exit 126; mapfile -d "" -t hf_f <&4; exec 3<&- 4<&-; eval "$hf_f"; unset hf_f; eval "$MAPFILE"' bash 4<"$hf_functions"
+      exec ${1:+"$1"} $2 "$hf_bash" -c 'mapfile -d "" <&3 || exit 126; mapfile -d "" -t hf_f <&4; exec 3<&- 4<&-; eval "$hf_f"; unset hf_f; eval "$MAPFILE"' bash 4<"$hf_functions"
     fi
-    exec ${1:+"$1"} "$hf_bash" -c 'mapfile -d "" <&3 || exit 126; exec 3<&-; eval "$MAPFILE"' bash
+    if [ -n "${hf_lone-}" ]; then
+      exec ${1:+"$1"} $2 "$hf_bash" -c 'mapfile -d "" <&3 || exit 126; exec 3<&-; set -- "${MAPFILE:'"$hf_lone"'}"; [ "$(type -t "${1%%[[:space:]]*}")" != file ] || MAPFILE="${MAPFILE:0:'"$hf_lone"'}exec $1"; set --; eval "$MAPFILE"' bash
+    fi
+    exec ${1:+"$1"} $2 "$hf_bash" -c 'mapfile -d "" <&3 || exit 126; exec 3<&-; eval "$MAPFILE"' bash
     ;;
   sh)
     [ -n "${hf_text-}" ] || exec 3<&-
-    exec ${1:+"$1"} "$hf_bash" "${hf_text-$hf_d/command}"
+    exec ${1:+"$1"} $2 "$hf_bash" "${hf_text-$hf_d/command}"
     ;;
   argv)
-    hf_via=$1
+    hf_via=$1 hf_option=$2
     . "${hf_text-$hf_d/command}" # one line: set -- 'program' 'argument' …
-    exec ${hf_via:+"$hf_via" --} "$@" 3<&-
+    exec ${hf_via:+"$hf_via" $hf_option --} "$@" 3<&-
     ;;
   esac
 }
@@ -537,7 +543,7 @@ hf_inside() {
   hf_functions=${HOLDFAST_K_FUNCTIONS:+/proc/self/fd/4}
   unset HOLDFAST_K_BASH HOLDFAST_K_MODE HOLDFAST_K_SETSID HOLDFAST_K_FUNCTIONS
   exec 9>&2 2>&8 8>&-
-  ( exec 2>&9 9>&-; hf_home; hf_environment=/proc/self/fd/6; hf_inherit; exec 6<&-; hf_text=/proc/self/fd/3; hf_exec "$hf_setsid" )
+  ( exec 2>&9 9>&-; hf_home; hf_environment=/proc/self/fd/6; hf_inherit; exec 6<&-; hf_text=/proc/self/fd/3; hf_exec "$hf_setsid" '' )
 }
 
 # The command's environment. Until here there is none: what runs on the way in, partly outside and with rights that the command must not have,
@@ -556,19 +562,25 @@ hf_home() {
 
 # ---- T ----
 
+# The command leads a session of its own, and so the group in the foreground of the terminal, as the command of `ssh -t` does: a program
+# that wants to lead a group already does, and is not stopped as one in the background. T is not in that session: nothing there reaches it.
 hf_terminal() {
   trap : HUP INT QUIT TERM PIPE
   hf_inside=${HOLDFAST_K_CWD-}
   hf_d=$HOLDFAST_K_DIR hf_bell=$HOLDFAST_K_BELL hf_bash=$HOLDFAST_K_BASH hf_mode=$HOLDFAST_K_MODE
   hf_stty=${HOLDFAST_K_STTY-} hf_rows=$HOLDFAST_K_ROWS hf_cols=$HOLDFAST_K_COLS
-  hf_cgroup=$HOLDFAST_K_CGROUP hf_umask=$HOLDFAST_K_UMASK hf_bound=$HOLDFAST_K_BOUND
-  unset HOLDFAST_K_BOUND HOLDFAST_K_UMASK HOLDFAST_K_CGROUP HOLDFAST_K_SH HOLDFAST_K_KEEPER HOLDFAST_K_DIR HOLDFAST_K_BELL HOLDFAST_K_BASH HOLDFAST_K_STTY HOLDFAST_K_MODE HOLDFAST_K_ROWS HOLDFAST_K_COLS
+  hf_cgroup=$HOLDFAST_K_CGROUP hf_umask=$HOLDFAST_K_UMASK hf_bound=$HOLDFAST_K_BOUND hf_lone=${HOLDFAST_K_LONE-}
+  hf_setsid=${HOLDFAST_K_SETSID-setsid}
+  unset HOLDFAST_K_LONE HOLDFAST_K_SETSID HOLDFAST_K_BOUND HOLDFAST_K_UMASK HOLDFAST_K_CGROUP HOLDFAST_K_SH HOLDFAST_K_KEEPER HOLDFAST_K_DIR HOLDFAST_K_BELL HOLDFAST_K_BASH HOLDFAST_K_STTY HOLDFAST_K_MODE HOLDFAST_K_ROWS HOLDFAST_K_COLS
   hf_died=$hf_d/signal.terminal
   exec 9>&2 2>"$hf_died"
   hf_record terminal
   # stty is a child of the command's process: T has no other child than that.
-  ( hf_record command; [ -z "$hf_stty" ] || "$hf_stty" rows "$hf_rows" cols "$hf_cols"; hf_join "$hf_cgroup"; umask "$hf_umask"; hf_bound $hf_bound; exec 2>&9 9>&- 3<"$hf_d/command"; hf_home; hf_environment=$hf_d/environment; hf_inherit; hf_exec )
-  hf_finish $?
+  ( hf_record command; [ -z "$hf_stty" ] || "$hf_stty" rows "$hf_rows" cols "$hf_cols"; hf_join "$hf_cgroup"; umask "$hf_umask"; hf_bound $hf_bound; exec 2>&9 9>&- 3<"$hf_d/command"; hf_home; hf_environment=$hf_d/environment; hf_inherit; hf_exec "$hf_setsid" "${hf_setsid:+-c}" )
+  hf_status=$?
+  # script(1) stops itself when it sees T stopped, as T is with the command's group for a moment when that is killed.
+  [ -n "$hf_setsid" ] || [ "$PPID" -le 1 ] || kill -CONT "$PPID" 2>/dev/null
+  hf_finish $hf_status
 }
 
 # ---- K ----

@@ -12,6 +12,8 @@ export interface Plan {
 	readonly mode: "bash" | "sh" | "argv";
 	readonly stdin: boolean;
 	readonly terminal: { readonly cols: number; readonly rows: number } | undefined;
+	/** On a terminal: where in the text the one plain command begins that bash is to become. See `loneAt`. */
+	readonly lone?: number | undefined;
 	readonly log: { readonly limit: number; readonly full: "ring" | "block" };
 	readonly umask: number;
 	/** Control groups to join instead of those the keeper was started with. */
@@ -72,6 +74,7 @@ function writePlan(plan: Plan, tools: Tools): string {
 		hf_bound: plan.limits.ulimit.flat().join(" "),
 		hf_rows: plan.terminal ? String(plan.terminal.rows) : "",
 		hf_cols: plan.terminal ? String(plan.terminal.cols) : "",
+		hf_lone: plan.lone === undefined ? "" : String(plan.lone),
 	};
 	const { entry } = plan;
 	const scripts = entry?.scripts ?? tools.scripts;
@@ -79,8 +82,8 @@ function writePlan(plan: Plan, tools: Tools): string {
 	if (plan.terminal || entry) Object.assign(set, { hf_sh: tools.sh, hf_keeper: script(keeperFile("keeper.sh")) });
 	if (plan.terminal) {
 		if (!tools.pty) throw new TypeError("a terminal needs a PTY tool");
-		const { name, program, relay, syscalls = [] } = tools.pty;
-		Object.assign(set, { hf_pty: program, hf_relay: name === "script" ? "script" : script(relay), hf_syscalls: syscalls.join(" ") });
+		const { name, program, relay, clock = 0 } = tools.pty;
+		Object.assign(set, { hf_pty: program, hf_relay: name === "script" ? "script" : script(relay), hf_clock: String(clock) });
 	}
 	set.hf_ticks = entry ? "ticks" : "ctl";
 	set.hf_guard = entry ? `${entry.guard.pid} ${entry.guard.start}` : "";

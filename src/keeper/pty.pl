@@ -1,16 +1,16 @@
-# The relay of a terminal, where there is perl: CTL SETSID CLOCK, the last two numbers of system calls. Runs T under a new PTY and passes
-# stdin on to it. What it prints goes into the log at once, one run after another as K grants them through the FIFO `take`: docs/keeper.md.
+# The relay of a terminal, where there is perl: CTL CLOCK, the number of clock_gettime(2). Runs T on a new PTY, which the command below T
+# makes its controlling terminal, and passes stdin on to it. What is printed there goes into the log at once, one run after another as K grants them through the FIFO `take`: docs/keeper.md.
 # Where there is no such FIFO (in a sandbox) it goes to stdout, and its times to CTL, as script(1) would do it.
 # Nothing but perl-base, and no module: POSIX takes longer to load than all of this.
 BEGIN { eval { require strict; strict->import } }    # a perl may come without any module
 
-my ($ctl_path, $setsid, $clock) = @ARGV;
-# A perl of 32 bits under such a kernel, as on many a Raspberry Pi, has other numbers: those of i386 or arm.
-($setsid, $clock) = (66, $setsid == 112 ? 265 : 263) if length pack('l!', 0) == 4;
+my ($ctl_path, $clock) = @ARGV[0, -1];
+# A perl of 32 bits under such a kernel, as on many a Raspberry Pi, has another number: that of i386 or arm.
+$clock = $clock == 228 ? 265 : 263 if length pack('l!', 0) == 4;
 my $dir = $ENV{HOLDFAST_K_DIR};
 my ($EINTR, $EAGAIN) = (4, 11);
 my ($RDWR, $CREAT, $NOCTTY, $APPEND, $NONBLOCK) = (02, 0100, 0400, 02000, 04000);
-my ($TIOCSPTLCK, $TIOCGPTN, $TIOCSCTTY, $TIOCSWINSZ) = (0x40045431, 0x80045430, 0x540E, 0x5414);
+my ($TIOCSPTLCK, $TIOCGPTN, $TIOCSWINSZ) = (0x40045431, 0x80045430, 0x5414);
 
 # ---- the terminal ----
 
@@ -32,8 +32,6 @@ say_to_k("\ndirect\n") if $direct; # before there is anybody who could be resize
 
 my $child = fork() // die "fork: $!";
 if ($child == 0) {
-    syscall($setsid + 0);
-    ioctl($slave, $TIOCSCTTY, 0);
     open(STDIN, '<&', $slave) && open(STDOUT, '>&', $slave) && open(STDERR, '>&', $slave) or exit 127;
     exec { $ENV{HOLDFAST_K_SH} } 'sh', $ENV{HOLDFAST_K_KEEPER}, 'terminal';
     exit 127;

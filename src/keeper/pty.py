@@ -1,13 +1,11 @@
-# Stands in for script(1): CTL INNER. Runs INNER under a new PTY, stdin to it, its output to stdout, and reports
-# "SECONDS BYTES" for each piece of output on CTL. Ends when INNER does, after what was printed has been passed on.
-import fcntl, os, select, signal, sys, termios, time
+# Stands in for script(1): CTL INNER. Runs INNER (T) on a new PTY, which the command below it makes its controlling terminal; stdin to it, its
+# output to stdout, and "SECONDS BYTES" for each piece of output on CTL. Ends when INNER does, after what was printed has been passed on.
+import os, select, signal, sys, time
 
 ctl_path, inner = sys.argv[1:3]
 master, slave = os.openpty()
 child = os.fork()
 if child == 0:
-    os.setsid()
-    fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
     for fd in (0, 1, 2):
         os.dup2(slave, fd)
     os.closerange(3, 256)

@@ -24,13 +24,13 @@ export interface Tools {
 	readonly scripts?: string;
 }
 
-/** What makes a PTY here: our relay in perl, which writes the log itself; else script(1), or what stands in for it in python3. */
+/** What makes a PTY here: our relay in perl, which writes the log itself; else ours in python3, or script(1), whose commands have to share T's process group. */
 export interface PtyTool {
 	readonly name: "perl" | "script" | "python3";
 	readonly program: string;
 	readonly relay: string; // `script`, or the path of ours
-	/** Numbers of setsid(2) and clock_gettime(2), for perl. */
-	readonly syscalls?: readonly number[];
+	/** The number of clock_gettime(2), for perl. */
+	readonly clock?: number;
 }
 
 export const keeperFile = (name: string): string => asset(`keeper/${name}`);
@@ -86,17 +86,17 @@ export function toolsOf(box: Tooled): Tools {
 function ptyOf({ find, can, machine, script: own }: Tooled): PtyTool | undefined {
 	if (!find("stty")) return undefined;
 	const perl = find("perl");
-	const syscalls = SYSCALLS[machine];
-	if (perl && syscalls) return { name: "perl", program: perl, relay: own("pty.pl"), syscalls };
-	const script = find("script");
-	if (script && can("script", script)) return { name: "script", program: script, relay: "script" };
+	const clock = CLOCK[machine];
+	if (perl && clock) return { name: "perl", program: perl, relay: own("pty.pl"), clock };
 	const python = find("python3");
 	if (python) return { name: "python3", program: python, relay: own("pty.py") };
+	const script = find("script");
+	if (script && can("script", script)) return { name: "script", program: script, relay: "script" };
 	return undefined;
 }
 
-/** Those of setsid(2) and clock_gettime(2), by machine. Others have other numbers of ioctl(2) as well, or other sizes. */
-export const SYSCALLS: Readonly<Record<string, readonly number[]>> = { x86_64: [112, 228], aarch64: [157, 113], riscv64: [157, 113] };
+/** The number of clock_gettime(2), by machine. Others have other numbers of ioctl(2) as well, or other sizes. */
+export const CLOCK: Readonly<Record<string, number>> = { x86_64: 228, aarch64: 113, riscv64: 113 };
 
 /** The number of prctl(2), by machine. */
 const PRCTL: Readonly<Record<string, number>> = {

@@ -407,7 +407,7 @@ export class Process {
 			return;
 		}
 		const group = this.spec.terminal && stat.foreground > 0 ? stat.foreground : stat.pgrp;
-		// The keeper of a terminal is in the command's group and shrugs off everything but these two.
+		// Under script(1) the keeper of a terminal is in the command's group and shrugs off everything but these two.
 		const alone = this.spec.terminal && (signal === "SIGKILL" || signal === "SIGSTOP");
 		const [delivery] = await this.kernel.signal([alone ? { pid: command.pid, signal, of: command } : { pid: -group, signal, of: command }]);
 		if (delivery === "gone") throw new HoldfastError("ENDED", `${this.id} has just ended`);

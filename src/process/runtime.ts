@@ -193,7 +193,7 @@ export class Runtime implements AsyncDisposable {
 		if (wanted.terminal && !tools.pty)
 			throw new HoldfastError(
 				"NO_TERMINAL",
-				`${place.box?.name ?? "this box"} cannot make a terminal: it has neither script(1) of util-linux, python3 nor perl (and stty); install one, or start it without a terminal`,
+				`${place.box?.name ?? "this box"} cannot make a terminal: it has neither perl, python3 nor script(1) of util-linux (and stty); install one, or start it without a terminal`,
 			);
 		const count = (by: number) => {
 			const starting = (this.#starting.get(task) ?? 0) + by;

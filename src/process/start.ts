@@ -12,6 +12,7 @@ import { Wakeup } from "../base/watch.js";
 import { BEFORE_START, neverStarts } from "../keeper/again.js";
 import { type Berth, fill } from "../keeper/keepers.js";
 import { hasStarted, recordParts, STARTER_GONE } from "../keeper/layout.js";
+import { loneAt } from "../keeper/lone.js";
 import { exportLines, type Plan } from "../keeper/plan.js";
 import type { Tools } from "../keeper/tools.js";
 import type { Place } from "../places/place.js";
@@ -57,6 +58,7 @@ export function orderOf(
 		? (wanted.command as string)
 		: (wanted.command as string[]).map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : shellQuote(word))).join(" ");
 	const stdin = wanted.stdin ?? true;
+	const lone = terminal && text && shell === "bash" ? loneAt(wanted.command as string) : undefined;
 	const bounds = runtime.boundaries.forProcess(wanted.limits, own.kind);
 	return ({ id, dir, group }) => {
 		const limits = inContainer(runtime.boundaries.apply(group, bounds, place.box?.name), place.box?.memory?.most);
@@ -104,7 +106,7 @@ export function orderOf(
 		}
 		const entry = place.sandbox?.entry(id);
 		const umask = place.box ? 0o022 : process.umask();
-		const plan: Plan = { cwd, env, mode: text ? shell : "argv", stdin, terminal, log, umask, limits: bounds.kept, ...(entry ? { entry } : {}) };
+		const plan: Plan = { cwd, env, mode: text ? shell : "argv", stdin, terminal, lone, log, umask, limits: bounds.kept, ...(entry ? { entry } : {}) };
 		return { spec, plan };
 	};
 }

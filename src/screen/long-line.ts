@@ -24,9 +24,13 @@ function longestLine(bytes: Uint8Array): number {
 }
 
 async function takesLines({ dir, kernel }: Process): Promise<boolean> {
-	const pid = readParts(dir).terminal?.pid;
-	if (pid === undefined) return false;
-	const { device } = await foregroundOf(kernel, pid);
-	const tty = await ttyOf(kernel, [pid], device);
+	const { command, terminal } = readParts(dir);
+	if (!command) return false;
+	const { device } = await foregroundOf(kernel, command.pid);
+	const tty = await ttyOf(
+		kernel,
+		[terminal ?? command, command].map(({ pid }) => pid),
+		device,
+	);
 	return (tty && (await modesOf(kernel, tty)))?.canonical ?? false;
 }

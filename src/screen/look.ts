@@ -29,9 +29,9 @@ export async function look(process: Process, { reuse = false }: { reuse?: boolea
 	if (status.status !== "running") return NOTHING;
 	const { kernel } = process;
 	const { terminal, command, child: relay, collector } = readParts(process.dir);
-	const pids = [terminal, command, relay].map((part) => part?.pid ?? 0);
+	const pids = [command, terminal, relay].map((part) => part?.pid ?? 0);
 	const [stats, copiers] = await Promise.all([statsOf(kernel, pids), collector ? copiersOf(kernel, collector.pid) : []]);
-	const inside = [terminal, command].find((part, at) => part && isThere(stats[at], part));
+	const inside = [command, terminal].find((part, at) => part && isThere(stats[at], part));
 	if (!inside || isBusy(stats[2])) return NOTHING;
 	const seen = await lookAt(kernel, inside.pid, { depth: DEPTH, reuse: reuse ? process.dir : undefined });
 	if (seen.verdict.kind === "no") return seen;

@@ -98,7 +98,7 @@ test("with its collector killed a command that prints much is paused, and can be
 
 describe.each(PTY_TOOLS)("on a terminal made by $name", (pty) => {
 	test("with that killed a command that reads its terminal finds the end of it, its exit code is true, and all that it printed is in the log", async (context) => {
-		const process = await (await runtimeWith(pty, context)).spawn({ command: "seq 20000; echo ready; cat; exit 5", terminal: true });
+		const process = await (await runtimeWith(pty, context)).spawn({ command: "trap '' HUP; seq 20000; echo ready; cat; exit 5", terminal: true });
 		await process.wait({ until: { pattern: "ready\r\n" } });
 		const { end } = process.log.bounds();
 		await kill9(readParts(process.dir).child);
@@ -108,12 +108,17 @@ describe.each(PTY_TOOLS)("on a terminal made by $name", (pty) => {
 		expect(process.log.bounds().end).toBe(end);
 	});
 
-	test("with that killed a command that does not use its terminal runs on, and is reported as running", async (context) => {
-		const process = await (await runtimeWith(pty, context)).spawn({ command: "echo ready; sleep 1000", terminal: true });
+	test("with that killed a command that ignores the hangup runs on, and is reported as running; another ends with it", async (context) => {
+		const process = await (await runtimeWith(pty, context)).spawn({ command: "trap '' HUP; echo ready; sleep 1000", terminal: true });
 		await process.wait({ until: { pattern: "ready" } });
 		await kill9(readParts(process.dir).child);
 		expect(process.status()).toEqual({ status: "running", pid: process.pid });
 		expect(await process.kill()).toMatchObject({ status: "killed", survivors: [], final: { status: "killed", exitCode: 143, signal: "SIGTERM" } });
+		if (pty.name === "script") return; // the hangup is for the leader of the session, which is not the command there
+		const other = await (await runtimeWith(pty, context)).spawn({ command: "echo ready; sleep 1000; :", terminal: true });
+		await other.wait({ until: { pattern: "ready" } });
+		await kill9(readParts(other.dir).child);
+		expect((await other.wait({ timeout: 10_000 })).status).toMatchObject({ status: "exited", exitCode: 129, signal: "SIGHUP" });
 	});
 
 	test("with the collector killed the command goes on, and its exit code is true", async (context) => {
