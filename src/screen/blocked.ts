@@ -94,7 +94,15 @@ async function holds({ kernel, tty, pid }: Thread): Promise<{ terminal: boolean;
 	return { terminal, sockets };
 }
 
+/**
+ * Sockets that others can connect to, or have. A Unix socket without a name is one end of a socketpair, with which an event loop
+ * wakes itself (asyncio), or a client's.
+ */
 async function anyIsSocket(kernel: Kernel, pid: number, fds: readonly (number | string)[]): Promise<boolean> {
 	const links = await kernel.links(fds.map((fd) => `/proc/${pid}/fd/${fd}`));
-	return links.some((link) => link?.startsWith("socket:"));
+	const sockets = links.flatMap((link) => /^socket:\[(\d+)\]$/.exec(link ?? "")?.[1] ?? []);
+	if (sockets.length === 0) return false;
+	const [table = ""] = await kernel.read([`/proc/${pid}/net/unix`]);
+	const unnamed = new Set(table.split("\n").flatMap((row) => /^\S+: (?:\S+\s+){5}(\d+)\s*$/.exec(row)?.[1] ?? []));
+	return sockets.some((socket) => !unnamed.has(socket));
 }

@@ -25,12 +25,9 @@ function longestLine(bytes: Uint8Array): number {
 
 async function takesLines({ dir, kernel }: Process): Promise<boolean> {
 	const { command, terminal } = readParts(dir);
-	if (!command) return false;
-	const { device } = await foregroundOf(kernel, command.pid);
-	const tty = await ttyOf(
-		kernel,
-		[terminal ?? command, command].map(({ pid }) => pid),
-		device,
-	);
+	const pids = [command, terminal].flatMap((part) => part?.pid ?? []);
+	if (pids[0] === undefined) return false;
+	const { device } = await foregroundOf(kernel, pids[0]);
+	const tty = await ttyOf(kernel, pids, device);
 	return (tty && (await modesOf(kernel, tty)))?.canonical ?? false;
 }

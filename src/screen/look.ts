@@ -7,6 +7,7 @@ import type { Process } from "../process/process.js";
 import { type Blocked, blockedIn } from "./blocked.js";
 import { foregroundOf, innerOf } from "./foreground.js";
 import { besideOf } from "./servers.js";
+import { stoppedBelow } from "./stopped.js";
 import { modesOf, type Tty, type TtyModes, ttyOf } from "./tty.js";
 import { decide, isRelay, type Verdict } from "./verdict.js";
 
@@ -33,7 +34,7 @@ export async function look(process: Process, { reuse = false }: { reuse?: boolea
 	const [stats, copiers] = await Promise.all([statsOf(kernel, pids), collector ? copiersOf(kernel, collector.pid) : []]);
 	const inside = [command, terminal].find((part, at) => part && isThere(stats[at], part));
 	if (!inside || isBusy(stats[2])) return NOTHING;
-	const seen = await lookAt(kernel, inside.pid, { depth: DEPTH, reuse: reuse ? process.dir : undefined });
+	const seen = await lookAt(kernel, inside.pid, { holder: terminal?.pid, depth: DEPTH, reuse: reuse ? process.dir : undefined });
 	if (seen.verdict.kind === "no") return seen;
 	// After that, in the order in which output goes: what the program printed before it began to wait has set the next one to work.
 	return (await statsOf(kernel, [...(relay ? [relay.pid] : []), ...copiers])).some(isBusy) ? NOTHING : seen;
@@ -57,14 +58,27 @@ const statsOf = async (kernel: Kernel, pids: readonly number[]): Promise<(Stat |
  */
 const isBusy = (stat: Stat | undefined): boolean => stat?.state === "R" || stat?.state === "D";
 
+interface LookOptions {
+	/** Has the terminal open, whatever those on it have done with theirs. */
+	readonly holder?: number | undefined;
+	readonly depth: number;
+	readonly reuse: string | undefined;
+}
+
 /** `pid` is any process on the terminal. */
-async function lookAt(kernel: Kernel, pid: number, { depth, reuse }: { depth: number; reuse: string | undefined }): Promise<Look> {
-	const { device, members } = await foregroundOf(kernel, pid);
-	const tty = await ttyOf(kernel, [pid, ...members.map((who) => who.pid)], device);
+async function lookAt(kernel: Kernel, pid: number, options: LookOptions): Promise<Look> {
+	const { holder, depth, reuse } = options;
+	const { device, members, below } = await foregroundOf(kernel, pid);
+	const tty = await ttyOf(kernel, [...(holder === undefined ? [] : [holder]), pid, ...members.map((who) => who.pid)], device);
 	if (!tty) return unknown("its terminal cannot be found");
 	if (members.length === 0) return unknown("nobody can be seen in the foreground of its terminal");
-	const found = most(await Promise.all(members.map(async (who) => ({ who, blocked: await blockedIn(kernel, who, tty) }))));
-	if (found.blocked.kind === "busy" && !isRelay(found.who)) return NOTHING;
+	let found = most(await Promise.all(members.map(async (who) => ({ who, blocked: await blockedIn(kernel, who, tty) }))));
+	if (found.blocked.kind === "busy" && !isRelay(found.who)) {
+		const other = await readerBelow(kernel, below, tty);
+		const verdict = other ? undefined : await stoppedBelow(kernel, below, device);
+		if (!other) return verdict ? { verdict, mark: "" } : NOTHING;
+		found = other;
+	}
 	if (found.blocked.kind === "hidden" && members.some(({ state }) => state !== "S")) return NOTHING; // somebody is at work
 	const inner = found.blocked.kind !== "reading" && depth > 0 ? await innerOf(kernel, found.who.pid) : undefined;
 	if (inner === "none") return unknown(`${found.who.comm} (pid ${found.who.pid}) passes keys on to a terminal on which nobody can be seen`);
@@ -73,6 +87,16 @@ async function lookAt(kernel: Kernel, pid: number, { depth, reuse }: { depth: nu
 	const [modes, beside] = await Promise.all([asked, besideOf(kernel, found.who, found.blocked, members)]);
 	const verdict = decide(found.blocked, found.who, modes, beside);
 	return { verdict, mark: await markOf(kernel, found) }; // last: what reached it during the look is seen by it
+}
+
+const MOST_BELOW = 16;
+
+/** Who reads the terminal without being on it: job control is nothing to a process of another session. */
+async function readerBelow(kernel: Kernel, below: readonly Stat[], tty: Tty): Promise<Found | undefined> {
+	const asleep = below.filter(({ terminal, state }) => terminal === 0 && state === "S").slice(0, MOST_BELOW);
+	if (asleep.length === 0) return undefined;
+	const found = most(await Promise.all(asleep.map(async (who) => ({ who, blocked: await blockedIn(kernel, who, tty) }))));
+	return found.blocked.kind === "reading" || (found.blocked.kind === "watching" && found.blocked.sure) ? found : undefined;
 }
 
 interface KnownModes {

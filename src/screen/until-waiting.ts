@@ -26,7 +26,7 @@ export type UntilWaitingResult = {
 } & (
 	| { readonly matched: "input"; readonly waiting_for: WaitingFor; readonly waiting_evidence: string }
 	| { readonly matched: "exit" }
-	| { readonly matched: null } // the time was up
+	| { readonly matched: null; readonly stopped?: string } // the time was up; or it is stopped, and this is why
 );
 
 /** So long after the last output, in milliseconds: some are at work for a while behind their prompt. Then every LOOK_AGAIN_MS, for one that began to wait without a word. */
@@ -77,6 +77,7 @@ export async function untilWaiting(process: Process, options: UntilWaitingOption
 						const { waiting_for, waiting_evidence } = found;
 						return { matched: "input", status, offset, waiting_for, waiting_evidence };
 					}
+					if (seen.verdict.kind === "stopped" && before?.verdict.kind === "stopped") return { matched: null, status, offset, stopped: seen.verdict.why };
 					before = seen;
 					nextAt = found.waiting ? now + CONFIRM_MS : since + dueAt(++looks);
 				}

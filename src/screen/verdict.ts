@@ -15,6 +15,8 @@ export type Verdict =
 			readonly timed: boolean;
 	  }
 	| { readonly kind: "no" }
+	/** It will not go on by itself, whatever is typed. */
+	| { readonly kind: "stopped"; readonly why: string }
 	/** The kernel will not say. Silence decides. */
 	| { readonly kind: "unknown"; readonly why: string };
 

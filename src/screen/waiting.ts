@@ -7,7 +7,10 @@ import type { Process } from "../process/process.js";
 import { type Look, look } from "./look.js";
 import type { Verdict, WaitingFor } from "./verdict.js";
 
-export type Waiting = { readonly waiting: false } | { readonly waiting: true; readonly waiting_for: WaitingFor; readonly waiting_evidence: string };
+/** `stopped`: why it will not go on by itself. */
+export type Waiting =
+	| { readonly waiting: false; readonly stopped?: string }
+	| { readonly waiting: true; readonly waiting_for: WaitingFor; readonly waiting_evidence: string };
 
 export const IDLE_MS = 5_000;
 /** A program that draws something ten times a second is at work, also if it would take a key meanwhile. */
@@ -37,7 +40,7 @@ export function conclude(verdict: Verdict, quiet: number, idleMs: number): Waiti
 		return { waiting: true, waiting_for: verdict.for, waiting_evidence: verdict.evidence };
 	if (verdict.kind === "unknown" && quiet >= idleMs)
 		return { waiting: true, waiting_for: "idle", waiting_evidence: `nothing printed for ${Math.round(idleMs / 100) / 10} s; ${verdict.why}` };
-	return { waiting: false };
+	return verdict.kind === "stopped" ? { waiting: false, stopped: verdict.why } : { waiting: false };
 }
 
 /** How long it has printed nothing, and nothing was typed: the time of the FIFO for its input is that of the last write to it. */

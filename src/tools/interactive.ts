@@ -82,8 +82,18 @@ async function settle(ask: Ask, process: Process, options: SettleOptions): Promi
 		rememberAwaited(process);
 		return { ...(await viewOf(ask, process, options)), status: "awaiting_input", ...waitsFor(found), ...timeoutNote(deadline) };
 	}
+	if (found.matched === null && found.stopped !== undefined) {
+		noteStopped(ask, process, found.stopped);
+		if (options.onTimeout === "kill") ask.runtime.killLater(process, leftOf(deadline));
+		return { ...(await viewOf(ask, process, options)), ...timeoutNote(deadline) };
+	}
 	if (found.matched === null) return { ...(await late(ask, process, options)), ...timeoutNote(deadline) };
 	return { ...(await viewOf(ask, process, options)), ...timeoutNote(deadline) };
+}
+
+/** It will not go on by itself, so there is nothing to wait for. */
+export function noteStopped(ask: Ask, process: Process, why: string): void {
+	ask.notes.push(`It does not go on by itself: ${why}. process(action="kill", session_id="${process.id}") ends it.`);
 }
 
 /** The time is up. */

@@ -29,7 +29,7 @@ export async function poll(ask: Ask, process: Process, args: ProcessArgs): Promi
 		ask.notes.push(
 			`Only the last of it: ${counted(output.leftOut, "character before it is", "characters before it are")} in the log; action="log" with byte_offset=${output.offset} shows them.`,
 		);
-	const waiting = status.status === "running" && process.spec.terminal ? await lookAtTerminal(process) : {};
+	const waiting = status.status === "running" && process.spec.terminal ? await lookAtTerminal(ask, process) : {};
 	return {
 		...stateOf(process, status),
 		...waiting,

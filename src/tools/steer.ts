@@ -6,7 +6,7 @@ import { isOver } from "../process/status.js";
 import { type Ask, deadlineOf, doorOf } from "./ask.js";
 import { brief } from "./brief.js";
 import type { ProcessArgs } from "./input.js";
-import { idleMsOf, screenOf, typeKeys, waitsFor } from "./interactive.js";
+import { idleMsOf, noteStopped, screenOf, typeKeys, waitsFor } from "./interactive.js";
 import type { ProcessResult } from "./result.js";
 import { loadScreen } from "./screen.js";
 import { send } from "./send.js";
@@ -62,10 +62,10 @@ export async function keys(ask: Ask, process: Process, args: ProcessArgs): Promi
 	return typeKeys(ask, process, args.data, { deadline, idleMs: idleMsOf(ask, {}), maxChars: ask.runtime.limits.tailChars, onTimeout: "background" });
 }
 
-export async function screen(_ask: Ask, process: Process): Promise<ProcessResult> {
+export async function screen(ask: Ask, process: Process): Promise<ProcessResult> {
 	if (!process.spec.terminal) throw new HoldfastError("NO_TERMINAL", `${process.id} has no terminal, so it has no screen; action="log" shows its output`);
 	const state = stateOf(process);
-	return { ...state, ...(state.status === "running" ? await lookAtTerminal(process) : {}), error: null, ...(await screenOf(process)) };
+	return { ...state, ...(state.status === "running" ? await lookAtTerminal(ask, process) : {}), error: null, ...(await screenOf(process)) };
 }
 
 export async function resize(_ask: Ask, process: Process, { cols, rows }: ProcessArgs): Promise<ProcessResult> {
@@ -89,9 +89,10 @@ export async function signal(ask: Ask, process: Process, args: ProcessArgs): Pro
 	return { ...stateOf(process), error: null, ...(process.spec.terminal ? await screenOf(process) : {}) };
 }
 
-/** Whether a program on a terminal waits for input, in fields of a result. */
-export async function lookAtTerminal(process: Process): Promise<Pick<ProcessResult, "status" | "waiting_for" | "waiting_evidence">> {
+/** Whether a program on a terminal waits for input, in fields of a result. A note says where it is stopped. */
+export async function lookAtTerminal(ask: Ask, process: Process): Promise<Pick<ProcessResult, "status" | "waiting_for" | "waiting_evidence">> {
 	const { waitingFor } = await loadScreen();
-	const found = isOver(process.status()) || process.unreachable !== undefined ? { waiting: false as const } : await waitingFor(process);
+	const found = isOver(process.status()) || process.unreachable !== undefined ? { waiting: false as const, stopped: undefined } : await waitingFor(process);
+	if (!found.waiting && found.stopped !== undefined) noteStopped(ask, process, found.stopped);
 	return found.waiting ? { status: "awaiting_input", ...waitsFor(found) } : {};
 }

@@ -8,7 +8,7 @@ import { type Ask, deadlineOf, reporting, secondsOf } from "./ask.js";
 import { rememberAwaited } from "./awaited.js";
 import { noteShown, readCursor, withinLog } from "./cursor.js";
 import type { ProcessArgs, UntilArgs } from "./input.js";
-import { idleMsOf, terminalView, timeoutNote, waitsFor } from "./interactive.js";
+import { idleMsOf, noteStopped, terminalView, timeoutNote, waitsFor } from "./interactive.js";
 import { readEnd } from "./output.js";
 import type { ProcessResult } from "./result.js";
 import { loadScreen } from "./screen.js";
@@ -16,8 +16,8 @@ import { leftNote, settledStatus, stateOf } from "./state.js";
 
 const LOOK_BACK = 1024 * 1024; // bytes
 
-/** What ended the wait, in fields of the result. */
-type Held = Pick<ProcessResult, "matched" | "match" | "byte_offset" | "waiting_for" | "waiting_evidence">;
+/** What ended the wait, in fields of the result. `stopped`: why it will not go on by itself. */
+type Held = Pick<ProcessResult, "matched" | "match" | "byte_offset" | "waiting_for" | "waiting_evidence"> & { readonly stopped?: string };
 
 export async function wait(ask: Ask, process: Process, args: ProcessArgs): Promise<ProcessResult> {
 	const until = args.until ?? {};
@@ -55,9 +55,14 @@ export async function wait(ask: Ask, process: Process, args: ProcessArgs): Promi
 		rememberAwaited(process);
 		return { ...view, ...held, status: "awaiting_input" };
 	}
-	if (held.matched === null && over) return { ...view, ...held, matched: "exit" }; // in the last moment
+	if (held.matched === null && over) return { ...view, matched: "exit", byte_offset: held.byte_offset ?? end }; // in the last moment
 	if (held.matched === "pattern" && (held.byte_offset ?? 0) <= seen)
 		ask.notes.push(`You were shown this before, up to byte ${seen}; byte_offset=${seen}, or none, looks at what is new.`);
+	if (held.stopped !== undefined) {
+		const { stopped, ...rest } = held;
+		noteStopped(ask, process, stopped);
+		return { ...view, ...rest };
+	}
 	if (held.matched === null) {
 		if (until.pattern !== undefined) await noteOlderMatch(ask, process, until.pattern, from);
 		ask.notes.push(
@@ -102,7 +107,8 @@ async function waitForOutput(process: Process, until: Until, { ms, from, signal 
 async function waitForInput(process: Process, signal: AbortSignal, idleMs: number): Promise<Held> {
 	const { untilWaiting } = await loadScreen();
 	const found = await untilWaiting(process, { signal, idleMs });
-	if (found.matched !== "input") return { matched: "exit", byte_offset: found.offset };
+	if (found.matched === null) return { matched: null, byte_offset: found.offset, ...(found.stopped === undefined ? {} : { stopped: found.stopped }) };
+	if (found.matched === "exit") return { matched: "exit", byte_offset: found.offset };
 	return { matched: "input", byte_offset: found.offset, ...waitsFor(found) };
 }
 

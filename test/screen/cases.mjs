@@ -16,6 +16,8 @@ export const which = (name) =>
 const COMMIT = "git init -q . && git config user.name n && git config user.email e@x && git commit -q --allow-empty";
 const EDITOR = "EDITOR=$(command -v vim >/dev/null && echo 'vim -u NONE' || echo 'cat >/dev/tty; read x #')";
 
+const ASYNCIO = 'import asyncio; loop=asyncio.new_event_loop(); loop.add_reader(0, print); print("go",flush=True); loop.run_forever()';
+
 /**
  * The program it needs, what to run, what it waits for, and what its screen shows then.
  * @type {[string, string, "line" | "password" | "keys", RegExp][]}
@@ -45,6 +47,9 @@ export const WAITING = [
 	["gdb", "gdb -q -nx", "keys", /\(gdb\)$/],
 	["npm", "npm init", "keys", /package name:/],
 	["git", `${COMMIT}; ${EDITOR} git commit --allow-empty`, "keys", /Please enter the commit message/],
+	["python3", `python3 -c '${ASYNCIO}'`, "line", /^go$/],
+	["timeout", "timeout 60 python3 -q", "keys", />>>$/],
+	["setsid", "setsid -w bash -c 'read -r -s -p \"alone? \" x'; :", "password", /^alone\?$/],
 	["script", "SHELL=$BASH script -qc \"read -r -s -p 'inside? ' x\" /dev/null", "password", /^inside\?$/],
 ];
 
@@ -75,4 +80,7 @@ export const NOT_WAITING = [
 	["python3", `python3 -c '${ACCEPT}'`],
 	["python3", `python3 -c '${RAW_SLEEP}'`],
 	["script", "script -qc 'echo up; sleep 30' /dev/null"],
+	["setsid", "setsid -w bash -c 'echo up; sleep 30'; :"],
+	["setsid", "setsid cat & echo up; sleep 30"],
+	["timeout", "echo up; timeout 60 sleep 30"],
 ];

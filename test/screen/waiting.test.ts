@@ -74,6 +74,27 @@ test.skipIf(noSudo)(`under sudo, which gives it a terminal of its own, it is see
 	await neverWaits(works, works.wait({ until: { pattern: "up" }, timeout: 20_000 }));
 });
 
+const noSu = process.getuid?.() !== 0 || !which("setsid") ? " (skipped: needs root)" : "";
+
+test.skipIf(noSu)(`a program whose session is not that of its terminal, or has taken it away, is seen as well${noSu}`, async () => {
+	const runtime = await testRuntime();
+	for (const command of ["su -s /bin/bash nobody -c 'read -r -p \"inside? \" x'", "setsid -c -w bash -c 'read -r -p \"inside? \" x'"]) {
+		const asks = await onTerminal(runtime, command);
+		expect(await untilWaiting(asks, { timeout: 30_000 })).toMatchObject({ matched: "input", waiting_for: "line" });
+		expect((await readScreen(asks)).screen).toBe("inside?");
+		await asks.write("x\n");
+		expect((await asks.wait({ timeout: 20_000 })).status).toMatchObject({ status: "exited", exitCode: 0 });
+	}
+});
+
+test("a program that is stopped because it uses the terminal from the background is said to be, at once and at every look", async () => {
+	const process = await onTerminal(await testRuntime(), "timeout 600 cat; :");
+	const found = await untilWaiting(process, { timeout: 30_000 });
+	const stopped = expect.stringMatching(/^cat \(pid \d+\) is stopped in a background process group .*timeout --foreground/);
+	expect(found).toMatchObject({ matched: null, status: { status: "running" }, stopped });
+	expect(await waitingFor(process)).toEqual({ waiting: false, stopped });
+});
+
 test.skipIf(!which("tmux"))(`in tmux, where another process reads the terminal, silence decides${missing("tmux")}`, async () => {
 	const process = await onTerminal(await testRuntime(), "tmux -S ./socket -f /dev/null new cat");
 	const found = await untilWaiting(process, { timeout: 30_000, idleMs: 500 });

@@ -186,6 +186,16 @@ describe("another runtime on the same home", () => {
 	});
 });
 
+test("a program that is stopped in the background of its terminal is not waited for: it runs, and a note says what to do", async () => {
+	const runtime = await testRuntime();
+	const note = expect.stringMatching(/does not go on by itself: cat .* is stopped .*timeout --foreground/);
+	const started = await runtime.terminal({ command: "timeout 600 cat; :", pty: true, timeout: 600 });
+	expect(started).toMatchObject({ status: "running", note });
+	const { session_id } = started;
+	expect(await runtime.process({ action: "poll", session_id })).toMatchObject({ status: "running", note });
+	expect(await runtime.process({ action: "wait", session_id, until: { input: true }, timeout: 600 })).toMatchObject({ status: "running", matched: null, note });
+});
+
 test("closing a runtime stops what it would have done later, and leaves the processes", async () => {
 	const home = tempDir("home");
 	const keeper = await testRuntime({ home });

@@ -1,0 +1,27 @@
+/** A program that the kernel has stopped because it used its terminal from the background. Nothing will ever continue it: no shell is there that could. */
+import type { Kernel } from "../base/kernel.js";
+import type { Stat } from "../base/proc.js";
+import type { Verdict } from "./verdict.js";
+
+const BECAUSE: Readonly<Record<number, string>> = {
+	0: "as a program is that uses the terminal from there", // older kernels do not say what stopped it, and none does for other users
+	21: "because it reads the terminal from there", // SIGTTIN
+	22: "because it changes the terminal's modes from there", // SIGTTOU
+};
+
+/** `below`: those that the foreground of the terminal `device` waits for. */
+export async function stoppedBelow(kernel: Kernel, below: readonly Stat[], device: number): Promise<Verdict | undefined> {
+	const stopped = below.filter(({ state, terminal }) => state === "T" && terminal === device);
+	const texts = await kernel.read(stopped.map(({ pid }) => `/proc/${pid}/stat`));
+	for (const [at, { comm, pid, ppid }] of stopped.entries()) {
+		const why = BECAUSE[signalIn(texts[at] ?? "")];
+		if (why === undefined) continue; // by somebody who may continue it
+		const timed = below.find((other) => other.pid === ppid)?.comm === "timeout";
+		const instead = timed ? "timeout put it there; timeout --foreground does not" : "it, or what runs it, made a process group of its own";
+		return { kind: "stopped", why: `${comm} (pid ${pid}) is stopped in a background process group of its terminal, ${why} (${instead})` };
+	}
+	return undefined;
+}
+
+/** What stopped it: field 52. */
+const signalIn = (stat: string): number => Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[49] ?? 0);
