@@ -113,7 +113,7 @@ export class Boxes {
 			name: placeName(wish),
 			owner: ownerOf(home),
 			container: wish.kind === "docker",
-			enter: async (signal) => (lived ? this.#lifetimes.use(lived, signal) : () => {}),
+			enter: async (how) => (lived ? this.#lifetimes.use(lived, how) : () => {}),
 			onLife: (life) => {
 				if (lived) rememberLife(home, key, life);
 			},

@@ -69,20 +69,21 @@ export class Lifetimes {
 
 	/**
 	 * It is in use until the returned function is called, however long that takes, and then open until `leave`. This runtime ends it when
-	 * it is neither, and no program has used it for its time. Waits for one that is just being ended to be gone.
+	 * it is neither, and no program has used it for its time. Waits for one that is just being ended to be gone. `looks`: a use that does
+	 * not open it, as by a page that shows its processes.
 	 */
-	async use(lived: Lived, signal?: AbortSignal): Promise<() => void> {
-		const known: Known = this.#known.get(lived.key) ?? { lived, users: 0, open: true, usedAt: 0 };
+	async use(lived: Lived, { signal, looks = false }: { signal?: AbortSignal | undefined; looks?: boolean } = {}): Promise<() => void> {
+		const known: Known = this.#known.get(lived.key) ?? { lived, users: 0, open: false, usedAt: 0 };
 		this.#known.set(lived.key, known);
 		known.users++;
-		known.open = true;
+		if (!looks) known.open = true;
 		this.#lookLater();
 		let used = true;
 		const leave = () => {
 			if (!used) return;
 			used = false;
 			known.users--;
-			known.usedAt = performance.now();
+			if (!looks) known.usedAt = performance.now();
 			this.#freshen(lived.key);
 		};
 		try {

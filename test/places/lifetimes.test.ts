@@ -137,7 +137,7 @@ test("a stop that fails is tried again, and blocks nobody; who gives up waiting 
 	await until("it was tried again", () => tries === 3);
 	await expect(times.end({ ...it, stop: () => Promise.reject(new Error("no engine")) })).rejects.toThrow("no engine");
 	const held = Lease.take(path.join(times.root, "places", `${KEY}.end`, "lease"));
-	await expect(times.use(it, AbortSignal.timeout(10))).rejects.toThrow();
+	await expect(times.use(it, { signal: AbortSignal.timeout(10) })).rejects.toThrow();
 	held?.release();
 	(await times.use(it))();
 });
@@ -159,6 +159,9 @@ test("one whose task is open is kept, however long nobody uses it, also from oth
 	times.leave(KEY);
 	(await times.use(it))();
 	await kept();
+	times.leave(KEY);
+	(await times.use(it, { looks: true }))(); // which does not open it
+	await until("it was stopped", () => seen.stops > 0);
 });
 
 test("a task that was not used for a day is not open any more", async () => {

@@ -15,7 +15,7 @@ export interface ReachOptions {
 	/** What this home calls itself there. */
 	readonly owner: string;
 	/** Somebody is about to use it, and is not just looking on; what is returned says that he is done. */
-	readonly enter?: ((signal?: AbortSignal) => Promise<() => void>) | undefined;
+	readonly enter?: ((how: { readonly signal: AbortSignal | undefined; readonly looks: boolean }) => Promise<() => void>) | undefined;
 	/** It has been reached, in this life of it. */
 	readonly onLife?: ((life: string) => void) | undefined;
 	/** A try to reach it has failed. */
@@ -116,7 +116,7 @@ export class Reach {
 
 	/** `again`: it does no harm if it is done twice, should its link break in the middle. */
 	async use<T>(work: (link: Link) => Promise<T>, { signal, again = true }: { signal?: AbortSignal | undefined; again?: boolean } = {}): Promise<T> {
-		return this.#inUse(signal, () => {
+		return this.#inUse({ signal, looks: false }, () => {
 			const ends = this.#ends;
 			return this.#connection.use(work, { again: () => again && this.#ends === ends, ...(signal ? { signal } : {}) });
 		});
@@ -134,7 +134,7 @@ export class Reach {
 		work: (link: Link, ready: Ready) => Promise<T>,
 		options: { readonly onlyLooking: boolean; readonly signal: AbortSignal | undefined },
 	): Promise<{ readonly over: Over } | { readonly found: T }> {
-		return options.onlyLooking ? this.#look(work, options) : this.#inUse(options.signal, () => this.#look(work, options));
+		return options.onlyLooking ? this.#look(work, options) : this.#inUse({ signal: options.signal, looks: true }, () => this.#look(work, options));
 	}
 
 	async #look<T>(
@@ -242,9 +242,9 @@ export class Reach {
 	}
 
 	/** Nobody ends it for want of use meanwhile, however long it takes. */
-	async #inUse<T>(signal: AbortSignal | undefined, act: () => Promise<T>): Promise<T> {
+	async #inUse<T>(how: { readonly signal: AbortSignal | undefined; readonly looks: boolean }, act: () => Promise<T>): Promise<T> {
 		if (!this.#enter) return act();
-		const entering = this.#enter(signal);
+		const entering = this.#enter(how);
 		const leave = await this.inTime(entering).catch((error) => {
 			void entering.then((late) => late()).catch(() => {}); // nobody waits for that any more
 			throw error;
