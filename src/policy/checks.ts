@@ -4,7 +4,7 @@ import { touchesCredentials } from "./credentials.js";
 import { deletesEverythingHere, deletesOutside, wipesRoot } from "./deleting.js";
 import type { Found } from "./found.js";
 import { changesKernel, changesMounts, changesNetwork } from "./machine.js";
-import { answersApproval, editsPolicy, killsHoldfast } from "./ourselves.js";
+import { answersApproval, editsPolicy, killsHoldfast, typesIntoShell } from "./ourselves.js";
 import { massKill } from "./processes.js";
 import type { World } from "./scope.js";
 import { isShellSetup, runsRemoteCode } from "./setup.js";
@@ -22,6 +22,7 @@ export const CHECKS = {
 		command.trait === "fork-bomb" ||
 		(command.code !== null && /\bfork\b[\s\S]*\bfork\b|while\s*(?:\(?\s*(?:1|True|true)\s*\)?\s*:?)[\s\S]{0,20}fork/.test(command.code)),
 	"kills-holdfast": killsHoldfast,
+	"types-into-shell": (command: Found) => typesIntoShell(command),
 	"answers-approval": answersApproval,
 	"edits-policy": editsPolicy,
 	"deletes-outside": deletesOutside,

@@ -51,6 +51,14 @@ export const FLOOR: readonly Rule[] = [
 		["holdfast approvals", "holdfast ps"],
 	),
 	rule(
+		"floor-input",
+		"deny",
+		"it writes to the input of a shell, which would run that without any rule; run the command itself",
+		{ is: "types-into-shell" },
+		["echo ls > /dev/fd/10", "echo ls | tee /proc/self/fd/11", "echo ls > /proc/$$/fd/10", "readlink /proc/$$/fd/10"],
+		["echo x > /dev/fd/2", "cat > /proc/self/fd/1", "ls -l /proc/self/fd", "exec 10> log"],
+	),
+	rule(
 		"floor-policy",
 		"deny",
 		"what Holdfast allows is changed by a person, not by a command",

@@ -31,6 +31,16 @@ export function killsHoldfast(command: Found): boolean {
 	return targets.some((text) => /^-?\d+$/.test(text) && OWN_PROCESS.test((readProc(`/proc/${text.replace("-", "")}/cmdline`) ?? "").replaceAll("\0", " ")));
 }
 
+/** bash reads what it is to run on a descriptor of 10 or more: whoever writes there gives it a command that no rule has seen. */
+const SHELL_INPUT = new RegExp(`^(?:/dev/fd|/proc/[^/]+(?:/task/[^/]+)?/fd)/(?:[1-9]\\d+|[^/]*${SOME}[^/]*)$`);
+
+/** Whether it writes to the input of a shell, or asks where that is. */
+export function typesIntoShell(command: Found): boolean {
+	const names = (file: Word) =>
+		[file.text, ...command.cwds.map((cwd) => (cwd === null ? "" : path.resolve(cwd, file.text)))].some((text) => SHELL_INPUT.test(text));
+	return does(command, ["writes", "empties", "moves"], ({ file }) => names(file)) || (is(command, "readlink", "realpath") && command.args.some(names));
+}
+
 export function answersApproval(command: Found): boolean {
 	const texts = command.args.map(({ text }) => decoded(text));
 	if (command.code !== null && /\/approvals\/|\bapprovals\b[\s\S]*\banswer\b/.test(command.code) && !is(command, "sed", "awk")) return true;
