@@ -65,7 +65,9 @@ function redirections(command: Found): Effect[] {
 }
 
 const printsNothing = (command: Found): boolean =>
-	is(command, ":", "true", "false") || (is(command, "cat") && command.args[0]?.text === "/dev/null") || outputOf(command)?.trim() === "";
+	is(command, ":", "true", "false") ||
+	(is(command, "cat") && command.args[0]?.text === "/dev/null") ||
+	(outputOf(command)?.trim() === "" && !(is(command, "echo") && !hasFlag(command, "-n")));
 
 function ofProgram(command: Found): Effect[] {
 	const programs = command.names.flatMap((name) => PROGRAMS[name] ?? []);
