@@ -570,7 +570,8 @@ hf_terminal() {
   hf_d=$HOLDFAST_K_DIR hf_bell=$HOLDFAST_K_BELL hf_bash=$HOLDFAST_K_BASH hf_mode=$HOLDFAST_K_MODE
   hf_stty=${HOLDFAST_K_STTY-} hf_rows=$HOLDFAST_K_ROWS hf_cols=$HOLDFAST_K_COLS
   hf_cgroup=$HOLDFAST_K_CGROUP hf_umask=$HOLDFAST_K_UMASK hf_bound=$HOLDFAST_K_BOUND hf_lone=${HOLDFAST_K_LONE-}
-  hf_setsid=${HOLDFAST_K_SETSID-setsid}
+  hf_setsid=${HOLDFAST_K_SETSID-setsid} hf_stopped=
+  trap hf_stopped=1 CONT
   unset HOLDFAST_K_LONE HOLDFAST_K_SETSID HOLDFAST_K_BOUND HOLDFAST_K_UMASK HOLDFAST_K_CGROUP HOLDFAST_K_SH HOLDFAST_K_KEEPER HOLDFAST_K_DIR HOLDFAST_K_BELL HOLDFAST_K_BASH HOLDFAST_K_STTY HOLDFAST_K_MODE HOLDFAST_K_ROWS HOLDFAST_K_COLS
   hf_died=$hf_d/signal.terminal
   exec 9>&2 2>"$hf_died"
@@ -578,9 +579,21 @@ hf_terminal() {
   # stty is a child of the command's process: T has no other child than that.
   ( hf_record command; [ -z "$hf_stty" ] || "$hf_stty" rows "$hf_rows" cols "$hf_cols"; hf_join "$hf_cgroup"; umask "$hf_umask"; hf_bound $hf_bound; exec 2>&9 9>&- 3<"$hf_d/command"; hf_home; hf_environment=$hf_d/environment; hf_inherit; hf_exec "$hf_setsid" "${hf_setsid:+-c}" )
   hf_status=$?
-  # script(1) stops itself when it sees T stopped, as T is with the command's group for a moment when that is killed.
-  [ -n "$hf_setsid" ] || [ "$PPID" -le 1 ] || kill -CONT "$PPID" 2>/dev/null
+  [ -n "$hf_setsid" ] || [ -z "$hf_stopped" ] || [ "$PPID" -le 1 ] || hf_wake &
   hf_finish $hf_status
+}
+
+# script(1) stops itself when it sees T stopped, as T is with the command's group for a moment when that is killed, and may then not notice
+# that T has ended. So it is told to go on, and ended if it is still there a second later.
+hf_wake() {
+  trap '' HUP
+  exec </dev/null >/dev/null 2>&1 9>&-
+  hf_n=0
+  while [ $hf_n -lt 50 ] && kill -CONT "$PPID"; do
+    [ $hf_n -lt 10 ] || kill -KILL "$PPID"
+    hf_n=$((hf_n + 1))
+    sleep 0.1 || sleep 1
+  done
 }
 
 # ---- K ----
