@@ -3,7 +3,7 @@
  *
  * What counts as a token: `<`, a word of letters and digits, perhaps more of them joined by `+` (the last may be any one
  * character, as in `<CTRL+\>`), `>`. A token that is not known is refused. Any other `<` is typed as it is ("a < b",
- * "<-", "</p>"), and `<<` types one `<` whatever follows it.
+ * "<-", "</p>"), and `<<` types one `<` whatever follows it. Modifiers may be written as in vim and Emacs too: `<C-c>`, `<Ctrl-C>`, `<M-x>`.
  */
 import { HoldfastError } from "../base/errors.js";
 
@@ -13,7 +13,8 @@ export interface KeyModes {
 	readonly bracketedPaste?: boolean;
 }
 
-const TOKEN = /<<|<([A-Za-z][A-Za-z0-9]*(?:\+[A-Za-z0-9]+)*(?:\+[^\sA-Za-z0-9]?)?)>/gu;
+const TOKEN =
+	/<<|<([A-Za-z][A-Za-z0-9]*(?:\+[A-Za-z0-9]+)*(?:\+[^\sA-Za-z0-9]?)?|(?:(?:[Cc]trl|[Aa]lt|[Ss]hift|CTRL|ALT|SHIFT|[CMS])-)+(?:[A-Za-z0-9]+|[^\sA-Za-z0-9]))>/gu;
 
 /** The bytes for `text`. Throws INVALID, and gives nothing, when it has a token that is not known. */
 export function encodeKeys(text: string, modes: KeyModes = {}): Buffer {
@@ -63,15 +64,15 @@ const NUMBERED: Readonly<Record<string, number>> = {
 	...{ F5: 15, F6: 17, F7: 18, F8: 19, F9: 20, F10: 21, F11: 23, F12: 24 },
 };
 const SHORT: Readonly<Record<string, string>> = { PGUP: "PAGEUP", PGDN: "PAGEDOWN", DEL: "DELETE", INS: "INSERT", RETURN: "ENTER", ESCAPE: "ESC" };
-const MODIFIERS: Readonly<Record<string, number>> = { SHIFT: 1, ALT: 2, CTRL: 4 };
+const MODIFIERS: Readonly<Record<string, number>> = { SHIFT: 1, ALT: 2, CTRL: 4, S: 1, M: 2, C: 4 };
 const KNOWN =
 	"<ESC> <ENTER> <TAB> <BACKSPACE> <SPACE> <UP> <DOWN> <LEFT> <RIGHT> <HOME> <END> <PAGEUP> <PAGEDOWN> <INSERT> <DELETE> <F1> to <F12>, with <CTRL+…>, <ALT+…>, <SHIFT+…> before them or before one character";
 
 function key(token: string, { applicationCursor }: KeyModes): string {
-	const [, modifiers = "", last = ""] = /^((?:[^+]+\+)*)(.*)$/su.exec(token) ?? [];
+	const [, modifiers = "", last = ""] = /^((?:[^+-]+[+-])*)(.+)$/su.exec(token) ?? [];
 	const name = SHORT[last.toUpperCase()] ?? last.toUpperCase();
 	let bits = 0;
-	for (const word of modifiers.split("+").slice(0, -1)) {
+	for (const word of modifiers.split(/[+-]/).slice(0, -1)) {
 		const bit = MODIFIERS[word.toUpperCase()];
 		if (bit === undefined || bits & bit) throw unknown(token);
 		bits |= bit;

@@ -40,6 +40,8 @@ test.each([
 	["<ALT++>", "\x1b+"],
 	["<ALT+ENTER><ALT+BACKSPACE>", "\x1b\r\x1b\x7f"],
 	["<CTRL+ALT+D>", "\x1b\x04"],
+	["<C-c><Ctrl-C><ctrl-c><CTRL-\\><M-x><C-M-d>", "\x03\x03\x03\x1c\x1bx\x1b\x04"],
+	["<S-TAB><C-LEFT>", "\x1b[Z\x1b[1;5D"],
 	["<CTRL+LEFT><SHIFT+UP><ALT+F4><CTRL+DELETE>", "\x1b[1;5D\x1b[1;2A\x1b[1;3S\x1b[3;5~"],
 ])("%s is sent as a terminal sends it", (keys, bytes) => {
 	expect(sent(keys)).toBe(bytes);
@@ -53,7 +55,7 @@ test.each([
 	["plain text, as it is", "echo $HOME; 'x' \"y\" \\n", "echo $HOME; 'x' \"y\" \\n"],
 	["a doubled < as one", "cat <<file", "cat <file"],
 	["what looks like a token after a doubled <", "<<ENTER>", "<ENTER>"],
-	["a < that begins no token", "a < b && c <- d </p> <1> < ENTER > <>", "a < b && c <- d </p> <1> < ENTER > <>"],
+	["a < that begins no token", "a < b && c <- d </p> <1> < ENTER > <> <x-y> <a-b> <C->", "a < b && c <- d </p> <1> < ENTER > <> <x-y> <a-b> <C->"],
 	["tokens inside text", "ls<TAB><TAB> -l<ENTER>", "ls\t\t -l\r"],
 	["an unfinished token at the end", "<ENTER", "<ENTER"],
 	["nothing", "", ""],
