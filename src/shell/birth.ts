@@ -28,6 +28,8 @@ export interface Birth {
 	readonly cwd: string;
 	/** The state directory of the shell whose state it takes over. */
 	readonly from?: string;
+	/** Returns the directory of that shell by now: it may have gone to another since `cwd` was read. */
+	readonly nowIn?: () => Promise<string | undefined>;
 	/** Give it up, and leave nothing of it. */
 	readonly signal: AbortSignal;
 }
@@ -37,7 +39,8 @@ export async function bear(runtime: Runtime, birth: Birth): Promise<{ bash: Bash
 	const told = () => [runtime.sandboxes?.takeNote(birth.task)].filter((note) => note !== undefined);
 	if (birth.from) {
 		const { bash } = await start(runtime, birth, false);
-		const elsewhere = bash.cwd !== birth.cwd && (bash.far || !isSame(bash.cwd, birth.cwd));
+		const isIn = (dir: string | undefined) => dir !== undefined && (bash.cwd === dir || (!bash.far && isSame(bash.cwd, dir)));
+		const elsewhere = !isIn(birth.cwd) && !isIn(await birth.nowIn?.());
 		return {
 			bash,
 			notes: elsewhere ? [...told(), `the new shell could not go to ${birth.cwd}, which is gone or may not be entered; it is in ${bash.cwd}`] : told(),

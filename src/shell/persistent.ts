@@ -173,13 +173,16 @@ export class Persistent {
 	async #birthOf(id: string | undefined): Promise<Birth> {
 		const { box, cwd } = await this.#runtime.place(this.#task);
 		const state = id && path.join(procDir(this.#runtime.home, id), "shell");
-		const there = !box || !id || (await Promise.all(SNAPSHOTS.map((name) => box.fetch(id, `shell/${name}`)))).some(Boolean);
-		const last = state && there ? readState(state) : undefined;
+		const read = async () => {
+			const there = !box || !id || (await Promise.all(SNAPSHOTS.map((name) => box.fetch(id, `shell/${name}`)))).some(Boolean);
+			return state && there ? readState(state) : undefined;
+		};
+		const last = await read();
 		return {
 			task: this.#task,
 			cwd: last?.exported.PWD ?? (box ? cwd : this.#runtime.directory),
 			signal: this.#closing,
-			...(state && last ? { from: state } : {}),
+			...(state && last ? { from: state, nowIn: async () => (await read())?.exported.PWD } : {}),
 		};
 	}
 

@@ -4,7 +4,10 @@ import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { openRuntime, type Runtime } from "../../src/index.js";
+import { procDir } from "../../src/keeper/layout.js";
 import { isOver } from "../../src/process/status.js";
+import { bear } from "../../src/shell/birth.js";
+import { currentOf } from "../../src/shell/seat.js";
 import { atEnd, tempDir, testRuntime, until } from "../support/home.js";
 import { testShell } from "./harness.js";
 
@@ -108,4 +111,14 @@ test("whoever has POSIXLY_CORRECT set has a shell all the same, and commands sta
 	const { run } = await testShell();
 	expect(await run("shopt -qo posix; echo $?; cd /usr")).toMatchObject({ code: 0, out: "1\n", notes: [] });
 	expect(await run("pwd")).toMatchObject({ out: "/usr\n" });
+});
+
+test("a shell that starts while the one before it changes its directory does not say that the old one is gone", async () => {
+	const { run, runtime, task } = await testShell();
+	await run("cd /usr");
+	const from = path.join(procDir(runtime.home, currentOf(runtime, { task, place: "local" }) as string), "shell");
+	const { signal } = new AbortController();
+	const { bash, notes } = await bear(runtime, { task, cwd: "/tmp", from, nowIn: async () => "/usr", signal });
+	expect({ cwd: bash.cwd, notes }).toEqual({ cwd: "/usr", notes: [] });
+	await bash.end();
 });
