@@ -1,4 +1,6 @@
 /** A command through MCP: the real client, our server as a program of its own, stdio between them. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
@@ -8,6 +10,8 @@ import { atMost, row } from "./report.mjs";
 import { terminalOf } from "./shell.mjs";
 
 const SERVER = fileURLToPath(new URL("mcp-server.mjs", import.meta.url));
+const BARE = fileURLToPath(new URL("bare-mcp-server.mjs", import.meta.url));
+const CLI = fileURLToPath(new URL("../dist/bin/holdfast.js", import.meta.url));
 
 export default async function mcp(bench) {
 	bench.leaveProfilesOut();
@@ -31,7 +35,46 @@ export default async function mcp(bench) {
 		];
 		return row({ what, value: of(times.mcp), unit: "ms", baselines, target });
 	};
-	return [result("`true` by the tool `terminal` over stdio", median, atMost(1.5)), result("the same, p90", (values) => percentile(values, 0.9))];
+	return [
+		result("`true` by the tool `terminal` over stdio", median, atMost(1.5)),
+		result("the same, p90", (values) => percentile(values, 0.9)),
+		await starting(bench),
+	];
+}
+
+/** From the start of the program to its answer to `initialize`. What counts is the difference: it may be 150 ms. */
+async function starting(bench) {
+	const home = bench.dir("mcp-start");
+	const contestants = [
+		{ name: "bare", time: () => startOf([BARE]), block: 1 },
+		{ name: "holdfast", time: () => startOf([CLI, "mcp", "--home", home]), block: 1 },
+	];
+	await byTurns(1, contestants);
+	const times = await byTurns(bench.count(20, 5), contestants);
+	const [bare, value] = [median(times.bare), median(times.holdfast)];
+	return row({
+		what: "start of `holdfast mcp` to its answer to `initialize`",
+		value,
+		unit: "ms",
+		baselines: [
+			{ name: "a bare server of the SDK + 150 ms", value: bare + 150 },
+			{ name: "the bare server", value: bare },
+		],
+		target: atMost(1),
+	});
+}
+
+async function startOf(argv) {
+	const begun = performance.now();
+	const child = spawn(process.execPath, argv, { stdio: ["pipe", "pipe", "ignore"] });
+	const ended = once(child, "exit");
+	const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "holdfast-bench", version: "1" } };
+	child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params })}\n`);
+	await once(child.stdout, "data");
+	const taken = performance.now() - begun;
+	child.stdin.end();
+	await ended;
+	return taken;
 }
 
 /** A function that calls a tool and makes sure that it ran. */
