@@ -5,12 +5,13 @@ import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import type { Process } from "../../src/index.js";
-import { encodeKeys, readScreen, untilWaiting, waitingFor } from "../../src/screen/index.js";
+import { readScreen, untilWaiting, waitingFor } from "../../src/screen/index.js";
 import { noProgram32, program32 } from "../fixtures/program32.js";
 import { PTY_TOOLS, runtimeWith } from "../fixtures/pty-tools.js";
 import { atEnd, testRuntime, until } from "../support/home.js";
 import { NOT_WAITING, WAITING } from "./cases.mjs";
 import { missing, onTerminal, which } from "./programs.js";
+import { talking } from "./talking.js";
 
 describe("waits for input", () => {
 	for (const [program, command, kind, screen] of WAITING) {
@@ -119,29 +120,7 @@ async function neverWaits(process: Process, up: Promise<unknown>): Promise<void>
 	expect(await untilWaiting(process, { timeout: 400 })).toMatchObject({ matched: null });
 }
 
-/** Type something, wait until it waits again, and look: the screen must have the reaction to just that. */
-const TALKING: [string, string, (round: number) => [string, RegExp]][] = [
-	["bash", "while read -r -p 'n? ' x; do echo \"got $x\"; done", (n) => [`${n}\n`, new RegExp(`got ${n}\\nn\\?$`)]],
-	["bash", "while read -r -s -p 'pw? ' x; do echo \"len ${#x}\"; done", (n) => [`${"x".repeat(n)}\n`, new RegExp(`len ${n}\\npw\\?$`)]],
-	["bash", 'while read -r x; do sleep 0.03; echo "got $x"; done', (n) => [`${n}\n`, new RegExp(`got ${n}$`)]],
-	["bash", "PS1='$ ' bash --norc -i", (n) => [`echo $((${n} * 7))<ENTER>`, new RegExp(`\\n${n * 7}\\n\\$$`)]],
-	["python3", "python3 -q", (n) => [`print(${n} * 7)<ENTER>`, new RegExp(`\\n${n * 7}\\n>>>$`)]],
-];
-
-describe("after something was typed, waits again only when it has taken it", () => {
-	for (const [program, command, talk] of TALKING) {
-		test.skipIf(!which(program))(`${command}${missing(program)}`, async () => {
-			const process = await onTerminal(await testRuntime(), command);
-			await untilWaiting(process, { timeout: 20_000 });
-			for (let round = 1; round <= 25; round++) {
-				const [keys, screen] = talk(round);
-				await process.write(encodeKeys(keys));
-				expect(await untilWaiting(process, { timeout: 20_000 })).toMatchObject({ matched: "input" });
-				expect((await readScreen(process)).screen).toMatch(screen);
-			}
-		});
-	}
-});
+talking({ rounds: 8, looks: 30 });
 
 describe("on a terminal made by", () => {
 	for (const pty of PTY_TOOLS)
@@ -154,16 +133,6 @@ describe("on a terminal made by", () => {
 				await process.write(`${round}\n`);
 			}
 		});
-});
-
-test("one look right after something was typed never says that it still waits for that", async () => {
-	const process = await onTerminal(await testRuntime(), "mkfifo gate; while read -r x; do read -r y <gate; done");
-	for (let round = 0; round < 100; round++) {
-		expect(await untilWaiting(process, { timeout: 20_000 })).toMatchObject({ matched: "input" });
-		await process.write(`${round}\n`);
-		expect(await waitingFor(process)).toEqual({ waiting: false });
-		await fs.promises.writeFile(path.join(process.spec.cwd, "gate"), "on\n");
-	}
 });
 
 test("where only silence tells, what was typed ends it", async () => {
