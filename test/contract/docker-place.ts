@@ -48,6 +48,8 @@ export const inBusybox = dockerPlace(BUSYBOX_IMAGE, {
 		"programs on a terminal": NO_PTY,
 		"with a notice asked for there is no such remark": `${NO_BASH}, which the first result says`,
 		"it has the directory and the environment of the shell, not its plain variables": NO_BASH,
+		"a parameter that the tool does not have is ignored and named, whoever added it": NO_BASH,
+		"what Gemini CLI adds to every call is ignored without a word": NO_BASH,
 		"null is the same as not given, 0 is not": NO_BASH,
 		"parameters of a terminal without one are not used, and that is said": NO_BASH,
 		"a task may be called anything": NO_BASH,
