@@ -45,8 +45,13 @@ function inFile(file: string, text: string): Inner[] {
 	return reachesOut(text) ? ["unknown-script"] : [];
 }
 
+/** For most programs such an option is no file of commands: `tail -f`, `rm -f`, `test -f`, `tar -f`. */
+const READS_COMMANDS =
+	/^(?:[gmn]?awk|sed|gdb|lldb|psql|mysql|mariadb|sqlite3|vim|vi|nvim|ex|g?make|ninja|just|task|tmux|screen|expect|tclsh|wish|gnuplot|bpftrace|stap|gforth|docker|podman|docker-compose)$/;
+
 /** A file of commands that a program is given by an option. */
 function asScriptOf(name: string, text: string): Inner[] {
+	if (!READS_COMMANDS.test(name)) return [];
 	if (text.includes(UNKNOWN)) return ["unknown-script"];
 	if (/^[gmn]?awk$/.test(name)) return awkRuns(text).map((script): Inner => (script === UNKNOWN ? "unknown-script" : { script }));
 	if (name === "sed")
