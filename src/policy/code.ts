@@ -2,7 +2,8 @@
  * Code of other languages on a command line (`python -c`, `node -e`, `perl -e`): whether it starts programs, deletes files or hides what it does.
  * Literals are taken out first, so that a word in a text or a pattern is only a word; constants that are joined (`"child_" + "process"`) are joined before.
  */
-import { is } from "./flags.js";
+import { byName } from "./by-name.js";
+import { is, says } from "./flags.js";
 import type { Found } from "./found.js";
 import { readSed } from "./sed.js";
 import { UNKNOWN } from "./word.js";
@@ -182,7 +183,7 @@ const LANGUAGES: readonly Language[] = [
 const ANY: Language = {
 	names: /^/,
 	reaches: (code) =>
-		/\b(?:system|exec\w*|spawn\w*|popen|unlink|rmdir|remove|eval|subprocess|child_process|rm_rf|rmtree|shell-command|call-process|start-process|delete-file|delete-directory|getRuntime|ProcessBuilder|Remove-Item|Invoke-Expression|iex|Start-Process|RemoveAll|remove_dir_all|remove_file|System\.cmd|cmd)\b|`[^`]+`/.test(
+		/\b(?:system|exec\w*|spawn\w*|popen|unlink|rmdir|remove|eval|subprocess|child_process|rm_rf|rmtree|shell-command|call-process|start-process|delete-file|delete-directory|getRuntime|ProcessBuilder|Remove-Item|Invoke-Expression|iex|Start-Process|RemoveAll|remove_dir_all|remove_file|System\.cmd|cmd|Process(?=\s*\(|\.system)|run-program)\b|`[^`]+`/.test(
 			code,
 		),
 };
@@ -190,6 +191,20 @@ const ANY: Language = {
 const isDisk = (text: string): boolean => /^\/dev\/(?:sd|nvme|hd|vd|mmcblk|mapper)/.test(text);
 
 const CLIENTS = /^(?:psql|mysql|mariadb|sqlite3?|sqlcmd|mssql-cli|clickhouse(?:-client)?|cockroach|duckdb|pgcli|mycli|snowsql|bq|cqlsh|usql|sqlplus)$/;
+
+/** Programs that empty a database or a store when they are told to. */
+const RESETS = byName<RegExp>({
+	prisma: /^(?:migrate reset|db push .*--force-reset)\b/,
+	supabase: /^db reset\b/,
+	rails: /^db:(?:drop|reset|purge)\b|^db:migrate:reset\b|^db:schema:load\b/,
+	rake: /^db:(?:drop|reset|purge)\b|^db:migrate:reset\b|^db:schema:load\b/,
+	php: /^artisan (?:migrate:(?:fresh|reset|refresh)|db:wipe)\b/,
+	sequelize: /^db:drop\b/,
+	"sequelize-cli": /^db:drop\b/,
+	rabbitmqctl: /^(?:reset|force_reset|delete_vhost|purge_queue|delete_queue)\b/,
+	nats: /^stream (?:rm|purge)\b/,
+	vault: /^kv (?:delete|destroy|metadata delete)\b/,
+});
 
 /** SQL that takes away without saying which rows, and its like. */
 export function destroysData(command: Found): boolean {
@@ -199,6 +214,11 @@ export function destroysData(command: Found): boolean {
 	if (command.names.some((name) => CLIENTS.test(name))) return all.length > MAX_CODE || statements(all).some(destroys);
 	if (is(command, "dropdb", "dropuser")) return true;
 	if (is(command, "mysqladmin")) return texts.includes("drop");
+	if (command.names.some((name) => RESETS[name] !== undefined && says(command, RESETS[name]))) return true;
+	if (is(command, "python", "python3")) return /(?:^|\/)manage\.py$/.test(texts[0] ?? "") && /^(?:flush|reset_db|sqlflush)$/.test(texts[1] ?? "");
+	if (is(command, "etcdctl")) return texts.includes("del") && texts.some((text) => /^--(?:prefix|from-key)\b/.test(text));
+	if (is(command, "consul")) return says(command, /^kv delete\b/) && texts.includes("-recurse");
+	if (command.names.some((name) => /^kafka-topics(?:\.sh)?$/.test(name))) return texts.includes("--delete");
 	if (is(command, "redis-cli")) return /\bflush(?:all|db)\b/i.test(all);
 	if (command.names.some((name) => /^mongo(?:sh)?$/.test(name))) return /dropDatabase|\.drop\s*\(|deleteMany\s*\(\s*\{?\s*\}?\s*\)/.test(all);
 	return false;

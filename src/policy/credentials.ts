@@ -1,5 +1,7 @@
 /** Checks about keys, passwords and tokens: who reads them, who changes them, who has them printed. */
+
 import path from "node:path";
+import { byName } from "./by-name.js";
 import { does, type Effect, effectsOf } from "./effects.js";
 import { hasFlag, is, says, words } from "./flags.js";
 import type { Found } from "./found.js";
@@ -144,7 +146,7 @@ function sendsSecrets(command: Found): boolean {
 }
 
 /** Programs that print one when they are asked. */
-const PRINTERS: Readonly<Record<string, RegExp>> = {
+const PRINTERS = byName<RegExp>({
 	gh: /^auth token\b/,
 	glab: /^auth token\b/,
 	aws: /^(?:configure set|configure (?:get \S*(?:secret|token|key)|export-credentials)|sts (?:get-session-token|assume-role)|ecr get-login-password|secretsmanager get-secret-value)\b/,
@@ -159,14 +161,14 @@ const PRINTERS: Readonly<Record<string, RegExp>> = {
 	bw: /^(?:get|list|export)\b/,
 	vault: /^(?:kv get|read|print token|token lookup)\b/,
 	doppler: /^secrets\b/,
-	"secret-tool": /^(?:lookup|search)\b/,
-	security: /^(?:find-(?:generic|internet)-password|dump-keychain|export)\b/,
+	"secret-tool": /^(?:lookup|search|clear)\b/,
+	security: /^(?:(?:find|delete)-(?:generic|internet)-password|dump-keychain|delete-keychain|export)\b/,
 	keyring: /^get\b/,
 	getent: /^g?shadow\b/,
 	"wl-paste": /^/,
 	pbpaste: /^/,
 	git: /^credential(?:-\S+)? (?:fill|get)\b|^credential fill\b/,
-};
+});
 
 function printsSecret(name: string, command: Found): boolean {
 	if (PRINTERS[name] !== undefined) {
@@ -200,7 +202,7 @@ function printsSecret(name: string, command: Found): boolean {
 				(says(command, /^config view\b/) && hasFlag(command, "--raw"))
 			);
 		case "gpg":
-			return command.args.some(({ text }) => /^--export-secret-(?:sub)?keys$/.test(text));
+			return command.args.some(({ text }) => /^--(?:export-secret-(?:sub)?keys?|delete-secret-keys?|delete-secret-and-public-keys?)$/.test(text));
 		default:
 			return false;
 	}

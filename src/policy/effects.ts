@@ -2,7 +2,9 @@
  * The effects of a command on files, by a table of programs: which words it only looks at, reads, writes, empties, moves away or deletes.
  * Rules about files ask for effects on places, never for the name of a program. A program that is not in the table may read every file it names.
  */
+
 import path from "node:path";
+import { byName } from "./by-name.js";
 import { mountsOf } from "./containers.js";
 import { hasFlag, is, words } from "./flags.js";
 import type { Found } from "./found.js";
@@ -90,7 +92,7 @@ const recursive = (command: Found): boolean => hasFlag(command, "-r|-R|-a") || c
 const removes: Program = (command) => all("deletes", words(command), recursive(command));
 const removesTrees: Program = (command) => all("deletes", words(command), true);
 
-const PROGRAMS: Readonly<Record<string, Program>> = {
+const PROGRAMS = byName<Program>({
 	...table(["echo", "printf", "true", "false", ":", "export", "kill", "pkill", "killall", "man", "which", "type", "alias", "set"], nothing),
 	...table(
 		[
@@ -227,7 +229,7 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
 			return all("writes", verb.text === "config" ? valuesOf(command, /^(?:-f|--file)$/, /^--file=(.+)$/s) : []);
 		return all("reads", fileWords({ ...command, args: rest }));
 	},
-};
+});
 
 /** What prints nothing, or nothing but nonsense. */
 const EMPTY = /^\/dev\/(?:null|zero|u?random)$/;

@@ -27,7 +27,7 @@ export function gitRuns(args: readonly Word[]): Inner[] {
 	return [
 		...hidden([...settings, ...behind(args, /^ext::(.+)$/s), ...behind(args, /^--exec-path=(.+)$/s)]),
 		...(verb === "clone" || verb === "fetch" || verb === "push" || verb === "ls-remote" || verb === "pull" ? scripts(packs) : []),
-		...(verb === "config" ? scripts([...behind(args, /^!(.*)$/s), ...after(args, /^core\.(?:pager|editor|sshCommand)$/i)]) : []),
+		...(verb === "config" ? scripts([...behind(args, /^!(.*)$/s), ...after(args, RUNS_PROGRAM)]) : []),
 		...(verb === "rebase" ? scripts([...after(args, /^(-x|--exec)$/), ...behind(args, /^--exec=(.*)$/s)]) : []),
 		...(verb === "difftool" ? hidden([...after(args, /^(-x|--extcmd)$/), ...behind(args, /^--extcmd=(.*)$/s)]) : []),
 		...(verb === "grep" ? hidden(behind(args, /^(?:-O|--open-files-in-pager=)(.+)$/s)) : []),

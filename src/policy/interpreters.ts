@@ -1,4 +1,5 @@
 /** Shells and interpreters: the text they are told to run. */
+import { byName } from "./by-name.js";
 import type { Found } from "./found.js";
 import { after, type Inner } from "./inner.js";
 import { printsFile } from "./output.js";
@@ -7,7 +8,7 @@ import { UNKNOWN, type Word } from "./word.js";
 
 export const SHELLS = new Set(["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "rbash", "csh", "tcsh", "yash", "nu", "elvish", "xonsh"]);
 export const INTERPRETERS =
-	/^(?:python[\d.]*|pypy3?|perl[\d.]*|ruby[\d.]*|node|nodejs|bun|tsx|ts-node|php[\d.]*|lua(?:jit)?[\d.]*|Rscript|osascript|tclsh|expect|julia|deno|i?python[\d.]*|bpython|elixir|jshell|pwsh|powershell|groovy|scala|raku|guile|R|ghci|runghc|swift)$/;
+	/^(?:python[\d.]*|pypy3?|perl[\d.]*|ruby[\d.]*|node|nodejs|bun|tsx|ts-node|php[\d.]*|lua(?:jit)?[\d.]*|Rscript|osascript|tclsh|expect|julia|deno|i?python[\d.]*|bpython|elixir|jshell|pwsh|powershell|groovy|scala|raku|guile|R|ghci?|runghc|swift|octave|gnuplot|erl|sbcl|bpftrace)$/;
 
 /** What a file made in the same text is to the command that is given it: `cat > x.sh <<E … E; sh x.sh`. */
 export function runsFile(command: Found): { file: Word | undefined; as: "script" | "code" } | null {
@@ -39,7 +40,7 @@ export function fromInput(command: Found, make: (text: string) => Inner): Inner[
 	return upstream.length === 1 && upstream[0] && printsFile(upstream[0]) ? [] : ["unknown-script"];
 }
 
-const CODE_FLAG: Readonly<Record<string, RegExp>> = {
+const CODE_FLAG = byName<RegExp>({
 	python: /^-[a-zA-Z]*c$/,
 	node: /^(-p?e|-p|--eval|--print)$/,
 	ipython: /^-c$/,
@@ -49,7 +50,11 @@ const CODE_FLAG: Readonly<Record<string, RegExp>> = {
 	php: /^-r$/,
 	expect: /^-c$/,
 	deno: /^eval$/,
-};
+	guile: /^-c$/,
+	octave: /^--eval$/,
+	sbcl: /^--eval$/,
+	erl: /^-eval$/,
+});
 
 export function interpreter(command: Found, name: string): Inner[] {
 	const { args } = command;

@@ -1,4 +1,5 @@
 /** Options of a command and their values, for tables of programs. */
+import { byName } from "./by-name.js";
 import type { Word } from "./word.js";
 
 type WithArgs = { readonly args: readonly Word[] };
@@ -27,7 +28,7 @@ export function directoryOption(names: readonly string[], command: WithArgs): Wo
 }
 
 const dashC = { next: /^(?:-[a-zA-Z]*C|--directory)$/, glued: /^(?:--directory=|-C)(.+)$/s };
-const DIRECTORY_OPTIONS: Readonly<Record<string, { next: RegExp; glued: RegExp }>> = {
+const DIRECTORY_OPTIONS = byName<{ next: RegExp; glued: RegExp }>({
 	tar: dashC,
 	bsdtar: dashC,
 	git: dashC,
@@ -37,4 +38,4 @@ const DIRECTORY_OPTIONS: Readonly<Record<string, { next: RegExp; glued: RegExp }
 	npm: { next: /^--prefix$/, glued: /^--prefix=(.+)$/s },
 	env: { next: /^(?:-C|--chdir)$/, glued: /^--chdir=(.+)$/s },
 	sudo: { next: /^(?:-D|--chdir)$/, glued: /^--chdir=(.+)$/s },
-};
+});

@@ -1,4 +1,5 @@
 /** Programs that run the command behind their own options: `sudo -u me X`, `timeout 5 X`, `docker exec web X`. */
+import { byName } from "./by-name.js";
 import { hasFlag } from "./flags.js";
 import type { Found } from "./found.js";
 import { after, behind, hidden, type Inner, joined, scripts } from "./inner.js";
@@ -33,7 +34,7 @@ const compose = { ...container, valued: "uwenfpT", long: [...container.long, "--
 const run: Shape = { first: ["run"], dashes: true };
 const exec: Shape = { first: ["exec|x"], dashes: true };
 
-export const SHAPES: Readonly<Record<string, Shape | readonly Shape[]>> = {
+export const SHAPES = byName<Shape | readonly Shape[]>({
 	sudo: { valued: "ughpCDRTUrt", long: ["--user", "--group", "--host", "--prompt", "--chdir", "--chroot", "--role", "--type"] },
 	doas: { valued: "uC" },
 	pkexec: { valued: "u", long: ["--user"] },
@@ -140,7 +141,7 @@ export const SHAPES: Readonly<Record<string, Shape | readonly Shape[]>> = {
 	incus: { ...container, first: ["exec"] },
 	multipass: { ...container, first: ["exec"] },
 	heroku: { first: ["run"], valued: "a", long: ["--app"], script: "whole", remote: true },
-};
+});
 
 function plain(names: readonly string[]): Record<string, Shape> {
 	return Object.fromEntries(names.map((name) => [name, {}]));

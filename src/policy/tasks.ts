@@ -1,4 +1,5 @@
 /** Checks that are only about words and flags, for programs with subcommands. */
+import { byName } from "./by-name.js";
 import { hasFlag, is, says, words } from "./flags.js";
 import type { Found } from "./found.js";
 import { gitWords } from "./git.js";
@@ -72,7 +73,7 @@ export function rewritesHistory(command: Found): boolean {
 	}
 }
 
-const PUBLISHERS: Readonly<Record<string, RegExp>> = {
+const PUBLISHERS = byName<RegExp>({
 	npm: /^(?:publish|unpublish|deprecate|dist-tag (?:add|rm)|owner)\b/,
 	pnpm: /^publish\b/,
 	yarn: /^(?:npm )?publish\b/,
@@ -93,7 +94,7 @@ const PUBLISHERS: Readonly<Record<string, RegExp>> = {
 	np: /^/,
 	"release-it": /^/,
 	gradlew: /\bpublish\b/,
-	gh: /^(?:secret set|ssh-key add|gpg-key add|release (?:create|delete|edit|upload)|repo (?:delete|edit|create|archive)|pr merge|gist create)\b/,
+	gh: /^(?:secret (?:set|delete|remove)|variable delete|ssh-key add|gpg-key add|release (?:create|delete|edit|upload)|repo (?:delete|edit|create|archive)|pr merge|gist create)\b/,
 	vsce: /^publish\b/,
 	ovsx: /^publish\b/,
 	mvn: /\bdeploy\b/,
@@ -101,7 +102,7 @@ const PUBLISHERS: Readonly<Record<string, RegExp>> = {
 	lerna: /^publish\b/,
 	changeset: /^publish\b/,
 	jsr: /^publish\b/,
-};
+});
 
 export function publishes(command: Found): boolean {
 	if (hasFlag(command, "--dry-run|-n")) return false;
@@ -122,7 +123,7 @@ export function shutsDown(command: Found): boolean {
 	return is(command, "systemctl", "loginctl") && says(command, /^(?:reboot|poweroff|halt|kexec|suspend|hibernate|rescue|emergency|soft-reboot)\b/);
 }
 
-const DOWN: Readonly<Record<string, RegExp>> = {
+const DOWN = byName<RegExp>({
 	terraform: /^(?:destroy|apply|state rm|workspace delete)\b/,
 	tofu: /^(?:destroy|apply|state rm|workspace delete)\b/,
 	terragrunt: /\b(?:destroy|apply)\b/,
@@ -141,11 +142,19 @@ const DOWN: Readonly<Record<string, RegExp>> = {
 	fly: /\bdestroy\b/,
 	flyctl: /\bdestroy\b/,
 	docker: /^(?:volume (?:rm|remove|prune)|compose down -v)\b/,
-	podman: /^volume (?:rm|remove|prune)\b/,
+	podman: /^(?:volume (?:rm|remove|prune)|system reset)\b/,
 	heroku: /\bdestroy\b/,
 	vagrant: /^destroy\b/,
 	virsh: /^(?:undefine|destroy|vol-delete)\b/,
-};
+	VBoxManage: /^unregistervm\b/,
+	lxc: /^(?:delete|storage (?:delete|volume delete))\b/,
+	incus: /^(?:delete|storage (?:delete|volume delete))\b/,
+	limactl: /^(?:delete|rm)\b/,
+	multipass: /^(?:delete|purge)\b/,
+	vercel: /^(?:rm|remove)\b/,
+	wrangler: /\bdelete\b/,
+	netlify: /\bdelete\b/,
+});
 
 export function takesDown(command: Found): boolean {
 	if (command.names.some((name) => DOWN[name] !== undefined && says(command, DOWN[name]))) return !hasFlag(command, "--dry-run|-help|--help");

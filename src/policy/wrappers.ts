@@ -1,4 +1,5 @@
 /** Programs that run what their arguments say: what it is they run. */
+import { byName } from "./by-name.js";
 import { awkRuns, MAX_CODE } from "./code.js";
 import { hasFlag } from "./flags.js";
 import type { Found } from "./found.js";
@@ -12,7 +13,7 @@ import { type Shape, shaped, skip } from "./shapes.js";
 import { SOME, UNKNOWN, type Word, word } from "./word.js";
 
 /** Options whose value is text for a shell, or a program to run: as the next word, and in the same word. */
-const SCRIPT_OPTIONS: Readonly<Record<string, readonly [next: RegExp, glued?: RegExp]>> = {
+const SCRIPT_OPTIONS = byName<readonly [next: RegExp, glued?: RegExp]>({
 	su: [/^(?:-\w*c|--command|--session-command)$/, /^(?:--(?:session-)?command=|-c)(.+)$/s],
 	runuser: [/^(?:-\w*c|--command|--session-command)$/, /^(?:--(?:session-)?command=|-c)(.+)$/s],
 	script: [/^(?:-\w*c|--command)$/, /^(?:--command=|-c)(.+)$/s],
@@ -35,10 +36,10 @@ const SCRIPT_OPTIONS: Readonly<Record<string, readonly [next: RegExp, glued?: Re
 	make: [/^--eval$/, /^--eval=(.+)$/s],
 	xterm: [/^-e$/],
 	"gnome-terminal": [/^-e$/],
-};
+});
 
 /** The same for programs that are started on the side: helpers, pagers, wrappers. */
-const HELPER_OPTIONS: Readonly<Record<string, readonly [next: RegExp, glued?: RegExp]>> = {
+const HELPER_OPTIONS = byName<readonly [next: RegExp, glued?: RegExp]>({
 	man: [/^(?:-P|--pager)$/, /^(?:--pager=|-P)(.+)$/s],
 	scp: [/^-S$/],
 	sftp: [/^-S$/],
@@ -52,7 +53,7 @@ const HELPER_OPTIONS: Readonly<Record<string, readonly [next: RegExp, glued?: Re
 	npm: [/^--script-shell$/, /^--script-shell=(.+)$/s],
 	wget: [/^--use-askpass$/, /^--use-askpass=(.+)$/s],
 	go: [/^-(?:toolexec|exec|vettool)$/, /^-(?:toolexec|exec|vettool)=(.+)$/s],
-};
+});
 
 export function innerOf(command: Found): Inner[] {
 	const name = (command.names.at(-1) ?? "").replace(/^holdfast@.*/s, "holdfast");
