@@ -18,6 +18,7 @@ import { guard } from "./guard.js";
 import { Input } from "./input.js";
 import { httpAnswersInside, portOpensInside } from "./inside.js";
 import { type KillResult, killTree, members } from "./kill.js";
+import { wasCutShort, whileKilling } from "./killing.js";
 import { Log, LogCursor, type Slice } from "./log.js";
 import { httpAnswers, portOpens } from "./probes.js";
 import { COMMAND_SHOWN, type Spec, type Within } from "./spec.js";
@@ -52,6 +53,8 @@ export interface WaitResult {
 	/** The text a pattern found. */
 	readonly match?: string;
 }
+
+const finishing = new Set<string>(); // directories of those whose kill was cut short
 
 export class Process {
 	readonly id: string;
@@ -137,7 +140,17 @@ export class Process {
 	status(): Status {
 		const status = readStatus(this.dir, this.spec);
 		if (isOver(status)) this.#onEnd(this, status);
+		if (status.status !== "elsewhere" && wasCutShort(this.dir)) this.#finishKill();
 		return status;
+	}
+
+	/** In the background: a later look sees what became of it. */
+	#finishKill(): void {
+		if (finishing.has(this.dir)) return;
+		finishing.add(this.dir);
+		this.kill()
+			.catch(() => {}) // out of reach now: a later look tries again
+			.finally(() => finishing.delete(this.dir));
 	}
 
 	/** Up to `max` bytes from `offset`; the slice says where it really starts, and where to read on. */
@@ -424,14 +437,14 @@ export class Process {
 
 	/** End it and everything it started, and look whether that worked. */
 	async kill(options: { graceMs?: number } = {}): Promise<KillResult & { status: KillResult["status"]; final: Status }> {
-		const before = this.status();
+		const before = readStatus(this.dir, this.spec);
 		if (before.status === "elsewhere")
 			throw new HoldfastError("NOT_HERE", `${this.id} runs on another host (${before.host}) or in another container; kill it there`);
 		if (!(await this.#canReach())) {
 			await this.sync(); // it may not be known yet that it has ended with its container
 			return { status: "already_exited", method: this.spec.kill, signalled: [], survivors: [], final: this.status() };
 		}
-		const result = await killTree(this.kernel, this.dir, this.spec, { over: isOver(before), ...options });
+		const result = await whileKilling(this.dir, () => killTree(this.kernel, this.dir, this.spec, { over: isOver(before), ...options }));
 		if (result.status === "error") return { ...result, final: this.status() };
 		await this.wait({ timeout: 2_000 }); // the keeper writes the end within moments
 		if (!isOver(this.status())) await this.sync(); // unless there is no directory for it any more

@@ -9,6 +9,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { continued, deafParents, halt, type Members, to } from "../process/halt.js";
 import { membersWithin } from "../process/kill.js";
+import { whileKilling } from "../process/killing.js";
 import type { Spec } from "../process/spec.js";
 import { markKilled } from "../process/status.js";
 import { type Snapshot, snapshot } from "../process/tree.js";
@@ -33,7 +34,10 @@ export interface Interruption {
 }
 
 /** Resolves when the end is recorded, or the shell is gone, and nothing of the command is left, or at least has had its KILL. */
-export async function interrupt({ process: { kernel }, bash }: Bash, slot: Slot, spec: Spec, { code, gently, kept }: Interruption): Promise<void> {
+export const interrupt = (bash: Bash, slot: Slot, spec: Spec, interruption: Interruption): Promise<void> =>
+	whileKilling(slot.dir, () => throwAway(bash, slot, spec, interruption));
+
+async function throwAway({ process: { kernel }, bash }: Bash, slot: Slot, spec: Spec, { code, gently, kept }: Interruption): Promise<void> {
 	if (kept) slot.drainRest(); // its log takes nothing more: what is in the pipe is let through, so that it can be drained
 	markKilled(slot.dir, code);
 	const all = (now: Snapshot): Members => (spec.within ? membersWithin(now, slot.dir, spec, spec.within, true) : { pids: [], ours: new Set() });
