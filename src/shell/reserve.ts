@@ -23,7 +23,8 @@ export class Reserve {
 		try {
 			return await work();
 		} catch (error) {
-			if (!(error instanceof HoldfastError) || error.code !== "NO_SPACE" || !this.#giveUp()) throw error;
+			if (!(error instanceof HoldfastError) || error.code !== "NO_SPACE") throw error;
+			this.#giveUp(); // or another command has just done so: this one tries again all the same
 			return work();
 		}
 	}
@@ -44,14 +45,12 @@ export class Reserve {
 		}
 	}
 
-	#giveUp(): boolean {
+	#giveUp(): void {
 		this.#made = false;
 		try {
-			const there = fs.existsSync(this.#file);
 			unlinkIfThere(this.#file);
-			return there;
 		} catch {
-			return false;
+			// not ours to remove: the second try fails as the first one did
 		}
 	}
 }
