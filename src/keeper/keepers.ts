@@ -180,6 +180,10 @@ export class Keepers {
 						cause: end?.kind === "none" && reason !== STARTER_GONE ? undefined : BEFORE_START,
 					});
 				}
+				if (!fs.existsSync(dir)) {
+					this.#discard(keeper).catch(() => {}); // it reads end-of-file, wherever its directory is now
+					throw new HoldfastError("START_FAILED", `nothing ran: ${dir} is gone; Holdfast's home was removed or moved`, { cause: BEFORE_START });
+				}
 				await wakeup.next(1_000);
 			}
 		} finally {
