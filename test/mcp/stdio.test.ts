@@ -3,7 +3,7 @@ import { once } from "node:events";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { PassThrough, Readable } from "node:stream";
-import { setImmediate as breathe } from "node:timers/promises";
+import { setImmediate as breathe, setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { readIfThere } from "../../src/base/files.js";
 import { type Identity, isAlive, readStat } from "../../src/base/proc.js";
@@ -129,7 +129,7 @@ test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)("%s ends it properly", async
 	expect(await server.exited).toBe(0);
 });
 
-test.each(["SIGINT", "SIGTERM", "end of input"])("a call that is taken back right before or after %s ends its command", async (how) => {
+test.each(["SIGINT", "SIGTERM", "SIGINT twice", "end of input"])("a call that is taken back right before or after %s ends its command", async (how) => {
 	const home = testHome();
 	const server = await rawServer(home, ["--task", "mine"]);
 	const file = path.join(tempDir(), "pid");
@@ -142,7 +142,11 @@ test.each(["SIGINT", "SIGTERM", "end of input"])("a call that is taken back righ
 	});
 	await until("the command runs", () => Number(readIfThere(file)) > 0);
 	const command = identify(Number(readIfThere(file)));
-	if (how !== "end of input") server.child.kill(how as NodeJS.Signals);
+	if (how !== "end of input") server.child.kill(how.split(" ")[0] as NodeJS.Signals);
+	if (how === "SIGINT twice") {
+		await sleep(20); // as Claude Code does: at once they would be one
+		server.child.kill("SIGINT");
+	}
 	server.send({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 2, reason: "interrupted" } });
 	if (how === "end of input") server.child.stdin.end();
 	expect(await server.exited).toBe(0);

@@ -49,9 +49,11 @@ async function overStdio(call: Call): Promise<void> {
 	const named = typeof call.values.task === "string" ? call.values.task : undefined;
 	if (process.stdin.isTTY) call.out.note("waiting for an MCP client; clients start this themselves (`holdfast setup`). Ctrl-C stops it");
 	const door = serveStdio(runtime, { ...(named === undefined ? {} : { task: named }), onError: (error) => report(call, error) });
+	for (const name of SIGNALS) process.on(name, ignore);
 	await Promise.race([door.closed, stopped()]);
 	if (door.busy) await Promise.race([door.closed, sleep(LAST_WORDS_MS, undefined, { ref: false })]);
 	await Promise.race([door.settled(), sleep(SETTLED_MS, undefined, { ref: false })]);
+	for (const name of SIGNALS) process.off(name, ignore);
 	leaveIf(door.busy);
 	await door.close();
 	setTimeout(() => process.exit(EXIT.ok), UNREAD_MS).unref(); // what it has not read would keep us for ever
@@ -93,4 +95,8 @@ async function openRuntime(call: Call) {
 	return openAgentRuntime(chosen(call.values));
 }
 
-const stopped = (): Promise<unknown> => Promise.race(["SIGINT", "SIGTERM", "SIGHUP"].map((name) => new Promise((resolve) => process.once(name, resolve))));
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+const stopped = (): Promise<unknown> => Promise.race(SIGNALS.map((name) => new Promise((resolve) => process.once(name, resolve))));
+
+/** For a second signal: Ctrl-C comes from the terminal, 40 ms later from Claude Code, and only then does that take its call back. */
+const ignore = (): void => {};
