@@ -26,6 +26,7 @@ if (unknown.length > 0) {
 ensureDependencies();
 ensureBuilt();
 const scratch = fs.mkdtempSync(path.join(os.tmpdir(), "holdfast-clients-"));
+for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => clear(scratch).then(() => process.exit(130)));
 const cells = new Map();
 let failed = 0;
 try {

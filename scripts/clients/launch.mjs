@@ -20,7 +20,8 @@ function write(file, text) {
 /**
  * `configure` writes the client's own configuration into a scratch home, before `holdfast setup` puts our entry beside it; `args` is one
  * prompt without a person; `limit` makes the client give up on a call of ours after so many seconds (Codex gives no reason: 60 s is a
- * limit that the server knows); `added` is what the client's models pass to every tool; `patient` has the client wait for our tools.
+ * limit that the server knows); `added` is what the client's models pass to every tool; `cancels`: Ctrl-C takes the
+ * call back; `patient` has the client wait for our tools.
  */
 export const CLIENTS = [
 	{
@@ -77,6 +78,7 @@ export const CLIENTS = [
 				write(file, fs.readFileSync(file, "utf8").replace(/tool_timeout_sec = \d+/, `tool_timeout_sec = ${seconds}`));
 			},
 		},
+		cancels: true,
 		patient: { args: ["-c", "mcp_servers.holdfast.required=true"] },
 	},
 	{
@@ -117,6 +119,7 @@ export const CLIENTS = [
 		},
 		args: (prompt) => ["-p", "--allowedTools", "mcp__holdfast", "--", prompt],
 		limit: { seconds: 15, set: (home, seconds) => edit(path.join(home, ".claude.json"), ({ mcpServers }) => (mcpServers.holdfast.timeout = seconds * 1000)) },
+		cancels: true,
 		patient: { env: { MCP_CONNECTION_NONBLOCKING: "0" } },
 	},
 ];

@@ -9,6 +9,11 @@ const SAID_NO = /person said no|refusal \d/i;
 const ticks = (count) => `for i in $(seq ${count}); do echo "tick $i."; sleep 1; done`;
 const allTicks = (text, count) => Array.from({ length: count }, (_, at) => `tick ${at + 1}.`).every((tick) => text.split(tick).length === 2);
 
+/** Looks for at most forty seconds; what follows says whether it came true. */
+async function until(isTrue) {
+	for (let round = 0; round < 200 && !isTrue(); round++) await new Promise((resolve) => setTimeout(resolve, 200));
+}
+
 const verdict = (checks, says = "") => {
 	const failed = Object.entries(checks).filter(([, good]) => !good);
 	return { good: failed.length === 0, says: failed.length === 0 ? says || "ok" : `FAILED: ${failed.map(([name]) => name).join(", ")}` };
@@ -59,7 +64,7 @@ export const SCENARIOS = [
 				turn(terminal(`${ticks(25)}; (exit 7)`, { timeout: 300 })),
 			]);
 			const running = () => scene.holdfast("ps", "--all").processes.find(({ output_preview }) => output_preview?.includes("tick 2."));
-			for (let round = 0; round < 200 && !running(); round++) await new Promise((resolve) => setTimeout(resolve, 200));
+			await until(running);
 			const found = running();
 			if (!found) return { good: false, says: "FAILED: the call never began" };
 			await scene.killAll(first);
@@ -78,6 +83,21 @@ export const SCENARIOS = [
 				},
 				client.name && "ok: shell, processes, every line and the exit code",
 			);
+		},
+	},
+	{
+		id: "interrupt",
+		title: "Ctrl-C in the middle of a call",
+		async run(stage, { client }) {
+			const scene = stage.scene("interrupt");
+			const run = scene.start([turn(terminal("echo begun; sleep 1000", { timeout: 300 }))]);
+			const processes = () => scene.holdfast("ps", "--all").processes;
+			await until(() => processes().some(({ output_preview }) => output_preview?.includes("begun")));
+			process.kill(-run.pid, "SIGINT"); // to all of the group, as a terminal does
+			await run.ended;
+			const wanted = client.cancels ? "killed" : "running";
+			await until(() => processes()[0]?.status === wanted);
+			return verdict({ [wanted]: processes()[0]?.status === wanted }, `ok: ${client.cancels ? "killed" : "it cancels nothing; runs on, and is listed"}`);
 		},
 	},
 	{
@@ -124,7 +144,7 @@ export const SCENARIOS = [
 	},
 	{
 		id: "large",
-		title: "200 KB of output and exit code 3",
+		title: "190 KB of output and exit code 3",
 		async run(stage) {
 			const { results } = await stage.scene("large").play([turn(terminal('seq -f "line %.0f of a long output" 1 7000; echo the last line; (exit 3)'))]);
 			const [text = ""] = results;
