@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
-import { errno } from "./errors.js";
+import { errno, HoldfastError } from "./errors.js";
 
 /** The content, or undefined when there is no such file. Other failures throw. */
 export function readIfThere(path: string): string | undefined {
@@ -153,5 +153,14 @@ export function removeDir(dir: string): void {
 		} catch (error) {
 			if (errno(error) !== "ENOTEMPTY" || tries >= 100) throw error;
 		}
+	}
+}
+
+/** Where this program was started. */
+export function ownDirectory(): string {
+	try {
+		return process.cwd();
+	} catch (cause) {
+		throw new HoldfastError("NO_DIRECTORY", "the directory that Holdfast was started in is gone; start it again in one that exists", { cause });
 	}
 }

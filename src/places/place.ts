@@ -1,4 +1,5 @@
 /** Where commands run: what the rooms below have to know of a place. docs/sandbox.md. */
+import { ownDirectory } from "../base/files.js";
 import type { Entry } from "../keeper/plan.js";
 import type { Box } from "./far/box.js";
 
@@ -35,4 +36,4 @@ export interface Sandbox {
 	share(id: string, dir: string, names: readonly string[]): void;
 }
 
-export const local = (directory = process.cwd()): Place => ({ name: "local", cwd: directory, at: (file) => file });
+export const local = (directory = ownDirectory()): Place => ({ name: "local", cwd: directory, at: (file) => file });

@@ -4,7 +4,7 @@ import path from "node:path";
 import { type Config, loadConfig } from "../base/config.js";
 import { knowOwnSecrets } from "../base/environment.js";
 import { fromSystem, HoldfastError } from "../base/errors.js";
-import { readIfThere } from "../base/files.js";
+import { ownDirectory, readIfThere } from "../base/files.js";
 import { type Home, openHome } from "../base/home.js";
 import { taskKey } from "../base/ids.js";
 import { ownEnvironment } from "../base/own-secrets.js";
@@ -150,7 +150,7 @@ export class Runtime implements AsyncDisposable {
 
 	/** Where a new shell of this machine starts. */
 	get directory(): string {
-		return (this.wish.kind === "local" ? this.wish.directory : undefined) ?? process.cwd();
+		return (this.wish.kind === "local" ? this.wish.directory : undefined) ?? ownDirectory();
 	}
 
 	/** Where the commands of a task run. A sandbox is made if need be; what cannot be had is an error, never another place. */

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import fs from "node:fs";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { PassThrough, Readable } from "node:stream";
@@ -91,6 +92,26 @@ test.each(GENERATIONS)("a server that is started again finds what the one before
 	await again.client.close();
 	const third = await overStdio(home, [], { generation, name });
 	expect((await third.call("terminal", { command: "pwd; echo $x" })).output).toBe("/tmp\nkept\n");
+});
+
+test("a server that cannot take the task of its client answers all the same, in a new task, and says so", async () => {
+	const home = testHome();
+	fs.writeFileSync(path.join(home, "mcp"), "in the way");
+	const server = await rawServer(home);
+	server.send(initialize);
+	expect((await server.answer(1)).result).toBeDefined();
+	server.send({ jsonrpc: "2.0", id: 2, method: "tools/call", params: { name: "terminal", arguments: { command: "echo ok" } } });
+	const note = expect.stringContaining("a later one finds nothing of this one: EEXIST");
+	expect((await server.answer(2)).result?.structuredContent).toMatchObject({ status: "exited", output: "ok\n", note });
+});
+
+test("a server whose directory is gone says that", async () => {
+	const gone = tempDir();
+	const server = await rawServer(testHome(), [], { cwd: gone, first: `rmdir ${gone}` });
+	server.send(initialize);
+	expect((await server.answer(1)).result).toBeDefined();
+	server.send({ jsonrpc: "2.0", id: 2, method: "tools/call", params: { name: "terminal", arguments: { command: "echo ok" } } });
+	expect((await server.answer(2)).result?.structuredContent).toMatchObject({ status: "error", error: expect.stringContaining("was started in is gone") });
 });
 
 test("nothing but the protocol is on stdout, also when it is sent nonsense", async () => {
@@ -248,8 +269,9 @@ interface Answer {
 const identify = (pid: number | null): Identity => readStat(pid as number) as Identity;
 
 /** `holdfast mcp` without a client: what it prints is looked at as it is. */
-async function rawServer(home: string, args: readonly string[] = []) {
-	const child = spawn(process.execPath, [CLI, "mcp", ...args], { env: { ...process.env, HOLDFAST_HOME: home }, stdio: ["pipe", "pipe", "pipe"] });
+async function rawServer(home: string, args: readonly string[] = [], { cwd, first = ":" }: { cwd?: string; first?: string } = {}) {
+	const env = { ...process.env, HOLDFAST_HOME: home };
+	const child = spawn("sh", ["-c", `${first}; exec "$@"`, "sh", process.execPath, CLI, "mcp", ...args], { ...(cwd ? { cwd } : {}), env });
 	let out = "";
 	let err = "";
 	child.stdout.setEncoding("utf8").on("data", (text: string) => {

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import path from "node:path";
-import { ensureDir } from "../../base/files.js";
+import { ensureDir, ownDirectory } from "../../base/files.js";
 import { taskKey } from "../../base/ids.js";
 import { Lease } from "../../base/lease.js";
 import { counted } from "../../base/quantity.js";
@@ -27,8 +27,18 @@ export interface OwnTask {
 	release(): void;
 }
 
-/** Takes the first task of this client and directory that no living server has. */
-export async function ownTask(runtime: AgentRuntime, client = "mcp", dir = process.cwd()): Promise<OwnTask> {
+/** Takes the task of this client and directory. Where that fails (a full disk, a directory that is gone) it is a new one, and the model is told. */
+export async function ownTask(runtime: AgentRuntime, client = "mcp"): Promise<OwnTask> {
+	try {
+		return await firstFree(runtime, client, ownDirectory());
+	} catch (error) {
+		const why = (error as Error).message;
+		return { task: newTask(), left: () => [`Nothing of an earlier server is here, and a later one finds nothing of this one: ${why}.`], release: () => {} };
+	}
+}
+
+/** Takes the first that no living server has. */
+async function firstFree(runtime: AgentRuntime, client: string, dir: string): Promise<OwnTask> {
 	const place = runtime.placeName === "local" ? "" : ` on ${runtime.placeName}`;
 	const base = `${client} in ${dir}${place}`.replaceAll("\0", "").slice(0, LONGEST);
 	const names = Array.from({ length: MOST }, (_, at) => (at === 0 ? base : `${base} (${at + 1})`));
@@ -41,7 +51,7 @@ export async function ownTask(runtime: AgentRuntime, client = "mcp", dir = proce
 		const others = names.filter((name) => name !== task);
 		return {
 			task,
-			left: () => [...here(runtime, task), ...others.flatMap((other) => beside(runtime, other, !Lease.isFree(fileOf(other))))],
+			left: () => [...new Set([...here(runtime, task), ...others.flatMap((other) => beside(runtime, other, !Lease.isFree(fileOf(other))))])],
 			release: () => lease.release(),
 		};
 	}
