@@ -1,5 +1,5 @@
 /** Parts of logs as text with the secrets in them hidden, also those that go over the border of a part. What is hidden stays so until `reveal`. */
-import { CONTEXT_BYTES, hide, hideLive, redact, reveal, starred } from "../base/secrets/index.js";
+import { CONTEXT_BYTES, hideLive, redact, reveal, starred } from "../base/secrets/index.js";
 import { utf8 } from "../base/text.js";
 import type { Log, Slice } from "./log.js";
 import type { Process } from "./process.js";
@@ -52,12 +52,14 @@ export function maskedMatch(process: Process, match: string, end: number): strin
 	return reveal(hiddenText(process.log, slice, { end: process.log.bounds().end }).text);
 }
 
-/** Bytes of a log with a star for each byte of a secret, so that nothing changes its offset. */
-export function starredBytes(log: Log, { bytes, offset, next }: Slice): Buffer {
+/** A slice of a log with a star for each byte of a secret, so that nothing changes its offset. `live`: more may come, so what may be the beginning of a secret is left to the next reader. */
+export function starredSlice(log: Log, { bytes, offset, next }: Slice, live: boolean): Slice {
 	const from = Math.max(0, offset - CONTEXT_BYTES);
 	const before = log.read(from, offset - from);
 	const around = { before: before.next === offset ? before.bytes.toString("latin1") : "", after: log.read(next, CONTEXT_BYTES).bytes.toString("latin1") };
-	return Buffer.from(starred(hide(bytes.toString("latin1"), around)), "latin1");
+	const { text, open } = hideLive(bytes.toString("latin1"), around); // a character a byte
+	const shown = bytes.length - (live ? Math.min(open, bytes.length) : 0);
+	return { bytes: Buffer.from(starred(text.slice(0, shown)), "latin1"), offset, next: next - bytes.length + shown };
 }
 
 /** The same for a log that is followed. What may be the beginning of a secret comes with the next slice. */

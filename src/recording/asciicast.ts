@@ -9,6 +9,7 @@ import { packageVersion } from "../base/version.js";
 import { maskedCommand, RedactedStream } from "../process/hidden.js";
 import { LogCursor } from "../process/log.js";
 import type { Process } from "../process/process.js";
+import { isOver } from "../process/status.js";
 import { readTimes, timesUpTo } from "./times.js";
 
 /** Line by line, each with its newline. What is printed while this is read is not part of it. `mask`: with stars in place of secrets. */
@@ -19,6 +20,7 @@ export async function* asciicast(process: Process, { mask = false }: { mask?: bo
 			"NO_TERMINAL",
 			`${process.id} has no terminal, and only of terminals it is kept when something was printed; \`holdfast logs\` has its output`,
 		);
+	const over = isOver(process.status());
 	const { first, end } = process.log.bounds();
 	await timesUpTo(process, end);
 	const text = new Utf8Stream();
@@ -59,7 +61,7 @@ export async function* asciicast(process: Process, { mask = false }: { mask?: bo
 			if (noted >= end) break;
 		}
 		yield* printed(end); // also what nobody noted the time of
-		const rest = (masked ? text.push(masked.end()) : "") + text.end();
+		const rest = (masked && over ? text.push(masked.end()) : "") + text.end(); // while it runs, what is left may be the beginning of a secret
 		if (rest !== "") yield event(seconds, "o", rest);
 	} finally {
 		cursor.close();

@@ -6,7 +6,7 @@ import { WebSocket } from "ws";
 import { loggedInSchema, processDetailSchema, sessionSchema, ticketSchema, viewerLinkSchema, viewersSchema } from "../../src/doors/http/schemas.js";
 import { isLinkKey, linkKey, newSession, sessionEnd } from "../../src/doors/http/sign.js";
 import { Tickets } from "../../src/doors/http/tickets.js";
-import { tempDir, testRuntime, textOf } from "../support/home.js";
+import { tempDir, testRuntime, textOf, until } from "../support/home.js";
 import { type Api, loginTo, overApi, TOKEN, Viewer } from "../support/http.js";
 
 const OUT = { Authorization: undefined };
@@ -165,6 +165,8 @@ test("a read-only link shows stars in place of secrets, live and afterwards, at 
 	const link = await api.call(viewerLinkSchema, "POST", "/api/viewers", { session_id: process.id, seconds: 60 });
 	const look = { Authorization: `Bearer ${new URL(link.url).hash.replace("#view=", "")}` };
 	const stars = `ghp_${"*".repeat(key.length - 4)}`;
+	const get = async (path: string, headers?: Record<string, string>) =>
+		(await api.request("GET", `/api/processes/${process.id}/${path}`, headers ? { headers } : {})).text();
 
 	const [live, first] = [await Viewer.connect(api, process.id, look), await Viewer.connect(api, process.id, look)];
 	live.send({ type: "open", offset: 0 });
@@ -173,14 +175,16 @@ test("a read-only link shows stars in place of secrets, live and afterwards, at 
 	await first.until("a screen", () => first.last("screen"));
 	expect(first.last("screen")?.data).toContain(`${stars} one`);
 	await process.write("\n"); // half of the second is printed, and then the other half
-	await process.wait({ until: { silence: 0.1 } });
+	await until("half of it is in the log", () => textOf(process).endsWith(key.slice(0, 20)));
+	for (const path of ["log", "lines", "recording"]) expect(await get(path, look), path).not.toContain(key.slice(0, 12));
+	const half = await api.request("GET", `/api/processes/${process.id}/log`, { headers: look });
+	const shown = (await half.arrayBuffer()).byteLength;
+	expect([half.headers.get("X-Holdfast-Next"), half.headers.get("X-Holdfast-End")]).toEqual([`${shown}`, `${shown + 20}`]);
 	await process.write("\n");
 	await live.until("the second key", () => live.text.includes(" two"));
 	expect(live.text).toContain(`${stars} two`);
 	expect(live.output.length).toBe(process.log.bounds().end);
 
-	const get = async (path: string, headers?: Record<string, string>) =>
-		(await api.request("GET", `/api/processes/${process.id}/${path}`, headers ? { headers } : {})).text();
 	for (const path of ["log", `log?offset=${textOf(process).indexOf("ghp") + 12}&limit=10`, "lines", "recording", "screen"]) {
 		const shown = await get(path, look);
 		for (let at = 0; at + 12 <= key.length; at++) expect(shown, path).not.toContain(key.slice(at, at + 12));

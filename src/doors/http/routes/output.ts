@@ -1,8 +1,9 @@
 /** What processes have printed: as bytes, as lines, searched, as a recording. */
 import { utf8 } from "../../../base/text.js";
-import { starredBytes } from "../../../process/hidden.js";
+import { starredSlice } from "../../../process/hidden.js";
 import type { Slice } from "../../../process/log.js";
 import type { Process } from "../../../process/process.js";
+import { isOver } from "../../../process/status.js";
 import { asciicast } from "../../../recording/index.js";
 import { stripAnsi } from "../../../tools/ansi.js";
 import { type Route, route } from "../router.js";
@@ -91,10 +92,8 @@ type Read = (offset: number, limit: number) => Slice;
 /** The owner reads what was printed; a read-only link reads stars in place of secrets. */
 function readerFor(process: Process, visitor: Visitor | undefined): Read {
 	if (visitor?.scope === "owner") return (offset, limit) => process.read(offset, limit);
-	return (offset, limit) => {
-		const slice = process.read(offset, limit);
-		return { ...slice, bytes: starredBytes(process.log, slice) };
-	};
+	const live = !isOver(process.status());
+	return (offset, limit) => starredSlice(process.log, process.read(offset, limit), live);
 }
 
 interface Source {
@@ -132,14 +131,14 @@ function stream(first: string, lines: AsyncGenerator<string>): ReadableStream<Ui
 function linesBefore({ bounds: { first, end }, read }: Source, before: number | undefined, limit: number): LinePage {
 	const upTo = Math.min(before ?? end, end);
 	for (let window = WINDOW; ; window *= 4) {
-		const { bytes, offset } = read(Math.max(first, upTo - window), Math.min(window, Math.max(0, upTo - first)));
+		const { bytes, offset, next } = read(Math.max(first, upTo - window), Math.min(window, Math.max(0, upTo - first)));
 		const whole = offset <= first || window >= WINDOW_MOST;
 		// The first line of the window may have begun before it.
 		const start = whole ? 0 : bytes.indexOf(NEWLINE) + 1;
 		const lines = split(bytes.subarray(start), offset + start);
 		if (lines.length < limit && !whole) continue;
 		const shown = lines.slice(-limit);
-		return { lines: shown, first_offset: first, start: shown[0]?.offset ?? upTo, next: upTo, total_bytes: end };
+		return { lines: shown, first_offset: first, start: shown[0]?.offset ?? next, next, total_bytes: end };
 	}
 }
 
