@@ -2,7 +2,7 @@
  * Code of other languages on a command line (`python -c`, `node -e`, `perl -e`): whether it starts programs, deletes files or hides what it does.
  * Literals are taken out first, so that a word in a text or a pattern is only a word; constants that are joined (`"child_" + "process"`) are joined before.
  */
-import { byName } from "./by-name.js";
+import { byName } from "../base/by-name.js";
 import { is, says } from "./flags.js";
 import type { Found } from "./found.js";
 import { readSed } from "./sed.js";

@@ -1,7 +1,7 @@
 /** Checks about keys, passwords and tokens: who reads them, who changes them, who has them printed. */
 
 import path from "node:path";
-import { byName } from "./by-name.js";
+import { byName } from "../base/by-name.js";
 import { does, type Effect, effectsOf } from "./effects.js";
 import { hasFlag, is, says, words } from "./flags.js";
 import type { Found } from "./found.js";

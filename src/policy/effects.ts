@@ -4,7 +4,7 @@
  */
 
 import path from "node:path";
-import { byName } from "./by-name.js";
+import { byName } from "../base/by-name.js";
 import { mountsOf } from "./containers.js";
 import { hasFlag, is, words } from "./flags.js";
 import type { Found } from "./found.js";

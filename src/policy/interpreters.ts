@@ -1,5 +1,5 @@
 /** Shells and interpreters: the text they are told to run. */
-import { byName } from "./by-name.js";
+import { byName } from "../base/by-name.js";
 import type { Found } from "./found.js";
 import { after, type Inner } from "./inner.js";
 import { printsFile } from "./output.js";

@@ -1,5 +1,5 @@
 /** Programs that run the command behind their own options: `sudo -u me X`, `timeout 5 X`, `docker exec web X`. */
-import { byName } from "./by-name.js";
+import { byName } from "../base/by-name.js";
 import { hasFlag } from "./flags.js";
 import type { Found } from "./found.js";
 import { after, behind, hidden, type Inner, joined, scripts } from "./inner.js";

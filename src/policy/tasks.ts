@@ -1,5 +1,5 @@
 /** Checks that are only about words and flags, for programs with subcommands. */
-import { byName } from "./by-name.js";
+import { byName } from "../base/by-name.js";
 import { hasFlag, is, says, words } from "./flags.js";
 import type { Found } from "./found.js";
 import { gitWords } from "./git.js";

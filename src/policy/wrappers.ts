@@ -1,5 +1,5 @@
 /** Programs that run what their arguments say: what it is they run. */
-import { byName } from "./by-name.js";
+import { byName } from "../base/by-name.js";
 import { awkRuns, MAX_CODE } from "./code.js";
 import { hasFlag } from "./flags.js";
 import type { Found } from "./found.js";

@@ -1,9 +1,11 @@
 /** Parameters that a tool does not have. A client may add its own, and a model may mistake a name: they are ignored, and named. */
+
 import type * as z from "zod";
+import { byName } from "../base/by-name.js";
 import { brief } from "./brief.js";
 
 /** Names that models take from other tools. */
-const USUAL: Readonly<Record<string, readonly string[]>> = {
+const USUAL = byName<readonly string[]>({
 	cmd: ["command"],
 	cwd: ["workdir"],
 	keys: ["input_keys", "data"],
@@ -17,7 +19,7 @@ const USUAL: Readonly<Record<string, readonly string[]>> = {
 	file: ["path"],
 	file_path: ["path"],
 	filename: ["path"],
-};
+});
 
 /** Gemini CLI adds these to the schema of every tool, and passes them on. */
 const OF_CLIENTS: readonly string[] = ["wait_for_previous"];
@@ -31,7 +33,7 @@ export function known(schema: z.ZodObject, given: Readonly<Record<string, unknow
 	const unknown = Object.keys(given).filter((name) => !Object.hasOwn(schema.shape, name));
 	if (unknown.length === 0) return { args: given, unknown };
 	return {
-		args: Object.fromEntries(Object.entries(given).filter(([name]) => !unknown.includes(name))),
+		args: Object.fromEntries(Object.entries(given).filter(([name]) => Object.hasOwn(schema.shape, name))),
 		unknown: unknown.filter((name) => !OF_CLIENTS.includes(name)),
 	};
 }
@@ -41,7 +43,7 @@ export function ignored(tool: string, schema: z.ZodObject, unknown: readonly str
 	if (unknown.length === 0) return undefined;
 	const names = unknown.slice(0, SHOWN).map((name) => {
 		const meant = meantBy(name, Object.keys(schema.shape));
-		return `"${brief(name)}"${meant === undefined ? "" : ` (perhaps ${meant})`}`;
+		return `${JSON.stringify(brief(name))}${meant === undefined ? "" : ` (perhaps ${meant})`}`;
 	});
 	const more = unknown.length > SHOWN ? ` and ${unknown.length - SHOWN} more` : "";
 	return `Ignored: ${names.join(", ")}${more}; ${tool} has no such parameter.`;

@@ -3,11 +3,12 @@
 import os from "node:os";
 import { createInterface } from "node:readline";
 import type { Approval, Choice, Reply } from "../../approvals/index.js";
+import { byName } from "../../base/by-name.js";
 import { visible } from "../../base/text.js";
 import type { Output } from "./output.js";
 
 /** What a person may type for each choice. */
-export const CHOICES: Readonly<Record<string, Choice>> = {
+export const CHOICES = byName<Choice>({
 	o: "once",
 	once: "once",
 	y: "once",
@@ -18,7 +19,7 @@ export const CHOICES: Readonly<Record<string, Choice>> = {
 	always: "always",
 	n: "no",
 	no: "no",
-};
+});
 const WORDS: Readonly<Record<Choice, string>> = { once: "[o]nce", task: "for this [t]ask", always: "[a]lways", no: "[n]o" };
 
 /** Who answers here. */

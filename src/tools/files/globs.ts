@@ -1,4 +1,5 @@
 /** Names by pattern: `*` within a name, `**` through directories, `?`, `[…]`, `{a,b}`. */
+import { byName } from "../../base/by-name.js";
 
 const MOST = 64;
 
@@ -37,7 +38,7 @@ export function lastParts(glob: string): string[] | undefined {
 	return parts.some((part) => part === "" || part.includes("**")) ? undefined : parts;
 }
 
-const TYPES: Readonly<Record<string, readonly string[]>> = {
+const TYPES = byName<readonly string[]>({
 	c: ["*.c", "*.h"],
 	cpp: ["*.cpp", "*.cc", "*.cxx", "*.hpp", "*.hh", "*.h"],
 	cs: ["*.cs"],
@@ -64,8 +65,8 @@ const TYPES: Readonly<Record<string, readonly string[]>> = {
 	txt: ["*.txt"],
 	xml: ["*.xml", "*.svg"],
 	yaml: ["*.yaml", "*.yml"],
-};
-const ALSO: Readonly<Record<string, string>> = {
+});
+const ALSO = byName<string>({
 	python: "py",
 	javascript: "js",
 	typescript: "ts",
@@ -77,7 +78,7 @@ const ALSO: Readonly<Record<string, string>> = {
 	yml: "yaml",
 	"c++": "cpp",
 	kt: "kotlin",
-};
+});
 
 export const typeNames = (): string => Object.keys(TYPES).join(", ");
 export const globsOfType = (type: string): readonly string[] | undefined => TYPES[ALSO[type.toLowerCase()] ?? type.toLowerCase()];

@@ -1,4 +1,5 @@
 /** What an exit code means where that is not plain from the output. */
+import { byName } from "../../base/by-name.js";
 import type { Simple } from "./lex.js";
 import { programOf } from "./words.js";
 
@@ -6,7 +7,7 @@ const NO_MATCH = "1 means that nothing matched, which is not a failure";
 const DIFFER = "1 means that they differ, which is not a failure";
 const FALSE = "1 means that the condition is false, which is not a failure";
 
-const MEANINGS: Readonly<Record<string, Readonly<Record<number, string>>>> = {
+const MEANINGS = byName<Readonly<Record<number, string>>>({
 	grep: { 1: NO_MATCH },
 	egrep: { 1: NO_MATCH },
 	fgrep: { 1: NO_MATCH },
@@ -30,7 +31,7 @@ const MEANINGS: Readonly<Record<string, Readonly<Record<number, string>>>> = {
 	},
 	timeout: { 124: "124 means that timeout(1) ended it when its time was up" },
 	ssh: { 255: "255 means that ssh itself failed, not the command there" },
-};
+});
 
 /** Not 130: a command may give that by itself, and an interrupt of this call has a status of its own. */
 const USUALLY: Readonly<Record<number, string>> = {

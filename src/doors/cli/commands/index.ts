@@ -1,4 +1,5 @@
 /** Every command by its name, in the order of the overview. One is loaded when it is called: what the others need costs nobody anything. */
+import { byName } from "../../../base/by-name.js";
 import { HoldfastError } from "../../../base/errors.js";
 import type { Command, CommandBody } from "../command.js";
 
@@ -68,7 +69,7 @@ export const GROUPS: Readonly<Record<string, Readonly<Record<string, Entry>>>> =
 const COMMANDS: ReadonlyMap<string, Entry> = new Map(Object.values(GROUPS).flatMap((group) => Object.entries(group)));
 
 /** What people type who know other tools. */
-const OTHER_NAMES: Readonly<Record<string, string>> = {
+const OTHER_NAMES = byName<string>({
 	...{
 		list: "ps",
 		ls: "ps",
@@ -84,7 +85,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
 		shell: "terminal",
 	},
 	...{ "-v": "--version", "-V": "--version" },
-};
+});
 
 export async function commandNamed(name: string): Promise<Command> {
 	const entry = COMMANDS.get(name);
