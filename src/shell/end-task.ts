@@ -36,22 +36,30 @@ const ending = new Map<string, Promise<EndedTask>>();
 
 /** Once: who asks while it is being ended is told the same. What is called for the task afterwards begins anew. */
 export function endTask(runtime: Runtime, task: string): Promise<EndedTask> {
-	const key = `${runtime.home.root}\0${task}`;
+	const key = keyOf(runtime, task);
 	const under = ending.get(key) ?? end(runtime, task).finally(() => ending.delete(key));
 	ending.set(key, under);
 	return under;
 }
 
+/** This program is ending the task right now. */
+export const isEnding = (runtime: Runtime, task: string): boolean => ending.has(keyOf(runtime, task));
+
+const keyOf = ({ home }: Runtime, task: string): string => `${home.root}\0${task}`;
+
 async function end(runtime: Runtime, task: string): Promise<EndedTask> {
 	const report: Report = { task, gone: false, processes: [], shells: 0, sandboxes: [], notes: [] };
+	const shells = new Set<string>(); // those too that end with the command that they run
 	await runtime.sync({ task, shells: true }); // of what has ended with its container nothing needs to be killed
 	for (let round = 0; round < ROUNDS && !report.gone && report.notes.length === 0; round++) {
+		for (const { id, spec } of runtime.registry.running(task)) if (spec.kind === "shell") shells.add(id);
 		const jobs = await findJobs(runtime, task);
 		await killAll(runtime, task, report);
-		await endShells(runtime, task, report);
+		await endShells(runtime, task, report, shells);
 		await Promise.all(jobs.map(endJobs));
 		report.gone = runtime.registry.running(task).every(({ spec }) => spec.kind === "sandbox");
 	}
+	report.shells = shells.size;
 	const sandboxes = runtime.sandboxes ?? new Sandboxes(runtime, undefined);
 	report.sandboxes.push(...(await sandboxes.end(task)).map((id) => ({ id, kind: "bubblewrap" as const })));
 	for (const place of rememberedPlaces(runtime.home, task)) if (place.wish.kind === "docker") await endContainer(runtime, place, report);
@@ -105,7 +113,7 @@ async function killOne(runtime: Runtime, process: Process, report: Report): Prom
 }
 
 /** With the seat taken nobody starts another; whoever has it finds its command killed, and gives it back. */
-async function endShells(runtime: Runtime, task: string, report: Report): Promise<void> {
+async function endShells(runtime: Runtime, task: string, report: Report, shells: Set<string>): Promise<void> {
 	for (const key of seatsOf(runtime, task)) {
 		const seat = Seat.of(runtime, task, key);
 		let taken = seat.take("end");
@@ -117,7 +125,7 @@ async function endShells(runtime: Runtime, task: string, report: Report): Promis
 		try {
 			for (const shell of runtime.registry.running(task).filter(({ spec }) => spec.kind === "shell" && (spec.box ?? spec.place) === key)) {
 				await shell.kill({ graceMs: 0 }); // an interactive bash heeds nothing else
-				report.shells++;
+				shells.add(shell.id);
 			}
 			seat.clear();
 		} catch (error) {

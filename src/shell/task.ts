@@ -12,6 +12,7 @@ import { describeEnd } from "../process/status.js";
 import type { Bash } from "./bash.js";
 import { FORCED_CODES, type Outcome, runCommand } from "./command.js";
 import { existingParent, isRemoved, type Look } from "./directory.js";
+import { isEnding } from "./end-task.js";
 import { interrupted, neverBegan, type Patience, patienceOf, patiently } from "./patience.js";
 import { type Owner, Persistent, type ReadyOptions } from "./persistent.js";
 import { asNoSpace, Reserve } from "./reserve.js";
@@ -212,9 +213,13 @@ export class TaskShell {
 			} else if (!outcome.forced) end = "lost";
 			if (!own) {
 				this.persistent.forget(bash);
-				if (bash.vanished() && "reason" in status) notes.push(`the command and its shell are gone: ${status.reason}`);
-				else notes.push("the command ended the shell it ran in; a new one has taken over its directory, variables, functions and options as far as known");
-				await this.#replace(using);
+				const gone = bash.vanished() && "reason" in status ? `the command and its shell are gone: ${status.reason}` : undefined;
+				const how = gone ?? (signal ? "the shell was killed with the command that it ran" : "the command ended the shell it ran in");
+				if (isEnding(this.#runtime, this.#task))
+					notes.push(`${how}; its task was ended meanwhile, so the next command has a new shell without the state of this one`);
+				else if ((await this.#replace(using)) && !gone)
+					notes.push(`${how}; a new one has taken over its directory, variables, functions and options as far as known`);
+				else notes.push(how);
 			}
 		}
 		if (outcome.end === "unrecorded") {
@@ -223,8 +228,7 @@ export class TaskShell {
 			notes.push("the shell could not record how the command ended (the command has made it unable to, as `set -r` does)");
 			if (!own) {
 				this.persistent.forget(bash);
-				notes.push("a new one has taken over the state from before the command");
-				await this.#replace(using);
+				if (await this.#replace(using)) notes.push("a new one has taken over the state from before the command");
 			}
 		}
 		if (outcome.forced && outcome.end === "ended" && bash.cwd !== bornIn && (bash.far || isDirectory(bornIn))) bash.moveTo(bornIn); // as if it had never been
@@ -289,13 +293,15 @@ export class TaskShell {
 	}
 
 	/** What became of the command is known, and must be told also if there is no next shell yet. */
-	async #replace(using: Using): Promise<void> {
+	async #replace(using: Using): Promise<boolean> {
 		try {
 			const next = await this.persistent.ready({ deadline: due() ?? Number.POSITIVE_INFINITY }, { said: true });
 			using.bash = next.bash;
 			using.notes.push(...next.notes);
+			return true;
 		} catch (error) {
 			using.notes.push(`a new shell could not be started yet (${(error as Error).message}); the next command tries again`);
+			return false;
 		}
 	}
 

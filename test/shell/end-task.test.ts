@@ -22,7 +22,12 @@ test("processes, terminals, jobs of the shell and a command under way are killed
 	expect(report).toMatchObject({ task: "one", gone: true, shells: expect.any(Number), sandboxes: [], notes: [] });
 	expect(report.shells).toBeGreaterThan(0);
 	expect(report.processes.map(({ command, status }) => `${command} ${status}`).sort()).toEqual(["cat killed", "sleep 300 killed", "sleep 303 killed"]);
-	expect(await foreground).toMatchObject({ status: "killed" });
+	const killed = await foreground;
+	expect(killed).toMatchObject({
+		status: "killed",
+		note: expect.stringContaining("the shell was killed with the command that it ran; its task was ended meanwhile"),
+	});
+	expect(killed.note).not.toContain("taken over");
 	expect(isAlive(jobs)).toBe(false);
 	expect(running(runtime).map(({ spec }) => spec.command)).toContain("sleep 302");
 	expect(running(runtime).filter(({ spec }) => spec.task === "one")).toEqual([]);

@@ -27,10 +27,10 @@ test("of several tasks that meet the full disk at once, each has a shell that ru
 	const disk = smallDisk(context, 16 * MIB);
 	const runtime = await testRuntime({ home: disk.home });
 	const tasks = ["a", "b", "c"];
-	for (const task of tasks) expect(await runtime.terminal({ task, command: "echo ready" })).toMatchObject({ exit_code: 0 });
+	for (const task of tasks) expect(await runtime.terminal({ command: "echo ready" }, { task })).toMatchObject({ exit_code: 0 });
 	await until("there is a reserve", () => fs.existsSync(path.join(disk.home, "reserve")));
 	disk.fill({ leaving: 0 });
-	const results = await Promise.all(tasks.map((task) => runtime.terminal({ task, command: "ls -d /usr" })));
+	const results = await Promise.all(tasks.map((task) => runtime.terminal({ command: "ls -d /usr" }, { task })));
 	expect(results.map(({ exit_code, output }) => [exit_code, output])).toEqual(tasks.map(() => [0, "/usr\n"]));
 	disk.empty();
 });
