@@ -19,6 +19,11 @@ const USUAL = byName<readonly string[]>({
 	file: ["path"],
 	file_path: ["path"],
 	filename: ["path"],
+	destination: ["target"],
+	dest: ["target"],
+	to: ["target"],
+	from: ["source"],
+	src: ["source"],
 });
 
 /** Gemini CLI adds these to the schema of every tool, and passes them on. */

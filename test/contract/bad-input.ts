@@ -89,7 +89,7 @@ export function badInputCases(begin: Begin, test: Test): void {
 		expect(ran).toMatchObject({ status: "exited", output: "ok\n", error: null });
 		expect(ran.note).toContain('Ignored: "cwd" (perhaps workdir), "tiemout" (perhaps timeout), "surprise"; terminal has no such parameter.');
 		expect((await process({ action: "list", id: 1 })).note).toContain('Ignored: "id" (perhaps session_id); process has no such parameter.');
-		const odd = await terminal({ command: "echo ok", constructor: 1, toString: null, ["a\n\u001b[31m"]: 2, ...JSON.parse('{"__proto__": 3}') });
+		const odd = await terminal({ command: "echo ok", constructor: 1, toString: null, "a\n\u001b[31m": 2, ...JSON.parse('{"__proto__": 3}') });
 		expect(odd).toMatchObject({ status: "exited", output: "ok\n", note: expect.stringContaining('"a\\n\\u001b[31m"') });
 	});
 

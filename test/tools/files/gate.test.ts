@@ -33,6 +33,10 @@ describe("through a runtime", () => {
 			status: "error",
 			error: expect.stringContaining('path is missing (there is no parameter "file"; perhaps path)'),
 		});
+		expect(await runtime.upload({ source: "x", destination: "y" })).toMatchObject({
+			status: "error",
+			error: expect.stringContaining('target is missing (there is no parameter "destination"; perhaps target)'),
+		});
 		expect(await runtime.readFile({ path: "x", limit: 0 })).toMatchObject({ status: "error" });
 		expect(await runtime.patch({ path: "x" })).toMatchObject({ status: "error", error: expect.stringContaining("say what to change") });
 		expect(await runtime.patch({ path: "x", old_string: "a" })).toMatchObject({ status: "error", error: expect.stringContaining("new_string is missing") });
