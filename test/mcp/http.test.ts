@@ -164,8 +164,10 @@ test.each([
 test("a megabyte of command text is no problem", async () => {
 	const runtime = await testRuntime();
 	const { call } = await (await overHttp(runtime)).connect();
-	const command = `: ${"x".repeat(1_000_000)}; echo fine`;
-	const { approval_id = "" } = await call("terminal", { command }); // more than is read to decide about it
+	const text = (size: number) => `: ${"x".repeat(size)}; echo fine`;
+	expect((await call("terminal", { command: text(1_000_000) })).output).toBe("fine\n");
+	const command = text(1_200_000); // more than is read to decide about it
+	const { approval_id = "" } = await call("terminal", { command });
 	await runtime.approvals.answer(approval_id, { answer: "once" });
 	expect((await call("terminal", { command })).output).toBe("fine\n");
 });
