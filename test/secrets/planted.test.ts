@@ -22,7 +22,7 @@ interface Planted {
 
 function plant(): Planted {
 	const [inEnvironment, inCommand, inOutput, inFile] = [random(), random(), random(), random()];
-	const file = path.join(tempDir("planted"), ".env");
+	const file = path.join(tempDir("planted"), "settings");
 	fs.writeFileSync(file, `DEPLOY_PASSWORD=${inFile}\nOTHER=fine\nthe key is sk-ant-api03-${inOutput}\n`);
 	process.env.PLANTED_API_KEY = inEnvironment;
 	atEnd(() => delete process.env.PLANTED_API_KEY);
