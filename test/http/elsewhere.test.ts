@@ -40,7 +40,7 @@ test.skipIf(noSshd)("lists, output, files, terminal, keyboard and kill; a machin
 	await api.request("POST", `${at}/input`, { body: { data: `python3 -m http.server ${port} --bind 127.0.0.1`, submit: true } });
 	expect(await api.call(waitedSchema, "POST", `${at}/wait`, { until: { port }, timeout: 20 })).toMatchObject({ matched: "port" });
 	const { processes } = await api.call(processListSchema, "GET", "/api/processes");
-	expect(processes).toMatchObject([{ session_id, place: `ssh://root@127.0.0.1:${sshd.port}`, status: "running", resources: { processes: 3 } }]);
+	expect(processes).toMatchObject([{ session_id, place: `ssh://root@127.0.0.1:${sshd.port}`, status: "running", resources: { processes: 2 } }]);
 	expect((await api.call(linesSchema, "GET", `${at}/lines`)).lines.map(({ text }) => text)).toContain("typed-42");
 	expect(JSON.stringify(await readLog(runtime, "default", `holdfast://process/${session_id}/log`))).toContain("typed-42");
 

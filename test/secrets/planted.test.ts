@@ -72,8 +72,8 @@ test("through the library and MCP", async () => {
 	});
 	left.push(started);
 	const { session_id } = started;
-	await keep(runtime.process({ action: "wait", session_id, until: { pattern: `${planted.inOutput.slice(2, 12)}.*` } }));
-	await keep(runtime.process({ action: "wait", session_id, until: { pattern: "end" } }));
+	await keep(runtime.process({ action: "wait", session_id, until: { pattern: `${planted.inOutput.slice(2, 12)}.*` }, byte_offset: 0 }));
+	await keep(runtime.process({ action: "wait", session_id, until: { pattern: "end" }, byte_offset: 0 }));
 	expect(found(seenInProc(runtime.home.root), planted)).toEqual([]);
 	for (const action of ["list", "poll", "log", "screen"]) await call("process", action === "list" ? { action } : { action, session_id });
 	for (let byte_offset = 0; byte_offset < 200; byte_offset += 7) await keep(runtime.process({ action: "poll", session_id, byte_offset }));
