@@ -1,6 +1,6 @@
 /**
  * A second spelling for text that the grammar cannot read although bash can: here-documents as here-strings, `$A` as `${A}`, patterns such as `!(a|b)`
- * as `*`, `<>` as `>`, without substitutions of nothing. It means the same, or more. Null where that is not certain: then the text stays unreadable.
+ * as `*`, `<>` as `>`, `> file <<< text` as `<<< text > file`, without substitutions of nothing. It means the same, or more. Null where that is not certain: then the text stays unreadable.
  */
 export interface Respelled {
 	readonly text: string;
@@ -87,6 +87,9 @@ export function respell(text: string): Respelled | null {
 		} else if (char === ")") {
 			if (top === ")") inside.pop();
 			copy(1);
+		} else if (char === ">" && /[\s;&|(]/.test(text[at - 1] ?? "") && BEFORE_STRING.test(rest)) {
+			const [all, file, string] = BEFORE_STRING.exec(rest) as RegExpExecArray;
+			replace(all.length, `${string} ${file}`);
 		} else if (rest.startsWith("<<<")) copy(3);
 		else if (rest.startsWith("<>")) replace(2, ">");
 		else if (rest.startsWith("<<")) {
@@ -106,6 +109,8 @@ export function respell(text: string): Respelled | null {
 }
 
 const LOOK_AHEAD = 512;
+/** A file for the output, then a here-string: both plain words, so that their order means nothing. */
+const BEFORE_STRING = /^(>[>|]?[ \t]*[\w./~-]+)[ \t]+(<<<[ \t]*(?:'[^']*'|"[^"$`\\]*"|[\w./-]+)(?=[\s;&|)]|$))/;
 
 /** How long it is that may be copied as it stands behind a `$`; 0 if nothing is, null if it has no end. */
 function dollar(text: string, at: number): number | null {

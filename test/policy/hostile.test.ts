@@ -58,6 +58,8 @@ test("valid bash that the grammar cannot read is read in another spelling", () =
 		"exec {fd}<>/dev/null",
 		"exec 3<>/dev/null; echo x >&3",
 		'echo "r``m" $()',
+		"cat > a.txt <<< 'it is'; ls",
+		'(tee -a x >> a.txt <<< "one two")',
 		`cat > big.txt <<'E'\n${times("line\n", 400 * KB)}\nE`,
 	];
 	for (const text of texts) expect([text.slice(0, 60), judge(text).rule]).toEqual([text.slice(0, 60), null]);
@@ -75,6 +77,10 @@ test("another spelling hides nothing: what is asked about or denied in it is fou
 		["x=`echo a$; reboot`", "shutdown"],
 		["exec 3<>/dev/sda", "floor-disk"],
 		["exec {fd}<>/dev/sda", "floor-disk"],
+		["sh > out <<< 'rm -rf /'", "floor-root"],
+		["cat > /dev/sda <<< x", "floor-disk"],
+		["cat > a <<< x; reboot", "shutdown"],
+		["cat > a.sh <<< 'reboot'; sh a.sh", "shutdown"],
 	] as const)
 		expect([text, judge(text).rule]).toEqual([text, rule]);
 	expect(judge("cat <<A; cat <<-B; reboot\na\nA\nb\nB").part?.text).toBe("reboot");
