@@ -9,7 +9,10 @@ const LONGEST = [
 ];
 
 /** Long tests, and those that go round more often or through more groups when `npm run soak` runs them. */
-const SOAK = ["test/**/soak-*.test.ts", "test/crash/*.test.ts", "test/contract/{mcp-stdio,mcp-http,http-api,ssh-plain}.test.ts"];
+const SOAK = [
+	...["test/**/soak-*.test.ts", "test/crash/*.test.ts", "test/contract/{mcp-stdio,mcp-http,http-api,ssh-plain}.test.ts"],
+	...["test/places/far/breaks-*.test.ts", "test/places/files/copy.test.ts", "test/process/registry.test.ts", "test/shell/{crash,text}.test.ts"],
+];
 
 class LongestFirst extends BaseSequencer {
 	override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -2,4 +2,4 @@ import { overSshAsPlainUser } from "./ssh-place.js";
 import { placeSuite } from "./suite.js";
 
 // Rights matter to what is signalled, looked at and waited for; the rest is as for root.
-placeSuite(overSshAsPlainUser, { groups: ["background processes", "process actions", "programs on a terminal"] });
+placeSuite(overSshAsPlainUser, { groups: ["process actions", "programs on a terminal"] });

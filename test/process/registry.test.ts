@@ -6,6 +6,7 @@ import { taskKey } from "../../src/base/ids.js";
 import { openRuntime, type Process } from "../../src/index.js";
 import { HOUR_MS } from "../../src/process/registry.js";
 import { atEnd, tempDir, testRuntime, textOf, until } from "../support/home.js";
+import { rounds } from "../support/seed.js";
 
 const ids = (processes: readonly Process[]): string[] => processes.map((process) => process.id);
 const MINUTE = 60_000;
@@ -117,7 +118,7 @@ test("what is old is not looked at: a hundred thousand old entries do not take p
 
 test("instantly exiting commands never lose their end", async () => {
 	const runtime = await testRuntime({ warm: 2 });
-	const codes = Array.from({ length: 500 }, (_, index) => index % 2);
+	const codes = Array.from({ length: rounds(200, 500) }, (_, index) => index % 2);
 	const left = codes.entries();
 	const ends: unknown[] = [];
 	const one = async () => {

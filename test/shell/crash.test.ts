@@ -7,6 +7,7 @@ import type { Runtime } from "../../src/index.js";
 import { readParts } from "../../src/keeper/layout.js";
 import { run } from "../fixtures/programs.js";
 import { tempDir, testRuntime, until } from "../support/home.js";
+import { rounds } from "../support/seed.js";
 import { testShell } from "./harness.js";
 
 const only = (runtime: Runtime) => {
@@ -65,7 +66,7 @@ test("the same when it ends its shell while nobody looks", async () => {
 });
 
 test.each(["", `: ${"x".repeat(100_000)}\n`])("killed between and inside commands, again and again: none torn, none twice (%#)", async (filler) => {
-	for (let round = 0; round < 6; round++) {
+	for (let round = 0; round < rounds(3, 12); round++) {
 		const home = tempDir("home");
 		const count = path.join(home, "count");
 		const program = run("shell.mjs", home, "t", "N=0", `${filler}N=$((N + 1)); echo $N >>${count}`, "again");

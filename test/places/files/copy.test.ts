@@ -5,6 +5,7 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { copy, nearFiles } from "../../../src/places/files/index.js";
 import { atEnd, tempDir, until } from "../../support/home.js";
+import { rounds } from "../../support/seed.js";
 import { hostileTree, picture } from "../../support/trees.js";
 import { ENDS } from "./ends.js";
 
@@ -26,7 +27,7 @@ describe.each(ENDS)("copy: $name", ({ name, open, missing }) => {
 		for (const dir of [tree, over, back]) fs.chmodSync(path.join(dir, "locked"), 0o755);
 	});
 
-	const dirs = name === "near" || name.includes("link") ? 50 : 5; // where each file is a script of its own, fewer say as much
+	const dirs = name === "near" || name.includes("link") ? rounds(15, 50) : 5; // where each file is a script of its own, fewer say as much
 	it(`${dirs * 100} small files there and back are the same`, async () => {
 		const there = open();
 		const tree = path.join(tempDir(), "tree");
