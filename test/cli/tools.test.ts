@@ -28,7 +28,7 @@ test("terminal: text for people, the command's own exit code, state that lasts b
 test("terminal: every parameter is an option", async () => {
 	const dir = await home();
 	const pty = await cli(dir, ["terminal", "--json", "--pty", "--cols", "50", "--rows", "9", "--workdir", "/usr", "--", "stty size; pwd"]);
-	expect(json(pty.stdout)).toMatchObject({ output: "9 50\r\n/usr\r\n", exit_code: 0 });
+	expect(json(pty.stdout)).toMatchObject({ screen: expect.stringMatching(/^9 50\n\/usr/), exit_code: 0 });
 	const late = await cli(dir, ["terminal", "--timeout", "1", "--on-timeout", "kill", "--", "sleep 300"]);
 	expect(late).toMatchObject({ code: 124, stdout: expect.stringMatching(/^\[timeout, exit code 124\]/) });
 	const started = await cli(dir, ["terminal", "--json", "--background", "--watch-patterns", "a,b", "--watch-patterns", "c", "--", "sleep 300"]);

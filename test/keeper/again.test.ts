@@ -6,6 +6,7 @@ import { HoldfastError } from "../../src/base/errors.js";
 import { childrenOf, readProc } from "../../src/base/proc.js";
 import { tryAgain } from "../../src/keeper/again.js";
 import { findTools } from "../../src/keeper/tools.js";
+import { Snapshot } from "../../src/process/tree.js";
 import { tempDir, testRuntime, until } from "../support/home.js";
 
 /** A sh that is gone at once for its first starts, as when no process can be made; then it is the real one. */
@@ -36,8 +37,11 @@ for (const terminal of [false, true]) {
 		const ran = path.join(tempDir(), "ran");
 		const runtime = await testRuntime({ warm: 1 });
 		await (await runtime.spawn({ command: "true" })).wait({ timeout: 10_000 });
+		// Adopted by init, so it is found by its session: it leads one, with its collector and the child that waits for the word.
 		const waiting = () =>
-			childrenOf(process.pid).filter((pid) => childrenOf(pid).length === 2 && readProc(`/proc/${pid}/cmdline`)?.includes(runtime.home.root));
+			[...new Snapshot().stats.values()]
+				.filter(({ pid, session }) => pid === session && childrenOf(pid).length === 2 && readProc(`/proc/${pid}/cmdline`)?.includes(runtime.home.root))
+				.map(({ pid }) => pid);
 		await until("a keeper waits", () => waiting().length === 1);
 		globalThis.process.kill(-(waiting()[0] as number), "SIGKILL");
 		const kept = await runtime.spawn({ command: `echo once >>'${ran}'; exit 3`, terminal });
