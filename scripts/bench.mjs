@@ -16,15 +16,19 @@ const NAMES = [
 	"many-starts",
 	"shell",
 	"mcp",
+	"cli",
 	"keystroke",
 	"page",
 	"tasks",
+	"concurrent",
 	"waiting",
 	"limits",
 	"sandbox",
 	"places",
 	"places-bulk",
 	"places-files",
+	"context",
+	"agent",
 ];
 const options = parse();
 const limitMs = (options.quick ? 5 : 20) * 60_000; // of one measurement: all of them are far below

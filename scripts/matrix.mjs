@@ -4,13 +4,14 @@ import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { fileURLToPath } from "node:url";
+import { ensureBuilt, root } from "./setup.mjs";
 
-const root = fileURLToPath(new URL("..", import.meta.url));
 const DOC = path.join(root, "docs/places.md");
 const [FROM, TO] = ["<!-- matrix -->", "<!-- /matrix -->"];
 const NOT_HERE = " | not here: "; // as in test/contract/suite.ts
-const ORDER = ["local", "local+sandbox", "ssh", "ssh, unprivileged", "docker", "docker, busybox only"];
+ensureBuilt();
+const { kinds } = await import("../dist/places/kinds.js");
+const ORDER = kinds().map(({ forms: [form] }) => form.split(":")[0]); // "ssh, unprivileged" is one of ssh
 
 const reports = process.argv.length > 2 ? process.argv.slice(2).map(reportIn) : [runSuite()];
 const { places, groups, reasons, problems } = read(reports.flatMap(({ testResults }) => testResults));
@@ -68,8 +69,8 @@ function read(testResults) {
 			cells.set(place, reason === undefined ? true : note(found.reasons, reason));
 		}
 	}
-	const rank = (place) => (ORDER.includes(place) ? ORDER.indexOf(place) : ORDER.length);
-	const all = [...seen].sort((a, b) => rank(a) - rank(b));
+	const rank = (place) => ORDER.indexOf(place.split(",")[0]);
+	const all = [...seen].sort((a, b) => rank(a) - rank(b) || a.length - b.length);
 	if (all.length === 0) found.problems.push("the report has no place in it");
 	return { ...found, places: all };
 }

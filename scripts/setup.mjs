@@ -1,7 +1,6 @@
 // What a fresh clone needs before anything runs: dependencies, a build, and for the tests some Debian packages.
 // Quick when there is nothing to do. Only Node's own modules here: this runs before `npm ci`.
 import { spawnSync } from "node:child_process";
-import { createHash } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -16,20 +15,28 @@ export function run(program, args, options = {}) {
 }
 
 export function ensureDependencies() {
-	const lock = createHash("sha256")
-		.update(fs.readFileSync(path.join(root, "package-lock.json")))
-		.digest("hex");
-	const stamp = path.join(root, "node_modules", ".lock-hash");
-	if (fs.existsSync(stamp) && fs.readFileSync(stamp, "utf8") === lock) return;
+	if (isInstalled()) return;
 	console.error("installing dependencies …");
 	// No install scripts: nothing here has to be compiled (of tree-sitter-bash only its WebAssembly file is used).
-	run("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], { stdio: ["ignore", process.stderr, process.stderr] });
-	fs.writeFileSync(stamp, lock);
+	const args = ["ci", "--prefer-offline", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
+	run("npm", args, { stdio: ["ignore", process.stderr, process.stderr] });
 }
 
-/** Quick when nothing has changed. */
+/** Whether what npm has noted that it installed is what the lock file wants. Packages for other platforms are not installed. */
+function isInstalled() {
+	const installed = path.join(root, "node_modules", ".package-lock.json"); // written when an install is complete
+	if (!fs.existsSync(installed)) return false;
+	const [have, want] = [installed, path.join(root, "package-lock.json")].map((file) => JSON.parse(fs.readFileSync(file, "utf8")).packages);
+	const fits = ([where, { version, optional }]) => (where in have ? have[where].version === version : optional === true);
+	return (
+		Object.entries(want)
+			.filter(([where]) => where.startsWith("node_modules/"))
+			.every(fits) && Object.keys(have).every((where) => where in want)
+	);
+}
+
+/** Quick when nothing has changed; else it says what it does. */
 export function ensureBuilt() {
-	if (!fs.existsSync(path.join(root, "dist/bin/holdfast.js"))) console.error("building …");
 	run(process.execPath, [path.join(root, "scripts", "build.mjs")]);
 }
 

@@ -1,5 +1,10 @@
+import { spawn, spawnSync } from "node:child_process";
+import fs from "node:fs";
+import os from "node:os";
 import path from "node:path";
-import { ensureBuilt, ensureDependencies, ensurePackages, root, run } from "./setup.mjs";
+import { ensureUnpacked } from "./newer.mjs";
+import { ensureBuilt, ensureDependencies, ensurePackages, root } from "./setup.mjs";
+import { sweep } from "./sweep.mjs";
 
 ensureDependencies();
 ensureBuilt();
@@ -7,16 +12,22 @@ ensurePackages({
 	"busybox-static": "/bin/busybox",
 	"docker.io": "/usr/sbin/dockerd",
 	"docker-registry": "/usr/bin/docker-registry",
+	openssl: "/usr/bin/openssl",
 	podman: "/usr/bin/podman",
 	bsdutils: "/usr/bin/script",
 	"python3-minimal": "/usr/bin/python3",
 	"perl-base": "/usr/bin/perl",
 	tmux: "/usr/bin/tmux",
 	sudo: "/usr/bin/sudo",
+	systemd: "/usr/bin/systemd-analyze",
 	bubblewrap: "/usr/bin/bwrap",
 	ripgrep: "/usr/bin/rg",
 	chromium: "/usr/bin/chromium",
 	"openssh-server": "/usr/sbin/sshd",
+	slurmctld: "/usr/sbin/slurmctld",
+	slurmd: "/usr/sbin/slurmd",
+	"slurm-client": "/usr/bin/sbatch",
+	munge: "/usr/sbin/munged",
 	// programs that wait for input
 	git: "/usr/bin/git",
 	less: "/usr/bin/less",
@@ -24,5 +35,30 @@ ensurePackages({
 	"openssh-client": "/usr/bin/ssh",
 	sqlite3: "/usr/bin/sqlite3",
 	vim: "/usr/bin/vim",
+	// completions and manual pages
+	zsh: "/usr/bin/zsh",
+	fish: "/usr/bin/fish",
+	"man-db": "/usr/bin/man",
 });
-run(process.execPath, [path.join(root, "node_modules/vitest/vitest.mjs"), "run", ...process.argv.slice(2)]);
+ensureUnpacked("apptainer", "usr/bin/apptainer", ["apptainer", "squashfuse", "fuse-overlayfs", "uidmap", "busybox-static"]);
+if (!hasNewKubectl()) ensureUnpacked("kubectl", "usr/bin/kubectl", ["kubernetes-client"]);
+
+// All that the run writes is below one directory; whatever names it and is still there at the end, however that came, goes with it.
+const directory = fs.mkdtempSync(path.join(fs.realpathSync(os.tmpdir()), "holdfast-test-"));
+const vitest = spawn(process.execPath, [path.join(root, "node_modules/vitest/vitest.mjs"), "run", ...process.argv.slice(2)], {
+	cwd: root,
+	stdio: "inherit",
+	env: { ...process.env, TEST_ROOT: directory },
+});
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => vitest.kill(signal === "SIGINT" ? "SIGTERM" : signal)); // INT is only a wish to vitest
+vitest.on("exit", (code) => {
+	const left = sweep(directory);
+	if (left > 0) console.error(`ended ${left} processes that the run has left`);
+	process.exit(code ?? 130);
+});
+
+/** Older ones do not speak to the double of a cluster. */
+function hasNewKubectl() {
+	const { stdout } = spawnSync("kubectl", ["version", "--client", "-o", "json"], { encoding: "utf8" });
+	return Number(/"gitVersion":\s*"v1\.(\d+)/.exec(stdout ?? "")?.[1] ?? 0) >= 31;
+}

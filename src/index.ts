@@ -1,31 +1,89 @@
-export type { Approval, Approver, Choice, Reply } from "./approvals/index.js";
-export type { AuditEvent } from "./audit/index.js";
-export { type ErrorCode, HoldfastError } from "./base/errors.js";
-export type { LimitsGiven as ResourceLimits, ProcessLimitsGiven as ProcessLimits } from "./base/limits.js";
-export type { Notice } from "./notices/index.js";
-export type { KillResult } from "./process/kill.js";
-export type { LimitMet } from "./process/limits.js";
-export type { Slice } from "./process/log.js";
-export type { SpawnOptions } from "./process/options.js";
-export type { Process, WaitOptions, WaitResult } from "./process/process.js";
-export type { PruneResult } from "./process/prune.js";
-export type { ListOptions } from "./process/runtime.js";
-export type { Spec } from "./process/spec.js";
-export type { Status } from "./process/status.js";
-export type { Condition, Until } from "./process/until.js";
+/** The library. What is exported here is public: docs/library.md has each, with an example. */
 export {
-	type AgentRuntime as Runtime,
-	type AgentRuntimeOptions as RuntimeOptions,
-	type Call,
-	type Limits,
-	openAgentRuntime as openRuntime,
-	type ProcessArgs,
-	type ProcessResult,
-	renderResult,
-	type TerminalArgs,
-	type TerminalResult,
+	type ApprovalsView,
+	type AuditOptions,
+	asciicast,
+	type Calls,
+	type CopiedFiles,
+	type DefinedTool,
+	type DefinedToolResult,
+	type Diagnosis,
+	type DoctorOptions,
+	defineTool,
+	type FileCopyOptions,
+	type FileEntry,
+	type FileReadOptions,
+	type FileWriteOptions,
+	type LinksView,
+	type ListOptions,
+	type NoticesView,
+	openRuntime,
+	type Process,
+	type ProcessSpec,
+	type RecordingOptions,
+	type Runtime,
+	type RuntimeCallOptions,
+	type RuntimeOptions,
+	readAudit,
+	type SudoView,
+	type Task,
+	type TaskFiles,
+	type TaskOptions,
 	TOOLS,
 	type Tool,
-	type ToolResult,
+	type ToolAnswer,
+	type ToolArgs,
+	type ToolCallOptions,
+	type ToolContext,
+	type ToolDefinition,
+	type ToolResults,
+	type TranscriptOptions,
 	toolsWith,
+	type WrittenFile,
+} from "./api/index.js";
+export type { Approval, Approver, Choice, Reply, Revoked } from "./approvals/index.js";
+export type { AuditEvent } from "./audit/index.js";
+export { type ErrorCode, HoldfastError, type LimitsGiven as ResourceLimits, type ProcessLimitsGiven as ProcessLimits } from "./base/index.js";
+export type { EventOptions, HoldfastEvent } from "./events/index.js";
+export type { Notice } from "./notices/index.js";
+export type { PlaceObject } from "./places/index.js";
+export type {
+	Check,
+	Condition,
+	KillResult,
+	LimitMet,
+	Orphan,
+	PruneResult,
+	SandboxItem,
+	SandboxList,
+	Slice,
+	SpawnOptions,
+	Status,
+	TranscriptCommand,
+	Until,
+	Viewer as TerminalLink,
+	WaitOptions,
+	WaitResult,
+} from "./process/index.js";
+export type { EndedTask } from "./shell/index.js";
+export {
+	type FoundCall,
+	type Limits,
+	type PatchArgs,
+	type PatchResult,
+	type ProcessArgs,
+	type ProcessResult,
+	type ReadFileArgs,
+	type ReadFileResult,
+	renderResult,
+	type SearchFilesArgs,
+	type SearchFilesResult,
+	type TerminalArgs,
+	type TerminalResult,
+	type ToolName,
+	type ToolResult,
+	type TransferArgs,
+	type TransferResult,
+	type WriteFileArgs,
+	type WriteFileResult,
 } from "./tools/index.js";

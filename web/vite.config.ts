@@ -5,6 +5,7 @@ import { defineConfig } from "vite";
 export default defineConfig({
 	root: fileURLToPath(new URL(".", import.meta.url)),
 	oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
+	base: "./", // it may be mounted below a path of another server
 	logLevel: "warn",
 	build: {
 		outDir: fileURLToPath(new URL("../dist/web", import.meta.url)),

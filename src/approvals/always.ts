@@ -3,12 +3,8 @@ import fs from "node:fs";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { applyEdits, modify } from "jsonc-parser";
-import { HoldfastError } from "../base/errors.js";
-import { ensureDir, readIfThere, realPath, statIfThere } from "../base/files.js";
-import { Lease } from "../base/lease.js";
-import { checkRules, personFile } from "../policy/file.js";
-import { RuleFile } from "../policy/rule.js";
-import { loadParser } from "../policy/tree.js";
+import { ensureDir, HoldfastError, Lease, readIfThere, realPath, statIfThere } from "../base/index.js";
+import { checkRules, loadParser, personFile, RuleFile } from "../policy/index.js";
 import type { Question } from "./approval.js";
 import { allowing } from "./grants.js";
 

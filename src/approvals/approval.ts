@@ -6,38 +6,44 @@ export type Choice = (typeof CHOICES)[number];
 
 export const isApprovalId = (text: string): boolean => /^appr_[0-9a-f]{12}$/.test(text);
 
-const part = z.object({
-	/** Bytes of the command. */
-	start: z.number().int(),
-	end: z.number().int(),
-	text: z.string(),
-	rule: z.string(),
-	reason: z.string(),
-});
+const part = z.lazy(() =>
+	z.object({
+		/** Bytes of the command. */
+		start: z.number().int(),
+		end: z.number().int(),
+		text: z.string(),
+		rule: z.string(),
+		reason: z.string(),
+	}),
+);
 
 /** Never changes once it is written. */
-export const questionSchema = z.object({
-	v: z.literal(1),
-	id: z.string().refine(isApprovalId),
-	task: z.string(),
-	command: z.string(),
-	cwd: z.string(),
-	place: z.string(),
-	parts: z.array(part).min(1),
-	choices: z.array(z.enum(CHOICES)),
-	created: z.number(),
-	expires: z.number(),
-});
+export const questionSchema = z.lazy(() =>
+	z.object({
+		v: z.literal(1),
+		id: z.string().refine(isApprovalId),
+		task: z.string(),
+		command: z.string(),
+		cwd: z.string(),
+		place: z.string(),
+		parts: z.array(part).min(1),
+		choices: z.array(z.enum(CHOICES)),
+		created: z.number(),
+		expires: z.number(),
+	}),
+);
 export type Question = Readonly<z.infer<typeof questionSchema>>;
 
-/** How it was settled; the first to be written counts. Two of them are nobody's answer: its time was up, or whoever asked took it back. */
-export const answerSchema = z.object({
-	answer: z.enum([...CHOICES, "expired", "withdrawn"]),
-	/** The door it came through, and who was there if that is known. */
-	by: z.string(),
-	message: z.string().optional(),
-	at: z.number(),
-});
+/** How it was settled; the first to be written counts. Two of them are no person's answer: it expired, or the call that asked withdrew it. */
+export const answerSchema = z.lazy(() =>
+	z.object({
+		answer: z.enum([...CHOICES, "expired", "withdrawn"]),
+		/** The door it came through, and who was there if that is known. */
+		by: z.string(),
+		message: z.string().optional(),
+		at: z.number(),
+	}),
+);
 export type Answer = Readonly<z.infer<typeof answerSchema>>;
 
 /** A question with how it stands, as every door shows it. */

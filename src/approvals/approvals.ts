@@ -1,16 +1,11 @@
 /** The front of this room: ask a person about a command, show what waits, answer it. docs/approvals.md has the whole story. */
 import { setMaxListeners } from "node:events";
 import type { Audit } from "../audit/index.js";
-import { type Config, configFile, loadConfig } from "../base/config.js";
-import { HoldfastError } from "../base/errors.js";
-import { versionOf } from "../base/files.js";
-import type { Home } from "../base/home.js";
-import { lazy } from "../base/lazy.js";
-import { Wakeup, watchDirectory } from "../base/watch.js";
-import type { More } from "../policy/judge.js";
+import { type Config, configFile, HoldfastError, type Home, lazy, loadConfig, until, versionOf, Wakeup, watchAll, watchEnd } from "../base/index.js";
+import type { More } from "../policy/index.js";
 import { type Answer, type Approval, CHOICES, type Choice, type Question } from "./approval.js";
 import { keepDefinitions } from "./definitions.js";
-import { grantForTask, grantsOf } from "./grants.js";
+import { grantForTask, grantsOf, revokeGrants } from "./grants.js";
 import { mustBePerson } from "./person.js";
 import { beThere, isSomebodyThere } from "./presence.js";
 import { countRefusal, forgetRefusals } from "./refusals.js";
@@ -44,17 +39,32 @@ export interface AskOptions {
 	/** The call waits no longer, and the question stays. */
 	readonly yield?: AbortSignal;
 	readonly approver?: Approver;
-	/** The door asks somebody once it has the result `pending`. */
+	/** The door asks its person once it has the result `pending`. */
 	readonly later?: boolean;
 }
 
-export type Outcome =
+export type ApprovalOutcome =
 	| { readonly kind: "allowed"; readonly question: Question; readonly answer: Answer }
-	| { readonly kind: "denied" | "expired"; readonly question: Question; readonly answer: Answer }
-	/** It waits for its answer, and this call does not; `unanswered` says why if the door has asked. */
+	/** revoked: a person has taken back the question, with all that was allowed for the task. */
+	| { readonly kind: "denied" | "expired" | "revoked"; readonly question: Question; readonly answer: Answer }
+	/** The question waits for its answer, and this call does not; `unanswered` says why if the door has asked. */
 	| ({ readonly kind: "pending"; readonly question: Question } & Partial<Unanswered>)
-	/** Nobody is there to ask, and then this is what a person wants. */
+	/** No person is there to ask, and this is what the settings say for that case. */
 	| { readonly kind: "unattended" };
+
+/** What `revoke` has taken back. */
+export interface Revoked {
+	readonly task: string;
+	/** Commands that had been allowed for the rest of the task: a person is asked about them again. */
+	readonly allowed: readonly { readonly approval_id: string; readonly command: string; readonly cwd: string; readonly place: string; readonly by: string }[];
+	/** Answers `once` that no call had made use of. */
+	readonly unused: readonly string[];
+	/** Questions that waited for an answer. */
+	readonly withdrawn: readonly string[];
+}
+
+/** The program that withdraws a question by no longer waiting for it. */
+const ASKER = "asker";
 
 export class Approvals {
 	readonly #home: Home;
@@ -72,7 +82,7 @@ export class Approvals {
 		setMaxListeners(0, this.#closing.signal);
 	}
 
-	/** What waits for an answer, oldest first; with `all` also what was settled in the last hour. */
+	/** Returns the pending questions, oldest first; with `all` also what was settled in the last hour. */
 	list(options: { task?: string; all?: boolean } = {}): Approval[] {
 		return this.#store
 			.all()
@@ -81,7 +91,7 @@ export class Approvals {
 			.filter(({ state }) => options.all || state === "pending");
 	}
 
-	/** By id, or by 4 or more of its digits. */
+	/** Returns one by its id, or by 4 or more of its digits. */
 	get(id: string): Approval {
 		return this.#store.view(this.#find(id));
 	}
@@ -99,12 +109,13 @@ export class Approvals {
 		this.#mustBePending(question);
 		const waiting = this.#store.isAwaited(question.id);
 		const addRule = answer === "always" ? await (await loadAlways()).prepareAlways(question, by, this.#env) : undefined;
-		if (!this.#settle(question, { answer, by, ...(message ? { message } : {}), at: Date.now() })) {
+		const settled: Answer = { answer, by, ...(message ? { message } : {}), at: Date.now() };
+		if (!this.#settle(question, settled)) {
 			this.#mustBePending(question);
 			throw new HoldfastError("ANSWERED", `${question.id} cannot be answered: the file of its answer is damaged; it expires, which is a no`);
 		}
 		try {
-			if (answer === "task") grantForTask(this.#home, question, by);
+			if (answer === "task") grantForTask(this.#home, question, settled);
 			await addRule?.();
 		} catch (error) {
 			throw new HoldfastError(
@@ -118,19 +129,48 @@ export class Approvals {
 		return { ...this.#store.view(question), waiting };
 	}
 
-	/** Say that a person is shown what waits (a page, a terminal): then calls wait for them. Returns what ends that. */
-	attend(): () => void {
-		return beThere(this.#home);
+	/**
+	 * Takes back what was allowed for a task: for its rest, and once where no call has made use of that; and withdraws its open questions, so that
+	 * calls that wait are refused. What was allowed for good is a rule in policy.json, and stays. Throws FORBIDDEN inside a process of an agent.
+	 */
+	revoke(task: string, { by = "library" }: { readonly by?: string } = {}): Revoked {
+		mustBePerson(this.#home);
+		if (typeof task !== "string" || task === "") throw new HoldfastError("INVALID", "approvals.revoke: give the name of a task");
+		if (typeof by !== "string") throw new HoldfastError("INVALID", "approvals.revoke: `by` is text: who takes it back");
+		const questions = this.#store.all().filter(({ question }) => question.task === task);
+		const withdrawn: string[] = [];
+		const unused: string[] = [];
+		for (const { question } of questions) {
+			const { id } = question;
+			if (stateOf(question, this.#store.answerOf(id)) === "pending" && this.#settle(question, { answer: "withdrawn", by, at: Date.now() })) withdrawn.push(id);
+			else if (this.#store.answerOf(id)?.answer === "once" && this.#store.use(id)) unused.push(id);
+		}
+		const grants = revokeGrants(this.#home, task);
+		if (grants.length + unused.length > 0)
+			this.#audit.note(task, { event: "decided", outcome: "revoked", by, note: `taken back: ${[...grants.map(({ id }) => id), ...unused].join(", ")}` });
+		const allowed = grants.map(({ id, command, cwd, place, by: who }) => ({
+			approval_id: id,
+			command: this.#home.secrets.redact(command),
+			cwd,
+			place,
+			by: who,
+		}));
+		return { task, allowed, unused, withdrawn };
 	}
 
-	isAttended = (): boolean => isSomebodyThere(this.#home);
+	/** Declares that a person is shown pending questions (a page, a terminal), of one task or of all, so that its calls wait for an answer. Returns a function that ends that. */
+	attend({ task }: { readonly task?: string } = {}): () => void {
+		return beThere(this.#home, task);
+	}
 
-	/** Each that waits for an answer, once; then each new one. Whoever listens is taken for somebody who answers. */
+	isAttended = (task: string): boolean => isSomebodyThere(this.#home, task);
+
+	/** Yields each pending question once, then each new one. A listener counts as a person who answers, for that task or for all. */
 	async *stream(options: { task?: string; signal?: AbortSignal } = {}): AsyncGenerator<Approval, void> {
 		const signal = options.signal ? AbortSignal.any([options.signal, this.#closing.signal]) : this.#closing.signal;
 		const wakeup = new Wakeup();
-		const unwatch = watchDirectory(this.#store.dir, wakeup.poke);
-		const leave = this.attend();
+		const unwatch = this.#home.watch.directory(this.#store.dir, wakeup.poke);
+		const leave = this.attend(options.task === undefined ? {} : { task: options.task });
 		let seen = new Set<string>();
 		try {
 			while (!signal.aborted) {
@@ -151,21 +191,13 @@ export class Approvals {
 
 	/** Resolves when a question is no more pending, with how it stands; or when `signal` aborts. */
 	async settled(id: string, signal: AbortSignal): Promise<Approval> {
-		const wakeup = new Wakeup();
-		const unwatch = watchDirectory(this.#store.dir, wakeup.poke);
-		try {
-			for (;;) {
-				const approval = this.get(id);
-				if (approval.state !== "pending" || signal.aborted) return approval;
-				await wakeup.next(Date.parse(approval.expires_at) - Date.now(), signal);
-			}
-		} finally {
-			unwatch();
-		}
+		const ms = Date.parse(this.get(id).expires_at) - Date.now();
+		const settled = () => [this.get(id)].find(({ state }) => state !== "pending");
+		return (await until((poke) => this.#home.watch.directory(this.#store.dir, poke), settled, { deadline: performance.now() + ms, signal })) ?? this.get(id);
 	}
 
-	/** Ask about a command. An answer to the same question that nobody has made use of yet counts. */
-	async ask(about: NewQuestion, options: AskOptions = {}): Promise<Outcome> {
+	/** Asks about a command. An unused answer to the same question counts. */
+	async ask(about: NewQuestion, options: AskOptions = {}): Promise<ApprovalOutcome> {
 		const until = performance.now() + (options.within ?? Number.POSITIVE_INFINITY);
 		for (;;) {
 			if (options.signal?.aborted) throw new HoldfastError("ABORTED", "interrupted while a person was being asked; nothing was run");
@@ -173,7 +205,7 @@ export class Approvals {
 			const outcome = question ? (this.#made(question) ?? (await this.#await(question, until, options))) : undefined;
 			if (outcome) return outcome;
 			if (question && stateOf(question, this.#store.answerOf(question.id)) === "pending") continue;
-			if (!options.later && !this.#isThere(options) && this.settings().unattended !== "pending") return { kind: "unattended" };
+			if (!options.later && !this.#isThere(options, about.task) && this.settings().unattended !== "pending") return { kind: "unattended" };
 			this.#checkCount(about.task);
 			const asked = this.#store.ask(about, number + 1, this.settings().expires * 1000);
 			if (asked) {
@@ -190,17 +222,17 @@ export class Approvals {
 		}
 	}
 
-	/** What has been allowed for the rest of the task. */
+	/** Returns what was allowed for the rest of the task. */
 	grants(task: string): More {
 		return grantsOf(this.#home, task);
 	}
 
-	/** Its shell will know these from now on. */
+	/** The task's shell will know these from now on. */
 	defined(task: string, definitions: readonly string[]): void {
 		keepDefinitions(this.#home, task, definitions);
 	}
 
-	/** How often in a row that makes. */
+	/** Counts a refusal. Returns how many there were in a row. */
 	refused(task: string): number {
 		return countRefusal(this.#home, task);
 	}
@@ -216,57 +248,57 @@ export class Approvals {
 		return this.#settings.is;
 	}
 
-	/** Whoever waits stops waiting; the questions stay. */
+	/** Ends all waits for answers; the questions stay. */
 	close(): void {
 		this.#closing.abort();
 	}
 
-	/** What comes of an answer that was given while nobody waited for it, for the first who asks the same; for as long again as the question was open. */
-	#made(question: Question): Outcome | undefined {
+	/** An answer given after the asker left is kept for the next identical request, for as long again as the question was open. */
+	#made(question: Question): ApprovalOutcome | undefined {
 		const answer = this.#store.answerOf(question.id) ?? (Date.now() >= question.expires ? this.#expire(question) : undefined);
 		if (!answer) return undefined;
 		const lapsed = Date.now() > answer.at + (question.expires - question.created);
-		// What was allowed for the task or for good is a rule by now, unless somebody has removed it.
+		// What was allowed for the task or for good is a rule by now, unless a person has removed it.
 		if (lapsed || answer.answer === "task" || answer.answer === "always" || answer.answer === "withdrawn" || !this.#store.use(question.id)) return undefined;
 		return outcomeOf(question, answer);
 	}
 
 	/** undefined: it was settled, and it is for this call to ask again. */
-	async #await(question: Question, until: number, options: AskOptions): Promise<Outcome | undefined> {
+	async #await(question: Question, by: number, options: AskOptions): Promise<ApprovalOutcome | undefined> {
 		const { id } = question;
 		const signal = AbortSignal.any([options.signal, options.yield, this.#closing.signal].filter((one) => one !== undefined));
 		if (this.#store.answerOf(id)) return undefined;
-		const wakeup = new Wakeup();
-		const unwatch = watchDirectory(this.#store.dir, wakeup.poke);
 		const unwait = this.#store.wait(id);
 		const over = new AbortController();
 		let { approver } = options;
 		let asked: Unanswered | undefined;
-		if (approver)
-			void this.#through(approver, question, over.signal).then((unanswered) => {
+		const through =
+			approver &&
+			this.#through(approver, question, over.signal).then((unanswered) => {
 				asked = unanswered;
 				approver = undefined;
-				wakeup.poke();
 			});
-		try {
-			for (;;) {
-				const answer = this.#store.answerOf(id) ?? (Date.now() >= question.expires ? this.#expire(question) : undefined);
-				if (answer) {
-					const mine = this.#store.use(id);
-					return answer.answer === "withdrawn" || (answer.answer === "once" && !mine) ? undefined : outcomeOf(question, answer);
-				}
-				if (options.signal?.aborted) throw new HoldfastError("ABORTED", "interrupted while a person was being asked; nothing was run");
-				if (performance.now() >= until || this.#closing.signal.aborted || options.yield?.aborted) return { kind: "pending", question, ...asked };
-				if (options.later) return { kind: "pending", question };
-				if (!this.#isThere({ ...(approver ? { approver } : {}) }))
-					return this.settings().unattended === "pending" ? { kind: "pending", question, ...asked } : { kind: "unattended" };
-				await wakeup.next(Math.min(question.expires - Date.now(), until - performance.now()), signal);
+		const look = (): { readonly outcome: ApprovalOutcome | undefined } | undefined => {
+			const answer = this.#store.answerOf(id) ?? (Date.now() >= question.expires ? this.#expire(question) : undefined);
+			if (answer) {
+				const mine = this.#store.use(id);
+				const isOurs = answer.answer !== "withdrawn" || answer.by !== ASKER; // else another call has left: this one asks anew
+				return { outcome: !isOurs || (answer.answer === "once" && !mine) ? undefined : outcomeOf(question, answer) };
 			}
+			if (options.signal?.aborted) throw new HoldfastError("ABORTED", "interrupted while a person was being asked; nothing was run");
+			if (performance.now() >= by || this.#closing.signal.aborted || options.yield?.aborted) return { outcome: { kind: "pending", question, ...asked } };
+			if (options.later) return { outcome: { kind: "pending", question } };
+			if (this.#isThere({ ...(approver ? { approver } : {}) }, question.task)) return undefined;
+			return { outcome: this.settings().unattended === "pending" ? { kind: "pending", question, ...asked } : { kind: "unattended" } };
+		};
+		try {
+			const watch = watchAll((poke) => this.#home.watch.directory(this.#store.dir, poke), ...(through ? [watchEnd(through)] : []));
+			const every = () => Math.min(question.expires - Date.now(), by - performance.now()); // by the clock that other programs go by
+			return (await until(watch, look, { signal, every }))?.outcome;
 		} finally {
 			over.abort();
 			unwait();
-			unwatch();
-			if (options.signal?.aborted && !this.#store.isAwaited(id)) this.#settle(question, { answer: "withdrawn", by: "asker", at: Date.now() });
+			if (options.signal?.aborted && !this.#store.isAwaited(id)) this.#settle(question, { answer: "withdrawn", by: ASKER, at: Date.now() });
 		}
 	}
 
@@ -282,8 +314,8 @@ export class Approvals {
 		}
 	}
 
-	#isThere({ approver }: Pick<AskOptions, "approver">): boolean {
-		return approver !== undefined || this.isAttended();
+	#isThere({ approver }: Pick<AskOptions, "approver">, task: string): boolean {
+		return approver !== undefined || this.isAttended(task);
 	}
 
 	#expire(question: Question): Answer {
@@ -291,7 +323,7 @@ export class Approvals {
 		return this.#settle(question, answer) ? answer : (this.#store.answerOf(question.id) ?? answer);
 	}
 
-	/** False when it was settled before. Whoever settles it writes that down. */
+	/** Settles it and writes that down. Returns false if it was settled before. */
 	#settle(question: Question, answer: Answer): boolean {
 		if (!this.#store.settle(question.id, answer)) return false;
 		const { message } = answer;
@@ -310,7 +342,13 @@ export class Approvals {
 		if (state === "answered") throw new HoldfastError("ANSWERED", `${question.id} was answered before: ${answer}, by ${by}; that answer counts`);
 		if (state === "expired")
 			throw new HoldfastError("ANSWERED", `${question.id} has expired: silence was taken for a no; if the command is tried again there will be a new question`);
-		if (state === "withdrawn") throw new HoldfastError("ANSWERED", `${question.id} was taken back: whoever asked was interrupted`);
+		if (state === "withdrawn") {
+			const who = this.#store.answerOf(question.id)?.by ?? ASKER;
+			throw new HoldfastError(
+				"ANSWERED",
+				`${question.id} was withdrawn: ${who === ASKER ? "the call that asked was interrupted" : `all that was allowed for its task was taken back (${who})`}`,
+			);
+		}
 	}
 
 	#find(id: string): Question {
@@ -333,7 +371,8 @@ export class Approvals {
 	}
 }
 
-function outcomeOf(question: Question, answer: Answer): Outcome {
+function outcomeOf(question: Question, answer: Answer): ApprovalOutcome {
 	if (answer.answer === "expired") return { kind: "expired", question, answer };
+	if (answer.answer === "withdrawn") return { kind: "revoked", question, answer };
 	return { kind: answer.answer === "no" ? "denied" : "allowed", question, answer };
 }

@@ -1,8 +1,6 @@
 /** What the commands of a task have defined for those after them: aliases, functions, and variables that rules take for known. A file of the task, in shell text. */
 import path from "node:path";
-import { readIfThere, writeWhole } from "../base/files.js";
-import type { Home } from "../base/home.js";
-import { taskKey } from "../base/ids.js";
+import { type Home, readIfThere, taskKey, writeWhole } from "../base/index.js";
 
 /** Beyond that the oldest go: a shell has few of these, and they are read for each new command. */
 const MOST_CHARS = 32 * 1024;

@@ -1,11 +1,7 @@
 /** An agent does not answer its own questions: whatever runs inside one of its commands is refused, whichever door it takes. */
 import { runOf } from "../audit/index.js";
-import { HoldfastError } from "../base/errors.js";
-import type { Home } from "../base/home.js";
-import { isId } from "../base/ids.js";
-import { keptProcesses } from "../base/inside.js";
-import { procDir } from "../keeper/layout.js";
-import { readSpec } from "../process/spec.js";
+import { HoldfastError, type Home, isId, keptProcesses } from "../base/index.js";
+import { procDir, readSpec } from "../keeper/index.js";
 
 const MOST_PARENTS = 100;
 

@@ -1,14 +1,12 @@
 /** How often in a row a task was refused something: one that goes on trying is told to stop. */
 import path from "node:path";
-import { readIfThere, unlinkIfThere, writeWhole } from "../base/files.js";
-import type { Home } from "../base/home.js";
-import { taskKey } from "../base/ids.js";
+import { type Home, readIfThere, taskKey, unlinkIfThere, writeWhole } from "../base/index.js";
 
 const FORGOTTEN_MS = 3_600_000;
 
 const fileOf = (home: Home, task: string): string => path.join(home.approvals, `r.${taskKey(task)}`);
 
-/** How many that makes. */
+/** Counts a refusal. Returns how many there were in a row. */
 export function countRefusal(home: Home, task: string): number {
 	const [count = 0, at = 0] = (readIfThere(fileOf(home, task)) ?? "").split(" ").map(Number);
 	const now = (Date.now() - at < FORGOTTEN_MS && Number.isSafeInteger(count) ? count : 0) + 1;

@@ -1,18 +1,14 @@
 /**
  * The files of approvals, all in one directory, so that one watch tells of everything:
  * `q.TASK.KEY.N` a question (KEY: what is asked; N: how often it was), `a.ID` how it was settled, `u.ID` that this has been
- * made use of, `w.ID.WHO.NONCE` that somebody waits for it; `g.TASK`, `d.TASK`, `r.TASK` and `h.WHO` are of grants.ts, definitions.ts, refusals.ts and presence.ts. A question and an answer are linked into place, so the first counts.
+ * made use of, `w.ID.WHO.NONCE` that a call waits for it; `g.TASK`, `d.TASK`, `r.TASK` and `h.WHO` are of grants.ts, definitions.ts, refusals.ts and presence.ts. A question and an answer are linked into place, so the first counts.
  */
 import { createHash, randomBytes } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
 import type * as z from "zod";
-import { errno } from "../base/errors.js";
-import { namesIn, readIfThere, statIfThere, unlinkIfThere, writeWhole } from "../base/files.js";
-import type { Home } from "../base/home.js";
-import { taskKey } from "../base/ids.js";
-import { hide, revealInPlace, withMasking } from "../base/secrets/index.js";
-import { isGone, me } from "../base/who.js";
+import { errno, type Home, isGone, me, namesIn, readIfThere, statIfThere, taskKey, unlinkIfThere, writeWhole } from "../base/index.js";
+import { type Redactor, revealInPlace } from "../base/secrets/index.js";
 import { type Answer, type Approval, answerSchema, type Choice, type Question, questionSchema } from "./approval.js";
 
 /** How long what is over can still be looked at. */
@@ -25,7 +21,10 @@ export type NewQuestion = Pick<Question, "task" | "command" | "cwd" | "place" | 
 export class Store {
 	readonly dir: string;
 
+	readonly #secrets: Redactor;
+
 	constructor(home: Home) {
+		this.#secrets = home.secrets;
 		this.dir = home.approvals;
 	}
 
@@ -66,7 +65,7 @@ export class Store {
 
 	isUsed = (id: string): boolean => fs.existsSync(path.join(this.dir, `u.${id}`));
 
-	/** Say that somebody waits for it; returns what ends that. */
+	/** Declares that a call waits for it. Returns a function that ends that. */
 	wait(id: string): () => void {
 		const file = path.join(this.dir, `w.${id}.${me()}.${randomBytes(3).toString("hex")}`);
 		fs.writeFileSync(file, "", { mode: 0o600 });
@@ -99,7 +98,7 @@ export class Store {
 		return {
 			id,
 			task,
-			...masked(question),
+			...masked(this.#secrets, question),
 			cwd,
 			place,
 			choices,
@@ -143,14 +142,14 @@ export class Store {
 		try {
 			return schema.parse(JSON.parse(text));
 		} catch {
-			return undefined; // nothing that we write: nobody asked, nobody answered
+			return undefined; // nothing that we write: it counts as no question and no answer
 		}
 	}
 }
 
 /** Without secrets; a part is where it was, in bytes of what is shown. */
-function masked({ command, parts }: Question): Pick<Approval, "command" | "parts"> {
-	const shown = withMasking(() => revealInPlace(hide(command)));
+function masked(secrets: Redactor, { command, parts }: Question): Pick<Approval, "command" | "parts"> {
+	const shown = secrets.withMasking(() => revealInPlace(secrets.hide(command)));
 	if (shown === command) return { command, parts };
 	const bytes = Buffer.from(command);
 	const moved = (at: number) => Buffer.byteLength(shown.slice(0, bytes.toString("utf8", 0, at).length));
@@ -169,7 +168,7 @@ export function stateOf(question: Question, settled: Answer | undefined): Approv
 	return Date.now() >= question.expires ? "expired" : "pending";
 }
 
-/** What makes two calls the same. */
+/** Returns a key that two identical calls share. */
 const keyOf = ({ command, cwd, place }: NewQuestion): string =>
 	createHash("sha256")
 		.update(JSON.stringify([command, cwd, place]))

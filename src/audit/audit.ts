@@ -4,11 +4,8 @@
  */
 import fs from "node:fs";
 import path from "node:path";
-import { errno, fromSystem } from "../base/errors.js";
-import { statIfThere, unlinkIfThere } from "../base/files.js";
-import type { Home } from "../base/home.js";
-import { taskKey } from "../base/ids.js";
-import { redact, redactAll, withMasking } from "../base/secrets/index.js";
+import { errno, fromSystem, type Home, statIfThere, taskKey, unlinkIfThere } from "../base/index.js";
+import type { Redactor } from "../base/secrets/index.js";
 import type { AuditNews } from "./event.js";
 
 export const LIMIT_BYTES = 8 * 1024 * 1024;
@@ -35,13 +32,13 @@ export class Audit {
 		this.#limit = options.limit ?? LIMIT_BYTES;
 	}
 
-	/** False on a full disk: somebody has to be able to make room. Throws when it cannot be written for another reason: what is not on record is not to be done. */
+	/** Returns false on a full disk, so that a command can still make room. Throws when it cannot be written for another reason: what is not on record is not to be done. */
 	record(task: string, news: AuditNews): boolean {
 		const file = auditFile(this.#home, task);
 		const before = this.#waiting.every((waiting) => waiting.file === file) ? this.#waiting.splice(0).map(({ line }) => line) : [];
 		this.#write(); // what was before comes before
 		try {
-			fs.writeSync(this.#fileOf(file), before.join("") + lineOf(task, news));
+			fs.writeSync(this.#fileOf(file), before.join("") + lineOf(this.#home.secrets, task, news));
 			return true;
 		} catch (error) {
 			if (errno(error) === "ENOSPC" || errno(error) === "EDQUOT") return false;
@@ -52,7 +49,7 @@ export class Audit {
 	/** For what has happened already: it is written in a moment, and that it cannot be must not change the result. */
 	note(task: string, news: AuditNews): void {
 		if (this.#waiting.length === 0) setImmediate(() => this.#write());
-		this.#waiting.push({ file: auditFile(this.#home, task), line: lineOf(task, news) });
+		this.#waiting.push({ file: auditFile(this.#home, task), line: lineOf(this.#home.secrets, task, news) });
 	}
 
 	#write(): void {
@@ -107,7 +104,7 @@ export class Audit {
 	}
 }
 
-/** One at a time, and only while it is too large: else the second would put the new one in the place of what the first has put aside. */
+/** Rotates the file under a lock, and only while it is too large: else a second program would replace what the first has put aside. */
 function putAside(file: string, limit: number): void {
 	const lock = `${file}.lock`;
 	try {
@@ -127,21 +124,21 @@ function putAside(file: string, limit: number): void {
 /** Names of our own making. */
 const OWN = new Set(["event", "run", "session_id"]);
 
-/** What was typed by a person or a model is in it without secrets. Field by field: it is made twice for every command, and copies of objects cost as much as all the rest. */
-function lineOf(task: string, news: AuditNews): string {
-	return withMasking(() => maskedLine(task, news));
+/** Masks secrets in what a person or a model typed. Field by field: this runs twice for every command, and copies of objects cost as much as all the rest. */
+function lineOf(secrets: Redactor, task: string, news: AuditNews): string {
+	return secrets.withMasking(() => maskedLine(secrets, task, news));
 }
 
-function maskedLine(task: string, news: AuditNews): string {
+function maskedLine(secrets: Redactor, task: string, news: AuditNews): string {
 	const line: Record<string, unknown> = { at: new Date().toISOString(), task };
 	for (const name in news) {
 		const value = news[name as keyof AuditNews];
-		line[name] = OWN.has(name) ? value : redactAll(name === "command" && typeof value === "string" ? shortened(value) : value);
+		line[name] = OWN.has(name) ? value : secrets.redactAll(name === "command" && typeof value === "string" ? shortened(secrets, value) : value);
 	}
 	return `${JSON.stringify(line)}\n`;
 }
 
-function shortened(command: string): string {
+function shortened(secrets: Redactor, command: string): string {
 	if (command.length <= COMMAND_CHARS) return command;
-	return `${redact(command.slice(0, COMMAND_CHARS), { cut: true })}… (${command.length} characters in all)`;
+	return `${secrets.redact(command.slice(0, COMMAND_CHARS), { cut: true })}… (${command.length} characters in all)`;
 }

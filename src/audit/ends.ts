@@ -1,11 +1,10 @@
 /**
- * How a process of an agent ended is written down by whoever notes its end first, which may be long after, and another program: a file
- * in its directory says under which name it was put on record. What nobody has noted yet is worked out when the audit is read.
+ * The first program that notes the end of an agent's process writes it down, perhaps long afterwards: a file
+ * in its directory says under which name it was put on record. An end that was not noted yet is worked out when the audit is read.
  */
 import fs from "node:fs";
 import path from "node:path";
-import { readIfThere } from "../base/files.js";
-import type { Home } from "../base/home.js";
+import { type Home, readIfThere } from "../base/index.js";
 import { Audit } from "./audit.js";
 import type { AuditNews } from "./event.js";
 
@@ -19,7 +18,7 @@ export function markAudited(dir: string, run: string): void {
 /** The call it was started for, by its name in the audit; undefined for what a person started. */
 export const runOf = (dir: string): string | undefined => readIfThere(path.join(dir, FILE));
 
-export interface End {
+export interface ProcessEnd {
 	readonly id: string;
 	readonly task: string;
 	readonly dir: string;
@@ -27,16 +26,16 @@ export interface End {
 	readonly status: string;
 	readonly exitCode: number | null;
 	readonly signal: string | null;
-	/** null when nobody saw it. */
+	/** null when no program saw it. */
 	readonly endedAt: number | null;
 }
 
-export function noteEnd(home: Home, end: End): void {
+export function noteEnd(home: Home, end: ProcessEnd): void {
 	const run = runOf(end.dir);
 	if (run !== undefined) Audit.note(home, end.task, endOf(end, run));
 }
 
-export function endOf({ id, startedAt, status, exitCode, signal, endedAt }: Omit<End, "task" | "dir">, run: string): AuditNews {
+export function endOf({ id, startedAt, status, exitCode, signal, endedAt }: Omit<ProcessEnd, "task" | "dir">, run: string): AuditNews {
 	return {
 		event: "ended",
 		run,

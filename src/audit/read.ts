@@ -1,11 +1,9 @@
-/** The audit, read: line by line, with the ends that nobody has written down yet. */
+/** Reads the audit line by line, and adds the ends that no program has written down yet. */
 import fs from "node:fs";
 import path from "node:path";
-import { namesIn, readIfThere, statIfThere } from "../base/files.js";
-import type { Home } from "../base/home.js";
-import { Wakeup, watchDirectory } from "../base/watch.js";
+import { type Home, namesIn, readIfThere, statIfThere, Wakeup } from "../base/index.js";
 import { auditFile, olderFile } from "./audit.js";
-import { type End, endOf } from "./ends.js";
+import { endOf, type ProcessEnd } from "./ends.js";
 import { type AuditEvent, eventSchema } from "./event.js";
 
 export interface AuditQuery {
@@ -16,7 +14,7 @@ export interface AuditQuery {
 }
 
 /** How a process stands, by its id: undefined while it runs, null when nothing is known of it any more. */
-export type EndOf = (id: string) => Omit<End, "task" | "dir"> | undefined | null;
+export type EndOf = (id: string) => Omit<ProcessEnd, "task" | "dir"> | undefined | null;
 
 /** In the order of time. Lines that cannot be read (a full disk has cut them) are left out. */
 export function readAudit(home: Home, query: AuditQuery, end: EndOf): AuditEvent[] {
@@ -32,11 +30,21 @@ export function readAudit(home: Home, query: AuditQuery, end: EndOf): AuditEvent
 	return [...events, ...missing].filter(({ at }) => Date.parse(at) >= (query.since ?? 0)).sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
 }
 
-/** What comes from now on, as it is written. */
+/** Returns the last command on record that had this id, of whatever task. Reads all files there are, one at a time. */
+export function lastRun(home: Home, id: string): AuditEvent | undefined {
+	const names = namesIn(home.audit).filter((name) => name.endsWith(".jsonl"));
+	const found = names.flatMap((name) => {
+		const lines = (readIfThere(path.join(home.audit, name)) ?? "").split("\n").filter((line) => line.includes(`"session_id":"${id}"`));
+		return parsed(lines.join("\n")).filter(({ event }) => event === "run");
+	});
+	return found.sort((a, b) => (a.at < b.at ? -1 : 1)).at(-1);
+}
+
+/** Yields new lines as they are written. */
 export async function* followAudit(home: Home, query: AuditQuery, signal: AbortSignal): AsyncGenerator<AuditEvent, void> {
 	const read = new Map<string, { ino: number; offset: number }>();
 	const wakeup = new Wakeup();
-	const unwatch = watchDirectory(home.audit, wakeup.poke);
+	const unwatch = home.watch.directory(home.audit, wakeup.poke);
 	const names = () => namesIn(home.audit).filter((name) => name.endsWith(".jsonl") && !name.endsWith(".old.jsonl"));
 	for (const name of names()) {
 		const stat = statIfThere(path.join(home.audit, name));
@@ -96,7 +104,16 @@ function workedOut({ at, task, run, session_id }: AuditEvent, end: EndOf): Audit
 	if (known === undefined) return [];
 	if (known === null)
 		return [
-			{ at, task, event: "ended", run, session_id, worked_out: true, status: "unknown", note: "its record is gone, and nobody has written down how it ended" },
+			{
+				at,
+				task,
+				event: "ended",
+				run,
+				session_id,
+				worked_out: true,
+				status: "unknown",
+				note: "its record is gone, and no program has written down how it ended",
+			},
 		];
 	const { event, ...rest } = endOf(known, run);
 	return [{ at: rest.ended_at ?? at, task, event, ...rest, worked_out: true }];

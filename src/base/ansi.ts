@@ -1,6 +1,6 @@
 /** Output as text to read: a terminal would act on escape sequences and control characters, a model trips over them. */
 
-// CSI; OSC, DCS and the other strings, which never go over a line end here, lest one without an end swallows everything; the short ones.
+// CSI; OSC, DCS and the other strings, which stop at a line end here, so that an unterminated one cannot swallow the rest; the short ones.
 export const SEQUENCE = /\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[ -/]*[0-~])|\x9b[0-?]*[ -/]*[@-~]/g;
 const CONTROL = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/g;
 

@@ -8,71 +8,134 @@ import { limitsSchema } from "./limits.js";
 import { checked } from "./problems.js";
 
 /** Each section is defined here, so that this file shows all there is to set; the room it is about uses it. docs/config.md explains them. */
-const pathSchema = z
-	.string()
-	.regex(/^(\/|~(\/|$))/, "a path is absolute, or begins with ~/")
-	.refine((text) => !text.includes("\0"), "a path cannot contain a NUL byte");
+const pathSchema = z.lazy(() =>
+	z
+		.string()
+		.regex(/^(\/|~(\/|$))/, "a path is absolute, or begins with ~/")
+		.refine((text) => !text.includes("\0"), "a path cannot contain a NUL byte"),
+);
 
-const sandboxSchema = z.strictObject({
-	/** Without it a sandbox has a loopback device of its own and nothing else. */
-	network: z.boolean().default(false),
-	/** The working directory, where it is not to be the one that the program was started in. */
-	directory: pathSchema.optional(),
-	/** To be seen and written to besides. */
-	write: z.array(pathSchema).default([]),
-	/** To be seen, where they would be hidden. */
-	read: z.array(pathSchema).default([]),
-	/** Not to be seen. */
-	hide: z.array(pathSchema).default([]),
-	/** How much /tmp, the home and /dev/shm in there may hold, each. They are in memory. */
-	tmpBytes: z
-		.number()
-		.int()
-		.min(1024 * 1024)
-		.default(1024 ** 3),
-});
+/** Settings of the place `local+sandbox`. */
+export const sandboxSchema = z.lazy(() =>
+	z.strictObject({
+		/** Without it a sandbox has a loopback device of its own and nothing else. */
+		network: z.boolean().default(false),
+		/** The working directory, where it is not to be the one that the program was started in. */
+		directory: pathSchema.optional(),
+		/** To be seen and written to besides. */
+		write: z.array(pathSchema).default([]),
+		/** To be seen, where they would be hidden. */
+		read: z.array(pathSchema).default([]),
+		/** Not to be seen. */
+		hide: z.array(pathSchema).default([]),
+		/** How much /tmp, the home and /dev/shm in there may hold, each. They are in memory. */
+		tmpBytes: z
+			.number()
+			.int()
+			.min(1024 * 1024)
+			.default(1024 ** 3),
+	}),
+);
 export type SandboxSettings = z.infer<typeof sandboxSchema>;
 export type SandboxOptions = z.input<typeof sandboxSchema>;
 
-/** Names of places; none can be taken for an address. What else is in an entry is checked by the kind of place, when it is asked for. */
-const placesSchema = z.record(
-	z.string().regex(/^(?!local$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/, "the name of a place is letters, digits, dots, dashes and underscores, and not `local`"),
-	z.looseObject({ type: z.enum(["ssh", "docker"]) }),
+/** Names of places; none can be taken for an address. The kind, and what else is in an entry, is checked when the place is asked for. `type` is the older word for `kind`. */
+const placesSchema = z.lazy(() =>
+	z.record(
+		z.string().regex(/^(?!local$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/, "the name of a place is letters, digits, dots, dashes and underscores, and not `local`"),
+		z.looseObject({ kind: z.string().optional(), type: z.string().optional() }).superRefine(({ kind, type }, context) => {
+			if (kind === undefined && type === undefined)
+				context.addIssue({ code: "custom", path: ["kind"], message: 'says what kind of place it is, such as "ssh"' });
+			else if (kind !== undefined && type !== undefined)
+				context.addIssue({ code: "custom", path: ["type"], message: "it is the older word for `kind`, which is there too; leave it out" });
+		}),
+	),
 );
 export type Places = z.infer<typeof placesSchema>;
 
-const configSchema = z.strictObject({
-	/** What happens to a command that a rule wants a person to be asked about. */
-	approvals: z
-		.strictObject({
-			/** Seconds until silence is taken for a no. */
-			expires: z.number().int().min(1).max(86_400).default(300),
-			/** When nobody is there to answer. */
-			unattended: z.enum(["deny", "allow-listed", "pending"]).default("pending"),
-		})
-		.prefault({}),
-	/** Where the password for sudo is; null: a person is asked, if one is there. */
-	sudo: z.strictObject({ passwordFile: z.string().min(1).nullable().default(null) }).prefault({}),
-	/** Which variables of ours a command gets, besides what the filter in environment.ts decides. A star at the end stands for anything. */
-	environment: z
-		.strictObject({
-			pass: z.array(z.string().min(1).max(200)).max(1_000).default([]),
-			withhold: z.array(z.string().min(1).max(200)).max(1_000).default([]),
-		})
-		.prefault({}),
-	/** What a process and a task may use of the machine. */
-	limits: limitsSchema.prefault({}),
-	/** The place `local+sandbox`. */
-	sandbox: sandboxSchema.prefault({}),
-	/** False: results of sandboxes and containers are not masked. docs/secrets.md */
-	mask: z.boolean().default(true),
-	/** Other machines and containers, by the name that one uses for them. */
-	places: placesSchema.default({}),
-});
+/** Where a person is told what needs them. docs/notify.md */
+const targetBase = {
+	/** For the audit, `doctor` and the answer links. */
+	name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$/, "the name of a target is up to 40 letters, digits, dashes and underscores"),
+	/** What it is told of. */
+	on: z
+		.array(z.enum(["question", "waiting", "end"]))
+		.min(1)
+		.default(["question", "waiting", "end"]),
+};
+const webTarget = {
+	...targetBase,
+	url: z.string().refine(isWebUrl, "must be an http or https address without a user name, a password or a fragment"),
+	/** A file with a token, sent as `Authorization: Bearer`; from the config directory if it is not absolute. */
+	tokenFile: z.string().min(1).optional(),
+};
+const targetSchema = z.lazy(() =>
+	z.discriminatedUnion("kind", [
+		z.strictObject({ kind: z.literal("webhook"), ...webTarget }),
+		z.strictObject({ kind: z.literal("ntfy"), ...webTarget }),
+		/** A program with its arguments, exactly these: the message comes on stdin. */
+		z.strictObject({ kind: z.literal("command"), ...targetBase, command: z.array(z.string().min(1)).min(1).max(100) }),
+	]),
+);
+export type NotifyTarget = z.infer<typeof targetSchema>;
+
+function isWebUrl(text: string): boolean {
+	const url = URL.canParse(text) ? new URL(text) : undefined;
+	return url !== undefined && /^https?:$/.test(url.protocol) && url.username === "" && url.password === "" && url.hash === "";
+}
+
+const configSchema = z.lazy(() =>
+	z.strictObject({
+		/** What happens to a command that a rule wants a person to be asked about. */
+		approvals: z
+			.strictObject({
+				/** Seconds until silence is taken for a no. */
+				expires: z.number().int().min(1).max(86_400).default(300),
+				/** When no person is there to answer. */
+				unattended: z.enum(["deny", "allow-listed", "pending"]).default("pending"),
+			})
+			.prefault({}),
+		/** Where the password for sudo is; null: a person is asked, if one is there. */
+		sudo: z.strictObject({ passwordFile: z.string().min(1).nullable().default(null) }).prefault({}),
+		/** Which variables of ours a command gets, besides what the filter in environment.ts decides. A star at the end stands for anything. */
+		environment: z
+			.strictObject({
+				pass: z.array(z.string().min(1).max(200)).max(1_000).default([]),
+				withhold: z.array(z.string().min(1).max(200)).max(1_000).default([]),
+			})
+			.prefault({}),
+		/** What a process and a task may use of the machine. */
+		limits: limitsSchema.prefault({}),
+		/** The place `local+sandbox`. */
+		sandbox: sandboxSchema.prefault({}),
+		/** False: results of sandboxes and containers are not masked. docs/secrets.md */
+		mask: z.boolean().default(true),
+		/** Who is told of questions, of programs that wait for input, and of ends, while `holdfast serve` runs. */
+		notify: z
+			.array(targetSchema)
+			.max(20)
+			.refine((targets) => new Set(targets.map(({ name }) => name)).size === targets.length, "two targets have the same name")
+			.default([]),
+		/** Other machines and containers, by the name that one uses for them. */
+		places: placesSchema.default({}),
+	}),
+);
 
 export type Config = z.infer<typeof configSchema>;
 
-/** Where the person's own files are. */
+/** What an empty file says. A command of somebody who has none does not make the schema for it. */
+const DEFAULTS: Config = {
+	approvals: { expires: 300, unattended: "pending" },
+	sudo: { passwordFile: null },
+	environment: { pass: [], withhold: [] },
+	limits: { process: {}, task: {} },
+	sandbox: { network: false, write: [], read: [], hide: [], tmpBytes: 1024 ** 3 },
+	mask: true,
+	notify: [],
+	places: {},
+};
+
+/** Returns the directory of the user's configuration. */
 export function configDir(env: NodeJS.ProcessEnv = process.env): string {
 	const base = env.XDG_CONFIG_HOME && path.isAbsolute(env.XDG_CONFIG_HOME) ? env.XDG_CONFIG_HOME : path.join(env.HOME || os.homedir(), ".config");
 	return path.join(base, "holdfast");
@@ -80,9 +143,9 @@ export function configDir(env: NodeJS.ProcessEnv = process.env): string {
 
 export const configFile = (env: NodeJS.ProcessEnv = process.env): string => path.join(configDir(env), "config.json");
 
-/** What is not set has its default; a file that cannot be used is an error that says why, never the defaults in silence. */
+/** Reads the configuration. Settings that are missing have their defaults; throws if the file cannot be used: defaults are never used silently. */
 export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
-	return readJson(configFile(env), configSchema) ?? configSchema.parse({});
+	return readJson(configFile(env), configSchema) ?? structuredClone(DEFAULTS);
 }
 
 /** A file of a person's own, checked; null when there is none. */
@@ -116,14 +179,7 @@ function whyNotJson(text: string, { message }: Error): string {
 	const why = /^\s*(\/\/|\/\*|#)/.test(here)
 		? "there are no comments in JSON"
 		: /^\s*[}\]]/.test(here) && /,\s*$/.test(text.slice(0, Number(at)))
-			? "behind the last entry there is no comma"
+			? "remove the trailing comma"
 			: `${JSON.stringify(here.slice(0, 10).split("\n")[0])} is not expected there`;
 	return `line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1}: ${why}`;
-}
-
-/** What is set in the file, with what a program asks for on top. */
-export function sandboxSettings(config: Config, asked: SandboxOptions = {}): SandboxSettings {
-	const result = checked(sandboxSchema, { ...config.sandbox, ...asked });
-	if ("problems" in result) throw new HoldfastError("INVALID", `sandbox: ${result.problems}`);
-	return result.data;
 }

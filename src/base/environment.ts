@@ -1,7 +1,6 @@
 /** The one place where a child's environment comes from. docs/secrets.md says what stays out of it and why. */
 import type { Config } from "./config.js";
-import { knowSecret, redact, withMasking } from "./secrets/index.js";
-import { secretName } from "./secrets/names.js";
+import { type Redactor, secretName } from "./secrets/index.js";
 
 const OURS = /^HOLDFAST_/;
 /** Traces of the interpreter or package manager we were started by; they would send other projects astray. */
@@ -10,8 +9,9 @@ const LEFTOVER =
 /** Without it nothing reaches the network; the password in it is masked in texts all the same. */
 const PROXY = /^(https?|ftp|all)_proxy$/i;
 
-/** `own` without secrets and leftovers, with `given` on top: what is named there is passed on, undefined removes. Secrets in `given` belong to the task. */
+/** Returns `own` without secrets and leftovers, with `given` on top: what is named there is passed on, undefined removes. Secrets in `given` belong to `task`. */
 export function childEnvironment(
+	secrets: Redactor,
 	own: NodeJS.ProcessEnv,
 	given: Readonly<Record<string, string | undefined>>,
 	rules: Config["environment"] = { pass: [], withhold: [] },
@@ -22,30 +22,32 @@ export function childEnvironment(
 	const withhold = matcher(rules.withhold);
 	for (const [name, value] of Object.entries(own)) {
 		if (value === undefined || withhold(name)) continue;
-		const secret = isSecret(name, value);
+		const secret = isSecret(secrets, name, value);
 		if (pass(name) || !(secret || OURS.test(name) || LEFTOVER.test(name))) env[name] = value;
 	}
 	for (const [name, value] of Object.entries(given)) {
 		if (value === undefined) delete env[name];
 		else {
-			isSecret(name, value, task);
+			isSecret(secrets, name, value, task);
 			env[name] = value;
 		}
 	}
 	return env;
 }
 
-/** What is secret in this program's own environment is masked wherever it appears. */
-export function knowOwnSecrets(own: NodeJS.ProcessEnv): void {
-	for (const [name, value] of Object.entries(own)) if (value !== undefined) isSecret(name, value);
+/** Masks the secrets of this program's own environment wherever they appear. */
+export function knowOwnSecrets(secrets: Redactor, own: NodeJS.ProcessEnv): void {
+	for (const [name, value] of Object.entries(own)) if (value !== undefined) isSecret(secrets, name, value);
 }
 
-/** Whether it is for nobody else's eyes, by its name or by what it looks like. Then it is known from here on, and masked wherever it appears. */
-export function isSecret(name: string, value: string, task?: string): boolean {
+/** Whether it is a secret, by its name or by its look. If so it is known from here on, and masked wherever it appears. */
+export function isSecret(secrets: Redactor, name: string, value: string, task?: string): boolean {
+	const judged = judgedBy.get(secrets) ?? new Map<string, Judged & { readonly value: string }>();
+	judgedBy.set(secrets, judged);
 	const before = judged.get(name);
-	const verdict = before?.value === value ? before : { value, ...judge(name, value) };
+	const verdict = before?.value === value ? before : { value, ...judge(secrets, name, value) };
 	if (verdict !== before && judged.size < MOST_JUDGED) judged.set(name, verdict);
-	if (verdict.known !== undefined) knowSecret(verdict.known, { task });
+	if (verdict.known !== undefined) secrets.know(verdict.known, { task });
 	return verdict.secret;
 }
 
@@ -55,13 +57,13 @@ interface Judged {
 	readonly known?: string;
 }
 
-/** It is the same environment again and again. */
-const judged = new Map<string, Judged & { readonly value: string }>();
+/** Verdicts by the name of a variable: it is the same environment again and again. */
+const judgedBy = new WeakMap<Redactor, Map<string, Judged & { readonly value: string }>>();
 const MOST_JUDGED = 10_000;
 
-function judge(name: string, value: string): Judged {
+function judge(secrets: Redactor, name: string, value: string): Judged {
 	if (secretName(name) !== undefined && !/^\d{0,9}$/.test(value)) return { secret: true, known: value };
-	if (value.length < 8 || withMasking(() => redact(value)) === value) return { secret: false };
+	if (value.length < 8 || secrets.withMasking(() => secrets.redact(value)) === value) return { secret: false };
 	return { secret: !PROXY.test(name), known: /:\/\/[^:]*:(.+)@/.exec(value)?.[1] ?? value };
 }
 

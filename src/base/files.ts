@@ -13,7 +13,7 @@ export function readIfThere(path: string): string | undefined {
 	}
 }
 
-/** The first bytes of a file, for one that somebody else may make as long as he likes. */
+/** Returns the first bytes of a file that another program may have made as long as it likes. */
 export function readStart(file: string, bytes: number): string {
 	const fd = fs.openSync(file, "r");
 	try {
@@ -70,7 +70,7 @@ export function versionOf(file: string): string {
 		const stat = fs.statSync(file, { throwIfNoEntry: false });
 		return stat ? `${stat.ino} ${stat.mtimeMs} ${stat.ctimeMs} ${stat.size}` : "";
 	} catch {
-		return "?"; // not to be looked at: whoever reads it says why
+		return "?"; // cannot be looked at: the reader of the file says why
 	}
 }
 
@@ -82,11 +82,16 @@ const LINKS = 40; // as many as the kernel follows
  */
 export function realPath(file: string): string {
 	try {
+		if (isMissing(file)) return path.join(realPath(path.dirname(file)), path.basename(file));
 		return fs.realpathSync.native(file);
 	} catch {
 		return path.isAbsolute(file) ? linkByLink(file) : file;
 	}
 }
+
+/** A name that nothing has, not even a link, as of a file that is still to be made. Asked first: an exception takes as long as ten looks. */
+const isMissing = (file: string): boolean =>
+	path.isAbsolute(file) && path.normalize(file) === file && !file.endsWith("/") && fs.lstatSync(file, { throwIfNoEntry: false }) === undefined;
 
 /** Name by name, as the kernel does: `..` is above the directory that a link has led to. */
 function linkByLink(file: string): string {
@@ -156,11 +161,21 @@ export function removeDir(dir: string): void {
 	}
 }
 
-/** Where this program was started. */
+/** Returns the directory where this program was started. */
 export function ownDirectory(): string {
 	try {
 		return process.cwd();
 	} catch (cause) {
 		throw new HoldfastError("NO_DIRECTORY", "the directory that Holdfast was started in is gone; start it again in one that exists", { cause });
+	}
+}
+
+/** Returns the identity of a file, which stays when it is moved: its inode with its birth time, since inodes are reused. */
+export function identityOf(file: string): string | undefined {
+	try {
+		const { dev, ino, birthtimeNs } = fs.lstatSync(file, { bigint: true });
+		return `${dev}.${ino}.${birthtimeNs}`;
+	} catch {
+		return undefined;
 	}
 }

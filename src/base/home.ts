@@ -1,19 +1,28 @@
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import { Deadlines } from "./due.js";
 import { errno, fromSystem, HoldfastError } from "./errors.js";
 import { ensureDir } from "./files.js";
+import { Redactor } from "./secrets/index.js";
+import { DirectoryWatch } from "./watch.js";
 
-/** The directories of one home. docs/keeper.md says what is in each. */
+/** The directories of one home (docs/keeper.md says what is in each), and what a program that has it open knows of it. */
 export interface Home {
 	readonly root: string;
 	readonly procs: string; // procs/A/proc_Axxxxxxxxxxx: the process directories, on sixteen shelves
 	readonly live: string; // live/ID: an empty file for every process not yet known to have ended
 	readonly ended: string; // ended/HOUR/MS.ID.TASK.BYTES: one for every ended one
-	readonly blank: string; // blank/ID: one for every prepared directory nobody uses yet
+	readonly blank: string; // blank/ID: one for every prepared directory that is not in use yet
 	readonly notices: string; // notices/TASK: what a task is to be told, and about which processes
 	readonly approvals: string; // what waits for a person's answer, and what was answered
+	readonly calls: string; // calls/TASK/HASH.N: calls that their callers have given an id
 	readonly audit: string; // audit/TASK.jsonl: what was asked, decided, run, and how it ended
+	/** The values that are masked in every text about this home. */
+	readonly secrets: Redactor;
+	/** The deadlines of calls of this home. */
+	readonly deadlines: Deadlines;
+	readonly watch: DirectoryWatch;
 }
 
 export function defaultHome(env: NodeJS.ProcessEnv = process.env): string {
@@ -23,7 +32,7 @@ export function defaultHome(env: NodeJS.ProcessEnv = process.env): string {
 }
 
 /** The home of this program. A relative one would be another in every directory. */
-function ownHome(): string {
+export function ownHome(): string {
 	const { HOLDFAST_HOME } = process.env;
 	if (HOLDFAST_HOME && !path.isAbsolute(HOLDFAST_HOME))
 		throw new HoldfastError("INVALID", `HOLDFAST_HOME is "${HOLDFAST_HOME}"; it must be an absolute path, or each directory would have a home of its own`);
@@ -40,11 +49,22 @@ export function openHome(root: string = ownHome()): Home {
 		blank: path.join(root, "blank"),
 		notices: path.join(root, "notices"),
 		approvals: path.join(root, "approvals"),
+		calls: path.join(root, "calls"),
 		audit: path.join(root, "audit"),
+		secrets: new Redactor(),
+		deadlines: new Deadlines(),
+		watch: new DirectoryWatch(),
 	};
+	makeHome(home);
+	return home;
+}
+
+/** Makes the directories of a home, those that are not there. */
+export function makeHome(home: Home): void {
+	const { root } = home;
 	try {
 		ensureDir(root);
-		for (const dir of [home.live, home.ended, home.blank, home.notices, home.approvals, home.audit]) ensureDir(dir);
+		for (const dir of [home.live, home.ended, home.blank, home.notices, home.approvals, home.calls, home.audit]) ensureDir(dir);
 		for (const shelf of "0123456789abcdef") ensureDir(path.join(home.procs, shelf));
 		const { mode, uid } = fs.statSync(root);
 		if (uid !== process.getuid?.()) throw new HoldfastError("HOME", `${root} belongs to another user; choose another home with HOLDFAST_HOME`);
@@ -54,5 +74,4 @@ export function openHome(root: string = ownHome()): Home {
 			throw new HoldfastError("HOME", `cannot use ${root} as home: a file is in its way; choose another with HOLDFAST_HOME`, { cause: error });
 		throw fromSystem(error, `cannot use ${root} as home`);
 	}
-	return home;
 }

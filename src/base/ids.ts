@@ -1,11 +1,30 @@
 import { createHash, randomBytes } from "node:crypto";
 
-/** `proc_` and 12 hex digits. */
-export const newId = (): string => `proc_${randomBytes(6).toString("hex")}`;
+/** How many commands of a shell one directory can serve. */
+export const COMMANDS_PER_SLOT = 256;
+
+/**
+ * `proc_` and 12 hex digits, of a process that has a directory of its own. The first two follow from the other ten, so that the id of each further command
+ * that its directory serves (`commandId`) says which directory that is (`ownerOf`). No two directories share the ten.
+ */
+export const newId = (): string => ownerOf(`proc_00${randomBytes(5).toString("hex")}`);
+
+/** Returns the id of the command number `count` (0 is the first) in a directory. */
+export function commandId(owner: string, count: number): string {
+	const first = (Number.parseInt(owner.slice(5, 7), 16) + count) % COMMANDS_PER_SLOT;
+	return `proc_${first.toString(16).padStart(2, "0")}${owner.slice(7)}`;
+}
+
+/** Returns the id of the directory that a command's id belongs to. Of an id that an earlier version has made this means nothing. */
+export function ownerOf(id: string): string {
+	const rest = id.slice(7);
+	const sum = Buffer.from(rest, "hex").reduce((xor, byte) => xor ^ byte, 0);
+	return `proc_${sum.toString(16).padStart(2, "0")}${rest}`;
+}
 
 export const isId = (text: string): boolean => /^proc_[0-9a-f]{12}$/.test(text);
 
-/** What a person or a model may write for an id: with or without `proc_`, 4 or more digits of it. */
+/** Parses an id as a person or a model writes it: with or without `proc_`, 4 or more digits. */
 export function idPrefix(text: string): string | undefined {
 	const digits = text
 		.trim()

@@ -12,7 +12,7 @@ const CLOEXEC = 0o2000000;
 
 let found: { readonly numbers: readonly number[]; readonly nothing: number } | undefined;
 
-/** For the option `stdio` of spawn: the first three as given, and /dev/null in place of whatever was inherited. */
+/** Returns the option `stdio` of spawn: the first three as given, and /dev/null in place of every inherited descriptor. */
 export function onlyThese(...first: readonly [IOType | number, IOType | number, IOType | number]): (IOType | number)[] {
 	found ??= look(); // once: a descriptor can only be inherited at the start
 	const stdio: (IOType | number)[] = [...first];

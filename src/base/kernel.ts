@@ -17,7 +17,7 @@ export interface Kernel {
 	terminal(path: string): Promise<string>;
 	/** A process, first, and all below it, nearest first and so many at most; those too that have ended and are not reaped. */
 	family(pid: number, most?: number): Promise<Stat[]>;
-	/** One look at all there are. */
+	/** Returns all processes, in one look. */
 	processes(): Promise<Table>;
 	/** One after the other. */
 	signal(sent: readonly Sent[]): Promise<Delivery[]>;
@@ -44,7 +44,7 @@ export interface Sent {
 	readonly of?: Identity | undefined;
 }
 
-/** `gone`: nobody was there to get it. `refused`: not ours to signal. */
+/** `gone`: there was no such process. `refused`: no permission to signal it. */
 export type Delivery = "sent" | "gone" | "refused";
 
 /**
@@ -61,11 +61,11 @@ export interface Table {
 	markerOf(pid: number): string | undefined;
 	/** Where its stdin, stdout and stderr lead, as far as can be seen. */
 	standardOf(pid: number): readonly string[];
-	/** A keeper of some process, by its arguments and by the record in the directory that they name. Arguments alone can be anybody's. */
+	/** A keeper of some process, by its arguments and by the record in the directory that they name. Arguments alone prove nothing. */
 	isKeeper(pid: number): boolean;
-	/** The namespace of its host name; null for those that have the same as whoever looks. */
+	/** The UTS and PID namespaces of a process; null for those that share our UTS namespace. */
 	namespaceOf(pid: number): string | null | undefined;
-	/** Whoever looks: never one of those that are looked for. */
+	/** The process that looks: never one of those that are looked for. */
 	readonly self: number | undefined;
 }
 

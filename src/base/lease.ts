@@ -17,7 +17,7 @@ import { isAlive, readStat } from "./proc.js";
 import { here } from "./who.js";
 
 /** Earlier versions had no `host`, and one file: FILE. */
-const holderSchema = z.looseObject({ pid: z.number(), start: z.string(), nonce: z.string(), host: z.string().optional() });
+const holderSchema = z.lazy(() => z.looseObject({ pid: z.number(), start: z.string(), nonce: z.string(), host: z.string().optional() }));
 
 /** How long a holder may be silent, where its users have not agreed on another time. */
 const FRESH_MS = 15_000;
@@ -73,9 +73,21 @@ export class Lease {
 		return lease;
 	}
 
-	/** Nobody holds it; taking it would work. */
+	/** The lease is free. */
 	static isFree(file: string): boolean {
 		return !isHeld(newest(file), undefined);
+	}
+
+	/** The holder has ended or let go. A holder on this machine that is alive has not, also while it is stopped. `freshMs`: as it was taken with. */
+	static isAbandoned(file: string, freshMs?: number): boolean {
+		const last = newest(file);
+		const holder = holderOf(last);
+		return !holder || (isLocal(holder) ? !isAlive(holder) : !isHeld(last, freshMs));
+	}
+
+	/** When its holder last renewed or released it; undefined if it was never held. */
+	static lastSign(file: string): number | undefined {
+		return statIfThere(newest(file).file)?.mtimeMs;
 	}
 
 	/** What is said of the holder, and whether it still holds; undefined when it is free. */
@@ -173,11 +185,12 @@ function holderOf({ text }: Generation): z.infer<typeof holderSchema> | undefine
 	}
 }
 
+const isLocal = ({ host }: { readonly host?: string | undefined }): boolean => host === undefined || host === here();
+
 function isHeld(generation: Generation, freshMs: number | undefined): boolean {
 	const holder = holderOf(generation);
 	if (!holder) return false;
-	const local = holder.host === undefined || holder.host === here();
-	if (local && !isAlive(holder)) return false;
+	if (isLocal(holder) && !isAlive(holder)) return false;
 	if (holder.host === undefined && freshMs === undefined) return true; // an earlier version gives no other sign of life
 	return Date.now() - (statIfThere(generation.file)?.mtimeMs ?? 0) < (freshMs ?? FRESH_MS);
 }

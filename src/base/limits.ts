@@ -4,7 +4,7 @@
  */
 import os from "node:os";
 import * as z from "zod";
-import { parseAge, parseRate, parseShare, parseSize, sizeText, timeText } from "./quantity.js";
+import { parseRate, parseSeconds, parseShare, parseSize, sizeText, timeText } from "./quantity.js";
 
 const KIB = 1024;
 const MIB = 1024 ** 2;
@@ -25,10 +25,7 @@ const seconds: Kind = {
 	least: 1,
 	most: YEAR,
 	example: '"10m" or 600',
-	parse: (text) => {
-		const ms = parseAge(text);
-		return ms === undefined ? undefined : ms / 1000;
-	},
+	parse: parseSeconds,
 	words: timeText,
 };
 const count = (most: number): Kind => ({
@@ -41,7 +38,7 @@ const count = (most: number): Kind => ({
 });
 
 /** All there are. The names are those of the settings, of the options and of the results. */
-export const KINDS = {
+export const LIMIT_KINDS = {
 	memory: {
 		...bytes(MIB),
 		example: '"512M", "50%" (of what the machine has) or 536870912',
@@ -65,14 +62,14 @@ export const KINDS = {
 	file_size: bytes(MIB),
 } as const satisfies Record<string, Kind>;
 
-export type LimitName = keyof typeof KINDS;
+export type LimitName = keyof typeof LIMIT_KINDS;
 const FRACTIONS: readonly LimitName[] = ["cpu"];
 
-export const limitText = (name: LimitName, value: number): string => (KINDS[name] as Kind).words(value);
+export const limitText = (name: LimitName, value: number): string => (LIMIT_KINDS[name] as Kind).words(value);
 
 /** One limit; the error says what it takes. */
 function limit(name: LimitName) {
-	const { least, most, example, whole, parse, words }: Kind = KINDS[name];
+	const { least, most, example, whole, parse, words }: Kind = LIMIT_KINDS[name];
 	return z
 		.unknown()
 		.transform((given, context): number | null => {
@@ -92,28 +89,32 @@ function limit(name: LimitName) {
 		.optional();
 }
 
-export const processLimitsSchema = z.strictObject({
-	memory: limit("memory"),
-	cpu: limit("cpu"),
-	cpu_time: limit("cpu_time"),
-	pids: limit("pids"),
-	time: limit("time"),
-	output: limit("output"),
-	output_rate: limit("output_rate"),
-	file_size: limit("file_size"),
-});
+export const processLimitsSchema = z.lazy(() =>
+	z.strictObject({
+		memory: limit("memory"),
+		cpu: limit("cpu"),
+		cpu_time: limit("cpu_time"),
+		pids: limit("pids"),
+		time: limit("time"),
+		output: limit("output"),
+		output_rate: limit("output_rate"),
+		file_size: limit("file_size"),
+	}),
+);
 
-export const limitsSchema = z.strictObject({
-	process: processLimitsSchema.prefault({}),
-	task: z
-		.strictObject({
-			memory: limit("memory"),
-			cpu: limit("cpu"),
-			pids: limit("pids"),
-			processes: z.number().int().min(1).max(100_000).optional(),
-		})
-		.prefault({}),
-});
+export const limitsSchema = z.lazy(() =>
+	z.strictObject({
+		process: processLimitsSchema.prefault({}),
+		task: z
+			.strictObject({
+				memory: limit("memory"),
+				cpu: limit("cpu"),
+				pids: limit("pids"),
+				processes: z.number().int().min(1).max(100_000).optional(),
+			})
+			.prefault({}),
+	}),
+);
 
 /** What was asked for: names that are not there have their default, null is none. */
 export type LimitsGiven = z.input<typeof limitsSchema>;
@@ -122,4 +123,4 @@ export type LimitsAsked = z.output<typeof limitsSchema>;
 export type ProcessLimitsAsked = z.output<typeof processLimitsSchema>;
 
 /** What holds: only what there is. */
-export type Limits = { readonly [name in LimitName]?: number };
+export type LimitsInForce = { readonly [name in LimitName]?: number };

@@ -12,6 +12,9 @@ export function ownProgram(env: NodeJS.ProcessEnv = process.env): readonly strin
 	return named !== undefined && isThis(named) ? ["holdfast"] : [process.execPath, MAIN];
 }
 
+/** Returns how a person calls this program. */
+export const ownName = (): string => (findProgram("holdfast", process.env) === undefined ? "npx holdfast" : "holdfast");
+
 /** By path, for programs that have another PATH than a terminal: those started from a desktop know nothing of nvm's directories. */
 export const ownPath = (): readonly string[] => [process.execPath, MAIN];
 
@@ -22,7 +25,7 @@ export function ownCommandLine(words: readonly string[], home: string): string {
 	return [...ownProgram(), ...words, ...elsewhere].map(word).join(" ");
 }
 
-/** What a shell would run by this name. Directories that npx and npm put in front are not there for anybody else. */
+/** Returns the program that a shell would run by this name. Directories that npx and npm put in front exist for their own child processes only. */
 export function findProgram(name: string, env: NodeJS.ProcessEnv): string | undefined {
 	for (const dir of (env.PATH ?? "").split(path.delimiter)) {
 		if (!path.isAbsolute(dir) || /\/node_modules\/\.bin\/?$/.test(dir)) continue;

@@ -5,17 +5,17 @@
 import fs from "node:fs";
 import { isSecret } from "./environment.js";
 import { readProc } from "./proc.js";
-import { redact } from "./secrets/index.js";
+import type { Redactor } from "./secrets/index.js";
 
 let own: NodeJS.ProcessEnv = process.env;
 
 /** The environment that this program was started with, secrets included. */
 export const ownEnvironment = (): NodeJS.ProcessEnv => own;
 
-/** For programs of ours, not for a library in somebody else's. False: the kernel does not let us, and they stay readable. */
-export function hideOwnSecrets(): boolean {
-	const secret = Object.entries(process.env).filter(([name, value]) => value !== undefined && isSecret(name, value));
-	const args = process.argv.filter((arg) => redact(arg) !== arg);
+/** For our own programs, not for a library inside another program. `secrets` knows them from then on. False: the kernel does not let us, and they stay readable. */
+export function hideOwnSecrets(secrets: Redactor): boolean {
+	const secret = Object.entries(process.env).filter(([name, value]) => value !== undefined && isSecret(secrets, name, value));
+	const args = process.argv.filter((arg) => secrets.redact(arg) !== arg);
 	if (secret.length === 0 && args.length === 0) return true;
 	own = { ...process.env };
 	for (const [name] of secret) delete process.env[name];

@@ -9,7 +9,7 @@ import { type HostIdentity, hostIdentity, isAlive } from "./proc.js";
 import { here, me } from "./who.js";
 
 const SIGN_MS = 60_000;
-/** A program elsewhere that gave no sign for so long is gone. */
+/** A program of another host or pid namespace that gave no sign for so long is gone. */
 const SILENT_MS = 10 * 60_000;
 
 interface Root {

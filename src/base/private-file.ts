@@ -1,4 +1,4 @@
-/** A file with a secret in it: refused if anybody else could have read or written it. */
+/** A file with a secret in it: refused if another user could have read or written it. */
 import fs from "node:fs";
 import { errno, fromSystem, HoldfastError } from "./errors.js";
 
@@ -17,7 +17,7 @@ export function readPrivate(file: string, what: string): string {
 		const stat = fs.fstatSync(fd);
 		if (!stat.isFile() || stat.size > MOST) throw new HoldfastError("HOME", `${file} is not a file with ${what} in it`);
 		if (stat.uid !== process.getuid?.()) throw new HoldfastError("HOME", `${file} belongs to another user; ${what} must be in a file of your own`);
-		if (stat.mode & 0o077) throw new HoldfastError("HOME", `others may have read ${file}; \`chmod 600\` it if you are sure that nobody has`);
+		if (stat.mode & 0o077) throw new HoldfastError("HOME", `other users may have read ${file}; \`chmod 600\` it if you are sure that none has`);
 		return fs.readFileSync(fd, "utf8");
 	} finally {
 		fs.closeSync(fd);

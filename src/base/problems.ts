@@ -1,5 +1,6 @@
 /** What is wrong with what a person or a program has written, in sentences: which key, what is there, and what belongs there. */
-import type * as z from "zod";
+import * as z from "zod";
+import { HoldfastError } from "./errors.js";
 import { counted } from "./quantity.js";
 
 const SHOWN = 60; // characters of a wrong value
@@ -8,16 +9,26 @@ const HIDDEN = ["environment", "env", "token"]; // may be a secret, whatever is 
 
 /** `problems` is one line, and there is something in it. */
 export function checked<T extends z.ZodType>(schema: T, value: unknown): { readonly data: z.output<T> } | { readonly problems: string } {
-	const parsed = schema.safeParse(value);
-	if (parsed.success) return { data: parsed.data };
+	const first = schema.safeParse(value);
+	if (first.success) return { data: first.data };
 	const { error } = schema.safeParse(value, { error: wanted }); // again, in our words, which takes longer
 	const found = new Map<string, string[]>(); // of one value several things may be wrong
-	for (const [what, why] of (error ?? parsed.error).issues.map((issue) => sentence(issue, value))) found.set(what, [...(found.get(what) ?? []), why]);
+	for (const [what, why] of (error ?? first.error).issues.map((issue) => sentence(issue, value))) found.set(what, [...(found.get(what) ?? []), why]);
 	const all = [...found].map(([what, why]) => `${what}${why.join(", and ")}`);
 	return { problems: [...all.slice(0, MOST), ...(all.length > MOST ? [`and ${all.length - MOST} more`] : [])].join("; ") };
 }
 
-/** What is there, and what is wrong with it. */
+/** Returns the value as its schema has it. Throws INVALID, in words that begin with `what`, if it does not fit. */
+export function parseOptions<T extends z.ZodType>(what: string, schema: T, value: unknown): z.output<T> {
+	const result = checked(schema, value);
+	if ("problems" in result) throw new HoldfastError("INVALID", `${what}: ${result.problems}`);
+	return result.data;
+}
+
+/** An option `signal`. */
+export const aSignal = z.lazy(() => z.custom<AbortSignal>((value) => value instanceof AbortSignal, "must be an AbortSignal").optional());
+
+/** Returns the found value and what is wrong with it, in words. */
 function sentence(issue: z.core.$ZodIssue, value: unknown): readonly [what: string, why: string] {
 	const { path, message } = issue;
 	const key = keyOf(path);
@@ -26,10 +37,13 @@ function sentence(issue: z.core.$ZodIssue, value: unknown): readonly [what: stri
 	const there = path.reduce<unknown>((inner, name) => (inner as Record<PropertyKey, unknown> | undefined)?.[name], value);
 	if (key === "") return [`it is ${shown(there)}, but `, message];
 	if (there === undefined) return [`${key} is missing; it `, message];
-	return [`${key} is ${HIDDEN.some((name) => path.includes(name)) ? kindOf(there) : shown(there)}, but `, message];
+	return [`${key} is ${isHidden(path) ? kindOf(there) : shown(there)}, but `, message];
 }
 
-/** What belongs there, as the end of a sentence. Not asked where a schema has words of its own. */
+/** The address of a notify target may have a topic or a password in it that must not be shown. */
+const isHidden = (path: readonly PropertyKey[]): boolean => HIDDEN.some((name) => path.includes(name)) || (path[0] === "notify" && path.includes("url"));
+
+/** Returns what was expected, as the end of a sentence. Not used where a schema has its own words. */
 function wanted(issue: z.core.$ZodRawIssue): string | undefined {
 	switch (issue.code) {
 		case "unrecognized_keys":
@@ -38,7 +52,7 @@ function wanted(issue: z.core.$ZodRawIssue): string | undefined {
 				Object.keys((issue.inst as z.ZodObject | undefined)?.shape ?? {}),
 			);
 		case "invalid_type":
-			return `must be ${KINDS[issue.expected] ?? `a ${issue.expected}`}`;
+			return `must be ${TYPE_WORDS[issue.expected] ?? `a ${issue.expected}`}`;
 		case "invalid_value":
 			return issue.values.length === 1 ? `must be ${shown(issue.values[0])}` : `must be one of ${issue.values.map(shown).join(", ")}`;
 		case "too_small":
@@ -51,7 +65,7 @@ function wanted(issue: z.core.$ZodRawIssue): string | undefined {
 			return `must be ${issue.inclusive === false ? "less than" : "at most"} ${issue.maximum}`;
 		case "invalid_union": {
 			const forms = (issue as { options?: readonly unknown[] }).options ?? []; // of an object whose forms one key tells apart
-			return forms.length === 0 ? "has none of the forms that there are" : `must be one of ${forms.map(shown).join(", ")}`;
+			return forms.length === 0 ? "does not match any allowed form" : `must be one of ${forms.map(shown).join(", ")}`;
 		}
 		default:
 			return undefined;
@@ -59,7 +73,7 @@ function wanted(issue: z.core.$ZodRawIssue): string | undefined {
 }
 
 /** What belongs there, by what zod calls it. */
-export const KINDS: Readonly<Record<string, string>> = {
+export const TYPE_WORDS: Readonly<Record<string, string>> = {
 	int: "a whole number",
 	number: "a number",
 	string: "a string",

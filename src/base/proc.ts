@@ -92,7 +92,7 @@ export function hostIdentity(): HostIdentity {
 
 export const sameHost = (a: HostIdentity, b: HostIdentity): boolean => a.host === b.host && a.boot === b.boot && a.pidns === b.pidns;
 
-/** Send a signal; false when nobody was there to get it. */
+/** Sends a signal. Returns false if there was no such process. */
 export function sendSignal(pid: number, signal: NodeJS.Signals | number): boolean {
 	try {
 		process.kill(pid, signal);
@@ -101,6 +101,9 @@ export function sendSignal(pid: number, signal: NodeJS.Signals | number): boolea
 		return false; // ESRCH: gone. EPERM: not ours; the caller looks afterwards who survived
 	}
 }
+
+/** The same for the process that was seen, and never for another that has its number by now. */
+export const sendSignalTo = (id: Identity, signal: NodeJS.Signals): boolean => isAlive(id) && sendSignal(id.pid, signal);
 
 /** A file of /proc that is looked at again and again: one read each time, and a reused pid cannot be mistaken for the old one. */
 export class ProcFile {

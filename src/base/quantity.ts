@@ -1,10 +1,17 @@
 /** Sizes, rates, shares and times as people write them: 512M, 10M/s, 150%, 10m. What cannot be read is undefined. */
 
-const TIMES: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const TIMES: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const SIZES: Readonly<Record<string, number>> = { "": 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3, T: 1024 ** 4 };
 
 /** Milliseconds. */
 export const parseAge = (text: string): number | undefined => quantity(text, TIMES);
+
+/** Seconds, of a time with its unit or a plain number of seconds. */
+export function parseSeconds(text: string): number | undefined {
+	const ms = parseAge(text);
+	if (ms !== undefined) return ms / 1000;
+	return /^\d*\.?\d+$/.test(text.trim()) ? Number(text) : undefined;
+}
 
 /** Bytes. */
 export const parseSize = (text: string): number | undefined => quantity(text.toUpperCase().replace(/I?B$/, ""), SIZES);
@@ -19,7 +26,7 @@ export function parseShare(text: string): number | undefined {
 }
 
 function quantity(text: string, units: Readonly<Record<string, number>>): number | undefined {
-	const match = /^(\d+(?:\.\d+)?)([a-zA-Z]?)$/.exec(text.trim());
+	const match = /^(\d+(?:\.\d+)?)([a-zA-Z]{0,2})$/.exec(text.trim());
 	const unit = match ? units[match[2] as string] : undefined;
 	return match && unit !== undefined ? Math.floor(Number(match[1]) * unit) : undefined;
 }

@@ -37,3 +37,9 @@ export const visible = (text: string): string =>
 		const hex = (char.codePointAt(0) as number).toString(16).padStart(4, "0");
 		return hex.length > 4 ? `\\u{${hex}}` : `\\u${hex}`;
 	});
+
+/** Whether a task can be called that. Half of a character would be another name once it is written to a file. */
+export const isTaskName = (name: unknown): name is string =>
+	typeof name === "string" && name !== "" && name.length <= 1_000 && !/\0|[\ud800-\udfff]/u.test(name);
+
+export const TASK_NAME = "the name of a task has 1 to 1000 characters, whole ones and no NUL";

@@ -8,35 +8,44 @@ import path from "node:path";
 export type WatchMode = "inotify" | "poll";
 
 const POLL_MS = 50;
-let mode: WatchMode = process.env.HOLDFAST_WATCH === "poll" ? "poll" : "inotify";
-export const watchMode = (): WatchMode => mode;
 
-/** The same for one file that is only ever overwritten in place, so that the others there cost nothing. */
-export const watchFile = (file: string, changed: () => void): (() => void) => watchDirectory(file, changed);
+/** Watches directories of one home, in the way that its file system allows. */
+export class DirectoryWatch {
+	#mode: WatchMode = process.env.HOLDFAST_WATCH === "poll" ? "poll" : "inotify";
 
-/** Calls `changed` with a file name, or null when it cannot tell which. Returns what ends the watch. */
-export function watchDirectory(dir: string, changed: (name: string | null) => void): () => void {
-	if (mode === "inotify") {
-		try {
-			const watcher = fs.watch(dir, { persistent: true }, (_event, name) => changed(name));
-			watcher.on("error", () => changed(null)); // the directory is gone; the listener finds out what that means
-			return () => watcher.close();
-		} catch {
-			// ENOSPC, EMFILE: no watches left for this user. ENOENT: it is gone, which a look will find out
-		}
+	get mode(): WatchMode {
+		return this.#mode;
 	}
-	const timer = setInterval(() => changed(null), POLL_MS);
-	return () => clearInterval(timer);
+
+	/** Calls `changed` with a file name, or null when it cannot tell which. Returns a function that ends the watch. */
+	directory(dir: string, changed: (name: string | null) => void): () => void {
+		if (this.#mode === "inotify") {
+			try {
+				const watcher = fs.watch(dir, { persistent: true }, (_event, name) => changed(name));
+				watcher.on("error", () => changed(null)); // the directory is gone; the listener finds out what that means
+				return () => watcher.close();
+			} catch {
+				// ENOSPC, EMFILE: no watches left for this user. ENOENT: it is gone, which a look will find out
+			}
+		}
+		const timer = setInterval(() => changed(null), POLL_MS);
+		return () => clearInterval(timer);
+	}
+
+	/** The same for one file that is only ever overwritten in place, so that the others in its directory cost nothing. */
+	file(file: string, changed: () => void): () => void {
+		return this.directory(file, changed);
+	}
+
+	/** Finds out whether the file system of the home delivers events. Some network and FUSE file systems do not; then everything in the home is polled. */
+	async probe(dir: string): Promise<void> {
+		if (this.#mode === "inotify") this.#mode = await deliversEvents(dir);
+	}
 }
 
-/**
- * Does this file system deliver events? Some network and FUSE file systems do not. Decides the mode for the whole
- * runtime, since a runtime has one home.
- */
-export async function probeEvents(dir: string): Promise<WatchMode> {
-	if (mode === "poll") return mode;
+function deliversEvents(dir: string): Promise<WatchMode> {
 	const file = path.join(dir, `.probe-${process.pid}`);
-	mode = await new Promise<WatchMode>((resolve) => {
+	return new Promise<WatchMode>((resolve) => {
 		let watcher: fs.FSWatcher;
 		const timer = setTimeout(() => done("poll"), 500);
 		const done = (found: WatchMode) => {
@@ -54,7 +63,6 @@ export async function probeEvents(dir: string): Promise<WatchMode> {
 			done("poll"); // no watches left
 		}
 	});
-	return mode;
 }
 
 /** Something to await between two looks: resolves when poked, at the deadline, or when `signal` aborts. */

@@ -5,8 +5,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { errno, HoldfastError } from "../base/errors.js";
-import { statIfThere } from "../base/files.js";
+import { errno, HoldfastError, statIfThere } from "../base/index.js";
 
 const PAUSES_MS = [50, 250];
 const FULL = ["EAGAIN", "ENOMEM"]; // fork(2): too many processes, too little memory
@@ -31,7 +30,7 @@ function mayBeTriedAgain(error: unknown): boolean {
 	return cause === BEFORE_START || FULL.includes(errno(cause) ?? "");
 }
 
-/** Nothing has been started, and nobody is left who would: whoever waits for the word has `go` open, and empties the plan before it starts. */
+/** Returns whether nothing was started and no keeper is left to start it: a waiting keeper has `go` open, and empties the plan before it starts. */
 export function neverStarts(dir: string): boolean {
 	try {
 		fs.closeSync(fs.openSync(path.join(dir, "go"), fs.constants.O_WRONLY | fs.constants.O_NONBLOCK));

@@ -7,14 +7,11 @@
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { errno } from "../base/errors.js";
-import { isId } from "../base/ids.js";
-import type { Limits } from "../base/limits.js";
-import { readProc } from "../base/proc.js";
-import { CONTROLLERS, type Controller, type Tree, writeLimits } from "./controllers.js";
+import { errno, isId, type LimitsInForce, readProc } from "../base/index.js";
+import { type CgroupTree, CONTROLLERS, type Controller, writeLimits } from "./controllers.js";
 
 /** The groups of one command. */
-export interface Group {
+export interface CommandCgroups {
 	/** `TASK/ID`: the same below every tree. */
 	readonly name: string;
 	/** In version 2, where it can be killed as one. */
@@ -24,12 +21,12 @@ export interface Group {
 }
 
 export class Cgroups {
-	readonly #trees: readonly Tree[];
-	readonly #kill: Tree | undefined;
+	readonly #trees: readonly CgroupTree[];
+	readonly #kill: CgroupTree | undefined;
 	/** There is something for keepers to get out of. Joining a group can cost a grace period of the kernel, 10 ms and more: not without need. */
 	readonly escape: boolean;
 
-	constructor(kill: Tree | undefined, others: readonly Tree[], leave: boolean) {
+	constructor(kill: CgroupTree | undefined, others: readonly CgroupTree[], leave: boolean) {
 		this.#kill = kill;
 		this.#trees = kill ? [kill, ...others] : others;
 		this.escape = leave;
@@ -45,12 +42,12 @@ export class Cgroups {
 		return this.#all("keepers");
 	}
 
-	treeOf(controller: Controller): Tree | undefined {
+	treeOf(controller: Controller): CgroupTree | undefined {
 		return this.#trees.find((tree) => tree.controllers.includes(controller));
 	}
 
 	/** Make the groups of one command; undefined when that fails, and it is killed by walking, and has no limits but those of ulimit. */
-	make(task: string, id: string, limits: Pick<Limits, Controller>, options: { swap: boolean }): Group | undefined {
+	make(task: string, id: string, limits: Pick<LimitsInForce, Controller>, options: { swap: boolean }): CommandCgroups | undefined {
 		const name = path.join(task, id);
 		try {
 			for (const tree of this.#trees) this.#makeIn(tree, task, id, limits, options);
@@ -61,7 +58,7 @@ export class Cgroups {
 		return { name, kill: this.#kill && path.join(this.#kill.base, name), all: this.#all(name) };
 	}
 
-	#makeIn(tree: Tree, task: string, id: string, limits: Pick<Limits, Controller>, options: { swap: boolean }): void {
+	#makeIn(tree: CgroupTree, task: string, id: string, limits: Pick<LimitsInForce, Controller>, options: { swap: boolean }): void {
 		const above = path.join(tree.base, task);
 		for (let tries = 0; ; tries++) {
 			try {
@@ -76,13 +73,13 @@ export class Cgroups {
 				fs.mkdirSync(path.join(above, id));
 				return;
 			} catch (error) {
-				if (errno(error) !== "ENOENT" || tries > 10) throw error; // else somebody has just removed the task's, which was empty
+				if (errno(error) !== "ENOENT" || tries > 10) throw error; // else another program has just removed the task's, which was empty
 			}
 		}
 	}
 
 	/** Limits of one command, before it runs. Throws when the kernel refuses them. */
-	limit(name: string, limits: Pick<Limits, Controller>): void {
+	limit(name: string, limits: Pick<LimitsInForce, Controller>): void {
 		for (const tree of this.#trees) writeLimits(tree, path.join(tree.base, name), limits);
 	}
 
@@ -93,7 +90,7 @@ export class Cgroups {
 		}
 	}
 
-	/** The same where nobody knows any more whose it was. */
+	/** The same where its task is not known any more. */
 	removeOf(id: string): void {
 		const tasks = new Set(this.#trees.flatMap((tree) => namesBelow(tree.base)).filter((name) => TASK.test(name)));
 		for (const task of tasks) this.remove(path.join(task, id));
@@ -130,7 +127,7 @@ const namesBelow = (dir: string): string[] => {
 	}
 };
 
-/** False if somebody is left in it, or it is not there. A runtime that ran in it may have made groups below. */
+/** Returns false if a process is left in it, or it does not exist. A runtime that ran in it may have made groups below. */
 function removeGroup(dir: string, depth = 4): boolean {
 	try {
 		fs.rmdirSync(dir);
@@ -152,7 +149,7 @@ function removeOld(dir: string, olderThanMs: number): void {
 export function findCgroups(): Cgroups | undefined {
 	const kill = findKillTree();
 	const found = new Set(kill?.tree.controllers ?? []);
-	const others = new Map<string, Tree>();
+	const others = new Map<string, CgroupTree>();
 	for (const controller of CONTROLLERS) {
 		const tree = found.has(controller) ? undefined : findTree1(controller);
 		if (tree) others.set(tree.base, { ...tree, controllers: [...(others.get(tree.base)?.controllers ?? []), controller] }); // several may share a tree
@@ -162,7 +159,7 @@ export function findCgroups(): Cgroups | undefined {
 }
 
 /** As high up as we may write, so as to be outside of whatever we were started in. */
-function findKillTree(): { tree: Tree; escape: boolean } | undefined {
+function findKillTree(): { tree: CgroupTree; escape: boolean } | undefined {
 	const mount = /^\S+ \S+ \S+ \/ (\S+) .* - cgroup2 /m.exec(readProc("/proc/self/mountinfo") ?? "")?.[1];
 	const own = /^0::(\/.*)$/m.exec(readProc("/proc/self/cgroup") ?? "")?.[1];
 	if (!mount || !own) return undefined;
@@ -176,7 +173,7 @@ function findKillTree(): { tree: Tree; escape: boolean } | undefined {
 		} catch {
 			continue; // not ours to write, or a kernel before 5.14: the next one down, or none
 		}
-		enable(parent, CONTROLLERS); // may be refused: somebody else is in that group
+		enable(parent, CONTROLLERS); // may be refused: other processes are in that group
 		return { tree: { version: 2, base, controllers: enable(base, CONTROLLERS) }, escape: own !== "/" };
 	}
 	return undefined;
@@ -200,8 +197,8 @@ function enable(group: string, controllers: readonly Controller[]): Controller[]
 	});
 }
 
-/** In version 1: as high up as we may write, but not out of a group that somebody has given a limit. */
-function findTree1(controller: Controller): Tree | undefined {
+/** In version 1: as high up as we may write, but not out of a group that has a limit. */
+function findTree1(controller: Controller): CgroupTree | undefined {
 	const mounts = (readProc("/proc/self/mountinfo") ?? "").matchAll(/^\S+ \S+ \S+ \/ (\S+) .* - cgroup \S+ (\S+)$/gm);
 	const mount = [...mounts].find(([, , options]) => options?.split(",").includes(controller))?.[1];
 	const own = new RegExp(`^\\d+:(?:[^:]*,)?${controller}(?:,[^:]*)?:(/.*)$`, "m").exec(readProc("/proc/self/cgroup") ?? "")?.[1];

@@ -1,22 +1,17 @@
 /**
  * Directories that are not processes yet, or not at the moment: the file blank/ID.PID.START.HOST says which program has one in hand. It is there before the directory, so
- * that what somebody did not finish can be found by it; and it becomes the file in `live` when everybody is to see the process.
+ * that unfinished work of a program that died is found by it; and it becomes the file in `live` when every program is to see the process.
  */
 import fs from "node:fs";
 import path from "node:path";
-import { errno } from "../base/errors.js";
-import { removeDir, unlinkIfThere } from "../base/files.js";
-import type { Home } from "../base/home.js";
-import { isId } from "../base/ids.js";
-import { isProgramGone } from "../base/presence.js";
-import { whoAtEnd } from "../base/who.js";
+import { errno, type Home, isId, isProgramGone, removeDir, unlinkIfThere, whoAtEnd } from "../base/index.js";
 import { BLANK_RECORD, procDir } from "./layout.js";
 
 /** Whether something still prints there cannot be seen from here either. */
 const ELSEWHERE_MS = 24 * 3_600_000;
 
 /** Fixed records, blank before the start. */
-export const FIXED_RECORDS = ["exit", "state", "limit"];
+export const FIXED_RECORDS = ["exit", "state", "limit", "drained"];
 
 export class Claims {
 	readonly #home: Home;
@@ -46,15 +41,15 @@ export class Claims {
 		fs.writeFileSync(this.file(id), "", { mode: 0o600 });
 	}
 
-	/** From here on every runtime sees it as a process. */
-	show(id: string): void {
-		fs.renameSync(this.file(id), path.join(this.#home.live, id));
+	/** From here on every runtime sees it as a process: `as` is the id of the command that is in it. */
+	show(id: string, as = id): void {
+		fs.renameSync(this.file(id), path.join(this.#home.live, as));
 	}
 
-	/** Back to being nobody's business. False if somebody has noted its end meanwhile. */
-	hide(id: string): boolean {
+	/** Hides it again. Returns false if another program has noted its end meanwhile. */
+	hide(id: string, as = id): boolean {
 		try {
-			fs.renameSync(path.join(this.#home.live, id), this.file(id));
+			fs.renameSync(path.join(this.#home.live, as), this.file(id));
 			return true;
 		} catch (error) {
 			if (errno(error) !== "ENOENT") throw error;

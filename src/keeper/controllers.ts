@@ -4,13 +4,13 @@
  */
 import fs from "node:fs";
 import path from "node:path";
-import type { Limits } from "../base/limits.js";
+import type { LimitsInForce } from "../base/index.js";
 
 export type Controller = "memory" | "pids" | "cpu";
 export const CONTROLLERS: readonly Controller[] = ["memory", "pids", "cpu"];
 
 /** A directory below which we make groups. */
-export interface Tree {
+export interface CgroupTree {
 	readonly version: 1 | 2;
 	/** Ours: `…/holdfast`. */
 	readonly base: string;
@@ -20,11 +20,11 @@ export interface Tree {
 const PERIOD_US = 100_000;
 
 /** The file of a limit in a group, for people. */
-export const limitFile = ({ version }: Tree, controller: Controller): string =>
+export const limitFile = ({ version }: CgroupTree, controller: Controller): string =>
 	({ memory: version === 2 ? "memory.max" : "memory.limit_in_bytes", pids: "pids.max", cpu: version === 2 ? "cpu.max" : "cpu.cfs_quota_us" })[controller];
 
 /** Set what a group may use; what is not named has no limit of its own there. Throws what the kernel says. */
-export function writeLimits(tree: Tree, group: string, limits: Pick<Limits, Controller>, { swap = true, fresh = true } = {}): void {
+export function writeLimits(tree: CgroupTree, group: string, limits: Pick<LimitsInForce, Controller>, { swap = true, fresh = true } = {}): void {
 	const set = (name: string, value: string | number) => fs.writeFileSync(path.join(group, name), String(value));
 	for (const controller of tree.controllers) {
 		const value = limits[controller];
@@ -38,7 +38,7 @@ export function writeLimits(tree: Tree, group: string, limits: Pick<Limits, Cont
 }
 
 /** What is swapped out counts too, where the kernel counts it: else a limit would only make the machine slow. */
-function setMemory({ version }: Tree, set: (name: string, value: string | number) => void, value: number | undefined, swap: boolean): void {
+function setMemory({ version }: CgroupTree, set: (name: string, value: string | number) => void, value: number | undefined, swap: boolean): void {
 	const quietly = (name: string, text: string | number) => {
 		try {
 			set(name, text);
@@ -60,4 +60,4 @@ function setMemory({ version }: Tree, set: (name: string, value: string | number
 export const PIDS_EVENTS = "pids.events";
 
 /** Where a group counts whom the kernel has killed for memory. */
-export const oomFile = ({ version }: Tree): string => (version === 2 ? "memory.events" : "memory.oom_control");
+export const oomFile = ({ version }: CgroupTree): string => (version === 2 ? "memory.events" : "memory.oom_control");

@@ -1,5 +1,6 @@
 #!/bin/sh
 # The keeper: stands beside one process and owes nothing to whoever started it. docs/keeper.md is the specification.
+# One text of several parts: src/keeper/script, joined by scripts/build-scripts.mjs.
 #
 #   keep      R  the parent of the command; waits for it and writes `exit`
 #             K  the collector: holds stdin open, has dd(1) copy from `pipe` into out.OFFSET segments, or a relay write them,
@@ -37,8 +38,17 @@ hf_join() {
   return $hf_ok
 }
 
-hf_finish() { # $1: exit status. sh says "Killed" and the like on its stderr when, and only when, a signal ended the child
-  if [ -s "$hf_died" ]; then hf_signal=$(($1 - 128)); else hf_signal=-; fi
+# sh says "Killed" and the like on its stderr when, and only when, a signal ended the child. From here on it says so in the file $1, whose
+# block is there already: on a full disk, too. False if there is no room for that block.
+hf_listen() {
+  hf_died=$hf_d/$1
+  printf '%-63s\n' - >"$hf_died" || return 1
+  exec 2<>"$hf_died"
+}
+
+hf_finish() { # $1: exit status
+  read -r hf_x <"$hf_died"
+  if [ "$hf_x" != - ]; then hf_signal=$(($1 - 128)); else hf_signal=-; fi
   if [ -n "$hf_inside" ]; then hf_write exit "exit $1 $hf_signal"; else hf_settle "exit $1 $hf_signal"; fi # R does the rest
 }
 
@@ -55,7 +65,7 @@ hf_settle() {
   [ -e "$hf_bell" ] && : >"$hf_bell"
 }
 
-# ---- limits ----
+# ---- limits: which was met, and whose it is; ulimit for one program ----
 
 # A limit was met: NAME, and whose it is. The first that is noted stays.
 hf_met() {
@@ -121,6 +131,8 @@ hf_bound() {
   done
 } 2>/dev/null
 
+# ---- is a process still that process; W, which ends a command after a time ----
+
 # hf_x = what /proc/$1/stat says behind the name of the program, which may have a newline in it. False if there is no such process.
 hf_stat() {
   hf_x=
@@ -166,8 +178,10 @@ hf_uptime() {
   hf_now=$((hf_now * 100 + 1$hf_x - 100))
 }
 
+# ---- ending a command with all that it has started ----
+
 # End the command and all that it has started, because of a limit: TERM, two seconds, KILL until a look finds nothing. A shell goes on with
-# the next line of its script when its child is ended, so each time all of it is stopped first; as in src/process/halt.ts and kill.ts.
+# the next line of its script when its child is ended, so each time all of it is stopped first; as in src/process/halt.ts and kill.ts (docs/keeper.md, "Who decides").
 hf_end() {
   hf_x=
   read -r hf_x <"$hf_d/exit"
@@ -175,6 +189,12 @@ hf_end() {
   hf_met "$1"
   true >"$hf_d/killed"
   hf_halt
+  hf_look=0
+  while [ $hf_look -lt 5 ] && hf_forking; do
+    hf_moment
+    hf_halt
+    hf_look=$((hf_look + 1))
+  done
   hf_reached= hf_shell=${hf_runs%% *}
   for hf_w in $hf_m; do if [ "${hf_w%%/*}" != "$hf_shell" ] && hf_kill TERM "$hf_w"; then hf_reached=1; fi; done
   hf_find_deaf
@@ -266,11 +286,28 @@ hf_find_deaf() {
   done
 }
 
-# Does $1 ignore TERM? Signal 15 is bit 14 of the mask.
-hf_ignores() {
+# Let those go on for a moment that have a child and block TERM, as a shell does while it forks: until then an interactive one does not show that it
+# ignores TERM. Is there one?
+hf_forking() {
+  hf_parents=' ' hf_any=
+  for hf_w in $hf_m; do
+    hf_y=${hf_w#*/*/}
+    hf_parents="$hf_parents${hf_y%%/*} "
+  done
+  for hf_w in $hf_m; do
+    case $hf_parents in *" ${hf_w%%/*} "*) ;; *) continue ;; esac
+    [ "${hf_w%%/*}" != "${hf_runs%% *}" ] && hf_masks SigBlk "${hf_w%%/*}" && hf_kill CONT "$hf_w" && hf_any=1
+  done
+  [ -n "$hf_any" ]
+}
+
+hf_ignores() { hf_masks SigIgn "$1"; }
+
+# Is TERM in the mask $1 of process $2? Signal 15 is bit 14.
+hf_masks() {
   while read -r hf_x hf_y; do
-    case $hf_x$hf_y in SigIgn:*[4567cdef]???) return 0 ;; SigIgn:*) return 1 ;; esac
-  done <"/proc/$1/status"
+    case $hf_x$hf_y in "$1":*[4567cdef]???) return 0 ;; "$1":*) return 1 ;; esac
+  done <"/proc/$2/status"
   return 1
 }
 
@@ -280,10 +317,12 @@ hf_heeding() {
   return 1
 }
 
+# ---- what belongs to a command ----
+
 # hf_m = what belongs to the command and is alive, a word PID/START/PARENT/GROUP each: its control group, unless it shares that of a shell; else what hangs
 # below it, or below R, to whom orphans may go, and what has its mark in the environment. What it has started through another keeper is that one's.
 hf_members() {
-  hf_m= hf_entered= hf_ours=' ' hf_todo=
+  hf_m= hf_entered= hf_ours=' ' hf_todo= hf_lives=
   if hf_has entered; then hf_entered=1; fi
   if [ -z "$hf_runs" ] && [ -z "$hf_entered" ] && [ -n "${hf_cgroup%%:*}" ] && [ -e "${hf_cgroup%%:*}/cgroup.procs" ]; then
     while read -r hf_p; do hf_add; done <"${hf_cgroup%%:*}/cgroup.procs"
@@ -292,7 +331,7 @@ hf_members() {
   while read -r hf_role hf_pid hf_start; do
     hf_same "$hf_pid" "$hf_start" || continue
     case $hf_role in
-    command) hf_todo="$hf_todo $hf_pid" ;;
+    command) hf_todo="$hf_todo $hf_pid" hf_lives=1 ;;
     child) if [ -n "$hf_entered" ] || [ -e "$hf_d/terminal" ]; then hf_ours="$hf_ours$hf_pid "; else hf_todo="$hf_todo $hf_pid"; fi ;;
     keeper)
       hf_ours="$hf_ours$hf_pid "
@@ -304,7 +343,8 @@ hf_members() {
   if [ -n "$hf_entered" ] && [ -z "$hf_runs" ] && [ -e "${hf_cgroup%%:*}/cgroup.procs" ]; then
     while read -r hf_x; do hf_todo="$hf_todo $hf_x"; done <"${hf_cgroup%%:*}/cgroup.procs"
   fi
-  if [ -n "$hf_entered" ] && hf_has namespace && [ "$hf_pid" != "$(readlink /proc/self/ns/uts)" ]; then
+  # The kernel gives the number of an empty namespace to the next one: it is this command's only while this command is in it.
+  if [ -n "$hf_entered" ] && [ -n "$hf_lives" ] && hf_has namespace && [ "$hf_pid" != "$(readlink /proc/self/ns/uts)" ]; then
     hf_x=${hf_pid#*[}
     for hf_x in $(find /proc/[0-9]*/ns/uts -lname "uts:?${hf_x%]}?"); do
       hf_x=${hf_x#/proc/}
@@ -317,7 +357,8 @@ hf_members() {
     shift 2
     hf_ours="$hf_ours$* "
   fi
-  for hf_x in $(grep -ls "HOLDFAST_ID=${hf_d##*/}" /proc/[0-9]*/environ); do
+  hf_which
+  for hf_x in $(grep -ls "HOLDFAST_ID=$hf_id" /proc/[0-9]*/environ); do
     hf_x=${hf_x#/proc/}
     hf_todo="$hf_todo ${hf_x%/environ}"
   done
@@ -364,12 +405,12 @@ hf_children() {
   done
 }
 
-# ---- R ----
+# ---- R: starts K and the command, waits for the command ----
 
 hf_keep() {
   hf_d=$1 hf_bell=$2 hf_keepers=$3 hf_escape=$4 hf_cgroup=$5 hf_dd=$6 hf_rm=$7 hf_sleep=$8 hf_stty=$9
   shift 9
-  hf_fallocate=$1 hf_df=$2
+  hf_fallocate=$1 hf_df=$2 hf_perl=${3-} hf_copy=${4-}
   umask 077
   [ -z "$hf_escape" ] || hf_join "$hf_keepers" # out of the control group of a service that is killed as one
   trap : HUP INT QUIT TERM PIPE # not '': an ignored signal would be inherited by the command
@@ -384,16 +425,19 @@ hf_keep() {
     return
   fi
   { hf_collect; } & # exec inside, not redirections here: a shell keeps saved copies of redirected descriptors
-  hf_died=$hf_d/signal
-  exec 6>&- 8<&- 2>"$hf_died"
+  exec 6>&- 8<&-
   # R keeps `pipe` open for reading too: should the collector die, the command is paused, not killed by SIGPIPE.
-  hf_record keeper && ( hf_record child || exit 124; hf_child )
+  hf_listen signal && hf_record keeper && ( hf_record child || exit 124; hf_child )
   hf_status=$?
-  [ ! -e "$hf_d/held" ] || return 0 # the end is for others to write
+  if [ -e "$hf_d/held" ]; then # the end is for others to write
+    hf_x=
+    if [ "$hf_status" != 0 ] && [ ! -e "$hf_d/released" ] && read -r hf_x <"$hf_d/drained" && [ -n "$hf_x" ]; then hf_replace_copier; fi
+    return 0
+  fi
   read -r hf_x <"$hf_d/state" # before the collector can see the end: blank means that nothing was started
   if [ -z "$hf_x" ]; then
     read -r hf_x <"$hf_d/exit"
-    if [ -n "$hf_x" ]; then :; elif hf_has child; then hf_write exit 'none whoever started it disappeared'; else hf_write exit 'none no room to record it: the disk is full'; fi
+    if [ -n "$hf_x" ]; then :; elif hf_has child; then hf_write exit 'none the program that started it disappeared'; else hf_write exit 'none no room to record it: the disk is full'; fi
     exec 4>&- 5>&- 7<&-
   else
     exec 4>&- 5>&- 7<&-
@@ -481,12 +525,19 @@ hf_child() {
   hf_exec "$hf_setsid" ''
 }
 
+# ---- a slot: the log of a persistent shell's commands ----
+
 # No command of our own: a persistent shell prints to this log and writes `exit`. The collector holds the pipe open until
 # that command has ended. Whoever runs the shell tells us, or dies; then, if the command goes on, its shell finds
 # `released` when it has written `exit`, and tells the collector itself. Each side writes first and looks then.
 # `keep`: whoever runs the shell is on another machine, and cannot stay. It tells the collector, or time does.
+# Where there is perl this becomes the copier, and the slot can serve one command after another.
 hf_hold() {
   : >"$hf_d/held"
+  if [ "$1" = hold ] && [ -n "$hf_perl" ]; then
+    printf '\nlimit 68157440 ring\nbound 0 %s %s\n' "$2" "$3" >&5
+    exec "$hf_perl" "$hf_copy" "$hf_d" "${hf_bell%/*}" >&4 2>/dev/null 4>&- 5>&- 7<&-
+  fi
   printf '\nhold\nbound 0 %s %s\n' "${2:-0}" "${3:-0}" >&5
   if [ "$1" = keep ]; then
     printf '\nage 86400\n' >&5
@@ -499,11 +550,34 @@ hf_hold() {
     done
     return
   fi
+  hf_await_release
+}
+
+hf_await_release() {
   read -r hf_x
   command : >"$hf_d/released" || printf '\nrelease\n' >&5 # the directory is gone, and nobody will ever say so
   read -r hf_x <"$hf_d/exit"
-  if [ -n "$hf_x" ] || [ ! -e "$hf_bell" ]; then printf '\nrelease\n' >&5; fi
+  hf_which
+  if [ -n "$hf_x" ] || [ ! -e "${hf_bell%/*}/$hf_id" ]; then printf '\nrelease\n' >&5; fi
 }
+
+# hf_id = the id of the command that is here: a slot serves several, one after another.
+hf_which() {
+  hf_y=
+  read -r hf_y <"$hf_d/spec.json"
+  hf_id=${hf_y#*'"id":"'}
+  hf_id=${hf_id%%'"'*}
+  case $hf_id in proc_????????????) ;; *) hf_id=${hf_d##*/} ;; esac
+} 2>/dev/null
+
+# R, when the copier of a slot was killed: K goes on with dd, and we wait in its place for whoever runs the shell.
+hf_replace_copier() {
+  exec 4>&-
+  printf '\ndd\n' >&5
+  hf_await_release
+}
+
+# ---- becoming the command ----
 
 # Replace this shell by the command, through $1 (setsid, with the option $2) if given. Its text never appears in an argument list: bash reads
 # the file `command` from descriptor 3. mapfile takes it whole and byte for byte, eval reports errors as `bash -c` does.
@@ -533,7 +607,7 @@ hf_exec() {
   esac
 }
 
-# ---- I ----
+# ---- I: the parent of a command in a sandbox ----
 
 # Our own pid is outside of the sandbox's pid namespace, those of our children are in it; so nobody in there sees us, and
 # /proc/self is not there for us. R takes what we say on stderr, its own file, as it takes it from a shell of its own.
@@ -560,7 +634,7 @@ hf_home() {
   unset OLDPWD HOLDFAST_K_CWD
 }
 
-# ---- T ----
+# ---- T: the parent of a command on a terminal ----
 
 # The command leads a session of its own, and so the group in the foreground of the terminal, as the command of `ssh -t` does: a program
 # that wants to lead a group already does, and is not stopped as one in the background. T is not in that session: nothing there reaches it.
@@ -573,9 +647,11 @@ hf_terminal() {
   hf_setsid=${HOLDFAST_K_SETSID-setsid} hf_stopped=
   trap hf_stopped=1 CONT
   unset HOLDFAST_K_LONE HOLDFAST_K_SETSID HOLDFAST_K_BOUND HOLDFAST_K_UMASK HOLDFAST_K_CGROUP HOLDFAST_K_SH HOLDFAST_K_KEEPER HOLDFAST_K_DIR HOLDFAST_K_BELL HOLDFAST_K_BASH HOLDFAST_K_STTY HOLDFAST_K_MODE HOLDFAST_K_ROWS HOLDFAST_K_COLS
-  hf_died=$hf_d/signal.terminal
-  exec 9>&2 2>"$hf_died"
-  hf_record terminal
+  exec 9>&2
+  if ! hf_listen signal.terminal || ! hf_record terminal; then
+    hf_write exit 'none no room to record it: the disk is full'
+    return
+  fi
   # stty is a child of the command's process: T has no other child than that.
   ( hf_record command; [ -z "$hf_stty" ] || "$hf_stty" rows "$hf_rows" cols "$hf_cols"; hf_join "$hf_cgroup"; umask "$hf_umask"; hf_bound $hf_bound; exec 2>&9 9>&- 3<"$hf_d/command"; hf_home; hf_environment=$hf_d/environment; hf_inherit; hf_exec "$hf_setsid" "${hf_setsid:+-c}" )
   hf_status=$?
@@ -596,12 +672,12 @@ hf_wake() {
   done
 }
 
-# ---- K ----
+# ---- K: the event loop ----
 
 hf_collect() {
   exec 4>&- 7<&- </dev/null >/dev/null 2>&1
   hf_limit=67108864 hf_full=ring hf_paused= hf_over= hf_looking= hf_direct= hf_waits= hf_runner=
-  hf_output=0 hf_rate=0 hf_due=0 hf_roll=65536 hf_w= hf_old= hf_runs=
+  hf_output=0 hf_rate=0 hf_due=0 hf_roll=65536 hf_w= hf_old= hf_runs= hf_held=
   hf_clock=0 hf_seen=0 hf_mark=0 hf_bytes=0 hf_grain=10000 hf_lines=0 hf_told= # see hf_tick
   hf_dd_run
   hf_record collector
@@ -613,12 +689,21 @@ hf_collect() {
       ;;
     '') ;;
     run)
+      if [ -n "$hf_held" ] && [ "$hf_b$hf_x" = 00 ]; then continue; fi # that of before the copier; the one there is now cannot end, for we hold its pipe
       hf_runner=
       if [ -n "$hf_direct" ]; then hf_left "$hf_x" && break; else hf_ended "$hf_b" "$hf_c" "$hf_x" && break; fi
       ;;
     direct)
       hf_direct=1
       hf_grant
+      ;;
+    dd) # the copier of a slot was killed: what it had read and not written is gone
+      hf_direct= hf_held=1 hf_x=$(wc -c <"$hf_out" 5>&- 6>&- 8<&-)
+      hf_off=$((hf_off + hf_x - hf_size)) hf_size=$hf_x
+      printf '%s %s\n' "$hf_off" 65536 >>"$hf_d/gaps"
+      hf_write drained dd
+      exec 4<>"$hf_d/pipe" 8<"$hf_d/pipe"
+      [ -n "$hf_paused" ] || hf_dd_run
       ;;
     ran)
       if [ "$hf_x" = full ]; then
@@ -651,6 +736,8 @@ hf_collect() {
       ;;
     release)
       exec 4>&-
+      hf_held=
+      [ -z "$hf_direct" ] || hf_tell release
       if [ "$hf_paused" = limit ] || [ "$hf_paused" = rate ]; then
         hf_over=1
         hf_next
@@ -707,13 +794,18 @@ hf_on_times() { # somebody wants to read them
   if [ "$hf_bytes" -gt 0 ]; then hf_mark_time; fi
 }
 
-# Held for so many seconds and no longer. A command that still prints holds the pipe itself.
+# Held for so many seconds and no longer, nor when the directory has been removed: nobody can say `release` any more. A command that still prints holds the
+# pipe itself.
 hf_age() {
   exec 4>&- 6>&- 8<&-
   trap 'kill $hf_s; exit' TERM
-  "$hf_sleep" "$1" 5>&- &
-  hf_s=$!
-  wait $hf_s
+  hf_n=0
+  while [ $hf_n -lt "$1" ] && [ -d "$hf_d" ]; do
+    "$hf_sleep" 60 5>&- &
+    hf_s=$!
+    wait $hf_s
+    hf_n=$((hf_n + 60))
+  done
   printf '\nrelease\n' >&5
 }
 
@@ -725,6 +817,8 @@ hf_pass_on() {
     case $hf_a$hf_b in '' | *[!0-9.]*) ;; *) printf '%s %s\n' "$hf_a" "$hf_b" >&5 ;; esac
   done <"$hf_d/ticks"
 }
+
+# ---- K: runs of dd or of a relay, segments, limits of the log ----
 
 # hf_x = the path of the segment that starts at $1. No command substitution: a fork takes longer than all of this.
 hf_segment() {
@@ -935,6 +1029,8 @@ hf_wait_for_disk() {
   { exec 4>&- 6>&- 8<&-; "$hf_sleep" 1; printf '\nagain waited\n' >&5; } &
 }
 
+# ---- K: room on the disk ----
+
 # Room for the coming run, so that dd cannot meet a full disk with bytes in its hands.
 hf_reserve() {
   hf_run=$((hf_bs * hf_count))
@@ -967,6 +1063,8 @@ hf_release() {
   fi
   hf_reserved=0
 }
+
+# ---- K: times of a terminal's output ----
 
 # script(1) says: so many seconds later, so many bytes. Kept as microseconds since the start and a byte count; what comes
 # within one grain is one line, and the grain doubles every 65,536 lines, so that the file stays small for ever.

@@ -1,68 +1,64 @@
 /**
- * Where new processes come from. A *blank* is a prepared directory; a *warm keeper* is a keeper already standing beside
+ * Where new processes come from. A *blank* is a prepared directory (blanks.ts); a *warm keeper* is a keeper already standing beside
  * one, its child waiting to go. Both are there to take work off the way from `spawn` to the first byte.
  *
- * Blanks are shared by all runtimes of a home: the file blank/ID is taken by renaming it to blank/ID.PID.START.HOST of
- * the taker. A warm keeper belongs to the runtime that holds its `go` open; when that dies, the keeper reads end-of-file and
+ * A warm keeper belongs to the runtime that holds its `go` open; when that dies, the keeper reads end-of-file and
  * goes away, and the next runtime removes what it left.
  */
-import { execFile, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import fs from "node:fs";
 import type { Socket } from "node:net";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { promisify } from "node:util";
-import { errno, fromSystem, HoldfastError } from "../base/errors.js";
-import { namesIn } from "../base/files.js";
-import { type Home, openHome } from "../base/home.js";
-import { isId, newId } from "../base/ids.js";
-import { onlyThese } from "../base/inherited.js";
-import { isAlive } from "../base/proc.js";
-import { Wakeup, watchDirectory } from "../base/watch.js";
+import { fromSystem, HoldfastError, type Home, isAlive, onlyThese, until, watchAll, watchEnd } from "../base/index.js";
 import { BEFORE_START, tryAgain } from "./again.js";
-import type { Cgroups, Group } from "./cgroup.js";
-import { Claims, desertedBy } from "./claims.js";
+import { Blanks } from "./blanks.js";
+import type { Cgroups, CommandCgroups } from "./cgroup.js";
+import { Claims } from "./claims.js";
 import { hasStarted, procDir, readExit, readParts, STARTER_GONE } from "./layout.js";
 import { type KeptLimits, type Plan, planFiles } from "./plan.js";
+import { retire } from "./ranges.js";
 import { findTools, keeperFile, type Tools } from "./tools.js";
 
-const BATCH = 8; // one mkfifo(1) makes the FIFOs of this many blanks
-const FIFOS = ["in", "pipe", "ctl", "take", "go"];
-const EMPTY = ["spec.json", "command", "plan"]; // made in advance, filled in at the start
 const WARM_DELAY_MS = 10;
+const LEAVE_MS = 1_000; // a keeper whose pipe no process has open leaves at once
 
 /** A keeper that waits to go. */
 interface Keeper {
 	readonly id: string;
 	readonly dir: string;
 	readonly go: number;
-	/** Its standard output, on which it says nothing: end-of-file when it has gone. */
+	/** The keeper's standard output. The keeper prints nothing: end-of-file says that it has ended. */
 	readonly line: Socket;
 	readonly gone: Promise<void>;
-	/** The task whose group its child is in. */
-	readonly task: string;
-	readonly group: Group | undefined;
+	/** The task whose cgroups its child is in; undefined: in none. */
+	readonly task: string | undefined;
+	readonly group: CommandCgroups | undefined;
 }
 
 /** What is to run in a keeper: its id and directory, and its control groups. */
 export interface Berth {
 	readonly id: string;
 	readonly dir: string;
-	readonly group: Group | undefined;
+	readonly group: CommandCgroups | undefined;
 }
 
-/** A keeper without a command of its own: its log takes what somebody else prints into `pipe`. */
+/** A keeper without a command of its own: its log takes what other processes print into `pipe`. */
 export interface Held {
 	readonly id: string;
 	readonly dir: string;
-	/** From here on every runtime sees it as a process. */
-	show(): void;
-	/** Back to being nobody's business. False if somebody has noted its end meanwhile. */
-	hide(): boolean;
-	/** Hold the pipe no longer: the log closes when its last writer does. Done when the keeper itself has gone. */
+	/** From here on every runtime sees it as a process; of a command that is not the first here, under its own id. */
+	show(id?: string): void;
+	/** Hides it again. Returns false if another program has noted its end meanwhile. */
+	hide(id?: string): boolean;
+	/** The log is to be let go before the caller is answered: the message takes its time, and the directory may be removed meanwhile. */
+	readonly early?: boolean;
+	/** Hold the pipe no longer: the log closes when its last writer does. Waits until the keeper has gone, but not for a writer that stays. */
 	letGo(): Promise<void>;
 	/** Remove a hidden one whose log is closed. */
 	remove(): void;
+	/** Instead of that: keep what it has served, as a part of the transcript. */
+	retire(): void;
 }
 
 export interface Launch {
@@ -81,21 +77,20 @@ export class Keepers {
 	readonly #warmth: number;
 	readonly #claims: Claims;
 	readonly #warm: Keeper[] = [];
-	readonly #blanks: string[] = [];
-	#making: Promise<void> | undefined;
+	readonly #blanks: Blanks;
 	#warming: Promise<void> | undefined;
 	#warmTimer: NodeJS.Timeout | undefined;
 	#closed = false;
 
 	/** Whose commands are next, most likely. */
 	#nextTask: string;
-	readonly #group: (task: string, id: string) => Group | undefined;
+	readonly #group: (task: string, id: string) => CommandCgroups | undefined;
 
 	constructor(
 		home: Home,
 		tools: Tools | undefined,
 		cgroups: Cgroups | undefined,
-		options: { warm: number; task: string; group: (task: string, id: string) => Group | undefined },
+		options: { warm: number; task: string; group: (task: string, id: string) => CommandCgroups | undefined },
 	) {
 		this.#nextTask = options.task;
 		this.#group = options.group;
@@ -104,10 +99,7 @@ export class Keepers {
 		this.cgroups = cgroups;
 		this.#warmth = options.warm;
 		this.#claims = new Claims(home);
-		for (const name of namesIn(home.blank)) {
-			if (isId(name)) this.#blanks.push(name);
-			else this.#sweep(name);
-		}
+		this.#blanks = new Blanks(home, this.#claims, () => this.tools.mkfifo, cgroups);
 	}
 
 	/** Looked for when first needed: a program that only reads needs none. */
@@ -142,19 +134,19 @@ export class Keepers {
 		return { id, dir, keeperGone: keeper.gone, started };
 	}
 
-	/** A warm one, of that task if there is one; else a new one. */
-	async #take(task: string): Promise<Keeper> {
+	/** Returns a warm keeper, of that task if there is one; else a new one. Without a task it is for a log, which needs no cgroups. */
+	async #take(task: string | undefined): Promise<Keeper> {
 		if (this.#warm.length === 0) await this.#warming; // nearly there
 		const at = this.#warm.findIndex((keeper) => keeper.task === task);
 		const warm = this.#warm.splice(Math.max(0, at), 1)[0];
-		if (!warm) return this.#newKeeper();
-		if (fs.existsSync(warm.dir)) return warm;
-		await this.#discard(warm); // the home was removed, and it has no place in what is made anew
+		if (!warm) return this.#newKeeper(task);
+		if (isWhole(warm)) return warm;
+		await this.#discard(warm); // the home was removed, and it has no place in what is made anew; or it was killed
 		return this.#take(task);
 	}
 
 	/** The group that a command was in before its task was known. */
-	#leave(group: Group | undefined): void {
+	#leave(group: CommandCgroups | undefined): void {
 		if (group) this.cgroups?.remove(group.name);
 	}
 
@@ -164,43 +156,57 @@ export class Keepers {
 	}
 
 	async #hold({ output = 0, output_rate = 0 }: Pick<KeptLimits, "output" | "output_rate">): Promise<Held> {
-		const keeper = await this.#take("");
+		const keeper = await this.#take(undefined);
 		const { id, dir, gone } = keeper;
-		const wakeup = new Wakeup();
-		const unwatch = watchDirectory(dir, wakeup.poke);
-		void gone.then(() => wakeup.poke());
 		fs.writeSync(keeper.go, `hold ${output} ${output_rate}\n`);
-		try {
-			while (!hasStarted(dir)) {
-				if (keeper.line.closed) {
-					const end = readExit(dir);
-					await this.#discard(keeper);
-					const reason = end?.kind === "none" ? end.reason : "its keeper was killed";
-					throw new HoldfastError(reason.startsWith("no room") ? "NO_SPACE" : "START_FAILED", `nothing ran: ${reason}`, {
-						cause: end?.kind === "none" && reason !== STARTER_GONE ? undefined : BEFORE_START,
-					});
-				}
-				if (!fs.existsSync(dir)) {
-					this.#discard(keeper).catch(() => {}); // it reads end-of-file, wherever its directory is now
-					throw new HoldfastError("START_FAILED", `nothing ran: ${dir} is gone; Holdfast's home was removed or moved`, { cause: BEFORE_START });
-				}
-				await wakeup.next(1_000);
+		const hasBegun = async (): Promise<true | undefined> => {
+			if (hasStarted(dir)) return true;
+			if (keeper.line.closed) {
+				const end = readExit(dir);
+				await this.#discard(keeper);
+				const reason = end?.kind === "none" ? end.reason : "its keeper was killed";
+				throw new HoldfastError(reason.startsWith("no room") ? "NO_SPACE" : "START_FAILED", `nothing ran: ${reason}`, {
+					cause: end?.kind === "none" && reason !== STARTER_GONE ? undefined : BEFORE_START,
+				});
 			}
-		} finally {
-			unwatch();
-		}
+			const { collector } = readParts(dir);
+			if (collector && !isAlive(collector)) {
+				this.#discard(keeper).catch(() => {}); // as below
+				throw new HoldfastError("START_FAILED", "nothing ran: the collector of its output was killed", { cause: BEFORE_START });
+			}
+			if (!fs.existsSync(dir)) {
+				this.#discard(keeper).catch(() => {}); // it reads end-of-file, wherever its directory is now
+				throw new HoldfastError("START_FAILED", `nothing ran: ${dir} is gone; Holdfast's home was removed or moved`, { cause: BEFORE_START });
+			}
+		};
+		await until(
+			watchAll((poke) => this.#home.watch.directory(dir, poke), watchEnd(gone)),
+			hasBegun,
+			{ every: 1_000 },
+		);
 		let held = true;
+		let reader: number | undefined;
+		// The keeper reads the pipe for as long as we hold it. If the keeper was killed, a shell that is about to open the pipe must not wait for a reader for ever, nor its command die of SIGPIPE.
+		void gone.then(() => {
+			if (held) reader = openIfThere(path.join(dir, "pipe"));
+		});
 		return {
 			id,
 			dir,
-			show: () => this.#claims.show(id),
-			hide: () => this.#claims.hide(id),
-			letGo: () => {
+			show: (as) => this.#claims.show(id, as),
+			hide: (as) => this.#claims.hide(id, as),
+			letGo: async () => {
 				if (held) fs.closeSync(keeper.go);
+				if (held && reader !== undefined) fs.closeSync(reader);
 				held = false;
-				return gone.then(() => this.#leave(keeper.group)); // nobody but the keeper was in it
+				const left = gone.then(() => this.#leave(keeper.group)); // only the keeper was in it
+				return Promise.race([left, sleep(LEAVE_MS, undefined, { ref: false })]);
 			},
 			remove: () => this.#remove(id, keeper.group),
+			retire: () => {
+				if (retire(this.#home, id, this.#claims.file(id))) this.#leave(keeper.group);
+				else this.#remove(id, keeper.group);
+			},
 		};
 	}
 
@@ -217,8 +223,8 @@ export class Keepers {
 
 	async #addWarm(): Promise<void> {
 		try {
-			while (!this.#closed && this.#warm.length < this.#warmth) this.#warm.push(await this.#newKeeper());
-			if (!this.#closed && this.#blanks.length < BATCH / 2) await this.#moreBlanks();
+			while (!this.#closed && this.#warm.length < this.#warmth) this.#warm.push(await this.#newKeeper(this.#nextTask));
+			if (!this.#closed) await this.#blanks.restock();
 		} catch {
 			// only a convenience: the next launch meets the same obstacle and reports it
 		}
@@ -232,16 +238,16 @@ export class Keepers {
 		await Promise.all(this.#warm.splice(0).map((keeper) => this.#discard(keeper)));
 	}
 
-	async #newKeeper(): Promise<Keeper> {
-		const id = await this.#takeBlank();
+	/** The cgroups are those of `task`: while this one is made, other tasks may start something. */
+	async #newKeeper(task: string | undefined): Promise<Keeper> {
+		const id = await this.#blanks.take();
 		const dir = procDir(this.#home, id);
-		const { sh, dd, rm, sleep, stty, fallocate, df, setsid, subreaper } = this.tools;
-		const task = this.#nextTask;
+		const { sh, dd, rm, sleep, stty, fallocate, df, perl, setsid, subreaper } = this.tools;
 		let go: number | undefined;
 		let stdin: number | undefined;
-		let group: Group | undefined;
+		let group: CommandCgroups | undefined;
 		try {
-			group = this.#group(task, id);
+			group = task === undefined ? undefined : this.#group(task, id);
 			// Both ends of `go` are opened here, so that neither side can miss the other.
 			go = fs.openSync(path.join(dir, "go"), fs.constants.O_RDWR | fs.constants.O_NONBLOCK);
 			stdin = fs.openSync(path.join(dir, "go"), fs.constants.O_RDONLY);
@@ -261,8 +267,10 @@ export class Keepers {
 				stty,
 				fallocate ?? "",
 				df ?? "",
+				perl ?? "",
+				keeperFile("copy.pl"),
 			];
-			if (!group?.kill && subreaper) argv.unshift(...subreaper);
+			if (task !== undefined && !group?.kill && subreaper) argv.unshift(...subreaper);
 			const line = await startAsOrphan(argv, stdin, setsid);
 			const gone = new Promise<void>((resolve) => line.once("close", () => resolve()));
 			return { id, dir, go, line, gone, task, group };
@@ -275,60 +283,7 @@ export class Keepers {
 		}
 	}
 
-	async #takeBlank(): Promise<string> {
-		for (let round = 0; round < 100; round++) {
-			for (let id = this.#blanks.shift(); id; id = this.#blanks.shift()) {
-				try {
-					fs.renameSync(path.join(this.#home.blank, id), this.#claims.file(id));
-					return id;
-				} catch (error) {
-					if (errno(error) !== "ENOENT") throw fromSystem(error, "cannot take a prepared directory");
-					// another runtime was faster
-				}
-			}
-			await this.#moreBlanks();
-		}
-		throw new HoldfastError("START_FAILED", "other runtimes took every prepared directory, again and again; try again when less is being started");
-	}
-
-	#moreBlanks(): Promise<void> {
-		this.#making ??= this.#makeBlanks().finally(() => {
-			this.#making = undefined;
-		});
-		return this.#making;
-	}
-
-	async #makeBlanks(): Promise<void> {
-		const ids = Array.from({ length: BATCH }, newId);
-		try {
-			openHome(this.#home.root); // it may have been removed
-			for (const id of ids) this.#claims.make(id, EMPTY);
-			const fifos = ids.flatMap((id) => FIFOS.map((name) => path.join(procDir(this.#home, id), name)));
-			await promisify(execFile)(this.tools.mkfifo, ["-m", "600", ...fifos], { env: {} });
-			for (const id of ids) fs.renameSync(this.#claims.file(id), path.join(this.#home.blank, id));
-		} catch (error) {
-			for (const id of ids) this.#remove(id, undefined);
-			throw fromSystem(error, "cannot prepare process directories");
-		}
-		this.#blanks.push(...ids);
-	}
-
-	/** A claim whose owner died before it used the directory. */
-	#sweep(name: string): void {
-		const id = desertedBy(this.#home, name);
-		if (!id) return;
-		try {
-			if (fs.existsSync(path.join(procDir(this.#home, id), "box"))) return; // on another machine: for whoever can reach that
-			const { collector } = readParts(procDir(this.#home, id));
-			if (collector && isAlive(collector)) return; // somebody still prints there; the next runtime looks again
-			this.#claims.remove(id, path.join(this.#home.blank, name));
-			this.cgroups?.removeOf(id);
-		} catch {
-			// its keeper is just ending; the claim stays, and the next runtime tries again
-		}
-	}
-
-	/** A keeper nobody needs reads end-of-file and ends; then its directory can go. */
+	/** A keeper that is not needed reads end-of-file and ends; then its directory is removed. */
 	async #discard(keeper: Keeper): Promise<void> {
 		keeper.line.ref();
 		fs.closeSync(keeper.go);
@@ -337,10 +292,17 @@ export class Keepers {
 		this.#remove(keeper.id, keeper.group);
 	}
 
-	#remove(id: string, group: Group | undefined): void {
+	#remove(id: string, group: CommandCgroups | undefined): void {
 		this.#claims.remove(id);
 		this.#leave(group);
 	}
+}
+
+/** The keeper's directory is there, and no part of it was killed that would be missed only later. A collector that has not introduced itself is about to. */
+function isWhole({ dir, line }: Keeper): boolean {
+	if (line.closed || !fs.existsSync(dir)) return false;
+	const { collector } = readParts(dir);
+	return !collector || isAlive(collector);
 }
 
 /**
@@ -356,6 +318,14 @@ async function startAsOrphan(argv: readonly string[], stdin: number, setsid: str
 	const line = child.stdout as Socket;
 	line.unref();
 	return line.resume();
+}
+
+function openIfThere(fifo: string): number | undefined {
+	try {
+		return fs.openSync(fifo, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK);
+	} catch {
+		return undefined; // with its directory, so it cannot be opened any more
+	}
 }
 
 /** Write a file that was made in advance. */

@@ -1,15 +1,17 @@
 /** The process directory: its names and its records. docs/keeper.md is the specification; this file is its reader. */
 import fs from "node:fs";
 import path from "node:path";
-import { errno } from "../base/errors.js";
-import { namesIn, readIfThere } from "../base/files.js";
-import type { Home } from "../base/home.js";
-import { childrenOf, type Identity, isAlive, linkOf, readStat } from "../base/proc.js";
+import { childrenOf, errno, type Home, type Identity, isAlive, linkOf, namesIn, ownerOf, readIfThere, readStat } from "../base/index.js";
 
 export const RECORD_BYTES = 64;
 export const BLANK_RECORD = `${" ".repeat(RECORD_BYTES - 1)}\n`;
 
-export const procDir = (home: Home, id: string): string => path.join(home.procs, id.charAt(5), id);
+/** Returns the directory of a process; of a shell's command, that of the slot which served it, and may serve another by now. */
+export function procDir(home: Home, id: string): string {
+	const dir = path.join(home.procs, id.charAt(5), id);
+	const owner = ownerOf(id);
+	return owner === id || fs.existsSync(dir) ? dir : path.join(home.procs, owner.charAt(5), owner);
+}
 
 /** Who is who in `meta`. `child` is the command of a process without a terminal, the relay of one with. */
 export interface Parts {
@@ -20,7 +22,7 @@ export interface Parts {
 	readonly command?: Identity;
 	/** The same as `child`, in a sandbox: what it starts has other pids in there. */
 	readonly entered?: Identity;
-	/** In a sandbox: the namespace that all have who come from it, and nobody else. */
+	/** In a sandbox: the UTS namespace of this process alone, and the PID namespace of its sandbox. Both numbers are given away again once they are empty. */
 	readonly namespace?: string;
 }
 
@@ -29,7 +31,7 @@ export function readParts(dir: string): Parts {
 	let namespace: string | undefined;
 	for (const line of (readIfThere(path.join(dir, "meta")) ?? "").split("\n")) {
 		const [role, pid, start] = line.split(" ");
-		if (role === "namespace") namespace = pid;
+		if (role === "namespace") namespace = `${pid} ${start}`;
 		else if (role && pid && start) parts[role] = { pid: Number(pid), start };
 	}
 	if (parts.entered && !parts.command) return { ...parts, ...partsInside(dir, parts.entered) };
@@ -50,7 +52,7 @@ function partsInside(dir: string, entered: Identity): Parts {
 	return { terminal: first, ...(command ? { command } : {}) };
 }
 
-/** Write down who is inside, for those who come when somebody has ended. False while not all are there. */
+/** Records the processes inside, for programs that look after one of them has ended. Returns false while not all of them exist. */
 export function recordParts(dir: string): boolean {
 	const { entered, terminal, command } = readParts(dir);
 	if (!entered) return true;
@@ -58,9 +60,9 @@ export function recordParts(dir: string): boolean {
 	const meta = path.join(dir, "meta");
 	if (/^command /m.test(readIfThere(meta) ?? "")) return true;
 	const line = (role: string, who: Identity | undefined) => (who ? `${role} ${who.pid} ${who.start}\n` : "");
-	const namespace = linkOf(`/proc/${command.pid}/ns/uts`);
-	if (!namespace || !isAlive(command)) return false; // just gone
-	fs.appendFileSync(meta, `namespace ${namespace}\n${line("terminal", terminal)}${line("command", command)}`); // in one write
+	const [uts, pids] = [linkOf(`/proc/${command.pid}/ns/uts`), linkOf(`/proc/${command.pid}/ns/pid`)];
+	if (!uts || !pids || !isAlive(command)) return false; // just gone
+	fs.appendFileSync(meta, `namespace ${uts} ${pids}\n${line("terminal", terminal)}${line("command", command)}`); // in one write
 	return true;
 }
 
@@ -74,14 +76,14 @@ export type ExitRecord =
 			readonly of?: string;
 			readonly at: number;
 	  }
-	/** It never started. */
+	/** The command never started. */
 	| { readonly kind: "none"; readonly reason: string; readonly at: number }
-	/** It is over, and nobody knows how. */
+	/** The command is over, and how it ended is unknown. */
 	| { readonly kind: "lost"; readonly reason: string; readonly at: number };
 
 /** The end, as the keeper saw it; undefined before that, and for a record that is not whole. */
 /** In a record `none`: its child has ended without the word to go. */
-export const STARTER_GONE = "whoever started it disappeared";
+export const STARTER_GONE = "the program that started it disappeared";
 
 export function readExit(dir: string): ExitRecord | undefined {
 	const record = readRecord(path.join(dir, "exit"));
@@ -123,7 +125,21 @@ export function readState(dir: string): CollectorState {
 	return { kind: "open" };
 }
 
-/** Whoever shares a file from within a sandbox can change its mode; that must not keep anybody else from his lists. */
+/**
+ * What the copier of a slot says of its pipe: no process has it open for writing (`eof`); there may be more in it (`wait`); neither (`open`). `ends` counts
+ * how often its last writer has closed it, `bytes` is the length of the log then. `dd`: the copier was killed, so nothing is counted. Undefined where there is none.
+ */
+export type Drained = { readonly kind: "eof" | "open" | "wait"; readonly ends: number; readonly bytes: number } | { readonly kind: "dd" };
+
+export function parseDrained(text: string): Drained | undefined {
+	const [kind, ends, bytes] = text.trimEnd().split(" ");
+	if (kind === "dd") return { kind };
+	return kind === "eof" || kind === "open" || kind === "wait" ? { kind, ends: Number(ends), bytes: Number(bytes) } : undefined;
+}
+
+export const readDrained = (dir: string): Drained | undefined => parseDrained(readRecord(path.join(dir, "drained"))?.text ?? "");
+
+/** A program in a sandbox can change the mode of a file that it shares; that must not break the lists of other programs. */
 function openOwn(file: string): number {
 	try {
 		return fs.openSync(file, "r");

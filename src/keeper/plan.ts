@@ -1,8 +1,7 @@
 /** What the keeper's child is told in the file `plan`: shell text that goes to the directory and sets variables. */
 
 import path from "node:path";
-import type { Identity } from "../base/proc.js";
-import { shellQuote } from "../base/quote.js";
+import { type Identity, shellQuote } from "../base/index.js";
 import type { Tools } from "./tools.js";
 import { keeperFile } from "./tools.js";
 
@@ -20,7 +19,7 @@ export interface Plan {
 	readonly groups?: string;
 	readonly limits: KeptLimits;
 	/** When the command does not run here, with the keeper. */
-	readonly entry?: Entry;
+	readonly entry?: SandboxEntry;
 }
 
 /** Limits that the keeper and its child see to. */
@@ -36,7 +35,7 @@ export interface KeptLimits {
 }
 
 /** The way into a sandbox. The keeper stays outside of it. */
-export interface Entry {
+export interface SandboxEntry {
 	/** Who has to be alive, or nothing is started. */
 	readonly guard: Identity;
 	/** Put before a command; it must not fork. What the command starts is in the sandbox's pid namespace. */

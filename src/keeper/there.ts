@@ -1,14 +1,13 @@
 /**
- * What was last seen of a process whose keeper is on another machine. Its directory here is a replica: log and records are copied
+ * What was last seen of a process whose keeper is on a remote machine. Its directory here is a replica: log and records are copied
  * into it, and this file says what only the kernel there knows. docs/places.md.
  */
 import path from "node:path";
-import { readIfThere, writeWhole } from "../base/files.js";
-import type { Identity } from "../base/proc.js";
+import { type Identity, readIfThere, writeWhole } from "../base/index.js";
 
 /** What only the kernel there knows. */
 export interface Vitals {
-	/** Who of its parts was alive, and who was not any more: `PID START` each. Of one in neither nothing is known: this may have been seen before he came. */
+	/** Which of its processes were alive, and which were gone, at that look: `PID START` each. One in neither list may have started later. */
 	readonly alive: readonly string[];
 	readonly dead: readonly string[];
 	/** All that was printed before the end is in the log. */
@@ -27,13 +26,11 @@ export interface There extends Vitals {
 	readonly at: number;
 	/** Which start of the machine it was seen in; "" where that cannot be told. */
 	readonly boot: string;
-	/** Why nobody will ever see how it ended. */
+	/** Why its end can never be known. */
 	readonly lost?: string;
 	/** Why there is no newer word of it: its machine cannot be reached. All else is as it was `at` that time. */
 	readonly unreachable?: string;
 }
-
-export const isFar = (spec: { readonly box?: string }): boolean => spec.box !== undefined;
 
 export function readThere(dir: string): There | undefined {
 	const text = readIfThere(path.join(dir, "there"));
@@ -45,6 +42,6 @@ export const writeThere = (dir: string, there: There): void => writeWhole(path.j
 /** However long ago that was seen. */
 export const isDead = (there: There | undefined, { pid, start }: Identity): boolean => there?.dead.includes(`${pid} ${start}`) ?? false;
 
-/** For whoever is told how such a process stands. */
+/** Returns the sentence that goes with the state of a remote process that cannot be refreshed. */
 export const asLastSeen = (place: string, reason: string, at: number | undefined): string =>
-	`${place} cannot be reached (${reason.replace(`cannot reach ${place}: `, "")}); this is how it was ${at ? `at ${new Date(at).toISOString()}` : "when it was started"}.`;
+	`Cannot reach ${place} (${reason.replace(`cannot reach ${place}: `, "")}). Showing its last known state, from ${at ? new Date(at).toISOString() : "when it was started"}.`;

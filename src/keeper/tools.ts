@@ -3,8 +3,7 @@ import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import { machine } from "node:os";
 import path from "node:path";
-import { asset } from "../base/asset.js";
-import { HoldfastError } from "../base/errors.js";
+import { asset, HoldfastError } from "../base/index.js";
 
 export interface Tools {
 	readonly sh: string;
@@ -17,6 +16,7 @@ export interface Tools {
 	readonly bash: string | undefined;
 	readonly fallocate: string | undefined;
 	readonly df: string | undefined;
+	readonly perl: string | undefined;
 	readonly pty: PtyTool | undefined;
 	/** What to put before a command to make it the one that orphans below it go to; needs perl. */
 	readonly subreaper: readonly string[] | undefined;
@@ -40,7 +40,7 @@ const PATH = ["/usr/local/bin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/sbi
 /** What can be known of a box without having been there. */
 export interface Tooled {
 	find(tool: string): string | undefined;
-	/** Its fallocate(1) can reserve room behind the end of a file; its script(1) can log times. */
+	/** fallocate(1) can reserve room behind the end of a file; script(1) can log times. */
 	can(what: "fallocate" | "script", program: string): boolean;
 	/** As uname(1) says: `x86_64`. */
 	readonly machine: string;
@@ -78,6 +78,7 @@ export function toolsOf(box: Tooled): Tools {
 		bash: find("bash"),
 		fallocate: fallocate && box.can("fallocate", fallocate) ? fallocate : undefined, // that of busybox would make the file longer instead
 		df: find("df"),
+		perl: find("perl"),
 		pty: ptyOf(box),
 		subreaper: subreaperOf(find("perl"), box.machine),
 	};
@@ -118,6 +119,8 @@ function subreaperOf(perl: string | undefined, box: string): readonly string[] |
 }
 
 const knows = (program: string, option: string): boolean => {
+	// A program of its own has the names of its options in its file: to look there takes a tenth of the time. Of a busybox that says nothing.
+	if (path.basename(fs.realpathSync(program)) === path.basename(program) && fs.readFileSync(program).includes(option.slice(2))) return true;
 	const { stdout, stderr } = spawnSync(program, ["--help"], { encoding: "utf8", timeout: 5_000, stdio: ["ignore", "pipe", "pipe"] });
 	return `${stdout}${stderr}`.includes(option);
 };

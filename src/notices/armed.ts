@@ -1,37 +1,37 @@
 /**
  * What is wanted about a process, and how far it has been told: the file `armed.ID` in the directory of its task. It is there
- * from before the start until there is nothing more to tell, so whoever looks after the task next goes on where another stopped.
+ * from before the start until there is nothing more to tell, so the next program that looks after the task goes on where the last one stopped.
  */
 import fs from "node:fs";
 import path from "node:path";
 import * as z from "zod";
-import { errno, fromSystem, HoldfastError } from "../base/errors.js";
-import { ensureDir, namesIn, readIfThere, unlinkIfThere, writeWhole } from "../base/files.js";
-import { isId } from "../base/ids.js";
+import { ensureDir, errno, fromSystem, HoldfastError, isId, namesIn, readIfThere, unlinkIfThere, writeWhole } from "../base/index.js";
 import { limitSchema } from "./limits.js";
 
-const offset = z.number().int().min(0);
+const offset = z.lazy(() => z.number().int().min(0));
 
-const armedSchema = z.object({
-	v: z.literal(1),
-	id: z.string().refine(isId),
-	task: z.string(),
-	notify: z.boolean(),
-	/** Seconds; null: no reports. */
-	interval: z.number().int().min(1).nullable(),
-	patterns: z.array(z.string().min(1)),
-	/** Up to where lines have been searched. `midline`: the line there has been reported already, though it goes on. */
-	search: z.object({ offset, midline: z.boolean(), missed: offset }),
-	limit: limitSchema,
-	/** When progress was last reported, and up to where. */
-	progress: z.object({ at: z.number(), offset }),
-});
+const armedSchema = z.lazy(() =>
+	z.object({
+		v: z.literal(1),
+		id: z.string().refine(isId),
+		task: z.string(),
+		notify: z.boolean(),
+		/** Seconds; null: no reports. */
+		interval: z.number().int().min(1).nullable(),
+		patterns: z.array(z.string().min(1)),
+		/** Up to where lines have been searched. `midline`: the line there has been reported already, though it goes on. */
+		search: z.object({ offset, midline: z.boolean(), missed: offset }),
+		limit: limitSchema,
+		/** When progress was last reported, and up to where. */
+		progress: z.object({ at: z.number(), offset }),
+	}),
+);
 export type Armed = Readonly<z.infer<typeof armedSchema>>;
 
 const PREFIX = "armed.";
 const fileOf = (dir: string, id: string): string => path.join(dir, PREFIX + id);
 
-/** The processes of a task that somebody wants to hear about. */
+/** The processes of a task for which notices are wanted. */
 export const armedIn = (dir: string): string[] =>
 	namesIn(dir)
 		.filter((name) => name.startsWith(PREFIX))
@@ -55,6 +55,17 @@ export function arm(dir: string, armed: Armed): void {
 	} catch (error) {
 		if (errno(error) === "EEXIST") throw new HoldfastError("INVALID", `notices about ${armed.id} have been asked for before; that cannot be changed`);
 		throw fromSystem(error, "cannot note what is to be reported");
+	}
+	stir(dir);
+}
+
+/** Tells those who watch the directory of all tasks that there is something in the directory of this one: a change of its attributes is an event there. */
+export function stir(dir: string): void {
+	try {
+		const now = new Date();
+		fs.utimesSync(dir, now, now);
+	} catch {
+		// a disk that cannot be written to, or it was just tidied away
 	}
 }
 

@@ -1,8 +1,7 @@
 /** Parts of output as text to read: nothing for a terminal in it, no character cut in two. */
-import { plainText } from "../base/ansi.js";
+import { plainText } from "../base/index.js";
 import { reveal } from "../base/secrets/index.js";
-import { hiddenText } from "../process/hidden.js";
-import type { Process } from "../process/process.js";
+import { hiddenText, type Process } from "../process/index.js";
 
 export interface Tail {
 	/** Whole lines, unless the last alone is longer than it may be. */
@@ -22,7 +21,7 @@ export function tailOf(process: Process, max: number, from = 0): Tail {
 	const slice = process.read(Math.max(from, end - READ), READ);
 	const { bytes } = slice;
 	// Line for line what the bytes say, but for what is secret.
-	const lines = hiddenText(process.log, slice, { end }).text.split("\n");
+	const lines = hiddenText(process, slice, { end }).text.split("\n");
 	if (lines.at(-1) === "") lines.pop();
 	const shown: string[] = [];
 	let length = 0;
@@ -43,7 +42,7 @@ export function tailOf(process: Process, max: number, from = 0): Tail {
 	return { text: shown.join("\n").trimEnd(), offset: slice.offset + start, end, cut: slice.offset + start > from };
 }
 
-/** What a terminal would show of a line: what was printed after the last carriage return. */
+/** Returns what a terminal would show of a line: the text after the last carriage return. */
 function lineText(line: string): string {
 	const text = reveal(plainText(line).replace(/\r+$/, ""));
 	return text.slice(text.lastIndexOf("\r") + 1);

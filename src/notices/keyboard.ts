@@ -1,22 +1,18 @@
 /** The keyboard comes back to an agent: it is told so, with what was printed while a person had it. */
-import { ensureDir } from "../base/files.js";
-import type { Home } from "../base/home.js";
-import { counted } from "../base/quantity.js";
-import { type Holder, type Keyboard, takeLostHolder } from "../process/keyboard.js";
-import type { Process } from "../process/process.js";
-import { describeEnd, isOver } from "../process/status.js";
-import { sizeOf } from "../screen/sizes.js";
+import { Audit } from "../audit/index.js";
+import { counted, ensureDir, type Home } from "../base/index.js";
+import { describeEnd, type Holder, isOver, type Keyboard, type Process, sizeOf, takeLostHolder } from "../process/index.js";
 import { Queue } from "./queue.js";
 
 const COUNTED = 4 * 1024 * 1024; // bytes in which lines are counted
 
-/** Give it back. Whoever still has it by then has taken it over, and tells later. */
+/** Gives the keyboard back. If another person has taken it over, the notice comes when that person gives it back. */
 export function handBack(home: Home, process: Process, keyboard: Keyboard): void {
 	if (!keyboard.held()) return;
 	try {
-		tell(home, process, keyboard.holder);
+		tell(home, process, keyboard.holder, "returned");
 	} finally {
-		keyboard.release(); // also when nobody can be told, on a full disk
+		keyboard.release(); // also when the notice cannot be written, on a full disk
 		restoreSize(process, keyboard.holder);
 	}
 }
@@ -26,7 +22,7 @@ export function handBackLost(home: Home, process: Process): void {
 	const holder = takeLostHolder(process);
 	if (!holder) return;
 	restoreSize(process, holder);
-	tell(home, process, holder);
+	tell(home, process, holder, "lost");
 }
 
 /** Gives the terminal the size back that it had for the agent. */
@@ -36,10 +32,12 @@ function restoreSize(process: Process, { size }: Holder): void {
 	if (now?.cols !== size.cols || now.rows !== size.rows) void process.resize(size.cols, size.rows).catch(() => {}); // it has just ended, or cannot be reached
 }
 
-function tell(home: Home, process: Process, { who, since, offset, nonce }: Holder): void {
+function tell(home: Home, process: Process, { who, since, offset, nonce }: Holder, outcome: "returned" | "lost"): void {
 	const { end } = process.log.bounds();
 	const bytes = Math.max(0, end - offset);
-	const seconds = Math.max(1, Math.round((Date.now() - since) / 1000));
+	const duration_ms = Math.max(0, Date.now() - since);
+	const seconds = Math.max(1, Math.round(duration_ms / 1000));
+	Audit.note(home, process.spec.task, { event: "keyboard", outcome, session_id: process.id, by: who, duration_ms, bytes });
 	const printed =
 		bytes === 0
 			? "Nothing was printed meanwhile."

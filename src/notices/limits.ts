@@ -8,27 +8,29 @@ export const FLOOD_COUNT = 15; // notices a task …
 export const FLOOD_MS = 10_000; // … in so long
 export const FLOOD_PAUSE_MS = 30_000; // then none for so long
 
-const time = z.number().min(0);
-const count = z.number().int().min(0);
+const time = z.lazy(() => z.number().min(0));
+const count = z.lazy(() => z.number().int().min(0));
 
-export const limitSchema = z.object({
-	delivered: count,
-	/** Matching lines that were not reported and not yet told of. */
-	suppressed: count,
-	/** The end of the window that the last notice opened; 0: there was none. */
-	windowEnds: time,
-	droppedInWindow: z.boolean(),
-	/** Windows with drops in a row, before this one. */
-	strikes: count,
-});
+export const limitSchema = z.lazy(() =>
+	z.object({
+		delivered: count,
+		/** Matching lines that were not reported and not yet told of. */
+		suppressed: count,
+		/** The end of the window that the last notice opened; 0: there was none. */
+		windowEnds: time,
+		droppedInWindow: z.boolean(),
+		/** Windows with drops in a row, before this one. */
+		strikes: count,
+	}),
+);
 export type LimitState = Readonly<z.infer<typeof limitSchema>>;
 
 export const NO_MATCHES_YET: LimitState = { delivered: 0, suppressed: 0, windowEnds: 0, droppedInWindow: false, strikes: 0 };
 
-export type Verdict = "tell" | "drop" | "disable: too often" | "disable: enough";
+export type MatchVerdict = "tell" | "drop" | "disable: too often" | "disable: enough";
 
 /** Some lines of a process match: what is to be done, and the state if that is done. */
-export function judge(state: LimitState, lines: number, now: number): { verdict: Verdict; next: LimitState } {
+export function judge(state: LimitState, lines: number, now: number): { verdict: MatchVerdict; next: LimitState } {
 	if (isBefore(state.windowEnds, WINDOW_MS, now)) return { verdict: "drop", next: { ...state, suppressed: state.suppressed + lines, droppedInWindow: true } };
 	const strikes = state.droppedInWindow ? state.strikes + 1 : 0;
 	if (strikes >= STRIKES) return { verdict: "disable: too often", next: { ...state, suppressed: 0 } };
@@ -36,13 +38,15 @@ export function judge(state: LimitState, lines: number, now: number): { verdict:
 	return { verdict: "tell", next: { delivered: state.delivered + 1, suppressed: 0, windowEnds: now + WINDOW_MS, droppedInWindow: false, strikes } };
 }
 
-export const floodSchema = z.object({
-	/** When the last notices were. */
-	recent: z.array(time),
-	/** Nothing is told before this; 0: no flood. */
-	until: time,
-	dropped: count,
-});
+export const floodSchema = z.lazy(() =>
+	z.object({
+		/** When the last notices were. */
+		recent: z.array(time),
+		/** Nothing is told before this; 0: no flood. */
+		until: time,
+		dropped: count,
+	}),
+);
 export type FloodState = Readonly<z.infer<typeof floodSchema>>;
 
 export const NO_FLOOD: FloodState = { recent: [], until: 0, dropped: 0 };

@@ -1,16 +1,15 @@
 /** The front of this room: ask for notices, hold them back, get them. docs/architecture.md has the whole story. */
 import { setMaxListeners } from "node:events";
-import { fromSystem, HoldfastError } from "../base/errors.js";
-import { counted } from "../base/quantity.js";
-import { Wakeup } from "../base/watch.js";
-import type { Process } from "../process/process.js";
-import type { Runtime } from "../process/runtime.js";
+import * as z from "zod";
+import { aSignal, counted, fromSystem, HoldfastError, parseOptions, Wakeup } from "../base/index.js";
+import type { Process, Runtime } from "../process/index.js";
 import { arm, isArmed } from "./armed.js";
-import { type Clock, systemClock } from "./clock.js";
+import { type Clock, clockOf } from "./clock.js";
 import type { Notice } from "./notice.js";
-import { Owner } from "./owner.js";
-import { type Claim, noticesDir, Queue } from "./queue.js";
+import { NoticesOwner } from "./owner.js";
+import { noticesDir, QUEUED_AT_MOST, Queue, type TakenNotice } from "./queue.js";
 import { sweep } from "./sweep.js";
+import { tasksIn } from "./tasks.js";
 import { holdEnd, markTold } from "./told.js";
 import { type ArmResult, readWishes, type Wishes } from "./wishes.js";
 import { completedId } from "./words.js";
@@ -30,20 +29,27 @@ export interface StreamOptions {
 	readonly leave?: boolean;
 }
 
+/** A task whose notices a stream has. */
+interface Listened {
+	readonly owner: NoticesOwner;
+	readonly next: () => Pick<TakenNotice, "notice" | "acknowledge"> | undefined;
+	end(): Promise<void>;
+}
+
 /** Notices about background processes, by task. Close it to hand over to other programs at once. */
 export class Notices implements AsyncDisposable {
 	readonly #runtime: Runtime;
 	readonly #clock: Clock;
-	readonly #owners = new Map<string, { owner: Owner; streams: number }>();
+	readonly #owners = new Map<string, { owner: NoticesOwner; streams: number; handOut: number }>();
 	readonly #looking = new Map<string, Promise<unknown>>();
-	readonly #taken = new Map<string, Claim>(); // by id of the notice
+	readonly #taken = new Map<string, TakenNotice>(); // by id of the notice
 	readonly #closing = new AbortController();
 	#swept = Number.NEGATIVE_INFINITY;
 	#sweepTimer: NodeJS.Timeout | undefined;
 
 	constructor(runtime: Runtime, options: { clock?: Clock } = {}) {
 		this.#runtime = runtime;
-		this.#clock = options.clock ?? systemClock;
+		this.#clock = options.clock ?? clockOf(runtime.home);
 		setMaxListeners(0, this.#closing.signal); // every stream listens to it
 	}
 
@@ -86,32 +92,66 @@ export class Notices implements AsyncDisposable {
 	}
 
 	/**
-	 * Every notice of a task, as it comes. It is told to one, once: it has arrived when the next one is asked for, or the loop is left.
-	 * As long as somebody listens this program looks after the task's processes, or stands by for another that does.
+	 * Every notice of a task, or of all tasks, as it comes. It is told to one, once: it has arrived when the next one is asked for, or the loop is
+	 * left. As long as there is a listener, this program looks after the task's processes, or stands by for another that does.
 	 */
-	async *stream(task: string, options: StreamOptions = {}): AsyncGenerator<Notice, void> {
-		const signal = options.signal ? AbortSignal.any([options.signal, this.#closing.signal]) : this.#closing.signal;
+	stream(task: string, options?: StreamOptions): AsyncGenerator<Notice, void>;
+	stream(options?: StreamOptions & { readonly task?: string }): AsyncGenerator<Notice, void>;
+	stream(which: string | (StreamOptions & { readonly task?: string }) = {}, more: StreamOptions = {}): AsyncGenerator<Notice, void> {
+		const { task, ...options } = streamOptions(typeof which === "string" ? { ...more, task: which } : which);
+		return this.#stream(task, options);
+	}
+
+	async *#stream(task: string | undefined, { signal: given, leave = false }: StreamOptions): AsyncGenerator<Notice, void> {
+		const signal = given ? AbortSignal.any([given, this.#closing.signal]) : this.#closing.signal;
 		if (signal.aborted) return;
 		const wakeup = new Wakeup();
-		const { owner, leave } = usingHome(() => this.#join(task));
-		const unlisten = owner.listen(() => wakeup.poke());
-		const next = options.leave ? shower(owner.queue) : () => owner.queue.claim();
+		const listened = new Map<string, Listened>();
+		const add = (name: string) => {
+			if (listened.has(name)) return;
+			const { owner, leave: end } = usingHome(() => this.#join(name, { handsOut: !leave }));
+			const put: Notice[] = [];
+			const unlisten = owner.listen((notice) => {
+				if (notice && leave && put.length < QUEUED_AT_MOST) put.push(notice); // another stream may have handed it out before this one looks
+				wakeup.poke();
+			});
+			const next = leave ? shower(owner.queue, put) : () => (owner.mine() ? owner.queue.claim() : undefined);
+			const leaveTask = async () => {
+				unlisten();
+				await end();
+			};
+			listened.set(name, { owner, next, end: leaveTask });
+		};
+		const { home } = this.#runtime;
+		const stirred = new Set<string | null>([null]);
+		const unwatch =
+			task !== undefined
+				? () => {}
+				: home.watch.directory(home.notices, (name) => {
+						stirred.add(name);
+						wakeup.poke();
+					});
 		try {
+			if (task !== undefined) add(task);
 			while (!signal.aborted) {
-				const claim = usingHome(() => (owner.mine() ? next() : undefined));
-				if (!claim) {
-					await wakeup.next(owner.queue.heldBack ? HELD_MS : undefined, signal);
+				if (task === undefined) for (const name of tasksIn(home, stirred)) add(name);
+				stirred.clear();
+				const claim = usingHome(() => nextOf(listened));
+				if (claim) {
+					try {
+						yield claim.notice;
+					} finally {
+						claim.acknowledge();
+					}
 					continue;
 				}
-				try {
-					yield claim.notice;
-				} finally {
-					claim.acknowledge();
-				}
+				if (task === undefined) await dropIdle(listened);
+				const heldBack = [...listened.values()].some(({ owner }) => owner.queue.heldBack);
+				await wakeup.next(heldBack ? HELD_MS : undefined, signal);
 			}
 		} finally {
-			unlisten();
-			await leave();
+			unwatch();
+			await Promise.all([...listened.values()].map(({ end }) => end()));
 		}
 	}
 
@@ -137,7 +177,7 @@ export class Notices implements AsyncDisposable {
 		return left === 0 ? taken : taken.map((notice, index) => (index < taken.length - 1 ? notice : { ...notice, text: `${notice.text}\n${moreText(left)}` }));
 	}
 
-	/** What nobody has had yet, as far as somebody has looked; it stays. */
+	/** Returns the undelivered notices that were found so far, and leaves them there. */
 	waiting(task: string): Notice[] {
 		return usingHome(() => this.#queue(task).waiting());
 	}
@@ -170,19 +210,25 @@ export class Notices implements AsyncDisposable {
 	}
 
 	/** Streams of one task share an owner, which lasts as long as the last of them. */
-	#join(task: string): { owner: Owner; leave: () => Promise<void> } {
+	#join(task: string, { handsOut }: { handsOut: boolean }): { owner: NoticesOwner; leave: () => Promise<void> } {
 		let entry = this.#owners.get(task);
 		if (!entry) {
-			entry = { owner: new Owner(this.#runtime, this.#queue(task), this.#clock), streams: 0 };
+			entry = { owner: new NoticesOwner(this.#runtime, this.#queue(task), this.#clock), streams: 0, handOut: 0 };
 			entry.owner.start();
 			this.#owners.set(task, entry);
 		}
 		const joined = entry;
 		joined.streams++;
+		if (handsOut) joined.handOut++;
+		joined.owner.handOut(joined.handOut > 0);
 		return {
 			owner: joined.owner,
 			leave: async () => {
-				if (--joined.streams > 0) return;
+				if (handsOut) joined.handOut--;
+				if (--joined.streams > 0) {
+					joined.owner.handOut(joined.handOut > 0);
+					return;
+				}
 				if (this.#owners.get(task) === joined) this.#owners.delete(task);
 				await joined.owner.stop();
 			},
@@ -198,7 +244,7 @@ export class Notices implements AsyncDisposable {
 
 	async #lookOnce(task: string): Promise<void> {
 		const live = this.#owners.get(task)?.owner;
-		const owner = live ?? new Owner(this.#runtime, this.#queue(task), this.#clock);
+		const owner = live ?? new NoticesOwner(this.#runtime, this.#queue(task), this.#clock);
 		try {
 			await owner.lookAll();
 		} catch {
@@ -208,12 +254,12 @@ export class Notices implements AsyncDisposable {
 		}
 	}
 
-	#keepUntilAnswered(claim: Claim): void {
+	#keepUntilAnswered(claim: TakenNotice): void {
 		this.#taken.set(claim.notice.id, claim);
 		setTimeout(() => this.#acknowledge(claim), ANSWERED_MS).unref();
 	}
 
-	#acknowledge(claim: Claim): void {
+	#acknowledge(claim: TakenNotice): void {
 		this.#taken.delete(claim.notice.id);
 		try {
 			claim.acknowledge();
@@ -240,13 +286,49 @@ function usingHome<T>(look: () => T): T {
 
 const moreText = (left: number): string => `(${counted(left, "more notice waits", "more notices wait")} for your next call.)`;
 
+const streamSchema = z.lazy(() =>
+	z.strictObject({
+		task: z.string().min(1).optional(),
+		signal: aSignal,
+		leave: z.boolean().optional(),
+	}),
+);
+
+function streamOptions(options: unknown): StreamOptions & { readonly task?: string } {
+	return parseOptions("notices.stream", streamSchema, options) as StreamOptions & { readonly task?: string };
+}
+
+/** One task after the other, so that none with many keeps the others waiting. */
+function nextOf(listened: Map<string, Listened>): ReturnType<Listened["next"]> {
+	for (const [task, one] of listened) {
+		const claim = one.next();
+		if (!claim) continue;
+		listened.delete(task);
+		listened.set(task, one);
+		return claim;
+	}
+	return undefined;
+}
+
+/** Lets go of tasks that have nothing to tell and nothing to come: what comes later is told by the watch of all tasks. */
+async function dropIdle(listened: Map<string, Listened>): Promise<void> {
+	for (const [task, { owner, end }] of [...listened]) {
+		if (owner.queue.mayHaveSome()) continue;
+		listened.delete(task);
+		await end();
+	}
+}
+
 /** Like `claim`, but it leaves them where they are, and has each only once. */
-function shower(queue: Queue): () => Pick<Claim, "notice" | "acknowledge"> | undefined {
+function shower(queue: Queue, put: Notice[]): () => Pick<TakenNotice, "notice" | "acknowledge"> | undefined {
 	let shown = new Set<string>();
 	return () => {
-		const waiting = queue.waiting();
-		shown = new Set(waiting.map(({ id }) => id).filter((id) => shown.has(id))); // those that are gone need not be remembered
-		const notice = waiting.find(({ id }) => !shown.has(id));
+		const there = queue.shown();
+		const ids = new Set(there.map(({ id }) => id));
+		const gone = put.splice(0).filter(({ id }) => !ids.has(id) && !shown.has(id));
+		put.push(...gone.slice(1));
+		shown = new Set([...shown].filter((id) => ids.has(id))); // those that are gone need not be remembered
+		const notice = gone[0] ?? there.find(({ id }) => !shown.has(id));
 		if (!notice) return undefined;
 		shown.add(notice.id);
 		return { notice, acknowledge: () => {} };

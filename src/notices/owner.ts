@@ -1,37 +1,33 @@
 /**
- * Who looks after the notices of a task: one program at a time, by a lease, for each host and container that shares the home. Alive,
+ * The program that looks after the notices of a task: one at a time, by a lease, for each host and container that shares the home. Alive,
  * it watches the processes that somebody wants to hear about; others stand by until it has gone. Nothing is lost when nobody
  * does it: whoever comes next finds in the logs what there is to tell. Somebody who only wants to know what is due now does it for
- * a moment.
+ * a moment. A program that only shows notices, and hands none out, says so in its lease, and gives way to one that does.
  */
 import fs from "node:fs";
 import path from "node:path";
-import { HoldfastError } from "../base/errors.js";
-import { ensureDir, readIfThere, writeWhole } from "../base/files.js";
-import { Lease } from "../base/lease.js";
-import { watchDirectory } from "../base/watch.js";
-import { here } from "../base/who.js";
-import { procDir } from "../keeper/layout.js";
-import type { Process } from "../process/process.js";
-import type { Runtime } from "../process/runtime.js";
+import { ensureDir, HoldfastError, here, Lease, readIfThere, writeWhole } from "../base/index.js";
+import { procDir } from "../keeper/index.js";
+import type { Process, Runtime } from "../process/index.js";
 import { type Armed, armedIn, disarm, parseOrPutAside, readArmed, saveArmed } from "./armed.js";
 import type { Clock } from "./clock.js";
 import { admit, FLOOD_PAUSE_MS, type FloodState, floodIsOver, floodSchema, NO_FLOOD } from "./limits.js";
-import type { News } from "./notice.js";
+import type { News, Notice } from "./notice.js";
 import type { Queue } from "./queue.js";
 import { type Desk, Watched } from "./watched.js";
 import { flood, floodOver } from "./words.js";
 
-const STAND_BY_MS = 5_000; // nobody says so when the program that has the lease is killed
+const STAND_BY_MS = 5_000; // no event tells when the holder of the lease is killed
 
-export class Owner implements Desk {
+export class NoticesOwner implements Desk {
 	readonly queue: Queue;
 	readonly clock: Clock;
 	readonly #runtime: Runtime;
 	readonly #dir: string;
 	readonly #leaseName = `owner.${here()}`;
 	readonly #watched = new Map<string, Watched>();
-	readonly #listeners = new Set<() => void>();
+	readonly #listeners = new Set<(put?: Notice) => void>();
+	#handsOut = false;
 	#lease: Lease | undefined;
 	#taking: Promise<void> | undefined;
 	#flood: FloodState = NO_FLOOD;
@@ -52,7 +48,15 @@ export class Owner implements Desk {
 	start(): void {
 		this.#live = true;
 		ensureDir(this.#dir);
-		this.#unwatch = watchDirectory(this.#dir, (name) => this.#changed(name));
+		this.#unwatch = this.#runtime.home.watch.directory(this.#dir, (name) => this.#changed(name));
+		this.#takeOver();
+	}
+
+	/** Whether this program hands notices out from now on: then one that only shows them gives way. */
+	handOut(does: boolean): void {
+		if (this.#handsOut === does) return;
+		this.#handsOut = does;
+		this.#lease?.release(); // it says otherwise
 		this.#takeOver();
 	}
 
@@ -64,8 +68,8 @@ export class Owner implements Desk {
 		await Promise.all([...this.#watched.values()].map((watched) => watched.look()));
 	}
 
-	/** Be told when there may be something new in the queue. Returns what ends that. */
-	listen(listener: () => void): () => void {
+	/** Be told when there may be something new in the queue, and what this program has put there. Returns what ends that. */
+	listen(listener: (put?: Notice) => void): () => void {
 		this.#listeners.add(listener);
 		return () => this.#listeners.delete(listener);
 	}
@@ -84,8 +88,7 @@ export class Owner implements Desk {
 	}
 
 	put(news: News): void {
-		this.queue.put(news, this.clock.now());
-		this.#tell();
+		this.#tell(this.queue.put(news, this.clock.now()));
 	}
 
 	admit(): boolean {
@@ -112,8 +115,8 @@ export class Owner implements Desk {
 		if (!name?.startsWith(".")) this.#tell();
 	}
 
-	#tell(): void {
-		for (const listener of this.#listeners) listener();
+	#tell(put?: Notice): void {
+		for (const listener of this.#listeners) listener(put);
 	}
 
 	/** Take the lease if that can be had, and look after whatever is there to be looked after. */
@@ -133,7 +136,9 @@ export class Owner implements Desk {
 		if (!this.mine()) {
 			await this.#standDown();
 			ensureDir(this.#dir);
-			this.#lease = Lease.take(path.join(this.#dir, this.#leaseName));
+			const file = path.join(this.#dir, this.#leaseName);
+			const givesWay = this.#handsOut && Lease.holder(file)?.about.shows === true;
+			this.#lease = Lease.take(file, { about: { shows: !this.#handsOut }, force: givesWay });
 			if (this.#stopped) return;
 			if (!this.#lease) {
 				if (this.queue.mayHaveSome()) this.#tryLater(); // else whatever comes is an event
@@ -206,7 +211,7 @@ export class Owner implements Desk {
 		try {
 			if (this.mine()) this.#endFlood();
 		} catch {
-			// a full disk: it is said with the next match, or by whoever looks next
+			// a full disk: it is said with the next match, or by the next program that looks
 		}
 	}
 }

@@ -1,31 +1,29 @@
 /**
- * The notices of one task that nobody has had yet: files `notice.ID` in its directory. To hand one out is to rename it to
- * `taken.WHO.ID`, so it goes to one; when that one has had it, it is removed. What somebody took who then died is there for the next.
+ * The undelivered notices of one task: files `notice.ID` in its directory. To hand one out is to rename it to
+ * `taken.WHO.ID`, so one reader gets it; it is removed once it is delivered. A notice whose reader died goes to the next reader.
  */
 import fs from "node:fs";
 import path from "node:path";
-import { errno } from "../base/errors.js";
-import { namesIn, readIfThere, unlinkIfThere, writeWhole } from "../base/files.js";
-import type { Home } from "../base/home.js";
-import { taskKey } from "../base/ids.js";
-import { isGone, me } from "../base/who.js";
-import { procDir } from "../keeper/layout.js";
-import { parseOrPutAside } from "./armed.js";
+import { Audit } from "../audit/index.js";
+import { errno, type Home, isGone, me, namesIn, readIfThere, taskKey, unlinkIfThere, writeWhole } from "../base/index.js";
+import { procDir } from "../keeper/index.js";
+import { parseOrPutAside, stir } from "./armed.js";
 import { type News, type Notice, noticeSchema } from "./notice.js";
 import { isHeld, isTold } from "./told.js";
 
 export const QUEUED_AT_MOST = 100;
+const RECORDED = 1_000; // characters of a notice in the audit
 const QUEUED = /^notice\.([\w-]+)$/;
 const TAKEN = /^taken\.(\w+\.\d+\.\d+)\.([\w-]+)$/;
 /** What goes first when the queue is full. */
 const LEAST_FIRST: readonly Notice["kind"][] = ["progress", "match", "flood", "flood_over", "watch_disabled", "keyboard", "completed"];
 
-/** A notice that is in somebody's hands. Of the two ways to end that, the first counts. */
-export interface Claim {
+/** A notice that a caller has taken. Of the two ways to end that, the first counts. */
+export interface TakenNotice {
 	readonly notice: Notice;
-	/** It has arrived. */
+	/** The notice has arrived. */
 	acknowledge(): void;
-	/** It has not: the next one gets it. */
+	/** The notice has not arrived: the next caller gets it. */
 	putBack(): void;
 }
 
@@ -41,7 +39,7 @@ export class Queue {
 	readonly #home: Home;
 	readonly #task: string;
 	#last = 0;
-	/** At the last look there were ends that a call may tell itself. If its program is killed, nobody says so: look again. */
+	/** At the last look there were ends that a call may tell itself. If its program is killed, no event says so: look again. */
 	heldBack = false;
 
 	constructor(home: Home, task: string) {
@@ -57,11 +55,20 @@ export class Queue {
 	}
 
 	/** Found again after a crash, the same news has the same id, and takes the place of what is still there of it. */
-	put(news: News, now: number): void {
+	put(news: News, now: number): Notice {
 		this.#last = Math.max(now, this.#last + 1); // no two at the same time: what came first goes out first
 		const dropped = fs.existsSync(this.#file(news.id)) ? 0 : this.#makeRoom();
-		const notice: Notice = { ...news, task: this.#task, at: new Date(this.#last).toISOString(), ...(dropped > 0 ? { dropped } : {}) };
-		writeWhole(this.#file(news.id), JSON.stringify(dropped > 0 ? { ...notice, text: `${news.text}\n${droppedText(dropped)}` } : notice));
+		const text = dropped > 0 ? `${news.text}\n${droppedText(dropped)}` : news.text;
+		const notice: Notice = { ...news, text, task: this.#task, at: new Date(this.#last).toISOString(), ...(dropped > 0 ? { dropped } : {}) };
+		writeWhole(this.#file(news.id), JSON.stringify(notice));
+		stir(this.dir);
+		if (notice.kind !== "keyboard") this.#onRecord(notice); // which is on record as what it tells of
+		return notice;
+	}
+
+	#onRecord({ id, kind, session_id, text }: Notice): void {
+		const message = text.length > RECORDED ? `${text.slice(0, RECORDED)}…` : text;
+		Audit.note(this.#home, this.#task, { event: "notice", notice: kind, notice_id: id, ...(session_id === null ? {} : { session_id }), message });
 	}
 
 	/** What can be handed out now, oldest first. */
@@ -69,8 +76,13 @@ export class Queue {
 		return this.#waiting().map(({ notice }) => notice);
 	}
 
+	/** The same, with those that are in hand just now. */
+	shown(): Notice[] {
+		return this.#waiting({ taken: true }).map(({ notice }) => notice);
+	}
+
 	/** Take the oldest; undefined when there is none. */
-	claim(): Claim | undefined {
+	claim(): TakenNotice | undefined {
 		for (const { notice, file } of this.#waiting()) {
 			const mine = path.join(this.dir, `taken.${me()}.${notice.id}`);
 			try {
@@ -92,6 +104,7 @@ export class Queue {
 	/** Hand one out again that was acknowledged too early. */
 	restore(notice: Notice): void {
 		writeWhole(this.#file(notice.id), JSON.stringify(notice));
+		stir(this.dir);
 	}
 
 	has(id: string): boolean {
@@ -106,14 +119,14 @@ export class Queue {
 		return path.join(this.dir, `notice.${id}`);
 	}
 
-	#waiting(): Waiting[] {
+	#waiting({ taken: inHand = false } = {}): Waiting[] {
 		const names = namesIn(this.dir);
 		const found: Waiting[] = [];
 		this.heldBack = false;
 		for (const name of names) {
 			const file = path.join(this.dir, name);
 			const taken = TAKEN.exec(name);
-			if (!QUEUED.test(name) && !(taken && isGone(taken[1] as string, file))) continue;
+			if (!QUEUED.test(name) && !(taken && (inHand || isGone(taken[1] as string, file)))) continue;
 			const text = readIfThere(file);
 			const notice = text === undefined ? undefined : parseOrPutAside(noticeSchema, text, file);
 			if (notice?.task === this.#task && this.#mayGoOut(notice, file, names)) found.push({ notice, file });

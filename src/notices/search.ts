@@ -1,10 +1,8 @@
 /** Lines of a log that contain one of some strings, found from an offset on. A line ends at a line feed or a carriage return. */
 import { setImmediate as breathe } from "node:timers/promises";
-import { plainText } from "../base/ansi.js";
+import { plainText, utf8 } from "../base/index.js";
 import { reveal } from "../base/secrets/index.js";
-import { utf8 } from "../base/text.js";
-import { hiddenText } from "../process/hidden.js";
-import { Log, LogCursor, type Slice } from "../process/log.js";
+import { hiddenText, type LogCursor, type MaskedLog, type Slice } from "../process/index.js";
 import type { Armed } from "./armed.js";
 import { excerpt } from "./excerpts.js";
 
@@ -16,8 +14,8 @@ const OVERLAP = 4 * 1024; // of a longer one this much is kept: more than any pa
 const AT_ONCE = 4 * 1024 * 1024; // then others have their turn
 const ESC = 0x1b;
 
-/** Matches that nobody has been told of. */
-export interface Found {
+/** Matches that were not told yet. */
+export interface FoundLines {
 	/** How many lines, and the first of them. */
 	count: number;
 	lines: string[];
@@ -30,18 +28,18 @@ export class LineSearch {
 	readonly #patterns: readonly string[];
 	readonly #needles: readonly Buffer[];
 	readonly #cursor: LogCursor;
-	readonly #log: Log;
+	readonly #log: MaskedLog;
 	#rest: Buffer = Buffer.alloc(0);
 	#offset: number;
 	#midline: boolean;
 	#missed: number;
-	found: Found = nothing();
+	found: FoundLines = nothing();
 
-	constructor(dir: string, patterns: readonly string[], from: Armed["search"]) {
+	constructor(log: MaskedLog, patterns: readonly string[], from: Armed["search"]) {
 		this.#patterns = patterns;
 		this.#needles = patterns.map((pattern) => Buffer.from(pattern));
-		this.#cursor = new LogCursor(dir, from.offset);
-		this.#log = new Log(dir);
+		this.#cursor = log.log.cursor(from.offset);
+		this.#log = log;
 		this.#offset = from.offset;
 		this.#midline = from.midline;
 		this.#missed = from.missed;
@@ -151,7 +149,7 @@ export class LineSearch {
 	}
 }
 
-const nothing = (): Found => ({ count: 0, lines: [], patterns: [], offset: 0 });
+const nothing = (): FoundLines => ({ count: 0, lines: [], patterns: [], offset: 0 });
 
 /** Behind the end of the line that starts at `at`. */
 function lineEnd(bytes: Buffer, at: number): number {

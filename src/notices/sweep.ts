@@ -1,12 +1,9 @@
-/** Forgetting notices that nobody has asked for in a week, and what was left by programs that were killed. */
+/** Removes notices that were not delivered for a week, and files of programs that were killed. */
 import fs from "node:fs";
 import path from "node:path";
-import { namesIn, statIfThere, unlinkIfThere } from "../base/files.js";
-import type { Home } from "../base/home.js";
-import { Lease } from "../base/lease.js";
-import { here } from "../base/who.js";
-import { procDir } from "../keeper/layout.js";
-import { DAY_MS, LIMITS } from "../process/options.js";
+import { type Home, here, Lease, namesIn, statIfThere, unlinkIfThere } from "../base/index.js";
+import { procDir } from "../keeper/index.js";
+import { DAY_MS, LIMITS } from "../process/index.js";
 
 /** Only directories in which nothing has happened for a day are looked into. */
 export function sweep(home: Home, now: number): void {

@@ -6,8 +6,7 @@
 import { randomBytes } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
-import { unlinkIfThere } from "../base/files.js";
-import { isGone, me } from "../base/who.js";
+import { isGone, me, unlinkIfThere } from "../base/index.js";
 
 const TOLD = "told";
 

@@ -1,13 +1,12 @@
 /**
- * One process that somebody wants to hear about. Each look turns what is new since the last into notices, and then notes how far
+ * A process whose task wants notices of it. Each look turns what is new since the last into notices, and then notes how far
  * that was: a crash in between finds the same again, under the same ids. Between looks nothing but a directory watch remains.
  */
 import fs from "node:fs";
 import path from "node:path";
-import { statIfThere } from "../base/files.js";
-import { segmentName, segmentStarts } from "../keeper/layout.js";
-import type { Process } from "../process/process.js";
-import { isOver, type Status } from "../process/status.js";
+import { DRAIN_MS, statIfThere } from "../base/index.js";
+import { segmentName, segmentStarts } from "../keeper/index.js";
+import { isOver, type Process, type Status } from "../process/index.js";
 import type { Armed } from "./armed.js";
 import type { Clock } from "./clock.js";
 import { judge } from "./limits.js";
@@ -15,7 +14,6 @@ import type { News } from "./notice.js";
 import { LineSearch } from "./search.js";
 import { completed, match, progress, watchDisabled } from "./words.js";
 
-const DRAIN_MS = 2_000; // for what was printed just before the end to reach the log
 const STILL_MS = 500; // nothing printed for so long: a line without an end is taken as it is
 const APART_MS = 100; // between two looks at output that comes thick and fast
 const THICK = 64 * 1024;
@@ -56,7 +54,7 @@ export class Watched {
 		this.process = process;
 		this.#armed = armed;
 		this.#desk = desk;
-		if (armed.patterns.length > 0) this.#search = new LineSearch(process.dir, armed.patterns, armed.search);
+		if (armed.patterns.length > 0) this.#search = new LineSearch(process, armed.patterns, armed.search);
 	}
 
 	/** From now on look whenever something happens. */
@@ -102,7 +100,7 @@ export class Watched {
 	}
 
 	#enqueueLive(): void {
-		this.#enqueue().catch(() => {}); // nobody waits for it
+		this.#enqueue().catch(() => {}); // no call waits for it
 	}
 
 	#lookAtOutput(): void {

@@ -1,8 +1,7 @@
 /** What may be asked for about a process, checked, and what could not be had said in words. */
 import * as z from "zod";
-import { HoldfastError } from "../base/errors.js";
-import { checked } from "../base/problems.js";
-import type { Process } from "../process/process.js";
+import { parseOptions } from "../base/index.js";
+import type { Process } from "../process/index.js";
 import type { Armed } from "./armed.js";
 import { NO_MATCHES_YET } from "./limits.js";
 
@@ -15,13 +14,15 @@ export const PATTERN_LENGTH = 500;
 export const isWithinLine = (pattern: string): boolean => !/[\x00-\x08\x0a-\x1f\x7f]/.test(pattern);
 export const WITHIN_LINE = "must not contain line breaks or control characters: it is looked for within a line";
 
-const wishesSchema = z.strictObject({
-	/** Seconds between reports of progress, 30 or more. */
-	checkInterval: z.number().int().min(1).max(LONGEST_INTERVAL).optional(),
-	notifyOnComplete: z.boolean().optional(),
-	/** Strings, each looked for in every line of output. */
-	watchPatterns: z.array(z.string().min(1).max(PATTERN_LENGTH).refine(isWithinLine, WITHIN_LINE)).max(PATTERNS_AT_MOST).optional(),
-});
+const wishesSchema = z.lazy(() =>
+	z.strictObject({
+		/** Seconds between reports of progress, 30 or more. */
+		checkInterval: z.number().int().min(1).max(LONGEST_INTERVAL).optional(),
+		notifyOnComplete: z.boolean().optional(),
+		/** Strings, each looked for in every line of output. */
+		watchPatterns: z.array(z.string().min(1).max(PATTERN_LENGTH).refine(isWithinLine, WITHIN_LINE)).max(PATTERNS_AT_MOST).optional(),
+	}),
+);
 export type Wishes = Readonly<z.infer<typeof wishesSchema>>;
 
 export interface ArmResult {
@@ -33,9 +34,8 @@ export interface ArmResult {
 
 /** undefined: nothing was wished for. */
 export function readWishes(process: Process, given: Wishes, now: number): { armed: Armed | undefined; result: ArmResult } {
-	const wishes = checked(wishesSchema, given);
-	if ("problems" in wishes) throw new HoldfastError("INVALID", `notices: ${wishes.problems}`);
-	const { checkInterval, notifyOnComplete: notify = false, watchPatterns = [] } = wishes.data;
+	const wishes = parseOptions("notices", wishesSchema, given);
+	const { checkInterval, notifyOnComplete: notify = false, watchPatterns = [] } = wishes;
 	const notes: string[] = [];
 	if (notify && watchPatterns.length > 0)
 		notes.push(

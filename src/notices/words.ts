@@ -1,14 +1,10 @@
 /** Notices in words, for a model: short, with what to do next. All text that leaves this room is made here. */
-import { plainText } from "../base/ansi.js";
-import { counted } from "../base/quantity.js";
-import { maskedCommand } from "../process/hidden.js";
-import { limitNote } from "../process/limits.js";
-import type { Process } from "../process/process.js";
-import type { Status } from "../process/status.js";
+import { counted, plainText } from "../base/index.js";
+import { limitNote, maskedCommand, type Process, type Status } from "../process/index.js";
 import { excerpt, type Tail, tailOf } from "./excerpts.js";
 import { FLOOD_COUNT, FLOOD_MS, FLOOD_PAUSE_MS, LIFETIME, STRIKES, WINDOW_MS } from "./limits.js";
 import type { News } from "./notice.js";
-import type { Found } from "./search.js";
+import type { FoundLines } from "./search.js";
 
 const COMMAND_SHOWN = 200;
 const END_SHOWN = 2000;
@@ -57,7 +53,7 @@ export function progress(process: Process, from: number, now: number): News {
 	};
 }
 
-export function match(process: Process, found: Found, unsaid: { suppressed: number; missed: number }): News {
+export function match(process: Process, found: FoundLines, unsaid: { suppressed: number; missed: number }): News {
 	const cut = found.count - found.lines.length;
 	const suppressed = unsaid.suppressed + cut;
 	const patterns = found.patterns.map((pattern) => JSON.stringify(pattern)).join(", ");
@@ -113,7 +109,7 @@ export const floodOver = (now: number, dropped: number): News => ({
 });
 
 function name(process: Process): string {
-	const command = plainText(maskedCommand(process.spec)).replace(/\s+/g, " ").trim();
+	const command = plainText(maskedCommand(process)).replace(/\s+/g, " ").trim();
 	return `Background process ${process.id} (${excerpt(command, 0, COMMAND_SHOWN)})`;
 }
 

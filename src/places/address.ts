@@ -1,116 +1,245 @@
-/** Where commands are to run, as a person writes it, and as it is kept: a wish is plain data, so that any program can reach the same place later. */
+/** Where commands are to run, as a person or program says it, and as it is kept: a wish is plain data, so that any program can reach the same place later. */
 import { createHash } from "node:crypto";
-import type { Places } from "../base/config.js";
-import { HoldfastError } from "../base/errors.js";
-import { taskKey } from "../base/ids.js";
-import { DEFAULT_IMAGE, dockerAddress, parseDockerAddress } from "./docker/address.js";
-import { type DockerOptions, dockerSettings } from "./docker/options.js";
-import { exposesHost } from "./docker/volumes.js";
-import { formatSshAddress, parseSshAddress } from "./ssh/address.js";
-import { type SshOptions, sshSettings } from "./ssh/options.js";
+import * as z from "zod";
+import { type Config, HoldfastError, type Places, taskKey } from "../base/index.js";
+import { type Boundary, type Kind, keysOf, type Life } from "./kind.js";
+import { kindNamed, kinds, type PlaceObject } from "./kinds.js";
 
-/** `name`: as it was asked for, by its name in config.json or by its address. */
-export type PlaceWish =
-	| { readonly kind: "local"; readonly directory?: string }
-	| { readonly kind: "sandbox" }
-	| { readonly kind: "ssh"; readonly name: string; readonly options: SshOptions }
-	| { readonly kind: "docker"; readonly name: string; readonly options: DockerOptions };
-export type RemoteWish = Extract<PlaceWish, { kind: "ssh" | "docker" }>;
+/** An address, a name from config.json, or the kind and settings of a place. */
+export type PlaceGiven = string | PlaceObject;
+
+/** For schemas of options: the settings of an object are checked where the place is asked for. A later change by the caller changes nothing. */
+export const placeSchema = z.lazy(() =>
+	z
+		.union(
+			[z.string().max(8_192), z.custom<PlaceObject>((value) => typeof value === "object" && value !== null)],
+			"must be an address, a name from config.json, or an object with a kind and its settings",
+		)
+		.transform((given): PlaceGiven => {
+			if (typeof given === "string") return given;
+			try {
+				return structuredClone(given);
+			} catch {
+				return given; // a function in it: refused with what else is wrong
+			}
+		}),
+);
+
+/** The same, not checked yet. */
+export type PlaceAsked = string | { readonly kind: string };
+
+export interface PlaceWish {
+	/** A kind of the table in kinds.ts. */
+	readonly kind: string;
+	/** The name or address that was given; for an object, its address. */
+	readonly name: string;
+	/** As they were given, and checked by the kind. */
+	readonly options: Readonly<Record<string, unknown>>;
+	/** As which user commands run there, if not as the settings say. */
+	readonly user?: string;
+}
+
+/** Options that a caller has set for all places of a kind, by the name of the kind. What a place itself says comes first. */
+export type KindDefaults = Readonly<Record<string, object | undefined>>;
 
 const SHOWN = 200;
+const MOST_BYTES = 1024 * 1024;
 
 /**
- * What cannot be understood is an error that lists what there is; never another place instead. The configuration is read only
- * for a name: a file that is wrong keeps nobody from this machine.
+ * Throws INVALID, with what there is, for what cannot be understood; never returns another place instead. The configuration is read
+ * only for a name: a file that is wrong keeps nobody from this machine.
  */
-export function placeFrom(text: string, config: () => { readonly places: Places }): PlaceWish {
-	if (text === "local" || text === "local:") return { kind: "local" };
-	if (text === "local+sandbox") return { kind: "sandbox" };
-	if (text.startsWith("local:")) return { kind: "local", directory: localDirectory(text.slice("local:".length)) };
-	if (/^ssh:\/\//i.test(text)) return { kind: "ssh", name: text, options: parseSshAddress(text) };
-	if (/^docker:\/\//i.test(text)) return dockerWish(text);
+export function placeFrom(given: PlaceAsked, config: () => { readonly places: Places }, defaults: KindDefaults = {}): PlaceWish {
+	if (typeof given === "object" && given !== null) return objectWish(given, defaults);
+	const text = given;
+	if (typeof text !== "string") throw notAPlace(text);
+	for (const kind of kinds()) {
+		const options = kind.parse(text);
+		if (options) return wishOf(kind, options, defaults, isRemoteKind(kind) ? text : undefined);
+	}
 	const { places } = config();
-	if (Object.hasOwn(places, text)) return namedWish(text, places[text] as Places[string]);
-	throw new HoldfastError("INVALID", `there is no place ${JSON.stringify(text.slice(0, SHOWN))}; there are ${known(places)}${perhaps(text)}`);
+	if (Object.hasOwn(places, text)) return namedWish(text, places[text] as Places[string], defaults);
+	throw new HoldfastError("INVALID", `there is no place ${JSON.stringify(text.slice(0, SHOWN))}; there are ${known(places)}${suggestion(text)}`);
 }
 
-function localDirectory(dir: string): string {
-	if (dir.startsWith("/") && !dir.includes("\0")) return dir;
-	throw new HoldfastError("INVALID", `the directory of a local place is absolute: local:/dir, not ${JSON.stringify(`local:${dir}`.slice(0, SHOWN))}`);
+/** Returns the same machine for calls as another user. Throws INVALID for a place that cannot change users. */
+export function asUser(wish: PlaceWish, user: string | undefined): PlaceWish {
+	if (user === undefined || wish.options.user === user) return wish;
+	const { runs, show } = kindNamed(wish.kind);
+	if (typeof runs === "object" && runs.users) return { ...wish, user };
+	throw new HoldfastError(
+		"INVALID",
+		`user: ${JSON.stringify(user)} cannot be chosen for commands on ${show(wish.options)}: they run as the user whose place it is. Leave it out, or use a container`,
+	);
 }
 
-function dockerWish(text: string): PlaceWish {
-	const { workdir, image } = parseDockerAddress(text);
-	return { kind: "docker", name: text, options: { image, ...(workdir === undefined ? {} : { workdir }) } };
+function wishOf(kind: Kind, options: object, defaults: KindDefaults, name?: string): PlaceWish {
+	const own = defaults[kind.name];
+	const all = own === undefined ? options : { ...own, ...options };
+	check(kind, all);
+	return { kind: kind.name, name: name ?? kind.show(all), options: { ...all } };
+}
+
+/** Reads a place object. Keeps a copy, made by way of JSON. */
+function objectWish(given: object, defaults: KindDefaults): PlaceWish {
+	let text: string | undefined;
+	try {
+		text = JSON.stringify(given);
+	} catch {
+		// a circle, or a getter that throws: not a place
+	}
+	if (text === undefined || Array.isArray(given)) throw notAPlace(given);
+	if (text.length > MOST_BYTES) throw new HoldfastError("INVALID", "the place has more than a megabyte of settings; nothing was run");
+	const { kind: name, ...options } = JSON.parse(text) as { kind?: unknown };
+	if (typeof name !== "string") throw notAPlace(given);
+	return wishOf(kindNamed(name), options, defaults);
+}
+
+function notAPlace(given: unknown): HoldfastError {
+	const what = given === null ? "null" : Array.isArray(given) ? "a list" : typeof given === "object" ? "an object without a kind" : `a ${typeof given}`;
+	const names = kinds().map(({ name }) => name);
+	return new HoldfastError(
+		"INVALID",
+		`a place is an address, a name from config.json, or an object with "kind" (${names.join(", ")}) and the settings of that kind; this is ${what}`,
+	);
 }
 
 /** An entry of config.json, checked by its kind; defaults are filled in where it is used. */
-function namedWish(name: string, { type, ...entry }: Places[string]): RemoteWish {
+function namedWish(name: string, { type, kind = type, ...entry }: Places[string], defaults: KindDefaults): PlaceWish {
 	try {
-		if (type === "ssh") sshSettings(entry);
-		else dockerSettings(entry as DockerOptions);
+		return wishOf(kindNamed(kind as string), entry, defaults, name);
 	} catch (error) {
-		throw new HoldfastError("CONFIG", `places.${name} in config.json cannot be used: ${(error as Error).message.replace(/^(?:ssh|docker): /, "")}`, {
-			cause: error,
-		});
+		const why = (error as Error).message.replace(`${kind}: `, "");
+		throw new HoldfastError("CONFIG", `places.${name} in config.json cannot be used: ${why}`, { cause: error });
 	}
-	return { kind: type, name, options: entry } as unknown as RemoteWish;
+}
+
+/** Throws INVALID if a kind cannot use the options; a key of another kind is told whose it is. */
+function check(kind: Kind, options: object): void {
+	const own = keysOf(kind);
+	const foreign = Object.keys(options).filter((key) => !own.includes(key));
+	const owned = foreign.flatMap((key) => {
+		const owners = kinds().filter((other) => keysOf(other).includes(key));
+		return owners.length === 0 ? [] : [`${JSON.stringify(key)}, which is a key of ${new Intl.ListFormat("en").format(owners.map(({ name }) => name))}`];
+	});
+	if (owned.length > 0) throw new HoldfastError("INVALID", `${kind.name}: there is no key ${owned.join(", nor ")}; there are ${own.join(", ")}`);
+	kind.settings(options);
 }
 
 function known(places: Places): string {
 	const names = Object.keys(places);
-	const forms = "local, local:/dir, local+sandbox, ssh://user@host:port/dir and docker://image";
+	const all = kinds().flatMap(({ forms }) => forms);
+	const forms = `${all.slice(0, -1).join(", ")} and ${all.at(-1)}`;
 	return names.length === 0 ? `${forms}, and names from \`places\` in config.json, which has none` : `${forms}, and of config.json ${names.join(", ")}`;
 }
 
-/** A machine as people write it for ssh itself. */
-function perhaps(text: string): string {
-	const [, machine] = /^(?:ssh:\/?)?((?:[\w.-]+@)?[a-z\d][\w.-]*(?::\d+)?)$/i.exec(text) ?? [];
-	return machine === undefined || machine.length > SHOWN ? "" : `; for a machine of that name: ssh://${machine}`;
-}
+const suggestion = (text: string): string =>
+	text.length > SHOWN
+		? ""
+		: kinds()
+				.map((kind) => kind.suggest?.(text) ?? "")
+				.join("");
 
-/** How it is shown everywhere: who and where, nothing secret. */
-export function placeName(wish: PlaceWish): string {
-	if (wish.kind === "local") return "local";
-	if (wish.kind === "sandbox") return "local+sandbox";
-	if (wish.kind === "docker") return dockerAddress(wish.options.image ?? DEFAULT_IMAGE);
-	const { user, host, port } = wish.options;
-	return formatSshAddress({ user, host, port });
-}
+/** Returns how it is shown everywhere: who and where, nothing secret. */
+export const placeName = (wish: PlaceWish): string => kindNamed(wish.kind).show(wish.options);
+
+const isRemoteKind = ({ runs }: Kind): boolean => typeof runs === "object";
 
 /** Paths there mean nothing here. */
-export const isRemote = (wish: PlaceWish): wish is RemoteWish => wish.kind === "ssh" || wish.kind === "docker";
+export const isRemote = (wish: PlaceWish): boolean => isRemoteKind(kindNamed(wish.kind));
 
-/** Nothing of this machine can be read from in there, but for what the person has shared with a sandbox. */
-export const isBoundary = (wish: PlaceWish): boolean =>
-	wish.kind === "sandbox" || (wish.kind === "docker" && dockerSettings(wish.options).volumes.length === 0);
+/** Returns where commands of the place run. */
+export function runsOf(wish: PlaceWish): "here" | "sandbox" | "remote" {
+	const { runs } = kindNamed(wish.kind);
+	return typeof runs === "string" ? runs : "remote";
+}
 
-/** Whether commands there can do no harm to this machine, so that the default rules need not ask. A container is only as tight as what it mounts. */
-export function isContained(wish: PlaceWish): boolean {
-	if (wish.kind !== "docker") return wish.kind === "sandbox";
-	let contained = judged.get(wish);
-	if (contained === undefined) {
-		contained = !dockerSettings(wish.options).volumes.some((volume) => exposesHost(volume));
-		judged.set(wish, contained);
+/** Returns where a new shell starts, if the wish says so; it may begin with ~/. */
+export const directoryOf = (wish: PlaceWish): string | undefined => kindNamed(wish.kind).directory(wish.options);
+
+/** Returns the settings with defaults, and with what config.json sets for all places of the kind. */
+export function settingsOf(wish: PlaceWish, config?: () => Config): object {
+	const kind = kindNamed(wish.kind);
+	const before = kind.defaults && config ? kind.defaults(config()) : {};
+	return kind.settings({ ...before, ...wish.options });
+}
+
+/** Returns how far commands there are kept from this machine. Throws CONFIG if that depends on a config.json that cannot be used. */
+export function boundaryOf(wish: PlaceWish, config: () => Config): Boundary {
+	let boundary = boundaries.get(wish);
+	if (boundary === undefined) {
+		boundary = kindNamed(wish.kind).boundary(settingsOf(wish, config));
+		boundaries.set(wish, boundary);
 	}
-	return contained;
+	return boundary;
 }
-const judged = new WeakMap<PlaceWish, boolean>(); // it is asked before every command
+const boundaries = new WeakMap<PlaceWish, Boundary>(); // it is asked before every command
 
-/** Part of file names. A machine is the same for all tasks, whatever directory they start in; a container is one task's. */
+/** What the rules of the policy know of a place. */
+export interface PlaceFacts {
+	/** As it is shown. */
+	readonly name: string;
+	readonly kind: string;
+	/** What config.json calls it. */
+	readonly alias?: string;
+	/** Paths there are paths of this machine. */
+	readonly local: boolean;
+	/** Commands there can do no harm outside: only the floor and the person's own rules hold. */
+	readonly contained: boolean;
+}
+
+export const factsOf = (wish: PlaceWish, { contains }: Boundary): PlaceFacts => ({
+	name: placeName(wish),
+	kind: wish.kind,
+	alias: wish.name,
+	local: !isRemote(wish),
+	contained: contains,
+});
+
+/** Returns the life of a task's own machine there; undefined: it is shared by all tasks, and not ended by Holdfast. */
+export function lifeOf(wish: PlaceWish): Life | undefined {
+	const { runs } = kindNamed(wish.kind);
+	return typeof runs === "string" ? undefined : runs.life(settingsOf(wish));
+}
+
+/** Returns a part of file names. A machine is the same for all tasks, whatever directory they start in; a container is one task's. */
 export function placeKey(wish: PlaceWish, task: string): string {
-	if (wish.kind === "local" || wish.kind === "sandbox") return placeName(wish);
-	const { dir: _, workdir: _workdir, ...settings } = { dir: undefined, workdir: undefined, ...wish.options };
-	const whose = wish.kind === "docker" ? taskKey(task) : "";
-	return `${wish.kind}-${createHash("sha256")
-		.update(`${whose}\n${sorted(settings)}`)
-		.digest("hex")
-		.slice(0, 12)}`;
+	const kind = kindNamed(wish.kind);
+	if (typeof kind.runs === "string") return kind.show(wish.options);
+	let identity = identities.get(wish);
+	if (identity === undefined) {
+		identity = { text: sorted(kind.identity(stated(kind, wish.options))), perTask: lifeOf(wish) !== undefined };
+		identities.set(wish, identity);
+	}
+	const machine = `${wish.kind}-${digest(`${identity.perTask ? taskKey(task) : ""}\n${identity.text}`, 12)}`;
+	return wish.user === undefined ? machine : `${machine}-${digest(wish.user, 8)}`;
+}
+const digest = (text: string, length: number): string => createHash("sha256").update(text).digest("hex").slice(0, length);
+
+/** Returns the key of the machine, whichever of its users a key is of. */
+export const machineKey = (key: string): string => key.split("-").slice(0, 2).join("-");
+
+const identities = new WeakMap<PlaceWish, { readonly text: string; readonly perTask: boolean }>();
+
+/** Returns the options without those that only say what is the default. */
+function stated(kind: Kind, options: PlaceWish["options"]): object {
+	const whole = sorted(kind.settings(options));
+	const says = ([key]: [string, unknown]) => {
+		const { [key]: _, ...others } = options;
+		try {
+			return sorted(kind.settings(others)) !== whole;
+		} catch {
+			return true; // it has no default
+		}
+	};
+	return Object.fromEntries(Object.entries(options).filter(says));
 }
 
-export const isPlaceKey = (text: string): boolean => /^(ssh|docker)-[0-9a-f]{12}$/.test(text);
+export const isPlaceKey = (text: string): boolean => /^[a-z][a-z0-9]*-[0-9a-f]{12}(-[0-9a-f]{8})?$/.test(text);
 
-/** The same text for the same settings, in whatever order they were written. */
+/** Returns the same text for the same wish, in whatever order its options were written. */
+export const wishText = (wish: PlaceWish): string => sorted(wish);
+
 const sorted = (value: unknown): string =>
 	JSON.stringify(value, (_key, inner: unknown) =>
 		inner !== null && typeof inner === "object" && !Array.isArray(inner)

@@ -1,19 +1,18 @@
 /** The machines that processes of this home are on, besides this one: each is reached when it is needed, and by one link. */
 import { createHash } from "node:crypto";
-import { HoldfastError } from "../base/errors.js";
-import type { Home } from "../base/home.js";
-import { hostIdentity } from "../base/proc.js";
-import { placeName, type RemoteWish } from "./address.js";
-import { dockerSettings } from "./docker/options.js";
-import { Box } from "./far/box.js";
-import type { Host, Over, Started, Stream } from "./host.js";
+import { HoldfastError, type Home, hostIdentity } from "../base/index.js";
+import { isRemote, lifeOf, machineKey, type PlaceWish, placeKey, placeName } from "./address.js";
+import { Ends } from "./ends.js";
+import type { BoxIdentity, Host, Over, Started, Stream } from "./host.js";
 import { hostOf } from "./hosts.js";
 import { Lifetimes, type Lived } from "./lifetimes.js";
 import { forgetLife, IDLE, lastLife, rememberLife } from "./lives.js";
+import type { Machine } from "./machine.js";
 import { isRemembered, type Remembered, recallPlace, rememberPlace } from "./remember.js";
+import { RemoteMachine } from "./remote/machine.js";
 
 interface Known {
-	readonly box: Box;
+	readonly machine: RemoteMachine;
 	readonly host: Host;
 	readonly task: string;
 	/** Of a container: how long it stays, and how it ends. */
@@ -23,117 +22,163 @@ interface Known {
 export class Boxes {
 	readonly #home: Home;
 	readonly #known = new Map<string, Known>();
-	#last: { readonly wish: RemoteWish; readonly task: string; readonly key: string } | undefined;
+	#last: { readonly wish: PlaceWish; readonly task: string; readonly key: string } | undefined;
 	readonly #lifetimes: Lifetimes;
 	readonly #busy: (key: string) => Promise<boolean>;
+	readonly #ends: Ends;
+	/** Told what a start waits for, a line at a time. */
+	onProgress: ((place: string, line: string) => void) | undefined;
 
-	/** `busy`: whether anything runs in a box, whoever started it. */
+	/** `busy`: whether anything runs in a box, whoever started it, as whichever user. */
 	constructor(home: Home, busy: (key: string) => Promise<boolean>) {
 		this.#home = home;
 		this.#busy = busy;
 		this.#lifetimes = new Lifetimes(home);
+		this.#ends = new Ends(home);
 	}
 
 	/** Where the commands of a task are to run. */
-	forTask(wish: RemoteWish, task: string): Box {
+	forTask(wish: PlaceWish, task: string, local: Machine): Machine {
+		if (!isRemote(wish)) return local;
 		const before = this.#last; // nearly always the same one again
-		if (before?.wish === wish && before.task === task && isRemembered(this.#home, before.key)) return this.#get(before.key, wish, task).box;
+		if (before?.wish === wish && before.task === task && isRemembered(this.#home, before.key)) return this.#get(before.key, wish, task).machine;
 		const key = rememberPlace(this.#home, wish, task);
 		this.#last = { wish, task, key };
-		return this.#get(key, wish, task).box;
+		return this.#get(key, wish, task).machine;
 	}
 
 	/** Where a process is that somebody has started there before. One of which nobody knows where it is can never be reached, and that keeps nobody from looking at the others. */
-	of({ box: key, place }: { readonly box?: string; readonly place: string }): Box | undefined {
-		if (key === undefined) return undefined;
+	of({ box: key, place }: { readonly box?: string; readonly place: string }, local: Machine): Machine {
+		if (key === undefined) return local;
 		const known = this.#known.get(key);
-		if (known) return known.box;
+		if (known) return known.machine;
 		let remembered: ReturnType<typeof recallPlace>;
-		let reason = `places/${key}.json is gone from the home, so nobody knows how to reach what runs there`;
+		let reason = `places/${key}.json is gone from the home, so it is not known how to reach that machine`;
 		try {
 			remembered = recallPlace(this.#home, key);
 		} catch (error) {
 			reason = (error as Error).message;
 		}
-		if (remembered) return this.#get(key, remembered.wish, remembered.task).box;
+		if (remembered) return this.#get(key, remembered.wish, remembered.task).machine;
 		const nowhere = new LaterHost(place, () => Promise.reject(new HoldfastError("UNREACHABLE", reason)));
-		return new Box(nowhere, this.#home, { key, name: place, owner: ownerOf(this.#home) });
+		return new RemoteMachine(nowhere, this.#home, { key, name: place, owner: ownerOf(this.#home) });
+	}
+
+	/** Whether a link to any of them is open. */
+	get connected(): boolean {
+		return [...this.#known.values()].some(({ machine }) => machine.connected);
+	}
+
+	/** Returns which container a task has now; undefined where it is no container, or nothing has been there yet. */
+	boxOf(wish: PlaceWish, task: string): BoxIdentity | undefined {
+		return this.#knownOf(wish, task)?.machine.box;
+	}
+
+	/** Returns what has to happen before the machine of a task is there, while it waits in a queue or is being made. */
+	pendingOf(wish: PlaceWish, task: string): string | undefined {
+		return this.#knownOf(wish, task)?.machine.reach.pending;
+	}
+
+	#knownOf(wish: PlaceWish, task: string): Known | undefined {
+		if (!isRemote(wish) || typeof task !== "string") return undefined;
+		const last = this.#last;
+		return this.#known.get(last?.wish === wish && last.task === task ? last.key : placeKey(wish, task));
 	}
 
 	/** What the user of a task should know of the places that it uses, once. */
 	takeNotes(task: string): string[] {
-		return [...this.#known.values()].filter((one) => !one.lived || one.task === task).flatMap(({ box }) => box.takeNotes());
+		const own = [...this.#known].filter(([, one]) => !one.lived || one.task === task);
+		return own.flatMap(([key, { machine }]) => [...machine.reach.takeNotes(), ...this.#ends.take(machineKey(key), machine.name)]);
 	}
 
 	/** End the container of a task now. What was stopped, a sentence each; nothing when there is none, or somebody else is at it. */
 	async end({ key, wish, task }: Remembered): Promise<readonly string[]> {
 		const { lived } = this.#get(key, wish, task);
-		if (!lived || !this.#lifetimes.mayBeThere(key)) return [];
+		if (!lived || !this.#lifetimes.mayBeThere(lived.key)) return [];
 		const stopped = await this.#lifetimes.end(lived);
-		forgetLife(this.#home, key);
+		forgetLife(this.#home, lived.key);
+		this.#ends.forget(lived.key);
 		return stopped;
+	}
+
+	/** Gives up the starts that a task waits for: it is being ended. */
+	giveUp(task: string): void {
+		for (const one of this.#known.values()) if (one.lived && one.task === task) one.machine.reach.giveUp();
 	}
 
 	/** The task is not open here any more: closes the way to those of its containers that are gone, and lets the others end when their time is up. */
 	async forget(task: string): Promise<void> {
 		const own = [...this.#known].filter(([, known]) => known.task === task && known.lived);
-		for (const [key] of own) this.#lifetimes.leave(key);
-		const gone = own.filter(([key]) => !this.#lifetimes.mayBeThere(key));
+		for (const [key] of own) this.#lifetimes.leave(machineKey(key));
+		const gone = own.filter(([key]) => !this.#lifetimes.mayBeThere(machineKey(key)));
 		for (const [key] of gone) {
 			this.#known.delete(key);
-			this.#lifetimes.forget(key);
+			this.#lifetimes.forget(machineKey(key));
 			if (this.#last?.key === key) this.#last = undefined;
 		}
-		await Promise.all(gone.map(([, { box }]) => box.close()));
+		await Promise.all(gone.map(([, { machine }]) => machine.reach.close()));
 	}
 
 	/** Whether the container of a task is there, as far as is known. Starts nothing. */
 	async mayBeThere({ key, wish, task }: Remembered): Promise<boolean> {
 		const { host, lived } = this.#get(key, wish, task);
-		if (!lived || !this.#lifetimes.mayBeThere(key)) return false;
+		if (!lived || !this.#lifetimes.mayBeThere(lived.key)) return false;
 		const over = await host.over?.().catch(() => undefined); // no engine: nobody knows
 		return over === undefined || over.kept;
 	}
 
 	async close(): Promise<void> {
 		const ended = this.#lifetimes.close();
-		await Promise.all([...this.#known.values()].map(({ box }) => box.close()));
+		await Promise.all([...this.#known.values()].map(({ machine }) => machine.reach.close()));
 		this.#known.clear();
 		await ended;
 	}
 
-	#get(key: string, wish: RemoteWish, task: string): Known {
+	#get(key: string, wish: PlaceWish, task: string): Known {
 		const known = this.#known.get(key);
 		if (known) return known;
 		const home = this.#home;
-		const host = new LaterHost(placeName(wish), () => hostOf(wish, { task }, home, { last: () => lastLife(home, key) }));
+		const own = machineKey(key); // of the container: its users share its life
+		const progress = (line: string) => {
+			if (machine.reach.pending === line) return;
+			machine.reach.pending = line;
+			this.onProgress?.(placeName(wish), line);
+		};
+		const host = new LaterHost(placeName(wish), () => hostOf(wish, { task }, home, { last: () => lastLife(home, own), progress }));
+		const life = lifeOf(wish);
 		let lived: Lived | undefined;
-		const box = new Box(host, home, {
+		const machine = new RemoteMachine(host, home, {
 			key,
 			name: placeName(wish),
 			owner: ownerOf(home),
-			container: wish.kind === "docker",
+			container: life !== undefined,
 			enter: async (how) => (lived ? this.#lifetimes.use(lived, how) : () => {}),
-			onLife: (life) => {
-				if (lived) rememberLife(home, key, life);
+			onLife: (life, ends) => {
+				this.#ends.learn(own, life, ends);
+				if (lived) rememberLife(home, own, life);
 			},
 		});
-		if (wish.kind === "docker") {
-			const seconds = dockerSettings(wish.options).lifetime;
+		if (life) {
+			const { idleSeconds: seconds, rests } = life;
+			const unlinked = <T>(act: () => Promise<T>): Promise<T> => {
+				const links = [...this.#known].filter(([other]) => machineKey(other) === own).map(([, { machine }]) => machine.reach);
+				return links.reduce((end, reach) => () => reach.restDuring(end), act)();
+			};
 			const stop = async (): Promise<readonly string[]> => {
-				const stopped = await box.restDuring(() => host.stop());
-				if (stopped.length > 0) rememberLife(home, key, `${IDLE} ${seconds}`);
+				const stopped = await unlinked(() => host.stop());
+				this.#ends.forget(own);
+				if (stopped.length > 0) rememberLife(home, own, `${IDLE} ${seconds}`);
 				return stopped;
 			};
-			lived = { key, seconds, busy: () => this.#busy(key), stop };
+			lived = { key: own, seconds, busy: () => this.#busy(own), stop, ...(rests ? { rest: () => unlinked(() => host.rest()) } : {}) };
 		}
-		const made: Known = { box, host, task, ...(lived ? { lived } : {}) };
+		const made: Known = { machine, host, task, ...(lived ? { lived } : {}) };
 		this.#known.set(key, made);
 		return made;
 	}
 }
 
-/** What homes call themselves on other machines, where several may meet. */
+/** Returns the name of a home on remote machines, where several homes may meet. */
 const ownerOf = (home: Home): string => createHash("sha256").update(`${hostIdentity().host}\n${home.root}`).digest("hex").slice(0, 16);
 
 /** What a kind of place needs is loaded when it is used, not when one is mentioned. */
@@ -161,6 +206,10 @@ class LaterHost implements Host {
 
 	async whySilent(): Promise<string | undefined> {
 		return (await this.#get()).whySilent?.();
+	}
+
+	async rest(): Promise<void> {
+		await (await this.#get()).rest?.();
 	}
 
 	async stop(): Promise<readonly string[]> {

@@ -1,5 +1,5 @@
 /** Whether a place can be reached, and what it says of itself. */
-import { HoldfastError } from "../base/errors.js";
+import { HoldfastError } from "../base/index.js";
 import type { Host } from "./host.js";
 
 export interface Description {

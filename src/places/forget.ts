@@ -1,9 +1,7 @@
 /** Forgetting places that nobody refers to any more: `places/KEY.json` in the home, with what is beside it. */
 import fs from "node:fs";
 import path from "node:path";
-import { errno } from "../base/errors.js";
-import { namesIn, statIfThere, unlinkIfThere } from "../base/files.js";
-import type { Home } from "../base/home.js";
+import { errno, type Home, namesIn, statIfThere, unlinkIfThere } from "../base/index.js";
 import { placeName } from "./address.js";
 import { type Remembered, rememberedPlaces } from "./remember.js";
 
@@ -20,7 +18,7 @@ export interface ForgetOptions {
 	mayBeThere(place: Remembered): Promise<boolean>;
 }
 
-/** How those that were forgotten are called. */
+/** Forgets places that nothing needs any more. Returns their names. */
 export async function forgetPlaces(home: Pick<Home, "root">, options: ForgetOptions): Promise<string[]> {
 	const now = options.now ?? Date.now();
 	const isOld = (file: string) => now - (statIfThere(file)?.mtimeMs ?? now) > options.olderThanMs;
@@ -38,7 +36,7 @@ export async function forgetPlaces(home: Pick<Home, "root">, options: ForgetOpti
 	return forgotten;
 }
 
-/** Whoever is about to use it marks the file first, and makes it anew if it is gone: so it is taken out of the way, and then looked at once more. */
+/** A program that is about to use a place touches its file first, and makes it again if it is gone. So the file is moved away first, and then looked at once more. */
 function forget(dir: string, key: string, isOld: (file: string) => boolean): boolean {
 	const file = path.join(dir, `${key}.json`);
 	const aside = `${file}.${process.pid}`;

@@ -1,19 +1,20 @@
-/** The host of a wish. What a kind of place needs is loaded with the first of its kind. */
-import type { Home } from "../base/home.js";
-import { lazy } from "../base/lazy.js";
-import type { RemoteWish } from "./address.js";
+/** The host of a wish, made by its kind. */
+import { HoldfastError, type Home } from "../base/index.js";
+import { type PlaceWish, placeName } from "./address.js";
 import type { Host } from "./host.js";
+import type { HostHooks, Remote } from "./kind.js";
+import { kindNamed } from "./kinds.js";
 
-const loadSsh = lazy(() => import("./ssh/index.js"));
-export const loadDocker = lazy(() => import("./docker/index.js"));
+export function hostOf(wish: PlaceWish, owner: { readonly task: string }, home: Pick<Home, "root">, hooks: HostHooks = {}): Promise<Host> {
+	const { user } = wish;
+	return remoteOf(wish).host(wish.options, { home: home.root, task: owner.task, ...(user === undefined ? {} : { user }) }, hooks);
+}
 
-/** `last`: see DockerHooks. */
-export async function hostOf(
-	wish: RemoteWish,
-	owner: { readonly task: string },
-	home: Pick<Home, "root">,
-	hooks: { last?(): string | undefined } = {},
-): Promise<Host> {
-	if (wish.kind === "ssh") return (await loadSsh()).sshHost(wish.options, { home: home.root });
-	return (await loadDocker()).dockerHost(wish.options, { home: home.root, task: owner.task }, hooks);
+/** Returns the same place for a look that leaves nothing behind. */
+export const trialOf = (wish: PlaceWish): PlaceWish => ({ ...wish, options: { ...remoteOf(wish).trial(wish.options) } });
+
+function remoteOf(wish: PlaceWish): Remote {
+	const { runs } = kindNamed(wish.kind);
+	if (typeof runs === "object") return runs;
+	throw new HoldfastError("INTERNAL", `${placeName(wish)} is a place of this machine, which has no host`);
 }

@@ -8,9 +8,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { ensureDir, statIfThere, unlinkIfThere } from "../base/files.js";
-import type { Home } from "../base/home.js";
-import { Lease } from "../base/lease.js";
+import { ensureDir, type Home, Lease, statIfThere, unlinkIfThere } from "../base/index.js";
 
 export interface Lived {
 	readonly key: string;
@@ -20,6 +18,8 @@ export interface Lived {
 	busy(): boolean | Promise<boolean>;
 	/** What was stopped, a sentence each. */
 	stop(): Promise<readonly string[]>;
+	/** Where there is one: for want of use it is put to rest, and not stopped. It stays there for its task's end to stop it. */
+	readonly rest?: () => Promise<void>;
 }
 
 interface Known {
@@ -47,6 +47,8 @@ export class Lifetimes {
 	/** When this program has last written that down. */
 	readonly #marked = new Map<string, number>();
 	#timer: NodeJS.Timeout | undefined;
+	/** When the next look is due, by performance.now(). */
+	#lookAt = Number.POSITIVE_INFINITY;
 	#closed = false;
 
 	constructor(home: Pick<Home, "root">, { openMs = OPEN_MS }: { readonly openMs?: number } = {}) {
@@ -54,7 +56,7 @@ export class Lifetimes {
 		this.#openMs = openMs;
 	}
 
-	/** Somebody is about to use it. Only marks it, and waits for its end if that is under way: this runtime does not end it by itself for that; see `use`. */
+	/** Marks it as used; waits if it is being stopped. Does not keep it alive: see `use`. */
 	async touch(key: string, signal?: AbortSignal): Promise<void> {
 		this.#freshen(key);
 		if (Lease.isFree(this.#lease(key))) return;
@@ -68,7 +70,7 @@ export class Lifetimes {
 	}
 
 	/**
-	 * It is in use until the returned function is called, however long that takes, and then open until `leave`. This runtime ends it when
+	 * The container is in use until the returned function is called, however long that takes, and then open until `leave`. This runtime ends it when
 	 * it is neither, and no program has used it for its time. Waits for one that is just being ended to be gone. `looks`: a use that does
 	 * not open it, as by a page that shows its processes.
 	 */
@@ -102,15 +104,22 @@ export class Lifetimes {
 
 	/** End it now, whoever uses it. Of several who ask, one is told what was stopped. */
 	async end(lived: Lived): Promise<readonly string[]> {
+		const stopped = await this.#end(lived);
+		if (stopped.length > 0 || lived.rest === undefined) return stopped;
+		await this.#untilEnded(lived.key, undefined); // another caller was at it, and may only have put it to rest
+		return this.mayBeThere(lived.key) ? this.#end(lived) : [];
+	}
+
+	async #end(lived: Lived): Promise<readonly string[]> {
 		const under = this.#ending.get(lived.key);
 		if (under) {
 			await under.catch(() => {}); // said to whoever asked first
 			return [];
 		}
-		return this.#once(lived.key, () => this.#stop(lived));
+		return this.#once(lived.key, () => this.#alone(lived.key, () => this.#stop(lived)));
 	}
 
-	/** Its task is not open here any more: its lifetime counts from now on. */
+	/** The container's task is no longer open in this program: its lifetime counts from now on. */
 	leave(key: string): void {
 		const known = this.#known.get(key);
 		if (known) known.open = false;
@@ -135,34 +144,44 @@ export class Lifetimes {
 		return ending;
 	}
 
-	async #stop(lived: Lived, unless?: () => boolean): Promise<readonly string[]> {
-		ensureDir(path.dirname(this.#lease(lived.key)));
-		const lease = Lease.take(this.#lease(lived.key));
-		if (!lease) return []; // another program is at it
+	/** Returns nothing if another program is at it. */
+	async #alone(key: string, act: () => Promise<readonly string[]>): Promise<readonly string[]> {
+		ensureDir(path.dirname(this.#lease(key)));
+		const lease = Lease.take(this.#lease(key));
+		if (!lease) return [];
 		try {
-			if (unless?.()) return [];
-			const stopped = await lived.stop();
-			if (this.#known.get(lived.key)?.users === 0) this.#known.delete(lived.key);
-			unlinkIfThere(this.#file(lived.key, "used"));
-			this.#marked.delete(lived.key);
-			return stopped;
+			return await act();
 		} finally {
 			lease.release();
 		}
 	}
 
-	/** A timer that keeps no program alive; and what it does, nobody waits for. */
+	async #stop(lived: Lived): Promise<readonly string[]> {
+		const stopped = await lived.stop();
+		this.#unwatch(lived.key);
+		unlinkIfThere(this.#file(lived.key, "used"));
+		this.#marked.delete(lived.key);
+		return stopped;
+	}
+
+	/** It is not looked after any more, until it is used again. */
+	#unwatch(key: string): void {
+		if (this.#known.get(key)?.users === 0) this.#known.delete(key);
+	}
+
+	/** A timer that keeps no program alive; and what it does, nobody waits for. One that is known later may need an earlier look. */
 	#lookLater(): void {
-		if (this.#timer || this.#closed) return;
+		if (this.#closed) return;
 		const shortest = Math.min(...[...this.#known.values()].map(({ lived }) => lived.seconds * 250), LONGEST_LOOK_MS);
-		this.#timer = setTimeout(
-			() => {
-				this.#timer = undefined;
-				this.#look();
-				if (this.#known.size > 0) this.#lookLater();
-			},
-			Math.max(shortest, SHORTEST_LOOK_MS),
-		).unref();
+		const pause = Math.max(shortest, SHORTEST_LOOK_MS);
+		if (performance.now() + pause >= this.#lookAt) return;
+		clearTimeout(this.#timer);
+		this.#lookAt = performance.now() + pause;
+		this.#timer = setTimeout(() => {
+			this.#lookAt = Number.POSITIVE_INFINITY;
+			this.#look();
+			if (this.#known.size > 0) this.#lookLater();
+		}, pause).unref();
 	}
 
 	#look(): void {
@@ -178,7 +197,13 @@ export class Lifetimes {
 			this.#mark(lived.key); // its time begins when nothing runs any more
 			return [];
 		}
-		return this.#stop(lived, () => !this.#isOver(lived));
+		return this.#alone(lived.key, async () => {
+			if (!this.#isOver(lived)) return [];
+			if (lived.rest === undefined) return this.#stop(lived);
+			await lived.rest();
+			this.#unwatch(lived.key);
+			return [];
+		});
 	}
 
 	#isOver({ key, seconds }: Lived): boolean {

@@ -1,7 +1,6 @@
 /** `places/KEY.life` in the home: which life of a container was last used, so that whoever comes next, in whatever program, is told when it is another. */
 import path from "node:path";
-import { ensureDir, readIfThere, unlinkIfThere, writeWhole } from "../base/files.js";
-import type { Home } from "../base/home.js";
+import { ensureDir, type Home, readIfThere, unlinkIfThere, writeWhole } from "../base/index.js";
 
 type Root = Pick<Home, "root">;
 

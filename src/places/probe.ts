@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
-import { readIfThere } from "../base/files.js";
+import { readIfThere } from "../base/index.js";
 
 export interface SandboxTools {
 	readonly bwrap: string;
@@ -24,7 +24,7 @@ const NEEDED: Readonly<Record<string, string>> = {
 	rm: "coreutils",
 };
 
-/** What is missing, in a sentence with what to do about it. */
+/** Says what is missing and what to do about it. */
 export function findSandboxTools(searchPath: readonly string[] = PATH): SandboxTools | { readonly missing: string } {
 	const found: Record<string, string> = {};
 	for (const [name, source] of Object.entries(NEEDED)) {
@@ -71,7 +71,7 @@ export function sandboxObstacle({ bwrap }: SandboxTools): string | undefined {
 	}
 }
 
-/** What a version calls itself. */
+/** Returns the version that bubblewrap reports. */
 export const versionOf = ({ bwrap }: SandboxTools): string => spawnSync(bwrap, ["--version"], { encoding: "utf8", timeout: 5_000 }).stdout?.trim() || bwrap;
 
 /** The words of bubblewrap, and what to do. */

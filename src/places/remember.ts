@@ -2,33 +2,33 @@
 import fs from "node:fs";
 import path from "node:path";
 import * as z from "zod";
-import { HoldfastError } from "../base/errors.js";
-import { ensureDir, namesIn, readIfThere, statIfThere, writeWhole } from "../base/files.js";
-import type { Home } from "../base/home.js";
-import { isPlaceKey, isRemote, type PlaceWish, placeKey, type RemoteWish } from "./address.js";
+import { ensureDir, HoldfastError, type Home, namesIn, readIfThere, statIfThere, writeWhole } from "../base/index.js";
+import { isPlaceKey, isRemote, type PlaceWish, placeKey } from "./address.js";
+import { kindNamed } from "./kinds.js";
 
 type Root = Pick<Home, "root">;
 
 export interface Remembered {
 	readonly key: string;
-	readonly wish: RemoteWish;
+	readonly wish: PlaceWish;
 	/** The one whose container it is; of a machine, the one that came first. */
 	readonly task: string;
 }
 
-const rememberedSchema = z.object({
-	v: z.literal(1),
-	task: z.string().min(1),
-	wish: z.discriminatedUnion("kind", [
-		z.object({ kind: z.literal("ssh"), name: z.string(), options: z.looseObject({ host: z.string() }) }),
-		z.object({ kind: z.literal("docker"), name: z.string(), options: z.looseObject({ image: z.string().optional() }) }),
-	]),
-});
+const rememberedSchema = z.lazy(() =>
+	z.object({
+		v: z.literal(1),
+		task: z.string().min(1),
+		wish: z.object({ kind: z.string(), name: z.string(), options: z.record(z.string(), z.unknown()), user: z.string().exactOptional() }),
+	}),
+);
 
 /** Before the first process there. Returns its key; a place of this machine needs no remembering. */
 export function rememberPlace(home: Root, wish: PlaceWish, task: string): string {
 	const key = placeKey(wish, task);
 	if (!isRemote(wish)) return key;
+	const { user, ...machine } = wish;
+	if (user !== undefined) rememberPlace(home, machine, task); // what is known of its life is kept under the machine's own key
 	const text = `${JSON.stringify({ v: 1, task, wish })}\n`;
 	const file = fileOf(home, key);
 	if (mark(file) && readIfThere(file) === text) return key;
@@ -61,13 +61,14 @@ export function recallPlace(home: Root, key: string): Remembered | undefined {
 	if (text === undefined) return undefined;
 	try {
 		const { task, wish } = rememberedSchema.parse(JSON.parse(text));
-		return { key, task, wish: wish as RemoteWish };
+		kindNamed(wish.kind).settings(wish.options); // throws if it was damaged, or written by a version that knows more
+		return { key, task, wish };
 	} catch (error) {
 		throw new HoldfastError("INTERNAL", `${fileOf(home, key)} cannot be read, so what runs there cannot be reached; move it away`, { cause: error });
 	}
 }
 
-/** Those of one task, or of all. What cannot be read is left out: it can be reached by nobody. */
+/** Returns the places of one task, or of all. One whose file cannot be read is left out: no program can reach it. */
 export function rememberedPlaces(home: Root, task?: string): Remembered[] {
 	const found: Remembered[] = [];
 	for (const name of namesIn(path.join(home.root, "places"))) {

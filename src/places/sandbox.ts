@@ -3,16 +3,16 @@ import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
-import { HoldfastError } from "../base/errors.js";
-import { ensureDir, namesIn, removeDir, statIfThere } from "../base/files.js";
-import { isId } from "../base/ids.js";
-import { onlyThese } from "../base/inherited.js";
-import type { Identity } from "../base/proc.js";
-import { readProc } from "../base/proc.js";
+import { ensureDir, HoldfastError, type Identity, isAlive, isId, namesIn, onlyThese, readProc, removeDir, statIfThere } from "../base/index.js";
+import { commandEnd, type Files, remoteFiles } from "./files/index.js";
+import { existingParent } from "./local/directory.js";
+import { checkDirectory } from "./local/place.js";
+import type { Machine } from "./machine.js";
 import type { Place, Sandbox } from "./place.js";
 import type { SandboxTools } from "./probe.js";
 import { INSIDE } from "./view.js";
 
+const SANDBOX_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
 const SHARED_MOST = 256; // shared directories of ended processes, until they are removed
 
 /** Ways to programs outside, and directories that are not there. */
@@ -27,22 +27,49 @@ export interface Kept {
 	/** The first process in there, and the one whose user namespace commands get. */
 	readonly init: Identity;
 	readonly guard: Identity;
-	/** Its directory in the home. */
+	/** The sandbox's directory in the home. */
 	readonly dir: string;
 	readonly cwd: string;
 	readonly network: boolean;
 	readonly tools: SandboxTools;
+	readonly machine: Machine;
+	/** Returns where its task starts on this machine. */
+	own(): string;
 }
 
 export function sandboxPlace(kept: Kept): Place {
 	const root = `/proc/${kept.init.pid}/root`;
-	return { name: "local+sandbox", cwd: kept.cwd, at: (file) => root + path.resolve("/", file), sandbox: sandbox(kept) };
+	const at = (file: string) => root + path.resolve("/", file);
+	const isMissing = (dir: string) =>
+		`the working directory ${dir} is not in the task's sandbox, which was made for ${kept.cwd}; use that, another task, or sandbox.read and sandbox.write in config.json; nothing was run`;
+	const inside = sandbox(kept);
+	return {
+		name: "local+sandbox",
+		cwd: kept.cwd,
+		machine: kept.machine,
+		sandbox: inside,
+		sees: "part",
+		files: filesIn(kept),
+		at,
+		directory: (asked = kept.own()) => checkDirectory(asked, { at, isMissing }),
+		birthplace: (wanted = kept.own()) => (existingParent(wanted, at) === path.resolve(wanted) ? wanted : kept.cwd), // this program may have been started elsewhere than the one that made it
+	};
+}
+
+/** Files of a sandbox are read and written by a shell inside it: a path from inside could lead a program outside astray. */
+function filesIn({ guard, init, network, tools }: Kept): Files {
+	const words = entryWords(tools, { init: init.pid, guard: insidePid(guard.pid), network, apart: false });
+	const shell = () => {
+		if (!isAlive(guard)) throw new HoldfastError("START_FAILED", "nothing was done: the sandbox has ended; try again, and a new one is made");
+		return [...words, "sh"];
+	};
+	return remoteFiles(commandEnd(shell, { PATH: SANDBOX_PATH, HOME: "/", LC_ALL: "C" }));
 }
 
 function sandbox({ id, init, guard, dir, network, tools }: Kept): Sandbox {
 	const shared = `${INSIDE}/shared`;
 	const sharedHere = path.join(dir, "shared");
-	const words = entryWords(tools, { init: init.pid, guard: insidePid(guard.pid), network });
+	const words = entryWords(tools, { init: init.pid, guard: insidePid(guard.pid), network, apart: true });
 	return {
 		id,
 		scripts: INSIDE,
@@ -73,23 +100,24 @@ function sandbox({ id, init, guard, dir, network, tools }: Kept): Sandbox {
 /**
  * Into its namespaces first, where we are root, then into the one where we are ourselves again and can become nothing else.
  * In between a namespace for this process alone, of the host's name: it changes nothing, but all that comes from the process has
- * it for ever, and so can be found by it.
+ * it for ever, and so can be found by it (`apart`). Helpers of ours do without: the kernel gives the number of a namespace that is gone to the next
+ * one, and a kill of the process that had it before would find them.
  */
 function entryWords(
 	{ nsenter, unshare, setpriv, keyless }: SandboxTools,
-	{ init, guard, network }: { init: number; guard: number; network: boolean },
+	{ init, guard, network, apart }: { init: number; guard: number; network: boolean; apart: boolean },
 ): string[] {
 	const kinds = ["--user", "--mount", "--pid", "--ipc", "--uts", ...(network ? [] : ["--net"])];
 	return [
 		...keyless,
 		...[nsenter, "--no-fork", "--preserve-credentials", "--target", String(init), ...kinds, "--"],
-		...[unshare, "--uts", "--"],
+		...(apart ? [unshare, "--uts", "--"] : []),
 		...[nsenter, "--preserve-credentials", "--target", String(guard), "--user", "--"],
 		...[setpriv, "--no-new-privs", ...noCapabilities(), "--"],
 	];
 }
 
-/** Whoever is root keeps them through an exec, anybody else does not. */
+/** Returns the options that drop capabilities: root keeps them through an exec, another user does not. */
 export const noCapabilities = (): string[] => (process.getuid?.() === 0 ? ["--bounding-set=-all", "--inh-caps=-all"] : []);
 
 function insidePid(pid: number): number {
@@ -98,7 +126,7 @@ function insidePid(pid: number): number {
 	return Number(inside);
 }
 
-/** Remove what is left of processes that are gone. In there, since out here somebody could lead us astray meanwhile. */
+/** Removes what is left of processes that are gone. Inside the sandbox: outside, a process of the sandbox could replace a directory by a link meanwhile. */
 function tidy(words: readonly string[], { rm }: SandboxTools, at: { sharedHere: string; shared: string; home: string }): void {
 	const gone = namesIn(at.sharedHere).filter((id) => isId(id) && !statIfThere(path.join(at.home, "procs", id.charAt(5), id)));
 	if (gone.length === 0) return;

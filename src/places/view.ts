@@ -2,9 +2,7 @@
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { asset } from "../base/asset.js";
-import { configDir, type SandboxSettings } from "../base/config.js";
-import { HoldfastError } from "../base/errors.js";
+import { asset, configDir, HoldfastError, type SandboxSettings } from "../base/index.js";
 
 /** Where our own things are in there. */
 export const INSIDE = "/run/holdfast";
@@ -78,7 +76,7 @@ export function viewOf(settings: SandboxSettings, from: { cwd: string; home: str
 	};
 }
 
-/** Of the user, whatever HOME says; a user without an entry has none. */
+/** Returns the home directory of the user's login, whatever HOME says; a user without an entry has none. */
 function loginHome(): string {
 	try {
 		return os.userInfo().homedir;

@@ -1,10 +1,11 @@
 /** What a command changes for those behind it: directory, variables, aliases, files. */
 import fs from "node:fs";
 import path from "node:path";
-import { shellQuote } from "../base/quote.js";
+import { shellQuote } from "../base/index.js";
 import { reachesOut } from "./code.js";
 import { effectsOf } from "./effects.js";
-import type { Found } from "./found.js";
+import { fetchedTrees, keepRemotes, pushesTo, runsDownload, runsFetched } from "./fetched.js";
+import type { FoundCommand } from "./found.js";
 import { implicitlyRuns } from "./implicit.js";
 import type { Inner } from "./inner.js";
 import { runsFile } from "./interpreters.js";
@@ -15,9 +16,10 @@ import { readSed } from "./sed.js";
 import { SOME, UNKNOWN, type Word } from "./word.js";
 
 /** Text of a file that an earlier command of the same text wrote, when this one runs it. */
-export function written(command: Found, program: Word | undefined, scope: Scope): Inner[] {
-	if (scope.files.size === 0) return [];
-	const use = runsFile(command) ?? { file: program?.text.includes("/") ? program : undefined, as: "script" };
+export function written(command: FoundCommand, program: Word | undefined, scope: Scope): Inner[] {
+	const fetched: Inner[] = runsFetched(command, program, scope) || runsDownload(command, program, scope) ? ["unknown-script"] : pushesTo(command, scope);
+	if (scope.files.size === 0) return fetched;
+	const use = runsFile(command) ?? { file: program?.text.includes("/") ? program : foundInPath(program, scope), as: "script" };
 	const texts = scope.cwds.map((cwd) => (use.file ? scope.files.get(below(cwd, use.file.text) ?? "") : undefined));
 	const runs = texts
 		.filter((text) => text !== undefined)
@@ -25,11 +27,17 @@ export function written(command: Found, program: Word | undefined, scope: Scope)
 			(text): Inner =>
 				text.trim() === UNKNOWN ? "unknown-script" : use.as === "code" || /^#!.*(?:python|perl|ruby|node|php)/.test(text) ? { code: text } : { script: text },
 		);
-	return [...runs, ...implicitlyRuns(command, scope.files)];
+	return [...fetched, ...runs, ...implicitlyRuns(command, scope.files)];
+}
+
+/** A program of one's own in the place of another, by a search path that the same text sets. */
+function foundInPath(program: Word | undefined, scope: Scope): Word | undefined {
+	const own = program === undefined || !scope.variables.has("PATH") ? undefined : [...scope.files.keys()].find((file) => path.basename(file) === program.text);
+	return own === undefined ? undefined : { text: own, glob: false };
 }
 
 /** Files that come from elsewhere: what is in them is known only then. */
-function fetched({ names, args, writes }: Found): string[] {
+function fetched({ names, args, writes }: FoundCommand): string[] {
 	const [name = ""] = names;
 	if (name === "mkfifo") return args.map(({ text }) => text);
 	if (name === "scp" || name === "rsync") {
@@ -50,7 +58,7 @@ function fetched({ names, args, writes }: Found): string[] {
 }
 
 /** What `cat` prints of files that the same text has written. */
-export function printed(command: Found, scope: Scope): string | null {
+export function printed(command: FoundCommand, scope: Scope): string | null {
 	if (scope.files.size === 0 || command.names[0] !== "cat") return null;
 	const files = [...command.args.filter(({ text }) => !text.startsWith("-")), ...command.reads];
 	const texts = files.map(({ text }) => scope.cwds.map((cwd) => scope.files.get(below(cwd, text) ?? "")).find((known) => known !== undefined));
@@ -58,14 +66,14 @@ export function printed(command: Found, scope: Scope): string | null {
 }
 
 /** What is in a file that this command writes: what it prints, if that is known. What only comes from other files is like any other file. */
-function contentOf(command: Found): string | null {
+function contentOf(command: FoundCommand): string | null {
 	const text = command.names[0] === "dd" ? command.input : outputOf(command);
 	if (text !== null) return text;
 	const copies = printsFile(command) || (command.names[0] === "cat" && command.args.length === 0 && command.upstream.length === 0);
 	return copies ? null : UNKNOWN;
 }
 
-function keepWritten(command: Found, scope: Scope): void {
+function keepWritten(command: FoundCommand, scope: Scope): void {
 	const keep = (target: string, text: string) => {
 		for (const cwd of scope.cwds) {
 			const file = below(cwd, target);
@@ -92,14 +100,17 @@ function keepWritten(command: Found, scope: Scope): void {
 }
 
 /** Files that a program writes its output to by itself. */
-function outputsOf({ names, args }: Found): readonly Word[] {
+function outputsOf({ names, args }: FoundCommand): readonly Word[] {
 	if (names[0] === "tee") return args.filter(({ text }) => !text.startsWith("-"));
 	if (names[0] === "dd") return args.flatMap((one) => (one.text.startsWith("of=") ? [{ ...one, text: one.text.slice(3) }] : []));
 	return [];
 }
 
-export function effects(command: Found, scope: Scope): void {
+export function effects(command: FoundCommand, scope: Scope): void {
 	keepWritten(command, scope);
+	keepRemotes(command, scope);
+	const trees = fetchedTrees(command, scope);
+	if (trees.length > 0) scope.fetched.trees = [...scope.fetched.trees, ...trees].slice(-64);
 	const links = linksOf(command, scope.world);
 	if (links.length > 0) scope.links.made = [...scope.links.made, ...links];
 	const words = command.args.filter(({ text }) => !text.startsWith("-")).map(({ text }) => text);
@@ -169,7 +180,5 @@ export const below = (cwd: string | null, dir: string): string | null =>
 	dir.includes(UNKNOWN) ? null : path.isAbsolute(dir) ? path.normalize(dir) : cwd === null ? null : path.join(cwd, dir);
 
 export function missing(dir: string | null, { world }: Scope): boolean {
-	if (dir === null || !world.local) return false;
-	world.looked.at++;
-	return !fs.existsSync(dir);
+	return dir !== null && world.local && !world.looks.at(fs.existsSync, dir);
 }

@@ -2,9 +2,9 @@
  * Code of other languages on a command line (`python -c`, `node -e`, `perl -e`): whether it starts programs, deletes files or hides what it does.
  * Literals are taken out first, so that a word in a text or a pattern is only a word; constants that are joined (`"child_" + "process"`) are joined before.
  */
-import { byName } from "../base/by-name.js";
+import { byName } from "../base/index.js";
 import { is, says } from "./flags.js";
-import type { Found } from "./found.js";
+import type { FoundCommand } from "./found.js";
 import { readSed } from "./sed.js";
 import { UNKNOWN } from "./word.js";
 
@@ -14,7 +14,7 @@ export const MAX_CODE = 32 * 1024;
 /** Whether text of a language that is not known reaches out of itself. */
 export const reachesOut = (code: string): boolean => code.length > MAX_CODE || ANY.reaches(code);
 
-export function dangerousCode(command: Found): boolean {
+export function dangerousCode(command: FoundCommand): boolean {
 	const code = command.code ?? "";
 	if (code.length > MAX_CODE) return true;
 	const name = command.names.at(-1) ?? "";
@@ -207,7 +207,7 @@ const RESETS = byName<RegExp>({
 });
 
 /** SQL that takes away without saying which rows, and its like. */
-export function destroysData(command: Found): boolean {
+export function destroysData(command: FoundCommand): boolean {
 	const texts = command.args.map(({ text }) => text);
 	const all = [...texts, command.input ?? ""].join("\n");
 	if (/\bpg_terminate_backend\b/i.test(all) && is(command, "psql")) return true;

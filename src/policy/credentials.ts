@@ -1,13 +1,16 @@
 /** Checks about keys, passwords and tokens: who reads them, who changes them, who has them printed. */
 
 import path from "node:path";
-import { byName } from "../base/by-name.js";
-import { does, type Effect, effectsOf } from "./effects.js";
+import { byName } from "../base/index.js";
+import type { Effect } from "./effect.js";
+import { does, effectsOf } from "./effects.js";
 import { hasFlag, is, says, words } from "./flags.js";
-import type { Found } from "./found.js";
+import type { FoundCommand } from "./found.js";
 import { below, homesOf } from "./homes.js";
 import { isWithin, mayBeWithin, placesOf } from "./paths.js";
 import type { World } from "./scope.js";
+import { SHAPES } from "./shapes.js";
+import { lendsKeys } from "./ssh.js";
 import { SOME } from "./word.js";
 
 /** Below a home, whoever's it is. `**` ends a directory that holds nothing else. */
@@ -86,9 +89,10 @@ const PUBLIC_TO_WRITE = /(?:\.pub|\/\.ssh\/known_hosts(?:\.old)?)$/;
 /** Wherever such a directory is, what is above it may be somebody's home. */
 const LIKE_HOME = /^(.*?)\/\.(?:ssh|aws|gnupg|azure|kube|docker|config|claude|codex|gemini|password-store)(?:\/|$)/s;
 
-export function touchesCredentials(command: Found, world: World): boolean {
+export function touchesCredentials(command: FoundCommand, world: World): boolean {
 	if (command.names.some((name) => printsSecret(name, command)) || sendsSecrets(command)) return true;
-	if (command.args.some(({ text }) => METADATA.test(text))) return true;
+	if (lendsKeys(command) || command.args.some(({ text }) => METADATA.test(text))) return true;
+	if (does(command, ["looks", "uses", "reads", "writes"], ({ file }) => AGENT_SOCKET.test(file.text))) return true;
 	if (command.code !== null && codeNames(command.code)) return true;
 	const isSecret = (effect: Effect, isPublic: RegExp) =>
 		placesFor(effect, command, world).some((place) => !isPublic.test(place) && isCredential(place, effect, world));
@@ -100,8 +104,11 @@ export function touchesCredentials(command: Found, world: World): boolean {
 	);
 }
 
+/** Who has it can use the keys of another login. */
+const AGENT_SOCKET = /^\/tmp\/ssh-[^/]*(?:\/.*)?$/s;
+
 /** Where part of a path is not known, its end may still say what it is. */
-function placesFor({ file }: Effect, command: Found, world: World): string[] {
+function placesFor({ file }: Effect, command: FoundCommand, world: World): string[] {
 	if (file.text.length > LONGEST) return [];
 	const known = placesOf(file, command, world).filter((place) => place !== null);
 	if (known.length > 0) return known;
@@ -132,23 +139,33 @@ function isCredential(place: string, { deed, file, tree }: Effect, world: World)
 const METADATA = /^(?:https?:\/\/)?(?:169\.254\.169\.254|metadata\.google\.internal|100\.100\.100\.200)(?:[/:]|$)/;
 
 const SENDERS =
-	/^(?:curl|wget|nc|ncat|netcat|socat|telnet|openssl|ssh|scp|sftp|ftp|rsync|dig|host|nslookup|http|https|xh|gh|glab|git|aws|gsutil|rclone|wormhole|croc|mail|sendmail|mutt)$/;
+	/^(?:curl|wget|nc|ncat|netcat|socat|telnet|openssl|ssh|scp|sftp|ftp|rsync|dig|host|nslookup|tftp|lftp|smbclient|http|https|xh|gh|glab|git|aws|gsutil|rclone|wormhole|croc|mail|sendmail|mutt)$/;
 
 /** The whole environment, or a file of it, on its way to another machine. */
-function sendsSecrets(command: Found): boolean {
-	if (!command.names.some((name) => SENDERS.test(name))) return false;
-	const isEnv = (one: Found) =>
+function sendsSecrets(command: FoundCommand): boolean {
+	const wraps = command.names.some((name) => SHAPES[name] !== undefined); // its redirections are those of the program behind it
+	if (![...command.names, ...(wraps ? command.args.map(({ text }) => text) : [])].some((name) => SENDERS.test(name))) return false;
+	const isEnv = (one: FoundCommand) =>
 		(is(one, "env", "printenv", "export", "declare", "set") && words(one).every(({ text }) => is(one, "printenv") || text === "-p")) ||
 		effectsOf(one).some(({ deed, file }) => deed === "reads" && ENV_FILE.test(`/${file.text}`));
 	if (command.upstream.some(isEnv)) return true;
+	const put = `${command.input ?? ""}\n${command.args.map(({ text }) => text).join("\n")}`.matchAll(/^\s*m?put\s+(\S+)/gm);
+	if ([...put].some((match) => ENV_FILE.test(`/${match[1]}`))) return true;
 	const given = [...command.args, ...command.reads].map(({ text }) => text.replace(/^.*[@=]|^FILE:/s, ""));
 	return !is(command, "git") && given.some((text) => ENV_FILE.test(`/${text}`));
 }
 
 /** Programs that print one when they are asked. */
 const PRINTERS = byName<RegExp>({
-	gh: /^auth token\b/,
-	glab: /^auth token\b/,
+	gh: /^auth (?:token|login|logout|refresh|switch|setup-git)\b/,
+	glab: /^auth (?:token|login|logout)\b/,
+	keyctl: /^(?!(?:show|r?list|r?describe|search|supports|id|security|get_persistent|help)\b)\S/,
+	"kwallet-query": /^/,
+	"gnome-keyring-daemon": /^/,
+	sops: /^(?:decrypt|edit|exec-env|exec-file|rotate)\b/,
+	"ansible-vault": /^(?:view|decrypt|edit|rekey)\b/,
+	"systemd-creds": /^(?:decrypt|cat)\b/,
+	"systemd-ask-password": /^/,
 	aws: /^(?:configure set|configure (?:get \S*(?:secret|token|key)|export-credentials)|sts (?:get-session-token|assume-role)|ecr get-login-password|secretsmanager get-secret-value)\b/,
 	gcloud: /\bprint-(?:access|identity)-token\b|^secrets versions access\b/,
 	az: /^(?:account get-access-token|keyvault secret show)\b/,
@@ -170,7 +187,7 @@ const PRINTERS = byName<RegExp>({
 	git: /^credential(?:-\S+)? (?:fill|get)\b|^credential fill\b/,
 });
 
-function printsSecret(name: string, command: Found): boolean {
+function printsSecret(name: string, command: FoundCommand): boolean {
 	if (PRINTERS[name] !== undefined) {
 		if (says(command, PRINTERS[name])) return true;
 	}
@@ -179,6 +196,19 @@ function printsSecret(name: string, command: Found): boolean {
 		case "xclip":
 		case "xsel":
 			return command.args.some(({ text }) => /^(?:-o|-out|--output)$/.test(text));
+		case "sops":
+			return hasFlag(command, "-d|--decrypt");
+		case "age":
+		case "rage":
+			return hasFlag(command, "-d|--decrypt");
+		case "klist":
+			return hasFlag(command, "-K");
+		case "pk12util":
+			return hasFlag(command, "-o");
+		case "git":
+			return (
+				says(command, /^add\b/) && hasFlag(command, "-f|--force") && words(command).some(({ text }) => ENV_FILE.test(`/${text}`) || KEY_FILE.test(`/${text}`))
+			);
 		case "ssh-copy-id":
 			return true;
 		case "ssh-add":
@@ -212,5 +242,5 @@ function printsSecret(name: string, command: Found): boolean {
 const IN_CODE =
 	/\.ssh\/(?:id_|authorized_keys|config\b)|\.aws\/credentials|\/etc\/g?shadow\b|\.git-credentials|\.netrc\b|\.gnupg\/|\.kube\/config|\.docker\/config\.json|\.claude\/\.credentials|\.codex\/auth|\.config\/gh\/hosts|\.pgpass|\.vault-token|\.npmrc|\.pypirc|\/proc\/[^"']*\/environ|\.mozilla\/|google-chrome\//;
 const SENDS_ENV =
-	/\b(?:requests|urllib|http|fetch|dns|socket|axios|file_get_contents|Net::HTTP|LWP)\b[\s\S]*(?:\bos\.environ\b(?!\s*(?:\[|\.get))|\bprocess\.env\b|\bgetenv\(\))/;
+	/\b(?:requests|urllib|http|fetch|dns|socket|axios|file_get_contents|Net::HTTP|LWP)\b[\s\S]*(?:\bos\.environ\b(?!\s*(?:\[|\.get))|\bprocess\.env\b|\bgetenv\(\))|https?:\/\/[\s\S]*%ENV\b|%ENV\b[\s\S]*https?:\/\//;
 const codeNames = (code: string): boolean => IN_CODE.test(code) || SENDS_ENV.test(code);

@@ -1,11 +1,11 @@
 /** What is decided about a command: the strictest over everything in it. */
 import os from "node:os";
 import path from "node:path";
-import { configDir } from "../base/config.js";
-import { realPath } from "../base/files.js";
-import { defaultHome } from "../base/home.js";
+import { configDir, defaultHome, realPath } from "../base/index.js";
+import type { PlaceFacts } from "../places/index.js";
 import { DEFAULTS, FLOOR } from "./defaults.js";
-import type { Found } from "./found.js";
+import type { FoundCommand } from "./found.js";
+import { Looks } from "./looks.js";
 import { type Circumstances, matches } from "./match.js";
 import { readings } from "./readings.js";
 import type { Decision, Rule } from "./rule.js";
@@ -23,7 +23,7 @@ export interface Rules {
 
 export const DEFAULT_RULES: Rules = { own: [], defaults: DEFAULTS, notes: [] };
 
-export interface There {
+export interface RemoteAccount {
 	readonly home: string;
 	readonly own: string;
 }
@@ -31,19 +31,16 @@ export interface There {
 export interface DecideOptions {
 	/** Absolute; where the command would run. */
 	readonly cwd: string;
-	readonly place?: string;
-	/** Commands there can do no harm outside: only the floor and the person's own rules hold. Default: whether the name of the place is that of a sandbox. */
-	readonly contained?: boolean | undefined;
-	/** What config.json calls the place, for rules that do too. */
-	readonly placeAlias?: string | undefined;
+	/** Default: this machine, without a boundary. */
+	readonly place?: PlaceFacts;
 	/** Of another machine: the home of the login there, and where Holdfast has its own files. */
-	readonly there?: There | undefined;
+	readonly there?: RemoteAccount | undefined;
 	readonly task?: string;
 	readonly rules?: Rules;
 	/** Says where the home, Holdfast's own and the configuration are (default: this program's). */
 	readonly env?: NodeJS.ProcessEnv;
-	/** Counts how many files were looked at: if any, the same command may be decided otherwise next time. */
-	readonly looked?: { at: number };
+	/** Takes what is looked up: as long as it holds, the same command is decided the same. */
+	readonly looks?: Looks;
 	/** Definitions that the shell has kept from earlier commands, as shell text. */
 	readonly earlier?: string;
 	/** Takes those of this command. */
@@ -107,7 +104,7 @@ export function decide(command: string, options: DecideOptions): Verdict {
 }
 
 /** Long texts say the same again and again: equal commands are decided once. Null for those that depend on more than their own words. */
-function keyOf({ names, args, reads, writes, input, prints, upstream, cwds, links, remote, trait, code }: Found): string | null {
+function keyOf({ names, args, reads, writes, input, prints, upstream, cwds, links, remote, trait, code }: FoundCommand): string | null {
 	if (upstream.length > 0 || links.length > 0 || prints !== null) return null;
 	const said = (list: readonly Word[]) => list.map(({ text, glob, appends }) => `${text}\x02${glob}${appends}`).join("\x03");
 	return [names.join("\x03"), said(args), said(reads), said(writes), input, cwds.join("\x03"), remote, trait, code].join("\x04");
@@ -123,7 +120,7 @@ export function concerns(rule: Rule, command: string, options: DecideOptions): b
 	);
 }
 
-function ruleFor(found: Found, { own, defaults }: Rules, circumstances: Circumstances): Rule | null {
+function ruleFor(found: FoundCommand, { own, defaults }: Rules, circumstances: Circumstances): Rule | null {
 	const first = (rules: readonly Rule[]) => rules.find((rule) => matches(rule, found, circumstances));
 	// In a sandbox the sandbox is the boundary: only the floor and the person's own rules are left.
 	const rule = first(FLOOR) ?? first(own) ?? (circumstances.contained ? null : (first(defaults) ?? null));
@@ -133,48 +130,30 @@ function ruleFor(found: Found, { own, defaults }: Rules, circumstances: Circumst
 /** A rule that allows one whole text is an answer given beforehand: it stands for a question, wherever in the file it is, and never against a `deny`. */
 const isAnswer = ({ decision, match }: Rule): boolean => decision === "allow" && match.text !== undefined;
 
-/** By its name alone, for callers that do not know how the place is set up. */
-const isSandbox = (place: string): boolean => /(?:^|\+)sandbox$/.test(place);
-
-/** Paths there are paths of this machine. */
-export const isHere = (place: string): boolean => place === "local" || place.startsWith("local+");
+const THIS_MACHINE: PlaceFacts = { name: "local", kind: "local", local: true, contained: false };
 
 function circumstancesOf(
 	text: string,
-	{
-		cwd,
-		place = "local",
-		contained = isSandbox(place),
-		placeAlias,
-		there,
-		task = "default",
-		env = process.env,
-		looked = { at: 0 },
-		earlier = "",
-		defined = new Set(),
-	}: DecideOptions,
+	{ cwd, place = THIS_MACHINE, there, task = "default", env = process.env, looks = new Looks(), earlier = "", defined = new Set() }: DecideOptions,
 ): Circumstances {
-	const local = isHere(place);
+	const { local } = place;
 	const world: World = {
 		cwd: local ? realPath(path.resolve(cwd)) : path.resolve("/", cwd),
-		home: there?.home ?? realPath(env.HOME || os.homedir()),
-		state: there?.own ?? realPath(defaultHome(env)),
-		config: there ? path.join(there.home, ".config/holdfast") : realPath(configDir(env)),
+		home: there?.home ?? looks.root(realPath, env.HOME || os.homedir()),
+		state: there?.own ?? looks.root(realPath, defaultHome(env)),
+		config: there ? path.join(there.home, ".config/holdfast") : looks.root(realPath, configDir(env)),
 		local,
-		looked,
+		looks,
 		earlier,
 		defined,
 	};
-	return { world, place, contained, names: namesOf(place, placeAlias), task, text };
+	return { world, contained: place.contained, names: namesOf(place), task, text };
 }
 
 /** What a rule may call a place: as it is shown, its kind, and its name in config.json. */
-const namesOf = (place: string, alias: string | undefined): string[] => [
-	place,
-	...[/^([a-z]+):\/\//.exec(place)?.[1], alias].filter((name) => name !== undefined),
-];
+const namesOf = ({ name, kind, alias }: PlaceFacts): string[] => [name, kind, ...(alias === undefined ? [] : [alias])];
 
-function partOf(command: string, { start, end }: { start: number; end: number }, found: Found, rule: Rule | null): Part {
+function partOf(command: string, { start, end }: { start: number; end: number }, found: FoundCommand, rule: Rule | null): Part {
 	const text = command.slice(start, end);
 	const from = Buffer.byteLength(command.slice(0, start));
 	return {

@@ -4,39 +4,22 @@
  */
 
 import path from "node:path";
-import { byName } from "../base/by-name.js";
+import { byName } from "../base/index.js";
+import { ARCHIVERS } from "./archivers.js";
 import { mountsOf } from "./containers.js";
-import { hasFlag, is, words } from "./flags.js";
-import type { Found } from "./found.js";
+import { all, anew, type Deed, type Effect, type EffectsOf, inPlace, table } from "./effect.js";
+import { hasFlag, is, says, words } from "./flags.js";
+import type { FoundCommand } from "./found.js";
 import { operands, valuesOf } from "./options.js";
 import { foundBy, outputOf } from "./output.js";
 import { fileWords } from "./paths.js";
 import { readSed } from "./sed.js";
 import { type Word, word } from "./word.js";
 
-export type Deed =
-	| "looks" // at names, sizes, dates
-	| "uses" // a key, without showing or changing it
-	| "makes" // an empty file or directory
-	| "reads"
-	| "writes" // adds to it, changes it or puts something in its place
-	| "empties"
-	| "moves" // away from there
-	| "deletes";
-
-export interface Effect {
-	readonly deed: Deed;
-	readonly file: Word;
-	/** With everything below. */
-	readonly tree: boolean;
-	/** It is put in the place of what is there, if anything is (`>`), or what is there is changed in place (`sed -i`). */
-	readonly replaces: "nothing" | "perhaps" | "surely";
-}
-
-const known = new WeakMap<Found, readonly Effect[]>();
+const known = new WeakMap<FoundCommand, readonly Effect[]>();
 
 /** Every rule asks: worked out once for a command. */
-export function effectsOf(command: Found): readonly Effect[] {
+export function effectsOf(command: FoundCommand): readonly Effect[] {
 	let effects = known.get(command);
 	if (!effects) {
 		effects = [...redirections(command), ...ofProgram(command)];
@@ -46,14 +29,10 @@ export function effectsOf(command: Found): readonly Effect[] {
 }
 
 /** Whether a command does one of these to a file that fits. */
-export const does = (command: Found, deeds: readonly Deed[], fits: (effect: Effect) => boolean): boolean =>
+export const does = (command: FoundCommand, deeds: readonly Deed[], fits: (effect: Effect) => boolean): boolean =>
 	effectsOf(command).some((effect) => deeds.includes(effect.deed) && fits(effect));
 
-const all = (deed: Deed, list: readonly (Word | undefined)[], tree = false, replaces: Effect["replaces"] = "nothing"): Effect[] =>
-	list.flatMap((file) => (file ? [{ deed, file, tree, replaces }] : []));
-const inPlace = (files: readonly Word[]): Effect[] => all("writes", files, false, "surely");
-
-function redirections(command: Found): Effect[] {
+function redirections(command: FoundCommand): Effect[] {
 	const nothing = command.names.length === 0 ? command.trait === null : printsNothing(command);
 	return [
 		...all("reads", command.reads),
@@ -66,12 +45,12 @@ function redirections(command: Found): Effect[] {
 	];
 }
 
-const printsNothing = (command: Found): boolean =>
+const printsNothing = (command: FoundCommand): boolean =>
 	is(command, ":", "true", "false") ||
 	(is(command, "cat") && command.args[0]?.text === "/dev/null") ||
 	(outputOf(command)?.trim() === "" && !(is(command, "echo") && !hasFlag(command, "-n")));
 
-function ofProgram(command: Found): Effect[] {
+function ofProgram(command: FoundCommand): Effect[] {
 	const programs = command.names.flatMap((name) => PROGRAMS[name] ?? []);
 	if (programs.length > 0) return programs.flatMap((program) => program(command)); // more than one: a link or a copy under another name
 	return all(
@@ -80,47 +59,49 @@ function ofProgram(command: Found): Effect[] {
 	);
 }
 
-type Program = (command: Found) => Effect[];
+const nothing: EffectsOf = () => [];
+const looks: EffectsOf = (command) => all("looks", fileWords(command));
+const makes: EffectsOf = (command) => all("makes", operands(command, /^(?:-m|--mode|-d|-t|-r|--date|--reference)$/));
+const edits: EffectsOf = (command) => [...all("reads", words(command)), ...all("writes", words(command))];
+const uses: EffectsOf = (command) => all("uses", fileWords(command));
+const recursive = (command: FoundCommand): boolean => hasFlag(command, "-r|-R|-a") || command.args.some(({ text }) => /^--(?:r|arch)/.test(text)); // long options may be cut short
 
-const nothing: Program = () => [];
-const looks: Program = (command) => all("looks", fileWords(command));
-const makes: Program = (command) => all("makes", operands(command, /^(?:-m|--mode|-d|-t|-r|--date|--reference)$/));
-const edits: Program = (command) => [...all("reads", words(command)), ...all("writes", words(command))];
-const uses: Program = (command) => all("uses", fileWords(command));
-const recursive = (command: Found): boolean => hasFlag(command, "-r|-R|-a") || command.args.some(({ text }) => /^--(?:r|arch)/.test(text)); // long options may be cut short
+const removes: EffectsOf = (command) => all("deletes", words(command), recursive(command));
+const removesTrees: EffectsOf = (command) => all("deletes", words(command), true);
 
-const removes: Program = (command) => all("deletes", words(command), recursive(command));
-const removesTrees: Program = (command) => all("deletes", words(command), true);
+/** These programs print names, not the content of files. */
+export const LOOKERS = ["ls", "stat", "test", "[", "cd", "pushd", "du", "df", "tree", "file", "readlink", "realpath", "exa", "eza"] as const;
 
-const PROGRAMS = byName<Program>({
+const PROGRAMS = byName<EffectsOf>({
 	...table(["echo", "printf", "true", "false", ":", "export", "kill", "pkill", "killall", "man", "which", "type", "alias", "set"], nothing),
-	...table(
-		[
-			"ls",
-			"stat",
-			"test",
-			"[",
-			"cd",
-			"pushd",
-			"du",
-			"df",
-			"tree",
-			"file",
-			"readlink",
-			"realpath",
-			"rmdir",
-			"basename",
-			"dirname",
-			"exa",
-			"eza",
-			"chown",
-			"chgrp",
-		],
-		looks,
-	),
+	...table([...LOOKERS, "rmdir", "basename", "dirname", "chown", "chgrp"], looks),
 	...table(["mkdir", "touch"], makes),
-	...table(["ssh", "ssh-add", "ssh-copy-id", "mosh", "autossh"], uses),
-	...table(["nano", "emacs", "ed", "patch", "code", "sponge", "micro", "pico"], edits),
+	...table(["ssh", "ssh-add", "ssh-copy-id", "mosh", "autossh"], (command) => [
+		...uses(command),
+		...(is(command, "ssh") ? all("writes", valuesOf(command, /^-[a-zA-Z]*E$/)) : []),
+	]),
+	...table(["nano", "emacs", "patch", "code", "micro", "pico"], (command) => [...edits(command), ...all("unpacks", directoryOf(command), true)]),
+	ed: (command) => (command.input === null && command.upstream.length === 0 ? edits(command) : inPlace(words(command))),
+	sponge: (command) => (hasFlag(command, "-a") ? all("writes", words(command)) : anew(words(command))),
+	fallocate: (command) => {
+		const files = operands(command, /^(?:-o|-l|--offset|--length)$/);
+		return hasFlag(command, "-z|-p|-c|-i|--zero-range|--punch-hole|--collapse-range|--insert-range") ? all("empties", files) : all("makes", files);
+	},
+	...table(["ccrypt", "mogrify", "rename", "prename", "perl-rename", "mmv", "mcp"], (command) => inPlace(words(command))),
+	exiftool: (command) => (command.args.some(({ text }) => /^-[\w:]+=/.test(text)) ? inPlace(words(command)) : all("reads", words(command))),
+	ffmpeg: (command) => [...all("reads", valuesOf(command, /^-i$/)), ...(hasFlag(command, "-n") ? [] : anew(operands(command).slice(-1)))],
+	...table(["gio", "kioclient", "kioclient5"], (command) => {
+		const [verb, ...files] = words(command);
+		return /^(?:trash|remove|move)$/.test(verb?.text ?? "") ? all("deletes", files, true) : all("reads", files);
+	}),
+	btrfs: (command) => (says(command, /^su\w* d\w* /) ? all("deletes", words(command).slice(2), true) : []),
+	socat: (command) => {
+		const files = command.args.flatMap((one) => {
+			const file = /^!{0,2}(?:UNIX(?:-\w+)?|OPEN|GOPEN|FILE|CREATE|PIPE):([^,!]+)/i.exec(one.text)?.[1];
+			return file === undefined ? [] : [{ ...one, text: file }];
+		});
+		return [...all("reads", files), ...all("writes", files)];
+	},
 	...table(["vi", "vim", "nvim", "ex"], (command) => {
 		const files = operands(command, /^(?:-c|--cmd|-S|-s|-i|-u|-w|-W)$/).filter(({ text }) => !text.startsWith("+"));
 		const silent = is(command, "ex") || command.args.some(({ text }) => /^-\w*[eE]s/.test(text));
@@ -142,13 +123,8 @@ const PROGRAMS = byName<Program>({
 	},
 	tee: (command) => {
 		const empty = command.input?.trim() === "" || command.reads.some(({ text }) => EMPTY.test(text));
-		return all(!hasFlag(command, "-a|--append") && empty ? "empties" : "writes", words(command));
+		return hasFlag(command, "-a|--append") ? all("writes", words(command)) : empty ? all("empties", words(command)) : anew(words(command));
 	},
-	...table(["gzip", "bzip2", "xz", "lzma", "compress"], (command) =>
-		hasFlag(command, "-k|-c|-d|-l|-t|--keep|--stdout|--decompress|--list|--test")
-			? all("reads", words(command))
-			: all("deletes", words(command), hasFlag(command, "-r|--recursive")),
-	),
 	docker: mounted,
 	podman: mounted,
 	nerdctl: mounted,
@@ -157,10 +133,11 @@ const PROGRAMS = byName<Program>({
 	serve: (command) => all("reads", words(command), true),
 	rclone: (command) => all("reads", words(command).slice(1), true),
 	httpd: (command) => all("reads", valuesOf(command, /^-h$/), true),
-	gawk: (command) => [
+	...table(["awk", "gawk", "mawk", "nawk"], (command) => [
 		...all("reads", fileWords(command)),
+		...anew([...(command.code ?? "").matchAll(/[^>]>\s*"([^"]+)"/g)].map((match) => word(match[1] ?? ""))),
 		...(valuesOf(command, /^-i$/).some(({ text }) => text === "inplace") ? inPlace(words(command).slice(2)) : []),
-	],
+	]),
 	holdfast: (command) => {
 		const [verb, file, ...rest] = words(command);
 		if (verb?.text === "write-file" || verb?.text === "patch") return all("writes", [file]);
@@ -173,6 +150,7 @@ const PROGRAMS = byName<Program>({
 		return [
 			...all("reads", [...words(command).slice(0, 1), ...named(/\breadfile\('([^']+)'/g)]),
 			...all("writes", [...named(/\bwritefile\('([^']+)'/g), ...named(/^\.(?:output|once|backup|save)\s+(\S+)/gm)]),
+			...(/^\.restore\b/m.test(text) ? inPlace(words(command).slice(0, 1)) : []),
 		];
 	},
 	sftp: (command) => [
@@ -185,7 +163,7 @@ const PROGRAMS = byName<Program>({
 	dd: (command) => {
 		const value = (name: string) => command.args.flatMap((one) => (one.text.startsWith(`${name}=`) ? [{ ...one, text: one.text.slice(name.length + 1) }] : []));
 		const empties = value("if").some(({ text }) => /^\/dev\/(?:null|zero|u?random)$/.test(text)) && !value("conv").some(({ text }) => /notrunc/.test(text));
-		return [...all("reads", value("if")), ...all(empties ? "empties" : "writes", value("of"))];
+		return [...all("reads", value("if")), ...(empties ? all("empties", value("of")) : anew(value("of")))];
 	},
 	sed: (command) => {
 		const { files, script } = readSed(command.args);
@@ -202,75 +180,64 @@ const PROGRAMS = byName<Program>({
 	},
 	curl: (command) => [
 		...all("reads", fileWords(command)),
-		...all("writes", valuesOf(command, /^(?:-[a-zA-Z]*o|--output|-c|--cookie-jar|-D|--dump-header)$/, /^(?:--output=|-o)(.+)$/s)),
+		...anew(valuesOf(command, /^(?:-[a-zA-Z]*o|--output|-c|--cookie-jar|-D|--dump-header)$/, /^(?:--output=|-o)(.+)$/s)),
 	],
 	wget: (command) => [
 		...all("reads", fileWords(command)),
-		...all("writes", valuesOf(command, /^(?:-[a-zA-Z]*[Oo]|--output-document|--output-file)$/, /^(?:--output-document=|-O)(.+)$/s)),
+		...anew(valuesOf(command, /^(?:-[a-zA-Z]*[Oo]|--output-document|--output-file)$/, /^(?:--output-document=|-O)(.+)$/s)),
 	],
-	openssl: (command) => [
-		...all("reads", valuesOf(command, /^-(?:in|inkey|key|CAkey|pass(?:in|out)?)$/)),
-		...all("writes", valuesOf(command, /^-(?:out|keyout)$/)),
-	],
-	gpg: (command) => [...all("reads", words(command)), ...all("writes", valuesOf(command, /^(?:-o|--output)$/, /^--output=(.+)$/s))],
+	openssl: (command) => [...all("reads", valuesOf(command, /^-(?:in|inkey|key|CAkey|pass(?:in|out)?)$/)), ...anew(valuesOf(command, /^-(?:out|keyout)$/))],
+	gpg: (command) => [...all("reads", words(command)), ...anew(valuesOf(command, /^(?:-o|--output)$/, /^--output=(.+)$/s))],
 	"ssh-keygen": (command) => all(hasFlag(command, "-p") || command.input !== null ? "writes" : "uses", valuesOf(command, /^-[a-zA-Z]*f$/)),
-	tar: archives,
-	bsdtar: archives,
-	zip: (command) => [
-		...all("writes", words(command).slice(0, 1)),
-		...all(hasFlag(command, "-m|--move") ? "deletes" : "reads", words(command).slice(1), recursive(command)),
-	],
-	"7z": (command) => all("reads", words(command).slice(2), true),
+	...ARCHIVERS,
 	grep: (command) => all("reads", [...fileWords(command)], hasFlag(command, "-r|-R|--recursive")),
 	git: (command) => {
 		const at = command.args.findIndex(({ text }, index) => !text.startsWith("-") && !/^-[cC]$/.test(command.args[index - 1]?.text ?? ""));
 		const [verb, ...rest] = command.args.slice(at === -1 ? command.args.length : at);
 		if (verb && /^(?:config|clone|remote|commit|tag|log|submodule|rebase|bisect)$/.test(verb.text))
 			return all("writes", verb.text === "config" ? valuesOf(command, /^(?:-f|--file)$/, /^--file=(.+)$/s) : []);
-		return all("reads", fileWords({ ...command, args: rest }));
+		const output = verb?.text === "archive" || verb?.text === "bundle" ? valuesOf(command, /^(?:-o|--output)$/, /^--output=(.+)$/s) : [];
+		return [...all("reads", fileWords({ ...command, args: rest })), ...anew(output)];
 	},
 });
+
+/** `patch -d DIR`: which files it changes below it, the patch says. */
+const directoryOf = (command: FoundCommand): Word[] => (is(command, "patch") ? valuesOf(command, /^(?:-d|--directory)$/, /^--directory=(.+)$/s) : []);
 
 /** What prints nothing, or nothing but nonsense. */
 const EMPTY = /^\/dev\/(?:null|zero|u?random)$/;
 
 /** A container is given these, to read at least. */
-function mounted(command: Found): Effect[] {
-	return all(
-		"reads",
-		mountsOf(command).map(({ source }) => source),
-		true,
-	);
+function mounted(command: FoundCommand): Effect[] {
+	const copied = says(command, /^(?:container |compose )?cp\b/) ? words(command).slice(1, -1) : [];
+	return all("reads", [...mountsOf(command).map(({ source }) => source), ...copied], true);
 }
 
 /** `python3 -m http.server --directory DIR`. */
-function served(command: Found): Effect[] {
+function served(command: FoundCommand): Effect[] {
 	const files = all("reads", fileWords(command));
 	return command.args.some(({ text }) => text === "http.server") ? all("reads", valuesOf(command, /^(?:-d|--directory)$/, /^--directory=(.+)$/s), true) : files;
 }
 
-function table(names: readonly string[], program: Program): Record<string, Program> {
-	return Object.fromEntries(names.map((name) => [name, program]));
-}
-
 /** cp, mv, ln and their like. In a directory things arrive under their own name: `cp -r holdfast ~/.config`. */
-function carries(command: Found): Effect[] {
+function carries(command: FoundCommand): Effect[] {
 	const { from, to } = carried(command);
 	const moves = is(command, "mv");
 	const removes = command.args.some(({ text }) => text === "--remove-source-files");
 	const away = to !== undefined && /^\/dev\/(?:null|zero|full)$/.test(to.text);
 	const emptied = !moves && from.length > 0 && from.every(({ text }) => EMPTY.test(text));
+	const careful = hasFlag(command, "-n|-i|-b|-u|--no-clobber|--interactive|--backup|--update") || is(command, "scp", "rsync");
 	const mirrors = is(command, "rsync") && command.args.some(({ text }) => /^--del(?:ete)?\b/.test(text));
 	return [
 		...all(moves ? (away ? "deletes" : "moves") : "reads", from, moves || recursive(command)),
-		...(away ? [] : all(emptied ? "empties" : "writes", [to, ...(emptied ? [] : arrivals(command))])),
+		...(away ? [] : emptied ? all("empties", [to]) : all("writes", [to, ...arrivals(command)], false, careful ? "nothing" : "perhaps")),
 		...(mirrors ? all("deletes", [to], true) : []),
 		...(removes ? all("deletes", from, true) : []),
 	];
 }
 
 /** What a copier takes, and where to: its last word, or that of `-t`. */
-export function carried(command: Found): { from: Word[]; to: Word | undefined } {
+export function carried(command: FoundCommand): { from: Word[]; to: Word | undefined } {
 	const values = is(command, "scp", "rsync")
 		? /^(?:-[a-zA-Z]*[iePpoFSJle]|--rsh|--exclude|--include|--(?:exclude|include|files)-from|--filter)$/
 		: /^(?:-[mogS]|--mode|--owner|--group|--suffix)$/;
@@ -280,7 +247,7 @@ export function carried(command: Found): { from: Word[]; to: Word | undefined } 
 	return { from: list.filter((one) => one !== into), to: into };
 }
 
-export function arrivals(command: Found): Word[] {
+export function arrivals(command: FoundCommand): Word[] {
 	const { from, to } = carried(command);
 	if (!to) return [];
 	return from.slice(0, MOST_ARRIVALS).map((one) => ({ text: path.join(to.text, path.basename(one.text)), glob: to.glob || one.glob }));
@@ -288,18 +255,11 @@ export function arrivals(command: Found): Word[] {
 
 const MOST_ARRIVALS = 64;
 
-function archives(command: Found): Effect[] {
-	const [file] = valuesOf(command, /^(?:-?[a-zA-Z]*f|--file)$/, /^--file=(.+)$/s);
-	const packs = /^-?[a-zA-Z]*[cru]/.test(command.args[0]?.text ?? "") || hasFlag(command, "-c|-r|-u|--create|--append|--update");
-	const rest = fileWords(command).filter((one) => one !== file && one !== command.args[0]);
-	const removes = command.args.some(({ text }) => text === "--remove-files");
-	return [...all(packs ? "writes" : "reads", [file]), ...all(removes ? "deletes" : packs ? "reads" : "looks", rest, true)];
-}
-
 /** Whether a mode lets others in: `chmod 644 key`. */
-const opensUp = (command: Found): boolean => /^(?:0?[0-7](?:[1-7][0-7]|0[1-7])|[ugo]*[goa][ugo]*[+=][rwxX]+|\+[rw]+)$/.test(words(command)[0]?.text ?? "");
+const opensUp = (command: FoundCommand): boolean =>
+	/^(?:0?[0-7](?:[1-7][0-7]|0[1-7])|[ugo]*[goa][ugo]*[+=][rwxX]+|\+[rw]+)$/.test(words(command)[0]?.text ?? "");
 
-function inPlaceOf(command: Found, flag: RegExp): Effect[] {
+function inPlaceOf(command: FoundCommand, flag: RegExp): Effect[] {
 	const files = operands(command, /^-[a-zA-Z0-9]*[eE]$/);
 	return [...all("reads", files), ...(command.args.some(({ text }) => flag.test(text)) ? inPlace(files) : [])];
 }

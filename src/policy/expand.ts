@@ -1,5 +1,5 @@
 /** The shell's expansions on one node of the tree, as far as they can be known before it runs. */
-import type { Found } from "./found.js";
+import type { FoundCommand } from "./found.js";
 import type { Scope } from "./scope.js";
 import type { Node } from "./tree.js";
 import { decodeEscapes, fromVariable, plain, quote, SOME, tilde, UNKNOWN, unescapeInQuotes, unescapeWord, type Word, word, words } from "./word.js";
@@ -16,7 +16,7 @@ export interface Source {
 	/** Runs what is between backquotes in text that the grammar has left as it is. */
 	backquotes(text: string): void;
 	/** Of a variable whose value is not known: what has printed it. */
-	comesFrom(commands: readonly Found[]): void;
+	comesFrom(commands: readonly FoundCommand[]): void;
 }
 
 export function expandWords(node: Node, source: Source): Word[] {
@@ -123,7 +123,7 @@ function variable(node: Node, source: Source): string {
 	}
 	const name = source.text.slice(first.start, first.end);
 	const known = source.scope.get(name);
-	if (known.includes(UNKNOWN)) source.comesFrom(source.scope.origins.get(name) ?? []);
+	source.comesFrom(source.scope.origins.get(name) ?? []);
 	for (const child of rest) runWithin(child, source);
 	const operator = rest[0];
 	if (!operator) return known;

@@ -1,9 +1,7 @@
 /** `policy.json`: read, checked, and tried on its own examples. */
 import os from "node:os";
 import path from "node:path";
-import { configDir, readJson } from "../base/config.js";
-import { HoldfastError } from "../base/errors.js";
-import { readIfThere } from "../base/files.js";
+import { configDir, HoldfastError, readIfThere, readJson } from "../base/index.js";
 import { concerns, type DecideOptions, type Rules } from "./decide.js";
 import { DEFAULTS, FLOOR } from "./defaults.js";
 import { isWithin } from "./paths.js";

@@ -1,8 +1,8 @@
-import type { Found } from "./found.js";
+import type { FoundCommand } from "./found.js";
 import type { Word } from "./word.js";
 
 /** "-f|--force": any of these, `-f` also within `-rf`, `--force` also with a value. */
-export function hasFlag(command: Pick<Found, "args">, flag: string): boolean {
+export function hasFlag(command: Pick<FoundCommand, "args">, flag: string): boolean {
 	const end = command.args.findIndex(({ text }) => text === "--");
 	const args = end === -1 ? command.args : command.args.slice(0, end);
 	return flag.split("|").some((one) => {
@@ -14,16 +14,16 @@ export function hasFlag(command: Pick<Found, "args">, flag: string): boolean {
 	});
 }
 
-export const is = (command: Found, ...names: string[]): boolean => command.names.some((name) => names.includes(name));
+export const is = (command: FoundCommand, ...names: string[]): boolean => command.names.some((name) => names.includes(name));
 
 /** The arguments that are no flags. */
-export const words = (command: Found): Word[] => {
+export const words = (command: FoundCommand): Word[] => {
 	const end = command.args.findIndex(({ text }) => text === "--");
 	return command.args.filter(({ text }, at) => (end !== -1 && at > end) || !text.startsWith("-"));
 };
 
 /** Whether the words that are no flags are such a line; also without those behind a flag, which may be its value: `kubectl -n prod delete`. */
-export function says(command: Found, pattern: RegExp): boolean {
+export function says(command: FoundCommand, pattern: RegExp): boolean {
 	const isFlag = (at: number) => command.args[at]?.text.startsWith("-") === true;
 	const line = (takes: (at: number) => boolean) =>
 		command.args

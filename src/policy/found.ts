@@ -1,7 +1,7 @@
 /** A simple command that would run, wherever in the text it was found. */
 import type { Word } from "./word.js";
 
-export interface Found {
+export interface FoundCommand {
 	/** What the program is called, without its directory; also what a link to it, or a copy in the same text, really is. Empty when there is none. */
 	readonly names: readonly string[];
 	readonly args: readonly Word[];
@@ -13,11 +13,11 @@ export interface Found {
 	/** What it prints of files that the same text has written; null for anything else. */
 	readonly prints: string | null;
 	/** Commands whose output it is given: earlier in its pipe, or substituted into its words. */
-	readonly upstream: readonly Found[];
+	readonly upstream: readonly FoundCommand[];
 	readonly cwds: readonly (string | null)[];
 	/** Links that earlier commands of the same text have made: on the disk there are none yet. */
-	readonly links: readonly Link[];
-	/** It runs on another machine or in a container: its paths are not ours. */
+	readonly links: readonly SymbolicLink[];
+	/** The command runs on another machine or in a container: its paths are not ours. */
 	readonly remote: boolean;
 	readonly trait: Trait | null;
 	/** Code of another language it is told to run (`python -c`). */
@@ -26,7 +26,7 @@ export interface Found {
 	readonly end: number;
 }
 
-export interface Link {
+export interface SymbolicLink {
 	/** Where it is, through the links that are there already. */
 	readonly at: string;
 	/** Where it leads; null when that is known only when it runs. */

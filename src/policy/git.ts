@@ -1,10 +1,10 @@
 /** What git is told to do, and what it runs for that. */
-import type { Found } from "./found.js";
+import type { FoundCommand } from "./found.js";
 import { after, behind, hidden, type Inner, scripts } from "./inner.js";
 import type { Word } from "./word.js";
 
 /** What git is told to do, without the options before it (`-C dir`, `-c key=value`). */
-export function gitWords(command: Pick<Found, "args">): string[] {
+export function gitWords(command: Pick<FoundCommand, "args">): string[] {
 	const texts = command.args.map(({ text }) => text);
 	let at = 0;
 	while (/^-/.test(texts[at] ?? ""))

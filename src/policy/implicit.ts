@@ -1,6 +1,6 @@
 /** Files that a tool runs without being told: written and used in one text, they are part of it. */
 import { awkRuns, reachesOut } from "./code.js";
-import type { Found } from "./found.js";
+import type { FoundCommand } from "./found.js";
 import type { Inner } from "./inner.js";
 import { after, scripts } from "./inner.js";
 import { readSed } from "./sed.js";
@@ -20,7 +20,7 @@ const TOOLS: readonly (readonly [program: RegExp, files: RegExp])[] = [
 ];
 
 /** `files` are those that the same text has written, with what is in them. */
-export function implicitlyRuns(command: Found, files: ReadonlyMap<string, string>): Inner[] {
+export function implicitlyRuns(command: FoundCommand, files: ReadonlyMap<string, string>): Inner[] {
 	const name = command.names.at(-1) ?? "";
 	const base = (file: string) => file.slice(file.lastIndexOf("/") + 1);
 	const given = after(command.args, /^(?:-f|-x|-S|--file|--command)$/).map(base);

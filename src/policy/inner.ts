@@ -8,7 +8,7 @@ export type Inner =
 	| { readonly script: string; readonly remote?: boolean; readonly positional?: readonly string[]; readonly zero?: string | undefined; readonly fed?: true }
 	/** Text of another language. */
 	| { readonly code: string }
-	/** It reads text to run, and which is not known. */
+	/** The program runs text that it reads, and the text is not known. */
 	| "unknown-script";
 
 /** The values of an option that takes them as the next word. */

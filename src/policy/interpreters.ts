@@ -1,7 +1,8 @@
 /** Shells and interpreters: the text they are told to run. */
-import { byName } from "../base/by-name.js";
-import type { Found } from "./found.js";
+import { byName } from "../base/index.js";
+import type { FoundCommand } from "./found.js";
 import { after, type Inner } from "./inner.js";
+import { valuesOf } from "./options.js";
 import { printsFile } from "./output.js";
 import { holdfast } from "./own-cli.js";
 import { UNKNOWN, type Word } from "./word.js";
@@ -11,17 +12,18 @@ export const INTERPRETERS =
 	/^(?:python[\d.]*|pypy3?|perl[\d.]*|ruby[\d.]*|node|nodejs|bun|tsx|ts-node|php[\d.]*|lua(?:jit)?[\d.]*|Rscript|osascript|tclsh|expect|julia|deno|i?python[\d.]*|bpython|elixir|jshell|pwsh|powershell|groovy|scala|raku|guile|R|ghci?|runghc|swift|octave|gnuplot|erl|sbcl|bpftrace)$/;
 
 /** What a file made in the same text is to the command that is given it: `cat > x.sh <<E … E; sh x.sh`. */
-export function runsFile(command: Found): { file: Word | undefined; as: "script" | "code" } | null {
+export function runsFile(command: FoundCommand): { file: Word | undefined; as: "script" | "code" } | null {
 	const name = command.names.at(-1) ?? "";
 	const file = command.args.find(({ text }) => !text.startsWith("-")) ?? command.reads[0];
 	if (SHELLS.has(name) || name === "source" || name === ".") return { file, as: "script" };
 	return INTERPRETERS.test(name) ? { file, as: "code" } : null;
 }
 
-export function shell(command: Found): Inner[] {
+export function shell(command: FoundCommand): Inner[] {
 	const { args } = command;
 	if ([...command.reads, ...command.writes].some(({ text }) => /^\/dev\/(?:tcp|udp)\//.test(text))) return ["unknown-script"]; // from the network
 	if (command.reads.some(({ text }) => /^\d+$/.test(text))) return ["unknown-script"]; // from a descriptor that was opened before
+	if (after(args, /^--(?:rcfile|init-file)$/).some((text) => text.startsWith("/") && text !== "/dev/null")) return ["unknown-script"];
 	const at = args.findIndex(({ text }) => /^-[a-zA-Z]*c[a-zA-Z]*$/.test(text) || text === "--command");
 	if (at !== -1) {
 		const rest = args.slice(at + 1).filter(({ text }, index) => index > 0 || !/^[-+]/.test(text));
@@ -33,7 +35,7 @@ export function shell(command: Found): Inner[] {
 }
 
 /** Text it is given on stdin. A file somebody prints or redirects is a script like any other; what others print is not known. */
-export function fromInput(command: Found, make: (text: string) => Inner): Inner[] {
+export function fromInput(command: FoundCommand, make: (text: string) => Inner): Inner[] {
 	if (command.input !== null) return [make(command.input)];
 	const { upstream } = command;
 	if (upstream.length === 0) return command.args.some(({ text }) => text.startsWith("/dev/fd/")) ? ["unknown-script"] : [];
@@ -56,10 +58,20 @@ const CODE_FLAG = byName<RegExp>({
 	erl: /^-eval$/,
 });
 
-export function interpreter(command: Found, name: string): Inner[] {
+/** A file of code that is loaded before anything else: `node -r /tmp/x.js`, `perl -I/tmp -MX`. */
+function preloads(args: readonly Word[], kind: string): boolean {
+	const given = (flag: RegExp, glued: RegExp) => valuesOf({ args }, flag, glued).some(({ text }) => /^(?:\/(?!usr\/)|~)/.test(text));
+	if (kind === "node" || kind === "nodejs" || kind === "bun" || kind === "tsx")
+		return given(/^(?:-r|--require|--import|--loader|--experimental-loader|--preload)$/, /^--(?:require|import|loader|experimental-loader|preload)=(.+)$/s);
+	if (kind === "ruby") return given(/^-[rI]$/, /^-[rI](.+)$/s);
+	return kind === "perl" && given(/^-I$/, /^-I(.+)$/s) && args.some(({ text }) => text.startsWith("-M"));
+}
+
+export function interpreter(command: FoundCommand, name: string): Inner[] {
 	const { args } = command;
 	const kind = name.replace(/[\d.]+$/, "");
 	const flag = CODE_FLAG[kind === "nodejs" || kind === "bun" ? "node" : kind.startsWith("pypy") ? "python" : kind] ?? /^-[a-zA-Z0-9]*[eE]$/;
+	if (preloads(args, kind)) return ["unknown-script"];
 	const ours = args.findIndex(({ text }) => /(?:^|\/)(?:doors\/cli\/main\.js|bin\/holdfast(?:\.js)?)$/.test(text));
 	if (ours !== -1) return holdfast(args.slice(ours + 1));
 	const codes = after(args, flag);

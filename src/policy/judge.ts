@@ -1,7 +1,9 @@
-/** Deciding again and again, as before every command: rules are read when their files have changed, and plain verdicts are remembered. */
-import { realPath, versionOf } from "../base/files.js";
-import { decide, isHere, type Rules, type There, type Verdict } from "./decide.js";
+/** Deciding again and again, as before every command: rules are read when their files have changed, and verdicts are remembered with what was looked up for them. */
+import { realPath, versionOf } from "../base/index.js";
+import type { PlaceFacts } from "../places/index.js";
+import { decide, type RemoteAccount, type Rules, type Verdict } from "./decide.js";
 import { readRules, ruleFiles } from "./file.js";
+import { Looks } from "./looks.js";
 import { LONGEST_TEXT, type Rule } from "./rule.js";
 import { loadParser } from "./tree.js";
 
@@ -9,13 +11,11 @@ const DIRECTORIES = 64;
 const VERDICTS = 256;
 const LONGEST = 2_000;
 
-export interface Question {
+export interface PolicyQuestion {
 	readonly command: string;
 	readonly cwd: string;
-	readonly place: string;
-	readonly contained: boolean;
-	readonly placeAlias?: string | undefined;
-	readonly there?: There | undefined;
+	readonly place: PlaceFacts;
+	readonly there?: RemoteAccount | undefined;
 	readonly task: string;
 }
 
@@ -38,8 +38,8 @@ interface Entry {
 	readonly files: readonly string[];
 	readonly rules: Rules;
 	readonly earlier: string;
-	/** Of commands about which no file was asked: nothing but the rules can change what is decided. */
-	readonly verdicts: Map<string, Judged>;
+	/** Nothing but the rules, and what was looked up, can change what is decided. */
+	readonly verdicts: Map<string, { readonly verdict: Judged; readonly looks: Looks }>;
 }
 
 export class Judge {
@@ -63,29 +63,28 @@ export class Judge {
 	readonly ready = loadParser;
 
 	/** Throws when a file of rules cannot be used. */
-	judge({ command, cwd, place, contained, placeAlias, there, task }: Question, more: More): Judged {
-		const entry = this.#entry(isHere(place) ? realPath(cwd) : undefined, task, more);
-		const key = `${place}\0${contained}\0${placeAlias}\0${there?.home}\0${there?.own}\0${cwd}\0${command}`;
+	judge({ command, cwd, place, there, task }: PolicyQuestion, more: More): Judged {
+		const entry = this.#entry(place.local ? realPath(cwd) : undefined, task, more);
+		const key = `${place.name}\0${place.kind}\0${place.contained}\0${place.alias}\0${there?.home}\0${there?.own}\0${cwd}\0${command}`;
 		const known = entry.verdicts.get(key);
-		if (known) return known;
-		const looked = { at: 0 };
+		if (known?.looks.hold()) return known.verdict;
+		const looks = new Looks();
 		const defined = new Set<string>();
 		const decided = decide(command, {
 			cwd,
 			place,
-			contained,
-			placeAlias,
 			there,
 			task,
 			rules: entry.rules,
 			env: this.#env,
-			looked,
+			looks,
 			earlier: entry.earlier,
 			defined,
 		});
 		const verdict = { ...decided, defines: [...defined] };
-		if (looked.at === 0 && command.length <= LONGEST) {
-			entry.verdicts.set(key, verdict);
+		if (command.length <= LONGEST) {
+			entry.verdicts.delete(key);
+			entry.verdicts.set(key, { verdict, looks });
 			dropOldest(entry.verdicts, VERDICTS);
 		}
 		return verdict;

@@ -2,12 +2,12 @@
 import fs from "node:fs";
 import path from "node:path";
 import { hasFlag, is } from "./flags.js";
-import type { Found, Link } from "./found.js";
+import type { FoundCommand, SymbolicLink } from "./found.js";
 import { placesOf } from "./paths.js";
 import type { World } from "./scope.js";
 import { UNKNOWN, type Word, word } from "./word.js";
 
-export function linksOf(command: Found, world: World): Link[] {
+export function linksOf(command: FoundCommand, world: World): SymbolicLink[] {
 	const bound = is(command, "mount") && hasFlag(command, "-B|-R|--bind|--rbind");
 	if (!(is(command, "ln", "link") || (is(command, "cp") && hasFlag(command, "-s|-l|--symbolic-link|--link")) || bound) || command.remote) return [];
 	const { into, words } = split(command);
@@ -16,13 +16,13 @@ export function linksOf(command: Found, world: World): Link[] {
 	const sources = into || words.length === 1 ? words : words.slice(0, -1);
 	// The target of a symbolic link is seen from where the link is.
 	const symbolic = hasFlag(command, "-s|--symbolic") || hasFlag(command, "--symbolic-link") || is(command, "cp");
-	const make = (source: Word, name: string): Link[] =>
+	const make = (source: Word, name: string): SymbolicLink[] =>
 		placesOf(word(path.dirname(name)), command, world).flatMap((dir) => {
 			if (dir === null) return [];
 			const targets = source.text.includes(UNKNOWN) ? [null] : placesOf(source, symbolic ? { ...command, cwds: [dir] } : command, world);
 			return targets.map((to) => ({ at: path.join(dir, path.basename(name)), to }));
 		});
-	const inside = (source: Word): Link[] => {
+	const inside = (source: Word): SymbolicLink[] => {
 		const base = path.basename(source.text);
 		return /^\.{0,2}$/.test(base) ? [] : make(source, path.join(last.text, base));
 	};
@@ -32,7 +32,7 @@ export function linksOf(command: Found, world: World): Link[] {
 	return sources.flatMap((source) => [...(alone || bound ? make(source, last.text) : []), ...(bound ? [] : inside(source))]);
 }
 
-function split({ args }: Found): { into: Word | undefined; words: Word[] } {
+function split({ args }: FoundCommand): { into: Word | undefined; words: Word[] } {
 	let into: Word | undefined;
 	const words: Word[] = [];
 	for (const [at, one] of args.entries()) {
@@ -44,11 +44,8 @@ function split({ args }: Found): { into: Word | undefined; words: Word[] } {
 	return { into, words };
 }
 
-function isDirectory(one: Word, command: Found, world: World): boolean {
+function isDirectory(one: Word, command: FoundCommand, world: World): boolean {
 	if (hasFlag(command, "-n|-T|--no-dereference|--no-target-directory")) return false;
 	if (!world.local) return false;
-	return placesOf(one, command, world).some((place) => {
-		world.looked.at++;
-		return place !== null && fs.existsSync(`${place}/.`); // never throws
-	});
+	return placesOf(one, command, world).some((place) => place !== null && world.looks.at(fs.existsSync, `${place}/.`)); // never throws
 }

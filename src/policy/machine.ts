@@ -1,10 +1,11 @@
 /** Checks about the machine below the programs: its network, its kernel, what is mounted. Looking is free; changing may cut it off. */
 import { hasFlag, is, says, words } from "./flags.js";
-import type { Found } from "./found.js";
+import type { FoundCommand } from "./found.js";
 import { isAtWork, isTemporary, placesOf } from "./paths.js";
 import type { World } from "./scope.js";
+import { opensWayIn } from "./ssh.js";
 
-export function changesNetwork(command: Found): boolean {
+export function changesNetwork(command: FoundCommand): boolean {
 	const [first = "", ...rest] = words(command).map(({ text }) => text);
 	const name = command.names.at(-1) ?? "";
 	if (/^(?:ip6?|arp|eb)tables(?:-legacy|-nft)?$/.test(name))
@@ -17,7 +18,7 @@ export function changesNetwork(command: Found): boolean {
 		case "lt":
 			return words(command).length > 0 && !/^(?:version|help|config|update)$/.test(first); // opens a way in
 		case "ssh":
-			return hasFlag(command, "-R");
+			return opensWayIn(command);
 		case "nft":
 			return (
 				!hasFlag(command, "-c|--check") &&
@@ -55,7 +56,7 @@ export function changesNetwork(command: Found): boolean {
 }
 
 /** ip(8) takes any beginning of its words: `ip l s eth0 down`, `ip r d default`. */
-function changesLinks(command: Found): boolean {
+function changesLinks(command: FoundCommand): boolean {
 	const VALUED = /^-(?:f|family|n|netns|b|batch|rc|rcvbuf|l|loops)$/;
 	const texts = command.args.map(({ text }) => text.replace(/^--/, "-"));
 	if (texts.some((text) => /^-b(?:a|at|atc|atch)?$/.test(text))) return true; // from a file
@@ -67,7 +68,7 @@ function changesLinks(command: Found): boolean {
 	return object.startsWith("l") && begins("set") && rest.length > 0;
 }
 
-export function changesKernel(command: Found): boolean {
+export function changesKernel(command: FoundCommand): boolean {
 	switch (command.names.at(-1)) {
 		case "sysctl":
 			return hasFlag(command, "-w|--write|-p|--load|--system|-f") || words(command).some(({ text }) => text.includes("="));
@@ -108,7 +109,7 @@ export function changesKernel(command: Found): boolean {
 /** Where media go that come and go; everywhere else something is there already. */
 const MEDIA = /^\/(?:mnt|media|run\/media)\/[^/]/;
 
-export function changesMounts(command: Found, world: World): boolean {
+export function changesMounts(command: FoundCommand, world: World): boolean {
 	const own = (place: string | null): boolean => place !== null && ((isAtWork(place, command, world) && place !== world.cwd) || isTemporary(place, world));
 	const all = words(command);
 	const targets = (list: typeof all) => list.flatMap((one) => placesOf(one, command, world));

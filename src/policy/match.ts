@@ -3,7 +3,7 @@ import path from "node:path";
 import { CHECKS } from "./checks.js";
 import { effectsOf } from "./effects.js";
 import { hasFlag } from "./flags.js";
-import type { Found } from "./found.js";
+import type { FoundCommand } from "./found.js";
 import { fileWords, globMatches, globsMeet, isWithin, placesOf } from "./paths.js";
 import type { Rule } from "./rule.js";
 import type { World } from "./scope.js";
@@ -11,7 +11,6 @@ import { SOME, type Word } from "./word.js";
 
 export interface Circumstances {
 	readonly world: World;
-	readonly place: string;
 	readonly contained: boolean;
 	/** What rules may call the place. */
 	readonly names: readonly string[];
@@ -21,7 +20,7 @@ export interface Circumstances {
 }
 
 /** A rule that allows is only about what is certain; others are also about what a program may take for the same, and what a pattern may find. */
-export function matches({ match, decision }: Pick<Rule, "match" | "decision">, command: Found, { world, names, task, text }: Circumstances): boolean {
+export function matches({ match, decision }: Pick<Rule, "match" | "decision">, command: FoundCommand, { world, names, task, text }: Circumstances): boolean {
 	const certain = decision === "allow";
 	const any = (globs: readonly string[] | undefined, values: readonly string[]): boolean =>
 		!globs || globs.some((glob) => values.some((value) => globMatches(glob, value)));
@@ -42,7 +41,7 @@ export function matches({ match, decision }: Pick<Rule, "match" | "decision">, c
 }
 
 /** "remote add": the words that are no flags begin with these. */
-function hasSubcommand(command: Found, wanted: string): boolean {
+function hasSubcommand(command: FoundCommand, wanted: string): boolean {
 	const words = command.args.filter(({ text }) => !text.startsWith("-")).map(({ text }) => text);
 	// `git -C dir push`: an option before it may have taken a value.
 	const starts = /^-/.test(command.args[0]?.text ?? "") ? [0, 1, 2] : [0];
@@ -51,7 +50,7 @@ function hasSubcommand(command: Found, wanted: string): boolean {
 }
 
 /** Many programs take any beginning of a long option that only one has. */
-const isAbbreviated = (command: Found, flag: string): boolean =>
+const isAbbreviated = (command: FoundCommand, flag: string): boolean =>
 	flag
 		.split("|")
 		.some((wanted) => wanted.startsWith("--") && command.args.some(({ text }) => /^--\w/.test(text) && wanted.startsWith(text.replace(/=.*$/s, ""))));
@@ -69,7 +68,7 @@ function absolute(glob: string, world: World): string {
 }
 
 /** `!` in front: a path that is not in it. */
-function touches(globs: readonly string[], words: readonly Word[], command: Found, world: World, certain: boolean): boolean {
+function touches(globs: readonly string[], words: readonly Word[], command: FoundCommand, world: World, certain: boolean): boolean {
 	const places = words.filter(({ text }) => !text.startsWith("-")).flatMap((word) => placesOf(word, command, world));
 	return globs.some((glob) => {
 		const not = glob.startsWith("!");
@@ -81,7 +80,7 @@ function touches(globs: readonly string[], words: readonly Word[], command: Foun
 }
 
 /** Whether what it reads or changes with everything below holds such a path: `tar cf x ~`. */
-function isBelow(globs: readonly string[], command: Found, world: World): boolean {
+function isBelow(globs: readonly string[], command: FoundCommand, world: World): boolean {
 	const trees = effectsOf(command).flatMap(({ deed, tree, file }) => (tree && deed !== "looks" ? placesOf(file, command, world) : []));
 	if (trees.length === 0) return false;
 	const bases = globs.filter((glob) => !glob.startsWith("!")).map((glob) => absolute(glob, world).replace(/\/[^/]*[*?].*$/s, ""));

@@ -1,5 +1,5 @@
 /** Options of a command and their values, for tables of programs. */
-import { byName } from "../base/by-name.js";
+import { byName } from "../base/index.js";
 import type { Word } from "./word.js";
 
 type WithArgs = { readonly args: readonly Word[] };

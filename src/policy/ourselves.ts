@@ -1,11 +1,11 @@
 /** Checks that keep Holdfast's own things from the commands it runs: its processes, its questions, its rules and tokens. */
 import path from "node:path";
-import { readProc } from "../base/proc.js";
+import { readProc } from "../base/index.js";
 import { mountsOf } from "./containers.js";
 import { deletedTrees } from "./deleting.js";
-import { arrivals, carried, does } from "./effects.js";
+import { arrivals, carried, does, LOOKERS } from "./effects.js";
 import { hasFlag, is, words } from "./flags.js";
-import type { Found } from "./found.js";
+import type { FoundCommand } from "./found.js";
 import { fileWords, isWithin, mayBeWithin, placesOf } from "./paths.js";
 import type { World } from "./scope.js";
 import { SOME, type Word } from "./word.js";
@@ -13,7 +13,7 @@ import { SOME, type Word } from "./word.js";
 const OWN_PROCESS = /(?:^|[\s/])(?:keeper\.sh|holdfast(?:\.js)?|doors\/cli\/main\.js)(?:\s|$)/;
 
 /** Which processes are ours is asked of /proc; a name is enough for those who kill by name. */
-export function killsHoldfast(command: Found): boolean {
+export function killsHoldfast(command: FoundCommand, { looks }: World): boolean {
 	const OWN = /holdfast|keeper\.sh/i;
 	if (!is(command, "kill", "pkill", "killall", "killall5", "skill", "fuser", "systemctl", "service", "launchctl", "xkill")) return false;
 	const texts = command.args.map(({ text }) => text);
@@ -28,20 +28,22 @@ export function killsHoldfast(command: Found): boolean {
 	const hasSignal = /^-/.test(first ?? "") && first !== "-1";
 	const targets = hasSignal ? texts.slice(1) : texts;
 	if (targets.some((text, at) => text === "-1" && (hasSignal || at > 0 || targets.length === 1))) return true;
-	return targets.some((text) => /^-?\d+$/.test(text) && OWN_PROCESS.test((readProc(`/proc/${text.replace("-", "")}/cmdline`) ?? "").replaceAll("\0", " ")));
+	return targets.some((text) => /^-?\d+$/.test(text) && looks.at(isOwnProcess, text.replace("-", "")));
 }
+
+const isOwnProcess = (pid: string): boolean => OWN_PROCESS.test((readProc(`/proc/${pid}/cmdline`) ?? "").replaceAll("\0", " "));
 
 /** bash reads what it is to run on a descriptor of 10 or more: whoever writes there gives it a command that no rule has seen. */
 const SHELL_INPUT = new RegExp(`^(?:/dev/fd|/proc/[^/]+(?:/task/[^/]+)?/fd)/(?:[1-9]\\d+|[^/]*${SOME}[^/]*)$`);
 
 /** Whether it writes to the input of a shell, or asks where that is. */
-export function typesIntoShell(command: Found): boolean {
+export function typesIntoShell(command: FoundCommand): boolean {
 	const names = (file: Word) =>
 		[file.text, ...command.cwds.map((cwd) => (cwd === null ? "" : path.resolve(cwd, file.text)))].some((text) => SHELL_INPUT.test(text));
 	return does(command, ["writes", "empties", "moves"], ({ file }) => names(file)) || (is(command, "readlink", "realpath") && command.args.some(names));
 }
 
-export function answersApproval(command: Found): boolean {
+export function answersApproval(command: FoundCommand): boolean {
 	const texts = command.args.map(({ text }) => decoded(text));
 	if (command.code !== null && /\/approvals\/|\bapprovals\b[\s\S]*\banswer\b/.test(command.code) && !is(command, "sed", "awk")) return true;
 	if (is(command, "nc", "ncat", "netcat", "socat", "telnet") && /\bP(?:OST|UT)\s+\S*\/approvals?\//.test(command.input ?? "")) return true;
@@ -73,56 +75,12 @@ export function answersApproval(command: Found): boolean {
 /** As a server would read it: `%61` is an a. */
 const decoded = (text: string): string => text.replace(/%([0-7][0-9a-f])/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
 
-const READERS = new Set([
-	"cat",
-	"ls",
-	"head",
-	"tail",
-	"less",
-	"more",
-	"grep",
-	"rg",
-	"jq",
-	"stat",
-	"wc",
-	"diff",
-	"file",
-	"test",
-	"[",
-	"echo",
-	"bat",
-	"cmp",
-	"md5sum",
-	"sha256sum",
-	"readlink",
-	"realpath",
-	"cd",
-	"tree",
-	"du",
-]);
+const READERS = new Set(["cat", "head", "tail", "less", "more", "grep", "rg", "jq", "wc", "diff", "bat", "cmp", "md5sum", "sha256sum"]);
 
-/** They tell of names, not of what is in a file. */
-const LOOKERS = new Set([
-	"ls",
-	"stat",
-	"test",
-	"[",
-	"echo",
-	"cd",
-	"pushd",
-	"du",
-	"df",
-	"tree",
-	"file",
-	"readlink",
-	"realpath",
-	"find",
-	"mkdir",
-	"holdfast",
-	"export",
-]);
+/** These programs print names, not the content of files. */
+const TELLERS = new Set<string>([...LOOKERS, "echo", "find", "mkdir", "holdfast", "export"]);
 
-export function editsPolicy(command: Found, world: World): boolean {
+export function editsPolicy(command: FoundCommand, world: World): boolean {
 	const isPolicy = (place: string) =>
 		isWithin(place, world.config) ||
 		isWithin(place, world.state) || // answers, the audit, and what its processes and shells are told and have said
@@ -143,15 +101,15 @@ export function editsPolicy(command: Found, world: World): boolean {
 	if (mountsOf(command).some(({ source }) => places([source]).some((place) => isPolicy(place) || isWithin(place, world.state)))) return true;
 	const named = places(fileWords(command));
 	if (named.some(isToken)) return true;
-	if (is(command, "holdfast") && does(command, ["writes"], ({ file }) => places([file]).some(isPolicy))) return true;
+	if (is(command, "holdfast", "socat") && does(command, ["writes"], ({ file }) => places([file]).some(isPolicy))) return true;
 	// A pattern, or all of it: the tokens are among that.
 	const takesAll = (place: string) => place === world.state || (path.dirname(place) === world.state && path.basename(place).includes(SOME));
-	if (!command.names.some((name) => LOOKERS.has(name)) && named.some(takesAll)) return true;
+	if (!command.names.some((name) => TELLERS.has(name)) && named.some(takesAll)) return true;
 	if (deletedTrees(command, world).some((place) => place !== null && (isWithin(world.config, place) || isWithin(world.state, place)))) return true;
 	if (is(command, "mv") && places(carried(command).from).some((place) => isWithin(world.config, place) || isWithin(world.state, place))) return true;
 	if (is(command, "cp", "mv", "ln", "install", "rsync") && places(arrivals(command)).some(isPolicy)) return true;
 	const reads =
-		command.names.some((name) => READERS.has(name) || LOOKERS.has(name)) ||
+		command.names.some((name) => READERS.has(name) || TELLERS.has(name)) ||
 		(is(command, "sed", "awk") && !hasFlag(command, "-i|--in-place")) ||
 		(is(command, "git") && /^(add|commit|diff|log|show|status|blame)$/.test(words(command)[0]?.text ?? ""));
 	const mentions = fileWords(command).some(({ text }) => /(?:^|\/)\.holdfast\/policy\.json$|\.config\/holdfast(?:\/|$)/.test(text));

@@ -1,9 +1,9 @@
 /** What a command prints, where that follows from its words alone; null where it does not. */
 import path from "node:path";
-import type { Found } from "./found.js";
+import type { FoundCommand } from "./found.js";
 import { decodeEscapes, SOME, UNKNOWN, type Word } from "./word.js";
 
-export function outputOf(command: Found): string | null {
+export function outputOf(command: FoundCommand): string | null {
 	const texts = command.args.map(({ text }) => text);
 	const words = texts.filter((text) => !text.startsWith("-"));
 	if (command.prints !== null) return command.prints;
@@ -84,7 +84,7 @@ function converted(kind: string, value: string): string {
 }
 
 /** Whether it only prints a file: then that is a script like any other. */
-export const printsFile = ({ names, args, reads, remote }: Found): boolean =>
+export const printsFile = ({ names, args, reads, remote }: FoundCommand): boolean =>
 	!remote &&
 	names[0] === "cat" &&
 	args.every(({ text }) => !text.includes(UNKNOWN)) &&
@@ -92,7 +92,7 @@ export const printsFile = ({ names, args, reads, remote }: Found): boolean =>
 	!reads.some(({ text }) => /^\d+$|\0|^\/dev\//.test(text));
 
 /** The names find(1) can come upon: below its roots when there is a test, the roots too when there is none. */
-export function foundBy(command: Found): string[] {
+export function foundBy(command: FoundCommand): string[] {
 	const texts = command.args.map(({ text }) => text);
 	const end = texts.findIndex((text) => /^[-(!]/.test(text) && !/^-[HLP]$/.test(text));
 	const roots = texts.slice(0, end === -1 ? undefined : end).filter((text) => !text.startsWith("-"));

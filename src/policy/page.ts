@@ -1,7 +1,9 @@
 /** The statements of one text, in the order in which the shell would come to them: where each one's input comes from, and where it runs. */
 import { missing } from "./changes.js";
 import { evaluateNames, expandHeredoc, expandText, expandWords, type Source } from "./expand.js";
-import type { Found, Trait } from "./found.js";
+import { type Flow, NOWHERE, piped, redirected, type Span } from "./flow.js";
+import { feedsItself, startsForever } from "./fork-bombs.js";
+import type { FoundCommand, Trait } from "./found.js";
 import { hidden } from "./inner.js";
 import { outputOf } from "./output.js";
 import type { Scope } from "./scope.js";
@@ -9,34 +11,15 @@ import type { Node } from "./tree.js";
 import { valueRuns } from "./variables.js";
 import { asText, isKnown, SOME, UNKNOWN, type Word, word } from "./word.js";
 
-/** Where a statement's input comes from and its output goes to. */
-export interface Flow {
-	readonly input: string | null;
-	readonly upstream: readonly Found[];
-	readonly reads: readonly Word[];
-	readonly writes: readonly Word[];
-	readonly args: readonly Word[];
-	readonly remote: boolean;
-	/** What to point at: a command with its redirections. */
-	readonly span: Span | null;
-}
-
-export const NOWHERE: Flow = { input: null, upstream: [], reads: [], writes: [], args: [], remote: false, span: null };
-
-export interface Span {
-	readonly start: number;
-	readonly end: number;
-}
-
 /** Who is told what is found. What runs text of its own leads to further pages. */
 export interface Reader {
 	/** All of a text that stands in this one. */
-	script(text: string, scope: Scope, at: Span | null, flow?: Flow): Found[];
-	/** One simple command, and what it runs in turn. Gives the commands that print what it prints. */
-	run(argv: readonly Word[], at: Span, scope: Scope, flow: Flow): Found[];
+	script(text: string, scope: Scope, at: Span | null, flow?: Flow): FoundCommand[];
+	/** Reads one simple command, and what it runs in turn. Returns the commands that print what it prints. */
+	run(argv: readonly Word[], at: Span, scope: Scope, flow: Flow): FoundCommand[];
 	/** False: it has been enough. */
 	goesOn(at: Span, scope: Scope): boolean;
-	mark(trait: Trait, at: Span, scope: Scope): Found;
+	mark(trait: Trait, at: Span, scope: Scope): FoundCommand;
 }
 
 export class Page {
@@ -47,7 +30,7 @@ export class Page {
 	/** `>(…)` of the statement at hand: they run with what it prints. */
 	#sinks: Node[] = [];
 	/** The commands of each substitution in the statement at hand, for what they feed. */
-	#fed: Found[] = [];
+	#fed: FoundCommand[] = [];
 
 	/** `offsets`: where each character of `text` is in the text that was given, if that was spelled otherwise. */
 	constructor(reader: Reader, text: string, scope: Scope, at: Span | null, offsets?: readonly number[]) {
@@ -66,7 +49,7 @@ export class Page {
 	}
 
 	/** Gives the commands whose output is the statement's. */
-	statement(node: Node, flow: Flow): Found[] {
+	statement(node: Node, flow: Flow): FoundCommand[] {
 		const { scope } = this.source;
 		if (!this.#reader.goesOn(this.span(node), scope)) return [];
 		switch (node.type) {
@@ -111,6 +94,7 @@ export class Page {
 			case "case_statement":
 			case "c_style_for_statement": {
 				const before = scope.cwds;
+				if (startsForever(node, this.#text(node))) this.#reader.mark("fork-bomb", this.span(node), scope);
 				const found = this.#each(node.children, flow);
 				scope.join(before);
 				return found;
@@ -129,7 +113,7 @@ export class Page {
 	}
 
 	/** A list or a pipe. What is redirected behind it (`a | b > f`) belongs to its last command: `last`. */
-	#chain(node: Node, flow: Flow, last: Flow): Found[] {
+	#chain(node: Node, flow: Flow, last: Flow): FoundCommand[] {
 		if (node.type === "pipeline") return this.#pipeline(node.children, flow, last);
 		if (node.type !== "list") return this.statement(node, last);
 		const { scope } = this.source;
@@ -140,9 +124,9 @@ export class Page {
 	}
 
 	/** `a && b`: b runs where a has led; `a || b`: where it has not. Behind it, it may have stopped anywhere. */
-	#list(node: Node, flow: Flow, last: Flow, passed: Set<string | null>): Found[] {
+	#list(node: Node, flow: Flow, last: Flow, passed: Set<string | null>): FoundCommand[] {
 		const { scope } = this.source;
-		const found: Found[] = [];
+		const found: FoundCommand[] = [];
 		const end = node.children.findLast((child) => child.named);
 		for (const child of node.children) {
 			if (child.type === "||") scope.join([...passed]);
@@ -154,8 +138,8 @@ export class Page {
 		return found;
 	}
 
-	#each(nodes: readonly Node[], flow: Flow): Found[] {
-		const found: Found[] = [];
+	#each(nodes: readonly Node[], flow: Flow): FoundCommand[] {
+		const found: FoundCommand[] = [];
 		for (const child of nodes) {
 			const before = this.source.scope.cwds;
 			found.push(...this.statement(child, flow));
@@ -166,7 +150,7 @@ export class Page {
 		return found;
 	}
 
-	/** Its changes to variables and directory end with it. */
+	/** Runs `inside` with a copy of the scope: changes to variables and directory end with it. */
 	#apart<T>(inside: () => T): T {
 		const outer = this.source.scope;
 		this.source.scope = outer.fork();
@@ -177,9 +161,9 @@ export class Page {
 		}
 	}
 
-	#pipeline(children: readonly Node[], flow: Flow, last: Flow = flow): Found[] {
+	#pipeline(children: readonly Node[], flow: Flow, last: Flow = flow): FoundCommand[] {
 		let current = flow;
-		let found: Found[] = [];
+		let found: FoundCommand[] = [];
 		const stages = children.filter((child) => child.named && child.type !== "comment");
 		for (const stage of stages) {
 			const its = stage === stages.at(-1) && last !== flow ? redirected(current, last) : current;
@@ -189,7 +173,7 @@ export class Page {
 		return found;
 	}
 
-	#redirected(node: Node, flow: Flow): Found[] {
+	#redirected(node: Node, flow: Flow): FoundCommand[] {
 		const body = node.children.find((child) => child.field === "body");
 		const redirects = node.children.filter((child) => child.field === "redirect");
 		const plain = body?.type === "command" && redirects.every((child) => child.type === "file_redirect");
@@ -251,7 +235,7 @@ export class Page {
 		return { ...flow, input, upstream, reads, writes, args };
 	}
 
-	#command(node: Node, flow: Flow): Found[] {
+	#command(node: Node, flow: Flow): FoundCommand[] {
 		const { scope } = this.source;
 		const argv: Word[] = [];
 		const redirects: Node[] = [];
@@ -288,7 +272,7 @@ export class Page {
 		return target ? this.source.text.slice(target.start, target.end).replace(/\[.*/s, "") : "";
 	}
 
-	#collect(inside: () => void): Found[] {
+	#collect(inside: () => void): FoundCommand[] {
 		const outer = this.#fed;
 		this.#fed = [];
 		inside();
@@ -321,7 +305,7 @@ export class Page {
 		return sinks;
 	}
 
-	#feed(sinks: readonly Node[], found: readonly Found[], flow: Flow): void {
+	#feed(sinks: readonly Node[], found: readonly FoundCommand[], flow: Flow): void {
 		for (const sink of sinks) this.#apart(() => this.#each(sink.children, piped(found, flow)));
 	}
 
@@ -371,7 +355,7 @@ export class Page {
 		const fed = this.#collect(() => {
 			now = value ? expandText(value, this.source) : "";
 		});
-		if (fed.length > 0 && now.includes(UNKNOWN)) scope.origins.set(name, fed.slice(0, 32));
+		if (fed.length > 0 && /[\0\x01]/.test(now)) scope.origins.set(name, fed.slice(0, 32));
 		else scope.origins.delete(name);
 		if (options.passing && name === "IFS") return;
 		const next = operator?.type === "+=" ? scope.get(name) + now : now;
@@ -411,15 +395,22 @@ export class Page {
 		if (feedsItself(body, own, text)) this.#reader.mark("fork-bomb", this.span(node), scope);
 	}
 
-	#for(node: Node, flow: Flow): Found[] {
+	#for(node: Node, flow: Flow): FoundCommand[] {
 		const { scope, text } = this.source;
 		const variable = node.children.find((child) => child.field === "variable");
 		const body = node.children.find((child) => child.field === "body");
-		const values = node.children.filter((child) => child.field === "value").flatMap((child) => expandWords(child, this.source));
+		let values: Word[] = [];
+		const fed = this.#collect(() => {
+			values = node.children.filter((child) => child.field === "value").flatMap((child) => expandWords(child, this.source));
+		});
 		if (!body) return [];
 		const name = variable ? text.slice(variable.start, variable.end) : "";
+		// Names that a pattern finds are as if they had been listed.
+		const listed = values.some((one) => one.glob && one.text.startsWith("/proc/")) ? [listing(values, this.span(node), scope)] : [];
+		if (fed.length + listed.length > 0) scope.origins.set(name, [...fed, ...listed].slice(0, 32));
+		else scope.origins.delete(name);
 		const before = scope.cwds;
-		const found: Found[] = [];
+		const found: FoundCommand[] = [];
 		const texts = [...new Set(values.map((one) => (one.glob ? one.text.replace(/[*?[\]]+/g, SOME) : one.text)))];
 		for (const value of texts.length === 0 || texts.length > 8 ? [UNKNOWN] : texts) {
 			scope.variables.set(name, value);
@@ -434,32 +425,7 @@ export class Page {
 	}
 }
 
-/** What comes by a pipe, unless a redirection says otherwise. */
-const redirected = (from: Flow, { reads, writes, args, input, upstream, span }: Flow): Flow => ({
-	...from,
-	reads,
-	writes,
-	args,
-	input: input ?? (reads.length > 0 ? null : from.input),
-	upstream: input === null ? [...from.upstream, ...upstream] : upstream,
-	span,
+const listing = (args: readonly Word[], { start, end }: Span, { cwds }: Scope): FoundCommand => ({
+	...{ names: ["ls"], args, reads: [], writes: [], input: null, prints: null, upstream: [], cwds, links: [], remote: false, trait: null, code: null },
+	...{ start, end },
 });
-
-const piped = (found: readonly Found[], flow: Flow): Flow => {
-	const upstream = found.flatMap((one) => [...one.upstream, one]).slice(0, 32);
-	const only = found.length === 1 ? found[0] : undefined;
-	return { ...NOWHERE, remote: flow.remote, upstream, input: only ? outputOf(only) : null };
-};
-
-/** A function that starts itself more than once, or in the background, doubles until nothing is left. */
-function feedsItself(body: Node, name: string, text: string): boolean {
-	let calls = 0;
-	let behind = false;
-	const visit = (node: Node): void => {
-		if (node.type === "&" || node.type === "pipeline") behind = true;
-		if (node.type === "command_name" && text.slice(node.start, node.end) === name) calls++;
-		for (const child of node.children) visit(child);
-	};
-	visit(body);
-	return calls > 0 && behind;
-}

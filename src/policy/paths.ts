@@ -1,7 +1,7 @@
 /** Paths as rules see them: absolute, through symbolic links, with globs and unknown pieces kept in mind. */
 import path from "node:path";
-import { realPath } from "../base/files.js";
-import type { Found, Link } from "./found.js";
+import { realPath } from "../base/index.js";
+import type { FoundCommand, SymbolicLink } from "./found.js";
 import { directoryOption } from "./options.js";
 import type { World } from "./scope.js";
 import { isKnown, SOME, UNKNOWN, type Word } from "./word.js";
@@ -15,7 +15,7 @@ export function placesOf(word: Word, command: Where, world: World): readonly (st
 	return places;
 }
 
-type Where = Pick<Found, "cwds" | "links" | "remote">;
+type Where = Pick<FoundCommand, "cwds" | "links" | "remote">;
 
 /** Many rules ask about the same words. */
 const placed = new WeakMap<Word, Where & { readonly world: World; readonly places: readonly (string | null)[] }>();
@@ -35,7 +35,7 @@ const UP = /(?:^|\/)\.\.(?:\/|$)/; // if what is before it is a link, this is no
 const HOPS = 8;
 
 /** Step by step, as the kernel does: `..` is above where a link has led, and links are followed that are yet to be made. */
-function follow(file: string, links: readonly Link[], world: World, hops = 0): string | null {
+function follow(file: string, links: readonly SymbolicLink[], world: World, hops = 0): string | null {
 	if (file.length > LONGEST) return file;
 	let at = "/";
 	for (const part of file.split("/")) {
@@ -64,18 +64,20 @@ function withoutGlobs(text: string): string {
 	return parts.map((part) => part.replace(/(?:\[[^\]]+\]|[*?[\]])+/g, SOME)).join("/");
 }
 
+/** What a process has open is its own affair, and may be something else when the command runs. */
+const OPEN_FILE = /^\/proc\/\d+\/(?:task\/\d+\/)?fd\/\d+$/;
+
 /** What was looked up for one decision. */
 const looked = new WeakMap<World, Map<string, string>>();
 
 /** Through all links, dangling ones too: a redirection makes the file that they name. */
 function real(file: string, world: World): string {
-	if (file.length > LONGEST) return file;
+	if (file.length > LONGEST || OPEN_FILE.test(file)) return file;
 	const known = looked.get(world) ?? new Map<string, string>();
 	looked.set(world, known);
 	let result = known.get(file);
 	if (result === undefined) {
-		world.looked.at++;
-		result = isKnown(file) || file === "/" ? realPath(file) : path.join(real(path.dirname(file), world), path.basename(file));
+		result = isKnown(file) || file === "/" ? world.looks.at(realPath, file) : path.join(real(path.dirname(file), world), path.basename(file));
 		known.set(file, result);
 	}
 	return result;
@@ -107,7 +109,7 @@ export function mayBe(pattern: string, name: string): boolean {
 }
 
 /** In the working directory. What `ssh` or `docker exec` runs elsewhere has another, whatever it is called there. */
-export const isAtWork = (place: string, { remote }: Pick<Found, "remote">, { cwd }: World): boolean => !remote && isWithin(place, cwd);
+export const isAtWork = (place: string, { remote }: Pick<FoundCommand, "remote">, { cwd }: World): boolean => !remote && isWithin(place, cwd);
 
 /** The temporary directories are everybody's workbench, but when the work is in one, what stands beside it there is not. */
 export function isTemporary(place: string, { cwd }: World): boolean {
@@ -115,10 +117,10 @@ export function isTemporary(place: string, { cwd }: World): boolean {
 	return bench !== undefined && !bench.endsWith(`/${SOME}`) && TEMPORARY.exec(cwd)?.[0] !== bench;
 }
 
-const named = new WeakMap<Found, Word[]>();
+const named = new WeakMap<FoundCommand, Word[]>();
 
 /** Every word that may name a file: arguments, what is behind `=` or `@` in them, redirections; also as seen from the directory of `tar -C`. */
-export function fileWords(command: Found): Word[] {
+export function fileWords(command: FoundCommand): Word[] {
 	let files = named.get(command);
 	if (!files) {
 		const dir = directoryOption(command.names, command);

@@ -16,18 +16,18 @@ export function namesOf(program: Word, scope: Scope): string[] {
 			if (file === null) continue;
 			const copied = scope.copies.get(file);
 			if (copied !== undefined) names.push(copied);
-			else if (scope.world.local) names.push(...linked(file, scope));
+			else if (scope.world.local) names.push(...[scope.world.looks.at(linked, file)].filter(Boolean));
 		}
 	}
 	return [...new Set(names)];
 }
 
-function linked(file: string, { world }: Scope): string[] {
-	world.looked.at++;
+/** Returns the name of the file that a link leads to; empty if that says nothing. */
+function linked(file: string): string {
 	try {
 		const real = path.basename(fs.realpathSync(file));
-		return /^(busybox|toybox|coreutils)/.test(real) ? [] : [real]; // one file for many programs: the name it is called by says which
+		return /^(busybox|toybox|coreutils)/.test(real) ? "" : real; // one file for many programs: the name it is called by says which
 	} catch {
-		return []; // it is not there, so it will not run
+		return ""; // it is not there, so it will not run
 	}
 }

@@ -1,7 +1,10 @@
 /** What is known at one point of a command: variables, functions, aliases, where it is. */
+import fs from "node:fs";
 import path from "node:path";
-import { shellQuote } from "../base/quote.js";
-import type { Found, Link } from "./found.js";
+import { shellQuote } from "../base/index.js";
+import type { FetchedTree } from "./fetched.js";
+import type { FoundCommand, SymbolicLink } from "./found.js";
+import type { Looks } from "./looks.js";
 import type { Node } from "./tree.js";
 import { isKnown, SOME, UNKNOWN, type Word } from "./word.js";
 
@@ -14,8 +17,8 @@ export interface World {
 	readonly config: string;
 	/** Whether paths can be looked up on this machine. */
 	readonly local: boolean;
-	/** How many files have been looked at. */
-	readonly looked: { at: number };
+	/** Takes every look at a file: after another one the same command may be decided otherwise. */
+	readonly looks: Looks;
 	/** What the shell has kept from commands before this one: definitions, as shell text. */
 	readonly earlier: string;
 	/** The same of this one, for those that come after it. */
@@ -27,7 +30,7 @@ export class Scope {
 	readonly variables: Map<string, string>;
 	readonly arrays: Map<string, readonly Word[]>;
 	/** Of variables whose value is not known: the commands that print it. */
-	readonly origins: Map<string, readonly Found[]>;
+	readonly origins: Map<string, readonly FoundCommand[]>;
 	/** `exec < file`: what later commands read is not what they would have read. */
 	input: { changed: boolean };
 	/** Names that are assigned in a branch or a loop too: their value depends on what happens. */
@@ -41,7 +44,10 @@ export class Scope {
 	/** Files written in the same text, where what is in them is known. */
 	readonly files: Map<string, string>;
 	/** Links made in the same text, by whichever part of it. */
-	readonly links: { made: readonly Link[] };
+	readonly links: { made: readonly SymbolicLink[] };
+	/** Trees from the network, and remotes of git, that the same text has named. */
+	readonly fetched: { trees: readonly FetchedTree[] };
+	readonly remotes: Map<string, string>;
 	/** Where it may be: more than one after `cd a && b`; null when that is known only when it runs. */
 	cwds: readonly (string | null)[];
 	/** How much text expansions may still make: `a=$a$a` doubles. */
@@ -62,6 +68,8 @@ export class Scope {
 		this.copies = from?.copies ?? new Map();
 		this.files = from?.files ?? new Map();
 		this.links = from?.links ?? { made: [] };
+		this.fetched = from?.fetched ?? { trees: [] };
+		this.remotes = from?.remotes ?? new Map();
 		this.budget = from?.budget ?? { left: 1024 * 1024 };
 		this.cwds = from?.cwds ?? [world.cwd];
 		this.positional = from ? from.positional : [];
@@ -85,6 +93,12 @@ export class Scope {
 		return this.cwds
 			.map((cwd) => (cwd === null && !path.isAbsolute(text) ? undefined : this.files.get(path.resolve(cwd ?? "/", text))))
 			.find((one) => one !== undefined);
+	}
+
+	/** Whether a file is there now; on another machine that is not asked. */
+	isThere(file: string): boolean {
+		if (!this.world.local) return false;
+		return this.world.looks.at(fs.existsSync, file);
 	}
 
 	/** For another machine: nothing of here is there. */
@@ -125,7 +139,7 @@ export class Scope {
 		return FIXED.get(name) ?? UNKNOWN;
 	}
 
-	/** It may have happened or not. */
+	/** A change of directory may have happened or not: keeps the directories from before too. */
 	join(before: readonly (string | null)[]): void {
 		this.cwds = [...new Set([...before, ...this.cwds])].slice(0, 8);
 	}

@@ -8,7 +8,7 @@ export interface SedScript {
 	readonly writes: readonly string[];
 }
 
-/** Its scripts and its files. `script` is null if it cannot be read. */
+/** Returns the scripts and files of a sed command. `script` is null if it cannot be read. */
 export function readSed(args: readonly Word[]): { script: SedScript | null; files: Word[] } {
 	const scripts: string[] = [];
 	const files: Word[] = [];

@@ -1,6 +1,6 @@
 /** Text that a program prints so that a shell evaluates it: `eval "$(ssh-agent -s)"`, `source <(kubectl completion bash)`. */
-import { is, words } from "./flags.js";
-import type { Found } from "./found.js";
+import { hasFlag, is, says, words } from "./flags.js";
+import type { FoundCommand } from "./found.js";
 import { UNKNOWN } from "./word.js";
 
 const VERSION_MANAGERS = "(?:pyenv|rbenv|nodenv|goenv|jenv|plenv|phpenv)";
@@ -34,13 +34,13 @@ const PRINTS = [
 ];
 
 /** Only what evaluates it in place: a pipe into a shell is not how such text is used. */
-export function isShellSetup(command: Found): boolean {
+export function isShellSetup(command: FoundCommand): boolean {
 	const name = command.names.at(-1);
 	const evaluates = name === "eval" || ((name === "source" || name === ".") && command.args[0]?.text === `/dev/fd/${UNKNOWN}`);
 	return evaluates && command.upstream.length > 0 && command.upstream.every((one) => isPrinter(one));
 }
 
-function isPrinter({ names, args, input }: Found): boolean {
+function isPrinter({ names, args, input }: FoundCommand): boolean {
 	const line = [names.at(-1) ?? "", ...args.map(({ text }) => text)].join(" ");
 	return input === null && PRINTS.some((pattern) => pattern.test(line));
 }
@@ -72,16 +72,26 @@ const FETCHERS = new Set([
 	"ftp",
 ]);
 
+export const isFetcher = ({ names }: FoundCommand): boolean => names.some((name) => FETCHERS.has(name));
+
 /** Whether text that is run comes from the network. */
-export const runsRemoteCode = (command: Found): boolean =>
-	installsUnseen(command) ||
-	(command.trait === "unknown-script" && command.upstream.some((one) => one.names.some((name) => FETCHERS.has(name))) && !isShellSetup(command));
+export const runsRemoteCode = (command: FoundCommand): boolean =>
+	installsUnseen(command) || (command.trait === "unknown-script" && command.upstream.some(isFetcher) && !isShellSetup(command));
 
 /** Packages from an address rather than from the registry that the project uses; what they hold runs at once. */
-function installsUnseen(command: Found): boolean {
+function installsUnseen(command: FoundCommand): boolean {
 	const given = words(command).map(({ text }) => text);
 	const isAddress = (text: string) => /^(?:git\+|https?:|git:|ssh:|github:|gitlab:|gist:)/.test(text);
-	if (is(command, "ansible-pull")) return true;
+	if (is(command, "ansible-pull", "add-apt-repository")) return !hasFlag(command, "-r|--remove|-L|--list");
+	if (is(command, "docker", "podman") && says(command, /^(?:buildx |image )?build\b/))
+		return given.some(isAddress) || (command.args.some(({ text }) => text === "-") && command.upstream.some(isFetcher));
+	if (is(command, "java", "ansible-playbook", "helm", "kubectl", "oc", "brew"))
+		return (
+			(given.some(isAddress) || command.args.some(({ text }) => /\/dev\/fd\/\0/.test(text) && command.upstream.some(isFetcher))) &&
+			!says(command, /^(?:repo|search|show|get|describe|config|pull|diff|template|lint|info|update)\b/)
+		);
+	if (is(command, "cargo")) return given[0] === "install" && command.args.some(({ text }) => /^--(?:git|index)\b/.test(text));
+	if (is(command, "gem")) return given[0] === "install" && given.some(isAddress);
 	if (is(command, "pip", "pip3", "pipx", "uv", "uvx"))
 		return (
 			given.some(isAddress) ||
@@ -93,7 +103,9 @@ function installsUnseen(command: Found): boolean {
 		);
 	if (is(command, "npm", "npx", "pnpm", "yarn", "bunx"))
 		return (
-			given.some((text) => isAddress(text) || (/^(?:i|install|add)$/.test(given[0] ?? "") && /^[\w-]+\/[\w.-]+(?:#.*)?$/.test(text))) ||
+			given.some(
+				(text) => isAddress(text.replace(/^@?[\w./-]+@/, "")) || (/^(?:i|install|add)$/.test(given[0] ?? "") && /^[\w-]+\/[\w.-]+(?:#.*)?$/.test(text)),
+			) ||
 			command.args.some(
 				({ text }, at) => /^--registry(?:=|$)/.test(text) && !/registry\.npmjs\.org|localhost|127\.0\.0\.1/.test(`${text} ${command.args[at + 1]?.text ?? ""}`),
 			)

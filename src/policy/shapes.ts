@@ -1,10 +1,11 @@
 /** Programs that run the command behind their own options: `sudo -u me X`, `timeout 5 X`, `docker exec web X`. */
-import { byName } from "../base/by-name.js";
+import { byName } from "../base/index.js";
 import { hasFlag } from "./flags.js";
-import type { Found } from "./found.js";
+import type { FoundCommand } from "./found.js";
 import { after, behind, hidden, type Inner, joined, scripts } from "./inner.js";
 import { fromInput, SHELLS } from "./interpreters.js";
 import { directoryOption } from "./options.js";
+import { sshRuns } from "./ssh.js";
 import { valueRuns } from "./variables.js";
 import type { Word } from "./word.js";
 
@@ -135,7 +136,10 @@ export const SHAPES = byName<Shape | readonly Shape[]>({
 		{ ...compose, first: ["compose", "exec|run"] },
 	],
 	"docker-compose": { ...compose, first: ["exec|run"] },
-	kubectl: { ...container, first: ["exec"] },
+	kubectl: [
+		{ ...container, first: ["exec"] },
+		{ first: ["run"], dashes: true, remote: true },
+	],
 	oc: { ...container, first: ["exec|rsh"] },
 	lxc: { ...container, first: ["exec"] },
 	incus: { ...container, first: ["exec"] },
@@ -147,7 +151,7 @@ function plain(names: readonly string[]): Record<string, Shape> {
 	return Object.fromEntries(names.map((name) => [name, {}]));
 }
 
-export function shaped(command: Found, name: string): Inner[] {
+export function shaped(command: FoundCommand, name: string): Inner[] {
 	const shapes = SHAPES[name];
 	if (!shapes) return [];
 	for (const shape of Array.isArray(shapes) ? (shapes as readonly Shape[]) : [shapes as Shape]) {
@@ -174,7 +178,7 @@ function behindFirst(args: readonly Word[], first: readonly string[]): readonly 
 	return args.slice(at);
 }
 
-function byShape(command: Found, name: string, args: readonly Word[], shape: Shape): Inner[] {
+function byShape(command: FoundCommand, name: string, args: readonly Word[], shape: Shape): Inner[] {
 	const rest = () => restOf(command, args, shape);
 	switch (name) {
 		case "env": {
@@ -188,16 +192,14 @@ function byShape(command: Found, name: string, args: readonly Word[], shape: Sha
 			return command.input === null ? ["unknown-script"] : fromInput(command, (script) => ({ script })); // a shell of root, for what is typed
 		}
 		case "ssh":
-			return [...scripts(behind(args, /^(?:-o)?\s*(?:ProxyCommand|LocalCommand|KnownHostsCommand)[=\s]\s*(.*)$/is)), ...rest()];
+			return [...sshRuns({ args }), ...rest()];
 		case "npx":
 		case "npm": {
-			const calls = [...after(args, /^(-c|--call)$/), ...behind(args, /^--call=(.*)$/s)];
-			return calls.length > 0 ? scripts(calls) : rest();
+			return [...scripts([...after(args, /^(-c|--call)$/), ...behind(args, /^--call=(.*)$/s)]), ...rest()]; // `-c` may be an option of the program that it runs
 		}
 		case "flock":
 		case "sg": {
-			const texts = after(args, /^(?:-c|--command)$/);
-			return texts.length > 0 ? scripts(texts) : rest();
+			return [...scripts(after(args, /^(?:-c|--command)$/)), ...rest()]; // as above
 		}
 		case "hyperfine":
 			return [
@@ -220,7 +222,7 @@ function assigned(args: readonly Word[]): string[] {
 	return [...functions, ...pairs.flatMap(([name, value]) => valueRuns(name, value, (other) => values.get(other) ?? ""))];
 }
 
-function restOf(command: Found, args: readonly Word[], shape: Shape): Inner[] {
+function restOf(command: FoundCommand, args: readonly Word[], shape: Shape): Inner[] {
 	const dashes = shape.dashes ? args.findIndex(({ text }) => text === "--") : -1;
 	const rest = dashes === -1 ? skip(args, shape) : args.slice(dashes + 1);
 	const remote = shape.remote === true;

@@ -1,13 +1,13 @@
 /** Checks about what runs by itself later: start-up files, hooks, jobs, programs in the search path, settings of agents. */
-import { does, type Effect } from "./effects.js";
+import type { Effect } from "./effect.js";
+import { does } from "./effects.js";
 import { hasFlag, is, says, words } from "./flags.js";
-import type { Found } from "./found.js";
+import type { FoundCommand } from "./found.js";
 import { gitWords, RUNS_PROGRAM } from "./git.js";
 import { below, homesOf } from "./homes.js";
-import { valuesOf } from "./options.js";
+import { outputOf } from "./output.js";
 import { isWithin, mayBeWithin, placesOf } from "./paths.js";
 import type { World } from "./scope.js";
-import { extracts } from "./system.js";
 import { SOME } from "./word.js";
 
 /** Below a home, whoever's it is. */
@@ -34,31 +34,51 @@ const NO_SETTING = /\/\.(?:claude|codex|gemini|cursor)\/(?:projects|todos|logs?|
 const ANYWHERE =
 	/\/\.git\/(?:hooks(?:\/|$)|config$|info\/attributes$)|\/hooks\/(?:pre|post)-(?:commit|push|receive|checkout|merge|rewrite|applypatch|auto-gc)$|\/\.claude\/(?:settings(?:\.local)?\.json|hooks\/.*)$|\/holdfast\/dist\/|^\/var\/spool\/cron(?:\/|$)|\/site-packages\/(?:[^/]+\.pth|sitecustomize\.py|usercustomize\.py)$/;
 
-export function changesStartup(command: Found, world: World): boolean {
+export function changesStartup(command: FoundCommand, world: World): boolean {
 	if (command.remote) return false;
 	if (does(command, ["writes", "empties", "deletes", "moves"], (effect) => runsLater(effect, command, world))) return true;
 	if (is(command, "direnv") && says(command, /^allow\b/))
 		return words(command)
 			.slice(1)
 			.some((one) => placesOf(one, command, world).some((place) => place === null || !isWithin(place, world.cwd)));
-	if (is(command, "tar", "bsdtar", "unzip") && extracts(command)) {
-		// An archive may hold any of them.
-		const targets = valuesOf(command, /^(?:-[a-zA-Z]*C|--directory|-d)$/, /^(?:--directory=|-C)(.+)$/s);
-		if (targets.some((one) => placesOf(one, command, world).includes(world.home))) return true;
-		if (command.args.some(({ text }) => /^-?[a-zA-Z]*P[a-zA-Z]*$|^--absolute-names$/.test(text))) return true;
-	}
+	if (does(command, ["unpacks"], ({ file }) => placesOf(file, command, world).some((place) => place !== null && mayHoldStartup(place, world)))) return true;
+	if (opensWithFolder(command) || configuresDesktop(command)) return true;
 	if (configuresGit(command) || configuresAgent(command)) return true;
 	return command.code !== null && WRITES_IN_CODE.test(command.code) && CODE_NAMES.test(command.code);
 }
 
-function runsLater(effect: Effect, command: Found, world: World): boolean {
+/** An archive may hold any of them: what is unpacked above one, or in one. Not where the work is. */
+function mayHoldStartup(place: string, world: World): boolean {
+	if (isWithin(place, world.cwd) && place !== world.home) return false;
+	return [world.home, ...homesOf(place, world)].some((home) => below(home, IN_HOME).some((target) => isWithin(place, target) || isWithin(target, place)));
+}
+
+function runsLater(effect: Effect, command: FoundCommand, world: World): boolean {
 	return placesOf(effect.file, command, world).some((place) => {
-		if (place === null) return /\/holdfast\/dist\/|\/policy\/decide\.js$|(?:^|\/)\.(?:bashrc|bash_profile|zshrc|profile|zshenv)$/.test(effect.file.text);
+		if (place === null)
+			return /\/holdfast\/dist\/|\/policy\/decide\.js$|(?:^|\/)\.(?:bashrc|bash_profile|zshrc|profile|zshenv)$|\/(?:user|site)customize\.py$|site-packages\/[^/]+\.pth$/.test(
+				effect.file.text,
+			);
 		if (/\.sample$/.test(place) || NO_SETTING.test(place)) return false;
 		if (ANYWHERE.test(place)) return true;
 		const isPattern = effect.file.glob && place.includes(SOME);
 		return homesOf(place, world).some((home) => below(home, IN_HOME).some((target) => isWithin(place, target) || (isPattern && mayBeWithin(place, target))));
 	});
+}
+
+/** A task of an editor that runs when the project is opened. */
+const opensWithFolder = (command: FoundCommand): boolean =>
+	command.writes.some(({ text }) => /(?:^|\/)\.vscode\/tasks\.json$/.test(text)) && /"runOn"\s*:\s*"folderOpen"/.test(outputOf(command) ?? "");
+
+/** Settings of the desktop: keys, programs for kinds of files, hooks of a terminal. */
+function configuresDesktop(command: FoundCommand): boolean {
+	if (is(command, "gsettings", "dconf")) return says(command, /^(?:set|write|load|reset|reset-recursively)\b/);
+	if (is(command, "xdg-mime")) return says(command, /^(?:default|install)\b/);
+	if (is(command, "xdg-settings")) return says(command, /^set\b/);
+	if (is(command, "kwriteconfig5", "kwriteconfig6")) return true;
+	if (is(command, "defaults")) return says(command, /^(?:write|delete|import)\b/);
+	if (is(command, "pm2")) return says(command, /^(?:startup|save)\b/);
+	return is(command, "tmux") && says(command, /\bset-hook\b/);
 }
 
 const WRITES_IN_CODE =
@@ -70,7 +90,7 @@ const LEADS_ELSEWHERE =
 	/^(?:url\..*\.(?:push)?insteadof|protocol\.(?:ext\.)?allow|remote\..*\.(?:push|mirror|pushurl|url)|core\.hookspath|init\.templatedir|include(?:if\..*)?\.path)$/i;
 
 /** `git config core.editor vim` is a taste; a path, or a line for a shell, is a program that runs by itself from then on. */
-function configuresGit(command: Found): boolean {
+function configuresGit(command: FoundCommand): boolean {
 	if (!is(command, "git")) return false;
 	const [verb, ...rest] = gitWords(command);
 	if (verb === "init" || verb === "clone") return rest.some((text) => /^--template(?:=.|$)/.test(text));
@@ -83,7 +103,7 @@ function configuresGit(command: Found): boolean {
 }
 
 /** Command lines that write the settings of an agent. */
-function configuresAgent(command: Found): boolean {
+function configuresAgent(command: FoundCommand): boolean {
 	if (is(command, "holdfast")) return says(command, /^setup\b/) && !hasFlag(command, "--help|-h|--dry-run|--print|--check");
 	if (is(command, "claude", "codex", "gemini", "cursor-agent", "opencode") && command.args.some(({ text }) => /^--(?:dangerously|yolo|full-auto)/.test(text)))
 		return true;
@@ -100,9 +120,10 @@ function configuresAgent(command: Found): boolean {
 }
 
 /** Jobs that run by themselves. */
-export function changesJobs(command: Found): boolean {
+export function changesJobs(command: FoundCommand): boolean {
 	if (is(command, "crontab")) return !hasFlag(command, "-l");
 	if (is(command, "at", "batch")) return !command.args.some(({ text }) => /^-[lcqV]/.test(text));
+	if (is(command, "anacron")) return !hasFlag(command, "-T|-V|-h");
 	if (is(command, "systemd-run")) return command.args.some(({ text }) => /^--(?:on-|timer|path-|socket-)/.test(text));
 	return is(command, "loginctl") && says(command, /^enable-linger\b/);
 }

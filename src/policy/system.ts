@@ -1,45 +1,43 @@
-/** Checks about the machine's own files: disks, permissions, what belongs to the system. */
+/** Checks about the machine's own files: permissions, packages, what belongs to the system. */
 import { mountsOf } from "./containers.js";
 import { does } from "./effects.js";
 import { hasFlag, is, says, words } from "./flags.js";
-import type { Found } from "./found.js";
-import { valuesOf } from "./options.js";
+import type { FoundCommand } from "./found.js";
 import { isAtWork, isTemporary, isWithin, placesOf } from "./paths.js";
 import type { World } from "./scope.js";
 import type { Word } from "./word.js";
 
-const DISK = /^\/dev\/(?:sd|hd|vd|xvd|nvme|mmcblk|disk|mapper\/|dm-|md|loop|mem|kmem|sr|\x01|r?disk)/;
-
-export function wipesDisk(command: Found, world: World): boolean {
-	const isDisk = (one: Word) => placesOf(one, command, world).some((place) => place !== null && DISK.test(place));
-	if (does(command, ["writes", "empties", "deletes"], ({ file }) => isDisk(file))) return true;
-	if (is(command, "wipefs", "blkdiscard", "badblocks", "sgdisk") || command.names.some((name) => /^(?:mkfs|mke2fs|mkswap|newfs)/.test(name)))
-		return words(command).some(isDisk);
-	return false;
-}
-
 const SYSTEM =
 	/^\/(?:etc|usr|bin|sbin|lib\w*|boot|sys|proc|opt|root|var(?!\/(?:tmp|folders))|System|Library|dev(?!\/(?:null|zero|full|tty|stdin|stdout|stderr|fd|shm|ptmx|u?random)\b))(?:\/|$)/;
-const isSystem = (place: string | null, command: Found, world: World): boolean =>
+const isSystem = (place: string | null, command: FoundCommand, world: World): boolean =>
 	place !== null && (place === "/" || (SYSTEM.test(place) && !isAtWork(place, command, world) && !isWithin(place, world.home)));
 
-export function changesSystemPermissions(command: Found, world: World): boolean {
-	if (!is(command, "chmod", "chown", "chgrp", "setfacl", "chattr", "setcap")) return false;
+export function changesSystemPermissions(command: FoundCommand, world: World): boolean {
 	const all = words(command);
+	if (is(command, "setcap")) return !hasFlag(command, "-v"); // rights of root for whoever runs it
+	if (is(command, "filecap")) return all.length > 1;
+	if (is(command, "setfattr")) return command.args.some(({ text }) => /^(?:--name=)?(?:security|trusted)\./.test(text)) || touches(all);
+	if (is(command, "chattr"))
+		return all.length > 0 && (command.args.some(({ text }) => /^[-+=][a-zA-Z]*[iasu]/.test(text) && !/^-[RVfvp]+$/.test(text)) || touches(all));
+	if (!is(command, "chmod", "chown", "chgrp", "setfacl")) return false;
 	if (is(command, "chmod") && /^(?:[0-7]*[4-7][0-7]{3}|[ugoa,+=rwx]*\+[rwx]*s[rwx]*)$/.test(all[0]?.text ?? "") && !/^0[0-7]{3}$/.test(all[0]?.text ?? ""))
 		return true;
+	if (is(command, "setfacl")) return touches(all.filter(({ text }) => !/^[ugom]?:/.test(text)));
 	const recursive = hasFlag(command, "-R|--recursive");
-	return (is(command, "chattr", "setfacl", "setcap") ? all : all.slice(1)).some((one) =>
-		placesOf(one, command, world).some(
-			(place) => isSystem(place, command, world) || (recursive && (place === null || (!isAtWork(place, command, world) && !isTemporary(place, world)))),
-		),
-	);
+	return all.slice(1).some((one) => placesOf(one, command, world).some((place) => isSystem(place, command, world) || (recursive && isOutside(place))));
+
+	function isOutside(place: string | null): boolean {
+		return place === null || !(isAtWork(place, command, world) || isTemporary(place, world));
+	}
+	function touches(files: readonly Word[]): boolean {
+		return files.some((one) => placesOf(one, command, world).some(isOutside));
+	}
 }
 
-export function writesSystemFiles(command: Found, world: World): boolean {
+export function writesSystemFiles(command: FoundCommand, world: World): boolean {
 	if (command.remote) return false;
 	const some = (one: Word) => placesOf(one, command, world).some((place) => isSystem(place, command, world));
-	if (does(command, ["makes", "writes", "empties", "moves", "deletes"], ({ file }) => some(file))) return true;
+	if (does(command, ["makes", "writes", "unpacks", "empties", "moves", "deletes"], ({ file }) => some(file))) return true;
 	if (is(command, "docker", "podman") && command.args.some(({ text }) => text === "--privileged")) return says(command, /^(?:run|create)\b/);
 	const holdsHome = (one: Word) =>
 		placesOf(one, command, world).some((place) => place !== null && (isWithin(world.home, place) || isWithin(world.config, place)));
@@ -52,17 +50,16 @@ export function writesSystemFiles(command: Found, world: World): boolean {
 		command.args.some(({ text }) => /^(?:prefix|destdir)=\/(?:usr|opt|etc|bin|lib)/i.test(text))
 	)
 		return true;
+	if (is(command, "sudo", "doas") && says(command, /^(?:\S+=\S+ )*(?:make|ninja|cmake|meson)\b.*\b(?:un)?install\b/)) return true;
+	if (is(command, "update-alternatives", "alternatives")) return command.args.some(({ text }) => /^--(?:install|set|config|remove|auto)/.test(text));
 	if (is(command, "journalctl")) return command.args.some(({ text }) => /^--(?:vacuum|rotate|flush)/.test(text));
 	if (is(command, "apt-key", "certutil", "trust", "update-ca-certificates", "ldconfig"))
 		return words(command).length > 0 && !says(command, /^list\b/) && !hasFlag(command, "-L|-p");
-	if (changesPackages(command)) return true;
-	return (
-		is(command, "tar", "bsdtar", "unzip") && extracts(command) && valuesOf(command, /^(?:-[a-zA-Z]*C|--directory|-d)$/, /^(?:--directory=|-C)(.+)$/s).some(some)
-	);
+	return changesPackages(command);
 }
 
 /** Removes packages of the system, or installs one that is a file: those of a distribution have been looked at. */
-function changesPackages(command: Found): boolean {
+function changesPackages(command: FoundCommand): boolean {
 	if (is(command, "dpkg", "rpm")) return hasFlag(command, "-i|-r|-P|-e|-U|--install|--remove|--purge|--erase") && !hasFlag(command, "-q|-l|-s|-L|-S|-I|-c|-f");
 	if (is(command, "apt", "apt-get", "dnf", "yum", "zypper", "apk", "pacman"))
 		return (
@@ -72,8 +69,3 @@ function changesPackages(command: Found): boolean {
 		);
 	return is(command, "pip", "pip3") && hasFlag(command, "--break-system-packages");
 }
-
-export const extracts = (command: Found): boolean =>
-	is(command, "unzip") ||
-	/^-?[a-zA-Z]*x/.test(command.args[0]?.text ?? "") ||
-	command.args.some(({ text }) => /^(?:-[a-zA-Z]*x[a-zA-Z]*|--extract|--get)$/.test(text));

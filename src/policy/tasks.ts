@@ -1,18 +1,19 @@
 /** Checks that are only about words and flags, for programs with subcommands. */
-import { byName } from "../base/by-name.js";
+import { byName } from "../base/index.js";
 import { hasFlag, is, says, words } from "./flags.js";
-import type { Found } from "./found.js";
+import type { FoundCommand } from "./found.js";
 import { gitWords } from "./git.js";
+import { valuesOf } from "./options.js";
 import { UNKNOWN } from "./word.js";
 
-export function changesServices(command: Found): boolean {
+export function changesServices(command: FoundCommand): boolean {
 	return (
 		is(command, "service", "rc-service", "launchctl", "initctl") &&
 		says(command, /\b(?:start|stop|restart|reload|load|unload|bootstrap|bootout|kickstart|remove|disable|enable|kill)\b/)
 	);
 }
 
-export function forcePushes(command: Found): boolean {
+export function forcePushes(command: FoundCommand): boolean {
 	const [verb, ...rest] = gitWords(command);
 	if (verb === "send-pack") return hasFlag(command, "--force|--mirror");
 	if (verb !== "push") return false;
@@ -27,7 +28,7 @@ export function forcePushes(command: Found): boolean {
 	return rest.some((text, at) => text.startsWith("+") || (at > 0 && text.startsWith(":")));
 }
 
-export function rewritesHistory(command: Found): boolean {
+export function rewritesHistory(command: FoundCommand): boolean {
 	const [verb = "", ...rest] = gitWords(command);
 	const flag = (flags: string) => rest.length > 0 && hasFlag({ args: command.args.slice(-rest.length) }, flags);
 	switch (verb) {
@@ -58,6 +59,8 @@ export function rewritesHistory(command: Found): boolean {
 			return flag("-f|--force|--discard-changes");
 		case "worktree":
 			return rest[0] === "remove" && flag("-f|--force");
+		case "rebase":
+			return flag("--root"); // from the first commit on
 		case "rm":
 			return flag("-r") && rest.some((text) => text === "." || text === "*" || text === ":/");
 		case "read-tree":
@@ -88,12 +91,15 @@ const PUBLISHERS = byName<RegExp>({
 	docker: /^(?:push|image push)\b/,
 	podman: /^push\b/,
 	helm: /^push\b/,
-	git: /^(?:remote set-url\b|push (?:\S+:\/\/|[\w.-]+@[\w.-]+:))/,
-	hg: /^push\b.*/,
+	git: /^(?:remote set-url\b|(?:lfs )?push (?:\S+:\/\/|[\w.-]+@[\w.-]+:)|send-email\b)/,
+	hg: /^push \S+:\/\//,
+	svn: /^(?:delete|del|remove|rm|import|mkdir|move|mv|copy|cp)\b.*:\/\//,
+	p4: /^obliterate\b/,
 	"semantic-release": /^/,
 	np: /^/,
 	"release-it": /^/,
 	gradlew: /\bpublish\b/,
+	glab: /^(?:repo (?:delete|archive|transfer)|variable (?:set|delete)|ssh-key add|release (?:create|delete|upload)|mr merge)\b/,
 	gh: /^(?:secret (?:set|delete|remove)|variable delete|ssh-key add|gpg-key add|release (?:create|delete|edit|upload)|repo (?:delete|edit|create|archive)|pr merge|gist create)\b/,
 	vsce: /^publish\b/,
 	ovsx: /^publish\b/,
@@ -104,16 +110,20 @@ const PUBLISHERS = byName<RegExp>({
 	jsr: /^publish\b/,
 });
 
-export function publishes(command: Found): boolean {
+export function publishes(command: FoundCommand): boolean {
 	if (hasFlag(command, "--dry-run|-n")) return false;
 	if (is(command, "gh") && says(command, /^api\b/))
 		return command.args.some(({ text }, at) => /^(?:DELETE|PATCH|PUT)$/i.test(text) && /^(?:-X|--method)$/.test(command.args[at - 1]?.text ?? ""));
 	if (is(command, "docker", "podman") && says(command, /\bbuild\b/) && hasFlag(command, "--push")) return true;
-	if (is(command, "hg")) return says(command, /^push\b/) && hasFlag(command, "-f|--force");
+	if (is(command, "hg") && says(command, /^push\b/) && hasFlag(command, "-f|--force")) return true;
+	if (is(command, "git") && gitWords(command)[0] === "push") {
+		const elsewhere = command.args.some(({ text }) => /^(?:remote\..*\.(?:push)?url|url\..*\.(?:push)?insteadof)=/i.test(text));
+		if (elsewhere || valuesOf(command, /^--repo$/, /^--repo=(.+)$/s).some(({ text }) => /:\/\/|@.*:/.test(text))) return true;
+	}
 	return command.names.some((name) => PUBLISHERS[name] !== undefined && says(command, PUBLISHERS[name]));
 }
 
-export function shutsDown(command: Found): boolean {
+export function shutsDown(command: FoundCommand): boolean {
 	if (is(command, "shutdown", "reboot", "halt", "poweroff")) return !hasFlag(command, "--help|--version|-c");
 	if (is(command, "dbus-send", "busctl", "gdbus"))
 		return command.args.some(({ text }) => /\b(?:PowerOff|Reboot|Halt|Suspend|Hibernate|Logout|Terminate\w+|Kill\w+)\b/.test(text));
@@ -145,7 +155,21 @@ const DOWN = byName<RegExp>({
 	podman: /^(?:volume (?:rm|remove|prune)|system reset)\b/,
 	heroku: /\bdestroy\b/,
 	vagrant: /^destroy\b/,
-	virsh: /^(?:undefine|destroy|vol-delete)\b/,
+	virsh: /^(?:undefine|destroy|vol-delete|snapshot-delete)\b/,
+	// Backups, snapshots, what was put aside, stores elsewhere.
+	borg: /^(?:delete|prune|compact|recreate)\b/,
+	restic: /^(?:forget|prune|key (?:remove|passwd)|rewrite)\b/,
+	duplicity: /^(?:remove-|cleanup)/,
+	rsnapshot: /\b(?:hourly|daily|weekly|monthly|sync|alpha|beta)\b/,
+	snapper: /^(?:delete|rm|undochange|rollback|modify)\b/,
+	"trash-empty": /^/,
+	bleachbit: /^\S/,
+	influx: /^(?:delete|bucket delete|org delete)\b/,
+	rclone: /^(?:purge|delete|deletefile|sync|move|moveto|rmdirs?|cleanup|dedupe) .*\w:/,
+	gsutil: /^(?:rm|rb|mv)\b|^rsync\b.*-d/,
+	mc: /^(?:rm|rb|mirror)\b/,
+	s3cmd: /^(?:del|rm|rb|sync)\b/,
+	b2: /^(?:delete|rm)\b/,
 	VBoxManage: /^unregistervm\b/,
 	lxc: /^(?:delete|storage (?:delete|volume delete))\b/,
 	incus: /^(?:delete|storage (?:delete|volume delete))\b/,
@@ -156,8 +180,10 @@ const DOWN = byName<RegExp>({
 	netlify: /\bdelete\b/,
 });
 
-export function takesDown(command: Found): boolean {
+export function takesDown(command: FoundCommand): boolean {
 	if (command.names.some((name) => DOWN[name] !== undefined && says(command, DOWN[name]))) return !hasFlag(command, "--dry-run|-help|--help");
+	if (is(command, "timeshift")) return command.args.some(({ text }) => /^--(?:delete|restore)/.test(text));
+	if (is(command, "rdiff-backup")) return command.args.some(({ text }) => /^(?:--)?(?:remove|restore)/.test(text));
 	if (is(command, "kubectl", "oc"))
 		return (says(command, /^replace\b/) && hasFlag(command, "--force")) || (says(command, /^apply\b/) && hasFlag(command, "--prune"));
 	if (is(command, "aws")) return says(command, /^s3 (?:rm|sync)\b/) && hasFlag(command, "--recursive|--delete");

@@ -1,9 +1,10 @@
 /** Shell text as a tree, from tree-sitter's grammar of bash, within limits that hold for any text. */
 import fs from "node:fs";
 import { createRequire } from "node:module";
+import path from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Parser as TreeSitter } from "web-tree-sitter";
-import { asset } from "../base/asset.js";
+import { asset } from "../base/index.js";
 
 /** A plain copy of a node: the parser's own memory is freed before anybody looks. */
 export interface Node {
@@ -44,26 +45,35 @@ async function load(): Promise<void> {
 	parser = new Parser().setLanguage(bash);
 }
 
-const parserFile = (): URL => new URL("web-tree-sitter.js", pathToFileURL(createRequire(import.meta.url).resolve("web-tree-sitter")));
+const parserFile = (): URL => pathToFileURL(built("web-tree-sitter.mjs") ?? path.join(path.dirname(installed("web-tree-sitter")), "web-tree-sitter.js"));
+const grammarFile = (): string => built("tree-sitter-bash.wasm") ?? installed("tree-sitter-bash/tree-sitter-bash.wasm");
 
 /** Beside this file after a build; run from the sources, in the package it comes from. */
-function grammarFile(): string | URL {
-	const beside = asset("policy/tree-sitter-bash.wasm");
-	return fs.existsSync(beside) ? beside : createRequire(import.meta.url).resolve("tree-sitter-bash/tree-sitter-bash.wasm");
+function built(name: string): string | undefined {
+	const beside = asset(`policy/${name}`);
+	return fs.existsSync(beside) ? beside : undefined;
 }
 
-function cpuMs(): number {
-	const { user, system } = process.cpuUsage();
-	return (user + system) / 1000;
+const installed = (name: string): string => createRequire(import.meta.url).resolve(name);
+
+/** Not by the clock: on a busy machine the same text must be decided the same. To ask for the CPU time takes longer than to parse a short command, which never calls this. */
+function lateness(): () => boolean {
+	let deadline: number | undefined;
+	return () => {
+		const { user, system } = process.cpuUsage();
+		const ms = (user + system) / 1000;
+		deadline ??= ms + LIMITS.ms;
+		return ms > deadline;
+	};
 }
 
 export function parse(text: string): Parsed {
 	if (!parser && lives === 0) throw new Error("loadParser() comes first");
 	if (!parser) return { tooMuch: true }; // it is being loaded again
 	if (text.length > LIMITS.length) return { tooMuch: true };
-	const deadline = cpuMs() + LIMITS.ms; // not by the clock: on a busy machine the same text must be decided the same
+	const isLate = lateness();
 	try {
-		const tree = parser.parse(text, null, { progressCallback: () => cpuMs() > deadline });
+		const tree = parser.parse(text, null, { progressCallback: isLate });
 		if (!tree) {
 			parser.reset();
 			return { tooMuch: true };

@@ -11,15 +11,23 @@ const CODE = /^(?:BASH_ENV|LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|ENV|RUSTC_W
 export function valueRuns(name: string, value: string, held: (name: string) => string): string[] {
 	if (name === "PROMPT_COMMAND") return [value];
 	if (CODE.test(name)) return value === "" ? [] : [value.startsWith("/") ? value : `./${value}`]; // a file: which is only known by its path
-	if (name === "PATH")
-		return value.split(":").some((dir) => !dir.startsWith(held("PWD")) && /^\/(?:tmp|var\/tmp|dev\/shm)(?:\/|$)/.test(dir)) ? ["/tmp/program"] : [];
+	if (name === "PATH") return inTemporary(value.split(":"), held("PWD")) ? ["/tmp/program"] : [];
 	if (/^(?:NODE_OPTIONS|RUBYOPT|PERL5OPT|PYTHONSTARTUP)$/.test(name)) {
 		const file = /(?:--require[ =]|--import[ =]|-r ?|^)([/~]\S*)/.exec(value)?.[1];
 		return file === undefined && !(name === "PERL5OPT" && value.includes(";")) ? [] : [file ?? "/perl"];
 	}
+	if (/^(?:PYTHONPATH|PERL5LIB|RUBYLIB|NODE_PATH|LD_LIBRARY_PATH|CC|CXX|LD|AR|AS)$/.test(name))
+		return inTemporary(value.split(":"), held("PWD")) ? ["/tmp/code"] : [];
+	if (/^(?:JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|MAVEN_OPTS|GRADLE_OPTS|GOFLAGS)$/.test(name))
+		return /-(?:javaagent|agentpath):|-toolexec/.test(value) ? ["/agent"] : [];
+	if (/^npm_config_(?:script_shell|shell)$/i.test(name)) return value === "" ? [] : [value];
 	if (/^PS[0-4]$/.test(name)) return /\$\(|`/.test(value) ? [`: ${value}`] : [];
 	if (PROGRAMS.test(name)) return value !== "" ? [value.replace(/^\|/, "")] : [];
 	const number = /^GIT_CONFIG_VALUE_(\d+)$/.exec(name)?.[1];
 	if (number !== undefined) return settingRuns(`${held(`GIT_CONFIG_KEY_${number}`)}=${value}`);
 	return name === "GIT_CONFIG_PARAMETERS" ? [...value.matchAll(/'([^']*)'/g)].flatMap((match) => settingRuns(match[1] as string)) : [];
 }
+
+/** Everybody writes there, unless the work itself is there. */
+const inTemporary = (list: readonly string[], work: string): boolean =>
+	list.some((dir) => !dir.startsWith(work) && /^\/(?:tmp|var\/tmp|dev\/shm)(?:\/|$)/.test(dir));

@@ -3,9 +3,10 @@
  * variables and the directory; what runs text of its own (`sh -c`, `eval`, `ssh`) is read in the same way. It never runs anything.
  */
 import { effects, printed, written } from "./changes.js";
-import type { Found, Trait } from "./found.js";
+import { type Flow, NOWHERE, type Span } from "./flow.js";
+import type { FoundCommand, Trait } from "./found.js";
 import { SHELLS } from "./interpreters.js";
-import { type Flow, NOWHERE, Page, type Reader, type Span } from "./page.js";
+import { Page, type Reader } from "./page.js";
 import { namesOf } from "./program.js";
 import { type Respelled, respell } from "./respell.js";
 import { Scope, unsureNames, type World } from "./scope.js";
@@ -13,7 +14,7 @@ import { LIMITS, type Node, parse } from "./tree.js";
 import { asText, isKnown, UNKNOWN, type Word } from "./word.js";
 import { innerOf } from "./wrappers.js";
 
-export function understand(text: string, world: World): Found[] {
+export function understand(text: string, world: World): FoundCommand[] {
 	const walk = new Walk();
 	const scope = new Scope(world);
 	// No shell text has these, and the marks for what is unknown are made of them.
@@ -42,7 +43,7 @@ const MAX_LINKS = 64;
 const MAX_TEXT = 2 * LIMITS.length;
 
 class Walk implements Reader {
-	readonly found: Found[] = [];
+	readonly found: FoundCommand[] = [];
 	#steps = 0;
 	#depth = 0;
 	#read = 0;
@@ -50,7 +51,7 @@ class Walk implements Reader {
 	#words = 0;
 
 	/** Text within a command has no place of its own: what is found in it is about the part it stands in. */
-	script(text: string, scope: Scope, at: Span | null, flow: Flow = NOWHERE): Found[] {
+	script(text: string, scope: Scope, at: Span | null, flow: Flow = NOWHERE): FoundCommand[] {
 		const whole = at ?? { start: 0, end: text.length };
 		if (!this.#enter(whole, scope)) return [];
 		try {
@@ -66,7 +67,7 @@ class Walk implements Reader {
 		}
 	}
 
-	#page(text: string, root: Node, scope: Scope, at: Span | null, flow: Flow, offsets?: readonly number[]): Found[] {
+	#page(text: string, root: Node, scope: Scope, at: Span | null, flow: Flow, offsets?: readonly number[]): FoundCommand[] {
 		const page = new Page(this, text, scope, at, offsets);
 		for (const name of unsureNames(root, text)) scope.unsure.add(name);
 		const from = this.found.length;
@@ -81,8 +82,8 @@ class Walk implements Reader {
 		return this.found.slice(from);
 	}
 
-	/** One simple command, and what it runs in turn. Gives the commands that print what it prints. */
-	run(argv: readonly Word[], at: Span, scope: Scope, flow: Flow, options: { external?: boolean } = {}): Found[] {
+	/** Reads one simple command, and what it runs in turn. Returns the commands that print what it prints. */
+	run(argv: readonly Word[], at: Span, scope: Scope, flow: Flow, options: { external?: boolean } = {}): FoundCommand[] {
 		if (!this.#enter(at, scope)) return [];
 		try {
 			return this.#run(argv, at, scope, flow, options.external === true);
@@ -91,7 +92,7 @@ class Walk implements Reader {
 		}
 	}
 
-	#run([program, ...args]: readonly Word[], at: Span, scope: Scope, flow: Flow, external: boolean): Found[] {
+	#run([program, ...args]: readonly Word[], at: Span, scope: Scope, flow: Flow, external: boolean): FoundCommand[] {
 		const names = program ? namesOf(program, scope) : [];
 		const unknown = program !== undefined && names.length === 0 && !isDirectory(program);
 		const all = [...args, ...flow.args].slice(0, MAX_ARGS);
@@ -113,7 +114,7 @@ class Walk implements Reader {
 			links: scope.links.made,
 			remote: flow.remote,
 		};
-		const draft: Found = { ...common, trait, code, start: at.start, end: at.end };
+		const draft: FoundCommand = { ...common, trait, code, start: at.start, end: at.end };
 		const own = names[0] ?? "";
 		const definition = external ? undefined : scope.functions.get(own);
 		if (definition) {
@@ -144,14 +145,14 @@ class Walk implements Reader {
 		if (readsOn || codes.some((text) => text.trim() === UNKNOWN)) trait = "unknown-script";
 		if (inner.includes("unknown-script") || inner.some((one) => typeof one === "object" && "script" in one && one.script.trim() === UNKNOWN))
 			trait = "unknown-script";
-		const result: Found = { ...draft, trait, code, prints: printed(draft, scope) };
+		const result: FoundCommand = { ...draft, trait, code, prints: printed(draft, scope) };
 		this.found.push(result);
 		effects(result, scope);
 		if (scope.links.made.length > MAX_LINKS) {
 			this.mark("unreadable", at, scope);
 			scope.links.made = [];
 		}
-		const outputs: Found[] = [];
+		const outputs: FoundCommand[] = [];
 		for (const one of inner) {
 			if (one === "unknown-script" || "code" in one) continue;
 			const remote = flow.remote || one.remote === true;
@@ -184,8 +185,8 @@ class Walk implements Reader {
 		return true;
 	}
 
-	mark(trait: Trait, { start, end }: Span, scope: Scope): Found {
-		const mark: Found = {
+	mark(trait: Trait, { start, end }: Span, scope: Scope): FoundCommand {
+		const mark: FoundCommand = {
 			names: [],
 			args: [],
 			reads: [],

@@ -1,8 +1,9 @@
 /** Programs that run what their arguments say: what it is they run. */
-import { byName } from "../base/by-name.js";
+import { byName } from "../base/index.js";
 import { awkRuns, MAX_CODE } from "./code.js";
+import { runsOnMounts } from "./containers.js";
 import { hasFlag } from "./flags.js";
-import type { Found } from "./found.js";
+import type { FoundCommand } from "./found.js";
 import { gitRuns } from "./git.js";
 import { after, behind, hidden, type Inner, joined, scripts } from "./inner.js";
 import { fromInput, INTERPRETERS, interpreter, SHELLS, shell } from "./interpreters.js";
@@ -10,6 +11,7 @@ import { foundBy } from "./output.js";
 import { holdfast } from "./own-cli.js";
 import { readSed } from "./sed.js";
 import { type Shape, shaped, skip } from "./shapes.js";
+import { loadsLibrary, sshRuns } from "./ssh.js";
 import { SOME, UNKNOWN, type Word, word } from "./word.js";
 
 /** Options whose value is text for a shell, or a program to run: as the next word, and in the same word. */
@@ -47,7 +49,8 @@ const HELPER_OPTIONS = byName<readonly [next: RegExp, glued?: RegExp]>({
 	rg: [/^--(?:pre|hostname-bin)$/, /^--(?:pre|hostname-bin)=(.+)$/s],
 	split: [/^--filter$/, /^--filter=(.+)$/s],
 	sort: [/^--compress-program$/, /^--compress-program=(.+)$/s],
-	zip: [/^(?:-TT|--unzip-command)$/],
+	zip: [/^(?:-TT|--unzip-command)$/, /^--unzip-command=(.+)$/s],
+	less: [/^$/, /^\+!(.+)$/s],
 	tcpdump: [/^-z$/],
 	make: [/^$/, /^SHELL=(.+)$/s],
 	npm: [/^--script-shell$/, /^--script-shell=(.+)$/s],
@@ -55,7 +58,7 @@ const HELPER_OPTIONS = byName<readonly [next: RegExp, glued?: RegExp]>({
 	go: [/^-(?:toolexec|exec|vettool)$/, /^-(?:toolexec|exec|vettool)=(.+)$/s],
 });
 
-export function innerOf(command: Found): Inner[] {
+export function innerOf(command: FoundCommand): Inner[] {
 	const name = (command.names.at(-1) ?? "").replace(/^holdfast@.*/s, "holdfast");
 	const { args } = command;
 	if (SHELLS.has(name)) return shell(command);
@@ -69,7 +72,7 @@ export function innerOf(command: Found): Inner[] {
 	return [...scripts(texts), ...shells, ...hidden(helpers), ...special(command, name), ...shaped(command, name)];
 }
 
-function special(command: Found, name: string): Inner[] {
+function special(command: FoundCommand, name: string): Inner[] {
 	const { args } = command;
 	const dashes = args.findIndex(({ text }) => text === "--");
 	switch (name) {
@@ -92,6 +95,12 @@ function special(command: Found, name: string): Inner[] {
 			return [{ argv: skip(args, { valued: "of" }), keyword: true }];
 		case "su":
 			return args.some(({ text }) => /^-\w*c|^--(?:session-)?command/.test(text)) ? [] : ["unknown-script"];
+		case "scp":
+		case "sftp":
+			return sshRuns(command);
+		case "ssh-add":
+		case "ssh-keygen":
+			return loadsLibrary(command) ? ["unknown-script"] : [];
 		case "newgrp":
 			return fromInput(command, (script) => ({ script }));
 		case "complete":
@@ -143,7 +152,9 @@ function special(command: Found, name: string): Inner[] {
 		case "docker":
 		case "podman":
 		case "docker-compose":
-			return command.upstream.length > 0 && after(args, /^(?:-f|--file)$/).includes("-") ? ["unknown-script"] : [];
+			return command.upstream.length > 0 && after(args, /^(?:-f|--file)$/).includes("-") ? ["unknown-script"] : runsOnMounts(command);
+		case "logrotate": // its settings name scripts
+			return args.some(({ text }) => !/^-|^\/etc\//.test(text)) && !hasFlag(command, "-d|--debug") ? ["unknown-script"] : [];
 		case "let":
 		case "unset":
 		case "read":
@@ -240,12 +251,12 @@ const evaluated = (args: readonly Word[]): Inner[] => scripts(args.flatMap(({ te
 const MOST_GUESSES = 32;
 
 /** Programs with a command of their own that runs a shell's: `!`, `\\!`, `.shell`. */
-function shellLines({ args, input }: Found): Inner[] {
+function shellLines({ args, input }: FoundCommand): Inner[] {
 	const lines = [...args.map(({ text }) => text), input ?? ""].join("\n").split("\n");
 	return scripts(lines.flatMap((line) => (/^\s*(?:\\?!|\.?(?:shell|system)\s)\s*(\S.*)$/s.exec(line)?.[1] ?? []) as string[]));
 }
 
-function found(command: Found): Inner[] {
+function found(command: FoundCommand): Inner[] {
 	const inner: Inner[] = [];
 	const { args } = command;
 	const names = foundBy(command);
@@ -279,14 +290,15 @@ function fd(args: readonly Word[]): Inner[] {
 	];
 }
 
-function xargs(command: Found): Inner[] {
+function xargs(command: FoundCommand): Inner[] {
 	const shape: Shape = { valued: "nPdLsaEIi", long: ["--max-args", "--max-procs", "--delimiter", "--arg-file", "--replace", "--max-lines"] };
 	const inner = skip(command.args, shape);
 	if (inner.length === 0) return [];
 	const given = command.input === null ? [UNKNOWN] : command.input.split(/[\s\0]+/).filter(Boolean);
-	const texts = command.args.map(({ text }) => text);
+	const own = command.args.slice(0, command.args.length - inner.length); // `xargs sed -i`: the rest is not for xargs
+	const texts = own.map(({ text }) => text);
 	const place =
-		after(command.args, /^-I$/)[0] ??
+		after(own, /^-I$/)[0] ??
 		texts.map((text) => /^-I(.+)/.exec(text)?.[1]).find(Boolean) ??
 		(texts.some((text) => /^(-i|--replace)$/.test(text)) ? "{}" : undefined);
 	if (place === undefined) return [{ argv: [...inner, ...given.map(word)] }];
@@ -294,7 +306,7 @@ function xargs(command: Found): Inner[] {
 }
 
 /** `parallel 'rm {}' ::: a b`: a line for a shell, with each argument; without a command, each line it reads is one. */
-function parallel(command: Found): Inner[] {
+function parallel(command: FoundCommand): Inner[] {
 	const at = command.args.findIndex(({ text }) => /^:::+\+?$/.test(text));
 	const own = at === -1 ? command.args : command.args.slice(0, at);
 	const line = joined(skip(own, { valued: "jNnLIaSCdPs", long: ["--jobs", "--arg-file", "--colsep", "--delay", "--timeout", "--joblog", "--results"] }));

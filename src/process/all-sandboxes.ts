@@ -1,26 +1,17 @@
-/** Every sandbox there is: those of this home, and the containers of all homes that the engines know. */
-import { fromSystem, HoldfastError } from "../base/errors.js";
-import { idPrefix } from "../base/ids.js";
-import { loadDocker } from "../places/hosts.js";
-import { type KnownEngine, knownEngines } from "./engines.js";
+/** Every sandbox there is: those of this home, and what kinds of places know of all homes (containers of the engines). */
+import { fromSystem, HoldfastError, idPrefix } from "../base/index.js";
+import { type KnownPlaces, kinds, type Leftover, type LeftoverSource, leftoversOf, type NamedPlace, rememberedPlaces } from "../places/index.js";
 import type { Runtime } from "./runtime.js";
 import { Sandboxes } from "./sandboxes.js";
 
-export interface SandboxItem {
-	readonly id: string;
-	readonly kind: "bubblewrap" | "docker";
-	readonly name: string;
-	readonly task: string;
-	readonly home: string;
-	/** `running`, or what the engine says. */
-	readonly state: string;
-	readonly started_at: string;
-	/** How many processes of the task run in it; null where nobody here can tell. */
+/** The sandboxes of `local+sandbox` are processes of this home. */
+const OWN = "bubblewrap";
+
+export interface SandboxItem extends Leftover {
+	/** `bubblewrap`, or the kind of place. */
+	readonly kind: string;
+	/** How many processes of the task run in it; null where that cannot be seen from here. */
 	readonly processes: number | null;
-	/** Where the container is, if not at the usual engine. */
-	readonly engine?: string;
-	/** Nobody will come back to it: its home is gone, or its time is over and it was not to be kept. */
-	readonly orphan: boolean;
 }
 
 export interface SandboxList {
@@ -29,14 +20,12 @@ export interface SandboxList {
 	readonly notes: readonly string[];
 }
 
-const OVER = ["exited", "dead"];
-const LIST_MS = 15_000;
-
-export async function listSandboxes(runtime: Runtime): Promise<SandboxList> {
-	const own = new Sandboxes(runtime, undefined).list().map(
+/** `ms`: how long each engine, account or cluster may take. */
+export async function listSandboxes(runtime: Runtime, { ms = LIST_MS }: { readonly ms?: number } = {}): Promise<SandboxList> {
+	const own = new Sandboxes(runtime).list().map(
 		(one): SandboxItem => ({
 			id: one.id,
-			kind: "bubblewrap",
+			kind: OWN,
 			name: one.directory,
 			task: one.task,
 			home: runtime.home.root,
@@ -46,40 +35,55 @@ export async function listSandboxes(runtime: Runtime): Promise<SandboxList> {
 			orphan: one.orphan,
 		}),
 	);
-	const { engines, notes } = await knownEngines(runtime);
-	const listed = await Promise.all(engines.map(containers));
-	// That the usual engine does not answer is news only to who has asked for it, or for no other.
-	const isNamed = ({ namedBy }: KnownEngine) => namedBy.length > 0;
-	const said = notes.length === 0 && !engines.some(isNamed) ? listed : listed.filter((_, at) => isNamed(engines[at] as KnownEngine));
-	return { sandboxes: [...own, ...once(listed.flatMap(({ items }) => items))], notes: [...notes, ...said.flatMap((one) => one.notes)] };
+	const { named, notes } = namedPlaces({ config: () => runtime.config, home: runtime.home });
+	const listed = await Promise.all(
+		kinds().map(async ({ name: kind }) => leftoversIn(kind, { named: named.get(kind) ?? [], complete: notes.length === 0 }, ms)),
+	);
+	return { sandboxes: [...own, ...listed.flatMap(({ items }) => items)], notes: [...notes, ...listed.flatMap((one) => one.notes)] };
 }
 
-/** One engine may have several addresses. */
-const once = (items: readonly SandboxItem[]): SandboxItem[] => [...new Map(items.map((item) => [item.id, item])).values()];
+const LIST_MS = 15_000;
 
-async function containers({ engine, where, namedBy }: KnownEngine): Promise<{ items: SandboxItem[]; notes: string[] }> {
+/** Each one is asked at the same time, and one that does not answer keeps nobody from the others. */
+async function leftoversIn(
+	kind: string,
+	known: KnownPlaces,
+	ms: number,
+): Promise<{ readonly items: readonly SandboxItem[]; readonly notes: readonly string[] }> {
+	const leftovers = leftoversOf(kind);
+	if (!leftovers) return { items: [], notes: [] };
+	const notes: string[] = [];
+	const items = new Map<string, SandboxItem>(); // one engine may have several addresses
+	const { wheres, notes: unusable } = await leftovers.wheres(known);
+	const ask = async (where: LeftoverSource) => {
+		const time = AbortSignal.timeout(ms);
+		const late = new Promise<never>((_, reject) => time.addEventListener("abort", () => reject(time.reason), { once: true }));
+		try {
+			for (const item of await Promise.race([leftovers.list(where, time), late])) items.set(item.id, { ...item, kind, processes: null });
+		} catch (error) {
+			const why = time.aborted ? `no answer within ${ms / 1000} s` : fromSystem(error, kind).message;
+			if (!where.quiet) notes.push(`${where.label} could not be listed: ${why}.`);
+		}
+	};
+	await Promise.all(wheres.map(ask));
+	return { items: [...items.values()], notes: [...unusable, ...notes] };
+}
+
+/** The places of each kind that config.json names, and that this home has used. */
+function namedPlaces({ config, home }: { readonly config: () => Runtime["config"]; readonly home: Runtime["home"] }): {
+	readonly named: ReadonlyMap<string, readonly NamedPlace[]>;
+	readonly notes: readonly string[];
+} {
+	const named = new Map<string, NamedPlace[]>();
+	const notes: string[] = [];
+	const add = (kind: string | undefined, place: NamedPlace) => named.set(kind ?? "", [...(named.get(kind ?? "") ?? []), place]);
 	try {
-		const { listContainers } = await loadDocker();
-		const found = await listContainers({ ms: LIST_MS, ...(engine === undefined ? {} : { engine }) });
-		return {
-			notes: [],
-			items: found.map((one) => ({
-				id: one.id.slice(0, 12),
-				kind: "docker",
-				name: one.image,
-				task: one.task,
-				home: one.home,
-				state: one.state,
-				started_at: one.created.toISOString(),
-				processes: null,
-				...(engine === undefined ? {} : { engine }),
-				orphan: one.orphan === true || (one.orphan === false && !one.keep && OVER.includes(one.state)),
-			})),
-		};
+		for (const [name, { type, kind = type, ...options }] of Object.entries(config().places)) add(kind, { name, options, configured: true });
 	} catch (error) {
-		const whose = namedBy.length === 0 ? "" : ` of ${where} (the engine of ${namedBy.join(", ")})`;
-		return { items: [], notes: [`Containers${whose} could not be listed: ${fromSystem(error, "docker").message}.`] };
+		notes.push(`Engines that config.json names are not known: ${fromSystem(error, "reading it").message}.`);
 	}
+	for (const { wish } of rememberedPlaces(home)) add(wish.kind, { name: wish.name, options: wish.options, configured: false });
+	return { named, notes };
 }
 
 /** By id or a beginning of it. Resolves with a sentence; throws when there is no such sandbox. */
@@ -87,7 +91,7 @@ export async function stopSandbox(runtime: Runtime, wanted: string): Promise<str
 	const { sandboxes, notes } = await listSandboxes(runtime);
 	const digits = idPrefix(wanted);
 	const found = sandboxes.filter(({ id, kind }) =>
-		kind === "bubblewrap" ? digits !== undefined && id.slice(5).startsWith(digits) : wanted.length >= 4 && id.startsWith(wanted),
+		kind === OWN ? digits !== undefined && id.slice(5).startsWith(digits) : wanted.length >= 4 && id.startsWith(wanted),
 	);
 	if (found.length > 1) throw new HoldfastError("NOT_FOUND", `"${wanted}" fits ${found.map(({ id }) => id).join(" and ")}; give more of it`);
 	const [one] = found;
@@ -95,12 +99,15 @@ export async function stopSandbox(runtime: Runtime, wanted: string): Promise<str
 	return endOne(runtime, one);
 }
 
-/** Those that nobody will come back to. A sentence each. */
-export async function pruneSandboxes(runtime: Runtime): Promise<{ readonly removed: readonly string[]; readonly notes: readonly string[] }> {
+/** Removes the orphans; with `allHomes` also what belongs to homes on other hosts. Returns a sentence for each. */
+export async function pruneSandboxes(
+	runtime: Runtime,
+	{ allHomes = false }: { readonly allHomes?: boolean } = {},
+): Promise<{ readonly removed: readonly string[]; readonly notes: readonly string[] }> {
 	const { sandboxes, notes } = await listSandboxes(runtime);
 	const removed: string[] = [];
 	const failed: string[] = [];
-	for (const one of sandboxes.filter(({ orphan }) => orphan)) {
+	for (const one of sandboxes.filter(({ orphan, elsewhere }) => orphan || (allHomes && elsewhere))) {
 		try {
 			removed.push(await endOne(runtime, one));
 		} catch (error) {
@@ -111,10 +118,7 @@ export async function pruneSandboxes(runtime: Runtime): Promise<{ readonly remov
 }
 
 async function endOne(runtime: Runtime, { id, kind, task, engine }: SandboxItem): Promise<string> {
-	if (kind === "bubblewrap")
-		return (await new Sandboxes(runtime, undefined).stop(id)) ? `${id} of task ${task} has ended, with all that ran in it` : `${id} had ended already`;
-	const { removeContainer } = await loadDocker();
-	return (await removeContainer(id, engine === undefined ? {} : { engine }))
-		? `${id} of task ${task} was removed, with all that was in it`
-		: `${id} was gone already`;
+	if (kind === OWN) return (await new Sandboxes(runtime).stop(id)) ? `${id} of task ${task} has ended, with all that ran in it` : `${id} had ended already`;
+	const removed = await leftoversOf(kind)?.remove({ id, ...(engine === undefined ? {} : { engine }) });
+	return removed ? `${id} of task ${task} was removed, with all that was in it` : `${id} was gone already`;
 }

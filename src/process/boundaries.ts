@@ -2,30 +2,38 @@
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { HoldfastError } from "../base/errors.js";
-import type { LimitName, Limits, LimitsAsked, ProcessLimitsAsked } from "../base/limits.js";
-import type { Cgroups, Group } from "../keeper/cgroup.js";
-import { CONTROLLERS, type Controller, limitFile, oomFile, PIDS_EVENTS } from "../keeper/controllers.js";
-import type { KeptLimits } from "../keeper/plan.js";
-import type { Spec, SpecLimits } from "./spec.js";
+import { HoldfastError, type LimitName, type LimitsAsked, type LimitsInForce, type ProcessLimitsAsked } from "../base/index.js";
+import {
+	type Cgroups,
+	CONTROLLERS,
+	type CommandCgroups,
+	type Controller,
+	type KeptLimits,
+	limitFile,
+	oomFile,
+	PIDS_EVENTS,
+	type Spec,
+	type SpecLimits,
+} from "../keeper/index.js";
+import type { Machine } from "../places/index.js";
 
 /** Unless it is set: what keeps one runaway task from taking the machine with it. */
 const DEFAULT_TASK = { memoryShare: 0.9, pids: 4096 };
 
 /** How one limit can be kept here; undefined: not at all. */
-export type Means = "cgroup" | "ulimit" | "keeper" | undefined;
+export type LimitMeans = "cgroup" | "ulimit" | "keeper" | undefined;
 
 export class Boundaries {
 	readonly #asked: LimitsAsked;
 	readonly #cgroups: Cgroups | undefined;
 	/** For all that a task runs together; only what can be kept. */
-	readonly task: Pick<Limits, Controller>;
+	readonly task: Pick<LimitsInForce, Controller>;
 
 	constructor(asked: LimitsAsked, cgroups: Cgroups | undefined) {
 		this.#asked = asked;
 		this.#cgroups = cgroups;
 		const { task } = asked;
-		const defaults: Pick<Limits, Controller> = { memory: Math.floor(os.totalmem() * DEFAULT_TASK.memoryShare), pids: DEFAULT_TASK.pids };
+		const defaults: Pick<LimitsInForce, Controller> = { memory: Math.floor(os.totalmem() * DEFAULT_TASK.memoryShare), pids: DEFAULT_TASK.pids };
 		this.task = Object.fromEntries(
 			CONTROLLERS.filter((name) => cgroups?.treeOf(name)).flatMap((name) => {
 				const value = task[name] === undefined ? defaults[name] : task[name];
@@ -38,16 +46,16 @@ export class Boundaries {
 		return this.#asked.task.processes;
 	}
 
-	group(task: string, id: string): Group | undefined {
+	group(task: string, id: string): CommandCgroups | undefined {
 		return this.#cgroups?.make(task, id, this.task, { swap: typeof this.#asked.task.memory === "number" });
 	}
 
-	means(name: LimitName, scope: "process" | "task"): Means {
+	means(name: LimitName, scope: "process" | "task"): LimitMeans {
 		if (name === "time" || name === "output" || name === "output_rate") return "keeper";
 		if (name === "cpu_time" || name === "file_size") return "ulimit";
 		if (this.#cgroups?.treeOf(name)) return "cgroup";
 		if (scope === "task" || name === "cpu") return undefined;
-		return name === "memory" || process.getuid?.() !== 0 ? "ulimit" : undefined; // nobody counts the processes of root
+		return name === "memory" || process.getuid?.() !== 0 ? "ulimit" : undefined; // the kernel does not count the processes of root
 	}
 
 	/** By what, in words. */
@@ -60,7 +68,7 @@ export class Boundaries {
 	}
 
 	/** What holds for a process that is about to start. Throws if something was asked for that cannot be kept here. */
-	forProcess(given: ProcessLimitsAsked = {}, kind?: Spec["kind"]): { limits: Limits; kept: KeptLimits; explicit: boolean } {
+	forProcess(given: ProcessLimitsAsked = {}, kind?: Spec["kind"]): { limits: LimitsInForce; kept: KeptLimits; explicit: boolean } {
 		const all = { ...this.#asked.process, ...given };
 		const limits: { [name in LimitName]?: number } = {};
 		for (const [name, value] of Object.entries(all) as [LimitName, number | null | undefined][]) {
@@ -79,13 +87,13 @@ export class Boundaries {
 	}
 
 	/** Of a foreground command: what its keeper sees to, on top of what its shell is held to. */
-	forCommand(): Pick<Limits, "time" | "output" | "output_rate"> {
+	forCommand(): Pick<LimitsInForce, "time" | "output" | "output_rate"> {
 		const { time, output, output_rate } = this.#asked.process;
 		return { ...(time ? { time } : {}), ...(output ? { output } : {}), ...(output_rate ? { output_rate } : {}) };
 	}
 
 	/** Where the kernel counts. */
-	#counts({ name }: Group): { memory?: string; pids?: string } {
+	#counts({ name }: CommandCgroups): { memory?: string; pids?: string } {
 		const memory = this.#cgroups?.treeOf("memory");
 		const pids = this.#cgroups?.treeOf("pids");
 		return {
@@ -95,11 +103,15 @@ export class Boundaries {
 	}
 
 	/** Hold the group of a process to its limits, and say in its spec what holds. */
-	apply(group: Group | undefined, { limits, explicit }: { limits: Limits; explicit: boolean }, elsewhere?: string): SpecLimits | undefined {
-		if (explicit && this.#cgroups && elsewhere !== undefined)
+	apply(
+		group: CommandCgroups | undefined,
+		{ limits, explicit }: { limits: LimitsInForce; explicit: boolean },
+		{ name, keepers }: Machine,
+	): SpecLimits | undefined {
+		if (explicit && this.#cgroups && !keepers.groups)
 			throw new HoldfastError(
 				"UNSUPPORTED",
-				`nothing ran: ${CONTROLLERS.join(", ")} of a process, or of a task in config.json, cannot be limited on ${elsewhere}; leave them out there (time, output, output_rate, cpu_time and file_size hold everywhere; a container has settings of its own)`,
+				`nothing ran: ${CONTROLLERS.join(", ")} of a process, or of a task in config.json, cannot be limited on ${name}; leave them out there (time, output, output_rate, cpu_time and file_size hold everywhere; a container has settings of its own)`,
 			);
 		if (explicit && this.#cgroups && !group)
 			throw new HoldfastError(
@@ -156,6 +168,6 @@ function cannot(name: LimitName, scope: "process" | "task"): HoldfastError {
 	const why = name === "pids" && scope === "process" ? ", and root is not held to ulimit -u" : "";
 	return new HoldfastError(
 		"UNSUPPORTED",
-		`nothing ran: the limit "${name}" of a ${scope} cannot be kept here, since no control group with the controller "${name}" can be made${why}; \`holdfast doctor\` says what can, or do without it (null)`,
+		`nothing ran: cannot enforce the limit "${name}" of a ${scope} here: no cgroup with that controller is available${why}; \`holdfast doctor\` says what can, or do without it (null)`,
 	);
 }

@@ -3,23 +3,28 @@ import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
-import { fromSystem } from "../base/errors.js";
-import { namesIn, readIfThere } from "../base/files.js";
-import { isId } from "../base/ids.js";
-import { KINDS, type LimitName, limitText } from "../base/limits.js";
-import { readProc, sendSignal } from "../base/proc.js";
-import { counted, sizeText } from "../base/quantity.js";
-import { watchMode } from "../base/watch.js";
-import { serviceUnit } from "../keeper/cgroup.js";
-import { procDir } from "../keeper/layout.js";
-import { isRemote, type RemoteWish } from "../places/address.js";
-import { describePlace } from "../places/describe.js";
-import { hostOf } from "../places/hosts.js";
-import { findSandboxTools, sandboxObstacle, versionOf } from "../places/probe.js";
+import {
+	counted,
+	fromSystem,
+	HoldfastError,
+	isId,
+	LIMIT_KINDS,
+	type LimitName,
+	limitText,
+	namesIn,
+	ownerOf,
+	readIfThere,
+	readProc,
+	sendSignalTo,
+	sizeText,
+} from "../base/index.js";
+import { procDir, serviceUnit } from "../keeper/index.js";
+import { describePlace, hasToBeReached, hostOf, kinds, lifeOf, type PlaceWish, trialOf } from "../places/index.js";
 import type { Boundaries } from "./boundaries.js";
 import { maskedCommand } from "./hidden.js";
+import { failingTargets } from "./notify-state.js";
 import type { Runtime } from "./runtime.js";
-import { Snapshot } from "./tree.js";
+import { ProcessSnapshot } from "./tree.js";
 
 /** Below this the log of one busy command can fill the disk. */
 const ENOUGH_ROOM = 64 * 1024 * 1024;
@@ -37,6 +42,8 @@ export interface Orphan {
 	readonly what: string;
 	readonly path?: string;
 	readonly pids?: readonly number[];
+	/** When each of `pids` was started, as /proc/PID/stat counts: a person may take their time to answer, and the number be another's by then. */
+	readonly starts?: readonly string[];
 }
 
 export interface Diagnosis {
@@ -45,18 +52,27 @@ export interface Diagnosis {
 }
 
 export async function diagnose(runtime: Runtime, signal?: AbortSignal): Promise<Diagnosis> {
-	const elsewhere = isRemote(runtime.wish) ? [await reach(runtime, runtime.wish, signal)] : [];
+	const elsewhere = hasToBeReached(runtime.wish) ? [await reach(runtime, runtime.wish, signal)] : [];
 	return { checks: [...checks(runtime), await passesOn(runtime.tools.dd), ...elsewhere], orphans: await findOrphans(runtime) };
 }
 
 /** Whether the chosen place can be reached, and what it has. Nothing of it stays. */
-async function reach(runtime: Runtime, wish: RemoteWish, signal?: AbortSignal): Promise<Check> {
+async function reach(runtime: Runtime, wish: PlaceWish, signal?: AbortSignal): Promise<Check> {
 	try {
 		const { look, task } = toLook(runtime, wish);
 		const host = await hostOf(look, { task }, runtime.home);
+		let looked = false;
 		try {
+			const about = (await host.about?.(signal)) ?? [];
 			const { system, cwd, tools, missing, notes } = await describePlace(host, signal ? { signal } : {});
-			const found = [`${runtime.placeName}: ${system}`, ...(cwd === undefined ? [] : [`starts in ${cwd}`]), `has ${tools.join(", ") || "only sh"}`, ...notes];
+			looked = true;
+			const found = [
+				`${runtime.placeName}: ${system}`,
+				...about,
+				...(cwd === undefined ? [] : [`starts in ${cwd}`]),
+				`has ${tools.join(", ") || "only sh"}`,
+				...notes,
+			];
 			const poor = ["bash", "setsid", "mkfifo", "dd"].filter((tool) => missing.includes(tool));
 			const noPty = ["script", "python3", "perl"].every((tool) => missing.includes(tool));
 			const advice = [
@@ -65,21 +81,22 @@ async function reach(runtime: Runtime, wish: RemoteWish, signal?: AbortSignal): 
 			].join("; ");
 			return { name: "place", state: advice === "" ? "ok" : "warn", found: found.join("; "), ...(advice === "" ? {} : { advice }) };
 		} finally {
-			await host.stop();
+			await host.stop().catch((error) => {
+				if (looked) throw error; // else what went wrong before is why
+			});
 		}
 	} catch (error) {
 		if (signal?.aborted) throw error;
+		if (error instanceof HoldfastError && error.code === "PENDING")
+			return { name: "place", state: "warn", found: `${error.message.replace(/\. Nothing ran\..*/s, "")}; what this look had asked for was taken back` };
 		return { name: "place", state: "fail", found: `${runtime.placeName} cannot be used: ${fromSystem(error, "it").message}` };
 	}
 }
 
-/** A container of its own, which goes whatever happens meanwhile: in the task's own others may be at work. Killed in between, it leaves one that ends by itself, and is an orphan then. */
-function toLook({ task }: Runtime, wish: RemoteWish): { look: RemoteWish; task: string } {
-	if (wish.kind !== "docker") return { look: wish, task };
-	return { look: { ...wish, options: { ...wish.options, keep: false, lifetime: LOOK_SECONDS } }, task: `doctor-${randomBytes(6).toString("hex")}` };
+/** A throwaway container, always removed: in the task's own one commands may be running. If this program is killed first, the container stops by itself and is later removed as an orphan. */
+function toLook({ task }: Runtime, wish: PlaceWish): { look: PlaceWish; task: string } {
+	return { look: trialOf(wish), task: lifeOf(wish) ? `doctor-${randomBytes(6).toString("hex")}` : task };
 }
-
-const LOOK_SECONDS = 120;
 
 /** The whole design rests on a dd that writes what it has read at once. One that waits for a full block would show nothing for hours. */
 async function passesOn(dd: string): Promise<Check> {
@@ -110,7 +127,7 @@ function checks(runtime: Runtime): Check[] {
 		tools.pty
 			? { name: "terminals", state: "ok", found: `${tools.pty.name} (${tools.pty.program})` }
 			: { name: "terminals", state: "warn", found: "no PTY can be made", advice: "install script (package bsdutils or util-linux), python3 or perl" },
-		watchMode() === "inotify"
+		home.watch.mode === "inotify"
 			? { name: "events", state: "ok", found: "inotify" }
 			: {
 					name: "events",
@@ -120,7 +137,16 @@ function checks(runtime: Runtime): Check[] {
 				},
 		killMethod(runtime),
 		limitsCheck(runtime),
-		sandbox(),
+		...failingTargets(home.root).map(
+			({ name, error, at, lost }): Check => ({
+				name: "notify",
+				state: "warn",
+				found: `the target ${name} fails since ${at}: ${error}${lost > 0 ? `; ${counted(lost, "message", "messages")} lost` : ""}`,
+				advice:
+					"correct `notify` in config.json (docs/notify.md); the entry goes with the next message that arrives, or with the next start of `holdfast serve`",
+			}),
+		),
+		...kinds().flatMap((kind) => kind.doctor?.() ?? []),
 	];
 	const unit = serviceUnit();
 	if (unit && !runtime.cgroups?.kills)
@@ -161,7 +187,7 @@ function limitsCheck(runtime: Runtime): Check {
 	} catch (error) {
 		return { name: "limits", state: "fail", found: (error as Error).message, advice: "until then nothing can be started" };
 	}
-	const names = Object.keys(KINDS) as LimitName[];
+	const names = Object.keys(LIMIT_KINDS) as LimitName[];
 	const kept = names.map((name) => [name, boundaries.by(name, "process")] as const);
 	const found = kept.flatMap(([name, by]) => (by ? [`${name} (${by})`] : [])).join(", ");
 	const missing = kept.flatMap(([name, by]) => (by ? [] : [name]));
@@ -174,13 +200,6 @@ function limitsCheck(runtime: Runtime): Check {
 		found: `${found}; not ${missing.join(", ")}${tasks}`,
 		advice: "allow control groups: run as root, or with cgroup v2 delegated to this user (systemd: Delegate=yes)",
 	};
-}
-
-function sandbox(): Check {
-	const tools = findSandboxTools();
-	const obstacle = "missing" in tools ? tools.missing : sandboxObstacle(tools);
-	if (obstacle === undefined && !("missing" in tools)) return { name: "sandbox", state: "ok", found: `local+sandbox can be used (${versionOf(tools)})` };
-	return { name: "sandbox", state: "warn", found: "local+sandbox cannot be used", advice: obstacle ?? "" };
 }
 
 function homeCheck(root: string): Check {
@@ -200,41 +219,52 @@ async function findOrphans(runtime: Runtime): Promise<Orphan[]> {
 	const orphans: Orphan[] = registry
 		.broken()
 		.map((id) => ({ kind: "broken", what: `${id}: its spec.json is missing or cannot be read`, path: procDir(home, id) }));
-	const known = new Set<string>([...namesIn(home.live), ...namesIn(home.blank).map((name) => name.split(".")[0] as string)]);
-	for (const hour of namesIn(home.ended)) for (const ticket of registry.ended(hour)) known.add(ticket.id);
+	const known = new Set<string>([...namesIn(home.live).flatMap((id) => [id, ownerOf(id)]), ...namesIn(home.blank).map((name) => name.split(".")[0] as string)]);
+	for (const hour of namesIn(home.ended)) for (const ticket of registry.ended(hour)) known.add(ticket.id).add(ownerOf(ticket.id));
 	for (const shelf of namesIn(home.procs)) {
 		for (const id of namesIn(path.join(home.procs, shelf))) {
 			if (isId(id) && !known.has(id)) orphans.push({ kind: "directory", what: `${id}: a directory that no list knows`, path: procDir(home, id) });
 		}
 	}
 	orphans.push(...lostKeepers(home.procs));
-	const now = new Snapshot();
+	const now = new ProcessSnapshot();
 	for (const process of registry.recent()) {
-		const pids = now.marked(process.id);
+		const pids = now.marked(process.id, process.spec.within?.slot);
 		if (pids.length > 0)
-			orphans.push({ kind: "leftover", what: `${process.id} (${maskedCommand(process.spec).slice(0, 60)}) has ended but left processes running`, pids });
+			orphans.push({
+				kind: "leftover",
+				what: `${process.id} (${maskedCommand(process).slice(0, 60)}) has ended but left processes running`,
+				...identified(now, pids),
+			});
 	}
 	return orphans;
 }
 
-/** Keepers whose directory is gone: nobody can ever ask about them again. */
+/** Finds keepers whose directory is gone: no program can reach them any more. */
 function lostKeepers(procs: string): Orphan[] {
 	const found: Orphan[] = [];
-	for (const { pid } of new Snapshot().stats.values()) {
+	const now = new ProcessSnapshot();
+	for (const pid of now.stats.keys()) {
 		const argv = (readProc(`/proc/${pid}/cmdline`) ?? "").split("\0");
 		const at = argv.findIndex((word) => word.endsWith("/keeper/keeper.sh"));
 		const dir = at > 0 ? argv[at + 2] : undefined;
 		if (dir?.startsWith(`${procs}/`) && readIfThere(path.join(dir, "exit")) === undefined)
-			found.push({ kind: "keeper", what: `a keeper without its directory ${dir}`, pids: [pid] });
+			found.push({ kind: "keeper", what: `a keeper without its directory ${dir}`, ...identified(now, [pid]) });
 	}
 	return found;
 }
 
-/** Remove or end what was found; broken directories are moved aside, since somebody may want to look at them. */
+const identified = (now: ProcessSnapshot, pids: readonly number[]): Required<Pick<Orphan, "pids" | "starts">> => ({
+	pids,
+	starts: pids.map((pid) => now.stats.get(pid)?.start ?? ""),
+});
+
+/** Removes or ends what was found. Broken directories are moved aside, so that a person can look at them. */
 export function clean(runtime: Runtime, orphans: readonly Orphan[]): string[] {
 	const done: string[] = [];
 	for (const orphan of orphans) {
-		for (const pid of orphan.pids ?? []) if (sendSignal(pid, "SIGKILL")) done.push(`killed ${pid} (${orphan.what})`);
+		for (const [at, pid] of (orphan.pids ?? []).entries())
+			if (sendSignalTo({ pid, start: orphan.starts?.[at] ?? "" }, "SIGKILL")) done.push(`killed ${pid} (${orphan.what})`);
 		if (orphan.path === undefined) continue;
 		const id = path.basename(orphan.path);
 		if (orphan.kind === "broken") {

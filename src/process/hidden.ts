@@ -1,12 +1,13 @@
 /** Parts of logs as text with the secrets in them hidden, also those that go over the border of a part. What is hidden stays so until `reveal`. */
-import { CONTEXT_BYTES, hideLive, redact, reveal, starred } from "../base/secrets/index.js";
-import { utf8 } from "../base/text.js";
+
+import { utf8 } from "../base/index.js";
+import { CONTEXT_BYTES, type Redactor, reveal, starred } from "../base/secrets/index.js";
+import { COMMAND_SHOWN, type Spec } from "../keeper/index.js";
 import type { Log, Slice } from "./log.js";
 import type { Process } from "./process.js";
-import { COMMAND_SHOWN, type Spec } from "./spec.js";
 
 export interface HiddenOptions {
-	/** The end of the log, as far as anybody looks: behind that nothing is read. */
+	/** Where reading ends: nothing behind it is read. */
 	readonly end: number;
 	/** More may come behind the end: what may be the beginning of a secret is left to the next reader. */
 	readonly live?: boolean;
@@ -20,12 +21,21 @@ export interface HiddenText {
 	readonly bytes: number;
 }
 
-export function hiddenText(log: Log, slice: Pick<Slice, "bytes" | "offset">, options: HiddenOptions): HiddenText {
+/** A log, and what is masked in it. */
+export interface MaskedLog {
+	readonly log: Log;
+	readonly secrets: Redactor;
+}
+
+export function hiddenText({ log, secrets }: MaskedLog, slice: Pick<Slice, "bytes" | "offset">, options: HiddenOptions): HiddenText {
 	const { end, live = false, context = CONTEXT_BYTES } = options;
 	const raw = utf8(slice.bytes);
 	if (raw === "") return { text: "", bytes: 0 };
 	const next = slice.offset + slice.bytes.length;
-	const { text, open } = hideLive(raw, { before: textBefore(log, slice.offset, context), after: next < end ? utf8(log.read(next, context).bytes) : "" });
+	const { text, open } = secrets.hideLive(raw, {
+		before: textBefore(log, slice.offset, context),
+		after: next < end ? utf8(log.read(next, context).bytes) : "",
+	});
 	if (!live || open === 0) return { text, bytes: slice.bytes.length };
 	const held = Math.min(open, raw.length); // it may have begun before
 	return { text: text.slice(0, raw.length - held), bytes: slice.bytes.length - Buffer.byteLength(raw.slice(raw.length - held)) };
@@ -39,36 +49,36 @@ function textBefore(log: Log, offset: number, context: number): string {
 }
 
 /** The text of a command for lists and the like; a long one is cut, and ends in a mark of that. */
-export function maskedCommand({ command }: Spec): string {
+export function maskedCommand({ spec: { command }, secrets }: { readonly spec: Spec; readonly secrets: Redactor }): string {
 	const cut = command.length >= COMMAND_SHOWN;
-	return `${redact(command, { cut })}${cut ? "…" : ""}`;
+	return `${secrets.redact(command, { cut })}${cut ? "…" : ""}`;
 }
 
 /** A text that was found in its output, and where that ends: a pattern may find a part of a secret. */
 export function maskedMatch(process: Process, match: string, end: number): string {
 	const length = Buffer.byteLength(match);
 	const slice = process.log.read(Math.max(0, end - length), length);
-	if (utf8(slice.bytes) !== match) return redact(match); // there were bytes that are no text
-	return reveal(hiddenText(process.log, slice, { end: process.log.bounds().end }).text);
+	if (utf8(slice.bytes) !== match) return process.secrets.redact(match); // there were bytes that are no text
+	return reveal(hiddenText(process, slice, { end: process.log.bounds().end }).text);
 }
 
 /** A slice of a log with a star for each byte of a secret, so that nothing changes its offset. `live`: more may come, so what may be the beginning of a secret is left to the next reader. */
-export function starredSlice(log: Log, { bytes, offset, next }: Slice, live: boolean): Slice {
+export function starredSlice({ log, secrets }: MaskedLog, { bytes, offset, next }: Slice, live: boolean): Slice {
 	const from = Math.max(0, offset - CONTEXT_BYTES);
 	const before = log.read(from, offset - from);
 	const around = { before: before.next === offset ? before.bytes.toString("latin1") : "", after: log.read(next, CONTEXT_BYTES).bytes.toString("latin1") };
-	const { text, open } = hideLive(bytes.toString("latin1"), around); // a character a byte
+	const { text, open } = secrets.hideLive(bytes.toString("latin1"), around); // a character a byte
 	const shown = bytes.length - (live ? Math.min(open, bytes.length) : 0);
 	return { bytes: Buffer.from(starred(text.slice(0, shown)), "latin1"), offset, next: next - bytes.length + shown };
 }
 
 /** The same for a log that is followed. What may be the beginning of a secret comes with the next slice. */
-export async function* starredSlices(log: Log, slices: AsyncIterable<Slice>): AsyncGenerator<Slice> {
+export async function* starredSlices(from: MaskedLog, slices: AsyncIterable<Slice>): AsyncGenerator<Slice> {
 	let stream: RedactedStream | undefined;
 	let [sent, read] = [0, -1];
 	for await (const slice of slices) {
 		if (!stream || slice.offset !== read) {
-			stream = new RedactedStream(log, slice.offset, starred); // the first, or the ring has dropped what is between
+			stream = new RedactedStream(from, slice.offset, starred); // the first, or the ring has dropped what is between
 			sent = slice.offset;
 		}
 		read = slice.next;
@@ -85,10 +95,12 @@ export class RedactedStream {
 	#before: string;
 	#rest = "";
 	readonly #show: (hidden: string) => string;
+	readonly #secrets: Redactor;
 
 	/** For what is printed from an offset on. `show`: what is printed in place of what is hidden. */
-	constructor(log: Log, from: number, show: (hidden: string) => string = reveal) {
+	constructor({ log, secrets }: MaskedLog, from: number, show: (hidden: string) => string = reveal) {
 		this.#show = show;
+		this.#secrets = secrets;
 		const start = Math.max(0, from - CONTEXT_BYTES);
 		const { bytes, next } = log.read(start, from - start);
 		this.#before = from > start && next === from ? bytes.toString("latin1") : "";
@@ -96,7 +108,7 @@ export class RedactedStream {
 
 	push(bytes: Buffer): Buffer {
 		const raw = this.#rest + bytes.toString("latin1"); // a character a byte
-		const { text, open } = hideLive(raw, { before: this.#before });
+		const { text, open } = this.#secrets.hideLive(raw, { before: this.#before });
 		const shown = raw.length - Math.min(open, raw.length);
 		this.#before = (this.#before + raw.slice(0, shown)).slice(-CONTEXT_BYTES);
 		this.#rest = raw.slice(shown);
@@ -105,7 +117,7 @@ export class RedactedStream {
 
 	/** What is left when nothing more comes. */
 	end(): Buffer {
-		return toBytes(this.#show(hideLive(this.#rest, { before: this.#before }).text));
+		return toBytes(this.#show(this.#secrets.hideLive(this.#rest, { before: this.#before }).text));
 	}
 }
 

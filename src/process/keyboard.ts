@@ -1,13 +1,13 @@
 /**
  * The keyboard of a process: a person takes it, and until it is given back an agent's writes are refused. It is a lease in
- * the process directory, with a sign of life every few seconds, so it ends with whoever has it. What is typed is kept nowhere.
+ * the process directory, with a sign of life every few seconds, so it ends with its holder. What is typed is kept nowhere.
  */
 import path from "node:path";
-import { HoldfastError } from "../base/errors.js";
-import { Lease } from "../base/lease.js";
+import { Audit } from "../audit/index.js";
+import { HoldfastError, Lease } from "../base/index.js";
 import type { Process } from "./process.js";
 
-/** How often a holder must say that he is there, and after what silence he is taken for gone. */
+/** How often the holder renews the lease, and after which silence the lease is stale. */
 export const KEYBOARD_RENEW_MS = 5_000;
 const FRESH_MS = 20_000;
 const WHO = 200; // characters
@@ -18,7 +18,7 @@ export interface Holder {
 	readonly since: number;
 	/** Where the output ended when it was taken. */
 	readonly offset: number;
-	/** One for each time that it is taken. */
+	/** Another one each time that the keyboard is taken. */
 	readonly nonce: string;
 	/** The size of the terminal before the first of those who took it from one another could change it. */
 	readonly size?: TerminalSize;
@@ -41,7 +41,7 @@ export class Keyboard {
 		this.holder = holder;
 	}
 
-	/** undefined while another person has it; `force` takes it from him. */
+	/** Returns undefined while another person has it; `force` takes it over. */
 	static take(process: Process, options: { who: string; force?: boolean; size?: TerminalSize }): Keyboard | undefined {
 		const before = Lease.holder(fileOf(process), FRESH_MS);
 		// Who takes it over goes on where the first one began: the agent is to hear of all of it.
@@ -50,7 +50,9 @@ export class Keyboard {
 		const about = { who: options.who.slice(0, WHO), since: Date.now(), offset, ...(size ? { size } : {}) };
 		const lease = Lease.take(fileOf(process), { about, freshMs: FRESH_MS, force: options.force ?? false });
 		const taken = lease && Lease.holder(fileOf(process));
-		return lease && taken && new Keyboard(lease, holderFrom(taken.about));
+		if (!lease || !taken) return undefined;
+		Audit.note(process.machine.home, process.spec.task, { event: "keyboard", outcome: "taken", session_id: process.id, by: about.who });
+		return new Keyboard(lease, holderFrom(taken.about));
 	}
 
 	held(): boolean {
@@ -66,7 +68,7 @@ export class Keyboard {
 	}
 }
 
-/** Who has the keyboard now; undefined when nobody has. */
+/** Returns the holder of the keyboard, or undefined. */
 export function keyboardOf(process: Process): Holder | undefined {
 	const found = Lease.holder(fileOf(process), FRESH_MS);
 	return found?.held ? holderFrom(found.about) : undefined;

@@ -6,12 +6,11 @@
  */
 import fs from "node:fs";
 import path from "node:path";
-import { isLiving, type Kernel } from "../base/kernel.js";
-import { type Parts, readExit, readParts } from "../keeper/layout.js";
-import { continued, deafParents, type Halted, halt, type Members, remembering, to } from "./halt.js";
-import type { Spec, Within } from "./spec.js";
-import { commandOf, markKilled } from "./status.js";
-import { type Snapshot, snapshot } from "./tree.js";
+import { isLiving, type Kernel } from "../base/index.js";
+import { commandOf, type Parts, readExit, readParts, type Spec, type Within } from "../keeper/index.js";
+import { continued, deafParents, type Halted, halt, haltBefore, type Members, remembering, to } from "./halt.js";
+import { markKilled } from "./killing.js";
+import { type ProcessSnapshot, snapshot } from "./tree.js";
 
 export interface KillResult {
 	readonly status: "killed" | "already_exited" | "error";
@@ -30,18 +29,18 @@ const EARLY = 2; // ticks, since clocks differ
 
 export interface Ending {
 	readonly kernel: Kernel;
-	readonly find: (now: Snapshot) => Members;
+	readonly find: (now: ProcessSnapshot) => Members;
 	readonly graceMs: number;
 	/** An interactive bash of ours: it ignores TERM, and so gets KILL at once. */
 	readonly bash?: number | undefined;
 	/** Called once, when a signal has reached the tree and nothing of it has acted on that yet. */
-	readonly reached?: (now: Snapshot, signalled: ReadonlySet<number>) => void;
+	readonly reached?: (now: ProcessSnapshot, signalled: ReadonlySet<number>) => void;
 	/** What else kills all of it. */
 	readonly killAll?: () => void;
 }
 
 export async function killTree(kernel: Kernel, dir: string, spec: Spec, options: { over: boolean; graceMs?: number }): Promise<KillResult> {
-	const method = methodOf(spec, readParts(dir)); // now: whoever settles the end removes the group
+	const method = methodOf(spec, readParts(dir)); // now: the program that settles the end removes the cgroup
 	let over = options.over;
 	const { signalled, survivors } = await endTree({
 		kernel,
@@ -65,8 +64,8 @@ export async function endTree({ kernel, graceMs, bash, reached, killAll, ...tree
 	const signalled = new Set<number>();
 	let left: readonly number[] = [];
 	let elusive = false; // something in it forks all the time
-	const stop = async () => {
-		const halted = await halt(kernel, find);
+	const stop = async (signal: "SIGTERM" | "SIGKILL") => {
+		const halted = signal === "SIGTERM" ? await haltBefore(kernel, find, signal, bash) : await halt(kernel, find);
 		elusive ||= halted.looks > 2;
 		left = halted.pids;
 		return halted;
@@ -87,7 +86,7 @@ export async function endTree({ kernel, graceMs, bash, reached, killAll, ...tree
 	};
 
 	if (graceMs > 0) {
-		const halted = await stop();
+		const halted = await stop("SIGTERM");
 		const heeding = left.filter((pid) => pid !== bash);
 		await end(halted, heeding, "SIGTERM");
 		const deaf = await deafParents(kernel, halted, "SIGTERM");
@@ -108,7 +107,7 @@ export async function endTree({ kernel, graceMs, bash, reached, killAll, ...tree
 
 	const giveUp = Date.now() + KILL_MS;
 	for (let looks = 0; left.length > 0 && looks < LOOKS_AFTER_KILL && Date.now() < giveUp; looks++) {
-		const halted = await stop();
+		const halted = await stop("SIGKILL");
 		await end(halted, left, "SIGKILL");
 		killAll?.();
 		if (halted.others.length > 0) await kernel.signal(halted.others);
@@ -118,18 +117,18 @@ export async function endTree({ kernel, graceMs, bash, reached, killAll, ...tree
 	return { signalled: [...signalled], survivors: left };
 }
 
-/** Its command has ended by itself, and what is ended now is what it left. */
-function hasEnded(now: Snapshot, signalled: ReadonlySet<number>, dir: string, spec: Spec): boolean {
+/** The command has ended by itself, and the kill ends what it left. */
+function hasEnded(now: ProcessSnapshot, signalled: ReadonlySet<number>, dir: string, spec: Spec): boolean {
 	const parts = readParts(dir);
 	const command = commandOf(parts, spec);
 	return command !== undefined && !signalled.has(command.pid) && command.pid !== spec.within?.bash.pid && !keepersOf(now, parts, spec).has(command.pid);
 }
 
 /** The living processes of a kept one, the command first, without our own parts. */
-export const members = (now: Snapshot, dir: string, spec: Spec): number[] => membersOf(now, dir, spec).pids.filter((pid) => isRunning(now, pid));
+export const members = (now: ProcessSnapshot, dir: string, spec: Spec): number[] => membersOf(now, dir, spec).pids.filter((pid) => isRunning(now, pid));
 
 /** At the moment of the look, and not filtered by how things are now: of what forks and exits all the time there is always a next one. */
-function membersOf(now: Snapshot, dir: string, spec: Spec): Members {
+function membersOf(now: ProcessSnapshot, dir: string, spec: Spec): Members {
 	if (spec.within) return membersWithin(now, dir, spec, spec.within, readExit(dir) === undefined);
 	const parts = readParts(dir);
 	const ours = keepersOf(now, parts, spec);
@@ -140,15 +139,26 @@ function membersOf(now: Snapshot, dir: string, spec: Spec): Members {
 		for (const child of now.childrenOf(pid)) if (!ours.has(child)) add(child);
 	};
 	const command = commandOf(parts, spec);
-	if (command && now.stats.get(command.pid)?.start === command.start) {
+	const lives = command !== undefined && now.stats.get(command.pid)?.start === command.start;
+	if (lives) {
 		add(command.pid);
 		for (const pid of now.sessionOf(command.pid)) add(pid);
 	}
 	if (parts.terminal && ours.has(parts.terminal.pid)) for (const pid of now.sessionOf(parts.terminal.pid)) add(pid);
-	for (const pid of [...cgroupProcs(spec.cgroup), ...now.inNamespace(parts.namespace)]) if (!ours.has(pid)) found.add(pid);
+	for (const pid of [...cgroupProcs(spec.cgroup), ...inNamespace(now, parts, spec, lives)]) if (!ours.has(pid)) found.add(pid);
 	if (spec.kill === "subreaper" && parts.keeper && ours.has(parts.keeper.pid)) for (const pid of now.childrenOf(parts.keeper.pid)) if (!ours.has(pid)) add(pid);
 	if (!inCgroup(spec)) for (const pid of now.marked(spec.id)) add(pid);
 	return { pids: [...found], ours, present: inCgroup(spec) && !spec.sandbox ? () => cgroupProcs(spec.cgroup) : undefined };
+}
+
+/**
+ * The kernel gives the number of a namespace to the next one as soon as it is empty, so behind the number of a command that has ended there may be a
+ * stranger, even a container. Then the cgroup knows what is left; without one, nothing with another mark is taken for a part of this process.
+ */
+function inNamespace(now: ProcessSnapshot, { namespace }: Parts, spec: Spec, lives: boolean): number[] {
+	if (!lives && inCgroup(spec)) return [];
+	const isOther = (marker: string | undefined) => !lives && marker !== undefined && marker !== spec.id;
+	return now.inNamespace(namespace).filter((pid) => !isOther(now.table.markerOf(pid)));
 }
 
 /**
@@ -156,7 +166,7 @@ function membersOf(now: Snapshot, dir: string, spec: Spec): Members {
  * command has begun since, what hangs below bash and is not older than the command, and what else has come into the
  * shell's group since it began. bash itself is among them: it runs the command.
  */
-export function membersWithin(now: Snapshot, dir: string, spec: Spec, { bash, older, group }: Within, current: boolean): Members {
+export function membersWithin(now: ProcessSnapshot, dir: string, spec: Spec, { bash, older, group, slot }: Within, current: boolean): Members {
 	const ours = keepersOf(now, readParts(dir), spec);
 	const found = new Set<number>();
 	const add = (pid: number) => {
@@ -175,28 +185,28 @@ export function membersWithin(now: Snapshot, dir: string, spec: Spec, { bash, ol
 			if (Number(now.stats.get(pid)?.start) >= since && (marker === undefined || marker === spec.id)) add(pid);
 		}
 	}
-	for (const pid of now.marked(spec.id)) if (runs || pid !== bash.pid) add(pid);
+	for (const pid of now.marked(spec.id, slot)) if (runs || pid !== bash.pid) add(pid);
 	if (now.isAlive(bash)) ours.add(bash.pid); // its group may be stopped as one for a moment, also when it is at another command
 	return { pids: [...found], ours };
 }
 
 /** Our own parts beside a process, the copier below the collector included. */
-function keepersOf(now: Snapshot, parts: Parts, spec: Spec): Set<number> {
+function keepersOf(now: ProcessSnapshot, parts: Parts, spec: Spec): Set<number> {
 	const ours = new Set<number>();
 	for (const part of [parts.keeper, parts.collector, parts.terminal, spec.terminal || spec.within || parts.entered ? parts.child : undefined]) {
-		if (!part || !now.isAlive(part)) continue;
+		if (!part || now.stats.get(part.pid)?.start !== part.start) continue;
 		ours.add(part.pid);
 		if (part === parts.collector) for (const pid of now.childrenOf(part.pid)) for (const own of [pid, ...now.childrenOf(pid)]) ours.add(own);
 	}
 	return ours;
 }
 
-/** What a kept process starts through Holdfast is kept itself: a kill stops at its keeper. */
-function isForeignKeeper(now: Snapshot, pid: number): boolean {
+/** A process that a kept process has started through Holdfast has its own keeper: a kill stops there. */
+function isForeignKeeper(now: ProcessSnapshot, pid: number): boolean {
 	return now.stats.get(pid)?.session === pid && now.table.isKeeper(pid); // keepers lead their session
 }
 
-const isRunning = (now: Snapshot, pid: number): boolean => {
+const isRunning = (now: ProcessSnapshot, pid: number): boolean => {
 	const stat = now.table.statOf(pid);
 	return stat !== undefined && isLiving(stat);
 };
@@ -214,7 +224,7 @@ function cgroupProcs(group: string | undefined): number[] {
 	try {
 		return fs.readFileSync(path.join(group, "cgroup.procs"), "utf8").split("\n").filter(Boolean).map(Number);
 	} catch {
-		return []; // removed: nobody was in it
+		return []; // removed: it was empty
 	}
 }
 
@@ -222,7 +232,7 @@ function killCgroup(group: string): void {
 	try {
 		fs.writeFileSync(path.join(group, "cgroup.kill"), "1");
 	} catch {
-		// removed meanwhile: then nobody was left in it; the look afterwards tells
+		// removed meanwhile, so it was empty; the look afterwards tells
 	}
 }
 

@@ -1,15 +1,13 @@
 /** Which limit a process has met, and what to say of it. docs/limits.md. */
 import os from "node:os";
 import path from "node:path";
-import { KINDS, type LimitName, limitText } from "../base/limits.js";
-import { ProcFile, readProc } from "../base/proc.js";
-import { type ExitRecord, readLimit } from "../keeper/layout.js";
-import type { Spec, SpecLimits } from "./spec.js";
+import { LIMIT_KINDS, type LimitName, limitText, ProcFile, readProc } from "../base/index.js";
+import { type ExitRecord, readLimit, type Spec, type SpecLimits } from "../keeper/index.js";
 
 /** A limit that a process has met. */
 export interface LimitMet {
 	readonly name: LimitName;
-	/** Whose it is. The memory of the machine is nobody's setting, but has the same effect. */
+	/** What the limit is of. The memory of the machine is not a setting, but has the same effect. */
 	readonly of: "process" | "task" | "machine";
 	readonly value: number | null;
 	/** What kept it: `cgroup v2 memory.max`, `ulimit -f`, `keeper`, `kernel`. */
@@ -38,7 +36,7 @@ export function limitBySignal(limits: SpecLimits, signal: number): LimitMet | un
 }
 
 const SIGXFSZ = os.constants.signals.SIGXFSZ;
-const isName = (name: string): name is LimitName => Object.hasOwn(KINDS, name);
+const isName = (name: string): name is LimitName => Object.hasOwn(LIMIT_KINDS, name);
 
 export function met(limits: SpecLimits, name: LimitName, scope: string | undefined, left: readonly number[] = []): LimitMet {
 	const { process, task, by } = limits;
@@ -86,7 +84,7 @@ const OOM_KILL = /^oom_kill (\d+)$/m;
 const MAX = /^max (\d+)$/m;
 const counter = (word: RegExp, file: ProcFile | undefined): number => Number(word.exec(file?.read() ?? "")?.[1] ?? 0);
 
-/** Whose limit the kernel has killed for. Version 1 has a counter for that too, which newer kernels leave at 0. As hf_oom in keeper.sh. */
+/** Returns whose limit made the kernel kill. Version 1 has a counter for that too, which newer kernels leave at 0. As hf_oom of the keeper: test/keeper/agrees.test.ts. */
 function memoryOf(group: string): LimitMet["of"] {
 	const read = (dir: string, name: string) => readProc(path.join(dir, name));
 	const wasFull = (dir: string) => {
@@ -100,7 +98,7 @@ function memoryOf(group: string): LimitMet["of"] {
 /** The kernel or the keeper has ended it, rather than let something fail in it. */
 export const endedBy = ({ name }: LimitMet, code: number): boolean => name !== "pids" && (name !== "memory" || code === 128 + os.constants.signals.SIGKILL);
 
-/** For a model: what happened, and what it can do. */
+/** Says to a model what happened, and what it can do. */
 export function limitNote({ name, of, value, by, left }: LimitMet): string {
 	const whose = of === "task" ? "the limit for everything this task runs" : "the limit for one process";
 	const met = of === "machine" ? "The machine ran out of memory" : `It met ${whose}, ${value === null ? name : WORDS[name](limitText(name, value))} (${by})`;

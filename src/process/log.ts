@@ -1,8 +1,8 @@
-/** The segments of a process read as one byte stream. Readers own their offset; nothing here has state on disk. */
+/** The segments of a process, or a range of them, read as one byte stream. Readers own their offset; nothing here has state on disk. */
 import fs from "node:fs";
 import path from "node:path";
-import { errno } from "../base/errors.js";
-import { segmentName, segmentStarts } from "../keeper/layout.js";
+import { errno, HoldfastError } from "../base/index.js";
+import { segmentName, segmentStarts } from "../keeper/index.js";
 
 export interface Slice {
 	readonly bytes: Buffer;
@@ -14,7 +14,7 @@ export interface Slice {
 
 const CHUNK = 256 * 1024;
 
-/** One buffer for all reads: most find a line or nothing at all. What is big is given away as it is, not copied. */
+/** One buffer for all reads, since most find a line or nothing at all. A big read is returned as it is, not copied. */
 let scratch = Buffer.allocUnsafeSlow(CHUNK);
 function take(length: number): Buffer {
 	if (length < CHUNK / 8) return Buffer.from(scratch.subarray(0, length));
@@ -23,29 +23,50 @@ function take(length: number): Buffer {
 	return bytes;
 }
 
+/** The part of a directory's log that is one command's. Offsets in it count from 0. */
+export interface LogRange {
+	readonly from: number;
+	/** Infinity while it may still print. */
+	readonly to: number;
+}
+
+const WHOLE: LogRange = { from: 0, to: Number.POSITIVE_INFINITY };
+
 export class Log {
 	readonly #dir: string;
+	readonly #range: LogRange;
 
-	constructor(dir: string) {
+	constructor(dir: string, range: LogRange = WHOLE) {
 		this.#dir = dir;
+		this.#range = range;
 	}
 
 	/** The offset of the oldest byte that is still there, and the one behind the newest. */
 	bounds(): { first: number; end: number } {
+		const { from, to } = this.#range;
 		for (;;) {
 			const starts = segmentStarts(this.#dir);
 			const last = starts.at(-1);
-			if (last === undefined) return { first: 0, end: 0 };
+			if (last === undefined) {
+				const end = Number.isFinite(to) ? to - from : 0;
+				return { first: end, end };
+			}
 			try {
-				return { first: starts[0] as number, end: last + fs.statSync(this.#path(last)).size };
+				const end = Math.max(0, Math.min(to, last + fs.statSync(this.#path(last)).size) - from);
+				return { first: Math.min(end, Math.max(0, (starts[0] as number) - from)), end };
 			} catch (error) {
 				if (errno(error) !== "ENOENT") throw error; // the ring moved on between the two calls: look again
 			}
 		}
 	}
 
+	/** Returns a reader that stays at the place it has come to. */
+	cursor(offset: number): LogCursor {
+		return new LogCursor(this.#dir, offset, this.#range);
+	}
+
 	read(offset: number, max = CHUNK): Slice {
-		const cursor = new LogCursor(this.#dir, offset);
+		const cursor = this.cursor(offset);
 		try {
 			const slices: Slice[] = [];
 			let left = max;
@@ -71,7 +92,8 @@ export class Log {
 	/** Remove whole segments below `offset` (never the one being written), for logs that pause their writer when full. */
 	discard(offset: number): number {
 		const starts = segmentStarts(this.#dir);
-		for (let i = 0; i + 1 < starts.length && (starts[i + 1] as number) <= offset; i++) fs.rmSync(this.#path(starts[i] as number), { force: true });
+		for (let i = 0; i + 1 < starts.length && (starts[i + 1] as number) <= offset + this.#range.from; i++)
+			fs.rmSync(this.#path(starts[i] as number), { force: true });
 		return this.bounds().first;
 	}
 
@@ -91,12 +113,17 @@ export class Log {
 /** A reader with its segment open, so that following costs one read a wake-up. */
 export class LogCursor {
 	readonly #dir: string;
+	readonly #from: number;
+	readonly #length: number;
 	#fd: number | undefined;
+	/** Where the open segment starts, in offsets of the range: below 0 when it begins with another command. */
 	#start = 0;
 	offset: number;
 
-	constructor(dir: string, offset: number) {
+	constructor(dir: string, offset: number, { from, to }: LogRange = WHOLE) {
 		this.#dir = dir;
+		this.#from = from;
+		this.#length = to - from;
 		this.offset = offset;
 	}
 
@@ -104,7 +131,9 @@ export class LogCursor {
 	read(max = CHUNK): Slice {
 		for (;;) {
 			if (this.#fd === undefined && !this.#open()) return this.#nothing();
-			const got = fs.readSync(this.#fd as number, scratch, 0, Math.min(max, CHUNK), this.offset - this.#start);
+			const most = Math.min(max, CHUNK, this.#length - this.offset);
+			if (most <= 0) return this.#nothing();
+			const got = fs.readSync(this.#fd as number, scratch, 0, most, this.offset - this.#start);
 			if (got > 0) {
 				const slice = { bytes: take(got), offset: this.offset, next: this.offset + got };
 				this.offset = slice.next;
@@ -113,7 +142,7 @@ export class LogCursor {
 			// The end of this segment is the end of the log unless the next one has begun exactly here. A writer makes
 			// the next segment only after its last byte in this one, so a second look at this one is never needed.
 			const dropped = fs.fstatSync(this.#fd as number).nlink === 0;
-			if (!dropped && (this.#start === this.offset || !fs.existsSync(path.join(this.#dir, segmentName(this.offset))))) return this.#nothing();
+			if (!dropped && (this.#start === this.offset || !fs.existsSync(path.join(this.#dir, segmentName(this.offset + this.#from))))) return this.#nothing();
 			this.close();
 		}
 	}
@@ -132,16 +161,21 @@ export class LogCursor {
 		for (;;) {
 			const starts = segmentStarts(this.#dir);
 			if (starts.length === 0) return false;
-			const start = starts.findLast((candidate) => candidate <= this.offset) ?? (starts[0] as number);
+			const start = starts.findLast((candidate) => candidate <= this.offset + this.#from) ?? (starts[0] as number);
 			try {
 				this.#fd = fs.openSync(path.join(this.#dir, segmentName(start)), "r");
 			} catch (error) {
 				if (errno(error) === "ENOENT") continue; // the ring moved on
 				throw error;
 			}
-			this.#start = start;
-			if (this.offset < start) this.offset = start;
+			this.#start = start - this.#from;
+			if (this.offset < this.#start) this.offset = Math.min(this.#start, this.#length);
 			return true;
 		}
 	}
+}
+
+/** Bytes are counted in whole numbers; NaN would read from nowhere without a word. */
+export function checkCount(value: number, what: string): void {
+	if (!Number.isSafeInteger(value) || value < 0) throw new HoldfastError("INVALID", `${what} must be a whole number from 0 on, not ${value}`);
 }

@@ -1,8 +1,10 @@
 /** Forgetting what is old: after seven days, or earlier, oldest first, when the home is over its quota. Never a running one. */
 import fs from "node:fs";
 import path from "node:path";
-import { namesIn } from "../base/files.js";
-import { type EndedTicket, HOUR_MS, type Registry } from "./registry.js";
+import { type Home, namesIn, readIfThere, writeWhole } from "../base/index.js";
+import { HOUR_MS, procDir } from "../keeper/index.js";
+import type { EndedTicket, Registry } from "./registry.js";
+import { noteRemoved } from "./removed.js";
 
 export interface PruneOptions {
 	readonly olderThanMs: number;
@@ -38,10 +40,33 @@ export function prune(registry: Registry, options: PruneOptions): PruneResult {
 		used -= oldest.bytes + OVERHEAD;
 	}
 	if (!options.dryRun) {
+		const processes = removed.filter(({ ranges }) => !ranges);
+		if (processes.length > 0)
+			markPruned(
+				registry.home,
+				processes.reduce((last, { endedAt }) => Math.max(last, endedAt), 0),
+			);
+		// A command that has kept its slot has the others with it that the slot had served: they are found by the directory's own id.
+		const names = new Set(removed.flatMap(({ id }) => [id, path.basename(procDir(registry.home, id))]));
 		for (const ticket of removed) registry.remove(ticket.id, ticket.file);
+		noteRemoved(registry.home, [...names], now);
 		for (const hour of hours) removeIfEmpty(path.join(registry.home.ended, hour), Number(hour) < Math.floor(now / HOUR_MS));
 	}
 	return { removed: removed.map((ticket) => ticket.id), bytes: removed.reduce((sum, ticket) => sum + ticket.bytes, 0), kept: kept.length + running.length };
+}
+
+/** Until when ends are not all known any more: who asks what has happened since a time before that is told so. */
+export function prunedUntil(home: Home): number | undefined {
+	const time = Number(readIfThere(path.join(home.root, "pruned")) ?? Number.NaN);
+	return Number.isFinite(time) ? time : undefined;
+}
+
+function markPruned(home: Home, until: number): void {
+	try {
+		if (until > (prunedUntil(home) ?? 0)) writeWhole(path.join(home.root, "pruned"), String(until));
+	} catch {
+		// a full disk is what pruning is for
+	}
 }
 
 function removeIfEmpty(dir: string, past: boolean): void {

@@ -1,23 +1,20 @@
 /**
  * The registry is the directory tree. A process is found by its id; `live` has a file for each one not yet known to have
- * ended, `ended` one for each that has, by the hour of its end. Whoever sees an end first moves the file, and thereby
- * settles it for everybody. What is old is never looked at, so it costs nothing.
+ * ended, `ended` one for each that has, by the hour of its end. The first program that sees an end moves the file, and thereby
+ * settles it for all programs. What is old is never looked at, so it costs nothing.
  */
 import fs from "node:fs";
 import path from "node:path";
-import { type End, noteEnd } from "../audit/index.js";
-import { errno, HoldfastError } from "../base/errors.js";
-import { namesIn, removeDir, unlinkIfThere } from "../base/files.js";
-import type { Home } from "../base/home.js";
-import { idPrefix, isId, taskKey } from "../base/ids.js";
-import type { Cgroups } from "../keeper/cgroup.js";
-import { procDir, readState, segmentStarts } from "../keeper/layout.js";
-import type { Box } from "../places/far/box.js";
+import { noteEnd, type ProcessEnd } from "../audit/index.js";
+import { errno, HoldfastError, type Home, idPrefix, isId, namesIn, ownerOf, perHome, removeDir, taskKey, unlinkIfThere } from "../base/index.js";
+import { type Cgroups, findRange, HOUR_MS, procDir, type Range, readRanges, readSpec, readState, type Spec, segmentStarts } from "../keeper/index.js";
+import type { Machine } from "../places/index.js";
+import { forgetForBoot } from "./boot.js";
+import { noteRemoved } from "./call-record.js";
 import { Process } from "./process.js";
-import { readSpec, type Spec } from "./spec.js";
+import { whenRemoved } from "./removed.js";
 import { isOver, plainlyRuns, readStatus, type Status } from "./status.js";
 
-export const HOUR_MS = 3_600_000;
 export const SHOWN_AFTER_EXIT_MS = 30 * 60_000;
 
 /** A file in `ended`. Its name is all there is to it. */
@@ -27,7 +24,12 @@ export interface EndedTicket {
 	readonly id: string;
 	readonly task: string; // taskKey
 	readonly bytes: number;
+	/** Not a process, but a slot that has served commands: a part of the transcript. */
+	readonly ranges: boolean;
 }
+
+/** Ids of commands whose answer is on its way, in this program: they are removed when it is out, and are in no list meanwhile. */
+export const answeredIn = perHome(() => new Set<string>());
 
 export class Registry {
 	readonly home: Home;
@@ -37,19 +39,20 @@ export class Registry {
 	/** Told of each end that is settled here. */
 	onEnd: ((id: string) => void) | undefined;
 
-	readonly #boxOf: (spec: Spec) => Box | undefined;
+	readonly #machineOf: (spec: Spec) => Machine;
 
-	/** `boxOf`: the machine that a process is on, if that is not this one. */
-	constructor(home: Home, cgroups: Cgroups | undefined, boxOf: (spec: Spec) => Box | undefined = () => undefined) {
+	/** `machineOf`: the machine that a process is on. */
+	constructor(home: Home, cgroups: Cgroups | undefined, machineOf: (spec: Spec) => Machine) {
 		this.home = home;
 		this.#cgroups = cgroups;
-		this.#boxOf = boxOf;
+		this.#machineOf = machineOf;
 	}
 
-	/** Running ones, and with a task only its own. Ends that nobody has noticed yet are settled on the way. */
+	/** Returns the running processes, with a task only its own. Settles ends that were not noticed yet. */
 	running(task?: string): Process[] {
 		const found: Process[] = [];
-		const names = namesIn(this.home.live).filter(isId);
+		const answered = answeredIn(this.home);
+		const names = namesIn(this.home.live).filter((id) => isId(id) && !answered.has(id));
 		const there = new Set(names);
 		for (const id of this.#specs.keys()) if (!there.has(id)) this.#specs.delete(id);
 		for (const id of names) {
@@ -75,12 +78,13 @@ export class Registry {
 	recent(task?: string, now = Date.now()): Process[] {
 		const since = now - SHOWN_AFTER_EXIT_MS;
 		const key = task === undefined ? undefined : taskKey(task);
+		const answered = answeredIn(this.home);
 		const found: Process[] = [];
 		for (let hour = Math.floor(since / HOUR_MS); hour <= Math.floor(now / HOUR_MS); hour++) {
 			for (const ticket of this.ended(String(hour))) {
-				if (ticket.endedAt < since || (key !== undefined && ticket.task !== key)) continue;
-				const spec = this.#specs.get(ticket.id) ?? this.#read(ticket.id);
-				if (spec) found.push(this.#process(spec));
+				if (ticket.ranges || answered.has(ticket.id) || ticket.endedAt < since || (key !== undefined && ticket.task !== key)) continue;
+				const process = this.endedProcess(ticket);
+				if (process) found.push(process);
 			}
 		}
 		return found;
@@ -96,28 +100,90 @@ export class Registry {
 			);
 		if (found.length > 1)
 			throw new HoldfastError("NOT_FOUND", `"${text}" fits ${found.length} processes: ${found.map((process) => process.id).join(", ")}; give more digits`);
-		if (!found[0]) throw new HoldfastError("NOT_FOUND", `there is no process "${text}"; \`holdfast ps --all\` lists those there are`);
+		if (!found[0])
+			throw new HoldfastError("NOT_FOUND", `${this.whenRemoved(text) ?? `there is no process "${text}"`}; \`holdfast ps --all\` lists those there are`);
 		return found[0];
+	}
+
+	/** Returns a sentence if a process with this id, all of it, was pruned. */
+	whenRemoved(text: string): string | undefined {
+		const digits = idPrefix(text);
+		return digits?.length === 12 ? whenRemoved(this.home, `proc_${digits}`) : undefined;
 	}
 
 	/** All whose id is, or begins with, this; undefined when it can be no id. */
 	matching(text: string): Process[] | undefined {
 		const digits = idPrefix(String(text));
 		if (!digits) return undefined;
-		const shelf = path.join(this.home.procs, digits.charAt(0));
-		const matches = digits.length === 12 ? [`proc_${digits}`] : namesIn(shelf).filter((name) => isId(name) && name.startsWith(`proc_${digits}`));
-		return matches.map((id) => this.#open(id)).filter((process) => process !== undefined);
+		const matches = digits.length === 12 ? [`proc_${digits}`] : this.#beginning(digits);
+		const found = matches.map((id) => this.#open(id)).filter((process) => process !== undefined);
+		const now = found.filter(({ spec }) => !spec.past);
+		return now.length > 0 ? now : found;
+	}
+
+	/** The ids that begin with these digits, of directories and of commands that they may have served. */
+	#beginning(digits: string): string[] {
+		const ids = new Set<string>();
+		for (const shelf of namesIn(this.home.procs)) {
+			for (const name of namesIn(path.join(this.home.procs, shelf))) {
+				if (!isId(name)) continue;
+				if (name.startsWith(`proc_${digits}`)) ids.add(name);
+				else if (name.startsWith(digits.slice(2), 7)) ids.add(`proc_${digits.slice(0, 2)}${name.slice(7)}`);
+			}
+		}
+		return [...ids];
+	}
+
+	/** The directories there are, each by the id that it was made with. */
+	directories(): string[] {
+		return namesIn(this.home.procs).flatMap((shelf) => namesIn(path.join(this.home.procs, shelf)).filter(isId));
+	}
+
+	/**
+	 * Directories that have nothing a task began from `since` on, as their tickets say: the process of another task, or what had ended by then. A slot may have
+	 * served several tasks, so its ticket only says when that was.
+	 */
+	endedOtherwise(task: string, since: number): Set<string> {
+		const key = taskKey(task);
+		const found = new Set<string>();
+		for (const hour of namesIn(this.home.ended))
+			for (const ticket of this.ended(hour)) if (ticket.endedAt < since || (!ticket.ranges && ticket.task !== key)) found.add(ticket.id);
+		return found;
+	}
+
+	/** What a directory has served for a task, in order: commands of a shell, and the process or command that it has now. */
+	servedFor(task: string, id: string): Process[] {
+		const dir = procDir(this.home, id);
+		let spec: Spec | undefined;
+		try {
+			spec = readSpec(dir);
+		} catch {
+			return []; // corrupt: `doctor` names it
+		}
+		if (!spec) return [];
+		const ranges = readRanges(dir);
+		const last = ranges.at(-1);
+		const isNoted = last?.id === spec.id && last.startedAt === spec.startedAt;
+		const past = ranges.filter((range) => range.task === task).map((range) => pastOf(range, spec));
+		const now = spec.task === task && spec.kind === undefined && !isNoted ? [spec] : [];
+		return [...past, ...now].map((one) => this.#process(one));
 	}
 
 	/** The tickets of one hour, oldest first. */
 	ended(hour: string): EndedTicket[] {
 		const tickets: EndedTicket[] = [];
 		for (const name of namesIn(path.join(this.home.ended, hour))) {
-			const [ms, id, task, bytes] = name.split(".");
+			const [ms, id, task, bytes, kind] = name.split(".");
 			if (ms && id && isId(id) && task && bytes)
-				tickets.push({ file: path.join(this.home.ended, hour, name), endedAt: Number(ms), id, task, bytes: Number(bytes) });
+				tickets.push({ file: path.join(this.home.ended, hour, name), endedAt: Number(ms), id, task, bytes: Number(bytes), ranges: kind === "ranges" });
 		}
 		return tickets.sort((a, b) => a.endedAt - b.endedAt);
+	}
+
+	/** Undefined when its directory is gone or cannot be understood. */
+	endedProcess({ id }: EndedTicket): Process | undefined {
+		const spec = this.#specs.get(id) ?? this.#read(id);
+		return spec && this.#process(spec);
 	}
 
 	process = (spec: Spec): Process => {
@@ -130,8 +196,7 @@ export class Registry {
 		const live = path.join(this.home.live, process.id);
 		const endedAt = "endedAt" in status ? status.endedAt : Date.now();
 		const hour = path.join(this.home.ended, String(Math.floor(endedAt / HOUR_MS)));
-		const bounds = process.log.bounds();
-		const name = `${Math.floor(endedAt)}.${process.id}.${taskKey(process.spec.task)}.${bounds.end - bounds.first}`;
+		const name = `${Math.floor(endedAt)}.${process.id}.${taskKey(process.spec.task)}.${this.diskUse(process.id)}`;
 		try {
 			fs.renameSync(live, path.join(hour, name));
 		} catch (error) {
@@ -146,12 +211,8 @@ export class Registry {
 		if (limits?.group) this.#cgroups?.remove(limits.group);
 		else if (cgroup && !within) this.#cgroups?.remove(process.id); // of an earlier version
 		this.onEnd?.(process.id);
-		if (process.spec.within) {
-			const box = this.#boxOf(process.spec);
-			if (box)
-				void box.tell(process.id, "release").catch(() => {}); // out of reach: it lets go by itself some day
-			else letGo(process.dir);
-		}
+		// The log of a foreground command is held open by its collector until it is told that the command has ended.
+		if (within) process.machine.processes.tell(process.id, "release").catch(() => {}); // out of reach: it lets go by itself some day
 		if (readState(process.dir).kind === "closed") process.log.release();
 		return true;
 	}
@@ -159,15 +220,30 @@ export class Registry {
 	/** Remove a process for good: its directory, then its ticket, so that a crash in between leaves the ticket to find it by. */
 	remove(id: string, ticket: string): void {
 		const spec = this.#specs.get(id) ?? this.#read(id);
-		if (spec?.box !== undefined) this.#boxOf(spec)?.forget(id);
+		if (spec) this.#machineOf(spec).processes.forget(id);
+		if (spec?.call !== undefined) noteRemoved(this.home, spec);
+		if (spec?.restart) forgetForBoot(this.home, id);
 		removeDir(procDir(this.home, id));
 		unlinkIfThere(ticket);
 	}
 
-	/** Remove one whose end somebody has noted, not long ago. */
-	forget(id: string, now = Date.now()): void {
-		for (const hour of [now, now - HOUR_MS].map((time) => String(Math.floor(time / HOUR_MS))))
-			for (const ticket of this.ended(hour)) if (ticket.id === id) this.remove(id, ticket.file);
+	/** Removes one whose end was noted recently. */
+	forget(id: string): void {
+		const ticket = this.#ticketOf(id);
+		if (ticket) this.remove(id, ticket.file);
+	}
+
+	/** The same for one that stays in the transcript. */
+	retire(id: string): void {
+		const ticket = this.#ticketOf(id);
+		if (!ticket) return;
+		const owner = path.basename(procDir(this.home, id));
+		fs.renameSync(ticket.file, path.join(path.dirname(ticket.file), `${ticket.endedAt}.${owner}.${ticket.task}.${ticket.bytes}.ranges`));
+	}
+
+	#ticketOf(id: string, now = Date.now()): EndedTicket | undefined {
+		const hours = [now, now - HOUR_MS].map((time) => String(Math.floor(time / HOUR_MS)));
+		return hours.flatMap((hour) => this.ended(hour)).find((ticket) => ticket.id === id && !ticket.ranges);
 	}
 
 	#process(spec: Spec): Process {
@@ -178,12 +254,21 @@ export class Registry {
 				// housekeeping, which a full or read-only disk must not let a status fail for; the ticket stays in `live`
 			}
 		};
-		return new Process(procDir(this.home, spec.id), spec, onEnd, this.#boxOf(spec));
+		return new Process(procDir(this.home, spec.within?.slot ?? spec.id), spec, this.#machineOf(spec), onEnd);
 	}
 
 	#open(id: string): Process | undefined {
-		const spec = this.#specs.get(id) ?? readSpec(procDir(this.home, id));
+		const spec = this.#specs.get(id) ?? this.#specAt(id);
 		return spec && this.#process(spec);
+	}
+
+	/** The spec of a process, or of a command that its slot has served. Throws if its file cannot be understood. */
+	#specAt(id: string): Spec | undefined {
+		const dir = procDir(this.home, id);
+		const spec = readSpec(dir);
+		if (spec?.id === id) return spec;
+		const range = spec && findRange(dir, id);
+		return range && pastOf(range, spec);
 	}
 
 	/** The spec of a live one. One that cannot be read is left out: `doctor` names it. */
@@ -197,7 +282,8 @@ export class Registry {
 
 	#read(id: string): Spec | undefined {
 		try {
-			return readSpec(procDir(this.home, id));
+			const spec = readSpec(procDir(this.home, id));
+			return spec?.id === id ? spec : undefined; // its slot has just gone on to another command
 		} catch {
 			return undefined; // corrupt; `get` says so, and `doctor`
 		}
@@ -216,8 +302,8 @@ export class Registry {
 			.filter((spec) => spec !== undefined && readStatus(procDir(this.home, spec.id), spec).status === "elsewhere") as Spec[];
 	}
 
-	/** The machines that kept processes and shells are on, besides this one, those that have ended included. Reads all there are. */
-	boxes(): Set<string> {
+	/** Returns the keys of the remote machines that kept processes and shells are on, those that have ended included. Reads all there are. */
+	machines(): Set<string> {
 		const ids = namesIn(this.home.live).filter(isId);
 		for (const hour of namesIn(this.home.ended)) ids.push(...this.ended(hour).map(({ id }) => id));
 		return new Set(ids.flatMap((id) => (this.#specs.get(id) ?? this.#read(id))?.box ?? []));
@@ -233,8 +319,16 @@ export class Registry {
 	}
 }
 
+/** A command that a slot has served, as a process. What else there is to know of it, it has in common with the slot's last one. */
+function pastOf({ id, task, call, command, cwd, from, to, code, status, startedAt, endedAt }: Range, last: Spec): Spec {
+	const { limits: _limits, call: _call, ...rest } = last;
+	const within = last.within && { ...last.within, name: "", slot: ownerOf(id), from };
+	const own = { id, task, ...(call === undefined ? {} : { call }), command, cwd, startedAt };
+	return { ...rest, ...own, ...(within ? { within } : {}), past: { to, code, status: status ?? "exited", endedAt } };
+}
+
 /** An end in the words of the audit. */
-export function endOf({ id, startedAt }: Spec, status: Status): Omit<End, "task" | "dir"> {
+export function endOf({ id, startedAt }: Spec, status: Status): Omit<ProcessEnd, "task" | "dir"> {
 	return {
 		id,
 		startedAt,
@@ -243,15 +337,4 @@ export function endOf({ id, startedAt }: Spec, status: Status): Omit<End, "task"
 		signal: "signal" in status ? status.signal : null,
 		endedAt: "endedAt" in status ? status.endedAt : null,
 	};
-}
-
-/** The log of a foreground command is held open by its collector until somebody says that the command has ended. */
-function letGo(dir: string): void {
-	try {
-		const fd = fs.openSync(path.join(dir, "ctl"), fs.constants.O_WRONLY | fs.constants.O_NONBLOCK);
-		fs.writeSync(fd, "\nrelease\n");
-		fs.closeSync(fd);
-	} catch (error) {
-		if (errno(error) !== "ENXIO" && errno(error) !== "ENOENT") throw error; // ENXIO: it has closed already
-	}
 }

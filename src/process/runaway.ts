@@ -1,21 +1,19 @@
 /**
  * What is at its limit of processes and stays there is a runaway: nothing can be started in its group any more, in the case of a
  * shell not even the next command. The kernel only makes fork(2) fail. In version 2 it tells of that, by a change of a file in
- * the group; in version 1 nobody tells, so one number a task is looked at every second while something runs. What has been refused
+ * the group; in version 1 the kernel sends no event, so one number a task is looked at every second while something runs. What has been refused
  * a process, and is found full or refused again twice in a row, is killed with all it has started; of a shell's group, all but the shell.
  */
 import fs from "node:fs";
 import path from "node:path";
-import { readProc, sendSignal } from "../base/proc.js";
-import type { Cgroups } from "../keeper/cgroup.js";
-import { PIDS_EVENTS } from "../keeper/controllers.js";
-import { readExit, writeRecord } from "../keeper/layout.js";
+import { readProc, readStat, sendSignalTo } from "../base/index.js";
+import { type Cgroups, PIDS_EVENTS, readExit, writeRecord } from "../keeper/index.js";
 import type { Process } from "./process.js";
 import { isOver } from "./status.js";
 
 const LOOK_MS = 1_000;
 const FULL = 0.95; // of the limit
-const BUSY = 0.5; // below that nobody looks closer
+const BUSY = 0.5; // below that there is no closer look
 const KILLS = 100;
 const TIDY_EVERY = 60;
 
@@ -39,7 +37,7 @@ export class Runaways {
 		this.#cgroups = cgroups;
 	}
 
-	/** From its start on, until nobody is left in its group, or this runtime closes. */
+	/** From its start on, until its cgroup is empty, or this runtime closes. */
 	watch(process: Process): void {
 		const { limits } = process.spec;
 		const tree = limits?.group && (limits.process.pids ?? limits.task.pids) ? this.#cgroups?.treeOf("pids") : undefined;
@@ -105,7 +103,7 @@ export class Runaways {
 	}
 
 	#tidy(): void {
-		for (const { process, over } of this.#watched.values()) if (!over) process.status(); // settles an end that nobody has noticed
+		for (const { process, over } of this.#watched.values()) if (!over) process.status(); // settles an end that was not noticed yet
 	}
 }
 
@@ -126,7 +124,7 @@ function listen(group: string, told: () => void): () => void {
 	};
 }
 
-/** Whoever asks for it is told; also if it had ended itself, and it is what it left that ran away. */
+/** Records the limit for later callers; also if the command itself had ended, and only what it left ran away. */
 function note(dir: string): void {
 	writeRecord(dir, "limit", "pids");
 	const exit = readExit(dir);
@@ -137,13 +135,16 @@ function note(dir: string): void {
 
 async function killAllBut(process: Process, group: string): Promise<void> {
 	for (let round = 0; round < KILLS; round++) {
-		const others = (readProc(path.join(group, "cgroup.procs")) ?? "").split("\n").filter(Boolean).map(Number);
-		const left = others.filter((pid) => pid !== process.pid);
-		if (left.length === 0) return;
-		for (const signal of ["SIGSTOP", "SIGKILL"] as const) for (const pid of left) sendSignal(pid, signal);
+		const seen = pidsIn(group).flatMap((pid) => readStat(pid) ?? []);
+		const now = new Set(pidsIn(group)); // in the group before and after its start was read: that start is of one in the group
+		const left = seen.filter(({ pid }) => pid !== process.pid && now.has(pid));
+		if ([...now].every((pid) => pid === process.pid)) return;
+		for (const signal of ["SIGSTOP", "SIGKILL"] as const) for (const each of left) sendSignalTo(each, signal);
 		await new Promise((resolve) => setTimeout(resolve, 5));
 	}
 }
+
+const pidsIn = (group: string): number[] => (readProc(path.join(group, "cgroup.procs")) ?? "").split("\n").filter(Boolean).map(Number);
 
 const numberIn = (group: string, name: string): number => Number(readProc(path.join(group, name)) ?? Number.NaN);
 

@@ -1,43 +1,53 @@
-/** The library's front door: a runtime is one program's view of a home. It holds nothing that matters. */
-import fs from "node:fs";
 import path from "node:path";
-import { type Config, loadConfig } from "../base/config.js";
-import { knowOwnSecrets } from "../base/environment.js";
-import { fromSystem, HoldfastError } from "../base/errors.js";
-import { ownDirectory, readIfThere } from "../base/files.js";
-import { type Home, openHome } from "../base/home.js";
-import { taskKey } from "../base/ids.js";
-import { ownEnvironment } from "../base/own-secrets.js";
-import { showLife, sweepPresence } from "../base/presence.js";
-import { type Identity, readStat } from "../base/proc.js";
-import { counted } from "../base/quantity.js";
-import { forgetSecrets, knowSecret } from "../base/secrets/index.js";
-import { probeEvents } from "../base/watch.js";
-import { tryAgain } from "../keeper/again.js";
-import { type Cgroups, findCgroups } from "../keeper/cgroup.js";
-import { type Berth, type Held, Keepers } from "../keeper/keepers.js";
-import type { Plan } from "../keeper/plan.js";
-import { readThere } from "../keeper/there.js";
-import type { Tools } from "../keeper/tools.js";
-import { isBoundary, isRemote, type PlaceWish, placeFrom, placeKey, placeName } from "../places/address.js";
-import { Boxes } from "../places/boxes.js";
-import type { Box } from "../places/far/box.js";
-import { FarKeepers } from "../places/far/keepers.js";
-import { forgetPlaces } from "../places/forget.js";
-import { local, type Place } from "../places/place.js";
+import {
+	type Config,
+	fromSystem,
+	HoldfastError,
+	type Home,
+	type Identity,
+	knowOwnSecrets,
+	loadConfig,
+	openHome,
+	ownDirectory,
+	ownEnvironment,
+	readIfThere,
+	readStat,
+	showLife,
+	taskKey,
+} from "../base/index.js";
+import { type Berth, type Cgroups, findCgroups, Keepers, type Plan, type Spec, type Tools } from "../keeper/index.js";
+import {
+	asUser,
+	type Boundary,
+	Boxes,
+	boundaryOf,
+	checkDirectory,
+	LocalMachine,
+	type Machine,
+	machineKey,
+	NO_BOUNDARY,
+	type Place,
+	type PlaceAsked,
+	type PlaceWish,
+	placeFrom,
+	placeKey,
+	placeName,
+	sandboxNeeded,
+	sightOf,
+	startDirectory,
+} from "../places/index.js";
 import { Boundaries } from "./boundaries.js";
-import { LIMITS, type RuntimeOptions, type Settled, type SpawnOptions, settled, type Wanted, wantedOf } from "./options.js";
+import { Housekeeping } from "./housekeeping.js";
+import { LIMITS, type RuntimeOptions, type RuntimeSettings, type SpawnOptions, type StartRequest, settled, wantedOf } from "./options.js";
 import type { Process } from "./process.js";
 import { type PruneOptions, type PruneResult, prune } from "./prune.js";
 import { Registry } from "./registry.js";
+import { checkRestart } from "./restart.js";
 import { Runaways } from "./runaway.js";
+import { RunningLimit } from "./running-limit.js";
 import { Sandboxes } from "./sandboxes.js";
-import type { Spec } from "./spec.js";
 import { type OwnSpawn, orderOf, untilStarted } from "./start.js";
-
-const COUNT_MS = 200;
-const GROUP_UNUSED_MS = 3_600_000; // a warm keeper may have one that is still empty
-const PRUNE_EVERY_MS = 5 * 60_000;
+import type { TaskSettings } from "./task-settings.js";
 
 export interface ListOptions {
 	/** Only this task; default: the runtime's own. `null`: every task. */
@@ -55,17 +65,18 @@ export interface SyncOptions extends Pick<ListOptions, "task" | "shells"> {
 }
 
 export async function openRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
-	return new Runtime(...(await prepareRuntime(options)));
+	return openSettled(settled(options));
 }
 
-/** What a runtime, or one that does more than this one, is made of. */
-export async function prepareRuntime(options: RuntimeOptions): Promise<[Home, Settled]> {
-	const parsed = settled(options);
-	const home = openHome(parsed.home === undefined ? undefined : path.resolve(parsed.home));
-	await probeEvents(home.root);
-	const directory = parsed.place?.startsWith("local:/") ? parsed.place.slice("local:".length) : undefined;
-	if (directory !== undefined) checkDirectory(directory, local());
-	return [home, parsed];
+/** Opens a runtime with options that the caller has checked: the schema of all options takes a short command 10 ms. */
+export async function openSettled(options: RuntimeSettings): Promise<Runtime> {
+	return new Runtime(await homeFor(options), options);
+}
+
+export async function homeFor({ home: dir }: RuntimeSettings): Promise<Home> {
+	const home = openHome(dir === undefined ? undefined : path.resolve(dir));
+	await home.watch.probe(home.root);
+	return home;
 }
 
 export class Runtime implements AsyncDisposable {
@@ -73,11 +84,11 @@ export class Runtime implements AsyncDisposable {
 	readonly task: string;
 	readonly registry: Registry;
 	readonly #keepers: Keepers;
-	readonly #far = new WeakMap<Box, FarKeepers>();
-	/** Other machines that processes of this home are on. */
+	readonly local: Machine;
+	/** Remote machines that processes of this home are on. */
 	readonly boxes: Boxes;
 	readonly #ownBoxes: boolean;
-	readonly #options: Settled;
+	readonly #options: RuntimeSettings;
 	#boundaries: Boundaries | undefined;
 	/** Where the commands of its tasks run. */
 	readonly wish: PlaceWish;
@@ -87,52 +98,82 @@ export class Runtime implements AsyncDisposable {
 	readonly #hideLife: () => void;
 	#config: Config | undefined;
 	#masks: boolean | undefined;
-	#pruned = 0;
-	#pruneTimer: NodeJS.Timeout | undefined;
-	/** What else is to be done when old things go, for rooms that this one does not know. */
-	readonly chores: (() => void)[] = [];
-	/** By task: starts that are not in the registry yet. */
-	readonly #starting = new Map<string, number>();
-	#counted = { at: Number.NEGATIVE_INFINITY, live: 0 };
+	readonly #housekeeping = new Housekeeping(this);
+	readonly #runningLimit: RunningLimit;
 	readonly sandboxes: Sandboxes | undefined;
+	/** Of tasks that were opened with settings of their own. */
+	readonly settings: Map<string, TaskSettings>;
+	readonly #taskBoundaries = new Map<string, Boundaries>();
 
-	/** `boxes`: those of another runtime on the same home, which closes them. */
-	constructor(home: Home, options: Settled, boxes?: Boxes) {
+	/** `main`: the runtime of another place on the same home. It owns what the two share, and closes it. */
+	constructor(home: Home, options: RuntimeSettings, main?: Runtime) {
 		this.home = home;
 		this.task = options.task ?? "default";
 		this.#options = options;
-		this.wish = placeFrom(options.place ?? "local", () => this.config);
-		if (options.mask === false && !boxes && !isBoundary(this.wish))
-			throw new HoldfastError(
-				"INVALID",
-				`mask: false is for a place that keeps its secrets from this machine's: local+sandbox, or a container without directories of this machine; ${this.placeName} is neither, so leave it out`,
-			);
+		this.wish = asUser(this.wishFor(options.place ?? "local"), options.user);
+		const directory = startDirectory(this.wish);
+		if (directory !== undefined) checkDirectory(directory);
+		if (options.mask === false && !main) this.checkUnmasked();
+		this.settings = main?.settings ?? new Map();
 		const cgroups = options.cgroup === "off" ? undefined : findCgroups();
-		this.boxes = boxes ?? new Boxes(home, (key) => this.#runsOn(key));
-		this.#ownBoxes = boxes === undefined;
-		this.registry = new Registry(home, cgroups, (spec) => this.boxes.of(spec));
+		this.boxes = main?.boxes ?? new Boxes(home, (key) => this.#runsOn(key));
+		this.#ownBoxes = main === undefined;
+		this.registry = new Registry(home, cgroups, (spec) => this.boxes.of(spec, this.local));
+		this.#runningLimit = new RunningLimit(this.registry);
 		this.#runaways = new Runaways(cgroups);
 		this.registry.onEnd = (id) => this.#runaways.ended(id);
 		this.#hideLife = showLife(home);
 		this.#keepers = new Keepers(home, options.tools, cgroups, {
 			warm: options.warm ?? 2,
 			task: this.task,
-			group: (task, id) => this.boundaries.group(taskKey(`${home.root}\0${task}`), id),
+			group: (task, id) => this.boundariesOf(task).group(taskKey(`${home.root}\0${task}`), id),
 		});
+		this.local = new LocalMachine(home, this.#keepers);
 		this.#keepers.warmUp();
-		knowOwnSecrets(ownEnvironment());
-		knowSecret((readIfThere(path.join(home.root, "token")) ?? "").trim(), { sure: true }); // it opens the HTTP door
-		if (this.wish.kind === "sandbox") this.sandboxes = new Sandboxes(this, options.sandbox);
+		knowOwnSecrets(home.secrets, ownEnvironment());
+		home.secrets.know((readIfThere(path.join(home.root, "token")) ?? "").trim(), { sure: true }); // it opens the HTTP door
+		const sandboxed = sandboxNeeded(this.wish, () => this.config);
+		if (sandboxed) this.sandboxes = new Sandboxes(this, sandboxed);
+	}
+
+	/** Returns the place that a caller means, with this runtime's settings for sandboxes. Throws if it cannot be understood. */
+	wishFor(place: PlaceAsked): PlaceWish {
+		return placeFrom(place, () => this.config, { sandbox: this.#options.sandbox });
+	}
+
+	/** Whether things are prepared for commands that may come. */
+	get ahead(): boolean {
+		return !this.#options.once;
 	}
 
 	get placeName(): string {
 		return placeName(this.wish);
 	}
 
-	/** Whether secrets in results are masked. */
-	get masks(): boolean {
-		this.#masks ??= !isBoundary(this.wish) || (this.#options.mask ?? this.#configuredMask());
+	/** How far its commands are kept from this machine. */
+	get boundary(): Boundary {
+		try {
+			return boundaryOf(this.wish, () => this.config);
+		} catch {
+			return NO_BOUNDARY; // as below
+		}
+	}
+
+	/** Whether secrets in results of a task are masked. */
+	masks(task: string): boolean {
+		const { mask } = this.settings.get(task) ?? {};
+		if (mask !== undefined) return mask || !this.boundary.hides;
+		this.#masks ??= !this.boundary.hides || (this.#options.mask ?? this.#configuredMask());
 		return this.#masks;
+	}
+
+	/** Throws if secrets of this place may be secrets of this machine. */
+	checkUnmasked(): void {
+		if (boundaryOf(this.wish, () => this.config).hides) return;
+		throw new HoldfastError(
+			"INVALID",
+			`mask: false is for a place that keeps its secrets from this machine's: local+sandbox, or a container without directories of this machine; ${this.placeName} is neither, so leave it out`,
+		);
 	}
 
 	#configuredMask(): boolean {
@@ -150,24 +191,29 @@ export class Runtime implements AsyncDisposable {
 
 	/** Where a new shell of this machine starts. */
 	get directory(): string {
-		return (this.wish.kind === "local" ? this.wish.directory : undefined) ?? ownDirectory();
+		return startDirectory(this.wish) ?? ownDirectory();
+	}
+
+	/** Where the first shell of a task starts on the local machine. */
+	directoryOf(task: string): string {
+		return this.settings.get(task)?.cwd ?? this.directory;
 	}
 
 	/** Where the commands of a task run. A sandbox is made if need be; what cannot be had is an error, never another place. */
 	async place(task: string): Promise<Place> {
-		if (this.sandboxes) return this.sandboxes.of(task);
-		if (isRemote(this.wish)) {
-			const box = this.boxes.forTask(this.wish, task);
-			return { name: this.placeName, cwd: (await box.ready()).cwd, at: (file) => file, box };
-		}
-		return local(this.directory);
+		return this.sandboxes ? this.sandboxes.of(task) : this.machine(task).place(this.settings.get(task)?.cwd, () => this.directory);
+	}
+
+	/** The machine that the commands of a task run on. */
+	machine(task: string): Machine {
+		return this.boxes.forTask(this.wish, task, this.local);
 	}
 
 	get tools(): Tools {
 		return this.#keepers.tools;
 	}
 
-	/** What a person has set. Read when first needed: a file that is wrong does not keep anybody from looking at what runs. */
+	/** The user's settings. Read when first needed: processes can be listed even if the file is wrong. */
 	get config(): Config {
 		this.#config ??= loadConfig();
 		return this.#config;
@@ -179,6 +225,15 @@ export class Runtime implements AsyncDisposable {
 		return this.#boundaries;
 	}
 
+	/** The same for one task, which may have limits of its own. */
+	boundariesOf(task: string): Boundaries {
+		const asked = this.settings.get(task)?.resourceLimits;
+		if (!asked) return this.boundaries;
+		const known = this.#taskBoundaries.get(task) ?? new Boundaries(asked, this.cgroups);
+		this.#taskBoundaries.set(task, known);
+		return known;
+	}
+
 	get cgroups(): Cgroups | undefined {
 		return this.#keepers.cgroups;
 	}
@@ -187,51 +242,26 @@ export class Runtime implements AsyncDisposable {
 	async spawn(options: SpawnOptions, own: OwnSpawn = {}): Promise<Process> {
 		const wanted = wantedOf(options);
 		const task = wanted.task ?? this.task;
-		const place = own.kind === "sandbox" ? local() : await this.place(task);
-		const cwd = place.box ? path.resolve(place.cwd, wanted.cwd ?? ".") : checkDirectory(wanted.cwd ?? this.directory, place);
-		const { tools } = await this.#equipment(place);
+		const place = await (own.kind === "sandbox" ? this.local.place("/", ownDirectory) : this.place(task));
+		const { machine } = place;
+		if (wanted.restart) checkRestart(machine === this.local && !place.sandbox);
+		const cwd = place.directory(wanted.cwd);
+		const { tools } = await machine.ready();
 		if (wanted.terminal && !tools.pty)
 			throw new HoldfastError(
 				"NO_TERMINAL",
-				`${place.box?.name ?? "this box"} cannot make a terminal: it has neither perl, python3 nor script(1) of util-linux (and stty); install one, or start it without a terminal`,
+				`${machine.name} cannot make a terminal: it has neither perl, python3 nor script(1) of util-linux (and stty); install one, or start it without a terminal`,
 			);
-		const count = (by: number) => {
-			const starting = (this.#starting.get(task) ?? 0) + by;
-			if (starting > 0) this.#starting.set(task, starting);
-			else this.#starting.delete(task);
-		};
-		let counted = true;
-		const known = () => {
-			if (counted) count(-1);
-			counted = false;
-		};
-		count(1);
+		const known = this.#runningLimit.begin(task);
 		try {
-			if (own.kind === undefined) this.#checkLimit(task);
+			if (own.kind === undefined) this.#runningLimit.check(task, this.#mostRunning(task));
 			const start = () => this.#start(wanted, { cwd, place }, task, known, own);
-			return await (place.box ? start() : tryAgain(start)); // of what is far away it may not be known whether it has started
+			return await machine.keepers.start(start);
 		} catch (error) {
 			throw fromSystem(error, "cannot start a process");
 		} finally {
 			known();
 		}
-	}
-
-	/** A log for a foreground command of a shell. */
-	hold(box?: Box, { spare = false }: { spare?: boolean } = {}): Promise<Held> {
-		if (box) return this.#keepersOn(box).hold(this.boundaries.forCommand(), { spare });
-		return this.#keepers.hold(this.boundaries.forCommand()).finally(() => this.#keepers.warmUp());
-	}
-
-	#keepersOn(box: Box): FarKeepers {
-		const known = this.#far.get(box) ?? new FarKeepers(this.home, box);
-		this.#far.set(box, known);
-		return known;
-	}
-
-	/** What there is to start things with, and the environment of whoever starts them. */
-	async #equipment({ box }: Place): Promise<{ tools: Tools; environment: NodeJS.ProcessEnv }> {
-		return box ? box.ready() : { tools: this.#keepers.tools, environment: ownEnvironment() };
 	}
 
 	/** See to it that what it starts without end is ended. For a shell that another runtime has started. */
@@ -240,23 +270,22 @@ export class Runtime implements AsyncDisposable {
 	}
 
 	/** Calls `known` when the registry has it. */
-	async #start(wanted: Wanted, { cwd, place }: { cwd: string; place: Place }, task: string, known: () => void, own: OwnSpawn): Promise<Process> {
-		const { tools, environment } = await this.#equipment(place);
-		const order = orderOf(this, { wanted, own, task, cwd, place, tools, environment });
+	async #start(wanted: StartRequest, { cwd, place }: { cwd: string; place: Place }, task: string, known: () => void, own: OwnSpawn): Promise<Process> {
+		const order = orderOf(this, { wanted, own, task, cwd, place, equipment: await place.machine.ready() });
 		let spec: Spec | undefined;
 		const prepare = (berth: Berth): Plan => {
 			const placed = order(berth);
 			({ spec } = placed);
 			return placed.plan;
 		};
-		const launch = place.box ? await this.#keepersOn(place.box).launch(prepare, { marked: own.kind === undefined }) : await this.#keepers.launch(task, prepare);
+		const launch = await place.machine.keepers.launch(prepare, { task, kind: own.kind });
 		known();
 		const started = this.registry.process(spec as Spec);
 		await untilStarted(this, started, launch.keeperGone);
 		launch.started();
 		this.#runaways.watch(started);
 		this.#keepers.warmUp();
-		this.#pruneNowAndThen();
+		this.#housekeeping.nowAndThen();
 		return started;
 	}
 
@@ -274,15 +303,17 @@ export class Runtime implements AsyncDisposable {
 
 	/** See how those on other machines are now, so that what is said of them is true now. What could not be reached, or not within `ms`, is said, a sentence each. `reached`: only where a link is open. */
 	async sync({ reached = false, signal, ms, ...options }: SyncOptions = {}): Promise<string[]> {
-		const far = this.list({ ...options, ended: false }).filter(({ box, unreachable }) => box && (!reached || (box.connected && unreachable === undefined)));
-		const notes = await Promise.all(far.map((process) => process.sync(signal, ms)));
+		const live = this.list({ ...options, ended: false }).filter(({ machine, unreachable }) => !reached || (machine.connected && unreachable === undefined));
+		const notes = await Promise.all(live.map((process) => process.sync(signal, ms)));
 		return [...new Set(notes.filter((note) => note !== undefined))];
 	}
 
-	/** Whether anything runs on another machine, whoever started it: processes, commands of shells, jobs of shells; not a shell that waits. */
+	/** Whether anything runs on a remote machine, of any program: processes, commands of shells, jobs of shells; not a shell that waits. */
 	async #runsOn(key: string): Promise<boolean> {
 		const running = () =>
-			this.registry.running().filter(({ spec, dir }) => spec.box === key && (spec.kind === undefined || (readThere(dir)?.children.length ?? 0) > 0));
+			this.registry
+				.running()
+				.filter(({ machine, spec, dir }) => machineKey(machine.key ?? "") === key && (spec.kind === undefined || sightOf(dir, spec).hasChildren()));
 		const unknown = await Promise.all(running().map((process) => process.sync()));
 		return unknown.some((why) => why !== undefined) || running().length > 0;
 	}
@@ -306,22 +337,14 @@ export class Runtime implements AsyncDisposable {
 		return prune(this.registry, { olderThanMs: this.keepMs, quotaBytes: this.#options.quotaBytes ?? LIMITS.quotaBytes, ...options });
 	}
 
-	/** Forget places that no process, shell or container of this home, and no configuration, refers to any more. How they are called. */
-	async prunePlaces({ olderThanMs = this.keepMs, now, dryRun }: Partial<PruneOptions> = {}): Promise<string[]> {
-		let places: Config["places"];
-		try {
-			({ places } = this.config);
-		} catch {
-			return []; // whoever needs the file says what is wrong with it; until then nobody knows what it names
-		}
-		return forgetPlaces(this.home, {
-			olderThanMs,
-			...(now === undefined ? {} : { now }),
-			...(dryRun === undefined ? {} : { dryRun }),
-			used: () => this.registry.boxes(),
-			configured: ({ key, task }) => Object.keys(places).some((name) => keyOfEntry(name, places, task) === key),
-			mayBeThere: (place) => this.boxes.mayBeThere(place),
-		});
+	/** Forgets places that nothing refers to any more. Returns how they are called. */
+	prunePlaces(options: Partial<PruneOptions> = {}): Promise<string[]> {
+		return this.#housekeeping.prunePlaces(options);
+	}
+
+	/** What else is to be done when old things go, for rooms that this one does not know. */
+	get chores(): (() => void)[] {
+		return this.#housekeeping.chores;
 	}
 
 	/** A directory with programs for the shells of tasks, first in their PATH. Asked when one is born. */
@@ -331,14 +354,20 @@ export class Runtime implements AsyncDisposable {
 
 	/** Frees what this program holds for a task: descriptors, watches, prepared logs, memory. What runs goes on; the next call for the task opens it again. */
 	async forget(task: string): Promise<void> {
-		forgetSecrets(task);
+		this.#taskBoundaries.delete(task);
+		this.home.secrets.forget(task);
 		this.sandboxes?.forget(task);
 		if (this.#ownBoxes) await this.boxes.forget(task);
 	}
 
+	/** A process is being started here, or one that was runs on this place. */
+	get inUse(): boolean {
+		return this.#runningLimit.isStarting || this.registry.running().some(({ spec }) => spec.place === this.placeName);
+	}
+
 	/** Closing a runtime leaves its processes running. */
 	async close(): Promise<void> {
-		clearTimeout(this.#pruneTimer);
+		this.#housekeeping.close();
 		this.#runaways.close();
 		await this.#keepers.close();
 		this.#hideLife();
@@ -349,62 +378,7 @@ export class Runtime implements AsyncDisposable {
 		return this.close();
 	}
 
-	#checkLimit(task: string): void {
-		const limit = this.#options.maxRunning ?? this.boundaries.processes ?? LIMITS.runningPerTask;
-		// Usually far below the limit, and then nobody has to be looked at; nor counted again for each of many starts.
-		if (performance.now() - this.#counted.at > COUNT_MS) this.#counted = { at: performance.now(), live: this.registry.mayRun() };
-		this.#counted.live++;
-		const starting = this.#starting.get(task) ?? 0; // this very one included
-		if (this.#counted.live + starting <= limit) return;
-		const running = this.registry.running(task).filter(({ spec }) => spec.kind === undefined).length + starting - 1;
-		if (running >= limit)
-			throw new HoldfastError(
-				"LIMIT",
-				`task "${task}" already has ${counted(running, "running process", "running processes")}, and ${counted(limit, "is", "are")} allowed; end one first (kill), or raise the limit`,
-			);
+	#mostRunning(task: string): number {
+		return this.settings.get(task)?.resourceLimits?.task.processes ?? this.#options.maxRunning ?? this.boundaries.processes ?? LIMITS.runningPerTask;
 	}
-
-	/** Old things go while new ones come. */
-	#pruneNowAndThen(): void {
-		const now = Date.now();
-		if (now - this.#pruned < PRUNE_EVERY_MS) return;
-		this.#pruned = now;
-		this.#pruneTimer = setTimeout(() => {
-			try {
-				this.prune();
-				sweepPresence(this.home);
-				this.cgroups?.sweep(GROUP_UNUSED_MS);
-				this.prunePlaces().catch(() => {}); // as below
-				for (const chore of this.chores) chore();
-			} catch {
-				// housekeeping never fails anything; `holdfast prune` reports what is wrong
-			}
-		}, 1_000).unref();
-	}
-}
-
-/** Of one that cannot be used nobody has a key. */
-function keyOfEntry(name: string, places: Config["places"], task: string): string | undefined {
-	try {
-		return placeKey(
-			placeFrom(name, () => ({ places })),
-			task,
-		);
-	} catch {
-		return undefined;
-	}
-}
-
-function checkDirectory(cwd: string, place: Place): string {
-	if (!path.isAbsolute(cwd)) cwd = path.resolve(cwd);
-	const stat = fs.statSync(place.at(cwd), { throwIfNoEntry: false });
-	if (!stat)
-		throw new HoldfastError(
-			"NO_DIRECTORY",
-			place.sandbox
-				? `the working directory ${cwd} is not in the task's sandbox, which was made for ${place.cwd}; use that, another task, or sandbox.read and sandbox.write in config.json; nothing was run`
-				: `the working directory ${cwd} does not exist; nothing was run, so make it first or give one that exists`,
-		);
-	if (!stat.isDirectory()) throw new HoldfastError("NO_DIRECTORY", `${cwd} is not a directory; nothing was run, so give one that is`);
-	return cwd;
 }

@@ -2,29 +2,52 @@
  * The sandboxes of tasks. One is kept by a process like any other (`kind: "sandbox"`): bubblewrap, and in it a shell
  * script that waits (places/holder.sh). So it outlives every runtime, and when it ends the kernel ends all that is in it.
  *
- * sandboxes/TASKKEY.N in the home is a link with the id of the task's N-th sandbox. Whoever has made one tries to make the next
+ * sandboxes/TASKKEY.N in the home is a link with the id of the task's N-th sandbox. A program that has made one tries to make the next
  * link; of several one succeeds, and the others use that one's. What is shared with it is in sandboxes/ID.
  */
 import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type SandboxOptions, sandboxSettings } from "../base/config.js";
-import { errno, HoldfastError } from "../base/errors.js";
-import { ensureDir, namesIn, readIfThere, removeDir, unlinkIfThere, writeWhole } from "../base/files.js";
-import { isId, taskKey } from "../base/ids.js";
-import { ownEnvironment } from "../base/own-secrets.js";
-import { childrenOf, type Identity, isAlive, linkOf, readStat, sendSignal } from "../base/proc.js";
-import { utf8 } from "../base/text.js";
-import { procDir, readParts } from "../keeper/layout.js";
-import type { Place } from "../places/place.js";
-import { CAPABILITIES, explain, findSandboxTools, MOUNT_TRIES, mountWentAway, type SandboxTools } from "../places/probe.js";
-import { noCapabilities, sandboxPlace } from "../places/sandbox.js";
-import { INSIDE, viewOf } from "../places/view.js";
+import {
+	childrenOf,
+	ensureDir,
+	errno,
+	HoldfastError,
+	type Identity,
+	isAlive,
+	isId,
+	linkOf,
+	namesIn,
+	ownEnvironment,
+	readIfThere,
+	readStat,
+	removeDir,
+	type SandboxSettings,
+	sendSignalTo,
+	taskKey,
+	unlinkIfThere,
+	utf8,
+	writeWhole,
+} from "../base/index.js";
+import { procDir, readParts, readSpec, type Spec, starterIsGone } from "../keeper/index.js";
+import {
+	CAPABILITIES,
+	explain,
+	findSandboxTools,
+	INSIDE,
+	MOUNT_TRIES,
+	mountWentAway,
+	noCapabilities,
+	type Place,
+	type SandboxTools,
+	sandboxPlace,
+	viewOf,
+} from "../places/index.js";
 import type { Process } from "./process.js";
 import type { Runtime } from "./runtime.js";
-import { readSpec, type Spec } from "./spec.js";
-import { isOver, starterIsGone } from "./status.js";
+import { isOver } from "./status.js";
 
 const READY_MS = 15_000;
 const CLOSING_LOOK_MS = 50; // it takes two seconds, once in the life of a sandbox
@@ -51,14 +74,15 @@ interface Open {
 
 export class Sandboxes {
 	readonly #runtime: Runtime;
-	readonly #asked: SandboxOptions | undefined;
+	readonly #settings: () => SandboxSettings;
 	readonly #root: string;
 	readonly #open = new Map<string, Promise<Open>>();
 	readonly #notes = new Map<string, string>();
 
-	constructor(runtime: Runtime, asked: SandboxOptions | undefined) {
+	/** Without `settings` none can be made. */
+	constructor(runtime: Runtime, settings?: () => SandboxSettings) {
 		this.#runtime = runtime;
-		this.#asked = asked;
+		this.#settings = settings ?? noSettings;
 		this.#root = path.join(runtime.home.root, "sandboxes");
 	}
 
@@ -128,7 +152,7 @@ export class Sandboxes {
 		return true;
 	}
 
-	/** One that nobody has linked: whoever made it was killed before he could. */
+	/** A sandbox without a link: its maker was killed before it could make one. */
 	#isOrphan(id: string, spec: Spec): boolean {
 		return starterIsGone(spec) && !this.#links(spec.task).some((link) => link.id === id);
 	}
@@ -156,7 +180,10 @@ export class Sandboxes {
 		const links = this.#links(task);
 		const newest = links.at(-1);
 		const there = newest && (await this.#settled(newest.id));
-		if (there) return there;
+		if (there) {
+			mustBeAsAsked(there.process, this.#settings());
+			return there;
+		}
 		if (newest) {
 			await this.#endAll(newest.id);
 			this.#notes.set(task, RECREATED);
@@ -164,7 +191,7 @@ export class Sandboxes {
 		return this.#make(task, (newest?.number ?? 0) + 1);
 	}
 
-	/** One that is about to end, since nobody was in it, may find that somebody has come. What takes longer is somebody's joke. */
+	/** A closing sandbox may be entered again: waits a bounded time until it is usable or gone, then gives up on it. */
 	async #settled(id: string): Promise<Open | undefined> {
 		for (let looks = 0; looks < CLOSING_LOOKS; looks++) {
 			const open = this.#attach(id);
@@ -179,10 +206,7 @@ export class Sandboxes {
 	async #endAll(id: string): Promise<void> {
 		const [pid, start] = (readIfThere(path.join(this.#root, id, "first")) ?? "").split(" ");
 		const first = { pid: Number(pid), start: start ?? "" };
-		for (let looks = 0; pid && isAlive(first) && looks < 1_000; looks++) {
-			sendSignal(first.pid, "SIGKILL");
-			await sleep(2);
-		}
+		for (let looks = 0; pid && looks < 1_000 && sendSignalTo(first, "SIGKILL"); looks++) await sleep(2);
 	}
 
 	/** In order. */
@@ -199,7 +223,7 @@ export class Sandboxes {
 		return spec && this.#runtime.registry.process(spec);
 	}
 
-	/** One that is ready, made by whomever. */
+	/** Returns a sandbox that is ready, whichever program made it. */
 	#attach(id: string): Open | undefined {
 		const process = this.#process(id);
 		const view = process?.spec.view;
@@ -214,7 +238,17 @@ export class Sandboxes {
 			first: init,
 			guard,
 			closed: path.join(dir, "shared", "closed"),
-			place: sandboxPlace({ id, init, guard, dir, cwd: view.directory, network: view.network, tools: this.#tools() }),
+			place: sandboxPlace({
+				id,
+				init,
+				guard,
+				dir,
+				cwd: view.directory,
+				network: view.network,
+				tools: this.#tools(),
+				machine: this.#runtime.local,
+				own: () => this.#runtime.directoryOf(process.spec.task),
+			}),
 		};
 		return open;
 	}
@@ -227,7 +261,7 @@ export class Sandboxes {
 
 	async #make(task: string, number: number, tries = 1): Promise<Open> {
 		const tools = this.#tools();
-		const settings = sandboxSettings(this.#runtime.config, this.#asked);
+		const settings = this.#settings();
 		const uid = process.getuid?.() ?? 0;
 		const gid = process.getgid?.() ?? 0;
 		let dir = "";
@@ -248,7 +282,11 @@ export class Sandboxes {
 					command: (id) => {
 						dir = path.join(this.#root, id);
 						ensureDir(path.join(dir, "shared"));
-						const view = viewOf(settings, { cwd: process.cwd(), home: this.#runtime.home.root, shared: path.join(dir, "shared") });
+						const view = viewOf(settings, {
+							cwd: this.#runtime.settings.get(task)?.cwd ?? process.cwd(),
+							home: this.#runtime.home.root,
+							shared: path.join(dir, "shared"),
+						});
 						directory = view.directory;
 						const spaces = [
 							"--unshare-user",
@@ -277,7 +315,7 @@ export class Sandboxes {
 							"--",
 							...holder,
 						];
-						return { argv, view: { directory, network: settings.network } };
+						return { argv, view: { directory, network: settings.network, settings: digestsOf(settings) } };
 					},
 				},
 			)
@@ -309,7 +347,33 @@ export class Sandboxes {
 	}
 }
 
-/** Of a sandbox in which nobody is left who could lead us astray. What he has locked is unlocked; links are not followed. */
+/** A sandbox that shows, or may do, something else than was asked for is not used in silence. */
+function mustBeAsAsked({ id, spec }: Process, settings: SandboxSettings): void {
+	const made = spec.view?.settings;
+	if (!made) return; // by a version that did not write it down
+	const asked = digestsOf(settings);
+	const other = Object.keys(asked).filter((key) => asked[key] !== made[key]);
+	if (other.length > 0)
+		throw new HoldfastError(
+			"CONFLICT",
+			`nothing ran: the task has a sandbox already (${id}), made with other settings (${other.join(", ")}); remove it first, with what is in it (holdfast sandboxes stop ${id}), use those settings, or another task`,
+		);
+}
+
+/** In whatever order they were written. */
+const digestsOf = ({ network, directory = "", write, read, hide, tmpBytes }: SandboxSettings): Record<string, string> =>
+	Object.fromEntries(
+		Object.entries({ network, directory, write: [...write].sort(), read: [...read].sort(), hide: [...hide].sort(), tmpBytes }).map(([key, value]) => [
+			key,
+			createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 12),
+		]),
+	);
+
+const noSettings = (): never => {
+	throw new HoldfastError("INTERNAL", "a sandbox was to be made for a runtime of another place");
+};
+
+/** Removes the files of an empty sandbox: no process is left to race this. Unreadable directories are made readable first; links are not followed. */
 function removeShared(dir: string): void {
 	try {
 		removeDir(dir);

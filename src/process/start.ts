@@ -2,32 +2,42 @@
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import { childEnvironment } from "../base/environment.js";
-import { HoldfastError } from "../base/errors.js";
-import { isId } from "../base/ids.js";
-import { hostIdentity } from "../base/proc.js";
-import { shellQuote } from "../base/quote.js";
-import { Wakeup } from "../base/watch.js";
-import { BEFORE_START, neverStarts } from "../keeper/again.js";
-import { type Berth, fill } from "../keeper/keepers.js";
-import { hasStarted, recordParts, STARTER_GONE } from "../keeper/layout.js";
-import { loneAt } from "../keeper/lone.js";
-import { exportLines, type Plan } from "../keeper/plan.js";
-import type { Tools } from "../keeper/tools.js";
-import type { Place } from "../places/place.js";
+import { childEnvironment, HoldfastError, hostIdentity, isId, shellQuote, until, watchAll, watchEnd } from "../base/index.js";
+import {
+	BEFORE_START,
+	type Berth,
+	COMMAND_SHOWN,
+	exportLines,
+	fill,
+	hasStarted,
+	loneAt,
+	neverStarts,
+	type Plan,
+	recordParts,
+	type Spec,
+	type SpecLimits,
+	STARTER_GONE,
+	writeSpec,
+} from "../keeper/index.js";
+import type { Equipment, Place } from "../places/index.js";
+import { noteForBoot } from "./boot.js";
 import { CONTAINER } from "./limits.js";
-import { LIMITS, type Wanted } from "./options.js";
+import { LIMITS, type StartRequest } from "./options.js";
 import type { Process } from "./process.js";
+import { restarting } from "./restart.js";
 import type { Runtime } from "./runtime.js";
-import { COMMAND_SHOWN, type Spec, type SpecLimits, writeSpec } from "./spec.js";
 import { isOver, readStatus } from "./status.js";
 
-const FAR_START_MS = 60_000;
+/** Of what no event tells: a keeper that was killed before it wrote anything. */
+const LOOK_MS = 1_000;
+/** On the way into a sandbox: nothing tells when it is there, and the caller waits. */
+const ENTERING_MS = 1;
 
 /** What our own rooms may ask for besides. */
 export interface OwnSpawn {
 	readonly kind?: "shell" | "sandbox";
+	/** The id of the call that starts it. */
+	readonly call?: string | undefined;
 	/** For what must be on disk before it runs; if it throws, nothing does. */
 	prepare?(process: Process): void;
 	/** What keeps a sandbox: the words, which can be long, and what there is to know of it. */
@@ -35,21 +45,20 @@ export interface OwnSpawn {
 }
 
 interface Order {
-	readonly wanted: Wanted;
+	readonly wanted: StartRequest;
 	readonly own: OwnSpawn;
 	readonly task: string;
 	readonly cwd: string;
 	readonly place: Place;
-	/** What there is to start it with, and the environment of whoever starts it. */
-	readonly tools: Tools;
-	readonly environment: NodeJS.ProcessEnv;
+	readonly equipment: Equipment;
 }
 
-/** What writes it into a berth, and gives what the keeper is to do. It may be called again, for another berth. */
+/** Returns a function that writes a start into a berth and returns the keeper's orders. It may be called again, for another berth. */
 export function orderOf(
-	runtime: Pick<Runtime, "boundaries" | "config" | "registry" | "self">,
-	{ wanted, own, task, cwd, place, tools, environment }: Order,
+	runtime: Pick<Runtime, "boundariesOf" | "config" | "registry" | "self">,
+	{ wanted, own, task, cwd, place, equipment }: Order,
 ): (berth: Berth) => { spec: Spec; plan: Plan } {
+	const { tools, environment, umask } = equipment;
 	const text = typeof wanted.command === "string";
 	const terminal = wanted.terminal ? { cols: 120, rows: 30, ...(wanted.terminal === true ? {} : wanted.terminal) } : undefined;
 	const log = { limit: wanted.log?.limit ?? LIMITS.logBytes, full: wanted.log?.full ?? ("ring" as const) };
@@ -58,29 +67,32 @@ export function orderOf(
 		? (wanted.command as string)
 		: (wanted.command as string[]).map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : shellQuote(word))).join(" ");
 	const stdin = wanted.stdin ?? true;
-	const lone = terminal && text && shell === "bash" ? loneAt(wanted.command as string) : undefined;
-	const bounds = runtime.boundaries.forProcess(wanted.limits, own.kind);
+	const lone = terminal && text && shell === "bash" && !wanted.restart ? loneAt(wanted.command as string) : undefined;
+	const bounds = runtime.boundariesOf(task).forProcess(wanted.limits, own.kind);
 	return ({ id, dir, group }) => {
-		const limits = inContainer(runtime.boundaries.apply(group, bounds, place.box?.name), place.box?.memory?.most);
+		const limits = inContainer(runtime.boundariesOf(task).apply(group, bounds, place.machine), equipment.memory?.most);
 		const keeping = own.command?.(id);
-		const argv = keeping?.argv ?? (text ? undefined : (wanted.command as string[]));
+		const again = wanted.restart && restarting(wanted.restart, dir, wanted.command, tools);
+		const argv = keeping?.argv ?? again ?? (text ? undefined : (wanted.command as string[]));
 		const spec: Spec = {
 			v: 1,
 			id,
 			...(wanted.name === undefined ? {} : { name: wanted.name }),
 			task,
 			command: shown.slice(0, COMMAND_SHOWN),
-			...(argv ? { argv: wanted.command as string[] } : { shell }),
+			...(text ? { shell } : { argv: wanted.command as string[] }),
+			...(wanted.restart ? { restart: wanted.restart } : {}),
 			cwd,
 			stdin,
 			...(isId(process.env.HOLDFAST_ID ?? "") ? { parent: process.env.HOLDFAST_ID as string } : {}),
+			...(own.call === undefined ? {} : { call: own.call }),
 			...(own.kind ? { kind: own.kind } : {}),
 			...(keeping ? { view: keeping.view } : {}),
 			...(place.sandbox ? { sandbox: place.sandbox.id, ...(place.sandbox.ownNetwork ? { ownNetwork: true } : {}) } : {}),
 			...(terminal ? { terminal: { ...terminal, by: tools.pty?.name ?? "" } } : {}),
 			log,
 			place: place.name,
-			...(place.box ? { box: place.box.key } : {}),
+			box: place.machine.key,
 			kill: group?.kill ? "cgroup" : place.sandbox ? "namespace" : tools.subreaper ? "subreaper" : "walk",
 			...(group?.kill ? { cgroup: group.kill } : {}),
 			...(limits ? { limits } : {}),
@@ -90,14 +102,16 @@ export function orderOf(
 		};
 		fill(dir, "command", argv ? `set -- ${argv.map(shellQuote).join(" ")}\n` : (wanted.command as string));
 		writeSpec(dir, spec);
-		own.prepare?.(runtime.registry.process(spec));
 		const env = childEnvironment(
+			runtime.registry.home.secrets,
 			environment,
 			{ ...(terminal ? { TERM: "xterm-256color" } : {}), ...wanted.env, HOLDFAST_ID: id },
 			runtime.config.environment,
 			task,
 		);
 		for (const name of place.sandbox?.without ?? []) delete env[name];
+		if (wanted.restart) noteForBoot(runtime.registry.home, spec, wanted, env);
+		own.prepare?.(runtime.registry.process(spec));
 		if (place.sandbox) fs.writeFileSync(path.join(dir, "environment"), exportLines(env), { mode: 0o600 });
 		if (terminal && place.sandbox) {
 			execFileSync(tools.mkfifo, ["-m", "600", path.join(dir, "ticks")], { env: {} });
@@ -105,8 +119,7 @@ export function orderOf(
 			place.sandbox.share(id, dir, ["command", "environment", "exit", "ticks", ...functions]);
 		}
 		const entry = place.sandbox?.entry(id);
-		const umask = place.box ? 0o022 : process.umask();
-		const plan: Plan = { cwd, env, mode: text ? shell : "argv", stdin, terminal, lone, log, umask, limits: bounds.kept, ...(entry ? { entry } : {}) };
+		const plan: Plan = { cwd, env, mode: argv ? "argv" : shell, stdin, terminal, lone, log, umask, limits: bounds.kept, ...(entry ? { entry } : {}) };
 		return { spec, plan };
 	};
 }
@@ -117,47 +130,37 @@ export async function untilStarted(
 	started: Process,
 	keeperGone: Promise<void>,
 ): Promise<void> {
-	const wakeup = new Wakeup();
-	const unwatch = started.watch(wakeup.poke);
 	let gone = false;
+	let entering = false; // on its way into a sandbox
 	void keeperGone.then(() => {
 		gone = true;
-		wakeup.poke();
 	});
-	const deadline = performance.now() + (started.spec.box === undefined ? Number.POSITIVE_INFINITY : FAR_START_MS);
-	try {
-		for (;;) {
-			const never = gone && neverStarts(started.dir);
-			if (!never && hasStarted(started.dir) && started.pid !== null && recordParts(started.dir)) return;
-			if (performance.now() > deadline)
-				throw new HoldfastError(
-					"UNREACHABLE",
-					`it is not known whether ${started.id} has been started on ${started.spec.place}: no word came from there; look at it again later`,
-				);
-			const status = readStatus(started.dir, started.spec);
-			if (started.spec.sandbox !== undefined && hasStarted(started.dir)) {
-				if (isOver(status)) return; // it was so short that nobody has seen it
-				await sleep(1); // on its way in: nothing tells when it is there
-				continue;
-			}
-			if (status.status === "error" || status.status === "lost" || never) {
-				await keeperGone;
-				const refused = status.status === "error" && status.reason !== STARTER_GONE; // for a reason that stays
-				const cause = !refused && neverStarts(started.dir) ? BEFORE_START : undefined;
-				registry.remove(started.id, path.join(home.live, started.id));
-				if (started.spec.limits?.group) cgroups?.remove(started.spec.limits.group);
-				const reason = "reason" in status ? status.reason : "its keeper was killed before the start; try again";
-				const where = started.spec.box !== undefined && reason.includes("working directory") ? ` (${started.spec.cwd})` : "";
-				throw new HoldfastError(startFailure(reason), `nothing ran: ${reason}${where}`, { cause });
-			}
-			await wakeup.next(1_000);
-		}
-	} finally {
-		unwatch();
-	}
+	const look = async (): Promise<true | undefined> => {
+		const never = gone && neverStarts(started.dir);
+		if (!never && hasStarted(started.dir) && started.pid !== null && recordParts(started.dir)) return true;
+		const status = readStatus(started.dir, started.spec);
+		entering = started.spec.sandbox !== undefined && hasStarted(started.dir);
+		if (entering) return isOver(status) || undefined; // over: it was so short that no look has seen it
+		if (status.status !== "error" && status.status !== "lost" && !never) return undefined;
+		await keeperGone;
+		const refused = status.status === "error" && status.reason !== STARTER_GONE; // for a reason that stays
+		const cause = !refused && neverStarts(started.dir) ? BEFORE_START : undefined;
+		registry.remove(started.id, path.join(home.live, started.id));
+		if (started.spec.limits?.group) cgroups?.remove(started.spec.limits.group);
+		const reason = "reason" in status ? status.reason : "its keeper was killed before the start; try again";
+		const where = reason.includes("working directory") ? ` (${started.spec.cwd})` : "";
+		throw new HoldfastError(startFailure(reason), `nothing ran: ${reason}${where}`, { cause });
+	};
+	const watch = watchAll((poke) => started.watch(poke), watchEnd(keeperGone));
+	const deadline = performance.now() + started.machine.keepers.startMs;
+	if (await until(watch, look, { deadline, every: () => (entering ? ENTERING_MS : LOOK_MS) })) return;
+	throw new HoldfastError(
+		"UNREACHABLE",
+		`it is not known whether ${started.id} has been started on ${started.spec.place}: no word came from there; look at it again later`,
+	);
 }
 
-/** For `prepare`: shell text that is to be read before the command, if that is shell text too. No environment variable for it would pass through sh. */
+/** For `prepare`: shell text that is read before the command, if that is shell text too. sh would not pass an environment variable with such a name on. */
 export const exportFunctions = ({ dir }: Process, text: string): void => fs.writeFileSync(path.join(dir, "functions"), text, { mode: 0o600 });
 
 /** A task has a container of its own. */

@@ -1,13 +1,13 @@
 /** A process in the words of the contract: what every list, table and JSON output shows. */
-import { limitText } from "../base/limits.js";
-import { counted } from "../base/quantity.js";
-import { redact, reveal } from "../base/secrets/index.js";
-import { wholeCharacters } from "../base/text.js";
-import { asLastSeen, readThere } from "../keeper/there.js";
+import { counted, limitText, wholeCharacters } from "../base/index.js";
+import { reveal } from "../base/secrets/index.js";
+import { asLastSeen, type Spec } from "../keeper/index.js";
+import { sightOf } from "../places/index.js";
 import { hiddenText, maskedCommand } from "./hidden.js";
 import { type LimitMet, limitNote } from "./limits.js";
+import { nameOf } from "./names.js";
 import type { Process } from "./process.js";
-import type { Spec } from "./spec.js";
+import { type Restart, readRestarts, restartNote } from "./restart.js";
 import { isOver, type Status } from "./status.js";
 
 export interface Summary {
@@ -27,6 +27,9 @@ export interface Summary {
 	readonly uptime_seconds: number;
 	readonly output_preview: string;
 	readonly total_bytes: number;
+	/** When it is started again, and how often it was. */
+	readonly restart?: Restart;
+	readonly restarts?: number;
 	/** A limit that it met. */
 	readonly limit?: LimitMet;
 	readonly note?: string;
@@ -44,13 +47,15 @@ export function summary(process: Process, status: Status = process.status(), now
 export function standing(process: Process, status: Status = process.status(), now = Date.now()): Omit<Summary, "output_preview" | "total_bytes"> {
 	const { spec } = process;
 	const endedAt = "endedAt" in status ? status.endedAt : null;
-	const note = noteOn(status, spec) ?? unseen(process, status);
+	const name = nameOf(process);
+	const again = spec.restart && readRestarts(process.dir);
+	const note = noteOn(status, spec) ?? unseen(process, status) ?? (again && restartNote(again, isOver(status)));
 	return {
 		session_id: spec.id,
-		...(spec.name === undefined ? {} : { name: redact(spec.name) }),
+		...(name === undefined ? {} : { name: process.secrets.redact(name) }),
 		task: spec.task,
-		command: maskedCommand(spec),
-		cwd: redact(spec.cwd),
+		command: maskedCommand(process),
+		cwd: process.secrets.redact(spec.cwd),
 		place: spec.place,
 		pty: spec.terminal !== undefined,
 		pid: "pid" in status ? status.pid : null,
@@ -59,6 +64,7 @@ export function standing(process: Process, status: Status = process.status(), no
 		signal: "signal" in status ? status.signal : null,
 		started_at: new Date(spec.startedAt).toISOString(),
 		ended_at: endedAt === null ? null : new Date(endedAt).toISOString(),
+		...(spec.restart ? { restart: spec.restart, restarts: again?.count ?? 0 } : {}),
 		uptime_seconds: Math.max(0, Math.round(((endedAt ?? now) - spec.startedAt) / 1000)),
 		...("limit" in status && status.limit ? { limit: status.limit } : {}),
 		...(note ? { note } : {}),
@@ -69,12 +75,12 @@ export function standing(process: Process, status: Status = process.status(), no
 function preview(process: Process, end: number, live: boolean): string {
 	const slice = process.read(Math.max(0, end - PREVIEW_BYTES), PREVIEW_BYTES);
 	const bytes = slice.bytes.subarray(0, wholeCharacters(slice.bytes));
-	const text = reveal(hiddenText(process.log, { bytes, offset: slice.offset }, { end, live, context: PREVIEW_CONTEXT }).text);
+	const text = reveal(hiddenText(process, { bytes, offset: slice.offset }, { end, live, context: PREVIEW_CONTEXT }).text);
 	const line = text.indexOf("\n");
 	return slice.offset > 0 && line >= 0 && line < text.length - 1 ? text.slice(line + 1) : text;
 }
 
-/** Nobody tells when these are met. */
+/** The kernel does not tell when these limits are met. */
 function silentLimits({ limits }: Spec): string | undefined {
 	const memory = limits?.by.memory?.startsWith("ulimit") && limits.process.memory;
 	const pids = limits?.by.pids?.startsWith("ulimit") && limits.process.pids;
@@ -99,13 +105,13 @@ function noteOn(status: Status, spec: Spec): string | undefined {
 	return undefined;
 }
 
-/** Of one on another machine that cannot be reached: all that is said of it is of an earlier time. */
-function unseen({ box, dir, spec }: Process, status: Status): string | undefined {
-	const there = box && !isOver(status) ? readThere(dir) : undefined;
-	return there?.unreachable === undefined ? undefined : asLastSeen(spec.place, there.unreachable, there.at);
+/** The process's machine cannot be reached: everything that is shown is its last known state. */
+function unseen({ dir, spec }: Process, status: Status): string | undefined {
+	const stale = isOver(status) ? undefined : sightOf(dir, spec).stale;
+	return stale && asLastSeen(spec.place, stale.reason, stale.at);
 }
 
-/** What a kill found, in the same words. */
+/** Describes what a kill found, in the same words. */
 export function killSummary(process: Process, { status, method, signalled, survivors, final }: Awaited<ReturnType<Process["kill"]>>) {
 	const exit_code = "exitCode" in final ? final.exitCode : null;
 	const signal = "signal" in final ? final.signal : null;

@@ -1,18 +1,22 @@
 /** Which processes belong to a kept one, found by looking at all there are. */
-import { isThere, type Kernel, type Table } from "../base/kernel.js";
-import { nearKernel, nearTable } from "../base/near.js";
-import type { Identity, Stat } from "../base/proc.js";
+import { type Identity, isThere, type Kernel, localKernel, localTable, type Stat, type Table } from "../base/index.js";
 
-/** One look at all processes of a machine. Kills that happen at the same time share it: a look costs the same for one or a thousand. */
-export class Snapshot {
+/** Processes by the id in their environment, and by that of the directory whose output or input they hold. */
+interface Owners {
+	readonly markers: ReadonlyMap<string, number[]>;
+	readonly holders: ReadonlyMap<string, number[]>;
+}
+
+/** A snapshot of all processes of a machine. Kills at the same time share it: a snapshot costs the same for one or a thousand. */
+export class ProcessSnapshot {
 	readonly table: Table;
 	readonly stats: ReadonlyMap<number, Stat>;
 	readonly #children = new Map<number, number[]>();
 	readonly #sessions = new Map<number, number[]>();
 	readonly #groups = new Map<number, number[]>();
-	#owners: Map<string, number[]> | undefined;
+	#owners: Owners | undefined;
 
-	constructor(table: Table = nearTable()) {
+	constructor(table: Table = localTable()) {
 		this.table = table;
 		this.stats = table.stats;
 		for (const stat of table.stats.values()) {
@@ -34,10 +38,10 @@ export class Snapshot {
 	/** As things are now, where that can be seen at once. */
 	isAlive = (id: Identity): boolean => isThere(this.table.statOf(id.pid), id);
 
-	/** Processes that carry the marker of `id` in their environment, or still hold its output or input open. */
-	marked(id: string): readonly number[] {
+	/** Processes that carry the marker of `id` in their environment, or still hold its output or input open: that of the directory `owner`. */
+	marked(id: string, owner = id): readonly number[] {
 		this.#owners ??= this.#findOwners();
-		return this.#owners.get(id) ?? [];
+		return [...new Set([...(this.#owners.markers.get(id) ?? []), ...(this.#owners.holders.get(owner) ?? [])])];
 	}
 
 	/** Processes in a namespace of a sandbox. Never those that are in ours, whatever is written down. */
@@ -45,18 +49,18 @@ export class Snapshot {
 		return namespace ? [...this.stats.keys()].filter((pid) => this.table.namespaceOf(pid) === namespace) : [];
 	}
 
-	#findOwners(): Map<string, number[]> {
-		const owners = new Map<string, number[]>();
+	#findOwners(): Owners {
+		const owners = { markers: new Map<string, number[]>(), holders: new Map<string, number[]>() };
 		for (const pid of this.stats.keys()) {
 			if (pid <= 2 || pid === this.table.self) continue;
-			const found = new Set<string>();
 			const marker = this.table.markerOf(pid);
-			if (marker) found.add(marker);
+			if (marker) push(owners.markers, marker, pid);
+			const found = new Set<string>();
 			for (const link of this.table.standardOf(pid)) {
 				const holds = /\/(proc_[0-9a-f]{12})\/(?:pipe|in)$/.exec(link);
 				if (holds?.[1]) found.add(holds[1]);
 			}
-			for (const id of found) push(owners, id, pid);
+			for (const id of found) push(owners.holders, id, pid);
 		}
 		return owners;
 	}
@@ -68,16 +72,16 @@ function push<K>(map: Map<K, number[]>, key: K, value: number): void {
 	else map.set(key, [value]);
 }
 
-const pending = new Map<Kernel, Promise<Snapshot>>();
+const pending = new Map<Kernel, Promise<ProcessSnapshot>>();
 
-/** A snapshot taken after this call; everybody who asks within one turn of the event loop gets the same. */
-export function snapshot(kernel: Kernel = nearKernel): Promise<Snapshot> {
+/** A snapshot taken after this call; all callers within one turn of the event loop get the same. */
+export function snapshot(kernel: Kernel = localKernel): Promise<ProcessSnapshot> {
 	const known = pending.get(kernel);
 	if (known) return known;
-	const taken = new Promise<Snapshot>((resolve) => {
+	const taken = new Promise<ProcessSnapshot>((resolve) => {
 		setImmediate(() => {
 			pending.delete(kernel);
-			resolve(kernel.processes().then((table) => new Snapshot(table)));
+			resolve(kernel.processes().then((table) => new ProcessSnapshot(table)));
 		});
 	});
 	pending.set(kernel, taken);

@@ -1,21 +1,22 @@
 /** What one can wait for. Each condition is armed once and calls `met` when it holds. */
 import vm from "node:vm";
 import * as z from "zod";
-import { HoldfastError } from "../base/errors.js";
-import { utf8, wholeCharacters } from "../base/text.js";
+import { HoldfastError, utf8, wholeCharacters } from "../base/index.js";
 
-/** What a URL is that can be asked. */
+/** Whether a URL can be requested. */
 export const isHttpUrl = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 export const HTTP_URL = "must be a URL such as http://127.0.0.1:3000/, or one with https";
 
-export const untilSchema = z.strictObject({
-	exit: z.literal(true).optional(),
-	pattern: z.string().min(1).max(10_000).optional(),
-	port: z.number().int().min(1).max(65_535).optional(),
-	http: z.string().refine(isHttpUrl, HTTP_URL).optional(),
-	status: z.number().int().min(100).max(599).optional(),
-	silence: z.number().positive().max(86_400).optional(),
-});
+export const untilSchema = z.lazy(() =>
+	z.strictObject({
+		exit: z.literal(true).optional(),
+		pattern: z.string().min(1).max(10_000).optional(),
+		port: z.number().int().min(1).max(65_535).optional(),
+		http: z.string().refine(isHttpUrl, HTTP_URL).optional(),
+		status: z.number().int().min(100).max(599).optional(),
+		silence: z.number().positive().max(86_400).optional(),
+	}),
+);
 
 /** Any of these; the first that holds ends the wait. `status` goes with `http` (default: 200 to 399). */
 export type Until = z.infer<typeof untilSchema>;
@@ -96,7 +97,7 @@ export class PatternSearch {
 		return false;
 	}
 
-	/** One that did not come to its end is done again, in case the machine was busy with something else; the budget ends that. */
+	/** A search that did not come to its end is repeated, in case the machine was busy; the budget ends that. */
 	#run(script: vm.Script): [string, number] | null {
 		for (let timeout = SEARCH_MS; ; timeout *= 2) {
 			const before = process.cpuUsage();
@@ -131,7 +132,7 @@ export function atRealLineEnds(pattern: string): string {
 	);
 }
 
-/** How many bytes the first `count` characters of the text came from. Bytes that are no text became characters of another length. */
+/** Returns how many bytes the first `count` characters came from. Bytes that are no text became characters of another length. */
 function bytesOf(bytes: Buffer, text: string, count: number): number {
 	const before = text.slice(0, count);
 	if (!before.includes("\ufffd")) return Buffer.byteLength(before);

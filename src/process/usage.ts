@@ -1,11 +1,8 @@
 /** What a process and everything it started use now, cheaply: its control group where there is one, else a walk from the command down. */
 import fs from "node:fs";
 import path from "node:path";
-import { isThere, type Kernel } from "../base/kernel.js";
-import { parseStat } from "../base/proc.js";
-import { readParts } from "../keeper/layout.js";
-import type { Spec } from "./spec.js";
-import { commandOf } from "./status.js";
+import { isThere, type Kernel, parseStat } from "../base/index.js";
+import { commandOf, readParts, type Spec } from "../keeper/index.js";
 
 export interface Usage {
 	/** Used so far, in seconds of one core. Only its growth means something: what has ended may be missing. */
@@ -18,7 +15,7 @@ export interface Usage {
 const TICKS = 100; // USER_HZ, on every Linux there is
 const MOST = 2_000; // processes looked at
 
-/** undefined: nobody is there, or it cannot be seen from here. */
+/** undefined: it has no process, or cannot be seen from here. */
 export async function usageOf(kernel: Kernel, dir: string, spec: Spec): Promise<Usage | undefined> {
 	const command = commandOf(readParts(dir), spec);
 	if (!command) return undefined;

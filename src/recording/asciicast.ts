@@ -2,14 +2,9 @@
  * The log of a terminal as asciicast v2: a header, then a line for each piece of output and each new size, with its time. The log
  * is the truth: the pieces are its bytes in order, and `times` only says when they came.
  */
-import { HoldfastError } from "../base/errors.js";
+import { HoldfastError, packageVersion, Utf8Stream } from "../base/index.js";
 import { starred } from "../base/secrets/index.js";
-import { Utf8Stream } from "../base/text.js";
-import { packageVersion } from "../base/version.js";
-import { maskedCommand, RedactedStream } from "../process/hidden.js";
-import { LogCursor } from "../process/log.js";
-import type { Process } from "../process/process.js";
-import { isOver } from "../process/status.js";
+import { isOver, maskedCommand, nameOf, type Process, RedactedStream } from "../process/index.js";
 import { readTimes, timesUpTo } from "./times.js";
 
 /** Line by line, each with its newline. What is printed while this is read is not part of it. `mask`: with stars in place of secrets. */
@@ -24,8 +19,8 @@ export async function* asciicast(process: Process, { mask = false }: { mask?: bo
 	const { first, end } = process.log.bounds();
 	await timesUpTo(process, end);
 	const text = new Utf8Stream();
-	const cursor = new LogCursor(process.dir, first);
-	const masked = mask ? new RedactedStream(process.log, first, starred) : undefined;
+	const cursor = process.log.cursor(first);
+	const masked = mask ? new RedactedStream(process, first, starred) : undefined;
 	const sizes: { offset: number; cols: number; rows: number }[] = []; // noted, and not yet reached
 	let size: { cols: number; rows: number } = spec.terminal;
 	let header = false;
@@ -60,7 +55,7 @@ export async function* asciicast(process: Process, { mask = false }: { mask?: bo
 			yield* printed(Math.min(noted, end));
 			if (noted >= end) break;
 		}
-		yield* printed(end); // also what nobody noted the time of
+		yield* printed(end); // also output without a recorded time
 		const rest = (masked && over ? text.push(masked.end()) : "") + text.end(); // while it runs, what is left may be the beginning of a secret
 		if (rest !== "") yield event(seconds, "o", rest);
 	} finally {
@@ -70,14 +65,16 @@ export async function* asciicast(process: Process, { mask = false }: { mask?: bo
 
 const event = (seconds: number, kind: "o" | "r", data: string): string => `${JSON.stringify([Math.round(seconds * 1e6) / 1e6, kind, data])}\n`;
 
-function headerOf({ spec }: Process, size: { cols: number; rows: number }, { first, mask }: { first: number; mask: boolean }): object {
+function headerOf(process: Process, size: { cols: number; rows: number }, { first, mask }: { first: number; mask: boolean }): object {
+	const { spec } = process;
+	const name = nameOf(process);
 	return {
 		version: 2,
 		width: size.cols,
 		height: size.rows,
 		timestamp: Math.floor(spec.startedAt / 1000),
-		command: mask ? maskedCommand(spec) : spec.command,
-		...(spec.name === undefined ? {} : { title: spec.name }),
+		command: mask ? maskedCommand(process) : spec.command,
+		...(name === undefined ? {} : { title: name }),
 		env: { TERM: "xterm-256color", SHELL: spec.shell ?? "" },
 		holdfast: {
 			version: packageVersion(),

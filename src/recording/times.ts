@@ -2,11 +2,8 @@
 import fs from "node:fs";
 import path from "node:path";
 import { createInterface } from "node:readline";
-import { errno } from "../base/errors.js";
-import { readIfThere } from "../base/files.js";
-import { Wakeup } from "../base/watch.js";
-import type { Process } from "../process/process.js";
-import { isOver } from "../process/status.js";
+import { errno, readIfThere, until } from "../base/index.js";
+import { isOver, type Process } from "../process/index.js";
 
 export type Moment =
 	| { readonly kind: "output"; readonly microseconds: number; readonly bytes: number }
@@ -21,15 +18,12 @@ const ASK_MS = 2_000; // for a collector to answer; on a busy machine it takes i
 export async function timesUpTo(process: Process, end: number): Promise<void> {
 	const noted = () => (readIfThere(path.join(process.dir, "times")) ?? "").split("\n").reduce((sum, line) => sum + Number(OUTPUT.exec(line)?.[2] ?? 0), 0);
 	if (isOver(process.status()) || noted() >= end) return;
-	const wakeup = new Wakeup();
-	const unwatch = process.watch(wakeup.poke);
-	const deadline = performance.now() + ASK_MS;
-	try {
-		await process.askForTimes();
-		while (noted() < end && performance.now() < deadline) await wakeup.next(deadline - performance.now());
-	} finally {
-		unwatch();
-	}
+	await process.askForTimes();
+	await until(
+		(poke) => process.watch(poke),
+		() => noted() >= end || undefined,
+		{ deadline: performance.now() + ASK_MS },
+	);
 }
 
 export async function* readTimes(dir: string): AsyncGenerator<Moment, void> {

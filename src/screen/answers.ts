@@ -1,4 +1,4 @@
-/** Questions to the terminal that xterm.js leaves to whoever has a window: colours, and sizes in pixels. */
+/** Terminal queries that xterm.js leaves to a program with a window: colours, and sizes in pixels. */
 import type { Terminal } from "@xterm/headless";
 
 /** A dark terminal, as most are: programs ask in order to choose colours that can be read on it. */

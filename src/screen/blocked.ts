@@ -1,7 +1,6 @@
-/** Is this one process blocked until somebody types at its terminal? As exact as the kernel lets us see. */
-import type { Kernel } from "../base/kernel.js";
-import { parseStat, type Stat } from "../base/proc.js";
-import { type Call, callOf } from "./syscall.js";
+/** Is this one process blocked until its terminal gets input? As exact as the kernel lets us see. */
+import { type Kernel, parseStat, type Stat } from "../base/index.js";
+import { callOf, type Syscall } from "./syscall.js";
 import { anyIsTty, type Tty } from "./tty.js";
 
 /**
@@ -18,7 +17,7 @@ export type Blocked =
 			readonly tid: number;
 			readonly sure: boolean;
 			readonly timed: boolean;
-			/** It watches sockets too, as servers do. */
+			/** The process watches sockets too, as servers do. */
 			readonly sockets: boolean;
 	  }
 	| { readonly kind: "hidden"; readonly how: string }
@@ -67,7 +66,7 @@ async function judge(thread: Thread): Promise<Blocked> {
 	}
 }
 
-async function watching(thread: Thread, call: Extract<Call, { kind: "watch" }>): Promise<Blocked> {
+async function watching(thread: Thread, call: Extract<Syscall, { kind: "watch" }>): Promise<Blocked> {
 	const { kernel, tty, pid, tid } = thread;
 	const { watched, name: how, timed } = call;
 	const base = { kind: "watching" as const, how, tid, timed };

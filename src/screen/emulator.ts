@@ -10,7 +10,7 @@ import { widenEmoji } from "./widths.js";
 const SCROLLBACK = 100;
 /** Cells take memory whether anything is in them or not, 12 bytes each: a terminal of 10,000 by 10,000 is shown smaller than it is. */
 const MOST_CELLS = 2_000_000;
-const TITLE = 1_000; // characters of a title that anybody would show
+const TITLE = 1_000; // characters of a title; no viewer shows more
 
 export interface ScreenModes {
 	readonly applicationCursor: boolean;

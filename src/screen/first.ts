@@ -1,12 +1,11 @@
 /**
- * The screen for somebody who has just come. Usually exact. Of a long log that nobody has looked at for a while only the last part is
+ * The first screen for a new viewer. Usually exact. Of a long log without a recent snapshot only the last part is
  * drawn at first, because to replay it all takes seconds; `exact` then does that, at its leisure.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Process } from "../process/process.js";
+import { type Process, Sizes } from "../process/index.js";
 import { Emulator, type Rendered } from "./emulator.js";
 import { type Frozen, LiveScreen } from "./screen.js";
-import { Sizes } from "./sizes.js";
 import { loadSnapshot } from "./snapshot.js";
 
 export interface FirstScreen extends Frozen {

@@ -1,12 +1,11 @@
-/** Who is in the foreground of a terminal: the processes that get what is typed there. */
-import { isLiving, type Kernel } from "../base/kernel.js";
-import type { Stat } from "../base/proc.js";
-import { snapshot } from "../process/tree.js";
+/** The foreground of a terminal: the processes that get what is typed there. */
+import { isLiving, type Kernel, type Stat } from "../base/index.js";
+import { snapshot } from "../process/index.js";
 
 export interface Foreground {
 	/** The number of the terminal, 0 when there is none. */
 	readonly device: number;
-	/** Who lives of its foreground process group. */
+	/** The living processes of its foreground process group. */
 	readonly members: readonly Stat[];
 	/**
 	 * Below the foreground, where it does nothing but wait for them: on the terminal in another group (timeout(1) makes one), or without a
@@ -15,7 +14,7 @@ export interface Foreground {
 	readonly below: readonly Stat[];
 }
 
-/** Of the terminal that `pid` has: most often they are below it; only if nobody is (an orphan) all processes are looked at. */
+/** Of the terminal that `pid` has: most often they are below it; only if none is (an orphan) all processes are looked at. */
 export async function foregroundOf(kernel: Kernel, pid: number): Promise<Foreground> {
 	const family = await kernel.family(pid);
 	// `setsid -c` takes the terminal away from the session that had it.
@@ -38,7 +37,7 @@ function isBelow(stat: Stat, members: readonly Stat[], family: readonly Stat[]):
 
 /**
  * A program that runs another one on a terminal of its own, as sudo and script do, passes keys on: what the inner one
- * does decides. This is a process on that inner terminal; "none" when nobody is on it (yet); undefined when `pid` is not such a
+ * does decides. This is a process on that inner terminal; "none" when no process is on it (yet); undefined when `pid` is not such a
  * program, or has stopped the inner one for the time being, as mc does with its shell.
  */
 export async function innerOf(kernel: Kernel, pid: number): Promise<number | "none" | undefined> {

@@ -6,7 +6,6 @@ export { cutLine, LONGEST_LINE } from "./long-line.js";
 export { attend } from "./persons.js";
 export { type AnswerOptions, answerQueries } from "./queries.js";
 export { LiveScreen, type LiveScreenOptions, readScreen, type ScreenView } from "./screen.js";
-export { type Size, Sizes, sizeOf } from "./sizes.js";
 export { type UntilWaitingOptions, type UntilWaitingResult, untilWaiting } from "./until-waiting.js";
 export type { WaitingFor } from "./verdict.js";
 export { type Waiting, waitingFor } from "./waiting.js";

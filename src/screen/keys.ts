@@ -5,7 +5,7 @@
  * character, as in `<CTRL+\>`), `>`. A token that is not known is refused. Any other `<` is typed as it is ("a < b",
  * "<-", "</p>"), and `<<` types one `<` whatever follows it. Modifiers may be written as in vim and Emacs too: `<C-c>`, `<Ctrl-C>`, `<M-x>`.
  */
-import { HoldfastError } from "../base/errors.js";
+import { HoldfastError } from "../base/index.js";
 
 /** What the program has asked of its terminal and what changes the bytes of a key; see `ScreenView.modes`. */
 export interface KeyModes {

@@ -1,6 +1,6 @@
-/** A terminal that takes lines keeps 4095 bytes of each. The kernel drops what a longer one has beyond that, and tells nobody. */
-import { readParts } from "../keeper/layout.js";
-import type { Process } from "../process/process.js";
+/** A terminal that takes lines keeps 4095 bytes of each. The kernel silently drops the rest of a longer one. */
+import { readParts } from "../keeper/index.js";
+import type { Process } from "../process/index.js";
 import { foregroundOf } from "./foreground.js";
 import { modesOf, ttyOf } from "./tty.js";
 

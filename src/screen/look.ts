@@ -1,19 +1,17 @@
-/** One look at a process with a terminal: what the kernel says now of whether it waits for input. */
-import { HoldfastError } from "../base/errors.js";
-import { isThere, type Kernel } from "../base/kernel.js";
-import { parseStat, type Stat } from "../base/proc.js";
-import { readParts } from "../keeper/layout.js";
-import type { Process } from "../process/process.js";
+/** A look at a process with a terminal: what the kernel says now of whether it waits for input. */
+import { HoldfastError, isThere, type Kernel, parseStat, type Stat } from "../base/index.js";
+import { readParts } from "../keeper/index.js";
+import type { Process } from "../process/index.js";
 import { type Blocked, blockedIn } from "./blocked.js";
 import { foregroundOf, innerOf } from "./foreground.js";
 import { besideOf } from "./servers.js";
 import { stoppedBelow } from "./stopped.js";
 import { modesOf, type Tty, type TtyModes, ttyOf } from "./tty.js";
-import { decide, isRelay, type Verdict } from "./verdict.js";
+import { decide, isRelay, type WaitVerdict } from "./verdict.js";
 
 export interface Look {
-	readonly verdict: Verdict;
-	/** Who was found, and how often it had slept until then: the same mark twice means that nothing reached it in between. */
+	readonly verdict: WaitVerdict;
+	/** The process that was found and how often it had slept until then: the same mark twice means that nothing reached it in between. */
 	readonly mark: string;
 }
 
@@ -23,7 +21,7 @@ const DEPTH = 4; // terminals inside terminals
 /** `reuse`: for who looks now and then, and not because something was just typed; see `knownModes`. */
 export async function look(process: Process, { reuse = false }: { reuse?: boolean } = {}): Promise<Look> {
 	if (!process.spec.terminal)
-		throw new HoldfastError("NO_TERMINAL", `${process.id} has no terminal, so nobody can tell whether it waits for input; start it with one`);
+		throw new HoldfastError("NO_TERMINAL", `${process.id} has no terminal, so it cannot be seen whether it waits for input; start it with one`);
 	const status = process.status();
 	if (status.status === "elsewhere")
 		throw new HoldfastError("NOT_HERE", `${process.id} runs on another host (${status.host}) or in another container; look there`);
@@ -71,7 +69,7 @@ async function lookAt(kernel: Kernel, pid: number, options: LookOptions): Promis
 	const { device, members, below } = await foregroundOf(kernel, pid);
 	const tty = await ttyOf(kernel, [...(holder === undefined ? [] : [holder]), pid, ...members.map((who) => who.pid)], device);
 	if (!tty) return unknown("its terminal cannot be found");
-	if (members.length === 0) return unknown("nobody can be seen in the foreground of its terminal");
+	if (members.length === 0) return unknown("no process can be seen in the foreground of its terminal");
 	let found = most(await Promise.all(members.map(async (who) => ({ who, blocked: await blockedIn(kernel, who, tty) }))));
 	if (found.blocked.kind === "busy" && !isRelay(found.who)) {
 		const other = await readerBelow(kernel, below, tty);
@@ -79,9 +77,9 @@ async function lookAt(kernel: Kernel, pid: number, options: LookOptions): Promis
 		if (!other) return verdict ? { verdict, mark: "" } : NOTHING;
 		found = other;
 	}
-	if (found.blocked.kind === "hidden" && members.some(({ state }) => state !== "S")) return NOTHING; // somebody is at work
+	if (found.blocked.kind === "hidden" && members.some(({ state }) => state !== "S")) return NOTHING; // one of them is at work
 	const inner = found.blocked.kind !== "reading" && depth > 0 ? await innerOf(kernel, found.who.pid) : undefined;
-	if (inner === "none") return unknown(`${found.who.comm} (pid ${found.who.pid}) passes keys on to a terminal on which nobody can be seen`);
+	if (inner === "none") return unknown(`${found.who.comm} (pid ${found.who.pid}) passes keys on to a terminal on which no process can be seen`);
 	if (inner !== undefined) return lookAt(kernel, inner, { depth: depth - 1, reuse });
 	const asked = reuse === undefined ? modesOf(kernel, tty) : knownModes(kernel, tty, found, reuse);
 	const [modes, beside] = await Promise.all([asked, besideOf(kernel, found.who, found.blocked, members)]);
@@ -91,8 +89,8 @@ async function lookAt(kernel: Kernel, pid: number, options: LookOptions): Promis
 
 const MOST_BELOW = 16;
 
-/** Who reads the terminal without being on it: job control is nothing to a process of another session. */
-async function readerBelow(kernel: Kernel, below: readonly Stat[], tty: Tty): Promise<Found | undefined> {
+/** Returns the process that reads the terminal from another session, where job control does not reach. */
+async function readerBelow(kernel: Kernel, below: readonly Stat[], tty: Tty): Promise<InForeground | undefined> {
 	const asleep = below.filter(({ terminal, state }) => terminal === 0 && state === "S").slice(0, MOST_BELOW);
 	if (asleep.length === 0) return undefined;
 	const found = most(await Promise.all(asleep.map(async (who) => ({ who, blocked: await blockedIn(kernel, who, tty) }))));
@@ -113,7 +111,7 @@ const modesKnown = new Map<string, KnownModes>();
 const MODES_MS = 60_000;
 const MODES_KEPT = 512;
 
-async function knownModes(kernel: Kernel, tty: Tty, found: Found, dir: string): Promise<TtyModes | undefined> {
+async function knownModes(kernel: Kernel, tty: Tty, found: InForeground, dir: string): Promise<TtyModes | undefined> {
 	const mark = `${await markOf(kernel, found)} ${found.who.start} ${tty.rdev}`;
 	const known = modesKnown.get(dir);
 	if (known?.mark === mark && performance.now() - known.at < MODES_MS) return known.modes;
@@ -127,19 +125,19 @@ async function knownModes(kernel: Kernel, tty: Tty, found: Found, dir: string): 
 	return modes;
 }
 
-interface Found {
+interface InForeground {
 	readonly who: Stat;
 	readonly blocked: Blocked;
 }
 
 /** Of all in the foreground, the one that says most: one that reads decides, whatever the others do. */
-function most(found: readonly Found[]): Found {
+function most(found: readonly InForeground[]): InForeground {
 	const order = { reading: 0, watching: 1, hidden: 2, busy: 4 };
-	const rank = ({ who, blocked }: Found): number => Math.min(order[blocked.kind], isRelay(who) ? 3 : 4);
-	return found.toSorted((a, b) => rank(a) - rank(b))[0] as Found;
+	const rank = ({ who, blocked }: InForeground): number => Math.min(order[blocked.kind], isRelay(who) ? 3 : 4);
+	return found.toSorted((a, b) => rank(a) - rank(b))[0] as InForeground;
 }
 
-async function markOf(kernel: Kernel, { who, blocked }: Found): Promise<string> {
+async function markOf(kernel: Kernel, { who, blocked }: InForeground): Promise<string> {
 	const tid = "tid" in blocked ? blocked.tid : who.pid;
 	const [status] = await kernel.read([`/proc/${who.pid}/task/${tid}/status`]);
 	return `${tid} ${/^voluntary_ctxt_switches:\s*(\d+)/m.exec(status ?? "")?.[1]}`;

@@ -1,15 +1,14 @@
 /**
- * Who answers for a terminal while a person looks at it. A person's terminal answers by itself: while there is one, as a
- * file `attached.PID.START.NONCE` says, nobody else does; `attended` is the offset up to which there was one.
+ * Which program answers terminal queries while a person looks at the terminal. A person's terminal answers by itself: while there is one, as a
+ * file `attached.PID.START.NONCE` says, no program does; `attended` is the offset up to which there was one.
  */
 import { randomBytes } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
-import { namesIn, readIfThere, unlinkIfThere } from "../base/files.js";
-import { isAlive, readStat } from "../base/proc.js";
-import type { Process } from "../process/process.js";
+import { isAlive, namesIn, readIfThere, readStat, unlinkIfThere } from "../base/index.js";
+import type { Process } from "../process/index.js";
 
-/** Say that a person's terminal is attached; until the returned function is called, or we die, nobody answers in its place. */
+/** Marks a person's terminal as attached: until the returned function is called, or this program ends, no program answers in its place. */
 export function attend(attached: Process): () => void {
 	const file = path.join(attached.dir, `attached.${process.pid}.${readStat(process.pid)?.start ?? "0"}.${randomBytes(3).toString("hex")}`);
 	fs.writeFileSync(file, "", { mode: 0o600 });

@@ -1,19 +1,18 @@
 /**
- * Programs ask their terminal things: where is the cursor, what are you, which colours. Nobody is there to answer when no
+ * Programs ask their terminal things: where is the cursor, what are you, which colours. There is no answer when no
  * person's terminal is attached, so a runtime does, by keeping a screen of its own and sending what that says.
  */
 import path from "node:path";
-import { HoldfastError } from "../base/errors.js";
-import { Lease } from "../base/lease.js";
-import type { Process } from "../process/process.js";
+import { HoldfastError, Lease } from "../base/index.js";
+import type { Process } from "../process/index.js";
 import { answeredByPersons } from "./persons.js";
 import { LiveScreen } from "./screen.js";
 
 export interface AnswerOptions {
 	readonly signal?: AbortSignal;
 	/**
-	 * Answer what was printed from this offset on. Default: the end of the log, for what is older has been asked of
-	 * somebody else. Who has just started the process gives 0, and so misses nothing.
+	 * Answer what was printed from this offset on. Default: the end of the log, since older queries were for
+	 * another program. The program that has just started the process gives 0, and so misses nothing.
 	 */
 	readonly from?: number;
 }
@@ -71,7 +70,7 @@ export async function answerQueries(process: Process, options: AnswerOptions = {
 		}
 	} catch (error) {
 		const over = error instanceof HoldfastError && ["ENDED", "STDIN_CLOSED", "ABORTED"].includes(error.code);
-		if (!over) throw error; // else nobody waits for an answer any more
+		if (!over) throw error; // else the program waits for no answer any more
 	} finally {
 		clearTimeout(pause);
 		lease?.release();

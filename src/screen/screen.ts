@@ -2,12 +2,10 @@
  * The rendered screen of a process with a terminal. The log is the truth: a screen is what a terminal shows that was fed
  * the log up to an offset, with each change of size where it happened. Nothing is sent to the process from here.
  */
-import { HoldfastError } from "../base/errors.js";
-import { LogCursor } from "../process/log.js";
-import type { Process } from "../process/process.js";
-import { isDrained } from "../process/status.js";
+import { HoldfastError } from "../base/index.js";
+import { isDrained } from "../places/index.js";
+import { type LogCursor, type Process, type Size, Sizes } from "../process/index.js";
 import { Emulator, type Rendered } from "./emulator.js";
-import { type Size, Sizes } from "./sizes.js";
 import { loadSnapshot, saveSnapshot } from "./snapshot.js";
 
 /** A screen, and the log offset that it is right for. */
@@ -70,7 +68,7 @@ export class LiveScreen implements Disposable {
 		const start = snapshot?.offset ?? first;
 		const late = end - start > (options.replay ?? Number.POSITIVE_INFINITY);
 		this.#frozenAt = late ? Number.POSITIVE_INFINITY : start;
-		this.#cursor = new LogCursor(process.dir, late ? end - (options.replay as number) : start);
+		this.#cursor = process.log.cursor(late ? end - (options.replay as number) : start);
 		this.#emulator = new Emulator(snapshot ?? terminal, { title: snapshot?.title, onAnswer: options.onAnswer });
 		this.#restored = late ? undefined : snapshot && this.#emulator.write(snapshot.state);
 		this.#resized = snapshot?.resized ?? 0;

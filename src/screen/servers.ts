@@ -2,15 +2,14 @@
  * What restarts a server when its files change (nodemon and the like) has an event loop that also listens to the terminal, for a word
  * such as `rs`. It is not asking: what it has started is what counts.
  */
-import type { Kernel } from "../base/kernel.js";
-import type { Stat } from "../base/proc.js";
+import type { Kernel, Stat } from "../base/index.js";
 import type { Blocked } from "./blocked.js";
 
-/** `serving`: somebody in the foreground takes connections. `working`: it has started something that does not, or not yet. */
-export type Beside = "serving" | "working" | "nobody";
+/** `serving`: a process in the foreground takes connections. `working`: it has started something that does not, or not yet. */
+export type Beside = "serving" | "working" | "none";
 
 export async function besideOf(kernel: Kernel, who: Stat, blocked: Blocked, members: readonly Stat[]): Promise<Beside> {
-	if (blocked.kind !== "watching" || !blocked.how.startsWith("epoll") || !members.some(({ ppid }) => ppid === who.pid)) return "nobody";
+	if (blocked.kind !== "watching" || !blocked.how.startsWith("epoll") || !members.some(({ ppid }) => ppid === who.pid)) return "none";
 	const others = members.filter(({ pid }) => pid !== who.pid).map(({ pid }) => pid);
 	return (await anyListens(kernel, others)) ? "serving" : "working";
 }

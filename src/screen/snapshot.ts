@@ -1,9 +1,9 @@
-/** `screen.json` in a process directory: a screen at one offset of the log, so that nobody replays what is before it. */
+/** `screen.json` in a process directory: a screen at one offset of the log, so that the log before it is not replayed. */
 import { randomBytes } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
 import * as z from "zod";
-import { readIfThere } from "../base/files.js";
+import { readIfThere } from "../base/index.js";
 
 const schema = z.object({
 	v: z.literal(1),

@@ -1,7 +1,6 @@
 /** A program that the kernel has stopped because it used its terminal from the background. Nothing will ever continue it: no shell is there that could. */
-import type { Kernel } from "../base/kernel.js";
-import type { Stat } from "../base/proc.js";
-import type { Verdict } from "./verdict.js";
+import type { Kernel, Stat } from "../base/index.js";
+import type { WaitVerdict } from "./verdict.js";
 
 const BECAUSE: Readonly<Record<number, string>> = {
 	0: "as a program is that uses the terminal from there", // older kernels do not say what stopped it, and none does for other users
@@ -10,12 +9,12 @@ const BECAUSE: Readonly<Record<number, string>> = {
 };
 
 /** `below`: those that the foreground of the terminal `device` waits for. */
-export async function stoppedBelow(kernel: Kernel, below: readonly Stat[], device: number): Promise<Verdict | undefined> {
+export async function stoppedBelow(kernel: Kernel, below: readonly Stat[], device: number): Promise<WaitVerdict | undefined> {
 	const stopped = below.filter(({ state, terminal }) => state === "T" && terminal === device);
 	const texts = await kernel.read(stopped.map(({ pid }) => `/proc/${pid}/stat`));
 	for (const [at, { comm, pid, ppid }] of stopped.entries()) {
 		const why = BECAUSE[signalIn(texts[at] ?? "")];
-		if (why === undefined) continue; // by somebody who may continue it
+		if (why === undefined) continue; // by a person or program that may continue it
 		const timed = below.find((other) => other.pid === ppid)?.comm === "timeout";
 		const instead = timed ? "timeout put it there; timeout --foreground does not" : "it, or what runs it, made a process group of its own";
 		return { kind: "stopped", why: `${comm} (pid ${pid}) is stopped in a background process group of its terminal, ${why} (${instead})` };

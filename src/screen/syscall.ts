@@ -1,8 +1,8 @@
 /** What a thread is blocked in, from /proc/PID/task/TID/syscall, which only those may read who may trace it. */
-import type { Kernel } from "../base/kernel.js";
+import type { Kernel } from "../base/index.js";
 
 /** `watched`: the descriptors it wants to read from, undefined where its memory cannot be read. `timed`: it looks up by itself within a second. */
-export type Call =
+export type Syscall =
 	| { readonly kind: "read"; readonly name: string; readonly fd: number }
 	| { readonly kind: "watch"; readonly name: string; readonly watched: readonly number[] | undefined; readonly timed: boolean }
 	| { readonly kind: "other" }
@@ -22,7 +22,7 @@ const TABLES: Partial<Record<string, Readonly<Record<number, Name>>>> = { x64: X
 const POLL_IN = 0x1 | 0x40; // POLLIN, POLLRDNORM
 const MOST_FDS = 65_536;
 
-export async function callOf(kernel: Kernel, pid: number, tid = pid): Promise<Call> {
+export async function callOf(kernel: Kernel, pid: number, tid = pid): Promise<Syscall> {
 	const [[text], arch] = await Promise.all([kernel.read([`/proc/${pid}/task/${tid}/syscall`]), kernel.arch()]);
 	const table = TABLES[arch];
 	if (text === undefined || table === undefined) return { kind: "unreadable" };
@@ -33,7 +33,7 @@ export async function callOf(kernel: Kernel, pid: number, tid = pid): Promise<Ca
 	if (name === undefined) return { kind: "other" };
 	const args = rest.slice(0, 6).map((word) => BigInt(word));
 	const memory: Memory = (address, bytes) => readMemory(kernel, pid, address, bytes);
-	const watch = async (watched: Promise<number[] | undefined>, ms: Promise<number> | number): Promise<Call> => {
+	const watch = async (watched: Promise<number[] | undefined>, ms: Promise<number> | number): Promise<Syscall> => {
 		const [fds, timeout] = await Promise.all([watched, ms]);
 		return { kind: "watch", name, watched: fds, timed: timeout >= 0 && timeout < 1_000 };
 	};

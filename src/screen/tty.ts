@@ -1,5 +1,5 @@
 /** A terminal device as the kernel knows it: which one a process has, and its modes. */
-import type { Kernel } from "../base/kernel.js";
+import type { Kernel } from "../base/index.js";
 
 /** Numbers of the device node: the same terminal whatever its path is called, in whatever container. */
 export interface Tty {

@@ -3,10 +3,9 @@
  * soon after the last output and then ever more rarely; each takes well below a millisecond while it is busy. Two looks
  * must agree that nothing reached the program between them: keys and output take a moment through the terminal.
  */
-import { HoldfastError } from "../base/errors.js";
-import { Wakeup } from "../base/watch.js";
-import type { Process } from "../process/process.js";
-import { isOver, type Status } from "../process/status.js";
+
+import { DRAIN_MS, HoldfastError, Wakeup } from "../base/index.js";
+import { isOver, type Process, type Status } from "../process/index.js";
 import { type Look, look } from "./look.js";
 import type { WaitingFor } from "./verdict.js";
 import { CONFIRM_MS, conclude, confirms, IDLE_MS } from "./waiting.js";
@@ -33,7 +32,6 @@ export type UntilWaitingResult = {
 const LOOKS = [1, 5, 20, 50, 100, 160, 220, 280, 350, 430, 520, 620, 740, 880];
 const LOOK_AGAIN_MS = 250;
 const BURST_MS = 20; // while output pours in, there is no point in looking more often
-const DRAIN_MS = 1_500;
 
 export async function untilWaiting(process: Process, options: UntilWaitingOptions = {}): Promise<UntilWaitingResult> {
 	const { signal, idleMs = IDLE_MS, timeout = Number.POSITIVE_INFINITY } = options;

@@ -1,27 +1,27 @@
 /** From what is known of a program and its terminal to whether it waits for input, and for what kind. No system calls here. */
-import type { Stat } from "../base/proc.js";
+import type { Stat } from "../base/index.js";
 import type { Blocked } from "./blocked.js";
 import type { Beside } from "./servers.js";
 import type { TtyModes } from "./tty.js";
 
 export type WaitingFor = "line" | "password" | "keys" | "idle";
 
-export type Verdict =
+export type WaitVerdict =
 	| {
 			readonly kind: "waiting";
 			readonly for: Exclude<WaitingFor, "idle">;
 			readonly evidence: string;
-			/** It also looks up by itself now and then, as what draws a spinner does: believe it only when it is quiet. */
+			/** The program also wakes by itself now and then, as one that draws a spinner does: it counts as waiting only when it is quiet. */
 			readonly timed: boolean;
 	  }
 	| { readonly kind: "no" }
-	/** It will not go on by itself, whatever is typed. */
+	/** The program will not go on by itself, whatever is typed. */
 	| { readonly kind: "stopped"; readonly why: string }
 	/** The kernel will not say. Silence decides. */
 	| { readonly kind: "unknown"; readonly why: string };
 
-const NO: Verdict = { kind: "no" };
-/** They pass on what is typed to where we cannot look, in raw mode all the time, whatever happens there. For tmux and screen another reads it. */
+const NO: WaitVerdict = { kind: "no" };
+/** Programs that pass keys on to where we cannot look, always in raw mode. Behind tmux and screen another process reads them. */
 const RELAYS = new Set(["ssh", "mosh-client", "telnet", "docker", "podman", "kubectl", "tmux: client", "screen", "dtach", "abduco"]);
 
 type Who = Pick<Stat, "comm" | "pid" | "state">;
@@ -30,7 +30,7 @@ type Who = Pick<Stat, "comm" | "pid" | "state">;
 export const isRelay = ({ comm, state }: Who): boolean => state === "S" && RELAYS.has(comm);
 
 /** `who` is in the foreground. `modes` undefined: they could not be read. */
-export function decide(found: Blocked, who: Who, modes: TtyModes | undefined, beside: Beside = "nobody"): Verdict {
+export function decide(found: Blocked, who: Who, modes: TtyModes | undefined, beside: Beside = "none"): WaitVerdict {
 	const name = `${who.comm} (pid ${who.pid})`;
 	if (isRelay(who) && !modes?.canonical) return { kind: "unknown", why: `${name} passes keys on to where the kernel here cannot see` };
 	switch (found.kind) {
@@ -52,11 +52,11 @@ export function decide(found: Blocked, who: Who, modes: TtyModes | undefined, be
 	}
 }
 
-function waiting(what: string, modes: TtyModes | undefined, timed: boolean): Verdict | undefined {
+function waiting(what: string, modes: TtyModes | undefined, timed: boolean): WaitVerdict | undefined {
 	if (!modes) return undefined;
 	if (!modes.canonical) return { kind: "waiting", for: "keys", evidence: `${what}; the terminal gives it every key (raw mode)`, timed };
 	if (!modes.echo) return { kind: "waiting", for: "password", evidence: `${what}; the terminal takes lines and does not echo`, timed };
 	return { kind: "waiting", for: "line", evidence: `${what}; the terminal takes lines and echoes`, timed };
 }
 
-const line = (what: string): Verdict => ({ kind: "waiting", for: "line", evidence: `${what}; its modes cannot be read, a line is a guess`, timed: false });
+const line = (what: string): WaitVerdict => ({ kind: "waiting", for: "line", evidence: `${what}; its modes cannot be read, a line is a guess`, timed: false });

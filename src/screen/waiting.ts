@@ -1,11 +1,11 @@
-/** Does a program on a terminal wait for somebody to type? One look, and waiting until a look says so. */
+/** Does a program on a terminal wait for input? One look, and waiting until a look says so. */
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { statIfThere } from "../base/files.js";
-import { segmentName, segmentStarts } from "../keeper/layout.js";
-import type { Process } from "../process/process.js";
+import { statIfThere } from "../base/index.js";
+import { segmentName, segmentStarts } from "../keeper/index.js";
+import type { Process } from "../process/index.js";
 import { type Look, look } from "./look.js";
-import type { Verdict, WaitingFor } from "./verdict.js";
+import type { WaitingFor, WaitVerdict } from "./verdict.js";
 
 /** `stopped`: why it will not go on by itself. */
 export type Waiting =
@@ -35,7 +35,7 @@ export async function waitingFor(process: Process, options: { idleMs?: number; r
 export const confirms = (seen: Look, before: Look | undefined, quiet: number): boolean =>
 	before?.verdict.kind === "waiting" && (before.mark === seen.mark || quiet >= QUIET_MS);
 
-export function conclude(verdict: Verdict, quiet: number, idleMs: number): Waiting {
+export function conclude(verdict: WaitVerdict, quiet: number, idleMs: number): Waiting {
 	if (verdict.kind === "waiting" && (!verdict.timed || quiet >= QUIET_MS))
 		return { waiting: true, waiting_for: verdict.for, waiting_evidence: verdict.evidence };
 	if (verdict.kind === "unknown" && quiet >= idleMs)

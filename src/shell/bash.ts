@@ -1,23 +1,13 @@
-/** One kept bash that runs commands. How it takes them is told in rc.bash. */
+/** A kept bash that runs commands. rc.bash tells how it reads them. */
 import { randomUUID } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
-import { errno, HoldfastError } from "../base/errors.js";
-import { statIfThere } from "../base/files.js";
-import type { Identity } from "../base/proc.js";
-import { utf8 } from "../base/text.js";
-import { watchDirectory } from "../base/watch.js";
-import { readParts, segmentName } from "../keeper/layout.js";
-import { readThere } from "../keeper/there.js";
-import type { Placed } from "../places/far/files.js";
-import { guard } from "../process/guard.js";
-import { LimitCounts } from "../process/limits.js";
-import type { Process } from "../process/process.js";
-import { isDrained, isOver } from "../process/status.js";
-import { directoryOf } from "./directory.js";
-import { FarLine, type Line, NearLine } from "./line.js";
+import { errno, HoldfastError, type Identity, statIfThere, utf8 } from "../base/index.js";
+import { readParts, segmentName } from "../keeper/index.js";
+import { isDrained, type Placed, type ShellLine } from "../places/index.js";
+import { isOver, LimitCounts, type Process } from "../process/index.js";
 import { Post } from "./post.js";
-import { readState, type ShellState, SNAPSHOTS } from "./state.js";
+import { readState, type ShellState, STATE_FILES } from "./state.js";
 
 const GO = `\\builtin mapfile -d '' -n 1 __hf_v <"$__hf_d/go";\\builtin cd -- "$__hf_v"\n`;
 const TAKE = 'if [[ ${PROMPT_COMMAND@a} = *r* ]];then \\builtin eval "$__hf_p";else PROMPT_COMMAND=$__hf_p;fi';
@@ -25,9 +15,11 @@ const WORDS_BYTES = 64 * 1024;
 const DRAIN_MS = 1_000;
 
 interface How {
-	/** It has a directory for itself. */
+	/** The id of the command. */
+	readonly id: string;
+	/** The command runs in another directory than the shell. */
 	readonly workdir: boolean;
-	/** It cannot change the shell. */
+	/** The command cannot change the shell. */
 	readonly plain: boolean;
 	/** To be sent itself, for it is plain; else it is in the slot. */
 	readonly text: string | undefined;
@@ -39,28 +31,28 @@ export class Bash {
 	readonly keeper: Identity;
 	/** Where it keeps its state. */
 	readonly state: string;
-	/** Its directory when it last ended a command. */
+	/** The shell's directory when it last ended a command. */
 	cwd: string;
 	/** The last command that this runtime has sent it. */
 	last = "";
-	/** It has been told to end after the command it runs. */
+	/** The shell has been told to end after the command it runs. */
 	left = false;
-	/** Nobody here waits for its command any longer; it goes on with it, and another runtime may use it afterwards. */
+	/** This program no longer waits for the shell's command; the command goes on, and another runtime may use the shell afterwards. */
 	abandoned = false;
 	/** What the kernel has done to its commands for the sake of a limit. */
 	readonly counts: LimitCounts;
-	readonly line: Line;
+	readonly line: ShellLine;
 	readonly post: Post;
 	readonly #unwatch: () => void;
 	#poke: (() => void) | undefined;
 	#changed = false;
-	/** Its keeper has written, which he does when it has ended. A subshell in the background that came from it can have its line open still: then writing there does not fail. */
+	/** The keeper has written, which it does when the shell has ended. A background subshell can still have the shell's line open: then writing to it does not fail. */
 	#ended = false;
 	#closed = false;
 	#reaped = "";
 	#known: ShellState | undefined;
 
-	/** One that another runtime, or this one before, has left behind; undefined if it is not to be used any more. */
+	/** Attaches to a shell that another runtime, or this one earlier, has left; undefined if it is not to be used any more. */
 	static async attach(process: Process): Promise<Bash | undefined> {
 		const state = path.join(process.dir, "shell");
 		const unknown = await process.sync();
@@ -90,54 +82,40 @@ export class Bash {
 			this.#changed = true;
 			this.#poke?.();
 		};
-		this.line = process.box ? new FarLine(process, process.box, child, changed) : new NearLine(process, child);
+		const { id, dir, spec } = process;
+		this.line = process.machine.line({ id, dir, spec, bash: child, at: this.at }, changed);
 		this.counts = new LimitCounts(process.spec.limits);
-		const unwatch = watchDirectory(process.dir, (name) => {
+		this.#unwatch = process.machine.home.watch.directory(process.dir, (name) => {
 			if (name === "exit") this.#ended = true;
 			if (name === null || name === "exit" || name === "stuck" || name === "there" || name.startsWith("out.")) changed(); // it seldom has words of its own
 		});
-		const unguard = process.box ? () => {} : guard(process.dir, process.spec, changed);
 		this.post = new Post(process, changed);
-		this.#unwatch = () => {
-			unwatch();
-			unguard();
-		};
 	}
 
 	/** Have it run the command in a slot. One write, smaller than a pipe takes in one piece: all of it arrives, or nothing. */
-	send(name: string, how: How & { placed: readonly Placed[]; life?: string | undefined }, poke: () => void): boolean {
+	send(name: string, how: How & { placed(): readonly Placed[]; life: string }, poke: () => void): boolean {
 		this.#poke = poke;
-		if (this.#changed) this.post.clearStuck(); // of a command before, whose end was recorded after all
+		if (this.post.isStuck()) this.post.clearStuck(); // by a command before, whose end was recorded after all; the watch may tell of it only now
 		this.#changed = this.#ended;
 		this.last = name;
 		const rest = `\\__hf_post ${name}\n[[ $__hf_e != ${name} ]]&&{ POSIXLY_CORRECT=;\\. "$__hf_x" ${name};} 2>|"$__hf_y"\n`;
 		const from = { pid: this.bash.pid, cwd: this.cwd, go: GO };
-		return this.line.write(`${this.#first(name, how)}\n${rest}`, { name, placed: how.placed, from, ...(how.life === undefined ? {} : { life: how.life }) });
+		return this.line.write(`${this.#first(name, how)}\n${rest}`, { name, placed: how.placed, from, life: how.life });
 	}
 
 	/** See rc.bash. */
-	#first(name: string, { workdir, plain, text }: How): string {
-		if (text === undefined) return `${workdir ? "__hf_w=1 " : ""}${plain ? "__hf_z=plain " : ""}__hf_n=${name};${TAKE}`;
+	#first(name: string, { id, workdir, plain, text }: How): string {
+		if (text === undefined) return `${workdir ? "__hf_w=1 " : ""}${plain ? "__hf_z=plain " : ""}__hf_k=${id} __hf_n=${name};${TAKE}`;
 		const [digits] = name.split(".");
 		const dir = `${this.process.spec.sandbox ? "" : `${name.charAt(0)}/`}proc_${digits}`;
-		return `__hf_n=${name} __hf_s=$__hf_g/${dir};\\__hf_begins '${text}'&&{ ${text} </dev/null >>"$__hf_s/pipe" 2>&1;\\__hf_ends "$?";}`;
-	}
-
-	/** It has ended with its machine, or its files there are gone: nobody can look up what it did. */
-	vanished(): boolean {
-		return this.far && readThere(this.process.dir)?.lost !== undefined;
-	}
-
-	/** It is on another machine. */
-	get far(): boolean {
-		return this.process.box !== undefined;
+		return `__hf_k=${id} __hf_n=${name} __hf_s=$__hf_g/${dir};\\__hf_begins '${text}'&&{ ${text} </dev/null >>"$__hf_s/pipe" 2>&1;\\__hf_ends "$?";}`;
 	}
 
 	/** Go to another directory for good, before the next command. False if it has ended. */
 	moveTo(dir: string): boolean {
 		const content = `${dir}\0`;
 		fs.writeFileSync(path.join(this.state, "go"), content, { mode: 0o600 });
-		const placed = [{ id: this.process.id, name: "shell/go", content }];
+		const placed = () => [{ id: this.process.id, name: "shell/go", content }];
 		if (!this.line.write(GO, { name: `go.${randomUUID()}`, placed })) return false;
 		this.cwd = dir;
 		return true;
@@ -148,17 +126,11 @@ export class Bash {
 		this.left = true;
 		try {
 			fs.writeFileSync(path.join(this.state, "left"), "", { mode: 0o600 });
-			this.line.write("\\builtin trap - EXIT;\\builtin exit\n", { name: "leave", placed: [], farewell: true });
+			this.line.write("\\builtin trap - EXIT;\\builtin exit\n", { name: "leave", placed: () => [], farewell: true });
 		} catch {
 			// it has ended already
 		}
 		this.close();
-	}
-
-	/** Without it nobody can tell it anything ever again: its directory elsewhere was removed, which does not end it. */
-	async hasLine(): Promise<boolean> {
-		const { box, id } = this.process;
-		return !box || (await box.kernel.inodes([`${box.directoryOf(id)}/in`]))[0] !== undefined;
 	}
 
 	/** Itself alone, by force: what it has in the background goes on. */
@@ -218,22 +190,22 @@ export class Bash {
 
 	/** Another runtime has used it since: where it is has to be looked up. */
 	wasUsed(): boolean {
-		return !this.far && this.last !== "" && this.begun().name !== this.last;
+		return this.last !== "" && this.begun().name !== this.last && !this.line.isUnderWay(this.last);
 	}
 
-	/** Of one on another machine: see how it is now, and how the command in a slot is. */
+	/** Has what is known of it, and of the command in a slot, up to date. */
 	async refresh(slot: string): Promise<void> {
-		const { box, id } = this.process;
-		if (box) await Promise.all([box.sync(id), box.sync(slot, { shell: this.bash })]);
+		const { machine, id } = this.process;
+		await Promise.all([machine.processes.look(id), machine.processes.look(slot, this.bash)]);
 	}
 
-	/** Of one on another machine: have its state here as it is there. */
+	/** Has its state in its directory as the shell has written it. */
 	async fetchState(): Promise<void> {
-		const { box, id } = this.process;
-		if (box) await Promise.all([...SNAPSHOTS.map((name) => box.fetch(id, `shell/${name}`)), box.sync(id)]);
+		const { machine, id } = this.process;
+		await Promise.all([machine.files.fetch(id, STATE_FILES), machine.processes.look(id)]);
 	}
 
-	/** Its state after the last command; undefined while it is still being written. */
+	/** Returns the shell's state after the last command; undefined while it is still being written. */
 	settled(): ShellState | undefined {
 		const { name, plain } = this.begun();
 		if (name === this.last && plain && this.#known) return this.#known;
@@ -254,10 +226,8 @@ export class Bash {
 	}
 }
 
-/** Where a shell is that waits for commands. */
-export async function directoryOfShell({ spec, box, dir }: Process, pid: number): Promise<string> {
+/** Returns the current directory of a shell that waits for commands. */
+export async function directoryOfShell({ spec, machine, dir }: Process, pid: number): Promise<string> {
 	if (spec.sandbox) return readState(path.join(dir, "shell"))?.exported.PWD ?? spec.cwd;
-	if (!box) return directoryOf(pid);
-	const [cwd] = await box.kernel.links([`/proc/${pid}/cwd`]);
-	return cwd?.replace(/ \(deleted\)$/, "") ?? spec.cwd;
+	return (await machine.directoryOf(pid)) ?? spec.cwd;
 }

@@ -1,22 +1,16 @@
-/** How a shell comes to be: a new one, or one that takes over the state of another. */
+/** Starts a shell: a fresh one, or one that takes over the state of another. */
 import fs from "node:fs";
 import path from "node:path";
-import { asset } from "../base/asset.js";
-import { errno, HoldfastError } from "../base/errors.js";
-import { isSameFile, readStart } from "../base/files.js";
-import { ownEnvironment } from "../base/own-secrets.js";
-import { Wakeup, watchDirectory } from "../base/watch.js";
-import type { Place, Sandbox } from "../places/place.js";
-import type { Runtime } from "../process/runtime.js";
-import { describeEnd, isOver } from "../process/status.js";
+import { errno, HoldfastError, isSameFile, readStart, until, watchAll } from "../base/index.js";
+import type { Sandbox } from "../places/index.js";
+import { describeEnd, isOver, type Runtime } from "../process/index.js";
 import { Bash } from "./bash.js";
-import { enterableParent, existingParent, isSame } from "./directory.js";
+import { closed } from "./patience.js";
 import { sharedOf } from "./post.js";
 import { SNAPSHOTS } from "./state.js";
 
-const script = (name: string): string => asset(`shell/${name}`);
-const BIRTH_MS = 10_000; // for the profile files of whoever it belongs to
-const IDLE_SECONDS = 24 * 3600; // a shell that nobody has used for so long ends by itself; its state stays
+const BIRTH_MS = 10_000; // for the user's profile files
+const IDLE_SECONDS = 24 * 3600; // an idle shell ends by itself after this; its state stays
 const RUN = '\\builtin eval -- "$__hf_c"\n'; // see __hf_p in rc.bash
 const STATE = [...SNAPSHOTS, "history"];
 const PROMPTS = "PROMPT_COMMAND, which the shell's profile files make read-only, is not set in this shell; bash would run it for every line that it reads";
@@ -39,7 +33,7 @@ export async function bear(runtime: Runtime, birth: Birth): Promise<{ bash: Bash
 	const told = () => [runtime.sandboxes?.takeNote(birth.task)].filter((note) => note !== undefined);
 	if (birth.from) {
 		const { bash } = await start(runtime, birth, false);
-		const isIn = (dir: string | undefined) => dir !== undefined && (bash.cwd === dir || (!bash.far && isSame(bash.cwd, dir)));
+		const isIn = (dir: string | undefined) => dir !== undefined && (bash.cwd === dir || bash.line.isSame(bash.cwd, dir));
 		const elsewhere = !isIn(birth.cwd) && !isIn(await birth.nowIn?.());
 		return {
 			bash,
@@ -62,36 +56,30 @@ export async function bear(runtime: Runtime, birth: Birth): Promise<{ bash: Bash
 /** `prompts`: PROMPT_COMMAND is read-only in it, so that bash runs it before each line that it reads. */
 async function start(runtime: Runtime, birth: Birth, profile: boolean): Promise<{ bash: Bash; prompts: boolean }> {
 	const place = await runtime.place(birth.task);
-	const { sandbox, box } = place;
-	const there = await box?.ready();
-	const { bash } = there?.tools ?? runtime.tools;
+	const { sandbox, machine } = place;
+	const { tools, environment, procs, scripts } = await machine.ready();
+	const { bash } = tools;
 	if (!bash)
 		throw new HoldfastError(
 			"START_FAILED",
-			`there is no bash on ${box?.name ?? "this machine"}, and the persistent shell is one; install bash, or start a background process`,
+			`there is no bash on ${machine.name}, and the persistent shell is one; install bash, or start a background process`,
 		);
-	const scripts = sandbox?.scripts ?? there?.scripts;
-	const ours = (name: string) => (scripts === undefined ? script(name) : `${scripts}/shell/${name}`);
+	const ours = (name: string) => `${sandbox?.scripts ?? scripts}/shell/${name}`;
 	const env: Record<string, string | undefined> = {
-		...(birth.from ? Object.fromEntries(Object.keys(there?.environment ?? ownEnvironment()).map((name) => [name, undefined])) : {}), // the state has it all
+		...(birth.from
+			? Object.fromEntries(Object.keys(environment).map((name) => [name, undefined])) // the state has it all
+			: runtime.settings.get(birth.task)?.env),
 		POSIXLY_CORRECT: undefined, // with it bash reads no rcfile; ours would unset it
-		HF_PROCS: sandbox?.shared ?? (there ? `${there.directory}/procs` : runtime.home.procs),
+		HF_PROCS: sandbox?.shared ?? procs,
 		HF_SHELVES: sandbox ? "" : "1",
 		HF_RESCUE: ours("rescue.bash"),
-		HF_FROM:
-			birth.from === undefined
-				? ""
-				: box
-					? `${box.directoryOf(path.basename(path.dirname(birth.from)))}/shell`
-					: sandbox
-						? shareState(sandbox, birth.from)
-						: birth.from,
+		HF_FROM: birth.from === undefined ? "" : sandbox ? shareState(sandbox, birth.from) : machine.files.path(path.basename(path.dirname(birth.from)), "shell"),
 		HF_PROFILE: profile ? "1" : "",
 		HF_IDLE: String(IDLE_SECONDS),
-		HF_BIN: sandbox || box ? "" : (runtime.programs() ?? ""), // nobody becomes anybody else in a sandbox
+		HF_BIN: place.sees === "all" ? (runtime.programs() ?? "") : "", // no program becomes another user in a sandbox
 	};
 	const argv = [bash, "--noprofile", "--rcfile", ours("rc.bash"), "--noediting", "-i"];
-	const options = { command: argv, cwd: birthplace(birth.cwd, place), task: birth.task, stdin: true, env, log: { limit: LOG_BYTES } };
+	const options = { command: argv, cwd: place.birthplace(birth.cwd), task: birth.task, stdin: true, env, log: { limit: LOG_BYTES } };
 	const born = await runtime.spawn(options, {
 		kind: "shell",
 		prepare({ id, dir }) {
@@ -106,31 +94,30 @@ async function start(runtime: Runtime, birth: Birth, profile: boolean): Promise<
 		},
 	});
 	const state = path.join(born.dir, "shell");
-	const wakeup = new Wakeup();
-	const unwatch = [watchDirectory(path.join(sharedOf(born) ?? born.dir, "shell"), wakeup.poke), born.watch(wakeup.poke)];
-	const deadline = performance.now() + BIRTH_MS;
+	const watch = watchAll(
+		(poke) => runtime.home.watch.directory(path.join(sharedOf(born) ?? born.dir, "shell"), poke),
+		(poke) => born.watch(poke),
+	);
 	const who = birth.from ? "taking over the variables and functions of the last shell" : "they"; // the profile files
 	const arrived = new AbortController();
-	box?.arrival(born.id, "shell/ready", arrived.signal).catch(() => {}); // whoever waits finds out by the time
+	machine.files.arrival(born.id, "shell/ready", arrived.signal).catch(() => {}); // the wait below has its own deadline
+	const isReady = () => {
+		const ready = readReady(path.join(state, "ready"));
+		const status = born.status();
+		if (!ready && isOver(status)) throw new HoldfastError("START_FAILED", `${who} ended the shell (${describeEnd(status)})`);
+		return ready;
+	};
 	try {
-		for (;;) {
-			const ready = readReady(path.join(state, "ready"));
-			if (ready) {
-				await born.sync(); // what it has said until now is not about any command
-				return { bash: new Bash(born, ready.cwd), prompts: ready.prompts };
-			}
-			const status = born.status();
-			if (isOver(status)) throw new HoldfastError("START_FAILED", `${who} ended the shell (${describeEnd(status)})`);
-			if (birth.signal.aborted || performance.now() > deadline) {
-				await born.kill({ graceMs: 0 });
-				if (birth.signal.aborted) throw new HoldfastError("ABORTED", "nothing ran: the runtime was closed while the shell was starting");
-				throw new HoldfastError("START_FAILED", `${who} took more than ${BIRTH_MS / 1000} s`);
-			}
-			await wakeup.next(deadline - performance.now(), birth.signal);
+		const ready = await until(watch, isReady, { deadline: performance.now() + BIRTH_MS, signal: birth.signal });
+		if (!ready) {
+			await born.kill({ graceMs: 0 });
+			if (birth.signal.aborted) throw closed();
+			throw new HoldfastError("START_FAILED", `${who} took more than ${BIRTH_MS / 1000} s`);
 		}
+		await born.sync(); // what it has said until now is not about any command
+		return { bash: new Bash(born, ready.cwd), prompts: ready.prompts };
 	} finally {
 		arrived.abort();
-		for (const stop of unwatch) stop();
 	}
 }
 
@@ -147,11 +134,7 @@ function shareState(sandbox: Sandbox, state: string): string {
 	return `${sandbox.shared}/${id}/shell`;
 }
 
-/** A runtime may have been started elsewhere than the one that made the sandbox. */
-const birthplace = (cwd: string, place: Place): string =>
-	place.box ? place.cwd : place.sandbox ? (existingParent(cwd, place.at) === path.resolve(cwd) ? cwd : place.cwd) : enterableParent(cwd);
-
-/** Its directory and the attributes of PROMPT_COMMAND, a NUL behind each. */
+/** The shell's directory and the attributes of PROMPT_COMMAND, a NUL behind each. */
 function readReady(file: string): { cwd: string; prompts: boolean } | undefined {
 	try {
 		const [cwd, attributes, end] = readStart(file, 64 * 1024).split("\0");

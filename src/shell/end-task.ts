@@ -1,17 +1,21 @@
 /** The end of a task: everything that it owned is gone, and a report says what was stopped. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Audit } from "../audit/index.js";
-import { fromSystem } from "../base/errors.js";
-import type { Kernel } from "../base/kernel.js";
-import type { Stat } from "../base/proc.js";
-import { type Remembered, rememberedPlaces } from "../places/remember.js";
-import { maskedCommand } from "../process/hidden.js";
-import { endTree, KILL_GRACE_MS, members } from "../process/kill.js";
-import type { Process } from "../process/process.js";
-import type { Runtime } from "../process/runtime.js";
-import { Sandboxes } from "../process/sandboxes.js";
-import { killSummary } from "../process/summary.js";
-import { type Snapshot, snapshot } from "../process/tree.js";
+import { fromSystem, type Kernel, perHome, type Stat } from "../base/index.js";
+import { keyOfPlace } from "../keeper/index.js";
+import { lifeOf, type Remembered, rememberedPlaces } from "../places/index.js";
+import {
+	endTree,
+	KILL_GRACE_MS,
+	killSummary,
+	maskedCommand,
+	members,
+	type Process,
+	type ProcessSnapshot,
+	type Runtime,
+	Sandboxes,
+	snapshot,
+} from "../process/index.js";
 import { Seat, seatsOf } from "./seat.js";
 
 export interface EndedTask {
@@ -21,34 +25,33 @@ export interface EndedTask {
 	readonly processes: readonly (ReturnType<typeof killSummary> & { readonly command: string; readonly place: string })[];
 	/** How many persistent shells. */
 	readonly shells: number;
-	readonly sandboxes: readonly { readonly id: string; readonly kind: "bubblewrap" | "docker" }[];
+	readonly sandboxes: readonly { readonly id: string; readonly kind: string }[];
 	/** What else was stopped, and what could not be; a sentence each. */
 	readonly notes: readonly string[];
 }
 
 type Report = { -readonly [Name in keyof EndedTask]: EndedTask[Name] extends readonly (infer Item)[] ? Item[] : EndedTask[Name] };
 
-const ROUNDS = 5; // whoever still calls for the task may start something between two looks
+const ROUNDS = 5; // a caller that still uses the task may start something between two looks
 const SEAT_LOOKS = 100;
 const LOOK_MS = 50;
 
-const ending = new Map<string, Promise<EndedTask>>();
+const endingIn = perHome(() => new Map<string, Promise<EndedTask>>());
 
-/** Once: who asks while it is being ended is told the same. What is called for the task afterwards begins anew. */
+/** Ends a task, once: a caller that asks while it is being ended gets the same report. What is called for the task afterwards begins anew. */
 export function endTask(runtime: Runtime, task: string): Promise<EndedTask> {
-	const key = keyOf(runtime, task);
-	const under = ending.get(key) ?? end(runtime, task).finally(() => ending.delete(key));
-	ending.set(key, under);
+	const ending = endingIn(runtime.home);
+	const under = ending.get(task) ?? end(runtime, task).finally(() => ending.delete(task));
+	ending.set(task, under);
 	return under;
 }
 
 /** This program is ending the task right now. */
-export const isEnding = (runtime: Runtime, task: string): boolean => ending.has(keyOf(runtime, task));
-
-const keyOf = ({ home }: Runtime, task: string): string => `${home.root}\0${task}`;
+export const isEnding = (runtime: Runtime, task: string): boolean => endingIn(runtime.home).has(task);
 
 async function end(runtime: Runtime, task: string): Promise<EndedTask> {
 	const report: Report = { task, gone: false, processes: [], shells: 0, sandboxes: [], notes: [] };
+	runtime.boxes.giveUp(task);
 	const shells = new Set<string>(); // those too that end with the command that they run
 	await runtime.sync({ task, shells: true }); // of what has ended with its container nothing needs to be killed
 	for (let round = 0; round < ROUNDS && !report.gone && report.notes.length === 0; round++) {
@@ -60,15 +63,17 @@ async function end(runtime: Runtime, task: string): Promise<EndedTask> {
 		report.gone = runtime.registry.running(task).every(({ spec }) => spec.kind === "sandbox");
 	}
 	report.shells = shells.size;
-	const sandboxes = runtime.sandboxes ?? new Sandboxes(runtime, undefined);
-	report.sandboxes.push(...(await sandboxes.end(task)).map((id) => ({ id, kind: "bubblewrap" as const })));
-	for (const place of rememberedPlaces(runtime.home, task)) if (place.wish.kind === "docker") await endContainer(runtime, place, report);
+	const sandboxes = runtime.sandboxes ?? new Sandboxes(runtime);
+	report.sandboxes.push(...(await sandboxes.end(task)).map((id) => ({ id, kind: "bubblewrap" })));
+	for (const place of rememberedPlaces(runtime.home, task)) if (lifeOf(place.wish)) await endContainer(runtime, place, report);
 	await runtime.sync({ task, shells: true }); // what could not be killed may have ended with its container
 	const left = runtime.registry.running(task).map(({ id }) => id);
 	report.gone = left.length === 0;
 	await runtime.forget(task);
 	if (!report.gone) {
-		report.notes.push(`Still there: ${left.join(", ")}. Somebody goes on starting things for this task, or they cannot be killed from here; try again.`);
+		report.notes.push(
+			`Still running: ${left.join(", ")}. Either something keeps starting processes for this task, or they cannot be killed from here; try again.`,
+		);
 	}
 	return report;
 }
@@ -78,7 +83,7 @@ interface Jobs {
 	readonly found: readonly Stat[];
 }
 
-/** What a shell has started in its background is found below it, and so before its bash is killed with the command that it runs. */
+/** Background jobs of a shell are found as its descendants, so this looks before its bash is killed with the command that it runs. */
 async function findJobs(runtime: Runtime, task: string): Promise<Jobs[]> {
 	const shells = runtime.registry.running(task).filter(({ spec }) => spec.kind === "shell");
 	return Promise.all(
@@ -92,7 +97,7 @@ async function findJobs(runtime: Runtime, task: string): Promise<Jobs[]> {
 
 async function endJobs({ kernel, found }: Jobs): Promise<void> {
 	if (found.length === 0) return;
-	const find = (now: Snapshot) => ({ pids: now.familyOf(found.filter(now.isAlive).map(({ pid }) => pid)), ours: new Set<number>() });
+	const find = (now: ProcessSnapshot) => ({ pids: now.familyOf(found.filter(now.isAlive).map(({ pid }) => pid)), ours: new Set<number>() });
 	await endTree({ kernel, find, graceMs: KILL_GRACE_MS });
 }
 
@@ -102,7 +107,7 @@ async function killAll(runtime: Runtime, task: string, report: Report): Promise<
 }
 
 async function killOne(runtime: Runtime, process: Process, report: Report): Promise<void> {
-	const known = { command: maskedCommand(process.spec), place: process.spec.place };
+	const known = { command: maskedCommand(process), place: process.spec.place };
 	try {
 		const result = await process.kill();
 		Audit.note(runtime.home, process.spec.task, { event: "killed", session_id: process.id, status: result.status, by: "end of the task" });
@@ -112,7 +117,7 @@ async function killOne(runtime: Runtime, process: Process, report: Report): Prom
 	}
 }
 
-/** With the seat taken nobody starts another; whoever has it finds its command killed, and gives it back. */
+/** With the seat taken no program starts another shell; the program that has it finds its command killed, and gives the seat back. */
 async function endShells(runtime: Runtime, task: string, report: Report, shells: Set<string>): Promise<void> {
 	for (const key of seatsOf(runtime, task)) {
 		const seat = Seat.of(runtime, task, key);
@@ -123,7 +128,7 @@ async function endShells(runtime: Runtime, task: string, report: Report, shells:
 		}
 		if (!taken) continue; // it is at work again: the next round
 		try {
-			for (const shell of runtime.registry.running(task).filter(({ spec }) => spec.kind === "shell" && (spec.box ?? spec.place) === key)) {
+			for (const shell of runtime.registry.running(task).filter(({ spec }) => spec.kind === "shell" && keyOfPlace(spec) === key)) {
 				await shell.kill({ graceMs: 0 }); // an interactive bash heeds nothing else
 				shells.add(shell.id);
 			}
@@ -139,7 +144,7 @@ async function endShells(runtime: Runtime, task: string, report: Report, shells:
 async function endContainer(runtime: Runtime, place: Remembered, report: Report): Promise<void> {
 	try {
 		const stopped = await runtime.boxes.end(place);
-		if (stopped.length > 0) report.sandboxes.push({ id: place.key, kind: "docker" });
+		if (stopped.length > 0) report.sandboxes.push({ id: place.key, kind: place.wish.kind });
 		report.notes.push(...stopped);
 	} catch (error) {
 		report.notes.push(`${place.wish.name} could not be stopped: ${fromSystem(error, "stop").message}. \`holdfast sandboxes\` shows what is left.`);

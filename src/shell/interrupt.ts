@@ -4,15 +4,25 @@
  * trapped it. So an interruption is INT to the command and to bash, as at a terminal, and a moment later TERM to what is left;
  * a kill begins with TERM, since a script may go on after a child that handles INT and ends well. Then KILL. With TERM and KILL
  * goes ABORT to bash, where our trap raises INT before anything else is run; in the end a new shell. Each time all of it is stopped
- * first (halt.ts). Never INT again and again: bash 5.2 may crash when one comes while it is still cleaning up after the last.
+ * first (halt.ts). A command that has, or may have, put a trap of its own in place of ours loses its shell. Never INT again and again: bash 5.2 may crash when one comes while it is still cleaning up after the last.
  */
+import { constants } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
-import { continued, deafParents, halt, type Members, to } from "../process/halt.js";
-import { membersWithin } from "../process/kill.js";
-import { whileKilling } from "../process/killing.js";
-import type { Spec } from "../process/spec.js";
-import { markKilled } from "../process/status.js";
-import { type Snapshot, snapshot } from "../process/tree.js";
+import type { Spec } from "../keeper/index.js";
+import {
+	continued,
+	deafParents,
+	halt,
+	haltBefore,
+	ignores,
+	type Members,
+	markKilled,
+	membersWithin,
+	type ProcessSnapshot,
+	snapshot,
+	to,
+	whileKilling,
+} from "../process/index.js";
 import type { Bash } from "./bash.js";
 import type { Slot } from "./slot.js";
 
@@ -29,7 +39,7 @@ export interface Interruption {
 	readonly code: number;
 	/** With INT first. */
 	readonly gently: boolean;
-	/** Its log is full. */
+	/** The command's log is full. */
 	readonly kept: boolean;
 }
 
@@ -37,13 +47,19 @@ export interface Interruption {
 export const interrupt = (bash: Bash, slot: Slot, spec: Spec, interruption: Interruption): Promise<void> =>
 	whileKilling(slot.dir, () => throwAway(bash, slot, spec, interruption));
 
+/** Whether shell text may trap the signal of ours: it names that, or signals that are known only when it runs. A file that it sources is not looked at. */
+export function mayTrapAbort(command: string): boolean {
+	const signals = command.matchAll(/\btrap\s+(?:--\s+)?(?:'[^']*'|"(?:[^"\\]|\\.)*"|\S+)([^;\n&|]*)/g);
+	return [...signals].some(([, words = ""]) => /pwr|\b30\b|[$`{]/i.test(words));
+}
+
 async function throwAway({ process: { kernel }, bash }: Bash, slot: Slot, spec: Spec, { code, gently, kept }: Interruption): Promise<void> {
 	if (kept) slot.drainRest(); // its log takes nothing more: what is in the pipe is let through, so that it can be drained
 	markKilled(slot.dir, code);
-	const all = (now: Snapshot): Members => (spec.within ? membersWithin(now, slot.dir, spec, spec.within, true) : { pids: [], ours: new Set() });
-	const over = (now: Snapshot) => slot.end() !== undefined || !now.isAlive(bash);
+	const all = (now: ProcessSnapshot): Members => (spec.within ? membersWithin(now, slot.dir, spec, spec.within, true) : { pids: [], ours: new Set() });
+	const over = (now: ProcessSnapshot) => slot.end() !== undefined || !now.isAlive(bash);
 
-	let now!: Snapshot; // by `send`
+	let now!: ProcessSnapshot; // by `send`
 	let left: readonly number[] = [];
 	let deaf: ReadonlySet<number> = new Set();
 	let interrupted = false; // bash has had its INT
@@ -51,12 +67,17 @@ async function throwAway({ process: { kernel }, bash }: Bash, slot: Slot, spec: 
 		now = await snapshot(kernel);
 		left = all(now).pids.filter((pid) => pid !== bash.pid);
 	};
+	const trapped = mayTrapAbort(spec.command);
+	const abort = async (): Promise<NodeJS.Signals> => {
+		const [status = ""] = trapped ? [] : await kernel.read([`/proc/${bash.pid}/status`]);
+		return trapped || ignores(status, constants.signals[ABORT]) ? "SIGKILL" : ABORT;
+	};
 	/** To the whole command at one moment; to bash, if it is still at it, another signal. */
 	const send = async (signal: (typeof STAGES)[number]): Promise<void> => {
-		const halted = await halt(kernel, all);
+		const halted = signal === "SIGKILL" ? await halt(kernel, all) : await haltBefore(kernel, all, signal, bash.pid);
 		({ now } = halted);
 		left = halted.pids.filter((pid) => pid !== bash.pid);
-		const toBash = !interrupted && (signal === "SIGINT" || left.length === 0) ? "SIGINT" : ABORT;
+		const toBash = !interrupted && (signal === "SIGINT" || left.length === 0) ? "SIGINT" : await abort();
 		interrupted ||= toBash === "SIGINT";
 		deaf = signal === "SIGKILL" ? new Set() : await deafParents(kernel, { now, pids: left }, signal, deaf);
 		const woken = left.filter((pid) => !deaf.has(pid));

@@ -1,8 +1,5 @@
 /** The persistent shells of tasks, as lists show them. */
-import { redact } from "../base/secrets/index.js";
-import type { Process } from "../process/process.js";
-import type { Runtime } from "../process/runtime.js";
-import { standing } from "../process/summary.js";
+import { type Process, type Runtime, standing } from "../process/index.js";
 import { directoryOfShell } from "./bash.js";
 import { currentOf } from "./seat.js";
 
@@ -38,7 +35,7 @@ async function itemOf(runtime: Runtime, shell: Process, live: readonly Process[]
 		place,
 		pid,
 		current: currentOf(runtime, shell.spec) === shell.id,
-		cwd: cwd === null ? null : redact(cwd),
+		cwd: cwd === null ? null : shell.secrets.redact(cwd),
 		runs: command ? { session_id: command.id, command: standing(command).command } : null,
 		started_at,
 		uptime_seconds,

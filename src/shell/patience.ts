@@ -1,5 +1,6 @@
 /** How long a caller waits for a place to be made and for a shell to be born in it. */
-import { HoldfastError } from "../base/errors.js";
+import { HoldfastError } from "../base/index.js";
+import { notYet } from "../places/index.js";
 
 const READY_MS = 180_000; // an image may have to be fetched
 
@@ -11,6 +12,8 @@ export interface Patience {
 	readonly place?: string;
 	/** Why that cannot be reached, if it cannot. */
 	readonly trouble?: () => string | undefined;
+	/** What has to happen before the place is there, if it is not there yet. */
+	readonly pending?: () => string | undefined;
 }
 
 /** `answerBy`: the caller waits no longer than that, by performance.now(). */
@@ -25,7 +28,11 @@ export const patienceOf = ({
 export const interrupted = (signal: AbortSignal | undefined): HoldfastError =>
 	new HoldfastError("ABORTED", "interrupted before it started; nothing ran", { cause: signal?.reason });
 
-const tooLate = ({ place, trouble }: Patience): HoldfastError => {
+export const closed = (): HoldfastError => new HoldfastError("ABORTED", "nothing ran: the runtime was closed while the shell was starting");
+
+const tooLate = ({ place, trouble, pending }: Patience): HoldfastError => {
+	const awaited = pending?.();
+	if (awaited !== undefined) return notYet(place ?? "the place", awaited);
 	const why = trouble?.();
 	const what = place === undefined || place === "local" ? "the shell of this task was" : `${place}, or the shell of this task there, was`;
 	return new HoldfastError(
@@ -42,7 +49,7 @@ export function neverBegan(error: unknown): never {
 	throw new HoldfastError("START_FAILED", `nothing ran: ${error.message}`, { cause: error });
 }
 
-/** The work goes on, whoever stops waiting for it. */
+/** The work goes on when a caller stops waiting for it. */
 export async function patiently<T>(work: Promise<T>, patience: Patience): Promise<T> {
 	const { signal, deadline } = patience;
 	let timer: NodeJS.Timeout | undefined;

@@ -1,17 +1,13 @@
-/** The persistent shell of a task, as one runtime sees it: the one there is, or the next, which takes over its state. Who has the seat uses it, and nobody else. */
+/** The persistent shell of a task, as one runtime sees it: the one there is, or the next, which takes over its state. Only the holder of the seat uses it. */
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterwards } from "../base/due.js";
-import { procDir } from "../keeper/layout.js";
-import type { Runtime } from "../process/runtime.js";
-import { readSpec } from "../process/spec.js";
-import { describeEnd, isOver } from "../process/status.js";
+import { procDir, readSpec } from "../keeper/index.js";
+import { describeEnd, isOver, type Runtime } from "../process/index.js";
 import { Bash } from "./bash.js";
 import { type Birth, bear } from "./birth.js";
-import { existingParent } from "./directory.js";
 import { type Patience, patiently } from "./patience.js";
 import { Seat } from "./seat.js";
-import { readState, SNAPSHOTS } from "./state.js";
+import { readState, STATE_FILES } from "./state.js";
 
 const STATE_MS = 1_000; // for a shell to write down its state
 const STALE =
@@ -21,8 +17,8 @@ const UNMADE =
 const LOST =
 	"the shell's own files there had been removed, so a new one was started; its directory, variables, functions and options are lost, and what it had in the background goes on without it";
 
-export interface Owner {
-	/** Takes work that nobody waits for. */
+export interface ShellOwner {
+	/** Takes work that no caller waits for. */
 	readonly later: (work: Promise<unknown>) => void;
 	/** The runtime is being closed: what is not born yet need not be. */
 	readonly closing: AbortSignal;
@@ -45,7 +41,7 @@ export interface ReadyOptions {
 
 interface Ready {
 	readonly bash: Bash;
-	/** What there is to say of it. */
+	/** Notes about it for the caller. */
 	readonly notes: string[];
 }
 
@@ -53,16 +49,16 @@ export class Persistent {
 	readonly #runtime: Runtime;
 	readonly #task: string;
 	readonly #seat: Seat;
-	readonly #later: Owner["later"];
+	readonly #later: ShellOwner["later"];
 	readonly #closing: AbortSignal;
 	#bash: Bash | undefined;
 	#birth: Promise<Bash> | undefined;
-	/** It is being born, and whoever needed it has gone: the seat is the birth's until this is over. */
+	/** A shell is being started, and its caller has given up: the seat belongs to that start until it is over. */
 	orphan: Promise<unknown> | undefined;
-	/** What there is to say of the birth, for the first command. */
+	/** Notes about the birth, for the first command. */
 	#bornWith: string[] = [];
 
-	constructor(runtime: Runtime, task: string, { later, closing }: Owner) {
+	constructor(runtime: Runtime, task: string, { later, closing }: ShellOwner) {
 		this.#later = later;
 		this.#closing = closing;
 		this.#runtime = runtime;
@@ -70,7 +66,12 @@ export class Persistent {
 		this.#seat = Seat.of(runtime, task);
 	}
 
-	/** The seat, at once. False: somebody else has it. */
+	/** There is one, as far as this program knows. */
+	get isHere(): boolean {
+		return this.#bash !== undefined;
+	}
+
+	/** Takes the seat without waiting. Returns false if another command has it. */
 	take(who: string): boolean {
 		return this.#seat.take(who);
 	}
@@ -80,19 +81,19 @@ export class Persistent {
 		this.#seat.passOn(who);
 	}
 
-	/** The command goes on, and nobody here waits for it. */
+	/** Leaves the seat to the command, which goes on without a caller here. */
 	leaveTo(who: string): void {
 		this.#seat.leaveTo(who);
 	}
 
-	/** The seat; unless a birth that nobody waits for any more still needs it. */
+	/** Gives the seat back; an orphaned birth gives it back itself when it is over. */
 	giveBack(): void {
 		if (!this.#birth) {
 			this.#seat.giveBack();
 			return;
 		}
 		this.orphan = this.#birth
-			.catch(() => {}) // who comes next tries again, and is told
+			.catch(() => {}) // the next command tries again, and reports it
 			.finally(() => {
 				this.orphan = undefined;
 				this.#seat.giveBack();
@@ -139,7 +140,7 @@ export class Persistent {
 	}
 
 	#bear(id: string | undefined, why: (() => string) | undefined): Promise<Bash> {
-		this.#birth = afterwards(async () => {
+		this.#birth = this.#runtime.home.deadlines.afterwards(async () => {
 			try {
 				const birth = await this.#birthOf(id);
 				const { bash, notes } = await bear(this.#runtime, birth);
@@ -155,7 +156,7 @@ export class Persistent {
 		return this.#birth;
 	}
 
-	/** It has ended: the next one is to be found, or started. */
+	/** Forgets a shell that has ended: the next one is to be found, or started. */
 	forget(bash: Bash): void {
 		bash.close();
 		if (this.#bash === bash) this.#bash = undefined;
@@ -163,24 +164,23 @@ export class Persistent {
 
 	/** Another for one command alone: the same state, as it was before the command that this one runs. */
 	async another(patience: Patience): Promise<Ready> {
-		const birth = afterwards(() => this.#birthOf(this.#seat.current).then((like) => bear(this.#runtime, like)));
+		const birth = this.#runtime.home.deadlines.afterwards(() => this.#birthOf(this.#seat.current).then((like) => bear(this.#runtime, like)));
 		return patiently(birth, patience).catch((error) => {
-			this.#later(birth.then(({ bash }) => bash.leave())); // nobody else has a use for it
+			this.#later(birth.then(({ bash }) => bash.leave())); // no other command can use it
 			throw error;
 		});
 	}
 
 	async #birthOf(id: string | undefined): Promise<Birth> {
-		const { box, cwd } = await this.#runtime.place(this.#task);
+		const place = await this.#runtime.place(this.#task);
 		const state = id && path.join(procDir(this.#runtime.home, id), "shell");
 		const read = async () => {
-			const there = !box || !id || (await Promise.all(SNAPSHOTS.map((name) => box.fetch(id, `shell/${name}`)))).some(Boolean);
-			return state && there ? readState(state) : undefined;
+			return state && id && (await place.machine.files.fetch(id, STATE_FILES)) ? readState(state) : undefined;
 		};
 		const last = await read();
 		return {
 			task: this.#task,
-			cwd: last?.exported.PWD ?? (box ? cwd : this.#runtime.directory),
+			cwd: last?.exported.PWD ?? place.birthplace(),
 			signal: this.#closing,
 			...(state && last ? { from: state, nowIn: async () => (await read())?.exported.PWD } : {}),
 		};
@@ -189,7 +189,7 @@ export class Persistent {
 	async #attach(id: string | undefined): Promise<Bash | undefined> {
 		const spec = id === undefined ? undefined : readSpec(procDir(this.#runtime.home, id));
 		const bash = spec && (await Bash.attach(this.#runtime.registry.process(spec)));
-		if (bash && !(await bash.hasLine())) {
+		if (bash && !(await bash.line.isThere())) {
 			await bash.end();
 			this.#bornWith.push(LOST);
 			return undefined;
@@ -198,7 +198,7 @@ export class Persistent {
 		return bash;
 	}
 
-	/** Its directory and exported variables. */
+	/** Returns the shell's directory and exported variables. */
 	async context(patience: Patience): Promise<TaskContext> {
 		for (;;) {
 			if (this.orphan) await patiently(this.orphan, patience);
@@ -213,7 +213,7 @@ export class Persistent {
 						const state = bash.settled() ?? (performance.now() > giveUp || bash.isOver() ? readState(bash.state) : undefined);
 						if (state)
 							return {
-								cwd: bash.far ? bash.cwd : existingParent(bash.cwd, bash.at),
+								cwd: bash.line.existing(bash.cwd),
 								exported: state.exported,
 								functions: state.functions,
 								notes: [...notes, ...(bash.settled() ? [] : [STALE])],
@@ -227,7 +227,7 @@ export class Persistent {
 					await bash.fetchState();
 					const state = readState(bash.state);
 					const cwd = state?.exported.PWD ?? bash.cwd;
-					if (state) return { cwd: bash.far ? cwd : existingParent(cwd, bash.at), exported: state.exported, functions: state.functions, notes: [] };
+					if (state) return { cwd: bash.line.existing(cwd), exported: state.exported, functions: state.functions, notes: [] };
 				}
 			} finally {
 				if (free) this.giveBack();

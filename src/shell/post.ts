@@ -1,9 +1,8 @@
 /** Where a shell leaves word that it is stuck: in its directory; from within a sandbox, in what it shares with us of that. */
 import fs from "node:fs";
 import path from "node:path";
-import { isSameFile } from "../base/files.js";
-import { watchDirectory } from "../base/watch.js";
-import type { Process } from "../process/process.js";
+import { isSameFile } from "../base/index.js";
+import type { Process } from "../process/index.js";
 
 export class Post {
 	readonly #process: Process;
@@ -16,7 +15,7 @@ export class Post {
 		this.#run = path.join(process.dir, "shell", "run");
 		const held = hold(sharedOf(process));
 		this.#dir = held === undefined ? process.dir : `/proc/self/fd/${held}`;
-		const unwatch = held === undefined ? undefined : watchDirectory(this.#dir, changed); // there is nothing else there
+		const unwatch = held === undefined ? undefined : process.machine.home.watch.directory(this.#dir, changed); // there is nothing else there
 		this.#release = () => {
 			unwatch?.();
 			if (held !== undefined) fs.closeSync(held);
@@ -27,23 +26,21 @@ export class Post {
 		try {
 			return fs.lstatSync(path.join(this.#dir, "stuck"), { throwIfNoEntry: false }) !== undefined;
 		} catch {
-			return false; // somebody in a sandbox has locked it
+			return false; // a process in the sandbox has locked it
 		}
 	}
 
 	clearStuck(): void {
 		try {
 			fs.rmSync(path.join(this.#dir, "stuck"), { force: true });
-			this.#process.box?.remove(this.#process.id, "stuck");
+			this.#process.machine.files.remove(this.#process.id, "stuck");
 		} catch {
 			// a directory of that name, in a sandbox: it stays stuck, and is replaced
 		}
 	}
 
-	/** What the shell runs commands with is where it looks for it. In a sandbox anybody can move that away, or put something else in its place. */
+	/** Returns whether the files that the shell needs are in place. Any process in a sandbox can move or replace them. */
 	isWhole(): boolean {
-		const { box } = this.#process;
-		if (box) return true; // what is here is a replica
 		const shared = sharedOf(this.#process);
 		if (shared === undefined) return fs.existsSync(this.#run);
 		return isSameFile(shared, this.#dir) && isSameFile(path.join(this.#dir, "shell", "run"), this.#run);
@@ -54,15 +51,15 @@ export class Post {
 	}
 }
 
-/** Where what a process in a sandbox shares with us is, out here. */
+/** Returns the directory, outside of a sandbox, that a process inside shares with us. */
 export const sharedOf = ({ id, dir, spec }: Process): string | undefined =>
 	spec.sandbox && path.resolve(dir, "../../..", "sandboxes", spec.sandbox, "shared", id);
 
-/** Held open: whoever is in a sandbox can put a link to somewhere out here in its place. */
+/** Held open: a process in a sandbox could replace it with a link that leads out of the sandbox. */
 function hold(shared: string | undefined): number | undefined {
 	try {
 		return shared === undefined ? undefined : fs.openSync(shared, fs.constants.O_RDONLY | fs.constants.O_DIRECTORY | fs.constants.O_NOFOLLOW);
 	} catch {
-		return undefined; // he has already, or has removed it: then nobody hears that his shell is stuck
+		return undefined; // it was replaced or removed already: then a stuck shell of that sandbox is not noticed
 	}
 }

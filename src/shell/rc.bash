@@ -2,9 +2,9 @@
 #
 # bash reads that FIFO as its script, so taking the next line is C code that no shell text can shadow; SIGINT throws a
 # running command away and keeps the shell, and the line after it is still read. For each command a runtime writes three
-# lines in one piece (bash.ts), N being the id of the command's directory and a number that makes it unique:
+# lines in one piece (bash.ts), N being the id of the command's directory and a number that makes it unique, ID the command's own:
 #
-#   __hf_n=N;… PROMPT_COMMAND=$__hf_p    the command runs from PROMPT_COMMAND: at top level, in no function
+#   __hf_k=ID __hf_n=N;… PROMPT_COMMAND=$__hf_p    the command runs from PROMPT_COMMAND: at top level, in no function
 #   \__hf_post N                         once more, should the command have been thrown away
 #   [[ $__hf_e != N ]] && …              its end could not be recorded: rescue.bash, and `stuck` tells the runtime
 #
@@ -13,7 +13,7 @@
 # Before that, `__hf_w=1` says that there is a directory for this command only, `__hf_z=plain` that it cannot change the shell. Its
 # text is in the file `command`. A plain one without a directory of its own is in the first line instead, which is much shorter then:
 #
-#   __hf_n=N __hf_s=…;\__hf_begins 'TEXT'&&{ TEXT </dev/null >>"$__hf_s/pipe" 2>&1;\__hf_ends "$?";}
+#   __hf_k=ID __hf_n=N __hf_s=…;\__hf_begins 'TEXT'&&{ TEXT </dev/null >>"$__hf_s/pipe" 2>&1;\__hf_ends "$?";}
 #
 # What the command prints goes to the FIFO `pipe` in its directory, its end to `exit` there, with the shell's directory
 # behind it. All names start with __hf_, since the shell belongs to whoever uses it. Every builtin of ours is called through `builtin`.
@@ -44,7 +44,7 @@ __hf_pre() {
 		__hf_s=$__hf_g/${__hf_h:+${__hf_n:0:1}/}proc_${__hf_n%.*}
 		__hf_o=$__hf_s/pipe
 		if [[ $__hf_ps ]]; then PS1=$__hf_ps __hf_ps=; fi
-		if [[ ${HOLDFAST_ID@a} != *r* ]]; then builtin export HOLDFAST_ID=proc_${__hf_n%.*}; fi
+		if [[ ${HOLDFAST_ID@a} != *r* ]]; then builtin export HOLDFAST_ID=${__hf_k:-proc_${__hf_n%.*}}; fi
 		builtin printf '%-63s\n' "$__hf_n $__hf_z" 1<>"$__hf_d/begun"
 		builtin mapfile -d '' -n 1 __hf_c <"$__hf_s/command"
 		if [[ $__hf_w ]]; then __hf_enter; fi
@@ -88,7 +88,7 @@ __hf_post() {
 		if [[ ${PROMPT_COMMAND@a} || -R PROMPT_COMMAND ]]; then __hf_unprompt; else PROMPT_COMMAND=; fi
 		if [[ ${TMOUT@a} != *r* ]]; then TMOUT=$__hf_idle; fi
 		if [[ $PS1 && ${PS1@a} != *r* ]]; then __hf_ps=$PS1 PS1=; fi
-		if [[ $__hf_z ]]; then __hf_z=; else __hf_snap; fi
+		if [[ $__hf_z ]]; then __hf_z=; else builtin trap __hf_abort PWR; __hf_snap; fi
 	fi
 }
 
@@ -103,7 +103,7 @@ __hf_unprompt() {
 # A command that names our variables may have changed what they are (`readonly __hf_ps`, `declare -i __hf_rc`): then the state goes to the next
 # shell, without them.
 __hf_check() {
-	if [[ ${__hf_n@a}${__hf_l@a}${__hf_rc@a}${__hf_q@a}${__hf_t@a}${__hf_s@a}${__hf_o@a}${__hf_c@a}${__hf_w@a}${__hf_z@a}${__hf_e@a}${__hf_v@a}${__hf_b@a}${__hf_ps@a}${__hf_sn@a}${__hf_i@a} == *[rilucA]* ]]; then
+	if [[ ${__hf_n@a}${__hf_k@a}${__hf_l@a}${__hf_rc@a}${__hf_q@a}${__hf_t@a}${__hf_s@a}${__hf_o@a}${__hf_c@a}${__hf_w@a}${__hf_z@a}${__hf_e@a}${__hf_v@a}${__hf_b@a}${__hf_ps@a}${__hf_sn@a}${__hf_i@a} == *[rilucA]* ]]; then
 		builtin trap - EXIT
 		(__hf_snap)
 		builtin exit
@@ -118,7 +118,7 @@ __hf_begins() {
 __hf_first() {
 	__hf_l=$__hf_n __hf_rc=
 	if [[ $__hf_ps ]]; then PS1=$__hf_ps __hf_ps=; fi
-	if [[ $HOLDFAST_ID.${HOLDFAST_ID@a} != "proc_${__hf_n%.*}.x" && ${HOLDFAST_ID@a} != *r* ]]; then builtin export HOLDFAST_ID=proc_${__hf_n%.*}; fi
+	if [[ ${HOLDFAST_ID@a} != *r* ]]; then builtin export HOLDFAST_ID=$__hf_k; fi
 	builtin printf '%-63s\n' "$__hf_n plain" 1<>"$__hf_d/begun"
 	builtin history -s -- "$1"
 }
@@ -236,7 +236,7 @@ if [[ ! $HF_FROM ]]; then
 fi
 
 if [[ $PS1 && $HF_FROM && ${PS1@a} != *r* ]]; then __hf_ps=$PS1; fi
-__hf_n= __hf_e= __hf_l= __hf_rc=0 __hf_c= __hf_o= __hf_s= __hf_t= __hf_w= __hf_z= __hf_b=()
+__hf_n= __hf_k= __hf_e= __hf_l= __hf_rc=0 __hf_c= __hf_o= __hf_s= __hf_t= __hf_w= __hf_z= __hf_b=()
 if [[ ${PS2@a} != *r* ]]; then PS2=; fi
 if [[ ${PS1@a} != *r* ]]; then PS1=; fi
 __hf_unprompt

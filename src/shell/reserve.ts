@@ -4,8 +4,7 @@
  */
 import fs from "node:fs";
 import path from "node:path";
-import { errno, fromSystem, HoldfastError } from "../base/errors.js";
-import { unlinkIfThere } from "../base/files.js";
+import { errno, fromSystem, HoldfastError, unlinkIfThere } from "../base/index.js";
 
 const BYTES = 1024 * 1024; // a command that prints little takes about a tenth of that while it runs
 const ENOUGH = 4 * BYTES; // free besides it
@@ -18,15 +17,16 @@ export class Reserve {
 		this.#file = path.join(home, "reserve");
 	}
 
-	/** Does the work, and once more with the reserve given up if the disk is full. The work must throw NO_SPACE only if nothing has run. */
-	async use<T>(work: () => Promise<T>): Promise<T> {
+	/** Gives the reserve up if the disk was full. Returns whether to try again. */
+	helps(error: unknown): boolean {
+		if (!(error instanceof HoldfastError) || error.code !== "NO_SPACE") return false;
+		this.#made = false;
 		try {
-			return await work();
-		} catch (error) {
-			if (!(error instanceof HoldfastError) || error.code !== "NO_SPACE") throw error;
-			this.#giveUp(); // or another command has just done so: this one tries again all the same
-			return work();
+			unlinkIfThere(this.#file); // or another command has just done so: this one tries again all the same
+		} catch {
+			// not ours to remove: the second try fails as the first one did
 		}
+		return true;
 	}
 
 	/** Sees to it that there is one, once the answer is out. */
@@ -42,15 +42,6 @@ export class Reserve {
 			this.#made = true;
 		} catch (error) {
 			this.#made = errno(error) === "EEXIST";
-		}
-	}
-
-	#giveUp(): void {
-		this.#made = false;
-		try {
-			unlinkIfThere(this.#file);
-		} catch {
-			// not ours to remove: the second try fails as the first one did
 		}
 	}
 }

@@ -1,21 +1,14 @@
 /**
- * Who may use the shell of a task: one command at a time, of whatever runtime. In shells/TASKKEY of the home there is one
+ * The lock of a task's shell: one command at a time uses it, of any runtime. In shells/TASKKEY of the home there is one
  * empty file, `free` or `busy.PID.START.ID.HOST` with the runtime at work and its command: renaming it is taking the seat. The
  * link `current` names the task's shell.
  */
 import { randomInt } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
-import { errno } from "../base/errors.js";
-import { ensureDir, namesIn, removeDir, unlinkIfThere } from "../base/files.js";
-import { taskKey } from "../base/ids.js";
-import { isProgramGone } from "../base/presence.js";
-import { type Identity, linkOf } from "../base/proc.js";
-import { here } from "../base/who.js";
-import { procDir } from "../keeper/layout.js";
-import type { Runtime } from "../process/runtime.js";
-import { readSpec, type Spec } from "../process/spec.js";
-import { isOver, readStatus } from "../process/status.js";
+import { ensureDir, errno, here, type Identity, isProgramGone, linkOf, namesIn, removeDir, taskKey, unlinkIfThere } from "../base/index.js";
+import { keyOfPlace, procDir, readSpec, type Spec } from "../keeper/index.js";
+import { isOver, type Runtime, readStatus } from "../process/index.js";
 
 /** A command of another pid namespace whose runtime has gone may run on. */
 const ELSEWHERE_MS = 24 * 3_600_000;
@@ -35,8 +28,8 @@ export function seatsOf(runtime: Runtime, task: string): string[] {
 }
 
 /** The id of a task's shell. */
-export const currentOf = (runtime: Runtime, { task, place, box = place }: Pick<Spec, "task" | "place" | "box">): string | undefined =>
-	Seat.of(runtime, task, box).current;
+export const currentOf = (runtime: Runtime, spec: Pick<Spec, "task" | "place" | "box">): string | undefined =>
+	Seat.of(runtime, spec.task, keyOfPlace(spec)).current;
 
 /** Where `current` leads when the task was ended after its last command. */
 const ENDED = "ended";
@@ -59,7 +52,7 @@ export class Seat {
 		return new Seat(runtime, seatOf(runtime, task, key));
 	}
 
-	/** The directory comes into being with its one file in it, so there are never two. It may be there, empty: whoever forgets it has just come that far. */
+	/** The directory comes into being with its one file in it, so there are never two. It may exist and be empty: another program is just removing it. */
 	#make(): void {
 		const made = `${this.#dir}.${randomInt(2 ** 40)}`;
 		ensureDir(made);
@@ -101,7 +94,7 @@ export class Seat {
 		fs.renameSync(this.#mine, this.#free);
 	}
 
-	/** Leave it to the command: when that has ended, anybody may take the seat. */
+	/** Leaves the seat to the command: when that has ended, any program may take it. */
 	leaveTo(id: string): void {
 		fs.renameSync(this.#mine, this.#busy({ pid: 0, start: "0" }, id));
 	}
@@ -119,18 +112,18 @@ export class Seat {
 		if (!isProgramGone(home, who, path.join(this.#dir, holder))) return false;
 		const dir = procDir(home, id);
 		const spec = readSpec(dir);
-		const status = spec && readStatus(dir, spec);
+		const status = spec?.id === id ? readStatus(dir, spec) : undefined; // else its slot has gone on, so it has ended
 		return !status || isOver(status) || (status.status === "elsewhere" && isProgramGone(home, who, path.join(this.#dir, holder), ELSEWHERE_MS));
 	}
 
-	/** What is in it goes with it. Whoever comes next makes it anew. */
+	/** Removes the seat with all that is in it. The next use makes a new one. */
 	forget(): void {
 		for (const name of namesIn(this.#dir)) if (name.startsWith("current")) unlinkIfThere(path.join(this.#dir, name));
 		unlinkIfThere(this.#mine);
 		try {
 			fs.rmdirSync(this.#dir);
 		} catch {
-			// somebody has come meanwhile, and has made it anew
+			// another program has made a new one meanwhile
 		}
 	}
 

@@ -1,21 +1,17 @@
 import { setMaxListeners } from "node:events";
 import path from "node:path";
-import { ownEnvironment } from "../base/own-secrets.js";
-import { isRemote } from "../places/address.js";
-import type { Box } from "../places/far/box.js";
-import type { LimitMet } from "../process/limits.js";
-import type { Process } from "../process/process.js";
-import type { Runtime } from "../process/runtime.js";
-import { starterIsGone } from "../process/status.js";
+import { starterIsGone } from "../keeper/index.js";
+import { isSharedByTasks, type Place } from "../places/index.js";
+import type { LimitMet, Process, Runtime } from "../process/index.js";
 import { Bash } from "./bash.js";
+import { Births } from "./births.js";
 import { neverBegan, patienceOf, patiently } from "./patience.js";
 import { currentOf } from "./seat.js";
 import { pruneSeats } from "./seats.js";
 import { Slots } from "./slots.js";
 import { TaskShell } from "./task.js";
-import { workdirThere } from "./workdir.js";
 
-export interface RunOptions {
+export interface CommandRequest {
 	readonly task: string;
 	readonly command: string;
 	/** For this command only. Absolute, or from the shell's directory. */
@@ -30,6 +26,10 @@ export interface RunOptions {
 	readonly signal?: AbortSignal;
 	/** The deadline is now, and the command goes on. */
 	readonly yield?: AbortSignal;
+	/** Asked once, so long after the command was sent, if it still runs: true is a deadline, and the command goes on. */
+	readonly glance?: { readonly afterMs: number; leaves(): boolean };
+	/** The id of the call that runs it. */
+	readonly call?: string | undefined;
 	/** Asked when everything is ready, with where it would run and the id it would have: if it throws, nothing runs. */
 	permit?(cwd: string, id: string): void;
 }
@@ -41,7 +41,7 @@ export interface RunResult {
 	readonly process: Process;
 	/** True when it is, or stays, in the registry: it runs on, or something it started may still print. */
 	readonly tracked: boolean;
-	/** It has printed nothing, which is known without a look at its log. */
+	/** The command printed nothing, which is known without a look at its log. */
 	readonly silent: boolean;
 	readonly exitCode: number | null;
 	readonly signal: NodeJS.Signals | null;
@@ -92,18 +92,24 @@ export class Shells {
 	readonly #open = new Set<TaskShell>();
 	readonly #running = new Set<Promise<unknown>>();
 	readonly #closing = new AbortController();
+	/** Of the tasks that share slots. */
+	readonly #births = new Births(this.#closing.signal);
 	/** Tasks that know that they have no shell. */
 	readonly #told = new Set<string>();
 	#swept = false;
 
 	constructor(runtime: Runtime) {
 		this.#runtime = runtime;
-		this.#slots = new Slots(runtime);
+		this.#slots = new Slots(
+			() => runtime.local,
+			() => runtime.boundaries,
+			{ deadlines: runtime.home.deadlines, ahead: runtime.ahead },
+		);
 		setMaxListeners(0, this.#closing.signal); // a listener for each birth under way
 		runtime.chores.push(() => pruneSeats(runtime));
 	}
 
-	/** Shells that belong to no task any more: whoever started them was killed before he could say so, or let them go. */
+	/** Ends orphaned shells: the program that started one was killed before it recorded the shell as the task's, or before it ended it. */
 	#sweep(): void {
 		try {
 			this.#runtime.sandboxes?.sweep();
@@ -121,7 +127,7 @@ export class Shells {
 	}
 
 	/** Run a command in the task's shell. Throws if it never started. */
-	run(options: RunOptions): Promise<RunResult> {
+	run(options: CommandRequest): Promise<RunResult> {
 		return this.#note(this.#of(options.task).run(options));
 	}
 
@@ -132,31 +138,36 @@ export class Shells {
 
 	async #context(options: ContextOptions): Promise<ShellContext> {
 		const { signal } = options;
-		const patience = patienceOf({ signal, answerBy: options.answerBy, place: this.#runtime.placeName });
-		const { box, there } = await patiently(
-			this.#runtime.place(options.task).then(async ({ box }) => ({ box, there: await box?.ready(signal) })),
+		const patience = patienceOf({
+			signal,
+			answerBy: options.answerBy,
+			place: this.#runtime.placeName,
+			pending: () => this.#runtime.boxes.pendingOf(this.#runtime.wish, options.task),
+		});
+		const { place, equipment } = await patiently(
+			this.#runtime.place(options.task).then(async (place) => ({ place, equipment: await place.machine.ready(signal) })),
 			patience,
 		);
-		if (box && there && !there.tools.bash) return this.#withoutShell(options, there.cwd, box);
+		if (!equipment.tools.bash) return this.#withoutShell(options, place);
 		const { cwd, exported, functions, notes } = await this.#note(this.#of(options.task).context(patience));
-		const inherited = there?.environment ?? ownEnvironment();
-		const env: Record<string, string | undefined> = Object.fromEntries(Object.keys(inherited).map((name) => [name, undefined]));
+		const env: Record<string, string | undefined> = Object.fromEntries(Object.keys(equipment.environment).map((name) => [name, undefined]));
 		for (const [name, value] of Object.entries(exported)) {
 			if (NOT_INHERITED.includes(name) || (options.terminal && PLAIN[name] === value)) delete env[name];
 			else env[name] = value;
 		}
 		if (options.terminal) delete env.TERM; // the terminal has its own
-		const own = await directoryOf(options.workdir, cwd, box);
+		const own = await directoryOf(options.workdir, cwd, place);
 		return { shellCwd: cwd, cwd: own, env, functions, notes };
 	}
 
-	/** A box without bash has no persistent shell; processes can be started all the same. That is said once. */
-	async #withoutShell({ task, workdir }: ContextOptions, cwd: string, box: Box): Promise<ShellContext> {
-		const own = await directoryOf(workdir, cwd, box);
-		const first = `${box.name} has no bash, and so no persistent shell: processes run with its sh, each with the environment of the place, from ${cwd} on`;
+	/** A machine without bash has no persistent shell; processes can be started all the same. That is said once. */
+	async #withoutShell({ task, workdir }: ContextOptions, place: Place): Promise<ShellContext> {
+		const { cwd, machine } = place;
+		const own = await directoryOf(workdir, cwd, place);
+		const first = `${machine.name} has no bash, and so no persistent shell: processes run with its sh, each with the environment of the place, from ${cwd} on`;
 		const notes = this.#told.has(task) ? [] : [first];
 		this.#told.add(task);
-		return { shellCwd: cwd, cwd: own, env: {}, functions: "", notes };
+		return { shellCwd: cwd, cwd: own, env: { ...this.#runtime.settings.get(task)?.env }, functions: "", notes };
 	}
 
 	/** End the task's shell, unless it is at work; what it has started goes on, and its state is there for the next one. */
@@ -168,7 +179,7 @@ export class Shells {
 		);
 	}
 
-	/** Shells go on, and so do commands that run in them: whoever waits for one gets `running`. */
+	/** Shells and the commands in them go on: a caller that waits for one gets `running`. */
 	async close(): Promise<void> {
 		this.#closing.abort();
 		for (const shell of this.#open) shell.abandon();
@@ -188,15 +199,34 @@ export class Shells {
 		else await closed;
 	}
 
+	/** A command of this task is about to come: what it needs of this machine is made meanwhile. */
+	prepare(task: string): void {
+		if (this.#sharesSlots(task)) this.#slots.prepare();
+	}
+
+	/** Slots that are shared with a sandbox must not be shared with another, nor those with limits of one task. */
+	#sharesSlots(task: string): boolean {
+		return isSharedByTasks(this.#runtime.wish) && this.#runtime.settings.get(task)?.resourceLimits === undefined;
+	}
+
+	/** A task has something here. */
+	get inUse(): boolean {
+		return this.#open.size > 0;
+	}
+
 	#of(task: string): TaskShell {
 		const known = this.#tasks.get(task);
 		if (known) return known;
 		if (!this.#swept) setImmediate(() => this.#sweep());
 		this.#swept = true;
-		// Slots that are shared with a sandbox must not be shared with another.
-		const ownSlots = this.#runtime.placeName !== "local";
-		const slots = ownSlots ? new Slots(this.#runtime, isRemote(this.#runtime.wish) ? task : undefined) : this.#slots;
-		const shell = new TaskShell(this.#runtime, { slots, ownSlots }, task, { later: this.#later, closing: this.#closing.signal });
+		const own = () =>
+			new Slots(
+				() => this.#runtime.machine(task),
+				() => this.#runtime.boundariesOf(task),
+				{ deadlines: this.#runtime.home.deadlines, ahead: this.#runtime.ahead },
+			);
+		const slots = this.#sharesSlots(task) ? { slots: this.#slots, births: this.#births } : { slots: own() };
+		const shell = new TaskShell(this.#runtime, slots, task, { later: this.#later, closing: this.#closing.signal });
 		this.#tasks.set(task, shell);
 		this.#open.add(shell);
 		return shell;
@@ -215,8 +245,9 @@ export class Shells {
 	}
 }
 
-/** On this machine whoever starts something there finds out whether it is there. */
-async function directoryOf(asked: string | undefined, cwd: string, box: Box | undefined): Promise<string> {
+async function directoryOf(asked: string | undefined, cwd: string, place: Place): Promise<string> {
 	if (asked === undefined) return cwd;
-	return box ? workdirThere(asked, { cwd, box }) : path.resolve(cwd, asked);
+	const dir = place.directory(path.resolve(cwd, asked));
+	await place.machine.checkDirectory(dir, { cwd, at: place.at });
+	return dir;
 }

@@ -1,39 +1,29 @@
 /**
- * A slot is a log that waits for a foreground command: a process directory with a keeper and no command of its own. One
- * that has served a command which neither printed nor started anything serves the next one too, since nobody can tell;
- * every other command keeps its slot for itself, so that what its background jobs print later stays with it.
+ * A slot is a log that waits for a foreground command: a process directory with a keeper and no command of its own. One whose command has ended, and whose
+ * pipe no process has open any more, serves the next one: its log goes on, and the file `ranges` says which part was whose. Every other command keeps its
+ * slot for itself, so that what its background jobs print later stays with it.
  */
 import fs from "node:fs";
 import path from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
-import { afterwards } from "../base/due.js";
-import { errno } from "../base/errors.js";
-import { writeAtOnce } from "../base/fifo.js";
-import { isSameFile, readStart } from "../base/files.js";
-import { childrenOf, type Identity, ProcFile, parseStat, readStat, sendSignal } from "../base/proc.js";
-import { Wakeup, watchDirectory, watchFile } from "../base/watch.js";
-import type { Held } from "../keeper/keepers.js";
-import { BLANK_RECORD, RECORD_BYTES, readLimit, readParts, readState, segmentName, writeRecord } from "../keeper/layout.js";
-import { readThere } from "../keeper/there.js";
-import type { Box } from "../places/far/box.js";
-import type { Placed } from "../places/far/files.js";
-import type { Sandbox } from "../places/place.js";
-import type { LimitMet } from "../process/limits.js";
-import type { Runtime } from "../process/runtime.js";
-import type { Spec } from "../process/spec.js";
-import { isDrained } from "../process/status.js";
+import { type Identity, isSameFile, type LimitsInForce, readStart, until, watchAll } from "../base/index.js";
+import { BLANK_RECORD, type Held, type Range, RECORD_BYTES, readLimit, readState, type Spec, writeRecord } from "../keeper/index.js";
+import type { Collector, Machine, Placed, Sandbox } from "../places/index.js";
+import { answeredIn, isOver, type LimitMet, Log, type Runtime, readStatus } from "../process/index.js";
+import { SlotLife } from "./slot-life.js";
 
-const CLOSE_MS = 1_000; // how long a log may take to close once everybody seems to be gone
+const CLOSE_MS = 1_000; // how long a log may take to close once all writers seem to be gone
 
 const ENDED = "e".charCodeAt(0); // `exit …`; a record of no end is blank
 const scratch = Buffer.allocUnsafeSlow(RECORD_BYTES + 4096 + 64); // a path has 4096 bytes at most
 
 export class Slot {
+	/** Of its directory. */
 	readonly id: string;
 	readonly dir: string;
+	readonly life: SlotLife;
 	readonly #held: Held;
 	readonly #unwatch: () => void;
-	readonly #first: string;
 	readonly #exit: string;
 	/** Records that are overwritten in place, kept open: each is needed for every command. */
 	readonly #files: { readonly spec: number; readonly exit: number; readonly command: number };
@@ -42,31 +32,32 @@ export class Slot {
 	#poke: (() => void) | undefined;
 	#uses = 0;
 	#specBytes = 0;
-	#copier: ProcFile | undefined;
 	#shared: { readonly sandbox: string; readonly unwatch: () => void } | undefined;
-	/** The machine that it is on, if that is not this one. */
-	readonly #box: Box | undefined;
+	readonly #machine: Machine;
+	readonly #collector: Collector;
 	#unfollow: (() => void) | undefined;
-	/** The life of that machine in which it was made. */
-	readonly life: string | undefined;
-	/** Everybody sees it as a process. */
+	/** The life of its machine in which it was made. */
+	readonly madeIn: string;
+	/** Every program sees it as a process. */
 	shown = false;
-	/** What the shell has to find there, on another machine. */
-	placed: readonly Placed[] = [];
+	/** The command that is in it. */
+	#put: { readonly command: string | undefined; readonly workdir: string | undefined } = { command: undefined, workdir: undefined };
 
 	/** `limited`: it may print only so much, and is to be told when its log is full. */
-	constructor(held: Held, { limited, box }: { limited: boolean; box?: Box | undefined }) {
+	constructor(held: Held, { limited, machine }: { limited: boolean; machine: Machine }) {
 		this.#held = held;
-		this.#box = box;
-		this.life = box?.life;
+		this.#machine = machine;
+		this.#collector = machine.collector(held.dir);
+		this.madeIn = machine.life;
 		this.id = held.id;
 		this.dir = held.dir;
-		this.#first = path.join(held.dir, segmentName(0));
+		fs.writeFileSync(path.join(held.dir, "workdir"), "", { mode: 0o600 }); // now, so that it is no new file later
+		this.life = new SlotLife(held.id, held.dir);
 		this.#exit = path.join(held.dir, "exit");
 		const open = (name: string) => fs.openSync(path.join(held.dir, name), fs.constants.O_RDWR);
 		this.#files = { spec: open("spec.json"), exit: open("exit"), command: open("command") };
-		const unwatch = [watchFile(this.#exit, () => this.#poke?.())];
-		if (limited) unwatch.push(watchFile(path.join(held.dir, "limit"), () => this.#poke?.()));
+		const unwatch = [machine.home.watch.file(this.#exit, () => this.#poke?.())];
+		if (limited) unwatch.push(machine.home.watch.file(path.join(held.dir, "limit"), () => this.#poke?.()));
 		this.#unwatch = () => {
 			for (const end of unwatch) end();
 		};
@@ -74,18 +65,17 @@ export class Slot {
 
 	/** Let a shell in a sandbox have what it needs of this directory. */
 	share(sandbox: Sandbox): void {
-		if (this.#shared?.sandbox === sandbox.id && isSameFile(path.join(sandbox.sharedHere, this.id, "exit"), this.#exit)) return; // who is in there can have moved it away
+		if (this.#shared?.sandbox === sandbox.id && isSameFile(path.join(sandbox.sharedHere, this.id, "exit"), this.#exit)) return; // a process in the sandbox may have moved it away
 		this.#shared?.unwatch();
-		fs.writeFileSync(path.join(this.dir, "workdir"), "", { mode: 0o600 });
 		sandbox.share(this.id, this.dir, ["command", "workdir", "exit", "pipe"]);
 		// A file that is written through another name changes in another directory.
-		const unwatch = watchDirectory(path.join(sandbox.sharedHere, this.id), (name) => {
+		const unwatch = this.#machine.home.watch.directory(path.join(sandbox.sharedHere, this.id), (name) => {
 			if (name === null || name === "exit") this.#poke?.();
 		});
 		this.#shared = { sandbox: sandbox.id, unwatch };
 	}
 
-	/** What the shell is to call the next command here. */
+	/** Returns the shell's name for the next command here. */
 	nextName(): string {
 		return `${this.id.slice(5)}.${this.#uses + 1}`;
 	}
@@ -94,9 +84,10 @@ export class Slot {
 		return `${this.id.slice(5)}.${this.#uses}`;
 	}
 
-	/** Put a command here, for everybody to see. Without its text, if the shell is sent that itself. */
+	/** Puts a command here, visible to every program. Without its text, if the shell is sent that itself. */
 	begin(spec: Spec, command: string | undefined, workdir: string | undefined, poke: () => void): void {
 		this.#poke = poke;
+		this.life.begin();
 		const text = `${JSON.stringify(spec)}\n`;
 		const bytes = Buffer.byteLength(text);
 		overwrite(this.#files.spec, text + " ".repeat(Math.max(0, this.#specBytes - bytes))); // of an earlier and longer one nothing may be left
@@ -105,17 +96,31 @@ export class Slot {
 		if (this.#uses++ > 0) overwrite(this.#files.exit, BLANK_RECORD);
 		if (command !== undefined) overwrite(this.#files.command, `${command}\0`);
 		if (workdir !== undefined) fs.writeFileSync(path.join(this.dir, "workdir"), `${workdir}\0`, { mode: 0o600 });
-		this.#held.show();
+		this.#held.show(spec.id);
 		this.shown = true;
-		if (!this.#box) return;
-		const place = (name: string, content: string): Placed => ({ id: this.id, name, content });
-		this.placed = [place("exit", BLANK_RECORD), place("command", `${command}\0`), ...(workdir === undefined ? [] : [place("workdir", `${workdir}\0`)])];
-		const within = { complete: () => !this.#open || this.end() !== undefined, seen: () => this.#poke?.() };
-		this.#unfollow ??= this.#box.follow(this.id, { shell: spec.within?.bash, within });
+		this.#put = { command, workdir };
+		this.#unfollow ??= this.#machine.processes.follow(this.id, {
+			shell: spec.within?.bash,
+			within: { complete: () => !this.#open || this.end() !== undefined, seen: () => this.#poke?.() },
+		});
 	}
 
-	/** How the shell says the command ended, and the shell's directory after it. */
-	end(): { code: number; cwd: string } | undefined {
+	/** Returns the files that the shell has to find, for a machine that they have to be brought to. */
+	readonly placed = (): Placed[] => {
+		const { command, workdir } = this.#put;
+		const files = { exit: BLANK_RECORD, command: `${command}\0`, ...(workdir === undefined ? {} : { workdir: `${workdir}\0` }) };
+		return Object.entries(files).map(([name, content]) => ({ id: this.id, name, content }));
+	};
+
+	/** Returns the end that the shell has recorded, and the shell's directory after it. */
+	end(): { readonly code: number; readonly cwd: string } | undefined {
+		if (this.life.end) return this.life.end;
+		const end = this.#readEnd();
+		if (end) this.life.ended(end);
+		return end;
+	}
+
+	#readEnd(): { code: number; cwd: string } | undefined {
 		const got = fs.readSync(this.#files.exit, scratch, 0, scratch.length, 0);
 		if (scratch[0] !== ENDED) return undefined;
 		const text = got < scratch.length ? scratch.toString("utf8", 0, got) : readStart(this.#exit, 4 * 1024 * 1024); // $PWD can be longer than any path
@@ -130,11 +135,11 @@ export class Slot {
 		this.#settle(record(`exit ${code} ${signal ?? "-"}${limit ? " limit" : ""}`));
 	}
 
-	/** Here, and there: else the next look would bring back what the shell has written. */
+	/** In the keeper's own directory too: else the next look would bring back what the shell has written. */
 	#settle(end: string): void {
 		this.#stopFollowing();
 		overwrite(this.#files.exit, end);
-		this.#box?.put(this.id, "exit", end);
+		this.#machine.files.put(this.id, "exit", end);
 	}
 
 	#stopFollowing(): void {
@@ -142,7 +147,7 @@ export class Slot {
 		this.#unfollow = undefined;
 	}
 
-	/** Its log has taken all that it may, and takes no more. */
+	/** The log has taken all that it may, and takes no more. */
 	isFull(): boolean {
 		return readLimit(this.dir)?.name === "output";
 	}
@@ -152,118 +157,169 @@ export class Slot {
 		this.#tell("ended");
 	}
 
-	/** Its keeper ends it then, should nobody else do so: `bash` is who runs it, and what was there before it is spared. */
+	/** Bounds its output, counted from where its own output begins. */
+	boundOutput({ output, output_rate }: Pick<LimitsInForce, "output" | "output_rate">): void {
+		const { from = 0 } = this.life.place;
+		if (from > 0 && output !== undefined) this.#tell(`bound 0 ${from + output} ${output_rate ?? 0}`);
+	}
+
+	/** The slot's keeper ends the command then, if its caller has not: `bash` runs it, and processes that were there before it are spared. */
 	endAfter(seconds: number, bash: Identity, older: readonly number[]): void {
 		this.#tell(`time ${seconds} ${[bash.pid, bash.start, ...older].join(" ")}`);
 	}
 
 	#tell(message: string): void {
-		const box = this.#box;
-		if (box) {
-			void afterwards(() => box.tell(this.id, message)).catch(() => {}); // whoever waits for its log finds that it cannot be reached
-			return;
-		}
-		try {
-			writeAtOnce(fs.openSync(path.join(this.dir, "ctl"), fs.constants.O_WRONLY | fs.constants.O_NONBLOCK), Buffer.from(`\n${message}\n`));
-		} catch (error) {
-			if (errno(error) !== "ENXIO") throw error; // its keeper was killed
-		}
+		void this.#machine.home.deadlines.afterwards(() => this.#machine.processes.tell(this.id, message)).catch(() => {}); // a caller that waits for its log finds that it cannot be reached
 	}
 
-	/** It is over, and nobody knows how it ended. */
+	/** Records that the command is over, and that its end is unknown. */
 	lose(): void {
 		this.#settle(record("lost the shell could not record how it ended"));
 	}
 
-	/** Has all that was printed before the end reached the log? Asked after every command, so the copier is kept in view. */
-	drained(): boolean {
-		if (this.#box) return isDrained(this.dir);
-		const stat = parseStat(this.#copier?.read() ?? "");
-		if (stat?.comm === "dd" && stat.state === "S") return true;
-		if (stat?.state === "T") sendSignal(stat.pid, "SIGCONT"); // something else has stopped it, and only it can bring the rest
-		if (stat && stat.state !== "Z" && stat.state !== "X") return false;
-		this.#copier?.close();
-		this.#copier = undefined;
-		const { collector } = readParts(this.dir);
-		const dd =
-			collector &&
-			childrenOf(collector.pid)
-				.flatMap(childrenOf)
-				.find((pid) => readStat(pid)?.comm === "dd"); // its timer may be there too
-		if (dd !== undefined) this.#copier = new ProcFile(`/proc/${dd}/stat`);
-		return isDrained(this.dir);
+	/**
+	 * Whether all that was printed before the end is in the log. Without an end: the command ended with its shell. `briefly`: only by what the copier has
+	 * recorded, where there is one that counts.
+	 */
+	drained({ briefly }: { readonly briefly: boolean }): boolean {
+		const closer = () => this.#collector.drained();
+		if (!this.life.end) return closer();
+		return this.life.isDrained(briefly && this.life.counts ? undefined : closer);
 	}
 
 	printed(): boolean {
-		try {
-			return fs.statSync(this.#first).size > 0;
-		} catch {
-			return true; // dropped from a ring: there was a lot
-		}
+		const bytes = this.life.printedAlone ?? new Log(this.dir, { from: this.life.place.from ?? 0, to: Number.POSITIVE_INFINITY }).bounds().end;
+		return bytes > 0;
 	}
 
-	/** After a command that left no trace: ready for another. */
+	/** Makes it ready for another command, after one that the shell never took. Returns false if another program has noted its end meanwhile. */
 	reset(): boolean {
 		this.shown = false;
 		this.#poke = undefined;
-		return this.#held.hide();
+		const id = this.life.commandId;
+		this.life.unsent();
+		return this.#held.hide(id);
 	}
 
-	/** The log is no longer held open for the shell; whoever prints still holds it. */
+	/**
+	 * The caller has the answer: see `remove`. Returns what becomes of the slot of a command that ended by itself: it is free for another, full of those that it has
+	 * served, or its command's for good.
+	 */
+	async release(spec: Spec, how: { readonly keep: boolean; readonly traceless: boolean }): Promise<"free" | "full" | "kept"> {
+		const { end, printedAlone } = this.life;
+		const next = this.life.release(how);
+		if (next === "kept") return next;
+		if (printedAlone !== undefined && end) this.life.note(rangeOf(spec, { bytes: printedAlone, code: end.code, endedAt: Date.now() }));
+		this.shown = false;
+		this.#poke = undefined;
+		return this.#unlisted(spec, async () => {
+			if (await this.#hideAnswered(spec)) return next;
+			this.life.leave(); // another program has noted its end meanwhile
+			return "kept";
+		});
+	}
+
+	/** While this works, no list of this program has the command: its caller has the answer, or is about to. */
+	async #unlisted<T>({ id }: Spec, work: () => Promise<T>): Promise<T> {
+		const answered = answeredIn(this.#machine.home);
+		answered.add(id);
+		try {
+			return await work();
+		} finally {
+			answered.delete(id);
+		}
+	}
+
+	/** Over stdio the answer is written in the turn in which the door gets it. */
+	async #hideAnswered({ id }: Spec): Promise<boolean> {
+		await turn();
+		return this.#held.hide(id);
+	}
+
+	/** Holds the log open no longer; processes that still print keep it open. */
 	letGo(): Promise<void> {
 		this.#stop();
 		return this.#held.letGo();
 	}
 
-	/** Remove it once nobody can print any more. If somebody still can, or has printed more than was `shown`, it stays, as a process that has ended. */
-	async remove(runtime: Runtime, spec: Spec, shown: number): Promise<void> {
-		const hidden = this.#held.hide();
-		if (!this.#box) await turn(); // the answer goes first: what follows wakes its keeper
-		const wakeup = new Wakeup();
-		const unwatch = this.#watch(wakeup.poke);
-		const deadline = Date.now() + CLOSE_MS;
-		await this.letGo();
-		while (readState(this.dir).kind !== "closed" && Date.now() < deadline) await wakeup.next(deadline - Date.now());
-		unwatch();
+	/**
+	 * Removes it once the caller has the answer and no process can print any more. A program that is killed before leaves it to the next one, as a process that
+	 * has ended. So does this one if a process can still print, or has printed more than was `shown`.
+	 */
+	remove(runtime: Runtime, spec: Spec, shown: number): Promise<void> {
+		return this.#unlisted(spec, () => this.#remove(runtime, spec, shown));
+	}
+
+	async #remove(runtime: Runtime, spec: Spec, shown: number): Promise<void> {
+		const going = this.#held.early ? this.letGo() : undefined;
+		const hidden = await this.#hideAnswered(spec);
+		await this.#closes(going ?? this.letGo(), () => readState(this.dir).kind === "closed");
 		const state = readState(this.dir);
-		if (state.kind === "closed" && state.bytes <= shown) {
-			if (hidden) this.#held.remove();
-			else runtime.registry.forget(this.id); // somebody has looked, and noted its end
-		} else if (hidden) {
-			this.#held.show();
+		if (state.kind === "closed" && state.bytes <= shown + (spec.within?.from ?? 0)) this.#retire(runtime, spec, { bytes: shown, hidden });
+		else if (hidden) {
+			this.#held.show(spec.id);
 			runtime.registry.process(spec).status(); // notes its end
 		}
 	}
 
-	/** What it was for is gone, on its machine. */
-	isStale(): boolean {
-		return this.#dropped || this.life !== this.#box?.life;
+	/** Into the transcript, with those that it has served before. */
+	#retire(runtime: Runtime, spec: Spec, { bytes, hidden }: { readonly bytes: number; readonly hidden: boolean }): void {
+		const status = readStatus(this.dir, spec);
+		if (!this.life.counts || !isOver(status)) {
+			if (hidden) this.#held.remove();
+			else runtime.registry.forget(spec.id); // another program has noted its end
+			return;
+		}
+		const code = "exitCode" in status ? status.exitCode : null;
+		const endedAt = "endedAt" in status ? Math.trunc(status.endedAt) : Date.now();
+		const how = status.status === "exited" || status.status === "killed" ? status.status : "lost";
+		this.life.note({ ...rangeOf(spec, { bytes, code, endedAt }), ...(how === "exited" ? {} : { status: how }) });
+		if (hidden) this.#held.retire();
+		else runtime.registry.retire(spec.id);
 	}
 
-	/** One that is gone on its machine. */
+	/** Its machine was restarted or replaced, so the keeper is gone there. */
+	isStale(): boolean {
+		return this.#dropped || this.madeIn !== this.#machine.life;
+	}
+
+	/** The slot's keeper has not been killed meanwhile: a shell would wait for ever to open a pipe without a reader. */
+	serves(): boolean {
+		return this.#collector.serves();
+	}
+
+	/** Returns whether all that its command has printed is in the log, or will be. */
+	collects(): boolean {
+		return this.#collector.collects();
+	}
+
+	/** Removes a slot that is gone on its machine. */
 	drop(): void {
 		this.#dropped = true;
 		this.#stop();
 		this.#held.remove();
 	}
 
-	/** One that was never used. */
+	/** Removes a slot that is not to be used any more. What it has served stays in the transcript. */
 	async discard(): Promise<void> {
-		const wakeup = new Wakeup();
-		const unwatch = this.#watch(wakeup.poke);
-		await this.letGo();
-		const deadline = Date.now() + (this.#box ? CLOSE_MS : Number.POSITIVE_INFINITY);
-		const over = () => readState(this.dir).kind === "closed" || readThere(this.dir)?.lost !== undefined || !fs.existsSync(this.dir);
-		while (!over() && Date.now() < deadline) await wakeup.next(100);
-		unwatch();
-		this.#held.remove();
+		await this.#closes(this.letGo(), () => this.#collector.isOver(), 100); // a collector that was killed says nothing
+		if (this.life.served) this.#held.retire();
+		else this.#held.remove();
 	}
 
-	#watch(poke: () => void): () => void {
-		const ends = [watchDirectory(this.dir, poke), this.#box?.follow(this.id)];
-		return () => {
-			for (const end of ends) end?.();
-		};
+	/** Waits, for a bounded time, until it is let go and its log is closed. A program that is about to end stays for that: the watch keeps it, the keeper does not. */
+	async #closes(going: Promise<void>, isClosed: () => boolean, every?: number): Promise<void> {
+		const watch = watchAll(
+			(poke) => this.#machine.home.watch.directory(this.dir, poke),
+			() => this.#machine.processes.follow(this.id),
+		);
+		const unwatch = watch(() => {});
+		try {
+			await going;
+			await until(watch, () => isClosed() || undefined, { deadline: performance.now() + CLOSE_MS, ...(every === undefined ? {} : { every }) });
+		} finally {
+			unwatch();
+		}
 	}
 
 	#stop(): void {
@@ -275,9 +331,18 @@ export class Slot {
 		this.#shared?.unwatch();
 		this.#shared = undefined;
 		this.#poke = undefined;
-		this.#copier?.close();
-		this.#copier = undefined;
+		this.#collector.close();
+		this.life.close();
 	}
+}
+
+/** A command that has ended, as the transcript has it. */
+function rangeOf(
+	{ id, task, call, command, cwd, within, startedAt }: Spec,
+	end: { readonly bytes: number; readonly code: number | null; readonly endedAt: number },
+): Range {
+	const from = within?.from ?? 0;
+	return { id, task, ...(call === undefined ? {} : { call }), command, cwd, from, to: from + end.bytes, code: end.code, startedAt, endedAt: end.endedAt };
 }
 
 const record = (text: string): string => text.padEnd(BLANK_RECORD.length - 1).concat("\n");

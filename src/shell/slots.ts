@@ -1,88 +1,127 @@
 /** Slots that wait for commands, so that none has to wait for a slot. */
 import fs from "node:fs";
 import { setImmediate as turn } from "node:timers/promises";
-import { afterwards, inTime } from "../base/due.js";
-import { HoldfastError } from "../base/errors.js";
-import type { Box } from "../places/far/box.js";
-import type { Runtime } from "../process/runtime.js";
+import { type Deadlines, HoldfastError } from "../base/index.js";
+import type { Machine } from "../places/index.js";
+import type { Boundaries } from "../process/index.js";
 import { Slot } from "./slot.js";
 
 const READY = 2;
+const SPARE = READY + 1; // with the one that has just come back
+const MOST = 64; // kept after many commands at once
+const IDLE_MS = 5_000; // and for how long
 
 export class Slots {
-	readonly #runtime: Runtime;
-	readonly #ready: Slot[] = [];
+	/** The one that was used last comes first, so that those which are not needed stay unused. */
+	#ready: { readonly slot: Slot; readonly since: number }[] = [];
+	/** Those that are being given up. */
+	readonly #leaving = new Set<Promise<unknown>>();
+	#idle: NodeJS.Timeout | undefined;
 	#making: Promise<void> | undefined;
 	#closed = false;
 
-	readonly #task: string | undefined;
-	/** Where they are, if not here. */
-	#box: Box | undefined;
+	readonly #where: () => Machine;
+	/** Where the last one is, once there was one. */
+	#machine: Machine | undefined;
 
-	/** `task`: they are for this one alone, on the machine that it is on. */
-	constructor(runtime: Runtime, task?: string) {
-		this.#runtime = runtime;
-		this.#task = task;
+	readonly #boundaries: () => Boundaries;
+	readonly #deadlines: Deadlines;
+	readonly #spare: number;
+
+	/** `where`: the machine that they are to be on. `boundaries`: the limits of the commands that they are for. `ahead` false: none is made for a command that may never come. */
+	constructor(where: () => Machine, boundaries: () => Boundaries, { deadlines, ahead }: { deadlines: Deadlines; ahead: boolean }) {
+		this.#where = where;
+		this.#boundaries = boundaries;
+		this.#deadlines = deadlines;
+		this.#spare = ahead ? READY : 0;
 	}
 
 	/** Why where they are cannot be reached, if that is so. */
 	get trouble(): string | undefined {
-		return this.#box?.trouble;
+		return this.#machine?.trouble;
 	}
 
 	takeReady(): Slot | undefined {
 		for (;;) {
-			const slot = this.#ready.shift();
-			if (!slot?.isStale()) return slot;
-			slot.drop();
+			const slot = this.#ready.shift()?.slot;
+			if (!slot) return undefined;
+			if (slot.isStale()) slot.drop();
+			else if (slot.serves()) return slot;
+			else this.#giveUp(slot);
 		}
 	}
 
-	/** Another one, in place of one that the shell could not be given: its machine may have begun a new life. */
-	async renew(slot: Slot): Promise<Slot> {
-		slot.drop();
-		return this.takeReady() ?? (await this.#make());
-	}
-
 	async take(): Promise<Slot> {
-		if (this.#ready.length === 0 && this.#making) await inTime(this.#making, late); // nearly there; if that failed, the next line says why
+		if (this.#ready.length === 0 && this.#making) await this.#deadlines.inTime(this.#making, late); // nearly there; if that failed, the next line says why
 		return this.takeReady() ?? (await this.#make());
 	}
 
-	/** `spare`: nobody has asked for it, so nothing is started for it but itself. */
+	/** `spare`: no caller waits for it, so no machine is started for it. */
 	async #make(spare = false): Promise<Slot> {
-		const limited = this.#runtime.boundaries.forCommand().output !== undefined;
-		if (!spare) this.#box = this.#task === undefined ? undefined : (await this.#runtime.place(this.#task)).box;
-		const box = this.#box;
-		return new Slot(await this.#runtime.hold(box, { spare }), { limited, box });
+		const limits = this.#boundaries().forCommand();
+		if (!spare) this.#machine = this.#where();
+		const machine = this.#machine ?? this.#where();
+		return new Slot(await machine.keepers.hold(limits, { spare }), { limited: limits.output !== undefined, machine });
 	}
 
-	/** One that nobody can tell from a new one. */
+	/** Takes a free slot back. */
 	giveBack(slot: Slot): void {
-		if (this.#closed)
-			void slot.discard().catch(() => {}); // the next runtime finds it
-		else this.#ready.unshift(slot);
+		if (this.#closed) {
+			this.#giveUp(slot);
+			return;
+		}
+		this.#ready.unshift({ slot, since: performance.now() });
+		if (this.#ready.length > MOST) this.#giveUp((this.#ready.pop() as { slot: Slot }).slot);
+		if (this.#ready.length > SPARE) this.#idle ??= setTimeout(() => this.#giveUpIdle(), IDLE_MS).unref();
 	}
 
-	/** One that no command could be put into. False: its directory is gone, so the home was removed, and with it the others. */
+	/** What many commands at once have needed. */
+	#giveUpIdle(): void {
+		this.#idle = undefined;
+		const before = performance.now() - IDLE_MS;
+		const idle = this.#ready.filter(({ since }, at) => at >= SPARE && since <= before);
+		this.#ready = this.#ready.filter((entry) => !idle.includes(entry));
+		for (const { slot } of idle) this.#giveUp(slot);
+		if (this.#ready.length > SPARE && !this.#closed) this.#idle = setTimeout(() => this.#giveUpIdle(), IDLE_MS).unref();
+	}
+
+	#giveUp(slot: Slot): void {
+		const leaving = slot.discard().catch(() => {}); // the next runtime finds it
+		this.#leaving.add(leaving);
+		void leaving.then(() => this.#leaving.delete(leaving));
+	}
+
+	/** Takes back a slot that no command could be put into. Returns false if its directory is gone: the home was removed, and the other slots with it. */
 	refuse(slot: Slot): boolean {
 		if (fs.existsSync(slot.dir)) {
 			this.giveBack(slot);
 			return true;
 		}
-		for (const gone of [slot, ...this.#ready.splice(0)]) void gone.letGo();
+		for (const gone of [slot, ...this.#ready.splice(0).map((entry) => entry.slot)]) void gone.letGo();
 		return false;
 	}
 
-	/** Make more, while nobody waits. */
+	/** Makes more while no caller waits. */
 	fill(): void {
-		if (this.#closed || this.#making || this.#ready.length >= READY) return;
-		this.#making = afterwards(async () => {
+		this.#makeReady(this.#spare, turn); // the answer goes first
+	}
+
+	/** Makes the first one, while the caller sees to something else that its command needs. */
+	prepare(): void {
+		this.#makeReady(1);
+	}
+
+	#makeReady(count: number, after: () => Promise<void> = async () => {}): void {
+		if (this.#closed || this.#making || this.#ready.length >= count) return;
+		this.#making = this.#deadlines.afterwards(async () => {
 			try {
-				if (this.#task === undefined) await turn(); // here; the answer goes first
-				while (!this.#closed && this.#ready.length < READY) this.#ready.push(await this.#make(true));
+				await after();
+				while (!this.#closed && this.#ready.length < count) {
+					const slot = await this.#make(true); // on a line of its own: idle ones may be given up meanwhile, and then `#ready` is another list
+					this.#ready.push({ slot, since: performance.now() });
+				}
 			} catch {
-				// only a convenience: whoever needs one meets the same obstacle and reports it
+				// only a convenience: a caller that needs one fails the same way and reports it
 			} finally {
 				this.#making = undefined;
 			}
@@ -92,7 +131,9 @@ export class Slots {
 	async close(): Promise<void> {
 		this.#closed = true;
 		await this.#making;
-		await Promise.all(this.#ready.splice(0).map((slot) => slot.discard()));
+		clearTimeout(this.#idle);
+		for (const { slot } of this.#ready.splice(0)) this.#giveUp(slot);
+		await Promise.all(this.#leaving);
 	}
 }
 

@@ -1,11 +1,12 @@
-/** What a shell writes of its state after each command: see `__hf_snap` in rc.bash. */
+/** The state that a shell writes after each command: see `__hf_snap` in rc.bash. */
 import path from "node:path";
-import { readIfThere, statIfThere } from "../base/files.js";
-import { shellQuote } from "../base/quote.js";
+import { readIfThere, shellQuote, statIfThere } from "../base/index.js";
 
 /** Written in turn. */
 export const SNAPSHOTS = ["snap.0", "snap.1"];
-const MOST_BYTES = 256 * 1024 * 1024; // in a sandbox anybody can write there, and as much as he likes
+/** The same, by their names in the directory of the process. */
+export const STATE_FILES = SNAPSHOTS.map((name) => `shell/${name}`);
+const MOST_BYTES = 256 * 1024 * 1024; // any process in a sandbox can write there, as much as it likes
 
 export interface ShellState {
 	/** Of the command after which it was written; empty at the birth of the shell. */
@@ -15,7 +16,7 @@ export interface ShellState {
 	readonly names: ReadonlySet<string>;
 	/** Shell text that defines the exported ones of its functions; empty when there are none. */
 	readonly functions: string;
-	/** Its options, of `set` and of `shopt`. */
+	/** The shell's options, of `set` and of `shopt`. */
 	readonly options: ReadonlySet<string>;
 	/** There are traps, by which any command may do more than it says. */
 	readonly trapped: boolean;

@@ -1,9 +1,8 @@
-/** Who asks for a password: only our own askpass, run by the real sudo, below a process of a task. The kernel says so, not the one who asks. */
+/** Checks who asks for a password: only our own askpass, run by the real sudo, below a process of a task. The kernel says so, not the program that asks. */
 import fs from "node:fs";
-import { namesIn } from "../base/files.js";
-import { type Identity, linkOf, readProc, readStat } from "../base/proc.js";
-import { readParts } from "../keeper/layout.js";
-import type { Runtime } from "../process/runtime.js";
+import { type Identity, linkOf, namesIn, readProc, readStat } from "../base/index.js";
+import { readParts } from "../keeper/index.js";
+import type { Runtime } from "../process/index.js";
 import { ASKPASS } from "./program.js";
 
 export interface Asker {
@@ -28,7 +27,7 @@ export function askerOf(runtime: Runtime, pid: number, name: string): Asker | un
 	return task === undefined ? undefined : { askpass, sudo, task, name };
 }
 
-/** An abstract socket has one inode for as long as somebody listens on it. */
+/** An abstract socket has one inode for as long as a program listens on it. */
 function listens(pid: number, name: string): boolean {
 	// Shown with @ for each NUL; Node fills the name up with those.
 	const lines = (readProc("/proc/net/unix") ?? "").split("\n").filter((line) => line.replace(/@+$/, "").endsWith(` @${name}`));

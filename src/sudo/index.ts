@@ -1,17 +1,15 @@
 /**
  * sudo for an agent's commands. They find a `sudo` of ours that tells the real one to ask our askpass program; that one tells us over a
  * socket where it listens; if it is what it says (asker.ts) the password is sent there, and from there goes into its pipe to sudo. So it is
- * in no argument, no environment and no log. Where nobody hears it, or there is none, sudo fails at once.
+ * in no argument, no environment and no log. Without a listener or a password, sudo fails at once.
  */
 import { createHash } from "node:crypto";
 import fs from "node:fs";
 import net from "node:net";
 import os from "node:os";
 import path from "node:path";
-import { fromSystem } from "../base/errors.js";
-import { ensureDir, unlinkIfThere } from "../base/files.js";
-import { isAlive } from "../base/proc.js";
-import type { Runtime } from "../process/runtime.js";
+import { ensureDir, fromSystem, isAlive, unlinkIfThere } from "../base/index.js";
+import type { Runtime } from "../process/index.js";
 import { type Asker, askerOf } from "./asker.js";
 import { Passwords } from "./passwords.js";
 import { findSudo, writePrograms } from "./program.js";
@@ -35,10 +33,10 @@ export class Sudo {
 
 	constructor(runtime: Runtime) {
 		this.#runtime = runtime;
-		this.passwords = new Passwords(() => runtime.config.sudo.passwordFile);
+		this.passwords = new Passwords(() => runtime.config.sudo.passwordFile, runtime.home.secrets);
 	}
 
-	/** Be there for whoever asks. Returns the directory that is to come first in a shell's PATH; undefined where sudo needs nothing of us. */
+	/** Starts to answer sudo's requests. Returns the directory that must come first in a shell's PATH; undefined where sudo needs nothing of us. */
 	start(): string | undefined {
 		try {
 			this.#bin ??= this.#listen();
@@ -60,9 +58,9 @@ export class Sudo {
 		unlinkIfThere(this.#socket);
 		this.#server = net.createServer((socket) => {
 			socket.unref();
-			socket.on("error", () => {}); // whoever asked has gone
+			socket.on("error", () => {}); // the asking program is gone
 			socket.setTimeout(SILENT_MS, () => socket.destroy());
-			this.#serve(socket).catch(() => socket.end("no\n")); // somebody whom the kernel does not know any more, say
+			this.#serve(socket).catch(() => socket.end("no\n")); // such as a program that has ended meanwhile
 		});
 		this.#server.maxConnections = MOST_AT_ONCE;
 		this.#server.on("error", () => {}); // then sudo fails at once, and says so

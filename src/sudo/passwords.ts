@@ -1,9 +1,7 @@
 /** Where a password comes from: a file that a person has named, or the person himself; then it is kept for the task, in memory only. */
 import path from "node:path";
-import { configDir } from "../base/config.js";
-import { HoldfastError } from "../base/errors.js";
-import { readPrivate } from "../base/private-file.js";
-import { knowSecret } from "../base/secrets/index.js";
+import { configDir, HoldfastError, readPrivate } from "../base/index.js";
+import type { Redactor } from "../base/secrets/index.js";
 
 /** Asks a person, who may not want to; null: none. */
 export type AskPerson = (question: { task: string; signal: AbortSignal }) => Promise<string | null>;
@@ -12,14 +10,17 @@ const PATIENCE_MS = 45_000;
 
 export class Passwords {
 	readonly #file: () => string | null;
+	readonly #secrets: Redactor;
 	readonly #cached = new Map<string, string>();
 	readonly #asking = new Map<string, Promise<string | null>>();
 	#refused: string | undefined; // of the file
 	/** Set by a door with a person at it. */
 	askPerson: AskPerson | undefined;
 
-	constructor(file: () => string | null) {
+	/** `secrets`: where it is known from then on, so that no text has it. */
+	constructor(file: () => string | null, secrets: Redactor) {
 		this.#file = file;
+		this.#secrets = secrets;
 	}
 
 	/** Throws a sentence when there is none. */
@@ -33,7 +34,7 @@ export class Passwords {
 			);
 		if (file !== null && password === this.#refused)
 			throw new HoldfastError("INVALID", `sudo has refused the password in ${file} before, so it was not tried again; the person has to correct the file`);
-		knowSecret(password, { sure: true, task: file === null ? task : undefined });
+		this.#secrets.know(password, { sure: true, task: file === null ? task : undefined });
 		return password;
 	}
 
@@ -42,7 +43,7 @@ export class Passwords {
 		this.#cached.delete(task);
 	}
 
-	/** It was wrong. Returns what to say. */
+	/** Notes that the password was wrong. Returns what to say. */
 	drop(task: string, password: string): string {
 		const file = this.#file();
 		if (file !== null) this.#refused = password;

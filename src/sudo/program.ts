@@ -1,9 +1,7 @@
 /** The `sudo` that a task's commands find first: the real one, told to ask us for the password. The text of a command stays as it is. */
 import fs from "node:fs";
 import path from "node:path";
-import { asset } from "../base/asset.js";
-import { ensureDir, readIfThere, writeWhole } from "../base/files.js";
-import { shellQuote } from "../base/quote.js";
+import { asset, ensureDir, readIfThere, shellQuote, writeWhole } from "../base/index.js";
 
 export const ASKPASS = asset("sudo/askpass.mjs");
 
@@ -42,7 +40,7 @@ function install(file: string, text: string): void {
 	fs.chmodSync(file, 0o700);
 }
 
-/** Who says himself where the password comes from, or that there is to be none, gets the real one as it is. */
+/** A caller that says where the password comes from, or that there is to be none, gets the real sudo as it is. */
 const wrapper = (sudo: string, askpass: string): string => `#!/bin/sh
 # sudo, but for the password: Holdfast has it, or says at once that there is none. Made by holdfast; written anew when it changes.
 value=

@@ -1,6 +1,6 @@
 /** Escape sequences out of text. A terminal would act on them; a model reads them as noise. */
 
-import { SEQUENCE } from "../base/ansi.js";
+import { SEQUENCE } from "../base/index.js";
 
 /** The beginning of a sequence whose end is still to come. */
 const UNFINISHED = /\x1b(?:\[[0-?]*[ -/]*|[\]PX^_][^\x07\x1b\n]*\x1b?|[ -/]*)$/;
@@ -8,14 +8,14 @@ const LONGEST = 4 * 1024;
 
 export const stripAnsi = (text: string): string => text.replace(SEQUENCE, "");
 
-/** How many bytes can be stripped without knowing what follows. What claims to be a very long sequence is none. */
+/** Returns how many bytes can be stripped without knowing what follows. A sequence that is very long is taken for text. */
 export function wholeSequences(bytes: Uint8Array): number {
 	const tail = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1", Math.max(0, bytes.length - LONGEST));
 	const match = UNFINISHED.exec(tail);
 	return match ? bytes.length - tail.length + match.index : bytes.length;
 }
 
-/** Where in `text` the first `count` characters of the stripped text end. */
+/** Returns where in `text` the first `count` characters of the stripped text end. */
 export function positionOf(text: string, count: number): number {
 	let kept = 0;
 	let from = 0;

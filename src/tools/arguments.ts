@@ -1,7 +1,6 @@
 /** What a model sent, checked, and what is wrong with it in words that it can act on. */
 import type * as z from "zod";
-import { HoldfastError } from "../base/errors.js";
-import { KINDS } from "../base/problems.js";
+import { HoldfastError, TYPE_WORDS } from "../base/index.js";
 import { brief } from "./brief.js";
 import { ignored, instead, known, meantBy } from "./unknown.js";
 
@@ -54,7 +53,7 @@ function sentence(tool: string, issue: z.core.$ZodRawIssue, given: (missing: str
 		case "invalid_type":
 			if (name === "") return `${tool} takes an object of named arguments, not ${shown(value)}`;
 			if (value === undefined) return `${name} is missing${given(name)}`;
-			return `${name} must be ${KINDS[issue.expected] ?? `a ${issue.expected}`}, not ${shown(value)}`;
+			return `${name} must be ${TYPE_WORDS[issue.expected] ?? `a ${issue.expected}`}, not ${shown(value)}`;
 		case "too_small":
 			if (issue.origin === "string") return `${name} is empty`;
 			return `${name} must be at least ${issue.minimum}, not ${shown(value)}`;

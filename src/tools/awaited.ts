@@ -1,9 +1,8 @@
 /** Which program was last seen waiting for input: the time of a file in its directory, so any runtime knows. */
 import fs from "node:fs";
 import path from "node:path";
-import { HoldfastError } from "../base/errors.js";
-import { statIfThere } from "../base/files.js";
-import type { Process } from "../process/process.js";
+import { HoldfastError, statIfThere } from "../base/index.js";
+import type { Process } from "../process/index.js";
 import type { Ask } from "./ask.js";
 import { loadScreen } from "./screen.js";
 
@@ -13,7 +12,7 @@ export function rememberAwaited(process: Process): void {
 	try {
 		fs.writeFileSync(fileOf(process), "", { mode: 0o600 });
 	} catch {
-		// a full disk: whoever types next says which process is meant, or the kernel does
+		// a full disk: the next call names the process, or the kernel tells which one waits
 	}
 }
 

@@ -17,7 +17,7 @@ export async function startBackground(ask: Ask, args: TerminalArgs & { command: 
 	const { uptime_seconds: _, ...state } = stateOf(process);
 	if (!wishes)
 		ask.notes.push(
-			`It runs silently: nobody tells you when it ends. process(action="wait", session_id="${process.id}") waits for it, poll and log show its output; notify_on_complete=true would tell you.`,
+			`It runs silently: no notice tells you when it ends. process(action="wait", session_id="${process.id}") waits for it, poll and log show its output; notify_on_complete=true would tell you.`,
 		);
 	return { ...state, output: "", error: null, ...(arranged ? armed(ask, arranged) : {}) };
 }

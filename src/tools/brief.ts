@@ -1,4 +1,4 @@
 const SHOWN = 60; // characters
 
-/** What a model sent may be long, and goes into sentences. */
+/** Shortens a text from a model, so that it fits into a sentence. */
 export const brief = (text: string): string => (text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text);

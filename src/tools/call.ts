@@ -1,11 +1,21 @@
+import * as z from "zod";
 import type { Approver } from "../approvals/index.js";
+import { aSignal, checked, HoldfastError, isTaskName } from "../base/index.js";
+import { isUser, type PlaceGiven, placeSchema, USER_FORM } from "../places/index.js";
+import { isCallId, LONGEST_ID } from "./calls/index.js";
 
 /** What a door says of a call besides the model's arguments. */
 export interface Call {
 	/** Whose call it is. Default: the runtime's task. */
 	readonly task?: string;
+	/** By which the caller finds the call again after a crash: `calls.find`. Used once in a task. */
+	readonly id?: string;
+	/** Keeps the result, and the output of the command, until `calls.settle`. Needs an id. */
+	readonly keep?: boolean;
 	/** Where it runs, in a shell of the task's own there. Default: the runtime's place. */
-	readonly place?: string;
+	readonly place?: PlaceGiven;
+	/** As which user of a container, in a shell of that user's own. Default: the task's, else the container's. */
+	readonly user?: string;
 	/** Interrupts the call: a foreground command is killed with its tree, a wait just ends. */
 	readonly signal?: AbortSignal;
 	/** A foreground command moves to the background now, as at its deadline, and the call answers `running`. */
@@ -14,12 +24,44 @@ export interface Call {
 	readonly within?: number;
 	/** Told now and then while the call goes on, in words for people. */
 	readonly progress?: (message: string) => void;
-	/** Nobody will get the answer: then it takes no notices with it, and a command that has ended stays readable by its id. */
+	/** No client will get the answer: then it takes no notices with it, and a command that has ended stays readable by its id. */
 	readonly gone?: () => boolean;
 	/** Which door it is, for the audit. Default: library. */
 	readonly door?: string;
-	/** Asks the person at this door whether a command may run. Without it, whoever shows approvals elsewhere is waited for. */
+	/** Asks the person at this door whether a command may run. Without it, the call waits for a person at another door. */
 	readonly approver?: Approver;
 	/** The door asks its person once it has a result `pending_approval`, and makes the call again. */
 	readonly asksLater?: boolean;
+}
+
+const aFunction = z.lazy(() => z.custom<unknown>((value) => typeof value === "function", "must be a function").optional());
+
+const callSchema = z.lazy(() =>
+	z.strictObject({
+		task: z.custom<string>(isTaskName, "must be a name of 1 to 1000 characters, whole ones and no NUL").optional(),
+		id: z.custom<string>(isCallId, `must be a text of 1 to ${LONGEST_ID} characters, without control characters`).optional(),
+		keep: z.boolean().optional(),
+		place: placeSchema.optional(),
+		user: z.custom<string>(isUser, USER_FORM).optional(),
+		signal: aSignal,
+		yield: aSignal,
+		within: z.number().optional(),
+		progress: aFunction,
+		gone: aFunction,
+		door: z.string().max(1_000).optional(),
+		approver: aFunction,
+		asksLater: z.boolean().optional(),
+	}),
+);
+
+/** Throws if an option is unknown or has the wrong type. */
+export function checkCall(call: Call): void {
+	const result = checked(callSchema, call);
+	if (call.keep && call.id === undefined)
+		throw new HoldfastError("INVALID", "nothing was done: keep: true needs an id, by which the result can be found and settled");
+	if ("problems" in result)
+		throw new HoldfastError(
+			"INVALID",
+			`nothing was done, since an option of this call cannot be used: ${result.problems}. This is for the program that makes the call, not for the model`,
+		);
 }

@@ -3,15 +3,15 @@
  * outlive every program, and go when the process does.
  */
 import path from "node:path";
-import { readIfThere, writeWhole } from "../base/files.js";
-import type { Process } from "../process/process.js";
+import { readIfThere, writeWhole } from "../base/index.js";
+import type { Process } from "../process/index.js";
 import type { Ask } from "./ask.js";
 
 type Cursor = "polled" | "shown";
 
 /** 0 before the first poll, and when what is there is no offset. */
 export function readCursor(process: Process, cursor: Cursor = "polled"): number {
-	const offset = Number(readIfThere(path.join(process.dir, cursor)) ?? 0);
+	const offset = Number(readIfThere(fileOf(process, cursor)) ?? 0);
 	return Number.isSafeInteger(offset) && offset >= 0 ? offset : 0;
 }
 
@@ -20,10 +20,13 @@ export function noteShown(process: Process, offset: number): void {
 	if (offset > readCursor(process, "shown")) writeCursor(process, offset, "shown");
 }
 
+/** The slot of a command that has ended serves others, whose cursors are not this one's. */
+const fileOf = ({ dir, id, spec }: Process, cursor: Cursor): string => path.join(dir, spec.past ? `${cursor}.${id}` : cursor);
+
 /** False when it could not be written: the next poll then repeats this one's output, and loses nothing. */
 export function writeCursor(process: Process, offset: number, cursor: Cursor = "polled"): boolean {
 	try {
-		writeWhole(path.join(process.dir, cursor), String(offset));
+		writeWhole(fileOf(process, cursor), String(offset));
 		return true;
 	} catch {
 		return false; // a full disk, or the directory was pruned meanwhile

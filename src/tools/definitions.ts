@@ -1,12 +1,16 @@
 /** The tools as every door shows them. Written for a model: each line of a description is there because of a mistake it prevents. */
-import type * as z from "zod";
+import * as z from "zod";
 import type { Call } from "./call.js";
 import { FILE_TOOLS } from "./files/index.js";
 import { processInputWith, terminalInputWith } from "./input.js";
 import { type JsonSchema, jsonSchema } from "./json-schema.js";
 import { LIMITS, type Limits } from "./limits.js";
 import { processOutput, type ToolName, type ToolResult, terminalOutput } from "./result.js";
-import type { AgentRuntime } from "./runtime.js";
+
+/** What runs a tool by its name. */
+export interface ToolCaller {
+	call(tool: ToolName, args: unknown, call?: Call): Promise<ToolResult>;
+}
 
 export interface Tool {
 	readonly name: ToolName;
@@ -25,7 +29,7 @@ export interface Tool {
 		readonly openWorldHint: boolean;
 	};
 	/** Never throws for anything a model can cause: it checks `args` itself, and what is wrong with them is a result. */
-	run(runtime: AgentRuntime, args: unknown, call?: Call): Promise<ToolResult>;
+	run(runtime: ToolCaller, args: unknown, call?: Call): Promise<ToolResult>;
 }
 
 const TERMINAL = `Run a command in your own bash shell. Directory, variables, functions and an activated virtualenv last from one call to the next.
@@ -44,38 +48,57 @@ const PROCESS = `Look after processes that terminal started: those in the backgr
 - write: data to its input as it is. submit: data and Enter. close: end of input.
 - keys: type keys into a program on a terminal, e.g. data="<ESC>:q!<ENTER>". screen: what it shows now. resize: cols and rows. signal: one signal, e.g. signal="INT".`;
 
+/** Made when it is first needed: a command that runs one tool has no use for the others. */
+type Later = z.ZodLazy<z.ZodObject>;
+
 /** With the numbers that a runtime was opened with. */
 export function toolsWith(limits: Limits): readonly Tool[] {
 	return [
-		tool("terminal", "Terminal", TERMINAL, terminalInputWith(limits), terminalOutput, (runtime, args, call) => runtime.terminal(args, call)),
-		tool("process", "Process", PROCESS, processInputWith(limits), processOutput, (runtime, args, call) => runtime.process(args, call)),
-		...FILE_TOOLS.map(({ name, title, description, input, output, changes }) =>
-			tool(name, title, description, input, output, (runtime, args, call) => runtime.file(name, args, call), changes),
+		tool(
+			"terminal",
+			"Terminal",
+			TERMINAL,
+			z.lazy(() => terminalInputWith(limits)),
+			terminalOutput,
 		),
+		tool(
+			"process",
+			"Process",
+			PROCESS,
+			z.lazy(() => processInputWith(limits)),
+			processOutput,
+		),
+		...FILE_TOOLS.map(({ name, title, description, input, output, changes }) => tool(name, title, description, input, output, changes)),
 	];
 }
 
-function tool(name: ToolName, title: string, description: string, input: z.ZodObject, output: z.ZodObject, run: Tool["run"], changes = true): Tool {
+function tool(name: ToolName, title: string, description: string, input: Later, output: Later, changes = true): Tool {
 	let inputSchema: JsonSchema | undefined;
 	let outputSchema: JsonSchema | undefined;
 	return {
 		name,
 		title,
 		description,
-		input,
-		output,
+		get input() {
+			return input._zod.innerType;
+		},
+		get output() {
+			return output._zod.innerType;
+		},
 		get inputSchema() {
-			inputSchema ??= jsonSchema(input); // only some doors want them, and they take a while
+			inputSchema ??= jsonSchema(input._zod.innerType); // only some doors want them, and they take a while
 			return inputSchema;
 		},
 		get outputSchema() {
-			outputSchema ??= jsonSchema(output);
+			outputSchema ??= jsonSchema(output._zod.innerType);
 			return outputSchema;
 		},
 		annotations: { readOnlyHint: !changes, destructiveHint: changes, idempotentHint: !changes, openWorldHint: true },
-		run,
+		run: (runtime, args, call) => runtime.call(name, args, call),
 	};
 }
 
 /** With the numbers that hold unless others are given. */
 export const TOOLS: readonly Tool[] = toolsWith(LIMITS);
+
+export const TOOL_NAMES: readonly string[] = TOOLS.map(({ name }) => name);

@@ -1,30 +1,28 @@
 /** From what a model wrote to one of its processes. Those of other tasks do not exist for it. */
-import { HoldfastError } from "../base/errors.js";
-import { maskAgain } from "../base/secrets/index.js";
-import type { Process } from "../process/process.js";
+import { HoldfastError, REMOTE_MS } from "../base/index.js";
+import type { Process } from "../process/index.js";
 import { type Ask, KnownIds } from "./ask.js";
 import { brief } from "./brief.js";
 
 const SHOWN = 20;
-/** How long a call waits for another machine before it says what was last seen of it. */
-export const LOOK_MS = 4_000;
 
 export function findProcess(ask: Ask, id: string | undefined): Process {
 	if (id === undefined) throw new HoldfastError("INVALID", `session_id is missing: say which process you mean; ${known(idsOf(ask))}`);
 	const found = (ask.runtime.registry.matching(id) ?? []).filter(({ spec }) => spec.task === ask.task && spec.kind === undefined);
 	if (found[0] && found.length === 1) {
-		if (found[0].spec.place !== ask.runtime.placeName) maskAgain(); // another place's secrets are not this one's business
+		if (found[0].spec.place !== ask.runtime.placeName) ask.runtime.home.secrets.maskAgain(); // another place's secrets are not this one's business
 		return found[0];
 	}
 	const ids = found.length > 1 ? found.map((process) => process.id) : idsOf(ask);
-	const problem = found.length > 1 ? `"${brief(id)}" fits ${found.length} processes` : `you have no process "${brief(id)}"`;
+	const unknown = () => ask.runtime.registry.whenRemoved(id) ?? `you have no process "${brief(id)}"`;
+	const problem = found.length > 1 ? `"${brief(id)}" fits ${found.length} processes` : unknown();
 	throw new HoldfastError("NOT_FOUND", `${problem}; ${known(ids)}`, { cause: new KnownIds(ids) });
 }
 
 /** The same, as it is now, also if it is on another machine. If that cannot be reached, a note says of when this is. */
 export async function findFresh(ask: Ask, id: string | undefined): Promise<Process> {
 	const found = findProcess(ask, id);
-	const note = await found.sync(ask.signal, LOOK_MS);
+	const note = await found.sync(ask.signal, REMOTE_MS.call);
 	if (note !== undefined) ask.notes.push(note);
 	return found;
 }

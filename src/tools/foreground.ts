@@ -1,20 +1,20 @@
 /** A command in the task's shell. */
-import { endedBy, limitNote } from "../process/limits.js";
-import { readStatus } from "../process/status.js";
+import { endedBy, limitNote, readStatus } from "../process/index.js";
 import type { RunResult } from "../shell/index.js";
 import { type Ask, answerBy, type Deadline, reporting, secondsOf } from "./ask.js";
 import { noteShown } from "./cursor.js";
-import { hintsFor, staysWithoutTerminal } from "./hints/index.js";
+import { hintsFor, isDrawing, staysWithoutTerminal } from "./hints/index.js";
 import type { TerminalArgs } from "./input.js";
 import { stillRunning, timeoutNote } from "./interactive.js";
-import { type Output, readOutput } from "./output.js";
+import { type OutputText, readOutput } from "./output.js";
 import { Passage } from "./passage.js";
 import type { TerminalResult } from "./result.js";
 import { armLate, type IntervalNote, wishesOf } from "./start.js";
 import { leftNote, limitField } from "./state.js";
 
-const EDITOR_MS = 2_000;
-const NOTHING: Output = { text: "", offset: 0, next: 0, truncated: undefined };
+const EDITOR_MS = 1_000;
+const FIRST_BYTES = 4096;
+const NOTHING: OutputText = { text: "", offset: 0, next: 0, truncated: undefined };
 
 export interface ForegroundOptions {
 	readonly deadline: Deadline;
@@ -26,23 +26,33 @@ export async function runInShell(ask: Ask, args: TerminalArgs & { command: strin
 	const { runtime, task, signal } = ask;
 	const { maxChars, onTimeout } = options;
 	const { deadline } = options;
-	// An editor that has no terminal goes on until it is killed: the caller hears of that soon.
-	const timeoutMs = Math.min(deadline.wantedMs, staysWithoutTerminal(args.command) ? EDITOR_MS : Number.POSITIVE_INFINITY);
+	let [draws, id] = [false, ""];
+	runtime.shells.prepare(task); // while the parser of shell text is loaded
 	const passage = await Passage.of(ask, args.command);
 	const run = await passage.through(() =>
-		reporting(ask.call, "it runs", () =>
+		reporting(ask, "it runs", () =>
 			runtime.shells.run({
 				task,
 				command: args.command,
-				timeoutMs,
+				timeoutMs: deadline.wantedMs,
 				answerBy: answerBy(ask),
-				onTimeout: timeoutMs < deadline.wantedMs ? "background" : onTimeout, // a kill that is due after the answer comes after it
+				onTimeout,
+				// An editor that has no terminal goes on until it is killed: the caller hears of that soon. A kill that is due after the answer comes after it.
+				glance: {
+					afterMs: EDITOR_MS,
+					leaves: () => {
+						draws = staysWithoutTerminal(args.command) || isDrawing(firstOf(ask, id));
+						return draws;
+					},
+				},
 				...(args.workdir === undefined ? {} : { workdir: args.workdir }),
 				...(signal ? { signal } : {}),
 				...(ask.call.yield ? { yield: ask.call.yield } : {}),
-				permit: (cwd, id) => {
+				call: ask.call.id,
+				permit: (cwd, given) => {
 					passage.check(cwd);
-					passage.begin(cwd, id);
+					passage.begin(cwd, given);
+					id = given;
 				},
 			}),
 		),
@@ -52,7 +62,7 @@ export async function runInShell(ask: Ask, args: TerminalArgs & { command: strin
 		const output = run.silent
 			? NOTHING
 			: await readOutput(run.process, { from: 0, maxChars, keep: "ends", raw: false, final: run.end !== "running", after: run.after });
-		keep = output.truncated !== undefined || run.end === "interrupted" || ask.call.gone?.() === true; // who interrupted it may want to know how far it came
+		keep = output.truncated !== undefined || run.end === "interrupted" || ask.call.gone?.() === true || ask.call.keep === true; // who interrupted it may want to know how far it came
 		const result: TerminalResult = {
 			status: statusOf(run),
 			output: output.text,
@@ -75,24 +85,34 @@ export async function runInShell(ask: Ask, args: TerminalArgs & { command: strin
 		if (run.end === "exited" && run.tracked) ask.notes.push(...(await leftNote(run.process)));
 		if (run.end === "running") {
 			noteShown(run.process, output.next);
-			stillRunning(ask, run.process, { deadline: { ...deadline, ms: Math.min(run.durationMs, deadline.wantedMs) }, kill: onTimeout === "kill" });
+			stillRunning(ask, run.process, { deadline: { ...deadline, ms: Math.min(run.durationMs, deadline.wantedMs) }, kill: onTimeout === "kill", again: draws });
 		}
 		ask.notes.push(
 			...hintsFor(args.command, {
 				exitCode: run.end === "exited" && !run.limit ? run.exitCode : null,
 				signal: run.limit ? null : run.signal,
 				output: output.text,
-				elsewhere: run.process.box !== undefined,
-				durationMs: run.durationMs,
+				elsewhere: run.process.machine.account !== undefined,
+				draws,
 			}),
 		);
 		return { ...result, ...notices(ask, run, args) };
 	} finally {
-		run.release({ keep });
+		if (ask.record) ask.afterRecord.push((recorded) => run.release({ keep: keep || !recorded }));
+		else run.release({ keep });
 	}
 }
 
-/** Killed: by another call, while this one was waiting for it. Only a look: what nobody tracks is not to be settled. */
+/** The first of what it has printed. */
+function firstOf({ runtime }: Ask, id: string): string {
+	try {
+		return runtime.get(id).read(0, FIRST_BYTES).bytes.toString("latin1");
+	} catch {
+		return ""; // it has ended meanwhile
+	}
+}
+
+/** Whether another call has killed it while this one waited for it. Only looks: an untracked command must not be settled. */
 function statusOf({ end, exitCode, process, limit }: RunResult): TerminalResult["status"] {
 	if (limit && exitCode !== null && endedBy(limit, exitCode)) return "killed";
 	const bySignal = end === "exited" && exitCode !== null && exitCode > 128;
@@ -105,7 +125,7 @@ function exitCode(run: RunResult): number | null {
 	return run.end === "exited" || run.end === "killed" ? run.exitCode : null;
 }
 
-/** What is asked for the background counts once it has moved there. */
+/** Arranges the notices that were asked for, once the command has moved to the background. */
 function notices(ask: Ask, run: RunResult, args: TerminalArgs): IntervalNote {
 	if (run.end === "running") return armLate(ask, run.process, args);
 	if (wishesOf(args))

@@ -1,16 +1,15 @@
 /** What every command of an agent passes before it runs. Opened with the first command: the parser takes a moment to load. */
-import { lazy } from "../base/lazy.js";
-import type { Judge } from "../policy/judge.js";
-import type { AgentRuntime } from "./runtime.js";
+import { type Home, lazy } from "../base/index.js";
+import type { Judge } from "../policy/index.js";
 
-const loadJudge = lazy(() => import("../policy/judge.js"));
+const loadJudge = lazy(() => import("../policy/index.js"));
 
 export class Gate {
-	readonly #runtime: AgentRuntime;
+	readonly #home: Home;
 	#judge: Promise<Judge> | undefined;
 
-	constructor(runtime: AgentRuntime) {
-		this.#runtime = runtime;
+	constructor(home: Home) {
+		this.#home = home;
 	}
 
 	async judge(): Promise<Judge> {
@@ -24,7 +23,7 @@ export class Gate {
 		try {
 			const { Judge } = await loadJudge();
 			const { HOME, XDG_CONFIG_HOME } = process.env;
-			return await Judge.open({ HOME, XDG_CONFIG_HOME, HOLDFAST_HOME: this.#runtime.home.root });
+			return await Judge.open({ HOME, XDG_CONFIG_HOME, HOLDFAST_HOME: this.#home.root });
 		} catch (error) {
 			this.#judge = undefined; // the next call tries again
 			throw error;

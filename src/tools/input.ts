@@ -1,7 +1,7 @@
 /** What a model may send. Plain JSON schemas come from these: no unions, because some providers refuse them. */
 import * as z from "zod";
-import { isWithinLine, LONGEST_INTERVAL, PATTERN_LENGTH, PATTERNS_AT_MOST, SHORTEST_INTERVAL, WITHIN_LINE } from "../notices/wishes.js";
-import { HTTP_URL, isHttpUrl } from "../process/until.js";
+import { isWithinLine, LONGEST_INTERVAL, PATTERN_LENGTH, PATTERNS_AT_MOST, SHORTEST_INTERVAL, WITHIN_LINE } from "../notices/index.js";
+import { HTTP_URL, isHttpUrl } from "../process/index.js";
 import { LARGEST_TERMINAL, LEAST_OUTPUT_CHARS, LIMITS, type Limits } from "./limits.js";
 
 const whole = (least: number, most: number = Number.MAX_SAFE_INTEGER) => z.number().int().min(least).max(most).optional();

@@ -1,11 +1,8 @@
 /** Programs on a terminal in the foreground: run or type, then look what comes of it. */
-import { plainText } from "../base/ansi.js";
-import { HoldfastError } from "../base/errors.js";
-import { redactScreen } from "../base/secrets/screen.js";
-import type { Process } from "../process/process.js";
-import { isOver } from "../process/status.js";
-import type { UntilWaitingResult } from "../screen/index.js";
-import type { WaitingFor } from "../screen/verdict.js";
+import { HoldfastError, plainText } from "../base/index.js";
+import { redactScreen } from "../base/secrets/index.js";
+import { isOver, type Process } from "../process/index.js";
+import type { UntilWaitingResult, WaitingFor } from "../screen/index.js";
 import { type Ask, type Deadline, leftOf, remaining, reporting, secondsOf } from "./ask.js";
 import { rememberAwaited } from "./awaited.js";
 import { noteShown } from "./cursor.js";
@@ -44,7 +41,7 @@ export async function runOnTerminal(
 }
 
 /** Type keys; what a program says to them is in the result. Nothing is sent when a key is not known. */
-export async function typeKeys(ask: Ask, process: Process, keys: string, options: Omit<SettleOptions, "from" | "onAbort">): Promise<Settled> {
+export async function typeKeys(ask: Ask, process: Process, keys: string, options: Omit<SettleOptions, "from" | "onAbort">): Promise<SettledResult> {
 	if (keys === "") throw new HoldfastError("INVALID", "there are no keys to type; give text and keys such as <ENTER>");
 	if (!process.spec.terminal)
 		throw new HoldfastError(
@@ -59,16 +56,16 @@ export async function typeKeys(ask: Ask, process: Process, keys: string, options
 	return settle(ask, process, { ...options, from, onAbort: "leave" });
 }
 
-export type Settled = TerminalResult & { uptime_seconds: number };
+export type SettledResult = TerminalResult & { uptime_seconds: number };
 
 /** Until it waits for input, ends, or the time is up. */
-async function settle(ask: Ask, process: Process, options: SettleOptions): Promise<Settled> {
+async function settle(ask: Ask, process: Process, options: SettleOptions): Promise<SettledResult> {
 	const { untilWaiting } = await loadScreen();
 	const { deadline, idleMs } = options;
 	const signals = [ask.signal, ask.call.yield].filter((signal) => signal !== undefined);
 	let found: UntilWaitingResult;
 	try {
-		found = await reporting(ask.call, `${process.id} runs`, () =>
+		found = await reporting(ask, `${process.id} runs`, () =>
 			untilWaiting(process, { timeout: leftOf(deadline), idleMs, ...(signals.length > 0 ? { signal: AbortSignal.any(signals) } : {}) }),
 		);
 	} catch (error) {
@@ -91,13 +88,13 @@ async function settle(ask: Ask, process: Process, options: SettleOptions): Promi
 	return { ...(await viewOf(ask, process, options)), ...timeoutNote(deadline) };
 }
 
-/** It will not go on by itself, so there is nothing to wait for. */
+/** The program will not go on by itself, so there is nothing to wait for. */
 export function noteStopped(ask: Ask, process: Process, why: string): void {
 	ask.notes.push(`It does not go on by itself: ${why}. process(action="kill", session_id="${process.id}") ends it.`);
 }
 
 /** The time is up. */
-async function late(ask: Ask, process: Process, options: SettleOptions): Promise<Settled> {
+async function late(ask: Ask, process: Process, options: SettleOptions): Promise<SettledResult> {
 	const { deadline, onTimeout } = options;
 	if (onTimeout === "kill" && deadline.ms >= deadline.wantedMs && !ask.call.yield?.aborted) {
 		try {
@@ -122,15 +119,15 @@ async function end(ask: Ask, process: Process, why: string): Promise<void> {
 	);
 }
 
-/** Say how to go on; and if it was to be killed later than this call can last, see to that. */
-export function stillRunning(ask: Ask, process: Process, { deadline, kill }: { deadline: Deadline; kill: boolean }): void {
+/** Say how to go on (`again`: it is to be started in another way); and if it was to be killed later than this call can last, see to that. */
+export function stillRunning(ask: Ask, process: Process, { deadline, kill, again = false }: { deadline: Deadline; kill: boolean; again?: boolean }): void {
 	const how = `process(action="wait", session_id="${process.id}") waits for it, poll shows what is new, kill ends it`;
 	if (ask.runtime.closed) {
 		ask.notes.push(`This runtime was closed while it ran; it goes on as ${process.id}, and any other on the same home finds it by that id.`);
 		return;
 	}
 	const ms = ask.call.yield?.aborted ? performance.now() - ask.since : deadline.ms;
-	ask.notes.push(`Not finished after ${secondsOf(ms)}, which is not an error: it goes on as ${process.id}; ${how}. Do not start it again.`);
+	ask.notes.push(`Not finished after ${secondsOf(ms)}, which is not an error: it goes on as ${process.id}; ${how}.${again ? "" : " Do not start it again."}`);
 	if (!kill) return;
 	ask.runtime.killLater(process, deadline.wantedMs - ms);
 	ask.notes.push(`As you asked, it is killed ${secondsOf(deadline.wantedMs)} after its start, if this server is still there then.`);
@@ -138,8 +135,8 @@ export function stillRunning(ask: Ask, process: Process, { deadline, kill }: { d
 
 export const timeoutNote = ({ timeout_note }: Deadline): { timeout_note?: string } => (timeout_note === undefined ? {} : { timeout_note });
 
-/** How it stands, what its screen shows, and what it has printed that is not on the screen any more. */
-async function viewOf(ask: Ask, process: Process, { from, maxChars }: { from: number; maxChars: number }): Promise<Settled> {
+/** Returns the status, the screen, and the output that has scrolled off the screen. */
+async function viewOf(ask: Ask, process: Process, { from, maxChars }: { from: number; maxChars: number }): Promise<SettledResult> {
 	const status = await settledStatus(ask, process);
 	const { text, next, truncated } = await readOutput(process, { from, maxChars, keep: "ends", raw: true, final: isOver(status) });
 	noteShown(process, next);
@@ -159,10 +156,10 @@ export async function screenOf(process: Process): Promise<Screen> {
 export async function terminalView(process: Process, printed: string): Promise<Screen & { output: string }> {
 	const { readScreen } = await loadScreen();
 	const { screen, cursor, alt_screen, cols, rows } = await readScreen(process);
-	return { output: alt_screen ? "" : scrolledOff(printed, { cols, rows }), screen: redactScreen(screen, cols), cursor, alt_screen };
+	return { output: alt_screen ? "" : scrolledOff(printed, { cols, rows }), screen: redactScreen(process.secrets, screen, cols), cursor, alt_screen };
 }
 
-/** What it waits for; and how that is known, unless the kernel says so. */
+/** Returns what it waits for, and the evidence unless that is the kernel. */
 export function waitsFor({
 	waiting_for,
 	waiting_evidence,
@@ -175,4 +172,4 @@ export function waitsFor({
 
 const BY_KERNEL = / is blocked in .* on the terminal; the terminal /;
 
-export const idleMsOf = (ask: Ask, args: { idle_threshold?: number }): number => (args.idle_threshold ?? ask.runtime.limits.idleThreshold) * 1000;
+export const idleMsOf = (ask: Ask, args: { idle_threshold?: number }): number => (args.idle_threshold ?? ask.limits.idleThreshold) * 1000;

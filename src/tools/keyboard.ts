@@ -1,8 +1,7 @@
 /** While a person has the keyboard of a process, an agent may look at it but do nothing to it. */
-import { HoldfastError } from "../base/errors.js";
+import { HoldfastError } from "../base/index.js";
 import { handBackLost } from "../notices/index.js";
-import { keyboardOf } from "../process/keyboard.js";
-import type { Process } from "../process/process.js";
+import { keyboardOf, type Process } from "../process/index.js";
 import type { Ask } from "./ask.js";
 import type { Action } from "./input.js";
 

@@ -3,7 +3,7 @@
  * stays true: each call counts what is new, and what a ring has dropped is taken off again.
  */
 import { setImmediate as turn } from "node:timers/promises";
-import type { Process } from "../process/process.js";
+import type { Process } from "../process/index.js";
 
 const STEP = 256 * 1024;
 const NEWLINE = 10;

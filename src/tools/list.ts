@@ -1,15 +1,14 @@
-import { counted } from "../base/quantity.js";
-import { summary } from "../process/summary.js";
+import { counted, REMOTE_MS } from "../base/index.js";
+import { summary } from "../process/index.js";
 import { stripAnsi } from "./ansi.js";
 import type { Ask } from "./ask.js";
-import { LOOK_MS } from "./find.js";
 import type { ProcessResult } from "./result.js";
 import { limitField } from "./state.js";
 
 /** The task's processes, newest first: what runs, and what ended in the last half hour. */
 export async function list(ask: Ask): Promise<ProcessResult> {
-	const { listed } = ask.runtime.limits;
-	ask.notes.push(...(await ask.runtime.sync({ task: ask.task, ms: LOOK_MS })));
+	const { listed } = ask.limits;
+	ask.notes.push(...(await ask.runtime.sync({ task: ask.task, ms: REMOTE_MS.call })));
 	const all = ask.runtime.list({ task: ask.task }).map((process) => summary(process));
 	const shown = all.filter((item, index) => index < listed || item.status === "running");
 	if (all.length === 0) ask.notes.push("There are none. terminal(command=…, background=true) starts one.");

@@ -1,7 +1,5 @@
-import { HoldfastError } from "../base/errors.js";
-import { counted } from "../base/quantity.js";
-import type { Process } from "../process/process.js";
-import { isOver } from "../process/status.js";
+import { counted, HoldfastError } from "../base/index.js";
+import { isOver, type Process } from "../process/index.js";
 import type { Ask } from "./ask.js";
 import { noteShown, withinLog } from "./cursor.js";
 import type { ProcessArgs } from "./input.js";
@@ -15,7 +13,7 @@ export async function log(ask: Ask, process: Process, args: ProcessArgs): Promis
 	const status = await settledStatus(ask, process);
 	const lines = ask.runtime.linesOf(process);
 	const count = await lines.count();
-	const limit = args.limit ?? ask.runtime.limits.logLines;
+	const limit = args.limit ?? ask.limits.logLines;
 	const { total, first, end } = count;
 	const newest = args.offset === undefined && args.byte_offset === undefined;
 	let from: number;
@@ -36,7 +34,7 @@ export async function log(ask: Ask, process: Process, args: ProcessArgs): Promis
 	const output = await readOutput(process, {
 		from,
 		to,
-		maxChars: ask.runtime.limits.recentChars,
+		maxChars: ask.limits.recentChars,
 		keep: newest ? "end" : "start",
 		raw: process.spec.terminal !== undefined,
 		final: isOver(status) || to < end,
@@ -45,7 +43,7 @@ export async function log(ask: Ask, process: Process, args: ProcessArgs): Promis
 	if (first > 0) ask.notes.push(`The log starts at byte ${first}: what was before it is gone, and lines are counted from there.`);
 	if (output.truncated)
 		ask.notes.push(`These lines are long: their first ${counted(output.truncated.omitted_chars, "character was", "characters were")} left out.`);
-	else if (output.next < to && !newest) ask.notes.push(`Cut at ${ask.runtime.limits.recentChars} characters: byte_offset=${output.next} goes on.`);
+	else if (output.next < to && !newest) ask.notes.push(`Cut at ${ask.limits.recentChars} characters: byte_offset=${output.next} goes on.`);
 	return {
 		...stateOf(process, status),
 		output: output.text,

@@ -3,11 +3,9 @@
  * never longer than it may be. It is read piece by piece, so that memory does not grow with the log.
  */
 import { setImmediate as turn } from "node:timers/promises";
-import { counted } from "../base/quantity.js";
-import { hide, reveal } from "../base/secrets/index.js";
-import { utf8, wholeCharacters } from "../base/text.js";
-import { hiddenText } from "../process/hidden.js";
-import type { Process } from "../process/process.js";
+import { counted, utf8, wholeCharacters } from "../base/index.js";
+import { reveal } from "../base/secrets/index.js";
+import { hiddenText, type Process } from "../process/index.js";
 import { positionOf, stripAnsi, wholeSequences } from "./ansi.js";
 import { Excerpt, lastOf } from "./excerpt.js";
 import type { TerminalResult } from "./result.js";
@@ -31,28 +29,30 @@ export interface OutputOptions {
 	readonly after?: string;
 }
 
-export interface Output {
+export interface OutputText {
 	readonly text: string;
 	/** Where in the log it starts: later than asked for when the ring has dropped the rest. */
 	readonly offset: number;
 	/** Where to read on: with `keep: "start"` where the text ends, else where the stretch does. */
 	readonly next: number;
-	/** With `keep: "start"` nobody looks at the rest, so `next` has to say it. */
+	/** With `keep: "start"` the rest is not looked at, so `next` has to say it. */
 	readonly truncated: NonNullable<TerminalResult["truncated"]> | undefined;
 	/** Characters that are left out of the text and are in the log. */
 	readonly leftOut?: number;
 }
 
-export async function readOutput(process: Process, options: OutputOptions): Promise<Output> {
+export async function readOutput(process: Process, options: OutputOptions): Promise<OutputText> {
 	const { from, maxChars, keep, raw } = options;
 	const to = options.to ?? process.log.bounds().end;
 	const headMost = keep === "ends" ? Math.floor((maxChars - MARKER_ROOM) * HEAD_SHARE) : keep === "start" ? maxChars : 0;
 	const excerpt = new Excerpt({ head: headMost, tail: maxChars - headMost });
 	let offset: number | undefined;
 	let next = from;
+	let droppedBytes = 0;
 	let cutAt: number | undefined;
 	for (const piece of pieces(process, from, to, options)) {
-		offset ??= piece.offset;
+		if (offset === undefined || piece.offset > next) offset = piece.offset; // a ring may drop some while it is read
+		droppedBytes += piece.offset - next;
 		next = piece.offset + piece.bytes.length;
 		const { text } = piece;
 		const inHead = excerpt.push(raw ? text : stripAnsi(text));
@@ -60,9 +60,10 @@ export async function readOutput(process: Process, options: OutputOptions): Prom
 		if (cutAt !== undefined && keep === "start") return { text: reveal(excerpt.head), offset, next: cutAt, truncated: undefined };
 		if (to - from > PIECE) await turn(); // a log may have 64 MiB: others want their turn too
 	}
-	// What a ring has dropped is counted too, in characters as long as those that are left: nobody has read it.
-	const dropped = offset === undefined || excerpt.total === 0 ? 0 : Math.round((offset - from) * (excerpt.total / (next - offset)));
-	excerpt.push(hide(options.after ?? ""));
+	// What a ring has dropped is counted too, in characters as long as those that are left, since it can no longer be read.
+	const readBytes = next - from - droppedBytes;
+	const dropped = readBytes === 0 ? 0 : Math.round(droppedBytes * (excerpt.total / readBytes));
+	excerpt.push(process.secrets.hide(options.after ?? ""));
 	offset ??= from;
 	if (excerpt.total <= maxChars) return { text: reveal(excerpt.head + excerpt.tail), offset, next, truncated: undefined };
 	const tail = keep === "ends" ? lastOf(excerpt.tail, maxChars - MARKER_ROOM - excerpt.head.length) : excerpt.tail;
@@ -89,7 +90,7 @@ export async function readEnd(
 	return { text: line >= 0 && line < text.length - 1 ? text.slice(line + 1) : text, whole: false, next };
 }
 
-function marker(head: string, omitted: number, cut: NonNullable<Output["truncated"]>): string {
+function marker(head: string, omitted: number, cut: NonNullable<OutputText["truncated"]>): string {
 	const where = `process(action="log", session_id="${cut.session_id}", byte_offset=${cut.byte_offset})`;
 	return `${head === "" || head.endsWith("\n") ? "" : "\n"}[${counted(omitted, "character")} left out; ${where} shows them]\n`;
 }
@@ -109,7 +110,7 @@ function* pieces(
 		const whole = last && final ? slice.bytes.length : wholePart(slice.bytes, raw);
 		if (whole === 0 && last) return;
 		const some = whole === 0 ? slice.bytes : slice.bytes.subarray(0, whole);
-		const hidden = hiddenText(process.log, { bytes: some, offset: slice.offset }, { end, live: last && !final });
+		const hidden = hiddenText(process, { bytes: some, offset: slice.offset }, { end, live: last && !final });
 		if (hidden.bytes === 0) return;
 		const bytes = some.subarray(0, hidden.bytes);
 		yield { bytes, text: hidden.text, offset: slice.offset };
@@ -123,7 +124,7 @@ function wholePart(bytes: Buffer, raw: boolean): number {
 	return raw ? characters : Math.min(characters, wholeSequences(bytes));
 }
 
-/** How many bytes the first characters of their text take. Not their length in UTF-8: bad bytes became U+FFFD. */
+/** Returns how many bytes the first characters came from. That is not their length in UTF-8, since bad bytes became U+FFFD. */
 function bytesOf(bytes: Buffer, characters: number): number {
 	let low = 0;
 	let high = bytes.length;

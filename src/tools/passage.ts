@@ -1,20 +1,16 @@
-/** One command on its way: decided about, asked about if need be, put on record, run. */
+/** The passage of a command: the rules decide, a person is asked if need be, the audit records it, it runs. */
 import { randomUUID } from "node:crypto";
-import type { Answer, Choice, Question } from "../approvals/approval.js";
+import type { Answer, Choice, Question } from "../approvals/index.js";
 import { markAudited } from "../audit/index.js";
-import { realPath } from "../base/files.js";
-import { redact, withMasking } from "../base/secrets/index.js";
-import { isContained, isRemote } from "../places/address.js";
-import type { Part, Verdict } from "../policy/decide.js";
-import type { Judge } from "../policy/judge.js";
-import type { Process } from "../process/process.js";
+import { factsOf } from "../places/index.js";
+import type { Judge, Part, Verdict } from "../policy/index.js";
+import type { Process } from "../process/index.js";
 import { type Ask, doorOf } from "./ask.js";
+import { askPerson, refusal } from "./ask-person.js";
 import { isBroken } from "./broken.js";
-import { denied, expired, pending, refusedByRule, unattended } from "./refused.js";
-import type { TerminalResult, ToolName } from "./result.js";
-import type { AgentRuntime } from "./runtime.js";
+import { type DecidedAbout, refusedByRule, unattended } from "./refused.js";
+import type { TerminalResult } from "./result.js";
 
-const ANSWER_MARGIN_MS = 500; // of what a door has: for the way back
 /** Such a name cannot be told from a pattern. */
 const PATTERN = /[*?]/;
 
@@ -28,7 +24,7 @@ class MustAsk extends Error {
 	}
 }
 
-/** One line that bash cannot read either does nothing but say so: a slip of the pen is nothing to ask a person about. */
+/** A line that bash cannot parse only prints a syntax error, so it needs no approval. */
 async function runsNothing(command: string, verdict: Verdict): Promise<boolean> {
 	return askedAbout(verdict).every(({ rule }) => rule === "unreadable") && !command.includes("\n") && (await isBroken(command));
 }
@@ -55,14 +51,14 @@ export class Passage {
 		ask: Ask,
 		command: string,
 		judge: Judge,
-		readonly tool: ToolName,
+		readonly tool: string,
 	) {
 		this.#ask = ask;
 		this.#command = command;
 		this.#judge = judge;
 	}
 
-	static async of(ask: Ask, command: string, tool: ToolName = "terminal"): Promise<Passage> {
+	static async of(ask: Ask, command: string, tool = "terminal"): Promise<Passage> {
 		return new Passage(ask, command, await ask.runtime.gate.judge(), tool);
 	}
 
@@ -91,10 +87,8 @@ export class Passage {
 			{
 				command: this.#command,
 				cwd,
-				place: runtime.placeName,
-				contained: isContained(runtime.wish),
-				placeAlias: aliasOf(runtime),
-				there: thereOf(runtime, task),
+				place: factsOf(runtime.wish, runtime.boundary),
+				there: runtime.machine(task).account, // known by now: a shell there has been chosen
 				task,
 			},
 			runtime.approvals.grants(task),
@@ -108,22 +102,26 @@ export class Passage {
 		}
 		if (this.#nothing) return;
 		const leave = this.#leave;
-		if (!leave || leave.cwd !== realCwd(runtime, cwd) || askedAbout(verdict).some(({ rule }) => !leave.rules.has(rule ?? ""))) throw new MustAsk(verdict, cwd);
+		if (!leave || leave.cwd !== runtime.machine(task).realPath(cwd) || askedAbout(verdict).some(({ rule }) => !leave.rules.has(rule ?? "")))
+			throw new MustAsk(verdict, cwd);
 	}
 
 	/** Puts on record that it runs; before it does. */
 	begin(cwd: string, session: string, process?: Process): void {
 		if (this.#run?.session === session) return;
 		this.#run = { id: `run_${randomUUID().slice(-12)}`, session };
-		const { runtime, task, notes } = this.#ask;
+		const { runtime, task, notes, call } = this.#ask;
+		this.#ask.record?.effect({ session });
 		if (this.#defines.length > 0) runtime.approvals.defined(task, this.#defines);
 		const written = runtime.audit.record(task, {
 			event: "run",
 			run: this.#run.id,
 			session_id: session,
+			...(call.id === undefined ? {} : { call: call.id }),
 			command: this.#command,
 			cwd,
 			place: runtime.placeName,
+			...(runtime.wish.user === undefined ? {} : { user: runtime.wish.user }),
 			by: doorOf(this.#ask),
 			...this.basis,
 		});
@@ -131,7 +129,7 @@ export class Passage {
 		if (!written) notes.push("The disk is full, so this is not in the audit.");
 	}
 
-	/** How it ended; if it has not, whoever notes that writes it down. */
+	/** Writes down how it ended. If it still runs, the program that notes its end does that. */
 	ended({ status, exit_code, signal, duration_ms }: TerminalResult, process: Process): void {
 		if (status === "running") this.#leaveTo(process);
 		if (!this.#run || status === "running") return;
@@ -140,6 +138,7 @@ export class Passage {
 			event: "ended",
 			run: this.#run.id,
 			session_id: this.#run.session,
+			...(this.#ask.call.id === undefined ? {} : { call: this.#ask.call.id }),
 			status,
 			exit_code,
 			...(signal === undefined ? {} : { signal }),
@@ -156,73 +155,29 @@ export class Passage {
 	}
 
 	async #askAbout({ verdict, cwd }: MustAsk): Promise<Leave> {
-		const { runtime, task, call, since, notes } = this.#ask;
-		const { approver, asksLater, within } = call;
+		const { runtime, task } = this.#ask;
 		const parts = askedAbout(verdict).map(({ start, end, text, rule, reason }) => ({ start, end, text, rule: rule ?? "", reason: reason ?? "" }));
-		const outcome = await runtime.approvals.ask(
-			{ task, command: this.#command, cwd: realCwd(runtime, cwd), place: runtime.placeName, parts, choices: this.#choices(cwd) },
-			{
-				...(this.#ask.signal ? { signal: this.#ask.signal } : {}),
-				...(within === undefined ? {} : { within: Math.max(0, within - (performance.now() - since) - ANSWER_MARGIN_MS) }),
-				...(call.yield ? { yield: call.yield } : {}),
-				...(approver ? { approver } : {}),
-				...(asksLater ? { later: true } : {}),
-			},
-		);
-		if (outcome.kind === "unattended") throw this.#refuse(verdict, cwd, "unattended", unattended);
-		if (outcome.kind === "pending") {
-			const { question, unanswered } = outcome;
-			const attended = (approver !== undefined && unanswered === undefined) || runtime.approvals.isAttended();
-			throw pending(verdict, question, { attended, unanswered, tool: this.tool, home: runtime.home.root });
-		}
-		if (outcome.kind === "expired") throw expired(verdict, outcome.question, runtime.approvals.refused(task));
-		if (outcome.kind === "denied") throw denied(verdict, outcome.question, outcome.answer, runtime.approvals.refused(task));
-		const { question, answer } = outcome;
-		runtime.approvals.allowed(task);
-		notes.push(
-			`A person allowed this (${FOR[answer.answer] ?? "once"}, ${answer.by})${answer.message === undefined ? "" : ` and says: ${answer.message.trim()}`}.`,
-		);
+		const real = runtime.machine(task).realPath(cwd);
+		const asked = { command: this.#command, cwd: real, parts, choices: this.#choices(cwd), about: verdict, tool: this.tool };
+		const { question, answer } = await askPerson(this.#ask, asked);
 		return { cwd: question.cwd, rules: new Set(question.parts.map(({ rule }) => rule)), question, answer };
 	}
 
 	#canBeAsked(): boolean {
 		const { approver, asksLater } = this.#ask.call;
-		return approver !== undefined || asksLater === true || this.#ask.runtime.approvals.isAttended();
+		return approver !== undefined || asksLater === true || this.#ask.runtime.approvals.isAttended(this.#ask.task);
 	}
 
 	/** What is allowed for longer is allowed by a rule that names the whole command and its directory; and a secret has no place in a file of rules. */
 	#choices(cwd: string): Choice[] {
-		if (PATTERN.test(realCwd(this.#ask.runtime, cwd)) || this.#command.length > this.#judge.longestText) return ["once", "no"];
-		return withMasking(() => redact(this.#command)) === this.#command ? ["once", "task", "always", "no"] : ["once", "task", "no"];
+		if (PATTERN.test(this.#ask.runtime.machine(this.#ask.task).realPath(cwd)) || this.#command.length > this.#judge.longestText) return ["once", "no"];
+		const { secrets } = this.#ask.runtime.home;
+		return secrets.withMasking(() => secrets.redact(this.#command)) === this.#command ? ["once", "task", "always", "no"] : ["once", "task", "no"];
 	}
 
-	#refuse(verdict: Verdict, cwd: string, outcome: string, say: (verdict: Verdict, times: number) => Error): Error {
-		const { runtime, task } = this.#ask;
-		runtime.audit.note(task, {
-			event: "decided",
-			outcome,
-			command: this.#command,
-			cwd,
-			place: runtime.placeName,
-			rule: verdict.rule,
-			reason: verdict.reason,
-			by: doorOf(this.#ask),
-		});
-		return say(verdict, runtime.approvals.refused(task));
+	#refuse(verdict: Verdict, cwd: string, outcome: string, say: (verdict: DecidedAbout, times: number) => Error): Error {
+		return refusal(this.#ask, { command: this.#command, cwd, about: verdict, outcome }, say);
 	}
 }
-
-/** Of another machine nobody here knows where its links lead. */
-const realCwd = ({ wish }: AgentRuntime, cwd: string): string => (isRemote(wish) ? cwd : realPath(cwd));
-
-/** Known by now: a shell there has been chosen. */
-function thereOf({ wish, boxes }: AgentRuntime, task: string): { home: string; own: string } | undefined {
-	const login = isRemote(wish) ? boxes.forTask(wish, task).login : undefined;
-	return login && { home: login.environment.HOME ?? "/", own: login.directory };
-}
-
-const aliasOf = ({ wish }: AgentRuntime): string | undefined => (isRemote(wish) ? wish.name : undefined);
-
-const FOR: Readonly<Record<string, string>> = { task: "for this task", always: "always" };
 
 const askedAbout = ({ parts }: Verdict): Part[] => parts.filter(({ decision }) => decision === "ask");

@@ -1,6 +1,5 @@
-import { counted } from "../base/quantity.js";
-import type { Process } from "../process/process.js";
-import { isOver } from "../process/status.js";
+import { counted } from "../base/index.js";
+import { isOver, type Process } from "../process/index.js";
 import type { Ask } from "./ask.js";
 import { noteShown, readCursor, withinLog, writeCursor } from "./cursor.js";
 import type { ProcessArgs } from "./input.js";
@@ -9,13 +8,13 @@ import type { ProcessResult } from "./result.js";
 import { settledStatus, stateOf } from "./state.js";
 import { lookAtTerminal } from "./steer.js";
 
-/** How it stands and what is new. An explicit offset is a look of its own: it does not move the place where the next poll goes on. */
+/** Returns the status and new output. An explicit offset does not move the cursor of the next poll. */
 export async function poll(ask: Ask, process: Process, args: ProcessArgs): Promise<ProcessResult> {
 	const status = await settledStatus(ask, process);
 	const from = withinLog(ask, process, args.byte_offset) ?? readCursor(process);
 	const output = await readOutput(process, {
 		from,
-		maxChars: ask.runtime.limits.recentChars,
+		maxChars: ask.limits.recentChars,
 		keep: "end",
 		raw: process.spec.terminal !== undefined,
 		final: isOver(status),

@@ -1,17 +1,17 @@
 /** The tool `process`: one function an action. */
-import { maskAgain } from "../base/secrets/index.js";
-import type { Process } from "../process/process.js";
+import { HoldfastError, REMOTE_MS } from "../base/index.js";
+import type { Process } from "../process/index.js";
 import { parseArguments } from "./arguments.js";
 import { type Ask, answer } from "./ask.js";
 import type { Call } from "./call.js";
-import { findProcess, LOOK_MS } from "./find.js";
+import { findProcess } from "./find.js";
+import type { ToolHost } from "./host.js";
 import { type Action, type ProcessArgs, processInput } from "./input.js";
 import { heedKeyboard } from "./keyboard.js";
 import { list } from "./list.js";
 import { log } from "./log.js";
 import { poll } from "./poll.js";
 import type { ProcessResult } from "./result.js";
-import type { AgentRuntime } from "./runtime.js";
 import { close, keys, kill, resize, screen, signal, submit, write } from "./steer.js";
 import { wait } from "./wait.js";
 
@@ -45,29 +45,36 @@ const TAKES: Readonly<Record<Action, readonly (keyof ProcessArgs)[]>> = {
 	signal: ["signal"],
 };
 
-export function process(runtime: AgentRuntime, args: unknown, call: Call): Promise<ProcessResult> {
-	return answer<ProcessResult>(runtime, call, async (ask) => {
-		const { wanted } = parseArguments("process", processInput, args, ask.notes);
-		noteUnused(ask, wanted);
-		if (wanted.action === "list") {
-			maskAgain(); // of every place
-			return list(ask);
-		}
-		const found = findProcess(ask, wanted.session_id);
-		const unreached = await found.sync(ask.signal, LOOK_MS);
-		heedKeyboard(ask, found, wanted.action);
-		if (wanted.action !== "kill") runtime.answerFor(found);
-		const release = TELLING.includes(wanted.action) ? runtime.notices.hold(found) : () => {};
-		let told = false;
-		try {
-			const result = await ACTS[wanted.action](ask, found, wanted);
-			told = tellsOfTheEnd(result) && !call.signal?.aborted && !call.gone?.();
-			return result;
-		} finally {
-			release(told);
-			if (unreached !== undefined && found.unreachable !== undefined) ask.notes.push(unreached); // it has not come back meanwhile
-		}
-	});
+export function process(runtime: ToolHost, args: unknown, call: Call): Promise<ProcessResult> {
+	return answer<ProcessResult>(
+		runtime,
+		call,
+		async (ask) => {
+			if (call.user !== undefined)
+				throw new HoldfastError("INVALID", "nothing was done: process takes no user, since a process keeps the one that it was started as; leave it out");
+			const { wanted } = parseArguments("process", processInput, args, ask.notes);
+			noteUnused(ask, wanted);
+			if (wanted.action === "list") {
+				ask.runtime.home.secrets.maskAgain(); // of every place
+				return list(ask);
+			}
+			const found = findProcess(ask, wanted.session_id);
+			const unreached = await found.sync(ask.signal, REMOTE_MS.call);
+			heedKeyboard(ask, found, wanted.action);
+			if (wanted.action !== "kill") runtime.answerFor(found);
+			const release = TELLING.includes(wanted.action) ? runtime.notices.hold(found) : () => {};
+			let told = false;
+			try {
+				const result = await ACTS[wanted.action](ask, found, wanted);
+				told = tellsOfTheEnd(result) && !call.signal?.aborted && !call.gone?.();
+				return result;
+			} finally {
+				release(told);
+				if (unreached !== undefined && found.unreachable !== undefined) ask.notes.push(unreached); // it has not come back meanwhile
+			}
+		},
+		{ tool: "process" },
+	);
 }
 
 function noteUnused(ask: Ask, { action, session_id, ...given }: ProcessArgs): void {
@@ -76,7 +83,7 @@ function noteUnused(ask: Ask, { action, session_id, ...given }: ProcessArgs): vo
 	if (unused.length > 0) ask.notes.push(`${unused.join(", ")}: not used by action="${action}".`);
 }
 
-/** Who learns of the end from one of these needs no notice of it. A poll is only a look. */
+/** A caller that learns of the end from one of these actions needs no notice of it. A poll is only a look. */
 const TELLING: readonly Action[] = ["wait", "log", "kill"];
 
 const tellsOfTheEnd = ({ status }: ProcessResult): boolean => status === "exited" || status === "killed" || status === "lost" || status === "already_exited";

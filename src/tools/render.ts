@@ -1,10 +1,11 @@
 /** A result as text, for doors that carry nothing else: how it stands, what it printed, what to know. */
-import { counted } from "../base/quantity.js";
+import { counted, HoldfastError } from "../base/index.js";
 import type { ProcessResult, TerminalResult, ToolResult } from "./result.js";
 
-type Fields = Partial<Omit<TerminalResult & ProcessResult, "status" | "total_lines">> & { status?: string | undefined };
+type Fields = Partial<Omit<TerminalResult & ProcessResult, "status" | "total_lines" | "truncated">> & { status?: string | undefined };
 
 export function renderResult(result: ToolResult): string {
+	if (typeof result !== "object" || result === null) throw new HoldfastError("INVALID", `renderResult: it takes a result of a tool, not ${String(result)}`);
 	return [statusLine(result), body(result), ...remarks(result)].filter((part) => part !== "").join("\n");
 }
 

@@ -1,26 +1,34 @@
 /** A runtime with the tools of an agent. Shells and notices exist once they are needed: without them it costs what a plain one does. */
-import { Approvals } from "../approvals/index.js";
-import { Audit } from "../audit/index.js";
-import { HoldfastError } from "../base/errors.js";
-import type { Home } from "../base/home.js";
-import { Notices } from "../notices/index.js";
-import { placeFrom } from "../places/address.js";
-import type { RuntimeOptions } from "../process/options.js";
-import type { Process } from "../process/process.js";
-import { prepareRuntime, Runtime } from "../process/runtime.js";
+import type { Approvals } from "../approvals/index.js";
+import type { Audit } from "../audit/index.js";
+import { HoldfastError, type Home } from "../base/index.js";
+import type { Notices } from "../notices/index.js";
+import { asUser, givesOwnRights, isUser, type PlaceAsked, type PlaceGiven, wishText } from "../places/index.js";
+import { homeFor, type Process, Runtime, type RuntimeOptions, type RuntimeSettings, settled } from "../process/index.js";
 import { type EndedTask, endTask, Shells } from "../shell/index.js";
-import { Sudo } from "../sudo/index.js";
+import type { Sudo } from "../sudo/index.js";
 import { answer } from "./ask.js";
 import type { Call } from "./call.js";
-import { FILE_TOOLS } from "./files/index.js";
-import type { FileResult, PatchResult, ReadFileResult, SearchFilesResult, TransferResult, WriteFileResult } from "./files/result.js";
-import { Gate } from "./gate.js";
-import { type Limits, limitsFrom } from "./limits.js";
+import type { CallRecords } from "./calls/index.js";
+import {
+	FILE_TOOLS,
+	type FileResult,
+	type PatchResult,
+	type ReadFileResult,
+	type SearchFilesResult,
+	type TransferResult,
+	type WriteFileResult,
+} from "./files/index.js";
+import type { Gate } from "./gate.js";
+import type { ToolHost } from "./host.js";
+import { LIMITS, type Limits, limitsFrom } from "./limits.js";
 import { Lines } from "./lines.js";
 import { process as processTool } from "./process.js";
 import type { ProcessResult, TerminalResult, ToolResult } from "./result.js";
 import { loadScreen } from "./screen.js";
+import { HomeServices } from "./services.js";
 import { terminal as terminalTool } from "./terminal.js";
+import type { UnderWay } from "./under-way.js";
 
 type Options = ConstructorParameters<typeof Runtime>[1];
 
@@ -31,45 +39,54 @@ export interface AgentRuntimeOptions extends RuntimeOptions {
 }
 
 export async function openAgentRuntime({ limits, ...options }: AgentRuntimeOptions = {}): Promise<AgentRuntime> {
-	return new AgentRuntime(...(await prepareRuntime(options)), limitsFrom(limits));
+	return openSettledAgent(settled(options), limitsFrom(limits));
 }
 
-export class AgentRuntime extends Runtime {
+/** Opens a runtime with options that the caller has checked. */
+export async function openSettledAgent(options: RuntimeSettings, limits = LIMITS): Promise<AgentRuntime> {
+	return new AgentRuntime(await homeFor(options), options, limits);
+}
+
+/** A place of a home with the tools of an agent; and the way to the other places. */
+export class AgentRuntime extends Runtime implements ToolHost {
 	readonly #closed = new AbortController();
 	readonly #answering = new Map<string, Promise<void>>();
 	readonly #kills = new Set<NodeJS.Timeout>();
 	readonly #lines = new Map<string, Lines>();
+	/** How many are under way at this place. */
+	#calls = 0;
 	readonly limits: Limits;
 	#shells: Shells | undefined;
-	#notices: Notices | undefined;
-	#approvals: Approvals | undefined;
-	#gate: Gate | undefined;
-	readonly audit: Audit;
-	readonly sudo: Sudo;
+	/** The same for every place. */
+	readonly #services: HomeServices;
 	readonly #options: Options;
-	/** The one that this was made by, for another place. All that is about a task, wherever it runs, is that one's. */
+	/** The one that this was made by, for another place. */
 	readonly #main: AgentRuntime | undefined;
 	readonly #others = new Map<string, AgentRuntime>();
 
 	constructor(home: Home, options: Options, limits: Limits, main?: AgentRuntime) {
-		super(home, options, main?.boxes); // one connection to each machine, whoever asks
+		super(home, options, main); // one connection to each machine, for all tasks
 		this.#options = options;
 		this.limits = limits;
 		this.#main = main;
-		this.audit = main?.audit ?? new Audit(home);
-		this.sudo = main?.sudo ?? new Sudo(this);
+		this.#services = main?.services ?? new HomeServices(this);
+	}
+
+	get services(): HomeServices {
+		return this.#services;
 	}
 
 	/** For another place on the same home; closed with this one. What cannot be understood is an error. */
-	at(place: string | undefined): AgentRuntime {
-		if (place === undefined) return this;
-		if (this.#main) return this.#main.at(place);
-		const wish = JSON.stringify(placeFrom(place, () => this.config));
-		if (wish === JSON.stringify(this.wish)) return this;
+	at(place: PlaceAsked | undefined, user?: string): AgentRuntime {
+		if (place === undefined && user === undefined) return this;
+		if (this.#main) return this.#main.at(place, user);
+		const wish = wishText(asUser(place === undefined ? this.wish : this.wishFor(place), user));
+		if (wish === wishText(this.wish)) return this;
 		const known = this.#others.get(wish);
 		if (known) return known;
 		if (this.closed) throw closed();
-		const other = new AgentRuntime(this.home, { ...this.#options, place, warm: 0 }, this.limits, this);
+		const options = { ...this.#options, ...(place === undefined ? {} : { place: place as PlaceGiven }), ...(user === undefined ? {} : { user }), warm: 0 };
+		const other = new AgentRuntime(this.home, options, this.limits, this);
 		this.#others.set(wish, other);
 		return other;
 	}
@@ -82,34 +99,49 @@ export class AgentRuntime extends Runtime {
 		return this.#shells;
 	}
 
-	/** A sandbox lets no command become root, so only a local shell finds our sudo. */
+	/** A sandbox lets no command become root, and a remote machine has a sudo of its own. */
 	override programs(): string | undefined {
-		return this.wish.kind === "local" && !this.closed ? this.sudo.start() : undefined;
+		return givesOwnRights(this.wish) && !this.closed ? this.sudo.start() : undefined;
+	}
+
+	get audit(): Audit {
+		return this.#services.audit;
+	}
+
+	get sudo(): Sudo {
+		return this.#services.sudo;
 	}
 
 	get notices(): Notices {
-		if (this.#main) return this.#main.notices;
-		this.#notices ??= new Notices(this);
-		return this.#notices;
+		return this.#services.notices;
 	}
 
 	/** Questions to a person about commands: what waits, and answering it. */
 	get approvals(): Approvals {
-		if (this.#main) return this.#main.approvals;
-		this.#approvals ??= new Approvals(this.home, this.audit);
-		return this.#approvals;
+		return this.#services.approvals;
 	}
 
 	/** What every command of an agent passes before it runs. */
 	get gate(): Gate {
-		if (this.#main) return this.#main.gate;
-		this.#gate ??= new Gate(this);
-		return this.#gate;
+		return this.#services.gate;
+	}
+
+	get underWay(): UnderWay {
+		return this.#services.underWay;
+	}
+
+	get calls(): CallRecords {
+		return this.#services.calls;
+	}
+
+	/** The numbers of the tools, for a task. */
+	limitsOf(task: string): Limits {
+		return this.#services.taskLimits.get(task) ?? this.limits;
 	}
 
 	/** The tool of that name. `args` are checked here; whatever is wrong with them is said in the result. Never rejects. */
 	terminal(args: unknown, call: Call = {}): Promise<TerminalResult> {
-		return this.#elsewhere(call, (runtime) => terminalTool(runtime, args, call));
+		return this.onPlace("terminal", call, (runtime) => terminalTool(runtime, args, call));
 	}
 
 	process(args: unknown, call: Call = {}): Promise<ProcessResult> {
@@ -143,18 +175,35 @@ export class AgentRuntime extends Runtime {
 	/** One of the tools for files, by its name. */
 	file(name: (typeof FILE_TOOLS)[number]["name"], args: unknown, call: Call = {}): Promise<FileResult> {
 		const tool = FILE_TOOLS.find((one) => one.name === name) as (typeof FILE_TOOLS)[number];
-		return this.#elsewhere<FileResult>(call, (runtime) => tool.run(runtime, args, call));
+		return this.onPlace<FileResult>(name, call, (runtime) => tool.run(runtime, args, call));
 	}
 
-	/** A place that cannot be understood is a result like any other. */
-	#elsewhere<T extends ToolResult>(call: Call, act: (runtime: AgentRuntime) => Promise<T>): Promise<T> {
+	/** A tool by its name. One that there is not is an error in the result. */
+	call(name: string, args: unknown, call: Call = {}): Promise<ToolResult> {
+		if (name === "terminal") return this.terminal(args, call);
+		if (name === "process") return this.process(args, call);
+		const tool = FILE_TOOLS.find((one) => one.name === name);
+		if (tool) return this.file(tool.name, args, call);
+		const known = ["terminal", "process", ...FILE_TOOLS.map((one) => one.name)];
+		const unknown = new HoldfastError("INVALID", `there is no tool ${JSON.stringify(name)}; there are ${known.join(", ")}`);
+		return answer<ToolResult>(this, call, () => Promise.reject(unknown), { tool: name });
+	}
+
+	/** Does something at the place of a call. One that cannot be understood is a result like any other. */
+	onPlace<T extends ToolResult>(tool: string, call: Call, act: (runtime: AgentRuntime) => Promise<T>): Promise<T> {
 		let runtime: AgentRuntime;
 		try {
-			runtime = this.at(call.place);
+			const own = this.settings.get(call.task ?? this.task);
+			const place: unknown = call.place ?? own?.place;
+			const user: unknown = call.user ?? (call.place === undefined ? own?.user : undefined); // the task's own is one of its own place
+			const isPlace = place === undefined || typeof place === "string" || (typeof place === "object" && place !== null);
+			const usable = isPlace && (user === undefined || isUser(user)); // if not, that is said with the other options
+			runtime = usable ? this.at(place as PlaceAsked | undefined, user as string | undefined) : this;
 		} catch (error) {
-			return answer<T>(this, call, () => Promise.reject(error as Error));
+			return answer<T>(this, call, () => Promise.reject(error as Error), { tool });
 		}
-		return act(runtime);
+		runtime.#calls++;
+		return act(runtime).finally(() => runtime.#calls--);
 	}
 
 	/** The end of a task: its processes, shells and sandboxes are gone when this resolves, and the report says which. */
@@ -174,8 +223,28 @@ export class AgentRuntime extends Runtime {
 		await this.#shells?.forget(task);
 		await super.forget(task);
 		if (this.#main) return;
-		this.sudo.forget(task);
-		this.audit.forget(task);
+		this.#services.forget(task);
+		await this.closeUnused();
+	}
+
+	/** Closes the runtimes of other places that no open task names and nothing uses any more. The next call for such a place opens it again. */
+	async closeUnused(): Promise<void> {
+		if (this.closed) return;
+		const open = new Set([...this.settings.values()].map(({ place, user }) => this.at(place, user)));
+		for (const [wish, other] of this.#others) {
+			if (open.has(other) || other.inUse) continue;
+			this.#others.delete(wish);
+			await other.close();
+		}
+	}
+
+	override get inUse(): boolean {
+		return this.#calls > 0 || this.#answering.size > 0 || this.#kills.size > 0 || this.#shells?.inUse === true || super.inUse;
+	}
+
+	/** How many places this program has open on the home. */
+	get placesOpen(): number {
+		return 1 + this.#others.size;
 	}
 
 	/** Answer what a program asks its terminal, while this runtime is open and the program runs. */
@@ -193,11 +262,16 @@ export class AgentRuntime extends Runtime {
 		return this.#closed.signal.aborted;
 	}
 
+	/** Aborts when this runtime is closed. */
+	get closing(): AbortSignal {
+		return this.#closed.signal;
+	}
+
 	/** Kill it then, unless this runtime is closed before. */
 	killLater(process: Process, ms: number): void {
 		const timer = setTimeout(() => {
 			this.#kills.delete(timer);
-			void process.kill().catch(() => {}); // it may have been pruned; whoever asks for its status is told the truth
+			void process.kill().catch(() => {}); // it may have been pruned; its status tells the truth
 		}, ms).unref();
 		this.#kills.add(timer);
 	}
@@ -219,13 +293,12 @@ export class AgentRuntime extends Runtime {
 		this.#closed.abort();
 		for (const other of this.#others.values()) await other.close();
 		for (const timer of this.#kills) clearTimeout(timer);
-		this.#approvals?.close();
+		if (!this.#main) this.#services.stop();
 		await Promise.all(this.#answering.values());
-		if (!this.#main) this.sudo.close();
-		await this.#notices?.close();
+		if (!this.#main) await this.#services.close();
 		await this.#shells?.close();
 		await super.close();
-		if (!this.#main) this.audit.close();
+		if (!this.#main) this.#services.end();
 	}
 }
 

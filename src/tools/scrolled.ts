@@ -1,5 +1,5 @@
 /** What a terminal has printed and does not show any more: with its screen that is all there is to read. */
-import { plainText } from "../base/ansi.js";
+import { plainText } from "../base/index.js";
 
 const ENTER = "\\x1b\\[\\?(?:1049|1047|47)h";
 const LEAVE = "\\x1b\\[\\?(?:1049|1047|47)l";

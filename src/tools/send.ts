@@ -1,5 +1,5 @@
-import { HoldfastError } from "../base/errors.js";
-import type { Process } from "../process/process.js";
+import { HoldfastError } from "../base/index.js";
+import type { Process } from "../process/index.js";
 import { type Ask, doorOf } from "./ask.js";
 import { loadScreen } from "./screen.js";
 
@@ -10,6 +10,7 @@ const A_LINE = 1_024; // shorter ones need no look
 export async function send(ask: Ask, process: Process, data: Uint8Array): Promise<number> {
 	const cut = process.spec.terminal && data.length > A_LINE ? await noteOfCut(process, data) : undefined;
 	const patience = AbortSignal.timeout(Math.min(PATIENCE_MS, ask.call.within ?? PATIENCE_MS));
+	ask.record?.effect({ act: "write to the input of a process" });
 	try {
 		const bytes = await process.write(data, { signal: ask.signal ? AbortSignal.any([ask.signal, patience]) : patience });
 		ask.runtime.audit.note(ask.task, { event: "wrote", session_id: process.id, bytes, by: doorOf(ask) });

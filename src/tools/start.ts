@@ -1,8 +1,7 @@
 /** Processes that start beside the shell, with its directory and environment: in the background, and on terminals. */
-import { fromSystem, HoldfastError } from "../base/errors.js";
+import { fromSystem, HoldfastError } from "../base/index.js";
 import type { ArmResult, Wishes } from "../notices/index.js";
-import type { Process } from "../process/process.js";
-import { exportFunctions } from "../process/start.js";
+import { exportFunctions, type Process } from "../process/index.js";
 import type { ShellContext } from "../shell/index.js";
 import { type Ask, answerBy } from "./ask.js";
 import type { TerminalArgs } from "./input.js";
@@ -32,9 +31,10 @@ export async function startBeside(
 		task,
 		cwd: context.cwd,
 		env: { ...context.env },
-		...(pty ? { terminal: { cols: args.cols ?? runtime.limits.cols, rows: args.rows ?? runtime.limits.rows } } : {}),
+		...(pty ? { terminal: { cols: args.cols ?? ask.limits.cols, rows: args.rows ?? ask.limits.rows } } : {}),
 	};
 	const process = await runtime.spawn(options, {
+		call: ask.call.id,
 		prepare: (started) => {
 			if (context.functions !== "") exportFunctions(started, context.functions);
 			prepare?.(started);
@@ -47,7 +47,7 @@ export async function startBeside(
 
 export type IntervalNote = Pick<TerminalResult, "check_interval_note">;
 
-/** What was asked for about a process in the background; undefined when nothing was. */
+/** Returns the notices that were asked for about a background process; undefined if none were. */
 export function wishesOf({ check_interval, notify_on_complete, watch_patterns }: TerminalArgs): Wishes | undefined {
 	if (check_interval === undefined && !notify_on_complete && !watch_patterns?.length) return undefined;
 	return {
@@ -57,7 +57,7 @@ export function wishesOf({ check_interval, notify_on_complete, watch_patterns }:
 	};
 }
 
-/** For one that runs already: what cannot be arranged is said, and fails nothing. */
+/** For a process that already runs: what cannot be arranged becomes a note, and nothing fails. */
 export function armLate(ask: Ask, process: Process, args: TerminalArgs): IntervalNote {
 	const wishes = wishesOf(args);
 	if (!wishes) return {};

@@ -1,9 +1,8 @@
 /** How a process stands, in the fields of a result. */
-import { readState } from "../keeper/layout.js";
-import type { LimitMet } from "../process/limits.js";
-import type { Process } from "../process/process.js";
-import { isDrained, isOver, type Status } from "../process/status.js";
-import { type Summary, standing } from "../process/summary.js";
+import { DRAIN_MS } from "../base/index.js";
+import { readState } from "../keeper/index.js";
+import { isDrained } from "../places/index.js";
+import { isOver, type LimitMet, type Process, type Status, type Summary, standing } from "../process/index.js";
 import type { Ask } from "./ask.js";
 import type { TerminalResult } from "./result.js";
 
@@ -20,9 +19,7 @@ export interface State {
 	readonly note?: string;
 }
 
-const DRAIN_MS = 1_500;
-
-/** How it stands; if it has ended, what it printed last is in the log by now, or a note says that it is not. */
+/** Returns the status. If it has ended, its last output is in the log by now, or a note says that it is not. */
 export async function settledStatus({ notes }: Pick<Ask, "notes">, process: Process): Promise<Status> {
 	const status = process.status();
 	if (!isOver(status) || isDrained(process.dir)) return status;
@@ -35,7 +32,7 @@ export async function settledStatus({ notes }: Pick<Ask, "notes">, process: Proc
 	return status;
 }
 
-/** What it has left running after its end, in words; empty when there is nothing. */
+/** Says what it has left running after its end; empty if nothing. */
 export async function leftNote(process: Process): Promise<string[]> {
 	const pids = process.unreachable === undefined ? await process.leftovers() : [];
 	if (pids.length === 0) return [];

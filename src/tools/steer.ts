@@ -1,8 +1,7 @@
 /** The actions that do something to a process: end it, write to it, type at it. */
 import { constants } from "node:os";
-import { HoldfastError } from "../base/errors.js";
-import type { Process } from "../process/process.js";
-import { isOver } from "../process/status.js";
+import { HoldfastError } from "../base/index.js";
+import { isOver, type Process } from "../process/index.js";
 import { type Ask, deadlineOf, doorOf } from "./ask.js";
 import { brief } from "./brief.js";
 import type { ProcessArgs } from "./input.js";
@@ -13,6 +12,7 @@ import { send } from "./send.js";
 import { stateOf } from "./state.js";
 
 export async function kill(ask: Ask, process: Process): Promise<ProcessResult> {
+	ask.record?.effect({ act: "kill a process" });
 	const { status, method, signalled, survivors, final } = await process.kill().catch((error) => {
 		if (!(error instanceof HoldfastError) || error.code !== "UNREACHABLE") throw error;
 		throw new HoldfastError("UNREACHABLE", `it may still run: ${error.message}`, { cause: error });
@@ -49,7 +49,8 @@ async function sendText(ask: Ask, process: Process, { data }: ProcessArgs, end: 
 	return { ...stateOf(process), error: null, bytes_written };
 }
 
-export async function close(_ask: Ask, process: Process): Promise<ProcessResult> {
+export async function close(ask: Ask, process: Process): Promise<ProcessResult> {
+	ask.record?.effect({ act: "close the input of a process" });
 	await process.closeStdin();
 	return { ...stateOf(process), error: null };
 }
@@ -57,9 +58,9 @@ export async function close(_ask: Ask, process: Process): Promise<ProcessResult>
 /** Keys are followed by a short look, not by a long wait: for that there is `wait`. */
 export async function keys(ask: Ask, process: Process, args: ProcessArgs): Promise<ProcessResult> {
 	if (args.data === undefined) throw new HoldfastError("INVALID", "data is missing: give text and keys such as <ENTER>");
-	const { keysTimeout, maxWaitTimeout } = ask.runtime.limits;
+	const { keysTimeout, maxWaitTimeout } = ask.limits;
 	const deadline = deadlineOf(args.timeout, { default: keysTimeout, most: maxWaitTimeout }, ask);
-	return typeKeys(ask, process, args.data, { deadline, idleMs: idleMsOf(ask, {}), maxChars: ask.runtime.limits.tailChars, onTimeout: "background" });
+	return typeKeys(ask, process, args.data, { deadline, idleMs: idleMsOf(ask, {}), maxChars: ask.limits.tailChars, onTimeout: "background" });
 }
 
 export async function screen(ask: Ask, process: Process): Promise<ProcessResult> {
@@ -68,8 +69,9 @@ export async function screen(ask: Ask, process: Process): Promise<ProcessResult>
 	return { ...state, ...(state.status === "running" ? await lookAtTerminal(ask, process) : {}), error: null, ...(await screenOf(process)) };
 }
 
-export async function resize(_ask: Ask, process: Process, { cols, rows }: ProcessArgs): Promise<ProcessResult> {
+export async function resize(ask: Ask, process: Process, { cols, rows }: ProcessArgs): Promise<ProcessResult> {
 	if (cols === undefined || rows === undefined) throw new HoldfastError("INVALID", "give both cols and rows");
+	ask.record?.effect({ act: "resize a terminal" });
 	await process.resize(cols, rows);
 	return { ...stateOf(process), error: null, cols, rows, ...(await screenOf(process)) };
 }
@@ -83,6 +85,7 @@ export async function signal(ask: Ask, process: Process, args: ProcessArgs): Pro
 			`${args.signal === undefined ? "signal is missing" : `there is no signal "${brief(args.signal)}"`}; there are ${names.join(", ")}`,
 		);
 	}
+	ask.record?.effect({ act: "send a signal" });
 	await process.signal(name as NodeJS.Signals);
 	ask.runtime.audit.note(ask.task, { event: "signalled", session_id: process.id, signal: name, by: doorOf(ask) });
 	ask.notes.push(`${name} was sent.`);

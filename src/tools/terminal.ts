@@ -1,5 +1,5 @@
 /** The tool `terminal`: what kind of call it is, and what has to be right about it before anything runs. */
-import { HoldfastError } from "../base/errors.js";
+import { HoldfastError } from "../base/index.js";
 import { parseArguments } from "./arguments.js";
 import { type Ask, answer, deadlineOf } from "./ask.js";
 import { lastAwaited } from "./awaited.js";
@@ -8,33 +8,38 @@ import type { Call } from "./call.js";
 import { findFresh } from "./find.js";
 import { runInShell } from "./foreground.js";
 import { readsUntilEnd } from "./hints/index.js";
+import type { ToolHost } from "./host.js";
 import { type TerminalArgs, terminalInput } from "./input.js";
 import { idleMsOf, runOnTerminal, typeKeys } from "./interactive.js";
 import { heedKeyboard } from "./keyboard.js";
 import type { TerminalResult } from "./result.js";
-import type { AgentRuntime } from "./runtime.js";
 import { instead } from "./unknown.js";
 import { refusedWorkdir } from "./workdir.js";
 
-export function terminal(runtime: AgentRuntime, args: unknown, call: Call): Promise<TerminalResult> {
-	return answer<TerminalResult>(runtime, call, async (ask) => {
-		const { wanted, unknown } = parseArguments("terminal", terminalInput, args, ask.notes);
-		check(wanted, instead(terminalInput, unknown, "command"));
-		const refused = wanted.workdir === undefined ? undefined : refusedWorkdir(wanted.workdir);
-		if (refused !== undefined) return { status: "blocked", output: "", exit_code: null, error: refused };
-		if (ask.signal?.aborted) throw new HoldfastError("ABORTED", "interrupted before it began; nothing was run");
-		const { outputChars, maxOutputChars: most } = runtime.limits;
-		const asked = wanted.max_output_chars ?? outputChars;
-		const result = await act(ask, wanted, Math.min(asked, most));
-		return asked > most && !wanted.background
-			? { ...result, max_output_chars_note: `max_output_chars ${asked} is above the limit; ${most} were allowed instead.` }
-			: result;
-	});
+export function terminal(runtime: ToolHost, args: unknown, call: Call): Promise<TerminalResult> {
+	return answer<TerminalResult>(
+		runtime,
+		call,
+		async (ask) => {
+			const { wanted, unknown } = parseArguments("terminal", terminalInput, args, ask.notes);
+			check(wanted, instead(terminalInput, unknown, "command"));
+			const refused = wanted.workdir === undefined ? undefined : refusedWorkdir(wanted.workdir);
+			if (refused !== undefined) return { status: "blocked", output: "", exit_code: null, error: refused };
+			if (ask.signal?.aborted) throw new HoldfastError("ABORTED", "interrupted before it began; nothing was run");
+			const { outputChars, maxOutputChars: most } = ask.limits;
+			const asked = wanted.max_output_chars ?? outputChars;
+			const result = await act(ask, wanted, Math.min(asked, most));
+			return asked > most && !wanted.background
+				? { ...result, max_output_chars_note: `max_output_chars ${asked} is above the limit; ${most} were allowed instead.` }
+				: result;
+		},
+		{ tool: "terminal", moves: true },
+	);
 }
 
 async function act(ask: Ask, args: TerminalArgs, maxChars: number): Promise<TerminalResult> {
 	const { command, input_keys } = args;
-	const { timeout, maxTimeout } = ask.runtime.limits;
+	const { timeout, maxTimeout } = ask.limits;
 	const options = {
 		deadline: deadlineOf(args.timeout, { default: timeout, most: maxTimeout }, ask),
 		maxChars,

@@ -1,7 +1,7 @@
 /** Parameters that a tool does not have. A client may add its own, and a model may mistake a name: they are ignored, and named. */
 
 import type * as z from "zod";
-import { byName } from "../base/by-name.js";
+import { byName, typos } from "../base/index.js";
 import { brief } from "./brief.js";
 
 /** Names that models take from other tools. */
@@ -54,7 +54,7 @@ export function ignored(tool: string, schema: z.ZodObject, unknown: readonly str
 	return `Ignored: ${names.join(", ")}${more}; ${tool} has no such parameter.`;
 }
 
-/** For an error about a parameter that is missing: which of those given was probably meant. */
+/** For an error about a missing parameter: returns which of the given ones was probably meant. */
 export function instead(schema: z.ZodObject, unknown: readonly string[], missing: string): string {
 	const found = unknown.find((name) => meantBy(name, Object.keys(schema.shape)) === missing);
 	return found === undefined ? "" : ` (there is no parameter "${brief(found)}"; perhaps ${missing})`;
@@ -68,21 +68,4 @@ export function meantBy(name: string, names: readonly string[]): string | undefi
 		const other = one.replaceAll("_", "");
 		return typos(plain, other) <= (other.length > MISTYPED * 2 ? MISTYPED : 1);
 	});
-}
-
-/** How many letters were added, left out, changed or swapped with their neighbour. */
-function typos(one: string, other: string): number {
-	let before: number[] = [];
-	let last = Array.from({ length: other.length + 1 }, (_, at) => at);
-	for (let row = 1; row <= one.length; row++) {
-		const next = [row];
-		for (let at = 1; at <= other.length; at++) {
-			const same = one[row - 1] === other[at - 1];
-			next[at] = Math.min((last[at] as number) + 1, (next[at - 1] as number) + 1, (last[at - 1] as number) + (same ? 0 : 1));
-			if (row > 1 && at > 1 && one[row - 1] === other[at - 2] && one[row - 2] === other[at - 1])
-				next[at] = Math.min(next[at] as number, (before[at - 2] as number) + 1);
-		}
-		[before, last] = [last, next];
-	}
-	return last[other.length] as number;
 }

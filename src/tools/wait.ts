@@ -1,9 +1,6 @@
 /** The action `wait`: until it exits, or one of several conditions holds, or the time is up. The process is never touched. */
-import { HoldfastError } from "../base/errors.js";
-import { maskedMatch } from "../process/hidden.js";
-import type { Process } from "../process/process.js";
-import { isOver } from "../process/status.js";
-import type { Until } from "../process/until.js";
+import { HoldfastError } from "../base/index.js";
+import { isOver, maskedMatch, type Process, type Until } from "../process/index.js";
 import { type Ask, deadlineOf, reporting, secondsOf } from "./ask.js";
 import { rememberAwaited } from "./awaited.js";
 import { noteShown, readCursor, withinLog } from "./cursor.js";
@@ -22,13 +19,13 @@ type Held = Pick<ProcessResult, "matched" | "match" | "byte_offset" | "waiting_f
 export async function wait(ask: Ask, process: Process, args: ProcessArgs): Promise<ProcessResult> {
 	const until = args.until ?? {};
 	check(process, until);
-	const { waitTimeout, maxWaitTimeout } = ask.runtime.limits;
+	const { waitTimeout, maxWaitTimeout } = ask.limits;
 	const deadline = deadlineOf(args.timeout, { default: waitTimeout, most: maxWaitTimeout }, ask);
 	const seen = readCursor(process, "shown");
 	const from = withinLog(ask, process, args.byte_offset) ?? Math.min(seen, process.log.bounds().end);
 	let held: Held | "interrupted";
 	try {
-		held = await reporting(ask.call, `waiting for ${process.id}`, () => firstOf(ask, process, until, { ms: deadline.ms, from }));
+		held = await reporting(ask, `waiting for ${process.id}`, () => firstOf(ask, process, until, { ms: deadline.ms, from }));
 	} catch (error) {
 		if (!(error instanceof HoldfastError) || error.code !== "ABORTED" || !ask.signal?.aborted) throw error;
 		held = "interrupted";
@@ -36,7 +33,7 @@ export async function wait(ask: Ask, process: Process, args: ProcessArgs): Promi
 	const status = await settledStatus(ask, process);
 	const over = isOver(status);
 	const { end } = process.log.bounds();
-	const output = await readEnd(process, { maxChars: ask.runtime.limits.tailChars, raw: process.spec.terminal !== undefined, final: over });
+	const output = await readEnd(process, { maxChars: ask.limits.tailChars, raw: process.spec.terminal !== undefined, final: over });
 	noteShown(process, output.next);
 	const onTerminal = process.spec.terminal ? await terminalView(process, output.text) : undefined;
 	if (!output.whole && !onTerminal) ask.notes.push(`output is the end of what it printed; action="log" shows the rest.`);
@@ -75,7 +72,7 @@ export async function wait(ask: Ask, process: Process, args: ProcessArgs): Promi
 	return { ...view, ...held };
 }
 
-/** Who waits in vain for what was printed before is told where that is. */
+/** A caller that waits in vain for what was printed earlier is told where that is. */
 async function noteOlderMatch(ask: Ask, process: Process, pattern: string, from: number): Promise<void> {
 	if (from === 0) return;
 	const older = await process.wait({ until: { pattern }, from: Math.max(0, from - LOOK_BACK), timeout: 0 }).catch(() => undefined); // too much to compute

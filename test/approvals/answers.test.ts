@@ -92,6 +92,21 @@ test("from two doors at once one answer counts, and the other is told whose", as
 	expect(await runtime.terminal({ command: risky })).toMatchObject({ status: "pending_approval", approval_id: damaged });
 });
 
+test("a program that shows the questions of one task is nobody to another task", async () => {
+	const { runtime, risky, another, runs } = await setting();
+	const person = await another("theirs");
+	const questions = person.approvals.stream({ task: "theirs" });
+	const waited = questions.next();
+	expect(await runtime.terminal({ command: risky })).toMatchObject({ status: "pending_approval" }); // it does not wait
+	const call = person.terminal({ command: risky });
+	const { value } = await waited;
+	expect(value).toMatchObject({ task: "theirs", waiting: true });
+	await person.approvals.answer(value?.id ?? "", { answer: "no" });
+	expect(await call).toMatchObject({ status: "blocked", outcome: "denied" });
+	expect(runs()).toBe(0);
+	await questions.return();
+});
+
 test("silence is a no", async () => {
 	const { runtime, risky, runs } = await setting({ expires: 1 });
 	const leave = runtime.approvals.attend();
@@ -99,7 +114,7 @@ test("silence is a no", async () => {
 	expect(result).toMatchObject({
 		status: "blocked",
 		outcome: "expired",
-		error: expect.stringMatching(/nobody answered within 1 s: silence is a no.*Do not rephrase/s),
+		error: expect.stringMatching(/no person answered within 1 s: silence is a no.*Do not rephrase/s),
 	});
 	await expect(runtime.approvals.answer(result.approval_id as string, { answer: "once" })).rejects.toMatchObject({
 		code: "ANSWERED",
@@ -131,7 +146,7 @@ test("an interruption takes the question back; the next call is not touched by i
 	expect(runs()).toBe(1);
 });
 
-test("a call that must answer in time does, and the next one goes on waiting; a listener is somebody who answers", async () => {
+test("a call with a deadline answers in time, and the next one goes on waiting; a listener counts as a person", async () => {
 	const { runtime, risky, another } = await setting();
 	const person = await another();
 	const stop = new AbortController();
@@ -139,7 +154,7 @@ test("a call that must answer in time does, and the next one goes on waiting; a 
 	const listening = (async () => {
 		for await (const approval of person.approvals.stream({ signal: stop.signal })) seen.push(approval.id);
 	})();
-	await until("somebody listens", () => runtime.approvals.isAttended());
+	await until("somebody listens", () => runtime.approvals.isAttended(runtime.task));
 	const early = await runtime.terminal({ command: risky }, { within: 800 });
 	expect(early).toMatchObject({ status: "pending_approval", note: expect.stringContaining("go on waiting") });
 	const rest = runtime.terminal({ command: risky });
@@ -167,7 +182,7 @@ test("the runtime is killed while a question waits: another sees it, and the lat
 	asker.kill("SIGKILL");
 	await exit;
 	expect(runtime.approvals.get(id as string)).toMatchObject({ state: "pending", waiting: false });
-	expect(runtime.approvals.isAttended()).toBe(false);
+	expect(runtime.approvals.isAttended(runtime.task)).toBe(false);
 	await runtime.approvals.answer(id as string, { answer: "once" });
 	expect(runs()).toBe(0);
 	expect(await runtime.terminal({ command: risky, workdir: dir })).toMatchObject({ status: "exited" });

@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { renderResult } from "../../src/index.js";
+import { renderResult } from "../support/internal.js";
 import { REFUSED, setting } from "./support.js";
 
 test("what a rule denies does not run, and the result says what, why and what next", async () => {
@@ -86,7 +86,7 @@ test("nothing that a model, a person's file or a project's file says turns the f
 	expect(await runtime.terminal({ command: "ls" })).toMatchObject({ status: "error", error: expect.stringMatching(/config\.json cannot be used/) });
 });
 
-test("with nobody there to answer it is decided at once: pending, deny, or only what a rule allows", async () => {
+test("with no person to answer it is decided at once: pending, deny, or only what a rule allows", async () => {
 	const { runtime, risky, write, runs } = await setting();
 	const waits = await runtime.terminal({ command: risky });
 	expect(waits).toMatchObject({ status: "pending_approval", approval_id: expect.stringMatching(/^appr_[0-9a-f]{12}$/), rule: "force-push", error: null });
@@ -108,7 +108,7 @@ test("with nobody there to answer it is decided at once: pending, deny, or only 
 	expect(runs()).toBe(0);
 });
 
-test("a slip of the pen is nothing to ask about; what bash can read and we cannot is", async () => {
+test("a line that bash cannot parse needs no approval; one that only Holdfast cannot parse does", async () => {
 	const { runtime } = await setting();
 	expect(await runtime.terminal({ command: "echo 'oops" })).toMatchObject({ status: "exited", output: expect.stringContaining("unexpected EOF") });
 	expect(await runtime.terminal({ command: "touch x\necho 'oops" })).toMatchObject({ status: "pending_approval", rule: "unreadable" });

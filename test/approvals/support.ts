@@ -1,8 +1,8 @@
 import fs from "node:fs";
 import path from "node:path";
 import { vi } from "vitest";
-import type { Runtime } from "../../src/index.js";
 import { atEnd, tempDir, testRuntime, until } from "../support/home.js";
+import type { Runtime } from "../support/internal.js";
 
 /** What the floor refuses; and does no harm should it ever run. */
 export const REFUSED = "holdfast approvals answer 0000 once";

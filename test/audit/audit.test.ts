@@ -52,7 +52,7 @@ test("asked, decided, run, written, killed and ended, by task, without what was 
 	expect((await cli(home, ["audit", "--task", "another"])).stdout).toMatch(/another {2}run {2}.*exit 3\n.*another {2}ended {2}.*exited, exit code 3/s);
 });
 
-test("the end of what outlives its runtime is written by whoever notes it, and worked out until then", async () => {
+test("the end of a process that outlives its runtime is written by the program that notes it, and worked out until then", async () => {
 	const { runtime, home } = await setting();
 	const dir = tempDir("go");
 	// The program that runs the command is killed in the middle of it.
@@ -119,7 +119,7 @@ test("follow shows what comes", async () => {
 	await exit;
 });
 
-test("a directory that is gone closes no file of anybody else", () => {
+test("a directory that is gone closes no other file", () => {
 	const home = openHome(tempDir("home"));
 	const audit = new Audit(home);
 	const news = { event: "run", command: "true" } as const;

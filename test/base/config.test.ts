@@ -26,6 +26,13 @@ function problems(content: unknown, { name = "config.json", load = loadConfig as
 const inPlace = (entry: object): string =>
 	problems({ places: { box: entry } }, { load: (env) => placeFrom("box", () => loadConfig(env)) }).replace("places.box in config.json cannot be used: ", "");
 
+test("no file is the same as an empty one", () => {
+	const [none, empty] = [tempDir("config"), tempDir("config")];
+	fs.mkdirSync(path.join(empty, "holdfast"));
+	fs.writeFileSync(path.join(empty, "holdfast/config.json"), "{}");
+	expect(loadConfig({ XDG_CONFIG_HOME: none })).toEqual(loadConfig({ XDG_CONFIG_HOME: empty }));
+});
+
 test.each([
 	[{ limits: { process: { pids: "many" } } }, 'limits.process.pids is "many", but takes for example 100, or null for none'],
 	[{ limits: { process: { pids: 1.5 } } }, "limits.process.pids is 1.5, but must be a whole number"],
@@ -39,7 +46,17 @@ test.each([
 	[{ limits: { task: { time: "1h" } } }, 'limits.task has no key "time"; there are memory, cpu, pids, processes'],
 	[{ limits: { memory: "1G", pids: 3 } }, 'limits has no key "memory", "pids"; there are process, task'],
 	[{ limits: [] }, "limits is [], but must be an object"],
-	[{ limit: {} }, 'there is no key "limit"; there are approvals, sudo, environment, limits, sandbox, mask, places'],
+	[{ limit: {} }, 'there is no key "limit"; there are approvals, sudo, environment, limits, sandbox, mask, notify, places'],
+	[{ notify: [{ kind: "mail", name: "me" }] }, 'notify[0].kind is "mail", but must be one of "webhook", "ntfy", "command"'],
+	[
+		{ notify: [{ kind: "ntfy", name: "a b", url: "https://me:secret@ntfy.sh/t", on: ["all"] }] },
+		'notify[0].name is "a b", but the name of a target is up to 40 letters, digits, dashes and underscores; notify[0].on[0] is "all", but must be one of "question", "waiting", "end"; notify[0].url is a string, but must be an http or https address without a user name, a password or a fragment',
+	],
+	[{ notify: [{ kind: "command", name: "a", command: "notify-send x" }] }, 'notify[0].command is "notify-send x", but must be a list'],
+	[
+		{ notify: ["a", "a"].map((name) => ({ kind: "command", name, command: ["x"] })) },
+		'notify is [{"kind":"command","name":"a","command":["x"]},{"kind":"comm…, but two targets have the same name',
+	],
 	[
 		{ approvals: { unattended: "yes", expires: 0.5 } },
 		'approvals.expires is 0.5, but must be a whole number; approvals.unattended is "yes", but must be one of "deny", "allow-listed", "pending"',
@@ -53,8 +70,8 @@ test.each([
 		{ places: { "a/b": { type: "ssh" } } },
 		'places has the name "a/b", but the name of a place is letters, digits, dots, dashes and underscores, and not `local`',
 	],
-	[{ places: { box: { host: "h" } } }, 'places.box.type is missing; it must be one of "ssh", "docker"'],
-	[{ places: { box: { type: "vm" } } }, 'places.box.type is "vm", but must be one of "ssh", "docker"'],
+	[{ places: { box: { host: "h" } } }, 'places.box.kind is missing; it says what kind of place it is, such as "ssh"'],
+	[{ places: { box: { kind: "ssh", type: "ssh" } } }, 'places.box.type is "ssh", but it is the older word for `kind`, which is there too; leave it out'],
 	[[], "it is [], but must be an object"],
 	[null, "it is null, but must be an object"],
 ])("%j", (content, words) => {
@@ -62,13 +79,15 @@ test.each([
 });
 
 test.each([
+	[{ kind: "vm" }, /^there is no kind of place "vm"; there are local, sandbox, ssh, docker, /],
+	[{ kind: "docker", port: 22, image: "x" }, /^there is no key "port", which is a key of ssh; there are image, container, pull, /],
 	[{ type: "docker", pids: 3 }, "pids is 3, but must be at least 32"],
 	[{ type: "docker", memory: "lots" }, 'memory is "lots", but takes for example "512M" or 536870912'],
 	[{ type: "docker", memory: ["1G"] }, 'memory is ["1G"], but takes for example "512M" or 536870912'],
 	[{ type: "docker", volumes: ["relative:/mnt"] }, /^volumes\[0\] is "relative:\/mnt", but .*the path here must be absolute/],
 	[{ type: "docker", environment: { TOKEN: 12345 } }, "environment.TOKEN is a number, but must be a string"],
 	[{ type: "docker", pull: "always" }, 'pull is "always", but must be one of "never", "missing"'],
-	[{ type: "docker", cpu: 1 }, /^there is no key "cpu"; there are image, pull, cpus, memory/],
+	[{ type: "docker", cpu: 1 }, /^there is no key "cpu"; there are image, container, pull, cpus, memory/],
 	[{ type: "ssh" }, "host is missing; it must be a string"],
 	[{ type: "ssh", host: "box", port: "22" }, 'port is "22", but must be a number'],
 	[{ type: "ssh", host: "box", port: 70000 }, "port is 70000, but must be at most 65535"],
@@ -95,7 +114,7 @@ test("policy.json, in the same words", async () => {
 
 test.each([
 	["", "FILE is not JSON: it is empty, and must have at least {}; correct it, or move it away"],
-	['{\n\t"limits": {},\n}', "FILE is not JSON: line 3, column 1: behind the last entry there is no comma; correct it, or move it away"],
+	['{\n\t"limits": {},\n}', "FILE is not JSON: line 3, column 1: remove the trailing comma; correct it, or move it away"],
 	['{\n  // mine\n  "limits": {}\n}', "FILE is not JSON: line 2, column 3: there are no comments in JSON; correct it, or move it away"],
 	['{ "limits": {} ', /^FILE is not JSON: .*; correct it, or move it away$/],
 	["{ limits: {} }", 'FILE is not JSON: line 1, column 3: "limits: {}" is not expected there; correct it, or move it away'],

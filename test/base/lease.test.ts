@@ -3,6 +3,7 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import { Lease } from "../../src/base/lease.js";
 import { readStat } from "../../src/base/proc.js";
+import { here } from "../../src/base/who.js";
 import { tempDir } from "../support/home.js";
 import { seeded } from "../support/seed.js";
 import { contend } from "./contenders.js";
@@ -75,6 +76,17 @@ test("a holder in another pid namespace or on another host is not looked up by i
 	backdate(`${file}.1`);
 	const lease = Lease.take(file);
 	expect(lease?.held()).toBe(true);
+	lease?.release();
+});
+
+test("a holder of this machine that gives no sign of life has not abandoned the lease until it has ended", () => {
+	const { file } = leaseIn();
+	expect(Lease.isAbandoned(file)).toBe(true);
+	const lease = Lease.take(file);
+	backdate(`${file}.1`); // as if this program had been stopped
+	expect([Lease.isFree(file), Lease.isAbandoned(file)]).toEqual([true, false]);
+	fs.writeFileSync(`${file}.1`, JSON.stringify({ pid: process.pid, start: "1", nonce: "x", host: here() }));
+	expect(Lease.isAbandoned(file)).toBe(true);
 	lease?.release();
 });
 

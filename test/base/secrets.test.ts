@@ -1,8 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { childEnvironment } from "../../src/base/environment.js";
-import { forgetSecrets, hide, hideLive, isMasked, knowSecret, redact, redactAll, reveal, secretsOverflow } from "../../src/base/secrets/index.js";
+import { isMasked, Redactor, reveal } from "../../src/base/secrets/index.js";
 import { KnownValues } from "../../src/base/secrets/known.js";
 import { redactScreen } from "../../src/base/secrets/screen.js";
+
+const secrets = new Redactor();
 
 // Put together here, so that nothing that looks like a key is in this file.
 const RANDOM = "Ab3dEf7hIj1kLm5nOp9qRs2tUv6wXy0zAb3dEf7hIj1kLm5nOp9q";
@@ -46,12 +48,12 @@ const SECRETS: readonly (readonly [before: string, secret: string, after?: strin
 describe("masks", () => {
 	test.each(SECRETS.map(([before, secret, after = ""]) => ({ before, secret, after })))("$before…", ({ before, secret, after }) => {
 		const text = `first line\nsee ${before}${secret}${after}\nlast line`;
-		const masked = redact(text);
+		const masked = secrets.redact(text);
 		expect(masked.slice(0, masked.indexOf("…"))).toBe(`first line\nsee ${before}`);
 		expect(masked.endsWith(`${after}\nlast line`)).toBe(true);
 		for (let at = 0; at + 6 <= secret.length; at++) expect(masked).not.toContain(secret.slice(at, at + 6));
 		expect(masked.length).toBeLessThanOrEqual(text.length);
-		expect(redact(masked)).toBe(masked); // once is enough
+		expect(secrets.redact(masked)).toBe(masked); // once is enough
 		expect(isMasked({ deep: [masked] })).toBe(true);
 	});
 
@@ -59,37 +61,37 @@ describe("masks", () => {
 		for (const kind of ["RSA", "OPENSSH", "EC"]) {
 			const [whole, lines] = [`a\n${pem(kind)}\nb`, pem(kind).split("\n")];
 			for (const text of [whole, `a\n${lines.slice(0, -1).join("\n")}`, `words of prose\n${lines.slice(1).join("\n")}\nb`, JSON.stringify({ key: pem(kind) })])
-				for (const line of PEM_BODY.split("\n")) expect(redact(text)).not.toContain(line.slice(0, 15));
-			expect(redact(whole)).toMatch(/^a\n-----BEGIN \w+ PRIVATE KEY-----\n…\[redacted\]\n-----END \w+ PRIVATE KEY-----\nb$/);
+				for (const line of PEM_BODY.split("\n")) expect(secrets.redact(text)).not.toContain(line.slice(0, 15));
+			expect(secrets.redact(whole)).toMatch(/^a\n-----BEGIN \w+ PRIVATE KEY-----\n…\[redacted\]\n-----END \w+ PRIVATE KEY-----\nb$/);
 		}
 	});
 
 	test("colours that begin in the middle of it stay, nothing else", () => {
-		expect(redact(`\x1b]0;sk-ant-api03-${RANDOM}\x07 \x1b[1msk-ant-api03-${RANDOM}\x1b]8;;http://me:${RANDOM}@host/\x1b\\`)).not.toContain(RANDOM);
-		expect(hideLive(`\x1b]0;sk-ant-api03-${RANDOM.slice(0, 9)}`).open).toBeGreaterThanOrEqual(`api03-${RANDOM.slice(0, 9)}`.length);
-		expect(redact(`\x1b[1;31msk-\x1b[mant-\x1b[Kapi03-${RANDOM}\x1b[0m end`)).toBe("\x1b[1;31msk-\x1b[mant-\x1b[K…[redacted]\x1b[0m end");
+		expect(secrets.redact(`\x1b]0;sk-ant-api03-${RANDOM}\x07 \x1b[1msk-ant-api03-${RANDOM}\x1b]8;;http://me:${RANDOM}@host/\x1b\\`)).not.toContain(RANDOM);
+		expect(secrets.hideLive(`\x1b]0;sk-ant-api03-${RANDOM.slice(0, 9)}`).open).toBeGreaterThanOrEqual(`api03-${RANDOM.slice(0, 9)}`.length);
+		expect(secrets.redact(`\x1b[1;31msk-\x1b[mant-\x1b[Kapi03-${RANDOM}\x1b[0m end`)).toBe("\x1b[1;31msk-\x1b[mant-\x1b[K…[redacted]\x1b[0m end");
 	});
 
 	test("on a screen, over the ends of full rows, everything in its place", () => {
 		const row = `${"x".repeat(10)} sk-ant-`;
 		const screen = `first\n${row}${RANDOM.slice(0, 12)}\n${RANDOM.slice(12)} end`;
-		const masked = redactScreen(screen, 30);
+		const masked = redactScreen(secrets, screen, 30);
 		expect(masked).toBe(`first\n${row}…[redacted]*\n…[redacted]${"*".repeat(RANDOM.length - 12 - 11)} end`);
 	});
 
 	test("values it has been told of, in every dress; but no common word", () => {
 		const value = `corr"ect horse/9 ${RANDOM.slice(0, 6)}`;
-		knowSecret(value);
-		for (const shift of ["", "u", "us"]) expect(redact(Buffer.from(`${shift}${value}!`).toString("base64"))).toContain("…[redacted]");
-		for (const form of [value, JSON.stringify({ value }), encodeURIComponent(value)]) expect(redact(`<${form}>`)).not.toContain(RANDOM.slice(0, 6));
+		secrets.know(value);
+		for (const shift of ["", "u", "us"]) expect(secrets.redact(Buffer.from(`${shift}${value}!`).toString("base64"))).toContain("…[redacted]");
+		for (const form of [value, JSON.stringify({ value }), encodeURIComponent(value)]) expect(secrets.redact(`<${form}>`)).not.toContain(RANDOM.slice(0, 6));
 		for (const word of ["production", "12345678", "short7", "/etc/passwd"]) {
-			knowSecret(word);
-			expect(redact(`it is ${word} here`)).toBe(`it is ${word} here`);
+			secrets.know(word);
+			expect(secrets.redact(`it is ${word} here`)).toBe(`it is ${word} here`);
 		}
 	});
 
 	test("every text in a result, however deep", () => {
-		expect(redactAll({ a: [`AKIA${"Q3EXAMPLE7KEYS2Z"}`], b: { c: 1, d: null } })).toEqual({ a: ["AKIA…[redacted]"], b: { c: 1, d: null } });
+		expect(secrets.redactAll({ a: [`AKIA${"Q3EXAMPLE7KEYS2Z"}`], b: { c: 1, d: null } })).toEqual({ a: ["AKIA…[redacted]"], b: { c: 1, d: null } });
 	});
 });
 
@@ -102,37 +104,37 @@ describe("masks keys that follow something else at once", () => {
 
 	test.each(keys.map((key) => [key.slice(0, 7), key]))("an escape before %s…, as JSON, a program's notation or a URL writes it", (_, key) => {
 		const escapes = ["\n", "\t", "\r", "\b", "\f", "\x1b[32m", "\x1b[1;31m", "\u0007"];
-		for (const before of escapes) gone(redact(JSON.stringify({ log: `step 1${before}${key}${before}step` })), key);
+		for (const before of escapes) gone(secrets.redact(JSON.stringify({ log: `step 1${before}${key}${before}step` })), key);
 		for (const written of ["\\x1b[32m", "\\033[0;32m", "\\e[1m", "\\u{1b}[32m", "^[[32m", "\\\\n", "\\x0a", "%0A", "token%3D", "=3D", "\\v"])
-			gone(redact(`'step 1${written}${key}'`), key);
+			gone(secrets.redact(`'step 1${written}${key}'`), key);
 	});
 
 	test("names too", () => {
-		expect(redact(JSON.stringify({ env: "A=1\nDB_PASSWORD=hunter2" }))).not.toContain("hunter2");
-		expect(redact("{ log: 'x\\x1b[32mDB_PASSWORD=hunter2 y' }")).not.toContain("hunter2");
+		expect(secrets.redact(JSON.stringify({ env: "A=1\nDB_PASSWORD=hunter2" }))).not.toContain("hunter2");
+		expect(secrets.redact("{ log: 'x\\x1b[32mDB_PASSWORD=hunter2 y' }")).not.toContain("hunter2");
 	});
 
 	test.each(keys.flatMap((first) => keys.map((second) => [first.slice(0, 7), second.slice(0, 7), first + second, second])))(
 		"%s… and then %s…",
 		(_, __, both, second) => {
-			gone(redact(`${both}\n`), second);
+			gone(secrets.redact(`${both}\n`), second);
 			for (let at = 1; at < both.length; at++) {
 				const [before, after] = [both.slice(0, at), both.slice(at)];
-				expect(hide(before, { after }) + hide(after, { before })).toBe(hide(both));
+				expect(secrets.hide(before, { after }) + secrets.hide(after, { before })).toBe(secrets.hide(both));
 			}
 		},
 	);
 
 	test("but not the end of a longer word", () => {
 		for (const text of [`task-2024-01-02-a-rather-long-name-99`, `C:\\tasks\\ask-12-34-56-abcdefghijklmnop`, `x${"AKIA"}Q3EXAMPLE7KEYS2ZZ9`])
-			expect(redact(text)).toBe(text);
+			expect(secrets.redact(text)).toBe(text);
 	});
 });
 
 test("a known value is masked however a URL, HTML, JSON or a program writes it", () => {
 	const marks = RANDOM.slice(3, 13);
 	const value = `a/b c~(${marks})*&<d>'"+${marks}!`;
-	knowSecret(value);
+	secrets.know(value);
 	const quoted = encodeURIComponent(value).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
 	const html = value.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 	const forms = {
@@ -150,21 +152,21 @@ test("a known value is masked however a URL, HTML, JSON or a program writes it",
 		repr: `'${value.replaceAll("'", "\\'")}'`,
 		"a shell's quotes": `'${value.replaceAll("'", "'\\''")}'`,
 	};
-	for (const [name, form] of Object.entries(forms)) expect(redact(`see ${form} end`), name).not.toContain(marks);
+	for (const [name, form] of Object.entries(forms)) expect(secrets.redact(`see ${form} end`), name).not.toContain(marks);
 });
 
 test("thousands of known values are all masked, and those of ended tasks go first", () => {
 	const secret = (number: number) => `pw-${number}-${RANDOM.slice(0, 10)}${number}`;
-	for (let number = 0; number < 5_000; number++) knowSecret(secret(number), { task: `task-${number}` });
-	for (const number of [0, 1_999, 2_000, 2_001, 4_999]) expect(redact(`see ${secret(number)}.`)).toBe("see …[redacted].");
-	expect(hideLive(`see ${secret(4_999).slice(0, 9)}`).open).toBe(9);
-	knowSecret(secret(0), { task: "another" });
-	for (let number = 0; number < 5_000; number++) forgetSecrets(`task-${number}`);
-	expect(redact(`see ${secret(4_999)}.`)).toBe("see …[redacted]."); // its log can still be read
-	expect(redact(`see ${secret(0)}.`)).toBe("see …[redacted]."); // another task has it too
-	expect(redact(`see ${secret(1)}.`)).toBe(`see ${secret(1)}.`);
-	expect(secretsOverflow()).toBe(false);
-	forgetSecrets("another");
+	for (let number = 0; number < 5_000; number++) secrets.know(secret(number), { task: `task-${number}` });
+	for (const number of [0, 1_999, 2_000, 2_001, 4_999]) expect(secrets.redact(`see ${secret(number)}.`)).toBe("see …[redacted].");
+	expect(secrets.hideLive(`see ${secret(4_999).slice(0, 9)}`).open).toBe(9);
+	secrets.know(secret(0), { task: "another" });
+	for (let number = 0; number < 5_000; number++) secrets.forget(`task-${number}`);
+	expect(secrets.redact(`see ${secret(4_999)}.`)).toBe("see …[redacted]."); // its log can still be read
+	expect(secrets.redact(`see ${secret(0)}.`)).toBe("see …[redacted]."); // another task has it too
+	expect(secrets.redact(`see ${secret(1)}.`)).toBe(`see ${secret(1)}.`);
+	expect(secrets.overflows).toBe(false);
+	secrets.forget("another");
 });
 
 test("values that cannot be remembered any more are said to be so", () => {
@@ -179,18 +181,18 @@ test("values that cannot be remembered any more are said to be so", () => {
 
 test("a piece of a text is masked by what is around it, and an unfinished end is known to be one", () => {
 	const text = `see sk-ant-api03-${RANDOM} and postgres://me:p4ssw0rd@host, ${JWT}\n${pem("RSA")}\n`;
-	const whole = hide(text);
+	const whole = secrets.hide(text);
 	for (let at = 1; at < text.length; at++) {
 		const [before, after] = [text.slice(0, at), text.slice(at)];
-		expect(hide(before, { after }) + hide(after, { before })).toBe(whole);
+		expect(secrets.hide(before, { after }) + secrets.hide(after, { before })).toBe(whole);
 		// Who reads while it is printed: what is not shown now is shown, masked, with the rest.
-		const { text: shown, open } = hideLive(before);
+		const { text: shown, open } = secrets.hideLive(before);
 		const read = shown.slice(0, shown.length - open);
 		for (const secret of ["AbcdEf", RANDOM.slice(0, 8), "p4ssw0r"]) expect(read).not.toContain(secret);
 	}
-	for (const prompt of ["listening on http://localhost:3000", "Password: ", "Authorization: Bearer ", "key sk-"]) expect(hideLive(prompt).open).toBe(0);
-	expect(redact("a \ufdd0\ufdd0 b")).toBe("a \ufffd\ufffd b"); // what looks hidden, but is not
-	expect(redact(`cut off: sk-ant-${RANDOM.slice(0, 9)}`, { cut: true })).not.toContain(RANDOM.slice(0, 4));
+	for (const prompt of ["listening on http://localhost:3000", "Password: ", "Authorization: Bearer ", "key sk-"]) expect(secrets.hideLive(prompt).open).toBe(0);
+	expect(secrets.redact("a \ufdd0\ufdd0 b")).toBe("a \ufffd\ufffd b"); // what looks hidden, but is not
+	expect(secrets.redact(`cut off: sk-ant-${RANDOM.slice(0, 9)}`, { cut: true })).not.toContain(RANDOM.slice(0, 4));
 });
 
 test("leaves ordinary text alone", () => {
@@ -212,7 +214,7 @@ test("leaves ordinary text alone", () => {
 		"the -----BEGIN PRIVATE KEY----- line comes first, then the body",
 		'"key": "value1", "cacheKey": "users1", "keys": ["a1b2c3d4e5"], "public_key": "AAAAB3NzaC1yc2E1", "tokenType": "Bearer1234567"',
 	];
-	for (const text of ordinary) expect(redact(text)).toBe(text);
+	for (const text of ordinary) expect(secrets.redact(text)).toBe(text);
 });
 
 test("takes time in proportion to the text, whatever is in it", () => {
@@ -232,9 +234,9 @@ test("takes time in proportion to the text, whatever is in it", () => {
 		"%0AAIza",
 		"\\u001b[32m",
 	];
-	for (const piece of hostile) expect(reveal(hide(piece.repeat(100_000))).length).toBeGreaterThan(0); // what is not linear never comes back
+	for (const piece of hostile) expect(reveal(secrets.hide(piece.repeat(100_000))).length).toBeGreaterThan(0); // what is not linear never comes back
 	const line = `-----BEGIN PRIVATE KEY-----\n${"+".repeat(16_000)}!\n`;
-	expect(hide(line.repeat(50))).toHaveLength(line.length * 50);
+	expect(secrets.hide(line.repeat(50))).toHaveLength(line.length * 50);
 });
 
 test("a child gets what is the user's own, and no secrets, leftovers or variables of ours unless they are named", () => {
@@ -270,8 +272,10 @@ test("a child gets what is the user's own, and no secrets, leftovers or variable
 		npm_config_registry: "x",
 		VIRTUAL_ENV: "/v",
 	};
-	expect(childEnvironment({ ...own, ...out }, {})).toEqual(own);
-	expect(childEnvironment({ ...own, ...out }, { GH_TOKEN: "k6", LANG: undefined }, { pass: ["AWS_*", "VIRTUAL_ENV"], withhold: ["SSH_AUTH_SOCK"] })).toEqual({
+	expect(childEnvironment(secrets, { ...own, ...out }, {})).toEqual(own);
+	expect(
+		childEnvironment(secrets, { ...own, ...out }, { GH_TOKEN: "k6", LANG: undefined }, { pass: ["AWS_*", "VIRTUAL_ENV"], withhold: ["SSH_AUTH_SOCK"] }),
+	).toEqual({
 		...Object.fromEntries(Object.entries(own).filter(([name]) => name !== "LANG" && name !== "SSH_AUTH_SOCK")),
 		AWS_ACCESS_KEY_ID: "k3",
 		AWS_SECRET_ACCESS_KEY: "k4",
@@ -279,5 +283,5 @@ test("a child gets what is the user's own, and no secrets, leftovers or variable
 		VIRTUAL_ENV: "/v",
 		GH_TOKEN: "k6",
 	});
-	expect(redact("said p4ssw0rd and pr0xypass")).toBe("said …******* and …********");
+	expect(secrets.redact("said p4ssw0rd and pr0xypass")).toBe("said …******* and …********");
 });

@@ -33,10 +33,10 @@ describe.skipIf(missing)("the door, seen from a browser", () => {
 		await stranger.page.getByRole("heading", { name: "does not know this browser" }).waitFor();
 		expect(await stranger.page.getByRole("main").textContent()).toContain("holdfast serve --link");
 		await stranger.page.getByLabel("Or paste the link here").fill("wrong too");
-		await stranger.page.getByRole("button", { name: "Come in" }).click();
+		await stranger.page.getByRole("button", { name: "Sign in" }).click();
 		await stranger.page.getByRole("alert").waitFor();
 		await stranger.page.getByLabel("Or paste the link here").fill(server.link);
-		await stranger.page.getByRole("button", { name: "Come in" }).click();
+		await stranger.page.getByRole("button", { name: "Sign in" }).click();
 		await stranger.page.getByText("Nothing runs yet").waitFor();
 		expect(stranger.complaints).toEqual([]);
 	});

@@ -1,6 +1,7 @@
 /** A real Chromium, the real `holdfast serve`, and what a test wants to know of the terminal in the page. */
 import { type ChildProcess, spawn } from "node:child_process";
 import fs from "node:fs";
+import axe from "axe-core";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { CLI } from "../support/cli.js";
 import { atEnd, until } from "../support/home.js";
@@ -132,3 +133,15 @@ export async function takeOver(page: Page, id: string): Promise<void> {
 	await page.getByText("You have the keyboard.").waitFor();
 	await page.locator(".xterm-helper-textarea").first().focus();
 }
+
+/** What axe-core finds that keeps people out. */
+export async function barriers(page: Page): Promise<string[]> {
+	await page.evaluate(axe.source);
+	const found = (await page.evaluate(`axe.run(document, { resultTypes: ["violations"] })`)) as axe.AxeResults;
+	return found.violations
+		.filter(({ impact }) => impact === "serious" || impact === "critical")
+		.map(({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html.slice(0, 200)} ${failureSummary}`).join(" | ")}`);
+}
+
+export const WIDE = { viewport: { width: 1280, height: 800 } };
+export const PHONE = { viewport: { width: 390, height: 780 }, hasTouch: true, isMobile: true };

@@ -1,8 +1,8 @@
 /** The server is killed and comes back: the page goes on by itself. */
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Process } from "../../src/index.js";
 import { tempDir, testRuntime, textOf } from "../support/home.js";
+import type { Process } from "../support/internal.js";
 import { freePort } from "../support/ports.js";
 import { becomes, launch, lines, missing, serve, shows, takeOver, visit } from "./support.js";
 

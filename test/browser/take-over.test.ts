@@ -1,7 +1,7 @@
 /** What a person's window does to a terminal, and does not. */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { sizeOf } from "../../src/screen/index.js";
+import { sizeOf } from "../../src/process/terminal-sizes.js";
 import { tempDir, testRuntime, until } from "../support/home.js";
 import { becomes, launch, missing, serve, shows, takeOver, visit } from "./support.js";
 
@@ -52,12 +52,17 @@ describe.skipIf(missing)("a person's window", () => {
 		await restored();
 	});
 
-	it("has the keys that a phone lacks: Ctrl and Alt hold for the next key", async () => {
+	it("has the keys that a phone lacks: Ctrl and Alt hold for the next key, and it pastes", async () => {
 		const home = tempDir("home");
 		const runtime = await testRuntime({ home });
 		const server = await serve(home);
 		const keys = await runtime.spawn({ command: "stty raw -echo; echo ready; exec od -An -v -c -w1", terminal: true });
-		const { page, complaints } = await visit(browser, server.link, { viewport: { width: 390, height: 780 }, hasTouch: true, isMobile: true });
+		const { page, complaints } = await visit(browser, server.link, {
+			viewport: { width: 390, height: 780 },
+			hasTouch: true,
+			isMobile: true,
+			permissions: ["clipboard-read", "clipboard-write"],
+		});
 		await takeOver(page, keys.id);
 		await shows(page, "ready");
 		await press(page, "Ctrl");
@@ -68,11 +73,14 @@ describe.skipIf(missing)("a person's window", () => {
 		await shows(page, /033\s+b/);
 		await page.keyboard.type("x"); // neither holds any more
 		await shows(page, /b\s+x/);
-		await press(page, "Page up");
+		await press(page, "PgUp");
 		await shows(page, /033\s+\[\s+5\s+~/);
 		await press(page, "Ctrl");
 		await press(page, "Left");
 		await shows(page, /1\s+;\s+5\s+D/);
+		await page.evaluate("navigator.clipboard.writeText('paste')");
+		await press(page, "Paste");
+		await shows(page, /p\s+a\s+s\s+t\s+e/);
 		expect(complaints).toEqual([]);
 	});
 });

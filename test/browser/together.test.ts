@@ -83,8 +83,8 @@ describe.skipIf(missing)("a person beside an agent", () => {
 		await question.getByRole("button", { name: "No" }).click();
 		expect(await refused).toMatchObject({ status: "blocked", error: expect.stringContaining("keep it, please") });
 		expect(fs.existsSync(path.join(dir, "old"))).toBe(true);
-		await page.getByText("Nobody asks").waitFor();
-		await page.getByText("refused by").waitFor();
+		await page.getByText("No pending approvals").waitFor();
+		await page.getByText("agent: refused in the page").waitFor();
 
 		const allowed = ask();
 		await question.getByRole("button", { name: "Once" }).click();

@@ -1,25 +1,15 @@
 /** Everything else on the page, and that all of it can be used by who does not see it or has no mouse. */
 import fs from "node:fs";
 import path from "node:path";
-import axe from "axe-core";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isAlive } from "../../src/base/proc.js";
 import { readParts } from "../../src/keeper/layout.js";
 import { LiveScreen } from "../../src/screen/index.js";
 import { atEnd, tempDir, testRuntime } from "../support/home.js";
-import { becomes, launch, lines, missing, serve, shows, visit } from "./support.js";
+import { barriers, becomes, launch, lines, missing, serve, shows, visit } from "./support.js";
 
 const at = (page: Page, hash: string) => page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
-
-/** What axe-core finds that keeps people out. */
-async function barriers(page: Page): Promise<string[]> {
-	await page.evaluate(axe.source);
-	const found = (await page.evaluate(`axe.run(document, { resultTypes: ["violations"] })`)) as axe.AxeResults;
-	return found.violations
-		.filter(({ impact }) => impact === "serious" || impact === "critical")
-		.map(({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html.slice(0, 200)} ${failureSummary}`).join(" | ")}`);
-}
 
 describe.skipIf(missing)("the views of the page", () => {
 	let browser: Browser;
@@ -28,7 +18,7 @@ describe.skipIf(missing)("the views of the page", () => {
 	});
 	afterAll(() => browser.close());
 
-	it("start something by hand, find it, show its files and times, kill it with proof, and keep nobody out", async () => {
+	it("start a process by hand, find it, show its files and times, kill it with proof", async () => {
 		const home = tempDir("home");
 		const work = tempDir("work");
 		const runtime = await testRuntime({ home });
@@ -59,11 +49,11 @@ describe.skipIf(missing)("the views of the page", () => {
 				for (const problem of await barriers(page)) found.push(`${hash} ${colorScheme}: ${problem}`);
 			}
 		};
-		await look(`#/p/${started.id}`, "Take the keyboard");
+		await look(`#/p/${started.id}`, "You have the keyboard."); // who starts it has it
 		await page.getByRole("button", { name: "Details" }).click();
 		await page.getByText(work).waitFor();
 		await look("#/", "Choose a terminal");
-		await look("#/approvals", "Nobody asks");
+		await look("#/approvals", "No pending approvals");
 		await look("#/timeline", "Timeline");
 		await page.getByRole("listitem").filter({ hasText: "my server" }).first().waitFor();
 		await look("#/search?q=a%20needle", "1 line in 1 log");
@@ -88,14 +78,14 @@ describe.skipIf(missing)("the views of the page", () => {
 		const parts = readParts(started.dir);
 		await page.getByRole("button", { name: "Kill" }).click();
 		await page.getByRole("dialog").getByRole("button", { name: "Kill" }).click();
-		await page.getByText("It is gone: looked again, nobody is left.").waitFor();
+		await page.getByText("It is gone: a second look found no process left.").waitFor();
 		expect(isAlive(parts.child as NonNullable<typeof parts.child>)).toBe(false);
 		await page.getByRole("button", { name: "Close", exact: true }).last().click();
 		await page.getByRole("link", { name: "killed" }).waitFor();
 		expect({ found, complaints }).toEqual({ found: [], complaints: [] });
 	});
 
-	it("shows one terminal to who may only look, on a phone too, and plays its recording as it was", async () => {
+	it("a read-only link shows one terminal, on a phone too, and plays its recording", async () => {
 		const home = tempDir("home");
 		const runtime = await testRuntime({ home });
 		const server = await serve(home);
@@ -110,7 +100,7 @@ describe.skipIf(missing)("the views of the page", () => {
 		const { page } = await visit(browser, `${server.link}`);
 		await at(page, `#/p/${drawn.id}`);
 		await shows(page, "the end");
-		await page.getByRole("button", { name: "A link for somebody" }).click();
+		await page.getByRole("button", { name: "Share a link" }).click();
 		await page.getByRole("button", { name: "Make the link" }).click();
 		const link = await page.getByLabel("The link, shown this once").inputValue();
 
@@ -128,7 +118,7 @@ describe.skipIf(missing)("the views of the page", () => {
 		await at(page, `#/p/${drawn.id}/recording`);
 		for (const each of [page, guest.page]) {
 			await each.getByRole("button", { name: "Play", exact: true }).waitFor();
-			await each.evaluate("holdfast.seek(holdfast.cast.seconds)");
+			await shows(each, "the end"); // it opens on its last frame
 			expect(await lines(each)).toEqual(truth);
 			await each.evaluate(`holdfast.seek(holdfast.cast.events.find(({ data }) => data.includes("row 1")).at)`);
 			expect((await lines(each))[0]).toBe("row 1");

@@ -7,7 +7,7 @@ import { textOf, until } from "../support/home.js";
 
 const NODE = `'${process.execPath}' '${CLI}'`;
 
-test("list, show and answer; whoever comes second is told, and what there is not", async () => {
+test("list, show and answer; a second answer and an unknown id are refused", async () => {
 	const { runtime, risky, home, runs } = await setting();
 	expect(await cli(home, ["approvals"])).toMatchObject({ code: 0, stderr: "nothing waits for an answer\n" });
 	const { approval_id: id = "" } = await runtime.terminal({ command: risky });
@@ -39,7 +39,7 @@ test("an agent cannot answer: not by a command, not by a program of its own, not
 	expect(tried.output.match(/this runs inside of proc_/g)).toHaveLength(2);
 	// Nor by the library, with an environment that says something else.
 	const program = `${dir}/answer.mjs`;
-	const code = `const { openRuntime } = await import(${JSON.stringify(path.resolve("dist/index.js"))});
+	const code = `const { openRuntime } = await import(${JSON.stringify(path.resolve("dist/lib/index.js"))});
 		const runtime = await openRuntime({ home: ${JSON.stringify(home)}, warm: 0 });
 		const done = await runtime.approvals.answer(${JSON.stringify(id)}, { answer: "always", by: "terminal, jo" }).then(() => "ANSWERED", (error) => error.code + ": " + error.message);
 		console.log(done); await runtime.close();`;
@@ -73,10 +73,10 @@ test.skipIf(!hasTmux)("a person at a terminal is asked there (needs tmux); and w
 	await here.shows(/Allow it\?[\s\S]*Allow it\?/);
 	await here.type("n not today", "Enter");
 	await here.shows(/^\[blocked, denied/m); // not what was typed: what came of it
-	await until("nobody is there any more", () => !runtime.approvals.isAttended());
+	await until("nobody is there any more", () => !runtime.approvals.isAttended(runtime.task));
 	expect(runs()).toBe(0);
 	const watch = new Terminal(`${NODE} approvals watch`, env);
-	await until("somebody is there", () => runtime.approvals.isAttended());
+	await until("somebody is there", () => runtime.approvals.isAttended(runtime.task));
 	const first = runtime.terminal({ command: risky });
 	await watch.shows("Allow it?");
 	await watch.type("o", "Enter");
@@ -88,5 +88,5 @@ test.skipIf(!hasTmux)("a person at a terminal is asked there (needs tmux); and w
 	expect(await second).toMatchObject({ status: "blocked" });
 	await watch.shows(`${id}: no, by elsewhere`);
 	await watch.type("C-c");
-	await until("nobody is there", () => !runtime.approvals.isAttended());
+	await until("nobody is there", () => !runtime.approvals.isAttended(runtime.task));
 });

@@ -29,7 +29,7 @@ test("a background process is listed, written to, waited for, and its output rea
 	expect(started).toMatchObject({ code: 0, stderr: "" });
 	const id = started.stdout.trim();
 	expect(id).toMatch(/^proc_[0-9a-f]{12}$/);
-	expect((await cli(home, ["ps"])).stdout).toMatch(new RegExp(`${id} +running +\\d+ +\\d+s +echoer: while`));
+	expect((await cli(home, ["ps"])).stdout).toMatch(new RegExp(`${id} +default +running +\\d+ +\\d+s +echoer: while`));
 	expect(await cli(home, ["submit", id, "one"])).toEqual({ code: 0, stdout: "", stderr: "" });
 	expect(json((await cli(home, ["write", id.slice(5, 11), "--json"], { input: "two\n" })).stdout)).toEqual({ session_id: id, bytes_written: 4 });
 	expect(await cli(home, ["wait", id, "--until", "pattern=got (two|three),four", "--timeout", "0.3"])).toMatchObject({
@@ -119,6 +119,7 @@ test.each([
 	[["run", "--cwd", "/no/such/dir", "--", "true"], 125, "does not exist"],
 	[["run", "--colour", "--", "true"], 2, "--colour"],
 	[["logs"], 2, "give the id"],
+	[["run", "--pty", "--no-pty", "--", "true"], 2, "not both"],
 	[["logs", "proc_000000000000"], 3, "no process"],
 	[["logs", "x"], 3, "not a process id"],
 	[["wait", "proc_000000000000", "--until", "moon"], 2, "no condition"],
@@ -135,6 +136,13 @@ test.each([
 	const asJson = await cli(home, [args[0] as string, "--json", ...args.slice(1)]);
 	expect(asJson.code).toBe(code);
 	expect(json(asJson.stdout).error.message).toContain(message);
+});
+
+test("what is for people says so to a program", async () => {
+	const home = await testHome();
+	expect(await cli(home, ["attach"])).toMatchObject({ code: 3, stderr: expect.stringContaining("nothing runs that this terminal could be put on") });
+	expect(await cli(home, ["shell"])).toMatchObject({ code: 1, stderr: expect.stringContaining("needs a terminal on both sides") });
+	for (const name of ["attach", "shell"]) expect(json((await cli(home, [name, "--json"])).stdout).error.message).toContain("for people");
 });
 
 test("a home that cannot be used is one clear line, no stack", async () => {

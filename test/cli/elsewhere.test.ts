@@ -2,11 +2,11 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { openRuntime } from "../../src/index.js";
 import { run } from "../fixtures/programs.js";
 import { CLI, cli, hasTmux, Terminal } from "../support/cli.js";
 import { elsewhere } from "../support/elsewhere.js";
 import { atEnd, until } from "../support/home.js";
+import { openRuntime } from "../support/internal.js";
 import { freePort } from "../support/ports.js";
 import { noSshd } from "../support/sshd.js";
 
@@ -34,8 +34,8 @@ test.skipIf(noSshd)("started, listed, read, written to, waited for and killed as
 	expect(await there("submit", reader, "one")).toMatchObject({ code: 0 });
 	expect(await there("wait", reader, "--until", "pattern=got one", "--timeout", "30")).toMatchObject({ code: 0 });
 	const list = await there("ps");
-	expect(list.stdout).toMatch(/^ID +PLACE +STATUS/);
-	expect(list.stdout).toMatch(new RegExp(`${reader} +ssh://root@127.0.0.1:\\d+ +running`));
+	expect(list.stdout).toMatch(/^ID +TASK +PLACE +STATUS/);
+	expect(list.stdout).toMatch(new RegExp(`${reader} +default +ssh://root@127.0.0.1:\\d+ +running`));
 	expect(await there("kill", reader)).toMatchObject({ code: 0, stdout: expect.stringMatching(/killed: .* none left/) });
 	expect(await there("kill", id)).toMatchObject({ code: 0 });
 	const { processes, notes } = JSON.parse((await there("ps", "--json")).stdout);
@@ -47,7 +47,7 @@ test.skipIf(noSshd)("started, listed, read, written to, waited for and killed as
 	]);
 });
 
-test.skipIf(noSshd)("a process that another program removes while it is looked at there is no error", async () => {
+test.skipIf(noSshd)("a remote process that another program removes during a look is no error", async () => {
 	const { home, sshd, runtime } = await elsewhere();
 	const started = await runtime.spawn({ command: `until [ -e '${sshd.home}/go' ]; do sleep 0.05; done; exit 3` });
 	const other = await openRuntime({ home, warm: 0 });
@@ -60,18 +60,18 @@ test.skipIf(noSshd)("a process that another program removes while it is looked a
 	expect(await looking).toBeUndefined();
 });
 
-test.skipIf(noSshd)("when it cannot be reached everything says so and from when it is; afterwards nothing is missing", async () => {
+test.skipIf(noSshd)("every command says when a machine is unreachable, and the time of the last known state; afterwards nothing is missing", async () => {
 	const { home, env, sshd, runtime } = await elsewhere();
 	const there = (...args: string[]) => cli(home, args, { env });
 	const id = (await there("run", "--background", "--place", "box", "--", "echo before; read -r a; echo after $a; exit 4")).stdout.trim();
 	await there("wait", id, "--until", "pattern=before", "--timeout", "30");
 	await sshd.stop();
-	const away = /^holdfast: ssh:\/\/\S+ cannot be reached \(nobody listens there .*\); this is how it was at \d{4}-\S+Z\.\n/;
+	const away = /^holdfast: Cannot reach ssh:\/\/\S+ \(nothing listens there .*\)\. Showing its last known state, from \d{4}-\S+Z\.\n/;
 	expect(await there("ps")).toMatchObject({ code: 0, stderr: expect.stringMatching(away), stdout: expect.stringMatching(`${id} .* running`) });
 	const listed = JSON.parse((await there("ps", "--json")).stdout);
 	expect(listed).toMatchObject({
 		processes: [{ session_id: id, status: "running", note: listed.notes[0] }],
-		notes: [expect.stringMatching(/cannot be reached/)],
+		notes: [expect.stringMatching(/Cannot reach/)],
 	});
 	expect(await there("logs", id)).toMatchObject({ code: 0, stdout: "before\n", stderr: expect.stringMatching(away) });
 	expect(await there("wait", id, "--timeout", "0.1")).toMatchObject({ code: 124, stderr: expect.stringMatching(away) });
@@ -84,11 +84,11 @@ test.skipIf(noSshd)("when it cannot be reached everything says so and from when 
 	])
 		expect(await there(...args), args.join(" ")).toMatchObject({
 			code: expect.any(Number),
-			stderr: expect.stringMatching(/cannot (be reached|reach)|nobody listens/),
+			stderr: expect.stringMatching(/cannot (be reached|reach)|nothing listens/),
 		});
 	expect(await there("process", "poll", id)).toMatchObject({
 		code: 0,
-		stdout: expect.stringMatching(/\[running.*\n?before\n(.*\n)*Note: .*cannot be reached/),
+		stdout: expect.stringMatching(/\[running.*\n?before\n(.*\n)*Note: .*Cannot reach/),
 	});
 	await sshd.start();
 	expect(await there("submit", id, "all")).toMatchObject({ code: 0, stderr: "" });
@@ -118,7 +118,7 @@ test.skipIf(noSshd || !hasTmux)("at a terminal: attached, typed at, resized; Ctr
 	await screen.shows(/^up$/m);
 	await screen.type("C-c");
 	await screen.shows(/^(\^C)?stopped\nrc=9$/m);
-	await screen.type(`clear; ${process.execPath} ${CLI} run --place box -- 'echo up; sleep 1000'; echo rc=$?`, "Enter");
+	await screen.type(`clear; ${process.execPath} ${CLI} run --no-pty --place box -- 'echo up; sleep 1000'; echo rc=$?`, "Enter");
 	await screen.shows(/^up$/m);
 	await sshd.stop();
 	await screen.shows("cannot be reached"); // in its first line, whatever the width

@@ -25,15 +25,15 @@ test("help, and what doctor finds, is as wide as the terminal, and breaks betwee
 		expect(words(lines)).toEqual(words(stdout.split("\n")));
 	}
 	expect(await at(80, "run", "--help")).toContain("  --place PLACE            where commands run: local (default), local+sandbox,");
-	expect(await at(80, "run", "--help")).toContain("                           ssh://user@host, docker://image, or a name from");
+	expect((await at(80, "run", "--help")).join("\n")).toMatch(/local\+sandbox,\n {27}ssh:\/\/user@host:port\/dir, docker:\/\/image,/);
 	expect((await at(80, "doctor")).join("\n")).toMatch(/ limits {7}\S.*\n {19}\S/);
 });
 
-test("who stops reading the output of a command is told that it goes on", async () => {
+test("a person who stops reading the output of a command is told that it goes on", async () => {
 	const runtime = await testRuntime();
 	const { stdout, stderr } = await cli(runtime.home.root, ["run", "--", "yes"], { prefix: ["sh", "-c", '"$@" | head -n 1', "sh"] });
 	const [yes] = runtime.list();
-	expect({ stdout, stderr }).toEqual({ stdout: "y\n", stderr: `holdfast: nobody takes its output any more; ${yes?.id} goes on, \`holdfast kill\` ends it\n` });
+	expect({ stdout, stderr }).toEqual({ stdout: "y\n", stderr: `holdfast: nothing reads its output any more; ${yes?.id} goes on, \`holdfast kill\` ends it\n` });
 	expect(yes?.status().status).toBe("running");
 });
 
@@ -66,6 +66,8 @@ test("a call that is wrong is told what is wrong with it", async () => {
 		[["-v"], 'there is no command "-v"; did you mean `holdfast --version`?'],
 		[["run", "--env", "NO_SUCH", "--", "true"], "--env NO_SUCH: there is no such variable here; to set one, give --env NO_SUCH=VALUE"],
 		[["run", "--env", "1A=x", "--", "true"], '--env 1A=x: "1A" is no name for a variable'],
+		[["prune", "--quota", "5"], '--quota takes a size with its unit, such as 500M or 16G, not "5"'],
+		[["run", "--log-limit", "5X", "--", "true"], '--log-limit takes a number of bytes, or a size such as 64K, 512M or 16G, not "5X"'],
 		[["run", "--timeout", "1y", "--", "true"], '--timeout takes a number of seconds above 0, or a time such as 30s or 5m, not "1y"'],
 	] as const)
 		expect(await cli(home.root, args), args.join(" ")).toEqual({ code: 2, stdout: "", stderr: `holdfast: ${message}\n` });
@@ -101,7 +103,7 @@ test("a relative HOLDFAST_HOME is refused, and no home is made", async () => {
 test("ps says that other tasks have processes, and its lines end where the terminal does", async () => {
 	const runtime = await testRuntime();
 	await runtime.spawn({ command: `sleep 1000 # ${"long ".repeat(40)}`, task: "another" });
-	expect((await cli(runtime.home.root, ["ps"])).stderr).toBe("no processes in task default; 1 runs in 1 other task: holdfast ps --all\n");
+	expect((await cli(runtime.home.root, ["ps", "--task", "default"])).stderr).toBe("no processes in task default; 1 runs in 1 other task: holdfast ps\n");
 	for (const cols of [80, 60]) {
 		const ps = await runtime.spawn({
 			command: [process.execPath, CLI, "ps", "--all", "--running", "--home", runtime.home.root],

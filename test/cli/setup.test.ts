@@ -105,7 +105,7 @@ test("without a terminal and without --yes everything is shown and nothing is wr
 	person.write(".claude.json", '{\n  "a": 1\n}\n');
 	const before = person.files();
 	const shown = await person.setup();
-	expect(shown).toMatchObject({ code: 1, stderr: expect.stringContaining("nothing was written, because there is nobody to ask; --yes") });
+	expect(shown).toMatchObject({ code: 1, stderr: expect.stringContaining("nothing was written, because there is no terminal to ask at; --yes") });
 	expect(shown.stdout).toContain('  -  "a": 1\n  +  "a": 1,\n  +  "mcpServers": {\n  +    "holdfast": {\n');
 	expect(shown.stdout).toContain("not found: claude-desktop, cursor, vscode, codex, gemini, opencode");
 	expect(shown.stdout).not.toContain("\u001b");

@@ -22,7 +22,7 @@ test("a task's shells are listed with where they are and what they run, until th
 		["other", "/"],
 		["default", dir],
 	]);
-	const text = await cli(home, ["ps", "--shells"]);
+	const text = await cli(home, ["ps", "--shells", "--task", "default"]);
 	expect(text.stdout).toMatch(new RegExp(`^ID +PID +AGE +DIRECTORY +RUNS\\n${shell.session_id} +${shell.pid} +\\d+s +.* +nothing\\n$`));
 	expect(text.stderr).toContain("holdfast end default");
 	expect((await cli(home, ["ps", "--shells", "--all"])).stderr).toContain("holdfast end TASK");
@@ -49,6 +49,6 @@ test.skipIf(noSshd)("those on other machines too; when one cannot be reached tha
 	expect((await list()).shells).toMatchObject([{ place: expect.stringMatching(/^ssh:/), cwd: "/usr", current: true, runs: null }]);
 	await runtime.close();
 	await sshd.stop();
-	expect(await list()).toMatchObject({ shells: [{ cwd: null, note: expect.stringContaining("cannot be reached") }], notes: [expect.any(String)] });
+	expect(await list()).toMatchObject({ shells: [{ cwd: null, note: expect.stringContaining("Cannot reach") }], notes: [expect.any(String)] });
 	await sshd.start();
 });

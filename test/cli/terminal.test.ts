@@ -95,12 +95,15 @@ describe.skipIf(!hasTmux)("at a person's terminal (needs tmux)", () => {
 		expect((await process.wait({ timeout: 10_000 })).status).toMatchObject({ status: "exited", exitCode: 0 });
 	});
 
-	test("run --pty is interactive, and its exit code is passed on", async () => {
+	test("run takes a terminal when it is on one, is interactive, and passes the exit code on; --no-pty takes none", async () => {
 		const runtime = await testRuntime();
-		const terminal = new Terminal(`${holdfast("run", "--pty", "--", "read -p 'name? ' n; echo hello $n; exit 5")}; echo code $?`, {
-			HOLDFAST_HOME: runtime.home.root,
-		});
-		await terminal.shows("name?");
+		const terminal = new Terminal(
+			`${holdfast("run", "--no-pty", "--", "tty")}; ${holdfast("run", "--", "read -p 'name? ' n; echo hello $n; exit 5")}; echo code $?`,
+			{
+				HOLDFAST_HOME: runtime.home.root,
+			},
+		);
+		expect(await terminal.shows("name?")).toContain("not a tty");
 		await terminal.type("Ada", "Enter");
 		await terminal.shows("hello Ada");
 		await terminal.shows("code 5");
@@ -109,12 +112,15 @@ describe.skipIf(!hasTmux)("at a person's terminal (needs tmux)", () => {
 	test("Ctrl-C reaches the command; a second one kills it and its tree", async () => {
 		const runtime = await testRuntime();
 		const env = { HOLDFAST_HOME: runtime.home.root };
-		const polite = new Terminal(`${holdfast("run", "--", "trap 'echo bye; exit 4' INT; echo ready; while :; do sleep 0.1; done")}; echo code $?`, env);
+		const polite = new Terminal(
+			`${holdfast("run", "--no-pty", "--", "trap 'echo bye; exit 4' INT; echo ready; while :; do sleep 0.1; done")}; echo code $?`,
+			env,
+		);
 		await polite.shows("ready");
 		await polite.type("C-c");
 		await polite.shows("bye");
 		await polite.shows("code 4");
-		const deaf = new Terminal(`${holdfast("run", "--", "trap 'echo heard' INT; echo ready; while :; do sleep 0.1; done")}; echo code $?`, env);
+		const deaf = new Terminal(`${holdfast("run", "--no-pty", "--", "trap 'echo heard' INT; echo ready; while :; do sleep 0.1; done")}; echo code $?`, env);
 		await deaf.shows("ready");
 		await deaf.type("C-c");
 		await deaf.shows("heard"); // two signals of a kind that come at once are one
@@ -124,7 +130,7 @@ describe.skipIf(!hasTmux)("at a person's terminal (needs tmux)", () => {
 		expect(runtime.list({ ended: false })).toEqual([]);
 	});
 
-	test("a full-screen program can be used through attach and is drawn anew for who comes later", async () => {
+	test("a full-screen program works through attach and is redrawn for a later viewer", async () => {
 		const runtime = await testRuntime();
 		const env = { HOLDFAST_HOME: runtime.home.root };
 		const process = await runtime.spawn({ command: "seq 1 500 | LESS= less", terminal: { cols: 80, rows: 24 } });
@@ -137,6 +143,46 @@ describe.skipIf(!hasTmux)("at a person's terminal (needs tmux)", () => {
 		await second.type("q");
 		expect((await process.wait({ timeout: 10_000 })).status).toMatchObject({ status: "exited", exitCode: 0 });
 		await until("its log is whole", () => textOf(process).length > 0);
+	});
+
+	test("shell opens a persistent shell, and its name leads back to it; it cannot be entered from inside", async () => {
+		const runtime = await testRuntime();
+		const env = { HOLDFAST_HOME: runtime.home.root, SHELL: "/bin/bash", PS1: "" };
+		const again = `${holdfast("shell", "work")}; echo left $?; ${holdfast("shell", "work")}; echo ended $?`;
+		const terminal = new Terminal(again, env);
+		await terminal.shows("Ctrl-] leaves it running");
+		await terminal.type("kept=here; echo $((40 + 2)) in it", "Enter");
+		await terminal.shows(/^42 in it/m);
+		await terminal.type("C-]");
+		await terminal.shows("left 0");
+		await until("the second one is attached", () =>
+			runtime.list({ ended: false }).some(({ dir }) => fs.readdirSync(dir).some((name) => name.startsWith("attached."))),
+		);
+		await terminal.type("echo still $kept", "Enter");
+		await terminal.shows(/^still here/m);
+		await terminal.type(`HOLDFAST_HOME=${runtime.home.root} ${holdfast("attach", "work")}`, "Enter");
+		await terminal.shows("itself, and would show");
+		await terminal.type("exit 7", "Enter");
+		await terminal.shows("ended 7");
+		expect(runtime.list()).toMatchObject([{ spec: { name: "work" } }]);
+	});
+
+	test("attach without an id takes the only one; of several a person chooses", async () => {
+		const runtime = await testRuntime();
+		const env = { HOLDFAST_HOME: runtime.home.root };
+		const first = await runtime.spawn({ command: "echo the first; cat", terminal: true, task: "one" });
+		await runtime.spawn({ command: "sleep 1000" }); // has no terminal
+		const only = new Terminal(holdfast("attach"), env);
+		await only.shows(/^the first$/m); // printed, not in a list
+		await runtime.spawn({ command: "echo the second; cat", terminal: true, name: "two", task: "two" });
+		const chooser = new Terminal(holdfast("attach"), env);
+		expect(await chooser.shows("Which one? [1-2")).toMatch(new RegExp(`1 +proc_\\w+ +two .*\n2 +${first.id} +one `));
+		await chooser.type("1", "Enter");
+		await chooser.shows(/^the second$/m);
+		const none = new Terminal(`${holdfast("attach")}; echo code $?`, env);
+		await none.shows("Which one?");
+		await none.type("Enter");
+		expect(await none.shows("code 2")).toContain("none was chosen");
 	});
 
 	test("a table for people has colour, one in a pipe has none", async () => {

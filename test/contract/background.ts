@@ -108,7 +108,7 @@ export function backgroundCases(begin: Begin, test: Test): void {
 		}
 	});
 
-	test("its end is the end of the command, whoever still holds the output", async () => {
+	test("it ends with its command, even if another process still holds the output", async () => {
 		const { process, start } = await begin();
 		const id = await start("echo x; sleep 300 & exit 4");
 		const end = await process({ action: "wait", session_id: id });
@@ -138,7 +138,7 @@ export function backgroundCases(begin: Begin, test: Test): void {
 		expect(await process({ action: "wait", session_id: id })).toMatchObject({ output: "leads\nnone\n" });
 	});
 
-	test("what only the foreground knows is not used, and that is said", async () => {
+	test("parameters for the foreground only are not used, and that is said", async () => {
 		const { terminal } = await begin();
 		const result = await terminal({ command: "sleep 300", background: true, timeout: 5, cols: 80, max_output_chars: 10_000_000 });
 		expect(result.note).toMatch(/cols: not used/);

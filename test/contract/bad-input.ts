@@ -83,7 +83,7 @@ export function badInputCases(begin: Begin, test: Test): void {
 		}
 	});
 
-	test("a parameter that the tool does not have is ignored and named, whoever added it", async () => {
+	test("an unknown parameter is ignored and named, whatever added it", async () => {
 		const { terminal, process } = await begin();
 		const ran = await terminal({ command: "echo ok", cwd: "/", tiemout: 5, surprise: { deep: 1 } });
 		expect(ran).toMatchObject({ status: "exited", output: "ok\n", error: null });

@@ -21,7 +21,7 @@ function dockerPlace(image: string, more: Pick<ContractPlace, "name" | "cannot">
 		start: async () => {
 			engine = await sharedEngine();
 		},
-		endsTasks: true,
+		boxed: true,
 		open: async (options) => {
 			if (!fs.existsSync(shared)) shared = tempDir("shared");
 			const entry = { type: "docker", image, engine: engine.address, volumes: [`${shared}:${shared}`], environment: { TEST_ROOT: testRoot() } };
@@ -48,7 +48,7 @@ export const inBusybox = dockerPlace(BUSYBOX_IMAGE, {
 		"programs on a terminal": NO_PTY,
 		"with a notice asked for there is no such remark": `${NO_BASH}, which the first result says`,
 		"it has the directory and the environment of the shell, not its plain variables": NO_BASH,
-		"a parameter that the tool does not have is ignored and named, whoever added it": NO_BASH,
+		"an unknown parameter is ignored and named, whatever added it": NO_BASH,
 		"what Gemini CLI adds to every call is ignored without a word": NO_BASH,
 		"null is the same as not given, 0 is not": NO_BASH,
 		"parameters of a terminal without one are not used, and that is said": NO_BASH,

@@ -144,7 +144,7 @@ export function foregroundCases(begin: Begin, test: Test): void {
 		expect(fs.readFileSync(`${dir}/runs`, "utf8")).toBe("one\n");
 	});
 
-	test("on_timeout kill: 124, what was printed, and nobody left, whatever they ignore", async () => {
+	test("on_timeout kill: 124, the output so far, and no process left, whatever they ignore", async () => {
 		const { terminal, dir } = await begin();
 		const stubborn = `bash -c 'trap "" TERM; echo $$ >${dir}/pid; sleep 300 & echo $! >${dir}/child; while :; do wait; done'`;
 		await terminal({ command: "true" }); // the birth of the shell would count

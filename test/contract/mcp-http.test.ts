@@ -1,16 +1,20 @@
-import { openRuntime } from "../../src/index.js";
 import { atEnd } from "../support/home.js";
+import { openRuntime } from "../support/internal.js";
 import { overHttp } from "../support/mcp.js";
+import { ending } from "./places.js";
 import { contractSuite } from "./suite.js";
 
 // The newer protocol here, the older one over stdio; between them each group passes through MCP.
 contractSuite(
 	"through MCP over HTTP",
-	async ({ home, task }) => {
-		const runtime = await openRuntime({ home, warm: 0 });
-		atEnd(() => runtime.close());
-		const { call } = await (await overHttp(runtime)).connect({ generation: "2026-07-28", query: `?task=${encodeURIComponent(task)}` });
-		return { call: (tool, args) => call(tool, args as Record<string, unknown>) };
-	},
+	async ({ home }) => ({
+		...(await ending(home)),
+		forTask: async (task) => {
+			const runtime = await openRuntime({ home, warm: 0 });
+			atEnd(() => runtime.close());
+			const { call } = await (await overHttp(runtime)).connect({ generation: "2026-07-28", query: `?task=${encodeURIComponent(task)}` });
+			return { call: (tool, args) => call(tool, args as Record<string, unknown>) };
+		},
+	}),
 	{ groups: ["the shell keeps its state", "background processes", "process actions", "programs on a terminal"] },
 );

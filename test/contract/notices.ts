@@ -14,7 +14,7 @@ export function noticeCases(begin: Begin, test: Test): void {
 		expect(await terminal({ command: "true" })).not.toHaveProperty("notices");
 	});
 
-	test("who has waited for the end, read the log of it, or killed it is not told again", async () => {
+	test("a caller that has waited for the end, read its log, or killed it is not told again", async () => {
 		const { start, process, terminal, dir } = await begin();
 		const [first, second] = [gate(dir, "first"), gate(dir, "second")];
 		const waited = await start(`${first.command}; exit 3`, NOTIFY);
@@ -55,7 +55,7 @@ export function noticeCases(begin: Begin, test: Test): void {
 		expect(await process({ action: "list" })).toMatchObject({ processes: [] });
 	});
 
-	test("nobody else gets them", async () => {
+	test("other tasks do not get them", async () => {
 		const { start, process, other, dir } = await begin();
 		const stranger = await other("another task");
 		const door = gate(dir);

@@ -1,6 +1,6 @@
 import fs from "node:fs";
 import { readProc, readStat } from "../../src/base/proc.js";
-import { Snapshot } from "../../src/process/tree.js";
+import { ProcessSnapshot } from "../../src/process/tree.js";
 import { testRoot } from "../support/home.js";
 
 /** Pids of a place that has its own. */
@@ -32,7 +32,7 @@ export function gone(pid: number): boolean {
 
 /** The process of this run that has this pid in its own namespace. */
 export function outside(pid: number, isOurs: (host: number) => boolean): number {
-	for (const { pid: host } of new Snapshot().stats.values()) {
+	for (const { pid: host } of new ProcessSnapshot().stats.values()) {
 		if (!new RegExp(`^NSpid:\\t${host}\\t${pid}$`, "m").test(readProc(`/proc/${host}/status`) ?? "")) continue;
 		if (isOurs(host)) return host;
 	}

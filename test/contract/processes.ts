@@ -9,7 +9,7 @@ import { gone, pidIn, toldPidIn } from "./pids.js";
 const LISTED = ["session_id", "command", "cwd", "place", "pid", "status", "exit_code", "started_at", "uptime_seconds", "output_preview"];
 
 export function processCases(begin: Begin, test: Test): void {
-	test("list: one's own, newest first, with all fields", async () => {
+	test("list: the task's own processes, newest first, with all fields", async () => {
 		const { process, start, other, listed } = await begin();
 		expect(await process({ action: "list" })).toMatchObject({ processes: [], error: null, note: expect.stringContaining("background=true") });
 		const first = await start("printf '\\e[31mred\\e[0m'; exit 3");
@@ -29,7 +29,7 @@ export function processCases(begin: Begin, test: Test): void {
 		expect((await process({ action: "list" })).processes).toMatchObject([{ command: expect.stringMatching(/^sleep 300 #x{4085}…$/) }]);
 	});
 
-	test("of another task nothing can be seen or touched", async () => {
+	test("processes of another task cannot be seen or touched", async () => {
 		const { start, process, other } = await begin();
 		const id = await start("sleep 300");
 		const stranger = await other("another task");
@@ -132,7 +132,8 @@ export function processCases(begin: Begin, test: Test): void {
 			const one = await start("echo ready 1; sleep 300");
 			await process({ action: "wait", session_id: one, until: { silence: 0.2 }, byte_offset: 0 });
 			await process({ action, session_id: one });
-			expect(await process({ action: "wait", session_id: one, until, timeout: 1 })).toMatchObject({ matched: null });
+			const seen = await process({ action: "wait", session_id: one, until, timeout: 1 });
+			expect(seen, JSON.stringify(seen)).toMatchObject({ matched: null, status: "running" });
 		}
 	});
 
@@ -193,7 +194,7 @@ export function processCases(begin: Begin, test: Test): void {
 			});
 	});
 
-	test("what an action has no use for is said, and so is a byte_offset beyond the log", async () => {
+	test("parameters that an action does not use are named, and so is a byte_offset beyond the log", async () => {
 		const { process, start } = await begin();
 		const id = await start("echo hello; cat");
 		const seen = await process({ action: "wait", session_id: id, until: { pattern: "hello\\n", port: null } });
@@ -249,7 +250,7 @@ export function processCases(begin: Begin, test: Test): void {
 		expect(await process({ action: "wait", session_id: id })).toMatchObject({ status: "exited", exit_code: 9 });
 	});
 
-	test("what needs a terminal says so without one", async () => {
+	test("actions that need a terminal say so without one", async () => {
 		const { process, start } = await begin();
 		const id = await start("cat");
 		for (const more of [{ action: "screen" }, { action: "keys", data: "x" }, { action: "resize", cols: 80, rows: 24 }])

@@ -15,7 +15,6 @@ function overSshAs(name: string, user: string): ContractPlace {
 			sshd = await startSshd({ lasting: true });
 		},
 		stop: () => sshd.end(),
-		endsTasks: true,
 		open: configured(() => ({ type: "ssh", ...sshd.options, user })),
 		// The connection would stay for another minute.
 		end: async (home) => {

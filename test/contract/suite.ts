@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, test as vitest } from "vitest";
+import { afterAll, beforeAll, describe, expect, test as vitest } from "vitest";
+import { atEnd, forFile } from "../support/home.js";
 import { backgroundCases } from "./background.js";
 import { badInputCases } from "./bad-input.js";
-import { type Begin, connect, type OpenDoor, type Test } from "./door.js";
+import { type Begin, type Connected, connect, type OpenDoors, type Test } from "./door.js";
 import { foregroundCases } from "./foreground.js";
 import { noticeCases } from "./notices.js";
 import { usePids } from "./pids.js";
@@ -32,33 +33,58 @@ interface Choice {
 	readonly place?: ContractPlace;
 	/** The groups that `npm test` runs, where another file of it shows the others through the same code. */
 	readonly groups?: readonly string[];
+	/** The cases of them, for a place that `npm test` only shows to be connected the right way. */
+	readonly cases?: readonly string[];
 }
 
+/** A few of each matter that depends on how a place is reached: its shell, what is written and read, kills, a terminal, a file in it. */
+export const FEW: Choice = {
+	groups: ["the shell keeps its state", "background processes", "process actions", "programs on a terminal"],
+	cases: [
+		"variables, functions, aliases and options last from call to call",
+		"its input is open until it is closed",
+		"kill: the whole tree, whatever it ignores, with proof; the second time it had ended",
+		"a question, an answer, a password, the end",
+	],
+};
+
 /** What an agent sees must be the same through every door, and at every place. */
-export function contractSuite(name: string, open: OpenDoor, { place = here, groups }: Choice = {}): void {
+export function contractSuite(name: string, open: OpenDoors, { place = here, groups, cases }: Choice = {}): void {
 	describe(name, () => {
+		let connected: Connected;
+		beforeAll(async () => {
+			connected = await connect(open, place);
+		});
+		const left = new Set(WHOLE ? [] : cases);
 		for (const group of WHOLE || !groups ? Object.keys(GROUPS) : groups) {
 			const test: Test = (title, run, missing) => {
+				if (!left.delete(title) && cases && !WHOLE) return;
 				const why = place.cannot?.[title] ?? place.cannot?.[group] ?? missing;
 				if (why === undefined) vitest(title, run);
 				else vitest.skip(`${title}${NOT_HERE}${why}`, run);
 			};
-			describe(group, () => GROUPS[group]?.(() => connect(open, place), test));
+			describe(group, () => GROUPS[group]?.(() => connected.begin(), test));
 		}
+		afterAll(() => expect([...left]).toEqual([])); // a case that was chosen and is not there
 	});
 }
 
 /** The whole suite at one place, through the library. */
-export function placeSuite(place: ContractPlace, { groups }: Pick<Choice, "groups"> = {}): void {
+export function placeSuite(place: ContractPlace, choice: Omit<Choice, "place"> = {}): void {
 	describe.skipIf(place.missing)(`at ${place.name}${place.missing ? `${NOT_HERE}${place.missing}` : ""}`, () => {
-		beforeAll(async () => {
-			usePids(place.pids);
-			await place.start?.();
-		});
-		afterAll(async () => {
-			await place.stop?.();
-			usePids();
-		});
-		contractSuite("through the library", place.open, { place, ...(groups ? { groups } : {}) });
+		startPlace(place);
+		contractSuite("through the library", place.open, { ...choice, place });
 	});
+}
+
+/** Starts what all cases of a file share at this place, and stops it after the last of them. */
+export function startPlace(place: ContractPlace): void {
+	beforeAll(() =>
+		forFile(async () => {
+			usePids(place.pids);
+			atEnd(() => usePids());
+			atEnd(() => place.stop?.());
+			await place.start?.();
+		}),
+	);
 }

@@ -27,11 +27,11 @@ export function terminalCases(begin: Begin, test: Test): void {
 
 	test("a program that reads a secret until the end of its input gets no terminal, and the result says why", async () => {
 		const { terminal, process, dir } = await begin();
-		fs.writeFileSync(`${dir}/gh`, '#!/bin/sh\ntest -t 0 && echo terminal\necho "token $(cat)"\n', { mode: 0o755 });
+		fs.writeFileSync(`${dir}/crane`, '#!/bin/sh\ntest -t 0 && echo terminal\necho "token $(cat)"\n', { mode: 0o755 });
 		await terminal({ command: `PATH=${dir}:$PATH` });
-		const ran = await terminal({ command: "echo abc | gh auth login --with-token", pty: true, cols: 80 });
-		expect(ran).toMatchObject({ status: "exited", output: "token abc\n", pty_note: expect.stringMatching(/without a terminal.*gh.*--with-token/) });
-		const { session_id, pty_note } = await terminal({ command: "gh auth login --with-token", pty: true, background: true });
+		const ran = await terminal({ command: "echo abc | crane auth login --password-stdin", pty: true, cols: 80 });
+		expect(ran).toMatchObject({ status: "exited", output: "token abc\n", pty_note: expect.stringMatching(/without a terminal.*crane.*--password-stdin/) });
+		const { session_id, pty_note } = await terminal({ command: "crane auth login --password-stdin", pty: true, background: true });
 		expect(pty_note).toContain("without a terminal");
 		await process({ action: "write", session_id, data: "later" });
 		await process({ action: "close", session_id });
@@ -115,7 +115,7 @@ export function terminalCases(begin: Begin, test: Test): void {
 		expect(await process({ action: "wait", session_id })).toMatchObject({ screen: "clean\ngot clean" });
 	});
 
-	test("what does not wait is not reported as waiting: at the deadline it runs", async () => {
+	test("a program that does not wait is not reported as waiting: at the deadline it runs", async () => {
 		const { terminal } = await begin();
 		await terminal({ command: "true" }); // the birth of the shell would count
 		const result = await terminal({ command: "echo busy; sleep 300", pty: true, timeout: 3 }); // time enough to start

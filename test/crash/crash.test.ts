@@ -6,7 +6,7 @@ import { tempDir, testRuntime } from "../support/home.js";
 import { copyWithKills } from "../support/readers.js";
 import { rounds } from "../support/seed.js";
 
-const PATIENCE = 180_000; // every reader is a program of its own
+const PATIENCE = rounds(180_000, 3_600_000); // every reader is a program of its own
 
 test("a reader killed again and again while a million lines are printed misses nothing and repeats nothing", { timeout: PATIENCE }, async () => {
 	await crash({ kills: rounds(8, 40), readers: 1, setup: "", terminal: false });

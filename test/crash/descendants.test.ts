@@ -1,7 +1,7 @@
 /** Some clients end a server with all of its descendants. What is kept is none of them. */
 import { expect, test } from "vitest";
 import { type Identity, isAlive, readStat } from "../../src/base/proc.js";
-import { Snapshot } from "../../src/process/tree.js";
+import { ProcessSnapshot } from "../../src/process/tree.js";
 import { until } from "../support/home.js";
 import { overStdio, testHome } from "../support/mcp.js";
 
@@ -44,7 +44,7 @@ test("a server killed with every descendant takes nothing with it: shell, proces
 });
 
 function descendants(pid: number): number[] {
-	const now = new Snapshot();
+	const now = new ProcessSnapshot();
 	const below = (parent: number): number[] => now.childrenOf(parent).flatMap((child) => [child, ...below(child)]);
 	return below(pid).filter((child) => now.stats.get(child)?.state !== "Z");
 }

@@ -4,45 +4,50 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { linkOf, readProc } from "../../src/base/proc.js";
-import { openRuntime, type Process } from "../../src/index.js";
 import { run } from "../fixtures/programs.js";
 import { tempDir, testRuntime, textOf, until } from "../support/home.js";
+import { openRuntime, type Process } from "../support/internal.js";
 import { rounds, seeded } from "../support/seed.js";
 
 const KILLS = rounds(6, 40);
+const PATIENCE = rounds(180_000, 3_600_000);
 const ANSWERS = `echo begin; read -r line; echo "end $line"; exit 3`;
 
 for (const warm of [0, 2]) {
-	test(`a program killed around spawn with ${warm} warm keepers leaves a whole process, or none that ever ran`, async () => {
-		const runtime = await testRuntime();
-		const home = runtime.home.root;
-		const ran = path.join(home, "ran");
-		fs.writeFileSync(ran, "");
-		const command = `echo "$HOLDFAST_ID" >>'${ran}'; ${ANSWERS}`;
-		const random = seeded("kills around spawn");
-		let span = 0; // how long a spawn takes; found out by the first one, which is killed just after it
-		for (let n = 0; n <= KILLS; n++) {
-			const spawner = run("spawner.mjs", home, String(warm), command);
-			expect(await spawner.line()).toBe("ready");
-			const began = performance.now();
-			if (n > 0) await sleep(random() ** 2 * span * 1.2);
-			else if (await spawner.line()) span = performance.now() - began;
-			await spawner.kill();
-			await using _ = await openRuntime({ home, warm: 0 }); // it meets what was left, as it was left
-		}
+	test(
+		`a program killed around spawn with ${warm} warm keepers leaves a whole process, or none that ever ran`,
+		async () => {
+			const runtime = await testRuntime();
+			const home = runtime.home.root;
+			const ran = path.join(home, "ran");
+			fs.writeFileSync(ran, "");
+			const command = `echo "$HOLDFAST_ID" >>'${ran}'; ${ANSWERS}`;
+			const random = seeded("kills around spawn");
+			let span = 0; // how long a spawn takes; found out by the first one, which is killed just after it
+			for (let n = 0; n <= KILLS; n++) {
+				const spawner = run("spawner.mjs", home, String(warm), command);
+				expect(await spawner.line()).toBe("ready");
+				const began = performance.now();
+				if (n > 0) await sleep(random() ** 2 * span * 1.2);
+				else if (await spawner.line()) span = performance.now() - began;
+				await spawner.kill();
+				await using _ = await openRuntime({ home, warm: 0 }); // it meets what was left, as it was left
+			}
 
-		const processes = runtime.list({ task: null });
-		await until("every start is decided", () => processes.every((process) => process.status().status !== "starting"));
-		const running = processes.filter((process) => process.status().status === "running");
-		const failed = processes.filter((process) => !running.includes(process));
-		await Promise.all(running.map(useToTheEnd));
-		for (const process of failed) expect(process.status().status).toMatch(/^(error|lost)$/);
-		for (const process of failed) expect(textOf(process)).toBe("");
-		expect(linesOf(ran)).toEqual(idsOf(running)); // what ran is there; what is not there, or failed, never ran
-		expect(running).not.toEqual([]);
+			const processes = runtime.list({ task: null });
+			await until("every start is decided", () => processes.every((process) => process.status().status !== "starting"));
+			const running = processes.filter((process) => process.status().status === "running");
+			const failed = processes.filter((process) => !running.includes(process));
+			await Promise.all(running.map(useToTheEnd));
+			for (const process of failed) expect(process.status().status).toMatch(/^(error|lost)$/);
+			for (const process of failed) expect(textOf(process)).toBe("");
+			expect(linesOf(ran)).toEqual(idsOf(running)); // what ran is there; what is not there, or failed, never ran
+			expect(running).not.toEqual([]);
 
-		await until("no keeper is left, warm or cold", () => processesNaming(home).length === 0);
-	}, 180_000);
+			await until("no keeper is left, warm or cold", () => processesNaming(home).length === 0);
+		},
+		PATIENCE,
+	);
 }
 
 test("what a program killed while it prepared directories has left is removed by the next one", async () => {
@@ -56,7 +61,7 @@ test("what a program killed while it prepared directories has left is removed by
 	expect(directories).toEqual([]);
 });
 
-test("a keeper that comes late is waited for, also when whoever started it is gone: what still begins is not called lost", async () => {
+test("a slow keeper is waited for, also when its starter is gone: a process that still begins is not called lost", async () => {
 	const runtime = await testRuntime();
 	const home = runtime.home.root;
 	const [sh, gate] = [path.join(home, "late-sh"), path.join(home, "gate")];

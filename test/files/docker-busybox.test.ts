@@ -1,4 +1,4 @@
 import { inBusybox } from "../contract/docker-place.js";
 import { filesSuite } from "./suite.js";
 
-filesSuite(inBusybox, { poor: true, megabytes: 20 });
+filesSuite(inBusybox, { poor: true, megabytes: 20, many: 300 });

@@ -3,15 +3,17 @@ import { execFileSync } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Runtime } from "../../src/index.js";
-import { copy, farFiles, linkEnd, nearFiles } from "../../src/places/files/index.js";
+import { beforeAll, describe, expect, test } from "vitest";
+import { copy, linkEnd, localFiles, remoteFiles } from "../../src/places/files/index.js";
+import type { RemoteMachine } from "../../src/places/remote/machine.js";
 import type { ReadFileResult, TransferResult } from "../../src/tools/files/result.js";
-import { connect, type Door } from "../contract/door.js";
+import { type Connected, connect } from "../contract/door.js";
 import type { ContractPlace } from "../contract/places.js";
+import { startPlace } from "../contract/suite.js";
 import { cli } from "../support/cli.js";
 import { exchanging, noExchange } from "../support/exchange.js";
-import { atEnd, tempDir, testRoot } from "../support/home.js";
+import { atEnd, forFile, tempDir, testRoot } from "../support/home.js";
+import type { Runtime } from "../support/internal.js";
 import { hostileTree, largeFile, manyFiles, picture } from "../support/trees.js";
 
 type Answer = Partial<ReadFileResult & TransferResult & { matches: number }>;
@@ -23,6 +25,7 @@ interface Client {
 	/** Where this machine's files may be taken from. */
 	readonly here: string;
 	readonly home: string;
+	readonly task: string;
 	call(tool: Tool, args: Record<string, unknown>): Promise<Answer>;
 	/** It has to work. */
 	ok(tool: Tool, args: Record<string, unknown>): Promise<Answer>;
@@ -38,52 +41,56 @@ export interface FilesSuite {
 	/** No bash: no shell that could be anywhere. */
 	readonly poor?: boolean;
 	readonly megabytes?: number;
+	/** How many small ones. */
+	readonly many?: number;
 	/** How often a directory of this machine is copied to and from while it changes places with a link. */
 	readonly race?: number;
 }
 
-export function filesSuite(place: ContractPlace, { poor = false, megabytes = 100, race = 10 }: FilesSuite = {}): void {
+export function filesSuite(place: ContractPlace, { poor = false, megabytes = 100, many = 2000, race = 10 }: FilesSuite = {}): void {
 	describe.skipIf(place.missing)(`files at ${place.name}${place.missing ? ` (${place.missing})` : ""}`, () => {
 		let tight: Tight;
+		let connected: Connected;
+		// Before a server is started that would not see what is mounted later. A container is started with the first call of its task.
+		beforeAll(() =>
+			forFile(async () => {
+				if (place.dir) return;
+				tight = mountTight(fs.mkdtempSync(path.join(path.dirname(testRoot()), "tight-")), place.owner);
+				atEnd(() => unmountTight(tight, path.dirname(tight.full)));
+			}),
+		);
+		startPlace(place);
 		beforeAll(async () => {
-			// Before a server is started that would not see what is mounted later. A container is started with the first call.
-			if (!place.dir) tight = mountTight(fs.mkdtempSync(path.join(path.dirname(testRoot()), "tight-")), place.owner);
-			await place.start?.();
-		});
-		afterAll(async () => {
-			await place.stop?.();
-			if (!place.dir) unmountTight(tight, path.dirname(tight.full));
+			connected = await connect(place.open, place);
 		});
 
 		const begin = async (): Promise<Client & Tight> => {
 			const before = process.cwd();
-			let call: Client["call"] = async () => ({});
-			const { dir, home } = await connect(async (options) => {
-				const door: Door = await place.open(options);
-				// A library has them all. Names of this machine are in a directory of this case, also where the shell's is another.
-				const own = (name: unknown) => `${path.resolve(name as string)}${/\/\.$/.test(name as string) ? "/." : ""}`;
-				call = (tool, { source, target, ...args }) => {
-					const ends = tool === "upload" ? { source: own(source), target } : tool === "download" ? { source, target: own(target) } : {};
-					return door.call(tool as "terminal", { ...args, ...ends }) as Promise<Answer>;
-				};
-				return door;
-			}, place);
+			const { dir, home, task } = await connected.begin();
+			const door = await connected.doors.forTask(task);
+			// A library has them all. Names of this machine are in a directory of this case, also where the shell's is another.
+			const own = (name: unknown) => `${path.resolve(name as string)}${/\/\.$/.test(name as string) ? "/." : ""}`;
+			const call: Client["call"] = (tool, { source, target, ...args }) => {
+				const ends = tool === "upload" ? { source: own(source), target } : tool === "download" ? { source, target: own(target) } : {};
+				return door.call(tool as "terminal", { ...args, ...ends }) as Promise<Answer>;
+			};
 			const here = tempDir("here");
 			process.chdir(here);
 			atEnd(() => process.chdir(before));
-			let own = tight;
+			let mounted = tight;
 			if (place.dir) {
 				const above = place.dir();
-				own = mountTight(above, place.owner);
-				atEnd(() => unmountTight(own, above));
+				mounted = mountTight(above, place.owner);
+				atEnd(() => unmountTight(mounted, above));
 			}
 			if (!poor) await call("terminal", { command: `cd ${dir}` });
 			return {
-				...own,
+				...mounted,
 				dir,
 				here,
 				home,
-				call: (tool, args) => call(tool, args),
+				task,
+				call,
 				ok: async (tool, args) => {
 					const result = await call(tool, args);
 					expect({ status: result.status, error: result.error }).toEqual({ status: "ok", error: null });
@@ -188,11 +195,11 @@ export function filesSuite(place: ContractPlace, { poor = false, megabytes = 100
 			},
 		);
 
-		test("2,000 small files there and back are the same", async () => {
+		test(`${many} small files there and back are the same`, async () => {
 			const { dir, here, ok } = await begin();
-			const tree = manyFiles(2000, here);
-			expect(await ok("upload", { source: "many", target: `${dir}/` })).toMatchObject({ files: 2000, path: `${dir}/many` });
-			expect(await ok("download", { source: `${dir}/many/.`, target: "back" })).toMatchObject({ files: 2000 });
+			const tree = manyFiles(many, here);
+			expect(await ok("upload", { source: "many", target: `${dir}/` })).toMatchObject({ files: many, path: `${dir}/many` });
+			expect(await ok("download", { source: `${dir}/many/.`, target: "back" })).toMatchObject({ files: many });
 			expect(picture("back")).toEqual(picture(tree));
 			expect(picture(`${dir}/many`)).toEqual(picture(tree));
 		});
@@ -280,6 +287,8 @@ export function filesSuite(place: ContractPlace, { poor = false, megabytes = 100
 		test("a full disk, one that is read-only, a directory in the way, no permission: it is said, and all is as it was", async () => {
 			const { dir, full, fixed, call, ok } = await begin();
 			const left = () => fs.readdirSync(full, { recursive: true });
+			const work = (where: string) => (poor ? undefined : call("terminal", { command: `cd ${where}` })); // the policy asks about files outside of it
+			await work(path.dirname(full));
 			await ok("writeFile", { path: `${full}/file`, content: "old\n" });
 			fs.writeFileSync("large", randomBytes(6_000_000));
 			fs.mkdirSync("folder");
@@ -303,6 +312,7 @@ export function filesSuite(place: ContractPlace, { poor = false, megabytes = 100
 			] as const)
 				expect(await call(tool, args)).toMatchObject({ status: "error", error: expect.stringMatching(/read-only/) });
 			expect((await ok("readFile", { path: `${fixed}/file` })).output).toBe("     1\told");
+			await work(dir);
 			await ok("writeFile", { path: `${dir}/sub/x`, content: "x" });
 			expect(await call("writeFile", { path: `${dir}/sub`, content: "x" })).toMatchObject({ status: "error", error: expect.stringMatching(/is a directory/) });
 			fs.mkdirSync(`${dir}/sub/large`);
@@ -328,20 +338,19 @@ export function filesSuite(place: ContractPlace, { poor = false, megabytes = 100
 		});
 
 		test.skipIf(place.name === "local")("a transfer that comes out with other bytes is found out, and nothing of it appears", async () => {
-			const { dir, home, ok } = await begin();
+			const { dir, home, task, ok } = await begin();
 			await ok("writeFile", { path: `${dir}/file`, content: "old\n" }); // it is connected
-			const { openRuntime } = await import("../../src/index.js");
-			const runtime: Runtime = await openRuntime({ home, task: "a task", warm: 0, place: "box" });
+			const { openRuntime } = await import("../support/internal.js");
+			const runtime: Runtime = await openRuntime({ home, task, warm: 0, place: "box" });
 			atEnd(() => runtime.close());
-			const { box } = await runtime.place("a task");
-			if (!box) throw new Error("not elsewhere");
-			const end = linkEnd({ use: (work, { signal }) => box.use(work, signal) });
+			const { reach } = runtime.machine(task) as RemoteMachine;
+			const end = linkEnd({ use: (work, { signal }) => reach.use(work, { signal }) });
 			const flip = (bytes: Uint8Array) => {
 				const other = Buffer.from(bytes);
 				if (other.length > 0) other[other.length >> 1] = (other[other.length >> 1] as number) ^ 1;
 				return other;
 			};
-			const upset = farFiles({
+			const upset = remoteFiles({
 				run: (script, options = {}) => end.run(script, options.input ? { ...options, input: flip(options.input) } : options),
 				read: async (...args) => flip(await end.read(...args)),
 				write: (file, offset, bytes) => end.write(file, offset, flip(bytes)),
@@ -350,19 +359,19 @@ export function filesSuite(place: ContractPlace, { poor = false, megabytes = 100
 			manyFiles(50, process.cwd());
 			for (const name of ["large", "many"])
 				await expect(
-					copy({ files: nearFiles(), path: path.resolve(name) }, { files: upset, path: `${dir}/${name === "many" ? "many" : "file"}` }),
+					copy({ files: localFiles(), path: path.resolve(name) }, { files: upset, path: `${dir}/${name === "many" ? "many" : "file"}` }),
 				).rejects.toThrow(/sha256|other bytes/);
-			await expect(copy({ files: upset, path: `${dir}/file` }, { files: nearFiles(), path: path.resolve("back") })).rejects.toThrow(/changes all the time/);
+			await expect(copy({ files: upset, path: `${dir}/file` }, { files: localFiles(), path: path.resolve("back") })).rejects.toThrow(/changes all the time/);
 			expect(fs.readdirSync(dir)).toEqual(["file"]);
 			expect(fs.readFileSync(`${dir}/file`, "utf8")).toBe("old\n");
 			expect(fs.readdirSync(".").sort()).toEqual(["large", "many"]);
 		});
 
 		test("holdfast cp: there and back", async () => {
-			const { dir, here, home, ok } = await begin();
+			const { dir, here, home, task, ok } = await begin();
 			await ok("writeFile", { path: `${dir}/first`, content: "x" }); // it is connected
 			const tree = manyFiles(30, here);
-			const cp = (...args: string[]) => cli(home, ["cp", "--task", "a task", ...(place.name === "local" ? [] : ["--place", "box"]), ...args], { cwd: here });
+			const cp = (...args: string[]) => cli(home, ["cp", "--task", task, ...(place.name === "local" ? [] : ["--place", "box"]), ...args], { cwd: here });
 			expect(await cp("many", `:${dir}/there`)).toMatchObject({ code: 0, stdout: expect.stringContaining("30 files") });
 			expect(picture(`${dir}/there`)).toEqual(picture(tree));
 			const back = await cp("--json", `:${dir}/there`, "back");

@@ -4,7 +4,7 @@ import http from "node:http";
 import { expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { loggedInSchema, processDetailSchema, sessionSchema, ticketSchema, viewerLinkSchema, viewersSchema } from "../../src/doors/http/schemas.js";
-import { isLinkKey, linkKey, newSession, sessionEnd } from "../../src/doors/http/sign.js";
+import { isLinkKey, linkKey, newSession, sessionOf } from "../../src/doors/http/sign.js";
 import { Tickets } from "../../src/doors/http/tickets.js";
 import { tempDir, testRuntime, textOf, until } from "../support/home.js";
 import { type Api, loginTo, overApi, TOKEN, Viewer } from "../support/http.js";
@@ -34,10 +34,45 @@ test("keys and sessions expire, and are of no use with another token", () => {
 	expect([isLinkKey(TOKEN, key, now), isLinkKey(TOKEN, key, now + 12 * 3_600_000 + 1), isLinkKey(`${TOKEN}x`, key, now)]).toEqual([true, false, false]);
 	expect(["", ".", "zzzzzzzz.", key.replace(/^./, "z")].filter((bad) => isLinkKey(TOKEN, bad, now))).toEqual([]);
 	const { cookie, key: half, expiresAt } = newSession(TOKEN, now);
-	expect(sessionEnd(TOKEN, cookie, half, now)).toBe(expiresAt);
-	expect(sessionEnd(TOKEN, cookie, half, expiresAt + 1)).toBeUndefined();
-	expect(sessionEnd(`${TOKEN}x`, cookie, half, now)).toBeUndefined();
-	expect(sessionEnd(TOKEN, cookie.replace(/^./, "z"), half, now)).toBeUndefined();
+	expect(sessionOf(TOKEN, cookie, half, now)?.expiresAt).toBe(expiresAt);
+	expect(sessionOf(TOKEN, cookie, half, expiresAt + 1)).toBeUndefined();
+	expect(sessionOf(`${TOKEN}x`, cookie, half, now)).toBeUndefined();
+	expect(sessionOf(TOKEN, cookie.replace(/^./, "z"), half, now)).toBeUndefined();
+});
+
+test("a session that was logged out is of no use, with its tickets, terminals and events, at this server and another", async () => {
+	const runtime = await testRuntime();
+	const [api, another] = [await overApi(runtime), await overApi(runtime)];
+	const process = await runtime.spawn({ command: "sleep 60" });
+	const login = async (): Promise<Record<string, string | undefined>> => {
+		const response = await api.request("POST", "/api/login", { body: { token: TOKEN }, headers: OUT });
+		const { key } = loggedInSchema.parse(await response.json());
+		return { ...OUT, Cookie: (response.headers.get("set-cookie") as string).split(";")[0], "X-Holdfast-Key": key };
+	};
+	const there = (session: Record<string, string | undefined>) => ({
+		...session,
+		Cookie: session.Cookie?.replace(/^\w+/, `holdfast_${new URL(another.origin).port}`),
+	});
+	const terminal = (headers: Record<string, string | undefined>) =>
+		api.call(ticketSchema, "POST", "/api/tickets", { for: "terminal", session_id: process.id }, headers);
+	const [session, other] = [await login(), await login()];
+	await another.call(sessionSchema, "GET", "/api/session", undefined, there(session));
+	const { url } = await terminal(session);
+	const events = await api.request("GET", "/api/events", { headers: session });
+	const socket = new WebSocket(`${api.origin.replace("http", "ws")}${(await terminal(session)).url}`, { origin: api.origin });
+	const closed = new Promise((resolve) => socket.once("close", (_, reason) => resolve(String(reason))));
+	await new Promise((resolve) => socket.once("open", resolve));
+
+	await api.request("POST", "/api/logout", { headers: { ...session, "X-Holdfast-Key": other["X-Holdfast-Key"] } }); // cookies can be stolen: without its key it ends nothing
+	await api.call(sessionSchema, "GET", "/api/session", undefined, session);
+	expect((await api.request("POST", "/api/logout", { headers: session })).headers.get("set-cookie")).toMatch(/^holdfast_\d+=; Max-Age=0/);
+	expect(await api.fails("GET", "/api/session", undefined, session)).toBe("UNAUTHORIZED 401");
+	expect(await another.fails("GET", "/api/session", undefined, there(session))).toBe("UNAUTHORIZED 401");
+	expect(await dial(api, url)).toBe(401);
+	expect(await closed).toBe("this browser was logged out");
+	await process.kill(); // an event, which the stream of that session does not get
+	expect(await events.text()).not.toContain("killed");
+	await api.call(sessionSchema, "GET", "/api/session", undefined, other);
 });
 
 test("wrong tokens are refused, and slowed down; the right one still gets in", async () => {
@@ -95,14 +130,14 @@ test("a ticket is for one use, one thing, and half a minute", async () => {
 	expect(await api.fails("GET", (await download(log)).replace("/log", "/lines"), undefined, OUT)).toBe("UNAUTHORIZED 401");
 	const tickets = new Tickets();
 	const use = { for: "terminal", what: "x", visitor: { scope: "owner", expiresAt: null } } as const;
-	const viewer = { ...use, visitor: { scope: "viewer", viewer: "v", session_id: "x", expiresAt: 1e15 } } as const;
+	const viewer = { ...use, visitor: { scope: "viewer", viewer: "v", session_id: "x", expiresAt: 1e15, keyboard: false } } as const;
 	for (let n = 0; n < 50; n++) tickets.issue(viewer, 0);
 	expect(() => tickets.issue(viewer, 0)).toThrow("50 tickets of this link"); // and the owner still gets one:
 	const late = tickets.issue(use, 0);
 	expect(tickets.use(late, "terminal", 30_001)).toBeUndefined();
 });
 
-test("who may only look sees one process, cannot touch it, and is out when the link is withdrawn", async () => {
+test("a read-only link shows one process, cannot change it, and ends when it is withdrawn", async () => {
 	const runtime = await testRuntime();
 	const api = await overApi(runtime);
 	const [shown, hidden] = [await runtime.spawn({ command: "cat", terminal: true }), await runtime.spawn({ command: "cat", terminal: true })];
@@ -144,7 +179,7 @@ test("who may only look sees one process, cannot touch it, and is out when the l
 	again.send({ type: "open", offset: 0 });
 	await again.until("opened", () => again.last("opened"));
 	expect((await api.call(viewersSchema, "GET", "/api/viewers")).viewers).toEqual([
-		{ id: link.id, session_id: shown.id, created_at: link.created_at, expires_at: link.expires_at },
+		{ id: link.id, session_id: shown.id, created_at: link.created_at, expires_at: link.expires_at, keyboard: false },
 	]);
 	expect((await api.request("DELETE", `/api/viewers/${link.id}`)).status).toBe(200);
 	await again.until("closed", () => again.closed);

@@ -4,6 +4,7 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import { linkOf } from "../../src/base/proc.js";
 import * as schemas from "../../src/doors/http/schemas.js";
+import { runningCalled } from "../../src/process/index.js";
 import { untilWaiting } from "../../src/screen/index.js";
 import { eventsOf } from "../support/events.js";
 import { tempDir, testRuntime, textOf, until } from "../support/home.js";
@@ -33,7 +34,14 @@ test("processes are started, listed, looked at, typed into, waited for and kille
 	expect(processes).toMatchObject([
 		{ session_id: started.session_id, status: "awaiting_input", waiting_for: "line", last_line: "two", resources: { processes: expect.any(Number) } },
 	]);
-	expect((await api.call(schemas.tasksSchema, "GET", "/api/tasks")).tasks).toMatchObject([{ task: "hand", running: 1, waiting: 1 }]);
+	expect((await api.call(schemas.tasksSchema, "GET", "/api/tasks")).tasks).toMatchObject([
+		{ task: "hand", running: 1, waiting: 1, use: { processes: 1, memory_bytes: expect.any(Number), printed_bytes: processes[0]?.total_bytes } },
+	]);
+	const renamed = { name: "reader" };
+	expect(await api.call(schemas.processSchema, "POST", `${at}/rename`, renamed)).toMatchObject(renamed);
+	expect(await api.call(schemas.processSchema, "POST", `${at}/rename`, renamed)).toMatchObject(renamed); // it may keep its own
+	expect(runningCalled(runtime, "reader").map(({ id }) => id)).toEqual([started.session_id]);
+	expect(await api.fails("POST", `${at}/rename`, { name: "cafe" })).toBe("INVALID 400"); // looks like an id
 	await api.call(schemas.okSchema, "POST", `${at}/signal`, { signal: "winch" });
 	expect(await api.fails("POST", `${at}/signal`, { signal: "NONE" })).toBe("INVALID 400");
 	expect(await api.call(schemas.killedSchema, "POST", `${at}/kill`)).toMatchObject({
@@ -113,7 +121,7 @@ test("output comes as bytes, as lines and as matches, each with its offsets", as
 	expect(await api.fails("GET", "/api/search?q=")).toBe("INVALID 400");
 });
 
-test("events: all there is, then each change; who comes back gets what he missed", async () => {
+test("events: a snapshot, then each change; a client that reconnects gets what it missed", async () => {
 	const runtime = await testRuntime();
 	const api = await overApi(runtime);
 	const first = await runtime.spawn({ command: "cat", name: "first" });
@@ -240,6 +248,11 @@ test("policy, doctor, prune, notices and the page's own files", async () => {
 	const runtime = await testRuntime();
 	const api = await overApi(runtime, { webDir });
 	expect(await api.call(schemas.verdictSchema, "POST", "/api/policy/check", { command: "rm -rf /" })).toMatchObject({ decision: "deny" });
+	const asked = (place: unknown) => ["POST", "/api/policy/check", { command: "git push -f", place }] as const;
+	expect(await api.call(schemas.verdictSchema, ...asked({ kind: "docker", image: "debian" }))).toMatchObject({ decision: "allow" });
+	const open = { kind: "docker", volumes: ["/var/run/docker.sock:/var/run/docker.sock"] };
+	expect(await api.call(schemas.verdictSchema, ...asked(open))).toMatchObject({ decision: "ask" });
+	for (const place of [{ kind: "docker", port: 22 }, 7, {}, [], null]) expect(await api.fails(...asked(place))).toBe("INVALID 400");
 	expect((await api.call(schemas.doctorSchema, "GET", "/api/doctor")).checks.map(({ name }) => name)).toContain("home");
 	expect(await api.call(schemas.prunedSchema, "POST", "/api/prune", { dry_run: true })).toMatchObject({ removed: [], dry_run: true });
 	const { session_id } = await runtime.terminal({ command: "read -r", background: true, notify_on_complete: true }, { task: "told" });
@@ -278,7 +291,7 @@ test("what an agent asks is shown at once, answered, and the agent goes on; the 
 	const api = await overApi(runtime);
 	const events = await eventsOf(api);
 	await events.next("snapshot");
-	expect(runtime.approvals.isAttended()).toBe(true);
+	expect(runtime.approvals.isAttended(runtime.task)).toBe(true);
 	const file = path.join(tempDir(), "gone");
 	fs.mkdirSync(file);
 	const call = runtime.terminal({ command: `git push --force origin main; rm -rf ${file}` }, { task: "asks" });

@@ -20,7 +20,7 @@ import { overApi, Viewer } from "../support/http.js";
 import { freePort } from "../support/ports.js";
 import { noSshd } from "../support/sshd.js";
 
-test.skipIf(noSshd)("lists, output, files, terminal, keyboard and kill; a machine that is away holds nobody up", async () => {
+test.skipIf(noSshd)("lists, output, files, terminal, keyboard and kill; an unreachable machine holds up no request", async () => {
 	const { runtime, sshd } = await elsewhere();
 	const api = await overApi(runtime);
 	const { session_id } = await api.call(startedSchema, "POST", "/api/processes", { command: "bash --norc --noprofile -i" });
@@ -71,7 +71,7 @@ test.skipIf(noSshd)("lists, output, files, terminal, keyboard and kill; a machin
 
 	await sshd.stop();
 	const away = await api.call(processDetailSchema, "GET", at);
-	expect(away).toMatchObject({ status: "running", note: expect.stringMatching(/cannot be reached .* this is how it was at /), resources: null });
+	expect(away).toMatchObject({ status: "running", note: expect.stringMatching(/Cannot reach .* Showing its last known state, from /), resources: null });
 	expect(await api.call(processListSchema, "GET", "/api/processes")).toMatchObject({ processes: [{ session_id, note: away.note }] });
 	await sshd.start();
 	expect(await api.call(killedSchema, "POST", `${at}/kill`)).toMatchObject({ status: "killed", survivors: [] });

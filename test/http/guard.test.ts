@@ -20,15 +20,26 @@ test.each([
 	["another host, as after DNS rebinding", { Host: "evil.example.com:PORT" }, 403],
 	["a host that only begins like ours", { Host: "localhost.evil.example.com:PORT" }, 403],
 	["a host that is an address of this network", { Host: "192.168.0.1:PORT" }, 403],
-	["another port", { Host: "localhost:1" }, 403],
-	["no port", { Host: "localhost" }, 403],
+	["a capital name as host", { Host: "LOCALHOST:PORT" }, 200],
+	["the port of a tunnel, as ssh -L has it", { Host: "localhost:9000" }, 200],
+	["no port, so 80", { Host: "localhost" }, 200],
+	["a name with a dot at its end", { Host: "localhost.:PORT" }, 403],
+	["a name below localhost", { Host: "evil.localhost:PORT" }, 403],
+	["the address of no machine in particular", { Host: "0.0.0.0:PORT" }, 403],
 	["nonsense as host", { Host: "a b" }, 400],
 	["a name before the host", { Host: "me@localhost:PORT" }, 400],
 	["our own origin", { Origin: "http://127.0.0.1:PORT" }, 200],
+	["the origin of a tunnel's page", { Host: "localhost:9000", Origin: "http://localhost:9000" }, 200],
+	["the origin of a tunnel's page without a port", { Host: "localhost", Origin: "http://localhost" }, 200],
+	["our own origin by another loopback name", { Origin: "http://localhost:PORT" }, 403],
+	["our own origin where the host has another port", { Host: "localhost:9000", Origin: "http://localhost:PORT" }, 403],
 	["the origin of a page elsewhere", { Origin: "http://evil.example.com" }, 403],
 	["the origin of another local server", { Origin: "http://localhost:1" }, 403],
 	["the origin of a file or a sandbox", { Origin: "null" }, 403],
-	["a secure origin, which we are not", { Origin: "https://localhost:PORT" }, 403],
+	["a secure origin, which we are not", { Origin: "https://127.0.0.1:PORT" }, 403],
+	["an origin with a path", { Origin: "http://127.0.0.1:PORT/" }, 403],
+	["no origin at all", { Origin: "" }, 403],
+	["what a proxy would say of another host", { Host: "evil.example.com", "X-Forwarded-Host": "localhost:PORT", Forwarded: "host=localhost:PORT" }, 403],
 ])("%s", async (_what, headers, status) => {
 	const { get } = await serve();
 	expect((await get(headers)).status).toBe(status);
@@ -40,7 +51,7 @@ test("a request without a token is told what to send", async () => {
 	expect((await get({ Authorization: "Bearer no" })).headers["www-authenticate"]).toContain('error="invalid_token"');
 });
 
-test("whoever guesses is slowed down, and does not lock the owner out", async () => {
+test("guessing a token is slowed down, and does not lock the owner out", async () => {
 	const { get } = await serve();
 	const statuses = new Set<number | undefined>();
 	for (let i = 0; i < 30; i++) statuses.add((await get({ Authorization: `Bearer guess-${i}` })).status);
@@ -75,8 +86,8 @@ test("the token file is made for its owner alone, and kept", () => {
 });
 
 test.each([
-	["that others can read", (file: string) => fs.chmodSync(file, 0o640), "others may have read"],
-	["that others can write", (file: string) => fs.chmodSync(file, 0o602), "others may have read"],
+	["that others can read", (file: string) => fs.chmodSync(file, 0o640), "other users may have read"],
+	["that others can write", (file: string) => fs.chmodSync(file, 0o602), "other users may have read"],
 	["with too short a token", (file: string) => fs.writeFileSync(file, "short"), "at least 32 characters"],
 	["with several words", (file: string) => fs.writeFileSync(file, `${TOKEN} ${TOKEN}`), "one word"],
 	["that is empty", (file: string) => fs.writeFileSync(file, ""), "one word"],
@@ -107,7 +118,7 @@ test("holdfast mcp --http refuses a token file that others can read", async () =
 	const file = path.join(tempDir(), "mine");
 	fs.writeFileSync(file, TOKEN, { mode: 0o644 });
 	const { code, stderr } = await cli(tempDir("home"), ["mcp", "--http", "--port", "0", "--token-file", file]);
-	expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("others may have read") });
+	expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("other users may have read") });
 });
 
 /** A server that says hello to whoever gets in. PORT in a header is its port. */

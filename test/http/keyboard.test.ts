@@ -7,7 +7,7 @@ import { testRuntime, textOf } from "../support/home.js";
 import { overApi, Viewer } from "../support/http.js";
 import { connectTo } from "../support/mcp.js";
 
-test("while a person has it an agent may look but not touch, through every door; then it is told what happened", async () => {
+test("while a person has the keyboard an agent may read but not type, through every door; afterwards it is told what happened", async () => {
 	const runtime = await testRuntime();
 	const api = await overApi(runtime);
 	const agent = await connectTo(`${api.mcp}?task=agent`, api.token);
@@ -69,10 +69,10 @@ test("while a person has it an agent may look but not touch, through every door;
 	expect(textOf(process)).not.toMatch(/<x>|too late/);
 });
 
-test("one who had it and died has it no more: the agent's next call is told so, and goes through", async () => {
+test("a dead holder loses the keyboard: the agent's next call is told so, and goes through", async () => {
 	const runtime = await testRuntime();
 	const process = await runtime.spawn({ command: "cat", task: "agent", terminal: true });
-	const script = `import { openRuntime } from ${JSON.stringify(`${globalThis.process.cwd()}/dist/index.js`)}; import { Keyboard } from ${JSON.stringify(`${globalThis.process.cwd()}/dist/process/keyboard.js`)};
+	const script = `import { openAgentRuntime as openRuntime } from ${JSON.stringify(`${globalThis.process.cwd()}/dist/tools/index.js`)}; import { Keyboard } from ${JSON.stringify(`${globalThis.process.cwd()}/dist/process/keyboard.js`)};
 		const runtime = await openRuntime({ home: ${JSON.stringify(runtime.home.root)}, warm: 0 }); await Keyboard.take(runtime.get("${process.id}"), { who: "somebody" }); console.log("taken"); process.kill(process.pid, "SIGKILL");`;
 	expect(spawnSync(globalThis.process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" }).stdout).toBe("taken\n");
 	const result = await runtime.process({ action: "submit", session_id: process.id, data: "hello" }, { task: "agent" });

@@ -6,10 +6,10 @@ import { createInterface } from "node:readline";
 import { expect, test } from "vitest";
 import { MESSAGE_BYTES, WINDOW_BYTES } from "../../src/doors/http/messages.js";
 import { startedSchema } from "../../src/doors/http/schemas.js";
-import { openRuntime } from "../../src/index.js";
 import { CLI } from "../support/cli.js";
 import { atEnd, ringSettles, testRuntime, textOf, until } from "../support/home.js";
 import { apiAt, loginTo, overApi, Viewer } from "../support/http.js";
+import { openRuntime } from "../support/internal.js";
 import { testHome } from "../support/mcp.js";
 import { freePort } from "../support/ports.js";
 
@@ -72,7 +72,7 @@ test("the server is killed in the middle of a flood: another one goes on at the 
 	expect(log.toString().trim().endsWith("60999\r\nend well")).toBe(true);
 });
 
-test("a viewer that stalls is sent no more than the window, and costs nobody anything; then he gets the rest", async () => {
+test("a stalled viewer is sent no more than the window and slows no other viewer; later it gets the rest", async () => {
 	const runtime = await testRuntime();
 	const api = await overApi(runtime);
 	const process = await runtime.spawn({ command: "seq 300000", terminal: true });
@@ -95,7 +95,7 @@ test("a viewer that stalls is sent no more than the window, and costs nobody any
 	await stalled.until("the end", () => stalled.last("ended"));
 });
 
-test("who asks on and on and never reads is let go, before he fills the memory", async () => {
+test("a client that sends requests and never reads is disconnected before it fills the memory", async () => {
 	const runtime = await testRuntime();
 	const api = await overApi(runtime);
 	const process = await runtime.spawn({ command: "seq 200000; exec cat" });

@@ -6,7 +6,7 @@ import { HoldfastError } from "../../src/base/errors.js";
 import { childrenOf, readProc } from "../../src/base/proc.js";
 import { tryAgain } from "../../src/keeper/again.js";
 import { findTools } from "../../src/keeper/tools.js";
-import { Snapshot } from "../../src/process/tree.js";
+import { ProcessSnapshot } from "../../src/process/tree.js";
 import { tempDir, testRuntime, until } from "../support/home.js";
 
 /** A sh that is gone at once for its first starts, as when no process can be made; then it is the real one. */
@@ -39,7 +39,7 @@ for (const terminal of [false, true]) {
 		await (await runtime.spawn({ command: "true" })).wait({ timeout: 10_000 });
 		// Adopted by init, so it is found by its session: it leads one, with its collector and the child that waits for the word.
 		const waiting = () =>
-			[...new Snapshot().stats.values()]
+			[...new ProcessSnapshot().stats.values()]
 				.filter(({ pid, session }) => pid === session && childrenOf(pid).length === 2 && readProc(`/proc/${pid}/cmdline`)?.includes(runtime.home.root))
 				.map(({ pid }) => pid);
 		await until("a keeper waits", () => waiting().length === 1);

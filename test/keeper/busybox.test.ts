@@ -4,10 +4,10 @@ import fs from "node:fs";
 import path from "node:path";
 import { expect, type TestContext, test } from "vitest";
 import { linkOf } from "../../src/base/proc.js";
-import type { Runtime } from "../../src/index.js";
 import { readParts, readState } from "../../src/keeper/layout.js";
 import { findTools } from "../../src/keeper/tools.js";
 import { ringSettles, tempDir, testRuntime, textOf, until } from "../support/home.js";
+import type { Runtime } from "../support/internal.js";
 
 test("output, exit code and signal are as the command's own", async (context) => {
 	const { runtime, env } = await busyboxRuntime(context);

@@ -4,12 +4,12 @@ import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { childrenOf, isAlive } from "../../src/base/proc.js";
-import { HoldfastError, type Process, type Runtime } from "../../src/index.js";
 import { readParts } from "../../src/keeper/layout.js";
 import { findTools, type PtyTool } from "../../src/keeper/tools.js";
 import { diagnose } from "../../src/process/doctor.js";
 import { PTY_TOOLS, runtimeWith } from "../fixtures/pty-tools.js";
 import { tempDir, testRuntime, textOf, until } from "../support/home.js";
+import { HoldfastError, type Process, type Runtime } from "../support/internal.js";
 import { smallDisk } from "../support/small-disk.js";
 
 const MIB = 1024 * 1024;
@@ -112,7 +112,7 @@ test("a terminal whose log may not become longer is paused, and goes on without 
 	expect(textOf(process)).toBe(`ready\n${numbers(100_000)}`);
 });
 
-test("who asks again and again for room on a full disk does not make the collector do anything twice", async (context) => {
+test("repeated requests for room on a full disk do not make the collector do anything twice", async (context) => {
 	const disk = smallDisk(context, 8 * MIB);
 	const dir = tempDir();
 	const noted = (name: string) => (fs.existsSync(path.join(dir, name)) ? fs.readFileSync(path.join(dir, name), "utf8").trim().split("\n") : []);

@@ -3,16 +3,16 @@ import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { childrenOf, type Identity, isAlive, readStat } from "../../src/base/proc.js";
-import type { Process } from "../../src/index.js";
 import { readParts, readState } from "../../src/keeper/layout.js";
 import type { PtyTool } from "../../src/keeper/tools.js";
 import { fixture } from "../fixtures/programs.js";
 import { PTY_TOOLS, runtimeWith } from "../fixtures/pty-tools.js";
 import { tempDir, testRuntime, textOf, until } from "../support/home.js";
+import type { Process } from "../support/internal.js";
 
 const ECHO = 'echo ready; while read -r line; do echo "got $line"; done; exit 3';
 
-test("with its keeper killed a command runs on with its output and stdin, but nobody will see its exit code", async () => {
+test("a command whose keeper is killed runs on with output and stdin, but its exit code is lost", async () => {
 	const process = await (await testRuntime()).spawn({ command: ECHO });
 	await process.wait({ until: { pattern: "ready" } });
 	await kill9(readParts(process.dir).keeper);
@@ -66,7 +66,7 @@ test("with dd killed in the middle of the output the command goes on, and each p
 	expectWholeBut(gaps(), process.read(0, 10_000_000).bytes, Buffer.from(`${Array.from({ length: 1_000_000 }, (_, n) => n + 1).join("\n")}\ngot: done\n`));
 });
 
-test("somebody who is waiting already when dd is killed gets the rest as well", async () => {
+test("a reader that already waits when dd is killed gets the rest as well", async () => {
 	const process = await (await testRuntime()).spawn({ command: ECHO });
 	await process.wait({ until: { pattern: "ready" } });
 	const waiting = process.wait({ until: { pattern: "got this" }, timeout: 20_000 });

@@ -131,7 +131,7 @@ describe.each(PTY_TOOLS)("on a terminal made by $name", (pty) => {
 	test("what the ring has dropped is not kept on the disk by a program that has it open", async (context) => {
 		const runtime = await runtimeWith(pty, context);
 		const process = await runtime.spawn({ command: "stty -onlcr; seq -f %07g 200000; echo end; read -r", terminal: true, log: { limit: 512 * KIB } });
-		await process.wait({ until: { pattern: "end" }, timeout: 30_000 });
+		expect((await process.wait({ until: { pattern: "end" }, timeout: 110_000 })).matched).toBe("pattern");
 		const { collector, child } = readParts(process.dir);
 		const copiers = childrenOf(collector?.pid ?? 0).flatMap(childrenOf);
 		const held = [...copiers, child?.pid].flatMap((pid) => openFiles(`/proc/${pid}/fd`));
@@ -139,7 +139,7 @@ describe.each(PTY_TOOLS)("on a terminal made by $name", (pty) => {
 		for (const file of dropped) expect(fs.statSync(file).size).toBeLessThanOrEqual(64 * KIB);
 	});
 
-	test("so is that of one that prints a last time while its log is full", async (context) => {
+	test("the last output of a command that ends while its log is full is kept", async (context) => {
 		const runtime = await runtimeWith(pty, context);
 		const command = "stty -echo; printf up; while read -r x; do head -c 1000 /dev/zero; done";
 		const process = await runtime.spawn({ command, terminal: true, log: { limit: 64 * KIB, full: "block" } });

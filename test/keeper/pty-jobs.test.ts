@@ -1,9 +1,9 @@
 /** An interactive shell on a terminal: keys reach the job in the foreground, as on any terminal. */
 import { describe, expect, test } from "vitest";
 import { readStat } from "../../src/base/proc.js";
-import type { Process, Runtime } from "../../src/index.js";
 import { PTY_TOOLS, runtimeWith } from "../fixtures/pty-tools.js";
 import { until } from "../support/home.js";
+import type { Process, Runtime } from "../support/internal.js";
 
 describe.each(PTY_TOOLS)("an interactive shell on a terminal by $name", (pty) => {
 	test("has Ctrl-C end the job in the foreground, and goes on itself", async (context) => {

@@ -2,10 +2,10 @@
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import type { Process } from "../../src/index.js";
 import { readState } from "../../src/keeper/layout.js";
 import { PTY_TOOLS, runtimeWith } from "../fixtures/pty-tools.js";
 import { testRuntime, until } from "../support/home.js";
+import type { Process } from "../support/internal.js";
 
 describe.each(PTY_TOOLS)("the times of a terminal by $name", (pty) => {
 	test("add up to the log, and new sizes stand between them", async (context) => {
@@ -21,7 +21,9 @@ describe.each(PTY_TOOLS)("the times of a terminal by $name", (pty) => {
 		await process.wait({ timeout: 10_000 });
 		await until("the log is closed", () => readState(process.dir).kind === "closed");
 		const { bytes, clocks, sizes } = timesOf(process);
-		expect(sizes).toEqual(["size 3 90 20", "size 6 80 24"]);
+		// Perl writes both. Of the others the keeper hears how much it was a moment after it is in the log: a new size may come in between.
+		const at = (...offsets: number[]) => (pty.name === "perl" ? offsets.at(-1) : `(${offsets.join("|")})`);
+		expect(sizes).toEqual([expect.stringMatching(new RegExp(`^size ${at(0, 3)} 90 20$`)), expect.stringMatching(new RegExp(`^size ${at(3, 6)} 80 24$`))]);
 		expect(bytes).toBe(process.log.bounds().end);
 		expect(clocks.length).toBeGreaterThanOrEqual(1);
 		expect(clocks).toEqual(clocks.toSorted((a, b) => a - b));

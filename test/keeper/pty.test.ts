@@ -125,7 +125,7 @@ describe.each(PTY_TOOLS)("a terminal by $name", (pty) => {
 	});
 });
 
-test("a relay beside a paste that nobody takes sleeps without a look at its clock", async (context) => {
+test("a relay with an unread paste sleeps without polling", async (context) => {
 	const pty = PTY_TOOLS.find(({ name }) => name === "perl") as PtyTool;
 	const kept = await (await runtimeWith(pty, context)).spawn({ command: "stty raw -echo; echo ready; exec sleep 1000", terminal: true });
 	await kept.wait({ until: { pattern: "ready" } });

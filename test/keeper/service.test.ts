@@ -26,7 +26,7 @@ function service(): string {
 test.skipIf(!groups)("a service manager that kills the whole control group does not take keepers along (needs writable cgroup v2)", async () => {
 	const group = service();
 	const home = tempDir("home");
-	const script = `const { openRuntime } = await import(${JSON.stringify(path.resolve("dist/index.js"))});
+	const script = `const { openRuntime } = await import(${JSON.stringify(path.resolve("dist/lib/index.js"))});
 		const runtime = await openRuntime({ home: ${JSON.stringify(home)}, warm: 0 });
 		const pipe = await runtime.spawn({ command: "echo up; read x; echo done; exit 6" });
 		const tty = await runtime.spawn({ command: "echo up; read x; echo done; exit 7", terminal: true });

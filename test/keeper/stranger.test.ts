@@ -4,12 +4,12 @@ import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { isAlive, readStat, type Stat } from "../../src/base/proc.js";
-import { openRuntime, type Process, type Runtime } from "../../src/index.js";
 import { readParts, readState } from "../../src/keeper/layout.js";
-import type { Spec } from "../../src/process/spec.js";
+import type { Spec } from "../../src/keeper/spec.js";
 import { atEnd, testRuntime, until } from "../support/home.js";
+import { openRuntime, type Process, type Runtime } from "../support/internal.js";
 
-test("what ran before the machine was restarted is lost, and nobody is signalled in its name", async () => {
+test("a process from before a reboot is lost, and its pid is not signalled", async () => {
 	const { process, runtime } = await seenFrom({ boot: "11111111-2222-3333-4444-555555555555" });
 	expect(process.status()).toMatchObject({ status: "lost", exitCode: null, reason: expect.stringContaining("restarted") });
 	expect(await process.kill({ graceMs: 100 })).toMatchObject({ status: "already_exited", signalled: [], survivors: [] });

@@ -56,7 +56,7 @@ test.each(GENERATIONS)("only a person's answer is a no (%s): what the client dec
 		expect(again).toMatchObject({
 			status: "pending_approval",
 			approval_id: first.approval_id,
-			note: expect.stringMatching(/Nobody has said yes or no: .*approvals answer/),
+			note: expect.stringMatching(/No person has said yes or no: .*approvals answer/),
 		});
 	}
 	expect(seen).toHaveLength(4);
@@ -101,7 +101,7 @@ test.each(GENERATIONS)("a client that cannot ask gets an answer in time (%s), an
 	expect(runs()).toBe(1);
 });
 
-test("a form that is open in the client goes away when somebody else has answered", async () => {
+test("an open form in the client closes when another door has answered", async () => {
 	const { runtime, risky, dir } = await setting();
 	const door = await (await overHttp(runtime)).connect({ capabilities: ELICITS, query: "?task=one" });
 	let open = false;

@@ -5,8 +5,8 @@ import { readIfThere } from "../../src/base/files.js";
 import { type Identity, isAlive, readStat } from "../../src/base/proc.js";
 import { isTimeout, patienceOf } from "../../src/doors/mcp/cancel.js";
 import { createServer } from "../../src/doors/mcp/index.js";
-import type { Runtime } from "../../src/index.js";
 import { atEnd, tempDir, testRuntime, until } from "../support/home.js";
+import type { Runtime } from "../support/internal.js";
 import { gate, type Result } from "../support/mcp.js";
 
 test("without a progress token a call answers in time, and what runs goes on", async () => {
@@ -28,7 +28,7 @@ test("no action takes longer than that, not even writing to a program that does 
 	expect(result).toMatchObject({ status: "error", error: expect.stringContaining("does not read") });
 });
 
-test("with a progress token it takes the time it was given, and says how it goes", async () => {
+test("a call with a progress token takes the time it was given, and reports progress", async () => {
 	const { call } = await connect(await testRuntime(), { answerMs: 1 });
 	const door = gate();
 	const heard: Progress[] = [];
@@ -39,7 +39,7 @@ test("with a progress token it takes the time it was given, and says how it goes
 	expect(first.message).toContain("it runs for");
 });
 
-test("a call that is taken back ends its command and everything it started, and leaves the shell as it is", async () => {
+test("a cancelled call ends its command and everything it started, and leaves the shell as it is", async () => {
 	const { call } = await connect(await testRuntime());
 	await call("terminal", { command: "cd /tmp; x=kept" });
 	const file = path.join(tempDir(), "pid");

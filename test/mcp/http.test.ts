@@ -26,7 +26,7 @@ describe.each(GENERATIONS)("/mcp, protocol %s", (generation) => {
 		expect(await call("terminal", { command: "pwd; echo $x" })).toMatchObject({ output: "/tmp\nkept\n", exit_code: 0 });
 	});
 
-	test("a task named in the URL is shared by all who name it", async () => {
+	test("a task named in the URL is shared by all its clients", async () => {
 		const { connect } = await overHttp(await testRuntime());
 		const query = "?task=team%2Fsite";
 		const [one, two, other] = [await connect({ generation, query }), await connect({ generation, query }), await connect({ generation, query: "?task=other" })];
@@ -35,7 +35,7 @@ describe.each(GENERATIONS)("/mcp, protocol %s", (generation) => {
 		expect((await other.call("terminal", { command: 'echo "[$x]"' })).output).toBe("[]\n");
 	});
 
-	test("--task is everybody's, whatever the URL says", async () => {
+	test("--task is the task of every client, whatever the URL says", async () => {
 		const runtime = await testRuntime();
 		const { connect } = await overHttp(runtime, { task: "fixed" });
 		await (await connect({ generation, query: "?task=other" })).call("terminal", { command: "sleep 1000", background: true });
@@ -86,7 +86,7 @@ describe("sessions of the older protocol", () => {
 		expect(answer.status).toBe(404); // so that the client starts again
 	});
 
-	test("one that ends in the middle of a call leaves its command, and its shell ends after that", async () => {
+	test("a session that ends in the middle of a call leaves its command, and its shell ends after that", async () => {
 		const runtime = await testRuntime();
 		const { connect } = await overHttp(runtime);
 		const { call, transport } = await connect();

@@ -8,7 +8,7 @@ import { testRuntime, until } from "../support/home.js";
 import { type Connected, GENERATIONS, type Generation, overHttp, overStdio, testHome } from "../support/mcp.js";
 
 describe.each(GENERATIONS)("logs as resources, protocol %s", (generation) => {
-	test("each process of the task has one, newest first, and nobody else's can be read", async () => {
+	test("each process of the task has one, newest first, and those of other tasks cannot be read", async () => {
 		const { connect } = await overHttp(await testRuntime());
 		const [mine, other] = [await connect({ generation, query: "?task=mine" }), await connect({ generation, query: "?task=other" })];
 		const { session_id: first } = await mine.call("terminal", { command: "echo one;   printf '\\033[1mtwo\\033[0m\\n'", background: true });
@@ -45,7 +45,7 @@ describe.each(GENERATIONS)("logs as resources, protocol %s", (generation) => {
 		expect(Buffer.byteLength(text)).toBeLessThan(201_000);
 	});
 
-	test("who subscribes is told when one grew, and not any more after that", async () => {
+	test("a subscriber is told when a log has grown, until it unsubscribes", async () => {
 		const runtime = await testRuntime();
 		const { connect } = await overHttp(runtime);
 		await subscribing(await connect({ generation }), generation, { pid: process.pid, home: runtime.home.root });
@@ -57,7 +57,7 @@ describe.each(GENERATIONS)("logs as resources, protocol %s", (generation) => {
 		await subscribing(connected, generation, { pid: connected.transport.pid as number, home });
 	});
 
-	test("who is gone is not watched for", async () => {
+	test("a program that is gone is not watched", async () => {
 		const runtime = await testRuntime();
 		const { id } = await runtime.spawn({ command: "sleep 1000", task: "mine" });
 		const { connect } = await overHttp(runtime);

@@ -1,7 +1,7 @@
 import { LOG_LEVEL_META_KEY } from "@modelcontextprotocol/client";
 import { describe, expect, test } from "vitest";
-import type { Notice } from "../../src/index.js";
 import { testRuntime, until } from "../support/home.js";
+import type { Notice } from "../support/internal.js";
 import { type Connected, cutOff, gate, overHttp, overStdio, type Result, testHome } from "../support/mcp.js";
 
 describe.each([
@@ -34,7 +34,7 @@ describe.each([
 	});
 });
 
-test("in the newer protocol it comes with the result", async () => {
+test("in the newer protocol a notice comes with the result", async () => {
 	const connected = await (await overHttp(await testRuntime())).connect({ generation: "2026-07-28" });
 	const messages = heard(connected);
 	const { session_id, end } = await notifying(connected);
@@ -62,7 +62,7 @@ test.each([
 	expect(await connected.call("terminal", { command: "true" })).not.toHaveProperty("notices");
 });
 
-test("a result that nobody gets takes no notice with it", async () => {
+test("a result that reaches no caller takes no notice with it", async () => {
 	const runtime = await testRuntime();
 	const served = await overHttp(runtime);
 	const connected = await served.connect({ generation: "2026-07-28", query: "?task=mine" });
@@ -76,7 +76,7 @@ test("a result that nobody gets takes no notice with it", async () => {
 	expect(await nextNotices(connected)).toMatchObject([{ session_id }]);
 });
 
-test("who shares a task hears of it too, but one result has it", async () => {
+test("clients that share a task all hear of a notice, but one result has it", async () => {
 	const { connect } = await overHttp(await testRuntime(), { task: "shared" });
 	const [one, other] = [await connect(), await connect()];
 	const [mine, theirs] = [heard(one), heard(other)];

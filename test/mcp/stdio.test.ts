@@ -10,9 +10,9 @@ import { readIfThere } from "../../src/base/files.js";
 import { type Identity, isAlive, readStat } from "../../src/base/proc.js";
 import { serveStdio } from "../../src/doors/mcp/index.js";
 import { standardIo } from "../../src/doors/mcp/standard-io.js";
-import { openRuntime } from "../../src/index.js";
 import { CLI } from "../support/cli.js";
 import { atEnd, tempDir, testRuntime, until } from "../support/home.js";
+import { openRuntime } from "../support/internal.js";
 import { GENERATIONS, gate, overStdio, testHome } from "../support/mcp.js";
 
 describe.each(GENERATIONS)("holdfast mcp, protocol %s", (generation) => {
@@ -190,7 +190,7 @@ test("a client that does not read is not read either, until it does: then every 
 	expect(ids).toEqual(Array.from({ length: asked }, (_, index) => index + 1));
 });
 
-test("it ends when it is told to, though nobody has read its answers", async () => {
+test("the server ends on SIGTERM, even with unread answers", async () => {
 	const child = spawn(process.execPath, [CLI, "mcp"], { env: { ...process.env, HOLDFAST_HOME: testHome() }, stdio: ["pipe", "pipe", "ignore"] });
 	const exited = once(child, "exit");
 	atEnd(() => void child.kill("SIGKILL"));

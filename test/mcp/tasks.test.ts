@@ -15,7 +15,7 @@ test("a call that takes longer becomes a task for a client that knows those, and
 	expect(result).toMatchObject({ status: "completed", result: { structuredContent: { status: "exited", exit_code: 3, output: "started\nfinished\n" } } });
 });
 
-test("a task says how it goes as long as it does", async () => {
+test("a task reports its progress as long as it runs", async () => {
 	const served = await overHttp(await testRuntime(), { quickMs: 100 });
 	const door = gate();
 	const { result: created } = await rpc(served, "tools/call", { name: "terminal", arguments: { command: door.command } });
@@ -87,7 +87,7 @@ test("tasks/cancel ends the command", async () => {
 	expect((await rpc(served, "tasks/cancel", { taskId: created?.taskId })).error).toBeUndefined(); // twice is once
 });
 
-test("a task belongs to those who made it", async () => {
+test("an MCP task is visible only to the Holdfast task that made it", async () => {
 	const served = await overHttp(await testRuntime(), { quickMs: 100 });
 	await shellFor(served, "?task=mine");
 	const { result: created } = await rpc(served, "tools/call", { name: "terminal", arguments: { command: "sleep 1000" } }, { query: "?task=mine" });

@@ -3,10 +3,10 @@ import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { isAlive } from "../../src/base/proc.js";
-import type { Process } from "../../src/index.js";
 import { readParts } from "../../src/keeper/layout.js";
 import { Shells } from "../../src/shell/index.js";
 import { atEnd, tempDir, testRuntime, until } from "../support/home.js";
+import type { Process } from "../support/internal.js";
 import { armedState, Listener, spawnArmed, taskDir, testNotices } from "./support.js";
 
 const NOTIFY = { notifyOnComplete: true };
@@ -87,7 +87,7 @@ test("a signal is named, and silence is said", async () => {
 	]);
 });
 
-test("an end that nobody saw is lost, with no code made up", async () => {
+test("an unseen end is lost, with no exit code made up", async () => {
 	const runtime = await testRuntime();
 	const notices = testNotices(runtime);
 	const spawned = await spawnArmed(runtime, notices, { command: "exec sleep 600" }, NOTIFY);
@@ -133,7 +133,7 @@ test("a poll takes nothing away", async () => {
 	expect(await notices.take("default")).toHaveLength(1);
 });
 
-test("a wait that tells of the end leaves nothing to tell, though somebody listens all the time", async () => {
+test("a wait that reports the end leaves no notice, even with a listener", async () => {
 	const runtime = await testRuntime();
 	const notices = testNotices(runtime);
 	const listener = new Listener(notices);
@@ -185,7 +185,7 @@ test("a held end that is let go again is delivered", async () => {
 	expect(await notices.take("default")).toHaveLength(1);
 });
 
-test("what the agent itself kills is not told; what somebody else kills is", async () => {
+test("a kill by the agent itself is not told; a kill by another is", async () => {
 	const runtime = await testRuntime();
 	const notices = testNotices(runtime);
 	const listener = new Listener(notices);
@@ -219,7 +219,7 @@ test("a start that fails leaves nothing to tell", async () => {
 	expect(fs.readdirSync(taskDir(runtime)).filter((name) => !name.startsWith("owner."))).toEqual([]);
 });
 
-test("what was pruned before anybody asked is forgotten", async () => {
+test("notices of a pruned process are forgotten", async () => {
 	const runtime = await testRuntime();
 	const notices = testNotices(runtime);
 	await (await spawnArmed(runtime, notices, { command: "true" }, NOTIFY)).wait({ timeout: 10_000 });

@@ -93,7 +93,7 @@ test("killed before its answer is out, a program has what it took told again", a
 	expect(await notices.take("default")).toEqual(taken);
 });
 
-test("nobody was there when it matched and ended: whoever comes next is told", async () => {
+test("a match and an end while no program ran are told to the next one", async () => {
 	const home = tempDir("home");
 	const armer = run("armer.mjs", home, JSON.stringify({ command: "read x; echo hit; exit 2" }), JSON.stringify({ watchPatterns: ["hit"] }));
 	const other = run("armer.mjs", home, JSON.stringify({ command: "exit 7" }), JSON.stringify(NOTIFY));
@@ -193,7 +193,7 @@ test("one task never hears of another's", async () => {
 	expect(b.got).toMatchObject([{ task: "b/../a", session_id: second.id }]);
 });
 
-test("who only shows notices leaves them to be taken, and shows each once", async () => {
+test("a reader with `leave` shows each notice once and does not take it", async () => {
 	const runtime = await testRuntime();
 	const notices = testNotices(runtime);
 	const shown = [new Listener(notices, "default", { leave: true }), new Listener(notices, "default", { leave: true })];
@@ -392,7 +392,7 @@ test("a listener costs one directory watch, and one more for each process it wai
 	await until("it watches no more", () => watches() === 1);
 });
 
-test("what nobody wanted for a week, and what belongs to nothing any more, is swept away", async () => {
+test("notices undelivered for a week, and orphaned files, are swept away", async () => {
 	const runtime = await testRuntime();
 	const dir = taskDir(runtime, "old");
 	const recent = taskDir(runtime, "recent");

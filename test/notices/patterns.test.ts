@@ -2,9 +2,9 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import type { Process, Runtime } from "../../src/index.js";
 import { segmentName } from "../../src/keeper/layout.js";
 import { tempDir, testRuntime, textOf, until } from "../support/home.js";
+import type { Process, Runtime } from "../support/internal.js";
 import { armedState, Listener, spawnArmed, TestClock, testNotices } from "./support.js";
 
 const WINDOW = 15_000;
@@ -88,7 +88,7 @@ test("long lines are cut around the match, and all of them together are not too 
 	expect(lines.slice(1, -1).join("\n").length).toBeLessThanOrEqual(2000);
 });
 
-test("matches printed just before the end are told, those of somebody left behind are not", async () => {
+test("matches just before the end are told, those of leftover processes are not", async () => {
 	const runtime = await testRuntime();
 	const notices = testNotices(runtime);
 	const listener = new Listener(notices);

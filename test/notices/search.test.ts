@@ -1,7 +1,9 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
+import { Redactor } from "../../src/base/secrets/index.js";
 import { LineSearch } from "../../src/notices/search.js";
+import { Log } from "../../src/process/log.js";
 import { atEnd, tempDir } from "../support/home.js";
 
 const START = { offset: 0, midline: false, missed: 0 };
@@ -19,7 +21,7 @@ function logOf(content: string): { dir: string; append: (text: string) => number
 }
 
 function searchOf(dir: string, patterns: string[], from = START): LineSearch {
-	const search = new LineSearch(dir, patterns, from);
+	const search = new LineSearch({ log: new Log(dir), secrets: new Redactor() }, patterns, from);
 	atEnd(() => search.close());
 	return search;
 }
@@ -43,7 +45,7 @@ test.each([1, 5, 64])("a search that is stopped and goes on from its position fi
 	const lines: string[] = [];
 	let from = START;
 	for (let end = 0; end < length + size; end += size) {
-		const search = new LineSearch(dir, ["hit"], from);
+		const search = new LineSearch({ log: new Log(dir), secrets: new Redactor() }, ["hit"], from);
 		await search.readOn(Math.min(end, length), end >= length);
 		lines.push(...search.found.lines);
 		from = search.position;

@@ -1,32 +1,14 @@
 import fs from "node:fs";
 import path from "node:path";
 import { taskKey } from "../../src/base/ids.js";
-import type { Process, Runtime } from "../../src/index.js";
 import type { Clock } from "../../src/notices/clock.js";
 import { type Notice, Notices, type StreamOptions, type Wishes } from "../../src/notices/index.js";
 import type { SpawnOptions } from "../../src/process/options.js";
 import { atEnd, until } from "../support/home.js";
+import type { Process, Runtime } from "../support/internal.js";
 
 /** Time passes when the test says so. */
-export class TestClock implements Clock {
-	#now = Date.now();
-	readonly #timers = new Set<{ at: number; run: () => void }>();
-
-	now = (): number => this.#now;
-
-	after(ms: number, run: () => void): () => void {
-		const timer = { at: this.#now + ms, run };
-		this.#timers.add(timer);
-		return () => this.#timers.delete(timer);
-	}
-
-	pass(ms: number): void {
-		this.#now += ms;
-		for (const timer of [...this.#timers].sort((a, b) => a.at - b.at)) {
-			if (timer.at <= this.#now && this.#timers.delete(timer)) timer.run();
-		}
-	}
-}
+export { FakeClock as TestClock } from "../../src/api/testing.js";
 
 export function testNotices(runtime: Runtime, clock?: Clock): Notices {
 	const notices = new Notices(runtime, { clock });
@@ -44,12 +26,13 @@ export class Listener {
 	readonly ended: Promise<void>;
 	readonly #stop = new AbortController();
 
-	constructor(notices: Notices, task = "default", options: StreamOptions = {}) {
+	/** `all`: of every task. */
+	constructor(notices: Notices, task: string | undefined = "default", options: StreamOptions & { readonly all?: boolean } = {}) {
 		this.ended = this.#listen(notices, task, options);
 	}
 
-	async #listen(notices: Notices, task: string, options: StreamOptions): Promise<void> {
-		for await (const notice of notices.stream(task, { signal: this.#stop.signal, ...options })) this.got.push(notice);
+	async #listen(notices: Notices, task: string, { all, ...options }: StreamOptions & { readonly all?: boolean }): Promise<void> {
+		for await (const notice of notices.stream({ signal: this.#stop.signal, ...options, ...(all ? {} : { task }) })) this.got.push(notice);
 	}
 
 	/** Wait until there are so many; those. */

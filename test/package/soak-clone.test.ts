@@ -11,5 +11,5 @@ test("npm pack in a fresh clone installs, builds and packs a program that runs",
 	execFileSync("npm", ["pack", "--silent"], { cwd: clone, stdio: ["ignore", "ignore", "inherit"] });
 	const tarball = fs.readdirSync(clone).find((name) => name.endsWith(".tgz")) as string;
 	const listed = execFileSync("tar", ["-tzf", path.join(clone, tarball)], { encoding: "utf8" }).split("\n");
-	for (const file of ["dist/index.js", "dist/bin/holdfast.js", "dist/keeper/keeper.sh", "dist/web/index.html"]) expect(listed).toContain(`package/${file}`);
+	for (const file of ["dist/lib/index.js", "dist/bin/holdfast.js", "dist/keeper/keeper.sh", "dist/web/index.html"]) expect(listed).toContain(`package/${file}`);
 });

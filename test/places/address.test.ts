@@ -2,8 +2,9 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { loadConfig, type Places } from "../../src/base/config.js";
-import { isContained, isPlaceKey, placeFrom, placeKey, placeName } from "../../src/places/address.js";
+import { loadConfig, type Places, type SandboxOptions, sandboxSchema } from "../../src/base/config.js";
+import { boundaryOf, isPlaceKey, type PlaceAsked, placeFrom, placeKey, placeName, wishText } from "../../src/places/address.js";
+import { kinds } from "../../src/places/kinds.js";
 import { recallPlace, rememberedPlaces, rememberPlace } from "../../src/places/remember.js";
 import { tempDir } from "../support/home.js";
 
@@ -12,16 +13,16 @@ const PLACES: Places = {
 	py: { type: "docker", image: "python:3.12", memory: "512M", environment: { API_TOKEN: "hush" } },
 	typo: { type: "ssh", hots: "x" },
 };
-const from = (text: string) => placeFrom(text, () => ({ places: PLACES }));
+const from = (given: PlaceAsked) => placeFrom(given, () => ({ places: PLACES }));
 const nobody = () => {
 	throw new Error("the configuration was read");
 };
 
 test("places of this machine are understood without any configuration", () => {
-	expect(placeFrom("local", nobody)).toEqual({ kind: "local" });
-	expect(placeFrom("local:", nobody)).toEqual({ kind: "local" });
-	expect(placeFrom("local:/srv/x", nobody)).toEqual({ kind: "local", directory: "/srv/x" });
-	expect(placeFrom("local+sandbox", nobody)).toEqual({ kind: "sandbox" });
+	expect(placeFrom("local", nobody)).toEqual({ kind: "local", name: "local", options: {} });
+	expect(placeFrom("local:", nobody)).toEqual({ kind: "local", name: "local", options: {} });
+	expect(placeFrom("local:/srv/x", nobody)).toEqual({ kind: "local", name: "local", options: { directory: "/srv/x" } });
+	expect(placeFrom("local+sandbox", nobody)).toEqual({ kind: "sandbox", name: "local+sandbox", options: {} });
 });
 
 test("addresses and names of other places become plain data that survives JSON", () => {
@@ -85,23 +86,92 @@ test("places are remembered in the home, for their owner alone, and found again 
 	expect(rememberedPlaces(home)).toHaveLength(1);
 });
 
-test("config.json: names that could be taken for something else, and kinds that there are not, are refused", () => {
+test("config.json: names that could be taken for something else, and entries without a kind, are refused", () => {
 	const dir = tempDir("config");
 	const read = (places: unknown) => {
 		fs.mkdirSync(path.join(dir, "holdfast"), { recursive: true });
 		fs.writeFileSync(path.join(dir, "holdfast", "config.json"), JSON.stringify({ places }));
 		return loadConfig({ XDG_CONFIG_HOME: dir }).places;
 	};
-	expect(read({ box: { type: "ssh", host: "h" } })).toEqual({ box: { type: "ssh", host: "h" } });
-	for (const places of [{ local: { type: "ssh", host: "h" } }, { "ssh://x": { type: "ssh" } }, { x: { type: "moon" } }, { x: {} }, { "": { type: "ssh" } }, []])
+	for (const word of ["type", "kind"]) expect(read({ box: { [word]: "ssh", host: "h" } })).toEqual({ box: { [word]: "ssh", host: "h" } });
+	for (const places of [
+		{ local: { type: "ssh", host: "h" } },
+		{ "ssh://x": { type: "ssh" } },
+		{ x: {} },
+		{ x: { kind: "ssh", type: "ssh" } },
+		{ "": { type: "ssh" } },
+		[],
+	])
 		expect(() => read(places), JSON.stringify(places)).toThrow(/cannot be used/);
 });
 
-test("a container counts as a sandbox only by what it mounts", () => {
+test("a place as an object: the same wish, name and key as its address; what is kept is a copy", () => {
+	const pairs: readonly (readonly [string, PlaceAsked & object & Record<string, unknown>])[] = [
+		["local", { kind: "local" }],
+		["local:/srv/x", { kind: "local", directory: "/srv/x" }],
+		["local+sandbox", { kind: "sandbox" }],
+		["ssh://me@box:2200/srv", { dir: "/srv", kind: "ssh", host: "box", port: 2200, user: "me" }],
+		["docker://debian:12", { kind: "docker", image: "debian:12" }],
+		["docker://", { kind: "docker" }],
+		["docker://debian:12//srv", { kind: "docker", image: "debian:12", network: true, workdir: "/work", pids: 256, keep: undefined }],
+	];
+	for (const [address, object] of pairs) {
+		expect([address, placeName(from(object))]).toEqual([address, placeName(from(address))]);
+		expect([address, placeKey(from(object), "a")]).toEqual([address, placeKey(from(address), "a")]);
+	}
+	const { type: _, ...entry } = PLACES.py as Places[string];
+	expect(placeKey(from({ ...entry, kind: "docker" }), "a")).toBe(placeKey(from("py"), "a"));
+	expect(placeKey(from({ kind: "docker", image: "debian:12", pids: 300 } as PlaceAsked), "a")).not.toBe(placeKey(from("docker://debian:12"), "a"));
+	expect(wishText(from({ kind: "ssh", host: "h", user: "u" } as PlaceAsked))).toBe(wishText(from({ user: "u", host: "h", kind: "ssh" } as PlaceAsked)));
+	const mine = { kind: "ssh", host: "h", options: { ProxyJump: "gate" } };
+	const wish = from(mine);
+	mine.options.ProxyJump = "other";
+	expect(wish.options).toEqual({ host: "h", options: { ProxyJump: "gate" } });
+});
+
+test("objects that are no place are refused, with the key, and with whose key it is", () => {
+	const circle: Record<string, unknown> = { kind: "docker" };
+	circle.image = circle;
+	const refused = (given: unknown): string => {
+		let message = "";
+		expect(() => {
+			try {
+				from(given as PlaceAsked);
+			} catch (error) {
+				message = (error as Error).message;
+				throw error;
+			}
+		}, message).toThrow(expect.objectContaining({ code: "INVALID" }));
+		return message;
+	};
+	const names = kinds().map(({ name }) => name);
+	expect(names.slice(0, 4)).toEqual(["local", "sandbox", "ssh", "docker"]);
+	for (const given of [null, undefined, 7, true, [], ["ssh"], {}, { kind: 7 }, { kind: null }, { type: "ssh", host: "h" }, circle, () => "local"])
+		expect(refused(given)).toContain(`a place is an address, a name from config.json, or an object with "kind" (${names.join(", ")})`);
+	expect(refused({ kind: "moon" })).toBe(`there is no kind of place "moon"; there are ${names.join(", ")}`);
+	for (const kind of ["__proto__", "constructor", "toString", "", "Docker", "local+sandbox"]) expect(refused({ kind })).toMatch(/^there is no kind of place/);
+	expect(refused({ kind: "docker", identityFile: "~/.ssh/x" })).toMatch(/^docker: there is no key "identityFile", which is a key of ssh; there are image, /);
+	expect(refused({ kind: "ssh", host: "h", volumes: [], network: true })).toMatch(
+		/there is no key "volumes", which is a key of docker, [^"]* and \w+, nor "network", which is a key of sandbox, docker[^"]* and \w+; there are host, /,
+	);
+	expect(refused({ kind: "docker", imgae: "x" })).toMatch(/^docker: there is no key "imgae"; there are image, /);
+	expect(refused(JSON.parse('{"kind":"docker","__proto__":{"image":"x"}}'))).toMatch(/there is no key "__proto__"/);
+	expect(refused({ kind: "docker", image: 7 })).toMatch(/^docker: image is 7, but must be a string/);
+	expect(refused({ kind: "ssh" })).toMatch(/^ssh: host is missing/);
+	expect(refused({ kind: "local", directory: "here" })).toMatch(/absolute/);
+	expect(refused({ kind: "docker", image: "x", environment: { A: "y".repeat(2 ** 20) } })).toMatch(/more than a megabyte/);
+	expect(refused({ kind: "docker", environment: { TOKEN: ["hush"] } })).not.toMatch(/hush/);
+});
+
+test("a boundary is computed from the settings", () => {
 	const home = os.homedir();
-	const contained = (...volumes: string[]) => isContained({ kind: "docker", name: "box", options: { image: "x", volumes } });
-	expect(contained()).toBe(true);
-	expect(contained("/srv/project:/work", "/srv/data:/data:ro")).toBe(true);
+	const config =
+		(sandbox: SandboxOptions = {}) =>
+		() => ({ ...loadConfig({ XDG_CONFIG_HOME: "/nowhere" }), sandbox: sandboxSchema.parse(sandbox) });
+	const contains = (place: object, sandbox?: SandboxOptions) => boundaryOf(from(place as PlaceAsked), config(sandbox)).contains;
+	const container = (...volumes: string[]) => contains({ kind: "docker", image: "x", volumes });
+	expect(container()).toBe(true);
+	expect(container("/srv/project:/work", "/srv/data:/data:ro")).toBe(true);
 	for (const source of [
 		home,
 		path.dirname(home),
@@ -113,8 +183,14 @@ test("a container counts as a sandbox only by what it mounts", () => {
 		"/run/podman/podman.sock",
 		"/srv/engine.sock",
 	])
-		expect(contained("/srv/project:/work", `${source}:/mnt:ro`), source).toBe(false);
-	expect(isContained({ kind: "sandbox" })).toBe(true);
-	expect(isContained({ kind: "local" })).toBe(false);
-	expect(isContained({ kind: "ssh", name: "box", options: { host: "box" } })).toBe(false);
+		expect(container("/srv/project:/work", `${source}:/mnt:ro`), source).toBe(false);
+	expect(container(`${home}/project:/work`)).toBe(true);
+	expect(contains({ kind: "sandbox" })).toBe(true);
+	expect(contains({ kind: "sandbox", read: ["~/.nvm", "/srv"], write: ["/srv/cache", "~/other"] })).toBe(true);
+	for (const options of [{ write: ["~/.ssh"] }, { write: ["/etc/cron.d"] }, { read: ["/var/run/docker.sock"] }]) {
+		expect(contains({ kind: "sandbox", ...options }), JSON.stringify(options)).toBe(false);
+		expect(contains({ kind: "sandbox" }, options), JSON.stringify(options)).toBe(false); // as config.json has it
+	}
+	expect(contains({ kind: "local" })).toBe(false);
+	expect(contains({ kind: "ssh", host: "box" })).toBe(false);
 });

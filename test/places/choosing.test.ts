@@ -2,9 +2,9 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { openRuntime } from "../../src/index.js";
 import { cli } from "../support/cli.js";
 import { tempDir, testRuntime } from "../support/home.js";
+import { openRuntime } from "../support/internal.js";
 import { noSandbox } from "../support/sandbox.js";
 
 test("local:/dir: shells and processes start there; a directory that is not there is an error at once", async () => {
@@ -28,6 +28,24 @@ test("a call names another place: its task has a shell of its own there; what is
 	expect(await runtime.terminal({ command: "pwd; echo $A" }, { task: "b", place: `local:${dir}` })).toMatchObject({ output: `${dir}\n\n` });
 	expect(runtime.at("local")).toBe(runtime);
 	expect(runtime.at(`local:${dir}`)).toBe(runtime.at(`local:${dir}`));
+});
+
+test("a place as an object: for a runtime and for a call, the same place as its address; a key of another kind runs nowhere", async () => {
+	const dir = fs.realpathSync(tempDir("object"));
+	const runtime = await testRuntime({ place: { kind: "local", directory: dir } });
+	expect(await runtime.terminal({ command: "pwd; A=mine" })).toMatchObject({ output: `${dir}\n` });
+	expect(await runtime.terminal({ command: "echo $A" }, { place: `local:${dir}` })).toMatchObject({ output: "mine\n" });
+	expect(runtime.at({ kind: "local" })).toBe(runtime.at("local"));
+	expect(runtime.at(`local:${dir}`)).toBe(runtime);
+	const wrong = { kind: "local", image: "x" } as unknown as { kind: "local" };
+	expect(await runtime.terminal({ command: `touch ${dir}/ran` }, { place: wrong })).toMatchObject({
+		status: "error",
+		error: expect.stringMatching(/^local: there is no key "image", which is a key of docker\b.*; there are directory/),
+	});
+	expect(fs.existsSync(`${dir}/ran`)).toBe(false);
+	await expect(openRuntime({ home: tempDir("home"), place: wrong })).rejects.toMatchObject({ code: "INVALID" });
+	await expect(openRuntime({ home: tempDir("home"), place: 7 as unknown as string })).rejects.toThrow(/place is 7, but must be an address, a name/);
+	await expect(openRuntime({ home: tempDir("home"), place: { kind: "local", directory: `${dir}/gone` } })).rejects.toMatchObject({ code: "NO_DIRECTORY" });
 });
 
 test.skipIf(noSandbox)("one task in two places of one runtime: two shells, one list, notices and approvals for both", async () => {

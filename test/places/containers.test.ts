@@ -3,12 +3,13 @@ import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { openHome } from "../../src/base/home.js";
-import type { RemoteWish } from "../../src/places/address.js";
+import type { PlaceWish } from "../../src/places/address.js";
 import { describePlace } from "../../src/places/describe.js";
 import { listContainers } from "../../src/places/docker/index.js";
 import { hostOf } from "../../src/places/hosts.js";
 import { Lifetimes } from "../../src/places/lifetimes.js";
 import { rememberPlace } from "../../src/places/remember.js";
+import type { RemoteMachine } from "../../src/places/remote/machine.js";
 import { cli } from "../support/cli.js";
 import { dockerBox, eventually, TASK } from "../support/docker-box.js";
 import { BUSYBOX_IMAGE, FULL_IMAGE, noEngine, sharedEngine } from "../support/dockerd.js";
@@ -20,7 +21,7 @@ const why = noEngine();
 async function container(task: string, image = FULL_IMAGE) {
 	const { address: engine } = await sharedEngine();
 	const home = openHome(tempDir("home"));
-	const wish: RemoteWish = { kind: "docker", name: `docker://${image}`, options: { image, engine } };
+	const wish: PlaceWish = { kind: "docker", name: `docker://${image}`, options: { image, engine } };
 	const host = await hostOf(wish, { task }, home);
 	atEnd(() => host.stop());
 	return { engine, home, wish, host, there: () => listContainers({ home: home.root, engine }) };
@@ -35,7 +36,7 @@ describe.skipIf(why)(`containers${why ? `: ${why}` : ""}`, () => {
 		await expect(describePlace((await container("none", "holdfast/never-made:1")).host)).rejects.toThrow(/never-made/);
 	});
 
-	test("one that nobody uses is removed by the runtime that has used it and left its task", async () => {
+	test("an unused container is removed by the runtime that used it and left its task", async () => {
 		const { home, wish, host, there } = await container("idle");
 		const key = rememberPlace(home, wish, "idle");
 		const lifetimes = new Lifetimes(home);
@@ -54,9 +55,9 @@ describe.skipIf(why)(`containers${why ? `: ${why}` : ""}`, () => {
 	test("one is ended neither under a call that takes longer than its time, nor while its task is open; once that was left it is", async () => {
 		const box = await dockerBox({ entry: { image: BUSYBOX_IMAGE, lifetime: 2 } });
 		const runtime = await box.open();
-		const { box: there } = await runtime.place(TASK);
-		expect(await there?.run("sleep 3; echo done")).toMatchObject({ status: 0, output: Buffer.from("done\n") });
-		const mark = path.join(box.home, "places", `${there?.key}.used`);
+		const there = runtime.machine(TASK) as RemoteMachine;
+		expect(await there.reach.run("sleep 3; echo done")).toMatchObject({ status: 0, output: Buffer.from("done\n") });
+		const mark = path.join(box.home, "places", `${there.key}.used`);
 		const left = fs.statSync(mark).mtimeMs;
 		await until("its task was open for longer than its time", () => fs.statSync(mark).mtimeMs - left > 3_000);
 		expect(await box.state()).toMatchObject({ status: "running" });
@@ -137,7 +138,7 @@ describe.skipIf(why)(`containers${why ? `: ${why}` : ""}`, () => {
 			fs.mkdirSync(path.join(config, "holdfast"), { recursive: true });
 			fs.writeFileSync(path.join(config, "holdfast", "config.json"), JSON.stringify({ places }));
 		};
-		// Docker Desktop's socket in the home of the user is where the usual engine is looked for: nobody listens there.
+		// Docker Desktop's socket in the home of the user is where the usual engine is looked for: nothing listens there.
 		const desktop = path.join(config, ".docker/run");
 		fs.mkdirSync(desktop, { recursive: true });
 		fs.writeFileSync(path.join(desktop, "docker.sock"), "");

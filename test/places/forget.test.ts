@@ -4,18 +4,18 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { namesIn } from "../../src/base/files.js";
 import { openHome } from "../../src/base/home.js";
-import { openRuntime } from "../../src/index.js";
-import type { RemoteWish } from "../../src/places/address.js";
+import type { PlaceWish } from "../../src/places/address.js";
 import { recallPlace, rememberedPlaces, rememberPlace } from "../../src/places/remember.js";
 import { cli } from "../support/cli.js";
 import { dockerBox, eventually, TASK } from "../support/docker-box.js";
 import { noEngine } from "../support/dockerd.js";
 import { elsewhere } from "../support/elsewhere.js";
 import { tempDir, testRuntime } from "../support/home.js";
+import { openRuntime } from "../support/internal.js";
 import { noSshd } from "../support/sshd.js";
 
 const DAY_MS = 24 * 3_600_000;
-const ssh = (host: string): RemoteWish => ({ kind: "ssh", name: `ssh://${host}`, options: { host } });
+const ssh = (host: string): PlaceWish => ({ kind: "ssh", name: `ssh://${host}`, options: { host } });
 
 /** As if nobody had used any of them for so long. */
 function age(home: string, days: number): void {
@@ -81,7 +81,7 @@ test.skipIf(noSshd)("a process or shell that is kept keeps its machine, also whe
 
 const why = noEngine();
 describe.skipIf(why)(`containers${why ? `: ${why}` : ""}`, () => {
-	test("one that is there, running or not, keeps its place; one that somebody has removed does not", async () => {
+	test("an existing container, running or not, keeps its place; a removed one does not", async () => {
 		const box = await dockerBox();
 		const { key } = await used(box.home);
 		const prune = async () => {

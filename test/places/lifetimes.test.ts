@@ -40,7 +40,7 @@ const age = (root: string, seconds = 1_000) => {
 	fs.utimesSync(path.join(root, "places", `${KEY}.used`), then, then);
 };
 
-test("what nobody uses ends by itself, once, and leaves no mark", async () => {
+test("an unused container ends by itself, once, and leaves no mark", async () => {
 	const times = lifetimes();
 	const { it, seen } = lived();
 	(await times.use(it))();
@@ -49,6 +49,45 @@ test("what nobody uses ends by itself, once, and leaves no mark", async () => {
 	await times.close();
 	expect(seen).toMatchObject({ stops: 1, most: 1 });
 	expect(fs.readdirSync(path.join(times.root, "places"))).toEqual([`${KEY}.end`]); // the free lease
+});
+
+test("an unused one that can rest is put to rest, once, and is still there to be used or ended", async () => {
+	const times = lifetimes();
+	let rests = 0;
+	const { it, seen } = lived({ rest: async () => void rests++ });
+	(await times.use(it))();
+	times.leave(KEY);
+	await until("it rests", () => rests > 0);
+	(await times.use(it))();
+	times.leave(KEY);
+	await until("it rests again", () => rests > 1);
+	expect(seen.stops).toBe(0);
+	expect(times.mayBeThere(KEY)).toBe(true);
+	expect(await times.end(it)).toEqual(["It was stopped."]);
+	expect(times.mayBeThere(KEY)).toBe(false);
+	expect(rests).toBe(2);
+});
+
+test("one that is just being put to rest, by this program or another, is stopped all the same when its task ends", async () => {
+	for (const here of [true, false]) {
+		const times = lifetimes();
+		let release = () => {};
+		let resting = false;
+		const held = new Promise<void>((resolve) => (release = resolve));
+		const { it, seen } = lived({
+			rest: () => {
+				resting = true;
+				return held;
+			},
+		});
+		(await times.use(it))();
+		times.leave(KEY);
+		await until("it is being put to rest", () => resting);
+		const ending = (here ? times : lifetimes(times.root)).end(it);
+		release();
+		expect(await ending).toEqual(["It was stopped."]);
+		expect(seen.stops).toBe(1);
+	}
 });
 
 test("never while it is used, by this program or by another; nor while something runs in it", async () => {
@@ -90,7 +129,7 @@ test("one that another program uses is left alone until that one leaves", async 
 	await until("one of the two has stopped it", () => here.seen.stops + there.seen.stops > 0);
 });
 
-test("who comes while it is being ended waits until it is gone, and is not ended himself", async () => {
+test("a caller that comes while a container is being ended waits until it is gone, and then has a new one", async () => {
 	const times = lifetimes();
 	let release = () => {};
 	const { it, seen } = lived({ hold: new Promise<void>((resolve) => (release = resolve)) });
@@ -110,7 +149,7 @@ test("who comes while it is being ended waits until it is gone, and is not ended
 	expect(in_).toBe(true);
 });
 
-test("of several who end it, in one program or two, one is told what was stopped", async () => {
+test("of several callers that end it, in one program or two, one is told what was stopped", async () => {
 	const one = lifetimes();
 	const other = lifetimes(one.root);
 	let release = () => {};
@@ -123,7 +162,7 @@ test("of several who end it, in one program or two, one is told what was stopped
 	expect(Lease.isFree(path.join(one.root, "places", `${KEY}.end`, "lease"))).toBe(true);
 });
 
-test("a stop that fails is tried again, and blocks nobody; who gives up waiting is let go", async () => {
+test("a stop that fails is retried and blocks no caller; a caller can give up waiting", async () => {
 	const times = lifetimes();
 	let tries = 0;
 	const { it } = lived({
@@ -142,7 +181,7 @@ test("a stop that fails is tried again, and blocks nobody; who gives up waiting 
 	(await times.use(it))();
 });
 
-test("one whose task is open is kept, however long nobody uses it, also from other programs; used again after it was left, it is open again", async () => {
+test("a container of an open task is kept while unused, also by other programs; used again after the task was left, it is open again", async () => {
 	const times = lifetimes();
 	const other = lifetimes(times.root);
 	const { it, seen } = lived();
@@ -169,4 +208,18 @@ test("a task that was not used for a day is not open any more", async () => {
 	const { it, seen } = lived();
 	(await times.use(it))();
 	await until("it was stopped", () => seen.stops > 0);
+});
+
+test("what lives as long as its task is never ended for want of use, only when that is asked for", async () => {
+	const times = lifetimes();
+	const forever = lived({ seconds: Number.POSITIVE_INFINITY });
+	const moment = lived({ key: "docker-ba9876543210" });
+	for (const { it } of [forever, moment]) {
+		(await times.use(it))();
+		times.leave(it.key);
+	}
+	age(times.root, 1_000_000_000);
+	await until("the other one was stopped, by the same looks", () => moment.seen.stops > 0);
+	expect(forever.seen).toMatchObject({ stops: 0, looks: 0 });
+	expect(await times.end(forever.it)).toEqual(["It was stopped."]);
 });

@@ -3,14 +3,17 @@ import { once } from "node:events";
 import fs from "node:fs";
 import path from "node:path";
 import { beforeAll, expect, test } from "vitest";
-import { decide, loadParser, type Verdict } from "../../src/policy/index.js";
+import { decide, loadParser, type PlaceFacts, type Verdict } from "../../src/api/policy.js";
 import { atEnd, tempDir } from "../support/home.js";
 import { project, SOMEONE } from "./corpus.js";
 
 beforeAll(loadParser);
 
-const judge = (command: string, options: { cwd?: string; place?: string; contained?: boolean; there?: { home: string; own: string } } = {}): Verdict =>
+const judge = (command: string, options: { cwd?: string; place?: PlaceFacts; there?: { home: string; own: string } } = {}): Verdict =>
 	decide(command, { cwd: project(), env: SOMEONE, ...options });
+
+const machine = (name: string): PlaceFacts => ({ name, kind: "ssh", local: false, contained: false });
+const container = (contained: boolean): PlaceFacts => ({ name: "docker://debian:12", kind: "docker", local: false, contained });
 
 test("says which part, in bytes, and lists every command there is", () => {
 	expect(judge("echo é; sudo reboot | cat")).toEqual({
@@ -80,20 +83,20 @@ test("the root, a home and a directory of the system are told by their own rule,
 	expect(judge("rm -rf *", { cwd: "/workspace" })).toMatchObject({ decision: "ask", rule: "delete-here" });
 });
 
-test("a container is a sandbox too, another machine is not; and what links lead to here means nothing there", () => {
-	expect(judge("git push -f", { place: "docker://debian:12", contained: true }).decision).toBe("allow");
-	expect(judge("git push -f", { place: "docker://debian:12" }).decision).toBe("ask"); // what it mounts is not known
-	expect(judge("rm -rf /", { place: "docker://debian:12" })).toMatchObject({ decision: "deny", rule: "floor-root" });
+test("a container without mounts is a sandbox, a remote machine is not, whatever their names; local links mean nothing on remote paths", () => {
+	expect(judge("git push -f", { place: container(true) }).decision).toBe("allow");
+	expect(judge("git push -f", { place: container(false) }).decision).toBe("ask");
+	expect(judge("rm -rf /", { place: container(true) })).toMatchObject({ decision: "deny", rule: "floor-root" });
 	for (const place of ["ssh://me@box", "ssh://docker", "ssh://me@docker:22"])
-		expect([place, judge("git push -f", { place }).rule]).toEqual([place, "force-push"]);
+		expect([place, judge("git push -f", { place: machine(place) }).rule]).toEqual([place, "force-push"]);
 	const dir = tempDir("links");
 	fs.symlinkSync("/usr", path.join(dir, "work"));
 	expect(judge("rm -rf *", { cwd: path.join(dir, "work") }).rule).toBe("floor-root");
-	expect(judge("rm -rf *", { cwd: path.join(dir, "work"), place: "ssh://me@box" }).rule).toBe("delete-here");
+	expect(judge("rm -rf *", { cwd: path.join(dir, "work"), place: machine("ssh://me@box") }).rule).toBe("delete-here");
 });
 
 test("in a sandbox the default set is off and the floor is not", () => {
-	const place = "local+sandbox";
+	const place = { name: "local+sandbox", kind: "sandbox", local: true, contained: true };
 	expect(judge("git push -f; rm -rf ../x", { place }).decision).toBe("allow");
 	expect(judge("rm -rf /", { place })).toMatchObject({ decision: "deny", rule: "floor-root" });
 	expect(judge("rm ((", { place }).decision).toBe("allow");
@@ -107,13 +110,21 @@ test("a process that is one of Holdfast's own is known by its pid", async () => 
 	expect(judge(`kill ${process.pid}`).decision).toBe("allow");
 });
 
+test("what another process has open is asked about, whatever it is at this moment", async () => {
+	const child = spawn("sleep", ["60"], { stdio: "ignore" });
+	atEnd(() => child.kill());
+	await once(child, "spawn");
+	expect(fs.readlinkSync(`/proc/${child.pid}/fd/0`)).toBe("/dev/null");
+	expect(judge(`echo x > /proc/${child.pid}/fd/0`)).toMatchObject({ decision: "ask", rule: "system-files" });
+});
+
 test("of another machine the home of the login there counts, and what Holdfast has there; not what is called so here", () => {
 	const there = { home: "/srv/me", own: "/srv/me/.local/state/holdfast/boxes/1" };
-	const far = (command: string) => decide(command, { cwd: "/srv/app", place: "ssh://me@box", env: SOMEONE, there }).rule;
+	const far = (command: string) => decide(command, { cwd: "/srv/app", place: machine("ssh://me@box"), env: SOMEONE, there }).rule;
 	expect(far("rm -rf ~")).toBe("floor-root");
 	expect(far("rm -rf /srv/me")).toBe("floor-root");
 	expect(far(`rm -rf ${there.own}`)).toMatch(/^floor-/);
-	expect(decide("rm -rf /srv/me", { cwd: "/srv/app", place: "ssh://me@box", env: SOMEONE }).rule).toBe("delete-outside");
+	expect(decide("rm -rf /srv/me", { cwd: "/srv/app", place: machine("ssh://me@box"), env: SOMEONE }).rule).toBe("delete-outside");
 });
 
 const THERE = { home: "/home/someone", own: "/home/someone/.local/state/holdfast/boxes/x" };
@@ -123,7 +134,10 @@ test("the same text has the same answer here and on another machine, in a direct
 		(target) => [`rm -rf ${target}`, `chown -R me ${target}`, `cd ${target} && rm -rf *`],
 	);
 	for (const cwd of ["/nowhere/app", "/tmp/work", "/home/someone"]) {
-		const [here, there] = [texts.map((text) => judge(text, { cwd })), texts.map((text) => judge(text, { cwd, place: "ssh://someone@box", there: THERE }))];
+		const [here, there] = [
+			texts.map((text) => judge(text, { cwd })),
+			texts.map((text) => judge(text, { cwd, place: machine("ssh://someone@box"), there: THERE })),
+		];
 		expect(there, cwd).toEqual(here);
 	}
 	// Only the directory makes a difference: what stands beside the work is not everybody's.

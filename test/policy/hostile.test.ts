@@ -42,6 +42,10 @@ test.each([
 	expect(judge(command)).toMatchObject({ decision: "deny", rule: "floor-root" });
 });
 
+test.each(["/etc/hostname/a", `/srv/${"x".repeat(300)}`, "/opt/a\0b"])("a path that cannot be looked at is no error: %j", (file) => {
+	expect(["allow", "ask"]).toContain(judge(`cp a ${file}`).decision);
+});
+
 test("a long text that does nothing is no reason to ask", () => {
 	expect(judge(`cat > notes.md <<'EOF'\n${times("rm -rf / and $(other) `things`\n")}\nEOF`).decision).toBe("allow");
 	expect(judge(`rm -f ${"a/b ".repeat(100)}`).decision).toBe("allow");

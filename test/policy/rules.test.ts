@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { decide, loadRules } from "../../src/policy/index.js";
+import { decide, loadRules, type PlaceFacts } from "../../src/api/policy.js";
 import { Judge } from "../../src/policy/judge.js";
 import { tempDir } from "../support/home.js";
 
@@ -12,6 +12,9 @@ const RULE = {
 	match: { program: ["kubectl"], flags: ["--context"], args: ["prod*"] },
 	examples: { match: ["kubectl --context prod get pods"], not: ["kubectl --context test get pods"] },
 };
+
+const HERE: PlaceFacts = { name: "local", kind: "local", local: true, contained: false };
+const SSH: PlaceFacts = { name: "ssh://box", kind: "ssh", local: false, contained: false };
 
 /** A person's file and a project's, and what is decided with them. */
 function world(files: { person?: unknown; project?: unknown }) {
@@ -25,7 +28,7 @@ function world(files: { person?: unknown; project?: unknown }) {
 	put(path.join(env.XDG_CONFIG_HOME, "holdfast", "policy.json"), files.person);
 	put(path.join(dir, "src", "project", ".holdfast", "policy.json"), files.project);
 	fs.mkdirSync(cwd, { recursive: true });
-	const judge = async (command: string, options: { place?: string; placeAlias?: string; task?: string } = {}) =>
+	const judge = async (command: string, options: { place?: PlaceFacts; task?: string } = {}) =>
 		decide(command, { cwd, env, rules: await loadRules(cwd, env), ...options });
 	return { dir, env, cwd, judge, load: () => loadRules(cwd, env) };
 }
@@ -114,31 +117,58 @@ test("paths: below the home, outside the working directory, what is written, wha
 test("place and task", async () => {
 	const { judge } = world({ person: { rules: [{ ...RULE, match: { ...RULE.match, place: ["ssh://*"], task: ["ci-*"] } }] } });
 	const command = "kubectl --context prod get pods";
-	expect(await judge(command, { place: "ssh://box", task: "ci-7" })).toMatchObject({ rule: "no-prod" });
-	expect(await judge(command, { place: "ssh://box", task: "me" })).toMatchObject({ rule: null });
+	expect(await judge(command, { place: SSH, task: "ci-7" })).toMatchObject({ rule: "no-prod" });
+	expect(await judge(command, { place: SSH, task: "me" })).toMatchObject({ rule: null });
 	expect(await judge(command, { task: "ci-7" })).toMatchObject({ rule: null });
 });
 
 test("a place is named by its kind, as it is shown, or as config.json has it", async () => {
 	const command = "kubectl --context prod get pods";
-	const rule = async (named: string, options: { place: string; placeAlias?: string }) => {
+	const rule = async (named: string, options: { place: PlaceFacts }) => {
 		const { judge } = world({ person: { rules: [{ ...RULE, match: { ...RULE.match, place: [named] } }] } });
 		return (await judge(command, options)).rule;
 	};
-	const box = { place: "ssh://me@box:22", placeAlias: "build-box" };
+	const box = { place: { ...SSH, name: "ssh://me@box:22", alias: "build-box" } };
 	for (const named of ["ssh", "ssh://me@*", "ssh://me@box:22", "build-box", "build-*"]) expect([named, await rule(named, box)]).toEqual([named, "no-prod"]);
 	for (const named of ["docker", "ssh://you@*", "local", "box", "me@box:22"]) expect([named, await rule(named, box)]).toEqual([named, null]);
-	expect(await rule("docker", { place: "docker://ghcr.io/a/b:1" })).toBe("no-prod");
-	expect(await rule("local", { place: "local" })).toBe("no-prod");
+	expect(await rule("docker", { place: { ...SSH, name: "docker://ghcr.io/a/b:1", kind: "docker" } })).toBe("no-prod");
+	expect(await rule("local", { place: HERE })).toBe("no-prod");
 });
 
 test("a project's rules are for directories of this machine", async () => {
 	const { env, cwd } = world({ project: { rules: [RULE] } });
 	const more = { version: "", rules: () => [], earlier: () => "" };
 	const judge = await Judge.open(env);
-	const rule = (place: string) =>
-		judge.judge({ command: "kubectl --context prod get pods", cwd, place, contained: place.endsWith("sandbox"), task: "t" }, more).rule;
-	expect([rule("local"), rule("ssh://me@box"), rule("local+sandbox"), rule("local")]).toEqual(["no-prod", null, "no-prod", "no-prod"]);
+	const rule = (place: PlaceFacts) => judge.judge({ command: "kubectl --context prod get pods", cwd, place, task: "t" }, more).rule;
+	expect([rule(HERE), rule(SSH), rule({ ...HERE, name: "local+sandbox", kind: "sandbox", contained: true }), rule(HERE)]).toEqual([
+		"no-prod",
+		null,
+		"no-prod",
+		"no-prod",
+	]);
+});
+
+test("what was decided is decided anew when a file that it depends on has become another", async () => {
+	const { env, cwd } = world({});
+	const judge = await Judge.open(env);
+	const more = { version: "", rules: () => [], earlier: () => "" };
+	const judged = (command: string) => judge.judge({ command, cwd, place: HERE, task: "t" }, more);
+	const state = path.join(env.HOLDFAST_HOME, "approvals");
+	fs.mkdirSync(state, { recursive: true });
+	const command = "echo yes > there/x";
+	const first = judged(command);
+	expect(first).toMatchObject({ decision: "allow" });
+	expect(judged(command)).toBe(first);
+	fs.symlinkSync(state, path.join(cwd, "there"));
+	expect(judged(command)).toMatchObject({ decision: "deny" });
+	fs.rmSync(path.join(cwd, "there"));
+	expect(judged(command)).toMatchObject({ decision: "allow" });
+	// The other way round: what it writes stays where it is, and our own directory moves there.
+	fs.mkdirSync(path.join(cwd, "there"));
+	expect(judged(command)).toMatchObject({ decision: "allow" });
+	fs.rmSync(env.HOLDFAST_HOME, { recursive: true });
+	fs.symlinkSync(cwd, env.HOLDFAST_HOME);
+	expect(judged(command)).toMatchObject({ decision: "deny" });
 });
 
 test("the default set can be made stricter or looser by name, the floor cannot", async () => {

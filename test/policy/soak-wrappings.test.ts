@@ -9,4 +9,4 @@ test("no wrapping lowers the decision about any of the commands, alone or in pai
 	const random = seeded("soak wrappings");
 	expect(lowered(WRAPPED.once)).toEqual([]);
 	expect(lowered(Array.from({ length: 10_000 }, () => WRAPPED.twice(random)))).toEqual([]);
-});
+}, 3_600_000);

@@ -4,10 +4,10 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { expect, test } from "vitest";
-import type { Process } from "../../src/index.js";
 import { findTools } from "../../src/keeper/tools.js";
 import { testShell } from "../shell/harness.js";
 import { atEnd, tempDir, testRuntime, until } from "../support/home.js";
+import type { Process } from "../support/internal.js";
 import { chain } from "../support/scripts.js";
 
 const NOBODY = 65534;
@@ -71,7 +71,7 @@ test.skipIf(process.getuid?.() !== 0)(
 		for (const file of [work, home]) fs.chownSync(file, NOBODY, NOBODY);
 		const fd = fs.openSync(fifo, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK);
 		atEnd(() => fs.closeSync(fd));
-		const script = `const { openRuntime } = await import(${JSON.stringify(path.resolve("dist/index.js"))});
+		const script = `const { openRuntime } = await import(${JSON.stringify(path.resolve("dist/lib/index.js"))});
 		const runtime = await openRuntime({ home: ${JSON.stringify(path.join(home, "h"))}, warm: 0 });
 		const process = await runtime.spawn({ command: ${JSON.stringify(chain({ fifo, seconds: 0.02 }))} });
 		await process.wait({ until: { pattern: "ready" }, timeout: 30_000 });

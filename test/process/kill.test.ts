@@ -1,13 +1,14 @@
 import { spawn } from "node:child_process";
 import fs from "node:fs";
 import { describe, expect, test } from "vitest";
-import { nearKernel } from "../../src/base/near.js";
+import { localKernel } from "../../src/base/local-kernel.js";
 import { type Identity, isAlive, readStat } from "../../src/base/proc.js";
 import { findCgroups } from "../../src/keeper/cgroup.js";
 import { readParts } from "../../src/keeper/layout.js";
 import { findTools } from "../../src/keeper/tools.js";
-import { markKilled } from "../../src/process/status.js";
+import { markKilled } from "../../src/process/killing.js";
 import { atEnd, testRuntime, textOf, until } from "../support/home.js";
+import { pidsIn, TREES } from "../support/kill-trees.js";
 
 const alive = (pid: number): boolean => !["Z", "X", undefined].includes(readStat(pid)?.state);
 
@@ -18,20 +19,8 @@ const METHODS = {
 	walk: { cgroup: "off" as const, tools: { ...findTools(), subreaper: undefined } },
 };
 
-/** Each prints the pids it started: how many, and how. */
-const TREES: [string, number, string][] = [
-	["a shell with children", 2, "sleep 601 & echo $!; sleep 602 & echo $!; wait"],
-	["children that ignore TERM", 2, "trap '' TERM; for i in 1 2; do (trap '' TERM; echo $BASHPID; while :; do sleep 1; done) & done; wait"],
-	["children in sessions of their own", 2, "setsid bash -c 'echo $$; sleep 603 & echo $!; wait' & wait"],
-	["a double fork into a new session", 1, "(setsid bash -c 'echo $$; exec sleep 604' &) ; sleep 605"],
-	["a stopped child", 1, "sleep 606 & kill -STOP $!; echo $!; wait"],
-	["one that closed its descriptors", 1, "(setsid bash -c 'echo $$; exec sleep 607 >/dev/null 2>&1 </dev/null' &); sleep 608"],
-	["one that calls itself a keeper", 1, "(setsid bash -c 'echo $$; sleep 615; :' /x/keeper/keeper.sh keep /tmp &) ; sleep 616"],
-];
 /** Only a control group or a subreaper finds this one. */
 const ESCAPEE = "(env -i setsid /bin/bash -c 'echo $$; exec /bin/sleep 609 >/dev/null 2>&1 </dev/null' &); sleep 610";
-
-const pidsIn = (text: string): number[] => [...text.matchAll(/^(\d+)$/gm)].map((match) => Number(match[1]));
 
 describe.each(Object.entries(METHODS))("kill by %s", (method, options) => {
 	const possible = method !== "cgroup" || findCgroups() !== undefined;
@@ -103,7 +92,7 @@ test("killing many at once leaves none, and each has its own record", async () =
 test("a kept process started by a kept process is not killed with it", async () => {
 	const runtime = await testRuntime(METHODS.walk);
 	const home = runtime.home.root;
-	const script = `const { openRuntime } = await import(${JSON.stringify(`${process.cwd()}/dist/index.js`)});
+	const script = `const { openRuntime } = await import(${JSON.stringify(`${process.cwd()}/dist/lib/index.js`)});
 		const runtime = await openRuntime({ home: ${JSON.stringify(home)}, warm: 0, cgroup: "off" });
 		const inner = await runtime.spawn({ command: "sleep 613" }); console.log("inner", inner.id); setInterval(() => {}, 1000);`;
 	const outer = await runtime.spawn({ command: [process.execPath, "--input-type=module", "-e", script] });
@@ -132,9 +121,9 @@ test("a signal for a process whose number is another's by now is not sent", asyn
 	atEnd(() => child.kill("SIGKILL"));
 	const pid = child.pid as number;
 	const of = readStat(pid) as Identity;
-	expect(await nearKernel.signal([{ pid, signal: "SIGKILL", of: { pid, start: `${Number(of.start) - 1}` } }])).toEqual(["gone"]);
+	expect(await localKernel.signal([{ pid, signal: "SIGKILL", of: { pid, start: `${Number(of.start) - 1}` } }])).toEqual(["gone"]);
 	expect(isAlive(of)).toBe(true);
-	expect(await nearKernel.signal([{ pid, signal: "SIGKILL", of }])).toEqual(["sent"]);
+	expect(await localKernel.signal([{ pid, signal: "SIGKILL", of }])).toEqual(["sent"]);
 });
 
 test("the mark of a kill says what the end counts as, where the command was ended by a signal", async () => {

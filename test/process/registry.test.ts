@@ -3,9 +3,9 @@ import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { taskKey } from "../../src/base/ids.js";
-import { openRuntime, type Process } from "../../src/index.js";
-import { HOUR_MS } from "../../src/process/registry.js";
+import { HOUR_MS } from "../../src/keeper/ranges.js";
 import { atEnd, tempDir, testRuntime, textOf, until } from "../support/home.js";
+import { openRuntime, type Process } from "../support/internal.js";
 import { rounds } from "../support/seed.js";
 
 const ids = (processes: readonly Process[]): string[] => processes.map((process) => process.id);
@@ -73,7 +73,7 @@ test("pruning forgets what ended long ago and never what runs", async () => {
 	expect(fs.existsSync(old.dir)).toBe(true);
 	expect(runtime.prune({ now: later })).toMatchObject({ removed: [old.id], kept: 1 });
 	expect(fs.existsSync(old.dir)).toBe(false);
-	expect(() => runtime.get(old.id)).toThrow(/no process/);
+	expect(() => runtime.get(old.id)).toThrow(/was removed at 20/);
 	expect(running.status().status).toBe("running");
 });
 
@@ -158,7 +158,7 @@ test("closing a runtime leaves its processes running and nothing else", async ()
 
 test("what a killed program had prepared is cleared away by the next", async () => {
 	const home = tempDir("home");
-	const script = `const { openRuntime } = await import(${JSON.stringify(`${process.cwd()}/dist/index.js`)});
+	const script = `const { openRuntime } = await import(${JSON.stringify(`${process.cwd()}/dist/lib/index.js`)});
 		await openRuntime({ home: ${JSON.stringify(home)}, warm: 2 }); setInterval(() => {}, 1000);`;
 	const child = spawn(process.execPath, ["--input-type=module", "-e", script], { stdio: ["ignore", "inherit", "inherit"] });
 	atEnd(() => child.kill("SIGKILL"));

@@ -1,16 +1,16 @@
 /** Whatever ends a script ends all of it at one moment: no part runs on because another part is gone. */
 import { describe, expect, test } from "vitest";
-import type { Process, Runtime, SpawnOptions } from "../../src/index.js";
 import { findTools } from "../../src/keeper/tools.js";
 import { testShell } from "../shell/harness.js";
-import { BOXES, kernelOf, seenFrom } from "../support/far.js";
 import { testRuntime, textOf, until } from "../support/home.js";
+import type { Process, Runtime, SpawnOptions } from "../support/internal.js";
+import { BOXES, kernelOf, seenFrom } from "../support/remote.js";
 import { noSandbox } from "../support/sandbox.js";
 import { SCRIPTS } from "../support/scripts.js";
 
 /** All of them where it is cheap; elsewhere those that differ in what they ignore. test/process/soak-rest-of-script.test.ts has the rest. */
 const ALL = Object.keys(SCRIPTS);
-const FEW = ["a subshell in the background", "a pipeline", "a child that ignores TERM", "an interactive shell"];
+const FEW = ["a subshell in the background", "a pipeline", "a child that ignores TERM", "an interactive shell", "a shell that forks"];
 const ready = (process: Process) => process.wait({ until: { pattern: "ready" }, timeout: 30_000 });
 
 /** Ends each, and expects that nothing was printed but `ready`. What make(1) says when it is ended is its own affair. */
@@ -56,7 +56,7 @@ describe("kill", () => {
 
 	test.each(["a box with perl", "a box of busybox"].filter((box) => BOXES[box]?.possible))("through the kernel of %s", async (box) => {
 		const runtime = await testRuntime({ cgroup: "off" });
-		const kernel = kernelOf(box);
+		const kernel = await kernelOf(box);
 		await nothingRunsOn(FEW, (command) => killed(runtime, { command }, (process) => seenFrom(process, kernel)));
 	});
 });

@@ -47,7 +47,7 @@ test("a process started without stdin reads end-of-file at once and cannot be wr
 	await expect(process.write("x")).rejects.toMatchObject({ code: "STDIN_CLOSED" });
 });
 
-test("a write that nobody reads ends when the process does, and says how far it came", async () => {
+test("a write that is not read ends with the process, and says how many bytes were taken", async () => {
 	const runtime = await testRuntime();
 	const process = await runtime.spawn({ command: "sleep 600" });
 	const writing = process.write(Buffer.alloc(1_000_000));

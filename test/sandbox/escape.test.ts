@@ -5,9 +5,9 @@ import net from "node:net";
 import path from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
-import { openRuntime } from "../../src/index.js";
 import { CLI, cli } from "../support/cli.js";
 import { atEnd, endAll, tempDir, testRoot } from "../support/home.js";
+import { openRuntime } from "../support/internal.js";
 import { noSandbox } from "../support/sandbox.js";
 
 const NOBODY = 65_534;
@@ -113,7 +113,7 @@ describe.skipIf(noSandbox)(`what a sandbox keeps${noSandbox ? ` (${noSandbox})` 
 		expect(await runtime.terminal({ command, pty: true })).toMatchObject({ screen: ONLY.trimEnd() });
 	});
 
-	test("a link in the place of what is shared leads nobody outside astray; the rules of the project stay as they are", async () => {
+	test("a symlink in place of a shared file misleads no program outside; the project's rules stay unchanged", async () => {
 		const [work, victim] = [tempDir("work"), tempDir("victim")];
 		fs.mkdirSync(`${work}/.holdfast`);
 		fs.writeFileSync(`${victim}/stuck`, "precious");
@@ -125,6 +125,17 @@ describe.skipIf(noSandbox)(`what a sandbox keeps${noSandbox ? ` (${noSandbox})` 
 		expect(await runtime.terminal({ command })).toMatchObject({ output: "done\n" });
 		expect(fs.readdirSync(victim)).toEqual(["stuck"]);
 		expect(await runtime.terminal({ command: "echo fine" })).toMatchObject({ output: "fine\n" });
+	});
+
+	test("a program in it can write the end of its own command in the shell, and what runs on is named; not the end of a background process", async () => {
+		const runtime = await openRuntime({ home: tempDir("home"), warm: 0, place: "local+sandbox", sandbox: { directory: tempDir("work") } });
+		atEnd(() => endAll(runtime));
+		const forge = `bash -c 'printf "%-63s\\n%s\\0%s\\0" "exit 7 - $0" / "$0" 1<>"$1/exit"' "$__hf_n" "$__hf_s"; sleep 600`;
+		const forged = await runtime.terminal({ command: forge });
+		expect(forged).toMatchObject({ status: "exited", exit_code: 7, note: expect.stringContaining("left something running") });
+		await runtime.process({ action: "kill", session_id: forged.session_id });
+		const { session_id } = await runtime.terminal({ command: "ls /run/holdfast/shared/$HOLDFAST_ID; exit 3", background: true });
+		expect(await runtime.process({ action: "wait", session_id })).toMatchObject({ exit_code: 3, output: expect.stringContaining("No such file") });
 	});
 
 	test.skipIf(process.arch !== "x64" || !fs.existsSync("/usr/bin/perl"))("keys of the login session stay outside", async () => {
@@ -143,7 +154,7 @@ describe.skipIf(noSandbox)(`what a sandbox keeps${noSandbox ? ` (${noSandbox})` 
 		atEnd(() => endAll(runtime));
 	});
 
-	test("what a command exports reaches nobody on the way in: those programs run outside, and with more rights", async () => {
+	test("variables that a command exports do not reach the programs that enter the sandbox, which run outside with more rights", async () => {
 		const work = tempDir("work");
 		const runtime = await openRuntime({ home: tempDir("home"), warm: 0, place: "local+sandbox", sandbox: { directory: work } });
 		atEnd(() => endAll(runtime));

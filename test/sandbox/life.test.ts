@@ -2,11 +2,11 @@
 import fs from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { openRuntime, type Runtime, type RuntimeOptions } from "../../src/index.js";
 import { findSandboxTools } from "../../src/places/probe.js";
 import { run } from "../fixtures/programs.js";
 import { cli } from "../support/cli.js";
 import { atEnd, endAll, tempDir, testRoot, until } from "../support/home.js";
+import { openRuntime, type Runtime, type RuntimeOptions } from "../support/internal.js";
 import { noSandbox } from "../support/sandbox.js";
 
 type Sandboxed = Runtime & { readonly work: string };
@@ -117,7 +117,7 @@ describe.skipIf(noSandbox)(`the life of a sandbox${noSandbox ? ` (${noSandbox})`
 		await until("those that nobody has linked are gone", () => holders(runtime).length === 1);
 	});
 
-	test("a kill is total without control groups: also of who forks twice, with no environment and nothing open", async () => {
+	test("a kill without cgroups also ends a process that forks twice, with no environment and no open files", async () => {
 		const runtime = await sandboxed({ cgroup: "off" });
 		const escapes = `(setsid env -i sh -c 'exec sleep 301 </dev/null >/dev/null 2>&1' &)`;
 		const escapedBy = `${escapes}; until pgrep -fx 'sleep 301' >/dev/null; do sleep 0.01; done`;
@@ -138,6 +138,29 @@ describe.skipIf(noSandbox)(`the life of a sandbox${noSandbox ? ` (${noSandbox})`
 		const late = await limited.terminal({ command: `${escapes}; sleep 300`, background: true });
 		expect(await limited.process({ action: "wait", session_id: late.session_id })).toMatchObject({ status: "killed", limit: { name: "time" } });
 		expect((await escaped()).exit_code).toBe(1);
+	});
+
+	test("one that was made with other settings is not used in silence: by another program, or by a place object", async () => {
+		const first = await sandboxed();
+		expect(await first.terminal({ command: "export A=1" })).toMatchObject({ exit_code: 0 });
+		const [holder] = holders(first);
+		const refused = (keys: string) => ({
+			status: "error",
+			error: expect.stringContaining(`the task has a sandbox already (${holder?.id}), made with other settings (${keys}); remove it first`),
+		});
+		const second = await sandboxed({ home: first.home.root, sandbox: { directory: first.work, network: true, hide: ["/srv"] } });
+		expect(await second.terminal({ command: `touch ${first.work}/ran` })).toMatchObject(refused("network, hide"));
+		expect(await second.writeFile({ path: "ran", content: "" })).toMatchObject(refused("network, hide"));
+		await expect(second.spawn({ command: "true" })).rejects.toMatchObject({ code: "CONFLICT" });
+		const other = { place: { kind: "sandbox", directory: first.work, tmpBytes: 2 ** 26 } } as const;
+		expect(await first.terminal({ command: `touch ${first.work}/ran` }, other)).toMatchObject(refused("tmpBytes"));
+		expect(fs.existsSync(`${first.work}/ran`)).toBe(false);
+		// The same settings, however they are written, are the same sandbox.
+		const same = { place: { kind: "sandbox", network: false, directory: first.work, tmpBytes: 1024 ** 3 } } as const;
+		expect(await first.terminal({ command: "echo $A" }, same)).toMatchObject({ output: "1\n" });
+		expect(await second.terminal({ command: "cat /proc/net/route | wc -l" }, { task: "another" })).toMatchObject({ exit_code: 0 });
+		await first.endTask(first.task);
+		expect(await second.terminal({ command: "echo ${A-none}" })).toMatchObject({ output: "none\n", exit_code: 0 });
 	});
 
 	test("a network of its own: its servers can be waited for, and only from there", async () => {
@@ -178,7 +201,7 @@ describe.skipIf(noSandbox)(`the life of a sandbox${noSandbox ? ` (${noSandbox})`
 		await cannot({ sandbox: { directory: process.env.HOME as string } }, /your whole home/);
 		await cannot({ sandbox: { directory: "/usr" } }, /part of the system/);
 		await cannot({ sandbox: { directory: "/nowhere/at/all" } }, /does not exist/);
-		await cannot({ sandbox: { directory: tempDir("work"), write: ["relative"] } }, /a path is absolute/);
+		await expect(openRuntime({ home: tempDir("home"), place: "local+sandbox", sandbox: { write: ["relative"] } })).rejects.toThrow(/a path is absolute/);
 		await expect(openRuntime({ place: "moon" as "local" })).rejects.toThrow(/place/);
 		const runtime = await sandboxed();
 		const elsewhere = tempDir("elsewhere");

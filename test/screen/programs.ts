@@ -1,7 +1,8 @@
 /** Programs on a terminal, for the tests of this room. */
-import type { Process, Runtime, SpawnOptions } from "../../src/index.js";
+
 import { type LiveScreen, readScreen, type ScreenView, untilWaiting } from "../../src/screen/index.js";
 import { tempDir } from "../support/home.js";
+import type { Process, Runtime, SpawnOptions } from "../support/internal.js";
 import { which } from "./cases.mjs";
 
 export { which };

@@ -4,9 +4,9 @@ import path from "node:path";
 import { expect, test } from "vitest";
 import { Lease } from "../../src/base/lease.js";
 import { readProc } from "../../src/base/proc.js";
-import type { Process, Runtime } from "../../src/index.js";
 import { answerQueries, attend, readScreen, untilWaiting } from "../../src/screen/index.js";
 import { atEnd, testRuntime, textOf, until } from "../support/home.js";
+import type { Process, Runtime } from "../support/internal.js";
 import { onTerminal, screenWith } from "./programs.js";
 
 /** Asks for each line it gets: where is the cursor, and how are you. Prints the very bytes that come back, up to the `n` of the second answer. */
@@ -44,7 +44,7 @@ async function ask(process: Process, answers: number): Promise<void> {
 	await process.wait({ until: { pattern: `(?:answer[^;]*;[^]*){${answers}}` }, timeout: 20_000 });
 }
 
-test("a program that asks for the cursor gets it, once, also with two who could answer", async () => {
+test("a program that asks for the cursor position gets one answer, also with two runtimes", async () => {
 	const process = await asker(await testRuntime());
 	answering(process);
 	answering(process);
@@ -65,7 +65,7 @@ test("what was asked before is not answered later", async () => {
 	expect((await readScreen(process)).screen).toBe(["before", "asking", ANSWER(3)].join("\n"));
 });
 
-test("who has just started it can answer from the beginning", async () => {
+test("the program that has just started it can answer from the beginning", async () => {
 	const process = await onTerminal(
 		await testRuntime(),
 		"stty -icanon -echo; printf '\\033[5n'; IFS= read -r -d n answer; printf 'answer %q;' \"$answer\"; read -r x",
@@ -90,7 +90,7 @@ test("the next one takes over when the first stops", async () => {
 	expect((await readScreen(process)).screen).toBe(["asking", ANSWER(2), "asking", ANSWER(4)].join("\n"));
 });
 
-test("the lease of one who was killed, or one that makes no sense, is taken over", async () => {
+test("a stale lease of a killed program, or a damaged one, is taken over", async () => {
 	const process = await asker(await testRuntime());
 	const { pid } = spawnSync("true");
 	for (const [round, stale] of [JSON.stringify({ pid, start: "1", nonce: "x" }), "not json"].entries()) {
@@ -120,7 +120,7 @@ test("while a person's terminal is attached it answers, and we do not", async ()
 	expect(fs.readdirSync(process.dir).filter((name) => name.startsWith("attached"))).toEqual([]);
 });
 
-test("it ends with the process, and leaves no lease", async () => {
+test("answering ends with the process, and leaves no lease", async () => {
 	const process = await onTerminal(await testRuntime(), "read -r x");
 	const { done } = answering(process);
 	await isHeld(process);

@@ -131,7 +131,7 @@ test("a process without a terminal has no screen", async () => {
 	await process.wait({ timeout: 10_000 });
 });
 
-test("one that never stops printing can still be looked at", async () => {
+test("the screen of a program that never stops printing can be read", async () => {
 	const process = await onTerminal(await testRuntime(), "yes");
 	await process.wait({ until: { pattern: "y\r\ny" }, timeout: 10_000 });
 	expect((await readScreen(process)).screen).toMatch(/^y\n/);

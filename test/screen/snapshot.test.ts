@@ -2,9 +2,9 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import type { Process } from "../../src/index.js";
 import { LiveScreen, readScreen } from "../../src/screen/index.js";
 import { testRuntime } from "../support/home.js";
+import type { Process } from "../support/internal.js";
 import { lookUntil, onTerminal, screenWhenWaiting } from "./programs.js";
 
 const fileOf = (process: Process) => path.join(process.dir, "screen.json");

@@ -56,7 +56,7 @@ test("ssh and its like pass keys on in raw mode, and that says nothing; their ow
 	expect(decide(reading, ssh, PASSWORD)).toMatchObject({ kind: "waiting", for: "password" });
 });
 
-test("one that looks up by itself is believed when it is quiet", () => {
+test("a program that polls its terminal counts as waiting when it is quiet", () => {
 	const spinner = decide(watching({ timed: true }), who, RAW);
 	expect(conclude(spinner, 80, 5_000)).toEqual({ waiting: false });
 	expect(conclude(spinner, 200, 5_000)).toMatchObject({ waiting: true, waiting_for: "keys" });

@@ -4,11 +4,11 @@ import http from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { describe, expect, test, vi } from "vitest";
-import type { Process } from "../../src/index.js";
 import { readScreen, untilWaiting, waitingFor } from "../../src/screen/index.js";
 import { noProgram32, program32 } from "../fixtures/program32.js";
 import { PTY_TOOLS, runtimeWith } from "../fixtures/pty-tools.js";
 import { atEnd, testRuntime, until } from "../support/home.js";
+import type { Process } from "../support/internal.js";
 import { NOT_WAITING, WAITING } from "./cases.mjs";
 import { missing, onTerminal, which } from "./programs.js";
 import { talking } from "./talking.js";
@@ -66,7 +66,7 @@ test("looking again at a terminal that waits asks for its modes no more, until i
 
 const noSudo = process.getuid?.() !== 0 || !which("sudo") ? " (skipped: needs root and sudo)" : "";
 
-test.skipIf(noSudo)(`under sudo, which gives it a terminal of its own, it is seen as well${noSudo}`, async () => {
+test.skipIf(noSudo)(`a program under sudo, which gives it a terminal of its own, is seen to wait as well${noSudo}`, async () => {
 	const runtime = await testRuntime();
 	const asks = await onTerminal(runtime, "sudo bash -c 'read -r -s -p \"inside? \" x'");
 	expect(await untilWaiting(asks, { timeout: 30_000 })).toMatchObject({ matched: "input", waiting_for: "password" });
@@ -175,7 +175,7 @@ test("a wait can be interrupted, and the process goes on", async () => {
 	expect(process.status().status).toBe("running");
 });
 
-test("without a terminal nobody can tell", async () => {
+test("without a terminal it is unknown whether a program waits", async () => {
 	const process = await (await testRuntime()).spawn({ command: "cat" });
 	await expect(waitingFor(process)).rejects.toMatchObject({ code: "NO_TERMINAL" });
 	await expect(untilWaiting(process)).rejects.toMatchObject({ code: "NO_TERMINAL" });

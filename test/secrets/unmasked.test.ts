@@ -2,10 +2,10 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { knowSecret } from "../../src/base/secrets/index.js";
-import { openRuntime } from "../../src/index.js";
-import { isBoundary, placeFrom } from "../../src/places/address.js";
+import { loadConfig } from "../../src/base/config.js";
+import { boundaryOf, placeFrom } from "../../src/places/address.js";
 import { tempDir, testRuntime } from "../support/home.js";
+import { openRuntime } from "../support/internal.js";
 import { noSandbox } from "../support/sandbox.js";
 
 const KEY = `ghp_${"Ab3dEf7hIj1kLm5nOp9qRs2tUv6wXy0zAb3d"}`;
@@ -14,14 +14,15 @@ test("only for a place that is a boundary", async () => {
 	for (const place of ["local", "ssh://nowhere"])
 		await expect(openRuntime({ home: tempDir("home"), place, mask: false })).rejects.toThrow(/mask: false is for/);
 	const wish = (options: object) => placeFrom("box", () => ({ places: { box: { type: "docker", image: "debian", ...options } } }));
-	expect([isBoundary(wish({})), isBoundary(wish({ volumes: ["/srv:/srv"] }))]).toEqual([true, false]);
+	const hides = (options: object) => boundaryOf(wish(options), loadConfig).hides;
+	expect([hides({}), hides({ volumes: ["/srv:/srv"] })]).toEqual([true, false]);
 });
 
 test.skipIf(noSandbox)("results of a sandbox are as printed; secrets of the program, the audit, lists and other places are masked", async () => {
 	const directory = tempDir("work");
 	const runtime = await testRuntime({ place: "local+sandbox", mask: false, sandbox: { directory } });
 	const own = "0wn-s3cret-of-the-program";
-	knowSecret(own);
+	runtime.home.secrets.know(own);
 	expect(await runtime.terminal({ command: `echo ${KEY} >f; cat f; echo ${own}` })).toMatchObject({ output: `${KEY}\n…[redacted]\n` });
 	expect(JSON.stringify(await runtime.readFile({ path: "f" }))).toContain(KEY);
 	const { session_id } = await runtime.terminal({ command: `echo ${KEY}; sleep 300`, background: true });

@@ -3,12 +3,12 @@ import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { openRuntime, type Runtime } from "../../src/index.js";
 import { procDir } from "../../src/keeper/layout.js";
 import { isOver } from "../../src/process/status.js";
 import { bear } from "../../src/shell/birth.js";
 import { currentOf } from "../../src/shell/seat.js";
 import { atEnd, tempDir, testRuntime, until } from "../support/home.js";
+import { openRuntime, type Runtime } from "../support/internal.js";
 import { testShell } from "./harness.js";
 
 /** Profile files that wait until `go` is called. */
@@ -25,6 +25,13 @@ async function slowProfile(): Promise<{ runtime: Runtime; dir: string; begun: ()
 	};
 }
 const births = () => fs.readFileSync(path.join(process.env.HOME as string, "births"), "utf8").length;
+
+/** All that the logs in a home have. */
+const logsIn = (home: string): string =>
+	(fs.readdirSync(path.join(home, "procs"), { recursive: true }) as string[])
+		.filter((name) => /\/out\.\d+$/.test(name))
+		.map((name) => fs.readFileSync(path.join(home, "procs", name), "utf8"))
+		.join("");
 
 const WAYS = [{}, { background: true }, { pty: true }];
 
@@ -91,6 +98,7 @@ test("closing the runtime waits for no command: it goes on, is found by its id, 
 	await runtime.terminal({ command: "mine=1" });
 	const pending = runtime.terminal({ command: `echo one; touch ${dir}/begun; mine=2; read -r x <${dir}/go; echo two; cd /usr; (exit 5)` });
 	await until("it runs", () => fs.existsSync(`${dir}/begun`));
+	await until("what it printed is in a log", () => logsIn(home).includes("one\n"));
 	await runtime.close();
 	const { session_id, ...result } = await pending;
 	expect(result).toMatchObject({ status: "running", exit_code: null, output: "one\n", note: expect.stringContaining("was closed") });
@@ -103,7 +111,7 @@ test("closing the runtime waits for no command: it goes on, is found by its id, 
 	expect(after).not.toHaveProperty("note");
 });
 
-test("whoever has POSIXLY_CORRECT set has a shell all the same, and commands start as usual", async () => {
+test("POSIXLY_CORRECT does not prevent a shell, and commands start as usual", async () => {
 	process.env.POSIXLY_CORRECT = "1";
 	atEnd(() => {
 		delete process.env.POSIXLY_CORRECT;

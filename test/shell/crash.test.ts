@@ -3,10 +3,10 @@ import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { isAlive } from "../../src/base/proc.js";
-import type { Runtime } from "../../src/index.js";
 import { readParts } from "../../src/keeper/layout.js";
 import { run } from "../fixtures/programs.js";
 import { tempDir, testRuntime, until } from "../support/home.js";
+import type { Runtime } from "../support/internal.js";
 import { rounds } from "../support/seed.js";
 import { testShell } from "./harness.js";
 
@@ -48,7 +48,7 @@ test("a command in the foreground goes on, its output and code are there, and so
 	await until("its log has closed and its keepers are gone", () => Object.values(readParts(process.dir)).every((part) => !isAlive(part)));
 });
 
-test("the same when it ends its shell while nobody looks", async () => {
+test("the same for a command that ends its shell while no program looks", async () => {
 	const home = tempDir("home");
 	const go = path.join(home, "go");
 	const program = run("shell.mjs", home, "t", "K=v", `echo begun; until [ -e ${go} ]; do sleep 0.02; done; exec sh -c 'echo last; exit 6'`);
@@ -131,7 +131,7 @@ test("ending a shell leaves what it has started, and its state for the next one"
 	expect((await shell.run("echo $A")).out).toBe("1\n");
 });
 
-test("shells that a killed program has left to nobody end", async () => {
+test("orphaned shells of a killed program end", async () => {
 	const home = tempDir("home");
 	const go = path.join(home, "go");
 	const program = run("shell.mjs", home, "t", "K=v", `until [ -e ${go} ]; do sleep 0.02; done`);

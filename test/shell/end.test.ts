@@ -74,7 +74,7 @@ describe("killed at the deadline, and the shell goes on", () => {
 		await isIntact(before);
 	});
 
-	test("one that prints all the time", async () => {
+	test("a command that prints all the time", async () => {
 		const before = await prepared();
 		const ran = await before.shell.run("while :; do echo y; done", { timeoutMs: 300 });
 		expect(ran).toMatchObject({ end: "timeout", code: 124, out: expect.stringMatching(/^(y\n)+y?$/) });
@@ -149,7 +149,7 @@ test("ends that race the deadline", async () => {
 	expect(await before.shell.pid()).toBe(before.pid);
 });
 
-test("moved to the background at the deadline: it goes on, nothing is lost, and there is a shell with the state from before", async () => {
+test("a command moved to the background at its deadline goes on, loses nothing, and leaves a shell with the earlier state", async () => {
 	const { shell, pid } = await prepared();
 	const go = path.join(tempDir(), "go");
 	const waits = `until [ -e ${go} ]; do read -r _ < <(sleep 0.02); done`;

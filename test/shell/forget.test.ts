@@ -23,12 +23,12 @@ async function many(runtime: AgentRuntime, from: number, to: number, end: (task:
 	while (numbers.length > 0) await Promise.all(numbers.splice(0, AT_ONCE).map(one));
 }
 
-test("sixty tasks that ended leave no descriptor, watcher or process in the runtime", async () => {
+test("thirty tasks that ended leave no descriptor, watcher or process in the runtime", async () => {
 	const runtime = await testRuntime({ warm: 2 });
 	const end = async (task: string) => expect(await runtime.endTask(task)).toMatchObject({ gone: true });
 	await many(runtime, 0, 10, end);
 	const before = heldNow();
-	await many(runtime, 10, 60, end);
+	await many(runtime, 10, 30, end);
 	await flat(before);
 });
 

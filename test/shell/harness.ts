@@ -1,8 +1,8 @@
 /** A task's shell for tests: commands in, what a caller would see out. */
 import { randomBytes } from "node:crypto";
-import type { Runtime } from "../../src/index.js";
-import { type RunOptions, type RunResult, Shells } from "../../src/shell/index.js";
+import { type CommandRequest, type RunResult, Shells } from "../../src/shell/index.js";
 import { atEnd, tempDir, testRuntime } from "../support/home.js";
+import type { Runtime } from "../support/internal.js";
 
 export interface Ran extends Pick<RunResult, "end" | "cwd" | "notes" | "tracked" | "signal"> {
 	readonly code: number | null;
@@ -18,7 +18,7 @@ export class TestShell {
 		readonly task: string = randomBytes(4).toString("hex"),
 	) {}
 
-	run = async (command: string, options: Partial<RunOptions> = {}): Promise<Ran> => {
+	run = async (command: string, options: Partial<CommandRequest> = {}): Promise<Ran> => {
 		const result = await this.shells.run({ task: this.task, command, timeoutMs: 30_000, onTimeout: "kill", ...options });
 		const { first, end } = result.process.log.bounds();
 		const bytes = result.process.read(first, end - first + 1).bytes;

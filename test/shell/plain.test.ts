@@ -87,7 +87,7 @@ test("the state is known right after a plain command, and to another runtime too
 	expect(await other.shells.context({ task: shell.task })).toMatchObject({ cwd: "/usr", env: { X: "1" } });
 });
 
-describe("a plain command is sent in the line itself, and nobody can tell", () => {
+describe("a plain command is sent in the line itself, with the same results as in a file", () => {
 	const PROGRAMS: Record<string, string> = {
 		killed: "kill -KILL $$",
 		terminated: "kill -TERM $$",
@@ -192,7 +192,7 @@ describe("a plain command is sent in the line itself, and nobody can tell", () =
 		expect((await shell.run("echo $x")).out).toBe("kept\n");
 	});
 
-	test("it runs once, also when bash runs its line a second time, as it may after a signal", async () => {
+	test("a plain command runs once, also when bash runs its line a second time, as it may after a signal", async () => {
 		const dir = tempDir();
 		fs.writeFileSync(path.join(dir, "count"), `#!/bin/sh\necho x >>${dir}/counted\n`, { mode: 0o755 });
 		const shell = await testShell();
@@ -205,7 +205,7 @@ describe("a plain command is sent in the line itself, and nobody can tell", () =
 		expect(fs.readFileSync(path.join(dir, "counted"), "utf8")).toBe("x\n");
 	});
 
-	test("an interrupt ends it, and the shell stays as it was", async () => {
+	test("an interrupt ends a plain command, and the shell stays as it was", async () => {
 		const shell = await testShell();
 		await shell.run("X=1; cd /usr");
 		await shell.shells.context({ task: shell.task });
@@ -218,7 +218,7 @@ describe("a plain command is sent in the line itself, and nobody can tell", () =
 		expect((await shell.run("echo $X $PWD $$")).out).toBe(`1 /usr ${pid}\n`);
 	});
 
-	test("one that takes too long goes on in the background, and its log closes when it has ended", async () => {
+	test("a plain command that takes too long goes on in the background, and its log closes when it has ended", async () => {
 		const dir = tempDir();
 		fs.writeFileSync(path.join(dir, "slow"), `#!/bin/sh\nuntil [ -e ${dir}/go ]; do sleep 0.01; done\necho done\n`, { mode: 0o755 });
 		const shell = await testShell();
@@ -232,7 +232,7 @@ describe("a plain command is sent in the line itself, and nobody can tell", () =
 		expect(slow.read(0).bytes.toString()).toBe("done\n");
 	});
 
-	test("it may give the shell's directory another name", async () => {
+	test("a plain command may give the shell's directory another name", async () => {
 		const dir = tempDir();
 		const shell = await testShell();
 		await shell.run(`mkdir ${dir}/old; cd ${dir}/old`);
@@ -241,7 +241,7 @@ describe("a plain command is sent in the line itself, and nobody can tell", () =
 		expect(await shell.run("pwd -P")).toMatchObject({ out: `${dir}/new\n`, notes: [] });
 	});
 
-	test("its id is in the environment, also after somebody has taken that away", async () => {
+	test("its id is in the environment, also after a command has removed it", async () => {
 		const shell = await testShell();
 		await shell.run("unset HOLDFAST_ID");
 		await shell.shells.context({ task: shell.task });
@@ -253,7 +253,7 @@ describe("a plain command is sent in the line itself, and nobody can tell", () =
 		expect(again.out).toBe(`${again.id}\n`);
 	});
 
-	test("what it says it ran is that, and not what was in the file before", async () => {
+	test("the recorded text of a plain command is its own, not the one that was in the file before", async () => {
 		const shell = await testShell();
 		await shell.run(": something else");
 		await shell.shells.context({ task: shell.task });
@@ -263,7 +263,7 @@ describe("a plain command is sent in the line itself, and nobody can tell", () =
 		expect(text).toBe("pwd");
 	});
 
-	test("a shell of a version that does not know of it gets the text in a file", async () => {
+	test("a shell of an older version gets the text in a file", async () => {
 		const shell = await testShell();
 		await shell.run("true;");
 		await shell.shells.context({ task: shell.task });

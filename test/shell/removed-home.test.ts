@@ -1,5 +1,6 @@
 import fs from "node:fs";
 import { expect, test } from "vitest";
+import { errno } from "../../src/base/errors.js";
 import { atEnd, testRuntime } from "../support/home.js";
 
 test("the home is removed while a runtime uses it: that is said once, then it is made anew, and nothing but the old shell is left", async () => {
@@ -11,7 +12,7 @@ test("the home is removed while a runtime uses it: that is said once, then it is
 	while (result.status === "exited") {
 		if (shells.length > 0) expect(result.note).toContain("home was removed after the last command, so this is a new shell, in ");
 		shells.push(Number(result.output));
-		fs.rmSync(runtime.home.root, { recursive: true, force: true, maxRetries: 100 }); // something may just be made in it, and the next command run there
+		remove(runtime.home.root);
 		result = await run();
 	}
 	expect(result).toMatchObject({ status: "error", error: expect.stringContaining("home was removed") });
@@ -19,6 +20,18 @@ test("the home is removed while a runtime uses it: that is said once, then it is
 	const { session_id } = await runtime.terminal({ command: "echo beside", background: true });
 	expect(await runtime.process({ action: "wait", session_id })).toMatchObject({ status: "exited", output: "beside\n" });
 });
+
+/** Something may just be made in it, and the next command run there. With `maxRetries` rmSync would wait, for minutes, and not remove what has come meanwhile. */
+function remove(dir: string): void {
+	for (;;) {
+		try {
+			fs.rmSync(dir, { recursive: true, force: true });
+			return;
+		} catch (error) {
+			if (errno(error) !== "ENOTEMPTY") throw error;
+		}
+	}
+}
 
 function end(pid: number): void {
 	try {

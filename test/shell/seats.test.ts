@@ -20,12 +20,12 @@ function age(home: string, days: number): void {
 	for (const name of namesIn(path.join(home, "shells"))) fs.utimesSync(path.join(home, "shells", name), then, then);
 }
 
-test("one goes when its shell has been forgotten and nobody has used it for 7 days; the task begins anew", async () => {
+test("a seat goes when its shell is forgotten and it was unused for 7 days; the task begins anew", async () => {
 	const shell = await testShell();
 	const { runtime } = shell;
 	const { root } = runtime.home;
 	const seats = () => namesIn(path.join(root, "shells")).length;
-	const [chore] = runtime.chores.splice(0); // what the runtime does by itself now and then is done here by hand
+	const chores = runtime.chores.splice(0); // what the runtime does by itself now and then is done here by hand
 	const current = () => currentOf(runtime, { task: shell.task, place: "local" }) as string;
 	const end = () => runtime.get(current()).kill({ graceMs: 0 });
 	const forgotten = () =>
@@ -54,11 +54,11 @@ test("one goes when its shell has been forgotten and nobody has used it for 7 da
 	await end();
 	await forgotten();
 	age(root, 8);
-	chore?.();
+	for (const chore of chores) chore();
 	expect(seats()).toBe(0);
 });
 
-test("one that somebody has is left to him; what a killed program left of one is removed", async () => {
+test("a seat in use is left alone; the remains of a killed program's seat are removed", async () => {
 	const runtime = await testRuntime();
 	const { root } = runtime.home;
 	const seat = Seat.of(runtime, "task");
@@ -79,7 +79,7 @@ test("one that somebody has is left to him; what a killed program left of one is
 	expect(new Seat(runtime, dir).take("another")).toBe(false);
 });
 
-test("several programs that forget and take the same one at the same time are never in it together", async () => {
+test("programs that remove and take the same seat at the same time never hold it together", async () => {
 	const home = tempDir("home");
 	const program = () => promisify(execFile)(process.execPath, ["test/fixtures/seats.mjs", home, "300"]);
 	const done = (await Promise.all([program(), program(), program()])).map(({ stdout }) => JSON.parse(stdout) as { taken: number; forgotten: number });

@@ -15,7 +15,7 @@ test("directory, variables, arrays, functions, aliases, options, umask and histo
 	expect((await run("history | head -n 1")).out).toContain("cd /usr/lib; export E=exp");
 });
 
-test("the same holds for the shell that takes over from one that ended", async () => {
+test("the shell that takes over from one that ended has the same state", async () => {
 	const { run } = await testShell();
 	await run(
 		"cd /usr/lib; export E=exp; P=plain; A=(1 'b c'); declare -A M=([k]='v w'); f() { echo fn:$1; }; alias ll='echo aliased'; umask 027; set -o pipefail; shopt -s extglob; unset HOME",
@@ -247,7 +247,7 @@ test("a shell that cannot write its state down does not keep others waiting for 
 	expect(await shell.run("echo $X")).toMatchObject({ out: "1\n" });
 });
 
-test("no two ends are alike, so that one who looks only now and then misses none", async () => {
+test("no two ends are alike, so that an occasional look misses none", async () => {
 	const shell = await testShell();
 	const endOf = async () => {
 		const { process, release } = await shell.shells.run({ task: shell.task, command: "true", timeoutMs: 30_000, onTimeout: "kill" });

@@ -2,7 +2,7 @@
 import { execFile } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
-import { openRuntime } from "../../dist/index.js";
+import { openAgentRuntime as openRuntime } from "../../dist/tools/index.js";
 
 const [home, right, config] = process.argv.slice(2);
 const runtime = await openRuntime({ home, warm: 0, task: "a" });

@@ -63,7 +63,7 @@ test.skipIf(!possible)(`sudo gets a password that is the task's, and nobody else
 	expect(steps.closed).toBe("exited");
 	expect(steps.places).toEqual([]);
 	expect(steps.echoed).toMatchObject({ output: "…[redacted]\n", note: expect.stringContaining("was masked") });
-	expect(steps.openFile).toMatchObject({ output: expect.stringContaining("ended 1"), note: expect.stringContaining("others may have read") });
+	expect(steps.openFile).toMatchObject({ output: expect.stringContaining("ended 1"), note: expect.stringContaining("other users may have read") });
 	expect(steps.file).toMatchObject({ output: "root\nended 0\n" });
 	expect(steps.wrongFile).toMatchObject({ output: expect.stringContaining("ended 1"), note: expect.stringContaining("has to correct the file") });
 	expect(steps.wrongFileAgain).toMatchObject({ output: expect.not.stringContaining("try again"), note: expect.stringContaining("not tried again") });
@@ -79,4 +79,17 @@ test.skipIf(!possible || !hasTmux)(`a person at a terminal is asked, and nothing
 	await terminal.shows("root");
 	expect(await terminal.screen()).not.toContain(password.slice(3, 9));
 	await terminal.shows("code 0");
+});
+
+test.skipIf(!possible)(`a program asks its person through the library, until it stops to${why}`, { timeout: 60_000 }, () => {
+	const { home, password, as } = newUser();
+	const [program, ...words] = [...as, process.execPath, path.resolve("test/sudo/library.mjs")];
+	const { stdout, stderr, status } = spawnSync(program, words, {
+		encoding: "utf8",
+		cwd: home,
+		input: `${password}\n`,
+		env: { HOME: home, PATH: "/usr/local/bin:/usr/bin:/bin", TEST_ROOT: testRoot() },
+	});
+	expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+	expect(JSON.parse(stdout)).toEqual({ asked: ["a"], given: "root\n", afterwards: expect.stringContaining("ended 1"), inside: "FORBIDDEN" });
 });

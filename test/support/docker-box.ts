@@ -1,11 +1,11 @@
 /** A container with a home here that knows it: for tests of what becomes of one. */
 import fs from "node:fs";
 import path from "node:path";
-import type { Container } from "dockerode";
-import type { Runtime } from "../../src/index.js";
 import { containerName } from "../../src/places/docker/body.js";
+import type { TestContainer } from "./docker-client.js";
 import { FULL_IMAGE, sharedEngine, type TestEngine } from "./dockerd.js";
 import { atEnd, tempDir } from "./home.js";
+import type { Runtime } from "./internal.js";
 import { openOnBox, TASK } from "./on-box.js";
 
 export { TASK } from "./on-box.js";
@@ -15,7 +15,7 @@ export interface DockerBox {
 	readonly home: string;
 	/** An empty directory, which is at the same path in there. */
 	readonly dir: string;
-	readonly container: Container;
+	readonly container: TestContainer;
 	/** What the engine says of it; undefined when there is none. */
 	state(): Promise<{ status: string; exitCode: number; id: string } | undefined>;
 	/** Ends the task when the test is over. */

@@ -1,15 +1,17 @@
 /**
  * A real Docker engine for tests: dockerd on a private socket in a directory of its own, with images made here, nothing fetched.
  * `sharedEngine` is one for the whole run, started by whoever needs it first and stopped by the global teardown; `ownEngine` is for a
- * test that restarts it, and ends with the test. Needs root, and the packages docker.io and busybox-static.
+ * test that restarts it, and ends with the test. Needs root, and the packages docker.io, busybox-static and openssl.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
-import Docker from "dockerode";
 import { isAlive, readStat } from "../../src/base/proc.js";
+import { makeCertificates } from "./certificates.js";
+import { TestDocker } from "./docker-client.js";
 import { atEnd, testRoot, until } from "./home.js";
 import { buildImages } from "./images.js";
+import { freePort } from "./ports.js";
 
 /** Bash, dash, coreutils, util-linux, perl; users root and agent (1000). */
 export const FULL_IMAGE = "holdfast/full:1";
@@ -20,13 +22,14 @@ export interface TestEngine {
 	readonly dir: string;
 	/** For DOCKER_HOST. */
 	readonly address: string;
-	readonly docker: Docker;
+	readonly docker: TestDocker;
 }
 
 /** Why there can be none here; undefined when there can. */
 export function noEngine(): string | undefined {
 	if (process.getuid?.() !== 0) return "a Docker engine for tests can only be started by root";
 	if (!fs.existsSync("/usr/sbin/dockerd")) return "dockerd is not installed (package docker.io)";
+	if (!fs.existsSync("/usr/bin/openssl")) return "openssl is not installed";
 	if (!fs.existsSync("/bin/busybox")) return "busybox is not installed (package busybox-static)";
 	return undefined;
 }
@@ -42,10 +45,20 @@ export async function sharedEngine(): Promise<TestEngine> {
 		await until("another worker has started the engine", () => fs.existsSync(ready), 60_000);
 		return engineAt(dir);
 	}
+	const tls = path.join(dir, "tls");
+	fs.mkdirSync(tls);
+	makeCertificates(tls);
+	fs.writeFileSync(path.join(tls, "port"), String(await freePort()));
 	const engine = await startEngine(dir);
 	fs.writeFileSync(ready, "");
 	return engine;
 }
+
+/** Where the shared engine also listens, and the directory with the certificates for it. */
+export const overTls = ({ dir }: TestEngine): { address: string; certificates: string } => ({
+	address: `tcp://127.0.0.1:${fs.readFileSync(path.join(dir, "tls/port"), "utf8")}`,
+	certificates: path.join(dir, "tls"),
+});
 
 /** For test/support/global.ts. */
 export async function stopSharedEngine(root: string): Promise<void> {
@@ -64,7 +77,7 @@ export async function ownEngine(): Promise<TestEngine> {
 
 function engineAt(dir: string): TestEngine {
 	const socket = path.join(dir, "docker.sock");
-	return { dir, address: `unix://${socket}`, docker: new Docker({ socketPath: socket, host: undefined, protocol: "http" }) };
+	return { dir, address: `unix://${socket}`, docker: new TestDocker(socket) };
 }
 
 async function startEngine(dir: string): Promise<TestEngine> {
@@ -75,8 +88,13 @@ async function startEngine(dir: string): Promise<TestEngine> {
 }
 
 /** dockerd alone; containers that run go on without it (live-restore). */
-export async function startDaemon({ dir, docker }: TestEngine): Promise<void> {
+export async function startDaemon(engine: TestEngine): Promise<void> {
+	const { dir, docker } = engine;
 	const at = (name: string) => path.join(dir, name);
+	const pem = { tlscacert: "ca.pem", tlscert: "server-cert.pem", tlskey: "server-key.pem" };
+	const secure = fs.existsSync(at("tls"))
+		? ["-H", overTls(engine).address, "--tlsverify", ...Object.entries(pem).map(([flag, file]) => `--${flag}=${at("tls")}/${file}`)]
+		: [];
 	const log = fs.openSync(at("log"), "a");
 	const daemon: ChildProcess = spawn(
 		"/usr/sbin/dockerd",
@@ -84,6 +102,7 @@ export async function startDaemon({ dir, docker }: TestEngine): Promise<void> {
 			...["-H", `unix://${at("docker.sock")}`, "--data-root", at("data"), "--exec-root", at("run"), "-p", at("docker.pid")],
 			...["--storage-driver=overlay2", "--bridge=none", "--iptables=false", "--ip6tables=false", "--ip-forward=false", "--ip-masq=false"],
 			...["--userland-proxy=false", "--live-restore", "--shutdown-timeout=2"],
+			...secure,
 		],
 		// Without TEST_ROOT: it is not something that a test has left behind.
 		{ detached: true, stdio: ["ignore", log, log], env: { PATH: process.env.PATH, HOME: dir } },
@@ -119,7 +138,7 @@ async function stopEngine(engine: TestEngine): Promise<void> {
 			await stopDaemon(engine);
 			await startDaemon(engine); // only it can end what is left of containers
 		}
-		for (const { Id } of await engine.docker.listContainers({ all: true })) await engine.docker.getContainer(Id).remove({ force: true, v: true });
+		for (const { Id } of await engine.docker.listContainers()) await engine.docker.getContainer(Id).remove({ force: true, v: true });
 	} finally {
 		await stopDaemon(engine);
 		await unmountUnder(engine.dir);

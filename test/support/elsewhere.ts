@@ -1,8 +1,8 @@
 /** A home whose configuration names a place `box`: a real sshd on loopback. What runs there is ended with the test. */
 import fs from "node:fs";
 import path from "node:path";
-import { openRuntime, type Runtime } from "../../src/index.js";
 import { atEnd, tempDir } from "./home.js";
+import { openRuntime, type Runtime } from "./internal.js";
 import { type Sshd, startSshd } from "./sshd.js";
 
 export interface Elsewhere {

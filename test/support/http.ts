@@ -5,8 +5,8 @@ import { createSite, serveHttp } from "../../src/doors/http/index.js";
 import { type ClientMessage, FRAME_HEAD, type ServerMessage, serverMessageSchema } from "../../src/doors/http/messages.js";
 import { loggedInSchema, problemSchema, ticketSchema } from "../../src/doors/http/schemas.js";
 import { type HttpDoor, httpDoor } from "../../src/doors/mcp/index.js";
-import type { Runtime } from "../../src/index.js";
 import { atEnd } from "./home.js";
+import type { Runtime } from "./internal.js";
 
 export const TOKEN = "right-token-right-token-right-token";
 
@@ -22,10 +22,22 @@ export interface Api {
 	fails(method: string, path: string, body?: unknown, headers?: Record<string, string | undefined>): Promise<string>;
 }
 
-export async function overApi(runtime: Runtime, options: { webDir?: string; host?: string } = {}): Promise<Api> {
+export async function overApi(
+	runtime: Runtime,
+	options: { webDir?: string; publicUrls?: readonly string[]; previewUrls?: readonly string[] } = {},
+): Promise<Api> {
 	const door: HttpDoor = httpDoor(runtime);
 	const site = createSite({ runtime, token: TOKEN, ...(options.webDir === undefined ? {} : { webDir: options.webDir }) });
-	const server = await serveHttp({ host: "127.0.0.1", port: 0, token: TOKEN, site, routes: { "/mcp": (request) => door.fetch(request) } });
+	const { publicUrls = [], previewUrls = [] } = options;
+	const server = await serveHttp({
+		host: "127.0.0.1",
+		port: 0,
+		token: TOKEN,
+		site,
+		publicUrls,
+		previewUrls,
+		routes: { "/mcp": (request) => door.fetch(request) },
+	});
 	atEnd(async () => {
 		await door.close();
 		await server.close();

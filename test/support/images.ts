@@ -57,14 +57,16 @@ const DATA = ["/usr/lib/locale/C.utf8", "/lib/terminfo"];
 
 export async function buildImages(engine: TestEngine, names: { full: string; busybox: string }): Promise<void> {
 	const base = path.join(engine.dir, "images");
-	const busybox = path.join(base, "busybox");
-	makeBusybox(busybox);
-	await importImage(engine, busybox, names.busybox);
-	const full = path.join(base, "full");
-	makeBusybox(full);
-	addPrograms(full);
-	await importImage(engine, full, names.full);
+	await importImage(engine, makeRootfs(path.join(base, "busybox"), "busybox"), names.busybox);
+	await importImage(engine, makeRootfs(path.join(base, "full"), "full"), names.full);
 	fs.rmSync(base, { recursive: true });
+}
+
+/** Returns the directory, with all files of an image in it. */
+export function makeRootfs(root: string, what: "busybox" | "full"): string {
+	makeBusybox(root);
+	if (what === "full") addPrograms(root);
+	return root;
 }
 
 function makeBusybox(root: string): void {
@@ -105,7 +107,6 @@ async function importImage({ dir, docker }: TestEngine, root: string, name: stri
 	const archive = path.join(dir, "image.tar");
 	execFileSync("tar", ["-C", root, "-cf", archive, "."]);
 	const changes = "ENV PATH=/usr/local/bin:/usr/bin:/bin:/sbin";
-	const answer = await docker.importImage(archive, { repo: name, changes });
-	await new Promise<void>((resolve, reject) => docker.modem.followProgress(answer, (error) => (error ? reject(error) : resolve())));
+	await docker.importImage(archive, { repo: name, changes });
 	fs.rmSync(archive);
 }

@@ -5,9 +5,9 @@ import { Client, type ClientCapabilities, StreamableHTTPClientTransport } from "
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { serveHttp } from "../../src/doors/http/index.js";
 import { type HttpDoor, httpDoor } from "../../src/doors/mcp/index.js";
-import { openRuntime, type ProcessResult, type Runtime, type TerminalResult } from "../../src/index.js";
 import { CLI } from "./cli.js";
 import { atEnd, endAll, tempDir, until } from "./home.js";
+import { openRuntime, type ProcessResult, type Runtime, type TerminalResult } from "./internal.js";
 
 /** Both generations of the protocol. */
 export const GENERATIONS = ["2025-11-25", "2026-07-28"] as const;
@@ -27,11 +27,12 @@ export interface ClientOptions {
 	readonly capabilities?: ClientCapabilities;
 	/** What it calls itself. */
 	readonly name?: string;
+	readonly version?: string;
 }
 
-const newClient = ({ generation = "2025-11-25", capabilities, name = "test" }: ClientOptions): Client =>
+export const newClient = ({ generation = "2025-11-25", capabilities, name = "test", version = "1" }: ClientOptions): Client =>
 	new Client(
-		{ name, version: "1" },
+		{ name, version },
 		{ versionNegotiation: { mode: generation === "2025-11-25" ? "legacy" : { pin: generation } }, ...(capabilities ? { capabilities } : {}) },
 	);
 
@@ -66,6 +67,8 @@ export interface Served {
 	readonly url: string;
 	readonly token: string;
 	readonly door: HttpDoor;
+	/** How many requests the server has seen broken off. */
+	broken(): number;
 	connect(options?: ClientOptions & { query?: string }): Promise<Connected & { transport: StreamableHTTPClientTransport }>;
 	/** A request as somebody sends it who is no client. */
 	request(init?: { method?: string; headers?: Record<string, string>; body?: unknown }): Promise<Response>;
@@ -75,7 +78,12 @@ export interface Served {
 export async function overHttp(runtime: Runtime, options: Parameters<typeof httpDoor>[1] = {}): Promise<Served> {
 	const token = "t".repeat(32);
 	const door = httpDoor(runtime, options);
-	const server = await serveHttp({ host: "127.0.0.1", port: 0, token, routes: { "/mcp": (request) => door.fetch(request) } });
+	let broken = 0;
+	const mcp = (request: Request) => {
+		request.signal.addEventListener("abort", () => broken++);
+		return door.fetch(request);
+	};
+	const server = await serveHttp({ host: "127.0.0.1", port: 0, token, routes: { "/mcp": mcp } });
 	atEnd(async () => {
 		await door.close();
 		await server.close();
@@ -85,6 +93,7 @@ export async function overHttp(runtime: Runtime, options: Parameters<typeof http
 		url,
 		token,
 		door,
+		broken: () => broken,
 		connect: ({ query = "", ...rest } = {}) => connectTo(url + query, token, rest),
 		request: ({ method = "POST", headers = {}, body } = {}) =>
 			fetch(url, {
@@ -114,7 +123,7 @@ export function gate(dir = tempDir("gate")): { command: string; started: () => b
 	};
 }
 
-/** Send a call on a connection of its own, and break that off once the command runs. */
+/** Send a call on a connection of its own, and break that off once the command runs. The server has seen that when this resolves: a call that ends before is answered. */
 export async function cutOff(
 	served: Served,
 	generation: Generation,
@@ -145,6 +154,8 @@ export async function cutOff(
 	const socket = net.connect(Number(url.port), url.hostname);
 	socket.write(`POST ${url.pathname}${url.search} HTTP/1.1\r\n${head.join("")}\r\n${body}`);
 	await until("the command runs", started);
+	const before = served.broken();
 	socket.destroy();
+	await until("the server has seen that it is broken off", () => served.broken() > before);
 	return socket;
 }

@@ -3,9 +3,9 @@ import fs from "node:fs";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
-import type { Runtime } from "../../src/index.js";
 import { type Program, run } from "../fixtures/programs.js";
 import { until } from "./home.js";
+import type { Runtime } from "./internal.js";
 import { seeded } from "./seed.js";
 
 const LINE = "still here: é\n";

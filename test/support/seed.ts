@@ -16,5 +16,8 @@ function mulberry32(seed: number): () => number {
 	};
 }
 
+/** Cases of a long table: every so many in `npm test`, all of them in `npm run soak`. */
+export const everyFew = <Case>(cases: readonly Case[], step: number): Case[] => cases.filter((_, at) => process.env.SOAK === "1" || at % step === 0);
+
 /** How often a loop goes round: a few times in `npm test`, more often in `npm run soak`. */
 export const rounds = (few: number, many: number): number => (process.env.SOAK === "1" ? many : few);

@@ -1,9 +1,9 @@
-/** A host on this machine: a real far end, reached through pipes instead of a network. Which sh it has can be chosen. */
+/** A host on this machine: a real remote end, reached through pipes instead of a network. Which sh it has can be chosen. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import type { Host, Started, Stream } from "../../src/places/host.js";
-import { BOOT, Link, type LinkOptions } from "../../src/places/link/link.js";
+import { BOOT, Link, type LinkStreamOptions } from "../../src/places/link/link.js";
 import { atEnd, tempDir } from "./home.js";
 
 export type Shell = "dash" | "bash" | "busybox";
@@ -83,7 +83,7 @@ export class ShellHost implements Host {
 }
 
 /** A link to it, closed when the test is over. */
-export async function linkTo(host: ShellHost, options: Partial<LinkOptions> = {}): Promise<Link> {
+export async function linkTo(host: ShellHost, options: Partial<LinkStreamOptions> = {}): Promise<Link> {
 	const link = await Link.open(await host.open(BOOT), { dir: "", name: "box", ...options });
 	atEnd(() => link.close());
 	return link;

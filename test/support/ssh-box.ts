@@ -3,9 +3,9 @@ import fs from "node:fs";
 import path from "node:path";
 import { namesIn } from "../../src/base/files.js";
 import { readProc } from "../../src/base/proc.js";
-import type { Runtime } from "../../src/index.js";
-import { Snapshot } from "../../src/process/tree.js";
+import { ProcessSnapshot } from "../../src/process/tree.js";
 import { atEnd, tempDir } from "./home.js";
+import type { Runtime } from "./internal.js";
 import { openOnBox } from "./on-box.js";
 import { type Sshd, type SshdOptions, startSshd } from "./sshd.js";
 
@@ -49,7 +49,7 @@ export async function sshBox({ entry = {}, prepare, ...options }: SshBoxOptions 
 	});
 	const master = () => {
 		const sockets = namesIn(path.join(home, "ssh")).map((name) => path.join(home, "ssh", name));
-		for (const { pid } of new Snapshot().stats.values()) {
+		for (const { pid } of new ProcessSnapshot().stats.values()) {
 			const words = readProc(`/proc/${pid}/cmdline`) ?? "";
 			if (/\[mux\]|\0-N\0/.test(words) && sockets.some((socket) => words.includes(socket))) return pid;
 		}

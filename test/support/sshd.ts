@@ -5,7 +5,7 @@ import net from "node:net";
 import path from "node:path";
 import { type Identity, isAlive, readStat } from "../../src/base/proc.js";
 import type { SshOptions } from "../../src/places/ssh/index.js";
-import { Snapshot } from "../../src/process/tree.js";
+import { ProcessSnapshot } from "../../src/process/tree.js";
 import { atEnd, tempDir, testRoot, until } from "./home.js";
 import { freePort } from "./ports.js";
 
@@ -133,7 +133,7 @@ export function makeKey(file: string, passphrase = ""): void {
 /** The listener, and the processes of sshd below it; not what people run in their sessions. */
 function sshdsOf(pid: number): Identity[] {
 	const found = new Set([pid]);
-	const { stats } = new Snapshot();
+	const { stats } = new ProcessSnapshot();
 	for (let before = 0; before !== found.size; ) {
 		before = found.size;
 		for (const stat of stats.values()) if (stat.comm === "sshd" && found.has(stat.ppid)) found.add(stat.pid);

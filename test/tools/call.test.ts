@@ -1,10 +1,10 @@
 /** What a door says of a call, and what a runtime does for calls that came before. */
 import fs from "node:fs";
 import { describe, expect, test } from "vitest";
-import { openRuntime, type Runtime, toolsWith } from "../../src/index.js";
 import { procDir } from "../../src/keeper/layout.js";
 import { gone, pidIn } from "../contract/pids.js";
 import { atEnd, tempDir, testRuntime, until } from "../support/home.js";
+import { openRuntime, type Runtime, toolsWith } from "../support/internal.js";
 
 const running = (runtime: Runtime, id: string | undefined) => runtime.get(id as string).status().status === "running";
 
@@ -22,6 +22,16 @@ describe("a door that must answer in time", () => {
 		expect([running(runtime, command.session_id), running(runtime, terminal.session_id)]).toEqual([true, true]);
 	});
 
+	test("a command that draws without a terminal is answered long before its deadline, with what to do", async () => {
+		const runtime = await testRuntime();
+		const command = "echo 'Vim: Warning: Output is not to a terminal'; sleep 300";
+		const { session_id, ...result } = await runtime.terminal({ command, on_timeout: "kill" });
+		expect(result).toMatchObject({ status: "running", exit_code: null, note: expect.stringMatching(/start it again with pty=true.*/s) });
+		expect(result.note).not.toContain("Do not start it again");
+		expect(result.note).toContain("it is killed 180 s after its start");
+		expect(running(runtime, session_id)).toBe(true);
+	});
+
 	test.each([false, true])("a kill that is due later still comes, at its own time (pty: %s)", async (pty) => {
 		const runtime = await testRuntime();
 		await runtime.terminal({ command: "true" });
@@ -31,7 +41,7 @@ describe("a door that must answer in time", () => {
 		expect(await runtime.process({ action: "wait", session_id })).toMatchObject({ status: "killed", matched: "exit" });
 	});
 
-	test("input that nobody reads does not hold the call", async () => {
+	test("unread input does not hold up the call", async () => {
 		const runtime = await testRuntime();
 		const { session_id } = await runtime.terminal({ command: "sleep 300", background: true });
 		const result = await runtime.process({ action: "write", session_id, data: "x".repeat(1_000_000) }, { within: 200 });
@@ -166,7 +176,7 @@ describe("another runtime on the same home", () => {
 		expect(await second.terminal({ command: "pwd; echo $A" })).toMatchObject({ output: "/usr\n1\n" });
 	});
 
-	test("finds a waiting program that nobody has looked at yet", async () => {
+	test("finds a waiting program that no call has looked at yet", async () => {
 		const [first, second] = await pair();
 		const { session_id } = await first.terminal({ command: "read -rp 'one? ' x; echo got $x", background: true, pty: true });
 		await first.close();

@@ -7,7 +7,7 @@ import { tempDir } from "../support/home.js";
 
 const SCRIPT = `
 import fs from "node:fs";
-import { openRuntime } from ${JSON.stringify(path.resolve("dist/index.js"))};
+import { openRuntime } from ${JSON.stringify(path.resolve("dist/lib/index.js"))};
 const [home, dir] = process.argv.slice(1);
 const runtime = await openRuntime({ home, task: "t", warm: 0 });
 const calls = {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { hintsFor } from "../../src/tools/hints/index.js";
+import { hintsFor, isDrawing } from "../../src/tools/hints/index.js";
 import { lex } from "../../src/tools/hints/lex.js";
 
 const ran = (command: string, exitCode = 0, output = "", signal: string | null = null) => hintsFor(command, { exitCode, output, signal }).join("\n");
@@ -94,7 +94,7 @@ describe("what belongs into the background", () => {
 		"echo a; ./server >log 2>&1 &",
 		"cat <<EOF >f\nx\nEOF\nnpm run dev",
 	];
-	test.each(YES)("%s", (command) => expect(ran(command)).toMatch(/background=true/));
+	test.each(YES)("%s", (command) => expect(hintsFor(command, { exitCode: null, output: "", signal: null }).join()).toMatch(/background=true/));
 
 	const NO = [
 		"npm run dev --help",
@@ -179,6 +179,13 @@ describe("without a terminal", () => {
 		["echo a | while read x; do echo $x; done", 0, "a", ""],
 		["while read x; do echo $x; done < f", 0, "a", ""],
 		["read -r x < f", 0, "", ""],
+		["htop", 127, "bash: htop: command not found\n", /^Exit code 127/],
+		["npm init", 0, "Press ^C at any time to quit.\npackage name: (x) ", /It asked something \(package name: \(x\)\).*pty=true/],
+		["gdb", 0, "For help, type help.\n(gdb) ", /It asked something \(\(gdb\)\)/],
+		["apt install x", 1, "Do you want to continue? [Y/n] Abort.\n", /It asked something .*such as -y/],
+		["cat f", 0, "name: x\n", ""],
+		["printf 'done.'", 0, "done.", ""],
+		["yes | apt install x", 1, "Do you want to continue? [Y/n] ", ""],
 	];
 	test.each(CASES)("%s: %s", (command, exitCode, output, hint) => {
 		const hints = hintsFor(command, { exitCode, output, signal: null }).join("\n");
@@ -187,9 +194,19 @@ describe("without a terminal", () => {
 	});
 });
 
-test("a server that failed at once is not advised to go to the background", () => {
+test("the background is advised for what has not ended by itself", () => {
 	const outcome = { exitCode: 1, signal: null, output: "TypeError" };
-	expect(hintsFor("npm start", { ...outcome, durationMs: 400 })).toEqual([]);
-	expect(hintsFor("npm start", { ...outcome, durationMs: 4_000 })).toEqual([expect.stringContaining("background=true")]);
-	expect(hintsFor("npm start", { ...outcome, exitCode: null, durationMs: 400 })).toEqual([expect.stringContaining("background=true")]);
+	for (const command of ["npm start", "nohup ./job"]) expect(hintsFor(command, outcome)).toEqual([]);
+	expect(hintsFor("npm start", { ...outcome, exitCode: 0 })).toEqual([]);
+	expect(hintsFor("nohup ./job", { ...outcome, exitCode: 0 })).toEqual([expect.stringContaining("background=true")]);
+	expect(hintsFor("npm start", { ...outcome, exitCode: null })).toEqual([expect.stringContaining("background=true")]);
+	expect(hintsFor("npm start", { ...outcome, exitCode: 143, signal: "SIGTERM" })).toEqual([expect.stringContaining("background=true")]);
+});
+
+test("an editor that another program has opened is known by what it printed", () => {
+	expect(isDrawing("hint: Waiting for your editor to close the file...\nVim: Warning: Output is not to a terminal\n")).toBe(true);
+	expect(isDrawing("\x1b[?1049h\x1b[22;0;0t")).toBe(true);
+	expect(isDrawing("echo Vim: Warning: Output is not to a terminal\n\x1b[31mred")).toBe(false);
+	const outcome = { exitCode: null, signal: null, output: "", draws: true };
+	expect(hintsFor("git commit", outcome)).toEqual([expect.stringMatching(/kill it, and start it again with pty=true, or so that it opens none/)]);
 });

@@ -1,11 +1,11 @@
 import fs from "node:fs";
-import { describe, expect, test } from "vitest";
-import type { Process, Runtime } from "../../src/index.js";
+import { describe, expect, test, vi } from "vitest";
 import { positionOf, stripAnsi, wholeSequences } from "../../src/tools/ansi.js";
 import { Excerpt } from "../../src/tools/excerpt.js";
 import { Lines } from "../../src/tools/lines.js";
 import { type OutputOptions, readOutput } from "../../src/tools/output.js";
 import { ringSettles, tempDir, testRuntime } from "../support/home.js";
+import type { Process, Runtime } from "../support/internal.js";
 
 /** A process that has printed exactly this and ended. */
 async function printed(runtime: Runtime, bytes: string | Buffer, options: { limit?: number } = {}): Promise<Process> {
@@ -92,6 +92,19 @@ describe("a stretch of a log", () => {
 		expect(await readOutput(process, { ...ALL, after: "bye", maxChars: 300 })).toMatchObject({
 			text: expect.stringMatching(/xbye$/),
 			truncated: { total_chars: 1003 },
+		});
+	});
+
+	test("a ring that drops some while it is read: what was dropped is counted, and it says from where the rest is there", async () => {
+		const process = await printed(await testRuntime(), "0123456789abcde\n".repeat(65_536));
+		const read = process.read.bind(process);
+		const DROPPED = [262_144, 524_288] as const; // between two pieces, as by a remover that comes then
+		vi.spyOn(process, "read").mockImplementation((at, max) => read(at >= DROPPED[0] && at < DROPPED[1] ? DROPPED[1] : at, max));
+		expect(await readOutput(process, { ...ALL, maxChars: 1000 })).toMatchObject({
+			offset: DROPPED[1],
+			next: 1_048_576,
+			truncated: { total_chars: 1_048_576 },
+			text: expect.stringMatching(/^0123456789abcde\n[\s\S]*abcde\n$/),
 		});
 	});
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { renderResult, type ToolResult } from "../../src/index.js";
+import { renderResult, type ToolResult } from "../support/internal.js";
 
 const ID = "proc_0123456789ab";
 

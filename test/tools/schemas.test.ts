@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { TOOLS } from "../../src/index.js";
+import { TOOLS } from "../support/internal.js";
 
 /** Every object in a JSON schema, with its path. */
 function* parts(schema: unknown, at = "$"): Generator<[string, Record<string, unknown>]> {

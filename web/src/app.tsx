@@ -1,30 +1,35 @@
 /** The frame of the page: what is on top, the list beside it, and the view that the address names. */
-import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { welcome } from "./api/credentials.js";
 import { link } from "./api/events.js";
 import { pending } from "./state/approvals.js";
+import { dialog } from "./state/dialogs.js";
 import { announced } from "./state/notify.js";
 import { waiting } from "./state/processes.js";
 import { href, route } from "./state/route.js";
+import { listenForShortcuts } from "./state/shortcuts.js";
 import { session } from "./state/start.js";
 import { Empty, Loading } from "./ui/said.js";
 import { Toasts } from "./ui/toasts.js";
 import { Approvals } from "./views/approvals.js";
 import { FilesPage } from "./views/files.js";
 import { Gate } from "./views/gate.js";
-import { LazyRecording, LazyTerminal } from "./views/lazy.js";
+import { KeysDialog } from "./views/keys-dialog.js";
+import { LazyRecording, LazySide, LazyTerminal, LazyWall } from "./views/lazy.js";
 import { List } from "./views/list.js";
+import { PartPage } from "./views/part.js";
+import { Questions } from "./views/questions.js";
 import { SearchPage } from "./views/search.js";
+import { SettingsDialog } from "./views/settings-dialog.js";
 import { StartDialog } from "./views/start-dialog.js";
+import { TaskPage } from "./views/task.js";
+import { TasksPage } from "./views/tasks.js";
 import { Timeline } from "./views/timeline.js";
 import { Top } from "./views/top.js";
 
-const starting = signal(false);
-
 export function App() {
 	useTitle();
-	useShortcuts();
+	useEffect(listenForShortcuts, []);
 	if (!welcome.value) return <Gate />;
 	if (!session.value) return <Waiting />;
 	return session.value.scope === "viewer" ? <Looking id={session.value.session_id ?? ""} /> : <Owner />;
@@ -44,16 +49,16 @@ const Waiting = () => (
 );
 
 function Owner() {
-	const [view = ""] = route.value.parts;
-	const besideList = view === "" || view === "p";
-	const shape = ["shell", !besideList && "alone", view === "" && "at-list", view === "p" && "at-terminal"].filter(Boolean).join(" ");
+	const [view = "", part = ""] = route.value.parts;
+	const besideList = view === "" || view === "p" || view === "side";
+	const shape = ["shell", !besideList && "alone", view === "" && "at-list", (view === "p" || view === "side") && "at-terminal"].filter(Boolean).join(" ");
 	return (
 		<div class={shape}>
 			<button type="button" class="button skip" onClick={() => document.getElementById("main")?.focus()}>
 				To the content
 			</button>
 			<div class="top-area">
-				<Top view={view} onStart={() => (starting.value = true)} />
+				<Top view={view} part={part} />
 				{link.value === "lost" && (
 					<div class="banner" role="alert">
 						The server does not answer. What runs goes on running; this page goes on by itself when the server is back: <code>holdfast serve</code>
@@ -66,8 +71,13 @@ function Owner() {
 			<main class="main" id="main" tabIndex={-1}>
 				<View />
 			</main>
-			{starting.value && <StartDialog onClose={() => (starting.value = false)} />}
-			<Toasts />
+			{dialog.value === "start" && <StartDialog onClose={close} />}
+			{dialog.value === "settings" && <SettingsDialog onClose={close} />}
+			{dialog.value === "keys" && <KeysDialog onClose={close} />}
+			<div class="corner">
+				{view !== "approvals" && <Questions />}
+				<Toasts />
+			</div>
 			<p class="hidden" role="status" aria-live="assertive">
 				{announced.value}
 			</p>
@@ -75,21 +85,31 @@ function Owner() {
 	);
 }
 
+const close = (): void => {
+	dialog.value = "";
+};
+
 function View() {
 	const { parts, query } = route.value;
 	const [view = "", id = "", what] = parts;
 	if (view === "p" && what === "recording") return <LazyRecording key={id} id={id} />;
 	if (view === "p") return <LazyTerminal key={id} id={id} offset={query.has("at") ? Number(query.get("at")) || 0 : undefined} owner />;
+	if (view === "side") return <LazySide />;
+	if (view === "wall") return <LazyWall />;
 	if (view === "approvals") return <Approvals />;
 	if (view === "timeline") return <Timeline />;
+	if (view === "t" && id === "") return <TasksPage />;
+	if (view === "t") return <TaskPage key={id} task={id} wanted={query.get("q") ?? ""} />;
 	if (view === "files") return <FilesPage />;
+	const part = view === "parts" ? session.value?.parts.find(({ name }) => name === id) : undefined;
+	if (part) return <PartPage key={part.name} part={part} />;
 	if (view === "search") return <SearchPage key={query.get("q")} wanted={query.get("q") ?? ""} />;
 	if (view === "")
 		return (
 			<Empty title="Choose a terminal">
 				<p>The list shows every terminal, live. What waits for input comes first.</p>
 				<p class="quiet">
-					<kbd>/</kbd> filter · <kbd>n</kbd> start something · <kbd>↑</kbd> <kbd>↓</kbd> go through the list
+					<kbd>↑</kbd> <kbd>↓</kbd> go through the list · <kbd>n</kbd> start something · <kbd>?</kbd> all keys
 				</p>
 			</Empty>
 		);
@@ -104,29 +124,17 @@ function View() {
 const Looking = ({ id }: { id: string }) => (
 	<main class="gate only" id="main">
 		{route.value.parts[2] === "recording" ? <LazyRecording id={id} /> : <LazyTerminal id={id} offset={undefined} owner={false} />}
-		<Toasts />
+		{dialog.value === "keys" && <KeysDialog onClose={close} />}
+		<div class="corner">
+			<Toasts />
+		</div>
 	</main>
 );
 
-/** What waits is in the title too, for who has the page in another tab. */
+/** The title shows what waits too, for a person with the page in another tab. */
 function useTitle(): void {
 	const count = waiting.value.length + pending.value.length;
 	useEffect(() => {
 		document.title = count > 0 ? `(${count}) Holdfast` : "Holdfast";
 	}, [count]);
-}
-
-function useShortcuts(): void {
-	useEffect(() => {
-		const heard = (event: KeyboardEvent) => {
-			const target = event.target as HTMLElement;
-			if (event.ctrlKey || event.metaKey || event.altKey || starting.value || target.closest("input, textarea, select, dialog, .xterm")) return;
-			if (event.key === "/") document.getElementById("filter")?.focus();
-			else if (event.key === "n") starting.value = true;
-			else return;
-			event.preventDefault();
-		};
-		addEventListener("keydown", heard);
-		return () => removeEventListener("keydown", heard);
-	}, []);
 }

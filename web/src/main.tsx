@@ -5,6 +5,7 @@ import "./styles/layout.css";
 import "./styles/list.css";
 import "./styles/terminal.css";
 import "./styles/views.css";
+import "./styles/task.css";
 import { render } from "preact";
 import { App } from "./app.js";
 import { startNotifying } from "./state/notify.js";

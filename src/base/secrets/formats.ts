@@ -22,7 +22,7 @@ for (let code = 0; code < 128; code++) {
 		(char === "." ? DOT : 0);
 }
 
-export interface Format {
+export interface SecretFormat {
 	/** Stays to be seen. */
 	readonly prefix: string;
 	readonly of: number;
@@ -33,10 +33,10 @@ export interface Format {
 	readonly digits?: number;
 }
 
-const format = (of: number, least: number, prefixes: string, more: Pick<Format, "most" | "digits"> = {}): Format[] =>
+const format = (of: number, least: number, prefixes: string, more: Pick<SecretFormat, "most" | "digits"> = {}): SecretFormat[] =>
 	prefixes.split(" ").map((prefix) => ({ prefix, of, least, ...more }));
 
-export const FORMATS: readonly Format[] = [
+export const FORMATS: readonly SecretFormat[] = [
 	// Anthropic, OpenAI and those who write theirs the same way
 	...format(WORD, 20, "sk-ant- sk-proj- sk-svcacct- sk-admin- sk-or-"),
 	...format(WORD, 20, "sk-", { digits: 3 }),
@@ -80,7 +80,7 @@ export const FORMATS: readonly Format[] = [
 
 export const LONGEST_PREFIX = Math.max(...FORMATS.map(({ prefix }) => prefix.length));
 
-/** Where what is of a class ends, from `at` on; at `most` at the latest. */
+/** Returns where a run of characters of a class ends, from `at` on; at `most` at the latest. */
 export function runEnd(text: string, at: number, of: number, most: number = text.length): number {
 	let end = at;
 	while (end < most && isOf(text, end, of)) end++;

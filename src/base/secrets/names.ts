@@ -16,8 +16,13 @@ const NAMED = new Set([
 	"CI_JOB_JWT",
 	"DOCKER_AUTH_CONFIG",
 	"GOOGLE_APPLICATION_CREDENTIALS",
+	"KUBECONFIG_DATA",
+	"KUBE_CONFIG_DATA",
+	"MODAL_TOKEN_ID",
 	"SSHPASS",
 ]);
+/** All that a login of Modal is made of. */
+const OAUTH = /^MODAL_OAUTH_/;
 const SECRET = /PASSWORD|PASSWD|PASSPHRASE|API_?KEY|SECRET(?!AR)|(?:^|_)(?:PASS|CREDENTIALS?|CREDS)(?:_|$)|TOKEN(?:_|$)|_(?:PWD|AUTH|PAT|JWT|COOKIE)$/;
 /** A key of whatever kind: for a variable that is enough, in other text it takes a value that looks like one. */
 const KEY = /(?:ACCESS|PRIVATE|ENCRYPTION|SIGNING|MASTER|AUTH|ACCOUNT|STORAGE|SERVICE|SSH|_)_?KEYS?(?:_DATA)?$|TOKENS$/;
@@ -29,7 +34,7 @@ const HARMLESS =
 export function secretName(name: string): "strong" | "weak" | undefined {
 	if (name.length > 200) return undefined;
 	const variable = asVariable(name);
-	if (NAMED.has(variable)) return "strong";
+	if (NAMED.has(variable) || OAUTH.test(variable)) return "strong";
 	if (HARMLESS.test(variable)) return undefined;
 	if (SECRET.test(variable)) return "strong";
 	return KEY.test(variable) ? "weak" : undefined;

@@ -2,13 +2,13 @@
  * What a secret looks like in text. A rule is tried where its trigger stands, and looks a bounded way around it: whatever the text,
  * the work stays in proportion to its length.
  */
-import { CLASSES, FORMATS, type Format, isOf, runEnd } from "./formats.js";
+import { CLASSES, FORMATS, isOf, runEnd, type SecretFormat } from "./formats.js";
 import { isPlaceholder, looksRandom, secretName } from "./names.js";
 
 /** `hide`: these characters. `open`: the text ends here, and with more of it this may become a secret, some of which is here already. `skip`: none before there. */
 export type Finding = { readonly hide: readonly [from: number, to: number] } | { readonly open: number } | { readonly skip: number } | undefined;
 
-export interface Rule {
+export interface SecretRule {
 	/** Three characters or more; capitals and small letters are the same here. */
 	readonly triggers: readonly string[];
 	/** Also where a secret was found before, so that one can follow another at once. */
@@ -23,7 +23,7 @@ const LONGEST_VALUE = 4096;
 const LOOKED_AT = 128; // of a value, to say whether it is a secret
 const LONGEST_KEY = 16 * 1024; // a private key
 
-const keyFormat = (format: Format): Rule => {
+const keyFormat = (format: SecretFormat): SecretRule => {
 	const { prefix, of, least, most, digits = 0 } = format;
 	const apart = digits > 0 || most !== undefined ? of | ALNUM : ALNUM; // else one that fails would be tried again inside of itself
 	return {
@@ -64,7 +64,7 @@ function digitsIn(text: string, from: number, to: number): number {
 }
 
 /** Three parts of base64 with dots between, the first a JSON object. */
-const jwt: Rule = {
+const jwt: SecretRule = {
 	triggers: ["eyJ"],
 	inside: true,
 	find(text, at, hidden) {
@@ -77,7 +77,7 @@ const jwt: Rule = {
 	},
 };
 
-const telegram: Rule = {
+const telegram: SecretRule = {
 	triggers: [":AA"],
 	find(text, at) {
 		if (!text.startsWith(":AA", at) || !/^\d{8}$/.test(text.slice(Math.max(0, at - 8), at))) return undefined;
@@ -88,7 +88,7 @@ const telegram: Rule = {
 };
 
 /** They begin with a number in base64. */
-const discord: Rule = {
+const discord: SecretRule = {
 	triggers: ["M", "N", "O"].flatMap((a) => ["D", "T", "j", "z"].flatMap((b) => [..."AEIMQUYcgk"].map((c) => a + b + c))),
 	find(text, at, hidden) {
 		if (!standsApart(text, at, ALNUM, hidden)) return undefined;
@@ -101,7 +101,7 @@ const discord: Rule = {
 	},
 };
 
-const webhook: Rule = {
+const webhook: SecretRule = {
 	triggers: ["hooks.slack.com/services/", "/api/webhooks/"],
 	find(text, at) {
 		const path = /hooks\.slack\.com\/services\/|\/api\/webhooks\/\d+\//y;
@@ -113,7 +113,7 @@ const webhook: Rule = {
 };
 
 /** `scheme://user:password@host`. */
-const url: Rule = {
+const url: SecretRule = {
 	triggers: ["://"],
 	find(text, at) {
 		const shape = /:\/\/[^\s/:@"'`<>()[\]]{0,128}:([^\s/@"'`<>]{1,256})(@?)/y;
@@ -130,7 +130,7 @@ const url: Rule = {
 const SCHEMES = /(?:authorization["']?\s{0,4}[:=]\s{0,4}["']?(?:[A-Za-z][\w-]{1,30}[ \t]{1,4})?|bearer[ \t]{1,4})["']?/iy;
 
 /** `Authorization: Bearer …`, with any scheme or none, and `Bearer …` alone. */
-const header: Rule = {
+const header: SecretRule = {
 	triggers: ["authorization", "bearer "],
 	find(text, at, hidden) {
 		if (!standsApart(text, at, ALNUM, hidden)) return undefined;
@@ -151,7 +151,7 @@ const END = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY/y;
 const KEY_LINE = /^[\s"'|>]*[A-Za-z0-9+/=\\]{4,}["',\s]*$/; // a backslash: of a line end that is written as \n
 
 /** A private key from its first line to its last, as far as there is one. */
-const pem: Rule = {
+const pem: SecretRule = {
 	triggers: ["-----BEGIN ", "-----END "],
 	find(text, at) {
 		END.lastIndex = at;
@@ -167,7 +167,7 @@ const pem: Rule = {
 	},
 };
 
-/** Its end is not here: whatever lines look like those of a key. */
+/** A key without its end: the lines that look like those of a key. */
 function cutBehind(text: string, from: number): Finding {
 	let to = from;
 	while (to < text.length && to - from < LONGEST_KEY) {
@@ -187,7 +187,7 @@ function lineEnd(text: string, from: number): number {
 	return Math.min(end + 1, text.length);
 }
 
-/** Its beginning is not here. */
+/** A key without its beginning. */
 function cutBefore(text: string, at: number): Finding {
 	let from = at;
 	for (let end = at; end > 0 && at - end < LONGEST_KEY; ) {
@@ -211,7 +211,7 @@ const VALUES: Readonly<Record<string, { readonly some: RegExp; readonly all: Reg
 };
 
 /** `NAME=value`, `"name": "value"`, `name: value`, `--name value`, where the name says that it is a secret. */
-const named: Rule = {
+const named: SecretRule = {
 	triggers: ["key", "tok", "sec", "pas", "pwd", "cre", "aut", "jwt", "_pat", "cookie"],
 	find(text, at) {
 		let start = at;
@@ -231,7 +231,7 @@ const named: Rule = {
 	},
 };
 
-/** Where a name begins whose first characters may be the last ones of an escape: `\nDB_PASSWORD`, `[32mDB_PASSWORD`. */
+/** Returns where a name begins whose first characters may be the last ones of an escape: `\nDB_PASSWORD`, `[32mDB_PASSWORD`. */
 function behindEscape(text: string, start: number): number {
 	const before = text[start - 1];
 	if (before !== "\\" && before !== "%" && before !== "[" && before !== ";" && !(before === "=" && text.startsWith("3D", start))) return start;
@@ -248,7 +248,7 @@ interface Value {
 	readonly tight: boolean;
 }
 
-/** What is assigned to the name that ends there. */
+/** Returns the value that is assigned to the name that ends there. */
 function valueAt(text: string, end: number, flag: boolean): Value | undefined {
 	ASSIGNED.lastIndex = end;
 	const assigned = ASSIGNED.exec(text);
@@ -265,7 +265,7 @@ function valueAt(text: string, end: number, flag: boolean): Value | undefined {
 }
 
 /** The longer a beginning, the more it says: those first. */
-export const RULES: readonly Rule[] = [
+export const RULES: readonly SecretRule[] = [
 	...[...FORMATS].sort((a, b) => b.prefix.length - a.prefix.length).map(keyFormat),
 	pem,
 	jwt,

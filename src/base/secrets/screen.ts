@@ -1,9 +1,9 @@
-import { hide, revealInPlace } from "./index.js";
+import { type Redactor, revealInPlace } from "./index.js";
 
 /** The rows of a screen with what is secret in them masked, everything in its place. Rows that are full may go on in the next one. */
-export function redactScreen(screen: string, cols: number): string {
+export function redactScreen(secrets: Redactor, screen: string, cols: number): string {
 	const rows = screen.split("\n");
-	const hidden = hide(rows.map((row) => row + (row.length >= cols ? "" : "\n")).join(""));
+	const hidden = secrets.hide(rows.map((row) => row + (row.length >= cols ? "" : "\n")).join(""));
 	let at = 0;
 	return rows
 		.map((row) => {

@@ -1,32 +1,48 @@
 /** One pass over a text, however many rules there are: three characters say which of them to try. */
 import { LONGEST_PREFIX } from "./formats.js";
-import { type Finding, RULES, type Rule } from "./rules.js";
-import type { Range } from "./view.js";
+import { type Finding, RULES, type SecretRule } from "./rules.js";
+import type { MaskedSpan } from "./view.js";
 
 /** By the last five bits of three characters; so capitals and small letters are the same. */
-type Rules = (Rule[] | undefined)[];
-const rules: Rules = new Array(2 ** 15);
-/** Only for what this program has to keep for itself. */
-const ownRules: Rules = new Array(2 ** 15);
-for (const rule of RULES) for (const trigger of rule.triggers) addRule(rule, trigger);
+type Rules = (readonly SecretRule[] | undefined)[];
+const PLACES = 2 ** 15;
 
-/** Tries a rule where that stands. */
-export function addRule(rule: Rule, trigger: string, { own = false }: { own?: boolean } = {}): void {
-	const table = own ? ownRules : rules;
+/** What a secret looks like is the same for all: made once, never changed. */
+const LOOKS: Rules = new Array(PLACES);
+for (const rule of RULES) for (const trigger of rule.triggers) add(LOOKS, rule, trigger);
+
+function add(table: Rules, rule: SecretRule, trigger: string): void {
 	const place = hashAt(trigger, 0);
 	const list = table[place] ?? [];
-	table[place] = list;
-	if (!list.includes(rule)) list.push(rule);
+	if (!list.includes(rule)) table[place] = [...list, rule];
 }
 
 function hashAt(text: string, at: number): number {
 	return ((text.charCodeAt(at) & 31) << 10) | ((text.charCodeAt(at + 1) & 31) << 5) | (text.charCodeAt(at + 2) & 31);
 }
 
-/** What is secret in it, and from where on it may become so with more text behind it. */
-export function search(text: string, { own = false }: { own?: boolean } = {}): { found: Range[]; open: number } {
-	const table = own ? ownRules : rules;
-	const found: Range[] = [];
+export class SecretSearch {
+	/** A copy of its own from the first rule of its own on. */
+	#rules: Rules = LOOKS;
+	/** Only for what this program has to keep for itself. */
+	#own: Rules | undefined;
+
+	/** Tries a rule where that stands. */
+	add(rule: SecretRule, trigger: string, { own = false }: { own?: boolean } = {}): void {
+		if (own) this.#own ??= new Array(PLACES);
+		else if (this.#rules === LOOKS) this.#rules = LOOKS.slice();
+		add(own ? (this.#own as Rules) : this.#rules, rule, trigger);
+	}
+
+	/** Returns what is secret in a text, and from where on it may become so with more text behind it. */
+	search(text: string, { own = false }: { own?: boolean } = {}): { found: MaskedSpan[]; open: number } {
+		if (!own) return searchWith(this.#rules, text);
+		return this.#own ? searchWith(this.#own, text) : { found: [], open: text.length };
+	}
+}
+
+function searchWith(table: Rules, text: string): { found: MaskedSpan[]; open: number } {
+	const found: MaskedSpan[] = [];
 	let open = text.length;
 	let hidden = 0; // where the last secret ends
 	let seen = 0;
@@ -50,7 +66,7 @@ export function search(text: string, { own = false }: { own?: boolean } = {}): {
 	return { found, open };
 }
 
-function tryRules(list: readonly Rule[], text: string, at: number, hidden: number): Finding {
+function tryRules(list: readonly SecretRule[], text: string, at: number, hidden: number): Finding {
 	let result: Finding;
 	for (const rule of list) {
 		if (at < hidden && !rule.inside) continue;

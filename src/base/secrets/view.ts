@@ -1,14 +1,14 @@
 /** Text without its escape sequences, and where everything was: a colour may begin in the middle of a secret. */
 import { SEQUENCE } from "../ansi.js";
 
-export type Range = readonly [from: number, to: number];
+export type MaskedSpan = readonly [from: number, to: number];
 
-export interface View {
+export interface MaskView {
 	readonly text: string;
 	/** Where in the text itself a position of the view is. */
 	place(at: number): number;
 	/** Where in the text itself those are. */
-	places(ranges: readonly Range[]): Iterable<Range>;
+	places(ranges: readonly MaskedSpan[]): Iterable<MaskedSpan>;
 	/** Sequences that have text of their own in them: titles, links. Where they are, and what they are. */
 	readonly titles: readonly { readonly from: number; readonly text: string }[];
 }
@@ -23,7 +23,7 @@ interface Part {
 /** One that takes any text, and has some. */
 const TITLE = /^\x1b[\]PX^_][\s\S]{6}/;
 
-export function viewOf(text: string): View {
+export function viewOf(text: string): MaskView {
 	if (!text.includes("\x1b") && !text.includes("\x9b")) return { text, place: (at) => at, places: (ranges) => ranges, titles: [] };
 	const parts: Part[] = [];
 	const kept: string[] = [];

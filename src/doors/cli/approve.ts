@@ -3,8 +3,7 @@
 import os from "node:os";
 import { createInterface } from "node:readline";
 import type { Approval, Choice, Reply } from "../../approvals/index.js";
-import { byName } from "../../base/by-name.js";
-import { visible } from "../../base/text.js";
+import { byName, visible } from "../../base/index.js";
 import type { Output } from "./output.js";
 
 /** What a person may type for each choice. */
@@ -22,7 +21,7 @@ export const CHOICES = byName<Choice>({
 });
 const WORDS: Readonly<Record<Choice, string>> = { once: "[o]nce", task: "for this [t]ask", always: "[a]lways", no: "[n]o" };
 
-/** Who answers here. */
+/** The person at this terminal. */
 export const byTerminal = (): string => `terminal, ${os.userInfo().username}`;
 
 /** What is asked, in lines; nothing in it can move the cursor. */

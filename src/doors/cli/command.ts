@@ -1,12 +1,14 @@
 /** What a command of the CLI is: how it is called, what it does, and what it teaches. */
 import { type ParseArgsConfig, parseArgs } from "node:util";
-import { HoldfastError } from "../../base/errors.js";
-import { parseAge } from "../../base/quantity.js";
-import type { Runtime } from "../../process/runtime.js";
+import { HoldfastError } from "../../base/index.js";
+import type { Runtime } from "../../process/index.js";
 import type { AgentRuntime } from "../../tools/index.js";
 import type { Output } from "./output.js";
 
-export type OptionSpecs = Record<string, { type: "string" | "boolean"; short?: string; help: string; value?: string; multiple?: true; hidden?: true }>;
+export type OptionSpecs = Record<
+	string,
+	{ type: "string" | "boolean"; short?: string; help: string; value?: string; multiple?: true; hidden?: true; choices?: readonly string[] }
+>;
 
 /** A command with its line in the overview (`commands/index.ts`). */
 export interface Command extends CommandBody {
@@ -17,12 +19,14 @@ export interface CommandBody {
 	readonly name: string;
 	/** After the name, in the usage line. */
 	readonly usage: string;
+	/** What its first word may be, where that is one of a few. */
+	readonly words?: readonly string[];
 	/** More to know, and examples, for `--help`. */
 	readonly teach: string;
 	readonly options: OptionSpecs;
-	/** Its words are a command with options of its own, so none of ours may come behind the first. */
+	/** The command's words are a program with options of its own, so none of ours may come behind the first. */
 	readonly runs?: true;
-	/** It starts things, so it may make a home; and what the place says about that is shown. */
+	/** The command starts processes, so it may make a home; and what the place says about that is shown. */
 	readonly starts?: true;
 	/** Resolves with the exit code. */
 	run(call: Call): Promise<number>;
@@ -47,7 +51,7 @@ export const COMMON: OptionSpecs = {
 	place: {
 		type: "string",
 		value: "PLACE",
-		help: "where commands run: local (default), local+sandbox, ssh://user@host, docker://image, or a name from config.json (docs/places.md)",
+		help: "where commands run: FORMS, or a name from config.json (docs/places.md)", // help.ts has the forms
 	},
 	help: { type: "boolean", short: "h", help: "show this help" },
 };
@@ -96,17 +100,6 @@ export function numberOption(call: Call, name: string, limits: { min: number; ma
 			"INVALID",
 			`--${name} takes a whole number ${limits.max === undefined ? `of at least ${limits.min}` : `from ${limits.min} to ${limits.max}`}, not "${String(text)}"`,
 		);
-	return value;
-}
-
-/** Seconds, with a fraction if need be, or a time with its unit: 1.5, 30s, 5m. */
-export function secondsOption(call: Call, name: string): number | undefined {
-	const text = call.values[name];
-	if (text === undefined) return undefined;
-	const age = parseAge(String(text));
-	const value = age === undefined ? Number(text) : age / 1000;
-	if (typeof text !== "string" || text.trim() === "" || !Number.isFinite(value) || value <= 0)
-		throw new HoldfastError("INVALID", `--${name} takes a number of seconds above 0, or a time such as 30s or 5m, not "${String(text)}"`);
 	return value;
 }
 

@@ -1,20 +1,43 @@
 /** Processes as they are now, wherever they run, for commands that look at them or do something to them. */
-import type { Process } from "../../process/process.js";
+import { lastRun } from "../../audit/index.js";
+import { HoldfastError, idPrefix, REMOTE_MS } from "../../base/index.js";
+import { type Process, processCalled, type Runtime } from "../../process/index.js";
 import type { Call } from "./command.js";
 
-/** How long a person waits for a machine that does not answer. */
-export const PATIENCE_MS = 10_000;
-
+/** By id, digits of one, or name; with --task only that task's names. */
 export async function processOf(call: Call, id: string): Promise<Process> {
-	const process = (await call.runtime()).get(id);
-	const note = await process.sync(undefined, PATIENCE_MS);
+	const runtime = await call.runtime();
+	const process = find(runtime, id, namesOf(call));
+	const note = await process.sync(undefined, REMOTE_MS.person);
 	if (note !== undefined) call.out.remark(note);
 	return process;
 }
 
+/** Of one that is not there any more, and that no list of what was removed has, the audit may know what it was. */
+function find(runtime: Runtime, id: string, within: { task?: string }): Process {
+	try {
+		return processCalled(runtime, id, within);
+	} catch (error) {
+		const digits = error instanceof HoldfastError && error.code === "NOT_FOUND" ? idPrefix(id) : undefined;
+		const ran = digits?.length === 12 && !runtime.registry.whenRemoved(id) ? lastRun(runtime.home, `proc_${digits}`) : undefined;
+		if (!ran) throw error;
+		throw new HoldfastError(
+			"NOT_FOUND",
+			`proc_${digits} ran at ${ran.at} in task "${ran.task}", and its output is not kept any more; \`holdfast log\` of that task says how it ended`,
+			{ cause: error },
+		);
+	}
+}
+
+/** Whose names count: everybody's, or those of the task that was given. */
+export const namesOf = ({ values }: Pick<Call, "values">): { task?: string } => (typeof values.task === "string" ? { task: values.task } : {});
+
+/** What a person types for it: its name, if that needs no quotes and is no digits of an id, else some digits. */
+export const handleOf = ({ id, name }: { readonly id: string; readonly name?: string | undefined }): string =>
+	name !== undefined && /^[\w.][\w.-]*$/.test(name) && idPrefix(name) === undefined ? name : id.slice(5, 11);
+
 /** While it is followed: say when its machine cannot be reached any more, and when it can again. Returns what ends that. */
 export function tellOfReach({ out }: Pick<Call, "out">, process: Process): () => void {
-	if (!process.box) return () => {};
 	const { place } = process.spec;
 	let away = process.unreachable !== undefined;
 	return process.watch((name) => {

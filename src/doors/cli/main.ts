@@ -1,38 +1,65 @@
 #!/usr/bin/env node
 /** `holdfast COMMAND …`: find the command, run it, turn what went wrong into a sentence and an exit code. */
-import { setFlagsFromString } from "node:v8";
-import { HoldfastError } from "../../base/errors.js";
-import { hideOwnSecrets } from "../../base/own-secrets.js";
+import { ERRORS, HoldfastError, hideOwnSecrets } from "../../base/index.js";
+import { Redactor } from "../../base/secrets/index.js";
 import { EXIT, parseCall } from "./command.js";
 import { commandNamed } from "./commands/index.js";
 import { commandHelp, overview, version } from "./help.js";
 import { Output } from "./output.js";
 
-// The parser of shell text is WebAssembly. Its first command would have V8 optimise it for most of a second of CPU time, and a program
-// cannot end before that is done; unoptimised it takes a millisecond.
-for (const flag of ["--no-wasm-tier-up", "--no-wasm-dynamic-tiering"]) setFlagsFromString(flag);
+/** They decide about no command, and so load no parser of shell text. */
+const WITHOUT_PARSER = new Set([
+	"ps",
+	"logs",
+	"status",
+	"run",
+	"shell",
+	"attach",
+	"wait",
+	"kill",
+	"signal",
+	"write",
+	"submit",
+	"close",
+	"tasks",
+	"end",
+	"prune",
+]);
+
+/**
+ * The parser of shell text is WebAssembly. Its first command would have V8 optimise it for most of a second of CPU time, and a program
+ * cannot end before that is done; unoptimised it takes a millisecond.
+ */
+async function keepParserPlain(): Promise<void> {
+	const { setFlagsFromString } = await import("node:v8");
+	for (const flag of ["--no-wasm-tier-up", "--no-wasm-dynamic-tiering"]) setFlagsFromString(flag);
+}
 
 async function main(argv: readonly string[]): Promise<number> {
-	const [name, ...rest] = argv;
-	const out = new Output({ json: before(rest).includes("--json") });
+	// A person who types the name alone is shown what there is; a program gets the help.
+	const [name, ...rest] = argv.length === 0 && process.stdout.isTTY ? ["status"] : argv;
+	const out = new Output({ json: before(rest).includes("--json"), secrets });
 	try {
 		if (name === undefined || name === "help" || name === "--help" || name === "-h") {
 			const topic = rest.find((word) => !word.startsWith("-"));
-			out.line(topic === undefined ? overview(out) : commandHelp(await commandNamed(topic), out));
+			out.line(topic === undefined ? overview(out) : await commandHelp(await commandNamed(topic), out));
 			return EXIT.ok;
 		}
 		if (name === "--version" || name === "version") {
 			out.line(version());
 			return EXIT.ok;
 		}
+		hideOwnSecrets(secrets); // before anything is started that could look
 		const command = await commandNamed(name);
 		const { values, words } = parseCall(command, rest);
 		if (values.help) {
-			out.line(commandHelp(command, out));
+			out.line(await commandHelp(command, out));
 			return EXIT.ok;
 		}
+		if (!WITHOUT_PARSER.has(name)) await keepParserPlain();
 		const { runtimeOpener } = await import("./open.js");
-		const opener = runtimeOpener(values, { starts: command.starts === true });
+		const opener = runtimeOpener(values, { starts: command.starts === true, progress: (place, line) => out.note(`holdfast: ${place}: ${line}`) });
+		out.mask(opener.secrets);
 		if (command.starts) out.hear(opener.takeNotes);
 		try {
 			return await command.run({ values, words, out, runtime: opener.runtime, agent: opener.agent });
@@ -51,10 +78,8 @@ const before = (argv: readonly string[]): readonly string[] => argv.slice(0, arg
 
 function exitCodeOf(error: unknown, command: string | undefined): number {
 	if (!(error instanceof HoldfastError)) return EXIT.failed;
-	if (error.code === "INVALID") return EXIT.usage;
-	if (error.code === "NOT_FOUND") return EXIT.notFound;
-	if (error.code === "ABORTED") return EXIT.interrupted;
-	return command === "run" ? EXIT.notStarted : EXIT.failed;
+	const { exit } = ERRORS[error.code];
+	return exit === EXIT.failed && command === "run" ? EXIT.notStarted : exit;
 }
 
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
@@ -63,5 +88,5 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 	process.exit(EXIT.failed);
 });
 
-hideOwnSecrets(); // before anything is started that could look
+const secrets = new Redactor();
 process.exitCode = await main(process.argv.slice(2));

@@ -1,28 +1,32 @@
 /** The runtime of a call, as the options that every command takes say. */
 import fs from "node:fs";
-import { loadConfig } from "../../base/config.js";
-import { HoldfastError } from "../../base/errors.js";
-import { placeFrom } from "../../places/address.js";
-import type { RuntimeOptions } from "../../process/options.js";
-import { openRuntime, type Runtime } from "../../process/runtime.js";
+import { HoldfastError, isTaskName, loadConfig, TASK_NAME } from "../../base/index.js";
+import type { Redactor } from "../../base/secrets/index.js";
+import { placeFrom } from "../../places/index.js";
+import { openSettled, type Runtime, type RuntimeOptions, type RuntimeSettings } from "../../process/index.js";
 import type { Call, Values } from "./command.js";
 
 interface Opener extends Pick<Call, "runtime" | "agent"> {
 	/** What a person should know of the places that were used, once. */
 	takeNotes(): string[];
+	/** Those of the homes that were opened. */
+	secrets(): readonly Redactor[];
 	close(): Promise<void>;
 }
 
 /** A mistyped home is not made by a command that only looks. */
-export function runtimeOpener(values: Values, { starts }: { starts: boolean }): Opener {
+export function runtimeOpener(values: Values, { starts, progress }: { starts: boolean; progress(place: string, line: string): void }): Opener {
 	const opened: Promise<Runtime>[] = [];
 	const ready: Runtime[] = [];
-	const open = <T extends Runtime>(opener: (options: RuntimeOptions) => Promise<T>): Promise<T> => {
+	const open = <T extends Runtime>(opener: (options: RuntimeSettings) => Promise<T>): Promise<T> => {
 		const options = chosen(values);
 		if (typeof values.home === "string" && !starts && !fs.existsSync(values.home)) throw new HoldfastError("INVALID", `there is no home at ${values.home}`);
-		const runtime = opener({ warm: 0, ...options });
+		const runtime = opener({ warm: 0, once: true, ...options });
 		runtime.then(
-			(one) => ready.push(one),
+			(one) => {
+				ready.push(one);
+				one.boxes.onProgress = progress;
+			},
 			() => {}, // whoever asked for it is told
 		);
 		opened.push(runtime);
@@ -30,9 +34,10 @@ export function runtimeOpener(values: Values, { starts }: { starts: boolean }): 
 	};
 	let runtime: Promise<Runtime> | undefined;
 	return {
-		runtime: () => (runtime ??= open(openRuntime)),
-		agent: async () => open((await import("../../tools/index.js")).openAgentRuntime),
+		runtime: () => (runtime ??= open(openSettled)),
+		agent: async () => open((await import("../../tools/index.js")).openSettledAgent),
 		takeNotes: () => ready.flatMap((one) => one.takeNotes()),
+		secrets: () => ready.map(({ home }) => home.secrets),
 		close: async () => {
 			for (const one of opened) await (await one.catch(() => undefined))?.close();
 		},
@@ -40,8 +45,9 @@ export function runtimeOpener(values: Values, { starts }: { starts: boolean }): 
 }
 
 /** What the common options say of a runtime. */
-export function chosen({ home, task, place }: Values): Pick<RuntimeOptions, "home" | "task" | "place"> {
+export function chosen({ home, task, place }: Values): Pick<RuntimeOptions, "home" | "task"> & { place?: string } {
 	if (home === "") throw new HoldfastError("INVALID", "--home takes a directory, and none was given");
+	if (typeof task === "string" && !isTaskName(task)) throw new HoldfastError("INVALID", `--task takes the name of a task: ${TASK_NAME}`);
 	if (typeof place === "string") placeFrom(place, loadConfig); // said before anything is opened, or written into a configuration
 	return {
 		...(typeof home === "string" ? { home } : {}),

@@ -1,6 +1,6 @@
 /** Where the CLI's words go: tables and colour for people, neither when piped, JSON when asked. */
-import { HoldfastError } from "../../base/errors.js";
-import { redact } from "../../base/secrets/index.js";
+import { columnsOf, fitted, HoldfastError, visible } from "../../base/index.js";
+import type { Redactor } from "../../base/secrets/index.js";
 
 const STYLES = { bold: [1, 22], dim: [2, 22], red: [31, 39], green: [32, 39], yellow: [33, 39], cyan: [36, 39] } as const;
 type Style = keyof typeof STYLES;
@@ -11,7 +11,11 @@ export class Output {
 	#remarks: string[] = [];
 	#notes: () => readonly string[] = () => [];
 
-	constructor(options: { json: boolean }) {
+	#secrets: () => readonly Redactor[];
+
+	/** `secrets`: those of this program. */
+	constructor(options: { json: boolean; secrets: Redactor }) {
+		this.#secrets = () => [options.secrets];
 		this.json = options.json;
 		this.#colour = !options.json && process.stdout.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== "dumb";
 	}
@@ -46,6 +50,12 @@ export class Output {
 		this.#notes = takeNotes;
 	}
 
+	/** Masks these secrets, too. */
+	mask(secrets: () => readonly Redactor[]): void {
+		const before = this.#secrets;
+		this.#secrets = () => [...before(), ...secrets()];
+	}
+
 	tell(): void {
 		for (const note of this.#notes()) this.remark(note);
 	}
@@ -57,38 +67,70 @@ export class Output {
 		process.stdout.write(`${JSON.stringify(shown, null, process.stdout.isTTY ? 2 : undefined)}\n`);
 	}
 
-	table(head: readonly string[], rows: readonly (readonly string[])[]): void {
-		const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => width(row[column] ?? ""))));
-		const before = widths.slice(0, -1).reduce((sum, column) => sum + column + 2, 0);
+	/** As wide as the terminal: columns named in `drop` go first, in this order; where too little is left, each row takes two lines. */
+	table(head: readonly string[], rows: readonly (readonly string[])[], { drop = [] }: { drop?: readonly string[] } = {}): void {
+		const kept = this.#fitting(head, rows, drop);
+		const pick = (cells: readonly string[]) => kept.map((column) => cells[column] ?? "");
+		const widths = widthsOf(head, rows);
+		const before = roomBefore(kept, widths);
+		if (this.columns - before < LAST_CHARS) {
+			for (const row of rows.map(pick)) {
+				this.line(cut(row.slice(0, -1).join("  "), this.columns));
+				this.line(`  ${cut(row.at(-1) ?? "", this.columns - 2)}`);
+			}
+			return;
+		}
 		const render = (cells: readonly string[]) =>
 			cells
-				.map((cell, column) => (column === cells.length - 1 ? cut(cell, this.columns - before) : cell + " ".repeat((widths[column] ?? 0) - width(cell))))
+				.map((cell, at) => (at === cells.length - 1 ? cut(cell, this.columns - before) : cell + " ".repeat((widths[kept[at] as number] ?? 0) - width(cell))))
 				.join("  ")
 				.trimEnd();
-		this.line(this.style("dim", render(head)));
-		for (const row of rows) this.line(render(row));
+		this.line(this.style("dim", render(pick(head))));
+		for (const row of rows) this.line(render(pick(row)));
+	}
+
+	/** The columns that are shown. */
+	#fitting(head: readonly string[], rows: readonly (readonly string[])[], drop: readonly string[]): number[] {
+		const widths = widthsOf(head, rows);
+		let kept = [...head.keys()];
+		for (const name of drop) {
+			if (this.columns - roomBefore(kept, widths) >= LAST_CHARS) break;
+			kept = kept.filter((column) => head[column] !== name);
+		}
+		return kept;
 	}
 
 	/** One sentence on stderr, or an object on stdout. */
 	error(error: unknown): void {
 		const code = error instanceof HoldfastError ? error.code : "INTERNAL";
-		const message = redact(error instanceof Error ? error.message : String(error));
+		const message = this.#secrets().reduce((text, one) => one.redact(text), error instanceof Error ? error.message : String(error));
 		if (this.json) this.data({ error: { code, message } });
 		else process.stderr.write(`holdfast: ${message}\n`);
 	}
 }
 
-/** The last column of a table ends where the terminal does, unless nearly nothing would be left of it. */
-const cut = (cell: string, room: number): string => (cell.includes("\u001b") || width(cell) <= room ? cell : oneLine(cell, Math.max(8, room)));
+/** The last column has room for this much, or a table is laid out otherwise. */
+const LAST_CHARS = 12;
+
+const widthsOf = (head: readonly string[], rows: readonly (readonly string[])[]): number[] =>
+	head.map((title, column) => Math.max(title.length, ...rows.map((row) => width(row[column] ?? ""))));
+
+/** Of all columns but the last, each with the space behind it. */
+const roomBefore = (kept: readonly number[], widths: readonly number[]): number =>
+	kept.slice(0, -1).reduce((sum, column) => sum + (widths[column] as number) + 2, 0);
+
+/** Colour is left out of what has to be cut. */
+const cut = (cell: string, room: number): string => (width(cell) <= room ? cell : fitted(cell.replace(STYLE, ""), Math.max(1, room)));
 
 const STYLE = /\u001b\[[0-9;]*m/g;
-export const width = (text: string): number => text.replace(STYLE, "").length;
+/** In columns of a terminal. */
+export const width = (text: string): number => columnsOf(text.replace(STYLE, ""));
 
 const ESCAPES = /\u001b\[[0-9;?]*[ -/]*[@-~]/g;
 const CONTROLS = /[\u0000-\u001f\u007f-\u009f]+/g;
 
-/** Text of a program, made safe for one line of a table. */
-export function oneLine(text: string, max: number): string {
-	const flat = text.replace(ESCAPES, "").replace(CONTROLS, " ").trim();
-	return flat.length > max ? `${flat.slice(0, max - 1)}…` : flat;
-}
+/** What a program has printed, as one line of so many columns: escape sequences are left out. */
+export const plainLine = (text: string, columns: number): string => oneLine(text.replace(ESCAPES, "").replace(CONTROLS, " "), columns);
+
+/** A name or a command on one line of so many columns. Nothing in it is hidden: controls and invisible characters are shown as what they are. */
+export const oneLine = (text: string, columns: number): string => fitted(visible(text.replace(/[\t\r\n]+/g, " ")).trim(), columns);

@@ -1,13 +1,10 @@
 /** A person at a process: keys in, output out. */
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { HoldfastError } from "../../base/errors.js";
-import type { Home } from "../../base/home.js";
+import { HoldfastError, type Home } from "../../base/index.js";
 import { handBack } from "../../notices/index.js";
-import { KEYBOARD_RENEW_MS, Keyboard } from "../../process/keyboard.js";
-import type { Process } from "../../process/process.js";
-import { isOver } from "../../process/status.js";
-import { tellOfReach } from "./look.js";
+import { isOver, KEYBOARD_RENEW_MS, Keyboard, type Process } from "../../process/index.js";
+import { handleOf, tellOfReach } from "./look.js";
 import type { Output } from "./output.js";
 import { writeOut } from "./stream.js";
 
@@ -67,7 +64,7 @@ export async function session(
 				.then(
 					() => {},
 					(error: unknown) => {
-						if (isUnreachable(error)) options.out.note(`\r\nholdfast: ${error.message}\r`);
+						if (isUnreachable(error)) options.out.note(`\r\nholdfast: ${error.message} (Ctrl-] leaves it; it goes on)\r`);
 					}, // else ended: the end is on its way
 				);
 		if (key >= 0) {
@@ -113,7 +110,7 @@ export async function session(
 		stdin.unref?.();
 		if (detached) {
 			await writeOut(Buffer.from("\x1b[?1049l\x1b[?25h\x1b[0m\x1b[?2004l\x1b[?1000l\x1b[?1006l\r\n")); // leave no mode of the program behind
-			options.out.note(`detached; ${process_.id} goes on (holdfast attach ${process_.id.slice(5, 11)})`);
+			options.out.note(`detached; ${process_.id} goes on (holdfast attach ${handleOf(process_.spec)})`);
 		}
 	}
 }
@@ -127,7 +124,7 @@ export const isReply = (bytes: Buffer): boolean =>
 
 const isUnreachable = (error: unknown): error is HoldfastError => error instanceof HoldfastError && error.code === "UNREACHABLE";
 
-/** Who leaves waits for nobody: what was to be done may still happen. */
+/** A person who leaves does not wait: what was sent may still be carried out. */
 async function unlessLeft(done: Promise<void>, signal: AbortSignal): Promise<void> {
 	const stop = new AbortController();
 	const left = once(signal, "abort", { signal: stop.signal }).catch(() => {});

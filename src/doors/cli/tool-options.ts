@@ -1,6 +1,6 @@
 /** A tool as a command: its schema says which options there are and what they are for. */
 import type * as z from "zod";
-import { HoldfastError } from "../../base/errors.js";
+import { HoldfastError, parseSeconds } from "../../base/index.js";
 import type { OptionSpecs, Values } from "./command.js";
 
 /** `list`: of objects, which are written as JSON all together; an `array` is of texts, given one by one. */
@@ -30,6 +30,7 @@ export function argumentsOf(schema: z.ZodObject, values: Values): Record<string,
 
 function converted(name: string, kind: Kind, value: NonNullable<Values[string]>): unknown {
 	if (kind === "number" && typeof value === "string" && value.trim() !== "" && !Number.isNaN(Number(value))) return Number(value);
+	if (TIMES.includes(name)) return parseSeconds(String(value)) ?? value;
 	if (kind === "array" && Array.isArray(value)) return value.flatMap(textsIn);
 	if (kind !== "object" && kind !== "list") return value;
 	try {
@@ -49,12 +50,20 @@ function textsIn(given: string): string[] {
 	}
 }
 
+/** Seconds to the tools; on the command line a time may have its unit. */
+const TIMES: readonly string[] = ["timeout", "check-interval", "idle-threshold"];
+
 const VALUES: Readonly<Record<Exclude<Kind, "boolean">, string>> = { number: "N", string: "TEXT", array: "TEXT", list: "JSON", object: "JSON", enum: "WHAT" };
 
 const dashed = (name: string): string => name.replaceAll("_", "-");
 
 function kindOf(field: z.ZodType): Kind {
-	const { def } = field as z.ZodOptional<z.ZodType>;
-	if (def.type === "optional") return kindOf(def.innerType);
-	return field.type === "array" && (field as z.ZodArray<z.ZodType>).element.type === "object" ? "list" : (def.type as Kind);
+	const of = unwrapped(field);
+	return of.type === "array" && unwrapped((of as z.ZodArray<z.ZodType>).element).type === "object" ? "list" : (of.type as Kind);
+}
+
+/** What may be left out, or is made when it is first used, as what it is. */
+function unwrapped(field: z.ZodType): z.ZodType {
+	if (field.type === "optional") return unwrapped((field as z.ZodOptional<z.ZodType>).unwrap());
+	return field.type === "lazy" ? unwrapped((field as z.ZodLazy<z.ZodType>).unwrap()) : field;
 }

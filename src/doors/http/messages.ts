@@ -34,13 +34,13 @@ export const serverMessageSchema = z.discriminatedUnion("type", [
 	z.object({ type: z.literal("opened"), process: processSchema, read_only: z.boolean(), offset: count, cols: side.nullable(), rows: side.nullable() }),
 	/** Reset the terminal, give it this size and write `data`: then it is as at `offset`. `approximate`: another one may follow. */
 	z.object({ type: z.literal("screen"), offset: count, cols: side, rows: side, data: z.string(), title: z.string(), approximate: z.boolean() }),
-	/** Its size from this offset on. In order with the frames. */
+	/** The terminal's size from this offset on. In order with the frames. */
 	z.object({ type: z.literal("size"), offset: count, cols: side, rows: side }),
 	/** The log no longer has the bytes between. Frames go on at `to`. */
 	z.object({ type: z.literal("gap"), from: count, to: count }),
 	/** Who has the keyboard now. `mine`: this connection. */
 	z.object({ type: z.literal("keyboard"), keyboard: keyboardSchema, mine: z.boolean() }),
-	/** It has ended and all its output has been sent. */
+	/** The process has ended and all its output has been sent. */
 	z.object({ type: z.literal("ended"), process: processSchema }),
 	/** Something asked for could not be done; the connection goes on. */
 	z.object({ type: z.literal("error"), code: z.string(), message: z.string() }),

@@ -1,6 +1,6 @@
 /** The OpenAPI 3.1 document of the API, made from its table of routes. */
 import * as z from "zod";
-import { packageVersion } from "../../base/version.js";
+import { packageVersion } from "../../base/index.js";
 import type { Route, RouteSpec } from "./router.js";
 import { problemSchema } from "./schemas.js";
 

@@ -1,7 +1,5 @@
-/** The output of a process to one viewer, in order and by offset, never further ahead of what he has acknowledged than the window. */
-import { starredSlices } from "../../process/hidden.js";
-import type { Process } from "../../process/process.js";
-import { type Size, Sizes } from "../../screen/index.js";
+/** The output of a process to one viewer, in order and by offset, at most one window ahead of what that viewer has acknowledged. */
+import { type Process, type Size, Sizes, starredSlices } from "../../process/index.js";
 import { FRAME_HEAD, type ServerMessage, WINDOW_BYTES } from "./messages.js";
 
 const FRAME_BYTES = 64 * 1024;
@@ -39,7 +37,7 @@ export class Outflow {
 	async run(): Promise<boolean> {
 		const { process, from, mask, signal } = this.#options;
 		const slices = process.follow({ from, signal });
-		for await (const slice of mask ? starredSlices(process.log, slices) : slices) {
+		for await (const slice of mask ? starredSlices(process, slices) : slices) {
 			if (signal.aborted) return false;
 			if (slice.offset > this.#sent) this.#skip(slice.offset);
 			this.sizes();

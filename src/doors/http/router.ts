@@ -2,9 +2,9 @@
 import { Readable } from "node:stream";
 import type { Context, Hono } from "hono";
 import type * as z from "zod";
-import { HoldfastError } from "../../base/errors.js";
-import { checked } from "../../base/problems.js";
+import { checked, HoldfastError } from "../../base/index.js";
 import { problemOf, Refusal } from "./refusal.js";
+import { refusalPage, wantsPage } from "./refusal-page.js";
 import type { Visitor } from "./visitor.js";
 
 export const BODY_BYTES = 2 * 1024 * 1024;
@@ -15,7 +15,7 @@ export interface RouteSpec<B extends z.ZodType = z.ZodType, Q extends z.ZodType 
 	/** As Hono has it: `:id` is a part of the path. */
 	readonly path: string;
 	readonly summary: string;
-	/** Who may: everybody, also one who may only look (at the process `:id`), or only the owner. */
+	/** The visitors it is for: all, also the viewer of a read-only link (to the process `:id`), or only the owner. */
 	readonly who: "anybody" | "viewer" | "owner";
 	readonly query?: Q;
 	readonly body?: B;
@@ -63,7 +63,7 @@ export function install(app: Hono, routes: readonly Route[], visitorOf: (context
 				const body = spec.body && !spec.unchecked ? check(spec.body, json, "the body") : json;
 				const answer = await (handle as Handler<unknown, unknown>)({ context, params, query, body, visitor });
 				if (answer instanceof Response) {
-					if (context.req.method === "HEAD") await answer.body?.cancel(); // nobody will read it, so what is open for it would stay open
+					if (context.req.method === "HEAD") await answer.body?.cancel(); // it is never read, so what is open for it would stay open
 					return answer;
 				}
 				context.header("Cache-Control", "no-store");
@@ -79,6 +79,7 @@ export function failed(context: Context, error: unknown): Response {
 	const { status, body } = problemOf(error);
 	if (status === 429) context.header("Retry-After", "60");
 	context.header("Cache-Control", "no-store");
+	if (wantsPage(context)) return refusalPage(context, status, body.error.message);
 	return context.json(body, status as 400);
 }
 
@@ -88,9 +89,9 @@ function queryOf(context: Context): Record<string, string> {
 }
 
 /** Another content type than JSON could come from a form of another site. */
-async function jsonBody(context: Context): Promise<unknown> {
+export async function jsonBody(context: Context, most = BODY_BYTES): Promise<unknown> {
 	const type = context.req.header("content-type")?.split(";")[0]?.trim().toLowerCase();
-	const text = Buffer.from(await readBody(context, BODY_BYTES)).toString("utf8");
+	const text = Buffer.from(await readBody(context, most)).toString("utf8");
 	if (text === "" && type === undefined) return {};
 	if (type !== "application/json") throw new Refusal(415, "INVALID", "the Content-Type must be application/json");
 	try {
@@ -114,7 +115,7 @@ const readBody = (context: Context, most: number): Promise<Uint8Array> =>
 	});
 
 /**
- * What is sent, piece by piece. What is left when somebody has stopped reading is taken all the same, up to a point: who is still sending would find
+ * Gives `act` the body of the request, piece by piece. The rest that `act` does not read is drained, up to a bound: a client that is still sending would find
  * the connection cut, and not the answer that says why.
  */
 export async function withBody<T>(context: Context, act: (body: AsyncIterable<Uint8Array>) => Promise<T>): Promise<T> {
@@ -124,7 +125,7 @@ export async function withBody<T>(context: Context, act: (body: AsyncIterable<Ui
 	try {
 		return await act(pieces());
 	} finally {
-		await discard(pieces).catch(() => {}); // whoever sent it has gone
+		await discard(pieces).catch(() => {}); // the client has gone
 	}
 }
 

@@ -3,9 +3,18 @@ import * as z from "zod";
 
 const count = z.number().int().min(0);
 const time = z.iso.datetime("must be a time such as 2026-01-31T12:00:00Z");
-const place = z.string().min(1).max(8_192);
+/** The kind of an object, and its settings, are checked where it is used: src/places/kinds.ts. */
+const place = z.union(
+	[z.string().min(1).max(8_192), z.looseObject({ kind: z.string().max(100) })],
+	"must be an address, a name from config.json, or an object with a kind and its settings",
+);
 const side = z.number().int().min(1).max(10_000);
-const task = z.string().min(1).max(1_000);
+/** As `isTaskName` of base has it. */
+const task = z
+	.string()
+	.min(1)
+	.max(1_000)
+	.refine((name) => !/\0|[\ud800-\udfff]/u.test(name), "has whole characters only, and no NUL");
 const noNul = (text: z.ZodString) => text.refine((value) => !value.includes("\0"), "cannot contain a NUL byte");
 
 /** Every answer with a status of 400 or more. */
@@ -34,6 +43,9 @@ export const sessionSchema = z.object({
 	home: z.string().nullable(),
 	place: z.string().nullable().describe("Where what is started runs, unless said otherwise."),
 	cwd: z.string().nullable().describe("Where what is started by hand starts, unless said otherwise."),
+	parts: z
+		.array(z.object({ name: z.string(), label: z.string(), icon: z.string().nullable(), script: z.string(), style: z.string().nullable() }))
+		.describe("Views that other packages bring, for the owner: their paths in this server."),
 });
 
 export const ticketRequestSchema = z.discriminatedUnion("for", [
@@ -51,7 +63,7 @@ export const ticketSchema = z.object({
 
 // Processes
 
-/** Who has the keyboard of a process: null is nobody, so whoever works with it (the agent) may type. */
+/** The holder of a process's keyboard. null: no person has it, so the agent may type. */
 export const keyboardSchema = z
 	.object({
 		who: z.string().describe("In words: a person in a browser, a person at `holdfast attach`."),
@@ -89,6 +101,8 @@ export const processSchema = z.object({
 	started_at: time,
 	ended_at: time.nullable(),
 	uptime_seconds: count,
+	restart: z.enum(["always", "on-failure"]).optional().describe("It is started again when it ends, or when it fails."),
+	restarts: count.optional(),
 	last_line: z.string().describe("The last line with something on it, without escape sequences, 200 characters at most."),
 	first_offset: count.describe("The oldest byte that is still in the log."),
 	total_bytes: count.describe("The offset behind the newest byte."),
@@ -126,7 +140,7 @@ export const processDetailSchema = processSchema.extend({
 });
 
 export const listQuerySchema = z.strictObject({
-	task: task.optional().describe("Only this one's; else everybody's."),
+	task: task.optional().describe("Only this task's; default: every task's."),
 	ended: z.enum(["true", "false"]).optional().describe("Also those that ended in the last half hour. Default true."),
 	shells: z.enum(["true", "false"]).optional().describe("Also the persistent shells. Default false."),
 });
@@ -139,8 +153,12 @@ export const spawnSchema = z.strictObject({
 	pty: z.boolean().optional().describe("Default true."),
 	cols: side.optional(),
 	rows: side.optional(),
-	place: place.optional().describe("An address or a name, as for --place. Default: where this server's agents run."),
+	place: place
+		.optional()
+		.describe("An address or a name, as for --place, or an object with the kind of place and its settings. Default: where this server's agents run."),
 });
+
+export const renameSchema = z.strictObject({ name: noNul(z.string().min(1).max(200)) });
 
 export const killedSchema = z.object({
 	session_id: z.string(),
@@ -219,8 +237,33 @@ export const searchSchema = z.object({
 
 // Tasks, notices, tree, housekeeping
 
+export const taskUseSchema = z
+	.object({
+		cpu_percent: z.number().min(0).describe("Of one core, since the last look."),
+		memory_bytes: count,
+		processes: count,
+		seconds: count.describe("How long all of it ran, added up."),
+		printed_bytes: count,
+		limits: z.array(z.object({ name: z.string(), of: z.enum(["process", "task", "machine"]), words: z.string(), met: z.boolean() })),
+	})
+	.describe("Of what is listed, and of the task's shells.");
 export const tasksSchema = z.object({
-	tasks: z.array(z.object({ task: z.string(), running: count, waiting: count, ended: count, started_at: time, cwd: z.string().nullable() })),
+	tasks: z.array(
+		z.object({
+			task: z.string(),
+			running: count,
+			waiting: count,
+			ended: count,
+			started_at: time,
+			cwd: z.string().nullable(),
+			use: taskUseSchema,
+			client: z.enum(["connected", "silent", "gone"]).nullable().describe("Its MCP client; silent: over HTTP, with nothing open; null: there is none."),
+			client_name: z.string().nullable(),
+			client_version: z.string().nullable(),
+			silent_since: time.nullable(),
+			gone_since: time.nullable(),
+		}),
+	),
 });
 export const noticeSchema = z.looseObject({
 	id: z.string(),
@@ -240,7 +283,7 @@ export const pruneSchema = z.strictObject({
 	quota_bytes: count.optional(),
 	dry_run: z.boolean().optional(),
 });
-export const endTaskSchema = z.strictObject({ task });
+export const endTaskSchema = z.strictObject({ task, if_gone: z.boolean().optional().describe("Only if its MCP client is gone now; else CONFLICT.") });
 export const endedTaskSchema = z.looseObject({
 	task: z.string(),
 	gone: z.boolean().describe("Nothing of it is left."),
@@ -250,9 +293,7 @@ export const endedTaskSchema = z.looseObject({
 	notes: z.array(z.string()),
 });
 export const sandboxesSchema = z.object({
-	sandboxes: z.array(
-		z.looseObject({ id: z.string(), kind: z.enum(["bubblewrap", "docker"]), task: z.string(), home: z.string(), state: z.string(), orphan: z.boolean() }),
-	),
+	sandboxes: z.array(z.looseObject({ id: z.string(), kind: z.string(), task: z.string(), home: z.string(), state: z.string(), orphan: z.boolean() })),
 	notes: z.array(z.string()),
 });
 export const stoppedSchema = z.object({ stopped: z.array(z.string()) });
@@ -303,6 +344,15 @@ export const approvalSchema = z.object({
 });
 export const approvalsSchema = z.object({ approvals: z.array(approvalSchema) });
 export const answerSchema = z.strictObject({ answer: choiceSchema, message: z.string().max(2_000).optional().describe("For the agent.") });
+export const revokeSchema = z.strictObject({ task });
+export const revokedSchema = z.object({
+	task: z.string(),
+	allowed: z
+		.array(z.object({ approval_id: z.string(), command: z.string(), cwd: z.string(), place: z.string(), by: z.string() }))
+		.describe("Had been allowed for the rest of the task."),
+	unused: z.array(z.string()).describe("Answers `once` that no call had made use of."),
+	withdrawn: z.array(z.string()).describe("Questions that waited for an answer."),
+});
 
 // Audit
 
@@ -315,6 +365,50 @@ export const auditSchema = z.object({
 	events: z.array(z.looseObject({ at: z.string(), task: z.string(), event: z.string(), session_id: z.string().optional(), command: z.string().optional() })),
 	omitted: count.describe("Older ones that match and are left out."),
 });
+
+// Transcripts
+
+export const taskLogQuerySchema = z.strictObject({
+	task,
+	before: z.string().max(200).optional().describe("Entries before the one with this `entry_id`. Default: the newest."),
+	after: z.string().max(200).optional().describe("Instead: entries behind this one."),
+	since: time.optional(),
+	search: z.string().min(1).max(500).optional().describe("Only entries with this text, in a command or in what it printed; case does not matter."),
+	limit: z.coerce.number().int().min(1).max(1_000).optional().describe("Default 200."),
+});
+export const taskLogEntrySchema = z.looseObject({
+	entry_id: z.string(),
+	at: z.string(),
+	kind: z.string().describe("command, file, read, tool, asked, decided, notice, keyboard, killed, signalled, wrote: docs/transcript.md."),
+	task: z.string(),
+	session_id: z.string().optional(),
+	command: z.string().optional(),
+	status: z.string().optional(),
+	exit_code: z.number().int().nullable().optional(),
+	duration_ms: z.number().nullable().optional(),
+	bytes: count.nullable().optional(),
+	words: z.object({
+		head: z.string(),
+		text: z.string(),
+		details: z.array(z.string()).readonly(),
+		tone: z.enum(["good", "bad", "asks", "plain"]),
+	}),
+	has_output: z.boolean().describe("/api/tasks/log/output has it."),
+	lines: z.array(z.string()).optional().describe("Of a search: lines of the output that have the text, 5 at most."),
+});
+export const taskLogSchema = z.object({
+	task: z.string(),
+	entries: z.array(taskLogEntrySchema),
+	earlier: z.boolean().describe("There may be entries before these."),
+	later: z.boolean().describe("There may be entries behind these."),
+});
+export const taskLogsSchema = z.object({ tasks: z.array(z.object({ task: z.string(), last_activity: time })) });
+export const taskLogOutputQuerySchema = z.strictObject({
+	session_id: z.string(),
+	limit: z.coerce.number().int().min(1).max(1_048_576).optional().describe("Bytes; of more, the first and the last half. Default 262,144."),
+});
+export const taskLogOutputSchema = z.object({ session_id: z.string(), output: z.string(), omitted_bytes: count });
+export const taskLogExportQuerySchema = z.strictObject({ task, format: z.enum(["md", "json", "html"]) });
 
 // Files
 
@@ -345,14 +439,31 @@ export const filesSchema = z.object({
 });
 export const uploadedSchema = z.object({ path: z.string(), size: count, replaced: z.boolean() });
 
-// Links for one who may only look
+// Links to one terminal
 
 export const viewerRequestSchema = z.strictObject({
 	session_id: z.string(),
-	seconds: z.number().int().min(60).max(2_592_000).optional().describe("How long it works; default 86,400, a day."),
+	seconds: z.number().int().min(60).max(2_592_000).optional().describe("How long it works; default 86,400, a day; of a keyboard link 600, at most 86,400."),
+	keyboard: z.boolean().optional().describe("It may take the keyboard: one browser, once."),
 });
-export const viewerSchema = z.object({ id: z.string(), session_id: z.string(), created_at: time, expires_at: time });
+export const viewerSchema = z.object({ id: z.string(), session_id: z.string(), created_at: time, expires_at: time, keyboard: z.boolean() });
+export const openLinkSchema = z.strictObject({ secret: z.string().max(200) });
+export const openedLinkSchema = z.object({
+	secret: z.string().describe("For this browser: `Authorization: Bearer SECRET`."),
+	session_id: z.string(),
+	expires_at: time,
+});
 export const viewerLinkSchema = viewerSchema.extend({ url: z.string().describe("Shown this once.") });
+export const portsSchema = z.object({
+	session_id: z.string(),
+	ports: z.array(
+		z.object({
+			port: z.number().int().min(1).max(65_535),
+			url: z.string().nullable().describe("Opens the preview in a browser; null: it has no name that leads here."),
+		}),
+	),
+	note: z.string().nullable().describe("What to do for a url."),
+});
 export const viewersSchema = z.object({ viewers: z.array(viewerSchema) });
 
 export type Problem = z.infer<typeof problemSchema>;
@@ -360,22 +471,30 @@ export type LoggedIn = z.infer<typeof loggedInSchema>;
 export type Session = z.infer<typeof sessionSchema>;
 export type TicketRequest = z.infer<typeof ticketRequestSchema>;
 export type Ticket = z.infer<typeof ticketSchema>;
-export type Keyboard = z.infer<typeof keyboardSchema>;
+export type KeyboardState = z.infer<typeof keyboardSchema>;
 export type Resources = z.infer<typeof resourcesSchema>;
 export type ProcessItem = z.infer<typeof processSchema>;
-export type Started = z.infer<typeof startedSchema>;
+export type StartedProcess = z.infer<typeof startedSchema>;
+export type Ports = z.infer<typeof portsSchema>;
 export type ProcessDetail = z.infer<typeof processDetailSchema>;
 export type SpawnRequest = z.infer<typeof spawnSchema>;
 export type Killed = z.infer<typeof killedSchema>;
 export type Screen = z.infer<typeof screenSchema>;
 export type LinePage = z.infer<typeof linesSchema>;
 export type SearchResult = z.infer<typeof searchSchema>;
+export type TaskUse = z.infer<typeof taskUseSchema>;
+export type TaskItem = TaskList["tasks"][number];
+export type EndedTask = z.infer<typeof endedTaskSchema>;
 export type TaskList = z.infer<typeof tasksSchema>;
 export type Notice = z.infer<typeof noticeSchema>;
-export type Verdict = z.infer<typeof verdictSchema>;
+export type VerdictView = z.infer<typeof verdictSchema>;
 export type Approval = z.infer<typeof approvalSchema>;
 export type Choice = z.infer<typeof choiceSchema>;
+export type TaskLogs = z.infer<typeof taskLogsSchema>;
+export type TaskLog = z.infer<typeof taskLogSchema>;
+export type TaskLogEntry = TaskLog["entries"][number];
+export type TaskLogOutput = z.infer<typeof taskLogOutputSchema>;
 export type FileEntry = z.infer<typeof fileEntrySchema>;
 export type FileView = z.infer<typeof filesSchema>;
-export type Viewer = z.infer<typeof viewerSchema>;
+export type OpenedLink = z.infer<typeof openedLinkSchema>;
 export type ViewerLink = z.infer<typeof viewerLinkSchema>;

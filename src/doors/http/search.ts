@@ -1,10 +1,9 @@
 /** Text in many logs, the newest output first, within a time and a number of bytes. */
 import { setImmediate as turn } from "node:timers/promises";
-import { counted } from "../../base/quantity.js";
+import { counted } from "../../base/index.js";
 import { reveal } from "../../base/secrets/index.js";
-import { hiddenText } from "../../process/hidden.js";
-import type { Process } from "../../process/process.js";
-import { stripAnsi } from "../../tools/ansi.js";
+import { hiddenText, type Process } from "../../process/index.js";
+import { stripAnsi } from "../../tools/index.js";
 import type { SearchResult } from "./schemas.js";
 
 const STEP = 1024 * 1024;
@@ -58,7 +57,7 @@ function lineAround(process: Process, at: number): { line: string; line_offset: 
 	const end = bytes.indexOf(10, here);
 	const shown = bytes.subarray(Math.min(start, here), end < 0 ? bytes.length : end);
 	const text = reveal(
-		hiddenText(process.log, { bytes: shown, offset: offset + Math.min(start, here) }, { end: process.log.bounds().end, context: LINE_BYTES }).text,
+		hiddenText(process, { bytes: shown, offset: offset + Math.min(start, here) }, { end: process.log.bounds().end, context: LINE_BYTES }).text,
 	);
 	const line = stripAnsi(text).replaceAll(/[\u0000-\u001f\u007f]/g, "");
 	return { line: line.slice(0, LINE_CHARS), line_offset: offset + Math.min(start, here) };

@@ -1,59 +1,90 @@
-/** The HTTP door: one small server with a guard before everything. What is behind a path is somebody else's matter. */
-import type { IncomingMessage, Server } from "node:http";
+/** The HTTP door: one small server with a guard before everything. The routes are elsewhere (site.ts). */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
-import { createAdaptorServer } from "@hono/node-server";
+import { getRequestListener } from "@hono/node-server";
 import { Hono } from "hono";
-import { errno, fromSystem, HoldfastError } from "../../base/errors.js";
-import { addressGuard, Failures, tokenGuard, wrongAddress } from "./guard.js";
+import { errno, fromSystem, HoldfastError } from "../../base/index.js";
+import { type Address, addressGuard, Failures, type Headers, reachedBy, tokenGuard } from "./guard.js";
+import { type PreviewBase, parsePreviewUrls, previewNamed } from "./previews/names.js";
+import type { Previews } from "./previews/previews.js";
+import { httpOrigin, isLoopback, type PublicUrl, parsePublicUrls, reachableHosts, urlText } from "./public-url.js";
 
 export interface HttpOptions {
 	readonly host: string;
 	/** 0: any that is free. */
 	readonly port: number;
 	readonly token: string;
+	/** What browsers call this server besides: the first is the one that links have. */
+	readonly publicUrls?: readonly string[];
+	/** What previews have their names below, besides `localhost`: `https://*.preview.example.org`. */
+	readonly previewUrls?: readonly string[];
 	/** Path to what answers there, for who has the token. */
 	readonly routes: Readonly<Record<string, (request: Request) => Promise<Response>>>;
 	/** What sees to itself who may do what. */
 	readonly site?: Site;
 }
 
-export interface Where {
-	readonly origin: () => string;
-	readonly port: () => number;
+export interface SiteAddress {
+	/** The address by which a visitor has come. */
+	readonly reached: (headers: Headers) => PublicUrl;
+	/** The address for a link that this visitor gives to another one. */
+	readonly shared: (headers: Headers) => string;
+	/** Below which path of a server of others it is; "" if it has a server of its own. */
+	readonly prefix: string;
+	/** Whether MCP is served beside it, at /mcp. */
+	readonly mcp: boolean;
+	/** Where previews have their names; undefined if their names cannot lead here. */
+	readonly previews?: readonly PreviewBase[];
 	/** Wrong tokens, counted together. */
 	readonly failures: Failures;
 }
 
 export interface Site {
-	install(app: Hono, where: Where): void;
+	install(app: Hono, where: SiteAddress): void;
 	upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+	readonly previews: Previews;
 	close(): Promise<void>;
 }
 
 export interface HttpServer extends AsyncDisposable {
+	/** `http://HOST:PORT`, where it listens. */
 	readonly origin: string;
+	/** Where browsers reach it, the best for links first: public addresses, or those of this machine. */
+	readonly urls: readonly string[];
 	close(): Promise<void>;
 }
 
 export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
 	const { host, token, site } = options;
 	let port = options.port;
-	const origin = () => `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
-	const address = { host, port: () => port };
+	const publicUrls = parsePublicUrls(options.publicUrls ?? [], "a public URL");
+	const previews = parsePreviewUrls(options.previewUrls ?? [], "a preview URL");
+	const address: Address = { host, port: () => port, urls: publicUrls };
+	const urls = () => [...publicUrls.map(urlText), ...reachableHosts(host).map((name) => httpOrigin(name, port))];
 	const failures = new Failures();
 	const app = new Hono();
 	app.use("*", addressGuard(address));
 	for (const [path, answer] of Object.entries(options.routes)) app.all(path, tokenGuard(token, failures), (context) => answer(context.req.raw));
-	site?.install(app, { origin, port: () => port, failures });
+	site?.install(app, { reached: reachedOr(address), shared: sharedBy(address, urls), failures, prefix: "", mcp: "/mcp" in options.routes, previews });
 	if (!site) app.use("*", tokenGuard(token, failures));
-	const server = createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false }) as Server;
+	const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false });
+	const server = createServer((request, response) => {
+		const preview = site && previewNamed(request.headers.host, previews);
+		if (preview) site.previews.request(preview, request, response);
+		else if (!below(request, response, address)) void answer(request, response);
+	});
 	server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-		socket.on("error", () => {}); // one that is cut off now concerns nobody
-		const wrong = wrongAddress(request.headers, address);
-		if (wrong !== undefined || !site)
-			socket.end(`HTTP/1.1 ${wrong === undefined ? "404 Not Found" : "403 Forbidden"}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
-		else site.upgrade(request, socket, head);
+		socket.on("error", () => {}); // a connection that is cut off now is of no interest
+		const preview = site && previewNamed(request.headers.host, previews);
+		if (preview) return void site.previews.upgrade(preview, request, socket, head);
+		const reached = reachedBy(request.headers, address);
+		if (typeof reached === "string" || !site)
+			socket.end(`HTTP/1.1 ${typeof reached === "string" ? "403 Forbidden" : "404 Not Found"}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+		else {
+			request.url = pathBelow(request.url ?? "/", reached.prefix);
+			site.upgrade(request, socket, head);
+		}
 	});
 	await listen(server, options);
 	port = (server.address() as AddressInfo).port;
@@ -63,8 +94,42 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
 		server.closeAllConnections(); // streams that stay open would keep it for ever
 		await Promise.all([closed, left]);
 	};
-	return { origin: origin(), close, [Symbol.asyncDispose]: close };
+	return { origin: httpOrigin(host, port), urls: urls(), close, [Symbol.asyncDispose]: close };
 }
+
+/** Only callers that have passed the guard are answered; a refusal shows no address. */
+function reachedOr(address: Address): SiteAddress["reached"] {
+	return (headers) => {
+		const reached = reachedBy(headers, address);
+		const origin = httpOrigin(address.host, address.port());
+		return typeof reached === "string" ? { origin, host: new URL(origin).host, port: address.port(), prefix: "" } : reached;
+	};
+}
+
+/** The name that the visitor uses, if it is one for others: not a loopback name where there is a better one. */
+function sharedBy(address: Address, urls: () => readonly string[]): SiteAddress["shared"] {
+	const reached = reachedOr(address);
+	return (headers) => {
+		const used = reached(headers);
+		const isForOthers = address.urls.includes(used) || (address.urls.length === 0 && !isLoopback(new URL(used.origin).hostname));
+		return isForOthers || (address.urls.length === 0 && isLoopback(address.host)) ? urlText(used) : (urls()[0] as string);
+	};
+}
+
+/** Takes the prefix of the public address off the path, where the proxy has left it there. True: it was answered, with the way to the page. */
+function below(request: IncomingMessage, response: ServerResponse, address: Address): boolean {
+	const reached = reachedBy(request.headers, address);
+	if (typeof reached === "string" || reached.prefix === "") return false;
+	const url = request.url ?? "/";
+	if (url.split("?", 1)[0] === reached.prefix) {
+		response.writeHead(308, { Location: `${reached.prefix}/` }).end();
+		return true;
+	}
+	request.url = pathBelow(url, reached.prefix);
+	return false;
+}
+
+const pathBelow = (url: string, prefix: string): string => (prefix !== "" && url.startsWith(`${prefix}/`) ? url.slice(prefix.length) : url);
 
 async function listen(server: Server, { host, port }: HttpOptions): Promise<void> {
 	await new Promise<void>((resolve, reject) => {

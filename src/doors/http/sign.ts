@@ -1,6 +1,7 @@
 /**
- * What a browser gets instead of the token: a key for the link, a session for the cookie, and a key that goes with it. All are signed
- * with the token, so no server keeps them: they live through a restart, and a new token ends them.
+ * What a browser gets instead of the token: a key for the link, a session for the cookie, and a key that goes with it; and keys that answer a question. All are signed
+ * with the token, so no server keeps them: they live through a restart, and a new token
+ * ends them all. A session that was logged out is on a list (logouts.ts).
  */
 import { createHmac, randomBytes } from "node:crypto";
 import { sameToken } from "./token.js";
@@ -24,7 +25,49 @@ export function isLinkKey(token: string, given: string, now = Date.now()): boole
 	return sameToken(signature, mac(token, "link", expires)) && Number.parseInt(expires, 36) > now;
 }
 
-export interface Session {
+/** What a link in a notification answers. */
+export interface AnswerKey {
+	readonly approval_id: string;
+	readonly answer: "once" | "no";
+	/** The target of `notify` that it was sent to, for the audit. */
+	readonly target: string;
+	readonly expiresAt: number;
+}
+
+export function answerKey(token: string, { approval_id, answer, target, expiresAt }: AnswerKey): string {
+	const fields = [approval_id, answer, target, expiresAt.toString(36)];
+	return [...fields, mac(token, "answer", ...fields)].join(".");
+}
+
+/** Undefined for one that is not ours. Its time may be over: the reader of `expiresAt` says so. */
+export function readAnswerKey(token: string, given: string): AnswerKey | undefined {
+	const [approval_id = "", answer = "", target = "", expires = "", signature = "", ...more] = given.split(".");
+	if (more.length > 0 || !sameToken(signature, mac(token, "answer", approval_id, answer, target, expires))) return undefined;
+	return answer === "once" || answer === "no" ? { approval_id, answer, target, expiresAt: Number.parseInt(expires, 36) } : undefined;
+}
+
+/** What opens a preview, by its name: as a link, then as a cookie of that name. */
+export interface PreviewKey {
+	readonly label: string;
+	/** The session of the browser that it was made for; it ends with that. */
+	readonly session: string | undefined;
+	readonly expiresAt: number;
+}
+
+export function previewKey(token: string, kind: "open" | "cookie", { label, session = "", expiresAt }: PreviewKey): string {
+	const expires = expiresAt.toString(36);
+	return [session, expires, mac(token, "preview", kind, label, session, expires)].join("~");
+}
+
+/** Undefined for one that is not ours, for another preview, or too old. */
+export function readPreviewKey(token: string, kind: "open" | "cookie", label: string, given: string, now = Date.now()): PreviewKey | undefined {
+	const [session = "", expires = "", signature = "", ...more] = given.split("~");
+	if (more.length > 0 || !sameToken(signature, mac(token, "preview", kind, label, session, expires))) return undefined;
+	const expiresAt = Number.parseInt(expires, 36);
+	return expiresAt > now ? { label, session: session === "" ? undefined : session, expiresAt } : undefined;
+}
+
+export interface SignedSession {
 	/** For the cookie. */
 	readonly cookie: string;
 	/** What only our own page has, because it is kept where pages of other ports cannot look. */
@@ -32,17 +75,17 @@ export interface Session {
 	readonly expiresAt: number;
 }
 
-export function newSession(token: string, now = Date.now()): Session & { maxAge: number } {
+export function newSession(token: string, now = Date.now()): SignedSession & { maxAge: number } {
 	const expiresAt = now + SESSION_MS;
 	const name = `${expiresAt.toString(36)}.${randomBytes(12).toString("base64url")}`;
 	return { cookie: `${name}.${mac(token, "session", name)}`, key: mac(token, "key", name), expiresAt, maxAge: SESSION_MS / 1000 };
 }
 
-/** When it ends; undefined for one that is not ours, has ended, or comes without its key. */
-export function sessionEnd(token: string, cookie: string, key: string, now = Date.now()): number | undefined {
+/** Its name and when it ends; undefined for one that is not ours, has ended, or comes without its key. */
+export function sessionOf(token: string, cookie: string, key: string, now = Date.now()): { name: string; expiresAt: number } | undefined {
 	const at = cookie.lastIndexOf(".");
 	const name = cookie.slice(0, Math.max(0, at));
 	if (!sameToken(cookie.slice(at + 1), mac(token, "session", name)) || !sameToken(key, mac(token, "key", name))) return undefined;
 	const expiresAt = Number.parseInt(name, 36);
-	return expiresAt > now ? expiresAt : undefined;
+	return expiresAt > now ? { name, expiresAt } : undefined;
 }

@@ -1,14 +1,11 @@
-/** One viewer at one process: output to him, what he types to it while he has the keyboard. docs/http.md has the messages. */
+/** A viewer at a process: output to the viewer, and keys to the process while the viewer has the keyboard. docs/http.md has the messages. */
 import fs from "node:fs";
 import type { RawData, WebSocket } from "ws";
-import { HoldfastError } from "../../base/errors.js";
-import { counted } from "../../base/quantity.js";
-import { hide, starred } from "../../base/secrets/index.js";
+import { counted, HoldfastError, REMOTE_MS } from "../../base/index.js";
+import { starred } from "../../base/secrets/index.js";
 import { handBack } from "../../notices/index.js";
-import { KEYBOARD_FILE, KEYBOARD_RENEW_MS, Keyboard } from "../../process/keyboard.js";
-import type { Process } from "../../process/process.js";
-import { isOver } from "../../process/status.js";
-import { corrected, type FirstScreen, firstScreen, sizeOf } from "../../screen/index.js";
+import { isOver, KEYBOARD_FILE, KEYBOARD_RENEW_MS, Keyboard, type Process, sizeOf } from "../../process/index.js";
+import { corrected, type FirstScreen, firstScreen } from "../../screen/index.js";
 import type { AgentRuntime } from "../../tools/index.js";
 import { CLOSE, type ClientMessage, clientMessageSchema, type ServerMessage } from "./messages.js";
 import { Outflow } from "./outflow.js";
@@ -16,7 +13,6 @@ import { problemOf } from "./refusal.js";
 import { keyboardView, type Views } from "./views.js";
 
 const ALIVE_MS = 15_000;
-const LOOK_MS = 2_000; // until a viewer is shown what was last seen on another machine
 const GOODBYE_MS = 500;
 const RESIZED_MS = 30; // with most output comes a change of that file, and it is no new size
 const UNSENT_CHARS = 256 * 1024; // typed and not yet read by the program
@@ -26,8 +22,12 @@ export interface SocketOptions {
 	readonly runtime: AgentRuntime;
 	readonly views: Views;
 	readonly process: Process;
+	/** Secrets are shown as stars. */
+	readonly masked: boolean;
 	/** Only look. */
 	readonly readOnly: boolean;
+	/** For a visitor with a keyboard link: may type until the keyboard is handed back, and takes it from no other holder. */
+	readonly link?: { mayType(): boolean; handedBack(): void };
 	/** Asked now and then. */
 	readonly stillValid: () => boolean;
 }
@@ -89,7 +89,7 @@ export class TerminalSocket {
 		else this.#turn = this.#turn.then(() => this.#act(message)).catch((error) => this.#fail(error));
 	}
 
-	/** Of several that wait only the last is wanted. */
+	/** Only the last of several that wait is run. */
 	#openLater(offset: number | null): void {
 		const waits = this.#wanted !== undefined;
 		this.#wanted = { offset };
@@ -133,10 +133,13 @@ export class TerminalSocket {
 			this.#mustHold();
 			await this.#options.process.resize(message.cols, message.rows);
 		} else if (message.action === "take") await this.#take(message.force ?? false);
-		else this.#giveBack();
+		else {
+			if (this.#keyboard) this.#options.link?.handedBack();
+			this.#giveBack();
+		}
 	}
 
-	/** It goes into the pipe of the program and nowhere else: it may be a password. */
+	/** The line goes into the pipe of the program and nowhere else: it may be a password. */
 	async #type({ data, bytes }: Extract<ClientMessage, { type: "input" }>): Promise<void> {
 		try {
 			this.#mustHold();
@@ -151,7 +154,7 @@ export class TerminalSocket {
 		this.#shown = new AbortController();
 		const { signal } = this.#shown;
 		const { process, views, readOnly } = this.#options;
-		await process.sync(signal, LOOK_MS); // what its replica lacks comes with the rest
+		await process.sync(signal, REMOTE_MS.page); // what its replica lacks comes with the rest
 		const screen = offset === null && process.spec.terminal ? await firstScreen(process) : undefined;
 		const { first, end } = process.log.bounds();
 		if (offset !== null && offset > end) throw new HoldfastError("INVALID", `the log has ${counted(end, "byte")}; there is nothing at ${offset} yet`);
@@ -166,7 +169,7 @@ export class TerminalSocket {
 	}
 
 	#screen({ offset, cols, rows, title, state, approximate }: FirstScreen): void {
-		const shown = (text: string) => (this.#options.readOnly ? starred(hide(text)) : text);
+		const shown = (text: string) => (this.#options.masked ? starred(this.#options.process.secrets.hide(text)) : text);
 		this.#say({ type: "screen", offset, cols, rows, data: shown(state), title: shown(title), approximate: approximate !== undefined });
 	}
 
@@ -175,7 +178,7 @@ export class TerminalSocket {
 		const flow = new Outflow({
 			process,
 			from,
-			mask: this.#options.readOnly,
+			mask: this.#options.masked,
 			signal,
 			say: (message) => this.#say(message),
 			frame: (bytes) => this.#send(bytes),
@@ -203,11 +206,19 @@ export class TerminalSocket {
 
 	async #take(force: boolean): Promise<void> {
 		if (this.#keyboard?.held()) return;
-		const { process } = this.#options;
-		if (isOver(process.status())) throw new HoldfastError("ENDED", `${process.id} has ended: nobody reads what is typed`);
+		const { process, link } = this.#options;
+		if (link && !link.mayType()) throw new HoldfastError("FORBIDDEN", "this link may take the keyboard once, and it was handed back; ask for a new one");
+		if (link && force && keyboardView(process))
+			throw new HoldfastError("KEYBOARD", `${keyboardView(process)?.who} has the keyboard, and a link cannot take it over; try again when it is free`);
+		if (isOver(process.status())) throw new HoldfastError("ENDED", `${process.id} has ended: nothing reads what is typed`);
 		const size = sizeOf(process);
-		const keyboard = Keyboard.take(process, { who: "a person in the browser", force, ...(size ? { size } : {}) });
-		if (!keyboard) throw new HoldfastError("KEYBOARD", `${keyboardView(process)?.who ?? "somebody"} has the keyboard; take it over with \`force\`, or wait`);
+		const keyboard = Keyboard.take(process, {
+			who: link ? "a person with a link" : "a person in the browser",
+			force: force && !link,
+			...(size ? { size } : {}),
+		});
+		if (!keyboard)
+			throw new HoldfastError("KEYBOARD", `${keyboardView(process)?.who ?? "another person"} has the keyboard; take it over with \`force\`, or wait`);
 		if (this.#closed.signal.aborted) keyboard.release();
 		else this.#keyboard = keyboard;
 		this.#holding = new AbortController();

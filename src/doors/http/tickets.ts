@@ -1,11 +1,11 @@
 /** Tickets: for requests that cannot carry a header. One opens one thing, once, within half a minute. */
 import { randomBytes } from "node:crypto";
-import { HoldfastError } from "../../base/errors.js";
+import { HoldfastError } from "../../base/index.js";
 import type { Visitor } from "./visitor.js";
 
 export const TICKET_SECONDS = 30;
 const MOST = 1_000;
-const MOST_OF_VIEWER = 50; // who may only look must not keep the owner from looking
+const MOST_OF_VIEWER = 50; // a viewer must not keep the owner from looking
 
 export interface TicketUse {
 	/** A terminal's WebSocket, or the path that may be fetched. */

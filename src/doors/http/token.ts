@@ -2,7 +2,7 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
-import { errno, fromSystem, HoldfastError } from "../../base/errors.js";
+import { errno, fromSystem, HoldfastError } from "../../base/index.js";
 
 const LEAST_CHARS = 32;
 
@@ -23,13 +23,13 @@ function create(file: string): void {
 	try {
 		fs.linkSync(draft, file);
 	} catch (error) {
-		if (errno(error) !== "EEXIST") throw error; // somebody else was first: theirs counts
+		if (errno(error) !== "EEXIST") throw error; // another server was first: its token counts
 	} finally {
 		fs.unlinkSync(draft);
 	}
 }
 
-/** Refuses a file that anybody else could have read or written. */
+/** Refuses a file that another user could have read or written. */
 export function readToken(file: string): string {
 	let fd: number;
 	try {
@@ -43,7 +43,7 @@ export function readToken(file: string): string {
 		const stat = fs.fstatSync(fd);
 		if (!stat.isFile()) throw new HoldfastError("HOME", `${file} is not a file; remove it, and a new token is made`);
 		if (stat.uid !== process.getuid?.()) throw new HoldfastError("HOME", `${file} belongs to another user; remove it, and a new token is made`);
-		if (stat.mode & 0o077) throw new HoldfastError("HOME", `others may have read ${file}; remove it for a new token, or \`chmod 600\` it if you are sure`);
+		if (stat.mode & 0o077) throw new HoldfastError("HOME", `other users may have read ${file}; remove it for a new token, or \`chmod 600\` it if you are sure`);
 		const token = fs.readFileSync(fd, "utf8").trim();
 		if (!/^[\x21-\x7e]+$/.test(token) || token.length < LEAST_CHARS)
 			throw new HoldfastError(

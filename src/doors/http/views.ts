@@ -1,25 +1,19 @@
 /** Processes as the API shows them: what every list has, whether it waits for input, who has the keyboard, and what it uses. */
 import fs from "node:fs";
 import path from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { runOf } from "../../audit/index.js";
-import { redact, reveal } from "../../base/secrets/index.js";
-import { segmentName, segmentStarts } from "../../keeper/layout.js";
-import { hiddenText } from "../../process/hidden.js";
-import { keyboardOf } from "../../process/keyboard.js";
-import type { Process } from "../../process/process.js";
-import { isOver, type Status } from "../../process/status.js";
-import { standing } from "../../process/summary.js";
-import { type Usage, usageOf } from "../../process/usage.js";
-import { sizeOf, type Waiting, waitingFor } from "../../screen/index.js";
-import { stripAnsi } from "../../tools/ansi.js";
-import type { Keyboard, ProcessDetail, ProcessItem, Resources } from "./schemas.js";
+import { soon } from "../../base/index.js";
+import { reveal } from "../../base/secrets/index.js";
+import { segmentName, segmentStarts } from "../../keeper/index.js";
+import { hiddenText, isOver, keyboardOf, type Process, type Status, sizeOf, standing, type Usage, usageOf } from "../../process/index.js";
+import { type Waiting, waitingFor } from "../../screen/index.js";
+import { stripAnsi } from "../../tools/index.js";
+import type { KeyboardState, ProcessDetail, ProcessItem, Resources } from "./schemas.js";
 
 const LINE = 200; // characters
 const TAIL_BYTES = 4_096;
 const FRESH_MS = 2_000; // how long an answer about waiting is taken for true while nothing is printed
 const KEPT = 2_000;
-const SOON_MS = 1_500;
 
 interface Known {
 	waiting?: { readonly found: Waiting; readonly end: number; readonly at: number };
@@ -54,7 +48,7 @@ export class Views {
 		const size = sizeOf(process);
 		return {
 			...(await this.item(process)),
-			full_command: owner ? process.command() : redact(process.command()),
+			full_command: owner ? process.command() : process.secrets.redact(process.command()),
 			...(spec.argv ? { argv: [...spec.argv] } : {}),
 			...(spec.shell ? { shell: spec.shell } : {}),
 			stdin: spec.stdin,
@@ -66,7 +60,7 @@ export class Views {
 		};
 	}
 
-	/** What it waits for; of one whose machine does not answer in time nobody knows. */
+	/** Returns what it waits for; unknown if its machine does not answer in time. */
 	waiting(process: Process): Promise<Waiting> {
 		return this.#waiting(process, process.status(), process.log.bounds().end);
 	}
@@ -77,14 +71,14 @@ export class Views {
 		const { waiting } = known;
 		const now = performance.now();
 		if (waiting && waiting.end === end && now - waiting.at < FRESH_MS) return waiting.found;
-		const found = await soon(process, waitingFor(process, { reuse: true }), { waiting: false as const }); // or it has just ended
+		const found = await soon(waitingFor(process, { reuse: true }), { waiting: false as const }); // or it has just ended
 		known.waiting = { found, end, at: now };
 		return found;
 	}
 
 	async #resources(process: Process, status: Status): Promise<Resources> {
 		if (status.status !== "running" || process.unreachable !== undefined) return null;
-		const usage = await soon(process, usageOf(process.kernel, process.dir, process.spec), undefined);
+		const usage = await soon(usageOf(process.kernel, process.dir, process.spec), undefined);
 		if (!usage) return null;
 		const known = this.#of(process.id);
 		const at = performance.now();
@@ -108,16 +102,7 @@ export class Views {
 	}
 }
 
-/** A list waits for no other machine: what is not answered in time is left out of it. */
-async function soon<T>({ box }: Process, asked: Promise<T>, otherwise: T): Promise<T> {
-	const answer = asked.catch(() => otherwise);
-	if (!box) return answer;
-	const stop = new AbortController();
-	const late = sleep(SOON_MS, otherwise, { signal: stop.signal, ref: false }).catch(() => otherwise);
-	return Promise.race([answer, late]).finally(() => stop.abort());
-}
-
-export function keyboardView(process: Process): Keyboard {
+export function keyboardView(process: Process): KeyboardState {
 	const holder = keyboardOf(process);
 	return holder ? { who: holder.who, since: new Date(holder.since).toISOString(), byte_offset: holder.offset } : null;
 }
@@ -125,7 +110,7 @@ export function keyboardView(process: Process): Keyboard {
 /** The size that its terminal has now. */
 function lastLine(process: Process, end: number, live: boolean): string {
 	const slice = process.read(Math.max(0, end - TAIL_BYTES), TAIL_BYTES);
-	const text = reveal(hiddenText(process.log, slice, { end, live, context: TAIL_BYTES }).text);
+	const text = reveal(hiddenText(process, slice, { end, live, context: TAIL_BYTES }).text);
 	const lines = stripAnsi(text).split(/[\r\n]+/);
 	const line = lines.findLast((text) => text.trim() !== "") ?? "";
 	return line

@@ -1,16 +1,15 @@
 /**
- * Notices as log messages, the moment they come. Most clients show those to people, if to anybody; only a tool result
+ * Notices as log messages, the moment they come. Most clients show those to people, if at all; only a tool result
  * is sure to reach the model. So each is announced here and stays in the queue: the next result brings it, with the same id.
  */
 import { LOG_LEVEL_META_KEY, type Server, type ServerContext } from "@modelcontextprotocol/server";
-import { redactAll } from "../../base/secrets/index.js";
 import type { AgentRuntime } from "../../tools/index.js";
 
 /** Until `signal` aborts. The older protocol: the newer one has no log messages outside of a request. */
 export async function announceNotices(server: Server, runtime: AgentRuntime, task: string, signal: AbortSignal): Promise<void> {
 	try {
 		for await (const notice of runtime.notices.stream(task, { signal, leave: true }))
-			await server.sendLoggingMessage({ level: "info", logger: "holdfast", data: redactAll(notice) }, server.transport?.sessionId);
+			await server.sendLoggingMessage({ level: "info", logger: "holdfast", data: runtime.home.secrets.redactAll(notice) }, server.transport?.sessionId);
 	} catch (error) {
 		if (!signal.aborted) server.onerror?.(error as Error);
 	}
@@ -24,7 +23,8 @@ export function announceDuring({ mcpReq }: ServerContext, runtime: AgentRuntime,
 
 	async function announce(signal: AbortSignal): Promise<void> {
 		try {
-			for await (const notice of runtime.notices.stream(task, { signal, leave: true })) await mcpReq.log("info", redactAll(notice), "holdfast");
+			for await (const notice of runtime.notices.stream(task, { signal, leave: true }))
+				await mcpReq.log("info", runtime.home.secrets.redactAll(notice), "holdfast");
 		} catch {
 			// the client is gone, or the home cannot be read just now, which the result says
 		}

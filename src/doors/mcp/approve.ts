@@ -14,7 +14,7 @@ import {
 	type ServerContext,
 } from "@modelcontextprotocol/server";
 import type { Approval, Approver, Choice, Reply, Unanswered } from "../../approvals/index.js";
-import { visible } from "../../base/text.js";
+import { visible } from "../../base/index.js";
 import type { AgentRuntime } from "../../tools/index.js";
 import { clientName } from "./client.js";
 
@@ -118,7 +118,7 @@ const MEANINGS: Readonly<Record<Choice, string>> = {
  * so without showing it, and there it cannot be told from a person's key. So the question stays open.
  */
 function replyOf({ choices }: Approval, action: string, content: Record<string, unknown> | undefined): Reply | Unanswered {
-	if (action === "decline") return { unanswered: "the client declined the question, perhaps without showing it to anybody" };
+	if (action === "decline") return { unanswered: "the client declined the question, perhaps without showing it to a person" };
 	const { answer, message } = content ?? {};
 	const given = action === "accept" ? choices.find((choice) => choice === answer) : undefined;
 	if (given === undefined) return { unanswered: "the client closed the question without an answer" };

@@ -1,19 +1,20 @@
 /** One tools/call: what the client says around it (a progress token, a cancellation) becomes a `Call`, and the result becomes MCP's. */
 import type { CallToolResult, InputRequiredResult, ServerContext } from "@modelcontextprotocol/server";
-import { type AgentRuntime, type Call, renderResult, type Tool, type ToolResult } from "../../tools/index.js";
+import { type AgentRuntime, type Call, renderResult, type ToolResult } from "../../tools/index.js";
 import { announceDuring } from "./announce.js";
 import { type Asking, askThrough, questionFor, takeAnswers } from "./approve.js";
-import type { Calls } from "./calls.js";
+import type { ConnectionCalls } from "./calls.js";
 import { cancellation, leftNote, patienceOf } from "./cancel.js";
 import { reportProgress } from "./progress.js";
+import type { ServedTool } from "./tools.js";
 
-/** It is to be there within 50 s, since clients give up after 60; a busy machine was seen to take 2.5 s for the last step. */
+/** The answer is to be there within 50 s, since clients give up after 60; a busy machine was seen to take 2.5 s for the last step. */
 export const ANSWER_MS = 45_000;
 
 export interface Caller {
 	readonly runtime: AgentRuntime;
 	readonly task: string;
-	readonly calls: Calls;
+	readonly calls: ConnectionCalls;
 	/** How long a call without a progress token may take. */
 	readonly answerMs: number;
 	/** What the client calls itself. */
@@ -22,7 +23,7 @@ export interface Caller {
 	readonly asking?: (context: ServerContext) => Asking | undefined;
 }
 
-export async function callTool(caller: Caller, tool: Tool, args: unknown, context: ServerContext): Promise<CallToolResult | InputRequiredResult> {
+export async function callTool(caller: Caller, tool: ServedTool, args: unknown, context: ServerContext): Promise<CallToolResult | InputRequiredResult> {
 	const since = performance.now();
 	const progress = reportProgress(context);
 	const within = progress ? patienceOf(caller.client?.(context)) : caller.answerMs;
@@ -63,7 +64,7 @@ interface DoorCall extends Omit<Call, "task" | "within"> {
 	readonly due?: number;
 }
 
-export function runTool(caller: Caller, tool: Tool, args: unknown, call: DoorCall): Promise<CallToolResult> {
+export function runTool(caller: Caller, tool: ServedTool, args: unknown, call: DoorCall): Promise<CallToolResult> {
 	const { runtime, task, calls } = caller;
 	const { due, ...rest } = call;
 	const moves = tool.name === "terminal"; // whatever else a client has no time for ends, and loses nothing
@@ -89,8 +90,8 @@ export const resultOf = (result: ToolResult): CallToolResult => ({
 const withNotes = (result: ToolResult, notes: readonly string[]): ToolResult =>
 	notes.length === 0 ? result : { ...result, note: [...notes, ...(result.note === undefined ? [] : [result.note])].join("\n") };
 
-/** It never ran. A command that ended with some exit code did. */
+/** Nothing ran. A command that ended with some exit code did. */
 const isFailure = ({ status }: ToolResult): boolean => status === "error" || status === "not_found" || status === "blocked";
 
-/** Nobody waits for the answer any more, as far as can be told. */
+/** The client waits for the answer no longer, as far as can be told. */
 export const isGone = ({ http }: ServerContext): boolean => http?.req?.signal.aborted === true;

@@ -1,7 +1,7 @@
 const MOST_NOTES = 5;
 
 /** The calls under way, of all tasks. */
-export class Calls {
+export class ConnectionCalls {
 	#count = 0;
 	readonly #running = new Map<string, Set<Promise<unknown>>>();
 	readonly #ending = new Map<string, Promise<unknown>>();
@@ -25,7 +25,7 @@ export class Calls {
 		}
 	}
 
-	/** Keeps something that the task's next result has to say: it belongs to one that reaches nobody, or to none. */
+	/** Keeps something that the task's next result has to say: it belongs to a result that reaches no client, or to none. */
 	note(task: string, say: () => readonly string[]): void {
 		this.#notes.set(task, [...(this.#notes.get(task) ?? []), say].slice(-MOST_NOTES));
 	}

@@ -38,7 +38,7 @@ export interface Cancellation {
 /** The reason of a `yield` that is no time-out: the client has a handle for the call, and asks for the result. */
 export const AS_TASK = "it is a task from now on";
 
-/** What the model has to know of a command that has moved to the background while its call answered nobody. */
+/** Returns a note for the model about a command that moved to the background while its call had no client any more. */
 export const leftNote = (id: string, { reason }: AbortSignal): string =>
 	reason === AS_TASK
 		? `An earlier call takes longer, so its command goes on in the background as ${id}, and your client tells you its result; do not start it again.`

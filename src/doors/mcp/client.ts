@@ -1,4 +1,4 @@
-import { CLIENT_INFO_META_KEY, type JSONRPCMessage, type Server, type ServerContext } from "@modelcontextprotocol/server";
+import { CLIENT_INFO_META_KEY, type Server, type ServerContext } from "@modelcontextprotocol/server";
 
 /** The name that a client gives itself: once for a connection, or with each request in the newer protocol. */
 export function clientName(server: Server, context?: ServerContext): string | undefined {
@@ -7,12 +7,21 @@ export function clientName(server: Server, context?: ServerContext): string | un
 	return typeof name === "string" ? name : undefined;
 }
 
-/** The same, of a message that has not been answered yet. */
-export function clientIn(message: JSONRPCMessage): string | undefined {
-	const params =
-		"params" in message ? (message.params as { clientInfo?: { name?: unknown }; _meta?: Record<string, { name?: unknown } | undefined> }) : undefined;
-	const name = params?.clientInfo?.name ?? params?._meta?.[CLIENT_INFO_META_KEY]?.name;
-	return typeof name === "string" && name.trim() !== "" ? name.trim().slice(0, LONGEST) : undefined;
+/** What a client says of itself. */
+export interface ClientInfo {
+	readonly name?: string;
+	readonly version?: string;
 }
+
+/** The same with its version, of a message that has not been answered yet, whatever it is. */
+export function clientIn(message: unknown): ClientInfo {
+	type Given = { name?: unknown; version?: unknown } | null | undefined;
+	const { params } = (message ?? {}) as { params?: { clientInfo?: Given; _meta?: Record<string, Given> | null } | null };
+	const given = params?.clientInfo ?? params?._meta?.[CLIENT_INFO_META_KEY];
+	const [name, version] = [shown(given?.name), shown(given?.version)];
+	return { ...(name === undefined ? {} : { name }), ...(version === undefined ? {} : { version }) };
+}
+
+const shown = (text: unknown): string | undefined => (typeof text === "string" && text.trim() !== "" ? text.trim().slice(0, LONGEST) : undefined);
 
 const LONGEST = 100;

@@ -13,7 +13,9 @@ import {
 	type Server,
 	type ServerEventBus,
 } from "@modelcontextprotocol/server";
-import { HoldfastError } from "../../base/errors.js";
+import { HoldfastError, isTaskName, TASK_NAME } from "../../base/index.js";
+import { clientIn } from "./client.js";
+import type { HttpClients } from "./http-clients.js";
 import { type Listen, listenOf } from "./listen.js";
 import { refusal } from "./refusal.js";
 import { Sessions } from "./sessions.js";
@@ -22,26 +24,28 @@ import { Sessions } from "./sessions.js";
 const SHARED_TASK = "mcp";
 const MOST_LISTENING = 100;
 
-export interface HttpOptions {
+export interface McpHttpOptions {
 	/** A server for one session, or for one request of the newer protocol. */
 	readonly server: (options: { task: string; modern: boolean }) => Server;
 	/** Tells of changes to resources: calls `changed`, until what it returns is called. */
 	readonly watch?: (task: string, uris: readonly string[], changed: (uri: string) => void) => () => void;
+	/** Shows the clients of tasks to other programs. */
+	readonly clients?: HttpClients;
 	/** A session of no name has ended, or was forgotten. */
 	readonly ended?: (task: string) => void;
-	/** The task of everybody, whatever they say. */
+	/** The task of all sessions, whatever task a client names. */
 	readonly task?: string;
 	readonly onError?: (error: Error) => void;
 	readonly limits?: { sessions?: number; idleMs?: number };
 }
 
 export class McpHttp implements AsyncDisposable {
-	readonly #options: HttpOptions;
+	readonly #options: McpHttpOptions;
 	readonly #sessions: Sessions;
 	readonly #modern: McpHttpHandler;
 	readonly #listening = new AsyncLocalStorage<Listen & { task: string }>();
 
-	constructor(options: HttpOptions) {
+	constructor(options: McpHttpOptions) {
 		this.#options = options;
 		this.#sessions = new Sessions(options);
 		// The SDK subscribes once for each stream that listens, while it answers that request: so we know whose it is.
@@ -79,7 +83,15 @@ export class McpHttp implements AsyncDisposable {
 		}
 		if (await isLegacyRequest(request, body)) return this.#sessions.fetch(request, body, task);
 		const listen = listenOf(body);
-		const answer = () => this.#modern.fetch(request, { parsedBody: body });
+		const { clients } = this.#options;
+		const done = clients?.heard(task ?? SHARED_TASK, clientIn(body));
+		const answer = async () => {
+			const response = await this.#modern.fetch(request, { parsedBody: body }).catch((error: unknown) => {
+				done?.();
+				throw error;
+			});
+			return clients && done ? clients.watched(response, done) : response;
+		};
 		return listen ? this.#listening.run({ ...listen, task: task ?? SHARED_TASK }, answer) : answer();
 	}
 
@@ -87,6 +99,7 @@ export class McpHttp implements AsyncDisposable {
 	async close(): Promise<void> {
 		await this.#modern.close();
 		await this.#sessions.close();
+		this.#options.clients?.close();
 	}
 
 	[Symbol.asyncDispose](): Promise<void> {
@@ -95,7 +108,7 @@ export class McpHttp implements AsyncDisposable {
 
 	#taskOf(request: Request): string | undefined {
 		const named = this.#options.task ?? new URL(request.url).searchParams.get("task") ?? undefined;
-		if (named !== undefined && (named === "" || named.length > 1_000)) throw new HoldfastError("INVALID", "a task's name has 1 to 1000 characters");
+		if (named !== undefined && !isTaskName(named)) throw new HoldfastError("INVALID", TASK_NAME);
 		return named;
 	}
 }

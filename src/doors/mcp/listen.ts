@@ -1,6 +1,6 @@
 /** `subscriptions/listen`, the newer protocol's way to subscribe. The SDK answers it; which logs to watch is for us to see. */
 import type { JSONRPCMessage, RequestId } from "@modelcontextprotocol/server";
-import type { Runtime } from "../../process/runtime.js";
+import type { Runtime } from "../../process/index.js";
 import { processAt } from "./logs.js";
 import type { LogWatches } from "./watches.js";
 

@@ -1,15 +1,8 @@
 /** The log of each process as a resource, `holdfast://process/ID/log`, for the task whose process it is. Shells are none: what they print belongs to commands. */
 import { type ListResourcesResult, type ReadResourceResult, ResourceNotFoundError } from "@modelcontextprotocol/server";
-import { plainText } from "../../base/ansi.js";
-import { HoldfastError } from "../../base/errors.js";
-import { isId } from "../../base/ids.js";
-import { counted } from "../../base/quantity.js";
-import { redact, reveal } from "../../base/secrets/index.js";
-import { wholeCharacters } from "../../base/text.js";
-import { hiddenText, maskedCommand } from "../../process/hidden.js";
-import type { Process } from "../../process/process.js";
-import type { Runtime } from "../../process/runtime.js";
-import { isOver } from "../../process/status.js";
+import { counted, HoldfastError, isId, plainText, REMOTE_MS, wholeCharacters } from "../../base/index.js";
+import { reveal } from "../../base/secrets/index.js";
+import { hiddenText, isOver, maskedCommand, nameOf, type Process, type Runtime } from "../../process/index.js";
 
 const MIME = "text/plain";
 const TAIL_BYTES = 200_000;
@@ -25,15 +18,12 @@ export const LOG_TEMPLATE = {
 
 export const logUri = (id: string): string => `holdfast://process/${id}/log`;
 
-/** How long a request waits for another machine. */
-const LOOK_MS = 5_000;
-
 export async function listLogs(runtime: Runtime, task: string): Promise<ListResourcesResult> {
-	await runtime.sync({ task, ms: LOOK_MS });
+	await runtime.sync({ task, ms: REMOTE_MS.call });
 	const resources = runtime.list({ task }).map((process) => ({
 		uri: logUri(process.id),
-		name: redact(process.spec.name ?? process.id),
-		title: oneLine(maskedCommand(process.spec)),
+		name: process.secrets.redact(nameOf(process) ?? process.id),
+		title: oneLine(maskedCommand(process)),
 		description: `The log of ${process.id} (${process.status().status})`,
 		mimeType: MIME,
 		size: process.log.bounds().end,
@@ -43,13 +33,13 @@ export async function listLogs(runtime: Runtime, task: string): Promise<ListReso
 
 export async function readLog(runtime: Runtime, task: string, uri: string): Promise<ReadResourceResult> {
 	const process = processAt(runtime, task, uri);
-	const unreached = await process.sync(undefined, LOOK_MS);
+	const unreached = await process.sync(undefined, REMOTE_MS.call);
 	const { end } = process.log.bounds();
 	const slice = process.read(Math.max(0, end - TAIL_BYTES), TAIL_BYTES);
 	const bytes = slice.bytes.subarray(0, wholeCharacters(slice.bytes));
 	const from = slice.offset === 0 ? 0 : lineStart(bytes);
 	const offset = slice.offset + from;
-	const hidden = hiddenText(process.log, { bytes: bytes.subarray(from), offset }, { end, live: !isOver(process.status()) });
+	const hidden = hiddenText(process, { bytes: bytes.subarray(from), offset }, { end, live: !isOver(process.status()) });
 	const text = reveal(process.spec.terminal ? hidden.text : plainText(hidden.text));
 	const left =
 		offset === 0

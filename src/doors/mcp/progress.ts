@@ -4,13 +4,13 @@ import type { ServerContext } from "@modelcontextprotocol/server";
 const LOOK_MS = 1_000;
 const SILENT_MS = 5_000;
 
-export interface Progress {
+export interface ProgressReport {
 	say(message: string): void;
 	end(): void;
 }
 
-/** undefined: nobody asked for it. */
-export function reportProgress(context: ServerContext): Progress | undefined {
+/** undefined: the client has not asked for it. */
+export function reportProgress(context: ServerContext): ProgressReport | undefined {
 	const progressToken = context.mcpReq._meta?.progressToken;
 	if (progressToken === undefined) return undefined;
 	const started = performance.now();
@@ -21,7 +21,7 @@ export function reportProgress(context: ServerContext): Progress | undefined {
 		const now = performance.now();
 		if (news === undefined && now - sentAt < SILENT_MS) return;
 		sentAt = now;
-		const seconds = Math.round(now - started) / 1_000; // must grow from one to the next; how much there is to do nobody knows
+		const seconds = Math.round(now - started) / 1_000; // must grow from one to the next; the total is not known
 		const message = news ?? `${Math.round(seconds)} s`;
 		news = undefined;
 		const sent = context.mcpReq.notify({ method: "notifications/progress", params: { progressToken, progress: seconds, message } });

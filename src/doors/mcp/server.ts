@@ -1,16 +1,16 @@
 /** An MCP server on a runtime: the tools, and the logs as resources. One is made for each connection, whatever carries it. */
 import { ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server";
-import { packageVersion } from "../../base/version.js";
+import { packageVersion } from "../../base/index.js";
 import type { AgentRuntime } from "../../tools/index.js";
 import { announceNotices } from "./announce.js";
 import { howToAsk } from "./approve.js";
 import { ANSWER_MS, asking, type Caller, callTool, runTool } from "./call.js";
-import { Calls } from "./calls.js";
+import { ConnectionCalls } from "./calls.js";
 import { clientName } from "./client.js";
 import { INSTRUCTIONS } from "./instructions.js";
 import { LOG_TEMPLATE, listLogs, processAt, readLog } from "./logs.js";
 import { type CallTasks, declaresTasks, serveTasks, TASKS } from "./tasks.js";
-import { toolsOf } from "./tools.js";
+import { type ServedTool, toolsOf } from "./tools.js";
 import { LogWatches } from "./watches.js";
 
 export interface ServerOptions {
@@ -20,7 +20,9 @@ export interface ServerOptions {
 	readonly answerMs?: number;
 	/** The newer protocol's tasks, if it is that. */
 	readonly tasks?: CallTasks;
-	readonly calls?: Calls;
+	readonly calls?: ConnectionCalls;
+	/** Beside ours. */
+	readonly tools?: readonly ServedTool[];
 }
 
 const VERSION = packageVersion();
@@ -35,7 +37,7 @@ export function createServer(runtime: AgentRuntime, options: ServerOptions): Ser
 	);
 	serveTools(server, {
 		runtime,
-		calls: new Calls(),
+		calls: new ConnectionCalls(),
 		answerMs: ANSWER_MS,
 		asking: (context) => howToAsk(server, context),
 		client: (context) => clientName(server, context),
@@ -49,11 +51,11 @@ export function createServer(runtime: AgentRuntime, options: ServerOptions): Ser
 	return server;
 }
 
-function serveTools(server: Server, caller: Caller & Pick<ServerOptions, "tasks">): void {
-	const { runtime, tasks } = caller;
-	server.setRequestHandler("tools/list", () => toolsOf(runtime).listed);
+function serveTools(server: Server, caller: Caller & Pick<ServerOptions, "tasks" | "tools">): void {
+	const { runtime, tasks, tools: more } = caller;
+	server.setRequestHandler("tools/list", () => toolsOf(runtime, more).listed);
 	server.setRequestHandler("tools/call", ({ params: { name, arguments: args } }, context) => {
-		const { tools } = toolsOf(runtime);
+		const { tools } = toolsOf(runtime, more);
 		const tool = tools.find((candidate) => candidate.name === name);
 		if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no tool "${name}"; there are ${tools.map((known) => known.name).join(", ")}`);
 		if (tasks && declaresTasks(context))

@@ -2,29 +2,20 @@
 import type { JSONRPCMessage, McpServerFactory, RequestId, Server, Transport } from "@modelcontextprotocol/server";
 import { serveStdio as serve } from "@modelcontextprotocol/server/stdio";
 import type { AgentRuntime } from "../../tools/index.js";
-import { Calls } from "./calls.js";
+import { ConnectionCalls } from "./calls.js";
 import { clientIn } from "./client.js";
 import { cancelledBy, listenOf, watchAll } from "./listen.js";
 import { createServer, type ServerOptions } from "./server.js";
 import { standardIo } from "./standard-io.js";
+import type { McpTransport, StdioDoor } from "./surface.js";
 import { type OwnTask, ownTask } from "./task.js";
 import { CallTasks } from "./tasks.js";
 import { LogWatches } from "./watches.js";
 
-export interface StdioDoor {
-	/** Resolves when the client is gone, or after `close`. */
-	readonly closed: Promise<void>;
-	/** Some call is under way. */
-	readonly busy: boolean;
-	/** Resolves when the commands of calls that were taken back are dead, or in the background. */
-	settled(): Promise<void>;
-	close(): Promise<void>;
-}
-
 export interface StdioOptions extends Omit<ServerOptions, "task"> {
 	/** Whose calls these are. Default: the task that belongs to the client and the directory this program was started in. */
 	readonly task?: string;
-	readonly wire?: Transport;
+	readonly wire?: McpTransport;
 	readonly onError?: (error: Error) => void;
 }
 
@@ -33,7 +24,7 @@ export function serveStdio(runtime: AgentRuntime, options: StdioOptions): StdioD
 	let own: OwnTask | undefined;
 	let { task } = options;
 	const watches = new LogWatches((uri) => void server?.sendResourceUpdated({ uri }).catch(() => {})); // the connection is gone
-	const calls = new Calls();
+	const calls = new ConnectionCalls();
 	const listens = new Map<RequestId, () => void>();
 	const hear = (message: JSONRPCMessage) => {
 		const listen = listenOf(message);
@@ -49,7 +40,7 @@ export function serveStdio(runtime: AgentRuntime, options: StdioOptions): StdioD
 		task = own.task;
 		calls.note(task, own.left);
 	};
-	const wire = options.wire ?? standardIo();
+	const wire = (options.wire ?? standardIo()) as Transport;
 	let handle: { close(): Promise<void> } | undefined;
 	const closed = new Promise<void>((resolve) => {
 		const transport = tap(wire, { choose, hear }, () => {

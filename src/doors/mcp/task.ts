@@ -3,20 +3,18 @@
  * finds what the one before has left. Two servers that live at the same time have two: a lease says which is whose.
  */
 import { randomBytes } from "node:crypto";
-import path from "node:path";
-import { ensureDir, ownDirectory } from "../../base/files.js";
-import { taskKey } from "../../base/ids.js";
-import { Lease } from "../../base/lease.js";
-import { counted } from "../../base/quantity.js";
-import { seatsOf } from "../../shell/seat.js";
+import { counted, ownDirectory } from "../../base/index.js";
+import { seatsOf } from "../../shell/index.js";
 import type { AgentRuntime } from "../../tools/index.js";
+import type { ClientInfo } from "./client.js";
+import { isFree, present } from "./presence.js";
 
 const LONGEST = 900;
-/** So many servers of one client in one directory; more have tasks that nobody comes back to. */
+/** So many servers of one client in one directory; the tasks of more are not used again. */
 const MOST = 20;
 const SHOWN = 5;
 
-/** A task of its own, and nobody's after it. */
+/** A task of its own, which is not used again. */
 export const newTask = (): string => `mcp-${randomBytes(6).toString("hex")}`;
 
 export interface OwnTask {
@@ -28,7 +26,7 @@ export interface OwnTask {
 }
 
 /** Takes the task of this client and directory. Where that fails (a full disk, a directory that is gone) it is a new one, and the model is told. */
-export async function ownTask(runtime: AgentRuntime, client = "mcp"): Promise<OwnTask> {
+export async function ownTask(runtime: AgentRuntime, client: ClientInfo = {}): Promise<OwnTask> {
 	try {
 		return await firstFree(runtime, client, ownDirectory());
 	} catch (error) {
@@ -38,20 +36,17 @@ export async function ownTask(runtime: AgentRuntime, client = "mcp"): Promise<Ow
 }
 
 /** Takes the first that no living server has. */
-async function firstFree(runtime: AgentRuntime, client: string, dir: string): Promise<OwnTask> {
+async function firstFree(runtime: AgentRuntime, client: ClientInfo, dir: string): Promise<OwnTask> {
 	const place = runtime.placeName === "local" ? "" : ` on ${runtime.placeName}`;
-	const base = `${client} in ${dir}${place}`.replaceAll("\0", "").slice(0, LONGEST);
+	const base = `${client.name ?? "mcp"} in ${dir}${place}`.replaceAll("\0", "").slice(0, LONGEST);
 	const names = Array.from({ length: MOST }, (_, at) => (at === 0 ? base : `${base} (${at + 1})`));
-	const leases = path.join(runtime.home.root, "mcp");
-	const fileOf = (task: string): string => path.join(leases, taskKey(task));
-	ensureDir(leases);
 	for (const task of names) {
-		const lease = await Lease.take(fileOf(task));
+		const lease = present(runtime.home, task, client);
 		if (!lease) continue;
 		const others = names.filter((name) => name !== task);
 		return {
 			task,
-			left: () => [...new Set([...here(runtime, task), ...others.flatMap((other) => beside(runtime, other, !Lease.isFree(fileOf(other))))])],
+			left: () => [...new Set([...here(runtime, task), ...others.flatMap((other) => beside(runtime, other, !isFree(runtime.home, other)))])],
 			release: () => lease.release(),
 		};
 	}

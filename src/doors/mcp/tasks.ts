@@ -62,7 +62,7 @@ export class CallTasks {
 		const done = work({
 			signal: task.stop.signal,
 			yield: leave.signal,
-			gone: () => this.#tasks.has(task.id) || isGone(context), // whether anybody asks for the result of a task is not sure; news come with a result that is
+			gone: () => this.#tasks.has(task.id) || isGone(context), // the client may never ask for the result of a task; notices come with a result that certainly arrives
 			progress: (message) => {
 				task.message = message;
 				task.updatedAt = Date.now();
@@ -117,7 +117,7 @@ async function untilEnd(runtime: AgentRuntime, task: CallTask, result: CallToolR
 	const { status, session_id } = (result.structuredContent ?? {}) as { status?: string; session_id?: string };
 	if (status !== "running" || session_id === undefined) return result;
 	const { owner, stop } = task;
-	const call = { task: owner, door: "mcp", gone: () => true }; // nobody may ask for it
+	const call = { task: owner, door: "mcp", gone: () => true }; // the client may never ask for it
 	task.message = `it runs in the background as ${session_id}`;
 	const until = runtime.get(session_id).spec.terminal ? { input: true } : {};
 	for (;;) {

@@ -1,7 +1,7 @@
 /** Subscriptions to logs: one watch for each log, however many want it, told when it grew. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { HoldfastError } from "../../base/errors.js";
-import type { Process } from "../../process/process.js";
+import { HoldfastError } from "../../base/index.js";
+import type { Process } from "../../process/index.js";
 
 /** After one update the next comes no sooner: a flood is one update a second. */
 const PAUSE_MS = 1_000;

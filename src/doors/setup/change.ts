@@ -1,7 +1,7 @@
 /** What would have to change in one client's configuration, and the proof that it is only our entry. */
 import { isDeepStrictEqual } from "node:util";
-import { HoldfastError } from "../../base/errors.js";
-import type { Client, Entry } from "./clients.js";
+import { HoldfastError } from "../../base/index.js";
+import type { McpClient, ServerEntry } from "./clients.js";
 import { maskedDiff } from "./diff.js";
 import { type ConfigFile, readConfig } from "./file.js";
 
@@ -21,7 +21,7 @@ export interface Change {
 type Fields = Readonly<Record<string, unknown>>;
 
 /** `entry` undefined: none is wanted. Settings that people have added to the entry (a timeout, an environment) are kept. */
-export function planChange(client: Client, file: string, entry: Entry | undefined): Change {
+export function planChange(client: McpClient, file: string, entry: ServerEntry | undefined): Change {
 	const config = readConfig(file);
 	const decoded = decode(config);
 	const mark = decoded.startsWith("\ufeff") ? "\ufeff" : ""; // parsers stumble over it
@@ -42,7 +42,7 @@ export function planChange(client: Client, file: string, entry: Entry | undefine
 }
 
 /** A person who has set a limit of their own keeps it. */
-const missing = (patience: Entry = {}, existing: unknown): Entry =>
+const missing = (patience: ServerEntry = {}, existing: unknown): ServerEntry =>
 	Object.fromEntries(Object.entries(patience).filter(([name]) => !isFields(existing) || existing[name] === undefined));
 
 function decode({ path, bytes }: ConfigFile): string {
@@ -59,7 +59,7 @@ interface Content {
 	readonly others: Fields;
 }
 
-function lookInto(client: Client, text: string, file: string): Content {
+function lookInto(client: McpClient, text: string, file: string): Content {
 	let root: unknown;
 	try {
 		root = client.format.parse(text);
@@ -85,19 +85,19 @@ function lookInto(client: Client, text: string, file: string): Content {
 const isFields = (value: unknown): value is Fields => typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Whether an entry is of the kind that starts a program; one that has an address is replaced as a whole. */
-function runsProgram(existing: unknown, wanted: Entry): existing is Fields {
+function runsProgram(existing: unknown, wanted: ServerEntry): existing is Fields {
 	if (!isFields(existing) || "url" in existing || "httpUrl" in existing) return false;
 	return existing.type === undefined || existing.type === (wanted.type ?? "stdio");
 }
 
-function edit({ format, table }: Client, text: string, existing: unknown, wanted: Entry | undefined): string {
+function edit({ format, table }: McpClient, text: string, existing: unknown, wanted: ServerEntry | undefined): string {
 	if (wanted === undefined) return format.remove(text, [table, NAME]);
 	if (!runsProgram(existing, wanted)) return format.set(text, [table, NAME], wanted);
 	const different = Object.entries(wanted).filter(([key, value]) => !isDeepStrictEqual(existing[key], value));
 	return different.reduce((edited, [key, value]) => format.set(edited, [table, NAME, key], value), text);
 }
 
-function verify(client: Client, after: string, file: string, expected: Content): void {
+function verify(client: McpClient, after: string, file: string, expected: Content): void {
 	try {
 		if (isDeepStrictEqual(lookInto(client, after, file), expected)) return;
 	} catch {

@@ -2,16 +2,15 @@
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { HoldfastError } from "../../base/errors.js";
-import { findProgram } from "../../base/own-program.js";
-import { type Format, jsonWithComments, jsonWithoutTrailingCommas, strictJson, toml } from "./formats.js";
+import { findProgram, HoldfastError } from "../../base/index.js";
+import { type ConfigFormat, jsonWithComments, jsonWithoutTrailingCommas, strictJson, toml } from "./formats.js";
 import type { Server } from "./server.js";
 
-export interface Client {
+export interface McpClient {
 	/** As people type it. */
 	readonly id: string;
 	readonly name: string;
-	readonly format: Format;
+	readonly format: ConfigFormat;
 	/** The key that holds the servers by their names. */
 	readonly table: string;
 	/** A program on the PATH that is no other. Not `code` or `cursor`: they also stand for an editor on another machine. */
@@ -19,12 +18,12 @@ export interface Client {
 	/** Started from a desktop, without the PATH of a person's shell. */
 	readonly desktop?: boolean;
 	/** How long a call may take, where the client would give up before ours is over. Not for an entry that says something else. */
-	readonly patience?: Entry;
+	readonly patience?: ServerEntry;
 	place(where: Where): Place;
-	entry(server: Server): Entry;
+	entry(server: Server): ServerEntry;
 }
 
-export type Entry = Readonly<Record<string, string | number | readonly string[]>>;
+export type ServerEntry = Readonly<Record<string, string | number | readonly string[]>>;
 
 /** Our own limit is 600 s, and where both are equal the client's clock wins. */
 const PATIENCE_S = 660;
@@ -42,9 +41,9 @@ interface Place {
 	readonly dir: string;
 }
 
-const commandAndArgs = ({ command, args }: Server): Entry => ({ command, args });
+const commandAndArgs = ({ command, args }: Server): ServerEntry => ({ command, args });
 
-export const CLIENTS: readonly Client[] = [
+export const CLIENTS: readonly McpClient[] = [
 	{
 		id: "claude-code",
 		name: "Claude Code",
@@ -135,7 +134,7 @@ export const CLIENTS: readonly Client[] = [
 ];
 
 /** Where its configuration is or would be, and whether there is a sign of the client on this machine. */
-export function locate(client: Client, env: NodeJS.ProcessEnv): { file: string; found: boolean } {
+export function locate(client: McpClient, env: NodeJS.ProcessEnv): { file: string; found: boolean } {
 	const home = homeOf(env);
 	const config = env.XDG_CONFIG_HOME && path.isAbsolute(env.XDG_CONFIG_HOME) ? env.XDG_CONFIG_HOME : path.join(home, ".config");
 	const { file, dir } = client.place({ env, home, config });

@@ -1,5 +1,5 @@
 /** What changes in a configuration file, as `diff -u` shows it, without what may be secrets of other programs. */
-import { diffLines } from "../../base/diff.js";
+import { diffLines } from "../../base/index.js";
 
 const MAX_WIDTH = 300;
 

@@ -2,8 +2,7 @@
 import { randomBytes } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
-import { errno, fromSystem, HoldfastError } from "../../base/errors.js";
-import { ensureDir, unlinkIfThere } from "../../base/files.js";
+import { ensureDir, errno, fromSystem, HoldfastError, unlinkIfThere } from "../../base/index.js";
 
 export interface ConfigFile {
 	readonly path: string;

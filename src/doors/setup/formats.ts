@@ -3,7 +3,7 @@ import { type ParseError, parse as parseJson, printParseErrorCode } from "jsonc-
 import { removeJson, setJson } from "./json.js";
 import { parseToml, removeToml, setToml } from "./toml.js";
 
-export interface Format {
+export interface ConfigFormat {
 	readonly name: string;
 	/** What is in it. Throws an error that says where it is wrong, without quoting the file: it may hold secrets. */
 	parse(text: string): unknown;
@@ -12,14 +12,14 @@ export interface Format {
 }
 
 /** For programs that read nothing else; they would refuse a file with comments as a whole. */
-export const strictJson: Format = { name: "JSON", parse: json({ disallowComments: true }), set: setJson, remove: removeJson };
+export const strictJson: ConfigFormat = { name: "JSON", parse: json({ disallowComments: true }), set: setJson, remove: removeJson };
 
-export const jsonWithComments: Format = { name: "JSON with comments", parse: json({ allowTrailingComma: true }), set: setJson, remove: removeJson };
+export const jsonWithComments: ConfigFormat = { name: "JSON with comments", parse: json({ allowTrailingComma: true }), set: setJson, remove: removeJson };
 
 /** For Gemini CLI: one comma too many, and it refuses all its settings. */
-export const jsonWithoutTrailingCommas: Format = { name: "JSON with comments", parse: json({}), set: setJson, remove: removeJson };
+export const jsonWithoutTrailingCommas: ConfigFormat = { name: "JSON with comments", parse: json({}), set: setJson, remove: removeJson };
 
-export const toml: Format = {
+export const toml: ConfigFormat = {
 	name: "TOML",
 	parse(text) {
 		try {
@@ -34,7 +34,7 @@ export const toml: Format = {
 };
 
 /** An empty file is an empty object. */
-function json(options: { disallowComments?: boolean; allowTrailingComma?: boolean }): Format["parse"] {
+function json(options: { disallowComments?: boolean; allowTrailingComma?: boolean }): ConfigFormat["parse"] {
 	return (text) => {
 		const errors: ParseError[] = [];
 		const value: unknown = parseJson(text, errors, { ...options, allowEmptyContent: true });

@@ -1,6 +1,6 @@
 /** How a client starts Holdfast's MCP server. */
 import path from "node:path";
-import { findProgram, ownPath, ownProgram } from "../../base/own-program.js";
+import { ownPath, ownProgram } from "../../base/index.js";
 
 export interface Server {
 	readonly command: string;
@@ -23,6 +23,3 @@ export function serverCommand(
 	const [command, ...first] = (byPath ? ownPath() : ownProgram(env)) as [string, ...string[]];
 	return { command, args: [...first, ...args] };
 }
-
-/** How a person calls us. */
-export const ownName = (): string => (findProgram("holdfast", process.env) === undefined ? "npx holdfast" : "holdfast");

@@ -1,6 +1,6 @@
 /**
  * Put a table into a TOML text, or take it out, and leave every other byte as it is. No library does that, and no TOML is
- * parsed here: a line begins a statement exactly if everything before it is a whole document. Whoever calls this compares
+ * parsed here: a line begins a statement exactly if everything before it is a whole document. The caller compares
  * what smol-toml reads before and after.
  */
 import { parse } from "smol-toml";

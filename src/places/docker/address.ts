@@ -1,15 +1,22 @@
-/** `docker://IMAGE[//DIR]`. A name of an image may contain single slashes, never two, so a directory comes behind two. */
-import { HoldfastError } from "../../base/errors.js";
+/**
+ * `docker://IMAGE[//DIR]`, and `docker://container=NAME[//DIR]` for a container that is there already. A name of an image may contain single
+ * slashes, never two, so a directory comes behind two; and never an equals sign.
+ */
+import { HoldfastError } from "../../base/index.js";
+import { directoryProblem, imageProblem } from "../image-name.js";
 
 export const DEFAULT_IMAGE = "nikolaik/python-nodejs:python3.11-nodejs20";
 
 export interface DockerAddress {
-	readonly image: string;
+	readonly image?: string | undefined;
+	/** An existing container. */
+	readonly container?: string | undefined;
 	/** Where a new shell starts. */
-	readonly workdir?: string;
+	readonly workdir?: string | undefined;
 }
 
 const SCHEME = "docker://";
+const CONTAINER = "container=";
 
 export function parseDockerAddress(text: string): DockerAddress {
 	const refuse = (why: string): never => {
@@ -20,48 +27,20 @@ export function parseDockerAddress(text: string): DockerAddress {
 	};
 	if (text.slice(0, SCHEME.length).toLowerCase() !== SCHEME) return refuse("it does not begin with docker://");
 	const [image, ...rest] = text.slice(SCHEME.length).split("//") as [string, ...string[]];
-	const wrong = image === "" ? undefined : imageProblem(image);
+	const container = image.startsWith(CONTAINER) ? image.slice(CONTAINER.length) : undefined;
+	const wrong = container !== undefined ? containerProblem(container) : image === "" ? undefined : imageProblem(image);
 	if (wrong !== undefined) return refuse(wrong);
 	const workdir = rest.length > 0 ? `/${rest.join("/")}` : undefined;
 	const wrongDir = workdir === undefined ? undefined : directoryProblem(workdir);
 	if (wrongDir !== undefined) return refuse(`the directory behind // ${wrongDir}`);
-	return { image: image || DEFAULT_IMAGE, ...(workdir !== undefined && { workdir }) };
+	return { ...(container === undefined ? { image: image || DEFAULT_IMAGE } : { container }), ...(workdir !== undefined && { workdir }) };
 }
 
-export const dockerAddress = (image: string, workdir?: string): string => `${SCHEME}${image}${workdir === undefined ? "" : `/${workdir}`}`;
+export const dockerAddress = ({ image = DEFAULT_IMAGE, container, workdir }: DockerAddress): string =>
+	`${SCHEME}${container === undefined ? image : `${CONTAINER}${container}`}${workdir === undefined ? "" : `/${workdir}`}`;
 
-// The grammar of distribution/reference; an id of an image (sha256:…) is one too.
-const HOST = /^(?:\[[0-9a-fA-F:]+\]|(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?)(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?)*)(?::\d{1,5})?$/;
-const COMPONENT = /^[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*$/;
-const TAG = /^\w[\w.-]{0,127}$/;
-const DIGEST = /^[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}$/;
-
-/** What is wrong with the name of an image, in words; undefined when nothing is. */
-export function imageProblem(image: string): string | undefined {
-	if (image === "") return "the name of the image is missing";
-	if (image.length > 500) return "the name of the image is too long";
-	if (/^sha256:[0-9a-f]{64}$/.test(image)) return undefined;
-	const [name, digest, ...more] = image.split("@") as [string, ...string[]];
-	if (more.length > 0) return "there is more than one @ in the name of the image";
-	if (digest !== undefined && !DIGEST.test(digest)) return `${JSON.stringify(digest)} is not a digest such as sha256:… with 64 digits`;
-	const slash = name.indexOf("/");
-	const first = name.slice(0, Math.max(slash, 0));
-	const hasHost = slash > 0 && (/[.:[]/.test(first) || first === "localhost");
-	if (hasHost && !HOST.test(first)) return `${JSON.stringify(first)} is not a registry such as ghcr.io or localhost:5000`;
-	const [repository, tag, ...rest] = (hasHost ? name.slice(slash + 1) : name).split(":") as [string, ...string[]];
-	if (rest.length > 0) return "there is more than one tag in the name of the image";
-	if (tag !== undefined && !TAG.test(tag)) return `${JSON.stringify(tag)} is not a tag: letters, digits, _ . and -, at most 128`;
-	const bad = repository.split("/").find((part) => !COMPONENT.test(part));
-	if (bad === undefined) return undefined;
-	if (bad === "") return "a part of the name of the image is empty";
-	if (COMPONENT.test(bad.toLowerCase())) return `names of images are in lower case, ${JSON.stringify(bad)} is not`;
-	return `${JSON.stringify(bad)} cannot be a part of the name of an image: lower case letters and digits, with . _ or - between them`;
-}
-
-/** What is wrong with a directory in a container. */
-export function directoryProblem(dir: string): string | undefined {
-	if (!dir.startsWith("/")) return `must be absolute, ${JSON.stringify(dir)} is not`;
-	if (/[\0\n]/.test(dir)) return "cannot contain a NUL byte or a line end";
-	if (dir.split("/").includes("..")) return `cannot contain "..", as ${JSON.stringify(dir)} does`;
-	return undefined;
+/** What is wrong with the name or id of a container. */
+export function containerProblem(name: string): string | undefined {
+	if (name === "") return "the name of the container is missing";
+	return /^[a-zA-Z0-9][\w.-]{0,254}$/.test(name) ? undefined : `${JSON.stringify(name.slice(0, 100))} is not a name or an id of a container`;
 }

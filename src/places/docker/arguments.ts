@@ -1,17 +1,29 @@
 /** A few flags of `docker run` that have no option of their own. What is not here is refused by its name, never ignored. */
-import type { ContainerCreateOptions, HostConfig } from "dockerode";
-import { HoldfastError } from "../../base/errors.js";
-import { parseSize } from "../../base/quantity.js";
+import { HoldfastError, parseSize } from "../../base/index.js";
 
-export interface Extra {
-	readonly host: Partial<HostConfig>;
-	readonly container: Partial<ContainerCreateOptions>;
-	readonly readOnly: boolean;
+/** Parts of HostConfig in the engine's API. */
+interface HostConfig {
+	ExtraHosts?: string[];
+	Dns?: string[];
+	DnsSearch?: string[];
+	GroupAdd?: string[];
+	CapAdd?: string[];
+	Devices?: { PathOnHost: string; PathInContainer: string; CgroupPermissions: string }[];
+	DeviceRequests?: object[];
+	ShmSize?: number;
+	Ulimits?: { Name: string; Soft: number; Hard: number }[];
+	Sysctls?: Record<string, string>;
+	CpusetCpus?: string;
+	Runtime?: string;
 }
 
 interface Draft {
-	host: Partial<HostConfig>;
-	container: Partial<ContainerCreateOptions>;
+	host: HostConfig;
+	container: { Hostname?: string };
+}
+
+export interface Extra extends Readonly<Draft> {
+	readonly readOnly: boolean;
 }
 
 /** What is wrong with the value is returned. */
@@ -21,7 +33,7 @@ const list =
 	(key: "ExtraHosts" | "Dns" | "DnsSearch" | "GroupAdd" | "CapAdd", fits: RegExp, example: string): Flag =>
 	(value, { host }) => {
 		if (!fits.test(value)) return `takes for example ${example}`;
-		host[key] = [...((host[key] as string[] | undefined) ?? []), value];
+		host[key] = [...(host[key] ?? []), value];
 		return undefined;
 	};
 

@@ -1,17 +1,18 @@
 /** What a container is made of: the body of the request that makes it, and the labels by which it is found again. */
-import { createHash } from "node:crypto";
-import fs from "node:fs";
 import os from "node:os";
-import type { ContainerCreateOptions } from "dockerode";
-import { asset } from "../../base/asset.js";
+import { digest, machineName } from "../owner.js";
+import { switchSeconds } from "../settings.js";
+import { switchCommand } from "../switch.js";
 import { parseArguments } from "./arguments.js";
 import type { DockerSettings } from "./options.js";
 
 /** Whose it is. */
-export interface Owner {
+export interface ContainerOwner {
 	/** Of the Holdfast home: its path, or an id. */
 	readonly home: string;
 	readonly task: string;
+	/** As whom commands run, if not as the container's own user. */
+	readonly user?: string;
 }
 
 export const LABEL = {
@@ -35,6 +36,9 @@ export const BASE_DIR = "/var/lib/holdfast";
 export const SHARED_DIR = `${BASE_DIR}/users`;
 /** For its user alone. */
 export const PRIVATE_DIR = `${SHARED_DIR}/place`;
+
+/** Each user has one of their own; the switch finds it beside that of the container's user. */
+export const privateDir = ({ user }: ExecUser): string => (user === undefined ? PRIVATE_DIR : `${PRIVATE_DIR}-${user.replace(":", "-")}`);
 /** The home of a host user whom the image does not know. */
 const GUEST_HOME = `${BASE_DIR}/home`;
 
@@ -44,29 +48,51 @@ const GUEST_HOME = `${BASE_DIR}/home`;
  */
 const CAPABILITIES = ["CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL", "SETGID", "SETUID"];
 
-export const containerName = ({ home, task }: Owner): string => `holdfast-${digest([os.hostname(), home, task], 16)}`;
+export const containerName = machineName;
 
 /** As the engine takes it; undefined: the image's. */
-export const userIn = ({ user }: DockerSettings): string | undefined => (user === "host" ? `${process.getuid?.()}:${process.getgid?.()}` : user);
+const userIn = ({ user }: { readonly user?: string | undefined }): string | undefined =>
+	user === "host" ? `${process.getuid?.()}:${process.getgid?.()}` : user;
 
-/** For whom a home has to be made. */
-export const guestHome = ({ user }: DockerSettings): string | undefined => (user === "host" && process.getuid?.() !== 0 ? GUEST_HOME : undefined);
-
-export function settingsDigests(settings: DockerSettings): Record<string, string> {
-	const { pull: _pull, keep: _keep, engine: _engine, workdir: _workdir, ...rest } = settings; // these do not change what it is
-	return Object.fromEntries(Object.entries({ ...rest, user: userIn(settings) }).map(([name, value]) => [name, digest(value, 12)]));
+export interface ExecUser {
+	readonly user?: string;
 }
 
-export function containerBody(settings: DockerSettings, owner: Owner, options: { init: boolean }): ContainerCreateOptions {
+/** A container of ours has its user; in another one, or for calls as another user, commands are run as the user that was asked for. */
+export const execUser = (settings: DockerSettings, owner: Pick<ContainerOwner, "user">): ExecUser => {
+	const user = userIn({ user: owner.user ?? (settings.container === undefined ? undefined : settings.user) });
+	return user === undefined ? {} : { user };
+};
+
+/**
+ * Returns shell text that sets HOME, where the container would have the wrong one: it was made for the host's user, whose home is in its
+ * environment; or the host's user is not its own, and may have no home in it.
+ */
+export function homeLine(settings: DockerSettings, { user }: Pick<ContainerOwner, "user">): string {
+	if (user === undefined || (user !== "host" && guestHome(settings) === undefined)) return "";
+	return `HOME=$(me=$(id -u); while IFS=: read -r u p i g n h s; do [ "$i" != "$me" ] || { echo "$h"; break; }; done </etc/passwd); HOME=\${HOME:-/}; export HOME; `;
+}
+
+/** For whom a home has to be made. */
+export const guestHome = ({ user, container }: DockerSettings): string | undefined =>
+	user === "host" && container === undefined && process.getuid?.() !== 0 ? GUEST_HOME : undefined;
+
+export function settingsDigests(settings: DockerSettings): Record<string, string> {
+	const { pull: _pull, keep: _keep, engine: _engine, workdir: _workdir, container: _container, profile, ...rest } = settings; // these do not change what it is
+	const digested = { ...rest, user: userIn(settings), ...(profile === "plain" && { profile }) }; // containers of before there were profiles are hardened
+	return Object.fromEntries(Object.entries(digested).map(([name, value]) => [name, digest(value, 12)]));
+}
+
+export function containerBody(settings: DockerSettings, owner: ContainerOwner, options: { init: boolean }): object {
 	const extra = parseArguments(settings.arguments);
 	const home = guestHome(settings);
 	const environment = { ...(home && { HOME: home }), ...settings.environment };
+	const plain = settings.profile === "plain";
+	const main = switchCommand(PRIVATE_DIR, switchSeconds(settings.lifetime));
 	return {
-		name: containerName(owner),
 		...extra.container,
 		Image: settings.image,
-		Entrypoint: ["sh", "-c", switchScript(), "holdfast", PRIVATE_DIR, String(settings.lifetime)],
-		Cmd: [],
+		...(plain ? { Cmd: main } : { Entrypoint: main, Cmd: [] }),
 		Env: Object.entries(environment).map(([name, value]) => `${name}=${value}`),
 		...(settings.user && { User: userIn(settings) }),
 		StopSignal: "SIGTERM",
@@ -87,9 +113,7 @@ export function containerBody(settings: DockerSettings, owner: Owner, options: {
 		},
 		HostConfig: {
 			...extra.host,
-			CapDrop: ["ALL"],
-			CapAdd: [...CAPABILITIES, ...((extra.host.CapAdd as string[] | undefined) ?? [])],
-			SecurityOpt: ["no-new-privileges"],
+			...(plain ? {} : { CapDrop: ["ALL"], CapAdd: [...CAPABILITIES, ...(extra.host.CapAdd ?? [])], SecurityOpt: ["no-new-privileges"] }),
 			Privileged: false,
 			ReadonlyRootfs: extra.readOnly,
 			Init: options.init,
@@ -110,16 +134,3 @@ export function containerBody(settings: DockerSettings, owner: Owner, options: {
 		},
 	};
 }
-
-let script: string | undefined;
-const switchScript = (): string => {
-	// Without comments: everybody in there sees it in a list of processes.
-	script ??= fs.readFileSync(asset("places/docker/switch.sh"), "utf8").replace(/^\s*#.*\n/gm, "");
-	return script;
-};
-
-const digest = (value: unknown, length: number): string =>
-	createHash("sha256")
-		.update(JSON.stringify(value) ?? "")
-		.digest("hex")
-		.slice(0, length);

@@ -2,35 +2,42 @@
  * The one container of a task: found by its name, made, started or woken as it needs. Anybody may remove, stop or pause it at any
  * moment, and two programs may do this at once; so it is a loop that looks, does one thing, and looks again.
  */
-import type { Container, ContainerInspectInfo } from "dockerode";
-import { HoldfastError } from "../../base/errors.js";
-import { containerBody, containerName, LABEL, OURS, type Owner, settingsDigests } from "./body.js";
-import { type Engine, reasonOf, statusOf } from "./engine.js";
-import { ensureImage, type Progress } from "./image.js";
+import { HoldfastError } from "../../base/index.js";
+import { type ContainerInfo, containers } from "./api.js";
+import { type ContainerOwner, containerBody, containerName, LABEL, OURS, settingsDigests } from "./body.js";
+import type { Engine } from "./engine.js";
+import { reasonOf, statusOf } from "./explain.js";
+import { ensureImage, type PullProgress } from "./image.js";
 import type { DockerSettings } from "./options.js";
+import type { EngineCall } from "./request.js";
 import { endOf, LOST, lifeNotes, refused } from "./words.js";
 
-export interface Wanted {
+export interface ContainerRequest {
 	readonly engine: Engine;
 	readonly settings: DockerSettings;
-	readonly owner: Owner;
-	readonly progress?: Progress | undefined;
+	readonly owner: ContainerOwner;
+	readonly progress?: PullProgress | undefined;
 }
 
-export interface Found {
-	readonly container: Container;
-	readonly info: ContainerInspectInfo;
+export interface FoundContainer {
+	readonly info: ContainerInfo;
 	readonly notes: readonly string[];
-	/** It was made just now. */
+	/** The container was made just now. */
 	readonly made: boolean;
 }
 
 const ATTEMPTS = 20;
 
-/** Running, and ours. `before` is the life that the caller knew. */
-export async function bringUp(wanted: Wanted, before: string | undefined, signal: AbortSignal | undefined): Promise<Found> {
+/** Ended with a code that no stop and no kill from outside gives. */
+export const endedByItself = ({ Status, ExitCode }: ContainerInfo["State"]): boolean => Status === "exited" && ![0, 137, 143].includes(ExitCode);
+
+/**
+ * Running, and ours. `before` is the life that the caller knew. One that was made just now and has ended by itself is not started again: who
+ * uses it finds that out, and says why.
+ */
+export async function bringUp(wanted: ContainerRequest, before: string | undefined, signal: AbortSignal | undefined): Promise<FoundContainer> {
 	const { engine, owner } = wanted;
-	const container = engine.docker.getContainer(containerName(owner));
+	const container = containerName(owner);
 	const notes: string[] = [];
 	let made: string | undefined;
 	let init = true;
@@ -45,10 +52,10 @@ export async function bringUp(wanted: Wanted, before: string | undefined, signal
 		mustBeOurs(info, wanted);
 		const { State: state } = info;
 		if (state.Paused) {
-			const woken = await tolerant(engine, "waking the container", [404, 409, 500], (abortSignal) => container.unpause({ abortSignal }), signal);
+			const woken = await tolerant(engine, "waking the container", [404, 409, 500], containers.unpause(container), signal);
 			if (woken) notes.push("The container had been paused; it goes on now, and nothing is lost.");
-		} else if (state.Running) {
-			return { container, info, notes: [...lifeNotes(info, before, made), ...notes], made: made === info.Id };
+		} else if (state.Running || (made === info.Id && endedByItself(state))) {
+			return { info, notes: [...lifeNotes(info, before, made), ...notes], made: made === info.Id };
 		} else if (state.Status === "removing" || state.Dead) {
 			await remove(engine, container, signal);
 		} else {
@@ -59,34 +66,25 @@ export async function bringUp(wanted: Wanted, before: string | undefined, signal
 			if ((await start(wanted, container, made === info.Id, signal)) === NO_INIT) init = withoutInit(notes);
 		}
 	}
-	throw new HoldfastError(
-		"START_FAILED",
-		"the container was removed, stopped or paused again and again while it was being started; see who does that, then try again",
-	);
+	throw new HoldfastError("START_FAILED", "something keeps removing, stopping or pausing the container while it starts; find out what, then try again");
 }
 
 /** undefined: there is none. */
-export async function inspect(engine: Engine, container: Container, signal?: AbortSignal, ms?: number): Promise<ContainerInspectInfo | undefined> {
+export async function inspect(engine: Engine, container: string, signal?: AbortSignal, ms?: number): Promise<ContainerInfo | undefined> {
 	try {
-		return await engine.call("looking for the container", (abortSignal) => container.inspect({ abortSignal }), { signal, ...(ms && { ms }) });
+		return await engine.call("looking for the container", containers.inspect(container), { signal, ...(ms && { ms }) });
 	} catch (error) {
 		if (statusOf(error) === 404) return undefined;
 		throw error;
 	}
 }
 
-export const isOurs = (info: ContainerInspectInfo): boolean => info.Config.Labels?.[LABEL.owner] === OURS;
+export const isOurs = (info: ContainerInfo): boolean => info.Config.Labels[LABEL.owner] === OURS;
 
-/** It is gone afterwards, whoever removed it. False: it was gone already. */
-export async function remove(engine: Engine, container: Container, signal?: AbortSignal): Promise<boolean> {
-	const removed = await tolerant(
-		engine,
-		"removing the container",
-		[404, 409],
-		(abortSignal) => container.remove({ force: true, v: true, abortSignal }),
-		signal,
-	);
-	// Somebody else is at it (409): that takes a moment.
+/** Removes a container, or waits until another caller has. Returns false if there was none to remove. */
+export async function remove(engine: Engine, container: string, signal?: AbortSignal): Promise<boolean> {
+	const removed = await tolerant(engine, "removing the container", [404, 409], containers.remove(container), signal);
+	// Another caller is removing it (409): that takes a moment.
 	for (let look = 0; look < 400; look++) {
 		if ((await inspect(engine, container, signal)) === undefined) return removed;
 		await new Promise((resolve) => setTimeout(resolve, 25));
@@ -103,9 +101,9 @@ function withoutInit(notes: string[]): false {
 	return false;
 }
 
-/** Its id, or undefined when somebody else was faster. */
+/** Returns its id, or undefined when another caller made it first. */
 async function make(
-	{ engine, settings, owner, progress }: Wanted,
+	{ engine, settings, owner, progress }: ContainerRequest,
 	init: boolean,
 	notes: string[],
 	signal: AbortSignal | undefined,
@@ -113,12 +111,12 @@ async function make(
 	if (await ensureImage(engine, settings, progress, signal)) notes.push(`The image ${settings.image} was fetched.`);
 	try {
 		// Not with the caller's signal: a container that is made all the same would be known to nobody.
-		const container = await engine.call("making the container", () => engine.docker.createContainer(containerBody(settings, owner, { init })));
+		const { Id: id } = await engine.call("making the container", containers.create(containerName(owner), containerBody(settings, owner, { init })));
 		if (signal?.aborted) {
-			await remove(engine, container);
+			await remove(engine, id);
 			throw new HoldfastError("ABORTED", "making the container: given up");
 		}
-		return container.id;
+		return id;
 	} catch (error) {
 		if (statusOf(error) === 409 || (statusOf(error) === 500 && /name .*already in use/.test(reasonOf(error)))) return undefined; // Docker's answer, Podman's
 		if (statusOf(error) === undefined) throw error;
@@ -128,10 +126,10 @@ async function make(
 }
 
 /** `own`: this call has made it, and nobody wants it if it does not start. */
-async function start(wanted: Wanted, container: Container, own: boolean, signal: AbortSignal | undefined): Promise<undefined | typeof NO_INIT> {
+async function start(wanted: ContainerRequest, container: string, own: boolean, signal: AbortSignal | undefined): Promise<undefined | typeof NO_INIT> {
 	try {
 		// 304: somebody else was faster; 404 and 409: it is being removed. A look tells.
-		await tolerant(wanted.engine, "starting the container", [304, 404, 409], (abortSignal) => container.start({ abortSignal }), signal);
+		await tolerant(wanted.engine, "starting the container", [304, 404, 409], containers.start(container), signal);
 		return undefined;
 	} catch (error) {
 		if (own) await remove(wanted.engine, container).catch(() => {}); // the error that counts is the first
@@ -141,7 +139,7 @@ async function start(wanted: Wanted, container: Container, own: boolean, signal:
 	}
 }
 
-function mustBeOurs(info: ContainerInspectInfo, { settings, owner }: Wanted): void {
+function mustBeOurs(info: ContainerInfo, { settings, owner }: ContainerRequest): void {
 	const name = containerName(owner);
 	if (!isOurs(info))
 		throw new HoldfastError(
@@ -158,7 +156,7 @@ function mustBeOurs(info: ContainerInspectInfo, { settings, owner }: Wanted): vo
 	const other = Object.keys(now).filter((key) => now[key] !== then[key]);
 	if (other.length > 0)
 		throw new HoldfastError(
-			"START_FAILED",
+			"CONFLICT",
 			`the task has a container already (${name}, of ${info.Config.Image}), made with other settings (${other.join(", ")}); remove it first, with what is in it (holdfast sandboxes stop ${info.Id.slice(0, 12)}), use those settings, or another task`,
 		);
 }
@@ -168,7 +166,7 @@ async function tolerant(
 	engine: Engine,
 	doing: string,
 	statuses: readonly number[],
-	call: (abortSignal: AbortSignal) => Promise<unknown>,
+	call: EngineCall<unknown>,
 	signal: AbortSignal | undefined,
 ): Promise<boolean> {
 	try {

@@ -1,12 +1,11 @@
 /** A command in a container: a byte stream to it, with what can be said of its end; and one that is soon over, with what it printed. */
-import net from "node:net";
-import type { Duplex } from "node:stream";
 import { Readable, Writable } from "node:stream";
-import type { Container, Exec } from "dockerode";
-import { HoldfastError } from "../../base/errors.js";
+import { HoldfastError } from "../../base/index.js";
 import type { Stream } from "../host.js";
+import { execs } from "./api.js";
 import type { Engine } from "./engine.js";
 import { Demultiplexer } from "./frames.js";
+import type { EngineSocket } from "./request.js";
 
 export interface ExecOptions {
 	readonly argv: readonly string[];
@@ -23,11 +22,11 @@ export const NOT_STARTED = "OCI runtime exec failed";
 /** `diagnose` says what became of the container, or why nothing was started, when it is not the command alone that ended. */
 export async function openExec(
 	engine: Engine,
-	container: Container,
+	container: string,
 	options: ExecOptions,
 	diagnose: (code: number | null, said: string) => Promise<string | undefined>,
 ): Promise<Stream> {
-	const { exec, socket } = await begin(engine, container, options);
+	const { exec, socket } = await begin(engine, container, options, { stdin: true });
 	const stderr = new Tail(STDERR_BYTES);
 	let broken: string | undefined;
 	let closed = false;
@@ -63,6 +62,7 @@ export async function openExec(
 			resolve(closed ? "it was closed from here" : words());
 		});
 	});
+	// Behind TLS, the end of input can lose output that arrives at the same moment (seen with Node 20): a link ends its input last.
 	const input = new Writable({
 		write: (chunk: Buffer, _encoding, done) => void socket.write(chunk, done),
 		final: (done) => void socket.end(done),
@@ -92,16 +92,13 @@ export async function openExec(
 			output.destroy();
 			socket.destroy();
 		},
-		hold: (on) => {
-			// A connection through ssh:// is not a socket of this program's own; then it holds for as long as it is open.
-			if (socket instanceof net.Socket) on ? socket.ref() : socket.unref();
-		},
+		hold: (on) => void (on ? socket.ref() : socket.unref()),
 	};
 }
 
-/** Run it to its end. What it prints, stdout and stderr, is cut at some kilobytes. */
-export async function runExec(engine: Engine, container: Container, options: ExecOptions): Promise<{ code: number | null; text: string }> {
-	const { exec, socket } = await begin(engine, container, options);
+/** Runs it to its end, without an input. What it prints, stdout and stderr, is cut at some kilobytes. */
+export async function runExec(engine: Engine, container: string, options: ExecOptions): Promise<{ code: number | null; text: string }> {
+	const { exec, socket } = await begin(engine, container, options, { stdin: false });
 	const text = new Tail(STDERR_BYTES);
 	const frames = new Demultiplexer({ stdout: (bytes) => text.add(bytes), stderr: (bytes) => text.add(bytes) });
 	const giveUp = () => socket.destroy();
@@ -112,7 +109,6 @@ export async function runExec(engine: Engine, container: Container, options: Exe
 		socket.on("data", (bytes: Buffer) => void frames.take(bytes));
 		socket.on("error", () => {}); // "close" comes behind it
 		socket.on("close", resolve);
-		socket.end();
 	});
 	clearTimeout(late);
 	options.signal?.removeEventListener("abort", giveUp);
@@ -120,33 +116,25 @@ export async function runExec(engine: Engine, container: Container, options: Exe
 	return { code: await exitCode(engine, exec), text: text.text() };
 }
 
-async function begin(engine: Engine, container: Container, { argv, user, signal }: ExecOptions): Promise<{ exec: Exec; socket: Duplex }> {
-	return await engine.call(
-		"starting a command in the container",
-		async (abortSignal) => {
-			const exec = await container.exec({
-				AttachStdin: true,
-				AttachStdout: true,
-				AttachStderr: true,
-				Tty: false,
-				Cmd: [...argv],
-				...(user !== undefined && { User: user }),
-				abortSignal,
-			});
-			const socket = await exec.start({ hijack: true, stdin: true, Detach: false, Tty: false, abortSignal });
-			return { exec, socket };
-		},
-		{ signal },
-	);
+async function begin(
+	engine: Engine,
+	container: string,
+	{ argv, user, signal }: ExecOptions,
+	{ stdin }: { stdin: boolean },
+): Promise<{ exec: string; socket: EngineSocket }> {
+	const doing = "starting a command in the container";
+	const body = { AttachStdin: stdin, AttachStdout: true, AttachStderr: true, Tty: false, Cmd: argv, ...(user !== undefined && { User: user }) };
+	const { Id: exec } = await engine.call(doing, execs.create(container, body), { signal });
+	return { exec, socket: await engine.call(doing, execs.start(exec), { signal }) };
 }
 
 /** null: it still runs, or nobody can tell. */
-async function exitCode(engine: Engine, exec: Exec): Promise<number | null> {
+async function exitCode(engine: Engine, exec: string): Promise<number | null> {
 	try {
 		// The stream may end a moment before the engine has noted the exit.
 		for (let look = 0; look < 20; look++) {
-			const { Running, ExitCode } = await engine.call("looking at a command", (abortSignal) => exec.inspect({ abortSignal }), { ms: 5_000 });
-			if (!Running) return ExitCode;
+			const { Running, ExitCode } = await engine.call("looking at a command", execs.inspect(exec), { ms: 5_000 });
+			if (!Running) return ExitCode ?? null;
 			await new Promise((resolve) => setTimeout(resolve, 25));
 		}
 	} catch {

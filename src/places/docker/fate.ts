@@ -1,12 +1,12 @@
 /** What became of a container under a command. */
-import type { Container, ContainerInspectInfo } from "dockerode";
-import { sizeText } from "../../base/quantity.js";
+import { sizeText } from "../../base/index.js";
+import { type ContainerInfo, events } from "./api.js";
 import { inspect } from "./container.js";
 import type { Engine } from "./engine.js";
-import { endOf, instanceOf } from "./words.js";
+import { endOf, instanceOf, lowerFirst } from "./words.js";
 
-export interface Before {
-	readonly info: ContainerInspectInfo;
+export interface LastRun {
+	readonly info: ContainerInfo;
 	/** When the command was started. */
 	readonly since: number;
 	/** With which it ended, if that is known. */
@@ -17,8 +17,8 @@ const KILLED = 137;
 const SUSPICIOUS_LOOKS = 20;
 
 /** In words; undefined when it is as it was. */
-export async function fate(engine: Engine, container: Container, { info: before, since, code }: Before): Promise<string | undefined> {
-	let info: ContainerInspectInfo | undefined;
+export async function fate(engine: Engine, container: string, { info: before, since, code }: LastRun): Promise<string | undefined> {
+	let info: ContainerInfo | undefined;
 	try {
 		// A command dies with its container a moment before the engine has noted that.
 		const looks = code === null || code === KILLED ? SUSPICIOUS_LOOKS : 1;
@@ -43,19 +43,10 @@ export async function fate(engine: Engine, container: Container, { info: before,
 /** The state of a container that goes on does not tell; the engine's events do. */
 async function ranOutOfMemory(engine: Engine, id: string, since: number): Promise<boolean> {
 	try {
-		return await engine.call(
-			"looking for what the engine has seen",
-			async (abortSignal) => {
-				const range = { since: Math.floor(since / 1000), until: Math.ceil(Date.now() / 1000) };
-				const events = await engine.docker.getEvents({ ...range, filters: { container: [id], event: ["oom"] }, abortSignal });
-				for await (const chunk of events) if (String(chunk).includes('"oom"')) return true;
-				return false;
-			},
-			{ ms: 5_000 },
-		);
+		const range = { since: Math.floor(since / 1000), until: Math.ceil(Date.now() / 1000) };
+		const seen = await engine.call("looking for what the engine has seen", events(range, { container: [id], event: ["oom"] }), { ms: 5_000 });
+		return seen.includes('"oom"');
 	} catch {
 		return false; // an engine that does not tell
 	}
 }
-
-export const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);

@@ -1,10 +1,14 @@
 /** The image of a container: it is there, or it is fetched if that was asked for. */
-import { HoldfastError } from "../../base/errors.js";
-import { type Engine, statusOf } from "./engine.js";
+import type { Readable } from "node:stream";
+import * as z from "zod";
+import { HoldfastError } from "../../base/index.js";
+import { images } from "./api.js";
+import type { Engine } from "./engine.js";
+import { statusOf } from "./explain.js";
 import type { DockerSettings } from "./options.js";
 
 /** What is being fetched, a line at a time. */
-export type Progress = (line: string) => void;
+export type PullProgress = (line: string) => void;
 
 /** A fetch may take long; but not without a word. */
 const SILENCE_MS = 120_000;
@@ -13,11 +17,11 @@ const SILENCE_MS = 120_000;
 export async function ensureImage(
 	engine: Engine,
 	{ image, pull }: DockerSettings,
-	progress: Progress | undefined,
+	progress: PullProgress | undefined,
 	signal: AbortSignal | undefined,
 ): Promise<boolean> {
 	try {
-		await engine.call("looking for the image", () => engine.docker.getImage(image).inspect(), { signal });
+		await engine.call("looking for the image", images.inspect(image), { signal });
 		return false;
 	} catch (error) {
 		if (statusOf(error) !== 404) throw error;
@@ -31,39 +35,55 @@ export async function ensureImage(
 	return true;
 }
 
-interface Event {
-	readonly status?: string;
-	readonly id?: string;
-	readonly progress?: string;
-	readonly error?: string;
-}
+const EVENT = z.object({ status: z.string().optional(), id: z.string().optional(), error: z.string().optional() });
 
-async function fetchImage(engine: Engine, image: string, progress: Progress | undefined, signal: AbortSignal | undefined): Promise<void> {
+async function fetchImage(engine: Engine, image: string, progress: PullProgress | undefined, signal: AbortSignal | undefined): Promise<void> {
 	const doing = `fetching the image ${image}`;
 	// Without a tag the engine would fetch all of them.
 	const wanted = /@|:[^/]*$/.test(image) ? image : `${image}:latest`;
-	const stream = await engine.call(doing, (abortSignal) => engine.docker.pull(wanted, { abortSignal }), { signal, ms: SILENCE_MS });
-	const failed = await new Promise<string | undefined>((resolve) => {
-		const end = (why: string | undefined) => {
-			clearTimeout(timer);
-			signal?.removeEventListener("abort", giveUp);
-			resolve(why);
-		};
-		const giveUp = () => (stream as unknown as { destroy(error: Error): void }).destroy(new Error("given up"));
-		const timer = setTimeout(giveUp, SILENCE_MS);
-		signal?.addEventListener("abort", giveUp, { once: true });
-		if (signal?.aborted) giveUp();
-		let why: string | undefined;
-		engine.docker.modem.followProgress(
-			stream,
-			(error) => end(error ? error.message : why),
-			({ status, id, progress: bar, error }: Event) => {
-				timer.refresh();
-				why ??= error;
-				if (status !== undefined) progress?.([id, status, bar].filter(Boolean).join(" "));
-			},
-		);
-	});
+	const stream = await engine.call(doing, images.pull(wanted), { signal, ms: SILENCE_MS });
+	const giveUp = () => stream.destroy(new Error("given up"));
+	const timer = setTimeout(giveUp, SILENCE_MS);
+	signal?.addEventListener("abort", giveUp, { once: true });
+	if (signal?.aborted) giveUp();
+	let failed: string | undefined;
+	const told = new Set<string>();
+	try {
+		for await (const line of linesOf(stream)) {
+			timer.refresh();
+			const { status, id, error } = EVENT.safeParse(parsed(line)).data ?? {};
+			failed ??= error;
+			const said = status === undefined ? undefined : `fetching ${image}: ${[id, status].filter(Boolean).join(" ")}`;
+			if (said !== undefined && !told.has(said)) progress?.(said); // without its bar: each step of each layer once
+			if (said !== undefined) told.add(said);
+		}
+	} catch (error) {
+		failed ??= (error as Error).message;
+	} finally {
+		clearTimeout(timer);
+		signal?.removeEventListener("abort", giveUp);
+	}
 	if (signal?.aborted) throw new HoldfastError("ABORTED", `${doing}: given up`);
 	if (failed !== undefined) throw new HoldfastError("START_FAILED", `${doing}: ${failed}; see whether docker pull ${image} works`);
+}
+
+const LONGEST_LINE = 1024 ** 2;
+
+/** Not readline, which does not say when a stream breaks. */
+async function* linesOf(stream: Readable): AsyncGenerator<string> {
+	let rest = "";
+	for await (const chunk of stream.setEncoding("utf8") as AsyncIterable<string>) {
+		const lines = (rest + chunk).split("\n");
+		rest = (lines.pop() ?? "").slice(0, LONGEST_LINE);
+		yield* lines;
+	}
+	yield rest;
+}
+
+function parsed(line: string): unknown {
+	try {
+		return JSON.parse(line);
+	} catch {
+		return undefined;
+	}
 }

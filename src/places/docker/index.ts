@@ -1,5 +1,6 @@
+/** Containers of Docker as places: addresses, the host that runs commands in one, and what is left behind. Loaded lazily, with the first container. */
 export { DEFAULT_IMAGE, type DockerAddress, parseDockerAddress } from "./address.js";
-export type { Owner } from "./body.js";
+export type { ContainerOwner } from "./body.js";
 export { whereEngine } from "./engine.js";
 export { type DockerHooks, dockerHost } from "./host.js";
 export { type ContainerSummary, listContainers, removeContainer } from "./list.js";

@@ -1,8 +1,7 @@
 /** All containers that Holdfast has made, whoever's they are: to list them, and to remove what nobody needs any more. */
-import fs from "node:fs";
-import os from "node:os";
-import path from "node:path";
-import { HoldfastError } from "../../base/errors.js";
+import { HoldfastError } from "../../base/index.js";
+import { homeIsGone } from "../owner.js";
+import { containers } from "./api.js";
 import { LABEL, OURS } from "./body.js";
 import { inspect, isOurs, remove } from "./container.js";
 import { openEngine } from "./engine.js";
@@ -21,7 +20,7 @@ export interface ContainerSummary {
 	readonly status: string;
 	readonly created: Date;
 	readonly keep: boolean;
-	/** Its home is gone, so no runtime will come back to it; null: the home is on another machine, or is not a path. */
+	/** The home of the container is gone, so no runtime will come back to it; null: the home is on another machine, or is not a path. */
 	readonly orphan: boolean | null;
 }
 
@@ -30,18 +29,13 @@ export interface ContainerFilter {
 	readonly task?: string;
 	/** In place of DOCKER_HOST. */
 	readonly engine?: string;
-	/** How long the engine may take. */
-	readonly ms?: number;
+	readonly signal?: AbortSignal;
 }
 
-export async function listContainers({ home, task, engine: address, ms }: ContainerFilter = {}): Promise<ContainerSummary[]> {
-	const engine = await openEngine(address);
+export async function listContainers({ home, task, engine: address, signal }: ContainerFilter = {}): Promise<ContainerSummary[]> {
+	const engine = openEngine(address);
 	const label = [`${LABEL.owner}=${OURS}`, ...(home === undefined ? [] : [`${LABEL.home}=${home}`]), ...(task === undefined ? [] : [`${LABEL.task}=${task}`])];
-	const found = await engine.call(
-		"docker",
-		(abortSignal) => engine.docker.listContainers({ all: true, filters: { label }, abortSignal }),
-		ms === undefined ? {} : { ms },
-	);
+	const found = await engine.call("docker", containers.list({ label }), { signal });
 	return found.map(({ Id, Names, Image, Labels, State, Status, Created }) => {
 		const own = { home: Labels[LABEL.home] ?? "", host: Labels[LABEL.host] ?? "" };
 		return {
@@ -54,7 +48,7 @@ export async function listContainers({ home, task, engine: address, ms }: Contai
 			status: Status,
 			created: new Date(Created * 1000),
 			keep: Labels[LABEL.keep] === "true",
-			orphan: own.host === os.hostname() && path.isAbsolute(own.home) ? !fs.existsSync(own.home) : null,
+			orphan: homeIsGone(own),
 		};
 	});
 }
@@ -62,9 +56,9 @@ export async function listContainers({ home, task, engine: address, ms }: Contai
 /** By its id, a beginning of that, or its name. True: it was removed by this call. Only one of ours. */
 export async function removeContainer(id: string, options: { engine?: string; signal?: AbortSignal } = {}): Promise<boolean> {
 	if (!/^[\w.-]{1,200}$/.test(id)) throw new HoldfastError("INVALID", `${JSON.stringify(id.slice(0, 100))} is not an id or a name of a container`);
-	const engine = await openEngine(options.engine);
-	const info = await inspect(engine, engine.docker.getContainer(id), options.signal);
+	const engine = openEngine(options.engine);
+	const info = await inspect(engine, id, options.signal);
 	if (info === undefined) throw new HoldfastError("NOT_FOUND", `there is no container ${id}`);
 	if (!isOurs(info)) throw new HoldfastError("FORBIDDEN", `the container ${id} was not made by Holdfast, and is left alone`);
-	return await remove(engine, engine.docker.getContainer(info.Id), options.signal);
+	return await remove(engine, info.Id, options.signal);
 }

@@ -3,51 +3,68 @@
  * run is not ours. So the engine puts a directory for everybody there, and the user makes his own in it.
  */
 import path from "node:path";
-import type { Readable } from "node:stream";
-import type { Container } from "dockerode";
-import { HoldfastError } from "../../base/errors.js";
+import { HoldfastError } from "../../base/index.js";
+import { tarOf } from "../files/index.js";
+import { containers } from "./api.js";
 import { parseArguments } from "./arguments.js";
-import { BASE_DIR, guestHome, PRIVATE_DIR, SHARED_DIR } from "./body.js";
-import { type Engine, reasonOf, statusOf } from "./engine.js";
+import { BASE_DIR, type ExecUser, guestHome, privateDir, SHARED_DIR } from "./body.js";
+import type { Engine } from "./engine.js";
 import { runExec } from "./exec.js";
+import { reasonOf, statusOf } from "./explain.js";
 import type { DockerSettings } from "./options.js";
-import { tarOfDirectories } from "./tar.js";
 
-/** Complete before it has its name: another program may come at the same moment. */
+/** Complete before it has its name: another program may come at the same moment. One that another user has put there is not used. */
 const MAKE = `
 umask 077; d=$1 t=$1.$$
-[ -d "$d/busy" ] && exit 0
+mine() { [ -d "$d/busy" ] && [ ! -L "$d" ] && [ -O "$d" ]; }
+mine && exit 0
 mkdir -p "$t/busy" && true >"$t/life" && true >"$t/seen" || exit
-mv -T "$t" "$d" 2>/dev/null || { rm -r "$t"; [ -d "$d/busy" ]; }`;
+mv -T "$t" "$d" 2>/dev/null || { rm -r "$t"; mine; }`;
 
-export async function prepare(engine: Engine, container: Container, settings: DockerSettings, signal: AbortSignal | undefined): Promise<void> {
-	if (await isThere(engine, container, PRIVATE_DIR, signal)) return;
+export async function prepare(engine: Engine, container: string, settings: DockerSettings, as: ExecUser, signal: AbortSignal | undefined): Promise<void> {
+	const dir = privateDir(as);
+	// Beside the container's own user, another could have made it.
+	if (as.user === undefined && (await isThere(engine, container, dir, signal))) return;
 	const home = guestHome(settings);
 	// The root may be read-only; then there is a volume, and everything has to be named from there.
 	const base = parseArguments(settings.arguments).readOnly ? BASE_DIR : "/";
-	const archive = tarOfDirectories([
-		{ path: path.relative(base, BASE_DIR), mode: 0o755, uid: 0, gid: 0 },
-		{ path: path.relative(base, SHARED_DIR), mode: 0o1777, uid: 0, gid: 0 },
-		...(home === undefined ? [] : [{ path: path.relative(base, home), mode: 0o700, uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }]),
+	const directory = (dir: string, mode: number) => ({ kind: "directory", name: path.relative(base, dir), mode }) as const;
+	const archive = tarOf([
+		directory(BASE_DIR, 0o755),
+		directory(SHARED_DIR, 0o1777),
+		...(home === undefined ? [] : [{ ...directory(home, 0o700), uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }]),
 	]);
-	await engine.call("preparing the container", (abortSignal) => container.putArchive(archive, { path: base, abortSignal }), { signal });
-	const { code, text } = await runExec(engine, container, { argv: ["sh", "-c", MAKE, "holdfast", PRIVATE_DIR], signal });
+	await engine.call("preparing the container", containers.unpack(container, base, archive), { signal });
+	const { code, text } = await runExec(engine, container, { argv: ["sh", "-c", MAKE, "holdfast", dir], ...as, signal }).catch((error) => {
+		throw as.user !== undefined && isNoUser(reasonOf(error)) ? noUser(as.user, settings, error) : error;
+	});
+	if (code !== 0 && as.user !== undefined && isNoUser(text)) throw noUser(as.user, settings);
 	if (code !== 0)
 		throw new HoldfastError(
 			"START_FAILED",
-			`there is no place for Holdfast's own files in the container: ${PRIVATE_DIR} could not be made${code === null ? "" : ` (exit code ${code})`}${text && `: ${text}`}`,
+			`there is no place for Holdfast's own files in the container: ${dir} could not be made${code === null ? "" : ` (exit code ${code})`}${text && `: ${text}`}`,
 		);
 }
 
+/** What engines say when the container has no such user or group: some as an error, some in place of what the command would print. */
+const isNoUser = (text: string): boolean => /unable to find (user|group)|no matching entries in (passwd|group)/.test(text);
+
+const noUser = (user: string, { image, container }: DockerSettings, cause?: unknown): HoldfastError =>
+	new HoldfastError(
+		"START_FAILED",
+		`there is no user ${JSON.stringify(user)} in ${container === undefined ? image : `the container ${container}`}; name one that is in its /etc/passwd, or an id, or leave it out`,
+		{ cause },
+	);
+
 /** The directory that was asked for; made if there is none, for the user if it can be told who that is. */
-export async function ensureWorkdir(engine: Engine, container: Container, workdir: string, user: string, signal: AbortSignal | undefined): Promise<void> {
+export async function ensureWorkdir(engine: Engine, container: string, workdir: string, user: string, signal: AbortSignal | undefined): Promise<void> {
 	if (await isThere(engine, container, workdir, signal)) return;
 	// In there first: what is in memory (/tmp) cannot be seen from outside.
 	if ((await runExec(engine, container, { argv: ["mkdir", "-p", "--", workdir], signal })).code === 0) return;
 	const [uid = "0", gid = uid] = /^\d+(:\d+)?$/.test(user) ? user.split(":") : [];
-	const archive = tarOfDirectories([{ path: path.relative("/", workdir), mode: 0o755, uid: Number(uid), gid: Number(gid) }]);
+	const archive = tarOf([{ kind: "directory", name: path.relative("/", workdir), mode: 0o755, uid: Number(uid), gid: Number(gid) }]);
 	try {
-		await engine.call("preparing the container", (abortSignal) => container.putArchive(archive, { path: "/", abortSignal }), { signal });
+		await engine.call("preparing the container", containers.unpack(container, "/", archive), { signal });
 	} catch (error) {
 		if (statusOf(error) === undefined) throw error;
 		throw new HoldfastError("NO_DIRECTORY", `there is no directory ${workdir} in the container, and it cannot be made (${reasonOf(error)}); choose another`, {
@@ -57,10 +74,9 @@ export async function ensureWorkdir(engine: Engine, container: Container, workdi
 }
 
 /** A look from outside is cheaper than a command inside. */
-async function isThere(engine: Engine, container: Container, file: string, signal: AbortSignal | undefined): Promise<boolean> {
+async function isThere(engine: Engine, container: string, file: string, signal: AbortSignal | undefined): Promise<boolean> {
 	try {
-		const answer = await engine.call("looking into the container", (abortSignal) => container.infoArchive({ path: file, abortSignal }), { signal });
-		(answer as Readable).destroy(); // a stream that nobody reads would keep this program alive
+		await engine.call("looking into the container", containers.stat(container, file), { signal });
 		return true;
 	} catch (error) {
 		if (statusOf(error) === undefined) throw error;

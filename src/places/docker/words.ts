@@ -1,25 +1,24 @@
 /** What is said of containers: why one does not run, what became of the one before, why none can be made. */
-import type { ContainerInspectInfo } from "dockerode";
-import { HoldfastError } from "../../base/errors.js";
-import { sizeText, timeText } from "../../base/quantity.js";
+import { HoldfastError, sizeText, timeText } from "../../base/index.js";
 import { IDLE } from "../lives.js";
+import { SWITCH_EXIT } from "../switch.js";
+import type { ContainerInfo } from "./api.js";
 import { LABEL } from "./body.js";
-import { reasonOf } from "./engine.js";
+import { reasonOf } from "./explain.js";
 import type { DockerSettings } from "./options.js";
 
+export const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
+
 /** One life of a container. */
-export const instanceOf = (info: ContainerInspectInfo): string => `${info.Id} ${info.State.StartedAt}`;
+export const instanceOf = (info: ContainerInfo): string => `${info.Id} ${info.State.StartedAt}`;
 
 export const LOST = "but what ran in it, and what was in /tmp and other directories in memory, is gone";
 
-/** The switch ended because of silence. */
-const IDLE_EXIT = 75;
-
 /** Why a container does not run, in words. */
-export function endOf({ State: state, HostConfig: host, Config: config }: ContainerInspectInfo): string {
+export function endOf({ State: state, HostConfig: host, Config: config }: ContainerInfo): string {
 	const limit = host.Memory ? ` (limit ${sizeText(host.Memory)})` : "";
-	if (state.ExitCode === IDLE_EXIT)
-		return `The container had stopped itself, after ${timeText(Number(config.Labels?.[LABEL.lifetime] ?? 0))} in which nobody used it and nothing ran in it`;
+	if (state.ExitCode === SWITCH_EXIT && config.Labels[LABEL.lifetime] !== undefined)
+		return `The container had stopped itself, after ${timeText(Number(config.Labels[LABEL.lifetime] ?? 0))} in which it was not used and nothing ran in it`;
 	if (state.OOMKilled && state.ExitCode === 137) return `The container had run out of memory${limit} and was ended`;
 	if (state.ExitCode === 0 || state.ExitCode === 143) return "The container had been stopped";
 	if (state.ExitCode === 137) return "The container had been killed";
@@ -27,7 +26,7 @@ export function endOf({ State: state, HostConfig: host, Config: config }: Contai
 }
 
 /** `before` is the life that the caller knew, `made` the container that he has just made. */
-export function lifeNotes(info: ContainerInspectInfo, before: string | undefined, made: string | undefined): string[] {
+export function lifeNotes(info: ContainerInfo, before: string | undefined, made: string | undefined): string[] {
 	if (before === undefined || before === instanceOf(info)) return [];
 	const [word, seconds] = before.split(" ");
 	if (word === IDLE)
@@ -52,8 +51,18 @@ export function refused(error: unknown, { image, disk, arguments: given }: Docke
 	return say(`the container cannot be made: ${reason}${also}`);
 }
 
-/** An init finds that out only when the container runs. `said`: its last line. */
-export const noShell = (image: string, code: number, cause: unknown, said = ""): HoldfastError =>
+/** The error for a container that ended at once: an init finds out only then that there is nothing to run. `said`: its last line. */
+export function endedAtOnce({ image, profile }: DockerSettings, code: number, cause: unknown, said: string): HoldfastError {
+	if (profile === "hardened" || code === NOT_FOUND) return noShell(image, code, cause, said);
+	const words = said && ` (${said})`;
+	return new HoldfastError(
+		"START_FAILED",
+		`the container of ${image} ended at once with exit code ${code}${words}: its ENTRYPOINT has to run the command that it is given; use the profile "hardened", which does without it, or another image`,
+		{ cause },
+	);
+}
+
+const noShell = (image: string, code: number, cause: unknown, said = ""): HoldfastError =>
 	new HoldfastError(
 		"START_FAILED",
 		code === NOT_FOUND

@@ -1,10 +1,8 @@
 /** Scripts run by a shell that is a program of this machine: `sh`, or one that is reached through others, as that of a sandbox. */
 import { spawn } from "node:child_process";
-import { HoldfastError } from "../../base/errors.js";
-import { onlyThese } from "../../base/inherited.js";
-import { shellQuote } from "../../base/quote.js";
-import type { FarEnd } from "./far.js";
-import { codeIn, problem, type Ran, type RunOptions } from "./files.js";
+import { HoldfastError, onlyThese, shellQuote } from "../../base/index.js";
+import { codeIn, problem, type ScriptOptions, type ScriptResult } from "./interface.js";
+import type { RemoteEnd } from "./remote.js";
 
 const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 const BLOCK = 1024 * 1024;
@@ -15,8 +13,8 @@ export function runHere(
 	shell: readonly string[],
 	script: string,
 	args: readonly string[],
-	options: RunOptions & { env?: NodeJS.ProcessEnv } = {},
-): Promise<Ran> {
+	options: ScriptOptions & { env?: NodeJS.ProcessEnv } = {},
+): Promise<ScriptResult> {
 	const { cwd, input, signal, limit = LIMIT, env } = options;
 	const [program, ...words] = shell;
 	return new Promise((resolve, reject) => {
@@ -61,23 +59,24 @@ export function runHere(
 			signal?.removeEventListener("abort", interrupt);
 			reject(new HoldfastError("START_FAILED", `a shell could not be started: ${error.message}`, { cause: error }));
 		});
-		child.on("close", (code) => {
+		child.on("close", (code, killed) => {
 			signal?.removeEventListener("abort", interrupt);
 			if (signal?.aborted) reject(new HoldfastError("ABORTED", "interrupted"));
 			else {
 				const output = Buffer.concat(pieces);
-				resolve({ status: code ?? 128, output: output.length === 0 && code !== 0 ? Buffer.from(said) : output, cut });
+				const words = said === "" && killed !== null ? `it was ended by ${killed}` : said;
+				resolve({ status: code ?? 128, output: output.length === 0 && code !== 0 ? Buffer.from(words) : output, cut, words });
 			}
 		});
 	});
 }
 
-/** A far end that is a shell on this machine, started anew for each request. */
-export function commandEnd(shell: () => readonly string[], env?: NodeJS.ProcessEnv): FarEnd {
-	const run: FarEnd["run"] = (script, options = {}) => runHere(shell(), script, [], { ...options, cwd: "/", ...(env ? { env } : {}) });
-	const bytesOf = async (file: string, script: string, options: RunOptions): Promise<Buffer> => {
-		const { status, output } = await run(`set -- ${shellQuote(file)}; exec 2>&1; ${script}`, options);
-		if (status !== 0) throw problem(codeIn(output.toString()), output.toString(), file);
+/** A remote end that is a shell on this machine, started anew for each request. */
+export function commandEnd(shell: () => readonly string[], env?: NodeJS.ProcessEnv): RemoteEnd {
+	const run: RemoteEnd["run"] = (script, options = {}) => runHere(shell(), script, [], { ...options, cwd: "/", ...(env ? { env } : {}) });
+	const bytesOf = async (file: string, script: string, options: ScriptOptions): Promise<Buffer> => {
+		const { status, output, words = "" } = await run(`set -- ${shellQuote(file)}; ${script}`, options);
+		if (status !== 0) throw problem(codeIn(words), words, file);
 		return output;
 	};
 	let written: Promise<unknown> = Promise.resolve();

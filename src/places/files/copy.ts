@@ -1,18 +1,18 @@
 /** Files and folders from one place to another, byte for byte. What arrives is compared with what was there by its sha256. */
 import path from "node:path";
-import { HoldfastError } from "../../base/errors.js";
-import { type Entry, type Files, type Found, type PutItem, stopIf, type Tree } from "./files.js";
-import { Lanes, Pace, UNDER_WAY } from "./pace.js";
+import { HoldfastError, identityOf } from "../../base/index.js";
+import { readAhead } from "./content.js";
+import { type Draft, type Entry, type Files, type PutItem, stopIf, type Tree, type TreeEntry } from "./interface.js";
+import { Lanes, Pace } from "./pace.js";
 import { discarded, temporaryName } from "./temporary.js";
 
 /** What is smaller goes together with others. */
 const SMALL = 1024 * 1024;
 const TOGETHER = 2_000;
 const GROUP = 64 * 1024; // to begin with
-const UNSIZED = 64 * 1024 * 1024; // of a file whose size is not told, as in /proc
 const TRIES = 3; // for a file that others write to
 
-export interface End {
+export interface CopySide {
 	readonly files: Files;
 	/** Absolute. Of a source `/.` at its end means what is in it; of a target `/` means a directory. */
 	readonly path: string;
@@ -23,7 +23,7 @@ export interface End {
 	readonly refuse?: (file: string) => string | undefined;
 }
 
-export interface Progress {
+export interface CopyProgress {
 	readonly files: number;
 	readonly totalFiles: number;
 	readonly bytes: number;
@@ -32,7 +32,9 @@ export interface Progress {
 
 export interface CopyOptions {
 	readonly signal?: AbortSignal;
-	readonly progress?: (progress: Progress) => void;
+	readonly progress?: (progress: CopyProgress) => void;
+	/** Called just before anything is seen at its place; with how a file, or a new directory, of this machine gets there. */
+	readonly placing?: (at: Draft["at"] | undefined) => void;
 }
 
 export interface Copied {
@@ -51,7 +53,7 @@ export interface Copied {
 	readonly notes: readonly string[];
 }
 
-export async function copy(from: End, to: End, options: CopyOptions = {}): Promise<Copied> {
+export async function copy(from: CopySide, to: CopySide, options: CopyOptions = {}): Promise<Copied> {
 	const source = trimmed(from.path);
 	checkEnd(from, source, "read");
 	const entry = await from.files.stat(source);
@@ -66,7 +68,7 @@ export async function copy(from: End, to: End, options: CopyOptions = {}): Promi
 }
 
 /** Throws if the end refuses it. */
-export function checkEnd({ refuse }: End, file: string, done: "read" | "written"): void {
+export function checkEnd({ refuse }: CopySide, file: string, done: "read" | "written"): void {
 	const why = refuse?.(file);
 	if (why !== undefined)
 		throw new HoldfastError("FORBIDDEN", `${file} cannot be ${done} by this tool: ${why}. Nothing was copied; your user can do it with \`holdfast cp\``);
@@ -75,7 +77,7 @@ export function checkEnd({ refuse }: End, file: string, done: "read" | "written"
 const trimmed = (file: string): string => path.posix.resolve("/", file);
 
 /** As cp has it: into a directory that is there, else under that very name. */
-export async function targetOf(source: string, entry: Entry, to: End): Promise<string> {
+export async function targetOf(source: string, entry: Entry, to: CopySide): Promise<string> {
 	const wanted = trimmed(to.path);
 	const there = await to.files.stat(wanted);
 	const contents = entry.kind === "directory" && /\/\.$/.test(source);
@@ -84,22 +86,29 @@ export async function targetOf(source: string, entry: Entry, to: End): Promise<s
 	return /\/$/.test(to.path) && !contents && entry.kind === "file" ? path.posix.join(wanted, path.posix.basename(trimmed(source))) : wanted;
 }
 
-async function copyOne(from: End, entry: Entry, to: End, options: CopyOptions): Promise<Copied> {
+async function copyOne(from: CopySide, entry: Entry, to: CopySide, options: CopyOptions): Promise<Copied> {
 	const report = (bytes: number) => options.progress?.({ files: 0, totalFiles: 1, bytes, totalBytes: entry.size });
-	const { path: target, created, bytes, sha256, notes, made } = await copyFile(from, entry, to, options, report);
+	const { path: target, created, bytes, sha256, notes, made } = await copyFile(from, entry, to, options, report, options.placing);
 	options.progress?.({ files: 1, totalFiles: 1, bytes, totalBytes: bytes });
 	return { kind: "file", path: target, created, files: 1, directories: made === undefined ? 0 : 1, links: 0, bytes, sha256, skipped: [], notes };
 }
 
 /** What comes is compared with what is there, by its sha256; and if it was changed meanwhile, which would make a mixture, it is tried again. */
-async function copyFile(from: End, { mode }: { mode: number }, to: End, { signal }: CopyOptions, report: (bytes: number) => void) {
+async function copyFile(
+	from: CopySide,
+	{ mode }: { mode: number },
+	to: CopySide,
+	{ signal }: CopyOptions,
+	report: (bytes: number) => void,
+	placing?: CopyOptions["placing"],
+) {
 	const existing = await to.files.stat(to.path);
 	for (let tries = 1; ; tries++) {
 		const before = await from.files.stat(from.path);
 		const hash = from.files.near ? undefined : from.files.hash(from.path, signal); // while it is on its way
 		hash?.catch(() => {}); // it is looked at in its turn, or not at all
 		const draft = await to.files
-			.draft(to.path, readAhead(from, before?.size ?? 0, signal), {
+			.draft(to.path, readAhead(from.files, from.path, before?.size ?? 0, signal), {
 				...(existing ? {} : { mode: mode & 0o777 }),
 				...(signal ? { signal } : {}),
 				progress: report,
@@ -110,48 +119,23 @@ async function copyFile(from: End, { mode }: { mode: number }, to: End, { signal
 			});
 		try {
 			const same = hash === undefined || draft.sha256 === (await hash);
-			if (same && before?.version === (await from.files.stat(from.path))?.version) return await draft.commit();
+			if (same && before?.version === (await from.files.stat(from.path))?.version) {
+				placing?.(draft.at);
+				return await draft.commit();
+			}
 		} finally {
 			await draft.drop();
 		}
 		if (tries === TRIES)
 			throw new HoldfastError(
-				"ANSWERED",
+				"CONFLICT",
 				`${from.path} changes all the time while it is being copied, so nothing was written; stop what writes to it, or copy a copy`,
 			);
 	}
 }
 
-/** No further than its size was: of a file that grows as fast as it is read there would be no end. */
-async function* readAhead({ files, path: file }: End, known: number, signal: AbortSignal | undefined): AsyncGenerator<Buffer> {
-	let got = 0;
-	const asked: { readonly piece: Promise<Buffer>; readonly size: number }[] = [];
-	const pace = new Pace();
-	try {
-		for (let next = 0; ; ) {
-			while (asked.length < UNDER_WAY) {
-				const { size } = pace;
-				const at = next;
-				const piece = pace.timed(size, () => files.read(file, at, size));
-				piece.catch(() => {}); // it is looked at in its turn, or not at all
-				asked.push({ piece, size });
-				next += size;
-			}
-			stopIf(signal, file);
-			const { piece, size } = asked.shift() as (typeof asked)[number];
-			const bytes = await piece;
-			got += bytes.length;
-			if (bytes.length > 0) yield bytes;
-			if (bytes.length < size || (known > 0 && got > known)) return; // there is more: it was changed, which is found out
-			if (known === 0 && got > UNSIZED) throw new HoldfastError("INVALID", `${file} has more than ${UNSIZED} bytes, and none by its size; nothing was copied`);
-		}
-	} finally {
-		await Promise.allSettled(asked.map(({ piece }) => piece));
-	}
-}
-
 /** All of it is put together beside its place first: a new folder appears whole or not at all, and one that is there gets only what is complete. */
-async function copyFolder(from: End, entry: Entry, to: End, options: CopyOptions): Promise<Copied> {
+async function copyFolder(from: CopySide, entry: Entry, to: CopySide, options: CopyOptions): Promise<Copied> {
 	if (from.files === to.files && `${to.path}/`.startsWith(`${from.path}/`)) throw new HoldfastError("INVALID", "a directory cannot be copied into itself");
 	const { signal } = options;
 	const found = permitted(await from.files.tree(from.path, signal), from, to);
@@ -175,14 +159,18 @@ async function copyFolder(from: End, entry: Entry, to: End, options: CopyOptions
 		stopIf(signal, to.path);
 		if (created) {
 			await lock(stage);
+			const identity = to.files.near ? identityOf(stage) : undefined;
+			options.placing?.(identity === undefined ? undefined : { temp: stage, target: to.path, identity });
 			await to.files.install(stage, to.path, entry.mode & 0o777);
 			discarded(path.posix.basename(stage));
 		} else {
+			options.placing?.(undefined); // its files come to their places one after the other
 			await to.files.merge(stage, to.path);
 			discarded(path.posix.basename(stage));
 			await lock(to.path);
 		}
-		return { kind: "directory", path: to.path, created, ...filled, directories: found.directories.length, links: found.links.length, skipped: found.skipped };
+		const skipped = found.skipped.map(({ name, why }) => `${name} (${why})`);
+		return { kind: "directory", path: to.path, created, ...filled, directories: found.directories.length, links: found.links.length, skipped };
 	} catch (error) {
 		await to.files.discard(stage);
 		if (!(error instanceof HoldfastError) || !error.message.includes(stage)) throw error;
@@ -191,20 +179,20 @@ async function copyFolder(from: End, entry: Entry, to: End, options: CopyOptions
 }
 
 /** Without what the ends refuse. */
-function permitted(found: Tree, from: End, to: End): Tree {
+function permitted(found: Tree, from: CopySide, to: CopySide): Tree {
 	const skipped = [...found.skipped];
 	const left: string[] = [];
 	const may = ({ name }: { readonly name: string }): boolean => {
 		if (left.some((above) => name.startsWith(above))) return false;
 		const why = from.refuse?.(path.posix.join(from.path, name));
 		if (why === undefined) return true;
-		skipped.push(`${name} (${why})`);
+		skipped.push({ name, why });
 		left.push(`${name}/`);
 		return false;
 	};
 	const leads = ({ name, target }: Tree["links"][number]): boolean => {
 		if (!to.refuse || staysWithin(name, target)) return true;
-		skipped.push(`${name} (a link that leads out of the folder, or may)`);
+		skipped.push({ name, why: "a link that leads out of the folder, or may" });
 		return false;
 	};
 	return { directories: found.directories.filter(may), files: found.files.filter(may), links: found.links.filter(may).filter(leads), skipped };
@@ -218,13 +206,13 @@ function staysWithin(name: string, target: string): boolean {
 	return !target.startsWith("/") && up < name.split("/").length && !parts.slice(up).includes("..");
 }
 
-async function fill(from: End, found: Tree, to: End, options: CopyOptions): Promise<{ files: number; bytes: number; notes: string[] }> {
+async function fill(from: CopySide, found: Tree, to: CopySide, options: CopyOptions): Promise<{ files: number; bytes: number; notes: string[] }> {
 	const { signal } = options;
 	const totalBytes = found.files.reduce((sum, { size }) => sum + size, 0);
 	let [files, bytes] = [0, 0];
 	const notes: string[] = [];
 	const report = (more = 0) => options.progress?.({ files, totalFiles: found.files.length, bytes: bytes + more, totalBytes });
-	const alone = async (item: Found) => {
+	const alone = async (item: TreeEntry) => {
 		const written = await copyFile(
 			{ files: from.files, path: path.posix.join(from.path, item.name) },
 			item,
@@ -237,7 +225,7 @@ async function fill(from: End, found: Tree, to: End, options: CopyOptions): Prom
 		bytes += written.bytes;
 		report();
 	};
-	const changed: Found[] = [];
+	const changed: TreeEntry[] = [];
 	const [pace, lanes] = [new Pace(GROUP), new Lanes()];
 	const put = (items: PutItem[]) => lanes.add(() => to.files.putAll(to.path, items, options));
 	for (const some of inParts(found.directories)) await put(some.map(({ name, mode }) => ({ kind: "directory", name, mode: (mode & 0o777) | 0o700 })));
@@ -248,7 +236,7 @@ async function fill(from: End, found: Tree, to: End, options: CopyOptions): Prom
 		await lanes.add(() =>
 			pace.timed(size, async () => {
 				const contents = await from.files.readAll(from.path, group, signal).catch((error: unknown) => {
-					if (error instanceof HoldfastError && error.code === "ANSWERED") return undefined;
+					if (error instanceof HoldfastError && error.code === "CONFLICT") return undefined;
 					throw error;
 				});
 				if (!contents) {
@@ -274,8 +262,8 @@ function* inParts<T>(all: readonly T[]): Generator<T[]> {
 }
 
 /** Those that are small, in groups. */
-function* together(files: readonly Found[], pace: Pace): Generator<Found[]> {
-	let group: Found[] = [];
+function* together(files: readonly TreeEntry[], pace: Pace): Generator<TreeEntry[]> {
+	let group: TreeEntry[] = [];
 	let bytes = 0;
 	for (const file of files) {
 		if (file.size > SMALL) continue;

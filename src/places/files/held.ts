@@ -4,8 +4,8 @@
  */
 import fs, { constants } from "node:fs";
 import path from "node:path";
-import { errno, HoldfastError } from "../../base/errors.js";
-import { fileError } from "./files.js";
+import { errno, HoldfastError } from "../../base/index.js";
+import { fileError } from "./interface.js";
 
 const O_PATH = 0o10000000; // Node has no name for it: no right to list the directory is needed
 const DIRECTORY = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;

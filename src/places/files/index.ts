@@ -1,7 +1,11 @@
+/** Files of a place, local or remote, and copies between places. docs/files.md. */
 export { commandEnd } from "./command.js";
-export { type Copied, checkEnd, copy, type End, type Progress } from "./copy.js";
-export { farFiles } from "./far.js";
-export type { Entry, Files } from "./files.js";
+export { contentOf, wholeContent } from "./content.js";
+export { type Copied, type CopyProgress, type CopySide, checkEnd, copy } from "./copy.js";
+export type { Entry, Files } from "./interface.js";
 export { linkEnd } from "./linked.js";
-export { nearFiles } from "./near.js";
+export { localFiles } from "./local.js";
+export { remoteFiles } from "./remote.js";
 export { strictFiles } from "./strict.js";
+export { tarOf } from "./tar.js";
+export { isTemporary, temporaryName } from "./temporary.js";

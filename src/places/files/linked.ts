@@ -1,8 +1,8 @@
-/** The far end of files over a link. */
-import { shellQuote } from "../../base/quote.js";
-import type { Connection } from "../link/connection.js";
-import type { FarEnd } from "./far.js";
-import { codeIn, problem } from "./files.js";
+/** The remote end of files over a link. */
+import { shellQuote } from "../../base/index.js";
+import type { Connection } from "../link/index.js";
+import { codeIn, problem } from "./interface.js";
+import type { RemoteEnd } from "./remote.js";
 
 const LONGEST = 3_000; // of a path that a link takes as it is
 const LIMIT = 64 * 1024 * 1024;
@@ -20,8 +20,8 @@ status=$?
 kill $late 2>/dev/null
 exit $status`;
 
-export function linkEnd(connection: Pick<Connection, "use">): FarEnd {
-	const run: FarEnd["run"] = (script, { input, signal, limit = LIMIT, again = false } = {}) =>
+export function linkEnd(connection: Pick<Connection, "use">): RemoteEnd {
+	const run: RemoteEnd["run"] = (script, { input, signal, limit = LIMIT, again = false } = {}) =>
 		connection.use(
 			async (link) => {
 				const { status, output, size, error } = await link.run(`umask ${link.facts.umask}\n${script}`, {
@@ -40,7 +40,7 @@ export function linkEnd(connection: Pick<Connection, "use">): FarEnd {
 		if (status !== 0) throw problem(codeIn(output.toString()), output.toString(), file);
 		return output;
 	};
-	/** Of what is in /proc nobody says the size, and a far end without perl reads no further than that. */
+	/** Of what is in /proc nobody says the size, and a remote end without perl reads no further than that. */
 	const unsized = async (file: string, max: number): Promise<Buffer> => {
 		const { status, output } = await run(`set -- ${shellQuote(file)} ${max}\n${UNSIZED}`, { limit: max, again: true });
 		if (status !== 0) throw problem(status === KILLED ? "EAGAIN" : codeIn(output.toString()), output.toString(), file);

@@ -1,5 +1,5 @@
 /**
- * What a far end is asked to do with files, in POSIX sh: dash, busybox ash, bash. Arguments are `$1`, `$2`, …; paths are absolute, so none is
+ * What a remote end is asked to do with files, in POSIX sh: dash, busybox ash, bash. Arguments are `$1`, `$2`, …; paths are absolute, so none is
  * taken for an option. A script that fails ends with the words of the program that failed.
  */
 

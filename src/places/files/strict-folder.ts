@@ -1,9 +1,9 @@
 /** Folders of this machine for a copy: each directory in them is held open while names in it are used, and no link is followed. */
 import fs, { constants } from "node:fs";
 import path from "node:path";
-import { errno, HoldfastError } from "../../base/errors.js";
-import { type Files, type PutItem, stopIf } from "./files.js";
+import { errno, HoldfastError } from "../../base/index.js";
 import { HeldDirectory, inDirectory } from "./held.js";
+import { type Files, type PutItem, stopIf } from "./interface.js";
 
 /** Small files one after the other are quickest without a wait between them; now and then everybody else has a turn. */
 const AT_ONCE = 32;
@@ -93,7 +93,7 @@ export const readAll: Files["readAll"] = async (dir, names, signal) => {
 	return found;
 };
 
-/** One after the other, each with its own directory held; what follows in the same one does not open it again. */
+/** Handles files one after the other and holds the directory of the last one open, so that the next file in the same directory does not open it again. */
 async function each<T extends { readonly name: string }>(
 	dir: string,
 	items: readonly T[],
@@ -159,4 +159,4 @@ function readWhole(held: HeldDirectory, name: string, size: number): Buffer {
 }
 
 const changed = (held: HeldDirectory, name: string): HoldfastError =>
-	new HoldfastError("ANSWERED", `${path.join(held.path, name)} was changed while it was read; try again`);
+	new HoldfastError("CONFLICT", `${path.join(held.path, name)} was changed while it was read; try again`);

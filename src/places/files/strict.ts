@@ -6,11 +6,11 @@ import { createHash } from "node:crypto";
 import fs, { constants } from "node:fs";
 import fsp from "node:fs/promises";
 import path from "node:path";
-import { errno, HoldfastError } from "../../base/errors.js";
+import { errno, HoldfastError } from "../../base/index.js";
 import { runHere } from "./command.js";
-import { type Content, type Draft, type Entry, entryOf, type Files, type WriteOptions } from "./files.js";
 import { HeldDirectory, inDirectory, linkInTheWay } from "./held.js";
-import { nearDraft, tidy } from "./near-draft.js";
+import { type Content, type Draft, type Entry, entryOf, type Files, type WriteOptions } from "./interface.js";
+import { localDraft, tidy } from "./local-draft.js";
 import { install, merge, putAll, readAll } from "./strict-folder.js";
 import { discarded } from "./temporary.js";
 import { walk } from "./walk.js";
@@ -126,9 +126,10 @@ async function strictDraft(file: string, content: Content, options: WriteOptions
 	const name = path.basename(file);
 	try {
 		if (!options.replaceLink && dir.stat(name)?.isSymbolicLink()) throw linkInTheWay(file);
-		const { sha256, commit, drop } = await nearDraft(dir.at(name), content, { ...options, replaceLink: true });
+		const { sha256, at, commit, drop } = await localDraft(dir.at(name), content, { ...options, replaceLink: true });
 		return {
 			sha256,
+			...(at && { at: { temp: path.join(path.dirname(file), path.basename(at.temp)), target: file, identity: at.identity } }),
 			commit: async () => {
 				try {
 					return { ...(await commit()), path: file, ...(dir.made === undefined ? {} : { made: dir.made }) };

@@ -1,11 +1,14 @@
 /** A tar archive of a few things, as any tar there can unpack it: ustar, with GNU's way to say a long name. */
-import type { PutItem } from "./files.js";
+import type { PutItem } from "./interface.js";
 
 const BLOCK = 512;
 const NAME = 100;
 const TYPES = { file: "0", directory: "5", link: "2" } as const;
 
-export function tarOf(items: readonly PutItem[]): Buffer {
+/** Root's, unless it says whose it is. */
+export type TarItem = PutItem & { readonly uid?: number; readonly gid?: number };
+
+export function tarOf(items: readonly TarItem[]): Buffer {
 	const blocks: Buffer[] = [];
 	for (const item of items) {
 		const name = Buffer.from(`./${item.name}${item.kind === "directory" ? "/" : ""}`);
@@ -13,7 +16,8 @@ export function tarOf(items: readonly PutItem[]): Buffer {
 		if (name.length > NAME) blocks.push(...long("L", name));
 		if (target.length > NAME) blocks.push(...long("K", target));
 		const content = item.kind === "file" ? item.content : Buffer.alloc(0);
-		blocks.push(header({ name, target, mode: item.mode, size: content.length, type: TYPES[item.kind] }), ...padded(content));
+		const { mode, uid = 0, gid = 0 } = item;
+		blocks.push(header({ name, target, mode, uid, gid, size: content.length, type: TYPES[item.kind] }), ...padded(content));
 	}
 	blocks.push(Buffer.alloc(2 * BLOCK));
 	return Buffer.concat(blocks);
@@ -21,7 +25,8 @@ export function tarOf(items: readonly PutItem[]): Buffer {
 
 const long = (type: "L" | "K", text: Buffer): Buffer[] => {
 	const content = Buffer.concat([text, Buffer.alloc(1)]);
-	return [header({ name: Buffer.from("././@LongLink"), target: Buffer.alloc(0), mode: 0, size: content.length, type }), ...padded(content)];
+	const name = Buffer.from("././@LongLink");
+	return [header({ name, target: Buffer.alloc(0), mode: 0, uid: 0, gid: 0, size: content.length, type }), ...padded(content)];
 };
 
 function padded(content: Uint8Array): Buffer[] {
@@ -29,13 +34,23 @@ function padded(content: Uint8Array): Buffer[] {
 	return [Buffer.from(content.buffer, content.byteOffset, content.length), Buffer.alloc(over === 0 ? 0 : BLOCK - over)];
 }
 
-function header({ name, target, mode, size, type }: { name: Buffer; target: Buffer; mode: number; size: number; type: string }): Buffer {
+interface TarHeader {
+	readonly name: Buffer;
+	readonly target: Buffer;
+	readonly mode: number;
+	readonly uid: number;
+	readonly gid: number;
+	readonly size: number;
+	readonly type: string;
+}
+
+function header({ name, target, mode, uid, gid, size, type }: TarHeader): Buffer {
 	const block = Buffer.alloc(BLOCK);
 	const octal = (value: number, at: number, length: number) => block.write(`${value.toString(8).padStart(length - 1, "0")}\0`, at, "latin1");
 	name.copy(block, 0, 0, NAME);
 	octal(mode & 0o7777, 100, 8);
-	octal(0, 108, 8);
-	octal(0, 116, 8);
+	octal(uid, 108, 8);
+	octal(gid, 116, 8);
 	octal(size, 124, 12);
 	octal(Math.floor(Date.now() / 1000), 136, 12);
 	block.write("        ", 148, "latin1");

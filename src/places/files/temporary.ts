@@ -1,9 +1,9 @@
 /** Names of what is not finished yet: they say whose it is, so that what somebody who was killed has left is known for what it is. */
 import { createHash, randomBytes } from "node:crypto";
-import { hostIdentity, isAlive, readStat } from "../../base/proc.js";
+import { hostIdentity, isAlive, readStat } from "../../base/index.js";
 
 export const TEMPORARY = ".holdfast-tmp.";
-/** Nobody writes to one for so long and still means to finish. */
+/** A draft that was not written to for so long is stale. */
 export const TEMPORARY_MINUTES = 60;
 
 let own: { readonly host: string; readonly writer: string } | undefined;
@@ -33,7 +33,7 @@ export const discarded = (name: string): void => void used.delete(name);
 export const ownTemporary = (): string => `${TEMPORARY}${ours().host}.`;
 export const isTemporary = (name: string): boolean => name.startsWith(TEMPORARY);
 
-/** Its writer was a program of this machine, which has ended or has given it up. */
+/** The writer was a program of this machine, and has ended or given the draft up. */
 export function isAbandoned(name: string): boolean {
 	const [, pid, start] = (name.startsWith(ownTemporary()) ? /^(\d+)-(\d+)\./.exec(name.slice(ownTemporary().length)) : null) ?? [];
 	if (pid === undefined || start === undefined) return false;

@@ -1,6 +1,6 @@
 /** What there is in a folder, as a tree. */
 import path from "node:path";
-import { type Entry, type Files, stopIf, type Tree } from "./files.js";
+import { type Entry, type Files, stopIf, type Tree } from "./interface.js";
 import { isTemporary } from "./temporary.js";
 
 /** `entries`: with their names below the folder, a directory before what is in it. */
@@ -11,23 +11,23 @@ export async function treeOf(entries: Iterable<Entry>, readLinks: (names: string
 	for (const { name, kind, size, mode } of entries) {
 		if (left.some((above) => name.startsWith(above))) continue;
 		if (!isBelow(name)) {
-			tree.skipped.push(`${name} (not a name in the folder)`);
+			tree.skipped.push({ name, why: "not a name in the folder" });
 			continue;
 		}
 		if (isTemporary(path.posix.basename(name)) || name.includes("\ufffd")) {
-			if (name.includes("\ufffd")) tree.skipped.push(`${name} (its name is not UTF-8)`);
+			if (name.includes("\ufffd")) tree.skipped.push({ name, why: "its name is not UTF-8" });
 			left.push(`${name}/`);
 		} else if (kind === "directory") tree.directories.push({ name, size: 0, mode });
 		else if (kind === "file") tree.files.push({ name, size, mode });
 		else if (kind === "link") links.push(name);
-		else tree.skipped.push(`${name} (a device, a pipe or a socket)`);
+		else tree.skipped.push({ name, why: "a device, a pipe or a socket" });
 	}
 	const targets = links.length === 0 ? [] : await readLinks(links);
 	for (const [at, name] of links.entries()) tree.links.push({ name, target: targets[at] as string });
 	return tree;
 }
 
-/** A far end may say anything: what is copied to here goes below the folder. */
+/** A remote end may say anything: what is copied to here goes below the folder. */
 const isBelow = (name: string): boolean => !name.includes("\0") && name.split("/").every((part) => part !== "" && part !== "." && part !== "..");
 
 /** Directory by directory. */

@@ -1,13 +1,16 @@
-/** How a far end begins: a shell there reads one line from us, and that line reads our script. docs/link.md. */
+/** How a remote end begins: a shell there reads one line from us, and that line reads our script. docs/link.md. */
 import fs from "node:fs";
-import { asset } from "../../base/asset.js";
-import { shellQuote } from "../../base/quote.js";
+import { asset, shellQuote } from "../../base/index.js";
 
 /**
  * What a host's shell is asked to run. No newline, no `!` and no `$(`: bash, dash, ash, zsh, tcsh and fish understand it alike. A script on the
  * stdin of a plain sh would not do, since shells read ahead.
  */
 export const BOOT = `exec sh -c 'read -r x; eval "$x"'`;
+
+/** Defines the function that reads so many bytes of stdin: with a dd that can, one read; else byte by byte, because what follows must stay in the stream. */
+export const TAKE =
+	"link_take() { if dd if=/dev/null bs=1 count=0 iflag=fullblock 2>/dev/null; then dd bs=$1 count=1 iflag=fullblock 2>/dev/null; else dd bs=1 count=$1 2>/dev/null; fi; }";
 
 const textOf = (name: string): Buffer => fs.readFileSync(asset(`places/link/${name}`));
 let texts: { readonly sh: Buffer; readonly pl: Buffer } | undefined;
@@ -29,8 +32,7 @@ export function bootText({ mark, dir, name, idleSeconds, perl }: Boot): Buffer {
 		`link_asked=${shellQuote(dir)}`,
 		`link_name=${shellQuote(name)}`,
 		`link_idle=${idleSeconds}`,
-		// With a dd that can, one read; else byte by byte, because what follows must stay in the stream.
-		"link_take() { if dd if=/dev/null bs=1 count=0 iflag=fullblock 2>/dev/null; then dd bs=$1 count=1 iflag=fullblock 2>/dev/null; else dd bs=1 count=$1 2>/dev/null; fi; }",
+		TAKE,
 		`link_perl=$(link_take ${pl.length})`,
 		...(perl ? [] : ["link_perl="]),
 		`eval "$(link_take ${sh.length})"`,

@@ -1,4 +1,4 @@
-import { HoldfastError } from "../../base/errors.js";
+import { HoldfastError } from "../../base/index.js";
 
 /** The link ended, or there is none to be had. */
 export class LinkBroken extends HoldfastError {

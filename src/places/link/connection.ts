@@ -1,10 +1,10 @@
-/** One link to a host, shared by all who need it, opened when somebody does, and opened again after it broke. */
-import { inTime, isLate } from "../../base/due.js";
-import { HoldfastError } from "../../base/errors.js";
+/** A link to a host, shared by all callers, opened when the first one needs it, and reopened after it broke. */
+import { Deadlines, HoldfastError } from "../../base/index.js";
 import type { Host, Started } from "../host.js";
+import { notYet } from "../pending.js";
 import { LinkBroken } from "./broken.js";
 import type { Facts } from "./facts.js";
-import { BOOT, Link, type LinkOptions } from "./link.js";
+import { BOOT, Link, type LinkStreamOptions } from "./link.js";
 
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 5_000;
@@ -12,19 +12,21 @@ const TOTAL_MS = 30_000;
 const IDLE_MS = 60_000;
 const REPEATS = 20; // a piece of work that breaks every link it gets is not tried for ever
 
-export interface ConnectionOptions extends Omit<LinkOptions, "signal"> {
+export interface ConnectionOptions extends Omit<LinkStreamOptions, "signal"> {
+	/** Those of the calls that it is used for. Default: none. */
+	readonly deadlines?: Deadlines;
 	/** Close the link when nobody has used it for so long. */
 	readonly idleMs?: number;
 	/** How long to try after a link has broken. */
 	readonly totalMs?: number;
 	/** A link is there: the first, or another. */
 	readonly onConnected?: (facts: Facts, started: Started) => void;
-	/** It cannot be reached right now; it may be tried again. */
+	/** The host cannot be reached right now; the caller may try again. */
 	readonly onFailed?: (error: HoldfastError) => void;
 }
 
 export interface UseOptions {
-	/** It may be repeated: done twice, it is as if done once. */
+	/** The request is idempotent. */
 	readonly again: boolean | (() => boolean);
 	readonly signal?: AbortSignal;
 }
@@ -32,6 +34,7 @@ export interface UseOptions {
 export class Connection {
 	readonly #host: Host;
 	readonly #options: ConnectionOptions;
+	readonly #deadlines: Deadlines;
 	readonly #closing = new AbortController();
 	#link: Link | undefined;
 	#opening: Promise<Link> | undefined;
@@ -40,12 +43,17 @@ export class Connection {
 	#away: { readonly since: number; readonly why: HoldfastError } | undefined;
 	/** Ends the pause between two tries. */
 	#hurry: (() => void) | undefined;
+	/** Of the start that is under way. */
+	#starting: AbortController | undefined;
 	#users = 0;
 	#idle: NodeJS.Timeout | undefined;
+	/** What the start that is under way waits for, if that is known: a queue, an image. */
+	pending: string | undefined;
 
 	constructor(host: Host, options: ConnectionOptions) {
 		this.#host = host;
 		this.#options = options;
+		this.#deadlines = options.deadlines ?? new Deadlines();
 	}
 
 	/** The link that is open now, if one is. */
@@ -53,7 +61,7 @@ export class Connection {
 		return this.#link?.open ? this.#link : undefined;
 	}
 
-	/** Somebody wants to know now: then it is tried now, and not after the pause. */
+	/** Makes the next attempt at once, not after the pause: a caller wants to know now. */
 	hurry(): void {
 		this.#hurry?.();
 	}
@@ -67,19 +75,24 @@ export class Connection {
 		clearTimeout(this.#idle);
 		try {
 			for (let repeats = 0; ; repeats++) {
-				const link = await inTime(this.#get(signal), () => this.#late(false));
-				if (isLate()) throw this.#late(false);
+				const link = await this.#deadlines.inTime(this.#get(signal), () => this.#late(false));
+				if (this.#deadlines.isLate()) throw this.#late(false);
 				try {
-					return await inTime(work(link), () => this.#late(true));
+					return await this.#deadlines.inTime(work(link), () => this.#late(true));
 				} catch (error) {
 					if (!(error instanceof LinkBroken) || !(typeof again === "function" ? again() : again)) throw error;
-					if (repeats >= REPEATS || isLate() || this.#closing.signal.aborted) throw error;
+					if (repeats >= REPEATS || this.#deadlines.isLate() || this.#closing.signal.aborted) throw error;
 				}
 			}
 		} finally {
 			this.#users--;
 			if (this.#users === 0) this.#rest();
 		}
+	}
+
+	/** Gives up the start that is under way, if one is: nobody will use the machine. What it has queued is the host's to take back. */
+	giveUp(): void {
+		this.#starting?.abort();
 	}
 
 	/** Ends the link, and whatever is under way on it. The connection cannot be used any more. */
@@ -129,7 +142,8 @@ export class Connection {
 	}
 
 	/** `asked`: it is an answer that did not come. */
-	#late(asked: boolean): LinkBroken {
+	#late(asked: boolean): HoldfastError {
+		if (this.pending !== undefined && !asked) return notYet(this.#host.address, this.pending);
 		const why = this.#away && !this.link ? this.#away.why.message : `${this.#host.address} does not answer`;
 		return new LinkBroken(`${why}. That was waited for as long as this call has; what runs there runs on, and the next call tries again`, {
 			mayHaveHappened: asked,
@@ -138,8 +152,12 @@ export class Connection {
 	}
 
 	async #open(): Promise<Link> {
-		const signal = this.#closing.signal;
-		const started = await this.#host.start(signal);
+		this.#starting = new AbortController();
+		const signal = AbortSignal.any([this.#closing.signal, this.#starting.signal]);
+		const started = await this.#host.start(signal).finally(() => {
+			this.pending = undefined;
+			this.#starting = undefined;
+		});
 		const stream = await this.#host.open(BOOT, signal);
 		const own = started.dir === undefined ? {} : { dir: started.dir, name: "" };
 		const beat = started.lifetime === undefined ? {} : { beatMs: started.lifetime * 250 };
@@ -152,7 +170,7 @@ export class Connection {
 		return link;
 	}
 
-	/** Nobody needs it now; after a while of that it goes. */
+	/** Closes the link after a while in which no caller needs it. */
 	#rest(): void {
 		this.#idle = setTimeout(() => this.#link?.close(), this.#options.idleMs ?? IDLE_MS);
 		this.#idle.unref();

@@ -1,4 +1,4 @@
-/** What the far end of a link says about itself when it opens. */
+/** What the remote end of a link says about itself when it opens. */
 
 export interface Facts {
 	/** Our private directory there, absolute. */
@@ -23,14 +23,14 @@ export interface Facts {
 	readonly machine: string;
 	/** The pid of the loop. */
 	readonly pid: number;
-	/** Its clock against ours, in milliseconds, to about a second: what to add to a time from here for one there. */
+	/** The remote clock minus the local one, in milliseconds, to about a second. */
 	readonly skewMs: number;
 	/** As it was at login, for commands: we ourselves use 077, and the locale C. */
 	readonly umask: string;
 	readonly locale: string;
 	/** Which sh(1) it is. */
 	readonly sh: "dash" | "busybox" | "bash" | "other";
-	/** Its standard tools are those of busybox. */
+	/** The machine's standard tools are those of busybox. */
 	readonly busybox: boolean;
 	/** Who answers: perl (nothing is polled), or the shell alone. */
 	readonly helper: "perl" | "sh";

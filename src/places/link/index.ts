@@ -1,6 +1,8 @@
-/** One byte stream to a shell elsewhere, and all that can be asked for on it. docs/link.md. */
+/** A byte stream to a remote shell, and all that can be asked for on it. docs/link.md. */
+export { BOOT } from "./boot.js";
+export { bridged, type PortAddress } from "./bridge.js";
 export { LinkBroken } from "./broken.js";
 export { Connection } from "./connection.js";
 export type { Facts } from "./facts.js";
 export { Link } from "./link.js";
-export { parseInode, type Question, questionLine } from "./questions.js";
+export { type LinkQuestion, parseInode, questionLine } from "./questions.js";

@@ -1,4 +1,4 @@
-# The far end where there is a perl: link.sh starts it and waits. The same wire, without a fork but for scripts: docs/link.md.
+# The remote end where there is a perl: link.sh starts it and waits. The same wire, without a fork but for scripts: docs/link.md.
 # Requests come on stdin, replies go to descriptor 3. perl 5.10 without any module, since many small images have none: these are the numbers of
 # Linux, but for a few old processors, on which link.sh does not start this.
 BEGIN { eval { require strict; strict->import } }
@@ -84,15 +84,14 @@ sub pass_on {
 }
 
 sub answer_read {
-	my ($id, $path, $offset, $max, $exact) = @_;
+	my ($id, $path, $offset, $max) = @_;
 	my $file = open_file($path) or return say_to($id, 1, "cannot be read");
 	my $size = -s $file;
 	my $there = $size - $offset < $max ? $size - $offset : $max;
-	return pass_on($id, $file, $offset, $there, $size) if $there > BLOCK && (!$exact || $there == $max);
+	return pass_on($id, $file, $offset, $there, $size) if $there > BLOCK;
 	$! = 0;
 	my $bytes = bytes_at($file, $offset, $max);
 	return say_to($id, 1, "cannot be read ($!)") if $bytes eq "" && $!;
-	return say_to($id, 1, "became shorter") if $exact && length $bytes != $max;
 	send_to($id, 0, -s $file, $bytes);
 }
 
@@ -337,11 +336,6 @@ sub question {
 		}
 		return undef;
 	}
-	if ($kind eq "p") {
-		my ($fields, @pids) = split / /, $rest;
-		@pids = processes() if @pids == 1 && $pids[0] eq "all";
-		return join "", map { fields_of($_, split /,/, $fields) } @pids;
-	}
 	return table($rest eq "all") if $kind eq "T";
 	return signalled(split / /, $rest) if $kind eq "s";
 	return told(split /\t/, $rest, -1) if $kind eq "t";
@@ -350,7 +344,7 @@ sub question {
 
 sub children { my ($pid) = @_; my $list = whole("/proc/$pid/task/$pid/children"); return defined $list ? split / /, $list : () }
 
-# Who there is, for a kill: as the script in far/table.ts prints it. A box that has no room for another process can still be asked.
+# Who there is, for a kill: as the script in remote/table.ts prints it. A box that has no room for another process can still be asked.
 sub table {
 	my ($all) = @_;
 	my @said;
@@ -393,25 +387,6 @@ sub alive_since {
 
 sub processes { opendir(my $names, "/proc") or return (); return grep { /^\d+$/ } readdir $names }
 
-# PID FIELD LENGTH, and so many bytes, for each that can be seen
-sub fields_of {
-	my ($pid, @fields) = @_;
-	my $text = "";
-	for my $field (@fields) {
-		my $value;
-		if ($field eq "fd") {
-			opendir(my $names, "/proc/$pid/fd") or next;
-			$value = join "", map { my $to = readlink "/proc/$pid/fd/$_"; defined $to ? "$_ $to\0" : () } grep { /^\d+$/ } readdir $names;
-		} elsif ($field eq "cwd" || $field eq "exe" || $field eq "root" || $field =~ m{^ns/}) {
-			$value = readlink "/proc/$pid/$field";
-		} else {
-			$value = whole("/proc/$pid/$field");
-		}
-		$text .= "$pid $field " . length($value) . "\n$value" if defined $value;
-	}
-	return $text;
-}
-
 sub answers {
 	my $bytes = "";
 	for (@_) {
@@ -451,7 +426,7 @@ sub told {
 
 sub unmark { unlink "$_[0]/moved"; rmdir $_[0] }
 
-# Those of programs that have gone: what was to be sent again has been, long ago. As in far/commands.ts.
+# Those of programs that have gone: what was to be sent again has been, long ago. As in remote/commands.ts.
 sub old_marks {
 	my ($dir) = @_;
 	opendir(my $names, $dir) or return ();
@@ -563,12 +538,12 @@ sub feed {
 	my ($id, $encoded, $path) = @_;
 	(my $bytes = $encoded) =~ s/\\0([0-7]{3})/chr oct $1/ge;
 	return say_to($id, 1, "absent") if !-p $path;
-	sysopen(my $fifo, $path, O_WRONLY | O_NONBLOCK) or return say_to($id, $! == ENXIO ? 3 : 1, $! == ENXIO ? "nobody takes it" : "cannot be written");
+	sysopen(my $fifo, $path, O_WRONLY | O_NONBLOCK) or return say_to($id, $! == ENXIO ? 3 : 1, $! == ENXIO ? "no reader takes it" : "cannot be written");
 	my $n = syswrite($fifo, $bytes);    # up to PIPE_BUF: all of it or nothing
-	say_to($id, defined $n ? 0 : 3, defined $n ? "" : "nobody takes it");
+	say_to($id, defined $n ? 0 : 3, defined $n ? "" : "no reader takes it");
 }
 
-# ---- writing, signals, signs of life ----
+# ---- writing, signs of life ----
 
 sub answer_write {
 	my ($id, $path, $offset, $bytes) = @_;
@@ -580,18 +555,6 @@ sub answer_write {
 		elsif ($! != EINTR) { return say_to($id, 3, "no room") }
 	}
 	say_to($id, close($file) ? 0 : 3, "");
-}
-
-# To this very process, and not to another that has its number by now.
-sub answer_signal {
-	my ($id, $signal, $pid, $start) = @_;
-	my $stat = whole("/proc/$pid/stat");
-	return say_to($id, -d "/proc/self" ? 1 : 5, -d "/proc/self" ? "gone" : "there is no /proc") if !defined $stat;
-	$stat =~ s/^.*\) //s;
-	my @fields = split / /, $stat;
-	return say_to($id, 1, "gone") if $fields[0] =~ /[ZX]/ || $fields[19] ne $start;
-	return say_to($id, 0, "") if eval { kill $signal, $pid };    # dies of a name that it does not know
-	say_to($id, $! == ESRCH ? 1 : 4, $! == ESRCH ? "gone" : "not allowed");
 }
 
 # The sign of life that a sandbox without a runtime is missing; once a second is enough for the shortest lifetime.
@@ -635,7 +598,6 @@ sub requests {
 		substr($buffer, 0, $after + $length) = "";
 		$rest =~ s/\t\.$// if $op eq "f" || $op eq "m" || $op eq "M";
 		if    ($op eq "r") { answer_read($id, $rest, $a, $b) }
-		elsif ($op eq "d") { answer_read($id, $rest, $a, $b, 1) }
 		elsif ($op eq "f") { park($id, { kind => "f", path => $rest, offset => $a, max => $b }) }
 		elsif ($op eq "m") { my ($path, @items) = split /\t/, $rest; park($id, { kind => "m", path => $path, offset => $a, max => $b, items => \@items }) }
 		elsif ($op eq "M") {
@@ -644,11 +606,6 @@ sub requests {
 			park($id, { kind => "m", path => $path, offset => $b, max => $max, items => \@items, questions => \@lines });
 		}
 		elsif ($op eq "a") { my $request = delete $answered{$a}; $request ? park($id, { %$request, offset => $b }) : say_to($id, 9, "forgotten") }
-		elsif ($op eq "s") {
-			my $path = (split / /, $line, 3)[2];
-			my @s = stat_of($path);
-			say_to($id, @s ? 0 : 1, @s ? sprintf("%s %s %x %s %s", @s[7, 9, 2, 1, 4]) : "absent");
-		}
 		elsif ($op eq "c") {
 			if (unpark($a)) { say_to($a, 2, "cancelled") }
 			for my $pid (keys %children) { if ($children{$pid}{id} eq $a) { $children{$pid}{aborted} = 1; kill -15, $pid } }
@@ -657,7 +614,6 @@ sub requests {
 		elsif ($op eq "e") { run($id, $a, $bytes, join "", map { "$_\n" } @lines) }
 		elsif ($op eq "w") { answer_write($id, $rest, $a, $bytes) }
 		elsif ($op eq "b") { my (undef, undef, $text, $path) = split / /, $line, 4; feed($id, $text, $path) }
-		elsif ($op eq "k") { answer_signal($id, $a, $b, $rest) }
 		elsif ($op eq "n") { answer_ping($id) }
 		elsif ($op eq "x") { leave() }
 		else               { say_to($id, 9, "unknown") }

@@ -1,4 +1,4 @@
-# The far end of a link: answers requests that come on stdin, many at a time, until stdin ends. docs/link.md is the specification.
+# The remote end of a link, one text of several parts, joined by scripts/build-scripts.mjs. It answers requests that come on stdin, many at a time, until stdin ends. docs/link.md is the specification.
 #
 # POSIX sh (dash, busybox ash, bash) with dd, stat, grep, sleep, mkfifo, mkdir, rm. Where there is a perl, link.pl answers instead, once this has found out
 # where our files are and what there is.
@@ -15,7 +15,7 @@ set -f
 umask 077
 LC_ALL=C QUOTING_STYLE=literal
 export LC_ALL QUOTING_STYLE
-# What a person has set for programs of his own, and ours would obey: a perl whose streams are characters, a tar that talks. Commands get them all the same:
+# What a user has set for programs of their own, and ours would obey: a perl whose streams are characters, a tar that talks. Commands get them all the same:
 # their environment is what this shell was started with.
 unset PERL5OPT PERL5DB PERL_UNICODE PERLIO TAR_OPTIONS GREP_OPTIONS POSIXLY_CORRECT CDPATH
 trap '' PIPE HUP INT
@@ -44,7 +44,7 @@ link_note() { link_notes="${link_notes}note $1$link_newline"; }
 
 # ---- where our files are ----
 
-# A directory that is ours alone, made if need be. Whatever somebody else has put there in advance (a directory, a link) is not taken, nor one that is there
+# A directory that is ours alone, made if need be. What another user has put there in advance (a directory, a link) is not used, nor one that is there
 # for all (the sticky bit).
 link_private() {
   mkdir -p "${1%/*}" && { mkdir "$1" || [ -d "$1" ]; } && [ ! -L "$1" ] && [ -O "$1" ] && [ ! -k "$1" ] && chmod 700 "$1"
@@ -82,7 +82,7 @@ link_uid=$(id -u)
 link_user=$(id -un) || link_user=$link_uid
 case ${HOME-} in /*) ;; *) HOME=$(getent passwd "$link_uid" | cut -d: -f6); HOME=${HOME:-/} ;; esac
 if [ -n "$link_asked" ]; then
-  link_choose "$link_asked" || link_refuse "$link_asked cannot be used for our files there: it cannot be written, is full, or belongs to somebody else"
+  link_choose "$link_asked" || link_refuse "$link_asked cannot be used for our files there: it cannot be written, is full, or belongs to another user"
 else
   case ${XDG_STATE_HOME-} in /*) link_state=$XDG_STATE_HOME ;; *) link_state=$HOME/.local/state ;; esac
   link_choose "$link_state/holdfast/boxes" "/var/tmp/holdfast-$link_uid" "/tmp/holdfast-$link_uid" "/dev/shm/holdfast-$link_uid" ||
@@ -104,10 +104,11 @@ link_take_lock() {
   [ -d "$link_scratch" ] || { echo >&8; exit 1; }
 }
 
-# The link is over, and whoever had the lock may have been killed with it: let all who wait for it find out. The scratch directory has to be gone.
-link_release() { echo >&8; }
+# The link is over: let every job that waits for the lock find out. The scratch directory has to be gone. Two, since two can be lost: one with who was killed with the
+# lock in its hands, and one with who was waiting for it: a killed process that sleeps in a read still takes what is written before it has woken up.
+link_release() { printf '\n\n' >&8; }
 
-# Nobody hears us, or half a reply is out: by whoever has the lock, so that nothing is written after it.
+# The other end does not read, or half a reply is out: called by the holder of the lock, so that nothing is written after it.
 link_break() {
   rm -rf "$link_scratch"
   echo >&8
@@ -414,36 +415,18 @@ link_run() {
   rm -f "$link_scratch/out.$1" "$link_scratch/err.$1" "$link_scratch/room.$1" "$link_scratch/in.$1"
 }
 
-# Bytes for a FIFO: all at once or not at all. Nobody there to read, or no room for them: status 3.
+# Bytes for a FIFO: all at once or not at all. No reader, or no room for them: status 3.
 link_feed() {
   [ -p "$3" ] || { link_say "=$1 1 0 absent"; return; }
   if [ -n "$link_nonblock" ]; then
-    if printf '%b' "$2" | dd bs=4096 count=1 iflag=fullblock oflag=nonblock conv=notrunc,nocreat of="$3"; then link_say "=$1 0 0"; else link_say "=$1 3 0 nobody takes it"; fi
+    if printf '%b' "$2" | dd bs=4096 count=1 iflag=fullblock oflag=nonblock conv=notrunc,nocreat of="$3"; then link_say "=$1 0 0"; else link_say "=$1 3 0 no reader takes it"; fi
     return
   fi
   # No way to ask but to wait; five seconds of that are an answer.
   ( trap - PIPE TERM; printf '%b' "$2" >"$3" ) 3>&- 7>&- 8>&- &
   link_writer=$!
   { link_x=0; while kill -0 "$link_writer" && [ "$link_x" -lt 100 ]; do link_nap 0.05; link_x=$((link_x + 1)); done; kill "$link_writer"; } 3>&- 7>&- 8>&- &
-  if wait "$link_writer"; then link_say "=$1 0 0"; else link_say "=$1 3 0 nobody takes it"; fi
-}
-
-# link_stat = the fields of /proc/$1/stat from the state on
-link_stat_of() {
-  link_stat=
-  while IFS= read -r link_x || [ -n "$link_x" ]; do link_stat="$link_stat$link_x "; done <"/proc/$1/stat"
-  link_stat=${link_stat##*) }
-  [ -n "$link_stat" ]
-}
-
-link_signal() {
-  link_stat_of "$3" || { if [ -d /proc/self ]; then link_say "=$1 1 0 gone"; else link_say "=$1 5 0 there is no /proc"; fi; return; }
-  link_start=$4
-  link_number=$2 link_pid=$3 link_reply=$1
-  set -- $link_stat
-  case $1 in Z | X) link_say "=$link_reply 1 0 gone"; return ;; esac
-  shift 19
-  if [ "$1" != "$link_start" ]; then link_say "=$link_reply 1 0 gone"; elif kill -"$link_number" "$link_pid"; then link_say "=$link_reply 0 0"; else link_say "=$link_reply 4 0 not allowed"; fi
+  if wait "$link_writer"; then link_say "=$1 0 0"; else link_say "=$1 3 0 no reader takes it"; fi
 }
 
 # ---- what this box can do ----
@@ -500,7 +483,7 @@ fi
 
 # ---- without perl ----
 
-# One newline in a pipe is the lock: who has taken it out may write. No fork, and no flock(1).
+# One newline in a pipe is the lock: the job that has taken it out may write. No fork, and no flock(1).
 # Requests for the watcher go through a FIFO that it reads and we alone hold open for writing, so that our end, however it comes, is the end of the file.
 exec 8<>"$link_scratch/lock" 9<>"$link_scratch/requests" 6<"$link_scratch/requests" 7>"$link_scratch/requests" 9>&-
 rm -f "$link_scratch/lock"
@@ -510,7 +493,7 @@ link_watch </dev/null &
 link_watcher=$!
 exec 6<&-
 
-# Nobody may ever say that the near end has vanished. Every request leaves a beat, and whoever finds none for too long ends us.
+# It may be that nothing ever says that the near end has vanished. Every request leaves a beat, and a job that finds none for too long ends us.
 link_quarter=$(((link_idle + 3) / 4))
 ( trap - PIPE HUP INT
   trap 'kill -9 $!; exit' TERM # $! and not a copy of it, for which it may be too early; -9, since a child that has only just been forked can lose a TERM
@@ -534,13 +517,14 @@ trap 'exit 1' TERM
 
 # ---- the loop ----
 
+# What runs beside it is no child of this shell: when a child ends, the `read` of busybox forgets what it has of a line that has not arrived whole.
 link_lived=-9
 while IFS= read -r link_line; do
   [ -e "$link_scratch/beat" ] || true >"$link_scratch/beat"
   link_id=${link_line%% *} link_rest=${link_line#* }
   link_op=${link_rest%% *} link_rest=${link_rest#* }
   case $link_op in
-  [rdfmwe]) link_a=${link_rest%% *} link_rest=${link_rest#* } link_b=${link_rest%% *} link_rest=${link_rest#* } ;;
+  [rfmwe]) link_a=${link_rest%% *} link_rest=${link_rest#* } link_b=${link_rest%% *} link_rest=${link_rest#* } ;;
   esac
   case $link_op in
   n)
@@ -555,9 +539,7 @@ while IFS= read -r link_line; do
     link_say "=$link_id 0 0"
     ;;
   r) link_read "$link_id" "$link_a" "$link_b" "$link_rest" || link_say "=$link_id 1 0 cannot be read" ;;
-  d) if [ -f "$link_rest" ] && [ -r "$link_rest" ]; then link_send "$link_id" 0 '' '' "$link_b" "$link_a" 4<"$link_rest"; else link_say "=$link_id 1 0 cannot be read"; fi ;;
   f | m | c) printf '%s\n' "$link_line" >&7 || break ;;
-  s) if link_x=$(stat -Lc "%s $link_mtime %f %i %u" "$link_rest"); then link_say "=$link_id 0 0 $link_x"; else link_say "=$link_id 1 0 absent"; fi ;;
   w)
     if true >>"$link_rest"; then
       if link_receive "$link_b" "$link_rest" "$link_a"; then link_say "=$link_id 0 0"; else link_say "=$link_id 3 0 no room"; fi
@@ -587,11 +569,10 @@ while IFS= read -r link_line; do
     if [ "$link_flag" = f ]; then
       link_run "$link_id" "$link_a" </dev/null
     else
-      link_run "$link_id" "$link_a" </dev/null &
+      ( link_run "$link_id" "$link_a" </dev/null 7>&- & )
     fi
     ;;
-  b) link_feed "$link_id" "${link_rest%% *}" "${link_rest#* }" </dev/null & ;;
-  k) link_signal "$link_id" $link_rest ;;
+  b) ( link_feed "$link_id" "${link_rest%% *}" "${link_rest#* }" </dev/null 7>&- & ) ;;
   x) break ;;
   *) link_say "=$link_id 9 0 unknown" ;;
   esac

@@ -2,16 +2,16 @@
  * The near end of a link: one byte stream, many requests under way on it, answered in any order. docs/link.md has the wire.
  * A link that has broken stays broken; connection.ts opens another.
  */
-import { HoldfastError } from "../../base/errors.js";
+import { HoldfastError } from "../../base/index.js";
 import type { Stream } from "../host.js";
 import type { Facts } from "./facts.js";
-import { Line, type LinkOptions } from "./line.js";
-import { answersOf, type ProcessFields, parseProcesses, parseScripted, type Question, questionLine, scriptFor } from "./questions.js";
-import type { Reply } from "./replies.js";
-import { type Known, type News, parseNews, type Watching, watchItems } from "./watched.js";
+import { answersOf, type LinkQuestion, parseScripted, questionLine, scriptFor } from "./questions.js";
+import type { LinkReply } from "./replies.js";
+import { LinkStream, type LinkStreamOptions } from "./stream.js";
+import { type Known, parseNews, type WatchAnswer, type Watching, watchItems } from "./watched.js";
 
 export { BOOT } from "./boot.js";
-export type { LinkOptions } from "./line.js";
+export type { LinkStreamOptions } from "./stream.js";
 
 const PATH_MOST = 3_000; // lines go through a pipe there that several write to
 const SCRIPT_MOST = 100_000;
@@ -19,19 +19,19 @@ const FIFO_MOST = 4_096; // PIPE_BUF: all of it or nothing
 const OUTPUT_MOST = 1 << 20;
 const FORGOTTEN = 9;
 
-export interface RunOptions {
+export interface LinkRunOptions {
 	readonly input?: Buffer | string;
 	readonly signal?: AbortSignal;
 	/** How much output to bring home, 1 MiB unless told. */
 	readonly limit?: number;
 	/**
-	 * It starts something that is to go on: what it starts can be interrupted (INT, QUIT). Where there is no perl, everything else on the link waits for
+	 * The request starts a process that is to go on: what it starts can be interrupted (INT, QUIT). Where there is no perl, everything else on the link waits for
 	 * such a script, so it has to be short.
 	 */
 	readonly starts?: boolean;
 }
 
-export interface Ran {
+export interface LinkRan {
 	readonly status: number;
 	readonly output: Buffer;
 	/** How much it printed; more than `output` has when that was cut. */
@@ -40,7 +40,7 @@ export interface Ran {
 	readonly error: string;
 }
 
-export interface Told {
+export interface LineMessage {
 	/** What tells it from others. */
 	readonly name: string;
 	readonly text: string;
@@ -54,31 +54,22 @@ export interface Told {
 	readonly from?: { readonly pid: number; readonly cwd: string } | undefined;
 }
 
-export interface FileStat {
-	readonly size: number;
-	/** Milliseconds, by the clock there. */
-	readonly mtimeMs: number;
-	readonly mode: number;
-	readonly inode: number;
-	readonly uid: number;
-}
-
 export class Link {
 	readonly facts: Facts;
 	/** Why it ended. Never rejects. */
 	readonly ended: Promise<string>;
-	readonly #line: Line;
+	readonly #line: LinkStream;
 
-	private constructor(line: Line, facts: Facts) {
+	private constructor(line: LinkStream, facts: Facts) {
 		this.#line = line;
 		this.facts = facts;
 		this.ended = line.ended;
 	}
 
-	static async open(stream: Stream, options: LinkOptions): Promise<Link> {
+	static async open(stream: Stream, options: LinkStreamOptions): Promise<Link> {
 		for (const part of [options.dir, options.name])
 			if (/[\n\0]/.test(part)) throw new HoldfastError("INVALID", "a directory for a link cannot have a newline in it");
-		const line = new Line(stream);
+		const line = new LinkStream(stream);
 		const facts = await line.start(options);
 		return new Link(line, facts);
 	}
@@ -101,24 +92,9 @@ export class Link {
 		return fileReply(path, await this.#line.ask(`r ${whole(offset)} ${whole(max)} ${pathArgument(path)}`, { signal }));
 	}
 
-	/** Exactly `length` bytes, of a file that has them. */
-	async take(path: string, offset: number, length: number, signal?: AbortSignal): Promise<Buffer> {
-		const { bytes } = fileReply(path, await this.#line.ask(`d ${whole(offset)} ${whole(length)} ${pathArgument(path)}`, { signal }));
-		if (bytes.length !== length) throw new HoldfastError("NOT_FOUND", `${path} became shorter while it was read`);
-		return bytes;
-	}
-
 	/** Like `read`, once there is something to read: parked there until then. With offset -1: once the file exists. */
 	async follow(path: string, offset: number, max: number, signal?: AbortSignal): Promise<{ bytes: Buffer; size: number }> {
 		return fileReply(path, await this.#line.ask(`f ${offset === -1 ? -1 : whole(offset)} ${whole(max)} ${parkedArgument(path)}\t.`, { signal, parked: true }));
-	}
-
-	/** Undefined: there is nothing of that name. Links are followed. */
-	async stat(path: string): Promise<FileStat | undefined> {
-		const { status, text } = await this.#line.ask(`s ${pathArgument(path)}`);
-		if (status !== 0) return undefined;
-		const [size, mtime, mode, inode, uid] = text.split(" ");
-		return { size: Number(size), mtimeMs: Math.round(Number(mtime) * 1000), mode: Number.parseInt(mode ?? "", 16), inode: Number(inode), uid: Number(uid) };
 	}
 
 	/** At an offset, so that it may be repeated; the file is made if it is not there, and never made shorter. */
@@ -129,7 +105,7 @@ export class Link {
 	}
 
 	/** Any sh text, beside whatever else is under way. A status that is not 0 is a result. */
-	async run(script: string, { input, signal, limit = OUTPUT_MOST, starts = false }: RunOptions = {}): Promise<Ran> {
+	async run(script: string, { input, signal, limit = OUTPUT_MOST, starts = false }: LinkRunOptions = {}): Promise<LinkRan> {
 		if (script.includes("\0")) throw new HoldfastError("INVALID", "a script cannot have a NUL in it; give it as input");
 		if (Buffer.byteLength(script) > SCRIPT_MOST)
 			throw new HoldfastError("INVALID", `a script can have ${SCRIPT_MOST} bytes at most; give the rest as input, or write a file`);
@@ -151,16 +127,8 @@ export class Link {
 		return { status: Number(status), output: reply.bytes, size: Number(size), error: rest.join(" ") };
 	}
 
-	/** To this very process, and not to another that has its number by now. */
-	async signal(signal: string, pid: number, start: string): Promise<"sent" | "gone" | "refused"> {
-		if (!/^[A-Z0-9+]+$/.test(signal) || !/^\d+$/.test(start)) throw new HoldfastError("INVALID", `not a signal and a start time: ${signal}, ${start}`);
-		const { status, text } = await this.#line.ask(`k ${signal.replace(/^SIG/, "")} ${whole(pid)} ${start}`);
-		if (status === 5) throw new HoldfastError("UNSUPPORTED", `${text} there: nothing can be signalled safely`);
-		return status === 0 ? "sent" : status === 1 ? "gone" : "refused";
-	}
-
 	/** Answers as soon as anything in a process directory is not as known: parked there until then. Undefined: the directory is not there. */
-	async watch(dir: string, known: Known, signal?: AbortSignal, { questions = [], after }: Watching = {}): Promise<News | undefined> {
+	async watch(dir: string, known: Known, signal?: AbortSignal, { questions = [], after }: Watching = {}): Promise<WatchAnswer | undefined> {
 		if (/[*?[\]\\]/.test(dir)) throw new HoldfastError("INVALID", `${dir} has characters in it that a shell would expand`);
 		const names = [...Object.keys(known.records), ...Object.keys(known.sizes ?? {})];
 		if (names.some((name) => !/^[\w./-]+$/.test(name))) throw new HoldfastError("INVALID", "a name of a record has characters in it that it cannot have");
@@ -180,7 +148,7 @@ export class Link {
 	}
 
 	/** A line for a shell there, once only, with the files that it is about. Needs perl there. "had": it was told before. "otherwise": not in this simple way; nothing was done. */
-	async tell(dir: string, { name, done, from, needed, text, files }: Told): Promise<"told" | "had" | "gone" | "otherwise"> {
+	async tell(dir: string, { name, done, from, needed, text, files }: LineMessage): Promise<"told" | "had" | "gone" | "otherwise"> {
 		if (Buffer.byteLength(text) > FIFO_MOST) throw new HoldfastError("INVALID", `at most ${FIFO_MOST} bytes can be sent at once`);
 		if (from && /[\n\t\0]/.test(from.cwd)) return "otherwise";
 		const contents = files.flatMap(({ path, content, whole: all }) => [`${all ? ">" : "="}${parkedArgument(path)}`, escaped(content)]);
@@ -200,7 +168,7 @@ export class Link {
 	}
 
 	/** Many small looks in one round trip; the answers are in the same order, undefined where there is none to be had. */
-	async look(questions: readonly Question[], signal?: AbortSignal): Promise<(Buffer | undefined)[]> {
+	async look(questions: readonly LinkQuestion[], signal?: AbortSignal): Promise<(Buffer | undefined)[]> {
 		if (questions.length === 0) return [];
 		const lines = questions.map(questionLine);
 		if (this.facts.helper === "perl") {
@@ -211,7 +179,7 @@ export class Link {
 		return parseScripted(output, questions.length);
 	}
 
-	/** All processes there are, as far/table.ts reads them. Undefined: nobody there can tell without starting something for it. */
+	/** All processes there are, as remote/table.ts reads them. Undefined: nobody there can tell without starting something for it. */
 	async table(what: "all" | "stats"): Promise<Buffer | undefined> {
 		return (await this.#ask([`T${what}`]))?.[0];
 	}
@@ -227,18 +195,12 @@ export class Link {
 		return answersOf((await this.#line.ask(`q ${lines.length}`, { payload: Buffer.from(`${lines.join("\n")}\n`) })).bytes);
 	}
 
-	/** Of these processes, or of all there are, what /proc says. Who is gone, or not ours to look at, is missing. */
-	async proc(fields: readonly string[], pids: readonly number[] | "all"): Promise<Map<number, ProcessFields>> {
-		const [answer] = await this.look([{ ask: "processes", fields, pids }]);
-		return parseProcesses(answer ?? Buffer.alloc(0));
-	}
-
 	close(): void {
 		this.#line.close();
 	}
 }
 
-function fileReply(path: string, { status, text, bytes }: Reply): { bytes: Buffer; size: number } {
+function fileReply(path: string, { status, text, bytes }: LinkReply): { bytes: Buffer; size: number } {
 	if (status !== 0) throw new HoldfastError("NOT_FOUND", `${path} ${text} there`);
 	return { bytes, size: Number(text) };
 }

@@ -1,8 +1,7 @@
 /** Many small looks in one round trip: what /proc says, where links lead, what is in a directory. docs/link.md, `q`. */
-import { HoldfastError } from "../../base/errors.js";
-import { shellQuote } from "../../base/quote.js";
+import { HoldfastError, shellQuote } from "../../base/index.js";
 
-export type Question =
+export type LinkQuestion =
 	/** What is in a file, up to 1 MiB; files of /proc too. */
 	| { readonly ask: "content"; readonly path: string }
 	/** The same, of the file `exit` of a process: with what stands behind the record, if that comes at once. */
@@ -16,30 +15,16 @@ export type Question =
 	/** `/proc/PID/stat` of the dd that copies the output, of which this is the collector. */
 	| { readonly ask: "copier"; readonly collector: number }
 	/** A piece of the memory of a process. */
-	| { readonly ask: "memory"; readonly pid: number; readonly address: bigint; readonly length: number }
-	/** Files and links below /proc/PID of several processes: see `parseProcesses`. `fd` is every descriptor with where it leads. */
-	| { readonly ask: "processes"; readonly fields: readonly string[]; readonly pids: readonly number[] | "all" };
+	| { readonly ask: "memory"; readonly pid: number; readonly address: bigint; readonly length: number };
 
-/** By the name of the field: `stat`, `environ`, `cwd`, `syscall`, `wchan`, `cmdline`, `status`, `exe`, `ns/uts` … */
-export type ProcessFields = ReadonlyMap<string, Buffer>;
-
-const FIELD = /^[a-z][a-z_]*(\/[a-z_]+)?$/;
-const LINKS = /^(cwd|exe|root|ns\/.*)$/;
-const BINARY = new Set(["environ", "cmdline", "auxv"]);
-
-export function questionLine(question: Question): string {
+export function questionLine(question: LinkQuestion): string {
 	if (question.ask === "copier") return `c${question.collector}`;
 	if (question.ask === "memory") return `m${question.pid} ${question.address} ${question.length}`;
-	if (question.ask === "processes") {
-		const { fields, pids } = question;
-		for (const field of fields) if (!FIELD.test(field)) throw new HoldfastError("INVALID", `not a file below /proc/PID: ${field}`);
-		return `p${fields.join(",")} ${pids === "all" ? "all" : pids.join(" ")}`;
-	}
 	if (/[\n\0]/.test(question.path)) throw new HoldfastError("INVALID", "a path with a newline in it cannot be asked about");
 	return `${{ content: "r", ending: "e", link: "l", inode: "i", names: "d" }[question.ask]}${question.path}`;
 }
 
-/** From a far end with perl: a length, a newline and so many bytes for each question; `-` where there is no answer. */
+/** From a remote end with perl: a length, a newline and so many bytes for each question; `-` where there is no answer. */
 export function answersOf(bytes: Buffer): (Buffer | undefined)[] {
 	const answers: (Buffer | undefined)[] = [];
 	for (let at = 0; at < bytes.length; ) {
@@ -79,37 +64,14 @@ export function parseInode(answer: Buffer): LookedAt {
 	return { dev, rdev, ino, links, mode, size, mtimeMs: Math.round(mtime * 1000), uid };
 }
 
-/** `PID FIELD LENGTH`, a newline and so many bytes, for each that could be seen. */
-export function parseProcesses(bytes: Buffer): Map<number, ProcessFields> {
-	const processes = new Map<number, Map<string, Buffer>>();
-	for (let at = 0; at < bytes.length; ) {
-		const end = bytes.indexOf(10, at);
-		const [pid, field = "", length] = bytes.toString("latin1", at, end).split(" ");
-		at = end + 1;
-		addField(processes, Number(pid), field, bytes.subarray(at, at + Number(length)));
-		at += Number(length);
-	}
-	return processes;
-}
-
-function addField(processes: Map<number, Map<string, Buffer>>, pid: number, field: string, value: Buffer): void {
-	const known = processes.get(pid);
-	if (known) known.set(field, value);
-	else processes.set(pid, new Map([[field, value]]));
-}
-
-/**
- * The same in plain sh: each answer in hex, since a shell cannot count bytes without a copy, ended by a line with a dot. For fields of processes one grep
- * and one ls look at all of them; every line has the path in it, so that nothing a process calls itself can pass for another's.
- */
-export function scriptFor(questions: readonly Question[]): string {
+/** The same in plain sh: each answer in hex, since a shell cannot count bytes without a copy, ended by a line with a dot. */
+export function scriptFor(questions: readonly LinkQuestion[]): string {
 	return `look() { if [ -e "$1" ] || [ -L "$1" ]; then shift; { { "$@" 2>/dev/null || echo - >&3; } | od -An -v -tx1; } 3>&1; else echo -; fi; echo .; }\n${questions.map(scriptOf).join("\n")}\ntrue`;
 }
 
-function scriptOf(question: Question): string {
+function scriptOf(question: LinkQuestion): string {
 	if (question.ask === "copier") return `look /proc/${question.collector} eval ${shellQuote(copierScript(question.collector))}`;
 	if (question.ask === "memory") return `look /proc/${question.pid}/mem dd if=/proc/${question.pid}/mem bs=1 skip=${question.address} count=${question.length}`;
-	if (question.ask === "processes") return processesScript(question.fields, question.pids);
 	const path = shellQuote(question.path);
 	switch (question.ask) {
 		case "content":
@@ -128,55 +90,16 @@ function scriptOf(question: Question): string {
 const copierScript = (collector: number): string =>
 	`for p in $(cat /proc/${collector}/task/${collector}/children); do for q in $(cat /proc/$p/task/$p/children); do read -r s </proc/$q/stat; case $s in *"(dd) "*) echo "$s" ;; esac; done; done; true`;
 
-function processesScript(fields: readonly string[], pids: readonly number[] | "all"): string {
-	const of = (field: string) => (pids === "all" ? `/proc/[0-9]*/${field}` : pids.map((pid) => `/proc/${pid}/${field}`).join(" "));
-	const links = fields.filter((field) => LINKS.test(field)).map(of);
-	if (fields.includes("fd")) links.push(of("fd/*"));
-	const binary = fields.filter((field) => BINARY.has(field));
-	const text = fields.filter((field) => !BINARY.has(field) && !LINKS.test(field) && field !== "fd").map(of);
-	return [
-		text.length > 0 ? `grep -aHs '' ${text.join(" ")} /dev/null` : "",
-		links.length > 0 ? `ls -ld ${links.join(" ")} 2>/dev/null` : "",
-		...binary.map((field) => `for f in ${of(field)}; do if [ -r "$f" ]; then echo "$f="; od -An -v -tx1 "$f" 2>/dev/null; fi; done`),
-		"echo .",
-	].join("\n");
-}
-
 export function parseScripted(output: Buffer, count: number): (Buffer | undefined)[] {
 	const lines = output.toString("latin1").split("\n");
 	const answers: (Buffer | undefined)[] = [];
 	while (answers.length < count) {
 		const end = lines.indexOf(".");
-		if (end < 0) throw new HoldfastError("INTERNAL", "the far end answered with less than was asked for");
+		if (end < 0) throw new HoldfastError("INTERNAL", "the remote end answered with less than was asked for");
 		const own = lines.splice(0, end + 1).slice(0, -1);
-		const plain = !own[0]?.startsWith("/") && !/^[a-z-]{10}[.+]? /.test(own[0] ?? "");
-		answers.push(!plain ? processesIn(own) : own.includes("-") ? undefined : fromHex(own)); // refused, or gone meanwhile: the dash may be anywhere
+		answers.push(own.includes("-") ? undefined : fromHex(own)); // refused, or gone meanwhile: the dash may be anywhere
 	}
 	return answers;
 }
 
 const fromHex = (lines: readonly string[]): Buffer => Buffer.from(lines.join("").replaceAll(" ", ""), "hex");
-
-/** Into the form that perl gives it. */
-function processesIn(lines: readonly string[]): Buffer {
-	const values = new Map<string, Buffer[]>();
-	const add = (key: string, value: Buffer) => values.set(key, [...(values.get(key) ?? []), value]);
-	let hexOf: string | undefined;
-	for (const line of lines) {
-		const text = /^\/proc\/(\d+)\/([a-z_/]+):(.*)$/s.exec(line);
-		const link = / \/proc\/(\d+)\/(cwd|exe|root|ns\/[a-z_]+|fd\/(\d+)) -> (.*)$/s.exec(line);
-		const head = /^\/proc\/(\d+)\/([a-z_]+)=$/.exec(line);
-		if (head) {
-			hexOf = `${head[1]} ${head[2]}`;
-			add(hexOf, Buffer.alloc(0));
-		} else if (text) add(`${text[1]} ${text[2]}`, Buffer.from(`${text[3]}\n`, "latin1"));
-		else if (link) add(`${link[1]} ${link[3] ? "fd" : link[2]}`, Buffer.from(link[3] ? `${link[3]} ${link[4]}\0` : (link[4] ?? ""), "latin1"));
-		else if (hexOf && line.startsWith(" ")) add(hexOf, fromHex([line]));
-	}
-	return Buffer.concat(
-		[...values].flatMap(([key, parts]) => {
-			const value = Buffer.concat(parts);
-			return [Buffer.from(`${key} ${value.length}\n`), value];
-		}),
-	);
-}

@@ -1,6 +1,6 @@
-/** The stream that comes from the far end, taken apart: noise until the mark, what the far end says of itself, then replies. docs/link.md. */
+/** The stream that comes from the remote end, taken apart: noise until the mark, what the remote end says of itself, then replies. docs/link.md. */
 
-export interface Reply {
+export interface LinkReply {
 	readonly id: number;
 	readonly status: number;
 	readonly text: string;
@@ -8,10 +8,10 @@ export interface Reply {
 }
 
 export interface Listener {
-	/** The far end is there, and has said so much about itself. */
+	/** The remote end is there, and has said so much about itself. */
 	ready(facts: readonly string[]): void;
-	reply(reply: Reply): void;
-	/** The far end says that it cannot, or there is something in the stream that it did not send. Nothing more comes after this. */
+	reply(reply: LinkReply): void;
+	/** The remote end says that it cannot, or there is something in the stream that it did not send. Nothing more comes after this. */
 	broken(why: string): void;
 }
 
@@ -21,7 +21,7 @@ const LINE_MOST = 1 << 20; // before the mark: so much without an end is no gree
 const NONE = Buffer.alloc(0);
 
 export class Replies {
-	/** The end of what came before the mark: a banner, or what a far end says that is none. */
+	/** The end of what came before the mark: a banner, or what a remote end says that is none. */
 	noise = "";
 	readonly #mark: string;
 	readonly #listener: Listener;
@@ -31,7 +31,7 @@ export class Replies {
 	#facts: string[] | undefined;
 	#ready = false;
 	#over = false;
-	#head: Omit<Reply, "bytes"> | undefined;
+	#head: Omit<LinkReply, "bytes"> | undefined;
 	#wanted = 0;
 
 	constructor(mark: string, listener: Listener) {
@@ -102,7 +102,7 @@ export class Replies {
 	}
 
 	/** The bytes of a reply. What stands behind them proves that nobody else's came between. */
-	#body(head: Omit<Reply, "bytes">): boolean {
+	#body(head: Omit<LinkReply, "bytes">): boolean {
 		const end = `\n.${head.id}\n`;
 		if (this.#length < this.#wanted + end.length) return false;
 		const bytes = this.#cut(this.#wanted + end.length);
@@ -114,7 +114,7 @@ export class Replies {
 	}
 
 	#foreign(text: string): void {
-		this.#break(`there is something in the stream that the far end did not send: ${JSON.stringify(text.slice(0, 80))}`);
+		this.#break(`there is something in the stream that the remote end did not send: ${JSON.stringify(text.slice(0, 80))}`);
 	}
 
 	#break(why: string): void {

@@ -1,5 +1,5 @@
-/** What is asked about a process directory, and what the far end answers. docs/link.md, `m`. */
-import type { Question } from "./questions.js";
+/** What is asked about a process directory, and what the remote end answers. docs/link.md, `m`. */
+import type { LinkQuestion } from "./questions.js";
 
 export interface Known {
 	/** Up to where the log is known. */
@@ -12,7 +12,7 @@ export interface Known {
 	readonly max: number;
 }
 
-export interface News {
+export interface WatchAnswer {
 	/** All the records that were asked about, as they are now. */
 	readonly records: Readonly<
 		Record<string, { readonly text: string /** Milliseconds, by the clock there; undefined if no record has changed. */; readonly at: number | undefined }>
@@ -25,15 +25,15 @@ export interface News {
 	readonly bytes: Buffer;
 	/** Where the log ended when the answer was made, which is after the records were read. */
 	readonly end: number;
-	/** To the questions, if the far end could answer them with it, after it had read the log. */
+	/** To the questions, if the remote end could answer them with it, after it had read the log. */
 	readonly answers?: readonly (Buffer | undefined)[];
-	/** What the far end knows this answer by. */
+	/** What the remote end knows this answer by. */
 	readonly id?: number;
 }
 
 export interface Watching {
 	/** Also to be answered when there are news. */
-	readonly questions?: readonly Question[];
+	readonly questions?: readonly LinkQuestion[];
 	/** An answer of the same link, to the same questions, which is all that is known. */
 	readonly after?: number | undefined;
 }
@@ -45,7 +45,7 @@ export function watchItems(known: Known): string {
 	return [...records, ...sizes, "."].join("\t");
 }
 
-export function parseNews(head: string, bytes: Buffer): News {
+export function parseNews(head: string, bytes: Buffer): WatchAnswer {
 	const records: Record<string, { text: string; at: number | undefined }> = {};
 	const sizes: Record<string, number> = {};
 	const segments: { offset: number; size: number }[] = [];

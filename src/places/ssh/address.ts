@@ -1,5 +1,5 @@
 /** `ssh://user@host:port/dir`, as a person writes it, and back. */
-import { HoldfastError } from "../../base/errors.js";
+import { HoldfastError } from "../../base/index.js";
 import { type SshOptions, type SshSettings, sshSettings } from "./options.js";
 
 const FORM = "ssh://user@host:port/dir";

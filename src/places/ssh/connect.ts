@@ -1,7 +1,8 @@
 /** See to it that there is a connection for all to share: find the one that is there, or log in. */
-import { HoldfastError } from "../../base/errors.js";
-import { type Client, clientArguments, runClient } from "./client.js";
-import { diagnose, endGroup } from "./diagnose.js";
+import { HoldfastError } from "../../base/index.js";
+import { endGroup } from "../child.js";
+import { clientArguments, runClient, type SshProgram } from "./client.js";
+import { diagnose } from "./diagnose.js";
 import { askMaster, retire, socketIdentity } from "./socket.js";
 
 const ANSWER_MS = 3_000;
@@ -9,7 +10,7 @@ const LOGIN_MS = 20_000;
 const LOOK_MS = 100;
 
 /** `doubted`: the socket of a connection that a stream has broken on. It is not to be used again. */
-export async function connect(client: Client, doubted: string | undefined, signal?: AbortSignal): Promise<void> {
+export async function connect(client: SshProgram, doubted: string | undefined, signal?: AbortSignal): Promise<void> {
 	retire(client.socket, doubted);
 	const before = socketIdentity(client.socket);
 	const answer = before === undefined ? "gone" : await askMaster(client.socket, ANSWER_MS);
@@ -22,7 +23,7 @@ export async function connect(client: Client, doubted: string | undefined, signa
  * `ssh -N` puts the connection into the background and ends. If somebody else's came first it would stay instead, without
  * any use: then it is ended here as soon as that other one answers.
  */
-async function logIn(client: Client, signal?: AbortSignal): Promise<void> {
+async function logIn(client: SshProgram, signal?: AbortSignal): Promise<void> {
 	if (signal?.aborted) throw aborted(client);
 	const { child, said, exit } = await runClient([...clientArguments(client), "-N", "--", client.settings.host], client.env);
 	child.stdin.end();
@@ -58,4 +59,4 @@ async function logIn(client: Client, signal?: AbortSignal): Promise<void> {
 	throw await diagnose(client, said(), signal);
 }
 
-export const aborted = ({ name }: Client): HoldfastError => new HoldfastError("ABORTED", `connecting to ${name} was given up`);
+export const aborted = ({ name }: SshProgram): HoldfastError => new HoldfastError("ABORTED", `connecting to ${name} was given up`);

@@ -1,14 +1,15 @@
 /** After a failure: what ssh has not said by itself. Local, or one more attempt; never more than a few seconds. */
 import fs from "node:fs";
-import type { HoldfastError } from "../../base/errors.js";
-import { type Client, clientArguments, runClient } from "./client.js";
+import type { HoldfastError } from "../../base/index.js";
+import { endGroup } from "../child.js";
+import { clientArguments, runClient, type SshProgram } from "./client.js";
 import { explain } from "./explain.js";
 import { localPath } from "./options.js";
 
 const LOOK_MS = 5_000;
 
 /** `said` is what the failed one has said. */
-export async function diagnose(client: Client, said: string, signal?: AbortSignal): Promise<HoldfastError> {
+export async function diagnose(client: SshProgram, said: string, signal?: AbortSignal): Promise<HoldfastError> {
 	const settings = await output(client, ["-G"], LOOK_MS, signal);
 	const proxied = /^proxy(jump|command) (?!none$)/m.test(settings);
 	// With a shared connection what a jump host says goes nowhere: once more without, to hear it.
@@ -19,7 +20,7 @@ export async function diagnose(client: Client, said: string, signal?: AbortSigna
 }
 
 /** What it prints, on both; empty when it takes too long. */
-async function output(client: Client, words: readonly string[], ms: number, signal?: AbortSignal): Promise<string> {
+async function output(client: SshProgram, words: readonly string[], ms: number, signal?: AbortSignal): Promise<string> {
 	const args = clientArguments(client, "alone");
 	const { host } = client.settings;
 	const { child, said, exit } = await runClient(words[0] === "-G" ? [...args, "-G", "--", host] : [...args, "--", host, ...words], client.env);
@@ -35,15 +36,6 @@ async function output(client: Client, words: readonly string[], ms: number, sign
 	clearTimeout(late);
 	signal?.removeEventListener("abort", end);
 	return `${said()}\n${text}`;
-}
-
-/** A run and the proxy commands it has started: it leads a group of its own. */
-export function endGroup(pid: number | undefined): void {
-	try {
-		if (pid !== undefined) process.kill(-pid, "SIGKILL");
-	} catch {
-		// gone already
-	}
 }
 
 /** The format says which cipher a key is locked with. */

@@ -1,8 +1,8 @@
 /** What ssh says when it fails, and what a person can do about it. */
-import { type ErrorCode, HoldfastError } from "../../base/errors.js";
+import { type ErrorCode, HoldfastError } from "../../base/index.js";
 
-export interface Where {
-	/** Its address. */
+export interface SshTarget {
+	/** The address of the machine. */
 	readonly name: string;
 	/** What a person types behind `ssh` to get there. */
 	readonly login: string;
@@ -12,7 +12,7 @@ export interface Where {
 	readonly locked?: readonly string[];
 }
 
-type Case = readonly [pattern: RegExp, code: ErrorCode, words: (found: RegExpExecArray, where: Where, said: string) => string];
+type Case = readonly [pattern: RegExp, code: ErrorCode, words: (found: RegExpExecArray, where: SshTarget, said: string) => string];
 
 /** The first that fits. UNREACHABLE may be better later by itself; with the others somebody has to do something. */
 const CASES: readonly Case[] = [
@@ -22,14 +22,14 @@ const CASES: readonly Case[] = [
 		(_, { login }, said) => {
 			const print = /^(SHA256:\S+?)\.?$/m.exec(said)?.[1];
 			const remove = /^\s*(ssh-keygen -f .* -R .*)$/m.exec(said)?.[1];
-			return `the host key has changed${print ? ` (it is ${print} now)` : ""}: the machine was set up anew, or somebody is in between; ask whoever runs it, and only if the new key is right, forget the old one with \`${remove ?? "ssh-keygen -R HOST"}\` and run \`ssh ${login}\` once by hand`;
+			return `the host key has changed${print ? ` (it is ${print} now)` : ""}: the machine was set up anew, or another machine intercepts the connection; ask its administrator, and only if the new key is right, forget the old one with \`${remove ?? "ssh-keygen -R HOST"}\` and run \`ssh ${login}\` once by hand`;
 		},
 	],
 	[
 		/Host key verification failed|host key is known for .* and you have requested strict checking/,
 		"FORBIDDEN",
 		(_, { login }) =>
-			`its host key is not known here, and nobody can be asked whether it is right; run \`ssh ${login}\` once by hand, compare the key and accept it (or set the option StrictHostKeyChecking to accept-new, which trusts the first key that comes)`,
+			`its host key is not known here, and there is no terminal to ask whether it is right; run \`ssh ${login}\` once by hand, compare the key and accept it (or set the option StrictHostKeyChecking to accept-new, which trusts the first key that comes)`,
 	],
 	[
 		/Too many authentication failures/,
@@ -49,7 +49,7 @@ const CASES: readonly Case[] = [
 		([, methods], { login, locked = [] }) => {
 			const server = `the server did not accept the login${methods ? ` (it takes: ${methods.replaceAll(",", ", ")})` : ""}`;
 			if (locked.length > 0)
-				return `${server}, and the key ${locked.join(", ")} is locked with a passphrase, for which nobody can be asked; unlock it in an agent first (\`ssh-add ${locked[0]}\`), where this program sees it (SSH_AUTH_SOCK)`;
+				return `${server}, and the key ${locked.join(", ")} is locked with a passphrase, and there is no terminal to ask for it; unlock it in an agent first (\`ssh-add ${locked[0]}\`), where this program sees it (SSH_AUTH_SOCK)`;
 			return `${server}; passwords are never asked for here: use a key that it knows (\`ssh-copy-id ${login}\` puts yours there), and see that \`ssh -o BatchMode=yes ${login} true\` works`;
 		},
 	],
@@ -58,7 +58,7 @@ const CASES: readonly Case[] = [
 		"UNREACHABLE",
 		([, host]) => `there is no machine with the name ${host}; check the spelling, ~/.ssh/config and the network`,
 	],
-	[/Connection refused/, "UNREACHABLE", (_, __, said) => `nobody listens there (${lastLine(said, /refused/)}); check the port, and that sshd runs`],
+	[/Connection refused/, "UNREACHABLE", (_, __, said) => `nothing listens there (${lastLine(said, /refused/)}); check the port, and that sshd runs`],
 	[
 		/timed out|Timeout, server/,
 		"UNREACHABLE",
@@ -84,7 +84,7 @@ const CASES: readonly Case[] = [
 ];
 
 /** `ssh` has ended with 255, or a like failure. */
-export function explain(said: string, where: Where): HoldfastError {
+export function explain(said: string, where: SshTarget): HoldfastError {
 	const text = said.replaceAll("\r", "").replace(/[\0-\x08\x0b-\x1f\x7f-\x9f]/g, "");
 	for (const [pattern, code, words] of CASES) {
 		const found = pattern.exec(text);

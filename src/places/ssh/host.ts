@@ -1,16 +1,15 @@
 /**
  * A machine reached over SSH, with the system's own client: the person's configuration, agents, jump hosts and known hosts count.
- * One connection in the background carries the streams of every program with the same home and settings. Nobody ends it: it goes
+ * One connection in the background carries the streams of every program with the same home and settings. No program ends it: it goes
  * when nobody has used it for a minute. When it has no room for another stream (sshd's MaxSessions) ssh makes one more by itself.
  */
 import { randomBytes } from "node:crypto";
 import type { Socket } from "node:net";
-import { HoldfastError } from "../../base/errors.js";
-import { defaultHome } from "../../base/home.js";
-import { shellQuote } from "../../base/quote.js";
+import { defaultHome, HoldfastError, shellQuote } from "../../base/index.js";
+import { childStream } from "../child.js";
 import type { Host, Stream } from "../host.js";
 import { formatSshAddress } from "./address.js";
-import { type Client, clientArguments, clientEnvironment, runClient } from "./client.js";
+import { clientArguments, clientEnvironment, runClient, type SshProgram } from "./client.js";
 import { aborted, connect } from "./connect.js";
 import { explain } from "./explain.js";
 import { type SshOptions, type SshSettings, sshSettings } from "./options.js";
@@ -18,7 +17,6 @@ import { socketFile, socketIdentity } from "./socket.js";
 
 const IDLE_SECONDS = 60;
 const HOME_MS = 15_000;
-const GRACE_MS = 1_000;
 const INSTEAD = "the server may run something else in its place (ForceCommand, command= in authorized_keys, or a login shell such as nologin)";
 
 export interface Near {
@@ -33,8 +31,8 @@ export interface Near {
 export function sshHost(options: SshOptions, near: Near = {}): Host {
 	const settings = sshSettings(options);
 	const { dir } = settings;
-	let made: Client | undefined;
-	const needed = (): Client => {
+	let made: SshProgram | undefined;
+	const needed = (): SshProgram => {
 		made ??= clientOf(settings, near);
 		return made;
 	};
@@ -46,38 +44,25 @@ export function sshHost(options: SshOptions, near: Near = {}): Host {
 		const client = needed();
 		if (signal?.aborted) throw aborted(client);
 		const through = socketIdentity(client.socket);
-		const { child, said, exit } = await runClient([...clientArguments(client), "--", settings.host, command], client.env);
+		const running = await runClient([...clientArguments(client), "--", settings.host, command], client.env);
 		const doubt = () => {
 			doubted = through ?? socketIdentity(client.socket);
 		};
-		let closed = false;
-		const ended = exit.then(({ code, signal }) => {
-			streams.delete(stream);
-			if (closed)
-				return `it was closed from this side${(child.stdout as Socket).bytesRead > 0 ? "" : ` before anything had come back: ${INSTEAD}, or be very slow`}`;
-			if (signal !== null) return `the ssh client was ended by ${signal}`;
-			if (code !== 255) return endedThere(code, said());
-			doubt();
-			return explain(said(), client).message;
+		const stream = childStream(running, {
+			why: ({ code, signal }, said) => {
+				if (signal !== null) return `the ssh client was ended by ${signal}`;
+				if (code !== 255) return endedThere(code, said);
+				doubt();
+				return explain(said, client).message;
+			},
+			// Not said goodbye to: whoever asks for another start after this has found it silent.
+			onClose: (politely) => politely || doubt(),
+			whyClosed: ({ stdout }) => ((stdout as Socket).bytesRead > 0 ? "" : ` before anything had come back: ${INSTEAD}, or be very slow`),
 		});
-		const close = () => {
-			if (closed || child.exitCode !== null || child.signalCode !== null) return;
-			closed = true;
-			if (!child.stdin.writableEnded) doubt(); // not said goodbye to: whoever asks for another start after this has found it silent
-			child.stdin.destroy();
-			child.stdout.destroy();
-			child.kill("SIGTERM");
-			const late = setTimeout(() => child.kill("SIGKILL"), GRACE_MS).unref();
-			void exit.then(() => clearTimeout(late));
-		};
-		const hold = (on: boolean) => {
-			const ends = [child.stdin, child.stdout, child.stderr] as unknown as Socket[];
-			for (const handle of [child, ...ends.filter(({ destroyed }) => !destroyed)]) on ? handle.ref() : handle.unref();
-		};
-		const stream: Stream = { input: child.stdin, output: child.stdout, ended, close, hold };
+		void stream.ended.then(() => streams.delete(stream));
 		streams.add(stream);
 		if (signal?.aborted) {
-			close();
+			stream.close();
 			throw aborted(client);
 		}
 		return stream;
@@ -106,7 +91,7 @@ export function sshHost(options: SshOptions, near: Near = {}): Host {
 }
 
 /** Not before it is needed: it makes the directory for the socket. */
-function clientOf(settings: SshSettings, { home = defaultHome(), env, idleSeconds = IDLE_SECONDS }: Near): Client {
+function clientOf(settings: SshSettings, { home = defaultHome(), env, idleSeconds = IDLE_SECONDS }: Near): SshProgram {
 	const { dir: _, ...machine } = settings;
 	return {
 		settings,
@@ -130,7 +115,7 @@ function endedThere(code: number | null, said: string): string {
 }
 
 /** A directory of the home there, as an absolute path. What a login prints besides is skipped. */
-async function homeThere(open: Host["open"], below: string, client: Client, signal?: AbortSignal): Promise<string> {
+async function homeThere(open: Host["open"], below: string, client: SshProgram, signal?: AbortSignal): Promise<string> {
 	const mark = randomBytes(8).toString("hex");
 	const stream = await open(`exec sh -c ${shellQuote(`echo "${mark}" "<$HOME>"`)}`, signal);
 	const late = setTimeout(() => stream.close(), HOME_MS);

@@ -2,8 +2,7 @@
 import os from "node:os";
 import path from "node:path";
 import * as z from "zod";
-import { HoldfastError } from "../../base/errors.js";
-import { checked } from "../../base/problems.js";
+import { checked, HoldfastError } from "../../base/index.js";
 
 const CONTROL = /[\0-\x1f\x7f-\x9f]/;
 /** ssh puts names into commands of the person's own configuration (ProxyCommand, Match exec), where these would be shell text. */
@@ -30,43 +29,45 @@ function refusal(name: string): string | undefined {
 	return /^[A-Za-z][A-Za-z0-9]*$/.test(name) ? undefined : `${JSON.stringify(name)} is not the name of an option of ssh`;
 }
 
-const sshSchema = z.strictObject({
-	/** A name, an address, or a Host of the person's own ssh configuration. */
-	host: plain("a host")
-		.min(1, "the host is missing")
-		.max(255)
-		.refine((text) => !text.startsWith("-"), "a host cannot begin with a dash")
-		.refine((text) => !SHELL.test(text) && !/[@/?#[\]]/.test(text), "a host cannot contain spaces, quotes, brackets or any of $ \\ ; & < > | @ / ? #"),
-	user: plain("a user")
-		.min(1, "the user is empty")
-		.max(255)
-		.refine((text) => !text.startsWith("-"), "a user cannot begin with a dash")
-		// Names of Windows domains have one: DOMAIN\me.
-		.refine((text) => !SHELL.test(text.replace(/\\(?=.)/g, "")), "a user cannot contain spaces, quotes, brackets or any of $ ; & < > |")
-		.optional(),
-	port: z.number().int().min(1).max(65_535).optional(),
-	/** Where a new shell starts: absolute, or from the home there with ~/. Without it, the home there. */
-	dir: plain("a directory")
-		.max(4_096)
-		.regex(/^(\/|~(\/|$))/, "a directory there is an absolute path, or one that begins with ~/ (another user's home cannot be named with ~)")
-		.optional(),
-	/** This key alone, from the file or from the agent. */
-	identityFile: file("an identity file").optional(),
-	/** In the place of ~/.ssh/config and the system's. */
-	configFile: file("a configuration file of ssh").optional(),
-	/** As after `ssh -o`; they come before what the configuration says. */
-	options: z
-		.record(z.string(), plain("the value of an option").min(1, "the value of an option is empty").max(4_096))
-		.superRefine((options, context) => {
-			for (const name of Object.keys(options)) {
-				const message = refusal(name);
-				if (message !== undefined) context.addIssue({ code: "custom", path: [name], message });
-			}
-		})
-		.optional(),
-	/** Seconds, for the connection and the first exchange; a login may take 20 more. */
-	connectTimeout: z.number().int().min(1).max(600).default(10),
-});
+export const sshSchema = z.lazy(() =>
+	z.strictObject({
+		/** A name, an address, or a Host of the person's own ssh configuration. */
+		host: plain("a host")
+			.min(1, "the host is missing")
+			.max(255)
+			.refine((text) => !text.startsWith("-"), "a host cannot begin with a dash")
+			.refine((text) => !SHELL.test(text) && !/[@/?#[\]]/.test(text), "a host cannot contain spaces, quotes, brackets or any of $ \\ ; & < > | @ / ? #"),
+		user: plain("a user")
+			.min(1, "the user is empty")
+			.max(255)
+			.refine((text) => !text.startsWith("-"), "a user cannot begin with a dash")
+			// Names of Windows domains have one: DOMAIN\me.
+			.refine((text) => !SHELL.test(text.replace(/\\(?=.)/g, "")), "a user cannot contain spaces, quotes, brackets or any of $ ; & < > |")
+			.optional(),
+		port: z.number().int().min(1).max(65_535).optional(),
+		/** Where a new shell starts: absolute, or from the home there with ~/. Without it, the home there. */
+		dir: plain("a directory")
+			.max(4_096)
+			.regex(/^(\/|~(\/|$))/, "a directory there is an absolute path, or one that begins with ~/ (another user's home cannot be named with ~)")
+			.optional(),
+		/** This key alone, from the file or from the agent. */
+		identityFile: file("an identity file").optional(),
+		/** In the place of ~/.ssh/config and the system's. */
+		configFile: file("a configuration file of ssh").optional(),
+		/** As after `ssh -o`; they come before what the configuration says. */
+		options: z
+			.record(z.string(), plain("the value of an option").min(1, "the value of an option is empty").max(4_096))
+			.superRefine((options, context) => {
+				for (const name of Object.keys(options)) {
+					const message = refusal(name);
+					if (message !== undefined) context.addIssue({ code: "custom", path: [name], message });
+				}
+			})
+			.optional(),
+		/** Seconds, for the connection and the first exchange; a login may take 20 more. */
+		connectTimeout: z.number().int().min(1).max(600).default(10),
+	}),
+);
 
 export type SshOptions = z.input<typeof sshSchema>;
 export type SshSettings = z.infer<typeof sshSchema>;

@@ -4,14 +4,13 @@ import fs from "node:fs";
 import net from "node:net";
 import os from "node:os";
 import path from "node:path";
-import { HoldfastError } from "../../base/errors.js";
-import { ensureDir, unlinkIfThere } from "../../base/files.js";
+import { ensureDir, HoldfastError, unlinkIfThere } from "../../base/index.js";
 import type { SshSettings } from "./options.js";
 
 /** Of the 104 bytes that every system has, ssh needs 17 for a temporary name beside it, and one for the end. */
 const LONGEST = 104 - 17 - 1;
 
-/** Its name is made of all that decides where a connection leads and as whom: others share it only with the very same settings. */
+/** The socket's name is made of all that decides where a connection leads and as which user: only programs with the same settings share it. */
 export function socketFile(settings: SshSettings, home: string, env: NodeJS.ProcessEnv = process.env): string {
 	const { dir: _, connectTimeout: __, options = {}, ...rest } = settings;
 	const sorted = (record: object) => Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1));
@@ -36,7 +35,7 @@ function privateDir(dir: string, uid: number): string | undefined {
 	try {
 		ensureDir(dir);
 		const stat = fs.lstatSync(dir);
-		if (!stat.isDirectory() || stat.uid !== uid) return "belongs to somebody else";
+		if (!stat.isDirectory() || stat.uid !== uid) return "belongs to another user";
 		if (stat.mode & 0o077) fs.chmodSync(dir, 0o700);
 		return undefined;
 	} catch (error) {
@@ -50,13 +49,13 @@ export function socketIdentity(file: string): string | undefined {
 	return stat && `${stat.dev}:${stat.ino}:${stat.ctimeNs}`;
 }
 
-export type Answer = "alive" | "stuck" | "gone";
+export type ControlState = "alive" | "stuck" | "gone";
 
 /** ssh greets whoever connects (PROTOCOL.mux); one that is stopped, or hangs, does not. */
-export function askMaster(file: string, ms: number): Promise<Answer> {
+export function askMaster(file: string, ms: number): Promise<ControlState> {
 	return new Promise((resolve) => {
 		const socket = net.connect(file);
-		const tell = (answer: Answer) => {
+		const tell = (answer: ControlState) => {
 			clearTimeout(late);
 			socket.destroy();
 			resolve(answer);
@@ -68,7 +67,7 @@ export function askMaster(file: string, ms: number): Promise<Answer> {
 	});
 }
 
-/** Nobody new gets to that connection; who uses it keeps it, and it ends by its own timers. Not if another has taken its place. */
+/** New callers no longer find that connection; those that use it keep it, and it ends by its own timers. Does nothing if another connection has taken its place. */
 export function retire(file: string, identity: string | undefined): void {
 	if (identity !== undefined && socketIdentity(file) === identity) unlinkIfThere(file);
 }

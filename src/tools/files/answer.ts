@@ -1,13 +1,13 @@
 /** A call of a tool for files: like any other, but nothing has an exit code, and what is not found has names like it. */
 import type * as z from "zod";
-import { HoldfastError } from "../../base/errors.js";
+import { HoldfastError } from "../../base/index.js";
 import { parseArguments } from "../arguments.js";
 import { type Ask, answer } from "../ask.js";
 import type { Call } from "../call.js";
+import type { ToolHost } from "../host.js";
 import type { ToolName, ToolResult } from "../result.js";
-import type { AgentRuntime } from "../runtime.js";
 import { similarTo } from "./similar.js";
-import { type Where, whereOf } from "./where.js";
+import { type FilesAt, whereOf } from "./where.js";
 
 /** The cause of a NOT_FOUND: which file. */
 export class Missing extends HoldfastError {
@@ -20,24 +20,27 @@ export class Missing extends HoldfastError {
 }
 
 export async function answerFiles<I extends z.ZodObject, R>(
-	runtime: AgentRuntime,
+	runtime: ToolHost,
 	call: Call,
 	{ tool, input }: { tool: ToolName; input: I },
 	args: unknown,
-	act: (ask: Ask, args: z.infer<I>, where: Where) => Promise<R>,
+	act: (ask: Ask, args: z.infer<I>, where: FilesAt) => Promise<R>,
 ): Promise<R> {
-	const result = await answer<ToolResult>(runtime, call, async (ask) => {
-		const { wanted } = parseArguments(tool, input, args, ask.notes);
-		if (ask.signal?.aborted) throw new HoldfastError("ABORTED", "interrupted before it began; nothing was done");
-		const where = await whereOf(ask);
-		try {
-			return (await act(ask, wanted, where)) as ToolResult;
-		} catch (error) {
-			if (!(error instanceof Missing)) throw error;
-			const { similar, hint } = await similarTo(where.files, error.file);
-			return { status: "not_found", output: "", error: `${error.message}${hint}`, ...(similar.length > 0 ? { similar } : {}) } as ToolResult;
-		}
-	});
-	const { exit_code: _, part: _part, ...rest } = result as ToolResult & { exit_code?: unknown; part?: unknown };
-	return rest as R;
+	return answer<ToolResult>(
+		runtime,
+		call,
+		async (ask) => {
+			const { wanted } = parseArguments(tool, input, args, ask.notes);
+			if (ask.signal?.aborted) throw new HoldfastError("ABORTED", "interrupted before it began; nothing was done");
+			const where = await whereOf(ask);
+			try {
+				return (await act(ask, wanted, where)) as ToolResult;
+			} catch (error) {
+				if (!(error instanceof Missing)) throw error;
+				const { similar, hint } = await similarTo(where.files, error.file);
+				return { status: "not_found", output: "", error: `${error.message}${hint}`, ...(similar.length > 0 ? { similar } : {}) } as ToolResult;
+			}
+		},
+		{ tool },
+	) as Promise<R>;
 }

@@ -1,5 +1,5 @@
 /** What searches there, and how it is told to: ripgrep, or grep and find of whatever make. */
-import { HoldfastError } from "../../base/errors.js";
+import { HoldfastError } from "../../base/index.js";
 import type { Files } from "../../places/files/index.js";
 import type { SearchFilesArgs } from "./input.js";
 import type { Script } from "./search.js";
@@ -16,7 +16,7 @@ interface Which {
 	readonly last: readonly (readonly string[] | undefined)[];
 }
 
-export interface Engine {
+export interface SearchEngine {
 	readonly name: string;
 	notes(args: SearchFilesArgs): string[];
 	/** Throws if the pattern cannot be used. */
@@ -34,16 +34,16 @@ command -v find >/dev/null 2>&1 && echo x | grep x >/dev/null 2>&1 && printf G
 echo x | grep -P x >/dev/null 2>&1 && printf P
 printf 'x\\000\\n' | grep -I x >/dev/null 2>&1 || printf I
 echo`; // busybox takes -I and does nothing about it
-const known = new WeakMap<Files, Promise<Engine>>();
+const known = new WeakMap<Files, Promise<SearchEngine>>();
 
-export function engineOf(files: Files, signal?: AbortSignal): Promise<Engine> {
+export function engineOf(files: Files, signal?: AbortSignal): Promise<SearchEngine> {
 	const found = known.get(files) ?? probe(files, signal);
 	known.set(files, found);
 	found.catch(() => known.delete(files));
 	return found;
 }
 
-async function probe(files: Files, signal: AbortSignal | undefined): Promise<Engine> {
+async function probe(files: Files, signal: AbortSignal | undefined): Promise<SearchEngine> {
 	const { output } = await files.run(PROBE, [], signal ? { signal } : {});
 	const words = output.toString().trim();
 	if (words !== "rg" && !words.includes("G"))
@@ -56,7 +56,7 @@ async function probe(files: Files, signal: AbortSignal | undefined): Promise<Eng
 
 const CUT = "LC_ALL=C cut -b 1-4000";
 
-function ripgrep(files: Files): Engine {
+function ripgrep(files: Files): SearchEngine {
 	const flags = ({ fixed, ignoreCase }: Omit<Pattern, "pattern">) => [...(fixed ? ["-F"] : []), ...(ignoreCase ? ["-i"] : [])];
 	// A type, unlike a glob, does not bring back what is hidden or ignored.
 	const types = ({ hidden, last }: Which) => [
@@ -90,7 +90,7 @@ function each(mark: string, program: string, args: readonly string[]): Script {
 	return { text: `${take}\nwhile [ $# -ge 2 ]; do f=$1 m=$2; shift 2; echo '${mark}'; ${program} ${given} "$f" 2>/dev/null | ${CUT}; done`, args };
 }
 
-function grep(files: Files, { perl, skips }: { perl: boolean; skips: boolean }): Engine {
+function grep(files: Files, { perl, skips }: { perl: boolean; skips: boolean }): SearchEngine {
 	const flags = ({ fixed, ignoreCase }: Omit<Pattern, "pattern">) => [
 		fixed ? "-F" : perl ? "-P" : "-E",
 		...(ignoreCase ? ["-i"] : []),
@@ -132,7 +132,7 @@ function grep(files: Files, { perl, skips }: { perl: boolean; skips: boolean }):
 	};
 }
 
-/** What grep -E can be told of what others write. */
+/** Returns a pattern in the syntax of grep -E. */
 const extended = (pattern: string): string =>
 	pattern.replace(/\\(?:([dDsS])|[\s\S])|\(\?:/g, (all, letter: string | undefined) => {
 		if (all === "(?:") return "(";

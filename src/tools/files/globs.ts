@@ -1,5 +1,5 @@
 /** Names by pattern: `*` within a name, `**` through directories, `?`, `[…]`, `{a,b}`. */
-import { byName } from "../../base/by-name.js";
+import { byName } from "../../base/index.js";
 
 const MOST = 64;
 
@@ -32,7 +32,7 @@ function patternOf(glob: string): RegExp {
 	return new RegExp(`^${source}$`, "s");
 }
 
-/** What the last part of a path has to be like, in the words of every tool; undefined: anything. */
+/** Returns the patterns for the last part of a path, in a form that every search program understands; undefined: anything. */
 export function lastParts(glob: string): string[] | undefined {
 	const parts = expanded(glob).map((one) => one.slice(one.lastIndexOf("/") + 1));
 	return parts.some((part) => part === "" || part.includes("**")) ? undefined : parts;

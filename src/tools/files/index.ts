@@ -2,7 +2,7 @@
 import type * as z from "zod";
 import type { Ask } from "../ask.js";
 import type { Call } from "../call.js";
-import type { AgentRuntime } from "../runtime.js";
+import type { ToolHost } from "../host.js";
 import { answerFiles } from "./answer.js";
 import { downloadInput, patchInput, readFileInput, searchFilesInput, uploadInput, writeFileInput } from "./input.js";
 import { patch } from "./patch/index.js";
@@ -10,17 +10,22 @@ import { readFile } from "./read.js";
 import { patchOutput, readFileOutput, searchFilesOutput, transferOutput, writeFileOutput } from "./result.js";
 import { searchFiles } from "./search.js";
 import { download, upload } from "./transfer.js";
-import type { Where } from "./where.js";
+import type { FilesAt } from "./where.js";
 import { writeFile } from "./write.js";
+
+export type { PatchArgs, ReadFileArgs, SearchFilesArgs, TransferArgs, WriteFileArgs } from "./input.js";
+export type { FileResult, PatchResult, ReadFileResult, SearchFilesResult, TransferResult, WriteFileResult } from "./result.js";
+export { type FilesOfTask, filesOfTask } from "./where.js";
 
 interface FileTool<N extends string, I extends z.ZodObject, O extends z.ZodObject> {
 	readonly name: N;
 	readonly title: string;
 	readonly description: string;
-	readonly input: I;
-	readonly output: O;
+	/** Made when it is first needed, as the output. */
+	readonly input: z.ZodLazy<I>;
+	readonly output: z.ZodLazy<O>;
 	readonly changes: boolean;
-	run(runtime: AgentRuntime, args: unknown, call: Call): Promise<z.infer<O>>;
+	run(runtime: ToolHost, args: unknown, call: Call): Promise<z.infer<O>>;
 }
 
 const READ = `Read a text file: its lines with their numbers. Paths are as in your shell, and relative ones start in its directory.
@@ -60,12 +65,12 @@ function define<N extends (typeof NAMES)[number], I extends z.ZodObject, O exten
 	name: N,
 	title: string,
 	description: string,
-	input: I,
-	output: O,
+	input: z.ZodLazy<I>,
+	output: z.ZodLazy<O>,
 	{ changes }: { changes: boolean },
-	act: (ask: Ask, args: z.infer<I>, where: Where) => Promise<z.infer<O>>,
+	act: (ask: Ask, args: z.infer<I>, where: FilesAt) => Promise<z.infer<O>>,
 ): FileTool<N, I, O> {
-	const run: FileTool<N, I, O>["run"] = (runtime, args, call) => answerFiles(runtime, call, { tool: name, input }, args, act);
+	const run: FileTool<N, I, O>["run"] = (runtime, args, call) => answerFiles(runtime, call, { tool: name, input: input._zod.innerType }, args, act);
 	return { name, title, description, input, output, changes, run };
 }
 

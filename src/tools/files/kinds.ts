@@ -1,6 +1,6 @@
 /** What a file that is not text is, by its first bytes. */
 
-export interface Looks {
+export interface FileLooks {
 	readonly kind: "image" | "binary";
 	readonly type: string;
 	readonly width?: number;
@@ -25,7 +25,7 @@ const MAGIC: readonly (readonly [string, string])[] = [
 ];
 
 /** Undefined: nothing that is known. */
-export function looksLike(start: Buffer): Looks | undefined {
+export function looksLike(start: Buffer): FileLooks | undefined {
 	const text = start.toString("latin1", 0, 64);
 	if (text.startsWith("\x89PNG\r\n\x1a\n") && start.length >= 24)
 		return { kind: "image", type: "png", width: start.readUInt32BE(16), height: start.readUInt32BE(20) };

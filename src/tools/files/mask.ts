@@ -1,5 +1,5 @@
 /** What stands for a secret in a result must not come back as content: the secret would be lost. */
-import { HoldfastError } from "../../base/errors.js";
+import { HoldfastError } from "../../base/index.js";
 
 const MARK = "…[redacted]";
 

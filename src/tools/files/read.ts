@@ -1,8 +1,7 @@
 /** `read_file`: lines with their numbers, of a file of any size. */
 import path from "node:path";
-import { HoldfastError } from "../../base/errors.js";
-import { counted } from "../../base/quantity.js";
-import { CONTEXT_BYTES, hide, reveal } from "../../base/secrets/index.js";
+import { counted, HoldfastError } from "../../base/index.js";
+import { CONTEXT_BYTES, reveal } from "../../base/secrets/index.js";
 import type { Files } from "../../places/files/index.js";
 import type { Ask } from "../ask.js";
 import { Missing } from "./answer.js";
@@ -11,7 +10,7 @@ import { looksLike } from "./kinds.js";
 import { permitted, reads } from "./permit.js";
 import type { ReadFileResult } from "./result.js";
 import { decode, encodingOf, isBinary, isValid, lineEndingsOf } from "./text.js";
-import { pathIn, type Where } from "./where.js";
+import { type FilesAt, pathIn } from "./where.js";
 
 const LOOK = 64 * 1024;
 const WHOLE = 4 * 1024 * 1024; // smaller files are read whole
@@ -19,7 +18,7 @@ const WIDE_MOST = 32 * 1024 * 1024; // lines of UTF-16 cannot be counted there
 const COUNTED = 1024 * 1024 * 1024;
 const LISTED = 50;
 
-export async function readFile(ask: Ask, { path: given, offset = 1, limit = MOST_LINES }: ReadFileArgs, where: Where): Promise<ReadFileResult> {
+export async function readFile(ask: Ask, { path: given, offset = 1, limit = MOST_LINES }: ReadFileArgs, where: FilesAt): Promise<ReadFileResult> {
 	const file = pathIn(where, given);
 	return permitted(ask, { tool: "read_file", command: reads(file), cwd: where.cwd }, async () => {
 		const { files } = where;
@@ -29,7 +28,7 @@ export async function readFile(ask: Ask, { path: given, offset = 1, limit = MOST
 		if (entry.kind === "directory") return { ...about, ...(await directory(ask, files, file)) };
 		if (entry.kind !== "file") throw new HoldfastError("INVALID", `${file} is a device, a pipe or a socket; it cannot be read as a file`);
 		const start = await files.read(file, 0, LOOK);
-		const size = Math.max(entry.size, start.length); // of what is in /proc nobody says the size
+		const size = Math.max(entry.size, start.length); // files of /proc have no size
 		const looks = looksLike(start);
 		if (looks && (looks.kind === "image" || isBinary(start))) {
 			const { kind, type, width, height } = looks;
@@ -80,14 +79,14 @@ async function text(ask: Ask, files: Files, wanted: Wanted): Promise<Omit<ReadFi
 	const { total } = part;
 	if (total !== null && offset > Math.max(1, total))
 		throw new HoldfastError("INVALID", `offset ${offset} is behind the end: ${file} has ${counted(total, "line")}`);
-	const hidden = hide(part.text, { before: part.before, after: part.after });
+	const hidden = ask.runtime.home.secrets.hide(part.text, { before: part.before, after: part.after });
 	const lines = hidden.split("\n");
 	if (lines.at(-1) === "" && part.text.endsWith("\n")) lines.pop();
 	if (part.text === "" && part.before === "") {
 		ask.notes.push("The file is empty.");
 		return { output: "", kind: "text", size, total_lines: 0, showing: "empty file" };
 	}
-	const most = ask.runtime.limits.recentChars;
+	const most = ask.limits.recentChars;
 	const shown: string[] = [];
 	let [cut, chars] = [0, 0];
 	for (const line of lines.slice(0, limit)) {
@@ -147,7 +146,7 @@ async function whole(files: Files, { file, start, size, offset, limit }: Wanted)
 	};
 }
 
-/** Of a large file: lines are counted where it is, and only those that are wanted come here. */
+/** Reads a large file: its lines are counted where the file is, and only the wanted ones are transferred. */
 async function somewhere(ask: Ask, files: Files, { file, size, offset, limit }: Wanted): Promise<Part> {
 	const signal = ask.signal ? { signal: ask.signal } : {};
 	const number = async (script: string) => Number((await files.run(script, [file, String(offset - 1)], signal)).output.toString().trim());
@@ -155,7 +154,7 @@ async function somewhere(ask: Ask, files: Files, { file, size, offset, limit }: 
 	const newlines = size <= COUNTED ? await number('wc -l <"$1"') : null;
 	const unfinished = newlines !== null && (await files.read(file, size - 1, 1))[0] !== 10;
 	const total = newlines === null ? null : newlines + (unfinished ? 1 : 0);
-	const most = ask.runtime.limits.recentChars * 4 + LOOK;
+	const most = ask.limits.recentChars * 4 + LOOK;
 	const bytes = from >= size ? Buffer.alloc(0) : await files.read(file, from, most);
 	let to = 0;
 	for (let line = 0; line < limit && to < bytes.length; line++) to = bytes.indexOf(10, to) + 1 || bytes.length;

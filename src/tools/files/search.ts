@@ -1,27 +1,26 @@
 /** `search_files`: in files or for files, with ripgrep where there is one, else with grep and find. Patterns are arguments; no shell looks at them. */
 import path from "node:path";
-import { HoldfastError } from "../../base/errors.js";
-import { counted } from "../../base/quantity.js";
-import { hide, reveal } from "../../base/secrets/index.js";
+import { counted, HoldfastError } from "../../base/index.js";
+import { reveal } from "../../base/secrets/index.js";
 import type { Files } from "../../places/files/index.js";
 import type { Ask } from "../ask.js";
 import { Missing } from "./answer.js";
-import { type Engine, engineOf } from "./engine.js";
+import { engineOf, type SearchEngine } from "./engine.js";
 import { globsOfType, lastParts, matcherOf, typeNames } from "./globs.js";
 import type { SearchFilesArgs } from "./input.js";
 import { permitted, searches } from "./permit.js";
 import type { SearchFilesResult } from "./result.js";
 import { unnameable } from "./similar.js";
-import { pathIn, type Where } from "./where.js";
+import { type FilesAt, pathIn } from "./where.js";
 
 const LIMIT = 100;
 const FILES_MOST = 20_000;
 const LINE_CHARS = 500;
 const TOGETHER = 50; // files whose matches are fetched at once
 
-type Found = Omit<SearchFilesResult, "status" | "error">;
+type FoundFiles = Omit<SearchFilesResult, "status" | "error">;
 
-export async function searchFiles(ask: Ask, args: SearchFilesArgs, where: Where): Promise<SearchFilesResult> {
+export async function searchFiles(ask: Ask, args: SearchFilesArgs, where: FilesAt): Promise<SearchFilesResult> {
 	const root = pathIn(where, args.path ?? ".");
 	return permitted(ask, { tool: "search_files", command: searches(root), cwd: where.cwd }, async () => {
 		const entry = await where.files.stat(root);
@@ -42,7 +41,7 @@ export async function searchFiles(ask: Ask, args: SearchFilesArgs, where: Where)
 interface Search {
 	readonly ask: Ask;
 	readonly files: Files;
-	readonly engine: Engine;
+	readonly engine: SearchEngine;
 	readonly base: string;
 	/** A single file in it. */
 	readonly only: string | undefined;
@@ -50,7 +49,7 @@ interface Search {
 	readonly globs: readonly string[] | undefined;
 }
 
-async function names({ ask, files, engine, base, args, globs, only }: Search): Promise<Found> {
+async function names({ ask, files, engine, base, args, globs, only }: Search): Promise<FoundFiles> {
 	if (only !== undefined) throw new HoldfastError("INVALID", `${path.posix.join(base, only)} is a file; to look for names give a directory`);
 	const script = engine.names({
 		hidden: args.hidden ?? false,
@@ -81,7 +80,7 @@ async function names({ ask, files, engine, base, args, globs, only }: Search): P
 	};
 }
 
-async function contents(search: Search): Promise<Found> {
+async function contents(search: Search): Promise<FoundFiles> {
 	const { ask, files, engine, base, args, globs, only } = search;
 	const pattern = { pattern: args.pattern, fixed: args.fixed ?? false, ignoreCase: args.ignore_case ?? false };
 	await engine.check(pattern);
@@ -127,7 +126,7 @@ const isHidden = (name: string): boolean => name.split("/").some((part) => part.
 /** The matching lines of some files, as `path` and below it `12:text`. Secrets are looked for in all lines of a file together. */
 async function fetched({ ask, files, engine, base, args }: Search, group: readonly { name: string; most: number }[]): Promise<string[]> {
 	const pattern = { pattern: args.pattern, fixed: args.fixed ?? false, ignoreCase: args.ignore_case ?? false };
-	const mark = `=${Math.random().toString(36).slice(2)}=`; // nobody can have written a line that looks like it
+	const mark = `=${Math.random().toString(36).slice(2)}=`; // random, so no file can contain such a line
 	const script = engine.matches({ ...pattern, context: args.context ?? 0, mark });
 	const words = group.flatMap(({ name, most }) => [`./${name}`, String(most)]);
 	const { output } = await files.run(script.text, [...script.args, ...words], { cwd: base, ...(ask.signal ? { signal: ask.signal } : {}) });
@@ -136,7 +135,7 @@ async function fetched({ ask, files, engine, base, args }: Search, group: readon
 		const lines = (parts[at] ?? "").split("\n").filter((line) => line !== "");
 		if (lines.length === 0) return [`${path.posix.join(base, name)}: ${name.includes("\ufffd") ? unnameable(name) : "changed or gone since it was found"}`];
 		const bare = lines.map((line) => /^(\d+)[:-]([\s\S]*)$/.exec(line));
-		const hidden = hide(bare.map((match) => match?.[2]?.replace(/\r$/, "") ?? "").join("\n")).split("\n");
+		const hidden = ask.runtime.home.secrets.hide(bare.map((match) => match?.[2]?.replace(/\r$/, "") ?? "").join("\n")).split("\n");
 		return [
 			path.posix.join(base, name),
 			...lines.map((line, below) => {

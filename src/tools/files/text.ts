@@ -1,5 +1,5 @@
 /** Bytes of a file as text, and back: encodings, line endings. */
-import { HoldfastError } from "../../base/errors.js";
+import { HoldfastError } from "../../base/index.js";
 
 export type Encoding = "utf-8" | "utf-8 with BOM" | "utf-16le" | "utf-16be";
 
@@ -57,7 +57,7 @@ export function toBytesText(bytes: Buffer): { text: string; back: (text: string)
 	return { text: asBytesText(text), back: (changed) => encode(shownText(changed), encoding) };
 }
 
-/** What a model has sent, in the same form. */
+/** Returns text of a model in the same form: one character a byte. */
 export const asBytesText = (text: string): string => Buffer.from(text).toString("latin1");
 export const shownText = (text: string): string => new TextDecoder("utf-8", { ignoreBOM: true }).decode(Buffer.from(text, "latin1"));
 
@@ -70,7 +70,7 @@ export function lineEndingsOf(text: string): LineEndings | undefined {
 	return crlf === 0 ? "lf" : crlf === all.length ? "crlf" : "mixed";
 }
 
-/** What most lines of it end with. */
+/** Returns the line ending of most lines. */
 export function usualEnding(text: string): "\n" | "\r\n" {
 	const all = text.match(/\r?\n/g) ?? [];
 	return all.filter((end) => end.length === 2).length * 2 > all.length ? "\r\n" : "\n";

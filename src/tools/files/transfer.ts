@@ -1,30 +1,27 @@
 /** `upload` and `download`: between the machine that this runs on and the task's place. */
 import os from "node:os";
 import path from "node:path";
-import { configDir } from "../../base/config.js";
-import { HoldfastError } from "../../base/errors.js";
-import { realPath } from "../../base/files.js";
-import { counted } from "../../base/quantity.js";
-import { type Copied, checkEnd, copy, type End, strictFiles } from "../../places/files/index.js";
+import { configDir, counted, HoldfastError, realPath } from "../../base/index.js";
+import { type Copied, type CopySide, checkEnd, copy, strictFiles } from "../../places/files/index.js";
 import { type Ask, secondsOf } from "../ask.js";
 import { Missing } from "./answer.js";
 import type { TransferArgs } from "./input.js";
-import { copies, permitted, reads, writes } from "./permit.js";
+import { copies, copiesFile, permitted, reads, writes } from "./permit.js";
 import type { TransferResult } from "./result.js";
-import { pathIn, type Where } from "./where.js";
+import { type FilesAt, pathIn } from "./where.js";
 
 const MARGIN_MS = 1_000;
 const SKIPPED_SHOWN = 20;
 
-export async function upload(ask: Ask, { source, target }: TransferArgs, where: Where): Promise<TransferResult> {
+export async function upload(ask: Ask, { source, target }: TransferArgs, where: FilesAt): Promise<TransferResult> {
 	const to = { files: where.files, path: ends(target, pathIn(where, target)) };
-	if (!where.box) return copyWithin(ask, where, "upload", { source, target });
+	if (where.sees !== "nothing") return copyWithin(ask, where, "upload", { source, target });
 	return transfer(ask, where, { tool: "upload", command: writes(to.path), from: hostEnd(ask, source, "read"), to });
 }
 
-export async function download(ask: Ask, { source, target }: TransferArgs, where: Where): Promise<TransferResult> {
+export async function download(ask: Ask, { source, target }: TransferArgs, where: FilesAt): Promise<TransferResult> {
 	const from = { files: where.files, path: ends(source, pathIn(where, source)) };
-	if (!where.box) return copyWithin(ask, where, "download", { source, target });
+	if (where.sees !== "nothing") return copyWithin(ask, where, "download", { source, target });
 	return transfer(ask, where, { tool: "download", command: reads(from.path), from, to: hostEnd(ask, target, "written") });
 }
 
@@ -32,32 +29,35 @@ export async function download(ask: Ask, { source, target }: TransferArgs, where
  * On this machine, or in a sandbox of it, both ends are the task's own files. In a sandbox they are read and written by programs in it, so that the
  * copy reaches what its commands reach, whatever links there are.
  */
-function copyWithin(ask: Ask, where: Where, tool: Plan["tool"], { source, target }: TransferArgs): Promise<TransferResult> {
+async function copyWithin(ask: Ask, where: FilesAt, tool: Plan["tool"], { source, target }: TransferArgs): Promise<TransferResult> {
 	const end = (given: string) => {
 		const file = pathIn(where, given);
-		return where.near ? { files: strictFiles(), path: ends(given, realPath(file)) } : { files: where.files, path: ends(given, file) };
+		return where.sees === "all" ? { files: strictFiles(), path: ends(given, realPath(file)) } : { files: where.files, path: ends(given, file) };
 	};
 	const [from, to] = [ends(source, pathIn(where, source)), ends(target, pathIn(where, target))];
-	return transfer(ask, where, { tool, command: copies(from, to), from: end(source), to: end(target) });
+	const kindOf = async (file: string) => (await where.files.stat(path.posix.resolve(file)))?.kind;
+	const file = (await kindOf(from)) === "file"; // then it reads and writes as the other tools do, and the rules decide the same
+	const command = file ? copiesFile(from, (await kindOf(to)) === "directory" ? path.posix.join(to, path.posix.basename(from)) : to) : copies(from, to);
+	return transfer(ask, where, { tool, command, from: end(source), to: end(target) });
 }
 
 type Plan = {
 	readonly tool: "upload" | "download";
 	readonly command: string;
-	readonly from: End;
-	readonly to: End;
+	readonly from: CopySide;
+	readonly to: CopySide;
 };
 
-function transfer(ask: Ask, where: Where, { tool, command, from, to }: Plan): Promise<TransferResult> {
+function transfer(ask: Ask, where: FilesAt, { tool, command, from, to }: Plan): Promise<TransferResult> {
 	return permitted(ask, { tool, command, cwd: where.cwd }, async (record) => {
 		if (!(await from.files.stat(path.posix.resolve(from.path)))) throw new Missing(path.posix.resolve(from.path));
-		record(0);
 		const { signal, expired, close } = deadline(ask);
 		const began = performance.now();
 		let seen = "";
 		try {
 			const copied = await copy(from, to, {
 				signal,
+				placing: (at) => record(0, at && [at]),
 				progress: ({ files, totalFiles, bytes, totalBytes }) => {
 					seen = `${bytes} of ${counted(totalBytes, "byte")}, ${files} of ${counted(totalFiles, "file")}`;
 					ask.call.progress?.(`${tool}: ${seen}`);
@@ -118,7 +118,7 @@ function resultOf(ask: Ask, { kind, path: target, created, files, directories, l
  * that the program was started in, without what is hidden in it and without Holdfast's own files, and nothing if that is a home or more. The
  * decision is about the path that is opened: links are followed once, here, and by nothing after it.
  */
-function hostEnd({ runtime }: Ask, given: string, done: "read" | "written"): End {
+function hostEnd({ runtime }: Ask, given: string, done: "read" | "written"): CopySide {
 	const base = runtime.directory; // the system's own name for it: no link is in it
 	const file = realPath(pathIn({ cwd: base, home: os.homedir() }, given));
 	const home = realPath(os.homedir());

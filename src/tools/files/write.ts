@@ -1,5 +1,5 @@
 /** `write_file`: all of a file, whole or not at all. */
-import { counted } from "../../base/quantity.js";
+import { counted } from "../../base/index.js";
 import type { Files } from "../../places/files/index.js";
 import type { Ask } from "../ask.js";
 import type { WriteFileArgs } from "./input.js";
@@ -7,17 +7,17 @@ import { refuseMask } from "./mask.js";
 import { permitted, writes } from "./permit.js";
 import type { WriteFileResult } from "./result.js";
 import { decode, encode, encodingOf, isBinary, lineEndingsOf } from "./text.js";
-import { pathIn, type Where } from "./where.js";
+import { type FilesAt, pathIn } from "./where.js";
 
 const LOOKED_AT = 4 * 1024 * 1024;
 
-export async function writeFile(ask: Ask, { path: given, content }: WriteFileArgs, where: Where): Promise<WriteFileResult> {
+export async function writeFile(ask: Ask, { path: given, content }: WriteFileArgs, where: FilesAt): Promise<WriteFileResult> {
 	const file = pathIn(where, given);
 	return permitted(ask, { tool: "write_file", command: writes(file), cwd: where.cwd }, async (record) => {
 		const bytes = await likeBefore(ask, where.files, file, content);
 		const draft = await where.files.draft(file, bytes, ask.signal ? { signal: ask.signal } : {});
 		try {
-			record(bytes.length);
+			record(bytes.length, [draft.at ?? null]);
 			const { path, created, sha256, made, notes } = await draft.commit();
 			ask.notes.push(...notes);
 			if (made !== undefined) ask.notes.push(`The directory ${made} was not there and was made.`);

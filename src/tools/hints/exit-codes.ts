@@ -1,5 +1,5 @@
 /** What an exit code means where that is not plain from the output. */
-import { byName } from "../../base/by-name.js";
+import { byName } from "../../base/index.js";
 import type { Simple } from "./lex.js";
 import { programOf } from "./words.js";
 
@@ -42,12 +42,12 @@ const USUALLY: Readonly<Record<number, string>> = {
 	136: "136 usually means that it crashed in arithmetic (SIGFPE)",
 	137: "137 usually means that it was killed (SIGKILL), most often because memory ran out",
 	139: "139 usually means that it crashed (SIGSEGV)",
-	141: "141 usually means that who read its output went away (SIGPIPE)",
+	141: "141 usually means the reader of its output closed the pipe (SIGPIPE)",
 	143: "143 usually means that it was asked to end (SIGTERM)",
 };
 
 export function exitCodeHint(commands: readonly Simple[], code: number, signal: string | null): string | undefined {
-	if (signal === "SIGKILL") return "It was killed by SIGKILL: by somebody, or by the system because memory ran out.";
+	if (signal === "SIGKILL") return "It was killed by SIGKILL: by another program, or by the kernel because memory ran out.";
 	if (signal !== null) return undefined; // the signal says it
 	const last = commands.at(-1); // of a pipeline, too, the last one's code is what counts
 	const name = last === undefined ? undefined : programOf(last)?.name;

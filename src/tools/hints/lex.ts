@@ -4,13 +4,13 @@
  * backquotes is not looked at.
  */
 export interface Simple {
-	/** Its words, unquoted; the quoted ones are known by `quoted`. */
-	readonly words: readonly Word[];
+	/** The command's words, unquoted; `quoted` tells which were quoted. */
+	readonly words: readonly LexWord[];
 	/** What stands behind it: `|`, `&&`, `||`, `;`, `&`, a newline, or nothing at the end of the text. */
 	readonly end: "|" | "&&" | "||" | ";" | "&" | "\n" | "";
 }
 
-export interface Word {
+export interface LexWord {
 	readonly text: string;
 	readonly quoted: boolean;
 }
@@ -18,7 +18,7 @@ export interface Word {
 /** Linear in the length of the text. */
 export function lex(source: string): Simple[] {
 	const commands: Simple[] = [];
-	let words: Word[] = [];
+	let words: LexWord[] = [];
 	let text: string | undefined; // of the word that is being read
 	let quoted = false;
 	const delimiters: { readonly word: string; readonly tabs: boolean }[] = []; // of here-documents that begin at the next line
@@ -105,7 +105,7 @@ export function lex(source: string): Simple[] {
 	return commands;
 }
 
-/** Where the closing quote is; the end of the text when there is none. */
+/** Returns where the closing quote is, or the end of the text if there is none. */
 function closing(source: string, from: number, quote: string, escapes: boolean): number {
 	for (let at = from; at < source.length; at++) {
 		if (escapes && source[at] === "\\") at++;

@@ -2,7 +2,7 @@
 import type { Simple } from "./lex.js";
 import { programOf } from "./words.js";
 
-/** They succeed whatever they are fed. */
+/** Programs that succeed whatever they read. */
 const PASSING = new Set(["tail", "head", "cat", "tee", "less", "more", "sed", "awk", "sort", "uniq", "cut", "tr", "column", "ts", "grep"]);
 const SWALLOWING = new Set(["true", ":", "echo", "printf"]);
 

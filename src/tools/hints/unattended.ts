@@ -1,22 +1,24 @@
 /** Commands that belong into the background: servers and the like, and those that try to go there by themselves. */
 import type { Simple } from "./lex.js";
-import { type Program, programOf } from "./words.js";
+import { type ProgramCall, programOf } from "./words.js";
 
 const AWAY = "start it with background=true instead: then its output, its end and its exit code can be asked for, and kill ends all of it";
 
-export function backgroundHint(commands: readonly Simple[], { failedAtOnce }: { failedAtOnce: boolean }): string | undefined {
+/** `ended`: by itself, so it was nothing that goes on; one that failed has other worries. */
+export function backgroundHint(commands: readonly Simple[], ended: "well" | "failed" | undefined): string | undefined {
+	if (ended === "failed") return undefined;
 	const programs = commands.map(programOf).filter((program) => program !== undefined);
 	const detacher = programs.find(({ name }) => name === "nohup" || name === "setsid" || name === "disown");
 	if (detacher) return `\`${detacher.name}\` hides what it starts from you; ${AWAY.replace("start it", "start the command itself")}.`;
 	if (commands.at(-1)?.end === "&") return `The command ends in \`&\`, so what it left running is not tracked; without the & ${AWAY}.`;
-	const server = failedAtOnce ? undefined : programs.find(staysUp);
+	const server = ended === undefined ? programs.find(staysUp) : undefined;
 	if (server) return `\`${[server.name, ...server.args].join(" ").slice(0, 60)}\` looks like something that does not end by itself; ${AWAY}.`;
 	return undefined;
 }
 
 const ASKS = /^(?:--help|-h|--version|-V|help|version)$/;
 
-function staysUp(program: Program): boolean {
+function staysUp(program: ProgramCall): boolean {
 	if (program.args.some((arg) => ASKS.test(arg))) return false;
 	const line = [program.name, ...program.args].join(" ");
 	return SERVERS.some((server) => server.test(line));

@@ -1,6 +1,6 @@
 /** Programs that read a secret from their standard input until it ends: on a terminal that end would never come, and the secret would be shown. */
 import { lex } from "./lex.js";
-import { type Program, programOf } from "./words.js";
+import { type ProgramCall, programOf } from "./words.js";
 
 /** The one in the command, in a few words; undefined when there is none. */
 export function readsUntilEnd(command: string): string | undefined {
@@ -11,4 +11,4 @@ export function readsUntilEnd(command: string): string | undefined {
 	return found && [found.name, ...found.args.filter((arg) => arg === "--with-token" || arg === "--password-stdin")].join(" … ");
 }
 
-const asksForPipe = ({ name, args }: Program): boolean => args.includes("--password-stdin") || (name === "gh" && args.includes("--with-token"));
+const asksForPipe = ({ name, args }: ProgramCall): boolean => args.includes("--password-stdin") || (name === "gh" && args.includes("--with-token"));

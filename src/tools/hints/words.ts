@@ -1,18 +1,18 @@
 import path from "node:path";
 import type { Simple } from "./lex.js";
 
-/** They run what follows them; options of theirs may come in between. */
+/** Programs that run the command that follows them; options of theirs may come in between. */
 const WRAPPERS = new Set(["sudo", "env", "command", "builtin", "exec", "time", "nice", "ionice", "stdbuf", "doas", "npx", "bunx", "uvx"]);
 /** Words of the shell before a command. */
 const KEYWORDS = new Set(["then", "do", "else", "elif", "if", "while", "until", "!", "time"]);
 
-export interface Program {
+export interface ProgramCall {
 	readonly name: string;
 	readonly args: readonly string[];
 }
 
-/** What a simple command runs, without assignments and wrappers before it; undefined when that cannot be told. */
-export function programOf({ words }: Simple): Program | undefined {
+/** Returns the program of a simple command, without assignments and wrappers before it; undefined if it cannot be told. */
+export function programOf({ words }: Simple): ProgramCall | undefined {
 	let at = 0;
 	for (; at < words.length; at++) {
 		const { text, quoted } = words[at] as Simple["words"][number];

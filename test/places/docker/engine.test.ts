@@ -49,13 +49,13 @@ describe("an engine that cannot be used is explained:", () => {
 		await until("it listens", () => fs.existsSync(socket));
 		server.kill("SIGKILL");
 		await once(server, "exit");
-		await expect(start({ engine: `unix://${socket}` })).rejects.toThrow(`the Docker engine is not running (nobody listens at unix://${socket}); start it`);
+		await expect(start({ engine: `unix://${socket}` })).rejects.toThrow(`the Docker engine is not running (nothing listens at unix://${socket}); start it`);
 	});
 
 	it.skipIf(process.getuid?.() !== 0)("this user may not (only root can become somebody else)", async () => {
 		const socket = await serverAt((connection) => connection.destroy());
 		const host = dockerHost({ engine: `unix://${socket}` }, owner);
-		await expect(host.start()).rejects.toThrow("broke"); // dockerode is loaded now, which that user could not
+		await expect(host.start()).rejects.toThrow("broke"); // all is loaded now, which that user could not
 		process.seteuid?.(65534);
 		try {
 			await expect(host.start()).rejects.toThrow(/this user may not use the Docker engine \(unix:.*\); add it to the group docker/);
@@ -70,7 +70,7 @@ describe("an engine that cannot be used is explained:", () => {
 		const web = await serverAt((connection) => connection.end("HTTP/1.1 403 Forbidden\r\nContent-Length: 5\r\nConnection: close\r\n\r\n<html"));
 		await expect(start({ engine: `unix://${web}` })).rejects.toThrow("the Docker engine says: <html");
 		const other = await serverAt((connection) => connection.end("SSH-2.0-OpenSSH_9.2\r\n"));
-		await expect(start({ engine: `unix://${other}` })).rejects.toThrow(/^looking for the container: the Docker engine at unix:/);
+		await expect(start({ engine: `unix://${other}` })).rejects.toThrow(/^looking for the container: what answers at unix:\S+ is not a Docker engine/);
 	});
 
 	it("it does not answer, and the caller gives up", async () => {
@@ -81,7 +81,7 @@ describe("an engine that cannot be used is explained:", () => {
 	it("its address is none, or leads nowhere", async () => {
 		for (const engine of ["ftp://x", "tcp://", "http://["])
 			await expect(start({ engine })).rejects.toThrow(`${JSON.stringify(engine)} is not an engine; write unix:///var/run/docker.sock`);
-		await expect(start({ engine: "tcp://127.0.0.1:1" })).rejects.toThrow("the Docker engine is not running (nobody listens at tcp://127.0.0.1:1)");
+		await expect(start({ engine: "tcp://127.0.0.1:1" })).rejects.toThrow("the Docker engine is not running (nothing listens at tcp://127.0.0.1:1)");
 	});
 
 	it("DOCKER_HOST is heeded", async () => {
@@ -91,7 +91,7 @@ describe("an engine that cannot be used is explained:", () => {
 			else process.env.DOCKER_HOST = before;
 		});
 		process.env.DOCKER_HOST = "tcp://127.0.0.1:1";
-		await expect(start({})).rejects.toThrow("nobody listens at tcp://127.0.0.1:1");
+		await expect(start({})).rejects.toThrow("nothing listens at tcp://127.0.0.1:1");
 		await expect(start({ engine: "unix:///none" })).rejects.toThrow("/none does not exist"); // asked for, so it counts
 		process.env.DOCKER_HOST = "unix:///nothing/here";
 		await expect(start({})).rejects.toThrow("/nothing/here does not exist");
@@ -110,10 +110,10 @@ describe.skipIf(why)(`an engine that is restarted${why ? `: ${why}` : ""}`, () =
 			const stream = await host.open("echo on; cat");
 			await once(stream.output, "data");
 			await stopDaemon(engine, signal);
-			expect(await stream.ended).toMatch(/^the connection to the Docker engine broke: looking for the container: .*(does not exist|nobody listens)/);
+			expect(await stream.ended).toMatch(/^the connection to the Docker engine broke: looking for the container: .*(does not exist|nothing listens)/);
 			expect(await text(stream.output)).toBe("");
-			await expect(host.start()).rejects.toThrow(/does not exist|nobody listens/);
-			await expect(host.open("true")).rejects.toThrow(/does not exist|nobody listens/);
+			await expect(host.start()).rejects.toThrow(/does not exist|nothing listens/);
+			await expect(host.open("true")).rejects.toThrow(/does not exist|nothing listens/);
 			await startDaemon(engine);
 			expect(await host.start()).toEqual({ ...first, notes: [] });
 			expect(await run('kill -0 "$(cat /root/pid)" && echo alive')).toMatchObject({ output: "alive\n" });

@@ -1,34 +1,14 @@
-import { execFileSync, spawn } from "node:child_process";
-import { once } from "node:events";
+import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import type { DockerOptions } from "../../../src/places/docker/index.js";
 import { FULL_IMAGE, noEngine, sharedEngine } from "../../support/dockerd.js";
 import { atEnd, tempDir } from "../../support/home.js";
-import { freePort } from "../../support/ports.js";
+import { REGISTRY, testRegistry } from "../../support/registry.js";
 import { testPlace } from "./support.js";
 
 const why = noEngine();
-const REGISTRY = "/usr/bin/docker-registry";
-
-/** A real registry on loopback. Its address. */
-async function testRegistry(): Promise<string> {
-	const address = `127.0.0.1:${await freePort()}`;
-	const dir = tempDir("registry");
-	const config = path.join(dir, "config.yml");
-	fs.writeFileSync(config, `version: 0.1\nstorage:\n  filesystem:\n    rootdirectory: ${dir}/data\nhttp:\n  addr: ${address}\n`);
-	const registry = spawn(REGISTRY, ["serve", config], { stdio: "ignore" });
-	atEnd(async () => {
-		registry.kill();
-		if (registry.exitCode === null && registry.signalCode === null) await once(registry, "exit");
-	});
-	for (const deadline = Date.now() + 10_000; ; await new Promise((resolve) => setTimeout(resolve, 20))) {
-		if (await fetch(`http://${address}/v2/`).catch(() => undefined)) return address;
-		if (Date.now() > deadline) throw new Error("the registry did not start");
-	}
-}
-
 describe.skipIf(why)(`the image of a container${why ? `: ${why}` : ""}`, () => {
 	it("is not fetched unless that is asked for", async () => {
 		const { host, engine, container } = await testPlace({ image: "127.0.0.1:1/nobody/has-this" });
@@ -49,8 +29,7 @@ describe.skipIf(why)(`the image of a container${why ? `: ${why}` : ""}`, () => {
 		const engine = await sharedEngine();
 		const image = `${registry}/holdfast/full`;
 		await engine.docker.getImage(FULL_IMAGE).tag({ repo: image, tag: "latest" });
-		const push = await engine.docker.getImage(image).push({ authconfig: { username: "", password: "", serveraddress: "" } });
-		await new Promise<void>((resolve, reject) => engine.docker.modem.followProgress(push, (error) => (error ? reject(error) : resolve())));
+		await engine.docker.getImage(image).push();
 		await engine.docker.getImage(image).remove();
 		const lines: string[] = [];
 		const { host, run } = await testPlace({ image, pull: "missing" }, { progress: (line) => lines.push(line) });
@@ -69,8 +48,7 @@ describe.skipIf(why)(`the image of a container${why ? `: ${why}` : ""}`, () => {
 		const engine = await sharedEngine();
 		const archive = path.join(tempDir("image"), "empty.tar");
 		fs.writeFileSync(archive, Buffer.alloc(10_240));
-		const answer = await engine.docker.importImage(archive, { repo: "holdfast/empty", tag: "1" });
-		await new Promise<void>((resolve, reject) => engine.docker.modem.followProgress(answer, (error) => (error ? reject(error) : resolve())));
+		await engine.docker.importImage(archive, { repo: "holdfast/empty", tag: "1" });
 		atEnd(() => engine.docker.getImage("holdfast/empty:1").remove());
 		const { host, container } = await testPlace({ image: "holdfast/empty:1" });
 		await expect(host.start()).rejects.toThrow("the image holdfast/empty:1 has no sh, and without one nothing can be run in it; choose another image");
@@ -83,8 +61,7 @@ describe.skipIf(why)(`the image of a container${why ? `: ${why}` : ""}`, () => {
 		fs.mkdirSync(path.join(dir, "bin"));
 		fs.symlinkSync("sh", path.join(dir, "bin", "sh")); // leads to itself
 		execFileSync("tar", ["-C", dir, "-cf", path.join(dir, "image.tar"), "bin"]);
-		const answer = await engine.docker.importImage(path.join(dir, "image.tar"), { repo: "holdfast/loop", changes: "ENV PATH=/bin" });
-		await new Promise<void>((resolve, reject) => engine.docker.modem.followProgress(answer, (error) => (error ? reject(error) : resolve())));
+		await engine.docker.importImage(path.join(dir, "image.tar"), { repo: "holdfast/loop", changes: "ENV PATH=/bin" });
 		atEnd(() => engine.docker.getImage("holdfast/loop").remove());
 		const { host, container } = await testPlace({ image: "holdfast/loop" });
 		await expect(host.start()).rejects.toThrow(/Too many levels of symbolic links|too many levels of symbolic links/);

@@ -18,7 +18,7 @@ describe.skipIf(why)(`a link into a container${why ? `: ${why}` : ""}`, () => {
 			expect(link.facts).toMatchObject({ uid: 1000, dir: `${dir}/box`, helper: image === FULL_IMAGE ? "perl" : "sh" });
 			const bytes = randomBytes(1_000_000);
 			await link.write("/home/agent/file", 0, bytes);
-			expect((await link.take("/home/agent/file", 0, bytes.length)).equals(bytes)).toBe(true);
+			expect((await link.read("/home/agent/file", 0, bytes.length)).bytes.equals(bytes)).toBe(true);
 			expect(await link.run("echo on")).toMatchObject({ status: 0, output: Buffer.from("on\n") });
 			// Longer than its lifetime: it is what the link says that keeps it.
 			for (let second = 0; second < 11; second++) await Promise.all([link.ping(), link.run("sleep 1")]);

@@ -33,7 +33,7 @@ describe.skipIf(why)(`containers of Holdfast${why ? `: ${why}` : ""}`, () => {
 		await expect(removeContainer(Id, at)).rejects.toMatchObject({ code: "NOT_FOUND" });
 	});
 
-	it("are removed by two at once, and it is one who did it", async () => {
+	it("concurrent removals: one of them reports it, the others find nothing", async () => {
 		const { engine, host, name } = await testPlace();
 		await host.start();
 		const results = await Promise.allSettled([1, 2, 3].map(() => removeContainer(name, { engine: engine.address })));
@@ -41,7 +41,7 @@ describe.skipIf(why)(`containers of Holdfast${why ? `: ${why}` : ""}`, () => {
 		for (const result of results) if (result.status === "rejected") expect(result.reason).toMatchObject({ code: "NOT_FOUND" });
 	});
 
-	it("do not include anybody else's", async () => {
+	it("do not include those of other tasks", async () => {
 		const { engine, name, container } = await testPlace();
 		await engine.docker.createContainer({ name, Image: FULL_IMAGE, Cmd: ["true"] });
 		await expect(removeContainer(name, { engine: engine.address })).rejects.toMatchObject({ code: "FORBIDDEN" });

@@ -3,9 +3,9 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { parseArguments } from "../../../src/places/docker/arguments.js";
 import { containerName } from "../../../src/places/docker/body.js";
-import { DEFAULT_IMAGE, type DockerAddress, type DockerOptions, dockerHost, dockerSchema, parseDockerAddress } from "../../../src/places/docker/index.js";
+import { DEFAULT_IMAGE, type DockerAddress, type DockerOptions, dockerHost, parseDockerAddress } from "../../../src/places/docker/index.js";
 import { dockerSettings } from "../../../src/places/docker/options.js";
-import { checkVolumes, parseVolume } from "../../../src/places/docker/volumes.js";
+import { checkVolumes, parseVolume } from "../../../src/places/volumes.js";
 import { tempDir } from "../../support/home.js";
 
 const SHA = `sha256:${"0123456789abcdef".repeat(4)}`;
@@ -24,6 +24,9 @@ describe("an address of a Docker place", () => {
 		["docker://localhost/a__b/c-d.e", { image: "localhost/a__b/c-d.e" }],
 		["docker://[::1]:5000/a", { image: "[::1]:5000/a" }],
 		[`docker://${SHA}`, { image: SHA }],
+		["docker://container=my-db_1.x", { container: "my-db_1.x" }],
+		["docker://container=0123abcdef//srv/data", { container: "0123abcdef", workdir: "/srv/data" }],
+		["docker://container:1", { image: "container:1" }],
 	];
 	it.each(good)("%s is read", (text, address) => expect(parseDockerAddress(text)).toEqual(address));
 
@@ -56,7 +59,13 @@ describe("an address of a Docker place", () => {
 
 describe("options of a container", () => {
 	it("have defaults, and sizes as people write them", () => {
-		expect(dockerSchema.parse({})).toMatchObject({ image: DEFAULT_IMAGE, pull: "never", pids: 256, network: true, keep: false, lifetime: 300, volumes: [] });
+		const usual = { image: DEFAULT_IMAGE, pull: "never", network: true, keep: false, lifetime: 300, volumes: [] };
+		expect(dockerSettings({})).toMatchObject({ ...usual, profile: "hardened", pids: 256 });
+		expect(Object.keys(dockerSettings({}).tmpfs)).toEqual(["/tmp", "/var/tmp", "/run"]);
+		expect(dockerSettings({ profile: "plain" })).toMatchObject({ ...usual, pids: 4096, tmpfs: {} });
+		expect(dockerSettings({ profile: "plain", pids: 64, tmpfs: { "/run": "1M", "/tmp": null } })).toMatchObject({ pids: 64, tmpfs: { "/run": 1024 ** 2 } });
+		expect(dockerSettings({ lifetime: "task" })).toMatchObject({ lifetime: "task" });
+		expect(dockerSettings({ container: "db", user: "postgres", workdir: "/srv" })).toMatchObject({ container: "db" });
 		expect(dockerSettings({ memory: "64M", disk: 2_000_000, tmpfs: { "/tmp": "8M", "/run": null } })).toMatchObject({
 			memory: 64 * 1024 ** 2,
 			disk: 2_000_000,
@@ -75,7 +84,20 @@ describe("options of a container", () => {
 		[{ cpus: -1 }, "cpus"],
 		[{ pull: "always" }, "pull"],
 		[{ network: "host" }, "network"],
-		[{ lifetime: 0 }, "lifetime"],
+		[{ lifetime: 0 }, "lifetime is 0, but must be at least 2"],
+		[{ lifetime: "forever" }, 'or "task"'],
+		[{ lifetime: true }, 'or "task"'],
+		[{ profile: "privileged" }, 'profile is "privileged", but must be one of "hardened", "plain"'],
+		[{ profile: true }, "profile"],
+		[{ container: "" }, "the name of the container is missing"],
+		[{ container: "a b" }, '"a b" is not a name or an id of a container'],
+		[{ container: "../x" }, "is not a name or an id"],
+		[{ container: 5 }, "container is 5, but must be a string"],
+		[
+			{ container: "db", image: "debian" },
+			'"container" names a container that is there already, so "image" cannot be set for it; with "container" there are workdir, user, engine',
+		],
+		[{ container: "db", lifetime: "task", profile: "plain", keep: true }, '"lifetime", "profile", "keep" cannot be set'],
 		[{ workdir: "work" }, "must be absolute"],
 		[{ tmpfs: { tmp: "1M" } }, "must be absolute"],
 		[{ user: "a b" }, 'takes "host", a name or an id'],
@@ -125,7 +147,7 @@ describe("options of a container", () => {
 		});
 	});
 
-	it("must not show Holdfast's own files to whoever is in there, nor what is not there", () => {
+	it("must not show Holdfast's own files to processes inside, nor missing ones", () => {
 		const dir = tempDir("volumes");
 		const home = path.join(dir, "state/holdfast");
 		fs.mkdirSync(home, { recursive: true });

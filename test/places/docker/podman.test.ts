@@ -3,11 +3,11 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import fs from "node:fs";
 import path from "node:path";
-import Docker from "dockerode";
 import { describe, expect, it } from "vitest";
 import { isAlive, readProc } from "../../../src/base/proc.js";
 import { listContainers } from "../../../src/places/docker/index.js";
-import { Snapshot } from "../../../src/process/tree.js";
+import { ProcessSnapshot } from "../../../src/process/tree.js";
+import { TestDocker } from "../../support/docker-client.js";
 import { BUSYBOX_IMAGE, FULL_IMAGE, noEngine, type TestEngine, unmountUnder } from "../../support/dockerd.js";
 import { atEnd, testRoot, until } from "../../support/home.js";
 import { buildImages } from "../../support/images.js";
@@ -28,13 +28,13 @@ async function podman(): Promise<TestEngine> {
 		],
 		{ stdio: "ignore", env: { PATH: process.env.PATH, HOME: dir } },
 	);
-	const docker = new Docker({ socketPath: at("podman.sock"), host: undefined, protocol: "http" });
+	const docker = new TestDocker(at("podman.sock"));
 	atEnd(async () => {
-		for (const { Id } of await docker.listContainers({ all: true })) await docker.getContainer(Id).remove({ force: true, v: true });
+		for (const { Id } of await docker.listContainers()) await docker.getContainer(Id).remove({ force: true, v: true });
 		service.kill();
 		if (service.exitCode === null && service.signalCode === null) await once(service, "exit");
 		// Of every command it leaves somebody behind, who would tell for five minutes how that ended.
-		const left = [...new Snapshot().stats.values()].filter(({ pid }) => readProc(`/proc/${pid}/cmdline`)?.includes(`${dir}/`));
+		const left = [...new ProcessSnapshot().stats.values()].filter(({ pid }) => readProc(`/proc/${pid}/cmdline`)?.includes(`${dir}/`));
 		for (const { pid } of left) process.kill(pid, "SIGKILL");
 		await until("they are gone", () => !left.some(isAlive));
 		await unmountUnder(dir);
@@ -71,7 +71,7 @@ describe.skipIf(why)(`a container of Podman${why ? `: ${why}` : ""}`, () => {
 		expect(String((await once(stream.output, "data"))[0])).toBe("again\n");
 		stream.close();
 
-		await container.stop({ t: 1 });
+		await container.stop({ t: 100 });
 		expect((await host.start()).notes).toEqual([expect.stringContaining("The container had been stopped. It has been started again")]);
 		await container.remove({ force: true });
 		expect((await host.start()).notes).toContainEqual(expect.stringContaining("The container was gone and has been made again"));

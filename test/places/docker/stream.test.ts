@@ -77,7 +77,7 @@ describe.skipIf(why)(`a stream to a command in a container${why ? `: ${why}` : "
 		await host.start();
 		const stopped = await host.open("echo on; exec sleep 1000");
 		await once(stopped.output, "data");
-		await container.stop({ t: 1 });
+		await container.stop({ t: 100 });
 		expect(await stopped.ended).toBe("the container had been stopped");
 		await host.start();
 		const removed = await host.open("echo on; exec sleep 1000");

@@ -1,18 +1,18 @@
 import { randomBytes } from "node:crypto";
 import { text } from "node:stream/consumers";
-import type { Container } from "dockerode";
 import { containerName } from "../../../src/places/docker/body.js";
-import { type DockerHooks, type DockerOptions, dockerHost, type Owner } from "../../../src/places/docker/index.js";
+import { type ContainerOwner, type DockerHooks, type DockerOptions, dockerHost } from "../../../src/places/docker/index.js";
 import type { Host } from "../../../src/places/host.js";
+import type { TestContainer } from "../../support/docker-client.js";
 import { FULL_IMAGE, sharedEngine, type TestEngine } from "../../support/dockerd.js";
 import { atEnd, tempDir } from "../../support/home.js";
 
 export interface TestPlace {
 	readonly engine: TestEngine;
 	readonly host: Host;
-	readonly owner: Owner;
+	readonly owner: ContainerOwner;
 	readonly name: string;
-	readonly container: Container;
+	readonly container: TestContainer;
 	/** Another program's view of the same task. */
 	other(options?: DockerOptions): Host;
 	/** Run something there to its end. */

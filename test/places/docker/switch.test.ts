@@ -15,7 +15,7 @@ describe.skipIf(why)(`the dead man's switch of a container${why ? `: ${why}` : "
 		await host.start();
 		expect(await container.wait()).toMatchObject({ StatusCode: 75 });
 		expect((await host.start()).notes).toEqual([
-			"The container had stopped itself, after 2 s in which nobody used it and nothing ran in it. It has been started again: its files are there, but what ran in it, and what was in /tmp and other directories in memory, is gone.",
+			"The container had stopped itself, after 2 s in which it was not used and nothing ran in it. It has been started again: its files are there, but what ran in it, and what was in /tmp and other directories in memory, is gone.",
 		]);
 	});
 

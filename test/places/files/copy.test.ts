@@ -3,7 +3,7 @@ import { createHash, randomBytes } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { copy, nearFiles } from "../../../src/places/files/index.js";
+import { copy, localFiles } from "../../../src/places/files/index.js";
 import { atEnd, tempDir, until } from "../../support/home.js";
 import { rounds } from "../../support/seed.js";
 import { hostileTree, picture } from "../../support/trees.js";
@@ -16,10 +16,10 @@ describe.each(ENDS)("copy: $name", ({ name, open, missing }) => {
 		const there = open();
 		const tree = hostileTree();
 		const [over, back] = [path.join(tempDir(), "there"), path.join(tempDir(), "back")];
-		const up = await copy({ files: nearFiles(), path: tree }, { files: there, path: over });
+		const up = await copy({ files: localFiles(), path: tree }, { files: there, path: over });
 		expect(picture(over)).toEqual(picture(tree));
 		const seen: number[] = [];
-		const down = await copy({ files: there, path: over }, { files: nearFiles(), path: back }, { progress: ({ bytes }) => seen.push(bytes) });
+		const down = await copy({ files: there, path: over }, { files: localFiles(), path: back }, { progress: ({ bytes }) => seen.push(bytes) });
 		expect(picture(back)).toEqual(picture(tree));
 		expect(up).toMatchObject({ kind: "directory", created: true, links: 3, skipped: [] });
 		expect({ ...down, path: "" }).toEqual({ ...up, path: "", notes: down.notes });
@@ -36,8 +36,8 @@ describe.each(ENDS)("copy: $name", ({ name, open, missing }) => {
 			for (let file = 0; file < 100; file++) fs.writeFileSync(path.join(tree, `dir ${dir}`, `${file}`), `${dir} ${file} ${"x".repeat(file * 20)}`);
 		}
 		const [over, back] = [tempDir(), tempDir()];
-		expect(await copy({ files: nearFiles(), path: tree }, { files: there, path: over })).toMatchObject({ path: path.join(over, "tree"), files: dirs * 100 });
-		await copy({ files: there, path: `${over}/tree/.` }, { files: nearFiles(), path: back });
+		expect(await copy({ files: localFiles(), path: tree }, { files: there, path: over })).toMatchObject({ path: path.join(over, "tree"), files: dirs * 100 });
+		await copy({ files: there, path: `${over}/tree/.` }, { files: localFiles(), path: back });
 		expect(picture(back)).toEqual(picture(tree));
 	}, 240_000);
 
@@ -54,11 +54,11 @@ describe.each(ENDS)("copy: $name", ({ name, open, missing }) => {
 				hash.update(piece);
 			}
 			const sha256 = hash.digest("hex");
-			expect(await copy({ files: nearFiles(), path: path.join(dir, "big") }, { files: there, path: path.join(dir, "over") })).toMatchObject({
+			expect(await copy({ files: localFiles(), path: path.join(dir, "big") }, { files: there, path: path.join(dir, "over") })).toMatchObject({
 				bytes: 100_000_000,
 				sha256,
 			});
-			expect(await copy({ files: there, path: path.join(dir, "over") }, { files: nearFiles(), path: path.join(dir, "back") })).toMatchObject({ sha256 });
+			expect(await copy({ files: there, path: path.join(dir, "over") }, { files: localFiles(), path: path.join(dir, "back") })).toMatchObject({ sha256 });
 			expect(execFileSync("sha256sum", [path.join(dir, "over"), path.join(dir, "back")], { encoding: "utf8" }).match(new RegExp(sha256, "g"))).toHaveLength(2);
 		},
 		240_000,
@@ -71,13 +71,13 @@ describe.each(ENDS)("copy: $name", ({ name, open, missing }) => {
 		fs.mkdirSync(path.join(dir, "d"));
 		fs.writeFileSync(path.join(dir, "d", "x"), "x");
 		const go = async (from: string, to: string) =>
-			(await copy({ files: nearFiles(), path: path.join(dir, from) }, { files: there, path: `${dir}/${to}` })).path;
+			(await copy({ files: localFiles(), path: path.join(dir, from) }, { files: there, path: `${dir}/${to}` })).path;
 		expect(await go("a", "b")).toBe(path.join(dir, "b"));
 		expect(await go("a", "d")).toBe(path.join(dir, "d", "a"));
 		expect(await go("a", "new/")).toBe(path.join(dir, "new", "a"));
 		expect(await go("d", "e")).toBe(path.join(dir, "e"));
 		expect(await go("d", "e")).toBe(path.join(dir, "e", "d"));
-		expect((await copy({ files: nearFiles(), path: `${dir}/d/.` }, { files: there, path: path.join(dir, "new") })).path).toBe(path.join(dir, "new"));
+		expect((await copy({ files: localFiles(), path: `${dir}/d/.` }, { files: there, path: path.join(dir, "new") })).path).toBe(path.join(dir, "new"));
 		expect(fs.readdirSync(path.join(dir, "new")).sort()).toEqual(["a", "x"]);
 		await expect(go("d", "b")).rejects.toThrow(/no directory/);
 		await expect(go("nothing", "b")).rejects.toMatchObject({ code: "NOT_FOUND" });
@@ -89,7 +89,7 @@ describe.each(ENDS)("copy: $name", ({ name, open, missing }) => {
 		execFileSync("mkfifo", [path.join(tree, "pipe")]);
 		fs.writeFileSync(Buffer.concat([Buffer.from(`${tree}/bad`), Buffer.from([0xff])]), "x");
 		fs.writeFileSync(path.join(tree, "good"), "x");
-		const { skipped } = await copy({ files: nearFiles(), path: `${tree}/.` }, { files: there, path: path.join(tempDir(), "over") });
+		const { skipped } = await copy({ files: localFiles(), path: `${tree}/.` }, { files: there, path: path.join(tempDir(), "over") });
 		expect([...skipped].sort()).toEqual(["bad\ufffd (its name is not UTF-8)", "pipe (a device, a pipe or a socket)"]);
 	});
 
@@ -100,7 +100,7 @@ describe.each(ENDS)("copy: $name", ({ name, open, missing }) => {
 		fs.chmodSync(path.join(dir, "a"), 0o750);
 		fs.writeFileSync(path.join(dir, "old"), "b");
 		fs.chmodSync(path.join(dir, "old"), 0o600);
-		for (const name of ["old", "new"]) await copy({ files: nearFiles(), path: path.join(dir, "a") }, { files: there, path: path.join(dir, name) });
+		for (const name of ["old", "new"]) await copy({ files: localFiles(), path: path.join(dir, "a") }, { files: there, path: path.join(dir, name) });
 		expect(["old", "new"].map((name) => fs.statSync(path.join(dir, name)).mode & 0o777)).toEqual([0o600, 0o750]);
 	});
 });
@@ -108,26 +108,26 @@ describe.each(ENDS)("copy: $name", ({ name, open, missing }) => {
 test("a download never writes through a link that an earlier one has brought", async () => {
 	const [box, here, outside] = [tempDir(), tempDir(), tempDir()];
 	fs.symlinkSync(outside, path.join(box, "trap"));
-	await copy({ files: nearFiles(), path: `${box}/.` }, { files: nearFiles(), path: here });
+	await copy({ files: localFiles(), path: `${box}/.` }, { files: localFiles(), path: here });
 	fs.rmSync(path.join(box, "trap"));
 	fs.mkdirSync(path.join(box, "trap"));
 	fs.writeFileSync(path.join(box, "trap", "file"), "x");
-	await expect(copy({ files: nearFiles(), path: `${box}/.` }, { files: nearFiles(), path: here })).rejects.toThrow(/no directory/);
+	await expect(copy({ files: localFiles(), path: `${box}/.` }, { files: localFiles(), path: here })).rejects.toThrow(/no directory/);
 	expect(fs.readdirSync(outside)).toEqual([]);
 });
 
 test("a directory is not copied into itself", async () => {
 	const dir = tempDir();
-	await expect(copy({ files: nearFiles(), path: dir }, { files: nearFiles(), path: path.join(dir, "below") })).rejects.toThrow(/into itself/);
+	await expect(copy({ files: localFiles(), path: dir }, { files: localFiles(), path: path.join(dir, "below") })).rejects.toThrow(/into itself/);
 });
 
 test("kill -9 in the middle of a write leaves the old file, and beside it something that is known for what it is", async () => {
 	const dir = tempDir();
 	fs.writeFileSync(path.join(dir, "file"), "old");
 	const script = `
-		import { nearFiles } from ${JSON.stringify(path.resolve("dist/places/files/index.js"))};
+		import { localFiles } from ${JSON.stringify(path.resolve("dist/places/files/index.js"))};
 		async function* endless() { for (;;) yield Buffer.alloc(100_000, 97); }
-		await nearFiles().write(${JSON.stringify(path.join(dir, "file"))}, endless());`;
+		await localFiles().write(${JSON.stringify(path.join(dir, "file"))}, endless());`;
 	const child = spawn(process.execPath, ["--input-type=module", "-e", script], { stdio: "ignore" });
 	atEnd(() => child.kill("SIGKILL"));
 	const temporary = () => fs.readdirSync(dir).find((name) => name.startsWith(".holdfast-tmp."));
@@ -137,6 +137,6 @@ test("kill -9 in the middle of a write leaves the old file, and beside it someth
 	await ended;
 	expect(fs.readFileSync(path.join(dir, "file"), "utf8")).toBe("old");
 	fs.utimesSync(path.join(dir, temporary() as string), 1_000_000_000, 1_000_000_000);
-	await nearFiles().write(path.join(dir, "file"), Buffer.from("new"));
+	await localFiles().write(path.join(dir, "file"), Buffer.from("new"));
 	expect(fs.readdirSync(dir)).toEqual(["file"]);
 });

@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
-import { commandEnd, type Files, farFiles, linkEnd, nearFiles } from "../../../src/places/files/index.js";
+import { commandEnd, type Files, linkEnd, localFiles, remoteFiles } from "../../../src/places/files/index.js";
 import { Connection } from "../../../src/places/link/connection.js";
 import { atEnd, tempDir } from "../../support/home.js";
 import { ShellHost } from "../../support/shell-host.js";
@@ -31,7 +31,7 @@ function poorShell(...more: string[]): { shell: string[]; env: NodeJS.ProcessEnv
 	return { shell: ["/bin/dash"], env: { PATH: bin, HOME: bin } };
 }
 
-const farWith = ({ shell, env }: { shell: string[]; env?: NodeJS.ProcessEnv }): Files => farFiles(commandEnd(() => shell, env));
+const remoteWith = ({ shell, env }: { shell: string[]; env?: NodeJS.ProcessEnv }): Files => remoteFiles(commandEnd(() => shell, env));
 
 export function linkTo(host: ShellHost): Connection {
 	const connection = new Connection(host, { dir: "", name: "box" });
@@ -42,9 +42,9 @@ export function linkTo(host: ShellHost): Connection {
 const busybox = has("/usr/bin/busybox") || has("/bin/busybox") ? {} : { missing: "no busybox" };
 
 export const ENDS: readonly TestEnd[] = [
-	{ name: "near", open: nearFiles },
-	{ name: "far, dash", open: () => farWith(poorShell("find", "grep", "sed", "sha256sum", "tar")), ...(has("/bin/dash") ? {} : { missing: "no dash" }) },
-	{ name: "far, busybox", open: () => farWith(busyboxShell()), ...busybox },
-	{ name: "far, a link", open: () => farFiles(linkEnd(linkTo(new ShellHost()))) },
-	{ name: "far, without tar, find and sha256sum", open: () => farWith(poorShell()), ...(has("/bin/dash") ? {} : { missing: "no dash" }) },
+	{ name: "near", open: localFiles },
+	{ name: "far, dash", open: () => remoteWith(poorShell("find", "grep", "sed", "sha256sum", "tar")), ...(has("/bin/dash") ? {} : { missing: "no dash" }) },
+	{ name: "far, busybox", open: () => remoteWith(busyboxShell()), ...busybox },
+	{ name: "far, a link", open: () => remoteFiles(linkEnd(linkTo(new ShellHost()))) },
+	{ name: "far, without tar, find and sha256sum", open: () => remoteWith(poorShell()), ...(has("/bin/dash") ? {} : { missing: "no dash" }) },
 ];

@@ -3,7 +3,7 @@ import { createHash, randomBytes } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { type Files, farFiles, linkEnd, nearFiles } from "../../../src/places/files/index.js";
+import { type Files, linkEnd, localFiles, remoteFiles } from "../../../src/places/files/index.js";
 import { atEnd, tempDir } from "../../support/home.js";
 import { ShellHost } from "../../support/shell-host.js";
 import { HOSTILE } from "../../support/trees.js";
@@ -153,12 +153,12 @@ describe.each(ENDS)("files: $name", ({ open, missing }) => {
 		await expect(files.write(path.join(tempDir(), "y".repeat(256)), Buffer.from("x"))).rejects.toThrow(/longer than/);
 	});
 
-	it("a file that somebody else has changed meanwhile is not overwritten when that was asked for", async () => {
+	it("with `expect`, a file that another program has changed meanwhile is not overwritten", async () => {
 		const files = open();
 		const file = path.join(tempDir(), "file");
 		fs.writeFileSync(file, "theirs");
-		await expect(files.write(file, Buffer.from("mine"), { expect: sha("before") })).rejects.toMatchObject({ code: "ANSWERED" });
-		await expect(files.write(file, Buffer.from("mine"), { expect: null })).rejects.toMatchObject({ code: "ANSWERED" });
+		await expect(files.write(file, Buffer.from("mine"), { expect: sha("before") })).rejects.toMatchObject({ code: "CONFLICT" });
+		await expect(files.write(file, Buffer.from("mine"), { expect: null })).rejects.toMatchObject({ code: "CONFLICT" });
 		expect(fs.readFileSync(file, "utf8")).toBe("theirs");
 		await files.write(file, Buffer.from("mine"), { expect: sha("theirs") });
 		expect(fs.readFileSync(file, "utf8")).toBe("mine");
@@ -250,9 +250,9 @@ const waits = () => {
 };
 
 const OPEN: readonly (readonly [string, () => Files])[] = [
-	["near", nearFiles],
-	["a link", () => farFiles(linkEnd(linkTo(new ShellHost())))],
-	["a link without perl", () => farFiles(linkEnd(linkTo(new ShellHost({ shell: "busybox" }))))],
+	["near", localFiles],
+	["a link", () => remoteFiles(linkEnd(linkTo(new ShellHost())))],
+	["a link without perl", () => remoteFiles(linkEnd(linkTo(new ShellHost({ shell: "busybox" }))))],
 ];
 
 test.skipIf(!waits()).each(OPEN)("a file that makes its reader wait holds up nobody else: %s", async (_, open) => {

@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { commandEnd, copy, farFiles, nearFiles, strictFiles } from "../../../src/places/files/index.js";
+import { commandEnd, copy, localFiles, remoteFiles, strictFiles } from "../../../src/places/files/index.js";
 import { noExchange } from "../../support/exchange.js";
 import { tempDir } from "../../support/home.js";
 import { raceCopies } from "./race.js";
@@ -27,7 +27,7 @@ test("a copy goes through no link on this machine, and leaves out what an end re
 		["far/tree/roundabout", "sub/../../evil"],
 	] as const)
 		fs.symlinkSync(target, at(name));
-	const [near, strict] = [nearFiles(), strictFiles()];
+	const [near, strict] = [localFiles(), strictFiles()];
 	for (const name of ["here/dir", "here/dir/s", "here/file", "here/dangling"]) {
 		await expect(copy({ files: strict, path: at(name) }, { files: near, path: at("far/got") })).rejects.toThrow(/symbolic link/);
 		await expect(copy({ files: near, path: at("far/evil") }, { files: strict, path: at(name) })).rejects.toThrow(/symbolic link/);
@@ -46,7 +46,7 @@ test("a copy goes through no link on this machine, and leaves out what an end re
 	expect(fs.readFileSync(at("far/back/seen"), "utf8")).toBe("here/seen");
 });
 
-test("names that a far end makes up do not lead out of the folder, and a file that grows without end is given up", async () => {
+test("names that a remote end makes up do not lead out of the folder, and a file that grows without end is given up", async () => {
 	const dir = fs.realpathSync(tempDir());
 	const at = (name: string) => path.join(dir, name);
 	for (const name of ["bin", "far/deep/tree", "here"]) fs.mkdirSync(at(name), { recursive: true });
@@ -59,11 +59,11 @@ test("names that a far end makes up do not lead out of the folder, and a file th
 		"81a4 1 0 0 0 1 .//etc/x//",
 	];
 	fs.writeFileSync(at("bin/find"), `#!/bin/sh\nprintf '%s\\n' ${said.map((line) => `'${line}'`).join(" ")}\n`, { mode: 0o755 });
-	const far = farFiles(commandEnd(() => ["sh"], { PATH: `${at("bin")}:${process.env.PATH}` }));
+	const far = remoteFiles(commandEnd(() => ["sh"], { PATH: `${at("bin")}:${process.env.PATH}` }));
 	const { skipped } = await copy({ files: far, path: at("far/deep/tree") }, { files: strictFiles(), path: at("here/new") });
 	expect(skipped).toHaveLength(5);
 	expect(fs.readdirSync(dir, { recursive: true }).sort()).toEqual(["bin", "bin/find", "far", "far/deep", "far/deep/tree", "far/planted", "here", "here/new"]);
-	const near = nearFiles();
+	const near = localFiles();
 	let reads = 0;
 	const growing = {
 		...near,

@@ -3,7 +3,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { expect } from "vitest";
 import { HoldfastError } from "../../../src/base/errors.js";
-import { copy, nearFiles, strictFiles } from "../../../src/places/files/index.js";
+import { copy, localFiles, strictFiles } from "../../../src/places/files/index.js";
 import { exchanging } from "../../support/exchange.js";
 import { tempDir } from "../../support/home.js";
 
@@ -26,7 +26,7 @@ export async function raceCopies(rounds: number): Promise<number> {
 			refused++;
 		});
 	};
-	const [near, strict] = [nearFiles(), strictFiles()];
+	const [near, strict] = [localFiles(), strictFiles()];
 	for (let round = 0; round < rounds; round++) {
 		await attempt(() => copy({ files: strict, path: at("D/s") }, { files: near, path: at("far/got") }));
 		await attempt(() => copy({ files: strict, path: at("D") }, { files: near, path: at("far/tree") }));

@@ -3,22 +3,24 @@ import fs from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
-import { dueAt } from "../../../src/base/due.js";
+import { Deadlines } from "../../../src/base/due.js";
 import { HoldfastError } from "../../../src/base/errors.js";
 import { Connection, type ConnectionOptions } from "../../../src/places/link/connection.js";
 import type { Facts } from "../../../src/places/link/facts.js";
 import { atEnd, tempDir, until } from "../../support/home.js";
 import { ShellHost } from "../../support/shell-host.js";
 
+const deadlines = new Deadlines();
+
 function connect(options: Partial<ConnectionOptions> = {}): { host: ShellHost; connection: Connection } {
 	const host = new ShellHost();
-	const connection = new Connection(host, { dir: "", name: "box", ...options });
+	const connection = new Connection(host, { dir: "", name: "box", deadlines, ...options });
 	atEnd(() => connection.close());
 	return { host, connection };
 }
 const cut = (host: ShellHost) => host.streams.at(-1)?.close();
 
-test("opens on first use, once for all who come meanwhile, and again after a break", async () => {
+test("opens on first use, once for all concurrent callers, and again after a break", async () => {
 	const seen: Facts[] = [];
 	const { host, connection } = connect({ onConnected: (facts) => void seen.push(facts) });
 	expect(host.starts).toBe(0);
@@ -82,7 +84,7 @@ test("what waiting does not change is not tried again, and a caller who leaves d
 	await connection.use((link) => link.ping(), { again: true });
 });
 
-test("of a break that lasts each who comes later finds out with one try", async () => {
+test("during a long break each later call finds out with one try", async () => {
 	const { host, connection } = connect({ totalMs: 1_000 });
 	const ping = () => connection.use((link) => link.ping(), { again: true });
 	await ping();
@@ -99,7 +101,7 @@ test("of a break that lasts each who comes later finds out with one try", async 
 
 // Each of these would wait for half a minute.
 describe("within the time of a call", { timeout: 15_000 }, () => {
-	const call = <T>(act: () => Promise<T>) => dueAt(performance.now() + 500, act);
+	const call = <T>(act: () => Promise<T>) => deadlines.dueAt(performance.now() + 500, act);
 
 	test("a link that cannot be had is not waited for, and the next call has it", async () => {
 		const { host, connection } = connect();
@@ -139,7 +141,7 @@ describe("within the time of a call", { timeout: 15_000 }, () => {
 		const file = path.join(tempDir(), "log");
 		let followed: Promise<{ bytes: Buffer }> | undefined;
 		const at = performance.now() + 300;
-		await dueAt(at, async () => {
+		await deadlines.dueAt(at, async () => {
 			followed = connection.use((link) => link.follow(file, 0, 100), { again: true });
 		});
 		await until("its time is over", () => performance.now() > at + 100);

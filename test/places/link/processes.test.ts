@@ -1,7 +1,8 @@
-/** What is done to processes over a link: signals, input, scripts that start something. */
-import { execFileSync, spawn } from "node:child_process";
+/** What is done to processes over a link: input, scripts that start something. Signals: far/kernel.test.ts. */
+import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
+import type { Writable } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { readStat } from "../../../src/base/proc.js";
 import { atEnd, tempDir, until } from "../../support/home.js";
@@ -11,19 +12,6 @@ const KINDS = [...SHELLS.map((shell) => ({ shell, perl: false })), { shell: "das
 
 describe.each(KINDS)("$shell, perl: $perl", ({ shell, perl }) => {
 	const open = () => linkTo(new ShellHost({ shell }), { perl });
-
-	test("a signal reaches the process that is meant, and no other of its number", async () => {
-		const link = await open();
-		const child = spawn("sleep", ["1000"]);
-		atEnd(() => child.kill("SIGKILL"));
-		const ended = new Promise((resolve) => child.on("exit", (_code, signal) => resolve(signal)));
-		const { pid, start } = readStat(child.pid as number) as { pid: number; start: string };
-		expect(await link.signal("TERM", pid, String(Number(start) + 1))).toBe("gone");
-		expect(await link.signal("0", pid, start)).toBe("sent");
-		expect(await link.signal("SIGTERM", pid, start)).toBe("sent");
-		expect(await ended).toBe("SIGTERM");
-		expect(await link.signal("TERM", pid, start)).toBe("gone");
-	});
 
 	test("what a script starts can be interrupted", async () => {
 		const link = await open();
@@ -58,7 +46,35 @@ describe.each(KINDS)("$shell, perl: $perl", ({ shell, perl }) => {
 		await until("it has ended", () => link.pending === 0);
 	});
 
-	test("bytes reach who reads a FIFO, whole or not at all", async () => {
+	test("a request that arrives in two parts is read whole, also when a script beside it ends in between", async () => {
+		const host = new ShellHost({ shell });
+		const link = await linkTo(host, { perl });
+		const gate = path.join(tempDir(), "gate");
+		execFileSync("mkfifo", [gate]);
+		const said = path.join(tempDir(), "pid");
+		const beside = link.run(`sh -c 'echo $PPID' >${said}.new; mv ${said}.new ${said}; cat ${gate}`);
+		await until("the script is at work", () => fs.existsSync(said));
+		const job = readStat(Number(fs.readFileSync(said, "utf8")))?.ppid as number; // the part of the link that runs it, or the link
+
+		const stdin = host.streams[0]?.child.stdin as Writable;
+		const write = stdin.write.bind(stdin) as (bytes: Uint8Array) => boolean;
+		let rest: Buffer | undefined;
+		stdin.write = ((bytes: Uint8Array | string) => {
+			const all = Buffer.from(bytes as Uint8Array);
+			const cut = rest === undefined ? all.indexOf("in two parts") : -1;
+			if (cut >= 0) rest = all.subarray(cut);
+			return write(cut >= 0 ? all.subarray(0, cut) : all);
+		}) as typeof stdin.write;
+		const split = link.run("echo whole, in two parts");
+		await until("the first part is sent", () => rest !== undefined);
+		fs.writeFileSync(gate, "opened\n");
+		expect((await beside).output.toString()).toBe("opened\n");
+		if (!perl) await until("what ran the script has ended", () => ["Z", undefined].includes(readStat(job)?.state));
+		write(rest as Buffer);
+		expect(await split).toMatchObject({ status: 0, output: Buffer.from("whole, in two parts\n") });
+	});
+
+	test("bytes reach the reader of a FIFO whole or not at all", async () => {
 		const link = await open();
 		const fifo = path.join(tempDir("with space"), "in");
 		execFileSync("mkfifo", [fifo]);

@@ -1,4 +1,4 @@
-/** What a far end with perl does in one request: telling a shell something once only, and watching with questions. */
+/** What a remote end with perl does in one request: telling a shell something once only, and watching with questions. */
 
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";

@@ -5,7 +5,7 @@ import path from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { farFiles, linkEnd } from "../../../src/places/files/index.js";
+import { linkEnd, remoteFiles } from "../../../src/places/files/index.js";
 import type { Stream } from "../../../src/places/host.js";
 import { Connection } from "../../../src/places/link/connection.js";
 import { atEnd, tempDir } from "../../support/home.js";
@@ -66,7 +66,7 @@ test("an answer that takes its time to come through is waited for, and so is the
 test("what is written leaves room for a ping", async () => {
 	const { host, connection } = over("there");
 	const file = path.join(tempDir(), "file");
-	await farFiles(linkEnd(connection)).write(file, content);
+	await remoteFiles(linkEnd(connection)).write(file, content);
 	expect(fs.readFileSync(file).equals(content)).toBe(true);
 	expect(host.opened).toBe(1);
 });

@@ -2,7 +2,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Link } from "../../../src/places/link/link.js";
-import type { Known, News } from "../../../src/places/link/watched.js";
+import type { Known, WatchAnswer } from "../../../src/places/link/watched.js";
 import { tempDir } from "../../support/home.js";
 import { linkTo, SHELLS, ShellHost } from "../../support/shell-host.js";
 
@@ -22,7 +22,7 @@ const BLANK: Known = { offset: 0, records: { state: "", exit: "", limit: "" }, s
 describe.each(KINDS)("a watch at $shell, perl: $perl", ({ shell, perl }) => {
 	const open = () => linkTo(new ShellHost({ shell }), { perl });
 	/** Parked for certain: an answer that was to come at once would have come before that of a later request. */
-	async function parked(link: Link, dir: string, known: Known): Promise<{ news: Promise<News | undefined> }> {
+	async function parked(link: Link, dir: string, known: Known): Promise<{ news: Promise<WatchAnswer | undefined> }> {
 		let answered = false;
 		const news = link.watch(dir, known).finally(() => {
 			answered = true;
@@ -36,7 +36,7 @@ describe.each(KINDS)("a watch at $shell, perl: $perl", ({ shell, perl }) => {
 		const [link, dir] = [await open(), processDir()];
 		const { news } = await parked(link, dir, BLANK);
 		overwrite(path.join(dir, "exit"), "exit 3 -");
-		const { records, ...rest } = (await news) as News;
+		const { records, ...rest } = (await news) as WatchAnswer;
 		expect(records).toMatchObject({ state: { text: "" }, exit: { text: "exit 3 -" }, limit: { text: "" } });
 		expect(Math.abs((records.exit?.at ?? 0) - fs.statSync(path.join(dir, "exit")).mtimeMs)).toBeLessThan(1000);
 		expect(rest).toEqual({ sizes: { meta: -1 }, segments: [], offset: 0, bytes: Buffer.alloc(0), end: 0 });
@@ -77,7 +77,7 @@ describe.each(KINDS)("a watch at $shell, perl: $perl", ({ shell, perl }) => {
 		expect(await link.watch(`${dir}-not`, BLANK)).toBeUndefined();
 		const { news } = await parked(link, dir, { ...BLANK, records: { state: "open" } });
 		fs.rmSync(dir, { recursive: true });
-		await expect(news).resolves.toSatisfy((last: News | undefined) => last === undefined || last.records.state?.text === ""); // seen while it went
+		await expect(news).resolves.toSatisfy((last: WatchAnswer | undefined) => last === undefined || last.records.state?.text === ""); // seen while it went
 	});
 
 	test("several of the same directory are answered each by what it knows", async () => {

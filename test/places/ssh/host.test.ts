@@ -1,5 +1,5 @@
 /** A real sshd, the real client. */
-import { execFile, execFileSync, spawn } from "node:child_process";
+import { execFile, execFileSync, spawn, spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
@@ -9,7 +9,7 @@ import { readProc } from "../../../src/base/proc.js";
 import { shellQuote } from "../../../src/base/quote.js";
 import type { Host, Stream } from "../../../src/places/host.js";
 import { type Near, type SshOptions, sshHost } from "../../../src/places/ssh/index.js";
-import { Snapshot } from "../../../src/process/tree.js";
+import { ProcessSnapshot } from "../../../src/process/tree.js";
 import { cuttable } from "../../support/cuttable.js";
 import { atEnd, tempDir, testRoot, until } from "../../support/home.js";
 import { freePort } from "../../support/ports.js";
@@ -58,7 +58,7 @@ const failure = async (host: Host): Promise<{ code: string; message: string }> =
 
 /** The ssh clients that this test has made. */
 const clientsOf = (kind: (argv: string) => boolean): number[] =>
-	[...new Snapshot().stats.values()]
+	[...new ProcessSnapshot().stats.values()]
 		.filter(({ pid, state }) => {
 			const argv = readProc(`/proc/${pid}/cmdline`) ?? "";
 			return state !== "Z" && argv.startsWith("ssh") && argv.includes(`${testRoot()}/`) && kind(argv);
@@ -224,7 +224,7 @@ describe.skipIf(noSshd)(`a machine over ssh${noSshd ? ` (skipped: ${noSshd})` : 
 		expect(await say("all the same")).toBe("all the same\n");
 	});
 
-	test("with nobody using it the connection goes by itself; while somebody does it stays", async () => {
+	test("an unused connection closes by itself; a used one stays", async () => {
 		const sshd = await startSshd();
 		const host = hostOn(sshd, {}, { idleSeconds: 1 });
 		await host.start();
@@ -254,7 +254,7 @@ describe.skipIf(noSshd)(`a machine over ssh${noSshd ? ` (skipped: ${noSshd})` : 
 		expect((await echo(host)).stream).toBeDefined();
 	});
 
-	test("a network that stays silent ends the streams, also with nobody looking", async () => {
+	test("a silent network ends the streams, also without a reader", async () => {
 		const sshd = await startSshd();
 		const line = await cuttable(sshd.port);
 		const options = { HostKeyAlias: `[127.0.0.1]:${sshd.port}`, ServerAliveInterval: "1", ServerAliveCountMax: "1" };
@@ -273,7 +273,7 @@ describe.skipIf(noSshd)(`a machine over ssh${noSshd ? ` (skipped: ${noSshd})` : 
 		const { stream } = await echo(host);
 		await sshd.stop();
 		expect(await stream.ended).toMatch(/^the connection to \S+ was lost/);
-		expect(await failure(host)).toEqual({ code: "UNREACHABLE", message: expect.stringMatching(/nobody listens there .*Connection refused.*check the port/) });
+		expect(await failure(host)).toEqual({ code: "UNREACHABLE", message: expect.stringMatching(/nothing listens there .*Connection refused.*check the port/) });
 		await sshd.start();
 		await host.start();
 		expect(await run(host, "echo back")).toBe("back\n");
@@ -328,7 +328,7 @@ describe.skipIf(noSshd)(`a machine over ssh${noSshd ? ` (skipped: ${noSshd})` : 
 		).toContain("does not say where its home is");
 	});
 
-	test("a forced command that is silent: whoever gives up waiting is told what it may be", async () => {
+	test("a forced command that is silent: a caller that gives up is told the likely cause", async () => {
 		const sshd = await startSshd({ config: ["ForceCommand exec cat >/dev/null"] });
 		const host = hostOn(sshd);
 		await host.start();
@@ -389,8 +389,8 @@ describe.skipIf(noSshd)(`a machine over ssh${noSshd ? ` (skipped: ${noSshd})` : 
 			agent.kill();
 			await gone;
 		});
-		await until("the agent listens", () => fs.existsSync(socket));
 		const env = { ...process.env, SSH_AUTH_SOCK: socket };
+		await until("the agent answers", () => spawnSync("ssh-add", ["-l"], { env }).status === 1); // it has no keys; its socket is there before it listens
 		for (const key of keys) execFileSync("ssh-add", ["-q", key], { env });
 		const last = keys[2] as string;
 		execFileSync("ssh-keygen", ["-q", "-p", "-N", "open sesame", "-f", last]);
@@ -420,13 +420,13 @@ describe.skipIf(noSshd)(`a machine over ssh${noSshd ? ` (skipped: ${noSshd})` : 
 		await hostOn(sshd, { options: { StrictHostKeyChecking: "accept-new" } }).start();
 	});
 
-	test("no such host, nobody at the port, no client, given up", async () => {
+	test("no such host, no listener at the port, no ssh client, interrupted", async () => {
 		const sshd = await startSshd();
 		expect(await failure(hostOn(sshd, { host: "no-such-host.invalid" }))).toEqual({
 			code: "UNREACHABLE",
 			message: expect.stringContaining("no machine with the name no-such-host.invalid"),
 		});
-		expect((await failure(hostOn(sshd, { port: await freePort() }))).message).toContain("nobody listens there");
+		expect((await failure(hostOn(sshd, { port: await freePort() }))).message).toContain("nothing listens there");
 		expect(await failure(hostOn(sshd, {}, { env: { PATH: tempDir("empty") } }))).toEqual({
 			code: "UNSUPPORTED",
 			message: expect.stringContaining("openssh-client"),

@@ -86,7 +86,7 @@ describe.skipIf(noSshd)(`a link over ssh${noSshd ? ` (skipped: ${noSshd})` : ""}
 		}
 	});
 
-	test("a link that nobody waits on does not keep a program alive", async () => {
+	test("an idle link does not keep a program alive", async () => {
 		const sshd = await startSshd();
 		const connection = connect(sshd);
 		const held = () => process.getActiveResourcesInfo().filter((name) => name === "ProcessWrap").length;

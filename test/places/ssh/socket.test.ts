@@ -32,7 +32,7 @@ test("its name is the same for the same settings, whatever their order, and anot
 	expect(new Set(others.map((settings) => socketFile(settings, home))).size).toBe(others.length);
 });
 
-test("where the home is too long for a socket it is elsewhere, in a directory for its owner alone", () => {
+test("a socket whose home path is too long is in another directory for its owner alone", () => {
 	const long = path.join(tempDir("h"), "x".repeat(60));
 	const run = tempDir("r");
 	const file = socketFile(box, long, { XDG_RUNTIME_DIR: run });
@@ -50,10 +50,10 @@ test("where the home is too long for a socket it is elsewhere, in a directory fo
 		else process.env.TMPDIR = before;
 	});
 	expect(os.tmpdir()).toBe(long);
-	expect(() => socketFile(box, long, { XDG_RUNTIME_DIR: bad })).toThrow(/too long for a socket.*belongs to somebody else.*HOLDFAST_HOME/);
+	expect(() => socketFile(box, long, { XDG_RUNTIME_DIR: bad })).toThrow(/too long for a socket.*belongs to another user.*HOLDFAST_HOME/);
 });
 
-test("who greets is alive, who does not is stuck, and who is not there is gone", async () => {
+test("an ssh master that answers is alive, one that does not is stuck, and one without a listener is gone", async () => {
 	const dir = tempDir("s");
 	const [good, mute, stale] = ["good", "mute", "stale"].map((name) => path.join(dir, name)) as [string, string, string];
 	await listening(good, true);

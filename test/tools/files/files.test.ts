@@ -255,7 +255,7 @@ describe.each(ENDS)("tools for files: $name", ({ name: end, open, missing }) => 
 		expect(await tools.patch({ diff: "nothing" })).toMatchObject({ status: "error", error: expect.stringContaining("no hunk") });
 	});
 
-	it("patch: two at the same time both count, and a change by somebody else is not lost", async () => {
+	it("patch: two at the same time both count, and a change by another program is not lost", async () => {
 		const { put, get, tools } = await setup();
 		put("f", "a\nb\nc\n");
 		await Promise.all(["a", "b", "c"].map(async (letter) => ok(await tools.patch({ path: "f", old_string: letter, new_string: letter.toUpperCase() }))));

@@ -3,7 +3,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { readAudit } from "../../../src/audit/index.js";
-import { tempDir } from "../../support/home.js";
+import { atEnd, tempDir } from "../../support/home.js";
 import { agent, ok } from "./support.js";
 
 describe("through a runtime", () => {
@@ -76,6 +76,28 @@ describe("through a runtime", () => {
 		]);
 	});
 
+	test("upload and download over a file outside the project pass as write_file does; a tree with keys in it is asked about", async () => {
+		const runtime = await agent();
+		const dir = tempDir();
+		const outside = fs.mkdtempSync(path.join(process.cwd(), "node_modules/.gate-")); // not temporary, as far as rules are concerned
+		atEnd(() => fs.rmSync(outside, { recursive: true }));
+		await runtime.terminal({ command: `cd ${dir}` });
+		fs.writeFileSync(path.join(dir, "new"), "new\n");
+		for (const name of ["written", "up", "down", "folder/new"]) {
+			fs.mkdirSync(path.dirname(path.join(outside, name)), { recursive: true });
+			fs.writeFileSync(path.join(outside, name), "old\n");
+		}
+		ok(await runtime.writeFile({ path: path.join(outside, "written"), content: "new\n" }));
+		ok(await runtime.upload({ source: "new", target: path.join(outside, "up") }));
+		ok(await runtime.download({ source: "new", target: path.join(outside, "down") }));
+		ok(await runtime.upload({ source: "new", target: path.join(outside, "folder") }));
+		for (const name of ["written", "up", "down", "folder/new"]) expect(fs.readFileSync(path.join(outside, name), "utf8")).toBe("new\n");
+		const events = readAudit(runtime.home, { task: runtime.task }, () => null).filter(({ event }) => event === "file");
+		expect(events.at(-1)).toMatchObject({ tool: "upload", command: `cat '${dir}/new' | cat > '${outside}/folder/new'` });
+		expect(await runtime.upload({ source: "new", target: "/etc/holdfast-gate-test" })).toMatchObject({ status: "pending_approval", rule: "system-files" });
+		expect(await runtime.upload({ source: "~", target: "copy" })).toMatchObject({ status: "pending_approval", rule: "credentials" });
+	});
+
 	test("through a dangling link nothing is written that a rule guards, and what none guards goes where the link leads", async () => {
 		const runtime = await agent();
 		const dir = fs.realpathSync(tempDir());
@@ -139,8 +161,8 @@ describe("through a runtime", () => {
 		fs.writeFileSync(path.join(dir, "theirs"), "theirs\n", { mode: 0o600 });
 		const { execFileSync } = await import("node:child_process");
 		const script = `
-			import { nearFiles } from ${JSON.stringify(path.resolve("dist/places/files/index.js"))};
-			const files = nearFiles();
+			import { localFiles } from ${JSON.stringify(path.resolve("dist/places/files/index.js"))};
+			const files = localFiles();
 			const tries = [() => files.read("${dir}/theirs", 0, 10), () => files.write("${dir}/theirs", Buffer.from("x")), () => files.write("${dir}/new", Buffer.from("x")), () => files.remove("${dir}/theirs")];
 			for (const act of tries) console.log(await act().then(() => "done", (error) => error.code));`;
 		const output = execFileSync("setpriv", ["--reuid=65534", "--regid=65534", "--clear-groups", process.execPath, "--input-type=module", "-e", script], {

@@ -6,7 +6,7 @@ import { patch } from "../../../src/tools/files/patch/index.js";
 import { readFile } from "../../../src/tools/files/read.js";
 import type { FileResult, PatchResult, ReadFileResult, SearchFilesResult, WriteFileResult } from "../../../src/tools/files/result.js";
 import { searchFiles } from "../../../src/tools/files/search.js";
-import type { Where } from "../../../src/tools/files/where.js";
+import type { FilesAt } from "../../../src/tools/files/where.js";
 import { writeFile } from "../../../src/tools/files/write.js";
 import { type AgentRuntime, openAgentRuntime } from "../../../src/tools/index.js";
 import type { ToolResult } from "../../../src/tools/result.js";
@@ -28,11 +28,11 @@ export interface Tools {
 /** On files that are not those of a place: without the shell, but through the gate. */
 export async function toolsOn(files: Files, cwd: string): Promise<Tools> {
 	const runtime = await agent();
-	const where: Where = { files, cwd, home: cwd, near: true, box: false };
+	const where: FilesAt = { files, cwd, home: cwd, sees: "all" };
 	const call =
-		<A, R extends FileResult>(act: (ask: Ask, args: A, where: Where) => Promise<R>) =>
+		<A, R extends FileResult>(act: (ask: Ask, args: A, where: FilesAt) => Promise<R>) =>
 		(args: unknown) =>
-			answer<ToolResult>(runtime, {}, (ask) => act(ask, args as A, where) as Promise<ToolResult>) as Promise<R>;
+			answer<ToolResult>(runtime, {}, (ask) => act(ask, args as A, where) as Promise<ToolResult>, { tool: "read_file" }) as Promise<R>;
 	return { read: call(readFile), write: call(writeFile), patch: call(patch), search: call(searchFiles) };
 }
 

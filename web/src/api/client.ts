@@ -13,6 +13,12 @@ export class ApiError extends Error {
 	}
 }
 
+/** Where the page is mounted: "" at the root of a server of its own. */
+const BASE = new URL(".", location.href).pathname.replace(/\/$/, "");
+
+/** Returns the address of a path of ours in this server. */
+export const mounted = (path: string): string => BASE + path;
+
 export type Query = Record<string, string | number | boolean | undefined>;
 
 export function address(path: string, query: Query = {}): string {
@@ -41,7 +47,7 @@ export async function send(method: string, path: string, { body, type, signal, m
 	const sent = { ...headers(), ...(type ? { "Content-Type": type } : {}), ...more };
 	let response: Response;
 	try {
-		response = await fetch(path, { method, headers: sent, body, signal, credentials: "same-origin", cache: "no-store", redirect: "error" });
+		response = await fetch(mounted(path), { method, headers: sent, body, signal, credentials: "same-origin", cache: "no-store", redirect: "error" });
 	} catch (error) {
 		if (signal?.aborted) throw error;
 		throw new ApiError(0, "UNREACHABLE", "The server does not answer. The page goes on by itself as soon as it does.");

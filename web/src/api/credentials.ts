@@ -23,16 +23,17 @@ export function lock(): void {
 }
 
 /** What the link brought, taken out of the address at once so that it is in no history and no screenshot. */
-export function fromAddress(): { token?: string } {
-	const match = /^#(token|view)=([^&/]+)/.exec(location.hash);
+export function fromAddress(): { token?: string; keys?: string } {
+	const match = /^#(token|view|keys)=([^&/]+)/.exec(location.hash);
 	if (!match) return {};
 	const [, kind, secret = ""] = match;
 	history.replaceState(null, "", `${location.pathname}#/`);
 	dispatchEvent(new HashChangeEvent("hashchange"));
 	if (kind === "token") {
-		keepView(""); // whoever has the keys to the house need not look through the window
+		keepView(""); // an owner needs no read-only link
 		return { token: secret };
 	}
+	if (kind === "keys") return { keys: secret };
 	keepView(secret);
 	return {};
 }
@@ -43,7 +44,7 @@ export function keepKey(value: string): void {
 	welcome.value = true;
 }
 
-function keepView(value: string): void {
+export function keepView(value: string): void {
 	view = value;
 	write(sessionStorage, VIEW, value);
 }

@@ -2,8 +2,8 @@
 import { signal } from "@preact/signals";
 import { ApiError, send } from "./client.js";
 
-export type Link = "connecting" | "live" | "lost";
-export const link = signal<Link>("connecting");
+export type EventsState = "connecting" | "live" | "lost";
+export const link = signal<EventsState>("connecting");
 
 type Listener = (event: string, data: unknown) => void;
 

@@ -8,7 +8,12 @@ export type Choice = Approval["choices"][number];
 
 export const approvals = signal<readonly Approval[]>([]);
 export const approvalsFailed = signal("");
-export const pending = computed(() => approvals.value.filter(({ state }) => state === "pending"));
+/** Those that an agent waits for first, and of them the one with the least time left. */
+export const pending = computed(() =>
+	approvals.value
+		.filter(({ state }) => state === "pending")
+		.sort((a, b) => Number(b.waiting) - Number(a.waiting) || (a.expires_at < b.expires_at ? -1 : a.expires_at > b.expires_at ? 1 : 0)),
+);
 
 export async function lookForApprovals(): Promise<void> {
 	try {
@@ -23,3 +28,7 @@ export async function answer(id: string, choice: Choice, message: string): Promi
 	await post(`/api/approvals/${encodeURIComponent(id)}`, { answer: choice, ...(message ? { message } : {}) });
 	await lookForApprovals();
 }
+
+export const WORDS: Record<Choice, string> = { once: "Once", task: "For this task", always: "Always", no: "No" };
+export const DONE: Record<Choice, string> = { once: "allowed once", task: "allowed for the task", always: "always allowed", no: "refused" };
+export const secondsLeft = ({ expires_at }: Approval, at: number): number => (Date.parse(expires_at) - at) / 1_000;

@@ -36,17 +36,18 @@ export const takeOne = (process: ProcessItem): void => take(process.session_id, 
 export const dropOne = (id: string): void => take(id, undefined);
 
 export const isRunning = ({ status }: ProcessItem): boolean => status === "running" || status === "awaiting_input";
-/** Waits for somebody, and nobody is at it. "idle" is only a guess, and no cause for alarm. */
-export const isWaiting = ({ status, waiting_for, keyboard }: ProcessItem): boolean =>
-	status === "awaiting_input" && waiting_for !== "idle" && keyboard === null;
+/** Asks for a line or a password. A shell at its prompt or an editor takes keys too, but asks nothing. */
+const asks = ({ status, waiting_for, last_line }: ProcessItem): boolean =>
+	status === "awaiting_input" && (waiting_for === "password" || (waiting_for === "line" && !PROMPT.test(last_line)));
+/** It waits for input, and no person has its keyboard. */
+export const isWaiting = (process: ProcessItem): boolean => process.keyboard === null && asks(process);
+
+/** Of a shell that edits no lines and so reads whole ones: `$`, `root@host:/#`. */
+const PROMPT = /^(\S*[@:~/]\S*\s?)?[$#]$/;
 
 const byStart = (a: ProcessItem, b: ProcessItem): number => (a.started_at < b.started_at ? 1 : a.started_at > b.started_at ? -1 : 0);
 export const newestFirst = computed(() => [...processes.value.values()].filter(({ kind }) => kind !== "shell").sort(byStart));
-/** Who asks something comes before who only shows a screen and takes keys. */
-export const waiting = computed(() => {
-	const all = newestFirst.value.filter(isWaiting);
-	return [...all.filter(({ waiting_for }) => waiting_for !== "keys"), ...all.filter(({ waiting_for }) => waiting_for === "keys")];
-});
+export const waiting = computed(() => newestFirst.value.filter(isWaiting));
 
 export const nameOf = ({ name, command }: Pick<ProcessItem, "name" | "command">): string => name || command.split("\n", 1)[0] || command;
 
@@ -57,14 +58,23 @@ export function statusWords(process: ProcessItem): string {
 		case "running":
 			return "running";
 		case "awaiting_input":
-			return { line: "waits for a line", password: "waits for a password", keys: "waits for keys", idle: "seems to wait" }[waiting_for ?? "idle"];
+			if (waiting_for === "password") return "waits for a password";
+			return asks(process) ? "waits for a line" : "idle";
 		case "exited":
 			return by ? `ended by ${by}` : `exit ${exit_code}`;
 		case "killed":
 			return by ? `killed (${by})` : "killed";
 		case "lost":
-			return "lost: nobody saw its end";
+			return "lost: its end was not seen";
 		case "error":
 			return "never started";
 	}
+}
+
+/** Names are handles on the command line: no two that run should have the same. */
+export function freeName(name: string): string {
+	const taken = new Set([...processes.value.values()].filter(isRunning).map((process) => process.name));
+	let free = name;
+	for (let count = 2; taken.has(free); count++) free = `${name}-${count}`;
+	return free;
 }

@@ -1,12 +1,13 @@
 /** From opening the page to living on the server's events. */
 import { signal } from "@preact/signals";
 import type { ProcessItem, Session } from "../../../src/doors/http/schemas.js";
-import { login, session as readSession } from "../api/calls.js";
+import { login, openKeyboardLink, session as readSession } from "../api/calls.js";
 import { ApiError } from "../api/client.js";
-import { fromAddress, isStranger, keepKey, lock, welcome } from "../api/credentials.js";
+import { fromAddress, isStranger, keepKey, keepView, lock, welcome } from "../api/credentials.js";
 import { link, listen } from "../api/events.js";
 import { lookForApprovals } from "./approvals.js";
 import { dropOne, takeAll, takeOne } from "./processes.js";
+import { heardOfTask } from "./task-log.js";
 
 export const session = signal<Session | undefined>(undefined);
 /** Why the link did not open anything. */
@@ -15,8 +16,9 @@ export const refusal = signal("");
 const RETRY_MS = 1_000;
 
 export async function start(): Promise<void> {
-	const { token } = fromAddress();
-	if (token) await enter(token);
+	const { token, keys } = fromAddress();
+	if (token) await enter(async () => keepKey((await login(token)).key));
+	if (keys) await enter(async () => keepView((await openKeyboardLink(keys)).secret));
 	if (welcome.value && isStranger()) lock();
 	if (!welcome.value) return;
 	const found = await whoAmI();
@@ -26,11 +28,11 @@ export async function start(): Promise<void> {
 	else link.value = "live"; // one terminal, and its own connection says how that is
 }
 
-async function enter(token: string): Promise<void> {
+/** Until the server has answered. What it refuses is said in its own words. */
+async function enter(open: () => Promise<void>): Promise<void> {
 	for (;;) {
 		try {
-			keepKey((await login(token)).key);
-			return;
+			return await open();
 		} catch (error) {
 			if (error instanceof ApiError && error.status >= 400 && error.status < 500) {
 				refusal.value = error.message;
@@ -42,7 +44,7 @@ async function enter(token: string): Promise<void> {
 	}
 }
 
-/** undefined: nobody the server knows. While it does not answer at all, we ask again. */
+/** undefined: not signed in. While the server does not answer at all, the page retries. */
 async function whoAmI(): Promise<Session | undefined> {
 	for (;;) {
 		try {
@@ -62,7 +64,9 @@ function heard(event: string, data: unknown): void {
 	if (event === "snapshot") {
 		takeAll((data as { processes: ProcessItem[] }).processes);
 		void lookForApprovals();
+		heardOfTask(undefined);
 	} else if (event === "process") takeOne(data as ProcessItem);
 	else if (event === "gone") dropOne((data as { session_id: string }).session_id);
 	else if (event === "approvals") void lookForApprovals();
+	else if (event === "log") heardOfTask((data as { task: string }).task);
 }

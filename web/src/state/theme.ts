@@ -1,4 +1,4 @@
-/** Light or dark: as the system has it, until somebody chooses. */
+/** Light or dark: as the system has it, until the person chooses. */
 import { computed, effect, signal } from "@preact/signals";
 import { kept } from "./kept.js";
 
@@ -10,14 +10,9 @@ dark.addEventListener("change", () => {
 	system.value = dark.matches ? "dark" : "light";
 });
 
-const chosen = kept("theme", "");
-export const theme = computed<Theme>(() => (chosen.value === "light" || chosen.value === "dark" ? chosen.value : system.value));
-
-/** Choosing what the system has anyway is to follow it again. */
-export function toggleTheme(): void {
-	const next = theme.value === "dark" ? "light" : "dark";
-	chosen.value = next === system.value ? "" : next;
-}
+export const THEMES = { "": "as the system has them", light: "light", dark: "dark" } as const;
+export const chosenTheme = kept("theme", "");
+export const theme = computed<Theme>(() => (chosenTheme.value === "light" || chosenTheme.value === "dark" ? chosenTheme.value : system.value));
 
 effect(() => {
 	document.documentElement.dataset.theme = theme.value;

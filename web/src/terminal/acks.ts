@@ -3,7 +3,7 @@
  * at the pace of a screen, some megabytes a second, and leaves the machine to others; a short burst fits into the server's window and does not wait.
  */
 const STEP_BYTES = 64 * 1024;
-const UNSEEN_MS = 1_000; // nothing is painted in a tab that nobody looks at
+const UNSEEN_MS = 1_000; // nothing is painted in a hidden tab
 
 export class Acks {
 	#shown = 0;

@@ -1,15 +1,15 @@
 /**
- * A process in a terminal of the page, live. Whoever connects gets the screen and then every byte after it, once; after a break
+ * A process in a terminal of the page, live. A new connection gets the screen and then every byte after it, once; after a break
  * it goes on at the byte where it was. Offsets are those of the log.
  */
 import { signal } from "@preact/signals";
 import type { Terminal } from "@xterm/xterm";
 import type { ServerMessage } from "../../../src/doors/http/messages.js";
-import type { Keyboard, ProcessDetail, ProcessItem } from "../../../src/doors/http/schemas.js";
+import type { KeyboardState, ProcessDetail, ProcessItem } from "../../../src/doors/http/schemas.js";
 import { Acks } from "./acks.js";
 import { TerminalSocket } from "./socket.js";
 
-/** Further behind than this, the rest is left out, but for the last part: nobody reads that fast, and it stays in the log. */
+/** Further behind than this, the rest is left out, but for the last part: no person reads that fast, and it stays in the log. */
 const BEHIND_BYTES = 2 * 1024 * 1024;
 const TAIL_BYTES = 32 * 1024;
 const LEAP_MS = 300;
@@ -17,7 +17,7 @@ const ANEW_MS = 1_000;
 const TITLE_CHARS = 120;
 
 export interface Hands {
-	readonly keyboard: Keyboard;
+	readonly keyboard: KeyboardState;
 	readonly mine: boolean;
 }
 
@@ -67,7 +67,7 @@ export class Live {
 		clearTimeout(this.#settling);
 	}
 
-	/** false: nobody got it. */
+	/** false: it was not delivered. */
 	type(data: string, bytes = false): boolean {
 		return this.socket.send({ type: "input", data, ...(bytes ? { bytes } : {}) });
 	}

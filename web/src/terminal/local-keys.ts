@@ -7,7 +7,7 @@ export function localKey(event: KeyboardEvent, view: TerminalView): boolean {
 	if (event.type !== "keydown") return true;
 	const mine = view.live.hands.value.mine && !view.history.value;
 	const { key, ctrlKey, shiftKey, metaKey, altKey } = event;
-	if (key === "F6" && ctrlKey) return leave(event); // the way out for who has no mouse: Tab belongs to the program
+	if (key === "F6" && ctrlKey) return leave(event, view); // the way out for who has no mouse: Tab belongs to the program
 	if (key.toLowerCase() === "c" && (ctrlKey || metaKey) && !altKey && view.shown.terminal.hasSelection()) return false; // the browser copies
 	if (key === "f" && ctrlKey && shiftKey) return true;
 	if (key === "PageUp" && (shiftKey || !mine)) return taken(event, () => tell(view.scroll(-1)));
@@ -20,7 +20,7 @@ export function localKey(event: KeyboardEvent, view: TerminalView): boolean {
 	if (key === "ArrowUp") return taken(event, () => view.shown.terminal.scrollLines(-1));
 	if (key === "ArrowDown") return taken(event, () => view.shown.terminal.scrollLines(1));
 	if (key === "Tab" || ctrlKey || metaKey || altKey || key.length > 1) return false;
-	view.knocked.value++; // a letter: somebody wants to type
+	view.knocked.value++; // a letter: the person wants to type
 	return false;
 }
 
@@ -31,7 +31,7 @@ function taken(event: KeyboardEvent, act: () => void): false {
 	return false;
 }
 
-const leave = (event: KeyboardEvent): false =>
+const leave = (event: KeyboardEvent, { host }: TerminalView): false =>
 	taken(event, () => {
-		document.querySelector<HTMLElement>("[data-after-terminal]")?.focus();
+		host.closest("article")?.querySelector<HTMLElement>("[data-after-terminal]")?.focus();
 	});

@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import type { ClientMessage, ServerMessage } from "../../../src/doors/http/messages.js";
 import { terminalTicket } from "../api/calls.js";
-import { ApiError } from "../api/client.js";
+import { ApiError, mounted } from "../api/client.js";
 
 export type SocketState = { readonly phase: "connecting" | "live" | "lost" } | { readonly phase: "over"; readonly why: string };
 
@@ -61,7 +61,7 @@ export class TerminalSocket {
 			return;
 		}
 		if (this.#closed) return;
-		const socket = new WebSocket(new URL(url, location.href.replace(/^http/, "ws")));
+		const socket = new WebSocket(new URL(mounted(url), location.href.replace(/^http/, "ws")));
 		this.#socket = socket;
 		socket.binaryType = "arraybuffer";
 		socket.onopen = () => {

@@ -3,9 +3,11 @@ import { effect, signal } from "@preact/signals";
 import { FitAddon } from "@xterm/addon-fit";
 import type { ProcessDetail } from "../../../src/doors/http/schemas.js";
 import { log } from "../api/calls.js";
-import { kept } from "../state/kept.js";
+import { hold, type OnShow, show } from "../state/keyboards.js";
+import { fitting, fontPixels, readable } from "../state/settings.js";
 import { theme } from "../state/theme.js";
 import { tell } from "../ui/toasts.js";
+import { Bell } from "./bell.js";
 import { coloursOf } from "./colours.js";
 import { createPane, type Pane } from "./create.js";
 import { HeldKeys } from "./held-keys.js";
@@ -13,21 +15,17 @@ import { History } from "./history.js";
 import { Live } from "./live.js";
 import { localKey } from "./local-keys.js";
 
-const FONT_PX = { most: 13, least: innerWidth < 720 ? 10 : 8 }; // smaller than that is not read but guessed; then it scrolls
+const LEAST_PX = innerWidth < 720 ? 10 : 8; // smaller than that is not read but guessed; then it scrolls
 const SETTLED_MS = 120; // a window that is being dragged has a hundred sizes
 const HISTORY_LINES = 100_000;
 
-/** Give the program the size of the window while a person has the keyboard. */
-export const fitting = kept("fit", innerWidth >= 720 ? "yes" : "no");
-/** What xterm.js keeps for screen readers: every line as text. It costs, so who needs it says so. */
-export const readable = kept("screen-reader", "no");
-
-export class TerminalView {
+export class TerminalView implements OnShow {
 	readonly live: Live;
 	readonly pane: Pane;
 	readonly history = signal<History | undefined>(undefined);
 	readonly selected = signal(false);
 	readonly held = new HeldKeys();
+	readonly bell = new Bell();
 	/** Typed into a terminal whose keyboard is not ours. */
 	readonly knocked = signal(0);
 	#past: Pane | undefined;
@@ -41,13 +39,21 @@ export class TerminalView {
 		readonly pastHost: HTMLElement,
 	) {
 		const { cols, rows, pty } = detail;
-		this.pane = createPane(host, { mode: theme.value, convertEol: !pty, cols: cols ?? 80, rows: rows ?? 24, cursorInactiveStyle: pty ? "outline" : "none" });
+		this.pane = createPane(host, {
+			mode: theme.value,
+			fontSize: fontPixels(),
+			convertEol: !pty,
+			cols: cols ?? 80,
+			rows: rows ?? 24,
+			cursorInactiveStyle: pty ? "outline" : "none",
+		});
 		const { terminal } = this.pane;
 		terminal.loadAddon(this.#fit);
 		this.live = new Live(detail, terminal);
 		terminal.onData((data) => this.#typed(data, false));
 		terminal.onBinary((data) => this.#typed(data, true));
 		terminal.onSelectionChange(() => (this.selected.value = terminal.hasSelection()));
+		terminal.onBell(() => this.bell.ring(host));
 		terminal.attachCustomKeyEventHandler((event) => localKey(event, this));
 		const wheel = (event: WheelEvent) => {
 			if (event.deltaY < 0 && this.atTop) tell(this.showHistory());
@@ -56,6 +62,7 @@ export class TerminalView {
 		const observer = new ResizeObserver(() => this.#settle());
 		observer.observe(host);
 		this.#undo.push(
+			show(this),
 			() => host.removeEventListener("wheel", wheel),
 			() => observer.disconnect(),
 			() => clearTimeout(this.#settling),
@@ -68,9 +75,10 @@ export class TerminalView {
 			}),
 			effect(() => {
 				const { mine } = this.live.hands.value;
+				hold(this, mine);
 				terminal.options.disableStdin = !mine || !pty;
 				terminal.options.cursorBlink = mine;
-				void [this.live.size.value, fitting.value]; // each of them is a reason to look again
+				void [this.live.size.value, fitting.value, fontPixels()]; // each of them is a reason to look again
 				this.#settle();
 			}),
 		);
@@ -94,7 +102,14 @@ export class TerminalView {
 		return type === "normal" && viewportY === 0;
 	}
 
-	/** From whoever has it: the button has said who that is. */
+	get notToTake(): string | undefined {
+		const { readOnly, ended, hands } = this.live;
+		if (readOnly.value) return "You may look, not type.";
+		if (ended.value) return "It has ended: nothing reads what is typed.";
+		return hands.value.keyboard && !hands.value.mine ? `${hands.value.keyboard.who} has the keyboard. “Take it over” takes it from them.` : undefined;
+	}
+
+	/** Takes it from its holder, whom the button has named. */
 	takeKeyboard(): void {
 		this.live.take(this.live.hands.value.keyboard !== null);
 		this.pane.terminal.focus();
@@ -177,26 +192,28 @@ export class TerminalView {
 	/** The program follows the window, or what it prints is shrunk until it fits. */
 	#arrange(): void {
 		const { terminal } = this.pane;
-		const font = terminal.options.fontSize ?? FONT_PX.most;
+		const most = fontPixels();
+		const font = terminal.options.fontSize ?? most;
 		const room = this.#fit.proposeDimensions();
 		if (!room || !Number.isFinite(room.cols) || !Number.isFinite(room.rows)) return;
 		if (!this.detail.pty) {
+			terminal.options.fontSize = most;
 			this.#fit.fit();
 			return;
 		}
 		const size = this.live.size.value;
 		if (!size) return;
 		if (this.live.hands.value.mine && fitting.value === "yes") {
-			if (font !== FONT_PX.most) {
-				terminal.options.fontSize = FONT_PX.most;
+			if (font !== most) {
+				terminal.options.fontSize = most;
 				this.#settle();
 			} else if (room.cols !== size.cols || room.rows !== size.rows) {
 				this.live.resize(room.cols, room.rows);
 			}
 			return;
 		}
-		const wanted = Math.min(FONT_PX.most, (font * room.cols) / size.cols, (font * room.rows) / size.rows);
-		const next = Math.max(FONT_PX.least, Math.floor(wanted * 2) / 2);
+		const wanted = Math.min(most, (font * room.cols) / size.cols, (font * room.rows) / size.rows);
+		const next = Math.max(LEAST_PX, Math.floor(wanted * 2) / 2);
 		if (next !== font) terminal.options.fontSize = next;
 	}
 }

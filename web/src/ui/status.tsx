@@ -1,4 +1,4 @@
-/** How a process is: a shape and a colour for the eye, words for everybody. */
+/** The status of a process: a shape and a colour, and words for screen readers too. */
 import type { ProcessItem } from "../../../src/doors/http/schemas.js";
 import { isWaiting, statusWords } from "../state/processes.js";
 

@@ -3,17 +3,15 @@
 import { useState } from "preact/hooks";
 import { visible } from "../../../src/base/text.js";
 import type { Approval } from "../../../src/doors/http/schemas.js";
-import { answer, approvals, approvalsFailed, type Choice, lookForApprovals, pending } from "../state/approvals.js";
+import { answer, approvals, approvalsFailed, type Choice, DONE, lookForApprovals, pending, secondsLeft, WORDS } from "../state/approvals.js";
 import { now } from "../state/clock.js";
 import { known } from "../state/processes.js";
 import { Button } from "../ui/button.js";
-import { clock, duration } from "../ui/format.js";
+import { clock } from "../ui/format.js";
 import { Risky } from "../ui/risky.js";
 import { Empty, Failed, Loading } from "../ui/said.js";
 import { say, tell } from "../ui/toasts.js";
-
-const WORDS: Record<Choice, string> = { once: "Once", task: "For this task", always: "Always", no: "No" };
-const DONE: Record<Choice, string> = { once: "allowed once", task: "allowed for the task", always: "always allowed", no: "refused" };
+import { TimeLeft } from "./questions.js";
 
 export function Approvals() {
 	const settled = approvals.value.filter(({ state }) => state !== "pending");
@@ -29,7 +27,7 @@ export function Approvals() {
 			) : !known.value ? (
 				<Loading what="the approvals" />
 			) : pending.value.length === 0 ? (
-				<Empty title="Nobody asks">
+				<Empty title="No pending approvals">
 					<p>When an agent wants to run something that the rules leave to you, it waits here for your answer.</p>
 				</Empty>
 			) : (
@@ -47,7 +45,8 @@ export function Approvals() {
 							<li key={approval.id}>
 								<code>{visible(approval.command)}</code>
 								<span class="quiet">
-									{approval.answer ? `${DONE[approval.answer]} by ${approval.by}` : approval.state}, {clock(approval.answered_at ?? approval.created_at)}
+									{visible(approval.task)}: {approval.answer ? `${DONE[approval.answer]} ${byWhom(approval)}` : approval.state},{" "}
+									{clock(approval.answered_at ?? (approval.state === "expired" ? approval.expires_at : approval.created_at))}
 									{approval.message && `: “${approval.message}”`}
 								</span>
 							</li>
@@ -62,7 +61,7 @@ export function Approvals() {
 function Ask({ approval }: { approval: Approval }) {
 	const [note, setNote] = useState("");
 	const [busy, setBusy] = useState(false);
-	const left = (Date.parse(approval.expires_at) - now.value) / 1_000;
+	const left = secondsLeft(approval, now.value);
 	const settle = (choice: Choice) => {
 		setBusy(true);
 		tell(
@@ -73,6 +72,7 @@ function Ask({ approval }: { approval: Approval }) {
 	};
 	return (
 		<li class="ask">
+			<TimeLeft approval={approval} />
 			<ul class="reasons">
 				{reasonsOf(approval).map((reason) => (
 					<li key={reason}>{reason}</li>
@@ -82,9 +82,8 @@ function Ask({ approval }: { approval: Approval }) {
 				<Risky command={approval.command} parts={approval.parts} />
 			</pre>
 			<p class="quiet">
-				{visible(approval.task)}, {approval.place}, in <code>{visible(approval.cwd)}</code>. Asked at {clock(approval.created_at)},{" "}
-				{left > 0 ? `${duration(left)} left; silence is a no` : "its time is up"}.
-				{!approval.waiting && " The agent does not wait: your answer counts for the next time it asks."}
+				{visible(approval.task)}, {approval.place}, in <code>{visible(approval.cwd)}</code>. Asked at {clock(approval.created_at)};{" "}
+				{left > 0 ? "silence is a no" : "its time is up"}.{!approval.waiting && " The agent does not wait: your answer counts for the next time it asks."}
 			</p>
 			<label class="field">
 				<span class="hidden">A note for the agent</span>
@@ -106,5 +105,7 @@ function Ask({ approval }: { approval: Approval }) {
 		</li>
 	);
 }
+
+const byWhom = ({ by }: Approval): string => (by === "http" ? "in the page" : `by ${by}`);
 
 const reasonsOf = ({ parts }: Approval): string[] => [...new Set(parts.map(({ reason }) => reason.charAt(0).toUpperCase() + reason.slice(1)))];

@@ -1,16 +1,28 @@
 /** Everything about a process that fits into words. */
+import { useState } from "preact/hooks";
 import { visible } from "../../../src/base/text.js";
 import type { ProcessDetail, ProcessItem } from "../../../src/doors/http/schemas.js";
 import { now } from "../state/clock.js";
+import { pinned } from "../state/list.js";
 import { statusWords } from "../state/processes.js";
 import { href } from "../state/route.js";
-import { readable } from "../terminal/view.js";
 import { Button } from "../ui/button.js";
 import { copy } from "../ui/clipboard.js";
 import { bytes, clock, duration } from "../ui/format.js";
+import { tell } from "../ui/toasts.js";
 import { secondsOf } from "./list-row.js";
+import { RenameForm } from "./rename-form.js";
+import { runAgain } from "./run-again.js";
 
-export function Details({ detail, process, onReadable }: { detail: ProcessDetail; process: ProcessItem; onReadable: () => void }) {
+interface Props {
+	readonly detail: ProcessDetail;
+	readonly process: ProcessItem;
+	readonly owner: boolean;
+	readonly onClose: () => void;
+}
+
+export function Details({ detail, process, owner, onClose }: Props) {
+	const [renaming, setRenaming] = useState(false);
 	const { resources } = process;
 	const facts: [string, string | undefined | null][] = [
 		["Directory", process.cwd],
@@ -35,11 +47,35 @@ export function Details({ detail, process, onReadable }: { detail: ProcessDetail
 		["Note", process.note],
 	];
 	return (
-		<section class="details" aria-label="Details">
+		<aside
+			class="details"
+			aria-label="Details"
+			onKeyDown={(event) => {
+				if (event.key === "Escape") onClose();
+			}}
+		>
+			<header>
+				<h2>Details</h2>
+				<Button icon="close" label="Close the details" kind="bare" onClick={onClose} />
+			</header>
 			<div class="details-command">
 				<pre>{visible(detail.full_command)}</pre>
 				<Button icon="copy" label="Copy the command" kind="bare" onClick={() => void copy(detail.full_command, "the command")} />
 			</div>
+			{owner && renaming && <RenameForm process={process} onDone={() => setRenaming(false)} />}
+			{owner && !renaming && (
+				<div class="actions">
+					<Button icon="edit" onClick={() => setRenaming(true)}>
+						Rename
+					</Button>
+					<Button icon="again" onClick={() => tell(runAgain(detail, process.name))}>
+						Run again
+					</Button>
+					<Button icon="pin" pressed={pinned.has(process.session_id)} onClick={() => pinned.toggle(process.session_id)}>
+						Pin
+					</Button>
+				</div>
+			)}
 			<dl>
 				{facts.map(([name, value]) =>
 					value ? (
@@ -58,9 +94,6 @@ export function Details({ detail, process, onReadable }: { detail: ProcessDetail
 					</div>
 				)}
 			</dl>
-			<label class="check">
-				<input type="checkbox" checked={readable.value === "yes"} onChange={onReadable} /> Every line as text, for a screen reader
-			</label>
-		</section>
+		</aside>
 	);
 }

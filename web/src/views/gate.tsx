@@ -1,4 +1,4 @@
-/** What somebody sees whom the server does not know. */
+/** The page for a visitor who is not signed in. */
 import { useState } from "preact/hooks";
 import { login } from "../api/calls.js";
 import { keepKey } from "../api/credentials.js";
@@ -41,7 +41,7 @@ export function Gate() {
 						</p>
 					)}
 					<Button kind="primary" submit>
-						Come in
+						Sign in
 					</Button>
 				</form>
 			</section>

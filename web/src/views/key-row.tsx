@@ -24,7 +24,7 @@ const KEYS: readonly [word: string, plain: string, application?: string][] = [
 ];
 const NAMES: Record<string, string> = {
 	...{ "←": "Left", "↑": "Up", "↓": "Down", "→": "Right", "^C": "Control C", "^D": "Control D", "^Z": "Control Z" },
-	...{ PgUp: "Page up", PgDn: "Page down", "-": "Minus", "~": "Tilde" },
+	...{ "-": "Minus", "~": "Tilde" },
 };
 
 export function KeyRow({ view }: { view: TerminalView }) {

@@ -1,8 +1,9 @@
-/** Who has the keyboard, always in sight, and the way to take it and to hand it back. */
+/** The holder of the keyboard, always in sight, with buttons to take it and to hand it back. */
 import { useEffect, useState } from "preact/hooks";
 import type { ProcessItem } from "../../../src/doors/http/schemas.js";
 import { isRunning } from "../state/processes.js";
-import { fitting, type TerminalView } from "../terminal/view.js";
+import { fitting } from "../state/settings.js";
+import type { TerminalView } from "../terminal/view.js";
 import { Button } from "../ui/button.js";
 import { clock } from "../ui/format.js";
 
@@ -27,12 +28,12 @@ export function KeyboardBar({ view, process, owner }: { view: TerminalView; proc
 				{refused ||
 					(keyboard
 						? `${keyboard.who} has the keyboard, since ${clock(keyboard.since)}.`
-						: owner && !live.readOnly.value
+						: !live.readOnly.value
 							? "Read-only: the keyboard is the agent's."
 							: "You may look, not type.")}
 			</span>
-			{owner && !live.readOnly.value && (
-				<Button icon="keyboard" kind="primary" onClick={() => view.takeKeyboard()}>
+			{!live.readOnly.value && (owner || !keyboard) && (
+				<Button icon="keyboard" kind="primary" label="Key: t" onClick={() => view.takeKeyboard()}>
 					{keyboard ? "Take it over" : "Take the keyboard"}
 				</Button>
 			)}
@@ -60,7 +61,7 @@ const Mine = ({ view, pty }: { view: TerminalView; pty: boolean }) => (
 	</div>
 );
 
-/** Lights up for a moment when somebody types who may not. */
+/** Lights up for a moment when a viewer types without the keyboard. */
 function useKnock(view: TerminalView): boolean {
 	const count = view.knocked.value;
 	const [seen, setSeen] = useState(count);

@@ -1,4 +1,4 @@
-/** End a process, and show who was sent a signal and that nobody is left. */
+/** Kill a process, and show which processes were sent a signal and that none is left. */
 import { useState } from "preact/hooks";
 import type { Killed, ProcessItem } from "../../../src/doors/http/schemas.js";
 import { kill } from "../api/calls.js";
@@ -44,17 +44,17 @@ function Proof({ killed }: { killed: Killed }) {
 		<section role="status" class={clean ? "proof" : "proof bad"}>
 			<p>
 				<strong>
-					{status === "already_exited" ? "It had ended already." : clean ? "It is gone: looked again, nobody is left." : "Some of it is still there."}
+					{status === "already_exited" ? "It had ended already." : clean ? "It is gone: a second look found no process left." : "Some of it is still there."}
 				</strong>
 			</p>
 			<dl>
 				<div>
 					<dt>Signalled</dt>
-					<dd class="mono">{signalled.join(", ") || "nobody"}</dd>
+					<dd class="mono">{signalled.join(", ") || "none"}</dd>
 				</div>
 				<div>
 					<dt>Still there</dt>
-					<dd class="mono">{survivors.join(", ") || "nobody"}</dd>
+					<dd class="mono">{survivors.join(", ") || "none"}</dd>
 				</div>
 				<div>
 					<dt>Exit code</dt>

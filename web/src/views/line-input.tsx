@@ -1,12 +1,17 @@
 /** For a program that reads a pipe: there is no terminal to echo what is typed, so a line is written here and then sent. */
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { TerminalView } from "../terminal/view.js";
 import { Button } from "../ui/button.js";
 import { say } from "../ui/toasts.js";
 
 export function LineInput({ view }: { view: TerminalView }) {
 	const [text, setText] = useState("");
-	if (view.detail.pty || !view.live.hands.value.mine) return null;
+	const input = useRef<HTMLInputElement>(null);
+	const shown = !view.detail.pty && view.live.hands.value.mine;
+	useEffect(() => {
+		if (shown) input.current?.focus();
+	}, [shown]);
+	if (!shown) return null;
 	return (
 		<form
 			class="line-input"
@@ -17,6 +22,7 @@ export function LineInput({ view }: { view: TerminalView }) {
 			}}
 		>
 			<input
+				ref={input}
 				class="input mono"
 				aria-label="A line for its input"
 				placeholder="A line for its input"

@@ -52,6 +52,7 @@ function Playing({ cast }: { cast: Cast }) {
 		const pane = createPane(host.current as HTMLElement, { mode: theme.value, cols: cast.cols, rows: cast.rows, disableStdin: true });
 		const made = new Player(pane.terminal, shown);
 		setPlayer(made);
+		void made.seek(shown.seconds); // how it ended is what most want to know
 		Object.assign(window, { holdfast: made });
 		const undo = effect(() => {
 			pane.terminal.options.theme = coloursOf(theme.value);

@@ -1,32 +1,36 @@
 /** What it is, how it is, and what can be done with it. */
 import { useState } from "preact/hooks";
-import type { ProcessDetail, ProcessItem } from "../../../src/doors/http/schemas.js";
+import type { ProcessItem } from "../../../src/doors/http/schemas.js";
 import { now } from "../state/clock.js";
 import { isRunning, nameOf } from "../state/processes.js";
 import { go, href } from "../state/route.js";
-import { readable, type TerminalView } from "../terminal/view.js";
+import type { TerminalView } from "../terminal/view.js";
 import { Button } from "../ui/button.js";
 import { copy } from "../ui/clipboard.js";
 import { duration } from "../ui/format.js";
 import { Icon } from "../ui/icon.js";
 import { Glyph, StatusWords } from "../ui/status.js";
 import { tell } from "../ui/toasts.js";
-import { Details } from "./details.js";
+import { useRoving } from "../ui/use-roving.js";
 import { KillDialog } from "./kill-dialog.js";
 import { secondsOf } from "./list-row.js";
+import { PortLinks } from "./ports.js";
 import { ShareDialog } from "./share-dialog.js";
 
 interface Props {
-	readonly detail: ProcessDetail;
 	readonly process: ProcessItem;
 	readonly view: TerminalView | undefined;
 	readonly owner: boolean;
+	readonly onLeave: (() => void) | undefined;
 	readonly searching: boolean;
 	readonly onSearch: () => void;
+	readonly details: boolean;
+	readonly onDetails: () => void;
 }
 
-export function TerminalHead({ detail, process, view, owner, searching, onSearch }: Props) {
-	const [open, setOpen] = useState<"details" | "kill" | "share">();
+export function TerminalHead({ process, view, owner, onLeave, searching, onSearch, details, onDetails }: Props) {
+	const [open, setOpen] = useState<"kill" | "share">();
+	const tools = useRoving<HTMLDivElement>("button");
 	const close = () => setOpen(undefined);
 	const id = process.session_id;
 	return (
@@ -45,35 +49,26 @@ export function TerminalHead({ detail, process, view, owner, searching, onSearch
 				<span class="quiet num">{duration(secondsOf(process, now.value))}</span>
 				{view?.live.title.value && <span class="term-title quiet">{view.live.title.value}</span>}
 			</div>
-			<div class="term-tools" role="toolbar" aria-label="What can be done with this terminal">
-				<Button
-					icon="info"
-					label="Details: command, directory, times"
-					kind="bare"
-					pressed={open === "details"}
-					onClick={() => setOpen(open ? undefined : "details")}
-				/>
+			{owner && isRunning(process) && <PortLinks process={process} />}
+			<div ref={tools} class="term-tools" role="toolbar" aria-label="What can be done with this terminal">
+				<Button icon="info" label="Details: command, directory, times" kind="bare" pressed={details} onClick={onDetails} />
 				<Button icon="search" label="Search in the output" kind="bare" pressed={searching} onClick={onSearch} />
-				<Button icon="up" label="Older output" kind="bare" onClick={() => view && tell(view.showHistory())} />
-				<Button icon="copy" label="Copy what is selected, or the screen" kind="bare" onClick={() => view && void copyFrom(view)} />
-				{process.pty && <Button icon="play" label="Play the recording" kind="bare" onClick={() => go(["p", id, "recording"])} />}
-				{owner && <Button icon="files" label="Files in its directory" kind="bare" onClick={() => go(["files"], { session_id: id })} />}
-				{owner && <Button icon="link" label="A link for somebody who may only look" kind="bare" onClick={() => setOpen("share")} />}
+				{!onLeave && <Button icon="up" label="Older output" kind="bare" onClick={() => view && tell(view.showHistory())} />}
+				{!onLeave && <Button icon="copy" label="Copy what is selected, or the screen" kind="bare" onClick={() => view && void copyFrom(view)} />}
+				{process.pty && !onLeave && <Button icon="play" label="Play the recording" kind="bare" onClick={() => go(["p", id, "recording"])} />}
+				{owner && !onLeave && <Button icon="files" label="Files in its directory" kind="bare" onClick={() => go(["files"], { session_id: id })} />}
+				{owner && !onLeave && <Button icon="link" label="Share a link to this terminal" kind="bare" onClick={() => setOpen("share")} />}
 				{owner && isRunning(process) && (
 					<Button icon="stop" label="End it, with everything it has started" kind="danger" onClick={() => setOpen("kill")}>
 						Kill
 					</Button>
 				)}
+				{onLeave && <Button icon="close" label="Take it out of the row" kind="bare" onClick={onLeave} />}
 			</div>
-			{open === "details" && <Details detail={detail} process={process} onReadable={toggleReadable} />}
 			{open === "kill" && <KillDialog process={process} onClose={close} />}
 			{open === "share" && <ShareDialog id={id} onClose={close} />}
 		</header>
 	);
-}
-
-function toggleReadable(): void {
-	readable.value = readable.value === "yes" ? "no" : "yes";
 }
 
 async function copyFrom({ shown: { terminal } }: TerminalView): Promise<void> {

@@ -2,12 +2,14 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { ProcessDetail, ProcessItem } from "../../../src/doors/http/schemas.js";
 import { detail as readDetail } from "../api/calls.js";
+import { wasStartedHere } from "../state/keyboards.js";
 import { isRunning, processes } from "../state/processes.js";
 import { href } from "../state/route.js";
 import { TerminalView } from "../terminal/view.js";
 import { Failed, Loading } from "../ui/said.js";
 import { tell } from "../ui/toasts.js";
 import { useLoaded } from "../ui/use-loaded.js";
+import { Details } from "./details.js";
 import { KeyRow } from "./key-row.js";
 import { KeyboardBar } from "./keyboard-bar.js";
 import { LineInput } from "./line-input.js";
@@ -15,7 +17,15 @@ import { PastBar } from "./past-bar.js";
 import { SearchBar } from "./search-bar.js";
 import { TerminalHead } from "./terminal-head.js";
 
-export function TerminalPage({ id, offset, owner }: { id: string; offset: number | undefined; owner: boolean }) {
+interface Props {
+	readonly id: string;
+	readonly offset: number | undefined;
+	readonly owner: boolean;
+	/** One of several side by side: takes it out of the row. */
+	readonly onLeave?: (() => void) | undefined;
+}
+
+export function TerminalPage({ id, offset, owner, onLeave }: Props) {
 	const loaded = useLoaded((signal) => readDetail(id, signal), [id]);
 	if (loaded.error)
 		return (
@@ -26,28 +36,48 @@ export function TerminalPage({ id, offset, owner }: { id: string; offset: number
 			</Failed>
 		);
 	if (!loaded.value) return <Loading what="the terminal" />;
-	return <Shown key={loaded.value.session_id} detail={loaded.value} offset={offset} owner={owner} />;
+	return <Shown key={loaded.value.session_id} detail={loaded.value} offset={offset} owner={owner} onLeave={onLeave} />;
 }
 
-function Shown({ detail, offset, owner }: { detail: ProcessDetail; offset: number | undefined; owner: boolean }) {
+function Shown({ detail, offset, owner, onLeave }: Omit<Props, "id"> & { detail: ProcessDetail }) {
 	const host = useRef<HTMLDivElement>(null);
 	const past = useRef<HTMLDivElement>(null);
 	const [view, setView] = useState<TerminalView>();
 	const [searching, setSearching] = useState(false);
+	const [details, setDetails] = useState(false);
 	useEffect(() => {
 		const made = new TerminalView(detail, host.current as HTMLElement, past.current as HTMLElement);
 		setView(made);
 		Object.assign(window, { holdfast: made }); // for tests, and for the console of who wants to know
+		if (wasStartedHere(detail.session_id)) made.takeKeyboard();
 		return () => made.dispose();
 	}, [detail]);
 	useEffect(() => {
 		if (view && offset !== undefined) tell(view.showHistory(offset));
 	}, [view, offset]);
+	const closeDetails = () => {
+		setDetails(false);
+		host.current?.closest("article")?.querySelector<HTMLElement>(".term-tools button")?.focus();
+	};
 	const process = current(detail, view);
 	const inPast = view?.history.value !== undefined;
 	return (
-		<article class="terminal" aria-label={`Terminal of ${process.command}`}>
-			<TerminalHead detail={detail} process={process} view={view} owner={owner} onSearch={() => setSearching(!searching)} searching={searching} />
+		<article
+			class="terminal"
+			data-id={detail.session_id}
+			aria-label={`Terminal of ${process.command}`}
+			onFocusIn={() => view && Object.assign(window, { holdfast: view })} // of several, the one where the focus is
+		>
+			<TerminalHead
+				process={process}
+				view={view}
+				owner={owner}
+				onLeave={onLeave}
+				searching={searching}
+				onSearch={() => setSearching(!searching)}
+				details={details}
+				onDetails={() => setDetails(!details)}
+			/>
 			{isRunning(process) && process.note && (
 				<p class="hands lost" role="status">
 					{process.note}
@@ -60,6 +90,7 @@ function Shown({ detail, offset, owner }: { detail: ProcessDetail; offset: numbe
 				<div ref={host} class={inPast ? "screen away" : "screen"} />
 				<div ref={past} class={inPast ? "screen" : "screen away"} />
 				{!view?.live.ready.value && <Loading what="the screen" />}
+				{details && <Details detail={detail} process={process} owner={owner} onClose={closeDetails} />}
 			</div>
 			{view && <KeyRow view={view} />}
 			{view && <LineInput view={view} />}

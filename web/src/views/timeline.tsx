@@ -8,6 +8,7 @@ import { brief, clock } from "../ui/format.js";
 import { Empty, Loading } from "../ui/said.js";
 import { Glyph, toneOf } from "../ui/status.js";
 import { secondsOf } from "./list-row.js";
+import { TaskUseLine, useTaskUse } from "./task-use.js";
 
 const SPANS = { everything: 0, "the last 5 minutes": 300, "the last hour": 3_600, "the last day": 86_400 } as const;
 type Span = keyof typeof SPANS;
@@ -36,6 +37,7 @@ const trees = computed(() => {
 });
 
 export function Timeline() {
+	useTaskUse();
 	const end = now.value;
 	const oldest = Math.min(end - 1_000, ...[...processes.value.values()].map(({ started_at }) => Date.parse(started_at)));
 	const begin = SPANS[span.value] === 0 ? oldest : end - SPANS[span.value] * 1_000;
@@ -71,11 +73,12 @@ function Task({ task, branches, begin, end }: { task: string; branches: readonly
 	return (
 		<section class="lane" aria-label={`Task ${task}`}>
 			<h2>
-				<span>{task}</span>
+				<a href={href(["t", task])}>{task}</a>
 				<small class="quiet num">
 					{clock(begin)} – {clock(end)}
 				</small>
 			</h2>
+			<TaskUseLine task={task} />
 			<ol>
 				{inside.map(({ process, depth }) => (
 					<Bar key={process.session_id} process={process} depth={depth} begin={begin} end={end} />

@@ -1,6 +1,5 @@
 import { type Approval, type Choice, mustBePerson } from "../../../approvals/index.js";
-import { HoldfastError } from "../../../base/errors.js";
-import { visible } from "../../../base/text.js";
+import { HoldfastError, visible } from "../../../base/index.js";
 import type { AgentRuntime } from "../../../tools/index.js";
 import { askHere, byTerminal, CHOICES, describe } from "../approve.js";
 import { canAsk } from "../ask.js";
@@ -9,11 +8,12 @@ import { oneLine } from "../output.js";
 
 export const approvals: CommandBody = {
 	name: "approvals",
-	usage: "[list | show ID | answer ID once|task|always|no | watch]",
+	usage: "[list | show ID | answer ID once|task|always|no | revoke | watch]",
+	words: ["list", "show", "answer", "revoke", "watch"],
 	options: {
 		all: { type: "boolean", short: "a", help: "list: also those that were answered or have expired in the last hour" },
 		message: { type: "string", short: "m", value: "TEXT", help: "answer: say this to the agent" },
-		task: { type: "string", value: "NAME", help: "list, watch: only what this task asks (default: every task)" },
+		task: { type: "string", value: "NAME", help: "list, watch: only what this task asks (default: every task); revoke: of this task" },
 	},
 	teach: `
 Without a word it lists what waits, of every task (--task: of that one). An id may be cut to 4 of its digits.
@@ -22,8 +22,8 @@ Without a word it lists what waits, of every task (--task: of that one). An id m
   always   the same for good: adds a rule to your policy.json, which is yours to change or remove
   no       not at all
 The first answer counts, from wherever it comes. Without one the question expires, and that is a no. watch shows each as it
-comes, and asks at a terminal; as long as it runs, agents wait for you. Agents cannot approve: it is
-refused inside any process that Holdfast runs.
+comes, and asks at a terminal; as long as it runs, agents wait for you. revoke takes back what was allowed for a task, and
+withdraws what it asks; rules of always stay. Agents cannot approve: it is refused inside any process that Holdfast runs.
 
 Exit code: 0; 1 when it was answered before or has expired; 3 when there is no such question.
 
@@ -31,10 +31,11 @@ Examples
   holdfast approvals
   holdfast approvals answer 3f2a once
   holdfast approvals answer 3f2a no --message 'use a branch of your own'
+  holdfast approvals revoke --task my-agent
   holdfast approvals watch`,
 	async run(call) {
 		const [verb = "list", ...words] = call.words;
-		const verbs: Readonly<Record<string, (call: Call, words: readonly string[]) => Promise<number>>> = { list, show, answer, watch };
+		const verbs: Readonly<Record<string, (call: Call, words: readonly string[]) => Promise<number>>> = { list, show, answer, revoke, watch };
 		const act = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined;
 		if (!act) throw new HoldfastError("INVALID", `there is no "${verb}" here; there are ${Object.keys(verbs).join(", ")}`);
 		return act(call, words);
@@ -50,7 +51,8 @@ async function list(call: Call, words: readonly string[]): Promise<number> {
 	else
 		out.table(
 			["ID", "STATE", "TASK", "LEFT", "COMMAND"],
-			found.map((one) => [one.id, stateCell(one), oneLine(one.task, 16), left(one), oneLine(visible(one.command), 80)]),
+			found.map((one) => [one.id, stateCell(one), oneLine(one.task, 16), left(one), oneLine(one.command, 80)]),
+			{ drop: ["LEFT", "STATE", "TASK"] },
 		);
 	return EXIT.ok;
 }
@@ -83,12 +85,28 @@ async function answer(call: Call, words: readonly string[]): Promise<number> {
 	return EXIT.ok;
 }
 
+async function revoke(call: Call, words: readonly string[]): Promise<number> {
+	const { task } = call.values;
+	if (words.length > 0) throw new HoldfastError("INVALID", `"${words.join(" ")}" is not expected here; name the task with --task`);
+	if (typeof task !== "string") throw new HoldfastError("INVALID", "say of which task: `holdfast approvals revoke --task NAME`");
+	const done = (await call.agent()).approvals.revoke(task, { by: byTerminal() });
+	const { out } = call;
+	if (out.json) out.data(done);
+	else {
+		for (const { approval_id, command } of done.allowed) out.line(`${approval_id}: no longer allowed: ${oneLine(command, 80)}`);
+		for (const id of done.unused) out.line(`${id}: its answer, once, is of no use any more`);
+		for (const id of done.withdrawn) out.line(`${id}: withdrawn`);
+		if (done.allowed.length + done.unused.length + done.withdrawn.length === 0) out.note(`nothing was allowed for the task "${task}", and it asks nothing`);
+	}
+	return EXIT.ok;
+}
+
 const whatNow = ({ answer: given, waiting }: Approval): string =>
 	waiting || given === "task" || given === "always"
 		? ""
 		: given === "no"
 			? "; told to the agent when it tries again"
-			: "; nobody waits for it now, so it counts for the next identical call, for a while";
+			: "; no call waits for it now, so it counts for the next identical call, for a while";
 
 async function watch(call: Call, words: readonly string[]): Promise<number> {
 	if (words.length > 0) throw new HoldfastError("INVALID", `"${words.join(" ")}" is not expected here`);

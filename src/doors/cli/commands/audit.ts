@@ -1,12 +1,9 @@
 import { type AuditEvent, type AuditQuery, followAudit, readAudit } from "../../../audit/index.js";
-import { HoldfastError } from "../../../base/errors.js";
-import { counted } from "../../../base/quantity.js";
-import { visible } from "../../../base/text.js";
-import { endOf } from "../../../process/registry.js";
-import type { Runtime } from "../../../process/runtime.js";
-import { isOver } from "../../../process/status.js";
+import { counted } from "../../../base/index.js";
+import { endsIn } from "../../../process/index.js";
 import { type CommandBody, EXIT, noWords } from "../command.js";
 import { type Output, oneLine } from "../output.js";
+import { sinceOption } from "../quantity.js";
 
 export const audit: CommandBody = {
 	name: "audit",
@@ -18,7 +15,7 @@ export const audit: CommandBody = {
 	},
 	teach: `
 Of every task, or with --task of one. With --json one object a line, as they are kept (docs/audit.md). Secrets are masked, and of what
-was typed into a process only the length is there. An end that nobody has written down is worked out from the record of the process,
+was typed into a process only the length is there. An end that was not written down is derived from the record of the process,
 and says so: worked_out.
 
 Examples
@@ -28,16 +25,17 @@ Examples
 	async run(call) {
 		noWords(call);
 		const { values, out } = call;
+		const since = sinceOption(call, "since");
 		const query: AuditQuery = {
 			...(typeof values.task === "string" ? { task: values.task } : {}),
-			...(typeof values.since === "string" ? { since: sinceOf(values.since) } : {}),
+			...(since === undefined ? {} : { since }),
 		};
 		const runtime = await call.runtime();
 		const stop = new AbortController();
 		for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) if (values.follow) process.once(name, () => stop.abort());
 		const coming = values.follow ? followAudit(runtime.home, query, stop.signal) : undefined;
 		const first = coming?.next(); // from here on nothing is missed
-		const events = readAudit(runtime.home, query, (id) => endIn(runtime, id));
+		const events = readAudit(runtime.home, query, endsIn(runtime));
 		for (const event of events) print(event, out);
 		if (events.length === 0 && !out.json && !coming) out.note("nothing is on record");
 		if (!coming) return EXIT.ok;
@@ -45,13 +43,6 @@ Examples
 		return EXIT.ok;
 	},
 };
-
-function endIn(runtime: Runtime, id: string): ReturnType<Parameters<typeof readAudit>[2]> {
-	const process = runtime.registry.matching(id)?.[0];
-	if (!process) return null;
-	const status = process.status();
-	return isOver(status) ? endOf(process.spec, status) : undefined;
-}
 
 function print(event: AuditEvent, out: Output): void {
 	if (out.json) process.stdout.write(`${JSON.stringify(event)}\n`);
@@ -81,15 +72,6 @@ function words(event: AuditEvent): string {
 	const head = found.filter((word) => word !== undefined).join(", ");
 	return [head, event.message, event.note, event.command]
 		.filter((part) => part !== undefined && part !== "")
-		.map((part) => oneLine(visible(part as string), 200))
+		.map((part) => oneLine(part as string, 200))
 		.join(": ");
-}
-
-const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-function sinceOf(text: string): number {
-	const [, count, unit] = /^(\d+(?:\.\d+)?)([smhd])$/.exec(text.trim()) ?? [];
-	const time = count === undefined || unit === undefined ? Date.parse(text) : Date.now() - Number(count) * (UNITS[unit] ?? 0);
-	if (Number.isNaN(time)) throw new HoldfastError("INVALID", `--since takes 10m, 2h, 3d or a time as 2026-01-31T12:00, not "${text}"`);
-	return time;
 }

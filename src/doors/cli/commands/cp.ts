@@ -1,10 +1,8 @@
 import fs from "node:fs";
 import path from "node:path";
-import { HoldfastError } from "../../../base/errors.js";
-import { realPath } from "../../../base/files.js";
-import { counted } from "../../../base/quantity.js";
-import { type Copied, copy, type End, type Progress, strictFiles } from "../../../places/files/index.js";
-import { filesOfTask } from "../../../tools/files/where.js";
+import { counted, HoldfastError, realPath } from "../../../base/index.js";
+import { type Copied, type CopyProgress, type CopySide, copy, strictFiles } from "../../../places/files/index.js";
+import { filesOfTask } from "../../../tools/files/index.js";
 import type { AgentRuntime } from "../../../tools/index.js";
 import { type CommandBody, EXIT } from "../command.js";
 import { interruptible } from "../interruptible.js";
@@ -38,7 +36,7 @@ Examples
 		if (!target.there && !sources.some(({ there }) => there)) throw new HoldfastError("INVALID", "nothing here is about a place: write :PATH for a path in it");
 		const place = await placeSide(runtime, sides);
 		for (const note of place.notes) out.remark(note);
-		const end = ({ there, path: file }: Side): End =>
+		const end = ({ there, path: file }: Side): CopySide =>
 			there ? { files: place.files, path: ends(file, place.resolve(file)) } : { files: strictFiles(), path: ends(file, realPath(path.resolve(file))) };
 		const to = end(target);
 		if (sources.length > 1 && (await to.files.stat(to.path))?.kind !== "directory")
@@ -92,7 +90,7 @@ const ends = (given: string, file: string): string =>
 const EVERY_MS = 200;
 
 /** A line on a terminal that is written over. */
-function reporter(out: Output, name: string): { report: (progress: Progress) => void; end: () => void } | undefined {
+function reporter(out: Output, name: string): { report: (progress: CopyProgress) => void; end: () => void } | undefined {
 	if (!process.stderr.isTTY) return undefined;
 	let last = 0;
 	return {

@@ -5,14 +5,11 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
-import { HoldfastError } from "../../../base/errors.js";
-import { counted } from "../../../base/quantity.js";
-import { openRuntime } from "../../../process/runtime.js";
-import { summary } from "../../../process/summary.js";
-import { ownName } from "../../setup/server.js";
+import { counted, HoldfastError, ownName } from "../../../base/index.js";
+import { openRuntime, summary } from "../../../process/index.js";
 import { type CommandBody, EXIT, noWords } from "../command.js";
 import type { Output } from "../output.js";
-import { statusCell } from "./ps.js";
+import { statusCell } from "../waits.js";
 
 const SERVER = `
 let n = 0;

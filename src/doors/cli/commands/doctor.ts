@@ -1,8 +1,35 @@
-import { clean, diagnose } from "../../../process/doctor.js";
+import { counted } from "../../../base/index.js";
+import { type Check, clean, diagnose, type Runtime } from "../../../process/index.js";
 import { agrees, canAsk } from "../ask.js";
 import { type CommandBody, EXIT, noWords } from "../command.js";
 import { interruptible } from "../interruptible.js";
+import { oneLine } from "../output.js";
 import { under } from "../wrap.js";
+
+const DAY_MS = 86_400_000;
+
+/** What MCP clients have left that are gone. They may come back to it, so only what is old needs attention. */
+async function clientsCheck(runtime: Runtime): Promise<Check> {
+	const { abandoned, taskList } = await import("../tasks.js");
+	const gone = abandoned(await taskList(runtime));
+	if (gone.length === 0) return { name: "clients", state: "ok", found: "none has left anything and is gone" };
+	const running = gone.reduce((sum, item) => sum + item.running, 0);
+	const old = abandoned(gone, DAY_MS).length;
+	const shown = gone.slice(0, 3).map(({ task }) => `"${oneLine(task, 80)}"`);
+	return {
+		name: "clients",
+		state: old > 0 ? "warn" : "ok",
+		found: `${counted(gone.length, "task is", "tasks are")} left by a client that is gone, ${old} of them for a day or longer, with ${counted(running, "process", "processes")}: ${shown.join(", ")}${gone.length > 3 ? ", …" : ""}`,
+		advice: "`holdfast tasks` shows them, `holdfast end --gone --older-than 1d` ends those that are a day old",
+	};
+}
+
+/** Conversations on the page, if the package for them is installed. */
+async function partsCheck(runtime: Runtime): Promise<Check[]> {
+	const { parts, problem } = await (await import("../parts.js")).findParts(runtime.home.root, () => {});
+	if (problem) return [{ name: "page", state: "warn", found: problem }];
+	return parts.map(({ label }) => ({ name: "page", state: "ok", found: `it shows terminals, and "${label}" of another package` }));
+}
 
 export const doctor: CommandBody = {
 	name: "doctor",
@@ -13,7 +40,7 @@ export const doctor: CommandBody = {
 	},
 	starts: true,
 	teach: `
-With --place it also says whether that place can be reached, and what it has. For a container one is made, and removed again.
+With --place it also says whether that place can be reached, and what it has. For Docker, creates a test container and removes it.
 
 Exit code: 0 when nothing is wrong, 1 when something needs attention, 130 when it was interrupted.
 
@@ -25,7 +52,8 @@ Examples
 		noWords(call);
 		const { values, out, runtime } = call;
 		const opened = await runtime();
-		const { checks, orphans } = await interruptible((signal) => diagnose(opened, signal), ["SIGINT", "SIGTERM", "SIGHUP"]);
+		const { checks: found, orphans } = await interruptible((signal) => diagnose(opened, signal), ["SIGINT", "SIGTERM", "SIGHUP"]);
+		const checks = [...found, await clientsCheck(opened), ...(await partsCheck(opened))];
 		if (!out.json) {
 			const show = (mark: string, name: string, text: string) => {
 				for (const line of under(`${mark}  ${name.padEnd(12)} `, text, out.columns)) out.line(line);

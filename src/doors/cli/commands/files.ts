@@ -1,10 +1,9 @@
 /** The tools for files as commands: what they take as options, what is natural as words. */
 import type * as z from "zod";
 import type { Approver } from "../../../approvals/index.js";
-import { HoldfastError } from "../../../base/errors.js";
-import { keptProcesses } from "../../../base/inside.js";
+import { HoldfastError, keptProcesses } from "../../../base/index.js";
 import { FILE_TOOLS } from "../../../tools/files/index.js";
-import { renderResult } from "../../../tools/render.js";
+import { renderResult } from "../../../tools/index.js";
 import { askHere } from "../approve.js";
 import { canAsk } from "../ask.js";
 import { type Call, type CommandBody, EXIT } from "../command.js";
@@ -74,7 +73,8 @@ const searchFiles: Manner = {
 export const fileCommand = (name: string): CommandBody => commandFor([readFile, writeFile, patchFile, searchFiles].find((one) => one.name === name) as Manner);
 
 function commandFor({ name, tool, usage, teach, words, input, unless = [] }: Manner): CommandBody {
-	const { input: schema } = FILE_TOOLS.find((one) => one.name === tool) as { input: z.ZodObject };
+	const { input: later } = FILE_TOOLS.find((one) => one.name === tool) as { input: z.ZodLazy<z.ZodObject> };
+	const schema = later._zod.innerType;
 	return {
 		name,
 		usage,

@@ -1,6 +1,5 @@
 /** Every command by its name, in the order of the overview. One is loaded when it is called: what the others need costs nobody anything. */
-import { byName } from "../../../base/by-name.js";
-import { HoldfastError } from "../../../base/errors.js";
+import { byName, HoldfastError, typos } from "../../../base/index.js";
 import type { Command, CommandBody } from "../command.js";
 
 interface Entry {
@@ -24,9 +23,22 @@ export const GROUPS: Readonly<Record<string, Readonly<Record<string, Entry>>>> =
 			summary: "start a command that holds; in the foreground, show its output and pass its exit code on",
 			load: async () => (await import("./run.js")).run,
 		},
+		shell: {
+			summary: "open an interactive shell that holds, or go back to the one of that name",
+			load: async () => (await import("./shell.js")).shell,
+		},
+		status: {
+			summary: "show what runs, what waits for you, and what to do next",
+			load: async () => (await import("./status.js")).status,
+		},
 		ps: { summary: "list processes, newest first, or the persistent shells of tasks", load: async () => (await import("./ps.js")).ps },
 		logs: { summary: "print the output of a process", load: async () => (await import("./logs.js")).logs },
 		attach: { summary: "put your terminal on a running process: see it, type into it", load: async () => (await import("./attach.js")).attach },
+		link: { summary: "print a link to one terminal, to look at it or to take its keyboard once", load: async () => (await import("./link.js")).link },
+		preview: {
+			summary: "print a link that shows a port of a process in a browser, wherever the process runs",
+			load: async () => (await import("./preview.js")).preview,
+		},
 		wait: { summary: "wait until a process exits, prints something, answers, or falls silent", load: async () => (await import("./wait.js")).wait },
 		screen: { summary: "show the rendered screen of a process on a terminal, and what it waits for", load: async () => (await import("./screen.js")).screen },
 		keys: { summary: "type keys into a process on a terminal, then show its screen", load: async () => (await import("./screen.js")).keys },
@@ -46,7 +58,15 @@ export const GROUPS: Readonly<Record<string, Readonly<Record<string, Entry>>>> =
 			summary: "show what agents asked for, what was decided and by whom, what ran and how it ended",
 			load: async () => (await import("./audit.js")).audit,
 		},
+		log: {
+			summary: "show all that a task did: commands, files, questions, notices; live, searched or exported",
+			load: async () => (await import("./log.js")).log,
+		},
 		policy: { summary: "show what the rules decide about a command, without running it", load: async () => (await import("./policy.js")).policy },
+		tasks: {
+			summary: "list tasks: whether their client is connected, what runs and waits, and their last activity",
+			load: async () => (await import("./tasks.js")).tasks,
+		},
 		end: { summary: "end a task: its processes, shells and sandboxes, and say what was stopped", load: async () => (await import("./end.js")).end },
 		mcp: { summary: "serve the tools to an MCP client, on stdin and stdout or over HTTP", load: async () => (await import("./mcp.js")).mcp },
 	},
@@ -62,6 +82,8 @@ export const GROUPS: Readonly<Record<string, Readonly<Record<string, Entry>>>> =
 		cp: { summary: "copy files and folders between this machine and a task's place", load: async () => (await import("./cp.js")).cp },
 		sandboxes: { summary: "list, stop and remove the sandboxes and containers of tasks", load: async () => (await import("./sandboxes.js")).sandboxes },
 		doctor: { summary: "check what this machine can do, and find what crashes left behind", load: async () => (await import("./doctor.js")).doctor },
+		completion: { summary: "print the script that completes commands in bash, zsh or fish", load: async () => (await import("./completion.js")).completion },
+		man: { summary: "show the manual page of a command, or write them all", load: async () => (await import("./man.js")).man },
 		prune: { summary: "forget processes that ended long ago, with their output", load: async () => (await import("./prune.js")).prune },
 	},
 };
@@ -73,16 +95,15 @@ const OTHER_NAMES = byName<string>({
 	...{
 		list: "ps",
 		ls: "ps",
-		status: "ps",
 		top: "ps",
-		log: "logs",
 		tail: "logs",
 		stop: "kill",
 		rm: "prune",
 		start: "run",
 		exec: "run",
 		send: "write",
-		shell: "terminal",
+		bash: "shell",
+		sh: "shell",
 	},
 	...{ "-v": "--version", "-V": "--version" },
 });
@@ -99,18 +120,6 @@ export async function commandNamed(name: string): Promise<Command> {
 
 /** The command whose name differs by one or two letters. */
 function nearest(name: string): string | undefined {
-	const ranked = [...COMMANDS.keys()].map((known) => ({ known, away: distance(name, known) })).sort((a, b) => a.away - b.away);
+	const ranked = [...COMMANDS.keys()].map((known) => ({ known, away: typos(name, known) })).sort((a, b) => a.away - b.away);
 	return ranked.find(({ known, away }) => away <= (known.length > 4 ? 2 : 1))?.known;
-}
-
-/** How many letters have to be changed, added or left out (Levenshtein). */
-function distance(a: string, b: string): number {
-	let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-	for (const [i, letter] of [...a].entries()) {
-		const next = [i + 1];
-		for (let j = 1; j <= b.length; j++)
-			next.push(Math.min((next[j - 1] as number) + 1, (row[j] as number) + 1, (row[j - 1] as number) + (letter === b[j - 1] ? 0 : 1)));
-		row = next;
-	}
-	return row.at(-1) as number;
 }

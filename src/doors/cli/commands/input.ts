@@ -1,6 +1,6 @@
 import { Audit } from "../../../audit/index.js";
-import { HoldfastError } from "../../../base/errors.js";
-import { mustBeFree } from "../../../process/keyboard.js";
+import { HoldfastError } from "../../../base/index.js";
+import { mustBeFree } from "../../../process/index.js";
 import { type Call, type CommandBody, EXIT, type Values } from "../command.js";
 import { processOf } from "../look.js";
 

@@ -1,20 +1,19 @@
 import { Audit } from "../../../audit/index.js";
-import { HoldfastError } from "../../../base/errors.js";
-import { counted } from "../../../base/quantity.js";
-import { describeEnd } from "../../../process/status.js";
-import { killSummary, summary } from "../../../process/summary.js";
-import { type CommandBody, EXIT, secondsOption } from "../command.js";
+import { counted, HoldfastError } from "../../../base/index.js";
+import { describeEnd, killSummary, summary } from "../../../process/index.js";
+import { type CommandBody, EXIT } from "../command.js";
 import { processOf } from "../look.js";
+import { secondsOption } from "../quantity.js";
 
 export const kill: CommandBody = {
 	name: "kill",
-	usage: "ID… [--grace SECONDS]",
+	usage: "ID… [--grace TIME]",
 	options: {
-		grace: { type: "string", value: "SECONDS", help: "how long after TERM to use KILL (default 2)" },
+		grace: { type: "string", value: "TIME", help: "how long after TERM to use KILL: 500ms, 10s (default 2s)" },
 	},
 	teach: `
-TERM to the whole tree, a grace, then KILL, then a look whether anybody survived. "killed" means looked and gone; if
-somebody is left the pids are named and the exit code is 1. --json adds the method: cgroup (total), namespace
+TERM to the whole tree, a grace, then KILL, then a check that none survived. "killed" means checked and gone; if
+any are left their pids are named and the exit code is 1. --json adds the method: cgroup (total), namespace
 (total, in a sandbox), subreaper or walk.
 
 Examples

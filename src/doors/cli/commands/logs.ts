@@ -1,11 +1,6 @@
 import { StringDecoder } from "node:string_decoder";
-import { HarmlessText } from "../../../base/ansi.js";
-import { HoldfastError } from "../../../base/errors.js";
-import { counted } from "../../../base/quantity.js";
-import { utf8 } from "../../../base/text.js";
-import { RedactedStream } from "../../../process/hidden.js";
-import type { Process } from "../../../process/process.js";
-import { summary } from "../../../process/summary.js";
+import { counted, HarmlessText, HoldfastError, utf8 } from "../../../base/index.js";
+import { type Process, RedactedStream, summary } from "../../../process/index.js";
 import { type Call, type CommandBody, EXIT, numberOption, oneWord } from "../command.js";
 import { processOf, tellOfReach } from "../look.js";
 import { writeOut } from "../stream.js";
@@ -45,6 +40,7 @@ Examples
 			else call.out.note(`the output of ${process.id} now starts at byte ${first}`);
 			return EXIT.ok;
 		}
+		if (process.spec.within) (await import("../../../shell/index.js")).knowShellSecrets((await call.runtime()).home, process.spec);
 		const from = start(call, process);
 		const { first } = process.log.bounds();
 		if (first > from)
@@ -83,7 +79,7 @@ type Shown = Pick<RedactedStream, "push" | "end">;
 
 function shownOf(call: Call, process_: Process, from: number): Shown {
 	if (call.values.raw) return { push: (bytes) => bytes, end: () => Buffer.alloc(0) };
-	const masked = new RedactedStream(process_.log, from);
+	const masked = new RedactedStream(process_, from);
 	return process.stdout.isTTY && !call.out.json ? harmless(masked) : masked;
 }
 

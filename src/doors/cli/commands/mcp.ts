@@ -1,7 +1,7 @@
 import { Console } from "node:console";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { HoldfastError } from "../../../base/errors.js";
+import { HoldfastError } from "../../../base/index.js";
 import { type Call, type CommandBody, EXIT, noWords, numberOption } from "../command.js";
 import { chosen } from "../open.js";
 
@@ -26,7 +26,7 @@ export const mcp: CommandBody = {
 Any MCP client gets \`terminal\`, \`process\` and the tools for files. Each client has a task of its own in each directory, with its own shell, and comes
 back to it when it is started there again; with --task it shares one with others. When the client goes, what runs goes on.
 
-Over HTTP whoever has the token may run commands as you; the file is for your eyes only. http://…/mcp?task=NAME names a task.
+Over HTTP anyone with the token can run commands as you; the file is for your eyes only. http://…/mcp?task=NAME names a task.
 
 Examples
   holdfast mcp --task website
@@ -47,10 +47,11 @@ async function overStdio(call: Call): Promise<void> {
 	const { serveStdio } = await import("../../mcp/index.js");
 	await using runtime = await openRuntime(call);
 	const named = typeof call.values.task === "string" ? call.values.task : undefined;
+	for (const name of SIGNALS) process.on(name, ignore);
+	const stop = stopped(); // from here on: who reads the next line may press Ctrl-C at once
 	if (process.stdin.isTTY) call.out.note("waiting for an MCP client; clients start this themselves (`holdfast setup`). Ctrl-C stops it");
 	const door = serveStdio(runtime, { ...(named === undefined ? {} : { task: named }), onError: (error) => report(call, error) });
-	for (const name of SIGNALS) process.on(name, ignore);
-	await Promise.race([door.closed, stopped()]);
+	await Promise.race([door.closed, stop]);
 	if (door.busy) await Promise.race([door.closed, sleep(LAST_WORDS_MS, undefined, { ref: false })]);
 	await Promise.race([door.settled(), sleep(SETTLED_MS, undefined, { ref: false })]);
 	for (const name of SIGNALS) process.off(name, ignore);

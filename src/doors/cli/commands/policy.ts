@@ -1,6 +1,4 @@
-import { loadConfig } from "../../../base/config.js";
-import { HoldfastError } from "../../../base/errors.js";
-import { placeFrom } from "../../../places/address.js";
+import { HoldfastError } from "../../../base/index.js";
 import type { Verdict } from "../../../policy/index.js";
 import { type CommandBody, EXIT } from "../command.js";
 import { oneLine } from "../output.js";
@@ -8,6 +6,7 @@ import { oneLine } from "../output.js";
 export const policy: CommandBody = {
 	name: "policy",
 	usage: "check [--place PLACE] [--cwd DIR] -- COMMAND",
+	words: ["check"],
 	options: {
 		place: { type: "string", value: "PLACE", help: "where it would run: an address or a name, as for other commands (default: local)" },
 		cwd: { type: "string", value: "DIR", help: "in which directory it would run (default: this one)" },
@@ -32,7 +31,7 @@ Examples
 		if (command.trim() === "") throw new HoldfastError("INVALID", "give the command to check: `holdfast policy check -- COMMAND`");
 		const { checkCommand } = await import("../../../tools/check.js");
 		const verdict = await checkCommand(command, {
-			wish: placeFrom(typeof values.place === "string" ? values.place : "local", loadConfig),
+			place: typeof values.place === "string" ? values.place : "local",
 			...(typeof values.cwd === "string" ? { cwd: values.cwd } : {}),
 			...(typeof values.task === "string" ? { task: values.task } : {}),
 		});

@@ -1,13 +1,14 @@
-import { HoldfastError } from "../../../base/errors.js";
-import { ACTIONS, processInput } from "../../../tools/input.js";
-import { renderResult } from "../../../tools/render.js";
+import { HoldfastError, idPrefix } from "../../../base/index.js";
+import { runningCalled } from "../../../process/index.js";
+import { ACTIONS, type AgentRuntime, processInput, renderResult } from "../../../tools/index.js";
 import { type CommandBody, EXIT } from "../command.js";
 import { interruptible } from "../interruptible.js";
 import { argumentsOf, optionsOf } from "../tool-options.js";
 
 export const process: CommandBody = {
 	name: "process",
-	usage: "ACTION [ID] [DATA] [OPTIONS]",
+	usage: "ACTION [ID | NAME] [DATA] [OPTIONS]",
+	words: ACTIONS,
 	options: optionsOf(processInput, ["action", "session_id"]),
 	teach: `
 Actions: ${ACTIONS.join(", ")}. DATA is short for --data. Only processes of the task (--task) are seen.
@@ -23,13 +24,13 @@ Examples
 		const [action, id, data, ...more] = call.words;
 		if (more.length > 0) throw new HoldfastError("INVALID", "put quotes around data with spaces");
 		if (data !== undefined && call.values.data !== undefined) throw new HoldfastError("INVALID", "give the data as a word or with --data, not both");
+		const runtime = await call.agent();
 		const args = {
 			...argumentsOf(processInput, call.values),
 			...(action === undefined ? {} : { action }),
-			...(id === undefined ? {} : { session_id: id }),
+			...(id === undefined ? {} : { session_id: idOf(runtime, id) }),
 			...(data === undefined ? {} : { data }),
 		};
-		const runtime = await call.agent();
 		const result = await interruptible((signal) => runtime.process(args, { signal }));
 		if (call.out.json) call.out.data(result);
 		else call.out.line(renderResult(result));
@@ -38,3 +39,9 @@ Examples
 		return result.error === null ? EXIT.ok : EXIT.failed;
 	},
 };
+
+/** A name of the task's own; what is none is left to the tool, which knows what to say. */
+function idOf(runtime: AgentRuntime, text: string): string {
+	const [found, ...more] = idPrefix(text) === undefined ? runningCalled(runtime, text, { task: runtime.task }) : [];
+	return found && more.length === 0 ? found.id : text;
+}

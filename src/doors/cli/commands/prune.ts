@@ -1,7 +1,7 @@
-import { counted, sizeText } from "../../../base/quantity.js";
-import { pruneSeats } from "../../../shell/seats.js";
+import { counted, sizeText } from "../../../base/index.js";
+import { pruneSeats } from "../../../shell/index.js";
 import { type CommandBody, EXIT, noWords } from "../command.js";
-import { ageOption, sizeOption } from "../quantity.js";
+import { ageOption, quotaOption } from "../quantity.js";
 
 export const prune: CommandBody = {
 	name: "prune",
@@ -22,8 +22,8 @@ Examples
 	async run(call) {
 		noWords(call);
 		const { values, out } = call;
-		const olderThanMs = values["older-than"] === undefined ? undefined : ageOption(String(values["older-than"]), "--older-than");
-		const quotaBytes = values.quota === undefined ? undefined : sizeOption(String(values.quota), "--quota");
+		const olderThanMs = ageOption(call, "older-than");
+		const quotaBytes = quotaOption(call, "quota");
 		const dryRun = values["dry-run"] === true;
 		const runtime = await call.runtime();
 		const age = olderThanMs === undefined ? {} : { olderThanMs };

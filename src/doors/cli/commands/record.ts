@@ -1,7 +1,6 @@
 import { once } from "node:events";
 import fs from "node:fs";
-import { errno, HoldfastError } from "../../../base/errors.js";
-import { counted } from "../../../base/quantity.js";
+import { counted, errno, HoldfastError } from "../../../base/index.js";
 import { type CommandBody, EXIT } from "../command.js";
 import { processOf } from "../look.js";
 import { writeOut } from "../stream.js";
@@ -9,6 +8,7 @@ import { writeOut } from "../stream.js";
 export const record: CommandBody = {
 	name: "record",
 	usage: "export ID [--output FILE]",
+	words: ["export"],
 	options: {
 		output: { type: "string", short: "o", value: "FILE", help: "write it here instead of to stdout; a file that exists is not replaced" },
 	},

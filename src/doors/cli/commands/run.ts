@@ -1,40 +1,48 @@
-import { HoldfastError } from "../../../base/errors.js";
-import type { ProcessLimitsGiven } from "../../../base/limits.js";
-import { ownEnvironment } from "../../../base/own-secrets.js";
-import { redact } from "../../../base/secrets/index.js";
-import { utf8 } from "../../../base/text.js";
-import { limitNote } from "../../../process/limits.js";
-import type { SpawnOptions } from "../../../process/options.js";
-import type { Process } from "../../../process/process.js";
-import { describeEnd, isOver, type Status } from "../../../process/status.js";
-import { summary } from "../../../process/summary.js";
-import { type Call, type CommandBody, EXIT, secondsOption } from "../command.js";
+import { HoldfastError, ownEnvironment, type ProcessLimitsGiven, utf8 } from "../../../base/index.js";
+import {
+	checkName,
+	describeEnd,
+	isOver,
+	limitNote,
+	missingAtBoot,
+	type Process,
+	RESTARTS,
+	type Runtime,
+	type SpawnOptions,
+	type Status,
+	summary,
+} from "../../../process/index.js";
+import { type Call, type CommandBody, EXIT } from "../command.js";
 import { tellOfReach } from "../look.js";
-import { sizeOption } from "../quantity.js";
+import { secondsOption, sizeOption } from "../quantity.js";
 import { feed, session } from "../session.js";
 import { writeOut } from "../stream.js";
 
 const CAPTURED = 64 * 1024 * 1024;
 const LOOK_MS = 150;
+const ON_TIMEOUT = ["background", "kill"] as const;
+const LOG_FULL = ["ring", "block"] as const;
 
 export const run: CommandBody = {
 	name: "run",
-	usage: "[--background] [--pty] [--name NAME] [--cwd DIR] [--timeout SECONDS] -- COMMAND",
+	usage: "[--background] [--pty | --no-pty] [--name NAME] [--cwd DIR] [--timeout TIME] -- COMMAND",
 	options: {
 		background: { type: "boolean", short: "b", help: "return at once with its id; its stdin stays open" },
-		pty: { type: "boolean", short: "t", help: "run it on a terminal of its own; in the foreground, yours is attached to it" },
-		name: { type: "string", value: "NAME", help: "name shown in lists" },
-		cwd: { type: "string", value: "DIR", help: "where to run it (default: here; elsewhere, where the place says)" },
+		pty: { type: "boolean", short: "t", help: "run it on a terminal of its own (default in the foreground of a terminal, which is attached to it)" },
+		"no-pty": { type: "boolean", help: "run it without a terminal, also when there is one here" },
+		name: { type: "string", value: "NAME", help: "a name for it, which every command takes in place of the id" },
+		restart: { type: "string", value: "WHEN", choices: RESTARTS, help: "start it again when it ends: always, or on-failure (--background, --name)" },
+		cwd: { type: "string", value: "DIR", help: "where to run it (default: this directory; remote: the place's)" },
 		env: {
 			type: "string",
 			value: "NAMES",
 			help: "set a variable (A=1), or pass some on although they look like secrets (A,B); may be repeated",
 			multiple: true,
 		},
-		timeout: { type: "string", value: "SECONDS", help: "how long to stay with it; then it goes on in the background" },
-		"on-timeout": { type: "string", value: "WHAT", help: "background (default) or kill" },
+		timeout: { type: "string", value: "TIME", help: "how long to stay with it: 30, 30s, 5m; then it goes on in the background" },
+		"on-timeout": { type: "string", value: "WHAT", choices: ON_TIMEOUT, help: "background (default) or kill" },
 		"log-limit": { type: "string", value: "SIZE", help: "how much output to keep: 1M, 2G (default 64M, at least 64K)" },
-		memory: { type: "string", value: "SIZE", help: "it and all it starts may use this much: 512M" },
+		memory: { type: "string", value: "SIZE", help: "memory limit for it and its children: 512M" },
 		cpu: { type: "string", value: "SHARE", help: "this much of a core: 50%, 200%" },
 		"cpu-time": { type: "string", value: "TIME", help: "each of its programs may compute for so long: 10m" },
 		pids: { type: "string", value: "COUNT", help: "limit on processes and threads" },
@@ -42,15 +50,20 @@ export const run: CommandBody = {
 		output: { type: "string", value: "SIZE", help: "it is killed when it has printed this much" },
 		"output-rate": { type: "string", value: "RATE", help: "it may print so fast, and waits when it is faster: 10M/s" },
 		"file-size": { type: "string", value: "SIZE", help: "no file that it writes may be larger" },
-		"log-full": { type: "string", value: "WHAT", help: "ring (default): the oldest output goes; block: the writer waits" },
+		"log-full": { type: "string", value: "WHAT", choices: LOG_FULL, help: "ring (default): the oldest output goes; block: the writer waits" },
 	},
 	runs: true,
 	starts: true,
 	teach: `
 One argument is shell text for bash; several are a program and its arguments, run as they are.
-Ctrl-C is passed on to the command; a second one kills it and everything it started.
-A program that asks something, or draws on the screen, wants --pty: without it, it sees no terminal.
+In the foreground of your terminal it gets a terminal of its own, and yours is attached to it: Ctrl-] leaves it, and it goes on.
+Elsewhere (in a pipe, with --background, --json or --no-pty) it has none, unless --pty says so: a program that asks something, or draws on
+the screen, wants one. Without one Ctrl-C is passed on to the command, and a second one kills it and everything it started.
 --time ends the command; --timeout only ends the waiting for it. Limits that cannot be kept on this machine are refused (\`holdfast doctor\`).
+--restart starts it again with the same id and log, on this machine, 1 s after it has ended; one that ends within 10 s of its start waits
+longer each time and is given up after 5 restarts in a row. \`holdfast ps\` counts the restarts; \`holdfast kill\` ends it and the restarting, and so does the signal TERM.
+At boot the service of \`holdfast serve --install\` starts those again that ran when the machine went down, each with its command, directory and environment
+(without secrets).
 Whatever happens to this program, the command goes on: \`holdfast ps\`, \`holdfast logs\`, \`holdfast attach\`.
 
 Exit code: the command's own (128+n after signal n); 124 when --timeout was reached, 125 when nothing could be started.
@@ -58,40 +71,56 @@ Exit code: the command's own (128+n after signal n); 124 when --timeout was reac
 Examples
   holdfast run -- 'npm test 2>&1 | tail -50'
   holdfast run --background --name web -- npm run dev
-  holdfast run --pty -- vim notes.txt
+  holdfast run --background --name worker --restart on-failure -- ./worker
+  holdfast run --background --pty -- vim notes.txt
   holdfast run --memory 512M --time 10m -- npm test`,
 	async run(call) {
 		const { values, words, out } = call;
 		const [first, ...more] = words;
 		if (first === undefined) throw new HoldfastError("INVALID", "give a command after --, as in: holdfast run -- 'make test'");
 		const seconds = secondsOption(call, "timeout");
-		const onTimeout = oneOf(call, "on-timeout", ["background", "kill"]) ?? "background";
+		const onTimeout = oneOf(call, "on-timeout", ON_TIMEOUT) ?? "background";
 		if (values.background && seconds !== undefined)
 			throw new HoldfastError("INVALID", "--timeout says how long to stay with a foreground command; with --background use `holdfast wait --timeout`");
+		const restart = oneOf(call, "restart", RESTARTS);
+		if (restart && (!values.background || values.name === undefined))
+			throw new HoldfastError("INVALID", "--restart is for a process in the background that has a name: give --background and --name NAME, too");
 		const size = { cols: process.stdout.columns ?? 120, rows: process.stdout.rows ?? 30 };
-		const limit = values["log-limit"] === undefined ? undefined : sizeOption(String(values["log-limit"]), "--log-limit");
-		const full = oneOf(call, "log-full", ["ring", "block"]);
+		const limit = sizeOption(call, "log-limit");
+		const full = oneOf(call, "log-full", LOG_FULL);
+		if (values.pty && values["no-pty"]) throw new HoldfastError("INVALID", "give --pty or --no-pty, not both");
+		// A person at a terminal gets what the command itself would do there.
+		const person = !values.background && !values["no-pty"] && !out.json && process.stdin.isTTY && process.stdout.isTTY;
 		const options: SpawnOptions = {
 			command: more.length === 0 ? first : [...words],
 			...(typeof values.cwd === "string" ? { cwd: values.cwd } : {}),
 			...(typeof values.name === "string" ? { name: values.name } : {}),
-			...(values.pty ? { terminal: process.stdout.isTTY ? size : true } : {}),
+			...(restart ? { restart } : {}),
+			...(values.pty || person ? { terminal: process.stdout.isTTY ? size : true } : {}),
 			...(Array.isArray(values.env) ? { env: variables(values.env) } : {}),
 			log: { ...(limit === undefined ? {} : { limit }), ...(full === undefined ? {} : { full }) },
 			limits: limitsFrom(call),
 		};
+		const runtime = await call.runtime();
+		if (options.name !== undefined) checkName(runtime, options.name);
 		// Ctrl-C during the start is for the command too.
 		let early = false;
 		const remember = () => {
 			early = true;
 		};
 		process.on("SIGINT", remember);
-		const started = await (await call.runtime())
+		const started = await runtime
 			.spawn(options)
+			.catch((error: unknown) => (person && !values.pty ? withoutTerminal(call, runtime, options, error) : Promise.reject(error)))
 			.catch(inOurWords)
 			.finally(() => process.off("SIGINT", remember));
 		out.tell();
 		if (early) await started.signal("SIGINT");
+		const missing = restart ? missingAtBoot(runtime.home, started.id) : [];
+		if (missing.length > 0)
+			out.remark(
+				`secrets are not written down: at boot it is started without ${missing.join(", ")}, unless the service has ${missing.length === 1 ? "it" : "them"} (docs/remote.md)`,
+			);
 		if (values.background) {
 			if (out.json) out.data(summary(started));
 			else out.line(started.id);
@@ -102,12 +131,19 @@ Examples
 	},
 };
 
+/** A machine that can make no terminal was not asked for one: it runs there as it can. */
+function withoutTerminal({ out }: Call, runtime: Runtime, { terminal: _, ...options }: SpawnOptions, error: unknown): Promise<Process> {
+	if (!(error instanceof HoldfastError) || error.code !== "NO_TERMINAL") throw error;
+	out.remark(`it runs without a terminal: ${error.message}`);
+	return runtime.spawn(options);
+}
+
 /** Tells a person of a command that has ended already, as one does whose program is not there. A script that starts many does not wait for that. */
 async function sayIfOver({ out }: Call, started: Process): Promise<void> {
 	const { status } = await started.wait({ timeout: LOOK_MS });
 	if (!isOver(status)) return;
 	const { first, end } = started.log.bounds();
-	const printed = redact(utf8(started.read(Math.max(first, end - 1000), 1000).bytes)).trim();
+	const printed = started.secrets.redact(utf8(started.read(Math.max(first, end - 1000), 1000).bytes)).trim();
 	out.note(`it has ended already: ${describeEnd(status)}${printed === "" ? "" : `\n${printed}`}`);
 }
 
@@ -116,7 +152,7 @@ async function foreground(call: Call, started: Process, seconds: number | undefi
 	const timer = seconds === undefined ? undefined : setTimeout(() => over.abort("timeout"), Math.min(seconds * 1000, 2 ** 31 - 1));
 	const onSignals = passSignals(call, started);
 	const unseen = () => {
-		if (!isOver(started.status())) call.out.note(`holdfast: nobody takes its output any more; ${started.id} goes on, \`holdfast kill\` ends it`);
+		if (!isOver(started.status())) call.out.note(`holdfast: nothing reads its output any more; ${started.id} goes on, \`holdfast kill\` ends it`);
 	};
 	process.stdout.prependListener("error", unseen); // main ends us then: `holdfast run -- yes | head`
 	const interactive = started.spec.terminal && process.stdin.isTTY && process.stdout.isTTY;
@@ -132,7 +168,7 @@ async function foreground(call: Call, started: Process, seconds: number | undefi
 					if (call.out.json) parts.push(slice.bytes);
 					else await writeOut(slice.bytes);
 				}
-				if (call.out.json && !over.signal.aborted) call.out.data({ ...summary(started), output: redact(utf8(Buffer.concat(parts))) });
+				if (call.out.json && !over.signal.aborted) call.out.data({ ...summary(started), output: started.secrets.redact(utf8(Buffer.concat(parts))) });
 			} finally {
 				stopFeeding();
 				untell();
@@ -154,7 +190,7 @@ async function timedOut(call: Call, started: Process, seconds: number, onTimeout
 	if (call.out.json)
 		call.out.data({
 			...summary(started),
-			output: redact(utf8(started.read(0, CAPTURED).bytes), { cut: true }),
+			output: started.secrets.redact(utf8(started.read(0, CAPTURED).bytes), { cut: true }),
 			timed_out: true,
 			note: `not finished after ${seconds} s; ${what}`,
 		});

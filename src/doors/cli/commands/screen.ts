@@ -1,7 +1,6 @@
-import { HoldfastError } from "../../../base/errors.js";
-import { redactScreen } from "../../../base/secrets/screen.js";
-import { mustBeFree } from "../../../process/keyboard.js";
-import { isOver } from "../../../process/status.js";
+import { HoldfastError } from "../../../base/index.js";
+import { redactScreen } from "../../../base/secrets/index.js";
+import { isOver, mustBeFree } from "../../../process/index.js";
 import { type Call, type CommandBody, EXIT, oneWord } from "../command.js";
 import { processOf } from "../look.js";
 
@@ -52,7 +51,7 @@ async function show(call: Call, id: string): Promise<void> {
 	const process = await processOf(call, id);
 	if (!process.spec.terminal) throw new HoldfastError("NO_TERMINAL", `${process.id} has no terminal; \`holdfast logs\` shows its output`);
 	const seen = await readScreen(process);
-	const view = { ...seen, screen: redactScreen(seen.screen, seen.cols) };
+	const view = { ...seen, screen: redactScreen(process.secrets, seen.screen, seen.cols) };
 	const waiting = isOver(process.status()) ? { waiting: false as const } : await waitingFor(process).catch(unknown);
 	const found = waiting.waiting
 		? { waiting_for: waiting.waiting_for, waiting_evidence: waiting.waiting_evidence }
@@ -67,7 +66,7 @@ async function show(call: Call, id: string): Promise<void> {
 		call.out.note(`(waits for ${found.waiting_for === "line" ? "a line" : found.waiting_for === "password" ? "a password" : found.waiting_for})`);
 }
 
-/** Nobody there can be asked; a remark has said so. */
+/** The machine cannot be asked; a remark has said so. */
 function unknown(error: unknown): { waiting: false } {
 	if (error instanceof HoldfastError && error.code === "UNREACHABLE") return { waiting: false };
 	throw error;

@@ -1,68 +1,116 @@
 import path from "node:path";
-import { errno, HoldfastError } from "../../../base/errors.js";
-import { counted } from "../../../base/quantity.js";
+import { counted, errno, HoldfastError, loadConfig, ownName } from "../../../base/index.js";
+import { recordServer, resume, runningServer, urlsOf } from "../../../process/index.js";
+import type { PushOptions } from "../../../push/index.js";
+import type { AgentRuntime } from "../../../tools/index.js";
 import type { HttpServer } from "../../http/index.js";
-import { ownName } from "../../setup/server.js";
 import { type Call, type CommandBody, EXIT, noWords, numberOption } from "../command.js";
+import { install, uninstall } from "../install.js";
 import { chosen } from "../open.js";
-import { recordServer, runningServer } from "../servers.js";
+import { qrCode, qrLines } from "../qr.js";
 
 const PORT = 4653; // HOLD on a telephone
 const TRIES = 20;
 
 export const serve: CommandBody = {
 	name: "serve",
-	usage: "[--host ADDRESS] [--port NUMBER | --any-port] [--token-file FILE] [--link]",
+	usage:
+		"[--host ADDRESS] [--port NUMBER | --any-port] [--public-url URL]… [--preview-url URL]… [--token-file FILE] [--link | --install [--print] | --uninstall]",
 	options: {
 		host: { type: "string", value: "ADDRESS", help: "listen here (default 127.0.0.1); any but loopback needs --token-file" },
 		port: { type: "string", value: "NUMBER", help: `listen on this port (default ${PORT}); 0: any that is free` },
 		"any-port": { type: "boolean", help: "if the port is taken, take the next one that is free" },
+		"public-url": {
+			type: "string",
+			value: "URL",
+			multiple: true,
+			help: "browsers reach it at this address too, through a proxy or by a name; links have the first one given",
+		},
+		"preview-url": {
+			type: "string",
+			value: "URL",
+			multiple: true,
+			help: "previews of ports have their names below this one, as https://*.preview.example.org; below localhost they always work",
+		},
 		"token-file": { type: "string", value: "FILE", help: "the token that opens the door (default: `token` in the home, made if need be)" },
+		resume: { type: "boolean", help: "first start processes of `run --restart` again that the end of the machine has ended" },
 		link: { type: "boolean", help: "print a new link to the server that runs on this home, and leave" },
+		install: { type: "boolean", help: "write a systemd user unit that serves with these options; stopping it leaves what runs running" },
+		print: { type: "boolean", help: "with --install: print the unit, and write nothing" },
+		uninstall: { type: "boolean", help: "remove the unit" },
 	},
 	teach: `
 Opens nothing by itself: follow the link it prints. The link works for 12 hours, and the browser that has used it stays
-logged in for 30 days. Whoever has the link or the token may run commands as you. Ctrl-C stops the server; what runs goes on.
+logged in for 30 days. Anyone with the link or the token can run commands as you. Ctrl-C stops the server; what runs goes on.
+Where the package holdfast-agent is installed too, the page has its conversations.
+From another machine: docs/remote.md has recipes (ssh -L needs no option at all).
 
 Examples
   holdfast serve
   holdfast serve --port 5000
-  holdfast serve --link`,
+  holdfast serve --public-url https://box.example.org
+  holdfast serve --link
+  holdfast serve --install --public-url https://box.example.org`,
 	async run(call) {
 		noWords(call);
-		if (call.values.link) await link(call);
-		else if (!(await alreadyServed(call))) await run(call);
+		const { values } = call;
+		if ([values.link, values.install, values.uninstall].filter(Boolean).length > 1)
+			throw new HoldfastError("INVALID", "give one of --link, --install and --uninstall");
+		if (values.print && !values.install) throw new HoldfastError("INVALID", "--print goes with --install");
+		if (values.link) await link(call);
+		else if (values.uninstall) uninstall(call);
+		else if (values.install) {
+			chosen(values);
+			addressOf(call, await import("../../http/index.js"));
+			install(call);
+		} else {
+			if (values.resume) await startAgain(call);
+			if (!(await alreadyServed(call))) await run(call);
+		}
 		return EXIT.ok;
 	},
 };
 
+/** A process that cannot be started again must not keep the server from serving. */
+async function startAgain(call: Call): Promise<void> {
+	const say = (text: string) => call.out.note(`holdfast serve: ${text}`);
+	try {
+		for (const { was, name, now, note } of await resume(await call.runtime())) {
+			const about = note === undefined ? "" : `: ${note}`;
+			say(now ? `started ${name ?? was.id} again, which ended with the machine, as ${now.id}${about}` : `${name ?? was.id} was not started again${about}`);
+		}
+	} catch (error) {
+		say(`what the end of the machine has ended could not be started again: ${(error as Error).message}`);
+	}
+}
+
 async function run(call: Call): Promise<void> {
-	const host = typeof call.values.host === "string" ? call.values.host : "127.0.0.1";
 	const [{ httpDoor }, http, { openAgentRuntime }] = await Promise.all([
 		import("../../mcp/index.js"),
 		import("../../http/index.js"),
 		import("../../../tools/index.js"),
 	]);
-	if (!http.isLoopback(host) && call.values["token-file"] === undefined)
-		throw new HoldfastError(
-			"INVALID",
-			`${host} can be reached by others, and everything would go there in the clear; if you want that, choose a token with --token-file`,
-		);
+	const { host, port: wanted, publicUrls, previewUrls } = addressOf(call, http);
 	const { task } = call.values;
+	const { notify: targets } = loadConfig();
 	await using runtime = await openAgentRuntime(chosen(call.values));
 	const { file, token } = tokenOf(call, runtime.home.root, http);
 	const report = (error: Error) => call.out.note(`holdfast serve: ${error.message}`);
 	const door = httpDoor(runtime, { onError: report, ...(typeof task === "string" ? { task } : {}) });
-	const site = http.createSite({ runtime, token });
-	const wanted = numberOption(call, "port", { min: 0, max: 65_535 }) ?? PORT;
-	const open = (port: number) => http.serveHttp({ host, port, token, site, routes: { "/mcp": (request) => door.fetch(request) } });
+	const { parts, problem } = await (await import("../parts.js")).findParts(runtime.home.root, (text) => report(new Error(text)));
+	if (problem) report(new Error(problem));
+	const site = http.createSite({ runtime, token, parts });
+	const open = (port: number) => http.serveHttp({ host, port, token, site, publicUrls, previewUrls, routes: { "/mcp": (request) => door.fetch(request) } });
 	await using server = await firstFree(open, wanted, call.values["any-port"] === true);
 	const stopped = untilStopped(); // from here on Ctrl-C is ours
-	const forget = recordServer(runtime.home.root, { origin: server.origin, token_file: file });
+	const page = server.urls[0] as string;
+	const stopPush = await push(runtime, { targets, page, answerLinks: http.answerLinks(token, page), say: (text) => report(new Error(text)) });
+	const forget = recordServer(runtime.home.root, { origin: server.origin, urls: server.urls, preview_urls: previewUrls, token_file: file });
 	try {
-		greet(call, server, http.linkKey(token), file, wanted);
+		greet(call, server, { key: http.linkKey(token), file, wanted, withCode: !http.isLoopback(host) || publicUrls.length > 0 });
 		await stopped;
 	} finally {
+		await stopPush();
 		forget();
 		sayGoodbye(call, runtime.list({ task: null, ended: false }).length);
 		if (door.busy) process.exit(EXIT.ok); // calls under way would hold us; their commands go on without us, as after any sudden death
@@ -70,20 +118,48 @@ async function run(call: Call): Promise<void> {
 	}
 }
 
-function greet(call: Call, { origin }: HttpServer, key: string, file: string, wanted: number): void {
+/** Tells the targets of `notify` in config.json, for as long as the server runs. */
+async function push(runtime: AgentRuntime, { targets, ...options }: PushOptions): Promise<() => Promise<void>> {
+	return targets.length === 0 ? async () => {} : (await import("../../../push/index.js")).startPush(runtime, { targets, ...options });
+}
+
+/** Where it is to listen, and what browsers call it: wrong options are said before anything is opened. */
+function addressOf(call: Call, http: typeof import("../../http/index.js")): { host: string; port: number; publicUrls: string[]; previewUrls: string[] } {
+	const host = typeof call.values.host === "string" ? call.values.host : "127.0.0.1";
+	const publicUrls = (call.values["public-url"] ?? []) as string[];
+	const previewUrls = (call.values["preview-url"] ?? []) as string[];
+	if (!http.isLoopback(host) && call.values["token-file"] === undefined)
+		throw new HoldfastError(
+			"INVALID",
+			`${host} can be reached by others, and everything would go there in the clear; if you want that, choose a token with --token-file`,
+		);
+	http.parsePublicUrls(publicUrls, "--public-url");
+	http.parsePreviewUrls(previewUrls, "--preview-url");
+	return { host, port: numberOption(call, "port", { min: 0, max: 65_535 }) ?? PORT, publicUrls, previewUrls };
+}
+
+interface Greeting {
+	readonly key: string;
+	readonly file: string;
+	readonly wanted: number;
+	/** A phone can reach it: its camera can read the link. */
+	readonly withCode: boolean;
+}
+
+function greet(call: Call, { origin, urls }: HttpServer, { key, file, wanted, withCode }: Greeting): void {
 	const { out } = call;
-	const url = `${origin}/#token=${key}`;
+	const links = urls.map((url) => linkTo(url, key));
 	if (out.json) {
-		out.data({ url, mcp: `${origin}/mcp`, origin, token_file: file });
+		out.data({ url: links[0], urls: links, mcp: `${urls[0]}/mcp`, origin, token_file: file });
 		return;
 	}
 	if (wanted !== 0 && !origin.endsWith(`:${wanted}`)) out.note(`port ${wanted} is taken; this server uses ${new URL(origin).port}`);
 	const name = ownName();
-	out.line(`Open this in a browser (it works for 12 hours):
+	out.line(`Open ${links.length > 1 ? "one of these" : "this"} in a browser (it works for 12 hours):
 
-  ${out.style("bold", url)}
-
-MCP endpoint: ${origin}/mcp, with the token in ${file} as \`Authorization: Bearer …\`
+${links.map((link) => `  ${out.style("bold", link)}`).join("\n")}
+${withCode ? codeOf(call, links[0] ?? "") : ""}
+MCP endpoint: ${urls[0]}/mcp, with the token in ${file} as \`Authorization: Bearer …\`
 
 Try   ${name} run --background -- 'while date; do sleep 1; done'   and see it on the page;
       ${name} terminal --pty -- python3   then take the keyboard there;
@@ -92,6 +168,15 @@ Try   ${name} run --background -- 'while date; do sleep 1; done'   and see it on
 Ctrl-C stops the server; what runs goes on.`);
 }
 
+/** The link for the camera of a phone, where a terminal has room for it. */
+function codeOf({ out }: Call, link: string): string {
+	const modules = process.stdout.isTTY ? qrCode(link) : undefined;
+	const lines = modules ? qrLines(modules) : [];
+	return modules && modules.length + 8 < out.columns ? `\n${lines.map((line) => `  ${line}`).join("\n")}\n` : "";
+}
+
+const linkTo = (url: string, key: string): string => `${url}/#token=${key}`;
+
 function sayGoodbye({ out }: Call, running: number): void {
 	if (!out.json)
 		out.note(running === 0 ? "\nstopped; nothing was running" : `\nstopped; ${counted(running, "process goes", "processes go")} on (holdfast ps --all)`);
@@ -99,30 +184,31 @@ function sayGoodbye({ out }: Call, running: number): void {
 
 /** Prints a new link to a server that runs on this home. */
 async function link(call: Call): Promise<void> {
-	const url = await linkToRunning(call);
-	if (url === undefined) throw new HoldfastError("NOT_FOUND", "no `holdfast serve` runs on this home; start one");
-	if (call.out.json) call.out.data({ url });
-	else call.out.line(url);
+	const links = await linksToRunning(call);
+	if (!links) throw new HoldfastError("NOT_FOUND", "no `holdfast serve` runs on this home; start one");
+	if (call.out.json) call.out.data({ url: links[0], urls: links });
+	else for (const link of links) call.out.line(link);
 }
 
 /** A second server on the same home would show the same page: unless its address is asked for, the link to the first one does. */
 async function alreadyServed(call: Call): Promise<boolean> {
-	if (["host", "port", "token-file"].some((name) => call.values[name] !== undefined)) return false;
-	const url = await linkToRunning(call);
-	if (url === undefined) return false;
-	if (call.out.json) call.out.data({ url });
+	if (["host", "port", "public-url", "preview-url", "token-file"].some((name) => call.values[name] !== undefined)) return false;
+	const links = await linksToRunning(call);
+	if (!links) return false;
+	if (call.out.json) call.out.data({ url: links[0], urls: links });
 	else
 		call.out.line(
-			`A server runs on this home already. Open this in a browser (it works for 12 hours):\n\n  ${call.out.style("bold", url)}\n\n--port NUMBER starts another one.`,
+			`A server runs on this home already. Open this in a browser (it works for 12 hours):\n\n${links.map((link) => `  ${call.out.style("bold", link)}`).join("\n")}\n\n--port NUMBER starts another one.`,
 		);
 	return true;
 }
 
-async function linkToRunning(call: Call): Promise<string | undefined> {
+async function linksToRunning(call: Call): Promise<string[] | undefined> {
 	const server = runningServer((await call.runtime()).home.root);
 	if (!server) return undefined;
 	const { linkKey, readToken } = await import("../../http/index.js");
-	return `${server.origin}/#token=${linkKey(readToken(server.token_file))}`;
+	const key = linkKey(readToken(server.token_file));
+	return urlsOf(server).map((url) => linkTo(url, key));
 }
 
 function tokenOf(call: Call, root: string, http: typeof import("../../http/index.js")): { file: string; token: string } {

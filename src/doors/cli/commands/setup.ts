@@ -1,8 +1,6 @@
 import os from "node:os";
-import { fromSystem, HoldfastError } from "../../../base/errors.js";
-import type { Change } from "../../setup/change.js";
-import type { Client } from "../../setup/clients.js";
-import type { Server } from "../../setup/server.js";
+import { fromSystem, HoldfastError } from "../../../base/index.js";
+import type { Change, McpClient, Server } from "../../setup/index.js";
 import { agrees, canAsk } from "../ask.js";
 import { type Call, type CommandBody, EXIT } from "../command.js";
 import { chosen } from "../open.js";
@@ -35,8 +33,7 @@ Examples
   holdfast setup --place local+sandbox
   holdfast setup --remove`,
 	async run(call) {
-		const { CLIENTS, locate } = await import("../../setup/clients.js");
-		const { serverCommand } = await import("../../setup/server.js");
+		const { CLIENTS, locate, serverCommand } = await import("../../setup/index.js");
 		const { values, out } = call;
 		const named = namedClients(CLIENTS, call.words);
 		const options = checked(values);
@@ -64,7 +61,7 @@ type Result = Outcome & { readonly client: string; readonly name: string; readon
 
 const isSettled = ({ status }: Result): boolean => !["declined", "not_asked", "error"].includes(status);
 
-function namedClients(clients: readonly Client[], words: readonly string[]): readonly Client[] | undefined {
+function namedClients(clients: readonly McpClient[], words: readonly string[]): readonly McpClient[] | undefined {
 	const unknown = words.find((word) => !clients.some(({ id }) => id === word));
 	if (unknown !== undefined) throw new HoldfastError("INVALID", `there is no client "${unknown}"; there are: ${clients.map(({ id }) => id).join(", ")}`);
 	return words.length === 0 ? undefined : clients.filter(({ id }) => words.includes(id));
@@ -78,9 +75,8 @@ function checked(values: Call["values"]): ReturnType<typeof chosen> {
 }
 
 /** One client, from a look at its file to the new one. What goes wrong concerns this client alone. */
-async function settle(call: Call, client: Client, file: string, server: Server): Promise<Outcome> {
-	const { planChange } = await import("../../setup/change.js");
-	const { replaceConfig } = await import("../../setup/file.js");
+async function settle(call: Call, client: McpClient, file: string, server: Server): Promise<Outcome> {
+	const { planChange, replaceConfig } = await import("../../setup/index.js");
 	const { values, out } = call;
 	try {
 		const change = planChange(client, file, values.remove ? undefined : client.entry(server));
@@ -99,7 +95,7 @@ async function settle(call: Call, client: Client, file: string, server: Server):
 	}
 }
 
-function show(out: Output, client: Client, file: string, change: Change, remove: boolean): void {
+function show(out: Output, client: McpClient, file: string, change: Change, remove: boolean): void {
 	const state = change.kind !== "none" ? "" : remove ? ": has no entry for Holdfast" : ": already set up";
 	out.line(`${out.style("bold", client.name)}  ${tilde(file)}${state}${change.kind === "none" || change.config.bytes ? "" : " (new)"}`);
 	for (const line of change.diff) {
@@ -118,7 +114,7 @@ function sumUp(out: Output, results: readonly Result[]): void {
 	const missing = results.filter(({ status }) => status === "not_found");
 	if (missing.length > 0) out.line(out.style("dim", `not found: ${missing.map(({ client }) => client).join(", ")}`));
 	if (missing.length === results.length) out.note("no client was found on this machine; name one to set it up all the same, such as: holdfast setup codex");
-	if (names("not_asked")) out.note("nothing was written, because there is nobody to ask; --yes writes without asking");
+	if (names("not_asked")) out.note("nothing was written, because there is no terminal to ask at; --yes writes without asking");
 	if (names("declined")) out.note(`not written: ${names("declined")}`);
 	if (names("written")) out.note(`restart these if they are running: ${names("written")}`);
 }

@@ -1,7 +1,6 @@
 import type { Approver } from "../../../approvals/index.js";
-import { keptProcesses } from "../../../base/inside.js";
-import { terminalInput } from "../../../tools/input.js";
-import { renderResult } from "../../../tools/render.js";
+import { keptProcesses } from "../../../base/index.js";
+import { renderResult, terminalInput } from "../../../tools/index.js";
 import { askHere } from "../approve.js";
 import { canAsk } from "../ask.js";
 import { passwordAsker } from "../ask-password.js";
@@ -21,7 +20,7 @@ Several words are joined by spaces and are shell text. With --json the result ob
 Ctrl-C interrupts the command and keeps the shell. What a rule wants a person to allow (docs/approvals.md) is asked here, at a terminal.
 
 Exit code: the command's own (124: killed at its deadline, 130: interrupted); 0 when it goes on or waits for input; 125 when
-nothing was started or it was refused; 1 when it waits for a person's answer; 3 when there is no such process; 1 when nobody saw how it ended.
+nothing was started or it was refused; 1 when it waits for a person's answer; 3 when there is no such process; 1 when its end was not seen.
 
 Examples
   holdfast terminal -- cd /tmp

@@ -1,26 +1,24 @@
-import { HoldfastError } from "../../../base/errors.js";
-import { maskedMatch } from "../../../process/hidden.js";
-import { describeEnd, isOver } from "../../../process/status.js";
-import { summary } from "../../../process/summary.js";
-import type { Until } from "../../../process/until.js";
-import { type CommandBody, EXIT, oneWord, secondsOption } from "../command.js";
+import { HoldfastError, parseSeconds } from "../../../base/index.js";
+import { describeEnd, isOver, maskedMatch, summary, type Until } from "../../../process/index.js";
+import { type CommandBody, EXIT, oneWord } from "../command.js";
 import { processOf, tellOfReach } from "../look.js";
+import { secondsOption } from "../quantity.js";
 
 export const wait: CommandBody = {
 	name: "wait",
-	usage: "ID [--until CONDITION] [--timeout SECONDS]",
+	usage: "ID [--until CONDITION] [--timeout TIME]",
 	options: {
 		until: { type: "string", value: "CONDITION", help: "exit (default), or one or more of those below, joined by commas" },
-		timeout: { type: "string", value: "SECONDS", help: "stop waiting after this long (default: never); the process is not touched" },
+		timeout: { type: "string", value: "TIME", help: "stop waiting after this long: 30, 30s, 5m (default: never); the process is not touched" },
 		from: { type: "string", value: "OFFSET", help: "where a pattern starts to look (default: at the oldest output)" },
 	},
 	teach: `
 Conditions: the first that holds ends the wait, and so does the exit.
   exit                    it has ended
   pattern=REGEX           its output matches (a JavaScript regular expression, ^ and $ at lines); must come last, since it may contain commas
-  port=NUMBER             somebody accepts connections there, on the machine that the process is on
+  port=NUMBER             a connection is accepted there, on the machine that the process is on
   http=URL                it answers 200 to 399 (status=NUMBER: exactly that)
-  silence=SECONDS         it has printed nothing for so long
+  silence=TIME            it has printed nothing for so long: 2, 2s, 1m
 
 Exit code: 0 when a condition held, 124 when the time was up. When it exits: its own code if that was waited for, 1 if not.
 
@@ -66,7 +64,8 @@ function parseUntil(text: string): Until {
 		rest = comma < 0 ? "" : rest.slice(comma + 1);
 		if (name === "exit") until.exit = true;
 		else if (name === "pattern" || name === "http") until[name] = value;
-		else if (name === "port" || name === "silence" || name === "status")
+		else if (name === "silence") until[name] = parseSeconds(value) ?? value;
+		else if (name === "port" || name === "status")
 			until[name] = value.trim() === "" || Number.isNaN(Number(value)) ? value : Number(value); // what is no number is named as it is
 		else throw new HoldfastError("INVALID", `--until: there is no condition "${name}"; there are exit, pattern, port, http (with status) and silence`);
 	}

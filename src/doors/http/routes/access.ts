@@ -1,12 +1,17 @@
 /** Getting in: login, tickets, links for one who may only look. */
 import { deleteCookie, setCookie } from "hono/cookie";
-import { packageVersion } from "../../../base/version.js";
+import { HoldfastError, packageVersion } from "../../../base/index.js";
+import { makeLink, openLink } from "../../../tools/index.js";
+import { partInfos } from "../part.js";
+import { urlText } from "../public-url.js";
 import { Refusal } from "../refusal.js";
 import { type Route, route } from "../router.js";
 import {
 	loggedInSchema,
 	loginSchema,
 	okSchema,
+	openedLinkSchema,
+	openLinkSchema,
 	sessionSchema,
 	ticketRequestSchema,
 	ticketSchema,
@@ -17,10 +22,8 @@ import {
 import { isLinkKey, newSession } from "../sign.js";
 import { TICKET_SECONDS } from "../tickets.js";
 import { sameToken } from "../token.js";
-import type { Visitor } from "../visitor.js";
+import { openSession, type Visitor } from "../visitor.js";
 import type { ApiContext } from "./context.js";
-
-const DAY_SECONDS = 86_400;
 
 export const accessRoutes = (api: ApiContext): Route[] => [
 	route(
@@ -38,27 +41,41 @@ export const accessRoutes = (api: ApiContext): Route[] => [
 				throw new Refusal(401, "UNAUTHORIZED", "this link has expired or is not for this server; `holdfast serve --link` prints a new one");
 			}
 			const session = newSession(api.token);
-			setCookie(context, api.cookieName(), session.cookie, { httpOnly: true, sameSite: "Strict", path: "/", maxAge: session.maxAge });
+			const { origin, prefix } = api.reached(context);
+			setCookie(context, api.cookieName(context), session.cookie, {
+				httpOnly: true,
+				sameSite: "Strict",
+				path: `${prefix}/`,
+				maxAge: session.maxAge,
+				secure: origin.startsWith("https:"),
+			});
 			return { key: session.key, expires_at: new Date(session.expiresAt).toISOString() };
 		},
 	),
-	route({ method: "post", path: "/api/logout", who: "anybody", summary: "Remove the cookie", answer: okSchema }, ({ context }) => {
-		deleteCookie(context, api.cookieName(), { path: "/" });
+	route({ method: "post", path: "/api/logout", who: "anybody", summary: "End the session of the cookie, and remove it", answer: okSchema }, ({ context }) => {
+		const session = openSession(context, api);
+		if (session) api.loggedOut(session.name);
+		const { origin, prefix } = api.reached(context);
+		deleteCookie(context, api.cookieName(context), { path: `${prefix}/`, secure: origin.startsWith("https:") });
 		return { ok: true };
 	}),
-	route({ method: "get", path: "/api/session", who: "viewer", summary: "Who you are, and what this server is", answer: sessionSchema }, ({ visitor }) => {
-		const owner = visitor?.scope === "owner";
-		return {
-			scope: owner ? "owner" : "viewer",
-			session_id: visitor?.scope === "viewer" ? visitor.session_id : null,
-			expires_at: visitor?.expiresAt ? new Date(visitor.expiresAt).toISOString() : null,
-			version: packageVersion(),
-			mcp: owner ? `${api.origin()}/mcp` : null,
-			home: owner ? api.runtime.home.root : null,
-			place: owner ? api.runtime.placeName : null,
-			cwd: owner ? process.cwd() : null,
-		};
-	}),
+	route(
+		{ method: "get", path: "/api/session", who: "viewer", summary: "Who you are, and what this server is", answer: sessionSchema },
+		({ visitor, context }) => {
+			const owner = visitor?.scope === "owner";
+			return {
+				scope: owner ? "owner" : "viewer",
+				session_id: visitor?.scope === "viewer" ? visitor.session_id : null,
+				expires_at: visitor?.expiresAt ? new Date(visitor.expiresAt).toISOString() : null,
+				version: packageVersion(),
+				mcp: owner && api.mcp ? `${urlText(api.reached(context))}/mcp` : null, // another server has its own
+				home: owner ? api.runtime.home.root : null,
+				place: owner ? api.runtime.placeName : null,
+				cwd: owner ? process.cwd() : null,
+				parts: owner ? partInfos(api.parts) : [],
+			};
+		},
+	),
 	route(
 		{
 			method: "post",
@@ -97,8 +114,28 @@ export const accessRoutes = (api: ApiContext): Route[] => [
 			status: 201,
 		},
 		({ body, context }) => {
-			const { viewer, secret } = api.viewers.create(api.runtime.get(body.session_id).id, body.seconds ?? DAY_SECONDS);
-			return { ...viewer, url: `http://${context.req.header("host")}/#view=${secret}` }; // the name by which he who shares it reaches us
+			const { hash, url, ...viewer } = makeLink(api.runtime, { ...body, origin: api.shared(context) });
+			return { ...viewer, url: url ?? hash };
+		},
+	),
+	route(
+		{
+			method: "post",
+			path: "/api/viewers/open",
+			who: "anybody",
+			summary: "Open a keyboard link, which works once: the answer has a secret for this browser",
+			body: openLinkSchema,
+			answer: openedLinkSchema,
+		},
+		({ body }) => {
+			try {
+				const { viewer, secret } = openLink(api.runtime, body.secret);
+				return { secret, session_id: viewer.session_id, expires_at: viewer.expires_at };
+			} catch (error) {
+				if (api.failures.tooMany()) throw new Refusal(429, "LIMIT", "too many wrong links; wait a minute");
+				if (error instanceof HoldfastError && error.code === "NOT_FOUND") throw new Refusal(401, "UNAUTHORIZED", error.message);
+				throw error;
+			}
 		},
 	),
 	route({ method: "delete", path: "/api/viewers/:viewer", who: "owner", summary: "Withdraw a link", answer: okSchema }, ({ params }) => {

@@ -1,10 +1,15 @@
 /** What the routes of the API work with. */
-import type { Process } from "../../../process/process.js";
+import type { Context } from "hono";
+import { REMOTE_MS } from "../../../base/index.js";
+import type { Process, Viewers } from "../../../process/index.js";
 import type { AgentRuntime } from "../../../tools/index.js";
 import type { Events } from "../events.js";
 import type { Failures } from "../guard.js";
+import type { Logouts } from "../logouts.js";
+import type { SitePart } from "../part-types.js";
+import type { PreviewBase } from "../previews/names.js";
+import type { PublicUrl } from "../public-url.js";
 import type { Tickets } from "../tickets.js";
-import type { Viewers } from "../viewers.js";
 import type { Views } from "../views.js";
 
 export interface ApiContext {
@@ -14,16 +19,24 @@ export interface ApiContext {
 	readonly events: Events;
 	readonly tickets: Tickets;
 	readonly viewers: Viewers;
+	readonly logouts: Logouts;
 	readonly failures: Failures;
-	readonly cookieName: () => string;
-	/** http://HOST:PORT */
-	readonly origin: () => string;
-	/** A viewer's link was withdrawn: whoever looks with it must go. */
+	readonly cookieName: (context: Context) => string;
+	/** The address by which the visitor has come. */
+	readonly reached: (context: Context) => PublicUrl;
+	/** The address for a link that the visitor gives to another one. */
+	readonly shared: (context: Context) => string;
+	/** Whether MCP is served beside it. */
+	readonly mcp: boolean;
+	/** What other packages bring to the page. */
+	readonly parts: readonly SitePart[];
+	/** Where previews have their names; undefined if their names cannot lead here. */
+	readonly previews: readonly PreviewBase[] | undefined;
+	/** A read-only link was revoked: viewers with it are disconnected. */
 	readonly withdrawn: (viewer: string) => void;
+	/** Ends a session of a browser, and what it has open here. */
+	readonly loggedOut: (session: string) => void;
 }
-
-/** How long a request waits for another machine before it is answered with what was last seen of it. */
-const LOOK_MS = 3_000;
 
 export const processOf = ({ runtime }: ApiContext, params: Readonly<Record<string, string>>): Process => runtime.get(params.id ?? "");
 
@@ -33,6 +46,6 @@ export const freshOf = async (api: ApiContext, params: Readonly<Record<string, s
 
 /** Processes as they are now, as far as their machines answer in time; `note` of each says when one did not. */
 export async function fresh(processes: readonly Process[]): Promise<readonly Process[]> {
-	await Promise.all(processes.map((process) => process.sync(undefined, LOOK_MS)));
+	await Promise.all(processes.map((process) => process.sync(undefined, REMOTE_MS.page)));
 	return processes;
 }

@@ -3,12 +3,11 @@ import fs from "node:fs";
 import path from "node:path";
 import { Readable } from "node:stream";
 import * as z from "zod";
-import { HoldfastError } from "../../../base/errors.js";
-import { counted } from "../../../base/quantity.js";
-import type { Process } from "../../../process/process.js";
-import { FarFiles } from "../far-files.js";
-import { Files } from "../files.js";
+import { counted, HoldfastError } from "../../../base/index.js";
+import type { Process } from "../../../process/index.js";
+import { PageFiles } from "../local-files.js";
 import { Refusal } from "../refusal.js";
+import { RemoteFiles } from "../remote-files.js";
 import { type Route, route, withBody } from "../router.js";
 import { filesQuerySchema, filesSchema, uploadedSchema } from "../schemas.js";
 import type { ApiContext } from "./context.js";
@@ -18,7 +17,7 @@ type Where = z.infer<typeof filesQuerySchema>;
 const uploadQuery = filesQuerySchema.extend({ replace: z.enum(["true", "false"]).optional() });
 
 export function fileRoutes(api: ApiContext): Route[] {
-	const files = new Files(api.runtime.home.root);
+	const files = new PageFiles(api.runtime.home.root);
 	return [
 		route(
 			{ method: "get", path: "/api/files", who: "owner", summary: "A directory, or what a file is", query: filesQuerySchema, answer: filesSchema },
@@ -78,8 +77,8 @@ export function fileRoutes(api: ApiContext): Route[] {
 	];
 }
 
-/** Where relative paths start: the directory of the process, or of the task's shell, or ours. Whose machine is another one, his files are those there. */
-async function whereOf(api: ApiContext, { session_id, task }: Where): Promise<{ base: string; far?: FarFiles }> {
+/** Returns where relative paths start: the directory of the process, of the task's shell, or ours; and the files of its machine if that is remote. */
+async function whereOf(api: ApiContext, { session_id, task }: Where): Promise<{ base: string; far?: RemoteFiles }> {
 	if (session_id !== undefined) return on(api.runtime.get(session_id));
 	if (task === undefined) return { base: process.cwd() };
 	const shell = api.runtime.list({ task, shells: true, ended: false }).find(({ spec }) => spec.kind === "shell");
@@ -89,7 +88,10 @@ async function whereOf(api: ApiContext, { session_id, task }: Where): Promise<{ 
 	return newest ? on(newest) : { base: process.cwd() };
 }
 
-const on = ({ box, spec }: Process, base = spec.cwd): { base: string; far?: FarFiles } => ({ base, ...(box ? { far: new FarFiles(box) } : {}) });
+const on = ({ machine, spec }: Process, base = spec.cwd): { base: string; far?: RemoteFiles } => ({
+	base,
+	...(machine.sharesPaths ? {} : { far: new RemoteFiles(machine) }),
+});
 
 function emptyOf(fd: number): null {
 	fs.closeSync(fd);

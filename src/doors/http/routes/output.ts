@@ -1,11 +1,8 @@
 /** What processes have printed: as bytes, as lines, searched, as a recording. */
-import { utf8 } from "../../../base/text.js";
-import { starredSlice } from "../../../process/hidden.js";
-import type { Slice } from "../../../process/log.js";
-import type { Process } from "../../../process/process.js";
-import { isOver } from "../../../process/status.js";
+import { utf8 } from "../../../base/index.js";
+import { isOver, type Process, type Slice, starredSlice } from "../../../process/index.js";
 import { asciicast } from "../../../recording/index.js";
-import { stripAnsi } from "../../../tools/ansi.js";
+import { stripAnsi } from "../../../tools/index.js";
 import { type Route, route } from "../router.js";
 import { type LinePage, linesQuerySchema, linesSchema, logQuerySchema, searchQuerySchema, searchSchema } from "../schemas.js";
 import { searchLogs } from "../search.js";
@@ -93,7 +90,7 @@ type Read = (offset: number, limit: number) => Slice;
 function readerFor(process: Process, visitor: Visitor | undefined): Read {
 	if (visitor?.scope === "owner") return (offset, limit) => process.read(offset, limit);
 	const live = !isOver(process.status());
-	return (offset, limit) => starredSlice(process.log, process.read(offset, limit), live);
+	return (offset, limit) => starredSlice(process, process.read(offset, limit), live);
 }
 
 interface Source {
@@ -104,7 +101,7 @@ interface Source {
 /** Nothing that a process printed, or that is in a file, may become a page of ours. */
 export const DOWNLOAD = { "Content-Type": "application/octet-stream", "Content-Disposition": "attachment", "Cache-Control": "no-store" };
 
-function stream(first: string, lines: AsyncGenerator<string>): ReadableStream<Uint8Array> {
+export function stream(first: string, lines: AsyncGenerator<string>): ReadableStream<Uint8Array> {
 	const encoder = new TextEncoder();
 	return new ReadableStream<Uint8Array>(
 		{

@@ -1,13 +1,8 @@
 /** Processes: list, look, start, steer, end. */
 import { constants } from "node:os";
-import { HoldfastError } from "../../../base/errors.js";
-import { redactScreen } from "../../../base/secrets/screen.js";
-import { maskedMatch } from "../../../process/hidden.js";
-import { mustBeFree } from "../../../process/keyboard.js";
-import type { Process } from "../../../process/process.js";
-import { isOver } from "../../../process/status.js";
-import { killSummary } from "../../../process/summary.js";
-import type { Until } from "../../../process/until.js";
+import { HoldfastError } from "../../../base/index.js";
+import { redactScreen } from "../../../base/secrets/index.js";
+import { isOver, killSummary, maskedMatch, mustBeFree, type Process, rename, type Until } from "../../../process/index.js";
 import { encodeKeys, readScreen } from "../../../screen/index.js";
 import { type Route, route } from "../router.js";
 import {
@@ -18,6 +13,8 @@ import {
 	okSchema,
 	processDetailSchema,
 	processListSchema,
+	processSchema,
+	renameSchema,
 	resizeSchema,
 	screenSchema,
 	signalSchema,
@@ -61,7 +58,7 @@ const looking = (api: ApiContext): Route[] => [
 			const waiting = isOver(process.status()) ? { waiting: false as const } : await api.views.waiting(process);
 			return {
 				session_id: process.id,
-				screen: redactScreen(screen, cols),
+				screen: redactScreen(process.secrets, screen, cols),
 				cursor,
 				alt_screen,
 				title,
@@ -110,6 +107,15 @@ const steering = (api: ApiContext): Route[] => [
 			const process = await runtime.spawn({ command, ...rest, ...(pty ? { terminal: { cols, rows } } : {}) });
 			if (pty) runtime.answerFor(process, { from: 0 });
 			return { ...(await api.views.item(process)), notes: runtime.takeNotes(process.spec.task) };
+		},
+	),
+	route(
+		{ method: "post", path: "/api/processes/:id/rename", who: "owner", summary: "Another name", body: renameSchema, answer: processSchema },
+		async ({ params, body }) => {
+			const process = processOf(api, params);
+			rename(api.runtime, process, body.name.trim());
+			await api.events.look(process);
+			return api.views.item(process);
 		},
 	),
 	route(

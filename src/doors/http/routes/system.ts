@@ -1,17 +1,11 @@
 /** The rest of what the command line can do: tasks, notices, the tools of an agent, policy, doctor, prune. */
 import * as z from "zod";
 import { readAudit } from "../../../audit/index.js";
-import { loadConfig } from "../../../base/config.js";
-import { linkOf } from "../../../base/proc.js";
-import { placeFrom } from "../../../places/address.js";
-import { listSandboxes, pruneSandboxes, stopSandbox } from "../../../process/all-sandboxes.js";
-import { diagnose } from "../../../process/doctor.js";
-import { endOf } from "../../../process/registry.js";
-import { isOver } from "../../../process/status.js";
-import { pruneSeats } from "../../../shell/seats.js";
-import { checkCommand } from "../../../tools/check.js";
-import type { Call } from "../../../tools/index.js";
-import { toolsWith } from "../../../tools/index.js";
+import { HoldfastError, isTaskName, soon, TASK_NAME } from "../../../base/index.js";
+import { diagnose, endOf, isOver, listSandboxes, type Process, pruneSandboxes, stopSandbox } from "../../../process/index.js";
+import { pruneSeats } from "../../../shell/index.js";
+import { type Call, checkCommand, toolsWith } from "../../../tools/index.js";
+import { clientFields } from "../../mcp/index.js";
 import { type Route, route } from "../router.js";
 import {
 	answerSchema,
@@ -27,16 +21,19 @@ import {
 	prunedSchema,
 	pruneSchema,
 	removedSchema,
+	revokedSchema,
+	revokeSchema,
 	sandboxesSchema,
 	stoppedSchema,
 	type TaskList,
 	tasksSchema,
 	verdictSchema,
 } from "../schemas.js";
+import { addUse, noUse } from "../task-use.js";
 import type { ApiContext } from "./context.js";
 
 const AUDIT_EVENTS = 500;
-const taskQuery = z.strictObject({ task: z.string().min(1).max(1_000).optional() });
+const taskQuery = z.strictObject({ task: z.string().refine(isTaskName, TASK_NAME).optional() });
 
 export const systemRoutes = (api: ApiContext): Route[] => [...ofTasks(api), ...approvals(api), ...audit(api), ...tools(api), ...housekeeping(api)];
 
@@ -45,12 +42,22 @@ const ofTasks = (api: ApiContext): Route[] => [
 		const found = new Map<string, TaskList["tasks"][number]>();
 		for (const process of api.runtime.list({ task: null, shells: true })) {
 			const item = await api.views.item(process);
-			const task = found.get(item.task) ?? { task: item.task, running: 0, waiting: 0, ended: 0, started_at: item.started_at, cwd: null };
+			const task = found.get(item.task) ?? {
+				task: item.task,
+				running: 0,
+				waiting: 0,
+				ended: 0,
+				started_at: item.started_at,
+				cwd: null,
+				use: noUse(),
+				...clientFields(api.runtime.home, item.task),
+			};
 			found.set(item.task, task);
 			if (item.started_at < task.started_at) task.started_at = item.started_at;
+			addUse(task.use, process, item);
 			if (item.kind === "sandbox") continue;
 			if (item.kind === "shell") {
-				if (item.status === "running") task.cwd ??= process.box ? null : directoryOf(item.pid);
+				if (item.status === "running" && task.cwd === null) task.cwd = await directoryOf(process, item.pid);
 			} else if (item.status === "awaiting_input") {
 				task.waiting++;
 				task.running++;
@@ -125,6 +132,17 @@ const approvals = (api: ApiContext): Route[] => [
 		},
 		({ params, body }) => api.runtime.approvals.answer(params.approval ?? "", { ...body, by: "http" }),
 	),
+	route(
+		{
+			method: "post",
+			path: "/api/tasks/revoke",
+			who: "owner",
+			summary: "Take back what was allowed for a task, and withdraw its open questions",
+			body: revokeSchema,
+			answer: revokedSchema,
+		},
+		({ body }) => api.runtime.approvals.revoke(body.task, { by: "http" }),
+	),
 ];
 
 /** As an agent calls them. A request that is broken off cancels nothing, as in MCP: what was started goes on. */
@@ -161,7 +179,7 @@ const housekeeping = (api: ApiContext): Route[] => [
 		async ({ body }) => {
 			const { command, cwd, place, task } = body;
 			return checkCommand(command, {
-				wish: placeFrom(place ?? "local", loadConfig),
+				place: place ?? "local",
 				...(cwd === undefined ? {} : { cwd }),
 				...(task === undefined ? {} : { task }),
 			});
@@ -172,7 +190,11 @@ const housekeeping = (api: ApiContext): Route[] => [
 	),
 	route(
 		{ method: "post", path: "/api/tasks/end", who: "owner", summary: "End a task with everything it owns", body: endTaskSchema, answer: endedTaskSchema },
-		async ({ body }) => ({ ...(await api.runtime.endTask(body.task)) }),
+		async ({ body }) => {
+			if (body.if_gone && clientFields(api.runtime.home, body.task).client !== "gone")
+				throw new HoldfastError("CONFLICT", "the client of this task is not gone (any more); nothing was ended");
+			return { ...(await api.runtime.endTask(body.task)) };
+		},
 	),
 	route({ method: "get", path: "/api/sandboxes", who: "owner", summary: "Sandboxes and containers of tasks", answer: sandboxesSchema }, async () => {
 		const { sandboxes, notes } = await listSandboxes(api.runtime);
@@ -182,13 +204,10 @@ const housekeeping = (api: ApiContext): Route[] => [
 		{ method: "post", path: "/api/sandboxes/:id/stop", who: "owner", summary: "End one with all that runs in it", answer: stoppedSchema },
 		async ({ params }) => ({ stopped: [await stopSandbox(api.runtime, params.id ?? "")] }),
 	),
-	route(
-		{ method: "post", path: "/api/sandboxes/prune", who: "owner", summary: "Remove those that nobody will come back to", answer: removedSchema },
-		async () => {
-			const { removed, notes } = await pruneSandboxes(api.runtime);
-			return { removed: [...removed], notes: [...notes] };
-		},
-	),
+	route({ method: "post", path: "/api/sandboxes/prune", who: "owner", summary: "Remove the orphans", answer: removedSchema }, async () => {
+		const { removed, notes } = await pruneSandboxes(api.runtime);
+		return { removed: [...removed], notes: [...notes] };
+	}),
 	route(
 		{ method: "post", path: "/api/prune", who: "owner", summary: "Forget what ended long ago", body: pruneSchema, answer: prunedSchema },
 		async ({ body }) => {
@@ -205,6 +224,6 @@ const housekeeping = (api: ApiContext): Route[] => [
 	),
 ];
 
-function directoryOf(pid: number | null): string | null {
-	return (pid !== null && linkOf(`/proc/${pid}/cwd`)) || null;
+async function directoryOf({ machine, unreachable }: Process, pid: number | null): Promise<string | null> {
+	return pid === null || unreachable !== undefined ? null : ((await soon(machine.directoryOf(pid), undefined)) ?? null);
 }

@@ -1,5 +1,5 @@
 /** Hunks of a diff, applied to a text: where they say, else where their lines are, else where those are with other whitespace. */
-import { HoldfastError } from "../../../base/errors.js";
+import { HoldfastError } from "../../../base/index.js";
 import { asBytesText } from "../text.js";
 import { nearest } from "./nearest.js";
 import type { Hunk } from "./unified.js";

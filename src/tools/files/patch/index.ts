@@ -1,8 +1,9 @@
 /** `patch`: replacements in a file, or a diff of several; all of it or nothing. */
 import { createHash } from "node:crypto";
-import { HoldfastError } from "../../../base/errors.js";
-import { counted } from "../../../base/quantity.js";
-import type { Files } from "../../../places/files/index.js";
+import path from "node:path";
+import { counted, HoldfastError, identityOf } from "../../../base/index.js";
+import { type Files, temporaryName } from "../../../places/files/index.js";
+import type { FileEffect } from "../../../process/index.js";
 import type { Ask } from "../../ask.js";
 import { Missing } from "../answer.js";
 import type { PatchArgs } from "../input.js";
@@ -11,7 +12,7 @@ import { refuseMask } from "../mask.js";
 import { deletes, permitted, writes } from "../permit.js";
 import type { PatchResult } from "../result.js";
 import { decode, isBinary, toBytesText } from "../text.js";
-import { pathIn, type Where } from "../where.js";
+import { type FilesAt, pathIn } from "../where.js";
 import { applyHunks } from "./hunks.js";
 import { type Edit, replaceIn } from "./replace.js";
 import { shownDiff } from "./shown.js";
@@ -34,7 +35,7 @@ interface Change {
 	readonly count: number;
 }
 
-export async function patch(ask: Ask, args: PatchArgs, where: Where): Promise<PatchResult> {
+export async function patch(ask: Ask, args: PatchArgs, where: FilesAt): Promise<PatchResult> {
 	const wishes = wishesOf(args, where);
 	const command = wishes.map(({ file, kind }) => (kind === "delete" ? deletes(file) : writes(file))).join("; ");
 	return permitted(ask, { tool: "patch", command, cwd: where.cwd }, (record) =>
@@ -46,7 +47,7 @@ export async function patch(ask: Ask, args: PatchArgs, where: Where): Promise<Pa
 			const [first] = paths;
 			return {
 				status: "ok",
-				output: changes.map(({ file, old, fresh }) => shownDiff(file, old, fresh)).join("\n"),
+				output: changes.map(({ file, old, fresh }) => shownDiff(ask.runtime.home.secrets, file, old, fresh)).join("\n"),
 				error: null,
 				...(paths.length === 1 && first !== undefined ? { path: first } : {}),
 				...(args.diff === undefined ? { replacements: count } : {}),
@@ -61,7 +62,7 @@ export async function patch(ask: Ask, args: PatchArgs, where: Where): Promise<Pa
 	);
 }
 
-function wishesOf({ path, old_string, new_string, replace_all, edits, diff }: PatchArgs, where: Where): Wish[] {
+function wishesOf({ path, old_string, new_string, replace_all, edits, diff }: PatchArgs, where: FilesAt): Wish[] {
 	const forms = [old_string ?? new_string, edits, diff].filter((form) => form !== undefined).length;
 	if (forms !== 1)
 		throw invalid(
@@ -100,7 +101,7 @@ function replaceAll(text: string, edits: readonly Edit[], file: string): ReturnT
 	return { text: result, count, notes };
 }
 
-function diffWishes(diffs: readonly FileDiff[], path: string | undefined, where: Where): Wish[] {
+function diffWishes(diffs: readonly FileDiff[], path: string | undefined, where: FilesAt): Wish[] {
 	if (path !== undefined && diffs.length > 1) throw invalid(`the diff is about ${diffs.length} files, and path names one; leave path out`);
 	const wishes = diffs.map(({ from, to, hunks }): Wish => {
 		const name = path ?? to ?? from;
@@ -143,13 +144,17 @@ async function changed(ask: Ask, files: Files, { file, kind, change }: Wish): Pr
 }
 
 /** Everything is ready beside its place before the first is moved there; what fails then is undone. */
-async function putAll(ask: Ask, files: Files, changes: readonly Change[], record: (bytes: number) => void): Promise<string[]> {
+async function putAll(ask: Ask, files: Files, changes: readonly Change[], record: (bytes: number, files: readonly FileEffect[]) => void): Promise<string[]> {
 	const drafts = [];
 	const undo: (() => Promise<unknown>)[] = [];
 	try {
 		for (const { file, old, fresh } of changes)
 			drafts.push(fresh && (await files.draft(file, fresh, { expect: old ? sha(old) : null, ...(ask.signal ? { signal: ask.signal } : {}) })));
-		record(changes.reduce((sum, { fresh }) => sum + (fresh?.length ?? 0), 0));
+		const removals = changes.map(({ file, fresh }) => (fresh || !ask.record ? undefined : removalOf(files, file)));
+		record(
+			changes.reduce((sum, { fresh }) => sum + (fresh?.length ?? 0), 0),
+			drafts.map((draft, at) => draft?.at ?? removals[at] ?? null),
+		);
 		const paths: string[] = [];
 		for (const [at, { file, old }] of changes.entries()) {
 			const draft = drafts[at];
@@ -160,10 +165,14 @@ async function putAll(ask: Ask, files: Files, changes: readonly Change[], record
 				ask.notes.push(...notes, ...(made === undefined ? [] : [`The directory ${made} was not there and was made.`]));
 			} else {
 				if (old && (await files.hash(file)) !== sha(old))
-					throw new HoldfastError("ANSWERED", `${file} was changed by somebody else meanwhile; nothing was changed by this`);
-				await files.remove(file);
+					throw new HoldfastError("CONFLICT", `${file} was changed by another program meanwhile; nothing was changed by this`);
+				const removal = removals[at];
+				if (removal) {
+					await files.rename(file, removal.temp);
+					ask.afterRecord.push(() => void files.discard(removal.temp));
+				} else await files.remove(file);
 				paths.push(file);
-				undo.push(() => files.write(file, old as Buffer));
+				undo.push(() => (removal ? files.rename(removal.temp, file).then(() => files.discard(removal.temp)) : files.write(file, old as Buffer)));
 			}
 		}
 		return paths;
@@ -175,11 +184,17 @@ async function putAll(ask: Ask, files: Files, changes: readonly Change[], record
 	}
 }
 
+/** A file that is removed by a call with an id is put aside until the end of the call is on record: so it can be told whether it was removed. */
+function removalOf(files: Files, file: string): NonNullable<FileEffect> | undefined {
+	const identity = files.near ? identityOf(file) : undefined;
+	return identity === undefined ? undefined : { temp: path.join(path.dirname(file), temporaryName()), target: file, identity, removes: true };
+}
+
 const sha = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");
 
 const turns = new WeakMap<Files, Promise<unknown>>();
 
-/** One after the other, so that two at the same time both count. */
+/** Edits one after the other, so that two calls at the same time both count. */
 function inTurn<T>(files: Files, act: () => Promise<T>): Promise<T> {
 	const result = (turns.get(files) ?? Promise.resolve()).then(act);
 	turns.set(

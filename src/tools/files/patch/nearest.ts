@@ -1,5 +1,5 @@
-/** What in a file comes nearest to a text that is not in it, for whoever has to correct the call. */
-import { HoldfastError } from "../../../base/errors.js";
+/** Finds the part of a file that is nearest to a text which is not in it, so that the caller can correct the call. */
+import { HoldfastError } from "../../../base/index.js";
 import { hasMask } from "../mask.js";
 import { likeness } from "../similar.js";
 import { shownText } from "../text.js";

@@ -1,5 +1,5 @@
-/** One text in place of another: exactly, else with other whitespace; never anything else. Texts have one character a byte, and lines end with \n. */
-import { HoldfastError } from "../../../base/errors.js";
+/** Replaces one text by another: where it stands exactly, else where only whitespace differs; nowhere else. Texts have one character a byte, and lines end with \n. */
+import { HoldfastError } from "../../../base/index.js";
 import { asBytesText } from "../text.js";
 import { lineAt, nearest } from "./nearest.js";
 
@@ -12,7 +12,7 @@ export interface Edit {
 export interface Replaced {
 	readonly text: string;
 	readonly count: number;
-	/** It was found only without regard to whitespace: from this line to that. */
+	/** The lines where the text was found, if only without regard to whitespace. */
 	readonly fuzzy?: readonly [from: number, to: number];
 }
 

@@ -1,17 +1,16 @@
-import { diffLines } from "../../../base/diff.js";
-import { counted } from "../../../base/quantity.js";
-import { hide, reveal } from "../../../base/secrets/index.js";
+import { counted, diffLines } from "../../../base/index.js";
+import { type Redactor, reveal } from "../../../base/secrets/index.js";
 import { decode } from "../text.js";
 
 const LINES = 120;
 const CHARS = 300;
 
 /** A short diff for a result. Secrets are looked for in the whole texts: a line of a key does not look like one by itself. */
-export function shownDiff(file: string, old: Buffer | undefined, fresh: Buffer | undefined): string {
+export function shownDiff(secrets: Redactor, file: string, old: Buffer | undefined, fresh: Buffer | undefined): string {
 	const texts = [old ? decode(old) : "", fresh ? decode(fresh) : ""] as const;
 	const masked = new Map<string, string>();
 	for (const text of texts) {
-		const hidden = hide(text).split(/\r?\n/);
+		const hidden = secrets.hide(text).split(/\r?\n/);
 		for (const [at, line] of text.split(/\r?\n/).entries()) if (hidden[at] !== line) masked.set(line, reveal(hidden[at] ?? ""));
 	}
 	const show = (line: string): string => {

@@ -1,5 +1,5 @@
 /** A unified diff, read with patience: models get the numbers wrong, and leave out the space before an empty line. */
-import { HoldfastError } from "../../../base/errors.js";
+import { HoldfastError } from "../../../base/index.js";
 
 export interface Hunk {
 	/** The line of the old file it says it begins at; 0 when it does not say. */

@@ -1,0 +1,146 @@
+# ---- K: the event loop ----
+
+hf_collect() {
+  exec 4>&- 7<&- </dev/null >/dev/null 2>&1
+  hf_limit=67108864 hf_full=ring hf_paused= hf_over= hf_looking= hf_direct= hf_waits= hf_runner=
+  hf_output=0 hf_rate=0 hf_due=0 hf_roll=65536 hf_w= hf_old= hf_runs= hf_held=
+  hf_clock=0 hf_seen=0 hf_mark=0 hf_bytes=0 hf_grain=10000 hf_lines=0 hf_told= # see hf_tick
+  hf_dd_run
+  hf_record collector
+  while read -r hf_a hf_b hf_c hf_x <&5; do
+    case $hf_a in
+    0.*) # a time, by far the most frequent: on two cores whoever reads the echo of a key would wait for what we do with it
+      hf_told="$hf_told $hf_a ${hf_b:--}"
+      if [ ${#hf_told} -gt 800 ]; then hf_count_ticks; fi
+      ;;
+    '') ;;
+    run)
+      if [ -n "$hf_held" ] && [ "$hf_b$hf_x" = 00 ]; then continue; fi # that of before the copier; the one there is now cannot end, for we hold its pipe
+      hf_runner=
+      if [ -n "$hf_direct" ]; then hf_left "$hf_x" && break; else hf_ended "$hf_b" "$hf_c" "$hf_x" && break; fi
+      ;;
+    direct)
+      hf_direct=1
+      hf_grant
+      ;;
+    dd) # the copier of a slot was killed: what it had read and not written is gone
+      hf_direct= hf_held=1 hf_x=$(wc -c <"$hf_out" 5>&- 6>&- 8<&-)
+      hf_off=$((hf_off + hf_x - hf_size)) hf_size=$hf_x
+      printf '%s %s\n' "$hf_off" 65536 >>"$hf_d/gaps"
+      hf_write drained dd
+      exec 4<>"$hf_d/pipe" 8<"$hf_d/pipe"
+      [ -n "$hf_paused" ] || hf_dd_run
+      ;;
+    ran)
+      if [ "$hf_x" = full ]; then
+        hf_off=$((hf_off + hf_c)) hf_size=$((hf_size + hf_c))
+        hf_wait_for_disk
+      else
+        hf_ended "$hf_b" "$hf_c" "$hf_x"
+      fi
+      ;;
+    limit) hf_limit=$hf_b hf_full=$hf_c ;;
+    bound)
+      hf_output=$hf_c hf_rate=$hf_x
+      if [ "$hf_b" != 0 ]; then { hf_watch "$hf_b"; } & fi
+      ;;
+    time) # for a shell's command: seconds, and who runs it; the one before has ended
+      [ -z "$hf_w" ] || kill "$hf_w"
+      hf_runs="$hf_c $hf_x"
+      { hf_watch "$hf_b"; } &
+      hf_w=$!
+      ;;
+    groups) hf_cgroup=$hf_b ;;
+    age)
+      { hf_age "$hf_b"; } &
+      hf_old=$!
+      ;;
+    close) exec 6>&- ;;
+    hold)
+      exec 4<>"$hf_d/pipe"
+      hf_write state open
+      ;;
+    release)
+      exec 4>&-
+      hf_held=
+      [ -z "$hf_direct" ] || hf_tell release
+      if [ "$hf_paused" = limit ] || [ "$hf_paused" = rate ]; then
+        hf_over=1
+        hf_next
+      fi
+      ;;
+    ticks) { hf_pass_on; } & ;;
+    size | times) # for the relay, if it keeps the times itself
+      if [ -n "$hf_direct" ]; then hf_tell "$hf_a $hf_b $hf_c"; else hf_on_$hf_a "$hf_b" "$hf_c"; fi
+      ;;
+    again)
+      [ "$hf_b" != waited ] || hf_waits=
+      if [ -n "$hf_paused" ]; then hf_next; fi
+      ;;
+    alone) # what is in the pipe is all that there will ever be
+      hf_looking=
+      if [ "$hf_paused" = limit ]; then
+        hf_bs=4096 hf_count=16
+        hf_take
+      fi
+      ;;
+    ended) # a full log may take what is left in the pipe, so that it can be closed
+      hf_over=1
+      [ -z "$hf_direct" ] || hf_tell over
+      # S may just have ended, or it was killed: then this comes back to us, behind whatever it has said, and nothing was. In the background: `ctl` may be full.
+      if [ -n "$hf_runner" ] && hf_gone "$hf_runner"; then { exec 4>&- 6>&- 8<&-; printf '\nunheard %s\n' "$hf_runner" >&5; } & fi
+      if [ "$hf_paused" = limit ] || [ "$hf_paused" = rate ]; then hf_next; fi
+      ;;
+    unheard)
+      if [ "$hf_runner" = "$hf_b" ]; then
+        hf_runner=
+        { hf_await_dd; } &
+      fi
+      ;;
+    [0-9]*)
+      hf_count_ticks
+      hf_tick "$hf_a" "$hf_b"
+      ;;
+    esac
+  done
+  [ -z "$hf_w" ] || kill "$hf_w"
+  [ -z "$hf_old" ] || kill "$hf_old"
+  hf_on_times
+  hf_release 65536 # so little is left to the runtime, which needs no process for it
+  hf_write state "closed $hf_off"
+}
+
+hf_on_size() {
+  hf_count_ticks
+  hf_has terminal && "$hf_stty" rows "$1" cols "$2" <"/proc/$hf_pid/fd/0" && printf 'size %s %s %s\n' "$hf_seen" "$2" "$1" >>"$hf_d/times"
+}
+
+hf_on_times() { # somebody wants to read them
+  hf_count_ticks
+  if [ "$hf_bytes" -gt 0 ]; then hf_mark_time; fi
+}
+
+# Held for so many seconds and no longer, nor when the directory has been removed: nobody can say `release` any more. A command that still prints holds the
+# pipe itself.
+hf_age() {
+  exec 4>&- 6>&- 8<&-
+  trap 'kill $hf_s; exit' TERM
+  hf_n=0
+  while [ $hf_n -lt "$1" ] && [ -d "$hf_d" ]; do
+    "$hf_sleep" 60 5>&- &
+    hf_s=$!
+    wait $hf_s
+    hf_n=$((hf_n + 60))
+  done
+  printf '\nrelease\n' >&5
+}
+
+# From a sandbox come times, and nothing else: whoever can write to `ctl` could have us kill anybody.
+hf_pass_on() {
+  exec 4>&- 6>&- 8<&-
+  ulimit -v 131072 # a line without an end
+  while read -r hf_a hf_b; do
+    case $hf_a$hf_b in '' | *[!0-9.]*) ;; *) printf '%s %s\n' "$hf_a" "$hf_b" >&5 ;; esac
+  done <"$hf_d/ticks"
+}
+

@@ -1,0 +1,139 @@
+# ---- ending a command with all that it has started ----
+
+# End the command and all that it has started, because of a limit: TERM, two seconds, KILL until a look finds nothing. A shell goes on with
+# the next line of its script when its child is ended, so each time all of it is stopped first; as in src/process/halt.ts and kill.ts (docs/keeper.md, "Who decides").
+hf_end() {
+  hf_x=
+  read -r hf_x <"$hf_d/exit"
+  [ -z "$hf_x" ] || return 0
+  hf_met "$1"
+  true >"$hf_d/killed"
+  hf_halt
+  hf_look=0
+  while [ $hf_look -lt 5 ] && hf_forking; do
+    hf_moment
+    hf_halt
+    hf_look=$((hf_look + 1))
+  done
+  hf_reached= hf_shell=${hf_runs%% *}
+  for hf_w in $hf_m; do if [ "${hf_w%%/*}" != "$hf_shell" ] && hf_kill TERM "$hf_w"; then hf_reached=1; fi; done
+  hf_find_deaf
+  if [ -n "$hf_shell" ] && hf_same $hf_runs; then kill -KILL "$hf_shell" && hf_reached=1; fi # it ignores TERM
+  hf_continue
+  if [ -z "$hf_reached" ]; then # it had just ended by itself
+    hf_write limit ''
+    "$hf_rm" -f "$hf_d/killed"
+    return
+  fi
+  hf_uptime
+  hf_until=$((hf_now + 200))
+  while hf_members; hf_heeding && hf_uptime && [ "$hf_now" -lt "$hf_until" ]; do hf_moment; done
+  hf_look=0 hf_deaf=' '
+  while [ -n "$hf_m" ] && [ $hf_look -lt 30 ]; do
+    hf_halt
+    for hf_w in $hf_m; do hf_kill KILL "$hf_w"; done
+    if [ -n "${hf_cgroup%%:*}" ] && [ -z "$hf_entered" ]; then echo 1 >"${hf_cgroup%%:*}/cgroup.kill"; fi # in a sandbox our own are in it
+    hf_m=
+    hf_continue
+    hf_moment
+    hf_members
+    hf_look=$((hf_look + 1))
+  done
+  if [ -n "$hf_m" ]; then
+    hf_x=
+    for hf_w in $hf_m; do hf_x="$hf_x ${hf_w%%/*}"; done
+    hf_write limit "$1 left$hf_x"
+  fi
+} 2>/dev/null
+
+hf_moment() { "$hf_sleep" 0.05 || "$hf_sleep" 1; }
+
+# Send STOP to all of it, until a look finds nothing that was not sent it. Groups are stopped as one: by number, what forks and exits all the time gets away.
+hf_halt() {
+  hf_sent=' ' hf_groups=' ' hf_round=0
+  hf_stat self
+  set -- $hf_x
+  hf_own=$3
+  while hf_members; [ $hf_round -lt 40 ]; do
+    hf_new=
+    for hf_w in $hf_m; do
+      case $hf_sent in *" $hf_w "*) continue ;; esac
+      hf_new=1 hf_sent="$hf_sent$hf_w " hf_g=${hf_w##*/}
+      if hf_whole "$hf_g" && kill -STOP "-$hf_g"; then
+        case $hf_groups in *" $hf_g "*) ;; *) hf_groups="$hf_groups$hf_g " ;; esac
+      else
+        hf_kill STOP "$hf_w"
+      fi
+    done
+    [ -n "$hf_new" ] || return 0
+    hf_round=$((hf_round + 1))
+  done
+}
+
+# Can group $1 be stopped as one? Its leader is of the command or ours, or gone; and we are not in it.
+hf_whole() {
+  if [ "$1" -le 1 ] || [ "$1" = "$hf_own" ]; then return 1; fi
+  case "$hf_m $hf_ours " in *" $1/"* | *" $1 "*) return 0 ;; esac
+  [ ! -e "/proc/$1" ]
+}
+
+# Signal $1 to $2, a word of hf_m, if it is still that process.
+hf_kill() {
+  hf_y=${2#*/}
+  hf_same "${2%%/*}" "${hf_y%%/*}" && kill "-$1" "${2%%/*}"
+}
+
+# Let all go on that was stopped, but for those of hf_deaf and their groups: children first, and then whoever else is in the groups.
+hf_continue() {
+  hf_back= hf_held=' '
+  for hf_w in $hf_m; do hf_back="$hf_w $hf_back"; done
+  for hf_w in $hf_back; do
+    case $hf_deaf in *" ${hf_w%%/*} "*) hf_held="$hf_held${hf_w##*/} " ;; *) hf_kill CONT "$hf_w" ;; esac
+  done
+  for hf_g in $hf_groups; do
+    case $hf_held in *" $hf_g "*) ;; *) kill -CONT "-$hf_g" ;; esac
+  done
+}
+
+# hf_deaf = those that ignore TERM while a child does not, as interactive shells do: they would go on with what comes after it.
+hf_find_deaf() {
+  hf_deaf=' ' hf_ignore=' '
+  for hf_w in $hf_m; do if hf_ignores "${hf_w%%/*}"; then hf_ignore="$hf_ignore${hf_w%%/*} "; fi; done
+  for hf_w in $hf_m; do
+    case $hf_ignore in *" ${hf_w%%/*} "*) continue ;; esac
+    hf_x=${hf_w#*/*/}
+    case $hf_ignore in *" ${hf_x%%/*} "*) hf_deaf="$hf_deaf${hf_x%%/*} " ;; esac
+  done
+}
+
+# Let those go on for a moment that have a child and block TERM, as a shell does while it forks: until then an interactive one does not show that it
+# ignores TERM. Is there one?
+hf_forking() {
+  hf_parents=' ' hf_any=
+  for hf_w in $hf_m; do
+    hf_y=${hf_w#*/*/}
+    hf_parents="$hf_parents${hf_y%%/*} "
+  done
+  for hf_w in $hf_m; do
+    case $hf_parents in *" ${hf_w%%/*} "*) ;; *) continue ;; esac
+    [ "${hf_w%%/*}" != "${hf_runs%% *}" ] && hf_masks SigBlk "${hf_w%%/*}" && hf_kill CONT "$hf_w" && hf_any=1
+  done
+  [ -n "$hf_any" ]
+}
+
+hf_ignores() { hf_masks SigIgn "$1"; }
+
+# Is TERM in the mask $1 of process $2? Signal 15 is bit 14.
+hf_masks() {
+  while read -r hf_x hf_y; do
+    case $hf_x$hf_y in "$1":*[4567cdef]???) return 0 ;; "$1":*) return 1 ;; esac
+  done <"/proc/$2/status"
+  return 1
+}
+
+# Is anything left that can act on a TERM?
+hf_heeding() {
+  for hf_w in $hf_m; do case $hf_deaf in *" ${hf_w%%/*} "*) ;; *) return 0 ;; esac; done
+  return 1
+}
+

@@ -1,0 +1,3 @@
+/** Instances of Apptainer as places. Loaded lazily, with the first of them. */
+export { apptainerHost } from "./host.js";
+export { list, remove, wheres } from "./leftovers.js";

@@ -1,0 +1,16 @@
+/** Which tools a box on the other side of a link has, from what the link has said. */
+import { type Tools, toolsOf } from "../../keeper/index.js";
+import type { Facts } from "../link/index.js";
+
+/** `scripts`: where ours are there. */
+export function toolsFrom({ tools, can, machine }: Facts, scripts: string, name: string): Tools {
+	const room = `${scripts}/keeper`;
+	const found = toolsOf({
+		find: (tool) => tools.get(tool),
+		can: (what) => can[what],
+		machine,
+		lacks: (tool) => `${name} has no ${tool}; install it there (package coreutils or util-linux, or busybox)`,
+		script: (file) => `${room}/${file}`,
+	});
+	return { ...found, scripts: room };
+}

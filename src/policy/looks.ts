@@ -1,0 +1,36 @@
+/** What was looked up on this machine for one decision: as long as a second look finds the same, so would the decision. */
+
+type Answer = string | boolean;
+
+interface Look {
+	readonly ask: (file: string) => Answer;
+	readonly file: string;
+	readonly found: Answer;
+}
+
+const MOST = 64; // beyond that it is no quicker to look than to decide
+
+export class Looks {
+	readonly #roots: Look[] = [];
+	readonly #looks: Look[] = [];
+
+	/** Where our own directories are: of a command that no other file is looked up for, that makes no difference. */
+	root(ask: (file: string) => string, file: string): string {
+		const found = ask(file);
+		this.#roots.push({ ask, file, found });
+		return found;
+	}
+
+	/** `ask` depends on nothing but the file, and so can be asked again. */
+	at<T extends Answer>(ask: (file: string) => T, file: string): T {
+		const found = ask(file);
+		if (this.#looks.length <= MOST) this.#looks.push({ ask, file, found });
+		return found;
+	}
+
+	/** Returns whether everything is as it was found. Of too many it is not known. */
+	hold(): boolean {
+		if (this.#looks.length === 0) return true;
+		return this.#looks.length <= MOST && [...this.#roots, ...this.#looks].every(({ ask, file, found }) => ask(file) === found);
+	}
+}

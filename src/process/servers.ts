@@ -1,0 +1,42 @@
+/** The servers of a home: `serve/WHO.json` for each `holdfast serve` that runs on it. */
+import fs from "node:fs";
+import path from "node:path";
+import { ensureDir, here, isGone, me, namesIn, readIfThere, unlinkIfThere, writeWhole } from "../base/index.js";
+
+interface ServerRecord {
+	readonly origin: string;
+	/** Where browsers reach it, the best for links first. Missing in records of older versions. */
+	readonly urls?: readonly string[];
+	/** What previews have their names below, besides `localhost`. */
+	readonly preview_urls?: readonly string[];
+	readonly token_file: string;
+}
+
+/** Records this program as a server of the home; returns a function that removes the record. */
+export function recordServer(root: string, about: ServerRecord): () => void {
+	const dir = path.join(root, "serve");
+	ensureDir(dir);
+	for (const { file, who } of recordsIn(dir)) if (isGone(who, file)) unlinkIfThere(file);
+	const file = path.join(dir, `${me()}.json`);
+	writeWhole(file, JSON.stringify(about));
+	return () => unlinkIfThere(file);
+}
+
+/** Returns the newest server on this machine that is alive. */
+export function runningServer(root: string): ServerRecord | undefined {
+	const alive = recordsIn(path.join(root, "serve")).filter(({ file, who }) => who.startsWith(`${here()}.`) && !isGone(who, file));
+	const since = ({ file }: { file: string }) => fs.statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+	const text = alive
+		.sort((a, b) => since(b) - since(a))
+		.map(({ file }) => readIfThere(file))
+		.find((text) => text !== undefined);
+	return text === undefined ? undefined : (JSON.parse(text) as ServerRecord);
+}
+
+/** Returns where browsers reach it; the first is for links that are given to others. */
+export const urlsOf = ({ urls, origin }: ServerRecord): readonly string[] => (urls && urls.length > 0 ? urls : [origin]);
+
+const recordsIn = (dir: string): { file: string; who: string }[] =>
+	namesIn(dir)
+		.filter((name) => /^\w.*\.json$/.test(name)) // not what is still being written
+		.map((name) => ({ file: path.join(dir, name), who: name.slice(0, -".json".length) }));

@@ -1,0 +1,22 @@
+/** What a tool of another program gives back: like ours, one flat object. */
+import * as z from "zod";
+import { noticeSchema } from "../notices/index.js";
+
+export const ownOutput = z.lazy(() =>
+	z.object({
+		status: z.enum(["ok", "error", "not_found", "timeout", "interrupted", "blocked", "pending_approval"]),
+		error: z.string().nullable().describe("null, or what went wrong and what to do next."),
+		data: z.record(z.string(), z.unknown()).optional(),
+		truncated: z.object({ total_chars: z.number().int(), omitted_chars: z.number().int() }).optional(),
+		duration_ms: z.number().int().optional(),
+		outcome: z.enum(["denied", "expired", "refused_by_rule", "unattended"]).optional().describe("blocked: how."),
+		approval_id: z.string().optional().describe("The question to a person about this."),
+		rule: z.string().optional().describe("The rule that decided about it."),
+		reason: z.string().optional(),
+		note: z.string().optional(),
+		notices: z.array(noticeSchema).optional().describe("News of background processes."),
+		output: z.string(),
+	}),
+);
+
+export type OwnResult = z.infer<typeof ownOutput>;

@@ -1,0 +1,144 @@
+/** A place that is not there yet, through the tools: no failure, not tried again blindly, found again by whoever comes next. */
+import { afterAll, expect, it } from "vitest";
+import { secretName } from "../../src/base/secrets/names.js";
+import type { HostHooks, Kind } from "../../src/places/kind.js";
+import { keysOf } from "../../src/places/kind.js";
+import { kinds, registerKind } from "../../src/places/kinds.js";
+import { notYet } from "../../src/places/pending.js";
+import { listSandboxes } from "../../src/process/index.js";
+import { atEnd, tempDir } from "../support/home.js";
+import { HoldfastError, openRuntime, type Runtime } from "../support/internal.js";
+import { pipe } from "./pipe/kind.js";
+
+/** A queue in front of a shell of this machine. */
+const queue = { state: "waits" as "waits" | "runs" | "hangs", starts: 0, ends: undefined as number | undefined, aborted: 0, hooks: {} as HostHooks };
+
+const behindQueue = {
+	...pipe,
+	name: "queue",
+	forms: ["queue:///home"],
+	parse: (text: string) => (text.startsWith("queue://") ? { home: text.slice("queue://".length) } : undefined),
+	show: () => "queue://box",
+	runs: {
+		...(pipe.runs as Exclude<typeof pipe.runs, string>),
+		host: async (options: never, owner: never, hooks: HostHooks) => {
+			const host = await (pipe.runs as Exclude<typeof pipe.runs, string>).host(options, owner, hooks);
+			queue.hooks = hooks;
+			return {
+				...host,
+				address: "queue://box",
+				start: async (signal?: AbortSignal) => {
+					queue.starts++;
+					if (queue.state === "waits") throw notYet("queue://box", "job 7 waits for Resources");
+					if (queue.state === "hangs") {
+						hooks.progress?.("job 7 is number 3 in the queue");
+						await new Promise<void>((resolve) => signal?.addEventListener("abort", () => resolve(), { once: true }));
+						queue.aborted++;
+						throw new HoldfastError("ABORTED", "given up");
+					}
+					return { ...(await host.start(signal)), ...(queue.ends === undefined ? {} : { ends: queue.ends }) };
+				},
+			};
+		},
+		life: () => ({ idleSeconds: 300 }),
+		leftovers: {
+			wheres: async () => ({
+				notes: [],
+				wheres: ["slow", "good", "bad", "quiet"].map((id) => ({ id, label: `Jobs of ${id}`, quiet: id === "quiet" })),
+			}),
+			list: ({ id }: { id: string | undefined }) =>
+				id === "slow"
+					? new Promise<never>(() => {})
+					: id === "good"
+						? Promise.resolve([
+								{
+									id: "j1",
+									name: "n",
+									task: "t",
+									home: "h",
+									state: "running",
+									started_at: "2026-01-01T00:00:00Z",
+									ends_at: "2026-01-01T04:00:00Z",
+									orphan: false,
+								},
+							])
+						: Promise.reject(new Error("no such account")),
+			remove: async () => true,
+		},
+	},
+} as unknown as Kind;
+afterAll(registerKind(behindQueue));
+
+async function open(home = tempDir("home")): Promise<Runtime> {
+	const runtime = await openRuntime({ home, place: `queue://${tempDir("there")}`, warm: 0, task: "t" });
+	atEnd(async () => {
+		await runtime.endTask("t");
+		await runtime.close();
+	});
+	return runtime;
+}
+
+it("what waits is said to wait, is tried once a call, and works when it is there; its end is said once", async () => {
+	Object.assign(queue, { state: "waits", starts: 0, ends: Date.now() + 7_200_000 });
+	const runtime = await open();
+	const result = await runtime.terminal({ command: "echo no" });
+	expect(result).toMatchObject({
+		status: "error",
+		exit_code: null,
+		error: "queue://box is not there yet: job 7 waits for Resources. Nothing ran. That goes on without this call; make the same call again later",
+	});
+	const background = await runtime.terminal({ command: "echo no", background: true });
+	expect(background).toMatchObject({ status: "error", error: result.error });
+	expect(queue.starts).toBe(2);
+	expect(await runtime.process({ action: "list" })).toMatchObject({ processes: [] });
+	queue.state = "runs";
+	const first = await runtime.terminal({ command: "echo yes" });
+	expect(first).toMatchObject({
+		status: "exited",
+		output: "yes\n",
+		note: expect.stringMatching(/queue:\/\/box ends at .*, in 1[12]\d(\.\d)? min, whatever runs in it then\./),
+	});
+	expect((await runtime.terminal({ command: "echo again" })).note ?? "").not.toContain("ends at");
+});
+
+it("a call whose time is over while it waits says what for; that goes on, and progress is told", async () => {
+	Object.assign(queue, { state: "hangs", starts: 0, aborted: 0, ends: undefined });
+	const runtime = await open();
+	const lines: string[] = [];
+	runtime.boxes.onProgress = (place, line) => lines.push(`${place}: ${line}`);
+	const words = "queue://box is not there yet: job 7 is number 3 in the queue. Nothing ran. That goes on without this call; make the same call again later";
+	expect(await runtime.terminal({ command: "echo no" }, { task: "t", within: 300 })).toMatchObject({ status: "error", error: words });
+	expect(await runtime.terminal({ command: "echo no", background: true }, { task: "t", within: 300 })).toMatchObject({ status: "error", error: words });
+	expect({ ...queue, hooks: undefined, ends: undefined }).toMatchObject({ starts: 1, aborted: 0 }); // the first start is still under way, for both
+	expect(lines).toEqual(["queue://box: job 7 is number 3 in the queue"]);
+});
+
+it("of several accounts the one that does not answer is a note, and keeps nobody from the others", async () => {
+	Object.assign(queue, { state: "runs", ends: undefined });
+	const runtime = await open();
+	const { sandboxes, notes } = await listSandboxes(runtime, { ms: 300 });
+	expect(sandboxes.filter(({ kind }) => kind === "queue")).toEqual([
+		{
+			id: "j1",
+			kind: "queue",
+			name: "n",
+			task: "t",
+			home: "h",
+			state: "running",
+			started_at: "2026-01-01T00:00:00Z",
+			ends_at: "2026-01-01T04:00:00Z",
+			orphan: false,
+			processes: null,
+		},
+	]);
+	expect(notes.filter((note) => note.startsWith("Jobs")).sort()).toEqual([
+		expect.stringMatching(/^Jobs of bad could not be listed: .*no such account\.$/),
+		"Jobs of slow could not be listed: no answer within 0.3 s.",
+	]);
+});
+
+it("no kind of place has a setting for a secret: settings are kept in the home", () => {
+	const named = kinds().flatMap((kind) => keysOf(kind).map((key) => `${kind.name}.${key}`));
+	const byName = new Set(["kubernetes.imagePullSecrets", "modal.registrySecret", "modal.secrets"]); // names of secrets that the service keeps
+	expect(named.filter((key) => secretName(key.split(".")[1] as string) !== undefined && !byName.has(key))).toEqual([]);
+});

@@ -1,0 +1,103 @@
+/** Ends of a job that take their time, and a container of a real Apptainer in a real job. */
+import { once } from "node:events";
+import fs from "node:fs";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { noApptainer, sharedApptainer } from "../../support/apptainer.js";
+import { eventually } from "../../support/docker-box.js";
+import { atEnd, tempDir, testRoot } from "../../support/home.js";
+import { openRuntime } from "../../support/internal.js";
+import { noSlurm, ownSlurm, sharedSlurm, useSlurm } from "../../support/slurm.js";
+import { say } from "../apptainer/support.js";
+import { testJob } from "./support.js";
+
+describe.skipIf(noSlurm)(`a job of Slurm${noSlurm ? `: ${noSlurm}` : ""}`, () => {
+	it("its time limit is `ends`; reached in the middle of a command, that is why it is lost, and the next command has another job", async () => {
+		useSlurm(await sharedSlurm());
+		const home = tempDir("home");
+		const place = { kind: "slurm", partition: "main", memory: "50M", time: 1, scratch: tempDir("node"), environment: { TEST_ROOT: testRoot() } };
+		const runtime = await openRuntime({ home, warm: 0, task: "t", place: place as never });
+		atEnd(async () => {
+			await runtime.endTask("t");
+			await runtime.close();
+		});
+		const first = await runtime.terminal({ command: "echo first" });
+		expect(first).toMatchObject({ output: "first\n", note: expect.stringMatching(/slurm:\/\/main ends at .*: save what has to stay\./) });
+		const { session_id } = await runtime.terminal({ command: "echo began; sleep 1000", background: true });
+		const waited = await runtime.process({ action: "wait", session_id, timeout: 180 });
+		expect(waited).toMatchObject({ status: "lost", output: expect.stringContaining("began") });
+		expect(JSON.stringify(waited)).toMatch(/had reached its time limit/);
+		const next = await runtime.terminal({ command: "echo next" });
+		expect(next).toMatchObject({ output: "next\n", note: expect.stringMatching(/had reached its time limit\. This is another one/) });
+	}, 300_000);
+
+	it("without its controller streams go on, and the error says so; with its node gone that is why", async () => {
+		const cluster = await ownSlurm();
+		const { host, again } = await testJob({}, { cluster });
+		const { instance } = await host.start();
+		const stream = await host.open("cat");
+		stream.input.write("here\n");
+		await once(stream.output, "data"); // its step needs the controller to begin, and not afterwards
+		await cluster.kill("slurmctld"); // politely: killed, it would have forgotten a job so young
+		stream.input.write("still here\n");
+		expect(String((await once(stream.output, "data"))[0])).toBe("still here\n");
+		await expect(again().start()).rejects.toMatchObject({ code: "UNREACHABLE", message: expect.stringMatching(/controller does not answer|no answer within/) });
+		await cluster.start("slurmctld");
+		await eventually(
+			"the controller is back",
+			async () =>
+				again()
+					.over?.()
+					.then(
+						() => true,
+						() => false,
+					) ?? false,
+			60_000,
+		);
+		expect(await again({ last: () => instance }).over?.()).toBeUndefined();
+		await cluster.kill("slurmd", "SIGKILL");
+		await eventually("the node is given up", async () => (await again({ last: () => instance }).over?.()) !== undefined, 120_000);
+		expect(await again({ last: () => instance }).over?.()).toMatchObject({ why: expect.stringMatching(/^the node of the Slurm job \d+ failed$/) });
+		stream.close();
+		await cluster.start("slurmd");
+	}, 300_000);
+
+	it.skipIf(noApptainer)(
+		"with `apptainer` commands run in a container that the job has started, and it ends with the job",
+		async () => {
+			const apptainer = await sharedApptainer();
+			const dir = tempDir("shared");
+			const { host, again, options, cluster, jobs } = await testJob({
+				setup: `PATH=${apptainer.bin}:$PATH; export PATH`,
+				apptainer: { image: apptainer.full, network: false, volumes: [`${dir}:${dir}`] },
+				environment: { VALUE: "it's\ntwo", TEST_ROOT: testRoot() },
+			});
+			const [one, two] = await Promise.all([host.start(), again().start()]);
+			expect(one.instance).toBe(two.instance);
+			expect((await say(host, `id -u; cat /proc/1/comm; printf %s "$VALUE"; echo here >${dir}/file`)).output).toBe("1000\nappinit\nit's\ntwo");
+			expect(fs.readFileSync(path.join(dir, "file"), "utf8")).toBe("here\n");
+			const stream = await host.open("echo ready; cat");
+			await once(stream.output, "data");
+			const [id] = (jobs()[0] as string).split(" ") as [string];
+			cluster.run("scancel", id);
+			expect(await stream.ended).toBe(`the Slurm job ${id} was cancelled`);
+			await eventually("its files are gone", async () => fs.readdirSync(options.scratch as string).length === 0);
+			const none = await testJob({ apptainer: { image: "/no/such.sif" }, setup: `PATH=${apptainer.bin}:$PATH; export PATH` });
+			await expect(none.host.start()).rejects.toThrow(/the container in the Slurm job \d+ cannot be started: .*there is no file \/no\/such\.sif on the node/);
+			const lacks = await testJob({ apptainer: { image: apptainer.busybox } });
+			await expect(lacks.host.start()).rejects.toMatchObject({ code: "UNSUPPORTED", message: expect.stringContaining("module load apptainer") });
+		},
+		300_000,
+	);
+
+	it.skipIf(noApptainer)(
+		"a container in a job that nobody uses ends, and the job after it",
+		async () => {
+			const apptainer = await sharedApptainer();
+			const { host, jobs } = await testJob({ setup: `PATH=${apptainer.bin}:$PATH`, apptainer: { image: apptainer.busybox, network: false }, lifetime: 4 });
+			await host.start();
+			await eventually("it has ended", async () => jobs().length === 0, 120_000);
+		},
+		300_000,
+	);
+});

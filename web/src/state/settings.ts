@@ -1,0 +1,19 @@
+/** What a person has chosen in this browser. It stays. */
+import { kept } from "./kept.js";
+
+/** Of terminals, in pixels: the largest that is used, since what a program prints is shrunk until it fits. */
+export const FONT = { least: 9, most: 24, usual: 13 };
+const fontSize = kept("font-size", String(FONT.usual));
+export const fontPixels = (): number => Math.min(FONT.most, Math.max(FONT.least, Number(fontSize.value) || FONT.usual));
+export const chooseFontPixels = (pixels: number): void => {
+	fontSize.value = String(pixels);
+};
+
+/** What happens when a program rings: nothing, a mark at the edge of its terminal, or that and a sound. */
+export const BELLS = { off: "nothing", show: "a mark on its terminal", sound: "a mark and a sound" } as const;
+export const bell = kept("bell", "show");
+
+/** Give the program the size of the window while a person has the keyboard. */
+export const fitting = kept("fit", innerWidth >= 720 ? "yes" : "no");
+/** What xterm.js keeps for screen readers: every line as text. It costs, so who needs it says so. */
+export const readable = kept("screen-reader", "no");

@@ -1,0 +1,46 @@
+/** Another name, in place. */
+import { useState } from "preact/hooks";
+import type { ProcessItem } from "../../../src/doors/http/schemas.js";
+import { rename } from "../api/calls.js";
+import { takeOne } from "../state/processes.js";
+import { Button } from "../ui/button.js";
+import { messageOf } from "../ui/said.js";
+
+export function RenameForm({ process, onDone }: { process: ProcessItem; onDone: () => void }) {
+	const [error, setError] = useState("");
+	const submit = async (name: string) => {
+		try {
+			takeOne(await rename(process.session_id, name));
+			onDone();
+		} catch (failure) {
+			setError(messageOf(failure));
+		}
+	};
+	return (
+		<form
+			class="form"
+			onSubmit={(event) => {
+				event.preventDefault();
+				void submit(String(new FormData(event.currentTarget).get("name")).trim());
+			}}
+		>
+			<label class="field">
+				<span>Name</span>
+				<input name="name" class="input" required maxLength={200} value={process.name ?? ""} ref={focusAtOnce} />
+			</label>
+			{error && (
+				<p class="error" role="alert">
+					{error}
+				</p>
+			)}
+			<div class="actions">
+				<Button submit kind="primary">
+					Rename
+				</Button>
+				<Button onClick={onDone}>Cancel</Button>
+			</div>
+		</form>
+	);
+}
+
+const focusAtOnce = (input: HTMLInputElement | null): void => input?.select();
