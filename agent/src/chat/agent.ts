@@ -1,0 +1,138 @@
+/** An agent as a door uses it: settings, keys, the core's runtime and one conversation, which can be exchanged for another. */
+import { openRuntime, type Runtime } from "holdfast";
+import { AgentError, type AgentHome, type ConfigFlag, KeyRing, type LoadedConfig, nearNames } from "../base/index.js";
+import { type EndpointModel, listModels, openModel } from "../model/index.js";
+import { findSession, Log, lastSession, type SessionInfo } from "../talk/index.js";
+import { type Conversation, type ConversationDoor, openConversation } from "../turn/index.js";
+import { chosenEndpoint } from "./endpoint.js";
+import { knownModel } from "./known-models.js";
+
+const LIST_MS = 3_000;
+
+export interface AgentSettings extends LoadedConfig {
+	readonly home: AgentHome;
+	readonly flags: readonly ConfigFlag[];
+}
+
+export interface AgentOptions {
+	readonly settings: AgentSettings;
+	readonly door: ConversationDoor;
+	/** Where the shell of a new conversation starts, on this machine. */
+	readonly cwd: string;
+	/** The conversation to go on with: an id or a title; true: the last one. */
+	readonly resume?: string | true;
+	/** The keys that were read so far, which are masked everywhere. */
+	readonly keys?: KeyRing;
+}
+
+export async function openAgent(options: AgentOptions): Promise<Agent> {
+	const { settings } = options;
+	const session = options.resume === undefined ? undefined : sessionOf(settings.home, options.resume);
+	const agent = new Agent(options, await openRuntime({ warm: 0 }));
+	try {
+		await agent.open(session?.id);
+		return agent;
+	} catch (error) {
+		await agent.close();
+		throw error;
+	}
+}
+
+function sessionOf(home: AgentHome, wanted: string | true): SessionInfo {
+	const session = wanted === true ? lastSession(home) : findSession(home, wanted);
+	if (!session) throw new AgentError("NOT_FOUND", "there is no conversation to go on with; `holdfast-agent` begins one");
+	if (session.broken !== undefined) throw new AgentError("BROKEN", session.broken);
+	return session;
+}
+
+export class Agent implements AsyncDisposable {
+	readonly settings: AgentSettings;
+	readonly runtime: Runtime;
+	readonly keys: KeyRing;
+	readonly endpoint: ReturnType<typeof chosenEndpoint>;
+	/** Where it was started. */
+	readonly cwd: string;
+	readonly #door: ConversationDoor;
+	#conversation: Conversation | undefined;
+
+	constructor({ settings, door, cwd, keys = new KeyRing(settings.home) }: AgentOptions, runtime: Runtime) {
+		this.settings = settings;
+		this.runtime = runtime;
+		this.keys = keys;
+		this.cwd = cwd;
+		this.#door = door;
+		this.endpoint = chosenEndpoint(settings.config);
+	}
+
+	get conversation(): Conversation {
+		if (!this.#conversation) throw new AgentError("INTERNAL", "no conversation is open");
+		return this.#conversation;
+	}
+
+	/**
+	 * Opens a conversation, a new one without an id, in place of the one that is open; that one stays open if this fails. `conversation.resume()` goes on
+	 * with a turn that was cut short, once someone listens.
+	 */
+	async open(id?: string, begin: { readonly from?: string } = {}): Promise<Conversation> {
+		const { settings, runtime, keys, cwd } = this;
+		const { home, config } = settings;
+		const said = id === undefined ? undefined : modelIn(home, id);
+		const flag = settings.flags.some(({ key }) => key[0] === "model");
+		const name = (flag ? undefined : said) ?? config.model;
+		if (name === undefined) throw new AgentError("CONFIG", "no model is chosen; run `holdfast-agent setup model`, or give --model NAME");
+		const before = this.#conversation;
+		if (before !== undefined && before.id === id) return before;
+		this.#conversation = await openConversation({
+			...{ home, config, runtime, keys, cwd, begin, door: this.#door, endpoint: this.endpoint.name },
+			model: await this.model(name),
+			...(config.compact.model === undefined ? {} : { summaryModel: await this.model(config.compact.model) }),
+			...(id === undefined ? {} : { id }),
+			resume: false,
+		});
+		await before?.close();
+		return this.#conversation;
+	}
+
+	/** A model of the endpoint, with what is known about it. */
+	async model(name: string): Promise<EndpointModel> {
+		const { endpoint } = this.endpoint;
+		const { key } = endpoint;
+		// Known from the start, it is masked from the start; what is wrong with it the first request says.
+		if (key && "file" in key) await this.keys.read(key).catch(() => {});
+		const options = { endpoint, model: name, reasoning: this.settings.config.reasoning, ...(key ? { key: () => this.keys.read(key) } : {}) };
+		return openModel({ ...options, listed: await knownModel(this.settings.home, options) });
+	}
+
+	/** What to say of a model that the endpoint does not list; undefined if it does, or tells no list. It may have it all the same: the first request says so. */
+	async unlisted(name: string): Promise<string | undefined> {
+		const { name: host, endpoint } = this.endpoint;
+		const { key } = endpoint;
+		const options = { endpoint, ...(key ? { key: () => this.keys.read(key) } : {}) };
+		const ids = (await listModels(options, {}, AbortSignal.timeout(LIST_MS)).catch(() => [])).map(({ id }) => id);
+		if (ids.length === 0 || ids.includes(name)) return undefined;
+		const near = nearNames(name, ids);
+		return `${host} does not list ${name}; ${near.length > 0 ? `did you mean ${near.join(" or ")}?` : "`holdfast-agent models` shows what it has"}`;
+	}
+
+	/** Leaves. What runs goes on. */
+	async close(): Promise<void> {
+		const open = this.#conversation;
+		this.#conversation = undefined;
+		try {
+			await open?.close();
+		} finally {
+			await this.runtime.close();
+		}
+	}
+
+	[Symbol.asyncDispose](): Promise<void> {
+		return this.close();
+	}
+}
+
+/** A model that was chosen in a conversation stays chosen in it. */
+function modelIn(home: AgentHome, id: string): string | undefined {
+	const { entries } = Log.read(home, id);
+	const set = entries.findLast((entry) => entry.t === "set" && entry.model !== undefined);
+	return set?.t === "set" ? set.model : undefined;
+}

@@ -1,0 +1,58 @@
+/** Where the words of commands go: colour for people at a terminal, JSON for programs. */
+
+const STYLES = { bold: [1, 22], dim: [2, 22], red: [31, 39], green: [32, 39], yellow: [33, 39], cyan: [36, 39] } as const;
+
+export class Output {
+	readonly json: boolean;
+	readonly #colour: boolean;
+
+	constructor({ json }: { readonly json: boolean }) {
+		this.json = json;
+		const { NO_COLOR, TERM } = process.env;
+		this.#colour = !json && process.stdout.isTTY === true && !NO_COLOR && TERM !== undefined && TERM !== "" && TERM !== "dumb";
+	}
+
+	style(style: keyof typeof STYLES, text: string): string {
+		const [on, off] = STYLES[style];
+		return this.#colour ? `\u001b[${on}m${text}\u001b[${off}m` : text;
+	}
+
+	/** Columns of the terminal; without one there is no end to a line. */
+	get columns(): number {
+		return process.stdout.isTTY ? process.stdout.columns || 80 : Number.POSITIVE_INFINITY;
+	}
+
+	line(text = ""): void {
+		process.stdout.write(`${text}\n`);
+	}
+
+	data(value: unknown): void {
+		process.stdout.write(`${JSON.stringify(value, null, process.stdout.isTTY ? 2 : undefined)}\n`);
+	}
+
+	/** A remark for the person; never part of what a script reads. */
+	note(text: string): void {
+		process.stderr.write(`${text}\n`);
+	}
+
+	/** The last column is cut at the width of the terminal. */
+	table(head: readonly string[], rows: readonly (readonly string[])[]): void {
+		const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
+		const render = (cells: readonly string[]) =>
+			cells
+				.map((cell, at) => (at === cells.length - 1 ? cell : cell.padEnd(widths[at] ?? 0)))
+				.join("  ")
+				.slice(0, Math.min(this.columns, 100_000))
+				.trimEnd();
+		this.line(this.style("dim", render(head)));
+		for (const row of rows) this.line(render(row));
+	}
+
+	/** One sentence on stderr, or an object on stdout. */
+	error(error: unknown): void {
+		const code = (error as { readonly code?: unknown }).code;
+		const message = error instanceof Error ? error.message : String(error);
+		if (this.json) this.data({ error: { code: typeof code === "string" ? code : "INTERNAL", message } });
+		else process.stderr.write(`holdfast-agent: ${message}\n`);
+	}
+}

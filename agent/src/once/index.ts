@@ -1,0 +1,2 @@
+export { runOnce } from "./once.js";
+export { readPrompt } from "./prompt.js";

@@ -1,0 +1,127 @@
+/** One message, one answer. Only the answer goes to stdout; what a person should know goes to stderr. */
+import os from "node:os";
+import { AgentError } from "../base/index.js";
+import { type Agent, type AgentSettings, callLine, clip, EXIT, exitOf, lookOf, oneLine, openAgent, paint, renderMarkdown, visible } from "../chat/index.js";
+import type { Conversation, TurnEvent } from "../turn/index.js";
+import { linger, reporting } from "./linger.js";
+
+export interface OnceOptions {
+	readonly settings: AgentSettings;
+	/** Empty: only go on with a turn that is open. */
+	readonly text: string;
+	readonly resume?: string | true;
+	/** Each event as a line of JSON, in place of the answer. */
+	readonly json: boolean;
+	/** Seconds. */
+	readonly linger: number;
+}
+
+const PLATFORM = "run";
+
+/** Resolves with the exit code. */
+export async function runOnce(options: OnceOptions): Promise<number> {
+	const { settings, text, resume } = options;
+	if (text.trim() === "" && resume === undefined) throw new AgentError("INVALID", "the message is empty, so nothing was sent; write something behind -q");
+	const agent = await openAgent({
+		settings,
+		door: { name: "run", kind: "run", nobody: () => "this is a run without a person" },
+		cwd: process.cwd(),
+		...(resume === undefined ? {} : { resume }),
+	});
+	try {
+		return await new Run(agent, options).run();
+	} finally {
+		await agent.close();
+	}
+}
+
+class Run {
+	readonly #agent: Agent;
+	readonly #options: OnceOptions;
+	readonly #stop = new AbortController();
+	#end: Extract<TurnEvent, { type: "end" }> | undefined;
+	#interrupts = 0;
+
+	constructor(agent: Agent, options: OnceOptions) {
+		this.#agent = agent;
+		this.#options = options;
+	}
+
+	async run(): Promise<number> {
+		const { conversation, runtime } = this.#agent;
+		const { text, json } = this.#options;
+		const interrupt = () => this.#interrupt();
+		process.on("SIGINT", interrupt).on("SIGTERM", interrupt);
+		void this.#follow(conversation);
+		try {
+			if (json) this.#json({ type: "session", id: conversation.id, task: conversation.task.name, model: conversation.model.name, place: conversation.place });
+			conversation.resume();
+			if (text.trim() !== "") await conversation.send(text, { platform: PLATFORM, person: os.userInfo().username }, { mode: "queue" });
+			await conversation.idle();
+			await shown();
+			if (!this.#end) throw new AgentError("INVALID", `nothing is open in ${conversation.id}; write a message behind -q`);
+			if (this.#options.linger > 0) {
+				const time = AbortSignal.timeout(this.#options.linger * 1_000);
+				await linger(runtime, conversation, AbortSignal.any([time, this.#stop.signal]));
+			}
+		} finally {
+			process.off("SIGINT", interrupt).off("SIGTERM", interrupt);
+		}
+		await shown();
+		this.#tellWhatIsOpen(conversation);
+		return this.#stop.signal.aborted ? EXIT.interrupted : exitOf(this.#end);
+	}
+
+	/** The first one stops the turn, the second the program. */
+	#interrupt(): void {
+		this.#stop.abort();
+		this.#interrupts++;
+		if (this.#interrupts > 1) process.exit(EXIT.interrupted);
+		void this.#agent.conversation.interrupt();
+	}
+
+	async #follow(conversation: Conversation): Promise<void> {
+		for await (const event of conversation.events) this.#show(event);
+	}
+
+	#show(event: TurnEvent): void {
+		if (event.type === "end") this.#end = event;
+		if (this.#options.json) this.#json(event);
+		else if (event.type === "call" && process.stderr.isTTY) this.#note(`▸ ${callLine(event.name, event.args)}`);
+		else if (event.type === "retry" || event.type === "warning") this.#warn(event.type === "retry" ? event.why : event.text);
+		else if (event.type === "entry" && event.entry.t === "assistant" && event.entry.calls.length === 0) this.#answer(event.entry.text);
+		else if (event.type === "end" && event.why !== "answered" && event.why !== "approval") this.#warn(event.text || event.why);
+	}
+
+	#answer(text: string): void {
+		const lines = process.stdout.isTTY ? renderMarkdown(text, lookOf(process.stdout)) : [text.trimEnd()];
+		process.stdout.write(`${lines.join("\n")}\n`);
+	}
+
+	#tellWhatIsOpen({ id, log, task }: Conversation): void {
+		const { runtime } = this.#agent;
+		const open = this.#end?.why === "approval" ? runtime.approvals.list({ task: task.name }) : [];
+		for (const { id: approval, command } of open) {
+			if (this.#options.json) this.#json({ type: "approval", id: approval, command });
+			this.#warn(`${approval} waits for a person: ${oneLine(command, 200)}`);
+		}
+		if (open.length > 0) this.#warn(`answer with \`holdfast approvals answer ID once\`, then \`holdfast-agent --resume ${id} -q ""\` goes on`);
+		for (const process of reporting(runtime, log.entries)) this.#warn(`${process} still runs, and will report its end to \`holdfast-agent --resume ${id}\``);
+	}
+
+	#json(value: unknown): void {
+		process.stdout.write(`${this.#agent.keys.redact(JSON.stringify(value))}\n`);
+	}
+
+	#note(text: string): void {
+		const look = lookOf(process.stderr);
+		process.stderr.write(`${paint(look, "dim", clip(text, look.columns))}\n`);
+	}
+
+	#warn(text: string): void {
+		process.stderr.write(`holdfast-agent: ${visible(text)}\n`);
+	}
+}
+
+/** Resolves when what has happened so far is shown. */
+const shown = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -1,0 +1,2 @@
+/** Conversations in the page: `holdfast serve` looks for this module as `holdfast-agent/page`. */
+export { type PartOptions, sitePart } from "./part.js";

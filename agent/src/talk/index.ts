@@ -1,0 +1,21 @@
+/** Conversations: what is said and done in them, on the disk. */
+export { admit } from "./admit.js";
+export { type Compacted, type CompactOptions, compact, compactAbove } from "./compact.js";
+export type { BusyMode, Entry, EntryBody, FileRef, Origin, ResultHow } from "./entry.js";
+export { EXPORT_FORMATS, type ExportFormat, exportConversation, writeSessionLog } from "./export.js";
+export { follow } from "./follow.js";
+export { type History, history } from "./history.js";
+export { Inbox, type InboxItem } from "./inbox.js";
+export { Log } from "./log.js";
+export { recallResult } from "./recall.js";
+export { type LogRules, Sequence } from "./sequence.js";
+export {
+	describeEntries,
+	findSession,
+	lastSession,
+	listSessions,
+	pruneSessions,
+	type SessionInfo,
+	setTitle,
+} from "./sessions.js";
+export { roughTokens } from "./tokens.js";

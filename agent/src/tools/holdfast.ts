@@ -1,0 +1,61 @@
+/** The core's tools on a task. Each call has an id and is kept, so that an agent that is killed finds out what became of it. */
+import { HoldfastError, type PlaceObject, type Runtime, type Task, type Tool, type ToolResult, toolsWith } from "holdfast";
+import { attemptId, becameOf, type Recovery } from "./became.js";
+import { DOOR, SHOWN_CHARS, TASK_LIMITS } from "./limits.js";
+import { outcomeOf } from "./outcome.js";
+import type { AgentTool, ToolCallContext, ToolOutcome } from "./tool.js";
+
+const READING_ACTIONS = ["list", "poll", "log", "wait", "screen"];
+
+export interface CoreToolsOptions {
+	readonly runtime: Runtime;
+	/** Opened with `TASK_LIMITS`. */
+	readonly task: Task;
+	/** Where calls run; a conversation can move. Undefined: the task's own. */
+	readonly place?: () => string | PlaceObject | undefined;
+	readonly now?: () => number;
+}
+
+export function coreTools({ runtime, task, place = () => undefined, now = Date.now }: CoreToolsOptions): AgentTool[] {
+	const attempts = new Map<string, number>();
+	const recovery: Recovery = { runtime, task, now, attempts };
+	return toolsWith({ ...runtime.limits, ...TASK_LIMITS, outputChars: SHOWN_CHARS }).map((tool) => coreTool(tool, recovery, place));
+}
+
+function coreTool(tool: Tool, recovery: Recovery, place: () => string | PlaceObject | undefined): AgentTool {
+	const { task, attempts } = recovery;
+	const { name } = tool;
+	return {
+		name,
+		description: tool.description,
+		schema: tool.inputSchema,
+		changes: !tool.annotations.readOnlyHint,
+		...(name === "process" ? { onlyReads: isReading } : {}),
+		async run(args, context) {
+			let result: ToolResult;
+			try {
+				const where = name === "process" ? undefined : place(); // a process is where it was started
+				result = await task.call(name, args, { ...callOptions(context, recovery), ...(where === undefined ? {} : { place: where }) });
+			} catch (error) {
+				if (!(error instanceof HoldfastError)) throw error;
+				return failure(error); // the task was ended, or the runtime closed
+			}
+			return outcomeOf(task, name, args, result);
+		},
+		became: (args, context) => becameOf(recovery, name, args, context),
+		async settle(id) {
+			const attempt = attempts.get(id);
+			attempts.delete(id);
+			await task.settleCall(attemptId(id, attempt)).catch(() => {}); // it goes by itself after 30 days
+		},
+	};
+}
+
+function callOptions({ id, signal, yield: moved, progress }: ToolCallContext, { attempts }: Recovery) {
+	return { id: attemptId(id, attempts.get(id)), keep: true, signal, yield: moved, door: DOOR, ...(progress ? { progress } : {}) };
+}
+
+const isReading = (args: unknown): boolean =>
+	typeof args === "object" && args !== null && READING_ACTIONS.includes(String((args as { action?: unknown }).action));
+
+const failure = ({ message }: HoldfastError): ToolOutcome => ({ text: `Error: ${message}`, failed: true });

@@ -1,0 +1,10 @@
+export { askUserTool, type QuestionDoor, type UserQuestion } from "./ask-user.js";
+export { coreTools } from "./holdfast.js";
+export { TASK_LIMITS } from "./limits.js";
+export { McpServers } from "./mcp.js";
+export { recallCall, recallTool } from "./recall.js";
+export { registryOf, type ToolRegistry } from "./registry.js";
+export { shorten } from "./shorten.js";
+export { describeTodo, readTodo, type TodoItem, todoTool } from "./todo.js";
+export type { AgentTool, Availability, Became, ToolCallContext, ToolOutcome, Toolset } from "./tool.js";
+export { type ChosenTools, chooseTools, describeToolsets, offWords, ToolsetError, type ToolsetState, toolsetsWith } from "./toolset.js";

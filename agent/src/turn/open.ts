@@ -1,0 +1,101 @@
+/** Opens a conversation, a new one or one that there is, with all that its turns need. */
+import type { PlaceObject, Runtime, Task } from "holdfast";
+import { type AgentConfig, type AgentHome, type Clock, KeyRing, newConversationId, systemClock } from "../base/index.js";
+import type { Model } from "../model/index.js";
+import { Log, pruneSessions, recallResult } from "../talk/index.js";
+import { TASK_LIMITS } from "../tools/index.js";
+import { Conversation } from "./conversation.js";
+import { EventHub } from "./hub.js";
+import { lastSaid } from "./lines.js";
+import { parsePlace, placeText } from "./place.js";
+import { Questions } from "./questions.js";
+import { ConversationState } from "./state.js";
+import { openToolbox, type Toolbox } from "./toolbox.js";
+
+export interface ConversationDoor {
+	/** In the words to another program that wants to write: "chat", "gateway" … */
+	readonly name: string;
+	/** A `run` has to name its toolsets. */
+	readonly kind: "chat" | "run";
+	/** Why no person can answer a question of the model; undefined: one can. */
+	readonly nobody?: () => string | undefined;
+}
+
+export interface ConversationOptions {
+	readonly home: AgentHome;
+	readonly config: AgentConfig;
+	readonly model: Model;
+	readonly runtime: Runtime;
+	readonly door: ConversationDoor;
+	/** The conversation to go on with. Without it a new one begins. */
+	readonly id?: string;
+	/** Of a new one: its task, and the conversation that it goes on from. */
+	readonly begin?: { readonly task?: string; readonly from?: string };
+	/** Where its first shell starts. */
+	readonly cwd?: string;
+	/** In place of the configuration's. */
+	readonly toolsets?: readonly string[];
+	/** Those that were read, so that they are masked everywhere. */
+	readonly keys?: KeyRing;
+	/** The endpoint's name, for the session log. */
+	readonly endpoint?: string;
+	/** Writes summaries; default: the conversation's own. */
+	readonly summaryModel?: Model;
+	/** What the person wants every conversation to know. */
+	readonly extra?: string;
+	/** A turn that was cut short goes on at once. Default true. */
+	readonly resume?: boolean;
+	/** How often the same step may be cut short within an hour before the person is asked. */
+	readonly crashes?: number;
+	readonly clock?: Clock;
+}
+
+export interface OpenedParts extends ConversationOptions {
+	readonly log: Log;
+	readonly task: Task;
+	readonly keys: KeyRing;
+	readonly hub: EventHub;
+	readonly questions: Questions;
+	readonly state: ConversationState;
+	readonly toolbox: Toolbox;
+	readonly limits: AgentConfig["limits"];
+	readonly directory: string | undefined;
+	readonly place: { current: string | PlaceObject };
+	readonly resume: boolean;
+}
+
+/** Throws `NOT_FOUND`, `BROKEN` (of the log), `ToolsetError`, or what the runtime has against the place or the directory. */
+export async function openConversation(options: ConversationOptions): Promise<Conversation> {
+	const { home, runtime, config, model, door, cwd, clock = systemClock } = options;
+	const logOptions = { clock, what: door.name };
+	const keys = options.keys ?? new KeyRing(home);
+	const known = options.id === undefined ? undefined : Log.read(home, options.id, logOptions);
+	const begun = known?.entries[0];
+	const name = begun?.t === "begun" ? begun.task : (options.begin?.task ?? `agent/${newConversationId(clock)}`);
+	const task = runtime.task(name, { limits: TASK_LIMITS, ...(cwd === undefined ? {} : { cwd }) });
+	let toolbox: Toolbox | undefined;
+	try {
+		const at = (known && lastSaid(known.entries, "place")) ?? placeText(config.place);
+		const place = { current: parsePlace(at) };
+		const hub = new EventHub();
+		const questions = new Questions((event) => hub.emit(event), door.nobody ?? (() => undefined));
+		// A conversation begins only when its tools are known to be usable; they need its files only when they are used.
+		let log = known;
+		const state = new ConversationState(home, () => log?.id ?? "");
+		const recall = (call: string): string | undefined => state.wholeOf(call) ?? recallResult(log?.entries ?? [], call);
+		const { toolsets } = options;
+		toolbox = await openToolbox({ config, toolsets, kind: door.kind, runtime, task, place: () => place.current, keys, questions, state, recall });
+		if (!log) {
+			const from = options.begin?.from;
+			log = await Log.begin(home, { task: name, place: at, model: model.name, ...(from === undefined ? {} : { from }) }, logOptions);
+			await log.leave();
+			if (config.keepDays !== null) pruneSessions(home, config.keepDays, clock);
+		}
+		const { limits } = config;
+		return new Conversation({ ...options, keys, log, task, hub, questions, state, toolbox, place, limits, directory: cwd, resume: options.resume ?? true });
+	} catch (error) {
+		await toolbox?.close();
+		await task.close();
+		throw error;
+	}
+}

@@ -1,0 +1,373 @@
+/**
+ * Makes the turns of a conversation, one at a time: takes the log, settles what a killed program has left open, hears what waits in the inbox, asks the model,
+ * and lets go of the log. It works when something was said, by whichever program, and when a turn that was cut short is to go on.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { AgentError, type Clock, systemClock } from "../base/index.js";
+import type { Model } from "../model/index.js";
+import { admit, type Compacted, compact, type Entry, type EntryBody, Inbox, type InboxItem, type Log, writeSessionLog } from "../talk/index.js";
+import { type DigestSource, digest } from "./digest.js";
+import type { TurnEnd, TurnEvent } from "./events.js";
+import { isUnanswered, lastSaid } from "./lines.js";
+import { overheadOf, requestMeasure } from "./measure.js";
+import type { OpenedParts } from "./open.js";
+import { systemPrompt } from "./prompt.js";
+import { Steering } from "./steer.js";
+import { runTurn, type TurnResult } from "./turn.js";
+import { NO_USAGE } from "./usage.js";
+
+const BUSY_LOOK_MS = 200;
+const CRASHES = 2;
+/** Ends after which trying again changes nothing, until something else does. */
+const STALLED: readonly TurnEnd[] = ["left", "approval", "disk", "error"];
+
+export class Worker {
+	readonly inbox: Inbox;
+	model: Model;
+	readonly #parts: OpenedParts;
+	readonly #clock: Clock;
+	readonly #closing = new AbortController();
+	#turn: { readonly steering: Steering; readonly over: Promise<void> } | undefined;
+	#working: Promise<void> | undefined;
+	#wanted = false;
+	/** What has the log in hand between turns. */
+	#holding: Promise<unknown> = Promise.resolve();
+	#last: TurnResult | undefined;
+	/** Messages that waited at the last look. */
+	#seen: ReadonlySet<string> = new Set();
+	/** What waited when the last turn stalled. */
+	#stalled: string | undefined;
+	/** Lines up to here were told. */
+	#told: number;
+
+	constructor(parts: OpenedParts) {
+		this.#parts = parts;
+		this.model = parts.model;
+		this.#clock = parts.clock ?? systemClock;
+		this.inbox = new Inbox(parts.home, parts.log.id, { clock: this.#clock });
+		this.#told = parts.log.entries.length;
+	}
+
+	/** Something is under way in this program, or about to be. */
+	get busy(): boolean {
+		return this.#working !== undefined;
+	}
+
+	get inTurn(): boolean {
+		return this.#turn !== undefined;
+	}
+
+	get closed(): boolean {
+		return this.#closing.signal.aborted;
+	}
+
+	/** Something was put into the inbox, by this program or another. Each message steers once, and only a turn that was under way when it came. */
+	heard(): void {
+		if (this.closed) return;
+		const waiting = this.inbox.waiting();
+		const fresh = waiting.filter(({ id }) => !this.#seen.has(id));
+		this.#see(waiting);
+		const modes = fresh.flatMap((item) => (item.kind === "user" ? [item.mode] : []));
+		if (modes.includes("interrupt")) this.#turn?.steering.want("stop");
+		else if (modes.includes("steer")) this.#turn?.steering.want("steer");
+		if (waiting.length > 0 && idsOf(waiting) !== this.#stalled) this.resume();
+	}
+
+	/** Goes on if there is something to do. */
+	resume(): void {
+		if (!this.#working) {
+			this.#log.refresh();
+			this.#tell();
+			if (!this.#unfinished()) return;
+		}
+		this.#wanted = true;
+		this.#start();
+	}
+
+	/** Resolves when nothing is under way, with how the last turn ended. */
+	async idle(): Promise<TurnResult | undefined> {
+		while (this.#working) await this.#working;
+		return this.#last;
+	}
+
+	/** Stops the turn under way and resolves when it is over. False: there was none. */
+	async interrupt(): Promise<boolean> {
+		const turn = this.#turn;
+		turn?.steering.want("stop");
+		await turn?.over;
+		if (turn && !this.#unfinished()) await this.#working; // else the next turn begins
+		return turn !== undefined;
+	}
+
+	/** Lets commands go on, and lets go of the log. */
+	async close(): Promise<void> {
+		this.#closing.abort();
+		this.#turn?.steering.want("leave");
+		await this.#working;
+		await this.#log.leave();
+	}
+
+	async append(body: EntryBody): Promise<Entry> {
+		const entry = await this.#log.append(body);
+		this.#tell();
+		return entry;
+	}
+
+	/** Does something with the log in hand: between turns, or beside one. Throws `BUSY` while another program has it. */
+	held<T>(work: () => Promise<T>): Promise<T> {
+		if (this.closed) return Promise.reject(new AgentError("INVALID", "this conversation is closed; open it again"));
+		if (this.#turn && this.#log.held) return work();
+		const run = this.#holding.then(async () => {
+			this.#takeLog();
+			try {
+				return await work();
+			} finally {
+				this.#tell();
+				if (!this.#turn) await this.#log.leave();
+			}
+		});
+		this.#holding = run.catch(() => {}); // its caller is told
+		return run;
+	}
+
+	/** Makes the conversation shorter now. The log is in hand. */
+	async compactNow(): Promise<Compacted> {
+		const compacted = await this.#compact(true, this.#closing.signal, this.#system());
+		if (compacted.did !== "nothing") this.emit({ type: "compacted", before: compacted.before, after: compacted.after });
+		return compacted;
+	}
+
+	/** News of background processes goes to the inbox. What cannot be stored stays with the core until it can. Returns what ends it. */
+	listen(): () => Promise<void> {
+		const stop = new AbortController();
+		const { runtime, task } = this.#parts;
+		const listening = (async () => {
+			for await (const notice of task.notices({ signal: stop.signal })) {
+				while (!(await this.#stored(notice))) {
+					await sleep(BUSY_LOOK_MS, undefined, { signal: stop.signal }).catch(() => {});
+					if (!stop.signal.aborted) continue;
+					runtime.notices.putBack([notice]);
+					return;
+				}
+				this.heard();
+			}
+		})().catch((error: unknown) => {
+			if (!stop.signal.aborted)
+				this.emit({ type: "warning", text: `News of background processes cannot be read: ${error instanceof Error ? error.message : error}` });
+		});
+		return () => {
+			stop.abort();
+			return listening;
+		};
+	}
+
+	digestSource(): DigestSource {
+		const { runtime, task, log } = this.#parts;
+		return { runtime, task: task.name, entries: log.entries, now: () => this.#clock.now() };
+	}
+
+	emit(event: TurnEvent): void {
+		this.#parts.hub.emit(event);
+	}
+
+	emitWaiting(): void {
+		this.emit({ type: "waiting", texts: this.inbox.waiting().flatMap((item) => (item.kind === "user" ? [item.text] : [])) });
+	}
+
+	get #log(): Log {
+		return this.#parts.log;
+	}
+
+	#start(): void {
+		if (this.#working || this.closed) return;
+		// Not at once: who has just opened the conversation wants to listen first.
+		this.#working = new Promise<void>((resolve) => setImmediate(resolve))
+			.then(() => this.#work())
+			.catch((error: unknown) => this.#ended(failed(error)))
+			.finally(() => {
+				this.#working = undefined;
+				if (this.#wanted) this.#start();
+			});
+	}
+
+	async #work(): Promise<void> {
+		while (this.#wanted && !this.closed) {
+			this.#wanted = false;
+			for (let holding: unknown; holding !== this.#holding; ) {
+				holding = this.#holding;
+				await holding;
+			}
+			if (!(await this.#take())) return;
+			await this.#makeTurn();
+		}
+	}
+
+	/** Takes the log if there is something to do. While another program has it, that one does it. */
+	async #take(): Promise<boolean> {
+		for (;;) {
+			this.#log.refresh();
+			this.#tell();
+			if (!this.#unfinished() || this.closed) return false;
+			try {
+				this.#takeLog();
+				this.#tell();
+				return true;
+			} catch (error) {
+				if (!(error instanceof AgentError) || error.code !== "BUSY") throw error;
+			}
+			await sleep(BUSY_LOOK_MS);
+		}
+	}
+
+	/** A torn last line, which a crash in the middle of a write has left, is cut off. */
+	#takeLog(): void {
+		const cut = this.#log.take();
+		if (cut === 0) return;
+		const { file } = this.#log;
+		this.emit({
+			type: "warning",
+			text: `The last line of ${file} was torn by a crash: ${cut} bytes were cut off and are kept in ${file}.cut. All before it is there.`,
+		});
+	}
+
+	#unfinished(): boolean {
+		return isUnanswered(this.#log) || this.inbox.waiting().length > 0;
+	}
+
+	async #makeTurn(): Promise<void> {
+		const steering = new Steering();
+		let over = (): void => {};
+		this.#see(this.inbox.waiting());
+		this.#turn = { steering, over: new Promise((resolve) => (over = resolve)) };
+		try {
+			const result = await this.#run(steering).catch(failed);
+			if (result.why === "left" || result.why === "approval") this.#parts.state.leftAt(this.#log.entries.length);
+			this.#writeSession();
+			this.#turn = undefined; // what is said from now on is for the next one
+			await this.#log.leave();
+			const waiting = this.inbox.waiting();
+			const stalls = STALLED.includes(result.why);
+			this.#stalled = stalls ? idsOf(waiting) : undefined;
+			// A person who has written is heard, though a call waits for their approval.
+			this.#wanted = result.why === "approval" ? waiting.some(({ kind }) => kind === "user") : !stalls && this.#unfinished();
+			this.#ended(result);
+		} finally {
+			this.#turn = undefined;
+			await this.#log.leave();
+			over();
+		}
+	}
+
+	async #run(steering: Steering): Promise<TurnResult> {
+		const { log, state, limits, toolbox, keys } = this.#parts;
+		const resumed = isUnanswered(log);
+		const again = !resumed || state.resumedAt(log.entries.length, this.#clock.now()) < (this.#parts.crashes ?? CRASHES);
+		if (lastSaid(log.entries, "model") !== this.model.name) await this.append({ t: "set", model: this.model.name }); // opened with another one than before
+		if (this.closed) steering.want("leave");
+		return runTurn({
+			log,
+			admit: (which) => this.#admit(which),
+			model: () => this.model,
+			tools: toolbox.registry,
+			system: () => this.#system(),
+			limits,
+			steering,
+			emit: (event) => this.emit(event),
+			append: (body) => this.append(body),
+			keep: (call, whole) => state.keepWhole(call, whole),
+			news: async (notices) => {
+				for (const notice of notices) await this.#putNotice(notice);
+			},
+			redact: keys.redact,
+			spoken: () => this.inbox.waiting().some(({ kind }) => kind === "user"),
+			compact: ({ force, system }) => this.#compact(force, steering.request, system),
+			resumed,
+			again,
+		});
+	}
+
+	async #admit(which: (item: InboxItem) => boolean): Promise<void> {
+		const lines = await admit(this.inbox, this.#log, which);
+		this.#tell();
+		if (lines.length > 0) this.emitWaiting();
+	}
+
+	async #compact(force: boolean, signal: AbortSignal, system: string): Promise<Compacted> {
+		const { config, toolbox, summaryModel, keys } = this.#parts;
+		const overhead = overheadOf(system, toolbox.registry.shown);
+		const writer = summaryModel ?? this.model;
+		const ask: Model["ask"] = (request, stop) => {
+			this.emit({ type: "compacting" }); // now it takes a while
+			return writer.ask(request, stop);
+		};
+		return compact(this.#log, {
+			model: { name: writer.name, format: writer.format, window: writer.window, ask },
+			window: this.model.window.tokens,
+			overhead,
+			settings: config.compact,
+			digest: () => keys.redact(digest(this.digestSource())),
+			signal,
+			force,
+			measure: requestMeasure(this.#log.entries, overhead),
+		});
+	}
+
+	#system(): string {
+		const { directory, toolbox, extra, log, keys } = this.#parts;
+		return systemPrompt({
+			place: lastSaid(log.entries, "place") ?? "",
+			directory,
+			now: new Date(this.#clock.now()),
+			tools: toolbox.registry.names,
+			digest: keys.redact(digest(this.digestSource())),
+			extra,
+		});
+	}
+
+	/** Lines are told from the log, each once, whichever program has written them. */
+	#tell(): void {
+		const fresh = this.#log.entries.slice(this.#told);
+		this.#told += fresh.length;
+		for (const { n, at: _, ...entry } of fresh) this.emit({ type: "entry", n, entry: entry as EntryBody });
+	}
+
+	#ended(result: TurnResult): void {
+		this.#last = result;
+		this.emit({ type: "end", ...result });
+	}
+
+	/** For people and other programs; without it nothing is lost. */
+	#writeSession(): void {
+		const { home, endpoint, keys, toolbox } = this.#parts;
+		try {
+			const toolsets = toolbox.sets.filter(({ availability }) => availability.ok).map(({ name }) => name);
+			writeSessionLog(home, this.#log, { endpoint: endpoint ?? "", toolsets, redact: keys.redact });
+		} catch (error) {
+			this.emit({ type: "warning", text: error instanceof Error ? error.message : String(error) });
+		}
+	}
+
+	async #putNotice({ id, text }: { readonly id: string; readonly text: string }): Promise<void> {
+		await this.inbox.put({ kind: "notice", id, text: this.#parts.keys.redact(text) });
+	}
+
+	async #stored(notice: { readonly id: string; readonly text: string }): Promise<boolean> {
+		try {
+			await this.#putNotice(notice);
+			return true;
+		} catch {
+			return false; // a full disk: tried again
+		}
+	}
+
+	#see(waiting: readonly InboxItem[]): void {
+		this.#seen = new Set(waiting.map(({ id }) => id));
+	}
+}
+
+const idsOf = (items: readonly InboxItem[]): string => items.map(({ id }) => id).join("\n");
+
+function failed(error: unknown): TurnResult {
+	const text = error instanceof Error ? error.message : String(error);
+	return { why: error instanceof AgentError && error.code === "NO_SPACE" ? "disk" : "error", text, usage: NO_USAGE };
+}
