@@ -48,6 +48,7 @@ export async function startDockerd(bench, name) {
 	return {
 		settings: { type: "docker", image: IMAGE, engine, network: false, pids: 2_000 },
 		owns: (pid) => fs.readFileSync(`/proc/${pid}/cgroup`, "latin1").includes(ours()),
+		each: "one docker exec",
 		there: (command) => ["docker", "-H", engine, "exec", "-i", ours(), "sh", "-c", command],
 		copyIn: (from, to) => ["docker", "-H", engine, "cp", "-q", from, `${ours()}:${to}`],
 		copyOut: (from, to) => ["docker", "-H", engine, "cp", "-q", `${ours()}:${from}`, to],

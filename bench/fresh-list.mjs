@@ -12,7 +12,7 @@ export async function freshList(home) {
 }
 
 if (process.argv[1] === HERE) {
-	const { openRuntime } = await import("../dist/index.js");
+	const { openRuntime } = await import("../dist/lib/index.js");
 	const begun = performance.now();
 	const runtime = await openRuntime({ home: process.argv[2], warm: 0 });
 	const opened = performance.now();

@@ -1,7 +1,7 @@
 /** After the last measurement: nothing of this run may stay. What should not have been there is said. */
 import fs from "node:fs";
 import path from "node:path";
-import { openRuntime } from "../dist/index.js";
+import { openRuntime } from "../dist/lib/index.js";
 import { endAll, sleep } from "./lib.mjs";
 
 export async function removeAll(root) {

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { openRuntime } from "../dist/index.js";
+import { openRuntime } from "../dist/lib/index.js";
 import { byTurns, endAll, median, percentile, timed } from "./lib.mjs";
 import { atMost, row } from "./report.mjs";
 import { terminalOf } from "./shell.mjs";

@@ -11,7 +11,7 @@ import { plainPage } from "./plain-page.mjs";
 import { atMost, missingRow, row } from "./report.mjs";
 
 const ROOT = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
-const CHROMIUM = "/usr/bin/chromium";
+export const CHROMIUM = "/usr/bin/chromium";
 const READER = "stty -icanon min 1; cat >/dev/null"; // key by key: the line buffer of a terminal would be full after 4096
 const SIZE = { cols: 80, rows: 24 };
 const VIEWERS = 50;
@@ -86,9 +86,9 @@ export default async function page(bench) {
 	];
 }
 
-async function serve(bench, home) {
+export async function serve(bench, home, env = process.env) {
 	const child = spawn(process.execPath, [path.join(ROOT, "dist/bin/holdfast.js"), "serve", "--port", "0", "--json"], {
-		env: { ...process.env, HOLDFAST_HOME: home },
+		env: { ...env, HOLDFAST_HOME: home },
 		stdio: ["ignore", "pipe", "inherit"],
 	});
 	const ended = new Promise((resolve) => child.once("close", resolve));

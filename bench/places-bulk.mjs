@@ -2,7 +2,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { bareRead } from "./bare.mjs";
-import { farPlaces } from "./far.mjs";
+import { remotePlaces } from "./far.mjs";
 import { inLanes, LANES, median, mustRun, percentile, sleep, timed, within } from "./lib.mjs";
 import { missingRow, row } from "./report.mjs";
 
@@ -17,7 +17,7 @@ const LINE_MS = 20_000;
 
 export default async function bulk(bench) {
 	const rows = [];
-	for (const place of await farPlaces(bench, "bulk")) {
+	for (const place of await remotePlaces(bench, "bulk", ["ssh", "docker"])) {
 		if (place.missing) rows.push(missingRow(place.name, place.missing));
 		else rows.push(...(await many(bench, place)), ...(await throughput(bench, place)));
 	}
@@ -94,14 +94,14 @@ async function many(bench, { name, runtime, owns }) {
 		row({ what: `${what}: a line to one of them and its echo at the follower, p50`, value: median(times), unit: "ms" }),
 		row({ what: "the same, p90", value: percentile(times, 0.9), unit: "ms" }),
 		row({ what: `${what}: a line to all of them at once, until the last echo`, value: median(atOnce), unit: "ms" }),
-		row({ what: `${what}: CPU of the far end while nothing happens`, value: idle, unit: "%" }),
+		row({ what: `${what}: CPU of the remote end while nothing happens`, value: idle, unit: "%" }),
 	];
 }
 
-/** The far end runs on this machine, whatever it thinks: a process of this name, with the shell that is its parent. */
+/** The remote end runs on this machine, whatever it thinks: a process of this name, with the shell that is its parent. */
 async function loopCpu(owns, ms) {
 	const pids = fs.readdirSync("/proc").filter((pid) => /^\d+$/.test(pid) && commOf(pid) === "holdfast-link /" && owns(pid));
-	if (pids.length !== 1) throw new Error(`${pids.length} far ends where one was expected`);
+	if (pids.length !== 1) throw new Error(`${pids.length} remote ends where one was expected`);
 	const all = [...pids, ...pids.map(parentOf)];
 	const before = all.map(cpuNs);
 	await sleep(ms);

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
-import { farPlaces, ran } from "./far.mjs";
+import { ran, remotePlaces } from "./far.mjs";
 import { median, timed } from "./lib.mjs";
 import { missingRow, row } from "./report.mjs";
 
@@ -27,7 +27,7 @@ export default async function files(bench) {
 		fs.writeFileSync(path.join(into, `file ${i}`), randomBytes(1024));
 	}
 	const rows = [];
-	for (const place of await farPlaces(bench, "files")) {
+	for (const place of await remotePlaces(bench, "files", ["ssh", "docker"])) {
 		if (place.missing) rows.push(missingRow(place.name, place.missing));
 		else for (const [what, source] of Object.entries(sources)) rows.push(...(await both(bench, place, what, source)));
 	}

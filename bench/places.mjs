@@ -1,5 +1,5 @@
 /** A command in the persistent shell of another machine, beside the least that it takes to have one run there. */
-import { answering, farPlaces, ran } from "./far.mjs";
+import { answering, ran, remotePlaces } from "./far.mjs";
 import { byTurns, median, percentile, timed } from "./lib.mjs";
 import { atMost, missingRow, row } from "./report.mjs";
 import { terminalOf } from "./shell.mjs";
@@ -8,12 +8,12 @@ const GAP_MS = 15;
 
 export default async function places(bench) {
 	const rows = [];
-	for (const place of await farPlaces(bench, "places"))
+	for (const place of await remotePlaces(bench, "places"))
 		rows.push(...(place.missing ? [missingRow(place.name, place.missing)] : await roundTrips(bench, place)));
 	return rows;
 }
 
-async function roundTrips(bench, { name, runtime, there }) {
+async function roundTrips(bench, { name, runtime, there, each }) {
 	const rounds = bench.count(20, 3);
 	const block = bench.count(25, 10);
 	const terminal = terminalOf(runtime);
@@ -28,7 +28,6 @@ async function roundTrips(bench, { name, runtime, there }) {
 		{ name: "prints", time: () => timed(() => terminal("echo x")), block, gap: GAP_MS },
 		{ name: "each", time: () => timed(() => ran(there("bash -c true"))), block: 2 },
 	]);
-	const each = name === "ssh" ? "one multiplexed ssh" : "one docker exec";
 	const least = (of) => [
 		{ name: "a byte there and back, with a fork and exec there", value: of(times.fork) },
 		{ name: "a byte alone", value: of(times.echo) },

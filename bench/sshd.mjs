@@ -48,6 +48,7 @@ export async function startSshd(bench, name, home) {
 		settings: { type: "ssh", host: "127.0.0.1", port, user: "root", configFile: at("ssh_config") },
 		/** Of a process of this machine: whether it belongs to that place. */
 		owns: (pid) => fs.readFileSync(`/proc/${pid}/cmdline`, "latin1").includes(`${dir}/`),
+		each: "one multiplexed ssh",
 		there: (command) => ["ssh", ...words, ...shared(), "-p", String(port), "root@127.0.0.1", command],
 		copyIn: (from, to) => ["scp", "-q", "-r", ...words, ...shared(), "-P", String(port), from, `root@127.0.0.1:${to}`],
 		copyOut: (from, to) => ["scp", "-q", "-r", ...words, ...shared(), "-P", String(port), `root@127.0.0.1:${from}`, to],
