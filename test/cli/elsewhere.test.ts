@@ -118,8 +118,8 @@ test.skipIf(noSshd || !hasTmux)("at a terminal: attached, typed at, resized; Ctr
 	await screen.shows(/^up$/m);
 	await screen.type("C-c");
 	await screen.shows(/^(\^C)?stopped\nrc=9$/m);
-	await screen.type(`clear; ${process.execPath} ${CLI} run --no-pty --place box -- 'echo up; sleep 1000'; echo rc=$?`, "Enter");
-	await screen.shows(/^up$/m);
+	await screen.type(`clear; ${process.execPath} ${CLI} run --no-pty --place box -- 'echo again; sleep 1000'; echo rc=$?`, "Enter");
+	await screen.shows(/^again$/m); // not "up": the screen may still be that of the last command
 	await sshd.stop();
 	await screen.shows("cannot be reached"); // in its first line, whatever the width
 	await screen.type("C-c");
