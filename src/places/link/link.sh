@@ -52,7 +52,7 @@ link_private() {
 
 # A directory for what this one link needs, which must be able to hold something.
 link_scratch_in() {
-  link_scratch=$1/link.$link_host.$$
+  link_scratch=$1/link.$link_host.$link_ns.$$
   mkdir "$link_scratch" || return 1
   if mkfifo "$link_scratch/lock" "$link_scratch/requests" && printf 'a few bytes' >"$link_scratch/beat"; then return 0; fi
   rm -rf "$link_scratch"
@@ -78,6 +78,10 @@ link_choose() {
 }
 
 read -r link_host </proc/sys/kernel/hostname || link_host=$(uname -n)
+# A pid means something in its own pid namespace alone: a sandbox may share this directory, or /dev/shm, and see none of our pids.
+link_ns=$(readlink /proc/self/ns/pid)
+link_ns=${link_ns##*:?} link_ns=${link_ns%?}
+link_ns=${link_ns:-0}
 link_uid=$(id -u)
 link_user=$(id -un) || link_user=$link_uid
 case ${HOME-} in /*) ;; *) HOME=$(getent passwd "$link_uid" | cut -d: -f6); HOME=${HOME:-/} ;; esac
@@ -88,9 +92,9 @@ else
   link_choose "$link_state/holdfast/boxes" "/var/tmp/holdfast-$link_uid" "/tmp/holdfast-$link_uid" "/dev/shm/holdfast-$link_uid" ||
     link_refuse "no directory there can be used for our files: not $link_state, /var/tmp, /tmp nor /dev/shm; make one of them writable for $link_user, or configure another"
 fi
-# What links left that were killed with all they had. Those of another host, in a home that several share, are not ours to judge.
+# What links left that were killed with all they had. Those of another host or pid namespace, in a directory that several share, are not ours to judge.
 set +f
-for link_old in "$link_dir/link.$link_host."* "/dev/shm/link.$link_host."*; do
+for link_old in "$link_dir/link.$link_host.$link_ns."* "/dev/shm/link.$link_host.$link_ns."*; do
   [ -O "$link_old" ] && [ -d "$link_old" ] && ! kill -0 "${link_old##*.}" && rm -rf "$link_old"
 done
 set -f
