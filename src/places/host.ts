@@ -64,4 +64,9 @@ export interface Stream {
 	close(): void;
 	/** Whether this program is to stay alive for it. Without it, it is for as long as it is open. */
 	hold?(on: boolean): void;
+	/**
+	 * A TCP connection on the way holds small messages back until the one before is acknowledged (Nagle's algorithm), and its acknowledgements are delayed by up to
+	 * 40 ms unless data goes the other way. A link on such a stream sends that data: link/nudge.ts.
+	 */
+	readonly delays?: boolean;
 }

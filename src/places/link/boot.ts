@@ -21,10 +21,12 @@ export interface Boot {
 	readonly name: string;
 	readonly idleSeconds: number;
 	readonly perl: boolean;
+	/** As of the stream. */
+	readonly delays: boolean;
 }
 
 /** The first that is sent. The mark is written in two halves, so that an echo of this line is not taken for the answer. */
-export function bootText({ mark, dir, name, idleSeconds, perl }: Boot): Buffer {
+export function bootText({ mark, dir, name, idleSeconds, perl, delays }: Boot): Buffer {
 	texts ??= { sh: textOf("link.sh"), pl: textOf("link.pl") };
 	const { sh, pl } = texts;
 	const first = [
@@ -32,6 +34,7 @@ export function bootText({ mark, dir, name, idleSeconds, perl }: Boot): Buffer {
 		`link_asked=${shellQuote(dir)}`,
 		`link_name=${shellQuote(name)}`,
 		`link_idle=${idleSeconds}`,
+		`link_delays=${delays ? 1 : ""}`,
 		TAKE,
 		`link_perl=$(link_take ${pl.length})`,
 		...(perl ? [] : ["link_perl="]),

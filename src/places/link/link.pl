@@ -6,7 +6,7 @@ sub O_RDONLY () { 0 } sub O_WRONLY () { 1 } sub O_RDWR () { 2 } sub O_CREAT () {
 sub F_SETFD () { 2 } sub F_GETFL () { 3 } sub F_SETFL () { 4 } sub FD_CLOEXEC () { 1 }
 sub EPERM () { 1 } sub ESRCH () { 3 } sub EINTR () { 4 } sub ENXIO () { 6 } sub EEXIST () { 17 } sub ENFILE () { 23 } sub EMFILE () { 24 }
 
-my ($scratch, $dir, $idle) = @ARGV;
+my ($scratch, $dir, $idle, $delays) = @ARGV;
 my $parent = getppid;
 $0 = "holdfast-link $scratch";
 $SIG{PIPE} = $SIG{INT} = $SIG{HUP} = "IGNORE";
@@ -32,7 +32,10 @@ sub leave {
 	exit;
 }
 
+my $spoken = 0;    # how often, for those who wait for an answer
+
 sub out {
+	$spoken++;
 	for (my $at = 0; $at < length $_[0];) {
 		my $n = syswrite($replies, $_[0], length($_[0]) - $at, $at);
 		if (defined $n) { $at += $n }
@@ -314,6 +317,7 @@ sub question {
 	my ($kind, $rest) = $_[0] =~ /^(.)(.*)$/s or return undef;
 	return whole($rest) if $kind eq "r";
 	return ending($rest) if $kind eq "e";
+	return stat_line($rest) if $kind eq "p";
 	return readlink $rest if $kind eq "l";
 	if ($kind eq "i") {
 		my @s = stat_of($rest) or return undef;
@@ -331,7 +335,7 @@ sub question {
 	}
 	if ($kind eq "c") {    # below the collector is who runs dd, and below that dd
 		for my $pid (map { children($_) } children($rest)) {
-			my $stat = whole("/proc/$pid/stat");
+			my $stat = stat_line($pid);
 			return $stat if defined $stat && $stat =~ /^\d+ \(dd\) /;
 		}
 		return undef;
@@ -341,6 +345,9 @@ sub question {
 	return told(split /\t/, $rest, -1) if $kind eq "t";
 	return undef;
 }
+
+# Up to the start time: what is behind it is most of the line, and nobody asks for it here.
+sub stat_line { my $stat = whole("/proc/$_[0]/stat"); return defined $stat && $stat =~ /^(.*\)(?: \S+){20})/s ? $1 : $stat }
 
 sub children { my ($pid) = @_; my $list = whole("/proc/$pid/task/$pid/children"); return defined $list ? split / /, $list : () }
 
@@ -620,7 +627,7 @@ sub requests {
 	}
 }
 
-my ($beat, $all) = (time, time);
+my ($beat, $all, $nudged) = (time, time, 0);
 for (;;) {
 	my $ready = "";
 	vec($ready, 0, 1) = 1;
@@ -631,7 +638,11 @@ for (;;) {
 		for ($child->{out}, $child->{err}) { vec($ready, fileno $_, 1) = 1 if $_ }
 	}
 	$patience = $events < 0 ? 0.01 : 0.05 if %untold;
+	# A part of a request: the rest may be held back on the way until something goes the other way.
+	my $stalls = $delays && !$nudged && $buffer ne "";
+	$patience = 0.001 if $stalls;
 	my $n = select($ready, undef, undef, $patience);
+	if ($stalls && !$n) { $nudged = 1; say_to(0, 0, "") }
 	leave() if getppid != $parent;           # it was killed alone
 	leave() if time - $beat > $idle;         # no request for too long: the near end has vanished without a word
 	reap() if %children;
@@ -651,6 +662,9 @@ for (;;) {
 	if ($n > 0 && vec($ready, 0, 1)) {
 		sysread(STDIN, $buffer, 1 << 18, length $buffer) or leave();
 		$beat = time;
+		$nudged = 0;
+		my ($before, $nudge) = ($spoken, $buffer eq "0 c 0\n");
 		requests();
+		say_to(0, 0, "") if $delays && !$nudge && $buffer eq "" && $spoken == $before;
 	}
 }

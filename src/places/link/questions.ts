@@ -12,12 +12,15 @@ export type LinkQuestion =
 	| { readonly ask: "inode"; readonly path: string }
 	/** What is in a directory; a NUL behind each name. */
 	| { readonly ask: "names"; readonly path: string }
-	/** `/proc/PID/stat` of the dd that copies the output, of which this is the collector. */
+	/** `/proc/PID/stat` up to the start time; where there is no perl, all of it. */
+	| { readonly ask: "stat"; readonly pid: number }
+	/** The same of the dd that copies the output, of which this is the collector. */
 	| { readonly ask: "copier"; readonly collector: number }
 	/** A piece of the memory of a process. */
 	| { readonly ask: "memory"; readonly pid: number; readonly address: bigint; readonly length: number };
 
 export function questionLine(question: LinkQuestion): string {
+	if (question.ask === "stat") return `p${question.pid}`;
 	if (question.ask === "copier") return `c${question.collector}`;
 	if (question.ask === "memory") return `m${question.pid} ${question.address} ${question.length}`;
 	if (/[\n\0]/.test(question.path)) throw new HoldfastError("INVALID", "a path with a newline in it cannot be asked about");
@@ -70,6 +73,7 @@ export function scriptFor(questions: readonly LinkQuestion[]): string {
 }
 
 function scriptOf(question: LinkQuestion): string {
+	if (question.ask === "stat") return `look /proc/${question.pid}/stat head -c 4096 /proc/${question.pid}/stat`;
 	if (question.ask === "copier") return `look /proc/${question.collector} eval ${shellQuote(copierScript(question.collector))}`;
 	if (question.ask === "memory") return `look /proc/${question.pid}/mem dd if=/proc/${question.pid}/mem bs=1 skip=${question.address} count=${question.length}`;
 	const path = shellQuote(question.path);

@@ -39,6 +39,11 @@ export class Replies {
 		this.#listener = listener;
 	}
 
+	/** Whether there is more to come of a reply that has begun. */
+	get partial(): boolean {
+		return this.#head !== undefined || this.#length > 0;
+	}
+
 	take(chunk: Buffer): void {
 		if (this.#over) return;
 		this.#chunks.push(chunk);

@@ -6,6 +6,7 @@ import type { Stream } from "../host.js";
 import { bootText } from "./boot.js";
 import { LinkBroken } from "./broken.js";
 import { type Facts, parseFacts } from "./facts.js";
+import { Nudges } from "./nudge.js";
 import { type LinkReply, Replies } from "./replies.js";
 
 const OPEN_MS = 15_000;
@@ -46,6 +47,7 @@ export interface LinkRequest {
 }
 
 interface Waiting {
+	readonly parked: boolean;
 	readonly resolve: (reply: LinkReply) => void;
 	readonly reject: (error: Error) => void;
 }
@@ -66,9 +68,11 @@ export class LinkStream {
 	#heard = 0;
 	#listening = false;
 	#over: string | undefined;
+	readonly #nudges: Nudges | undefined;
 
 	constructor(stream: Stream) {
 		this.#stream = stream;
+		this.#nudges = stream.delays ? new Nudges((line) => this.open && stream.input.write(line)) : undefined;
 		this.ended = new Promise((resolve) => {
 			this.#settleEnd = resolve;
 		});
@@ -111,6 +115,7 @@ export class LinkStream {
 		output.on("data", (chunk: Buffer) => {
 			this.#heard = performance.now();
 			replies.take(chunk);
+			if (this.#opening === undefined) this.#nudges?.taken({ partial: replies.partial, waits: this.#waiting.size > 0 });
 		});
 		this.#stream.ended.then((why) => this.#end(why));
 		output.on("end", () => {
@@ -119,7 +124,7 @@ export class LinkStream {
 			this.#stream.ended.then(() => clearTimeout(late));
 		});
 		if (signal?.aborted) stop();
-		else input.write(bootText({ mark, dir, name, idleSeconds, perl }));
+		else input.write(bootText({ mark, dir, name, idleSeconds, perl, delays: this.#nudges !== undefined }));
 		try {
 			const found = await facts;
 			this.#opening = undefined;
@@ -153,7 +158,7 @@ export class LinkStream {
 				this.#waiting.set(id, undefined);
 				done(() => reject(aborted()));
 			};
-			this.#waiting.set(id, { resolve: (reply) => done(() => resolve(reply)), reject: (error) => done(() => reject(error)) });
+			this.#waiting.set(id, { parked, resolve: (reply) => done(() => resolve(reply)), reject: (error) => done(() => reject(error)) });
 			if (++this.#callers === 1) this.#stream.hold?.(true);
 			this.#asked = performance.now();
 			if (this.#whySilent && !this.#listening) void this.#listen(this.#whySilent);
@@ -177,8 +182,10 @@ export class LinkStream {
 	}
 
 	#settle(reply: LinkReply): void {
+		if (reply.id === 0) return; // a nudge of the remote end
 		const waiting = this.#waiting.get(reply.id);
 		if (!this.#waiting.delete(reply.id)) this.#end(`an answer to a question that was never asked (${reply.id})`);
+		if (waiting?.parked === false) this.#nudges?.answered();
 		waiting?.resolve(reply);
 	}
 
@@ -186,6 +193,7 @@ export class LinkStream {
 		if (this.#over !== undefined) return;
 		this.#over = why || "the stream ended";
 		clearTimeout(this.#beat);
+		this.#nudges?.end();
 		this.#opening?.reject(new Error(this.#over));
 		const waiting = [...this.#waiting.values()];
 		this.#waiting.clear();

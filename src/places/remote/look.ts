@@ -154,7 +154,7 @@ interface Stamp {
 	readonly sizes: Readonly<Record<string, number>>;
 }
 
-const stat = (pid: number): LinkQuestion => ({ ask: "content", path: `/proc/${pid}/stat` });
+const stat = (pid: number): LinkQuestion => ({ ask: "stat", pid });
 const content = (path: string): LinkQuestion => ({ ask: "content", path });
 
 function isThere(answer: Buffer | undefined, { start }: Identity): boolean {

@@ -46,7 +46,7 @@ printf '\n%s facts %s\n%s\n%s ready\n' "$link_mark" 1 "$link_x" "$link_mark" >&3
 
 if [ "$link_helper" = perl ]; then
   trap 'rm -rf "$link_scratch"' EXIT
-  perl -e "$link_perl" "$link_scratch" "$link_dir" "$link_idle"
+  perl -e "$link_perl" "$link_scratch" "$link_dir" "$link_idle" "$link_delays"
   exit
 fi
 

@@ -3,7 +3,8 @@
 # POSIX sh (dash, busybox ash, bash) with dd, stat, grep, sleep, mkfifo, mkdir, rm. Where there is a perl, link.pl answers instead, once this has found out
 # where our files are and what there is.
 # The near end sets before this is read: link_mark, link_asked (the directory asked for, or nothing), link_name (what to call ours in it),
-# link_idle (seconds without a request until we give up), link_perl (the text of link.pl; nothing: do without).
+# link_idle (seconds without a request until we give up), link_perl (the text of link.pl; nothing: do without),
+# link_delays (not empty: small messages are held back on the way, src/places/link/nudge.ts).
 #
 # Descriptors: 0 requests, 3 replies, 7 to the watcher, 8 the lock. Functions start with link_, so that none stands in the way of a command
 # of that name in a script that runs here. `true >FILE`, never `: >FILE`: a special builtin that cannot write ends its shell.
