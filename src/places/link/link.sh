@@ -1,11 +1,13 @@
-# The remote end of a link, one text of several parts, joined by scripts/build-scripts.mjs. It answers requests that come on stdin, many at a time, until stdin ends. docs/link.md is the specification.
+# The remote end of a link, one text of several parts, joined by scripts/build-scripts.mjs. It answers requests on stdin, many at a time, until stdin
+# ends. docs/link.md is the specification.
 #
-# POSIX sh (dash, busybox ash, bash) with dd, stat, grep, sleep, mkfifo, mkdir, rm. Where there is a perl, link.pl answers instead, once this has found out
-# where our files are and what there is.
-# The near end sets before this is read: link_mark, link_asked (the directory asked for, or nothing), link_name (what to call ours in it),
+# POSIX sh (dash, busybox ash, bash) with dd, stat, grep, sleep, mkfifo, mkdir, rm. If perl exists, link.pl answers instead, once this script has
+# found
+# the directory for our files and the tools of the machine.
+# The local end sets before this is read: link_mark, link_asked (the requested directory, or nothing), link_name (the name of ours in it),
 # link_idle (seconds without a request until we give up), link_perl (the text of link.pl; nothing: do without).
 #
-# Descriptors: 0 requests, 3 replies, 7 to the watcher, 8 the lock. Functions start with link_, so that none stands in the way of a command
+# Descriptors: 0 requests, 3 replies, 7 to the watcher, 8 the lock. Functions start with link_, so that none shadows a command
 # of that name in a script that runs here. `true >FILE`, never `: >FILE`: a special builtin that cannot write ends its shell.
 
 link_umask=$(umask)
@@ -15,18 +17,18 @@ set -f
 umask 077
 LC_ALL=C QUOTING_STYLE=literal
 export LC_ALL QUOTING_STYLE
-# What a user has set for programs of their own, and ours would obey: a perl whose streams are characters, a tar that talks. Commands get them all the same:
-# their environment is what this shell was started with.
+# Drops user settings that would change our own programs: a perl with character streams, a verbose tar. Commands keep them:
+# their environment is the one that this shell was started with.
 unset PERL5OPT PERL5DB PERL_UNICODE PERLIO TAR_OPTIONS GREP_OPTIONS POSIXLY_CORRECT CDPATH
 trap '' PIPE HUP INT
 case $(ulimit -n) in
-? | [12]?) # too few for what has to be started there; and the next line may fail
+? | [12]?) # too few for the programs that we start; and the next line may fail
   printf '\n%s error %s\n' "$link_mark" "a login there may open $(ulimit -n) files at once only (ulimit -n), and needs 30; raise that where it is set, as in .bashrc or limits.conf"
   exit 1
   ;;
 esac
 exec 3>&1 1>/dev/null 2>/dev/null 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
-# Descriptors that a line of a .bashrc has left open are not for what we start. dash cannot name those above 9; link.pl closes them too.
+# Descriptors that a line of a .bashrc has left open must not reach our children. dash cannot name those above 9; link.pl closes them too.
 if (exec 10>&-); then
   for link_x in $(set +f; echo /proc/$$/fd/[1-9][0-9]*); do [ ! -e "$link_x" ] || eval "exec ${link_x##*/}>&-"; done
 fi
@@ -44,13 +46,13 @@ link_note() { link_notes="${link_notes}note $1$link_newline"; }
 
 # ---- where our files are ----
 
-# A directory that is ours alone, made if need be. What another user has put there in advance (a directory, a link) is not used, nor one that is there
-# for all (the sticky bit).
+# Creates a directory that is ours alone, if needed. Refuses anything that another user has put there in advance (a directory, a link), and shared
+# directories (the sticky bit).
 link_private() {
   mkdir -p "${1%/*}" && { mkdir "$1" || [ -d "$1" ]; } && [ ! -L "$1" ] && [ -O "$1" ] && [ ! -k "$1" ] && chmod 700 "$1"
 }
 
-# A directory for what this one link needs, which must be able to hold something.
+# Creates a directory for this one link, and checks that it can hold something.
 link_scratch_in() {
   link_scratch=$1/link.$link_host.$$
   mkdir "$link_scratch" || return 1
@@ -59,12 +61,12 @@ link_scratch_in() {
   return 1
 }
 
-# The first directory of $@ that works, and our own in it. One that was asked for stays as it is; the others are ours too.
+# Chooses the first directory of $@ that works, and creates our own in it. A requested directory keeps its mode; the others are ours too.
 link_choose() {
   for link_base; do
     link_dir=$link_base${link_name:+/$link_name} # without a name, all of it is ours
     { if [ -n "$link_asked" ]; then mkdir -p "$link_base"; else link_private "$link_base"; fi; } && link_private "$link_dir" && link_scratch_in "$link_dir" && return
-    # A full disk: what is there can still be read, and processes there looked after, if what we need for that is elsewhere.
+    # A full disk: existing files can still be read, and processes managed, if our scratch directory is on another disk.
     if [ -d "$link_dir" ] && [ -O "$link_dir" ] && [ -w "$link_dir" ]; then
       for link_elsewhere in /dev/shm /run/user/$link_uid /var/tmp /tmp; do
         [ "$link_elsewhere" != "$link_base" ] && link_scratch_in "$link_elsewhere" || continue
@@ -88,7 +90,7 @@ else
   link_choose "$link_state/holdfast/boxes" "/var/tmp/holdfast-$link_uid" "/tmp/holdfast-$link_uid" "/dev/shm/holdfast-$link_uid" ||
     link_refuse "no directory there can be used for our files: not $link_state, /var/tmp, /tmp nor /dev/shm; make one of them writable for $link_user, or configure another"
 fi
-# What links left that were killed with all they had. Those of another host, in a home that several share, are not ours to judge.
+# Removes the directories of killed links. Leaves those of another host, in a shared home: we cannot judge them.
 set +f
 for link_old in "$link_dir/link.$link_host."* "/dev/shm/link.$link_host."*; do
   [ -O "$link_old" ] && [ -d "$link_old" ] && ! kill -0 "${link_old##*.}" && rm -rf "$link_old"
@@ -98,14 +100,16 @@ true >"$link_dir/life"
 
 # ---- replies ----
 
-# Without the scratch directory the link is over: pass the lock on and go.
+# Takes the lock. Without the scratch directory the link is over: passes the lock on and exits.
 link_take_lock() {
   read -r link_x <&8
   [ -d "$link_scratch" ] || { echo >&8; exit 1; }
 }
 
-# The link is over: let every job that waits for the lock find out. The scratch directory has to be gone. Two, since two can be lost: one with who was killed with the
-# lock in its hands, and one with who was waiting for it: a killed process that sleeps in a read still takes what is written before it has woken up.
+# The link is over: lets every job that waits for the lock find out. The scratch directory has to be gone. Writes two newlines, since two can be lost:
+# one with a process that was
+# killed with the lock, and one with a process that was waiting for it: a killed process that sleeps in a read still takes what is written before it
+# has woken up.
 link_release() { printf '\n\n' >&8; }
 
 # The other end does not read, or half a reply is out: called by the holder of the lock, so that nothing is written after it.
@@ -122,8 +126,8 @@ link_say() {
   echo >&8
 }
 
-# Reply $1 with status $2 and text $3: first the bytes $4, then exactly $5 bytes at offset $6 of descriptor 4. The length goes first, so a copy that comes
-# out short ends the link; it never shifts what follows.
+# Sends reply $1 with status $2 and text $3: first the bytes $4, then exactly $5 bytes at offset $6 of descriptor 4. The length goes first, so a short
+# copy ends the link; it never shifts what follows.
 link_send() {
   link_take_lock
   printf '=%s %s %s %s\n%s' "$1" "$2" "$((${#4} + $5))" "$3" "$4" >&3 || link_break
@@ -139,28 +143,28 @@ link_send() {
   echo >&8
 }
 
-# What there is of file $4 from offset $2 on, at most $3 bytes, as the reply to $1. A file that has gone, or is not ours to read, fails.
+# Sends file $4 from offset $2 on, at most $3 bytes, as the reply to $1. Fails for a file that is gone or unreadable.
 link_read() {
   [ -f "$4" ] && [ -r "$4" ] || return 1
   { link_size=$(stat -Lc %s "$4") && link_count $((link_size - $2)) "$3" && if [ "$link_n" -gt 0 ]; then link_send "$1" 0 "$link_size" '' "$link_n" "$2"; else link_say "=$1 0 0 $link_size"; fi; } 4<"$4"
 }
 
-# link_n = $1, but not less than nothing and not more than $2
+# Sets link_n to $1, clamped to 0 … $2.
 link_count() {
   link_n=$1
   if [ "$link_n" -gt "$2" ]; then link_n=$2; fi
   if [ "$link_n" -lt 0 ]; then link_n=0; fi
 }
 
-# Exactly $1 bytes of stdin to file $2 at offset $3; head(1) of busybox would read further. False: not written. Without the bytes of it read, what
-# follows cannot be told from them, and the link ends.
+# Writes exactly $1 bytes of stdin to file $2 at offset $3; head(1) of busybox would read further. False: not written. If its bytes cannot be read,
+# they cannot be told from the next request, and the link ends.
 link_receive() {
   [ "$1" != 0 ] || return 0
   if [ -n "$link_bytes" ]; then
     link_x=$(dd bs="$1" count=1 seek="$3" iflag=fullblock oflag=seek_bytes conv=notrunc of="$2" 2>&1)
     case $link_x in *'1+0 records in'*'1+0 records out'*) return 0 ;; *'1+0 records in'*) return 1 ;; *) exit 1 ;; esac
   fi
-  # An old dd: small reads, since one that comes out short cannot be told to go on.
+  # An old dd: small reads, since it cannot be told to continue a short one.
   link_left=$1
   link_ok=1
   true >"$link_scratch/taken"
@@ -178,10 +182,10 @@ link_receive() {
 
 # ---- parked requests ----
 
-# Holds them until there is something to say. One grep and one stat a tick for all of them, and no ticks while there are none. A tick is a sleep that
-# nobody waits for; when the loop has ended, nobody writes to us any more, and that is our end too.
+# Holds requests until there is news. One grep and one stat per tick serve all of them, and there are no ticks while there are none. A tick is a sleep
+# in the background; when the loop has ended, no writer is left, and this ends too.
 link_watch() {
-  exec 0<&6 6<&- 7>&- # PIPE stays ignored: who has the lock must not die of it
+  exec 0<&6 6<&- 7>&- # PIPE stays ignored: the holder of the lock must not die of it
   link_parked=
   link_ticking=
   link_quiet=0
@@ -201,7 +205,7 @@ link_watch() {
       esac
       ;;
     f | m)
-      link_path=${link_path%"$link_tab."} # which stands there because read takes away spaces at the end
+      link_path=${link_path%"$link_tab."} # added because read strips spaces at the end
       eval "link_op_$link_id=\$link_op link_off_$link_id=\$link_off link_max_$link_id=\$link_max link_items_$link_id=\${link_path#*\"\$link_tab\"} link_path_$link_id=\${link_path%%\"\$link_tab\"*}"
       link_parked="$link_parked $link_id"
       link_quiet=0
@@ -226,7 +230,8 @@ link_unpark() {
   link_list
 }
 
-# What the parked requests look at, one path a line: records, whose content counts, and files, whose size does. / stands between the files of two requests.
+# Lists what the parked requests look at, one path a line: records, whose content counts, and files, whose size does. / separates the files of two
+# requests.
 link_list() {
   link_records= link_files= link_before=
   for link_i in $link_parked; do
@@ -248,7 +253,7 @@ link_list() {
   done
 }
 
-# Records before sizes: a reply that has the exit has all that was printed before it. Nothing is taken apart while nothing has changed.
+# Reads records before sizes: a reply with the exit has all output from before it. Parses nothing while nothing has changed.
 link_look() {
   IFS=$link_newline
   link_x=
@@ -277,7 +282,7 @@ link_look() {
       "$link_p/${link_item#r}:"*)
         link_text=${1#"$link_p/${link_item#r}:"}
         shift
-        [ ${#link_text} = 63 ] || link_text= # not whole: not there
+        [ ${#link_text} = 63 ] || link_text= # incomplete: absent
         link_text=${link_text%"${link_text##*[! ]}"}
         ;;
       esac
@@ -344,14 +349,14 @@ link_look() {
   done
 }
 
-# The file of request link_i is longer than its offset.
+# Answers if the file of request link_i is longer than its offset.
 link_arrived() {
   if [ "$link_f" -lt 0 ] || [ "$link_m" = 0 ]; then link_say "=$link_i 0 0 $link_size"; else link_read "$link_i" "$link_f" "$link_m" "$link_p" || return 0; fi
   link_unpark "$link_i"
   link_quiet=0
 }
 
-# Something in the directory of request link_i is not as the near end has it.
+# Answers if the directory of request link_i differs from what the local end knows.
 link_changed() {
   link_at=$link_f
   if [ -n "$link_first" ] && [ "$link_first" -gt "$link_at" ]; then link_at=$link_first; fi
@@ -364,7 +369,7 @@ link_changed() {
   done
   IFS=$link_newline
   link_times=
-  # Times are asked for only when a record is news: they cost a fork.
+  # Asks for times only if a record is new: they cost a fork.
   if [ "$link_now" != "$link_x" ] && [ -n "$link_paths" ]; then link_times=$(stat -Lc "$link_mtime %n" $link_paths); fi
   set -- $link_times
   IFS=$link_tab
@@ -383,7 +388,7 @@ link_changed() {
   IFS=' '
   link_head="${link_head}l $link_at$link_newline"
   if [ "$link_n" -gt 0 ]; then
-    # dropped by its ring meanwhile: there will be another tick
+    # dropped by its ring meanwhile: the next tick retries
     { link_send "$link_i" 0 "${#link_head}" "$link_head" "$link_n" $((link_at - link_from)); } 4<"$link_file" || { link_before=; return; }
   else
     link_send "$link_i" 0 "${#link_head}" "$link_head" 0 0
@@ -392,15 +397,15 @@ link_changed() {
   link_quiet=0
 }
 
-# ---- what runs beside the loop ----
+# ---- jobs beside the loop ----
 
-# A line of stderr is enough to say what went wrong.
+# Runs a script. One line of stderr is enough for the error.
 link_run() {
   ( exec 3>&- 7>&- 8>&-; trap - PIPE HUP INT TERM; set +f; eval "$link_script" ) <"$link_stdin" >"$link_scratch/out.$1" 2>"$link_scratch/err.$1"
   link_status=$?
   link_error=
   read -r link_error <"$link_scratch/err.$1"
-  # Where there is room for one more file now, there was for the output.
+  # If there is room for one more file now, there was room for the output.
   if [ ! -e "$link_scratch/out.$1" ] || ! echo >"$link_scratch/room.$1"; then
     link_say "=$1 300 0 $link_status there is no room for its output"
   elif [ -s "$link_scratch/out.$1" ]; then
@@ -415,21 +420,21 @@ link_run() {
   rm -f "$link_scratch/out.$1" "$link_scratch/err.$1" "$link_scratch/room.$1" "$link_scratch/in.$1"
 }
 
-# Bytes for a FIFO: all at once or not at all. No reader, or no room for them: status 3.
+# Writes bytes to a FIFO: all at once or not at all. No reader, or no room: status 3.
 link_feed() {
   [ -p "$3" ] || { link_say "=$1 1 0 absent"; return; }
   if [ -n "$link_nonblock" ]; then
     if printf '%b' "$2" | dd bs=4096 count=1 iflag=fullblock oflag=nonblock conv=notrunc,nocreat of="$3"; then link_say "=$1 0 0"; else link_say "=$1 3 0 no reader takes it"; fi
     return
   fi
-  # No way to ask but to wait; five seconds of that are an answer.
+  # The only way to ask is to wait; after five seconds the answer is no.
   ( trap - PIPE TERM; printf '%b' "$2" >"$3" ) 3>&- 7>&- 8>&- &
   link_writer=$!
   { link_x=0; while kill -0 "$link_writer" && [ "$link_x" -lt 100 ]; do link_nap 0.05; link_x=$((link_x + 1)); done; kill "$link_writer"; } 3>&- 7>&- 8>&- &
   if wait "$link_writer"; then link_say "=$1 0 0"; else link_say "=$1 3 0 no reader takes it"; fi
 }
 
-# ---- what this box can do ----
+# ---- abilities of this box ----
 
 if sleep 0.01; then link_nap() { sleep "$1"; }; elif usleep 1; then link_nap() { usleep "${1#0.}0000"; }; else link_nap() { sleep 1; }; fi
 link_bytes= link_nonblock= link_mtime=%Y
@@ -439,13 +444,13 @@ case $(stat -c %.3Y /) in *[!0-9.]* | '') ;; *.*) link_mtime=%.3Y ;; esac
 
 link_helper=sh link_machine=$(uname -m)
 case $link_machine in
-alpha* | mips* | parisc* | sparc*) link_perl= ;; # other numbers than in link.pl
+alpha* | mips* | parisc* | sparc*) link_perl= ;; # numbers differ from those in link.pl
 esac
 if [ -n "$link_perl" ] && command -v perl; then
   if perl -e 'exit 0'; then link_helper=perl; else link_note 'the perl there does not run, so each command takes some 50 ms longer; mend or remove it'; fi
 fi
 
-# Everything the near end wants to know of this box, a line each: a word, and the rest.
+# Prints everything the local end wants to know about this box, one line each: a word, and the rest.
 link_facts() {
   printf '%s\n' "dir $link_dir" "scratch $link_scratch" "home $HOME" "cwd $link_cwd" "user $link_user" "uid $link_uid" "hostname $link_host" "machine $link_machine" "system $(uname -s)"
   printf '%s\n' "pid $$" "helper $link_helper" "umask $link_umask" "locale $link_locale" "clock $(date +%s)"
@@ -483,8 +488,8 @@ fi
 
 # ---- without perl ----
 
-# One newline in a pipe is the lock: the job that has taken it out may write. No fork, and no flock(1).
-# Requests for the watcher go through a FIFO that it reads and we alone hold open for writing, so that our end, however it comes, is the end of the file.
+# One newline in a pipe is the lock: the job that has taken it may write. No fork, and no flock(1).
+# Requests for the watcher go through a FIFO that it reads and only we hold open for writing, so that our end, of whatever cause, is its end of file.
 exec 8<>"$link_scratch/lock" 9<>"$link_scratch/requests" 6<"$link_scratch/requests" 7>"$link_scratch/requests" 9>&-
 rm -f "$link_scratch/lock"
 echo >&8
@@ -493,10 +498,10 @@ link_watch </dev/null &
 link_watcher=$!
 exec 6<&-
 
-# It may be that nothing ever says that the near end has vanished. Every request leaves a beat, and a job that finds none for too long ends us.
+# The local end may vanish without any notice. Every request leaves a beat, and a job that finds none for too long ends us.
 link_quarter=$(((link_idle + 3) / 4))
 ( trap - PIPE HUP INT
-  trap 'kill -9 $!; exit' TERM # $! and not a copy of it, for which it may be too early; -9, since a child that has only just been forked can lose a TERM
+  trap 'kill -9 $!; exit' TERM # $! and not a copy of it, for which it may be too early; -9, since a child that was just forked can lose a TERM
   link_missed=0
   while [ "$link_missed" -lt 4 ]; do
     sleep "$link_quarter" &
@@ -517,7 +522,7 @@ trap 'exit 1' TERM
 
 # ---- the loop ----
 
-# What runs beside it is no child of this shell: when a child ends, the `read` of busybox forgets what it has of a line that has not arrived whole.
+# Jobs beside the loop are no children of this shell: when a child ends, the `read` of busybox forgets a partially received line.
 link_lived=-9
 while IFS= read -r link_line; do
   [ -e "$link_scratch/beat" ] || true >"$link_scratch/beat"
@@ -528,7 +533,7 @@ while IFS= read -r link_line; do
   esac
   case $link_op in
   n)
-    # The sign of life that a sandbox without a runtime is missing; once a second is enough for the shortest lifetime.
+    # Renews the sign of life; without it a sandbox without a runtime ends. Once a second is enough for the shortest lifetime.
     link_x=0
     read -r link_x link_y </proc/uptime
     link_x=${link_x%.*}
