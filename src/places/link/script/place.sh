@@ -1,12 +1,12 @@
 # ---- where our files are ----
 
-# A directory that is ours alone, made if need be. What another user has put there in advance (a directory, a link) is not used, nor one that is there
-# for all (the sticky bit).
+# Creates a directory that is ours alone, if needed. Refuses anything that another user has put there in advance (a directory, a link), and shared
+# directories (the sticky bit).
 link_private() {
   mkdir -p "${1%/*}" && { mkdir "$1" || [ -d "$1" ]; } && [ ! -L "$1" ] && [ -O "$1" ] && [ ! -k "$1" ] && chmod 700 "$1"
 }
 
-# A directory for what this one link needs, which must be able to hold something.
+# Creates a directory for this one link, and checks that it can hold something.
 link_scratch_in() {
   link_scratch=$1/link.$link_host.$link_ns.$$
   mkdir "$link_scratch" || return 1
@@ -15,12 +15,12 @@ link_scratch_in() {
   return 1
 }
 
-# The first directory of $@ that works, and our own in it. One that was asked for stays as it is; the others are ours too.
+# Chooses the first directory of $@ that works, and creates our own in it. A requested directory keeps its mode; the others are ours too.
 link_choose() {
   for link_base; do
     link_dir=$link_base${link_name:+/$link_name} # without a name, all of it is ours
     { if [ -n "$link_asked" ]; then mkdir -p "$link_base"; else link_private "$link_base"; fi; } && link_private "$link_dir" && link_scratch_in "$link_dir" && return
-    # A full disk: what is there can still be read, and processes there looked after, if what we need for that is elsewhere.
+    # A full disk: existing files can still be read, and processes managed, if our scratch directory is on another disk.
     if [ -d "$link_dir" ] && [ -O "$link_dir" ] && [ -w "$link_dir" ]; then
       for link_elsewhere in /dev/shm /run/user/$link_uid /var/tmp /tmp; do
         [ "$link_elsewhere" != "$link_base" ] && link_scratch_in "$link_elsewhere" || continue
