@@ -87,7 +87,7 @@ export function slurmHost(options: SlurmOptions, owner: HostOwner, hooks: SlurmH
 		]);
 
 	const openStream = async (job: Job, command: string): Promise<Stream> => {
-		const stream = childStream(await step(job, command), {
+		const child = childStream(await step(job, command), {
 			why: async ({ code, signal }, said) => {
 				if (/DUE TO TIME LIMIT/.test(said)) return endOfJob(job.id, "TIMEOUT", "");
 				const fate = await fateOf(job).catch(() => undefined);
@@ -96,6 +96,7 @@ export function slurmHost(options: SlurmOptions, owner: HostOwner, hooks: SlurmH
 				return `the command there ended with exit code ${code}${said ? ` and said "${plain(said).slice(-300)}"` : ""}`;
 			},
 		});
+		const stream: Stream = { ...child, delays: true }; // neither srun nor slurmstepd sets TCP_NODELAY
 		streams.add(stream);
 		void stream.ended.then(() => streams.delete(stream));
 		return stream;

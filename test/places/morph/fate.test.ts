@@ -11,9 +11,9 @@ import { list, remove } from "../../../src/places/morph/leftovers.js";
 import { diagnose } from "../../../src/process/doctor.js";
 import { eventually } from "../../support/docker-box.js";
 import { atEnd, tempDir, textOf } from "../../support/home.js";
+import { say } from "../../support/host-stream.js";
 import { openRuntime } from "../../support/internal.js";
 import { noMorph } from "../../support/morph-double.js";
-import { say } from "../apptainer/support.js";
 import { testInstance } from "./support.js";
 
 describe.skipIf(noMorph)(`an instance of Morph${noMorph ? `: ${noMorph}` : ""}`, () => {
