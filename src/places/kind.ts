@@ -92,6 +92,8 @@ export interface HostHooks {
 	last?(): string | undefined;
 	/** What a start is waiting for, a line at a time: an image that is fetched, a queue. */
 	progress?(line: string): void;
+	/** How long a start waits before it says what for; for tests. */
+	readonly patienceMs?: number;
 }
 
 export interface Leftovers {
