@@ -64,8 +64,8 @@ export default defineConfig({
 		globalSetup: ["test/support/global.ts"],
 		setupFiles: ["test/support/leaks.ts"],
 		// For what never ends: whatever a test waits for has a time of its own, and a busy machine may need it several times over.
-		testTimeout: 120_000,
-		hookTimeout: 120_000,
+		testTimeout: 180_000,
+		hookTimeout: 180_000,
 		// Every test starts real processes and waits for them: a file uses half of a core while it runs. Each has a directory of its own.
 		maxWorkers: 4,
 		sequence: { sequencer: LongestFirst },

@@ -31,7 +31,7 @@ describe.skipIf(missing)("the page, all day long", () => {
 		});
 		const editor = await runtime.spawn({ command: "exec vim -u NONE -N", terminal: true, name: "editor", task: "release" });
 		const plain = await runtime.spawn({ command: "PS1='$ ' exec sh -i", terminal: true, name: "plain", task: "release" });
-		for (const each of [deploy, editor, plain]) await untilWaiting(each, { timeout: 20_000 });
+		for (const each of [deploy, editor, plain]) await untilWaiting(each, { timeout: 100_000 });
 		const { page, complaints } = await visit(browser, server.link, WIDE);
 
 		// Only what asks for a line or a password is loud; an editor and shells at their prompts are not.

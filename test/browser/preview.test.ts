@@ -21,7 +21,7 @@ describe.skipIf(missing)("a preview", () => {
 		const server = await serve(home);
 		const port = await freePort();
 		const app = await runtime.spawn({ command: `python3 ${APP} ${port}`, name: "web", terminal: true });
-		await app.wait({ until: { pattern: "ready" }, timeout: 30_000 });
+		await app.wait({ until: { pattern: "ready" }, timeout: 100_000 });
 		// By name, as people open it: cookies of `localhost` are what an application below it could be sent.
 		const { page, context, complaints } = await visit(browser, server.link.replace("127.0.0.1", "localhost"), WIDE);
 		const ours = new URL(page.url()).origin;
@@ -87,7 +87,7 @@ describe.skipIf(missing)("a preview", () => {
 		const server = await serve(home);
 		const port = await freePort();
 		const app = await runtime.spawn({ command: `python3 ${APP} ${port} ::1`, name: "web", terminal: true });
-		await app.wait({ until: { pattern: "ready" }, timeout: 30_000 });
+		await app.wait({ until: { pattern: "ready" }, timeout: 100_000 });
 		const { page, complaints } = await visit(browser, server.link, PHONE);
 		await page.getByRole("link", { name: /^web / }).click();
 		const link = page.getByRole("link", { name: `Preview :${port}` });

@@ -13,7 +13,7 @@ export const missing = fs.existsSync(CHROMIUM) ? undefined : "there is no /usr/b
 /** A name that the browser takes for this machine, as after DNS rebinding. */
 export const REBOUND = "rebound.test";
 
-const PATIENCE_MS = 25_000;
+const PATIENCE_MS = 100_000;
 const ARGS = [
 	`--host-resolver-rules=MAP ${REBOUND} 127.0.0.1`,
 	"--no-sandbox",

@@ -40,7 +40,7 @@ describe.skipIf(missing)("a person beside an agent", () => {
 		await page.keyboard.type("ada\n");
 		await shows(page, "password:");
 		// The question comes before the echo is off: what is typed in between would be shown.
-		expect(await untilWaiting(runtime.get(id), { timeout: 20_000 })).toMatchObject({ waiting_for: "password" });
+		expect(await untilWaiting(runtime.get(id), { timeout: 100_000 })).toMatchObject({ waiting_for: "password" });
 		await page.keyboard.type(`${SECRET}\n`);
 		await shows(page, `hello ada, ${SECRET.length} characters`);
 		expect(textOf(runtime.get(id))).not.toContain("robot");

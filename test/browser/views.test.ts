@@ -94,7 +94,7 @@ describe.skipIf(missing)("the views of the page", () => {
 			terminal: { cols: 60, rows: 12 },
 		});
 		for (const row of [1, 2, 3]) {
-			await drawn.wait({ until: { pattern: `row ${row}` }, timeout: 20_000 });
+			await drawn.wait({ until: { pattern: `row ${row}` }, timeout: 100_000 });
 			await drawn.write("\n"); // each row has a time of its own: what comes within 10 ms has one
 		}
 		const { page } = await visit(browser, `${server.link}`);

@@ -220,7 +220,7 @@ test("screen shows what a person would see and what is waited for; keys are type
 	const runtime = await testRuntime();
 	const home = runtime.home.root;
 	const id = (await cli(home, ["run", "-b", "--pty", "--", "printf 'old\\rnew\\n'; while read -r -p '? ' line; do echo \"[$line]\"; done"])).stdout.trim();
-	expect(await untilWaiting(runtime.get(id), { timeout: 20_000 })).toMatchObject({ matched: "input" }); // the prompt comes a moment before
+	expect(await untilWaiting(runtime.get(id), { timeout: 100_000 })).toMatchObject({ matched: "input" }); // the prompt comes a moment before
 	expect(json((await cli(home, ["screen", id, "--json"])).stdout)).toMatchObject({
 		screen: "new\n?",
 		cursor: { row: 1, col: 2 },

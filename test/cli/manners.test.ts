@@ -13,7 +13,7 @@ test("help, and what doctor finds, is as wide as the terminal, and breaks betwee
 			terminal: { cols, rows: 30 },
 			env: { NO_COLOR: "1" },
 		});
-		await shown.wait({ timeout: 30_000 });
+		await shown.wait({ timeout: 100_000 });
 		return textOf(shown).replaceAll("\r", "").split("\n");
 	};
 	const { stdout } = await cli(runtime.home.root, ["run", "--help"]);
@@ -110,7 +110,7 @@ test("ps says that other tasks have processes, and its lines end where the termi
 			terminal: { cols, rows: 30 },
 			env: { NO_COLOR: "1" },
 		});
-		await ps.wait({ timeout: 30_000 });
+		await ps.wait({ timeout: 100_000 });
 		const lines = textOf(ps).replaceAll("\r", "").split("\n");
 		expect(lines.filter((line) => line.includes("proc_")).length).toBeGreaterThan(0);
 		expect(lines.filter((line) => line.length > cols)).toEqual([]);
@@ -121,17 +121,17 @@ test("an interrupted demo leaves nothing behind", async () => {
 	const tmp = tempDir("tmp");
 	const runtime = await testRuntime();
 	const demo = await runtime.spawn({ command: [process.execPath, CLI, "demo"], terminal: true, env: { TMPDIR: tmp } });
-	await demo.wait({ until: { pattern: "Another runtime opens" }, timeout: 60_000 });
+	await demo.wait({ until: { pattern: "Another runtime opens" }, timeout: 100_000 });
 	await demo.signal("SIGINT");
-	expect((await demo.wait({ timeout: 60_000 })).status).toMatchObject({ exitCode: 130 });
+	expect((await demo.wait({ timeout: 100_000 })).status).toMatchObject({ exitCode: 130 });
 	expect(fs.readdirSync(tmp)).toEqual([]);
 });
 
 test("a person who starts what is for programs is told so", async () => {
 	const runtime = await testRuntime();
 	const mcp = await runtime.spawn({ command: [process.execPath, CLI, "mcp", "--home", runtime.home.root], terminal: { cols: 120, rows: 30 } });
-	const { match } = await mcp.wait({ until: { pattern: "waiting for an MCP client.*" }, timeout: 30_000 });
+	const { match } = await mcp.wait({ until: { pattern: "waiting for an MCP client.*" }, timeout: 100_000 });
 	expect(match).toContain("Ctrl-C stops it");
 	await mcp.write("\x03");
-	expect((await mcp.wait({ timeout: 30_000 })).status).toMatchObject({ status: "exited", exitCode: 0 });
+	expect((await mcp.wait({ timeout: 100_000 })).status).toMatchObject({ status: "exited", exitCode: 0 });
 });

@@ -11,7 +11,7 @@ test("every command takes a name; when it has ended, the newest of that name is 
 	expect(await call("wait", "web", "--timeout", "30")).toMatchObject({ code: 0, stdout: "exited, code 0\n" });
 	expect(await call("logs", "web")).toMatchObject({ code: 0, stdout: "first hello\n" });
 	const second = await runtime.spawn({ command: "echo second; sleep 1000", name: "web" });
-	await second.wait({ until: { pattern: "second" }, timeout: 20_000 });
+	await second.wait({ until: { pattern: "second" }, timeout: 100_000 });
 	expect(await call("logs", "web")).toMatchObject({ code: 0, stdout: "second\n" }); // the one that runs
 	expect(JSON.parse((await call("process", "poll", "web", "--json", "--task", runtime.task)).stdout)).toMatchObject({ session_id: second.id });
 	expect(JSON.parse((await call("kill", "web", "--json")).stdout)).toMatchObject({ session_id: second.id, status: "killed" });

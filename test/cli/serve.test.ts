@@ -79,7 +79,7 @@ test("preview prints a link to a port: by the port, the process, or both; withou
 	const app = (at: number) => `python3 ${path.resolve("test/fixtures/preview-app.py")} ${at}`;
 	const web = await runtime.spawn({ command: app(port), name: "web" });
 	const two = await runtime.spawn({ command: `${app(second)} & ${app(await freePort())}`, name: "two", task: "other" });
-	for (const each of [web, two]) await each.wait({ until: { pattern: each === two ? "ready\nready" : "ready" }, timeout: 30_000 });
+	for (const each of [web, two]) await each.wait({ until: { pattern: each === two ? "ready\nready" : "ready" }, timeout: 100_000 });
 	expect((await cli(home, ["preview", "web"])).stderr).toContain("no `holdfast serve` runs on this home");
 	const server = await listening(home);
 	const url = new RegExp(`^http://p${port}-${web.id.slice(5)}\\.localhost:${new URL(server.origin).port}/\\.holdfast/open\\?key=\\S+\\n$`);

@@ -10,7 +10,7 @@ type Runtime = Awaited<ReturnType<typeof testRuntime>>;
 async function onTerminal(runtime: Runtime, args: readonly string[], cols = 100): Promise<string> {
 	const env = { HOLDFAST_HOME: runtime.home.root, NO_COLOR: "1" };
 	const shown = await runtime.spawn({ command: [process.execPath, CLI, ...args], terminal: { cols, rows: 40 }, env, task: "looker" });
-	expect((await shown.wait({ timeout: 30_000 })).status).toMatchObject({ exitCode: 0 });
+	expect((await shown.wait({ timeout: 100_000 })).status).toMatchObject({ exitCode: 0 });
 	return textOf(shown).replaceAll("\r", "");
 }
 
@@ -19,7 +19,7 @@ async function twoTasks(): Promise<{ runtime: Runtime; server: string; question:
 	const runtime = await testRuntime();
 	const server = await runtime.spawn({ command: "sleep 1000", name: "web", task: "site" });
 	const asks = await runtime.spawn({ command: 'read -p "Deploy? [y/N] " answer', terminal: { cols: 80, rows: 24 }, name: "deploy", task: "agent" });
-	await untilWaiting(asks, { timeout: 20_000 });
+	await untilWaiting(asks, { timeout: 100_000 });
 	return { runtime, server: server.id, question: asks.id };
 }
 

@@ -15,7 +15,7 @@ test("tasks are listed with their client, what runs and what waits; end --gone e
 	const list = async () => JSON.parse((await cli(home, ["tasks", "--json"])).stdout).tasks;
 	expect(await cli(home, ["tasks"])).toMatchObject({ code: 0, stdout: "", stderr: "no task has anything that runs or waits\n" });
 	const asks = await runtime.spawn({ command: "read -p 'Go? ' answer", terminal: true, task: "mine" });
-	await untilWaiting(asks, { timeout: 20_000 });
+	await untilWaiting(asks, { timeout: 100_000 });
 	const client = await overStdio(home, [], { name: "some-client", version: "2.7.1" });
 	const { session_id } = await client.call("terminal", { command: "sleep 1000", background: true });
 	const [{ task: theirs }] = (await list()).filter(({ task }: { task: string }) => task !== "mine");
@@ -80,7 +80,7 @@ test("end --gone looks again before each task: a client that has come back while
 	const [slow, back] = ["slow client in /a", "other client in /b"];
 	const kept = await runtime.spawn({ command: "sleep 1000", task: back });
 	const first = await runtime.spawn({ command: `trap 'echo x >${file}' TERM; echo up; while :; do sleep 0.05; done`, task: slow });
-	await first.wait({ until: { pattern: "up" }, timeout: 30_000 });
+	await first.wait({ until: { pattern: "up" }, timeout: 100_000 });
 	for (const task of [slow, back]) present(home, task, { name: "a client" })?.release();
 	const ended = cli(home.root, ["end", "--gone", "--json"]);
 	const lease = new Promise<ReturnType<typeof present>>((resolve) => {

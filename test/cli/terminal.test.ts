@@ -13,14 +13,14 @@ describe.skipIf(!hasTmux)("at a person's terminal (needs tmux)", () => {
 			command: "trap 'stty size' WINCH; stty size; while :; do read -r -t 0.1 line && echo \"got $line\"; done",
 			terminal: { cols: 80, rows: 24 },
 		});
-		await process.wait({ until: { pattern: "24 80" }, timeout: 10_000 });
+		await process.wait({ until: { pattern: "24 80" }, timeout: 100_000 });
 		const terminal = new Terminal(holdfast("attach", process.id), env);
 		await terminal.shows("24 80");
 		await terminal.shows("30 100");
 		await terminal.type("hello", "Enter");
 		await terminal.shows("got hello");
 		await terminal.resize(90, 20);
-		await process.wait({ until: { pattern: "20 90" }, timeout: 10_000 });
+		await process.wait({ until: { pattern: "20 90" }, timeout: 100_000 });
 		const attached = () => fs.readdirSync(process.dir).some((name) => name.startsWith("attached."));
 		expect(attached()).toBe(true); // so that nobody else answers what the program asks its terminal
 		await terminal.type("C-]");
@@ -63,10 +63,10 @@ describe.skipIf(!hasTmux)("at a person's terminal (needs tmux)", () => {
 	test("logs lets no escape sequence of a process act on the terminal; --raw does", async () => {
 		const runtime = await testRuntime();
 		const evil = await runtime.spawn({ command: "printf 'before\\033]0;evil title\\007\\033[6n\\033[2J\\033[31mafter\\n'", terminal: true });
-		await evil.wait({ timeout: 30_000 });
+		await evil.wait({ timeout: 100_000 });
 		const show = async (...args: string[]) => {
 			const shown = await runtime.spawn({ command: `${holdfast("logs", evil.id, ...args, "--home", runtime.home.root)}`, terminal: true });
-			await shown.wait({ timeout: 30_000 });
+			await shown.wait({ timeout: 100_000 });
 			return textOf(shown);
 		};
 		expect(await show()).toBe("before\x1b[31mafter\r\r\n\x1b[0m");
@@ -76,7 +76,7 @@ describe.skipIf(!hasTmux)("at a person's terminal (needs tmux)", () => {
 	test("run --background tells a person at once of a command that is not there", async () => {
 		const runtime = await testRuntime();
 		const run = await runtime.spawn({ command: holdfast("run", "--background", "--home", runtime.home.root, "--", "no-such-program-here"), terminal: true });
-		await run.wait({ timeout: 30_000 });
+		await run.wait({ timeout: 100_000 });
 		expect(textOf(run)).toMatch(/it has ended already: .*127[\s\S]*no-such-program-here/);
 	});
 
@@ -92,7 +92,7 @@ describe.skipIf(!hasTmux)("at a person's terminal (needs tmux)", () => {
 		await two.type("from two", "Enter");
 		await one.shows("from two");
 		await one.type("C-d");
-		expect((await process.wait({ timeout: 10_000 })).status).toMatchObject({ status: "exited", exitCode: 0 });
+		expect((await process.wait({ timeout: 100_000 })).status).toMatchObject({ status: "exited", exitCode: 0 });
 	});
 
 	test("run takes a terminal when it is on one, is interactive, and passes the exit code on; --no-pty takes none", async () => {
@@ -141,7 +141,7 @@ describe.skipIf(!hasTmux)("at a person's terminal (needs tmux)", () => {
 		const second = new Terminal(holdfast("attach", process.id), env);
 		await second.shows(/^500$/m);
 		await second.type("q");
-		expect((await process.wait({ timeout: 10_000 })).status).toMatchObject({ status: "exited", exitCode: 0 });
+		expect((await process.wait({ timeout: 100_000 })).status).toMatchObject({ status: "exited", exitCode: 0 });
 		await until("its log is whole", () => textOf(process).length > 0);
 	});
 

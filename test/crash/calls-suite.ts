@@ -81,7 +81,7 @@ async function checked(runtime: AgentRuntime, dir: string, id: string, answered:
 	const what = `${id}: ${JSON.stringify(found)}`;
 	if (answered) expect(["ended", "running"], what).toContain(found.state);
 	if (found.state === "running" && found.session_id !== undefined) {
-		await runtime.get(found.session_id).wait({ timeout: 30_000 });
+		await runtime.get(found.session_id).wait({ timeout: 100_000 });
 		expect(await runtime.calls.find("calls", id), what).toMatchObject({ state: "ended", status: "exited", exit_code: 0 });
 	}
 	if (!MAY_BE_UNKNOWN.includes(kind)) expect(found.state, what).not.toBe("unknown");

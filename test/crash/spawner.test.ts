@@ -80,9 +80,9 @@ test("a slow keeper is waited for, also when its starter is gone: a process that
 
 /** It answers, and ends as it should. */
 async function useToTheEnd(process: Process): Promise<void> {
-	await process.wait({ until: { pattern: "begin" }, timeout: 10_000 });
+	await process.wait({ until: { pattern: "begin" }, timeout: 100_000 });
 	await process.write("of it\n");
-	const { status } = await process.wait({ timeout: 10_000 });
+	const { status } = await process.wait({ timeout: 100_000 });
 	expect(status).toMatchObject({ status: "exited", exitCode: 3 });
 	expect(textOf(process)).toBe("begin\nend of it\n");
 }

@@ -28,7 +28,7 @@ test("processes are started, listed, looked at, typed into, waited for and kille
 		timed_out: false,
 	});
 	await api.call(schemas.okSchema, "POST", `${at}/resize`, { cols: 50, rows: 10 });
-	await untilWaiting(runtime.get(started.session_id), { timeout: 20_000 }); // what it prints comes a moment before
+	await untilWaiting(runtime.get(started.session_id), { timeout: 100_000 }); // what it prints comes a moment before
 	expect(await api.call(schemas.screenSchema, "GET", `${at}/screen`)).toMatchObject({ screen: "one\none\ntwo\ntwo", cols: 50, rows: 10, waiting_for: "line" });
 	const { processes } = await api.call(schemas.processListSchema, "GET", "/api/processes?task=hand");
 	expect(processes).toMatchObject([
@@ -74,7 +74,7 @@ test("output comes as bytes, as lines and as matches, each with its offsets", as
 	const runtime = await testRuntime();
 	const api = await overApi(runtime);
 	const process = await runtime.spawn({ command: "for n in $(seq 30000); do printf 'line %d \\033[31mred\\033[0m\\n' $n; done; printf 'Nädel\\r\\nlast'" });
-	await process.wait({ timeout: 30_000 });
+	await process.wait({ timeout: 100_000 });
 	const at = `/api/processes/${process.id}`;
 	const log = textOf(process);
 	const { end } = process.log.bounds();
@@ -108,7 +108,7 @@ test("output comes as bytes, as lines and as matches, each with its offsets", as
 	for (const { offset } of matches) expect(process.read(offset, 9).bytes.toString()).toBe("line 2999");
 	const secret = `ghp_${"0123456789".repeat(4).slice(0, 36)}`;
 	const printed = await runtime.spawn({ command: `echo the token is ${secret}`, task: "secret" });
-	await printed.wait({ timeout: 10_000 });
+	await printed.wait({ timeout: 100_000 });
 	const shown = [
 		...(await api.call(schemas.processListSchema, "GET", "/api/processes?task=secret")).processes,
 		...(await api.call(schemas.searchSchema, "GET", "/api/search?q=ghp_&task=secret")).matches,

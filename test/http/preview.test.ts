@@ -67,7 +67,7 @@ async function previewed(
 ): Promise<Preview> {
 	const port = await freePort();
 	const process = await runtime.spawn({ command: `${by} ${app} ${port} ${address}` });
-	expect(await process.wait({ until: { pattern: "ready" }, timeout: 30_000 })).toMatchObject({ matched: "pattern" });
+	expect(await process.wait({ until: { pattern: "ready" }, timeout: 100_000 })).toMatchObject({ matched: "pattern" });
 	return opened(api, process, port, headers);
 }
 
@@ -201,7 +201,7 @@ test("a port that is not the process's is not shown, also not one that another h
 	const api = await overApi(runtime);
 	const { port, process, host, cookie, get } = await previewed(api, runtime);
 	const other = await runtime.spawn({ command: "echo up; exec sleep 1000", task: "other" });
-	await other.wait({ until: { pattern: "up" }, timeout: 30_000 });
+	await other.wait({ until: { pattern: "up" }, timeout: 100_000 });
 	expect(await api.call(portsSchema, "GET", `/api/processes/${other.id}/ports`)).toMatchObject({ ports: [], note: null });
 	const ours = new URL(api.origin).port; // the server's own is a port of this machine, too
 	expect((await ask(api, host.replace(/^p\d+/, `p${ours}`), "/", { headers: { Cookie: cookie } })).status).toBe(401);
@@ -266,7 +266,7 @@ test.skipIf(noEngine())("a port in a container that has busybox and nothing else
 	fs.writeFileSync(path.join(box.dir, "page.html"), "x".repeat(200_000));
 	const port = await freePort();
 	const process = await runtime.spawn({ command: `echo ready; exec httpd -f -p 127.0.0.1:${port} -h ${box.dir}` });
-	await process.wait({ until: { port }, timeout: 30_000 });
+	await process.wait({ until: { port }, timeout: 100_000 });
 	const preview = await opened(api, process, port);
 	const bodies = await Promise.all(Array.from({ length: 4 }, () => preview.get("/page.html")));
 	expect(bodies.map(({ status, body }) => [status, body.length])).toEqual(Array.from({ length: 4 }, () => [200, 200_000]));

@@ -12,10 +12,10 @@ test("what is exported is the log, with times that grow and each size where it w
 	const api = await overApi(runtime);
 	const command = "stty -echo; printf 'zwölf €\\n'; read -r; printf '\\342'; sleep 0.2; printf '\\202\\254 \\377!\\n'; stty size; exit 0";
 	const process = await runtime.spawn({ command, terminal: { cols: 80, rows: 24 }, name: "a name" });
-	await process.wait({ until: { pattern: "€\r\n" }, timeout: 10_000 });
+	await process.wait({ until: { pattern: "€\r\n" }, timeout: 100_000 });
 	await process.resize(90, 20);
 	await process.write("\r");
-	await process.wait({ timeout: 10_000 });
+	await process.wait({ timeout: 100_000 });
 	await until("the log is closed", () => readState(process.dir).kind === "closed");
 	const file = path.join(tempDir(), "demo.cast");
 	const exported = await cli(runtime.home.root, ["record", "export", process.id, "--output", file]);
@@ -57,10 +57,10 @@ test("what is exported is the log, with times that grow and each size where it w
 test("of a terminal that goes on, what was printed a moment ago has its time too", async () => {
 	const runtime = await testRuntime();
 	const process = await runtime.spawn({ command: "stty -echo; for n in 0 1 2 3 4; do echo $n; read -r; done", terminal: true });
-	await process.wait({ until: { pattern: "0\r\n" }, timeout: 10_000 });
+	await process.wait({ until: { pattern: "0\r\n" }, timeout: 100_000 });
 	for (const n of [1, 2, 3, 4]) {
 		await process.write("\n");
-		await process.wait({ until: { pattern: `${n}\r\n` }, timeout: 10_000 });
+		await process.wait({ until: { pattern: `${n}\r\n` }, timeout: 100_000 });
 	}
 	const { stdout } = await cli(runtime.home.root, ["record", "export", process.id]);
 	const [, ...events] = parse(stdout);
@@ -73,7 +73,7 @@ test("of a terminal that goes on, what was printed a moment ago has its time too
 test("of a log that has dropped its beginning the recording starts at the first byte there is, and says so", async () => {
 	const runtime = await testRuntime();
 	const process = await runtime.spawn({ command: "seq 60000", terminal: true, log: { limit: 128 * 1024 } });
-	await process.wait({ timeout: 30_000 });
+	await process.wait({ timeout: 100_000 });
 	await until("the log is closed", () => readState(process.dir).kind === "closed");
 	const { stdout } = await cli(runtime.home.root, ["record", "export", process.id]);
 	const [header, ...events] = parse(stdout);

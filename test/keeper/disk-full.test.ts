@@ -23,7 +23,7 @@ test("a full disk pauses the command, and it goes on without loss once there is 
 	await until("it is paused", () => pausedBy(process) === "disk");
 	expect(process.status()).toMatchObject({ status: "running", paused: "disk" });
 	disk.empty();
-	const { status } = await process.wait({ timeout: 30_000 });
+	const { status } = await process.wait({ timeout: 100_000 });
 	expect(status).toMatchObject({ status: "exited", exitCode: 6 });
 	expect(allOf(process).equals(Buffer.from(numbers(1_500_000)))).toBe(true);
 	expect(fs.existsSync(path.join(process.dir, "gaps"))).toBe(false);
@@ -34,7 +34,7 @@ test("a small disk has room for many processes that print little, and for one th
 	const runtime = await testRuntime({ home: disk.home });
 	const spawn = (command: string) => runtime.spawn({ command });
 	const many = await Promise.all(Array.from({ length: 10 }, () => spawn("for ((i = 0; i < 100; i++)); do echo $i; sleep 0.001; done; echo last; cat")));
-	await Promise.all(many.map((process) => process.wait({ until: { pattern: "last" }, timeout: 30_000 })));
+	await Promise.all(many.map((process) => process.wait({ until: { pattern: "last" }, timeout: 100_000 })));
 	for (const process of many) expect(pausedBy(process)).toBeUndefined();
 	const chatty = await spawn("for ((i = 0; ; i++)); do echo $i; done");
 	await until("it is paused", () => pausedBy(chatty) === "disk");
@@ -61,7 +61,7 @@ test("where nothing tells in advance that the disk is full, the command still go
 	expect(process.status()).toMatchObject({ status: "running" });
 	disk.empty();
 	await process.write("\n");
-	const { status } = await process.wait({ timeout: 30_000 });
+	const { status } = await process.wait({ timeout: 100_000 });
 	expect(status).toMatchObject({ status: "exited", exitCode: 6 });
 	expect(allOf(process).subarray(-4).toString()).toBe("end\n");
 });
@@ -80,7 +80,7 @@ describe.each([
 		await process.write("\n");
 		await until("it is paused", () => pausedBy(process) === "disk");
 		disk.empty();
-		const { status } = await process.wait({ timeout: 30_000 });
+		const { status } = await process.wait({ timeout: 100_000 });
 		expect(status).toMatchObject({ status: "exited", exitCode: 6 });
 		expect(allOf(process).equals(Buffer.from(numbers(400_000)))).toBe(true);
 		expect(fs.existsSync(path.join(process.dir, "gaps"))).toBe(false);
@@ -108,7 +108,7 @@ test("a terminal whose log may not become longer is paused, and goes on without 
 	await process.write("\n");
 	await until("it is paused", () => pausedBy(process) === "disk");
 	expect(allow("unlimited")).toBe(0);
-	expect((await process.wait({ timeout: 30_000 })).status).toMatchObject({ status: "exited", exitCode: 6 });
+	expect((await process.wait({ timeout: 100_000 })).status).toMatchObject({ status: "exited", exitCode: 6 });
 	expect(textOf(process)).toBe(`ready\n${numbers(100_000)}`);
 });
 
@@ -135,7 +135,7 @@ test("repeated requests for room on a full disk do not make the collector do any
 	await until("each was heard", () => noted("reserved").length > 20);
 	expect(childrenOf(readParts(process.dir).collector?.pid ?? 0).length).toBeLessThanOrEqual(3); // dd, the look at the moment, one for the next
 	disk.empty();
-	await process.wait({ timeout: 30_000 });
+	await process.wait({ timeout: 100_000 });
 	expect(noted("removed").length).toBeGreaterThan(1);
 	expect(noted("removed").toSorted()).toEqual([...new Set(noted("removed"))].sort());
 });
@@ -174,7 +174,7 @@ test("starting on a full disk says that there is no space, and nothing runs", as
 	expect(runtime.list({ task: null })).toEqual([]);
 	disk.empty();
 	const process = await runtime.spawn({ command: "echo works" });
-	await process.wait({ timeout: 10_000 });
+	await process.wait({ timeout: 100_000 });
 	expect(textOf(process)).toBe("works\n");
 	expect(fs.existsSync(ran)).toBe(false);
 });
@@ -210,7 +210,7 @@ async function startOn(runtime: Runtime, command: string): Promise<string> {
 /** With room again, whatever ran has its whole output and its exit code. */
 async function finish(runtime: Runtime): Promise<void> {
 	for (const process of runtime.list().filter(({ spec }) => spec.name === "last")) {
-		const { status } = await process.wait({ timeout: 10_000 });
+		const { status } = await process.wait({ timeout: 100_000 });
 		expect(status).toMatchObject({ status: "exited", exitCode: 2 });
 		await until("its output is there", () => process.log.bounds().end === numbers(3000).length);
 		expect(textOf(process)).toBe(numbers(3000));

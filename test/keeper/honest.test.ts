@@ -18,10 +18,10 @@ test("a command whose keeper is killed runs on with output and stdin, but its ex
 	await kill9(readParts(process.dir).keeper);
 	expect(process.status()).toEqual({ status: "running", pid: process.pid, exitUnseen: true });
 	await process.write("this\n");
-	expect(await process.wait({ until: { pattern: "got this" }, timeout: 10_000 })).toMatchObject({ matched: "pattern" });
+	expect(await process.wait({ until: { pattern: "got this" }, timeout: 100_000 })).toMatchObject({ matched: "pattern" });
 	const pid = process.pid;
 	await process.closeStdin();
-	const { status } = await process.wait({ timeout: 10_000 });
+	const { status } = await process.wait({ timeout: 100_000 });
 	expect(status).toMatchObject({ status: "lost", pid, exitCode: null });
 	expect(textOf(process)).toBe("ready\ngot this\n");
 });
@@ -32,9 +32,9 @@ test("on a terminal the exit code is seen although the outer keeper was killed",
 	await kill9(readParts(process.dir).keeper);
 	expect(process.status()).toEqual({ status: "running", pid: process.pid });
 	await process.write("this\n");
-	await process.wait({ until: { pattern: "got this" }, timeout: 10_000 });
+	await process.wait({ until: { pattern: "got this" }, timeout: 100_000 });
 	await process.closeStdin();
-	expect((await process.wait({ timeout: 10_000 })).status).toMatchObject({ status: "exited", exitCode: 3, signal: null });
+	expect((await process.wait({ timeout: 100_000 })).status).toMatchObject({ status: "exited", exitCode: 3, signal: null });
 	expect(textOf(process)).toBe("ready\r\ngot this\r\n");
 });
 
@@ -56,12 +56,12 @@ test("with dd killed in the middle of the output the command goes on, and each p
 		await until("it prints", () => process.log.bounds().end > before);
 		await kill9(await stoppedDd(process));
 		expect(process.status()).toMatchObject({ status: "running" });
-		await process.wait({ until: { pattern: "." }, from: process.log.bounds().end, timeout: 10_000 });
+		await process.wait({ until: { pattern: "." }, from: process.log.bounds().end, timeout: 100_000 });
 		expect(gaps()).toHaveLength(kills);
 	}
 	fs.writeFileSync(hurry, "");
 	await process.write("done\n");
-	const { status } = await process.wait({ timeout: 30_000 });
+	const { status } = await process.wait({ timeout: 100_000 });
 	expect(status).toMatchObject({ status: "exited", exitCode: 7 });
 	expectWholeBut(gaps(), process.read(0, 10_000_000).bytes, Buffer.from(`${Array.from({ length: 1_000_000 }, (_, n) => n + 1).join("\n")}\ngot: done\n`));
 });
@@ -69,7 +69,7 @@ test("with dd killed in the middle of the output the command goes on, and each p
 test("a reader that already waits when dd is killed gets the rest as well", async () => {
 	const process = await (await testRuntime()).spawn({ command: ECHO });
 	await process.wait({ until: { pattern: "ready" } });
-	const waiting = process.wait({ until: { pattern: "got this" }, timeout: 20_000 });
+	const waiting = process.wait({ until: { pattern: "got this" }, timeout: 100_000 });
 	await kill9(await stoppedDd(process));
 	fs.writeFileSync(path.join(process.dir, "in"), "this\n"); // not process.write: that would look after dd
 	expect(await waiting).toMatchObject({ matched: "pattern" });
@@ -82,7 +82,7 @@ test("with its collector killed a command is not killed by SIGPIPE, and its exit
 	await killCollector(process);
 	expect(process.status()).toMatchObject({ status: "running" });
 	fs.writeFileSync(go, "");
-	expect((await process.wait({ timeout: 10_000 })).status).toMatchObject({ status: "exited", exitCode: 9, signal: null });
+	expect((await process.wait({ timeout: 100_000 })).status).toMatchObject({ status: "exited", exitCode: 9, signal: null });
 });
 
 test("with its collector killed a command that prints much is paused, and can be killed", async () => {
@@ -102,7 +102,7 @@ describe.each(PTY_TOOLS)("on a terminal made by $name", (pty) => {
 		await process.wait({ until: { pattern: "ready\r\n" } });
 		const { end } = process.log.bounds();
 		await kill9(readParts(process.dir).child);
-		expect((await process.wait({ timeout: 10_000 })).status).toMatchObject({ status: "exited", exitCode: 5, signal: null });
+		expect((await process.wait({ timeout: 100_000 })).status).toMatchObject({ status: "exited", exitCode: 5, signal: null });
 		await until("the log is closed", () => readState(process.dir).kind === "closed");
 		expect(readState(process.dir)).toEqual({ kind: "closed", bytes: end });
 		expect(process.log.bounds().end).toBe(end);
@@ -118,7 +118,7 @@ describe.each(PTY_TOOLS)("on a terminal made by $name", (pty) => {
 		const other = await (await runtimeWith(pty, context)).spawn({ command: "echo ready; sleep 1000; :", terminal: true });
 		await other.wait({ until: { pattern: "ready" } });
 		await kill9(readParts(other.dir).child);
-		expect((await other.wait({ timeout: 10_000 })).status).toMatchObject({ status: "exited", exitCode: 129, signal: "SIGHUP" });
+		expect((await other.wait({ timeout: 100_000 })).status).toMatchObject({ status: "exited", exitCode: 129, signal: "SIGHUP" });
 	});
 
 	test("with the collector killed the command goes on, and its exit code is true", async (context) => {
@@ -126,7 +126,7 @@ describe.each(PTY_TOOLS)("on a terminal made by $name", (pty) => {
 		await process.wait({ until: { pattern: "ready" } });
 		await killCollector(process);
 		await process.write("this\n\x04");
-		expect((await process.wait({ timeout: 10_000 })).status).toMatchObject({ status: "exited", exitCode: 3, signal: null });
+		expect((await process.wait({ timeout: 100_000 })).status).toMatchObject({ status: "exited", exitCode: 3, signal: null });
 	});
 });
 
@@ -137,10 +137,10 @@ test("a terminal whose relay writes the log itself loses nothing when the dd bes
 	for (const text of ["one", "two"]) {
 		await kill9(await stoppedDd(process));
 		await process.write(`${text}\n`);
-		expect(await process.wait({ until: { pattern: `got ${text}` }, timeout: 10_000 })).toMatchObject({ matched: "pattern" });
+		expect(await process.wait({ until: { pattern: `got ${text}` }, timeout: 100_000 })).toMatchObject({ matched: "pattern" });
 	}
 	await process.closeStdin();
-	expect((await process.wait({ timeout: 10_000 })).status).toMatchObject({ status: "exited", exitCode: 3 });
+	expect((await process.wait({ timeout: 100_000 })).status).toMatchObject({ status: "exited", exitCode: 3 });
 	await until("the log is closed", () => readState(process.dir).kind === "closed");
 	expect(textOf(process)).toBe("ready\r\ngot one\r\ngot two\r\n");
 	expect(fs.existsSync(path.join(process.dir, "gaps"))).toBe(false);
@@ -158,7 +158,7 @@ test("a keeper that was stopped goes on once the command has ended, and tells ho
 	}
 	expect(await killed.kill()).toMatchObject({ status: "already_exited", final: { status: "exited", exitCode: 3 } });
 	waited.status();
-	expect((await waited.wait({ timeout: 10_000 })).status).toMatchObject({ status: "exited", exitCode: 3 });
+	expect((await waited.wait({ timeout: 100_000 })).status).toMatchObject({ status: "exited", exitCode: 3 });
 });
 
 test("a dd that was stopped goes on once the command has ended, and nothing is missing", async () => {
@@ -167,7 +167,7 @@ test("a dd that was stopped goes on once the command has ended, and nothing is m
 	await stoppedDd(process);
 	await process.write("this\n");
 	await process.closeStdin();
-	expect((await process.wait({ timeout: 10_000 })).status).toMatchObject({ status: "exited", exitCode: 3 });
+	expect((await process.wait({ timeout: 100_000 })).status).toMatchObject({ status: "exited", exitCode: 3 });
 	expect(textOf(process)).toBe("ready\ngot this\n");
 });
 
@@ -184,7 +184,7 @@ test.each([false, true])(
 		await until("that is copied, or dd ends for want of somebody to tell", () => textOf(process).includes("got this") || !isAlive(dd as Identity));
 		await process.write("that\n");
 		await process.closeStdin();
-		expect((await process.wait({ timeout: 10_000 })).status).toMatchObject({ status: "exited", exitCode: 3 });
+		expect((await process.wait({ timeout: 100_000 })).status).toMatchObject({ status: "exited", exitCode: 3 });
 		await until("the log is closed", () => readState(process.dir).kind === "closed");
 		const text = textOf(process).replaceAll("\r", "");
 		expect(text).toMatch(/^ready\n(got this\n)?got that\n$/);

@@ -23,7 +23,7 @@ describe.each(PTY_TOOLS.filter(({ name }) => name !== "script"))("on a terminal 
 		for (const command of ["timeout 60 bash -c 'read -r x; exit $x'", "cd / && timeout 60 bash -c 'read -r x; exit $x'"]) {
 			const process = await runtime.spawn({ command, terminal: true });
 			await process.write("3\n");
-			expect((await process.wait({ timeout: 20_000 })).status).toMatchObject({ status: "exited", exitCode: 3 });
+			expect((await process.wait({ timeout: 100_000 })).status).toMatchObject({ status: "exited", exitCode: 3 });
 		}
 	});
 
@@ -31,7 +31,7 @@ describe.each(PTY_TOOLS.filter(({ name }) => name !== "script"))("on a terminal 
 		const runtime = await runtimeWith(pty, context);
 		for (const command of ["ps -o pid=,pgid=,sid=,tpgid= -p $$; exit", ["sh", "-c", "ps -o pid=,pgid=,sid=,tpgid= -p $$; exit"]]) {
 			const process = await runtime.spawn({ command, terminal: true });
-			await process.wait({ timeout: 20_000 });
+			await process.wait({ timeout: 100_000 });
 			expect(new Set(textOf(process).trim().split(/\s+/)).size).toBe(1);
 		}
 	});
@@ -41,7 +41,7 @@ test("a builtin and a keyword stay what they are, and what is not found is said 
 	const runtime = await testRuntime();
 	const run = async (command: string) => {
 		const process = await runtime.spawn({ command, terminal: true });
-		const { status } = await process.wait({ timeout: 20_000 });
+		const { status } = await process.wait({ timeout: 100_000 });
 		return [textOf(process), "exitCode" in status ? status.exitCode : status.status];
 	};
 	expect(await run("type echo")).toEqual(["echo is a shell builtin\r\n", 0]);

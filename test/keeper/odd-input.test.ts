@@ -14,7 +14,7 @@ for (const terminal of [false, true]) {
 		const runtime = await testRuntime();
 		const command = `# ${FILLER}\nwc -c <<'E'\n${FILLER}\nE\necho done; exit 3`;
 		const process = await runtime.spawn({ command, terminal });
-		expect((await process.wait({ timeout: 10_000 })).status).toMatchObject({ status: "exited", exitCode: 3 });
+		expect((await process.wait({ timeout: 100_000 })).status).toMatchObject({ status: "exited", exitCode: 3 });
 		expect(textOf(process).replaceAll("\r", "")).toBe(`${FILLER.length + 1}\ndone\n`);
 		expect(process.command()).toBe(command);
 	});
@@ -22,13 +22,13 @@ for (const terminal of [false, true]) {
 	test(`a home whose path has spaces, quotes and more in it works, ${kind}`, async () => {
 		const runtime = await testRuntime({ home: tempDir('it\'s a "home" $(false) `x` \\n ; & * ü 家'), warm: 1 });
 		const process = await runtime.spawn({ command: 'echo ready; read -r line; echo "<$line>"; exit 3', terminal, log: { limit: 64 * 1024 } });
-		await process.wait({ until: { pattern: "ready" }, timeout: 10_000 });
+		await process.wait({ until: { pattern: "ready" }, timeout: 100_000 });
 		if (terminal) await process.resize(90, 20);
 		await process.write("hello\n");
-		expect((await process.wait({ timeout: 10_000 })).status).toMatchObject({ status: "exited", exitCode: 3 });
+		expect((await process.wait({ timeout: 100_000 })).status).toMatchObject({ status: "exited", exitCode: 3 });
 		expect(textOf(process).replaceAll("\r", "")).toBe(terminal ? "ready\nhello\n<hello>\n" : "ready\n<hello>\n");
 		const long = await runtime.spawn({ command: "seq 100000; sleep 1000", terminal, log: { limit: 64 * 1024 } });
-		await long.wait({ until: { pattern: "^100000" }, timeout: 10_000 });
+		await long.wait({ until: { pattern: "^100000" }, timeout: 100_000 });
 		expect(long.log.bounds().first).toBeGreaterThan(0);
 		expect(await long.kill()).toMatchObject({ status: "killed", survivors: [] });
 	});
@@ -40,10 +40,10 @@ test("no time that is told ends the collector, whatever it looks like", async ()
 	fs.appendFileSync(path.join(process.dir, "ctl"), junk.map((line) => `\n${line}\n`).join(""));
 	for (let i = 0; i < 200; i++) fs.appendFileSync(path.join(process.dir, "ctl"), "\n0.123456 x[*]\n"); // more than are kept before they are counted
 	await process.write("x\n");
-	await process.wait({ until: { pattern: "<x>" }, timeout: 10_000 });
+	await process.wait({ until: { pattern: "<x>" }, timeout: 100_000 });
 	await process.resize(90, 20);
 	await process.write("\x04");
-	expect((await process.wait({ timeout: 10_000 })).status).toMatchObject({ status: "exited", exitCode: 0 });
+	expect((await process.wait({ timeout: 100_000 })).status).toMatchObject({ status: "exited", exitCode: 0 });
 	await until("the log is closed", () => readState(process.dir).kind === "closed");
 	expect(fs.readFileSync(path.join(process.dir, "times"), "utf8")).toContain(" 90 20\n");
 });

@@ -15,7 +15,7 @@ describe.each(PTY_TOOLS)("an interactive shell on a terminal by $name", (pty) =>
 		await shell.write("echo code=$?\n");
 		await says(shell, "code=130");
 		await shell.write("exit 4\n");
-		expect((await shell.wait({ timeout: 10_000 })).status).toMatchObject({ status: "exited", exitCode: 4, signal: null });
+		expect((await shell.wait({ timeout: 100_000 })).status).toMatchObject({ status: "exited", exitCode: 4, signal: null });
 	});
 
 	test("stops a job on Ctrl-Z and brings it back with fg", async (context) => {
@@ -32,7 +32,7 @@ describe.each(PTY_TOOLS)("an interactive shell on a terminal by $name", (pty) =>
 		await shell.write("jobs; echo left=$(jobs | wc -l)\n");
 		await says(shell, "left=0\r\n[^]*prompt> ");
 		await shell.write("\x04"); // at the prompt; earlier it would be the end of something else
-		expect((await shell.wait({ timeout: 10_000 })).status).toMatchObject({ status: "exited", exitCode: 0 });
+		expect((await shell.wait({ timeout: 100_000 })).status).toMatchObject({ status: "exited", exitCode: 0 });
 	});
 
 	test("gets a signal of ours only for the job in the foreground", async (context) => {
@@ -53,7 +53,7 @@ async function startShell(runtime: Runtime): Promise<Process> {
 }
 
 async function says(shell: Process, pattern: string): Promise<void> {
-	expect(await shell.wait({ until: { pattern }, timeout: 10_000 })).toMatchObject({ matched: "pattern" });
+	expect(await shell.wait({ until: { pattern }, timeout: 100_000 })).toMatchObject({ matched: "pattern" });
 }
 
 /** Wait until the process group in the foreground of the terminal is led by this program. */

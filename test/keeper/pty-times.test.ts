@@ -18,7 +18,7 @@ describe.each(PTY_TOOLS)("the times of a terminal by $name", (pty) => {
 		await process.resize(80, 24);
 		await until("the size is noted", () => timesOf(process).sizes.length === 2);
 		await process.write("\n\n");
-		await process.wait({ timeout: 10_000 });
+		await process.wait({ timeout: 100_000 });
 		await until("the log is closed", () => readState(process.dir).kind === "closed");
 		const { bytes, clocks, sizes } = timesOf(process);
 		// Perl writes both. Of the others the keeper hears how much it was a moment after it is in the log: a new size may come in between.
@@ -31,7 +31,7 @@ describe.each(PTY_TOOLS)("the times of a terminal by $name", (pty) => {
 
 	test("add up to the log also when it is printed fast and in many runs of dd", async (context) => {
 		const process = await (await runtimeWith(pty, context)).spawn({ command: "seq 300000", terminal: true, log: { limit: 256 * 1024 } });
-		await process.wait({ timeout: 30_000 });
+		await process.wait({ timeout: 100_000 });
 		await until("the log is closed", () => readState(process.dir).kind === "closed");
 		expect(process.log.bounds().end).toBe(2_288_895);
 		expect(timesOf(process).bytes).toBe(process.log.bounds().end);
@@ -55,12 +55,12 @@ function timesOf(process: Process): Times {
 
 test("what is typed after a resize finds the program with the new size", async () => {
 	const process = await (await testRuntime()).spawn({ command: "stty -echo; echo ready; while read -r; do stty size; done", terminal: { cols: 80, rows: 24 } });
-	await process.wait({ until: { pattern: "ready\\r\\n" }, timeout: 10_000 });
+	await process.wait({ until: { pattern: "ready\\r\\n" }, timeout: 100_000 });
 	for (let cols = 90; cols < 110; cols++) {
 		await process.resize(cols, 30);
 		const from = process.log.bounds().end;
 		await process.write("\n");
-		await process.wait({ until: { pattern: "\n" }, from, timeout: 10_000 });
+		await process.wait({ until: { pattern: "\n" }, from, timeout: 100_000 });
 	}
 	expect(process.read(0).bytes.toString().trim().split("\r\n")).toEqual(["ready", ...Array.from({ length: 20 }, (_, i) => `30 ${90 + i}`)]);
 });

@@ -12,11 +12,11 @@ describe.each(PTY_TOOLS)("a terminal by $name", (pty) => {
 	test("is one, of 120 columns and 30 rows unless told otherwise", async (context) => {
 		const runtime = await runtimeWith(pty, context);
 		const process = await runtime.spawn({ command: 'tty; stty size; echo "$TERM"; [ -t 0 ] && [ -t 1 ] && [ -t 2 ] && echo all', terminal: true });
-		await process.wait({ timeout: 10_000 });
+		await process.wait({ timeout: 100_000 });
 		expect(textOf(process)).toMatch(/^\/dev\/pts\/\d+\r\n30 120\r\nxterm-256color\r\nall\r\n$/);
 		expect(process.spec.terminal).toEqual({ cols: 120, rows: 30, by: pty.name });
 		const other = await runtime.spawn({ command: "stty size", terminal: { cols: 77, rows: 11 } });
-		await other.wait({ timeout: 10_000 });
+		await other.wait({ timeout: 100_000 });
 		expect(textOf(other)).toBe("11 77\r\n");
 	});
 
@@ -25,7 +25,7 @@ describe.each(PTY_TOOLS)("a terminal by $name", (pty) => {
 		const process = await runtime.spawn({ command: "trap 'stty size' WINCH; echo ready; while :; do sleep 0.02; done", terminal: true });
 		await process.wait({ until: { pattern: "ready" } });
 		await process.resize(100, 40);
-		expect(await process.wait({ until: { pattern: "^40 100\r$" }, timeout: 10_000 })).toMatchObject({ matched: "pattern" });
+		expect(await process.wait({ until: { pattern: "^40 100\r$" }, timeout: 100_000 })).toMatchObject({ matched: "pattern" });
 	});
 
 	test("has the environment of its command for the command alone", async (context) => {
@@ -36,7 +36,7 @@ describe.each(PTY_TOOLS)("a terminal by $name", (pty) => {
 			env,
 			terminal: true,
 		});
-		await process.wait({ until: { pattern: Object.values(env).join(" ") }, timeout: 10_000 });
+		await process.wait({ until: { pattern: Object.values(env).join(" ") }, timeout: 100_000 });
 		const { child, terminal } = readParts(process.dir);
 		for (const part of [child, terminal]) expect(fs.readFileSync(`/proc/${part?.pid}/environ`, "utf8")).not.toContain("/no/such");
 		expect(fs.statSync(path.join(process.dir, "environment")).size).toBe(0);
@@ -46,9 +46,9 @@ describe.each(PTY_TOOLS)("a terminal by $name", (pty) => {
 		const runtime = await runtimeWith(pty, context);
 		const process = await runtime.spawn({ command: "cat; exit 3", terminal: true });
 		expect(await process.write("héllo\n")).toBe(7);
-		await process.wait({ until: { pattern: "héllo\r\nhéllo\r\n" }, timeout: 10_000 });
+		await process.wait({ until: { pattern: "héllo\r\nhéllo\r\n" }, timeout: 100_000 });
 		await process.closeStdin();
-		expect((await process.wait({ timeout: 10_000 })).status).toMatchObject({ status: "exited", exitCode: 3 });
+		expect((await process.wait({ timeout: 100_000 })).status).toMatchObject({ status: "exited", exitCode: 3 });
 		expect(textOf(process)).toBe("héllo\r\nhéllo\r\n");
 	});
 
@@ -61,12 +61,12 @@ describe.each(PTY_TOOLS)("a terminal by $name", (pty) => {
 		["no-such-command-anywhere", 127, null],
 	])("reports the end of `%s` as it was", async (command, exitCode, signal) => {
 		const process = await (await testRuntime({ tools: { ...findTools(), pty } })).spawn({ command, terminal: true });
-		expect((await process.wait({ timeout: 10_000 })).status).toMatchObject({ status: "exited", exitCode, signal });
+		expect((await process.wait({ timeout: 100_000 })).status).toMatchObject({ status: "exited", exitCode, signal });
 	});
 
 	test("passes on all that was printed before the end", async (context) => {
 		const process = await (await runtimeWith(pty, context)).spawn({ command: "stty -onlcr; seq 200000", terminal: true });
-		await process.wait({ timeout: 30_000 });
+		await process.wait({ timeout: 100_000 });
 		expect(textOf(process)).toBe(`${Array.from({ length: 200_000 }, (_, n) => n + 1).join("\n")}\n`);
 	});
 
@@ -81,7 +81,7 @@ describe.each(PTY_TOOLS)("a terminal by $name", (pty) => {
 		process.kill(relay.pid, "SIGSTOP");
 		fs.writeFileSync(go, "");
 		await until("it has ended", () => kept.status().status === "exited");
-		expect((await kept.wait({ timeout: 10_000 })).status).toMatchObject({ status: "exited", exitCode: 3 });
+		expect((await kept.wait({ timeout: 100_000 })).status).toMatchObject({ status: "exited", exitCode: 3 });
 		expect(textOf(kept)).toBe("ready\r\nlast\r\n");
 	});
 
@@ -90,7 +90,7 @@ describe.each(PTY_TOOLS)("a terminal by $name", (pty) => {
 		await process.wait({ until: { pattern: "ready" } });
 		const paste = Buffer.alloc(200_000, "0123456789abcdef\x03\x04\x11\x13\x1a\xff", "latin1");
 		await process.write(paste);
-		await process.wait({ timeout: 30_000 });
+		await process.wait({ timeout: 100_000 });
 		expect(textOf(process)).toContain(createHash("md5").update(paste).digest("hex"));
 	});
 
@@ -115,7 +115,7 @@ describe.each(PTY_TOOLS)("a terminal by $name", (pty) => {
 		const up = path.join(tempDir(), "up");
 		const command = `setsid sh -c ": >'${up}'; exec sleep 1000" & until [ -e '${up}' ]; do sleep 0.01; done; echo done; exit 3`;
 		const process = await (await runtimeWith(pty, context)).spawn({ command, terminal: true });
-		expect((await process.wait({ timeout: 10_000 })).status).toMatchObject({ status: "exited", exitCode: 3 });
+		expect((await process.wait({ timeout: 100_000 })).status).toMatchObject({ status: "exited", exitCode: 3 });
 		await until("its relay has ended", () => !isAlive(readParts(process.dir).child as Identity));
 		await until("its log is closed", () => readState(process.dir).kind === "closed");
 		expect(textOf(process)).toBe("done\r\n");

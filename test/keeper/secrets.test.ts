@@ -32,10 +32,10 @@ for (const terminal of [false, true]) {
 		atEnd(() => process.umask(umask));
 		const runtime = await testRuntime({ warm: 1 });
 		const first = await runtime.spawn({ command: "umask; read -r; exit 3", terminal });
-		await first.wait({ until: { pattern: "0000" }, timeout: 10_000 });
+		await first.wait({ until: { pattern: "0000" }, timeout: 100_000 });
 		if (terminal) await first.resize(80, 24);
 		await first.write("\n");
-		await first.wait({ timeout: 10_000 });
+		await first.wait({ timeout: 100_000 });
 		const second = await runtime.spawn({ command: "sleep 1000", terminal });
 		if (!terminal) await second.closeStdin();
 		await second.kill();

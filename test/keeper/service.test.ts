@@ -42,7 +42,7 @@ test.skipIf(!groups)("a service manager that kills the whole control group does 
 	for (const [index, id] of (line as string).split(" ").entries()) {
 		const kept = runtime.get(id);
 		await kept.write(index === 1 ? "\r" : "\n");
-		expect((await kept.wait({ timeout: 10_000 })).status).toMatchObject({ status: "exited", exitCode: 6 + index });
+		expect((await kept.wait({ timeout: 100_000 })).status).toMatchObject({ status: "exited", exitCode: 6 + index });
 		expect(textOf(kept)).toMatch(/up\r?\n.*done/s);
 	}
 });

@@ -8,7 +8,7 @@ import { HOG, hasGroups, limited } from "./support.js";
 
 async function endOf(runtime: Runtime, options: SpawnOptions): Promise<Status & { process: Process }> {
 	const process = await runtime.spawn(options);
-	const { status } = await process.wait({ timeout: 60_000 });
+	const { status } = await process.wait({ timeout: 100_000 });
 	return { ...status, process };
 }
 
@@ -67,8 +67,8 @@ test.skipIf(!hasGroups)("what a bomb leaves behind is ended and named too, when 
 	expect(end).not.toHaveProperty("limit");
 	expect(await process.leftovers()).toHaveLength(1); // it waits for us
 	fs.writeFileSync(go, "go\n");
-	await until("the bomb is named", () => limitOf(process) === "pids", 20_000);
-	await until("nobody is left in its group, which goes with the last", () => !fs.existsSync(process.spec.cgroup as string), 20_000);
+	await until("the bomb is named", () => limitOf(process) === "pids");
+	await until("nobody is left in its group, which goes with the last", () => !fs.existsSync(process.spec.cgroup as string));
 	expect(await process.leftovers()).toEqual([]);
 	expect(process.status()).toMatchObject({ status: "exited", exitCode: 0, ...limited("pids") });
 });
@@ -76,7 +76,7 @@ test.skipIf(!hasGroups)("what a bomb leaves behind is ended and named too, when 
 test.skipIf(!hasGroups)("a process near its limit of pids that was never refused one is left alone (needs control groups)", async () => {
 	const runtime = await testRuntime();
 	const busy = await runtime.spawn({ command: "for i in $(seq 17); do sleep 1000 & done; echo ready; wait", limits: { pids: 18 } });
-	await busy.wait({ until: { pattern: "ready" }, timeout: 20_000 });
+	await busy.wait({ until: { pattern: "ready" }, timeout: 100_000 });
 	// A bomb beside it is ended by the same looks.
 	const bomb = await endOf(runtime, { command: "ulimit -u 2000; bomb() { bomb | bomb & }; bomb; sleep 1000", limits: { pids: 50 } });
 	expect(bomb).toMatchObject({ status: "killed", ...limited("pids") });
@@ -95,7 +95,7 @@ async function throttled(runtime: Runtime): Promise<void> {
 	const process = found() as Process;
 	const tree = runtime.cgroups?.treeOf("cpu");
 	const stat = path.join(tree?.base as string, process.spec.limits?.group as string, "cpu.stat");
-	await until("it was throttled", () => /^nr_throttled [1-9]/m.test(fs.readFileSync(stat, "utf8")), 20_000);
+	await until("it was throttled", () => /^nr_throttled [1-9]/m.test(fs.readFileSync(stat, "utf8")));
 	await process.write("\n");
 }
 
@@ -135,7 +135,7 @@ test("time is kept with no runtime alive, and the next one tells the truth", asy
 	await new Promise((resolve) => child.once("exit", resolve));
 	const runtime = await testRuntime({ home });
 	for (const id of ids) {
-		const { status } = await runtime.get(id).wait({ timeout: 20_000 });
+		const { status } = await runtime.get(id).wait({ timeout: 100_000 });
 		expect(status).toMatchObject({ status: "killed", ...limited("time") });
 		expect(await runtime.get(id).leftovers()).toEqual([]);
 		expect(textOf(runtime.get(id))).toBe("");
@@ -153,7 +153,7 @@ test("a process that prints faster than it may is held back, and loses nothing",
 	let said = await note();
 	while (said === undefined && process.status().status === "running") said = await note(); // it goes on now and then
 	expect(said).toMatch(/output_rate/);
-	expect((await process.wait({ timeout: 20_000 })).status).toMatchObject({ status: "exited", exitCode: 0 });
+	expect((await process.wait({ timeout: 100_000 })).status).toMatchObject({ status: "exited", exitCode: 0 });
 	expect(textOf(process)).toBe(Array.from({ length: 50_000 }, (_, i) => `${i + 1}\n`).join(""));
 });
 

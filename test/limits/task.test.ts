@@ -40,11 +40,11 @@ test("a foreground command is ended when its time is over, also in the backgroun
 test.skipIf(!hasGroups)("all that a task runs shares its limits; other tasks have their own (needs control groups for memory and pids)", async () => {
 	const runtime = await testRuntime({ resourceLimits: { task: { memory: "64M", pids: 40, processes: 3 } } });
 	const hog = await runtime.spawn({ command: ["perl", "-e", '$x .= "x" x 1e6 while 1'] });
-	expect((await hog.wait({ timeout: 20_000 })).status).toMatchObject({ status: "killed", limit: { name: "memory", of: "task", value: 64 * 1024 ** 2 } });
+	expect((await hog.wait({ timeout: 100_000 })).status).toMatchObject({ status: "killed", limit: { name: "memory", of: "task", value: 64 * 1024 ** 2 } });
 	// Two of them have fewer than the limit each, and more together: the larger one is ended, the other goes on.
 	const small = await runtime.spawn({ command: "for i in $(seq 14); do sleep 1000 & done; wait" });
 	const large = await runtime.spawn({ command: "for i in $(seq 100); do sleep 1000 & done; wait" });
-	expect((await large.wait({ timeout: 20_000 })).status).toMatchObject({ status: "killed", ...limited("pids", "task") });
+	expect((await large.wait({ timeout: 100_000 })).status).toMatchObject({ status: "killed", ...limited("pids", "task") });
 	expect(small.status()).toMatchObject({ status: "running" });
 	// In the shell of the task: what fills it is ended, the shell is not. Until then commands that start something may fail, and say why.
 	await runtime.terminal({ command: "x=kept" });

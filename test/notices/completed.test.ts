@@ -46,7 +46,7 @@ test("asking for notices after the end gets one too", async () => {
 	const runtime = await testRuntime();
 	const notices = testNotices(runtime);
 	const process = await runtime.spawn({ command: "echo gone" });
-	await process.wait({ timeout: 10_000 });
+	await process.wait({ timeout: 100_000 });
 	expect(notices.arm(process, NOTIFY)).toEqual({ notes: [] });
 	expect(await notices.take("default")).toMatchObject([{ kind: "completed", text: expect.stringMatching(/exit code 0\. Its last output:\ngone$/) }]);
 	expect(await notices.take("default")).toEqual([]);
@@ -103,7 +103,7 @@ test("text is plain: no escape sequences, no control characters, carriage return
 	const runtime = await testRuntime();
 	const notices = testNotices(runtime);
 	const command = String.raw`printf '\033]0;a title\007\033[31mred\033[0m\r\n10%%\r20%%\r100%%\nb\377d \001\033(B€\n'`;
-	await (await spawnArmed(runtime, notices, { command }, NOTIFY)).wait({ timeout: 10_000 });
+	await (await spawnArmed(runtime, notices, { command }, NOTIFY)).wait({ timeout: 100_000 });
 	const [notice] = await notices.take("default");
 	expect(notice?.text.split("\n").slice(-3)).toEqual(["red", "100%", "b\ufffdd €"]);
 });
@@ -111,7 +111,7 @@ test("text is plain: no escape sequences, no control characters, carriage return
 test("one long line is cut in front, at a whole character", async () => {
 	const runtime = await testRuntime();
 	const notices = testNotices(runtime);
-	await (await spawnArmed(runtime, notices, { command: "perl -CS -e 'print chr(0x1F600) x 5000'" }, NOTIFY)).wait({ timeout: 10_000 });
+	await (await spawnArmed(runtime, notices, { command: "perl -CS -e 'print chr(0x1F600) x 5000'" }, NOTIFY)).wait({ timeout: 100_000 });
 	const [notice] = await notices.take("default");
 	expect(notice?.text.split("\n").at(-1)).toMatch(/^…(\u{1F600}){990,999}$/u);
 });
@@ -119,7 +119,7 @@ test("one long line is cut in front, at a whole character", async () => {
 test("a long command is cut, and its line breaks are not in the way", async () => {
 	const runtime = await testRuntime();
 	const notices = testNotices(runtime);
-	await (await spawnArmed(runtime, notices, { command: `true\n# ${"x".repeat(5000)}` }, NOTIFY)).wait({ timeout: 10_000 });
+	await (await spawnArmed(runtime, notices, { command: `true\n# ${"x".repeat(5000)}` }, NOTIFY)).wait({ timeout: 100_000 });
 	const [notice] = await notices.take("default");
 	expect(notice?.text).toMatch(/^Background process proc_\w+ \(true # x{192}…\) ended/);
 });
@@ -141,7 +141,7 @@ test("a wait that reports the end leaves no notice, even with a listener", async
 		const process = await spawnArmed(runtime, notices, { command: "read x" }, NOTIFY);
 		const release = notices.hold(process);
 		await process.write("\n");
-		await process.wait({ timeout: 10_000 });
+		await process.wait({ timeout: 100_000 });
 		release(true);
 		await until("it is settled", () => armedState(runtime, process) === undefined);
 	}
@@ -222,7 +222,7 @@ test("a start that fails leaves nothing to tell", async () => {
 test("notices of a pruned process are forgotten", async () => {
 	const runtime = await testRuntime();
 	const notices = testNotices(runtime);
-	await (await spawnArmed(runtime, notices, { command: "true" }, NOTIFY)).wait({ timeout: 10_000 });
+	await (await spawnArmed(runtime, notices, { command: "true" }, NOTIFY)).wait({ timeout: 100_000 });
 	expect(runtime.prune({ olderThanMs: -1 }).removed).toHaveLength(1);
 	expect(await notices.take("default")).toEqual([]);
 	expect(fs.readdirSync(taskDir(runtime)).filter((name) => !name.startsWith("owner."))).toEqual([]);

@@ -103,7 +103,7 @@ test("a match and an end while no program ran are told to the next one", async (
 	const runtime = await testRuntime({ home });
 	const process = runtime.get(id ?? "");
 	await process.write("\n");
-	await process.wait({ timeout: 10_000 });
+	await process.wait({ timeout: 100_000 });
 	const notices = testNotices(runtime);
 	const listener = new Listener(notices);
 	await listener.has(2);
@@ -127,7 +127,7 @@ test("killed again and again while a process prints matches, listeners together 
 		await owner.kill();
 		for (let line = await owner.line(); line; line = await owner.line()) told.push(parse(line));
 		// What it has not told is told before the next comes, which would else be too soon after it.
-		await process.wait({ until: { pattern: `^hit ${n}$` }, timeout: 20_000 });
+		await process.wait({ until: { pattern: `^hit ${n}$` }, timeout: 100_000 });
 		told.push(...(await notices.take("default")));
 		// As if the window had passed, which real time would take fifteen seconds for.
 		const file = path.join(taskDir(runtime), `armed.${process.id}`);
@@ -177,7 +177,7 @@ test("a program that waits for an end is killed: the end is told after all", asy
 	await until("it has ended", () => spawned.status().status === "exited");
 	expect(await notices.take("default")).toEqual([]);
 	await waiter.kill();
-	await until("it is told", () => listener.got.length > 0, 20_000);
+	await until("it is told", () => listener.got.length > 0);
 	expect(fs.readdirSync(taskDir(runtime)).filter((name) => name.startsWith("held."))).toEqual([]);
 });
 
@@ -258,7 +258,7 @@ test("a full queue drops the oldest reports of progress first, and says so", asy
 	await showing.has(1);
 	for (let n = 0; n < QUEUED_AT_MOST + 1; n++) {
 		await process.write(`${n}\n`);
-		await process.wait({ until: { pattern: `^${n}$` }, timeout: 10_000 });
+		await process.wait({ until: { pattern: `^${n}$` }, timeout: 100_000 });
 		clock.pass(30_000);
 		await showing.has(n + 2);
 	}
@@ -279,7 +279,7 @@ test("files that cannot be understood are put aside, and the others are not affe
 	fs.writeFileSync(path.join(dir, "notice.what-is-this"), "\0\0\0");
 	fs.writeFileSync(path.join(dir, "flood"), "[]");
 	fs.writeFileSync(path.join(dir, "something.else"), "");
-	await process.wait({ timeout: 10_000 });
+	await process.wait({ timeout: 100_000 });
 	expect(await notices.take("default")).toMatchObject([{ session_id: process.id }]);
 	expect(
 		fs
@@ -318,7 +318,7 @@ test("a full disk fails no call, and what could not be noted is told when there 
 test("a home that cannot be read just now is said, and nothing is lost by it", async () => {
 	const runtime = await testRuntime();
 	const notices = testNotices(runtime);
-	await (await spawnArmed(runtime, notices, { command: "exit 1" }, NOTIFY)).wait({ timeout: 10_000 });
+	await (await spawnArmed(runtime, notices, { command: "exit 1" }, NOTIFY)).wait({ timeout: 100_000 });
 	const read = vi.spyOn(fs, "readdirSync").mockImplementation(() => {
 		throw Object.assign(new Error("too many open files"), { code: "EMFILE" });
 	});
@@ -368,7 +368,7 @@ test("a thousand processes that have ended and been told of cost nothing; nor do
 	const runtime = await testRuntime();
 	const notices = testNotices(runtime);
 	const process = await spawnArmed(runtime, notices, { command: "true" }, NOTIFY);
-	await process.wait({ timeout: 10_000 });
+	await process.wait({ timeout: 100_000 });
 	await notices.take("default");
 	await notices.take("another");
 	await notices.close();

@@ -9,7 +9,7 @@ test("new output is reported every interval, and silence is not", async () => {
 	const notices = testNotices(runtime, clock);
 	const listener = new Listener(notices);
 	const process = await spawnArmed(runtime, notices, { command: "echo one; cat" }, { checkInterval: 60 });
-	await process.wait({ until: { pattern: "one" }, timeout: 10_000 });
+	await process.wait({ until: { pattern: "one" }, timeout: 100_000 });
 	clock.pass(59_999);
 	expect(await notices.take("default")).toEqual([]);
 	clock.pass(1);
@@ -19,7 +19,7 @@ test("new output is reported every interval, and silence is not", async () => {
 	clock.pass(60_000);
 	expect(await notices.take("default")).toEqual([]); // nothing new
 	await process.write("two\n");
-	await process.wait({ until: { pattern: "two" }, timeout: 10_000 });
+	await process.wait({ until: { pattern: "two" }, timeout: 100_000 });
 	expect(await notices.take("default")).toEqual([]); // not yet
 	clock.pass(60_000);
 	expect((await listener.has(2))[1]).toMatchObject({ kind: "progress", byte_offset: 4, text: expect.stringMatching(/New output:\ntwo$/) });
@@ -43,7 +43,7 @@ test("a report shows the last lines of what is new, whole", async () => {
 	const clock = new TestClock();
 	const notices = testNotices(runtime, clock);
 	const process = await spawnArmed(runtime, notices, { command: "seq 1 1000; read x" }, { checkInterval: 30 });
-	await process.wait({ until: { pattern: "^1000$" }, timeout: 10_000 });
+	await process.wait({ until: { pattern: "^1000$" }, timeout: 100_000 });
 	clock.pass(30_000);
 	const [notice] = await notices.take("default"); // nobody listens: it is found by who asks
 	const shown = notice?.text.split("\n").slice(1) ?? [];
@@ -61,7 +61,7 @@ test.each([1, 29])("an interval of %i seconds is raised to 30, and that is said"
 		notes: [],
 		check_interval_note: `check_interval was raised from ${checkInterval} to 30 seconds, the shortest there is.`,
 	});
-	await process.wait({ until: { pattern: "one" }, timeout: 10_000 });
+	await process.wait({ until: { pattern: "one" }, timeout: 100_000 });
 	clock.pass(29_999);
 	expect(await notices.take("default")).toEqual([]);
 	clock.pass(1);

@@ -53,7 +53,7 @@ test("a program that does not exist or is not executable ends as the shell would
 		[path.join(dir, "data"), 126],
 	] as const) {
 		const process = await runtime.spawn({ command: typeof command === "string" ? command : [...command] });
-		const { status } = await process.wait({ timeout: 10_000 });
+		const { status } = await process.wait({ timeout: 100_000 });
 		expect({ command, status }).toMatchObject({ status: { status: "exited", exitCode: code, signal: null } });
 		expect(textOf(process)).not.toBe("");
 	}
@@ -62,7 +62,7 @@ test("a program that does not exist or is not executable ends as the shell would
 test("an unknown id, an ambiguous prefix and nonsense are NOT_FOUND, each in its own words", async () => {
 	const runtime = await testRuntime();
 	const process = await runtime.spawn({ command: "true" });
-	await process.wait({ timeout: 10_000 });
+	await process.wait({ timeout: 100_000 });
 	const digits = process.id.slice(5);
 	const twin = `proc_${digits.slice(0, 11)}${digits.at(-1) === "0" ? "1" : "0"}`;
 	const twinDir = path.join(runtime.home.procs, twin.charAt(5), twin);
@@ -100,7 +100,7 @@ test("a half-written exit record is not believed", async () => {
 	}
 	fs.writeFileSync(file, `${"".padEnd(63)}\n`);
 	await process.closeStdin();
-	expect((await process.wait({ timeout: 10_000 })).status).toMatchObject({ status: "exited", exitCode: 0 });
+	expect((await process.wait({ timeout: 100_000 })).status).toMatchObject({ status: "exited", exitCode: 0 });
 });
 
 test("a home that cannot be used is an error that says so", async () => {
@@ -129,7 +129,7 @@ test("without a file descriptor left a start fails clearly, and works again when
 		const { status } = await (await runtime.spawn({ command: "exit 5" })).wait();
 		console.log(failed, status.exitCode); await runtime.close();`;
 	const program = await runtime.spawn({ command: `ulimit -n 256; exec ${process.execPath} --input-type=module -e ${shellQuote(script)}` });
-	await program.wait({ timeout: 30_000 });
+	await program.wait({ timeout: 100_000 });
 	expect(textOf(program)).toBe("NO_FILES 5\n");
 });
 

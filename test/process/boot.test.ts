@@ -105,12 +105,12 @@ test("what the shutdown has stopped is started again; what was killed, is done, 
 	const done = await start("done", "on-failure", "true");
 	const given = await start("given", "on-failure", "exit 3");
 	const taken = await start("taken", "always", waits);
-	await Promise.all([done, given].map((process) => process.wait({ timeout: 60_000 })));
+	await Promise.all([done, given].map((process) => process.wait({ timeout: 100_000 })));
 	for (const process of [stopped, terminated, killed, taken]) await until("it is up", () => textOf(process) === "up\n");
 	await killed.kill();
 	for (const process of [stopped, terminated]) {
 		await process.signal("SIGTERM");
-		expect((await process.wait({ timeout: 60_000 })).status).toMatchObject({ status: "exited" });
+		expect((await process.wait({ timeout: 100_000 })).status).toMatchObject({ status: "exited" });
 	}
 	await powerCut([taken]);
 	anotherBoot([stopped, killed, done, given]);

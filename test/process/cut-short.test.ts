@@ -15,7 +15,7 @@ test.each(["background", "shell"])("the next program that looks finishes a kill 
 	const [process] = runtime.list({ task: null });
 	if (!process) throw new Error("the command is not in the list");
 	const child = Number(textOf(process));
-	const { status } = await process.wait({ timeout: 30_000 });
+	const { status } = await process.wait({ timeout: 100_000 });
 	expect(status).toMatchObject({ status: "killed" });
 	await until("its child has gone", () => readStat(child) === undefined);
 	expect(textOf(process)).toBe(`${child}\n`);

@@ -38,7 +38,7 @@ test.each([
 	for (const seconds of SECONDS) {
 		const { fifo, holders } = witness();
 		const process = await runtime.spawn({ command: chain({ fifo, seconds }) });
-		await process.wait({ until: { pattern: "ready" }, timeout: 30_000 });
+		await process.wait({ until: { pattern: "ready" }, timeout: 100_000 });
 		await until("the chain is there", () => holders() === "some");
 		expect(await process.kill({ graceMs: 500 })).toMatchObject({ status: "killed", survivors: [] });
 		expect([seconds, holders()]).toEqual([seconds, "none"]);
@@ -50,7 +50,7 @@ test("a chain that ignores TERM, and one in a session of its own, are ended too,
 	for (const every of [`$SIG{TERM} = "IGNORE"`, "syscall(112) unless $own++"]) {
 		const { fifo, holders } = witness();
 		const process: Process = await runtime.spawn({ command: chain({ fifo, seconds: 0.02, every }) });
-		await process.wait({ until: { pattern: "ready" }, timeout: 30_000 });
+		await process.wait({ until: { pattern: "ready" }, timeout: 100_000 });
 		expect(await process.kill({ graceMs: 200 })).toMatchObject({ status: "killed", survivors: [] });
 		expect([every, holders()]).toEqual([every, "none"]);
 	}
@@ -74,10 +74,10 @@ test.skipIf(process.getuid?.() !== 0)(
 		const script = `const { openRuntime } = await import(${JSON.stringify(path.resolve("dist/lib/index.js"))});
 		const runtime = await openRuntime({ home: ${JSON.stringify(path.join(home, "h"))}, warm: 0 });
 		const process = await runtime.spawn({ command: ${JSON.stringify(chain({ fifo, seconds: 0.02 }))} });
-		await process.wait({ until: { pattern: "ready" }, timeout: 30_000 });
+		await process.wait({ until: { pattern: "ready" }, timeout: 100_000 });
 		const { status, method, survivors } = await process.kill();
 		const ended = await runtime.spawn({ command: "exit 0" });
-		await ended.wait({ timeout: 30_000 });
+		await ended.wait({ timeout: 100_000 });
 		const { status: second, note } = await runtime.process({ action: "kill", session_id: ended.id });
 		await runtime.close();
 		console.log(JSON.stringify({ status, method, survivors, second, note }));`;

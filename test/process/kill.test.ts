@@ -53,7 +53,7 @@ test("a kill reports 128+n and the signal; the second one finds it ended", async
 test("one that ends by itself is never called killed", async () => {
 	const runtime = await testRuntime();
 	const process = await runtime.spawn({ command: "exit 3" });
-	await process.wait({ timeout: 10_000 });
+	await process.wait({ timeout: 100_000 });
 	const result = await process.kill();
 	expect(result).toMatchObject({ status: "already_exited", signalled: [], final: { status: "exited", exitCode: 3 } });
 });
@@ -61,7 +61,7 @@ test("one that ends by itself is never called killed", async () => {
 test("what an ended process left behind is ended by kill, and named", async () => {
 	const runtime = await testRuntime();
 	const process = await runtime.spawn({ command: "sleep 611 & echo $!; exit 0" });
-	await process.wait({ timeout: 10_000 });
+	await process.wait({ timeout: 100_000 });
 	const [pid] = pidsIn(textOf(process));
 	expect(await process.leftovers()).toEqual([pid]);
 	const result = await process.kill();
@@ -96,7 +96,7 @@ test("a kept process started by a kept process is not killed with it", async () 
 		const runtime = await openRuntime({ home: ${JSON.stringify(home)}, warm: 0, cgroup: "off" });
 		const inner = await runtime.spawn({ command: "sleep 613" }); console.log("inner", inner.id); setInterval(() => {}, 1000);`;
 	const outer = await runtime.spawn({ command: [process.execPath, "--input-type=module", "-e", script] });
-	const { match } = await outer.wait({ until: { pattern: "proc_[0-9a-f]{12}" }, timeout: 20_000 });
+	const { match } = await outer.wait({ until: { pattern: "proc_[0-9a-f]{12}" }, timeout: 100_000 });
 	await outer.kill();
 	expect(runtime.get(match as string).status().status).toBe("running");
 });
@@ -106,7 +106,7 @@ test("a stranger that got the pid is neither adopted nor signalled", async () =>
 	const stranger = spawn("sleep", ["614"], { stdio: "ignore" });
 	atEnd(() => stranger.kill());
 	const process = await runtime.spawn({ command: "true" });
-	await process.wait({ timeout: 10_000 });
+	await process.wait({ timeout: 100_000 });
 	await until("its keeper is gone", () => !isAlive(readParts(process.dir).keeper as Identity));
 	const meta = fs.readFileSync(`${process.dir}/meta`, "utf8");
 	fs.writeFileSync(`${process.dir}/meta`, meta.replace(/^child \d+ /m, `child ${stranger.pid} `));
@@ -130,7 +130,7 @@ test("the mark of a kill says what the end counts as, where the command was ende
 	const runtime = await testRuntime();
 	const ends = [130, 3].map(async (code) => {
 		const process = await runtime.spawn({ command: `exit ${code}` });
-		await process.wait({ timeout: 10_000 });
+		await process.wait({ timeout: 100_000 });
 		markKilled(process.dir, 124); // as a runtime does at a deadline that is killed before it can record the end itself
 		return process.status();
 	});
@@ -143,9 +143,9 @@ test("the mark of a kill says what the end counts as, where the command was ende
 test("signals reach the process group, and only what is running", async () => {
 	const runtime = await testRuntime();
 	const process = await runtime.spawn({ command: "trap 'echo usr1; exit 0' USR1; echo ready; while :; do sleep 0.05; done" });
-	await process.wait({ until: { pattern: "ready" }, timeout: 10_000 });
+	await process.wait({ until: { pattern: "ready" }, timeout: 100_000 });
 	await process.signal("SIGUSR1");
-	expect((await process.wait({ timeout: 10_000 })).status).toMatchObject({ exitCode: 0 });
+	expect((await process.wait({ timeout: 100_000 })).status).toMatchObject({ exitCode: 0 });
 	expect(textOf(process)).toMatch(/^ready\n.*usr1\n$/s);
 	await expect(process.signal("SIGUSR1")).rejects.toThrow(/has ended/);
 });
@@ -161,6 +161,6 @@ test("INT and QUIT are not ignored by what is started", async () => {
 		const process = await runtime.spawn({ command: "exec sleep 600" });
 		await until("sleep runs", () => readStat(process.pid as number)?.comm === "sleep");
 		await process.signal(signal);
-		expect((await process.wait({ timeout: 10_000 })).status).toMatchObject({ status: "exited", exitCode: code });
+		expect((await process.wait({ timeout: 100_000 })).status).toMatchObject({ status: "exited", exitCode: code });
 	}
 });

@@ -16,7 +16,7 @@ test("the list has a task's own processes, newest first, and those of every task
 	const first = await runtime.spawn({ command: "cat" });
 	const second = await runtime.spawn({ command: "true", name: "second" });
 	const foreign = await runtime.spawn({ command: "cat", task: "b/../c" });
-	await second.wait({ timeout: 10_000 });
+	await second.wait({ timeout: 100_000 });
 	expect(ids(runtime.list())).toEqual([second.id, first.id]);
 	expect(ids(runtime.list({ ended: false }))).toEqual([first.id]);
 	expect(ids(runtime.list({ task: "b/../c" }))).toEqual([foreign.id]);
@@ -30,7 +30,7 @@ test("two runtimes on one home agree, and an end is settled by exactly one", asy
 	const process = await runtime.spawn({ command: "read x; exit 6" });
 	const same = other.get(process.id);
 	await same.write("\n");
-	const [mine, theirs] = await Promise.all([process.wait({ timeout: 10_000 }), same.wait({ timeout: 10_000 })]);
+	const [mine, theirs] = await Promise.all([process.wait({ timeout: 100_000 }), same.wait({ timeout: 100_000 })]);
 	expect(mine.status).toEqual(theirs.status);
 	expect(ids(runtime.list())).toEqual(ids(other.list()));
 	expect(runtime.registry.settle(process, process.status())).toBe(false);
@@ -56,7 +56,7 @@ test("a runtime that was not there when it ended finds the end, with its true co
 test("an ended process stays in the list for half an hour from its end, however long it ran", async () => {
 	const runtime = await testRuntime();
 	const process = await runtime.spawn({ command: "true" });
-	await process.wait({ timeout: 10_000 });
+	await process.wait({ timeout: 100_000 });
 	const now = Date.now();
 	expect(ids(runtime.registry.recent(undefined, now + 29 * MINUTE))).toEqual([process.id]);
 	expect(ids(runtime.registry.recent(undefined, now + 31 * MINUTE))).toEqual([]);
@@ -67,7 +67,7 @@ test("pruning forgets what ended long ago and never what runs", async () => {
 	const runtime = await testRuntime();
 	const old = await runtime.spawn({ command: "true" });
 	const running = await runtime.spawn({ command: "cat" });
-	await old.wait({ timeout: 10_000 });
+	await old.wait({ timeout: 100_000 });
 	const later = Date.now() + 8 * 24 * HOUR_MS;
 	expect(runtime.prune({ now: later, dryRun: true }).removed).toEqual([old.id]);
 	expect(fs.existsSync(old.dir)).toBe(true);
@@ -82,7 +82,7 @@ test("over the quota the oldest ended ones go first, running ones never", async 
 	const processes: Process[] = [];
 	for (let i = 0; i < 3; i++) {
 		const process = await runtime.spawn({ command: "head -c 300000 /dev/zero" });
-		await process.wait({ timeout: 10_000 });
+		await process.wait({ timeout: 100_000 });
 		processes.push(process);
 	}
 	const running = await runtime.spawn({ command: "head -c 300000 /dev/zero; cat" });
@@ -123,7 +123,7 @@ test("instantly exiting commands never lose their end", async () => {
 	const ends: unknown[] = [];
 	const one = async () => {
 		for (const [index, code] of left) {
-			const { status } = await (await runtime.spawn({ command: [code ? "false" : "true"] })).wait({ timeout: 20_000 });
+			const { status } = await (await runtime.spawn({ command: [code ? "false" : "true"] })).wait({ timeout: 100_000 });
 			ends[index] = "exitCode" in status && status.exitCode;
 		}
 	};
@@ -137,7 +137,7 @@ test("finished processes keep no file descriptor open", async () => {
 	const once = async () => {
 		const process = await runtime.spawn({ command: "echo x" });
 		for await (const _ of process.follow());
-		await process.wait({ timeout: 10_000 });
+		await process.wait({ timeout: 100_000 });
 	};
 	await once();
 	const before = open();

@@ -11,7 +11,7 @@ import { SCRIPTS } from "../support/scripts.js";
 /** All of them where it is cheap; elsewhere those that differ in what they ignore. test/process/soak-rest-of-script.test.ts has the rest. */
 const ALL = Object.keys(SCRIPTS);
 const FEW = ["a subshell in the background", "a pipeline", "a child that ignores TERM", "an interactive shell", "a shell that forks"];
-const ready = (process: Process) => process.wait({ until: { pattern: "ready" }, timeout: 30_000 });
+const ready = (process: Process) => process.wait({ until: { pattern: "ready" }, timeout: 100_000 });
 
 /** Ends each, and expects that nothing was printed but `ready`. What make(1) says when it is ended is its own affair. */
 async function nothingRunsOn(names: readonly string[], end: (script: string) => Promise<string>): Promise<void> {
@@ -119,7 +119,7 @@ describe("the keeper by itself", () => {
 		const runtime = await testRuntime(options);
 		const timed = async (more: Partial<SpawnOptions>, command: string) => {
 			const process = await runtime.spawn({ command, limits: { time: 2 }, ...more });
-			const { status } = await process.wait({ timeout: 60_000 });
+			const { status } = await process.wait({ timeout: 100_000 });
 			expect(status).toMatchObject({ status: "killed", limit: { name: "time" } });
 			while ((await process.leftovers()).length > 0) await new Promise((resolve) => setTimeout(resolve, 20)); // the keeper is still at it
 			return textOf(process);
@@ -130,7 +130,7 @@ describe("the keeper by itself", () => {
 	test("what calls itself a keeper, and is none, is ended with the rest", async () => {
 		const runtime = await testRuntime({ cgroup: "off" });
 		const process = await runtime.spawn({ command: "setsid sh -c 'sleep 600; :' /x/keeper/keeper.sh keep /tmp & sleep 600", limits: { time: 1 } });
-		expect((await process.wait({ timeout: 60_000 })).status).toMatchObject({ status: "killed", limit: { name: "time" } });
+		expect((await process.wait({ timeout: 100_000 })).status).toMatchObject({ status: "killed", limit: { name: "time" } });
 		while ((await process.leftovers()).length > 0) await new Promise((resolve) => setTimeout(resolve, 20)); // it is still at it
 		expect(process.status()).toMatchObject({ status: "killed" });
 	});
@@ -138,7 +138,7 @@ describe("the keeper by itself", () => {
 	test("when all has been printed that may be", async () => {
 		const runtime = await testRuntime();
 		const process = await runtime.spawn({ command: "(sleep 600; echo LATE) & yes; echo LATE", limits: { output: "64K" } });
-		expect((await process.wait({ timeout: 60_000 })).status).toMatchObject({ status: "killed", limit: { name: "output" } });
+		expect((await process.wait({ timeout: 100_000 })).status).toMatchObject({ status: "killed", limit: { name: "output" } });
 		expect(await process.leftovers()).toEqual([]);
 		expect(textOf(process)).not.toContain("LATE");
 	});

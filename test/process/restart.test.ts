@@ -24,7 +24,7 @@ const env = { PATH: "/nonexistent" };
 test("what ends at once is started again ever later, then given up, and ps, status and logs say so", async () => {
 	const { runtime, delays } = await quickRuntime();
 	const failing = await runtime.spawn({ command: 'echo "run $((++n))"; exit 3', name: "failing", restart: "on-failure", env });
-	const { status } = await failing.wait({ timeout: 60_000 });
+	const { status } = await failing.wait({ timeout: 100_000 });
 	expect(status).toMatchObject({ status: "exited", exitCode: 3 });
 	expect(delays()).toEqual(["1", "2", "4", "8", "16"]);
 	const words = "given up after 5 restarts: it ended soon after its start each time, the last time with code 3";
@@ -40,7 +40,7 @@ test("what ends at once is started again ever later, then given up, and ps, stat
 test("on-failure leaves what succeeds alone, always does not; a program that is killed is started again, with the same id and log", async () => {
 	const { runtime } = await quickRuntime();
 	const once = await runtime.spawn({ command: ["true"], restart: "on-failure" });
-	expect((await once.wait({ timeout: 60_000 })).status).toMatchObject({ status: "exited", exitCode: 0 });
+	expect((await once.wait({ timeout: 100_000 })).status).toMatchObject({ status: "exited", exitCode: 0 });
 	expect(summary(once)).toMatchObject({ restarts: 0 });
 	const file = path.join(tempDir(), "runs");
 	const command = `echo $$ >>${file}; exec tail -f /dev/null`;
@@ -64,7 +64,7 @@ test("TERM ends the restarting; the command closes in order, and its code counts
 	const kept = await runtime.spawn({ command, restart: "always" });
 	await until("it runs", () => textOf(kept) === "up\n");
 	await kept.signal("SIGTERM");
-	expect((await kept.wait({ timeout: 60_000 })).status).toMatchObject({ status: "exited", exitCode: 7 });
+	expect((await kept.wait({ timeout: 100_000 })).status).toMatchObject({ status: "exited", exitCode: 7 });
 	expect(textOf(kept)).toMatch(/^up\n.*closing\n$/s);
 	expect(summary(kept)).toMatchObject({ restarts: 0 });
 });

@@ -4,7 +4,7 @@ import { tempDir, testRuntime, textOf } from "../support/home.js";
 test("a command's output and exit code are there after it ended", async () => {
 	const runtime = await testRuntime();
 	const process = await runtime.spawn({ command: "echo out; echo err >&2; exit 7" });
-	const { status, matched } = await process.wait({ timeout: 10_000 });
+	const { status, matched } = await process.wait({ timeout: 100_000 });
 	expect(matched).toBe("exit");
 	expect(status).toMatchObject({ status: "exited", exitCode: 7, signal: null });
 	expect(textOf(process)).toBe("out\nerr\n");
@@ -14,7 +14,7 @@ test("an argument vector runs without a shell, whatever is in it", async () => {
 	const runtime = await testRuntime();
 	const words = ["printf", "%s|", "a b", "it's", '"$HOME"', "*", "", "\n", "é"];
 	const process = await runtime.spawn({ command: words });
-	await process.wait({ timeout: 10_000 });
+	await process.wait({ timeout: 100_000 });
 	expect(textOf(process)).toBe('a b|it\'s|"$HOME"|*||\n|é|');
 });
 
@@ -23,7 +23,7 @@ test("it runs in the given directory, with what is named in the environment and 
 	const cwd = tempDir('it\'s a "dir" ü');
 	process.env.TEST_SERVICE_API_KEY = "sk-not-for-children";
 	const spawned = await runtime.spawn({ command: 'pwd; echo "$GIVEN"; env', cwd, env: { GIVEN: "two\nlines 'quoted'" } });
-	await spawned.wait({ timeout: 10_000 });
+	await spawned.wait({ timeout: 100_000 });
 	delete process.env.TEST_SERVICE_API_KEY;
 	const text = textOf(spawned);
 	expect(text.startsWith(`${cwd}\ntwo\nlines 'quoted'\n`)).toBe(true);

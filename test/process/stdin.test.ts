@@ -10,7 +10,7 @@ test("five megabytes through stdin arrive byte for byte", async () => {
 	const process = await runtime.spawn({ command: "sha256sum" });
 	expect(await process.write(data)).toBe(data.length);
 	await process.closeStdin();
-	await process.wait({ timeout: 30_000 });
+	await process.wait({ timeout: 100_000 });
 	expect(textOf(process).split(" ")[0]).toBe(createHash("sha256").update(data).digest("hex"));
 });
 
@@ -19,14 +19,14 @@ test("a write counts bytes, not characters, and adds nothing", async () => {
 	const process = await runtime.spawn({ command: "cat" });
 	expect(await process.write("é")).toBe(2);
 	await process.closeStdin();
-	await process.wait({ timeout: 10_000 });
+	await process.wait({ timeout: 100_000 });
 	expect(textOf(process)).toBe("é");
 });
 
 test("writing to a process that has ended is a clear error", async () => {
 	const runtime = await testRuntime();
 	const process = await runtime.spawn({ command: "exit 4" });
-	await process.wait({ timeout: 10_000 });
+	await process.wait({ timeout: 100_000 });
 	await expect(process.write("x")).rejects.toMatchObject({ code: "ENDED", message: expect.stringContaining("exited, code 4") });
 	await expect(process.closeStdin()).rejects.toMatchObject({ code: "ENDED" });
 });
@@ -43,7 +43,7 @@ test("writing after close is a clear error, also from another runtime", async ()
 test("a process started without stdin reads end-of-file at once and cannot be written to", async () => {
 	const runtime = await testRuntime();
 	const process = await runtime.spawn({ command: "cat; echo end; sleep 600", stdin: false });
-	expect((await process.wait({ until: { pattern: "end" }, timeout: 10_000 })).matched).toBe("pattern");
+	expect((await process.wait({ until: { pattern: "end" }, timeout: 100_000 })).matched).toBe("pattern");
 	await expect(process.write("x")).rejects.toMatchObject({ code: "STDIN_CLOSED" });
 });
 
@@ -59,7 +59,7 @@ test("a write that is not read ends with the process, and says how many bytes we
 test("one that was aborted says to the byte how much of it was written", async () => {
 	const cwd = tempDir("aborted");
 	const process = await (await testRuntime()).spawn({ command: "mkfifo gate; echo up; read -r on <gate; wc -c", cwd });
-	await process.wait({ until: { pattern: "up" }, timeout: 10_000 });
+	await process.wait({ until: { pattern: "up" }, timeout: 100_000 });
 	const aborted = async (bytes: number): Promise<number> => {
 		const stop = new AbortController();
 		const writing = process.write(Buffer.alloc(bytes), { signal: stop.signal });
@@ -75,7 +75,7 @@ test("one that was aborted says to the byte how much of it was written", async (
 	expect(await aborted(1)).toBe(0); // nobody reads, so it is full
 	fs.writeFileSync(path.join(cwd, "gate"), "on\n");
 	await process.closeStdin();
-	await process.wait({ timeout: 10_000 });
+	await process.wait({ timeout: 100_000 });
 	expect(textOf(process)).toBe(`up\n${written}\n`);
 });
 
@@ -92,7 +92,7 @@ test("a write can be aborted", async () => {
 test("a command without a terminal has no controlling one and leads its session", async () => {
 	const runtime = await testRuntime();
 	const process = await runtime.spawn({ command: "(: </dev/tty) 2>/dev/null && echo tty || echo none; ps -o sid= -p $$; echo $$" });
-	await process.wait({ timeout: 10_000 });
+	await process.wait({ timeout: 100_000 });
 	const [tty, session, pid] = textOf(process)
 		.trim()
 		.split("\n")

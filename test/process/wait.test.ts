@@ -7,7 +7,7 @@ import { atEnd, testRuntime } from "../support/home.js";
 test("a grandchild that holds the output does not keep the wait or the status from ending", async () => {
 	const runtime = await testRuntime();
 	const process = await runtime.spawn({ command: "echo x; sleep 600 & exit 5" });
-	const { status, matched } = await process.wait({ timeout: 20_000 });
+	const { status, matched } = await process.wait({ timeout: 100_000 });
 	expect(matched).toBe("exit");
 	expect(status).toMatchObject({ status: "exited", exitCode: 5 });
 	expect(process.read(0).bytes.toString()).toBe("x\n");
@@ -17,10 +17,10 @@ test("a grandchild that holds the output does not keep the wait or the status fr
 test("a process that closed its output is running until it exits", async () => {
 	const runtime = await testRuntime();
 	const process = await runtime.spawn({ command: "exec >&- 2>&-; read line; exit 5" });
-	expect((await process.wait({ until: { silence: 0.2 }, timeout: 10_000 })).matched).toBe("silence");
+	expect((await process.wait({ until: { silence: 0.2 }, timeout: 100_000 })).matched).toBe("silence");
 	expect(process.status().status).toBe("running");
 	await process.write("\n");
-	expect((await process.wait({ timeout: 10_000 })).status).toMatchObject({ status: "exited", exitCode: 5 });
+	expect((await process.wait({ timeout: 100_000 })).status).toMatchObject({ status: "exited", exitCode: 5 });
 });
 
 test("a timeout leaves the process alone and is not an exit", async () => {
@@ -55,12 +55,12 @@ test("$ matches where a line has ended, and at the end of the process; not where
 	const runtime = await testRuntime();
 	const process = await runtime.spawn({ command: "printf 'Done'; read -r x; printf ' with errors\\nDone\\nDo'; read -r x; printf ne; read -r x" });
 	const wait = (from: number, timeout = 10_000) => process.wait({ until: { pattern: "^Done$" }, from, timeout });
-	await process.wait({ until: { pattern: "^Done" }, timeout: 10_000 });
+	await process.wait({ until: { pattern: "^Done" }, timeout: 100_000 });
 	expect(await wait(0, 50)).toMatchObject({ matched: null });
 	await process.write("\n");
 	expect(await wait(0)).toMatchObject({ matched: "pattern", offset: 21 });
 	await process.write("\n");
-	await process.wait({ until: { pattern: "Done" }, from: 21, timeout: 10_000 });
+	await process.wait({ until: { pattern: "Done" }, from: 21, timeout: 100_000 });
 	const last = wait(21);
 	await process.write("\n");
 	expect(await last).toMatchObject({ matched: "pattern", match: "Done", offset: 26, status: { status: "exited" } });
@@ -84,25 +84,25 @@ test("a pattern that runs away is given up, not waited for", () => {
 test("a pattern finds what was printed before the wait began, or only after an offset", async () => {
 	const runtime = await testRuntime();
 	const process = await runtime.spawn({ command: "echo ready; cat" });
-	expect(await process.wait({ until: { pattern: "^read(y|ily)$" }, timeout: 10_000 })).toMatchObject({ matched: "pattern", match: "ready" });
+	expect(await process.wait({ until: { pattern: "^read(y|ily)$" }, timeout: 100_000 })).toMatchObject({ matched: "pattern", match: "ready" });
 	expect(await process.wait({ until: { pattern: "ready" }, from: 6, timeout: 50 })).toMatchObject({ timedOut: true });
 	await process.write("é one two one\n");
-	expect(await process.wait({ until: { pattern: "one" }, timeout: 10_000 })).toMatchObject({ matched: "pattern", offset: 12 });
-	expect(await process.wait({ until: { pattern: "one" }, from: 12, timeout: 10_000 })).toMatchObject({ matched: "pattern", offset: 20 });
+	expect(await process.wait({ until: { pattern: "one" }, timeout: 100_000 })).toMatchObject({ matched: "pattern", offset: 12 });
+	expect(await process.wait({ until: { pattern: "one" }, from: 12, timeout: 100_000 })).toMatchObject({ matched: "pattern", offset: 20 });
 });
 
 test("when it exits before the pattern shows, that is said", async () => {
 	const runtime = await testRuntime();
 	const process = await runtime.spawn({ command: "echo no; exit 1" });
-	expect(await process.wait({ until: { pattern: "yes" }, timeout: 10_000 })).toMatchObject({ matched: "exit", status: { exitCode: 1 } });
+	expect(await process.wait({ until: { pattern: "yes" }, timeout: 100_000 })).toMatchObject({ matched: "exit", status: { exitCode: 1 } });
 });
 
 test("the last words before the exit still count for a pattern", async () => {
 	const runtime = await testRuntime();
 	for (let i = 0; i < 20; i++) {
 		const process = await runtime.spawn({ command: "echo last words" });
-		expect((await process.wait({ until: { pattern: "last words" }, timeout: 10_000 })).matched).toBe("pattern");
-		await process.wait({ timeout: 10_000 });
+		expect((await process.wait({ until: { pattern: "last words" }, timeout: 100_000 })).matched).toBe("pattern");
+		await process.wait({ timeout: 100_000 });
 	}
 });
 
@@ -114,12 +114,12 @@ test("a port and an HTTP answer can be waited for, several conditions at once", 
 	atEnd(() => new Promise((resolve) => server.close(resolve)));
 	const { port } = server.address() as AddressInfo;
 	const process = await runtime.spawn({ command: "sleep 600" });
-	expect(await process.wait({ until: { port, pattern: "never" }, timeout: 10_000 })).toMatchObject({ matched: "port" });
+	expect(await process.wait({ until: { port, pattern: "never" }, timeout: 100_000 })).toMatchObject({ matched: "port" });
 	const url = `http://127.0.0.1:${port}/`;
 	expect(await process.wait({ until: { http: url }, timeout: 200 })).toMatchObject({ timedOut: true });
-	expect(await process.wait({ until: { http: url, status: 503 }, timeout: 10_000 })).toMatchObject({ matched: "http" });
+	expect(await process.wait({ until: { http: url, status: 503 }, timeout: 100_000 })).toMatchObject({ matched: "http" });
 	ready = true;
-	expect(await process.wait({ until: { http: url }, timeout: 10_000 })).toMatchObject({ matched: "http" });
+	expect(await process.wait({ until: { http: url }, timeout: 100_000 })).toMatchObject({ matched: "http" });
 	server.closeAllConnections();
 });
 

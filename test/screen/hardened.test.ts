@@ -23,21 +23,21 @@ describe("where system calls cannot be seen", () => {
 	])("%s: %s by what the kernel sleeps in", async (command, kind, evidence) => {
 		const kept = await onTerminal(await testRuntime(), command);
 		withoutSyscalls();
-		expect(await untilWaiting(kept, { timeout: 20_000 })).toMatchObject({
+		expect(await untilWaiting(kept, { timeout: 100_000 })).toMatchObject({
 			...{ matched: "input", waiting_for: kind, waiting_evidence: expect.stringMatching(evidence) },
 		});
 	});
 
 	test.each(["echo up; sleep 30", "echo up; while :; do :; done", "echo up; sleep 20 | cat"])("%s does not wait", async (command) => {
 		const kept = await onTerminal(await testRuntime(), command);
-		await kept.wait({ until: { pattern: "up" }, timeout: 10_000 });
+		await kept.wait({ until: { pattern: "up" }, timeout: 100_000 });
 		withoutSyscalls();
 		for (let look = 0; look < 50; look++) expect(await waitingFor(kept, { idleMs: 0 })).toEqual({ waiting: false });
 	});
 
 	test.skipIf(!which("node"))(`a server does not wait${missing("node")}`, async () => {
 		const kept = await onTerminal(await testRuntime(), `node -e 'require("net").createServer().listen(0, "127.0.0.1", () => console.log("up"))'`);
-		await kept.wait({ until: { pattern: "up" }, timeout: 10_000 });
+		await kept.wait({ until: { pattern: "up" }, timeout: 100_000 });
 		withoutSyscalls();
 		for (let look = 0; look < 50; look++) expect(await waitingFor(kept, { idleMs: 0 })).toEqual({ waiting: false });
 	});
@@ -45,11 +45,11 @@ describe("where system calls cannot be seen", () => {
 	test.skipIf(!which("python3"))(`where only silence suggests that it waits, that is said${missing("python3")}`, async () => {
 		const select = 'import os, select; print("up", flush=True); select.select([os.pipe()[0]], [], [])';
 		const kept = await onTerminal(await testRuntime(), `python3 -c '${select}'`);
-		await kept.wait({ until: { pattern: "up" }, timeout: 10_000 });
+		await kept.wait({ until: { pattern: "up" }, timeout: 100_000 });
 		expect(await untilWaiting(kept, { timeout: 400, idleMs: 0 })).toMatchObject({ matched: null }); // it is told by the system call
 		withoutSyscalls();
 		expect(await waitingFor(kept, { idleMs: 60_000 })).toEqual({ waiting: false });
-		expect(await untilWaiting(kept, { timeout: 20_000, idleMs: 300 })).toMatchObject({
+		expect(await untilWaiting(kept, { timeout: 100_000, idleMs: 300 })).toMatchObject({
 			...{ matched: "input", waiting_for: "idle", waiting_evidence: expect.stringMatching(/^nothing printed for 0.3 s; python3 .*may be for something else/) },
 		});
 	});
@@ -69,9 +69,9 @@ const ASKED_BY_SU = `
 	const { untilWaiting } = await import(${JSON.stringify(path.join(dist, "screen/index.js"))});
 	const runtime = await openRuntime({ home: process.env.HOME, warm: 0, cgroup: "off" });
 	const kept = await runtime.spawn({ command: "su root -c true", terminal: true, cwd: "/" });
-	const result = await untilWaiting(kept, { timeout: 20_000 });
+	const result = await untilWaiting(kept, { timeout: 100_000 });
 	await kept.write("\\x03");
-	await kept.wait({ timeout: 20_000 });
+	await kept.wait({ timeout: 100_000 });
 	await runtime.close();
 	console.log(JSON.stringify(result));`;
 

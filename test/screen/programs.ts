@@ -18,14 +18,14 @@ export function onTerminal(runtime: Runtime, command: string, options: Partial<S
 
 /** The screen once the program has settled down to wait for input. */
 export async function screenWhenWaiting(process: Process): Promise<ScreenView> {
-	const { matched } = await untilWaiting(process, { timeout: 20_000 });
+	const { matched } = await untilWaiting(process, { timeout: 100_000 });
 	if (matched !== "input") throw new Error(`it never waited for input (${matched})`);
 	return readScreen(process);
 }
 
 /** The screen once its log has this in it. */
 export async function screenWith(process: Process, pattern: string): Promise<ScreenView> {
-	const { matched } = await process.wait({ until: { pattern }, timeout: 20_000 });
+	const { matched } = await process.wait({ until: { pattern }, timeout: 100_000 });
 	if (matched !== "pattern") throw new Error(`it never printed ${pattern}`);
 	return readScreen(process);
 }

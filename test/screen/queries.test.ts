@@ -21,7 +21,7 @@ const ANSWER = (row: number) => `answer $'\\E[${row};1R\\E[0';`;
 /** One that has come to where it waits to be told to ask; before that, what is typed would be echoed. */
 async function asker(runtime: Runtime, before = ""): Promise<Process> {
 	const process = await onTerminal(runtime, `${before}${ASKER}`);
-	expect(await untilWaiting(process, { timeout: 20_000 })).toMatchObject({ matched: "input", waiting_for: "keys" });
+	expect(await untilWaiting(process, { timeout: 100_000 })).toMatchObject({ matched: "input", waiting_for: "keys" });
 	return process;
 }
 
@@ -41,7 +41,7 @@ const isHeld = (process: Process) => until("an answerer has the lease", () => !L
 
 async function ask(process: Process, answers: number): Promise<void> {
 	await process.write("x");
-	await process.wait({ until: { pattern: `(?:answer[^;]*;[^]*){${answers}}` }, timeout: 20_000 });
+	await process.wait({ until: { pattern: `(?:answer[^;]*;[^]*){${answers}}` }, timeout: 100_000 });
 }
 
 test("a program that asks for the cursor position gets one answer, also with two runtimes", async () => {
@@ -111,9 +111,9 @@ test("while a person's terminal is attached it answers, and we do not", async ()
 	fs.writeFileSync(path.join(process.dir, "attached.1.1.dead"), ""); // one that was killed does not count
 	const leave = attend(process);
 	await process.write("x");
-	await process.wait({ until: { pattern: "asking" }, timeout: 10_000 });
+	await process.wait({ until: { pattern: "asking" }, timeout: 100_000 });
 	await process.write("\x1b[7;7R\x1b[0n"); // the person's terminal
-	await process.wait({ until: { pattern: "answer" }, timeout: 10_000 });
+	await process.wait({ until: { pattern: "answer" }, timeout: 100_000 });
 	leave();
 	await ask(process, 2);
 	expect((await readScreen(process)).screen).toBe(["asking", "answer $'\\E[7;7R\\E[0';", "asking", ANSWER(4)].join("\n"));

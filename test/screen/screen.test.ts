@@ -34,7 +34,7 @@ test("wide and combined characters keep their places; a character cut in two pie
 	await screenWhenWaiting(process);
 	expect((await live.read()).screen).toBe("日本|e\u0301|");
 	await process.write("\n");
-	await process.wait({ until: { pattern: "€" }, timeout: 10_000 });
+	await process.wait({ until: { pattern: "€" }, timeout: 100_000 });
 	expect((await live.read()).screen).toContain("日本|e\u0301|");
 	expect((await live.read()).screen).toContain("€|");
 	live.dispose();
@@ -69,7 +69,7 @@ test.skipIf(!which("vim"))(`vim can be used through its screen and keys${missing
 	expect(typed.screen).toMatch(/^hello\nwörld\n~/);
 	expect(typed.cursor).toEqual({ row: 0, col: 4 });
 	await process.write(encodeKeys(":wq<ENTER>", typed.modes));
-	await process.wait({ timeout: 10_000 });
+	await process.wait({ timeout: 100_000 });
 	const left = await readScreen(process);
 	expect(left).toMatchObject({ alt_screen: false, screen: expect.stringContaining("hello\nwörld") });
 });
@@ -98,7 +98,7 @@ test("another runtime sees the same screen, also when the process has ended", as
 	const other = await testRuntime({ home: runtime.home.root });
 	expect(await readScreen(other.get(process.id))).toEqual(view);
 	await process.write("\n");
-	await process.wait({ timeout: 10_000 });
+	await process.wait({ timeout: 100_000 });
 	expect((await readScreen(other.get(process.id))).screen).toBe("hello world\n\nbye");
 });
 
@@ -107,7 +107,7 @@ test("a live screen follows from look to look; several looks at once agree", asy
 	using live = new LiveScreen(process);
 	for (const word of ["one", "two", "three"]) {
 		await process.write(`${word}\n`);
-		await process.wait({ until: { pattern: `got ${word}\r\n` }, timeout: 10_000 }); // to the end of the line: nothing more comes
+		await process.wait({ until: { pattern: `got ${word}\r\n` }, timeout: 100_000 }); // to the end of the line: nothing more comes
 		const views = await Promise.all([live.read(), live.read(), readScreen(process)]);
 		expect(views[1]).toEqual(views[0]);
 		expect(views[2]).toEqual(views[0]);
@@ -128,11 +128,11 @@ test("a closed screen says so", async () => {
 test("a process without a terminal has no screen", async () => {
 	const process = await (await testRuntime()).spawn({ command: "true" });
 	await expect(readScreen(process)).rejects.toMatchObject({ code: "NO_TERMINAL" });
-	await process.wait({ timeout: 10_000 });
+	await process.wait({ timeout: 100_000 });
 });
 
 test("the screen of a program that never stops printing can be read", async () => {
 	const process = await onTerminal(await testRuntime(), "yes");
-	await process.wait({ until: { pattern: "y\r\ny" }, timeout: 10_000 });
+	await process.wait({ until: { pattern: "y\r\ny" }, timeout: 100_000 });
 	expect((await readScreen(process)).screen).toMatch(/^y\n/);
 });

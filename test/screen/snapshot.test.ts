@@ -67,7 +67,7 @@ test("a size that is set after a snapshot counts, also at the same offset", asyn
 	await process.resize(50, 20);
 	await lookUntil(live, ({ cols }) => cols === 50);
 	await process.write("\n");
-	await process.wait({ until: { pattern: "20 50" }, timeout: 10_000 });
+	await process.wait({ until: { pattern: "20 50" }, timeout: 100_000 });
 	expect(await readScreen(process)).toMatchObject({ cols: 50, rows: 20, screen: expect.stringMatching(/^frozen here/) });
 	expect(await live.read()).toMatchObject({ cols: 50, rows: 20, screen: expect.stringMatching(/last20 50$/) });
 	live.dispose();
@@ -86,10 +86,10 @@ test("when the ring has dropped the beginning, the screen starts at the oldest o
 test("a live screen that the ring has overtaken goes on from the oldest output", async () => {
 	const process = await onTerminal(await testRuntime(), "printf 'first\\033]0;half a title'; read -r x; seq 100000; read -r x", { log: { limit: 64 * 1024 } });
 	const live = new LiveScreen(process);
-	await process.wait({ until: { pattern: "half a title" }, timeout: 10_000 });
+	await process.wait({ until: { pattern: "half a title" }, timeout: 100_000 });
 	expect((await live.read()).screen).toBe("first");
 	await process.write("\n");
-	await process.wait({ until: { pattern: "^100000\r\n" }, timeout: 20_000 }); // the end of the line scrolls once more
+	await process.wait({ until: { pattern: "^100000\r\n" }, timeout: 100_000 }); // the end of the line scrolls once more
 	expect((await live.read()).screen).toMatch(/^99978\n.*\n100000$/s);
 	live.dispose();
 });

@@ -21,11 +21,11 @@ export function talking({ rounds, looks }: { rounds: number; looks: number }): v
 		for (const [program, command, talk] of TALKING) {
 			test.skipIf(!which(program))(`${command}${missing(program)}`, async () => {
 				const process = await onTerminal(await testRuntime(), command);
-				await untilWaiting(process, { timeout: 20_000 });
+				await untilWaiting(process, { timeout: 100_000 });
 				for (let round = 1; round <= rounds; round++) {
 					const [keys, screen] = talk(round);
 					await process.write(encodeKeys(keys));
-					expect(await untilWaiting(process, { timeout: 20_000 })).toMatchObject({ matched: "input" });
+					expect(await untilWaiting(process, { timeout: 100_000 })).toMatchObject({ matched: "input" });
 					expect((await readScreen(process)).screen).toMatch(screen);
 				}
 			});
@@ -35,7 +35,7 @@ export function talking({ rounds, looks }: { rounds: number; looks: number }): v
 	test("one look right after something was typed never says that it still waits for that", async () => {
 		const process = await onTerminal(await testRuntime(), "mkfifo gate; while read -r x; do read -r y <gate; done");
 		for (let round = 0; round < looks; round++) {
-			expect(await untilWaiting(process, { timeout: 20_000 })).toMatchObject({ matched: "input" });
+			expect(await untilWaiting(process, { timeout: 100_000 })).toMatchObject({ matched: "input" });
 			await process.write(`${round}\n`);
 			expect(await waitingFor(process)).toEqual({ waiting: false });
 			await fs.promises.writeFile(path.join(process.spec.cwd, "gate"), "on\n");

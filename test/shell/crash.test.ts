@@ -41,7 +41,7 @@ test("a command in the foreground goes on, its output and code are there, and so
 	const meanwhile = await shell.run("echo $K $Z; f");
 	expect(meanwhile).toMatchObject({ out: "v 9\nfn\n", notes: [expect.stringContaining("a shell of its own")] });
 	fs.writeFileSync(go, "");
-	const { status } = await process.wait({ timeout: 30_000 });
+	const { status } = await process.wait({ timeout: 100_000 });
 	expect(status).toMatchObject({ status: "exited", exitCode: 5 });
 	expect(process.read(0).bytes.toString()).toBe(`begun\n${Array.from({ length: 300 }, (_, i) => `line ${i + 1}\n`).join("")}`);
 	expect(await shell.run("echo $K $Z $PWD; f")).toMatchObject({ code: 0, out: "v 9 /usr/lib\nfn\n", notes: [] });
@@ -57,7 +57,7 @@ test("the same for a command that ends its shell while no program looks", async 
 	await until("it prints", () => runtime.list({ task: "t" })[0]?.log.bounds().end === 6);
 	await program.kill();
 	const process = only(runtime);
-	const ended = process.wait({ timeout: 30_000 });
+	const ended = process.wait({ timeout: 100_000 });
 	fs.writeFileSync(go, "");
 	expect((await ended).status).toMatchObject({ status: "exited", exitCode: 6 });
 	expect(process.read(0).bytes.toString()).toBe("begun\nlast\n");

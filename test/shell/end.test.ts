@@ -160,7 +160,7 @@ test("a command moved to the background at its deadline goes on, loses nothing, 
 	const process = shell.runtime.get(moved.id);
 	expect(process.status().status).toBe("running");
 	writeFileSync(go, "");
-	const { status } = await process.wait({ timeout: 20_000 });
+	const { status } = await process.wait({ timeout: 100_000 });
 	expect(status).toMatchObject({ status: "exited", exitCode: 5 });
 	expect(process.read(0).bytes.toString()).toBe("one\ntwo\n");
 	await until("the shell it ran in has left", () => !readdirSync("/proc").includes(String(pid)));

@@ -227,7 +227,7 @@ describe("a plain command is sent in the line itself, with the same results as i
 		const { process: slow, end } = await shell.shells.run({ task: shell.task, command: "./slow", timeoutMs: 50, onTimeout: "background" });
 		expect(end).toBe("running");
 		fs.writeFileSync(path.join(dir, "go"), "");
-		expect((await slow.wait({ timeout: 10_000 })).status).toMatchObject({ status: "exited", exitCode: 0 });
+		expect((await slow.wait({ timeout: 100_000 })).status).toMatchObject({ status: "exited", exitCode: 0 });
 		await until("its log is closed", () => readState(slow.dir).kind === "closed");
 		expect(slow.read(0).bytes.toString()).toBe("done\n");
 	});

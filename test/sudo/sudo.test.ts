@@ -69,7 +69,7 @@ test.skipIf(!possible)(`sudo gets a password that is the task's, and nobody else
 	expect(steps.wrongFileAgain).toMatchObject({ output: expect.not.stringContaining("try again"), note: expect.stringContaining("not tried again") });
 });
 
-test.skipIf(!possible || !hasTmux)(`a person at a terminal is asked, and nothing of the answer is shown${why}`, { timeout: 60_000 }, async () => {
+test.skipIf(!possible || !hasTmux)(`a person at a terminal is asked, and nothing of the answer is shown${why}`, async () => {
 	const { home, password, as } = newUser();
 	const env = { HOME: home, HOLDFAST_HOME: path.join(home, "state"), PATH: "/usr/local/bin:/usr/bin:/bin" };
 	const command = [...as, process.execPath, CLI, "terminal", "--", "sudo id -un"].map((word) => `'${word}'`).join(" ");
@@ -81,7 +81,7 @@ test.skipIf(!possible || !hasTmux)(`a person at a terminal is asked, and nothing
 	await terminal.shows("code 0");
 });
 
-test.skipIf(!possible)(`a program asks its person through the library, until it stops to${why}`, { timeout: 60_000 }, () => {
+test.skipIf(!possible)(`a program asks its person through the library, until it stops to${why}`, () => {
 	const { home, password, as } = newUser();
 	const [program, ...words] = [...as, process.execPath, path.resolve("test/sudo/library.mjs")];
 	const { stdout, stderr, status } = spawnSync(program, words, {

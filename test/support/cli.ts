@@ -4,7 +4,7 @@ import path from "node:path";
 import { promisify } from "node:util";
 import { atEnd, tempDir } from "./home.js";
 
-const SHOWN_MS = 30_000; // on a busy machine a program may take its time to start
+const SHOWN_MS = 100_000; // on a busy machine a program may take its time to start
 const LOOK_MS = 20; // each look is a program too
 
 export const CLI = path.resolve("dist/bin/holdfast.js");

@@ -51,7 +51,7 @@ export async function dockerBox({ entry = {}, engine }: { entry?: Record<string,
 }
 
 /** Wait for something that has to be asked for. */
-export async function eventually(what: string, holds: () => Promise<boolean>, ms = 30_000): Promise<void> {
+export async function eventually(what: string, holds: () => Promise<boolean>, ms = 100_000): Promise<void> {
 	const deadline = Date.now() + ms;
 	while (!(await holds())) {
 		if (Date.now() > deadline) throw new Error(`did not happen within ${ms} ms: ${what}`);

@@ -42,7 +42,7 @@ export async function sharedEngine(): Promise<TestEngine> {
 	try {
 		fs.mkdirSync(dir, { mode: 0o700 });
 	} catch {
-		await until("another worker has started the engine", () => fs.existsSync(ready), 60_000);
+		await until("another worker has started the engine", () => fs.existsSync(ready));
 		return engineAt(dir);
 	}
 	const tls = path.join(dir, "tls");
@@ -121,13 +121,13 @@ export async function startDaemon(engine: TestEngine): Promise<void> {
 export async function stopDaemon({ dir }: TestEngine, signal: "SIGTERM" | "SIGKILL" = "SIGTERM"): Promise<void> {
 	const daemon = JSON.parse(fs.readFileSync(path.join(dir, "identity"), "utf8"));
 	if (isAlive(daemon)) process.kill(daemon.pid, signal);
-	await until("dockerd is gone", () => !isAlive(daemon), 30_000);
+	await until("dockerd is gone", () => !isAlive(daemon));
 	// Its containerd goes a moment later, or is killed with it; what it leaves would be taken by a new dockerd for one that runs.
 	const pidFile = path.join(dir, "run/containerd/containerd.pid");
 	const known = fs.existsSync(pidFile) ? readStat(Number(fs.readFileSync(pidFile, "utf8"))) : undefined;
 	if (known?.comm === "containerd") {
 		if (signal === "SIGKILL" && isAlive(known)) process.kill(known.pid, "SIGTERM");
-		await until("containerd is gone", () => !isAlive(known), 30_000);
+		await until("containerd is gone", () => !isAlive(known));
 	}
 	fs.rmSync(pidFile, { force: true });
 }

@@ -107,7 +107,7 @@ export const ringSettles = (process: Process, limit: number): Promise<void> =>
 	});
 
 /** Wait for a condition that has no event. On a busy machine everything may take its time, so the deadline is only there for what never comes. */
-export async function until(what: string, holds: () => boolean, ms = 30_000): Promise<void> {
+export async function until(what: string, holds: () => boolean, ms = 100_000): Promise<void> {
 	const deadline = Date.now() + ms;
 	while (!holds()) {
 		if (Date.now() > deadline) throw new Error(`did not happen within ${ms} ms: ${what}`);

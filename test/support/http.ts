@@ -135,7 +135,7 @@ export class Viewer {
 	}
 
 	/** Wait for something to come. */
-	async until(what: string, holds: () => unknown, ms = 30_000): Promise<void> {
+	async until(what: string, holds: () => unknown, ms = 100_000): Promise<void> {
 		const deadline = Date.now() + ms;
 		while (!holds()) {
 			const left = deadline - Date.now();

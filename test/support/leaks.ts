@@ -75,8 +75,8 @@ function processesOf(root: string): Found[] {
 
 const openWatchers = (): string[] => process.getActiveResourcesInfo().filter((name) => name === "FSEventWrap");
 
-/** What is ending gets ten seconds to be gone: on a busy machine the last steps of several keepers take their time. */
-const SETTLE_MS = 10_000;
+/** What is ending gets a minute to be gone: on a busy machine the last steps of several keepers take their time. */
+const SETTLE_MS = 60_000;
 
 /** Looks at the whole machine only when those found before are gone: that costs more than most tests do. */
 async function untilGone(look: () => Found[]): Promise<Found[]> {

@@ -24,7 +24,7 @@ export async function noScriptRunsOn(runtime: Runtime): Promise<void> {
 	const ends = {
 		kill: async (command: string) => {
 			const process = await runtime.spawn({ command });
-			await process.wait({ until: { pattern: "ready" }, timeout: 30_000 });
+			await process.wait({ until: { pattern: "ready" }, timeout: 100_000 });
 			const { status, survivors } = await process.kill({ graceMs: 500 });
 			await process.sync();
 			return [status, survivors, textOf(process)];
@@ -35,7 +35,7 @@ export async function noScriptRunsOn(runtime: Runtime): Promise<void> {
 		},
 		keeper: async (command: string) => {
 			const process = await runtime.spawn({ command, limits: { time: 3 } });
-			const { status } = await process.wait({ timeout: 60_000 });
+			const { status } = await process.wait({ timeout: 100_000 });
 			while ((await process.leftovers()).length > 0) await new Promise((resolve) => setTimeout(resolve, 20)); // its keeper is still at it
 			await process.sync();
 			return [status.status, "limit" in status ? status.limit?.name : undefined, textOf(process)];

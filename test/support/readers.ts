@@ -34,7 +34,7 @@ export async function copyWithKills({ home, id, hurry, open, kills, readers = 1 
 	const process = (await open()).get(id);
 	expect(process.status()).toMatchObject({ status: "running" });
 	await process.write(LINE);
-	expect((await process.wait({ timeout: 60_000 })).status).toMatchObject({ status: "exited", exitCode: 7, signal: null });
+	expect((await process.wait({ timeout: 100_000 })).status).toMatchObject({ status: "exited", exitCode: 7, signal: null });
 	expect(await Promise.all(last.map((reader) => reader.ended))).toEqual(last.map(() => 0));
 
 	expect(process.log.bounds()).toEqual({ first: 0, end: TRUTH.length });
@@ -51,7 +51,7 @@ async function killReaders(home: string, id: string, copy: string, kills: number
 		const reader = readers.shift() as Program;
 		const before = sizeOf(copy);
 		reader.begin();
-		await until("the reader reads", () => sizeOf(copy) > before, 30_000);
+		await until("the reader reads", () => sizeOf(copy) > before);
 		await sleep(random() * 40);
 		await reader.kill();
 		expect(await reader.ended).toBe("SIGKILL");

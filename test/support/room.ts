@@ -104,7 +104,7 @@ export async function rootfsOf(what: "full" | "busybox"): Promise<string> {
 	try {
 		fs.mkdirSync(dir);
 	} catch {
-		await until("another worker has made the files", () => fs.existsSync(ready), 60_000);
+		await until("another worker has made the files", () => fs.existsSync(ready));
 		return dir;
 	}
 	makeRootfs(dir, what);

@@ -192,7 +192,7 @@ async function stopCluster(dir: string): Promise<void> {
 	try {
 		if (fs.existsSync(path.join(dir, "slurmctld.identity"))) {
 			cluster.run("scancel", "-u", "root");
-			await until("no job is left", () => cluster.run("squeue", "-h") === "", 20_000);
+			await until("no job is left", () => cluster.run("squeue", "-h") === "");
 		}
 	} catch {
 		// it was broken on purpose: what is left of jobs ends with slurmd's cgroup below

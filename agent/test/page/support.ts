@@ -13,7 +13,7 @@ import { atEnd, tempDir, until } from "../support/dirs.js";
 const CHROMIUM = "/usr/bin/chromium";
 /** Why there can be no test in a browser; undefined when there can. */
 export const missing = fs.existsSync(CHROMIUM) ? undefined : "there is no /usr/bin/chromium (Debian package chromium)";
-const PATIENCE_MS = 25_000;
+const PATIENCE_MS = 100_000;
 const ARGS = [
 	"--no-sandbox",
 	"--disable-dev-shm-usage",

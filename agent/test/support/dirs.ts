@@ -27,7 +27,7 @@ export const tempHome = (): AgentHome => openAgentHome(path.join(tempDir(), "hom
 export const memoryRoot = (): string => (fs.existsSync("/dev/shm") ? "/dev/shm" : (process.env.TEST_ROOT ?? ""));
 
 /** Waits for a condition that has no event. The deadline is only there for what never comes. */
-export async function until(what: string, holds: () => boolean, ms = 30_000): Promise<void> {
+export async function until(what: string, holds: () => boolean, ms = 100_000): Promise<void> {
 	const deadline = Date.now() + ms;
 	while (!holds()) {
 		if (Date.now() > deadline) throw new Error(`did not happen within ${ms} ms: ${what}`);

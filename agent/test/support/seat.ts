@@ -102,7 +102,7 @@ export interface Seat {
 	ended(): Promise<number | null>;
 }
 
-const SHOWN_MS = 60_000;
+const SHOWN_MS = 100_000;
 const LOOK_MS = 20;
 
 /** Sits down: the command line runs on a terminal of another home, as a person would have it. */

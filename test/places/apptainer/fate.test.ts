@@ -1,5 +1,4 @@
 /** What becomes of an instance, with a real Apptainer: who makes it, who ends it, what is said, and what is left. */
-import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import fs from "node:fs";
 import path from "node:path";
@@ -9,7 +8,8 @@ import { list, remove } from "../../../src/places/apptainer/leftovers.js";
 import { ProcessSnapshot } from "../../../src/process/tree.js";
 import { noApptainer } from "../../support/apptainer.js";
 import { tempDir } from "../../support/home.js";
-import { say, testInstance } from "./support.js";
+import { expectWholeBytes, say } from "../../support/host-stream.js";
+import { testInstance } from "./support.js";
 
 const listed = (apptainer: (...args: readonly string[]) => string, name: string) =>
 	(JSON.parse(apptainer("instance", "list", "--json", name)) as { instances: { pid: number }[] }).instances;
@@ -20,15 +20,7 @@ describe.skipIf(noApptainer)(`an instance of Apptainer${noApptainer ? `: ${noApp
 		const [one, two] = await Promise.all([host.start(), again().start()]);
 		expect(one.instance).toBe(two.instance);
 		expect(listed(apptainer, name)).toHaveLength(1);
-		const stream = await host.open("cat; exit 37");
-		const bytes = randomBytes(1_000_000);
-		const parts: Buffer[] = [];
-		stream.output.on("data", (part: Buffer) => parts.push(part));
-		const closed = once(stream.output, "close");
-		stream.input.end(bytes);
-		expect(await stream.ended).toContain("exit code 37");
-		await closed;
-		expect(Buffer.concat(parts).equals(bytes)).toBe(true);
+		await expectWholeBytes(host);
 	});
 
 	it("ends under a stream: that is why; its files are there when it is started again, and that is said", async () => {

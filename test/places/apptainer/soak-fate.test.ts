@@ -4,8 +4,9 @@ import { diagnose } from "../../../src/process/doctor.js";
 import { noApptainer } from "../../support/apptainer.js";
 import { eventually } from "../../support/docker-box.js";
 import { atEnd, tempDir } from "../../support/home.js";
+import { say } from "../../support/host-stream.js";
 import { openRuntime } from "../../support/internal.js";
-import { say, testInstance } from "./support.js";
+import { testInstance } from "./support.js";
 
 const _listed = (apptainer: (...args: readonly string[]) => string, name: string) =>
 	(JSON.parse(apptainer("instance", "list", "--json", name)) as { instances: { pid: number }[] }).instances;

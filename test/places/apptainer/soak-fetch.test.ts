@@ -5,8 +5,9 @@ import { describe, expect, it } from "vitest";
 import { noApptainer } from "../../support/apptainer.js";
 import { BUSYBOX_IMAGE, noEngine, sharedEngine } from "../../support/dockerd.js";
 import { atEnd, tempDir } from "../../support/home.js";
+import { say } from "../../support/host-stream.js";
 import { REGISTRY, testRegistry } from "../../support/registry.js";
-import { say, testInstance } from "./support.js";
+import { testInstance } from "./support.js";
 
 const why = noApptainer ?? noEngine() ?? (fs.existsSync(REGISTRY) ? undefined : "docker-registry is not installed");
 

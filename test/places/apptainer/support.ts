@@ -34,17 +34,3 @@ export async function testInstance(more: Partial<ApptainerOptions> = {}, hooks?:
 
 export const run = ({ bin }: Pick<TestApptainer, "bin">, ...args: readonly string[]): string =>
 	execFileSync(path.join(bin, "apptainer"), args, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
-
-/** Runs a command to its end. */
-export async function say(host: Host, command: string): Promise<{ readonly output: string; readonly ended: string }> {
-	const stream = await host.open(command);
-	let output = "";
-	stream.output.on("data", (bytes: Buffer) => {
-		output += bytes;
-	});
-	stream.input.end();
-	const closed = new Promise((resolve) => stream.output.once("close", resolve));
-	const ended = await stream.ended;
-	await closed;
-	return { output, ended };
-}

@@ -1,5 +1,4 @@
 /** What becomes of a pod: the real kubectl, against a double of the cluster. */
-import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import fs from "node:fs";
 import path from "node:path";
@@ -10,8 +9,8 @@ import { list, remove, wheres } from "../../../src/places/kubernetes/leftovers.j
 import { endOfPod, type Pod } from "../../../src/places/kubernetes/pod.js";
 import { eventually } from "../../support/docker-box.js";
 import { atEnd, tempDir } from "../../support/home.js";
+import { expectDaemonStays, expectWholeBytes, say } from "../../support/host-stream.js";
 import { noKubernetes } from "../../support/kubernetes-double.js";
-import { say } from "../apptainer/support.js";
 import { testPod } from "./support.js";
 
 const why = noKubernetes();
@@ -43,17 +42,8 @@ describe.skipIf(why)(`a pod${why ? `: ${why}` : ""}`, () => {
 		expect(one.instance).toBe(two.instance);
 		expect(double.pods.size).toBe(1);
 		expect((one.ends as number) - Date.now()).toBeGreaterThan(80 * 60_000);
-		const stream = await host.open("cat; exit 37");
-		const bytes = randomBytes(1_000_000);
-		const parts: Buffer[] = [];
-		stream.output.on("data", (part: Buffer) => parts.push(part));
-		const closed = once(stream.output, "close");
-		stream.input.end(bytes);
-		expect(await stream.ended).toContain("exit code 37");
-		await closed;
-		expect(Buffer.concat(parts).equals(bytes)).toBe(true);
-		const { output } = await say(host, "setsid sleep 1000 </dev/null >/dev/null 2>&1 & echo $!");
-		expect((await say(host, `kill -0 ${Number(output)} && echo alive`)).output).toBe("alive\n");
+		await expectWholeBytes(host);
+		await expectDaemonStays(host);
 	});
 
 	it("its end is told from what the cluster says, not from the stream; the next is another pod, and that is said", async () => {

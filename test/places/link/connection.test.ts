@@ -100,7 +100,7 @@ test("during a long break each later call finds out with one try", async () => {
 });
 
 // Each of these would wait for half a minute.
-describe("within the time of a call", { timeout: 15_000 }, () => {
+describe("within the time of a call", { timeout: 25_000 }, () => {
 	const call = <T>(act: () => Promise<T>) => deadlines.dueAt(performance.now() + 500, act);
 
 	test("a link that cannot be had is not waited for, and the next call has it", async () => {
@@ -150,7 +150,7 @@ describe("within the time of a call", { timeout: 15_000 }, () => {
 	});
 });
 
-test("one that stands still is asked about elsewhere, and opened again", { timeout: 15_000 }, async () => {
+test("one that stands still is asked about elsewhere, and opened again", { timeout: 25_000 }, async () => {
 	const { host, connection } = connect({ perl: false });
 	const ping = () => connection.use((link) => link.ping(), { again: true });
 	host.whySilent = async () => undefined;

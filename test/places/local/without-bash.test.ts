@@ -8,7 +8,7 @@ test("a machine without bash starts background processes with its sh, and that i
 	const start = () => runtime.terminal({ command: "echo $0; exit 3", background: true });
 	const first = await start();
 	expect(first).toMatchObject({ status: expect.stringMatching(/running|exited/), note: expect.stringContaining("this machine has no bash") });
-	expect((await runtime.get(first.session_id as string).wait({ timeout: 20_000 })).status).toMatchObject({ exitCode: 3 });
+	expect((await runtime.get(first.session_id as string).wait({ timeout: 100_000 })).status).toMatchObject({ exitCode: 3 });
 	expect((await start()).note ?? "").not.toContain("has no bash");
 	expect(await runtime.terminal({ command: "true" })).toMatchObject({ status: "error", error: expect.stringContaining("there is no bash on this machine") });
 });

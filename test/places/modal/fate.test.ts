@@ -1,6 +1,5 @@
 /** What becomes of a sandbox of Modal: the real library, against a double of the service. */
 import { spawn } from "node:child_process";
-import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import fs from "node:fs";
 import path from "node:path";
@@ -13,9 +12,9 @@ import { listSandboxes, pruneSandboxes } from "../../../src/process/all-sandboxe
 import { diagnose } from "../../../src/process/doctor.js";
 import { eventually } from "../../support/docker-box.js";
 import { atEnd, tempDir } from "../../support/home.js";
+import { expectDaemonStays, expectWholeBytes, say } from "../../support/host-stream.js";
 import { openRuntime } from "../../support/internal.js";
 import { type ModalDouble, noModal } from "../../support/modal-double.js";
-import { say } from "../apptainer/support.js";
 import { testSandbox } from "./support.js";
 
 const ENDS: [{ status: number; exitcode?: number }, string][] = [
@@ -32,17 +31,8 @@ describe.skipIf(noModal)(`a sandbox of Modal${noModal ? `: ${noModal}` : ""}`, (
 		expect(one.instance).toBe(two.instance);
 		expect(living()).toHaveLength(1);
 		expect((one.ends as number) - Date.now()).toBeGreaterThan(80 * 60_000);
-		const stream = await host.open("cat; exit 37");
-		const bytes = randomBytes(1_000_000);
-		const parts: Buffer[] = [];
-		stream.output.on("data", (part: Buffer) => parts.push(part));
-		const closed = once(stream.output, "close");
-		stream.input.end(bytes);
-		expect(await stream.ended).toContain("exit code 37");
-		await closed;
-		expect(Buffer.concat(parts).equals(bytes)).toBe(true);
-		const { output } = await say(host, "setsid sleep 1000 </dev/null >/dev/null 2>&1 & echo $!");
-		expect((await say(host, `kill -0 ${Number(output)} && echo alive`)).output).toBe("alive\n");
+		await expectWholeBytes(host);
+		await expectDaemonStays(host);
 	});
 
 	it("its end is told from what Modal says of it; the next is another sandbox, and that is said", async () => {

@@ -11,9 +11,9 @@ import { list, remove } from "../../../src/places/morph/leftovers.js";
 import { diagnose } from "../../../src/process/doctor.js";
 import { eventually } from "../../support/docker-box.js";
 import { atEnd, tempDir, textOf } from "../../support/home.js";
+import { say } from "../../support/host-stream.js";
 import { openRuntime } from "../../support/internal.js";
 import { noMorph } from "../../support/morph-double.js";
-import { say } from "../apptainer/support.js";
 import { testInstance } from "./support.js";
 
 describe.skipIf(noMorph)(`an instance of Morph${noMorph ? `: ${noMorph}` : ""}`, () => {
@@ -75,7 +75,7 @@ describe.skipIf(noMorph)(`an instance of Morph${noMorph ? `: ${noMorph}` : ""}`,
 		const runtime = await openRuntime({ home: tempDir("home"), warm: 0, task: "t", place: "morph://snapshot_1" });
 		atEnd(() => runtime.close());
 		const counting = await runtime.spawn({ command: "i=0; while [ $i -lt 20 ]; do echo line $i; i=$((i + 1)); sleep 0.2; done" });
-		await counting.wait({ until: { pattern: "line 3" }, timeout: 30_000 });
+		await counting.wait({ until: { pattern: "line 3" }, timeout: 100_000 });
 		double.refuses = { status: 401, detail: "Invalid API key" };
 		double.cut(only().id);
 		await eventually("it is known why", async () => {
@@ -83,7 +83,7 @@ describe.skipIf(noMorph)(`an instance of Morph${noMorph ? `: ${noMorph}` : ""}`,
 			return counting.unreachable?.includes("does not accept MORPH_API_KEY") ?? false;
 		});
 		double.refuses = undefined;
-		await counting.wait({ timeout: 60_000 });
+		await counting.wait({ timeout: 100_000 });
 		expect(textOf(counting)).toBe(Array.from({ length: 20 }, (_, at) => `line ${at}\n`).join(""));
 		expect(only().status).toBe("ready"); // the same
 		await runtime.endTask("t");
@@ -110,7 +110,7 @@ describe.skipIf(noMorph)(`an instance of Morph${noMorph ? `: ${noMorph}` : ""}`,
 		const runtime = await openRuntime({ home, warm: 0, task: "t", place: { kind: "morph", snapshot: "snapshot_1", environment: { VALUE: value } } as never });
 		atEnd(() => runtime.close());
 		const process_ = await runtime.spawn({ command: 'printf %s "$VALUE"; env; sleep 1000' });
-		await process_.wait({ until: { pattern: "HOME=" }, timeout: 30_000 });
+		await process_.wait({ until: { pattern: "HOME=" }, timeout: 100_000 });
 		expect(textOf(process_)).toContain(value);
 		const [{ password }] = [...double.instances.values()] as unknown as [{ password: string }];
 		const files = fs.readdirSync(home, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
+import { say } from "../../support/host-stream.js";
 import { noMorph } from "../../support/morph-double.js";
-import { say } from "../apptainer/support.js";
 import { testInstance } from "./support.js";
 
 describe.skipIf(noMorph)(`an instance of Morph${noMorph ? `: ${noMorph}` : ""}`, () => {

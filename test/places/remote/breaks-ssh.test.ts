@@ -136,7 +136,7 @@ describe.skipIf(noSshd)(`over SSH${noSshd ? ` (${noSshd})` : ""}`, () => {
 			await until("it has all been taken", () => sizeOf(`${dir}/got`) >= there);
 			await kept.write("end"); // the next works
 			await kept.closeStdin();
-			await kept.wait({ timeout: 10_000 });
+			await kept.wait({ timeout: 100_000 });
 			const got = fs.readFileSync(`${dir}/got`);
 			const whole = got.subarray(0, got.length - 3);
 			expect(got.subarray(-3).toString()).toBe("end");
@@ -158,7 +158,7 @@ describe.skipIf(noSshd)(`over SSH${noSshd ? ` (${noSshd})` : ""}`, () => {
 		expect(await call).toMatchObject({ status: "exited", exit_code: 0, output: "done\n" });
 		await kept.write("me\n");
 		await kept.closeStdin();
-		expect((await kept.wait({ timeout: 20_000 })).status).toMatchObject({ status: "exited", exitCode: 6 });
+		expect((await kept.wait({ timeout: 100_000 })).status).toMatchObject({ status: "exited", exitCode: 6 });
 		expect(kept.read(0).bytes.toString()).toBe("got me\n");
 	});
 
@@ -181,7 +181,7 @@ describe.skipIf(noSshd)(`over SSH${noSshd ? ` (${noSshd})` : ""}`, () => {
 		const before = master();
 		cut();
 		fs.writeFileSync(`${dir}/go`, "\n");
-		await until("the connection is given up", () => master() !== before, 30_000);
+		await until("the connection is given up", () => master() !== before);
 		mend();
 		expect(await call).toMatchObject({ status: "exited", output: "done\n" });
 		expect(fs.readFileSync(`${dir}/runs`, "utf8")).toBe("x\n");

@@ -57,18 +57,18 @@ describe.each(FAR)("%s", (box) => {
 	test("a signal reaches the group, and on a terminal what is in the foreground", async () => {
 		const runtime = await testRuntime();
 		const process = await runtime.spawn({ command: "trap 'echo usr1; exit 0' USR1; echo ready; while :; do sleep 0.05; done" });
-		await process.wait({ until: { pattern: "ready" }, timeout: 10_000 });
+		await process.wait({ until: { pattern: "ready" }, timeout: 100_000 });
 		const far = seenFrom(process, await kernelOf(box));
 		await far.signal("SIGUSR1");
-		expect((await process.wait({ timeout: 10_000 })).status).toMatchObject({ exitCode: 0 });
+		expect((await process.wait({ timeout: 100_000 })).status).toMatchObject({ exitCode: 0 });
 		expect(textOf(process)).toMatch(/^ready\n.*usr1\n$/s);
 		await expect(far.signal("SIGUSR1")).rejects.toMatchObject({ code: "ENDED" });
 		const shell = await onTerminal(runtime, "bash --norc -i");
-		await untilWaiting(shell, { timeout: 20_000 });
+		await untilWaiting(shell, { timeout: 100_000 });
 		await shell.write("sleep 614; echo code $?\r");
 		await until("sleep is in the foreground", () => readStat(readStat(readParts(shell.dir).command?.pid ?? 0)?.foreground ?? 0)?.comm === "sleep");
 		await seenFrom(shell, await kernelOf(box)).signal("SIGTERM");
-		expect((await shell.wait({ until: { pattern: "code 143" }, timeout: 10_000 })).matched).toBe("pattern");
+		expect((await shell.wait({ until: { pattern: "code 143" }, timeout: 100_000 })).matched).toBe("pattern");
 	});
 
 	test("a command of a persistent shell is interrupted, and the shell stays", async () => {
@@ -100,7 +100,7 @@ describe.each(FAR)("%s", (box) => {
 	)) {
 		test.skipIf(!which(program))(`sees that it waits: ${command}`, async () => {
 			const process = seenFrom(await onTerminal(await testRuntime(), command), await kernelOf(box));
-			const result = await untilWaiting(process, { timeout: 30_000 });
+			const result = await untilWaiting(process, { timeout: 100_000 });
 			expect(result).toMatchObject({ matched: "input", waiting_for: kind, waiting_evidence: expect.stringContaining("on the terminal") });
 		});
 	}
@@ -108,7 +108,7 @@ describe.each(FAR)("%s", (box) => {
 	for (const [program, command] of some(NOT_WAITING.filter(([, text]) => /exec sleep|do :|SPINNER|listen|accept|setraw|script/.test(text)))) {
 		test.skipIf(!which(program))(`sees that it does not wait: ${command}`, async () => {
 			const process = seenFrom(await onTerminal(await testRuntime(), command), await kernelOf(box));
-			await process.wait({ until: { pattern: "up" }, timeout: 20_000 });
+			await process.wait({ until: { pattern: "up" }, timeout: 100_000 });
 			for (let looks = 0; looks < 5; looks++) expect(await waitingFor(process)).toEqual({ waiting: false });
 		});
 	}
@@ -117,7 +117,7 @@ describe.each(FAR)("%s", (box) => {
 test("a look at a terminal takes few requests", async () => {
 	const kernel = await kernelOf("a box with perl");
 	const process = await onTerminal(await testRuntime(), "read -r x");
-	await untilWaiting(process, { timeout: 20_000 });
+	await untilWaiting(process, { timeout: 100_000 });
 	expect(await waitingFor(seenFrom(process, kernel))).toMatchObject({ waiting: true, waiting_for: "line" });
 	expect(kernel.asked.count).toBeLessThanOrEqual(20);
 });

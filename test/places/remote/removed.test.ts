@@ -14,7 +14,7 @@ describe.skipIf(noSshd)("with its directory there removed", () => {
 	test.each([true, false])("what runs is said to run, and a kill ends it (by a program that comes later: %s)", async (later) => {
 		const { sshd, home, runtime: first } = await elsewhere({});
 		const started = await first.spawn({ command: "echo up; exec sleep 631" });
-		await started.wait({ until: { pattern: "up" }, timeout: 20_000 });
+		await started.wait({ until: { pattern: "up" }, timeout: 100_000 });
 		const { pid } = started;
 		fs.rmSync(path.join(sshd.home, ".local/state/holdfast/boxes"), { recursive: true });
 		if (later) await first.close();
@@ -50,7 +50,7 @@ describe.skipIf(noSshd)("with its directory there removed", () => {
 		await (await runtime.spawn({ command: "true" })).wait();
 		fs.rmSync(path.join(sshd.home, ".local/state/holdfast"), { recursive: true });
 		const process = await runtime.spawn({ command: "echo started" });
-		expect(await process.wait({ timeout: 20_000 })).toMatchObject({ matched: "exit" });
+		expect(await process.wait({ timeout: 100_000 })).toMatchObject({ matched: "exit" });
 		expect(textOf(process)).toBe("started\n");
 		expect(runtime.takeNotes()).toEqual([expect.stringMatching(/made anew: output and state of what ran there before are lost/)]);
 	});

@@ -195,7 +195,7 @@ describe.skipIf(why)(`the time of containers${why ? `: ${why}` : ""}`, () => {
 		const running = await runtime.terminal({ command: `sleep 8; touch ${dir}/over; sleep 5 &`, timeout: 1 });
 		expect(running).toMatchObject({ status: "running" });
 		await runtime.close();
-		await until("the command has ended", () => fs.existsSync(`${dir}/over`), 30_000);
+		await until("the command has ended", () => fs.existsSync(`${dir}/over`));
 		expect(await state()).toMatchObject({ status: "running" });
 		expect(await container.wait()).toMatchObject({ StatusCode: 75 });
 	});

@@ -37,7 +37,7 @@ async function uploading({ dir, open }: { dir: string; open: () => Promise<Runti
 	expect(await runtime.terminal({ command: "true" })).toMatchObject({ exit_code: 0 });
 	const sha256 = largeFile("large", MEGABYTES);
 	const up = runtime.upload({ source: "large", target: `${dir}/there` });
-	await until("it is on its way", () => underWay(dir, `${dir}/there`), 60_000);
+	await until("it is on its way", () => underWay(dir, `${dir}/there`));
 	return { here, runtime, sha256, up };
 }
 
@@ -50,13 +50,13 @@ describe.skipIf(noSshd)(`files over SSH${noSshd ? ` (${noSshd})` : ""}`, () => {
 		expect(await up).toMatchObject({ status: "ok", error: null, sha256 });
 		expect(sha(`${dir}/there`)).toBe(sha256);
 		const down = runtime.download({ source: `${dir}/there`, target: "back" });
-		await until("it is on its way back", () => underWay(here, `${here}/back`), 60_000);
+		await until("it is on its way back", () => underWay(here, `${here}/back`));
 		expect(killMaster()).toBe(true);
 		expect(await down).toMatchObject({ status: "ok", error: null, sha256 });
 		expect(sha("back")).toBe(sha256);
 		const tree = manyFiles(3000, here);
 		const folder = runtime.upload({ source: "many", target: `${dir}/many` });
-		await until("it is being put together", () => temporary(dir).length > 0, 60_000);
+		await until("it is being put together", () => temporary(dir).length > 0);
 		expect(killMaster()).toBe(true);
 		expect(await folder).toMatchObject({ status: "ok", error: null, files: 3000 });
 		expect(picture(`${dir}/many`)).toEqual(picture(tree));
@@ -86,7 +86,7 @@ describe.skipIf(noSshd)(`files over SSH${noSshd ? ` (${noSshd})` : ""}`, () => {
 			const [source, to] = tool === "upload" ? ["large", `${dir}/there`] : [`${dir}/large`, "there"];
 			const program = run("transfer.mjs", home, "box", TASK, tool, source as string, to as string);
 			expect(await program.line()).toBe("ready");
-			await until("it is on its way", () => underWay(target, path.join(target, "there")), 60_000);
+			await until("it is on its way", () => underWay(target, path.join(target, "there")));
 			await program.kill();
 			expect(fs.existsSync(path.join(target, "there"))).toBe(false);
 			expect(temporary(target)).toHaveLength(1);
@@ -111,7 +111,7 @@ describe.skipIf(noEngine())(`files in a container${noEngine() ? ` (${noEngine()}
 		expect(await runtime.upload({ source: "large", target: `${dir}/again` })).toMatchObject({ status: "ok", sha256 });
 		expect(temporary(dir)).toEqual([]);
 		const down = runtime.download({ source: `${dir}/again`, target: "back" });
-		await until("it is on its way back", () => underWay(here, `${here}/back`), 60_000);
+		await until("it is on its way back", () => underWay(here, `${here}/back`));
 		await container.remove({ force: true, v: true });
 		const came = await down;
 		if (came.status === "ok") expect(sha("back")).toBe(sha256);

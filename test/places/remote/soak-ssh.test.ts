@@ -168,11 +168,11 @@ describe.skipIf(noSshd)(`over SSH${noSshd ? ` (${noSshd})` : ""}`, () => {
 			expect(await runtime.terminal({ command: "echo fits" })).toMatchObject({ output: "fits\n" });
 			fill(disk);
 			await kept.write("go\n");
-			await until("it waits for room", () => paused(kept), 20_000);
+			await until("it waits for room", () => paused(kept));
 			const refused = await runtime.terminal({ command: "sleep 300", background: true });
 			expect(refused).toMatchObject({ status: "error", exit_code: null, error: expect.stringMatching(/full|space/i) });
 			fs.rmSync(`${disk}/fill`);
-			expect((await kept.wait({ timeout: 60_000 })).status).toMatchObject({ status: "exited", exitCode: 3 });
+			expect((await kept.wait({ timeout: 100_000 })).status).toMatchObject({ status: "exited", exitCode: 3 });
 			expect(kept.read(0, 10_000_000).bytes.toString() === `${Array.from({ length: 1_000_000 }, (_, i) => i + 1).join("\n")}\n`).toBe(true);
 			expect(await runtime.terminal({ command: "echo usable" })).toMatchObject({ output: "usable\n" });
 		});

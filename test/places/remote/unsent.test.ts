@@ -66,7 +66,7 @@ for (const what of ["send", "start"] as const)
 			expect(await box.seen.sync()).toBeUndefined();
 			expect(box.seen.status()).toMatchObject({ status: "running" });
 			fs.writeFileSync(`${box.dir}/go`, "5\n");
-			expect((await box.seen.wait({ timeout: 30_000 })).status).toMatchObject({ status: "exited", exitCode: 5 });
+			expect((await box.seen.wait({ timeout: 100_000 })).status).toMatchObject({ status: "exited", exitCode: 5 });
 			await next(box);
 		});
 
@@ -85,7 +85,7 @@ for (const what of ["send", "start"] as const)
 
 		test("a command whose sender was killed is over for a waiting caller, too", PATIENCE, async () => {
 			const box = await paused(what);
-			const waiting = box.seen.wait({ timeout: 60_000 });
+			const waiting = box.seen.wait({ timeout: 100_000 });
 			await box.sender.kill();
 			expect(await waiting).toMatchObject({ timedOut: false, status: { status: what === "send" ? "error" : "lost" } });
 			await next(box);
@@ -95,7 +95,7 @@ for (const what of ["send", "start"] as const)
 			const box = await paused(what);
 			await withdraw((box.seen.machine as RemoteMachine).reach, box.seen.id, box.seen.spec.within);
 			box.sender.begin();
-			if (what === "send") expect((await box.seen.wait({ timeout: 30_000 })).status).toMatchObject({ status: "error" });
+			if (what === "send") expect((await box.seen.wait({ timeout: 100_000 })).status).toMatchObject({ status: "error" });
 			else expect(JSON.parse((await box.sender.line()) ?? "{}")).toMatchObject({ status: "error", error: expect.stringContaining("no program will start it") });
 			await box.sender.kill();
 			await next(box);

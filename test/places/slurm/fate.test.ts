@@ -1,5 +1,4 @@
 /** What becomes of a job, with a real Slurm: who asks for it, what it waits for, who ends it, what is said, and what is left. */
-import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import fs from "node:fs";
 import { describe, expect, it } from "vitest";
@@ -9,9 +8,9 @@ import { list, remove } from "../../../src/places/slurm/leftovers.js";
 import { diagnose } from "../../../src/process/doctor.js";
 import { eventually } from "../../support/docker-box.js";
 import { atEnd, tempDir } from "../../support/home.js";
+import { expectDaemonStays, expectWholeBytes, say } from "../../support/host-stream.js";
 import { openRuntime } from "../../support/internal.js";
 import { noSlurm } from "../../support/slurm.js";
-import { say } from "../apptainer/support.js";
 import { testJob } from "./support.js";
 
 describe.skipIf(noSlurm)(`a job of Slurm${noSlurm ? `: ${noSlurm}` : ""}`, () => {
@@ -21,17 +20,8 @@ describe.skipIf(noSlurm)(`a job of Slurm${noSlurm ? `: ${noSlurm}` : ""}`, () =>
 		expect(one.instance).toBe(two.instance);
 		expect(jobs()).toEqual([expect.stringMatching(/^\d+ RUNNING$/)]);
 		expect(one.ends).toBeGreaterThan(Date.now() + 3 * 3_600_000); // four hours, unless told otherwise
-		const stream = await host.open("cat; exit 37");
-		const bytes = randomBytes(1_000_000);
-		const parts: Buffer[] = [];
-		stream.output.on("data", (part: Buffer) => parts.push(part));
-		const closed = once(stream.output, "close");
-		stream.input.end(bytes);
-		expect(await stream.ended).toContain("exit code 37");
-		await closed;
-		expect(Buffer.concat(parts).equals(bytes)).toBe(true);
-		const { output } = await say(host, "setsid sleep 1000 </dev/null >/dev/null 2>&1 & echo $!");
-		expect((await say(host, `kill -0 ${Number(output)} && echo alive; kill ${Number(output)}`)).output).toBe("alive\n");
+		await expectWholeBytes(host);
+		await expectDaemonStays(host);
 	});
 
 	it("cancelled under a stream: that is why; the next is another job, and that is said", async () => {

@@ -6,9 +6,9 @@ import { describe, expect, it } from "vitest";
 import { noApptainer, sharedApptainer } from "../../support/apptainer.js";
 import { eventually } from "../../support/docker-box.js";
 import { atEnd, tempDir, testRoot } from "../../support/home.js";
+import { say } from "../../support/host-stream.js";
 import { openRuntime } from "../../support/internal.js";
 import { noSlurm, ownSlurm, sharedSlurm, useSlurm } from "../../support/slurm.js";
-import { say } from "../apptainer/support.js";
 import { testJob } from "./support.js";
 
 describe.skipIf(noSlurm)(`a job of Slurm${noSlurm ? `: ${noSlurm}` : ""}`, () => {
