@@ -1,5 +1,5 @@
 /**
- * Kills runaways. A process group (cgroup) that stays at its process limit is a runaway: nothing can start in it, in a shell not even the next
+ * Kills runaways. A cgroup that stays at its process limit is a runaway: nothing can start in it, in a shell not even the next
  * command. The kernel only makes fork(2) fail. cgroup v2 reports that by a change of a file in the cgroup; v1 has no event, so one number per task is
  * checked every second while a process runs. If forks were refused, and two checks in a row find the cgroup full or new refusals, the process is
  * killed with all its descendants; in a shell's cgroup, all but the shell.
