@@ -90,7 +90,8 @@ describe.skipIf(noSshd)(`a link over ssh${noSshd ? ` (skipped: ${noSshd})` : ""}
 		const sshd = await startSshd();
 		const connection = connect(sshd);
 		const held = () => process.getActiveResourcesInfo().filter((name) => name === "ProcessWrap").length;
-		const before = held(); // sshd
+		const before = 1; // sshd
+		await until("the programs of the test before are reaped", () => held() === before);
 		await connection.use((link) => link.ping(), { again: true });
 		expect(held()).toBe(before);
 		const file = path.join(sshd.home, "log");
