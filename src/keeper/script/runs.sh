@@ -20,8 +20,8 @@ hf_dd_run() {
   exec 9>&-
 }
 
-# Grants a run to a relay that writes the log itself. The previous dd stays, at a pipe without writers except the relay: so it notices when the relay
-# exits.
+# Grants a run to a relay that writes the log itself. The previous dd stays, at a pipe that the relay holds open
+# and nothing writes to: so it notices when the relay exits.
 hf_grant() { hf_tell "take $hf_bs $hf_count ${hf_out##*/}"; }
 hf_tell() { printf '%s\n' "$1" 1<>"$hf_d/take"; } # opened for reading and writing, so that it cannot block
 
