@@ -1,6 +1,6 @@
 /**
- * A start that came to nothing is tried again, twice and a little later, where the cause may be gone by then: no process could be made, or the keeper
- * was killed before its child had got the word to go. Only what has certainly not run: what may have run is never run a second time.
+ * Retries a failed start twice, after short pauses, if its cause may be temporary: fork failed, or the keeper was killed before its child was told to
+ * go. Only a start that certainly ran nothing is retried: a command that may have run is never run twice.
  */
 import fs from "node:fs";
 import path from "node:path";
@@ -8,9 +8,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { errno, HoldfastError, statIfThere } from "../base/index.js";
 
 const PAUSES_MS = [50, 250];
-const FULL = ["EAGAIN", "ENOMEM"]; // fork(2): too many processes, too little memory
+const FULL = ["EAGAIN", "ENOMEM"]; // fork(2): too many processes, or too little memory
 
-/** The cause of an error that is thrown before anything could run. */
+/** The cause of an error thrown before anything could run. */
 export const BEFORE_START = new Error("nothing was started");
 
 export async function tryAgain<T>(start: () => Promise<T>): Promise<T> {
@@ -30,7 +30,7 @@ function mayBeTriedAgain(error: unknown): boolean {
 	return cause === BEFORE_START || FULL.includes(errno(cause) ?? "");
 }
 
-/** Returns whether nothing was started and no keeper is left to start it: a waiting keeper has `go` open, and empties the plan before it starts. */
+/** Returns true if nothing was started and no keeper is left to start it: a waiting keeper has `go` open, and empties the plan before it starts. */
 export function neverStarts(dir: string): boolean {
 	try {
 		fs.closeSync(fs.openSync(path.join(dir, "go"), fs.constants.O_WRONLY | fs.constants.O_NONBLOCK));

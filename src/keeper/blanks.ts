@@ -1,6 +1,6 @@
 /**
- * Blanks: process directories that are prepared in advance, shared by all runtimes of a home. The file blank/ID is taken by renaming it to
- * blank/ID.PID.START.HOST of the taker; what a taker that died has left is removed here.
+ * Blanks: process directories prepared in advance, shared by all runtimes of a home. A runtime takes the file blank/ID by renaming it to its own
+ * blank/ID.PID.START.HOST; stale claims are removed here.
  */
 import { execFile } from "node:child_process";
 import fs from "node:fs";
@@ -12,9 +12,9 @@ import { type Claims, desertedBy } from "./claims.js";
 import { procDir, readParts } from "./layout.js";
 import { retire } from "./ranges.js";
 
-const BATCH = 8; // one mkfifo(1) makes the FIFOs of this many
+const BATCH = 8; // one mkfifo(1) creates the FIFOs of this many
 const FIFOS = ["in", "pipe", "ctl", "take", "go"];
-const EMPTY = ["spec.json", "command", "plan"]; // made in advance, filled in at the start
+const EMPTY = ["spec.json", "command", "plan"]; // created in advance, filled at the start
 
 export class Blanks {
 	readonly #home: Home;
@@ -24,7 +24,7 @@ export class Blanks {
 	readonly #ids: string[] = [];
 	#making: Promise<void> | undefined;
 
-	/** `mkfifo`: that program, asked for when it is needed. */
+	/** `mkfifo`: returns the path of the program, called on first use. */
 	constructor(home: Home, claims: Claims, mkfifo: () => string, cgroups: Cgroups | undefined) {
 		this.#home = home;
 		this.#claims = claims;
@@ -36,7 +36,7 @@ export class Blanks {
 		}
 	}
 
-	/** Returns the id of one that is now the caller's. */
+	/** Takes a blank and returns its id. */
 	async take(): Promise<string> {
 		for (let round = 0; round < 100; round++) {
 			for (let id = this.#ids.shift(); id; id = this.#ids.shift()) {
@@ -53,7 +53,7 @@ export class Blanks {
 		throw new HoldfastError("START_FAILED", "other runtimes took every prepared directory, again and again; try again when less is being started");
 	}
 
-	/** Makes more while no caller waits, if there are few. */
+	/** Prepares more if few are left, while no caller waits. */
 	async restock(): Promise<void> {
 		if (this.#ids.length < BATCH / 2) await this.#more();
 	}
@@ -73,7 +73,7 @@ export class Blanks {
 			}
 		});
 		try {
-			makeHome(this.#home); // it may have been removed
+			makeHome(this.#home); // the home may have been removed
 			for (const id of ids) this.#claims.make(id, EMPTY);
 			const fifos = ids.flatMap((id) => FIFOS.map((name) => path.join(procDir(this.#home, id), name)));
 			await promisify(execFile)(this.#mkfifo(), ["-m", "600", ...fifos], { env: {} });
@@ -85,19 +85,19 @@ export class Blanks {
 		this.#ids.push(...ids);
 	}
 
-	/** A claim whose owner died before it used the directory. */
+	/** Removes a stale claim: its owner died before it used the directory. */
 	#sweep(name: string): void {
 		const id = desertedBy(this.#home, name);
 		if (!id) return;
 		try {
 			if (fs.existsSync(path.join(procDir(this.#home, id), "box"))) return; // remote: left to a program that can reach its machine
 			const { collector } = readParts(procDir(this.#home, id));
-			if (collector && isAlive(collector)) return; // a process still prints there; the next runtime looks again
+			if (collector && isAlive(collector)) return; // a process still prints to it; the next runtime checks again
 			const claim = path.join(this.#home.blank, name);
 			if (!retire(this.#home, id, claim)) this.#claims.remove(id, claim);
 			this.#cgroups?.removeOf(id);
 		} catch {
-			// its keeper is just ending; the claim stays, and the next runtime tries again
+			// its keeper is about to exit; the claim stays, and the next runtime retries
 		}
 	}
 }

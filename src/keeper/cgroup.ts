@@ -1,8 +1,7 @@
 /**
- * Control groups: one for each command, so that a kill is total and it can have limits, below one for each task, so that all
- * that the task runs can have limits together; and one for all keepers, so that a service manager that kills a whole group on
- * restart does not take them along. In version 2 where that has what is needed; controllers that the machine has
- * in version 1 have a tree each, with the same names in it. Only where this user may make them.
+ * Cgroups: one per command, so that a kill is complete and the command can have limits, below one per task, for limits on the whole task; and one for
+ * all keepers, so that they survive a service manager that kills a whole cgroup on restart. Uses version 2 if it has what is needed; each controller
+ * that the machine has in version 1 has its own tree, with the same names. Only where this user may create cgroups.
  */
 import fs from "node:fs";
 import os from "node:os";
@@ -10,20 +9,23 @@ import path from "node:path";
 import { errno, isId, type LimitsInForce, readProc } from "../base/index.js";
 import { type CgroupTree, CONTROLLERS, type Controller, writeLimits } from "./controllers.js";
 
-/** The groups of one command. */
+/** The cgroups of one command. */
 export interface CommandCgroups {
-	/** `TASK/ID`: the same below every tree. */
+	/** `TASK/ID`, the same below every tree. */
 	readonly name: string;
-	/** In version 2, where it can be killed as one. */
+	/** The directory in version 2, by which the whole cgroup can be killed. */
 	readonly kill: string | undefined;
-	/** Every directory to join, joined by colons; the first is `kill`, or empty. */
+	/** All directories to join, separated by colons; the first is `kill`, or empty. */
 	readonly all: string;
 }
 
 export class Cgroups {
 	readonly #trees: readonly CgroupTree[];
 	readonly #kill: CgroupTree | undefined;
-	/** There is something for keepers to get out of. Joining a group can cost a grace period of the kernel, 10 ms and more: not without need. */
+	/**
+	 * True if keepers must leave the cgroup that this program runs in. Joining a cgroup can cost a kernel grace period of 10 ms or more, so it is
+	 * avoided otherwise.
+	 */
 	readonly escape: boolean;
 
 	constructor(kill: CgroupTree | undefined, others: readonly CgroupTree[], leave: boolean) {
@@ -32,12 +34,12 @@ export class Cgroups {
 		this.escape = leave;
 	}
 
-	/** Commands can be killed by their group. */
+	/** True if commands can be killed by their cgroup. */
 	get kills(): boolean {
 		return this.#kill !== undefined;
 	}
 
-	/** The groups of the keepers and relays. */
+	/** The cgroups of the keepers and relays. */
 	get keepers(): string {
 		return this.#all("keepers");
 	}
@@ -46,13 +48,13 @@ export class Cgroups {
 		return this.#trees.find((tree) => tree.controllers.includes(controller));
 	}
 
-	/** Make the groups of one command; undefined when that fails, and it is killed by walking, and has no limits but those of ulimit. */
+	/** Creates the cgroups of one command. Returns undefined on failure: the command is then killed by walking processes, and has only ulimit limits. */
 	make(task: string, id: string, limits: Pick<LimitsInForce, Controller>, options: { swap: boolean }): CommandCgroups | undefined {
 		const name = path.join(task, id);
 		try {
 			for (const tree of this.#trees) this.#makeIn(tree, task, id, limits, options);
 		} catch {
-			this.remove(name); // too many groups, for one
+			this.remove(name); // for instance too many cgroups
 			return undefined;
 		}
 		return { name, kill: this.#kill && path.join(this.#kill.base, name), all: this.#all(name) };
@@ -68,35 +70,35 @@ export class Cgroups {
 					writeLimits(tree, above, limits, { ...options, fresh });
 				} catch (error) {
 					if (errno(error) === "ENOENT") throw error;
-					// more is in use than it is to have from now on (version 1): it keeps the limit it has
+					// version 1: current use exceeds the new limit, so the old limit stays
 				}
 				fs.mkdirSync(path.join(above, id));
 				return;
 			} catch (error) {
-				if (errno(error) !== "ENOENT" || tries > 10) throw error; // else another program has just removed the task's, which was empty
+				if (errno(error) !== "ENOENT" || tries > 10) throw error; // else another program has just removed the task's empty cgroup
 			}
 		}
 	}
 
-	/** Limits of one command, before it runs. Throws when the kernel refuses them. */
+	/** Sets the limits of one command before it runs. Throws if the kernel refuses them. */
 	limit(name: string, limits: Pick<LimitsInForce, Controller>): void {
 		for (const tree of this.#trees) writeLimits(tree, path.join(tree.base, name), limits);
 	}
 
-	/** Remove the groups of a command that is over, and those of its task with the last one. */
+	/** Removes the cgroups of an ended command, and those of its task after the last command. */
 	remove(name: string): void {
 		for (const tree of this.#trees) {
 			if (removeGroup(path.join(tree.base, name))) removeGroup(path.join(tree.base, path.dirname(name)), 0);
 		}
 	}
 
-	/** The same where its task is not known any more. */
+	/** Removes the cgroups of a command whose task is unknown. */
 	removeOf(id: string): void {
 		const tasks = new Set(this.#trees.flatMap((tree) => namesBelow(tree.base)).filter((name) => TASK.test(name)));
 		for (const task of tasks) this.remove(path.join(task, id));
 	}
 
-	/** Remove groups that crashed programs left empty, of whatever home. One that is in use cannot be removed. */
+	/** Removes empty cgroups that crashed programs of any home left. A cgroup in use cannot be removed. */
 	sweep(olderThanMs: number): void {
 		for (const tree of this.#trees) {
 			for (const task of fs.readdirSync(tree.base)) {
@@ -127,7 +129,7 @@ const namesBelow = (dir: string): string[] => {
 	}
 };
 
-/** Returns false if a process is left in it, or it does not exist. A runtime that ran in it may have made groups below. */
+/** Returns false if a process is left in the cgroup, or it does not exist. A runtime that ran inside may have created cgroups below it. */
 function removeGroup(dir: string, depth = 4): boolean {
 	try {
 		fs.rmdirSync(dir);
@@ -145,20 +147,20 @@ function removeOld(dir: string, olderThanMs: number): void {
 	if (made !== undefined && Date.now() - made > olderThanMs) removeGroup(dir, isId(path.basename(dir)) ? 4 : 0);
 }
 
-/** Where groups can be made; undefined when there is no such place. */
+/** Returns the trees in which cgroups can be created; undefined if there are none. */
 export function findCgroups(): Cgroups | undefined {
 	const kill = findKillTree();
 	const found = new Set(kill?.tree.controllers ?? []);
 	const others = new Map<string, CgroupTree>();
 	for (const controller of CONTROLLERS) {
 		const tree = found.has(controller) ? undefined : findTree1(controller);
-		if (tree) others.set(tree.base, { ...tree, controllers: [...(others.get(tree.base)?.controllers ?? []), controller] }); // several may share a tree
+		if (tree) others.set(tree.base, { ...tree, controllers: [...(others.get(tree.base)?.controllers ?? []), controller] }); // controllers may share a tree
 	}
 	if (!kill && others.size === 0) return undefined;
 	return new Cgroups(kill?.tree, [...others.values()], kill?.escape ?? false);
 }
 
-/** As high up as we may write, so as to be outside of whatever we were started in. */
+/** Returns the highest writable cgroup, in order to be outside of the one that this program was started in. */
 function findKillTree(): { tree: CgroupTree; escape: boolean } | undefined {
 	const mount = /^\S+ \S+ \S+ \/ (\S+) .* - cgroup2 /m.exec(readProc("/proc/self/mountinfo") ?? "")?.[1];
 	const own = /^0::(\/.*)$/m.exec(readProc("/proc/self/cgroup") ?? "")?.[1];
@@ -171,15 +173,15 @@ function findKillTree(): { tree: CgroupTree; escape: boolean } | undefined {
 			fs.mkdirSync(keepers, { recursive: true });
 			fs.accessSync(path.join(keepers, "cgroup.kill"), fs.constants.W_OK);
 		} catch {
-			continue; // not ours to write, or a kernel before 5.14: the next one down, or none
+			continue; // not writable, or a kernel before 5.14: try the next lower one
 		}
-		enable(parent, CONTROLLERS); // may be refused: other processes are in that group
+		enable(parent, CONTROLLERS); // may be refused, because that cgroup has processes
 		return { tree: { version: 2, base, controllers: enable(base, CONTROLLERS) }, escape: own !== "/" };
 	}
 	return undefined;
 }
 
-/** Have the groups below this one limited by what there is; returns which controllers they have now. */
+/** Enables controllers for the cgroups below this one. Returns those that are enabled now. */
 function enable(group: string, controllers: readonly Controller[]): Controller[] {
 	const file = path.join(group, "cgroup.subtree_control");
 	const has = (name: string) => (readProc(path.join(group, name)) ?? "").trim().split(" ");
@@ -197,7 +199,7 @@ function enable(group: string, controllers: readonly Controller[]): Controller[]
 	});
 }
 
-/** In version 1: as high up as we may write, but not out of a group that has a limit. */
+/** For version 1: returns the highest writable cgroup that does not escape a limit. */
 function findTree1(controller: Controller): CgroupTree | undefined {
 	const mounts = (readProc("/proc/self/mountinfo") ?? "").matchAll(/^\S+ \S+ \S+ \/ (\S+) .* - cgroup \S+ (\S+)$/gm);
 	const mount = [...mounts].find(([, , options]) => options?.split(",").includes(controller))?.[1];
@@ -219,11 +221,11 @@ function findTree1(controller: Controller): CgroupTree | undefined {
 	return undefined;
 }
 
-const SHARES = 1024; // what a new group has, and a single process of the group above
+const SHARES = 1024; // the default of a new cgroup, and the weight of a single process in the parent
 
 /**
- * In version 1 a group competes with each process beside it, and machines with version 1 often have all their processes there:
- * with the share of one process, all that we run would hardly get on beside them. Within it each task has the same share.
+ * Raises the share of our tree. In version 1 a cgroup competes with each single process beside it, and such machines often keep all processes there:
+ * with the share of one process, all our commands would hardly run. Within the tree, tasks have equal shares.
  */
 function weigh(base: string): void {
 	const file = path.join(base, "cpu.shares");
@@ -239,13 +241,13 @@ function isLimited(group: string, controller: Controller): boolean {
 	return Number(read("cpu.cfs_quota_us") || -1) >= 0;
 }
 
-/** Our own group and those above it, highest first. */
+/** Yields our own cgroup and those above it, highest first. */
 function* fromTheTop(mount: string, own: string): Generator<string> {
 	const names = own.split("/").filter((name) => name && name !== "..");
 	for (let depth = 0; depth <= names.length; depth++) yield path.join(mount, ...names.slice(0, depth));
 }
 
-/** The unit of a service manager that this program runs in, if it does; it may kill the whole group when it restarts. */
+/** Returns the service unit that this program runs in, if any; its service manager may kill the whole cgroup on restart. */
 export function serviceUnit(): string | undefined {
 	return /\/([^/\s]+\.service)(?:\/|$)/m.exec(readProc("/proc/self/cgroup") ?? "")?.[1];
 }

@@ -1,16 +1,17 @@
 /**
- * Directories that are not processes yet, or not at the moment: the file blank/ID.PID.START.HOST says which program has one in hand. It is there before the directory, so
- * that unfinished work of a program that died is found by it; and it becomes the file in `live` when every program is to see the process.
+ * Claims on directories that are not processes yet, or not at the moment: the file blank/ID.PID.START.HOST names the program that owns one. The claim
+ * is created before the directory, so that unfinished work of a dead program is found; it becomes the file in `live` when every program is to see the
+ * process.
  */
 import fs from "node:fs";
 import path from "node:path";
 import { errno, type Home, isId, isProgramGone, removeDir, unlinkIfThere, whoAtEnd } from "../base/index.js";
 import { BLANK_RECORD, procDir } from "./layout.js";
 
-/** Whether something still prints there cannot be seen from here either. */
+/** A claim of another host expires after this time: this host cannot tell whether its owner lives, nor whether a process still prints to the directory. */
 const ELSEWHERE_MS = 24 * 3_600_000;
 
-/** Fixed records, blank before the start. */
+/** Fixed-size records, blank before the start. */
 export const FIXED_RECORDS = ["exit", "state", "limit", "drained"];
 
 export class Claims {
@@ -21,12 +22,12 @@ export class Claims {
 		this.#home = home;
 	}
 
-	/** Our claim to this one. */
+	/** Returns the path of our claim. */
 	file(id: string): string {
 		return path.join(this.#home.blank, `${id}.${this.#self}`);
 	}
 
-	/** Make a directory, ours, with its records and these empty files. */
+	/** Creates a claimed directory with its records and these empty files. */
 	make(id: string, empty: readonly string[]): string {
 		const dir = procDir(this.#home, id);
 		this.take(id);
@@ -36,17 +37,17 @@ export class Claims {
 		return dir;
 	}
 
-	/** Whatever it was before. */
+	/** Claims an id, whatever its state before. */
 	take(id: string): void {
 		fs.writeFileSync(this.file(id), "", { mode: 0o600 });
 	}
 
-	/** From here on every runtime sees it as a process: `as` is the id of the command that is in it. */
+	/** Makes the process visible to every runtime; `as` is the id of the command in it. */
 	show(id: string, as = id): void {
 		fs.renameSync(this.file(id), path.join(this.#home.live, as));
 	}
 
-	/** Hides it again. Returns false if another program has noted its end meanwhile. */
+	/** Hides the process again. Returns false if another program has recorded its end meanwhile. */
 	hide(id: string, as = id): boolean {
 		try {
 			fs.renameSync(path.join(this.#home.live, as), this.file(id));
@@ -57,7 +58,7 @@ export class Claims {
 		}
 	}
 
-	/** Remove a directory and the claim to it. */
+	/** Removes a directory and its claim. */
 	remove(id: string, claim = this.file(id)): void {
 		removeDir(procDir(this.#home, id));
 		unlinkIfThere(claim);

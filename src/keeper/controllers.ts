@@ -1,6 +1,6 @@
 /**
- * The controllers of control groups that limits need, in version 2 (one tree for all) and version 1 (a tree for each): where
- * they are, how a limit is written, and how one is taken to have been met. Files: Documentation/admin-guide/cgroup-v1, -v2.
+ * The cgroup controllers for limits, in version 2 (one tree for all) and version 1 (a tree for each): their files, writing a limit, and detecting that
+ * a limit was met. Files: Documentation/admin-guide/cgroup-v1, -v2.
  */
 import fs from "node:fs";
 import path from "node:path";
@@ -9,26 +9,26 @@ import type { LimitsInForce } from "../base/index.js";
 export type Controller = "memory" | "pids" | "cpu";
 export const CONTROLLERS: readonly Controller[] = ["memory", "pids", "cpu"];
 
-/** A directory below which we make groups. */
+/** A directory below which we create cgroups. */
 export interface CgroupTree {
 	readonly version: 1 | 2;
-	/** Ours: `…/holdfast`. */
+	/** Our own directory: `…/holdfast`. */
 	readonly base: string;
 	readonly controllers: readonly Controller[];
 }
 
 const PERIOD_US = 100_000;
 
-/** The file of a limit in a group, for people. */
+/** Returns the file of a limit, for display. */
 export const limitFile = ({ version }: CgroupTree, controller: Controller): string =>
 	({ memory: version === 2 ? "memory.max" : "memory.limit_in_bytes", pids: "pids.max", cpu: version === 2 ? "cpu.max" : "cpu.cfs_quota_us" })[controller];
 
-/** Set what a group may use; what is not named has no limit of its own there. Throws what the kernel says. */
+/** Sets the limits of a cgroup; a missing value means no limit. Throws the kernel's error. */
 export function writeLimits(tree: CgroupTree, group: string, limits: Pick<LimitsInForce, Controller>, { swap = true, fresh = true } = {}): void {
 	const set = (name: string, value: string | number) => fs.writeFileSync(path.join(group, name), String(value));
 	for (const controller of tree.controllers) {
 		const value = limits[controller];
-		if (value === undefined && fresh) continue; // as it was made
+		if (value === undefined && fresh) continue; // still the default
 		if (controller === "pids") set("pids.max", value ?? "max");
 		if (controller === "memory") setMemory(tree, set, value, swap);
 		if (controller === "cpu" && tree.version === 2)
@@ -37,13 +37,13 @@ export function writeLimits(tree: CgroupTree, group: string, limits: Pick<Limits
 	}
 }
 
-/** What is swapped out counts too, where the kernel counts it: else a limit would only make the machine slow. */
+/** Sets the memory limit, including swap if the kernel accounts for it: otherwise the limit would only make the machine slow. */
 function setMemory({ version }: CgroupTree, set: (name: string, value: string | number) => void, value: number | undefined, swap: boolean): void {
 	const quietly = (name: string, text: string | number) => {
 		try {
 			set(name, text);
 		} catch {
-			// no swap accounting here, or the other figure has to change first
+			// no swap accounting, or the other value must change first
 		}
 	};
 	if (version === 2) {
@@ -51,13 +51,13 @@ function setMemory({ version }: CgroupTree, set: (name: string, value: string | 
 		if (swap) quietly("memory.swap.max", value === undefined ? "max" : 0);
 		return;
 	}
-	if (swap) quietly("memory.memsw.limit_in_bytes", value ?? -1); // must never be below the other: one of the two orders works
+	if (swap) quietly("memory.memsw.limit_in_bytes", value ?? -1); // must never be below the other value: one of the two orders works
 	set("memory.limit_in_bytes", value ?? -1);
 	if (swap) quietly("memory.memsw.limit_in_bytes", value ?? -1);
 }
 
-/** Where a group counts that it has been at its limit of processes; in version 2 a change of it is an event. */
+/** The file in which a cgroup counts how often it has reached its process limit; in version 2 a change is an event. */
 export const PIDS_EVENTS = "pids.events";
 
-/** Where a group counts whom the kernel has killed for memory. */
+/** Returns the file in which a cgroup counts processes killed for memory. */
 export const oomFile = ({ version }: CgroupTree): string => (version === 2 ? "memory.events" : "memory.oom_control");

@@ -1,8 +1,9 @@
-# The copier of a slot, where there is perl: DIR LIVE. C becomes it (docs/keeper.md, "A slot").
-# It copies what the commands of a persistent shell print from the FIFO `pipe` into the log, one run after another as K grants them through
-# the FIFO `take`, as pty.pl does; and it sees what dd cannot say and live on: that the last writer has closed the pipe. The record `drained` says so,
-# with a count. stdin is `go`: end-of-file when the program that runs the shell has let go, or died. stdout keeps K's own dd at its pipe until we leave.
-# Nothing but perl-base, and no module.
+# The copier of a slot, if perl is available: DIR LIVE. C becomes it (docs/keeper.md, "A slot").
+# Copies the output of a persistent shell's commands from the FIFO `pipe` into the log, one run after another as K grants them through the FIFO
+# `take`, like pty.pl. Unlike dd it survives the end of its input, and reports in the record `drained`, with a count, that the last writer has closed
+# the pipe. stdin is `go`: end-of-file when the program that runs the shell has released it, or died. stdout keeps K's own dd waiting at its pipe
+# until we exit.
+# Needs only perl-base, no modules.
 BEGIN { eval { require strict; strict->import } }
 
 my ($dir, $live) = @ARGV;
@@ -16,9 +17,9 @@ sysopen(my $record, "$dir/drained", $WRONLY | $CREAT, 0600) or die "drained: $!"
 
 # ---- the record ----
 
-my ($ends, $offset) = (0, 0); # how often the last writer has closed the pipe; the bytes in the log
+my ($ends, $offset) = (0, 0); # how often the last writer has closed the pipe; bytes in the log
 
-# `eof`: nobody had the pipe open for writing. `wait`: there may be more in the pipe, and K has yet to grant a run. `open`: neither.
+# `eof`: no process had the pipe open for writing. `wait`: the pipe may hold more, and K has yet to grant a run. `open`: neither.
 sub note {
     my ($state) = @_;
     sysseek($record, 0, 0);
@@ -29,30 +30,30 @@ sub note {
 
 my ($pipe, $p);
 
-# A fresh descriptor: of the old one select(2) would say for ever that it is at its end. On this one it waits for the next writer.
+# Opens a new descriptor: select(2) would report end-of-file on the old one forever. On the new one it waits for the next writer.
 sub open_pipe {
-    sysopen(my $fresh, "$dir/pipe", $NONBLOCK) or exit; # the directory is gone: nobody is interested any more
+    sysopen(my $fresh, "$dir/pipe", $NONBLOCK) or exit; # the directory was removed: the output is no longer needed
     ($pipe, $p) = ($fresh, '');
     vec($p, fileno $pipe, 1) = 1;
 }
 
 # ---- the log ----
 
-my $data = ''; # read, and not yet in the log
-my ($log, $count, $left, $written) = (undef, 0, 0, 0); # the run: its blocks, the bytes that may still be taken, those that were
+my $data = ''; # read, but not yet in the log
+my ($log, $count, $left, $written) = (undef, 0, 0, 0); # the run: its blocks, the bytes that may still be read, the bytes written
 
-# Takes what is in the pipe now. Returns true at its end.
+# Copies the current content of the pipe. Returns true at end-of-file.
 sub copy {
     my $got = sysread($pipe, $data, $left < 65_536 ? $left : 65_536);
     return keep() if $got;
-    return 0 if !defined $got; # EAGAIN: it has a writer, who says nothing
+    return 0 if !defined $got; # EAGAIN: the pipe has a writer, which is silent
     $ends++;
-    open_pipe(); # before it is said: the next command may come as soon as it is
+    open_pipe(); # before the note: the next command may start right after it
     note('eof');
     return 1;
 }
 
-# Into the log. What does not go in now stays in our hands until there is room.
+# Writes to the log. The rest stays in memory until there is room.
 sub keep {
     my $got = length $data;
     while ($data ne '') {
@@ -87,8 +88,8 @@ sub begin {
     }
 }
 
-# The first run: K has closed its end of this pipe, and S, which was born with it, does so in a moment. Only then its end is what it seems. The starter
-# waits for `state`.
+# Prepares the first run: K has closed its end of this pipe, and S, which inherited it, does so in a moment. Only then is end-of-file real. The
+# starter waits for `state`.
 sub start {
     while (1) {
         open_pipe();
@@ -100,10 +101,10 @@ sub start {
     syswrite($state, sprintf("%-63s\n", 'open'));
 }
 
-# ---- who is there ----
+# ---- the owner and the collector ----
 
 my $words = '';
-my $released = 0; # leave when the last writer has
+my $released = 0; # exit when the last writer has
 sub listen_to_k {
     sysread($take, $words, 4096, length $words);
     while ($words =~ s/^(.*)\n//) {
@@ -113,12 +114,13 @@ sub listen_to_k {
     }
 }
 
-# The program that runs the shell has let go. If a command still runs, its shell finds `released` when it has written `exit`, and says so to K.
-# Each side writes first and looks then.
+# Handles the release by the program that runs the shell. If a command still runs, its shell finds `released` after it has written `exit`, and tells
+# K.
+# Both sides write first and then check.
 sub let_go {
     sysopen(my $file, "$dir/released", $WRONLY | $CREAT, 0600) or $released = 1;
     $released = 1 if slurp('exit') =~ /\S/;
-    $released = 1 if slurp('spec.json') !~ /"id":"(proc_\w+)"/ || !-e "$live/$1"; # no command was ever put here, or none that anybody was to see
+    $released = 1 if slurp('spec.json') !~ /"id":"(proc_\w+)"/ || !-e "$live/$1"; # the slot never had a command, or none that was visible
 }
 sub slurp {
     my ($name) = @_;
@@ -127,7 +129,7 @@ sub slurp {
     return $text // '';
 }
 
-# Without its directory it is on its way out, or will never be told to be.
+# Returns true if the collector is alive. Without its directory the collector is about to exit, or will never be told to.
 sub collector_lives {
     my ($pid, $start) = slurp('meta') =~ /^collector (\d+) (\d+)$/m or return 0;
     sysopen(my $file, "/proc/$pid/stat", 0) or return 0;
@@ -136,22 +138,22 @@ sub collector_lives {
     return @fields > 19 && $fields[0] !~ /[ZX]/ && $fields[19] eq $start;
 }
 
-# ---- in the middle ----
+# ---- the event loop ----
 
-$SIG{XFSZ} = 'IGNORE'; # a log that may not become longer is one more that waits for room
+$SIG{XFSZ} = 'IGNORE'; # a log at its file size limit waits for room, like on a full disk
 $SIG{$_} = 'IGNORE' for qw(HUP INT QUIT TERM PIPE);
 my ($orders, $go) = ('', '');
 vec($orders, fileno $take, 1) = 1;
 vec($go, 0, 1) = 1;
 my $held = 1;
 
-rename("$dir/in", "$dir/pipe") or exit; # a slot needs no stdin; the old pipe stays open where it is
+rename("$dir/in", "$dir/pipe") or exit; # a slot needs no stdin; the old pipe stays open
 say_to_k("\nclose\ndirect\n");
 while (1) {
     my $r = $held ? $orders | $go : $orders;
     $r |= $p if $left;
     my $n = select($r, undef, undef, $released ? 2 : undef);
-    last if $released && !$n && !collector_lives(); # nobody will grant us anything any more
+    last if $released && !$n && !collector_lives(); # no one is left to grant a run
     next if $n < 0;
     if ($held && vec($r, 0, 1) && !sysread(STDIN, my $word, 64)) {
         $held = 0;

@@ -1,4 +1,4 @@
-/** The room of keepers: starting one, the format of a process directory that it writes, and what a machine has to run it with. */
+/** Keepers: starting one, the format of the process directory that it writes, and the tools that a machine needs for it. */
 export { BEFORE_START, neverStarts, tryAgain } from "./again.js";
 export { type Cgroups, type CommandCgroups, findCgroups, serviceUnit } from "./cgroup.js";
 export { Claims, desertedBy, FIXED_RECORDS } from "./claims.js";

@@ -1,9 +1,9 @@
 /**
- * Where new processes come from. A *blank* is a prepared directory (blanks.ts); a *warm keeper* is a keeper already standing beside
- * one, its child waiting to go. Both are there to take work off the way from `spawn` to the first byte.
+ * Starts processes. A *blank* is a prepared directory (blanks.ts); a *warm keeper* is a keeper that already runs beside one, with its child waiting to
+ * go. Both shorten the way from `spawn` to the first byte.
  *
- * A warm keeper belongs to the runtime that holds its `go` open; when that dies, the keeper reads end-of-file and
- * goes away, and the next runtime removes what it left.
+ * A warm keeper belongs to the runtime that holds its `go` open. When that runtime dies, the keeper reads end-of-file and exits, and the next runtime
+ * removes its directory.
  */
 import { spawn } from "node:child_process";
 import fs from "node:fs";
@@ -21,52 +21,52 @@ import { retire } from "./ranges.js";
 import { findTools, keeperFile, type Tools } from "./tools.js";
 
 const WARM_DELAY_MS = 10;
-const LEAVE_MS = 1_000; // a keeper whose pipe no process has open leaves at once
+const LEAVE_MS = 1_000; // a keeper whose pipe no process has open exits at once
 
 /** A keeper that waits to go. */
 interface Keeper {
 	readonly id: string;
 	readonly dir: string;
 	readonly go: number;
-	/** The keeper's standard output. The keeper prints nothing: end-of-file says that it has ended. */
+	/** The keeper's standard output, which stays empty: end-of-file means that the keeper has exited. */
 	readonly line: Socket;
 	readonly gone: Promise<void>;
-	/** The task whose cgroups its child is in; undefined: in none. */
+	/** The task whose cgroups its child is in; undefined: none. */
 	readonly task: string | undefined;
 	readonly group: CommandCgroups | undefined;
 }
 
-/** What is to run in a keeper: its id and directory, and its control groups. */
+/** The keeper for a new command: its id, directory and cgroups. */
 export interface Berth {
 	readonly id: string;
 	readonly dir: string;
 	readonly group: CommandCgroups | undefined;
 }
 
-/** A keeper without a command of its own: its log takes what other processes print into `pipe`. */
+/** A keeper without its own command: other processes print to its log through `pipe`. */
 export interface Held {
 	readonly id: string;
 	readonly dir: string;
-	/** From here on every runtime sees it as a process; of a command that is not the first here, under its own id. */
+	/** Makes it visible to every runtime as a process; a command after the first is shown under its own id. */
 	show(id?: string): void;
-	/** Hides it again. Returns false if another program has noted its end meanwhile. */
+	/** Hides it again. Returns false if another program has recorded its end meanwhile. */
 	hide(id?: string): boolean;
-	/** The log is to be let go before the caller is answered: the message takes its time, and the directory may be removed meanwhile. */
+	/** True if the log must be released before the caller is answered: the message takes time, and the directory may be removed meanwhile. */
 	readonly early?: boolean;
-	/** Hold the pipe no longer: the log closes when its last writer does. Waits until the keeper has gone, but not for a writer that stays. */
+	/** Releases the pipe: the log closes when its last writer does. Waits until the keeper has exited, but not for a writer that stays. */
 	letGo(): Promise<void>;
-	/** Remove a hidden one whose log is closed. */
+	/** Removes a hidden one whose log is closed. */
 	remove(): void;
-	/** Instead of that: keep what it has served, as a part of the transcript. */
+	/** Keeps the output of its commands as part of the transcript, instead of removing it. */
 	retire(): void;
 }
 
 export interface Launch {
 	readonly id: string;
 	readonly dir: string;
-	/** Resolves when the keeper has gone: a start that never got anywhere is then known to have failed. */
+	/** Resolves when the keeper has exited: a start without any effect is then known to have failed. */
 	readonly keeperGone: Promise<void>;
-	/** To be called when the command has been seen to run. */
+	/** Call when the command has been seen to run. */
 	started(): void;
 }
 
@@ -82,7 +82,7 @@ export class Keepers {
 	#warmTimer: NodeJS.Timeout | undefined;
 	#closed = false;
 
-	/** Whose commands are next, most likely. */
+	/** The task that probably runs the next command. */
 	#nextTask: string;
 	readonly #group: (task: string, id: string) => CommandCgroups | undefined;
 
@@ -102,13 +102,13 @@ export class Keepers {
 		this.#blanks = new Blanks(home, this.#claims, () => this.tools.mkfifo, cgroups);
 	}
 
-	/** Looked for when first needed: a program that only reads needs none. */
+	/** Looked up on first use: a program that only reads needs no tools. */
 	get tools(): Tools {
 		this.#tools ??= findTools();
 		return this.#tools;
 	}
 
-	/** Start one: `prepare` writes what must be on disk before anything can run, and says what to run. */
+	/** Starts a process: `prepare` writes the files that must exist before anything runs, and returns the plan. */
 	async launch(task: string, prepare: (berth: Berth) => Plan): Promise<Launch> {
 		this.#nextTask = task;
 		const keeper = await this.#take(task);
@@ -128,29 +128,29 @@ export class Keepers {
 		fs.writeSync(keeper.go, "go\n");
 		fs.closeSync(keeper.go);
 		const started = () => {
-			keeper.line.destroy(); // from here on its directory tells how it stands
+			keeper.line.destroy(); // from now on its directory holds its state
 			this.#leave(moved ? keeper.group : undefined);
 		};
 		return { id, dir, keeperGone: keeper.gone, started };
 	}
 
-	/** Returns a warm keeper, of that task if there is one; else a new one. Without a task it is for a log, which needs no cgroups. */
+	/** Returns a warm keeper, preferably of that task; else a new one. Without a task it is for a log, which needs no cgroups. */
 	async #take(task: string | undefined): Promise<Keeper> {
-		if (this.#warm.length === 0) await this.#warming; // nearly there
+		if (this.#warm.length === 0) await this.#warming; // almost ready
 		const at = this.#warm.findIndex((keeper) => keeper.task === task);
 		const warm = this.#warm.splice(Math.max(0, at), 1)[0];
 		if (!warm) return this.#newKeeper(task);
 		if (isWhole(warm)) return warm;
-		await this.#discard(warm); // the home was removed, and it has no place in what is made anew; or it was killed
+		await this.#discard(warm); // the home was removed, and the keeper has no directory in the new one; or the keeper was killed
 		return this.#take(task);
 	}
 
-	/** The group that a command was in before its task was known. */
+	/** Removes the cgroup that a command was in before its task was known. */
 	#leave(group: CommandCgroups | undefined): void {
 		if (group) this.cgroups?.remove(group.name);
 	}
 
-	/** A log to print to. Ready when this resolves. */
+	/** Returns a log to print to. Resolves when the log is ready. */
 	hold(limits: Pick<KeptLimits, "output" | "output_rate"> = {}): Promise<Held> {
 		return tryAgain(() => this.#hold(limits));
 	}
@@ -175,7 +175,7 @@ export class Keepers {
 				throw new HoldfastError("START_FAILED", "nothing ran: the collector of its output was killed", { cause: BEFORE_START });
 			}
 			if (!fs.existsSync(dir)) {
-				this.#discard(keeper).catch(() => {}); // it reads end-of-file, wherever its directory is now
+				this.#discard(keeper).catch(() => {}); // the keeper reads end-of-file, wherever its directory is now
 				throw new HoldfastError("START_FAILED", `nothing ran: ${dir} is gone; Holdfast's home was removed or moved`, { cause: BEFORE_START });
 			}
 		};
@@ -186,7 +186,8 @@ export class Keepers {
 		);
 		let held = true;
 		let reader: number | undefined;
-		// The keeper reads the pipe for as long as we hold it. If the keeper was killed, a shell that is about to open the pipe must not wait for a reader for ever, nor its command die of SIGPIPE.
+		// The keeper reads the pipe as long as we hold it. If it was killed, a shell that is about to open the pipe must not wait for a reader forever,
+		// nor its command die of SIGPIPE.
 		void gone.then(() => {
 			if (held) reader = openIfThere(path.join(dir, "pipe"));
 		});
@@ -210,7 +211,7 @@ export class Keepers {
 		};
 	}
 
-	/** Have a keeper ready for next time, once this start is out of the way. */
+	/** Prepares a keeper for the next start, after the current one. */
 	warmUp(): void {
 		clearTimeout(this.#warmTimer);
 		if (this.#closed || this.#warm.length >= this.#warmth) return;
@@ -226,11 +227,11 @@ export class Keepers {
 			while (!this.#closed && this.#warm.length < this.#warmth) this.#warm.push(await this.#newKeeper(this.#nextTask));
 			if (!this.#closed) await this.#blanks.restock();
 		} catch {
-			// only a convenience: the next launch meets the same obstacle and reports it
+			// only an optimization: the next launch meets the same error and reports it
 		}
 	}
 
-	/** Resolves when nothing of this runtime's is left but what it has started. */
+	/** Resolves when only the started processes of this runtime are left. */
 	async close(): Promise<void> {
 		this.#closed = true;
 		clearTimeout(this.#warmTimer);
@@ -238,7 +239,7 @@ export class Keepers {
 		await Promise.all(this.#warm.splice(0).map((keeper) => this.#discard(keeper)));
 	}
 
-	/** The cgroups are those of `task`: while this one is made, other tasks may start something. */
+	/** Starts a keeper in the cgroups of `task`, which is a parameter because other tasks may start something meanwhile. */
 	async #newKeeper(task: string | undefined): Promise<Keeper> {
 		const id = await this.#blanks.take();
 		const dir = procDir(this.#home, id);
@@ -251,7 +252,7 @@ export class Keepers {
 			// Both ends of `go` are opened here, so that neither side can miss the other.
 			go = fs.openSync(path.join(dir, "go"), fs.constants.O_RDWR | fs.constants.O_NONBLOCK);
 			stdin = fs.openSync(path.join(dir, "go"), fs.constants.O_RDONLY);
-			// Nothing but paths is in its arguments, and nothing at all in its environment.
+			// Its arguments contain only paths, and its environment is empty.
 			const argv = [
 				sh,
 				keeperFile("keeper.sh"),
@@ -283,7 +284,7 @@ export class Keepers {
 		}
 	}
 
-	/** A keeper that is not needed reads end-of-file and ends; then its directory is removed. */
+	/** Ends an unneeded keeper by end-of-file, then removes its directory. */
 	async #discard(keeper: Keeper): Promise<void> {
 		keeper.line.ref();
 		fs.closeSync(keeper.go);
@@ -298,7 +299,7 @@ export class Keepers {
 	}
 }
 
-/** The keeper's directory is there, and no part of it was killed that would be missed only later. A collector that has not introduced itself is about to. */
+/** Returns true if the keeper's directory exists and none of its processes was killed. A collector without a record is about to write one. */
 function isWhole({ dir, line }: Keeper): boolean {
 	if (line.closed || !fs.existsSync(dir)) return false;
 	const { collector } = readParts(dir);
@@ -306,11 +307,12 @@ function isWhole({ dir, line }: Keeper): boolean {
 }
 
 /**
- * Starts a keeper that is not our child but that of init, or of the nearest subreaper: some clients end a server with all of its descendants.
- * `detached` makes the child a group leader, so setsid(1) has to fork, and its first half leaves at once. The keeper's standard output tells when it has gone.
+ * Starts a keeper as a child of init or of the nearest subreaper, not as ours: some clients kill a server with all its descendants.
+ * `detached` makes the child a group leader, so setsid(1) must fork, and the parent exits at once. The keeper's standard output tells when the keeper
+ * has exited.
  */
 async function startAsOrphan(argv: readonly string[], stdin: number, setsid: string): Promise<Socket> {
-	// As pid 1 we would get it back, and Node waits for no child that it has not started itself.
+	// As pid 1 we would become its parent again, and Node reaps only children that it has started.
 	const [program, ...words] = [...(process.pid === 1 ? [] : [setsid]), ...argv];
 	const child = spawn(program as string, words, { cwd: "/", env: {}, detached: true, stdio: onlyThese(stdin, "pipe", "ignore") });
 	if (child.pid === undefined) await new Promise((_, reject) => child.once("error", reject));
@@ -324,11 +326,11 @@ function openIfThere(fifo: string): number | undefined {
 	try {
 		return fs.openSync(fifo, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK);
 	} catch {
-		return undefined; // with its directory, so it cannot be opened any more
+		return undefined; // removed with its directory, so no process can open it any more
 	}
 }
 
-/** Write a file that was made in advance. */
+/** Writes a file that was created in advance. */
 export function fill(dir: string, name: string, content: string): void {
 	fs.writeFileSync(path.join(dir, name), content, { flag: "r+" });
 }

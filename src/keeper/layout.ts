@@ -1,4 +1,4 @@
-/** The process directory: its names and its records. docs/keeper.md is the specification; this file is its reader. */
+/** The process directory: its file names and records. docs/keeper.md is the specification; this file reads them. */
 import fs from "node:fs";
 import path from "node:path";
 import { childrenOf, errno, type Home, type Identity, isAlive, linkOf, namesIn, ownerOf, readIfThere, readStat } from "../base/index.js";
@@ -6,23 +6,23 @@ import { childrenOf, errno, type Home, type Identity, isAlive, linkOf, namesIn, 
 export const RECORD_BYTES = 64;
 export const BLANK_RECORD = `${" ".repeat(RECORD_BYTES - 1)}\n`;
 
-/** Returns the directory of a process; of a shell's command, that of the slot which served it, and may serve another by now. */
+/** Returns the directory of a process. For a shell's command, returns that of its slot, which may serve another command by now. */
 export function procDir(home: Home, id: string): string {
 	const dir = path.join(home.procs, id.charAt(5), id);
 	const owner = ownerOf(id);
 	return owner === id || fs.existsSync(dir) ? dir : path.join(home.procs, owner.charAt(5), owner);
 }
 
-/** Who is who in `meta`. `child` is the command of a process without a terminal, the relay of one with. */
+/** The processes in `meta`. `child` is the command of a process without a terminal, and the relay of one with a terminal. */
 export interface Parts {
 	readonly keeper?: Identity;
 	readonly collector?: Identity;
 	readonly child?: Identity;
 	readonly terminal?: Identity;
 	readonly command?: Identity;
-	/** The same as `child`, in a sandbox: what it starts has other pids in there. */
+	/** In a sandbox, the same as `child`: the processes that it starts have other pids inside. */
 	readonly entered?: Identity;
-	/** In a sandbox: the UTS namespace of this process alone, and the PID namespace of its sandbox. Both numbers are given away again once they are empty. */
+	/** In a sandbox: the UTS namespace of this process alone, and the PID namespace of its sandbox. The kernel reuses both numbers once they are empty. */
 	readonly namespace?: string;
 }
 
@@ -38,7 +38,7 @@ export function readParts(dir: string): Parts {
 	return namespace === undefined ? parts : { ...parts, namespace };
 }
 
-/** Who is in a sandbox cannot say what its pid is out here, nor write to `meta`. But of each part the next one is the only child. */
+/** Finds the processes in a sandbox. They cannot know their outer pids, nor write to `meta`, but each is the only child of the one before. */
 function partsInside(dir: string, entered: Identity): Parts {
 	const only = ({ pid }: Identity): Identity | undefined => {
 		const [child] = childrenOf(pid);
@@ -61,7 +61,7 @@ export function recordParts(dir: string): boolean {
 	if (/^command /m.test(readIfThere(meta) ?? "")) return true;
 	const line = (role: string, who: Identity | undefined) => (who ? `${role} ${who.pid} ${who.start}\n` : "");
 	const [uts, pids] = [linkOf(`/proc/${command.pid}/ns/uts`), linkOf(`/proc/${command.pid}/ns/pid`)];
-	if (!uts || !pids || !isAlive(command)) return false; // just gone
+	if (!uts || !pids || !isAlive(command)) return false; // it has just ended
 	fs.appendFileSync(meta, `namespace ${uts} ${pids}\n${line("terminal", terminal)}${line("command", command)}`); // in one write
 	return true;
 }
@@ -72,19 +72,19 @@ export type ExitRecord =
 			readonly code: number;
 			readonly signal: number | null;
 			readonly limit: boolean;
-			/** As a shell writes it: which of its commands this is the end of. */
+			/** Written by a shell: the command that this end belongs to. */
 			readonly of?: string;
 			readonly at: number;
 	  }
 	/** The command never started. */
 	| { readonly kind: "none"; readonly reason: string; readonly at: number }
-	/** The command is over, and how it ended is unknown. */
+	/** The command is over; how it ended is unknown. */
 	| { readonly kind: "lost"; readonly reason: string; readonly at: number };
 
-/** The end, as the keeper saw it; undefined before that, and for a record that is not whole. */
-/** In a record `none`: its child has ended without the word to go. */
+/** The reason in a record `none` of a child that ended before it was told to go. */
 export const STARTER_GONE = "the program that started it disappeared";
 
+/** Returns the end that the keeper recorded; undefined before that, and for an incomplete record. */
 export function readExit(dir: string): ExitRecord | undefined {
 	const record = readRecord(path.join(dir, "exit"));
 	if (record === undefined) return undefined;
@@ -101,7 +101,7 @@ export function readExit(dir: string): ExitRecord | undefined {
 	};
 }
 
-/** The limit that was met first, in the words of the keeper: NAME, whose, and who is left. */
+/** The limit that was met first, as the keeper recorded it: name, scope, and surviving processes. */
 export interface LimitRecord {
 	readonly name: string;
 	readonly scope: string | undefined;
@@ -126,8 +126,9 @@ export function readState(dir: string): CollectorState {
 }
 
 /**
- * What the copier of a slot says of its pipe: no process has it open for writing (`eof`); there may be more in it (`wait`); neither (`open`). `ends` counts
- * how often its last writer has closed it, `bytes` is the length of the log then. `dd`: the copier was killed, so nothing is counted. Undefined where there is none.
+ * The copier's report on the pipe of a slot: no process has it open for writing (`eof`); it may hold more (`wait`); neither (`open`). `ends` counts
+ * how often the last writer has closed it, `bytes` is the length of the log then. `dd`: the copier was killed, so nothing is counted. Undefined
+ * without a copier.
  */
 export type Drained = { readonly kind: "eof" | "open" | "wait"; readonly ends: number; readonly bytes: number } | { readonly kind: "dd" };
 
@@ -139,7 +140,7 @@ export function parseDrained(text: string): Drained | undefined {
 
 export const readDrained = (dir: string): Drained | undefined => parseDrained(readRecord(path.join(dir, "drained"))?.text ?? "");
 
-/** A program in a sandbox can change the mode of a file that it shares; that must not break the lists of other programs. */
+/** Opens a file even if a program in a sandbox, which shares it, has changed its mode: that must not break the lists of other programs. */
 function openOwn(file: string): number {
 	try {
 		return fs.openSync(file, "r");
@@ -150,7 +151,7 @@ function openOwn(file: string): number {
 	}
 }
 
-/** A fixed-width record, overwritten in place by one write: whole once it ends in a newline at its full width. */
+/** Reads a fixed-width record, which is overwritten in place by one write: complete once it ends in a newline at its full width. */
 function readRecord(file: string): { text: string; at: number } | undefined {
 	let fd: number;
 	try {
@@ -170,7 +171,7 @@ function readRecord(file: string): { text: string; at: number } | undefined {
 	}
 }
 
-/** Overwrite one in place; a directory of an earlier version may not have it yet. */
+/** Overwrites a record in place; a directory of an earlier version may not have it yet. */
 export function writeRecord(dir: string, name: string, text: string): void {
 	const fd = fs.openSync(path.join(dir, name), fs.constants.O_WRONLY | fs.constants.O_CREAT, 0o600);
 	try {
@@ -180,13 +181,16 @@ export function writeRecord(dir: string, name: string, text: string): void {
 	}
 }
 
-/** The child writes `state` before it becomes the command; if it never does, `exit` says `none` before `state` says more. */
+/**
+ * Returns true once the command has started. The child writes `state` before it becomes the command; if it never does, `exit` says `none` before
+ * `state` changes.
+ */
 export const hasStarted = (dir: string): boolean => readRecord(path.join(dir, "state")) !== undefined && readExit(dir)?.kind !== "none";
 
 const SEGMENT = /^out\.(\d{15})$/;
 export const segmentName = (offset: number): string => `out.${String(offset).padStart(15, "0")}`;
 
-/** Where the segments of the log start, in order. */
+/** Returns the offsets of the log's segments, in order. */
 export function segmentStarts(dir: string): number[] {
 	const starts: number[] = [];
 	for (const name of namesIn(dir)) {

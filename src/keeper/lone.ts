@@ -1,7 +1,7 @@
 /**
- * Which program leads the foreground of a terminal. `bash -c 'cd /src && timeout 20 python3'` becomes timeout, which then leads the process group, as
- * it does from a prompt. As a child of bash it would make a group of its own, in the background of the terminal, and what it runs would be
- * stopped at its first read. Our bash evaluates a text that it reads from a file, where it never replaces itself; so we say where that is safe.
+ * Decides which program leads the foreground of a terminal. `bash -c 'cd /src && timeout 20 python3'` becomes timeout, which then leads the process
+ * group, as from a prompt. As a child of bash it would create its own group, in the background of the terminal, and its child would be stopped at the
+ * first read. Our bash evaluates text from a file, and so never replaces itself; this file says where that is safe.
  */
 
 const SPACE = String.raw`[ \t]+`;
@@ -11,8 +11,8 @@ const ARGUMENTS = `(?:${SPACE}${ARGUMENT})*`;
 const BEFORE = String.raw`\s*(?:(?:cd|export)${ARGUMENTS}[ \t]*&&\s*)*`;
 const LONE = new RegExp(`^(${BEFORE})[\\w./+-]+${ARGUMENTS}\\s*$`);
 
-/** Where a plain command begins with which the text ends, nothing but `cd` and `export` before it; undefined for all other texts. */
+/** Returns where a final plain command begins, preceded only by `cd` and `export`; undefined for any other text. */
 export function loneAt(text: string): number | undefined {
 	const before = LONE.exec(text)?.[1];
-	return before !== undefined && /^[\x20-\x7e\s]*$/.test(before) ? before.length : undefined; // bash counts characters, in a locale that we do not know
+	return before !== undefined && /^[\x20-\x7e\s]*$/.test(before) ? before.length : undefined; // bash counts characters in an unknown locale
 }

@@ -1,4 +1,4 @@
-/** What the keeper's child is told in the file `plan`: shell text that goes to the directory and sets variables. */
+/** Writes the file `plan` for the keeper's child: shell text that changes to the directory and sets variables. */
 
 import path from "node:path";
 import { type Identity, shellQuote } from "../base/index.js";
@@ -11,45 +11,45 @@ export interface Plan {
 	readonly mode: "bash" | "sh" | "argv";
 	readonly stdin: boolean;
 	readonly terminal: { readonly cols: number; readonly rows: number } | undefined;
-	/** On a terminal: where in the text the one plain command begins that bash is to become. See `loneAt`. */
+	/** On a terminal: where the one plain command begins that bash replaces itself with. See `loneAt`. */
 	readonly lone?: number | undefined;
 	readonly log: { readonly limit: number; readonly full: "ring" | "block" };
 	readonly umask: number;
-	/** Control groups to join instead of those the keeper was started with. */
+	/** Cgroups to join instead of those that the keeper was started with. */
 	readonly groups?: string;
 	readonly limits: KeptLimits;
-	/** When the command does not run here, with the keeper. */
+	/** Set if the command runs in a sandbox, apart from the keeper. */
 	readonly entry?: SandboxEntry;
 }
 
-/** Limits that the keeper and its child see to. */
+/** Limits that the keeper and its child enforce. */
 export interface KeptLimits {
-	/** Nothing runs if the control groups refuse it. */
+	/** Nothing runs if the cgroups refuse it. */
 	readonly strict: boolean;
-	/** Seconds; bytes in all; bytes a second. */
+	/** Seconds; total bytes; bytes per second. */
 	readonly time?: number;
 	readonly output?: number;
 	readonly output_rate?: number;
-	/** What ulimit(1) is to set: letters and numbers. */
+	/** Settings for ulimit(1): letters and numbers. */
 	readonly ulimit: readonly (readonly [letter: string, value: number])[];
 }
 
-/** The way into a sandbox. The keeper stays outside of it. */
+/** The way into a sandbox. The keeper stays outside. */
 export interface SandboxEntry {
-	/** Who has to be alive, or nothing is started. */
+	/** Must be alive, or nothing is started. */
 	readonly guard: Identity;
-	/** Put before a command; it must not fork. What the command starts is in the sandbox's pid namespace. */
+	/** Prefix of a command; it must not fork. Processes that the command starts are in the sandbox's pid namespace. */
 	readonly words: readonly string[];
-	/** Where in there the files of our room are, and what there is to see of this process's directory. */
+	/** Paths inside the sandbox: of the keeper's scripts, and of the visible part of this process's directory. */
 	readonly scripts: string;
 	readonly dir: string;
 }
 
-// Names that a shell will not let one set, or that mean something to the keeper itself.
+// Names that a shell does not allow to be set, or that the keeper itself uses.
 const RESERVED = new Set(["_", "PPID", "OPTIND", "LINENO", "UID", "EUID", "SHELLOPTS", "BASHOPTS", "BASH_VERSINFO", "IFS", "PWD", "OLDPWD"]);
 const usable = (name: string): boolean => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !RESERVED.has(name) && !/^(hf_|HOLDFAST_K_)/.test(name);
 
-/** What the keeper's child finds in its directory: the plan, and for a terminal that is not in a sandbox its environment. */
+/** Returns the files for the keeper's child: the plan, and for a terminal outside a sandbox its environment. */
 export function planFiles(plan: Plan, tools: Tools): Map<string, string> {
 	const files = new Map([["plan", writePlan(plan, tools)]]);
 	if (plan.terminal && !plan.entry) files.set("environment", exportLines(plan.env));
@@ -99,8 +99,8 @@ function writePlan(plan: Plan, tools: Tools): string {
 }
 
 /**
- * An environment as shell text: in the plan; on a terminal and in a sandbox in a file of its own, `environment`, that only the command's own process
- * reads. What runs on the way to it, a relay or a program with rights over the sandbox, must not be at the mercy of LD_PRELOAD or PERL5OPT.
+ * Returns an environment as shell text. It goes into the plan; on a terminal and in a sandbox it goes into the file `environment`, which only the
+ * command's own process reads. LD_PRELOAD or PERL5OPT must not affect the programs before it: a relay, or a program with rights over the sandbox.
  */
 export function exportLines(env: Readonly<Record<string, string>>): string {
 	const lines = Object.entries(env).filter(([name]) => usable(name));

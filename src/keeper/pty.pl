@@ -1,11 +1,12 @@
-# The relay of a terminal, where there is perl: CTL CLOCK, the number of clock_gettime(2). Runs T on a new PTY, which the command below T
-# makes its controlling terminal, and passes stdin on to it. What is printed there goes into the log at once, one run after another as K grants them through the FIFO `take`: docs/keeper.md.
-# Where there is no such FIFO (in a sandbox) it goes to stdout, and its times to CTL, as script(1) would do it.
-# Nothing but perl-base, and no module: POSIX takes longer to load than all of this.
-BEGIN { eval { require strict; strict->import } }    # a perl may come without any module
+# The relay of a terminal, if perl is available: CTL CLOCK, the number of clock_gettime(2). Runs T on a new PTY, which the command below T makes its
+# controlling terminal, and passes stdin to it. Writes the output to the log at once, one run after another as K grants them through the FIFO `take`:
+# docs/keeper.md.
+# Without that FIFO (in a sandbox) the output goes to stdout and its times to CTL, as script(1) does it.
+# Needs only perl-base, no modules: loading POSIX takes longer than all of this.
+BEGIN { eval { require strict; strict->import } }    # perl may be installed without any module
 
 my ($ctl_path, $clock) = @ARGV[0, -1];
-# A perl of 32 bits under such a kernel, as on many a Raspberry Pi, has another number: that of i386 or arm.
+# A 32-bit perl on a 64-bit kernel, common on the Raspberry Pi, needs another number: that of i386 or arm.
 $clock = $clock == 228 ? 265 : 263 if length pack('l!', 0) == 4;
 my $dir = $ENV{HOLDFAST_K_DIR};
 my ($EINTR, $EAGAIN) = (4, 11);
@@ -23,12 +24,12 @@ my $name = '/dev/pts/' . unpack('i', $number);
 sysopen(my $slave, $name, $RDWR | $NOCTTY) or die "$name: $!";
 sub give_size { my ($rows, $cols) = @_; ioctl($master, $TIOCSWINSZ, pack('S4', $rows, $cols, 0, 0)) }
 give_size(@ENV{qw(HOLDFAST_K_ROWS HOLDFAST_K_COLS)});
-delete $ENV{HOLDFAST_K_STTY}; # T need not do it
+delete $ENV{HOLDFAST_K_STTY}; # done here, so T need not do it
 
 sysopen(my $ctl, $ctl_path, 01) or die "ctl: $!";
 sub say_to_k { my ($text) = @_; 1 while !defined syswrite($ctl, $text) && $! == $EINTR }
 my $direct = sysopen(my $take, "$dir/take", $RDWR | $NONBLOCK);
-say_to_k("\ndirect\n") if $direct; # before there is anybody who could be resized
+say_to_k("\ndirect\n") if $direct; # before the first possible resize
 
 my $child = fork() // die "fork: $!";
 if ($child == 0) {
@@ -43,7 +44,7 @@ close $slave;
 my $spec = pack('l!2', 0, 0);
 sub now { syscall($clock + 0, 1, $spec); my ($s, $ns) = unpack('l!2', $spec); return $s * 1_000_000 + int($ns / 1_000) }
 my $start = now();
-my ($seen, $bytes, $mark, $grain, $marks, $lines) = (0, 0, 0, 10_000, 0, ''); # as hf_tick of K
+my ($seen, $bytes, $mark, $grain, $marks, $lines) = (0, 0, 0, 10_000, 0, ''); # like hf_tick of K
 
 sub note {
     my ($got) = @_;
@@ -65,19 +66,19 @@ sub write_times {
 }
 sub flush_times {
     return if $lines eq '';
-    sysopen(my $times, "$dir/times", 01 | $CREAT | $APPEND, 0600) or return; # on a full disk they wait
+    sysopen(my $times, "$dir/times", 01 | $CREAT | $APPEND, 0600) or return; # on a full disk they are kept in memory
     my $wrote = syswrite($times, $lines);
     $lines = substr($lines, $wrote) if $wrote;
 }
 
 # ---- output ----
 
-my $data = ''; # what is in our hands
-my ($log, $count, $left) = (undef, 0, 0); # the run: its blocks, and the bytes that may still be taken
+my $data = ''; # read, but not yet written
+my ($log, $count, $left) = (undef, 0, 0); # the run: its blocks, and the bytes that may still be read
 my $written = 0;
 my $gone = 0;
 
-# What the terminal has now, if anything: how many bytes it was.
+# Reads the terminal's current output. Returns the number of bytes.
 sub output {
     my $got = sysread($master, $data, $left < 65_536 ? $left : 65_536);
     if (!$got) {
@@ -88,7 +89,7 @@ sub output {
     return $got;
 }
 
-# Into the log. What does not go in now stays in our hands until there is room.
+# Writes to the log. The rest stays in memory until there is room.
 sub keep {
     my $got = length $data;
     while ($data ne '') {
@@ -101,7 +102,7 @@ sub keep {
         $data = $wrote == length $data ? '' : substr($data, $wrote);
     }
     note($got - length $data);
-    $left = $data eq '' && $left > $got ? $left - $got : 0; # it may be a run smaller than what was in our hands
+    $left = $data eq '' && $left > $got ? $left - $got : 0; # the run may be smaller than the data in memory
     report($data eq '' ? 0 : 'full') if !$left;
 }
 sub report { my ($status) = @_; say_to_k("\nran $count $written $status\n") }
@@ -118,7 +119,7 @@ sub pass_on {
     $data = '';
 }
 
-# ---- what K says ----
+# ---- orders from K ----
 
 my $words = '';
 my $over = 0;
@@ -134,7 +135,7 @@ sub listen_to_k {
             write_times();
         }
         elsif ($word eq 'times') { write_times() }
-        elsif ($word eq 'over') { $over = 1 } # T says so while it leaves
+        elsif ($word eq 'over') { $over = 1 } # T says so as it exits
     }
 }
 sub begin {
@@ -147,18 +148,18 @@ sub begin {
     elsif ($data ne '') { keep() }
 }
 
-# ---- in the middle ----
+# ---- the event loop ----
 
 sub bits { my $bits = ''; vec($bits, fileno $_, 1) = 1 for @_; return $bits }
 my $m = fileno $master;
 my $t = $direct ? fileno $take : -1;
 my ($keys, $screen, $orders) = (bits(*STDIN), bits($master), $direct ? bits($take) : '');
-my $pending = ''; # keys that the terminal does not take yet
-my ($late, $held) = (0, 65_536); # taken since the end; a terminal holds less than this, so more is from whoever was left behind, without end perhaps
+my $pending = ''; # input that the terminal does not accept yet
+my ($late, $held) = (0, 65_536); # bytes read since the end; a terminal holds less than $held, so more comes from a process that was left behind, perhaps endlessly
 my $typed = 0;
 
-# The kernel hands keys on in its own time; whoever looks at the other end waits until it has. Meanwhile we are seen to be at work, and
-# nobody takes a program for one that waits in spite of them (two looks at it, more than 3 ms apart). Not at once: their echo would come later.
+# The kernel delivers input in its own time; a select at the other end waits until it has. Meanwhile we are seen working, so no observer concludes
+# (from two looks, more than 3 ms apart) that the program waits in spite of the input. Not done at once, which would delay the echo.
 sub settle {
     return if !$typed;
     $typed = 0;
@@ -167,8 +168,8 @@ sub settle {
     select($there, undef, undef, 0);
 }
 
-$SIG{CHLD} = sub { }; # so that select is interrupted. Just before it, that would be lost; where K is heard it says `over`, else we look
-$SIG{XFSZ} = 'IGNORE'; # a log that may not become longer is one more that waits for room. Not before the fork: T would inherit it
+$SIG{CHLD} = sub { }; # interrupts select. A signal just before select would be lost: then K says `over`, or without K the loop polls
+$SIG{XFSZ} = 'IGNORE'; # a log at its file size limit waits for room, like on a full disk. Set after the fork, since T would inherit it
 $left = 65_536 if !$direct;
 while (!$gone) {
     $over ||= waitpid($child, 1) == $child;
@@ -177,7 +178,7 @@ while (!$gone) {
     my $w = $pending eq '' ? undef : $screen;
     my $n = select($r, $w, undef, $over && $left ? 0 : $typed ? 0.003 : $direct && !$over ? undef : 2);
     settle() if !$n;
-    last if $over && !$left && !-d $dir; # nobody will grant us anything any more
+    last if $over && !$left && !-d $dir; # no one is left to grant a run
     next if $n < 0;
     if ($pending eq '' && vec($r, 0, 1)) { sysread(STDIN, $pending, 4096) }
     if ($pending ne '') {
@@ -189,7 +190,7 @@ while (!$gone) {
     }
     listen_to_k() if $direct && vec($r, $t, 1);
     next if !$left;
-    my $got = output(); # without another look: a key has its echo by now
+    my $got = output(); # without another select: the echo of a key has arrived by now
     last if $over && $data eq '' && (!$got || ($late += $got) >= $held);
 }
 write_times() if $direct;

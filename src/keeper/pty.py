@@ -1,5 +1,5 @@
-# Stands in for script(1): CTL INNER. Runs INNER (T) on a new PTY, which the command below it makes its controlling terminal; stdin to it, its
-# output to stdout, and "SECONDS BYTES" for each piece of output on CTL. Ends when INNER does, after what was printed has been passed on.
+# Replaces script(1): CTL INNER. Runs INNER (T) on a new PTY, which the command below it makes its controlling terminal; passes stdin to it, its
+# output to stdout, and "SECONDS BYTES" for each piece of output to CTL. Exits when INNER does, after passing on all output.
 import os, select, signal, sys, time
 
 ctl_path, inner = sys.argv[1:3]
@@ -39,7 +39,7 @@ wake, waker = os.pipe()
 os.set_blocking(waker, False)
 signal.set_wakeup_fd(waker)
 signal.signal(signal.SIGCHLD, lambda *_: None)
-over = os.waitpid(child, os.WNOHANG)[0]  # it may have ended before the handler stood
+over = os.waitpid(child, os.WNOHANG)[0]  # it may have ended before the handler was installed
 pending = b""
 while True:
     timeout = 0 if over else None

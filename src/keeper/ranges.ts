@@ -1,6 +1,6 @@
 /**
- * The commands that a slot has served: the file `ranges` in its directory, a line each, in order. The log of a slot goes on from one command to the next; a
- * range says which part of it is whose. Together these files are the transcripts of tasks. docs/shell.md
+ * The commands that a slot has served: the file `ranges` in its directory, one line per command, in order. The log of a slot continues from one
+ * command to the next; a range says which part belongs to which command. Together these files are the transcripts of tasks. docs/shell.md
  */
 import fs from "node:fs";
 import path from "node:path";
@@ -10,11 +10,11 @@ import { procDir, segmentName, segmentStarts } from "./layout.js";
 const FILE = "ranges";
 export const HOUR_MS = 3_600_000;
 
-/** A foreground command that has ended and left nothing behind. */
+/** A foreground command that has ended and left no process behind. */
 export interface Range {
 	readonly id: string;
 	readonly task: string;
-	/** The id that the caller gave the call. */
+	/** The caller's id of the call. */
 	readonly call?: string;
 	/** Cut after COMMAND_SHOWN characters. */
 	readonly command: string;
@@ -24,19 +24,19 @@ export interface Range {
 	readonly to: number;
 	/** `null`: nobody saw how it ended. */
 	readonly code: number | null;
-	/** Absent for one that ended by itself. */
+	/** Absent if the command ended by itself. */
 	readonly status?: "killed" | "lost";
 	readonly startedAt: number;
 	readonly endedAt: number;
 }
 
-/** Opens the file for `appendRange`; made if need be. */
+/** Opens the file for `appendRange`, and creates it if necessary. */
 export const openRanges = (dir: string): number => fs.openSync(path.join(dir, FILE), "a", 0o600);
 
-/** Appends a range in one write. Returns how many bytes that was. */
+/** Appends a range in one write. Returns the number of bytes. */
 export const appendRange = (fd: number, range: Range): number => fs.writeSync(fd, `${JSON.stringify(range)}\n`);
 
-/** Returns the commands that a directory has served; a line that was being written when the disk was full is left out. */
+/** Returns the commands that a directory has served, without lines cut by a full disk. */
 export function readRanges(dir: string): Range[] {
 	const lines = (readIfThere(path.join(dir, FILE)) ?? "").split("\n");
 	return lines.flatMap((line) => (isRangeLine(line) ? parseLine(line) : []));
@@ -62,12 +62,12 @@ function parseLine(line: string): Range[] {
 	}
 }
 
-/** What a directory that serves no more keeps. */
+/** Files that a retired directory keeps. */
 const KEPT = [FILE, "spec.json", "meta", "state", "exit", "gaps"];
 
 /**
- * Makes a slot without writers a part of the transcript: what is only for a command that runs goes, and its claim becomes a ticket among
- * those that have ended, by which it is pruned like them. Returns false, and does nothing, if it has served no command.
+ * Makes a slot without writers a part of the transcript: removes the files that only a running command needs, and turns its claim into a ticket among
+ * the ended ones, by which it is pruned like them. Returns false, and does nothing, if it has served no command.
  */
 export function retire(home: Home, id: string, claim: string): boolean {
 	const dir = procDir(home, id);
@@ -78,7 +78,7 @@ export function retire(home: Home, id: string, claim: string): boolean {
 	for (const start of segmentStarts(dir)) {
 		const file = path.join(dir, segmentName(start));
 		const { size } = fs.statSync(file);
-		fs.truncateSync(file, size); // gives back what was reserved behind its end
+		fs.truncateSync(file, size); // frees the space reserved after its end
 		bytes += size;
 	}
 	const hour = path.join(home.ended, String(Math.floor(last.endedAt / HOUR_MS)));

@@ -1,14 +1,15 @@
-# Runs a command, and runs it again when it has ended: sh restart.sh always|on-failure DIR BASH SLEEP.
-# The command is in DIR/again; how it stands is in DIR/restarts: STATE COUNT CODE, where STATE is running, waiting, gave-up or stopped.
-# A command that ends within QUICK seconds is waited for longer each time, and is given up after MOST restarts in a row.
-# The PATH is the command's: nothing here is looked for in it.
+# Runs a command, and restarts it when it has ended: sh restart.sh always|on-failure DIR BASH SLEEP.
+# The command is in DIR/again; its state is in DIR/restarts: STATE COUNT CODE, where STATE is running, waiting, gave-up or stopped.
+# After an end within QUICK seconds the delay doubles each time; after MOST quick restarts in a row the script gives up.
+# PATH belongs to the command: this script looks up nothing in it.
 QUICK=10
 MOST=5
 
 policy=$1 dir=$2 bash=$3 sleep=$4
 count=0 quick=0 code=0 stop=
 
-# A signal for the command reaches this shell, too, which goes on. TERM ends the restarting: the command may still close in order, and its end counts.
+# A signal for the command also reaches this shell, which continues. TERM stops the restarting: the command may still shut down cleanly, and its exit
+# code counts.
 trap : HUP INT QUIT USR1 USR2 ALRM WINCH
 trap 'stop=1' TERM
 
@@ -17,10 +18,10 @@ now() {
 	up=${up%%.*}
 }
 
-# In place and of a fixed length, so that a reader never sees half of it.
+# Overwrites in place with a fixed length, so that a reader never sees a partial record.
 note() {
 	printf '%-63s\n' "$1 $count $code" 1<>"$dir/restarts"
-} 2>/dev/null # a full disk: then the count is old
+} 2>/dev/null # on a full disk the count is stale
 
 leave() {
 	trap - TERM

@@ -1,4 +1,4 @@
-/** What a process is, written once by the program that starts it: `spec.json`. */
+/** The description of a process, written once by the program that starts it: `spec.json`. */
 import path from "node:path";
 import { HoldfastError, type HostIdentity, hostIdentity, type Identity, isAlive, type LimitName, type LimitsInForce, readIfThere } from "../base/index.js";
 import { fill } from "./keepers.js";
@@ -9,68 +9,68 @@ export interface Spec {
 	readonly id: string;
 	readonly name?: string;
 	readonly task: string;
-	/** Shell text, or the words of an argument vector joined for people. Long ones are cut here; `command` has it all. */
+	/** Shell text, or an argument vector joined for display. Long ones are cut here; the file `command` has the full text. */
 	readonly command: string;
 	readonly argv?: readonly string[];
 	readonly shell?: "bash" | "sh";
-	/** It is started again when it ends: the command is what does that. */
+	/** Restarted when it ends: the command itself does that. */
 	readonly restart?: "always" | "on-failure";
 	readonly cwd: string;
 	readonly stdin: boolean;
 	/** The kept process that started it through Holdfast. */
 	readonly parent?: string;
-	/** The id that the caller gave the call which started it. */
+	/** The caller's id of the call that started it. */
 	readonly call?: string;
-	/** A persistent shell, or what keeps a sandbox: it belongs to its task, not into lists of what the task has started. */
+	/** A persistent shell, or the holder of a sandbox: it belongs to its task, but is not listed among the task's processes. */
 	readonly kind?: "shell" | "sandbox";
-	/** Of what keeps a sandbox: its working directory, and whether it has the host's network. */
+	/** For the holder of a sandbox: its working directory, and whether it has the host's network. */
 	readonly view?: { readonly directory: string; readonly network: boolean; readonly settings?: Readonly<Record<string, string>> };
-	/** The sandbox it runs in, and that this has a network of its own. */
+	/** The sandbox that it runs in, and whether that has its own network. */
 	readonly sandbox?: string;
 	readonly ownNetwork?: true;
-	/** A foreground command: not a process of its own, but what a persistent shell runs at the moment. */
+	/** A foreground command: not a process of its own, but the current command of a persistent shell. */
 	readonly within?: Within;
-	/** Of a foreground command that has ended, and whose slot has gone on to others: how it ended, and where its part of the log does. */
+	/** For an ended foreground command whose slot now serves others: how it ended, and where its part of the log ends. */
 	readonly past?: { readonly to: number; readonly code: number | null; readonly status: "exited" | "killed" | "lost"; readonly endedAt: number };
 	readonly terminal?: { readonly cols: number; readonly rows: number; readonly by: string };
 	readonly log: { readonly limit: number; readonly full: "ring" | "block" };
-	/** As it is shown. */
+	/** The display name. */
 	readonly place: string;
-	/** The key of the remote machine it is on: a name of a file in `places`. Its directory is a replica then, and `host` is that of its starter. */
+	/** The key of its remote machine: the name of a file in `places`. Then its directory is a replica, and `host` is that of its starter. */
 	readonly box?: string;
 	readonly kill: "cgroup" | "namespace" | "subreaper" | "walk";
 	readonly cgroup?: string;
-	/** What it may use of the machine. */
+	/** Resource limits. */
 	readonly limits?: SpecLimits;
 	readonly startedAt: number;
 	readonly host: HostIdentity;
 	readonly starter: Identity;
 }
 
-/** What holds, and by what it is kept. */
+/** The limits in force, and what enforces each. */
 export interface SpecLimits {
 	readonly process: LimitsInForce;
 	readonly task: LimitsInForce;
 	readonly by: { readonly [name in LimitName]?: string };
-	/** The control groups: `TASK/ID` below each tree; and where the kernel counts what it did for the sake of a limit. */
+	/** The cgroups: `TASK/ID` below each tree; and the files in which the kernel counts limit events. */
 	readonly group?: string;
 	readonly counts?: { readonly memory?: string; readonly pids?: string };
 }
 
 export interface Within {
-	/** What the shell calls it: see `begun` there. */
+	/** The shell's name for the command: see `begun` there. */
 	readonly name: string;
-	/** The slot it is in, and where in the log of that its own output begins. Absent where it is the only one that the slot ever serves. */
+	/** Its slot, and where its output begins in the slot's log. Absent if it is the only command that the slot ever serves. */
 	readonly slot?: string;
 	readonly from?: number;
-	/** The id of the shell, and its bash. */
+	/** The id of the shell, and its bash process. */
 	readonly shell: string;
 	readonly bash: Identity;
-	/** Who sees that bash end. */
+	/** The process that sees bash end. */
 	readonly keeper: Identity;
-	/** The control group of the shell, with all that its commands have started. */
+	/** The cgroup of the shell, with all processes that its commands have started. */
 	readonly group?: string;
-	/** Children that bash had before: other commands started those. */
+	/** Earlier children of bash, started by other commands. */
 	readonly older: readonly number[];
 }
 
@@ -80,7 +80,7 @@ export function writeSpec(dir: string, spec: Spec): void {
 	fill(dir, "spec.json", `${JSON.stringify(spec)}\n`);
 }
 
-/** undefined: not written yet. A file that cannot be understood is an error that names it. */
+/** Returns undefined if not written yet. Throws an error that names an unreadable file. */
 export function readSpec(dir: string): Spec | undefined {
 	const text = readIfThere(path.join(dir, "spec.json"));
 	if (!text) return undefined;
@@ -88,12 +88,12 @@ export function readSpec(dir: string): Spec | undefined {
 		const value: unknown = JSON.parse(text);
 		if (isSpec(value)) return value;
 	} catch {
-		// not JSON: said below, as of anything else that is no spec
+		// not JSON: reported below, like any other invalid content
 	}
 	throw new HoldfastError("INTERNAL", `${dir}/spec.json cannot be read; \`holdfast doctor --clean\` moves such directories aside`);
 }
 
-/** By hand, because a list looks at thousands. What else may be wrong with a file that only we write does no harm. */
+/** Checks by hand, because a list reads thousands. Other errors in a file that only we write are harmless. */
 function isSpec(value: unknown): value is Spec {
 	const spec = value as Spec | null;
 	return (
@@ -106,7 +106,7 @@ function isSpec(value: unknown): value is Spec {
 	);
 }
 
-/** Returns the command's own process: below the terminal's keeper when there is one; for a foreground command the shell itself. */
+/** Returns the command's own process: below the terminal's keeper if there is one; for a foreground command the shell itself. */
 export const commandOf = (parts: Parts, spec: Spec): Identity | undefined =>
 	spec.within?.bash ?? (spec.terminal ? parts.command : (parts.command ?? parts.child));
 
@@ -114,15 +114,18 @@ export const commandOf = (parts: Parts, spec: Spec): Identity | undefined =>
 export const witnessOf = (parts: Parts, spec: Spec): Identity | undefined =>
 	spec.within?.keeper ?? (spec.terminal ? (parts.terminal ?? parts.keeper) : parts.keeper);
 
-/** Returns what files about the use of its place have in their names: see placeKey. */
+/** Returns the key in the names of files about the use of its place: see placeKey. */
 export const keyOfPlace = ({ place, box = place }: Pick<Spec, "place" | "box">): string => box;
 
 /** Returns the directory of another process of the same home. */
 export const siblingOf = (dir: string, id: string): string => path.join(dir, "..", "..", id.charAt(5), id);
 
-/** Whether the program that was to start it, or to send it to its shell, is gone for good. What it has sent to a remote machine may still be under way. */
+/**
+ * Returns true if the program that was to start it, or to send it to its shell, is gone for good. Data that it sent to a remote machine may still be
+ * in transit.
+ */
 export function starterIsGone({ host, starter }: Spec): boolean {
 	const here = hostIdentity();
-	if (host.host !== here.host) return false; // it cannot be seen from here
+	if (host.host !== here.host) return false; // another host: unknown
 	return host.boot !== here.boot || (host.pidns === here.pidns && !isAlive(starter));
 }

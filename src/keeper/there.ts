@@ -1,20 +1,20 @@
 /**
- * What was last seen of a process whose keeper is on a remote machine. Its directory here is a replica: log and records are copied
- * into it, and this file says what only the kernel there knows. docs/places.md.
+ * The last known state of a process whose keeper is on a remote machine. Its local directory is a replica: log and records are copied into it, and
+ * this file holds the facts that only the remote kernel knows. docs/places.md.
  */
 import path from "node:path";
 import { type Identity, readIfThere, writeWhole } from "../base/index.js";
 
-/** What only the kernel there knows. */
+/** Facts that only the remote kernel knows. */
 export interface Vitals {
 	/** Which of its processes were alive, and which were gone, at that look: `PID START` each. One in neither list may have started later. */
 	readonly alive: readonly string[];
 	readonly dead: readonly string[];
-	/** All that was printed before the end is in the log. */
+	/** The log has everything that was printed before the end. */
 	readonly drained: boolean;
-	/** Of a shell: it waits for commands. */
+	/** For a shell: it waits for commands. */
 	readonly idle: boolean;
-	/** Of the command itself: its children, and a mark that changes whenever it has waited for one. */
+	/** For the command itself: its children, and a mark that changes whenever it has waited for one. */
 	readonly children: readonly number[];
 	readonly reaped: string;
 }
@@ -22,24 +22,24 @@ export interface Vitals {
 export const NOBODY: Vitals = { alive: [], dead: [], drained: false, idle: false, children: [], reaped: "" };
 
 export interface There extends Vitals {
-	/** When it was seen, by our clock; 0: never yet. */
+	/** When it was seen, by the local clock; 0: never. */
 	readonly at: number;
-	/** Which start of the machine it was seen in; "" where that cannot be told. */
+	/** The boot of the machine in which it was seen; "" if unknown. */
 	readonly boot: string;
 	/** Why its end can never be known. */
 	readonly lost?: string;
-	/** Why there is no newer word of it: its machine cannot be reached. All else is as it was `at` that time. */
+	/** Why there is no newer state: its machine is unreachable. Everything else is as of `at`. */
 	readonly unreachable?: string;
 }
 
 export function readThere(dir: string): There | undefined {
 	const text = readIfThere(path.join(dir, "there"));
-	return text ? { ...NOBODY, ...(JSON.parse(text) as There) } : undefined; // only ever written whole
+	return text ? { ...NOBODY, ...(JSON.parse(text) as There) } : undefined; // always written atomically
 }
 
 export const writeThere = (dir: string, there: There): void => writeWhole(path.join(dir, "there"), `${JSON.stringify(there)}\n`);
 
-/** However long ago that was seen. */
+/** Returns true if the process was ever seen dead, however long ago. */
 export const isDead = (there: There | undefined, { pid, start }: Identity): boolean => there?.dead.includes(`${pid} ${start}`) ?? false;
 
 /** Returns the sentence that goes with the state of a remote process that cannot be refreshed. */

@@ -1,4 +1,7 @@
-/** Which tools a box has: this one (looked up once a runtime, by name in the standard places: the command's PATH is its own), or one that says so itself. */
+/**
+ * The tools of a machine: this one (looked up once per runtime, by name in the standard directories, since PATH belongs to the command), or one that
+ * reports its own.
+ */
 import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import { machine } from "node:os";
@@ -18,17 +21,20 @@ export interface Tools {
 	readonly df: string | undefined;
 	readonly perl: string | undefined;
 	readonly pty: PtyTool | undefined;
-	/** What to put before a command to make it the one that orphans below it go to; needs perl. */
+	/** The prefix that makes a command the subreaper of orphans below it; needs perl. */
 	readonly subreaper: readonly string[] | undefined;
-	/** Where the files of this room are, when that is not here but on another machine. */
+	/** The directory of the keeper's scripts, if on another machine. */
 	readonly scripts?: string;
 }
 
-/** What makes a PTY here: our relay in perl, which writes the log itself; else ours in python3, or script(1), whose commands have to share T's process group. */
+/**
+ * The program that creates a PTY: our relay in perl, which writes the log itself; else ours in python3, or script(1), whose commands must share T's
+ * process group.
+ */
 export interface PtyTool {
 	readonly name: "perl" | "script" | "python3";
 	readonly program: string;
-	readonly relay: string; // `script`, or the path of ours
+	readonly relay: string; // `script`, or the path of our relay
 	/** The number of clock_gettime(2), for perl. */
 	readonly clock?: number;
 }
@@ -37,16 +43,16 @@ export const keeperFile = (name: string): string => asset(`keeper/${name}`);
 
 const PATH = ["/usr/local/bin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/sbin", "/sbin"];
 
-/** What can be known of a box without having been there. */
+/** The facts about a machine that its tools are derived from. */
 export interface Tooled {
 	find(tool: string): string | undefined;
-	/** fallocate(1) can reserve room behind the end of a file; script(1) can log times. */
+	/** Returns whether fallocate(1) can reserve room after the end of a file, or script(1) can log times. */
 	can(what: "fallocate" | "script", program: string): boolean;
-	/** As uname(1) says: `x86_64`. */
+	/** As uname(1) prints it: `x86_64`. */
 	readonly machine: string;
-	/** What is said of one that has to be there. */
+	/** Returns the error text for a missing required tool. */
 	lacks(tool: string): string;
-	/** Where the files of this room are there. */
+	/** Returns the path of one of the keeper's scripts on that machine. */
 	script(name: string): string;
 }
 
@@ -76,7 +82,7 @@ export function toolsOf(box: Tooled): Tools {
 		mkfifo: need("mkfifo"),
 		stty: find("stty") ?? "",
 		bash: find("bash"),
-		fallocate: fallocate && box.can("fallocate", fallocate) ? fallocate : undefined, // that of busybox would make the file longer instead
+		fallocate: fallocate && box.can("fallocate", fallocate) ? fallocate : undefined, // busybox's would extend the file instead
 		df: find("df"),
 		perl: find("perl"),
 		pty: ptyOf(box),
@@ -96,7 +102,7 @@ function ptyOf({ find, can, machine, script: own }: Tooled): PtyTool | undefined
 	return undefined;
 }
 
-/** The number of clock_gettime(2), by machine. Others have other numbers of ioctl(2) as well, or other sizes. */
+/** The number of clock_gettime(2), by machine. Others also have other ioctl(2) numbers, or other sizes. */
 export const CLOCK: Readonly<Record<string, number>> = { x86_64: 228, aarch64: 113, riscv64: 113 };
 
 /** The number of prctl(2), by machine. */
@@ -112,14 +118,14 @@ const PRCTL: Readonly<Record<string, number>> = {
 	armv6l: 172,
 };
 
-/** No standard tool sets PR_SET_CHILD_SUBREAPER (36); it survives exec and is not inherited by children. */
+/** Returns the subreaper prefix. No standard tool sets PR_SET_CHILD_SUBREAPER (36); it survives exec and is not inherited by children. */
 function subreaperOf(perl: string | undefined, box: string): readonly string[] | undefined {
 	const number = PRCTL[box];
 	return perl && number ? [perl, "-e", "syscall(shift() + 0, 36, 1, 0, 0, 0); exec @ARGV", String(number)] : undefined;
 }
 
 const knows = (program: string, option: string): boolean => {
-	// A program of its own has the names of its options in its file: to look there takes a tenth of the time. Of a busybox that says nothing.
+	// A standalone program contains its option names: searching the file takes a tenth of the time. For busybox that proves nothing.
 	if (path.basename(fs.realpathSync(program)) === path.basename(program) && fs.readFileSync(program).includes(option.slice(2))) return true;
 	const { stdout, stderr } = spawnSync(program, ["--help"], { encoding: "utf8", timeout: 5_000, stdio: ["ignore", "pipe", "pipe"] });
 	return `${stdout}${stderr}`.includes(option);
@@ -130,6 +136,6 @@ function isExecutable(file: string): boolean {
 		fs.accessSync(file, fs.constants.X_OK);
 		return fs.statSync(file).isFile();
 	} catch {
-		return false; // not there, or not for us
+		return false; // missing, or not permitted
 	}
 }

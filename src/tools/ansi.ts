@@ -1,14 +1,14 @@
-/** Escape sequences out of text. A terminal would act on them; a model reads them as noise. */
+/** Removes escape sequences from text. A terminal would act on them; a model reads them as noise. */
 
 import { SEQUENCE } from "../base/index.js";
 
-/** The beginning of a sequence whose end is still to come. */
+/** An incomplete sequence at the end of the text. */
 const UNFINISHED = /\x1b(?:\[[0-?]*[ -/]*|[\]PX^_][^\x07\x1b\n]*\x1b?|[ -/]*)$/;
 const LONGEST = 4 * 1024;
 
 export const stripAnsi = (text: string): string => text.replace(SEQUENCE, "");
 
-/** Returns how many bytes can be stripped without knowing what follows. A sequence that is very long is taken for text. */
+/** Returns how many bytes can be stripped without knowing what follows. A very long sequence counts as text. */
 export function wholeSequences(bytes: Uint8Array): number {
 	const tail = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1", Math.max(0, bytes.length - LONGEST));
 	const match = UNFINISHED.exec(tail);

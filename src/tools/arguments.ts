@@ -1,4 +1,4 @@
-/** What a model sent, checked, and what is wrong with it in words that it can act on. */
+/** Checks a model's arguments and reports errors in sentences that the model can act on. */
 import type * as z from "zod";
 import { HoldfastError, TYPE_WORDS } from "../base/index.js";
 import { brief } from "./brief.js";
@@ -6,18 +6,18 @@ import { ignored, instead, known, meantBy } from "./unknown.js";
 
 export interface Arguments<T> {
 	readonly wanted: T;
-	/** Parameters that were given and that the tool does not have. A note names them. */
+	/** Parameters that the tool does not have. A note names them. */
 	readonly unknown: readonly string[];
 }
 
-/** Throws INVALID with a sentence. `null` is taken for "not given", and a number for an id in digits. */
+/** Throws INVALID with a sentence. `null` counts as "not given"; a number is accepted as a session_id. */
 export function parseArguments<T extends z.ZodObject>(tool: string, schema: T, sent: unknown, notes: string[]): Arguments<z.infer<T>> {
 	const { args: given, unknown } = isObject(sent) ? known(schema, cleaned(sent)) : { args: sent ?? {}, unknown: [] };
 	const note = ignored(tool, schema, unknown);
 	if (note !== undefined) notes.push(note);
 	const parsed = schema.safeParse(given);
 	if (parsed.success) return { wanted: parsed.data, unknown };
-	const { error } = schema.safeParse(given, { error: (issue) => sentence(tool, issue, (missing) => instead(schema, unknown, missing)) }); // in words, which takes longer
+	const { error } = schema.safeParse(given, { error: (issue) => sentence(tool, issue, (missing) => instead(schema, unknown, missing)) }); // again with full sentences, which is slower
 	const problems = [...new Set(error?.issues.map((issue) => (issue.code === "custom" ? ownWords(issue, given) : issue.message)))];
 	throw new HoldfastError("INVALID", `${problems.slice(0, 3).join("; ")}; nothing was done, correct the call and send it again`);
 }
@@ -34,7 +34,7 @@ const isObject = (value: unknown): value is Record<string, unknown> => typeof va
 const present = (fields: Record<string, unknown>): Record<string, unknown> =>
 	Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
 
-/** A schema that has words of its own has the end of a sentence. */
+/** Completes the message of a custom check, which is only the end of a sentence. */
 function ownWords({ path, message }: z.core.$ZodIssue, args: unknown): string {
 	const there = path.reduce<unknown>((inner, name) => (inner as Record<PropertyKey, unknown> | undefined)?.[name], args);
 	return `${path.join(".")} is ${shown(there)}, but ${message}`;
@@ -66,14 +66,14 @@ function sentence(tool: string, issue: z.core.$ZodRawIssue, given: (missing: str
 	}
 }
 
-/** Inside a parameter, where a name says what is wanted: to ignore a condition of a wait would be to wait for something else. */
+/** Returns the error about an unknown name inside a parameter. Such a name is refused: to ignore a condition would wait for something else. */
 function unknownNames(path: string, names: readonly string[], unknown: readonly string[]): string {
 	const name = unknown[0] as string;
 	const meant = meantBy(name, names);
 	return `${path} has no parameter "${brief(name)}"${meant === undefined ? "" : ` (perhaps ${meant})`}; it has ${names.join(", ")}`;
 }
 
-/** A value with its type, as `the number 5` or `the string "x"`. */
+/** Returns a value with its type, as `the number 5` or `the string "x"`. */
 function shown(value: unknown): string {
 	if (value === undefined) return "missing";
 	if (value === null) return "null";
@@ -82,7 +82,7 @@ function shown(value: unknown): string {
 	try {
 		text = type === "number" || type === "bigint" ? String(value) : JSON.stringify(value);
 	} catch {
-		text = undefined; // a circle, or something else that only a library call can bring
+		text = undefined; // a cycle, or another value that only a library caller can pass
 	}
 	if (text === undefined) return `a ${type}`;
 	return `the ${type} ${brief(text)}`;

@@ -1,23 +1,23 @@
-/** A question to a person, and what each way of answering it means for the call. */
+/** Asks a person, and maps each kind of answer to a result of the call. */
 import type { Answer, Choice, Question } from "../approvals/index.js";
 import { type Ask, doorOf } from "./ask.js";
 import { type DecidedAbout, denied, expired, pending, revoked, unattended } from "./refused.js";
 
-const ANSWER_MARGIN_MS = 500; // of what a door has: for the way back
+const ANSWER_MARGIN_MS = 500; // of the door's time, reserved for returning the answer
 
 export interface PersonQuestion {
 	readonly command: string;
 	readonly cwd: string;
 	readonly parts: Question["parts"];
 	readonly choices: Choice[];
-	/** What the refusal says it is about. */
+	/** The subject of the refusal. */
 	readonly about: DecidedAbout;
 	readonly tool: string;
-	/** Default: that of the call. */
+	/** Default: the call's signal. */
 	readonly signal?: AbortSignal;
 }
 
-/** Returns the answer of a person who says yes. Throws a refusal in every other case: no, silence, not yet, no person present. */
+/** Returns the answer of a person who agrees. Throws a refusal in every other case: denied, expired, pending, no person present. */
 export async function askPerson(
 	ask: Ask,
 	{ command, cwd, parts, choices, about, tool, signal = ask.signal }: PersonQuestion,
@@ -53,7 +53,7 @@ export async function askPerson(
 
 const FOR: Readonly<Record<string, string>> = { task: "for this task", always: "always" };
 
-/** Returns the refusal, once it is on record. */
+/** Records the refusal in the audit and returns it. */
 export function refusal(
 	ask: Ask,
 	{ command, cwd, about, outcome }: { command: string; cwd: string; about: DecidedAbout; outcome: string },

@@ -1,4 +1,4 @@
-/** A call of a tool: its caller, its deadline, and how whatever happens becomes a result. */
+/** A tool call: its caller, its deadline, and the conversion of every outcome to a result. */
 
 import { fromSystem, HoldfastError, REMOTE_MS } from "../base/index.js";
 import { isMasked } from "../base/secrets/index.js";
@@ -13,30 +13,33 @@ export interface Ask {
 	readonly runtime: ToolHost;
 	readonly task: string;
 	readonly tool: string;
-	/** As the door gave it; `yield` is this call's own. */
+	/** As given by the door, except that `yield` belongs to this call. */
 	readonly call: Call;
-	/** Of this call: aborts with the door's, and when the task is interrupted. */
+	/** Aborts with the door's signal, and when the task is interrupted. */
 	readonly signal: AbortSignal;
 	readonly limits: Limits;
-	/** What the model should know besides; one sentence each. */
+	/** Remarks for the model, one sentence each. */
 	readonly notes: string[];
-	/** When the call came, on the clock of `performance`. */
+	/** The time at which the call arrived, by performance.now(). */
 	readonly since: number;
-	/** Of a call with an id. */
+	/** The record of a call that has an id. */
 	record?: CallRecord;
-	/** Done when the end of such a call is on record, or could not be put there. */
+	/** Called when the end of a call with an id is on record, or could not be recorded. */
 	readonly afterRecord: ((recorded: boolean) => void)[];
 }
 
 export const doorOf = ({ call }: Ask): string => call.door ?? "library";
 
 const PROGRESS_MS = 2_000;
-const LAST_STEPS_MS = 1_000; // behind the time of a command that goes on, which has used all that the call has
+const LAST_STEPS_MS = 1_000; // after the deadline of a command that continues, since the command has used all of the call's time
 const OVERFLOW = "This program was given more secret values than it can remember, so one of them may be shown; end tasks that are done, or restart it.";
 const UNRECORDED = "The end of this call could not be put on record (is the disk full?): calls.find may not know of it.";
 const MASKED = "Something that looks like a secret was masked here (…[redacted]); where it came from it is unchanged, so do not write the mask back.";
 
-/** Never rejects: a failure is a result like any other. What is new for the task comes with it. `moves`: on `yield` the call goes on in the background. */
+/**
+ * Runs a call and returns its result with the task's new notices. Never rejects: a failure is a result. `moves`: on `yield` the call continues in the
+ * background.
+ */
 export async function answer<T extends ToolResult>(
 	runtime: ToolHost,
 	call: Call,
@@ -87,13 +90,13 @@ async function answered<T extends ToolResult>(ask: Ask, act: (ask: Ask) => Promi
 	return recorded(ask, longLast(note === "" ? masked : { ...masked, note }));
 }
 
-/** Removes what only commands have: results of file tools have no exit code and no part of a command. */
+/** Removes the fields that only commands have: results of file tools have no exit code and no part of a command. */
 function withoutCode<T extends ToolResult>(result: T): T {
 	const { exit_code: _, part: _part, ...rest } = result as T & { exit_code?: unknown; part?: unknown };
 	return rest as unknown as T;
 }
 
-/** Before the answer goes out, so that a caller that dies with it finds it again. */
+/** Records the result before it goes out, so that a caller that crashes on it can find it again. */
 function recorded<T extends ToolResult>({ record, call, afterRecord }: Ask, result: T): T {
 	if (!record) return result;
 	const { status = null, exit_code, session_id } = result as T & { exit_code?: number | null; session_id?: string };
@@ -109,15 +112,15 @@ function longLast<T extends ToolResult>(result: T): T {
 	return { ...rest, ...(output === undefined ? {} : { output }), ...(screen === undefined ? {} : { screen }) } as unknown as T;
 }
 
-/** A result that may never arrive takes no notices with it. */
+/** Takes the task's notices, unless the result may never arrive. */
 async function takeNotices({ runtime, task, call, notes }: Ask): Promise<NonNullable<ToolResult["notices"]>> {
-	const gone = typeof call.gone === "function" && call.gone(); // of another type: said already
+	const gone = typeof call.gone === "function" && call.gone(); // a wrong type has been reported already
 	if (call.signal?.aborted || typeof task !== "string" || gone) return [];
 	try {
-		if (runtime.boxes.connected) await runtime.sync({ task, reached: true, ms: REMOTE_MS.page }); // what has happened there is news here
+		if (runtime.boxes.connected) await runtime.sync({ task, reached: true, ms: REMOTE_MS.page }); // remote events become notices
 		return [...(await runtime.notices.take(task))];
 	} catch (error) {
-		if (error instanceof HoldfastError && (error.code === "INVALID" || error.code === "ABORTED")) return []; // no such task: said already; or closed meanwhile
+		if (error instanceof HoldfastError && (error.code === "INVALID" || error.code === "ABORTED")) return []; // unknown task, reported already; or the runtime was closed meanwhile
 		notes.push(`News of background processes could not be read: ${fromSystem(error, "notices").message}.`);
 		return [];
 	}
@@ -138,21 +141,21 @@ function failure(error: unknown): Failure {
 	return { status, output: "", exit_code: null, error: message, ...known };
 }
 
-/** The cause of a NOT_FOUND: which ids there are instead. */
+/** The cause of a NOT_FOUND: lists the existing ids. */
 export class KnownIds {
 	constructor(readonly ids: readonly string[]) {}
 }
 
 export interface Deadline {
 	readonly ms: number;
-	/** What the model asked for, within the cap. Longer than `ms` when the door cannot wait for so long. */
+	/** The model's timeout, within the cap. Longer than `ms` if the door cannot wait that long. */
 	readonly wantedMs: number;
-	/** When `ms` are over, by performance.now(). */
+	/** The end of `ms`, by performance.now(). */
 	readonly at: number;
 	readonly timeout_note?: string;
 }
 
-/** Returns how long a call may take: as asked, within the cap and what the door allows. */
+/** Returns how long a call may take: the requested time, limited by the cap and by the door. */
 export function deadlineOf(asked: number | undefined, limit: { default: number; most: number }, ask: Ask): Deadline {
 	const seconds = Math.min(asked ?? limit.default, limit.most);
 	const wantedMs = seconds * 1000;
@@ -165,19 +168,19 @@ export function deadlineOf(asked: number | undefined, limit: { default: number; 
 	};
 }
 
-/** Returns how much time the door has left. */
+/** Returns the door's remaining time. */
 const timeOf = ({ call, since }: Ask): number => Math.max(1, (call.within ?? Number.POSITIVE_INFINITY) - (performance.now() - since));
 
-/** By when the door has to answer, by performance.now(). */
+/** Returns when the door must answer, by performance.now(). */
 export const answerBy = ({ call, since }: Ask): number | undefined => (call.within === undefined ? undefined : since + call.within);
 
-/** Once it has started: the command has all of its time still, the call only what is left of its own. */
+/** Returns the deadline of a command that has just started: the command has all of its time, the call only its own remaining time. */
 export function remaining(ask: Ask, { wantedMs, ...deadline }: Deadline): Deadline {
 	const ms = Math.min(wantedMs, timeOf(ask));
 	return { ...deadline, wantedMs, ms, at: performance.now() + ms };
 }
 
-/** Tell the door now and then that the call is still going on. */
+/** Reports progress to the door at intervals while the call runs. */
 export async function reporting<T>({ call, runtime, task }: Ask, what: string, act: () => Promise<T>): Promise<T> {
 	const { progress } = call;
 	if (!progress) return act();
@@ -193,7 +196,7 @@ export async function reporting<T>({ call, runtime, task }: Ask, what: string, a
 	}
 }
 
-/** Returns how much time is left. */
+/** Returns the remaining time. */
 export const leftOf = ({ at }: Deadline): number => Math.max(1, at - performance.now());
 
 export const secondsOf = (ms: number): string => `${Math.round(ms / 100) / 10} s`;

@@ -1,4 +1,4 @@
-/** Which program was last seen waiting for input: the time of a file in its directory, so any runtime knows. */
+/** Remembers which program was last seen waiting for input. The mtime of a file in its directory says so, so every runtime knows it. */
 import fs from "node:fs";
 import path from "node:path";
 import { HoldfastError, statIfThere } from "../base/index.js";
@@ -12,11 +12,11 @@ export function rememberAwaited(process: Process): void {
 	try {
 		fs.writeFileSync(fileOf(process), "", { mode: 0o600 });
 	} catch {
-		// a full disk: the next call names the process, or the kernel tells which one waits
+		// disk full: the next call names the process, or the kernel tells which one waits
 	}
 }
 
-/** The one that keys without an id are for. */
+/** Returns the process that gets keys without an id. */
 export async function lastAwaited(ask: Ask): Promise<Process> {
 	const { waitingFor } = await loadScreen();
 	const onTerminals = ask.runtime.list({ task: ask.task, ended: false }).filter((process) => process.spec.terminal);

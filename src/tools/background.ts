@@ -5,7 +5,7 @@ import type { TerminalResult } from "./result.js";
 import { armed, startBeside, wishesOf } from "./start.js";
 import { stateOf } from "./state.js";
 
-/** Start it and return at once. Notices are arranged before it runs: it may end before we look again, or we may. */
+/** Starts a process and returns at once. Notices are armed before it runs, since it may end before the next look, or this program may. */
 export async function startBackground(ask: Ask, args: TerminalArgs & { command: string }): Promise<TerminalResult> {
 	const wishes = wishesOf(args);
 	let arranged: ArmResult | undefined;

@@ -1,4 +1,4 @@
-/** Which container a call was about, in results of places that are made anew when they are gone. */
+/** Names the container of a call, in results of places that are recreated when they are gone. */
 import * as z from "zod";
 
 export const boxField = z.lazy(() =>

@@ -1,4 +1,4 @@
 const SHOWN = 60; // characters
 
-/** Shortens a text from a model, so that it fits into a sentence. */
+/** Shortens a model's text so that it fits into a sentence. */
 export const brief = (text: string): string => (text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text);

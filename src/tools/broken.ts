@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 
 const PATIENCE_MS = 2_000;
 
-/** Whether bash itself cannot read the text, with whatever patterns it may have been told to know. It is only read, and nothing of it is in an argument. */
+/** Returns true if bash cannot parse the text, even with extglob patterns. Bash only reads it, from stdin: no part of it is an argument. */
 export function isBroken(text: string): Promise<boolean> {
 	return new Promise((resolve) => {
 		const bash = spawn("bash", ["--norc", "-O", "extglob", "-n"], {
@@ -12,7 +12,7 @@ export function isBroken(text: string): Promise<boolean> {
 		});
 		bash.on("error", () => resolve(false));
 		bash.on("close", (code) => resolve(code === 2 || code === 1));
-		bash.stdin.on("error", () => {}); // it has seen enough
+		bash.stdin.on("error", () => {}); // bash stopped reading early
 		bash.stdin.end(`${text}\n`);
 	});
 }

@@ -4,33 +4,33 @@ import { aSignal, checked, HoldfastError, isTaskName } from "../base/index.js";
 import { isUser, type PlaceGiven, placeSchema, USER_FORM } from "../places/index.js";
 import { isCallId, LONGEST_ID } from "./calls/index.js";
 
-/** What a door says of a call besides the model's arguments. */
+/** The door's options for a call, besides the model's arguments. */
 export interface Call {
-	/** Whose call it is. Default: the runtime's task. */
+	/** The task of the call. Default: the runtime's task. */
 	readonly task?: string;
-	/** By which the caller finds the call again after a crash: `calls.find`. Used once in a task. */
+	/** Identifies the call after a crash of the caller: see `calls.find`. Unique within a task. */
 	readonly id?: string;
 	/** Keeps the result, and the output of the command, until `calls.settle`. Needs an id. */
 	readonly keep?: boolean;
-	/** Where it runs, in a shell of the task's own there. Default: the runtime's place. */
+	/** Where the command runs, in the task's own shell at that place. Default: the runtime's place. */
 	readonly place?: PlaceGiven;
-	/** As which user of a container, in a shell of that user's own. Default: the task's, else the container's. */
+	/** The container user, who has a separate shell. Default: the task's, else the container's. */
 	readonly user?: string;
 	/** Interrupts the call: a foreground command is killed with its tree, a wait just ends. */
 	readonly signal?: AbortSignal;
-	/** A foreground command moves to the background now, as at its deadline, and the call answers `running`. */
+	/** Moves a foreground command to the background now, as at its deadline; the call answers `running`. */
 	readonly yield?: AbortSignal;
-	/** The door must answer within this many milliseconds; what is not finished then is `running`, with a note how to go on. */
+	/** The door must answer within this many milliseconds; unfinished work is then `running`, with a note on how to continue. */
 	readonly within?: number;
-	/** Told now and then while the call goes on, in words for people. */
+	/** Called at intervals while the call runs, with a message for people. */
 	readonly progress?: (message: string) => void;
-	/** No client will get the answer: then it takes no notices with it, and a command that has ended stays readable by its id. */
+	/** Returns true if no client will get the answer. Such an answer takes no notices, and an ended command stays readable by its id. */
 	readonly gone?: () => boolean;
-	/** Which door it is, for the audit. Default: library. */
+	/** The door's name, for the audit. Default: library. */
 	readonly door?: string;
-	/** Asks the person at this door whether a command may run. Without it, the call waits for a person at another door. */
+	/** Asks the person at this door whether a command may run. Without an approver, the call waits for a person at another door. */
 	readonly approver?: Approver;
-	/** The door asks its person once it has a result `pending_approval`, and makes the call again. */
+	/** The door asks its person after a result `pending_approval`, and repeats the call. */
 	readonly asksLater?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** What the rules would decide about a command, for who asks without running it. */
+/** Returns what the rules would decide about a command, without running it. */
 import os from "node:os";
 import { HoldfastError, loadConfig, statIfThere } from "../base/index.js";
 import { boundaryOf, directoryOf, factsOf, type PlaceAsked, type PlaceWish, placeFrom, sharesPaths } from "../places/index.js";
@@ -22,7 +22,7 @@ export async function checkCommand(
 	return { ...verdict, notes: rules.notes };
 }
 
-/** A remote shell starts in the remote home directory, whose path is not known here: it is assumed to be the same as the local one. */
+/** Returns the directory to assume. A remote shell starts in the remote home directory; its path is unknown, so the local one is used. */
 function defaultDirectory(wish: PlaceWish): string {
 	const dir = directoryOf(wish);
 	if (dir?.startsWith("/")) return dir;

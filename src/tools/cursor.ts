@@ -1,6 +1,6 @@
 /**
- * How far a task has polled a process, and how far it was shown its output by whatever call, in the process's own directory: both
- * outlive every program, and go when the process does.
+ * Stores two offsets per process: how far the task has polled it, and how far any call has shown its output. Both are files in the process's
+ * directory, so they outlive every program and are removed with the process.
  */
 import path from "node:path";
 import { readIfThere, writeWhole } from "../base/index.js";
@@ -9,31 +9,31 @@ import type { Ask } from "./ask.js";
 
 type Cursor = "polled" | "shown";
 
-/** 0 before the first poll, and when what is there is no offset. */
+/** Returns 0 before the first poll, and if the file holds no offset. */
 export function readCursor(process: Process, cursor: Cursor = "polled"): number {
 	const offset = Number(readIfThere(fileOf(process, cursor)) ?? 0);
 	return Number.isSafeInteger(offset) && offset >= 0 ? offset : 0;
 }
 
-/** The task has seen the output up to here. If that cannot be written, a wait for a pattern finds what was seen before. */
+/** Records that the task has seen the output up to this offset. If the write fails, a wait for a pattern finds output that was shown before. */
 export function noteShown(process: Process, offset: number): void {
 	if (offset > readCursor(process, "shown")) writeCursor(process, offset, "shown");
 }
 
-/** The slot of a command that has ended serves others, whose cursors are not this one's. */
+/** Returns the cursor file. An ended command has a file of its own, since its slot now serves other commands. */
 const fileOf = ({ dir, id, spec }: Process, cursor: Cursor): string => path.join(dir, spec.past ? `${cursor}.${id}` : cursor);
 
-/** False when it could not be written: the next poll then repeats this one's output, and loses nothing. */
+/** Returns false if the write failed: the next poll then repeats this output, and nothing is lost. */
 export function writeCursor(process: Process, offset: number, cursor: Cursor = "polled"): boolean {
 	try {
 		writeWhole(fileOf(process, cursor), String(offset));
 		return true;
 	} catch {
-		return false; // a full disk, or the directory was pruned meanwhile
+		return false; // disk full, or the directory was pruned meanwhile
 	}
 }
 
-/** A byte_offset as it was asked for, or the end of the log if that comes before it, which is said. */
+/** Returns the requested byte_offset. An offset beyond the log becomes the end of the log, and a note says so. */
 export function withinLog(ask: Ask, process: Process, asked: number | undefined): number | undefined {
 	const { end } = process.log.bounds();
 	if (asked === undefined || asked <= end) return asked;

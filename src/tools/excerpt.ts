@@ -1,11 +1,11 @@
-/** The beginning and the end of a long text that comes in pieces, in bounded memory, and how much was between them. */
+/** Keeps the beginning and the end of a long text that arrives in pieces, in bounded memory, and counts the characters. */
 export class Excerpt {
 	readonly #headMost: number;
 	readonly #tailMost: number;
 	#full = false;
 	head = "";
 	tail = "";
-	/** Characters in all. */
+	/** All characters so far. */
 	total = 0;
 
 	constructor(most: { head: number; tail: number }) {
@@ -14,7 +14,7 @@ export class Excerpt {
 		this.#full = most.head === 0;
 	}
 
-	/** Returns how many characters of `text` are in the head when that is full with it; else undefined. */
+	/** Returns how many characters of `text` went into the head if this piece filled it; else undefined. */
 	push(text: string): number | undefined {
 		this.total += text.length;
 		if (this.#full) {
@@ -39,7 +39,7 @@ export class Excerpt {
 	}
 }
 
-/** The last characters of a text, never half of one. */
+/** Returns the last characters of a text, without splitting a surrogate pair. */
 export function lastOf(text: string, most: number): string {
 	if (text.length <= most) return text;
 	const from = text.length - most;

@@ -1,4 +1,4 @@
-/** From what a model wrote to one of its processes. Those of other tasks do not exist for it. */
+/** Finds a task's process by the id that a model sent. Processes of other tasks count as unknown. */
 import { HoldfastError, REMOTE_MS } from "../base/index.js";
 import type { Process } from "../process/index.js";
 import { type Ask, KnownIds } from "./ask.js";
@@ -10,7 +10,7 @@ export function findProcess(ask: Ask, id: string | undefined): Process {
 	if (id === undefined) throw new HoldfastError("INVALID", `session_id is missing: say which process you mean; ${known(idsOf(ask))}`);
 	const found = (ask.runtime.registry.matching(id) ?? []).filter(({ spec }) => spec.task === ask.task && spec.kind === undefined);
 	if (found[0] && found.length === 1) {
-		if (found[0].spec.place !== ask.runtime.placeName) ask.runtime.home.secrets.maskAgain(); // another place's secrets are not this one's business
+		if (found[0].spec.place !== ask.runtime.placeName) ask.runtime.home.secrets.maskAgain(); // this place's masking setting does not cover another place's secrets
 		return found[0];
 	}
 	const ids = found.length > 1 ? found.map((process) => process.id) : idsOf(ask);
@@ -19,7 +19,7 @@ export function findProcess(ask: Ask, id: string | undefined): Process {
 	throw new HoldfastError("NOT_FOUND", `${problem}; ${known(ids)}`, { cause: new KnownIds(ids) });
 }
 
-/** The same, as it is now, also if it is on another machine. If that cannot be reached, a note says of when this is. */
+/** Finds a process and refreshes its state if it is remote. If its machine is unreachable, a note gives the time of the last known state. */
 export async function findFresh(ask: Ask, id: string | undefined): Promise<Process> {
 	const found = findProcess(ask, id);
 	const note = await found.sync(ask.signal, REMOTE_MS.call);

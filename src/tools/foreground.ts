@@ -1,4 +1,4 @@
-/** A command in the task's shell. */
+/** Runs a command in the task's shell. */
 import { endedBy, limitNote, readStatus } from "../process/index.js";
 import type { RunResult } from "../shell/index.js";
 import { type Ask, answerBy, type Deadline, reporting, secondsOf } from "./ask.js";
@@ -27,7 +27,7 @@ export async function runInShell(ask: Ask, args: TerminalArgs & { command: strin
 	const { maxChars, onTimeout } = options;
 	const { deadline } = options;
 	let [draws, id] = [false, ""];
-	runtime.shells.prepare(task); // while the parser of shell text is loaded
+	runtime.shells.prepare(task); // in parallel with loading the parser of shell text
 	const passage = await Passage.of(ask, args.command);
 	const run = await passage.through(() =>
 		reporting(ask, "it runs", () =>
@@ -37,7 +37,7 @@ export async function runInShell(ask: Ask, args: TerminalArgs & { command: strin
 				timeoutMs: deadline.wantedMs,
 				answerBy: answerBy(ask),
 				onTimeout,
-				// An editor that has no terminal goes on until it is killed: the caller hears of that soon. A kill that is due after the answer comes after it.
+				// An editor without a terminal runs until it is killed, so the call returns early. A kill that is due later happens after the answer.
 				glance: {
 					afterMs: EDITOR_MS,
 					leaves: () => {
@@ -62,7 +62,7 @@ export async function runInShell(ask: Ask, args: TerminalArgs & { command: strin
 		const output = run.silent
 			? NOTHING
 			: await readOutput(run.process, { from: 0, maxChars, keep: "ends", raw: false, final: run.end !== "running", after: run.after });
-		keep = output.truncated !== undefined || run.end === "interrupted" || ask.call.gone?.() === true || ask.call.keep === true; // who interrupted it may want to know how far it came
+		keep = output.truncated !== undefined || run.end === "interrupted" || ask.call.gone?.() === true || ask.call.keep === true; // the caller that interrupted it may want to see its output
 		const result: TerminalResult = {
 			status: statusOf(run),
 			output: output.text,
@@ -71,7 +71,7 @@ export async function runInShell(ask: Ask, args: TerminalArgs & { command: strin
 			...(run.signal === null ? {} : { signal: run.signal }),
 			...(run.limit ? { limit: limitField(run.limit) } : {}),
 			...(run.tracked || keep ? { session_id: run.process.id } : {}),
-			...(run.end === "running" ? { pid: run.process.pid } : {}), // of the bash that went with it; after an end, bash is at something else
+			...(run.end === "running" ? { pid: run.process.pid } : {}), // the bash that moved to the background with it; after an end, bash runs something else
 			cwd: run.cwd,
 			duration_ms: Math.round(run.durationMs),
 			...(output.truncated === undefined ? {} : { truncated: output.truncated }),
@@ -103,7 +103,7 @@ export async function runInShell(ask: Ask, args: TerminalArgs & { command: strin
 	}
 }
 
-/** The first of what it has printed. */
+/** Returns the first bytes of its output. */
 function firstOf({ runtime }: Ask, id: string): string {
 	try {
 		return runtime.get(id).read(0, FIRST_BYTES).bytes.toString("latin1");
@@ -112,7 +112,7 @@ function firstOf({ runtime }: Ask, id: string): string {
 	}
 }
 
-/** Whether another call has killed it while this one waited for it. Only looks: an untracked command must not be settled. */
+/** Returns the status, which is "killed" if another call killed it meanwhile. Only reads the status: an untracked command must not be settled. */
 function statusOf({ end, exitCode, process, limit }: RunResult): TerminalResult["status"] {
 	if (limit && exitCode !== null && endedBy(limit, exitCode)) return "killed";
 	const bySignal = end === "exited" && exitCode !== null && exitCode > 128;
@@ -125,7 +125,7 @@ function exitCode(run: RunResult): number | null {
 	return run.end === "exited" || run.end === "killed" ? run.exitCode : null;
 }
 
-/** Arranges the notices that were asked for, once the command has moved to the background. */
+/** Arms the requested notices once the command has moved to the background. */
 function notices(ask: Ask, run: RunResult, args: TerminalArgs): IntervalNote {
 	if (run.end === "running") return armLate(ask, run.process, args);
 	if (wishesOf(args))

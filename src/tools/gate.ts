@@ -1,4 +1,4 @@
-/** What every command of an agent passes before it runs. Opened with the first command: the parser takes a moment to load. */
+/** The gate that every command of an agent passes before it runs. Opened with the first command, since the parser takes a moment to load. */
 import { type Home, lazy } from "../base/index.js";
 import type { Judge } from "../policy/index.js";
 
@@ -25,7 +25,7 @@ export class Gate {
 			const { HOME, XDG_CONFIG_HOME } = process.env;
 			return await Judge.open({ HOME, XDG_CONFIG_HOME, HOLDFAST_HOME: this.#home.root });
 		} catch (error) {
-			this.#judge = undefined; // the next call tries again
+			this.#judge = undefined; // the next call retries
 			throw error;
 		}
 	}

@@ -1,4 +1,4 @@
-/** What a tool is given to work with: the runtime of the place that its call is for, as far as tools need it. */
+/** The part of a runtime that tools use, for the place of the call. */
 import type { Approvals } from "../approvals/index.js";
 import type { Audit } from "../audit/index.js";
 import type { Notices } from "../notices/index.js";
@@ -11,7 +11,7 @@ import type { Limits } from "./limits.js";
 import type { Lines } from "./lines.js";
 import type { UnderWay } from "./under-way.js";
 
-/** The place: its processes, and what can be started there. */
+/** The place: its processes, and starting new ones. */
 type PlaceParts =
 	| "task"
 	| "wish"
@@ -29,7 +29,7 @@ type PlaceParts =
 	| "masks";
 
 export interface ToolHost extends Pick<Runtime, "home" | PlaceParts> {
-	/** Of the home: the same at every place. */
+	/** Parts of the home, the same at every place. */
 	readonly approvals: Approvals;
 	readonly audit: Audit;
 	readonly notices: Notices;
@@ -37,16 +37,16 @@ export interface ToolHost extends Pick<Runtime, "home" | PlaceParts> {
 	readonly gate: Gate;
 	readonly calls: CallRecords;
 	readonly underWay: UnderWay;
-	/** The runtime was closed. */
+	/** True after the runtime was closed. */
 	readonly closed: boolean;
-	/** Of the place. */
+	/** Part of the place. */
 	readonly shells: Shells;
-	/** Returns the numbers of the tools, for a task. */
+	/** Returns the limits of the tools for a task. */
 	limitsOf(task: string): Limits;
-	/** Answers what a program asks its terminal, while the runtime is open and the program runs. */
+	/** Answers terminal queries of a program while the runtime is open and the program runs. */
 	answerFor(process: Process, options?: { from?: number }): void;
-	/** Kills a process after so many milliseconds, unless the runtime is closed before. */
+	/** Kills a process after this many milliseconds, unless the runtime is closed before. */
 	killLater(process: Process, ms: number): void;
-	/** Returns where the lines of its log are, as far as they have been counted. */
+	/** Returns the line index of a process's log, as far as counted. */
 	linesOf(process: Process): Lines;
 }

@@ -1,4 +1,4 @@
-/** The room of the tools a model calls: `terminal`, `process` and those for files. One definition of schema, description and result for all doors. */
+/** The tools that a model calls: `terminal`, `process` and the file tools. One definition of schema, description and result for all doors. */
 
 export { stripAnsi } from "./ansi.js";
 export { parseArguments } from "./arguments.js";

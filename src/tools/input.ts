@@ -1,4 +1,4 @@
-/** What a model may send. Plain JSON schemas come from these: no unions, because some providers refuse them. */
+/** Input schemas. They become plain JSON schemas without unions, because some providers refuse those. */
 import * as z from "zod";
 import { isWithinLine, LONGEST_INTERVAL, PATTERN_LENGTH, PATTERNS_AT_MOST, SHORTEST_INTERVAL, WITHIN_LINE } from "../notices/index.js";
 import { HTTP_URL, isHttpUrl } from "../process/index.js";

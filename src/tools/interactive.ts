@@ -1,4 +1,4 @@
-/** Programs on a terminal in the foreground: run or type, then look what comes of it. */
+/** Runs programs on a terminal in the foreground: starts one or types keys, then reports what it shows. */
 import { HoldfastError, plainText } from "../base/index.js";
 import { redactScreen } from "../base/secrets/index.js";
 import { isOver, type Process } from "../process/index.js";
@@ -16,13 +16,13 @@ import { armLate, startBeside } from "./start.js";
 import { settledStatus, stateOf } from "./state.js";
 
 export interface SettleOptions {
-	/** Output before this is not part of the result. */
+	/** The offset at which the result's output starts. */
 	readonly from: number;
 	readonly deadline: Deadline;
 	readonly idleMs: number;
 	readonly maxChars: number;
 	readonly onTimeout: "background" | "kill";
-	/** Whether an interrupt ends the program, or only the waiting for it. */
+	/** Whether an interrupt kills the program, or only ends the wait. */
 	readonly onAbort: "kill" | "leave";
 }
 
@@ -40,7 +40,7 @@ export async function runOnTerminal(
 	return { ...settled, ...interval, cwd: context.shellCwd, duration_ms: Math.round(performance.now() - began) };
 }
 
-/** Type keys; what a program says to them is in the result. Nothing is sent when a key is not known. */
+/** Types keys and returns the program's reaction. Sends nothing if a key is unknown. */
 export async function typeKeys(ask: Ask, process: Process, keys: string, options: Omit<SettleOptions, "from" | "onAbort">): Promise<SettledResult> {
 	if (keys === "") throw new HoldfastError("INVALID", "there are no keys to type; give text and keys such as <ENTER>");
 	if (!process.spec.terminal)
@@ -58,7 +58,7 @@ export async function typeKeys(ask: Ask, process: Process, keys: string, options
 
 export type SettledResult = TerminalResult & { uptime_seconds: number };
 
-/** Until it waits for input, ends, or the time is up. */
+/** Waits until the program waits for input, ends, or the time is up. */
 async function settle(ask: Ask, process: Process, options: SettleOptions): Promise<SettledResult> {
 	const { untilWaiting } = await loadScreen();
 	const { deadline, idleMs } = options;
@@ -88,12 +88,12 @@ async function settle(ask: Ask, process: Process, options: SettleOptions): Promi
 	return { ...(await viewOf(ask, process, options)), ...timeoutNote(deadline) };
 }
 
-/** The program will not go on by itself, so there is nothing to wait for. */
+/** Notes that the program will not continue by itself, so waiting is useless. */
 export function noteStopped(ask: Ask, process: Process, why: string): void {
 	ask.notes.push(`It does not go on by itself: ${why}. process(action="kill", session_id="${process.id}") ends it.`);
 }
 
-/** The time is up. */
+/** Returns the result at the deadline. */
 async function late(ask: Ask, process: Process, options: SettleOptions): Promise<SettledResult> {
 	const { deadline, onTimeout } = options;
 	if (onTimeout === "kill" && deadline.ms >= deadline.wantedMs && !ask.call.yield?.aborted) {
@@ -109,7 +109,7 @@ async function late(ask: Ask, process: Process, options: SettleOptions): Promise
 	return viewOf(ask, process, options);
 }
 
-/** Kill it, and say what a look found afterwards. */
+/** Kills the program and notes which processes survived. */
 async function end(ask: Ask, process: Process, why: string): Promise<void> {
 	const { survivors } = await process.kill();
 	ask.notes.push(
@@ -119,7 +119,7 @@ async function end(ask: Ask, process: Process, why: string): Promise<void> {
 	);
 }
 
-/** Say how to go on (`again`: it is to be started in another way); and if it was to be killed later than this call can last, see to that. */
+/** Notes how to continue (`again`: the program should be started differently), and schedules a kill that is due after this call. */
 export function stillRunning(ask: Ask, process: Process, { deadline, kill, again = false }: { deadline: Deadline; kill: boolean; again?: boolean }): void {
 	const how = `process(action="wait", session_id="${process.id}") waits for it, poll shows what is new, kill ends it`;
 	if (ask.runtime.closed) {
@@ -140,7 +140,7 @@ async function viewOf(ask: Ask, process: Process, { from, maxChars }: { from: nu
 	const status = await settledStatus(ask, process);
 	const { text, next, truncated } = await readOutput(process, { from, maxChars, keep: "ends", raw: true, final: isOver(status) });
 	noteShown(process, next);
-	if (isOver(status) && from > 0 && plainText(text).trim() === "") return { ...stateOf(process, status), error: null, output: "" }; // the screen is as it was
+	if (isOver(status) && from > 0 && plainText(text).trim() === "") return { ...stateOf(process, status), error: null, output: "" }; // the screen is unchanged
 	const view = await terminalView(process, text);
 	return { ...stateOf(process, status), error: null, ...view, ...(truncated === undefined || view.output === "" ? {} : { truncated }) };
 }
@@ -152,14 +152,14 @@ export async function screenOf(process: Process): Promise<Screen> {
 	return { screen, cursor, alt_screen };
 }
 
-/** The screen, and of what was `printed` the part that has scrolled off it: escape sequences and a second copy tell a model nothing. */
+/** Returns the screen, and the part of `printed` that has scrolled off it: escape sequences and a second copy are useless to a model. */
 export async function terminalView(process: Process, printed: string): Promise<Screen & { output: string }> {
 	const { readScreen } = await loadScreen();
 	const { screen, cursor, alt_screen, cols, rows } = await readScreen(process);
 	return { output: alt_screen ? "" : scrolledOff(printed, { cols, rows }), screen: redactScreen(process.secrets, screen, cols), cursor, alt_screen };
 }
 
-/** Returns what it waits for, and the evidence unless that is the kernel. */
+/** Returns what the program waits for, with the evidence unless it comes from the kernel. */
 export function waitsFor({
 	waiting_for,
 	waiting_evidence,

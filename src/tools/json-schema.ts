@@ -1,19 +1,19 @@
 import * as z from "zod";
 
-/** A model that asks for so much is told what the limit is. */
+/** Larger maxima are omitted from schemas: a model that exceeds one is told the limit. */
 const BEYOND_REASON = 10_000;
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /**
- * As a door shows it. A field that can be null has two types, said in the one way that is not a union of schemas. A plain copy:
- * zod's own has a hidden `~standard`, by which the OpenAI Agents SDK takes it for a schema that it has to be strict about.
+ * Returns the schema as doors show it. A nullable field has two types, the one notation that is not a union of schemas. The result is a plain copy:
+ * zod's own object has a hidden `~standard`, which makes the OpenAI Agents SDK treat it as a strict schema.
  */
 export function jsonSchema(schema: z.ZodType): JsonSchema {
 	const json = z.toJSONSchema(schema, {
-		io: "input", // extra fields are welcome in a result, and a strict object refuses them either way
+		io: "input", // a result may have extra fields, and a strict object refuses them in both modes
 		override: ({ jsonSchema: json }) => {
-			for (const name of ["minLength", "maxLength", "minItems", "maxItems"] as const) delete json[name]; // what a model reads costs, and these are checked here
+			for (const name of ["minLength", "maxLength", "minItems", "maxItems"] as const) delete json[name]; // schemas cost the model tokens, and the tools check these bounds
 			if ((json.maximum ?? 0) >= BEYOND_REASON) delete json.maximum;
 			if (json.minimum === Number.MIN_SAFE_INTEGER) delete json.minimum;
 			const [some, none, ...more] = json.anyOf ?? [];

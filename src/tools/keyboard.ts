@@ -1,4 +1,4 @@
-/** While a person has the keyboard of a process, an agent may look at it but do nothing to it. */
+/** While a person holds the keyboard of a process, an agent may only look at it. */
 import { HoldfastError } from "../base/index.js";
 import { handBackLost } from "../notices/index.js";
 import { keyboardOf, type Process } from "../process/index.js";
@@ -7,7 +7,7 @@ import type { Action } from "./input.js";
 
 const LOOKING: readonly Action[] = ["poll", "log", "wait", "screen"];
 
-/** Throws for what does something; else notes who is at it. */
+/** Throws for an action that changes something; else notes who holds the keyboard. */
 export function heedKeyboard(ask: Ask, process: Process, action: Action): void {
 	handBackLost(ask.runtime.home, process);
 	const holder = keyboardOf(process);

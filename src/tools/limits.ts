@@ -1,27 +1,27 @@
-/** The numbers of the tools. Each can be set when a runtime is opened; descriptions and notes follow. */
+/** The limits of the tools. Each can be set when a runtime is opened; descriptions and notes follow. */
 import * as z from "zod";
 import { parseOptions } from "../base/index.js";
 
 export const LIMITS = {
-	/** Seconds that `terminal` waits, and the most that may be asked for. */
+	/** Default and maximum wait of `terminal`, in seconds. */
 	timeout: 180,
 	maxTimeout: 600,
-	/** The same for `wait`. */
+	/** Default and maximum wait of `wait`, in seconds. */
 	waitTimeout: 180,
 	maxWaitTimeout: 180,
-	/** Seconds that a program gets to react to `keys`. */
+	/** Seconds for a program to react to `keys`. */
 	keysTimeout: 5,
-	/** Seconds without output that count as waiting for input where the kernel does not say. */
+	/** Seconds without output that count as waiting for input if the kernel cannot tell. */
 	idleThreshold: 5,
-	/** Characters of output in a result of `terminal`, and the most that may be asked for. */
+	/** Default and maximum number of output characters in a result of `terminal`. */
 	outputChars: 20_000,
 	maxOutputChars: 1_000_000,
-	/** Characters in a `poll` or `log`; at the end of a `wait`. */
+	/** Characters in a `poll` or `log`; in the end of output that `wait` shows. */
 	recentChars: 200_000,
 	tailChars: 20_000,
-	/** Lines of a `log`. */
+	/** Default number of lines of a `log`. */
 	logLines: 200,
-	/** Processes in a `list`; those that run are all in it. */
+	/** Processes in a `list`; running ones are always included. */
 	listed: 100,
 	cols: 120,
 	rows: 30,
@@ -52,6 +52,6 @@ export function limitsFrom(given: Partial<Limits> = {}): Limits {
 	return parseOptions("limits", schema, given);
 }
 
-/** Smaller results have no room for the words about what was left out. */
+/** The least output size that leaves room for the note about omitted text. */
 export const LEAST_OUTPUT_CHARS = 200;
 export const LARGEST_TERMINAL = 10_000;

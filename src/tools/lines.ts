@@ -1,6 +1,6 @@
 /**
- * Where the lines of a log are. A log only grows at its end and is only cut at its beginning, so what was counted once
- * stays true: each call counts what is new, and what a ring has dropped is taken off again.
+ * An index of the lines of a log. A log only grows at its end and is only cut at its beginning, so counts stay valid: each call counts the new part,
+ * and subtracts the part that a ring has dropped.
  */
 import { setImmediate as turn } from "node:timers/promises";
 import type { Process } from "../process/index.js";
@@ -8,7 +8,7 @@ import type { Process } from "../process/index.js";
 const STEP = 256 * 1024;
 const NEWLINE = 10;
 
-/** So many newlines from wherever counting began up to an offset. */
+/** The number of newlines from the start of counting up to an offset. */
 interface Mark {
 	readonly offset: number;
 	readonly newlines: number;
@@ -16,14 +16,14 @@ interface Mark {
 
 export interface LineCount {
 	readonly total: number;
-	/** The part of the log that was counted. */
+	/** The counted part of the log. */
 	readonly first: number;
 	readonly end: number;
 }
 
 export class Lines {
 	readonly #process: Process;
-	/** A STEP apart; the first of them at the oldest byte there is. */
+	/** STEP apart; the first mark is at the oldest byte. */
 	#marks: Mark[] = [];
 	#turn: Promise<unknown> = Promise.resolve();
 
@@ -44,7 +44,7 @@ export class Lines {
 				const slice = this.#process.read(last.offset, Math.min(STEP, end - last.offset));
 				if (slice.bytes.length === 0) break;
 				last = { offset: slice.next, newlines: last.newlines + newlinesIn(slice.bytes) };
-				if (slice.bytes.length < STEP) break; // the rest, which is counted again next time
+				if (slice.bytes.length < STEP) break; // the unfinished rest is counted again next time
 				this.#marks.push(last);
 				await turn();
 			}
@@ -53,7 +53,7 @@ export class Lines {
 		});
 	}
 
-	/** Where a line begins, 0 being the oldest there is; the end when there are fewer. After `count`. */
+	/** Returns the offset of a line, 0 being the oldest; the end if there are fewer lines. Call after `count`. */
 	startOf(line: number, { first, end }: LineCount): Promise<number> {
 		return this.#inTurn(async () => {
 			if (line === 0) return first;
@@ -70,7 +70,7 @@ export class Lines {
 		});
 	}
 
-	/** Where so many lines from `offset` on end. */
+	/** Returns the end of `lines` lines from `offset` on. */
 	async behind(offset: number, lines: number, end: number): Promise<number> {
 		for (let left = lines, at = offset; at < end; await turn()) {
 			const { bytes, offset: start, next } = this.#process.read(at, Math.min(STEP, end - at));
@@ -81,7 +81,7 @@ export class Lines {
 		return end;
 	}
 
-	/** Forget what is before `first`, and know how many newlines that was. */
+	/** Drops the marks before `first`, and keeps the newline counts consistent. */
 	#startAt(first: number): void {
 		const next = this.#marks.findIndex((mark) => mark.offset >= first);
 		const mark = this.#marks[next];
@@ -94,7 +94,7 @@ export class Lines {
 
 	#inTurn<T>(act: () => Promise<T>): Promise<T> {
 		const result = this.#turn.then(act);
-		this.#turn = result.catch(() => {}); // one that failed does not fail the next
+		this.#turn = result.catch(() => {}); // a failed call does not fail the next one
 		return result;
 	}
 }

@@ -1,4 +1,4 @@
-/** Links to one terminal, made and opened: what is asked for is checked here, for every door. */
+/** Creates and opens links to one terminal, and checks their options for every door. */
 import * as z from "zod";
 import { mustBePerson } from "../approvals/index.js";
 import { HoldfastError, parseOptions } from "../base/index.js";
@@ -22,11 +22,11 @@ function isOrigin(value: unknown): boolean {
 	return typeof value === "string" && /^https?:\/\/[^?#\s]+$/i.test(value) && URL.canParse(value);
 }
 
-/** A link that was made. What is behind `#` never reaches a log of the server. */
+/** A created link. Servers never log the part after `#`. */
 export interface MadeLink extends Viewer {
-	/** The end of its address: `#view=SECRET`, or `#keys=SECRET`. Shown this once. */
+	/** The end of its address: `#view=SECRET` or `#keys=SECRET`. Shown only once. */
 	readonly hash: string;
-	/** All of its address; null if no origin was given and no server runs on this home. */
+	/** The full address; null if no origin was given and no server runs on this home. */
 	readonly url: string | null;
 }
 
@@ -34,11 +34,14 @@ export interface LinkOptions {
 	readonly session_id: string;
 	readonly seconds?: number | undefined;
 	readonly keyboard?: boolean | undefined;
-	/** Where the page can be reached, as a browser writes it. Default: the server that runs on this home. */
+	/** The address of the page, as a browser writes it. Default: the server that runs on this home. */
 	readonly origin?: string | undefined;
 }
 
-/** Throws INVALID for options that are unknown or wrong, NOT_FOUND without such a process, ENDED for the keyboard of one that has ended, FORBIDDEN inside a process of an agent. */
+/**
+ * Creates a link. Throws INVALID for unknown or wrong options, NOT_FOUND for an unknown process, ENDED for the keyboard of an ended process, FORBIDDEN
+ * inside a process of an agent.
+ */
 export function makeLink(runtime: AgentRuntime, options: LinkOptions): MadeLink {
 	const given = parseOptions("a link", optionsSchema, options);
 	mustBePerson(runtime.home);
@@ -53,7 +56,7 @@ export function makeLink(runtime: AgentRuntime, options: LinkOptions): MadeLink 
 	return { ...viewer, hash, url: origin === undefined ? null : `${origin.replace(/\/+$/, "")}/${hash}` };
 }
 
-/** Opens a keyboard link, once. One whose process has ended is withdrawn. */
+/** Opens a keyboard link, which works once. A link whose process has ended is removed. */
 export function openLink(runtime: AgentRuntime, secret: string): { viewer: Viewer; secret: string } {
 	const viewers = new Viewers(runtime.home);
 	const opened = viewers.open(secret);

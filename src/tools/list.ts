@@ -5,7 +5,7 @@ import type { Ask } from "./ask.js";
 import type { ProcessResult } from "./result.js";
 import { limitField } from "./state.js";
 
-/** The task's processes, newest first: what runs, and what ended in the last half hour. */
+/** Lists the task's processes, newest first: those that run, and those that ended in the last half hour. */
 export async function list(ask: Ask): Promise<ProcessResult> {
 	const { listed } = ask.limits;
 	ask.notes.push(...(await ask.runtime.sync({ task: ask.task, ms: REMOTE_MS.call })));

@@ -7,7 +7,7 @@ import { readOutput } from "./output.js";
 import type { ProcessResult } from "./result.js";
 import { settledStatus, stateOf } from "./state.js";
 
-/** Lines of the log: the last ones, or from a line or a byte on. */
+/** Returns lines of the log: the last ones, or from a line or byte on. */
 export async function log(ask: Ask, process: Process, args: ProcessArgs): Promise<ProcessResult> {
 	if (args.offset !== undefined && args.byte_offset !== undefined) throw new HoldfastError("INVALID", "give offset (in lines) or byte_offset, not both");
 	const status = await settledStatus(ask, process);

@@ -1,6 +1,6 @@
 /**
- * A stretch of a log as text for a result: valid UTF-8, without escape sequences unless asked for, without what is secret, and
- * never longer than it may be. It is read piece by piece, so that memory does not grow with the log.
+ * Reads a range of a log as text for a result: valid UTF-8, without escape sequences unless asked for, with secrets masked, and within the size limit.
+ * Reads piece by piece, so that memory does not grow with the log.
  */
 import { setImmediate as turn } from "node:timers/promises";
 import { counted, utf8, wholeCharacters } from "../base/index.js";
@@ -16,28 +16,28 @@ const MARKER_ROOM = 160;
 
 export interface OutputOptions {
 	readonly from: number;
-	/** Default: what there is now. */
+	/** Default: the current end. */
 	readonly to?: number;
 	readonly maxChars: number;
-	/** What stays of a text that is too long. */
+	/** The part to keep of a text that is too long. */
 	readonly keep: "ends" | "start" | "end";
-	/** Leave escape sequences in. */
+	/** Keeps escape sequences. */
 	readonly raw: boolean;
-	/** Nothing more will come, so a half character or sequence at the end is part of it; else it is left for the next reader. */
+	/** No output will follow, so an incomplete character or sequence at the end is included; else it is left for the next reader. */
 	readonly final: boolean;
-	/** Text that belongs behind it. */
+	/** Text to append. */
 	readonly after?: string;
 }
 
 export interface OutputText {
 	readonly text: string;
-	/** Where in the log it starts: later than asked for when the ring has dropped the rest. */
+	/** The start of the text in the log: later than requested if the ring has dropped the beginning. */
 	readonly offset: number;
-	/** Where to read on: with `keep: "start"` where the text ends, else where the stretch does. */
+	/** Where to continue: with `keep: "start"` the end of the text, else the end of the range. */
 	readonly next: number;
-	/** With `keep: "start"` the rest is not looked at, so `next` has to say it. */
+	/** Undefined with `keep: "start"`, which does not read the rest; `next` shows the cut. */
 	readonly truncated: NonNullable<TerminalResult["truncated"]> | undefined;
-	/** Characters that are left out of the text and are in the log. */
+	/** Characters omitted from the text that the log still has. */
 	readonly leftOut?: number;
 }
 
@@ -51,16 +51,16 @@ export async function readOutput(process: Process, options: OutputOptions): Prom
 	let droppedBytes = 0;
 	let cutAt: number | undefined;
 	for (const piece of pieces(process, from, to, options)) {
-		if (offset === undefined || piece.offset > next) offset = piece.offset; // a ring may drop some while it is read
+		if (offset === undefined || piece.offset > next) offset = piece.offset; // a ring may drop output during the read
 		droppedBytes += piece.offset - next;
 		next = piece.offset + piece.bytes.length;
 		const { text } = piece;
 		const inHead = excerpt.push(raw ? text : stripAnsi(text));
 		if (inHead !== undefined) cutAt = piece.offset + bytesOf(piece.bytes, raw ? inHead : positionOf(text, inHead));
 		if (cutAt !== undefined && keep === "start") return { text: reveal(excerpt.head), offset, next: cutAt, truncated: undefined };
-		if (to - from > PIECE) await turn(); // a log may have 64 MiB: others want their turn too
+		if (to - from > PIECE) await turn(); // a log may have 64 MiB: let other work run
 	}
-	// What a ring has dropped is counted too, in characters as long as those that are left, since it can no longer be read.
+	// Bytes that a ring has dropped count too. They can no longer be read, so their number of characters is estimated from the rest.
 	const readBytes = next - from - droppedBytes;
 	const dropped = readBytes === 0 ? 0 : Math.round(droppedBytes * (excerpt.total / readBytes));
 	excerpt.push(process.secrets.hide(options.after ?? ""));
@@ -78,13 +78,13 @@ export async function readOutput(process: Process, options: OutputOptions): Prom
 	};
 }
 
-/** The last of what it printed, from the start of a line if that is in reach; `whole` when there is nothing before it. */
+/** Returns the end of the output, from the start of a line if possible; `whole` if it is the entire output. */
 export async function readEnd(
 	process: Process,
 	options: Pick<OutputOptions, "maxChars" | "raw" | "final">,
 ): Promise<{ text: string; whole: boolean; next: number }> {
 	const to = process.log.bounds().end;
-	const { text, offset, next, truncated } = await readOutput(process, { ...options, from: Math.max(0, to - 4 * options.maxChars), to, keep: "end" }); // 4: bytes a character
+	const { text, offset, next, truncated } = await readOutput(process, { ...options, from: Math.max(0, to - 4 * options.maxChars), to, keep: "end" }); // up to 4 bytes per character
 	if (offset === 0 && !truncated) return { text, whole: true, next };
 	const line = text.indexOf("\n");
 	return { text: line >= 0 && line < text.length - 1 ? text.slice(line + 1) : text, whole: false, next };
@@ -95,7 +95,7 @@ function marker(head: string, omitted: number, cut: NonNullable<OutputText["trun
 	return `${head === "" || head.endsWith("\n") ? "" : "\n"}[${counted(omitted, "character")} left out; ${where} shows them]\n`;
 }
 
-/** Pieces whose texts can be put together: none ends inside a character or an escape sequence. Secrets in them are hidden, character by character. */
+/** Yields pieces whose texts can be joined: none ends inside a character or an escape sequence. Secrets are hidden character by character. */
 function* pieces(
 	process: Process,
 	from: number,
@@ -124,7 +124,7 @@ function wholePart(bytes: Buffer, raw: boolean): number {
 	return raw ? characters : Math.min(characters, wholeSequences(bytes));
 }
 
-/** Returns how many bytes the first characters came from. That is not their length in UTF-8, since bad bytes became U+FFFD. */
+/** Returns how many bytes the first characters came from. Their length in UTF-8 differs, since invalid bytes became U+FFFD. */
 function bytesOf(bytes: Buffer, characters: number): number {
 	let low = 0;
 	let high = bytes.length;

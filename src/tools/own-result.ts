@@ -1,4 +1,4 @@
-/** What a tool of another program gives back: like ours, one flat object. */
+/** The result of a caller-defined tool: one flat object, like ours. */
 import * as z from "zod";
 import { noticeSchema } from "../notices/index.js";
 

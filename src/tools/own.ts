@@ -1,4 +1,4 @@
-/** What tools of other programs need of ours: bounds for what they return, and questions to a person. */
+/** Support for caller-defined tools: bounds for their results, and questions to a person. */
 import { CONTEXT_BYTES, type Redactor, reveal } from "../base/secrets/index.js";
 import type { Ask } from "./ask.js";
 import { askPerson } from "./ask-person.js";
@@ -8,7 +8,7 @@ import type { OwnResult } from "./own-result.js";
 const HEAD_SHARE = 0.4;
 const MARKER_ROOM = 80;
 
-/** Returns the beginning and the end of a text that is too long. What is secret at the cuts is masked here: half of it would not be known for one. */
+/** Returns the beginning and the end of a text that is too long. Masks secrets at the cuts, since half a secret would not be recognized. */
 export function shortened(secrets: Redactor, text: string, most: number): { text: string; truncated?: NonNullable<OwnResult["truncated"]> } {
 	if (text.length <= most) return { text };
 	const room = Math.max(0, most - MARKER_ROOM);
@@ -26,12 +26,12 @@ export function shortened(secrets: Redactor, text: string, most: number): { text
 export interface OwnQuestion {
 	readonly tool: string;
 	readonly cwd: string;
-	/** What is to be done. */
+	/** The action, in words. */
 	readonly text: string;
 	readonly reason: string;
 }
 
-/** Asks a person about something that is no command. Throws a refusal unless they say yes. */
+/** Asks a person about an action that is not a command. Throws a refusal unless they agree. */
 export async function approve(ask: Ask, { tool, cwd, text, reason }: OwnQuestion, signal: AbortSignal): Promise<void> {
 	const rule = `tool ${tool}`;
 	const part = { start: 0, end: Buffer.byteLength(text), text, rule, reason };

@@ -1,4 +1,4 @@
-/** The passage of a command: the rules decide, a person is asked if need be, the audit records it, it runs. */
+/** The gate for one command: the rules decide, a person is asked if necessary, the audit records the command, and it runs. */
 import { randomUUID } from "node:crypto";
 import type { Answer, Choice, Question } from "../approvals/index.js";
 import { markAudited } from "../audit/index.js";
@@ -11,10 +11,10 @@ import { isBroken } from "./broken.js";
 import { type DecidedAbout, refusedByRule, unattended } from "./refused.js";
 import type { TerminalResult } from "./result.js";
 
-/** Such a name cannot be told from a pattern. */
+/** A directory name with these characters looks like a pattern in a rule. */
 const PATTERN = /[*?]/;
 
-/** A person has to be asked; nothing has run. */
+/** Thrown when a person must be asked; nothing has run. */
 class MustAsk extends Error {
 	constructor(
 		readonly verdict: Verdict,
@@ -29,7 +29,7 @@ async function runsNothing(command: string, verdict: Verdict): Promise<boolean> 
 	return askedAbout(verdict).every(({ rule }) => rule === "unreadable") && !command.includes("\n") && (await isBroken(command));
 }
 
-/** What a person has allowed: these rules, there. */
+/** A person's permission: these rules, in this directory. */
 interface Leave {
 	readonly cwd: string;
 	readonly rules: ReadonlySet<string>;
@@ -62,12 +62,12 @@ export class Passage {
 		return new Passage(ask, command, await ask.runtime.gate.judge(), tool);
 	}
 
-	/** What it was allowed by, for a record. */
+	/** The rule and approval that allowed the command, for a record. */
 	get basis(): { rule?: string; approval_id?: string } {
 		return { ...(this.#rule === null ? {} : { rule: this.#rule }), ...(this.#leave ? { approval_id: this.#leave.question.id } : {}) };
 	}
 
-	/** Does what has `check` in it; if that finds that a person has to be asked, asks, and does it again. */
+	/** Runs `act`, which calls `check`. If a person must be asked, asks and runs `act` again. */
 	async through<T>(act: () => Promise<T>): Promise<T> {
 		for (;;) {
 			try {
@@ -80,7 +80,7 @@ export class Passage {
 		}
 	}
 
-	/** Throws unless it may run there. Nothing that takes longer than a moment happens here: a shell waits for it. */
+	/** Throws unless the command may run in this directory. Must be quick: a shell waits for it. */
 	check(cwd: string): void {
 		const { runtime, task } = this.#ask;
 		const verdict = this.#judge.judge(
@@ -88,7 +88,7 @@ export class Passage {
 				command: this.#command,
 				cwd,
 				place: factsOf(runtime.wish, runtime.boundary),
-				there: runtime.machine(task).account, // known by now: a shell there has been chosen
+				there: runtime.machine(task).account, // known by now, since its shell has been chosen
 				task,
 			},
 			runtime.approvals.grants(task),
@@ -106,7 +106,7 @@ export class Passage {
 			throw new MustAsk(verdict, cwd);
 	}
 
-	/** Puts on record that it runs; before it does. */
+	/** Records the run before it starts. */
 	begin(cwd: string, session: string, process?: Process): void {
 		if (this.#run?.session === session) return;
 		this.#run = { id: `run_${randomUUID().slice(-12)}`, session };
@@ -129,7 +129,7 @@ export class Passage {
 		if (!written) notes.push("The disk is full, so this is not in the audit.");
 	}
 
-	/** Writes down how it ended. If it still runs, the program that notes its end does that. */
+	/** Records how the command ended. If it still runs, the program that records its end does that. */
 	ended({ status, exit_code, signal, duration_ms }: TerminalResult, process: Process): void {
 		if (status === "running") this.#leaveTo(process);
 		if (!this.#run || status === "running") return;
@@ -150,7 +150,7 @@ export class Passage {
 		try {
 			if (this.#run) markAudited(dir, this.#run.id);
 		} catch {
-			// a full disk, or it was pruned: then it is worked out, as long as there is a record of it
+			// disk full, or pruned: then the end is derived while a record of it exists
 		}
 	}
 
@@ -168,7 +168,7 @@ export class Passage {
 		return approver !== undefined || asksLater === true || this.#ask.runtime.approvals.isAttended(this.#ask.task);
 	}
 
-	/** What is allowed for longer is allowed by a rule that names the whole command and its directory; and a secret has no place in a file of rules. */
+	/** Returns the possible answers. A lasting permission is a rule that names the whole command and its directory; a secret must not enter a rules file. */
 	#choices(cwd: string): Choice[] {
 		if (PATTERN.test(this.#ask.runtime.machine(this.#ask.task).realPath(cwd)) || this.#command.length > this.#judge.longestText) return ["once", "no"];
 		const { secrets } = this.#ask.runtime.home;

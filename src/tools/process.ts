@@ -1,4 +1,4 @@
-/** The tool `process`: one function an action. */
+/** The tool `process`: one function per action. */
 import { HoldfastError, REMOTE_MS } from "../base/index.js";
 import type { Process } from "../process/index.js";
 import { parseArguments } from "./arguments.js";
@@ -29,7 +29,7 @@ const ACTS: Readonly<Record<Exclude<Action, "list">, (ask: Ask, process: Process
 	signal,
 };
 
-/** What else each is given. Anything more is said not to be used. */
+/** The parameters of each action. A note names any others as unused. */
 const TAKES: Readonly<Record<Action, readonly (keyof ProcessArgs)[]>> = {
 	list: [],
 	poll: ["byte_offset"],
@@ -55,7 +55,7 @@ export function process(runtime: ToolHost, args: unknown, call: Call): Promise<P
 			const { wanted } = parseArguments("process", processInput, args, ask.notes);
 			noteUnused(ask, wanted);
 			if (wanted.action === "list") {
-				ask.runtime.home.secrets.maskAgain(); // of every place
+				ask.runtime.home.secrets.maskAgain(); // the list covers every place
 				return list(ask);
 			}
 			const found = findProcess(ask, wanted.session_id);
@@ -70,7 +70,7 @@ export function process(runtime: ToolHost, args: unknown, call: Call): Promise<P
 				return result;
 			} finally {
 				release(told);
-				if (unreached !== undefined && found.unreachable !== undefined) ask.notes.push(unreached); // it has not come back meanwhile
+				if (unreached !== undefined && found.unreachable !== undefined) ask.notes.push(unreached); // still unreachable
 			}
 		},
 		{ tool: "process" },
@@ -83,7 +83,7 @@ function noteUnused(ask: Ask, { action, session_id, ...given }: ProcessArgs): vo
 	if (unused.length > 0) ask.notes.push(`${unused.join(", ")}: not used by action="${action}".`);
 }
 
-/** A caller that learns of the end from one of these actions needs no notice of it. A poll is only a look. */
+/** A caller that learns of the end from one of these actions needs no notice of it. A poll does not count. */
 const TELLING: readonly Action[] = ["wait", "log", "kill"];
 
 const tellsOfTheEnd = ({ status }: ProcessResult): boolean => status === "exited" || status === "killed" || status === "lost" || status === "already_exited";

@@ -1,4 +1,4 @@
-/** A command that was not run because of policy, as a result: what was decided, about what, and what to do next. */
+/** Results for commands that policy did not allow: the decision, its subject, and what to do next. */
 import type { Answer, Question } from "../approvals/index.js";
 import { ownCommandLine } from "../base/index.js";
 import type { Verdict } from "../policy/index.js";
@@ -6,7 +6,7 @@ import type { TerminalResult } from "./result.js";
 
 const STOP_AT = 3;
 
-/** Thrown where it is found out, and turned into its result where results are made. */
+/** Thrown where a command is refused, and converted to its result by `answer`. */
 export class Refused extends Error {
 	readonly result: TerminalResult;
 
@@ -16,13 +16,13 @@ export class Refused extends Error {
 	}
 }
 
-/** What was decided about, and by which rule. */
+/** The subject of a decision, and its rule. */
 export type DecidedAbout = Pick<Verdict, "rule" | "reason" | "part">;
 
-/** How often in a row the task was refused something, this time included. */
+/** The number of refusals of the task in a row, including this one. */
 type Times = number;
 
-// After a refusal models tend to look for another way to the same end; each of these texts says that this is refused too.
+// After a refusal models tend to try another way to the same end; these texts say that this is refused too.
 const NOT_ANOTHER_WAY = "Do not rephrase it, and do not get at the same end with another command, a script or another tool: that is refused too.";
 
 export function refusedByRule(verdict: DecidedAbout, times: Times): Refused {
@@ -75,12 +75,12 @@ export function expired(verdict: DecidedAbout, question: Question, times: Times)
 }
 
 export interface Pending {
-	/** A person is shown the question. */
+	/** True if the question is shown to a person. */
 	readonly attended: boolean;
-	/** Why the door's own person has not answered it. */
+	/** Why the person at the door has not answered. */
 	readonly unanswered?: string | undefined;
 	readonly tool: string;
-	/** Whose question it is, for a command line that finds it. */
+	/** The home of the question, for the command line that answers it. */
 	readonly home: string;
 }
 

@@ -1,4 +1,4 @@
-/** A result as text, for doors that carry nothing else: how it stands, what it printed, what to know. */
+/** Renders a result as text, for doors that carry only text: status, output, notes. */
 import { counted, HoldfastError } from "../base/index.js";
 import type { ProcessResult, TerminalResult, ToolResult } from "./result.js";
 
@@ -9,7 +9,7 @@ export function renderResult(result: ToolResult): string {
 	return [statusLine(result), body(result), ...remarks(result)].filter((part) => part !== "").join("\n");
 }
 
-/** As in `[exited, exit code 1, proc_0123456789ab]`. */
+/** Returns, for example, `[exited, exit code 1, proc_0123456789ab]`. */
 function statusLine(result: Fields): string {
 	const { exit_code, pid, bytes_written, matched, survivors, signalled } = result;
 	const runs = result.status === "running" || result.status === "awaiting_input";
@@ -38,7 +38,7 @@ const WAITS = { line: "a line", password: "a password", keys: "keys", idle: "inp
 
 function body(result: Fields): string {
 	if (result.processes) return result.processes.map(listLine).join("\n");
-	return `${result.output ?? ""}${result.screen ?? ""}`.trimEnd(); // what has scrolled off a screen, and the screen
+	return `${result.output ?? ""}${result.screen ?? ""}`.trimEnd(); // output that has scrolled off the screen, then the screen
 }
 
 function listLine(item: NonNullable<ProcessResult["processes"]>[number]): string {

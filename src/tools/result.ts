@@ -1,4 +1,4 @@
-/** What the tools give back: one flat object a call, the same through every door. */
+/** Results of the tools: one flat object per call, the same through every door. */
 import * as z from "zod";
 import { noticeSchema } from "../notices/index.js";
 import { RESTARTS } from "../process/index.js";
@@ -45,7 +45,7 @@ const limit = z.lazy(() =>
 		.describe("A limit of the machine's resources that it met."),
 );
 
-/** Fields that both tools may have. */
+/** Fields common to both tools. */
 const common = () => ({
 	error: z.string().nullable().describe("null, or what went wrong and what to do next."),
 	session_id: z.string().optional(),

@@ -1,4 +1,4 @@
-/** A runtime with the tools of an agent. Shells and notices exist once they are needed: without them it costs what a plain one does. */
+/** A runtime with the tools of an agent. Shells and notices are created on first use; without them it costs as much as a plain runtime. */
 import type { Approvals } from "../approvals/index.js";
 import type { Audit } from "../audit/index.js";
 import { HoldfastError, type Home } from "../base/index.js";
@@ -32,7 +32,7 @@ import type { UnderWay } from "./under-way.js";
 
 type Options = ConstructorParameters<typeof Runtime>[1];
 
-const LINES_KEPT = 32; // processes whose lines stay counted
+const LINES_KEPT = 32; // processes whose line index is cached
 
 export interface AgentRuntimeOptions extends RuntimeOptions {
 	readonly limits?: Partial<Limits>;
@@ -47,20 +47,20 @@ export async function openSettledAgent(options: RuntimeSettings, limits = LIMITS
 	return new AgentRuntime(await homeFor(options), options, limits);
 }
 
-/** A place of a home with the tools of an agent; and the way to the other places. */
+/** One place of a home with the tools of an agent, and access to the other places. */
 export class AgentRuntime extends Runtime implements ToolHost {
 	readonly #closed = new AbortController();
 	readonly #answering = new Map<string, Promise<void>>();
 	readonly #kills = new Set<NodeJS.Timeout>();
 	readonly #lines = new Map<string, Lines>();
-	/** How many are under way at this place. */
+	/** Calls in progress at this place. */
 	#calls = 0;
 	readonly limits: Limits;
 	#shells: Shells | undefined;
-	/** The same for every place. */
+	/** Shared by all places. */
 	readonly #services: HomeServices;
 	readonly #options: Options;
-	/** The one that this was made by, for another place. */
+	/** The runtime that created this one for another place. */
 	readonly #main: AgentRuntime | undefined;
 	readonly #others = new Map<string, AgentRuntime>();
 
@@ -76,7 +76,7 @@ export class AgentRuntime extends Runtime implements ToolHost {
 		return this.#services;
 	}
 
-	/** For another place on the same home; closed with this one. What cannot be understood is an error. */
+	/** Returns the runtime for another place on the same home, which is closed with this one. Throws for an invalid place. */
 	at(place: PlaceAsked | undefined, user?: string): AgentRuntime {
 		if (place === undefined && user === undefined) return this;
 		if (this.#main) return this.#main.at(place, user);
@@ -93,13 +93,13 @@ export class AgentRuntime extends Runtime implements ToolHost {
 
 	get shells(): Shells {
 		if (this.#shells === undefined) {
-			if (this.closed) throw closed(); // a call whose tool was just being loaded
+			if (this.closed) throw closed(); // a call whose tool was still loading
 			this.#shells = new Shells(this);
 		}
 		return this.#shells;
 	}
 
-	/** A sandbox lets no command become root, and a remote machine has a sudo of its own. */
+	/** Returns undefined for a sandbox, where no command can become root, and for a remote machine, which has its own sudo. */
 	override programs(): string | undefined {
 		return givesOwnRights(this.wish) && !this.closed ? this.sudo.start() : undefined;
 	}
@@ -116,12 +116,12 @@ export class AgentRuntime extends Runtime implements ToolHost {
 		return this.#services.notices;
 	}
 
-	/** Questions to a person about commands: what waits, and answering it. */
+	/** Questions to a person about commands, and their answers. */
 	get approvals(): Approvals {
 		return this.#services.approvals;
 	}
 
-	/** What every command of an agent passes before it runs. */
+	/** The gate that every command of an agent passes before it runs. */
 	get gate(): Gate {
 		return this.#services.gate;
 	}
@@ -134,12 +134,12 @@ export class AgentRuntime extends Runtime implements ToolHost {
 		return this.#services.calls;
 	}
 
-	/** The numbers of the tools, for a task. */
+	/** Returns the limits of the tools for a task. */
 	limitsOf(task: string): Limits {
 		return this.#services.taskLimits.get(task) ?? this.limits;
 	}
 
-	/** The tool of that name. `args` are checked here; whatever is wrong with them is said in the result. Never rejects. */
+	/** Runs the tool of that name. Checks `args` and reports errors in the result. Never rejects. */
 	terminal(args: unknown, call: Call = {}): Promise<TerminalResult> {
 		return this.onPlace("terminal", call, (runtime) => terminalTool(runtime, args, call));
 	}
@@ -172,13 +172,13 @@ export class AgentRuntime extends Runtime implements ToolHost {
 		return this.file("download", args, call) as Promise<TransferResult>;
 	}
 
-	/** One of the tools for files, by its name. */
+	/** Runs a file tool by its name. */
 	file(name: (typeof FILE_TOOLS)[number]["name"], args: unknown, call: Call = {}): Promise<FileResult> {
 		const tool = FILE_TOOLS.find((one) => one.name === name) as (typeof FILE_TOOLS)[number];
 		return this.onPlace<FileResult>(name, call, (runtime) => tool.run(runtime, args, call));
 	}
 
-	/** A tool by its name. One that there is not is an error in the result. */
+	/** Runs a tool by its name. An unknown name is an error in the result. */
 	call(name: string, args: unknown, call: Call = {}): Promise<ToolResult> {
 		if (name === "terminal") return this.terminal(args, call);
 		if (name === "process") return this.process(args, call);
@@ -189,15 +189,15 @@ export class AgentRuntime extends Runtime implements ToolHost {
 		return answer<ToolResult>(this, call, () => Promise.reject(unknown), { tool: name });
 	}
 
-	/** Does something at the place of a call. One that cannot be understood is a result like any other. */
+	/** Runs `act` with the runtime of the call's place. An invalid place becomes an error result. */
 	onPlace<T extends ToolResult>(tool: string, call: Call, act: (runtime: AgentRuntime) => Promise<T>): Promise<T> {
 		let runtime: AgentRuntime;
 		try {
 			const own = this.settings.get(call.task ?? this.task);
 			const place: unknown = call.place ?? own?.place;
-			const user: unknown = call.user ?? (call.place === undefined ? own?.user : undefined); // the task's own is one of its own place
+			const user: unknown = call.user ?? (call.place === undefined ? own?.user : undefined); // the task's user belongs to the task's own place
 			const isPlace = place === undefined || typeof place === "string" || (typeof place === "object" && place !== null);
-			const usable = isPlace && (user === undefined || isUser(user)); // if not, that is said with the other options
+			const usable = isPlace && (user === undefined || isUser(user)); // if not, the check of the call's options reports it
 			runtime = usable ? this.at(place as PlaceAsked | undefined, user as string | undefined) : this;
 		} catch (error) {
 			return answer<T>(this, call, () => Promise.reject(error as Error), { tool });
@@ -206,12 +206,12 @@ export class AgentRuntime extends Runtime implements ToolHost {
 		return act(runtime).finally(() => runtime.#calls--);
 	}
 
-	/** The end of a task: its processes, shells and sandboxes are gone when this resolves, and the report says which. */
+	/** Ends a task: when this resolves, its processes, shells and sandboxes are gone, and the report lists them. */
 	endTask(task: string): Promise<EndedTask> {
 		return endTask(this.#main ?? this, task);
 	}
 
-	/** The caller of a task is gone for good: its idle shells end and what it held here is freed; its processes go on. */
+	/** Releases a task whose caller is gone for good: its idle shells end and its resources here are freed; its processes continue. */
 	async leaveTask(task: string): Promise<void> {
 		await Promise.all([this, ...this.#others.values()].map((runtime) => runtime.#shells?.end(task)));
 		await this.forget(task);
@@ -227,7 +227,7 @@ export class AgentRuntime extends Runtime implements ToolHost {
 		await this.closeUnused();
 	}
 
-	/** Closes the runtimes of other places that no open task names and nothing uses any more. The next call for such a place opens it again. */
+	/** Closes the runtimes of other places that no open task names and that are not in use. The next call for such a place reopens it. */
 	async closeUnused(): Promise<void> {
 		if (this.closed) return;
 		const open = new Set([...this.settings.values()].map(({ place, user }) => this.at(place, user)));
@@ -242,18 +242,18 @@ export class AgentRuntime extends Runtime implements ToolHost {
 		return this.#calls > 0 || this.#answering.size > 0 || this.#kills.size > 0 || this.#shells?.inUse === true || super.inUse;
 	}
 
-	/** How many places this program has open on the home. */
+	/** The number of places that this program has open on the home. */
 	get placesOpen(): number {
 		return 1 + this.#others.size;
 	}
 
-	/** Answer what a program asks its terminal, while this runtime is open and the program runs. */
+	/** Answers terminal queries of a program while this runtime is open and the program runs. */
 	answerFor(process: Process, options: { from?: number } = {}): void {
 		const { signal } = this.#closed;
 		if (!process.spec.terminal || this.#answering.has(process.id) || signal.aborted || process.status().status !== "running") return;
 		const answering = loadScreen()
 			.then(({ answerQueries }) => answerQueries(process, { ...options, signal }))
-			.catch(() => {}) // it is a service to the program; who looks at its screen sees what became of it
+			.catch(() => {}) // optional for the program; its screen shows the effect
 			.finally(() => this.#answering.delete(process.id));
 		this.#answering.set(process.id, answering);
 	}
@@ -267,20 +267,20 @@ export class AgentRuntime extends Runtime implements ToolHost {
 		return this.#closed.signal;
 	}
 
-	/** Kill it then, unless this runtime is closed before. */
+	/** Kills a process after this many milliseconds, unless this runtime is closed before. */
 	killLater(process: Process, ms: number): void {
 		const timer = setTimeout(() => {
 			this.#kills.delete(timer);
-			void process.kill().catch(() => {}); // it may have been pruned; its status tells the truth
+			void process.kill().catch(() => {}); // it may have been pruned; its status is right in any case
 		}, ms).unref();
 		this.#kills.add(timer);
 	}
 
-	/** Where the lines of its log are, as far as they have been counted. */
+	/** Returns the line index of a process's log, as far as counted. */
 	linesOf(process: Process): Lines {
 		const lines = this.#lines.get(process.id) ?? new Lines(process);
 		this.#lines.delete(process.id);
-		this.#lines.set(process.id, lines); // the newest last
+		this.#lines.set(process.id, lines); // newest last
 		for (const id of this.#lines.keys()) {
 			if (this.#lines.size <= LINES_KEPT) break;
 			this.#lines.delete(id);
@@ -288,7 +288,7 @@ export class AgentRuntime extends Runtime implements ToolHost {
 		return lines;
 	}
 
-	/** Processes, shells included, go on. */
+	/** Closes the runtime. Processes continue, shells included. */
 	override async close(): Promise<void> {
 		this.#closed.abort();
 		for (const other of this.#others.values()) await other.close();

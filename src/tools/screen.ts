@@ -1,4 +1,4 @@
 import { lazy } from "../base/index.js";
 
-/** Terminal screens: most programs never see one, and the emulator takes a moment to load. */
+/** Loads the terminal emulator on first use: most programs need no screen, and loading takes a moment. */
 export const loadScreen = lazy(() => import("../screen/index.js"));

@@ -1,14 +1,14 @@
-/** What a terminal has printed and does not show any more: with its screen that is all there is to read. */
+/** Returns terminal output that has scrolled off the screen: together with the screen it is all readable output. */
 import { plainText } from "../base/index.js";
 
 const ENTER = "\\x1b\\[\\?(?:1049|1047|47)h";
 const LEAVE = "\\x1b\\[\\?(?:1049|1047|47)l";
-/** Another screen, which leaves nothing behind; also one that was entered before. */
+/** The alternate screen, which leaves nothing behind; also one entered before this output. */
 const FULL_SCREEN = new RegExp(`^(?:(?!${ENTER})[\\s\\S])*?${LEAVE}|${ENTER}[\\s\\S]*?(?:${LEAVE}|$)`, "g");
-/** The cursor goes up, or to some place: what was printed before is drawn over, or not where it was. */
+/** Cursor movement up or to a position: earlier output is overwritten, or no longer in place. */
 const DRAWS = /[\s\S]*\x1b\[[0-9;]*[AFHJfd]/;
 
-/** The lines above the screen, as plain text; empty when all of it is on the screen, or the program has drawn over it. */
+/** Returns the lines above the screen as plain text; empty if everything is on the screen, or the program has drawn over it. */
 export function scrolledOff(raw: string, { cols, rows }: { cols: number; rows: number }): string {
 	const printed = raw.replaceAll(FULL_SCREEN, "").replace(DRAWS, "");
 	const lines = plainText(printed.replaceAll(/\r+\n/g, "\n"))

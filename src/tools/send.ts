@@ -4,9 +4,9 @@ import { type Ask, doorOf } from "./ask.js";
 import { loadScreen } from "./screen.js";
 
 const PATIENCE_MS = 10_000;
-const A_LINE = 1_024; // shorter ones need no look
+const A_LINE = 1_024; // shorter input cannot contain a line that is too long
 
-/** Write to its input, but not for ever: one that does not read fills the pipe, and then nothing goes in any more. */
+/** Writes to a process's input for a limited time: a program that does not read lets the pipe fill up, and the write would block. */
 export async function send(ask: Ask, process: Process, data: Uint8Array): Promise<number> {
 	const cut = process.spec.terminal && data.length > A_LINE ? await noteOfCut(process, data) : undefined;
 	const patience = AbortSignal.timeout(Math.min(PATIENCE_MS, ask.call.within ?? PATIENCE_MS));
@@ -17,7 +17,7 @@ export async function send(ask: Ask, process: Process, data: Uint8Array): Promis
 		if (cut !== undefined) ask.notes.push(cut);
 		return bytes;
 	} catch (error) {
-		if (!(error instanceof HoldfastError) || error.code !== "ABORTED" || ask.signal?.aborted || !patience.aborted) throw error; // held until here: one that is collected never fires
+		if (!(error instanceof HoldfastError) || error.code !== "ABORTED" || ask.signal?.aborted || !patience.aborted) throw error; // referenced until here, since a collected timeout signal never fires
 		throw new HoldfastError("LIMIT", `${error.message}: it does not read its input now; send the rest when it does`, { cause: error });
 	}
 }

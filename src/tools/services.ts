@@ -1,4 +1,4 @@
-/** What belongs to a home and its tasks, wherever these run: one set for the runtimes of all places that a program has on the home. */
+/** Services of a home and its tasks, shared by the runtimes of all places that a program has open on the home. */
 import { Approvals } from "../approvals/index.js";
 import { Audit } from "../audit/index.js";
 import { Notices } from "../notices/index.js";
@@ -13,11 +13,11 @@ export class HomeServices {
 	readonly #main: Runtime;
 	readonly audit: Audit;
 	readonly sudo: Sudo;
-	/** Calls that are under way in this program. */
+	/** Calls in progress in this program. */
 	readonly underWay = new UnderWay();
-	/** Calls that their callers have given an id. */
+	/** Calls with an id. */
 	readonly calls: CallRecords;
-	/** The numbers of the tools, of tasks that were opened with their own. */
+	/** Tool limits of tasks that were opened with their own. */
 	readonly taskLimits = new Map<string, Limits>();
 	#notices: Notices | undefined;
 	#approvals: Approvals | undefined;
@@ -32,7 +32,7 @@ export class HomeServices {
 		main.chores.push(() => pruneCalls(main.home, main.keepMs));
 	}
 
-	/** Notices, questions and rules cost something to open: each is there once it is needed. */
+	/** Created on first use, as are questions and rules: each costs something to open. */
 	get notices(): Notices {
 		this.#notices ??= new Notices(this.#main);
 		return this.#notices;
@@ -48,14 +48,14 @@ export class HomeServices {
 		return this.#gate;
 	}
 
-	/** Frees what is held for a task. */
+	/** Frees the resources of a task. */
 	forget(task: string): void {
 		this.sudo.forget(task);
 		this.audit.forget(task);
 		this.underWay.forget(task);
 	}
 
-	/** Calls that wait for a person stop waiting. */
+	/** Ends the waits for a person. */
 	stop(): void {
 		this.#approvals?.close();
 	}
@@ -65,7 +65,7 @@ export class HomeServices {
 		await this.#notices?.close();
 	}
 
-	/** After all others: they may have something to write. */
+	/** Closes the audit last, since the other parts may still write to it. */
 	end(): void {
 		this.audit.close();
 	}

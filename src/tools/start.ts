@@ -1,4 +1,4 @@
-/** Processes that start beside the shell, with its directory and environment: in the background, and on terminals. */
+/** Starts processes beside the shell, with its directory and environment: in the background, and on terminals. */
 import { fromSystem, HoldfastError } from "../base/index.js";
 import type { ArmResult, Wishes } from "../notices/index.js";
 import { exportFunctions, type Process } from "../process/index.js";
@@ -47,7 +47,7 @@ export async function startBeside(
 
 export type IntervalNote = Pick<TerminalResult, "check_interval_note">;
 
-/** Returns the notices that were asked for about a background process; undefined if none were. */
+/** Returns the requested notices about a background process; undefined if there are none. */
 export function wishesOf({ check_interval, notify_on_complete, watch_patterns }: TerminalArgs): Wishes | undefined {
 	if (check_interval === undefined && !notify_on_complete && !watch_patterns?.length) return undefined;
 	return {
@@ -57,7 +57,7 @@ export function wishesOf({ check_interval, notify_on_complete, watch_patterns }:
 	};
 }
 
-/** For a process that already runs: what cannot be arranged becomes a note, and nothing fails. */
+/** Arms notices for a running process. A failure becomes a note; the call succeeds. */
 export function armLate(ask: Ask, process: Process, args: TerminalArgs): IntervalNote {
 	const wishes = wishesOf(args);
 	if (!wishes) return {};

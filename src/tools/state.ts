@@ -1,4 +1,4 @@
-/** How a process stands, in the fields of a result. */
+/** The state of a process, in the fields of a result. */
 import { DRAIN_MS } from "../base/index.js";
 import { readState } from "../keeper/index.js";
 import { isDrained } from "../places/index.js";
@@ -11,15 +11,15 @@ export interface State {
 	readonly exit_code: number | null;
 	readonly session_id: string;
 	readonly pid: number | null;
-	/** Where it is certain. */
+	/** Only if certain. */
 	readonly signal?: string;
-	/** That it met. */
+	/** The limit that the process met. */
 	readonly limit?: TerminalResult["limit"];
-	/** Paused, lost, and the like. */
+	/** For instance: paused, lost. */
 	readonly note?: string;
 }
 
-/** Returns the status. If it has ended, its last output is in the log by now, or a note says that it is not. */
+/** Returns the status. After the end, waits until the log has the last output; else a note says that it has not. */
 export async function settledStatus({ notes }: Pick<Ask, "notes">, process: Process): Promise<Status> {
 	const status = process.status();
 	if (!isOver(status) || isDrained(process.dir)) return status;
@@ -32,7 +32,7 @@ export async function settledStatus({ notes }: Pick<Ask, "notes">, process: Proc
 	return status;
 }
 
-/** Says what it has left running after its end; empty if nothing. */
+/** Returns a note about processes left running after its end; empty if there are none. */
 export async function leftNote(process: Process): Promise<string[]> {
 	const pids = process.unreachable === undefined ? await process.leftovers() : [];
 	if (pids.length === 0) return [];

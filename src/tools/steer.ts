@@ -1,4 +1,4 @@
-/** The actions that do something to a process: end it, write to it, type at it. */
+/** The actions that change a process: kill it, write to it, type keys. */
 import { constants } from "node:os";
 import { HoldfastError } from "../base/index.js";
 import { isOver, type Process } from "../process/index.js";
@@ -29,7 +29,7 @@ export async function kill(ask: Ask, process: Process): Promise<ProcessResult> {
 	};
 }
 
-/** An empty list of survivors proves less where there are no control groups. */
+/** Returns a caveat: without cgroups an empty list of survivors proves less. */
 function unknown(method: string, status: string): string | undefined {
 	if (status === "already_exited" && (method === "walk" || method === "subreaper"))
 		return "Without control groups a daemon that left its session and cleared its environment cannot be found once the process has ended; anything else that it left has been looked for.";
@@ -55,7 +55,7 @@ export async function close(ask: Ask, process: Process): Promise<ProcessResult> 
 	return { ...stateOf(process), error: null };
 }
 
-/** Keys are followed by a short look, not by a long wait: for that there is `wait`. */
+/** Types keys and waits briefly for the reaction; use `wait` for longer. */
 export async function keys(ask: Ask, process: Process, args: ProcessArgs): Promise<ProcessResult> {
 	if (args.data === undefined) throw new HoldfastError("INVALID", "data is missing: give text and keys such as <ENTER>");
 	const { keysTimeout, maxWaitTimeout } = ask.limits;
@@ -92,7 +92,7 @@ export async function signal(ask: Ask, process: Process, args: ProcessArgs): Pro
 	return { ...stateOf(process), error: null, ...(process.spec.terminal ? await screenOf(process) : {}) };
 }
 
-/** Whether a program on a terminal waits for input, in fields of a result. A note says where it is stopped. */
+/** Returns whether a program on a terminal waits for input, in fields of a result. A note says if it is stopped. */
 export async function lookAtTerminal(ask: Ask, process: Process): Promise<Pick<ProcessResult, "status" | "waiting_for" | "waiting_evidence">> {
 	const { waitingFor } = await loadScreen();
 	const found = isOver(process.status()) || process.unreachable !== undefined ? { waiting: false as const, stopped: undefined } : await waitingFor(process);

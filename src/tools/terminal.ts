@@ -1,4 +1,4 @@
-/** The tool `terminal`: what kind of call it is, and what has to be right about it before anything runs. */
+/** The tool `terminal`: chooses the kind of call, and validates it before anything runs. */
 import { HoldfastError } from "../base/index.js";
 import { parseArguments } from "./arguments.js";
 import { type Ask, answer, deadlineOf } from "./ask.js";
@@ -72,7 +72,7 @@ const withoutTerminal = (program: string): string =>
 
 const NOTICES = ["check_interval", "notify_on_complete", "watch_patterns"] as const;
 
-/** Nothing is dropped in silence. */
+/** Notes the parameters that are not used. */
 function ignore(ask: Ask, args: TerminalArgs, because: string, names: readonly (keyof TerminalArgs)[]): void {
 	const given = names.filter((name) => args[name] !== undefined && args[name] !== false);
 	if (given.length > 0) ask.notes.push(`${given.join(", ")}: not used, since there is ${because}.`);

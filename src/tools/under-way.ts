@@ -1,9 +1,9 @@
-/** The calls of each task that are under way in this program: they can be interrupted, or moved to the background, all at once. */
+/** Tracks the calls in progress in this program by task: all of a task can be interrupted, or moved to the background, at once. */
 
 export interface OneCall {
 	/** Aborts when the caller, or `interrupt`, wants the call to end. */
 	readonly signal: AbortSignal;
-	/** Aborts when the caller, or `yield`, wants its command to go on in the background. */
+	/** Aborts when the caller, or `yield`, wants the command to continue in the background. */
 	readonly yield: AbortSignal;
 	end(): void;
 }
@@ -15,7 +15,7 @@ interface CallSignals {
 
 interface Active {
 	readonly calls: Set<Entry>;
-	/** When a call last began or ended; milliseconds since 1970. */
+	/** The time at which a call last began or ended, in milliseconds since 1970. */
 	last: number;
 }
 
@@ -28,7 +28,7 @@ interface Entry {
 export class UnderWay {
 	readonly #tasks = new Map<string, Active>();
 
-	/** `moves`: on `yield` its command goes on in the background. Any other call ends then, and loses nothing. */
+	/** Registers a call. `moves`: on `yield` its command continues in the background. Any other call ends then, without loss. */
 	begin(task: string, given: CallSignals, { moves }: { moves: boolean }): OneCall {
 		const ends = new AbortController();
 		const yields = moves ? new AbortController() : ends;
@@ -59,17 +59,17 @@ export class UnderWay {
 		return this.#tasks.get(task)?.last;
 	}
 
-	/** Ends the calls of a task. Returns how many those were, once they have answered. */
+	/** Ends the calls of a task. Returns their number once they have answered. */
 	interrupt(task: string, reason?: unknown): Promise<number> {
 		return this.#stop(task, ({ ends }) => ends.abort(reason));
 	}
 
-	/** Moves the commands of a task to the background and ends its other calls. Returns how many those were, once they have answered. */
+	/** Moves the commands of a task to the background and ends its other calls. Returns their number once they have answered. */
 	yield(task: string, reason?: unknown): Promise<number> {
 		return this.#stop(task, ({ yields }) => yields.abort(reason));
 	}
 
-	/** Drops what is known of a task without calls. */
+	/** Drops the entry of a task without calls. */
 	forget(task: string): void {
 		if (!this.isBusy(task)) this.#tasks.delete(task);
 	}
@@ -83,7 +83,7 @@ export class UnderWay {
 }
 
 function link(from: AbortSignal | undefined, to: AbortController): (() => void) | undefined {
-	if (!(from instanceof AbortSignal)) return undefined; // none; or something else, which the check of the call's options says
+	if (!(from instanceof AbortSignal)) return undefined; // none; the check of the call's options reports a wrong type
 	if (from.aborted) {
 		to.abort(from.reason);
 		return undefined;

@@ -1,10 +1,10 @@
-/** Parameters that a tool does not have. A client may add its own, and a model may mistake a name: they are ignored, and named. */
+/** Handles parameters that a tool does not have. A client may add its own, and a model may get a name wrong: they are ignored, and a note names them. */
 
 import type * as z from "zod";
 import { byName, typos } from "../base/index.js";
 import { brief } from "./brief.js";
 
-/** Names that models take from other tools. */
+/** Names that models know from other tools. */
 const USUAL = byName<readonly string[]>({
 	cmd: ["command"],
 	cwd: ["workdir"],
@@ -30,10 +30,10 @@ const USUAL = byName<readonly string[]>({
 const OF_CLIENTS: readonly string[] = ["wait_for_previous"];
 
 const SHOWN = 5;
-const LONGEST = 40; // longer names are compared with nothing
+const LONGEST = 40; // longer names are not compared
 const MISTYPED = 2; // letters
 
-/** Splits what was given into what the tool has and the rest. */
+/** Splits the arguments into those of the tool and the names of the rest. */
 export function known(schema: z.ZodObject, given: Readonly<Record<string, unknown>>): { args: Record<string, unknown>; unknown: string[] } {
 	const unknown = Object.keys(given).filter((name) => !Object.hasOwn(schema.shape, name));
 	if (unknown.length === 0) return { args: given, unknown };
@@ -43,7 +43,7 @@ export function known(schema: z.ZodObject, given: Readonly<Record<string, unknow
 	};
 }
 
-/** One sentence for the result; undefined when there is nothing to say. */
+/** Returns one sentence for the result; undefined if nothing was ignored. */
 export function ignored(tool: string, schema: z.ZodObject, unknown: readonly string[]): string | undefined {
 	if (unknown.length === 0) return undefined;
 	const names = unknown.slice(0, SHOWN).map((name) => {
@@ -54,7 +54,7 @@ export function ignored(tool: string, schema: z.ZodObject, unknown: readonly str
 	return `Ignored: ${names.join(", ")}${more}; ${tool} has no such parameter.`;
 }
 
-/** For an error about a missing parameter: returns which of the given ones was probably meant. */
+/** Returns which given parameter was probably meant by a missing one, for an error. */
 export function instead(schema: z.ZodObject, unknown: readonly string[], missing: string): string {
 	const found = unknown.find((name) => meantBy(name, Object.keys(schema.shape)) === missing);
 	return found === undefined ? "" : ` (there is no parameter "${brief(found)}"; perhaps ${missing})`;

@@ -1,4 +1,4 @@
-/** The action `wait`: until it exits, or one of several conditions holds, or the time is up. The process is never touched. */
+/** The action `wait`: until the process exits, a condition holds, or the time is up. Never changes the process. */
 import { HoldfastError } from "../base/index.js";
 import { isOver, maskedMatch, type Process, type Until } from "../process/index.js";
 import { type Ask, deadlineOf, reporting, secondsOf } from "./ask.js";
@@ -13,7 +13,7 @@ import { leftNote, settledStatus, stateOf } from "./state.js";
 
 const LOOK_BACK = 1024 * 1024; // bytes
 
-/** What ended the wait, in fields of the result. `stopped`: why it will not go on by itself. */
+/** The condition that ended the wait, in fields of the result. `stopped`: why the process will not continue by itself. */
 type Held = Pick<ProcessResult, "matched" | "match" | "byte_offset" | "waiting_for" | "waiting_evidence"> & { readonly stopped?: string };
 
 export async function wait(ask: Ask, process: Process, args: ProcessArgs): Promise<ProcessResult> {
@@ -52,7 +52,7 @@ export async function wait(ask: Ask, process: Process, args: ProcessArgs): Promi
 		rememberAwaited(process);
 		return { ...view, ...held, status: "awaiting_input" };
 	}
-	if (held.matched === null && over) return { ...view, matched: "exit", byte_offset: held.byte_offset ?? end }; // in the last moment
+	if (held.matched === null && over) return { ...view, matched: "exit", byte_offset: held.byte_offset ?? end }; // it ended at the last moment
 	if (held.matched === "pattern" && (held.byte_offset ?? 0) <= seen)
 		ask.notes.push(`You were shown this before, up to byte ${seen}; byte_offset=${seen}, or none, looks at what is new.`);
 	if (held.stopped !== undefined) {
@@ -72,15 +72,15 @@ export async function wait(ask: Ask, process: Process, args: ProcessArgs): Promi
 	return { ...view, ...held };
 }
 
-/** A caller that waits in vain for what was printed earlier is told where that is. */
+/** Tells a caller that waited in vain where earlier output matches the pattern. */
 async function noteOlderMatch(ask: Ask, process: Process, pattern: string, from: number): Promise<void> {
 	if (from === 0) return;
-	const older = await process.wait({ until: { pattern }, from: Math.max(0, from - LOOK_BACK), timeout: 0 }).catch(() => undefined); // too much to compute
+	const older = await process.wait({ until: { pattern }, from: Math.max(0, from - LOOK_BACK), timeout: 0 }).catch(() => undefined); // the pattern takes too long to compute
 	if (older?.matched === "pattern")
 		ask.notes.push(`The pattern is only in output that was there before (up to byte ${older.offset}); byte_offset=0 looks there too.`);
 }
 
-/** All conditions at once; the first that holds ends the others. */
+/** Waits for all conditions at once; the first that holds cancels the others. */
 async function firstOf(ask: Ask, process: Process, until: UntilArgs, { ms, from }: { ms: number; from: number }): Promise<Held> {
 	const { input, screen, exit: _, ...rest } = until;
 	const done = new AbortController();
@@ -92,7 +92,7 @@ async function firstOf(ask: Ask, process: Process, until: UntilArgs, { ms, from 
 		return await Promise.race(conditions);
 	} finally {
 		done.abort();
-		await Promise.allSettled(conditions); // nothing of them is left behind
+		await Promise.allSettled(conditions); // every condition has cleaned up
 	}
 }
 

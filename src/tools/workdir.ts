@@ -1,6 +1,6 @@
 /**
- * A workdir that was meant for a shell to expand, or that carries a command. It is a path and never expanded, so such a call is a
- * mistake or an attack, whatever directories there are; both are told so, and nothing runs.
+ * Refuses a workdir that contains shell syntax or a command. A workdir is a path and never expanded, so such a call is a mistake or an attack,
+ * whatever directories exist; the result says so, and nothing runs.
  */
 const REFUSED: readonly [RegExp, string][] = [
 	[/\0/, "a NUL byte"],
@@ -17,7 +17,7 @@ const REFUSED: readonly [RegExp, string][] = [
 	[/>/, "a greater-than sign (>)"],
 ];
 
-/** Why it is refused, in a sentence; undefined for a path that is to be taken as it is. */
+/** Returns why a workdir is refused, in a sentence; undefined for a plain path. */
 export function refusedWorkdir(workdir: string): string | undefined {
 	const found = REFUSED.find(([character]) => character.test(workdir));
 	if (!found) return undefined;

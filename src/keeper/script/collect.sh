@@ -9,13 +9,13 @@ hf_collect() {
   hf_record collector
   while read -r hf_a hf_b hf_c hf_x <&5; do
     case $hf_a in
-    0.*) # a time, by far the most frequent: on two cores whoever reads the echo of a key would wait for what we do with it
+    0.*) # a time, by far the most frequent: handled later, since on two cores a reader of a key's echo would have to wait for it
       hf_told="$hf_told $hf_a ${hf_b:--}"
       if [ ${#hf_told} -gt 800 ]; then hf_count_ticks; fi
       ;;
     '') ;;
     run)
-      if [ -n "$hf_held" ] && [ "$hf_b$hf_x" = 00 ]; then continue; fi # that of before the copier; the one there is now cannot end, for we hold its pipe
+      if [ -n "$hf_held" ] && [ "$hf_b$hf_x" = 00 ]; then continue; fi # from the dd before the copier; the current dd cannot end, for we hold its pipe
       hf_runner=
       if [ -n "$hf_direct" ]; then hf_left "$hf_x" && break; else hf_ended "$hf_b" "$hf_c" "$hf_x" && break; fi
       ;;
@@ -23,7 +23,7 @@ hf_collect() {
       hf_direct=1
       hf_grant
       ;;
-    dd) # the copier of a slot was killed: what it had read and not written is gone
+    dd) # the copier of a slot was killed: data that it had read but not written is lost
       hf_direct= hf_held=1 hf_x=$(wc -c <"$hf_out" 5>&- 6>&- 8<&-)
       hf_off=$((hf_off + hf_x - hf_size)) hf_size=$hf_x
       printf '%s %s\n' "$hf_off" 65536 >>"$hf_d/gaps"
@@ -44,7 +44,7 @@ hf_collect() {
       hf_output=$hf_c hf_rate=$hf_x
       if [ "$hf_b" != 0 ]; then { hf_watch "$hf_b"; } & fi
       ;;
-    time) # for a shell's command: seconds, and who runs it; the one before has ended
+    time) # for a shell's command: seconds, and the shell; the previous command has ended
       [ -z "$hf_w" ] || kill "$hf_w"
       hf_runs="$hf_c $hf_x"
       { hf_watch "$hf_b"; } &
@@ -70,24 +70,25 @@ hf_collect() {
       fi
       ;;
     ticks) { hf_pass_on; } & ;;
-    size | times) # for the relay, if it keeps the times itself
+    size | times) # for the relay, if it records the times itself
       if [ -n "$hf_direct" ]; then hf_tell "$hf_a $hf_b $hf_c"; else hf_on_$hf_a "$hf_b" "$hf_c"; fi
       ;;
     again)
       [ "$hf_b" != waited ] || hf_waits=
       if [ -n "$hf_paused" ]; then hf_next; fi
       ;;
-    alone) # what is in the pipe is all that there will ever be
+    alone) # the pipe has no other writer: its content is all that will ever come
       hf_looking=
       if [ "$hf_paused" = limit ]; then
         hf_bs=4096 hf_count=16
         hf_take
       fi
       ;;
-    ended) # a full log may take what is left in the pipe, so that it can be closed
+    ended) # a full log may take the rest of the pipe, so that it can be closed
       hf_over=1
       [ -z "$hf_direct" ] || hf_tell over
-      # S may just have ended, or it was killed: then this comes back to us, behind whatever it has said, and nothing was. In the background: `ctl` may be full.
+      # S may just have ended, or was killed: then this message returns to us after any report of S, and S has reported nothing. In the background,
+      # since `ctl` may be full.
       if [ -n "$hf_runner" ] && hf_gone "$hf_runner"; then { exec 4>&- 6>&- 8<&-; printf '\nunheard %s\n' "$hf_runner" >&5; } & fi
       if [ "$hf_paused" = limit ] || [ "$hf_paused" = rate ]; then hf_next; fi
       ;;
@@ -106,7 +107,7 @@ hf_collect() {
   [ -z "$hf_w" ] || kill "$hf_w"
   [ -z "$hf_old" ] || kill "$hf_old"
   hf_on_times
-  hf_release 65536 # so little is left to the runtime, which needs no process for it
+  hf_release 65536 # the runtime frees a smaller rest without a process
   hf_write state "closed $hf_off"
 }
 
@@ -115,13 +116,13 @@ hf_on_size() {
   hf_has terminal && "$hf_stty" rows "$1" cols "$2" <"/proc/$hf_pid/fd/0" && printf 'size %s %s %s\n' "$hf_seen" "$2" "$1" >>"$hf_d/times"
 }
 
-hf_on_times() { # somebody wants to read them
+hf_on_times() { # a reader needs them
   hf_count_ticks
   if [ "$hf_bytes" -gt 0 ]; then hf_mark_time; fi
 }
 
-# Held for so many seconds and no longer, nor when the directory has been removed: nobody can say `release` any more. A command that still prints holds the
-# pipe itself.
+# Holds the pipe for $1 seconds at most, and only while the directory exists: afterwards no one can say `release`. A command that still prints holds
+# the pipe itself.
 hf_age() {
   exec 4>&- 6>&- 8<&-
   trap 'kill $hf_s; exit' TERM
@@ -135,10 +136,10 @@ hf_age() {
   printf '\nrelease\n' >&5
 }
 
-# From a sandbox come times, and nothing else: whoever can write to `ctl` could have us kill anybody.
+# Passes on only times from a sandbox: a program that could write anything to `ctl` could make us kill any process.
 hf_pass_on() {
   exec 4>&- 6>&- 8<&-
-  ulimit -v 131072 # a line without an end
+  ulimit -v 131072 # bounds an endless line
   while read -r hf_a hf_b; do
     case $hf_a$hf_b in '' | *[!0-9.]*) ;; *) printf '%s %s\n' "$hf_a" "$hf_b" >&5 ;; esac
   done <"$hf_d/ticks"

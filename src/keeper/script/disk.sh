@@ -1,18 +1,18 @@
 # ---- K: room on the disk ----
 
-# Room for the coming run, so that dd cannot meet a full disk with bytes in its hands.
+# Reserves room for the next run, so that dd cannot meet a full disk after it has read data.
 hf_reserve() {
   hf_run=$((hf_bs * hf_count))
   if [ -n "$hf_fallocate" ]; then
-    true >>"$hf_out" || return 1 # fallocate -n does not make the file; `:` would end a shell that cannot
+    true >>"$hf_out" || return 1 # fallocate -n does not create the file; a failing `:` would end the shell
     if hf_x=$(LC_ALL=C "$hf_fallocate" -n -o "$hf_size" -l "$hf_run" "$hf_out" 2>&1 5>&- 6>&- 8<&-); then
       hf_reserved=$((hf_size + hf_run))
       return 0
     fi
     case $hf_x in
-    *'not supported'* | *'not implemented'*) hf_fallocate= ;; # by this file system: ask df from now on
+    *'not supported'* | *'not implemented'*) hf_fallocate= ;; # not on this file system: use df from now on
     *)
-      hf_reserved=$((hf_size + hf_run)) # some may have been taken before it failed
+      hf_reserved=$((hf_size + hf_run)) # it may have reserved a part before it failed
       hf_release 0
       return 1
       ;;
@@ -25,7 +25,7 @@ hf_reserve() {
   [ "$hf_x" -gt $((hf_run / 1024 * 4)) ] 2>/dev/null
 }
 
-# Give back what was reserved and not used, if it is more than $1 bytes.
+# Frees the unused reserved space, if it is more than $1 bytes.
 hf_release() {
   if [ "${hf_reserved:-0}" -gt $((hf_size + $1)) ]; then
     "$hf_dd" if=/dev/null of="$hf_out" bs=1 seek="$hf_size" count=0 5>&- 6>&- 8<&-

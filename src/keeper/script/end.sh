@@ -1,7 +1,8 @@
-# ---- ending a command with all that it has started ----
+# ---- killing a command with everything it started ----
 
-# End the command and all that it has started, because of a limit: TERM, two seconds, KILL until a look finds nothing. A shell goes on with
-# the next line of its script when its child is ended, so each time all of it is stopped first; as in src/process/halt.ts and kill.ts (docs/keeper.md, "Who decides").
+# Kills the command and everything it started, because of a limit: TERM, two seconds, then KILL until no process is found. A shell continues with the
+# next line of its script when its child is killed, so all processes are stopped first each time; as in src/process/halt.ts and kill.ts
+# (docs/keeper.md, "Who decides").
 hf_end() {
   hf_x=
   read -r hf_x <"$hf_d/exit"
@@ -18,9 +19,9 @@ hf_end() {
   hf_reached= hf_shell=${hf_runs%% *}
   for hf_w in $hf_m; do if [ "${hf_w%%/*}" != "$hf_shell" ] && hf_kill TERM "$hf_w"; then hf_reached=1; fi; done
   hf_find_deaf
-  if [ -n "$hf_shell" ] && hf_same $hf_runs; then kill -KILL "$hf_shell" && hf_reached=1; fi # it ignores TERM
+  if [ -n "$hf_shell" ] && hf_same $hf_runs; then kill -KILL "$hf_shell" && hf_reached=1; fi # the shell ignores TERM
   hf_continue
-  if [ -z "$hf_reached" ]; then # it had just ended by itself
+  if [ -z "$hf_reached" ]; then # the command had just ended by itself
     hf_write limit ''
     "$hf_rm" -f "$hf_d/killed"
     return
@@ -32,7 +33,7 @@ hf_end() {
   while [ -n "$hf_m" ] && [ $hf_look -lt 30 ]; do
     hf_halt
     for hf_w in $hf_m; do hf_kill KILL "$hf_w"; done
-    if [ -n "${hf_cgroup%%:*}" ] && [ -z "$hf_entered" ]; then echo 1 >"${hf_cgroup%%:*}/cgroup.kill"; fi # in a sandbox our own are in it
+    if [ -n "${hf_cgroup%%:*}" ] && [ -z "$hf_entered" ]; then echo 1 >"${hf_cgroup%%:*}/cgroup.kill"; fi # in a sandbox the cgroup includes our own processes
     hf_m=
     hf_continue
     hf_moment
@@ -48,7 +49,7 @@ hf_end() {
 
 hf_moment() { "$hf_sleep" 0.05 || "$hf_sleep" 1; }
 
-# Send STOP to all of it, until a look finds nothing that was not sent it. Groups are stopped as one: by number, what forks and exits all the time gets away.
+# Sends STOP to all processes until a look finds no new one. Stops whole groups: single signals miss processes that constantly fork and exit.
 hf_halt() {
   hf_sent=' ' hf_groups=' ' hf_round=0
   hf_stat self
@@ -70,20 +71,20 @@ hf_halt() {
   done
 }
 
-# Can group $1 be stopped as one? Its leader is of the command or ours, or gone; and we are not in it.
+# True if group $1 can be stopped as a whole: its leader belongs to the command or to us, or is gone; and we are not in the group.
 hf_whole() {
   if [ "$1" -le 1 ] || [ "$1" = "$hf_own" ]; then return 1; fi
   case "$hf_m $hf_ours " in *" $1/"* | *" $1 "*) return 0 ;; esac
   [ ! -e "/proc/$1" ]
 }
 
-# Signal $1 to $2, a word of hf_m, if it is still that process.
+# Sends signal $1 to $2, a word of hf_m, if it is still the same process.
 hf_kill() {
   hf_y=${2#*/}
   hf_same "${2%%/*}" "${hf_y%%/*}" && kill "-$1" "${2%%/*}"
 }
 
-# Let all go on that was stopped, but for those of hf_deaf and their groups: children first, and then whoever else is in the groups.
+# Continues the stopped processes, except those in hf_deaf and their groups: children first, then the rest of the groups.
 hf_continue() {
   hf_back= hf_held=' '
   for hf_w in $hf_m; do hf_back="$hf_w $hf_back"; done
@@ -95,7 +96,7 @@ hf_continue() {
   done
 }
 
-# hf_deaf = those that ignore TERM while a child does not, as interactive shells do: they would go on with what comes after it.
+# Sets hf_deaf to the processes that ignore TERM while a child does not, like interactive shells: they would continue with their next command.
 hf_find_deaf() {
   hf_deaf=' ' hf_ignore=' '
   for hf_w in $hf_m; do if hf_ignores "${hf_w%%/*}"; then hf_ignore="$hf_ignore${hf_w%%/*} "; fi; done
@@ -106,8 +107,8 @@ hf_find_deaf() {
   done
 }
 
-# Let those go on for a moment that have a child and block TERM, as a shell does while it forks: until then an interactive one does not show that it
-# ignores TERM. Is there one?
+# Continues processes briefly that have a child and block TERM, as a shell does while it forks: only after that an interactive shell shows that it
+# ignores TERM. True if there is one.
 hf_forking() {
   hf_parents=' ' hf_any=
   for hf_w in $hf_m; do
@@ -123,7 +124,7 @@ hf_forking() {
 
 hf_ignores() { hf_masks SigIgn "$1"; }
 
-# Is TERM in the mask $1 of process $2? Signal 15 is bit 14.
+# True if TERM is in the mask $1 of process $2. Signal 15 is bit 14.
 hf_masks() {
   while read -r hf_x hf_y; do
     case $hf_x$hf_y in "$1":*[4567cdef]???) return 0 ;; "$1":*) return 1 ;; esac
@@ -131,7 +132,7 @@ hf_masks() {
   return 1
 }
 
-# Is anything left that can act on a TERM?
+# True if a process is left that can react to TERM.
 hf_heeding() {
   for hf_w in $hf_m; do case $hf_deaf in *" ${hf_w%%/*} "*) ;; *) return 0 ;; esac; done
   return 1

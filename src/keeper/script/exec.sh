@@ -1,9 +1,10 @@
 # ---- becoming the command ----
 
-# Replace this shell by the command, through $1 (setsid, with the option $2) if given. Its text never appears in an argument list: bash reads
-# the file `command` from descriptor 3. mapfile takes it whole and byte for byte, eval reports errors as `bash -c` does.
-# The file `functions`, if there is one, is what a shell exports besides variables.
-# hf_lone: from this character on the text is one plain command, which bash becomes if it is a program, as `bash -c` does (src/keeper/lone.ts).
+# Replaces this shell by the command, through $1 (setsid, with the option $2) if given. The command's text never appears in an argument list: bash
+# reads the file `command` from descriptor 3. mapfile reads it whole and byte for byte; eval reports errors like `bash -c`.
+# The file `functions`, if it exists, holds a shell's exports besides variables.
+# hf_lone: from this character on the text is one plain command, which bash replaces itself with if it is a program, like `bash -c`
+# (src/keeper/lone.ts).
 hf_exec() {
   hf_functions=${hf_functions-$hf_d/functions}
   case $hf_mode in

@@ -1,15 +1,15 @@
-# ---- limits: which was met, and whose it is; ulimit for one program ----
+# ---- limits: which one was met, and in which scope; ulimit for one program ----
 
-# A limit was met: NAME, and whose it is. The first that is noted stays.
+# Records a limit that was met: name and scope. The first record stays.
 hf_met() {
   hf_x=
   read -r hf_x <"$hf_d/limit"
   [ -n "$hf_x" ] || hf_write limit "$1"
 } 2>/dev/null
 
-# What the control groups of the command have counted. $1: how it ended. No programs: this is on the way to the end.
+# Checks the counters of the command's cgroups. $1: how the command ended. Starts no programs, since this delays the end.
 hf_counts() {
-  # One group for all that is in a container: this one was killed, and the kernel has killed somebody since it was started.
+  # A container has one cgroup for everything: this command was killed, and the kernel has killed a process for memory since it started.
   case $1 in 'exit 137 '*)
     if [ -e "$hf_d/counted" ] && read -r hf_f hf_old <"$hf_d/counted" && hf_count "$hf_f" oom_kill && [ "$hf_n" -gt "$hf_old" ]; then hf_met 'memory task'; fi ;;
   esac
@@ -24,7 +24,7 @@ hf_counts() {
   done
 }
 
-# The kernel has killed somebody in group hf_g for memory: whose limit was it?
+# Records whose limit it was when the kernel has killed a process in cgroup hf_g for memory.
 hf_oom() {
   if hf_at_limit "$hf_g"; then hf_met 'memory process'
   elif hf_at_limit "${hf_g%/*}"; then hf_met 'memory task'
@@ -32,7 +32,7 @@ hf_oom() {
   fi
 }
 
-# True if group $1 has been at its own limit. Version 1 has a counter for that too, which newer kernels leave at 0.
+# True if cgroup $1 has reached its own limit. Version 1 has a counter for that too, but newer kernels leave it at 0.
 hf_at_limit() {
   if [ -e "$1/memory.events" ]; then
     hf_count "$1/memory.events.local" oom
@@ -44,7 +44,7 @@ hf_at_limit() {
   fi
 } 2>/dev/null
 
-# True if the number behind the word $2 in file $1 is not 0.
+# True if the number after the word $2 in file $1 is not 0.
 hf_count() {
   [ -r "$1" ] || return 1
   while read -r hf_x hf_n; do
@@ -53,13 +53,13 @@ hf_count() {
   return 1
 } 2>/dev/null
 
-# What one program may use, by ulimit: pairs of letter and number. What is refused is held tighter by somebody else already.
+# Sets ulimits of one program: pairs of letter and number. A refused value means that a tighter limit is already set.
 hf_bound() {
   while [ $# -gt 1 ]; do
     hf_x=$1
-    if [ "$1" = u ] && ! (ulimit -u) >/dev/null; then hf_x=p; fi # as dash calls it
+    if [ "$1" = u ] && ! (ulimit -u) >/dev/null; then hf_x=p; fi # the letter in dash
     ulimit -S "-$hf_x" "$2"
-    if [ "$1" = t ]; then ulimit -H -t $(($2 + 2)); else ulimit -H "-$hf_x" "$2"; fi # XCPU comes first, KILL then
+    if [ "$1" = t ]; then ulimit -H -t $(($2 + 2)); else ulimit -H "-$hf_x" "$2"; fi # first XCPU, then KILL
     shift 2
   done
 } 2>/dev/null

@@ -1,7 +1,8 @@
-# ---- what belongs to a command ----
+# ---- the processes of a command ----
 
-# hf_m = what belongs to the command and is alive, a word PID/START/PARENT/GROUP each: its control group, unless it shares that of a shell; else what hangs
-# below it, or below R, to whom orphans may go, and what has its mark in the environment. What it has started through another keeper is that one's.
+# Sets hf_m to the live processes of the command, a word PID/START/PARENT/GROUP each: its cgroup, unless it shares that of a shell; else its
+# descendants, those of R, which may inherit orphans, and processes with its mark in the environment. Processes that it started through another keeper
+# belong to that keeper.
 hf_members() {
   hf_m= hf_entered= hf_ours=' ' hf_todo= hf_lives=
   if hf_has entered; then hf_entered=1; fi
@@ -24,7 +25,7 @@ hf_members() {
   if [ -n "$hf_entered" ] && [ -z "$hf_runs" ] && [ -e "${hf_cgroup%%:*}/cgroup.procs" ]; then
     while read -r hf_x; do hf_todo="$hf_todo $hf_x"; done <"${hf_cgroup%%:*}/cgroup.procs"
   fi
-  # The kernel gives the number of an empty namespace to the next one: it is this command's only while this command is in it.
+  # The kernel reuses the number of an empty namespace: it identifies this command only while the command is in it.
   if [ -n "$hf_entered" ] && [ -n "$hf_lives" ] && hf_has namespace && [ "$hf_pid" != "$(readlink /proc/self/ns/uts)" ]; then
     hf_x=${hf_pid#*[}
     for hf_x in $(find /proc/[0-9]*/ns/uts -lname "uts:?${hf_x%]}?"); do
@@ -32,7 +33,7 @@ hf_members() {
       hf_todo="$hf_todo ${hf_x%%/*}"
     done
   fi
-  if [ -n "$hf_runs" ]; then # a shell, when it was started, and children that it had before
+  if [ -n "$hf_runs" ]; then # a shell, its start time, and the children that it had before
     set -- $hf_runs
     if hf_same "$1" "$2"; then hf_todo="$hf_todo $1"; fi
     shift 2
@@ -56,7 +57,7 @@ hf_members() {
   done
 }
 
-# Put process hf_p into hf_m. False if it has ended, or is a keeper.
+# Adds process hf_p to hf_m. False if it has ended, or is a keeper.
 hf_add() {
   hf_stat "$hf_p" || return 1
   set -f; set -- $hf_x; set +f
@@ -68,7 +69,8 @@ hf_add() {
   hf_m="$hf_m $hf_p/$1/$hf_w"
 }
 
-# Is process $1, started at $2, a keeper, by its arguments and by the directory that they name? Arguments alone can be anybody's.
+# True if process $1, started at $2, is a keeper, by its arguments and by the directory that they name. Any process can have such arguments, so those
+# alone do not count.
 hf_keeps() {
   hf_f=$(tr '\n\0' ' \n' <"/proc/$1/cmdline" | while IFS= read -r hf_x; do case $hf_x in */keeper/keeper.sh) read -r hf_x && [ "$hf_x" = keep ] && IFS= read -r hf_x && printf %s "$hf_x" && break ;; esac; done)
   [ -n "$hf_f" ] || return 1

@@ -1,20 +1,20 @@
 #!/bin/sh
-# The keeper: stands beside one process and owes nothing to whoever started it. docs/keeper.md is the specification.
-# One text of several parts: src/keeper/script, joined by scripts/build-scripts.mjs.
+# The keeper: runs beside one process and does not depend on the program that started it. docs/keeper.md is the specification.
+# One script of several parts: src/keeper/script, joined by scripts/build-scripts.mjs.
 #
 #   keep      R  the parent of the command; waits for it and writes `exit`
 #             K  the collector: holds stdin open, has dd(1) copy from `pipe` into out.OFFSET segments, or a relay write them,
 #                bounds the log, waits for room on a full disk. Its event loop is `read` on the FIFO `ctl`
 #             S  K's child: runs one dd and reports how it ended
-#             W  K's child, where the command may run only for so long: ends it then
-#   terminal  T  the same as R but inside the PTY, run by the relay: ours in perl, which writes the log itself, script(1), or ours in python
-#   inside    I  in a sandbox: the parent of a command without a PTY; what becomes of it R sees through us
+#             W  K's child, if the command has a time limit: kills it then
+#   terminal  T  like R but inside the PTY, run by the relay: ours in perl, which writes the log itself, script(1), or ours in python
+#   inside    I  in a sandbox: the parent of a command without a PTY; R sees through it how the command ended
 #
-# POSIX sh (dash, busybox ash, bash) and dd; nothing here is in the data path but dd and the relay. Every name starts with hf_ because
-# the variables of this shell and the environment of the command share one namespace. Functions are parsed before
-# anything runs, so replacing this file never changes a running keeper.
+# POSIX sh (dash, busybox ash, bash) and dd; only dd and the relay are in the data path. Every name starts with hf_ because the variables of this
+# shell and the environment of the command share one namespace. Functions are parsed before anything runs, so replacing this file never changes a
+# running keeper.
 
-# Append "$1 PID STARTTIME" of the calling (sub)shell to `meta`. $$ would be the pid of the outermost shell.
+# Appends "$1 PID STARTTIME" of the calling (sub)shell to `meta`. $$ would be the pid of the outermost shell.
 hf_record() {
   hf_role=$1
   read -r hf_x </proc/self/stat || return 1
@@ -24,13 +24,13 @@ hf_record() {
   printf '%s %s %s\n' "$hf_role" "$hf_pid" "$1" >>"$hf_d/meta"
 }
 
-# Is there a $1 in `meta`? Then hf_pid is its pid.
+# True if `meta` has a $1; sets hf_pid to its pid.
 hf_has() { while read -r hf_x hf_pid hf_y; do [ "$hf_x" != "$1" ] || return 0; done <"$hf_d/meta"; return 1; }
 
-# Overwrite a fixed 64-byte record in place: the blocks exist already, so a full disk cannot stop it.
+# Overwrites a fixed 64-byte record in place: its blocks exist already, so a full disk cannot prevent it.
 hf_write() { printf '%-63s\n' "$2" 1<>"$hf_d/$1"; }
 
-# Move this shell, and what it starts from here on, to control groups, joined by colons. False if one of them refuses it.
+# Moves this shell, and its future children, to cgroups separated by colons. False if one of them refuses it.
 hf_join() {
   hf_ok=0
   IFS=:; set -f; set -- $1; set +f; unset IFS
@@ -38,8 +38,8 @@ hf_join() {
   return $hf_ok
 }
 
-# sh says "Killed" and the like on its stderr when, and only when, a signal ended the child. From here on it says so in the file $1, whose
-# block is there already: on a full disk, too. False if there is no room for that block.
+# Redirects stderr to the file $1. sh prints "Killed" and the like if, and only if, a signal ended the child. The file's block is allocated first, so
+# this also works on a full disk. False if there is no room for that block.
 hf_listen() {
   hf_died=$hf_d/$1
   printf '%-63s\n' - >"$hf_died" || return 1
@@ -52,7 +52,7 @@ hf_finish() { # $1: exit status
   if [ -n "$hf_inside" ]; then hf_write exit "exit $1 $hf_signal"; else hf_settle "exit $1 $hf_signal"; fi # R does the rest
 }
 
-# The end is known: write it down, and tell everybody.
+# Records the end, and notifies the other processes.
 hf_settle() {
   hf_counts "$1"
   hf_x=
@@ -61,7 +61,7 @@ hf_settle() {
   while read -r hf_role hf_pid hf_start; do
     if [ "$hf_role" = timer ] && hf_same "$hf_pid" "$hf_start"; then kill "$hf_pid"; fi
   done <"$hf_d/meta" 2>/dev/null
-  printf '\nended\n' 1<>"$hf_d/ctl" # opened for both, so that it cannot block
+  printf '\nended\n' 1<>"$hf_d/ctl" # opened for reading and writing, so that it cannot block
   [ -e "$hf_bell" ] && : >"$hf_bell"
 }
 

@@ -1,16 +1,16 @@
-# ---- K: runs of dd or of a relay, segments, limits of the log ----
+# ---- K: runs of dd or of a relay, segments, log limits ----
 
-# hf_x = the path of the segment that starts at $1. No command substitution: a fork takes longer than all of this.
+# Sets hf_x to the path of the segment that starts at $1. No command substitution: a fork takes longer than all of this.
 hf_segment() {
   hf_x=00000000000000$1
   while [ ${#hf_x} -gt 15 ]; do hf_x=${hf_x#0}; done
   hf_x=$hf_d/out.$hf_x
 }
 
-# One run of dd: at most count reads of at most bs bytes, each written at once. S takes down what dd says at its end and
-# passes it on in one write, because dd writes it in pieces, and script(1) may write to `ctl` in between.
+# Starts one run of dd: at most count reads of at most bs bytes, each written at once. S collects dd's messages and reports in one write, because dd
+# writes them in pieces, and script(1) may write to `ctl` in between.
 hf_dd_run() {
-  exec 9>>"$hf_out" # fails, and ends us, when the directory is gone: nobody is interested any more
+  exec 9>>"$hf_out" # fails, and ends us, if the directory was removed: the output is no longer needed
   {
     exec 4>&- 6>&-
     hf_x=$(LC_ALL=C "$hf_dd" bs=$hf_bs count=$hf_count <&8 2>&1 >&9 5>&- 8<&- 9>&-)
@@ -20,11 +20,12 @@ hf_dd_run() {
   exec 9>&-
 }
 
-# The same for a relay that writes the log itself. The dd that was there before it stays, at a pipe into which nobody writes: it sees the relay go.
+# Grants a run to a relay that writes the log itself. The previous dd stays, at a pipe that the relay holds open
+# and nothing writes to: so it notices when the relay exits.
 hf_grant() { hf_tell "take $hf_bs $hf_count ${hf_out##*/}"; }
-hf_tell() { printf '%s\n' "$1" 1<>"$hf_d/take"; } # opened for both, so that it cannot block
+hf_tell() { printf '%s\n' "$1" 1<>"$hf_d/take"; } # opened for reading and writing, so that it cannot block
 
-# That dd is over, with status $1. True if it is because the relay has gone: what it has written since it last said so is in the log.
+# Handles the end of that dd, with status $1. True if the relay has exited: then counts what the relay has written since its last report.
 hf_left() {
   if [ "$1" -ne 0 ]; then
     hf_dd_run
@@ -34,7 +35,8 @@ hf_left() {
   hf_off=$((hf_off + hf_x - hf_size)) hf_size=$hf_x
 }
 
-# Status of dd, then its words: "0+1 records in 0+1 records out 3 bytes copied, …". Some say no bytes, and a killed one says nothing.
+# Reports a status of dd from its messages: "0+1 records in 0+1 records out 3 bytes copied, …". Some versions print no bytes, and a killed dd prints
+# nothing.
 hf_report() {
   hf_status=$1 hf_records=0 hf_bytes=
   while [ $# -gt 1 ]; do
@@ -48,7 +50,7 @@ hf_report() {
   printf '\nrun %s %s %s\n' "$hf_records" "$hf_bytes" "$hf_status" >&5
 }
 
-# True if there is no process $1 any more.
+# True if process $1 no longer exists.
 hf_gone() {
   hf_x=
   read -r hf_x <"/proc/$1/stat"
@@ -56,7 +58,7 @@ hf_gone() {
   return 1
 } 2>/dev/null
 
-# S was killed. Its dd may go on by itself: when it has ended, which is when nobody has the pipe for stdin any more, report for it as for one that failed.
+# Waits for the dd of a killed S, which may continue alone. When it has ended, that is when no process has the pipe as stdin, reports it as failed.
 hf_await_dd() {
   exec 4>&- 6>&- 8<&-
   while hf_copied; do
@@ -73,25 +75,25 @@ hf_copied() {
   return 1
 }
 
-# A run is over: records, bytes, status. True when the last writer has closed the pipe.
+# Handles the end of a run: records, bytes, status. True when the last writer has closed the pipe.
 hf_ended() {
   hf_off=$((hf_off + $2)) hf_size=$((hf_size + $2))
   if [ "$3" -ne 0 ]; then
-    printf '%s %s\n' "$hf_off" "$hf_bs" >>"$hf_d/gaps" # killed, or failed to write: what it had read is gone
+    printf '%s %s\n' "$hf_off" "$hf_bs" >>"$hf_d/gaps" # killed, or failed to write: the data that it had read is lost
   elif [ "$1" -lt "$hf_count" ]; then
     return 0
   fi
-  # A segment is a quarter of the limit, 16 MiB at most. A run is less at first, since all of it is reserved: so many times what has been printed.
+  # A segment is a quarter of the limit, 16 MiB at most. A run is smaller at first, since all of it is reserved: a multiple of the output so far.
   hf_roll=$((hf_limit / 4))
   [ "$hf_roll" -le 16777216 ] || hf_roll=16777216
   if [ $(($2 * 2)) -ge $((hf_bs * hf_count)) ]; then hf_dense=1 hf_run=$((hf_off * 16)); else hf_dense= hf_run=$((hf_off * 4)); fi
   [ "$hf_run" -ge 131072 ] || hf_run=131072
   [ "$hf_run" -le "$hf_roll" ] || hf_run=$hf_roll
-  if [ -n "$hf_direct" ] && [ "$hf_seg" -eq 0 ]; then hf_roll=1; fi # the dd that waits for the relay's end has it open: a small one, for the disk has it until then
+  if [ -n "$hf_direct" ] && [ "$hf_seg" -eq 0 ]; then hf_roll=1; fi # the dd that waits for the relay's end keeps the first segment open: it stays small, since its disk space is not freed until then
   if [ "$hf_output" != 0 ] && [ "$hf_run" -gt $((hf_output - hf_off)) ]; then hf_run=$((hf_output - hf_off)); fi
   if [ "$hf_rate" != 0 ] && [ "$hf_run" -gt $((hf_rate / 4)) ]; then hf_run=$((hf_rate / 4)); fi
   [ "$hf_run" -ge 4096 ] || hf_run=4096
-  # Dense output: few big blocks; many small writes: many small blocks. A relay may take as many bytes as that is, in blocks of any size.
+  # Dense output: few big blocks; many small writes: many small blocks. A relay may take the same number of bytes in blocks of any size.
   if [ -n "$hf_dense" ]; then
     if [ "$hf_bs" = 512 ] || [ "$hf_run" -lt 65536 ]; then hf_bs=4096; else hf_bs=65536; fi
   elif [ $(($2 * 16)) -ge $((hf_bs * hf_count)) ] || [ "$hf_bs" = 65536 ]; then hf_bs=4096
@@ -103,7 +105,7 @@ hf_ended() {
   if [ "$3" -ne 0 ] && [ "$3" -lt 128 ]; then
     hf_wait_for_disk
   elif [ "$hf_output" != 0 ] && [ "$hf_off" -ge "$hf_output" ] && [ -z "$hf_over" ]; then
-    # Nothing more is taken; a shell's command is for its runtime to end.
+    # Takes no more output; the runtime ends a shell's command itself.
     hf_pause limit
     if [ -e "$hf_d/held" ]; then hf_met 'output process'; else { exec 4>&- 5>&- 6>&- 8<&-; hf_end 'output process'; } & fi
   elif [ "$hf_slow" -gt 5 ] && [ -z "$hf_over" ]; then
@@ -120,7 +122,7 @@ hf_ended() {
   return 1
 }
 
-# So many bytes at the rate there is: how long until the next may be taken? hf_slow, in hundredths of a second. Silence earns nothing.
+# Sets hf_slow to the wait before the next run at the current rate, after $1 bytes, in hundredths of a second. Silence earns no credit.
 hf_pace() {
   hf_uptime
   [ "$hf_due" -ge "$hf_now" ] || hf_due=$hf_now
@@ -128,7 +130,7 @@ hf_pace() {
   hf_slow=$((hf_due - hf_now))
 }
 
-# Start the next run if the log and the disk have room for it; else say so in `state` and wait for `again`.
+# Starts the next run if the log and the disk have room; else records that in `state` and waits for `again`.
 hf_next() {
   hf_most=$hf_limit
   if [ "$hf_full$hf_over" = block1 ]; then # the pipe holds 64 KiB at most
@@ -140,14 +142,14 @@ hf_next() {
     hf_segs="$hf_segs $hf_off" hf_seg=$hf_off hf_size=0
     hf_segment "$hf_off"
     hf_out=$hf_x
-    true >>"$hf_out" # a reader tells from it that the last one is complete, and may discard that
+    true >>"$hf_out" # shows a reader that the previous segment is complete and may be discarded
   fi
   set -- $hf_segs
   while [ $# -gt 1 ]; do
     hf_segment "$1"
     if [ -e "$hf_x" ]; then # else a reader has discarded it
       [ "$hf_full" = ring ] && [ $((hf_off + hf_run - $1)) -gt "$hf_limit" ] || break
-      "$hf_rm" -f "$hf_x" 4>&- 5>&- 6>&- 8<&- & # nobody has to wait for that
+      "$hf_rm" -f "$hf_x" 4>&- 5>&- 6>&- 8<&- & # in the background
     fi
     shift
   done
@@ -165,7 +167,7 @@ hf_next() {
 }
 
 hf_take() {
-  if hf_reserve || { [ "$hf_run" -gt 65536 ] && hf_bs=4096 hf_count=16 && hf_reserve; }; then # on a disk that is nearly full, less
+  if hf_reserve || { [ "$hf_run" -gt 65536 ] && hf_bs=4096 hf_count=16 && hf_reserve; }; then # on an almost full disk, take less
     [ -z "$hf_paused" ] || hf_write state open
     hf_paused=
     if [ -n "$hf_direct" ]; then hf_grant; else hf_dd_run; fi
@@ -174,7 +176,7 @@ hf_take() {
   fi
 }
 
-# The command has ended with its log full, and what it has left running still writes. Nobody tells when the last of them has gone; the pipe can then be emptied.
+# Waits for the remaining writers after the command has ended with a full log. No event reports the last one's exit; after it the pipe can be emptied.
 hf_await_writers() {
   exec 4>&- 6>&- 8<&-
   hf_has collector
@@ -187,7 +189,7 @@ hf_await_writers() {
   printf '\nalone\n' >&5
 }
 
-# Does anybody but $1 have the pipe open?
+# True if a process other than $1 has the pipe open.
 hf_written_to() {
   for hf_f in /proc/[0-9]*/fd/*; do
     case $hf_f in "/proc/$1/"*) continue ;; esac
@@ -204,7 +206,7 @@ hf_pause() {
 hf_wait_for_disk() {
   [ -d "$hf_d" ] || exit
   hf_pause disk
-  [ -z "$hf_waits" ] || return 0 # others may have asked meanwhile
+  [ -z "$hf_waits" ] || return 0 # a wait is already in progress
   hf_waits=1
   { exec 4>&- 6>&- 8<&-; "$hf_sleep" 1; printf '\nagain waited\n' >&5; } &
 }

@@ -1,10 +1,10 @@
 # ---- a slot: the log of a persistent shell's commands ----
 
-# No command of our own: a persistent shell prints to this log and writes `exit`. The collector holds the pipe open until
-# that command has ended. Whoever runs the shell tells us, or dies; then, if the command goes on, its shell finds
-# `released` when it has written `exit`, and tells the collector itself. Each side writes first and looks then.
-# `keep`: whoever runs the shell is on another machine, and cannot stay. It tells the collector, or time does.
-# Where there is perl this becomes the copier, and the slot can serve one command after another.
+# Serves a persistent shell, which prints to this log and writes `exit`; there is no command of our own. The collector holds the pipe open until that
+# command has ended. The program that runs the shell tells us, or dies; if the command continues then, its shell finds `released` after it has written
+# `exit`, and tells the collector itself. Both sides write first and then check.
+# `keep`: the program that runs the shell is remote, and cannot stay. It tells the collector, or the hold expires.
+# If perl is available, this becomes the copier, and the slot can serve one command after another.
 hf_hold() {
   : >"$hf_d/held"
   if [ "$1" = hold ] && [ -n "$hf_perl" ]; then
@@ -14,11 +14,11 @@ hf_hold() {
   printf '\nhold\nbound 0 %s %s\n' "${2:-0}" "${3:-0}" >&5
   if [ "$1" = keep ]; then
     printf '\nage 86400\n' >&5
-    # Not before the collector has the pipe in hand: we are the only writer until then, and it would see the end of its input.
+    # Wait until the collector holds the pipe: until then we are the only writer, and it would see end-of-file.
     hf_n=0 hf_x=
     while read -r hf_x <"$hf_d/state"; [ -z "$hf_x" ] && [ $hf_n -lt 600 ]; do
       hf_moment
-      [ -d "$hf_d" ] || return # nobody is interested any more
+      [ -d "$hf_d" ] || return # the directory was removed: the output is no longer needed
       hf_n=$((hf_n + 1))
     done
     return
@@ -28,13 +28,13 @@ hf_hold() {
 
 hf_await_release() {
   read -r hf_x
-  command : >"$hf_d/released" || printf '\nrelease\n' >&5 # the directory is gone, and nobody will ever say so
+  command : >"$hf_d/released" || printf '\nrelease\n' >&5 # the directory was removed, so no one else will say it
   read -r hf_x <"$hf_d/exit"
   hf_which
   if [ -n "$hf_x" ] || [ ! -e "${hf_bell%/*}/$hf_id" ]; then printf '\nrelease\n' >&5; fi
 }
 
-# hf_id = the id of the command that is here: a slot serves several, one after another.
+# Sets hf_id to the id of the current command: a slot serves several, one after another.
 hf_which() {
   hf_y=
   read -r hf_y <"$hf_d/spec.json"
@@ -43,7 +43,7 @@ hf_which() {
   case $hf_id in proc_????????????) ;; *) hf_id=${hf_d##*/} ;; esac
 } 2>/dev/null
 
-# R, when the copier of a slot was killed: K goes on with dd, and we wait in its place for whoever runs the shell.
+# Replaces a killed copier of a slot, in R: K continues with dd, and we wait in the copier's place for the program that runs the shell.
 hf_replace_copier() {
   exec 4>&-
   printf '\ndd\n' >&5

@@ -1,7 +1,7 @@
 # ---- I: the parent of a command in a sandbox ----
 
-# Our own pid is outside of the sandbox's pid namespace, those of our children are in it; so nobody in there sees us, and
-# /proc/self is not there for us. R takes what we say on stderr, its own file, as it takes it from a shell of its own.
+# Our own pid is outside of the sandbox's pid namespace, the pids of our children are inside; so no process inside sees us, and we have no /proc/self.
+# R reads our stderr, its own file, as it reads that of its own shell.
 hf_inside() {
   trap : HUP INT QUIT TERM PIPE
   hf_bash=$HOLDFAST_K_BASH hf_mode=$HOLDFAST_K_MODE hf_setsid=$HOLDFAST_K_SETSID
@@ -11,14 +11,14 @@ hf_inside() {
   ( exec 2>&9 9>&-; hf_home; hf_environment=/proc/self/fd/6; hf_inherit; exec 6<&-; hf_text=/proc/self/fd/3; hf_exec "$hf_setsid" '' )
 }
 
-# The command's environment. Until here there is none: what runs on the way in, partly outside and with rights that the command must not have,
-# would be at the mercy of whoever sets LD_PRELOAD and the like.
+# Loads the command's environment. Until here it is empty: LD_PRELOAD and the like must not affect the programs on the way in, which run partly
+# outside and with rights that the command must not have.
 hf_inherit() {
   . "$hf_environment"
   : >"$hf_environment"
 }
 
-# To the directory that was asked for, as it is called in here.
+# Changes to the requested directory, by its name inside.
 hf_home() {
   [ -n "${HOLDFAST_K_CWD-}" ] || return 0
   cd -- "$HOLDFAST_K_CWD" || exit 126
@@ -27,8 +27,8 @@ hf_home() {
 
 # ---- T: the parent of a command on a terminal ----
 
-# The command leads a session of its own, and so the group in the foreground of the terminal, as the command of `ssh -t` does: a program
-# that wants to lead a group already does, and is not stopped as one in the background. T is not in that session: nothing there reaches it.
+# The command leads its own session, and so the foreground group of the terminal, like the command of `ssh -t`: a program that wants to lead a group
+# already does, and is not stopped as a background one. T is not in that session, so no signal there reaches it.
 hf_terminal() {
   trap : HUP INT QUIT TERM PIPE
   hf_inside=${HOLDFAST_K_CWD-}
@@ -43,15 +43,15 @@ hf_terminal() {
     hf_write exit 'none no room to record it: the disk is full'
     return
   fi
-  # stty is a child of the command's process: T has no other child than that.
+  # stty is a child of the command's process, so that T has only that one child.
   ( hf_record command; [ -z "$hf_stty" ] || "$hf_stty" rows "$hf_rows" cols "$hf_cols"; hf_join "$hf_cgroup"; umask "$hf_umask"; hf_bound $hf_bound; exec 2>&9 9>&- 3<"$hf_d/command"; hf_home; hf_environment=$hf_d/environment; hf_inherit; hf_exec "$hf_setsid" "${hf_setsid:+-c}" )
   hf_status=$?
   [ -n "$hf_setsid" ] || [ -z "$hf_stopped" ] || [ "$PPID" -le 1 ] || hf_wake &
   hf_finish $hf_status
 }
 
-# script(1) stops itself when it sees T stopped, as T is with the command's group for a moment when that is killed, and may then not notice
-# that T has ended. So it is told to go on, and ended if it is still there a second later.
+# Wakes script(1), which stops itself when it sees T stopped. T is stopped briefly when the command's group is killed, and script may then miss that T
+# has ended. So it gets CONT, and KILL if it still exists a second later.
 hf_wake() {
   trap '' HUP
   exec </dev/null >/dev/null 2>&1 9>&-

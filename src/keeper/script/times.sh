@@ -1,9 +1,9 @@
 # ---- K: times of a terminal's output ----
 
-# script(1) says: so many seconds later, so many bytes. Kept as microseconds since the start and a byte count; what comes
-# within one grain is one line, and the grain doubles every 65,536 lines, so that the file stays small for ever.
+# script(1) reports: so many seconds later, so many bytes. Recorded as microseconds since the start and a byte count; output within one grain is one
+# line, and the grain doubles every 65,536 lines, so that the file stays small.
 hf_tick() {
-  case $1-${2:-x} in *.*[!0-9]*-* | *[!0-9.]*-* | *-*[!0-9]* | *-0?*) return ;; esac # nothing that anybody writes to `ctl` may end this shell
+  case $1-${2:-x} in *.*[!0-9]*-* | *[!0-9.]*-* | *-*[!0-9]* | *-0?*) return ;; esac # no message in `ctl` may end this shell
   hf_s=${1%.*}
   while [ "${hf_s#0}" != "$hf_s" ] && [ ${#hf_s} -gt 1 ]; do hf_s=${hf_s#0}; done # 08 would be octal
   hf_x=${1#*.}000000

@@ -1,4 +1,4 @@
-/** What became of a call with an id, from what is on disk: after any crash, and never a guess. */
+/** Finds out what happened to a call with an id, from the records on disk: after any crash, and without guessing. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { identityOf, isProgramGone, me } from "../../base/index.js";
 import { findRange, procDir, readSpec } from "../../keeper/index.js";
@@ -16,16 +16,16 @@ import {
 } from "../../process/index.js";
 import type { ToolResult } from "../result.js";
 
-const SETTLE_MS = 5_000; // for a keeper, or a shell, to say whether it got what a killed program was sending
+const SETTLE_MS = 5_000; // for a keeper or a shell to report whether it received a killed program's command
 const LOOK_MS = 10;
 
-/** What a call is known to have come to. */
+/** The known outcome of a call. */
 export type FoundCall =
-	/** Nothing was done: the call can be made again, with the same id. */
+	/** Nothing was done: the call can be repeated with the same id. */
 	| { readonly state: "never" }
-	/** The call is under way, or its process runs. `result`: what the call has answered, if that is kept. */
+	/** The call or its process is running. `result`: the call's answer, if kept. */
 	| { readonly state: "running"; readonly tool: string; readonly session_id?: string; readonly result?: ToolResult }
-	/** `status` and `exit_code`: of the process, or of the answer. `result`: the answer, if it was asked to be kept and is not settled. */
+	/** `status` and `exit_code` are those of the process, or of the answer. `result`: the answer, if it was to be kept and is not settled. */
 	| {
 			readonly state: "ended";
 			readonly tool: string;
@@ -35,7 +35,7 @@ export type FoundCall =
 			readonly result?: ToolResult;
 			readonly settled?: true;
 	  }
-	/** The call may have been carried out or not; `reason` says why that cannot be known. */
+	/** The call may or may not have been carried out; `reason` says why that cannot be known. */
 	| { readonly state: "unknown"; readonly reason: string; readonly tool?: string; readonly session_id?: string };
 
 export async function findCall(runtime: Runtime, task: string, id: string): Promise<FoundCall> {
@@ -46,7 +46,7 @@ export async function findCall(runtime: Runtime, task: string, id: string): Prom
 			return { state: "unknown", reason: "there is no record of it, and records of old calls of this task were removed" };
 		}
 		const gone = isCallerGone(runtime, before);
-		const call = readCall(runtime.home, task, id); // what its caller wrote before it died is there by now
+		const call = readCall(runtime.home, task, id); // everything its caller wrote before it died is on disk by now
 		if (call && call.file === before.file) return { ...(await lookAt(runtime, call, gone)) };
 		if (tries > 100) return { state: "unknown", reason: "other programs make calls with this id all the time" };
 	}
@@ -58,7 +58,7 @@ function isCallerGone(runtime: Runtime, call: CallState): boolean {
 
 async function lookAt(runtime: Runtime, call: CallState, gone: boolean): Promise<FoundCall> {
 	const { tool, end, effect } = call;
-	const session = effect && "session" in effect ? effect.session : undefined; // of its own: a wait, say, is about another one's
+	const session = effect && "session" in effect ? effect.session : undefined; // the call's own session; a wait, for instance, is about a session of another call
 	const kept = call.result === undefined ? {} : { result: call.result as ToolResult };
 	if (end && (session === undefined || !isOpen(end.status)))
 		return {
@@ -74,7 +74,7 @@ async function lookAt(runtime: Runtime, call: CallState, gone: boolean): Promise
 	return effect ? ofEffect(call, effect) : { state: "never" };
 }
 
-/** The call has answered, and its process went on. */
+/** Returns true if the process continued after the call had answered. */
 const isOpen = (status: string | null): boolean => status === "running" || status === "awaiting_input";
 
 async function ofProcess(runtime: Runtime, call: CallState, session: string, gone: boolean): Promise<FoundCall> {
@@ -83,7 +83,7 @@ async function ofProcess(runtime: Runtime, call: CallState, session: string, gon
 	const kept = call.result === undefined ? {} : { result: call.result as ToolResult };
 	const spec = readSpec(procDir(runtime.home, session));
 	if (!spec || spec.call !== call.id || spec.task !== call.task) {
-		const range = findRange(procDir(runtime.home, session), session); // its slot may have gone on to another command
+		const range = findRange(procDir(runtime.home, session), session); // another command may occupy its slot now
 		if (range && range.call === call.id && range.task === call.task)
 			return { state: "ended", ...own, status: range.status ?? "exited", exit_code: range.code, ...kept, ...(call.settled ? { settled: true } : {}) };
 		if (call.removed || call.end) return { state: "unknown", reason: "its process was removed from the home", ...own };
@@ -104,7 +104,7 @@ async function ofProcess(runtime: Runtime, call: CallState, session: string, gon
 
 const codeOf = (status: Status): number | null => ("exitCode" in status ? status.exitCode : null);
 
-/** Waits until it is clear whether it has begun. False: it still is not. */
+/** Waits until it is clear whether the process has started. Returns false if that is still open. */
 async function untilKnown(process: Process): Promise<boolean> {
 	const giveUp = performance.now() + SETTLE_MS;
 	for (;;) {
@@ -115,7 +115,7 @@ async function untilKnown(process: Process): Promise<boolean> {
 	}
 }
 
-/** The caller is gone, and had come as far as to do this. */
+/** Returns the outcome of a call whose caller died after it had recorded this effect. */
 function ofEffect({ tool, end }: CallState, effect: CallEffect): FoundCall {
 	const cannot = (reason: string): FoundCall => ({ state: "unknown", reason, tool });
 	if ("act" in effect) return cannot(`the program that made the call was killed as it was about to ${effect.act}`);
@@ -127,7 +127,7 @@ function ofEffect({ tool, end }: CallState, effect: CallEffect): FoundCall {
 	return cannot(`the program that made the call was killed between its files: ${done.filter(Boolean).length} of ${done.length} are changed; look at them`);
 }
 
-/** Undefined: that cannot be told. A file keeps its identity when it is moved from where it was made ready. */
+/** Returns whether the file was put in place; undefined if unknown. A rename from its temporary path keeps a file's identity. */
 function isInPlace(file: FileEffect): boolean | undefined {
 	if (!file) return undefined;
 	const [from, to] = file.removes ? [file.target, file.temp] : [file.temp, file.target];

@@ -1,4 +1,4 @@
-/** Calls that survive their caller: by an id that the caller gives, and is told afterwards what became of them. */
+/** Calls that survive their caller: the caller gives an id, and can ask afterwards what happened. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { HoldfastError, type Home } from "../../base/index.js";
 import { CallRecord, isOver, type Runtime, readCall, settleCall, tasksWith } from "../../process/index.js";
@@ -20,15 +20,15 @@ export class CallRecords {
 		return this.#runtime.home;
 	}
 
-	/** Returns what became of a call of a task. */
+	/** Returns what happened to a call of a task. */
 	async find(task: string, id: string): Promise<FoundCall> {
 		check("calls.find", task, id);
 		return findCall(this.#runtime, task, id);
 	}
 
-	/** Forgets the result that was kept of a call, and the output of its command. Throws NOT_FOUND if there is no such call, CONFLICT while it runs. */
+	/** Drops the kept result of a call, and the output of its command. Throws NOT_FOUND for an unknown call, CONFLICT while it runs. */
 	async settle(task: string, id: string): Promise<void>;
-	/** The same for an id that only one task has used. */
+	/** Settles a call whose id only one task has used. */
 	async settle(id: string): Promise<void>;
 	async settle(first: string, second?: string): Promise<void> {
 		const id = second === undefined ? first : second;
@@ -44,13 +44,13 @@ export class CallRecords {
 		if (call.effect && "session" in call.effect) this.#forget(call.effect.session, id);
 	}
 
-	/** The command's output was kept for the sake of the call. What runs in the background, or was there before, stays as it does without an id. */
+	/** Removes the output of a foreground command, which was kept only for the call. Background processes and older ones stay, as without an id. */
 	#forget(session: string, id: string): void {
 		try {
 			const process = this.#runtime.get(session);
 			if (process.spec.within && process.spec.call === id && isOver(process.status())) this.#runtime.registry.forget(session);
 		} catch (error) {
-			if (!(error instanceof HoldfastError) || error.code !== "NOT_FOUND") throw error; // pruned, or it printed nothing and was never kept
+			if (!(error instanceof HoldfastError) || error.code !== "NOT_FOUND") throw error; // pruned, or never kept because it printed nothing
 		}
 	}
 
@@ -63,7 +63,7 @@ export class CallRecords {
 		return task;
 	}
 
-	/** Puts a call on record before it does anything. Throws CONFLICT if its id was used before by a call that did something, or may have. */
+	/** Records a call before it does anything. Throws CONFLICT if an earlier call with this id did something, or may have. */
 	async begin(call: { id: string; task: string; tool: string; keep: boolean }): Promise<CallRecord> {
 		for (;;) {
 			const before = readCall(this.#home, call.task, call.id);

@@ -1,4 +1,4 @@
-/** A call of a tool for files: like any other, but nothing has an exit code, and what is not found has names like it. */
+/** Runs a call of a file tool. Its results have no exit code; NOT_FOUND comes with similar names. */
 import type * as z from "zod";
 import { HoldfastError } from "../../base/index.js";
 import { parseArguments } from "../arguments.js";
@@ -9,7 +9,7 @@ import type { ToolName, ToolResult } from "../result.js";
 import { similarTo } from "./similar.js";
 import { type FilesAt, whereOf } from "./where.js";
 
-/** The cause of a NOT_FOUND: which file. */
+/** The cause of a NOT_FOUND: names the file. */
 export class Missing extends HoldfastError {
 	readonly file: string;
 

@@ -1,4 +1,4 @@
-/** What searches there, and how it is told to: ripgrep, or grep and find of whatever make. */
+/** Builds the search commands for a place: ripgrep, or any grep with find. */
 import { HoldfastError } from "../../base/index.js";
 import type { Files } from "../../places/files/index.js";
 import type { SearchFilesArgs } from "./input.js";
@@ -12,20 +12,23 @@ export interface Pattern {
 
 interface Which {
 	readonly hidden: boolean;
-	/** Lists of patterns for the last part of a path; it has to fit one of each. */
+	/** Lists of patterns for the last part of a path, which must match one pattern of each list. */
 	readonly last: readonly (readonly string[] | undefined)[];
 }
 
 export interface SearchEngine {
 	readonly name: string;
 	notes(args: SearchFilesArgs): string[];
-	/** Throws if the pattern cannot be used. */
+	/** Throws if the pattern is not usable. */
 	check(pattern: Pattern): Promise<void>;
-	/** Lines with names, or `TIME NAME`, the newest first. */
+	/** Returns a script that prints lines of names, or of `TIME NAME`, newest first. */
 	names(which: Which): Script;
-	/** Lines `NAME:COUNT`. */
+	/** Returns a script that prints lines `NAME:COUNT`. */
 	counts(which: Which & Pattern & { only: string | undefined }): Script;
-	/** For each pair of arguments, a name and how many matches: the mark, then lines `NUMBER:TEXT` and `NUMBER-CONTEXT`. */
+	/**
+	 * Returns a script that takes pairs of arguments (a name, a number of matches) and prints for each the mark, then lines `NUMBER:TEXT` and
+	 * `NUMBER-CONTEXT`.
+	 */
 	matches(how: Pattern & { context: number; mark: string }): Script;
 }
 
@@ -33,7 +36,7 @@ const PROBE = `if command -v rg >/dev/null 2>&1; then echo rg; exit; fi
 command -v find >/dev/null 2>&1 && echo x | grep x >/dev/null 2>&1 && printf G
 echo x | grep -P x >/dev/null 2>&1 && printf P
 printf 'x\\000\\n' | grep -I x >/dev/null 2>&1 || printf I
-echo`; // busybox takes -I and does nothing about it
+echo`; // busybox accepts -I and ignores it
 const known = new WeakMap<Files, Promise<SearchEngine>>();
 
 export function engineOf(files: Files, signal?: AbortSignal): Promise<SearchEngine> {
@@ -58,7 +61,7 @@ const CUT = "LC_ALL=C cut -b 1-4000";
 
 function ripgrep(files: Files): SearchEngine {
 	const flags = ({ fixed, ignoreCase }: Omit<Pattern, "pattern">) => [...(fixed ? ["-F"] : []), ...(ignoreCase ? ["-i"] : [])];
-	// A type, unlike a glob, does not bring back what is hidden or ignored.
+	// Unlike a glob, a type does not include hidden or ignored files again.
 	const types = ({ hidden, last }: Which) => [
 		...(hidden ? ["--hidden", "--no-ignore"] : []),
 		...last.flatMap((globs) => globs ?? []).flatMap((glob) => ["--type-add", `holdfast:${glob}`]),
@@ -81,7 +84,7 @@ function ripgrep(files: Files): SearchEngine {
 	};
 }
 
-/** The first argument says how many of them are for the program; the rest are pairs of a name and a number. */
+/** Returns a script whose first arguments are for the program; the rest are pairs of a name and a number. */
 function each(mark: string, program: string, args: readonly string[]): Script {
 	const count = args.length;
 	const quoted = Array.from({ length: count }, (_, at) => `a${at + 1}`);

@@ -1,9 +1,9 @@
-/** Names by pattern: `*` within a name, `**` through directories, `?`, `[…]`, `{a,b}`. */
+/** Matches names with patterns: `*` within a name, `**` across directories, `?`, `[…]`, `{a,b}`. */
 import { byName } from "../../base/index.js";
 
 const MOST = 64;
 
-/** `{a,b}` as what it stands for. */
+/** Expands `{a,b}`. */
 export function expanded(glob: string): string[] {
 	const match = /^(.*?)\{([^{}]*,[^{}]*)\}(.*)$/s.exec(glob);
 	if (!match) return [glob];
@@ -14,7 +14,7 @@ export function expanded(glob: string): string[] {
 		.slice(0, MOST);
 }
 
-/** Without a slash it is about the last part of a path. */
+/** Returns a matcher for paths. A glob without a slash is compared with the last part of a path. */
 export function matcherOf(glob: string): (name: string) => boolean {
 	const patterns = expanded(glob).map((one) => ({ whole: one.includes("/"), pattern: patternOf(one.replace(/^\.?\//, "")) }));
 	return (name) => patterns.some(({ whole, pattern }) => pattern.test(whole ? name : name.slice(name.lastIndexOf("/") + 1)));
@@ -32,7 +32,7 @@ function patternOf(glob: string): RegExp {
 	return new RegExp(`^${source}$`, "s");
 }
 
-/** Returns the patterns for the last part of a path, in a form that every search program understands; undefined: anything. */
+/** Returns patterns for the last part of a path, in a syntax that every search program understands; undefined: any name. */
 export function lastParts(glob: string): string[] | undefined {
 	const parts = expanded(glob).map((one) => one.slice(one.lastIndexOf("/") + 1));
 	return parts.some((part) => part === "" || part.includes("**")) ? undefined : parts;

@@ -1,4 +1,4 @@
-/** The tools for files: schema and description of each, and its handler. */
+/** The file tools: schema, description and handler of each. */
 import type * as z from "zod";
 import type { Ask } from "../ask.js";
 import type { Call } from "../call.js";
@@ -21,7 +21,7 @@ interface FileTool<N extends string, I extends z.ZodObject, O extends z.ZodObjec
 	readonly name: N;
 	readonly title: string;
 	readonly description: string;
-	/** Made when it is first needed, as the output. */
+	/** Input and output schemas are created on first use. */
 	readonly input: z.ZodLazy<I>;
 	readonly output: z.ZodLazy<O>;
 	readonly changes: boolean;

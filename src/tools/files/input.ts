@@ -1,8 +1,8 @@
-/** What a model may send to the tools for files. No unions, as everywhere. */
+/** Input schemas of the file tools. No unions, since some providers refuse them. */
 import * as z from "zod";
 
 export const MOST_LINES = 2_000;
-export const MOST_CHARS = 2_000; // of a line
+export const MOST_CHARS = 2_000; // per line
 export const MOST_MATCHES = 1_000;
 
 const whole = (least: number, most: number = Number.MAX_SAFE_INTEGER) => z.number().int().min(least).max(most).optional();

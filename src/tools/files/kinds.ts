@@ -1,4 +1,4 @@
-/** What a file that is not text is, by its first bytes. */
+/** Recognizes a binary file by its first bytes. */
 
 export interface FileLooks {
 	readonly kind: "image" | "binary";
@@ -24,7 +24,7 @@ const MAGIC: readonly (readonly [string, string])[] = [
 	["fLaC", "FLAC audio"],
 ];
 
-/** Undefined: nothing that is known. */
+/** Returns undefined for an unknown kind. */
 export function looksLike(start: Buffer): FileLooks | undefined {
 	const text = start.toString("latin1", 0, 64);
 	if (text.startsWith("\x89PNG\r\n\x1a\n") && start.length >= 24)
@@ -38,7 +38,7 @@ export function looksLike(start: Buffer): FileLooks | undefined {
 	return found && { kind: "binary", type: found[1] };
 }
 
-/** From the first frame header, if that is in what was read. */
+/** Returns the size from the first frame header, if the bytes include it. */
 function jpegSize(bytes: Buffer): { width?: number; height?: number } {
 	for (let at = 2; at + 9 < bytes.length && bytes[at] === 0xff; ) {
 		const marker = bytes[at + 1] as number;

@@ -1,7 +1,7 @@
-/** A text without its carriage returns, changed, and with them again: each line that stays keeps the ending it had. */
+/** Changes a text without its carriage returns, then restores them: each unchanged line keeps its ending. */
 import { usualEnding } from "./text.js";
 
-/** `change` sees lines that end with \n. */
+/** Calls `change` with lines that end with \n. */
 export function keepingEndings<T extends { text: string }>(text: string, change: (plain: string) => T): T {
 	if (!text.includes("\r\n")) return change(text);
 	const ending = usualEnding(text);
@@ -16,7 +16,7 @@ export function keepingEndings<T extends { text: string }>(text: string, change:
 	while (tail < Math.min(last, after.length - 1) - head && plain[last - 1 - tail] === after[after.length - 2 - tail]) tail++;
 	const end = ending === "\r\n" ? "\r" : "";
 	const lines = after.map((line, at) => {
-		if (at === after.length - 1) return line; // nothing follows it
+		if (at === after.length - 1) return line; // no line ending follows it
 		if (at < head) return before[at] as string;
 		if (at >= after.length - 1 - tail) return before[last - (after.length - 1 - at)] as string;
 		return line.endsWith("\r") ? line : line + end;

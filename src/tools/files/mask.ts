@@ -1,4 +1,4 @@
-/** What stands for a secret in a result must not come back as content: the secret would be lost. */
+/** Refuses to write the mask of a secret back as content, which would destroy the secret. */
 import { HoldfastError } from "../../base/index.js";
 
 const MARK = "…[redacted]";

@@ -1,4 +1,4 @@
-/** What a tool does to files passes the same gate as a command that would do it: one set of rules holds for both. */
+/** Sends the action of a file tool through the same gate as the equivalent command, so one set of rules covers both. */
 import { shellQuote } from "../../base/index.js";
 import type { FileEffect } from "../../process/index.js";
 import { type Ask, doorOf } from "../ask.js";
@@ -7,7 +7,7 @@ import type { ToolName } from "../result.js";
 
 export interface Intent {
 	readonly tool: ToolName;
-	/** Shell text that does the same, as far as rules are concerned. */
+	/** Shell text that is equivalent as far as the rules are concerned. */
 	readonly command: string;
 	readonly cwd: string;
 }
@@ -19,7 +19,7 @@ export const copiesFile = (from: string, to: string): string => `${reads(from)} 
 export const deletes = (file: string): string => `rm ${shellQuote(file)}`;
 export const searches = (dir: string): string => `grep -r x ${shellQuote(dir)}`;
 
-/** Done once it may be. `record` puts a change into the audit; before it is made. What has changed nothing is put there afterwards, as a read. */
+/** Runs `act` once it is permitted. `record` writes a change to the audit before it is made. An action without changes is noted afterwards, as a read. */
 export async function permitted<T>(
 	ask: Ask,
 	{ tool, command, cwd }: Intent,

@@ -1,4 +1,4 @@
-/** `read_file`: lines with their numbers, of a file of any size. */
+/** `read_file`: numbered lines of a file of any size. */
 import path from "node:path";
 import { counted, HoldfastError } from "../../base/index.js";
 import { CONTEXT_BYTES, reveal } from "../../base/secrets/index.js";
@@ -14,7 +14,7 @@ import { type FilesAt, pathIn } from "./where.js";
 
 const LOOK = 64 * 1024;
 const WHOLE = 4 * 1024 * 1024; // smaller files are read whole
-const WIDE_MOST = 32 * 1024 * 1024; // lines of UTF-16 cannot be counted there
+const WIDE_MOST = 32 * 1024 * 1024; // UTF-16 lines cannot be counted remotely
 const COUNTED = 1024 * 1024 * 1024;
 const LISTED = 50;
 
@@ -28,7 +28,7 @@ export async function readFile(ask: Ask, { path: given, offset = 1, limit = MOST
 		if (entry.kind === "directory") return { ...about, ...(await directory(ask, files, file)) };
 		if (entry.kind !== "file") throw new HoldfastError("INVALID", `${file} is a device, a pipe or a socket; it cannot be read as a file`);
 		const start = await files.read(file, 0, LOOK);
-		const size = Math.max(entry.size, start.length); // files of /proc have no size
+		const size = Math.max(entry.size, start.length); // files in /proc report no size
 		const looks = looksLike(start);
 		if (looks && (looks.kind === "image" || isBinary(start))) {
 			const { kind, type, width, height } = looks;
@@ -118,7 +118,7 @@ async function text(ask: Ask, files: Files, wanted: Wanted): Promise<Omit<ReadFi
 }
 
 interface Part {
-	/** From the first line that is wanted on; it may go further than wanted. */
+	/** Starts at the first wanted line; may extend past the last. */
 	readonly text: string;
 	readonly bytes: Buffer;
 	readonly before: string;
@@ -146,7 +146,7 @@ async function whole(files: Files, { file, start, size, offset, limit }: Wanted)
 	};
 }
 
-/** Reads a large file: its lines are counted where the file is, and only the wanted ones are transferred. */
+/** Reads a large file: counts its lines where the file is, and transfers only the wanted ones. */
 async function somewhere(ask: Ask, files: Files, { file, size, offset, limit }: Wanted): Promise<Part> {
 	const signal = ask.signal ? { signal: ask.signal } : {};
 	const number = async (script: string) => Number((await files.run(script, [file, String(offset - 1)], signal)).output.toString().trim());

@@ -1,4 +1,4 @@
-/** What the tools for files give back: like the others, one flat object. */
+/** Results of the file tools: one flat object, as for all tools. */
 import * as z from "zod";
 import { noticeSchema } from "../../notices/index.js";
 import { boxField } from "../box-field.js";

@@ -1,4 +1,4 @@
-/** `search_files`: in files or for files, with ripgrep where there is one, else with grep and find. Patterns are arguments; no shell looks at them. */
+/** `search_files`: searches in files or for files, with ripgrep, else with grep and find. Patterns are passed as arguments; no shell interprets them. */
 import path from "node:path";
 import { counted, HoldfastError } from "../../base/index.js";
 import { reveal } from "../../base/secrets/index.js";
@@ -16,7 +16,7 @@ import { type FilesAt, pathIn } from "./where.js";
 const LIMIT = 100;
 const FILES_MOST = 20_000;
 const LINE_CHARS = 500;
-const TOGETHER = 50; // files whose matches are fetched at once
+const TOGETHER = 50; // files whose matches are fetched in one run
 
 type FoundFiles = Omit<SearchFilesResult, "status" | "error">;
 
@@ -43,7 +43,7 @@ interface Search {
 	readonly files: Files;
 	readonly engine: SearchEngine;
 	readonly base: string;
-	/** A single file in it. */
+	/** The single file to search, in `base`. */
 	readonly only: string | undefined;
 	readonly args: SearchFilesArgs;
 	readonly globs: readonly string[] | undefined;
@@ -120,13 +120,13 @@ async function contents(search: Search): Promise<FoundFiles> {
 	};
 }
 
-/** ripgrep takes a name that fits a type for one that is wanted, hidden or not. */
+/** Returns true for a hidden path. ripgrep includes a hidden file whose name fits a wanted type. */
 const isHidden = (name: string): boolean => name.split("/").some((part) => part.startsWith("."));
 
-/** The matching lines of some files, as `path` and below it `12:text`. Secrets are looked for in all lines of a file together. */
+/** Returns the matching lines of some files, as `path` and below it `12:text`. Secrets are detected in all lines of a file together. */
 async function fetched({ ask, files, engine, base, args }: Search, group: readonly { name: string; most: number }[]): Promise<string[]> {
 	const pattern = { pattern: args.pattern, fixed: args.fixed ?? false, ignoreCase: args.ignore_case ?? false };
-	const mark = `=${Math.random().toString(36).slice(2)}=`; // random, so no file can contain such a line
+	const mark = `=${Math.random().toString(36).slice(2)}=`; // random, so that no file contains such a line
 	const script = engine.matches({ ...pattern, context: args.context ?? 0, mark });
 	const words = group.flatMap(({ name, most }) => [`./${name}`, String(most)]);
 	const { output } = await files.run(script.text, [...script.args, ...words], { cwd: base, ...(ask.signal ? { signal: ask.signal } : {}) });
@@ -153,7 +153,7 @@ export interface Script {
 	readonly args: readonly string[];
 }
 
-/** Its last line is how many there were before the rest was cut off. */
+/** Runs a script. The last line of output is the number of lines before the cut. */
 async function run(ask: Ask, files: Files, { text, args }: Script, cwd: string): Promise<{ lines: string[]; cut: boolean }> {
 	const { output } = await files.run(`{ ${text}\n} 2>/dev/null | sed -n -e '1,${FILES_MOST}p' -e '$='`, args, {
 		cwd,

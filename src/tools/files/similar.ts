@@ -1,4 +1,4 @@
-/** Names like one that is not there. */
+/** Suggests names similar to a missing one. */
 import path from "node:path";
 import type { Files } from "../../places/files/index.js";
 
@@ -16,9 +16,9 @@ export async function similarTo(files: Files, file: string): Promise<{ similar: 
 		(entries) => entries.map(({ name }) => name),
 		() => [],
 	);
-	if (missing === "" && names.includes(wanted)) return { similar: [], hint: `: ${unnameable(wanted)}` }; // as text it is the same
+	if (missing === "" && names.includes(wanted)) return { similar: [], hint: `: ${unnameable(wanted)}` }; // the name looks the same when decoded as text
 	const ranked = names
-		.filter((name) => !name.includes("\ufffd")) // who gives it back does not find it
+		.filter((name) => !name.includes("\ufffd")) // the decoded name would not be found
 		.map((name) => ({ name, score: likeness(wanted.toLowerCase(), name.toLowerCase()) }))
 		.filter(({ score }) => score > 0.45)
 		.sort((a, b) => b.score - a.score);
@@ -27,11 +27,11 @@ export async function similarTo(files: Files, file: string): Promise<{ similar: 
 	return { similar, hint: `.${missing}${hint}` };
 }
 
-/** Why a name that is listed cannot be opened, and what to do. */
+/** Returns why a listed name cannot be opened, and what to do. */
 export const unnameable = (name: string): string =>
 	`its name is not UTF-8 (each \ufffd stands for bytes that a tool cannot be given); use a command with a pattern instead, such as \`cat ./${path.posix.basename(name).replace(/\ufffd+/g, "*")}\``;
 
-/** From 0 to 1: how many pairs of letters two texts share. */
+/** Returns the share of letter pairs that two texts have in common, from 0 to 1. */
 export function likeness(one: string, two: string): number {
 	if (one === two) return 1;
 	if (one.length < 2 || two.length < 2) return 0;

@@ -1,4 +1,4 @@
-/** Bytes of a file as text, and back: encodings, line endings. */
+/** Converts the bytes of a file to text and back: encodings and line endings. */
 import { HoldfastError } from "../../base/index.js";
 
 export type Encoding = "utf-8" | "utf-8 with BOM" | "utf-16le" | "utf-16be";
@@ -15,10 +15,10 @@ export function encodingOf(start: Uint8Array): { encoding: Encoding; bom: number
 	return found ? { encoding: found[0], bom: found[1].length } : { encoding: "utf-8", bom: 0 };
 }
 
-/** No text has a zero byte, unless it is of the wide kind and says so. */
+/** Returns true if a file without a UTF-16 BOM contains a zero byte. */
 export const isBinary = (start: Uint8Array): boolean => encodingOf(start).encoding.startsWith("utf-8") && start.subarray(0, LOOKED_AT).includes(0);
 
-/** Without its BOM. Bad bytes become U+FFFD. */
+/** Decodes without the BOM. Invalid bytes become U+FFFD. */
 export function decode(bytes: Buffer): string {
 	const { encoding, bom } = encodingOf(bytes);
 	if (encoding.startsWith("utf-8")) return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes.subarray(bom));
@@ -42,8 +42,8 @@ export function encode(text: string, encoding: Encoding): Buffer {
 }
 
 /**
- * Text in which every byte of a file can be told: one character a byte. Only so can a file with bad bytes be changed in one place and
- * stay what it is in all others. Of the wide encodings it is what they say, as UTF-8.
+ * Returns text with one character per byte, so that a file with invalid bytes can be changed in one place and stay the same in all others. UTF-16
+ * content is converted to UTF-8 first.
  */
 export function toBytesText(bytes: Buffer): { text: string; back: (text: string) => Buffer } {
 	const { encoding, bom } = encodingOf(bytes);
@@ -57,7 +57,7 @@ export function toBytesText(bytes: Buffer): { text: string; back: (text: string)
 	return { text: asBytesText(text), back: (changed) => encode(shownText(changed), encoding) };
 }
 
-/** Returns text of a model in the same form: one character a byte. */
+/** Returns a model's text in the same form: one character per byte. */
 export const asBytesText = (text: string): string => Buffer.from(text).toString("latin1");
 export const shownText = (text: string): string => new TextDecoder("utf-8", { ignoreBOM: true }).decode(Buffer.from(text, "latin1"));
 

@@ -1,4 +1,4 @@
-/** `upload` and `download`: between the machine that this runs on and the task's place. */
+/** `upload` and `download`: between the machine that Holdfast runs on and the task's place. */
 import os from "node:os";
 import path from "node:path";
 import { configDir, counted, HoldfastError, realPath } from "../../base/index.js";
@@ -26,8 +26,8 @@ export async function download(ask: Ask, { source, target }: TransferArgs, where
 }
 
 /**
- * On this machine, or in a sandbox of it, both ends are the task's own files. In a sandbox they are read and written by programs in it, so that the
- * copy reaches what its commands reach, whatever links there are.
+ * Copies on this machine or within one of its sandboxes, where both ends are the task's own files. In a sandbox, programs inside it read and write
+ * them, so the copy reaches only what the sandbox's commands reach, whatever links exist.
  */
 async function copyWithin(ask: Ask, where: FilesAt, tool: Plan["tool"], { source, target }: TransferArgs): Promise<TransferResult> {
 	const end = (given: string) => {
@@ -36,7 +36,7 @@ async function copyWithin(ask: Ask, where: FilesAt, tool: Plan["tool"], { source
 	};
 	const [from, to] = [ends(source, pathIn(where, source)), ends(target, pathIn(where, target))];
 	const kindOf = async (file: string) => (await where.files.stat(path.posix.resolve(file)))?.kind;
-	const file = (await kindOf(from)) === "file"; // then it reads and writes as the other tools do, and the rules decide the same
+	const file = (await kindOf(from)) === "file"; // then the copy reads and writes like the other tools, and the rules decide the same
 	const command = file ? copiesFile(from, (await kindOf(to)) === "directory" ? path.posix.join(to, path.posix.basename(from)) : to) : copies(from, to);
 	return transfer(ask, where, { tool, command, from: end(source), to: end(target) });
 }
@@ -78,7 +78,7 @@ function transfer(ask: Ask, where: FilesAt, { tool, command, from, to }: Plan): 
 	});
 }
 
-/** A door that has to answer by some time gets an answer by then. */
+/** Aborts early enough for the door to answer in time. */
 function deadline(ask: Ask): { signal: AbortSignal; expired: () => boolean; close: () => void } {
 	const stop = new AbortController();
 	const { within } = ask.call;
@@ -114,12 +114,12 @@ function resultOf(ask: Ask, { kind, path: target, created, files, directories, l
 }
 
 /**
- * On the machine that Holdfast runs on, for commands that run in a container or on another machine: it is not the agent's. It has the directory
- * that the program was started in, without what is hidden in it and without Holdfast's own files, and nothing if that is a home or more. The
- * decision is about the path that is opened: links are followed once, here, and by nothing after it.
+ * Returns an end on the machine that Holdfast runs on, for commands that run in a container or on another machine: that machine does not belong to the
+ * agent. Allowed is the directory in which Holdfast was started, without hidden files and Holdfast's own, and nothing if that directory contains a
+ * home. The check is about the path that is opened: links are resolved once, here, and never after.
  */
 function hostEnd({ runtime }: Ask, given: string, done: "read" | "written"): CopySide {
-	const base = runtime.directory; // the system's own name for it: no link is in it
+	const base = runtime.directory; // a real path, without links
 	const file = realPath(pathIn({ cwd: base, home: os.homedir() }, given));
 	const home = realPath(os.homedir());
 	const own = [runtime.home.root, configDir()].map(realPath);
@@ -131,11 +131,11 @@ function hostEnd({ runtime }: Ask, given: string, done: "read" | "written"): Cop
 		return own.some((dir) => isWithin(one, dir)) ? "it is Holdfast's own" : undefined;
 	};
 	const end = { files: strictFiles(), path: ends(given, file), refuse };
-	checkEnd(end, file, done); // before a look whether it is there
+	checkEnd(end, file, done); // before any check whether it exists
 	return end;
 }
 
 const isWithin = (file: string, dir: string): boolean => file === dir || file.startsWith(dir === "/" ? "/" : `${dir}/`);
 
-/** Slashes and dots at the end mean something to a copy. */
+/** Keeps a trailing slash or dot, which matters to a copy. */
 const ends = (given: string, file: string): string => (/(?:^|\/)\.$/.test(given) ? `${file}/.` : given.endsWith("/") && file !== "/" ? `${file}/` : file);

@@ -1,4 +1,4 @@
-/** Where a call is about: the files of the task's place, from the same directory as its shell. */
+/** Locates the files of a call: those of the task's place, relative to the directory of its shell. */
 import os from "node:os";
 import path from "node:path";
 import { HoldfastError } from "../../base/index.js";
@@ -10,11 +10,11 @@ import type { ToolHost } from "../host.js";
 export interface FilesAt {
 	readonly files: Files;
 	readonly cwd: string;
-	/** What `~` stands for there. */
+	/** The meaning of `~` at the place. */
 	readonly home: string;
-	/** How much of this machine's files is there. */
+	/** How much of this machine's file system the place sees. */
 	readonly sees: Place["sees"];
-	/** In a sandbox: the directory that it shares with this machine. */
+	/** For a sandbox: the directory that it shares with this machine. */
 	readonly shared?: string;
 }
 
@@ -28,7 +28,7 @@ export async function whereOf(ask: Ask): Promise<FilesAt> {
 
 export interface FilesOfTask {
 	readonly files: Files;
-	/** Returns a path as the place has it: relative ones start in the directory of the task's shell. */
+	/** Returns the absolute path at the place; a relative path starts in the directory of the task's shell. */
 	resolve(file: string): string;
 	readonly notes: readonly string[];
 }
@@ -51,7 +51,7 @@ async function findWhere(
 	return { files, cwd, home: env.HOME ?? (sees === "all" ? os.homedir() : "/"), sees, ...shared, notes };
 }
 
-/** Absolute, as the place has it. */
+/** Returns the absolute path at the place. */
 export function pathIn({ cwd, home }: Pick<FilesAt, "cwd" | "home">, given: string): string {
 	if (given.includes("\0")) throw new HoldfastError("INVALID", "a path cannot have a NUL byte in it; nothing was done");
 	const expanded = given === "~" ? home : given.startsWith("~/") ? path.posix.join(home, given.slice(2)) : given;

@@ -1,4 +1,4 @@
-/** `write_file`: all of a file, whole or not at all. */
+/** `write_file`: replaces a whole file atomically. */
 import { counted } from "../../base/index.js";
 import type { Files } from "../../places/files/index.js";
 import type { Ask } from "../ask.js";
@@ -39,7 +39,7 @@ export async function writeFile(ask: Ask, { path: given, content }: WriteFileArg
 	});
 }
 
-/** With the encoding and the line endings of what it replaces. */
+/** Returns the content with the encoding and line endings of the file that it replaces. */
 async function likeBefore(ask: Ask, files: Files, file: string, content: string): Promise<Buffer> {
 	const entry = await files.stat(file);
 	if (entry?.kind !== "file") return Buffer.from(content);

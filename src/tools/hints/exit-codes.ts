@@ -1,4 +1,4 @@
-/** What an exit code means where that is not plain from the output. */
+/** Explains an exit code that the output does not make obvious. */
 import { byName } from "../../base/index.js";
 import type { Simple } from "./lex.js";
 import { programOf } from "./words.js";
@@ -33,7 +33,7 @@ const MEANINGS = byName<Readonly<Record<number, string>>>({
 	ssh: { 255: "255 means that ssh itself failed, not the command there" },
 });
 
-/** Not 130: a command may give that by itself, and an interrupt of this call has a status of its own. */
+/** Without 130: a command may return that itself, and an interrupted call has its own status. */
 const USUALLY: Readonly<Record<number, string>> = {
 	126: "126 means that it was found but could not be executed",
 	127: "127 means that there is no such command; check the name and PATH",
@@ -48,8 +48,8 @@ const USUALLY: Readonly<Record<number, string>> = {
 
 export function exitCodeHint(commands: readonly Simple[], code: number, signal: string | null): string | undefined {
 	if (signal === "SIGKILL") return "It was killed by SIGKILL: by another program, or by the kernel because memory ran out.";
-	if (signal !== null) return undefined; // the signal says it
-	const last = commands.at(-1); // of a pipeline, too, the last one's code is what counts
+	if (signal !== null) return undefined; // the signal is explanation enough
+	const last = commands.at(-1); // also for a pipeline, whose code is that of its last command
 	const name = last === undefined ? undefined : programOf(last)?.name;
 	const own = name === undefined ? undefined : MEANINGS[name]?.[code];
 	if (own !== undefined) {

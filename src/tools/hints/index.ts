@@ -1,4 +1,4 @@
-/** Advice about a command that has run: what its exit code means, and how it is better run the next time. Never more than that. */
+/** Advice about a command that has run: the meaning of its exit code, and how to run it better next time. Advice only. */
 import { exitCodeHint } from "./exit-codes.js";
 import { lex } from "./lex.js";
 import { maskedHint } from "./masked.js";
@@ -10,17 +10,17 @@ export { isDrawing, staysWithoutTerminal } from "./no-terminal.js";
 export { readsUntilEnd } from "./until-eof.js";
 
 export interface CommandEnd {
-	/** null: it has not ended by itself, so its code means nothing. */
+	/** null: the command did not end by itself, so its code means nothing. */
 	readonly exitCode: number | null;
 	readonly signal: string | null;
 	readonly output: string;
 	/** The command ran on another machine. */
 	readonly elsewhere?: boolean;
-	/** It draws on a terminal, which it has not. */
+	/** The command draws on a terminal, but has none. */
 	readonly draws?: boolean;
 }
 
-/** A text that is longer was not typed by hand, and is not looked at. */
+/** A longer text was not typed by hand, and is skipped. */
 const LONGEST = 100_000;
 
 export function hintsFor(command: string, { exitCode, signal, output, elsewhere = false, draws = false }: CommandEnd): string[] {

@@ -1,12 +1,11 @@
 /**
- * Shell text cut into simple commands, for hints only: nothing is run, refused or changed because of it. Quotes, comments
- * and here-documents are told apart, so that words in them are never taken for commands. What is inside `$(…)` and
- * backquotes is not looked at.
+ * Splits shell text into simple commands, for hints only: nothing is run, refused or changed because of it. Quotes, comments and here-documents are
+ * recognized, so that words inside them do not count as commands. The content of `$(…)` and backquotes is skipped.
  */
 export interface Simple {
-	/** The command's words, unquoted; `quoted` tells which were quoted. */
+	/** The command's unquoted words; `quoted` tells which were quoted. */
 	readonly words: readonly LexWord[];
-	/** What stands behind it: `|`, `&&`, `||`, `;`, `&`, a newline, or nothing at the end of the text. */
+	/** The separator after the command: `|`, `&&`, `||`, `;`, `&`, a newline, or nothing at the end of the text. */
 	readonly end: "|" | "&&" | "||" | ";" | "&" | "\n" | "";
 }
 
@@ -15,13 +14,13 @@ export interface LexWord {
 	readonly quoted: boolean;
 }
 
-/** Linear in the length of the text. */
+/** Runs in time linear in the length of the text. */
 export function lex(source: string): Simple[] {
 	const commands: Simple[] = [];
 	let words: LexWord[] = [];
-	let text: string | undefined; // of the word that is being read
+	let text: string | undefined; // of the current word
 	let quoted = false;
-	const delimiters: { readonly word: string; readonly tabs: boolean }[] = []; // of here-documents that begin at the next line
+	const delimiters: { readonly word: string; readonly tabs: boolean }[] = []; // of here-documents that start on the next line
 	let at = 0;
 
 	const endWord = () => {
@@ -33,7 +32,7 @@ export function lex(source: string): Simple[] {
 		endWord();
 		const last = commands.at(-1);
 		if (words.length > 0) commands.push({ words, end });
-		else if (last && (end === "&" || end === "|")) commands[commands.length - 1] = { ...last, end }; // behind a closing bracket
+		else if (last && (end === "&" || end === "|")) commands[commands.length - 1] = { ...last, end }; // after a closing bracket
 		words = [];
 	};
 	const add = (piece: string) => {
@@ -105,7 +104,7 @@ export function lex(source: string): Simple[] {
 	return commands;
 }
 
-/** Returns where the closing quote is, or the end of the text if there is none. */
+/** Returns the position of the closing quote, or the end of the text. */
 function closing(source: string, from: number, quote: string, escapes: boolean): number {
 	for (let at = from; at < source.length; at++) {
 		if (escapes && source[at] === "\\") at++;
@@ -114,7 +113,7 @@ function closing(source: string, from: number, quote: string, escapes: boolean):
 	return source.length;
 }
 
-/** Behind the bracket that closes the one at `from`, quotes respected. */
+/** Returns the position after the bracket that closes the one at `from`, skipping quotes. */
 function nested(source: string, from: number): number {
 	const open = source.charAt(from);
 	const close = open === "(" ? ")" : "}";
@@ -135,7 +134,7 @@ function delimiter(source: string, from: number): { word: string; tabs: boolean;
 	return { word: (match?.[1] ?? "").replaceAll(/['"\\]/g, ""), tabs, next: from + (tabs ? 1 : 0) + (match?.[0].length ?? 0) };
 }
 
-/** Behind the line that ends a here-document which begins at `from`. */
+/** Returns the position after the last line of a here-document that starts at `from`. */
 function afterDocument(source: string, from: number, { word, tabs }: { word: string; tabs: boolean }): number {
 	for (let at = from; at < source.length; ) {
 		const end = source.indexOf("\n", at);

@@ -1,12 +1,12 @@
-/** Exit code 0 that belongs to `tail` while what it shows is a failed build. */
+/** Detects an exit code 0 that belongs to `tail` while the output shows a failed build. */
 import type { Simple } from "./lex.js";
 import { programOf } from "./words.js";
 
-/** Programs that succeed whatever they read. */
+/** Programs that succeed on any input. */
 const PASSING = new Set(["tail", "head", "cat", "tee", "less", "more", "sed", "awk", "sort", "uniq", "cut", "tr", "column", "ts", "grep"]);
 const SWALLOWING = new Set(["true", ":", "echo", "printf"]);
 
-/** Each is the word of a tool that gave up, at the beginning of a line or with a number of its own. */
+/** Messages of a tool that gave up, at the beginning of a line or with an error number. */
 const FAILURES = [
 	/^(?:\S+:\d+(?::\d+)?: )?(?:fatal )?error(?:\[\w+\])?: /im,
 	/\berror TS\d+:/,

@@ -1,4 +1,4 @@
-/** Programs that draw on a terminal or ask at one, in a command that has none. */
+/** Detects programs that draw on a terminal or prompt on one, in a command without a terminal. */
 import { lex, type Simple } from "./lex.js";
 import { type ProgramCall, programOf } from "./words.js";
 
@@ -21,20 +21,23 @@ const DRAWING = new Set([
 	"tig",
 	"lazygit",
 ]);
-/** Of those, the ones that do not end by themselves without a terminal. */
+/** Drawing programs that do not exit without a terminal. */
 const STAYING = new Set(["vim", "vi", "nvim", "view", "vimdiff"]);
 const BATCH = /^(?:-[a-zA-Z]*[bceEsVh]|\+.*|--(?:batch|version|help|headless|cmd|filter).*)$/;
 
-/** Programs that read their standard input when they are given nothing else. */
+/** Programs that read their standard input by default. */
 const ASKING = /^(?:python[\d.]*|ipython|node|deno|irb|ghci|lua|R|bc|psql|mysql|sqlite3|redis-cli|mongosh|ba?sh|dash|zsh)$/;
 const TAKES_DATABASE = /^(?:psql|mysql|sqlite3|redis-cli|mongosh)$/;
 const GIVEN = /^(?:-[a-zA-Z]*[cemfp]\b.*|--(?:eval|print|execute|command|file|version|help)\b.*|-V|-h)$/;
 
-/** A program in it draws on a terminal, and would go on without one until it is killed. */
+/** Returns true if a program in the command draws on a terminal, and would run without one until it is killed. */
 export const staysWithoutTerminal = (command: string): boolean =>
 	/vi(?:m|ew)?\b|vimdiff/.test(command) && lex(command).some((_, at, all) => STAYING.has(drawingAt(all, at) ?? ""));
 
-/** Whether the first of what a program printed says that it draws, such as an editor that another program has opened. Vim says so itself; others take the alternate screen. */
+/**
+ * Returns true if the first output shows that a program draws, for instance an editor opened by another program. Vim prints a warning; others switch
+ * to the alternate screen.
+ */
 export const isDrawing = (printed: string): boolean => /^Vim: Warning: (?:Out|In)put is not /m.test(printed) || printed.includes("\x1b[?1049h");
 
 export function noTerminalHint(
@@ -49,7 +52,7 @@ export function noTerminalHint(
 		return `\`${drawing}\` draws on a terminal, and this command had none: ${again} with pty=true.`;
 	if (draws && exitCode === null)
 		return `It draws on a terminal, as an editor does that another program opens, and this command had none: ${again} with pty=true, or so that it opens none (git commit -m).`;
-	if (command.includes("<") || commands.slice(0, -1).some(({ end }) => end === "|")) return undefined; // they may have been given their input
+	if (command.includes("<") || commands.slice(0, -1).some(({ end }) => end === "|")) return undefined; // the input may have been given
 	const programs = commands.map(programOf).filter((program) => program !== undefined);
 	const asking = exitCode === 0 && output.trim() === "" ? programs.find(asks) : undefined;
 	if (asking) return `\`${asking.name}\` read its input, which was empty: for a session with it use pty=true, or give it what to run in the command.`;
@@ -60,7 +63,7 @@ export function noTerminalHint(
 	return undefined;
 }
 
-/** A last line that was not ended, or had only a word behind it that gives up, and asks. */
+/** A prompt at the end of the output: an unfinished last line, or one followed only by "Abort.". */
 const PROMPT = /[^\n]*(?:[:?>\])] |\[[yY]\/[nN]\] ?(?:Abort\.\n)?|\([yY]\/[nN]\) ?)$/;
 const LONGEST_PROMPT = 200;
 const NOT_FOUND = 127;

@@ -1,4 +1,7 @@
-/** sudo by its path, or with options that say where its password comes from, is none of ours: it finds no terminal, and says so. */
+/**
+ * Returns a hint about sudo without a terminal: called by its path, or with options for its password source, sudo bypasses our wrapper and reports
+ * that it finds no terminal.
+ */
 export function sudoHint(output: string, elsewhere: boolean): string | undefined {
 	if (!/^sudo: a (?:terminal|password) is required/m.test(output) || output.includes("sudo: no password was provided")) return undefined;
 	if (elsewhere)

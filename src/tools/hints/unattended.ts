@@ -1,10 +1,10 @@
-/** Commands that belong into the background: servers and the like, and those that try to go there by themselves. */
+/** Detects commands that belong in the background: servers and similar programs, and commands that detach themselves. */
 import type { Simple } from "./lex.js";
 import { type ProgramCall, programOf } from "./words.js";
 
 const AWAY = "start it with background=true instead: then its output, its end and its exit code can be asked for, and kill ends all of it";
 
-/** `ended`: by itself, so it was nothing that goes on; one that failed has other worries. */
+/** `ended`: it ended by itself, so it is no server; a failed command needs other advice. */
 export function backgroundHint(commands: readonly Simple[], ended: "well" | "failed" | undefined): string | undefined {
 	if (ended === "failed") return undefined;
 	const programs = commands.map(programOf).filter((program) => program !== undefined);
@@ -24,7 +24,7 @@ function staysUp(program: ProgramCall): boolean {
 	return SERVERS.some((server) => server.test(line));
 }
 
-/** Program and arguments, joined by spaces. Plain cases only: a hint that is wrong is worse than none. */
+/** Program and arguments, joined by spaces. Only clear cases: a wrong hint is worse than none. */
 const SERVERS: readonly RegExp[] = [
 	/^(?:npm|pnpm|yarn|bun)(?: run)? (?:dev|start|serve|watch|preview|develop|storybook)(?= |$)/,
 	/^python[\d.]* -m (?:http\.server|flask run|uvicorn|gunicorn|jupyter)\b/,

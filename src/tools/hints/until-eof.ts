@@ -1,8 +1,8 @@
-/** Programs that read a secret from their standard input until it ends: on a terminal that end would never come, and the secret would be shown. */
+/** Detects programs that read a secret from standard input until EOF: on a terminal EOF would never come, and the secret would be shown. */
 import { lex } from "./lex.js";
 import { type ProgramCall, programOf } from "./words.js";
 
-/** The one in the command, in a few words; undefined when there is none. */
+/** Returns such a program of the command, in a few words; undefined if there is none. */
 export function readsUntilEnd(command: string): string | undefined {
 	if (!/--with-token|--password-stdin/.test(command)) return undefined;
 	const found = lex(command)

@@ -1,9 +1,9 @@
 import path from "node:path";
 import type { Simple } from "./lex.js";
 
-/** Programs that run the command that follows them; options of theirs may come in between. */
+/** Programs that run the command that follows, possibly after their own options. */
 const WRAPPERS = new Set(["sudo", "env", "command", "builtin", "exec", "time", "nice", "ionice", "stdbuf", "doas", "npx", "bunx", "uvx"]);
-/** Words of the shell before a command. */
+/** Shell keywords before a command. */
 const KEYWORDS = new Set(["then", "do", "else", "elif", "if", "while", "until", "!", "time"]);
 
 export interface ProgramCall {
@@ -11,7 +11,7 @@ export interface ProgramCall {
 	readonly args: readonly string[];
 }
 
-/** Returns the program of a simple command, without assignments and wrappers before it; undefined if it cannot be told. */
+/** Returns the program of a simple command, without leading assignments and wrappers; undefined if unclear. */
 export function programOf({ words }: Simple): ProgramCall | undefined {
 	let at = 0;
 	for (; at < words.length; at++) {

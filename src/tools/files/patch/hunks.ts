@@ -1,4 +1,4 @@
-/** Hunks of a diff, applied to a text: where they say, else where their lines are, else where those are with other whitespace. */
+/** Applies the hunks of a diff to a text: at the given line, else where their lines match, else where they match apart from whitespace. */
 import { HoldfastError } from "../../../base/index.js";
 import { asBytesText } from "../text.js";
 import { nearest } from "./nearest.js";
@@ -6,13 +6,13 @@ import type { Hunk } from "./unified.js";
 
 export interface Applied {
 	readonly text: string;
-	/** What was not as the diff said, a sentence each. */
+	/** Deviations from the diff, one sentence each. */
 	readonly notes: readonly string[];
 }
 
 export function applyHunks(text: string, hunks: readonly Hunk[], file: string): Applied {
 	const notes: string[] = [];
-	const lines = text.split("\n"); // the last one is what is behind the last newline
+	const lines = text.split("\n"); // the last element is the text after the last newline
 	let moved = 0;
 	let from = 0;
 	for (const [index, hunk] of hunks.entries()) {
@@ -40,7 +40,7 @@ export function applyHunks(text: string, hunks: readonly Hunk[], file: string): 
 	return { text: lines.join("\n"), notes };
 }
 
-/** Whether the text ends with a newline, where the hunk reaches that end. */
+/** Sets whether the text ends with a newline, if the hunk reaches its end. */
 function end(lines: string[], { bare }: Hunk, from: number): void {
 	if (from >= lines.length && !bare.fresh) lines.push("");
 	else if (from === lines.length - 1 && lines.at(-1) === "" && bare.fresh) lines.pop();
@@ -52,11 +52,11 @@ interface Place {
 }
 
 function insertionPoint({ at }: Hunk, lines: readonly string[], moved: number, from: number): Place {
-	const line = at === 0 ? from : at + moved; // nothing is there to be found: behind the line it names
+	const line = at === 0 ? from : at + moved; // no old lines to match: after the line that the hunk names
 	return { line: Math.max(from, Math.min(line, lines.at(-1) === "" ? lines.length - 1 : lines.length)), loose: false };
 }
 
-/** The place nearest to the hint; without one, the only place. */
+/** Returns the match nearest to the hint; without a hint, the only match. */
 function find(lines: readonly string[], old: readonly string[], { hint, from, any }: { hint: number; from: number; any: boolean }): Place | undefined {
 	for (const loose of [false, true]) {
 		const norm = loose ? (line: string) => line.trim().replace(/[ \t]+/g, " ") : (line: string) => line;

@@ -1,4 +1,4 @@
-/** `patch`: replacements in a file, or a diff of several; all of it or nothing. */
+/** `patch`: replacements in one file, or a diff of several; all or nothing. */
 import { createHash } from "node:crypto";
 import path from "node:path";
 import { counted, HoldfastError, identityOf } from "../../../base/index.js";
@@ -20,11 +20,11 @@ import { type FileDiff, parseDiff } from "./unified.js";
 
 const MOST_BYTES = 64 * 1024 * 1024;
 
-/** What is to become of one file. */
+/** A requested change of one file. */
 interface Wish {
 	readonly file: string;
 	readonly kind: "change" | "create" | "delete";
-	/** Text with one character a byte. */
+	/** Changes the text, which has one character per byte. */
 	change(text: string): { text: string; count: number; notes: readonly string[] };
 }
 
@@ -143,7 +143,7 @@ async function changed(ask: Ask, files: Files, { file, kind, change }: Wish): Pr
 	return { file, old, fresh, count };
 }
 
-/** Everything is ready beside its place before the first is moved there; what fails then is undone. */
+/** Writes every draft beside its target before the first rename; undoes the renames if one fails. */
 async function putAll(ask: Ask, files: Files, changes: readonly Change[], record: (bytes: number, files: readonly FileEffect[]) => void): Promise<string[]> {
 	const drafts = [];
 	const undo: (() => Promise<unknown>)[] = [];
@@ -184,7 +184,10 @@ async function putAll(ask: Ask, files: Files, changes: readonly Change[], record
 	}
 }
 
-/** A file that is removed by a call with an id is put aside until the end of the call is on record: so it can be told whether it was removed. */
+/**
+ * Returns where to move a file that a call with an id removes. The file stays there until the call's end is on record, so that `find` can tell whether
+ * it was removed.
+ */
 function removalOf(files: Files, file: string): NonNullable<FileEffect> | undefined {
 	const identity = files.near ? identityOf(file) : undefined;
 	return identity === undefined ? undefined : { temp: path.join(path.dirname(file), temporaryName()), target: file, identity, removes: true };
@@ -194,12 +197,12 @@ const sha = (bytes: Buffer): string => createHash("sha256").update(bytes).digest
 
 const turns = new WeakMap<Files, Promise<unknown>>();
 
-/** Edits one after the other, so that two calls at the same time both count. */
+/** Runs edits one after the other, so that concurrent calls do not overwrite each other. */
 function inTurn<T>(files: Files, act: () => Promise<T>): Promise<T> {
 	const result = (turns.get(files) ?? Promise.resolve()).then(act);
 	turns.set(
 		files,
-		result.catch(() => {}), // one that failed does not fail the next
+		result.catch(() => {}), // a failed edit does not fail the next one
 	);
 	return result;
 }

@@ -1,10 +1,10 @@
-/** Finds the part of a file that is nearest to a text which is not in it, so that the caller can correct the call. */
+/** Finds the lines most similar to a text that the file does not contain, so that the caller can correct the call. */
 import { HoldfastError } from "../../../base/index.js";
 import { hasMask } from "../mask.js";
 import { likeness } from "../similar.js";
 import { shownText } from "../text.js";
 
-const LINES = 20_000; // looked at
+const LINES = 20_000; // compared at most
 const SHOWN = 3;
 const EACH = 6;
 const CHARS = 200;

@@ -1,4 +1,7 @@
-/** Replaces one text by another: where it stands exactly, else where only whitespace differs; nowhere else. Texts have one character a byte, and lines end with \n. */
+/**
+ * Replaces one text by another: at exact matches, else at matches that differ only in whitespace. Texts have one character per byte, and lines end
+ * with \n.
+ */
 import { HoldfastError } from "../../../base/index.js";
 import { asBytesText } from "../text.js";
 import { lineAt, nearest } from "./nearest.js";
@@ -12,11 +15,11 @@ export interface Edit {
 export interface Replaced {
 	readonly text: string;
 	readonly count: number;
-	/** The lines where the text was found, if only without regard to whitespace. */
+	/** The lines of the match, if it matched only apart from whitespace. */
 	readonly fuzzy?: readonly [from: number, to: number];
 }
 
-/** A stretch of the text, and what takes its place. */
+/** A range of the text and its replacement. */
 interface Piece {
 	readonly from: number;
 	readonly to: number;
@@ -64,7 +67,7 @@ function several(text: string, pieces: readonly Piece[], file: string): Holdfast
 	);
 }
 
-/** The same words with other spaces and tabs between them, at the beginning and at the end of lines. */
+/** Returns the matches with the same words but other spaces and tabs between words, or at the beginning and end of lines. */
 function looseMatches(text: string, old: string, fresh: string): Piece[] {
 	const pattern = loosePattern(old);
 	if (!pattern) return [];
@@ -78,7 +81,7 @@ const startsLine = (text: string, at: number): boolean => at === 0 || text[at - 
 
 function loosePattern(old: string): RegExp | undefined {
 	const lines = old.split("\n");
-	const ends = lines.length > 1 && lines.at(-1) === ""; // with the end of its last line
+	const ends = lines.length > 1 && lines.at(-1) === ""; // includes the end of its last line
 	if (ends) lines.pop();
 	const words = lines.map((line) =>
 		line
@@ -101,7 +104,7 @@ function loosePattern(old: string): RegExp | undefined {
 
 const indentOf = (text: string): string => /^[ \t]*/.exec(text.replace(/^\n+/, ""))?.[0] ?? "";
 
-/** Lines that had the indentation of the old text get that of what it was found as. */
+/** Replaces the indentation of the old text by that of the match. */
 function reindent(text: string, from: string, to: string): string {
 	if (from === to) return text;
 	return text

@@ -5,7 +5,7 @@ import { decode } from "../text.js";
 const LINES = 120;
 const CHARS = 300;
 
-/** A short diff for a result. Secrets are looked for in the whole texts: a line of a key does not look like one by itself. */
+/** Returns a short diff for a result. Secrets are detected in the whole texts: a single line of a key does not look like a secret. */
 export function shownDiff(secrets: Redactor, file: string, old: Buffer | undefined, fresh: Buffer | undefined): string {
 	const texts = [old ? decode(old) : "", fresh ? decode(fresh) : ""] as const;
 	const masked = new Map<string, string>();

@@ -1,16 +1,16 @@
-/** A unified diff, read with patience: models get the numbers wrong, and leave out the space before an empty line. */
+/** Parses a unified diff leniently: models get line numbers wrong, and omit the space before an empty line. */
 import { HoldfastError } from "../../../base/index.js";
 
 export interface Hunk {
-	/** The line of the old file it says it begins at; 0 when it does not say. */
+	/** The first line in the old file according to the hunk header; 0 if it has none. */
 	readonly at: number;
 	readonly lines: readonly { readonly sign: " " | "-" | "+"; readonly text: string }[];
-	/** The old, the new side ends without a newline. */
+	/** True if the old or the new side ends without a newline. */
 	readonly bare: { readonly old: boolean; readonly fresh: boolean };
 }
 
 export interface FileDiff {
-	/** null: there is no old, no new file. Undefined: it does not say. */
+	/** null: no old or no new file. Undefined: the diff does not say. */
 	readonly from: string | null | undefined;
 	readonly to: string | null | undefined;
 	readonly hunks: readonly Hunk[];
@@ -59,7 +59,7 @@ function nameIn(text: string): string | null {
 	return name === "/dev/null" ? null : name;
 }
 
-/** `a/` and `b/`, as git writes them. */
+/** Strips git's `a/` and `b/`. */
 function stripPrefixes(file: { from: string | null | undefined; to: string | null | undefined }): void {
 	const { from, to } = file;
 	if ((from === null || from?.startsWith("a/")) && (to === null || to?.startsWith("b/"))) {
@@ -72,7 +72,7 @@ function parseHunk(lines: readonly string[], start: number): { hunk: Hunk; next:
 	const head = /^@@+ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/.exec(lines[start] as string);
 	const found: Hunk["lines"][number][] = [];
 	const bare = { old: false, fresh: false };
-	// As many lines as it says, and those that follow and cannot be anything else.
+	// Takes as many lines as the header says, and following lines that can only belong to the hunk.
 	let [old, fresh] = head ? [Number(head[2] ?? 1), Number(head[4] ?? 1)] : [0, 0];
 	let next = start + 1;
 	for (; next < lines.length; next++) {
