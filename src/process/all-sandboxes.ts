@@ -1,26 +1,26 @@
-/** Every sandbox there is: those of this home, and what kinds of places know of all homes (containers of the engines). */
+/** Lists, stops and prunes every sandbox: those of this home, and those of all homes that a kind of place knows (containers of the engines). */
 import { fromSystem, HoldfastError, idPrefix } from "../base/index.js";
 import { type KnownPlaces, kinds, type Leftover, type LeftoverSource, leftoversOf, type NamedPlace, rememberedPlaces } from "../places/index.js";
 import type { Runtime } from "./runtime.js";
 import { Sandboxes } from "./sandboxes.js";
 
-/** The sandboxes of `local+sandbox` are processes of this home. */
+/** Kind of a `local+sandbox` sandbox, which is a process of this home. */
 const OWN = "bubblewrap";
 
 export interface SandboxItem extends Leftover {
 	/** `bubblewrap`, or the kind of place. */
 	readonly kind: string;
-	/** How many processes of the task run in it; null where that cannot be seen from here. */
+	/** Running processes of the task; null if they cannot be seen from this machine. */
 	readonly processes: number | null;
 }
 
 export interface SandboxList {
 	readonly sandboxes: readonly SandboxItem[];
-	/** What could not be looked at. */
+	/** One sentence for each source that could not be listed. */
 	readonly notes: readonly string[];
 }
 
-/** `ms`: how long each engine, account or cluster may take. */
+/** Lists all sandboxes. `ms`: time limit for each engine, account or cluster. */
 export async function listSandboxes(runtime: Runtime, { ms = LIST_MS }: { readonly ms?: number } = {}): Promise<SandboxList> {
 	const own = new Sandboxes(runtime).list().map(
 		(one): SandboxItem => ({
@@ -44,7 +44,7 @@ export async function listSandboxes(runtime: Runtime, { ms = LIST_MS }: { readon
 
 const LIST_MS = 15_000;
 
-/** Each one is asked at the same time, and one that does not answer keeps nobody from the others. */
+/** Lists the leftovers of one kind. Asks all sources in parallel; a source that does not answer does not delay the others. */
 async function leftoversIn(
 	kind: string,
 	known: KnownPlaces,
@@ -69,7 +69,7 @@ async function leftoversIn(
 	return { items: [...items.values()], notes: [...unusable, ...notes] };
 }
 
-/** The places of each kind that config.json names, and that this home has used. */
+/** Returns the places of each kind that config.json names or that this home has used. */
 function namedPlaces({ config, home }: { readonly config: () => Runtime["config"]; readonly home: Runtime["home"] }): {
 	readonly named: ReadonlyMap<string, readonly NamedPlace[]>;
 	readonly notes: readonly string[];
@@ -86,7 +86,7 @@ function namedPlaces({ config, home }: { readonly config: () => Runtime["config"
 	return { named, notes };
 }
 
-/** By id or a beginning of it. Resolves with a sentence; throws when there is no such sandbox. */
+/** Stops a sandbox, given its id or a prefix of it. Resolves with a sentence. Throws if there is no such sandbox. */
 export async function stopSandbox(runtime: Runtime, wanted: string): Promise<string> {
 	const { sandboxes, notes } = await listSandboxes(runtime);
 	const digits = idPrefix(wanted);
@@ -99,7 +99,7 @@ export async function stopSandbox(runtime: Runtime, wanted: string): Promise<str
 	return endOne(runtime, one);
 }
 
-/** Removes the orphans; with `allHomes` also what belongs to homes on other hosts. Returns a sentence for each. */
+/** Removes orphans; with `allHomes` also the sandboxes of homes on other hosts. Returns a sentence for each. */
 export async function pruneSandboxes(
 	runtime: Runtime,
 	{ allHomes = false }: { readonly allHomes?: boolean } = {},

@@ -1,6 +1,7 @@
 /**
- * Processes that are to be started again when the machine is: `boot/ID.json` in the home for each that was started with `restart`. It has all that a start needs,
- * the environment too, but for what looks like a secret: of that only the names. `holdfast serve --resume` starts those again that the end of the machine has ended.
+ * Processes to start again after a reboot: `boot/ID.json` in the home for each process that was started with `restart`. The file holds all that a
+ * start needs, with the environment; of variables that look like secrets it holds only the names. `holdfast serve --resume` starts the processes that
+ * a reboot has ended.
  */
 import path from "node:path";
 import * as z from "zod";
@@ -24,10 +25,10 @@ import type { Process } from "./process.js";
 import { readRestarts } from "./restart.js";
 import type { Runtime } from "./runtime.js";
 
-/** Of one login: a new one has its own. */
+/** Variables of one login session: a new login has its own. */
 const OF_SESSION =
 	/^(?:SSH_(?:AUTH_SOCK|AGENT_PID|CLIENT|CONNECTION|TTY)|(?:WAYLAND_)?DISPLAY|XAUTHORITY|DBUS_SESSION_BUS_ADDRESS|XDG_(?:RUNTIME_DIR|SESSION_\w+|SEAT|VTNR)|GPG_AGENT_INFO)$/;
-/** Of one program. */
+/** Variables of one program. */
 const OF_PROGRAM =
 	/^(?:TMUX\w*|STY|WINDOW|WINDOWID|INVOCATION_ID|JOURNAL_STREAM|SYSTEMD_EXEC_PID|MANAGERPID|NOTIFY_SOCKET|LISTEN_\w+|HOLDFAST_\w+|PWD|OLDPWD|SHLVL|_)$/;
 
@@ -36,7 +37,7 @@ const recordSchema = z.lazy(() =>
 		v: z.literal(1),
 		options: z.custom<SpawnOptions>((value) => typeof value === "object" && value !== null),
 		env: z.record(z.string(), z.string()),
-		/** Names of variables that are not written down. */
+		/** Names of the variables whose values are not written. */
 		secrets: z.array(z.string()),
 	}),
 );
@@ -45,7 +46,7 @@ type BootRecord = z.infer<typeof recordSchema>;
 const dirOf = ({ root }: Home): string => path.join(root, "boot");
 const fileOf = (home: Home, id: string): string => path.join(dirOf(home), `${id}.json`);
 
-/** Writes down what a start needs. `env`: all that the command gets. */
+/** Writes the boot record of a process. `env`: the whole environment of the command. */
 export function noteForBoot(home: Home, { id, cwd, task }: Spec, wanted: StartRequest, env: Readonly<Record<string, string>>): void {
 	const { env: _, ...options } = wanted;
 	const named = Object.entries(env).filter(([name]) => !OF_SESSION.test(name) && !OF_PROGRAM.test(name));
@@ -66,25 +67,25 @@ function writeRecord(home: Home, id: string, record: BootRecord): void {
 
 export const forgetForBoot = (home: Home, id: string): void => unlinkIfThere(fileOf(home, id));
 
-/** The variables that a process will not have when it is started again at boot. */
+/** Returns the names of the variables that a process will lack when it is started again at boot. */
 export const missingAtBoot = (home: Home, id: string): readonly string[] => readRecord(home, id)?.secrets ?? [];
 
 export interface Resumed {
-	/** The process that the end of the machine has ended. */
+	/** The process that the reboot ended. */
 	readonly was: Process;
 	readonly name: string | undefined;
-	/** The one that was started in its place; undefined if none was. */
+	/** Its replacement; undefined if none was started. */
 	readonly now?: Process;
-	/** What a person should know of it: why it was not started, or what it lacks. */
+	/** For a person: why it was not started, or which variables it lacks. */
 	readonly note?: string;
 }
 
-/** Starts again what the end of the machine has ended, each once, whoever else tries. Returns what was done about each. */
+/** Starts the processes that a reboot has ended, each once even if several programs resume at the same time. Returns the outcome for each. */
 export async function resume(runtime: Runtime): Promise<Resumed[]> {
 	const { home } = runtime;
 	if (namesIn(dirOf(home)).length === 0) return [];
 	const lease = Lease.take(path.join(dirOf(home), "lease"));
-	if (!lease) return []; // another program is at it
+	if (!lease) return []; // another program is resuming
 	try {
 		const done: Resumed[] = [];
 		for (const file of namesIn(dirOf(home)).filter((name) => /^proc_[0-9a-f]{12}\.json$/.test(name))) {
@@ -113,8 +114,8 @@ async function resumeOne(runtime: Runtime, id: string): Promise<Resumed | undefi
 	if (other) return { ...base, note: `${other.id} runs under its name` };
 	try {
 		const prepare = (now: Process) => {
-			const own = readRecord(home, now.id); // on record by now, under its own id
-			if (own) writeRecord(home, now.id, { ...own, secrets: [...new Set([...own.secrets, ...record.secrets])] }); // also those that it lacks this time
+			const own = readRecord(home, now.id); // `spawn` has written a record under the new id
+			if (own) writeRecord(home, now.id, { ...own, secrets: [...new Set([...own.secrets, ...record.secrets])] }); // also the secrets that are missing this time
 			forgetForBoot(home, id);
 		};
 		const now = await runtime.spawn({ ...record.options, ...(name === undefined ? {} : { name }), env: environmentOf(record) }, { prepare });
@@ -125,7 +126,7 @@ async function resumeOne(runtime: Runtime, id: string): Promise<Resumed | undefi
 			...(lacking.length === 0 ? {} : { note: `without ${lacking.join(", ")}, which ${lacking.length === 1 ? "is" : "are"} not written down` }),
 		};
 	} catch (error) {
-		writeRecord(home, id, record); // for the next try
+		writeRecord(home, id, record); // for the next attempt
 		if (!(error instanceof HoldfastError)) throw error;
 		return { ...base, note: error.message };
 	}
@@ -135,24 +136,27 @@ function processOf({ registry }: Runtime, id: string): Process | "corrupt" | und
 	try {
 		return registry.matching(id)?.[0];
 	} catch {
-		return "corrupt"; // `doctor` names it
+		return "corrupt"; // `doctor` reports it
 	}
 }
 
-/** It was told to end, has done what it was to do, or was given up. */
+/** Returns true if the process was killed, has finished, or was given up. */
 function isDone(process: Process): boolean {
 	const status = process.status();
 	return status.status === "killed" || (status.status === "exited" && readRestarts(process.dir)?.state !== "stopped");
 }
 
-/** It ended with the machine; or its start did not come to pass. What was stopped from outside while the machine went on stays ended as long as that does. */
+/**
+ * Returns true if the process ended with the machine, or if its start did not complete. A process that was stopped from outside is not resumed until
+ * the next reboot.
+ */
 function isToResume(process: Process): boolean {
 	const [here, { host, boot }] = [hostIdentity(), process.spec.host];
 	if (host !== here.host) return false;
 	return boot !== here.boot || (process.status().status === "lost" && !hasStarted(process.dir));
 }
 
-/** What it had, with what this program has of a login and of secrets; nothing else of this program's own. */
+/** Returns the recorded environment plus this program's login and secret variables; removes all other variables of this program. */
 function environmentOf({ env, secrets }: BootRecord): Record<string, string | undefined> {
 	const own = Object.entries(ownEnvironment());
 	const passed = own.filter(([name]) => OF_SESSION.test(name) || secrets.includes(name));
@@ -163,6 +167,6 @@ function readRecord(home: Home, id: string): BootRecord | undefined {
 	try {
 		return recordSchema.parse(JSON.parse(readIfThere(fileOf(home, id)) ?? ""));
 	} catch {
-		return undefined; // cut by a full disk, or not ours
+		return undefined; // truncated by a full disk, or a foreign file
 	}
 }

@@ -1,4 +1,4 @@
-/** Which limits hold for what a runtime starts, and how each is kept on this machine. docs/limits.md. */
+/** The limits of processes and tasks, and the mechanism that enforces each one on this machine. docs/limits.md. */
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
@@ -17,16 +17,16 @@ import {
 } from "../keeper/index.js";
 import type { Machine } from "../places/index.js";
 
-/** Unless it is set: what keeps one runaway task from taking the machine with it. */
+/** Defaults that keep one runaway task from taking down the machine. */
 const DEFAULT_TASK = { memoryShare: 0.9, pids: 4096 };
 
-/** How one limit can be kept here; undefined: not at all. */
+/** The mechanism that can enforce a limit on this machine; undefined: none. */
 export type LimitMeans = "cgroup" | "ulimit" | "keeper" | undefined;
 
 export class Boundaries {
 	readonly #asked: LimitsAsked;
 	readonly #cgroups: Cgroups | undefined;
-	/** For all that a task runs together; only what can be kept. */
+	/** Limits for everything a task runs together; only those that can be enforced. */
 	readonly task: Pick<LimitsInForce, Controller>;
 
 	constructor(asked: LimitsAsked, cgroups: Cgroups | undefined) {
@@ -55,10 +55,10 @@ export class Boundaries {
 		if (name === "cpu_time" || name === "file_size") return "ulimit";
 		if (this.#cgroups?.treeOf(name)) return "cgroup";
 		if (scope === "task" || name === "cpu") return undefined;
-		return name === "memory" || process.getuid?.() !== 0 ? "ulimit" : undefined; // the kernel does not count the processes of root
+		return name === "memory" || process.getuid?.() !== 0 ? "ulimit" : undefined; // the kernel does not hold root to ulimit -u
 	}
 
-	/** By what, in words. */
+	/** Returns the name of the mechanism. */
 	by(name: LimitName, scope: "process" | "task"): string | undefined {
 		const means = this.means(name, scope);
 		if (means === "keeper") return "keeper";
@@ -67,7 +67,7 @@ export class Boundaries {
 		return tree && `cgroup v${tree.version} ${limitFile(tree, name as Controller)}`;
 	}
 
-	/** What holds for a process that is about to start. Throws if something was asked for that cannot be kept here. */
+	/** Returns the limits of a process that is about to start. Throws if a requested limit cannot be enforced on this machine. */
 	forProcess(given: ProcessLimitsAsked = {}, kind?: Spec["kind"]): { limits: LimitsInForce; kept: KeptLimits; explicit: boolean } {
 		const all = { ...this.#asked.process, ...given };
 		const limits: { [name in LimitName]?: number } = {};
@@ -86,13 +86,13 @@ export class Boundaries {
 		return { limits, explicit, kept: { strict: explicit && this.#cgroups !== undefined, time, output, output_rate, ulimit } };
 	}
 
-	/** Of a foreground command: what its keeper sees to, on top of what its shell is held to. */
+	/** Returns the limits that the keeper of a foreground command enforces, in addition to the limits of its shell. */
 	forCommand(): Pick<LimitsInForce, "time" | "output" | "output_rate"> {
 		const { time, output, output_rate } = this.#asked.process;
 		return { ...(time ? { time } : {}), ...(output ? { output } : {}), ...(output_rate ? { output_rate } : {}) };
 	}
 
-	/** Where the kernel counts. */
+	/** Returns the files in which the kernel counts. */
 	#counts({ name }: CommandCgroups): { memory?: string; pids?: string } {
 		const memory = this.#cgroups?.treeOf("memory");
 		const pids = this.#cgroups?.treeOf("pids");
@@ -102,7 +102,7 @@ export class Boundaries {
 		};
 	}
 
-	/** Hold the group of a process to its limits, and say in its spec what holds. */
+	/** Applies the limits to the cgroup of a process. Returns the limits in force, for its spec. */
 	apply(
 		group: CommandCgroups | undefined,
 		{ limits, explicit }: { limits: LimitsInForce; explicit: boolean },
@@ -133,7 +133,7 @@ export class Boundaries {
 	}
 }
 
-/** Of a foreground command, not of the shell that runs it; the CPU time of a shell is that of its whole life. */
+/** Limits of a foreground command, not of its shell. The CPU time of a shell would be that of its whole life. */
 const NOT_OF_SHELLS: readonly LimitName[] = ["time", "output", "output_rate", "cpu_time"];
 
 const LETTERS: readonly (readonly [LimitName, string])[] = [
@@ -143,7 +143,7 @@ const LETTERS: readonly (readonly [LimitName, string])[] = [
 	["file_size", "f"],
 ];
 
-/** As ulimit(1) of a POSIX shell wants it. The count of processes is that of the whole user. */
+/** Converts to the units of ulimit(1) in a POSIX shell. `ulimit -u` counts all processes of the user, so those that run now are added. */
 function inUnits(name: LimitName, value: number): number {
 	if (name === "memory") return Math.ceil(value / 1024);
 	if (name === "file_size") return Math.ceil(value / 512);
@@ -158,7 +158,7 @@ function threadsOfUser(): number {
 		try {
 			if (fs.statSync(`/proc/${name}`).uid === uid) count += fs.readdirSync(`/proc/${name}/task`).length;
 		} catch {
-			// gone meanwhile
+			// exited meanwhile
 		}
 	}
 	return count;

@@ -1,17 +1,20 @@
 /**
- * A call that its caller has given an id is on record: calls/TASK/HASH.N in the home, a JSON line for each step, each on the disk before the next step.
- * `begun` is written before anything is done, `effect` just before that which can be seen from outside, `end` before the answer goes out. So a program that
- * looks after a crash knows how far the call came. An id may be used again only after a call that never did anything: that is the next N.
+ * A call with an id from its caller is recorded in calls/TASK/HASH.N in the home: one JSON line per step, on disk before the next step. `begun` is
+ * written before anything is done, `effect` just before the first visible effect, `end` before the answer is sent. After a crash, another program can
+ * tell how far the call got. An id may be reused only after a call that had no effect; the new call gets the next N.
  */
 import { createHash, randomBytes } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
 import { ensureDir, errno, type Home, me, namesIn, readIfThere, statIfThere, taskKey, unlinkIfThere } from "../base/index.js";
 
-/** How a file, or a new directory, is put in place: moved from `temp` to `target`. `removes`: the other way round. `null`: not to be told afterwards. */
+/**
+ * How a file or a new directory is put in place: a rename from `temp` to `target`. `removes`: a rename from `target` to `temp`. `null`: cannot be
+ * verified afterwards.
+ */
 export type FileEffect = { readonly temp: string; readonly target: string; readonly identity: string; readonly removes?: true } | null;
 
-/** What a call was about to do. */
+/** The effect that a call was about to have. */
 export type CallEffect = { readonly session: string } | { readonly files: readonly FileEffect[] } | { readonly act: string };
 
 export interface CallEnd {
@@ -31,26 +34,26 @@ export interface CallState {
 	readonly by: string;
 	readonly effect?: CallEffect;
 	readonly end?: CallEnd;
-	/** The result, as long as it is kept. */
+	/** The result, while it is kept. */
 	readonly result?: unknown;
 	readonly settled?: true;
-	/** The call's process was removed from the home. */
+	/** The process of the call was removed from the home. */
 	readonly removed?: true;
 }
 
 const DAY_MS = 24 * 3_600_000;
-/** A result that no one has settled is kept for so long. */
+/** How long an unsettled result is kept. */
 const UNSETTLED_MS = 30 * DAY_MS;
 const PRUNED = "pruned";
-const FRESH = "fresh."; // a record that is being made
+const FRESH = "fresh."; // a record that is being created
 
 const dirOf = (home: Home, task: string): string => path.join(home.calls, taskKey(task));
 const nameOf = (id: string): string => createHash("sha256").update(id).digest("hex").slice(0, 24);
 
-/** Calls that this program has under way, by file. */
+/** Files of the calls in progress in this program. */
 const underWay = new Set<string>();
 
-/** Returns the last call with this id, if there is a record of one. */
+/** Returns the last call with this id; undefined if there is no record. */
 export function readCall(home: Home, task: string, id: string): CallState | undefined {
 	const dir = dirOf(home, task);
 	const numbers = namesIn(dir).flatMap((name) => (name.startsWith(`${nameOf(id)}.`) ? [Number(name.slice(25))] : []));
@@ -59,7 +62,7 @@ export function readCall(home: Home, task: string, id: string): CallState | unde
 }
 
 function readFile(file: string): CallState | undefined {
-	const lines = (readIfThere(file) ?? "").split("\n").slice(0, -1); // what is behind the last one is half a line
+	const lines = (readIfThere(file) ?? "").split("\n").slice(0, -1); // text after the last newline is an incomplete line
 	const [first, ...rest] = lines.flatMap((line): Record<string, unknown>[] => {
 		try {
 			return [JSON.parse(line) as Record<string, unknown>];
@@ -70,10 +73,10 @@ function readFile(file: string): CallState | undefined {
 	return first && (Object.assign({ file }, first, ...rest) as CallState);
 }
 
-/** Records of old calls of this task were removed: what is not on record may have been. */
+/** Returns true if records of old calls of this task were pruned: a call without a record may be one of them. */
 export const werePruned = (home: Home, task: string): boolean => fs.existsSync(path.join(dirOf(home, task), PRUNED));
 
-/** The tasks, by their key, that have a call with this id. */
+/** Returns the tasks that have a call with this id. */
 export const tasksWith = (home: Home, id: string): string[] =>
 	namesIn(home.calls).flatMap((key) => {
 		const name = namesIn(path.join(home.calls, key)).find((one) => one.startsWith(`${nameOf(id)}.`));
@@ -83,7 +86,7 @@ export const tasksWith = (home: Home, id: string): string[] =>
 
 export const isUnderWay = ({ file }: CallState): boolean => underWay.has(file);
 
-/** A call of this program while it lasts. */
+/** A call in progress in this program. */
 export class CallRecord {
 	readonly #file: string;
 	readonly #fd: number;
@@ -93,7 +96,7 @@ export class CallRecord {
 		this.#fd = fd;
 	}
 
-	/** Puts on record that a call begins. `after`: the call that had the id before. Undefined: another program was faster. */
+	/** Records the start of a call. `after`: the previous call with the same id. Returns undefined if another program was faster. */
 	static begin(home: Home, call: { id: string; task: string; tool: string; keep: boolean }, after: CallState | undefined): CallRecord | undefined {
 		const dir = dirOf(home, call.task);
 		ensureDir(dir);
@@ -102,36 +105,36 @@ export class CallRecord {
 		const fd = fs.openSync(fresh, "ax", 0o600);
 		try {
 			append(fd, { ...call, begun: Date.now(), by: me() });
-			fs.linkSync(fresh, file); // a record that has its name has its first line
+			fs.linkSync(fresh, file); // a record under its final name always has its first line
 			underWay.add(file);
 			sync(dir);
-			return new CallRecord(file, fd); // the earlier one stays, so that its name cannot be taken again
+			return new CallRecord(file, fd); // the earlier record stays, so that its name cannot be reused
 		} catch (error) {
 			fs.closeSync(fd);
 			if (errno(error) === "EEXIST") return undefined;
-			if (underWay.delete(file)) unlinkIfThere(file); // nothing was done, and nothing will be
+			if (underWay.delete(file)) unlinkIfThere(file); // nothing was done
 			throw error;
 		} finally {
 			unlinkIfThere(fresh);
 		}
 	}
 
-	/** Puts on record what is about to be done. Throws if that cannot be written: then it is not to be done. */
+	/** Records the effect that is about to happen. Throws if the record cannot be written; the caller must then not proceed. */
 	effect(effect: CallEffect): void {
 		append(this.#fd, { effect });
 	}
 
-	/** Puts the end on record. Returns whether that could be written. */
+	/** Records the end. Returns false if that could not be written. */
 	end(end: CallEnd, result?: unknown): boolean {
 		try {
 			append(this.#fd, { end, ...(result === undefined ? {} : { result }) });
 			return true;
 		} catch {
-			return false; // a full disk, or a home that is gone
+			return false; // the disk is full, or the home is gone
 		}
 	}
 
-	/** The program is done with the call. */
+	/** Releases the record: the call is no longer in progress. */
 	close(): void {
 		underWay.delete(this.#file);
 		fs.closeSync(this.#fd);
@@ -153,20 +156,20 @@ function sync(dir: string): void {
 	}
 }
 
-/** Forgets the result of a call; that there was one stays on record. */
+/** Drops the result of a call; the record of the call stays. */
 export function settleCall({ file, id, task, tool, begun, by, end, effect }: CallState): void {
 	const temp = `${file}.${process.pid}`;
 	fs.writeFileSync(temp, `${JSON.stringify({ id, task, tool, keep: false, begun, by, effect, end, settled: true })}\n`, { mode: 0o600 });
 	fs.renameSync(temp, file);
 }
 
-/** The process of a call is about to be removed from the home. */
+/** Records that the process of a call is about to be removed from the home. */
 export function noteRemoved(home: Home, { task, call }: { readonly task: string; readonly call?: string }): void {
 	const state = call === undefined ? undefined : readCall(home, task, call);
 	if (state) fs.appendFileSync(state.file, `${JSON.stringify({ removed: true })}\n`);
 }
 
-/** Removes records of old calls. A mark says so, since from then on a call without a record may have been one of them. */
+/** Removes records of old calls. Leaves a marker, since from then on a call without a record may be one of them. */
 export function pruneCalls(home: Home, olderThanMs: number, now = Date.now()): void {
 	for (const key of namesIn(home.calls)) {
 		const dir = path.join(home.calls, key);

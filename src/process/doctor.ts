@@ -1,4 +1,4 @@
-/** What this box can do, and what earlier crashes have left in a home. Looks only; `clean` acts on what it found. */
+/** Checks what this machine supports, and finds what earlier crashes have left in a home. Changes nothing; `clean` acts on the findings. */
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import fs from "node:fs";
@@ -26,7 +26,7 @@ import { failingTargets } from "./notify-state.js";
 import type { Runtime } from "./runtime.js";
 import { ProcessSnapshot } from "./tree.js";
 
-/** Below this the log of one busy command can fill the disk. */
+/** With less free space, the log of one busy command can fill the disk. */
 const ENOUGH_ROOM = 64 * 1024 * 1024;
 
 export interface Check {
@@ -36,13 +36,13 @@ export interface Check {
 	readonly advice?: string;
 }
 
-/** Something a crash left behind. */
+/** A leftover of a crash. */
 export interface Orphan {
 	readonly kind: "broken" | "directory" | "keeper" | "leftover";
 	readonly what: string;
 	readonly path?: string;
 	readonly pids?: readonly number[];
-	/** When each of `pids` was started, as /proc/PID/stat counts: a person may take their time to answer, and the number be another's by then. */
+	/** Start time of each of `pids`, in the ticks of /proc/PID/stat: the pid may have been reused by the time a person confirms. */
 	readonly starts?: readonly string[];
 }
 
@@ -56,7 +56,7 @@ export async function diagnose(runtime: Runtime, signal?: AbortSignal): Promise<
 	return { checks: [...checks(runtime), await passesOn(runtime.tools.dd), ...elsewhere], orphans: await findOrphans(runtime) };
 }
 
-/** Whether the chosen place can be reached, and what it has. Nothing of it stays. */
+/** Checks whether the chosen place can be reached, and what it offers. Leaves nothing behind. */
 async function reach(runtime: Runtime, wish: PlaceWish, signal?: AbortSignal): Promise<Check> {
 	try {
 		const { look, task } = toLook(runtime, wish);
@@ -82,7 +82,7 @@ async function reach(runtime: Runtime, wish: PlaceWish, signal?: AbortSignal): P
 			return { name: "place", state: advice === "" ? "ok" : "warn", found: found.join("; "), ...(advice === "" ? {} : { advice }) };
 		} finally {
 			await host.stop().catch((error) => {
-				if (looked) throw error; // else what went wrong before is why
+				if (looked) throw error; // otherwise the earlier error is the cause
 			});
 		}
 	} catch (error) {
@@ -93,12 +93,15 @@ async function reach(runtime: Runtime, wish: PlaceWish, signal?: AbortSignal): P
 	}
 }
 
-/** A throwaway container, always removed: in the task's own one commands may be running. If this program is killed first, the container stops by itself and is later removed as an orphan. */
+/**
+ * Returns a wish for a throwaway container, always removed: commands may be running in the task's own. If this program is killed first, the container
+ * stops by itself and is later removed as an orphan.
+ */
 function toLook({ task }: Runtime, wish: PlaceWish): { look: PlaceWish; task: string } {
 	return { look: trialOf(wish), task: lifeOf(wish) ? `doctor-${randomBytes(6).toString("hex")}` : task };
 }
 
-/** The whole design rests on a dd that writes what it has read at once. One that waits for a full block would show nothing for hours. */
+/** Checks that dd writes what it has read at once, on which all output depends. A dd that waits for a full block would show nothing for hours. */
 async function passesOn(dd: string): Promise<Check> {
 	const child = spawn(dd, ["bs=4096", "count=2"], { stdio: ["pipe", "pipe", "ignore"] });
 	const passed = await new Promise<boolean>((resolve) => {
@@ -179,7 +182,7 @@ function killMethod({ cgroups, tools }: Runtime): Check {
 	};
 }
 
-/** Which limits can be kept here, and by what; those that a person has set are all kept, or nothing starts. */
+/** Reports which limits can be enforced here, and by what. If a limit that a person has set cannot be enforced, nothing starts. */
 function limitsCheck(runtime: Runtime): Check {
 	let boundaries: Boundaries;
 	try {
@@ -240,7 +243,7 @@ async function findOrphans(runtime: Runtime): Promise<Orphan[]> {
 	return orphans;
 }
 
-/** Finds keepers whose directory is gone: no program can reach them any more. */
+/** Finds keepers whose directory is gone: no program can reach them. */
 function lostKeepers(procs: string): Orphan[] {
 	const found: Orphan[] = [];
 	const now = new ProcessSnapshot();
@@ -259,7 +262,7 @@ const identified = (now: ProcessSnapshot, pids: readonly number[]): Required<Pic
 	starts: pids.map((pid) => now.stats.get(pid)?.start ?? ""),
 });
 
-/** Removes or ends what was found. Broken directories are moved aside, so that a person can look at them. */
+/** Removes or kills what was found. Moves broken directories aside, so that a person can look at them. */
 export function clean(runtime: Runtime, orphans: readonly Orphan[]): string[] {
 	const done: string[] = [];
 	for (const orphan of orphans) {

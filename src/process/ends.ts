@@ -1,10 +1,10 @@
-/** Works out how processes of the audit have ended, for ends that no program has written down. */
+/** Determines how audited processes ended, for ends that no program has recorded. */
 import type { EndOf } from "../audit/index.js";
 import { endOf } from "./registry.js";
 import type { Runtime } from "./runtime.js";
 import { isOver } from "./status.js";
 
-/** Returns how a process ended; undefined while it runs, null when its record is gone. */
+/** Returns how a process ended; undefined while it runs, null if its record is gone. */
 export const endsIn =
 	(runtime: Runtime): EndOf =>
 	(id) => {

@@ -1,4 +1,4 @@
-/** Reading the output of a process as it comes. */
+/** Follows the output of a process. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { DRAIN_MS, Wakeup } from "../base/index.js";
 import { isDrained } from "../places/index.js";
@@ -10,8 +10,8 @@ const FLOOD_BYTES = 4 * 1024;
 const FLOOD_MS = { least: 1, most: 16 };
 
 /**
- * The output from an offset on, as it comes. Ends when the command has exited and what it printed has been read; a
- * grandchild that holds the pipe does not keep it going.
+ * Yields the output from an offset on, as it arrives. Ends when the command has exited and its output has been read; a grandchild that holds the pipe
+ * open does not prolong it.
  */
 export async function* followLog(process: Process, options: { from?: number; signal?: AbortSignal } = {}): AsyncGenerator<Slice, void> {
 	const cursor = process.log.cursor(options.from ?? 0);
@@ -23,7 +23,7 @@ export async function* followLog(process: Process, options: { from?: number; sig
 		let flood = false;
 		let pause: number = FLOOD_MS.least;
 		for (;;) {
-			// Output is an event of its own, and the common one: then the rest need not be looked at.
+			// Output is the most common event: then the state need not be checked.
 			const slice = cursor.read();
 			if (slice.bytes.length > 0) {
 				stalledSince = undefined;
@@ -33,7 +33,7 @@ export async function* followLog(process: Process, options: { from?: number; sig
 				continue;
 			}
 			if (flood && !options.signal?.aborted) {
-				// Read a flood in large pieces, a moment later, rather than block by block as it is written; the longer it lasts the larger.
+				// Reads a flood in large pieces after a pause, not block by block as it is written; the longer the flood, the longer the pause.
 				flood = false;
 				await sleep(pause);
 				pause = Math.min(2 * pause, FLOOD_MS.most);
@@ -46,7 +46,7 @@ export async function* followLog(process: Process, options: { from?: number; sig
 			}
 			if (over) {
 				if (isDrained(process.dir)) {
-					// What is in the log now, when it was already over and drained, is all there is.
+					// The process was over and drained before this read, so this is the rest of the log.
 					for (let rest = cursor.read(); rest.bytes.length > 0; rest = cursor.read()) yield rest;
 					return;
 				}

@@ -1,45 +1,45 @@
 /**
- * Stopping a tree, so that all of it can be signalled at one moment. A shell goes on with the next line of its script when
- * its child is ended: so nothing is signalled before everything is stopped. A stopped process keeps a TERM until it is
- * continued, and acts on it before it runs any more of its own code.
+ * Stops a tree, so that all of it can be signalled at one moment. A shell continues with the next line of its script when its child ends, so nothing
+ * is signalled before everything is stopped. A stopped process keeps a pending TERM until it is continued, and acts on it before it runs any more of
+ * its own code.
  *
- * Process groups are stopped as one, which a fork cannot get away from: the kernel does it under the lock that fork takes.
- * By number, a process that forks and exits every few milliseconds is gone before its signal comes.
+ * Process groups are stopped as one. A fork cannot escape that: the kernel does it under the lock that fork takes. A process that forks and exits
+ * every few milliseconds would be gone before a signal to its pid arrives.
  */
 import { constants } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Kernel, Sent } from "../base/index.js";
 import { type ProcessSnapshot, snapshot } from "./tree.js";
 
-/** A tree in one look: its living processes, and those of ours beside it (its keeper, the shell that it runs in). */
+/** A tree in one snapshot: its living processes, and Holdfast's own beside it (its keeper, the shell that it runs in). */
 export interface Members {
 	readonly pids: readonly number[];
 	readonly ours: ReadonlySet<number>;
-	/** Returns the tree's processes at this moment, where that can be known without another look at all processes. */
+	/** Returns the tree's processes at this moment, where that needs no new snapshot. */
 	readonly present?: (() => readonly number[]) | undefined;
 }
 
 export interface Halted {
 	readonly now: ProcessSnapshot;
-	/** All of the tree. Each has been sent STOP. */
+	/** All processes of the tree. Each has been sent STOP. */
 	readonly pids: readonly number[];
-	/** To be sent along with whatever is sent to the tree: continues those that were stopped only because they share a group with it. */
+	/** Signals to send along with any signal to the tree: they continue processes that were stopped only because they share a group with it. */
 	readonly others: readonly Sent[];
-	/** Looks until one found nothing new. More than two: something in it forks all the time. */
+	/** Snapshots taken until one showed nothing new. More than two: something in the tree forks all the time. */
 	readonly looks: number;
 }
 
 const MOST_LOOKS = 20;
-const FORGET_AFTER = 20; // looks
+const FORGET_AFTER = 20; // snapshots
 const FORK_MS = 5;
-const FORK_ROUNDS = 5; // a parent that blocks the signal for longer does so for good (signalfd, sigwait), and will read it
+const FORK_ROUNDS = 5; // a parent that blocks the signal for longer does so permanently (signalfd, sigwait), and will read it
 
 /**
- * What `find` finds, and what else is in groups and sessions that held nothing but the tree at an earlier look: what forks and exits
- * all the time has gone before its environment can be read, but stays in its group.
+ * Extends `find`: adds other members of groups and sessions that contained only the tree in an earlier snapshot. A process that forks and exits all
+ * the time is gone before its environment can be read, but its children stay in its group.
  */
 export function remembering(find: (now: ProcessSnapshot) => Members): (now: ProcessSnapshot) => Members {
-	const own = new Map<string, number>(); // a group or a session, and for how many looks nothing was in it
+	const own = new Map<string, number>(); // key: a group or session; value: for how many snapshots it has been empty
 	return (now) => {
 		const found = find(now);
 		const pids = new Set(found.pids);
@@ -48,7 +48,7 @@ export function remembering(find: (now: ProcessSnapshot) => Members): (now: Proc
 			for (const pid of all) pids.add(pid);
 			if (all.length > 0) own.set(key, 0);
 			else if (looks < FORGET_AFTER) own.set(key, looks + 1);
-			else own.delete(key); // the number may be another's by now
+			else own.delete(key); // the number may have been reused
 		}
 		for (const pid of found.pids) {
 			const stat = now.stats.get(pid);
@@ -64,18 +64,18 @@ function membersIn(now: ProcessSnapshot, key: string): readonly number[] {
 	return kind === "group" ? now.groupOf(Number(number)) : now.sessionOf(Number(number));
 }
 
-/** Sends STOP to all that `find` finds, until a look finds nothing that was not sent it. */
+/** Sends STOP to everything that `find` returns, until a snapshot shows only processes that were sent it. */
 export async function halt(kernel: Kernel, find: (now: ProcessSnapshot) => Members): Promise<Halted> {
 	const sent = new Map<number, string>();
 	const groups = new Set<number>();
-	const before = new Set<number>(); // stopped, and not by us
+	const before = new Set<number>(); // stopped by another program
 	for (let looks = 1; ; looks++) {
 		const now = await snapshot(kernel);
 		const found = find(now);
 		const fresh = found.pids.flatMap((pid) => now.stats.get(pid) ?? []).filter(({ pid, start }) => sent.get(pid) !== start);
 		const halted = (): Halted => {
 			const beside = [...groups].flatMap((group) => now.groupOf(group)).filter((pid) => !found.pids.includes(pid) && !before.has(pid));
-			const stopped = [...found.ours].filter((pid) => now.stats.get(pid)?.state === "T"); // by a kill that was cut short
+			const stopped = [...found.ours].filter((pid) => now.stats.get(pid)?.state === "T"); // stopped by an interrupted kill
 			return { now, pids: found.pids, others: to(now, [...new Set([...beside, ...stopped])], "SIGCONT"), looks };
 		};
 		if (fresh.length === 0 || looks === MOST_LOOKS) return halted();
@@ -92,9 +92,9 @@ export async function halt(kernel: Kernel, find: (now: ProcessSnapshot) => Membe
 }
 
 /**
- * Halts a tree before `signal`, at a moment when it is known what each parent will do about it. A shell blocks TERM and INT while it forks, and an
- * interactive bash ignores TERM only outside of that: stopped in between, it looks as if it heeded the signal, and then drops it. So a parent that
- * blocks the signal goes on for a moment, alone.
+ * Halts a tree before `signal`, at a moment when the reaction of each parent is known. A shell blocks TERM and INT while it forks, and an interactive
+ * bash ignores TERM only outside of a fork: stopped during a fork, it seems to accept the signal, and then drops it. So a parent that blocks the
+ * signal is continued alone for a moment.
  */
 export async function haltBefore(kernel: Kernel, find: (now: ProcessSnapshot) => Members, signal: "SIGINT" | "SIGTERM", except?: number): Promise<Halted> {
 	for (let round = 1; ; round++) {
@@ -109,8 +109,8 @@ export async function haltBefore(kernel: Kernel, find: (now: ProcessSnapshot) =>
 }
 
 /**
- * A group that can be stopped as one: its leader is of the tree or of ours, or gone and all others are. Any other member
- * (an older job of the same shell) notices nothing. Never the group of this program.
+ * Returns true if a group can be stopped as one: its leader belongs to the tree or to Holdfast, or the leader is gone and all members belong. Any
+ * other member (an older job of the same shell) notices nothing. Returns false for the group of this program.
  */
 function isWhole(now: ProcessSnapshot, group: number, { pids, ours }: Members): boolean {
 	const belongs = (pid: number) => pids.includes(pid) || ours.has(pid);
@@ -119,17 +119,17 @@ function isWhole(now: ProcessSnapshot, group: number, { pids, ours }: Members): 
 	return now.stats.has(group) ? belongs(group) : all.every(belongs);
 }
 
-/** A signal for each, if it is still the one that was seen. */
+/** Addresses a signal to each process, valid only while the pid belongs to the process of the snapshot. */
 export const to = (now: ProcessSnapshot, pids: readonly number[], signal: NodeJS.Signals): Sent[] =>
 	pids.map((pid) => ({ pid, signal, of: now.stats.get(pid) }));
 
-/** Continues children before their parents, so that none of these sees a stopped child. */
+/** Continues children before their parents, so that no parent sees a stopped child. */
 export const continued = (now: ProcessSnapshot, pids: readonly number[]): Sent[] => to(now, pids.toReversed(), "SIGCONT");
 
 /**
- * Those that ignore a signal while a child of theirs does not: interactive shells ignore TERM, and a background subshell and what
- * waits in system(3) ignore INT. They would go on with what comes after that child; so they stay stopped until a signal that they
- * do not ignore. `before`: those that have lost a child to an earlier signal.
+ * Returns the parents that ignore a signal that one of their children does not ignore: interactive shells ignore TERM; a background subshell and a
+ * caller of system(3) ignore INT. They would continue with what follows that child, so they stay stopped until a signal that they do not ignore.
+ * `before`: parents that have lost a child to an earlier signal.
  */
 export async function deafParents(
 	kernel: Kernel,
@@ -155,7 +155,7 @@ function parentsIn({ now, pids }: Pick<Halted, "now" | "pids">): number[] {
 export const ignores = (status: string, signal: number): boolean => isIn("SigIgn", status, signal);
 export const blocks = (status: string, signal: number): boolean => isIn("SigBlk", status, signal);
 
-/** By a mask in /proc/PID/status, the lowest bit of which is signal 1. */
+/** Reads a signal mask in /proc/PID/status, whose lowest bit is signal 1. */
 function isIn(name: "SigIgn" | "SigBlk", status: string, signal: number): boolean {
 	const mask = new RegExp(`^${name}:\\s*([0-9a-f]+)`, "m").exec(status)?.[1];
 	return mask !== undefined && ((BigInt(`0x${mask}`) >> BigInt(signal - 1)) & 1n) === 1n;

@@ -1,15 +1,15 @@
-/** Old things of a home go while new ones come. Housekeeping never fails anything; `holdfast prune` reports what is wrong. */
+/** Removes old entries of a home while new ones are added. Housekeeping never makes a call fail; `holdfast prune` reports problems. */
 import { type Config, sweepPresence } from "../base/index.js";
 import { forgetPlaces, placeFrom, placeKey } from "../places/index.js";
 import type { PruneOptions } from "./prune.js";
 import type { Runtime } from "./runtime.js";
 
-const GROUP_UNUSED_MS = 3_600_000; // a warm keeper may have one that is still empty
+const GROUP_UNUSED_MS = 3_600_000; // the cgroup of a warm keeper may still be empty
 const PRUNE_EVERY_MS = 5 * 60_000;
 
 export class Housekeeping {
 	readonly #runtime: Runtime;
-	/** What else is to be done when old things go, for rooms that this one does not know. */
+	/** Further cleanup, registered by rooms that this room does not import. */
 	readonly chores: (() => void)[] = [];
 	#pruned = 0;
 	#timer: NodeJS.Timeout | undefined;
@@ -18,7 +18,7 @@ export class Housekeeping {
 		this.#runtime = runtime;
 	}
 
-	/** After a start: soon, unless that was done not long ago. */
+	/** Called after a start: cleans up soon, unless that was done recently. */
 	nowAndThen(): void {
 		const now = Date.now();
 		if (now - this.#pruned < PRUNE_EVERY_MS) return;
@@ -31,19 +31,19 @@ export class Housekeeping {
 				this.#runtime.prunePlaces().catch(() => {});
 				for (const chore of this.chores) chore();
 			} catch {
-				// as above
+				// `holdfast prune` reports it
 			}
 		}, 1_000).unref();
 	}
 
-	/** Forgets places that no process, shell or container of this home, and no configuration, refers to any more. Returns how they are called. */
+	/** Forgets places that neither a process, shell or container of this home nor the configuration refers to. Returns their names. */
 	async prunePlaces({ olderThanMs = this.#runtime.keepMs, now, dryRun }: Partial<PruneOptions>): Promise<string[]> {
 		const { home, registry, boxes } = this.#runtime;
 		let places: Config["places"];
 		try {
 			({ places } = this.#runtime.config);
 		} catch {
-			return []; // the program that needs the file says what is wrong with it; until then it is unknown what the file names
+			return []; // the program that needs the file reports its problem; until then, the places that it names are unknown
 		}
 		return forgetPlaces(home, {
 			olderThanMs,
@@ -60,7 +60,7 @@ export class Housekeeping {
 	}
 }
 
-/** A place that cannot be used has no key. */
+/** Returns the key of a configured place; undefined if the place is unusable. */
 function keyOfEntry(name: string, places: Config["places"], task: string): string | undefined {
 	try {
 		return placeKey(

@@ -1,4 +1,4 @@
-/** The room of processes: starting, reading, waiting for, limiting and ending them; the registry of a home, and the runtime that holds it open. */
+/** The room of processes: starts, reads, awaits, limits and ends them; has the registry of a home and the runtime that holds the home open. */
 export { listSandboxes, pruneSandboxes, type SandboxItem, type SandboxList, stopSandbox } from "./all-sandboxes.js";
 export { missingAtBoot, resume } from "./boot.js";
 export type { Boundaries } from "./boundaries.js";

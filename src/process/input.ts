@@ -1,4 +1,4 @@
-/** The stdin of a process. What is written arrives whole, or an error says what of it did. */
+/** The stdin of a process. A write arrives whole, or an error says which part arrived. */
 import fs from "node:fs";
 import path from "node:path";
 import { HoldfastError, hostIdentity, sameHost } from "../base/index.js";
@@ -6,7 +6,7 @@ import { readExit } from "../keeper/index.js";
 import type { KeptProcess, Machine, Stdin } from "../places/index.js";
 import { mustRun, type Status } from "./status.js";
 
-/** The process whose stdin it is. */
+/** The process that reads this stdin. */
 interface Reader extends KeptProcess {
 	readonly machine: Machine;
 	status(): Status;
@@ -31,7 +31,7 @@ export class Input {
 		try {
 			return await this.#stdin.write(bytes, signal);
 		} catch (error) {
-			if (!(error instanceof HoldfastError) || (error.code !== "ABORTED" && error.code !== "ENDED")) this.#mustRun(); // that it has ended says more
+			if (!(error instanceof HoldfastError) || (error.code !== "ABORTED" && error.code !== "ENDED")) this.#mustRun(); // the error that it has ended says more
 			throw error;
 		}
 	}

@@ -1,26 +1,26 @@
 /**
- * The keyboard of a process: a person takes it, and until it is given back an agent's writes are refused. It is a lease in
- * the process directory, with a sign of life every few seconds, so it ends with its holder. What is typed is kept nowhere.
+ * The keyboard of a process: while a person holds it, writes of an agent are refused. It is a lease in the process directory that its holder renews
+ * every few seconds, so it expires with its holder. Keystrokes are not recorded.
  */
 import path from "node:path";
 import { Audit } from "../audit/index.js";
 import { HoldfastError, Lease } from "../base/index.js";
 import type { Process } from "./process.js";
 
-/** How often the holder renews the lease, and after which silence the lease is stale. */
+/** How often the holder renews the lease, and the age at which the lease is stale. */
 export const KEYBOARD_RENEW_MS = 5_000;
 const FRESH_MS = 20_000;
 const WHO = 200; // characters
 
 export interface Holder {
-	/** In words. */
+	/** Name of the holder, for people. */
 	readonly who: string;
 	readonly since: number;
-	/** Where the output ended when it was taken. */
+	/** End of the output when the keyboard was taken. */
 	readonly offset: number;
-	/** Another one each time that the keyboard is taken. */
+	/** Differs each time the keyboard is taken. */
 	readonly nonce: string;
-	/** The size of the terminal before the first of those who took it from one another could change it. */
+	/** Size of the terminal before the first of a chain of holders could change it. */
 	readonly size?: TerminalSize;
 }
 
@@ -41,10 +41,10 @@ export class Keyboard {
 		this.holder = holder;
 	}
 
-	/** Returns undefined while another person has it; `force` takes it over. */
+	/** Takes the keyboard. Returns undefined while another person holds it; `force` takes it over. */
 	static take(process: Process, options: { who: string; force?: boolean; size?: TerminalSize }): Keyboard | undefined {
 		const before = Lease.holder(fileOf(process), FRESH_MS);
-		// Who takes it over goes on where the first one began: the agent is to hear of all of it.
+		// A takeover keeps the offset of the first holder, so that the agent is told about the whole time.
 		const offset = before ? numberIn(before.about.offset) : process.log.bounds().end;
 		const size = before ? sizeIn(before.about.size) : options.size;
 		const about = { who: options.who.slice(0, WHO), since: Date.now(), offset, ...(size ? { size } : {}) };
@@ -74,13 +74,13 @@ export function keyboardOf(process: Process): Holder | undefined {
 	return found?.held ? holderFrom(found.about) : undefined;
 }
 
-/** A holder that is gone without a word: of all who ask, one is told. */
+/** Returns a holder that has died without releasing, to exactly one of several callers. */
 export function takeLostHolder(process: Process): Holder | undefined {
 	const found = Lease.holder(fileOf(process), FRESH_MS);
 	return found && !found.held && found.clear() ? holderFrom(found.about) : undefined;
 }
 
-/** Throws while a person has the keyboard: nothing else may type then. */
+/** Throws while a person holds the keyboard: no other input is allowed then. */
 export function mustBeFree(process: Process): void {
 	const holder = keyboardOf(process);
 	if (holder)

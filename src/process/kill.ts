@@ -1,8 +1,8 @@
 /**
- * Ending a process with everything it started, and proof: all of it is stopped, gets TERM and is continued; after a grace, it
- * is stopped again and gets KILL, until a look finds nothing. See halt.ts for why.
- * How the tree is found, best first: its control group; the subreaper above it, which every orphan goes to; or a walk
- * over parents and sessions. The walk is helped by a marker in the environment and by who holds the log or stdin open.
+ * Kills a process with everything it started, and verifies that. The whole tree is stopped, gets TERM and is continued; after a grace period, it is
+ * stopped again and gets KILL, until a snapshot shows nothing. halt.ts says why. How the tree is found, best first: by its cgroup; by the subreaper
+ * above it, which adopts every orphan; by a walk over parents and sessions. The walk also uses a marker in the environment, and finds processes that
+ * hold the log or stdin open.
  */
 import fs from "node:fs";
 import path from "node:path";
@@ -15,32 +15,32 @@ import { type ProcessSnapshot, snapshot } from "./tree.js";
 export interface KillResult {
 	readonly status: "killed" | "already_exited" | "error";
 	readonly method: Spec["kill"];
-	/** All that were sent TERM or KILL. */
+	/** All processes that were sent TERM or KILL. */
 	readonly signalled: readonly number[];
-	/** Those still alive after all. Empty is proof only as far as the method reaches: see `method`. */
+	/** Processes that are still alive. An empty list is proof only as far as `method` reaches. */
 	readonly survivors: readonly number[];
 }
 
 export const KILL_GRACE_MS = 2_000;
 const LOOKS_AFTER_KILL = 20;
-const KILL_MS = 10_000; // for all of them
-const MORE_LOOKS = 10; // where something forks all the time, one empty look is no proof
+const KILL_MS = 10_000; // in total
+const MORE_LOOKS = 10; // if something forks all the time, one empty snapshot is no proof
 const EARLY = 2; // ticks, since clocks differ
 
 export interface Ending {
 	readonly kernel: Kernel;
 	readonly find: (now: ProcessSnapshot) => Members;
 	readonly graceMs: number;
-	/** An interactive bash of ours: it ignores TERM, and so gets KILL at once. */
+	/** An interactive bash of Holdfast: it ignores TERM, so it gets KILL at once. */
 	readonly bash?: number | undefined;
-	/** Called once, when a signal has reached the tree and nothing of it has acted on that yet. */
+	/** Called once, when a signal has reached the tree and no process has acted on it yet. */
 	readonly reached?: (now: ProcessSnapshot, signalled: ReadonlySet<number>) => void;
-	/** What else kills all of it. */
+	/** An additional way to kill the whole tree. */
 	readonly killAll?: () => void;
 }
 
 export async function killTree(kernel: Kernel, dir: string, spec: Spec, options: { over: boolean; graceMs?: number }): Promise<KillResult> {
-	const method = methodOf(spec, readParts(dir)); // now: the program that settles the end removes the cgroup
+	const method = methodOf(spec, readParts(dir)); // read now: the program that settles the end removes the cgroup
 	let over = options.over;
 	const { signalled, survivors } = await endTree({
 		kernel,
@@ -52,18 +52,18 @@ export async function killTree(kernel: Kernel, dir: string, spec: Spec, options:
 			if (!over) markKilled(dir);
 		},
 		killAll: () => {
-			if (spec.cgroup && !spec.sandbox) killCgroup(spec.cgroup); // in a sandbox the keepers of a terminal are in it too
+			if (spec.cgroup && !spec.sandbox) killCgroup(spec.cgroup); // in a sandbox, the cgroup also contains the keepers of a terminal
 		},
 	});
 	return { status: survivors.length > 0 ? "error" : over ? "already_exited" : "killed", method, signalled, survivors };
 }
 
-/** Ends all that `find` finds. */
+/** Ends everything that `find` returns. */
 export async function endTree({ kernel, graceMs, bash, reached, killAll, ...tree }: Ending): Promise<Pick<KillResult, "signalled" | "survivors">> {
 	const find = remembering(tree.find);
 	const signalled = new Set<number>();
 	let left: readonly number[] = [];
-	let elusive = false; // something in it forks all the time
+	let elusive = false; // something in the tree forks all the time
 	const stop = async (signal: "SIGTERM" | "SIGKILL") => {
 		const halted = signal === "SIGTERM" ? await haltBefore(kernel, find, signal, bash) : await halt(kernel, find);
 		elusive ||= halted.looks > 2;
@@ -117,17 +117,17 @@ export async function endTree({ kernel, graceMs, bash, reached, killAll, ...tree
 	return { signalled: [...signalled], survivors: left };
 }
 
-/** The command has ended by itself, and the kill ends what it left. */
+/** Returns true if the command has exited by itself and the kill only ends its leftovers. */
 function hasEnded(now: ProcessSnapshot, signalled: ReadonlySet<number>, dir: string, spec: Spec): boolean {
 	const parts = readParts(dir);
 	const command = commandOf(parts, spec);
 	return command !== undefined && !signalled.has(command.pid) && command.pid !== spec.within?.bash.pid && !keepersOf(now, parts, spec).has(command.pid);
 }
 
-/** The living processes of a kept one, the command first, without our own parts. */
+/** Returns the living members of a kept process, the command first, without Holdfast's own processes. */
 export const members = (now: ProcessSnapshot, dir: string, spec: Spec): number[] => membersOf(now, dir, spec).pids.filter((pid) => isRunning(now, pid));
 
-/** At the moment of the look, and not filtered by how things are now: of what forks and exits all the time there is always a next one. */
+/** Returns the members in a snapshot. Does not drop those that have exited since: a process that forks and exits all the time always has a successor. */
 function membersOf(now: ProcessSnapshot, dir: string, spec: Spec): Members {
 	if (spec.within) return membersWithin(now, dir, spec, spec.within, readExit(dir) === undefined);
 	const parts = readParts(dir);
@@ -152,8 +152,9 @@ function membersOf(now: ProcessSnapshot, dir: string, spec: Spec): Members {
 }
 
 /**
- * The kernel gives the number of a namespace to the next one as soon as it is empty, so behind the number of a command that has ended there may be a
- * stranger, even a container. Then the cgroup knows what is left; without one, nothing with another mark is taken for a part of this process.
+ * Returns the processes in the namespace of a sandbox. The kernel reuses the number of an empty namespace, so after the end of the command the number
+ * may belong to a foreign process, even a container. Then the cgroup tells what is left; without a cgroup, processes with a different marker are left
+ * out.
  */
 function inNamespace(now: ProcessSnapshot, { namespace }: Parts, spec: Spec, lives: boolean): number[] {
 	if (!lives && inCgroup(spec)) return [];
@@ -162,9 +163,9 @@ function inNamespace(now: ProcessSnapshot, { namespace }: Parts, spec: Spec, liv
 }
 
 /**
- * Of a shell's command: what carries its mark or holds its output; and as long as it is `current`, that is, no other
- * command has begun since, what hangs below bash and is not older than the command, and what else has come into the
- * shell's group since it began. bash itself is among them: it runs the command.
+ * Returns the members of a shell's command: processes that carry its marker or hold its output. While it is `current` (no other command has begun
+ * since), also the processes below bash that are not older than the command, and those that have joined the shell's cgroup since it began. bash itself
+ * is one of them: it runs the command.
  */
 export function membersWithin(now: ProcessSnapshot, dir: string, spec: Spec, { bash, older, group, slot }: Within, current: boolean): Members {
 	const ours = keepersOf(now, readParts(dir), spec);
@@ -186,11 +187,11 @@ export function membersWithin(now: ProcessSnapshot, dir: string, spec: Spec, { b
 		}
 	}
 	for (const pid of now.marked(spec.id, slot)) if (runs || pid !== bash.pid) add(pid);
-	if (now.isAlive(bash)) ours.add(bash.pid); // its group may be stopped as one for a moment, also when it is at another command
+	if (now.isAlive(bash)) ours.add(bash.pid); // its group may be stopped for a moment, even if bash runs another command
 	return { pids: [...found], ours };
 }
 
-/** Our own parts beside a process, the copier below the collector included. */
+/** Returns Holdfast's own processes beside a process, including the copier below the collector. */
 function keepersOf(now: ProcessSnapshot, parts: Parts, spec: Spec): Set<number> {
 	const ours = new Set<number>();
 	for (const part of [parts.keeper, parts.collector, parts.terminal, spec.terminal || spec.within || parts.entered ? parts.child : undefined]) {
@@ -201,7 +202,7 @@ function keepersOf(now: ProcessSnapshot, parts: Parts, spec: Spec): Set<number> 
 	return ours;
 }
 
-/** A process that a kept process has started through Holdfast has its own keeper: a kill stops there. */
+/** Returns true for the keeper of a process that the kept process has started through Holdfast: a kill stops there. */
 function isForeignKeeper(now: ProcessSnapshot, pid: number): boolean {
 	return now.stats.get(pid)?.session === pid && now.table.isKeeper(pid); // keepers lead their session
 }
@@ -213,7 +214,7 @@ const isRunning = (now: ProcessSnapshot, pid: number): boolean => {
 
 const inCgroup = (spec: Spec): boolean => spec.cgroup !== undefined && fs.existsSync(spec.cgroup);
 
-/** A group that was removed from under us leaves the walk. */
+/** Returns the method in use. If another program removed the cgroup, the walk remains. */
 function methodOf(spec: Spec, { namespace }: Parts): Spec["kill"] {
 	if (spec.kill === "namespace" || (spec.kill === "cgroup" && !inCgroup(spec))) return namespace ? "namespace" : "walk";
 	return spec.kill;
@@ -224,7 +225,7 @@ function cgroupProcs(group: string | undefined): number[] {
 	try {
 		return fs.readFileSync(path.join(group, "cgroup.procs"), "utf8").split("\n").filter(Boolean).map(Number);
 	} catch {
-		return []; // removed: it was empty
+		return []; // removed, so it was empty
 	}
 }
 
@@ -232,7 +233,7 @@ function killCgroup(group: string): void {
 	try {
 		fs.writeFileSync(path.join(group, "cgroup.kill"), "1");
 	} catch {
-		// removed meanwhile, so it was empty; the look afterwards tells
+		// removed meanwhile, so it was empty; the next snapshot verifies that
 	}
 }
 

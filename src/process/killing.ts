@@ -1,10 +1,10 @@
 /**
- * A kill that is under way: a file in the directory of its process names the program that kills. A tree is stopped before it is signalled
- * (halt.ts). If that program is itself killed in between, the tree stays stopped and nothing else would ever continue it; so the next
- * program that looks at the process finishes the kill.
+ * A kill in progress: a file in the directory of the process names the program that kills. A tree is stopped before it is signalled (halt.ts). If the
+ * killing program is itself killed in between, the tree stays stopped and nothing would ever continue it; so the next program that looks at the
+ * process finishes the kill.
  *
- * The file is `plan`, which is empty and of no more use once the command has started; it becomes `killing`, and `killed` when a signal has
- * reached the tree. At the end `killed` is emptied. To make one file and remove it takes longer than all the signals of a kill.
+ * The file is `plan`, which is empty and unused once the command has started. It is renamed to `killing`, then to `killed` when a signal has reached
+ * the tree. At the end `killed` is emptied. Creating and removing a file would take longer than all the signals of a kill.
  */
 import fs from "node:fs";
 import path from "node:path";
@@ -19,7 +19,7 @@ export async function whileKilling<Result>(dir: string, kill: () => Promise<Resu
 		if (fs.statSync(plan, { throwIfNoEntry: false })?.size === 0) renamed(plan, file);
 		fs.writeFileSync(file, who, { mode: 0o600 });
 	} catch {
-		// the disk is full, or the directory was removed: a kill works without
+		// the disk is full, or the directory was removed: the kill works without the file
 	}
 	try {
 		return await kill();
@@ -31,22 +31,22 @@ export async function whileKilling<Result>(dir: string, kill: () => Promise<Resu
 }
 
 /**
- * Written when a signal of ours is certain to reach it, so that a natural end is never called a kill. `code`: its exit code, where the
- * shell that runs it would record that of an interrupted command: if this runtime is killed before it can put that right, the next
- * one knows. A code that no signal gives is of a command that ended by itself before that.
+ * Marks a process as killed. Called only when a signal is certain to reach it, so that a natural end is never called a kill. `code`: its exit code,
+ * for a command whose shell would record the code of an interrupted command; if this runtime is killed before it can correct that, the next one knows
+ * the code. An exit code that no signal produces belongs to a command that ended by itself first.
  */
 export function markKilled(dir: string, code?: number): void {
 	if (code !== undefined || !renamed(path.join(dir, "killing"), path.join(dir, "killed")))
 		fs.writeFileSync(path.join(dir, "killed"), String(code ?? ""), { mode: 0o600 });
 }
 
-/** Returns undefined if it was not killed, else the code that it is to have if there is one. */
+/** Returns undefined if the process was not killed; otherwise its intended exit code, if there is one. */
 export function readKilled(dir: string): { readonly code?: number } | undefined {
 	const mark = readMark(dir, "killed");
 	return mark === undefined ? undefined : mark === "" || WHO.test(mark) ? {} : { code: Number(mark) };
 }
 
-/** Has a program been killed while it killed this process? */
+/** Returns true if a program was killed while it killed this process. */
 export function wasCutShort(dir: string): boolean {
 	return ["killing", "killed"].some((name) => {
 		const who = readMark(dir, name) ?? "";
@@ -54,14 +54,14 @@ export function wasCutShort(dir: string): boolean {
 	});
 }
 
-/** Asked at every look, mostly about files that are not there: an error costs ten times as much as a stat. */
+/** Reads a mark. Called at every status check, mostly for files that do not exist: an error costs ten times as much as a stat. */
 function readMark(dir: string, name: string): string | undefined {
 	const file = path.join(dir, name);
 	const stat = fs.statSync(file, { throwIfNoEntry: false });
 	return stat?.size === 0 ? "" : stat && readIfThere(file);
 }
 
-/** Returns false if another kill has done it before, or there is no such file. */
+/** Renames a file. Returns false if it does not exist, or if another kill has renamed it first. */
 function renamed(from: string, to: string): boolean {
 	try {
 		fs.renameSync(from, to);

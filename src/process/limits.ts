@@ -1,22 +1,22 @@
-/** Which limit a process has met, and what to say of it. docs/limits.md. */
+/** Determines which limit a process has hit, and describes it. docs/limits.md. */
 import os from "node:os";
 import path from "node:path";
 import { LIMIT_KINDS, type LimitName, limitText, ProcFile, readProc } from "../base/index.js";
 import { type ExitRecord, readLimit, type Spec, type SpecLimits } from "../keeper/index.js";
 
-/** A limit that a process has met. */
+/** A limit that a process has hit. */
 export interface LimitMet {
 	readonly name: LimitName;
-	/** What the limit is of. The memory of the machine is not a setting, but has the same effect. */
+	/** Scope of the limit. The memory of the machine is not a setting, but has the same effect. */
 	readonly of: "process" | "task" | "machine";
 	readonly value: number | null;
-	/** What kept it: `cgroup v2 memory.max`, `ulimit -f`, `keeper`, `kernel`. */
+	/** The mechanism that enforced it: `cgroup v2 memory.max`, `ulimit -f`, `keeper`, `kernel`. */
 	readonly by: string;
-	/** Who was still alive when the keeper gave up killing. */
+	/** Processes that were still alive when the keeper gave up killing. */
 	readonly left?: readonly number[];
 }
 
-/** Which one, of a process that has ended. */
+/** Returns the limit that an ended process has hit. */
 export function limitOf(dir: string, spec: Spec, exit: Extract<ExitRecord, { kind: "exit" }>): LimitMet | undefined {
 	const { limits } = spec;
 	if (!limits) return undefined;
@@ -25,10 +25,10 @@ export function limitOf(dir: string, spec: Spec, exit: Extract<ExitRecord, { kin
 	return limitBySignal(limits, exit.signal ?? exit.code - 128);
 }
 
-/** What keeps the memory of all that is in a container. */
+/** The mechanism that limits the memory of a whole container. */
 export const CONTAINER = "container";
 
-/** Programs that these signals end were ended because of the limit; a shell passes the code on. */
+/** Returns the limit that sends this signal. A shell passes the exit code on. */
 export function limitBySignal(limits: SpecLimits, signal: number): LimitMet | undefined {
 	if (limits.process.cpu_time !== undefined && signal === os.constants.signals.SIGXCPU) return met(limits, "cpu_time", "process");
 	if (limits.process.file_size !== undefined && signal === SIGXFSZ) return met(limits, "file_size", "process");
@@ -50,7 +50,7 @@ export function met(limits: SpecLimits, name: LimitName, scope: string | undefin
 	return { name, of, value, by: of === "machine" ? "kernel" : (by[name] ?? "cgroup"), ...(left.length > 0 ? { left } : {}) };
 }
 
-/** What the kernel has done in the group of a shell since it was last asked. */
+/** Detects limits that a shell's cgroup has hit since the last call. */
 export class LimitCounts {
 	readonly #limits: SpecLimits | undefined;
 	readonly #memory: ProcFile | undefined;
@@ -84,7 +84,10 @@ const OOM_KILL = /^oom_kill (\d+)$/m;
 const MAX = /^max (\d+)$/m;
 const counter = (word: RegExp, file: ProcFile | undefined): number => Number(word.exec(file?.read() ?? "")?.[1] ?? 0);
 
-/** Returns whose limit made the kernel kill. Version 1 has a counter for that too, which newer kernels leave at 0. As hf_oom of the keeper: test/keeper/agrees.test.ts. */
+/**
+ * Returns the scope of the limit that made the kernel kill. cgroup v1 has a counter for that too, but newer kernels leave it at 0. Same as hf_oom of
+ * the keeper: test/keeper/agrees.test.ts.
+ */
 function memoryOf(group: string): LimitMet["of"] {
 	const read = (dir: string, name: string) => readProc(path.join(dir, name));
 	const wasFull = (dir: string) => {
@@ -95,10 +98,10 @@ function memoryOf(group: string): LimitMet["of"] {
 	return wasFull(group) ? "process" : wasFull(path.dirname(group)) ? "task" : "machine";
 }
 
-/** The kernel or the keeper has ended it, rather than let something fail in it. */
+/** Returns true if the kernel or the keeper ended the process, rather than letting an operation in it fail. */
 export const endedBy = ({ name }: LimitMet, code: number): boolean => name !== "pids" && (name !== "memory" || code === 128 + os.constants.signals.SIGKILL);
 
-/** Says to a model what happened, and what it can do. */
+/** Tells a model what happened and what to do next. */
 export function limitNote({ name, of, value, by, left }: LimitMet): string {
 	const whose = of === "task" ? "the limit for everything this task runs" : "the limit for one process";
 	const met = of === "machine" ? "The machine ran out of memory" : `It met ${whose}, ${value === null ? name : WORDS[name](limitText(name, value))} (${by})`;

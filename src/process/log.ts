@@ -1,4 +1,4 @@
-/** The segments of a process, or a range of them, read as one byte stream. Readers own their offset; nothing here has state on disk. */
+/** Reads the segments of a process, or a range of them, as one byte stream. Readers own their offset; this module keeps no state on disk. */
 import fs from "node:fs";
 import path from "node:path";
 import { errno, HoldfastError } from "../base/index.js";
@@ -6,15 +6,15 @@ import { segmentName, segmentStarts } from "../keeper/index.js";
 
 export interface Slice {
 	readonly bytes: Buffer;
-	/** Where `bytes` starts. More than was asked for when the older part is gone (a ring log drops its oldest). */
+	/** Start of `bytes`. Greater than requested if the older part is gone (a ring log drops its oldest segment). */
 	readonly offset: number;
-	/** Where to read on. */
+	/** Offset for the next read. */
 	readonly next: number;
 }
 
 const CHUNK = 256 * 1024;
 
-/** One buffer for all reads, since most find a line or nothing at all. A big read is returned as it is, not copied. */
+/** One buffer for all reads, since most return a line or nothing. A big read is returned without a copy. */
 let scratch = Buffer.allocUnsafeSlow(CHUNK);
 function take(length: number): Buffer {
 	if (length < CHUNK / 8) return Buffer.from(scratch.subarray(0, length));
@@ -23,10 +23,10 @@ function take(length: number): Buffer {
 	return bytes;
 }
 
-/** The part of a directory's log that is one command's. Offsets in it count from 0. */
+/** The part of a directory's log that belongs to one command. Its offsets count from 0. */
 export interface LogRange {
 	readonly from: number;
-	/** Infinity while it may still print. */
+	/** Infinity while the command may still print. */
 	readonly to: number;
 }
 
@@ -41,7 +41,7 @@ export class Log {
 		this.#range = range;
 	}
 
-	/** The offset of the oldest byte that is still there, and the one behind the newest. */
+	/** Returns the offset of the oldest byte kept, and the offset after the newest. */
 	bounds(): { first: number; end: number } {
 		const { from, to } = this.#range;
 		for (;;) {
@@ -55,12 +55,12 @@ export class Log {
 				const end = Math.max(0, Math.min(to, last + fs.statSync(this.#path(last)).size) - from);
 				return { first: Math.min(end, Math.max(0, (starts[0] as number) - from)), end };
 			} catch (error) {
-				if (errno(error) !== "ENOENT") throw error; // the ring moved on between the two calls: look again
+				if (errno(error) !== "ENOENT") throw error; // the ring moved on between the two calls: try again
 			}
 		}
 	}
 
-	/** Returns a reader that stays at the place it has come to. */
+	/** Returns a reader that keeps its position. */
 	cursor(offset: number): LogCursor {
 		return new LogCursor(this.#dir, offset, this.#range);
 	}
@@ -71,7 +71,7 @@ export class Log {
 			const slices: Slice[] = [];
 			let left = max;
 			for (let slice = cursor.read(left); slice.bytes.length > 0; slice = cursor.read(left)) {
-				// a hole in the middle ends this read: one slice is one unbroken piece
+				// a gap ends this read: a slice is contiguous
 				if (slices.length > 0 && slice.offset !== slices.at(-1)?.next) break;
 				slices.push(slice);
 				left -= slice.bytes.length;
@@ -89,7 +89,7 @@ export class Log {
 		}
 	}
 
-	/** Remove whole segments below `offset` (never the one being written), for logs that pause their writer when full. */
+	/** Removes whole segments below `offset` (never the one being written), for logs that pause their writer when full. */
 	discard(offset: number): number {
 		const starts = segmentStarts(this.#dir);
 		for (let i = 0; i + 1 < starts.length && (starts[i + 1] as number) <= offset + this.#range.from; i++)
@@ -97,7 +97,7 @@ export class Log {
 		return this.bounds().first;
 	}
 
-	/** Give back disk space reserved behind the end of the last segment. Only for a log that is closed. */
+	/** Frees the disk space reserved after the end of the last segment. Only for a closed log. */
 	release(): void {
 		const last = segmentStarts(this.#dir).at(-1);
 		if (last === undefined) return;
@@ -110,13 +110,13 @@ export class Log {
 	}
 }
 
-/** A reader with its segment open, so that following costs one read a wake-up. */
+/** A reader that keeps its segment open, so that following costs one read per wake-up. */
 export class LogCursor {
 	readonly #dir: string;
 	readonly #from: number;
 	readonly #length: number;
 	#fd: number | undefined;
-	/** Where the open segment starts, in offsets of the range: below 0 when it begins with another command. */
+	/** Start of the open segment, as an offset of the range: negative if the segment begins with another command. */
 	#start = 0;
 	offset: number;
 
@@ -127,7 +127,7 @@ export class LogCursor {
 		this.offset = offset;
 	}
 
-	/** What there is at the offset, up to `max` bytes of one segment; empty at the end. */
+	/** Returns up to `max` bytes of one segment at the offset; empty at the end. */
 	read(max = CHUNK): Slice {
 		for (;;) {
 			if (this.#fd === undefined && !this.#open()) return this.#nothing();
@@ -139,8 +139,8 @@ export class LogCursor {
 				this.offset = slice.next;
 				return slice;
 			}
-			// The end of this segment is the end of the log unless the next one has begun exactly here. A writer makes
-			// the next segment only after its last byte in this one, so a second look at this one is never needed.
+			// The end of this segment is the end of the log unless the next one begins exactly at this offset. A writer creates the next segment only after
+			// its last byte in this one, so this one needs no second read.
 			const dropped = fs.fstatSync(this.#fd as number).nlink === 0;
 			if (!dropped && (this.#start === this.offset || !fs.existsSync(path.join(this.#dir, segmentName(this.offset + this.#from))))) return this.#nothing();
 			this.close();
@@ -156,7 +156,7 @@ export class LogCursor {
 		return { bytes: Buffer.alloc(0), offset: this.offset, next: this.offset };
 	}
 
-	/** Open the segment that holds the offset; if that part is gone, the oldest there is. */
+	/** Opens the segment that contains the offset; if that is gone, the oldest one. */
 	#open(): boolean {
 		for (;;) {
 			const starts = segmentStarts(this.#dir);
@@ -175,7 +175,7 @@ export class LogCursor {
 	}
 }
 
-/** Bytes are counted in whole numbers; NaN would read from nowhere without a word. */
+/** Throws unless the value is a whole number of bytes; NaN would silently read from an undefined position. */
 export function checkCount(value: number, what: string): void {
 	if (!Number.isSafeInteger(value) || value < 0) throw new HoldfastError("INVALID", `${what} must be a whole number from 0 on, not ${value}`);
 }

@@ -1,20 +1,17 @@
-/**
- * Processes by their names. A name is given when a process is started, and may be changed: then it is in the file `name` of the process
- * directory. Nothing keeps two from having the same one.
- */
+/** Names of processes. A process gets its name at the start; a later name is in the file `name` of the process directory. Names are not unique. */
 import path from "node:path";
 import { HoldfastError, idPrefix, namesIn, readIfThere, writeWhole } from "../base/index.js";
 import type { Process } from "./process.js";
 import type { Runtime } from "./runtime.js";
 
-/** How many of those that ended last are looked at for a name. */
+/** How many of the processes that ended last are searched for a name. */
 const LOOKED_AT = 5_000;
 
-/** Returns the name that it has now. */
+/** Returns the current name. */
 export const nameOf = ({ dir, spec }: Pick<Process, "dir" | "spec">): string | undefined =>
 	(spec.past ? undefined : readIfThere(path.join(dir, "name"))) ?? spec.name;
 
-/** Gives a process another name. Throws if the name cannot be a handle, and of a foreground command, whose directory serves others. */
+/** Renames a process. Throws if the name cannot be a handle, or for a foreground command, whose directory serves other commands. */
 export function rename(runtime: Runtime, process: Process, name: string): void {
 	if (process.spec.within || process.spec.past || process.spec.kind)
 		throw new HoldfastError("INVALID", `${process.id} is a command of a task's shell; only what was started in the background has a name`);
@@ -23,14 +20,14 @@ export function rename(runtime: Runtime, process: Process, name: string): void {
 	writeWhole(path.join(process.dir, "name"), name);
 }
 
-/** Only of this task; default: of every task. */
+/** Restricts a search to one task; default: every task. */
 interface Within {
 	readonly task?: string | undefined;
 }
 
 /**
- * Finds a process by its id, by 4 or more digits of that, or by its name. A name means the one that runs under it; if none does, the
- * one that ended last. Throws NOT_FOUND if there is none, and if it cannot be told which one is meant.
+ * Finds a process by its id, by 4 or more digits of the id, or by its name. A name means the process that runs under it; if none runs, the one that
+ * ended last. Throws NOT_FOUND if there is none, or if the text is ambiguous.
  */
 export function processCalled(runtime: Runtime, text: string, within: Within = {}): Process {
 	const byId = runtime.registry.matching(text) ?? [];
@@ -45,11 +42,11 @@ export function processCalled(runtime: Runtime, text: string, within: Within = {
 	}
 	const found = running[0] ?? lastCalled(runtime, text, within);
 	if (found) return found;
-	if (idPrefix(text) !== undefined) return runtime.get(text); // which says that there is none
+	if (idPrefix(text) !== undefined) return runtime.get(text); // throws NOT_FOUND
 	throw new HoldfastError("NOT_FOUND", `"${text}" is not a process id, and no process is called that; \`holdfast ps\` lists those there are`);
 }
 
-/** Running processes with this name, newest first. */
+/** Returns the running processes with this name, newest first. */
 export const runningCalled = (runtime: Runtime, name: string, { task }: Within = {}): Process[] =>
 	runtime.list({ task: task ?? null, ended: false }).filter((process) => nameOf(process) === name);
 
@@ -66,7 +63,7 @@ function lastCalled({ home, registry }: Runtime, name: string, { task }: Within)
 	return undefined;
 }
 
-/** Throws unless it can be used as a handle in this task. */
+/** Throws unless the name can be a handle in this task. */
 export function checkName(runtime: Runtime, name: string, task: string = runtime.task): void {
 	if (name.trim() === "") throw new HoldfastError("INVALID", "a name is empty; give one that says what runs, such as web");
 	if (!isPlain(name)) throw new HoldfastError("INVALID", NOT_PLAIN);
@@ -80,7 +77,7 @@ export function checkName(runtime: Runtime, name: string, task: string = runtime
 		);
 }
 
-/** No controls, which could act on a terminal, and no half of a character, which would be another one in a file. */
+/** Returns false for control characters, which could act on a terminal, and for lone surrogates, which a file cannot hold. */
 export const isPlain = (name: string): boolean => !/\p{Cc}|[\ud800-\udfff]/u.test(name);
 export const NOT_PLAIN = "a name has a control character, or half of a character, in it; choose one of letters and digits, such as web";
 

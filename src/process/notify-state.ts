@@ -1,4 +1,4 @@
-/** Targets of `notify` that fail: `notify/NAME.json` for each, written by the server that sends, read by doctor. */
+/** Failing targets of `notify`: one file `notify/NAME.json` each, written by the server that sends, read by doctor. */
 import path from "node:path";
 import * as z from "zod";
 import { ensureDir, namesIn, readIfThere, unlinkIfThere, writeWhole } from "../base/index.js";
@@ -9,7 +9,7 @@ type FailingTarget = z.infer<typeof stateSchema>;
 
 const dirOf = (root: string): string => path.join(root, "notify");
 
-/** Undefined: it works (again). */
+/** Records the state of a target. Undefined: it works (again). */
 export function recordTarget(root: string, name: string, failing: FailingTarget | undefined): void {
 	const file = path.join(dirOf(root), `${name}.json`);
 	if (!failing) {
@@ -20,20 +20,20 @@ export function recordTarget(root: string, name: string, failing: FailingTarget 
 	writeWhole(file, JSON.stringify(failing));
 }
 
-/** Forgets what an earlier server has found. */
+/** Removes the records of an earlier server. */
 export function clearTargets(root: string): void {
 	for (const name of namesIn(dirOf(root))) if (name.endsWith(".json")) unlinkIfThere(path.join(dirOf(root), name));
 }
 
 export function failingTargets(root: string): FailingTarget[] {
 	return namesIn(dirOf(root))
-		.filter((name) => /^\w.*\.json$/.test(name)) // not what is still being written
+		.filter((name) => /^\w.*\.json$/.test(name)) // skips files that are still being written
 		.flatMap((name) => {
 			try {
 				const result = stateSchema.safeParse(JSON.parse(readIfThere(path.join(dirOf(root), name)) ?? "null"));
 				return result.success ? [result.data] : [];
 			} catch {
-				return []; // not ours
+				return []; // a foreign file
 			}
 		});
 }

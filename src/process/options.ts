@@ -1,4 +1,4 @@
-/** What a runtime may be opened with, and a process started with, checked where it comes in. */
+/** Schemas for the options of a runtime and of a process; options are checked on entry. */
 import * as z from "zod";
 import { isTaskName, limitsSchema, parseOptions, processLimitsSchema, type SandboxOptions, TASK_NAME } from "../base/index.js";
 import type { Tools } from "../keeper/index.js";
@@ -21,35 +21,38 @@ export const runtimeSchema = z.lazy(() =>
 		maxRunning: z.number().int().min(1).optional(),
 		quotaBytes: z.number().int().min(0).optional(),
 		keepMs: z.number().min(0).optional(),
-		/** Keepers to have ready. 0 for programs that start one thing and go. */
+		/** Keepers to keep ready. 0 for programs that start one thing and exit. */
 		warm: z.number().int().min(0).max(16).optional(),
-		/** Control groups for killing: `off` never makes any. */
+		/** Cgroups for killing: `off` never creates any. */
 		cgroup: z.enum(["auto", "off"]).optional(),
 		tools: z.custom<Tools>().optional(),
-		/** What processes and tasks may use of the machine; default: what config.json says. */
+		/** Resource limits of processes and tasks; default: those of config.json. */
 		resourceLimits: limitsSchema.optional(),
-		/** Where commands run: an address, a name from config.json, or an object with the kind of place and its settings. */
+		/** The place where commands run: an address, a name from config.json, or an object with the kind of place and its settings. */
 		place: placeSchema.optional(),
-		/** False: results of a place that is a boundary are not masked, but for this program's own secrets. Refused for any other place. Default: what config.json says. */
+		/**
+		 * False: results of a place that is a boundary are not masked, except for this program's own secrets. Refused for any other place. Default: the
+		 * setting in config.json.
+		 */
 		mask: z.boolean().optional(),
-		/** For `local+sandbox`, on top of what config.json says. */
+		/** Settings for `local+sandbox`, in addition to those of config.json. */
 		sandbox: z.custom<SandboxOptions>((value) => typeof value === "object" && value !== null, "must be an object").optional(),
 	}),
 );
 export type RuntimeOptions = z.input<typeof runtimeSchema>;
-/** `user`: of a runtime for calls as another user of the place. `once`: the program runs one command and ends. */
+/** `user`: another user of the place, as whom this runtime makes calls. `once`: the program runs one command and exits. */
 export type RuntimeSettings = z.output<typeof runtimeSchema> & { readonly user?: string; readonly once?: boolean };
 
 const noNul = (what: string) => z.string().refine((text) => !text.includes("\0"), `${what} cannot contain a NUL byte`);
 
-/** Variables by their names; undefined removes one. */
+/** Variables by name; undefined removes a variable. */
 export const environmentSchema = z.lazy(() =>
 	z.record(z.string().regex(/^[^=\0]+$/, "the name of a variable has a character at least, and neither = nor NUL"), noNul("a variable").optional()),
 );
 
 const spawnSchema = z.lazy(() =>
 	z.strictObject({
-		/** Shell text, run by bash as it is; or a program and its arguments, run without a shell. */
+		/** Shell text, run by bash unchanged; or a program and its arguments, run without a shell. */
 		command: z.union(
 			[noNul("a command").refine((text) => text.trim() !== "", "the command is empty"), z.array(noNul("an argument")).min(1, "the command is empty")],
 			"must be shell text, or a list of a program and its arguments",
@@ -65,7 +68,7 @@ const spawnSchema = z.lazy(() =>
 			)
 			.optional(),
 		name: z.string().max(200).refine(isPlain, NOT_PLAIN).optional(),
-		/** Started again whenever it ends, or only when it fails; what ends soon after its start again and again is given up. Only on this machine. */
+		/** Restarts the process whenever it ends, or only when it fails; gives up if it repeatedly ends soon after its start. Only on this machine. */
 		restart: z.enum(RESTARTS).optional(),
 		task: z.custom<string>(isTaskName, TASK_NAME).optional(),
 		log: z
@@ -79,7 +82,7 @@ const spawnSchema = z.lazy(() =>
 				full: z.enum(["ring", "block"]).optional(),
 			})
 			.optional(),
-		/** What it may use of the machine, on top of what the runtime says; null: no limit. */
+		/** Resource limits, in addition to those of the runtime; null: no limit. */
 		limits: processLimitsSchema.optional(),
 	}),
 );

@@ -1,4 +1,4 @@
-/** The TCP ports that a process, and what it has started, listens on, as its kernel tells. */
+/** The TCP ports that a process and its descendants listen on, according to its kernel. */
 import { HoldfastError } from "../base/index.js";
 import { members } from "./kill.js";
 import type { Process } from "./process.js";
@@ -7,7 +7,7 @@ import { snapshot } from "./tree.js";
 
 export interface ListeningPort {
 	readonly port: number;
-	/** An address to reach it at, on the network of the process. */
+	/** An address at which the port can be reached, on the network of the process. */
 	readonly address: string;
 }
 
@@ -15,7 +15,7 @@ const LISTENS = "0A";
 const MOST_PROCESSES = 500;
 const MOST_FILES = 20_000;
 
-/** Returns each port once, lowest first; none of a process that has ended. Only what its own processes hold open counts, not what else its machine listens on. */
+/** Returns each port once, lowest first; none for an ended process. Only sockets of its own processes count, not other listeners on its machine. */
 export async function portsOf(process: Process): Promise<ListeningPort[]> {
 	const { kernel, dir, spec, pid } = process;
 	if (isOver(process.status()) || pid === null || !(await process.machine.processes.canAsk(process))) return [];
@@ -29,7 +29,7 @@ export async function portsOf(process: Process): Promise<ListeningPort[]> {
 	return [...found.values()].sort((a, b) => a.port - b.port);
 }
 
-/** Returns the port of a process. Throws NOT_FOUND, with those there are, if nothing of it listens there. */
+/** Returns the port of a process. Throws NOT_FOUND, listing its ports, if the process does not listen on it. */
 export async function listeningOn(process: Process, port: number): Promise<ListeningPort> {
 	const ports = await portsOf(process);
 	const found = ports.find((one) => one.port === port);
@@ -38,7 +38,7 @@ export async function listeningOn(process: Process, port: number): Promise<Liste
 	throw new HoldfastError("NOT_FOUND", `nothing of ${process.spec.name ?? process.id} listens on port ${port}${others}`);
 }
 
-/** The inodes of the sockets that processes have open. */
+/** Returns the inodes of the sockets that the processes have open. */
 async function socketsOf({ kernel }: Process, pids: readonly number[]): Promise<Set<string>> {
 	const dirs = pids.slice(0, MOST_PROCESSES).map((pid) => `/proc/${pid}/fd`);
 	const files = (await kernel.names(dirs)).flatMap((names, at) => names.map((name) => `${dirs[at]}/${name}`)).slice(0, MOST_FILES);
@@ -46,7 +46,7 @@ async function socketsOf({ kernel }: Process, pids: readonly number[]): Promise<
 	return new Set(links.flatMap((link) => /^socket:\[(\d+)\]$/.exec(link ?? "")?.[1] ?? []));
 }
 
-/** Lines of /proc/net/tcp: `sl local_address rem_address st tx:rx tr:when retrnsmt uid timeout inode …`, addresses as HEX:PORT. */
+/** Parses /proc/net/tcp: `sl local_address rem_address st tx:rx tr:when retrnsmt uid timeout inode …`, addresses as HEX:PORT. */
 function listenersIn(table: string | undefined): (ListeningPort & { readonly inode: string })[] {
 	return (table ?? "").split("\n").flatMap((line) => {
 		const [, local, , state, , , , , , inode] = line.trim().split(/\s+/);
@@ -55,7 +55,10 @@ function listenersIn(table: string | undefined): (ListeningPort & { readonly ino
 	});
 }
 
-/** Every four bytes of an address come as one number of the processor's own order, which is little-endian on all that we run on. Of all addresses: loopback. */
+/**
+ * Decodes an address. Each group of four bytes is a number in the processor's byte order, which is little-endian on all supported machines. Returns
+ * loopback for the wildcard address.
+ */
 function addressOf(hex: string): string {
 	const bytes = (hex.match(/.{8}/g) ?? []).flatMap((word) => [...Buffer.from(word, "hex").reverse()]);
 	if (bytes.every((byte) => byte === 0)) return bytes.length === 4 ? "127.0.0.1" : "::1";

@@ -1,4 +1,4 @@
-/** A kept process, as a view of its directory. Any number of views, in any number of programs, can look at the same process. */
+/** A kept process, as a view of its directory. Any number of views, in any number of programs, can share one process. */
 import fs from "node:fs";
 import { constants } from "node:os";
 import path from "node:path";
@@ -16,12 +16,12 @@ import { isOver, mayBeUnderWay, mustRun, readStatus, type Status } from "./statu
 import { snapshot } from "./tree.js";
 import { type WaitOptions, type WaitResult, waitFor } from "./wait.js";
 
-const RESIZE_MS = 2_000; // for a collector to set a size; it may be waiting for room on the disk
+const RESIZE_MS = 2_000; // for a collector to set a size; it may be waiting for disk space
 
 const followSchema = z.lazy(() => z.strictObject({ from: z.number().int().min(0).optional(), signal: aSignal }));
 const killSchema = z.lazy(() => z.strictObject({ graceMs: z.number().min(0).optional() }));
 
-/** Directories of processes whose kill was cut short and is being finished. */
+/** Directories of processes whose interrupted kill is being finished. */
 const finishingIn = perHome(() => new Set<string>());
 
 export class Process implements KeptProcess {
@@ -29,7 +29,7 @@ export class Process implements KeptProcess {
 	readonly dir: string;
 	readonly spec: Spec;
 	readonly log: Log;
-	/** The machine it runs on. */
+	/** The machine that it runs on. */
 	readonly machine: Machine;
 	readonly kernel: Kernel;
 	/** The values that are masked in texts about it. */
@@ -50,14 +50,14 @@ export class Process implements KeptProcess {
 	}
 
 	/**
-	 * For a remote process: refreshes its state. What is asked of it without this, or without a wait, is answered as it was last seen. If its
-	 * machine cannot be reached this says so, and nothing has changed. With `ms` that is so after one try, or when there is no answer for so long.
+	 * For a remote process: refreshes its state. Without this call or a wait, all answers are its last known state. Resolves with a sentence, and
+	 * changes nothing, if the machine is unreachable. With `ms`, gives up after one attempt, or after that time without an answer.
 	 */
 	sync(signal?: AbortSignal, ms?: number): Promise<string | undefined> {
 		return this.machine.processes.sync(this, { signal, ms });
 	}
 
-	/** Why its state is old: its machine could not be reached at the last try. */
+	/** The reason why its state is stale: its machine could not be reached at the last attempt. */
 	get unreachable(): string | undefined {
 		return sightOf(this.dir, this.spec).stale?.reason;
 	}
@@ -77,62 +77,62 @@ export class Process implements KeptProcess {
 
 	status(): Status {
 		const status = readStatus(this.dir, this.spec);
-		if (this.spec.past) return status; // of its slot, which may serve another command, nothing is to be settled
+		if (this.spec.past) return status; // its slot may serve another command: there is nothing to settle
 		if (isOver(status)) this.#onEnd(this, status);
 		if (status.status !== "elsewhere" && wasCutShort(this.dir)) this.#finishKill();
 		return status;
 	}
 
-	/** In the background: a later look sees what became of it. */
+	/** Finishes an interrupted kill in the background; a later status shows the result. */
 	#finishKill(): void {
 		const finishing = finishingIn(this.machine.home);
 		if (finishing.has(this.dir)) return;
 		finishing.add(this.dir);
 		this.kill()
-			.catch(() => {}) // out of reach now: a later look tries again
+			.catch(() => {}) // unreachable now: a later status retries
 			.finally(() => finishing.delete(this.dir));
 	}
 
-	/** Up to `max` bytes from `offset`; the slice says where it really starts, and where to read on. */
+	/** Returns up to `max` bytes from `offset`; the slice says where it really starts, and where to continue. */
 	read(offset: number, max?: number): Slice {
 		checkCount(offset, "an offset");
 		if (max !== undefined) checkCount(max, "a number of bytes");
 		return this.log.read(offset, max);
 	}
 
-	/** The whole command, also where `spec.command` is cut. */
+	/** Returns the whole command, even if `spec.command` is cut. */
 	command(): string {
 		if (this.spec.argv || this.spec.past || this.spec.restart || this.spec.command.length < COMMAND_SHOWN) return this.spec.command;
 		const text = fs.readFileSync(path.join(this.dir, "command"), "utf8");
-		const end = text.indexOf("\0"); // a log that served a shell before may have more behind it
+		const end = text.indexOf("\0"); // a slot that served a shell before may have old text after it
 		return end < 0 ? text : text.slice(0, end);
 	}
 
 	/**
-	 * The output from an offset on, as it comes. Ends when the command has exited and what it printed has been read; a
-	 * grandchild that holds the pipe does not keep it going.
+	 * Yields the output from an offset on, as it arrives. Ends when the command has exited and its output has been read; a grandchild that holds the
+	 * pipe open does not prolong it.
 	 */
 	follow(options: { from?: number; signal?: AbortSignal } = {}): AsyncGenerator<Slice, void> {
 		parseOptions("follow", followSchema, options);
 		return followLog(this, options);
 	}
 
-	/** Calls `changed` when there is output, at the end, and when anything else changes: with the name of a file, or null. Returns a function that ends that. */
+	/** Calls `changed` on output, at the end, and on any other change: with the name of a file, or null. Returns a function that stops watching. */
 	watch(changed: (name: string | null) => void): () => void {
 		return this.machine.processes.watch(this, changed);
 	}
 
-	/** Waits until it exits, or any condition of `until` holds, or the time is up. Never touches the process. */
+	/** Waits until the process exits, any condition of `until` holds, or the time is up. Never affects the process. */
 	wait(options: WaitOptions = {}): Promise<WaitResult> {
 		return waitFor(this, options);
 	}
 
-	/** Bytes to its stdin, as they are. Resolves when they are in the pipe, with how many. */
+	/** Writes bytes to its stdin, unchanged. Resolves with their number when they are in the pipe. */
 	write(data: Uint8Array | string, options: { signal?: AbortSignal } = {}): Promise<number> {
 		return this.#input.write(data, options.signal);
 	}
 
-	/** End of input: the last writer closes stdin; on a terminal, Ctrl-D is typed. */
+	/** Signals end of input: closes stdin; on a terminal, types Ctrl-D. */
 	async closeStdin(): Promise<void> {
 		if (this.spec.terminal) {
 			await this.write("\x04");
@@ -149,8 +149,8 @@ export class Process implements KeptProcess {
 		for (const size of [cols, rows])
 			if (!Number.isInteger(size) || size < 1 || size > 10_000) throw new HoldfastError("INVALID", "cols and rows must be whole numbers from 1 to 10000");
 		mustRun(this, "resize it");
-		recordParts(this.dir); // the collector looks for the terminal there
-		// The collector notes each size that it has set: what is typed after this finds the program with the new one.
+		recordParts(this.dir); // the collector finds the terminal in these records
+		// The collector records each size after setting it, so that later input reaches the program with the new size.
 		const times = path.join(this.dir, "times");
 		const from = statIfThere(times)?.size ?? 0;
 		const isSet = () =>
@@ -166,12 +166,12 @@ export class Process implements KeptProcess {
 		);
 	}
 
-	/** Ask for the times of its output that are known and not yet in `times`. They come within moments, or there are none. */
+	/** Requests the output times that are known and not yet in `times`. They arrive within moments, if there are any. */
 	async askForTimes(): Promise<void> {
 		await this.#tell("times");
 	}
 
-	/** Sends one signal to the process group, on a terminal to the foreground group. KILL goes to the command alone; `kill` is for the tree. */
+	/** Sends one signal to the process group, on a terminal to the foreground group. KILL goes only to the command on a terminal; `kill` is for the tree. */
 	async signal(signal: NodeJS.Signals): Promise<void> {
 		if (!Object.hasOwn(constants.signals, signal))
 			throw new HoldfastError("INVALID", `there is no signal "${signal}"; there are ${Object.keys(constants.signals).join(", ")}`);
@@ -185,14 +185,14 @@ export class Process implements KeptProcess {
 			return;
 		}
 		const group = this.spec.terminal && stat.foreground > 0 ? stat.foreground : stat.pgrp;
-		// Under script(1) the keeper of a terminal is in the command's group and shrugs off everything but these two.
+		// With script(1), the keeper of a terminal is in the command's group and survives every signal except these two.
 		const alone = this.spec.terminal && (signal === "SIGKILL" || signal === "SIGSTOP");
 		const [delivery] = await this.kernel.signal([alone ? { pid: command.pid, signal, of: command } : { pid: -group, signal, of: command }]);
 		if (delivery === "gone") throw new HoldfastError("ENDED", `${this.id} has just ended`);
 		if (delivery === "refused") throw new HoldfastError("DENIED", `not allowed to signal ${this.id}: it runs as another user`);
 	}
 
-	/** A shell's command: its jobs lead groups of their own. Without one it is the shell that is at work. */
+	/** Signals the jobs of a shell's command, which lead groups of their own. Without a job, the shell itself is at work. */
 	async #signalJobs(signal: NodeJS.Signals, { bash, older }: Within): Promise<void> {
 		const jobs = (await this.kernel.family(bash.pid)).filter(({ pid, ppid }) => ppid === bash.pid && !older.includes(pid));
 		const delivered = await this.kernel.signal(jobs.length === 0 ? [{ pid: bash.pid, signal, of: bash }] : jobs.map((of) => ({ pid: -of.pid, signal, of })));
@@ -200,31 +200,31 @@ export class Process implements KeptProcess {
 		if (single.length > 0) await this.kernel.signal(single.map((of) => ({ pid: of.pid, signal, of })));
 	}
 
-	/** End it and everything it started, and look whether that worked. */
+	/** Ends the process and everything it started, and verifies the result. */
 	async kill(options: { graceMs?: number } = {}): Promise<KillResult & { status: KillResult["status"]; final: Status }> {
 		parseOptions("kill", killSchema, options);
 		const before = readStatus(this.dir, this.spec);
 		if (before.status === "elsewhere")
 			throw new HoldfastError("NOT_HERE", `${this.id} runs on another host (${before.host}) or in another container; kill it there`);
 		if (this.spec.past || !(await this.machine.processes.canAsk(this))) {
-			await this.sync(); // it may not be known yet that it has ended with its container
+			await this.sync(); // it may have ended with its container, unnoticed so far
 			return { status: "already_exited", method: this.spec.kill, signalled: [], survivors: [], final: this.status() };
 		}
 		const result = await whileKilling(this.dir, () => killTree(this.kernel, this.dir, this.spec, { over: isOver(before), ...options }));
 		if (result.status === "error") return { ...result, final: this.status() };
-		await this.wait({ timeout: 2_000 }); // the keeper writes the end within moments
-		if (!isOver(this.status())) await this.sync(); // unless there is no directory for it any more
+		await this.wait({ timeout: 2_000 }); // the keeper records the end within moments
+		if (!isOver(this.status())) await this.sync(); // unless its directory is gone
 		const status = this.status();
-		// The process may have ended by itself before a signal of ours reached it.
+		// The process may have ended by itself before the signal reached it.
 		return { ...result, status: result.signalled.length === 0 && status.status !== "killed" ? "already_exited" : result.status, final: status };
 	}
 
-	/** Processes it has left running after its end. */
+	/** Returns the processes that it has left running after its end. */
 	async leftovers(): Promise<number[]> {
 		return !this.spec.past && (await this.machine.processes.canAsk(this)) ? members(await snapshot(this.kernel), this.dir, this.spec) : [];
 	}
 
-	/** Drops the oldest output up to an offset (whole segments only). A writer paused at its limit goes on. */
+	/** Drops the oldest output up to an offset (whole segments only). A writer that is paused at its limit continues. */
 	async discard(before: number): Promise<number> {
 		checkCount(before, "an offset");
 		const first = this.log.discard(before);

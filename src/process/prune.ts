@@ -1,4 +1,4 @@
-/** Forgetting what is old: after seven days, or earlier, oldest first, when the home is over its quota. Never a running one. */
+/** Removes old processes: after seven days, or earlier, oldest first, if the home is over its quota. Never removes a running one. */
 import fs from "node:fs";
 import path from "node:path";
 import { type Home, namesIn, readIfThere, writeWhole } from "../base/index.js";
@@ -19,7 +19,7 @@ export interface PruneResult {
 	readonly kept: number;
 }
 
-/** What a directory costs beside its output. */
+/** Disk use of a directory besides its output. */
 const OVERHEAD = 16 * 1024;
 
 export function prune(registry: Registry, options: PruneOptions): PruneResult {
@@ -46,7 +46,7 @@ export function prune(registry: Registry, options: PruneOptions): PruneResult {
 				registry.home,
 				processes.reduce((last, { endedAt }) => Math.max(last, endedAt), 0),
 			);
-		// A command that has kept its slot has the others with it that the slot had served: they are found by the directory's own id.
+		// A command that keeps its slot also keeps the earlier commands of the slot: they are found by the directory's own id.
 		const names = new Set(removed.flatMap(({ id }) => [id, path.basename(procDir(registry.home, id))]));
 		for (const ticket of removed) registry.remove(ticket.id, ticket.file);
 		noteRemoved(registry.home, [...names], now);
@@ -55,7 +55,7 @@ export function prune(registry: Registry, options: PruneOptions): PruneResult {
 	return { removed: removed.map((ticket) => ticket.id), bytes: removed.reduce((sum, ticket) => sum + ticket.bytes, 0), kept: kept.length + running.length };
 }
 
-/** Until when ends are not all known any more: who asks what has happened since a time before that is told so. */
+/** Returns the time until which the record of ends is incomplete. A caller that asks about an earlier time is told so. */
 export function prunedUntil(home: Home): number | undefined {
 	const time = Number(readIfThere(path.join(home.root, "pruned")) ?? Number.NaN);
 	return Number.isFinite(time) ? time : undefined;
@@ -65,12 +65,12 @@ function markPruned(home: Home, until: number): void {
 	try {
 		if (until > (prunedUntil(home) ?? 0)) writeWhole(path.join(home.root, "pruned"), String(until));
 	} catch {
-		// a full disk is what pruning is for
+		// the disk is full: pruning must go on
 	}
 }
 
 function removeIfEmpty(dir: string, past: boolean): void {
-	if (!past) return; // the current hour is about to be used
+	if (!past) return; // the current hour will be used
 	try {
 		fs.rmdirSync(dir);
 	} catch {

@@ -1,7 +1,7 @@
 /**
- * The registry is the directory tree. A process is found by its id; `live` has a file for each one not yet known to have
- * ended, `ended` one for each that has, by the hour of its end. The first program that sees an end moves the file, and thereby
- * settles it for all programs. What is old is never looked at, so it costs nothing.
+ * The registry is the directory tree. A process is found by its id. `live` has a file (ticket) for each process not yet known to have ended; `ended`
+ * has one for each that has, by the hour of its end. The first program that sees an end moves the ticket, and so settles the end for all programs. Old
+ * entries are never read, so they cost nothing.
  */
 import fs from "node:fs";
 import path from "node:path";
@@ -17,38 +17,38 @@ import { isOver, plainlyRuns, readStatus, type Status } from "./status.js";
 
 export const SHOWN_AFTER_EXIT_MS = 30 * 60_000;
 
-/** A file in `ended`. Its name is all there is to it. */
+/** A file in `ended`. All its data is in its name. */
 export interface EndedTicket {
 	readonly file: string;
 	readonly endedAt: number;
 	readonly id: string;
 	readonly task: string; // taskKey
 	readonly bytes: number;
-	/** Not a process, but a slot that has served commands: a part of the transcript. */
+	/** A slot that has served commands, not a process: a part of the transcript. */
 	readonly ranges: boolean;
 }
 
-/** Ids of commands whose answer is on its way, in this program: they are removed when it is out, and are in no list meanwhile. */
+/** Ids of commands whose answer this program is sending: they are removed once it is sent, and until then are in no list. */
 export const answeredIn = perHome(() => new Set<string>());
 
 export class Registry {
 	readonly home: Home;
 	readonly #cgroups: Cgroups | undefined;
-	readonly #specs = new Map<string, Spec>(); // of live ones only: what was written once need not be read again
+	readonly #specs = new Map<string, Spec>(); // of live processes only: a cache, since specs do not change
 
-	/** Told of each end that is settled here. */
+	/** Called for each end that this registry settles. */
 	onEnd: ((id: string) => void) | undefined;
 
 	readonly #machineOf: (spec: Spec) => Machine;
 
-	/** `machineOf`: the machine that a process is on. */
+	/** `machineOf`: returns the machine of a process. */
 	constructor(home: Home, cgroups: Cgroups | undefined, machineOf: (spec: Spec) => Machine) {
 		this.home = home;
 		this.#cgroups = cgroups;
 		this.#machineOf = machineOf;
 	}
 
-	/** Returns the running processes, with a task only its own. Settles ends that were not noticed yet. */
+	/** Returns the running processes, of one task if given. Settles ends that were not noticed yet. */
 	running(task?: string): Process[] {
 		const found: Process[] = [];
 		const answered = answeredIn(this.home);
@@ -69,12 +69,12 @@ export class Registry {
 		return found;
 	}
 
-	/** How many could be running, at most: what is in `live`, whether its end has been noticed or not. */
+	/** Returns an upper bound of the running processes: the number of tickets in `live`. */
 	mayRun(): number {
 		return namesIn(this.home.live).length;
 	}
 
-	/** Those that ended in the last half hour. */
+	/** Returns the processes that ended in the last half hour. */
 	recent(task?: string, now = Date.now()): Process[] {
 		const since = now - SHOWN_AFTER_EXIT_MS;
 		const key = task === undefined ? undefined : taskKey(task);
@@ -90,7 +90,7 @@ export class Registry {
 		return found;
 	}
 
-	/** By id, or by a unique beginning of it (4 digits or more). */
+	/** Finds a process by its id or a unique prefix of it (4 digits or more). Throws NOT_FOUND. */
 	find(text: string): Process {
 		const found = this.matching(text);
 		if (!found)
@@ -105,13 +105,13 @@ export class Registry {
 		return found[0];
 	}
 
-	/** Returns a sentence if a process with this id, all of it, was pruned. */
+	/** Returns a sentence if a process with this full id was pruned. */
 	whenRemoved(text: string): string | undefined {
 		const digits = idPrefix(text);
 		return digits?.length === 12 ? whenRemoved(this.home, `proc_${digits}`) : undefined;
 	}
 
-	/** All whose id is, or begins with, this; undefined when it can be no id. */
+	/** Returns all processes whose id is, or begins with, this text; undefined if the text cannot be an id. */
 	matching(text: string): Process[] | undefined {
 		const digits = idPrefix(String(text));
 		if (!digits) return undefined;
@@ -121,7 +121,7 @@ export class Registry {
 		return now.length > 0 ? now : found;
 	}
 
-	/** The ids that begin with these digits, of directories and of commands that they may have served. */
+	/** Returns the ids that begin with these digits, of directories and of commands that they may have served. */
 	#beginning(digits: string): string[] {
 		const ids = new Set<string>();
 		for (const shelf of namesIn(this.home.procs)) {
@@ -134,14 +134,14 @@ export class Registry {
 		return [...ids];
 	}
 
-	/** The directories there are, each by the id that it was made with. */
+	/** Returns all directories, each as the id that it was created with. */
 	directories(): string[] {
 		return namesIn(this.home.procs).flatMap((shelf) => namesIn(path.join(this.home.procs, shelf)).filter(isId));
 	}
 
 	/**
-	 * Directories that have nothing a task began from `since` on, as their tickets say: the process of another task, or what had ended by then. A slot may have
-	 * served several tasks, so its ticket only says when that was.
+	 * Returns the directories that contain nothing a task began since `since`, according to their tickets: processes of other tasks, or processes that
+	 * ended before. A slot may have served several tasks, so for a slot only the time counts.
 	 */
 	endedOtherwise(task: string, since: number): Set<string> {
 		const key = taskKey(task);
@@ -151,14 +151,14 @@ export class Registry {
 		return found;
 	}
 
-	/** What a directory has served for a task, in order: commands of a shell, and the process or command that it has now. */
+	/** Returns all that a directory has served for a task, in order: commands of a shell, and its current process or command. */
 	servedFor(task: string, id: string): Process[] {
 		const dir = procDir(this.home, id);
 		let spec: Spec | undefined;
 		try {
 			spec = readSpec(dir);
 		} catch {
-			return []; // corrupt: `doctor` names it
+			return []; // corrupt: `doctor` reports it
 		}
 		if (!spec) return [];
 		const ranges = readRanges(dir);
@@ -169,7 +169,7 @@ export class Registry {
 		return [...past, ...now].map((one) => this.#process(one));
 	}
 
-	/** The tickets of one hour, oldest first. */
+	/** Returns the tickets of one hour, oldest first. */
 	ended(hour: string): EndedTicket[] {
 		const tickets: EndedTicket[] = [];
 		for (const name of namesIn(path.join(this.home.ended, hour))) {
@@ -180,18 +180,18 @@ export class Registry {
 		return tickets.sort((a, b) => a.endedAt - b.endedAt);
 	}
 
-	/** Undefined when its directory is gone or cannot be understood. */
+	/** Returns the process of a ticket; undefined if its directory is gone or unreadable. */
 	endedProcess({ id }: EndedTicket): Process | undefined {
 		const spec = this.#specs.get(id) ?? this.#read(id);
 		return spec && this.#process(spec);
 	}
 
 	process = (spec: Spec): Process => {
-		if (!spec.within) this.#specs.set(spec.id, spec); // a shell's log may serve another command next
+		if (!spec.within) this.#specs.set(spec.id, spec); // a slot may serve another command next
 		return this.#process(spec);
 	};
 
-	/** Move the ticket of an ended process from `live` to `ended`. Of all who try, one succeeds: true. */
+	/** Moves the ticket of an ended process from `live` to `ended`. Returns true for exactly one of several callers. */
 	settle(process: Process, status: Status): boolean {
 		const live = path.join(this.home.live, process.id);
 		const endedAt = "endedAt" in status ? status.endedAt : Date.now();
@@ -201,7 +201,7 @@ export class Registry {
 			fs.renameSync(live, path.join(hour, name));
 		} catch (error) {
 			if (errno(error) !== "ENOENT") throw error;
-			if (!fs.existsSync(live)) return false; // settled before
+			if (!fs.existsSync(live)) return false; // already settled
 			fs.mkdirSync(hour, { recursive: true, mode: 0o700 });
 			return this.settle(process, status);
 		}
@@ -209,15 +209,15 @@ export class Registry {
 		this.#specs.delete(process.id);
 		const { limits, cgroup, within } = process.spec;
 		if (limits?.group) this.#cgroups?.remove(limits.group);
-		else if (cgroup && !within) this.#cgroups?.remove(process.id); // of an earlier version
+		else if (cgroup && !within) this.#cgroups?.remove(process.id); // started by an earlier version
 		this.onEnd?.(process.id);
-		// The log of a foreground command is held open by its collector until it is told that the command has ended.
-		if (within) process.machine.processes.tell(process.id, "release").catch(() => {}); // out of reach: it lets go by itself some day
+		// The collector holds the log of a foreground command open until it is told that the command has ended.
+		if (within) process.machine.processes.tell(process.id, "release").catch(() => {}); // unreachable: the collector eventually lets go by itself
 		if (readState(process.dir).kind === "closed") process.log.release();
 		return true;
 	}
 
-	/** Remove a process for good: its directory, then its ticket, so that a crash in between leaves the ticket to find it by. */
+	/** Removes a process: its directory, then its ticket, so that a crash in between leaves the ticket to find it by. */
 	remove(id: string, ticket: string): void {
 		const spec = this.#specs.get(id) ?? this.#read(id);
 		if (spec) this.#machineOf(spec).processes.forget(id);
@@ -227,13 +227,13 @@ export class Registry {
 		unlinkIfThere(ticket);
 	}
 
-	/** Removes one whose end was noted recently. */
+	/** Removes a process whose end was recorded recently. */
 	forget(id: string): void {
 		const ticket = this.#ticketOf(id);
 		if (ticket) this.remove(id, ticket.file);
 	}
 
-	/** The same for one that stays in the transcript. */
+	/** Does the same for a command that stays in the transcript: keeps its directory as a slot. */
 	retire(id: string): void {
 		const ticket = this.#ticketOf(id);
 		if (!ticket) return;
@@ -251,7 +251,7 @@ export class Registry {
 			try {
 				this.settle(process, status);
 			} catch {
-				// housekeeping, which a full or read-only disk must not let a status fail for; the ticket stays in `live`
+				// a full or read-only disk must not make a status fail; the ticket stays in `live`
 			}
 		};
 		return new Process(procDir(this.home, spec.within?.slot ?? spec.id), spec, this.#machineOf(spec), onEnd);
@@ -262,7 +262,7 @@ export class Registry {
 		return spec && this.#process(spec);
 	}
 
-	/** The spec of a process, or of a command that its slot has served. Throws if its file cannot be understood. */
+	/** Returns the spec of a process, or of a command that its slot has served. Throws if the file is unreadable. */
 	#specAt(id: string): Spec | undefined {
 		const dir = procDir(this.home, id);
 		const spec = readSpec(dir);
@@ -271,7 +271,7 @@ export class Registry {
 		return range && pastOf(range, spec);
 	}
 
-	/** The spec of a live one. One that cannot be read is left out: `doctor` names it. */
+	/** Returns the spec of a live process; undefined if it is unreadable, which `doctor` reports. */
 	#specOf(id: string): Spec | undefined {
 		const known = this.#specs.get(id);
 		if (known) return known;
@@ -283,18 +283,18 @@ export class Registry {
 	#read(id: string): Spec | undefined {
 		try {
 			const spec = readSpec(procDir(this.home, id));
-			return spec?.id === id ? spec : undefined; // its slot has just gone on to another command
+			return spec?.id === id ? spec : undefined; // otherwise the slot now serves another command
 		} catch {
-			return undefined; // corrupt; `get` says so, and `doctor`
+			return undefined; // corrupt: `get` and `doctor` report it
 		}
 	}
 
-	/** Live tickets whose directory cannot be used: no spec, or one that cannot be read. */
+	/** Returns the live tickets whose spec is missing or unreadable. */
 	broken(): string[] {
 		return namesIn(this.home.live).filter((id) => isId(id) && this.#specOf(id) === undefined);
 	}
 
-	/** Processes that belong to another host or pid namespace that shares this home. */
+	/** Returns the processes of another host or pid namespace that shares this home. */
 	elsewhere(): Spec[] {
 		return namesIn(this.home.live)
 			.filter(isId)
@@ -302,14 +302,14 @@ export class Registry {
 			.filter((spec) => spec !== undefined && readStatus(procDir(this.home, spec.id), spec).status === "elsewhere") as Spec[];
 	}
 
-	/** Returns the keys of the remote machines that kept processes and shells are on, those that have ended included. Reads all there are. */
+	/** Returns the keys of the remote machines of all kept processes and shells, including ended ones. Reads every spec. */
 	machines(): Set<string> {
 		const ids = namesIn(this.home.live).filter(isId);
 		for (const hour of namesIn(this.home.ended)) ids.push(...this.ended(hour).map(({ id }) => id));
 		return new Set(ids.flatMap((id) => (this.#specs.get(id) ?? this.#read(id))?.box ?? []));
 	}
 
-	/** Bytes of output a process has on disk. */
+	/** Returns the bytes of output that a process has on disk. */
 	diskUse(id: string): number {
 		const dir = procDir(this.home, id);
 		return segmentStarts(dir).reduce(
@@ -319,7 +319,7 @@ export class Registry {
 	}
 }
 
-/** A command that a slot has served, as a process. What else there is to know of it, it has in common with the slot's last one. */
+/** Returns a command that a slot has served, as a spec. Its other properties are those of the slot's last command. */
 function pastOf({ id, task, call, command, cwd, from, to, code, status, startedAt, endedAt }: Range, last: Spec): Spec {
 	const { limits: _limits, call: _call, ...rest } = last;
 	const within = last.within && { ...last.within, name: "", slot: ownerOf(id), from };
@@ -327,7 +327,7 @@ function pastOf({ id, task, call, command, cwd, from, to, code, status, startedA
 	return { ...rest, ...own, ...(within ? { within } : {}), past: { to, code, status: status ?? "exited", endedAt } };
 }
 
-/** An end in the words of the audit. */
+/** Returns an end in the terms of the audit. */
 export function endOf({ id, startedAt }: Spec, status: Status): Omit<ProcessEnd, "task" | "dir"> {
 	return {
 		id,

@@ -1,9 +1,12 @@
-/** Which processes were pruned, and when: the file `removed` in the home, a line `MS ID` each, so that an id which was once shown is not simply unknown. */
+/**
+ * Pruned processes and their time of removal: the file `removed` in the home, one line `MS ID` each, so that an id that was shown once is not simply
+ * unknown.
+ */
 import fs from "node:fs";
 import path from "node:path";
 import { type Home, ownerOf, readIfThere, writeWhole } from "../base/index.js";
 
-const MOST_BYTES = 512 * 1024; // about 17,000 lines; then the older half goes
+const MOST_BYTES = 512 * 1024; // about 17,000 lines; then the older half is dropped
 
 const fileOf = (home: Home): string => path.join(home.root, "removed");
 
@@ -14,11 +17,11 @@ export function noteRemoved(home: Home, ids: readonly string[], now: number): vo
 		const text = readIfThere(fileOf(home)) ?? "";
 		if (text.length > MOST_BYTES) writeWhole(fileOf(home), text.slice(text.indexOf("\n", text.length - MOST_BYTES / 2) + 1));
 	} catch {
-		// a full disk: then it is simply unknown
+		// the disk is full: the id will be unknown
 	}
 }
 
-/** Returns a sentence if a process with this id, or the slot of a command with this id, was pruned. */
+/** Returns a sentence if the process with this id, or the slot of the command with this id, was pruned. */
 export function whenRemoved(home: Home, id: string): string | undefined {
 	const text = readIfThere(fileOf(home)) ?? "";
 	const at = [id, ownerOf(id)].map((name) => new RegExp(`^(\\d+) ${name}$`, "m").exec(text)?.[1]).find((found) => found !== undefined);

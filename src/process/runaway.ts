@@ -1,8 +1,8 @@
 /**
- * What is at its limit of processes and stays there is a runaway: nothing can be started in its group any more, in the case of a
- * shell not even the next command. The kernel only makes fork(2) fail. In version 2 it tells of that, by a change of a file in
- * the group; in version 1 the kernel sends no event, so one number a task is looked at every second while something runs. What has been refused
- * a process, and is found full or refused again twice in a row, is killed with all it has started; of a shell's group, all but the shell.
+ * Kills runaways. A cgroup that stays at its process limit is a runaway: nothing can start in it, in a shell not even the next
+ * command. The kernel only makes fork(2) fail. cgroup v2 reports that by a change of a file in the cgroup; v1 has no event, so one number per task is
+ * checked every second while a process runs. If forks were refused, and two checks in a row find the cgroup full or new refusals, the process is
+ * killed with all its descendants; in a shell's cgroup, all but the shell.
  */
 import fs from "node:fs";
 import path from "node:path";
@@ -13,7 +13,7 @@ import { isOver } from "./status.js";
 
 const LOOK_MS = 1_000;
 const FULL = 0.95; // of the limit
-const BUSY = 0.5; // below that there is no closer look
+const BUSY = 0.5; // below that, no closer check
 const KILLS = 100;
 const TIDY_EVERY = 60;
 
@@ -22,7 +22,7 @@ interface Watched {
 	readonly group: string;
 	readonly stop: () => void;
 	strikes: number;
-	/** How often a process was refused, at the last look. */
+	/** Refused forks at the last check. */
 	refused: number;
 	over: boolean;
 }
@@ -37,7 +37,7 @@ export class Runaways {
 		this.#cgroups = cgroups;
 	}
 
-	/** From its start on, until its cgroup is empty, or this runtime closes. */
+	/** Watches a process from its start until its cgroup is empty or this runtime closes. */
 	watch(process: Process): void {
 		const { limits } = process.spec;
 		const tree = limits?.group && (limits.process.pids ?? limits.task.pids) ? this.#cgroups?.treeOf("pids") : undefined;
@@ -48,7 +48,7 @@ export class Runaways {
 		if (tree.version === 1) this.#look();
 	}
 
-	/** A process has ended. What it has left running may still be a runaway; the group goes with the last of them. */
+	/** Marks a process as ended. Its leftovers may still be a runaway; the cgroup is removed with the last of them. */
 	ended(id: string): void {
 		const entry = this.#watched.get(id);
 		if (!entry) return;
@@ -89,7 +89,7 @@ export class Runaways {
 				this.#cgroups?.remove(entry.process.spec.limits?.group as string);
 				this.ended(entry.process.id);
 			}
-			if (entry.strikes > 1) void this.#end(entry).catch(() => {}); // it has gone meanwhile
+			if (entry.strikes > 1) void this.#end(entry).catch(() => {}); // it is gone
 		}
 		again ||= [...this.#watched.values()].some(({ over }) => over);
 		if (again || (this.#watched.size > 0 && this.#cgroups?.treeOf("pids")?.version === 1)) this.#look();
@@ -103,20 +103,20 @@ export class Runaways {
 	}
 
 	#tidy(): void {
-		for (const { process, over } of this.#watched.values()) if (!over) process.status(); // settles an end that was not noticed yet
+		for (const { process, over } of this.#watched.values()) if (!over) process.status(); // settles an unnoticed end
 	}
 }
 
-/** The kernel tells the group in which fork failed; since 6.11, the one whose limit it was. */
+/** Watches for refused forks. The kernel notifies the cgroup in which fork failed; since 6.11, the cgroup that has the limit. */
 function listen(group: string, told: () => void): () => void {
 	const watchers: fs.FSWatcher[] = [];
 	for (const dir of [group, path.dirname(group)]) {
 		try {
 			const watcher = fs.watch(path.join(dir, PIDS_EVENTS), { persistent: false }, told);
-			watcher.on("error", () => {}); // gone with its group
+			watcher.on("error", () => {}); // removed with its cgroup
 			watchers.push(watcher);
 		} catch {
-			// it has ended already, or there are no watches left: the limit holds all the same
+			// already ended, or no inotify watches left: the kernel enforces the limit anyway
 		}
 	}
 	return () => {
@@ -124,19 +124,19 @@ function listen(group: string, told: () => void): () => void {
 	};
 }
 
-/** Records the limit for later callers; also if the command itself had ended, and only what it left ran away. */
+/** Records the limit for later callers, even if the command had ended and only its leftovers ran away. */
 function note(dir: string): void {
 	writeRecord(dir, "limit", "pids");
 	const exit = readExit(dir);
-	if (exit?.kind !== "exit" || exit.limit) return; // else the keeper writes the end with it
+	if (exit?.kind !== "exit" || exit.limit) return; // otherwise the keeper records the end with the limit
 	writeRecord(dir, "exit", `exit ${exit.code} ${exit.signal ?? "-"} limit`);
-	fs.utimesSync(path.join(dir, "exit"), exit.at / 1000, exit.at / 1000); // when it ended
+	fs.utimesSync(path.join(dir, "exit"), exit.at / 1000, exit.at / 1000); // keeps the time of the end
 }
 
 async function killAllBut(process: Process, group: string): Promise<void> {
 	for (let round = 0; round < KILLS; round++) {
 		const seen = pidsIn(group).flatMap((pid) => readStat(pid) ?? []);
-		const now = new Set(pidsIn(group)); // in the group before and after its start was read: that start is of one in the group
+		const now = new Set(pidsIn(group)); // in the cgroup before and after the start time was read, so the start time belongs to a member
 		const left = seen.filter(({ pid }) => pid !== process.pid && now.has(pid));
 		if ([...now].every((pid) => pid === process.pid)) return;
 		for (const signal of ["SIGSTOP", "SIGKILL"] as const) for (const each of left) sendSignalTo(each, signal);
@@ -150,14 +150,17 @@ const numberIn = (group: string, name: string): number => Number(readProc(path.j
 
 const isAt = (group: string, share: number): boolean => numberIn(group, "pids.current") >= Math.floor(numberIn(group, "pids.max") * share);
 
-/** Bombs come and go, some are always just ending: at the moment of a look there may be few of them, but others have been refused. */
+/**
+ * Returns true if the cgroup is full or has refused more forks since the last check: the members of a fork bomb come and go, so few may be alive at
+ * the moment of a check.
+ */
 function isFull(entry: Watched, group: string): boolean {
 	const before = entry.refused;
 	entry.refused = refusals(entry.group) + refusals(path.dirname(entry.group));
 	return entry.refused > 0 && (entry.refused > before || isAt(group, FULL));
 }
 
-/** Each kernel counts in the group that asked, or in the one whose limit it was. */
+/** Returns the refused forks of a cgroup. Depending on its version, the kernel counts in the cgroup that forked or in the one that has the limit. */
 const refusals = (group: string): number => Number(/^max (\d+)/m.exec(readProc(path.join(group, PIDS_EVENTS)) ?? "")?.[1] ?? 0);
 
 function isLargest(group: string, above: string): boolean {

@@ -1,4 +1,4 @@
-/** How many processes a task may have at once. Starts that are not in the registry yet count too. */
+/** Limits the running processes of a task. Starts that are not in the registry yet count too. */
 import { counted, HoldfastError } from "../base/index.js";
 import type { Registry } from "./registry.js";
 
@@ -6,7 +6,7 @@ const COUNT_MS = 200;
 
 export class RunningLimit {
 	readonly #registry: Registry;
-	/** By task: starts that are not in the registry yet. */
+	/** Starts that are not in the registry yet, by task. */
 	readonly #starting = new Map<string, number>();
 	#counted = { at: Number.NEGATIVE_INFINITY, live: 0 };
 
@@ -14,12 +14,12 @@ export class RunningLimit {
 		this.#registry = registry;
 	}
 
-	/** Processes are being started just now. */
+	/** Returns true while processes are being started. */
 	get isStarting(): boolean {
 		return this.#starting.size > 0;
 	}
 
-	/** One more is being started, until the returned function is called; calling it again does nothing. */
+	/** Counts one more start, until the returned function is called; calling it again does nothing. */
 	begin(task: string): () => void {
 		this.#count(task, 1);
 		let counts = true;
@@ -35,12 +35,12 @@ export class RunningLimit {
 		else this.#starting.delete(task);
 	}
 
-	/** Throws if the task already has as many as it may. The one that asks has begun. */
+	/** Throws if the task is at its limit. The caller has already called `begin`. */
 	check(task: string, limit: number): void {
-		// Usually much less runs than is allowed, and then no process needs a look, nor are they counted again for each of many starts.
+		// Usually far fewer run than allowed: then no process is checked, and many starts share one count.
 		if (performance.now() - this.#counted.at > COUNT_MS) this.#counted = { at: performance.now(), live: this.#registry.mayRun() };
 		this.#counted.live++;
-		const starting = this.#starting.get(task) ?? 0; // this very one included
+		const starting = this.#starting.get(task) ?? 0; // includes the caller's own start
 		if (this.#counted.live + starting <= limit) return;
 		const running = this.#registry.running(task).filter(({ spec }) => spec.kind === undefined).length + starting - 1;
 		if (running >= limit)

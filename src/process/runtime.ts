@@ -52,9 +52,9 @@ import type { TaskSettings } from "./task-settings.js";
 export interface ListOptions {
 	/** Only this task; default: the runtime's own. `null`: every task. */
 	readonly task?: string | null;
-	/** Also those that ended in the last half hour. Default true. */
+	/** Includes those that ended in the last half hour. Default true. */
 	readonly ended?: boolean;
-	/** Also the persistent shells of tasks. Default false. */
+	/** Includes the persistent shells of tasks. Default false. */
 	readonly shells?: boolean;
 }
 
@@ -68,7 +68,7 @@ export async function openRuntime(options: RuntimeOptions = {}): Promise<Runtime
 	return openSettled(settled(options));
 }
 
-/** Opens a runtime with options that the caller has checked: the schema of all options takes a short command 10 ms. */
+/** Opens a runtime with options that the caller has checked: loading the schema of all options would cost a short command 10 ms. */
 export async function openSettled(options: RuntimeSettings): Promise<Runtime> {
 	return new Runtime(await homeFor(options), options);
 }
@@ -85,15 +85,15 @@ export class Runtime implements AsyncDisposable {
 	readonly registry: Registry;
 	readonly #keepers: Keepers;
 	readonly local: Machine;
-	/** Remote machines that processes of this home are on. */
+	/** Remote machines of this home's processes. */
 	readonly boxes: Boxes;
 	readonly #ownBoxes: boolean;
 	readonly #options: RuntimeSettings;
 	#boundaries: Boundaries | undefined;
-	/** Where the commands of its tasks run. */
+	/** The place where the commands of its tasks run. */
 	readonly wish: PlaceWish;
 	readonly #runaways: Runaways;
-	/** This very program. */
+	/** This program. */
 	readonly self: Identity = readStat(process.pid) ?? { pid: process.pid, start: "0" };
 	readonly #hideLife: () => void;
 	#config: Config | undefined;
@@ -101,11 +101,11 @@ export class Runtime implements AsyncDisposable {
 	readonly #housekeeping = new Housekeeping(this);
 	readonly #runningLimit: RunningLimit;
 	readonly sandboxes: Sandboxes | undefined;
-	/** Of tasks that were opened with settings of their own. */
+	/** Settings of tasks that were opened with their own. */
 	readonly settings: Map<string, TaskSettings>;
 	readonly #taskBoundaries = new Map<string, Boundaries>();
 
-	/** `main`: the runtime of another place on the same home. It owns what the two share, and closes it. */
+	/** `main`: the runtime of another place on the same home. `main` owns what the two share, and closes it. */
 	constructor(home: Home, options: RuntimeSettings, main?: Runtime) {
 		this.home = home;
 		this.task = options.task ?? "default";
@@ -131,17 +131,17 @@ export class Runtime implements AsyncDisposable {
 		this.local = new LocalMachine(home, this.#keepers);
 		this.#keepers.warmUp();
 		knowOwnSecrets(home.secrets, ownEnvironment());
-		home.secrets.know((readIfThere(path.join(home.root, "token")) ?? "").trim(), { sure: true }); // it opens the HTTP door
+		home.secrets.know((readIfThere(path.join(home.root, "token")) ?? "").trim(), { sure: true }); // the token opens the HTTP door
 		const sandboxed = sandboxNeeded(this.wish, () => this.config);
 		if (sandboxed) this.sandboxes = new Sandboxes(this, sandboxed);
 	}
 
-	/** Returns the place that a caller means, with this runtime's settings for sandboxes. Throws if it cannot be understood. */
+	/** Returns the place that a caller names, with this runtime's sandbox settings. Throws if the place is invalid. */
 	wishFor(place: PlaceAsked): PlaceWish {
 		return placeFrom(place, () => this.config, { sandbox: this.#options.sandbox });
 	}
 
-	/** Whether things are prepared for commands that may come. */
+	/** True if the runtime prepares for further commands. */
 	get ahead(): boolean {
 		return !this.#options.once;
 	}
@@ -150,16 +150,16 @@ export class Runtime implements AsyncDisposable {
 		return placeName(this.wish);
 	}
 
-	/** How far its commands are kept from this machine. */
+	/** How well its commands are isolated from this machine. */
 	get boundary(): Boundary {
 		try {
 			return boundaryOf(this.wish, () => this.config);
 		} catch {
-			return NO_BOUNDARY; // as below
+			return NO_BOUNDARY; // the program that needs config.json reports its problem
 		}
 	}
 
-	/** Whether secrets in results of a task are masked. */
+	/** Returns true if secrets in the results of a task are masked. */
 	masks(task: string): boolean {
 		const { mask } = this.settings.get(task) ?? {};
 		if (mask !== undefined) return mask || !this.boundary.hides;
@@ -180,31 +180,34 @@ export class Runtime implements AsyncDisposable {
 		try {
 			return this.config.mask;
 		} catch {
-			return true; // whatever needs the file says what is wrong with it
+			return true; // the program that needs config.json reports its problem
 		}
 	}
 
-	/** What files about a task's use of the place have in their names. */
+	/** Returns the key of the place for a task, used in file names. */
 	placeKey(task: string): string {
 		return placeKey(this.wish, task);
 	}
 
-	/** Where a new shell of this machine starts. */
+	/** The directory in which a new shell on this machine starts. */
 	get directory(): string {
 		return startDirectory(this.wish) ?? ownDirectory();
 	}
 
-	/** Where the first shell of a task starts on the local machine. */
+	/** Returns the directory in which the first shell of a task starts on this machine. */
 	directoryOf(task: string): string {
 		return this.settings.get(task)?.cwd ?? this.directory;
 	}
 
-	/** Where the commands of a task run. A sandbox is made if need be; what cannot be had is an error, never another place. */
+	/**
+	 * Returns the place where the commands of a task run. Creates a sandbox if needed. Throws if the place is unavailable; never falls back to another
+	 * place.
+	 */
 	async place(task: string): Promise<Place> {
 		return this.sandboxes ? this.sandboxes.of(task) : this.machine(task).place(this.settings.get(task)?.cwd, () => this.directory);
 	}
 
-	/** The machine that the commands of a task run on. */
+	/** Returns the machine that the commands of a task run on. */
 	machine(task: string): Machine {
 		return this.boxes.forTask(this.wish, task, this.local);
 	}
@@ -213,19 +216,19 @@ export class Runtime implements AsyncDisposable {
 		return this.#keepers.tools;
 	}
 
-	/** The user's settings. Read when first needed: processes can be listed even if the file is wrong. */
+	/** The user's settings. Read on first use: processes can be listed even if the file is invalid. */
 	get config(): Config {
 		this.#config ??= loadConfig();
 		return this.#config;
 	}
 
-	/** What processes and tasks may use of the machine. */
+	/** Resource limits of processes and tasks. */
 	get boundaries(): Boundaries {
 		this.#boundaries ??= new Boundaries(this.#options.resourceLimits ?? this.config.limits, this.cgroups);
 		return this.#boundaries;
 	}
 
-	/** The same for one task, which may have limits of its own. */
+	/** Returns the resource limits of one task, which may have its own. */
 	boundariesOf(task: string): Boundaries {
 		const asked = this.settings.get(task)?.resourceLimits;
 		if (!asked) return this.boundaries;
@@ -238,7 +241,7 @@ export class Runtime implements AsyncDisposable {
 		return this.#keepers.cgroups;
 	}
 
-	/** Start a process that outlives this program. Resolves once it runs; throws if nothing ran. */
+	/** Starts a process that outlives this program. Resolves once it runs; throws if nothing ran. */
 	async spawn(options: SpawnOptions, own: OwnSpawn = {}): Promise<Process> {
 		const wanted = wantedOf(options);
 		const task = wanted.task ?? this.task;
@@ -264,12 +267,12 @@ export class Runtime implements AsyncDisposable {
 		}
 	}
 
-	/** See to it that what it starts without end is ended. For a shell that another runtime has started. */
+	/** Watches a shell that another runtime has started, and kills its runaways. */
 	watchFor(process: Process): void {
 		this.#runaways.watch(process);
 	}
 
-	/** Calls `known` when the registry has it. */
+	/** Starts a process. Calls `known` when the registry has it. */
 	async #start(wanted: StartRequest, { cwd, place }: { cwd: string; place: Place }, task: string, known: () => void, own: OwnSpawn): Promise<Process> {
 		const order = orderOf(this, { wanted, own, task, cwd, place, equipment: await place.machine.ready() });
 		let spec: Spec | undefined;
@@ -289,7 +292,7 @@ export class Runtime implements AsyncDisposable {
 		return started;
 	}
 
-	/** Processes, newest first. */
+	/** Returns processes, newest first. */
 	list(options: ListOptions = {}): Process[] {
 		const task = options.task === null ? undefined : (options.task ?? this.task);
 		const found = this.registry.running(task);
@@ -301,14 +304,20 @@ export class Runtime implements AsyncDisposable {
 			.sort((a, b) => b.spec.startedAt - a.spec.startedAt || (a.id < b.id ? 1 : -1));
 	}
 
-	/** See how those on other machines are now, so that what is said of them is true now. What could not be reached, or not within `ms`, is said, a sentence each. `reached`: only where a link is open. */
+	/**
+	 * Refreshes the state of remote processes. Returns a sentence for each machine that could not be reached, or not within `ms`. `reached`: only over
+	 * open links.
+	 */
 	async sync({ reached = false, signal, ms, ...options }: SyncOptions = {}): Promise<string[]> {
 		const live = this.list({ ...options, ended: false }).filter(({ machine, unreachable }) => !reached || (machine.connected && unreachable === undefined));
 		const notes = await Promise.all(live.map((process) => process.sync(signal, ms)));
 		return [...new Set(notes.filter((note) => note !== undefined))];
 	}
 
-	/** Whether anything runs on a remote machine, of any program: processes, commands of shells, jobs of shells; not a shell that waits. */
+	/**
+	 * Returns true if any program has something running on a remote machine: processes, commands of shells, jobs of shells; an idle shell does not
+	 * count. Unreachable counts as running.
+	 */
 	async #runsOn(key: string): Promise<boolean> {
 		const running = () =>
 			this.registry
@@ -318,17 +327,17 @@ export class Runtime implements AsyncDisposable {
 		return unknown.some((why) => why !== undefined) || running().length > 0;
 	}
 
-	/** What the user of a task should know of the places that it uses, a sentence each, once: a container was made again. */
+	/** Returns notes for the user of a task on its places, one sentence each, each once: for example, that a container was recreated. */
 	takeNotes(task = this.task): string[] {
 		return [this.sandboxes?.takeNote(task), ...this.boxes.takeNotes(task)].filter((note) => note !== undefined);
 	}
 
-	/** By id or unique prefix, of whatever task. */
+	/** Finds a process by its id or a unique prefix, in any task. Throws NOT_FOUND. */
 	get(id: string): Process {
 		return this.registry.find(id);
 	}
 
-	/** How long what has ended is kept. */
+	/** How long ended processes are kept. */
 	get keepMs(): number {
 		return this.#options.keepMs ?? LIMITS.keepMs;
 	}
@@ -337,22 +346,25 @@ export class Runtime implements AsyncDisposable {
 		return prune(this.registry, { olderThanMs: this.keepMs, quotaBytes: this.#options.quotaBytes ?? LIMITS.quotaBytes, ...options });
 	}
 
-	/** Forgets places that nothing refers to any more. Returns how they are called. */
+	/** Forgets places that nothing refers to. Returns their names. */
 	prunePlaces(options: Partial<PruneOptions> = {}): Promise<string[]> {
 		return this.#housekeeping.prunePlaces(options);
 	}
 
-	/** What else is to be done when old things go, for rooms that this one does not know. */
+	/** Further cleanup, registered by rooms that this room does not import. */
 	get chores(): (() => void)[] {
 		return this.#housekeeping.chores;
 	}
 
-	/** A directory with programs for the shells of tasks, first in their PATH. Asked when one is born. */
+	/** Returns a directory of programs to put first in the PATH of the tasks' shells. Called when a shell starts. */
 	programs(): string | undefined {
 		return undefined;
 	}
 
-	/** Frees what this program holds for a task: descriptors, watches, prepared logs, memory. What runs goes on; the next call for the task opens it again. */
+	/**
+	 * Frees this program's resources for a task: descriptors, watches, prepared logs, memory. Processes keep running; the next call for the task reopens
+	 * it.
+	 */
 	async forget(task: string): Promise<void> {
 		this.#taskBoundaries.delete(task);
 		this.home.secrets.forget(task);
@@ -360,12 +372,12 @@ export class Runtime implements AsyncDisposable {
 		if (this.#ownBoxes) await this.boxes.forget(task);
 	}
 
-	/** A process is being started here, or one that was runs on this place. */
+	/** True while a process is being started here, or one runs on this place. */
 	get inUse(): boolean {
 		return this.#runningLimit.isStarting || this.registry.running().some(({ spec }) => spec.place === this.placeName);
 	}
 
-	/** Closing a runtime leaves its processes running. */
+	/** Closes the runtime. Its processes keep running. */
 	async close(): Promise<void> {
 		this.#housekeeping.close();
 		this.#runaways.close();

@@ -1,9 +1,9 @@
 /**
- * The sandboxes of tasks. One is kept by a process like any other (`kind: "sandbox"`): bubblewrap, and in it a shell
- * script that waits (places/holder.sh). So it outlives every runtime, and when it ends the kernel ends all that is in it.
+ * The sandboxes of tasks. A sandbox is a kept process (`kind: "sandbox"`): bubblewrap, with a shell script in it that waits (places/holder.sh). So it
+ * outlives every runtime, and when it ends, the kernel ends everything in it.
  *
- * sandboxes/TASKKEY.N in the home is a link with the id of the task's N-th sandbox. A program that has made one tries to make the next
- * link; of several one succeeds, and the others use that one's. What is shared with it is in sandboxes/ID.
+ * sandboxes/TASKKEY.N in the home is a symbolic link with the id of the task's N-th sandbox. A program that has created a sandbox tries to create the
+ * next link. One of several programs succeeds; the others use its sandbox. Files shared with the sandbox are in sandboxes/ID.
  */
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -50,7 +50,7 @@ import type { Runtime } from "./runtime.js";
 import { isOver } from "./status.js";
 
 const READY_MS = 15_000;
-const CLOSING_LOOK_MS = 50; // it takes two seconds, once in the life of a sandbox
+const CLOSING_LOOK_MS = 50; // closing takes two seconds, once in the life of a sandbox
 const CLOSING_LOOKS = 80;
 const RECREATED = "the sandbox of this task had ended, so a new one was made: what was in its /tmp and home, and all that ran in it, is gone";
 
@@ -59,7 +59,7 @@ export interface KeptSandbox {
 	readonly task: string;
 	readonly directory: string;
 	readonly startedAt: number;
-	/** How many of the task's processes run in it, shells not counted. */
+	/** Running processes of the task in it, without shells. */
 	readonly processes: number;
 	readonly orphan: boolean;
 }
@@ -79,14 +79,14 @@ export class Sandboxes {
 	readonly #open = new Map<string, Promise<Open>>();
 	readonly #notes = new Map<string, string>();
 
-	/** Without `settings` none can be made. */
+	/** Without `settings`, no sandbox can be created. */
 	constructor(runtime: Runtime, settings?: () => SandboxSettings) {
 		this.#runtime = runtime;
 		this.#settings = settings ?? noSettings;
 		this.#root = path.join(runtime.home.root, "sandboxes");
 	}
 
-	/** The task's sandbox: the one there is, or a new one. However many ask at once, there is one. */
+	/** Returns the task's sandbox, creating it if needed. Concurrent calls get the same one. */
 	async of(task: string): Promise<Place> {
 		for (;;) {
 			const known = this.#open.get(task);
@@ -101,20 +101,23 @@ export class Sandboxes {
 		}
 	}
 
-	/** What is to be said about it, once. */
+	/** Returns a note about the sandbox, once. */
 	takeNote(task: string): string | undefined {
 		const note = this.#notes.get(task);
 		this.#notes.delete(task);
 		return note;
 	}
 
-	/** Drops what is known of it here. */
+	/** Drops the cached state of a task. */
 	forget(task: string): void {
 		this.#open.delete(task);
 		this.#notes.delete(task);
 	}
 
-	/** End it, unless something of the task still runs in it; then it ends by itself when nothing does. The ids of those that were ended. */
+	/**
+	 * Ends the sandbox unless processes of the task still run in it; then it ends by itself after the last of them. Returns the ids of the ended
+	 * sandboxes.
+	 */
 	async end(task: string): Promise<string[]> {
 		this.#open.delete(task);
 		const ended: string[] = [];
@@ -128,7 +131,7 @@ export class Sandboxes {
 		return ended;
 	}
 
-	/** Those that are there, of every task. */
+	/** Returns the running sandboxes of every task. */
 	list(): KeptSandbox[] {
 		const running = this.#runtime.registry.running();
 		return running
@@ -143,7 +146,7 @@ export class Sandboxes {
 			}));
 	}
 
-	/** With all that runs in it. False: it had ended before. */
+	/** Stops a sandbox with everything in it. Returns false if it had already ended. */
 	async stop(id: string): Promise<boolean> {
 		const process = this.#process(id);
 		if (!process || isOver(process.status())) return false;
@@ -152,12 +155,12 @@ export class Sandboxes {
 		return true;
 	}
 
-	/** A sandbox without a link: its maker was killed before it could make one. */
+	/** Returns true for a sandbox without a link: its creator was killed before creating one. */
 	#isOrphan(id: string, spec: Spec): boolean {
 		return starterIsGone(spec) && !this.#links(spec.task).some((link) => link.id === id);
 	}
 
-	/** Remove what is left of sandboxes that have ended. */
+	/** Removes the files of ended sandboxes. */
 	sweep(): void {
 		for (const name of namesIn(this.#root)) {
 			const file = path.join(this.#root, name);
@@ -172,7 +175,7 @@ export class Sandboxes {
 
 	async #stop(process: Process): Promise<void> {
 		await this.#endAll(process.id);
-		await process.kill({ graceMs: 0 }); // the first process in it heeds nothing else
+		await process.kill({ graceMs: 0 }); // the first process in it reacts only to KILL
 		removeShared(path.join(this.#root, process.id));
 	}
 
@@ -191,7 +194,7 @@ export class Sandboxes {
 		return this.#make(task, (newest?.number ?? 0) + 1);
 	}
 
-	/** A closing sandbox may be entered again: waits a bounded time until it is usable or gone, then gives up on it. */
+	/** Waits a bounded time until a closing sandbox is usable or gone, then gives up on it. */
 	async #settled(id: string): Promise<Open | undefined> {
 		for (let looks = 0; looks < CLOSING_LOOKS; looks++) {
 			const open = this.#attach(id);
@@ -202,14 +205,14 @@ export class Sandboxes {
 		return undefined;
 	}
 
-	/** The first process in it takes all others with it. Without the one that kept it, it may have gone on. */
+	/** Kills the first process in the sandbox, and thereby all others. Without its keeper, the sandbox may have kept running. */
 	async #endAll(id: string): Promise<void> {
 		const [pid, start] = (readIfThere(path.join(this.#root, id, "first")) ?? "").split(" ");
 		const first = { pid: Number(pid), start: start ?? "" };
 		for (let looks = 0; pid && looks < 1_000 && sendSignalTo(first, "SIGKILL"); looks++) await sleep(2);
 	}
 
-	/** In order. */
+	/** Returns the links of a task, sorted by number. */
 	#links(task: string): { number: number; id: string; file: string }[] {
 		const key = taskKey(task);
 		return namesIn(this.#root)
@@ -223,7 +226,7 @@ export class Sandboxes {
 		return spec && this.#runtime.registry.process(spec);
 	}
 
-	/** Returns a sandbox that is ready, whichever program made it. */
+	/** Returns a sandbox that is ready, whichever program created it. */
 	#attach(id: string): Open | undefined {
 		const process = this.#process(id);
 		const view = process?.spec.view;
@@ -278,7 +281,7 @@ export class Sandboxes {
 				},
 				{
 					kind: "sandbox",
-					// Known only now: its directory is named after it.
+					// A function, since the directory is named after the id.
 					command: (id) => {
 						dir = path.join(this.#root, id);
 						ensureDir(path.join(dir, "shared"));
@@ -347,10 +350,10 @@ export class Sandboxes {
 	}
 }
 
-/** A sandbox that shows, or may do, something else than was asked for is not used in silence. */
+/** Throws CONFLICT if the sandbox was created with settings other than those requested. */
 function mustBeAsAsked({ id, spec }: Process, settings: SandboxSettings): void {
 	const made = spec.view?.settings;
-	if (!made) return; // by a version that did not write it down
+	if (!made) return; // created by a version that did not record its settings
 	const asked = digestsOf(settings);
 	const other = Object.keys(asked).filter((key) => asked[key] !== made[key]);
 	if (other.length > 0)
@@ -360,7 +363,7 @@ function mustBeAsAsked({ id, spec }: Process, settings: SandboxSettings): void {
 		);
 }
 
-/** In whatever order they were written. */
+/** Returns a digest of each setting, regardless of the order of lists. */
 const digestsOf = ({ network, directory = "", write, read, hide, tmpBytes }: SandboxSettings): Record<string, string> =>
 	Object.fromEntries(
 		Object.entries({ network, directory, write: [...write].sort(), read: [...read].sort(), hide: [...hide].sort(), tmpBytes }).map(([key, value]) => [
@@ -373,7 +376,7 @@ const noSettings = (): never => {
 	throw new HoldfastError("INTERNAL", "a sandbox was to be made for a runtime of another place");
 };
 
-/** Removes the files of an empty sandbox: no process is left to race this. Unreadable directories are made readable first; links are not followed. */
+/** Removes the files of an empty sandbox: no process is left to race with. Makes unreadable directories readable first; does not follow links. */
 function removeShared(dir: string): void {
 	try {
 		removeDir(dir);

@@ -1,18 +1,18 @@
-/** The servers of a home: `serve/WHO.json` for each `holdfast serve` that runs on it. */
+/** The servers of a home: one file `serve/WHO.json` for each running `holdfast serve`. */
 import fs from "node:fs";
 import path from "node:path";
 import { ensureDir, here, isGone, me, namesIn, readIfThere, unlinkIfThere, writeWhole } from "../base/index.js";
 
 interface ServerRecord {
 	readonly origin: string;
-	/** Where browsers reach it, the best for links first. Missing in records of older versions. */
+	/** URLs for browsers, the best for links first. Missing in records of older versions. */
 	readonly urls?: readonly string[];
-	/** What previews have their names below, besides `localhost`. */
+	/** URLs under which previews get their names, besides `localhost`. */
 	readonly preview_urls?: readonly string[];
 	readonly token_file: string;
 }
 
-/** Records this program as a server of the home; returns a function that removes the record. */
+/** Records this program as a server of the home. Returns a function that removes the record. */
 export function recordServer(root: string, about: ServerRecord): () => void {
 	const dir = path.join(root, "serve");
 	ensureDir(dir);
@@ -22,7 +22,7 @@ export function recordServer(root: string, about: ServerRecord): () => void {
 	return () => unlinkIfThere(file);
 }
 
-/** Returns the newest server on this machine that is alive. */
+/** Returns the newest live server on this machine. */
 export function runningServer(root: string): ServerRecord | undefined {
 	const alive = recordsIn(path.join(root, "serve")).filter(({ file, who }) => who.startsWith(`${here()}.`) && !isGone(who, file));
 	const since = ({ file }: { file: string }) => fs.statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
@@ -33,10 +33,10 @@ export function runningServer(root: string): ServerRecord | undefined {
 	return text === undefined ? undefined : (JSON.parse(text) as ServerRecord);
 }
 
-/** Returns where browsers reach it; the first is for links that are given to others. */
+/** Returns the URLs for browsers; the first is for links that are shared. */
 export const urlsOf = ({ urls, origin }: ServerRecord): readonly string[] => (urls && urls.length > 0 ? urls : [origin]);
 
 const recordsIn = (dir: string): { file: string; who: string }[] =>
 	namesIn(dir)
-		.filter((name) => /^\w.*\.json$/.test(name)) // not what is still being written
+		.filter((name) => /^\w.*\.json$/.test(name)) // skips files that are still being written
 		.map((name) => ({ file: path.join(dir, name), who: name.slice(0, -".json".length) }));

@@ -1,4 +1,4 @@
-/** A start: what is written into the directory of a process before it, and how it is known that it ran. */
+/** Starts a process: writes its directory, then waits until the command runs. */
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
@@ -28,19 +28,19 @@ import { restarting } from "./restart.js";
 import type { Runtime } from "./runtime.js";
 import { isOver, readStatus } from "./status.js";
 
-/** Of what no event tells: a keeper that was killed before it wrote anything. */
+/** Interval of checks for what causes no event: a keeper that was killed before it wrote anything. */
 const LOOK_MS = 1_000;
-/** On the way into a sandbox: nothing tells when it is there, and the caller waits. */
+/** Interval while the command enters a sandbox: no event tells when it has, and the caller waits. */
 const ENTERING_MS = 1;
 
-/** What our own rooms may ask for besides. */
+/** Further options, for Holdfast's own rooms. */
 export interface OwnSpawn {
 	readonly kind?: "shell" | "sandbox";
 	/** The id of the call that starts it. */
 	readonly call?: string | undefined;
-	/** For what must be on disk before it runs; if it throws, nothing does. */
+	/** Writes what must be on disk before the process runs; if it throws, nothing runs. */
 	prepare?(process: Process): void;
-	/** What keeps a sandbox: the words, which can be long, and what there is to know of it. */
+	/** For a sandbox: returns its argv, which can be long, and its view. */
 	command?(id: string): { readonly argv: readonly string[]; readonly view: NonNullable<Spec["view"]> };
 }
 
@@ -53,7 +53,7 @@ interface Order {
 	readonly equipment: Equipment;
 }
 
-/** Returns a function that writes a start into a berth and returns the keeper's orders. It may be called again, for another berth. */
+/** Returns a function that writes a start into a berth and returns the keeper's orders. It may be called again for another berth. */
 export function orderOf(
 	runtime: Pick<Runtime, "boundariesOf" | "config" | "registry" | "self">,
 	{ wanted, own, task, cwd, place, equipment }: Order,
@@ -124,14 +124,14 @@ export function orderOf(
 	};
 }
 
-/** Wait for the command's pid. What failed before that never ran, and leaves nothing behind. */
+/** Waits for the command's pid. A start that failed earlier ran nothing, and leaves nothing behind. */
 export async function untilStarted(
 	{ registry, home, cgroups }: Pick<Runtime, "registry" | "home" | "cgroups">,
 	started: Process,
 	keeperGone: Promise<void>,
 ): Promise<void> {
 	let gone = false;
-	let entering = false; // on its way into a sandbox
+	let entering = false; // the command is entering a sandbox
 	void keeperGone.then(() => {
 		gone = true;
 	});
@@ -140,10 +140,10 @@ export async function untilStarted(
 		if (!never && hasStarted(started.dir) && started.pid !== null && recordParts(started.dir)) return true;
 		const status = readStatus(started.dir, started.spec);
 		entering = started.spec.sandbox !== undefined && hasStarted(started.dir);
-		if (entering) return isOver(status) || undefined; // over: it was so short that no look has seen it
+		if (entering) return isOver(status) || undefined; // over: too short for any check to see it run
 		if (status.status !== "error" && status.status !== "lost" && !never) return undefined;
 		await keeperGone;
-		const refused = status.status === "error" && status.reason !== STARTER_GONE; // for a reason that stays
+		const refused = status.status === "error" && status.reason !== STARTER_GONE; // for a permanent reason
 		const cause = !refused && neverStarts(started.dir) ? BEFORE_START : undefined;
 		registry.remove(started.id, path.join(home.live, started.id));
 		if (started.spec.limits?.group) cgroups?.remove(started.spec.limits.group);
@@ -160,10 +160,13 @@ export async function untilStarted(
 	);
 }
 
-/** For `prepare`: shell text that is read before the command, if that is shell text too. sh would not pass an environment variable with such a name on. */
+/**
+ * For `prepare`: writes shell text that is read before the command, if that is shell text too. sh would not pass on an environment variable with such
+ * a name.
+ */
 export const exportFunctions = ({ dir }: Process, text: string): void => fs.writeFileSync(path.join(dir, "functions"), text, { mode: 0o600 });
 
-/** A task has a container of its own. */
+/** Adds the memory limit of a task's own container. */
 function inContainer(limits: SpecLimits | undefined, memory: number | undefined): SpecLimits | undefined {
 	if (memory === undefined) return limits;
 	return { process: limits?.process ?? {}, task: { ...limits?.task, memory }, by: { ...limits?.by, memory: CONTAINER } };

@@ -1,4 +1,4 @@
-/** What is known of a process right now. Nothing here is remembered: each call looks. */
+/** Determines the current state of a process. Caches nothing: each call looks again. */
 import fs from "node:fs";
 import { constants } from "node:os";
 import path from "node:path";
@@ -16,7 +16,7 @@ export type Status =
 			readonly exitCode: number;
 			readonly signal: NodeJS.Signals | null;
 			readonly endedAt: number;
-			/** A limit that it met; `killed` if that ended it. */
+			/** A limit that it hit; `killed` if that ended it. */
 			readonly limit?: LimitMet;
 	  }
 	| { readonly status: "lost"; readonly pid: number | null; readonly exitCode: null; readonly reason: string }
@@ -27,7 +27,7 @@ export type Status =
 export const isOver = (status: Status): status is Extract<Status, { status: "exited" | "killed" | "lost" | "error" }> =>
 	status.status === "exited" || status.status === "killed" || status.status === "lost" || status.status === "error";
 
-/** Cheap, for counting: the command is alive and has not ended. False can also mean that it takes a closer look. */
+/** Returns true if the command is alive and has not ended. Cheap, for counting. False can also mean that a closer check is needed. */
 export function plainlyRuns(dir: string, spec: Spec): boolean {
 	if (readExit(dir)) return false;
 	const command = commandOf(readParts(dir), spec);
@@ -50,7 +50,7 @@ export function readStatus(dir: string, spec: Spec): Status {
 		const mark = readKilled(dir);
 		const killed = mark !== undefined && (mark.code === undefined || exit.code > 128);
 		const found = limitOf(dir, spec, exit);
-		const limit = killed && found?.by === CONTAINER ? undefined : found; // by us, which its keeper in there does not know
+		const limit = killed && found?.by === CONTAINER ? undefined : found; // killed by Holdfast, which its keeper in the container does not know
 		return {
 			status: killed || (limit && endedBy(limit, exit.code)) ? "killed" : "exited",
 			pid: command?.pid ?? null,
@@ -71,24 +71,24 @@ export function readStatus(dir: string, spec: Spec): Status {
 			return { status: "error", reason: "its caller was killed before the shell got the command; nothing ran", endedAt: spec.startedAt };
 		return running(dir, command, witnessed);
 	}
-	// The keeper may have written the end since we looked for it above.
+	// The keeper may have recorded the end since the first read.
 	const again = witnessed ? undefined : (ownExit(dir, spec) ?? endOfShell(dir, spec, sight));
 	if (again) return readStatus(dir, spec);
 	if (command) {
 		if (witnessed) {
 			sight.goOn(keeper);
-			return running(dir, command, true); // dead, and its keeper is about to say how it ended
+			return running(dir, command, true); // dead; its keeper is about to record how it ended
 		}
 		return { status: "lost", pid: command.pid, exitCode: null, reason: "its keeper was killed, so nobody saw how it ended" };
 	}
 	if (!fs.existsSync(dir)) return { status: "lost", pid: null, exitCode: null, reason: "its directory was removed" };
 	if (sight.mayCome(parts) || witnessed || (parts.keeper && sight.lives(parts.keeper)) || isAlive(spec.starter) || isWaitedFor(dir))
 		return { status: "starting" };
-	if (!parts.keeper && (readParts(dir).keeper || readExit(dir))) return readStatus(dir, spec); // it has introduced itself since, or given up
+	if (!parts.keeper && (readParts(dir).keeper || readExit(dir))) return readStatus(dir, spec); // its keeper has registered since, or given up
 	return { status: "lost", pid: null, exitCode: null, reason: "the program that started it, and its keeper, were killed during the start" };
 }
 
-/** A keeper is there to read the start, though it may not have introduced itself yet. */
+/** Returns true if a keeper waits to read the start, even if it has not registered yet. */
 function isWaitedFor(dir: string): boolean {
 	try {
 		fs.closeSync(fs.openSync(path.join(dir, "go"), fs.constants.O_WRONLY | fs.constants.O_NONBLOCK));
@@ -98,7 +98,7 @@ function isWaitedFor(dir: string): boolean {
 	}
 }
 
-/** Whether nothing that was seen says that it has begun. */
+/** Returns true if the process is not over and nothing shows that it has begun. */
 export const mayBeUnderWay = (dir: string, spec: Spec): boolean =>
 	!isOver(readStatus(dir, spec)) && (spec.within ? !wasTaken(dir, spec.within) : commandOf(readParts(dir), spec) === undefined);
 
@@ -112,10 +112,10 @@ function running(dir: string, command: Identity, witnessed: boolean): Status {
 	};
 }
 
-/** A command that ended its shell (exit, exec, kill $$) ended as the shell did. */
+/** Returns the end of a command that ended its shell (exit, exec, kill $$): it is that of the shell. */
 function endOfShell(dir: string, spec: Spec, sight: Sight): ReturnType<typeof readExit> {
 	if (!spec.within || sight.commandLives(spec.within.bash)) return undefined;
-	const own = ownExit(dir, spec); // once more: it may have written its end and died since
+	const own = ownExit(dir, spec); // again: it may have recorded its end and died since
 	if (own) return own;
 	const end = readExit(siblingOf(dir, spec.within.shell));
 	return end && sight.neverTaken(spec.within) ? { kind: "none", reason: "the shell ended before it got it; nothing ran", at: end.at } : end;
@@ -126,7 +126,7 @@ export function signalName(number: number): NodeJS.Signals | null {
 	return entry ? (entry[0] as NodeJS.Signals) : null;
 }
 
-/** Throws if it cannot be any more. */
+/** Throws if the process is over or belongs to another host. */
 export function mustRun(process: { readonly id: string; status(): Status }, what: string): void {
 	const status = process.status();
 	if (status.status === "elsewhere")

@@ -1,4 +1,4 @@
-/** A process in the words of the contract: what every list, table and JSON output shows. */
+/** Describes a process in the terms of the contract, for every list, table and JSON output. */
 import { counted, limitText, wholeCharacters } from "../base/index.js";
 import { reveal } from "../base/secrets/index.js";
 import { asLastSeen, type Spec } from "../keeper/index.js";
@@ -27,23 +27,23 @@ export interface Summary {
 	readonly uptime_seconds: number;
 	readonly output_preview: string;
 	readonly total_bytes: number;
-	/** When it is started again, and how often it was. */
+	/** The restart policy; `restarts` counts them. */
 	readonly restart?: Restart;
 	readonly restarts?: number;
-	/** A limit that it met. */
+	/** A limit that it hit. */
 	readonly limit?: LimitMet;
 	readonly note?: string;
 }
 
 const PREVIEW_BYTES = 200;
-const PREVIEW_CONTEXT = 4 * 1024; // a list may have many
+const PREVIEW_CONTEXT = 4 * 1024; // small, since a list may have many
 
 export function summary(process: Process, status: Status = process.status(), now = Date.now()): Summary {
 	const { end } = process.log.bounds();
 	return { ...standing(process, status, now), output_preview: preview(process, end, !isOver(status)), total_bytes: end };
 }
 
-/** All but what it printed. What is secret in the text of a command is masked; the file in its directory has it all. */
+/** Returns all but the output. Masks secrets in the command; the file in its directory has the full text. */
 export function standing(process: Process, status: Status = process.status(), now = Date.now()): Omit<Summary, "output_preview" | "total_bytes"> {
 	const { spec } = process;
 	const endedAt = "endedAt" in status ? status.endedAt : null;
@@ -71,7 +71,7 @@ export function standing(process: Process, status: Status = process.status(), no
 	};
 }
 
-/** The last bytes, from the start of a line if there is one. */
+/** Returns the last bytes, from the start of a line if there is one. */
 function preview(process: Process, end: number, live: boolean): string {
 	const slice = process.read(Math.max(0, end - PREVIEW_BYTES), PREVIEW_BYTES);
 	const bytes = slice.bytes.subarray(0, wholeCharacters(slice.bytes));
@@ -80,7 +80,7 @@ function preview(process: Process, end: number, live: boolean): string {
 	return slice.offset > 0 && line >= 0 && line < text.length - 1 ? text.slice(line + 1) : text;
 }
 
-/** The kernel does not tell when these limits are met. */
+/** Returns a note on limits whose violation the kernel does not report. */
 function silentLimits({ limits }: Spec): string | undefined {
 	const memory = limits?.by.memory?.startsWith("ulimit") && limits.process.memory;
 	const pids = limits?.by.pids?.startsWith("ulimit") && limits.process.pids;
@@ -105,13 +105,13 @@ function noteOn(status: Status, spec: Spec): string | undefined {
 	return undefined;
 }
 
-/** The process's machine cannot be reached: everything that is shown is its last known state. */
+/** Returns a note if the machine is unreachable: everything shown is the last known state. */
 function unseen({ dir, spec }: Process, status: Status): string | undefined {
 	const stale = isOver(status) ? undefined : sightOf(dir, spec).stale;
 	return stale && asLastSeen(spec.place, stale.reason, stale.at);
 }
 
-/** Describes what a kill found, in the same words. */
+/** Returns the result of a kill in the same terms. */
 export function killSummary(process: Process, { status, method, signalled, survivors, final }: Awaited<ReturnType<Process["kill"]>>) {
 	const exit_code = "exitCode" in final ? final.exitCode : null;
 	const signal = "signal" in final ? final.signal : null;

@@ -1,11 +1,11 @@
-/** When a terminal was given which size: the `size OFFSET COLS ROWS` lines of `times`, read as they come. */
+/** The sizes of a terminal over time: the `size OFFSET COLS ROWS` lines of `times`, read as they arrive. */
 import fs from "node:fs";
 import path from "node:path";
 import { errno } from "../base/index.js";
 import type { Process } from "./process.js";
 
 export interface Size {
-	/** So many bytes had been printed when it was changed. */
+	/** Bytes printed before the change. */
 	readonly offset: number;
 	readonly cols: number;
 	readonly rows: number;
@@ -22,12 +22,12 @@ export class Sizes {
 		this.#file = path.join(dir, "times");
 	}
 
-	/** What has been noted since the last call, in order. */
+	/** Returns the sizes recorded since the last call, in order. */
 	next(): Size[] {
 		const text = this.#half + this.#more();
 		this.#half = text.slice(text.lastIndexOf("\n") + 1);
 		const sizes: Size[] = [];
-		// There are few sizes among very many times: look only at those.
+		// Skips the times, of which there are many more than sizes.
 		for (let at = text.indexOf("size "); at >= 0; at = text.indexOf("size ", at + 1)) {
 			LINE.lastIndex = at;
 			const match = LINE.exec(text);
@@ -55,7 +55,7 @@ export class Sizes {
 	}
 }
 
-/** The size that the terminal of a process has now; undefined if it has no terminal. */
+/** Returns the current size of a process's terminal; undefined if it has no terminal. */
 export function sizeOf(process: Process): Pick<Size, "cols" | "rows"> | undefined {
 	return process.spec.terminal && (new Sizes(process.dir).next().at(-1) ?? process.spec.terminal);
 }

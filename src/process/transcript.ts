@@ -1,4 +1,4 @@
-/** The transcript of a task: its commands and processes in the order in which they began, from what they have left in the home. */
+/** The transcript of a task: its commands and processes in the order of their start, as far as the home still has them. */
 import type { Slice } from "./log.js";
 import type { Process } from "./process.js";
 import type { Registry } from "./registry.js";
@@ -7,47 +7,47 @@ import { standing } from "./summary.js";
 
 /** A command of a task's shell, or a process that it has started. */
 export interface TranscriptCommand {
-	/** By which its log can be opened, as long as it is kept. */
+	/** Opens its log, while that is kept. */
 	readonly id: string;
 	readonly task: string;
 	/** The id that the caller gave the call. */
 	readonly call?: string;
-	/** What is secret in it is masked. Cut after 4096 characters. */
+	/** Secrets are masked. Cut after 4096 characters. */
 	readonly command: string;
 	readonly cwd: string;
 	readonly place: string;
 	/** The process has a terminal. */
 	readonly pty: boolean;
 	readonly status: "running" | "exited" | "killed" | "lost";
-	/** null while it runs, and when no one saw how it ended. */
+	/** null while it runs, and if its end was not seen. */
 	readonly exit_code: number | null;
 	readonly started_at: string;
 	readonly ended_at: string | null;
-	/** How many bytes it has printed. */
+	/** Bytes of output. */
 	readonly bytes: number;
 	/** Returns up to `max` bytes of its output from `offset`, not masked. */
 	read(offset: number, max?: number): Slice;
 }
 
-const TURN = 200; // directories that are read before others get their turn
-const OPEN_DIRECTORIES = 8; // whose commands are at hand while the transcript is read
+const TURN = 200; // directories read before yielding to the event loop
+const OPEN_DIRECTORIES = 8; // whose commands stay in memory while the transcript is read
 
 interface TranscriptOptions {
-	/** Only what began from then on, in milliseconds. */
+	/** Only commands that began at or after this time, in milliseconds. */
 	readonly since?: number;
 	readonly signal?: AbortSignal | undefined;
 }
 
-/** Where a command is. It is read when it is wanted, so that a task may have very many. */
+/** The location of a command. The command itself is read on demand, so that a task may have very many. */
 interface Entry {
 	readonly id: string;
 	readonly startedAt: number;
 	readonly from: number;
-	/** The directory, by the id that it was made with. */
+	/** The directory, as the id that it was created with. */
 	readonly directory: string;
 }
 
-/** The commands and processes of a task that there were when it was asked, in the order in which they began. */
+/** The commands and processes of a task at the time of the call, in the order of their start. */
 export class ServedCommands {
 	readonly #registry: Registry;
 	readonly #task: string;
@@ -60,7 +60,7 @@ export class ServedCommands {
 		this.entries = entries;
 	}
 
-	/** Opens no directory of a process that ended before `since`, or that was another task's. */
+	/** Collects the entries. Skips the directories of processes that ended before `since` or belonged to another task. */
 	static async of({ registry }: Pick<Runtime, "registry">, task: string, { since = 0, signal }: TranscriptOptions = {}): Promise<ServedCommands> {
 		const entries: Entry[] = [];
 		const others = registry.endedOtherwise(task, since);
@@ -79,11 +79,11 @@ export class ServedCommands {
 		);
 	}
 
-	/** Returns the process of an entry; undefined when it was removed meanwhile. */
+	/** Returns the process of an entry; undefined if it was removed meanwhile. */
 	open({ id, startedAt, directory }: Entry): Process | undefined {
 		const served = this.#served.get(directory) ?? this.#registry.servedFor(this.#task, directory);
 		this.#served.delete(directory);
-		this.#served.set(directory, served); // the newest last
+		this.#served.set(directory, served); // most recently used last
 		for (const old of this.#served.keys()) {
 			if (this.#served.size <= OPEN_DIRECTORIES) break;
 			this.#served.delete(old);
@@ -92,7 +92,7 @@ export class ServedCommands {
 	}
 }
 
-/** Yields what was there when it was asked, oldest first. */
+/** Yields the commands that existed at the time of the call, oldest first. */
 export async function* transcriptOf(
 	runtime: Pick<Runtime, "registry">,
 	task: string,
@@ -107,7 +107,7 @@ export async function* transcriptOf(
 	}
 }
 
-/** Undefined for one that never started. */
+/** Returns the entry for a process; undefined if it never started. */
 export function commandIn(process: Process): TranscriptCommand | undefined {
 	const { spec } = process;
 	const { command, cwd, place, pty, status, exit_code, started_at, ended_at } = standing(process);

@@ -1,13 +1,13 @@
-/** Which processes belong to a kept one, found by looking at all there are. */
+/** Finds the processes that belong to a kept one, among all processes of a machine. */
 import { type Identity, isThere, type Kernel, localKernel, localTable, type Stat, type Table } from "../base/index.js";
 
-/** Processes by the id in their environment, and by that of the directory whose output or input they hold. */
+/** Processes by the id in their environment, and by the id of the directory whose output or input they hold open. */
 interface Owners {
 	readonly markers: ReadonlyMap<string, number[]>;
 	readonly holders: ReadonlyMap<string, number[]>;
 }
 
-/** A snapshot of all processes of a machine. Kills at the same time share it: a snapshot costs the same for one or a thousand. */
+/** A snapshot of all processes of a machine. Concurrent kills share it: it costs the same for one or a thousand. */
 export class ProcessSnapshot {
 	readonly table: Table;
 	readonly stats: ReadonlyMap<number, Stat>;
@@ -27,7 +27,7 @@ export class ProcessSnapshot {
 	}
 
 	childrenOf = (pid: number): readonly number[] => this.#children.get(pid) ?? [];
-	/** These and all below them. */
+	/** Returns these processes and all their descendants. */
 	familyOf(pids: readonly number[]): number[] {
 		const found = new Set(pids);
 		for (const pid of found) for (const child of this.childrenOf(pid)) found.add(child);
@@ -35,16 +35,16 @@ export class ProcessSnapshot {
 	}
 	sessionOf = (pid: number): readonly number[] => this.#sessions.get(pid) ?? [];
 	groupOf = (pgrp: number): readonly number[] => this.#groups.get(pgrp) ?? [];
-	/** As things are now, where that can be seen at once. */
+	/** Returns whether a process is alive now, where that can be seen at once; otherwise at the snapshot. */
 	isAlive = (id: Identity): boolean => isThere(this.table.statOf(id.pid), id);
 
-	/** Processes that carry the marker of `id` in their environment, or still hold its output or input open: that of the directory `owner`. */
+	/** Returns processes that carry the marker `id` in their environment, or hold the output or input of the directory `owner` open. */
 	marked(id: string, owner = id): readonly number[] {
 		this.#owners ??= this.#findOwners();
 		return [...new Set([...(this.#owners.markers.get(id) ?? []), ...(this.#owners.holders.get(owner) ?? [])])];
 	}
 
-	/** Processes in a namespace of a sandbox. Never those that are in ours, whatever is written down. */
+	/** Returns the processes in the namespace of a sandbox. Never returns processes of Holdfast's own namespace, whatever the record says. */
 	inNamespace(namespace: string | undefined): number[] {
 		return namespace ? [...this.stats.keys()].filter((pid) => this.table.namespaceOf(pid) === namespace) : [];
 	}
@@ -74,7 +74,7 @@ function push<K>(map: Map<K, number[]>, key: K, value: number): void {
 
 const pending = new Map<Kernel, Promise<ProcessSnapshot>>();
 
-/** A snapshot taken after this call; all callers within one turn of the event loop get the same. */
+/** Takes a snapshot after this call; all callers within one turn of the event loop get the same. */
 export function snapshot(kernel: Kernel = localKernel): Promise<ProcessSnapshot> {
 	const known = pending.get(kernel);
 	if (known) return known;

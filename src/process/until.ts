@@ -1,9 +1,9 @@
-/** What one can wait for. Each condition is armed once and calls `met` when it holds. */
+/** Conditions that a wait can end with, and the search for a pattern in a stream. */
 import vm from "node:vm";
 import * as z from "zod";
 import { HoldfastError, utf8, wholeCharacters } from "../base/index.js";
 
-/** Whether a URL can be requested. */
+/** Returns true for an http or https URL. */
 export const isHttpUrl = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 export const HTTP_URL = "must be a URL such as http://127.0.0.1:3000/, or one with https";
 
@@ -18,22 +18,22 @@ export const untilSchema = z.lazy(() =>
 	}),
 );
 
-/** Any of these; the first that holds ends the wait. `status` goes with `http` (default: 200 to 399). */
+/** The first of these that holds ends the wait. `status` goes with `http` (default: 200 to 399). */
 export type Until = z.infer<typeof untilSchema>;
 export type Condition = "exit" | "pattern" | "port" | "http" | "silence";
 
-/** How much text a pattern can span. Older text is forgotten, so memory stays bounded whatever is printed. */
+/** The longest text that a pattern can span. Older text is dropped, so memory stays bounded. */
 const WINDOW = 64 * 1024;
-/** A search keeps the whole program from anything else, so one may take this long … */
+/** A search blocks the whole program, so one search may take this long … */
 const SEARCH_MS = 250;
-/** … and all slow ones of a wait together this long, in time of the processor: a busy machine makes no pattern slow. */
+/** … and all slow searches of a wait together BUDGET_MS, in CPU time, so that a busy machine makes no pattern slow. Longer than SLOW_MS is slow. */
 const SLOW_MS = 20;
 const BUDGET_MS = 500;
 const NAMED = 80; // characters of a pattern in an error
 
 /**
- * A regular expression (JavaScript's, `^` and `$` match at lines) over a stream: finds matches across chunk borders, and gives up on one
- * that runs away, or is slow again and again. What is not followed by a newline may become longer, so `$` matches there only once nothing more will come.
+ * Searches a stream for a regular expression (JavaScript's; `^` and `$` match at lines). Finds matches across chunk borders. Gives up on an expression
+ * that runs away or is repeatedly slow. A line without a newline may still grow, so `$` matches at its end only once nothing more will come.
  */
 export class PatternSearch {
 	readonly #pattern: string;
@@ -41,10 +41,10 @@ export class PatternSearch {
 	readonly #last: vm.Script;
 	readonly #context: { text: string; from: number };
 	#bytes: Buffer = Buffer.alloc(0);
-	#base = 0; // where in the stream #bytes starts
+	#base = 0; // offset of #bytes in the stream
 	#slowMs = 0;
 	match: string | undefined;
-	/** How many bytes of the stream there are up to the end of the match. */
+	/** Offset in the stream of the end of the match. */
 	matchEnd = 0;
 
 	constructor(pattern: string) {
@@ -72,7 +72,7 @@ export class PatternSearch {
 		return this.#search(this.#script);
 	}
 
-	/** Nothing more will come: the end of the text is the end of a line. */
+	/** Searches when nothing more will come: the end of the text is then the end of a line. */
 	end(): boolean {
 		return this.#search(this.#last);
 	}
@@ -80,7 +80,7 @@ export class PatternSearch {
 	#search(script: vm.Script): boolean {
 		const text = utf8(this.#bytes.subarray(0, wholeCharacters(this.#bytes)));
 		this.#context.text = text;
-		this.#context.from = this.#base > 0 ? 1 : 0; // the first character is there only to show that no line begins behind it
+		this.#context.from = this.#base > 0 ? 1 : 0; // the first character only shows that no line begins after it
 		const found = this.#run(script);
 		if (!found && this.#slowMs > BUDGET_MS) throw this.#tooSlow();
 		if (found) {
@@ -97,7 +97,7 @@ export class PatternSearch {
 		return false;
 	}
 
-	/** A search that did not come to its end is repeated, in case the machine was busy; the budget ends that. */
+	/** Runs a search. Repeats one that timed out, in case the machine was busy; the budget bounds that. */
 	#run(script: vm.Script): [string, number] | null {
 		for (let timeout = SEARCH_MS; ; timeout *= 2) {
 			const before = process.cpuUsage();
@@ -125,14 +125,14 @@ export class PatternSearch {
 	}
 }
 
-/** The same expression, in which `$` does not match at the end of the text. */
+/** Returns the expression changed so that `$` does not match at the end of the text. */
 export function atRealLineEnds(pattern: string): string {
 	return pattern.replaceAll(/\\k<[^>]*>|\\[\s\S]|\[(?:\\[\s\S]|[^\]\\])*\]|\(\?<(?![=!])[^>]*>|\$/g, (part) =>
 		part === "$" ? "(?=[\\n\\r\\u2028\\u2029])" : part,
 	);
 }
 
-/** Returns how many bytes the first `count` characters came from. Bytes that are no text became characters of another length. */
+/** Returns how many bytes the first `count` characters came from. Invalid UTF-8 became characters of another length. */
 function bytesOf(bytes: Buffer, text: string, count: number): number {
 	const before = text.slice(0, count);
 	if (!before.includes("\ufffd")) return Buffer.byteLength(before);

@@ -1,21 +1,21 @@
-/** What a process and everything it started use now, cheaply: its control group where there is one, else a walk from the command down. */
+/** Measures what a process and its descendants use now, cheaply: by its cgroup, or else by a walk down from the command. */
 import fs from "node:fs";
 import path from "node:path";
 import { isThere, type Kernel, parseStat } from "../base/index.js";
 import { commandOf, readParts, type Spec } from "../keeper/index.js";
 
 export interface Usage {
-	/** Used so far, in seconds of one core. Only its growth means something: what has ended may be missing. */
+	/** CPU time so far, in seconds of one core. Only its growth is meaningful: exited processes may be missing. */
 	readonly cpuSeconds: number;
-	/** Resident memory, what several share counted for each. */
+	/** Resident memory; shared memory counts once for each process. */
 	readonly memoryBytes: number;
 	readonly processes: number;
 }
 
-const TICKS = 100; // USER_HZ, on every Linux there is
-const MOST = 2_000; // processes looked at
+const TICKS = 100; // USER_HZ, the same on every Linux
+const MOST = 2_000; // most processes measured
 
-/** undefined: it has no process, or cannot be seen from here. */
+/** Returns undefined if there is no process, or if it cannot be seen from this machine. */
 export async function usageOf(kernel: Kernel, dir: string, spec: Spec): Promise<Usage | undefined> {
 	const command = commandOf(readParts(dir), spec);
 	if (!command) return undefined;
@@ -23,7 +23,7 @@ export async function usageOf(kernel: Kernel, dir: string, spec: Spec): Promise<
 	if (!isThere(parseStat(own ?? ""), command)) return undefined;
 	const pids = (!spec.within && groupOf(spec.cgroup)) || (await kernel.family(command.pid, MOST)).map(({ pid }) => pid);
 	let [ticks, kib, processes] = [0, 0, 0];
-	// Memory from `status`, in KiB: `stat` counts pages, and their size differs between machines.
+	// Takes memory from `status`, in KiB: `stat` counts pages, whose size differs between machines.
 	for (const text of await kernel.read(pids.slice(0, MOST).flatMap((pid) => [`/proc/${pid}/stat`, `/proc/${pid}/status`]))) {
 		const resident = /^VmRSS:\s*(\d+)/m.exec(text ?? "");
 		if (resident) kib += Number(resident[1]);
@@ -52,6 +52,6 @@ function cpuOf(group: string | undefined): number | undefined {
 		const usec = /^usage_usec (\d+)/m.exec(fs.readFileSync(path.join(group, "cpu.stat"), "utf8"))?.[1];
 		return usec === undefined ? undefined : Number(usec) / 1e6;
 	} catch {
-		return undefined; // as above, or an older kernel
+		return undefined; // removed, or an older kernel
 	}
 }

@@ -1,7 +1,7 @@
 /**
- * Links to one terminal: a file each in the home, by a digest of the link's secret. To remove it is to withdraw the link.
- * A read-only link lets any number of viewers look. A keyboard link lets one browser type, for a limited time: the browser that opens it first gets a secret of its
- * own for it (`ID.hand`, made once, holds its digest), and the link is of no use any more. Handing the keyboard back ends that, too.
+ * Links to one terminal: one file each in the home, named after a digest of the link's secret. Removing the file withdraws the link. A read-only link
+ * lets any number of viewers watch. A keyboard link lets one browser type, for a limited time: the browser that opens it first gets a secret of its
+ * own (`ID.hand`, created once, holds the digest), and the link cannot be opened again. Handing back the keyboard also ends the right to type.
  */
 import { createHash, randomBytes } from "node:crypto";
 import path from "node:path";
@@ -14,7 +14,7 @@ const HAND_SECRET = /^hand_([0-9a-f]{16})[\w-]{32}$/;
 const ID = /^[0-9a-f]{16}$/;
 
 const storedSchema = z.lazy(() => z.object({ session_id: z.string(), created: z.number(), expires: z.number(), keyboard: z.boolean().optional() }));
-/** Who has opened a keyboard link. `over`: the keyboard was handed back. */
+/** The browser that has opened a keyboard link. `over`: the keyboard was handed back. */
 const handSchema = z.lazy(() => z.object({ digest: z.string(), at: z.number(), over: z.boolean().optional() }));
 
 /** A link to one terminal. */
@@ -45,14 +45,17 @@ export class Viewers {
 		return { viewer: shown(id, stored), secret };
 	}
 
-	/** Looked up for every request, so a link that was withdrawn is of no use from then on. Of a keyboard link only the browser that opened it is known. */
+	/**
+	 * Returns the link for a secret. Called for every request, so withdrawing a link takes effect at once. A keyboard link is valid only for the browser
+	 * that opened it.
+	 */
 	find(secret: string, now = Date.now()): Viewer | undefined {
 		const id = HAND_SECRET.exec(secret)?.[1];
 		if (id !== undefined) return this.#hand(id)?.digest === digestOf(secret) ? this.#read(id, now) : undefined;
 		return secret.startsWith("view_") && VIEWER_SECRET.test(secret) ? this.#read(digestOf(secret), now) : undefined;
 	}
 
-	/** Opens a keyboard link, once. Throws in words if that cannot be. */
+	/** Opens a keyboard link, once. Throws if it has expired, was withdrawn or was opened before. */
 	open(secret: string, now = Date.now()): { viewer: Viewer; secret: string } {
 		const id = digestOf(secret);
 		const viewer = secret.startsWith("keys_") ? this.#read(id, now) : undefined;
@@ -71,12 +74,12 @@ export class Viewers {
 		return { viewer, secret: hand };
 	}
 
-	/** Whether a browser that has opened a keyboard link may (still) type. */
+	/** Returns true if the browser that has opened a keyboard link may (still) type. */
 	mayType(id: string, now = Date.now()): boolean {
 		return this.#read(id, now)?.keyboard === true && this.#hand(id)?.over !== true;
 	}
 
-	/** The keyboard was handed back: from now on this is a read-only link. */
+	/** Records that the keyboard was handed back: from now on the link is read-only. */
 	handedBack(id: string): void {
 		const hand = this.#hand(id);
 		if (hand) writeWhole(this.#handFile(id), JSON.stringify({ ...hand, over: true }));
@@ -105,7 +108,7 @@ export class Viewers {
 			if (stored.expires > now) return shown(id, stored);
 			this.#forget(id);
 		} catch {
-			// none, or not one of ours
+			// missing, or a foreign file
 		}
 		return undefined;
 	}
@@ -118,7 +121,7 @@ export class Viewers {
 		}
 	}
 
-	/** The link first: what is left of it then opens nothing. */
+	/** Removes a link. Its main file goes first: the rest opens nothing. */
 	#forget(id: string): void {
 		unlinkIfThere(this.#file(id));
 		unlinkIfThere(this.#handFile(id));

@@ -1,4 +1,4 @@
-/** Waiting for a process: for its end, or for any of several conditions. */
+/** Waits for the end of a process, or for any of several conditions. */
 
 import * as z from "zod";
 import { aSignal, DRAIN_MS, HoldfastError, parseOptions, until, type Watch, watchAll, watchEnd } from "../base/index.js";
@@ -11,10 +11,10 @@ export const DRAIN_LOOK_MS = 2;
 
 export interface WaitOptions {
 	readonly until?: Until;
-	/** Milliseconds. Default: as long as it takes. */
+	/** Milliseconds. Default: no limit. */
 	readonly timeout?: number;
 	readonly signal?: AbortSignal;
-	/** Where a pattern starts to look. Default: the oldest output there is. */
+	/** Offset at which a pattern search starts. Default: the oldest output kept. */
 	readonly from?: number;
 }
 
@@ -28,17 +28,17 @@ const waitSchema = z.lazy(() =>
 );
 
 export interface WaitResult {
-	/** Which condition held; null when the time was up first. */
+	/** The condition that held; null if the time was up first. */
 	readonly matched: Condition | null;
 	readonly timedOut: boolean;
 	readonly status: Status;
-	/** Where the match of a pattern ends, so that a search can go on there; else the end of the output. */
+	/** End of the match of a pattern, so that a search can continue from it; otherwise the end of the output. */
 	readonly offset: number;
-	/** The text a pattern found. */
+	/** The text that a pattern matched. */
 	readonly match?: string;
 }
 
-/** Wait until it exits, or any condition of `until` holds, or the time is up. Never touches the process. */
+/** Waits until the process exits, any condition of `until` holds, or the time is up. Never affects the process. */
 export async function waitFor(process: Process, options: WaitOptions = {}): Promise<WaitResult> {
 	parseOptions("wait", waitSchema, options);
 	const condition = parseUntil(options.until);
@@ -57,7 +57,7 @@ export async function waitFor(process: Process, options: WaitOptions = {}): Prom
 					probed ??= name;
 				},
 				(error: unknown) => {
-					if (!signal.aborted) hopeless = error; // else the wait is over
+					if (!signal.aborted) hopeless = error; // otherwise the wait is over
 				},
 			),
 		);
@@ -70,7 +70,7 @@ export async function waitFor(process: Process, options: WaitOptions = {}): Prom
 	);
 	let end = process.log.bounds().end;
 	let quietSince = performance.now();
-	let next = Number.POSITIVE_INFINITY; // when to look again without word
+	let next = Number.POSITIVE_INFINITY; // when to look again without an event
 	const result = (matched: Condition | null, status: Status): WaitResult => ({
 		matched,
 		timedOut: matched === null,
@@ -112,7 +112,7 @@ export async function waitFor(process: Process, options: WaitOptions = {}): Prom
 	try {
 		const every = () => next - performance.now();
 		const found = await until(watch, look, { every, ...(options.signal ? { signal: options.signal } : {}) });
-		return found as WaitResult; // without a deadline of its own `until` ends with what a look finds
+		return found as WaitResult; // without a deadline, `until` ends only with a result
 	} finally {
 		stop.abort();
 		cursor.close();

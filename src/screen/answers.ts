@@ -1,14 +1,14 @@
-/** Terminal queries that xterm.js leaves to a program with a window: colours, and sizes in pixels. */
+/** Answers terminal queries that xterm.js leaves to a program with a window: colours, and sizes in pixels. */
 import type { Terminal } from "@xterm/headless";
 
-/** A dark terminal, as most are: programs ask in order to choose colours that can be read on it. */
+/** Colours of a dark terminal, the common case: programs ask in order to choose readable colours. */
 const COLOURS = ["rgb:d0d0/d0d0/d0d0", "rgb:0000/0000/0000", "rgb:d0d0/d0d0/d0d0"]; // OSC 10 text, 11 background, 12 cursor
 const CELL = { width: 8, height: 16 };
 
 export function answerMore(terminal: Terminal, answer: (bytes: string) => void): void {
 	for (const first of [10, 11, 12]) {
 		terminal.parser.registerOscHandler(first, (data) => {
-			// One sequence may ask for several: `10;?;?` is the text's colour and the background's.
+			// One sequence may ask for several colours: `10;?;?` is that of the text and that of the background.
 			for (const [index, wanted] of data.split(";").entries()) {
 				const colour = COLOURS[first - 10 + index];
 				if (wanted === "?" && colour) answer(`\x1b]${first + index};${colour}\x1b\\`);

@@ -1,13 +1,13 @@
-/** Is this one process blocked until its terminal gets input? As exact as the kernel lets us see. */
+/** Determines whether one process is blocked until its terminal gets input, as exactly as the kernel shows. */
 import { type Kernel, parseStat, type Stat } from "../base/index.js";
 import { callOf, type Syscall } from "./syscall.js";
 import { anyIsTty, type Tty } from "./tty.js";
 
 /**
  * - `reading`: in a read of the terminal.
- * - `watching`: in a select, poll or epoll with the terminal among what it watches. `sure` when that was seen, not guessed.
- * - `hidden`: asleep, and the kernel does not say what in.
- * - `busy`: anything else; nothing typed would be taken now.
+ * - `watching`: in a select, poll or epoll that includes the terminal. `sure`: seen, not guessed.
+ * - `hidden`: asleep, and the kernel does not say in which call.
+ * - `busy`: anything else; it would not take input now.
  */
 export type Blocked =
 	| { readonly kind: "reading"; readonly how: string; readonly tid: number }
@@ -17,7 +17,7 @@ export type Blocked =
 			readonly tid: number;
 			readonly sure: boolean;
 			readonly timed: boolean;
-			/** The process watches sockets too, as servers do. */
+			/** The process also watches sockets, as servers do. */
 			readonly sockets: boolean;
 	  }
 	| { readonly kind: "hidden"; readonly how: string }
@@ -33,7 +33,7 @@ export async function blockedIn(kernel: Kernel, stat: Stat, tty: Tty): Promise<B
 	const thread = (tid: number): Thread => ({ kernel, tty, pid: stat.pid, tid });
 	const own = await judge(thread(stat.pid));
 	if (own.kind !== "busy") return own;
-	// Go and Java read in whatever thread they like, while the first one sleeps. With one of them at work nothing is waited for.
+	// Go and Java read in any thread, while the first one sleeps. If one thread is at work, the process does not wait.
 	const [names = []] = await kernel.names([`/proc/${stat.pid}/task`]);
 	const tids = names.map(Number).filter((tid) => tid !== stat.pid);
 	if (tids.length === 0) return BUSY;
@@ -75,7 +75,7 @@ async function watching(thread: Thread, call: Extract<Syscall, { kind: "watch" }
 	return terminal ? { ...base, sure: true, sockets } : BUSY;
 }
 
-/** Tracing may be forbidden (Yama, a container) where the name of the kernel function may still be read. */
+/** Guesses from the name of the kernel function, which may be readable where tracing is forbidden (Yama, a container). */
 async function byWchan(thread: Thread): Promise<Blocked> {
 	const { kernel, pid, tid } = thread;
 	const wchan = (await kernel.read([`/proc/${pid}/task/${tid}/wchan`]))[0]?.trim();
@@ -94,8 +94,8 @@ async function holds({ kernel, tty, pid }: Thread): Promise<{ terminal: boolean;
 }
 
 /**
- * Sockets that others can connect to, or have. A Unix socket without a name is one end of a socketpair, with which an event loop
- * wakes itself (asyncio), or a client's.
+ * Returns true for sockets that others can connect to or have connected to. An unnamed Unix socket is one end of a socketpair, with which an event
+ * loop wakes itself (asyncio), or belongs to a client.
  */
 async function anyIsSocket(kernel: Kernel, pid: number, fds: readonly (number | string)[]): Promise<boolean> {
 	const links = await kernel.links(fds.map((fd) => `/proc/${pid}/fd/${fd}`));

@@ -1,4 +1,4 @@
-/** A terminal without a window: xterm.js, headless, seen through the few things this room needs. */
+/** A terminal without a window: headless xterm.js, reduced to what this room needs. */
 import serializer from "@xterm/addon-serialize";
 import headless, { type IBuffer, type Terminal as XTerminal } from "@xterm/headless";
 import { answerMore } from "./answers.js";
@@ -6,9 +6,9 @@ import { freeze } from "./freeze.js";
 import { harden } from "./harden.js";
 import { widenEmoji } from "./widths.js";
 
-/** Lines kept above the screen: they come back when a screen grows. Few, so that a terminal stays below a megabyte. */
+/** Lines kept above the screen: they return when the screen grows. Few, so that a terminal needs less than a megabyte. */
 const SCROLLBACK = 100;
-/** Cells take memory whether anything is in them or not, 12 bytes each: a terminal of 10,000 by 10,000 is shown smaller than it is. */
+/** Each cell takes 12 bytes, even an empty one: a terminal of 10,000 by 10,000 is shown smaller than it is. */
 const MOST_CELLS = 2_000_000;
 const TITLE = 1_000; // characters of a title; no viewer shows more
 
@@ -21,9 +21,9 @@ export interface ScreenModes {
 }
 
 export interface Rendered {
-	/** The rows from top to bottom, without spaces at their ends and without blank rows at the bottom. */
+	/** The rows from top to bottom, without trailing spaces and without blank rows at the bottom. */
 	readonly screen: string;
-	/** From 0. */
+	/** Counted from 0. */
 	readonly cursor: { readonly row: number; readonly col: number };
 	readonly alt_screen: boolean;
 	readonly title: string;
@@ -37,14 +37,14 @@ export class Emulator {
 	readonly #serializer = new serializer.SerializeAddon();
 	#title: string;
 
-	/** `onAnswer` gets what the terminal says when the program asks it something; without it the answers are dropped. */
+	/** `onAnswer` receives the terminal's answers to queries of the program; by default they are dropped. */
 	constructor(size: { cols: number; rows: number }, options: { title?: string; onAnswer?: (bytes: string) => void } = {}) {
 		this.#terminal = new headless.Terminal({
 			...bounded(size.cols, size.rows),
 			scrollback: SCROLLBACK,
-			allowProposedApi: true, // `buffer` and `parser` count as proposed in headless
+			allowProposedApi: true, // headless counts `buffer` and `parser` as proposed
 			logLevel: "off",
-			windowOptions: { getWinSizeChars: true, getWinSizePixels: true, getCellSizePixels: true }, // what may be asked
+			windowOptions: { getWinSizeChars: true, getWinSizePixels: true, getCellSizePixels: true }, // queries that are allowed
 		});
 		harden(this.#terminal);
 		widenEmoji(this.#terminal);
@@ -60,7 +60,7 @@ export class Emulator {
 		}
 	}
 
-	/** Resolves when it has been taken in. Big pieces are best: each costs a turn of the event loop. */
+	/** Feeds data. Resolves when it is processed. Large pieces are best: each costs a turn of the event loop. */
 	write(data: string | Uint8Array): Promise<void> {
 		return new Promise((resolve) => this.#terminal.write(data, resolve));
 	}
@@ -74,7 +74,7 @@ export class Emulator {
 		const { cols, rows, modes, buffer } = this.#terminal;
 		return {
 			screen: rowsOf(buffer.active, rows).join("\n"),
-			// Behind the last column the cursor waits to wrap; it is still shown on it.
+			// After the last column the cursor waits to wrap; it is still shown in that column.
 			cursor: { row: buffer.active.cursorY, col: Math.min(buffer.active.cursorX, cols - 1) },
 			alt_screen: buffer.active.type === "alternate",
 			title: this.#title,
@@ -90,7 +90,7 @@ export class Emulator {
 		};
 	}
 
-	/** Text that brings a fresh terminal of the same size to this state, tried out unless that is `untried`; undefined when none does, at this moment. */
+	/** Returns text that brings a fresh terminal of the same size to this state, verified unless `untried`; undefined if there is none at this moment. */
 	async freeze(options: { untried?: boolean } = {}): Promise<string | undefined> {
 		const state = freeze(this.#terminal, this.#serializer);
 		if (state === undefined || options.untried) return state;

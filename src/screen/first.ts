@@ -1,6 +1,6 @@
 /**
- * The first screen for a new viewer. Usually exact. Of a long log without a recent snapshot only the last part is
- * drawn at first, because to replay it all takes seconds; `exact` then does that, at its leisure.
+ * The first screen for a new viewer. Usually exact. For a long log without a recent snapshot, only the last part is drawn at first, because replaying
+ * all of it takes seconds; `corrected` does that in the background.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Process, Sizes } from "../process/index.js";
@@ -9,7 +9,7 @@ import { type Frozen, LiveScreen } from "./screen.js";
 import { loadSnapshot } from "./snapshot.js";
 
 export interface FirstScreen extends Frozen {
-	/** It may be wrong; what it shows, to compare with. */
+	/** The screen may be wrong; this is its content, for comparison. */
 	readonly approximate?: Rendered;
 }
 
@@ -18,7 +18,7 @@ const TAIL_BYTES = 48 * 1024;
 const STEP_BYTES = 512 * 1024;
 const TRIES = 5;
 
-/** undefined: it cannot be written down at this moment, so send the log itself from where `from` says. */
+/** Returns the first screen; or, if it has no text at this moment, the offset from which to send the log itself. */
 export async function firstScreen(process: Process): Promise<FirstScreen | { readonly from: number }> {
 	const { first, end } = process.log.bounds();
 	const snapshot = loadSnapshot(process.dir);
@@ -27,7 +27,7 @@ export async function firstScreen(process: Process): Promise<FirstScreen | { rea
 	return (await exact(process)) ?? { from: start === first ? first : Math.max(first, end - TAIL_BYTES) };
 }
 
-/** What the whole log says; undefined when that is what was shown. */
+/** Replays the whole log. Returns the exact screen; undefined if it equals the one shown, or on abort. */
 export async function corrected(process: Process, shown: FirstScreen, signal: AbortSignal): Promise<FirstScreen | undefined> {
 	const live = new LiveScreen(process);
 	try {
@@ -41,7 +41,7 @@ export async function corrected(process: Process, shown: FirstScreen, signal: Ab
 				if (JSON.stringify(rendered) === JSON.stringify(shown.approximate)) return undefined;
 				break;
 			}
-			await sleep(2 * (performance.now() - began)); // most of the time is for others
+			await sleep(2 * (performance.now() - began)); // leaves most of the time to other work
 		}
 		return await frozen(live);
 	} finally {
@@ -58,7 +58,7 @@ async function exact(process: Process): Promise<Frozen | undefined> {
 	}
 }
 
-/** In the middle of a sequence there is no text for it; a moment later there is. */
+/** Retries a few times: in the middle of a sequence there is no text for the state. */
 async function frozen(live: LiveScreen): Promise<Frozen | undefined> {
 	for (let tries = 0; tries < TRIES; tries++) {
 		await live.read();
@@ -69,7 +69,7 @@ async function frozen(live: LiveScreen): Promise<Frozen | undefined> {
 	return undefined;
 }
 
-/** A fresh terminal that is fed the last part from the start of a line. */
+/** Feeds the last part of the log, from the start of a line, to a fresh terminal. */
 async function approximate(process: Process, end: number): Promise<FirstScreen | { readonly from: number }> {
 	const slice = process.read(end - TAIL_BYTES, TAIL_BYTES);
 	const line = slice.bytes.indexOf(10) + 1;

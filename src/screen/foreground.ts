@@ -1,20 +1,20 @@
-/** The foreground of a terminal: the processes that get what is typed there. */
+/** The foreground of a terminal: the processes that receive its input. */
 import { isLiving, type Kernel, type Stat } from "../base/index.js";
 import { snapshot } from "../process/index.js";
 
 export interface Foreground {
-	/** The number of the terminal, 0 when there is none. */
+	/** The device number of the terminal; 0 if there is none. */
 	readonly device: number;
 	/** The living processes of its foreground process group. */
 	readonly members: readonly Stat[];
 	/**
-	 * Below the foreground, where it does nothing but wait for them: on the terminal in another group (timeout(1) makes one), or without a
-	 * controlling terminal in a session of their own (setsid(1), `su -c`), to which the kernel gives what is typed all the same.
+	 * Descendants of the foreground, if all its members only wait for them: on the terminal in another group (timeout(1) creates one), or without a
+	 * controlling terminal in a session of their own (setsid(1), `su -c`), where they can still read its input.
 	 */
 	readonly below: readonly Stat[];
 }
 
-/** Of the terminal that `pid` has: most often they are below it; only if none is (an orphan) all processes are looked at. */
+/** Returns the foreground of the terminal of `pid`. Its members are usually descendants of `pid`; only if none is (an orphan), searches all processes. */
 export async function foregroundOf(kernel: Kernel, pid: number): Promise<Foreground> {
 	const family = await kernel.family(pid);
 	// `setsid -c` takes the terminal away from the session that had it.
@@ -27,7 +27,7 @@ export async function foregroundOf(kernel: Kernel, pid: number): Promise<Foregro
 	return { device, members, below: others.filter((stat) => isBelow(stat, members, family)) };
 }
 
-/** Is each of these an ancestor of it? Where one is not, the foreground has something to do besides. */
+/** Returns true if every member is an ancestor of the process. Otherwise the foreground has other work. */
 function isBelow(stat: Stat, members: readonly Stat[], family: readonly Stat[]): boolean {
 	const parents = new Map(family.map(({ pid, ppid }) => [pid, ppid]));
 	const above = new Set<number>();
@@ -36,13 +36,13 @@ function isBelow(stat: Stat, members: readonly Stat[], family: readonly Stat[]):
 }
 
 /**
- * A program that runs another one on a terminal of its own, as sudo and script do, passes keys on: what the inner one
- * does decides. This is a process on that inner terminal; "none" when no process is on it (yet); undefined when `pid` is not such a
- * program, or has stopped the inner one for the time being, as mc does with its shell.
+ * Returns a process on the inner terminal of a program that runs another one on a terminal of its own and passes keys on (sudo, script): the inner
+ * program decides. Returns "none" if no process is on the inner terminal (yet); undefined if `pid` is not such a program, or has stopped the inner one
+ * for now, as mc does with its shell.
  */
 export async function innerOf(kernel: Kernel, pid: number): Promise<number | "none" | undefined> {
 	const [fds = []] = await kernel.names([`/proc/${pid}/fd`]);
-	const hidden = fds.length === 0; // another user's: sudo, most likely
+	const hidden = fds.length === 0; // belongs to another user: most likely sudo
 	const links = await kernel.links(fds.map((fd) => `/proc/${pid}/fd/${fd}`));
 	if (!hidden && !links.some((link) => link?.endsWith("/ptmx"))) return undefined;
 	const [own, ...below] = await kernel.family(pid);

@@ -1,7 +1,7 @@
 /**
- * A terminal's state as text that makes a fresh one the same. The serialize addon writes the cells; the rest (scroll
- * region, saved cursor, modes in an order that keeps the cursor where it is) is ours. xterm.js does not offer some of it
- * publicly, so this looks inside; its version is pinned, and where the inside is not as expected there is no snapshot.
+ * Converts a terminal's state to text that brings a fresh terminal to the same state. The serialize addon writes the cells; this module adds the rest
+ * (scroll region, saved cursor, modes in an order that keeps the cursor in place). xterm.js does not expose all of it, so this module reads private
+ * fields; the version is pinned, and if the fields are not as expected there is no snapshot.
  */
 import type { SerializeAddon } from "@xterm/addon-serialize";
 import type { IModes, Terminal } from "@xterm/headless";
@@ -25,20 +25,20 @@ interface Inside {
 
 const GROUND = 0;
 
-/** undefined in the middle of a sequence or character, and for what no text can restore: the next look tries again. */
+/** Returns undefined in the middle of a sequence or character, and for a state that no text can restore: the next call tries again. */
 export function freeze(terminal: Terminal, serializer: SerializeAddon): string | undefined {
 	const inside = (terminal as unknown as { _core: Inside })._core;
 	try {
 		if (!expressible(inside, terminal.cols)) return undefined;
 		return cells(serializer) + rest(inside, terminal);
 	} catch {
-		return undefined; // another xterm.js than the one this was written for: no snapshot, only slower
+		return undefined; // a different xterm.js: no snapshot, only slower
 	}
 }
 
 /**
- * With two repairs. Moves by 0, which terminals take as 1, it means to be none; and the cells of the alternate buffer are
- * written as if no colour were set yet, while that of the cursor is.
+ * Serializes the cells, with two repairs of the addon's output: moves by 0, which terminals take as 1, are removed; the cells of the alternate buffer
+ * are written as if no colour were set yet, while that of the cursor is.
  */
 function cells(serializer: SerializeAddon): string {
 	return serializer
@@ -50,7 +50,7 @@ function cells(serializer: SerializeAddon): string {
 function expressible({ _inputHandler, _charsetService, buffer }: Inside, cols: number): boolean {
 	if (_inputHandler._parser.currentState !== GROUND || _inputHandler._utf8Decoder.interim[0] !== 0) return false;
 	if (_charsetService.glevel !== 0 || _charsetService._charsets.some((set) => set !== undefined)) return false;
-	if (buffer.x >= cols) return false; // about to wrap, which only printing brings about
+	if (buffer.x >= cols) return false; // about to wrap, a state that only printing causes
 	for (let col = 0; col < cols; col++) if (Boolean(buffer.tabs[col]) !== (col % 8 === 0)) return false;
 	return true;
 }
@@ -61,7 +61,7 @@ function rest({ coreService, coreMouseService, buffer }: Inside, { rows, modes }
 	return [
 		`${to(buffer.savedY - buffer.ybase, buffer.savedX)}\x1b7`,
 		region ? `\x1b[${buffer.scrollTop + 1};${buffer.scrollBottom + 1}r` : "",
-		modes.originMode ? "\x1b[?6h" : "", // this and the region move the cursor, so it comes after them
+		modes.originMode ? "\x1b[?6h" : "", // this mode and the region move the cursor, so its position follows them
 		to(buffer.y - (modes.originMode ? buffer.scrollTop : 0), buffer.x),
 		...switches(modes),
 		coreService.isCursorHidden ? "\x1b[?25l" : "",

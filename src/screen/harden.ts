@@ -1,8 +1,8 @@
 /**
- * Nothing that a program prints may stop or end ours. xterm.js 6 has two ways to let it: a count of two thousand million
- * (`CSI 2147483647 L`) is counted out one by one, and `CSI 1 J` at the bottom right throws inside a timer, where nobody
- * can catch it. So what handles a sequence gets bounded counts here, and what it throws ends with it. And a letter with a
- * million accents is one cell, which a browser draws for minutes, or until it dies: so a cell holds only so many.
+ * Keeps program output from stopping or ending Holdfast. xterm.js 6 has two weak points: it loops over a count of two thousand million (`CSI
+ * 2147483647 L`), and `CSI 1 J` at the bottom right throws inside a timer, where no caller can catch it. So the handlers of sequences get bounded
+ * counts, and their exceptions are caught. A letter with a million accents is one cell, which a browser draws for minutes or until it crashes, so the
+ * length of a cell is bounded.
  */
 import type { Terminal } from "@xterm/headless";
 
@@ -18,18 +18,18 @@ interface Line {
 interface Params {
 	readonly params: Int32Array;
 }
-// Never more than three arguments; spelled out, because this runs for every line of every output.
+// At most three arguments, without a rest parameter, because this runs for every line of output.
 type Method = (this: Handler, a: unknown, b: unknown, c: unknown) => unknown;
 
-/** Beyond the size of the screen, more of these changes nothing. */
+/** Counts beyond the size of the screen have no further effect. */
 const COUNTED = new Set(["cursorForwardTab", "cursorBackwardTab", "insertLines", "deleteLines", "scrollUp", "scrollDown"]);
-/** Of UTF-16. The longest emoji has 15, the tallest pile of accents in any language fewer. */
+/** In UTF-16 units. The longest emoji has 15; stacked accents in any language have fewer. */
 const CELL_LENGTH = 64;
 const NOT_A_SEQUENCE = /^(_|constructor$|parse$|dispose$|reset$|register|getAttrData$|markRangeDirty$)/;
 
 let guarded: object | undefined;
 
-/** Put a prototype with guards between the terminal's handler and its class. Guards as its own properties would make it slow. */
+/** Inserts a prototype with guards between the terminal's handler and its class. Guards as own properties would make it slow. */
 export function harden(terminal: Terminal): void {
 	const handler = (terminal as unknown as { _core: { _inputHandler: Handler } })._core._inputHandler;
 	if (guarded === undefined) boundCells(Object.getPrototypeOf(handler._activeBuffer.lines.get(0)) as Line);
@@ -37,7 +37,7 @@ export function harden(terminal: Terminal): void {
 	Object.setPrototypeOf(handler, guarded);
 }
 
-/** All lines of all terminals; only what combines comes here. */
+/** Bounds the cells in all lines of all terminals. Called only for combining characters. */
 function boundCells(prototype: Line): void {
 	const add = prototype.addCodepointToCell;
 	prototype.addCodepointToCell = function (this: Line, column, codePoint, width) {
@@ -60,7 +60,7 @@ function guard(name: string, method: Method): Method {
 			before?.(this, a as Params);
 			return method.call(this, a, b, c);
 		} catch {
-			return true; // "handled": the sequence is lost, the terminal goes on
+			return true; // "handled": the sequence is lost, the terminal continues
 		}
 	};
 }
@@ -70,7 +70,7 @@ function beforehand(name: string): ((handler: Handler, params: Params) => void) 
 	if (name === "repeatPrecedingCharacter") return ({ _bufferService: { cols, rows } }, { params }) => bound(params, cols * rows);
 	if (name === "eraseInDisplay")
 		return ({ _activeBuffer: { x, y, lines }, _bufferService: { cols } }, { params }) => {
-			// Everything up to the last cell is everything; put like this it does not look for the line below.
+			// Erasing up to the last cell erases everything; with 2, xterm.js does not access the line below.
 			if (params[0] === 1 && x + 1 >= cols && y + 1 >= lines.length) params[0] = 2;
 		};
 	return undefined;

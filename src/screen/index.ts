@@ -1,4 +1,4 @@
-/** The room of rendered screens: what a terminal shows, what to type at it, and what it waits for. */
+/** The room of rendered screens: the content of a terminal, the keys to type at it, and whether it waits for input. */
 export type { ScreenModes } from "./emulator.js";
 export { corrected, type FirstScreen, firstScreen } from "./first.js";
 export { encodeKeys, type KeyModes } from "./keys.js";

@@ -1,13 +1,13 @@
 /**
- * Keys as people write them, turned into what a terminal sends: text and `<NAME>` tokens.
+ * Encodes keys as people write them, text and `<NAME>` tokens, into the bytes that a terminal sends.
  *
- * What counts as a token: `<`, a word of letters and digits, perhaps more of them joined by `+` (the last may be any one
- * character, as in `<CTRL+\>`), `>`. A token that is not known is refused. Any other `<` is typed as it is ("a < b",
- * "<-", "</p>"), and `<<` types one `<` whatever follows it. Modifiers may be written as in vim and Emacs too: `<C-c>`, `<Ctrl-C>`, `<M-x>`.
+ * A token is `<`, a word of letters and digits, optionally more of them joined by `+` (the last may be any one character, as in `<CTRL+\>`), `>`. An
+ * unknown token is refused. Any other `<` is typed as it is ("a < b", "<-", "</p>"), and `<<` types one `<` whatever follows. Modifiers may also be
+ * written as in vim and Emacs: `<C-c>`, `<Ctrl-C>`, `<M-x>`.
  */
 import { HoldfastError } from "../base/index.js";
 
-/** What the program has asked of its terminal and what changes the bytes of a key; see `ScreenView.modes`. */
+/** Terminal modes, set by the program, that change the bytes of a key; see `ScreenView.modes`. */
 export interface KeyModes {
 	readonly applicationCursor?: boolean;
 	readonly bracketedPaste?: boolean;
@@ -16,7 +16,7 @@ export interface KeyModes {
 const TOKEN =
 	/<<|<([A-Za-z][A-Za-z0-9]*(?:\+[A-Za-z0-9]+)*(?:\+[^\sA-Za-z0-9]?)?|(?:(?:[Cc]trl|[Aa]lt|[Ss]hift|CTRL|ALT|SHIFT|[CMS])-)+(?:[A-Za-z0-9]+|[^\sA-Za-z0-9]))>/gu;
 
-/** The bytes for `text`. Throws INVALID, and gives nothing, when it has a token that is not known. */
+/** Returns the bytes for `text`. Throws INVALID if it has an unknown token. */
 export function encodeKeys(text: string, modes: KeyModes = {}): Buffer {
 	const parts: string[] = [];
 	let plain = "";
@@ -35,10 +35,9 @@ export function encodeKeys(text: string, modes: KeyModes = {}): Buffer {
 }
 
 /**
- * Text between tokens. With line breaks inside it is a paste, if the program wants to be told of pastes, and sent as
- * terminals send one: breaks as CR, and nothing in it that could end it early (what would is written out: taken out, it
- * might leave another one behind). A break at its very end is Enter, typed after the paste: inside, a shell would take it
- * for part of the text and wait.
+ * Encodes text between tokens. Text with line breaks inside is a paste, if the program has asked to be told of pastes, and is sent as terminals do:
+ * breaks as CR, and nothing in it that could end the paste early (such a sequence is written out: removing it might form another one). A break at the
+ * very end is Enter, typed after the paste: inside, a shell would take it for part of the text and wait.
  */
 function typed(text: string, modes: KeyModes): string {
 	const [body, end] = splitLastBreak(text);
@@ -55,7 +54,7 @@ const PLAIN: Readonly<Record<string, string>> = { ESC: "\x1b", ENTER: "\r", TAB:
 /** Cursor keys: CSI letter; ESC O letter in application cursor mode. */
 const CURSOR: Readonly<Record<string, string>> = { UP: "A", DOWN: "B", RIGHT: "C", LEFT: "D", HOME: "H", END: "F" };
 const FUNCTION: Readonly<Record<string, string>> = { F1: "P", F2: "Q", F3: "R", F4: "S" };
-/** CSI number ~. The numbers skip 16 and 22, as those of the VT220 do. */
+/** Encoded as CSI number ~. The numbers skip 16 and 22, as on the VT220. */
 const NUMBERED: Readonly<Record<string, number>> = {
 	INSERT: 2,
 	DELETE: 3,
@@ -91,7 +90,7 @@ function key(token: string, { applicationCursor }: KeyModes): string {
 	return bits & 2 ? `\x1b${bytes}` : bytes; // Alt is ESC before the key
 }
 
-/** One character with or without Control or Shift; undefined where no terminal has a byte for it. */
+/** Encodes one character with or without Control or Shift; undefined if terminals have no byte for it. */
 function character(plain: string | undefined, last: string, bits: number): string | undefined {
 	const text = plain ?? ([...last].length === 1 && bits > 0 ? last : undefined);
 	if (text === undefined) return undefined;

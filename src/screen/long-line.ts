@@ -1,4 +1,4 @@
-/** A terminal that takes lines keeps 4095 bytes of each. The kernel silently drops the rest of a longer one. */
+/** A terminal in line mode keeps 4095 bytes of each line. The kernel silently drops the rest. */
 import { readParts } from "../keeper/index.js";
 import type { Process } from "../process/index.js";
 import { foregroundOf } from "./foreground.js";
@@ -7,7 +7,7 @@ import { modesOf, ttyOf } from "./tty.js";
 export const LONGEST_LINE = 4095;
 const ENDS = new Set([4, 10, 13]); // Ctrl-D, LF, CR
 
-/** How many bytes the longest line of what is to be typed has, if the terminal would cut it; undefined if nothing is lost. */
+/** Returns the length in bytes of the longest line in the input, if the terminal would cut it; undefined if nothing is lost. */
 export async function cutLine(process: Process, bytes: Uint8Array): Promise<number | undefined> {
 	if (bytes.length <= LONGEST_LINE) return undefined;
 	const longest = longestLine(bytes);

@@ -1,4 +1,4 @@
-/** A look at a process with a terminal: what the kernel says now of whether it waits for input. */
+/** Checks, by what the kernel shows now, whether a process with a terminal waits for input. */
 import { HoldfastError, isThere, type Kernel, parseStat, type Stat } from "../base/index.js";
 import { readParts } from "../keeper/index.js";
 import type { Process } from "../process/index.js";
@@ -11,14 +11,14 @@ import { decide, isRelay, type WaitVerdict } from "./verdict.js";
 
 export interface Look {
 	readonly verdict: WaitVerdict;
-	/** The process that was found and how often it had slept until then: the same mark twice means that nothing reached it in between. */
+	/** The process found, and how often it had slept until then: the same mark twice means that nothing reached it in between. */
 	readonly mark: string;
 }
 
 const NOTHING: Look = { verdict: { kind: "no" }, mark: "" };
 const DEPTH = 4; // terminals inside terminals
 
-/** `reuse`: for who looks now and then, and not because something was just typed; see `knownModes`. */
+/** Checks once. `reuse`: for periodic checks that do not follow input; see `knownModes`. */
 export async function look(process: Process, { reuse = false }: { reuse?: boolean } = {}): Promise<Look> {
 	if (!process.spec.terminal)
 		throw new HoldfastError("NO_TERMINAL", `${process.id} has no terminal, so it cannot be seen whether it waits for input; start it with one`);
@@ -34,11 +34,11 @@ export async function look(process: Process, { reuse = false }: { reuse?: boolea
 	if (!inside || isBusy(stats[2])) return NOTHING;
 	const seen = await lookAt(kernel, inside.pid, { holder: terminal?.pid, depth: DEPTH, reuse: reuse ? process.dir : undefined });
 	if (seen.verdict.kind === "no") return seen;
-	// After that, in the order in which output goes: what the program printed before it began to wait has set the next one to work.
+	// Checked afterwards, in the order of the output's path: output printed before the wait has woken the next copier.
 	return (await statsOf(kernel, [...(relay ? [relay.pid] : []), ...copiers])).some(isBusy) ? NOTHING : seen;
 }
 
-/** Below the collector is who runs dd, and below that dd. */
+/** Returns the children of the collector, which run dd, and their children, the dds. */
 async function copiersOf(kernel: Kernel, collector: number): Promise<number[]> {
 	const runners = await childrenOf(kernel, [collector]);
 	return [...runners, ...(await childrenOf(kernel, runners))];
@@ -51,19 +51,19 @@ const statsOf = async (kernel: Kernel, pids: readonly number[]): Promise<(Stat |
 	(await kernel.read(pids.map((pid) => `/proc/${pid}/stat`))).map((text) => parseStat(text ?? ""));
 
 /**
- * While the relay or dd has something to do, keys or output are on their way. What the program does now is not yet an
- * answer to the one, and the other is not yet to be seen.
+ * Returns true for a process at work. While the relay or dd is at work, keys or output are in transit: the program has not reacted to those keys yet,
+ * and that output is not visible yet.
  */
 const isBusy = (stat: Stat | undefined): boolean => stat?.state === "R" || stat?.state === "D";
 
 interface LookOptions {
-	/** Has the terminal open, whatever those on it have done with theirs. */
+	/** A process that has the terminal open, whatever the processes on it have done with their descriptors. */
 	readonly holder?: number | undefined;
 	readonly depth: number;
 	readonly reuse: string | undefined;
 }
 
-/** `pid` is any process on the terminal. */
+/** Checks the terminal of `pid`, which is any process on it. */
 async function lookAt(kernel: Kernel, pid: number, options: LookOptions): Promise<Look> {
 	const { holder, depth, reuse } = options;
 	const { device, members, below } = await foregroundOf(kernel, pid);
@@ -77,14 +77,14 @@ async function lookAt(kernel: Kernel, pid: number, options: LookOptions): Promis
 		if (!other) return verdict ? { verdict, mark: "" } : NOTHING;
 		found = other;
 	}
-	if (found.blocked.kind === "hidden" && members.some(({ state }) => state !== "S")) return NOTHING; // one of them is at work
+	if (found.blocked.kind === "hidden" && members.some(({ state }) => state !== "S")) return NOTHING; // a member is at work
 	const inner = found.blocked.kind !== "reading" && depth > 0 ? await innerOf(kernel, found.who.pid) : undefined;
 	if (inner === "none") return unknown(`${found.who.comm} (pid ${found.who.pid}) passes keys on to a terminal on which no process can be seen`);
 	if (inner !== undefined) return lookAt(kernel, inner, { depth: depth - 1, reuse });
 	const asked = reuse === undefined ? modesOf(kernel, tty) : knownModes(kernel, tty, found, reuse);
 	const [modes, beside] = await Promise.all([asked, besideOf(kernel, found.who, found.blocked, members)]);
 	const verdict = decide(found.blocked, found.who, modes, beside);
-	return { verdict, mark: await markOf(kernel, found) }; // last: what reached it during the look is seen by it
+	return { verdict, mark: await markOf(kernel, found) }; // last, so that the mark includes what reached the process during the check
 }
 
 const MOST_BELOW = 16;
@@ -104,8 +104,8 @@ interface KnownModes {
 }
 
 /**
- * To ask for the modes of a terminal takes a program. A reader that has slept ever since they were last asked for has not changed them, so a terminal that
- * waits costs one program a minute, however often it is looked at: something in the background might have changed them after all.
+ * Reading the modes of a terminal takes a program. A reader that has slept since the last reading has not changed them, so a waiting terminal costs
+ * one program a minute, however often it is checked; once a minute, since a background process might have changed them.
  */
 const modesKnown = new Map<string, KnownModes>();
 const MODES_MS = 60_000;
@@ -117,7 +117,7 @@ async function knownModes(kernel: Kernel, tty: Tty, found: InForeground, dir: st
 	if (known?.mark === mark && performance.now() - known.at < MODES_MS) return known.modes;
 	const modes = await modesOf(kernel, tty);
 	modesKnown.delete(dir);
-	modesKnown.set(dir, { mark, modes, at: performance.now() }); // the newest last
+	modesKnown.set(dir, { mark, modes, at: performance.now() }); // newest last
 	for (const old of modesKnown.keys()) {
 		if (modesKnown.size <= MODES_KEPT) break;
 		modesKnown.delete(old);
@@ -130,7 +130,7 @@ interface InForeground {
 	readonly blocked: Blocked;
 }
 
-/** Of all in the foreground, the one that says most: one that reads decides, whatever the others do. */
+/** Returns the most telling process of the foreground: one that reads decides, whatever the others do. */
 function most(found: readonly InForeground[]): InForeground {
 	const order = { reading: 0, watching: 1, hidden: 2, busy: 4 };
 	const rank = ({ who, blocked }: InForeground): number => Math.min(order[blocked.kind], isRelay(who) ? 3 : 4);

@@ -1,6 +1,6 @@
 /**
- * Which program answers terminal queries while a person looks at the terminal. A person's terminal answers by itself: while there is one, as a
- * file `attached.PID.START.NONCE` says, no program does; `attended` is the offset up to which there was one.
+ * Decides who answers terminal queries. A person's terminal answers by itself: while one is attached, according to a file `attached.PID.START.NONCE`,
+ * no program answers; `attended` is the offset up to which one was attached.
  */
 import { randomBytes } from "node:crypto";
 import fs from "node:fs";
@@ -13,21 +13,21 @@ export function attend(attached: Process): () => void {
 	const file = path.join(attached.dir, `attached.${process.pid}.${readStat(process.pid)?.start ?? "0"}.${randomBytes(3).toString("hex")}`);
 	fs.writeFileSync(file, "", { mode: 0o600 });
 	return () => {
-		// What was asked until now was theirs to answer, also for who looks only later.
+		// Queries up to this offset were for the person's terminal, also for programs that look later.
 		fs.writeFileSync(path.join(attached.dir, "attended"), String(attached.log.bounds().end), { mode: 0o600 });
 		unlinkIfThere(file);
 	};
 }
 
-/** Up to which offset it is for a person's terminal to answer: everything while one is there, else what came before the last one left. */
+/** Returns the offset up to which a person's terminal answers: infinity while one is attached, otherwise the end of the log when the last one left. */
 export function answeredByPersons(dir: string): number {
 	let attended = false;
 	for (const name of namesIn(dir)) {
 		const match = /^attached\.(\d+)\.(\d+)\./.exec(name);
 		if (!match) continue;
 		if (isAlive({ pid: Number(match[1]), start: match[2] as string })) attended = true;
-		else unlinkIfThere(path.join(dir, name)); // it was killed before it could say good-bye
+		else unlinkIfThere(path.join(dir, name)); // its program was killed before it could remove the file
 	}
-	// In this order: who leaves writes `attended` first.
+	// In this order: a leaving terminal writes `attended` first.
 	return attended ? Number.POSITIVE_INFINITY : Number(readIfThere(path.join(dir, "attended")) ?? 0) || 0;
 }

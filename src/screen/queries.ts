@@ -1,6 +1,6 @@
 /**
- * Programs ask their terminal things: where is the cursor, what are you, which colours. There is no answer when no
- * person's terminal is attached, so a runtime does, by keeping a screen of its own and sending what that says.
+ * Programs query their terminal: the cursor position, its type, its colours. While no person's terminal is attached, a runtime answers: it keeps a
+ * screen of its own and sends the answers of that.
  */
 import path from "node:path";
 import { HoldfastError, Lease } from "../base/index.js";
@@ -11,25 +11,25 @@ import { LiveScreen } from "./screen.js";
 export interface AnswerOptions {
 	readonly signal?: AbortSignal;
 	/**
-	 * Answer what was printed from this offset on. Default: the end of the log, since older queries were for
-	 * another program. The program that has just started the process gives 0, and so misses nothing.
+	 * Answers queries from this offset on. Default: the end of the log, since older queries were for another program. The program that has just started
+	 * the process passes 0 and so misses nothing.
 	 */
 	readonly from?: number;
 }
 
-/** The screen is only needed when something is asked. It catches up in a pause, so that little is left to do then. */
+/** The screen is needed only for a query. It catches up in a pause, so that a query finds little left to do. */
 const PAUSE_MS = 250;
-const REPLAY_BYTES = 1024 * 1024; // what is older hardly changes an answer
-/** A question may come in two pieces. */
+const REPLAY_BYTES = 1024 * 1024; // older output hardly changes an answer
+/** A query may come in two pieces. */
 const CUT = 64;
 const QUESTION = /\x1b(?:\[[?>=]?[\d;]*\$?[cnptqu]|\](?:1[0-2]);[^\x07\x1b]*\?|P[$+]q)/;
 
-/** Answer until the process ends or `signal` aborts. Of all who do this at the same time one does, and the others stand by. */
+/** Answers until the process ends or `signal` aborts. Of several concurrent callers one answers, and the others stand by. */
 export async function answerQueries(process: Process, options: AnswerOptions = {}): Promise<void> {
 	const { signal } = options;
 	const from = options.from ?? process.log.bounds().end;
 	const answerer = path.join(process.dir, "answerer");
-	let answers: string[] | undefined; // undefined: what is fed now is not ours to answer
+	let answers: string[] | undefined; // undefined: this output is not for this program to answer
 	let screen: LiveScreen | undefined;
 	const current = (): LiveScreen => {
 		if (screen && process.log.bounds().end - screen.offset < 2 * REPLAY_BYTES) return screen;
@@ -53,12 +53,12 @@ export async function answerQueries(process: Process, options: AnswerOptions = {
 							.read({ upTo: slice.next })
 							.catch(() => {}),
 					PAUSE_MS,
-				).unref(); // if it fails, so does the next
+				).unref(); // if this fails, so does the next read
 				continue;
 			}
 			const mine = lease?.held();
 			if (!mine) lease = Lease.take(answerer);
-			// Before we had the lease it was for another to answer, and while a person's terminal is there, for that.
+			// Queries from before this program had the lease were for its previous holder; while a person's terminal is attached, they are for that.
 			const persons = answeredByPersons(process.dir);
 			const theirs = Math.min(Math.max(from, mine ? 0 : slice.offset, persons), slice.next);
 			const asked = current();
@@ -70,7 +70,7 @@ export async function answerQueries(process: Process, options: AnswerOptions = {
 		}
 	} catch (error) {
 		const over = error instanceof HoldfastError && ["ENDED", "STDIN_CLOSED", "ABORTED"].includes(error.code);
-		if (!over) throw error; // else the program waits for no answer any more
+		if (!over) throw error; // otherwise the program no longer waits for an answer
 	} finally {
 		clearTimeout(pause);
 		lease?.release();

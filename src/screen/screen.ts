@@ -1,6 +1,6 @@
 /**
- * The rendered screen of a process with a terminal. The log is the truth: a screen is what a terminal shows that was fed
- * the log up to an offset, with each change of size where it happened. Nothing is sent to the process from here.
+ * The rendered screen of a process with a terminal. The log is the source: a screen is what a terminal shows after the log up to an offset, with each
+ * change of size where it happened. This module sends nothing to the process.
  */
 import { HoldfastError } from "../base/index.js";
 import { isDrained } from "../places/index.js";
@@ -8,17 +8,17 @@ import { type LogCursor, type Process, type Size, Sizes } from "../process/index
 import { Emulator, type Rendered } from "./emulator.js";
 import { loadSnapshot, saveSnapshot } from "./snapshot.js";
 
-/** A screen, and the log offset that it is right for. */
+/** A screen, and the log offset that it belongs to. */
 export interface ScreenView extends Rendered {
 	readonly offset: number;
 }
 
-/** So much output between two snapshots: replaying it takes less than 100 ms. */
+/** Bytes of output between two snapshots: replaying them takes less than 100 ms. */
 const SNAPSHOT_EVERY = 1024 * 1024;
-/** CAN: ends whatever sequence a terminal is in the middle of. */
+/** CAN: ends any unfinished sequence. */
 const CANCEL = "\x18";
 
-/** The screen as it is now. Who looks often keeps a `LiveScreen` instead. */
+/** Returns the current screen. Callers that look often keep a `LiveScreen` instead. */
 export async function readScreen(process: Process): Promise<ScreenView> {
 	const live = new LiveScreen(process);
 	try {
@@ -37,20 +37,20 @@ export interface Frozen {
 }
 
 export interface LiveScreenOptions {
-	/** What the terminal answers to what it is fed, old and new alike. Default: dropped. */
+	/** Receives the terminal's answers to all output, old and new. Default: dropped. */
 	readonly onAnswer?: (bytes: string) => void;
-	/** Replay at most so many bytes to begin with. If there are more the screen may be wrong, and no snapshots come of it. */
+	/** Replays at most this many bytes at first. If there are more, the screen may be wrong, and no snapshots are saved. */
 	readonly replay?: number;
 }
 
-/** A screen kept in memory: each look feeds it only what is new. Takes less than a megabyte until `dispose`. */
+/** A screen kept in memory: each read feeds it only new output. Takes less than a megabyte until `dispose`. */
 export class LiveScreen implements Disposable {
 	readonly #process: Process;
 	readonly #cursor: LogCursor;
 	readonly #sizes: Sizes;
 	readonly #emulator: Emulator;
 	readonly #restored: Promise<void> | undefined;
-	/** Sizes that are noted but not yet reached, and how many have been. */
+	/** Sizes that are recorded but not yet reached. */
 	readonly #pending: Size[];
 	#resized: number;
 	#frozenAt: number;
@@ -75,23 +75,23 @@ export class LiveScreen implements Disposable {
 		this.#pending = this.#sizes.next().slice(this.#resized);
 	}
 
-	/** How far it has been fed. */
+	/** The offset up to which it has been fed. */
 	get offset(): number {
 		return this.#cursor.offset;
 	}
 
-	/** Feed it what the log has by now, or only up to an offset, and look. */
+	/** Feeds it the new output, or only up to an offset, and returns the screen. */
 	read(options: { upTo?: number } = {}): Promise<ScreenView> {
 		const view = this.#turn.then(async () => {
 			await this.#restored;
 			await this.#feed(options.upTo ?? Number.POSITIVE_INFINITY);
 			return { ...this.#emulator.render(), offset: this.#cursor.offset };
 		});
-		this.#turn = view.catch(() => {}); // one that failed does not fail the next
+		this.#turn = view.catch(() => {}); // a failed read does not fail the next
 		return view;
 	}
 
-	/** Text that makes a fresh terminal the same, as of the last look; undefined when none does at this moment. */
+	/** Returns text that brings a fresh terminal to the state of the last read; undefined if there is none at this moment. */
 	freeze(): Promise<Frozen | undefined> {
 		const frozen = this.#turn.then(async () => {
 			const { offset } = this.#cursor;
@@ -107,7 +107,7 @@ export class LiveScreen implements Disposable {
 		if (this.#disposed) return;
 		this.#disposed = true;
 		this.#cursor.close();
-		void this.#turn.then(() => this.#emulator.dispose()); // a look that is under way ends first
+		void this.#turn.then(() => this.#emulator.dispose()); // a read in progress ends first
 	}
 
 	[Symbol.dispose](): void {
@@ -115,25 +115,25 @@ export class LiveScreen implements Disposable {
 	}
 
 	async #feed(upTo: number): Promise<void> {
-		const end = Math.min(upTo, this.#process.log.bounds().end); // of now: one that prints for ever would never let us go
+		const end = Math.min(upTo, this.#process.log.bounds().end); // the end as of now: a process that prints forever would never let this return
 		for (;;) {
 			if (this.#disposed) throw new HoldfastError("ABORTED", `the screen of ${this.#process.id} was closed`);
 			this.#pending.push(...this.#sizes.next());
 			this.#resize();
 			const before = this.#cursor.offset;
 			if (before >= end) break;
-			// A new size ends the piece: what was printed before it belongs to the old one.
+			// A new size ends the piece: earlier output belongs to the old size.
 			const slice = this.#cursor.read(Math.min(end, this.#pending[0]?.offset ?? end) - before);
 			if (slice.bytes.length === 0) break;
-			if (slice.offset > before) await this.#emulator.write(CANCEL); // the ring has dropped what is between
+			if (slice.offset > before) await this.#emulator.write(CANCEL); // the ring has dropped the part in between
 			await this.#emulator.write(slice.bytes);
 			await this.#freezeNowAndThen();
 		}
-		// A size is noted by a count of bytes. Those that dd took with it when it was killed never come.
+		// A size is recorded at a count of bytes. Bytes that were lost when dd was killed never arrive.
 		if (this.#pending.length > 0 && upTo > end && isDrained(this.#process.dir)) this.#resize(Number.POSITIVE_INFINITY);
 	}
 
-	/** Take on the sizes that were set at or before where we are. */
+	/** Applies the sizes that were set at or before the offset. */
 	#resize(upTo = this.#cursor.offset): void {
 		for (let size = this.#pending[0]; size && size.offset <= upTo; size = this.#pending[0]) {
 			this.#emulator.resize(size.cols, size.rows);
@@ -146,7 +146,7 @@ export class LiveScreen implements Disposable {
 		const { offset } = this.#cursor;
 		if (offset - this.#frozenAt < SNAPSHOT_EVERY) return;
 		const state = await this.#emulator.freeze();
-		if (state === undefined) return; // in the middle of something: after the next piece
+		if (state === undefined) return; // in the middle of a sequence: after the next piece
 		const { cols, rows, modes, title } = this.#emulator.render();
 		saveSnapshot(this.#process.dir, { v: 1, offset, resized: this.#resized, cols, rows, state, modes: { ...modes }, title });
 		this.#frozenAt = offset;

@@ -1,11 +1,11 @@
 /**
- * What restarts a server when its files change (nodemon and the like) has an event loop that also listens to the terminal, for a word
- * such as `rs`. It is not asking: what it has started is what counts.
+ * A program that restarts a server when its files change (nodemon and others) has an event loop that also reads the terminal, for a word such as `rs`.
+ * It does not wait for input: its children decide.
  */
 import type { Kernel, Stat } from "../base/index.js";
 import type { Blocked } from "./blocked.js";
 
-/** `serving`: a process in the foreground takes connections. `working`: it has started something that does not, or not yet. */
+/** `serving`: a process in the foreground accepts connections. `working`: the program has started one that does not, or not yet. */
 export type Beside = "serving" | "working" | "none";
 
 export async function besideOf(kernel: Kernel, who: Stat, blocked: Blocked, members: readonly Stat[]): Promise<Beside> {
@@ -22,6 +22,6 @@ async function anyListens(kernel: Kernel, pids: readonly number[]): Promise<bool
 	return tables.some((table) => table?.split("\n").some((row) => isListening(row.trim().split(/\s+/), sockets)));
 }
 
-/** A row of /proc/net/tcp: number, local and remote address, state (0A: it listens), …, and the tenth is the socket. */
+/** Checks a row of /proc/net/tcp: number, local and remote address, state (0A: listening), …, and as the tenth field the socket. */
 const isListening = (row: readonly string[], sockets: ReadonlySet<string | undefined>): boolean =>
 	row[3] === "0A" && row[9] !== undefined && sockets.has(row[9]);

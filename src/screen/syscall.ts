@@ -1,7 +1,7 @@
-/** What a thread is blocked in, from /proc/PID/task/TID/syscall, which only those may read who may trace it. */
+/** Reads the system call that a thread is blocked in from /proc/PID/task/TID/syscall, which needs the right to trace the thread. */
 import type { Kernel } from "../base/index.js";
 
-/** `watched`: the descriptors it wants to read from, undefined where its memory cannot be read. `timed`: it looks up by itself within a second. */
+/** `watched`: the descriptors that it wants to read from; undefined if its memory is unreadable. `timed`: it wakes by itself within a second. */
 export type Syscall =
 	| { readonly kind: "read"; readonly name: string; readonly fd: number }
 	| { readonly kind: "watch"; readonly name: string; readonly watched: readonly number[] | undefined; readonly timed: boolean }
@@ -28,7 +28,7 @@ export async function callOf(kernel: Kernel, pid: number, tid = pid): Promise<Sy
 	if (text === undefined || table === undefined) return { kind: "unreadable" };
 	const [number, ...rest] = text.trim().split(" "); // "running", or the number (-1: in no call) and the arguments
 	if (!/^\d+$/.test(number ?? "")) return { kind: "other" };
-	if (BigInt(rest[6] ?? 0) < 2n ** 32n) return { kind: "unreadable" }; // its stack is below 4 GiB: a program of 32 bits, whose calls have other numbers
+	if (BigInt(rest[6] ?? 0) < 2n ** 32n) return { kind: "unreadable" }; // its stack is below 4 GiB: a 32-bit program, whose calls have other numbers
 	const name = table[Number(number)];
 	if (name === undefined) return { kind: "other" };
 	const args = rest.slice(0, 6).map((word) => BigInt(word));
@@ -38,7 +38,7 @@ export async function callOf(kernel: Kernel, pid: number, tid = pid): Promise<Sy
 		return { kind: "watch", name, watched: fds, timed: timeout >= 0 && timeout < 1_000 };
 	};
 	switch (name) {
-		case "restart_syscall": // a call that a signal interrupted and that goes on; its arguments are no longer to be seen
+		case "restart_syscall": // a call that continues after a signal; its arguments are no longer visible
 			return { kind: "unreadable" };
 		case "read":
 		case "readv":
@@ -58,19 +58,19 @@ export async function callOf(kernel: Kernel, pid: number, tid = pid): Promise<Sy
 	}
 }
 
-/** So many bytes of a process from an address on. */
+/** Reads bytes of a process's memory at an address. */
 type Memory = (address: bigint | undefined, bytes: number) => Promise<Buffer | undefined>;
 
 const int = (arg: bigint | undefined): number => Number(BigInt.asIntN(32, arg ?? 0n));
 
-/** A struct timeval or timespec, two 64-bit numbers, in milliseconds; -1 for none, 0 for one that cannot be read. */
+/** Reads a struct timeval or timespec, two 64-bit numbers. Returns milliseconds; -1 for none, 0 if it is unreadable. */
 async function time(memory: Memory, address: bigint | undefined, perMs: number): Promise<number> {
 	if (address === 0n) return -1;
 	const bytes = await memory(address, 16);
 	return bytes ? Number(bytes.readBigInt64LE(0)) * 1_000 + Number(bytes.readBigInt64LE(8)) / perMs : 0;
 }
 
-/** An array of struct pollfd { int fd; short events; short revents }. */
+/** Reads an array of struct pollfd { int fd; short events; short revents }. */
 async function polled(memory: Memory, address: bigint | undefined, count: number): Promise<number[] | undefined> {
 	const bytes = await memory(address, count * 8);
 	if (!bytes) return undefined;
@@ -79,7 +79,7 @@ async function polled(memory: Memory, address: bigint | undefined, count: number
 	return fds;
 }
 
-/** An fd_set: one bit a descriptor. */
+/** Reads an fd_set: one bit per descriptor. */
 async function selected(memory: Memory, count: number, address: bigint | undefined): Promise<number[] | undefined> {
 	if (address === 0n) return [];
 	const bytes = await memory(address, Math.ceil(count / 8));
@@ -89,7 +89,7 @@ async function selected(memory: Memory, count: number, address: bigint | undefin
 	return fds;
 }
 
-/** The kernel lists what an epoll watches: `tfd: 17 events: 19 …`. */
+/** Returns the descriptors that an epoll watches, as the kernel lists them: `tfd: 17 events: 19 …`. */
 async function inEpoll(kernel: Kernel, pid: number, epoll: number): Promise<number[] | undefined> {
 	const [text] = await kernel.read([`/proc/${pid}/fdinfo/${epoll}`]);
 	if (text === undefined) return undefined;

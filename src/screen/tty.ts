@@ -1,23 +1,26 @@
-/** A terminal device as the kernel knows it: which one a process has, and its modes. */
+/** A terminal device as the kernel knows it: the one that a process has, and its modes. */
 import type { Kernel } from "../base/index.js";
 
-/** Numbers of the device node: the same terminal whatever its path is called, in whatever container. */
+/** Device numbers: they identify a terminal regardless of its path or container. */
 export interface Tty {
-	readonly path: string; // a way to it through /proc
+	readonly path: string; // through /proc
 	readonly dev: number;
 	readonly rdev: number;
 }
 
-/** How the terminal treats what is typed. */
+/** How the terminal processes input. */
 export interface TtyModes {
-	/** Line by line, with the kernel's own editing; without it the program gets every key. */
+	/** Line mode, with the kernel's own editing; without it the program gets every key. */
 	readonly canonical: boolean;
 	readonly echo: boolean;
 }
 
 const DEV_TTY = 0x500; // device 5:0, "my terminal"
 
-/** The terminal with this number, which one of these has as its stdin, stdout or stderr. sudo's own process there does not: it has the outer one. */
+/**
+ * Returns the terminal with this number, which one of these processes has as stdin, stdout or stderr. sudo's own process on it does not: it has the
+ * outer terminal.
+ */
 export async function ttyOf(kernel: Kernel, pids: readonly number[], device: number): Promise<Tty | undefined> {
 	if (device === 0) return undefined;
 	const paths = pids.flatMap((pid) => [0, 1, 2].map((fd) => `/proc/${pid}/fd/${fd}`));
@@ -29,13 +32,13 @@ export async function ttyOf(kernel: Kernel, pids: readonly number[], device: num
 	return undefined;
 }
 
-/** Is any of these descriptors of a process of that terminal's session the terminal? */
+/** Returns true if any of these descriptors is the terminal. The process belongs to the terminal's session. */
 export async function anyIsTty(kernel: Kernel, pid: number, fds: readonly (number | string)[], tty: Tty): Promise<boolean> {
 	const inodes = await kernel.inodes(fds.map((fd) => `/proc/${pid}/fd/${fd}`));
 	return inodes.some((inode) => inode !== undefined && ((inode.rdev === tty.rdev && inode.dev === tty.dev) || inode.rdev === DEV_TTY));
 }
 
-/** undefined: it would not say. */
+/** Returns the modes; undefined if they cannot be read. */
 export async function modesOf(kernel: Kernel, tty: Tty): Promise<TtyModes | undefined> {
 	const text = await kernel.terminal(tty.path);
 	const flag = (name: string) => new RegExp(`(?:^|[\\s;])(-?)${name}(?=[\\s;]|$)`).exec(text);

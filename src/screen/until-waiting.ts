@@ -1,7 +1,7 @@
 /**
- * Wait until a program waits for input. Output is the event: a program prints its prompt before it waits, so looks come
- * soon after the last output and then ever more rarely; each takes well below a millisecond while it is busy. Two looks
- * must agree that nothing reached the program between them: keys and output take a moment through the terminal.
+ * Waits until a program waits for input. Output is the event: a program prints its prompt before it waits, so checks come soon after the last output
+ * and then ever more rarely; each takes well below a millisecond while the program is busy. Two checks must agree that nothing reached the program
+ * between them: keys and output take a moment to pass through the terminal.
  */
 
 import { DRAIN_MS, HoldfastError, Wakeup } from "../base/index.js";
@@ -12,26 +12,29 @@ import { CONFIRM_MS, conclude, confirms, IDLE_MS } from "./waiting.js";
 
 export interface UntilWaitingOptions {
 	readonly signal?: AbortSignal;
-	/** Milliseconds. Default: as long as it takes. */
+	/** Milliseconds. Default: no limit. */
 	readonly timeout?: number;
-	/** Where the kernel does not say: so long without output counts as waiting. Default: five seconds. */
+	/** Time without output that counts as waiting, if the kernel does not tell. Default: five seconds. */
 	readonly idleMs?: number;
 }
 
 export type UntilWaitingResult = {
 	readonly status: Status;
-	/** The log reached so far: a screen at this offset shows what it waits with. */
+	/** The end of the log at the last check: a screen at this offset shows the prompt. */
 	readonly offset: number;
 } & (
 	| { readonly matched: "input"; readonly waiting_for: WaitingFor; readonly waiting_evidence: string }
 	| { readonly matched: "exit" }
-	| { readonly matched: null; readonly stopped?: string } // the time was up; or it is stopped, and this is why
+	| { readonly matched: null; readonly stopped?: string } // the time was up; or it is stopped, for this reason
 );
 
-/** So long after the last output, in milliseconds: some are at work for a while behind their prompt. Then every LOOK_AGAIN_MS, for one that began to wait without a word. */
+/**
+ * Times of the checks after the last output, in milliseconds: some programs work for a while after their prompt. Then every LOOK_AGAIN_MS, for a
+ * program that began to wait without output.
+ */
 const LOOKS = [1, 5, 20, 50, 100, 160, 220, 280, 350, 430, 520, 620, 740, 880];
 const LOOK_AGAIN_MS = 250;
-const BURST_MS = 20; // while output pours in, there is no point in looking more often
+const BURST_MS = 20; // more frequent checks during a flood of output are pointless
 
 export async function untilWaiting(process: Process, options: UntilWaitingOptions = {}): Promise<UntilWaitingResult> {
 	const { signal, idleMs = IDLE_MS, timeout = Number.POSITIVE_INFINITY } = options;
@@ -40,7 +43,7 @@ export async function untilWaiting(process: Process, options: UntilWaitingOption
 	const unwatch = process.watch(wakeup.poke);
 	try {
 		let offset = process.log.bounds().end;
-		let since = performance.now(); // of the last output
+		let since = performance.now(); // time of the last output
 		let looks = 0;
 		let nextAt = since + (LOOKS[0] as number);
 		let burst = 1;
@@ -49,7 +52,7 @@ export async function untilWaiting(process: Process, options: UntilWaitingOption
 			if (signal?.aborted) throw new HoldfastError("ABORTED", "the wait was interrupted; the process goes on", { cause: signal.reason });
 			const status = process.status();
 			if (isOver(status)) {
-				const end = await process.wait({ timeout: DRAIN_MS, signal }); // with what it printed last
+				const end = await process.wait({ timeout: DRAIN_MS, signal }); // includes its last output
 				return { matched: "exit", status: end.status, offset: end.offset };
 			}
 			const { end } = process.log.bounds();
@@ -67,9 +70,9 @@ export async function untilWaiting(process: Process, options: UntilWaitingOption
 				burst = 1;
 				if (performance.now() >= nextAt) {
 					const seen = await look(process);
-					await process.sync(signal); // of another machine: the look may be newer than what is here of its log
+					await process.sync(signal); // for a remote process: the check may be newer than the local copy of its log
 					const now = performance.now();
-					if (process.log.bounds().end !== offset) continue; // what was seen may be older than what was printed
+					if (process.log.bounds().end !== offset) continue; // the check may be older than this output
 					const found = conclude(seen.verdict, now - since, idleMs);
 					if (found.waiting && (found.waiting_for === "idle" || confirms(seen, before, now - since))) {
 						const { waiting_for, waiting_evidence } = found;

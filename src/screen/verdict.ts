@@ -1,4 +1,4 @@
-/** From what is known of a program and its terminal to whether it waits for input, and for what kind. No system calls here. */
+/** Decides, from the state of a program and its terminal, whether it waits for input, and for what kind. No system calls. */
 import type { Stat } from "../base/index.js";
 import type { Blocked } from "./blocked.js";
 import type { Beside } from "./servers.js";
@@ -11,25 +11,25 @@ export type WaitVerdict =
 			readonly kind: "waiting";
 			readonly for: Exclude<WaitingFor, "idle">;
 			readonly evidence: string;
-			/** The program also wakes by itself now and then, as one that draws a spinner does: it counts as waiting only when it is quiet. */
+			/** The program also wakes by itself, for example to draw a spinner: it counts as waiting only when it is quiet. */
 			readonly timed: boolean;
 	  }
 	| { readonly kind: "no" }
-	/** The program will not go on by itself, whatever is typed. */
+	/** The program will not continue by itself, whatever is typed. */
 	| { readonly kind: "stopped"; readonly why: string }
-	/** The kernel will not say. Silence decides. */
+	/** The kernel does not tell. Silence decides. */
 	| { readonly kind: "unknown"; readonly why: string };
 
 const NO: WaitVerdict = { kind: "no" };
-/** Programs that pass keys on to where we cannot look, always in raw mode. Behind tmux and screen another process reads them. */
+/** Programs that pass keys on to where this machine cannot look, always in raw mode. Behind tmux and screen another process reads them. */
 const RELAYS = new Set(["ssh", "mosh-client", "telnet", "docker", "podman", "kubectl", "tmux: client", "screen", "dtach", "abduco"]);
 
 type Who = Pick<Stat, "comm" | "pid" | "state">;
 
-/** And has nothing to do just now. */
+/** Returns true for a relay that is idle. */
 export const isRelay = ({ comm, state }: Who): boolean => state === "S" && RELAYS.has(comm);
 
-/** `who` is in the foreground. `modes` undefined: they could not be read. */
+/** Decides. `who` is in the foreground. `modes`: undefined if they could not be read. */
 export function decide(found: Blocked, who: Who, modes: TtyModes | undefined, beside: Beside = "none"): WaitVerdict {
 	const name = `${who.comm} (pid ${who.pid})`;
 	if (isRelay(who) && !modes?.canonical) return { kind: "unknown", why: `${name} passes keys on to where the kernel here cannot see` };
@@ -40,7 +40,7 @@ export function decide(found: Blocked, who: Who, modes: TtyModes | undefined, be
 			return waiting(`${name} is blocked in ${found.how} on the terminal`, modes, false) ?? line(`${name} is blocked in ${found.how} on the terminal`);
 		case "watching": {
 			const what = `${name} is blocked in ${found.how} ${found.sure ? "on the terminal" : "and has the terminal open"}`;
-			// A server that also listens to its terminal is serving, not asking; in raw mode it has put up something to press keys at.
+			// A server that also reads its terminal is serving, not asking; in raw mode it expects keys.
 			if (modes?.canonical && (found.sockets || beside === "serving")) return NO;
 			if (modes?.canonical && modes.echo && beside === "working") return { kind: "unknown", why: `${what}, and has started something that is at work` };
 			if (modes?.canonical && modes.echo && !found.sure) return { kind: "unknown", why: `${what}, which may be for something else` };

@@ -1,4 +1,4 @@
-/** Does a program on a terminal wait for input? One look, and waiting until a look says so. */
+/** Determines whether a program on a terminal waits for input, by two checks. */
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { statIfThere } from "../base/index.js";
@@ -7,19 +7,19 @@ import type { Process } from "../process/index.js";
 import { type Look, look } from "./look.js";
 import type { WaitingFor, WaitVerdict } from "./verdict.js";
 
-/** `stopped`: why it will not go on by itself. */
+/** `stopped`: why it will not continue by itself. */
 export type Waiting =
 	| { readonly waiting: false; readonly stopped?: string }
 	| { readonly waiting: true; readonly waiting_for: WaitingFor; readonly waiting_evidence: string };
 
 export const IDLE_MS = 5_000;
-/** A program that draws something ten times a second is at work, also if it would take a key meanwhile. */
+/** A program that draws ten times a second is at work, even if it would take a key meanwhile. */
 export const QUIET_MS = 150;
 
-/** Between two looks. Keys are on their way for a moment, during which the program still waits for them. */
+/** Time between two checks. Keys are in transit for a moment, during which the program still waits for them. */
 export const CONFIRM_MS = 10;
 
-/** As it is now. `idle` only where the kernel does not say and nothing was printed or typed for `idleMs`. `reuse`: as in `look`. */
+/** Returns the current state. `idle` only if the kernel does not tell and nothing was printed or typed for `idleMs`. `reuse`: as in `look`. */
 export async function waitingFor(process: Process, options: { idleMs?: number; reuse?: boolean } = {}): Promise<Waiting> {
 	const { idleMs = IDLE_MS } = options;
 	const before = await look(process, options);
@@ -31,7 +31,10 @@ export async function waitingFor(process: Process, options: { idleMs?: number; r
 	return confirms(seen, before, quiet) ? conclude(seen.verdict, quiet, idleMs) : { waiting: false };
 }
 
-/** Nothing reached it between the two. A program that wakes up often by itself never shows the same mark; then that it is quiet has to do. */
+/**
+ * Returns true if nothing reached the program between two checks. A program that often wakes by itself never shows the same mark twice; then it must
+ * be quiet.
+ */
 export const confirms = (seen: Look, before: Look | undefined, quiet: number): boolean =>
 	before?.verdict.kind === "waiting" && (before.mark === seen.mark || quiet >= QUIET_MS);
 
@@ -43,7 +46,7 @@ export function conclude(verdict: WaitVerdict, quiet: number, idleMs: number): W
 	return verdict.kind === "stopped" ? { waiting: false, stopped: verdict.why } : { waiting: false };
 }
 
-/** How long it has printed nothing, and nothing was typed: the time of the FIFO for its input is that of the last write to it. */
+/** Returns the time since the last output or input: the mtime of the input FIFO is that of the last write to it. */
 function quietMs(process: Process): number {
 	const last = segmentStarts(process.dir).at(-1);
 	const times = [last === undefined ? undefined : segmentName(last), "in"].map((name) => name && statIfThere(path.join(process.dir, name))?.mtimeMs);

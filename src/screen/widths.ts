@@ -1,13 +1,13 @@
 /**
- * How many columns a character takes. xterm.js alone follows Unicode 6, where most emoji are narrow; to every program of
- * today they are wide, and a screen that disagrees puts all that follows in the wrong place.
+ * Widths of characters in columns. xterm.js follows Unicode 6, where most emoji are narrow; current programs take them as wide, and a screen that
+ * disagrees puts everything after them in the wrong column.
  */
 import type { IUnicodeVersionProvider, Terminal } from "@xterm/headless";
 
 const VERSION = "6 with emoji";
 const WIDE = 2 << 1; // how xterm.js packs "two columns, joined to nothing"
 
-/** What is shown as a picture by default, but for the letters that flags are made of: those are one column each. */
+/** Returns true for characters shown as a picture by default, except the letters that form flags: those take one column each. */
 const isWide = (code: number): boolean => code >= FIRST && emoji.has(code);
 const FIRST = 0x231a;
 const emoji = new Set<number>();
