@@ -1,9 +1,11 @@
 // npm run matrix: the contract suite at every place, and what it found as the table in docs/places.md.
+// npm run matrix -- --only slurm [--only morph] runs the files of those kinds alone: the other columns stay as the table has them.
 // npm run matrix REPORT.json… takes reports of earlier runs of vitest (--reporter=json) instead.
 import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import { parseArgs } from "node:util";
 import { ensureBuilt, root } from "./setup.mjs";
 
 const DOC = path.join(root, "docs/places.md");
@@ -13,21 +15,29 @@ ensureBuilt();
 const { kinds } = await import("../dist/places/kinds.js");
 const ORDER = kinds().map(({ forms: [form] }) => form.split(":")[0]); // "ssh, unprivileged" is one of ssh
 
-const reports = process.argv.length > 2 ? process.argv.slice(2).map(reportIn) : [runSuite()];
-const { places, groups, reasons, problems } = read(reports.flatMap(({ testResults }) => testResults));
+const { values: options, positionals } = parseArgs({ options: { only: { type: "string", multiple: true } }, allowPositionals: true });
+const reports = positionals.length > 0 ? positionals.map(reportIn) : [runSuite(options.only)];
+const text = fs.readFileSync(DOC, "utf8");
+const [from, to] = [text.indexOf(FROM), text.indexOf(TO)];
+if (from < 0 || to < from) throw new Error(`docs/places.md has lost its marks ${FROM} and ${TO}`);
+const { places, groups, reasons, problems } = read(
+	reports.flatMap(({ testResults }) => testResults),
+	options.only ? earlier(text.slice(from, to)) : [],
+);
 if (problems.length > 0) {
 	console.error(`docs/places.md is left as it is:\n${problems.map((line) => `- ${line}`).join("\n")}`);
 	process.exit(1);
 }
-const text = fs.readFileSync(DOC, "utf8");
-const [from, to] = [text.indexOf(FROM), text.indexOf(TO)];
-if (from < 0 || to < from) throw new Error(`docs/places.md has lost its marks ${FROM} and ${TO}`);
 fs.writeFileSync(DOC, `${text.slice(0, from + FROM.length)}\n${table()}\n${text.slice(to)}`);
 console.log(`docs/places.md: ${places.length} places, ${[...groups.values()].reduce((sum, cases) => sum + cases.size, 0)} promises`);
 
-function runSuite() {
+function runSuite(only) {
 	const folder = path.join(root, "test/contract");
-	const files = fs.readdirSync(folder).filter((name) => name.endsWith(".test.ts") && fs.readFileSync(path.join(folder, name), "utf8").includes("placeSuite("));
+	const all = fs.readdirSync(folder).filter((name) => name.endsWith(".test.ts") && fs.readFileSync(path.join(folder, name), "utf8").includes("placeSuite("));
+	const names = all.map((name) => name.replace(".test.ts", ""));
+	const unknown = only?.find((name) => !names.includes(name));
+	if (unknown !== undefined) throw new Error(`there is no "${unknown}" in test/contract; there are: ${names.join(", ")}`);
+	const files = all.filter((_, at) => only === undefined || only.includes(names[at]));
 	const dir = fs.mkdtempSync(path.join(os.tmpdir(), "holdfast-matrix-"));
 	try {
 		const out = path.join(dir, "report.json");
@@ -44,10 +54,39 @@ function reportIn(file) {
 	return JSON.parse(fs.readFileSync(file, "utf8"));
 }
 
-/** Of each place, each group and each case: true, or the number of the reason why not. */
-function read(testResults) {
+/** Returns the cells of a table that was written before: `{ group, name, place, reason }`, without a reason for "yes". */
+function earlier(section) {
+	const lines = section.split("\n");
+	const cellsOf = (line) =>
+		line
+			.slice(2, -2)
+			.split(/ \| /)
+			.map((cell) => cell.replaceAll("\\|", "|").replaceAll("&lt;", "<"));
+	const rows = lines.filter((line) => line.startsWith("| ")).map(cellsOf);
+	const reason = (number) => lines.find((line) => line.startsWith(`${number}. `))?.slice(`${number}. `.length);
+	const [[, ...columns] = [], , ...rest] = rows;
+	const cells = [];
+	let group;
+	for (const [name, ...values] of rest) {
+		const [, heading] = /^\*\*(.*)\*\*$/.exec(name) ?? [];
+		group = heading ?? group;
+		if (heading !== undefined) continue;
+		for (const [at, value] of values.entries()) if (value !== "?") cells.push({ group, name, place: columns[at], reason: reason(/\d+/.exec(value)?.[0]) });
+	}
+	return cells;
+}
+
+/** Returns of each place, each group and each case: true, or the number of the reason why not. `before`: what other places had earlier. */
+function read(testResults, before) {
 	const found = { groups: new Map(), reasons: [], problems: [] };
 	const seen = new Set();
+	const put = ({ group, name, place, reason }) => {
+		const cases = found.groups.get(group) ?? new Map();
+		found.groups.set(group, cases);
+		const cells = cases.get(name) ?? new Map();
+		cases.set(name, cells);
+		cells.set(place, reason === undefined ? true : note(found.reasons, reason));
+	};
 	for (const { assertionResults } of testResults) {
 		for (const { ancestorTitles, title, status } of assertionResults) {
 			const [at, , group] = ancestorTitles;
@@ -62,12 +101,13 @@ function read(testResults) {
 			const [name, reason] = title.split(NOT_HERE);
 			if (status === "failed") found.problems.push(`${place}: ${group}: ${name}: failed`);
 			else if (status !== "passed" && reason === undefined) found.problems.push(`${place}: ${group}: ${name}: ${status}, and nobody says why`);
-			const cases = found.groups.get(group) ?? new Map();
-			found.groups.set(group, cases);
-			const cells = cases.get(name) ?? new Map();
-			cases.set(name, cells);
-			cells.set(place, reason === undefined ? true : note(found.reasons, reason));
+			put({ group, name, place, reason });
 		}
+	}
+	const [ran, known] = [new Set(seen), (group, name) => found.groups.get(group)?.has(name)];
+	for (const cell of before.filter(({ place, group, name }) => !ran.has(place) && known(group, name))) {
+		seen.add(cell.place); // a promise that the suite does not make any more goes
+		put(cell);
 	}
 	const rank = (place) => ORDER.indexOf(place.split(",")[0]);
 	const all = [...seen].sort((a, b) => rank(a) - rank(b) || a.length - b.length);

@@ -95,6 +95,8 @@ export interface HostHooks {
 	last?(): string | undefined;
 	/** Receives what a start waits for, one line at a time: an image pull, a queue. */
 	progress?(line: string): void;
+	/** How long a start waits before it says what for; for tests. */
+	readonly patienceMs?: number;
 }
 
 export interface Leftovers {

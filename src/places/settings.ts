@@ -1,6 +1,6 @@
 /** Parts of the settings that several kinds of places share. */
 import * as z from "zod";
-import { parseSize, sizeText } from "../base/index.js";
+import { parseSize, shellQuote, sizeText } from "../base/index.js";
 import { directoryProblem } from "./image-name.js";
 
 export const MIB = 1024 ** 2;
@@ -53,6 +53,13 @@ export const environment = z.lazy(() =>
 		)
 		.default({}),
 );
+
+/** Returns shell text that sets them. One that no shell can name is left out. */
+export const exportText = (variables: Readonly<Record<string, string>>): string =>
+	Object.entries(variables)
+		.filter(([name]) => /^[A-Za-z_]\w*$/.test(name))
+		.map(([name, value]) => `export ${name}=${shellQuote(value)}\n`)
+		.join("");
 
 /** Seconds without a sign of life of any runtime, and without a running process, after which it stops itself. "task": it stays until its task ends. */
 export const lifetime = z.lazy(() =>

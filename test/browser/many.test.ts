@@ -182,8 +182,12 @@ describe.skipIf(missing)("many terminals", () => {
 		await thumb("b-shell").getByRole("link").click();
 		await shows(page, "b got hello b");
 
+		await runtime.spawn({ command: "printf %020d 7; exec sleep 1000", terminal: { cols: 20, rows: 5 }, name: "small" });
 		const phone = await visit(browser, server.link, PHONE);
 		await at(phone.page, "#/wall");
+		const small = phone.page.locator(".thumb", { hasText: "small" }).locator("pre");
+		await small.getByText("0".repeat(19)).waitFor();
+		expect(await small.evaluate((pre) => pre.scrollWidth - pre.clientWidth)).toBe(0); // all of its 20 columns
 		await phone.page.locator(".thumb").filter({ hasText: "a got news" }).waitFor();
 		expect(await barriers(phone.page)).toEqual([]);
 		expect(await phone.page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);

@@ -63,6 +63,20 @@ test("ps shows a person every task, and what waits; --task, and --json, one", as
 	]);
 });
 
+test("on a terminal that does not know its size, run works, and lines are as on one of 80 columns", async () => {
+	const { runtime, server } = await twoTasks();
+	const sizeless = async (...args: string[]) => {
+		const command = `stty cols 0 rows 0 && exec "$@"`;
+		const env = { HOLDFAST_HOME: runtime.home.root, NO_COLOR: "1" };
+		const terminal = { cols: 100, rows: 40 };
+		const shown = await runtime.spawn({ command: ["bash", "-c", command, "bash", process.execPath, CLI, ...args], terminal, env, task: "looker" });
+		expect((await shown.wait({ timeout: 30_000 })).status, textOf(shown)).toMatchObject({ exitCode: 0 });
+		return textOf(shown).replaceAll("\r", "").split("\n");
+	};
+	expect(await sizeless("ps")).toContainEqual(expect.stringMatching(new RegExp(`^${server} +site +running .* web: sleep 1000$`)));
+	expect(await sizeless("run", "--", "stty size; echo done")).toEqual(expect.arrayContaining(["24 80", "done"]));
+});
+
 test.each([40, 20])("on a terminal of %i columns no line is longer, and ids are short enough to type", async (cols) => {
 	const { runtime, server } = await twoTasks();
 	for (const args of [[], ["ps"]]) {

@@ -71,7 +71,7 @@ test("a browser that is refused gets a page with what to do, a program JSON; the
 	expect(page.body).toContain("not a&amp;b&#39;c.example");
 	expect(page.body).not.toContain("a&b'c");
 	const signedOut = await get(api, "/api/processes", { ...accept, Authorization: "" });
-	expect([signedOut.status, signedOut.body]).toEqual([401, expect.stringContaining("`holdfast serve --link`, on the machine that Holdfast runs on")]);
+	expect([signedOut.status, signedOut.body]).toEqual([401, expect.stringContaining("<code>holdfast serve --link</code>, on the machine that Holdfast runs on")]);
 	expect((await get(api, "/mcp", { ...accept, Authorization: "" })).body).toContain("<h1>This browser is not signed in</h1>");
 	expect(JSON.parse((await get(api, "/api/processes", { Authorization: "", Accept: "*/*" })).body)).toMatchObject({ error: { code: "UNAUTHORIZED" } });
 	expect(JSON.parse((await get(api, "/mcp", { Authorization: "", Accept: "application/json, text/event-stream" })).body)).toMatchObject({ jsonrpc: "2.0" });

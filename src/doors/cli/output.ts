@@ -1,6 +1,7 @@
 /** Where the CLI's words go: tables and colour for people, neither when piped, JSON when asked. */
 import { columnsOf, fitted, HoldfastError, visible } from "../../base/index.js";
 import type { Redactor } from "../../base/secrets/index.js";
+import { terminalSize } from "./terminal-size.js";
 
 const STYLES = { bold: [1, 22], dim: [2, 22], red: [31, 39], green: [32, 39], yellow: [33, 39], cyan: [36, 39] } as const;
 type Style = keyof typeof STYLES;
@@ -27,7 +28,7 @@ export class Output {
 
 	/** Columns of the terminal that reads this; without one there is no end to a line. */
 	get columns(): number {
-		return process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY;
+		return process.stdout.isTTY ? terminalSize().cols : Number.POSITIVE_INFINITY;
 	}
 
 	line(text = ""): void {

@@ -72,7 +72,8 @@ export async function session(
 			leave.abort();
 		}
 	};
-	const resize = async (rows: number) => (options.readOnly ? undefined : unlessLeft(process_.resize(stdout.columns, rows), leave.signal));
+	const hasSize = () => stdout.columns > 0 && stdout.rows > 0; // else the program keeps its own
+	const resize = async (rows: number) => (options.readOnly || !hasSize() ? undefined : unlessLeft(process_.resize(stdout.columns, rows), leave.signal));
 	const onResize = () => void resize(stdout.rows).catch(() => {}); // ended, as above
 	const onAbort = () => leave.abort();
 	// This terminal answers what the program asks of it, so nobody else may.

@@ -8,7 +8,7 @@ const acceptsPage = (accept: string | undefined): boolean => /(^|,)\s*text\/html
 
 export interface SmallPage {
 	readonly title: string;
-	/** Paragraphs of text. */
+	/** Paragraphs of text; what is between backticks is shown as code. */
 	readonly text: readonly string[];
 	/** Behind them: HTML of our own, with everything of others in it escaped. */
 	readonly more?: string;
@@ -36,10 +36,13 @@ function pageText({ title, text, more = "" }: SmallPage): string {
 	return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="robots" content="noindex"><title>${escapeHtml(title)} · Holdfast</title><style>${STYLE}</style></head>
 <body><main><h1>${escapeHtml(title)}</h1>
-${text.map((paragraph) => `<p>${escapeHtml(paragraph)}</p>`).join("\n")}
+${text.map((paragraph) => `<p>${withCode(escapeHtml(paragraph))}</p>`).join("\n")}
 ${more}</main></body></html>
 `;
 }
+
+/** What is between backticks is something to type. */
+const withCode = (html: string): string => html.replaceAll(/`([^`]+)`/g, "<code>$1</code>");
 
 /** The page of a refusal: the message is the sentence that a program would get. */
 export function refusalPage(context: Context, status: number, message: string): Response {

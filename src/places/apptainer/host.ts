@@ -1,13 +1,13 @@
 /** A task's own instance of Apptainer as a place. docs/places.md. */
 import fs from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { HoldfastError, Lease, readIfThere, shellQuote, statIfThere, timeText } from "../../base/index.js";
+import { HoldfastError, Lease, readIfThere, statIfThere, timeText } from "../../base/index.js";
 import { childStream, type Program, plain, startChild } from "../child.js";
 import type { Host, Started, Stream } from "../host.js";
 import type { HostHooks, HostOwner } from "../kind.js";
 import { IDLE } from "../lives.js";
 import { differing, machineName } from "../owner.js";
-import { switchSeconds } from "../settings.js";
+import { exportText, switchSeconds } from "../settings.js";
 import { switchScript } from "../switch.js";
 import { checkVolumes } from "../volumes.js";
 import { apptainerAddress } from "./address.js";
@@ -120,7 +120,7 @@ export function apptainerHost(options: ApptainerOptions, owner: HostOwner, hooks
 			const found = await bringUp(notes, signal);
 			const life = lifeOf(found);
 			if (prepared !== life) {
-				fs.writeFileSync(`${dirs.state}/environment`, exports(settings.environment), { mode: 0o600 });
+				fs.writeFileSync(`${dirs.state}/environment`, exportText(settings.environment), { mode: 0o600 });
 				await prepare(program(), found, settings);
 			}
 			now = found;
@@ -180,12 +180,6 @@ export function apptainerHost(options: ApptainerOptions, owner: HostOwner, hooks
 
 /** Every shell would print what Apptainer sets for an interactive prompt. */
 const ENTER = `unset PROMPT_COMMAND PS1 USER_PATH; . ${STATE_DIR}/environment; cd "$HOME" 2>/dev/null || cd /; `;
-
-const exports = (environment: Readonly<Record<string, string>>): string =>
-	Object.entries(environment)
-		.filter(([name]) => /^[A-Za-z_]\w*$/.test(name))
-		.map(([name, value]) => `export ${name}=${shellQuote(value)}\n`)
-		.join("");
 
 const lifeOf = ({ instance: { pid, start }, owner: { id } }: Found): string => `${id} ${pid} ${start}`;
 

@@ -6,7 +6,8 @@ import type { Host, Over, Started, Stream } from "../host.js";
 import type { HostHooks, HostOwner } from "../kind.js";
 import { IDLE } from "../lives.js";
 import { differing, machineName } from "../owner.js";
-import { notYet } from "../pending.js";
+import { notYet, pauseUnlessGivenUp } from "../pending.js";
+import { exportText } from "../settings.js";
 import { kubernetesAddress } from "./address.js";
 import { flagsOf, kubectl, kubectlProgram } from "./kubectl.js";
 import { type KubernetesOptions, type KubernetesSettings, kubernetesSettings } from "./options.js";
@@ -19,12 +20,7 @@ const LOOK_MS = 500;
 const PREPARE_MS = 60_000;
 const GONE_MS = 60_000;
 
-export interface KubernetesHooks extends HostHooks {
-	/** For tests. */
-	readonly patienceMs?: number;
-}
-
-export function kubernetesHost(options: KubernetesOptions, owner: HostOwner, hooks: KubernetesHooks = {}): Host {
+export function kubernetesHost(options: KubernetesOptions, owner: HostOwner, hooks: HostHooks = {}): Host {
 	const settings = kubernetesSettings(options);
 	const name = machineName(owner);
 	const address = kubernetesAddress(settings);
@@ -67,9 +63,7 @@ export function kubernetesHost(options: KubernetesOptions, owner: HostOwner, hoo
 				hooks.progress?.(words);
 				if (performance.now() > until) throw notYet(address, words);
 			}
-			await sleep(LOOK_MS, undefined, signal ? { signal } : {}).catch(() => {
-				throw new HoldfastError("ABORTED", `waiting for ${address} was given up; the pod ${name} stays`);
-			});
+			await pauseUnlessGivenUp(LOOK_MS, signal, address, `the pod ${name} stays`);
 		}
 	};
 
@@ -86,10 +80,7 @@ export function kubernetesHost(options: KubernetesOptions, owner: HostOwner, hoo
 	/** Creates our directory and the variables, once per life. */
 	const prepare = async (pod: Pod): Promise<void> => {
 		const { workdir, environment } = settings;
-		const text = Object.entries(environment)
-			.filter(([one]) => /^[A-Za-z_]\w*$/.test(one))
-			.map(([one, value]) => `export ${one}=${shellQuote(value)}\n`)
-			.join("");
+		const text = exportText(environment);
 		const run = await exec(`${PREPARE}${workdir === undefined ? "" : `; mkdir -p -- ${shellQuote(workdir)} || exit 91`}`);
 		const late = setTimeout(() => run.child.kill("SIGKILL"), PREPARE_MS);
 		run.child.stdout.resume();

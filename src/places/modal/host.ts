@@ -7,6 +7,7 @@ import type { HostHooks, HostOwner } from "../kind.js";
 import { IDLE } from "../lives.js";
 import { differing, machineName } from "../owner.js";
 import { notYet } from "../pending.js";
+import { exportText } from "../settings.js";
 import { modalAddress } from "./address.js";
 import { asked } from "./calls.js";
 import { LIBRARY, modalClient } from "./library.js";
@@ -21,17 +22,12 @@ const LOOK_MS = 500;
 const PREPARE_MS = 60_000;
 const STOP_MS = 60_000;
 
-export interface ModalHooks extends HostHooks {
-	/** For tests. */
-	readonly patienceMs?: number;
-}
-
 interface Life {
 	readonly box: Sandbox;
 	readonly ends: number | undefined;
 }
 
-export function modalHost(options: ModalOptions, owner: HostOwner, hooks: ModalHooks = {}): Host {
+export function modalHost(options: ModalOptions, owner: HostOwner, hooks: HostHooks = {}): Host {
 	const settings = modalSettings(options);
 	const name = machineName(owner);
 	const address = modalAddress(settings);
@@ -76,10 +72,7 @@ export function modalHost(options: ModalOptions, owner: HostOwner, hooks: ModalH
 	/** Creates our directory and the variables, once per life. */
 	const prepare = async (box: Sandbox): Promise<void> => {
 		const { workdir, environment } = settings;
-		const text = Object.entries(environment)
-			.filter(([one]) => /^[A-Za-z_]\w*$/.test(one))
-			.map(([one, value]) => `export ${one}=${shellQuote(value)}\n`)
-			.join("");
+		const text = exportText(environment);
 		const script = `${PREPARE}${workdir === undefined ? "" : `; mkdir -p -- ${shellQuote(workdir)} || exit 91`}`;
 		const run = await box.exec(["sh", "-c", script], { timeoutMs: PREPARE_MS, stdout: "ignore" });
 		// Values appear in no argument, and in nothing that Modal shows. A command that does not read them has ended: its code tells more.

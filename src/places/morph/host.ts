@@ -1,11 +1,11 @@
 /** A task's own MorphCloud instance as a place: REST for its life, ssh for the bytes. docs/places.md. */
-import { setTimeout as sleep } from "node:timers/promises";
 import { HoldfastError, shellQuote, timeText } from "../../base/index.js";
 import type { Host, Over, Started, Stream } from "../host.js";
 import type { HostHooks, HostOwner } from "../kind.js";
 import { IDLE } from "../lives.js";
 import { digest } from "../owner.js";
-import { notYet } from "../pending.js";
+import { notYet, pauseUnlessGivenUp } from "../pending.js";
+import { exportText } from "../settings.js";
 import { sshHost } from "../ssh/index.js";
 import { morphAddress } from "./address.js";
 import { type Morph, type MorphInstance, openMorph } from "./api.js";
@@ -18,12 +18,7 @@ const PATIENCE_MS = 120_000;
 const LOOK_MS = 500;
 const PREPARE_MS = 60_000;
 
-export interface MorphHooks extends HostHooks {
-	/** For tests. */
-	readonly patienceMs?: number;
-}
-
-export function morphHost(options: MorphOptions, owner: HostOwner, hooks: MorphHooks = {}): Host {
+export function morphHost(options: MorphOptions, owner: HostOwner, hooks: HostHooks = {}): Host {
 	const settings = morphSettings(options);
 	const address = morphAddress(settings);
 	const streams = new Set<Stream>();
@@ -61,9 +56,7 @@ export function morphHost(options: MorphOptions, owner: HostOwner, hooks: MorphH
 				await morph().resume(id, signal);
 				notes.push("The instance had been paused; it goes on now, and nothing is lost.");
 			} else if (performance.now() > until) throw notYet(address, words);
-			await sleep(LOOK_MS, undefined, signal ? { signal } : {}).catch(() => {
-				throw new HoldfastError("ABORTED", `waiting for ${address} was given up; the instance ${id} goes on starting`);
-			});
+			await pauseUnlessGivenUp(LOOK_MS, signal, address, `the instance ${id} goes on starting`);
 		}
 	};
 
@@ -206,10 +199,7 @@ const ENVIRONMENT = ".holdfast-environment";
  * before it gets its name: another program may do the same at this moment.
  */
 async function prepare(ssh: Host, { environment, workdir }: MorphSettings): Promise<void> {
-	const text = Object.entries(environment)
-		.filter(([name]) => /^[A-Za-z_]\w*$/.test(name))
-		.map(([name, value]) => `export ${name}=${shellQuote(value)}\n`)
-		.join("");
+	const text = exportText(environment);
 	const make = workdir === undefined ? "" : `mkdir -p -- ${shellQuote(workdir)} || { echo holdfast:no-directory; exit; }; `;
 	const script = `${make}umask 077; cat >~/${ENVIRONMENT}.$$ && mv ~/${ENVIRONMENT}.$$ ~/${ENVIRONMENT} && echo holdfast:done`;
 	const stream = await ssh.open(`exec sh -c ${shellQuote(script)}`);

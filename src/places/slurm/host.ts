@@ -7,7 +7,8 @@ import type { Host, Over, Started, Stream } from "../host.js";
 import type { HostHooks, HostOwner } from "../kind.js";
 import { IDLE } from "../lives.js";
 import { digest, machineName } from "../owner.js";
-import { notYet } from "../pending.js";
+import { notYet, pauseUnlessGivenUp } from "../pending.js";
+import { exportText } from "../settings.js";
 import { slurmAddress } from "./address.js";
 import { enterText, innerStart } from "./inner.js";
 import { cancel, findJob, type Job, jobOwners, jobScripts, lastOf, madeWith, settingsIn, submit } from "./job.js";
@@ -21,12 +22,7 @@ const LOOKS_MS = [200, 300, 500, 1_000, 2_000, 5_000];
 const LOOK_MS = 10_000;
 const PREPARE_MS = 120_000;
 
-export interface SlurmHooks extends HostHooks {
-	/** For tests. */
-	readonly patienceMs?: number;
-}
-
-export function slurmHost(options: SlurmOptions, owner: HostOwner, hooks: SlurmHooks = {}): Host {
+export function slurmHost(options: SlurmOptions, owner: HostOwner, hooks: HostHooks = {}): Host {
 	const settings = slurmSettings(options);
 	const name = machineName(owner);
 	const address = slurmAddress(settings);
@@ -73,9 +69,7 @@ export function slurmHost(options: SlurmOptions, owner: HostOwner, hooks: SlurmH
 			hooks.progress?.(words);
 			const pause = LOOKS_MS[look] ?? LOOK_MS;
 			if (performance.now() + pause > until) throw notYet(address, words);
-			await sleep(pause, undefined, signal ? { signal } : {}).catch(() => {
-				throw new HoldfastError("ABORTED", `waiting for ${address} was given up; job ${job.id} stays in the queue`);
-			});
+			await pauseUnlessGivenUp(pause, signal, address, `job ${job.id} stays in the queue`);
 		}
 	};
 
@@ -106,8 +100,7 @@ export function slurmHost(options: SlurmOptions, owner: HostOwner, hooks: SlurmH
 	const prepare = async (job: Job): Promise<void> => {
 		const at = `${settings.scratch}/holdfast-${job.id}`;
 		const { apptainer } = settings;
-		const lines = Object.entries(settings.environment).filter(([one]) => /^[A-Za-z_]\w*$/.test(one));
-		const text = lines.map(([one, value]) => `export ${one}=${shellQuote(value)}\n`).join("");
+		const text = exportText(settings.environment);
 		const script = [
 			"umask 077",
 			`cat >${shellQuote(`${at}/place/environment`)}.$$ && mv ${shellQuote(`${at}/place/environment`)}.$$ ${shellQuote(`${at}/place/environment`)} || exit 90`,

@@ -1,5 +1,6 @@
 import type { Host } from "../../../src/places/host.js";
-import { type KubernetesHooks, kubernetesHost } from "../../../src/places/kubernetes/host.js";
+import type { HostHooks } from "../../../src/places/kind.js";
+import { kubernetesHost } from "../../../src/places/kubernetes/host.js";
 import type { KubernetesOptions } from "../../../src/places/kubernetes/options.js";
 import { machineName } from "../../../src/places/owner.js";
 import { tempDir } from "../../support/home.js";
@@ -12,14 +13,14 @@ export interface TestPod {
 	readonly owner: { readonly home: string; readonly task: string };
 	readonly name: string;
 	readonly options: KubernetesOptions;
-	again(hooks?: KubernetesHooks, more?: Partial<KubernetesOptions>): Host;
+	again(hooks?: HostHooks, more?: Partial<KubernetesOptions>): Host;
 }
 
-export async function testPod(more: Partial<KubernetesOptions> = {}, hooks?: KubernetesHooks): Promise<TestPod> {
+export async function testPod(more: Partial<KubernetesOptions> = {}, hooks?: HostHooks): Promise<TestPod> {
 	useKubectl();
 	const double = await kubernetesDouble({ "tools:1": await rootfsOf("busybox") });
 	const owner = { home: tempDir("home"), task: "t" };
 	const options: KubernetesOptions = { image: "tools:1", namespace: double.namespace, kubeconfig: double.kubeconfig, ...more };
-	const again = (own?: KubernetesHooks, other: Partial<KubernetesOptions> = {}) => kubernetesHost({ ...options, ...other }, owner, own);
+	const again = (own?: HostHooks, other: Partial<KubernetesOptions> = {}) => kubernetesHost({ ...options, ...other }, owner, own);
 	return { double, host: again(hooks), owner, name: machineName(owner), options, again };
 }

@@ -1,5 +1,6 @@
 import type { Host } from "../../../src/places/host.js";
-import { type ModalHooks, modalHost } from "../../../src/places/modal/host.js";
+import type { HostHooks } from "../../../src/places/kind.js";
+import { modalHost } from "../../../src/places/modal/host.js";
 import type { ModalOptions } from "../../../src/places/modal/options.js";
 import { tempDir } from "../../support/home.js";
 import { type DoubleSandbox, type ModalDouble, modalDouble, useModal } from "../../support/modal-double.js";
@@ -11,7 +12,7 @@ export interface TestSandbox {
 	readonly owner: { readonly home: string; readonly task: string };
 	readonly options: ModalOptions;
 	/** Another program's view of the same. */
-	again(hooks?: ModalHooks, more?: Partial<ModalOptions>): Host;
+	again(hooks?: HostHooks, more?: Partial<ModalOptions>): Host;
 	/** Those that have not ended. */
 	living(): DoubleSandbox[];
 }
@@ -22,6 +23,6 @@ export async function testSandbox(more: Partial<ModalOptions> = {}, files: "full
 	useModal(double);
 	const owner = { home: tempDir("home"), task: "t" };
 	const options: ModalOptions = { image: "tools:1", ...more };
-	const again = (own?: ModalHooks, other: Partial<ModalOptions> = {}) => modalHost({ ...options, ...other }, owner, own);
+	const again = (own?: HostHooks, other: Partial<ModalOptions> = {}) => modalHost({ ...options, ...other }, owner, own);
 	return { double, host: again(), owner, options, again, living: () => [...double.sandboxes.values()].filter(({ result }) => result === undefined) };
 }

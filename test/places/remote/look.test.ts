@@ -38,10 +38,8 @@ function linkOf(moments: readonly Moment[]): Link {
 	};
 	const answer = (question: LinkQuestion): Buffer | undefined => {
 		if (question.ask === "copier") return now.copier === undefined ? undefined : Buffer.from(stat(now.copier, now.copier * 10));
-		const path = "path" in question ? question.path : "";
-		if (path === "/d/exit") return Buffer.from(record(now.exitThen ?? now.exit));
-		const pid = Number(/^\/proc\/(\d+)\/stat$/.exec(path)?.[1]);
-		return now.alive.includes(pid) ? Buffer.from(stat(pid, pid * 10)) : undefined;
+		if (question.ask === "stat") return now.alive.includes(question.pid) ? Buffer.from(stat(question.pid, question.pid * 10)) : undefined;
+		return "path" in question && question.path === "/d/exit" ? Buffer.from(record(now.exitThen ?? now.exit)) : undefined;
 	};
 	const look = async (questions: readonly LinkQuestion[]) => questions.map(answer);
 	const read = async () => ({ bytes: Buffer.from(META), size: META.length });

@@ -1,6 +1,7 @@
 import type { Host } from "../../../src/places/host.js";
+import type { HostHooks } from "../../../src/places/kind.js";
 import { machineName } from "../../../src/places/owner.js";
-import { type SlurmHooks, slurmHost } from "../../../src/places/slurm/host.js";
+import { slurmHost } from "../../../src/places/slurm/host.js";
 import type { SlurmOptions } from "../../../src/places/slurm/options.js";
 import { atEnd, tempDir, testRoot } from "../../support/home.js";
 import { sharedSlurm, type TestSlurm, useSlurm } from "../../support/slurm.js";
@@ -12,18 +13,18 @@ export interface TestJob {
 	readonly name: string;
 	readonly options: SlurmOptions;
 	/** Another program's view of the same. */
-	again(hooks?: SlurmHooks, more?: Partial<SlurmOptions>): Host;
+	again(hooks?: HostHooks, more?: Partial<SlurmOptions>): Host;
 	/** Of the jobs of that name: number and state. */
 	jobs(): string[];
 }
 
 /** One that is cancelled when the test is over. */
-export async function testJob(more: Partial<SlurmOptions> = {}, { hooks, cluster: own }: { hooks?: SlurmHooks; cluster?: TestSlurm } = {}): Promise<TestJob> {
+export async function testJob(more: Partial<SlurmOptions> = {}, { hooks, cluster: own }: { hooks?: HostHooks; cluster?: TestSlurm } = {}): Promise<TestJob> {
 	const cluster = own ?? (await sharedSlurm());
 	useSlurm(cluster);
 	const owner = { home: tempDir("home"), task: "t" };
 	const options: SlurmOptions = { partition: "main", memory: "50M", scratch: tempDir("node"), environment: { TEST_ROOT: testRoot() }, ...more };
-	const again = (given?: SlurmHooks, other: Partial<SlurmOptions> = {}) => slurmHost({ ...options, ...other }, owner, given);
+	const again = (given?: HostHooks, other: Partial<SlurmOptions> = {}) => slurmHost({ ...options, ...other }, owner, given);
 	const name = machineName(owner);
 	const jobs = () => cluster.run("squeue", "-h", "-n", name, "-t", "PD,R,CF,S", "-o", "%i %T").split("\n").filter(Boolean);
 	atEnd(() => again().stop());

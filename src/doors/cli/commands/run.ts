@@ -17,6 +17,7 @@ import { tellOfReach } from "../look.js";
 import { secondsOption, sizeOption } from "../quantity.js";
 import { feed, session } from "../session.js";
 import { writeOut } from "../stream.js";
+import { terminalSize } from "../terminal-size.js";
 
 const CAPTURED = 64 * 1024 * 1024;
 const LOOK_MS = 150;
@@ -85,7 +86,6 @@ Examples
 		const restart = oneOf(call, "restart", RESTARTS);
 		if (restart && (!values.background || values.name === undefined))
 			throw new HoldfastError("INVALID", "--restart is for a process in the background that has a name: give --background and --name NAME, too");
-		const size = { cols: process.stdout.columns ?? 120, rows: process.stdout.rows ?? 30 };
 		const limit = sizeOption(call, "log-limit");
 		const full = oneOf(call, "log-full", LOG_FULL);
 		if (values.pty && values["no-pty"]) throw new HoldfastError("INVALID", "give --pty or --no-pty, not both");
@@ -96,7 +96,7 @@ Examples
 			...(typeof values.cwd === "string" ? { cwd: values.cwd } : {}),
 			...(typeof values.name === "string" ? { name: values.name } : {}),
 			...(restart ? { restart } : {}),
-			...(values.pty || person ? { terminal: process.stdout.isTTY ? size : true } : {}),
+			...(values.pty || person ? { terminal: process.stdout.isTTY ? terminalSize() : true } : {}),
 			...(Array.isArray(values.env) ? { env: variables(values.env) } : {}),
 			log: { ...(limit === undefined ? {} : { limit }), ...(full === undefined ? {} : { full }) },
 			limits: limitsFrom(call),

@@ -4,6 +4,7 @@ import { checkName, nameOf, type Runtime, runningCalled, type SpawnOptions } fro
 import { canAsk } from "../ask.js";
 import { type CommandBody, EXIT } from "../command.js";
 import { session } from "../session.js";
+import { terminalSize } from "../terminal-size.js";
 import { attachTo } from "./attach.js";
 
 /** A remote machine has a shell of its own choosing; bash, if it is there. */
@@ -63,8 +64,7 @@ Examples
 };
 
 function shellOf(runtime: Runtime): SpawnOptions {
-	const terminal = { cols: process.stdout.columns, rows: process.stdout.rows };
-	return { command: givesOwnRights(runtime.wish) ? [process.env.SHELL || "/bin/bash"] : REMOTE_SHELL, terminal };
+	return { command: givesOwnRights(runtime.wish) ? [process.env.SHELL || "/bin/bash"] : REMOTE_SHELL, terminal: terminalSize() };
 }
 
 function freeName(runtime: Runtime): string {
