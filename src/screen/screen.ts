@@ -50,7 +50,7 @@ export class LiveScreen implements Disposable {
 	readonly #sizes: Sizes;
 	readonly #emulator: Emulator;
 	readonly #restored: Promise<void> | undefined;
-	/** Sizes that are recorded but not yet reached. */
+	/** Sizes that are recorded but not yet reached; `#resized` counts those that were. */
 	readonly #pending: Size[];
 	#resized: number;
 	#frozenAt: number;
