@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 
-/** Kills every process of the run with its descendants, unmounts what is below its directory, and removes that. Returns how many processes there were. */
+/** Kills every process of the run with its descendants, unmounts its directory and what is below it, and removes that. Returns how many processes there were. */
 export function sweep(root) {
 	const killed = new Set();
 	for (let found = processesOf(root); found.length > 0; found = processesOf(root)) {
@@ -19,7 +19,7 @@ export function sweep(root) {
 	}
 	for (const line of read("/proc/self/mounts").split("\n").reverse()) {
 		const [, where] = line.split(" ");
-		if (where?.startsWith(`${root}/`)) spawnSync("umount", ["-l", where]);
+		if (where === root || where?.startsWith(`${root}/`)) spawnSync("umount", ["-l", where]);
 	}
 	fs.rmSync(root, { recursive: true, force: true });
 	return killed.size;

@@ -1,4 +1,4 @@
-/** Where commands are to run, as a person or program says it, and as it is kept: a wish is plain data, so that any program can reach the same place later. */
+/** Parses the place that a person or program names. A wish is plain data, so that any program can reach the same place later. */
 import { createHash } from "node:crypto";
 import * as z from "zod";
 import { type Config, HoldfastError, type Places, taskKey } from "../base/index.js";
@@ -8,7 +8,7 @@ import { kindNamed, kinds, type PlaceObject } from "./kinds.js";
 /** An address, a name from config.json, or the kind and settings of a place. */
 export type PlaceGiven = string | PlaceObject;
 
-/** For schemas of options: the settings of an object are checked where the place is asked for. A later change by the caller changes nothing. */
+/** Schema for the `place` option. The kind checks the settings of an object when the place is used. Later changes by the caller have no effect. */
 export const placeSchema = z.lazy(() =>
 	z
 		.union(
@@ -20,12 +20,12 @@ export const placeSchema = z.lazy(() =>
 			try {
 				return structuredClone(given);
 			} catch {
-				return given; // a function in it: refused with what else is wrong
+				return given; // contains a function: the kind refuses it along with other problems
 			}
 		}),
 );
 
-/** The same, not checked yet. */
+/** An unchecked `PlaceGiven`. */
 export type PlaceAsked = string | { readonly kind: string };
 
 export interface PlaceWish {
@@ -33,21 +33,21 @@ export interface PlaceWish {
 	readonly kind: string;
 	/** The name or address that was given; for an object, its address. */
 	readonly name: string;
-	/** As they were given, and checked by the kind. */
+	/** The options as given, already checked by the kind. */
 	readonly options: Readonly<Record<string, unknown>>;
-	/** As which user commands run there, if not as the settings say. */
+	/** The user that runs commands, if different from the one in the settings. */
 	readonly user?: string;
 }
 
-/** Options that a caller has set for all places of a kind, by the name of the kind. What a place itself says comes first. */
+/** Options that a caller has set for all places of a kind, by the name of the kind. A place's own options win. */
 export type KindDefaults = Readonly<Record<string, object | undefined>>;
 
 const SHOWN = 200;
 const MOST_BYTES = 1024 * 1024;
 
 /**
- * Throws INVALID, with what there is, for what cannot be understood; never returns another place instead. The configuration is read
- * only for a name: a file that is wrong keeps nobody from this machine.
+ * Returns the wish for a name, address or object. Throws INVALID, listing the possible places, for anything else; never falls back to another place.
+ * Reads the configuration only for a name, so a broken config.json does not block this machine.
  */
 export function placeFrom(given: PlaceAsked, config: () => { readonly places: Places }, defaults: KindDefaults = {}): PlaceWish {
 	if (typeof given === "object" && given !== null) return objectWish(given, defaults);
@@ -80,13 +80,13 @@ function wishOf(kind: Kind, options: object, defaults: KindDefaults, name?: stri
 	return { kind: kind.name, name: name ?? kind.show(all), options: { ...all } };
 }
 
-/** Reads a place object. Keeps a copy, made by way of JSON. */
+/** Reads a place object. Keeps a copy made through JSON. */
 function objectWish(given: object, defaults: KindDefaults): PlaceWish {
 	let text: string | undefined;
 	try {
 		text = JSON.stringify(given);
 	} catch {
-		// a circle, or a getter that throws: not a place
+		// circular, or a getter throws: not a place
 	}
 	if (text === undefined || Array.isArray(given)) throw notAPlace(given);
 	if (text.length > MOST_BYTES) throw new HoldfastError("INVALID", "the place has more than a megabyte of settings; nothing was run");
@@ -104,7 +104,7 @@ function notAPlace(given: unknown): HoldfastError {
 	);
 }
 
-/** An entry of config.json, checked by its kind; defaults are filled in where it is used. */
+/** Returns the wish for an entry of config.json, checked by its kind. Defaults are filled in at use. */
 function namedWish(name: string, { type, kind = type, ...entry }: Places[string], defaults: KindDefaults): PlaceWish {
 	try {
 		return wishOf(kindNamed(kind as string), entry, defaults, name);
@@ -114,7 +114,7 @@ function namedWish(name: string, { type, kind = type, ...entry }: Places[string]
 	}
 }
 
-/** Throws INVALID if a kind cannot use the options; a key of another kind is told whose it is. */
+/** Throws INVALID if the kind refuses the options. For a key of another kind, the error names that kind. */
 function check(kind: Kind, options: object): void {
 	const own = keysOf(kind);
 	const foreign = Object.keys(options).filter((key) => !own.includes(key));
@@ -140,12 +140,12 @@ const suggestion = (text: string): string =>
 				.map((kind) => kind.suggest?.(text) ?? "")
 				.join("");
 
-/** Returns how it is shown everywhere: who and where, nothing secret. */
+/** Returns the display name: user and machine, no secrets. */
 export const placeName = (wish: PlaceWish): string => kindNamed(wish.kind).show(wish.options);
 
 const isRemoteKind = ({ runs }: Kind): boolean => typeof runs === "object";
 
-/** Paths there mean nothing here. */
+/** Returns true if the paths of the place differ from the paths of this machine. */
 export const isRemote = (wish: PlaceWish): boolean => isRemoteKind(kindNamed(wish.kind));
 
 /** Returns where commands of the place run. */
@@ -164,7 +164,7 @@ export function settingsOf(wish: PlaceWish, config?: () => Config): object {
 	return kind.settings({ ...before, ...wish.options });
 }
 
-/** Returns how far commands there are kept from this machine. Throws CONFIG if that depends on a config.json that cannot be used. */
+/** Returns how well the place isolates commands from this machine. Throws CONFIG if that depends on an unusable config.json. */
 export function boundaryOf(wish: PlaceWish, config: () => Config): Boundary {
 	let boundary = boundaries.get(wish);
 	if (boundary === undefined) {
@@ -173,18 +173,18 @@ export function boundaryOf(wish: PlaceWish, config: () => Config): Boundary {
 	}
 	return boundary;
 }
-const boundaries = new WeakMap<PlaceWish, Boundary>(); // it is asked before every command
+const boundaries = new WeakMap<PlaceWish, Boundary>(); // computed before every command
 
-/** What the rules of the policy know of a place. */
+/** Facts about a place that policy rules use. */
 export interface PlaceFacts {
-	/** As it is shown. */
+	/** Display name. */
 	readonly name: string;
 	readonly kind: string;
-	/** What config.json calls it. */
+	/** Name in config.json. */
 	readonly alias?: string;
-	/** Paths there are paths of this machine. */
+	/** The place shares the paths of this machine. */
 	readonly local: boolean;
-	/** Commands there can do no harm outside: only the floor and the person's own rules hold. */
+	/** Commands cannot harm anything outside: only the floor and the user's own rules apply. */
 	readonly contained: boolean;
 }
 
@@ -196,13 +196,13 @@ export const factsOf = (wish: PlaceWish, { contains }: Boundary): PlaceFacts => 
 	contained: contains,
 });
 
-/** Returns the life of a task's own machine there; undefined: it is shared by all tasks, and not ended by Holdfast. */
+/** Returns the lifetime of a task's own machine; undefined if all tasks share the machine, which Holdfast then does not end. */
 export function lifeOf(wish: PlaceWish): Life | undefined {
 	const { runs } = kindNamed(wish.kind);
 	return typeof runs === "string" ? undefined : runs.life(settingsOf(wish));
 }
 
-/** Returns a part of file names. A machine is the same for all tasks, whatever directory they start in; a container is one task's. */
+/** Returns a part of file names. A shared machine has one key for all tasks, whatever directory they start in; a container has one per task. */
 export function placeKey(wish: PlaceWish, task: string): string {
 	const kind = kindNamed(wish.kind);
 	if (typeof kind.runs === "string") return kind.show(wish.options);
@@ -216,12 +216,12 @@ export function placeKey(wish: PlaceWish, task: string): string {
 }
 const digest = (text: string, length: number): string => createHash("sha256").update(text).digest("hex").slice(0, length);
 
-/** Returns the key of the machine, whichever of its users a key is of. */
+/** Returns the key of the machine for the key of any of its users. */
 export const machineKey = (key: string): string => key.split("-").slice(0, 2).join("-");
 
 const identities = new WeakMap<PlaceWish, { readonly text: string; readonly perTask: boolean }>();
 
-/** Returns the options without those that only say what is the default. */
+/** Returns the options without those equal to the default. */
 function stated(kind: Kind, options: PlaceWish["options"]): object {
 	const whole = sorted(kind.settings(options));
 	const says = ([key]: [string, unknown]) => {
@@ -229,7 +229,7 @@ function stated(kind: Kind, options: PlaceWish["options"]): object {
 		try {
 			return sorted(kind.settings(others)) !== whole;
 		} catch {
-			return true; // it has no default
+			return true; // no default
 		}
 	};
 	return Object.fromEntries(Object.entries(options).filter(says));
@@ -237,7 +237,7 @@ function stated(kind: Kind, options: PlaceWish["options"]): object {
 
 export const isPlaceKey = (text: string): boolean => /^[a-z][a-z0-9]*-[0-9a-f]{12}(-[0-9a-f]{8})?$/.test(text);
 
-/** Returns the same text for the same wish, in whatever order its options were written. */
+/** Returns the same text for the same wish, regardless of the order of its options. */
 export const wishText = (wish: PlaceWish): string => sorted(wish);
 
 const sorted = (value: unknown): string =>

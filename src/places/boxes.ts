@@ -1,4 +1,4 @@
-/** The machines that processes of this home are on, besides this one: each is reached when it is needed, and by one link. */
+/** The remote machines that processes of this home run on. Each is reached on demand, over one link. */
 import { createHash } from "node:crypto";
 import { HoldfastError, type Home, hostIdentity } from "../base/index.js";
 import { isRemote, lifeOf, machineKey, type PlaceWish, placeKey, placeName } from "./address.js";
@@ -15,7 +15,7 @@ interface Known {
 	readonly machine: RemoteMachine;
 	readonly host: Host;
 	readonly task: string;
-	/** Of a container: how long it stays, and how it ends. */
+	/** For a container: its lifetime and how to end it. */
 	readonly lived?: Lived;
 }
 
@@ -26,10 +26,10 @@ export class Boxes {
 	readonly #lifetimes: Lifetimes;
 	readonly #busy: (key: string) => Promise<boolean>;
 	readonly #ends: Ends;
-	/** Told what a start waits for, a line at a time. */
+	/** Receives what a start waits for, one line at a time. */
 	onProgress: ((place: string, line: string) => void) | undefined;
 
-	/** `busy`: whether anything runs in a box, whoever started it, as whichever user. */
+	/** `busy` returns whether any process runs in a box, for any starter and any user. */
 	constructor(home: Home, busy: (key: string) => Promise<boolean>) {
 		this.#home = home;
 		this.#busy = busy;
@@ -37,17 +37,20 @@ export class Boxes {
 		this.#ends = new Ends(home);
 	}
 
-	/** Where the commands of a task are to run. */
+	/** Returns the machine that runs a task's commands. */
 	forTask(wish: PlaceWish, task: string, local: Machine): Machine {
 		if (!isRemote(wish)) return local;
-		const before = this.#last; // nearly always the same one again
+		const before = this.#last; // almost always the same as last time
 		if (before?.wish === wish && before.task === task && isRemembered(this.#home, before.key)) return this.#get(before.key, wish, task).machine;
 		const key = rememberPlace(this.#home, wish, task);
 		this.#last = { wish, task, key };
 		return this.#get(key, wish, task).machine;
 	}
 
-	/** Where a process is that somebody has started there before. One of which nobody knows where it is can never be reached, and that keeps nobody from looking at the others. */
+	/**
+	 * Returns the machine of a process that any program started earlier. A process without a known machine is unreachable; it does not block listing the
+	 * others.
+	 */
 	of({ box: key, place }: { readonly box?: string; readonly place: string }, local: Machine): Machine {
 		if (key === undefined) return local;
 		const known = this.#known.get(key);
@@ -64,17 +67,17 @@ export class Boxes {
 		return new RemoteMachine(nowhere, this.#home, { key, name: place, owner: ownerOf(this.#home) });
 	}
 
-	/** Whether a link to any of them is open. */
+	/** Returns true if any link is open. */
 	get connected(): boolean {
 		return [...this.#known.values()].some(({ machine }) => machine.connected);
 	}
 
-	/** Returns which container a task has now; undefined where it is no container, or nothing has been there yet. */
+	/** Returns the identity of a task's container; undefined if the place is no container or was not used yet. */
 	boxOf(wish: PlaceWish, task: string): BoxIdentity | undefined {
 		return this.#knownOf(wish, task)?.machine.box;
 	}
 
-	/** Returns what has to happen before the machine of a task is there, while it waits in a queue or is being made. */
+	/** Returns what a task's machine is waiting for while it is queued or being created. */
 	pendingOf(wish: PlaceWish, task: string): string | undefined {
 		return this.#knownOf(wish, task)?.machine.reach.pending;
 	}
@@ -85,13 +88,13 @@ export class Boxes {
 		return this.#known.get(last?.wish === wish && last.task === task ? last.key : placeKey(wish, task));
 	}
 
-	/** What the user of a task should know of the places that it uses, once. */
+	/** Returns notes about the places of a task, each note once. */
 	takeNotes(task: string): string[] {
 		const own = [...this.#known].filter(([, one]) => !one.lived || one.task === task);
 		return own.flatMap(([key, { machine }]) => [...machine.reach.takeNotes(), ...this.#ends.take(machineKey(key), machine.name)]);
 	}
 
-	/** End the container of a task now. What was stopped, a sentence each; nothing when there is none, or somebody else is at it. */
+	/** Ends the container of a task now. Returns what was stopped, a sentence each; empty if there is none, or another program is ending it. */
 	async end({ key, wish, task }: Remembered): Promise<readonly string[]> {
 		const { lived } = this.#get(key, wish, task);
 		if (!lived || !this.#lifetimes.mayBeThere(lived.key)) return [];
@@ -101,12 +104,12 @@ export class Boxes {
 		return stopped;
 	}
 
-	/** Gives up the starts that a task waits for: it is being ended. */
+	/** Cancels the starts that a task waits for, because the task is ending. */
 	giveUp(task: string): void {
 		for (const one of this.#known.values()) if (one.lived && one.task === task) one.machine.reach.giveUp();
 	}
 
-	/** The task is not open here any more: closes the way to those of its containers that are gone, and lets the others end when their time is up. */
+	/** Marks the task as not open here any more: closes the links to its containers that are gone, and lets the others expire. */
 	async forget(task: string): Promise<void> {
 		const own = [...this.#known].filter(([, known]) => known.task === task && known.lived);
 		for (const [key] of own) this.#lifetimes.leave(machineKey(key));
@@ -119,11 +122,11 @@ export class Boxes {
 		await Promise.all(gone.map(([, { machine }]) => machine.reach.close()));
 	}
 
-	/** Whether the container of a task is there, as far as is known. Starts nothing. */
+	/** Returns whether the container of a task may exist, as far as known. Starts nothing. */
 	async mayBeThere({ key, wish, task }: Remembered): Promise<boolean> {
 		const { host, lived } = this.#get(key, wish, task);
 		if (!lived || !this.#lifetimes.mayBeThere(lived.key)) return false;
-		const over = await host.over?.().catch(() => undefined); // no engine: nobody knows
+		const over = await host.over?.().catch(() => undefined); // no engine: unknown
 		return over === undefined || over.kept;
 	}
 
@@ -138,7 +141,7 @@ export class Boxes {
 		const known = this.#known.get(key);
 		if (known) return known;
 		const home = this.#home;
-		const own = machineKey(key); // of the container: its users share its life
+		const own = machineKey(key); // of the container: all its users share one life
 		const progress = (line: string) => {
 			if (machine.reach.pending === line) return;
 			machine.reach.pending = line;
@@ -181,7 +184,7 @@ export class Boxes {
 /** Returns the name of a home on remote machines, where several homes may meet. */
 const ownerOf = (home: Home): string => createHash("sha256").update(`${hostIdentity().host}\n${home.root}`).digest("hex").slice(0, 16);
 
-/** What a kind of place needs is loaded when it is used, not when one is mentioned. */
+/** Loads the code of a kind of place on first use, not on first mention. */
 class LaterHost implements Host {
 	readonly address: string;
 	readonly #make: () => Promise<Host>;

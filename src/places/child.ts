@@ -1,6 +1,6 @@
 /**
- * A byte stream over a program of this machine that relays one: ssh, apptainer, kubectl, srun. The program runs in a session of its own: it has no
- * terminal to ask at, and no Ctrl-C reaches it.
+ * A byte stream over a local program that relays one: ssh, apptainer, kubectl, srun. The program runs in a session of its own: it has no
+ * terminal to prompt on, and Ctrl-C does not reach it.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -15,36 +15,36 @@ const KEPT_BYTES = 4_096;
 const GRACE_MS = 1_000;
 const MOST_BYTES = 16 * 1024 * 1024;
 
-/** A program of this machine, and what to say where there is none. */
+/** A program of this machine, and the error text if it is missing. */
 export interface Program {
 	/** Its name in PATH, or a path. */
 	readonly name: string;
-	/** How to get it, as the rest of a sentence. */
+	/** How to install it, as the rest of a sentence. */
 	readonly missing: string;
 	readonly env: Readonly<Record<string, string>>;
 }
 
 export interface ChildExit {
-	/** null when a signal ended it. */
+	/** null if a signal ended it. */
 	readonly code: number | null;
 	readonly signal: string | null;
 }
 
 export interface RunningChild {
 	readonly child: ChildProcessWithoutNullStreams;
-	/** The last of what it, or the command behind it, has said on stderr. */
+	/** Returns the end of the stderr of the program or of the command behind it. */
 	said(): string;
 	/** Never rejects. */
 	readonly exit: Promise<ChildExit>;
 }
 
-/** Returns the environment for a program that outlives a call: without secrets, since every command of this user can look at it in /proc. */
+/** Returns the environment for a program that outlives a call, without secrets: every command of this user can read it in /proc. */
 export const programEnvironment = (
 	given: Readonly<Record<string, string | undefined>> = {},
 	own: NodeJS.ProcessEnv = ownEnvironment(),
 ): Record<string, string> => childEnvironment(new Redactor(), own, given);
 
-/** Returns the first of these programs that is in PATH. */
+/** Returns the first of these programs found in PATH. */
 export function findProgram(names: readonly string[], searchPath = ""): string | undefined {
 	const dirs = searchPath.split(":").filter((dir) => path.isAbsolute(dir));
 	return names.find((name) => dirs.some((dir) => isExecutable(path.join(dir, name))));
@@ -59,7 +59,7 @@ function isExecutable(file: string): boolean {
 	}
 }
 
-/** Resolves when it runs. Throws, with what to do, if it cannot be started. */
+/** Starts a program and resolves when it runs. Throws, with what to do, if it cannot be started. */
 export async function startChild(program: Program, args: readonly string[]): Promise<RunningChild> {
 	let child: ChildProcessWithoutNullStreams;
 	try {
@@ -69,7 +69,7 @@ export async function startChild(program: Program, args: readonly string[]): Pro
 			detached: true,
 			stdio: onlyThese("pipe", "pipe", "pipe"),
 		}) as ChildProcessWithoutNullStreams;
-		for (const end of [child.stdin, child.stdout, child.stderr]) end.on("error", () => {}); // it has ended; that is told by its exit
+		for (const end of [child.stdin, child.stdout, child.stderr]) end.on("error", () => {}); // it has ended; `exit` reports that
 		await once(child, "spawn");
 	} catch (error) {
 		throw cannotRun(error, program);
@@ -80,10 +80,10 @@ export async function startChild(program: Program, args: readonly string[]): Pro
 	});
 	const exit = new Promise<ChildExit>((resolve) => {
 		child.once("exit", (code, signal) => {
-			// stderr has a moment to arrive; a program that it left in the background may have it open for longer.
+			// Waits a moment for the rest of stderr; a background program may hold it open for longer.
 			const tell = () => resolve({ code, signal });
 			const late = setTimeout(() => {
-				child.stderr.destroy(); // or it keeps this program alive for as long as a command there hangs
+				child.stderr.destroy(); // else it keeps this program alive for as long as a remote command hangs
 				tell();
 			}, 250);
 			child.stderr.once("close", () => {
@@ -96,15 +96,15 @@ export async function startChild(program: Program, args: readonly string[]): Pro
 }
 
 export interface ChildStreamOptions {
-	/** Says why it ended, in words. Not asked when it was closed from this side. */
+	/** Returns why it ended. Not called when this side closed it. */
 	why(end: ChildExit, said: string): string | Promise<string>;
-	/** It is being closed from this side; `politely`: its input had been ended before. */
+	/** Called when this side closes it; `politely`: its input was ended first. */
 	onClose?(politely: boolean): void;
-	/** Returns more about a stream that was closed from this side. */
+	/** Returns details about a stream that this side closed. */
 	whyClosed?(child: ChildProcessWithoutNullStreams): string;
 }
 
-/** The stream of a running child. `close` ends the program with TERM, and with KILL if it takes its time. */
+/** Returns the stream of a running child. `close` sends TERM, then KILL if the program does not exit in time. */
 export function childStream({ child, said, exit }: RunningChild, { why, onClose, whyClosed }: ChildStreamOptions): Stream {
 	let closed = false;
 	const ended = exit.then(async (end) => {
@@ -143,15 +143,15 @@ export interface RunOptions {
 	/** Its stdin. */
 	readonly input?: string | Buffer;
 	readonly signal?: AbortSignal | undefined;
-	/** How long it may take; then it is ended, and that is an error. */
+	/** Time limit; the program is then killed, and the call throws. */
 	readonly ms: number;
-	/** It runs, as this process. */
+	/** Called when it runs, with its pid. */
 	readonly onStart?: ((pid: number | undefined) => void) | undefined;
-	/** A line of its stderr at a time, as it comes. */
+	/** Called for each line of stderr as it arrives. */
 	readonly onLine?: ((line: string) => void) | undefined;
 }
 
-/** Runs a program to its end. Throws UNREACHABLE if it takes too long, ABORTED if the caller gives up; a code other than 0 is a result. */
+/** Runs a program to its end. Throws UNREACHABLE on a timeout, ABORTED if the caller gives up; a nonzero code is a result. */
 export async function runProgram(program: Program, args: readonly string[], { input = "", signal, ms, onStart, onLine }: RunOptions): Promise<Ran> {
 	const doing = `${program.name} ${args.find((word) => !word.startsWith("-")) ?? ""}`.trim();
 	if (signal?.aborted) throw new HoldfastError("ABORTED", `${doing}: given up`);
@@ -178,7 +178,7 @@ export async function runProgram(program: Program, args: readonly string[], { in
 	const { code, signal: by } = await exit;
 	clearTimeout(late);
 	signal?.removeEventListener("abort", abort);
-	// What a program in the background holds open is not waited for.
+	// Does not wait for pipes that a background program holds open.
 	await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, 250).unref())]);
 	child.stdout.destroy();
 	if (why === "aborted") throw new HoldfastError("ABORTED", `${doing}: given up`);
@@ -195,14 +195,14 @@ function linesOf(child: ChildProcessWithoutNullStreams, onLine: (line: string) =
 	});
 }
 
-/** One line of what a program said, without what only a terminal understands. */
+/** Returns one line of a program's output without terminal sequences. */
 export const plain = (text: string): string =>
 	text
 		.replace(/\x1b\[[0-9;?]*[ -/]*[@-~]/g, "")
 		.replace(/[\0-\x1f\x7f-\x9f]+/g, " ")
 		.trim();
 
-/** A run and the programs it has started: it leads a group of its own. */
+/** Kills a program and its children: it leads a process group of its own. */
 export function endGroup(pid: number | undefined): void {
 	try {
 		if (pid !== undefined) process.kill(-pid, "SIGKILL");

@@ -1,25 +1,25 @@
-/** Whether a place can be reached, and what it says of itself. */
+/** Checks that a place can be reached, and asks it to describe itself. */
 import { HoldfastError } from "../base/index.js";
 import type { Host } from "./host.js";
 
 export interface Description {
 	readonly address: string;
-	/** `uname -a` there, or what it has instead. */
+	/** Remote `uname -a`, or the closest equivalent. */
 	readonly system: string;
 	readonly cwd?: string;
 	readonly notes: readonly string[];
-	/** Of what commands and shells need there: which there is. */
+	/** The available tools among those that commands and shells need. */
 	readonly tools: readonly string[];
 	readonly missing: readonly string[];
 }
 
 export const DESCRIBE_MS = 60_000;
 const MOST = 16 * 1024;
-const MARK = "holdfast-describes"; // whoever logs in may be greeted first
+const MARK = "holdfast-describes"; // a login may print a greeting first
 const TOOLS = ["bash", "setsid", "mkfifo", "dd", "script", "python3", "perl", "rg"];
 const SCRIPT = `echo ${MARK}; (uname -a || echo unknown) 2>/dev/null; pwd; for t in ${TOOLS.join(" ")}; do command -v "$t" >/dev/null 2>&1 && echo "$t"; done; echo ${MARK}`;
 
-/** Starts it, if need be, and looks. Throws what is wrong, in words. */
+/** Reaches the place, starting it if needed, and asks. Throws what is wrong, in words. */
 export async function describePlace(
 	host: Host,
 	{ timeoutMs = DESCRIBE_MS, signal: given }: { readonly timeoutMs?: number; readonly signal?: AbortSignal } = {},
@@ -55,7 +55,7 @@ async function ask(host: Host, signal: AbortSignal): Promise<string[]> {
 			text = (text + bytes.toString("utf8")).slice(-MOST);
 			if (look() !== undefined) resolve(look());
 		});
-		stream.output.on("error", () => {}); // how it ended is said by `ended`
+		stream.output.on("error", () => {}); // `ended` reports how it ended
 		stream.output.on("close", () => resolve(look()));
 	});
 	try {

@@ -1,19 +1,20 @@
 /**
- * The hard end of a task's own machine: a time limit of a queue or a service, which nothing moves. Its user is told once, and again shortly before.
- * `places/KEY.ends` in the home has what was told, so that programs that come and go do not repeat it.
+ * The fixed end of a task's own machine: a time limit of a queue or service that cannot be extended. Holdfast announces it once, and again shortly
+ * before.
+ * `places/KEY.ends` in the home records the announcements, so that other programs do not repeat them.
  */
 import path from "node:path";
 import { ensureDir, type Home, readIfThere, timeText, unlinkIfThere, writeWhole } from "../base/index.js";
 
 type Root = Pick<Home, "root">;
 
-/** So long before the end it is said once more. */
+/** How long before the end the second announcement comes. */
 export const LAST_CALL_MS = 5 * 60_000;
 
 interface End {
 	readonly life: string;
 	readonly at: number;
-	/** What has been told: nothing, when it ends, that it ends soon. */
+	/** What has been announced: nothing, the end, the approaching end. */
 	readonly told: 0 | 1 | 2;
 }
 
@@ -25,14 +26,14 @@ export class Ends {
 		this.#home = home;
 	}
 
-	/** The machine was reached. `at`: when this life of it ends; undefined: nothing ends it. */
+	/** Records the end of a machine that was just reached. `at`: when this life ends; undefined: nothing ends it. */
 	learn(key: string, life: string, at: number | undefined): void {
 		if (at === undefined) {
 			if (this.#known.delete(key)) unlinkIfThere(fileOf(this.#home, key));
 			return;
 		}
 		const before = readEnd(this.#home, key);
-		// The same life: only its limit may have been moved, by an administrator, or a clock read a little differently.
+		// The same life: its limit may have been moved by an administrator, or a clock read slightly differently.
 		const moved = before === undefined || before.life !== life || Math.abs(before.at - at) > MOVED_MS;
 		this.#keep(key, { life, at, told: moved ? 0 : before.told });
 	}
@@ -42,14 +43,14 @@ export class Ends {
 		unlinkIfThere(fileOf(this.#home, key));
 	}
 
-	/** Returns what is to be said now of the end of a machine, once for all programs. */
+	/** Returns the announcements that are due, each once across all programs. */
 	take(key: string, place: string, now = Date.now()): string[] {
 		const end = this.#known.get(key);
 		if (end === undefined || end.told === 2) return [];
 		const soon = now >= end.at - LAST_CALL_MS;
 		if (end.told === 1 && !soon) return [];
 		const told = soon ? 2 : 1;
-		const theirs = readEnd(this.#home, key); // another program may have said it
+		const theirs = readEnd(this.#home, key); // another program may have announced it
 		this.#keep(key, { ...end, told });
 		if (theirs !== undefined && theirs.life === end.life && theirs.told >= told) return [];
 		if (now >= end.at) return [];
@@ -66,14 +67,14 @@ export class Ends {
 			ensureDir(path.dirname(file));
 			writeWhole(file, text);
 		} catch {
-			// a full disk: then another program may say it again
+			// a full disk: another program may announce it again
 		}
 	}
 }
 
 const MOVED_MS = 60_000;
 
-/** Returns when a machine of this home ends, in milliseconds, as it was last told. */
+/** Returns when a machine of this home ends, in milliseconds, as last recorded. */
 export const endOfPlace = (home: Root, key: string): number | undefined => readEnd(home, key)?.at;
 
 function readEnd(home: Root, key: string): End | undefined {
@@ -81,7 +82,7 @@ function readEnd(home: Root, key: string): End | undefined {
 	return life === undefined ? undefined : { life, at: Number(at), told: Number(told) as End["told"] };
 }
 
-/** With the zone: whoever reads it may be on another machine. */
+/** Includes the time zone: the reader may be on another machine. */
 const clock = (at: number): string => {
 	const minutes = -new Date(at).getTimezoneOffset();
 	const two = (number: number) => String(Math.trunc(Math.abs(number))).padStart(2, "0");

@@ -1,4 +1,4 @@
-/** Whether a file of this machine, shown in a container or a sandbox, lets commands in there do harm to the machine. */
+/** Decides whether a local file, mounted in a container or sandbox, lets commands inside harm this machine. */
 import os from "node:os";
 import path from "node:path";
 import { realPath, statIfThere } from "../base/index.js";

@@ -1,4 +1,4 @@
-/** Forgetting places that nobody refers to any more: `places/KEY.json` in the home, with what is beside it. */
+/** Forgets places without any reference left: `places/KEY.json` in the home, with the files beside it. */
 import fs from "node:fs";
 import path from "node:path";
 import { errno, type Home, namesIn, statIfThere, unlinkIfThere } from "../base/index.js";
@@ -6,15 +6,15 @@ import { placeName } from "./address.js";
 import { type Remembered, rememberedPlaces } from "./remember.js";
 
 export interface ForgetOptions {
-	/** Not used for so long. */
+	/** Unused for this long. */
 	readonly olderThanMs: number;
 	readonly now?: number;
 	readonly dryRun?: boolean;
-	/** The keys of places that kept processes and shells are in. Asked for only when something is old enough. */
+	/** Returns the keys of places that kept processes and shells are in. Called only if something is old enough. */
 	used(): ReadonlySet<string>;
-	/** Whether a person's configuration names it. */
+	/** Returns whether the user's configuration names it. */
 	configured(place: Remembered): boolean;
-	/** Whether its container may still be there. */
+	/** Returns whether its container may still exist. */
 	mayBeThere(place: Remembered): Promise<boolean>;
 }
 
@@ -30,13 +30,16 @@ export async function forgetPlaces(home: Pick<Home, "root">, options: ForgetOpti
 	for (const place of old) {
 		const file = path.join(dir, `${place.key}.json`);
 		if (used.has(place.key) || options.configured(place) || (await options.mayBeThere(place))) {
-			if (!options.dryRun) fs.utimesSync(file, now / 1000, now / 1000); // it need not be asked about again soon
+			if (!options.dryRun) fs.utimesSync(file, now / 1000, now / 1000); // so that the next check comes later
 		} else if (options.dryRun || forget(dir, place.key, isOld)) forgotten.push(placeName(place.wish));
 	}
 	return forgotten;
 }
 
-/** A program that is about to use a place touches its file first, and makes it again if it is gone. So the file is moved away first, and then looked at once more. */
+/**
+ * A program that is about to use a place touches its file first, and recreates it if it is gone. So this moves the file away first, and then checks it
+ * again.
+ */
 function forget(dir: string, key: string, isOld: (file: string) => boolean): boolean {
 	const file = path.join(dir, `${key}.json`);
 	const aside = `${file}.${process.pid}`;

@@ -1,11 +1,11 @@
 #!/bin/sh
-# The process that keeps a sandbox. bubblewrap starts it as root of a user namespace of its own:
+# The process that keeps a sandbox alive. bubblewrap starts it as root of a user namespace of its own:
 #
-#   outer UID GID WORD…  forbids further user namespaces but one, makes the kernel's settings read-only, and becomes, in
-#                        that one namespace, the user again; WORD… (setpriv) takes away what is left
-#   inner                waits until nobody has been here for a while. Commands come and go; they are not its children
+#  outer UID GID WORD…  forbids further user namespaces but one, makes the kernel's settings read-only, and becomes, in
+#                       that one namespace, the user again; WORD… (setpriv) drops the remaining rights
+#  inner                waits until the sandbox has been empty for a while. Commands come and go; they are not its children
 #
-# The directory `closed` says that it is about to end: whoever is on the way in is seen by the second look.
+# The directory `closed` announces its end: the second look sees a command that is just entering.
 
 case $1 in
 outer)

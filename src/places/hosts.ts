@@ -10,7 +10,7 @@ export function hostOf(wish: PlaceWish, owner: { readonly task: string }, home: 
 	return remoteOf(wish).host(wish.options, { home: home.root, task: owner.task, ...(user === undefined ? {} : { user }) }, hooks);
 }
 
-/** Returns the same place for a look that leaves nothing behind. */
+/** Returns the same place with options for a check that leaves nothing behind. */
 export const trialOf = (wish: PlaceWish): PlaceWish => ({ ...wish, options: { ...remoteOf(wish).trial(wish.options) } });
 
 function remoteOf(wish: PlaceWish): Remote {

@@ -1,4 +1,4 @@
-/** Names of images, and directories in what is made of them: what is wrong with one, in words. */
+/** Checks names of images, and directories in containers. */
 
 // The grammar of distribution/reference; an id of an image (sha256:…) is one too.
 const HOST = /^(?:\[[0-9a-fA-F:]+\]|(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?)(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?)*)(?::\d{1,5})?$/;
@@ -6,7 +6,7 @@ const COMPONENT = /^[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*$/;
 const TAG = /^\w[\w.-]{0,127}$/;
 const DIGEST = /^[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}$/;
 
-/** What is wrong with the name of an image, in words; undefined when nothing is. */
+/** Returns what is wrong with the name of an image, in words; undefined when nothing is. */
 export function imageProblem(image: string): string | undefined {
 	if (image === "") return "the name of the image is missing";
 	if (image.length > 500) return "the name of the image is too long";
@@ -28,7 +28,7 @@ export function imageProblem(image: string): string | undefined {
 	return `${JSON.stringify(bad)} cannot be a part of the name of an image: lower case letters and digits, with . _ or - between them`;
 }
 
-/** What is wrong with a directory in a container. */
+/** Returns what is wrong with a directory in a container. */
 export function directoryProblem(dir: string): string | undefined {
 	if (!dir.startsWith("/")) return `must be absolute, ${JSON.stringify(dir)} is not`;
 	if (/[\0\n]/.test(dir)) return "cannot contain a NUL byte or a line end";

@@ -1,4 +1,4 @@
-/** The room of places: what was asked for becomes a `Machine`, and everything that depends on where a command runs is asked of it. */
+/** The room of places: turns a request for a place into a `Machine`, which answers everything that depends on where a command runs. */
 export {
 	asUser,
 	boundaryOf,

@@ -1,41 +1,41 @@
 /**
- * What a kind of place brings: one entry of the table in kinds.ts. The compiler names the member that an entry lacks, and no other
+ * The interface of a kind of place: one entry of the table in kinds.ts. The compiler names the member that an entry lacks, and no other
  * file knows kinds by their names. docs/places.md ("Adding a kind") explains it by example.
  *
- * Options are what a person or program has written, plain data that survives JSON. Settings are the same, checked and with defaults.
+ * Options are what a person or program has written, plain data that survives JSON. Settings are checked options with defaults.
  */
 import * as z from "zod";
 import type { Config } from "../base/index.js";
 import type { Host } from "./host.js";
 
 export interface Kind<Name extends string = string, Options extends object = object, Settings extends object = object> {
-	/** `kind` of a place object and of an entry in config.json, and the beginning of its keys: lower case letters and digits. */
+	/** `kind` of a place object and of an entry in config.json, and the prefix of its keys: lower case letters and digits. */
 	readonly name: Name;
-	/** How its addresses are written, for help and errors. The first is the shortest useful one. */
+	/** The forms of its addresses, for help and errors. The first is the shortest useful one. */
 	readonly forms: readonly [string, ...string[]];
-	/** What `holdfast --help` says besides the form, if it says anything. */
+	/** Text of `holdfast --help` after the form, if any. */
 	readonly help?: string;
-	/** A strict object: its keys are the settings there are. Lazy, as all schemas of what short commands load: they are made when they are first used. */
+	/** A strict object whose keys are the settings. Lazy, as all schemas that short commands load: built on first use. */
 	readonly schema: z.ZodObject | z.ZodLazy<z.ZodObject>;
 	/** Returns checked settings. Throws INVALID, with the key, if the options cannot be used. */
 	settings(options: Options): Settings;
-	/** Returns what config.json sets for every place of this kind; what a place itself says comes first. */
+	/** Returns what config.json sets for every place of this kind; a place's own options win. */
 	defaults?(config: Config): Options;
-	/** Returns what an address says. Returns undefined if the text is no address of this kind; throws INVALID if it is one that cannot be used. */
+	/** Returns the options in an address. Returns undefined if the text is no address of this kind; throws INVALID if it is an unusable one. */
 	parse(text: string): Options | undefined;
-	/** Returns the end of a sentence for a text that is no place but looks like one of these: what to write instead. */
+	/** Returns the end of a sentence for a text that resembles an address of this kind: what to write instead. */
 	suggest?(text: string): string | undefined;
-	/** Returns how lists and results show it: who and where, no directory, nothing secret. */
+	/** Returns the display name for lists and results: user and machine, no directory, no secrets. */
 	show(options: Options): string;
 	/** Returns the directory that a new shell starts in, if the options say so; it may begin with ~/. */
 	directory(options: Options): string | undefined;
-	/** Returns what tells two machines apart: the options without those that only say how a shell starts. */
+	/** Returns what distinguishes two machines: the options without those that only affect how a shell starts. */
 	identity(options: Options): object;
-	/** Returns how far commands are kept from this machine. */
+	/** Returns how well commands are isolated from this machine. */
 	boundary(settings: Settings): Boundary;
-	/** Returns what `holdfast doctor` says about this kind on this machine, whatever place is chosen. Quick, and without a network. */
+	/** Returns what `holdfast doctor` reports about this kind on this machine, whatever place is chosen. Quick, and without a network. */
 	doctor?(): KindCheck;
-	/** How commands get there: directly, through a sandbox of this machine, or over the byte streams of a host. */
+	/** How commands reach it: directly, through a local sandbox, or over the byte streams of a host. */
 	readonly runs: "here" | "sandbox" | Remote<Options, Settings>;
 }
 
@@ -46,7 +46,7 @@ export const keysOf = ({ schema }: Kind): readonly string[] => Object.keys((sche
 export interface Boundary {
 	/** Commands cannot harm this machine: the default rules need not ask. */
 	readonly contains: boolean;
-	/** Commands cannot read this machine's files, but for those that a person shares with a sandbox: results may be unmasked. */
+	/** Commands cannot read this machine's files, except those that a person shares with a sandbox: results may be unmasked. */
 	readonly hides: boolean;
 }
 
@@ -59,23 +59,26 @@ export interface KindCheck {
 	readonly advice?: string;
 }
 
-/** What only places have that are reached over a byte stream. */
+/** The part of a kind for places behind a byte stream. */
 export interface Remote<Options extends object = object, Settings extends object = object> {
-	/** Returns how long a task's own machine (a container, an instance, a pod) stays without use. Returns undefined for a machine that all tasks share, and that Holdfast does not end. */
+	/**
+	 * Returns how long a task's own machine (a container, an instance, a pod) stays without use. Returns undefined for a machine that all tasks share,
+	 * and that Holdfast does not end.
+	 */
 	life(settings: Settings): Life | undefined;
-	/** Whether single calls may run as another user of the machine: `HostOwner.user`. */
+	/** Single calls may run as another user of the machine: `HostOwner.user`. */
 	readonly users?: true;
-	/** Loads what it needs with the first of its kind. Reaches and starts nothing. */
+	/** Loads the code of the kind on first use. Connects to nothing and starts nothing. */
 	host(options: Options, owner: HostOwner, hooks: HostHooks): Promise<Host>;
-	/** Returns the options for a look by doctor that leaves nothing: of a task's own machine, a short life and nothing kept. */
+	/** Returns the options for a doctor check that leaves nothing behind: for a task's own machine, a short life and nothing kept. */
 	trial(options: Options): Options;
-	/** What it leaves behind outside of this home, and how that is removed. A machine that all share leaves nothing. */
+	/** Its leftovers outside of this home, and how to remove them. A shared machine leaves nothing. */
 	readonly leftovers?: Leftovers;
 }
 
 export interface Life {
 	readonly idleSeconds: number;
-	/** One that is not used is put to rest and not ended: `Host.rest`. */
+	/** An unused machine is suspended instead of ended: `Host.rest`. */
 	readonly rests?: boolean;
 }
 
@@ -83,40 +86,43 @@ export interface HostOwner {
 	/** Holdfast's home. */
 	readonly home: string;
 	readonly task: string;
-	/** Commands run as this user, in place of the one that the settings name. The machine is the same. */
+	/** Commands run as this user instead of the one in the settings. The machine is the same. */
 	readonly user?: string;
 }
 
 export interface HostHooks {
-	/** Returns the life that was last used, by whatever program; or `idle SECONDS` when it was ended for want of use. */
+	/** Returns the life that any program last used; or `idle SECONDS` if it ended because it was unused. */
 	last?(): string | undefined;
-	/** What a start is waiting for, a line at a time: an image that is fetched, a queue. */
+	/** Receives what a start waits for, one line at a time: an image pull, a queue. */
 	progress?(line: string): void;
 	/** How long a start waits before it says what for; for tests. */
 	readonly patienceMs?: number;
 }
 
 export interface Leftovers {
-	/** Returns what there is to ask: engines, accounts, clusters, each once. Only those that config.json, a variable meant for it or a remembered place names. Reaches nothing. */
+	/**
+	 * Returns the engines, accounts or clusters to ask, each once. Only those that config.json, a dedicated variable or a remembered place names.
+	 * Connects to nothing.
+	 */
 	wheres(known: KnownPlaces): Promise<Wheres>;
-	/** Returns what one of them has, of every home. Throws if it cannot be asked. */
+	/** Returns the leftovers of one source, for every home. Throws if it cannot be asked. */
 	list(where: LeftoverSource, signal: AbortSignal): Promise<readonly Leftover[]>;
 	/** Returns false if it was gone already. */
 	remove(item: Pick<Leftover, "id" | "engine">): Promise<boolean>;
 }
 
 export interface KnownPlaces {
-	/** Those of the kind that config.json names, and that this home has used. */
+	/** The places of the kind that config.json names or that this home has used. */
 	readonly named: readonly NamedPlace[];
-	/** False: config.json cannot be read, which is said already. */
+	/** False: config.json cannot be read, which has been reported. */
 	readonly complete: boolean;
 }
 
 export interface NamedPlace {
 	readonly name: string;
-	/** Not checked. */
+	/** Unchecked. */
 	readonly options: Readonly<Record<string, unknown>>;
-	/** Whether config.json has it. */
+	/** config.json has it. */
 	readonly configured: boolean;
 }
 
@@ -131,7 +137,7 @@ export interface LeftoverSource {
 	readonly id: string | undefined;
 	/** What it would have listed, as the beginning of a sentence: "Containers of unix:///run/docker.sock". */
 	readonly label: string;
-	/** That it does not answer is no news: nobody has asked for it. */
+	/** A missing answer is not reported, because the user did not ask for this source. */
 	readonly quiet?: boolean;
 }
 
@@ -140,20 +146,20 @@ export interface Leftover {
 	readonly name: string;
 	readonly task: string;
 	readonly home: string;
-	/** `running`, or in the words of whatever runs it. */
+	/** `running`, or the state as its engine calls it. */
 	readonly state: string;
 	readonly started_at: string;
 	/** When it ends, whatever runs in it. */
 	readonly ends_at?: string;
-	/** Which engine, account or cluster has it, if not the usual one. */
+	/** Its engine, account or cluster, if not the usual one. */
 	readonly engine?: string;
-	/** No program will come back to it. */
+	/** No program will use it again. */
 	readonly orphan: boolean;
-	/** Its home is on another host, or unknown on this one: whether a program uses it cannot be told here. */
+	/** Its home is on another host, or unknown on this one: this machine cannot tell whether a program uses it. */
 	readonly elsewhere?: true;
 }
 
-/** Checks that an entry has all of the above, and keeps the exact types of its options. */
+/** Checks that an entry has every member, and keeps the exact types of its options. */
 export const defineKind = <const Name extends string, Options extends object, Settings extends object>(
 	kind: Kind<Name, Options, Settings>,
 ): Kind<Name, Options, Settings> => kind;

@@ -1,4 +1,4 @@
-/** The kinds of places there are. A new one is a folder and a line in this table: kind.ts says what it brings. */
+/** The table of the kinds of places. A new kind is a folder and a line in this table: kind.ts defines its interface. */
 import { HoldfastError } from "../base/index.js";
 import { apptainer } from "./apptainer/kind.js";
 import { docker } from "./docker/kind.js";
@@ -22,7 +22,7 @@ const known: Kind[] = [...TABLE];
 
 export const kinds = (): readonly Kind[] => known;
 
-/** Throws INVALID, and lists the kinds there are. */
+/** Returns a kind. Throws INVALID, listing all kinds, for an unknown name. */
 export function kindNamed(name: string): Kind {
 	const kind = known.find((one) => one.name === name);
 	if (kind) return kind;
@@ -32,7 +32,7 @@ export function kindNamed(name: string): Kind {
 	);
 }
 
-/** Adds a kind to the table of this program; returns what takes it out again. Not exported from the package: so far only tests bring kinds of their own. */
+/** Adds a kind to the table of this program; returns a function that removes it. Not exported from the package: so far only tests add kinds. */
 export function registerKind(kind: Kind): () => void {
 	if (!/^[a-z][a-z0-9]*$/.test(kind.name) || known.some(({ name }) => name === kind.name))
 		throw new HoldfastError("INTERNAL", `a kind of place cannot be called ${JSON.stringify(kind.name)}: it is taken, or not lower case letters and digits`);

@@ -1,8 +1,8 @@
 /**
- * How long unused containers stay. A runtime that has used one keeps it as long as its task is open: until the task is left or ended, the
+ * Ends unused containers. A runtime that has used a container keeps it as long as its task is open: until the task is left or ended, the
  * runtime is closed, or a day has passed without use. Only after that does its lifetime count. Beside `places/KEY.json` in the home, the
- * time of `KEY.used` says when any program has last used it or kept it, and the lease in `KEY.end` names the program that is ending it. A user
- * writes the mark first and then looks whether the container is being ended; a program that ends it says so first and then looks at the
+ * mtime of `KEY.used` is the last use by any program, and the lease in `KEY.end` names the program that is ending it. A user
+ * writes the mark first and then checks the lease; a program that ends the container takes the lease first and then checks the
  * mark: so one of the two always sees the other.
  */
 import fs from "node:fs";
@@ -12,21 +12,21 @@ import { ensureDir, type Home, Lease, statIfThere, unlinkIfThere } from "../base
 
 export interface Lived {
 	readonly key: string;
-	/** Without use, and without anything that runs, for so many seconds: then it ends. */
+	/** The container ends after so many seconds without use and without a running process. */
 	readonly seconds: number;
-	/** Whether something runs in it, whoever started that. */
+	/** Returns whether a process runs in it, started by any program. */
 	busy(): boolean | Promise<boolean>;
-	/** What was stopped, a sentence each. */
+	/** Stops it. Returns what was stopped, a sentence each. */
 	stop(): Promise<readonly string[]>;
-	/** Where there is one: for want of use it is put to rest, and not stopped. It stays there for its task's end to stop it. */
+	/** If present: suspends the unused container instead of stopping it. The end of its task then stops it. */
 	readonly rest?: () => Promise<void>;
 }
 
 interface Known {
 	readonly lived: Lived;
-	/** Calls under way. */
+	/** Calls in progress. */
 	users: number;
-	/** The task is open here: used since it was last left. */
+	/** The task is open in this program: used since it was last left. */
 	open: boolean;
 	/** By performance.now(). */
 	usedAt: number;
@@ -44,7 +44,7 @@ export class Lifetimes {
 	readonly #openMs: number;
 	readonly #known = new Map<string, Known>();
 	readonly #ending = new Map<string, Promise<readonly string[]>>();
-	/** When this program has last written that down. */
+	/** When this program last wrote the mark. */
 	readonly #marked = new Map<string, number>();
 	#timer: NodeJS.Timeout | undefined;
 	/** When the next look is due, by performance.now(). */
@@ -64,15 +64,15 @@ export class Lifetimes {
 		this.#mark(key);
 	}
 
-	/** Whether anybody has used it since it was last ended. */
+	/** Returns whether any program has used it since it was last ended. */
 	mayBeThere(key: string): boolean {
 		return statIfThere(this.#file(key, "used")) !== undefined;
 	}
 
 	/**
-	 * The container is in use until the returned function is called, however long that takes, and then open until `leave`. This runtime ends it when
-	 * it is neither, and no program has used it for its time. Waits for one that is just being ended to be gone. `looks`: a use that does
-	 * not open it, as by a page that shows its processes.
+	 * Marks the container as in use until the returned function is called, however long that takes, and then as open until `leave`. This runtime ends it
+	 * when it is neither, and no program has used it for its lifetime. First waits for an end in progress. `looks`: a use that does
+	 * not open it, such as a page that shows its processes.
 	 */
 	async use(lived: Lived, { signal, looks = false }: { signal?: AbortSignal | undefined; looks?: boolean } = {}): Promise<() => void> {
 		const known: Known = this.#known.get(lived.key) ?? { lived, users: 0, open: false, usedAt: 0 };
@@ -98,22 +98,22 @@ export class Lifetimes {
 	}
 
 	async #untilEnded(key: string, signal: AbortSignal | undefined): Promise<void> {
-		const until = performance.now() + ENDING_MOST_MS; // then whoever is ending it is stuck; what it does is found out like any other end
+		const until = performance.now() + ENDING_MOST_MS; // the program that ends it is stuck; its effect is noticed like any other end
 		while (!Lease.isFree(this.#lease(key)) && performance.now() < until) await sleep(ENDING_LOOK_MS, undefined, signal ? { signal } : {});
 	}
 
-	/** End it now, whoever uses it. Of several who ask, one is told what was stopped. */
+	/** Ends it now, even if it is in use. Of several concurrent callers, one learns what was stopped. */
 	async end(lived: Lived): Promise<readonly string[]> {
 		const stopped = await this.#end(lived);
 		if (stopped.length > 0 || lived.rest === undefined) return stopped;
-		await this.#untilEnded(lived.key, undefined); // another caller was at it, and may only have put it to rest
+		await this.#untilEnded(lived.key, undefined); // another caller was ending it, and may only have suspended it
 		return this.mayBeThere(lived.key) ? this.#end(lived) : [];
 	}
 
 	async #end(lived: Lived): Promise<readonly string[]> {
 		const under = this.#ending.get(lived.key);
 		if (under) {
-			await under.catch(() => {}); // said to whoever asked first
+			await under.catch(() => {}); // reported to the first caller
 			return [];
 		}
 		return this.#once(lived.key, () => this.#alone(lived.key, () => this.#stop(lived)));
@@ -125,13 +125,13 @@ export class Lifetimes {
 		if (known) known.open = false;
 	}
 
-	/** Drops what is known here of one that has ended. */
+	/** Drops local knowledge of an ended container. */
 	forget(key: string): void {
 		this.#known.delete(key);
 		this.#marked.delete(key);
 	}
 
-	/** Nothing ends by this runtime any more. What is in there has a switch of its own. */
+	/** Stops ending containers. Each container has a switch of its own. */
 	async close(): Promise<void> {
 		this.#closed = true;
 		clearTimeout(this.#timer);
@@ -144,7 +144,7 @@ export class Lifetimes {
 		return ending;
 	}
 
-	/** Returns nothing if another program is at it. */
+	/** Returns nothing if another program holds the lease. */
 	async #alone(key: string, act: () => Promise<readonly string[]>): Promise<readonly string[]> {
 		ensureDir(path.dirname(this.#lease(key)));
 		const lease = Lease.take(this.#lease(key));
@@ -164,12 +164,12 @@ export class Lifetimes {
 		return stopped;
 	}
 
-	/** It is not looked after any more, until it is used again. */
+	/** Unmanaged until its next use. */
 	#unwatch(key: string): void {
 		if (this.#known.get(key)?.users === 0) this.#known.delete(key);
 	}
 
-	/** A timer that keeps no program alive; and what it does, nobody waits for. One that is known later may need an earlier look. */
+	/** The timer does not keep the program alive, and its work is detached. A container that is added later may need an earlier check. */
 	#lookLater(): void {
 		if (this.#closed) return;
 		const shortest = Math.min(...[...this.#known.values()].map(({ lived }) => lived.seconds * 250), LONGEST_LOOK_MS);
@@ -187,14 +187,14 @@ export class Lifetimes {
 	#look(): void {
 		for (const [key, { lived, users, open, usedAt }] of this.#known) {
 			if (users > 0 || (open && performance.now() - usedAt < this.#openMs)) this.#mark(key);
-			else if (this.mayBeThere(key) && this.#isOver(lived) && !this.#ending.has(key)) this.#once(key, () => this.#stopIdle(lived)).catch(() => {}); // the next look tries again
+			else if (this.mayBeThere(key) && this.#isOver(lived) && !this.#ending.has(key)) this.#once(key, () => this.#stopIdle(lived)).catch(() => {}); // the next check retries
 		}
 	}
 
-	/** Asked before it is said to be ending, so that nobody waits for the answer: what starts meanwhile marks it as used. */
+	/** Asks before the lease is taken, so that no caller waits for the answer: a start in the meantime marks it as used. */
 	async #stopIdle(lived: Lived): Promise<readonly string[]> {
 		if (await lived.busy()) {
-			this.#mark(lived.key); // its time begins when nothing runs any more
+			this.#mark(lived.key); // its lifetime begins when nothing runs any more
 			return [];
 		}
 		return this.#alone(lived.key, async () => {
@@ -210,7 +210,7 @@ export class Lifetimes {
 		return Date.now() - (statIfThere(this.#file(key, "used"))?.mtimeMs ?? 0) >= seconds * 1000;
 	}
 
-	/** Often enough to be seen, and no more: most uses take less than a millisecond. */
+	/** Often enough for other programs to see, and no more: most uses take less than a millisecond. */
 	#freshen(key: string): void {
 		if (performance.now() - (this.#marked.get(key) ?? Number.NEGATIVE_INFINITY) >= FRESH_MS) this.#mark(key);
 	}
@@ -224,7 +224,7 @@ export class Lifetimes {
 			fs.utimesSync(file, now, now);
 			this.#marked.set(key, performance.now());
 		} catch {
-			// a full disk: then the mark is older than it should be, and what runs in there still counts
+			// a full disk: the mark stays too old, but running processes still count
 		}
 	}
 
@@ -232,7 +232,7 @@ export class Lifetimes {
 		return path.join(this.#dir, `${key}.${what}`);
 	}
 
-	/** In a directory of its own: it is looked for before each use. */
+	/** In a directory of its own: it is checked before each use. */
 	#lease(key: string): string {
 		return path.join(this.#dir, `${key}.end`, "lease");
 	}

@@ -1,6 +1,7 @@
 /**
- * Whose a machine is, in files of this user's, for kinds that can write only digests on the machine itself: others may read them, or there is no room for
- * more. They outlast the home, so that what a home has left can be told from what it uses.
+ * Owners of machines, in files of this user, for kinds that can write only digests on the machine itself: others may read its labels, or there is no
+ * room for
+ * more. The files outlive the home, so that leftovers of a home can be told from machines in use.
  */
 import fs from "node:fs";
 import os from "node:os";
@@ -14,7 +15,7 @@ const OWNER = z.object({
 	home: z.string(),
 	task: z.string(),
 	host: z.string(),
-	/** What else the kind has to know of it. */
+	/** Other facts that the kind records. */
 	more: z.record(z.string(), z.string()).default({}),
 });
 export type MachineOwner = z.output<typeof OWNER>;
@@ -23,7 +24,7 @@ export interface OwnerFiles {
 	readonly dir: string;
 	remember(owner: HostOwner, more?: Readonly<Record<string, string>>): void;
 	forget(name: string): void;
-	/** Returns whose the machine of this name is, if a program of this user has made it. */
+	/** Returns the owner of the machine with this name, if a program of this user has made it. */
 	of(name: string): MachineOwner | undefined;
 	/** Returns the names of all machines. */
 	names(): string[];

@@ -1,4 +1,4 @@
-/** Whose a machine is that was made for a task, in what is written on it: names, labels, files. */
+/** The owner of a task's machine, as recorded on it: names, labels, files. */
 import { createHash } from "node:crypto";
 import fs from "node:fs";
 import os from "node:os";
@@ -11,13 +11,13 @@ export const digest = (value: unknown, length: number): string =>
 		.digest("hex")
 		.slice(0, length);
 
-/** Returns what the one machine of a task is called, wherever it is: programs with the same home find it by this name. */
+/** Returns the name of the one machine of a task, for every kind: programs with the same home find it by this name. */
 export const machineName = ({ home, task }: { readonly home: string; readonly task: string }): string => `holdfast-${digest([os.hostname(), home, task], 16)}`;
 
-/** What `machineName` returns. */
+/** Matches what `machineName` returns. */
 export const MACHINE_NAME = /^holdfast-[0-9a-f]{16}$/;
 
-/** Returns a digest of each setting: a machine that was made otherwise is not used in silence. */
+/** Returns a digest per setting: a machine that was made with other settings is never used silently. */
 export const settingsDigests = (settings: object): Record<string, string> =>
 	Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, digest(value, 12)]));
 
@@ -25,6 +25,6 @@ export const settingsDigests = (settings: object): Record<string, string> =>
 export const differing = (made: Readonly<Record<string, string>>, wanted: Readonly<Record<string, string>>): string[] =>
 	[...new Set([...Object.keys(made), ...Object.keys(wanted)])].filter((name) => made[name] !== wanted[name]);
 
-/** Returns whether the home of a machine is gone, so that no program will come back to it; null: the home is on another host, or is no path. */
+/** Returns whether the home of a machine is gone, so that no program will use it again; null: the home is on another host, or is no path. */
 export const homeIsGone = ({ home, host }: { readonly home: string; readonly host: string }): boolean | null =>
 	host === os.hostname() && path.isAbsolute(home) ? !fs.existsSync(home) : null;

@@ -1,8 +1,8 @@
-/** A place that is not there yet: it waits in a queue, is scheduled, or its image is fetched. That is no failure, and nothing has run. */
+/** A place that is not available yet: it is queued or being scheduled, or its image is being pulled. That is no failure, and nothing has run. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { HoldfastError } from "../base/index.js";
 
-/** `awaited`: what has to happen, as the rest of a sentence. */
+/** Returns the PENDING error. `awaited`: what has to happen, as the rest of a sentence. */
 export const notYet = (place: string, awaited: string): HoldfastError =>
 	new HoldfastError("PENDING", `${place} is not there yet: ${awaited}. Nothing ran. That goes on without this call; make the same call again later`);
 

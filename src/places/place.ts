@@ -1,43 +1,43 @@
-/** Where commands run: what the rooms below have to know of a place. docs/sandbox.md. */
+/** What the rooms below have to know of a place. docs/sandbox.md. */
 import type { SandboxEntry } from "../keeper/index.js";
 import type { Files } from "./files/index.js";
 import type { Machine } from "./machine.js";
 
 export interface Place {
-	/** As it is shown: see address.ts. */
+	/** Display name: see address.ts. */
 	readonly name: string;
 	/** Where a new shell starts. */
 	readonly cwd: string;
 	readonly machine: Machine;
-	/** What commands go through; without it they are there already. */
+	/** The sandbox that commands enter; without it they run in the place directly. */
 	readonly sandbox?: Sandbox;
-	/** How much of this machine's files is there, by the same names: a sandbox has a part of them. */
+	/** How many of this machine's files the place has, under the same names: a sandbox has a part of them. */
 	readonly sees: "all" | "part" | "nothing";
 	readonly files: Files;
-	/** Returns a path there as one that can be looked at from here. */
+	/** Returns a path of the place as one that this program can examine. */
 	at(file: string): string;
-	/** Returns the directory for a process, as an absolute path. Throws if it can be seen that there is none. Default: where the first shell starts. */
+	/** Returns the absolute directory for a process. Throws if it visibly does not exist. Default: where the first shell starts. */
 	directory(asked?: string): string;
-	/** Returns where a shell can be started that is to be in `wanted`. Default: where the first shell starts. */
+	/** Returns where to start a shell that is to be in `wanted`. Default: where the first shell starts. */
 	birthplace(wanted?: string): string;
 }
 
-/** The sandbox of a task, with all that its commands share. */
+/** The sandbox of a task, shared by all its commands. */
 export interface Sandbox {
-	/** The process that keeps it. */
+	/** The process that keeps it alive. */
 	readonly id: string;
-	/** Where in there our scripts are, a directory for each room, and the shared parts of process directories. */
+	/** Paths inside of our scripts, one directory per room, and of the shared parts of process directories. */
 	readonly scripts: string;
 	readonly shared: string;
-	/** The same shared parts, out here. A program in there can put anything in the place of what is there: not to be read from here. */
+	/** The same shared parts, outside. A program inside can replace anything in it: never read it from outside. */
 	readonly sharedHere: string;
-	/** Variables that mean nothing in there. */
+	/** Variables that are meaningless inside. */
 	readonly without: readonly string[];
 	/** The sandbox has a network namespace of its own. */
 	readonly ownNetwork: boolean;
-	/** A process in there, to look at what it sees. */
+	/** A process inside, to examine what it sees. */
 	readonly pid: number;
 	entry(id: string): SandboxEntry;
-	/** Give a sandbox some files of a process directory, by a second name. */
+	/** Shares files of a process directory with the sandbox, by a hard link. */
 	share(id: string, dir: string, names: readonly string[]): void;
 }

@@ -1,4 +1,4 @@
-/** Whether sandboxes can be made here, and with what. */
+/** Checks whether sandboxes can be made on this machine, and with which tools. */
 import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
@@ -10,7 +10,7 @@ export interface SandboxTools {
 	readonly unshare: string;
 	readonly setpriv: string;
 	readonly rm: string;
-	/** Runs what is behind it with a session keyring of its own; empty where nothing can do that. */
+	/** A prefix that runs a command with its own session keyring; empty if no tool can do that. */
 	readonly keyless: readonly string[];
 }
 
@@ -24,7 +24,7 @@ const NEEDED: Readonly<Record<string, string>> = {
 	rm: "coreutils",
 };
 
-/** Says what is missing and what to do about it. */
+/** Returns the tools, or what is missing and what to do about it. */
 export function findSandboxTools(searchPath: readonly string[] = PATH): SandboxTools | { readonly missing: string } {
 	const found: Record<string, string> = {};
 	for (const [name, source] of Object.entries(NEEDED)) {
@@ -37,26 +37,26 @@ export function findSandboxTools(searchPath: readonly string[] = PATH): SandboxT
 
 const KEYCTL: Readonly<Record<string, number>> = { x64: 250, arm64: 219 };
 
-/** Keys that the kernel holds for a login (tickets, keys of disks) are had by all that comes from it, whatever namespace it is in. */
+/** Kernel keys of a login (tickets, disk keys) are available to all its processes, in any namespace. */
 function keyless(searchPath: readonly string[]): string[] {
 	const perl = searchPath.map((dir) => path.join(dir, "perl")).find((candidate) => fs.existsSync(candidate));
 	const number = KEYCTL[process.arch];
 	if (perl === undefined || number === undefined) return [];
-	// No such call, or not allowed (in a container): then nobody in there can ask for a key either.
+	// ENOSYS or EPERM (in a container): then no process inside can ask for a key either.
 	return [perl, "-e", `syscall(${number}, 1, 0) < 0 && $! != 38 && $! != 1 && die "a keyring cannot be made: $!\\n"; exec {$ARGV[0]} @ARGV; exit 126`];
 }
 
-/** For the process that keeps a sandbox, over the sandbox alone, until it gives them up: see holder.sh. */
+/** For the process that keeps a sandbox, over the sandbox alone, until it drops them: see holder.sh. */
 export const CAPABILITIES = ["SYS_ADMIN", "SYS_RESOURCE", "SETUID", "SETGID", "SETFCAP"].flatMap((name) => ["--cap-add", `CAP_${name}`]);
 
 /**
- * bubblewrap goes through the mounts of the machine one by one, and gives up when one of them goes away meanwhile, as with every container that
- * ends. The next try does not meet that one any more.
+ * bubblewrap goes through the mounts of the machine one by one, and fails when one of them disappears meanwhile, as with every container that
+ * ends. A retry does not meet that mount any more.
  */
 export const mountWentAway = (words: string): boolean => /Unable to apply mount flags: remount .*: Invalid argument/.test(words);
 export const MOUNT_TRIES = 5;
 
-/** Try what a sandbox needs of the kernel and of bubblewrap; undefined when it works. Takes a few milliseconds. */
+/** Tries what a sandbox needs of the kernel and of bubblewrap; returns undefined if it works. Takes a few milliseconds. */
 export function sandboxObstacle({ bwrap }: SandboxTools): string | undefined {
 	const spaces = ["--unshare-user", "--uid", "0", "--gid", "0", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts"];
 	const mounts = ["--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--perms", "0755", "--size", "65536", "--tmpfs", "/tmp"];
@@ -74,7 +74,7 @@ export function sandboxObstacle({ bwrap }: SandboxTools): string | undefined {
 /** Returns the version that bubblewrap reports. */
 export const versionOf = ({ bwrap }: SandboxTools): string => spawnSync(bwrap, ["--version"], { encoding: "utf8", timeout: 5_000 }).stdout?.trim() || bwrap;
 
-/** The words of bubblewrap, and what to do. */
+/** Returns the message of bubblewrap, and what to do. */
 export function explain(words: string): string {
 	if (/Unknown option/.test(words)) return `this bubblewrap is too old (${words}); install version 0.6 or later`;
 	const off = ["/proc/sys/user/max_user_namespaces", "/proc/sys/kernel/unprivileged_userns_clone"].find((file) => readIfThere(file)?.trim() === "0");

@@ -1,4 +1,4 @@
-/** `places/KEY.json` in the home: where processes run that are not of this machine, so that any program that finds one there can reach it. */
+/** `places/KEY.json` in the home: the remote places that processes run in, so that any program can reach them. */
 import fs from "node:fs";
 import path from "node:path";
 import * as z from "zod";
@@ -11,7 +11,7 @@ type Root = Pick<Home, "root">;
 export interface Remembered {
 	readonly key: string;
 	readonly wish: PlaceWish;
-	/** The one whose container it is; of a machine, the one that came first. */
+	/** The task that owns the container; for a shared machine, the first task. */
 	readonly task: string;
 }
 
@@ -23,12 +23,12 @@ const rememberedSchema = z.lazy(() =>
 	}),
 );
 
-/** Before the first process there. Returns its key; a place of this machine needs no remembering. */
+/** Records a place before its first process. Returns its key; a local place needs no record. */
 export function rememberPlace(home: Root, wish: PlaceWish, task: string): string {
 	const key = placeKey(wish, task);
 	if (!isRemote(wish)) return key;
 	const { user, ...machine } = wish;
-	if (user !== undefined) rememberPlace(home, machine, task); // what is known of its life is kept under the machine's own key
+	if (user !== undefined) rememberPlace(home, machine, task); // facts about its life are kept under the machine's own key
 	const text = `${JSON.stringify({ v: 1, task, wish })}\n`;
 	const file = fileOf(home, key);
 	if (mark(file) && readIfThere(file) === text) return key;
@@ -37,7 +37,7 @@ export function rememberPlace(home: Root, wish: PlaceWish, task: string): string
 	return key;
 }
 
-/** That it is used: one that nobody uses is forgotten (forget.ts). False: it is not there. */
+/** Marks a record as used: unused ones are forgotten (forget.ts). Returns false if it does not exist. */
 function mark(file: string): boolean {
 	const now = Date.now();
 	const then = statIfThere(file)?.mtimeMs;
@@ -46,7 +46,7 @@ function mark(file: string): boolean {
 		fs.utimesSync(file, now / 1000, now / 1000);
 		return true;
 	} catch {
-		return false; // not there; or a full disk, which whoever writes it says
+		return false; // missing; or a full disk, which the writer reports
 	}
 }
 
@@ -54,14 +54,14 @@ const MARK_MS = 3_600_000;
 
 export const isRemembered = (home: Root, key: string): boolean => fs.existsSync(fileOf(home, key));
 
-/** undefined: there is none of that name. One that cannot be read is an error that names it. */
+/** Returns undefined if there is no such record. Throws, naming the file, if it cannot be read. */
 export function recallPlace(home: Root, key: string): Remembered | undefined {
 	if (!isPlaceKey(key)) throw new HoldfastError("INVALID", `${JSON.stringify(key.slice(0, 100))} is not the key of a place`);
 	const text = readIfThere(fileOf(home, key));
 	if (text === undefined) return undefined;
 	try {
 		const { task, wish } = rememberedSchema.parse(JSON.parse(text));
-		kindNamed(wish.kind).settings(wish.options); // throws if it was damaged, or written by a version that knows more
+		kindNamed(wish.kind).settings(wish.options); // throws if it was damaged, or written by a newer version
 		return { key, task, wish };
 	} catch (error) {
 		throw new HoldfastError("INTERNAL", `${fileOf(home, key)} cannot be read, so what runs there cannot be reached; move it away`, { cause: error });

@@ -1,4 +1,4 @@
-/** The sandboxed local place: how a command gets into a sandbox that is there, and what it shares with its keeper outside. */
+/** The sandboxed local place: how a command enters an existing sandbox, and what it shares with its keeper outside. */
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import fs from "node:fs";
@@ -15,16 +15,16 @@ import { INSIDE } from "./view.js";
 const SANDBOX_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
 const SHARED_MOST = 256; // shared directories of ended processes, until they are removed
 
-/** Ways to programs outside, and directories that are not there. */
+/** Addresses of programs outside, and directories that do not exist inside. */
 const WITHOUT = [
 	...["SSH_AUTH_SOCK", "SSH_AGENT_PID", "GPG_AGENT_INFO", "DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "DOCKER_HOST", "TMUX", "STY"],
 	...["DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "TMPDIR", "TEMP", "TMP"],
 ];
 
 export interface Kept {
-	/** Of the process that keeps it. */
+	/** The process that keeps it alive. */
 	readonly id: string;
-	/** The first process in there, and the one whose user namespace commands get. */
+	/** The first process inside, and the one whose user namespace commands get. */
 	readonly init: Identity;
 	readonly guard: Identity;
 	/** The sandbox's directory in the home. */
@@ -33,7 +33,7 @@ export interface Kept {
 	readonly network: boolean;
 	readonly tools: SandboxTools;
 	readonly machine: Machine;
-	/** Returns where its task starts on this machine. */
+	/** Returns the local directory that its task starts in. */
 	own(): string;
 }
 
@@ -52,11 +52,11 @@ export function sandboxPlace(kept: Kept): Place {
 		files: filesIn(kept),
 		at,
 		directory: (asked = kept.own()) => checkDirectory(asked, { at, isMissing }),
-		birthplace: (wanted = kept.own()) => (existingParent(wanted, at) === path.resolve(wanted) ? wanted : kept.cwd), // this program may have been started elsewhere than the one that made it
+		birthplace: (wanted = kept.own()) => (existingParent(wanted, at) === path.resolve(wanted) ? wanted : kept.cwd), // this program may have been started in another directory than the one that made it
 	};
 }
 
-/** Files of a sandbox are read and written by a shell inside it: a path from inside could lead a program outside astray. */
+/** Returns the files of a sandbox. A shell inside reads and writes them: a path from inside could lead a program outside astray. */
 function filesIn({ guard, init, network, tools }: Kept): Files {
 	const words = entryWords(tools, { init: init.pid, guard: insidePid(guard.pid), network, apart: false });
 	const shell = () => {
@@ -80,17 +80,17 @@ function sandbox({ id, init, guard, dir, network, tools }: Kept): Sandbox {
 		pid: init.pid,
 		entry: (process) => ({ guard, words, scripts: `${INSIDE}/keeper`, dir: `${shared}/${process}` }),
 		share(process, from, names) {
-			// Made elsewhere and moved there whole: nothing is ever written through a name that somebody in there could have changed.
+			// Made outside and moved in whole: nothing is ever written through a name that a process inside could have changed.
 			const made = path.join(dir, process);
-			removeDir(made); // of a try that failed
+			removeDir(made); // of a failed attempt
 			fs.mkdirSync(made, { mode: 0o700 });
-			fs.chmodSync(sharedHere, 0o700); // somebody in there may have locked it
+			fs.chmodSync(sharedHere, 0o700); // a process inside may have locked it
 			for (const name of names) {
 				ensureDir(path.dirname(path.join(made, name)));
 				fs.linkSync(path.join(from, name), path.join(made, name));
 			}
 			const name = path.join(sharedHere, process);
-			if (fs.lstatSync(name, { throwIfNoEntry: false })) fs.renameSync(name, `${name}.${randomBytes(4).toString("hex")}`); // not ours: somebody in there has put it there
+			if (fs.lstatSync(name, { throwIfNoEntry: false })) fs.renameSync(name, `${name}.${randomBytes(4).toString("hex")}`); // not ours: a process inside has made it
 			fs.renameSync(made, name);
 			if (namesIn(sharedHere).length > SHARED_MOST) tidy(words, tools, { sharedHere, shared, home: path.resolve(dir, "..", "..") });
 		},
@@ -98,10 +98,10 @@ function sandbox({ id, init, guard, dir, network, tools }: Kept): Sandbox {
 }
 
 /**
- * Into its namespaces first, where we are root, then into the one where we are ourselves again and can become nothing else.
- * In between a namespace for this process alone, of the host's name: it changes nothing, but all that comes from the process has
- * it for ever, and so can be found by it (`apart`). Helpers of ours do without: the kernel gives the number of a namespace that is gone to the next
- * one, and a kill of the process that had it before would find them.
+ * Returns the words that enter a sandbox: first its namespaces, where we are root, then the one where we are the user again and cannot gain rights.
+ * In between comes a UTS namespace for this process alone: it changes nothing, but all descendants keep
+ * it for ever, and so can be found by it (`apart`). Our helpers do without: the kernel reuses the number of a namespace that is gone,
+ * and a kill of its former process would find them.
  */
 function entryWords(
 	{ nsenter, unshare, setpriv, keyless }: SandboxTools,
@@ -126,11 +126,11 @@ function insidePid(pid: number): number {
 	return Number(inside);
 }
 
-/** Removes what is left of processes that are gone. Inside the sandbox: outside, a process of the sandbox could replace a directory by a link meanwhile. */
+/** Removes files of ended processes. Runs inside the sandbox: outside, a process of the sandbox could replace a directory by a link meanwhile. */
 function tidy(words: readonly string[], { rm }: SandboxTools, at: { sharedHere: string; shared: string; home: string }): void {
 	const gone = namesIn(at.sharedHere).filter((id) => isId(id) && !statIfThere(path.join(at.home, "procs", id.charAt(5), id)));
 	if (gone.length === 0) return;
 	const [program, ...rest] = [...words, rm, "-rf", "--", ...gone.map((id) => `${at.shared}/${id}`)];
 	const child = spawn(program as string, rest, { env: {}, cwd: "/", stdio: onlyThese("ignore", "ignore", "ignore") });
-	child.once("error", () => {}); // the next one tries again
+	child.once("error", () => {}); // the next call retries
 }

@@ -1,11 +1,11 @@
-/** Parts of the settings that several kinds of places have. */
+/** Parts of the settings that several kinds of places share. */
 import * as z from "zod";
 import { parseSize, shellQuote, sizeText } from "../base/index.js";
 import { directoryProblem } from "./image-name.js";
 
 export const MIB = 1024 ** 2;
 
-/** Bytes, as people write them. */
+/** A size as people write it, in bytes. */
 export const size = (least: number) =>
 	z.union([z.number(), z.string()], 'takes for example "512M" or 536870912').transform((given, context): number => {
 		const bytes = typeof given === "string" ? parseSize(given) : given;
@@ -17,7 +17,7 @@ export const size = (least: number) =>
 		return bytes < least ? refuse(`must be at least ${sizeText(least)}`) : bytes;
 	});
 
-/** Text that a function of ours reads, which says what is wrong with it. */
+/** Text that one of our functions parses, which reports what is wrong with it. */
 export const readBy = <T>(read: (text: string) => T) =>
 	z.string().transform((text, context): T => {
 		try {
@@ -61,7 +61,7 @@ export const exportText = (variables: Readonly<Record<string, string>>): string 
 		.map(([name, value]) => `export ${name}=${shellQuote(value)}\n`)
 		.join("");
 
-/** Seconds without a sign of life of any runtime, and without a process that runs, after which it stops itself. "task": it stays until its task is ended. */
+/** Seconds without a sign of life of any runtime, and without a running process, after which it stops itself. "task": it stays until its task ends. */
 export const lifetime = z.lazy(() =>
 	z.union([z.number().int().min(2).max(31_536_000), z.literal("task")], 'must be a whole number of seconds from 2 to 31536000, or "task"').default(300),
 );
@@ -69,5 +69,5 @@ export const lifetime = z.lazy(() =>
 /** Returns how long it stays without use. */
 export const idleSecondsOf = (lifetime: number | "task"): number => (lifetime === "task" ? Number.POSITIVE_INFINITY : lifetime);
 
-/** Returns what the switch is told: 0 for never. */
+/** Returns the switch's argument: 0 for never. */
 export const switchSeconds = (lifetime: number | "task"): number => (lifetime === "task" ? 0 : lifetime);

@@ -1,4 +1,4 @@
-/** What can be seen of a process that has no end on record: on the local machine in /proc, of a remote one in its replica, as it was last seen. */
+/** What can be observed of a process without a recorded end: a local one in /proc, a remote one in its replica, in its last known state. */
 import fs from "node:fs";
 import path from "node:path";
 import type { Identity } from "../base/index.js";
@@ -9,20 +9,20 @@ import { remoteSight } from "./remote/sight.js";
 export interface Sight {
 	/** Returns what is known without a look at its parts. */
 	absence(): Absence | undefined;
-	/** Whether a part of its keeper, or of its shell's, lives. */
+	/** Returns whether a part of its keeper, or of its shell's keeper, lives. */
 	lives(part: Identity): boolean;
 	commandLives(command: Identity): boolean;
-	/** Cheap, for counting. False can also mean that it takes a closer look. */
+	/** A cheap check, for counting. False can also mean that a closer look is needed. */
 	plainlyLives(command: Identity): boolean;
-	/** The command's shell will never read it. */
+	/** Returns true if the command's shell will never read it. */
 	neverSent(within: Within): boolean;
-	/** The shell ended before it read this command. */
+	/** Returns true if the shell ended before it read this command. */
 	neverTaken(within: Within): boolean;
-	/** Continues a part of its keeper that something else has stopped. */
+	/** Continues a part of its keeper that another program has stopped. */
 	goOn(part: Identity): void;
-	/** The keeper may still introduce itself, although another part of it has ended. */
+	/** Returns true if the keeper may still record itself, although another part of it has ended. */
 	mayCome(parts: Parts): boolean;
-	/** Why its machine cannot be reached, and when it was seen last (0: never): all else is of that time. */
+	/** Why its machine is unreachable, and when it was last seen (0: never): everything else is of that time. */
 	readonly stale: { readonly reason: string; readonly at: number } | undefined;
 	/** Whether it has children. */
 	hasChildren(): boolean;
@@ -37,7 +37,7 @@ export type Absence =
 export const sightOf = (dir: string, spec: Spec): Sight => (spec.box === undefined ? localSight(dir, spec) : remoteSight(dir, spec));
 
 /**
- * After the exit: whether everything that was printed before it has reached the log. Yes once the collector has closed, or sleeps
+ * After the exit: returns whether all output from before it has reached the log. True once the collector has closed, or sleeps
  * in its read of an empty pipe that a grandchild still holds, or is gone.
  */
 export function isDrained(dir: string): boolean {

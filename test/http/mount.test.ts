@@ -1,12 +1,14 @@
 /** `holdfast/http`: the site in a server of another program, below a path of it and behind what that asks of its visitors. */
 import http from "node:http";
 import type { AddressInfo } from "node:net";
+import path from "node:path";
 import { expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { agentOf } from "../../src/api/index.js";
 import { createSite, type HttpSite, serve } from "../../src/doors/http/library.js";
 import { openRuntime, type Runtime } from "../../src/index.js";
 import { atEnd, endAll, tempDir } from "../support/home.js";
+import { freePort } from "../support/ports.js";
 
 const TOKEN = "a-token-of-its-own-a-token-of-its-own";
 
@@ -112,47 +114,88 @@ test("serve is a server of its own, with MCP, and its link lets a browser in", a
 	await expect(serve(runtime, { port: -1 })).rejects.toMatchObject({ code: "INVALID" });
 });
 
-test("with previewUrls the other program's server leads to previews by their names, each with a cookie of its own; without them there are none", async () => {
+test("with previewUrls the other program's server leads to previews by their names: cookies apart, redirects, WebSockets; without them there are none", async () => {
 	const runtime = await library();
-	const app = await runtime.spawn({
-		command: `node -e 'require("http").createServer((_, response) => response.end("the application")).listen(0, "127.0.0.1", function () { console.log("on", this.address().port) })'`,
-	});
-	await app.wait({ until: { pattern: "on \\d+" } });
+	const appPort = await freePort();
+	const app = await runtime.spawn({ command: ["python3", path.resolve("test/fixtures/preview-app.py"), String(appPort)] });
+	await app.wait({ until: { pattern: "ready" } });
 	let site: HttpSite | undefined;
 	const server = http.createServer((request, response) => site?.listener(request, response));
+	server.on("upgrade", (request, socket, head) => site?.upgrade(request, socket, head));
 	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 	const { port } = server.address() as AddressInfo;
-	const get = (url: string, headers: http.OutgoingHttpHeaders) =>
+	const ask = (url: string, { body, ...headers }: Record<string, string> = {}) =>
 		new Promise<{ status: number | undefined; headers: http.IncomingHttpHeaders; body: string }>((resolve, reject) => {
 			const { pathname, search, host } = new URL(url);
-			const asked = http.get({ host: "127.0.0.1", port, path: pathname + search, headers: { Host: host, ...headers } }, async (response) => {
-				let body = "";
-				for await (const part of response) body += part;
-				resolve({ status: response.statusCode, headers: response.headers, body });
+			const init = { method: body === undefined ? "GET" : "POST", host: "127.0.0.1", port, path: pathname + search, headers: { Host: host, ...headers } };
+			const asked = http.request(init, async (response) => {
+				let text = "";
+				for await (const part of response) text += part;
+				resolve({ status: response.statusCode, headers: response.headers, body: text });
 			});
 			asked.on("error", reject);
+			asked.end(body);
 		});
-	const portsOf = async (): Promise<{ ports: { url: string | null }[] }> =>
-		JSON.parse((await get(`https://box.example/api/processes/${app.id}/ports`, { Authorization: `Bearer ${TOKEN}` })).body);
+	const portsOf = async (headers: Record<string, string> = { Authorization: `Bearer ${TOKEN}` }): Promise<{ ports: { url: string | null }[] }> =>
+		JSON.parse((await ask(`https://box.example/in/here/api/processes/${app.id}/ports`, headers)).body);
 
-	site = createSite(runtime, { url: "https://box.example", token: TOKEN });
+	site = createSite(runtime, { url: "https://box.example/in/here", token: TOKEN });
 	atEnd(async () => {
 		await site?.close();
 		server.closeAllConnections();
 		await new Promise((resolve) => server.close(resolve));
 	});
 	expect((await portsOf()).ports).toMatchObject([{ url: null }]);
-	const label = `p${/on (\d+)/.exec(app.read(0).bytes.toString())?.[1]}-${app.id.slice(5)}`;
-	expect((await get(`https://${label}.previews.example/`, {})).status).toBe(403);
+	const label = `p${appPort}-${app.id.slice(5)}`;
+	const own = `https://${label}.previews.example`;
+	expect((await ask(own)).status).toBe(403);
 	await site.close();
 
-	site = createSite(runtime, { url: "https://box.example", token: TOKEN, previewUrls: ["https://*.previews.example"] });
-	const link = (await portsOf()).ports[0]?.url as string;
-	expect(new URL(link).origin).toBe(`https://${label}.previews.example`);
-	expect((await get(new URL("/", link).href, { Authorization: `Bearer ${TOKEN}` })).status).toBe(401);
-	const opened = await get(link, { "Sec-Fetch-Mode": "navigate" });
-	const [cookie = ""] = opened.headers["set-cookie"] ?? [];
-	expect(cookie).toMatch(/; Secure$/);
-	expect(await get(new URL("/", link).href, { Cookie: cookie.split(";")[0] })).toMatchObject({ status: 200, body: "the application" });
+	site = createSite(runtime, { url: "https://box.example/in/here", token: TOKEN, previewUrls: ["https://*.previews.example"] });
+	const key = new URL(site.link()).hash.replace("#token=", "");
+	const login = await ask("https://box.example/in/here/api/login", { "Content-Type": "application/json", body: JSON.stringify({ token: key }) });
+	const session = { Cookie: login.headers["set-cookie"]?.[0]?.split(";")[0] as string, "X-Holdfast-Key": JSON.parse(login.body).key as string };
+	const link = (await portsOf(session)).ports[0]?.url as string;
+	expect(new URL(link).origin).toBe(own);
+	expect((await ask(own, { Authorization: `Bearer ${TOKEN}` })).status).toBe(401);
+	const opened = await ask(link, { "Sec-Fetch-Mode": "navigate" });
+	expect(opened.headers["set-cookie"]?.[0]).toMatch(/; Secure$/);
+	const cookie = opened.headers["set-cookie"]?.[0]?.split(";")[0] as string;
+	const get = (at: string, headers: Record<string, string> = {}) => ask(`${own}${at}`, { Cookie: cookie, ...headers });
+	expect(await get("/in/here/api/session")).toMatchObject({ status: 200, body: "at /in/here/api/session" }); // its own paths, also those that are ours elsewhere
+
+	// Cookies: the application gets its own alone, sets no other, and its page cannot use ours.
+	const sent = new Map<string, string>(JSON.parse((await get("/headers", { Cookie: `a=1; ${cookie}; ${session.Cookie}`, "X-Holdfast-Key": "key" })).body));
+	expect([sent.get("Cookie"), sent.get("Host"), sent.get("X-Holdfast-Key")]).toEqual(["a=1", `localhost:${appPort}`, undefined]);
+	expect((await get("/set")).headers["set-cookie"]).toEqual(["app=1; Path=/; HttpOnly", "other=2"]);
+	expect((await ask("https://box.example/in/here/api/processes", { ...session, Origin: own })).status).toBe(403);
+	expect((await ask("https://box.example/in/here/api/processes", { ...session, Cookie: cookie })).status).toBe(401);
+
+	expect((await get("/redirect")).headers.location).toBe("/landed?x=1#there");
+	expect((await get("/redirect-to?//evil.example/x")).headers.location).toBe("/.//evil.example/x"); // a path of the application, not another host
+	expect((await get("/away")).headers.location).toBe("https://example.org/elsewhere");
+
+	const dial = (origin: string, headers: Record<string, string> = { Cookie: cookie }) => {
+		const socket = new WebSocket(`ws://127.0.0.1:${port}/socket`, { origin, headers: { Host: new URL(own).host, ...headers } });
+		atEnd(() => socket.terminate());
+		return new Promise<WebSocket>((resolve, reject) => socket.once("open", () => resolve(socket)).once("error", reject));
+	};
+	await expect(dial("https://box.example")).rejects.toThrow("403");
+	await expect(dial(own, session)).rejects.toThrow("401");
+	const ends = async (socket: WebSocket) => new Promise((resolve) => socket.once("close", resolve));
+	const socket = await dial(own);
+	const heard = new Promise((resolve) => socket.once("message", (data: Buffer) => resolve(data.toString())));
+	socket.send("hello");
+	expect(await heard).toBe(`hello from http://localhost:${appPort}`);
+	const loggedOut = ends(socket);
+	await ask("https://box.example/in/here/api/logout", { ...session, body: "" });
+	await loggedOut;
+	expect((await get("/landed")).status).toBe(401);
+
+	const { pathname, search } = new URL((await portsOf()).ports[0]?.url as string);
+	const again = (await ask(`${own}${pathname}${search}`)).headers["set-cookie"]?.[0]?.split(";")[0] as string;
+	const closed = ends(await dial(own, { Cookie: again }));
+	await site.close();
+	await closed;
 	expect(() => createSite(runtime, { url: "https://box.example", previewUrls: ["https://previews.example"] })).toThrow("https://*.preview.example.org");
 });

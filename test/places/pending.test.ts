@@ -79,7 +79,7 @@ async function open(home = tempDir("home")): Promise<Runtime> {
 }
 
 it("what waits is said to wait, is tried once a call, and works when it is there; its end is said once", async () => {
-	Object.assign(queue, { state: "waits", starts: 0, ends: Date.now() + 7_200_000 });
+	Object.assign(queue, { state: "waits", starts: 0, ends: Date.now() + 7_000_000 });
 	const runtime = await open();
 	const result = await runtime.terminal({ command: "echo no" });
 	expect(result).toMatchObject({
@@ -96,7 +96,7 @@ it("what waits is said to wait, is tried once a call, and works when it is there
 	expect(first).toMatchObject({
 		status: "exited",
 		output: "yes\n",
-		note: expect.stringMatching(/queue:\/\/box ends at .*, in 1[12]\d(\.\d)? min, whatever runs in it then\./),
+		note: expect.stringMatching(/queue:\/\/box ends at .*, in 1[01]\d(\.\d)? min, whatever runs in it then\./),
 	});
 	expect((await runtime.terminal({ command: "echo again" })).note ?? "").not.toContain("ends at");
 });

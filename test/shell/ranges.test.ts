@@ -3,6 +3,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { type Identity, isAlive } from "../../src/base/proc.js";
 import { readParts } from "../../src/keeper/layout.js";
 import { readRanges } from "../../src/keeper/ranges.js";
 import { run } from "../fixtures/programs.js";
@@ -140,7 +141,9 @@ test("a copier that is killed is replaced: the command goes on, and no output bu
 	const ran = shell.run(`echo begun; until [ -e ${go} ]; do sleep 0.02; done; echo more; (exit 6)`);
 	await until("it prints", () => shell.runtime.list({ task: shell.task })[0]?.log.bounds().end === 6);
 	const { dir } = shell.runtime.list({ task: shell.task })[0] as { dir: string };
-	process.kill(readParts(dir).child?.pid as number, "SIGKILL");
+	const copier = readParts(dir).child as Identity;
+	process.kill(copier.pid, "SIGKILL");
+	await until("the copier is dead", () => !isAlive(copier)); // until then it may still take output into its hands
 	fs.writeFileSync(go, "");
 	expect(await ran).toMatchObject({ code: 6, out: "begun\nmore\n" });
 	expect(await shell.run("echo next")).toMatchObject({ code: 0, out: "next\n" });

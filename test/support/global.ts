@@ -5,6 +5,7 @@ import path from "node:path";
 /** One directory for everything the tests write; nothing may be left in it. */
 export default function setup(): () => Promise<void> {
 	const root = process.env.TEST_ROOT ?? fs.mkdtempSync(path.join(fs.realpathSync(os.tmpdir()), "holdfast-test-")); // of scripts/test.mjs, which removes what a run leaves
+	fs.mkdirSync(root, { recursive: true });
 	fs.chmodSync(root, 0o711); // some tests let another user through to what is theirs
 	process.env.TEST_CACHE = path.join(process.env.XDG_CACHE_HOME || path.join(os.homedir(), ".cache"), "holdfast-tests"); // filled by scripts/newer.mjs
 	process.env.TEST_ROOT = root; // each worker has a directory of its own in it: leaks.ts

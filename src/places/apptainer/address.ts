@@ -1,4 +1,4 @@
-/** `apptainer://IMAGE[//DIR]`: an image of a registry, as `docker://` has it, or the absolute path of a SIF file. */
+/** `apptainer://IMAGE[//DIR]`: an image of a registry, as in `docker://`, or the absolute path of a SIF file. */
 import { HoldfastError } from "../../base/index.js";
 import { directoryProblem, imageProblem } from "../image-name.js";
 
@@ -18,7 +18,7 @@ export function parseApptainerAddress(text: string): ApptainerAddress {
 	const refuse = (why: string): never => {
 		throw new HoldfastError("INVALID", `${JSON.stringify(text.slice(0, 200))} is not a place of Apptainer: ${why}; ${EXAMPLE}`);
 	};
-	// As Apptainer itself writes images of a registry.
+	// Accepts Apptainer's own spelling of registry images.
 	const rest = text.replace(SCHEME, "").replace(/^docker:\/\//i, "");
 	const other = SCHEMED.test(rest);
 	const [image, ...dirs] = (other ? [rest] : rest.split("//")) as [string, ...string[]];
@@ -34,7 +34,7 @@ export const apptainerAddress = ({ image = "", workdir }: ApptainerAddress): str
 
 export const isFile = (image: string): boolean => image.startsWith("/");
 
-/** What is wrong with what an instance is to be made of, in words. */
+/** Returns what is wrong with the source of an instance; undefined if nothing is. */
 export function sourceProblem(image: string): string | undefined {
 	if (image === "") return "the image is missing";
 	const other = SCHEMED.exec(image)?.[1];

@@ -36,7 +36,7 @@ const ATTEMPTS = 5;
 const LOOK_MS = 50;
 const START_MS = 120_000; // a large image on a slow disk
 
-/** What runs, and whose files it has. */
+/** A running instance and the owner of its files. */
 interface Found {
 	readonly instance: Instance;
 	readonly owner: InstanceOwner;
@@ -53,11 +53,11 @@ export function apptainerHost(options: ApptainerOptions, owner: HostOwner, hooks
 	let now: Found | undefined;
 	let prepared: string | undefined;
 
-	/** Returns the instance if it runs. Asking Apptainer takes a tenth of a second, looking for its process nothing. */
+	/** Returns the instance if it runs. Asking Apptainer takes a tenth of a second; checking its process is free. */
 	const find = async (signal?: AbortSignal): Promise<Instance | undefined> =>
 		now && isRunning(now.instance) ? now.instance : findInstance(program(), name, signal);
 
-	/** Returns the instance, started if it does not run. */
+	/** Returns the instance, starting it first if it does not run. */
 	const bringUp = async (notes: string[], signal: AbortSignal | undefined): Promise<Found> => {
 		const until = performance.now() + START_MS;
 		for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -68,7 +68,7 @@ export function apptainerHost(options: ApptainerOptions, owner: HostOwner, hooks
 					mustFit(made, settings, name);
 					return { instance, owner: made };
 				}
-				await endInstance(program(), instance); // its files were removed under it
+				await endInstance(program(), instance); // its files were removed while it ran
 				continue;
 			}
 			const before = readOwner(dirs);
@@ -76,7 +76,7 @@ export function apptainerHost(options: ApptainerOptions, owner: HostOwner, hooks
 			const { file, fetched } = await ensureImage({ program: program(), settings, scratch, progress: hooks.progress, signal });
 			if (fetched) notes.push(`The image ${settings.image} was fetched, to ${file}.`);
 			makeDirs(dirs, owner, settings);
-			// Apptainer lets two that come at the same moment make two of one name.
+			// Apptainer lets two concurrent starts create two instances of one name.
 			const lease = Lease.take(`${dirs.dir}/start`);
 			if (!lease) {
 				if (signal?.aborted) throw new HoldfastError("ABORTED", `starting ${address} was given up`);
@@ -100,9 +100,9 @@ export function apptainerHost(options: ApptainerOptions, owner: HostOwner, hooks
 		throw new HoldfastError("START_FAILED", `the Apptainer instance ${name} ends whenever it is started; see: apptainer instance list --logs`);
 	};
 	const startInstance = async (file: string, first: boolean): Promise<void> => {
-		// Not with the caller's signal: an instance that starts all the same would have no switch.
+		// Ignores the caller's signal: an instance that starts anyway would have no switch.
 		const { code, said } = await runStart(program(), startArguments(settings, dirs, file, name), dirs);
-		if (code === 0 || alreadyExists(said)) return; // what was started is believed when it is seen
+		if (code === 0 || alreadyExists(said)) return; // the instance counts as started once it is found
 		if (first) removeDirs(dirs);
 		throw refused("the Apptainer instance cannot be started", said, settings);
 	};
@@ -178,7 +178,7 @@ export function apptainerHost(options: ApptainerOptions, owner: HostOwner, hooks
 	};
 }
 
-/** What Apptainer sets for a person at a prompt would be printed by every shell. */
+/** Every shell would print what Apptainer sets for an interactive prompt. */
 const ENTER = `unset PROMPT_COMMAND PS1 USER_PATH; . ${STATE_DIR}/environment; cd "$HOME" 2>/dev/null || cd /; `;
 
 const lifeOf = ({ instance: { pid, start }, owner: { id } }: Found): string => `${id} ${pid} ${start}`;
@@ -192,7 +192,7 @@ function mustFit(made: InstanceOwner, settings: ApptainerSettings, name: string)
 	);
 }
 
-/** The directory for our files, and the switch: started by whoever is first in this life, and its own lock. */
+/** Creates the directory for our files and starts the switch. The first caller in this life starts it; its lock is its own. */
 const PREPARE = `
 umask 077; d=${STATE_DIR}
 mkdir -p "$d/busy" && true >>"$d/life" && true >>"$d/seen" && rm -f "$d/over" || exit 90
@@ -214,14 +214,14 @@ async function prepare(program: Program, { instance }: Found, settings: Apptaine
 	throw refused("the Apptainer instance cannot be used", said || `exit code ${code}`, settings);
 }
 
-/** Returns why it has ended, as far as anybody has said so: the rest of a sentence. */
+/** Returns why the instance ended, as far as known: the rest of a sentence. */
 function whyEnded(dirs: InstanceDirs): string {
 	const made = readOwner(dirs);
 	if (readIfThere(`${dirs.state}/over`) === undefined || typeof made?.lifetime !== "number") return "";
 	return `: it had stopped itself, after ${timeText(made.lifetime)} in which nobody used it and nothing ran in it`;
 }
 
-/** `before` is the life that the caller knew. */
+/** Returns the notes about a new life of the instance. `before` is the life that the caller knew. */
 function lifeNotes({ instance, owner }: Found, before: string | undefined, why: string, { image }: ApptainerSettings): string[] {
 	if (before === undefined || before === lifeOf({ instance, owner })) return [];
 	const [id, seconds] = before.split(" ");

@@ -1,6 +1,6 @@
 /**
- * The SIF file of an image. One of a registry is fetched and made a SIF file once, by one program at a time, and always started from that file: Apptainer asks the
- * registry again for a name, also for one that it has. Layers that it has, by their digests, it does not fetch again.
+ * The SIF file of an image. A registry image is fetched and converted once, by one program at a time, and always started from that file: given a
+ * name, Apptainer asks the registry again even if the image is cached. Layers that Apptainer has, by digest, are not fetched again.
  */
 import fs from "node:fs";
 import path from "node:path";
@@ -17,7 +17,7 @@ import { refused } from "./words.js";
 const FETCH_MS = 6 * 3_600_000;
 const LOOK_MS = 500;
 
-/** Returns where the SIF file of an image is, or would be. */
+/** Returns the path of an image's SIF file, whether or not it exists. */
 export const sifFile = ({ image }: Pick<ApptainerSettings, "image">, { images }: Scratch): string =>
 	isFile(image) ? image : path.join(images, `${image.replace(/[^\w.-]+/g, "-").slice(-80)}-${digest(image, 12)}.sif`);
 
@@ -29,7 +29,7 @@ export interface ImageOptions {
 	readonly signal?: AbortSignal | undefined;
 }
 
-/** Returns the file, and whether it was fetched just now. */
+/** Returns the file, and whether this call fetched it. */
 export async function ensureImage({
 	program,
 	settings,
@@ -63,7 +63,7 @@ export async function ensureImage({
 	}
 }
 
-/** Under a name of its own until it is whole. What a killed program has left is removed: it had the lease that we have. */
+/** Fetches under a temporary name until the file is complete. Removes the remains of a killed program: that program held the lease that we hold now. */
 async function fetchImage(file: string, { program, settings, progress, signal }: ImageOptions): Promise<void> {
 	const { image, insecure } = settings;
 	const [dir, base] = [path.dirname(file), path.basename(file)];

@@ -1,3 +1,3 @@
-/** Instances of Apptainer as places. Loaded lazily, with the first of them. */
+/** Instances of Apptainer as places. Loaded lazily, with the first instance. */
 export { apptainerHost } from "./host.js";
 export { list, remove, wheres } from "./leftovers.js";

@@ -13,11 +13,11 @@ import type { ApptainerSettings } from "./options.js";
 import { runApptainer } from "./program.js";
 import { type InstanceDirs, STATE_DIR } from "./scratch.js";
 
-/** One that runs on this machine. */
+/** A running instance on this machine. */
 export interface Instance {
 	readonly name: string;
 	readonly pid: number;
-	/** When that process was started, as the kernel counts; "0" where it does not say. */
+	/** Start time of that process in kernel ticks; "0" if the kernel does not say. */
 	readonly start: string;
 	readonly image: string;
 	readonly logs: readonly string[];
@@ -31,7 +31,7 @@ const LISTED = z.object({
 		.nullish(),
 });
 
-/** Returns those whose names fit a pattern. Apptainer knows only those of this host. */
+/** Returns the instances whose names match a pattern. Apptainer knows only the instances of this host. */
 export async function listInstances(program: Program, pattern: string, signal?: AbortSignal): Promise<Instance[]> {
 	const { code, output, said } = await runApptainer(program, ["instance", "list", "--json", pattern], { signal });
 	if (code !== 0) throw new HoldfastError("START_FAILED", `Apptainer cannot list its instances: ${plain(said).slice(-300)}`);
@@ -57,7 +57,7 @@ export const findInstance = async (program: Program, name: string, signal?: Abor
 
 const OWNER = z.object({
 	v: z.literal(1),
-	/** Of the files: a directory that is made anew has another. */
+	/** Identifies the files: a recreated directory gets another id. */
 	id: z.string().regex(/^[0-9a-f]{12}$/),
 	home: z.string(),
 	task: z.string(),
@@ -70,7 +70,7 @@ const OWNER = z.object({
 });
 export type InstanceOwner = z.output<typeof OWNER>;
 
-/** Returns undefined if there is none, or it cannot be read. */
+/** Returns undefined if there is no owner file, or it cannot be read. */
 export function readOwner(dirs: Pick<InstanceDirs, "owner">): InstanceOwner | undefined {
 	try {
 		return OWNER.parse(JSON.parse(readIfThere(dirs.owner) ?? ""));
@@ -79,13 +79,16 @@ export function readOwner(dirs: Pick<InstanceDirs, "owner">): InstanceOwner | un
 	}
 }
 
-/** What does not change what an instance is. */
+/** Returns a digest per setting that defines an instance. */
 export function madeWith(settings: ApptainerSettings): Record<string, string> {
 	const { pull: _pull, keep: _keep, workdir: _workdir, insecure: _insecure, scratch: _scratch, ...rest } = settings;
 	return settingsDigests(rest);
 }
 
-/** Makes the directories of an instance, with whose it is, before there is an instance: one that is left behind can always be found. Returns that of whoever was first. */
+/**
+ * Creates the directories of an instance and records their owner before the instance exists, so an orphan can always be found. Returns the owner that
+ * was recorded first.
+ */
 export function makeDirs(dirs: InstanceDirs, { home, task }: HostOwner, settings: ApptainerSettings): InstanceOwner {
 	for (const dir of [dirs.dir, dirs.overlay, dirs.work, dirs.state]) ensureDir(dir);
 	const own: InstanceOwner = {
@@ -108,7 +111,7 @@ export function makeDirs(dirs: InstanceDirs, { home, task }: HostOwner, settings
 
 const STARTING_MS = 120_000; // a large image on a slow disk
 
-/** Starts an instance. The program that does it goes on when this one is killed, so it is written down: `startersGone`. */
+/** Starts an instance. `apptainer` continues if this program is killed, so its pid is recorded: `startersGone`. */
 export async function runStart(program: Program, args: readonly string[], dirs: InstanceDirs): Promise<Ran> {
 	const file = path.join(dirs.dir, "starting");
 	const note = (pid: number | undefined) => writeWhole(file, JSON.stringify((pid === undefined ? undefined : readStat(pid)) ?? {}));
@@ -117,7 +120,7 @@ export async function runStart(program: Program, args: readonly string[], dirs: 
 	return ran;
 }
 
-/** Waits for an `instance start` whose own program was killed: Apptainer would let another one make a second instance of that name beside it. */
+/** Waits for an `instance start` whose parent was killed: Apptainer would let another one create a second instance of the same name beside it. */
 export async function startersGone(dirs: InstanceDirs): Promise<void> {
 	const { data } = STARTER.safeParse(JSON.parse(readIfThere(path.join(dirs.dir, "starting")) ?? "{}"));
 	for (const until = performance.now() + STARTING_MS; data && isAlive(data) && performance.now() < until; ) await sleep(LOOK_MS);
@@ -144,13 +147,13 @@ const END_MS = 8_000;
 const UNLISTED_MS = 5_000;
 const LOOK_MS = 50;
 
-/** Whether it runs, as far as its first process shows; undefined: only Apptainer can say. */
+/** Returns whether the instance runs, judged by its first process; undefined if only Apptainer can say. */
 export const isRunning = ({ pid, start }: Instance): boolean | undefined => (start === "0" ? undefined : isAlive({ pid, start }));
 
-/** Ends an instance with all that runs in it, and removes its logs. */
+/** Ends an instance with every process in it, and removes its logs. */
 export async function endInstance(program: Program, instance: Instance): Promise<void> {
 	const { name, pid, start, logs } = instance;
-	/** Apptainer lists it for a moment after its end; until then another caller would take it for one that runs. */
+	/** Apptainer lists the instance for a moment after its end; until then another caller would take it for a running one. */
 	const unlisted = async () => {
 		for (const until = Date.now() + UNLISTED_MS; ; await sleep(LOOK_MS)) {
 			if ((await findInstance(program, name))?.pid !== pid) return true;
@@ -161,10 +164,10 @@ export async function endInstance(program: Program, instance: Instance): Promise
 		try {
 			if (start !== "0" && isAlive({ pid, start })) process.kill(pid, word);
 		} catch {
-			// not ours to signal, or gone: its own program ends it
+			// not ours to signal, or gone: Apptainer ends it
 		}
 	};
-	// Its first process; when that has ended, the kernel ends the others. `instance stop` does the same and takes seconds to look.
+	// Signals the first process; when it has ended, the kernel ends the others. `instance stop` does the same and takes seconds to notice.
 	signal("SIGTERM");
 	for (const until = Date.now() + END_MS; start !== "0" && Date.now() < until && isAlive({ pid, start }); ) await sleep(LOOK_MS);
 	let ended = await unlisted();
@@ -176,7 +179,7 @@ export async function endInstance(program: Program, instance: Instance): Promise
 	for (const log of logs) fs.rmSync(log, { force: true });
 }
 
-/** When this life of an instance began, as whoever saw it first wrote down. */
+/** Returns when this life of an instance began, as recorded by the first program that saw it. */
 export function sinceWhen(dirs: InstanceDirs, { pid, start }: Instance): string {
 	const dir = path.join(dirs.dir, "lives");
 	const file = path.join(dir, `${pid}-${start}`);

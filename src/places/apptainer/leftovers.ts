@@ -1,4 +1,4 @@
-/** Instances that Holdfast has made on this machine, of every home, with whose they are. */
+/** Instances that Holdfast has made on this machine, for every home, with their owners. */
 import os from "node:os";
 import { HoldfastError, namesIn } from "../../base/index.js";
 import { findProgram, programEnvironment } from "../child.js";
@@ -9,7 +9,7 @@ import { apptainerProgram } from "./program.js";
 import { removeDirs } from "./remove.js";
 import { dirsOf, scratchOf } from "./scratch.js";
 
-/** Each directory once. The usual one is looked at where there is an Apptainer, or something in it. */
+/** Returns each scratch directory once. Includes the default one if Apptainer is installed or the directory has content. */
 export async function wheres(named: readonly NamedPlace[]): ReturnType<Leftovers["wheres"]> {
 	const asked = named.map(({ options }) => options.scratch).filter((dir) => typeof dir === "string");
 	const usual = scratchOf(undefined).root;
@@ -25,7 +25,7 @@ export async function list(root: string | undefined, signal: AbortSignal): Promi
 	const names = namesIn(scratch.dir).filter((name) => MACHINE_NAME.test(name));
 	return names.flatMap((name): Leftover[] => {
 		const owner = readOwner(dirsOf(scratch, name));
-		if (!owner) return []; // just being made or removed
+		if (!owner) return []; // being created or removed right now
 		const instance = running.get(name);
 		const here = owner.host === os.hostname();
 		const gone = homeIsGone(owner);

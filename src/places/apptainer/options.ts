@@ -1,4 +1,4 @@
-/** How an instance is made: every option with its default. docs/places.md explains them. */
+/** The options of an instance, each with its default. docs/places.md explains them. */
 import * as z from "zod";
 import { checked, HoldfastError } from "../../base/index.js";
 import { directory, environment, idleSecondsOf, lifetime, MIB, readBy, saying, size } from "../settings.js";
@@ -9,27 +9,27 @@ export const apptainerSchema = z.lazy(() =>
 	z.strictObject({
 		/** An image of a registry, or the absolute path of a SIF file. */
 		image: saying(sourceProblem),
-		/** "missing": an image of a registry is fetched once, and made a SIF file. "never": one that is not there is an error. */
+		/** "missing": fetches a registry image once and converts it to a SIF file. "never": a missing image is an error. */
 		pull: z.enum(["never", "missing"]).default("missing"),
 		/** The registry has no TLS. */
 		insecure: z.boolean().default(false),
-		/** Commands are root in there, as far as Apptainer can make them that. */
+		/** Commands run as root inside, as far as Apptainer can do that. */
 		fakeroot: z.boolean().default(false),
-		/** NVIDIA's devices and libraries. */
+		/** Exposes NVIDIA's devices and libraries. */
 		gpu: z.boolean().default(false),
-		/** false: loopback alone. */
+		/** false: loopback only. */
 		network: z.boolean().default(true),
-		/** These need control groups that this user may use; else they are an error. */
+		/** These need cgroups that this user may use; otherwise they are an error. */
 		cpus: z.number().min(0.01).max(1024).optional(),
 		memory: size(16 * MIB).optional(),
 		pids: z.number().int().min(32).max(4_194_304).optional(),
 		volumes: z.array(readBy(parseVolume)).max(100).default([]),
 		environment,
-		/** Where a new shell starts; made if it is not there. */
+		/** Where a new shell starts; created if missing. */
 		workdir: directory.optional(),
-		/** Where images and the files of instances are. */
+		/** Directory for images and the files of instances. */
 		scratch: saying((text) => (/^\/[^\0\n:,]*$/.test(text) ? undefined : "must be an absolute path without a colon or a comma")).optional(),
-		/** At the end of its task it is stopped, with its files. */
+		/** The end of its task stops the instance and keeps its files. */
 		keep: z.boolean().default(false),
 		lifetime,
 	}),

@@ -1,14 +1,14 @@
-/** The program: `apptainer`, or `singularity` where it is called that. */
+/** The `apptainer` program, or `singularity` under its older name. */
 import { findProgram, type Program, programEnvironment, type Ran, type RunOptions, runProgram } from "../child.js";
 
 const MISSING =
 	"install Apptainer (Debian and Ubuntu: the package apptainer; Fedora: apptainer; on a cluster often: module load apptainer), or start Holdfast where it is";
 
-/** Of the variables that stand for flags these are the person's; the others (binds, overlays, rights) would change what was asked for. */
+/** Of the variables that stand for flags, these belong to the user; the others (binds, overlays, rights) would change the request. */
 const THEIRS = /^(APPTAINER|SINGULARITY)_(CACHEDIR|CONFIGDIR|DOCKER_USERNAME|KEYSDIR)$/;
 const FLAGS = /^(APPTAINER|SINGULARITY)(ENV)?_/;
 
-/** `temporary`: where images are unpacked while they are made; that takes two or three times their size. */
+/** `temporary`: where images are unpacked during a build; that takes two or three times their size. */
 export function apptainerProgram(temporary?: string): Program {
 	const env = programEnvironment();
 	for (const name of Object.keys(env)) if (FLAGS.test(name) && !THEIRS.test(name)) delete env[name];

@@ -1,4 +1,4 @@
-/** Removing the files of an instance. */
+/** Removes the files of an instance. */
 
 import { spawnSync } from "node:child_process";
 import fs from "node:fs";
@@ -15,7 +15,10 @@ export interface Helper {
 	readonly scratch: Scratch;
 }
 
-/** Under another name first: whoever makes the next instance finds nothing of this one. With a helper, also files of other users that a root in there has made. */
+/**
+ * Renames the directories first, so that a new instance finds nothing of this one. With a helper, also removes files that root inside made for other
+ * users.
+ */
 export function removeDirs(dirs: InstanceDirs, helper?: Helper): void {
 	const aside = `${dirs.dir}.gone-${process.pid}-${Date.now()}`;
 	try {
@@ -52,7 +55,7 @@ export function removeDirs(dirs: InstanceDirs, helper?: Helper): void {
 	}
 }
 
-/** The kernel makes a directory in `overlay/work` that nobody may enter, its owner neither. */
+/** The kernel creates a directory in `overlay/work` that even its owner may not enter. */
 function unlock(dir: string): void {
 	for (const entry of fs.readdirSync(dir, { withFileTypes: true })) {
 		if (!entry.isDirectory()) continue;

@@ -1,13 +1,13 @@
-/** Where images and the files of instances are: on a cluster the home is small, and /tmp goes with the job. */
+/** Directories for images and the files of instances: on a cluster the home is small, and /tmp is removed with the job. */
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { ensureDir, HoldfastError, ownEnvironment } from "../../base/index.js";
 
 export interface Scratch {
-	/** As a person would name it. */
+	/** The path as a person would write it. */
 	readonly root: string;
-	/** `root/holdfast`: for this user alone. */
+	/** `root/holdfast`, private to this user. */
 	readonly dir: string;
 	readonly images: string;
 	readonly temporary: string;
@@ -16,18 +16,18 @@ export interface Scratch {
 /** The files of one instance. */
 export interface InstanceDirs {
 	readonly dir: string;
-	/** What it writes to its own files. */
+	/** Changes to the instance's root file system. */
 	readonly overlay: string;
 	/** Its /tmp, /var/tmp and home. */
 	readonly work: string;
-	/** Holdfast's own files, shown in it as STATE_DIR. */
+	/** Holdfast's own files, mounted inside as STATE_DIR. */
 	readonly state: string;
 	readonly owner: string;
 }
 
 export const STATE_DIR = "/var/lib/holdfast";
 
-/** Returns what was asked for, else APPTAINER_TMPDIR, /scratch/USER, or the directory for the state of programs. Makes nothing. */
+/** Returns the requested directory, else APPTAINER_TMPDIR, /scratch/USER, or the state directory. Creates nothing. */
 export function scratchOf(asked: string | undefined, env: NodeJS.ProcessEnv = ownEnvironment()): Scratch {
 	const user = userName();
 	const own = [env.APPTAINER_TMPDIR, env.SINGULARITY_TMPDIR].find((dir) => dir !== undefined && path.isAbsolute(dir));
@@ -44,7 +44,7 @@ export const dirsOf = ({ dir: scratch }: Scratch, name: string): InstanceDirs =>
 	return { dir, overlay: at("overlay"), work: at("work"), state: at("state"), owner: at("owner.json") };
 };
 
-/** Throws if it cannot be used: another user's directory there is not ours. */
+/** Creates the directories. Throws if they cannot be used, for example because another user owns them. */
 export function makeScratch({ root, dir, images, temporary }: Scratch): void {
 	try {
 		for (const made of [dir, images, temporary]) ensureDir(made);
@@ -73,6 +73,6 @@ function userName(): string | undefined {
 	try {
 		return os.userInfo().username;
 	} catch {
-		return undefined; // a user without an entry
+		return undefined; // a user without a passwd entry
 	}
 }

@@ -1,4 +1,4 @@
-/** What Apptainer says when it fails, and what a person can do about it. */
+/** Explains Apptainer's failures and what the user can do about them. */
 import { HoldfastError } from "../../base/index.js";
 import { plain } from "../child.js";
 import { explain as explainNamespaces } from "../probe.js";
@@ -7,7 +7,7 @@ import type { ApptainerSettings } from "./options.js";
 export const alreadyExists = (said: string): boolean => /instance \S+ already exists/.test(said);
 export const noInstance = (said: string): boolean => /no instance found/.test(said);
 
-/** Its last complaint, without the word in front. */
+/** Returns the last error line without its level prefix. */
 export function complaint(said: string): string {
 	const lines = said.split("\n").map(plain).filter(Boolean);
 	const fatal = lines.filter((line) => /^(FATAL|ERROR):/.test(line) && !/while executing starter|container cleanup failed/.test(line));
@@ -51,7 +51,7 @@ const CASES: readonly (readonly [RegExp, (settings: ApptainerSettings, words: st
 	[/user namespace|uid_map|newuidmap|Operation not permitted/i, (_, words) => explainNamespaces(words).replace(/bubblewrap|bwrap/g, "apptainer")],
 ];
 
-/** `doing`: the beginning of the sentence. */
+/** Returns the error for a failed call. `doing` begins the sentence. */
 export function refused(doing: string, said: string, settings: ApptainerSettings): HoldfastError {
 	const words = complaint(said);
 	const found = CASES.find(([pattern]) => pattern.test(said));

@@ -1,6 +1,6 @@
 /**
- * `docker://IMAGE[//DIR]`, and `docker://container=NAME[//DIR]` for a container that is there already. A name of an image may contain single
- * slashes, never two, so a directory comes behind two; and never an equals sign.
+ * `docker://IMAGE[//DIR]`, and `docker://container=NAME[//DIR]` for an existing container. An image name may contain single
+ * slashes but never two, so two slashes precede a directory; it never contains an equals sign.
  */
 import { HoldfastError } from "../../base/index.js";
 import { directoryProblem, imageProblem } from "../image-name.js";
@@ -39,7 +39,7 @@ export function parseDockerAddress(text: string): DockerAddress {
 export const dockerAddress = ({ image = DEFAULT_IMAGE, container, workdir }: DockerAddress): string =>
 	`${SCHEME}${container === undefined ? image : `${CONTAINER}${container}`}${workdir === undefined ? "" : `/${workdir}`}`;
 
-/** What is wrong with the name or id of a container. */
+/** Returns what is wrong with the name or id of a container. */
 export function containerProblem(name: string): string | undefined {
 	if (name === "") return "the name of the container is missing";
 	return /^[a-zA-Z0-9][\w.-]{0,254}$/.test(name) ? undefined : `${JSON.stringify(name.slice(0, 100))} is not a name or an id of a container`;

@@ -1,9 +1,9 @@
-/** The calls of Docker's Engine API that are used, and what is read of their answers. https://docs.docker.com/reference/api/engine/ */
+/** The calls of Docker's Engine API that Holdfast uses, and the parts of their answers that it reads. https://docs.docker.com/reference/api/engine/ */
 import type { Readable } from "node:stream";
 import * as z from "zod";
 import { bytes, type EngineCall, type EngineSocket, json, nothing, text } from "./request.js";
 
-/** Newer engines leave out what is empty, and Podman writes null. */
+/** Newer engines omit empty values, and Podman writes null. */
 const word = z
 	.string()
 	.nullish()
@@ -59,7 +59,7 @@ export const containers = {
 	start: (container: string): EngineCall<void> => ({ method: "POST", path: at(container, "/start"), read: nothing }),
 	unpause: (container: string): EngineCall<void> => ({ method: "POST", path: at(container, "/unpause"), read: nothing }),
 	stop: (container: string, seconds: number): EngineCall<void> => ({ method: "POST", path: at(container, "/stop"), query: { t: seconds }, read: nothing }),
-	/** With its anonymous volumes. */
+	/** Removes its anonymous volumes too. */
 	remove: (container: string): EngineCall<void> => ({ method: "DELETE", path: at(container), query: { force: true, v: true }, read: nothing }),
 	logs: (container: string, tail: number): EngineCall<Buffer> => ({
 		method: "GET",
@@ -67,7 +67,7 @@ export const containers = {
 		query: { stdout: true, stderr: true, tail },
 		read: bytes,
 	}),
-	/** Whether there is something of that name. */
+	/** Succeeds if the path exists. */
 	stat: (container: string, path: string): EngineCall<void> => ({ method: "HEAD", path: at(container, "/archive"), query: { path }, read: nothing }),
 	unpack: (container: string, path: string, archive: Buffer): EngineCall<void> => ({
 		method: "PUT",
@@ -85,14 +85,14 @@ export const execs = {
 		path: `/exec/${encodeURIComponent(id)}/start`,
 		body: { Detach: false, Tty: false },
 		upgrade: true,
-		read: async ({ socket }) => socket as EngineSocket, // `send` has looked
+		read: async ({ socket }) => socket as EngineSocket, // `send` has checked
 	}),
 	inspect: (id: string): EngineCall<z.output<typeof EXEC>> => ({ method: "GET", path: `/exec/${encodeURIComponent(id)}/json`, read: json(EXEC) }),
 };
 
 export const images = {
 	inspect: (image: string): EngineCall<void> => ({ method: "GET", path: `/images/${image.split("/").map(encodeURIComponent).join("/")}/json`, read: nothing }),
-	/** A line of JSON for each thing that it does. */
+	/** Streams one line of JSON per step. */
 	pull: (image: string): EngineCall<Readable> => ({
 		method: "POST",
 		path: "/images/create",

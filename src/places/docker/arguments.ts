@@ -1,4 +1,4 @@
-/** A few flags of `docker run` that have no option of their own. What is not here is refused by its name, never ignored. */
+/** The flags of `docker run` that have no option of their own. An unknown flag is refused by name, never ignored. */
 import { HoldfastError, parseSize } from "../../base/index.js";
 
 /** Parts of HostConfig in the engine's API. */
@@ -26,7 +26,7 @@ export interface Extra extends Readonly<Draft> {
 	readonly readOnly: boolean;
 }
 
-/** What is wrong with the value is returned. */
+/** Returns what is wrong with the value. */
 type Flag = (value: string, to: Draft) => string | undefined;
 
 const list =
@@ -89,7 +89,7 @@ const FLAGS: Readonly<Record<string, Flag>> = {
 	},
 };
 
-/** Where to say instead what people will look for here. */
+/** Where to set what people will look for here. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
 	"--memory": 'use the option "memory"',
 	"-m": 'use the option "memory"',

@@ -1,4 +1,4 @@
-/** A container that somebody else has made, as a place. It is looked at and used, never started, stopped or removed. */
+/** A container made by another program, as a place. Holdfast looks at it and uses it, but never starts, stops or removes it. */
 import { HoldfastError } from "../../base/index.js";
 import { execUser, LABEL } from "./body.js";
 import { type ContainerRequest, type FoundContainer, inspect, isOurs } from "./container.js";
@@ -6,7 +6,7 @@ import { runExec } from "./exec.js";
 import { prepare } from "./prepare.js";
 import { endOf, instanceOf, lifeNotes, lowerFirst } from "./words.js";
 
-/** As `ready` for a container of ours. Throws if there is none, or it does not run. */
+/** Counterpart of `ready` for a foreign container. Throws if the container does not exist or does not run. */
 export async function attach(
 	{ engine, settings, owner }: ContainerRequest,
 	before: string | undefined,

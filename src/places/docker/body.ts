@@ -1,4 +1,4 @@
-/** What a container is made of: the body of the request that makes it, and the labels by which it is found again. */
+/** The body of the request that creates a container, and the labels by which Holdfast finds it again. */
 import os from "node:os";
 import { digest, machineName } from "../owner.js";
 import { switchSeconds } from "../settings.js";
@@ -6,51 +6,51 @@ import { switchCommand } from "../switch.js";
 import { parseArguments } from "./arguments.js";
 import type { DockerSettings } from "./options.js";
 
-/** Whose it is. */
+/** The owner of a container. */
 export interface ContainerOwner {
 	/** Of the Holdfast home: its path, or an id. */
 	readonly home: string;
 	readonly task: string;
-	/** As whom commands run, if not as the container's own user. */
+	/** The user that runs commands, if not the container's own user. */
 	readonly user?: string;
 }
 
 export const LABEL = {
-	/** On every container of ours: who made it. */
+	/** On every container of ours: its maker. */
 	owner: "dev.holdfast.owner",
 	home: "dev.holdfast.home",
 	task: "dev.holdfast.task",
-	/** The machine that the home is on. */
+	/** The machine of the home. */
 	host: "dev.holdfast.host",
 	created: "dev.holdfast.created",
 	keep: "dev.holdfast.keep",
 	lifetime: "dev.holdfast.lifetime",
-	/** A digest of each setting: a container that was made otherwise is not used in silence. */
+	/** A digest per setting: a container made with other settings is never used silently. */
 	settings: "dev.holdfast.settings",
 } as const;
 export const OURS = "holdfast";
 
-/** For our files, on the container's own disk; where that is read-only, on a volume that goes with it. */
+/** Directory for our files on the container's own disk; on a read-only root, on a volume that is removed with the container. */
 export const BASE_DIR = "/var/lib/holdfast";
-/** Everybody's, like /tmp. */
+/** World-writable, like /tmp. */
 export const SHARED_DIR = `${BASE_DIR}/users`;
-/** For its user alone. */
+/** Private to its user. */
 export const PRIVATE_DIR = `${SHARED_DIR}/place`;
 
-/** Each user has one of their own; the switch finds it beside that of the container's user. */
+/** Returns the private directory of a user; the switch finds it beside that of the container's user. */
 export const privateDir = ({ user }: ExecUser): string => (user === undefined ? PRIVATE_DIR : `${PRIVATE_DIR}-${user.replace(":", "-")}`);
-/** The home of a host user whom the image does not know. */
+/** The home of a host user that the image does not know. */
 const GUEST_HOME = `${BASE_DIR}/home`;
 
 /**
- * What root in there needs to be of use, and no more: to install packages (CHOWN, FOWNER, DAC_OVERRIDE: files of several owners;
- * SETUID, SETGID: package managers and `su` change to other users), and to end what other users run (KILL). Another user has none.
+ * The capabilities that root inside needs, and no more: to install packages (CHOWN, FOWNER, DAC_OVERRIDE: files of several owners;
+ * SETUID, SETGID: package managers and `su` change users), and to kill processes of other users (KILL). Other users have none.
  */
 const CAPABILITIES = ["CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL", "SETGID", "SETUID"];
 
 export const containerName = machineName;
 
-/** As the engine takes it; undefined: the image's. */
+/** Returns the user as the engine takes it; undefined: the image's. */
 const userIn = ({ user }: { readonly user?: string | undefined }): string | undefined =>
 	user === "host" ? `${process.getuid?.()}:${process.getgid?.()}` : user;
 
@@ -58,28 +58,28 @@ export interface ExecUser {
 	readonly user?: string;
 }
 
-/** A container of ours has its user; in another one, or for calls as another user, commands are run as the user that was asked for. */
+/** Returns the user of an exec. Our own container already runs as its user; in a foreign one, or for calls as another user, each exec names the user. */
 export const execUser = (settings: DockerSettings, owner: Pick<ContainerOwner, "user">): ExecUser => {
 	const user = userIn({ user: owner.user ?? (settings.container === undefined ? undefined : settings.user) });
 	return user === undefined ? {} : { user };
 };
 
 /**
- * Returns shell text that sets HOME, where the container would have the wrong one: it was made for the host's user, whose home is in its
- * environment; or the host's user is not its own, and may have no home in it.
+ * Returns shell text that sets HOME where the container would have the wrong one: it was made for the host's user, whose home is in its
+ * environment; or the host's user is not its own user, and may have no home inside.
  */
 export function homeLine(settings: DockerSettings, { user }: Pick<ContainerOwner, "user">): string {
 	if (user === undefined || (user !== "host" && guestHome(settings) === undefined)) return "";
 	return `HOME=$(me=$(id -u); while IFS=: read -r u p i g n h s; do [ "$i" != "$me" ] || { echo "$h"; break; }; done </etc/passwd); HOME=\${HOME:-/}; export HOME; `;
 }
 
-/** For whom a home has to be made. */
+/** Returns the home to create for a guest user; undefined if none is needed. */
 export const guestHome = ({ user, container }: DockerSettings): string | undefined =>
 	user === "host" && container === undefined && process.getuid?.() !== 0 ? GUEST_HOME : undefined;
 
 export function settingsDigests(settings: DockerSettings): Record<string, string> {
-	const { pull: _pull, keep: _keep, engine: _engine, workdir: _workdir, container: _container, profile, ...rest } = settings; // these do not change what it is
-	const digested = { ...rest, user: userIn(settings), ...(profile === "plain" && { profile }) }; // containers of before there were profiles are hardened
+	const { pull: _pull, keep: _keep, engine: _engine, workdir: _workdir, container: _container, profile, ...rest } = settings; // these do not define the container
+	const digested = { ...rest, user: userIn(settings), ...(profile === "plain" && { profile }) }; // containers older than profiles are hardened
 	return Object.fromEntries(Object.entries(digested).map(([name, value]) => [name, digest(value, 12)]));
 }
 
@@ -96,7 +96,7 @@ export function containerBody(settings: DockerSettings, owner: ContainerOwner, o
 		Env: Object.entries(environment).map(([name, value]) => `${name}=${value}`),
 		...(settings.user && { User: userIn(settings) }),
 		StopSignal: "SIGTERM",
-		Healthcheck: { Test: ["NONE"] }, // the image's own would ask something that does not run
+		Healthcheck: { Test: ["NONE"] }, // the image's own check would query a program that does not run
 		AttachStdin: false,
 		AttachStdout: false,
 		AttachStderr: false,
@@ -119,7 +119,7 @@ export function containerBody(settings: DockerSettings, owner: ContainerOwner, o
 			Init: options.init,
 			PidsLimit: settings.pids,
 			...(settings.cpus !== undefined && { NanoCpus: Math.round(settings.cpus * 1e9) }),
-			// The same with swap as without: more than was asked for would be more than was asked for.
+			// The same limit with swap as without: otherwise swap would come on top of the requested memory.
 			...(settings.memory !== undefined && { Memory: settings.memory, MemorySwap: settings.memory }),
 			...(settings.disk !== undefined && { StorageOpt: { size: String(settings.disk) } }),
 			NetworkMode: settings.network ? "default" : "none",
@@ -130,7 +130,7 @@ export function containerBody(settings: DockerSettings, owner: ContainerOwner, o
 			Tmpfs: Object.fromEntries(Object.entries(settings.tmpfs).map(([dir, size]) => [dir, `rw,exec,nosuid,nodev,mode=1777,size=${size}`])),
 			RestartPolicy: { Name: "no" },
 			AutoRemove: false,
-			LogConfig: { Type: "json-file", Config: { "max-size": "16k" } }, // the switch prints nothing; why it does not start is said here
+			LogConfig: { Type: "json-file", Config: { "max-size": "16k" } }, // the switch prints nothing; a container that fails to start prints why
 		},
 	};
 }

@@ -1,4 +1,4 @@
-/** The three files with which Docker's programs speak TLS: `ca.pem`, `cert.pem`, `key.pem`. */
+/** The three files for TLS with an engine: `ca.pem`, `cert.pem`, `key.pem`. */
 import fs from "node:fs";
 import path from "node:path";
 import { errno, HoldfastError } from "../../base/index.js";
@@ -10,7 +10,7 @@ export interface Certificates {
 	readonly rejectUnauthorized?: boolean;
 }
 
-/** `optional`: those that are there; undefined when there are none. Otherwise throws if one is missing. */
+/** Reads the certificates. `optional`: returns those that exist, undefined if none do. Otherwise throws if one is missing. */
 export function readCertificates(dir: string, { optional }: { optional: boolean }): Certificates | undefined {
 	const read = (name: string): Buffer | undefined => {
 		try {

@@ -1,4 +1,4 @@
-/** Connections to an engine: over a socket, TCP, TLS or ssh. One that has answered is used again for a few seconds. */
+/** Connections to an engine: over a socket, TCP, TLS or ssh. A connection is reused for a few seconds after an answer. */
 import http from "node:http";
 import net from "node:net";
 import type { Duplex } from "node:stream";
@@ -8,13 +8,13 @@ import { type Near, sshHost } from "../ssh/index.js";
 import { StreamSocket } from "../stream-socket.js";
 import type { Way } from "./engine-address.js";
 
-/** As long as one start of a container takes, with its pauses; then the descriptor is given back. */
+/** As long as one start of a container takes, with its pauses; then the descriptor is closed. */
 const IDLE_MS = 4_000;
 
 export function connectionsTo(way: Way, near: Near): http.Agent {
 	const agent = new http.Agent({ keepAlive: true, timeout: IDLE_MS });
 	const connect = connector(way, near);
-	// Not in Node's types: what an agent calls to have a new connection.
+	// Missing in Node's types: the hook that an agent calls for a new connection.
 	Object.assign(agent, {
 		createConnection: (_options: unknown, done: (error: Error | null, socket?: Duplex) => void) => void connect().then((socket) => done(null, socket), done),
 	});

@@ -1,6 +1,6 @@
 /**
- * The one container of a task: found by its name, made, started or woken as it needs. Anybody may remove, stop or pause it at any
- * moment, and two programs may do this at once; so it is a loop that looks, does one thing, and looks again.
+ * The one container of a task: found by its name, then created, started or unpaused as needed. Other programs may remove, stop or pause it at any
+ * moment, or bring it up at the same time; so this is a loop that looks, takes one step, and looks again.
  */
 import { HoldfastError } from "../../base/index.js";
 import { type ContainerInfo, containers } from "./api.js";
@@ -22,18 +22,18 @@ export interface ContainerRequest {
 export interface FoundContainer {
 	readonly info: ContainerInfo;
 	readonly notes: readonly string[];
-	/** The container was made just now. */
+	/** This call created the container. */
 	readonly made: boolean;
 }
 
 const ATTEMPTS = 20;
 
-/** Ended with a code that no stop and no kill from outside gives. */
+/** Returns true if the container ended with a code that no external stop or kill gives. */
 export const endedByItself = ({ Status, ExitCode }: ContainerInfo["State"]): boolean => Status === "exited" && ![0, 137, 143].includes(ExitCode);
 
 /**
- * Running, and ours. `before` is the life that the caller knew. One that was made just now and has ended by itself is not started again: who
- * uses it finds that out, and says why.
+ * Returns the running container. `before` is the life that the caller knew. Does not restart a container that was just created and ended by itself:
+ * the caller notices, and reports why.
  */
 export async function bringUp(wanted: ContainerRequest, before: string | undefined, signal: AbortSignal | undefined): Promise<FoundContainer> {
 	const { engine, owner } = wanted;
@@ -61,7 +61,7 @@ export async function bringUp(wanted: ContainerRequest, before: string | undefin
 		} else {
 			if (state.Status !== "created") {
 				notes.push(`${endOf(info)}. It has been started again: its files are there, ${LOST}.`);
-				before = undefined; // what became of the former life has just been said
+				before = undefined; // the end of the former life was already reported
 			}
 			if ((await start(wanted, container, made === info.Id, signal)) === NO_INIT) init = withoutInit(notes);
 		}
@@ -69,7 +69,7 @@ export async function bringUp(wanted: ContainerRequest, before: string | undefin
 	throw new HoldfastError("START_FAILED", "something keeps removing, stopping or pausing the container while it starts; find out what, then try again");
 }
 
-/** undefined: there is none. */
+/** Returns undefined if there is no such container. */
 export async function inspect(engine: Engine, container: string, signal?: AbortSignal, ms?: number): Promise<ContainerInfo | undefined> {
 	try {
 		return await engine.call("looking for the container", containers.inspect(container), { signal, ...(ms && { ms }) });
@@ -92,7 +92,7 @@ export async function remove(engine: Engine, container: string, signal?: AbortSi
 	throw new HoldfastError("START_FAILED", "the container is being removed, but does not go away; see what the Docker engine says of it (docker ps -a)");
 }
 
-/** The engine has none for containers. The switch can do without: a sh that waits for its children takes in those that nobody waits for. */
+/** The engine has no init for containers. The switch works without one: a sh that waits for its children also reaps orphans. */
 const NO_INIT = Symbol("no init");
 const lacksInit = (error: unknown): boolean => /docker-init|catatonit|container-init|init binary/i.test(reasonOf(error));
 
@@ -110,7 +110,7 @@ async function make(
 ): Promise<string | undefined | typeof NO_INIT> {
 	if (await ensureImage(engine, settings, progress, signal)) notes.push(`The image ${settings.image} was fetched.`);
 	try {
-		// Not with the caller's signal: a container that is made all the same would be known to nobody.
+		// Ignores the caller's signal: a container created anyway would be unknown to every program.
 		const { Id: id } = await engine.call("making the container", containers.create(containerName(owner), containerBody(settings, owner, { init })));
 		if (signal?.aborted) {
 			await remove(engine, id);
@@ -125,14 +125,14 @@ async function make(
 	}
 }
 
-/** `own`: this call has made it, and nobody wants it if it does not start. */
+/** `own`: this call created it, so it is useless if it does not start. */
 async function start(wanted: ContainerRequest, container: string, own: boolean, signal: AbortSignal | undefined): Promise<undefined | typeof NO_INIT> {
 	try {
-		// 304: somebody else was faster; 404 and 409: it is being removed. A look tells.
+		// 304: another caller was faster; 404 and 409: it is being removed. The next look tells.
 		await tolerant(wanted.engine, "starting the container", [304, 404, 409], containers.start(container), signal);
 		return undefined;
 	} catch (error) {
-		if (own) await remove(wanted.engine, container).catch(() => {}); // the error that counts is the first
+		if (own) await remove(wanted.engine, container).catch(() => {}); // the first error counts
 		if (statusOf(error) === undefined) throw error;
 		if (own && lacksInit(error)) return NO_INIT;
 		throw refused(error, wanted.settings);
@@ -151,7 +151,7 @@ function mustBeOurs(info: ContainerInfo, { settings, owner }: ContainerRequest):
 	try {
 		then = JSON.parse(info.Config.Labels[LABEL.settings] ?? "{}") as Record<string, string>;
 	} catch {
-		// a label that is not ours differs in everything
+		// a foreign label differs in every setting
 	}
 	const other = Object.keys(now).filter((key) => now[key] !== then[key]);
 	if (other.length > 0)
@@ -161,7 +161,7 @@ function mustBeOurs(info: ContainerInfo, { settings, owner }: ContainerRequest):
 		);
 }
 
-/** True: done. False: the engine answered with one of these. */
+/** Returns true when done, false if the engine answered with one of these statuses. */
 async function tolerant(
 	engine: Engine,
 	doing: string,

@@ -1,4 +1,4 @@
-/** Docker contexts: engines that the person has given a name, as `docker context` keeps them. */
+/** Docker contexts: named engines, as `docker context` stores them. */
 import { createHash } from "node:crypto";
 import fs from "node:fs";
 import os from "node:os";
@@ -42,7 +42,7 @@ export function selectedContext(env: NodeJS.ProcessEnv): EngineContext | undefin
 const META = z.object({ Endpoints: z.object({ docker: z.object({ Host: z.string().min(1), SkipTLSVerify: z.boolean().nullish() }) }) });
 const CONFIG = z.object({ currentContext: z.string().optional() });
 
-/** A file that cannot be read or understood selects nothing, as for the docker command. */
+/** Returns the current context. An unreadable or invalid file selects nothing, as for the docker command. */
 function currentContext(file: string): string | undefined {
 	try {
 		return CONFIG.safeParse(parsed(fs.readFileSync(file, "utf8"))).data?.currentContext;

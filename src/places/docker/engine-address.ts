@@ -1,4 +1,4 @@
-/** Where the engine is, decided as the docker command does: the place's own `engine`, DOCKER_HOST, the selected context, the usual socket. */
+/** Finds the engine as the docker command does: the place's own `engine`, DOCKER_HOST, the selected context, the usual socket. */
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
@@ -10,7 +10,7 @@ import { dockerConfigDir, selectedContext } from "./contexts.js";
 export interface EngineAddress {
 	/** As a person would write it; the same text for the same engine. */
 	readonly where: string;
-	/** What to change in order to use another one. */
+	/** What to change to use another engine. */
 	readonly other: string;
 	readonly way: Way;
 }
@@ -18,7 +18,7 @@ export interface EngineAddress {
 export type Way =
 	| { readonly kind: "unix"; readonly socket: string }
 	| { readonly kind: "tcp"; readonly host: string; readonly port: number; readonly tls?: Certificates }
-	/** `socket`: of the engine on that machine, in place of its usual one. */
+	/** `socket`: the engine's socket on that machine, instead of the usual one. */
 	| { readonly kind: "ssh"; readonly machine: SshOptions; readonly socket?: string };
 
 export function engineAddress(address: string | undefined, env: NodeJS.ProcessEnv): EngineAddress {
@@ -29,7 +29,7 @@ export function engineAddress(address: string | undefined, env: NodeJS.ProcessEn
 	return parse(context.host, `set DOCKER_HOST (the Docker context ${JSON.stringify(context.name)} is used)`, env, { tls: context.tls });
 }
 
-/** `context`: its certificates count, not those of the environment. */
+/** Parses an address. `context`: use its certificates, not those of the environment. */
 function parse(given: string, other: string, env: NodeJS.ProcessEnv, context?: { readonly tls: Certificates | undefined }): EngineAddress {
 	if (given === "unix://") return atSocket(usualSocket(env), other);
 	if (given.startsWith("unix://")) return atSocket(given.slice("unix://".length), other);
@@ -64,7 +64,7 @@ const wrongAddress = (given: string): HoldfastError =>
 		`${JSON.stringify(given.slice(0, 200))} is not an engine; write unix:///var/run/docker.sock, tcp://HOST:PORT or ssh://USER@HOST`,
 	);
 
-/** Docker's own; Docker Desktop puts it in the home. */
+/** Returns Docker's socket; Docker Desktop puts it in the home. */
 function usualSocket(env: NodeJS.ProcessEnv): string {
 	const desktop = path.join(env.HOME || os.homedir(), ".docker/run/docker.sock");
 	return fs.existsSync(desktop) ? desktop : "/var/run/docker.sock";

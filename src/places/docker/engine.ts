@@ -1,4 +1,4 @@
-/** The engine: one call to it, with a time limit and the caller's signal; which version of its API is spoken; what its failures mean. */
+/** The engine: one call at a time with a time limit and the caller's signal; negotiation of the API version; explanation of failures. */
 import { HoldfastError } from "../../base/index.js";
 import type { Near } from "../ssh/index.js";
 import { ping } from "./api.js";
@@ -10,25 +10,25 @@ import { type EngineCall, EngineRefusal, type Sending, send } from "./request.js
 export interface Engine {
 	/** As a person would write it. */
 	readonly where: string;
-	/** Paths of this machine are the engine's too. */
+	/** The engine sees the paths of this machine. */
 	readonly local: boolean;
-	/** `doing` begins the words of a failure. A stream that is returned outlives the time limit and the signal. */
+	/** Calls the engine. `doing` begins the text of a failure. A returned stream outlives the time limit and the signal. */
 	call<T>(doing: string, call: EngineCall<T>, options?: CallOptions): Promise<T>;
 }
 
 export interface CallOptions {
 	readonly signal?: AbortSignal | undefined;
-	/** How long the engine may take. */
+	/** Time limit of the call. */
 	readonly ms?: number;
 }
 
 const PATIENCE_MS = 60_000;
 
-/** The newest version of the API whose answers are known, and the oldest with all that is asked for (Docker 1.13). */
+/** The newest API version whose answers are known, and the oldest with every call we make (Docker 1.13). */
 const NEWEST = "1.44";
 const OLDEST = "1.25";
 
-/** `near`: for an engine over ssh. */
+/** Opens an engine. `near`: for an engine over ssh. */
 export function openEngine(address: string | undefined, near: Near = {}): Engine {
 	const env = near.env ?? process.env;
 	const at = engineAddress(address, env);
@@ -36,7 +36,7 @@ export function openEngine(address: string | undefined, near: Near = {}): Engine
 	let version: string | undefined = env.DOCKER_API_VERSION?.replace(/^v/, "") || undefined;
 
 	const negotiated = async (signal: AbortSignal): Promise<string> => {
-		// An engine that refuses this is asked without a version; its answer to the real request tells more.
+		// If an engine refuses this, asks without a version; its answer to the real request tells more.
 		const theirs = await send(ping, { agent, version: "", signal }).catch((error) => (error instanceof EngineRefusal ? "" : Promise.reject(error)));
 		if (theirs !== "" && older(theirs, OLDEST))
 			throw new HoldfastError(
@@ -51,7 +51,7 @@ export function openEngine(address: string | undefined, near: Near = {}): Engine
 		try {
 			return await send(call, sending);
 		} catch (error) {
-			// Another engine has taken its place, or it speaks only versions that are newer: it names the nearest.
+			// Another engine has replaced it, or it speaks only newer versions: it names the nearest.
 			const nearest = error instanceof EngineRefusal && /client version \S+ is too (?:old|new).*?API version is (\d+\.\d+)/.exec(error.message)?.[1];
 			if (!nearest || nearest === version || env.DOCKER_API_VERSION) throw error;
 			version = nearest;
@@ -63,7 +63,7 @@ export function openEngine(address: string | undefined, near: Near = {}): Engine
 		where: at.where,
 		local: at.way.kind === "unix",
 		call: async (doing, call, { signal, ms = PATIENCE_MS } = {}) => {
-			// Not AbortSignal.timeout: the call may return a stream, which must outlive the call's time.
+			// Not AbortSignal.timeout: the call may return a stream, which must outlive the call's time limit.
 			const controller = new AbortController();
 			const giveUp = () => controller.abort();
 			const timer = setTimeout(giveUp, ms);
@@ -86,7 +86,7 @@ export function openEngine(address: string | undefined, near: Near = {}): Engine
 	};
 }
 
-/** The same text for the same engine, as a person would write it. */
+/** Returns the engine's address as a person would write it; the same text for the same engine. */
 export const whereEngine = (address: string | undefined, env: NodeJS.ProcessEnv = process.env): string => engineAddress(address, env).where;
 
 function older(a: string, b: string): boolean {

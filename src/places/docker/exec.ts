@@ -1,4 +1,4 @@
-/** A command in a container: a byte stream to it, with what can be said of its end; and one that is soon over, with what it printed. */
+/** A command in a container: as a byte stream with the reason of its end, or run to its end with its output. */
 import { Readable, Writable } from "node:stream";
 import { HoldfastError } from "../../base/index.js";
 import type { Stream } from "../host.js";
@@ -13,13 +13,13 @@ export interface ExecOptions {
 	readonly signal?: AbortSignal | undefined;
 }
 
-/** How much of what it says on stderr is kept, for the words at the end. */
+/** How much of stderr is kept, for the error text. */
 const STDERR_BYTES = 4096;
 
-/** What the engine writes where the command's output would be, if it finds out too late for another answer that it cannot start it. */
+/** The engine writes this in place of output if it notices too late that it cannot start the command. */
 export const NOT_STARTED = "OCI runtime exec failed";
 
-/** `diagnose` says what became of the container, or why nothing was started, when it is not the command alone that ended. */
+/** Opens a stream to a command. `diagnose` explains what became of the container, or why nothing started, unless only the command ended. */
 export async function openExec(
 	engine: Engine,
 	container: string,
@@ -62,12 +62,12 @@ export async function openExec(
 			resolve(closed ? "it was closed from here" : words());
 		});
 	});
-	// Behind TLS, the end of input can lose output that arrives at the same moment (seen with Node 20): a link ends its input last.
+	// Over TLS, the end of input can lose output that arrives at the same moment (seen with Node 20), so a link ends its input last.
 	const input = new Writable({
 		write: (chunk: Buffer, _encoding, done) => void socket.write(chunk, done),
 		final: (done) => void socket.end(done),
 	});
-	input.on("error", () => {}); // whoever writes is told by his callback, everybody by `ended`
+	input.on("error", () => {}); // the writer's callback and `ended` report it
 	output.on("error", () => {});
 
 	const words = async (): Promise<string> => {
@@ -96,7 +96,7 @@ export async function openExec(
 	};
 }
 
-/** Runs it to its end, without an input. What it prints, stdout and stderr, is cut at some kilobytes. */
+/** Runs a command to its end, without input. Cuts its output, stdout and stderr, at some kilobytes. */
 export async function runExec(engine: Engine, container: string, options: ExecOptions): Promise<{ code: number | null; text: string }> {
 	const { exec, socket } = await begin(engine, container, options, { stdin: false });
 	const text = new Tail(STDERR_BYTES);
@@ -107,7 +107,7 @@ export async function runExec(engine: Engine, container: string, options: ExecOp
 	if (options.signal?.aborted) giveUp();
 	await new Promise<void>((resolve) => {
 		socket.on("data", (bytes: Buffer) => void frames.take(bytes));
-		socket.on("error", () => {}); // "close" comes behind it
+		socket.on("error", () => {}); // "close" follows
 		socket.on("close", resolve);
 	});
 	clearTimeout(late);
@@ -128,7 +128,7 @@ async function begin(
 	return { exec, socket: await engine.call(doing, execs.start(exec), { signal }) };
 }
 
-/** null: it still runs, or nobody can tell. */
+/** Returns the exit code; null if the command still runs, or the engine cannot tell. */
 async function exitCode(engine: Engine, exec: string): Promise<number | null> {
 	try {
 		// The stream may end a moment before the engine has noted the exit.
@@ -138,12 +138,12 @@ async function exitCode(engine: Engine, exec: string): Promise<number | null> {
 			await new Promise((resolve) => setTimeout(resolve, 25));
 		}
 	} catch {
-		// the engine is away, or the container: the caller finds out which
+		// the engine or the container is gone: the caller finds out which
 	}
 	return null;
 }
 
-/** The last bytes of something. */
+/** Keeps the last bytes of a stream. */
 class Tail {
 	#bytes: Buffer = Buffer.alloc(0);
 	#cut = false;

@@ -1,23 +1,23 @@
-/** What a failed call to the engine means, and what can be done about it. */
+/** Explains a failed call to the engine, and what the user can do about it. */
 import fs from "node:fs";
 import os from "node:os";
 import { errno, HoldfastError } from "../../base/index.js";
 import type { EngineAddress } from "./engine-address.js";
 import { EngineRefusal, NotUnderstood } from "./request.js";
 
-/** Returns the status of the engine's answer to a call that failed; undefined when there was none. */
+/** Returns the HTTP status of a failed call; undefined if the engine did not answer. */
 export function statusOf(error: unknown): number | undefined {
 	const cause = error instanceof HoldfastError ? error.cause : error;
 	return cause instanceof EngineRefusal ? cause.statusCode : undefined;
 }
 
-/** Returns what the engine itself wrote. */
+/** Returns the engine's own message. */
 export function reasonOf(error: unknown): string {
 	const cause = error instanceof HoldfastError ? (error.cause ?? error) : error;
 	return cause instanceof Error ? cause.message : String(cause);
 }
 
-/** What Node and OpenSSL call a certificate that is not accepted. */
+/** Error codes of Node and OpenSSL for a certificate that is not accepted. */
 const UNTRUSTED = /^(UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|CERT_|ERR_TLS_CERT_ALTNAME)/;
 
 export function explained(error: unknown, doing: string, { where, way, other }: EngineAddress): HoldfastError {
@@ -70,11 +70,11 @@ function userName(): string {
 	try {
 		return os.userInfo().username;
 	} catch {
-		return '"$USER"'; // a user without an entry
+		return '"$USER"'; // a user without a passwd entry
 	}
 }
 
-/** Names another engine's socket that is there. Holdfast uses another engine only when it is asked to. */
+/** Returns a hint at another engine's socket, if one exists. Holdfast uses another engine only on request. */
 function otherEngine(way: EngineAddress["way"]): string {
 	const used = way.kind === "unix" ? way.socket : undefined;
 	const user = process.env.XDG_RUNTIME_DIR ?? `/run/user/${process.getuid?.()}`;

@@ -1,4 +1,4 @@
-/** What became of a container under a command. */
+/** Finds out what became of a container while a command ran. */
 import { sizeText } from "../../base/index.js";
 import { type ContainerInfo, events } from "./api.js";
 import { inspect } from "./container.js";
@@ -9,14 +9,14 @@ export interface LastRun {
 	readonly info: ContainerInfo;
 	/** When the command was started. */
 	readonly since: number;
-	/** With which it ended, if that is known. */
+	/** Exit code of the command, if known. */
 	readonly code: number | null;
 }
 
 const KILLED = 137;
 const SUSPICIOUS_LOOKS = 20;
 
-/** In words; undefined when it is as it was. */
+/** Returns what happened to the container, in words; undefined if it is unchanged. */
 export async function fate(engine: Engine, container: string, { info: before, since, code }: LastRun): Promise<string | undefined> {
 	let info: ContainerInfo | undefined;
 	try {
@@ -40,13 +40,13 @@ export async function fate(engine: Engine, container: string, { info: before, si
 	return undefined;
 }
 
-/** The state of a container that goes on does not tell; the engine's events do. */
+/** Asks the engine's events: the state of a container that keeps running does not tell. */
 async function ranOutOfMemory(engine: Engine, id: string, since: number): Promise<boolean> {
 	try {
 		const range = { since: Math.floor(since / 1000), until: Math.ceil(Date.now() / 1000) };
 		const seen = await engine.call("looking for what the engine has seen", events(range, { container: [id], event: ["oom"] }), { ms: 5_000 });
 		return seen.includes('"oom"');
 	} catch {
-		return false; // an engine that does not tell
+		return false; // the engine does not tell
 	}
 }

@@ -1,4 +1,4 @@
-/** Without a terminal the engine sends stdout and stderr in frames on one stream: a byte that says which, three of nothing, a length, the bytes. */
+/** Without a terminal the engine sends stdout and stderr in frames on one stream: a byte for the stream, three zero bytes, a length, the bytes. */
 const HEADER = 8;
 
 export interface Sinks {
@@ -16,7 +16,7 @@ export class Demultiplexer {
 		this.#sinks = sinks;
 	}
 
-	/** False: these are no frames. Bytes are handed on as they come, not when a frame is complete: one may be large. */
+	/** Parses bytes; returns false if they are no frames. Passes bytes on as they arrive, not per complete frame: a frame may be large. */
 	take(bytes: Buffer): boolean {
 		for (let at = 0; at < bytes.length; ) {
 			if (this.#left > 0) {

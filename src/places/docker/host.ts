@@ -20,9 +20,9 @@ import { ensureWorkdir, prepare } from "./prepare.js";
 import { endedAtOnce, endOf, instanceOf, lowerFirst } from "./words.js";
 
 export interface DockerHooks {
-	/** While an image is fetched: a line at a time. */
+	/** Called for each line while an image is fetched. */
 	readonly progress?: PullProgress | undefined;
-	/** The life of the container that was last used, by whatever program; or `idle SECONDS` when it was ended since nobody used it for so long. */
+	/** Returns the life of the container that any program last used; or `idle SECONDS` if it ended because it was unused for so long. */
 	readonly last?: () => string | undefined;
 }
 
@@ -31,7 +31,7 @@ export function dockerHost(options: DockerOptions, owner: ContainerOwner, hooks:
 	const as = execUser(settings, owner);
 	let opened: Engine | undefined;
 	let now: ContainerInfo | undefined;
-	let prepared: string | undefined; // the life whose private directory is known to be there
+	let prepared: string | undefined; // the life whose private directory is known to exist
 
 	const engineOf = (): Engine => {
 		opened ??= openEngine(settings.engine, path.isAbsolute(owner.home) ? { home: owner.home } : {});
@@ -67,8 +67,8 @@ export function dockerHost(options: DockerOptions, owner: ContainerOwner, hooks:
 			if (now === undefined) throw new HoldfastError("INTERNAL", "a stream was opened before the container was started");
 			const engine = engineOf();
 			const info = now;
-			const container = info.Id; // not its name, which may soon be another's
-			// The engine starts a command in / where the image says nothing; a person who logs in starts at home.
+			const container = info.Id; // not its name, which another container may soon have
+			// Without a WorkingDir in the image, the engine starts a command in /; a login starts at home.
 			const start = hasOwnDirectory(info.Config.WorkingDir) ? "" : `cd "\${HOME:-/}" 2>/dev/null || cd /; `;
 			const text = `${homeLine(settings, owner)}${start}${command}`;
 			const since = Date.now();
@@ -88,14 +88,14 @@ export function dockerHost(options: DockerOptions, owner: ContainerOwner, hooks:
 			const engine = engineOf();
 			const info = await inspect(engine, settings.container ?? containerName(owner), signal);
 			if (info === undefined || info.State.Status === "removing" || info.State.Dead) return { why: "the container that it ran in was removed", kept: false };
-			if (info.State.Running || info.State.Status === "created") return undefined; // or is just being started
+			if (info.State.Running || info.State.Status === "created") return undefined; // or is being started
 			return { why: lowerFirst(endOf(info)), kept: true };
 		},
 
 		async whySilent() {
 			const engine = engineOf();
 			const info = now && (await inspect(engine, now.Id, undefined, LOOK_MS));
-			return info?.State.Paused ? "the container is paused" : undefined; // whatever else becomes of it ends its streams
+			return info?.State.Paused ? "the container is paused" : undefined; // every other fate ends its streams
 		},
 
 		async stop(): Promise<readonly string[]> {
@@ -122,9 +122,9 @@ export function dockerHost(options: DockerOptions, owner: ContainerOwner, hooks:
 
 const ATTEMPTS = 5;
 const LOOK_MS = 5_000;
-const SHORT_ID = 12; // as `docker ps` shows it, and every command of docker takes it
+const SHORT_ID = 12; // as `docker ps` shows it and every docker command accepts it
 
-/** Running, and with the private directory in it. */
+/** Returns the running container, with the private directory in it. */
 async function ready(
 	wanted: ContainerRequest,
 	before: string | undefined,
@@ -137,7 +137,7 @@ async function ready(
 		const container = found.info.Id;
 		if (prepared === instanceOf(found.info)) return found;
 		try {
-			await prepare(engine, container, settings, {}, signal); // the switch needs it, whoever runs commands
+			await prepare(engine, container, settings, {}, signal); // the switch needs it, whichever user runs commands
 			if (settings.workdir !== undefined) await ensureWorkdir(engine, container, settings.workdir, found.info.Config.User, signal);
 			if (owner.user !== undefined) await prepare(engine, container, settings, execUser(settings, owner), signal);
 			return found;
@@ -145,20 +145,20 @@ async function ready(
 			if (signal?.aborted) throw error;
 			const after = await inspect(engine, container);
 			if (after?.State.Running) {
-				if (found.made) await remove(engine, container).catch(() => {}); // the error that counts is the first
+				if (found.made) await remove(engine, container).catch(() => {}); // the first error counts
 				throw error;
 			}
 			if (found.made && after !== undefined && endedByItself(after.State)) {
 				const said = await lastLine(engine, container);
-				await remove(engine, container).catch(() => {}); // the error that counts is the first
+				await remove(engine, container).catch(() => {}); // the first error counts
 				throw endedAtOnce(settings, after.State.ExitCode, error, said);
 			}
-			if (attempt === ATTEMPTS) throw error; // somebody stops or removes it again and again
+			if (attempt === ATTEMPTS) throw error; // another program keeps stopping or removing it
 		}
 	}
 }
 
-/** The last line that a container printed; "" if there is none, or the engine does not tell. */
+/** Returns the last line that a container printed; "" if there is none, or the engine does not tell. */
 async function lastLine(engine: Engine, container: string): Promise<string> {
 	let text = "";
 	const add = (bytes: Buffer) => {
@@ -168,20 +168,20 @@ async function lastLine(engine: Engine, container: string): Promise<string> {
 		const said = await engine.call("reading what the container said", containers.logs(container, 5), { ms: LOOK_MS });
 		new Demultiplexer({ stdout: add, stderr: add }).take(said);
 	} catch {
-		// what is known without it is said
+		// the caller reports what is known without it
 	}
 	return text.trim().split("\n").at(-1)?.trim().slice(0, 300) ?? "";
 }
 
 const hasOwnDirectory = (dir: string | undefined): boolean => dir !== undefined && dir !== "" && dir !== "/";
 
-/** What runc and the kernel say when there may be no more processes; `read init-p`, when the one that it had started could start no thread. */
+/** Messages of runc and the kernel when the process limit is reached; `read init-p` if runc's first process could start no thread. */
 const isNoRoom = (text: string): boolean => /resource temporarily unavailable|cannot fork|can't fork|procReady|read init-p|EAGAIN/i.test(text);
 
 const noRoom = ({ pids }: DockerSettings): string =>
 	`nothing more can be started in the container: it may have had its ${pids} processes; end some of them, or raise "pids"`;
 
-/** Limits that were asked for and are not there. */
+/** Returns a warning per requested limit that the engine did not set. */
 function warnings(info: ContainerInfo, settings: DockerSettings): string[] {
 	const { HostConfig: host } = info;
 	const missing = [

@@ -1,4 +1,4 @@
-/** The image of a container: it is there, or it is fetched if that was asked for. */
+/** The image of a container: present, or fetched if the options ask for it. */
 import type { Readable } from "node:stream";
 import * as z from "zod";
 import { HoldfastError } from "../../base/index.js";
@@ -7,13 +7,13 @@ import type { Engine } from "./engine.js";
 import { statusOf } from "./explain.js";
 import type { DockerSettings } from "./options.js";
 
-/** What is being fetched, a line at a time. */
+/** Receives the steps of a fetch, one line each. */
 export type PullProgress = (line: string) => void;
 
-/** A fetch may take long; but not without a word. */
+/** A fetch may take long, but must not stay silent for longer than this. */
 const SILENCE_MS = 120_000;
 
-/** True: it was fetched just now. */
+/** Makes sure that the image is present. Returns true if this call fetched it. */
 export async function ensureImage(
 	engine: Engine,
 	{ image, pull }: DockerSettings,
@@ -39,7 +39,7 @@ const EVENT = z.object({ status: z.string().optional(), id: z.string().optional(
 
 async function fetchImage(engine: Engine, image: string, progress: PullProgress | undefined, signal: AbortSignal | undefined): Promise<void> {
 	const doing = `fetching the image ${image}`;
-	// Without a tag the engine would fetch all of them.
+	// Without a tag the engine would fetch every tag.
 	const wanted = /@|:[^/]*$/.test(image) ? image : `${image}:latest`;
 	const stream = await engine.call(doing, images.pull(wanted), { signal, ms: SILENCE_MS });
 	const giveUp = () => stream.destroy(new Error("given up"));
@@ -54,7 +54,7 @@ async function fetchImage(engine: Engine, image: string, progress: PullProgress 
 			const { status, id, error } = EVENT.safeParse(parsed(line)).data ?? {};
 			failed ??= error;
 			const said = status === undefined ? undefined : `fetching ${image}: ${[id, status].filter(Boolean).join(" ")}`;
-			if (said !== undefined && !told.has(said)) progress?.(said); // without its bar: each step of each layer once
+			if (said !== undefined && !told.has(said)) progress?.(said); // without its progress bar: each step of each layer once
 			if (said !== undefined) told.add(said);
 		}
 	} catch (error) {
@@ -69,7 +69,7 @@ async function fetchImage(engine: Engine, image: string, progress: PullProgress 
 
 const LONGEST_LINE = 1024 ** 2;
 
-/** Not readline, which does not say when a stream breaks. */
+/** Yields the lines of a stream. Not readline, which does not report a broken stream. */
 async function* linesOf(stream: Readable): AsyncGenerator<string> {
 	let rest = "";
 	for await (const chunk of stream.setEncoding("utf8") as AsyncIterable<string>) {

@@ -1,4 +1,4 @@
-/** Containers of Docker as places: addresses, the host that runs commands in one, and what is left behind. Loaded lazily, with the first container. */
+/** Docker containers as places: addresses, the host that runs commands in a container, and leftovers. Loaded lazily, with the first container. */
 export { DEFAULT_IMAGE, type DockerAddress, parseDockerAddress } from "./address.js";
 export type { ContainerOwner } from "./body.js";
 export { whereEngine } from "./engine.js";

@@ -17,7 +17,7 @@ export const docker = defineKind({
 	show: ({ image, container }) => dockerAddress({ image, container }),
 	directory: ({ workdir }) => workdir,
 	identity: ({ workdir: _, ...rest }) => (rest.container === undefined ? { image: DEFAULT_IMAGE, ...rest } : rest),
-	// A container is only as tight as what it mounts, which is not known of one that somebody else has made.
+	// A container is only as tight as its mounts, which are unknown for a container of another program.
 	boundary: ({ container, volumes }) =>
 		container === undefined ? { contains: !volumes.some(({ source }) => exposesHost(source)), hides: volumes.length === 0 } : NO_BOUNDARY,
 	runs: {

@@ -1,4 +1,4 @@
-/** Containers that Holdfast has made, of every home, on each engine there is to ask: the usual one, those that config.json names, those that this home has used. */
+/** Containers that Holdfast has made, for every home, on each known engine: the usual one, those in config.json, those that this home has used. */
 import type { Leftovers, NamedPlace } from "../kind.js";
 import { loadDocker } from "./load.js";
 
@@ -6,7 +6,7 @@ interface KnownEngine {
 	/** As `openEngine` takes it; undefined: the usual one. */
 	readonly engine: string | undefined;
 	readonly where: string;
-	/** DOCKER_HOST, and places by name or address. Nothing: the usual one, which nobody has asked for. */
+	/** DOCKER_HOST, and places by name or address. Empty: the usual engine, which was not asked for explicitly. */
 	readonly namedBy: readonly string[];
 }
 
@@ -16,7 +16,7 @@ export const containerLeftovers: Leftovers = {
 	async wheres({ named, complete }) {
 		const { engines, notes } = await knownEngines(named);
 		const isNamed = ({ namedBy }: KnownEngine) => namedBy.length > 0;
-		// That the usual engine does not answer is news only to who has asked for it, or for no other.
+		// A silent usual engine is reported only to a user who asked for it, or who asked for no other.
 		const only = complete && notes.length === 0 && !engines.some(isNamed);
 		return {
 			notes,
@@ -47,7 +47,7 @@ export const containerLeftovers: Leftovers = {
 	},
 };
 
-/** Each once, however it is written and by however many places it is named. */
+/** Returns each engine once, however it is written and however many places name it. */
 async function knownEngines(named: readonly NamedPlace[]): Promise<{ readonly engines: readonly KnownEngine[]; readonly notes: readonly string[] }> {
 	const { whereEngine } = await loadDocker();
 	const engines = new Map<string, { engine: string | undefined; where: string; namedBy: string[] }>();

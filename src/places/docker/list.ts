@@ -1,4 +1,4 @@
-/** All containers that Holdfast has made, whoever's they are: to list them, and to remove what nobody needs any more. */
+/** All containers that Holdfast has made, for any home: to list them, and to remove orphans. */
 import { HoldfastError } from "../../base/index.js";
 import { homeIsGone } from "../owner.js";
 import { containers } from "./api.js";
@@ -12,22 +12,22 @@ export interface ContainerSummary {
 	readonly image: string;
 	readonly task: string;
 	readonly home: string;
-	/** The machine that the home is on. */
+	/** The machine of the home. */
 	readonly host: string;
-	/** As the engine says it: created, running, paused, exited, dead, removing. */
+	/** The engine's state: created, running, paused, exited, dead, removing. */
 	readonly state: string;
-	/** The engine's words for people: "Up 2 hours". */
+	/** The engine's text for people: "Up 2 hours". */
 	readonly status: string;
 	readonly created: Date;
 	readonly keep: boolean;
-	/** The home of the container is gone, so no runtime will come back to it; null: the home is on another machine, or is not a path. */
+	/** The home of the container is gone, so no runtime will use it again; null: the home is on another machine, or is not a path. */
 	readonly orphan: boolean | null;
 }
 
 export interface ContainerFilter {
 	readonly home?: string;
 	readonly task?: string;
-	/** In place of DOCKER_HOST. */
+	/** Instead of DOCKER_HOST. */
 	readonly engine?: string;
 	readonly signal?: AbortSignal;
 }
@@ -53,7 +53,7 @@ export async function listContainers({ home, task, engine: address, signal }: Co
 	});
 }
 
-/** By its id, a beginning of that, or its name. True: it was removed by this call. Only one of ours. */
+/** Removes one of our containers by its id, a prefix of it, or its name. Returns true if this call removed it. */
 export async function removeContainer(id: string, options: { engine?: string; signal?: AbortSignal } = {}): Promise<boolean> {
 	if (!/^[\w.-]{1,200}$/.test(id)) throw new HoldfastError("INVALID", `${JSON.stringify(id.slice(0, 100))} is not an id or a name of a container`);
 	const engine = openEngine(options.engine);

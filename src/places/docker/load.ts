@@ -1,4 +1,4 @@
-/** The Docker client, loaded with the first container that is asked for. */
+/** The Docker client, loaded with the first requested container. */
 import { lazy } from "../../base/index.js";
 
 export const loadDocker = lazy(() => import("./index.js"));

@@ -1,4 +1,4 @@
-/** How a container is made: every option with its default. docs/places.md explains them. */
+/** The options of a container, each with its default. docs/places.md explains them. */
 import * as z from "zod";
 import { checked, HoldfastError } from "../../base/index.js";
 import { directoryProblem, imageProblem } from "../image-name.js";
@@ -22,33 +22,33 @@ export const dockerSchema = z.lazy(() =>
 		image: saying(imageProblem).default(DEFAULT_IMAGE),
 		/** An existing container, by its name or id, instead of a new one. Holdfast never starts, stops or removes it. */
 		container: saying(containerProblem).optional(),
-		/** "never": an image that is not there is an error. "missing": it is fetched. */
+		/** "never": a missing image is an error. "missing": it is fetched. */
 		pull: z.enum(["never", "missing"]).default("never"),
-		/** Of how many cores it may have the time; 0.5 is half of one. */
+		/** CPU time in cores; 0.5 is half a core. */
 		cpus: z.number().min(0.01).max(1024).optional(),
 		memory: size(16 * MIB).optional(),
-		/** How large its own files may get; few engines can do that, and then it is an error. */
+		/** Size limit of its root file system. Few engines support it; on others it is an error. */
 		disk: size(MIB).optional(),
-		/** "plain": with Docker's own rights and the image's own way to start, as programs expect that were made for `docker run`. */
+		/** "plain": Docker's default capabilities and the image's own ENTRYPOINT, for programs made for `docker run`. */
 		profile: z.enum(["hardened", "plain"]).default("hardened"),
-		/** How many processes and threads at once. By default 256; in a plain one 4096. */
+		/** Limit on processes and threads. By default 256; in a plain one 4096. */
 		pids: z.number().int().min(32).max(4_194_304).optional(),
 		network: z.boolean().default(true),
 		volumes: z.array(readBy(parseVolume)).max(100).default([]),
 		environment,
-		/** "host": with the ids of whoever runs Holdfast. Without it, as the image says. */
+		/** "host": the ids of the user that runs Holdfast. Default: the image's user. */
 		user: z.string().refine(isUser, USER_FORM).optional(),
-		/** Flags of `docker run`, of those in arguments.ts. */
+		/** Flags of `docker run`, limited to those in arguments.ts. */
 		arguments: z.array(z.string()).max(200).default([]),
-		/** Directories in memory, and how much each may hold; null: not that one of the defaults. A plain one has none by default. */
+		/** In-memory directories and their sizes; null drops one of the defaults. A plain container has none by default. */
 		tmpfs: z.record(z.string(), size(MIB).nullable()).superRefine(everyKey(directoryProblem)).default({}),
-		/** Where a new shell starts. Without it, where the image says, else the user's home. */
+		/** Where a new shell starts. Default: the image's directory, else the user's home. */
 		workdir: directory.optional(),
-		/** At the end of its task it is stopped, not removed. */
+		/** The end of its task stops the container instead of removing it. */
 		keep: z.boolean().default(false),
-		/** Seconds without a sign of life of any runtime, and without a process that runs, after which it stops itself. "task": it stays until its task is ended. */
+		/** Seconds without a sign of life of any runtime, and without a running process, after which it stops itself. "task": it stays until its task ends. */
 		lifetime,
-		/** In place of DOCKER_HOST. */
+		/** Instead of DOCKER_HOST. */
 		engine: z.string().min(1).optional(),
 	}),
 );
@@ -75,7 +75,7 @@ export function dockerSettings(options: DockerOptions): DockerSettings {
 	return { ...data, pids: data.pids ?? pids, tmpfs: Object.fromEntries(inMemory) };
 }
 
-/** What can be chosen for a container that somebody else has made. */
+/** The options that apply to a container of another program. */
 const WITH_CONTAINER = ["container", "workdir", "user", "engine"];
 
 export const idleSeconds = ({ lifetime }: Pick<DockerSettings, "lifetime">): number => idleSecondsOf(lifetime);

@@ -1,6 +1,6 @@
 /**
- * The private directory in a container that runs. Its user may not be able to make one, and root in there is not asked to: what it would
- * run is not ours. So the engine puts a directory for everybody there, and the user makes his own in it.
+ * The private directory in a running container. Its user may not be able to create one, and we do not run commands as root inside, since the
+ * container's programs are not ours. So the engine adds a world-writable directory, and the user creates a private one in it.
  */
 import path from "node:path";
 import { HoldfastError } from "../../base/index.js";
@@ -13,7 +13,7 @@ import { runExec } from "./exec.js";
 import { reasonOf, statusOf } from "./explain.js";
 import type { DockerSettings } from "./options.js";
 
-/** Complete before it has its name: another program may come at the same moment. One that another user has put there is not used. */
+/** Completes the directory before it gets its name: another program may do the same at this moment. Refuses one that another user has made. */
 const MAKE = `
 umask 077; d=$1 t=$1.$$
 mine() { [ -d "$d/busy" ] && [ ! -L "$d" ] && [ -O "$d" ]; }
@@ -23,10 +23,10 @@ mv -T "$t" "$d" 2>/dev/null || { rm -r "$t"; mine; }`;
 
 export async function prepare(engine: Engine, container: string, settings: DockerSettings, as: ExecUser, signal: AbortSignal | undefined): Promise<void> {
 	const dir = privateDir(as);
-	// Beside the container's own user, another could have made it.
+	// Beside the container's own user, another user could have made it.
 	if (as.user === undefined && (await isThere(engine, container, dir, signal))) return;
 	const home = guestHome(settings);
-	// The root may be read-only; then there is a volume, and everything has to be named from there.
+	// The root may be read-only; then a volume exists, and every path has to start from it.
 	const base = parseArguments(settings.arguments).readOnly ? BASE_DIR : "/";
 	const directory = (dir: string, mode: number) => ({ kind: "directory", name: path.relative(base, dir), mode }) as const;
 	const archive = tarOf([
@@ -46,7 +46,7 @@ export async function prepare(engine: Engine, container: string, settings: Docke
 		);
 }
 
-/** What engines say when the container has no such user or group: some as an error, some in place of what the command would print. */
+/** Messages of engines when the container has no such user or group: some as an error, some in place of the command's output. */
 const isNoUser = (text: string): boolean => /unable to find (user|group)|no matching entries in (passwd|group)/.test(text);
 
 const noUser = (user: string, { image, container }: DockerSettings, cause?: unknown): HoldfastError =>
@@ -56,10 +56,10 @@ const noUser = (user: string, { image, container }: DockerSettings, cause?: unkn
 		{ cause },
 	);
 
-/** The directory that was asked for; made if there is none, for the user if it can be told who that is. */
+/** Creates the requested directory if it is missing, owned by the user if that user can be determined. */
 export async function ensureWorkdir(engine: Engine, container: string, workdir: string, user: string, signal: AbortSignal | undefined): Promise<void> {
 	if (await isThere(engine, container, workdir, signal)) return;
-	// In there first: what is in memory (/tmp) cannot be seen from outside.
+	// Tries inside first: the engine cannot see an in-memory directory (/tmp).
 	if ((await runExec(engine, container, { argv: ["mkdir", "-p", "--", workdir], signal })).code === 0) return;
 	const [uid = "0", gid = uid] = /^\d+(:\d+)?$/.test(user) ? user.split(":") : [];
 	const archive = tarOf([{ kind: "directory", name: path.relative("/", workdir), mode: 0o755, uid: Number(uid), gid: Number(gid) }]);
@@ -73,13 +73,13 @@ export async function ensureWorkdir(engine: Engine, container: string, workdir: 
 	}
 }
 
-/** A look from outside is cheaper than a command inside. */
+/** Asks the engine: cheaper than a command inside. */
 async function isThere(engine: Engine, container: string, file: string, signal: AbortSignal | undefined): Promise<boolean> {
 	try {
 		await engine.call("looking into the container", containers.stat(container, file), { signal });
 		return true;
 	} catch (error) {
 		if (statusOf(error) === undefined) throw error;
-		return false; // an engine that cannot tell: the command finds out
+		return false; // the engine cannot tell: the command finds out
 	}
 }

@@ -1,17 +1,17 @@
-/** One request to an engine and its answer. What the caller gives up is torn down, not left to run. */
+/** One request to an engine and its answer. A request that the caller gives up is torn down, not left running. */
 import http from "node:http";
 import type net from "node:net";
 import type { Duplex } from "node:stream";
 import type * as z from "zod";
 import { errno } from "../../base/index.js";
 
-/** What is asked, and how the answer is read. */
+/** A request, and how to read its answer. */
 export interface EngineCall<T> {
 	readonly method: "GET" | "HEAD" | "POST" | "PUT" | "DELETE";
-	/** Without the version of the API. */
+	/** Without the API version. */
 	readonly path: string;
 	readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
-	/** Bytes (an archive), or something that is sent as JSON. */
+	/** Bytes (an archive), or a value sent as JSON. */
 	readonly body?: unknown;
 	/** The connection becomes a byte stream. */
 	readonly upgrade?: boolean;
@@ -26,12 +26,12 @@ export interface EngineAnswer {
 
 /** A connection that has become a byte stream. */
 export interface EngineSocket extends Duplex {
-	/** Whether this program is to stay alive for it. */
+	/** Keeps this program alive for the connection. */
 	ref(): unknown;
 	unref(): unknown;
 }
 
-/** The engine's own answer to what it did not do. */
+/** The engine refused the request. */
 export class EngineRefusal extends Error {
 	readonly statusCode: number;
 
@@ -42,16 +42,16 @@ export class EngineRefusal extends Error {
 	}
 }
 
-/** An answer that no Docker engine gives. */
+/** The answer does not come from a Docker engine. */
 export class NotUnderstood extends Error {}
 
-/** An answer is held in memory; the longest there is, a list of thousands of containers, has a few megabytes. */
+/** Answers are held in memory; the longest, a list of thousands of containers, has a few megabytes. */
 const MOST_BYTES = 64 * 1024 ** 2;
 const REASON_CHARS = 1_000;
 
 export interface Sending {
 	readonly agent: http.Agent;
-	/** "": as the engine likes it. */
+	/** "": the engine's default. */
 	readonly version: string;
 	readonly signal: AbortSignal;
 }
@@ -73,7 +73,7 @@ async function exchange<T>(call: EngineCall<T>, sending: Sending): Promise<Engin
 		try {
 			return await answerTo(request);
 		} catch (error) {
-			// A kept connection may have been closed by the engine at this moment. Only what changes nothing is asked again.
+			// The engine may have closed a kept connection at this moment. Retries only requests that change nothing.
 			const again = request.reusedSocket && (call.method === "GET" || call.method === "HEAD") && ["ECONNRESET", "EPIPE"].includes(errno(error) ?? "");
 			if (!again || sending.signal.aborted) throw error;
 		}
@@ -97,10 +97,10 @@ function prepared<T>({ method, path, query = {}, body, upgrade }: EngineCall<T>,
 
 const answerTo = (request: http.ClientRequest): Promise<EngineAnswer> =>
 	new Promise((resolve, reject) => {
-		request.on("error", reject); // stays: what comes later is told by the answer
+		request.on("error", reject); // stays: the answer reports later errors
 		request.once("response", (message) => resolve({ message }));
 		request.once("upgrade", (message, socket, head) => {
-			(socket as net.Socket).setTimeout(0); // that of an idle connection
+			(socket as net.Socket).setTimeout(0); // the timeout of an idle connection
 			if (head.length > 0) socket.unshift(head);
 			resolve({ message, socket: socket as net.Socket }); // or a StreamSocket
 		});
@@ -112,7 +112,7 @@ async function reason(answer: EngineAnswer): Promise<string> {
 		const { message } = JSON.parse(body) as { message?: unknown };
 		if (typeof message === "string" && message !== "") return message.trim().slice(0, REASON_CHARS);
 	} catch {
-		// then as it is
+		// not JSON: use the text as it is
 	}
 	const plain = body.replace(/[\0-\x1f\x7f-\x9f]+/g, " ").slice(0, REASON_CHARS);
 	return plain || `${answer.message.statusCode} ${answer.message.statusMessage ?? ""}`.trim();
@@ -131,7 +131,7 @@ export async function bytes({ message }: EngineAnswer): Promise<Buffer> {
 
 export const text = async (answer: EngineAnswer): Promise<string> => (await bytes(answer)).toString("utf8");
 
-/** To its end, so that the connection can be used again. */
+/** Reads the answer to its end, so that the connection can be reused. */
 export async function nothing(answer: EngineAnswer): Promise<void> {
 	await bytes(answer);
 }

@@ -1,4 +1,4 @@
-/** What is said of containers: why one does not run, what became of the one before, why none can be made. */
+/** Texts about containers: why one does not run, what became of the previous one, why none can be made. */
 import { HoldfastError, sizeText, timeText } from "../../base/index.js";
 import { IDLE } from "../lives.js";
 import { SWITCH_EXIT } from "../switch.js";
@@ -9,12 +9,12 @@ import type { DockerSettings } from "./options.js";
 
 export const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 
-/** One life of a container. */
+/** Identifies one life of a container. */
 export const instanceOf = (info: ContainerInfo): string => `${info.Id} ${info.State.StartedAt}`;
 
 export const LOST = "but what ran in it, and what was in /tmp and other directories in memory, is gone";
 
-/** Why a container does not run, in words. */
+/** Returns why a container does not run, in words. */
 export function endOf({ State: state, HostConfig: host, Config: config }: ContainerInfo): string {
 	const limit = host.Memory ? ` (limit ${sizeText(host.Memory)})` : "";
 	if (state.ExitCode === SWITCH_EXIT && config.Labels[LABEL.lifetime] !== undefined)
@@ -25,7 +25,7 @@ export function endOf({ State: state, HostConfig: host, Config: config }: Contai
 	return `The main process of the container had ended with exit code ${state.ExitCode}${state.Error ? ` (${state.Error})` : ""}`;
 }
 
-/** `before` is the life that the caller knew, `made` the container that he has just made. */
+/** Returns notes about a new life. `before` is the life that the caller knew, `made` the container that the caller has just made. */
 export function lifeNotes(info: ContainerInfo, before: string | undefined, made: string | undefined): string[] {
 	if (before === undefined || before === instanceOf(info)) return [];
 	const [word, seconds] = before.split(" ");
@@ -39,7 +39,7 @@ export function lifeNotes(info: ContainerInfo, before: string | undefined, made:
 	];
 }
 
-/** What people get wrong, in words; else the engine's own. */
+/** Explains common mistakes in words; else returns the engine's own message. */
 export function refused(error: unknown, { image, disk, arguments: given }: DockerSettings): HoldfastError {
 	const reason = reasonOf(error);
 	const say = (text: string) => new HoldfastError("START_FAILED", text, { cause: error });
@@ -51,7 +51,7 @@ export function refused(error: unknown, { image, disk, arguments: given }: Docke
 	return say(`the container cannot be made: ${reason}${also}`);
 }
 
-/** The error for a container that ended at once: an init finds out only then that there is nothing to run. `said`: its last line. */
+/** Returns the error for a container that ended at once: an init finds out only then that there is nothing to run. `said`: its last line. */
 export function endedAtOnce({ image, profile }: DockerSettings, code: number, cause: unknown, said: string): HoldfastError {
 	if (profile === "hardened" || code === NOT_FOUND) return noShell(image, code, cause, said);
 	const words = said && ` (${said})`;

@@ -1,4 +1,4 @@
-/** Scripts run by a shell that is a program of this machine: `sh`, or one that is reached through others, as that of a sandbox. */
+/** Runs scripts through a shell that is a local program: `sh`, or a shell inside a sandbox. */
 import { spawn } from "node:child_process";
 import { HoldfastError, onlyThese, shellQuote } from "../../base/index.js";
 import { codeIn, problem, type ScriptOptions, type ScriptResult } from "./interface.js";
@@ -8,7 +8,7 @@ const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 const BLOCK = 1024 * 1024;
 const LIMIT = 64 * 1024 * 1024;
 
-/** `shell`: the words before `-c`. What it says besides its output is dropped unless it fails without any. */
+/** Runs a script. `shell`: the words before `-c`. Drops stderr unless the shell fails without any output. */
 export function runHere(
 	shell: readonly string[],
 	script: string,
@@ -21,7 +21,7 @@ export function runHere(
 		const child = spawn(program as string, [...words, "-c", script, "sh", ...args], {
 			env: env ?? { PATH: process.env.PATH ?? PATH, HOME: process.env.HOME, LC_ALL: "C" },
 			stdio: onlyThese(input === undefined ? "ignore" : "pipe", "pipe", "pipe"),
-			detached: true, // so that all it has started can be ended
+			detached: true, // so that its children can be killed too
 			...(cwd === undefined ? {} : { cwd }),
 		});
 		const pieces: Buffer[] = [];
@@ -53,7 +53,7 @@ export function runHere(
 		});
 		if (signal?.aborted) end();
 		signal?.addEventListener("abort", interrupt);
-		child.stdin?.on("error", () => {}); // it need not read what it is sent
+		child.stdin?.on("error", () => {}); // it may not read its input
 		child.stdin?.end(input);
 		child.on("error", (error) => {
 			signal?.removeEventListener("abort", interrupt);
@@ -71,7 +71,7 @@ export function runHere(
 	});
 }
 
-/** A remote end that is a shell on this machine, started anew for each request. */
+/** Returns a remote end that is a local shell, started for each request. */
 export function commandEnd(shell: () => readonly string[], env?: NodeJS.ProcessEnv): RemoteEnd {
 	const run: RemoteEnd["run"] = (script, options = {}) => runHere(shell(), script, [], { ...options, cwd: "/", ...(env ? { env } : {}) });
 	const bytesOf = async (file: string, script: string, options: ScriptOptions): Promise<Buffer> => {
@@ -83,11 +83,11 @@ export function commandEnd(shell: () => readonly string[], env?: NodeJS.ProcessE
 	return {
 		run,
 		read: (file, offset, max) => {
-			const whole = offset % BLOCK === 0; // busybox' tail would read all that is before it
+			const whole = offset % BLOCK === 0; // busybox tail would read everything before the offset
 			const from = whole ? `dd bs=${BLOCK} skip=${offset / BLOCK} count=${Math.ceil(max / BLOCK)} if="$1" 2>/dev/null` : `tail -c +${offset + 1} <"$1"`;
 			return bytesOf(file, `[ -f "$1" ] && [ -r "$1" ] || exit; ${from} | head -c ${max}`, { limit: max });
 		},
-		// Each piece follows the one before: what is there is what was written.
+		// Appends each piece to the previous one, so the file holds exactly what was written.
 		write: async (file, offset, bytes) => {
 			const one = written.then(() => bytesOf(file, `n=$(wc -c <"$1") && [ "$n" -eq ${offset} ] && cat >>"$1"`, { input: bytes }));
 			written = one.catch(() => {});

@@ -1,15 +1,15 @@
-/** The bytes of a file, from wherever it is: several pieces are under way at a time, and what came is compared with what is there. */
+/** Reads the bytes of a local or remote file: several pieces are in flight at a time, and the result is compared with the source. */
 import { createHash } from "node:crypto";
 import { HoldfastError } from "../../base/index.js";
 import { type Files, notAFile, problem, stopIf } from "./interface.js";
 import { Pace, UNDER_WAY } from "./pace.js";
 
-const UNSIZED = 64 * 1024 * 1024; // of a file whose size is not told, as in /proc
-const TRIES = 3; // for a file that others write to
+const UNSIZED = 64 * 1024 * 1024; // for a file without a known size, as in /proc
+const TRIES = 3; // for a file that another program writes to
 
 /**
- * Yields the bytes of a file, whatever its size. Throws CONFLICT behind the last of them if the file was changed meanwhile, or if they are not
- * those that the place has, by their sha256.
+ * Yields the bytes of a file of any size. After the last one, throws CONFLICT if the file was changed meanwhile, or if the bytes do not have the
+ * sha256 that the place reports.
  */
 export async function* contentOf(files: Files, file: string, signal?: AbortSignal): AsyncGenerator<Buffer, void> {
 	stopIf(signal, file);
@@ -18,9 +18,9 @@ export async function* contentOf(files: Files, file: string, signal?: AbortSigna
 	if (before.kind !== "file") throw notAFile(file, before.kind);
 	const left = new AbortController(); // the reader may stop before the end
 	const hash = createHash("sha256");
-	const sized = before.size > 0; // else it may be one of /proc, which says something else each time
+	const sized = before.size > 0; // otherwise it may be in /proc, where content differs on each read
 	const theirs = sized && !files.near ? files.hash(file, signal ? AbortSignal.any([signal, left.signal]) : left.signal) : undefined;
-	theirs?.catch(() => {}); // it is looked at in its turn, or not at all
+	theirs?.catch(() => {}); // awaited later, or never
 	try {
 		for await (const piece of readAhead(files, file, before.size, signal)) {
 			hash.update(piece);
@@ -35,7 +35,7 @@ export async function* contentOf(files: Files, file: string, signal?: AbortSigna
 	}
 }
 
-/** Returns the whole of a file. One that is changed meanwhile is read again, a few times. */
+/** Returns the whole of a file. Rereads a file that changes meanwhile, a few times. */
 export async function wholeContent(files: Files, file: string, most: number, signal?: AbortSignal): Promise<Buffer> {
 	for (let tries = 1; ; tries++) {
 		const pieces: Buffer[] = [];
@@ -53,7 +53,7 @@ export async function wholeContent(files: Files, file: string, most: number, sig
 	}
 }
 
-/** Yields pieces no further than its size was: of a file that grows as fast as it is read there would be no end. */
+/** Yields pieces up to the known size: a file that grows as fast as it is read would have no end. */
 export async function* readAhead(files: Files, file: string, known: number, signal: AbortSignal | undefined): AsyncGenerator<Buffer, void> {
 	let got = 0;
 	const asked: { readonly piece: Promise<Buffer>; readonly size: number }[] = [];
@@ -64,7 +64,7 @@ export async function* readAhead(files: Files, file: string, known: number, sign
 				const { size } = pace;
 				const at = next;
 				const piece = pace.timed(size, () => files.read(file, at, size));
-				piece.catch(() => {}); // it is looked at in its turn, or not at all
+				piece.catch(() => {}); // awaited later, or never
 				asked.push({ piece, size });
 				next += size;
 			}
@@ -73,7 +73,7 @@ export async function* readAhead(files: Files, file: string, known: number, sign
 			const bytes = await orAborted(piece, file, signal);
 			got += bytes.length;
 			if (bytes.length > 0) yield bytes;
-			if (bytes.length < size || (known > 0 && got > known)) return; // there is more: it was changed, which is found out
+			if (bytes.length < size || (known > 0 && got > known)) return; // more than expected: the file was changed, which the caller detects
 			if (known === 0 && got > UNSIZED) throw new HoldfastError("INVALID", `${file} has more than ${UNSIZED} bytes, and none by its size; nothing was copied`);
 		}
 	} finally {
@@ -81,7 +81,7 @@ export async function* readAhead(files: Files, file: string, known: number, sign
 	}
 }
 
-/** The work goes on; who has stopped waiting for it is told so at once. */
+/** Rejects at once when the caller aborts; the work itself continues. */
 async function orAborted<T>(work: Promise<T>, file: string, signal: AbortSignal | undefined): Promise<T> {
 	if (!signal) return work;
 	let stop: (() => void) | undefined;

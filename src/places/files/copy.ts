@@ -1,4 +1,4 @@
-/** Files and folders from one place to another, byte for byte. What arrives is compared with what was there by its sha256. */
+/** Copies files and folders between places, byte for byte. The sha256 of the copy is compared with that of the source. */
 import path from "node:path";
 import { HoldfastError, identityOf } from "../../base/index.js";
 import { readAhead } from "./content.js";
@@ -6,19 +6,19 @@ import { type Draft, type Entry, type Files, type PutItem, stopIf, type Tree, ty
 import { Lanes, Pace } from "./pace.js";
 import { discarded, temporaryName } from "./temporary.js";
 
-/** What is smaller goes together with others. */
+/** Files below this size are copied in groups. */
 const SMALL = 1024 * 1024;
 const TOGETHER = 2_000;
-const GROUP = 64 * 1024; // to begin with
-const TRIES = 3; // for a file that others write to
+const GROUP = 64 * 1024; // initial value
+const TRIES = 3; // for a file that another program writes to
 
 export interface CopySide {
 	readonly files: Files;
-	/** Absolute. Of a source `/.` at its end means what is in it; of a target `/` means a directory. */
+	/** Absolute. In a source, a trailing `/.` means the content; in a target, a trailing `/` means a directory. */
 	readonly path: string;
 	/**
-	 * Why a path must not be read or written at this end; undefined if it may be. What it refuses in a folder is left out. A folder then is copied
-	 * only to where nothing is yet, and without links that lead out of it.
+	 * Returns why a path must not be read or written at this end; undefined if it may be. In a folder, refused paths are left out. A folder with
+	 * such a check is copied only to a new path, and without links that lead out of it.
 	 */
 	readonly refuse?: (file: string) => string | undefined;
 }
@@ -33,22 +33,22 @@ export interface CopyProgress {
 export interface CopyOptions {
 	readonly signal?: AbortSignal;
 	readonly progress?: (progress: CopyProgress) => void;
-	/** Called just before anything is seen at its place; with how a file, or a new directory, of this machine gets there. */
+	/** Called just before the result becomes visible; with how a local file or new directory gets there. */
 	readonly placing?: (at: Draft["at"] | undefined) => void;
 }
 
 export interface Copied {
 	readonly kind: "file" | "directory";
-	/** Where it is now. */
+	/** Final path. */
 	readonly path: string;
 	readonly created: boolean;
 	readonly files: number;
 	readonly directories: number;
 	readonly links: number;
 	readonly bytes: number;
-	/** Of a single file. */
+	/** For a single file. */
 	readonly sha256?: string;
-	/** What was left out, and why. */
+	/** What was left out, with the reason. */
 	readonly skipped: readonly string[];
 	readonly notes: readonly string[];
 }
@@ -76,7 +76,7 @@ export function checkEnd({ refuse }: CopySide, file: string, done: "read" | "wri
 
 const trimmed = (file: string): string => path.posix.resolve("/", file);
 
-/** As cp has it: into a directory that is there, else under that very name. */
+/** Returns the target as cp computes it: inside an existing directory, else that very name. */
 export async function targetOf(source: string, entry: Entry, to: CopySide): Promise<string> {
 	const wanted = trimmed(to.path);
 	const there = await to.files.stat(wanted);
@@ -93,7 +93,7 @@ async function copyOne(from: CopySide, entry: Entry, to: CopySide, options: Copy
 	return { kind: "file", path: target, created, files: 1, directories: made === undefined ? 0 : 1, links: 0, bytes, sha256, skipped: [], notes };
 }
 
-/** What comes is compared with what is there, by its sha256; and if it was changed meanwhile, which would make a mixture, it is tried again. */
+/** Compares the copy with the source by sha256. Retries if the source changed meanwhile, which would yield a mixture. */
 async function copyFile(
 	from: CopySide,
 	{ mode }: { mode: number },
@@ -105,8 +105,8 @@ async function copyFile(
 	const existing = await to.files.stat(to.path);
 	for (let tries = 1; ; tries++) {
 		const before = await from.files.stat(from.path);
-		const hash = from.files.near ? undefined : from.files.hash(from.path, signal); // while it is on its way
-		hash?.catch(() => {}); // it is looked at in its turn, or not at all
+		const hash = from.files.near ? undefined : from.files.hash(from.path, signal); // computed during the transfer
+		hash?.catch(() => {}); // awaited later, or never
 		const draft = await to.files
 			.draft(to.path, readAhead(from.files, from.path, before?.size ?? 0, signal), {
 				...(existing ? {} : { mode: mode & 0o777 }),
@@ -134,7 +134,7 @@ async function copyFile(
 	}
 }
 
-/** All of it is put together beside its place first: a new folder appears whole or not at all, and one that is there gets only what is complete. */
+/** Assembles the folder beside its target first: a new folder appears whole or not at all, and an existing one receives only complete files. */
 async function copyFolder(from: CopySide, entry: Entry, to: CopySide, options: CopyOptions): Promise<Copied> {
 	if (from.files === to.files && `${to.path}/`.startsWith(`${from.path}/`)) throw new HoldfastError("INVALID", "a directory cannot be copied into itself");
 	const { signal } = options;
@@ -152,7 +152,7 @@ async function copyFolder(from: CopySide, entry: Entry, to: CopySide, options: C
 	try {
 		await to.files.mkdir(stage, { mode: 0o700 });
 		const filled = await fill(from, found, { files: to.files, path: stage }, options);
-		const locked = found.directories.filter(({ mode }) => (mode & 0o700) !== 0o700).reverse(); // the deepest first: they could not have been filled
+		const locked = found.directories.filter(({ mode }) => (mode & 0o700) !== 0o700).reverse(); // deepest first: they could not have been filled otherwise
 		const lock = async (dir: string) => {
 			for (const { name, mode } of locked) await to.files.mkdir(path.posix.join(dir, name), { mode: mode & 0o777 });
 		};
@@ -164,7 +164,7 @@ async function copyFolder(from: CopySide, entry: Entry, to: CopySide, options: C
 			await to.files.install(stage, to.path, entry.mode & 0o777);
 			discarded(path.posix.basename(stage));
 		} else {
-			options.placing?.(undefined); // its files come to their places one after the other
+			options.placing?.(undefined); // its files reach their targets one after the other
 			await to.files.merge(stage, to.path);
 			discarded(path.posix.basename(stage));
 			await lock(to.path);
@@ -174,11 +174,11 @@ async function copyFolder(from: CopySide, entry: Entry, to: CopySide, options: C
 	} catch (error) {
 		await to.files.discard(stage);
 		if (!(error instanceof HoldfastError) || !error.message.includes(stage)) throw error;
-		throw new HoldfastError(error.code, error.message.replaceAll(stage, to.path), { cause: error }); // nobody knows the other name
+		throw new HoldfastError(error.code, error.message.replaceAll(stage, to.path), { cause: error }); // the caller does not know the temporary name
 	}
 }
 
-/** Without what the ends refuse. */
+/** Returns the tree without the paths that either end refuses. */
 function permitted(found: Tree, from: CopySide, to: CopySide): Tree {
 	const skipped = [...found.skipped];
 	const left: string[] = [];
@@ -198,7 +198,7 @@ function permitted(found: Tree, from: CopySide, to: CopySide): Tree {
 	return { directories: found.directories.filter(may), files: found.files.filter(may), links: found.links.filter(may).filter(leads), skipped };
 }
 
-/** Whether a link leads to something in its folder, whatever is there: up first and then only down, since a name on the way may be a link itself. */
+/** Returns whether a link stays inside its folder, whatever exists there: up first and then only down, since a name on the way may itself be a link. */
 function staysWithin(name: string, target: string): boolean {
 	const parts = target.split("/").filter((part) => part !== "" && part !== ".");
 	const down = parts.findIndex((part) => part !== "..");
@@ -261,7 +261,7 @@ function* inParts<T>(all: readonly T[]): Generator<T[]> {
 	for (let at = 0; at < all.length; at += TOGETHER) yield all.slice(at, at + TOGETHER);
 }
 
-/** Those that are small, in groups. */
+/** Yields the small files in groups. */
 function* together(files: readonly TreeEntry[], pace: Pace): Generator<TreeEntry[]> {
 	let group: TreeEntry[] = [];
 	let bytes = 0;

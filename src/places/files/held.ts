@@ -1,5 +1,5 @@
 /**
- * Directories of this machine, reached from the root name by name without following a link, and held open. Names in one are reached through its
+ * Local directories, opened from the root name by name without following a link, and held open. Names inside are reached through the
  * descriptor (`/proc/self/fd/N/name`; Node has no openat), so it stays the same directory whatever other programs rename or replace meanwhile.
  */
 import fs, { constants } from "node:fs";
@@ -7,13 +7,13 @@ import path from "node:path";
 import { errno, HoldfastError } from "../../base/index.js";
 import { fileError } from "./interface.js";
 
-const O_PATH = 0o10000000; // Node has no name for it: no right to list the directory is needed
+const O_PATH = 0o10000000; // Node has no name for it; it needs no right to list the directory
 const DIRECTORY = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
 export class HeldDirectory {
-	/** Where it was when it was opened. */
+	/** Its path when it was opened. */
 	readonly path: string;
-	/** The topmost directory that had to be made. */
+	/** The topmost directory that was created. */
 	readonly made: string | undefined;
 	readonly #fd: number;
 	#open = true;
@@ -24,23 +24,23 @@ export class HeldDirectory {
 		this.made = made;
 	}
 
-	/** `make`: also makes it and those above it where there are none. */
+	/** Opens a directory. `make`: creates it and its missing parents. */
 	static open(dir: string, options: { make?: boolean } = {}): HeldDirectory {
 		const root = new HeldDirectory(fs.openSync("/", DIRECTORY), "/");
 		return root.#descend(path.resolve(dir).slice(1), options);
 	}
 
-	/** A directory below it: `a/b`, or `.` for the same. */
+	/** Opens a directory below it: `a/b`, or `.` for the same. */
 	below(name: string, options: { make?: boolean } = {}): HeldDirectory {
 		return this.#enter(".", {}).#descend(name, options);
 	}
 
-	/** The directory itself, for calls that take a path. */
+	/** Returns the directory itself, for calls that take a path. */
 	get self(): string {
 		return `/proc/self/fd/${this.#fd}`;
 	}
 
-	/** A name in it, for calls that take a path. Those that would follow a link there must not be used. */
+	/** Returns the path of a name inside, for calls that take a path. Not for calls that would follow a link with that name. */
 	at(name: string): string;
 	at(name: Buffer): Buffer;
 	at(name: string | Buffer): string | Buffer;
@@ -52,7 +52,7 @@ export class HeldDirectory {
 		return fs.lstatSync(this.at(name), { throwIfNoEntry: false });
 	}
 
-	/** Removes what has this name, with all that is in it. */
+	/** Removes a name with everything below it. */
 	remove(name: string | Buffer): void {
 		const stat = fs.lstatSync(this.at(name), { throwIfNoEntry: false });
 		if (!stat?.isDirectory()) {
@@ -73,7 +73,7 @@ export class HeldDirectory {
 		this.#open = false;
 	}
 
-	/** An error of a call with such a path, in words that name the file. */
+	/** Returns an error with the file's real path instead of the descriptor's. */
 	inWords(error: unknown, name: string): HoldfastError {
 		const known = fileError(error, path.join(this.path, name));
 		if (!known.message.includes("/proc/self/fd/")) return known;
@@ -114,7 +114,7 @@ export class HeldDirectory {
 	}
 }
 
-/** Another program may be making the same. */
+/** Creates a directory unless another program has just created it. */
 function mkdir(dir: string): void {
 	try {
 		fs.mkdirSync(dir);

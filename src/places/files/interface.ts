@@ -1,4 +1,7 @@
-/** Files of a place: one interface, whether they are on this machine (local.ts) or behind a stream to a shell (remote.ts). Paths are absolute, and as the place sees them. */
+/**
+ * Files of a place: one interface for local files (local.ts) and files behind a stream to a shell (remote.ts). Paths are absolute, as the place sees
+ * them.
+ */
 import type { Stats } from "node:fs";
 import { errno, HoldfastError } from "../../base/index.js";
 
@@ -11,67 +14,67 @@ export interface Entry {
 	readonly size: number;
 	/** Permissions: the last twelve bits. */
 	readonly mode: number;
-	/** When it was changed, in seconds. */
+	/** Modification time, in seconds. */
 	readonly mtime: number;
 	readonly uid: number;
 	readonly gid: number;
-	/** How many names it has. */
+	/** Number of hard links. */
 	readonly links: number;
-	/** Another one when the file was changed or replaced, as finely as the place tells times. Not of what is in a list. */
+	/** Changes when the file is changed or replaced, at the resolution of the place's clock. Missing in lists. */
 	readonly version?: string;
 }
 
 export interface TreeEntry {
-	/** Below the folder, with slashes. */
+	/** Relative to the folder, with slashes. */
 	readonly name: string;
 	readonly size: number;
 	readonly mode: number;
 }
 
-/** All that is in a folder. Links are not followed. */
+/** The content of a folder. Links are not followed. */
 export interface Tree {
-	/** A directory before what is in it. */
+	/** A directory precedes its content. */
 	readonly directories: TreeEntry[];
 	readonly files: TreeEntry[];
 	readonly links: { readonly name: string; readonly target: string }[];
-	/** What cannot be copied. */
+	/** Entries that cannot be copied. */
 	readonly skipped: { readonly name: string; readonly why: string }[];
 }
 
 export type Content = Uint8Array | AsyncIterable<Uint8Array>;
 
 export interface WriteOptions {
-	/** Permissions. Default: those of what is replaced, else what the umask leaves. */
+	/** Permissions. Default: those of the replaced file, else what the umask leaves. */
 	readonly mode?: number;
-	/** The sha256 of what is there now, null for nothing: if that has changed at the last moment, nothing is written. */
+	/** The expected sha256 of the current file, null for none: if it has changed at the last moment, nothing is written. */
 	readonly expect?: string | null;
-	/** Do not write through a symbolic link: replace it. */
+	/** Replaces a symbolic link instead of writing through it. */
 	readonly replaceLink?: boolean;
 	readonly signal?: AbortSignal;
-	/** Told after each piece. */
+	/** Called after each piece. */
 	readonly progress?: (bytes: number) => void;
 }
 
 export interface Written {
-	/** Where it really is: the end of a link. */
+	/** The real path: the target of a link. */
 	readonly path: string;
 	readonly created: boolean;
 	readonly bytes: number;
 	readonly sha256: string;
-	/** The topmost directory that had to be made. */
+	/** The topmost directory that was created. */
 	readonly made?: string;
-	/** What is not as it was, a sentence each. */
+	/** What differs from the old file, a sentence each. */
 	readonly notes: readonly string[];
 }
 
-/** Complete and checked beside its place, and not seen by anybody yet. */
+/** A complete and checked file beside its target, not visible yet. */
 export interface Draft {
 	readonly sha256: string;
-	/** On this machine: where it is, where it belongs, and what stays the same when it is moved there (`identityOf`). */
+	/** For a local file: its current path, its target, and what stays the same through the move (`identityOf`). */
 	readonly at?: { readonly temp: string; readonly target: string; readonly identity: string };
-	/** Puts it in place, at once and whole. */
+	/** Moves it to its target atomically. */
 	commit(): Promise<Written>;
-	/** Leaves things as they are. After a commit it does nothing. */
+	/** Discards it. No effect after a commit. */
 	drop(): Promise<void>;
 }
 
@@ -79,7 +82,7 @@ export interface ScriptOptions {
 	readonly cwd?: string;
 	readonly input?: Uint8Array;
 	readonly signal?: AbortSignal;
-	/** The most bytes of output; what comes after is dropped and `cut` is true. */
+	/** Limit on output bytes; the rest is dropped and `cut` is true. */
 	readonly limit?: number;
 }
 
@@ -87,48 +90,48 @@ export interface ScriptResult {
 	readonly status: number;
 	readonly output: Buffer;
 	readonly cut: boolean;
-	/** What a shell of this machine said besides; or which signal has ended it. */
+	/** stderr of a local shell, or the signal that killed it. */
 	readonly words?: string;
 }
 
 export interface Files {
-	/** On this machine: what is read is what is there. */
+	/** The files are local: what is read needs no comparison. */
 	readonly near: boolean;
-	/** Undefined: there is nothing. `follow` (default): through symbolic links. */
+	/** Returns undefined if the path does not exist. `follow` (default): through symbolic links. */
 	stat(path: string, options?: { follow?: boolean }): Promise<Entry | undefined>;
-	/** The bytes there are from `offset` on, at most so many; fewer only at the end. */
+	/** Returns the bytes from `offset` on, at most `max`; fewer only at the end. */
 	read(path: string, offset: number, max: number): Promise<Buffer>;
 	list(dir: string): Promise<Entry[]>;
 	readLink(path: string): Promise<string>;
-	/** Whole or not at all: others see the old file or the new one. Directories above it are made. */
+	/** Writes atomically: readers see the old file or the new one. Creates missing parents. */
 	write(path: string, content: Content, options?: WriteOptions): Promise<Written>;
-	/** The first half of a write. */
+	/** Does the first half of a write. */
 	draft(path: string, content: Content, options?: WriteOptions): Promise<Draft>;
-	/** With those above it. The topmost that had to be made. */
+	/** Creates a directory with its parents. Returns the topmost one that was created. */
 	mkdir(path: string, options?: { mode?: number }): Promise<string | undefined>;
-	/** A link, not what it leads to. */
+	/** Removes a link, not its target. */
 	remove(path: string, options?: { recursive?: boolean }): Promise<void>;
-	/** Something under a temporary name that is not wanted, or was moved. If it cannot be reached now, it goes when it is, or with the next `tidy`. */
+	/** Removes a temporary file that is unwanted or was moved. If the place is unreachable now, removes it on reconnect or in the next `tidy`. */
 	discard(path: string): Promise<void>;
 	rename(from: string, to: string): Promise<void>;
-	/** The sha256, in hex. */
+	/** Returns the sha256 in hex. */
 	hash(path: string, signal?: AbortSignal): Promise<string>;
-	/** A POSIX sh script; arguments are `$1`, `$2`, … and never looked at by the shell. Output is what it prints, its errors apart. */
+	/** Runs a POSIX sh script; arguments are `$1`, `$2`, … and never parsed by the shell. Output is stdout; errors are separate. */
 	run(script: string, args: readonly string[], options?: ScriptOptions): Promise<ScriptResult>;
 	tree(dir: string, signal?: AbortSignal): Promise<Tree>;
-	/** What programs of this machine that were killed have left in a directory, and what is too old to be anybody's. */
+	/** Removes the temporary files in a directory that killed programs of this machine have left, and expired ones of any program. */
 	tidy(dir: string): Promise<void>;
-	/** A directory that is complete gets its name: whole, and only where nothing is. */
+	/** Gives a complete directory its name atomically; fails if the name exists. */
 	install(stage: string, dir: string, mode: number): Promise<void>;
-	/** All that is in a directory is moved to another that is there: files replace files, nothing goes through a link, and nothing is moved if something is in the way. */
+	/** Moves the content of a directory into an existing one: files replace files, no link is followed, and nothing is moved if something is in the way. */
 	merge(stage: string, dir: string): Promise<void>;
-	/** Put many things below a directory that nobody else looks at yet, each with the directories above it. */
+	/** Writes many items below a directory that no other program uses yet, each with its parents. */
 	putAll(dir: string, items: readonly PutItem[], options?: TransferOptions): Promise<void>;
-	/** The whole of several files, in their order; all of them in memory, so they should be small. */
+	/** Returns the whole of several files, in order. All of them are held in memory, so they should be small. */
 	readAll(dir: string, names: readonly { name: string; size: number }[], signal?: AbortSignal): Promise<Buffer[]>;
 }
 
-/** `name` is below the directory, with slashes. */
+/** `name` is relative to the directory, with slashes. */
 export type PutItem = { readonly name: string; readonly mode: number } & (
 	| { readonly kind: "file"; readonly content: Uint8Array }
 	| { readonly kind: "directory" }
@@ -160,7 +163,7 @@ const WORDS: readonly (readonly [code: string, words: RegExp])[] = [
 	["EACCES", /Permission denied/i],
 	["EPERM", /Operation not permitted/i],
 	["EROFS", /Read-only file system/i],
-	["ENOSPC", /No space left on device|Wrote only \d+ of \d+ bytes/i], // the latter is what tar says
+	["ENOSPC", /No space left on device|Wrote only \d+ of \d+ bytes/i], // tar prints the latter
 	["EDQUOT", /quota exceeded/i],
 	["ENAMETOOLONG", /File name too long/i],
 	["ENOTEMPTY", /Directory not empty/i],
@@ -169,10 +172,10 @@ const WORDS: readonly (readonly [code: string, words: RegExp])[] = [
 	["EAGAIN", /temporarily unavailable/i],
 ];
 
-/** What a program there has said, as the system's own code for it. */
+/** Returns the system's error code for a remote program's error text. */
 export const codeIn = (words: string): string | undefined => WORDS.find(([, pattern]) => pattern.test(words))?.[0];
 
-/** What went wrong with a file, in words for whoever asked. */
+/** Returns an error about a file in words for the caller. */
 export function fileError(error: unknown, file: string): HoldfastError {
 	if (error instanceof HoldfastError) return error;
 	return problem(errno(error), error instanceof Error ? error.message : String(error), file, error);

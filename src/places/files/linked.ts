@@ -1,18 +1,18 @@
-/** The remote end of files over a link. */
+/** The remote end of files, over a link. */
 import { shellQuote } from "../../base/index.js";
 import type { Connection } from "../link/index.js";
 import { codeIn, problem } from "./interface.js";
 import type { RemoteEnd } from "./remote.js";
 
-const LONGEST = 3_000; // of a path that a link takes as it is
+const LONGEST = 3_000; // longest path that a link takes as it is
 const LIMIT = 64 * 1024 * 1024;
-/** What is written goes in pieces that are small until it is known how fast the line is: whatever else is asked, and the sign of life, stands behind them. */
+/** Writes begin with small pieces until the speed of the line is known: other requests and the keepalive queue behind them. */
 const PIECE = 32 * 1024;
 const PIECE_MOST = 8 * 1024 * 1024;
 const FAST_MS = 250;
 const SLOW_MS = 2_000;
 const KILLED = 128 + 9;
-/** Some of it makes a reader wait for ever, and a script is not ended from here. */
+/** Some such files block a reader for ever, and a script cannot be ended from this side. */
 const UNSIZED = `head -c "$2" <"$1" & reader=$!
 { sleep 2; kill -9 $reader; } >/dev/null 2>&1 & late=$!
 wait $reader
@@ -25,7 +25,7 @@ export function linkEnd(connection: Pick<Connection, "use">): RemoteEnd {
 		connection.use(
 			async (link) => {
 				const { status, output, size, error } = await link.run(`umask ${link.facts.umask}\n${script}`, {
-					// a link's own files are nobody else's business, and it has a umask for that
+					// a link's own files are private, and its umask is set for that
 					limit,
 					...(input ? { input: asBuffer(input) } : {}),
 					...(signal ? { signal } : {}),
@@ -34,13 +34,13 @@ export function linkEnd(connection: Pick<Connection, "use">): RemoteEnd {
 			},
 			{ again, ...(signal ? { signal } : {}) },
 		);
-	/** For a path that a link does not take: with a newline in it, or a very long one. */
+	/** For a path that a link does not take: with a newline, or very long. */
 	const bytesOf = async (file: string, script: string, options: { input?: Uint8Array; limit?: number }): Promise<Buffer> => {
 		const { status, output } = await run(`set -- ${shellQuote(file)}\n${script}`, { ...options, again: true });
 		if (status !== 0) throw problem(codeIn(output.toString()), output.toString(), file);
 		return output;
 	};
-	/** Of what is in /proc nobody says the size, and a remote end without perl reads no further than that. */
+	/** Files in /proc report no size, and a remote end without perl reads only up to the reported size. */
 	const unsized = async (file: string, max: number): Promise<Buffer> => {
 		const { status, output } = await run(`set -- ${shellQuote(file)} ${max}\n${UNSIZED}`, { limit: max, again: true });
 		if (status !== 0) throw problem(status === KILLED ? "EAGAIN" : codeIn(output.toString()), output.toString(), file);
@@ -68,7 +68,7 @@ export function linkEnd(connection: Pick<Connection, "use">): RemoteEnd {
 		},
 		write: async (file, offset, bytes) => {
 			if (isPlain(file)) await inPieces(file, offset, asBuffer(bytes));
-			else await bytesOf(file, `{ head -c ${offset} <"$1" && cat; } >"$1." && mv -f "$1." "$1"`, { input: bytes }); // at an offset, so that it may be repeated
+			else await bytesOf(file, `{ head -c ${offset} <"$1" && cat; } >"$1." && mv -f "$1." "$1"`, { input: bytes }); // at an offset, so that a retry is idempotent
 		},
 	};
 }

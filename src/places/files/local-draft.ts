@@ -1,4 +1,4 @@
-/** A file of this machine on its way to be written: complete beside its place, then moved there. */
+/** A draft of a local file: complete beside its target, then moved there. */
 import { createHash } from "node:crypto";
 import fs from "node:fs";
 import fsp from "node:fs/promises";
@@ -46,12 +46,12 @@ function forget(temp: string): void {
 	try {
 		unlinkIfThere(temp);
 	} catch {
-		// a file system that has become read-only, say: the next one that writes there removes it
+		// for example, the file system became read-only: the next writer to this directory removes it
 	}
 	discarded(path.basename(temp));
 }
 
-/** Through a symbolic link, also to what is not there yet. The rules look at the same path. */
+/** Resolves a symbolic link, even to a target that does not exist yet. The rules check the same path. */
 function followed(file: string): string {
 	if (!lookAt(file)?.isSymbolicLink()) return file;
 	const end = realPath(file);
@@ -91,7 +91,7 @@ async function save(
 	}
 }
 
-/** Owner and permissions of what it replaces. By its descriptor: another file may have taken its name by now. */
+/** Copies owner and permissions of the replaced file. Uses the descriptor: another file may have taken the name by now. */
 async function dress(handle: fsp.FileHandle, old: fs.Stats | undefined, mode: number | undefined): Promise<string[]> {
 	const notes: string[] = [];
 	if (old) {
@@ -122,7 +122,7 @@ function hashOf(file: string): string | null {
 	}
 }
 
-/** What somebody who was killed has left there. */
+/** Removes the drafts of killed programs. */
 export function tidy(dir: string): void {
 	let held: HeldDirectory | undefined;
 	try {
@@ -132,7 +132,7 @@ export function tidy(dir: string): void {
 			if (stat && (isAbandoned(name) || Date.now() - stat.mtimeMs > TEMPORARY_MINUTES * 60_000)) held.remove(name);
 		}
 	} catch {
-		// somebody else's, or a directory that can be written to but not read
+		// another user's directory, or one that can be written to but not read
 	} finally {
 		held?.close();
 	}
@@ -144,7 +144,7 @@ export async function makeDirs(dir: string): Promise<string | undefined> {
 		if (isDirectory(dir)) return undefined;
 		const above = await makeDirs(path.dirname(dir));
 		await fsp.mkdir(dir).catch((error: unknown) => {
-			if (errno(error) !== "EEXIST" || !isDirectory(dir)) throw error; // another program is making the same
+			if (errno(error) !== "EEXIST" || !isDirectory(dir)) throw error; // another program is creating the same
 		});
 		return above ?? dir;
 	} catch (error) {

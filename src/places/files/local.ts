@@ -1,4 +1,4 @@
-/** Files of this machine, with the rights of this program. */
+/** Local files, with the rights of this program. */
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import fsp from "node:fs/promises";
@@ -28,7 +28,7 @@ const near: Files = {
 	read: (file, offset, max) => reading(file, (handle) => readPart(handle, offset, max)),
 	async list(dir) {
 		try {
-			const names = await fsp.readdir(dir, { encoding: "buffer" }); // one that is not UTF-8 cannot be looked at by its text
+			const names = await fsp.readdir(dir, { encoding: "buffer" }); // a name that is not UTF-8 cannot be looked up by its text
 			const entries = await Promise.all(
 				names.map((name) => fsp.lstat(Buffer.concat([Buffer.from(`${dir}/`), name])).then((stat) => entryOf(name.toString(), stat), gone)),
 			);
@@ -70,7 +70,7 @@ const near: Files = {
 			return hash.digest("hex");
 		}),
 	run: (script, args, options) => runHere(["sh"], script, args, options),
-	// Whole folders: the links above them are followed, those in them are not.
+	// Whole folders: links above them are followed, links inside are not.
 	tree: (dir, signal) => strict.tree(realPath(dir), signal),
 	tidy: (dir) => strict.tidy(realPath(dir)),
 	install: (stage, dir, mode) => strict.install(stage, path.join(realPath(path.dirname(dir)), path.basename(dir)), mode),
@@ -79,7 +79,7 @@ const near: Files = {
 	readAll: (dir, names, signal) => strict.readAll(realPath(dir), names, signal),
 };
 
-/** Removed since its name was read. */
+/** Handles an entry that was removed after its name was read. */
 function gone(error: unknown): undefined {
 	if (errno(error) !== "ENOENT") throw error;
 }
@@ -88,7 +88,7 @@ function fail(error: unknown, file: string): never {
 	throw fileError(error, file);
 }
 
-/** Only what is a file: a pipe would hold us for ever. */
+/** Opens only regular files: a pipe would block for ever. */
 async function reading<T>(file: string, act: (handle: fsp.FileHandle) => Promise<T>): Promise<T> {
 	let handle: fsp.FileHandle | undefined;
 	try {

@@ -1,6 +1,6 @@
 /**
- * How much to move at once: as much as goes in a fraction of a second, since whoever else uses the same link waits for it. Several are under way at
- * a time, so that nobody waits for an answer.
+ * Sizes transfers: each takes a fraction of a second, since other users of the same link wait for it. Several are in flight at a time, to hide the
+ * round trip.
  */
 const MIB = 1024 * 1024;
 const MOST = 8 * MIB;
@@ -12,13 +12,13 @@ export class Pace {
 	size: number;
 	readonly #least: number;
 
-	/** `least`: what it begins with, and goes back to when that is too much. Of one file, a MiB: what it is compared in. */
+	/** `least`: the initial size, and the size after a slow transfer. For one file, a MiB: the unit of comparison. */
 	constructor(least = MIB) {
 		this.#least = least;
 		this.size = least;
 	}
 
-	/** What `move` moves is so much. */
+	/** Runs `move`, which transfers `bytes`, and adapts the size to its time. */
 	async timed<T>(bytes: number, move: () => Promise<T>): Promise<T> {
 		const began = performance.now();
 		const result = await move();
@@ -29,7 +29,7 @@ export class Pace {
 	}
 }
 
-/** A few things at a time; the first that fails is told, when all that were under way are over. */
+/** Runs a few jobs at a time; throws the first failure after all started jobs have ended. */
 export class Lanes {
 	readonly #under = new Set<Promise<void>>();
 	#failure: { readonly error: unknown } | undefined;

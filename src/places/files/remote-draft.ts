@@ -1,4 +1,4 @@
-/** A file at a remote end on its way to be written: complete and checked beside its place, then moved there. */
+/** A draft at a remote end: complete and checked beside its target, then moved there. */
 import { createHash, type Hash } from "node:crypto";
 import path from "node:path";
 import { HoldfastError } from "../../base/index.js";
@@ -9,7 +9,7 @@ import * as scripts from "./scripts.js";
 import { discarded, TEMPORARY_MINUTES, temporaryName } from "./temporary.js";
 
 const MIB = 1024 * 1024;
-/** So much of a file is compared at once, while more of it comes. */
+/** A region of this size is compared at once, while more of the file arrives. */
 const REGION = 16 * MIB;
 const ALGORITHMS: Readonly<Record<string, string>> = { openssl: "sha256", sha256sum: "sha256", shasum: "sha256", b2sum: "blake2b512" };
 const fastest = new WeakMap<RemoteEnd, Promise<string>>();
@@ -71,11 +71,11 @@ function prepared(output: Buffer): { old: Entry | undefined; made: string | unde
 interface Sent {
 	readonly bytes: number;
 	readonly sha256: string;
-	/** Whether what is there has been compared, as COMMIT wants to know it. */
+	/** "checked" if the content has been compared; an argument of COMMIT. */
 	readonly checked: "checked" | "";
 }
 
-/** In pieces of a size that suits the link, whatever sizes they come in; what has arrived of a large file is compared while the rest is on its way. */
+/** Sends content in pieces that suit the link, regardless of how it arrives; compares finished regions of a large file during the transfer. */
 async function send(end: RemoteEnd, ask: RunScript, temp: string, content: Content, { signal, progress }: WriteOptions): Promise<Sent> {
 	const hash = createHash("sha256");
 	const [pace, writing, comparing] = [new Pace(), new Lanes(), new Lanes()];
@@ -93,7 +93,7 @@ async function send(end: RemoteEnd, ask: RunScript, temp: string, content: Conte
 				});
 			return written;
 		});
-		return [written]; // not itself: it would be waited for
+		return [written]; // not the promise itself: it would be awaited
 	};
 	const flush = async (last: boolean) => {
 		const all = Buffer.concat(waiting, held);
@@ -105,7 +105,7 @@ async function send(end: RemoteEnd, ask: RunScript, temp: string, content: Conte
 			const [written] = await write(piece, bytes);
 			bytes += piece.length;
 			at += piece.length;
-			if (last && at === all.length && !region && bytes <= MIB) break; // what is small is compared when it is put in place
+			if (last && at === all.length && !region && bytes <= MIB) break; // small content is compared at commit
 			region ??= new Region(await programOf(end), bytes - piece.length);
 			region.add(piece, written);
 			if (region.size >= REGION || (last && at === all.length)) {
@@ -132,7 +132,7 @@ async function send(end: RemoteEnd, ask: RunScript, temp: string, content: Conte
 	return { bytes, sha256: hash.digest("hex"), checked: checked ? "checked" : "" };
 }
 
-/** What it has for a hash, which stays so. */
+/** Returns the remote hash program, which does not change. */
 function programOf(end: RemoteEnd): Promise<string> {
 	const known = fastest.get(end) ?? end.run(scripts.FASTEST, { again: true }).then(({ output }) => output.toString().trim());
 	fastest.set(end, known);
@@ -140,7 +140,7 @@ function programOf(end: RemoteEnd): Promise<string> {
 	return known;
 }
 
-/** A part of a file, of whole MiB but for its last: what it should be, and a look whether it is. */
+/** A part of a file, in whole MiB except for the last: its expected hash, and the comparison. */
 class Region {
 	size = 0;
 	readonly #program: string;

@@ -1,4 +1,4 @@
-/** Many small files to a remote end: as one archive where there is tar, else one after the other. */
+/** Many small files to a remote end: as one archive if tar exists, else one after the other. */
 import { createHash } from "node:crypto";
 import path from "node:path";
 import { type Files, type PutItem, stopIf, type TransferOptions } from "./interface.js";

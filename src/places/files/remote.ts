@@ -1,4 +1,4 @@
-/** Files behind a stream to a shell. All that has to be there is sh, coreutils and (for long lists) find; busybox has them. */
+/** Files behind a stream to a shell. The remote end needs only sh, coreutils and (for long lists) find; busybox has them. */
 import { createHash, randomBytes } from "node:crypto";
 import path from "node:path";
 import { HoldfastError, shellQuote } from "../../base/index.js";
@@ -9,32 +9,32 @@ import * as scripts from "./scripts.js";
 import { discarded, isAbandoned, ownTemporary, TEMPORARY_MINUTES } from "./temporary.js";
 import { treeOf, walk } from "./walk.js";
 
-/** What a link does, as far as files need it. */
+/** The part of a link that files need. */
 export interface RemoteEnd {
-	/** The bytes there are from `offset` on, at most `max`. */
+	/** Returns the bytes from `offset` on, at most `max`. */
 	read(path: string, offset: number, max: number): Promise<Buffer>;
-	/** At an offset; the file is there. */
+	/** Writes at an offset of an existing file. */
 	write(path: string, offset: number, bytes: Uint8Array): Promise<void>;
-	/** `again`: it may be run twice, if nobody knows whether the first time has worked. */
+	/** Runs a script. `again`: the script is idempotent and may be retried if the outcome is unknown. */
 	run(
 		script: string,
 		options?: { input?: Uint8Array; signal?: AbortSignal; limit?: number; again?: boolean },
 	): Promise<{ status: number; output: Buffer; cut?: boolean; words?: string }>;
 }
 
-/** What each script needs of it: its output, or what went wrong with that file. */
+/** Runs a script and returns its output, or throws the error about that file. */
 export type RunScript = (script: string, args: readonly string[], file: string, options?: ScriptOptions) => Promise<Buffer>;
 
 const STEP = 1024 * 1024;
-const DISCARD_MS = 5_000; // where nobody answers, nobody waits
-const READ_MOST = 8 * STEP; // at once
+const DISCARD_MS = 5_000; // do not wait for an unreachable place
+const READ_MOST = 8 * STEP; // per request
 const TREE_MOST = 256 * STEP;
 const ARGUMENTS = 60_000;
 
 export function remoteFiles(end: RemoteEnd): Files {
 	const run = (script: string, args: readonly string[], { cwd, ...options }: ScriptOptions = {}) =>
 		end.run(withArguments(`${cwd === undefined ? "" : `cd ${shellQuote(cwd)} || exit\n`}${script}`, args), options);
-	/** What could not be removed when it should have been. */
+	/** Temporary files whose removal failed. */
 	const left = new Set<string>();
 	const discard = async (temp: string) => {
 		left.delete(temp);
@@ -47,7 +47,7 @@ export function remoteFiles(end: RemoteEnd): Files {
 	};
 	const ask: RunScript = async (script, args, file, options = {}) => {
 		const { status, output } = await end.run(withArguments(`LC_ALL=C; export LC_ALL; exec 2>&1\n${script}`, args), { ...options, again: true });
-		if (left.size > 0) for (const temp of [...left]) void discard(temp); // it is reached again
+		if (left.size > 0) for (const temp of [...left]) void discard(temp); // reconnected
 		if (status === 0) return output;
 		stopIf(options.signal, file);
 		throw failureOf(output.toString(), file);
@@ -67,8 +67,8 @@ export function remoteFiles(end: RemoteEnd): Files {
 			const pieces: Buffer[] = [];
 			for (let got = 0; got < max; ) {
 				const piece = await end.read(file, offset + got, Math.min(READ_MOST, max - got)).catch(async (error: unknown) => {
-					await ask(scripts.CHECK, [file], file); // says what is wrong with it
-					// Some files can be opened and not be read.
+					await ask(scripts.CHECK, [file], file); // reports what is wrong with it
+					// Some files can be opened but not read.
 					throw error instanceof HoldfastError && error.code === "NOT_FOUND" ? problem(codeIn(error.message), error.message, file, error) : error;
 				});
 				if (piece.length === 0) break;
@@ -104,7 +104,7 @@ export function remoteFiles(end: RemoteEnd): Files {
 				again: true,
 				...(signal ? { signal } : {}),
 			});
-			if (status !== 0 || cut) return walk(files, dir, signal); // which says what is wrong
+			if (status !== 0 || cut) return walk(files, dir, signal); // which reports what is wrong
 			return treeOf(listFrom(output, "//\n"), (names) => readLinks(ask, dir, names));
 		},
 		tidy: async (dir) => {
@@ -123,7 +123,7 @@ export function remoteFiles(end: RemoteEnd): Files {
 	return files;
 }
 
-/** A link takes so much text at once. */
+/** Splits names into groups: a link limits the text of one request. */
 function* inLines<T extends { name: string }>(names: readonly T[]): Generator<T[]> {
 	let group: T[] = [];
 	let chars = 0;
@@ -144,7 +144,7 @@ async function readTogether(ask: RunScript, dir: string, names: readonly { name:
 	const args = [dir, ...names.map(({ name }) => `./${name}`)];
 	const all = await ask(scripts.CAT, args, dir, { limit: total + 4096, ...(signal ? { signal } : {}) }).catch(async (error: unknown) => {
 		stopIf(signal, dir);
-		await ask(scripts.READABLE, args, dir); // says what is wrong, and with none of their bytes
+		await ask(scripts.READABLE, args, dir); // reports what is wrong, and prints none of their bytes
 		throw error;
 	});
 	const sha = all.toString("latin1", total).trim();
@@ -180,7 +180,7 @@ function failureOf(words: string, file: string): HoldfastError {
 	return problem(codeIn(words), words, file);
 }
 
-/** `MODE SIZE TIME UID GID LINKS`, the mode in hex. */
+/** Parses `MODE SIZE TIME UID GID LINKS`, with the mode in hex. */
 export function entryFrom(line: string, name: string): Entry {
 	const [mode, size, mtime, uid, gid, links, ...version] = line.trim().split(" ");
 	const bits = Number.parseInt(mode ?? "", 16);
@@ -199,7 +199,7 @@ export function entryFrom(line: string, name: string): Entry {
 	};
 }
 
-/** `mark`: how a name ends. */
+/** Parses a list. `mark`: the end of a name. */
 function listFrom(output: Buffer, mark = "/\n"): Entry[] {
 	const text = output.toString();
 	const entries: Entry[] = [];
@@ -213,7 +213,7 @@ function listFrom(output: Buffer, mark = "/\n"): Entry[] {
 	return entries;
 }
 
-/** A box without any program for it. */
+/** Computes the sha256 locally, for a box without any hash program. */
 export async function hashByReading(end: Pick<RemoteEnd, "read">, file: string, signal: AbortSignal | undefined): Promise<string> {
 	const hash = createHash("sha256");
 	for (let offset = 0; ; ) {

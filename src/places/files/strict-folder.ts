@@ -1,17 +1,17 @@
-/** Folders of this machine for a copy: each directory in them is held open while names in it are used, and no link is followed. */
+/** Local folders for a copy: each directory is held open while its names are used, and no link is followed. */
 import fs, { constants } from "node:fs";
 import path from "node:path";
 import { errno, HoldfastError } from "../../base/index.js";
 import { HeldDirectory, inDirectory } from "./held.js";
 import { type Files, type PutItem, stopIf } from "./interface.js";
 
-/** Small files one after the other are quickest without a wait between them; now and then everybody else has a turn. */
+/** Small files are fastest without a wait between them; after this many, other work gets a turn. */
 const AT_ONCE = 32;
 const others = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 export const install: Files["install"] = (stage, dir, mode) =>
 	inDirectory(dir, (above, name) => {
-		const complete = above.below(path.basename(stage)); // beside its place
+		const complete = above.below(path.basename(stage)); // beside its target
 		try {
 			if (above.stat(name)) throw Object.assign(new Error("it is there"), { code: "EEXIST" });
 			fs.chmodSync(complete.self, mode);
@@ -152,7 +152,7 @@ function readWhole(held: HeldDirectory, name: string, size: number): Buffer {
 		if (got !== size) throw changed(held, name);
 		return bytes.subarray(0, size);
 	} catch (error) {
-		throw errno(error) === "ELOOP" ? changed(held, name) : error; // a link has taken its place
+		throw errno(error) === "ELOOP" ? changed(held, name) : error; // a link has replaced it
 	} finally {
 		if (fd !== undefined) fs.closeSync(fd);
 	}

@@ -1,6 +1,6 @@
 /**
- * Files of this machine for a copy: no link is followed, neither as the last name of a path nor as one above it, and none that is put there
- * meanwhile. The caller says where links lead (`realPath`) and decides about that path; what is read and written is at that path or nowhere.
+ * Local files for a copy: no link is followed, neither as the last name of a path nor above it, and none that appears meanwhile. The caller
+ * resolves links (`realPath`) and decides about that path; reads and writes happen at that path or nowhere.
  */
 import { createHash } from "node:crypto";
 import fs, { constants } from "node:fs";
@@ -37,7 +37,7 @@ const strict: Files = {
 		try {
 			const found: Entry[] = [];
 			for (const name of fs.readdirSync(held.self, { encoding: "buffer" })) {
-				const stat = fs.lstatSync(held.at(name), { throwIfNoEntry: false }); // removed since its name was read
+				const stat = fs.lstatSync(held.at(name), { throwIfNoEntry: false }); // removed after its name was read
 				if (stat) found.push(entryOf(name.toString(), stat));
 			}
 			return found;
@@ -75,7 +75,7 @@ const strict: Files = {
 			else fs.unlinkSync(dir.at(name));
 		}),
 	async discard(file) {
-		await inDirectory(file, (dir, name) => dir.remove(name)).catch(() => {}); // the next one that writes there removes it
+		await inDirectory(file, (dir, name) => dir.remove(name)).catch(() => {}); // the next writer to this directory removes it
 		discarded(path.basename(file));
 	},
 	rename: (from, to) => inDirectory(from, (dir, name) => inDirectory(to, (other, newName) => fs.renameSync(dir.at(name), other.at(newName)))),
@@ -94,7 +94,7 @@ const strict: Files = {
 	readAll,
 };
 
-/** The bytes there are from `offset` on, at most so many. */
+/** Returns the bytes from `offset` on, at most `max`. */
 export async function readPart(handle: fsp.FileHandle, offset: number, max: number): Promise<Buffer> {
 	const bytes = Buffer.allocUnsafe(max);
 	let got = 0;
@@ -120,7 +120,7 @@ function reading<T>(file: string, act: (handle: fsp.FileHandle) => Promise<T>): 
 	});
 }
 
-/** The directory is held until the file is in its place. */
+/** Holds the directory open until the file is at its target. */
 async function strictDraft(file: string, content: Content, options: WriteOptions): Promise<Draft> {
 	const dir = HeldDirectory.open(path.dirname(file), { make: true });
 	const name = path.basename(file);

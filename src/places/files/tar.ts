@@ -1,11 +1,11 @@
-/** A tar archive of a few things, as any tar there can unpack it: ustar, with GNU's way to say a long name. */
+/** Writes a tar archive of a few items that any remote tar can unpack: ustar, with GNU's extension for long names. */
 import type { PutItem } from "./interface.js";
 
 const BLOCK = 512;
 const NAME = 100;
 const TYPES = { file: "0", directory: "5", link: "2" } as const;
 
-/** Root's, unless it says whose it is. */
+/** Owned by root by default. */
 export type TarItem = PutItem & { readonly uid?: number; readonly gid?: number };
 
 export function tarOf(items: readonly TarItem[]): Buffer {
@@ -56,7 +56,7 @@ function header({ name, target, mode, uid, gid, size, type }: TarHeader): Buffer
 	block.write("        ", 148, "latin1");
 	block.write(type, 156, "latin1");
 	target.copy(block, 157, 0, NAME);
-	block.write("ustar  \0", 257, "latin1"); // GNU's own spelling, which goes with its long names
+	block.write("ustar  \0", 257, "latin1"); // GNU's own spelling, required with its long names
 	octal(
 		block.reduce((sum, byte) => sum + byte, 0),
 		148,

@@ -1,9 +1,9 @@
-/** Names of what is not finished yet: they say whose it is, so that what somebody who was killed has left is known for what it is. */
+/** Names of drafts. A name identifies the writer, so that the draft of a killed writer is recognised as stale. */
 import { createHash, randomBytes } from "node:crypto";
 import { hostIdentity, isAlive, readStat } from "../../base/index.js";
 
 export const TEMPORARY = ".holdfast-tmp.";
-/** A draft that was not written to for so long is stale. */
+/** A draft without a write for so long is stale. */
 export const TEMPORARY_MINUTES = 60;
 
 let own: { readonly host: string; readonly writer: string } | undefined;
@@ -17,7 +17,7 @@ function ours(): { readonly host: string; readonly writer: string } {
 	return own;
 }
 
-/** Those of this program that are being worked on. */
+/** Drafts of this program in use. */
 const used = new Set<string>();
 
 /** `.holdfast-tmp.HOST.PID-START.RANDOM` */
@@ -27,13 +27,13 @@ export function temporaryName(): string {
 	return name;
 }
 
-/** Whether it was removed, or moved, or could not be: nobody works on it any more. */
+/** Marks a draft as unused: it was removed, moved, or could not be removed. */
 export const discarded = (name: string): void => void used.delete(name);
-/** What begins like this was left by a program of this machine, wherever it is. */
+/** Returns the prefix of all drafts by programs of this machine. */
 export const ownTemporary = (): string => `${TEMPORARY}${ours().host}.`;
 export const isTemporary = (name: string): boolean => name.startsWith(TEMPORARY);
 
-/** The writer was a program of this machine, and has ended or given the draft up. */
+/** Returns true if the writer was a program of this machine that has ended or given the draft up. */
 export function isAbandoned(name: string): boolean {
 	const [, pid, start] = (name.startsWith(ownTemporary()) ? /^(\d+)-(\d+)\./.exec(name.slice(ownTemporary().length)) : null) ?? [];
 	if (pid === undefined || start === undefined) return false;

@@ -1,9 +1,9 @@
-/** What there is in a folder, as a tree. */
+/** Lists the content of a folder as a tree. */
 import path from "node:path";
 import { type Entry, type Files, stopIf, type Tree } from "./interface.js";
 import { isTemporary } from "./temporary.js";
 
-/** `entries`: with their names below the folder, a directory before what is in it. */
+/** Builds a tree. `entries`: names relative to the folder, a directory before its content. */
 export async function treeOf(entries: Iterable<Entry>, readLinks: (names: string[]) => Promise<string[]>): Promise<Tree> {
 	const tree: Tree = { directories: [], files: [], links: [], skipped: [] };
 	const links: string[] = [];
@@ -27,10 +27,10 @@ export async function treeOf(entries: Iterable<Entry>, readLinks: (names: string
 	return tree;
 }
 
-/** A remote end may say anything: what is copied to here goes below the folder. */
+/** Guards against a malicious remote end: a copy to this machine must stay below the folder. */
 const isBelow = (name: string): boolean => !name.includes("\0") && name.split("/").every((part) => part !== "" && part !== "." && part !== "..");
 
-/** Directory by directory. */
+/** Walks directory by directory. */
 export async function walk(files: Pick<Files, "list" | "readLink">, root: string, signal?: AbortSignal): Promise<Tree> {
 	const found: Entry[] = [];
 	const waiting = [""];
@@ -44,7 +44,7 @@ export async function walk(files: Pick<Files, "list" | "readLink">, root: string
 			if (entry.kind === "directory" && !name.includes("\ufffd")) waiting.push(name);
 		}
 	}
-	found.sort((a, b) => (a.name < b.name ? -1 : 1)); // a directory before what is in it
+	found.sort((a, b) => (a.name < b.name ? -1 : 1)); // a directory before its content
 	return treeOf(found, async (names) => {
 		const targets: string[] = [];
 		for (const name of names) targets.push(await files.readLink(path.posix.join(root, name)));

@@ -1,4 +1,4 @@
-/** `kubernetes://NAMESPACE/IMAGE[//DIR]`; without a namespace (`kubernetes:///IMAGE`) that of the context. */
+/** `kubernetes://NAMESPACE/IMAGE[//DIR]`; without a namespace (`kubernetes:///IMAGE`), the context's namespace. */
 import { HoldfastError } from "../../base/index.js";
 import { directoryProblem, imageProblem } from "../image-name.js";
 
@@ -13,7 +13,7 @@ const SCHEME = /^kubernetes:\/\//i;
 
 export const isKubernetesAddress = (text: string): boolean => SCHEME.test(text);
 
-/** What is wrong with a name of the API, in words. */
+/** Returns what is wrong with a name of the API, in words. */
 export const nameProblem = (text: string): string | undefined =>
 	/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/.test(text) ? undefined : `is lower case letters, digits, - and ., not ${JSON.stringify(text.slice(0, 100))}`;
 

@@ -14,7 +14,7 @@ import { type KubernetesOptions, type KubernetesSettings, kubernetesSettings } f
 import { aboutOf, awaited, CONTAINER, deletePod, endOfPod, findPod, LABEL, madeWith, OURS, obstacleOf, PLACE_DIR, type Pod, podBody, stateOf } from "./pod.js";
 import { ALREADY_EXISTS, complaint, explained } from "./words.js";
 
-/** How long a start waits for a node and an image before it says so. */
+/** How long a start waits for a node and an image before it reports PENDING. */
 const PATIENCE_MS = 120_000;
 const LOOK_MS = 500;
 const PREPARE_MS = 60_000;
@@ -36,7 +36,7 @@ export function kubernetesHost(options: KubernetesOptions, owner: HostOwner, hoo
 			const pod = await findPod(settings, name, signal);
 			if (pod === undefined) {
 				if (signal?.aborted) throw new HoldfastError("ABORTED", `starting ${address} was given up`);
-				// Not with the caller's signal: a pod that is made all the same is found by its name.
+				// Ignores the caller's signal: a pod that is created anyway is found by its name.
 				await kubectl(settings, ["create", "--validate=false", "-f", "-"], { input: JSON.stringify(podBody(settings, owner)), tolerate: ALREADY_EXISTS });
 				made = true;
 				hooks.progress?.("the pod is being made");
@@ -69,7 +69,7 @@ export function kubernetesHost(options: KubernetesOptions, owner: HostOwner, hoo
 
 	const exec = (command: string) => startChild(kubectlProgram(), [...flagsOf(settings), "exec", "-i", name, "-c", CONTAINER, "--", "sh", "-c", command]);
 
-	/** Returns why streams of a pod have ended: the cluster is asked, since a stream ends with code 0 and no word when a node or the server is lost. */
+	/** Returns why streams of a pod have ended. Asks the cluster, since a stream ends with code 0 and no message when a node or the server is lost. */
 	const fate = async (pod: Pod): Promise<string | undefined> => {
 		const found = await findPod(settings, name);
 		if (found === undefined) return "the pod was deleted";
@@ -77,19 +77,19 @@ export function kubernetesHost(options: KubernetesOptions, owner: HostOwner, hoo
 		return endOfPod(found);
 	};
 
-	/** Our directory and the variables, once a life. */
+	/** Creates our directory and the variables, once per life. */
 	const prepare = async (pod: Pod): Promise<void> => {
 		const { workdir, environment } = settings;
 		const text = exportText(environment);
 		const run = await exec(`${PREPARE}${workdir === undefined ? "" : `; mkdir -p -- ${shellQuote(workdir)} || exit 91`}`);
 		const late = setTimeout(() => run.child.kill("SIGKILL"), PREPARE_MS);
 		run.child.stdout.resume();
-		run.child.stdin.end(text); // values are in no argument, and in nothing that the cluster shows
+		run.child.stdin.end(text); // values appear in no argument, and in nothing that the cluster shows
 		const { code } = await run.exit;
 		clearTimeout(late);
 		if (code === 0) return;
 		const why = await fate(pod);
-		if (why !== undefined) throw new HoldfastError("UNREACHABLE", why); // the next try makes another
+		if (why !== undefined) throw new HoldfastError("UNREACHABLE", why); // the next attempt creates another
 		if (code === 91) throw new HoldfastError("NO_DIRECTORY", `there is no directory ${workdir} in the pod, and it cannot be made; choose another`);
 		if (code === null) throw new HoldfastError("UNREACHABLE", `the pod ${name} did not answer within ${PREPARE_MS / 1000} s`);
 		throw explained("commands cannot be run in the pod", run.said() || `exit code ${code}`);
@@ -130,7 +130,7 @@ export function kubernetesHost(options: KubernetesOptions, owner: HostOwner, hoo
 					try {
 						why = await fate(pod);
 					} catch (error) {
-						return (error as Error).message; // the cluster is away, or the login has expired
+						return (error as Error).message; // the cluster is unreachable, or the login has expired
 					}
 					if (why !== undefined) return why;
 					if (by !== null) return `kubectl was ended by ${by}`;
@@ -179,7 +179,7 @@ export function kubernetesHost(options: KubernetesOptions, owner: HostOwner, hoo
 	};
 }
 
-/** Complete before it has its name, as another program may come at the same moment. */
+/** Completes the directory before it gets its name: another program may do the same at this moment. */
 const PREPARE = `umask 077; d=${PLACE_DIR}; mkdir -p "$d/busy" && true >>"$d/life" && true >>"$d/seen" && cat >"$d/environment.$$" && mv "$d/environment.$$" "$d/environment" || exit 90`;
 
 function mustFit(pod: Pod, settings: KubernetesSettings): void {

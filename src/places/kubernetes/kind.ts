@@ -18,7 +18,7 @@ export const kubernetes = defineKind({
 	show: ({ namespace, image }) => kubernetesAddress({ namespace, image }),
 	directory: ({ workdir }) => workdir,
 	identity: ({ workdir: _, ...rest }) => rest,
-	boundary: () => ({ contains: true, hides: true }), // of this machine it has nothing
+	boundary: () => ({ contains: true, hides: true }), // it shares nothing with this machine
 	runs: {
 		life: (settings) => ({ idleSeconds: idleSeconds(settings) }),
 		host: async (options, owner, hooks) => (await load()).kubernetesHost(options, owner, hooks),

@@ -1,4 +1,4 @@
-/** `kubectl`, as the person has it: contexts, logins by plugins and proxies work as they do at a prompt. */
+/** The user's own `kubectl`: contexts, plugin logins and proxies work as they do at a prompt. */
 import { type Program, programEnvironment, type Ran, type RunOptions, runProgram } from "../child.js";
 import type { KubernetesSettings } from "./options.js";
 import { explained } from "./words.js";
@@ -7,7 +7,7 @@ const MISSING = "install it (https://kubernetes.io/docs/tasks/tools), and see wh
 
 export const kubectlProgram = (): Program => ({ name: "kubectl", missing: MISSING, env: programEnvironment() });
 
-/** Which cluster, and where in it. */
+/** The cluster, and the namespace in it. */
 export type Where = Pick<KubernetesSettings, "namespace" | "context" | "kubeconfig">;
 
 export const flagsOf = ({ namespace, context, kubeconfig }: Where): string[] => [
@@ -18,7 +18,7 @@ export const flagsOf = ({ namespace, context, kubeconfig }: Where): string[] => 
 
 const ANSWER_MS = 30_000;
 
-/** Throws, with what to do, if it fails and `tolerate` does not take what it says. */
+/** Runs kubectl. Throws, with what to do, if it fails and `tolerate` does not accept its message. */
 export async function kubectl(where: Where, args: readonly string[], options: Partial<RunOptions> & { tolerate?: RegExp } = {}): Promise<Ran> {
 	const { tolerate, ...rest } = options;
 	const ran = await runProgram(kubectlProgram(), [...flagsOf(where), "--request-timeout=20s", ...args], { ms: ANSWER_MS, ...rest });

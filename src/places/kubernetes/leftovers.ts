@@ -1,10 +1,10 @@
-/** Pods that Holdfast has made, of every home, in each namespace that places name. */
+/** Pods that Holdfast has made, for every home, in each namespace that places name. */
 import type { Leftover, Leftovers, NamedPlace } from "../kind.js";
 import { homeIsGone } from "../owner.js";
 import type { Where } from "./kubectl.js";
 import { aboutOf, deletePod, endOfPod, listPods, type Pod } from "./pod.js";
 
-/** `NAMESPACE@CONTEXT#KUBECONFIG`, of which all may be missing. */
+/** `NAMESPACE@CONTEXT#KUBECONFIG`; each part may be missing. */
 const textOf = ({ namespace = "", context, kubeconfig }: Where): string =>
 	`${namespace}${context === undefined ? "" : `@${context}`}${kubeconfig === undefined ? "" : `#${kubeconfig}`}`;
 

@@ -1,4 +1,4 @@
-/** How a pod is made: every option with its default. docs/places.md explains them. */
+/** The options of a pod, each with its default. docs/places.md explains them. */
 import * as z from "zod";
 import { checked, HoldfastError } from "../../base/index.js";
 import { directoryProblem, imageProblem } from "../image-name.js";
@@ -13,7 +13,7 @@ export interface Claim {
 	readonly readOnly: boolean;
 }
 
-/** `claim:/there[:ro]`: the name of a PersistentVolumeClaim. */
+/** Parses `claim:/path[:ro]`: the name of a PersistentVolumeClaim and its mount point. */
 function parseClaim(text: string): Claim {
 	const [claim = "", target = "", mode, ...more] = text.split(":");
 	const wrong = nameProblem(claim) ?? directoryProblem(target);
@@ -34,7 +34,7 @@ const toleration = z.lazy(() =>
 export const kubernetesSchema = z.lazy(() =>
 	z.strictObject({
 		image: saying(imageProblem),
-		/** Without them, as `kubectl` has them. */
+		/** Default: those of `kubectl`. */
 		namespace: name.optional(),
 		context: z
 			.string()
@@ -43,13 +43,13 @@ export const kubernetesSchema = z.lazy(() =>
 			.refine((text) => !text.startsWith("-"), "cannot begin with a dash")
 			.optional(),
 		kubeconfig: saying((text) => (/^\/[^\0\n:]*$/.test(text) ? undefined : "must be an absolute path")).optional(),
-		/** "missing": fetched if the node does not have it. */
+		/** "missing": pulled if the node does not have it. */
 		pull: z.enum(["never", "missing", "always"]).default("missing"),
-		/** Minutes: the hard end of the pod. */
+		/** Minutes: the fixed end of the pod. */
 		time: z.number().int().min(1).max(525_600).default(240),
 		cpus: z.number().min(0.01).max(1024).optional(),
 		memory: size(16 * MIB).optional(),
-		/** Others, as a node names them: { "nvidia.com/gpu": 1 }. */
+		/** Other resources, as a node names them: { "nvidia.com/gpu": 1 }. */
 		resources: z
 			.record(z.string(), z.union([z.number(), z.string().max(50)]))
 			.superRefine(
@@ -60,16 +60,16 @@ export const kubernetesSchema = z.lazy(() =>
 				),
 			)
 			.default({}),
-		/** A stronger sandbox, where the cluster has one: gVisor, Kata. */
+		/** A stronger sandbox, if the cluster has one: gVisor, Kata. */
 		runtimeClass: name.optional(),
 		nodeSelector: z.record(z.string(), z.string()).default({}),
 		tolerations: z.array(toleration).max(100).default([]),
 		/** Commands get none of its tokens. */
 		serviceAccount: name.optional(),
 		imagePullSecrets: z.array(name).max(20).default([]),
-		/** PersistentVolumeClaims: "claim:/there". */
+		/** PersistentVolumeClaims: "claim:/path". */
 		volumes: z.array(readBy(parseClaim)).max(100).default([]),
-		/** A number: commands run as this user, with no rights of root. */
+		/** A number: commands run as this user, without root rights. */
 		user: z.number().int().min(1).max(2_147_483_647).optional(),
 		environment,
 		workdir: directory.optional(),

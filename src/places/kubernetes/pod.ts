@@ -1,4 +1,4 @@
-/** A pod: what it is made of, and what the cluster says of one. */
+/** A pod: its manifest, and how the cluster reports its state. */
 import os from "node:os";
 import * as z from "zod";
 import { HoldfastError } from "../../base/index.js";
@@ -16,10 +16,10 @@ const NOTE = "dev.holdfast/about";
 export const CONTAINER = "main";
 
 const BASE_DIR = "/var/lib/holdfast";
-/** For its user alone. */
+/** Private to its user. */
 export const PLACE_DIR = `${BASE_DIR}/place`;
 
-/** As in a container of Docker: what root needs to install packages and to end what other users run. */
+/** As in a Docker container: what root needs to install packages and to kill processes of other users. */
 const CAPABILITIES = ["CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL", "SETGID", "SETUID"];
 const PULL = { never: "Never", missing: "IfNotPresent", always: "Always" } as const;
 
@@ -68,7 +68,7 @@ function understood<T>(schema: z.ZodType<T>, text: string): T {
 	}
 }
 
-/** undefined: there is none. */
+/** Returns undefined if there is no such pod. */
 export async function findPod(where: Where, name: string, signal?: AbortSignal): Promise<Pod | undefined> {
 	const { code, output } = await kubectl(where, ["get", "pod", name, "-o", "json"], { signal, tolerate: NOT_FOUND });
 	return code === 0 ? understood(POD, output) : undefined;
@@ -82,7 +82,7 @@ export async function listPods(where: Where, signal?: AbortSignal): Promise<read
 export const deletePod = (where: Where, name: string): Promise<unknown> =>
 	kubectl(where, ["delete", "pod", name, "--now", "--wait=false"], { tolerate: NOT_FOUND });
 
-/** Whose it is, if it is ours. */
+/** Returns the owner of a pod of ours; undefined for any other pod. */
 export function aboutOf({ metadata: { annotations } }: Pod): About | undefined {
 	try {
 		return ABOUT.parse(JSON.parse(annotations[NOTE] ?? ""));
@@ -91,7 +91,7 @@ export function aboutOf({ metadata: { annotations } }: Pod): About | undefined {
 	}
 }
 
-/** What decides what a pod is. Values of variables go there over the stream, and are in nothing that the cluster shows. */
+/** Returns a digest per setting that defines a pod. Values of variables travel over the stream, and appear in nothing that the cluster shows. */
 export function madeWith({
 	workdir: _workdir,
 	environment: _environment,
@@ -157,7 +157,10 @@ export function podBody(settings: KubernetesSettings, { home, task }: HostOwner)
 
 export const stateOf = ({ status }: Pod): z.output<typeof STATE> => status.containerStatuses?.find(({ name }) => name === CONTAINER)?.state ?? {};
 
-/** Why what ran in it is over, as the end of a sentence; undefined: it runs, or may yet. The stream does not say: it ends with code 0 when a node is lost. */
+/**
+ * Returns why everything in the pod is over, as the end of a sentence; undefined if it runs, or may yet. The stream does not tell: it ends with code 0
+ * when a node is lost.
+ */
 export function endOfPod(pod: Pod): string | undefined {
 	const { metadata, status, spec } = pod;
 	const { terminated } = stateOf(pod);
@@ -176,7 +179,7 @@ export function endOfPod(pod: Pod): string | undefined {
 
 const HOPELESS = ["ErrImageNeverPull", "InvalidImageName", "CreateContainerConfigError", "CreateContainerError", "RunContainerError", "StartError"];
 
-/** What keeps a pod from starting, and no waiting changes; undefined: it may yet. */
+/** Returns what keeps a pod from starting and will not pass; undefined if it may start yet. */
 export function obstacleOf(pod: Pod): string | undefined {
 	const { waiting, terminated } = stateOf(pod);
 	const image = pod.spec.containers[0]?.image ?? "";
@@ -191,7 +194,7 @@ export function obstacleOf(pod: Pod): string | undefined {
 	return HOPELESS.includes(waiting.reason) ? `the pod cannot be started: ${waiting.reason}${said}` : undefined;
 }
 
-/** What a pod waits for, as the rest of a sentence. */
+/** Returns what a pod waits for, as the rest of a sentence. */
 export function awaited(pod: Pod): string {
 	const scheduled = pod.status.conditions?.find(({ type }) => type === "PodScheduled");
 	if (scheduled?.status === "False") return `the pod waits for a node: ${scheduled.message.slice(0, 300) || scheduled.reason}`;

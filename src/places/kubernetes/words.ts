@@ -1,4 +1,4 @@
-/** What kubectl and the cluster say, and what a person can do about it. */
+/** Explains messages of kubectl and the cluster, and what the user can do about them. */
 import { type ErrorCode, HoldfastError } from "../../base/index.js";
 import { plain } from "../child.js";
 

@@ -1,14 +1,17 @@
-/** How a remote end begins: a shell there reads one line from us, and that line reads our script. docs/link.md. */
+/** Starts a remote end: a remote shell reads one line from us, and that line reads our script. docs/link.md. */
 import fs from "node:fs";
 import { asset, shellQuote } from "../../base/index.js";
 
 /**
- * What a host's shell is asked to run. No newline, no `!` and no `$(`: bash, dash, ash, zsh, tcsh and fish understand it alike. A script on the
+ * The command for the host's shell. No newline, no `!` and no `$(`: bash, dash, ash, zsh, tcsh and fish understand it alike. A script on the
  * stdin of a plain sh would not do, since shells read ahead.
  */
 export const BOOT = `exec sh -c 'read -r x; eval "$x"'`;
 
-/** Defines the function that reads so many bytes of stdin: with a dd that can, one read; else byte by byte, because what follows must stay in the stream. */
+/**
+ * Defines the function that reads a number of bytes from stdin: one read if dd supports it; else byte by byte, because what follows must stay in the
+ * stream.
+ */
 export const TAKE =
 	"link_take() { if dd if=/dev/null bs=1 count=0 iflag=fullblock 2>/dev/null; then dd bs=$1 count=1 iflag=fullblock 2>/dev/null; else dd bs=1 count=$1 2>/dev/null; fi; }";
 

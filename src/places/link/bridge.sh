@@ -1,5 +1,5 @@
 # Joins this stream with a TCP port of the machine. Set before: bridge_mark, bridge_at (the address), bridge_hex (its bytes), bridge_port.
-# Says the mark once there is a connection, or nothing at all; what follows is the connection's. docs/link.md
+# Prints the mark once connected, or nothing at all; what follows belongs to the connection. docs/link.md
 bridge_pl='
 my ($hex, $port, $mark) = @ARGV;
 my $six = length $hex == 32;
@@ -47,7 +47,7 @@ os._exit(0)
 '
 if command -v perl >/dev/null 2>&1; then exec perl -e "$bridge_pl" "$bridge_hex" "$bridge_port" "$bridge_mark" 2>/dev/null; fi
 if command -v python3 >/dev/null 2>&1; then exec python3 -c "$bridge_py" "$bridge_at" "$bridge_port" "$bridge_mark" 2>/dev/null; fi
-# These do not tell when they are connected: a port that nobody listens on ends the stream.
+# These do not report when they are connected: a port without a listener ends the stream.
 if command -v nc >/dev/null 2>&1; then
 	echo "$bridge_mark"
 	exec nc "$bridge_at" "$bridge_port" 2>/dev/null

@@ -1,4 +1,4 @@
-/** A stream of its own to a TCP port of a machine, beside the link: `bridge.sh` there joins the two. docs/link.md */
+/** A separate stream to a TCP port of a machine, beside the link: the remote `bridge.sh` joins the two. docs/link.md */
 import { randomBytes } from "node:crypto";
 import fs from "node:fs";
 import net from "node:net";
@@ -9,13 +9,13 @@ import { TAKE } from "./boot.js";
 const OPEN_MS = 15_000;
 const NOISE_MOST = 64 * 1024;
 
-/** A port and the address to reach it at, on the network that it is on. */
+/** A port and its address, on the network of the port. */
 export interface PortAddress {
 	readonly address: string;
 	readonly port: number;
 }
 
-/** Turns a stream to `BOOT` into one to the port. Throws UNREACHABLE if nobody accepts the connection; then the stream is closed. */
+/** Turns a stream to `BOOT` into one to the port. Throws UNREACHABLE, and closes the stream, if the connection is refused. */
 export async function bridged(stream: Stream, at: PortAddress, signal?: AbortSignal): Promise<Stream> {
 	const mark = `HF${randomBytes(8).toString("hex")}`;
 	try {
@@ -45,7 +45,7 @@ function bridgeText({ address, port }: PortAddress, mark: string): Buffer {
 	return Buffer.concat([Buffer.from(`${first.join("; ")}\n`), script]);
 }
 
-/** The bytes of an address, as digits. */
+/** Returns the bytes of an address, as digits. */
 function hexOf(address: string): string {
 	if (net.isIPv4(address)) return Buffer.from(address.split(".").map(Number)).toString("hex");
 	if (!net.isIPv6(address) || address.includes(".") || address.includes("%")) throw new HoldfastError("INVALID", `${address} is no address`);
@@ -54,7 +54,7 @@ function hexOf(address: string): string {
 	return groups.map((group) => group.padStart(4, "0")).join("");
 }
 
-/** Waits for the line with the mark, and leaves all that is behind it in the stream. Returns what else is on that line. */
+/** Waits for the line with the mark, and leaves everything after it in the stream. Returns the rest of that line. */
 function marked(stream: Stream, mark: string, signal: AbortSignal | undefined): Promise<string> {
 	const { output } = stream;
 	return new Promise((resolve, reject) => {

@@ -1,8 +1,8 @@
 import { HoldfastError } from "../../base/index.js";
 
-/** The link ended, or there is none to be had. */
+/** The link ended, or none can be opened. */
 export class LinkBroken extends HoldfastError {
-	/** What was asked for may have been done all the same. */
+	/** The request may have taken effect nevertheless. */
 	readonly mayHaveHappened: boolean;
 
 	constructor(message: string, options: { mayHaveHappened: boolean; cause?: unknown }) {

@@ -1,4 +1,4 @@
-/** A link to a host, shared by all callers, opened when the first one needs it, and reopened after it broke. */
+/** A link to a host, shared by all callers, opened on first use, and reopened after it broke. */
 import { Deadlines, HoldfastError } from "../../base/index.js";
 import type { Host, Started } from "../host.js";
 import { notYet } from "../pending.js";
@@ -10,18 +10,18 @@ const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 5_000;
 const TOTAL_MS = 30_000;
 const IDLE_MS = 60_000;
-const REPEATS = 20; // a piece of work that breaks every link it gets is not tried for ever
+const REPEATS = 20; // work that breaks every link is not retried for ever
 
 export interface ConnectionOptions extends Omit<LinkStreamOptions, "signal"> {
-	/** Those of the calls that it is used for. Default: none. */
+	/** Deadlines of the calls that use it. Default: none. */
 	readonly deadlines?: Deadlines;
-	/** Close the link when nobody has used it for so long. */
+	/** Closes the link after this time without use. */
 	readonly idleMs?: number;
-	/** How long to try after a link has broken. */
+	/** How long to reconnect after a link broke. */
 	readonly totalMs?: number;
-	/** A link is there: the first, or another. */
+	/** Called for the first link and after each reconnect. */
 	readonly onConnected?: (facts: Facts, started: Started) => void;
-	/** The host cannot be reached right now; the caller may try again. */
+	/** Called when the host is unreachable; the caller may retry. */
 	readonly onFailed?: (error: HoldfastError) => void;
 }
 
@@ -39,15 +39,15 @@ export class Connection {
 	#link: Link | undefined;
 	#opening: Promise<Link> | undefined;
 	#worked = false;
-	/** Since when it is out of reach, and why. */
+	/** Since when it is unreachable, and why. */
 	#away: { readonly since: number; readonly why: HoldfastError } | undefined;
-	/** Ends the pause between two tries. */
+	/** Ends the pause between two attempts. */
 	#hurry: (() => void) | undefined;
-	/** Of the start that is under way. */
+	/** For the start in progress. */
 	#starting: AbortController | undefined;
 	#users = 0;
 	#idle: NodeJS.Timeout | undefined;
-	/** What the start that is under way waits for, if that is known: a queue, an image. */
+	/** What the start in progress waits for, if known: a queue, an image. */
 	pending: string | undefined;
 
 	constructor(host: Host, options: ConnectionOptions) {
@@ -56,19 +56,19 @@ export class Connection {
 		this.#deadlines = options.deadlines ?? new Deadlines();
 	}
 
-	/** The link that is open now, if one is. */
+	/** Returns the open link, if any. */
 	get link(): Link | undefined {
 		return this.#link?.open ? this.#link : undefined;
 	}
 
-	/** Makes the next attempt at once, not after the pause: a caller wants to know now. */
+	/** Makes the next attempt at once, without the pause: a caller waits for the answer. */
 	hurry(): void {
 		this.#hurry?.();
 	}
 
 	/**
-	 * Do something with a link. What it was told may be repeated is, when its link breaks; else that is an error (`LinkBroken`) that says what may have happened.
-	 * Nothing is waited for beyond the time of the call that it is done for.
+	 * Runs work on a link. When the link breaks, retries work that is idempotent; otherwise throws `LinkBroken`, which says what may have happened.
+	 * Waits no longer than the deadline of the call that it belongs to.
 	 */
 	async use<T>(work: (link: Link) => Promise<T>, { again, signal }: UseOptions): Promise<T> {
 		this.#users++;
@@ -90,12 +90,12 @@ export class Connection {
 		}
 	}
 
-	/** Gives up the start that is under way, if one is: nobody will use the machine. What it has queued is the host's to take back. */
+	/** Cancels the start in progress, if any: no caller will use the machine. The host takes back what it has queued. */
 	giveUp(): void {
 		this.#starting?.abort();
 	}
 
-	/** Ends the link, and whatever is under way on it. The connection cannot be used any more. */
+	/** Ends the link with all its requests. The connection cannot be used any more. */
 	close(): void {
 		this.#closing.abort();
 		clearTimeout(this.#idle);
@@ -106,7 +106,7 @@ export class Connection {
 		if (signal?.aborted) throw aborted();
 		if (this.#closing.signal.aborted) throw new LinkBroken(`the connection to ${this.#host.address} is closed`, { mayHaveHappened: false });
 		if (this.#link?.open) return this.#link;
-		// A try that was under way already says nothing of now, should it fail.
+		// An attempt that was already in progress says nothing about now, should it fail.
 		if (this.#opening) await unlessAborted(this.#opening, signal).catch(unlessUnreachable);
 		if (this.#link?.open) return this.#link;
 		this.#opening ??= this.#reopen().finally(() => {
@@ -116,8 +116,8 @@ export class Connection {
 	}
 
 	/**
-	 * The first time it works at once or not at all: then something is wrong that waiting does not change. After that a break is taken for a passing
-	 * one, for a while; of one that lasts longer each who comes finds out with one try.
+	 * The first attempt works at once or not at all: then the cause is one that waiting does not change. After that, a break counts as temporary
+	 * for a while; once it lasts longer, each caller makes one attempt.
 	 */
 	async #reopen(): Promise<Link> {
 		const total = this.#worked ? (this.#options.totalMs ?? TOTAL_MS) : 0;
@@ -141,7 +141,7 @@ export class Connection {
 		}
 	}
 
-	/** `asked`: it is an answer that did not come. */
+	/** `asked`: an expected answer did not come. */
 	#late(asked: boolean): HoldfastError {
 		if (this.pending !== undefined && !asked) return notYet(this.#host.address, this.pending);
 		const why = this.#away && !this.link ? this.#away.why.message : `${this.#host.address} does not answer`;
@@ -170,7 +170,7 @@ export class Connection {
 		return link;
 	}
 
-	/** Closes the link after a while in which no caller needs it. */
+	/** Closes the link after a while without a caller. */
 	#rest(): void {
 		this.#idle = setTimeout(() => this.#link?.close(), this.#options.idleMs ?? IDLE_MS);
 		this.#idle.unref();

@@ -1,9 +1,9 @@
-/** What the remote end of a link says about itself when it opens. */
+/** Facts that the remote end of a link reports when it opens. */
 
 export interface Facts {
-	/** Our private directory there, absolute. */
+	/** Our private remote directory, absolute. */
 	readonly dir: string;
-	/** What is only for this link; gone when it ends. */
+	/** Private to this link, and removed at its end. */
 	readonly scratch: string;
 	readonly home: string;
 	/** Where streams start. */
@@ -11,12 +11,12 @@ export interface Facts {
 	readonly user: string;
 	readonly uid: number;
 	readonly hostname: string;
-	/** Of the system, if it has one: tells hosts of the same name apart. */
+	/** The system's machine id, if any: distinguishes hosts of the same name. */
 	readonly machineId: string | undefined;
-	/** Undefined where there is no /proc. */
+	/** Undefined without /proc. */
 	readonly bootId: string | undefined;
 	readonly pidNamespace: string | undefined;
-	/** False: no pids with their start, no signals, nothing known of processes. */
+	/** False: no pids with start times, no signals, no knowledge of processes. */
 	readonly proc: boolean;
 	/** As uname(1) says: `Linux`, `x86_64`. */
 	readonly system: string;
@@ -25,20 +25,20 @@ export interface Facts {
 	readonly pid: number;
 	/** The remote clock minus the local one, in milliseconds, to about a second. */
 	readonly skewMs: number;
-	/** As it was at login, for commands: we ourselves use 077, and the locale C. */
+	/** The umask of the login, for commands: our own scripts use 077, and the locale C. */
 	readonly umask: string;
 	readonly locale: string;
-	/** Which sh(1) it is. */
+	/** The kind of sh(1). */
 	readonly sh: "dash" | "busybox" | "bash" | "other";
 	/** The machine's standard tools are those of busybox. */
 	readonly busybox: boolean;
-	/** Who answers: perl (nothing is polled), or the shell alone. */
+	/** The program that answers: perl (no polling), or the shell alone. */
 	readonly helper: "perl" | "sh";
-	/** Where programs are, by name; those that are not there are missing. */
+	/** Paths of programs by name; absent programs are missing. */
 	readonly tools: ReadonlyMap<string, string>;
-	/** fallocate(1) can reserve room behind the end of a file; script(1) can log times. */
+	/** fallocate(1) can reserve room after the end of a file; script(1) can log times. */
 	readonly can: { readonly fallocate: boolean; readonly script: boolean };
-	/** What its user should know, a sentence each. */
+	/** Notes for the user, a sentence each. */
 	readonly notes: readonly string[];
 }
 

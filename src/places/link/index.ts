@@ -1,4 +1,4 @@
-/** A byte stream to a remote shell, and all that can be asked for on it. docs/link.md. */
+/** A byte stream to a remote shell, and the requests that it serves. docs/link.md. */
 export { BOOT } from "./boot.js";
 export { bridged, type PortAddress } from "./bridge.js";
 export { LinkBroken } from "./broken.js";

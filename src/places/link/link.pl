@@ -1,6 +1,6 @@
-# The remote end where there is a perl: link.sh starts it and waits. The same wire, without a fork but for scripts: docs/link.md.
-# Requests come on stdin, replies go to descriptor 3. perl 5.10 without any module, since many small images have none: these are the numbers of
-# Linux, but for a few old processors, on which link.sh does not start this.
+# The remote end if perl exists: link.sh starts it and waits. The same wire, without a fork except for scripts: docs/link.md.
+# Requests come on stdin, replies go to descriptor 3. perl 5.10 without any module, since many small images have none. The numbers are those of
+# Linux, except on a few old processors, on which link.sh does not start this.
 BEGIN { eval { require strict; strict->import } }
 sub O_RDONLY () { 0 } sub O_WRONLY () { 1 } sub O_RDWR () { 2 } sub O_CREAT () { 0100 } sub O_TRUNC () { 01000 } sub O_NONBLOCK () { 04000 }
 sub F_SETFD () { 2 } sub F_GETFL () { 3 } sub F_SETFL () { 4 } sub FD_CLOEXEC () { 1 }
@@ -13,7 +13,7 @@ $SIG{PIPE} = $SIG{INT} = $SIG{HUP} = "IGNORE";
 open(my $replies, ">&=", 3) or exit 1;
 fcntl($replies, F_SETFD, FD_CLOEXEC);    # not for the scripts we run
 
-# Descriptors that a line of a .bashrc has left open in the shell before us: not for the scripts we run.
+# Closes descriptors that a line of a .bashrc has left open in the shell before us: the scripts we run must not inherit them.
 if (opendir(my $all, "/proc/self/fd")) {
 	my @others = grep { /^\d+$/ && $_ > 3 } readdir $all;
 	closedir $all;
@@ -23,7 +23,7 @@ my $fine = eval { require Time::HiRes; Time::HiRes::stat("/"); 1 };    # times o
 
 # ---- replies ----
 
-# The link is over. Scripts that run go on to their end.
+# Ends the link. Running scripts continue to their end.
 sub leave {
 	if (opendir(my $all, $scratch)) {
 		unlink map { "$scratch/$_" } readdir $all;
@@ -39,7 +39,7 @@ sub out {
 	for (my $at = 0; $at < length $_[0];) {
 		my $n = syswrite($replies, $_[0], length($_[0]) - $at, $at);
 		if (defined $n) { $at += $n }
-		elsif ($! != EINTR) { leave() }    # nobody hears us
+		elsif ($! != EINTR) { leave() }    # no reader left
 	}
 }
 
@@ -53,7 +53,7 @@ sub send_to {
 
 # ---- files ----
 
-# At most $max bytes at $offset of an open file.
+# Returns at most $max bytes at $offset of an open file.
 sub bytes_at {
 	my ($file, $offset, $max) = @_;
 	my $bytes = "";
@@ -62,7 +62,7 @@ sub bytes_at {
 	return $bytes;
 }
 
-# Some of what is called a file makes a reader wait (/proc/kmsg), and all others here would wait with it: asked not to, it says that there is nothing now.
+# Opens without blocking: some files block a reader (/proc/kmsg), and all other requests would wait with it. Such a file then reads as empty.
 sub open_file {
 	my ($path) = @_;
 	return undef if !-f $path;
@@ -72,7 +72,7 @@ sub open_file {
 
 sub BLOCK () { 1 << 18 }
 
-# Much of a file, without holding it. Its length goes first, so that a file that becomes shorter now ends the link.
+# Sends a large part of a file without holding it in memory. The length goes first, so a file that shrinks now ends the link.
 sub pass_on {
 	my ($id, $file, $offset, $length, $size) = @_;
 	sysseek($file, $offset, 0) or return say_to($id, 1, "cannot be read");
@@ -111,12 +111,12 @@ open(my $inotify, "<&=", $events) if $events >= 0;
 my (%watch_of, %dir_of);    # directory => number of its watch, and back
 my %parked;                 # id => request
 my %waiting;                # directory => { id => 1 }
-my %untold;                 # id => 1: nobody tells of changes there, so it is looked at
-my %answered;               # id => request, as its answer left it: may be asked again
+my %untold;                 # id => 1: on a file system without events, so it is polled
+my %answered;               # id => request, in its state after the answer: may be asked again
 sub REMEMBERED () { 4096 }
 sub MASK () { 0x2 | 0x4 | 0x40 | 0x80 | 0x100 | 0x400 | 0x800 }    # modify, attrib, moved, create, delete self, move self
 
-# To be told of changes in a directory from now on; false where that is not possible.
+# Watches a directory from now on; returns false if that is not possible.
 sub watch_directory {
 	my ($path) = @_;
 	return 1 if $watch_of{$path};
@@ -128,7 +128,7 @@ sub watch_directory {
 	return 1;
 }
 
-# Some file systems tell of nothing. Those of the device that our directory is on have been tried; the others are looked at now and then.
+# Some file systems send no events. The device of our own directory has been tested; all others are polled.
 my $trusted = -1;
 if (watch_directory($scratch)) {
 	open(my $file, ">", "$scratch/event");
@@ -148,18 +148,18 @@ sub forget_directory {
 	syscall($remove, $events, $number + 0);
 }
 
-# Directories in which something has happened, each with the names of what it has happened to ("": to itself); or all that are waited for if events were lost.
+# Returns the directories with events, each with the names concerned ("": the directory itself); or all watched ones if events were lost.
 sub happened {
 	my %found;
 	while (sysread($inotify, my $buffer, 65536)) {
 		for (my $at = 0; $at < length $buffer;) {
 			my ($number, $mask, undef, $length) = unpack("iIII", substr($buffer, $at, 16));
 			$at += 16 + $length;
-			return { map { $_ => { "" => 1 } } keys %waiting } if $mask & 0x4000;    # too many for the queue
+			return { map { $_ => { "" => 1 } } keys %waiting } if $mask & 0x4000;    # queue overflow
 			my $path = $dir_of{$number};
 			next if !defined $path;
 			$found{$path}{ unpack "Z*", substr($buffer, $at - $length, $length) } = 1;
-			if ($mask & 0xac00) {                      # gone, moved, unmounted: the name may stand for another now
+			if ($mask & 0xac00) {                      # gone, moved, unmounted: the name may mean another directory now
 				delete $watch_of{$path};
 				delete $dir_of{$number};
 				syscall($remove, $events, $number + 0) if !($mask & 0x8000);
@@ -169,7 +169,7 @@ sub happened {
 	return \%found;
 }
 
-# Not every file of a process directory matters to who watches it: FIFOs and marks of ours change with every command.
+# Returns whether a file of a process directory matters to a watcher: our FIFOs and marks change with every command.
 sub concerns {
 	my ($request, $names) = @_;
 	return 1 if $names->{""} || $request->{kind} ne "m";
@@ -197,12 +197,12 @@ sub unpark {
 	return 1;
 }
 
-# Answer if there is something to say; else see to it that we are told when there is. First the watch, then the look: nothing falls between.
+# Answers if there is news; else arranges to be notified of it. Watches first, then looks: nothing falls in between.
 sub settle {
 	my ($id) = @_;
 	my $request = $parked{$id} or return;
 	my $path = $request->{kind} eq "m" ? $request->{path} : $request->{path} =~ m{^(.+)/[^/]*$}s ? $1 : "/";
-	$path =~ s{/[^/]*$}{} while $path =~ m{/} && !-d $path && $request->{kind} eq "f";    # the directory is not there yet: wait for it where it will be
+	$path =~ s{/[^/]*$}{} while $path =~ m{/} && !-d $path && $request->{kind} eq "f";    # the directory does not exist yet: wait in its nearest existing parent
 	$path = "/" if $path eq "";
 	if (!defined $request->{at} || $request->{at} ne $path) {
 		if (defined $request->{at}) { delete $waiting{ $request->{at} }{$id}; delete $waiting{ $request->{at} } if !%{ $waiting{ $request->{at} } } }
@@ -223,7 +223,7 @@ sub settle_file {
 	answer_read($id, $request->{path}, $request->{offset}, $request->{max});
 }
 
-# A process directory. Records first, then the sizes, then the log: who is told of an exit finds in the log all that was printed before.
+# Answers about a process directory. Reads records first, then sizes, then the log: with the news of an exit comes all output from before it.
 sub settle_directory {
 	my ($id, $request) = @_;
 	my $path = $request->{path};
@@ -268,13 +268,13 @@ sub settle_directory {
 		last if length $bytes < $want;
 	}
 	return send_to($id, 0, length $head, $head . $log) if !$request->{questions};
-	my $answers = answers(@{ $request->{questions} });    # after the log: who is gone by now has printed nothing that is not in it
+	my $answers = answers(@{ $request->{questions} });    # after the log: a process that is gone by now has printed nothing beyond it
 	$answered{$id} = { %$request, items => \@items, at => undef };
 	if (keys %answered > REMEMBERED) { my ($oldest) = sort { $a <=> $b } keys %answered; delete $answered{$oldest} }
 	send_to($id, 0, length($head) . " " . length $answers, $head . $answers . $log);
 }
 
-# The first 64 bytes, that end in their only newline; anything else is not there yet. More may stand behind them.
+# Returns the first 64 bytes if they end in their only newline; anything else is incomplete. More may follow them.
 sub record {
 	my ($path) = @_;
 	my $file = open_file($path) or return ("", 0);
@@ -302,7 +302,8 @@ sub whole {
 	return $bytes;
 }
 
-# The end of a command in a shell, which writes it in two pieces: the record with the name of the command, and what has that name behind it.
+# Returns the end of a command in a shell, which writes it in two pieces: the record with the name of the command, then the part with that name after
+# it.
 sub ending {
 	my ($path) = @_;
 	my $bytes = whole($path);
@@ -333,7 +334,7 @@ sub question {
 		sysseek($memory, $address, 0) && sysread($memory, my $bytes, $length) or return undef;
 		return $bytes;
 	}
-	if ($kind eq "c") {    # below the collector is who runs dd, and below that dd
+	if ($kind eq "c") {    # the collector's child runs dd, whose child is dd
 		for my $pid (map { children($_) } children($rest)) {
 			my $stat = stat_line($pid);
 			return $stat if defined $stat && $stat =~ /^\d+ \(dd\) /;
@@ -351,7 +352,7 @@ sub stat_line { my $stat = whole("/proc/$_[0]/stat"); return defined $stat && $s
 
 sub children { my ($pid) = @_; my $list = whole("/proc/$pid/task/$pid/children"); return defined $list ? split / /, $list : () }
 
-# Who there is, for a kill: as the script in remote/table.ts prints it. A box that has no room for another process can still be asked.
+# Lists all processes, for a kill, in the format of the script in remote/table.ts. Works on a box without room for another process.
 sub table {
 	my ($all) = @_;
 	my @said;
@@ -380,11 +381,11 @@ sub table {
 sub signalled {
 	my ($signal, $pid, $of, $start) = @_;
 	return "gone" if defined $of && (alive_since($of) || "") ne $start;
-	return "sent" if eval { kill $signal, $pid };    # dies of a name that it does not know
+	return "sent" if eval { kill $signal, $pid };    # dies of an unknown signal name
 	return $! == EPERM ? "refused" : "gone";
 }
 
-# When a process started; undefined when it has ended.
+# Returns the start time of a process; undefined if it has ended.
 sub alive_since {
 	my $stat = whole("/proc/$_[0]/stat");
 	return undef if !defined $stat;
@@ -403,15 +404,15 @@ sub answers {
 	return $bytes;
 }
 
-# ---- what a shell is told ----
+# ---- lines for a shell ----
 
-# A line for the shell in $dir, once only: $name tells it from others, $done is one that nobody will send again. First the files that it is about:
-# each =PATH, to be overwritten in place, or >PATH, from its start. $needed are directories without which all is in vain. $from is "PID CWD": if the
-# shell with that pid is elsewhere, this is not for us.
+# Sends a line to the shell in $dir, once only: $name identifies it, $done is one that will not be sent again. Writes its files first:
+# each =PATH is overwritten in place, or >PATH from its start. Without the directories $needed it fails. $from is "PID CWD": if the
+# shell with that pid is in another directory, the caller has to handle it.
 sub told {
 	my ($dir, $name, $done, $from, $needed, $text, @files) = @_;
 	unmark("$dir/sent.$_") for $done ne "" ? $done : old_marks($dir);
-	return -e "$dir/sent.$name/moved" ? "otherwise" : "had" if -d "$dir/sent.$name" || -l "$dir/sent.$name";    # a link: it was withdrawn
+	return -e "$dir/sent.$name/moved" ? "otherwise" : "had" if -d "$dir/sent.$name" || -l "$dir/sent.$name";    # a link: the line was withdrawn
 	for ($dir, split m{/(?=/)}, $needed) { return "gone" if !-d $_ }
 	if ($from =~ /^(\d+) (.*)$/s) {
 		my @there = stat "/proc/$1/cwd";
@@ -433,7 +434,7 @@ sub told {
 
 sub unmark { unlink "$_[0]/moved"; rmdir $_[0] }
 
-# Those of programs that have gone: what was to be sent again has been, long ago. As in remote/commands.ts.
+# Removes the marks of ended programs: their resends happened long ago. As in remote/commands.ts.
 sub old_marks {
 	my ($dir) = @_;
 	opendir(my $names, $dir) or return ();
@@ -441,8 +442,8 @@ sub old_marks {
 	return grep { my @s = lstat "$dir/sent.$_"; @s && time - $s[9] > 600 } @marks;
 }
 
-# In place: whoever has it open sees it. Who waits for news of it need not be told what the near end itself has written.
-# What is written whole is mostly what it was before.
+# Writes in place, so that programs with the file open see it. Watchers need no news of what the local end itself has written.
+# Content that is written whole is usually unchanged.
 my %written;
 
 sub put {
@@ -471,7 +472,7 @@ $SIG{CHLD} = sub { };    # so that select wakes up
 
 my $few = "no more files can be opened (ulimit -n)";
 
-# A file that nobody else sees, at its start.
+# Returns a private file, at its start.
 sub input_of {
 	my ($bytes) = @_;
 	my $path = $bytes eq "" ? "/dev/null" : "$scratch/in";
@@ -495,7 +496,7 @@ sub run {
 		open(STDIN, "<&", $input);
 		open(STDOUT, ">&", $out_end);
 		open(STDERR, ">&", $err_end);
-		$ENV{HOLDFAST_LINK_SCRIPT} = $script;    # not in the arguments, which everybody can read
+		$ENV{HOLDFAST_LINK_SCRIPT} = $script;    # not in the arguments, which all users can read
 		exec "sh", "-c", 'link_script=$HOLDFAST_LINK_SCRIPT; unset HOLDFAST_LINK_SCRIPT; eval "$link_script"';
 		exit 127;
 	}
@@ -524,7 +525,7 @@ sub drain {
 	}
 }
 
-# A script is over when its shell is, whoever else still has its output open.
+# A script is over when its shell is, even if another process still has its output open.
 sub reap {
 	for my $pid (keys %children) {
 		my $gone = waitpid($pid, 1) == $pid;    # WNOHANG
@@ -550,7 +551,7 @@ sub feed {
 	say_to($id, defined $n ? 0 : 3, defined $n ? "" : "no reader takes it");
 }
 
-# ---- writing, signs of life ----
+# ---- writing, keepalive ----
 
 sub answer_write {
 	my ($id, $path, $offset, $bytes) = @_;
@@ -564,7 +565,7 @@ sub answer_write {
 	say_to($id, close($file) ? 0 : 3, "");
 }
 
-# The sign of life that a sandbox without a runtime is missing; once a second is enough for the shortest lifetime.
+# Renews the sign of life; without it a sandbox without a runtime ends. Once a second is enough for the shortest lifetime.
 my $lived = 0;
 
 sub answer_ping {
@@ -572,7 +573,7 @@ sub answer_ping {
 	if (time != $lived) {
 		$lived = time;
 		if (open(my $life, ">", "$dir/life")) { close $life }
-		utime(undef, undef, "$dir/life");    # an empty file that is emptied is not changed
+		utime(undef, undef, "$dir/life");    # truncating an empty file does not change it
 	}
 	say_to($id, 0, "");
 }
@@ -581,7 +582,7 @@ sub answer_ping {
 
 my $buffer = "";
 
-# Answers what is whole in the buffer: a line, and what belongs to it.
+# Answers the complete requests in the buffer: a line, and its payload.
 sub requests {
 	for (;;) {
 		my $end = index($buffer, "\n");
@@ -653,7 +654,7 @@ for (;;) {
 		}
 	}
 	settle($_) for keys %untold;
-	# Once in a while everything, and directories that nobody asks about any more are let go.
+	# Checks everything now and then, and drops directories without a request.
 	if (time - $all >= 5) {
 		$all = time;
 		settle($_) for keys %parked;

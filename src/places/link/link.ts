@@ -1,6 +1,6 @@
 /**
- * The near end of a link: one byte stream, many requests under way on it, answered in any order. docs/link.md has the wire.
- * A link that has broken stays broken; connection.ts opens another.
+ * The local end of a link: one byte stream, many requests in flight, answered in any order. docs/link.md has the wire.
+ * A broken link stays broken; connection.ts opens another.
  */
 import { HoldfastError } from "../../base/index.js";
 import type { Stream } from "../host.js";
@@ -13,7 +13,7 @@ import { type Known, parseNews, type WatchAnswer, type Watching, watchItems } fr
 export { BOOT } from "./boot.js";
 export type { LinkStreamOptions } from "./stream.js";
 
-const PATH_MOST = 3_000; // lines go through a pipe there that several write to
+const PATH_MOST = 3_000; // lines go through a remote pipe with several writers
 const SCRIPT_MOST = 100_000;
 const FIFO_MOST = 4_096; // PIPE_BUF: all of it or nothing
 const OUTPUT_MOST = 1 << 20;
@@ -22,10 +22,10 @@ const FORGOTTEN = 9;
 export interface LinkRunOptions {
 	readonly input?: Buffer | string;
 	readonly signal?: AbortSignal;
-	/** How much output to bring home, 1 MiB unless told. */
+	/** How much output to return, 1 MiB by default. */
 	readonly limit?: number;
 	/**
-	 * The request starts a process that is to go on: what it starts can be interrupted (INT, QUIT). Where there is no perl, everything else on the link waits for
+	 * The request starts a process that keeps running, which can be interrupted (INT, QUIT). Without perl, every other request on the link waits for
 	 * such a script, so it has to be short.
 	 */
 	readonly starts?: boolean;
@@ -34,29 +34,29 @@ export interface LinkRunOptions {
 export interface LinkRan {
 	readonly status: number;
 	readonly output: Buffer;
-	/** How much it printed; more than `output` has when that was cut. */
+	/** How much it printed; more than `output` has if that was cut. */
 	readonly size: number;
 	/** The first line of its stderr. */
 	readonly error: string;
 }
 
 export interface LineMessage {
-	/** What tells it from others. */
+	/** Unique name. */
 	readonly name: string;
 	readonly text: string;
-	/** `whole`: what else was in it goes. */
+	/** `whole`: replaces all previous content. */
 	readonly files: readonly { readonly path: string; readonly content: string; readonly whole: boolean }[];
-	/** Directories without which it would be in vain. */
+	/** Directories without which the line is pointless. */
 	readonly needed: readonly string[];
-	/** The name of one that will not be sent again, or "". */
+	/** The name of a line that will not be sent again, or "". */
 	readonly done: string;
-	/** The shell, and where it should be. */
+	/** The shell, and its expected directory. */
 	readonly from?: { readonly pid: number; readonly cwd: string } | undefined;
 }
 
 export class Link {
 	readonly facts: Facts;
-	/** Why it ended. Never rejects. */
+	/** Resolves with why it ended. Never rejects. */
 	readonly ended: Promise<string>;
 	readonly #line: LinkStream;
 
@@ -78,7 +78,7 @@ export class Link {
 		return this.#line.open;
 	}
 
-	/** Requests that have no answer yet. */
+	/** Returns the number of unanswered requests. */
 	get pending(): number {
 		return this.#line.pending;
 	}
@@ -87,24 +87,24 @@ export class Link {
 		await this.#line.ask("n ");
 	}
 
-	/** What there is of a file from `offset` on, and how long it is. */
+	/** Returns a file's bytes from `offset` on, and its size. */
 	async read(path: string, offset: number, max: number, signal?: AbortSignal): Promise<{ bytes: Buffer; size: number }> {
 		return fileReply(path, await this.#line.ask(`r ${whole(offset)} ${whole(max)} ${pathArgument(path)}`, { signal }));
 	}
 
-	/** Like `read`, once there is something to read: parked there until then. With offset -1: once the file exists. */
+	/** Like `read`, but parked at the remote end until there is something to read. With offset -1: until the file exists. */
 	async follow(path: string, offset: number, max: number, signal?: AbortSignal): Promise<{ bytes: Buffer; size: number }> {
 		return fileReply(path, await this.#line.ask(`f ${offset === -1 ? -1 : whole(offset)} ${whole(max)} ${parkedArgument(path)}\t.`, { signal, parked: true }));
 	}
 
-	/** At an offset, so that it may be repeated; the file is made if it is not there, and never made shorter. */
+	/** Writes at an offset, so a retry is idempotent. Creates the file if needed, and never shortens it. */
 	async write(path: string, offset: number, bytes: Buffer): Promise<void> {
 		const { status, text } = await this.#line.ask(`w ${whole(offset)} ${bytes.length} ${pathArgument(path)}`, { payload: bytes });
 		if (status === 3) throw new HoldfastError("NO_SPACE", `${path} could not be written: the disk there is full; free some space, then try again`);
 		if (status !== 0) throw new HoldfastError("FORBIDDEN", `${path} ${text}: check that its directory exists there and may be written`);
 	}
 
-	/** Any sh text, beside whatever else is under way. A status that is not 0 is a result. */
+	/** Runs any sh text, concurrently with other requests. A nonzero status is a result. */
 	async run(script: string, { input, signal, limit = OUTPUT_MOST, starts = false }: LinkRunOptions = {}): Promise<LinkRan> {
 		if (script.includes("\0")) throw new HoldfastError("INVALID", "a script cannot have a NUL in it; give it as input");
 		if (Buffer.byteLength(script) > SCRIPT_MOST)
@@ -127,7 +127,10 @@ export class Link {
 		return { status: Number(status), output: reply.bytes, size: Number(size), error: rest.join(" ") };
 	}
 
-	/** Answers as soon as anything in a process directory is not as known: parked there until then. Undefined: the directory is not there. */
+	/**
+	 * Answers as soon as anything in a process directory differs from what is known; parked at the remote end until then. Undefined: the directory does
+	 * not exist.
+	 */
 	async watch(dir: string, known: Known, signal?: AbortSignal, { questions = [], after }: Watching = {}): Promise<WatchAnswer | undefined> {
 		if (/[*?[\]\\]/.test(dir)) throw new HoldfastError("INVALID", `${dir} has characters in it that a shell would expand`);
 		const names = [...Object.keys(known.records), ...Object.keys(known.sizes ?? {})];
@@ -147,7 +150,10 @@ export class Link {
 		return answers === undefined ? news : { ...news, answers: answersOf(reply.bytes.subarray(head, head + answers)), id: reply.id };
 	}
 
-	/** A line for a shell there, once only, with the files that it is about. Needs perl there. "had": it was told before. "otherwise": not in this simple way; nothing was done. */
+	/**
+	 * Sends a line to a remote shell, once only, with its files. Needs remote perl. "had": it was sent before. "otherwise": this simple way does not
+	 * apply; nothing was done.
+	 */
 	async tell(dir: string, { name, done, from, needed, text, files }: LineMessage): Promise<"told" | "had" | "gone" | "otherwise"> {
 		if (Buffer.byteLength(text) > FIFO_MOST) throw new HoldfastError("INVALID", `at most ${FIFO_MOST} bytes can be sent at once`);
 		if (from && /[\n\t\0]/.test(from.cwd)) return "otherwise";
@@ -159,7 +165,7 @@ export class Link {
 		throw new HoldfastError(/No space left/i.test(answer) ? "NO_SPACE" : "START_FAILED", `nothing ran: the shell there could not be told (${answer})`);
 	}
 
-	/** A few bytes to a FIFO that somebody reads, all of them or none. */
+	/** Sends a few bytes to a FIFO that has a reader, all of them or none. */
 	async send(fifo: string, bytes: Buffer): Promise<"sent" | "refused" | "absent"> {
 		if (bytes.length === 0) return "sent";
 		if (bytes.length > FIFO_MOST) throw new HoldfastError("INVALID", `at most ${FIFO_MOST} bytes can be sent at once`);
@@ -167,7 +173,7 @@ export class Link {
 		return status === 0 ? "sent" : status === 3 ? "refused" : "absent";
 	}
 
-	/** Many small looks in one round trip; the answers are in the same order, undefined where there is none to be had. */
+	/** Asks many small questions in one round trip; answers are in the same order, undefined if there is none. */
 	async look(questions: readonly LinkQuestion[], signal?: AbortSignal): Promise<(Buffer | undefined)[]> {
 		if (questions.length === 0) return [];
 		const lines = questions.map(questionLine);
@@ -179,17 +185,17 @@ export class Link {
 		return parseScripted(output, questions.length);
 	}
 
-	/** All processes there are, as remote/table.ts reads them. Undefined: nobody there can tell without starting something for it. */
+	/** Returns all remote processes, as remote/table.ts reads them. Undefined: the remote end would have to start a program for it. */
 	async table(what: "all" | "stats"): Promise<Buffer | undefined> {
 		return (await this.#ask([`T${what}`]))?.[0];
 	}
 
-	/** One after the other, each `SIGNAL PID [OF START]`. Undefined: as above. */
+	/** Sends signals one after the other, each `SIGNAL PID [OF START]`. Undefined: as above. */
 	async signals(lines: readonly string[]): Promise<string[] | undefined> {
 		return (await this.#ask(lines.map((line) => `s${line}`)))?.map((answer) => answer?.toString("latin1") ?? "");
 	}
 
-	/** What only the helper knows. */
+	/** Asks what only the helper knows. */
 	async #ask(lines: readonly string[]): Promise<(Buffer | undefined)[] | undefined> {
 		if (this.facts.helper !== "perl") return undefined;
 		return answersOf((await this.#line.ask(`q ${lines.length}`, { payload: Buffer.from(`${lines.join("\n")}\n`) })).bytes);
@@ -222,14 +228,14 @@ function parkedArgument(path: string): string {
 	return pathArgument(path);
 }
 
-/** Without what ends a line or a word; many spaces, as records have them, are counted. */
+/** Escapes line and word separators; runs of spaces, as records have them, are counted. */
 function escaped(text: string): string {
 	return text.replace(/[\\\n\0\t]| {8,}/g, (found) =>
 		found.startsWith(" ") ? `\\s${found.length};` : `\\0${found.charCodeAt(0).toString(8).padStart(3, "0")}`,
 	);
 }
 
-/** As printf's %b takes it, without a space. */
+/** Encodes for printf's %b, without a space. */
 function encode(bytes: Buffer): string {
 	return bytes.toString("latin1").replace(/[^A-Za-z0-9_.,:;/=+@%-]/g, (char) => `\\0${char.charCodeAt(0).toString(8).padStart(3, "0")}`);
 }

@@ -1,22 +1,22 @@
-/** Many small looks in one round trip: what /proc says, where links lead, what is in a directory. docs/link.md, `q`. */
+/** Many small questions in one round trip: files of /proc, targets of links, names in a directory. docs/link.md, `q`. */
 import { HoldfastError, shellQuote } from "../../base/index.js";
 
 export type LinkQuestion =
-	/** What is in a file, up to 1 MiB; files of /proc too. */
+	/** The content of a file, up to 1 MiB; files of /proc too. */
 	| { readonly ask: "content"; readonly path: string }
-	/** The same, of the file `exit` of a process: with what stands behind the record, if that comes at once. */
+	/** The same for the file `exit` of a process: with what follows the record, if that arrives at once. */
 	| { readonly ask: "ending"; readonly path: string }
-	/** Where a symbolic link leads. */
+	/** The target of a symbolic link. */
 	| { readonly ask: "link"; readonly path: string }
-	/** `DEV RDEV INODE LINKS MODE SIZE MTIME UID` of what is behind a path. */
+	/** `DEV RDEV INODE LINKS MODE SIZE MTIME UID` of the target of a path. */
 	| { readonly ask: "inode"; readonly path: string }
-	/** What is in a directory; a NUL behind each name. */
+	/** The names in a directory, each terminated by a NUL. */
 	| { readonly ask: "names"; readonly path: string }
 	/** `/proc/PID/stat` up to the start time; where there is no perl, all of it. */
 	| { readonly ask: "stat"; readonly pid: number }
 	/** The same of the dd that copies the output, of which this is the collector. */
 	| { readonly ask: "copier"; readonly collector: number }
-	/** A piece of the memory of a process. */
+	/** A piece of a process's memory. */
 	| { readonly ask: "memory"; readonly pid: number; readonly address: bigint; readonly length: number };
 
 export function questionLine(question: LinkQuestion): string {
@@ -27,7 +27,7 @@ export function questionLine(question: LinkQuestion): string {
 	return `${{ content: "r", ending: "e", link: "l", inode: "i", names: "d" }[question.ask]}${question.path}`;
 }
 
-/** From a remote end with perl: a length, a newline and so many bytes for each question; `-` where there is no answer. */
+/** Parses the answers of a remote end with perl: a length, a newline and so many bytes for each question; `-` if there is no answer. */
 export function answersOf(bytes: Buffer): (Buffer | undefined)[] {
 	const answers: (Buffer | undefined)[] = [];
 	for (let at = 0; at < bytes.length; ) {
@@ -54,7 +54,7 @@ export interface LookedAt {
 	readonly uid: number;
 }
 
-/** The answer to an `inode`. stat(1) has the two halves of a device number apart, and in hex. */
+/** Parses the answer to an `inode`. stat(1) prints the two halves of a device number separately, and in hex. */
 export function parseInode(answer: Buffer): LookedAt {
 	const words = answer.toString("latin1").trim().split(" ");
 	const hex = (word: string | undefined) => Number.parseInt(word ?? "", 16);
@@ -67,7 +67,7 @@ export function parseInode(answer: Buffer): LookedAt {
 	return { dev, rdev, ino, links, mode, size, mtimeMs: Math.round(mtime * 1000), uid };
 }
 
-/** The same in plain sh: each answer in hex, since a shell cannot count bytes without a copy, ended by a line with a dot. */
+/** Returns the same questions in plain sh: each answer in hex, since a shell cannot count bytes without a copy, ended by a line with a dot. */
 export function scriptFor(questions: readonly LinkQuestion[]): string {
 	return `look() { if [ -e "$1" ] || [ -L "$1" ]; then shift; { { "$@" 2>/dev/null || echo - >&3; } | od -An -v -tx1; } 3>&1; else echo -; fi; echo .; }\n${questions.map(scriptOf).join("\n")}\ntrue`;
 }
@@ -90,7 +90,7 @@ function scriptOf(question: LinkQuestion): string {
 	}
 }
 
-/** Below the collector is who runs dd, and below that dd. */
+/** The collector's child runs dd, whose child is dd. */
 const copierScript = (collector: number): string =>
 	`for p in $(cat /proc/${collector}/task/${collector}/children); do for q in $(cat /proc/$p/task/$p/children); do read -r s </proc/$q/stat; case $s in *"(dd) "*) echo "$s" ;; esac; done; done; true`;
 

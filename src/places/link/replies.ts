@@ -1,4 +1,4 @@
-/** The stream that comes from the remote end, taken apart: noise until the mark, what the remote end says of itself, then replies. docs/link.md. */
+/** Parses the stream from the remote end: noise until the mark, the remote end's facts, then replies. docs/link.md. */
 
 export interface LinkReply {
 	readonly id: number;
@@ -8,20 +8,20 @@ export interface LinkReply {
 }
 
 export interface Listener {
-	/** The remote end is there, and has said so much about itself. */
+	/** Called when the remote end has started and sent its facts. */
 	ready(facts: readonly string[]): void;
 	reply(reply: LinkReply): void;
-	/** The remote end says that it cannot, or there is something in the stream that it did not send. Nothing more comes after this. */
+	/** Called when the remote end reports that it cannot work, or the stream has foreign bytes. Nothing follows. */
 	broken(why: string): void;
 }
 
 const NOISE_KEPT = 2_000;
-const NOISE_MOST = 1 << 26; // what startup files print; it is not kept, but somebody has to wait for it
-const LINE_MOST = 1 << 20; // before the mark: so much without an end is no greeting any more
+const NOISE_MOST = 1 << 26; // output of startup files; not kept, but it has to be read
+const LINE_MOST = 1 << 20; // before the mark: a line this long is no greeting
 const NONE = Buffer.alloc(0);
 
 export class Replies {
-	/** The end of what came before the mark: a banner, or what a remote end says that is none. */
+	/** The end of the bytes before the mark: a banner, or the message of something that is not a remote end. */
 	noise = "";
 	readonly #mark: string;
 	readonly #listener: Listener;
@@ -52,7 +52,7 @@ export class Replies {
 		while (!this.#over && (this.#head ? this.#body(this.#head) : this.#line()));
 	}
 
-	/** One line, if it is there. */
+	/** One complete line, if available. */
 	#line(): boolean {
 		const end = this.#newline();
 		if (end < 0) {
@@ -77,7 +77,7 @@ export class Replies {
 		else this.#drop(Buffer.from(`${line}\n`));
 	}
 
-	/** Whole lines before that of the mark, all at once: a login may print millions of them. */
+	/** Drops all complete lines before that of the mark at once: a login may print millions of them. */
 	#skip(): void {
 		const all = this.#cut(this.#length);
 		const at = all.indexOf(this.#mark);
@@ -106,7 +106,7 @@ export class Replies {
 		else this.#listener.reply({ ...head, bytes: NONE });
 	}
 
-	/** The bytes of a reply. What stands behind them proves that nobody else's came between. */
+	/** The bytes of a reply. The trailer proves that no foreign bytes came between. */
 	#body(head: Omit<LinkReply, "bytes">): boolean {
 		const end = `\n.${head.id}\n`;
 		if (this.#length < this.#wanted + end.length) return false;

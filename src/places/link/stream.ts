@@ -1,4 +1,4 @@
-/** The stream of a link and the requests under way on it. */
+/** The stream of a link and its requests in flight. */
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { HoldfastError } from "../../base/index.js";
@@ -13,41 +13,44 @@ const OPEN_MS = 15_000;
 const IDLE_SECONDS = 60;
 const BEAT_MS = 20_000;
 const CLOSE_MS = 2_000;
-const ANSWER_MS = 15_000; // a ping that is not answered for so long never will be
+const ANSWER_MS = 15_000; // an older unanswered ping will never be answered
 const SILENT_MS = 1_500; // after a request; a ping tells silence from work
 const UNHEARD_MS = 1_000; // after that ping
 
 const SILENT = "no answer within";
 
+const WATCHES = /^[famM] /;
+
 export interface LinkStreamOptions {
-	/** The directory there for our files, absolute; empty: the remote end chooses. */
+	/** The remote directory for our files, absolute; empty: the remote end chooses. */
 	readonly dir: string;
-	/** What to call ours in it. */
+	/** The name of our directory in it. */
 	readonly name: string;
-	/** After so many seconds without a request the remote end gives up; longer than between two pings. */
+	/** After so many seconds without a request the remote end gives up; longer than the ping interval. */
 	readonly idleSeconds?: number;
-	/** Between two pings, which are the sign of life for what ends without one; 20 s at most, as without it. */
+	/** Ping interval. Pings are the sign of life that keeps a machine alive; 20 s at most, as without this option. */
 	readonly beatMs?: number;
-	/** How long nothing may come while a sign of life is waited for. */
+	/** How long the stream may be silent while a ping is unanswered. */
 	readonly answerMs?: number;
-	/** False: do without a perl, also if there is one. */
+	/** False: do not use perl even if it exists. */
 	readonly perl?: boolean;
 	readonly signal?: AbortSignal;
 	readonly timeoutMs?: number;
-	/** Asked when nothing comes back: why that is so, if somebody else knows. Then the link has ended. */
+	/** Called when no answer comes: returns the reason, if known. Then the link has ended. */
 	readonly whySilent?: () => Promise<string | undefined>;
 }
 
 export interface LinkRequest {
-	/** Bytes behind the request. */
+	/** Bytes after the request. */
 	readonly payload?: Buffer;
 	readonly signal?: AbortSignal | undefined;
-	/** The remote end can be told to forget it. */
+	/** The remote end can be told to drop it. */
 	readonly parked?: boolean;
 }
 
 interface Waiting {
-	readonly parked: boolean;
+	/** It is answered when something has changed, and not before. */
+	readonly watches: boolean;
 	readonly resolve: (reply: LinkReply) => void;
 	readonly reject: (error: Error) => void;
 }
@@ -55,7 +58,7 @@ interface Waiting {
 export class LinkStream {
 	readonly ended: Promise<string>;
 	readonly #stream: Stream;
-	/** By the id of the request; undefined: nobody wants the answer any more. */
+	/** By the id of the request; undefined: no caller wants the answer any more. */
 	readonly #waiting = new Map<number, Waiting | undefined>();
 	#callers = 0;
 	#settleEnd!: (why: string) => void;
@@ -63,7 +66,7 @@ export class LinkStream {
 	#next = 1;
 	#beat: NodeJS.Timeout | undefined;
 	#whySilent: LinkStreamOptions["whySilent"];
-	/** When something was last asked, and when something last came. */
+	/** When the last request was sent, and when the last byte came. */
 	#asked = 0;
 	#heard = 0;
 	#listening = false;
@@ -110,16 +113,21 @@ export class LinkStream {
 		const timer = setTimeout(() => this.#end(`${SILENT} ${timeoutMs / 1000} s`), timeoutMs);
 		const stop = () => this.#end("it was given up while it opened");
 		signal?.addEventListener("abort", stop, { once: true });
-		input.on("error", () => {}); // the end of the stream says more
+		input.on("error", () => {}); // the end of the stream tells more
 		output.on("error", () => {});
 		output.on("data", (chunk: Buffer) => {
 			this.#heard = performance.now();
 			replies.take(chunk);
-			if (this.#opening === undefined) this.#nudges?.taken({ partial: replies.partial, waits: this.#waiting.size > 0 });
+			if (this.#opening === undefined)
+				this.#nudges?.taken({
+					partial: replies.partial,
+					watched: this.#waiting.size > 0,
+					asked: [...this.#waiting.values()].some((one) => one?.watches === false),
+				});
 		});
 		this.#stream.ended.then((why) => this.#end(why));
 		output.on("end", () => {
-			// why it ended is told soon, or never
+			// the reason for the end comes soon, or never
 			const late = setTimeout(() => this.#end("the stream ended"), 1_000);
 			this.#stream.ended.then(() => clearTimeout(late));
 		});
@@ -130,7 +138,7 @@ export class LinkStream {
 			this.#opening = undefined;
 			this.#whySilent = whySilent;
 			this.#scheduleBeat(Math.min(beatMs, BEAT_MS), answerMs);
-			this.#stream.hold?.(false); // until something is asked
+			this.#stream.hold?.(false); // until the next request
 			return found;
 		} catch (error) {
 			if (signal?.aborted) throw new HoldfastError("ABORTED", "the connection was given up while it opened");
@@ -158,7 +166,7 @@ export class LinkStream {
 				this.#waiting.set(id, undefined);
 				done(() => reject(aborted()));
 			};
-			this.#waiting.set(id, { parked, resolve: (reply) => done(() => resolve(reply)), reject: (error) => done(() => reject(error)) });
+			this.#waiting.set(id, { watches: WATCHES.test(request), resolve: (reply) => done(() => resolve(reply)), reject: (error) => done(() => reject(error)) });
 			if (++this.#callers === 1) this.#stream.hold?.(true);
 			this.#asked = performance.now();
 			if (this.#whySilent && !this.#listening) void this.#listen(this.#whySilent);
@@ -171,7 +179,7 @@ export class LinkStream {
 		});
 	}
 
-	/** The remote end is asked to end; that it does not is no reason to wait. */
+	/** Asks the remote end to exit, without waiting for it. */
 	close(): void {
 		if (this.#over !== undefined) return;
 		this.#stream.input.end("0 x \n");
@@ -185,7 +193,7 @@ export class LinkStream {
 		if (reply.id === 0) return; // a nudge of the remote end
 		const waiting = this.#waiting.get(reply.id);
 		if (!this.#waiting.delete(reply.id)) this.#end(`an answer to a question that was never asked (${reply.id})`);
-		if (waiting?.parked === false) this.#nudges?.answered();
+		if (waiting?.watches === false) this.#nudges?.answered();
 		waiting?.resolve(reply);
 	}
 
@@ -203,27 +211,27 @@ export class LinkStream {
 		this.#settleEnd(this.#over);
 	}
 
-	/** Until something has come after what was asked last. A request may take long, a ping does not. */
+	/** Waits until something has come after the last request. A request may take long, a ping does not. */
 	async #listen(whySilent: () => Promise<string | undefined>): Promise<void> {
 		this.#listening = true;
 		const heard = () => !this.open || this.#heard >= this.#asked;
 		while (!heard()) {
 			await sleep(Math.max(1, this.#asked + SILENT_MS - performance.now()), undefined, { ref: false });
 			if (heard() || performance.now() < this.#asked + SILENT_MS) continue;
-			this.ask("n ").catch(() => {}); // it has ended: then that is known
+			this.ask("n ").catch(() => {}); // it has ended, which is known then
 			await sleep(UNHEARD_MS, undefined, { ref: false });
-			const why = heard() ? undefined : await whySilent().catch(() => undefined); // nor does he know
+			const why = heard() ? undefined : await whySilent().catch(() => undefined); // `whySilent` does not know either
 			if (why !== undefined && !heard()) this.#end(why);
 		}
 		this.#listening = false;
 	}
 
-	/** Silence there means that it is gone here, and the other way round. */
+	/** Remote silence means that it is gone for us, and vice versa. */
 	#scheduleBeat(ms: number, answerMs: number): void {
 		this.#beat = setTimeout(() => {
 			const began = performance.now();
 			let late: NodeJS.Timeout;
-			// Over a thin line the answer stands behind others that take their time: what comes of them is a sign of life too.
+			// Over a slow line the answer queues behind others that take time: their bytes are a sign of life too.
 			const check = () => {
 				const left = Math.max(began, this.#heard) + answerMs - performance.now();
 				if (left <= 0) return this.#end(`no sign of life for ${answerMs / 1000} s`);

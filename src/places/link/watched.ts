@@ -1,44 +1,44 @@
-/** What is asked about a process directory, and what the remote end answers. docs/link.md, `m`. */
+/** Questions about a process directory, and the remote end's answers. docs/link.md, `m`. */
 import type { LinkQuestion } from "./questions.js";
 
 export interface Known {
-	/** Up to where the log is known. */
+	/** How far the log is known. */
 	readonly offset: number;
-	/** The records that matter, by name, each as it is known; "" if nothing is in it. */
+	/** The watched records by name, each with its known content; "" if empty. */
 	readonly records: Readonly<Record<string, string>>;
-	/** Other files that matter, by name, each with the size that is known; -1 if it is not there. */
+	/** Other watched files by name, each with its known size; -1 if absent. */
 	readonly sizes?: Readonly<Record<string, number>>;
-	/** How much of the log the answer may carry. */
+	/** Limit on the bytes of log in the answer. */
 	readonly max: number;
 }
 
 export interface WatchAnswer {
-	/** All the records that were asked about, as they are now. */
+	/** All requested records in their current state. */
 	readonly records: Readonly<
-		Record<string, { readonly text: string /** Milliseconds, by the clock there; undefined if no record has changed. */; readonly at: number | undefined }>
+		Record<string, { readonly text: string /** Milliseconds, by the remote clock; undefined if no record has changed. */; readonly at: number | undefined }>
 	>;
 	readonly sizes: Readonly<Record<string, number>>;
 	/** The segments of the log, oldest first. */
 	readonly segments: readonly { readonly offset: number; readonly size: number }[];
-	/** Where `bytes` starts: later than was asked for where the older part is gone. */
+	/** Where `bytes` starts: later than requested if the older part is gone. */
 	readonly offset: number;
 	readonly bytes: Buffer;
-	/** Where the log ended when the answer was made, which is after the records were read. */
+	/** The end of the log when the answer was made, which is after the records were read. */
 	readonly end: number;
-	/** To the questions, if the remote end could answer them with it, after it had read the log. */
+	/** To the questions, if the remote end could answer them too, after it had read the log. */
 	readonly answers?: readonly (Buffer | undefined)[];
-	/** What the remote end knows this answer by. */
+	/** The remote end's id of this answer. */
 	readonly id?: number;
 }
 
 export interface Watching {
-	/** Also to be answered when there are news. */
+	/** Questions to answer together with the news. */
 	readonly questions?: readonly LinkQuestion[];
-	/** An answer of the same link, to the same questions, which is all that is known. */
+	/** An earlier answer of the same link to the same questions: it is the known state. */
 	readonly after?: number | undefined;
 }
 
-/** The items of the request, records first. The dot keeps spaces at the end. */
+/** Returns the items of the request, records first. The dot protects trailing spaces. */
 export function watchItems(known: Known): string {
 	const records = Object.entries(known.records).map(([name, text]) => `r${name} ${text}`);
 	const sizes = Object.entries(known.sizes ?? {}).map(([name, size]) => `s${name} ${size}`);

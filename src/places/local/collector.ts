@@ -1,4 +1,4 @@
-/** The log of a foreground command of this machine. It is asked after every command, so the dd that copies the output is kept in view. */
+/** The log of a local foreground command. It is checked after every command, so the dd that copies the output is kept in view. */
 import fs from "node:fs";
 import { childrenOf, type Identity, isAlive, ProcFile, parseStat, readStat, sendSignal } from "../../base/index.js";
 import { readDrained, readParts, readState } from "../../keeper/index.js";
@@ -20,7 +20,7 @@ export class LocalCollector implements Collector {
 		if (said && said.kind !== "dd") return this.isOver() || isDrainedHere(this.#dir);
 		const stat = parseStat(this.#copier?.read() ?? "");
 		if (stat?.comm === "dd" && stat.state === "S") return true;
-		if (stat?.state === "T") sendSignal(stat.pid, "SIGCONT"); // something else has stopped it, and only it can bring the rest
+		if (stat?.state === "T") sendSignal(stat.pid, "SIGCONT"); // another program has stopped it, and only it can deliver the rest
 		if (stat && stat.state !== "Z" && stat.state !== "X") return false;
 		this.#forgetCopier();
 		const { collector } = readParts(this.#dir);
@@ -28,7 +28,7 @@ export class LocalCollector implements Collector {
 			collector &&
 			childrenOf(collector.pid)
 				.flatMap(childrenOf)
-				.find((pid) => readStat(pid)?.comm === "dd"); // its timer may be there too
+				.find((pid) => readStat(pid)?.comm === "dd"); // its timer may be a child too
 		if (dd !== undefined) this.#copier = new ProcFile(`/proc/${dd}/stat`);
 		return this.isOver() || isDrainedHere(this.#dir);
 	}
@@ -37,17 +37,17 @@ export class LocalCollector implements Collector {
 		return readState(this.#dir).kind === "closed" || !fs.existsSync(this.#dir);
 	}
 
-	/** Without its copier it still does, with a dd, but for one command alone. */
+	/** Without its copier it still works, with a dd, but for one command only. */
 	serves(): boolean {
 		return this.#all().every(lives);
 	}
 
-	/** A collector that has closed the log had all of it: another program may have noted the end of the command, and let the log go. */
+	/** A collector that has closed the log had all output: another program may have recorded the end of the command, and released the log. */
 	collects(): boolean {
 		return this.#all().slice(0, 1).every(lives) || readState(this.#dir).kind === "closed";
 	}
 
-	/** Parts that are not on record yet are about to be: nothing is known against them, and they are looked for again. */
+	/** Parts without a record yet are about to get one: they count as alive, and are looked for again. */
 	#all(): readonly ProcFile[] {
 		if (!this.#parts) {
 			const { collector, child } = readParts(this.#dir);
@@ -71,9 +71,9 @@ export class LocalCollector implements Collector {
 
 function watched(part: Identity): ProcFile {
 	const file = new ProcFile(`/proc/${part.pid}/statm`);
-	if (!isAlive(part)) file.close(); // looked at afterwards: the file may be of another with its number
+	if (!isAlive(part)) file.close(); // checked afterwards: the file may belong to a reused pid
 	return file;
 }
 
-/** Asked for every command, and so of the file of /proc that costs the kernel least. It is all zeros of a process that nobody has waited for. */
+/** Asked for every command, so it reads the /proc file that costs the kernel least. That file is all zeros for a zombie. */
 const lives = (statm: ProcFile): boolean => statm.read()?.startsWith("0 ") === false;

@@ -5,13 +5,13 @@ import type { PortAddress } from "../link/index.js";
 
 const CONNECT_MS = 10_000;
 
-/** Throws UNREACHABLE if nobody accepts it. */
+/** Connects to a port. Throws UNREACHABLE if the connection is refused. */
 export function connectTo({ address, port }: PortAddress, signal?: AbortSignal): Promise<net.Socket> {
 	return new Promise((resolve, reject) => {
 		const socket = net.connect({ host: address, port, noDelay: true });
 		const fail = (why: string) => {
 			done();
-			socket.on("error", () => {}); // it is given up
+			socket.on("error", () => {}); // given up
 			socket.destroy();
 			reject(new HoldfastError("UNREACHABLE", `the port cannot be reached: ${why}`));
 		};

@@ -1,6 +1,6 @@
 /**
- * The end of a process is an event, because its keeper writes it. If the keeper itself was killed, nothing tells of the end. So a
- * waiting caller is poked when the keeper is gone, and then until the end has been noticed. One look at the names in /proc serves all callers of a machine.
+ * The end of a process is an event, because its keeper records it. If the keeper itself was killed, no event comes. So a
+ * waiting caller is woken when the keeper is gone, and again until the end has been noticed. One listing of /proc serves all callers of a machine.
  */
 import fs from "node:fs";
 import { type Identity, isAlive } from "../../base/index.js";
@@ -21,7 +21,7 @@ export class Guards {
 	readonly #guarded = new Set<Guarded>();
 	#timer: NodeJS.Timeout | undefined;
 
-	/** Pokes when the witness of a process has gone. Returns a function that ends that. */
+	/** Calls `poke` when the witness of a process is gone. Returns a function that stops this. */
 	add(dir: string, spec: Spec, poke: () => void): () => void {
 		const entry: Guarded = { dir, spec, poke, witness: undefined, lost: false };
 		entry.lost = witnessIsGone(entry);
@@ -43,7 +43,7 @@ export class Guards {
 	#look(): void {
 		const there = new Set(fs.readdirSync("/proc"));
 		for (const entry of this.#guarded) {
-			// A pid that was used again passes here; the start time is looked at when the name is gone or no witness is known yet.
+			// A reused pid passes this check; the start time is compared when the pid is gone or no witness is known yet.
 			if (!entry.witness || !there.has(String(entry.witness.pid))) entry.lost = witnessIsGone(entry);
 			if (entry.lost) entry.poke();
 		}

@@ -1,4 +1,4 @@
-/** Ports and servers on the network of a sandbox, which has nobody else on it: they are asked after from in there. */
+/** Ports and servers on the private network of a sandbox: they are probed from inside. */
 import { spawn } from "node:child_process";
 import type { Duplex, Readable, Writable } from "node:stream";
 import { pathToFileURL } from "node:url";
@@ -13,14 +13,14 @@ import { retry } from "./probes.js";
 const LISTENS = "0A";
 const PROGRAMS = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
 
-/** Whether somebody listens, as the kernel lists it: `sl local_address rem_address st …`, addresses as HEX:PORT. */
+/** Returns whether a server listens, by the kernel's tables: `sl local_address rem_address st …`, addresses as HEX:PORT. */
 export function isListening(tables: readonly string[], port: number, address = /./): boolean {
 	const wanted = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
 	const lines = tables.flatMap((table) => table.split("\n").map((line) => line.trim().split(/\s+/)));
 	return lines.some(([, local, , state]) => local?.endsWith(wanted) && state === LISTENS && address.test(local.slice(0, -wanted.length)));
 }
 
-/** A server listens there. */
+/** Waits until a server listens on the port. */
 export async function portOpensInside(dir: string, spec: Spec, port: number, signal: AbortSignal): Promise<void> {
 	await retry(signal, async () => {
 		const pid = firstInside(dir, spec);
@@ -29,7 +29,7 @@ export async function portOpensInside(dir: string, spec: Spec, port: number, sig
 	});
 }
 
-/** The same request as outside, made by a program of ours on that network; it has this machine's files and nothing of the sandbox's. */
+/** Makes the same request as outside, by a program of ours on that network; it has this machine's files and nothing of the sandbox's. */
 export async function httpAnswersInside(
 	dir: string,
 	spec: Spec,
@@ -44,13 +44,13 @@ export async function httpAnswersInside(
 		const argv = [...networkOf(dir, spec), process.execPath, "--input-type=module", "-e", code, url, status === undefined ? "" : String(status)];
 		const child = spawn(tools.nsenter, argv, { cwd: "/", env: {}, stdio: onlyThese("ignore", "ignore", "ignore"), signal });
 		await new Promise<void>((resolve, reject) => {
-			child.once("error", reject); // also when the wait is over, and it is ended
+			child.once("error", reject); // also when the wait is over and the child is killed
 			child.once("exit", (ended) => (ended === 0 ? resolve() : reject(new Error("it could not ask"))));
 		});
 	});
 }
 
-/** Connects to a port in there, through a program of this machine on that network. */
+/** Connects to a port inside, through a local program on that network. */
 export async function connectInside(dir: string, spec: Spec, to: PortAddress, signal?: AbortSignal): Promise<Duplex> {
 	const tools = findSandboxTools();
 	if ("missing" in tools) throw new HoldfastError("UNSUPPORTED", tools.missing);
@@ -68,10 +68,10 @@ export async function connectInside(dir: string, spec: Spec, to: PortAddress, si
 	return new StreamSocket(await bridged(stream, to, signal), (why) => new HoldfastError("UNREACHABLE", `the connection has ended: ${why}`));
 }
 
-/** The words for nsenter that lead to the network of a sandbox. */
+/** Returns the nsenter arguments for the network of a sandbox. */
 const networkOf = (dir: string, spec: Spec): string[] => ["--preserve-credentials", "--target", String(firstInside(dir, spec)), "--user", "--net", "--"];
 
-/** The first process of the sandbox that a process runs in. */
+/** Returns the first process of the sandbox that a process runs in. */
 function firstInside(dir: string, { sandbox }: Spec): number {
 	const { child } = readParts(siblingOf(dir, sandbox ?? ""));
 	const [first] = child ? childrenOf(child.pid) : [];

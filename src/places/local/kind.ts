@@ -1,11 +1,11 @@
-/** This machine, with the rights of whoever started Holdfast. */
+/** This machine, with the rights of the user that started Holdfast. */
 import * as z from "zod";
 import { checked, HoldfastError } from "../../base/index.js";
 import { defineKind, NO_BOUNDARY } from "../kind.js";
 
 const schema = z.lazy(() =>
 	z.strictObject({
-		/** Where a new shell starts. Without it, where the program was started. */
+		/** Where a new shell starts. Default: the directory that the program was started in. */
 		directory: z
 			.string()
 			.max(4_096)

@@ -1,4 +1,4 @@
-/** The line to a shell of this machine: its FIFO, its records and /proc. */
+/** The line to a local shell: its FIFO, its records and /proc. */
 import fs from "node:fs";
 import path from "node:path";
 import { type Identity, isAlive, ProcFile, readProc, readsStdin, statIfThere } from "../../base/index.js";
@@ -10,7 +10,7 @@ import type { Guards } from "./guard.js";
 const NOTHING = Promise.resolve(undefined);
 const record = Buffer.allocUnsafeSlow(RECORD_BYTES);
 
-/** Whether a shell has read all that it was sent. */
+/** Returns whether a shell has read everything it was sent. */
 export const waitsForCommands = (pid: number): boolean => readsStdin(readProc(`/proc/${pid}/syscall`));
 
 export class LocalLine implements ShellLine {
@@ -46,11 +46,11 @@ export class LocalLine implements ShellLine {
 			fs.writeSync(this.#in, text);
 			return true;
 		} catch {
-			return false; // EPIPE: it has ended. Else it does not read, which comes to the same
+			return false; // EPIPE: it has ended. Otherwise it does not read, with the same effect
 		}
 	}
 
-	/** What is written is in its FIFO at once. */
+	/** A write is in the FIFO at once. */
 	isUnderWay(): boolean {
 		return false;
 	}
@@ -59,7 +59,7 @@ export class LocalLine implements ShellLine {
 		return NOTHING;
 	}
 
-	/** That is seen before the line is written: `refuge`. */
+	/** Seen before the line is written: `refuge`. */
 	moved(): Promise<undefined> {
 		return NOTHING;
 	}
@@ -76,7 +76,7 @@ export class LocalLine implements ShellLine {
 		return (this.#children.read() ?? "").trim().split(" ").filter(Boolean).map(Number);
 	}
 
-	/** The page faults of those it has waited for. */
+	/** Returns the page faults of reaped children. */
 	reaped(): string {
 		const stat = this.#stat.read() ?? "";
 		const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ", 11);
@@ -120,7 +120,7 @@ export class LocalLine implements ShellLine {
 	}
 }
 
-/** What cannot be looked at (a directory above it is locked, its path is too long) is left to the shell, which is in it. */
+/** A directory that cannot be examined (a locked parent, a too long path) counts as present: the shell is in it. */
 function isDirectory(dir: string): boolean {
 	try {
 		return statIfThere(dir)?.isDirectory() ?? false;

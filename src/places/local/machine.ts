@@ -1,4 +1,4 @@
-/** The local machine. Its keepers work in the directories of the home, so nothing has to be brought there or back, and every answer is there at once. */
+/** The local machine. Its keepers work in the directories of the home, so nothing has to be transferred, and every answer is immediate. */
 import fs from "node:fs";
 import path from "node:path";
 import {
@@ -98,7 +98,7 @@ export class LocalMachine implements Machine {
 		};
 	}
 
-	/** Not a promise: this is asked before every command. */
+	/** Not a promise: this is called before every command. */
 	place(asked: string | undefined, own: () => string): Place {
 		return localPlace(this, asked ?? own());
 	}
@@ -126,11 +126,11 @@ export class LocalMachine implements Machine {
 	}
 }
 
-/** The leading newline keeps it apart from what dd may be writing. It is written before this returns, unless the FIFO is full. */
+/** The leading newline separates the message from what dd may be writing. It is written before this returns, unless the FIFO is full. */
 async function tell(dir: string, message: string): Promise<void> {
 	try {
 		await writeFifo(fs.openSync(path.join(dir, "ctl"), fs.constants.O_WRONLY | fs.constants.O_NONBLOCK), Buffer.from(`\n${message}\n`));
 	} catch (error) {
-		if (errno(error) !== "ENXIO" && errno(error) !== "ENOENT") throw fromSystem(error, `cannot reach the keeper of ${path.basename(dir)}`); // it has gone
+		if (errno(error) !== "ENXIO" && errno(error) !== "ENOENT") throw fromSystem(error, `cannot reach the keeper of ${path.basename(dir)}`); // the keeper has gone
 	}
 }

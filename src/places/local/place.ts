@@ -21,7 +21,7 @@ export const localPlace = (machine: Machine, cwd: string): Place => ({
 const same = (file: string): string => file;
 const missing = (dir: string): string => `the working directory ${dir} does not exist; nothing was run, so make it first or give one that exists`;
 
-/** Returns the absolute path of a directory of this machine. Throws if it does not exist or is none. */
+/** Returns the absolute path of a local directory. Throws if it does not exist or is none. */
 export function checkDirectory(dir: string, { at = same, isMissing = missing } = {}): string {
 	const cwd = path.isAbsolute(dir) ? dir : path.resolve(dir);
 	const stat = fs.statSync(at(cwd), { throwIfNoEntry: false });

@@ -1,9 +1,9 @@
-/** Waiting for a server. A sandbox has a network of its own, in which a program loads this file by itself: it imports nothing of ours. */
+/** Waits for a server. A sandbox has its own network, on which a separate program loads this file: so it imports nothing of ours. */
 import net from "node:net";
 
 const CONNECT_MS = 1_000;
 
-/** Waits until the port accepts connections. There is no event for that, so it tries, ever more slowly, up to every 250 ms. */
+/** Waits until the port accepts connections. There is no event for that, so it polls, slowing down to every 250 ms. */
 export async function portOpens(port: number, signal: AbortSignal): Promise<void> {
 	await retry(signal, () => Promise.any(["127.0.0.1", "::1"].map((host) => connect(host, port))));
 }
@@ -14,7 +14,7 @@ export async function httpAnswers(url: string, status: number | undefined, signa
 		const limit = AbortSignal.timeout(10_000);
 		const response = await fetch(url, { redirect: "manual", signal: AbortSignal.any([signal, limit]) });
 		await response.body?.cancel();
-		limit.throwIfAborted(); // held until here: one that is collected never fires
+		limit.throwIfAborted(); // referenced until here: a collected signal never fires
 		const good = status === undefined ? response.status >= 200 && response.status < 400 : response.status === status;
 		if (!good) throw new Error(`status ${response.status}`);
 	});
@@ -27,7 +27,7 @@ export async function retry(signal: AbortSignal, attempt: () => Promise<unknown>
 			await attempt();
 			return;
 		} catch (error) {
-			if ((error as { code?: unknown } | null)?.code === "UNSUPPORTED") throw error; // it never will
+			if ((error as { code?: unknown } | null)?.code === "UNSUPPORTED") throw error; // the request can never succeed
 			// not yet; the caller's deadline ends this
 		}
 		await new Promise<void>((resolve) => {

@@ -1,11 +1,11 @@
-/** What /proc says of a process of this machine. */
+/** Reads the state of a local process from /proc. */
 import { childrenOf, hostIdentity, type Identity, isAlive, readStat, sameHost, sendSignal } from "../../base/index.js";
 import { commandOf, readDrained, readParts, type Spec, starterIsGone, tookAnother, wasTaken } from "../../keeper/index.js";
 import type { Sight } from "../sight.js";
 import { waitsForCommands } from "./line.js";
 
 export const localSight = (dir: string, spec: Spec): Sight => ({
-	/** Another boot of this very host: whatever ran then is over. Another host, or another pid namespace, cannot be seen from here. */
+	/** Another boot of this host: everything from then is over. Another host or pid namespace cannot be seen from here. */
 	absence() {
 		const here = hostIdentity();
 		if (sameHost(spec.host, here)) return undefined;
@@ -15,9 +15,9 @@ export const localSight = (dir: string, spec: Spec): Sight => ({
 	lives: isAlive,
 	commandLives: isAlive,
 	plainlyLives: (command) => sameHost(spec.host, hostIdentity()) && !(spec.within && !isAlive(spec.starter)) && isAlive(command),
-	/** The program that was to send it is gone, its shell has taken another one last, and waits for more: it will never come. */
+	/** The program that was to send the command is gone, its shell has taken another one last, and waits for more: the command will never come. */
 	neverSent: (within) => !isAlive(spec.starter) && !wasTaken(dir, within) && waitsForCommands(within.bash.pid),
-	/** What its shell has taken since is known for certain only when no program is left that could have sent it. */
+	/** Certain only when no program is left that could have sent the command: the shell may have taken others since. */
 	neverTaken: (within) => starterIsGone(spec) && tookAnother(dir, within),
 	goOn: ({ pid }) => goOn([pid]),
 	mayCome: () => false,
@@ -28,14 +28,14 @@ export const localSight = (dir: string, spec: Spec): Sight => ({
 	},
 });
 
-/** As `isDrained` of ../sight.ts, for a log of this machine that is not closed. */
+/** Like `isDrained` of ../sight.ts, for a local log that is not closed. */
 export function isDrainedHere(dir: string): boolean {
 	const { collector, terminal, child } = readParts(dir);
-	if (!collector) return false; // it has not even introduced itself
+	if (!collector) return false; // it has no record of itself yet
 	if (!isAlive(collector)) return true;
 	if (terminal && child && isAlive(child)) {
 		goOn([child.pid, collector.pid]);
-		return false; // the relay may have something in its hands
+		return false; // the relay may hold unwritten bytes
 	}
 	const drained = readDrained(dir);
 	if (drained && drained.kind !== "dd" && child && isAlive(child)) {
@@ -54,7 +54,10 @@ export function isDrainedHere(dir: string): boolean {
 	return false;
 }
 
-/** Parts of a keeper never stop by themselves. One that something else has stopped is continued where only it can tell how the process ended or what it printed last. */
+/**
+ * Parts of a keeper never stop by themselves. Continues one that another program has stopped, if only it can tell how the process ended or what it
+ * printed last.
+ */
 function goOn(parts: readonly number[]): void {
 	for (const pid of parts) if (readStat(pid)?.state === "T") sendSignal(pid, "SIGCONT");
 }

@@ -1,4 +1,4 @@
-/** The stdin of a process of this machine: its FIFO. */
+/** The stdin of a local process: its FIFO. */
 import fs from "node:fs";
 import path from "node:path";
 import { errno, fromSystem, HoldfastError, hostIdentity, sameHost, until, writeAtOnce, writeFifo } from "../../base/index.js";
@@ -40,7 +40,7 @@ export class LocalStdin implements Stdin {
 		return written;
 	}
 
-	/** A full pipe whose reader ends must not hold us: the end aborts the write. */
+	/** A full pipe whose reader ends must not block us: the end aborts the write. */
 	async #writeSlowly(fd: number, bytes: Buffer, signal: AbortSignal | undefined): Promise<number> {
 		const ended = new AbortController();
 		const watching = until(

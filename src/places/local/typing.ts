@@ -1,6 +1,6 @@
 /**
- * The input of a terminal, kept open between keys: to open it, and to look for an end, for each of them takes longer than a
- * key takes to the program and back. Nobody misses the end of input by it, since on a terminal that is a key too.
+ * The input of a terminal, kept open between keystrokes: opening it and checking for an end takes longer per key than the round trip to the program.
+ * This hides no end of input, since on a terminal that is a key too.
  */
 import fs from "node:fs";
 import path from "node:path";
@@ -24,7 +24,7 @@ export class Typing {
 		this.#dir = dir;
 	}
 
-	/** False, and nothing done, if that is not possible just like that: it has ended, or does not read. */
+	/** Types bytes. Returns false without any effect if that is not simply possible: the program has ended, or does not read. */
 	type(bytes: Buffer): boolean {
 		if (bytes.length > ATOMIC) return false;
 		try {
@@ -35,7 +35,7 @@ export class Typing {
 				return true;
 			}
 		} catch {
-			// who writes with more care finds out what is wrong
+			// the careful write reports what is wrong
 		}
 		this.#close();
 		return false;

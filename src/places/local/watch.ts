@@ -3,7 +3,7 @@ import { siblingOf } from "../../keeper/index.js";
 import type { KeptProcess } from "../machine.js";
 import { Guards } from "./guard.js";
 
-/** Watches the processes of the local machine. Inotify tells of a process; that its witness was killed is found by a look now and then. */
+/** Watches local processes. Inotify reports changes of a process; polling finds a killed witness. */
 export class ProcessWatch {
 	readonly guards = new Guards();
 	readonly #directories: DirectoryWatch;
@@ -12,7 +12,7 @@ export class ProcessWatch {
 		this.#directories = directories;
 	}
 
-	/** Calls `changed` with the name of a file, or null. Returns a function that ends the watch. A command may end with its shell. */
+	/** Calls `changed` with the name of a file, or null. Returns a function that stops the watch. A command may end with its shell. */
 	watch({ dir, spec }: KeptProcess, changed: (name: string | null) => void): () => void {
 		const ends = [this.#directories.directory(dir, changed), this.guards.add(dir, spec, () => changed(null))];
 		if (spec.within) ends.push(this.#directories.directory(siblingOf(dir, spec.within.shell), changed));

@@ -1,6 +1,6 @@
 /**
- * Calls to Modal. gRPC keeps a program alive for as long as a call is open, also one that only waits for output, and the library offers neither a way to
- * say otherwise nor one to give up a call. So the sockets that it opens are noted as they are made, and every call takes the signal of whoever asked.
+ * Calls to Modal. gRPC keeps a program alive for as long as a call is open, even one that only waits for output, and the library offers no way to
+ * change that or to cancel a call. So this records the sockets that it opens, and passes every call the caller's signal.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import diagnostics from "node:diagnostics_channel";
@@ -16,7 +16,10 @@ const sockets = new Set<Socket>();
 let holders = 0;
 let watching = false;
 
-/** Does something with the library: this program stays alive until it is done. Calls that are under way when the signal is aborted are given up on this side, and what they have begun at Modal goes on. */
+/**
+ * Runs work with the library and keeps this program alive until it is done. When the signal aborts, calls in flight are cancelled on this side; what
+ * they have begun at Modal continues.
+ */
 export async function asked<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
 	hold(true);
 	try {
@@ -26,7 +29,7 @@ export async function asked<T>(work: () => Promise<T>, signal?: AbortSignal): Pr
 	}
 }
 
-/** The same for what may wait for long, and does not keep this program alive by itself. */
+/** The same for work that may wait long, and does not keep this program alive. */
 export function noted<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
 	if (!watching) {
 		watching = true;
@@ -40,7 +43,7 @@ export function noted<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<
 	return asking.run({ signal }, work);
 }
 
-/** Whether this program is to stay alive for open calls; each `true` is followed by a `false`. */
+/** Sets whether open calls keep this program alive; each `true` is followed by a `false`. */
 export function hold(on: boolean): void {
 	holders += on ? 1 : -1;
 	if (holders === (on ? 1 : 0)) for (const socket of sockets) on ? socket.ref() : socket.unref();
@@ -48,7 +51,7 @@ export function hold(on: boolean): void {
 
 type Middleware = NonNullable<ModalClientParams["grpcMiddleware"]>[number];
 
-/** Gives each call the signal of whoever asked. */
+/** Gives each call the caller's signal. */
 export const giveUp: Middleware = async function* giveUp(call, options) {
 	const own = asking.getStore()?.signal;
 	const signal = own && options.signal ? AbortSignal.any([own, options.signal]) : (own ?? options.signal);

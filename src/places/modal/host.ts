@@ -1,4 +1,4 @@
-/** A task's own sandbox of Modal as a place. docs/places.md. */
+/** A task's own Modal sandbox as a place. docs/places.md. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ModalClient, Sandbox } from "modal";
 import { HoldfastError, shellQuote, timeText } from "../../base/index.js";
@@ -16,7 +16,7 @@ import { appName, endOfSandbox, findSandbox, madeWith, makeSandbox, OF_THE_HOME,
 import { modalStream } from "./stream.js";
 import { explained, isOver, isTaken } from "./words.js";
 
-/** How long a start waits for an image and a machine before it says so. */
+/** How long a start waits for an image and a machine before it reports PENDING. */
 const PATIENCE_MS = 120_000;
 const LOOK_MS = 500;
 const PREPARE_MS = 60_000;
@@ -35,7 +35,7 @@ export function modalHost(options: ModalOptions, owner: HostOwner, hooks: HostHo
 	let now: Life | undefined;
 	let prepared: string | undefined;
 
-	/** Returns the sandbox once it runs: the one there is, else a new one. Two programs that come at once have one, by its name. */
+	/** Returns the sandbox once it runs: the existing one, else a new one. Two concurrent programs get the same, by its name. */
 	const running = async (client: ModalClient, notes: string[], progress: (line: string) => void, signal: AbortSignal): Promise<Life> => {
 		if (now && (await endOfSandbox(now.box, settings.time)) === undefined) return now;
 		for (;;) {
@@ -69,13 +69,13 @@ export function modalHost(options: ModalOptions, owner: HostOwner, hooks: HostHo
 		);
 	};
 
-	/** Our directory and the variables, once a life. */
+	/** Creates our directory and the variables, once per life. */
 	const prepare = async (box: Sandbox): Promise<void> => {
 		const { workdir, environment } = settings;
 		const text = exportText(environment);
 		const script = `${PREPARE}${workdir === undefined ? "" : `; mkdir -p -- ${shellQuote(workdir)} || exit 91`}`;
 		const run = await box.exec(["sh", "-c", script], { timeoutMs: PREPARE_MS, stdout: "ignore" });
-		// Values are in no argument, and in nothing that Modal shows. What does not read them has ended: its code says more.
+		// Values appear in no argument, and in nothing that Modal shows. A command that does not read them has ended: its code tells more.
 		await run.stdin.writeText(text).catch(() => {});
 		await run.stdin.close().catch(() => {});
 		const said = await run.stderr.readText().catch(() => "");
@@ -85,7 +85,7 @@ export function modalHost(options: ModalOptions, owner: HostOwner, hooks: HostHo
 		throw new HoldfastError("START_FAILED", `commands cannot be run in the sandbox (${said.trim().slice(-300) || `exit code ${code}`})`);
 	};
 
-	/** Returns what came out of `work`; how far it has got when the patience is over is no failure. */
+	/** Returns the result of `work`; throws PENDING with its progress when the patience is over, which is no failure. */
 	const patiently = async <T>(work: (progress: (line: string) => void, signal: AbortSignal) => Promise<T>, signal: AbortSignal | undefined): Promise<T> => {
 		const stop = new AbortController();
 		const aborted = () => new HoldfastError("ABORTED", `starting ${address} was given up; what Modal has begun goes on`);
@@ -125,7 +125,7 @@ export function modalHost(options: ModalOptions, owner: HostOwner, hooks: HostHo
 			() => "the sandbox had ended",
 		);
 
-	/** Returns why streams of a sandbox have ended: a stream itself does not say. */
+	/** Returns why streams of a sandbox have ended: a stream itself does not tell. */
 	const fate = ({ box }: Life): Promise<string | undefined> => asked(() => endOfSandbox(box, settings.time));
 
 	return {
@@ -143,7 +143,7 @@ export function modalHost(options: ModalOptions, owner: HostOwner, hooks: HostHo
 					return life;
 				}, signal);
 			} catch (error) {
-				if (isOver(error)) throw new HoldfastError("UNREACHABLE", "the sandbox ended while it was being prepared", { cause: error }); // the next try makes another
+				if (isOver(error)) throw new HoldfastError("UNREACHABLE", "the sandbox ended while it was being prepared", { cause: error }); // the next attempt creates another
 				throw explained("the sandbox cannot be started", error);
 			}
 			const { box, ends } = now;
@@ -238,7 +238,7 @@ export function modalHost(options: ModalOptions, owner: HostOwner, hooks: HostHo
 	}
 }
 
-/** Complete before it has its name, as another program may come at the same moment. */
+/** Completes the directory before it gets its name: another program may do the same at this moment. */
 const PREPARE = `umask 077; d=${PLACE_DIR}; mkdir -p "$d/busy" && true >>"$d/life" && true >>"$d/seen" && cat >"$d/environment.$$" && mv "$d/environment.$$" "$d/environment" || exit 90`;
 
 const whereOf = ({ modalEnvironment }: ModalSettings): Record<string, string> => (modalEnvironment === undefined ? {} : { environment: modalEnvironment });
@@ -251,7 +251,7 @@ function settingsOf(text: string | undefined): Record<string, string> | undefine
 	}
 }
 
-/** Returns what to say of a life that is not the one before. `why`: what became of that. */
+/** Returns notes about a life that differs from the previous one. `why`: what became of that. */
 function lifeNotes(before: string, why: string, { image }: ModalSettings, kept: boolean): string[] {
 	const files = kept ? "its files are those of the last snapshot" : "the files that were in it are lost";
 	const [word, seconds] = before.split(" ");

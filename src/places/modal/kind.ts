@@ -1,4 +1,4 @@
-/** Sandboxes of Modal, as the table of kinds knows them. docs/places.md. */
+/** Modal sandboxes, as the table of kinds knows them. docs/places.md. */
 import { lazy } from "../../base/index.js";
 import { defineKind } from "../kind.js";
 import { isModalAddress, modalAddress, parseModalAddress } from "./address.js";
@@ -17,7 +17,7 @@ export const modal = defineKind({
 	show: ({ image }) => modalAddress({ image }),
 	directory: ({ workdir }) => workdir,
 	identity: ({ workdir: _, ...rest }) => rest,
-	boundary: () => ({ contains: true, hides: true }), // of this machine it has nothing
+	boundary: () => ({ contains: true, hides: true }), // it shares nothing with this machine
 	runs: {
 		life: (settings) => ({ idleSeconds: idleSeconds(settings) }),
 		host: async (options, owner, hooks) => (await load()).modalHost(options, owner, hooks),

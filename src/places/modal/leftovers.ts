@@ -1,4 +1,4 @@
-/** Sandboxes, apps and snapshots that Holdfast has at Modal, of every home, in each environment that places or this user's files name. */
+/** Sandboxes, apps and snapshots that Holdfast has at Modal, for every home, in each environment that places or this user's files name. */
 import type { ModalClient } from "modal";
 import type { Leftover, Leftovers, NamedPlace } from "../kind.js";
 import { homeIsGone, MACHINE_NAME, machineName } from "../owner.js";
@@ -22,7 +22,7 @@ export async function wheres(named: readonly NamedPlace[]): ReturnType<Leftovers
 	};
 }
 
-/** As Modal lists it. */
+/** An entry of Modal's list. */
 interface Listed {
 	readonly id: string;
 	readonly name: string;
@@ -42,7 +42,7 @@ export async function list(environment: string | undefined, signal: AbortSignal)
 
 interface Found extends Leftover {
 	readonly what: "sandbox" | "snapshot" | "app";
-	/** As Modal has it. */
+	/** Modal's full id. */
 	readonly whole: string;
 }
 
@@ -85,7 +85,7 @@ async function leftoversOf(client: ModalClient, environment: string | undefined)
 					},
 				],
 	);
-	// An app costs nothing while nothing runs in it: that of a home which is here is not left over.
+	// An app costs nothing while nothing runs in it: the app of a home on this machine is no leftover.
 	const empty = apps.flatMap((app): Found[] => {
 		const owner = mine.find((one) => appName(one.owner) === app.name)?.owner;
 		const { orphan, elsewhere } = stateOf(owner);
@@ -98,7 +98,7 @@ async function leftoversOf(client: ModalClient, environment: string | undefined)
 	return [...running, ...kept, ...empty];
 }
 
-/** Returns whether what this owner has is left over. One that is unknown here is of another host. */
+/** Returns whether the owner's items are leftovers. An unknown owner is on another host. */
 function stateOf(owner: MachineOwner | undefined): Pick<Leftover, "orphan" | "elsewhere"> {
 	const gone = owner === undefined ? null : homeIsGone(owner);
 	return { orphan: gone === true, ...(gone === null ? { elsewhere: true } : {}) };
@@ -120,7 +120,7 @@ async function appsOf(client: ModalClient): Promise<App[]> {
 	return apps.filter(({ name, state }) => APP_NAME.test(name) && !OVER.includes(state));
 }
 
-/** The library's own list leaves out when each was made, and asks once more for what is written on it. */
+/** Lists sandboxes. The library's own list omits the creation time, and makes another request for the tags. */
 async function sandboxesOf({ cpClient }: ModalClient, app: App): Promise<Listed[]> {
 	const found: Listed[] = [];
 	for (let before = 0; ; ) {

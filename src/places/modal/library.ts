@@ -1,4 +1,4 @@
-/** Modal's own library. It is not a part of the package, since it is as large again: whoever uses Modal installs it beside. */
+/** Modal's own library. It is not a dependency, since it is as large as this package: users of Modal install it separately. */
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ModalClient } from "modal";
@@ -6,12 +6,15 @@ import { errno, HoldfastError, ownEnvironment } from "../../base/index.js";
 import { giveUp } from "./calls.js";
 import { explained } from "./words.js";
 
-/** Exactly: the package `modal` that npm calls the latest is another one. */
+/** The exact version: npm's latest `modal` is an unrelated package. */
 export const LIBRARY = "modal@0.11.1";
 
 const clients = new Map<string, ModalClient>();
 
-/** Returns the client for an environment of Modal, with the token of Modal's own variables and files. Reaches nothing. Throws, with what to do, if there is no library. */
+/**
+ * Returns the client for an environment of Modal, with the token of Modal's own variables and files. Connects to nothing. Throws, with what to do, if
+ * the library is missing.
+ */
 export async function modalClient(environment?: string): Promise<ModalClient> {
 	const { ModalClient } = await loadLibrary();
 	const own = Object.entries(ownEnvironment()).filter(([name]) => name.startsWith("MODAL_"));
@@ -44,14 +47,17 @@ async function loadLibrary(): Promise<typeof import("modal")> {
 	return library;
 }
 
-/** `file`: one of ours, wherever the package is installed. */
+/** Returns the command that installs the library. `file`: one of ours, wherever the package is installed. */
 export function howToInstall(file = fileURLToPath(import.meta.url)): string {
 	const [before, ...behind] = file.split("/node_modules/");
 	if (behind.length === 0 || before === undefined) return `run: npm install ${LIBRARY}`;
 	return path.basename(before) === "lib" ? `run: npm install -g ${LIBRARY}` : `run in ${before}: npm install ${LIBRARY}`;
 }
 
-/** The library reads variables when a client is made. Our own programs have taken secrets out of theirs: they are back for that moment, in which nothing else runs. */
+/**
+ * The library reads variables when a client is created. Our own programs have removed secrets from the environment: this restores them for that
+ * moment, in which nothing else runs.
+ */
 function withVariables<T>(variables: readonly (readonly [string, string | undefined])[], make: () => T): T {
 	const hidden = variables.filter(([name, value]) => value !== undefined && process.env[name] === undefined);
 	for (const [name, value] of hidden) process.env[name] = value;

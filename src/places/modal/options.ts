@@ -1,11 +1,11 @@
-/** How a sandbox of Modal is made: every option with its default. docs/places.md explains them. */
+/** The options of a Modal sandbox, each with its default. docs/places.md explains them. */
 import * as z from "zod";
 import { checked, HoldfastError } from "../../base/index.js";
 import { directoryProblem } from "../image-name.js";
 import { directory, environment, idleSecondsOf, lifetime, MIB, readBy, saying, size } from "../settings.js";
 import { modalImageProblem } from "./address.js";
 
-/** As the library checks them. */
+/** Checks a name as the library does. */
 const nameProblem = (text: string): string | undefined =>
 	/^[a-zA-Z0-9-_.]{1,63}$/.test(text) ? undefined : `is letters, digits, dashes, dots and underscores, at most 63, not ${JSON.stringify(text.slice(0, 100))}`;
 const name = saying(nameProblem);
@@ -16,7 +16,7 @@ export interface ModalVolume {
 	readonly readOnly: boolean;
 }
 
-/** `volume:/there[:ro]`: a volume of Modal by its name. */
+/** Parses `volume:/path[:ro]`: a Modal volume by its name, and its mount point. */
 function parseModalVolume(text: string): ModalVolume {
 	const [volume = "", target = "", mode, ...more] = text.split(":");
 	const wrong = nameProblem(volume) ?? directoryProblem(target);
@@ -31,9 +31,9 @@ function parseModalVolume(text: string): ModalVolume {
 export const modalSchema = z.lazy(() =>
 	z.strictObject({
 		image: saying(modalImageProblem),
-		/** Without it, that of Modal's own profile. */
+		/** Default: the environment of Modal's own profile. */
 		modalEnvironment: name.optional(),
-		/** Minutes: the hard end of the sandbox. */
+		/** Minutes: the fixed end of the sandbox. */
 		time: z.number().int().min(1).max(1440).default(240),
 		cpus: z.number().min(0.125).max(256).optional(),
 		memory: size(128 * MIB).optional(),
@@ -42,17 +42,17 @@ export const modalSchema = z.lazy(() =>
 			.string()
 			.regex(/^[A-Za-z0-9-]{1,40}(:[1-9]\d?)?$/, 'takes for example "T4" or "H100:2"')
 			.optional(),
-		/** false: nothing in it reaches a network, nor is it reached. */
+		/** false: no network access in either direction. */
 		network: z.boolean().default(true),
 		regions: z.array(name).max(20).default([]),
 		volumes: z.array(readBy(parseModalVolume)).max(100).default([]),
-		/** Secrets of Modal by their names: commands see their values as variables. */
+		/** Modal secrets by name: commands see their values as variables. */
 		secrets: z.array(name).max(50).default([]),
-		/** A secret of Modal with the login of a private registry: REGISTRY_USERNAME and REGISTRY_PASSWORD. */
+		/** A Modal secret with the login of a private registry: REGISTRY_USERNAME and REGISTRY_PASSWORD. */
 		registrySecret: name.optional(),
 		environment,
 		workdir: directory.optional(),
-		/** At the end of its task a snapshot of its files is kept, and the next one is made of it. */
+		/** The end of its task keeps a snapshot of its files, and the next sandbox is made from it. */
 		keep: z.boolean().default(false),
 		lifetime,
 	}),

@@ -1,4 +1,4 @@
-/** The one sandbox of a task: found by its name, made, looked at, ended. */
+/** The one sandbox of a task: found by its name, created, inspected, ended. */
 import os from "node:os";
 import type { Image, ModalClient, Sandbox } from "modal";
 import { HoldfastError } from "../../base/index.js";
@@ -11,22 +11,22 @@ import { isImageId } from "./address.js";
 import type { ModalSettings } from "./options.js";
 import { explained, isNotFound } from "./words.js";
 
-/** For its user alone. */
+/** Private to its user. */
 export const PLACE_DIR = "/var/lib/holdfast/place";
 
-/** One app for each home, so that all that a home has there can be seen, and ended, together. */
+/** One app per home, so that everything of a home can be listed, and ended, together. */
 export const appName = ({ home }: Pick<HostOwner, "home">): string => `holdfast-${digest([os.hostname(), home], 12)}`;
 export const APP_NAME = /^holdfast-[0-9a-f]{12}$/;
-/** Returns the id by which results and `holdfast sandboxes` call what Modal gives longer ones: a sandbox, an app, an image. */
+/** Returns the id that results and `holdfast sandboxes` use for what Modal gives longer ids: a sandbox, an app, an image. */
 export const shortId = (id: string): string => digest(id, 12);
 
-/** In place of a task, in the file that says whose an app is. */
+/** Instead of a task, in the file that records the owner of an app. */
 export const OF_THE_HOME = "";
 
-/** Whose a sandbox is: its tags have only digests, since others of the workspace see them. */
+/** The owners of sandboxes: their tags hold only digests, since others of the workspace see them. */
 export const sandboxOwners = (): OwnerFiles => ownerFiles("modal");
 
-/** What decides what a sandbox is. Values of variables go there over the stream. */
+/** Returns a digest per setting that defines a sandbox. Values of variables travel over the stream. */
 export const madeWith = ({
 	workdir: _workdir,
 	environment: _environment,
@@ -38,13 +38,13 @@ export const madeWith = ({
 const TAG = { task: "holdfast_task", settings: "holdfast_settings", ends: "holdfast_ends" } as const;
 
 export interface SandboxTags {
-	/** Of the settings it was made with. */
+	/** Digest of the settings it was made with. */
 	readonly settings: string;
 	/** Milliseconds. */
 	readonly ends: number | undefined;
 }
 
-/** Returns what is written on one that Holdfast has made. */
+/** Returns the tags of a sandbox that Holdfast has made. */
 export function readTags(tags: Readonly<Record<string, string>>): SandboxTags | undefined {
 	const { [TAG.settings]: settings, [TAG.ends]: ends } = tags;
 	return settings === undefined ? undefined : { settings, ends: Number(ends) > 0 ? Number(ends) : undefined };
@@ -52,7 +52,7 @@ export function readTags(tags: Readonly<Record<string, string>>): SandboxTags | 
 
 export const settingsTag = (settings: ModalSettings): string => digest(madeWith(settings), 12);
 
-/** Returns the one that runs, or waits to; undefined: there is none. */
+/** Returns the sandbox that runs, or is queued; undefined if there is none. */
 export async function findSandbox(client: ModalClient, owner: HostOwner): Promise<Sandbox | undefined> {
 	try {
 		return await client.sandboxes.fromName(appName(owner), machineName(owner));
@@ -62,7 +62,7 @@ export async function findSandbox(client: ModalClient, owner: HostOwner): Promis
 	}
 }
 
-/** `kept`: the image of a snapshot, in place of that of the settings. */
+/** Creates a sandbox. `kept`: the image of a snapshot, instead of that of the settings. */
 export async function makeSandbox(
 	client: ModalClient,
 	settings: ModalSettings,
@@ -111,7 +111,7 @@ async function imageOf(client: ModalClient, { image, registrySecret }: ModalSett
 	});
 }
 
-/** A snapshot that is gone is no reason to fail; one that cannot be asked for is. */
+/** Returns the image of a snapshot. A missing snapshot is no error; an unanswered request is. */
 async function snapshot(client: ModalClient, id: string, image: string, notes: string[]): Promise<Image | undefined> {
 	try {
 		return await client.images.fromId(id);
@@ -135,7 +135,7 @@ const volumeNamed = (client: ModalClient, name: string) =>
 const missing = (error: unknown, words: string): HoldfastError =>
 	isNotFound(error) ? new HoldfastError("START_FAILED", words, { cause: error }) : explained("Modal cannot be asked", error);
 
-/** Returns why what ran in a sandbox is over, as the end of a sentence; undefined: it runs, or may yet. */
+/** Returns why everything in a sandbox is over, as the end of a sentence; undefined if it runs, or may yet. */
 export async function endOfSandbox(box: Sandbox, minutes: number): Promise<string | undefined> {
 	let code: number | null;
 	try {

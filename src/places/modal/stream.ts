@@ -5,14 +5,14 @@ import type { Stream } from "../host.js";
 import { hold, noted } from "./calls.js";
 
 const MOST_WAITING = 1024 * 1024;
-/** How long a program stays for the end of an input to get there. */
+/** How long a program stays alive to deliver the end of an input. */
 const GRACE_MS = 1_000;
 
-/** `why` says why it has ended, in words, if it is not the command alone that ended. */
+/** Returns a stream. `why` returns the reason of its end, unless only the command ended. */
 export function modalStream(command: ContainerProcess<Uint8Array>, why: () => Promise<string | undefined>): Stream {
 	const writer = command.stdin.getWriter();
-	writer.closed.catch(() => {}); // whoever writes is told by his callback
-	// Every write is a call of its own, which is answered before the next goes out: what has gathered meanwhile goes as one.
+	writer.closed.catch(() => {}); // the writer's callback reports it
+	// Each write is a separate call, answered before the next is sent: bytes that have gathered meanwhile go together.
 	const send = (bytes: Uint8Array, done: (error?: Error) => void) => void noted(() => writer.write(bytes)).then(() => done(), done);
 	const input = new Writable({
 		highWaterMark: MOST_WAITING,
@@ -75,7 +75,7 @@ export function modalStream(command: ContainerProcess<Uint8Array>, why: () => Pr
 		input,
 		output,
 		ended,
-		// There is no call that ends a command: the end of its input does, which the remote end of a link heeds.
+		// No call ends a command: the end of its input does, which the remote end of a link obeys.
 		close: () => {
 			if (closed) return;
 			closed = true;

@@ -1,8 +1,8 @@
-/** What Modal and its library say, and what a person can do about it. */
+/** Explains messages of Modal and its library, and what the user can do about them. */
 import { type ErrorCode, HoldfastError } from "../../base/index.js";
 import { plain } from "../child.js";
 
-/** Of gRPC. */
+/** gRPC status codes. */
 const STATUS = { invalid: 3, late: 4, notFound: 5, denied: 7, exhausted: 8, precondition: 9, unavailable: 14, unauthenticated: 16 } as const;
 
 const LOGIN = "run `modal setup`, or set MODAL_TOKEN_ID and MODAL_TOKEN_SECRET";
@@ -48,7 +48,7 @@ const CASES: readonly (readonly [(said: Said) => boolean, ErrorCode, string])[] 
 	],
 ];
 
-/** Returns the error to throw. One of ours stays as it is. */
+/** Returns the error to throw. One of our own errors stays as it is. */
 export function explained(doing: string, error: unknown): HoldfastError {
 	if (error instanceof HoldfastError) return error;
 	const said = saidBy(error);
@@ -62,11 +62,11 @@ function saidBy(error: unknown): Said {
 	return { name, code: typeof code === "number" ? code : undefined, words: plain(details || message) };
 }
 
-/** There is no such thing, or none that runs. */
+/** Returns true if it does not exist, or does not run. */
 export const isNotFound = (error: unknown): boolean => saidBy(error).name === "NotFoundError" || saidBy(error).code === STATUS.notFound;
 
-/** Another program was faster. */
+/** Returns true if another program was faster. */
 export const isTaken = (error: unknown): boolean => saidBy(error).name === "AlreadyExistsError";
 
-/** The sandbox has ended. */
+/** Returns true if the sandbox has ended. */
 export const isOver = (error: unknown): boolean => saidBy(error).name === "ConflictError" || saidBy(error).code === STATUS.precondition;

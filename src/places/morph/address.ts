@@ -12,7 +12,7 @@ const SCHEME = /^morph:\/\//i;
 
 export const isMorphAddress = (text: string): boolean => SCHEME.test(text);
 
-/** What is wrong with the id of a snapshot, in words. */
+/** Returns what is wrong with the id of a snapshot, in words. */
 export const snapshotProblem = (text: string): string | undefined =>
 	/^[A-Za-z0-9][\w-]{0,199}$/.test(text)
 		? undefined

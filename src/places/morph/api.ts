@@ -1,4 +1,4 @@
-/** The calls of MorphCloud that are used. The key comes from MORPH_API_KEY, goes into a header, and nowhere else. */
+/** The calls of MorphCloud that Holdfast uses. The key comes from MORPH_API_KEY, goes into a header, and nowhere else. */
 import * as z from "zod";
 import { type ErrorCode, errno, HoldfastError, ownEnvironment } from "../../base/index.js";
 
@@ -20,7 +20,7 @@ const LIST = z.object({ data: z.array(INSTANCE) });
 const KEY = z.object({ private_key: z.string().min(1), password: z.string().nullish() });
 export type MorphKey = z.output<typeof KEY>;
 
-/** The service has answered with a status that says no. */
+/** The service refused the request. */
 export class MorphRefusal extends HoldfastError {
 	readonly status: number;
 
@@ -35,18 +35,18 @@ export interface Morph {
 	readonly base: string;
 	readonly ssh: { readonly host: string; readonly port: number };
 	list(metadata: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<readonly MorphInstance[]>;
-	/** undefined: there is none. */
+	/** Returns undefined if there is none. */
 	get(id: string, signal?: AbortSignal): Promise<MorphInstance | undefined>;
 	boot(snapshot: string, body: object): Promise<MorphInstance>;
 	resume(id: string, signal?: AbortSignal): Promise<void>;
 	pause(id: string): Promise<void>;
 	ttl(id: string, seconds: number, action: "pause" | "stop", signal?: AbortSignal): Promise<void>;
-	/** False: it was gone already. */
+	/** Returns false if it was gone already. */
 	stop(id: string): Promise<boolean>;
 	key(id: string, signal?: AbortSignal): Promise<MorphKey>;
 }
 
-/** Throws if there is no key. */
+/** Opens the API. Throws if there is no key. */
 export function openMorph(env: NodeJS.ProcessEnv = ownEnvironment()): Morph {
 	const base = (env.MORPH_BASE_URL || BASE).replace(/\/+$/, "");
 	const secret = env.MORPH_API_KEY;
@@ -70,7 +70,7 @@ export function openMorph(env: NodeJS.ProcessEnv = ownEnvironment()): Morph {
 				headers: { authorization: `Bearer ${secret}`, ...(body === undefined ? {} : { "content-type": "application/json" }) },
 				...(body === undefined ? {} : { body: JSON.stringify(body) }),
 				signal: signal ? AbortSignal.any([signal, time]) : time,
-				redirect: "error", // the key goes to nobody else
+				redirect: "error", // another server must not get the key
 			});
 			text = await answer.text();
 		} catch (error) {
@@ -128,7 +128,7 @@ function refusal(status: number, text: string): MorphRefusal {
 	if (status === 401 || status === 403) return say("DENIED", "Morph does not accept MORPH_API_KEY; check it. What runs goes on");
 	if (status === 402) return say("LIMIT", "Morph asks for payment: the account has nothing left");
 	if (status === 429) return say("LIMIT", "a limit of the Morph account is reached; end other instances, or wait");
-	if (status === 404) return say("UNREACHABLE", "the Morph instance was stopped meanwhile"); // the next try makes another
+	if (status === 404) return say("UNREACHABLE", "the Morph instance was stopped meanwhile"); // the next attempt creates another
 	if (status >= 500) return say("UNREACHABLE", `Morph cannot answer now (${status}); what runs goes on`);
 	return say("START_FAILED", `Morph refuses (${status})`);
 }

@@ -1,4 +1,4 @@
-/** A task's own instance of MorphCloud as a place: REST for its life, ssh for the bytes. docs/places.md. */
+/** A task's own MorphCloud instance as a place: REST for its life, ssh for the bytes. docs/places.md. */
 import { HoldfastError, shellQuote, timeText } from "../../base/index.js";
 import type { Host, Over, Started, Stream } from "../host.js";
 import type { HostHooks, HostOwner } from "../kind.js";
@@ -13,7 +13,7 @@ import { findOrMake, firstOf, instancesOf } from "./instance.js";
 import { keyFile, knownHosts, removeKey } from "./key.js";
 import { type MorphOptions, type MorphSettings, morphSettings } from "./options.js";
 
-/** How long a start waits for an instance before it says so. */
+/** How long a start waits for an instance before it reports PENDING. */
 const PATIENCE_MS = 120_000;
 const LOOK_MS = 500;
 const PREPARE_MS = 60_000;
@@ -30,13 +30,13 @@ export function morphHost(options: MorphOptions, owner: HostOwner, hooks: HostHo
 		return opened;
 	};
 
-	/** Returns the id of the instance that was last used, by whatever program, unless it was ended for want of use. */
+	/** Returns the id of the instance that any program last used, unless it was ended because it was unused. */
 	const lastUsed = (): string | undefined => {
 		const last = hooks.last?.();
 		return now?.instance.id ?? (last?.startsWith(IDLE) ? undefined : last);
 	};
 
-	/** Returns the instance once it is ready: made, waited for, or woken. Throws PENDING if that takes longer; the instance stays. */
+	/** Returns the instance once it is ready: created, awaited, or woken. Throws PENDING if that takes longer; the instance stays. */
 	const ready = async (notes: string[], signal: AbortSignal | undefined): Promise<{ readonly instance: MorphInstance; readonly made: boolean }> => {
 		const until = performance.now() + (hooks.patienceMs ?? PATIENCE_MS);
 		const found = await findOrMake(morph(), settings, owner, signal);
@@ -60,19 +60,19 @@ export function morphHost(options: MorphOptions, owner: HostOwner, hooks: HostHo
 		}
 	};
 
-	/** Its time with the service is renewed as long as this program has a stream to it, and a link is one. */
+	/** Renews its time with the service as long as this program has a stream to it, such as a link. */
 	const renew = () => {
 		if (beat !== undefined || streams.size === 0) return;
 		beat = setTimeout(() => {
 			beat = undefined;
-			if (now && streams.size > 0) void keepAlive(morph(), now.instance, settings).catch(() => {}); // there are three more tries before its time is up
+			if (now && streams.size > 0) void keepAlive(morph(), now.instance, settings).catch(() => {}); // three more attempts follow before its time is up
 			renew();
 		}, settings.lifetime * 250).unref();
 	};
 
 	const sshTo = async ({ id }: MorphInstance, signal: AbortSignal | undefined): Promise<Host> => {
 		const { host, port } = morph().ssh;
-		// The login is the id alone. The service would take the API key with it, but a login can be seen in every list of processes.
+		// The login is the id alone. The service would accept the API key in it, but a login is visible in every process list.
 		return sshHost(
 			{
 				host,
@@ -145,7 +145,7 @@ export function morphHost(options: MorphOptions, owner: HostOwner, hooks: HostHo
 			return stream;
 		},
 
-		/** One that is paused is not over: what runs in it goes on when it is woken. */
+		/** A paused instance is not over: its processes continue when it is woken. */
 		async over(signal): Promise<Over | undefined> {
 			const all = await instancesOf(morph(), owner, signal);
 			const known = lastUsed();
@@ -183,7 +183,7 @@ export function morphHost(options: MorphOptions, owner: HostOwner, hooks: HostHo
 				if (await morph().stop(id)) stopped.push(`The Morph instance ${id} of ${settings.snapshot} was stopped, with everything in it.`);
 				removeKey(owner.home, id);
 			}
-			if (known !== undefined) removeKey(owner.home, known); // of one that was gone already
+			if (known !== undefined) removeKey(owner.home, known); // of an instance that was gone already
 			return stopped;
 		},
 	};
@@ -194,7 +194,10 @@ const keepAlive = (morph: Morph, { id }: MorphInstance, { lifetime, onIdle }: Mo
 
 const ENVIRONMENT = ".holdfast-environment";
 
-/** Makes the directory of new shells, and writes the variables, whose values go over the stream and are in no argument. Complete before it has its name, as another program may come at the same moment. */
+/**
+ * Creates the directory of new shells, and writes the variables, whose values travel over the stream and appear in no argument. Completes the file
+ * before it gets its name: another program may do the same at this moment.
+ */
 async function prepare(ssh: Host, { environment, workdir }: MorphSettings): Promise<void> {
 	const text = exportText(environment);
 	const make = workdir === undefined ? "" : `mkdir -p -- ${shellQuote(workdir)} || { echo holdfast:no-directory; exit; }; `;

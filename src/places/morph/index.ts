@@ -1,3 +1,3 @@
-/** Instances of MorphCloud as places. Loaded lazily, with the first of them. */
+/** MorphCloud instances as places. Loaded lazily, with the first instance. */
 export { morphHost } from "./host.js";
 export { list, remove, wheres } from "./leftovers.js";

@@ -1,4 +1,4 @@
-/** The one instance of a task: found by its metadata. No name is unique there, so of two that were made at once the oldest stays. */
+/** The one instance of a task: found by its metadata. Names are not unique at Morph, so of two concurrent instances the oldest stays. */
 import os from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -21,14 +21,14 @@ export const OURS = "holdfast";
 
 const LEASE_MS = 60_000;
 
-/** Returns all that were made for a task, the oldest first. More than one there is only for a moment, after two programs came at once. */
+/** Returns all instances of a task, oldest first. There is more than one only for a moment, after a race of two programs. */
 export const instancesOf = async (morph: Morph, owner: HostOwner, signal?: AbortSignal): Promise<readonly MorphInstance[]> =>
 	[...(await morph.list({ [META.key]: machineName(owner) }, signal))].sort((a, b) => a.created - b.created || (a.id < b.id ? -1 : 1));
 
-/** Returns the one that counts. The service has given up those with an error: they never run again. */
+/** Returns the instance that counts. The service has given up those with an error: they never run again. */
 export const firstOf = (found: readonly MorphInstance[]): MorphInstance | undefined => found.find(({ status }) => status !== "error");
 
-/** What does not change what an instance is. */
+/** Returns a digest per setting that defines an instance. */
 function madeWith({
 	workdir: _workdir,
 	environment: _environment,
@@ -40,7 +40,7 @@ function madeWith({
 	return settingsDigests(rest);
 }
 
-/** Returns the instance, made if there is none. Not with the caller's signal: one that is made all the same is found by its metadata. */
+/** Returns the instance, creating it if there is none. Ignores the caller's signal: an instance that is created anyway is found by its metadata. */
 export async function findOrMake(
 	morph: Morph,
 	settings: MorphSettings,

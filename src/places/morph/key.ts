@@ -1,4 +1,4 @@
-/** The ssh key of an instance: a file of the home, for this user alone, removed with the instance. */
+/** The ssh key of an instance: a file of the home, private to this user, removed with the instance. */
 import { randomBytes } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
@@ -9,7 +9,7 @@ import type { MorphKey } from "./api.js";
 const dirOf = (home: string): string => path.join(home, "morph");
 export const knownHosts = (home: string): string => path.join(dirOf(home), "known_hosts");
 
-/** Returns the file with the key of an instance. Asks for the key if there is none: ids are not given twice. */
+/** Returns the file with the key of an instance. Requests the key if there is none: ids are not reused. */
 export async function keyFile(home: string, id: string, ask: () => Promise<MorphKey>): Promise<string> {
 	const file = path.join(dirOf(home), `${id}.key`);
 	if (statIfThere(file) !== undefined) return file;
@@ -26,7 +26,7 @@ export async function keyFile(home: string, id: string, ask: () => Promise<Morph
 	return file;
 }
 
-/** Takes the passphrase off a key. ssh-keygen gets it from a file: an argument could be seen by others. A key without one is left as it is. */
+/** Removes the passphrase of a key. ssh-keygen gets it from a file: other users could see an argument. A key without one stays as it is. */
 async function unlock(file: string, password: string): Promise<void> {
 	const [asker, secret] = [`${file}.ask`, `${file}.ask.secret`];
 	try {
@@ -41,7 +41,7 @@ async function unlock(file: string, password: string): Promise<void> {
 	}
 }
 
-/** Removes the key of an instance, and drafts of it that a killed program has left. */
+/** Removes the key of an instance, and drafts of it by killed programs. */
 export function removeKey(home: string, id: string): void {
 	for (const name of namesIn(dirOf(home))) if (name.startsWith(`${id}.key`)) unlinkIfThere(path.join(dirOf(home), name));
 }

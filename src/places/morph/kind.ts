@@ -1,4 +1,4 @@
-/** Instances of MorphCloud, as the table of kinds knows them. docs/places.md. */
+/** MorphCloud instances, as the table of kinds knows them. docs/places.md. */
 import { lazy } from "../../base/index.js";
 import { defineKind } from "../kind.js";
 import { isMorphAddress, morphAddress, parseMorphAddress } from "./address.js";
@@ -16,7 +16,7 @@ export const morph = defineKind({
 	show: ({ snapshot }) => morphAddress({ snapshot }),
 	directory: ({ workdir }) => workdir,
 	identity: ({ workdir: _, ...rest }) => rest,
-	boundary: () => ({ contains: true, hides: true }), // of this machine it has nothing
+	boundary: () => ({ contains: true, hides: true }), // it shares nothing with this machine
 	runs: {
 		life: ({ lifetime, onIdle }) => ({ idleSeconds: lifetime, rests: onIdle === "pause" }),
 		host: async (options, owner, hooks) => (await load()).morphHost(options, owner, hooks),

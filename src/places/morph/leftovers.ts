@@ -1,4 +1,4 @@
-/** Instances that Holdfast has made with this account, of every home. */
+/** Instances that Holdfast has made with this account, for every home. */
 import { ownEnvironment } from "../../base/index.js";
 import type { Leftover, Leftovers, NamedPlace } from "../kind.js";
 import { homeIsGone } from "../owner.js";

@@ -1,4 +1,4 @@
-/** How an instance is made: every option with its default. docs/places.md explains them. The API key is none of them: settings are kept in the home. */
+/** The options of an instance, each with its default. docs/places.md explains them. The API key is not an option: settings are kept in the home. */
 import * as z from "zod";
 import { checked, HoldfastError } from "../../base/index.js";
 import { directory, environment, MIB, saying, size } from "../settings.js";
@@ -13,9 +13,9 @@ export const morphSchema = z.lazy(() =>
 		disk: size(128 * MIB).optional(),
 		environment,
 		workdir: directory.optional(),
-		/** At the end of its task it is paused, not stopped. */
+		/** The end of its task pauses the instance instead of stopping it. */
 		keep: z.boolean().default(false),
-		/** Seconds without a program that renews it, after which the service acts. */
+		/** Seconds without renewal by a program, after which the service acts. */
 		lifetime: z.number().int().min(60).max(604_800).default(300),
 		/** What the service does then: "pause" keeps memory and files, "stop" loses them. */
 		onIdle: z.enum(["pause", "stop"]).default("pause"),

@@ -1,6 +1,6 @@
 /**
- * Lines for the shells on another machine. Each is told once, however often it has to be sent: the directory `sent.NAME` beside the shell's FIFO says that
- * it was. docs/link.md.
+ * Lines for remote shells. Each takes effect once, however often it has to be sent: the directory `sent.NAME` beside the shell's FIFO records
+ * its arrival. docs/link.md.
  */
 import { HoldfastError, type Identity, shellQuote } from "../../base/index.js";
 import type { Once, Placed } from "../line.js";
@@ -10,14 +10,14 @@ import type { Reach } from "./reach.js";
 import { busyIn, directoryIn } from "./ready.js";
 import { leaveRemoved } from "./removed.js";
 
-/** What goes with a line. */
+/** What accompanies a line. */
 export interface ShellCommand extends Omit<Once, "placed"> {
 	readonly placed: readonly Placed[];
 	readonly bash: Identity;
 }
 
 const AT_ONCE = 4096; // PIPE_BUF
-/** Those of programs that have gone: what was to be sent again has been, long ago. As in link.pl. */
+/** Removes the marks of ended programs: their resends happened long ago. As in link.pl. */
 const OLD_MARKS = "find . -maxdepth 1 -name 'sent.*' -mmin +10 -exec rm -rf {} + 2>/dev/null";
 
 export class Commands {
@@ -33,7 +33,7 @@ export class Commands {
 		this.#container = container;
 	}
 
-	/** Resolves with where the shell went instead, if the directory that it was to run in has been removed. */
+	/** Sends a line. Resolves with where the shell went instead, if its directory has been removed. */
 	async tell(id: string, text: string, once: ShellCommand): Promise<string | undefined> {
 		if (once.farewell) return this.#reach.deadlines.afterwards(() => this.#farewell(id, text, once.name));
 		const way = { tried: false, remade: false };
@@ -94,7 +94,7 @@ export class Commands {
 		return output.length > 0 ? output.toString("utf8") : undefined;
 	}
 
-	/** Ends with 9 if a directory is gone that it needs. */
+	/** Exits with 9 if a directory that it needs is gone. */
 	#scriptFor(id: string, text: string, once: ShellCommand): string {
 		const at = (whose: string) => this.#reach.directoryOf(whose);
 		const needed = [id, ...once.placed.map((file) => file.id)].map((one) => `cd ${shellQuote(at(one))} || exit 9`).reverse();
@@ -115,7 +115,7 @@ export class Commands {
 		].join("\n");
 	}
 
-	/** All of that without a process there, in the usual case. Undefined: it takes a script. */
+	/** Does the same without a remote process, in the usual case. Returns undefined if it takes a script. */
 	async #quickly(link: Link, id: string, text: string, { name, placed, from, bash }: ShellCommand): Promise<"told" | "had" | "gone" | undefined> {
 		if (link.facts.helper !== "perl" || Buffer.byteLength(text) > AT_ONCE || placed.some(({ content }) => content.length > INLINE)) return undefined;
 		const at = (whose: string) => this.#reach.directoryOf(whose);

@@ -1,4 +1,4 @@
-/** The two ways into a process on another machine: what it reads, and its collector. */
+/** The two FIFOs of a remote process: its stdin, and its collector. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { counted, HoldfastError } from "../../base/index.js";
 import type { Reach } from "./reach.js";
@@ -7,7 +7,7 @@ import { directoryIn } from "./ready.js";
 const PIECE = 4096; // PIPE_BUF
 const LONGEST_PAUSE_MS = 50;
 
-/** Bytes to the stdin of a process. Resolves with how many, when they are in its pipe; fewer when it is `over` before it has taken them. */
+/** Writes bytes to the stdin of a process. Resolves with how many are in its pipe; fewer if it is `over` before it has taken them all. */
 export async function toStdin(reach: Reach, id: string, bytes: Buffer, over: () => boolean, signal?: AbortSignal): Promise<number> {
 	await reach.ready();
 	const fifo = `${reach.directoryOf(id)}/in`;
@@ -29,7 +29,7 @@ export async function toStdin(reach: Reach, id: string, bytes: Buffer, over: () 
 			done += piece.length;
 			pause = 1;
 		} else {
-			await sleep(pause); // its pipe is full, and nothing tells when it is not
+			await sleep(pause); // its pipe is full, and no event reports room
 			pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
 		}
 	}
@@ -37,7 +37,7 @@ export async function toStdin(reach: Reach, id: string, bytes: Buffer, over: () 
 	return done;
 }
 
-/** The leading newline keeps it apart from what dd may be writing. Without a reader there is nothing to tell. */
+/** The leading newline separates the message from what dd may be writing. Without a reader there is no collector to tell. */
 export async function toCollector(reach: Reach, id: string, message: string): Promise<void> {
 	await reach.quietly(async (link) => {
 		const directory = directoryIn(await reach.prepare(link), id);

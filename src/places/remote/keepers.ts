@@ -1,6 +1,6 @@
 /**
- * Starting processes on a remote machine. The directory is made twice: there, where the keeper works in it, and here, as its replica and
- * as the entry in the registry. What starts something there can be done again after a link broke in the middle: it never starts twice.
+ * Starts processes on a remote machine. The directory is made twice: remotely, for the keeper, and locally, as its replica and
+ * as the entry in the registry. A start can be retried after a broken link: it never starts a process twice.
  */
 import fs from "node:fs";
 import path from "node:path";
@@ -26,11 +26,11 @@ import type { RemoteMachine } from "./machine.js";
 import { INLINE } from "./process-files.js";
 import { busyIn } from "./ready.js";
 
-/** Not for the other side: what it makes itself, and what only means something here. */
+/** Not sent to the remote machine: the files that it makes itself, and those that are only meaningful locally. */
 const OURS = new Set([...FIXED_RECORDS, "spec.json", "there"]);
 const START_MS = 30_000;
 const PIDS_MAX = ["/sys/fs/cgroup/pids.max", "/sys/fs/cgroup/pids/pids.max"]; // of a container, version 2 and 1
-const PIDS_NEEDED = 10; // our own; one that finds no room halfway would leave a process without a log
+const PIDS_NEEDED = 10; // our own; a start that runs out of room halfway would leave a process without a log
 const NO_PIDS = 7;
 const NO_SCRIPTS = 8;
 /** Only the shell's own commands. */
@@ -38,11 +38,11 @@ const ROOM = `for x in ${PIDS_MAX.join(" ")}; do
 	{ [ -r $x ] && read -r most <$x && read -r now <\${x%max}current; } 2>/dev/null || continue
 	[ "$most" = max ] || [ $((most - now)) -ge ${PIDS_NEEDED} ] || exit ${NO_PIDS}
 done`;
-const NO_LINK = "3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-"; // whatever the link has open is not for a keeper to hold
+const NO_LINK = "3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-"; // a keeper must not inherit descriptors of the link
 
 /**
- * A job in the background of sh could never be interrupted: INT and QUIT would stay ignored. The second setsid is in front of a session of its own, so
- * it forks, and waits for nothing that it starts. What has begun lets go of the output, which is what is waited for.
+ * A background job of sh could never be interrupted: INT and QUIT would stay ignored. The second setsid leads a session of its own, so
+ * it forks, and waits for none of its children. A started process closes the output, which ends the wait.
  */
 const BEGIN = `busy=$1; shift
 if [ -n "$busy" ]; then
@@ -68,21 +68,21 @@ export class RemoteKeepers implements MachineKeepers {
 		);
 	}
 
-	/** Removes what programs had ready there that were killed before they used it. */
+	/** Removes remote directories that killed programs had prepared and never used. */
 	#sweep(): void {
 		for (const name of namesIn(this.#home.blank)) {
 			const id = desertedBy(this.#home, name);
 			if (!id || readIfThere(path.join(procDir(this.#home, id), "box")) !== this.#machine.key) continue;
-			this.#machine.processes.forget(id, () => this.#claims.remove(id, path.join(this.#home.blank, name))); // out of reach: the next one tries
+			this.#machine.processes.forget(id, () => this.#claims.remove(id, path.join(this.#home.blank, name))); // unreachable: the next program retries
 		}
 	}
 
-	/** Of a remote start it may not be known whether it has happened, so it is never repeated. */
+	/** A remote start may have happened unseen, so it is never repeated. */
 	start<T>(start: () => Promise<T>): Promise<T> {
 		return start();
 	}
 
-	/** As long as a process that is no shell runs, its machine is in use. */
+	/** A running process that is no shell keeps its machine in use. */
 	async launch(prepare: (berth: Berth) => Plan, { kind }: { readonly kind: Spec["kind"] }): Promise<Launch> {
 		const { tools } = await this.#machine.reach.ready();
 		const { id, dir } = this.#replica();
@@ -93,7 +93,7 @@ export class RemoteKeepers implements MachineKeepers {
 			this.#claims.show(id);
 			await this.#start(id, files, { word: "go", marked: kind === undefined });
 		} catch (error) {
-			// Nothing runs, or it is unknown whether it does: then the entry stays, and a later look finds out.
+			// Nothing runs, or that is unknown: then the entry stays, and a later look finds out.
 			if (error instanceof HoldfastError && error.code === "UNREACHABLE") this.#machine.processes.giveUp(id);
 			else this.#undo(id, error);
 			throw fromSystem(error, "cannot start a process");
@@ -101,7 +101,7 @@ export class RemoteKeepers implements MachineKeepers {
 		return { id, dir, keeperGone: Promise.resolve(), started: () => {} };
 	}
 
-	/** `spare`: only if that takes no new link, which might start what has been ended on purpose. */
+	/** `spare`: only if that takes no new link, which might restart a machine that was ended on purpose. */
 	async hold({ output = 0, output_rate = 0 }: Pick<KeptLimits, "output" | "output_rate">, { spare }: { readonly spare: boolean }): Promise<Held> {
 		if (spare && !this.#machine.connected) throw new HoldfastError("UNREACHABLE", `there is no link to ${this.#machine.name} now`);
 		await this.#machine.reach.ready();
@@ -119,13 +119,13 @@ export class RemoteKeepers implements MachineKeepers {
 			show: () => this.#claims.show(id),
 			hide: () => this.#claims.hide(id),
 			early: true,
-			letGo: () => this.#home.deadlines.afterwards(() => this.#machine.processes.tell(id, "release")).catch(() => {}), // one that is gone, or out of reach, lets go by itself some day
+			letGo: () => this.#home.deadlines.afterwards(() => this.#machine.processes.tell(id, "release")).catch(() => {}), // a collector that is gone or unreachable ends by itself some day
 			remove: () => this.#drop(id),
 			retire: () => this.#drop(id), // it serves one command
 		};
 	}
 
-	/** Throws if it never comes up. */
+	/** Waits until the process has started. Throws if it never does. */
 	async untilStarted(id: string, dir: string): Promise<void> {
 		const hasBegun = (): true | undefined => {
 			if (hasStarted(dir)) return true;
@@ -158,7 +158,7 @@ export class RemoteKeepers implements MachineKeepers {
 			`if [ ! -d ${shellQuote(at)}/started ]; then ${ROOM}; fi`,
 			`umask 077; cd / && mkdir -p ${shellQuote(path.dirname(at))} && { mkdir ${shellQuote(at)} 2>/dev/null || [ -d ${shellQuote(at)} ]; } && cd ${shellQuote(at)} || exit 1`,
 			"[ -d started ] || [ -L started ] && exit 0", // once; or withdrawn
-			`[ -f ${shellQuote(`${tools.scripts}/keeper.sh`)} ] || exit ${NO_SCRIPTS}`, // else no keeper would start, without an error
+			`[ -f ${shellQuote(`${tools.scripts}/keeper.sh`)} ] || exit ${NO_SCRIPTS}`, // otherwise no keeper would start, without an error
 			`for name in ${FIXED_RECORDS.join(" ")}; do printf '%-63s\\n' '' >$name || exit 1; done`,
 			"rm -f in pipe ctl take; mkfifo -m 600 in pipe ctl take || exit 1",
 			...[...files].filter(([name]) => name.includes("/")).map(([name]) => `mkdir -p ${path.dirname(name)}`),
@@ -202,7 +202,7 @@ export class RemoteKeepers implements MachineKeepers {
 		this.#machine.mirrors.made(id);
 	}
 
-	/** `unmade`: nothing of it is there. */
+	/** `unmade`: nothing of it exists remotely. */
 	async #noRoom(unmade: boolean): Promise<HoldfastError> {
 		const most = (await this.#machine.kernel.read(PIDS_MAX)).map((text) => Number.parseInt(text ?? "", 10)).find((number) => number > 0);
 		const why = most === undefined ? "it may have no more processes" : `it may have ${most} processes and threads at once (\`pids\`), and they are in use`;
@@ -229,12 +229,12 @@ export class RemoteKeepers implements MachineKeepers {
 	#undo(id: string, error: unknown): void {
 		if (error instanceof HoldfastError && error.code === "LIMIT") {
 			unlinkIfThere(path.join(this.#home.live, id));
-			this.#claims.remove(id); // nothing of it is there
+			this.#claims.remove(id); // nothing of it exists remotely
 		} else this.#drop(id);
 	}
 }
 
-/** What has been put into the directory for the other side, by name. */
+/** Returns the local files of the directory to send, by name. */
 function contentsOf(dir: string, below = ""): Map<string, Buffer> {
 	const found = new Map<string, Buffer>();
 	for (const name of namesIn(path.join(dir, below))) {

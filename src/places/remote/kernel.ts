@@ -1,4 +1,4 @@
-/** The kernel of a remote machine, asked over its link. What is asked for in one turn of the event loop goes in one request. */
+/** The kernel of a remote machine, asked over its link. Questions of one turn of the event loop go in one request. */
 import { type Inode, type Kernel, type Stat, shellQuote } from "../../base/index.js";
 import { type Link, type LinkQuestion, parseInode } from "../link/index.js";
 import { RUN_BYTES } from "./reach.js";
@@ -6,7 +6,7 @@ import { type Runs, SETUP } from "./script.js";
 import { remoteSignal, signalsBy } from "./signal.js";
 import { remoteStats, remoteTable, type Tables, tableScript } from "./table.js";
 
-/** Does something over the link. `again`: it does no harm if it is done twice, should a link break in the middle. */
+/** Runs work over the link. `again`: the work is idempotent and may be repeated after a broken link. */
 export type Asks = <T>(work: (link: Link) => Promise<T>, how: { readonly again: boolean }) => Promise<T>;
 type Looks = (questions: readonly LinkQuestion[]) => Promise<(Buffer | undefined)[]>;
 
@@ -33,7 +33,7 @@ export function remoteKernel(ask: Asks): Kernel {
 		names: async (directories) => (await look(directories.map((path) => ({ ask: "names", path })))).map((answer) => (answer ? namesIn(answer) : [])),
 		async memory(pieces) {
 			const answers = await look(pieces.map(({ pid, address, bytes }) => ({ ask: "memory", pid, address, length: bytes })));
-			return answers.map((answer, at) => (answer?.length === pieces[at]?.bytes ? answer : undefined)); // dd stops without a word where it may not go on
+			return answers.map((answer, at) => (answer?.length === pieces[at]?.bytes ? answer : undefined)); // dd stops silently at memory that it may not read
 		},
 		terminal: (path) => sttyOf(run, path),
 		family: async (pid, most) => familyIn(await stats(), pid, most),
@@ -42,7 +42,7 @@ export function remoteKernel(ask: Asks): Kernel {
 	};
 }
 
-/** In a process of its own, which leads no session and so does not get this terminal by opening it. */
+/** Runs stty in a process that leads no session, and so does not get this terminal as its own by opening it. */
 async function sttyOf(run: Runs, path: string): Promise<string> {
 	const { output } = await run(`${SETUP}; (stty -a <${shellQuote(path)}) 2>/dev/null; :`);
 	return output.toString("utf8");
@@ -58,7 +58,7 @@ function inodeIn(answer: Buffer): Inode {
 	return { dev, rdev };
 }
 
-/** find(1) has the directory in front of each. */
+/** Parses names; find(1) prefixes each with the directory. */
 const namesIn = (answer: Buffer): string[] =>
 	answer
 		.toString("utf8")

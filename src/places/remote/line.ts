@@ -1,4 +1,4 @@
-/** The line to a shell of a remote machine: lines are delivered over the link, and the shell is as it was last seen. */
+/** The line to a remote shell: lines are delivered over the link, and the shell's state is the last one seen. */
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { errno, readStart } from "../../base/index.js";
@@ -6,7 +6,7 @@ import { isDead, RECORD_BYTES, readThere } from "../../keeper/index.js";
 import type { LineOf, Once, ShellLine } from "../line.js";
 import type { RemoteMachine } from "./machine.js";
 
-const WORD_MS = 1_000; // the command has ended, so the word that it was delivered is on its way, unless the link broke
+const WORD_MS = 1_000; // the command has ended, so the confirmation of its delivery is on its way, unless the link broke
 
 export class RemoteLine implements ShellLine {
 	readonly takesText = false;
@@ -27,9 +27,9 @@ export class RemoteLine implements ShellLine {
 		this.#unfollow = machine.mirrors.follow(of.id, { shell: of.bash });
 	}
 
-	/** The command is on its way; if it does not arrive, `failed` says so. */
+	/** Sends the command; if it does not arrive, `failed` says so. */
 	write(text: string, once: Once): boolean {
-		if (this.#machine.life !== this.#life) return false; // its machine has been started again since
+		if (this.#machine.life !== this.#life) return false; // its machine has been restarted since
 		this.failed = undefined;
 		this.#delivery = this.#machine.commands.tell(this.#of.id, text, { ...once, placed: once.placed(), bash: this.#of.bash }).catch((error: Error) => {
 			this.failed = error;
@@ -90,12 +90,12 @@ export class RemoteLine implements ShellLine {
 		return readThere(this.#of.dir)?.lost !== undefined;
 	}
 
-	/** The shell is taken at its word. */
+	/** Trusts what the shell reports. */
 	directory(said: string): string {
 		return path.isAbsolute(said) ? said : "/";
 	}
 
-	/** That is found when the line is delivered: `moved`. */
+	/** Found when the line is delivered: `moved`. */
 	refuge(): undefined {
 		return undefined;
 	}

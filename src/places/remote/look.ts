@@ -1,7 +1,7 @@
 /**
- * Looks at one process directory on another machine. First the link waits there until something differs from what is known; then come
- * questions about what only the kernel knows: with the same answer, if the remote end can do that and they are those of the look before, else by
- * themselves. That comes before a last look at the size of the log, so that "drained" is never said of a log that has more.
+ * Looks at one remote process directory. First the request is parked remotely until something differs from what is known; then come
+ * questions that only the kernel can answer: in the same answer, if the remote end supports that and they equal those of the previous look, else
+ * separately. All of that precedes a last look at the size of the log, so that "drained" is never said of a log that has more.
  */
 import { type Identity, parseStat, readsStdin } from "../../base/index.js";
 import { NOBODY, RECORD_BYTES, segmentName } from "../../keeper/index.js";
@@ -11,19 +11,19 @@ import type { LookRequest, Seen } from "./seen.js";
 
 const RECORDS = ["exit", "state", "limit"];
 const FILES = ["meta", "gaps", "killed", "stuck", "shell/ready", "times"];
-const UNKNOWN = "?"; // no record is like this, so the answer comes at once
+const UNKNOWN = "?"; // no record equals this, so the answer comes at once
 const MOST = 1024 * 1024;
 
-/** What is remembered between two looks at the same directory. */
+/** State between two looks at the same directory. */
 export class Looker {
 	#meta: { readonly size: number; readonly bytes?: Buffer; readonly parts: ReadonlyMap<string, Identity> } = { size: -1, parts: new Map() };
 	/** The dd that copies the output: `PID START`. */
 	#copier: string | undefined;
-	/** The collector that has been seen to be gone. */
+	/** A collector that has been seen gone. */
 	#gone: string | undefined;
-	/** What the next look will ask, most likely. */
+	/** The probable questions of the next look. */
 	#expected: readonly LinkQuestion[] = [];
-	/** The last answer that can be gone on from. */
+	/** The last answer that the next look can refer to. */
 	#last: { readonly link: Link; readonly stamp: string; readonly id: number; readonly questions: readonly LinkQuestion[] } | undefined;
 
 	async look(link: Link, wanted: LookRequest, directory: string, signal?: AbortSignal): Promise<Seen> {
@@ -49,7 +49,7 @@ export class Looker {
 		if (size("meta") !== this.#meta.size) await this.#readMeta(link, directory, size("meta"));
 		const over = text("exit") !== "";
 		const closed = text("state").startsWith("closed");
-		// The program that ran it may be gone without a record of the end. When a caller has just asked, that is worth a question of its own.
+		// The program that ran it may be gone without a record of the end. When a caller has just asked, that justifies a question of its own.
 		const left = !over && !closed && known === undefined && wanted.shell !== undefined && !(await this.#isThere(link, wanted.shell.pid));
 
 		const last = news.segments.at(-1);
@@ -58,14 +58,14 @@ export class Looker {
 		const pid = wanted.shell?.pid ?? parts.get("command")?.pid ?? parts.get("child")?.pid;
 		const at = (name: string) => `${directory}/${name}`;
 		const ask = {
-			// Known before the end, if that is cheap: what it is then says at once whether all is in the log.
+			// Asked before the end if that is cheap: at the end it then tells at once whether the log is complete.
 			copier: collector && !closed && (over || left || link.facts.helper === "perl") ? ({ ask: "copier", collector: collector.pid } as const) : undefined,
 			segment: last && ({ ask: "inode", path: at(segmentName(last.offset)) } as const),
 			children: pid === undefined ? undefined : content(`/proc/${pid}/task/${pid}/children`),
 			own: pid === undefined ? undefined : stat(pid),
 			syscall: pid === undefined ? undefined : content(`/proc/${pid}/syscall`),
 			ready: size("shell/ready") > 0 ? content(at("shell/ready")) : undefined,
-			begun: size("shell/ready") >= 0 ? content(at("shell/begun")) : undefined, // with every command: no reason to look
+			begun: size("shell/ready") >= 0 ? content(at("shell/begun")) : undefined, // changes with every command: no reason to look
 			gaps: size("gaps") > 0 ? content(at("gaps")) : undefined,
 		} satisfies Record<string, LinkQuestion | undefined>;
 		const stats = [...parts.values()].map((part) => stat(part.pid));
@@ -77,11 +77,11 @@ export class Looker {
 		} = await answersFor(link, ask, [...stats, { ask: "ending", path: at("exit") }], { expected, answers: news.answers ?? [], signal });
 		this.#expected = questions;
 		const exit = rest.pop();
-		// The process has ended meanwhile: its parts are gone, and this look would not say why.
+		// The process has ended meanwhile: its parts are gone, and this look would not tell why.
 		if (!over && /^\S/.test(exit?.toString("latin1") ?? "")) return this.look(link, { ...wanted, stamp: "" }, directory, signal);
 
 		const [alive, dead] = sorted([...parts.values()], rest);
-		// Seen before `exit` was read for the last time: a dead shell adds nothing to it any more.
+		// Seen before the last read of `exit`: a dead shell adds nothing to it any more.
 		if (wanted.shell && !isThere(named.own, wanted.shell) && !dead.includes(nameOf(wanted.shell))) dead.push(nameOf(wanted.shell));
 		const copier = parseStat(named.copier?.toString("latin1") ?? "");
 		this.#copier = copier && `${copier.pid} ${copier.start}`;
@@ -90,7 +90,7 @@ export class Looker {
 		const relays = relay !== undefined && alive.includes(`${relay.pid} ${relay.start}`);
 		const grown = last !== undefined && named.segment !== undefined && parseInode(named.segment).size > last.size;
 		if (collector && !collects) this.#gone = collector.start;
-		// Only what was known before this look at the log began says that all is in it.
+		// Only what was known before this look at the log began proves that the log is complete.
 		const drained =
 			text("state").startsWith("closed") ||
 			(collector !== undefined && before.gone === collector.start) ||
@@ -100,7 +100,7 @@ export class Looker {
 		const put = (name: string, bytes: Buffer | undefined) => bytes && records.set(name, { bytes, at: news.records[name]?.at ?? Date.now() });
 		for (const name of ["state", "limit"]) if (text(name) !== "") put(name, whole(text(name)));
 		put("exit", over ? endOf(exit, text("exit")) : Buffer.from(whole("")));
-		put("meta", this.#meta.bytes); // as it was when its processes were looked for: whether one that came later is alive is not known
+		put("meta", this.#meta.bytes); // as of the look at its processes: the state of a later one is unknown
 		put("gaps", named.gaps);
 		put("shell/ready", named.ready);
 		put("shell/begun", named.begun);
@@ -171,7 +171,7 @@ function sorted(parts: readonly Identity[], stats: readonly (Buffer | undefined)
 	return [alive, dead];
 }
 
-/** Without its directory it may run all the same. */
+/** Checks the processes of a missing directory: they may run nevertheless. */
 async function withoutDirectory(link: Link, parts: readonly Identity[]): Promise<Seen> {
 	const [alive, dead] = sorted(parts, await link.look(parts.map((part) => stat(part.pid))));
 	return { ...goneFor(undefined, false), alive, dead };
@@ -179,12 +179,12 @@ async function withoutDirectory(link: Link, parts: readonly Identity[]): Promise
 
 const whole = (text: string): Buffer => Buffer.from(text.padEnd(RECORD_BYTES - 1).concat("\n"), "latin1");
 
-/** With what stands behind it; if it is being written again just now, as it was when it was first seen. */
+/** Returns the record with what follows it; if it is being rewritten right now, as first seen. */
 function endOf(content: Buffer | undefined, seen: string): Buffer {
 	return content && content.toString("latin1", 0, RECORD_BYTES) === whole(seen).toString("latin1") ? content : whole(seen);
 }
 
-/** There is nothing to look at. */
+/** Returns the result for a machine without anything to look at. */
 export const goneFor = (why: string | undefined, kept: boolean): Seen => ({
 	stamp: "",
 	gone: true,

@@ -1,4 +1,4 @@
-/** A remote machine, with what this home keeps there: process directories, our scripts, and the one link to all of it. */
+/** A remote machine with everything of this home on it: process directories, our scripts, and the one link to them. */
 import path from "node:path";
 import type { Home, Kernel } from "../../base/index.js";
 import { type Files, linkEnd, remoteFiles } from "../files/index.js";
@@ -19,7 +19,7 @@ import { Reach, type ReachOptions } from "./reach.js";
 
 export interface RemoteOptions extends Omit<ReachOptions, "onTrouble" | "deadlines"> {
 	readonly key: string;
-	/** The machine can be removed, with all that is in it. */
+	/** The machine can be removed with everything in it. */
 	readonly container?: boolean;
 }
 
@@ -27,11 +27,11 @@ export class RemoteMachine implements Machine {
 	readonly key: string;
 	readonly sharesPaths = false;
 	readonly kernel: Kernel;
-	/** The way to it. */
+	/** The connection to it. */
 	readonly reach: Reach;
 	/** The replicas of its processes. */
 	readonly mirrors: Mirrors;
-	/** What its shells are told. */
+	/** Sends lines to its shells. */
 	readonly commands: Commands;
 	readonly files: RemoteProcessFiles;
 	readonly fileSystem: Files;
@@ -79,7 +79,7 @@ export class RemoteMachine implements Machine {
 		return login && { home: login.environment.HOME ?? "/", own: login.directory };
 	}
 
-	/** Made with the first start: it looks for what earlier programs have left there. */
+	/** Created with the first start: it cleans up after earlier programs. */
 	get keepers(): RemoteKeepers {
 		this.#keepers ??= new RemoteKeepers(this.home, this);
 		return this.#keepers;
@@ -99,8 +99,8 @@ export class RemoteMachine implements Machine {
 			sees: "nothing",
 			files: this.fileSystem,
 			at: (file) => file,
-			directory: (asked = ".") => path.posix.resolve(cwd, asked), // the keeper there says if there is none
-			birthplace: () => cwd, // it goes to another by itself
+			directory: (asked = ".") => path.posix.resolve(cwd, asked), // the remote keeper reports a missing directory
+			birthplace: () => cwd, // the shell moves to another by itself
 		};
 	}
 

@@ -1,6 +1,6 @@
 /**
- * Keeps the replica of one process directory up to date: what is there is copied here, at the same offsets and in an order that lets
- * no local program see an end before the output that came before it. Several programs may do so for the same process at the same time: each
+ * Keeps the replica of one process directory current: copies the remote files at the same offsets and in an order that lets
+ * no local program see an end before the output that came before it. Several programs may mirror the same process at the same time: each
  * writes the same bytes to the same place.
  */
 import fs from "node:fs";
@@ -12,42 +12,42 @@ import { Looker } from "./look.js";
 import type { LookRequest, Seen } from "./seen.js";
 
 const CHUNK = 256 * 1024;
-const FLOOD_CHUNK = 1024 * 1024; // a round trip for each piece is what a flood waits for; all else on the link waits for a piece
+const FLOOD_CHUNK = 1024 * 1024; // a flood waits for a round trip per piece; every other request on the link waits for a piece
 const AGAIN_MS = 2_000;
 const LOOK_MS = 15_000;
 const LATER_MS = 200;
 const REMOVED = "its directory there was removed, so what it prints is lost and how it ends will not be known; it runs on, and kill ends it";
-/** After the end: how long what was printed may take to reach the log, and how often that is looked at at the least, however slow the line is. */
+/** After the end: how long output may take to reach the log, and the least number of looks at it, however slow the line is. */
 const DRAIN_LOOKS = 5;
-/** Overwritten in place, so that programs that have them open see it. The last ones tell of the end. */
+/** Overwritten in place, so that programs with the files open see it. The last ones report the end. */
 const RECORDS = ["meta", "gaps", "killed", "stuck", "shell/ready", "shell/begun", "limit", "state", "exit"];
 
-/** What a mirror needs of its machine. */
+/** The part of its machine that a mirror needs. */
 export interface MirrorSource {
-	/** Answered when something differs from what the stamp stands for. */
+	/** Answers when something differs from the state of the stamp. */
 	look(looker: Looker, wanted: LookRequest, how: { readonly onlyLooking: boolean; readonly signal: AbortSignal | undefined }): Promise<Seen>;
-	/** How far the remote clock is ahead of ours, in milliseconds. */
+	/** The remote clock minus the local one, in milliseconds. */
 	readonly skew: number;
-	/** Which start of the machine this is; "" where that cannot be told. */
+	/** Identifies one boot of the machine; "" if unknown. */
 	readonly boot: string;
 }
 
 export interface Follower {
 	complete(): boolean;
-	/** What is in the replica is as it was seen just now. */
+	/** Called when the replica is current. */
 	seen?(): void;
 }
 
 export class Mirror {
 	readonly #dir: string;
 	readonly #source: MirrorSource;
-	/** Of a command in a shell: that shell. */
+	/** For a command in a shell: that shell. */
 	shell: Identity | undefined;
-	/** And whether all is here that belongs to the command's end. */
+	/** Tells whether everything that belongs to the command's end has arrived. */
 	within: Follower | undefined;
 	readonly #looker = new Looker();
 	#stamp = "";
-	/** The records as they were copied last. */
+	/** The records as last copied. */
 	readonly #copied = new Map<string, Buffer>();
 	#there: There | undefined;
 	#made = false;
@@ -61,7 +61,7 @@ export class Mirror {
 		this.#dir = dir;
 	}
 
-	/** Brings the replica up to date. A caller that asks while an answer is on its way gets the next one. */
+	/** Updates the replica. A caller that asks while an answer is on its way gets the next one. */
 	async sync(signal?: AbortSignal): Promise<void> {
 		const before = this.#syncing;
 		const mine = (async () => {
@@ -77,7 +77,7 @@ export class Mirror {
 		}
 	}
 
-	/** Keep it up to date until the returned function is called. */
+	/** Keeps it current until the returned function is called. */
 	follow(): () => void {
 		this.#followers++;
 		if (!this.#following) {
@@ -95,7 +95,7 @@ export class Mirror {
 		};
 	}
 
-	/** A caller wants to be told of changes. */
+	/** Returns true if a caller wants to be told of changes. */
 	get followed(): boolean {
 		return this.#followers > 0;
 	}
@@ -105,7 +105,7 @@ export class Mirror {
 		clearTimeout(this.#later);
 	}
 
-	/** Notes that the process directory was made or seen on the machine. Before that its absence says nothing: the start may be under way. */
+	/** Notes that the process directory was made or seen on the machine. Before that its absence means nothing: the start may be in progress. */
 	made(): void {
 		this.#made = true;
 	}
@@ -120,7 +120,7 @@ export class Mirror {
 		this.#note({ ...NOBODY, drained: true, lost: reason });
 	}
 
-	/** Say so in the replica: all else there is as it was last seen. */
+	/** Records that the machine is unreachable: the rest of the replica is its last known state. */
 	unreachable(reason: string): void {
 		const before = this.#there ?? readThere(this.#dir) ?? { ...NOBODY, at: 0, boot: "" };
 		if (before.unreachable === reason) return;
@@ -128,7 +128,7 @@ export class Mirror {
 		try {
 			writeThere(this.#dir, this.#there);
 		} catch {
-			// its directory here was pruned meanwhile, or the disk is full: who asks for it is told
+			// its local directory was pruned meanwhile, or the disk is full: a caller that asks for it is told
 		}
 	}
 
@@ -136,7 +136,7 @@ export class Mirror {
 		while (!signal.aborted) {
 			try {
 				if (!(await this.#catchUp(this.#stamp, true, signal))) return;
-				if (!this.#wasThere) await sleep(AGAIN_MS, undefined, { signal, ref: false }).catch(() => {}); // nothing tells when it comes
+				if (!this.#wasThere) await sleep(AGAIN_MS, undefined, { signal, ref: false }).catch(() => {}); // no event reports its arrival
 			} catch (error) {
 				if (signal.aborted) return;
 				this.#stamp = "";
@@ -146,27 +146,28 @@ export class Mirror {
 		}
 	}
 
-	/** Ask, and go on until nothing is left to fetch. False when there is nothing more to come. */
+	/** Asks until nothing is left to fetch. Returns false if nothing more can come. */
 	async #catchUp(stamp: string, onlyLooking: boolean, signal?: AbortSignal): Promise<boolean> {
 		let asked = stamp;
 		let giveUp = Number.POSITIVE_INFINITY;
 		for (let looks = 0; ; asked = "") {
 			const seen = await this.#ask(asked, onlyLooking, signal);
 			if (signal?.aborted) return false;
-			// The process has ended, and its last output is still being written there. If the link broke now, the end would be known here without that output.
+			// The process has ended, and its last output is still being written remotely. If the link broke now, the end would be known locally without that
+			// output.
 			if (isOver(seen)) giveUp = Math.min(giveUp, performance.now() + DRAIN_MS);
 			const patient = isOver(seen) && (looks < DRAIN_LOOKS || performance.now() < giveUp);
 			const early = patient && !seen.drained;
 			if (!this.#apply(seen, early)) continue;
 			if (!early) this.#stamp = seen.stamp;
-			// Nothing tells when that, or where its shell is now, is there.
+			// No event reports the rest of the output, or the new directory of its shell.
 			if (early || (patient && this.within?.complete() === false)) {
 				looks++;
 				await sleep(Math.min(looks, 50), undefined, { signal }).catch(() => {});
 				continue;
 			}
 			if (seen.gone && seen.alive.length > 0) {
-				if (onlyLooking) await sleep(AGAIN_MS, undefined, { signal, ref: false }).catch(() => {}); // there is nothing to be told by
+				if (onlyLooking) await sleep(AGAIN_MS, undefined, { signal, ref: false }).catch(() => {}); // no event can come
 				return true;
 			}
 			if (seen.gone) return !this.#wasThere;
@@ -196,7 +197,7 @@ export class Mirror {
 		}
 	}
 
-	/** False when there is more of the log than came with it: then the records have to wait. `early`: they have to in any case. */
+	/** Returns false if the log has more than came with this look: then the records have to wait. `early`: they have to in any case. */
 	#apply(seen: Seen, early: boolean): boolean {
 		if (seen.gone && seen.alive.length > 0) {
 			this.#note({ ...NOBODY, alive: seen.alive, dead: seen.dead, unreachable: REMOVED });
@@ -217,7 +218,7 @@ export class Mirror {
 			else if (name === "stuck") unlinkIfThere(path.join(this.#dir, name));
 		}
 		const { alive, dead, drained, idle, children, reaped } = seen;
-		const lost = alive.length === 0 ? (this.#there ?? readThere(this.#dir))?.lost : undefined; // once it is known why, a later look adds nothing to it
+		const lost = alive.length === 0 ? (this.#there ?? readThere(this.#dir))?.lost : undefined; // once the reason is known, a later look adds nothing to it
 		this.#note({ alive, dead, drained, idle, children, reaped, ...(lost === undefined ? {} : { lost }) });
 		this.within?.seen?.();
 		return true;
@@ -225,14 +226,14 @@ export class Mirror {
 
 	#note(seen: Omit<There, "at" | "boot">): void {
 		const before = this.#there ?? readThere(this.#dir);
-		const boot = before?.boot || this.#source.boot; // of its start, or nearly so
+		const boot = before?.boot || this.#source.boot; // the boot of its start, or nearly so
 		const restarted = boot !== this.#source.boot && seen.lost === undefined ? { lost: "the machine was restarted while it ran" } : {};
 		this.#there = staysDead(before, { ...seen, ...restarted, boot, at: Date.now() });
 		if (before && same(before, this.#there)) this.#noteLater();
 		else this.#writeNote();
 	}
 
-	/** When it was seen, and whether a shell waits, changes all the time: to tell that at once would cost every command a file. */
+	/** The time of the look, and whether a shell waits, change all the time: writing them at once would cost every command a file. */
 	#noteLater(): void {
 		this.#later ??= setTimeout(() => {
 			try {
@@ -251,7 +252,7 @@ export class Mirror {
 		writeThere(this.#dir, this.#there);
 	}
 
-	/** The log as it is there: its bytes at their offsets, in segments of the same names. */
+	/** Copies the log: the same bytes at the same offsets, in segments of the same names. */
 	#segments({ segments, offset, bytes }: Seen): void {
 		const have = segmentStarts(this.#dir);
 		for (const { start, size } of segments) {
@@ -261,23 +262,23 @@ export class Mirror {
 			if (from < to) writeAt(this.#segment(start), bytes.subarray(from - offset, to - offset), from - start);
 		}
 		const oldest = segments[0]?.start ?? 0;
-		for (const start of have) if (start < oldest) unlinkIfThere(this.#segment(start)); // the ring has dropped it there
+		for (const start of have) if (start < oldest) unlinkIfThere(this.#segment(start)); // the remote ring has dropped it
 	}
 
 	#record(name: string, { bytes, at }: { bytes: Buffer; at: number }): void {
 		if (bytes.length > 0) {
-			// Most of them, with every look. A mark, which is empty, may have been removed here.
+			// Most records are unchanged at every look. A mark, which is empty, may have been removed locally.
 			if (this.#copied.get(name)?.equals(bytes)) return;
 			this.#copied.set(name, bytes);
 		}
 		const file = path.join(this.#dir, name);
 		const before = readBytes(file);
 		if (before?.equals(bytes)) return;
-		// Another look has seen more since this one was sent: neither an end nor a part of the keeper is taken back.
+		// A later look has seen more since this one was sent: neither an end nor a part of the keeper is taken back.
 		if (before && ((name === "exit" && isBlank(bytes) && !isBlank(before)) || (name === "meta" && bytes.length < before.length))) return;
 		const fd = fs.openSync(file, fs.constants.O_WRONLY | fs.constants.O_CREAT, 0o600);
 		try {
-			// First what stands behind a fixed record, then that itself: it says that all is there.
+			// Writes what follows a fixed record first, then the record: it says that everything is there.
 			if (bytes.length > RECORD_BYTES) fs.writeSync(fd, bytes, RECORD_BYTES, bytes.length - RECORD_BYTES, RECORD_BYTES);
 			if (before && before.length > bytes.length) fs.ftruncateSync(fd, bytes.length);
 			const time = new Date(at - this.#source.skew);
@@ -288,7 +289,7 @@ export class Mirror {
 		}
 	}
 
-	/** How much of the log is here without a gap. */
+	/** How much of the log is local without a gap. */
 	#end(): number {
 		const last = segmentStarts(this.#dir).at(-1);
 		return last === undefined ? 0 : last + (statIfThere(this.#segment(last))?.size ?? 0);
@@ -303,7 +304,7 @@ const isBlank = (record: Buffer): boolean => !/^\S/.test(record.toString("latin1
 
 const isOver = ({ records }: Seen): boolean => !isBlank(records.get("exit")?.bytes ?? Buffer.alloc(0));
 
-/** A part that was ever seen dead is dead, whatever a look says that was on its way for longer. */
+/** Keeps dead parts dead, whatever a slower look reports. */
 function staysDead(before: There | undefined, now: There): There {
 	if (!before || before.dead.every((part) => now.dead.includes(part))) return now;
 	const dead = [...new Set([...before.dead, ...now.dead])];
@@ -316,7 +317,7 @@ function same(a: There, b: Omit<There, "at" | "boot">): boolean {
 	return key(a) === key(b);
 }
 
-/** A file comes into being with its first byte; one that is gone meanwhile, dropped by another mirror, stays gone. */
+/** Writes bytes into a segment. The first byte creates the file; a segment that another mirror has dropped meanwhile stays gone. */
 function writeAt(file: string, bytes: Buffer, position: number): void {
 	let fd: number;
 	try {

@@ -1,4 +1,4 @@
-/** The replicas of the processes on one machine, and who keeps them as they are there: a mirror each. */
+/** The replicas of the processes on one machine, with a mirror for each. */
 import type { Home, Identity } from "../../base/index.js";
 import { procDir } from "../../keeper/index.js";
 import type { Followed } from "../machine.js";
@@ -15,7 +15,7 @@ export class Mirrors {
 	readonly #reach: Reach;
 	readonly #container: boolean;
 	readonly #mirrors = new Map<string, Mirror>();
-	/** By pid: a shell, when anything that it runs was last looked at. */
+	/** By pid: the state of a shell when any of its commands was last looked at. */
 	readonly #shells = new Map<number, Pick<Seen, "children" | "reaped" | "idle">>();
 
 	constructor(home: Home, reach: Reach, { container }: { container: boolean }) {
@@ -24,27 +24,27 @@ export class Mirrors {
 		this.#container = container;
 	}
 
-	/** Updates the replica of a process to its present state. `shell`: it is a command of this one. */
+	/** Updates the replica of a process. `shell`: the shell whose command it is. */
 	sync(id: string, { signal, shell }: { signal?: AbortSignal | undefined; shell?: Identity | undefined } = {}): Promise<void> {
 		const mirror = this.#of(id);
 		if (shell) mirror.shell = shell;
 		return this.#reach.inTime(mirror.sync(signal));
 	}
 
-	/** Keeps it up to date until the returned function is called. */
+	/** Keeps it current until the returned function is called. */
 	follow(id: string, { shell, within }: Followed = {}): () => void {
 		const mirror = this.#of(id);
 		if (shell) mirror.shell = shell;
 		if (within) mirror.within = within;
-		return this.#home.deadlines.afterwards(() => mirror.follow()); // it goes on after the call
+		return this.#home.deadlines.afterwards(() => mirror.follow()); // it continues after the call
 	}
 
-	/** There is no newer word of it. */
+	/** Records that a process cannot be reached. */
 	unreachable(id: string, reason: string): void {
 		this.#of(id).unreachable(reason);
 	}
 
-	/** Nor of all the others that a caller follows. */
+	/** The same for all processes that a caller follows. */
 	allUnreachable(reason: string): void {
 		for (const mirror of this.#mirrors.values()) if (mirror.followed) mirror.unreachable(reason);
 	}

@@ -1,22 +1,22 @@
-/** Ports and servers on the loopback device of a remote machine: they are asked after from there. */
+/** Ports and servers on the loopback device of a remote machine: they are probed remotely. */
 import { HoldfastError, type Kernel, shellQuote } from "../../base/index.js";
 import { isListening } from "../local/inside.js";
 import { retry } from "../local/probes.js";
 
 const TABLES = ["/proc/net/tcp", "/proc/net/tcp6"];
-/** All addresses, 127.…, ::1, and those of the first kind written as the other: each four bytes in the order of the processor. */
+/** All addresses, 127.…, ::1, and IPv4 addresses in IPv6 form: groups of four bytes in the byte order of the processor. */
 const LOOPBACK = /^(0{8}|0{32}|[0-9A-F]{6}7F|7F[0-9A-F]{6}|0{24}01000000|0{31}1|0{16}(FFFF0000|0000FFFF)(0{8}|[0-9A-F]{6}7F|7F[0-9A-F]{6}))$/;
 const ANSWER_SECONDS = 10;
 const NOBODY_CAN_ASK = 69;
 
-/** What is asked. */
+/** The machine to probe. */
 export interface Probed {
 	readonly name: string;
 	readonly kernel: Pick<Kernel, "read">;
 	run(script: string, options: { signal: AbortSignal }): Promise<{ readonly status: number; readonly output: Buffer }>;
 }
 
-/** A server accepts connections there. */
+/** Waits until a remote server accepts connections. */
 export async function portOpensRemotely(machine: Probed, port: number, signal: AbortSignal): Promise<void> {
 	await retry(signal, async () => {
 		const tables = (await machine.kernel.read(TABLES)).filter((table) => table !== undefined);
@@ -29,7 +29,7 @@ export async function portOpensRemotely(machine: Probed, port: number, signal: A
 	});
 }
 
-/** The same request as from here, made there by whatever can. */
+/** Makes the same request as a local probe, with any remote tool that can. */
 export async function httpAnswersRemotely(machine: Probed, { url, status }: { url: string; status: number | undefined }, signal: AbortSignal): Promise<void> {
 	const script = requestScript(new URL(url));
 	await retry(signal, async () => {
@@ -51,7 +51,7 @@ c = (h.HTTPSConnection if s == "https:" else h.HTTPConnection)(a, int(p), timeou
 c.request("GET", w)
 print(c.getresponse().status)`;
 
-/** Prints the status, or the first line of the answer. Redirects are not followed, and the user's settings and proxies are ignored. */
+/** Prints the status, or the first line of the answer. Follows no redirects, and ignores the user's settings and proxies. */
 function requestScript(url: URL): string {
 	const tls = url.protocol === "https:";
 	const host = url.hostname.replace(/^\[(.*)\]$/, "$1");

@@ -9,7 +9,7 @@ import type { ProcessFiles } from "../machine.js";
 import type { Reach } from "./reach.js";
 
 const PIECE = 256 * 1024;
-/** What is longer goes there by itself, not as part of a script. */
+/** Longer content is sent separately, not as part of a script. */
 export const INLINE = 32 * 1024;
 
 export class RemoteProcessFiles implements ProcessFiles {
@@ -21,7 +21,7 @@ export class RemoteProcessFiles implements ProcessFiles {
 		this.#reach = reach;
 	}
 
-	/** The whole content of a new file, which may be anywhere. */
+	/** Writes a new file with this content, at any path. */
 	async write(file: string, content: Buffer): Promise<void> {
 		await this.#reach.use(async (link) => {
 			for (let at = 0; at < content.length || at === 0; at += PIECE) await link.write(file, at, content.subarray(at, at + PIECE));
@@ -35,7 +35,7 @@ export class RemoteProcessFiles implements ProcessFiles {
 	}
 
 	put(id: string, name: string, content: string): void {
-		this.#reach.tidy(`umask 077; ${putLine(this.path(id), { id, name, content })}`); // out of reach: what is there stays
+		this.#reach.tidy(`umask 077; ${putLine(this.path(id), { id, name, content })}`); // unreachable: the remote file stays
 	}
 
 	remove(id: string, name: string): void {

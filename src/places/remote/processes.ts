@@ -1,4 +1,4 @@
-/** The processes of a remote machine: keeping their replicas as they are there, and reaching them. */
+/** The processes of a remote machine: keeps their replicas current, and reaches them. */
 import fs from "node:fs";
 import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -17,12 +17,12 @@ import { withdraw } from "./withdraw.js";
 
 const BEGUN_LOOK_MS = 2_000;
 
-/** Codes of a start that failed: the machine may be there, but this program cannot get to it now. An expired login is DENIED. */
+/** Codes of a failed start: the machine may exist, but this program cannot reach it now. An expired login is DENIED. */
 const AWAY: readonly ErrorCode[] = ["UNREACHABLE", "START_FAILED", "CONFLICT", "PENDING", "DENIED", "LIMIT", "UNSUPPORTED"];
 
 export class RemoteProcesses implements MachineProcesses {
 	readonly #machine: RemoteMachine;
-	/** Those that this program has tried to start, without knowing whether that has arrived. */
+	/** Processes that this program has tried to start, without knowing whether the start has arrived. */
 	readonly #givenUp = new Set<string>();
 
 	constructor(machine: RemoteMachine) {
@@ -47,11 +47,11 @@ export class RemoteProcesses implements MachineProcesses {
 			return this.#unreached(process, reach.trouble ?? error.message);
 		} finally {
 			stop.abort();
-			for (const rest of [synced, late]) rest?.catch(() => {}); // whichever came second
+			for (const rest of [synced, late]) rest?.catch(() => {}); // the loser of the race
 		}
 	}
 
-	/** Whether it has started at all is decided there, and by nothing that was seen before its starter was gone. */
+	/** The remote machine decides whether the process has started at all, never an observation from before its starter was gone. */
 	async #sync(process: KeptProcess, signal: AbortSignal): Promise<void> {
 		const { id, dir, spec } = process;
 		const { mirrors, reach } = this.#machine;
@@ -65,7 +65,7 @@ export class RemoteProcesses implements MachineProcesses {
 			await mirrors.sync(id, { signal, shell });
 		} catch (error) {
 			if (!(error instanceof HoldfastError) || error.code !== "ENDED") throw error;
-			mirrors.lose(id, error.message); // with all that ran there
+			mirrors.lose(id, error.message); // with everything that ran on it
 		}
 	}
 
@@ -91,13 +91,13 @@ export class RemoteProcesses implements MachineProcesses {
 		};
 	}
 
-	/** Nothing in its own directory tells that its shell has ended: a look at it has to follow. */
+	/** Its own directory does not show the end of its shell: a look has to follow. */
 	#watchShell(process: KeptProcess, { shell }: Within, changed: (name: string | null) => void): () => void {
 		let looking = false;
 		const look = async () => {
 			if (looking || !endsWithShell(process.dir, process.spec)) return;
 			looking = true;
-			await this.sync(process).catch(() => {}); // a later look says what is wrong
+			await this.sync(process).catch(() => {}); // a later look reports what is wrong
 			looking = false;
 		};
 		void look();
@@ -107,12 +107,12 @@ export class RemoteProcesses implements MachineProcesses {
 		});
 	}
 
-	/** The program that was to start it may be killed meanwhile, and nothing tells of that. */
+	/** The program that was to start it may be killed meanwhile, without any event. */
 	#untilBegun(process: KeptProcess): () => void {
 		let timer: NodeJS.Timeout | undefined;
 		const look = () => {
 			if (!process.mayBeUnderWay()) return;
-			if (starterIsGone(process.spec)) this.sync(process).catch(() => {}); // a later look says what is wrong
+			if (starterIsGone(process.spec)) this.sync(process).catch(() => {}); // a later look reports what is wrong
 			timer = setTimeout(look, BEGUN_LOOK_MS).unref();
 		};
 		look();
@@ -159,19 +159,19 @@ export class RemoteProcesses implements MachineProcesses {
 		return { name, kernel, run: (script, options) => reach.run(script, options) };
 	}
 
-	/** The start may or may not have arrived, and is not tried again. */
+	/** Notes that the start may or may not have arrived, and is not retried. */
 	giveUp(id: string): void {
 		this.#givenUp.add(id);
 	}
 
-	/** Does not wait. What is left because the machine could not be reached goes when it is old. `done`: nothing of it is left there. */
+	/** Removes the remote directory without waiting. What stays because the machine is unreachable expires. `done`: nothing remote is left. */
 	forget(id: string, done: () => void = () => {}): void {
 		const { mirrors, commands, reach, files } = this.#machine;
 		mirrors.forget(id);
 		commands.forget(id);
 		this.#givenUp.delete(id);
 		if (!reach.login) {
-			done(); // nothing was ever made there by us
+			done(); // this program never made anything remote for it
 			return;
 		}
 		const at = shellQuote(files.path(id));
@@ -180,5 +180,5 @@ export class RemoteProcesses implements MachineProcesses {
 	}
 }
 
-/** The process has ended, and all that it printed is in the replica. */
+/** Returns true if the process has ended, and all its output is in the replica. */
 const isSettled = (process: KeptProcess): boolean => process.isOver() && isDrained(process.dir) && readThere(process.dir)?.alive.length === 0;

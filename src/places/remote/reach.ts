@@ -1,6 +1,6 @@
 /**
- * The way to a remote machine: its one link, and what may be done over it. The four ways to call the machine differ in what happens
- * if it has stopped: `use` starts it again, `ask` fails, `look` reports it, and `quietly` does nothing.
+ * The connection to a remote machine: its one link, and the operations on it. The four ways to call the machine differ in what happens
+ * if it has stopped: `use` restarts it, `ask` fails, `look` reports it, and `quietly` does nothing.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Deadlines, HoldfastError } from "../../base/index.js";
@@ -9,21 +9,21 @@ import { Connection, type Link, LinkBroken } from "../link/index.js";
 import { directoryIn, makeReady, type Ready } from "./ready.js";
 
 export interface ReachOptions {
-	/** As people call it. */
+	/** Display name. */
 	readonly name: string;
 	/** The name of this home on that machine. */
 	readonly owner: string;
-	/** Those of the calls that it is used for. */
+	/** Deadlines of the calls that use it. */
 	readonly deadlines: Deadlines;
 	/** Marks the machine as in use (not merely observed). Returns a function that releases it. */
 	readonly enter?: ((how: { readonly signal: AbortSignal | undefined; readonly looks: boolean }) => Promise<() => void>) | undefined;
-	/** The machine has been reached in its current life. `ends`: when that is over at the latest. */
+	/** Called when the machine has been reached in its current life. `ends`: when that life ends at the latest. */
 	readonly onLife?: ((life: string, ends: number | undefined) => void) | undefined;
-	/** A try to reach it has failed. */
+	/** Called when an attempt to reach it has failed. */
 	readonly onTrouble: (reason: string) => void;
 }
 
-/** The most that a script may print. */
+/** Limit on the output of a script. */
 export const RUN_BYTES = 64 * 1024 * 1024;
 const CLOSE_MS = 1_000;
 const REPEATS = 20; // of a look whose link breaks
@@ -34,7 +34,7 @@ export class Reach {
 	readonly #host: Host;
 	readonly #enter: ReachOptions["enter"];
 	readonly #connection: Connection;
-	/** What was found out about it, by the link it was found out through: another one may lead to another life of it. */
+	/** Facts about the machine, by the link they came over: another link may lead to another life of it. */
 	readonly #known = new WeakMap<Link, Promise<Ready>>();
 	/** Work that no caller waits for. */
 	readonly #later = new Set<Promise<unknown>>();
@@ -47,17 +47,17 @@ export class Reach {
 	/** How often it has been ended on purpose. */
 	#ends = 0;
 	#resting = false;
-	/** What was found there, once it has been reached. */
+	/** Facts about the machine, once it has been reached. */
 	login: Ready | undefined;
-	/** Why the last try to reach it failed. */
+	/** Why the last attempt to reach it failed. */
 	trouble: string | undefined;
-	/** How far the remote clock is ahead of ours, in milliseconds. */
+	/** The remote clock minus the local one, in milliseconds. */
 	skew = 0;
-	/** Which start of the machine this is; "" where that cannot be told. */
+	/** Identifies one boot of the machine; "" if unknown. */
 	boot = "";
-	/** Identifies one life of the machine: what was made in another one is gone. Known once the machine has been reached. */
+	/** Identifies one life of the machine: what was made in another life is gone. Known once the machine has been reached. */
 	life = "";
-	/** Which one it is, of those that are made anew when they are gone. */
+	/** For a machine that is recreated when it is gone: its identity. */
 	box: BoxIdentity | undefined;
 
 	constructor(host: Host, { name, owner, deadlines, enter, onLife, onTrouble }: ReachOptions) {
@@ -92,7 +92,7 @@ export class Reach {
 		return this.#notes.splice(0);
 	}
 
-	/** Returns what the start under way waits for, if that is known. */
+	/** Returns what the start in progress waits for, if known. */
 	get pending(): string | undefined {
 		return this.#connection.pending;
 	}
@@ -101,22 +101,22 @@ export class Reach {
 		this.#connection.pending = line;
 	}
 
-	/** Gives up a start that is under way. */
+	/** Cancels a start in progress. */
 	giveUp(): void {
 		this.#connection.giveUp();
 	}
 
-	/** A link is open: asking costs a round trip, and no wait for a machine that is gone. */
+	/** Returns true if a link is open: a request costs a round trip, and no wait for a reconnect. */
 	get connected(): boolean {
 		return this.#connection.link !== undefined;
 	}
 
-	/** Reach it, with everything there that a start needs. */
+	/** Reaches the machine and installs everything that a start needs. */
 	ready(signal?: AbortSignal): Promise<Ready> {
 		return this.use((link) => this.prepare(link), { signal });
 	}
 
-	/** Our directory there has been removed, under the link that it was found through: it is made anew, once for all who need it, and its user is told. */
+	/** Recreates our remote directory, which was removed while the link was open: once for all callers, with a note for the user. */
 	makeReadyAgain(): Promise<Ready> {
 		this.#again ??= this.use((link) => {
 			this.#known.delete(link);
@@ -137,7 +137,7 @@ export class Reach {
 		return directoryIn(this.login, id);
 	}
 
-	/** `again`: it does no harm if it is done twice, should its link break in the middle. */
+	/** Runs work, restarting the machine if needed. `again`: the work is idempotent and may be repeated after a broken link. */
 	async use<T>(work: (link: Link) => Promise<T>, { signal, again = true }: { signal?: AbortSignal | undefined; again?: boolean } = {}): Promise<T> {
 		return this.#inUse({ signal, looks: false }, () => {
 			const ends = this.#ends;
@@ -145,7 +145,7 @@ export class Reach {
 		});
 	}
 
-	/** Runs a script. `again`: it can be run twice without harm. */
+	/** Runs a script. `again`: the script is idempotent. */
 	run(
 		script: string,
 		{ signal, starts = false, again = true }: { signal?: AbortSignal; starts?: boolean; again?: boolean } = {},
@@ -153,20 +153,20 @@ export class Reach {
 		return this.use((link) => link.run(script, { starts, limit: RUN_BYTES, ...(signal ? { signal } : {}) }), { signal, again });
 	}
 
-	/** About those that run there: there are none in what would have to be started for it. */
+	/** Asks about running processes: a machine that would have to be started for it has none. */
 	async ask<T>(work: (link: Link) => Promise<T>, { again }: { again: boolean }): Promise<T> {
-		const over = await this.#over().catch(() => undefined); // a caller that uses the machine tries for longer
+		const over = await this.#over().catch(() => undefined); // a caller that uses the machine retries for longer
 		if (over) throw new HoldfastError("ENDED", `it is over: ${over.why}`);
 		return this.#connection.use(work, { again });
 	}
 
-	/** Opens a stream of its own to a command, beside the link. The machine is in use until the stream ends. Throws ENDED if it would have to be started. */
+	/** Opens a separate stream to a command, beside the link. The machine is in use until the stream ends. Throws ENDED if it would have to be started. */
 	async stream(command: string, signal?: AbortSignal): Promise<Stream> {
-		const over = await this.#over(signal).catch(() => undefined); // a caller that uses the machine tries for longer
+		const over = await this.#over(signal).catch(() => undefined); // a caller that uses the machine retries for longer
 		if (over) throw new HoldfastError("ENDED", `it is over: ${over.why}`);
 		const leave = (await this.#enter?.({ signal, looks: false })) ?? (() => {});
 		try {
-			// The link is there first: a host opens streams only once it was started.
+			// The link comes first: a host opens streams only after its start.
 			const stream = await this.#connection.use(() => this.#host.open(command, signal), { again: false, ...(signal ? { signal } : {}) });
 			void stream.ended.then(leave);
 			return stream;
@@ -191,10 +191,10 @@ export class Reach {
 		for (let repeats = 0; ; repeats++) {
 			const over = await this.#over(signal).catch((error) => {
 				if (onlyLooking) throw error;
-				return undefined; // a caller that uses the machine tries for longer
+				return undefined; // a caller that uses the machine retries for longer
 			});
 			if (over) return { over };
-			let reached = false; // if not, others have tried for long enough
+			let reached = false; // if not, other callers have retried for long enough
 			try {
 				const found = await this.#connection.use(
 					async (link) => {
@@ -216,23 +216,23 @@ export class Reach {
 		await this.#connection.use(work, { again: () => this.#ends === ends });
 	}
 
-	/** Runs housekeeping in the background, without errors. What it cannot reach stays. */
+	/** Runs housekeeping in the background and ignores errors. Unreachable files stay. */
 	tidy(script: string, then: () => void = () => {}): void {
 		const done = this.deadlines.afterwards(() => this.quietly((link) => link.run(script))).then(then, () => {});
 		this.#later.add(done);
 		void done.finally(() => this.#later.delete(done));
 	}
 
-	/** For callers that will not wait for a reconnect: tries now, and resolves when a try has failed. */
+	/** For callers that will not wait for a reconnect: tries now, and resolves when an attempt has failed. */
 	failure(signal: AbortSignal): Promise<string> {
 		return new Promise((resolve) => {
 			this.#impatient.add(resolve);
 			signal.addEventListener("abort", () => this.#impatient.delete(resolve), { once: true });
-			setImmediate(() => this.#connection.hurry()); // once what is to be tried for has been asked
+			setImmediate(() => this.#connection.hurry()); // after the request that needs the attempt has been made
 		});
 	}
 
-	/** Waits for it only as long as the call has time that this is done for. */
+	/** Waits for work no longer than the deadline of its call. */
 	inTime<T>(work: Promise<T>): Promise<T> {
 		return this.deadlines.inTime(
 			work,
@@ -240,12 +240,12 @@ export class Reach {
 		);
 	}
 
-	/** All that ran in it is known to be over. */
+	/** Returns true if everything that ran on it is known to be over. */
 	async isOver(): Promise<boolean> {
-		return (await this.#over().catch(() => undefined)) !== undefined; // out of reach: not known
+		return (await this.#over().catch(() => undefined)) !== undefined; // unreachable: unknown
 	}
 
-	/** Ends the machine on purpose: meanwhile no link is opened, also not by what was under way; the next use opens one. */
+	/** Ends the machine on purpose: meanwhile no link is opened, not even by work in progress; the next use opens one. */
 	async restDuring<T>(end: () => Promise<T>): Promise<T> {
 		this.#ends++;
 		this.#resting = true;
@@ -257,10 +257,10 @@ export class Reach {
 		}
 	}
 
-	/** Waits a moment for housekeeping that is under way. */
+	/** Waits a moment for housekeeping in progress. */
 	async close(): Promise<void> {
 		if (this.connected && this.#later.size > 0) {
-			const done = new AbortController(); // a timer that is left would keep the program from ending
+			const done = new AbortController(); // a leftover timer would keep the program from ending
 			const late = sleep(CLOSE_MS, undefined, { signal: done.signal }).catch(() => {});
 			await Promise.race([Promise.all(this.#later), late]).finally(() => done.abort());
 		}
@@ -268,7 +268,7 @@ export class Reach {
 		this.#connection.close();
 	}
 
-	/** What is at the other end of a link. `onInstalled`: our scripts were not there. */
+	/** Returns the facts about the remote end of a link. `onInstalled`: called if our scripts were missing. */
 	prepare(link: Link, onInstalled?: () => void): Promise<Ready> {
 		let known = this.#known.get(link);
 		if (!known) {
@@ -282,7 +282,7 @@ export class Reach {
 		return known;
 	}
 
-	/** Why all that ran in it is over, unless it can be asked itself. */
+	/** Returns why everything that ran on it is over, unless the machine itself can be asked. */
 	async #over(signal?: AbortSignal): Promise<Over | undefined> {
 		if (this.#resting) return { why: "the container that it ran in was ended", kept: true };
 		return this.#connection.link || this.#closed || !this.#host.over ? undefined : this.inTime(this.#host.over(signal));

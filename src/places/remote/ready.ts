@@ -6,33 +6,33 @@ import { installScript, ownScripts } from "./scripts.js";
 import { toolsFrom } from "./tools.js";
 
 export interface Ready {
-	/** This home's own directory there. */
+	/** This home's own remote directory. */
 	readonly directory: string;
-	/** Where our scripts are, a directory for each room. */
+	/** The directory of our scripts, one subdirectory per room. */
 	readonly scripts: string;
 	/** Where a new shell starts. */
 	readonly cwd: string;
 	readonly tools: Tools;
-	/** That of a login. */
+	/** The environment of a login. */
 	readonly environment: Readonly<Record<string, string>>;
 	readonly umask: number;
-	/** Of a container: how much memory all in it may use, and where the kernel counts the processes that it killed for that. */
+	/** For a container: its memory limit, and the file in which the kernel counts the processes killed for it. */
 	readonly memory?: { readonly most: number; readonly counts: string };
 }
 
-/** As a container sees its own control group, in version 2 and 1: what it may use, and the counts. */
+/** A container's own cgroup as seen inside, in version 2 and 1: the limit, and the counts. */
 const MEMORY = [
 	["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.events"],
 	["/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.oom_control"],
 ] as const;
-const UNLIMITED = 2 ** 60; // what version 1 has for "none", more or less
+const UNLIMITED = 2 ** 60; // roughly what version 1 reports for "none"
 
 export interface MakeReady {
-	/** As people call it. */
+	/** Display name. */
 	readonly name: string;
-	/** Where a new shell is to start, if the place says so. */
+	/** Where a new shell starts, if the place says so. */
 	readonly cwd: string | undefined;
-	/** Our scripts were not there. */
+	/** Called if our scripts were missing. */
 	readonly onInstalled: (() => void) | undefined;
 }
 
@@ -68,10 +68,13 @@ export async function makeReady(link: Link, { name, cwd, onInstalled }: MakeRead
 /** Returns the remote directory of a process. */
 export const directoryIn = ({ directory }: Ready, id: string): string => `${directory}/procs/${id.charAt(5)}/${id}`;
 
-/** As long as this file is there, with who has to be alive for it, a container does not end by itself. */
+/** Returns the busy file of a process. While it exists, and the process named in it lives, a container does not end by itself. */
 export const busyIn = ({ directory }: Ready, id: string): string => `${directory}/busy/${id}`;
 
-/** With these a bash that is started reads ~/.bashrc, as if it were the login itself, and what that prints would be in the output. They are about a connection that may be gone, too. */
+/**
+ * With these variables a new bash reads ~/.bashrc as if it were the login itself, and the output would contain what that prints. They also describe a
+ * connection that may be gone.
+ */
 const withoutLogin = ({ SSH_CLIENT: _, SSH2_CLIENT: __, SSH_CONNECTION: ___, ...rest }: Record<string, string>): Record<string, string> => rest;
 
 const variablesIn = (text: string): Record<string, string> =>

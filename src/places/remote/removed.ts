@@ -1,8 +1,11 @@
-/** A shell whose directory was removed goes to the nearest one above it before it is told anything else. */
+/** Moves a shell whose directory was removed to the nearest existing parent before it gets its next line. */
 import { shellQuote } from "../../base/index.js";
 import type { From } from "../line.js";
 
-/** Shell text for its process directory; nothing is forked unless the directory is not what it was. Prints where it went, and leaves that in the file `note`. */
+/**
+ * Returns shell text for its process directory; nothing is forked unless the directory has changed. Prints the new directory, and writes it to the
+ * file `note`.
+ */
 export function leaveRemoved({ pid, cwd, go }: From, note: string): string {
 	return `[ /proc/${pid}/cwd -ef ${shellQuote(cwd)} ] || case $(readlink /proc/${pid}/cwd) in *' (deleted)')
 	d=${shellQuote(cwd)}; while d=\${d%/*}; [ -n "$d" ] && ! { [ -d "$d" ] && [ -x "$d" ]; }; do :; done

@@ -1,4 +1,4 @@
-/** Our own scripts, for a box that has none of them yet. They stay there under a name made of what is in them, so a running keeper never sees another version. */
+/** Installs our own scripts on a remote machine. Their directory is named by a digest of their content, so a running keeper never sees another version. */
 import { createHash } from "node:crypto";
 import fs from "node:fs";
 import { asset, shellQuote } from "../../base/index.js";
@@ -16,7 +16,7 @@ export function ownScripts(): NonNullable<typeof known> {
 	return known;
 }
 
-/** Shell text that puts them into a directory, unless they are there: made beside it and moved there whole. */
+/** Returns shell text that installs them into a directory unless they exist: made beside it and moved there whole. */
 export function installScript(directory: string): string {
 	const { files } = ownScripts();
 	const writes = [...files].map(([name, text]) => `printf %s ${shellQuote(text)} >"$new"/${name}`);

@@ -1,34 +1,34 @@
 import type { Identity } from "../../base/index.js";
 import type { Vitals } from "../../keeper/index.js";
 
-/** What a look at a process directory on another machine finds. */
+/** The result of a look at a remote process directory. */
 export interface Seen extends Vitals {
-	/** To be given with the next question: it is answered when something differs from this. */
+	/** Passed with the next question, which is answered when something differs from this. */
 	readonly stamp: string;
-	/** The directory is not there. */
+	/** The directory does not exist. */
 	readonly gone: boolean;
-	/** For this reason. */
+	/** Why it does not. */
 	readonly why?: string;
-	/** Small files that are there, whole, with when they were last written by the clock there, in milliseconds. */
+	/** Existing small files, whole, with their mtime by the remote clock, in milliseconds. */
 	readonly records: ReadonlyMap<string, { readonly bytes: Buffer; readonly at: number }>;
-	/** Segments of the log: where each starts, and its size. */
+	/** Segments of the log: start and size of each. */
 	readonly segments: readonly { readonly start: number; readonly size: number }[];
-	/** A piece of the log, from the offset that was asked for on, or from the oldest there is. All that was printed before the records were as they are is in the log. */
+	/** A piece of the log, from the requested offset on, or from the oldest one available. The log has all output from before the records got this state. */
 	readonly offset: number;
 	readonly bytes: Buffer;
-	/** What has been added to the file `times`, and where. */
+	/** Bytes added to the file `times`, and their offset. */
 	readonly times: Buffer;
 	readonly timesOffset: number;
 }
 
 export interface LookRequest {
-	/** Of the log, and of `times`: how much is here already. */
+	/** How much of the log, and of `times`, is local already. */
 	readonly offset: number;
 	readonly times: number;
-	/** Of the last answer; "" for an answer at once. */
+	/** The stamp of the last answer; "" for an answer at once. */
 	readonly stamp: string;
 	readonly max: number;
-	/** The shell that runs it, if it is a command of one: its children and state are of interest instead of its own, and whether it is dead. */
+	/** For a command of a shell: that shell. The look then reports its children, its state, and whether it is dead. */
 	readonly shell?: Identity | undefined;
 	/** Its processes, as far as known locally: looked for if the directory is gone. */
 	readonly parts: () => readonly Identity[];

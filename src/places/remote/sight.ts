@@ -1,6 +1,7 @@
 /**
- * What the replica says of a remote process. It may be old, so it settles only what stays true: an end on record, a part that was seen dead, a
- * directory that was there and is gone. A command has a replica of its own beside that of its shell, and either may be the newer one.
+ * Reads the state of a remote process from its replica. The replica may be stale, so it settles only what stays true: a recorded end, a part that was
+ * seen dead, a
+ * directory that existed and is gone. A command has a replica of its own beside that of its shell, and either may be the newer one.
  */
 import { isDead, ownExit, readThere, type Spec, siblingOf, type There, wasTaken } from "../../keeper/index.js";
 import type { Sight } from "../sight.js";
@@ -10,7 +11,7 @@ export function remoteSight(dir: string, spec: Spec): Sight {
 	const there = spec.within ? once(() => readThere(siblingOf(dir, spec.within?.shell ?? ""))) : own;
 	return {
 		absence() {
-			if (!there()?.at) return { kind: "unseen" }; // its starter may have been killed before anything was seen of it
+			if (!there()?.at) return { kind: "unseen" }; // its starter may have been killed before anything of it was seen
 			const reason = there()?.lost ?? (spec.within && isDead(there(), spec.within.bash) ? own()?.lost : undefined);
 			return reason === undefined ? undefined : { kind: "lost", reason };
 		},
@@ -30,14 +31,14 @@ export function remoteSight(dir: string, spec: Spec): Sight {
 	};
 }
 
-/** The replica of a shell says that it is dead, and that of its command was copied before: how the command ended is not known yet. */
+/** Returns true if the replica of a shell says that it is dead, and that of its command is older: how the command ended is not known yet. */
 export function endsWithShell(dir: string, spec: Spec): boolean {
 	if (!spec.within || ownExit(dir, spec)) return false;
 	const own = readThere(dir);
 	return own?.lost === undefined && !isDead(own, spec.within.bash) && isDead(readThere(siblingOf(dir, spec.within.shell)), spec.within.bash);
 }
 
-/** All of one look is of one time. */
+/** Reads once, so that one look is of one time. */
 function once(read: () => There | undefined): () => There | undefined {
 	let seen: { readonly there: There | undefined } | undefined;
 	return () => {

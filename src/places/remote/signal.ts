@@ -1,10 +1,10 @@
-/** Signals on another machine: one script for any number, so that they arrive together; only the shell's own commands, so that nothing delays them. */
+/** Sends signals on a remote machine: one script for any number, so that they arrive together; only shell builtins, so that nothing delays them. */
 import { constants } from "node:os";
 import { type Delivery, HoldfastError, type Sent } from "../../base/index.js";
 import { type Runs, SETUP } from "./script.js";
 
 /**
- * `one SIGNAL PID [OF START]`: OF must be alive, and the one that was started then. Signal 0, which does nothing, tells why
+ * `one SIGNAL PID [OF START]`: OF must be alive and have that start time. Signal 0, which has no effect, tells why
  * another one failed. No `-s` and no `--`: dash takes no group with the one, busybox not the other.
  */
 const SCRIPT = `${SETUP}; set -f
@@ -20,7 +20,7 @@ one() {
 	case $(kill -0 "$2" 2>&1) in *ermi*) echo refused;; *) echo gone;; esac
 }`;
 
-/** `SIGNAL PID [OF START]` each; the answers in the same order. */
+/** Sends `SIGNAL PID [OF START]` each; returns the answers in the same order. */
 export type Signals = (lines: readonly string[]) => Promise<string[]>;
 
 export async function signalsBy(run: Runs, lines: readonly string[]): Promise<string[]> {
@@ -44,7 +44,7 @@ function lineOf({ pid, signal, of }: Sent): string {
 	return `${nameOf(signal)} ${pid}${of ? ` ${of.pid} ${of.start}` : ""}`;
 }
 
-/** Not every shell knows the names of those that POSIX does not have. */
+/** Returns a number for signals outside POSIX: not every shell knows their names. */
 function nameOf(signal: NodeJS.Signals): string | number {
 	if (!Object.hasOwn(constants.signals, signal)) throw new HoldfastError("INVALID", `there is no signal "${signal}"`);
 	const name = signal.slice(3);

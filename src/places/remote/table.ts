@@ -1,15 +1,16 @@
-/** Reads the table of all processes of a remote machine in one request: what a kill has to know of them, and nothing else. */
+/** Reads the table of all remote processes in one request: exactly what a kill has to know of them. */
 import { HoldfastError, isLiving, markerIn, parseStat, type Stat, type Table } from "../../base/index.js";
 import { SETUP } from "./script.js";
 
 /**
- * Records with a NUL behind each, by their first letter: `s` a stat; `e PID` the variable that marks it; `f PID` where its stdin, stdout or stderr
- * leads, if that is one of ours; `n PID` its namespace; `k PID` it is a keeper, by its arguments and its directory; `u` uptime;
- * `o` our own namespace there. link.pl gives these. Without perl these scripts do, with all stats in one `g`, each line behind the name of its file, and
+ * NUL-terminated records, by their first letter: `s` a stat; `e PID` the variable that marks it; `f PID` the target of its stdin, stdout or stderr,
+ * if that is one of ours; `n PID` its namespace; `k PID` it is a keeper, by its arguments and its directory; `u` uptime;
+ * `o` our own remote namespace. link.pl prints these. Without perl these scripts do, with all stats in one `g`, each line after the name of its file,
+ * and
  * all links in one `l`, as `ls` prints them.
  *
- * They run one tool for all processes, not one for each, except where grep ends at the first NUL; those that are looked at more
- * closely are few. A newline in what a process calls itself or has open must not begin a line.
+ * They run one tool for all processes, not one for each, except where grep ends at the first NUL; few processes need that closer
+ * look. A newline in a process's name or open file must not begin a line.
  */
 const STATS = `printf g; grep -as -H '' /proc/[0-9]*/stat; printf '\\0'`;
 const REST = `
@@ -32,7 +33,7 @@ for f in $(with '/keeper/keeper[.]sh' cmdline); do
 	[ -n "$d" ] && [ -n "\${20}" ] && grep -qsx "keeper $p \${20}" "$d/meta" && printf 'k%s \\0' "$p"
 done`;
 
-/** What is asked for: those records of all processes, or their stats alone. */
+/** Returns those records for all processes, or their stats alone. */
 export type Tables = (what: "all" | "stats") => Promise<Buffer>;
 
 export const tableScript = (what: "all" | "stats"): string => (what === "all" ? allScript : statsScript);
@@ -42,7 +43,7 @@ const allScript = `${SETUP}; printf 'o%s\\0' "$(readlink /proc/self/ns/uts)"; re
 printf 'u%s\\0' "$x"
 ${STATS}; ${REST}`;
 
-/** All stats there are, of those too that have ended and are not reaped. */
+/** Returns all stats, including those of zombies. */
 export const remoteStats = async (tables: Tables): Promise<Map<number, Stat>> => statsIn(recordsIn(await tables("stats")));
 
 export async function remoteTable(tables: Tables): Promise<Table> {

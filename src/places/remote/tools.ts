@@ -1,8 +1,8 @@
-/** Which tools a box on the other side of a link has, from what the link has said. */
+/** Derives the tools of a remote machine from the facts of its link. */
 import { type Tools, toolsOf } from "../../keeper/index.js";
 import type { Facts } from "../link/index.js";
 
-/** `scripts`: where ours are there. */
+/** `scripts`: the remote directory of ours. */
 export function toolsFrom({ tools, can, machine }: Facts, scripts: string, name: string): Tools {
 	const room = `${scripts}/keeper`;
 	const found = toolsOf({

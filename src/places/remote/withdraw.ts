@@ -1,20 +1,21 @@
 /**
- * Withdraws a start or a command that a program was about to send to a remote machine when it died. Whether it has arrived cannot be seen: it may still be under way. So the
- * mark that its arrival makes, and that lets it happen only once, is made in its place: then it has not arrived, and never will. It is a link
- * that leads nowhere, so that it can be told from the mark of an arrival, which is a directory.
+ * Withdraws a start or a command whose sender died while sending it to a remote machine. Its arrival cannot be seen: it may still be in transit. So
+ * this creates the
+ * mark that an arrival creates, and that lets it happen only once: then it has not arrived, and never will. The mark is a dangling
+ * link, which distinguishes it from the mark of an arrival, a directory.
  */
 import { shellQuote } from "../../base/index.js";
 import { RECORD_BYTES } from "../../keeper/index.js";
 import type { Reach } from "./reach.js";
 import { directoryIn, type Ready } from "./ready.js";
 
-/** A line for a shell: that shell, and what the line is called. */
+/** A line for a shell: that shell, and the name of the line. */
 export interface SentLine {
 	readonly shell: string;
 	readonly name: string;
 }
 
-/** As records have it: no longer than they are. */
+/** At most as long as a record. */
 const UNSENT = "none its sender was killed before the shell got it; nothing ran";
 const ABSENT = "lost there is nothing of it there, and no program will start it";
 const STILLBORN = "lost it was being started, and its keeper never came up";
@@ -43,7 +44,7 @@ if [ -L started ]; then ${record("state", "closed 0")}; ${record("exit", ABSENT)
 elif [ ! -s meta ] && [ -n "$(find started -prune -mmin +1)" ]; then ${record("state", "closed 0")}; ${record("exit", STILLBORN)}
 fi; exit 0`;
 
-/** The first of the two to make it has made it. */
+/** Whichever side creates the mark first wins. */
 const mark = (name: string): string => `[ -d ${name} ] || ln -s withdrawn ${name} 2>/dev/null`;
 
 const record = (name: string, text: string): string => `printf '%-${RECORD_BYTES - 1}s\\n' ${shellQuote(text)} 1<>${name}`;

@@ -1,4 +1,4 @@
-/** A sandbox of this machine, made with bubblewrap: one for each task. docs/sandbox.md. */
+/** A local sandbox, made with bubblewrap: one for each task. docs/sandbox.md. */
 import os from "node:os";
 import path from "node:path";
 import { checked, HoldfastError, type SandboxOptions, type SandboxSettings, sandboxSchema } from "../../base/index.js";
@@ -32,7 +32,7 @@ export const sandbox = defineKind({
 	runs: "sandbox",
 });
 
-/** A socket can be talked to also where its file is read-only; what is only read does no harm otherwise. */
+/** Returns whether the sandbox exposes this machine. A socket works even where its file is read-only; other read-only files do no harm. */
 const isOpen = ({ read, write }: SandboxSettings): boolean =>
 	write.map(expand).some((file) => exposesHost(file) || isSocket(file)) || read.map(expand).some(isSocket);
 

@@ -228,11 +228,21 @@ describe.each([true, false])("with perl: %s", (perl) => {
 	test("what links of killed remote ends have left is swept, and of others not", async () => {
 		const host = far({});
 		const { facts } = await linkTo(host, { perl });
-		const dead = path.join(facts.dir, `link.${facts.hostname}.4194304`);
+		const dead = facts.scratch.replace(/\d+$/, "4194304");
 		const elsewhere = path.join(facts.dir, "link.another.4194304");
 		for (const dir of [dead, elsewhere]) fs.mkdirSync(dir);
 		const second = await linkTo(host, { perl });
 		expect([dead, elsewhere, facts.scratch, second.facts.scratch].map((dir) => fs.existsSync(dir))).toEqual([false, true, true, true]);
+	});
+
+	asRoot("a link from another pid namespace does not sweep the files of one that is open", async () => {
+		const home = tempDir("far");
+		const { facts } = await linkTo(far({ home }), { perl });
+		const inside = far({ home, login: `exec unshare -m --pid --fork sh -c 'mount -t proc proc /proc; exec sh -c "$1"' login "$1"` });
+		const second = await linkTo(inside, { perl });
+		expect(second.facts.dir).toBe(facts.dir);
+		expect(second.facts.pidNamespace).not.toBe(facts.pidNamespace);
+		expect(fs.existsSync(facts.scratch)).toBe(true);
 	});
 
 	test("the loop killed alone takes its helper with it", async () => {

@@ -38,11 +38,11 @@ export function toBrowser(raw: readonly string[], port: number): string[] {
 	});
 }
 
-/** An address of the application on its own machine becomes a path, which the browser asks of the preview. */
+/** An address of the application on its own machine becomes a path, which the browser asks of the preview. A path that begins with two slashes would name another host: it gets a dot before it. */
 const relativeTo = (port: number, value: string): string =>
 	value.replace(
-		new RegExp(`^(.*?;\\s*url=)?https?://(?:localhost|127\\.0\\.0\\.1|0\\.0\\.0\\.0|\\[::1?\\]):${port}(?=[/?#]|$)/?`, "i"),
-		(_, before?: string) => `${before ?? ""}/`,
+		new RegExp(`^(.*?;\\s*url=)?https?://(?:localhost|127\\.0\\.0\\.1|0\\.0\\.0\\.0|\\[::1?\\]):${port}(?=[/?#]|$)/?(?=([/\\\\])?)`, "i"),
+		(_, before = "", slash?: string) => `${before}${slash === undefined ? "/" : "/./"}`,
 	);
 
 /** A cookie for the application's own name, not for all names beside it; undefined for one of ours. */

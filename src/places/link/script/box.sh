@@ -1,4 +1,4 @@
-# ---- what this box can do ----
+# ---- abilities of this box ----
 
 if sleep 0.01; then link_nap() { sleep "$1"; }; elif usleep 1; then link_nap() { usleep "${1#0.}0000"; }; else link_nap() { sleep 1; }; fi
 link_bytes= link_nonblock= link_mtime=%Y
@@ -8,13 +8,13 @@ case $(stat -c %.3Y /) in *[!0-9.]* | '') ;; *.*) link_mtime=%.3Y ;; esac
 
 link_helper=sh link_machine=$(uname -m)
 case $link_machine in
-alpha* | mips* | parisc* | sparc*) link_perl= ;; # other numbers than in link.pl
+alpha* | mips* | parisc* | sparc*) link_perl= ;; # numbers differ from those in link.pl
 esac
 if [ -n "$link_perl" ] && command -v perl; then
   if perl -e 'exit 0'; then link_helper=perl; else link_note 'the perl there does not run, so each command takes some 50 ms longer; mend or remove it'; fi
 fi
 
-# Everything the near end wants to know of this box, a line each: a word, and the rest.
+# Prints everything the local end wants to know about this box, one line each: a word, and the rest.
 link_facts() {
   printf '%s\n' "dir $link_dir" "scratch $link_scratch" "home $HOME" "cwd $link_cwd" "user $link_user" "uid $link_uid" "hostname $link_host" "machine $link_machine" "system $(uname -s)"
   printf '%s\n' "pid $$" "helper $link_helper" "umask $link_umask" "locale $link_locale" "clock $(date +%s)"

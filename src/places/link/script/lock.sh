@@ -1,7 +1,7 @@
 # ---- without perl ----
 
-# One newline in a pipe is the lock: the job that has taken it out may write. No fork, and no flock(1).
-# Requests for the watcher go through a FIFO that it reads and we alone hold open for writing, so that our end, however it comes, is the end of the file.
+# One newline in a pipe is the lock: the job that has taken it may write. No fork, and no flock(1).
+# Requests for the watcher go through a FIFO that it reads and only we hold open for writing, so that our end, of whatever cause, is its end of file.
 exec 8<>"$link_scratch/lock" 9<>"$link_scratch/requests" 6<"$link_scratch/requests" 7>"$link_scratch/requests" 9>&-
 rm -f "$link_scratch/lock"
 echo >&8
@@ -10,10 +10,10 @@ link_watch </dev/null &
 link_watcher=$!
 exec 6<&-
 
-# It may be that nothing ever says that the near end has vanished. Every request leaves a beat, and a job that finds none for too long ends us.
+# The local end may vanish without any notice. Every request leaves a beat, and a job that finds none for too long ends us.
 link_quarter=$(((link_idle + 3) / 4))
 ( trap - PIPE HUP INT
-  trap 'kill -9 $!; exit' TERM # $! and not a copy of it, for which it may be too early; -9, since a child that has only just been forked can lose a TERM
+  trap 'kill -9 $!; exit' TERM # $! and not a copy of it, for which it may be too early; -9, since a child that was just forked can lose a TERM
   link_missed=0
   while [ "$link_missed" -lt 4 ]; do
     sleep "$link_quarter" &

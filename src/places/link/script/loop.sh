@@ -1,6 +1,6 @@
 # ---- the loop ----
 
-# What runs beside it is no child of this shell: when a child ends, the `read` of busybox forgets what it has of a line that has not arrived whole.
+# Jobs beside the loop are no children of this shell: when a child ends, the `read` of busybox forgets a partially received line.
 link_lived=-9
 while IFS= read -r link_line; do
   [ -e "$link_scratch/beat" ] || true >"$link_scratch/beat"
@@ -11,7 +11,7 @@ while IFS= read -r link_line; do
   esac
   case $link_op in
   n)
-    # The sign of life that a sandbox without a runtime is missing; once a second is enough for the shortest lifetime.
+    # Renews the sign of life; without it a sandbox without a runtime ends. Once a second is enough for the shortest lifetime.
     link_x=0
     read -r link_x link_y </proc/uptime
     link_x=${link_x%.*}

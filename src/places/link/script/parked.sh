@@ -1,9 +1,9 @@
 # ---- parked requests ----
 
-# Holds them until there is something to say. One grep and one stat a tick for all of them, and no ticks while there are none. A tick is a sleep that
-# nobody waits for; when the loop has ended, nobody writes to us any more, and that is our end too.
+# Holds requests until there is news. One grep and one stat per tick serve all of them, and there are no ticks while there are none. A tick is a sleep
+# in the background; when the loop has ended, no writer is left, and this ends too.
 link_watch() {
-  exec 0<&6 6<&- 7>&- # PIPE stays ignored: who has the lock must not die of it
+  exec 0<&6 6<&- 7>&- # PIPE stays ignored: the holder of the lock must not die of it
   link_parked=
   link_ticking=
   link_quiet=0
@@ -23,7 +23,7 @@ link_watch() {
       esac
       ;;
     f | m)
-      link_path=${link_path%"$link_tab."} # which stands there because read takes away spaces at the end
+      link_path=${link_path%"$link_tab."} # added because read strips spaces at the end
       eval "link_op_$link_id=\$link_op link_off_$link_id=\$link_off link_max_$link_id=\$link_max link_items_$link_id=\${link_path#*\"\$link_tab\"} link_path_$link_id=\${link_path%%\"\$link_tab\"*}"
       link_parked="$link_parked $link_id"
       link_quiet=0
@@ -48,7 +48,8 @@ link_unpark() {
   link_list
 }
 
-# What the parked requests look at, one path a line: records, whose content counts, and files, whose size does. / stands between the files of two requests.
+# Lists what the parked requests look at, one path a line: records, whose content counts, and files, whose size does. / separates the files of two
+# requests.
 link_list() {
   link_records= link_files= link_before=
   for link_i in $link_parked; do
@@ -70,7 +71,7 @@ link_list() {
   done
 }
 
-# Records before sizes: a reply that has the exit has all that was printed before it. Nothing is taken apart while nothing has changed.
+# Reads records before sizes: a reply with the exit has all output from before it. Parses nothing while nothing has changed.
 link_look() {
   IFS=$link_newline
   link_x=
@@ -99,7 +100,7 @@ link_look() {
       "$link_p/${link_item#r}:"*)
         link_text=${1#"$link_p/${link_item#r}:"}
         shift
-        [ ${#link_text} = 63 ] || link_text= # not whole: not there
+        [ ${#link_text} = 63 ] || link_text= # incomplete: absent
         link_text=${link_text%"${link_text##*[! ]}"}
         ;;
       esac
@@ -166,14 +167,14 @@ link_look() {
   done
 }
 
-# The file of request link_i is longer than its offset.
+# Answers if the file of request link_i is longer than its offset.
 link_arrived() {
   if [ "$link_f" -lt 0 ] || [ "$link_m" = 0 ]; then link_say "=$link_i 0 0 $link_size"; else link_read "$link_i" "$link_f" "$link_m" "$link_p" || return 0; fi
   link_unpark "$link_i"
   link_quiet=0
 }
 
-# Something in the directory of request link_i is not as the near end has it.
+# Answers if the directory of request link_i differs from what the local end knows.
 link_changed() {
   link_at=$link_f
   if [ -n "$link_first" ] && [ "$link_first" -gt "$link_at" ]; then link_at=$link_first; fi
@@ -186,7 +187,7 @@ link_changed() {
   done
   IFS=$link_newline
   link_times=
-  # Times are asked for only when a record is news: they cost a fork.
+  # Asks for times only if a record is new: they cost a fork.
   if [ "$link_now" != "$link_x" ] && [ -n "$link_paths" ]; then link_times=$(stat -Lc "$link_mtime %n" $link_paths); fi
   set -- $link_times
   IFS=$link_tab
@@ -205,7 +206,7 @@ link_changed() {
   IFS=' '
   link_head="${link_head}l $link_at$link_newline"
   if [ "$link_n" -gt 0 ]; then
-    # dropped by its ring meanwhile: there will be another tick
+    # dropped by its ring meanwhile: the next tick retries
     { link_send "$link_i" 0 "${#link_head}" "$link_head" "$link_n" $((link_at - link_from)); } 4<"$link_file" || { link_before=; return; }
   else
     link_send "$link_i" 0 "${#link_head}" "$link_head" 0 0

@@ -1,13 +1,15 @@
 # ---- replies ----
 
-# Without the scratch directory the link is over: pass the lock on and go.
+# Takes the lock. Without the scratch directory the link is over: passes the lock on and exits.
 link_take_lock() {
   read -r link_x <&8
   [ -d "$link_scratch" ] || { echo >&8; exit 1; }
 }
 
-# The link is over: let every job that waits for the lock find out. The scratch directory has to be gone. Two, since two can be lost: one with who was killed with the
-# lock in its hands, and one with who was waiting for it: a killed process that sleeps in a read still takes what is written before it has woken up.
+# The link is over: lets every job that waits for the lock find out. The scratch directory has to be gone. Writes two newlines, since two can be lost:
+# one with a process that was
+# killed with the lock, and one with a process that was waiting for it: a killed process that sleeps in a read still takes what is written before it
+# has woken up.
 link_release() { printf '\n\n' >&8; }
 
 # The other end does not read, or half a reply is out: called by the holder of the lock, so that nothing is written after it.
@@ -24,8 +26,8 @@ link_say() {
   echo >&8
 }
 
-# Reply $1 with status $2 and text $3: first the bytes $4, then exactly $5 bytes at offset $6 of descriptor 4. The length goes first, so a copy that comes
-# out short ends the link; it never shifts what follows.
+# Sends reply $1 with status $2 and text $3: first the bytes $4, then exactly $5 bytes at offset $6 of descriptor 4. The length goes first, so a short
+# copy ends the link; it never shifts what follows.
 link_send() {
   link_take_lock
   printf '=%s %s %s %s\n%s' "$1" "$2" "$((${#4} + $5))" "$3" "$4" >&3 || link_break
@@ -41,28 +43,28 @@ link_send() {
   echo >&8
 }
 
-# What there is of file $4 from offset $2 on, at most $3 bytes, as the reply to $1. A file that has gone, or is not ours to read, fails.
+# Sends file $4 from offset $2 on, at most $3 bytes, as the reply to $1. Fails for a file that is gone or unreadable.
 link_read() {
   [ -f "$4" ] && [ -r "$4" ] || return 1
   { link_size=$(stat -Lc %s "$4") && link_count $((link_size - $2)) "$3" && if [ "$link_n" -gt 0 ]; then link_send "$1" 0 "$link_size" '' "$link_n" "$2"; else link_say "=$1 0 0 $link_size"; fi; } 4<"$4"
 }
 
-# link_n = $1, but not less than nothing and not more than $2
+# Sets link_n to $1, clamped to 0 … $2.
 link_count() {
   link_n=$1
   if [ "$link_n" -gt "$2" ]; then link_n=$2; fi
   if [ "$link_n" -lt 0 ]; then link_n=0; fi
 }
 
-# Exactly $1 bytes of stdin to file $2 at offset $3; head(1) of busybox would read further. False: not written. Without the bytes of it read, what
-# follows cannot be told from them, and the link ends.
+# Writes exactly $1 bytes of stdin to file $2 at offset $3; head(1) of busybox would read further. False: not written. If its bytes cannot be read,
+# they cannot be told from the next request, and the link ends.
 link_receive() {
   [ "$1" != 0 ] || return 0
   if [ -n "$link_bytes" ]; then
     link_x=$(dd bs="$1" count=1 seek="$3" iflag=fullblock oflag=seek_bytes conv=notrunc of="$2" 2>&1)
     case $link_x in *'1+0 records in'*'1+0 records out'*) return 0 ;; *'1+0 records in'*) return 1 ;; *) exit 1 ;; esac
   fi
-  # An old dd: small reads, since one that comes out short cannot be told to go on.
+  # An old dd: small reads, since it cannot be told to continue a short one.
   link_left=$1
   link_ok=1
   true >"$link_scratch/taken"

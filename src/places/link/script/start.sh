@@ -1,4 +1,5 @@
-# The remote end of a link, one text of several parts, joined by scripts/build-scripts.mjs. It answers requests that come on stdin, many at a time, until stdin ends. docs/link.md is the specification.
+# The remote end of a link, one text of several parts, joined by scripts/build-scripts.mjs. It answers requests on stdin, many at a time, until stdin
+# ends. docs/link.md is the specification.
 #
 # POSIX sh (dash, busybox ash, bash) with dd, stat, grep, sleep, mkfifo, mkdir, rm. Where there is a perl, link.pl answers instead, once this has found out
 # where our files are and what there is.
@@ -6,7 +7,7 @@
 # link_idle (seconds without a request until we give up), link_perl (the text of link.pl; nothing: do without),
 # link_delays (not empty: small messages are held back on the way, src/places/link/nudge.ts).
 #
-# Descriptors: 0 requests, 3 replies, 7 to the watcher, 8 the lock. Functions start with link_, so that none stands in the way of a command
+# Descriptors: 0 requests, 3 replies, 7 to the watcher, 8 the lock. Functions start with link_, so that none shadows a command
 # of that name in a script that runs here. `true >FILE`, never `: >FILE`: a special builtin that cannot write ends its shell.
 
 link_umask=$(umask)
@@ -16,18 +17,18 @@ set -f
 umask 077
 LC_ALL=C QUOTING_STYLE=literal
 export LC_ALL QUOTING_STYLE
-# What a user has set for programs of their own, and ours would obey: a perl whose streams are characters, a tar that talks. Commands get them all the same:
-# their environment is what this shell was started with.
+# Drops user settings that would change our own programs: a perl with character streams, a verbose tar. Commands keep them:
+# their environment is the one that this shell was started with.
 unset PERL5OPT PERL5DB PERL_UNICODE PERLIO TAR_OPTIONS GREP_OPTIONS POSIXLY_CORRECT CDPATH
 trap '' PIPE HUP INT
 case $(ulimit -n) in
-? | [12]?) # too few for what has to be started there; and the next line may fail
+? | [12]?) # too few for the programs that we start; and the next line may fail
   printf '\n%s error %s\n' "$link_mark" "a login there may open $(ulimit -n) files at once only (ulimit -n), and needs 30; raise that where it is set, as in .bashrc or limits.conf"
   exit 1
   ;;
 esac
 exec 3>&1 1>/dev/null 2>/dev/null 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
-# Descriptors that a line of a .bashrc has left open are not for what we start. dash cannot name those above 9; link.pl closes them too.
+# Descriptors that a line of a .bashrc has left open must not reach our children. dash cannot name those above 9; link.pl closes them too.
 if (exec 10>&-); then
   for link_x in $(set +f; echo /proc/$$/fd/[1-9][0-9]*); do [ ! -e "$link_x" ] || eval "exec ${link_x##*/}>&-"; done
 fi
