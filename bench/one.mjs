@@ -6,6 +6,7 @@ const bench = new Bench({ root, quick: flags.includes("--quick") });
 let stopping = false;
 
 for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, stop);
+process.once("disconnect", stop); // scripts/bench.mjs was killed: nobody else ends the servers
 
 async function stop() {
 	if (stopping) return;
@@ -23,4 +24,5 @@ try {
 } finally {
 	if (!stopping) await bench.end();
 }
+process.off("disconnect", stop);
 process.disconnect();

@@ -1,6 +1,6 @@
 // npm run matrix: the contract suite at every place, and what it found as the table in docs/places.md.
 // npm run matrix -- --only slurm [--only morph] runs the files of those kinds alone: the other columns stay as the table has them.
-// npm run matrix REPORT.json… takes reports of earlier runs of vitest (--reporter=json) instead.
+// npm run matrix REPORT.json… takes reports of earlier runs of vitest (MATRIX=1, --reporter=json) instead, and keeps the other columns too.
 import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import os from "node:os";
@@ -22,7 +22,7 @@ const [from, to] = [text.indexOf(FROM), text.indexOf(TO)];
 if (from < 0 || to < from) throw new Error(`docs/places.md has lost its marks ${FROM} and ${TO}`);
 const { places, groups, reasons, problems } = read(
 	reports.flatMap(({ testResults }) => testResults),
-	options.only ? earlier(text.slice(from, to)) : [],
+	options.only || positionals.length > 0 ? earlier(text.slice(from, to)) : [],
 );
 if (problems.length > 0) {
 	console.error(`docs/places.md is left as it is:\n${problems.map((line) => `- ${line}`).join("\n")}`);

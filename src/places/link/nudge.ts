@@ -20,16 +20,16 @@ export class Nudges {
 		this.#send = send;
 	}
 
-	/** A request that is not parked has its answer. */
+	/** A request has its answer that is no watch. */
 	answered(): void {
 		this.#answered = true;
 	}
 
-	/** All of what has come was taken. `partial`: it ends in the middle of a reply. `waits`: there are requests without an answer. */
-	taken({ partial, waits }: { readonly partial: boolean; readonly waits: boolean }): void {
+	/** All of what has come was taken. `partial`: it ends in the middle of a reply. `watched`: there are requests without an answer; `asked`: some are no watches. */
+	taken({ partial, watched, asked }: { readonly partial: boolean; readonly watched: boolean; readonly asked: boolean }): void {
 		clearTimeout(this.#stall);
 		if (partial) this.#stall = setTimeout(() => this.#send(NUDGE), STALL_MS).unref();
-		else if (this.#answered && waits) this.#send(NUDGE);
+		else if (asked || (this.#answered && watched)) this.#send(NUDGE);
 		if (!partial) this.#answered = false;
 	}
 

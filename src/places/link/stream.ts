@@ -19,6 +19,8 @@ const UNHEARD_MS = 1_000; // after that ping
 
 const SILENT = "no answer within";
 
+const WATCHES = /^[famM] /;
+
 export interface LinkStreamOptions {
 	/** The remote directory for our files, absolute; empty: the remote end chooses. */
 	readonly dir: string;
@@ -47,7 +49,8 @@ export interface LinkRequest {
 }
 
 interface Waiting {
-	readonly parked: boolean;
+	/** It is answered when something has changed, and not before. */
+	readonly watches: boolean;
 	readonly resolve: (reply: LinkReply) => void;
 	readonly reject: (error: Error) => void;
 }
@@ -115,7 +118,12 @@ export class LinkStream {
 		output.on("data", (chunk: Buffer) => {
 			this.#heard = performance.now();
 			replies.take(chunk);
-			if (this.#opening === undefined) this.#nudges?.taken({ partial: replies.partial, waits: this.#waiting.size > 0 });
+			if (this.#opening === undefined)
+				this.#nudges?.taken({
+					partial: replies.partial,
+					watched: this.#waiting.size > 0,
+					asked: [...this.#waiting.values()].some((one) => one?.watches === false),
+				});
 		});
 		this.#stream.ended.then((why) => this.#end(why));
 		output.on("end", () => {
@@ -158,7 +166,7 @@ export class LinkStream {
 				this.#waiting.set(id, undefined);
 				done(() => reject(aborted()));
 			};
-			this.#waiting.set(id, { parked, resolve: (reply) => done(() => resolve(reply)), reject: (error) => done(() => reject(error)) });
+			this.#waiting.set(id, { watches: WATCHES.test(request), resolve: (reply) => done(() => resolve(reply)), reject: (error) => done(() => reject(error)) });
 			if (++this.#callers === 1) this.#stream.hold?.(true);
 			this.#asked = performance.now();
 			if (this.#whySilent && !this.#listening) void this.#listen(this.#whySilent);
@@ -185,7 +193,7 @@ export class LinkStream {
 		if (reply.id === 0) return; // a nudge of the remote end
 		const waiting = this.#waiting.get(reply.id);
 		if (!this.#waiting.delete(reply.id)) this.#end(`an answer to a question that was never asked (${reply.id})`);
-		if (waiting?.parked === false) this.#nudges?.answered();
+		if (waiting?.watches === false) this.#nudges?.answered();
 		waiting?.resolve(reply);
 	}
 
