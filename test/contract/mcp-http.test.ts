@@ -16,5 +16,5 @@ contractSuite(
 			return { call: (tool, args) => call(tool, args as Record<string, unknown>) };
 		},
 	}),
-	{ groups: ["the shell keeps its state", "background processes", "process actions", "programs on a terminal"] },
+	{ groups: ["foreground commands", "the shell keeps its state", "background processes", "process actions", "programs on a terminal"] },
 );
