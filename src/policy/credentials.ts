@@ -13,7 +13,7 @@ import { SHAPES } from "./shapes.js";
 import { lendsKeys } from "./ssh.js";
 import { SOME } from "./word.js";
 
-/** Below a home, whoever's it is. `**` ends a directory that holds nothing else. */
+/** Below the home of any user. `**` ends a directory that holds nothing else. */
 const IN_HOME = [
 	".ssh/**",
 	".aws/**",
@@ -86,7 +86,7 @@ const PUBLIC = /(?:\.pub|\/\.ssh\/(?:known_hosts(?:\.old)?|config(?:\.d\/.*)?|au
 /** New keys of hosts are taken down in the course of work. */
 const PUBLIC_TO_WRITE = /(?:\.pub|\/\.ssh\/known_hosts(?:\.old)?)$/;
 
-/** Wherever such a directory is, what is above it may be somebody's home. */
+/** The directory above such a directory may be the home of a user, wherever it is. */
 const LIKE_HOME = /^(.*?)\/\.(?:ssh|aws|gnupg|azure|kube|docker|config|claude|codex|gemini|password-store)(?:\/|$)/s;
 
 export function touchesCredentials(command: FoundCommand, world: World): boolean {

@@ -11,7 +11,7 @@ import { SOME } from "./word.js";
 
 type Place = string | null;
 
-/** Places that are deleted with everything below. Where others are put aside, only tops count: nobody moves these in the course of work. */
+/** Places that are deleted with everything below. Where others are put aside, only tops count: ordinary work does not move these. */
 export function deletedTrees(command: FoundCommand, world: World): Place[] {
 	return effectsOf(command).flatMap(({ deed, tree, file }): readonly Place[] => {
 		if (!tree || (deed !== "deletes" && deed !== "moves")) return [];

@@ -14,7 +14,7 @@ export function gitWords(command: Pick<FoundCommand, "args">): string[] {
 
 /** Settings that name a program, or a file with more of them. */
 export const RUNS_PROGRAM =
-	/^(?:core\.(?:hookspath|fsmonitor|sshcommand|askpass|gitproxy|alternaterefscommand|pager|editor)|(?:diff|merge)\..*(?:command|textconv|driver)|diff\.external|filter\..*\.(?:clean|smudge|process)|credential(?:\..*)?\.helper|gpg(?:\..*)?\.program|sequence\.editor|interactive\.difffilter|pager\..*|(?:diff|merge)tool\..*\.(?:cmd|path)|browser\..*\.cmd|uploadpack\.packobjectshook|remote\..*\.(?:uploadpack|receivepack|vcs)|submodule\..*\.update|protocol\.(?:ext\.)?allow)$/i;
+	/^(?:core\.(?:hookspath|fsmonitor|sshcommand|askpass|gitproxy|alternaterefscommand|pager|editor)|(?:diff|merge)\..*(?:command|textconv|driver)|diff\.external|filter\..*\.(?:clean|smudge|process)|credential(?:\..*)?\.helper|gpg(?:\..*)?\.program|gpg\.ssh\.defaultkeycommand|trailer\..*\.(?:cmd|command)|sendemail\..*(?:smtpserver|cmd)|sendemail\.(?:smtpserver|tocmd|cccmd|headercmd)|sequence\.editor|interactive\.difffilter|pager\..*|(?:diff|merge)tool\..*\.(?:cmd|path)|(?:browser|man)\..*\.cmd|uploadpack\.packobjectshook|remote\..*\.(?:uploadpack|receivepack|vcs)|submodule\..*\.update|protocol\.(?:ext\.)?allow)$/i;
 
 /** Aliases, pagers, helpers, what is done at each step of something. */
 export function gitRuns(args: readonly Word[]): Inner[] {

@@ -34,7 +34,7 @@ export function shell(command: FoundCommand): Inner[] {
 	return reads ? fromInput(command, (script) => ({ script })) : [];
 }
 
-/** Text it is given on stdin. A file somebody prints or redirects is a script like any other; what others print is not known. */
+/** Text it is given on stdin. A file that `cat` prints or a redirection opens is a script like any other; the output of other programs is not known. */
 export function fromInput(command: FoundCommand, make: (text: string) => Inner): Inner[] {
 	if (command.input !== null) return [make(command.input)];
 	const { upstream } = command;

@@ -33,7 +33,7 @@ export function killsHoldfast(command: FoundCommand, { looks }: World): boolean 
 
 const isOwnProcess = (pid: string): boolean => OWN_PROCESS.test((readProc(`/proc/${pid}/cmdline`) ?? "").replaceAll("\0", " "));
 
-/** bash reads what it is to run on a descriptor of 10 or more: whoever writes there gives it a command that no rule has seen. */
+/** bash reads what it is to run on a descriptor of 10 or more: a program that writes there gives it a command that no rule has seen. */
 const SHELL_INPUT = new RegExp(`^(?:/dev/fd|/proc/[^/]+(?:/task/[^/]+)?/fd)/(?:[1-9]\\d+|[^/]*${SOME}[^/]*)$`);
 
 /** Whether it writes to the input of a shell, or asks where that is. */

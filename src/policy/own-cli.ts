@@ -1,7 +1,7 @@
 import { type Inner, joined } from "./inner.js";
 import type { Word } from "./word.js";
 
-/** Our own command line: what a person runs with it is nobody's business, what an agent runs with it is like any other command. */
+/** Our own command line: no rule is about what a person runs with it; what an agent runs with it is decided like any other command. */
 export function holdfast(args: readonly Word[]): Inner[] {
 	const typed = args.findIndex(({ text }) => /^(?:submit|write|type|keys)$/.test(text));
 	if (typed === 0) return args.slice(2).map(({ text }) => ({ script: text }));

@@ -10,7 +10,7 @@ import { isWithin, mayBeWithin, placesOf } from "./paths.js";
 import type { World } from "./scope.js";
 import { SOME } from "./word.js";
 
-/** Below a home, whoever's it is. */
+/** Below the home of any user. */
 const IN_HOME = [
 	...[".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".bashrc.d", ".profile", ".inputrc"],
 	...[".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".oh-my-zsh", ".kshrc", ".mkshrc", ".cshrc", ".tcshrc", ".login", ".config/fish"],
@@ -89,6 +89,9 @@ const CODE_NAMES =
 const LEADS_ELSEWHERE =
 	/^(?:url\..*\.(?:push)?insteadof|protocol\.(?:ext\.)?allow|remote\..*\.(?:push|mirror|pushurl|url)|core\.hookspath|init\.templatedir|include(?:if\..*)?\.path)$/i;
 
+/** A program that runs whatever file or text it is given. */
+const RUNS_SCRIPT = /^(?:env|exec|nohup|(?:ba|da|z|k|fi)?sh|python[\d.]*|perl|ruby|node|php|lua)\s+\S/;
+
 /** `git config core.editor vim` is a taste; a path, or a line for a shell, is a program that runs by itself from then on. */
 function configuresGit(command: FoundCommand): boolean {
 	if (!is(command, "git")) return false;
@@ -99,7 +102,7 @@ function configuresGit(command: FoundCommand): boolean {
 	const [key = "", value] = /^(?:set|add)$/.test(given[0] ?? "") ? given.slice(1) : given;
 	if (value === undefined) return false;
 	if (LEADS_ELSEWHERE.test(key) || (/^alias\./i.test(key) && value.startsWith("!"))) return true;
-	return RUNS_PROGRAM.test(key) && /^!|[/;|&$`<>()]/.test(value) && !/^\S*\/(?:code|vim|nvim|nano|less|delta)\b/.test(value);
+	return RUNS_PROGRAM.test(key) && (/^!|[/;|&$`<>()]/.test(value) || RUNS_SCRIPT.test(value)) && !/^\S*\/(?:code|vim|nvim|nano|less|delta)\b/.test(value);
 }
 
 /** Command lines that write the settings of an agent. */

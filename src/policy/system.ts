@@ -14,7 +14,7 @@ const isSystem = (place: string | null, command: FoundCommand, world: World): bo
 
 export function changesSystemPermissions(command: FoundCommand, world: World): boolean {
 	const all = words(command);
-	if (is(command, "setcap")) return !hasFlag(command, "-v"); // rights of root for whoever runs it
+	if (is(command, "setcap")) return !hasFlag(command, "-v"); // rights of root for every user who runs it
 	if (is(command, "filecap")) return all.length > 1;
 	if (is(command, "setfattr")) return command.args.some(({ text }) => /^(?:--name=)?(?:security|trusted)\./.test(text)) || touches(all);
 	if (is(command, "chattr"))

@@ -2,9 +2,9 @@
 import fs from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Parser as TreeSitter } from "web-tree-sitter";
-import { asset } from "../base/index.js";
+import { asset, compileBaseline } from "../base/index.js";
 
 /** A plain copy of a node: the parser's own memory is freed before anybody looks. */
 export interface Node {
@@ -39,10 +39,13 @@ export function loadParser(): Promise<void> {
 
 /** Each life has a module, and so a memory, of its own: one whose stack has overflowed cannot be trusted any more. */
 async function load(): Promise<void> {
-	const { Language, Parser } = (await import(`${parserFile()}?life=${lives++}`)) as typeof import("web-tree-sitter");
+	const library = parserFile();
+	const compiled = compileBaseline([fileURLToPath(library).replace(/\.m?js$/, ".wasm"), grammarFile()]);
+	const { Language, Parser } = (await import(`${library}?life=${lives++}`)) as typeof import("web-tree-sitter");
 	await Parser.init();
 	const bash = await Language.load(fs.readFileSync(grammarFile()));
 	parser = new Parser().setLanguage(bash);
+	compiled.length = 0; // the instances hold the code now
 }
 
 const parserFile = (): URL => pathToFileURL(built("web-tree-sitter.mjs") ?? path.join(path.dirname(installed("web-tree-sitter")), "web-tree-sitter.js"));

@@ -74,7 +74,7 @@ class Walk implements Reader {
 		page.statement(root, flow);
 		for (const one of [...scope.functions.values()]) {
 			if (one.called || one.text !== text) continue;
-			one.called = true; // a function nobody calls here may be called later
+			one.called = true; // a function that is not called here may be called later
 			const inner = new Page(this, text, scope.fork(), at ?? page.span(one.body));
 			inner.source.scope.positional = null;
 			inner.statement(one.body, NOWHERE);

@@ -6,4 +6,8 @@ export const NOT_ASKED: Readonly<Record<string, readonly string[]>> = {
 	],
 	"a package by its name comes from the registry that is set, as `npx -y create-vite` does; who wrote it is known to the registry, and belongs into an allow-list there":
 		["npx -y totally-not-malware@latest", "pipx run some-unknown-package", "go run github.com/someone/tool@latest"],
+	"the usual way to end one's own server that still holds a port; whose process that is stands nowhere in the line": [
+		"kill $(lsof -t -i:5432)",
+		"fuser -k 5432/tcp",
+	],
 };
