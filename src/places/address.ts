@@ -85,8 +85,10 @@ function objectWish(given: object, defaults: KindDefaults): PlaceWish {
 	let text: string | undefined;
 	try {
 		text = JSON.stringify(given);
-	} catch {
-		// circular, or a getter throws: not a place
+	} catch (error) {
+		throw new HoldfastError("INVALID", `the settings of a place are what JSON can hold, and these are not: ${(error as Error).message.split("\n")[0]}`, {
+			cause: error,
+		});
 	}
 	if (text === undefined || Array.isArray(given)) throw notAPlace(given);
 	if (text.length > MOST_BYTES) throw new HoldfastError("INVALID", "the place has more than a megabyte of settings; nothing was run");

@@ -78,7 +78,7 @@ export function rememberedPlaces(home: Root, task?: string): Remembered[] {
 			const one = recallPlace(home, key);
 			if (one && (task === undefined || one.task === task)) found.push(one);
 		} catch {
-			// `doctor` is not about it, and whoever needs this very one is told
+			// not for `doctor`; the caller that needs this place gets the error
 		}
 	}
 	return found;

@@ -9,11 +9,11 @@ export const INSIDE = "/run/holdfast";
 
 const SMALL_BYTES = 64 * 1024 * 1024;
 
-/** What of the root directory is the system; all else there is somebody's: homes, projects, disks. */
+/** The directories of the root that belong to the system. Everything else there belongs to users: homes, projects, disks. */
 const SYSTEM = ["bin", "dev", "etc", "gnu", "lib", "lib32", "lib64", "libx32", "nix", "opt", "proc", "sbin", "sys", "usr", "var"];
 /** Below that: sockets of powerful programs, and temporary files of everybody. */
 const HIDDEN = ["/var/tmp", "/var/lib/lxd", "/var/snap/lxd", "/var/lib/incus", "/var/spool/cron", "/var/lib/docker"];
-/** Readable for root, and whoever is root out here has root's files in there too. */
+/** Readable for root. A user who is root outside has root's files inside too. */
 const ROOTS = [
 	...["/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers", "/etc/sudoers.d", "/etc/ssl/private", "/etc/krb5.keytab"],
 	...["/etc/ssh", "/etc/wireguard", "/etc/NetworkManager/system-connections", "/var/log", "/var/backups"],

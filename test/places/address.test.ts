@@ -146,8 +146,9 @@ test("objects that are no place are refused, with the key, and with whose key it
 	};
 	const names = kinds().map(({ name }) => name);
 	expect(names.slice(0, 4)).toEqual(["local", "sandbox", "ssh", "docker"]);
-	for (const given of [null, undefined, 7, true, [], ["ssh"], {}, { kind: 7 }, { kind: null }, { type: "ssh", host: "h" }, circle, () => "local"])
+	for (const given of [null, undefined, 7, true, [], ["ssh"], {}, { kind: 7 }, { kind: null }, { type: "ssh", host: "h" }, () => "local"])
 		expect(refused(given)).toContain(`a place is an address, a name from config.json, or an object with "kind" (${names.join(", ")})`);
+	expect(refused(circle)).toContain("the settings of a place are what JSON can hold");
 	expect(refused({ kind: "moon" })).toBe(`there is no kind of place "moon"; there are ${names.join(", ")}`);
 	for (const kind of ["__proto__", "constructor", "toString", "", "Docker", "local+sandbox"]) expect(refused({ kind })).toMatch(/^there is no kind of place/);
 	expect(refused({ kind: "docker", identityFile: "~/.ssh/x" })).toMatch(/^docker: there is no key "identityFile", which is a key of ssh; there are image, /);

@@ -11,6 +11,7 @@ import { makeCertificates } from "./certificates.js";
 import { TestDocker } from "./docker-client.js";
 import { atEnd, testRoot, until } from "./home.js";
 import { buildImages } from "./images.js";
+import { startsThroughDaemon } from "./own-processes.js";
 import { freePort } from "./ports.js";
 
 /** Bash, dash, coreutils, util-linux, perl; users root and agent (1000). */
@@ -76,6 +77,7 @@ export async function ownEngine(): Promise<TestEngine> {
 }
 
 function engineAt(dir: string): TestEngine {
+	startsThroughDaemon();
 	const socket = path.join(dir, "docker.sock");
 	return { dir, address: `unix://${socket}`, docker: new TestDocker(socket) };
 }

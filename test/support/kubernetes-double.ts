@@ -20,6 +20,7 @@ import { makeRoom, noRoom, type Room } from "./room.js";
 const CHANNEL = { stdin: 0, stdout: 1, stderr: 2, error: 3, close: 255 } as const;
 const TOKEN = "token-of-the-double";
 const NAMESPACE = "dev";
+const NODE_AWAY = "error dialing backend: dial tcp 127.0.0.1:10250: connect: connection refused";
 
 interface Status {
 	readonly code: number;
@@ -51,6 +52,10 @@ export interface KubernetesDouble {
 	unschedulable?: string | undefined;
 	/** Why a node cannot have an image; without it, unknown images are not found. */
 	imageError?: { reason: string; message: string } | undefined;
+	/** What every new pod ends with, instead of starting. */
+	endsAtOnce?: Record<string, unknown> | undefined;
+	/** The server cannot reach the node: it answers for pods, and has no streams to them. */
+	nodeAway: boolean;
 	/** The token has expired. */
 	expired: boolean;
 	/** Ends all streams without a word, as when the server is restarted. */
@@ -128,6 +133,10 @@ export async function kubernetesDouble(images: Readonly<Record<string, string>>,
 			object.status = { phase: "Pending", conditions: [condition] };
 			return;
 		}
+		if (double.endsAtOnce !== undefined) {
+			object.status = { ...double.endsAtOnce, startTime: new Date().toISOString() };
+			return;
+		}
 		show(object, "Pending", { waiting: { reason: "ContainerCreating" } }, { startTime: new Date().toISOString() });
 		const rootfs = images[container.image];
 		if (rootfs === undefined || double.imageError !== undefined) {
@@ -198,6 +207,7 @@ export async function kubernetesDouble(images: Readonly<Record<string, string>>,
 				setTimeout(() => pods.get(name) === pod && remove(name), 100).unref();
 				return [200, pod.object];
 			}
+			if (double.nodeAway) return failure(500, "InternalError", NODE_AWAY);
 			if (pod.object.status?.phase !== "Running")
 				return failure(400, "BadRequest", `cannot exec into a container in a completed pod; current phase is ${pod.object.status?.phase}`);
 			return [0, pod.object];
@@ -244,6 +254,7 @@ export async function kubernetesDouble(images: Readonly<Record<string, string>>,
 		token: TOKEN,
 		pods,
 		expired: false,
+		nodeAway: false,
 		calls: [],
 		cut: () => {
 			for (const client of sockets.clients) client.terminate();

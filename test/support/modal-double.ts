@@ -96,6 +96,8 @@ export interface ModalDouble {
 	building?: Promise<void> | undefined;
 	/** Sandboxes of the older kind, those with a GPU, wait for capacity. */
 	queued: boolean;
+	/** How every new sandbox ends, instead of starting. */
+	endsAtOnce?: Partial<Result> | undefined;
 	/** The token is not good any more. */
 	expired: boolean;
 	/** Ends all output streams in the middle, as a router does that is restarted. */
@@ -155,6 +157,10 @@ export async function modalDouble(images: Readonly<Record<string, string>>, show
 			env: { ...VARIABLES, ...contents(sources) },
 		};
 		sandboxes.set(box.id, box);
+		if (double.endsAtOnce !== undefined) {
+			end(box, double.endsAtOnce);
+			return box;
+		}
 		box.timer = setTimeout(() => end(box, { status: RESULT.timeout }), definition.timeoutSecs * 1000).unref();
 		if (!v1 || !double.queued) await begin(box, rootfs);
 		return box;

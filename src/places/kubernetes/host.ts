@@ -11,14 +11,32 @@ import { exportText } from "../settings.js";
 import { kubernetesAddress } from "./address.js";
 import { flagsOf, kubectl, kubectlProgram } from "./kubectl.js";
 import { type KubernetesOptions, type KubernetesSettings, kubernetesSettings } from "./options.js";
-import { aboutOf, awaited, CONTAINER, deletePod, endOfPod, findPod, LABEL, madeWith, OURS, obstacleOf, PLACE_DIR, type Pod, podBody, stateOf } from "./pod.js";
-import { ALREADY_EXISTS, complaint, explained } from "./words.js";
+import {
+	aboutOf,
+	awaited,
+	CONTAINER,
+	deletePod,
+	endOfPod,
+	findPod,
+	LABEL,
+	madeWith,
+	OURS,
+	obstacleOf,
+	PLACE_DIR,
+	type Pod,
+	podBody,
+	pullError,
+	stateOf,
+} from "./pod.js";
+import { ALREADY_EXISTS, complaint, explained, NODE_AWAY } from "./words.js";
 
 /** How long a start waits for a node and an image before it reports PENDING. */
 const PATIENCE_MS = 120_000;
 const LOOK_MS = 500;
 const PREPARE_MS = 60_000;
 const GONE_MS = 60_000;
+/** How many pods one start makes when each ends at once: a node that was full for a moment is worth another attempt. */
+const ATTEMPTS = 3;
 
 export function kubernetesHost(options: KubernetesOptions, owner: HostOwner, hooks: HostHooks = {}): Host {
 	const settings = kubernetesSettings(options);
@@ -32,20 +50,32 @@ export function kubernetesHost(options: KubernetesOptions, owner: HostOwner, hoo
 	const running = async (notes: string[], signal: AbortSignal | undefined): Promise<Pod> => {
 		const until = performance.now() + (hooks.patienceMs ?? PATIENCE_MS);
 		let said: string | undefined;
-		for (let made = false; ; ) {
+		let cause = "";
+		for (let made = 0; ; ) {
 			const pod = await findPod(settings, name, signal);
 			if (pod === undefined) {
 				if (signal?.aborted) throw new HoldfastError("ABORTED", `starting ${address} was given up`);
 				// Ignores the caller's signal: a pod that is created anyway is found by its name.
 				await kubectl(settings, ["create", "--validate=false", "-f", "-"], { input: JSON.stringify(podBody(settings, owner)), tolerate: ALREADY_EXISTS });
-				made = true;
+				made++;
 				hooks.progress?.("the pod is being made");
+				continue;
+			}
+			mustBeOurs(pod);
+			const obstacle = obstacleOf(pod);
+			if (obstacle !== undefined && pod.metadata.deletionTimestamp === undefined) {
+				await deletePod(settings, name); // nothing has run in it, whichever program made it
+				if (otherSettings(pod, settings).length === 0) throw new HoldfastError("START_FAILED", obstacle);
 				continue;
 			}
 			mustFit(pod, settings);
 			const end = endOfPod(pod);
 			if (end !== undefined && pod.metadata.deletionTimestamp === undefined) {
-				if (said !== pod.metadata.uid)
+				if (made >= ATTEMPTS) {
+					await deletePod(settings, name);
+					throw new HoldfastError("START_FAILED", `the pod ends whenever it is started: ${end}`);
+				}
+				if (made === 0 && said !== pod.metadata.uid)
 					notes.push(
 						`${end.charAt(0).toUpperCase()}${end.slice(1)}. It has been made again from ${settings.image}: files and processes that were in it are lost.`,
 					);
@@ -54,12 +84,8 @@ export function kubernetesHost(options: KubernetesOptions, owner: HostOwner, hoo
 			} else if (end === undefined && stateOf(pod).running && pod.status.phase === "Running") {
 				return pod;
 			} else {
-				const obstacle = obstacleOf(pod);
-				if (obstacle !== undefined) {
-					if (made) await deletePod(settings, name);
-					throw new HoldfastError("START_FAILED", obstacle);
-				}
-				const words = end ?? awaited(pod);
+				cause = pullError(pod) ?? cause;
+				const words = end ?? awaited(pod, cause);
 				hooks.progress?.(words);
 				if (performance.now() > until) throw notYet(address, words);
 			}
@@ -134,7 +160,8 @@ export function kubernetesHost(options: KubernetesOptions, owner: HostOwner, hoo
 					}
 					if (why !== undefined) return why;
 					if (by !== null) return `kubectl was ended by ${by}`;
-					if (code === 0 || /error dialing backend|upgrade connection|EOF|connection/i.test(said))
+					if (NODE_AWAY.test(said)) return explained("", said).message;
+					if (code === 0 || /upgrade connection|EOF|connection/i.test(said))
 						return `the connection to the pod broke${said ? ` (${complaint(said)})` : ": its node, or the cluster's server, may be away"}`;
 					return `the command there ended with exit code ${code}${said ? ` and said "${plain(said).slice(-300)}"` : ""}`;
 				},
@@ -172,7 +199,9 @@ export function kubernetesHost(options: KubernetesOptions, owner: HostOwner, hoo
 			await deletePod(settings, name);
 			for (const until = performance.now() + GONE_MS; performance.now() < until; await sleep(LOOK_MS)) {
 				const left = await findPod(settings, name);
-				if (left?.metadata.uid !== pod.metadata.uid) return [`The pod ${name} of ${settings.image} was deleted, with everything in it.`];
+				// A node may take another minute to let go of a pod whose processes have ended.
+				const ended = left?.metadata.deletionTimestamp !== undefined && stateOf(left).terminated !== undefined;
+				if (ended || left?.metadata.uid !== pod.metadata.uid) return [`The pod ${name} of ${settings.image} was deleted, with everything in it.`];
 			}
 			throw new HoldfastError("START_FAILED", `the pod ${name} is being deleted, but does not go away; see: kubectl describe pod ${name}`);
 		},
@@ -182,11 +211,18 @@ export function kubernetesHost(options: KubernetesOptions, owner: HostOwner, hoo
 /** Completes the directory before it gets its name: another program may do the same at this moment. */
 const PREPARE = `umask 077; d=${PLACE_DIR}; mkdir -p "$d/busy" && true >>"$d/life" && true >>"$d/seen" && cat >"$d/environment.$$" && mv "$d/environment.$$" "$d/environment" || exit 90`;
 
-function mustFit(pod: Pod, settings: KubernetesSettings): void {
-	const { name, labels, uid } = pod.metadata;
+function mustBeOurs({ metadata: { name, labels } }: Pod): void {
 	if (labels[LABEL.owner] !== OURS) throw new HoldfastError("CONFLICT", `there is a pod ${name} that Holdfast has not made; remove it, or use another task`);
+}
+
+function otherSettings(pod: Pod, settings: KubernetesSettings): readonly string[] {
 	const about = aboutOf(pod);
-	const other = about ? differing(about.settings, madeWith(settings)) : [];
+	return about ? differing(about.settings, madeWith(settings)) : [];
+}
+
+function mustFit(pod: Pod, settings: KubernetesSettings): void {
+	const { name, uid } = pod.metadata;
+	const other = otherSettings(pod, settings);
 	if (other.length > 0 && endOfPod(pod) === undefined)
 		throw new HoldfastError(
 			"CONFLICT",

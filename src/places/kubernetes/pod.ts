@@ -171,8 +171,11 @@ export function endOfPod(pod: Pod): string | undefined {
 		return `the node of the pod is gone (${status.reason})`;
 	if (terminated?.reason === "OOMKilled") return "the pod had run out of memory";
 	if (terminated?.exitCode === SWITCH_EXIT) return "the pod had stopped itself: nobody used it, and nothing ran in it";
-	if (status.phase === "Failed" || status.phase === "Succeeded")
-		return `the pod has ended${terminated === undefined ? "" : ` (exit code ${terminated.exitCode}${terminated.reason ? `, ${terminated.reason}` : ""})`}`;
+	if (status.phase === "Failed" || status.phase === "Succeeded") {
+		const code = terminated && `exit code ${terminated.exitCode}${terminated.reason ? `, ${terminated.reason}` : ""}`;
+		const words = code ?? [status.reason, status.message.slice(0, 200)].filter(Boolean).join(": ");
+		return `the pod has ended${words === "" ? "" : ` (${words})`}`;
+	}
 	if (metadata.deletionTimestamp !== undefined) return "the pod is being deleted";
 	return undefined;
 }
@@ -194,12 +197,18 @@ export function obstacleOf(pod: Pod): string | undefined {
 	return HOPELESS.includes(waiting.reason) ? `the pod cannot be started: ${waiting.reason}${said}` : undefined;
 }
 
-/** Returns what a pod waits for, as the rest of a sentence. */
-export function awaited(pod: Pod): string {
+/** Returns why an image could not be fetched. Clusters show it only between two attempts, and "Back-off pulling image" for the rest of the time. */
+export function pullError(pod: Pod): string | undefined {
+	const { waiting } = stateOf(pod);
+	return waiting?.reason === "ErrImagePull" && waiting.message !== "" ? waiting.message : undefined;
+}
+
+/** Returns what a pod waits for, as the rest of a sentence. `cause`: the last `pullError`. */
+export function awaited(pod: Pod, cause = ""): string {
 	const scheduled = pod.status.conditions?.find(({ type }) => type === "PodScheduled");
 	if (scheduled?.status === "False") return `the pod waits for a node: ${scheduled.message.slice(0, 300) || scheduled.reason}`;
 	const { waiting } = stateOf(pod);
 	if (waiting && /Image/.test(waiting.reason))
-		return `the image ${pod.spec.containers[0]?.image} cannot be fetched yet: ${waiting.message.slice(0, 300) || waiting.reason}`;
+		return `the image ${pod.spec.containers[0]?.image} cannot be fetched yet: ${(cause || waiting.message).slice(0, 300) || waiting.reason}`;
 	return waiting?.reason === "ContainerCreating" ? "the pod has a node, which fetches the image or makes the container" : "the pod is being made";
 }

@@ -4,6 +4,8 @@ import { plain } from "../child.js";
 
 export const NOT_FOUND = /Error from server \(NotFound\)/;
 export const ALREADY_EXISTS = /Error from server \(AlreadyExists\)/;
+/** The server answers, and the node does not. */
+export const NODE_AWAY = /error dialing backend/i;
 
 const RIGHTS = "this user may not do that there; a Role with `pods: create, get, list, delete` and `pods/exec: create, get` is enough (docs/places.md has one)";
 
@@ -24,8 +26,9 @@ const CASES: readonly (readonly [RegExp, ErrorCode, string])[] = [
 	[/context "?[^"]*"? does not exist|context was not found/i, "INVALID", "there is no such context; `kubectl config get-contexts` lists them"],
 	[/namespaces? "[^"]*" not found/i, "START_FAILED", "there is no such namespace; `kubectl get namespaces` lists them"],
 	[/is invalid|strict decoding error|BadRequest/i, "START_FAILED", "the cluster does not take a pod with these settings"],
+	[NODE_AWAY, "UNREACHABLE", "the node of the pod does not answer; see `kubectl get nodes`. What runs there may go on, and the next call tries again"],
 	[
-		/no such host|connection refused|Unable to connect|i\/o timeout|deadline exceeded|TLS handshake|x509|connection reset|ServiceUnavailable|EOF/i,
+		/no such host|connection refused|server \S+ was refused|Unable to connect|i\/o timeout|deadline exceeded|TLS handshake|x509|connection reset|ServiceUnavailable|EOF/i,
 		"UNREACHABLE",
 		"the cluster cannot be reached; see whether `kubectl get pods` works",
 	],

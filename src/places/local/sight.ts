@@ -30,7 +30,7 @@ export const localSight = (dir: string, spec: Spec): Sight => ({
 
 /** Like `isDrained` of ../sight.ts, for a local log that is not closed. */
 export function isDrainedHere(dir: string): boolean {
-	const { collector, terminal, child } = readParts(dir);
+	const { collector, keeper, terminal, child } = readParts(dir);
 	if (!collector) return false; // it has no record of itself yet
 	if (!isAlive(collector)) return true;
 	if (terminal && child && isAlive(child)) {
@@ -42,6 +42,10 @@ export function isDrainedHere(dir: string): boolean {
 		if (readStat(child.pid)?.state === "S") return readDrained(dir)?.kind !== "wait"; // see shell/slot-state.ts
 		goOn([child.pid, collector.pid]);
 		return false;
+	}
+	if (drained && drained.kind !== "dd" && child && keeper && isAlive(keeper)) {
+		goOn([keeper.pid, collector.pid]);
+		return false; // the copier was killed, and the keeper is about to have it replaced: until then a dd that sleeps is the one from before the copier
 	}
 	const runners = childrenOf(collector.pid);
 	const copiers = runners.flatMap(childrenOf);

@@ -21,6 +21,8 @@ const PATIENCE_MS = 120_000;
 const LOOK_MS = 500;
 const PREPARE_MS = 60_000;
 const STOP_MS = 60_000;
+/** How many sandboxes one start makes when each ends at once. */
+const ATTEMPTS = 3;
 
 interface Life {
 	readonly box: Sandbox;
@@ -38,7 +40,7 @@ export function modalHost(options: ModalOptions, owner: HostOwner, hooks: HostHo
 	/** Returns the sandbox once it runs: the existing one, else a new one. Two concurrent programs get the same, by its name. */
 	const running = async (client: ModalClient, notes: string[], progress: (line: string) => void, signal: AbortSignal): Promise<Life> => {
 		if (now && (await endOfSandbox(now.box, settings.time)) === undefined) return now;
-		for (;;) {
+		for (let made = 0; ; ) {
 			const found = await findSandbox(client, owner);
 			const life = found && (await fitting(found));
 			if (life) return life;
@@ -47,7 +49,15 @@ export function modalHost(options: ModalOptions, owner: HostOwner, hooks: HostHo
 			owners.remember({ home: owner.home, task: OF_THE_HOME }, whereOf(settings));
 			owners.remember(owner, { ...more, ...(kept === undefined ? {} : { image: kept }), ...whereOf(settings), settings: JSON.stringify(madeWith(settings)) });
 			try {
-				return (await fitting(await makeSandbox(client, settings, owner, { kept, progress, notes }))) as Life;
+				const box = await makeSandbox(client, settings, owner, { kept, progress, notes });
+				made++;
+				const fresh = await fitting(box);
+				if (fresh) return fresh;
+				if (made >= ATTEMPTS)
+					throw new HoldfastError(
+						"START_FAILED",
+						`the sandbox ends whenever it is started (${(await endOfSandbox(box, settings.time)) ?? "it runs no more"}); see whether the image has sh, and enough memory was asked for`,
+					);
 			} catch (error) {
 				if (!isTaken(error)) throw error;
 			}

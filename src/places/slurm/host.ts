@@ -14,7 +14,7 @@ import { enterText, innerStart } from "./inner.js";
 import { cancel, findJob, type Job, jobOwners, jobScripts, lastOf, madeWith, settingsIn, submit } from "./job.js";
 import { type SlurmOptions, type SlurmSettings, slurmSettings } from "./options.js";
 import { slurm, slurmProgram } from "./program.js";
-import { complaint, endOfJob, explained, waiting } from "./words.js";
+import { complaint, endOfJob, explained, isHopeless, waiting } from "./words.js";
 
 /** How long a start waits for the queue before it says so. Sites do not want to be asked often. */
 const PATIENCE_MS = 60_000;
@@ -46,12 +46,14 @@ export function slurmHost(options: SlurmOptions, owner: HostOwner, hooks: HostHo
 				const first = await findJob(name);
 				if (first && first.id !== id) await cancel(id); // of another host with the same home
 				if (first) return first;
-				const last = await lastOf(id, "").catch(() => undefined);
-				if (look > 5)
+				if (look > 5) {
+					const last = await lastOf(id).catch(() => undefined);
+					if (last && isHopeless(last)) throw new HoldfastError("START_FAILED", endOfJob(id, last));
 					throw new HoldfastError(
 						"START_FAILED",
 						`the Slurm job ${id} ended as soon as it was submitted${last ? ` (${last.state}, ${last.reason})` : ""}; see: scontrol show job ${id}`,
 					);
+				}
 				await sleep(200);
 			}
 		} finally {
@@ -83,7 +85,7 @@ export function slurmHost(options: SlurmOptions, owner: HostOwner, hooks: HostHo
 	const openStream = async (job: Job, command: string): Promise<Stream> => {
 		const child = childStream(await step(job, command), {
 			why: async ({ code, signal }, said) => {
-				if (/DUE TO TIME LIMIT/.test(said)) return endOfJob(job.id, "TIMEOUT", "");
+				if (/DUE TO TIME LIMIT/.test(said)) return endOfJob(job.id, { state: "TIMEOUT", reason: "", code: 0 });
 				const fate = await fateOf(job).catch(() => undefined);
 				if (fate !== undefined) return fate;
 				if (signal !== null) return `srun was ended by ${signal}`;
@@ -113,6 +115,8 @@ export function slurmHost(options: SlurmOptions, owner: HostOwner, hooks: HostHo
 		const { code } = await run.exit;
 		clearTimeout(late);
 		if (code === 0) return;
+		const last = await lastOf(job.id, job.submitted).catch(() => undefined);
+		if (last && isHopeless(last)) throw new HoldfastError("START_FAILED", endOfJob(job.id, last));
 		const fate = await fateOf(job).catch(() => undefined);
 		if (fate !== undefined) throw new HoldfastError("UNREACHABLE", fate); // the next try makes another
 		if (code === null) throw new HoldfastError("UNREACHABLE", `the node of the Slurm job ${job.id} did not answer within ${PREPARE_MS / 1000} s`);
@@ -158,7 +162,7 @@ export function slurmHost(options: SlurmOptions, owner: HostOwner, hooks: HostHo
 			if (job && (known === undefined || lifeOf(job) === lifeOf(known))) return undefined;
 			if (known === undefined) return { why: "there is no Slurm job for it", kept: false };
 			const last = await lastOf(known.id, known.submitted, signal);
-			return { why: last ? endOfJob(known.id, last.state, last.reason) : `the Slurm job ${known.id} has ended`, kept: false };
+			return { why: last ? endOfJob(known.id, last) : `the Slurm job ${known.id} has ended`, kept: false };
 		},
 
 		async whySilent() {
@@ -202,11 +206,11 @@ function parseLife(life: string | undefined): Pick<Job, "id" | "submitted"> | un
 	return id === undefined || submitted === undefined ? undefined : { id, submitted };
 }
 
-/** Returns why a job is over; undefined: it is not, or nobody knows. */
+/** Returns why a job is over; undefined: it is not over, or Slurm does not know it. */
 async function fateOf({ id, submitted }: Pick<Job, "id" | "submitted">): Promise<string | undefined> {
 	const last = await lastOf(id, submitted);
 	if (last === undefined) return `the Slurm job ${id} has ended`;
-	return ["RUNNING", "PENDING", "CONFIGURING", "SUSPENDED"].includes(last.state) ? undefined : endOfJob(id, last.state, last.reason);
+	return ["RUNNING", "PENDING", "CONFIGURING", "SUSPENDED"].includes(last.state) ? undefined : endOfJob(id, last);
 }
 
 function mustFit(job: Job, settings: SlurmSettings): Job {

@@ -40,7 +40,7 @@ export function innerStart({ apptainer, workdir, lifetime }: SlurmSettings, at: 
 		`mkdir ${INNER_DIR}/switch 2>/dev/null || exit 0`,
 		"s=; command -v setsid >/dev/null 2>&1 && s=setsid",
 		`$s sh -c 'while true >${INNER_DIR}-inner/life; do sleep 5; done' </dev/null >/dev/null 2>&1 &`,
-		`$s sh -c "$1" holdfast ${INNER_DIR} ${switchSeconds(lifetime)} "kill -TERM 1; sleep 5; exit 75" </dev/null >/dev/null 2>&1 &`,
+		`$s sh -c "$1" holdfast ${INNER_DIR} ${switchSeconds(lifetime)} "echo idle >${INNER_DIR}/over; kill -TERM 1; sleep 5; exit 75" </dev/null >/dev/null 2>&1 &`,
 	].join("\n");
 	return [
 		"a=apptainer; command -v apptainer >/dev/null 2>&1 || a=singularity; command -v $a >/dev/null 2>&1 || exit 92",
@@ -54,10 +54,19 @@ export function innerStart({ apptainer, workdir, lifetime }: SlurmSettings, at: 
 						: `[ -e "$f" ] || { $a pull --force ${insecure ? "--no-https " : ""}"$f.part-$SLURM_JOB_ID" ${q(`docker://${image}`)} && mv "$f.part-$SLURM_JOB_ID" "$f" || exit 93; }`,
 				]),
 		// Whoever is second waits for the first.
-		`if mkdir ${q(`${at}/instance`)} 2>/dev/null; then $a -q instance start ${flags} "$f" ${name} || { rmdir ${q(`${at}/instance`)}; exit 94; }; fi`,
+		`if mkdir ${q(`${at}/instance`)} 2>/dev/null; then $a -q instance start ${flags} "$f" ${name} || { rmdir ${q(`${at}/instance`)}; exit 94; }`,
+		watchText(at, name),
+		"fi",
 		`n=0; until $a -s exec -e instance://${name} true 2>/dev/null; do n=$((n + 1)); [ $n -lt 50 ] || exit 95; sleep 0.2; done`,
 		`$a -s exec -e instance://${name} sh -c ${q(inside)} holdfast ${q(switchScript())}`,
 	].join("\n");
+}
+
+/** The job ends with its container: what ran is gone, and a job without one would only hold its node. Where Apptainer does not tell a pid, the switch ends it later. */
+function watchText(at: string, name: string): string {
+	const watch = 'while kill -0 "$2" 2>/dev/null; do sleep 1; done; c=76; [ ! -e "$1/place/over" ] || c=75; echo $c >"$1/over"; kill "$(cat "$1/switch")"';
+	const pid = `$a instance list --json ${name} | sed -n 's/.*"pid": *\\([0-9][0-9]*\\).*/\\1/p' | head -n 1`;
+	return `p=$(${pid}); [ -z "$p" ] || setsid sh -c ${shellQuote(watch)} holdfast ${shellQuote(at)} "$p" </dev/null >/dev/null 2>&1 &`;
 }
 
 /** Returns the shell text that runs a command there. */

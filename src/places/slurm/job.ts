@@ -9,7 +9,7 @@ import { switchSeconds } from "../settings.js";
 import { switchScript } from "../switch.js";
 import type { SlurmSettings } from "./options.js";
 import { slurm } from "./program.js";
-import { GONE } from "./words.js";
+import { GONE, type LastOfJob } from "./words.js";
 
 export interface Job {
 	readonly id: string;
@@ -50,15 +50,10 @@ function secondsOf(text: string): number | undefined {
 	return rest.split(":").reduce((sum, part) => sum * 60 + Number(part), 0) + Number(days) * 86_400;
 }
 
-export interface LastOfJob {
-	readonly state: string;
-	readonly reason: string;
-}
-
 const SETTLE_LOOKS = 15;
 
 /** Returns how a job has ended, as far as the controller still knows; it forgets after some minutes. Waits a moment for one that is just ending: before that it does not say how. */
-export async function lastOf(id: string, submitted: string, signal?: AbortSignal): Promise<LastOfJob | undefined> {
+export async function lastOf(id: string, submitted?: string, signal?: AbortSignal): Promise<LastOfJob | undefined> {
 	for (let look = 0; ; look++) {
 		const last = await lookAt(id, submitted, signal);
 		if (last?.state !== "COMPLETING" || look === SETTLE_LOOKS || signal?.aborted) return last;
@@ -66,11 +61,11 @@ export async function lastOf(id: string, submitted: string, signal?: AbortSignal
 	}
 }
 
-async function lookAt(id: string, submitted: string, signal: AbortSignal | undefined): Promise<LastOfJob | undefined> {
+async function lookAt(id: string, submitted: string | undefined, signal: AbortSignal | undefined): Promise<LastOfJob | undefined> {
 	const { output } = await slurm("scontrol", ["show", "job", "-o", id], { signal, tolerate: GONE });
 	const field = (name: string) => new RegExp(`(?:^| )${name}=(\\S*)`).exec(output)?.[1] ?? "";
-	if (field("JobId") !== id || field("SubmitTime") !== submitted) return undefined;
-	return { state: field("JobState"), reason: field("Reason") };
+	if (field("JobId") !== id || (submitted !== undefined && field("SubmitTime") !== submitted)) return undefined;
+	return { state: field("JobState"), reason: field("Reason"), code: Number.parseInt(field("ExitCode"), 10) || 0 };
 }
 
 let scripts: { readonly holder: string; readonly relay: string } | undefined;

@@ -1,4 +1,5 @@
 /** The programs of Slurm: sbatch, squeue, scontrol, scancel, srun. */
+import { HoldfastError } from "../../base/index.js";
 import { type Program, programEnvironment, type Ran, type RunOptions, runProgram } from "../child.js";
 import { explained } from "./words.js";
 
@@ -18,7 +19,16 @@ const ANSWER_MS = 20_000;
 /** Throws, with what to do, if it fails and `tolerate` does not take what it says. */
 export async function slurm(name: string, args: readonly string[], options: Partial<RunOptions> & { tolerate?: RegExp } = {}): Promise<Ran> {
 	const { tolerate, ...rest } = options;
-	const ran = await runProgram(slurmProgram(name), args, { ms: ANSWER_MS, ...rest });
+	const ran = await runProgram(slurmProgram(name), args, { ms: ANSWER_MS, ...rest }).catch((error) => {
+		if (!(error instanceof HoldfastError) || error.code !== "UNREACHABLE") throw error;
+		throw new HoldfastError(
+			"UNREACHABLE",
+			`Slurm does not answer (${error.message}); see whether \`${name}\` works here, and what SLURM_CONF is. What runs goes on`,
+			{
+				cause: error,
+			},
+		);
+	});
 	if (ran.code === 0 || tolerate?.test(ran.said)) return ran;
 	throw explained(`${name} failed`, ran.said);
 }

@@ -1,6 +1,15 @@
 /** What Slurm says, and what a person can do about it. */
 import { HoldfastError } from "../../base/index.js";
 import { plain } from "../child.js";
+import { SWITCH_EXIT } from "../switch.js";
+
+/** How a job has ended, as far as the controller knows. */
+export interface LastOfJob {
+	readonly state: string;
+	readonly reason: string;
+	/** The exit code of the job's script: holder.sh says what its own mean. */
+	readonly code: number;
+}
 
 /** Its last complaint, without the name of the program in front. */
 export const complaint = (said: string): string => {
@@ -36,6 +45,11 @@ const CASES: readonly (readonly [RegExp, "UNREACHABLE" | "START_FAILED" | "LIMIT
 	[/QOS\w*Limit|AssocMax|Job violates accounting\/QOS policy|submit limit/i, "LIMIT", "a limit of yours is reached; wait for other jobs, or ask for less"],
 	[/Access\/permission denied|User's group not permitted/i, "DENIED", "you may not use this partition or job"],
 	[/Invalid generic resource/i, "START_FAILED", "there are no such GPUs; `sinfo -o %G` lists them"],
+	[
+		/configuration source|Unable to process configuration|slurm\.conf/i,
+		"START_FAILED",
+		"this machine has no configuration of a Slurm cluster; start Holdfast on a login node, or set SLURM_CONF",
+	],
 	[/Protocol authentication error|munge/i, "UNREACHABLE", "this machine is not known to the cluster, or munge does not run here"],
 ];
 
@@ -45,9 +59,20 @@ export function explained(doing: string, said: string): HoldfastError {
 	return new HoldfastError(code, advice === undefined ? `${doing}: ${words}` : `${advice} (${words})`);
 }
 
+/** Exit codes of holder.sh. */
+const NO_SCRATCH = 73;
+const CONTAINER_ENDED = 76;
+
+/** Returns true if another job would end the same way. */
+export const isHopeless = (last: LastOfJob | undefined): boolean => last?.state === "FAILED" && last.code === NO_SCRATCH;
+
 /** Why a job has ended, as the rest of a sentence. */
-export function endOfJob(id: string, state: string, reason: string): string {
+export function endOfJob(id: string, { state, reason, code }: LastOfJob): string {
 	const job = `the Slurm job ${id}`;
+	if (state === "FAILED" && code === NO_SCRATCH)
+		return `${job} could not make its directory on its node; set \`scratch\` to a directory of the node that you may write to`;
+	if (state === "FAILED" && code === SWITCH_EXIT) return `${job} had stopped itself: nobody used it, and nothing ran in it`;
+	if (state === "FAILED" && code === CONTAINER_ENDED) return `the container in ${job} has ended, and the job with it`;
 	switch (state.split(" ")[0]) {
 		case "TIMEOUT":
 		case "DEADLINE":
@@ -63,7 +88,7 @@ export function endOfJob(id: string, state: string, reason: string): string {
 			return `${job} was preempted by another`;
 		case "FAILED":
 		case "COMPLETED":
-			return `${job} has ended`;
+			return `${job} has ended${code === 0 ? "" : ` (exit code ${code})`}`;
 		default:
 			return `${job} is over (${state}${reason && reason !== "None" ? `, ${reason}` : ""})`;
 	}

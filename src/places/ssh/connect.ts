@@ -20,7 +20,7 @@ export async function connect(client: SshProgram, doubted: string | undefined, s
 }
 
 /**
- * `ssh -N` puts the connection into the background and ends. If somebody else's came first it would stay instead, without
+ * `ssh -N` puts the connection into the background and ends. If another program's connection came first, it would stay instead, without
  * any use: then it is ended here as soon as that other one answers.
  */
 async function logIn(client: SshProgram, signal?: AbortSignal): Promise<void> {

@@ -14,7 +14,7 @@ export interface SshTarget {
 
 type Case = readonly [pattern: RegExp, code: ErrorCode, words: (found: RegExpExecArray, where: SshTarget, said: string) => string];
 
-/** The first that fits. UNREACHABLE may be better later by itself; with the others somebody has to do something. */
+/** The first that fits. UNREACHABLE may pass by itself; the others need the user to act. */
 const CASES: readonly Case[] = [
 	[
 		/REMOTE HOST IDENTIFICATION HAS CHANGED/,

@@ -1,7 +1,7 @@
 /**
  * A machine reached over SSH, with the system's own client: the person's configuration, agents, jump hosts and known hosts count.
  * One connection in the background carries the streams of every program with the same home and settings. No program ends it: it goes
- * when nobody has used it for a minute. When it has no room for another stream (sshd's MaxSessions) ssh makes one more by itself.
+ * when no stream has used it for a minute. When it has no room for another stream (sshd's MaxSessions) ssh makes one more by itself.
  */
 import { randomBytes } from "node:crypto";
 import type { Socket } from "node:net";
@@ -24,7 +24,7 @@ export interface Near {
 	readonly home?: string;
 	/** What the ssh client gets, but for secrets. */
 	readonly env?: NodeJS.ProcessEnv;
-	/** How long the connection stays with nobody using it. */
+	/** How long an idle connection stays open. */
 	readonly idleSeconds?: number;
 }
 
@@ -55,7 +55,7 @@ export function sshHost(options: SshOptions, near: Near = {}): Host {
 				doubt();
 				return explain(said, client).message;
 			},
-			// Not said goodbye to: whoever asks for another start after this has found it silent.
+			// Killed without a message: the caller that asks for another start has found it silent.
 			onClose: (politely) => politely || doubt(),
 			whyClosed: ({ stdout }) => ((stdout as Socket).bytesRead > 0 ? "" : ` before anything had come back: ${INSTEAD}, or be very slow`),
 		});
@@ -82,7 +82,10 @@ export function sshHost(options: SshOptions, near: Near = {}): Host {
 		// The connection is not ours alone, and ends by itself.
 		stop: async () => {
 			const own = [...streams];
-			for (const stream of own) stream.close();
+			for (const stream of own) {
+				stream.hold?.(true); // an idle link keeps no program alive, and this one waits for its end
+				stream.close();
+			}
 			doubted = undefined; // that was no sign of anything
 			await Promise.all(own.map(({ ended }) => ended));
 			return [];

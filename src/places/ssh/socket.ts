@@ -51,7 +51,7 @@ export function socketIdentity(file: string): string | undefined {
 
 export type ControlState = "alive" | "stuck" | "gone";
 
-/** ssh greets whoever connects (PROTOCOL.mux); one that is stopped, or hangs, does not. */
+/** A live ssh greets each client that connects (PROTOCOL.mux); a stopped or hanging one does not. */
 export function askMaster(file: string, ms: number): Promise<ControlState> {
 	return new Promise((resolve) => {
 		const socket = net.connect(file);

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { KubernetesOptions } from "../../../src/places/kubernetes/options.js";
 import { diagnose } from "../../../src/process/doctor.js";
 import { eventually } from "../../support/docker-box.js";
-import { atEnd, tempDir } from "../../support/home.js";
+import { atEnd, tempDir, textOf } from "../../support/home.js";
 import { openRuntime } from "../../support/internal.js";
 import { noKubernetes } from "../../support/kubernetes-double.js";
 
@@ -66,6 +66,67 @@ describe.skipIf(why)(`a pod${why ? `: ${why}` : ""}`, () => {
 		expect([...double.pods.values()][0]?.object.spec.containers[0]).toMatchObject({
 			securityContext: { runAsUser: 1000, runAsNonRoot: true, capabilities: { drop: ["ALL"] } },
 		});
+	});
+
+	it("that ends as soon as it is started is not made for ever: the error says what the cluster says, and no pod is left", async () => {
+		const { host, double } = await testPod();
+		double.endsAtOnce = { phase: "Failed", reason: "OutOfcpu", message: "Pod Node didn't have enough resource: cpu" };
+		await expect(host.start()).rejects.toMatchObject({
+			code: "START_FAILED",
+			message: "the pod ends whenever it is started: the pod has ended (OutOfcpu: Pod Node didn't have enough resource: cpu)",
+		});
+		expect(double.calls.filter((call) => call.startsWith("POST")).length).toBe(3);
+		await eventually("no pod is left", async () => double.pods.size === 0);
+	});
+
+	it("that was left by a killed program, and can never start, gives way to one with the right image", async () => {
+		const { again, double } = await testPod();
+		const stop = new AbortController();
+		const killed = again({ progress: () => stop.abort() }, { image: "none:1" }).start(stop.signal);
+		await expect(killed).rejects.toMatchObject({ code: "ABORTED" });
+		expect(double.pods.size).toBe(1);
+		await again().start();
+		expect([...double.pods.values()].map(({ object }) => object.spec.containers[0]?.image)).toEqual(["tools:1"]);
+	});
+
+	it("its time limit, reached in the middle of a command, is why that is lost, and the next command has another pod; so is a node that is lost", async () => {
+		const { double, options } = await testPod({ time: 4 }, undefined, "full");
+		const runtime = await openRuntime({ home: tempDir("home"), warm: 0, task: "t", place: { kind: "kubernetes", ...options } as never });
+		atEnd(() => runtime.close());
+		for (const [status, words] of [
+			[{ phase: "Failed", reason: "DeadlineExceeded" }, "had reached its time limit (4 min)"],
+			[{ phase: "Failed", reason: "NodeLost" }, "the node of the pod is gone (NodeLost)"],
+		] as const) {
+			const { session_id, note } = await runtime.terminal({ command: "echo began; sleep 1000", background: true });
+			expect(note).toMatch(/kubernetes:\/\/dev\/tools:1 ends at .*: save what has to stay\./); // less than five minutes are left
+			await runtime.process({ action: "wait", session_id, until: { pattern: "began" }, timeout: 60 });
+			double.end([...double.pods.keys()][0] as string, status);
+			const waited = await runtime.process({ action: "wait", session_id, timeout: 60 });
+			expect(waited).toMatchObject({ status: "lost", output: expect.stringContaining("began") });
+			expect(JSON.stringify(waited)).toContain(words);
+			const next = await runtime.terminal({ command: "echo next" });
+			expect(next).toMatchObject({ output: "next\n", note: expect.stringMatching(/It has been made again from tools:1/) });
+			await runtime.endTask("t");
+		}
+		expect(double.pods.size).toBe(0);
+	});
+
+	it("whose node does not answer for a while is used again when it does, and nothing is lost", async () => {
+		const { double, options } = await testPod({}, undefined, "full");
+		const runtime = await openRuntime({ home: tempDir("home"), warm: 0, task: "t", place: { kind: "kubernetes", ...options } as never });
+		atEnd(() => runtime.close());
+		const counting = await runtime.spawn({ command: "i=0; while [ $i -lt 20 ]; do echo line $i; i=$((i + 1)); sleep 0.2; done" });
+		await counting.wait({ until: { pattern: "line 3" }, timeout: 100_000 });
+		double.nodeAway = true;
+		double.cut();
+		await eventually("it is known why", async () => {
+			await counting.sync();
+			return counting.unreachable?.includes("the node of the pod does not answer") ?? false;
+		});
+		double.nodeAway = false;
+		await counting.wait({ timeout: 100_000 });
+		expect(textOf(counting)).toBe(Array.from({ length: 20 }, (_, at) => `line ${at}\n`).join(""));
+		await runtime.endTask("t");
 	});
 
 	it("doctor says what there is, and leaves nothing; other settings are a conflict", async () => {

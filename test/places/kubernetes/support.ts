@@ -16,9 +16,9 @@ export interface TestPod {
 	again(hooks?: HostHooks, more?: Partial<KubernetesOptions>): Host;
 }
 
-export async function testPod(more: Partial<KubernetesOptions> = {}, hooks?: HostHooks): Promise<TestPod> {
+export async function testPod(more: Partial<KubernetesOptions> = {}, hooks?: HostHooks, files: "busybox" | "full" = "busybox"): Promise<TestPod> {
 	useKubectl();
-	const double = await kubernetesDouble({ "tools:1": await rootfsOf("busybox") });
+	const double = await kubernetesDouble({ "tools:1": await rootfsOf(files) });
 	const owner = { home: tempDir("home"), task: "t" };
 	const options: KubernetesOptions = { image: "tools:1", namespace: double.namespace, kubeconfig: double.kubeconfig, ...more };
 	const again = (own?: HostHooks, other: Partial<KubernetesOptions> = {}) => kubernetesHost({ ...options, ...other }, owner, own);

@@ -74,7 +74,7 @@ describe.skipIf(noSlurm)(`a job of Slurm${noSlurm ? `: ${noSlurm}` : ""}`, () =>
 		await say(host, `i=0; while [ $i -lt 5 ]; do touch ${dir}/life; sleep 1; i=$((i + 1)); done`);
 		expect(jobs()).toHaveLength(1);
 		await eventually("it has ended", async () => jobs().length === 0);
-		expect(await host.over?.()).toMatchObject({ why: expect.stringMatching(/^the Slurm job \d+ has ended$/) });
+		expect(await host.over?.()).toMatchObject({ why: expect.stringMatching(/^the Slurm job \d+ had stopped itself: nobody used it, and nothing ran in it$/) });
 		expect(fs.readdirSync(options.scratch as string)).toEqual([]); // it has taken its files with it
 	});
 

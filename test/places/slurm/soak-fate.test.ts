@@ -90,13 +90,47 @@ describe.skipIf(noSlurm)(`a job of Slurm${noSlurm ? `: ${noSlurm}` : ""}`, () =>
 		300_000,
 	);
 
+	it("whose directory cannot be made on the node is an error that says so; so is a setup that fails", async () => {
+		const { options } = await testJob();
+		for (const [more, words] of [
+			[{ scratch: "/proc/none" }, /could not make its directory on its node; set `scratch`/],
+			[{ setup: "exit 9" }, /has ended \(exit code 9\)/],
+		] as const) {
+			const runtime = await openRuntime({ home: tempDir("home"), warm: 0, task: "t", place: { kind: "slurm", ...options, ...more } as never });
+			atEnd(() => runtime.close());
+			expect(await runtime.terminal({ command: "true" })).toMatchObject({ status: "error", error: expect.stringMatching(words) });
+			await runtime.endTask("t");
+		}
+	}, 300_000);
+
 	it.skipIf(noApptainer)(
-		"a container in a job that nobody uses ends, and the job after it",
+		"a container that ends takes its job with it: that is why, and the next command has another job",
+		async () => {
+			const apptainer = await sharedApptainer();
+			const apt = { image: apptainer.full, network: false };
+			const { host, again } = await testJob({ setup: `PATH=${apptainer.bin}:$PATH; export PATH`, apptainer: apt });
+			const { instance } = await host.start();
+			await say(host, "kill -TERM 1; sleep 60");
+			await eventually("its job has ended", async () => (await host.over?.()) !== undefined, 60_000);
+			const [id] = (instance as string).split(" ");
+			expect(await host.over?.()).toEqual({ why: `the container in the Slurm job ${id} has ended, and the job with it`, kept: false });
+			const next = again({ last: () => instance });
+			expect((await next.start()).notes).toEqual([
+				expect.stringMatching(/^The container in the Slurm job \d+ has ended, and the job with it\. This is another one/),
+			]);
+			expect((await say(next, "cat /proc/1/comm")).output).toBe("appinit\n");
+		},
+		300_000,
+	);
+
+	it.skipIf(noApptainer)(
+		"a container in a job that nobody uses ends, and the job with it",
 		async () => {
 			const apptainer = await sharedApptainer();
 			const { host, jobs } = await testJob({ setup: `PATH=${apptainer.bin}:$PATH`, apptainer: { image: apptainer.busybox, network: false }, lifetime: 4 });
 			await host.start();
 			await eventually("it has ended", async () => jobs().length === 0, 120_000);
+			expect(await host.over?.()).toMatchObject({ why: expect.stringMatching(/had stopped itself: nobody used it, and nothing ran in it$/) });
 		},
 		300_000,
 	);
