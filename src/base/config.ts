@@ -123,7 +123,7 @@ const configSchema = z.lazy(() =>
 
 export type Config = z.infer<typeof configSchema>;
 
-/** What an empty file says. A command of somebody who has none does not make the schema for it. */
+/** The settings of an empty file. Without a file, a command does not make the schema. */
 const DEFAULTS: Config = {
 	approvals: { expires: 300, unattended: "pending" },
 	sudo: { passwordFile: null },

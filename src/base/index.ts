@@ -1,6 +1,7 @@
 /** What every room stands on: errors, ids, the home directory, files, /proc, watches, deadlines, limits, leases. Secrets have a room of their own in here. */
 export { HarmlessText, plainText, SEQUENCE } from "./ansi.js";
 export { asset } from "./asset.js";
+export { compileBaseline, compileEverythingBaseline } from "./baseline.js";
 export { byName } from "./by-name.js";
 export { columnsOf, fitted } from "./columns.js";
 export {
@@ -80,6 +81,7 @@ export {
 } from "./proc.js";
 export { counted, parseAge, parseSeconds, parseSize, sizeText, timeText } from "./quantity.js";
 export { shellQuote } from "./quote.js";
+export { anySignal } from "./signals.js";
 export { soon } from "./soon.js";
 export { isTaskName, TASK_NAME, Utf8Stream, utf8, visible, wholeCharacters } from "./text.js";
 export { DRAIN_MS, REMOTE_MS } from "./times.js";
