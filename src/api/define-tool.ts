@@ -1,7 +1,7 @@
 /** `defineTool`: a tool of another program, with the same passage as ours: arguments in words, rules, audit, masking, bounds, a deadline. */
 import { randomUUID } from "node:crypto";
 import * as z from "zod";
-import { checked, counted, HoldfastError, parseOptions } from "../base/index.js";
+import { HoldfastError, parseOptions } from "../base/index.js";
 import type { Redactor } from "../base/secrets/index.js";
 import {
 	type AgentRuntime,
@@ -28,6 +28,7 @@ import { agentOf } from "./agent.js";
 import { callOf } from "./options.js";
 import type { Runtime } from "./runtime.js";
 import { filesFor, type TaskFiles } from "./task-files.js";
+import { failed, over, resultOf } from "./tool-result.js";
 import type { RuntimeCallOptions, Tool, ToolCallOptions } from "./tools.js";
 
 /** What a tool is given besides its arguments. */
@@ -98,13 +99,6 @@ const definition = z.strictObject({
 	run: z.custom<ToolDefinition["run"]>((value) => typeof value === "function", "must be a function"),
 });
 
-const answerSchema = z.strictObject({
-	output: z.string().optional(),
-	data: z.record(z.string(), z.unknown()).optional(),
-	error: z.string().min(1).optional(),
-	note: z.string().optional(),
-});
-
 function isZodObject(value: unknown): boolean {
 	const schema = value as { safeParse?: unknown; _zod?: { def?: { type?: unknown } } } | undefined;
 	return typeof schema?.safeParse === "function" && schema._zod?.def?.type === "object";
@@ -165,7 +159,7 @@ const MARGIN_MS = 500; // of what a door has: for the way back
 
 function runTool(runtime: AgentRuntime, tool: ToolDefinition, args: unknown, call: Call): Promise<OwnResult> {
 	const act = async (ask: Ask): Promise<OwnResult> => {
-		const { wanted } = parseArguments(tool.name, tool.schema, args, ask.notes);
+		const { wanted } = ofTheProgram(tool, "schema", () => parseArguments(tool.name, tool.schema, args, ask.notes));
 		if (ask.signal.aborted) throw new HoldfastError("ABORTED", "interrupted before it began; nothing was done");
 		const basis = await allowed(ask, runtime, tool, wanted);
 		const run = `run_${randomUUID().replaceAll("-", "").slice(0, 12)}`;
@@ -189,10 +183,24 @@ function runTool(runtime: AgentRuntime, tool: ToolDefinition, args: unknown, cal
 	return answer<OwnResult>(runtime, call, act, { tool: tool.name });
 }
 
+/** Calls a part of the definition. What that throws is the fault of the program, not of the arguments. */
+function ofTheProgram<T>(tool: ToolDefinition, part: "schema" | "asCommand", act: () => T): T {
+	try {
+		return act();
+	} catch (error) {
+		if (error instanceof HoldfastError || error instanceof Refused) throw error;
+		const why = error instanceof Error ? error.message : String(error);
+		throw new HoldfastError("INVALID", `${part} of the tool ${tool.name} failed (${why}), so nothing was done; this is for the program that defines it`, {
+			cause: error,
+		});
+	}
+}
+
 /** Lets the rules decide about the command that the tool stands for. */
 async function allowed(ask: Ask, runtime: AgentRuntime, tool: ToolDefinition, args: unknown): Promise<Passage["basis"]> {
 	if (!tool.asCommand) return {};
-	const command = tool.asCommand(args as never);
+	const { asCommand } = tool;
+	const command = ofTheProgram(tool, "asCommand", () => asCommand(args as never));
 	if (typeof command !== "string" || command.trim() === "")
 		throw new HoldfastError(
 			"INVALID",
@@ -233,7 +241,7 @@ async function inTime(ask: Ask, runtime: AgentRuntime, tool: ToolDefinition, arg
 
 async function untilStopped(signal: AbortSignal): Promise<"stopped"> {
 	await new Promise<void>((resolve) => {
-		const stop = () => setTimeout(resolve, GRACE_MS).unref();
+		const stop = () => setTimeout(resolve, GRACE_MS); // referenced: a program that has nothing else to do waits for this answer
 		if (signal.aborted) stop();
 		else signal.addEventListener("abort", stop, { once: true });
 	});
@@ -270,48 +278,6 @@ function contextOf(ask: Ask, agent: AgentRuntime, tool: ToolDefinition, { signal
 }
 
 const questionSchema = z.strictObject({ text: z.string().min(1).max(20_000), reason: z.string().min(1).max(1_000) });
-
-const over = (status: "timeout" | "interrupted", error: string): OwnResult => ({ status, output: "", error });
-
-function failed(secrets: Redactor, tool: ToolDefinition, error: unknown): OwnResult {
-	const code = error instanceof HoldfastError ? error.code : undefined;
-	const words = shortened(secrets, error instanceof Error ? error.message || error.name : String(error), 2_000).text;
-	return { status: code === "NOT_FOUND" ? "not_found" : code === "ABORTED" ? "interrupted" : "error", output: "", error: `${tool.name} failed: ${words}` };
-}
-
-/** Returns what the tool returned, cut to the bounds of a result. */
-function resultOf(ask: Ask, tool: ToolDefinition, value: unknown): OwnResult {
-	const wrong = (why: string): OwnResult => ({
-		status: "error",
-		output: "",
-		error: `${tool.name} has run, but what it returned cannot be used: ${why}. This is for the program that defines it; what it did is done`,
-	});
-	const parsed = checked(answerSchema, typeof value === "string" ? { output: value } : value);
-	if ("problems" in parsed) return wrong(`${parsed.problems}; it returns a string, or an object with output, data, error, note`);
-	const { output, data, error, note } = parsed.data;
-	let json: string | undefined;
-	try {
-		json = data && JSON.stringify(data);
-	} catch (problem) {
-		return wrong(`data is nothing that JSON can hold (${(problem as Error).message})`);
-	}
-	const { secrets } = ask.runtime.home;
-	const { outputChars, maxOutputChars } = ask.limits;
-	if (json !== undefined && json.length > maxOutputChars) {
-		ask.notes.push(`data had ${counted(json.length, "character")}, more than the ${maxOutputChars} that a result may have, and was left out.`);
-		if (output === undefined) return { status: error === undefined ? "ok" : "error", output: "", error: error ?? null };
-	}
-	const kept = json === undefined || json.length > maxOutputChars ? {} : { data: JSON.parse(json) as Record<string, unknown> };
-	const { text, truncated } = shortened(secrets, output ?? json ?? "", outputChars);
-	if (note !== undefined) ask.notes.push(shortened(secrets, note, 2_000).text);
-	return {
-		status: error === undefined ? "ok" : "error",
-		output: text,
-		error: error === undefined ? null : shortened(secrets, error, 2_000).text,
-		...kept,
-		...(truncated ? { truncated } : {}),
-	};
-}
 
 const ARGUMENTS = 4_096;
 

@@ -21,6 +21,15 @@ export {
 	type RuntimeOptions,
 } from "./runtime.js";
 export type { Task, TaskOptions } from "./task.js";
-export type { CopiedFiles, FileCopyOptions, FileEntry, FileReadOptions, FileWriteOptions, TaskFiles, WrittenFile } from "./task-files.js";
+export {
+	type CopiedFiles,
+	type FileCopyOptions,
+	type FileEntry,
+	type FileReadOptions,
+	type FileWriteOptions,
+	filesFor,
+	type TaskFiles,
+	type WrittenFile,
+} from "./task-files.js";
 export { type RuntimeCallOptions, TOOLS, type Tool, type ToolArgs, type ToolCallOptions, type ToolResults, toolsWith } from "./tools.js";
 export type { ApprovalsView, Calls, LinksView, NoticesView, SudoView } from "./views.js";

@@ -13,3 +13,8 @@ export function callOf(what: string, options: unknown = {}): Call {
 	if (typeof options === "object" && options !== null) return options;
 	throw new HoldfastError("INVALID", `${what}: the options must be an object`);
 }
+
+/** Throws if the runtime is closed. */
+export function refuseClosed({ closed }: { readonly closed: boolean }): void {
+	if (closed) throw new HoldfastError("ABORTED", "this runtime is closed; open another one");
+}

@@ -31,7 +31,7 @@ import {
 	type WriteFileResult,
 } from "../tools/index.js";
 import { showAs } from "./agent.js";
-import { callOf, taskName } from "./options.js";
+import { callOf, refuseClosed, taskName } from "./options.js";
 import type { Process } from "./process.js";
 import { readTranscript, type TranscriptOptions } from "./records.js";
 import { openTask, type Task, type TaskOptions } from "./task.js";
@@ -201,7 +201,8 @@ class LibraryRuntime implements Runtime {
 		return openTask(this.#agent, name, options);
 	}
 
-	spawn(options: SpawnOptions): Promise<Process> {
+	async spawn(options: SpawnOptions): Promise<Process> {
+		refuseClosed(this.#agent);
 		return this.#agent.spawn(options);
 	}
 

@@ -95,6 +95,8 @@ export interface FilesOwner {
 	runtime(): AgentRuntime;
 	/** Ends all that is under way. */
 	readonly signal?: AbortSignal;
+	/** The door, for the audit. Default: library. */
+	readonly door?: string;
 }
 
 export function filesFor(owner: FilesOwner): TaskFiles {
@@ -110,7 +112,7 @@ export function filesFor(owner: FilesOwner): TaskFiles {
 				if (target === "/" || /\/\.?$/.test(file)) throw new HoldfastError("INVALID", `${file} is a directory, not a file; nothing was written`);
 				const source = sourceOf(content, target, signal);
 				const written = await files.write(target, source, { signal, ...(mode === undefined ? {} : { mode }) });
-				note(runtime, owner.name, "files.write", `cat > ${shellQuote(target)}`, written.bytes);
+				note(runtime, owner, "files.write", `cat > ${shellQuote(target)}`, written.bytes);
 				return { path: written.path, created: written.created, bytes: written.bytes, sha256: written.sha256, notes: [...notes, ...written.notes] };
 			}),
 		list: (dir, options = {}) =>
@@ -168,7 +170,7 @@ function copied(owner: FilesOwner, what: "copyIn" | "copyOut", { host, file }: {
 		const onHost: CopySide = { files: strictFiles(), path: ends(here, realPath(path.resolve(here))) };
 		const [from, to] = what === "copyIn" ? [onHost, inPlace] : [inPlace, onHost];
 		const result = await copy(from, to, { signal, ...(progress ? { progress } : {}) });
-		note(runtime, owner.name, `files.${what}`, `cp -r ${shellQuote(from.path)} ${shellQuote(to.path)}`, result.bytes);
+		note(runtime, owner, `files.${what}`, `cp -r ${shellQuote(from.path)} ${shellQuote(to.path)}`, result.bytes);
 		return { ...result, notes: [...notes, ...result.notes] };
 	});
 }
@@ -177,8 +179,8 @@ function copied(owner: FilesOwner, what: "copyIn" | "copyOut", { host, file }: {
 const ends = (given: string, file: string): string =>
 	/(?:^|\/)\.$/.test(given) && given !== "." ? `${file}/.` : given.endsWith("/") && file !== "/" ? `${file}/` : file;
 
-function note({ audit, placeName }: AgentRuntime, task: string, tool: string, command: string, bytes: number): void {
-	audit.note(task, { event: "file", tool, command, place: placeName, by: "library", bytes });
+function note({ audit, placeName }: AgentRuntime, { name, door = "library" }: FilesOwner, tool: string, command: string, bytes: number): void {
+	audit.note(name, { event: "file", tool, command, place: placeName, by: door, bytes });
 }
 
 async function namesAt(files: Files, dir: string): Promise<FileEntry[]> {
@@ -249,6 +251,9 @@ async function nextOf(pieces: AsyncIterator<unknown>, file: string): Promise<Ite
 const optionsOf = <S extends z.ZodType>(what: string, given: unknown, schema: S): z.output<S> => parseOptions(`task.files.${what}`, schema, given);
 
 function aPath(what: string, file: unknown): string {
-	if (typeof file === "string" && file !== "" && !file.includes("\0")) return file;
-	throw new HoldfastError("INVALID", `task.files.${what}: a path must be a string that is not empty and has no NUL byte in it; nothing was done`);
+	if (typeof file === "string" && file !== "" && !/\0|\p{Cs}/u.test(file)) return file;
+	throw new HoldfastError(
+		"INVALID",
+		`task.files.${what}: a path must be a string that is not empty and has no NUL byte and no half of a character in it; nothing was done`,
+	);
 }

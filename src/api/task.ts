@@ -28,7 +28,7 @@ import {
 	type WriteFileResult,
 } from "../tools/index.js";
 import { type DefinedTool, type DefinedToolResult, runOf } from "./define-tool.js";
-import { callOf, taskName } from "./options.js";
+import { callOf, refuseClosed, taskName } from "./options.js";
 import type { Process } from "./process.js";
 import { readTranscript, type TranscriptOptions } from "./records.js";
 import { filesFor, type TaskFiles } from "./task-files.js";
@@ -135,13 +135,14 @@ interface OpenTask {
 const opened = new WeakMap<AgentRuntime, Map<string, OpenTask>>();
 
 export function openTask(agent: AgentRuntime, name: string, options: TaskOptions = {}): Task {
-	if (agent.closed) throw new HoldfastError("ABORTED", "this runtime is closed; open another one");
+	refuseClosed(agent);
 	taskName("runtime.task", name);
 	const { dispose = "leave", ...wanted } = parseOptions("runtime.task", optionsSchema, options);
 	const given = Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined));
 	const tasks = opened.get(agent) ?? new Map<string, OpenTask>();
 	opened.set(agent, tasks);
 	const known = tasks.get(name);
+	if (known?.ended) throw new HoldfastError("CONFLICT", `runtime.task: the task "${name}" is being ended; wait for its end() first`);
 	if (known) {
 		const other = Object.keys(given).find((key) => !isDeepStrictEqual(given[key as never], known.given[key as never]));
 		if (other !== undefined)
@@ -306,6 +307,7 @@ class TaskHandle implements Task {
 
 	#checkOpen(): void {
 		if (this.#closed || this.#task.ended) throw this.#gone();
+		refuseClosed(this.#agent);
 	}
 
 	#gone(): HoldfastError {

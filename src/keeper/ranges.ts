@@ -22,7 +22,7 @@ export interface Range {
 	/** The command's part of the log, in offsets of the directory. */
 	readonly from: number;
 	readonly to: number;
-	/** `null`: nobody saw how it ended. */
+	/** `null`: no program saw how it ended. */
 	readonly code: number | null;
 	/** Absent if the command ended by itself. */
 	readonly status?: "killed" | "lost";

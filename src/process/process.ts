@@ -2,12 +2,14 @@
 import fs from "node:fs";
 import { constants } from "node:os";
 import path from "node:path";
+import { inspect } from "node:util";
 import * as z from "zod";
 import { aSignal, HoldfastError, type Kernel, parseOptions, parseStat, perHome, readIfThere, statIfThere, until } from "../base/index.js";
 import type { Redactor } from "../base/secrets/index.js";
 import { COMMAND_SHOWN, commandOf, readParts, recordParts, type Spec, type Within } from "../keeper/index.js";
 import { type KeptProcess, type Machine, sightOf } from "../places/index.js";
 import { followLog } from "./follow.js";
+import { maskedCommand } from "./hidden.js";
 import { Input } from "./input.js";
 import { type KillResult, killTree, members } from "./kill.js";
 import { wasCutShort, whileKilling } from "./killing.js";
@@ -47,6 +49,12 @@ export class Process implements KeptProcess {
 		this.log = new Log(dir, { from: spec.within?.from ?? 0, to: spec.past?.to ?? Number.POSITIVE_INFINITY });
 		this.#onEnd = onEnd;
 		this.#input = new Input(this);
+	}
+
+	/** What `console.log(process)` shows. */
+	[inspect.custom](): string {
+		const { task, name } = this.spec;
+		return `Process ${this.id} of task ${task}: ${name ? `${name}: ` : ""}${maskedCommand(this)}`;
 	}
 
 	/**

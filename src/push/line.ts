@@ -1,6 +1,8 @@
 /** The messages for one target, one after the other, in order. A target that hangs or fails holds up nothing but its own. */
+
 import { setTimeout as sleep } from "node:timers/promises";
 import type { NotifyTarget } from "../base/index.js";
+import { anySignal } from "../base/index.js";
 import { deliver, Hopeless } from "./deliver.js";
 import type { PushMessage } from "./message.js";
 
@@ -70,7 +72,7 @@ export class TargetLine {
 			const late = message.expires_at !== undefined && Date.now() >= Date.parse(message.expires_at);
 			if (late) return "it was not reached before the question expired";
 			try {
-				await deliver(this.target, message, AbortSignal.any([this.#closing, AbortSignal.timeout(this.#times.timeoutMs)]));
+				await deliver(this.target, message, anySignal([this.#closing, AbortSignal.timeout(this.#times.timeoutMs)]));
 				return undefined;
 			} catch (error) {
 				if (this.#closing.aborted) return undefined;

@@ -66,6 +66,7 @@ async function answered<T extends ToolResult>(ask: Ask, act: (ask: Ask) => Promi
 	let result: T;
 	try {
 		checkCall(given);
+		if (runtime.closed) throw new HoldfastError("ABORTED", "nothing was done: this runtime is closed; open another one");
 		if (call.id !== undefined) ask.record = await runtime.calls.begin({ id: call.id, task, tool: ask.tool, keep: call.keep === true });
 		result = await act(ask);
 	} catch (error) {

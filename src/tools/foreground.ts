@@ -87,10 +87,11 @@ export async function runInShell(ask: Ask, args: TerminalArgs & { command: strin
 			noteShown(run.process, output.next);
 			stillRunning(ask, run.process, { deadline: { ...deadline, ms: Math.min(run.durationMs, deadline.wantedMs) }, kill: onTimeout === "kill", again: draws });
 		}
+		const explained = run.limit !== undefined || result.status === "killed"; // by a limit, or by a call of ours: its code means nothing else
 		ask.notes.push(
 			...hintsFor(args.command, {
-				exitCode: run.end === "exited" && !run.limit ? run.exitCode : null,
-				signal: run.limit ? null : run.signal,
+				exitCode: run.end === "exited" && !explained ? run.exitCode : null,
+				signal: explained ? null : run.signal,
 				output: output.text,
 				elsewhere: run.process.machine.account !== undefined,
 				draws,

@@ -105,7 +105,7 @@ test("bad ids and keep without one are refused by name", async () => {
 		error: expect.stringContaining("keep is"),
 	});
 	await expect(runtime.calls.find("t", "")).rejects.toMatchObject({ code: "INVALID" });
-	await expect(runtime.calls.find("", "a")).rejects.toMatchObject({ code: "INVALID" });
+	for (const name of ["", "a\0b", 5]) await expect(runtime.calls.find(name as string, "a")).rejects.toMatchObject({ code: "INVALID" });
 	await expect(runtime.calls.settle("t", "nobody")).rejects.toMatchObject({ code: "NOT_FOUND" });
 	await expect(runtime.calls.settle("nobody")).rejects.toMatchObject({ code: "NOT_FOUND" });
 	expect(task.processes({ shells: true })).toEqual([]);

@@ -1,5 +1,8 @@
 /** `defineTool`: tools of other programs get the same passage as ours, and whatever they do wrong is said in words. */
+import { execFile } from "node:child_process";
 import fs from "node:fs";
+import path from "node:path";
+import { promisify } from "node:util";
 import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
 import { beforeAll, describe, expect, test } from "vitest";
 import * as z from "zod";
@@ -89,11 +92,36 @@ describe("what a tool does wrong is said", () => {
 			{ status: "error", error: expect.stringContaining('no key "result"; there are output, data, error, note') },
 		],
 		["it returns a circle", () => ({ data: circle }), { status: "error", error: expect.stringContaining("nothing that JSON can hold") }],
+		["it returns an Error", () => new Error("boo") as never, { status: "error", error: expect.stringContaining("it is of the class Error") }],
+		["it is a generator", async function* () {} as never, { status: "error", error: expect.stringContaining("what it returned cannot be used") }],
 		["it returns an error", () => ({ error: "no such page; give another" }), { status: "error", error: "no such page; give another" }],
 		["it returns only data", () => ({ data: { a: 1 } }), { status: "ok", output: '{"a":1}', data: { a: 1 } }],
 		["it returns nothing much", () => "", { status: "ok", output: "", error: null }],
 	])("%s", async (_, run, expected) => {
 		expect(await runtime.task("t").call(quick(run), {})).toMatchObject(expected);
+	});
+
+	test("a schema or an asCommand that throws is the program's fault, and nothing is done", async () => {
+		const broken = (): never => {
+			throw new Error("boo");
+		};
+		const run = () => expect.unreachable();
+		const schema = z.object({ a: z.string().refine(async () => true) });
+		const call = (tool: ToolDefinition) => runtime.task("t").call(defineTool(tool), { a: "x" });
+		const words = /^(schema|asCommand) of the tool own failed \(.+\), so nothing was done; this is for the program that defines it$/;
+		for (const given of [{ schema }, { schema: z.object({}), asCommand: broken }])
+			expect(await call({ name: "own", description: "d", run, ...given })).toMatchObject({ status: "error", error: expect.stringMatching(words) });
+	});
+
+	test("a program that has nothing else to do waits for the answer of a tool that never returns", async () => {
+		const code = `const { defineTool, openRuntime } = await import(${JSON.stringify(path.resolve("dist/lib/index.js"))});
+			const z = await import("zod");
+			const runtime = await openRuntime({ home: ${JSON.stringify(tempDir("home"))}, warm: 0 });
+			const tool = defineTool({ name: "mine", description: "d", schema: z.object({}), timeout: 1, run: () => new Promise(() => {}) });
+			console.log((await runtime.task("t").call(tool, {})).status);
+			await runtime.close();`;
+		const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", code]);
+		expect(stdout).toBe("timeout\n");
 	});
 
 	test("it returns 100 MB: the beginning and the end are shown, and half a secret at the cut is not", async () => {

@@ -16,6 +16,9 @@ async function library(): Promise<Runtime> {
 
 const refusal = (error: RegExp) => expect.objectContaining({ status: "error", error: expect.stringMatching(error) });
 
+const circle: Record<string, unknown> = { kind: "docker" };
+circle.image = circle;
+
 test.each<[string, object, RegExp]>([
 	["an unknown key", { users: "root" }, /there is no key "users"; there are task, id, keep, place, user/],
 	["id", { id: 7 }, /id is 7, but/],
@@ -23,6 +26,7 @@ test.each<[string, object, RegExp]>([
 	["keep without an id", { keep: true }, /keep: true needs an id/],
 	["place", { place: 7 }, /place is 7, but must be/],
 	["place: an object without a kind", { place: { image: "x" } }, /place is .*, but must be|an object without a kind/],
+	["place: a circle", { place: circle }, /what JSON can hold, and these are not: Converting circular structure/],
 	["place: a key of another kind", { place: { kind: "ssh", host: "h", image: "x" } }, /ssh: there is no key "image", which is a key of docker/],
 	[
 		"place: two settings that exclude each other",

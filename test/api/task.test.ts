@@ -99,10 +99,16 @@ test("a task that ends while its calls run answers them, and nothing of it is le
 	await task.terminal({ command: "true" });
 	const command = task.terminal({ command: "sleep 300" });
 	await until("it runs", () => task.processes({ ended: false }).length === 1);
-	const [report, second] = await Promise.all([task.end(), task.end()]);
+	const ends = [task.end(), task.end()];
+	expect(codeOf(() => runtime.task("t"))).toMatch(/^CONFLICT: .*is being ended/);
+	const [report, second] = await Promise.all(ends);
 	expect(second).toBe(report);
 	expect(report).toMatchObject({ gone: true });
-	expect(await command).toMatchObject({ status: "killed" });
+	const killed = await command;
+	expect(killed).toMatchObject({ status: "killed" });
+	expect(killed.note).not.toContain("memory"); // it is known what killed it
+	expect((await runtime.task("t").terminal({ command: "echo anew" })).output).toBe("anew\n");
+	await runtime.endTask("t");
 	expect(runtime.list({ task: "t", shells: true, ended: false })).toEqual([]);
 });
 
@@ -242,6 +248,21 @@ test("two runtimes in one program know nothing of each other's tasks", async () 
 	expect(a.isBusy).toBe(true);
 	expect(await a.end()).toMatchObject({ gone: true });
 	expect(await command).toMatchObject({ status: "killed" });
+});
+
+test("a closed runtime does nothing, and says so at once", async () => {
+	const runtime = await library();
+	const task = runtime.task("t");
+	const file = path.join(tempDir(), "made");
+	await runtime.close();
+	const refused = { status: "interrupted", error: "nothing was done: this runtime is closed; open another one" };
+	expect(await runtime.terminal({ command: `touch ${file}` })).toMatchObject(refused);
+	expect(await runtime.writeFile({ path: file, content: "" })).toMatchObject(refused);
+	await expect(task.terminal({ command: `touch ${file}` })).rejects.toMatchObject({ code: "ABORTED" });
+	await expect(task.files.write(file, "")).rejects.toMatchObject({ code: "ABORTED" });
+	for (const start of [runtime, task]) await expect(start.spawn({ command: `touch ${file}` })).rejects.toMatchObject({ code: "ABORTED" });
+	expect(fs.existsSync(file)).toBe(false);
+	expect(runtime.list({ task: null, shells: true })).toEqual([]);
 });
 
 test("the inside of the runtime is not to be had through the library", async () => {

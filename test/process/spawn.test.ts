@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import { expect, test } from "vitest";
 import { tempDir, testRuntime, textOf } from "../support/home.js";
 
@@ -8,6 +9,7 @@ test("a command's output and exit code are there after it ended", async () => {
 	expect(matched).toBe("exit");
 	expect(status).toMatchObject({ status: "exited", exitCode: 7, signal: null });
 	expect(textOf(process)).toBe("out\nerr\n");
+	expect(inspect({ process })).toBe(`{\n  process: Process ${process.id} of task ${process.spec.task}: echo out; echo err >&2; exit 7\n}`);
 });
 
 test("an argument vector runs without a shell, whatever is in it", async () => {

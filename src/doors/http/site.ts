@@ -19,6 +19,7 @@ import type { PublicUrl } from "./public-url.js";
 import { Refusal } from "./refusal.js";
 import { failed, install, type Route, route } from "./router.js";
 import { accessRoutes, mayLook } from "./routes/access.js";
+import { callRoutes } from "./routes/calls.js";
 import type { ApiContext } from "./routes/context.js";
 import { eventRoutes } from "./routes/events.js";
 import { fileRoutes } from "./routes/files.js";
@@ -26,6 +27,7 @@ import { outputRoutes } from "./routes/output.js";
 import { previewRoutes } from "./routes/previews.js";
 import { processRoutes } from "./routes/processes.js";
 import { systemRoutes } from "./routes/system.js";
+import { taskFileRoutes } from "./routes/task-files.js";
 import { transcriptRoutes } from "./routes/transcript.js";
 import { securityHeaders } from "./security.js";
 import type { Site, SiteAddress } from "./serve.js";
@@ -145,8 +147,10 @@ export function createSite({ runtime, token, webDir = WEB_DIR, parts = [] }: Sit
 				...previewRoutes(api),
 				...outputRoutes(api),
 				...systemRoutes(api),
+				...callRoutes(api),
 				...transcriptRoutes(api),
 				...fileRoutes(api),
+				...taskFileRoutes(api),
 				...eventRoutes(api),
 			];
 			let document: object | undefined;

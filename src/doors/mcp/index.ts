@@ -5,3 +5,4 @@ export { type ClientFields, clientFields } from "./presence.js";
 export { createServer } from "./server.js";
 export { serveStdio } from "./stdio.js";
 export { CallTasks, declaresTasks, serveTasks, TASKS } from "./tasks.js";
+export type { ServedTool } from "./tools.js";

@@ -1,6 +1,6 @@
 /** Calls that survive their caller: the caller gives an id, and can ask afterwards what happened. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { HoldfastError, type Home } from "../../base/index.js";
+import { HoldfastError, type Home, isTaskName, TASK_NAME } from "../../base/index.js";
 import { CallRecord, isOver, type Runtime, readCall, settleCall, tasksWith } from "../../process/index.js";
 import { type FoundCall, findCall } from "./find.js";
 
@@ -87,6 +87,6 @@ const notFound = (id: string): HoldfastError => new HoldfastError("NOT_FOUND", `
 export const isCallId = (id: unknown): boolean => typeof id === "string" && id !== "" && id.length <= LONGEST_ID && !/\p{Cc}/u.test(id);
 
 function check(what: string, task: unknown, id: unknown): void {
-	if (typeof task !== "string" || task === "") throw new HoldfastError("INVALID", `${what}: the task is a name`);
+	if (!isTaskName(task)) throw new HoldfastError("INVALID", `${what}: ${TASK_NAME}`);
 	if (!isCallId(id)) throw new HoldfastError("INVALID", `${what}: the id is a text of 1 to ${LONGEST_ID} characters, without control characters`);
 }

@@ -1,10 +1,10 @@
-/** The rest of what the command line can do: tasks, notices, the tools of an agent, policy, doctor, prune. */
+/** The rest of what the command line can do: tasks, notices, approvals, audit, policy, doctor, prune. */
 import * as z from "zod";
 import { readAudit } from "../../../audit/index.js";
 import { HoldfastError, isTaskName, soon, TASK_NAME } from "../../../base/index.js";
 import { diagnose, endOf, isOver, listSandboxes, type Process, pruneSandboxes, stopSandbox } from "../../../process/index.js";
 import { pruneSeats } from "../../../shell/index.js";
-import { type Call, checkCommand, toolsWith } from "../../../tools/index.js";
+import { checkCommand } from "../../../tools/index.js";
 import { clientFields } from "../../mcp/index.js";
 import { type Route, route } from "../router.js";
 import {
@@ -35,7 +35,7 @@ import type { ApiContext } from "./context.js";
 const AUDIT_EVENTS = 500;
 const taskQuery = z.strictObject({ task: z.string().refine(isTaskName, TASK_NAME).optional() });
 
-export const systemRoutes = (api: ApiContext): Route[] => [...ofTasks(api), ...approvals(api), ...audit(api), ...tools(api), ...housekeeping(api)];
+export const systemRoutes = (api: ApiContext): Route[] => [...ofTasks(api), ...approvals(api), ...audit(api), ...housekeeping(api)];
 
 const ofTasks = (api: ApiContext): Route[] => [
 	route({ method: "get", path: "/api/tasks", who: "owner", summary: "Whose processes there are", answer: tasksSchema }, async () => {
@@ -144,27 +144,6 @@ const approvals = (api: ApiContext): Route[] => [
 		({ body }) => api.runtime.approvals.revoke(body.task, { by: "http" }),
 	),
 ];
-
-/** As an agent calls them. A request that is broken off cancels nothing, as in MCP: what was started goes on. */
-const tools = (api: ApiContext): Route[] =>
-	toolsWith(api.runtime.limits).map((tool) =>
-		route(
-			{
-				method: "post",
-				path: `/api/tools/${tool.name}`,
-				who: "owner",
-				summary: `The tool ${tool.name}; what is wrong with the arguments is said in the result`,
-				query: taskQuery,
-				body: tool.input.loose(),
-				unchecked: true,
-				answer: tool.output,
-			},
-			({ context, query, body }) => {
-				const call: Call = { door: "http", gone: () => context.req.raw.signal.aborted, ...(query.task === undefined ? {} : { task: query.task }) };
-				return tool.run(api.runtime, body, call);
-			},
-		),
-	);
 
 const housekeeping = (api: ApiContext): Route[] => [
 	route(
