@@ -29,6 +29,8 @@ const NAMES = [
 	"places-files",
 	"context",
 	"agent",
+	"gateway",
+	"browser",
 ];
 const options = parse();
 const limitMs = (options.quick ? 5 : 20) * 60_000; // of one measurement: all of them are far below

@@ -12,7 +12,8 @@ const commands = (...names) => names.map((name) => `doors/cli/commands/${name}.j
 
 const BUNDLES = {
 	bin: {
-		input: { holdfast: "doors/cli/main.js" },
+		input: { holdfast: "doors/cli/entry.js", main: "doors/cli/main.js" },
+		format: "cjs", // doors/cli/chunks.ts keeps what V8 has compiled of them, which Node can do of scripts and not of modules
 		external: ["modal"], // installed beside the package by whoever uses it
 		// What these need at once, beyond the layers before, is one chunk: each file that Node loads takes as long as a few thousand lines.
 		layers: {
@@ -51,6 +52,7 @@ export async function buildBundles() {
 	for (const [name, bundle] of Object.entries(BUNDLES)) for (const one of await bundleInto(build, path.join(root, "dist", name), bundle)) packages.add(one);
 	fs.writeFileSync(path.join(root, "dist/third-party-licenses.txt"), [...packages].sort().map(licenseOf).join("\n\n"));
 	fs.chmodSync(path.join(root, "dist/bin/holdfast.js"), 0o755);
+	fs.writeFileSync(path.join(root, "dist/bin/package.json"), '{ "type": "commonjs" }\n');
 	fs.writeFileSync(STAMP, from);
 }
 
@@ -73,7 +75,7 @@ function licenseOf(name) {
 
 /** Which modules are in which layer, by the chunks that come out without layers. A command is always a chunk of its own, and so is the program: it waits for others. */
 function groupsOf(layers, chunks) {
-	const taken = new Set([path.join(root, "dist/doors/cli/main.js")]);
+	const taken = new Set(["entry", "chunks", "main"].map((name) => path.join(root, `dist/doors/cli/${name}.js`)));
 	return Object.entries(layers).map(([name, files]) => {
 		const found = new Set();
 		const reach = (chunk) => {
@@ -89,12 +91,13 @@ function groupsOf(layers, chunks) {
 	});
 }
 
-async function bundled(build, outDir, { input, external, minify = false }, { write = true, groups = [] }) {
+async function bundled(build, outDir, { input, external, format = "es", minify = false }, { write = true, groups = [] }) {
 	const { output } = await build({
 		configFile: false,
 		root,
 		logLevel: "warn",
 		publicDir: false,
+		plugins: format === "cjs" ? [importModules] : [],
 		resolve: { alias: AS_NODE },
 		ssr: { noExternal: true, target: "node" }, // an install brings no packages that are loaded file by file
 		build: {
@@ -109,12 +112,28 @@ async function bundled(build, outDir, { input, external, minify = false }, { wri
 				// Modules of ours do nothing when they are loaded: of a room, only what is used of its index.ts gets into a chunk.
 				treeshake: { moduleSideEffects: (id) => !id.startsWith(path.join(root, "dist/")) },
 				input: Object.fromEntries(Object.entries(input).map(([name, file]) => [name, path.join(root, "dist", file)])),
-				output: { format: "es", entryFileNames: "[name].js", chunkFileNames: "[name]-[hash].js", minify, codeSplitting: { groups } },
+				output: { format, entryFileNames: "[name].js", chunkFileNames: "[name]-[hash].js", minify, codeSplitting: { groups } },
 			},
 		},
 	});
 	return output;
 }
+
+/** `import(…)` of what is not in the bundle, in chunks that are loaded as scripts: by a function that doors/cli/chunks.ts gives them. */
+const importModules = {
+	name: "import-modules",
+	renderChunk(code, chunk) {
+		if (chunk.name === "holdfast") return null; // the entry, which Node loads
+		const at = [];
+		const look = (node) => {
+			if (node === null || typeof node !== "object") return;
+			if (node.type === "ImportExpression") at.push(node.start);
+			for (const part of Object.values(node)) look(part);
+		};
+		look(this.parse(code));
+		return at.sort((a, b) => b - a).reduce((text, start) => `${text.slice(0, start)}importModule${text.slice(start + "import".length)}`, code);
+	},
+};
 
 /** Of everything that tsc has written, of this file, and of the versions of the libraries. */
 function fingerprint() {

@@ -42,6 +42,7 @@ await buildBundles();
 buildMan();
 await buildWeb();
 compile("agent/tsconfig.json"); // against the declarations of the core
+compile("browser/tsconfig.json");
 fs.chmodSync(path.join(root, "agent/dist/cli/main.js"), 0o755);
 
 /** The pages that `npm install -g` brings: what the built command line says of itself. */
@@ -51,6 +52,7 @@ function buildMan() {
 	if (made > fs.statSync(bin).mtimeMs) return;
 	const { status } = spawnSync(process.execPath, [bin, "man", "--output", dir, "--json"], { cwd: root, stdio: ["ignore", "ignore", "inherit"] });
 	if (status !== 0) process.exit(status ?? 1);
+	fs.rmSync(path.join(root, "dist/bin/.compiled"), { recursive: true, force: true }); // little of each chunk: the first real command keeps more
 }
 
 /** Whether a file below a folder is newer than another file, or that is not there. */

@@ -10,6 +10,7 @@ run(bin("tsc"), ["-p", "tsconfig.test.json"]);
 run(bin("tsc"), ["-p", "web/tsconfig.json"]);
 run(bin("tsc"), ["-p", "agent/tsconfig.test.json"]);
 run(bin("tsc"), ["-p", "agent/web/tsconfig.json"]);
+run(bin("tsc"), ["-p", "browser/tsconfig.test.json"]);
 run(process.execPath, [path.join(root, "scripts", "rooms.mjs")]);
 run(bin("biome"), ["check", "--error-on-warnings", "."]);
 run(bin("knip"), []);

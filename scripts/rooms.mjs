@@ -27,7 +27,8 @@ const ROOMS = [
 
 /** The rooms of workspaces, in the same order. */
 const WORKSPACES = {
-	agent: ["base", "model", "talk", "tools", "turn", "chat", "page", "setup", "once", "cli"],
+	agent: ["base", "model", "talk", "tools", "turn", "chat", "gateway", "page", "setup", "once", "tasks", "run", "cli"],
+	browser: ["base", "net", "extract", "search", "web", "chrome", "drive", "live", "doors"],
 };
 
 /** Entered beside the index.ts of their rooms: what is wanted before the rest is loaded. */
@@ -50,6 +51,27 @@ const LAZY_DOORS = {
 
 /** What no room but `places` asks: which kind of place it has, or on which side of a link. places/traits.ts and `Machine` have what depends on it. */
 const KIND_ASKED = /\bis(?:Remote|Far)\b|\brunsOf\b|\btypeof (?:\w+\.)?runs\b|\.box [!=]== undefined|\bmachine\.key [!=]==|\bwish\.kind [!=]==/;
+
+/** Names that two files of a package export because they are two forms of one thing: the public interface beside its class, or what goes over the wire. */
+const TWO_FORMS = {
+	src: {
+		"the interface of the library": [
+			"Process",
+			"Runtime",
+			"RuntimeOptions",
+			"ListOptions",
+			"Diagnosis",
+			"Tool",
+			"DoorOptions",
+			"ServerOptions",
+			"SiteOptions",
+			"StdioOptions",
+		],
+		"what the HTTP API sends": ["Approval", "Choice", "EndedTask", "FileEntry", "Notice"],
+	},
+	agent: { "what the page is sent": ["BusyMode", "ConversationState", "ResultHow"] },
+	web: {},
+};
 
 const src = path.join(root, "src");
 const roomOf = (file) => path.relative(src, file).split(path.sep)[0];
@@ -100,6 +122,17 @@ for (const [workspace, rooms] of Object.entries(WORKSPACES)) {
 		}
 	}
 }
+// One type name, one meaning. Packages apart: nobody imports from two of them without seeing it.
+for (const [name, forms] of Object.entries(TWO_FORMS)) {
+	const declared = new Map();
+	for (const file of walk(name === "src" ? src : path.join(root, name, "src")))
+		for (const [, type] of fs.readFileSync(file, "utf8").matchAll(/^export (?:declare )?(?:abstract )?(?:interface|type|class|enum) (\w+)/gm))
+			declared.set(type, [...(declared.get(type) ?? []), path.relative(root, file)]);
+	const known = new Set(Object.values(forms).flat());
+	for (const [type, files] of declared)
+		if (files.length > 1 && !known.has(type)) problems.push(`${files.join(", ")}: each exports a type ${type}; rename all but one`);
+	for (const type of known) if ((declared.get(type)?.length ?? 0) < 2) problems.push(`scripts/rooms.mjs: ${type} is exported once by now; take it out`);
+}
 if (problems.length > 0) {
 	console.error(problems.join("\n"));
 	process.exit(1);
@@ -132,6 +165,6 @@ function* walk(dir) {
 	for (const entry of fs.readdirSync(dir, { withFileTypes: true })) {
 		const file = path.join(dir, entry.name);
 		if (entry.isDirectory()) yield* walk(file);
-		else if (entry.name.endsWith(".ts")) yield file;
+		else if (/\.tsx?$/.test(entry.name)) yield file;
 	}
 }

@@ -15,7 +15,7 @@ ensurePackages({
 	openssl: "/usr/bin/openssl",
 	podman: "/usr/bin/podman",
 	bsdutils: "/usr/bin/script",
-	"python3-minimal": "/usr/bin/python3",
+	python3: "/usr/bin/pydoc3", // with its library, for the tests of clients/python
 	"perl-base": "/usr/bin/perl",
 	tmux: "/usr/bin/tmux",
 	sudo: "/usr/bin/sudo",
@@ -28,6 +28,11 @@ ensurePackages({
 	slurmd: "/usr/sbin/slurmd",
 	"slurm-client": "/usr/bin/sbatch",
 	munge: "/usr/sbin/munged",
+	// servers of chat platforms
+	prosody: "/usr/bin/prosody",
+	ngircd: "/usr/sbin/ngircd",
+	"exim4-daemon-light": "/usr/sbin/exim4",
+	"dovecot-imapd": "/usr/lib/dovecot/imap",
 	// programs that wait for input
 	git: "/usr/bin/git",
 	less: "/usr/bin/less",

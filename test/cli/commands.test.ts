@@ -1,6 +1,10 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
+import { Redactor } from "../../src/base/secrets/index.js";
+import { commandNamed } from "../../src/doors/cli/commands/index.js";
+import { commandHelp } from "../../src/doors/cli/help.js";
+import { Output } from "../../src/doors/cli/output.js";
 import { untilWaiting } from "../../src/screen/index.js";
 import { cli } from "../support/cli.js";
 import { tempDir, testRuntime, until } from "../support/home.js";
@@ -159,10 +163,16 @@ test("help teaches: an overview, and for each command its options and an example
 	for (const group of ["Start here", "Run and look", "What agents do"]) expect(overview.stdout).toContain(`\n${group}\n`);
 	const names = [...overview.stdout.matchAll(/^ {2}([a-z-]+) +\S/gm)].map((match) => match[1] as string);
 	expect(names).toEqual(expect.arrayContaining(["run", "ps", "logs", "wait", "write", "submit", "kill", "attach", "prune", "doctor"]));
+	const out = new Output({ json: false, secrets: new Redactor() });
 	for (const name of names) {
-		const help = await cli(home, [name, "--help"]);
-		expect(help).toMatchObject({ code: 0, stderr: "", stdout: expect.stringContaining(`Usage: holdfast ${name}`) });
-		expect(help.stdout).toContain("--json");
+		const help = await commandHelp(await commandNamed(name), out);
+		expect(help).toContain(`Usage: holdfast ${name}`);
+		expect(help).toContain("--json");
+	}
+	// The same through the program: of a command of its own, and of one that is made from a tool.
+	for (const name of ["run", "read-file"]) {
+		const help = await commandHelp(await commandNamed(name), out);
+		expect(await cli(home, [name, "--help"])).toEqual({ code: 0, stderr: "", stdout: `${help}\n` });
 	}
 	expect((await cli(home, ["--version"])).stdout).toMatch(/^holdfast \d+\.\d+\.\d+\n$/);
 });

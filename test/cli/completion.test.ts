@@ -67,6 +67,17 @@ test.skipIf(!has("fish"))("fish completes with the script, with descriptions (ne
 	expect(stdout).toBe("web\trunning: sleep 1000\ncompletion\tprint the script that completes commands in bash, zsh or fish\n");
 });
 
+test.skipIf(!has("zsh"))("zsh loads the script, and what it would show is found (needs zsh)", async () => {
+	const { env } = await person();
+	const script = [
+		'autoload -U compinit; compinit -u -D; eval "$(holdfast completion zsh)"; print -r -- "$_comps[holdfast]"',
+		"_describe() { print -rl -- ${(P)${@[-1]}} }", // the function of zsh that shows them; the TAB key is tested below
+		"words=(holdfast logs we); CURRENT=3; _holdfast; words=(holdfast comp); CURRENT=2; _holdfast",
+	];
+	const { stdout } = await promisify(execFile)("zsh", ["-f", "-c", script.join("\n")], { env });
+	expect(stdout).toBe("_holdfast\nweb:running: sleep 1000\ncompletion:print the script that completes commands in bash, zsh or fish\n");
+});
+
 // In `npm run soak` alone: once, on a busy machine, zsh did not find the command on its PATH, and it is not known why.
 test.skipIf(!has("zsh") || !hasTmux || process.env.SOAK !== "1")("zsh completes at the TAB key with the script (needs zsh and tmux)", async () => {
 	const { env } = await person();

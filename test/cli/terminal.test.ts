@@ -124,6 +124,7 @@ describe.skipIf(!hasTmux)("at a person's terminal (needs tmux)", () => {
 		await deaf.shows("ready");
 		await deaf.type("C-c");
 		await deaf.shows("heard"); // two signals of a kind that come at once are one
+		await deaf.shows("Ctrl-C again kills it");
 		await deaf.type("C-c");
 		await deaf.shows("killing it");
 		await deaf.shows(/code (143|137)/);

@@ -38,7 +38,7 @@ export function describe(approval: Approval, out: Output): string[] {
 	];
 }
 
-/** Ask; `no Because of this` has a message for the model. Undefined when somebody else has answered, or there is no answer to be had. */
+/** Ask; `no Because of this` has a message for the model. Returns undefined if another program has answered, or there is no answer to be had. */
 export function askHere(approval: Approval, out: Output, signal: AbortSignal): Promise<Reply | undefined> {
 	return new Promise((resolve) => {
 		const terminal = createInterface({ input: process.stdin, output: process.stderr });

@@ -1,7 +1,7 @@
 /** A password from the person at the terminal: nothing of it is shown. */
 import type { AskPerson } from "../../sudo/index.js";
 
-/** `own`: the task whose commands this program runs. Enter skips, and so do Ctrl-C, Ctrl-D and silence. undefined without a terminal: then nobody is asked. */
+/** `own`: the task whose commands this program runs. Enter skips, and so do Ctrl-C, Ctrl-D and silence. Returns undefined without a terminal: there is no person to ask. */
 export function passwordAsker(own: string): AskPerson | undefined {
 	const { stdin, stderr } = process;
 	if (!stdin.isTTY || !stderr.isTTY) return undefined;

@@ -29,12 +29,12 @@ export interface CommandBody {
 	/** The command starts processes, so it may make a home; and what the place says about that is shown. */
 	readonly starts?: true;
 	/** Resolves with the exit code. */
-	run(call: Call): Promise<number>;
+	run(call: CliCall): Promise<number>;
 }
 
 export type Values = Readonly<Record<string, string | boolean | string[] | undefined>>;
 
-export interface Call {
+export interface CliCall {
 	readonly values: Values;
 	readonly words: readonly string[];
 	readonly out: Output;
@@ -91,7 +91,7 @@ function explain(message: string): string {
 }
 
 /** A whole number given as an option. */
-export function numberOption(call: Call, name: string, limits: { min: number; max?: number }): number | undefined {
+export function numberOption(call: CliCall, name: string, limits: { min: number; max?: number }): number | undefined {
 	const text = call.values[name];
 	if (text === undefined) return undefined;
 	const value = Number(text);
@@ -104,11 +104,11 @@ export function numberOption(call: Call, name: string, limits: { min: number; ma
 }
 
 /** For commands that take no words. */
-export function noWords(call: Call): void {
+export function noWords(call: CliCall): void {
 	if (call.words.length > 0) throw new HoldfastError("INVALID", `"${call.words.join(" ")}" is not expected here`);
 }
 
-export function oneWord(call: Call, what: string): string {
+export function oneWord(call: CliCall, what: string): string {
 	const [word, ...more] = call.words;
 	if (word === undefined) throw new HoldfastError("INVALID", `give ${what}; \`holdfast ps\` lists the processes there are`);
 	if (more.length > 0) throw new HoldfastError("INVALID", `only ${what} is expected, not also "${more.join(" ")}"`);

@@ -1,7 +1,7 @@
 /** What may come next on a command line that is being typed: one answer for bash, zsh and fish. */
 import { idPrefix } from "../../base/index.js";
 import { standing } from "../../process/index.js";
-import { type Call, COMMON, type Command, type OptionSpecs } from "./command.js";
+import { type CliCall, COMMON, type Command, type OptionSpecs } from "./command.js";
 import { commandNamed, GROUPS } from "./commands/index.js";
 import { handleOf } from "./look.js";
 import { oneLine } from "./output.js";
@@ -12,13 +12,13 @@ export interface Candidate {
 }
 
 /** `words`: those behind `holdfast`, the last being the one that is typed. Nothing: a file, or something that only the person knows. */
-export async function candidates(call: Pick<Call, "runtime">, words: readonly string[]): Promise<readonly Candidate[]> {
+export async function candidates(call: Pick<CliCall, "runtime">, words: readonly string[]): Promise<readonly Candidate[]> {
 	const typed = words.at(-1) ?? "";
 	const found = await possible(call, words.slice(0, -1), typed);
 	return found.filter(({ value }) => value.startsWith(typed));
 }
 
-async function possible(call: Pick<Call, "runtime">, before: readonly string[], typed: string): Promise<readonly Candidate[]> {
+async function possible(call: Pick<CliCall, "runtime">, before: readonly string[], typed: string): Promise<readonly Candidate[]> {
 	const [name, ...rest] = before;
 	if (name === undefined) return [...COMMANDS, { value: "help", help: "list the commands, or explain one" }, { value: "--version", help: "print the version" }];
 	if (name === "help" || name === "man") return rest.length === 0 ? COMMANDS : [];
@@ -46,13 +46,13 @@ function awaitingValue(options: OptionSpecs, word: string | undefined): string |
 }
 
 /** Values of an option: tasks, and what its help lists as choices. */
-async function valuesOf(call: Pick<Call, "runtime">, command: Command, option: string): Promise<Candidate[]> {
+async function valuesOf(call: Pick<CliCall, "runtime">, command: Command, option: string): Promise<Candidate[]> {
 	if (option === "task") return tasks(call);
 	const choices = command.options[option]?.choices ?? [];
 	return choices.map((value) => ({ value, help: "" }));
 }
 
-async function wordsOf(call: Pick<Call, "runtime">, { words, usage }: Command, before: readonly string[]): Promise<Candidate[]> {
+async function wordsOf(call: Pick<CliCall, "runtime">, { words, usage }: Command, before: readonly string[]): Promise<Candidate[]> {
 	if (words && before.length === 0) return words.map((value) => ({ value, help: "" }));
 	const takesMany = /^\[?\w+…/.test(usage);
 	const place = words ? before.length - 1 : takesMany ? 0 : before.length;
@@ -65,7 +65,7 @@ async function wordsOf(call: Pick<Call, "runtime">, { words, usage }: Command, b
 const OF_PROCESSES = /^(?:ACTION |export )?\[?ID\b/;
 
 /** Those that run, and those that ended not long ago. */
-async function processes({ runtime }: Pick<Call, "runtime">): Promise<Candidate[]> {
+async function processes({ runtime }: Pick<CliCall, "runtime">): Promise<Candidate[]> {
 	const all = (await runtime()).list({ task: null });
 	return all.flatMap((process) => {
 		const { status, command } = standing(process);
@@ -80,7 +80,7 @@ async function processes({ runtime }: Pick<Call, "runtime">): Promise<Candidate[
 	});
 }
 
-async function tasks({ runtime }: Pick<Call, "runtime">): Promise<Candidate[]> {
+async function tasks({ runtime }: Pick<CliCall, "runtime">): Promise<Candidate[]> {
 	const { knownTasks } = await import("../../transcript/index.js");
 	return knownTasks(await runtime())
 		.filter((name) => /^[\w.:@/-]+$/.test(name))

@@ -1,11 +1,11 @@
 /** `holdfast serve --install` and `--uninstall`: what they do and say. */
 import path from "node:path";
 import { HoldfastError, ownHome } from "../../base/index.js";
-import type { Call, Values } from "./command.js";
+import type { CliCall, Values } from "./command.js";
 import { installUnit, UNIT, uninstallUnit, unitText } from "./unit.js";
 
 /** Prints the unit, or puts it there, with the other options of the call in it. */
-export function install(call: Call): void {
+export function install(call: CliCall): void {
 	const { out, values } = call;
 	const text = unitText(wordsOf(values));
 	if (values.print) {
@@ -32,7 +32,7 @@ To run while you are not logged in, and from boot on: loginctl enable-linger
 Stopping or restarting it leaves what runs running.`);
 }
 
-export function uninstall({ out }: Call): void {
+export function uninstall({ out }: CliCall): void {
 	const file = uninstallUnit();
 	if (file === undefined) throw new HoldfastError("NOT_FOUND", "no unit of `holdfast serve --install` is there; nothing was done");
 	const stop = `systemctl --user stop ${UNIT}; systemctl --user daemon-reload`;

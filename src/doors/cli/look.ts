@@ -2,10 +2,10 @@
 import { lastRun } from "../../audit/index.js";
 import { HoldfastError, idPrefix, REMOTE_MS } from "../../base/index.js";
 import { type Process, processCalled, type Runtime } from "../../process/index.js";
-import type { Call } from "./command.js";
+import type { CliCall } from "./command.js";
 
 /** By id, digits of one, or name; with --task only that task's names. */
-export async function processOf(call: Call, id: string): Promise<Process> {
+export async function processOf(call: CliCall, id: string): Promise<Process> {
 	const runtime = await call.runtime();
 	const process = find(runtime, id, namesOf(call));
 	const note = await process.sync(undefined, REMOTE_MS.person);
@@ -30,14 +30,14 @@ function find(runtime: Runtime, id: string, within: { task?: string }): Process 
 }
 
 /** Whose names count: everybody's, or those of the task that was given. */
-export const namesOf = ({ values }: Pick<Call, "values">): { task?: string } => (typeof values.task === "string" ? { task: values.task } : {});
+export const namesOf = ({ values }: Pick<CliCall, "values">): { task?: string } => (typeof values.task === "string" ? { task: values.task } : {});
 
 /** What a person types for it: its name, if that needs no quotes and is no digits of an id, else some digits. */
 export const handleOf = ({ id, name }: { readonly id: string; readonly name?: string | undefined }): string =>
 	name !== undefined && /^[\w.][\w.-]*$/.test(name) && idPrefix(name) === undefined ? name : id.slice(5, 11);
 
 /** While it is followed: say when its machine cannot be reached any more, and when it can again. Returns what ends that. */
-export function tellOfReach({ out }: Pick<Call, "out">, process: Process): () => void {
+export function tellOfReach({ out }: Pick<CliCall, "out">, process: Process): () => void {
 	const { place } = process.spec;
 	let away = process.unreachable !== undefined;
 	return process.watch((name) => {

@@ -1,6 +1,5 @@
-#!/usr/bin/env node
 /** `holdfast COMMAND …`: find the command, run it, turn what went wrong into a sentence and an exit code. */
-import { ERRORS, HoldfastError, hideOwnSecrets } from "../../base/index.js";
+import { compileEverythingBaseline, ERRORS, HoldfastError, hideOwnSecrets } from "../../base/index.js";
 import { Redactor } from "../../base/secrets/index.js";
 import { EXIT, parseCall } from "./command.js";
 import { commandNamed } from "./commands/index.js";
@@ -26,15 +25,6 @@ const WITHOUT_PARSER = new Set([
 	"prune",
 ]);
 
-/**
- * The parser of shell text is WebAssembly. Its first command would have V8 optimise it for most of a second of CPU time, and a program
- * cannot end before that is done; unoptimised it takes a millisecond.
- */
-async function keepParserPlain(): Promise<void> {
-	const { setFlagsFromString } = await import("node:v8");
-	for (const flag of ["--no-wasm-tier-up", "--no-wasm-dynamic-tiering"]) setFlagsFromString(flag);
-}
-
 async function main(argv: readonly string[]): Promise<number> {
 	// A person who types the name alone is shown what there is; a program gets the help.
 	const [name, ...rest] = argv.length === 0 && process.stdout.isTTY ? ["status"] : argv;
@@ -56,7 +46,7 @@ async function main(argv: readonly string[]): Promise<number> {
 			out.line(await commandHelp(command, out));
 			return EXIT.ok;
 		}
-		if (!WITHOUT_PARSER.has(name)) await keepParserPlain();
+		if (!WITHOUT_PARSER.has(name)) compileEverythingBaseline();
 		const { runtimeOpener } = await import("./open.js");
 		const opener = runtimeOpener(values, { starts: command.starts === true, progress: (place, line) => out.note(`holdfast: ${place}: ${line}`) });
 		out.mask(opener.secrets);
@@ -89,4 +79,7 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 });
 
 const secrets = new Redactor();
-process.exitCode = await main(process.argv.slice(2));
+process.exitCode = EXIT.failed; // should everything end before the command has
+void main(process.argv.slice(2)).then((code) => {
+	process.exitCode = code;
+});

@@ -4,9 +4,9 @@ import { HoldfastError, isTaskName, loadConfig, TASK_NAME } from "../../base/ind
 import type { Redactor } from "../../base/secrets/index.js";
 import { placeFrom } from "../../places/index.js";
 import { openSettled, type Runtime, type RuntimeOptions, type RuntimeSettings } from "../../process/index.js";
-import type { Call, Values } from "./command.js";
+import type { CliCall, Values } from "./command.js";
 
-interface Opener extends Pick<Call, "runtime" | "agent"> {
+interface Opener extends Pick<CliCall, "runtime" | "agent"> {
 	/** What a person should know of the places that were used, once. */
 	takeNotes(): string[];
 	/** Those of the homes that were opened. */
@@ -27,7 +27,7 @@ export function runtimeOpener(values: Values, { starts, progress }: { starts: bo
 				ready.push(one);
 				one.boxes.onProgress = progress;
 			},
-			() => {}, // whoever asked for it is told
+			() => {}, // the caller that awaits it gets the error
 		);
 		opened.push(runtime);
 		return runtime;

@@ -75,8 +75,10 @@ export class Output {
 		const widths = widthsOf(head, rows);
 		const before = roomBefore(kept, widths);
 		if (this.columns - before < LAST_CHARS) {
+			const names = pick(head);
+			const named = (cell: string, at: number) => (/^\d+$/.test(cell.replace(STYLE, "")) ? `${cell} ${(names[at] ?? "").toLowerCase()}` : cell); // no heading says of what
 			for (const row of rows.map(pick)) {
-				this.line(cut(row.slice(0, -1).join("  "), this.columns));
+				this.line(cut(row.slice(0, -1).map(named).join("  "), this.columns));
 				this.line(`  ${cut(row.at(-1) ?? "", this.columns - 2)}`);
 			}
 			return;

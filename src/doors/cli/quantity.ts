@@ -3,10 +3,10 @@
  * a size is a number of bytes or has one (64K, 512M, 16G). What removes things takes no number without a unit: too much depends on it.
  */
 import { HoldfastError, parseAge, parseSeconds, parseSize } from "../../base/index.js";
-import type { Call } from "./command.js";
+import type { CliCall } from "./command.js";
 
 /** Seconds, with a fraction if need be. */
-export function secondsOption(call: Pick<Call, "values">, name: string): number | undefined {
+export function secondsOption(call: Pick<CliCall, "values">, name: string): number | undefined {
 	const text = textOf(call, name);
 	if (text === undefined) return undefined;
 	const value = parseSeconds(text);
@@ -16,7 +16,7 @@ export function secondsOption(call: Pick<Call, "values">, name: string): number 
 }
 
 /** Bytes. */
-export function sizeOption(call: Pick<Call, "values">, name: string): number | undefined {
+export function sizeOption(call: Pick<CliCall, "values">, name: string): number | undefined {
 	const text = textOf(call, name);
 	const value = text === undefined ? undefined : parseSize(text);
 	if (text !== undefined && value === undefined)
@@ -25,7 +25,7 @@ export function sizeOption(call: Pick<Call, "values">, name: string): number | u
 }
 
 /** Milliseconds, of a time that has a unit. */
-export function ageOption(call: Pick<Call, "values">, name: string): number | undefined {
+export function ageOption(call: Pick<CliCall, "values">, name: string): number | undefined {
 	const text = textOf(call, name);
 	const value = text === undefined ? undefined : parseAge(text);
 	if (text !== undefined && value === undefined) throw withUnit(name, text, "a time with its unit, such as 30m, 12h or 7d");
@@ -33,7 +33,7 @@ export function ageOption(call: Pick<Call, "values">, name: string): number | un
 }
 
 /** Bytes, of a size that has a unit. */
-export function quotaOption(call: Pick<Call, "values">, name: string): number | undefined {
+export function quotaOption(call: Pick<CliCall, "values">, name: string): number | undefined {
 	const text = textOf(call, name);
 	const value = text === undefined ? undefined : parseSize(text);
 	if (text !== undefined && (value === undefined || /\d\s*$/.test(text))) throw withUnit(name, text, "a size with its unit, such as 500M or 16G");
@@ -41,7 +41,7 @@ export function quotaOption(call: Pick<Call, "values">, name: string): number | 
 }
 
 /** A time in milliseconds, given as one or as how long ago that is. */
-export function sinceOption(call: Pick<Call, "values">, name: string): number | undefined {
+export function sinceOption(call: Pick<CliCall, "values">, name: string): number | undefined {
 	const text = textOf(call, name);
 	if (text === undefined) return undefined;
 	const ago = parseAge(text);
@@ -52,7 +52,7 @@ export function sinceOption(call: Pick<Call, "values">, name: string): number | 
 
 const withUnit = (name: string, text: string, what: string): HoldfastError => new HoldfastError("INVALID", `--${name} takes ${what}, not "${text}"`);
 
-function textOf({ values }: Pick<Call, "values">, name: string): string | undefined {
+function textOf({ values }: Pick<CliCall, "values">, name: string): string | undefined {
 	const given = values[name];
 	return given === undefined ? undefined : String(given);
 }

@@ -42,7 +42,7 @@ export function feed(process_: Process, say: (text: string) => void): () => void
 	return stop;
 }
 
-/** Attach this terminal: raw keys, resizes, until it ends, the detach key is typed, or `signal` aborts. `keyboardIn`: an agent may be at it too, so whoever types takes the keyboard. */
+/** Attach this terminal: raw keys, resizes, until it ends, the detach key is typed, or `signal` aborts. `keyboardIn`: an agent may use it too, so the first key takes the keyboard. */
 export async function session(
 	process_: Process,
 	options: { signal?: AbortSignal; from?: number; out: Output; keyboardIn?: Home; readOnly?: boolean },
@@ -76,7 +76,7 @@ export async function session(
 	const resize = async (rows: number) => (options.readOnly || !hasSize() ? undefined : unlessLeft(process_.resize(stdout.columns, rows), leave.signal));
 	const onResize = () => void resize(stdout.rows).catch(() => {}); // ended, as above
 	const onAbort = () => leave.abort();
-	// This terminal answers what the program asks of it, so nobody else may.
+	// This terminal answers what the program asks of it, so no other viewer may.
 	const unattend = process_.spec.terminal && !options.readOnly ? (await import("../../screen/index.js")).attend(process_) : undefined;
 	options.signal?.addEventListener("abort", onAbort, { once: true });
 	stdin.setRawMode?.(true);
@@ -98,7 +98,7 @@ export async function session(
 		return detached ? "detached" : leave.signal.aborted ? "aborted" : "ended";
 	} finally {
 		untell();
-		const patience = setTimeout(() => unsent.abort(), UNSENT_MS); // where nobody takes what was typed
+		const patience = setTimeout(() => unsent.abort(), UNSENT_MS); // if the program does not read what was typed
 		await queue;
 		clearTimeout(patience);
 		keyboard?.release();
@@ -132,7 +132,7 @@ async function unlessLeft(done: Promise<void>, signal: AbortSignal): Promise<voi
 	await Promise.race(signal.aborted ? [done.catch(() => {}), undefined] : [done, left]).finally(() => stop.abort());
 }
 
-/** Taken with the first key, from whoever has it: an agent's writes are refused until we leave. */
+/** Takes the keyboard with the first key, from any holder: an agent's writes are refused until we leave. */
 class HeldKeyboard {
 	readonly #process: Process;
 	readonly #home: Home;

@@ -7,7 +7,7 @@ import type { Process, Runtime } from "../../process/index.js";
 import { type ClientFields, clientFields } from "../mcp/index.js";
 import { isAsking, listed } from "./waits.js";
 
-export interface TaskItem extends ClientFields {
+export interface TaskLine extends ClientFields {
 	readonly task: string;
 	readonly running: number;
 	/** Programs that wait for a line or a password, and questions that wait for a person. */
@@ -17,7 +17,7 @@ export interface TaskItem extends ClientFields {
 }
 
 /** The one that was active last comes first. */
-export async function taskList(runtime: Runtime): Promise<TaskItem[]> {
+export async function taskList(runtime: Runtime): Promise<TaskLine[]> {
 	const { Approvals } = await import("../../approvals/index.js");
 	const questions = new Approvals(runtime.home, new Audit(runtime.home)).list();
 	const all = runtime.list({ task: null, shells: true, ended: false });
@@ -43,7 +43,7 @@ export async function taskList(runtime: Runtime): Promise<TaskItem[]> {
 }
 
 /** Tasks whose client is gone, for `ms` or longer. */
-export const abandoned = (tasks: readonly TaskItem[], ms = 0): TaskItem[] =>
+export const abandoned = (tasks: readonly TaskLine[], ms = 0): TaskLine[] =>
 	tasks.filter(({ gone_since }) => gone_since !== null && Date.now() - Date.parse(gone_since) >= ms);
 
 /** When it was started, or has last printed something. */

@@ -6,14 +6,14 @@ import { pipeline } from "node:stream/promises";
 import { counted, errno, HoldfastError, sizeText, unlinkIfThere } from "../../base/index.js";
 import type { Runtime } from "../../process/index.js";
 import { type ExportFormat, exportOf, FORMATS, mustBeKnown, TaskTranscript } from "../../transcript/index.js";
-import { type Call, EXIT } from "./command.js";
+import { type CliCall, EXIT } from "./command.js";
 import { interruptible } from "./interruptible.js";
 import { writeOut } from "./stream.js";
 
 const ENDING: Readonly<Record<string, ExportFormat>> = { ".md": "md", ".markdown": "md", ".json": "json", ".html": "html", ".htm": "html" };
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-export async function exportTranscript(call: Call, runtime: Runtime, { task, since }: { task: string; since: number | undefined }): Promise<number> {
+export async function exportTranscript(call: CliCall, runtime: Runtime, { task, since }: { task: string; since: number | undefined }): Promise<number> {
 	const file = typeof call.values.export === "string" ? call.values.export : "-";
 	const format = formatOf(call, file);
 	if (file !== "-" && fs.existsSync(file)) throw exists(file);
@@ -30,7 +30,7 @@ export async function exportTranscript(call: Call, runtime: Runtime, { task, sin
 	return EXIT.ok;
 }
 
-function formatOf({ values }: Call, file: string): ExportFormat {
+function formatOf({ values }: CliCall, file: string): ExportFormat {
 	const given = values.format;
 	const found = given === undefined ? ENDING[path.extname(file).toLowerCase()] : FORMATS.find((format) => format === given);
 	if (found === undefined && given !== undefined) throw new HoldfastError("INVALID", `--format takes ${FORMATS.join(", ")}, not "${String(given)}"`);

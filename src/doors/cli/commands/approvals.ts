@@ -3,7 +3,7 @@ import { HoldfastError, visible } from "../../../base/index.js";
 import type { AgentRuntime } from "../../../tools/index.js";
 import { askHere, byTerminal, CHOICES, describe } from "../approve.js";
 import { canAsk } from "../ask.js";
-import { type Call, type CommandBody, EXIT } from "../command.js";
+import { type CliCall, type CommandBody, EXIT } from "../command.js";
 import { oneLine } from "../output.js";
 
 export const approvals: CommandBody = {
@@ -35,14 +35,14 @@ Examples
   holdfast approvals watch`,
 	async run(call) {
 		const [verb = "list", ...words] = call.words;
-		const verbs: Readonly<Record<string, (call: Call, words: readonly string[]) => Promise<number>>> = { list, show, answer, revoke, watch };
+		const verbs: Readonly<Record<string, (call: CliCall, words: readonly string[]) => Promise<number>>> = { list, show, answer, revoke, watch };
 		const act = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined;
 		if (!act) throw new HoldfastError("INVALID", `there is no "${verb}" here; there are ${Object.keys(verbs).join(", ")}`);
 		return act(call, words);
 	},
 };
 
-async function list(call: Call, words: readonly string[]): Promise<number> {
+async function list(call: CliCall, words: readonly string[]): Promise<number> {
 	if (words.length > 0) throw new HoldfastError("INVALID", `"${words.join(" ")}" is not expected here`);
 	const { out, values } = call;
 	const found = (await call.agent()).approvals.list({ ...ofTask(call), ...(values.all ? { all: true } : {}) });
@@ -57,7 +57,7 @@ async function list(call: Call, words: readonly string[]): Promise<number> {
 	return EXIT.ok;
 }
 
-async function show(call: Call, words: readonly string[]): Promise<number> {
+async function show(call: CliCall, words: readonly string[]): Promise<number> {
 	const found = (await call.agent()).approvals.get(idOf(words.length === 1 ? words[0] : undefined));
 	if (call.out.json) call.out.data(found);
 	else {
@@ -69,7 +69,7 @@ async function show(call: Call, words: readonly string[]): Promise<number> {
 	return EXIT.ok;
 }
 
-async function answer(call: Call, words: readonly string[]): Promise<number> {
+async function answer(call: CliCall, words: readonly string[]): Promise<number> {
 	const [id, choice, ...more] = words;
 	if (more.length > 0) throw new HoldfastError("INVALID", `"${more.join(" ")}" is not expected here; a message for the agent goes behind --message`);
 	if (choice === undefined) throw new HoldfastError("INVALID", "say which and how: `holdfast approvals answer ID once|task|always|no`");
@@ -85,7 +85,7 @@ async function answer(call: Call, words: readonly string[]): Promise<number> {
 	return EXIT.ok;
 }
 
-async function revoke(call: Call, words: readonly string[]): Promise<number> {
+async function revoke(call: CliCall, words: readonly string[]): Promise<number> {
 	const { task } = call.values;
 	if (words.length > 0) throw new HoldfastError("INVALID", `"${words.join(" ")}" is not expected here; name the task with --task`);
 	if (typeof task !== "string") throw new HoldfastError("INVALID", "say of which task: `holdfast approvals revoke --task NAME`");
@@ -108,7 +108,7 @@ const whatNow = ({ answer: given, waiting }: Approval): string =>
 			? "; told to the agent when it tries again"
 			: "; no call waits for it now, so it counts for the next identical call, for a while";
 
-async function watch(call: Call, words: readonly string[]): Promise<number> {
+async function watch(call: CliCall, words: readonly string[]): Promise<number> {
 	if (words.length > 0) throw new HoldfastError("INVALID", `"${words.join(" ")}" is not expected here`);
 	const runtime = await call.agent();
 	mustBePerson(runtime.home);
@@ -123,8 +123,8 @@ async function watch(call: Call, words: readonly string[]): Promise<number> {
 	return EXIT.ok;
 }
 
-/** The question goes away when somebody else has answered it, or its time is up. */
-async function askAndAnswer(call: Call, { approvals: store }: AgentRuntime, approval: Approval, signal: AbortSignal): Promise<void> {
+/** Removes the question when another program has answered it, or its time is up. */
+async function askAndAnswer(call: CliCall, { approvals: store }: AgentRuntime, approval: Approval, signal: AbortSignal): Promise<void> {
 	const over = new AbortController();
 	const settled = store.settled(approval.id, AbortSignal.any([signal, over.signal])).finally(() => over.abort());
 	const reply = await askHere(approval, call.out, AbortSignal.any([signal, over.signal]));
@@ -143,7 +143,7 @@ function idOf(word: string | undefined): string {
 	return word;
 }
 
-const ofTask = ({ values }: Call): { task?: string } => (typeof values.task === "string" ? { task: values.task } : {});
+const ofTask = ({ values }: CliCall): { task?: string } => (typeof values.task === "string" ? { task: values.task } : {});
 
 const stateCell = ({ state, answer: given }: Approval): string => given ?? state;
 

@@ -1,7 +1,7 @@
 import { HoldfastError, keptProcesses, REMOTE_MS } from "../../../base/index.js";
 import { isOver, type Process, processCalled } from "../../../process/index.js";
 import { canAsk, question } from "../ask.js";
-import { type Call, type CommandBody, EXIT, oneWord } from "../command.js";
+import { type CliCall, type CommandBody, EXIT, oneWord } from "../command.js";
 import { namesOf, tellOfReach } from "../look.js";
 import { oneLine } from "../output.js";
 import { feed, session } from "../session.js";
@@ -34,7 +34,7 @@ Examples
 };
 
 /** Puts this terminal on a process, until the person leaves it or it ends. Returns the exit code. */
-export async function attachTo(call: Call, process_: Process, { readOnly = false }: { readOnly?: boolean } = {}): Promise<number> {
+export async function attachTo(call: CliCall, process_: Process, { readOnly = false }: { readOnly?: boolean } = {}): Promise<number> {
 	if (keptProcesses().includes(process_.id))
 		throw new HoldfastError("INVALID", `this terminal is ${process_.id} itself, and would show its own output without end; attach from another terminal`);
 	await reached(process_);
@@ -50,7 +50,7 @@ export async function attachTo(call: Call, process_: Process, { readOnly = false
 }
 
 /** For one without a terminal: lines in, output out. False when the person has left it. */
-async function followLines(call: Call, process_: Process, readOnly: boolean): Promise<boolean> {
+async function followLines(call: CliCall, process_: Process, readOnly: boolean): Promise<boolean> {
 	call.out.note(`attached to ${process_.id}, which has no terminal: ${readOnly ? "" : "lines you type go to its stdin; "}Ctrl-C detaches`);
 	const leave = new AbortController();
 	const onInterrupt = () => leave.abort();
@@ -69,7 +69,7 @@ async function followLines(call: Call, process_: Process, readOnly: boolean): Pr
 }
 
 /** The only one on a terminal, or the only one; else the person says which. */
-async function choose(call: Call): Promise<Process> {
+async function choose(call: CliCall): Promise<Process> {
 	const runtime = await call.runtime();
 	const within = keptProcesses();
 	const running = runtime.list({ task: namesOf(call).task ?? null, ended: false }).filter(({ id }) => !within.includes(id));
@@ -97,7 +97,7 @@ async function choose(call: Call): Promise<Process> {
 	throw new HoldfastError("INVALID", answer?.trim() ? `there is no number ${oneLine(answer, 20)} in the list` : "none was chosen");
 }
 
-/** There is nothing to attach to where nobody answers. */
+/** A machine that does not answer has nothing to attach to. */
 async function reached(process_: Process): Promise<void> {
 	const note = await process_.sync(undefined, REMOTE_MS.person);
 	if (note !== undefined) throw new HoldfastError("UNREACHABLE", `${note} \`holdfast logs ${process_.id}\` shows what is known`);

@@ -1,6 +1,6 @@
 import { counted, HoldfastError } from "../../../base/index.js";
 import type { EndedTask } from "../../../shell/index.js";
-import { type Call, type CommandBody, EXIT } from "../command.js";
+import { type CliCall, type CommandBody, EXIT } from "../command.js";
 import { oneLine } from "../output.js";
 import { ageOption } from "../quantity.js";
 
@@ -36,7 +36,7 @@ Examples
 	},
 };
 
-async function endGone(call: Call): Promise<number> {
+async function endGone(call: CliCall): Promise<number> {
 	const { words, values, out } = call;
 	if (words.length > 0 || values.task !== undefined) throw new HoldfastError("INVALID", "name a task or give --gone, not both");
 	const age = ageOption(call, "older-than");
@@ -51,7 +51,7 @@ async function endGone(call: Call): Promise<number> {
 	return ended.every(({ gone }) => gone) ? EXIT.ok : EXIT.failed;
 }
 
-function taskOf({ words, values }: Call): string {
+function taskOf({ words, values }: CliCall): string {
 	const [word, ...more] = words;
 	if (more.length > 0) throw new HoldfastError("INVALID", `only one task is expected, not also "${more.join(" ")}"`);
 	if (word !== undefined && values.task !== undefined) throw new HoldfastError("INVALID", "name the task as a word or with --task, not both");
@@ -60,7 +60,7 @@ function taskOf({ words, values }: Call): string {
 	return task;
 }
 
-function show({ out }: Call, { task, processes, shells, sandboxes, notes, gone }: EndedTask): void {
+function show({ out }: CliCall, { task, processes, shells, sandboxes, notes, gone }: EndedTask): void {
 	for (const item of processes)
 		out.line(
 			`${item.session_id} ${item.status === "error" ? `still alive: ${item.survivors.join(", ")}` : "ended"}${item.place === "local" ? "" : ` on ${item.place}`}: ${oneLine(item.command, 80)}`,

@@ -6,7 +6,7 @@ import { FILE_TOOLS } from "../../../tools/files/index.js";
 import { renderResult } from "../../../tools/index.js";
 import { askHere } from "../approve.js";
 import { canAsk } from "../ask.js";
-import { type Call, type CommandBody, EXIT } from "../command.js";
+import { type CliCall, type CommandBody, EXIT } from "../command.js";
 import { interruptible } from "../interruptible.js";
 import { argumentsOf, optionsOf } from "../tool-options.js";
 
@@ -92,7 +92,7 @@ function commandFor({ name, tool, usage, teach, words, input, unless = [] }: Man
 	};
 }
 
-async function callFileTool(call: Call, tool: Name, args: unknown): Promise<number> {
+async function callFileTool(call: CliCall, tool: Name, args: unknown): Promise<number> {
 	const { out } = call;
 	const runtime = await call.agent();
 	const asks = canAsk() && !out.json && keptProcesses().length === 0;

@@ -1,4 +1,4 @@
-/** Every command by its name, in the order of the overview. One is loaded when it is called: what the others need costs nobody anything. */
+/** Every command by its name, in the order of the overview. One is loaded when it is called: what the others need is not loaded. */
 import { byName, HoldfastError, typos } from "../../../base/index.js";
 import type { Command, CommandBody } from "../command.js";
 

@@ -1,7 +1,7 @@
 import { Audit } from "../../../audit/index.js";
 import { HoldfastError } from "../../../base/index.js";
 import { mustBeFree } from "../../../process/index.js";
-import { type Call, type CommandBody, EXIT, type Values } from "../command.js";
+import { type CliCall, type CommandBody, EXIT, type Values } from "../command.js";
 import { processOf } from "../look.js";
 
 const source = {
@@ -50,7 +50,7 @@ export const close: CommandBody = {
 	},
 };
 
-async function send(call: Call, enter: string): Promise<number> {
+async function send(call: CliCall, enter: string): Promise<number> {
 	const [id, text, ...more] = call.words;
 	if (id === undefined) throw new HoldfastError("INVALID", "give the id of a process and the text");
 	if (more.length > 0) throw new HoldfastError("INVALID", "put quotes around a text with spaces");

@@ -1,7 +1,7 @@
 import { fitted, HoldfastError, idPrefix } from "../../../base/index.js";
 import type { Runtime } from "../../../process/index.js";
 import { type EntryOfProcess, FORMATS, followTask, linesOf, matching, mustBeKnown, TaskTranscript, withOutput, wordsOf } from "../../../transcript/index.js";
-import { type Call, type CommandBody, EXIT } from "../command.js";
+import { type CliCall, type CommandBody, EXIT } from "../command.js";
 import { oneLine, plainLine, width } from "../output.js";
 import { sinceOption } from "../quantity.js";
 import { writeOut } from "../stream.js";
@@ -69,7 +69,7 @@ Examples
 const RECENT_MS = 60_000;
 const gist = ({ entry }: EntryOfProcess): string => `${entry.entry_id} ${entry.status ?? ""}`;
 
-function taskOf({ words, values }: Call, runtime: Runtime): string {
+function taskOf({ words, values }: CliCall, runtime: Runtime): string {
 	const [word, ...more] = words;
 	if (more.length > 0) throw new HoldfastError("INVALID", `only one task is expected, not also "${more.join(" ")}"`);
 	if (word !== undefined && values.task !== undefined) throw new HoldfastError("INVALID", "name the task as a word or with --task, not both");
@@ -78,7 +78,7 @@ function taskOf({ words, values }: Call, runtime: Runtime): string {
 	return word ?? runtime.task;
 }
 
-async function print(call: Call, told: EntryOfProcess): Promise<void> {
+async function print(call: CliCall, told: EntryOfProcess): Promise<void> {
 	const { values, out } = call;
 	const found = typeof values.search === "string" ? matching(told, values.search) : [];
 	if (found === undefined) return;
@@ -94,7 +94,7 @@ async function print(call: Call, told: EntryOfProcess): Promise<void> {
 const write = (text: string): Promise<void> => writeOut(Buffer.from(text));
 
 /** One line; on a narrow terminal two, neither wider than that. */
-function headOf({ out }: Call, { entry }: EntryOfProcess): string[] {
+function headOf({ out }: CliCall, { entry }: EntryOfProcess): string[] {
 	const { head, text, details, tone } = wordsOf(entry);
 	const colour = ({ good: "green", bad: "red", asks: "yellow", plain: "cyan" } as const)[tone];
 	const [day, time] = [entry.at.slice(0, 10), entry.at.slice(11, 19)];
@@ -102,23 +102,37 @@ function headOf({ out }: Call, { entry }: EntryOfProcess): string[] {
 		const room = Math.max(1, out.columns - time.length - 1);
 		const both = [head, ...details.slice(0, 1)].join(" ");
 		const about = oneLine(width(both) <= room ? both : head, room);
-		return [`${out.style("dim", time)} ${out.style(colour, about)}`, ...(text === "" ? [] : [`  ${oneLine(text, Math.max(1, out.columns - 2))}`])];
+		const id = details.filter(isId).map(shortId);
+		const below = [...id, text].filter(Boolean).join(" ");
+		return [`${out.style("dim", time)} ${out.style(colour, about)}`, ...(below === "" ? [] : [`  ${oneLine(below, Math.max(1, out.columns - 2))}`])];
 	}
-	const about = details.length > 0 ? `  (${details.join(", ")})` : "";
 	const before = `${out.style("dim", `${day} ${time}`)}  ${out.style(colour, head.padEnd(HEAD_CHARS))}  `;
 	const room = out.columns - width(before);
-	if (width(text) + width(about) <= room) return [`${before}${text}${out.style("dim", about)}`];
-	const cut = Math.max(MOST_ABOUT, room - width(about));
-	const shown = oneLine(text, Math.max(1, Math.min(room, cut)));
+	if (width(text) + width(inBrackets(details)) <= room) return [`${before}${text}${out.style("dim", inBrackets(details))}`];
+	const about = shortened(details, room - Math.min(LEAST_TEXT, width(text)));
+	const shown = oneLine(text, Math.max(1, room - width(about)));
 	return [`${before}${shown}${out.style("dim", fitted(about, Math.max(0, room - width(shown))))}`];
 }
 
 const HEAD_CHARS = 12;
-const MOST_ABOUT = 20;
+const LEAST_TEXT = 20; // columns
+const inBrackets = (details: readonly string[]): string => (details.length > 0 ? `  (${details.join(", ")})` : "");
+const isId = (word: string): boolean => /^proc_[0-9a-f]+$/.test(word);
+const shortId = (id: string): string => id.slice("proc_".length, "proc_".length + 6);
 
-const inside = ({ out }: Call, line: string): string => out.style("dim", `    ${plainLine(line, Math.max(1, Math.min(400, out.columns - 4)))}`);
+/** Without what has no room; the id stays to the last, since it leads to the rest. */
+function shortened(details: readonly string[], room: number): string {
+	const words = details.map((word) => (isId(word) ? shortId(word) : word));
+	const id = details.findIndex(isId);
+	let kept = [...words.keys()];
+	for (let at = words.length - 1; at >= 0 && width(inBrackets(kept.map((one) => words[one] as string))) > room; at--)
+		if (at !== id) kept = kept.filter((one) => one !== at);
+	return inBrackets(kept.map((one) => words[one] as string));
+}
 
-function outputLines(call: Call, process: NonNullable<EntryOfProcess["process"]>): string[] {
+const inside = ({ out }: CliCall, line: string): string => out.style("dim", `    ${plainLine(line, Math.max(1, Math.min(400, out.columns - 4)))}`);
+
+function outputLines(call: CliCall, process: NonNullable<EntryOfProcess["process"]>): string[] {
 	const lines: string[] = [];
 	for (const line of linesOf(process)) {
 		if (lines.length === OUTPUT_LINES)

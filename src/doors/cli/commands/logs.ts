@@ -1,7 +1,7 @@
 import { StringDecoder } from "node:string_decoder";
 import { counted, HarmlessText, HoldfastError, utf8 } from "../../../base/index.js";
 import { type Process, RedactedStream, summary } from "../../../process/index.js";
-import { type Call, type CommandBody, EXIT, numberOption, oneWord } from "../command.js";
+import { type CliCall, type CommandBody, EXIT, numberOption, oneWord } from "../command.js";
 import { processOf, tellOfReach } from "../look.js";
 import { writeOut } from "../stream.js";
 
@@ -49,7 +49,7 @@ Examples
 	},
 };
 
-function start(call: Call, process: Process): number {
+function start(call: CliCall, process: Process): number {
 	const from = numberOption(call, "from", { min: 0 });
 	const lines = numberOption(call, "lines", { min: 0 });
 	if (from !== undefined && lines !== undefined) throw new HoldfastError("INVALID", "give --from or --lines, not both");
@@ -77,7 +77,7 @@ export function startOfLastLines(process: Process, lines: number): number {
 
 type Shown = Pick<RedactedStream, "push" | "end">;
 
-function shownOf(call: Call, process_: Process, from: number): Shown {
+function shownOf(call: CliCall, process_: Process, from: number): Shown {
 	if (call.values.raw) return { push: (bytes) => bytes, end: () => Buffer.alloc(0) };
 	const masked = new RedactedStream(process_, from);
 	return process.stdout.isTTY && !call.out.json ? harmless(masked) : masked;
@@ -92,7 +92,7 @@ function harmless(masked: Shown): Shown {
 	};
 }
 
-async function printAll(call: Call, process: Process, from: number): Promise<number> {
+async function printAll(call: CliCall, process: Process, from: number): Promise<number> {
 	const { end } = process.log.bounds();
 	const parts: Buffer[] = [];
 	const shown = shownOf(call, process, from);
@@ -117,7 +117,7 @@ async function printAll(call: Call, process: Process, from: number): Promise<num
 	return EXIT.ok;
 }
 
-async function follow(call: Call, process: Process, from: number): Promise<number> {
+async function follow(call: CliCall, process: Process, from: number): Promise<number> {
 	const decoder = new StringDecoder("utf8");
 	const shown = shownOf(call, process, from);
 	const untell = tellOfReach(call, process);

@@ -3,7 +3,7 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { counted, fromSystem, HoldfastError } from "../../../base/index.js";
-import { type Call, type CommandBody, EXIT } from "../command.js";
+import { type CliCall, type CommandBody, EXIT } from "../command.js";
 import { commandNamed } from "./index.js";
 
 export const man: CommandBody = {
@@ -32,7 +32,7 @@ Examples
 	},
 };
 
-function write({ out }: Call, dir: string, pages: ReadonlyMap<string, string>): number {
+function write({ out }: CliCall, dir: string, pages: ReadonlyMap<string, string>): number {
 	try {
 		fs.mkdirSync(dir, { recursive: true });
 		for (const [name, page] of pages) fs.writeFileSync(path.join(dir, name), page);

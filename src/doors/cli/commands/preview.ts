@@ -1,6 +1,6 @@
 import { HoldfastError, REMOTE_MS } from "../../../base/index.js";
 import { listeningOn, type Process, portsOf, runningServer, urlsOf } from "../../../process/index.js";
-import { type Call, type CommandBody, EXIT } from "../command.js";
+import { type CliCall, type CommandBody, EXIT } from "../command.js";
 import { handleOf, processOf } from "../look.js";
 
 export const preview: CommandBody = {
@@ -41,7 +41,7 @@ Examples
 	},
 };
 
-async function chosen(call: Call): Promise<{ process: Process; port: number }> {
+async function chosen(call: CliCall): Promise<{ process: Process; port: number }> {
 	const { words } = call;
 	const [first, second, ...more] = words;
 	if (first === undefined || more.length > 0) throw new HoldfastError("INVALID", "give a process, a port, or both; `holdfast ps` lists processes");
@@ -69,7 +69,7 @@ async function onlyPort(process: Process): Promise<{ process: Process; port: num
 }
 
 /** The process that listens on a port; of several, on as many machines, none. */
-async function listener(call: Call, port: number): Promise<Process> {
+async function listener(call: CliCall, port: number): Promise<Process> {
 	const runtime = await call.runtime();
 	const task = typeof call.values.task === "string" ? call.values.task : null;
 	for (const note of await runtime.sync({ task, shells: true, ms: REMOTE_MS.person })) call.out.remark(note);

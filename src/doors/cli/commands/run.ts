@@ -12,7 +12,7 @@ import {
 	type Status,
 	summary,
 } from "../../../process/index.js";
-import { type Call, type CommandBody, EXIT } from "../command.js";
+import { type CliCall, type CommandBody, EXIT } from "../command.js";
 import { tellOfReach } from "../look.js";
 import { secondsOption, sizeOption } from "../quantity.js";
 import { feed, session } from "../session.js";
@@ -132,14 +132,14 @@ Examples
 };
 
 /** A machine that can make no terminal was not asked for one: it runs there as it can. */
-function withoutTerminal({ out }: Call, runtime: Runtime, { terminal: _, ...options }: SpawnOptions, error: unknown): Promise<Process> {
+function withoutTerminal({ out }: CliCall, runtime: Runtime, { terminal: _, ...options }: SpawnOptions, error: unknown): Promise<Process> {
 	if (!(error instanceof HoldfastError) || error.code !== "NO_TERMINAL") throw error;
 	out.remark(`it runs without a terminal: ${error.message}`);
 	return runtime.spawn(options);
 }
 
 /** Tells a person of a command that has ended already, as one does whose program is not there. A script that starts many does not wait for that. */
-async function sayIfOver({ out }: Call, started: Process): Promise<void> {
+async function sayIfOver({ out }: CliCall, started: Process): Promise<void> {
 	const { status } = await started.wait({ timeout: LOOK_MS });
 	if (!isOver(status)) return;
 	const { first, end } = started.log.bounds();
@@ -147,7 +147,7 @@ async function sayIfOver({ out }: Call, started: Process): Promise<void> {
 	out.note(`it has ended already: ${describeEnd(status)}${printed === "" ? "" : `\n${printed}`}`);
 }
 
-async function foreground(call: Call, started: Process, seconds: number | undefined, onTimeout: "background" | "kill"): Promise<number> {
+async function foreground(call: CliCall, started: Process, seconds: number | undefined, onTimeout: "background" | "kill"): Promise<number> {
 	const over = new AbortController();
 	const timer = seconds === undefined ? undefined : setTimeout(() => over.abort("timeout"), Math.min(seconds * 1000, 2 ** 31 - 1));
 	const onSignals = passSignals(call, started);
@@ -184,7 +184,7 @@ async function foreground(call: Call, started: Process, seconds: number | undefi
 	return exitCode(status, call);
 }
 
-async function timedOut(call: Call, started: Process, seconds: number, onTimeout: "background" | "kill"): Promise<number> {
+async function timedOut(call: CliCall, started: Process, seconds: number, onTimeout: "background" | "kill"): Promise<number> {
 	if (onTimeout === "kill") await started.kill();
 	const what = onTimeout === "kill" ? "it was killed" : `it goes on in the background as ${started.id}`;
 	if (call.out.json)
@@ -201,7 +201,7 @@ async function timedOut(call: Call, started: Process, seconds: number, onTimeout
 const LIMITS = ["memory", "cpu", "cpu-time", "pids", "time", "output", "output-rate", "file-size"] as const;
 
 /** As they are written: `spawn` knows what they mean, and refuses what it cannot read (`inOurWords`). */
-function limitsFrom({ values }: Call): ProcessLimitsGiven {
+function limitsFrom({ values }: CliCall): ProcessLimitsGiven {
 	return Object.fromEntries(LIMITS.filter((name) => values[name] !== undefined).map((name) => [name.replace("-", "_"), values[name]]));
 }
 
@@ -212,7 +212,7 @@ function inOurWords(error: unknown): never {
 	throw new HoldfastError("INVALID", message, { cause: error });
 }
 
-function exitCode(status: Extract<Status, { status: "exited" | "killed" | "lost" | "error" }>, call: Call): number {
+function exitCode(status: Extract<Status, { status: "exited" | "killed" | "lost" | "error" }>, call: CliCall): number {
 	if (status.status === "lost" || status.status === "error") {
 		call.out.note(`holdfast: ${status.reason}`);
 		return EXIT.notStarted;
@@ -221,9 +221,13 @@ function exitCode(status: Extract<Status, { status: "exited" | "killed" | "lost"
 	return status.exitCode;
 }
 
+/** Most commands have ended by then. */
+const INTERRUPT_MS = 1_000;
+
 /** Ctrl-C goes to the command, the second kills its tree, and a third one, or one that cannot reach it, ends us; a hang-up or TERM only ends us. */
-function passSignals(call: Call, started: Process): () => void {
+function passSignals(call: CliCall, started: Process): () => void {
 	let interrupts = 0;
+	let patience: NodeJS.Timeout | undefined;
 	const unreached = (error: unknown) => {
 		if (error instanceof HoldfastError && error.code === "UNREACHABLE") leave(` (nothing could be sent to it: ${error.message})`);
 		// else it has just ended: the end is on its way to us
@@ -231,8 +235,11 @@ function passSignals(call: Call, started: Process): () => void {
 	const interrupt = () => {
 		interrupts++;
 		if (started.unreachable !== undefined) leave(`; nothing could be sent to it, ${started.spec.place} cannot be reached`);
-		else if (interrupts === 1) started.signal("SIGINT").catch(unreached);
-		else if (interrupts === 2) {
+		else if (interrupts === 1) {
+			started.signal("SIGINT").catch(unreached);
+			patience = setTimeout(() => call.out.note("holdfast: it goes on; Ctrl-C again kills it and everything it started"), INTERRUPT_MS).unref();
+		} else if (interrupts === 2) {
+			clearTimeout(patience);
 			call.out.note("holdfast: killing it and everything it started");
 			started.kill().catch(unreached);
 		} else leave();
@@ -246,6 +253,7 @@ function passSignals(call: Call, started: Process): () => void {
 	process.on("SIGTERM", goodbye);
 	process.on("SIGHUP", goodbye);
 	return () => {
+		clearTimeout(patience);
 		process.off("SIGINT", interrupt);
 		process.off("SIGTERM", goodbye);
 		process.off("SIGHUP", goodbye);
@@ -270,7 +278,7 @@ function inherited(name: string): [string, string] {
 	return [name, value];
 }
 
-function oneOf<T extends string>(call: Call, name: string, choices: readonly T[]): T | undefined {
+function oneOf<T extends string>(call: CliCall, name: string, choices: readonly T[]): T | undefined {
 	const value = call.values[name];
 	if (value === undefined) return undefined;
 	if (!choices.includes(value as T)) throw new HoldfastError("INVALID", `--${name} takes ${choices.join(" or ")}, not "${String(value)}"`);

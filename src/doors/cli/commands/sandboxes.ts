@@ -1,6 +1,6 @@
 import { HoldfastError } from "../../../base/index.js";
 import { listSandboxes, pruneSandboxes, type SandboxItem, stopSandbox } from "../../../process/index.js";
-import { type Call, type CommandBody, EXIT } from "../command.js";
+import { type CliCall, type CommandBody, EXIT } from "../command.js";
 import { oneLine } from "../output.js";
 
 export const sandboxes: CommandBody = {
@@ -40,7 +40,7 @@ Examples
 	},
 };
 
-async function list(call: Call): Promise<number> {
+async function list(call: CliCall): Promise<number> {
 	const { out } = call;
 	const { sandboxes: all, notes } = await listSandboxes(await call.runtime());
 	const shown = call.values.orphans ? all.filter(({ orphan }) => orphan) : all;
@@ -67,7 +67,7 @@ const row = (item: SandboxItem): string[] => [
 	oneLine(item.name, 60),
 ];
 
-async function stop(call: Call, ids: readonly string[]): Promise<number> {
+async function stop(call: CliCall, ids: readonly string[]): Promise<number> {
 	const runtime = await call.runtime();
 	const stopped: string[] = [];
 	for (const id of ids) stopped.push(await stopSandbox(runtime, id));
@@ -76,7 +76,7 @@ async function stop(call: Call, ids: readonly string[]): Promise<number> {
 	return EXIT.ok;
 }
 
-async function prune(call: Call): Promise<number> {
+async function prune(call: CliCall): Promise<number> {
 	const result = await pruneSandboxes(await call.runtime(), { allHomes: call.values["all-homes"] === true });
 	if (call.out.json) call.out.data(result);
 	else {

@@ -1,7 +1,7 @@
 import { HoldfastError } from "../../../base/index.js";
 import { redactScreen } from "../../../base/secrets/index.js";
 import { isOver, mustBeFree } from "../../../process/index.js";
-import { type Call, type CommandBody, EXIT, oneWord } from "../command.js";
+import { type CliCall, type CommandBody, EXIT, oneWord } from "../command.js";
 import { processOf } from "../look.js";
 
 export const screen: CommandBody = {
@@ -46,7 +46,7 @@ Example
 	},
 };
 
-async function show(call: Call, id: string): Promise<void> {
+async function show(call: CliCall, id: string): Promise<void> {
 	const { readScreen, waitingFor } = await import("../../../screen/index.js");
 	const process = await processOf(call, id);
 	if (!process.spec.terminal) throw new HoldfastError("NO_TERMINAL", `${process.id} has no terminal; \`holdfast logs\` shows its output`);

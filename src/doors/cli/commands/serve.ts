@@ -4,7 +4,7 @@ import { recordServer, resume, runningServer, urlsOf } from "../../../process/in
 import type { PushOptions } from "../../../push/index.js";
 import type { AgentRuntime } from "../../../tools/index.js";
 import type { HttpServer } from "../../http/index.js";
-import { type Call, type CommandBody, EXIT, noWords, numberOption } from "../command.js";
+import { type CliCall, type CommandBody, EXIT, noWords, numberOption } from "../command.js";
 import { install, uninstall } from "../install.js";
 import { chosen } from "../open.js";
 import { qrCode, qrLines } from "../qr.js";
@@ -42,7 +42,7 @@ export const serve: CommandBody = {
 	teach: `
 Opens nothing by itself: follow the link it prints. The link works for 12 hours, and the browser that has used it stays
 logged in for 30 days. Anyone with the link or the token can run commands as you. Ctrl-C stops the server; what runs goes on.
-Where the package holdfast-agent is installed too, the page has its conversations.
+Where the packages holdfast-agent and holdfast-browser are installed too, the page has conversations and browsers.
 From another machine: docs/remote.md has recipes (ssh -L needs no option at all).
 
 Examples
@@ -72,7 +72,7 @@ Examples
 };
 
 /** A process that cannot be started again must not keep the server from serving. */
-async function startAgain(call: Call): Promise<void> {
+async function startAgain(call: CliCall): Promise<void> {
 	const say = (text: string) => call.out.note(`holdfast serve: ${text}`);
 	try {
 		for (const { was, name, now, note } of await resume(await call.runtime())) {
@@ -84,7 +84,7 @@ async function startAgain(call: Call): Promise<void> {
 	}
 }
 
-async function run(call: Call): Promise<void> {
+async function run(call: CliCall): Promise<void> {
 	const [{ httpDoor }, http, { openAgentRuntime }] = await Promise.all([
 		import("../../mcp/index.js"),
 		import("../../http/index.js"),
@@ -124,7 +124,7 @@ async function push(runtime: AgentRuntime, { targets, ...options }: PushOptions)
 }
 
 /** Where it is to listen, and what browsers call it: wrong options are said before anything is opened. */
-function addressOf(call: Call, http: typeof import("../../http/index.js")): { host: string; port: number; publicUrls: string[]; previewUrls: string[] } {
+function addressOf(call: CliCall, http: typeof import("../../http/index.js")): { host: string; port: number; publicUrls: string[]; previewUrls: string[] } {
 	const host = typeof call.values.host === "string" ? call.values.host : "127.0.0.1";
 	const publicUrls = (call.values["public-url"] ?? []) as string[];
 	const previewUrls = (call.values["preview-url"] ?? []) as string[];
@@ -146,7 +146,7 @@ interface Greeting {
 	readonly withCode: boolean;
 }
 
-function greet(call: Call, { origin, urls }: HttpServer, { key, file, wanted, withCode }: Greeting): void {
+function greet(call: CliCall, { origin, urls }: HttpServer, { key, file, wanted, withCode }: Greeting): void {
 	const { out } = call;
 	const links = urls.map((url) => linkTo(url, key));
 	if (out.json) {
@@ -169,7 +169,7 @@ Ctrl-C stops the server; what runs goes on.`);
 }
 
 /** The link for the camera of a phone, where a terminal has room for it. */
-function codeOf({ out }: Call, link: string): string {
+function codeOf({ out }: CliCall, link: string): string {
 	const modules = process.stdout.isTTY ? qrCode(link) : undefined;
 	const lines = modules ? qrLines(modules) : [];
 	return modules && modules.length + 8 < out.columns ? `\n${lines.map((line) => `  ${line}`).join("\n")}\n` : "";
@@ -177,13 +177,13 @@ function codeOf({ out }: Call, link: string): string {
 
 const linkTo = (url: string, key: string): string => `${url}/#token=${key}`;
 
-function sayGoodbye({ out }: Call, running: number): void {
+function sayGoodbye({ out }: CliCall, running: number): void {
 	if (!out.json)
 		out.note(running === 0 ? "\nstopped; nothing was running" : `\nstopped; ${counted(running, "process goes", "processes go")} on (holdfast ps --all)`);
 }
 
 /** Prints a new link to a server that runs on this home. */
-async function link(call: Call): Promise<void> {
+async function link(call: CliCall): Promise<void> {
 	const links = await linksToRunning(call);
 	if (!links) throw new HoldfastError("NOT_FOUND", "no `holdfast serve` runs on this home; start one");
 	if (call.out.json) call.out.data({ url: links[0], urls: links });
@@ -191,7 +191,7 @@ async function link(call: Call): Promise<void> {
 }
 
 /** A second server on the same home would show the same page: unless its address is asked for, the link to the first one does. */
-async function alreadyServed(call: Call): Promise<boolean> {
+async function alreadyServed(call: CliCall): Promise<boolean> {
 	if (["host", "port", "public-url", "preview-url", "token-file"].some((name) => call.values[name] !== undefined)) return false;
 	const links = await linksToRunning(call);
 	if (!links) return false;
@@ -203,7 +203,7 @@ async function alreadyServed(call: Call): Promise<boolean> {
 	return true;
 }
 
-async function linksToRunning(call: Call): Promise<string[] | undefined> {
+async function linksToRunning(call: CliCall): Promise<string[] | undefined> {
 	const server = runningServer((await call.runtime()).home.root);
 	if (!server) return undefined;
 	const { linkKey, readToken } = await import("../../http/index.js");
@@ -211,7 +211,7 @@ async function linksToRunning(call: Call): Promise<string[] | undefined> {
 	return urlsOf(server).map((url) => linkTo(url, key));
 }
 
-function tokenOf(call: Call, root: string, http: typeof import("../../http/index.js")): { file: string; token: string } {
+function tokenOf(call: CliCall, root: string, http: typeof import("../../http/index.js")): { file: string; token: string } {
 	const given = call.values["token-file"];
 	const file = typeof given === "string" ? path.resolve(given) : path.join(root, "token");
 	return { file, token: typeof given === "string" ? http.readToken(file) : http.ensureToken(file) };

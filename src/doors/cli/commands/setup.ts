@@ -2,7 +2,7 @@ import os from "node:os";
 import { fromSystem, HoldfastError } from "../../../base/index.js";
 import type { Change, McpClient, Server } from "../../setup/index.js";
 import { agrees, canAsk } from "../ask.js";
-import { type Call, type CommandBody, EXIT } from "../command.js";
+import { type CliCall, type CommandBody, EXIT } from "../command.js";
 import { chosen } from "../open.js";
 import type { Output } from "../output.js";
 
@@ -67,7 +67,7 @@ function namedClients(clients: readonly McpClient[], words: readonly string[]): 
 	return words.length === 0 ? undefined : clients.filter(({ id }) => words.includes(id));
 }
 
-function checked(values: Call["values"]): ReturnType<typeof chosen> {
+function checked(values: CliCall["values"]): ReturnType<typeof chosen> {
 	const { task, home } = values;
 	if (task === "" || String(task ?? "").length > 1000) throw new HoldfastError("INVALID", "--task takes a name of 1 to 1000 characters");
 	if (home === "") throw new HoldfastError("INVALID", "--home takes a directory");
@@ -75,7 +75,7 @@ function checked(values: Call["values"]): ReturnType<typeof chosen> {
 }
 
 /** One client, from a look at its file to the new one. What goes wrong concerns this client alone. */
-async function settle(call: Call, client: McpClient, file: string, server: Server): Promise<Outcome> {
+async function settle(call: CliCall, client: McpClient, file: string, server: Server): Promise<Outcome> {
 	const { planChange, replaceConfig } = await import("../../setup/index.js");
 	const { values, out } = call;
 	try {

@@ -1,7 +1,7 @@
 import type { Approval } from "../../../approvals/index.js";
 import { Audit } from "../../../audit/index.js";
 import { counted, keptProcesses, REMOTE_MS } from "../../../base/index.js";
-import { type Call, type CommandBody, EXIT, noWords } from "../command.js";
+import { type CliCall, type CommandBody, EXIT, noWords } from "../command.js";
 import { handleOf } from "../look.js";
 import { type Output, oneLine, plainLine } from "../output.js";
 import { isAsking, type Listed, listed } from "../waits.js";
@@ -45,7 +45,7 @@ interface Step {
 	readonly why: string;
 }
 
-async function look({ values, runtime, out }: Call): Promise<Overview> {
+async function look({ values, runtime, out }: CliCall): Promise<Overview> {
 	const opened = await runtime();
 	const task = typeof values.task === "string" ? values.task : undefined;
 	const { Approvals } = await import("../../../approvals/index.js");
@@ -85,7 +85,7 @@ function nextSteps({ approvals, processes }: Overview): Step[] {
 	const steps: Step[] = [];
 	const [question] = approvals;
 	if (question) steps.push({ command: `holdfast approvals answer ${question.id.slice(5, 9)} once`, why: "allow it this time; `no` refuses it" });
-	const within = keptProcesses(); // nobody attaches to the shell that this runs in
+	const within = keptProcesses(); // a person does not attach to the shell that this runs in
 	const others = processes.filter(({ session_id }) => !within.includes(session_id));
 	const asks = others.find(isAsking);
 	if (asks) steps.push({ command: `holdfast attach ${handle(asks, processes)}`, why: `answer it: ${prompt(asks) || "it waits for a line"} (Ctrl-] leaves)` });

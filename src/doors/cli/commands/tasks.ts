@@ -1,7 +1,7 @@
 import { REMOTE_MS } from "../../../base/index.js";
-import { type Call, type CommandBody, EXIT, noWords } from "../command.js";
+import { type CliCall, type CommandBody, EXIT, noWords } from "../command.js";
 import { oneLine } from "../output.js";
-import { type TaskItem, taskList } from "../tasks.js";
+import { type TaskLine, taskList } from "../tasks.js";
 import { age } from "../waits.js";
 
 export const tasks: CommandBody = {
@@ -45,7 +45,7 @@ Examples
 	},
 };
 
-function clientWords({ client, silent_since, gone_since }: TaskItem, out: Call["out"]): string {
+function clientWords({ client, silent_since, gone_since }: TaskLine, out: CliCall["out"]): string {
 	if (client === "connected") return out.style("green", "connected");
 	if (silent_since !== null) return `silent ${since(silent_since)}`;
 	return gone_since !== null ? `gone ${since(gone_since)}` : "-";
