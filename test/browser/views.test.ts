@@ -64,7 +64,11 @@ describe.skipIf(missing)("the views of the page", () => {
 		await page.getByRole("button", { name: "Back to now" }).click();
 
 		fs.writeFileSync(path.join(work, "text.txt"), "<b>only text</b>\n");
+		fs.mkdirSync(path.join(work, ".git"));
+		fs.mkdirSync(path.join(work, "zoo"));
 		await look(`#/files?session_id=${started.id}`, "text.txt");
+		const names = await page.locator("table.files a.mono").allTextContents();
+		expect(names.filter((name) => ["zoo", "text.txt", ".git"].includes(name))).toEqual(["zoo", "text.txt", ".git"]);
 		await page.getByLabel("Files to upload").setInputFiles({ name: "brought.bin", mimeType: "text/html", buffer: Buffer.from([0, 1, 2, 255]) });
 		await page.getByRole("link", { name: "brought.bin" }).waitFor();
 		expect([...fs.readFileSync(path.join(work, "brought.bin"))]).toEqual([0, 1, 2, 255]);

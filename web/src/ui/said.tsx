@@ -1,5 +1,6 @@
 /** What the page says when there is nothing else to show: it is empty, it waits, it failed, and what to do then. */
 import type { ComponentChildren } from "preact";
+import { Sentence } from "./sentence.js";
 
 export const Empty = ({ title, children }: { title: string; children?: ComponentChildren }) => (
 	<section class="said">
@@ -17,7 +18,9 @@ export const Loading = ({ what }: { what: string }) => (
 export const Failed = ({ error, children }: { error: unknown; children?: ComponentChildren }) => (
 	<section class="said bad" role="alert">
 		<h2>That did not work</h2>
-		<p>{messageOf(error)}</p>
+		<p>
+			<Sentence text={messageOf(error)} />
+		</p>
 		{children}
 	</section>
 );

@@ -2,6 +2,7 @@
 import { signal } from "@preact/signals";
 import { Button } from "./button.js";
 import { messageOf } from "./said.js";
+import { Sentence } from "./sentence.js";
 
 interface Toast {
 	readonly id: number;
@@ -32,7 +33,9 @@ export const Toasts = () => (
 	<div class="toasts" role="status" aria-live="polite">
 		{toasts.value.map(({ id, text, bad }) => (
 			<div key={id} class={bad ? "toast bad" : "toast"}>
-				<span>{text}</span>
+				<span>
+					<Sentence text={text} />
+				</span>
 				<Button icon="close" label="Close this message" kind="bare" onClick={() => drop(id)} />
 			</div>
 		))}

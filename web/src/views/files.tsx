@@ -69,6 +69,12 @@ function Crumbs({ path }: { path: string }) {
 	);
 }
 
+const isFolder = ({ type, target_type }: FileEntry): boolean => type === "directory" || target_type === "directory";
+const isHidden = ({ name }: FileEntry): boolean => name.startsWith(".");
+
+/** Folders first, what is hidden last; else as the server sorts them. */
+const byKind = (a: FileEntry, b: FileEntry): number => Number(isHidden(a)) - Number(isHidden(b)) || Number(isFolder(b)) - Number(isFolder(a));
+
 function Entries({ view, entries }: { view: FileView; entries: readonly FileEntry[] }) {
 	if (entries.length === 0)
 		return (
@@ -89,8 +95,8 @@ function Entries({ view, entries }: { view: FileView; entries: readonly FileEntr
 				</tr>
 			</thead>
 			<tbody>
-				{entries.map((entry) => {
-					const folder = entry.type === "directory" || entry.target_type === "directory";
+				{[...entries].sort(byKind).map((entry) => {
+					const folder = isFolder(entry);
 					return (
 						<tr key={entry.name}>
 							<td>

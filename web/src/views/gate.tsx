@@ -5,6 +5,7 @@ import { keepKey } from "../api/credentials.js";
 import { refusal, start } from "../state/start.js";
 import { Button } from "../ui/button.js";
 import { messageOf } from "../ui/said.js";
+import { Sentence } from "../ui/sentence.js";
 
 export function Gate() {
 	const [error, setError] = useState("");
@@ -37,7 +38,7 @@ export function Gate() {
 					</label>
 					{error && (
 						<p class="error" role="alert">
-							{error}
+							<Sentence text={error} />
 						</p>
 					)}
 					<Button kind="primary" submit>

@@ -5,6 +5,7 @@ import { rename } from "../api/calls.js";
 import { takeOne } from "../state/processes.js";
 import { Button } from "../ui/button.js";
 import { messageOf } from "../ui/said.js";
+import { Sentence } from "../ui/sentence.js";
 
 export function RenameForm({ process, onDone }: { process: ProcessItem; onDone: () => void }) {
 	const [error, setError] = useState("");
@@ -30,7 +31,7 @@ export function RenameForm({ process, onDone }: { process: ProcessItem; onDone: 
 			</label>
 			{error && (
 				<p class="error" role="alert">
-					{error}
+					<Sentence text={error} />
 				</p>
 			)}
 			<div class="actions">
