@@ -1,0 +1,91 @@
+/** One action in the page and what the page is afterwards. An action that a dialog holds up is not waited for. */
+import { messageOf, oneLine, untrusted, WebError } from "../base/index.js";
+import type { BrowserSession } from "./session.js";
+import { cutSnapshot, parseRef, takeSnapshot } from "./snapshot.js";
+import type { Tab } from "./tab.js";
+
+export const SHOWN = 6_000;
+const SETTLE_MS = 3_000;
+
+export class StaleRef extends Error {
+	override readonly name = "StaleRef";
+}
+
+/** Returns playwright's own ref. Throws `StaleRef` for one of another document or element. */
+export async function innerRef(tab: Tab, ref: string): Promise<string> {
+	const parsed = parseRef(ref);
+	if (!parsed) throw new WebError(`${JSON.stringify(oneLine(ref, 40))} is no ref; take one from a snapshot, such as 12e5`);
+	if (parsed.document !== (await tab.document())) throw new StaleRef(`the ref ${ref} is of another page than the one that is shown now; nothing was done`);
+	const there = await tab.page
+		.getByRef(parsed.inner)
+		.count()
+		.catch(() => 0);
+	if (there === 0) throw new StaleRef(`the ref ${ref} is stale: its element is gone; nothing was done`);
+	return parsed.inner;
+}
+
+/** Runs an action until it is done, or a dialog opens, or the tab crashes. */
+export async function act(tab: Tab, action: () => Promise<unknown>): Promise<void> {
+	ready(tab);
+	const work = action();
+	work.catch(() => {}); // looked at below, or the dialog is told instead
+	await Promise.race([work, until(tab, () => tab.dialog !== undefined || tab.crashed)]);
+	if (!tab.dialog && !tab.crashed) {
+		await work;
+		await settle(tab);
+	}
+}
+
+async function until(tab: Tab, holds: () => boolean): Promise<void> {
+	while (!holds()) await tab.interrupted();
+}
+
+/** Throws for a tab in which nothing can be done now. */
+export function ready(tab: Tab): void {
+	if (tab.dialog)
+		throw new WebError(`a dialog is open (${tab.dialog.type()}: ${oneLine(tab.dialog.message(), 200)}); answer it with browser_dialog first. Nothing was done`);
+	if (tab.crashed) throw new WebError("the tab has crashed; open a page with browser_navigate. Nothing was done");
+}
+
+/** Waits for a navigation that the action has begun, and for the page to paint once. Not for one that never finishes. */
+async function settle(tab: Tab): Promise<void> {
+	const patience = AbortSignal.timeout(SETTLE_MS);
+	const late = new Promise<void>((resolve) => patience.addEventListener("abort", () => resolve(), { once: true }));
+	const painted = () => tab.page.evaluate(() => new Promise<void>((resolve) => requestAnimationFrame(() => setTimeout(resolve, 0))));
+	const work = (async () => {
+		await painted().catch(() => {}); // a navigation took its document away
+		await tab.page.waitForLoadState("domcontentloaded", { timeout: SETTLE_MS });
+	})().catch(() => {});
+	await Promise.race([work, late, until(tab, () => tab.dialog !== undefined || tab.crashed)]);
+}
+
+/** The state of a tab for the model: where it is, and its snapshot as far as the budget goes. */
+export async function shown(session: BrowserSession, tab: Tab, options: { budget?: number; offset?: number; ref?: string } = {}): Promise<string> {
+	const tabs = session.tabs();
+	const url = oneLine(tab.page.url(), 300);
+	const head = [`${url}${tabs.length > 1 ? ` · tab ${tabs.indexOf(tab) + 1} of ${tabs.length}` : ""}`];
+	if (tab.dialog)
+		return [...head, `A dialog is open (${tab.dialog.type()}); answer it with browser_dialog. It says:`, untrusted(url, tab.dialog.message())].join("\n");
+	if (tab.crashed) return [...head, "The tab has crashed; open a page with browser_navigate."].join("\n");
+	for (const download of tab.downloads) head.push(`A download is ready: ${oneLine(download.suggestedFilename(), 200)}; browser_download keeps it.`);
+	const title = oneLine(await tab.page.title().catch(() => ""), 150);
+	const inner = options.ref === undefined ? undefined : await innerRef(tab, options.ref);
+	const { text } = await takeSnapshot(tab.page, await tab.document(), inner);
+	const { budget = SHOWN, offset = 0 } = options;
+	if (offset > text.length) throw new WebError(`the snapshot has ${text.length} characters, so there is nothing at offset ${offset}`);
+	const { text: part, next } = cutSnapshot(text, budget, offset);
+	const more = next === undefined ? [] : [`${text.length - next} more characters: browser_snapshot with offset ${next}, or with the ref of a part.`];
+	return [...head, untrusted(url, `${title === "" ? "" : `Title: ${title}\n`}${part || "(an empty page)"}`), ...more].join("\n");
+}
+
+/** Playwright's errors have a log of many lines; the first says it. */
+export function wordsOf(error: unknown): string {
+	const [first = ""] = messageOf(error)
+		.replace(/\u001b\[[0-9;]*m/g, "")
+		.split("\nCall log:", 1);
+	const text = first.replace(/^(?:locator|page|frame)\.\w+: /, "").trim();
+	if (/Target page, context or browser has been closed|Target closed/.test(text)) return "the tab was closed meanwhile; look with browser_tabs";
+	if (/Timeout \d+ms exceeded/.test(text))
+		return `it could not be done in time: the element is hidden, covered or disabled, or the page does not answer. Take a new snapshot (${oneLine(text, 120)})`;
+	return oneLine(text, 400);
+}

@@ -1,0 +1,4 @@
+export { dropLease, readLease, takeLease } from "./lease.js";
+export { type BrowserPolicy, POLICY } from "./policy.js";
+export { compact } from "./snapshot.js";
+export { type BrowserTools, browserTools } from "./tools.js";

@@ -1,0 +1,177 @@
+/** The connection of this program to the browser of a task. Calls on it run one after the other. */
+import type { Runtime, Task } from "holdfast";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { messageOf, WebError } from "../base/index.js";
+import { findBrowser, type KeptBrowser, keptBrowser, type LaunchSettings, openTunnel } from "../chrome/index.js";
+import { Tab } from "./tab.js";
+
+export interface SessionSettings extends LaunchSettings {
+	readonly cdp?: string | undefined;
+}
+
+const ACTION_MS = 15_000;
+const CONNECT_MS = 30_000;
+
+export class BrowserSession {
+	readonly #browser: Browser;
+	readonly context: BrowserContext;
+	/** The kept process; undefined for a browser elsewhere. */
+	readonly processId: string | undefined;
+	/** Hosts that were visited: a form may be sent there without a question. */
+	readonly visited = new Set<string>();
+	readonly #tabs = new Map<Page, Tab>();
+	#current: Page | undefined;
+	#last: Promise<unknown> = Promise.resolve();
+
+	private constructor(browser: Browser, processId: string | undefined) {
+		this.#browser = browser;
+		this.processId = processId;
+		this.context = browser.contexts()[0] ?? unreachable();
+		this.context.setDefaultTimeout(ACTION_MS);
+		for (const page of this.context.pages()) this.#add(page);
+		this.#current = this.context.pages().at(-1);
+		this.context.on("page", (page) => {
+			this.#add(page);
+			this.#current = page; // what a click opens is what comes next
+		});
+	}
+
+	static async open(options: { runtime: Runtime; task: Task; place: string; settings: SessionSettings; signal: AbortSignal }): Promise<BrowserSession> {
+		const { runtime, task, place, settings, signal } = options;
+		if (settings.cdp !== undefined) return new BrowserSession(await connect(settings.cdp), undefined);
+		const kept = await keptBrowser(runtime, task, place, settings, signal);
+		const session = new BrowserSession(await reach(task, place, kept), kept.process.id);
+		if (!kept.started) await session.#dismissOld();
+		return session;
+	}
+
+	get isConnected(): boolean {
+		return this.#browser.isConnected();
+	}
+
+	/** Runs one call after the other: two calls at once on one page would each see half of what the other does. */
+	async inTurn<T>(work: () => Promise<T>): Promise<T> {
+		const mine = this.#last.catch(() => {}).then(work);
+		this.#last = mine;
+		return mine;
+	}
+
+	tabs(): Tab[] {
+		return this.context.pages().map((page) => this.#add(page));
+	}
+
+	/** The tab that calls are about. A new one if there is none. */
+	async tab(): Promise<Tab> {
+		const page = this.#current && !this.#current.isClosed() ? this.#current : (this.context.pages().at(-1) ?? (await this.context.newPage()));
+		this.#current = page;
+		return this.#add(page);
+	}
+
+	select(tab: Tab): void {
+		this.#current = tab.page;
+	}
+
+	/** Lets go of the browser; it goes on. */
+	async detach(): Promise<void> {
+		await this.#browser.close().catch(() => {}); // over CDP this ends the connection alone
+	}
+
+	#add(page: Page): Tab {
+		const known = this.#tabs.get(page);
+		if (known) return known;
+		const visited = (url: string): void => {
+			if (/^https?:/.test(url)) this.visited.add(new URL(url).host);
+		};
+		const tab = new Tab(page, { nextDocument, visited });
+		this.#tabs.set(page, tab);
+		page.once("close", () => this.#tabs.delete(page));
+		return tab;
+	}
+
+	/** A dialog that a killed program has left open would block every call, and is told to no one. */
+	async #dismissOld(): Promise<void> {
+		for (const page of this.context.pages()) {
+			const cdp = await this.context.newCDPSession(page).catch(() => undefined);
+			await cdp?.send("Page.handleJavaScriptDialog", { accept: false }).catch(() => {}); // there is none
+			await cdp?.detach().catch(() => {});
+		}
+	}
+}
+
+/** Numbers of documents begin anywhere, so that a ref which an earlier program has given is not taken for one of now. */
+let documents = 10 + Math.floor(Math.random() * 80) * 10;
+const nextDocument = (): number => ++documents;
+
+/** On this machine its port is on loopback; a sandbox may have a loopback of its own, and another machine has one. */
+async function reach(task: Task, place: string, { port, path }: KeptBrowser): Promise<Browser> {
+	if (place === "local") return connect(`ws://127.0.0.1:${port}${path}`);
+	const tunnel = await openTunnel(task, port);
+	try {
+		return await connect(`ws://127.0.0.1:${tunnel.port}${path}`);
+	} catch (error) {
+		await tunnel.close();
+		throw error;
+	}
+}
+
+async function connect(endpoint: string): Promise<Browser> {
+	try {
+		return await chromium.connectOverCDP(endpoint, { timeout: CONNECT_MS });
+	} catch (error) {
+		throw new WebError(`the browser at ${endpoint.replace(/\?.*$/, "?…")} cannot be reached (${messageOf(error).split("\n", 1)[0]})`);
+	}
+}
+
+const unreachable = (): never => {
+	throw new WebError("the browser has no context to work in; close it with browser_close and try again");
+};
+
+/** The sessions of this program, by task. */
+export class Sessions {
+	readonly #open = new Map<string, Promise<BrowserSession>>();
+	readonly #runtime: Runtime;
+	readonly #settings: SessionSettings;
+
+	constructor(runtime: Runtime, settings: SessionSettings) {
+		this.#runtime = runtime;
+		this.#settings = settings;
+	}
+
+	/** Connects, if need be starting the browser. */
+	async of(task: string, place: string, signal: AbortSignal): Promise<BrowserSession> {
+		const known = await this.#open.get(task)?.catch(() => undefined);
+		const alive = known?.isConnected && (known.processId === undefined || findBrowser(this.#runtime, task)?.id === known.processId);
+		if (known && alive) return known;
+		await known?.detach();
+		const handle = this.#runtime.task(task);
+		const opening = BrowserSession.open({ runtime: this.#runtime, task: handle, place, settings: this.#settings, signal });
+		void opening.catch(() => {}).then(() => (place === "local" ? handle.close() : undefined)); // a tunnel is a process of it
+		this.#open.set(task, opening);
+		opening.catch(() => this.#open.delete(task));
+		return opening;
+	}
+
+	/** Whether there is a browser, without starting one. */
+	exists(task: string): boolean {
+		return this.#open.has(task) || findBrowser(this.#runtime, task) !== undefined;
+	}
+
+	/** Ends the browser of a task; returns what was seen of that. */
+	async end(task: string): Promise<string> {
+		const session = await this.#open.get(task)?.catch(() => undefined);
+		this.#open.delete(task);
+		await session?.detach();
+		const process = findBrowser(this.#runtime, task);
+		if (!process) return session ? "This program has let go of the browser; it runs elsewhere." : "There was no browser.";
+		const { survivors } = await process.kill({ graceMs: 5_000 });
+		return survivors.length === 0
+			? "The browser is closed, and its processes are gone."
+			: `The browser was killed, but ${survivors.length} of its processes are still there.`;
+	}
+
+	async close(): Promise<void> {
+		const all = [...this.#open.values()];
+		this.#open.clear();
+		for (const session of all) await (await session.catch(() => undefined))?.detach();
+	}
+}

@@ -1,0 +1,127 @@
+/** Tools that move files between the page and the task. */
+import fs from "node:fs";
+import path from "node:path";
+import type { Download } from "playwright-core";
+import * as z from "zod";
+import { anySignal, messageOf, oneLine, WebError } from "../base/index.js";
+import { act, innerRef, ready, shown } from "./act.js";
+import { tool } from "./definition.js";
+import { decide } from "./policy.js";
+
+const MOST_UPLOAD = 50 * 1024 * 1024;
+const DOWNLOAD_MS = 120_000;
+
+export const fileTools = [
+	tool({
+		name: "browser_screenshot",
+		description: "Takes a picture of the page as a PNG file of the task.",
+		schema: z.object({
+			path: z.string().min(1).max(1_000).optional().describe("Default: screenshots/TIME.png in the directory of the shell."),
+			full_page: z.boolean().optional().describe("True: the whole page, not only what is on the screen."),
+			ref: z.string().optional().describe("Only this element."),
+		}),
+		async run(args, { tab, context }) {
+			ready(tab);
+			const inner = args.ref === undefined ? undefined : await innerRef(tab, args.ref);
+			const options = { type: "png", timeout: 20_000 } as const;
+			const bytes =
+				inner === undefined ? await tab.page.screenshot({ ...options, fullPage: args.full_page === true }) : await tab.page.getByRef(inner).screenshot(options);
+			const file = args.path ?? `screenshots/${new Date().toISOString().replace(/[:.]/g, "-")}.png`;
+			const written = await context.files.write(file, bytes, { signal: context.signal });
+			return { output: `Saved ${written.path} (${written.bytes} bytes).`, data: { path: written.path, bytes: written.bytes } };
+		},
+	}),
+	tool({
+		name: "browser_upload",
+		description: "Gives files of the task to a file field of the page.",
+		schema: z.object({
+			ref: z.string().describe("The ref of the file field, or of the button that opens its chooser."),
+			paths: z.array(z.string().min(1)).min(1).max(20),
+		}),
+		async run(args, { session, tab, context, policy }) {
+			ready(tab);
+			const inner = await innerRef(tab, args.ref);
+			const outside = args.paths.filter((one) => /^[/~]/.test(one) || path.posix.normalize(one).startsWith(".."));
+			if (outside.length > 0) {
+				const host = URL.canParse(tab.page.url()) ? new URL(tab.page.url()).host : "the page";
+				await decide(
+					policy.uploads,
+					context,
+					`give ${outside.map((one) => oneLine(one, 200)).join(", ")} to ${oneLine(host, 200)}`,
+					"these files are outside the directory of the task",
+				);
+			}
+			const files: { name: string; mimeType: string; buffer: Buffer }[] = [];
+			let size = 0;
+			for (const one of args.paths) {
+				const buffer = await context.files.read(one, { signal: context.signal });
+				size += buffer.length;
+				if (size > MOST_UPLOAD) throw new WebError(`more than ${MOST_UPLOAD} bytes cannot be given to a page; nothing was done`);
+				files.push({ name: path.posix.basename(one), mimeType: "application/octet-stream", buffer });
+			}
+			const target = tab.page.getByRef(inner);
+			const isField = await target.evaluate((element) => element instanceof HTMLInputElement && element.type === "file");
+			await act(tab, async () => {
+				if (isField) return target.setInputFiles(files);
+				const [chooser] = await Promise.all([tab.page.waitForEvent("filechooser", { timeout: 5_000 }), target.click()]);
+				return chooser.setFiles(files);
+			});
+			return `Gave ${files.length} ${files.length === 1 ? "file" : "files"} (${size} bytes) to the page.\n${await shown(session, tab)}`;
+		},
+	}),
+	tool({
+		name: "browser_download",
+		description: "Keeps a download as a file of the task: the last one that began, or that which a click on ref begins.",
+		schema: z.object({
+			ref: z.string().optional(),
+			path: z.string().min(1).max(1_000).optional().describe("Default: downloads/NAME in the directory of the shell."),
+		}),
+		timeout: 150,
+		async run(args, { tab, context, policy }) {
+			ready(tab);
+			const inner = args.ref === undefined ? undefined : await innerRef(tab, args.ref);
+			if (inner !== undefined) {
+				const before = tab.downloads.length;
+				const began = (async () => {
+					while (tab.downloads.length <= before) await tab.interrupted();
+				})();
+				await act(tab, () => tab.page.getByRef(inner).click());
+				await Promise.race([began, new Promise((resolve) => setTimeout(resolve, 10_000).unref())]);
+			}
+			const download = tab.downloads.at(-1);
+			if (!download) return { error: "no download has begun; click what begins it, or give its ref" };
+			const name = path.posix.basename(download.suggestedFilename().replaceAll("\\", "/")) || "download";
+			await decide(
+				policy.downloads,
+				context,
+				`keep the download ${oneLine(name, 200)} from ${oneLine(download.url(), 300)}`,
+				"files of others can do harm when they are opened",
+			);
+			const file = await finished(download, context.signal);
+			const target = args.path ?? `downloads/${name}`;
+			const written = await context.files.write(target, fs.createReadStream(file), { signal: context.signal });
+			tab.downloads.splice(tab.downloads.indexOf(download), 1);
+			await download.delete().catch(() => {}); // it goes with the connection
+			return {
+				output: `Saved ${written.path} (${written.bytes} bytes), from ${oneLine(download.url(), 300)}.`,
+				data: { path: written.path, bytes: written.bytes },
+			};
+		},
+	}),
+];
+
+async function finished(download: Download, signal: AbortSignal): Promise<string> {
+	const stop = anySignal([signal, AbortSignal.timeout(DOWNLOAD_MS)]);
+	const stopped = new Promise<never>((_resolve, reject) =>
+		stop.addEventListener("abort", () => reject(new WebError("the download did not finish in time; it was given up")), { once: true }),
+	);
+	try {
+		return await Promise.race([download.path(), stopped]);
+	} catch (error) {
+		if (error instanceof WebError) {
+			await download.cancel();
+			throw error;
+		}
+		throw new WebError(`the download failed: ${(await download.failure().catch(() => undefined)) ?? messageOf(error)}`);
+	}
+}

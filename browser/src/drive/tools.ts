@@ -1,0 +1,69 @@
+/** The browser tools, on the sessions of a program. */
+import { type DefinedTool, defineTool, HoldfastError, type Runtime, type ToolAnswer } from "holdfast";
+import * as z from "zod";
+import { type Settings, WebError } from "../base/index.js";
+import { StaleRef, shown, wordsOf } from "./act.js";
+import { readLease } from "./lease.js";
+import { type BrowserPolicy, POLICY } from "./policy.js";
+import { type BrowserSession, Sessions } from "./session.js";
+import type { Tab } from "./tab.js";
+import { fileTools } from "./tools-files.js";
+import { lookTools } from "./tools-look.js";
+import { pageTools } from "./tools-page.js";
+
+export interface BrowserTools {
+	readonly tools: readonly DefinedTool[];
+	/** Lets go of the browsers; they go on. */
+	close(): Promise<void>;
+}
+
+const TIMEOUT = 60;
+
+export function browserTools(runtime: Runtime, { settings = {} }: { settings?: Settings } = {}): BrowserTools {
+	const browser = settings.browser ?? {};
+	const sessions = new Sessions(runtime, browser);
+	const policy: BrowserPolicy = { ...POLICY, ...browser.policy };
+	const made = [...pageTools, ...lookTools, ...fileTools].map(({ name, description, schema, changes, timeout, run }) =>
+		defineTool({
+			name,
+			description,
+			schema,
+			timeout: timeout ?? TIMEOUT,
+			...(changes === undefined ? {} : { changes }),
+			async run(args, context) {
+				const holder = changes === false ? undefined : readLease(runtime.home.root, context.task)?.by;
+				if (holder !== undefined) return { error: `${holder} has taken over the browser, so nothing was done; wait, or take a browser_snapshot` };
+				const session = await sessions.of(context.task, context.place, context.signal);
+				return session.inTurn(async () => {
+					context.signal.throwIfAborted();
+					const tab = await session.tab();
+					return answered(session, tab, () => run(args, { session, tab, context, policy }));
+				});
+			},
+		}),
+	);
+	const close = defineTool({
+		name: "browser_close",
+		description: "Closes the browser of this task: its tabs, logins and profile are gone. A later call starts a new one.",
+		schema: z.object({}),
+		timeout: TIMEOUT,
+		run: (_args, { task }) => sessions.end(task),
+	});
+	return { tools: [...made, close], close: () => sessions.close() };
+}
+
+/** A stale ref is answered with what there is now. */
+async function answered(session: BrowserSession, tab: Tab, run: () => Promise<string | ToolAnswer>): Promise<string | ToolAnswer> {
+	try {
+		return await run();
+	} catch (error) {
+		if (error instanceof StaleRef) return { error: `${error.message}. This is the page now`, output: await shown(session, tab) };
+		if (
+			error instanceof WebError ||
+			error instanceof HoldfastError ||
+			!/^(locator|page|frame|browserContext|elementHandle|Target|Timeout|download|dialog)/.test((error as Error).message ?? "")
+		)
+			throw error;
+		return { error: wordsOf(error) };
+	}
+}

@@ -1,0 +1,1 @@
+export { type SearchSettings, search, searchProblem } from "./search.js";

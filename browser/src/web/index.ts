@@ -1,0 +1,2 @@
+export type { Summariser } from "./summarise.js";
+export { type WebToolOptions, type WebTools, webTools } from "./tools.js";

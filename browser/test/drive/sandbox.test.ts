@@ -1,0 +1,16 @@
+import { expect, it } from "vitest";
+import { driven, missing } from "../support/browser.js";
+
+it.skipIf(missing)("drives a Chromium in a sandbox that has a network of its own", { timeout: 300_000 }, async () => {
+	await using web = await driven({}, "t", "local+sandbox");
+	const handle = web.runtime.task("t");
+	await handle.files.write("site/index.html", "<title>Inside</title><h1>Only in here</h1><button onclick=\"this.textContent='pressed'\">Press</button>");
+	const server = await handle.spawn({ command: "cd site && exec python3 -m http.server 8123 --bind 127.0.0.1", cwd: web.dir });
+	await server.wait({ until: { port: 8123 }, timeout: 60_000 });
+	const at = await web.call("browser_navigate", { url: "http://127.0.0.1:8123/" });
+	expect(at.output).toContain("Only in here");
+	expect((await web.call("browser_click", { ref: web.ref(at, "Press") })).output).toContain("pressed");
+	await web.call("browser_screenshot", { path: "inside.png" });
+	expect((await handle.files.read("inside.png")).subarray(1, 4).toString()).toBe("PNG");
+	expect((await web.call("browser_close")).output).toContain("its processes are gone");
+});

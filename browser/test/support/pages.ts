@@ -1,0 +1,61 @@
+/** The site that the browser tests drive. */
+import type { Route } from "./site.js";
+
+const page = (title: string, body: string, head = ""): string =>
+	`<!doctype html><html><head><meta charset="utf-8"><title>${title}</title>${head}</head><body>${body}</body></html>`;
+
+const PAGES: Record<string, string> = {
+	"/": page("Home", `<h1>Home</h1><div><div><div><a href="/form">The form</a></div></div></div><a href="/spa">The app</a>`),
+	"/form": page(
+		"Form",
+		`<h1>Form</h1><form method="post" action="/sent"><label>Name <input name="name"></label><label>Secret <input type="password" name="secret"></label>
+		<label>Colour <select name="colour"><option value="r">Red</option><option value="g">Green</option></select></label><button>Send</button></form>
+		<form method="post" action="http://elsewhere.test/steal"><input name="x" aria-label="Other"><button>Send away</button></form>`,
+	),
+	"/frames": page(
+		"Frames",
+		`<h1>Frames</h1><iframe src="/inner" title="inner"></iframe><div id="host"></div><p id="said"></p><script>const root=document.getElementById("host").attachShadow({mode:"open"});root.innerHTML="<button>In the shadow</button>";root.querySelector("button").onclick=()=>{document.getElementById("said").textContent="shadow clicked"}</script>`,
+	),
+	"/inner": page("Inner", `<button onclick="this.textContent='frame clicked'">In the frame</button>`),
+	"/dialogs": page(
+		"Dialogs",
+		`<button onclick="alert('hello there')">Alert</button><button onclick="document.getElementById('r').textContent='said '+prompt('who?')">Prompt</button><p id="r">nothing</p>`,
+	),
+	"/files": page(
+		"Files",
+		`<a href="/report.bin">Report</a><input type="file" aria-label="Choose" onchange="this.files[0].text().then(t=>document.getElementById('r').textContent=this.files[0].name+':'+t)"><p id="r"></p>`,
+	),
+	"/spa": page(
+		"App",
+		`<div id="root">Loading…</div><script>console.log("app starts");console.error("app error");fetch("/late").then(r=>r.text()).then(t=>{document.getElementById("root").innerHTML="<button onclick=\\"history.pushState({},'','/spa/two');this.textContent='second view'\\">"+t+"</button>"})</script>`,
+	),
+	"/endless": page(
+		"Endless",
+		`<div id="list"></div><script>let n=0;const more=()=>{for(let i=0;i<40;i++){const p=document.createElement("p");p.textContent="Row "+(n++);document.getElementById("list").append(p)}};more();addEventListener("scroll",()=>{if(innerHeight+scrollY>document.body.scrollHeight-50&&n<200)more()})</script>`,
+	),
+	"/tabs": page("Tabs", `<a href="/" target="_blank">Open another</a>`),
+	"/two": page("Two", `<p>Page two</p>`),
+};
+
+let late: (() => void) | undefined;
+
+/** Lets the late content of the app come. */
+export const letLate = (): void => late?.();
+
+export const route: Route = (request, response, body) => {
+	const path = (request.url ?? "/").split("?")[0] ?? "/";
+	const found = PAGES[path];
+	if (found !== undefined) return response.writeHead(200, { "content-type": "text/html" }).end(found);
+	if (path === "/sent")
+		return response
+			.writeHead(200, { "content-type": "text/html" })
+			.end(page("Sent", `<h1>Sent</h1><p>${new URLSearchParams(body).get("name")} ${new URLSearchParams(body).get("colour")}</p>`));
+	if (path === "/late") {
+		late = () => response.end("Late button");
+		return;
+	}
+	if (path === "/report.bin")
+		return response.writeHead(200, { "content-disposition": 'attachment; filename="../report.bin"' }).end(Buffer.from([0, 1, 2, 255]));
+	if (path === "/never") return response.writeHead(200, { "content-type": "text/html" }).write("<title>Never</title><h1>Half a page</h1>"); // its end never comes
+	response.writeHead(404, { "content-type": "text/html" }).end(page("None", "no such page"));
+};
