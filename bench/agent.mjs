@@ -1,6 +1,6 @@
 /**
- * The agent: from its start to the prompt, from the last token of a call to the command, the memory at the prompt, a long conversation, its page. The model is
- * the scripted server of the tests, in this program.
+ * The agent: from its start to the prompt, from Escape to the prompt, from the last token of a call to the command, the memory at the prompt, a long
+ * conversation, its page. The model is the scripted server of the tests, in this program.
  */
 import { execFile } from "node:child_process";
 import fs from "node:fs";
@@ -14,6 +14,7 @@ import { openModel } from "../agent/dist/model/index.js";
 import { Log } from "../agent/dist/talk/index.js";
 import { TASK_LIMITS } from "../agent/dist/tools/index.js";
 import { openConversation } from "../agent/dist/turn/index.js";
+import { escapes } from "./agent-escape.mjs";
 import { firstPaints } from "./agent-page.mjs";
 import { byTurns, endAll, median, percentile, sleep, timed, within } from "./lib.mjs";
 import { atMost, row } from "./report.mjs";
@@ -44,6 +45,7 @@ export default async function agent(bench) {
 	const conversations = { long: { id, says: lastOf(TURNS) }, short: { id: await conversationOf(home, 1), says: lastOf(1) } };
 	return [
 		...(await prompt(bench, env)),
+		...(await escapes(bench, { command: `exec ${process.execPath} ${CLI}`, env, models, scripted })),
 		...(await callToCommand(bench, { home, server, models, scripted })),
 		...(await opened(bench, home, id)),
 		...(await firstPaints(bench, { env, core, conversations })),

@@ -62,6 +62,50 @@ export const mcpServerSchema = z.union([
 ]);
 export type McpServerConfig = z.infer<typeof mcpServerSchema>;
 
+/** One account on a chat platform. What else it has to have (a server, an address) its platform says, and checks. */
+const platformSchema = z.looseObject({
+	/** telegram, slack, discord, matrix, xmpp, irc or email. Without it: the name of the entry. */
+	kind: nameSchema.optional(),
+	enabled: z.boolean().default(true),
+	/** Tokens and passwords, by the names that the platform gives them. */
+	keys: z.record(nameSchema, keySourceSchema).default({}),
+});
+export type PlatformConfig = z.infer<typeof platformSchema>;
+
+/** The gateway to chat platforms. agent/docs/gateway.md explains it. */
+const gatewaySchema = z.strictObject({
+	platforms: z.record(nameSchema, platformSchema).default({}),
+	/** Who may write, as PLATFORM/ID: `talk`, `approve` (and talk), `admin` (all). Nobody else is answered. */
+	people: z.record(z.string().regex(/^[^/]+\/.+$/, "must be PLATFORM/ID"), z.enum(["talk", "approve", "admin"])).default({}),
+	/** When a chat begins a new conversation by itself. */
+	reset: z
+		.strictObject({
+			mode: z.enum(["none", "idle", "daily", "both"]).default("idle"),
+			/** idle: after so many minutes without a message, an answer or news. */
+			minutes: z.number().int().min(1).max(5_256_000).default(1_440),
+			/** daily: at this local time. */
+			at: z
+				.string()
+				.regex(/^([01]\d|2[0-3]):[0-5]\d$/, "must be a time as 04:00")
+				.default("04:00"),
+		})
+		.prefault({}),
+	/** Which news of background processes the chat is shown: every update, ends, ends that failed, none. The model is told in any case. */
+	news: z.enum(["all", "result", "error", "off"]).default("result"),
+	groups: z
+		.strictObject({
+			/** Each person of a group has a conversation of their own. */
+			perPerson: z.boolean().default(false),
+			/** Questions about commands are asked in the group, not in the private chat of whoever wrote. */
+			approveInGroup: z.boolean().default(false),
+		})
+		.prefault({}),
+	/** Files that people send: the largest that is taken. */
+	fileBytes: z.number().int().min(0).max(1_073_741_824).default(20_971_520),
+	/** Counters for Prometheus at http://127.0.0.1:PORT/metrics. Without it: none. */
+	metricsPort: z.number().int().min(0).max(65_535).optional(),
+});
+
 export const agentConfigSchema = z.strictObject({
 	/** By the name that `endpoint` uses. */
 	endpoints: z.record(nameSchema, endpointSchema).default({}),
@@ -119,5 +163,6 @@ export const agentConfigSchema = z.strictObject({
 	busy: z.enum(["steer", "queue", "interrupt"]).default("steer"),
 	/** Days after which conversations that no one has continued are removed; null: never. */
 	keepDays: z.number().int().min(1).max(36_500).nullable().default(null),
+	gateway: gatewaySchema.prefault({}),
 });
 export type AgentConfig = z.infer<typeof agentConfigSchema>;

@@ -4,9 +4,24 @@ import fs from "node:fs";
 import path from "node:path";
 import { errno } from "./errors.js";
 
-/** Makes a directory and those above it, for their owner alone. */
+/** Makes a directory and those above it, for their owner alone. Node's own recursive mkdir never returns below /proc. */
 export function ensureDir(dir: string): void {
-	fs.mkdirSync(dir, { recursive: true, mode: 0o700 });
+	try {
+		makeDir(dir);
+	} catch (error) {
+		if (errno(error) !== "ENOENT") throw error;
+		const parent = path.dirname(dir);
+		if (!fs.existsSync(parent)) ensureDir(parent);
+		makeDir(dir); // also when the parent has appeared since: another program is making the same
+	}
+}
+
+function makeDir(dir: string): void {
+	try {
+		fs.mkdirSync(dir, { mode: 0o700 });
+	} catch (error) {
+		if (errno(error) !== "EEXIST" || !fs.statSync(dir).isDirectory()) throw error;
+	}
 }
 
 /** Returns the content, or undefined if there is no such file. */

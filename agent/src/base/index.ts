@@ -2,7 +2,7 @@
 export { Claim, heldBy, withClaim } from "./claim.js";
 export { type Clock, isoTime, systemClock } from "./clock.js";
 export { type ConfigChange, type ConfigFlag, changeAgentConfig, type LoadedConfig, loadAgentConfig } from "./config.js";
-export { type AgentConfig, agentConfigSchema, type EndpointConfig, type McpServerConfig, mcpServerSchema } from "./config-schema.js";
+export { type AgentConfig, agentConfigSchema, type EndpointConfig, type McpServerConfig, mcpServerSchema, type PlatformConfig } from "./config-schema.js";
 export { AgentError, type AgentErrorCode, errno, fromSystem } from "./errors.js";
 export { ensureDir, namesIn, readIfThere, syncDir, writeWhole } from "./files.js";
 export { type AgentHome, conversationFile, inboxClaim, inboxFile, openAgentHome, ownAgentHome, sessionLogFile } from "./home.js";
@@ -10,4 +10,5 @@ export { fileKey, isConversationId, newConversationId, newMessageId } from "./id
 export { type LineDisk, LineFile, readLines, readOpenLines } from "./jsonl.js";
 export { KeyRing, type KeySource } from "./keys.js";
 export { nearNames } from "./near.js";
+export { anySignal } from "./signals.js";
 export { watchFile } from "./watch.js";

@@ -3,6 +3,7 @@ import { openRuntime, type Runtime } from "holdfast";
 import { AgentError, type AgentHome, type ConfigFlag, KeyRing, type LoadedConfig, nearNames } from "../base/index.js";
 import { type EndpointModel, listModels, openModel } from "../model/index.js";
 import { findSession, Log, lastSession, type SessionInfo } from "../talk/index.js";
+import type { AgentTool } from "../tools/index.js";
 import { type Conversation, type ConversationDoor, openConversation } from "../turn/index.js";
 import { chosenEndpoint } from "./endpoint.js";
 import { knownModel } from "./known-models.js";
@@ -23,12 +24,22 @@ export interface AgentOptions {
 	readonly resume?: string | true;
 	/** The keys that were read so far, which are masked everywhere. */
 	readonly keys?: KeyRing;
+	/** In place of one of its own; whoever gives it closes it. */
+	readonly runtime?: Runtime;
+	/** The task of conversations that begin here; default: one for each. */
+	readonly task?: string;
+	/** What a conversation is to know, by the one that it goes on from. */
+	readonly extra?: (from: string | undefined) => string;
+	/** Tools of the door's own. */
+	readonly tools?: readonly AgentTool[];
+	/** How often the same step may be cut short within an hour before the person is asked. */
+	readonly crashes?: number;
 }
 
 export async function openAgent(options: AgentOptions): Promise<Agent> {
 	const { settings } = options;
 	const session = options.resume === undefined ? undefined : sessionOf(settings.home, options.resume);
-	const agent = new Agent(options, await openRuntime({ warm: 0 }));
+	const agent = new Agent(options, options.runtime ?? (await openRuntime({ warm: 0 })));
 	try {
 		await agent.open(session?.id);
 		return agent;
@@ -52,15 +63,16 @@ export class Agent implements AsyncDisposable {
 	readonly endpoint: ReturnType<typeof chosenEndpoint>;
 	/** Where it was started. */
 	readonly cwd: string;
-	readonly #door: ConversationDoor;
+	readonly #options: AgentOptions;
 	#conversation: Conversation | undefined;
 
-	constructor({ settings, door, cwd, keys = new KeyRing(settings.home) }: AgentOptions, runtime: Runtime) {
+	constructor(options: AgentOptions, runtime: Runtime) {
+		const { settings, cwd, keys = new KeyRing(settings.home) } = options;
+		this.#options = options;
 		this.settings = settings;
 		this.runtime = runtime;
 		this.keys = keys;
 		this.cwd = cwd;
-		this.#door = door;
 		this.endpoint = chosenEndpoint(settings.config);
 	}
 
@@ -75,6 +87,7 @@ export class Agent implements AsyncDisposable {
 	 */
 	async open(id?: string, begin: { readonly from?: string } = {}): Promise<Conversation> {
 		const { settings, runtime, keys, cwd } = this;
+		const { door, task, extra, tools, crashes } = this.#options;
 		const { home, config } = settings;
 		const said = id === undefined ? undefined : modelIn(home, id);
 		const flag = settings.flags.some(({ key }) => key[0] === "model");
@@ -83,7 +96,11 @@ export class Agent implements AsyncDisposable {
 		const before = this.#conversation;
 		if (before !== undefined && before.id === id) return before;
 		this.#conversation = await openConversation({
-			...{ home, config, runtime, keys, cwd, begin, door: this.#door, endpoint: this.endpoint.name },
+			...{ home, config, runtime, keys, cwd, door, endpoint: this.endpoint.name },
+			begin: { ...begin, ...(task === undefined ? {} : { task }) },
+			...(extra === undefined ? {} : { extra: extra(id === undefined ? begin.from : fromOf(home, id)) }),
+			...(tools === undefined ? {} : { tools }),
+			...(crashes === undefined ? {} : { crashes }),
 			model: await this.model(name),
 			...(config.compact.model === undefined ? {} : { summaryModel: await this.model(config.compact.model) }),
 			...(id === undefined ? {} : { id }),
@@ -121,13 +138,18 @@ export class Agent implements AsyncDisposable {
 		try {
 			await open?.close();
 		} finally {
-			await this.runtime.close();
+			if (!this.#options.runtime) await this.runtime.close();
 		}
 	}
 
 	[Symbol.asyncDispose](): Promise<void> {
 		return this.close();
 	}
+}
+
+function fromOf(home: AgentHome, id: string): string | undefined {
+	const [begun] = Log.read(home, id).entries;
+	return begun?.t === "begun" ? begun.from : undefined;
 }
 
 /** A model that was chosen in a conversation stays chosen in it. */

@@ -10,13 +10,14 @@ import { bannerLines, factsOf } from "./banner.js";
 import { type CommandContext, runSlash, SLASH_COMMANDS } from "./commands/index.js";
 import { EXIT, exitOf } from "./exit.js";
 import { complete } from "./line/complete.js";
-import { History } from "./line/history.js";
+import { InputHistory } from "./line/history.js";
 import { LiveTerminal } from "./line/live.js";
 import { PlainTerminal } from "./line/plain.js";
 import type { ChatInput, ChatTerminal } from "./line/terminal.js";
 import { askPassword } from "./question.js";
 import { isDumb } from "./render/look.js";
 import { visible } from "./render/visible.js";
+import { wrapLaidOut } from "./render/wrap.js";
 import { type OwnCommand, ownCommand, runOwn, tellText } from "./shell.js";
 import { recapLines } from "./view/recap.js";
 import { View } from "./view/view.js";
@@ -25,6 +26,8 @@ import { type TurnEnded, watch } from "./watch.js";
 const PLATFORM = "chat";
 const TWICE_MS = 2_000;
 const MOST_OF_WINDOW = 0.75;
+/** Zero bytes, and what Node makes of bytes that are no UTF-8. */
+const NO_TEXT = /[\0\uFFFD]/;
 
 export interface ChatOptions {
 	readonly settings: AgentSettings;
@@ -72,6 +75,8 @@ class Chat implements ChatInput {
 	#lastInterrupt = 0;
 	readonly #work = new Map<string, Promise<unknown>>();
 	#lastEnd: TurnEnded | undefined;
+	/** A line of a pipe could not be taken. */
+	#refused = false;
 
 	constructor(agent: Agent, { quiet }: ChatOptions, live: boolean) {
 		this.#agent = agent;
@@ -80,7 +85,7 @@ class Chat implements ChatInput {
 		this.#left = new Promise((resolve) => {
 			this.#leave = resolve;
 		});
-		const history = new History(path.join(agent.settings.home.root, "history"), agent.keys.redact);
+		const history = new InputHistory(path.join(agent.settings.home.root, "history"), agent.keys.redact);
 		this.#terminal = live
 			? new LiveTerminal(process.stdin, process.stdout, history, this)
 			: new PlainTerminal({ input: process.stdin, output: process.stdout }, this);
@@ -140,7 +145,7 @@ class Chat implements ChatInput {
 		else
 			void Promise.resolve(this.#work.get("pipe"))
 				.then(() => this.#conversation.idle())
-				.then(() => this.#leave(exitOf(this.#lastEnd)));
+				.then(() => this.#leave(exitOf(this.#lastEnd) || (this.#refused ? EXIT.failed : EXIT.answered)));
 	}
 
 	takeBack(): boolean {
@@ -179,6 +184,7 @@ class Chat implements ChatInput {
 	}
 
 	async #take(text: string, queue: boolean): Promise<void> {
+		if (!this.#terminal.person && NO_TEXT.test(text)) throw new AgentError("INVALID", "a line of the input is no UTF-8 text, so it was not sent");
 		const own = ownCommand(text);
 		if (own) return this.#runOwn(own);
 		const slash = await runSlash(text, this.#context);
@@ -217,8 +223,8 @@ class Chat implements ChatInput {
 		try {
 			const ran = await runOwn(this.#conversation.task, this.#conversation.place, own, abort.signal);
 			this.#directory = ran.directory ?? this.#directory;
-			const shown = [ran.output, ran.how].map((text) => visible(text).trimEnd()).filter((text) => text !== "");
-			this.#terminal.print(shown.flatMap((text) => text.split("\n")));
+			const [output, told] = [ran.output, ran.told].map((text) => visible(text).trimEnd()) as [string, string];
+			this.#terminal.print([...(output === "" ? [] : output.split("\n")), ...(told === "" ? [] : wrapLaidOut(told, this.#terminal.look))]);
 			if (own.tell) await this.#conversation.send(this.#agent.keys.redact(tellText(own, ran)), this.#by);
 		} finally {
 			this.#own = undefined;
@@ -260,6 +266,7 @@ class Chat implements ChatInput {
 	}
 
 	#failed(error: unknown): void {
+		this.#refused = true;
 		this.#say(error instanceof Error ? error.message : String(error), "red");
 	}
 

@@ -2,7 +2,7 @@
 import type { Output } from "./output.js";
 import { COMMANDS, type Command, HELP, type OptionSpec } from "./table.js";
 
-const GROUPS = ["Talk", "Conversations", "Settings"] as const;
+const GROUPS = ["Talk", "Conversations", "Platforms", "Evaluate", "Settings"] as const;
 
 export function overview(out: Output): string {
 	const line = ({ name, shown = name, summary }: Command) => `  ${out.style("cyan", shown)}${" ".repeat(Math.max(2, 19 - shown.length))}${summary}`;

@@ -21,7 +21,7 @@ export interface Command {
 	readonly name: string;
 	/** In the list of commands; default: the name. */
 	readonly shown?: string;
-	readonly group: "Talk" | "Conversations" | "Settings" | "More";
+	readonly group: "Talk" | "Conversations" | "Platforms" | "Evaluate" | "Settings" | "More";
 	readonly summary: string;
 	/** Behind the name of the program. */
 	readonly usage: string;
@@ -127,6 +127,78 @@ Examples
 		load: () => import("./run/export.js"),
 	},
 	{
+		name: "run",
+		group: "Evaluate",
+		summary: "let a model do many tasks, with one result each",
+		usage: "run TASKS [OPTIONS]",
+		options: {
+			...SETTINGS,
+			output: { type: "string", short: "o", value: "DIR", help: "where the run is kept (default: runs/ in the home)" },
+			concurrency: { type: "string", value: "N", help: "episodes at a time (default: 4)" },
+			repeats: { type: "string", value: "N", help: "episodes for each task (default: 1)" },
+			seconds: { type: "string", value: "N", help: "how long an episode may take (default: 1800)" },
+			json: { type: "boolean", help: "print each event as a line of JSON" },
+		},
+		teach: `TASKS is terminal-test (three small tasks), or a .jsonl file with a prompt in
+each line: {"prompt": "…", "expect": {"file": "a.txt", "content": "…"}}. With
+expect an episode is scored: 1 if the file has this content, 0.5 if it contains
+it, else 0. Commands run in a sandbox for each episode unless --place says
+otherwise. After kill -9, resume goes on. Ctrl-C ends what is under way.
+
+Examples
+  holdfast-agent run terminal-test -t terminal
+  holdfast-agent run prompts.jsonl -t terminal,file --concurrency 8 -o ./run1
+  holdfast-agent resume ./run1`,
+		words: { most: 1, what: "the tasks" },
+		load: () => import("./run/run.js"),
+	},
+	{
+		name: "resume",
+		group: "Evaluate",
+		summary: "go on with a run that was stopped or killed",
+		usage: "resume DIR [OPTIONS]",
+		options: {
+			concurrency: { type: "string", value: "N", help: "episodes at a time (default: 4)" },
+			json: { type: "boolean", help: "print each event as a line of JSON" },
+		},
+		teach: `What a killed program has left is ended first. Episodes that have a result are
+not run again.
+
+Examples
+  holdfast-agent resume ./run1`,
+		words: { most: 1, what: "one run" },
+		load: () => import("./run/resume.js"),
+	},
+	{
+		name: "show",
+		group: "Evaluate",
+		summary: "show the episodes of a run and its numbers",
+		usage: "show DIR [OPTIONS]",
+		options: JSON_OUT,
+		teach: `Works while the run is under way, too.
+
+Examples
+  holdfast-agent show ./run1`,
+		words: { most: 1, what: "one run" },
+		load: () => import("./run/show.js"),
+	},
+	{
+		name: "tasks",
+		group: "Evaluate",
+		summary: "check tasks: what can be run, what is wrong",
+		usage: "tasks PATH [OPTIONS]",
+		options: JSON_OUT,
+		teach: `PATH is a task in Harbor's format (a folder with task.toml), a folder of such
+tasks, or a .jsonl file with a prompt or a SWE-bench instance in each line.
+Nothing is started. Exit code 1 if one of them cannot be run.
+
+Examples
+  holdfast-agent tasks ./terminal-bench
+  holdfast-agent tasks prompts.jsonl --json`,
+		words: { most: 1, what: "one path" },
+		load: () => import("./run/tasks.js"),
+	},
+	{
 		name: "setup",
 		group: "Settings",
 		summary: "choose endpoint, key, model, place and tools",
@@ -136,11 +208,13 @@ Examples
 			json: { type: "string", value: "FILE", help: "take the answers from this file; - is stdin" },
 		},
 		teach: `STEP is endpoint, key, model, place or toolsets; without it all of them are
-asked. What you enter is tried before it is saved.
+asked. platform adds a chat platform for the gateway. What you enter is tried
+before it is saved.
 
 Examples
   holdfast-agent setup
   holdfast-agent setup model
+  holdfast-agent setup platform
   holdfast-agent setup --check
   echo '{ "url": "http://localhost:11434/v1", "model": "qwen3" }' |
     holdfast-agent setup --json -`,
@@ -186,6 +260,45 @@ Examples
   holdfast-agent models claude`,
 		words: { most: 1, what: "a text" },
 		load: () => import("./run/models.js"),
+	},
+	{
+		name: "gateway",
+		group: "Platforms",
+		summary: "talk from Telegram, Slack, Discord and others",
+		usage: "gateway [install|status] [OPTIONS]",
+		options: {
+			json: { type: "boolean", help: "status: print JSON" },
+			yes: { type: "boolean", help: "install: do not ask" },
+			"no-start": { type: "boolean", help: "install: only write the unit" },
+		},
+		teach: `Runs in the foreground until it is told to stop; nothing that it has started
+ends with it, and it goes on where it was. install shows a unit for systemd,
+then writes and starts it. Platforms are set up with setup platform.
+
+Exit code: 78 if another gateway has the account, or no platform takes it.
+
+Examples
+  holdfast-agent setup platform
+  holdfast-agent gateway
+  holdfast-agent gateway install`,
+		words: { most: 1, what: "install or status" },
+		load: () => import("./run/gateway.js"),
+	},
+	{
+		name: "pairing",
+		group: "Platforms",
+		summary: "who may write to it from there",
+		usage: "pairing [list|approve CODE|revoke WHO] [OPTIONS]",
+		options: { ...JSON_OUT, role: { type: "string", value: "ROLE", help: "talk (default), approve or admin" } },
+		teach: `A stranger who writes is told a code that counts for an hour. approve lets them
+in: talk may write, approve may also allow commands, admin may do everything.
+
+Examples
+  holdfast-agent pairing list
+  holdfast-agent pairing approve K7M2PQ4X --role approve
+  holdfast-agent pairing revoke telegram/123456`,
+		words: { most: 2, what: "a verb and a code or person" },
+		load: () => import("./run/pairing.js"),
 	},
 ];
 

@@ -101,9 +101,16 @@ export function flagsOf(settings: EndpointSettings): EndpointFlags {
 	return { ...DEFAULTS, ...knownEndpoint(settings.url)?.flags, ...given };
 }
 
+/** A host of this machine or of the network around it: an address without `https://` is taken as `http://` there. */
+const NEAR = /^(localhost|[^.:/]+|127(\.\d+){3}|10(\.\d+){3}|192\.168(\.\d+){2}|172\.(1[6-9]|2\d|3[01])(\.\d+){2}|[\w.-]+\.local)(?=[:/]|$)/i;
+const BARE_HOST = /^[a-z\d][\w.-]*(:\d+)?(\/.*)?$/i;
+
+const withScheme = (address: string): string => (BARE_HOST.test(address) ? `${NEAR.test(address) ? "http" : "https"}://${address}` : address);
+
 /** The URL that `/models` and the others are below: without what people paste with it, and with `/v1` if there is no path at all. Throws `ModelError`. */
 export function baseUrl(source: string): string {
-	const url = URL.canParse(source.trim()) ? new URL(source.trim()) : undefined;
+	const address = withScheme(source.trim());
+	const url = URL.canParse(address) ? new URL(address) : undefined;
 	if (!url || !/^https?:$/.test(url.protocol))
 		throw new ModelError("wrong", `"${source}" is no address of an endpoint; give one like https://api.openai.com/v1`);
 	if (url.username !== "" || url.password !== "") throw new ModelError("wrong", "the address of the endpoint has a password in it; give the key separately");

@@ -4,13 +4,13 @@
  */
 import { baseUrl, knownEndpoint } from "./endpoints.js";
 import { list, number, object, text } from "./json.js";
-import { getJson, type ListedModel, type ListOptions, listModels } from "./list.js";
+import { getJson, type ListedModel, listModels, type ModelListOptions } from "./list.js";
 import type { ModelParts } from "./open.js";
 
 const LOCAL_MS = 5_000;
 
 /** Returns what is known, perhaps nothing. Rejects only with the signal's reason. */
-export async function aboutModel(options: ListOptions & { readonly model: string }, parts: ModelParts, signal: AbortSignal): Promise<ListedModel> {
+export async function aboutModel(options: ModelListOptions & { readonly model: string }, parts: ModelParts, signal: AbortSignal): Promise<ListedModel> {
 	const models = await listModels(options, parts, signal).catch((): ListedModel[] => []);
 	signal.throwIfAborted();
 	const found = models.find(({ id }) => id === options.model) ?? { id: options.model };
@@ -19,7 +19,7 @@ export async function aboutModel(options: ListOptions & { readonly model: string
 	return window === undefined ? found : { ...found, window };
 }
 
-async function loadedWindow(options: ListOptions & { readonly model: string }, parts: ModelParts, signal: AbortSignal): Promise<number | undefined> {
+async function loadedWindow(options: ModelListOptions & { readonly model: string }, parts: ModelParts, signal: AbortSignal): Promise<number | undefined> {
 	const known = knownEndpoint(options.endpoint.url);
 	if (known?.key) return undefined; // a service: it has no such pages
 	const { origin } = new URL(baseUrl(options.endpoint.url));

@@ -1,4 +1,5 @@
 /** The models of an endpoint, with what it tells about each: the window, the longest answer, prices, whether it takes tools. */
+import { anySignal } from "../base/index.js";
 import { baseUrl, below, flagsOf } from "./endpoints.js";
 import { readBody } from "./errors.js";
 import { type JsonObject, list, number, object, parsed, text } from "./json.js";
@@ -16,13 +17,13 @@ export interface ListedModel {
 	readonly tools?: boolean;
 }
 
-export type ListOptions = Pick<ModelOptions, "endpoint" | "key" | "headers">;
+export type ModelListOptions = Pick<ModelOptions, "endpoint" | "key" | "headers">;
 
 const LIST_MS = 20_000;
 const MOST_BYTES = 32 * 1024 * 1024;
 
 /** Sorted by id. Throws `ModelError`, or the signal's reason. */
-export async function listModels(options: ListOptions, parts: ModelParts, signal: AbortSignal): Promise<ListedModel[]> {
+export async function listModels(options: ModelListOptions, parts: ModelParts, signal: AbortSignal): Promise<ListedModel[]> {
 	const url = new URL(below(baseUrl(options.endpoint.url), "/models"));
 	if (options.endpoint.format === "anthropic") url.searchParams.set("limit", "1000");
 	const body = await getJson(options, url.href, parts, signal);
@@ -37,7 +38,7 @@ export async function listModels(options: ListOptions, parts: ModelParts, signal
 
 /** GET (or POST, with a body) of JSON at the endpoint. */
 export async function getJson(
-	{ endpoint, key, headers }: ListOptions,
+	{ endpoint, key, headers }: ModelListOptions,
 	url: string,
 	parts: ModelParts,
 	signal: AbortSignal,
@@ -48,11 +49,7 @@ export async function getJson(
 	return withKey(key ?? (async () => ""), async (value) => {
 		try {
 			const body = more.body === undefined ? undefined : JSON.stringify(more.body);
-			const response = await send(
-				connection,
-				{ url, headers: WIRES[endpoint.format].headers(value, flagsOf(endpoint)), body },
-				AbortSignal.any([signal, timeout]),
-			);
+			const response = await send(connection, { url, headers: WIRES[endpoint.format].headers(value, flagsOf(endpoint)), body }, anySignal([signal, timeout]));
 			const source = await readBody(response, MOST_BYTES);
 			const found = parsed(source);
 			if (found !== undefined) return found;

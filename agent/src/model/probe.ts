@@ -2,6 +2,7 @@
  * What an endpoint and a model can do, found by asking: four requests, with results in words. Nothing of it is retried: a wizard shows what is wrong
  * at once.
  */
+import { anySignal } from "../base/index.js";
 import type { EndpointSettings } from "./endpoints.js";
 import { aboutModel } from "./find-window.js";
 import { argumentsOf } from "./json.js";
@@ -101,7 +102,7 @@ async function say(model: EndpointModel, request: ModelRequest, signal: AbortSig
 	const timeout = AbortSignal.timeout(STEP_MS);
 	let pieces = 0;
 	try {
-		const run = model.once(request, AbortSignal.any([signal, timeout]));
+		const run = model.once(request, anySignal([signal, timeout]));
 		for (;;) {
 			const next = await run.next();
 			if (next.done) return { answer: next.value, words: "", pieces };

@@ -14,7 +14,7 @@ export interface Connection {
 	readonly now: () => number;
 }
 
-export interface Outgoing {
+export interface OutgoingRequest {
 	readonly url: string;
 	readonly headers: Readonly<Record<string, string>>;
 	/** A body makes it a POST. */
@@ -23,7 +23,7 @@ export interface Outgoing {
 }
 
 /** Returns a response whose status is a success. Throws `ModelError`, or the signal's reason. */
-export async function send({ settings, headers, fetch, now }: Connection, outgoing: Outgoing, signal: AbortSignal): Promise<Response> {
+export async function send({ settings, headers, fetch, now }: Connection, outgoing: OutgoingRequest, signal: AbortSignal): Promise<Response> {
 	const host = hostOf(outgoing.url);
 	const all = { ...settings.headers, ...headers, ...(outgoing.body === undefined ? {} : { "content-type": "application/json" }), ...outgoing.headers };
 	let response: Response;

@@ -1,6 +1,6 @@
 /** One message, one answer. Only the answer goes to stdout; what a person should know goes to stderr. */
 import os from "node:os";
-import { AgentError } from "../base/index.js";
+import { AgentError, anySignal } from "../base/index.js";
 import { type Agent, type AgentSettings, callLine, clip, EXIT, exitOf, lookOf, oneLine, openAgent, paint, renderMarkdown, visible } from "../chat/index.js";
 import type { Conversation, TurnEvent } from "../turn/index.js";
 import { linger, reporting } from "./linger.js";
@@ -62,7 +62,7 @@ class Run {
 			if (!this.#end) throw new AgentError("INVALID", `nothing is open in ${conversation.id}; write a message behind -q`);
 			if (this.#options.linger > 0) {
 				const time = AbortSignal.timeout(this.#options.linger * 1_000);
-				await linger(runtime, conversation, AbortSignal.any([time, this.#stop.signal]));
+				await linger(runtime, conversation, anySignal([time, this.#stop.signal]));
 			}
 		} finally {
 			process.off("SIGINT", interrupt).off("SIGTERM", interrupt);

@@ -93,6 +93,7 @@ export class PageApi {
 		return [
 			{ method: "GET", path: "/settings", act: () => pageSettings(desk) },
 			{ method: "GET", path: "/models", act: async () => ({ models: await endpointModels(desk) }) },
+			{ method: "GET", path: "/gateway", act: async () => (await import("../gateway/index.js")).gatewayHealth(home) },
 			{ method: "GET", path: "/stream", act: ({ query, visit }) => this.#stream(checked(streamSchema, query), visit) },
 			{
 				method: "POST",

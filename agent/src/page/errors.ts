@@ -16,12 +16,12 @@ const STATUS: Readonly<Partial<Record<AgentErrorCode, number>>> = {
 	NO_SPACE: 507,
 };
 
-export interface Problem {
+export interface RefusedRequest {
 	readonly status: number;
 	readonly body: { readonly error: { readonly code: string; readonly message: string } };
 }
 
-export function problemOf(error: unknown): Problem {
+export function problemOf(error: unknown): RefusedRequest {
 	if (error instanceof ToolsetError) return { status: 409, body: { error: { code: "CONFIG", message: error.message } } };
 	const known = error instanceof AgentError ? error : (ofCore(error) ?? fromSystem(error, "this did not work"));
 	return { status: STATUS[known.code as AgentErrorCode] ?? 500, body: { error: { code: known.code, message: known.message } } };

@@ -2,8 +2,10 @@
 import fs from "node:fs";
 import * as z from "zod";
 import { AgentError, type AgentHome, errno, type KeyRing, type LoadedConfig } from "../base/index.js";
+import { platformKind } from "../gateway/index.js";
 import { baseUrl, KNOWN_ENDPOINTS, type ProbeStep } from "../model/index.js";
 import { draftFrom, type SetupDraft, type SetupStep, save } from "./draft.js";
+import { type PlatformDraft, savePlatform, tryPlatform } from "./platform.js";
 import { tryModel, tryPlace } from "./probes.js";
 import { toolsetStates } from "./toolsets.js";
 
@@ -23,6 +25,17 @@ const answersSchema = z.strictObject({
 	model: z.string().min(1).optional(),
 	place: z.string().min(1).optional(),
 	toolsets: z.array(z.string()).optional(),
+	/** A chat platform: tokens are stored in files of their own. */
+	platform: z
+		.strictObject({
+			kind: z.string().min(1),
+			name: z.string().min(1).optional(),
+			settings: z.record(z.string(), z.unknown()).default({}),
+			keys: z.record(z.string(), z.string().min(1)).default({}),
+			/** The id of the person who may do everything. */
+			owner: z.string().min(1).optional(),
+		})
+		.optional(),
 	/** Save also what could not be tried, or failed. */
 	anyway: z.boolean().default(false),
 });
@@ -37,14 +50,31 @@ export async function applyAnswers(file: string, settings: LoadedConfig & { home
 	const answers = readAnswers(file);
 	const draft = withAnswers(draftFrom(settings), answers);
 	const steps = stepsOf(answers);
-	if (steps.length === 0)
-		throw new AgentError("INVALID", "the file has no answer in it; give at least one of endpoint, url, key, keyCommand, model, place, toolsets");
+	if (steps.length === 0 && !answers.platform)
+		throw new AgentError("INVALID", "the file has no answer in it; give at least one of endpoint, url, key, keyCommand, model, place, toolsets, platform");
 	await toolsetStates({ ...settings.config, toolsets: answers.toolsets ? [...answers.toolsets] : settings.config.toolsets }, keys); // throws for a name that there is not
 	const said: string[] = [];
-	const good = await tried(draft, steps, keys, signal, said);
+	const platform = answers.platform && platformDraft(answers.platform);
+	const good = (await tried(draft, steps, keys, signal, said)) && (platform === undefined || (await triedPlatform(platform, said)));
 	if (!good && !answers.anyway) return { saved: false, said };
-	await save(settings.home, keys, draft, steps);
+	if (steps.length > 0) await save(settings.home, keys, draft, steps);
+	if (platform) await savePlatform(settings.home, keys, platform);
 	return { saved: true, said };
+}
+
+function platformDraft({ kind, name = kind, settings, keys, owner }: NonNullable<Answers["platform"]>): PlatformDraft {
+	platformKind(kind); // throws for one that there is not
+	return { name, kind, settings, secrets: keys, owner };
+}
+
+async function triedPlatform(draft: PlatformDraft, said: string[]): Promise<boolean> {
+	try {
+		said.push(`ok: ${(await tryPlatform(draft)).words}`);
+		return true;
+	} catch (error) {
+		said.push(`not ok: ${error instanceof Error ? error.message : String(error)}`);
+		return false;
+	}
 }
 
 async function tried(draft: SetupDraft, steps: readonly SetupStep[], keys: KeyRing, signal: AbortSignal, said: string[]): Promise<boolean> {

@@ -28,6 +28,8 @@ export interface LogOptions {
 	readonly clock?: Clock;
 	/** What this program is, for the words to another that wants to write: "chat", "gateway" … */
 	readonly what?: string;
+	/** Of a new one; if there is one of that id already, another is made. */
+	readonly id?: string;
 	readonly disk?: LineDisk;
 	/** In place of the sequence's own: for tests that plant a mistake. */
 	readonly rules?: (sequence: Sequence) => LogRules;
@@ -60,8 +62,8 @@ export class Log implements AsyncDisposable {
 
 	/** Begins a conversation, and holds it. */
 	static async begin(home: AgentHome, beginning: Beginning, options: LogOptions = {}): Promise<Log> {
-		for (;;) {
-			const id = newConversationId(options.clock ?? systemClock);
+		for (let wanted = options.id; ; wanted = undefined) {
+			const id = wanted ?? newConversationId(options.clock ?? systemClock);
 			const log = new Log(home, id, options);
 			log.#take({ make: true });
 			if (log.#entries.length > 0) {

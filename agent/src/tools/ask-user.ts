@@ -5,7 +5,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import * as z from "zod";
-import { fileKey } from "../base/index.js";
+import { ensureDir, fileKey } from "../base/index.js";
 import { checkedArgs, failedWith, shownSchema } from "./arguments.js";
 import type { AgentTool, ToolOutcome } from "./tool.js";
 
@@ -81,7 +81,7 @@ const outcomeOf = (answer: string): ToolOutcome => ({
 
 function keep(file: string, answer: string): void {
 	try {
-		fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+		ensureDir(path.dirname(file));
 		const fd = fs.openSync(file, "w", 0o600);
 		try {
 			fs.writeSync(fd, JSON.stringify({ answer }));

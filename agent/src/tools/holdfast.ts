@@ -14,12 +14,24 @@ export interface CoreToolsOptions {
 	/** Where calls run; a conversation can move. Undefined: the task's own. */
 	readonly place?: () => string | PlaceObject | undefined;
 	readonly now?: () => number;
+	/** Goes before the ids of calls, where several conversations share a task: a model may count its calls from 0 in each. */
+	readonly scope?: () => string;
 }
 
-export function coreTools({ runtime, task, place = () => undefined, now = Date.now }: CoreToolsOptions): AgentTool[] {
+export function coreTools({ runtime, task, place = () => undefined, now = Date.now, scope = () => "" }: CoreToolsOptions): AgentTool[] {
 	const attempts = new Map<string, number>();
 	const recovery: Recovery = { runtime, task, now, attempts };
-	return toolsWith({ ...runtime.limits, ...TASK_LIMITS, outputChars: SHOWN_CHARS }).map((tool) => coreTool(tool, recovery, place));
+	return toolsWith({ ...runtime.limits, ...TASK_LIMITS, outputChars: SHOWN_CHARS }).map((tool) => scoped(coreTool(tool, recovery, place), scope));
+}
+
+function scoped(tool: AgentTool, scope: () => string): AgentTool {
+	const within = (context: ToolCallContext): ToolCallContext => ({ ...context, id: `${scope()}${context.id}` });
+	return {
+		...tool,
+		run: (args, context) => tool.run(args, within(context)),
+		became: async (args, context) => (await tool.became?.(args, within(context))) ?? { state: "never" },
+		settle: async (id) => tool.settle?.(`${scope()}${id}`),
+	};
 }
 
 function coreTool(tool: Tool, recovery: Recovery, place: () => string | PlaceObject | undefined): AgentTool {

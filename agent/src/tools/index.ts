@@ -2,6 +2,7 @@ export { askUserTool, type QuestionDoor, type UserQuestion } from "./ask-user.js
 export { coreTools } from "./holdfast.js";
 export { TASK_LIMITS } from "./limits.js";
 export { McpServers } from "./mcp.js";
+export { findOffered } from "./offered.js";
 export { recallCall, recallTool } from "./recall.js";
 export { registryOf, type ToolRegistry } from "./registry.js";
 export { shorten } from "./shorten.js";

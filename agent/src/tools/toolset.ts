@@ -75,6 +75,8 @@ export function toolsetsWith(options: {
 	/** Whether a person can answer questions. */
 	readonly ask?: () => Availability;
 	readonly servers?: readonly Toolset[];
+	/** Of other packages. They are used where they are named: `all` has none of them. */
+	readonly offered?: readonly Toolset[];
 	readonly own?: Readonly<Record<string, OwnToolset>>;
 }): Toolset[] {
 	const place = options.place ?? (() => ON);
@@ -100,13 +102,15 @@ export function toolsetsWith(options: {
 		if (taken.has(name)) throw new ToolsetError(`an MCP server cannot be named "${name}", which is a toolset of our own; give it another name`);
 		taken.add(name);
 	}
+	const offered = options.offered ?? [];
+	for (const { name } of offered) taken.add(name);
 	const own = Object.entries(options.own ?? {}).map(([name, set]): Toolset => {
 		if (taken.has(name)) throw new ToolsetError(`a toolset cannot be named "${name}", since there is one of that name; give yours another name`);
 		return { name, description: set.description ?? "of your own", tools: set.tools ?? [], includes: set.includes ?? [], available: on };
 	});
-	const sets = [...ours, ...servers, ...own, all];
+	const sets = [...ours, ...servers, ...offered, ...own, all];
 	const names = sets.map(({ name }) => name);
-	const tools = new Set(ours.flatMap((set) => set.tools));
+	const tools = new Set([...ours, ...offered].flatMap((set) => set.tools));
 	for (const { name, includes = [], tools: wanted } of own) {
 		for (const one of includes) if (!names.includes(one)) throw unknownSet(one, names, ` in the toolset "${name}"`);
 		// Which tools an MCP server has is known only when it runs.

@@ -1,14 +1,14 @@
 /** Opens a conversation, a new one or one that there is, with all that its turns need. */
 import type { PlaceObject, Runtime, Task } from "holdfast";
-import { type AgentConfig, type AgentHome, type Clock, KeyRing, newConversationId, systemClock } from "../base/index.js";
+import { type AgentConfig, type AgentHome, type Clock, isConversationId, KeyRing, newConversationId, systemClock } from "../base/index.js";
 import type { Model } from "../model/index.js";
 import { Log, pruneSessions, recallResult } from "../talk/index.js";
-import { TASK_LIMITS } from "../tools/index.js";
+import { type AgentTool, TASK_LIMITS } from "../tools/index.js";
 import { Conversation } from "./conversation.js";
 import { EventHub } from "./hub.js";
 import { lastSaid } from "./lines.js";
 import { parsePlace, placeText } from "./place.js";
-import { Questions } from "./questions.js";
+import { UserQuestions } from "./questions.js";
 import { ConversationState } from "./state.js";
 import { openToolbox, type Toolbox } from "./toolbox.js";
 
@@ -35,6 +35,8 @@ export interface ConversationOptions {
 	readonly cwd?: string;
 	/** In place of the configuration's. */
 	readonly toolsets?: readonly string[];
+	/** Tools of the door's own, besides those of the sets. */
+	readonly tools?: readonly AgentTool[];
 	/** Those that were read, so that they are masked everywhere. */
 	readonly keys?: KeyRing;
 	/** The endpoint's name, for the session log. */
@@ -55,7 +57,7 @@ export interface OpenedParts extends ConversationOptions {
 	readonly task: Task;
 	readonly keys: KeyRing;
 	readonly hub: EventHub;
-	readonly questions: Questions;
+	readonly questions: UserQuestions;
 	readonly state: ConversationState;
 	readonly toolbox: Toolbox;
 	readonly limits: AgentConfig["limits"];
@@ -71,23 +73,27 @@ export async function openConversation(options: ConversationOptions): Promise<Co
 	const keys = options.keys ?? new KeyRing(home);
 	const known = options.id === undefined ? undefined : Log.read(home, options.id, logOptions);
 	const begun = known?.entries[0];
-	const name = begun?.t === "begun" ? begun.task : (options.begin?.task ?? `agent/${newConversationId(clock)}`);
-	const task = runtime.task(name, { limits: TASK_LIMITS, ...(cwd === undefined ? {} : { cwd }) });
+	const id = newConversationId(clock);
+	const name = begun?.t === "begun" ? begun.task : (options.begin?.task ?? ownTask(id));
+	// For programs that the agent starts: which conversation they belong to. Nothing of ours reads it.
+	const env = { HOLDFAST_SESSION: name };
+	const task = runtime.task(name, { limits: TASK_LIMITS, env, ...(cwd === undefined ? {} : { cwd }) });
 	let toolbox: Toolbox | undefined;
 	try {
 		const at = (known && lastSaid(known.entries, "place")) ?? placeText(config.place);
 		const place = { current: parsePlace(at) };
 		const hub = new EventHub();
-		const questions = new Questions((event) => hub.emit(event), door.nobody ?? (() => undefined));
+		const questions = new UserQuestions((event) => hub.emit(event), door.nobody ?? (() => undefined));
 		// A conversation begins only when its tools are known to be usable; they need its files only when they are used.
 		let log = known;
 		const state = new ConversationState(home, () => log?.id ?? "");
 		const recall = (call: string): string | undefined => state.wholeOf(call) ?? recallResult(log?.entries ?? [], call);
-		const { toolsets } = options;
-		toolbox = await openToolbox({ config, toolsets, kind: door.kind, runtime, task, place: () => place.current, keys, questions, state, recall });
+		const scope = (): string => (isOwnTask(name) ? "" : `${log?.id}_`);
+		const { toolsets, tools } = options;
+		toolbox = await openToolbox({ config, toolsets, tools, kind: door.kind, runtime, task, place: () => place.current, keys, questions, state, recall, scope });
 		if (!log) {
 			const from = options.begin?.from;
-			log = await Log.begin(home, { task: name, place: at, model: model.name, ...(from === undefined ? {} : { from }) }, logOptions);
+			log = await Log.begin(home, { task: name, place: at, model: model.name, ...(from === undefined ? {} : { from }) }, { ...logOptions, id });
 			await log.leave();
 			if (config.keepDays !== null) pruneSessions(home, config.keepDays, clock);
 		}
@@ -99,3 +105,7 @@ export async function openConversation(options: ConversationOptions): Promise<Co
 		throw error;
 	}
 }
+
+/** A task that belongs to one conversation; those of a chat on a platform share theirs. */
+const ownTask = (id: string): string => `agent/${id}`;
+const isOwnTask = (task: string): boolean => isConversationId(task.replace(/^agent\//, ""));

@@ -3,7 +3,7 @@ import { AgentError } from "../base/index.js";
 import type { QuestionDoor, UserQuestion } from "../tools/index.js";
 import type { TurnEvent } from "./events.js";
 
-export class Questions implements QuestionDoor {
+export class UserQuestions implements QuestionDoor {
 	readonly #emit: (event: TurnEvent) => void;
 	readonly #nobody: () => string | undefined;
 	readonly #open = new Map<string, { readonly question: UserQuestion; readonly answer: (text: string) => void }>();

@@ -4,11 +4,13 @@ import path from "node:path";
 import type { PlaceObject, Runtime, Task } from "holdfast";
 import type { AgentConfig, KeyRing } from "../base/index.js";
 import {
+	type AgentTool,
 	type Availability,
 	askUserTool,
 	type ChosenTools,
 	chooseTools,
 	coreTools,
+	findOffered,
 	McpServers,
 	type QuestionDoor,
 	recallTool,
@@ -23,6 +25,8 @@ export interface ToolboxOptions {
 	readonly config: AgentConfig;
 	/** Sets that were named for this conversation; else those of the configuration. */
 	readonly toolsets?: readonly string[] | undefined;
+	/** Of the door's own: they belong to no set. */
+	readonly tools?: readonly AgentTool[] | undefined;
 	readonly kind: "chat" | "run";
 	readonly runtime: Runtime;
 	readonly task: Task;
@@ -31,6 +35,7 @@ export interface ToolboxOptions {
 	readonly questions: QuestionDoor;
 	readonly state: ConversationState;
 	readonly recall: (call: string) => string | undefined;
+	readonly scope: () => string;
 }
 
 export interface Toolbox extends ChosenTools {
@@ -43,38 +48,54 @@ export async function openToolbox(options: ToolboxOptions): Promise<Toolbox> {
 	const { config, runtime, task, place, state, questions } = options;
 	const names = options.toolsets ?? config.toolsets;
 	const servers = new McpServers({ servers: config.mcpServers, keys: options.keys });
+	const offered = await findOffered(Object.keys(config.mcpServers));
+	const close = async (): Promise<void> => {
+		await offered.close();
+		await servers.close();
+	};
 	try {
 		const sets = toolsetsWith({
 			place: () => placeAvailable(place()),
 			ask: () => asks(questions),
 			servers: servers.sets,
+			offered: offered.sets,
 			own: config.sets,
 		});
 		const wanted = chooseTools(names, sets, options.kind).sets.filter(({ availability }) => availability.ok);
 		const loaded = await servers.load(wanted.map(({ name }) => name));
+		const others = await offered.load(
+			wanted.map(({ name }) => name),
+			{ runtime, task, place },
+		);
 		const chosen = chooseTools(names, sets, options.kind); // now it is known which servers there are
 		const tools = [
-			...coreTools({ runtime, task, place }),
+			...coreTools({ runtime, task, place, scope: options.scope }),
 			todoTool(() => state.todo),
 			askUserTool(() => state.answers, questions),
 			...loaded,
+			...others,
 			recallTool(options.recall),
+			...(options.tools ?? []),
 		];
 		const off = sets.flatMap(({ name, description, tools: own, available }) => {
 			const availability = available();
 			return availability.ok ? [] : [{ name, description, availability, tools: own }];
 		});
-		const registry = registryOf(tools, chosen.tools.length > 0 ? [...chosen.tools, "recall"] : [], off);
-		return { ...chosen, registry, close: () => servers.close() };
+		const registry = registryOf(
+			tools,
+			[...chosen.tools, ...(chosen.tools.length > 0 ? ["recall"] : []), ...(options.tools ?? []).map(({ name }) => name)],
+			off,
+		);
+		return { ...chosen, registry, close };
 	} catch (error) {
-		await servers.close();
+		await close();
 		throw error;
 	}
 }
 
 function asks(questions: QuestionDoor): Availability {
 	const nobody = questions.nobody();
-	return nobody === undefined ? { ok: true } : { ok: false, why: nobody, fix: "use `holdfast-agent chat`" };
+	return nobody === undefined ? { ok: true } : { ok: false, why: nobody, fix: "run `holdfast-agent` in a terminal" };
 }
 
 /** The programs without which nothing runs there. Whether a remote place answers is found out by the first call. */

@@ -69,6 +69,10 @@ describe("the chat", () => {
 		await seat.shows("sleep 600 · Esc interrupts");
 		await seat.type("<ESC>");
 		await seat.shows(/\[interrupted/);
+		await seat.type("!vi<ENTER>");
+		const told = await seat.shows(/\[running, proc_[\s\S]*in\s+a\s+window\s+of\s+its\s+own\./);
+		expect(told).toMatch(/`holdfast kill\s+proc_\w+` ends it\./);
+		expect(told).not.toMatch(/process\(|pty=true/);
 	});
 
 	it("has commands for everything, and finds those that are mistyped", async () => {
@@ -102,6 +106,10 @@ describe("the chat", () => {
 		await seat.shows(/so far: \S+ tokens in/);
 		await seat.type("/sessions<ENTER>");
 		await seat.shows(/\(this one\) +"Deploy Page"/);
+		await seat.type("/place ssh://nowhere.invalid<ENTER>");
+		await seat.shows(/cannot reach ssh:\/\/nowhere\.invalid[\s\S]*Commands run at local\s+as\s+before\./);
+		await seat.type("/interrupt<ENTER>");
+		await seat.shows("a message that comes while the agent works stops it first.");
 		await seat.type("/quit<ENTER>");
 		expect(await seat.ended()).toBe(0);
 	});

@@ -4,7 +4,7 @@ import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { complete } from "../../src/chat/line/complete.js";
 import { LineEditor, type Pressed } from "../../src/chat/line/editor.js";
-import { History } from "../../src/chat/line/history.js";
+import { InputHistory } from "../../src/chat/line/history.js";
 import { KeyDecoder } from "../../src/chat/line/keys.js";
 
 let dir = "";
@@ -19,7 +19,7 @@ interface Typed {
 	readonly shown: string;
 }
 
-function editorOf(history = new History(), waiting: string[] = [], options: { single?: boolean } = {}): LineEditor {
+function editorOf(history = new InputHistory(), waiting: string[] = [], options: { single?: boolean } = {}): LineEditor {
 	const editor: LineEditor = new LineEditor(
 		history,
 		{
@@ -94,7 +94,7 @@ describe("the line editor", () => {
 	});
 
 	it("gives back a message that waits before it goes through the history", () => {
-		const history = new History();
+		const history = new InputHistory();
 		history.add("old");
 		const editor = editorOf(history, ["waits"]);
 		expect(type(editor, "\u001b[A").shown).toBe("> waits|");
@@ -104,17 +104,17 @@ describe("the line editor", () => {
 
 	it("keeps the history in a file for its owner alone, without lines that begin with a space", () => {
 		const file = path.join(dir, "history");
-		const editor = editorOf(new History(file));
+		const editor = editorOf(new InputHistory(file));
 		type(editor, "one\r", "two\nlines\r", " hidden\r", "one\r", "one\r");
 		expect(fs.readFileSync(file, "utf8")).toBe('"one"\n"two\\nlines"\n"one"\n');
 		expect(fs.statSync(file).mode & 0o777).toBe(0o600);
 		fs.appendFileSync(file, '"half');
-		const next = editorOf(new History(file));
+		const next = editorOf(new InputHistory(file));
 		expect(type(next, "\u001b[A\u001b[A").shown).toBe("> two\n  lines|");
 	});
 
 	it("searches the history with Ctrl-R", () => {
-		const history = new History();
+		const history = new InputHistory();
 		for (const line of ["make test", "git push", "make all"]) history.add(line);
 		const editor = editorOf(history);
 		expect(type(editor, "\u0012mak").shown).toBe('search "mak": |make all');
@@ -149,7 +149,7 @@ describe("the line editor", () => {
 	});
 
 	it("takes an answer as one line, a backslash and all", () => {
-		const editor = editorOf(new History(), [], { single: true });
+		const editor = editorOf(new InputHistory(), [], { single: true });
 		expect(type(editor, "pass\u001b[200~wo\rrd\u001b[201~\\\r").pressed).toEqual([{ type: "enter", text: "password\\", queue: false }]);
 	});
 });

@@ -73,5 +73,8 @@ describe("the chat on other terminals", () => {
 		const asked = await run(world, ["--continue"], { input: "run git push --force origin main\n" });
 		expect(asked.code).toBe(3);
 		expect(asked.stdout).toMatch(/appr_[0-9a-f]{12}|\/approve [0-9a-f]{4}/);
+		const binary = await run(world, ["--quiet"], { input: Buffer.from([0x7f, 0x45, 0, 0x0a, 0xfc, 0x0a, 0x6f, 0x6b, 0x0a]) });
+		const refused = "holdfast-agent: a line of the input is no UTF-8 text, so it was not sent\n";
+		expect(binary).toEqual({ code: 1, stdout: "You said: ok\n", stderr: refused.repeat(2) });
 	});
 });

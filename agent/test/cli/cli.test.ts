@@ -6,14 +6,14 @@ import { modelServer } from "../model-server/index.js";
 import { obeys } from "../support/obeys.js";
 import { configFor, newWorld, run, sit } from "../support/seat.js";
 
-const COMMANDS = ["chat", "once", "sessions", "export", "setup", "config", "toolsets", "models"];
+const COMMANDS = ["chat", "once", "sessions", "export", "setup", "config", "toolsets", "models", "gateway", "pairing"];
 
 describe("the command line", () => {
 	it("has help in groups, below 80 columns, which loads nothing of the agent", async () => {
 		const world = newWorld();
 		const help = await run(world, ["--help"]);
 		expect(help).toMatchObject({ code: 0, stderr: "" });
-		for (const group of ["Talk", "Conversations", "Settings"]) expect(help.stdout).toContain(`\n${group}\n`);
+		for (const group of ["Talk", "Conversations", "Platforms", "Settings"]) expect(help.stdout).toContain(`\n${group}\n`);
 		const each = await Promise.all(COMMANDS.map((name) => run(world, ["help", name])));
 		for (const { code, stdout } of [help, ...each]) {
 			expect(code).toBe(0);

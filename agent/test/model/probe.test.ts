@@ -191,5 +191,12 @@ it("makes an address of what people paste", () => {
 	expect(baseUrl("https://api.groq.com")).toBe("https://api.groq.com/openai/v1");
 	expect(baseUrl("http://localhost:11434")).toBe("http://localhost:11434/v1");
 	expect(baseUrl("https://host.test/some/where?api-version=3")).toBe("https://host.test/some/where?api-version=3");
-	for (const odd of ["", "localhost:8000", "file:///etc/passwd", "https://user:password@host.test/v1"]) expect(() => baseUrl(odd)).toThrow(/address/);
+	expect(["localhost:8000", "192.168.1.7:1234/v1", "gpu-box:8000/v1/models", "api.groq.com", "127.0.0.1"].map(baseUrl)).toEqual([
+		"http://localhost:8000/v1",
+		"http://192.168.1.7:1234/v1",
+		"http://gpu-box:8000/v1",
+		"https://api.groq.com/openai/v1",
+		"http://127.0.0.1/v1",
+	]);
+	for (const odd of ["", "two words", "file:///etc/passwd", "https://user:password@host.test/v1"]) expect(() => baseUrl(odd)).toThrow(/address/);
 });

@@ -4,8 +4,9 @@ import path from "node:path";
 import { openRuntime } from "holdfast";
 import { describe, expect, it } from "vitest";
 import { modelServer } from "../model-server/index.js";
+import { until } from "../support/dirs.js";
 import { HELLO, obeys } from "../support/obeys.js";
-import { configFor, newWorld, run } from "../support/seat.js";
+import { configFor, newWorld, run, sit } from "../support/seat.js";
 
 const lines = (text: string): Record<string, unknown>[] =>
 	text
@@ -89,6 +90,17 @@ describe("one message", () => {
 		const none = await run(newWorld({ ...configFor(server), toolsets: undefined }), ["-q", "hello"]);
 		expect(none).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("no toolset is named, so nothing was run") });
 		expect(await run(world, ["-t", "termnal", "-q", "hello"])).toMatchObject({ code: 2, stderr: expect.stringMatching(/no toolset "termnal".*terminal/) });
+	});
+
+	it("ends with 130 when it is interrupted: its command is killed, and the next run knows", async () => {
+		await using server = await modelServer({ script: obeys });
+		const world = newWorld(configFor(server));
+		const seat = await sit(world, ["-q", "run touch begun; exec sleep 600"]);
+		await until("the command runs", () => fs.existsSync(path.join(world.work, "begun")));
+		await seat.type("<CTRL+C>");
+		expect(await seat.ended()).toBe(130);
+		expect((await run(world, ["--continue", "-q", "well?"])).stdout).toBe("You said: well?\n");
+		expect(JSON.stringify(server.requests.at(-1)?.body)).toContain("[interrupted, exit code 130]");
 	});
 
 	it("lingers for a process that reports its end, else says that it still runs", async () => {

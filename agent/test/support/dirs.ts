@@ -1,18 +1,11 @@
-/** Directories of a test, removed when it is over. Imported by a test file, so that its `afterEach` runs before the check for leaks. */
+/** Directories of a test, removed when it is over, before the check for leaks. */
 import { randomBytes } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
-import { afterEach } from "vitest";
 import { type AgentHome, openAgentHome } from "../../src/base/index.js";
 
-const undo: (() => unknown)[] = [];
-
-/** Undoes something when the test is over: last come, first served. */
-export const atEnd = (step: () => unknown): void => void undo.push(step);
-
-afterEach(async () => {
-	for (let step = undo.pop(); step; step = undo.pop()) await step();
-});
+/** Undoes something when the test is over: last come, first served. test/support/ends.ts has put the list there. */
+export const atEnd = (step: () => unknown): void => (globalThis as unknown as { testAtEnd(step: () => unknown): void }).testAtEnd(step);
 
 export function tempDir(name = "agent", root = process.env.TEST_ROOT ?? ""): string {
 	const dir = path.join(root, `${name}-${randomBytes(4).toString("hex")}`);

@@ -8,6 +8,7 @@ describe.each(["chat", "responses", "anthropic"] as const)("over %s", (format) =
 		await using on = await bench([calls(["terminal", { command: "echo hello" }]), say("It says hello.")]);
 		const talk = await on.open({ format });
 		expect(await talk.say("what does echo say?")).toMatchObject({ why: "answered", text: "It says hello." });
+		expect(talk.it.task.name).toBe(`agent/${talk.it.id}`);
 		expect(talk.lines()).toEqual([
 			{ t: "begun" },
 			{ t: "user", text: "what does echo say?" },

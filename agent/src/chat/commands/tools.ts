@@ -1,8 +1,11 @@
 /** Commands about the model, the place and the tools. */
 import { openRuntime } from "holdfast";
+import { AgentError } from "../../base/index.js";
 import { offWords } from "../../tools/index.js";
 import { parsePlace } from "../../turn/index.js";
 import type { SlashCommand } from "./command.js";
+
+const REACH_MS = 60_000;
 
 export const TOOLS: readonly SlashCommand[] = [
 	{
@@ -42,8 +45,10 @@ export const TOOLS: readonly SlashCommand[] = [
 		async run({ agent: { conversation } }, rest) {
 			if (rest === "") return `Commands run at ${conversation.place}.`;
 			await using _ = await openRuntime({ place: parsePlace(rest), warm: 0 }); // throws if there is no such place
+			const { status, output, error } = await conversation.task.terminal({ command: "pwd" }, { place: parsePlace(rest), within: REACH_MS, door: "agent chat" });
+			if (status !== "exited") throw new AgentError("INVALID", `${error ?? `${rest} does not answer`}. Commands run at ${conversation.place} as before.`);
 			await conversation.setPlace(rest);
-			return `Commands run at ${rest} from here on, in a shell of their own there. What runs at other places goes on.`;
+			return `Commands run at ${rest} from here on, in ${output.trim()}, in a shell of their own there. What runs at other places goes on.`;
 		},
 	},
 	{

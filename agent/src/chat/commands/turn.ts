@@ -39,6 +39,7 @@ export const TURN: readonly SlashCommand[] = [
 	},
 	says("steer", "tell the agent something while it works"),
 	says("queue", "say something after it is done"),
+	says("interrupt", "stop it first, then say something"),
 	{
 		name: "approve",
 		usage: "[ID|all]",

@@ -2,7 +2,7 @@
 import { oneLine, visible } from "../render/visible.js";
 import { type Completion, commonStart } from "./complete.js";
 import { type Draft, draftOf, edited, emptyDraft, insert, moved, replaceBefore } from "./edit.js";
-import type { History } from "./history.js";
+import type { InputHistory } from "./history.js";
 import type { Key } from "./keys.js";
 import { type Laid, layout } from "./layout.js";
 import { Pastes } from "./pastes.js";
@@ -22,7 +22,7 @@ export interface EditorHelp {
 }
 
 export class LineEditor {
-	readonly #history: History;
+	readonly #history: InputHistory;
 	readonly #help: EditorHelp;
 	readonly #single: boolean;
 	readonly #pastes = new Pastes();
@@ -30,7 +30,7 @@ export class LineEditor {
 	#search: { readonly text: string; readonly skip: number } | undefined;
 
 	/** `single`: an answer, which is one line. */
-	constructor(history: History, help: EditorHelp, { single = false }: { single?: boolean } = {}) {
+	constructor(history: InputHistory, help: EditorHelp, { single = false }: { single?: boolean } = {}) {
 		this.#history = history;
 		this.#help = help;
 		this.#single = single;

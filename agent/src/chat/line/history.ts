@@ -6,7 +6,7 @@ const KEPT = 1_000;
 const MOST = 2 * KEPT;
 const LONGEST = 10_000; // characters: a long paste is not typed again
 
-export class History {
+export class InputHistory {
 	readonly #file: string | undefined;
 	readonly #redact: (text: string) => string;
 	#lines: string[];

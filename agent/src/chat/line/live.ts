@@ -6,7 +6,7 @@ import { clip, width } from "../render/width.js";
 import { wrapText } from "../render/wrap.js";
 import { LiveArea } from "./area.js";
 import { LineEditor, type Pressed } from "./editor.js";
-import { History } from "./history.js";
+import { InputHistory } from "./history.js";
 import { type Key, KeyDecoder } from "./keys.js";
 import { type Laid, layout } from "./layout.js";
 import type { AskedLine, ChatInput, ChatTerminal } from "./terminal.js";
@@ -40,7 +40,7 @@ export class LiveTerminal implements ChatTerminal {
 	#timer: NodeJS.Timeout | undefined;
 	#closed = false;
 
-	constructor(input: ReadStream, output: WriteStream, history: History, on: ChatInput) {
+	constructor(input: ReadStream, output: WriteStream, history: InputHistory, on: ChatInput) {
 		this.#input = input;
 		this.#output = output;
 		this.#on = on;
@@ -119,7 +119,7 @@ export class LiveTerminal implements ChatTerminal {
 			const abort = () => asking.done(undefined);
 			const asking: Asking = {
 				...question,
-				editor: new LineEditor(new History(), { takeBack: () => false, complete: () => undefined }, { single: true }),
+				editor: new LineEditor(new InputHistory(), { takeBack: () => false, complete: () => undefined }, { single: true }),
 				done: (answer) => {
 					signal.removeEventListener("abort", abort);
 					this.#asking = undefined;

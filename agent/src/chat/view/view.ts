@@ -15,6 +15,9 @@ const SECOND_MS = 1_000;
 const SAID_LINES = 6;
 const SAID_CHARS = 2_000;
 const FAILED_LINES = 3;
+const SHORTEST = 10; // what goes on, in the status
+/** Progress that tells only how long it has been: the status does so too. */
+const TELLS_TIME = / for \d+ s$/;
 /** Lines of the log after which no more of an answer comes. */
 const ENDS_TEXT = new Set<EntryBody["t"]>(["assistant", "partial", "user", "notice", "stopped"]);
 
@@ -84,7 +87,7 @@ export class View {
 				this.#call(event);
 				break;
 			case "progress":
-				this.#now(event.text, { keep: true });
+				if (!TELLS_TIME.test(event.text)) this.#now(event.text, { keep: true });
 				break;
 			case "result":
 				if (!this.#shown.delete(event.id)) this.#result(event);
@@ -142,6 +145,7 @@ export class View {
 		this.#elsewhere(entry);
 		if (ENDS_TEXT.has(entry.t)) this.#endText();
 		if (entry.t === "user") {
+			if (!this.#doing) this.#now("thinking"); // its turn begins
 			const who = entry.by.platform === this.#options.platform ? "›" : `› ${oneLine(`${entry.by.name ?? entry.by.person} (${entry.by.platform})`, 60)}:`;
 			if (!this.#options.quiet) this.#said(`${who} ${visible(entry.text.slice(0, SAID_CHARS))}${entry.text.length > SAID_CHARS ? "…" : ""}`);
 		} else if (entry.t === "notice") this.#say("dim", `news: ${oneLine(entry.text, 300)}`);
@@ -162,7 +166,7 @@ export class View {
 			this.#call({ type: "call", ...call });
 			this.#result({ type: "result", id: call.id, name: call.name, text: entry.text, failed: entry.failed, how: entry.how });
 			this.#shown.add(call.id);
-		}
+		} else if (entry.t === "stopped") this.#doing = undefined;
 	}
 
 	#said(text: string): void {
@@ -255,7 +259,8 @@ export class View {
 		const doing = this.#own ?? this.#doing;
 		if (!doing || this.#options.quiet) return doing ? "" : undefined;
 		const seconds = Math.floor((Date.now() - doing.since) / SECOND_MS);
-		return `${doing.what}${seconds > 0 ? ` · ${seconds} s` : ""} · Esc interrupts`;
+		const rest = `${seconds > 0 ? ` · ${seconds} s` : ""} · Esc interrupts`;
+		return clip(doing.what, Math.max(SHORTEST, this.#terminal.look.columns - 1 - rest.length)) + rest;
 	}
 
 	#status(): void {

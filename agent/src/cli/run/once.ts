@@ -1,14 +1,12 @@
 /** `-q TEXT`, `-f FILE`: one message. */
 import { AgentError } from "../../base/index.js";
 import { readPrompt, runOnce } from "../../once/index.js";
-import { keepParserPlain } from "../plain-parser.js";
 import { numberOf, settingsOf } from "../settings.js";
 import type { Call } from "../table.js";
 
 const MOST_LINGER = 600;
 
 export async function run(call: Call): Promise<number> {
-	keepParserPlain();
 	const { values } = call;
 	const settings = settingsOf(call);
 	const linger = values.linger === undefined ? 0 : numberOf("--linger", values.linger);

@@ -10,7 +10,8 @@ export async function run(call: Call): Promise<number> {
 	const settings = settingsOf(call);
 	const keys = new KeyRing(settings.home);
 	const { signal } = new AbortController();
-	const step = stepOf(words[0]);
+	const forPlatform = words[0] === "platform";
+	const step = forPlatform ? undefined : stepOf(words[0]);
 	if (values.check) {
 		const check = checkSetup(settings, keys, signal);
 		for (;;) {
@@ -31,12 +32,13 @@ export async function run(call: Call): Promise<number> {
 			"UNSUPPORTED",
 			`setup asks questions, and this is no terminal that can show them; write ${settings.file} yourself, or give the answers with --json FILE (see \`holdfast-agent help setup\`)`,
 		);
-	const { runWizard } = await import("../../setup/index.js");
+	const { runPlatformWizard, runWizard } = await import("../../setup/index.js");
+	if (forPlatform) return (await runPlatformWizard({ home: settings.home, keys, settings })) ? 0 : 130;
 	return (await runWizard({ home: settings.home, settings, keys, ...(step === undefined ? {} : { step }) })) ? 0 : 130;
 }
 
 function stepOf(word: string | undefined): SetupStep | undefined {
 	if (word === undefined || STEPS.includes(word as SetupStep)) return word as SetupStep | undefined;
-	const [near] = nearNames(word, STEPS);
-	throw new AgentError("INVALID", `there is no step "${word}"; ${near ? `did you mean ${near}?` : `there are ${STEPS.join(", ")}`}`);
+	const [near] = nearNames(word, [...STEPS, "platform"]);
+	throw new AgentError("INVALID", `there is no step "${word}"; ${near ? `did you mean ${near}?` : `there are ${[...STEPS, "platform"].join(", ")}`}`);
 }

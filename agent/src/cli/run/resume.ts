@@ -1,0 +1,1 @@
+export { resume as run } from "./run.js";

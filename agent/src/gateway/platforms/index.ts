@@ -1,0 +1,82 @@
+/** The chat platforms: a table of what each needs, and how it is opened. The library of a platform is loaded when it is opened. */
+import type { z } from "zod";
+import { AgentError, nearNames } from "../../base/index.js";
+import { discordSettings, openDiscord } from "./discord.js";
+import { emailSettings, openEmail } from "./email.js";
+import { ircSettings, openIrc } from "./irc.js";
+import { matrixSettings, openMatrix } from "./matrix.js";
+import type { Pace } from "./pace.js";
+import type { Platform } from "./platform.js";
+import { openSlack, slackSettings } from "./slack.js";
+import { openTelegram, telegramSettings } from "./telegram.js";
+import { openXmpp, xmppSettings } from "./xmpp.js";
+
+/** A secret of a platform: kept with the other keys, never in the settings. */
+export interface SecretKind {
+	readonly name: string;
+	/** What a person is asked for. */
+	readonly label: string;
+	readonly optional?: boolean;
+}
+
+export interface PlatformKind {
+	readonly label: string;
+	readonly settings: z.ZodType;
+	readonly secrets: readonly SecretKind[];
+	open(settings: unknown, secrets: Readonly<Record<string, string>>, pace?: Pace): Promise<Platform>;
+}
+
+function kind<S extends z.ZodType>(
+	label: string,
+	settings: S,
+	secrets: readonly SecretKind[],
+	open: (settings: z.output<S>, secrets: Readonly<Record<string, string>>, pace?: Pace) => Promise<Platform>,
+): PlatformKind {
+	return { label, settings, secrets, open: (given, keys, pace) => open(settings.parse(given), required(label, secrets, keys), pace) };
+}
+
+export const PLATFORMS: Readonly<Record<string, PlatformKind>> = {
+	telegram: kind("Telegram", telegramSettings, [{ name: "token", label: "Bot token from @BotFather" }], (settings, { token = "" }, pace) =>
+		openTelegram(settings, { token }, pace),
+	),
+	slack: kind(
+		"Slack",
+		slackSettings,
+		[
+			{ name: "appToken", label: "App-level token (xapp-…) with connections:write" },
+			{ name: "botToken", label: "Bot token (xoxb-…)" },
+		],
+		openSlack,
+	),
+	discord: kind("Discord", discordSettings, [{ name: "token", label: "Bot token from the developer portal" }], openDiscord),
+	matrix: kind("Matrix", matrixSettings, [{ name: "token", label: "Access token of the bot's account" }], openMatrix),
+	xmpp: kind("XMPP", xmppSettings, [{ name: "password", label: "Password of the XMPP account" }], openXmpp),
+	email: kind(
+		"E-mail",
+		emailSettings,
+		[
+			{ name: "password", label: "Password of the mailbox (often an app password)" },
+			{ name: "smtpPassword", label: "Password for sending, if it is another", optional: true },
+		],
+		openEmail,
+	),
+	irc: kind("IRC", ircSettings, [{ name: "password", label: "Password of the account or the server", optional: true }], openIrc),
+};
+
+export function platformKind(name: string): PlatformKind {
+	const found = Object.hasOwn(PLATFORMS, name) ? PLATFORMS[name] : undefined;
+	if (found) return found;
+	const near = nearNames(name, Object.keys(PLATFORMS));
+	throw new AgentError(
+		"CONFIG",
+		`there is no platform "${name}"; ${near.length > 0 ? `did you mean ${near.join(" or ")}?` : `there are ${Object.keys(PLATFORMS).join(", ")}`}`,
+	);
+}
+
+function required(label: string, secrets: readonly SecretKind[], keys: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+	const missing = secrets.filter(({ name, optional }) => !optional && !keys[name]);
+	if (missing.length > 0) throw new AgentError("KEY", `${label} needs ${missing.map((one) => `"${one.name}" (${one.label})`).join(" and ")}`);
+	return keys;
+}
+
+export * from "./platform.js";

@@ -1,0 +1,87 @@
+/** A run on disk, as it was begun: settings in `run.json`, items in `items.jsonl`. Neither changes afterwards, so the data may. */
+import fs from "node:fs";
+import path from "node:path";
+import * as z from "zod";
+import { AgentError, Claim, ensureDir, errno, fromSystem, readLines, writeWhole } from "../base/index.js";
+import type { PromptRow, TaskItem } from "../tasks/index.js";
+
+const manifestSchema = z.strictObject({
+	v: z.literal(1),
+	id: z.string(),
+	created_at: z.string(),
+	source: z.string(),
+	endpoint: z.string(),
+	model: z.string(),
+	place: z.union([z.string(), z.looseObject({ kind: z.string() })]),
+	toolsets: z.array(z.string()),
+	steps: z.number().int(),
+	/** Of an episode. */
+	seconds: z.number(),
+	repeats: z.number().int(),
+});
+export type RunManifest = z.infer<typeof manifestSchema>;
+
+const [MANIFEST, ITEMS] = ["run.json", "items.jsonl"];
+
+/** Who may write to a run. */
+export const claimOf = (dir: string): string => path.join(dir, "claim");
+
+const there = (dir: string): AgentError =>
+	new AgentError("INVALID", `there is a run in ${dir} already; go on with it by \`holdfast-agent resume ${dir}\`, or choose another --output`);
+
+/** One episode that is to have one result. */
+export interface RunItem {
+	readonly index: number;
+	readonly key: string;
+	readonly digest: string;
+	readonly repeat: number;
+	readonly row: PromptRow;
+}
+
+/** Writes a new run. Throws `INVALID` if there is one already. */
+export function beginRun(dir: string, manifest: RunManifest, items: readonly TaskItem[]): RunItem[] {
+	const frozen: RunItem[] = items
+		.flatMap((item) => Array.from({ length: manifest.repeats }, (_, repeat) => ({ item, repeat })))
+		.map(({ item, repeat }, index) => {
+			if (item.kind !== "prompt")
+				throw new AgentError("UNSUPPORTED", `${item.key} is a task of the kind ${item.kind}, which can be checked (\`holdfast-agent tasks\`) but not run yet`);
+			return { index, key: item.key, digest: item.digest, repeat, row: item.row };
+		});
+	try {
+		ensureDir(dir);
+		const claim = Claim.take(claimOf(dir), "run");
+		if (!(claim instanceof Claim)) throw there(dir);
+		try {
+			if (fs.existsSync(path.join(dir, MANIFEST))) throw there(dir);
+			writeWhole(path.join(dir, ITEMS), frozen.map((item) => `${JSON.stringify(item)}\n`).join(""), { sync: true });
+			writeWhole(path.join(dir, MANIFEST), `${JSON.stringify(manifest, null, "\t")}\n`, { sync: true }); // last: with it there is a run
+		} finally {
+			claim.release();
+		}
+	} catch (error) {
+		throw fromSystem(error, `cannot begin a run in ${dir}`);
+	}
+	return frozen;
+}
+
+export function readRun(dir: string): { manifest: RunManifest; items: RunItem[] } {
+	let text: string;
+	try {
+		text = fs.readFileSync(path.join(dir, MANIFEST), "utf8");
+	} catch (error) {
+		if (errno(error) === "ENOENT" || errno(error) === "ENOTDIR")
+			throw new AgentError("NOT_FOUND", `there is no run in ${dir}; \`holdfast-agent run\` begins one`);
+		throw fromSystem(error, `cannot read the run in ${dir}`);
+	}
+	const parsed = manifestSchema.safeParse(jsonIn(text));
+	if (!parsed.success) throw new AgentError("BROKEN", `run.json in ${dir} is damaged, or of another version; it was left as it is`);
+	return { manifest: parsed.data, items: readLines(path.join(dir, ITEMS)).values as RunItem[] };
+}
+
+function jsonIn(text: string): unknown {
+	try {
+		return JSON.parse(text);
+	} catch {
+		return undefined;
+	}
+}

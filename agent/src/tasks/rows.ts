@@ -1,0 +1,56 @@
+/** Files with a row of JSON in each line: prompts, or SWE-bench instances. A row that cannot be used is named by its line; the others are loaded. */
+import fs from "node:fs";
+import * as z from "zod";
+import { apart, digestOf, type LoadedTasks, type PromptRow, type TaskItem, type TaskProblem } from "./item.js";
+import { sweSchema } from "./swe.js";
+
+const promptSchema = z.object({
+	prompt: z.string().min(1),
+	id: z.union([z.string().min(1), z.number()]).optional(),
+	image: z.string().min(1).optional(),
+	cwd: z.string().min(1).optional(),
+	toolsets: z.array(z.string()).optional(),
+	expect: z.strictObject({ file: z.string().min(1), content: z.string().min(1) }).optional(),
+});
+
+export function loadRows(file: string): LoadedTasks {
+	const text = fs.readFileSync(file);
+	const items: TaskItem[] = [];
+	const problems: TaskProblem[] = [];
+	let line = 0;
+	for (const raw of text.toString("utf8").split("\n")) {
+		line++;
+		if (raw.trim() === "") continue;
+		const at = `${file}:${line}`;
+		const row = rowIn(raw.replace(/\r$/, ""));
+		if ("text" in row) problems.push({ at, text: row.text });
+		else {
+			const item = itemOf(row.value, line);
+			if ("kind" in item) items.push(item);
+			else problems.push(...item.map(({ path, message }) => ({ at, key: path.join("."), text: `cannot be used: ${message}` })));
+		}
+	}
+	return { items: apart(items), problems, warnings: [] };
+}
+
+function rowIn(text: string): { value: object } | { text: string } {
+	if (text.includes("\ufffd")) return { text: "is not UTF-8" };
+	try {
+		const value: unknown = JSON.parse(text);
+		return typeof value === "object" && value !== null && !Array.isArray(value) ? { value } : { text: "is no object" };
+	} catch (error) {
+		return { text: `is no JSON: ${(error as Error).message}` };
+	}
+}
+
+function itemOf(value: object, line: number): TaskItem | readonly z.core.$ZodIssue[] {
+	if ("instance_id" in value) {
+		const parsed = sweSchema.safeParse(value);
+		if (!parsed.success) return parsed.error.issues;
+		return { kind: "swe", key: parsed.data.instance_id, digest: digestOf(parsed.data), row: parsed.data };
+	}
+	const parsed = promptSchema.safeParse(value);
+	if (!parsed.success) return parsed.error.issues;
+	const { id, ...row } = parsed.data;
+	return { kind: "prompt", key: String(id ?? line), digest: digestOf(row), row: row satisfies PromptRow };
+}

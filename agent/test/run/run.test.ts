@@ -1,0 +1,151 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import fs from "node:fs";
+import path from "node:path";
+import { expect, it } from "vitest";
+import type { LedgerRow } from "../../src/run/ledger.js";
+import { calls, fails, modelServer, type SeenRequest, type Step, say } from "../model-server/index.js";
+import { atEnd, until } from "../support/dirs.js";
+import { configFor, MAIN, newWorld, run, type World } from "../support/seat.js";
+
+/** Does what the prompt says behind `run`, once, and is done. */
+function worker({ said, results }: SeenRequest): Step {
+	if (results.length > 0) return say("done");
+	if (said.startsWith("wrong ")) return fails(400, { message: "no such thing" });
+	return calls(["terminal", { command: said.replace(/^run /, "") }]);
+}
+
+async function worldWith(script: (request: SeenRequest) => Step, config: Readonly<Record<string, unknown>> = {}) {
+	const server = await modelServer({ script, broken: "expected" });
+	atEnd(() => server.close());
+	return { server, world: newWorld(configFor(server, { toolsets: ["terminal"], ...config })) };
+}
+
+const rowsIn = (world: World, dir: string): LedgerRow[] =>
+	fs
+		.readFileSync(path.join(world.work, dir, "ledger.jsonl"), "utf8")
+		.split("\n")
+		.filter(Boolean)
+		.map((line) => JSON.parse(line) as LedgerRow);
+const resultsIn = (world: World, dir: string) => rowsIn(world, dir).flatMap((row) => (row.t === "result" ? [row] : []));
+const put = (world: World, rows: readonly object[]) =>
+	fs.writeFileSync(path.join(world.work, "rows.jsonl"), rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+const expected = (content: string) => ({ file: "out.txt", content });
+
+it("each episode is scored by its file alone, leaves nothing, and is run in a directory of its own", async () => {
+	const { world } = await worldWith(worker);
+	put(world, [
+		{ prompt: "run printf 'yes\\n' > out.txt; sleep 3600 & disown; (setsid sleep 3600 &)", expect: expected("yes\n"), id: "exact" },
+		{ prompt: "run printf 'oh yes\\n!' > out.txt", expect: expected("yes\n"), id: "contains" },
+		{ prompt: "run ls > other.txt", expect: expected("yes\n"), id: "missing" },
+		{ prompt: "run mkdir out.txt", expect: expected("yes\n"), id: "directory" },
+		{ prompt: "run ls", id: "unscored" },
+	]);
+	const { code, stdout, stderr } = await run(world, ["run", "rows.jsonl", "-o", "out", "--concurrency", "3"]);
+	expect(code, stdout + stderr).toBe(0);
+	expect(stdout).toMatch(/5 of 5 done: 4 scored, 1 recorded, no errors/);
+	expect(stdout).toMatch(/nothing is left: the look found what was planted/);
+	const results = resultsIn(world, "out").sort((a, b) => a.index - b.index);
+	expect(results.map(({ outcome }) => (outcome.kind === "scored" ? outcome.reward : outcome.kind))).toEqual([1, 0.5, 0, 0, "recorded"]);
+	expect(results.map(({ gone }) => gone)).toEqual([true, true, true, true, true]);
+	expect(results[0]?.tools).toEqual([{ tool: "terminal", count: 1, failure: 0 }]);
+	expect(fs.existsSync(path.join(world.work, "out/work/000000.1/out.txt"))).toBe(true);
+	expect(JSON.parse(fs.readFileSync(path.join(world.work, "out/episodes/000000.1/trajectory.json"), "utf8")).messages.length).toBeGreaterThan(2);
+	const shown = await run(world, ["show", "out", "--json"]);
+	expect(JSON.parse(shown.stdout).summary).toMatchObject({ done: 5, mean: 0.375, solved: { rate: 0.25 }, tools: [{ tool: "terminal", count: 5 }] });
+});
+
+it("a failure of the model is an error and never a reward; it is tried again twice, and every attempt is on record", async () => {
+	const { world, server } = await worldWith(worker);
+	put(world, [
+		{ prompt: "wrong command", expect: expected("x") },
+		{ prompt: "run printf x > out.txt", expect: expected("x") },
+	]);
+	const { code, stdout } = await run(world, ["run", "rows.jsonl", "-o", "out"]);
+	expect(code, stdout).toBe(0);
+	const rows = rowsIn(world, "out").filter(({ index }) => index === 0);
+	expect(rows.map(({ t }) => t)).toEqual(["start", "failed", "start", "failed", "start", "result"]);
+	expect(resultsIn(world, "out").map(({ index, outcome }) => [index, outcome.kind])).toContainEqual([0, "error"]);
+	expect(server.requests.filter(({ said }) => said === "wrong command")).toHaveLength(3);
+	expect(stdout).toMatch(/solved 100\.0 %.*with errors as 0: 50\.0 %/);
+});
+
+it("at its time limit the command is dead, and the episode is scored", async () => {
+	const { world } = await worldWith(worker);
+	put(world, [{ prompt: "run sleep 3600", expect: expected("x") }]);
+	const { code, stdout } = await run(world, ["run", "rows.jsonl", "-o", "out", "--seconds", "2"]);
+	expect(code, stdout).toBe(0);
+	expect(resultsIn(world, "out").map(({ outcome }) => outcome)).toEqual([{ kind: "scored", reward: 0, end: "deadline" }]);
+	expect(stdout).toMatch(/nothing is left/);
+});
+
+it("killed in the middle it is gone on with: one result for each, and what was left is ended", async () => {
+	const { world } = await worldWith(worker);
+	put(world, [
+		{ prompt: "run printf a > out.txt", expect: expected("a") },
+		{ prompt: "run [ -e ../../../go ] || { touch ../../../held; exec sleep 3600; }; printf b > out.txt", expect: expected("b") },
+	]);
+	const place = ["--place", "local"];
+	const first = spawn(process.execPath, [MAIN, "run", "rows.jsonl", "-o", "out", "--concurrency", "1", ...place], {
+		...{ cwd: world.work, stdio: "ignore" },
+		env: { ...world.env, TEST_ROOT: process.env.TEST_ROOT ?? "" },
+	});
+	await until("the second episode runs", () => fs.existsSync(path.join(world.work, "held")));
+	const second = await run(world, ["resume", "out"]);
+	expect(second.stderr).toMatch(/another program \(pid \d+\) runs this run/);
+	first.kill("SIGKILL");
+	await once(first, "exit");
+	fs.appendFileSync(path.join(world.work, "out/ledger.jsonl"), '{"t":"result","ind'); // as a torn write leaves it
+	fs.writeFileSync(path.join(world.work, "rows.jsonl"), "changed"); // items are frozen
+	fs.writeFileSync(path.join(world.work, "go"), "");
+	const { code, stdout, stderr } = await run(world, ["resume", "out"]);
+	expect(code, stdout + stderr).toBe(0);
+	expect(stderr).toMatch(/episode 1, attempt 1: its program was gone; ended proc_/);
+	expect(resultsIn(world, "out").map(({ index, attempt, outcome }) => [index, attempt, outcome.kind === "scored" && outcome.reward])).toEqual([
+		[0, 1, 1],
+		[1, 2, 1],
+	]);
+	expect((await run(world, ["resume", "out"])).code).toBe(0); // nothing is run twice
+	expect(resultsIn(world, "out")).toHaveLength(2);
+});
+
+it("an interrupt ends what is under way and gives it no result", async () => {
+	const { world } = await worldWith(worker);
+	put(world, [{ prompt: "run touch ../../../held; sleep 3600", expect: expected("x") }]);
+	const child = spawn(process.execPath, [MAIN, "run", "rows.jsonl", "-o", "out", "--place", "local", "--json"], {
+		...{ cwd: world.work, stdio: ["ignore", "pipe", "ignore"] },
+		env: { ...world.env, TEST_ROOT: process.env.TEST_ROOT ?? "" },
+	});
+	let printed = "";
+	child.stdout.on("data", (text) => {
+		printed += text;
+	});
+	await until("it runs", () => fs.existsSync(path.join(world.work, "held")));
+	child.kill("SIGINT");
+	const [code] = await once(child, "close");
+	expect(code).toBe(130);
+	expect(resultsIn(world, "out")).toEqual([]);
+	const proof = JSON.parse(printed.trim().split("\n").at(-1) ?? "");
+	expect(proof).toEqual({ type: "proof", proof: { control: true, kept: [], processes: [] } });
+});
+
+it("what cannot be run is said before anything starts", async () => {
+	const { world, server } = await worldWith(worker, { toolsets: undefined });
+	put(world, [{ prompt: "x" }, { text: "no prompt" }]);
+	const said = async (...args: string[]) => {
+		const { code, stderr } = await run(world, args);
+		return `${code} ${stderr}`;
+	};
+	expect(await said("run", "rows.jsonl")).toMatch(/^2 .*1 of the tasks cannot be run, so nothing was started/);
+	put(world, [{ prompt: "x" }]);
+	expect(await said("run", "rows.jsonl")).toMatch(/^2 .*has to name its toolsets/);
+	expect(await said("run", "nothing.jsonl")).toMatch(/^1 .*there is no .*nothing.jsonl/);
+	expect(await said("run")).toMatch(/^2 .*say what is to be run/);
+	expect(await said("run", "rows.jsonl", "-t", "terminal", "--concurrency", "0")).toMatch(/^2 .*--concurrency is 0/);
+	expect(await said("resume", "nowhere")).toMatch(/^1 .*there is no run in .*nowhere/);
+	fs.mkdirSync(path.join(world.work, "task/tests"), { recursive: true });
+	for (const [name, text] of Object.entries({ "task.toml": '[environment]\ndocker_image = "x"', "instruction.md": "x", "tests/test.sh": "" }))
+		fs.writeFileSync(path.join(world.work, "task", name), text);
+	expect(await said("run", "task", "-t", "terminal")).toMatch(/^1 .*of the kind harbor, which can be checked .* but not run yet/);
+	expect(server.requests).toEqual([]);
+});
