@@ -17,6 +17,7 @@ const SOAK = [
 	...[
 		"test/**/soak-*.test.ts",
 		"agent/test/**/soak-*.test.ts",
+		"browser/test/**/soak-*.test.ts",
 		"test/crash/*.test.ts",
 		"test/contract/{mcp-stdio,mcp-http,http-api,ssh-plain,docker,docker-busybox,sandbox,apptainer,slurm,kubernetes,modal,morph}.test.ts",
 		"test/places/pipe/contract.test.ts",
@@ -57,7 +58,7 @@ const compiled: Plugin = {
 export default defineConfig({
 	plugins: [compiled],
 	test: {
-		include: process.env.SOAK === "1" ? SOAK : ["test/**/*.test.ts", "agent/test/**/*.test.ts"],
+		include: process.env.SOAK === "1" ? SOAK : ["test/**/*.test.ts", "agent/test/**/*.test.ts", "browser/test/**/*.test.ts"],
 		exclude: process.env.SOAK === "1" ? [] : ["**/soak-*.test.ts", "**/node_modules/**"],
 		// The built library, which tests of the agent import by its name: Node loads it as it is, in a third of the time that a transformation takes.
 		server: { deps: { external: [/\/dist\//] } },

@@ -1,5 +1,5 @@
 import { inBusybox } from "./docker-place.js";
-import { placeSuite } from "./suite.js";
+import { ITS_OWN, placeSuite } from "./suite.js";
 
 // What differs from an image with bash and perl is the shell and what ends, signals and reads; the rest is as there.
-placeSuite(inBusybox, { groups: ["foreground commands", "process actions", "programs on a terminal"] });
+placeSuite(inBusybox, ITS_OWN);

@@ -1,5 +1,5 @@
 import { inDocker } from "./docker-place.js";
-import { placeSuite } from "./suite.js";
+import { ITS_OWN, placeSuite } from "./suite.js";
 
-// The other groups reach a container by the same code as over SSH, where npm test runs them.
-placeSuite(inDocker, { groups: ["foreground commands", "process actions", "programs on a terminal"] });
+// The other cases reach a container by the same code as over SSH, where npm test runs them.
+placeSuite(inDocker, ITS_OWN);

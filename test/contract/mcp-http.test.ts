@@ -2,7 +2,7 @@ import { atEnd } from "../support/home.js";
 import { openRuntime } from "../support/internal.js";
 import { overHttp } from "../support/mcp.js";
 import { ending } from "./places.js";
-import { contractSuite } from "./suite.js";
+import { contractSuite, ITS_OWN } from "./suite.js";
 
 // The newer protocol here, the older one over stdio; between them each group passes through MCP.
 contractSuite(
@@ -16,5 +16,5 @@ contractSuite(
 			return { call: (tool, args) => call(tool, args as Record<string, unknown>) };
 		},
 	}),
-	{ groups: ["foreground commands", "the shell keeps its state", "background processes", "process actions", "programs on a terminal"] },
+	ITS_OWN,
 );

@@ -12,5 +12,15 @@ contractSuite(
 			return { call: (tool, args) => call(tool, args as Record<string, unknown>) };
 		},
 	}),
-	{ groups: ["notices", "bad input"] },
+	{
+		groups: ["notices", "bad input"],
+		cases: [
+			"a completion comes once, with the next result, also when a poll has seen the end",
+			"a caller that has waited for the end, read its log, or killed it is not told again",
+			"other tasks do not get them",
+			"terminal: a result that says what is wrong, and nothing runs",
+			"an unknown parameter is ignored and named, whatever added it",
+			"null is the same as not given, 0 is not",
+		],
+	},
 );

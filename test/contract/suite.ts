@@ -48,6 +48,37 @@ export const FEW: Choice = {
 	],
 };
 
+/**
+ * What depends on how a place or a door starts a command, reads it, signals it and ends it. The other cases are about what the tools make of
+ * that: they are the same functions everywhere, and npm test runs them here and over SSH.
+ */
+export const ITS_OWN: Choice = {
+	groups: ["foreground commands", "the shell keeps its state", "background processes", "process actions", "programs on a terminal"],
+	cases: [
+		"a command that prints and exits 0: output, code, directory, and nothing else",
+		"a child that keeps the output open does not keep the call",
+		"3,000 lines: none is lost",
+		"bytes that are no UTF-8 become U+FFFD, and only those",
+		"without a terminal it reads end-of-file",
+		"at the deadline it goes on in the background, started once, nothing lost",
+		"on_timeout kill: 124, the output so far, and no process left, whatever they ignore",
+		"a signal that ended it has its name where it is certain",
+		"commands that cannot be found or executed: 127 and 126",
+		...["variables, functions, aliases and options last from call to call", "cd lasts and is reported; workdir is for one command"],
+		"two commands at the same time: both run, and the second says that it had a shell of its own",
+		...["its input is open until it is closed", "it leads a session of its own and has no terminal"],
+		...["list: the task's own processes, newest first, with all fields", "processes of another task cannot be seen or touched"],
+		"log: the last 200 lines, or from a line on, or from a byte",
+		"wait: a port, an answer over HTTP, silence",
+		"kill: the whole tree, whatever it ignores, with proof; the second time it had ended",
+		"signal: by name in any spelling; others are answered with the list",
+		"pty in the foreground: a terminal of 30 by 120, a process of its own with the shell's directory and environment",
+		"a question, an answer, a password, the end",
+		"keys go to the program that was last seen waiting",
+		"background on a terminal: poll, wait, keys, screen, resize, close",
+	],
+};
+
 /** What an agent sees must be the same through every door, and at every place. */
 export function contractSuite(name: string, open: OpenDoors, { place = here, groups, cases }: Choice = {}): void {
 	describe(name, () => {

@@ -85,3 +85,17 @@ test("programs that remove and take the same seat at the same time never hold it
 	const done = (await Promise.all([program(), program(), program()])).map(({ stdout }) => JSON.parse(stdout) as { taken: number; forgotten: number });
 	for (const { taken, forgotten } of done) expect([taken > 0, forgotten > 0]).toEqual([true, true]);
 });
+
+test("the first calls of a new program keep their order: the one that came first has the shell", async () => {
+	const before = await testRuntime({ task: "t" });
+	await before.terminal({ command: "cd /tmp" });
+	await before.close();
+	for (let round = 0; round < 4; round++) {
+		const runtime = await testRuntime({ home: before.home.root, task: "t" });
+		const [first, second] = await Promise.all(["a", "b"].map((word) => runtime.terminal({ command: `sleep 0.3; echo ${word}` })));
+		expect(first).toMatchObject({ output: "a\n", cwd: "/tmp" });
+		expect(first).not.toHaveProperty("note");
+		expect(second).toMatchObject({ output: "b\n", note: expect.stringContaining("ran in a shell of its own") });
+		await runtime.close();
+	}
+});

@@ -8,7 +8,8 @@ export default function setup(): () => Promise<void> {
 	fs.mkdirSync(root, { recursive: true });
 	fs.chmodSync(root, 0o711); // some tests let another user through to what is theirs
 	process.env.TEST_CACHE = path.join(process.env.XDG_CACHE_HOME || path.join(os.homedir(), ".cache"), "holdfast-tests"); // filled by scripts/newer.mjs
-	process.env.TEST_ROOT = root; // each worker has a directory of its own in it: leaks.ts
+	process.env.TEST_ROOT = root;
+	process.env.TEST_WORKERS = root; // each worker has a directory of its own in it: leaks.ts
 	// Shells read profile files: nobody's own, which may be slow, and hold locks when they are killed.
 	const home = path.join(root, "nobody");
 	fs.mkdirSync(home, { mode: 0o700 });

@@ -2,15 +2,28 @@
 import fs from "node:fs";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, afterEach, expect } from "vitest";
-import { type Identity, isAlive, readProc } from "../../src/base/proc.js";
-import { ProcessSnapshot } from "../../src/process/tree.js";
-import { endFile, endTest, inOrder, onShared, sharedDirs, testRoot } from "./home.js";
+import { afterAll, afterEach, expect, vi } from "vitest";
+import { isAlive } from "../../src/base/proc.js";
+import { endFile, endTest, inOrder, onShared, sharedDirs } from "./ends.js";
+import { testRoot } from "./home.js";
+import { type Found, processesOf, startedSoFar } from "./own-processes.js";
 
-// A directory for this worker, inherited by whatever its tests start, so that leaks can be told.
-const own = path.join(testRoot(), `worker-${process.env.VITEST_POOL_ID}`);
+// A directory for this worker, inherited by whatever its tests start, so that leaks can be told. A worker runs many files, and this for each.
+const own = path.join(process.env.TEST_WORKERS as string, `worker-${process.env.VITEST_POOL_ID}`);
 fs.mkdirSync(own, { recursive: true, mode: 0o700 });
 process.env.TEST_ROOT = own;
+
+/** What a file changes in its worker is as before for the next file. */
+const before = { env: { ...process.env }, cwd: process.cwd(), umask: process.umask() };
+function restoreWorker(): void {
+	vi.useRealTimers();
+	vi.restoreAllMocks();
+	vi.unstubAllEnvs();
+	for (const name of Object.keys(process.env)) if (!(name in before.env)) delete process.env[name];
+	Object.assign(process.env, before.env);
+	process.chdir(before.cwd);
+	process.umask(before.umask);
+}
 
 /** What was there when the file had made what its tests share. */
 let shared: { processes: ReadonlySet<string>; watchers: number } = { processes: new Set(), watchers: 0 };
@@ -18,14 +31,19 @@ onShared(() => {
 	shared = { processes: new Set(processesOf(testRoot()).map(({ id }) => id)), watchers: openWatchers().length };
 });
 
+/** What had been started at the last look that found nothing: a look takes longer than most tests that start nothing. */
+let looked = startedSoFar();
+
 afterEach(() => inOrder([endTest, nothingLeft]));
 
 afterAll(() =>
 	inOrder([
 		endFile,
+		restoreWorker,
 		() => {
 			shared = { processes: new Set(), watchers: 0 };
 			sharedDirs.clear();
+			looked = undefined; // after the last test in any case
 		},
 		nothingLeft,
 	]),
@@ -33,7 +51,7 @@ afterAll(() =>
 
 async function nothingLeft(): Promise<void> {
 	const root = testRoot();
-	const processes = await untilGone(() => processesOf(root).filter(({ id }) => !shared.processes.has(id)));
+	const processes = await processesLeft(root);
 	for (const one of processes) if (isAlive(one)) process.kill(one.pid, "SIGKILL"); // so that one bad test does not fail the next
 	let watchers = openWatchers();
 	for (const deadline = Date.now() + SETTLE_MS; watchers.length > shared.watchers && Date.now() < deadline; watchers = openWatchers()) await sleep(10);
@@ -43,42 +61,20 @@ async function nothingLeft(): Promise<void> {
 	expect({ processes, watchers, files }).toEqual({ processes: [], watchers: [], files: [] });
 }
 
-interface Found extends Identity {
-	readonly id: string;
-	readonly argv: string;
-}
-
-/** Processes of other people that have had the time to become what they are: reading their arguments after every test costs more than most tests do. */
-let strangers: ReadonlySet<string> = new Set();
-const SETTLED_TICKS = 500; // five seconds: by then what was forked has called exec
-
-/** Processes that have this run's directory in their arguments or environment; other people's are none of our business. */
-function processesOf(root: string): Found[] {
-	const found: Found[] = [];
-	const known = new Set<string>();
-	const now = Number(fs.readFileSync("/proc/uptime", "utf8").split(" ")[0]) * 100;
-	for (const { pid, start } of new ProcessSnapshot().stats.values()) {
-		if (pid === process.pid || pid === process.ppid) continue;
-		const id = `${pid} ${start}`;
-		if (strangers.has(id)) {
-			known.add(id);
-			continue;
-		}
-		const argv = readProc(`/proc/${pid}/cmdline`) ?? "";
-		const environ = readProc(`/proc/${pid}/environ`) ?? "";
-		if (argv.includes(`${root}/`) || environ.includes(`TEST_ROOT=${root}`)) found.push({ id, pid, start, argv: argv.replaceAll("\0", " ").slice(0, 200) });
-		else if (now - Number(start) > SETTLED_TICKS) known.add(id);
-	}
-	strangers = known;
-	return found;
-}
-
 const openWatchers = (): string[] => process.getActiveResourcesInfo().filter((name) => name === "FSEventWrap");
+
+async function processesLeft(root: string): Promise<Found[]> {
+	const started = shared.processes.size > 0 ? undefined : startedSoFar();
+	if (started !== undefined && started === looked) return [];
+	const left = await untilGone(() => processesOf(root).filter(({ id }) => !shared.processes.has(id)));
+	looked = left.length > 0 ? undefined : started;
+	return left;
+}
 
 /** What is ending gets a minute to be gone: on a busy machine the last steps of several keepers take their time. */
 const SETTLE_MS = 60_000;
 
-/** Looks at the whole machine only when those found before are gone: that costs more than most tests do. */
+/** Looks at the whole machine only when those found before are gone. */
 async function untilGone(look: () => Found[]): Promise<Found[]> {
 	const deadline = Date.now() + SETTLE_MS;
 	for (let found = look(); ; found = look()) {

@@ -159,8 +159,17 @@ test.skipIf(!hasTmux)("on a terminal of 20 columns no line is wider, and the out
 	fs.writeFileSync(task, hostileName);
 	const terminal = new Terminal(`sh -c 'stty cols 20; node ${CLI} log "$(cat ${task})" --output; sleep 1000'`, { HOLDFAST_HOME: home });
 	expect(await terminal.shows("seq 1")).not.toContain("title");
-	expect(await terminal.shows("… logs")).toMatch(/^\d\d:\d\d:\d\d exit 0.*\n {2}seq 1 400000; ech…\n {4}1\n/m);
+	expect(await terminal.shows("… logs")).toMatch(/^\d\d:\d\d:\d\d exit 0.*\n {2}[0-9a-f]{6} seq 1 4000…\n {4}1\n/m);
 	for (const line of (await terminal.screen()).split("\n")) expect(line.length).toBeLessThanOrEqual(20);
+});
+
+test.skipIf(!hasTmux)("on a terminal of 80 columns the id of each command stays whole enough to be used, whatever else has no room", async () => {
+	const runtime = await testRuntime({ task: "t" });
+	const ran = await runtime.spawn({ command: ["sh", "-c", `: ${"long ".repeat(40)}; seq 99999`], task: "t" });
+	await ran.wait();
+	const terminal = new Terminal(`sh -c 'stty cols 80; node ${CLI} log t; sleep 1000'`, { HOLDFAST_HOME: runtime.home.root });
+	const short = ran.id.slice("proc_".length, "proc_".length + 6);
+	expect(await terminal.shows(short)).toMatch(new RegExp(`^\\S+ \\S+ {2}exit 0 .*…  \\(.*, ${short}\\)$`, "m"));
 });
 
 test("--follow shows what is there, then what comes, once each; processes that a person starts too", async () => {
