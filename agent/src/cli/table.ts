@@ -134,6 +134,7 @@ Examples
 		options: {
 			...SETTINGS,
 			output: { type: "string", short: "o", value: "DIR", help: "where the run is kept (default: runs/ in the home)" },
+			agent: { type: "string", value: "WHO", help: "model (default), oracle, nop, or a command of the place" },
 			concurrency: { type: "string", value: "N", help: "episodes at a time (default: 4)" },
 			repeats: { type: "string", value: "N", help: "episodes for each task (default: 1)" },
 			seconds: { type: "string", value: "N", help: "how long an episode may take (default: 1800)" },

@@ -4,7 +4,6 @@ import { type LedgerRow, ledgerFile, progressOf, type RunProgress } from "./ledg
 
 export type { RunProgress } from "./ledger.js";
 export { beginRun, type RunItem, type RunManifest, readRun } from "./manifest.js";
-export type { Outcome } from "./outcome.js";
 export { isClean, type Proof } from "./proof.js";
 export { label, type RunEvent, runAll } from "./runner.js";
 export { type RunSummary, summaryOf } from "./summary.js";

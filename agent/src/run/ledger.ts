@@ -4,8 +4,8 @@
  */
 import path from "node:path";
 import { AgentError, Claim, isoTime, LineFile, systemClock } from "../base/index.js";
+import type { EpisodeResult } from "../episode/index.js";
 import { claimOf } from "./manifest.js";
-import type { EpisodeResult } from "./outcome.js";
 
 export type LedgerRow =
 	| {

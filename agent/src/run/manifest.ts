@@ -3,13 +3,15 @@ import fs from "node:fs";
 import path from "node:path";
 import * as z from "zod";
 import { AgentError, Claim, ensureDir, errno, fromSystem, readLines, writeWhole } from "../base/index.js";
-import type { PromptRow, TaskItem } from "../tasks/index.js";
+import type { TaskItem } from "../tasks/index.js";
 
 const manifestSchema = z.strictObject({
 	v: z.literal(1),
 	id: z.string(),
 	created_at: z.string(),
 	source: z.string(),
+	/** Who acts: `model`, `oracle`, `nop`, or a command of the place. */
+	agent: z.string().default("model"),
 	endpoint: z.string(),
 	model: z.string(),
 	place: z.union([z.string(), z.looseObject({ kind: z.string() })]),
@@ -30,23 +32,13 @@ const there = (dir: string): AgentError =>
 	new AgentError("INVALID", `there is a run in ${dir} already; go on with it by \`holdfast-agent resume ${dir}\`, or choose another --output`);
 
 /** One episode that is to have one result. */
-export interface RunItem {
-	readonly index: number;
-	readonly key: string;
-	readonly digest: string;
-	readonly repeat: number;
-	readonly row: PromptRow;
-}
+export type RunItem = TaskItem & { readonly index: number; readonly repeat: number };
 
 /** Writes a new run. Throws `INVALID` if there is one already. */
 export function beginRun(dir: string, manifest: RunManifest, items: readonly TaskItem[]): RunItem[] {
 	const frozen: RunItem[] = items
 		.flatMap((item) => Array.from({ length: manifest.repeats }, (_, repeat) => ({ item, repeat })))
-		.map(({ item, repeat }, index) => {
-			if (item.kind !== "prompt")
-				throw new AgentError("UNSUPPORTED", `${item.key} is a task of the kind ${item.kind}, which can be checked (\`holdfast-agent tasks\`) but not run yet`);
-			return { index, key: item.key, digest: item.digest, repeat, row: item.row };
-		});
+		.map(({ item, repeat }, index) => ({ ...item, index, repeat }));
 	try {
 		ensureDir(dir);
 		const claim = Claim.take(claimOf(dir), "run");

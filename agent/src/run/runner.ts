@@ -4,12 +4,11 @@
  */
 import path from "node:path";
 import { openRuntime, type Runtime } from "holdfast";
-import { type AgentConfig, ensureDir, type KeyRing, openAgentHome } from "../base/index.js";
-import type { Model } from "../model/index.js";
-import { endedLines, runEpisode } from "./episode.js";
+import { ensureDir } from "../base/index.js";
+import { environmentOf } from "../environments/index.js";
+import { type EpisodeAgent, type EpisodeResult, endedLines, runEpisode } from "../episode/index.js";
 import { Ledger } from "./ledger.js";
 import type { RunItem, RunManifest } from "./manifest.js";
-import type { EpisodeResult } from "./outcome.js";
 import { keptIn, type Proof, prove } from "./proof.js";
 
 const RETRIES = 2; // for what is not the model's doing
@@ -18,9 +17,8 @@ export interface RunnerOptions {
 	readonly dir: string;
 	readonly manifest: RunManifest;
 	readonly items: readonly RunItem[];
-	readonly config: AgentConfig;
-	readonly model: Model;
-	readonly keys: KeyRing;
+	/** Who acts. */
+	readonly agent: EpisodeAgent;
 	readonly concurrency: number;
 	/** Stops the run: what is under way is ended, and nothing of it has a result. */
 	readonly signal: AbortSignal;
@@ -113,11 +111,12 @@ class Runner {
 	}
 
 	async #attempt(item: RunItem, name: string, attempt: number): Promise<EpisodeResult> {
-		const { dir, config, model, keys, signal, manifest } = this.#options;
+		const { dir, agent, signal, manifest } = this.#options;
 		const folder = path.join(dir, "episodes", `${label(item.index)}.${attempt}`);
 		const work = path.join(this.#work, `${label(item.index)}.${attempt}`);
-		const home = openAgentHome(path.join(dir, "talk"));
-		return runEpisode({ item, name, folder, work, home, config, model, keys, signal, runtime: this.#runtime, seconds: manifest.seconds });
+		const environment = environmentOf(item);
+		const { place, seconds } = manifest;
+		return runEpisode({ name, folder, work, environment, agent, signal, runtime: this.#runtime, place: place as string, seconds });
 	}
 }
 

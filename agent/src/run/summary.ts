@@ -1,6 +1,7 @@
 /** What a run has come to, in numbers: both rates, with errors left out and with errors as 0, and how sure they are. */
+
+import type { ToolCount } from "../episode/index.js";
 import type { LedgerRow, RunProgress } from "./ledger.js";
-import type { ToolCount } from "./outcome.js";
 
 export interface RunSummary {
 	readonly episodes: number;
@@ -28,7 +29,7 @@ export interface RunSummary {
 
 export function summaryOf(episodes: number, { results, attempts }: RunProgress): RunSummary {
 	const rows = [...results.values()];
-	const rewards = rows.flatMap(({ outcome }) => (outcome.kind === "scored" ? [outcome.reward] : []));
+	const rewards = rows.flatMap(({ outcome }) => (outcome.kind === "scored" ? [outcome.score.reward] : []));
 	const failed = rows.flatMap(({ outcome }) => (outcome.kind === "error" ? [outcome.of] : []));
 	const solved = rewards.filter((reward) => reward === 1).length;
 	const costs = rows.flatMap(({ usage }) => (usage.cost === undefined ? [] : [usage.cost]));

@@ -2,8 +2,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { testRuntime } from "holdfast/testing";
 import { expect, it } from "vitest";
+import type { Outcome } from "../../src/episode/index.js";
 import { type LedgerRow, progressOf } from "../../src/run/ledger.js";
-import type { Outcome } from "../../src/run/outcome.js";
 import { isClean, keptIn, prove } from "../../src/run/proof.js";
 import { summaryOf, wilson } from "../../src/run/summary.js";
 import { atEnd, tempDir } from "../support/dirs.js";
@@ -14,11 +14,11 @@ const result = (index: number, outcome: Outcome, attempt = 1): LedgerRow => ({
 	usage: { input: 10, output: 2 },
 	tools: [{ tool: "terminal", count: 2, failure: 1 }],
 });
-const scored = (reward: number): Outcome => ({ kind: "scored", reward, end: "finished" });
+const scored = (reward: number): Outcome => ({ kind: "scored", score: { reward, evidence: [] }, end: "finished" });
 
 it("rates are those of a table that was worked out by hand", () => {
 	const rows = [start(0), result(0, scored(1)), start(1), result(1, scored(0)), start(2), start(2, 2), result(2, scored(1), 2), start(3)];
-	rows.push(result(3, { kind: "error", of: "model", words: "x", again: false }), start(4));
+	rows.push(result(3, { kind: "error", of: "model", code: "failed", words: "x", again: false }), start(4));
 	const summary = summaryOf(6, progressOf(rows));
 	expect(summary).toMatchObject({ episodes: 6, done: 4, scored: 3, errors: { model: 1 }, repeated: 1, tokens: { input: 40, output: 8 } });
 	expect(summary.mean).toBeCloseTo(2 / 3);

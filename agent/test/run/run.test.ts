@@ -46,7 +46,7 @@ it("each episode is scored by its file alone, leaves nothing, and is run in a di
 	expect(stdout).toMatch(/5 of 5 done: 4 scored, 1 recorded, no errors/);
 	expect(stdout).toMatch(/nothing is left: the look found what was planted/);
 	const results = resultsIn(world, "out").sort((a, b) => a.index - b.index);
-	expect(results.map(({ outcome }) => (outcome.kind === "scored" ? outcome.reward : outcome.kind))).toEqual([1, 0.5, 0, 0, "recorded"]);
+	expect(results.map(({ outcome }) => (outcome.kind === "scored" ? outcome.score.reward : outcome.kind))).toEqual([1, 0.5, 0, 0, "recorded"]);
 	expect(results.map(({ gone }) => gone)).toEqual([true, true, true, true, true]);
 	expect(results[0]?.tools).toEqual([{ tool: "terminal", count: 1, failure: 0 }]);
 	expect(fs.existsSync(path.join(world.work, "out/work/000000.1/out.txt"))).toBe(true);
@@ -75,7 +75,7 @@ it("at its time limit the command is dead, and the episode is scored", async () 
 	put(world, [{ prompt: "run sleep 3600", expect: expected("x") }]);
 	const { code, stdout } = await run(world, ["run", "rows.jsonl", "-o", "out", "--seconds", "2"]);
 	expect(code, stdout).toBe(0);
-	expect(resultsIn(world, "out").map(({ outcome }) => outcome)).toEqual([{ kind: "scored", reward: 0, end: "deadline" }]);
+	expect(resultsIn(world, "out").map(({ outcome }) => outcome)).toEqual([{ kind: "scored", score: { reward: 0, evidence: [] }, end: "deadline" }]);
 	expect(stdout).toMatch(/nothing is left/);
 });
 
@@ -101,7 +101,7 @@ it("killed in the middle it is gone on with: one result for each, and what was l
 	const { code, stdout, stderr } = await run(world, ["resume", "out"]);
 	expect(code, stdout + stderr).toBe(0);
 	expect(stderr).toMatch(/episode 1, attempt 1: its program was gone; ended proc_/);
-	expect(resultsIn(world, "out").map(({ index, attempt, outcome }) => [index, attempt, outcome.kind === "scored" && outcome.reward])).toEqual([
+	expect(resultsIn(world, "out").map(({ index, attempt, outcome }) => [index, attempt, outcome.kind === "scored" && outcome.score.reward])).toEqual([
 		[0, 1, 1],
 		[1, 2, 1],
 	]);
@@ -146,6 +146,6 @@ it("what cannot be run is said before anything starts", async () => {
 	fs.mkdirSync(path.join(world.work, "task/tests"), { recursive: true });
 	for (const [name, text] of Object.entries({ "task.toml": '[environment]\ndocker_image = "x"', "instruction.md": "x", "tests/test.sh": "" }))
 		fs.writeFileSync(path.join(world.work, "task", name), text);
-	expect(await said("run", "task", "-t", "terminal")).toMatch(/^1 .*of the kind harbor, which can be checked .* but not run yet/);
+	expect(await said("run", "task", "-t", "terminal")).toMatch(/^1 .*task is a task of the kind harbor, which cannot be run yet/);
 	expect(server.requests).toEqual([]);
 });

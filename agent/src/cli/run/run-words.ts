@@ -1,5 +1,6 @@
 /** A run in words: a line for each result, and the numbers at the end. */
-import { isClean, type Outcome, type Proof, type RunEvent, type RunSummary } from "../../run/index.js";
+import type { Outcome } from "../../episode/index.js";
+import { isClean, type Proof, type RunEvent, type RunSummary } from "../../run/index.js";
 import type { Output } from "../output.js";
 
 export function resultLine(
@@ -13,10 +14,11 @@ export function resultLine(
 }
 
 export function outcomeText(out: Output, outcome: Outcome): string {
-	if (outcome.kind === "error") return out.style("red", `error (${outcome.of}): ${outcome.words}`);
+	if (outcome.kind === "error") return out.style("red", `error (${outcome.of}, ${outcome.code}): ${outcome.words}`);
 	const end = outcome.end === "finished" ? "" : ` (${outcome.end})`;
 	if (outcome.kind === "recorded") return `recorded${end}`;
-	return out.style(outcome.reward === 1 ? "green" : "yellow", `${outcome.reward}${end}`);
+	const { reward, tamperable } = outcome.score;
+	return out.style(reward === 1 ? "green" : "yellow", `${reward}${end}${tamperable === undefined ? "" : " (tamperable)"}`);
 }
 
 export function printSummary(out: Output, summary: RunSummary, proof?: Proof): void {

@@ -3,7 +3,9 @@ import fs from "node:fs";
 import path from "node:path";
 import { AgentError, isoTime, KeyRing, loadAgentConfig, newConversationId, openAgentHome, systemClock } from "../../base/index.js";
 import { chosenEndpoint, knownModel } from "../../chat/index.js";
-import { type EndpointModel, openModel } from "../../model/index.js";
+import { agentNamed, MODEL, modelAgent } from "../../environments/index.js";
+import type { EpisodeAgent } from "../../episode/index.js";
+import { openModel } from "../../model/index.js";
 import { beginRun, isClean, type RunItem, type RunManifest, readProgress, readRun, runAll, summaryOf } from "../../run/index.js";
 import { loadTasks } from "../../tasks/index.js";
 import { numberOf, settingsOf } from "../settings.js";
@@ -22,14 +24,17 @@ export async function run(call: Call): Promise<number> {
 			"INVALID",
 			`${problems.length} of the tasks cannot be run, so nothing was started; \`holdfast-agent tasks ${source}\` says what is wrong with them`,
 		);
-	if (!config.toolsets)
+	const agent = typeof call.values.agent === "string" ? call.values.agent : MODEL;
+	if (agent === MODEL && !config.toolsets)
 		throw new AgentError("CONFIG", "a run has to name its toolsets; give --toolsets terminal,file, or set them with `holdfast-agent setup toolsets`");
-	if (config.model === undefined) throw new AgentError("CONFIG", "no model is chosen; give --model NAME, or run `holdfast-agent setup model`");
+	if (agent === MODEL && config.model === undefined)
+		throw new AgentError("CONFIG", "no model is chosen; give --model NAME, or run `holdfast-agent setup model`");
 	const id = `run_${newConversationId(systemClock)}`;
 	const dir = path.resolve(typeof call.values.output === "string" ? call.values.output : path.join(home.root, "runs", id));
 	const manifest: RunManifest = {
 		...{ v: 1, id, created_at: isoTime(systemClock), source: path.resolve(source) },
-		...{ endpoint: chosenEndpoint(config).name, model: config.model, toolsets: [...config.toolsets], steps: config.limits.steps },
+		...(agent === MODEL ? { endpoint: chosenEndpoint(config).name, model: config.model ?? "" } : { endpoint: "", model: "" }),
+		...{ agent, toolsets: [...(config.toolsets ?? [])], steps: config.limits.steps },
 		place: config.place === "local" && call.values.place === undefined ? "local+sandbox" : config.place,
 		seconds: numeric(call, "seconds", DEFAULTS.seconds),
 		repeats: numeric(call, "repeats", 1),
@@ -61,11 +66,13 @@ async function play(call: Call, dir: string, manifest: RunManifest, items: reado
 	};
 	process.on("SIGINT", interrupt).on("SIGTERM", interrupt);
 	if (!out.json)
-		out.line(`${dir}  ${items.length} episodes of ${manifest.model} at ${typeof manifest.place === "string" ? manifest.place : manifest.place.kind}`);
+		out.line(
+			`${dir}  ${items.length} episodes of ${manifest.agent === MODEL ? manifest.model : manifest.agent} at ${typeof manifest.place === "string" ? manifest.place : manifest.place.kind}`,
+		);
 	try {
-		const { config, keys, model } = await partsOf(manifest);
+		const agent = await agentOf(dir, manifest);
 		const proof = await runAll({
-			...{ dir, manifest, items, config, keys, model, signal: stop.signal },
+			...{ dir, manifest, items, agent, signal: stop.signal },
 			concurrency: numeric(call, "concurrency", DEFAULTS.concurrency),
 			tell: (event) => (out.json ? process.stdout.write(`${JSON.stringify(event)}\n`) : tell(call, event, items.length)),
 		});
@@ -84,8 +91,9 @@ function tell({ out }: Call, event: Parameters<Parameters<typeof runAll>[0]["tel
 	else if (event.type === "result") out.line(resultLine(out, event, episodes));
 }
 
-/** The settings of the run, whatever has become of agent.json; endpoints and keys are those of today. */
-async function partsOf(manifest: RunManifest): Promise<{ config: ReturnType<typeof loadAgentConfig>["config"]; keys: KeyRing; model: EndpointModel }> {
+/** With the settings of the run, whatever has become of agent.json; endpoints and keys are those of today. */
+async function agentOf(dir: string, manifest: RunManifest): Promise<EpisodeAgent> {
+	if (manifest.agent !== MODEL) return agentNamed(manifest.agent);
 	const home = openAgentHome();
 	const { config: own } = loadAgentConfig(home, []);
 	const config = {
@@ -97,7 +105,8 @@ async function partsOf(manifest: RunManifest): Promise<{ config: ReturnType<type
 	const { endpoint } = chosenEndpoint(config);
 	const { key } = endpoint;
 	const options = { endpoint, model: manifest.model, reasoning: config.reasoning, ...(key ? { key: () => keys.read(key) } : {}) };
-	return { config, keys, model: await openModel({ ...options, listed: await knownModel(home, options) }) };
+	const model = await openModel({ ...options, listed: await knownModel(home, options) });
+	return modelAgent({ home: openAgentHome(path.join(dir, "talk")), config, keys, model });
 }
 
 function numeric(call: Call, name: string, otherwise: number): number {
