@@ -54,6 +54,8 @@ export interface ConversationOptions {
 	/** How often the same step may be cut short within an hour before the person is asked. */
 	readonly crashes?: number;
 	readonly clock?: Clock;
+	/** The system prompt and the tools go into the log too, for training data. */
+	readonly record?: boolean;
 }
 
 export interface OpenedParts extends ConversationOptions {
