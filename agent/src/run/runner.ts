@@ -6,7 +6,7 @@ import path from "node:path";
 import { openRuntime, type Runtime } from "holdfast";
 import { ensureDir } from "../base/index.js";
 import { environmentOf } from "../environments/index.js";
-import { type EpisodeAgent, type EpisodeResult, endedLines, runEpisode } from "../episode/index.js";
+import { type EpisodeAgent, type EpisodeResult, endEpisode, endedLines, runEpisode } from "../episode/index.js";
 import { Ledger } from "./ledger.js";
 import type { RunItem, RunManifest } from "./manifest.js";
 import { keptIn, type Proof, prove } from "./proof.js";
@@ -71,7 +71,7 @@ class Runner {
 	/** Ends what a killed program has left. */
 	async recover(): Promise<void> {
 		for (const { index, attempt, task } of this.#ledger.progress.open.values()) {
-			const ended = endedLines(await this.#runtime.endTask(task));
+			const ended = endedLines(await endEpisode(this.#runtime, task));
 			await this.#ledger.add({ t: "lost", index, attempt, ended });
 			this.#options.tell({ type: "recovered", index, attempt, ended });
 		}

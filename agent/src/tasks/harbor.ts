@@ -115,7 +115,7 @@ function modern(at: string, { memory, storage, allow_internet, ...rest }: Harbor
 }
 
 /** What the format allows and no place of ours gives. */
-function refused(at: string, { environment, agent, verifier, steps }: HarborSettings): TaskProblem[] {
+function refused(at: string, { environment, agent, verifier, steps, artifacts }: HarborSettings): TaskProblem[] {
 	const no = (key: string, text: string): TaskProblem => ({ at, key, text });
 	const problems: TaskProblem[] = [];
 	if (fs.existsSync(path.join(at, "environment", "docker-compose.yaml")))
@@ -143,6 +143,8 @@ function refused(at: string, { environment, agent, verifier, steps }: HarborSett
 	}
 	if (verifier.environment && verifier.environment_mode === "shared")
 		problems.push(no("verifier.environment_mode", 'is "shared", but there is a [verifier.environment]; remove one of them'));
+	for (const { service, source } of [...artifacts, ...steps.flatMap((step) => step.artifacts)])
+		if (service !== undefined && service !== "main") problems.push(no("artifacts.service", `of ${source} is "${service}", but there is only main`));
 	for (const { service } of verifier.collect) if (service !== "main") problems.push(no("verifier.collect.service", `is "${service}", but there is only main`));
 	return problems;
 }
