@@ -47,11 +47,16 @@ function summary(numbers: RunNumbers, proof: string | undefined): string[][] {
 		...numbers.passAt.map(({ k, rate }): [string, string] => [`pass@${k}`, percent(rate)]),
 		[
 			"Solved at the first attempt, and after others",
-			solvedByAttempts.repeated === null ? undefined : `${solvedByAttempts.first === null ? "–" : percent(solvedByAttempts.first)}, ${percent(solvedByAttempts.repeated)}`,
+			solvedByAttempts.repeated === null
+				? undefined
+				: `${solvedByAttempts.first === null ? "–" : percent(solvedByAttempts.first)}, ${percent(solvedByAttempts.repeated)}`,
 		],
 		["Scored, recorded, errors", `${numbers.scored}, ${numbers.recorded}, ${numbers.done - numbers.scored - numbers.recorded}`],
 		["Attempts that do not count", String(numbers.repeated)],
-		["Tokens in (of these cached), out", `${count(tokens.input)} (${count(tokens.cached)}), ${count(tokens.output)}${numbers.unknownUsage > 0 ? `; unknown of ${numbers.unknownUsage} attempts` : ""}`],
+		[
+			"Tokens in (of these cached), out",
+			`${count(tokens.input)} (${count(tokens.cached)}), ${count(tokens.output)}${numbers.unknownUsage > 0 ? `; unknown of ${numbers.unknownUsage} attempts` : ""}`,
+		],
 		["Cost", cost === null ? "no prices are known" : `${cost.toFixed(4)} USD`],
 		["Wall time of an episode: half, nine tenths, sum", wall ? spread(wall) : undefined],
 		["Episodes that left processes, which were ended", String(numbers.leftovers)],
@@ -63,16 +68,55 @@ function summary(numbers: RunNumbers, proof: string | undefined): string[][] {
 
 function plots({ items, progress }: ReportOptions, { passAt, tools }: RunNumbers): string {
 	const rows = [...progress.results.values()];
-	const rewards = tasksOf(items, progress).flatMap((task) => (task.rewards.length === 0 ? [] : [task.rewards.reduce((sum, one) => sum + one, 0) / task.rewards.length]));
+	const rewards = tasksOf(items, progress).flatMap((task) =>
+		task.rewards.length === 0 ? [] : [task.rewards.reduce((sum, one) => sum + one, 0) / task.rewards.length],
+	);
 	const figure = (title: string, drawing: string): string => `<figure><figcaption>${escaped(title)}</figcaption>${drawing}</figure>`;
 	const drawn = [
-		rewards.length > 0 ? figure("Mean reward of the tasks", histogram("Mean reward of the tasks", [...rewards], (value) => value.toFixed(2))) : "",
-		passAt.length > 1 ? figure("Solved within k attempts (pass@k)", curve("pass@k", passAt.map(({ rate }) => rate))) : "",
-		rows.length > 0 ? figure("Wall time of episodes", histogram("Wall time of episodes", rows.map(({ seconds }) => seconds), duration)) : "",
-		rows.length > 0
-			? figure("Tokens of episodes", histogram("Tokens of episodes", rows.map(({ usage }) => usage.input + usage.output), (value) => count(Math.round(value))))
+		rewards.length > 0
+			? figure(
+					"Mean reward of the tasks",
+					histogram("Mean reward of the tasks", [...rewards], (value) => value.toFixed(2)),
+				)
 			: "",
-		tools.length > 0 ? figure("Calls of tools, failed ones beside", bars("Calls of tools", tools.map((tool) => ({ name: tool.tool, count: tool.count, bad: tool.failure })))) : "",
+		passAt.length > 1
+			? figure(
+					"Solved within k attempts (pass@k)",
+					curve(
+						"pass@k",
+						passAt.map(({ rate }) => rate),
+					),
+				)
+			: "",
+		rows.length > 0
+			? figure(
+					"Wall time of episodes",
+					histogram(
+						"Wall time of episodes",
+						rows.map(({ seconds }) => seconds),
+						duration,
+					),
+				)
+			: "",
+		rows.length > 0
+			? figure(
+					"Tokens of episodes",
+					histogram(
+						"Tokens of episodes",
+						rows.map(({ usage }) => usage.input + usage.output),
+						(value) => count(Math.round(value)),
+					),
+				)
+			: "",
+		tools.length > 0
+			? figure(
+					"Calls of tools, failed ones beside",
+					bars(
+						"Calls of tools",
+						tools.map((tool) => ({ name: tool.tool, count: tool.count, bad: tool.failure })),
+					),
+				)
+			: "",
 	];
 	return `<section class="plots">${drawn.join("")}</section>`;
 }
@@ -120,7 +164,10 @@ function stateOf({ results, open }: RunProgress, index: number): { readonly kind
 	if (outcome.kind === "error") return { kind: "error", words: `error ${outcome.of}/${outcome.code}: ${outcome.words.slice(0, 300)}` };
 	if (outcome.kind === "recorded") return { kind: "recorded", words: `recorded (${outcome.end})` };
 	const reward = rewardOf(outcome);
-	return { kind: reward === 1 ? "solved" : reward > 0 ? "part" : "failed", words: `${reward} (${outcome.end})${outcome.score.tamperable ? `; tamperable: ${outcome.score.tamperable}` : ""}` };
+	return {
+		kind: reward === 1 ? "solved" : reward > 0 ? "part" : "failed",
+		words: `${reward} (${outcome.end})${outcome.score.tamperable ? `; tamperable: ${outcome.score.tamperable}` : ""}`,
+	};
 }
 
 function cellText({ results }: RunProgress, index: number): string {
@@ -131,7 +178,9 @@ function cellText({ results }: RunProgress, index: number): string {
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
 	const top = head.some((cell) => cell !== "") ? `<thead><tr>${head.map((cell) => `<th scope="col">${escaped(cell)}</th>`).join("")}</tr></thead>` : "";
-	const body = rows.map(([first = "", ...others]) => `<tr><th scope="row">${escaped(first)}</th>${others.map((cell) => `<td>${escaped(cell)}</td>`).join("")}</tr>`);
+	const body = rows.map(
+		([first = "", ...others]) => `<tr><th scope="row">${escaped(first)}</th>${others.map((cell) => `<td>${escaped(cell)}</td>`).join("")}</tr>`,
+	);
 	return `<table>${top}<tbody>${body.join("")}</tbody></table>`;
 }
 

@@ -16,7 +16,10 @@ export function histogram(title: string, values: readonly number[], show: (value
 	const [least, most] = [Math.min(...values, 0), Math.max(...values, 0)];
 	const width = (most - least) / bins || 1;
 	const counts = new Array<number>(bins).fill(0);
-	for (const value of values) counts[Math.min(bins - 1, Math.floor((value - least) / width))]! += 1;
+	for (const value of values) {
+		const bin = Math.min(bins - 1, Math.floor((value - least) / width));
+		counts[bin] = (counts[bin] ?? 0) + 1;
+	}
 	const highest = Math.max(...counts, 1);
 	const step = (WIDTH - LEFT) / bins;
 	const bars = counts.map((count, at) => {

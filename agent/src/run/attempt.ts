@@ -6,7 +6,7 @@ import type { AgentHome } from "../base/index.js";
 import { agentNamed, environmentOf } from "../environments/index.js";
 import { type EpisodeAgent, type EpisodeResult, type Outcome, runEpisode } from "../episode/index.js";
 import type { Usage } from "../model/index.js";
-import { lastSession, Log } from "../talk/index.js";
+import { Log, lastSession } from "../talk/index.js";
 import { addUsage } from "../turn/index.js";
 import type { RunnerOptions } from "./events.js";
 import { label, type RunItem, type RunManifest } from "./manifest.js";
@@ -63,7 +63,8 @@ export async function rescoreAttempt(
 	const { index } = item;
 	const work = workOf(dir, index, attempt);
 	const place = placeNamed(manifest, name);
-	if (!isLocal(place) || needsContainer(item) || !fs.existsSync(work)) return { outcome, problem: "its place is gone, and no directory of it was kept; `requeue` makes it again" };
+	if (!isLocal(place) || needsContainer(item) || !fs.existsSync(work))
+		return { outcome, problem: "its place is gone, and no directory of it was kept; `requeue` makes it again" };
 	const environment = environmentOf(item);
 	const { outcome: found } = await runEpisode({
 		...{ name: `${attemptName(manifest, index, attempt)}/rescore`, folder: path.join(attemptFolder(dir, index, attempt), "rescore"), work },

@@ -6,6 +6,6 @@ export { beginRun, label, type RunItem, type RunManifest, readRun } from "./mani
 export { type PoolPlace, placeName, placeNamed, type RunPlace } from "./places.js";
 export { isClean, type Proof } from "./proof.js";
 export { type Replay, type ReplayedCall, replayAttempt } from "./replay.js";
-export { addRequest, attemptKey, readRequests, type RunRequest } from "./requests.js";
+export { addRequest, attemptKey, type RunRequest, readRequests } from "./requests.js";
 export { type LedgerRow, progressOf, type ResultRow, type RunProgress, type StartRow } from "./rows.js";
 export { runAll } from "./run-all.js";

@@ -5,7 +5,7 @@
 import path from "node:path";
 import { AgentError, Claim, isoTime, LineFile, readLines, systemClock } from "../base/index.js";
 import { claimOf } from "./manifest.js";
-import { type LedgerRow, Progress, progressOf, type RunProgress, type Unstamped } from "./rows.js";
+import { type LedgerRow, LedgerState, progressOf, type RunProgress, type Unstamped } from "./rows.js";
 
 export const ledgerFile = (run: string): string => path.join(run, "ledger.jsonl");
 
@@ -16,7 +16,7 @@ export const readProgress = (dir: string): RunProgress => progressOf(readLines(l
 export const runnerOf = (run: string): { readonly pid: number; readonly what: string } | undefined => Claim.holder(claimOf(run));
 
 export class Ledger {
-	readonly progress = new Progress();
+	readonly progress = new LedgerState();
 	/** Bytes of a torn last row that were cut off; they are in ledger.jsonl.cut. */
 	readonly cut: number | undefined;
 	readonly #file: LineFile;

@@ -103,7 +103,10 @@ export function lookKey(place: RunPlace): string {
 export const isLocal = (place: RunPlace): boolean => /^(local|sandbox)(\+|$)/.test(typeof place === "string" ? place : place.kind);
 
 /** Returns the place of a run by the name that its rows have; without one its first. */
-export function placeNamed({ place, pool = [] }: { readonly place: RunPlace; readonly pool?: readonly PoolPlace[] | undefined }, name: string | undefined): RunPlace {
+export function placeNamed(
+	{ place, pool = [] }: { readonly place: RunPlace; readonly pool?: readonly PoolPlace[] | undefined },
+	name: string | undefined,
+): RunPlace {
 	return pool.find((one) => placeName(one.place) === name?.replace(/~\d+$/, ""))?.place ?? place;
 }
 

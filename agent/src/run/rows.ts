@@ -43,7 +43,7 @@ export interface RunProgress {
 }
 
 /** Follows a ledger row by row. */
-export class Progress implements RunProgress {
+export class LedgerState implements RunProgress {
 	readonly results = new Map<number, ResultRow>();
 	readonly open = new Map<number, StartRow>();
 	readonly attempts = new Map<number, number>();
@@ -85,7 +85,7 @@ export class Progress implements RunProgress {
 				this.attempts.set(index, Math.max(row.attempt, this.attempts.get(index) ?? 0));
 				return;
 			default:
-				return unknownRow(row);
+				unknownRow(row);
 		}
 	}
 
@@ -105,13 +105,16 @@ export class Progress implements RunProgress {
 	}
 }
 
-export function progressOf(rows: readonly LedgerRow[]): Progress {
-	const progress = new Progress();
+export function progressOf(rows: readonly LedgerRow[]): LedgerState {
+	const progress = new LedgerState();
 	for (const row of rows) progress.apply(row);
 	return progress;
 }
 
 /** A row of a newer version is not passed over: it may take something back. */
 function unknownRow(row: never): never {
-	throw new AgentError("BROKEN", `the ledger has a row of the kind "${String((row as { t?: unknown }).t)}", which this version does not know; use the version that wrote it`);
+	throw new AgentError(
+		"BROKEN",
+		`the ledger has a row of the kind "${String((row as { t?: unknown }).t)}", which this version does not know; use the version that wrote it`,
+	);
 }

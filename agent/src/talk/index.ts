@@ -18,4 +18,5 @@ export {
 	type SessionInfo,
 	setTitle,
 } from "./sessions.js";
+export { segmentsOf, type TokenSegment, tokenRecord } from "./token-ids.js";
 export { roughTokens } from "./tokens.js";

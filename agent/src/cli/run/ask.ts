@@ -1,6 +1,6 @@
 /** `pause`, `set`, `cancel`, `requeue`, `rescore`: what a person asks of a run. It is written into the run, and holds also for the next program that runs it. */
 import { AgentError } from "../../base/index.js";
-import { addRequest, attemptKey, readProgress, readRequests, readRun, type RunProgress, type RunRequest, runnerOf } from "../../run/index.js";
+import { addRequest, attemptKey, type RunProgress, type RunRequest, readProgress, readRequests, readRun, runnerOf } from "../../run/index.js";
 import { numberOf } from "../settings.js";
 import type { Call } from "../table.js";
 import { folderOf, play } from "./play.js";
@@ -38,8 +38,14 @@ export async function cancel(call: Call): Promise<number> {
 export async function requeue(call: Call): Promise<number> {
 	const { dir, index, progress } = episodeOf(call);
 	const result = progress.results.get(index);
-	if (!result) throw new AgentError("INVALID", `episode ${index} has no result that could be taken back: it ${progress.open.has(index) ? "is under way" : "waits"}`);
-	await asked(call, dir, { do: "requeue", index, attempt: result.attempt }, `episode ${index}: the result of attempt ${result.attempt} does not count any more, and it is made again`);
+	if (!result)
+		throw new AgentError("INVALID", `episode ${index} has no result that could be taken back: it ${progress.open.has(index) ? "is under way" : "waits"}`);
+	await asked(
+		call,
+		dir,
+		{ do: "requeue", index, attempt: result.attempt },
+		`episode ${index}: the result of attempt ${result.attempt} does not count any more, and it is made again`,
+	);
 	return 0;
 }
 

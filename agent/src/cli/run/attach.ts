@@ -32,7 +32,8 @@ async function commandOf({ out }: Call, dir: string, index: number, home: string
 	await using runtime = await openRuntime({ home, warm: 0 });
 	for (let told = false; ; told = true) {
 		const open = readProgress(dir).open.get(index);
-		if (!open || !runnerOf(dir)) throw new AgentError("NOT_FOUND", `episode ${index} is not under way; \`holdfast-agent show ${dir} ${index}\` says what became of it`);
+		if (!open || !runnerOf(dir))
+			throw new AgentError("NOT_FOUND", `episode ${index} is not under way; \`holdfast-agent show ${dir} ${index}\` says what became of it`);
 		const [newest] = runtime.list({ task: open.task, ended: false }).filter(isOn);
 		if (newest) return newest.id;
 		if (!told) out.note(`episode ${index} runs no command right now; waiting for the next one`);

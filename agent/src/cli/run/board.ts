@@ -101,7 +101,9 @@ export class Board {
 		const parts = [
 			`${all} of ${episodes} done`,
 			`${this.#running.size} under way`,
-			...(perSecond > 0 ? [`${(perSecond * 60).toFixed(perSecond < 1 / 6 ? 1 : 0)} a minute`, ...(rest > 0 ? [`about ${ageText(rest / perSecond)} to go`] : [])] : []),
+			...(perSecond > 0
+				? [`${(perSecond * 60).toFixed(perSecond < 1 / 6 ? 1 : 0)} a minute`, ...(rest > 0 ? [`about ${ageText(rest / perSecond)} to go`] : [])]
+				: []),
 			this.#cost === null ? `${this.#tokens.toLocaleString("en-US")} tokens` : `${this.#cost.toFixed(4)} USD`,
 			...(this.#state === "" ? [] : [this.#state]),
 		];
@@ -140,9 +142,12 @@ const TAIL = 512;
 export function nowOf(process: Process): string {
 	const end = process.read(Number.MAX_SAFE_INTEGER, 0).next;
 	const text = process.read(Math.max(0, end - TAIL), TAIL).bytes.toString("utf8");
-	const last = plain(text).split("\n").findLast((line) => line.trim() !== "");
+	const last = plain(text)
+		.split("\n")
+		.findLast((line) => line.trim() !== "");
 	return `$ ${plain(process.spec.command).replaceAll("\n", "; ")}${last === undefined ? "" : `  → ${last.trim()}`}`;
 }
 
 /** Without what would move the cursor of the person who looks. */
-const plain = (text: string): string => text.replace(/\u001b\[[0-?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)/g, "").replace(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/g, " ");
+const plain = (text: string): string =>
+	text.replace(/\u001b\[[0-?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)/g, "").replace(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/g, " ");

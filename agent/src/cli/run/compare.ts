@@ -21,7 +21,9 @@ export async function run({ words, out }: Call): Promise<number> {
 	out.line(`A  ${first}  ${one.manifest.model || one.manifest.agent}`);
 	out.line(`B  ${second}  ${other.manifest.model || other.manifest.agent}`);
 	out.line();
-	out.line(`${found.better.length} solved by B alone, ${found.worse.length} by A alone, of ${found.pairs} pairs that both have scored (p = ${found.p.toFixed(3)}, McNemar)`);
+	out.line(
+		`${found.better.length} solved by B alone, ${found.worse.length} by A alone, of ${found.pairs} pairs that both have scored (p = ${found.p.toFixed(3)}, McNemar)`,
+	);
 	printFlips(out, "B alone", found.better);
 	printFlips(out, "A alone", found.worse);
 	out.line();

@@ -6,7 +6,7 @@ import { agentNamed, MODEL, modelAgent } from "../../environments/index.js";
 import type { EpisodeAgent } from "../../episode/index.js";
 import { type Model, openModel } from "../../model/index.js";
 import { numbersOf, reportHtml } from "../../report/index.js";
-import { isClean, placeName, type Proof, type RunItem, type RunManifest, readProgress, runAll } from "../../run/index.js";
+import { isClean, type Proof, placeName, type RunItem, type RunManifest, readProgress, runAll } from "../../run/index.js";
 import { numberOf } from "../settings.js";
 import type { Call } from "../table.js";
 import { Board } from "./board.js";

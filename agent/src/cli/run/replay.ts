@@ -14,7 +14,8 @@ export async function run(call: Call): Promise<number> {
 	const { dir, index, progress } = episodeOf(call);
 	const { manifest, items } = readRun(dir);
 	const [item, result] = [items[index], progress.results.get(index)];
-	if (manifest.agent !== MODEL) throw new AgentError("INVALID", `the agent of this run is "${manifest.agent}": only what a model did is recorded and can be replayed`);
+	if (manifest.agent !== MODEL)
+		throw new AgentError("INVALID", `the agent of this run is "${manifest.agent}": only what a model did is recorded and can be replayed`);
 	if (!item || !result) throw new AgentError("INVALID", `episode ${index} has no result yet, so there is nothing to replay`);
 	const stop = new AbortController();
 	const interrupt = () => stop.abort();

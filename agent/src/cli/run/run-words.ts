@@ -68,7 +68,12 @@ export function printSummary(out: Output, numbers: RunNumbers, proof?: Proof): v
 	for (const { tool, count, failure } of tools) out.line(`  ${tool}: ${count} calls, ${failure} failed`);
 	if (leftovers > 0) out.line(`${leftovers} episodes had processes left, which were ended`);
 	if (notGone > 0) out.line(out.style("red", `of ${notGone} episodes something could not be ended`));
-	if (proof) out.line(proofText(proof).map((line) => out.style(isClean(proof) ? "green" : "red", line)).join("\n"));
+	if (proof)
+		out.line(
+			proofText(proof)
+				.map((line) => out.style(isClean(proof) ? "green" : "red", line))
+				.join("\n"),
+		);
 }
 
 /** What the proof says, a line each. */

@@ -62,7 +62,10 @@ function poolOf({ values }: Call): PoolPlace[] {
 	const parsed = poolSchema.safeParse(jsonIn(text));
 	if (parsed.success) return [...named, ...(parsed.data as PoolPlace[])];
 	const [issue] = parsed.error.issues;
-	throw new AgentError("INVALID", `${values.pool} is no pool of places: ${issue?.path.join(".") || "it"} ${issue?.message}; it takes [{"place": "local+sandbox", "slots": 4}, …]`);
+	throw new AgentError(
+		"INVALID",
+		`${values.pool} is no pool of places: ${issue?.path.join(".") || "it"} ${issue?.message}; it takes [{"place": "local+sandbox", "slots": 4}, …]`,
+	);
 }
 
 function jsonIn(text: string): unknown {

@@ -3,7 +3,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { readLines } from "../../base/index.js";
 import { numbersOf } from "../../report/index.js";
-import { attemptFolder, type LedgerRow, ledgerFile, label, readProgress, readRequests, readRun, runnerOf } from "../../run/index.js";
+import { attemptFolder, type LedgerRow, label, ledgerFile, readProgress, readRequests, readRun, runnerOf } from "../../run/index.js";
 import type { Call } from "../table.js";
 import { episodeOf } from "./ask.js";
 import { folderOf } from "./play.js";

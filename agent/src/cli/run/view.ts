@@ -1,1 +1,0 @@
-export async function run(): Promise<number> { return 1; }
