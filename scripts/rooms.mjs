@@ -27,7 +27,7 @@ const ROOMS = [
 
 /** The rooms of workspaces, in the same order. */
 const WORKSPACES = {
-	agent: ["base", "model", "talk", "tools", "turn", "chat", "gateway", "page", "setup", "once", "tasks", "episode", "environments", "run", "cli"],
+	agent: ["base", "model", "talk", "tools", "turn", "chat", "gateway", "page", "setup", "once", "tasks", "episode", "environments", "run", "export", "fleet", "cli"],
 	browser: ["base", "net", "extract", "search", "web", "chrome", "drive", "live", "doors"],
 };
 

@@ -70,7 +70,7 @@ async function play(call: Call, dir: string, manifest: RunManifest, items: reado
 			`${dir}  ${items.length} episodes of ${manifest.agent === MODEL ? manifest.model : manifest.agent} at ${typeof manifest.place === "string" ? manifest.place : manifest.place.kind}`,
 		);
 	try {
-		const agent = await agentOf(dir, manifest);
+		const agent = await agentOf(dir, manifest, (text) => out.note(text));
 		const proof = await runAll({
 			...{ dir, manifest, items, agent, signal: stop.signal },
 			concurrency: numeric(call, "concurrency", DEFAULTS.concurrency),
@@ -92,7 +92,7 @@ function tell({ out }: Call, event: Parameters<Parameters<typeof runAll>[0]["tel
 }
 
 /** With the settings of the run, whatever has become of agent.json; endpoints and keys are those of today. */
-async function agentOf(dir: string, manifest: RunManifest): Promise<EpisodeAgent> {
+async function agentOf(dir: string, manifest: RunManifest, warn: (text: string) => void): Promise<EpisodeAgent> {
 	if (manifest.agent !== MODEL) return agentNamed(manifest.agent);
 	const home = openAgentHome();
 	const { config: own } = loadAgentConfig(home, []);
@@ -105,7 +105,7 @@ async function agentOf(dir: string, manifest: RunManifest): Promise<EpisodeAgent
 	const { endpoint } = chosenEndpoint(config);
 	const { key } = endpoint;
 	const options = { endpoint, model: manifest.model, reasoning: config.reasoning, ...(key ? { key: () => keys.read(key) } : {}) };
-	const model = await openModel({ ...options, listed: await knownModel(home, options) });
+	const model = await openModel({ ...options, listed: await knownModel(home, options) }, { warn });
 	return modelAgent({ home: openAgentHome(path.join(dir, "talk")), config, keys, model });
 }
 
