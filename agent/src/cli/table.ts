@@ -115,17 +115,25 @@ Examples
 	{
 		name: "export",
 		group: "Conversations",
-		summary: "write a conversation as JSON for other programs",
-		usage: "export ID [OPTIONS]",
+		summary: "write a conversation or a run for other programs",
+		usage: "export ID|RUN [OPTIONS]",
 		options: {
-			format: { type: "string", value: "FORMAT", help: "openai (default), anthropic or sharegpt" },
+			format: { type: "string", value: "FORMAT", help: "default: openai; see below" },
 			output: { type: "string", short: "o", value: "FILE", help: "write there instead of stdout" },
+			only: { type: "string", value: "A,B", help: "of a run: scored, recorded, error (default: all)" },
+			clean: { type: "boolean", help: "of a run: no damaged ones, no unknown tools" },
 		},
-		teach: `ID is an id, the beginning of one, or a title. Keys are masked.
+		teach: `ID is the id of a conversation, the beginning of one, or a title; it is written
+as openai, anthropic or sharegpt. RUN is the folder of a run; its episodes are
+written a line each, as openai, sharegpt, hermes, atif, rollouts (token ids),
+predictions (for the harness of SWE-bench), or as harbor: a folder. Keys are
+masked.
 
 Examples
-  holdfast-agent export a1b2c3 --format anthropic -o talk.json`,
-		words: { most: 1, what: "one conversation" },
+  holdfast-agent export a1b2c3 --format anthropic -o talk.json
+  holdfast-agent export ./run1 --format sharegpt --only scored -o rows.jsonl
+  holdfast-agent export ./run1 --format harbor -o jobs/run1`,
+		words: { most: 1, what: "one conversation or run" },
 		load: () => import("./run/export.js"),
 	},
 	{

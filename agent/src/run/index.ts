@@ -1,11 +1,11 @@
 /** Runs: many episodes, exactly one result each, and the proof that nothing is left. agent/docs/runs.md */
-export { attemptFolder, attemptLabel, attemptName } from "./attempt.js";
-export type { RunEvent, RunnerOptions } from "./events.js";
+export { attemptFolder } from "./attempt.js";
+export type { RunEvent } from "./events.js";
 export { ledgerFile, readProgress, runnerOf } from "./ledger.js";
 export { beginRun, label, type RunItem, type RunManifest, readRun } from "./manifest.js";
 export { type PoolPlace, placeName, placeNamed, type RunPlace } from "./places.js";
 export { isClean, type Proof } from "./proof.js";
-export { type Replay, type ReplayedCall, replayAttempt } from "./replay.js";
+export { replayAttempt } from "./replay.js";
 export { addRequest, attemptKey, type RunRequest, readRequests } from "./requests.js";
-export { type LedgerRow, progressOf, type ResultRow, type RunProgress, type StartRow } from "./rows.js";
+export { type LedgerRow, progressOf, type RunProgress } from "./rows.js";
 export { runAll } from "./run-all.js";

@@ -39,7 +39,15 @@ export async function play(call: Call, { dir, manifest, items, concurrency, only
 	try {
 		const retry = call.values["retry-wait"];
 		proof = await runAll({
-			...{ dir, manifest, items, concurrency, agent: await agentOf(dir, manifest), talk: openAgentHome(path.join(dir, "talk")), signal: stop.signal },
+			...{
+				dir,
+				manifest,
+				items,
+				concurrency,
+				agent: await agentOf(dir, manifest, (text) => out.note(text)),
+				talk: openAgentHome(path.join(dir, "talk")),
+				signal: stop.signal,
+			},
 			...(only ? { only } : {}),
 			...(retry === undefined ? {} : { retryMs: numberOf("--retry-wait", retry) * 1_000 }),
 			opened: (runtime) => board.watch(runtime),
@@ -77,12 +85,12 @@ function leave({ out }: Call, dir: string, { seconds }: RunManifest, { running }
 
 export const placesOf = (manifest: RunManifest): string => (manifest.pool ?? [{ place: manifest.place }]).map(({ place }) => placeName(place)).join(", ");
 
-async function agentOf(dir: string, manifest: RunManifest): Promise<EpisodeAgent> {
+async function agentOf(dir: string, manifest: RunManifest, warn: (text: string) => void): Promise<EpisodeAgent> {
 	if (manifest.agent !== MODEL) return agentNamed(manifest.agent);
 	const { config, keys, endpoint } = settingsFor(manifest);
 	const { key } = endpoint;
 	const options = { endpoint, model: manifest.model, reasoning: config.reasoning, ...(key ? { key: () => keys.read(key) } : {}) };
-	const model = await openModel({ ...options, listed: await knownModel(openAgentHome(), options) });
+	const model = await openModel({ ...options, listed: await knownModel(openAgentHome(), options) }, { warn });
 	return modelAgent({ home: openAgentHome(path.join(dir, "talk")), config, keys, model });
 }
 
