@@ -31,7 +31,7 @@ function conversationFor({ home, config, model, keys }: ModelAgentOptions, { cx,
 		...(setting.env === undefined ? {} : { env: setting.env }),
 		...(setting.user === undefined ? {} : { user: setting.user }),
 		...(toolsets ? { toolsets } : {}),
-		resume: false,
+		...{ resume: false, record: true },
 	});
 }
 

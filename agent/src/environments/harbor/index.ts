@@ -14,6 +14,13 @@ import { reachesMinimum, totalOf } from "./steps.js";
 import { type Verifier, verified } from "./verify.js";
 import { expanded, type Layout, layoutAt, settingOf, verifierSetting } from "./where.js";
 
+interface There {
+	readonly site: Site;
+	readonly setting: Setting;
+	readonly who: Inhabitants;
+	readonly layout: Layout;
+}
+
 type Common = Omit<Parameters<typeof verified>[1], "workdir" | "tester">;
 
 /** `uid:gid` of who runs the tests. */
@@ -30,9 +37,19 @@ function tamperable({ agent, sudo }: Inhabitants, tester: string): string | unde
 
 const SEPARATE_SECONDS = 900; // for an image of the tests, and for moving artifacts
 
-export const harborEnvironment = (task: HarborTask): Environment => new HarborEnvironment(task);
+export function harborEnvironment(task: HarborTask): Environment {
+	const harbor = new Harbor(task);
+	return {
+		...{ rounds: harbor.rounds, scoreSeconds: harbor.scoreSeconds },
+		place: (site) => harbor.place(site),
+		start: (cx, round) => harbor.start(cx, round),
+		score: (cx, round) => harbor.score(cx, round),
+		total: (scores) => totalOf(scores, task),
+		solve: (cx, round, signal) => harbor.solve(cx, round, signal),
+	};
+}
 
-class HarborEnvironment implements Environment {
+class Harbor {
 	readonly rounds: number;
 	readonly scoreSeconds: number;
 	readonly #task: HarborTask;
@@ -58,9 +75,9 @@ class HarborEnvironment implements Environment {
 		const { settings, folder, image, instruction } = this.#task;
 		const step = this.#task.steps[round];
 		if (round === 0) {
-			this.#who = await inhabitantsOf(cx, this.#there.setting);
-			await makeLogs(cx, this.#there.layout);
-			if (image.from === "named" && image.files) await putFolder(cx, path.join(folder, "environment"), this.#who.workdir, this.#who.agent);
+			const { who, layout } = await this.#there(cx);
+			await makeLogs(cx, layout);
+			if (image.from === "named" && image.files) await putFolder(cx, path.join(folder, "environment"), who.workdir, who.agent);
 			if (settings.environment.healthcheck) await healthy(cx, settings.environment.healthcheck);
 		}
 		if (step) await this.#prepare(cx, step);
@@ -69,7 +86,7 @@ class HarborEnvironment implements Environment {
 	}
 
 	async #prepare(cx: ToolContext, { folder, settings }: HarborStep): Promise<void> {
-		const { setting, who, layout } = this.#there;
+		const { setting, who, layout } = await this.#there(cx);
 		await must(cx, `rm -rf ${quoted(layout.tests)} ${quoted(layout.solution)}`, "removing the tests of the step before");
 		const files = path.join(folder, "workdir");
 		if (fs.existsSync(files)) {
@@ -86,7 +103,7 @@ class HarborEnvironment implements Environment {
 	async score(cx: ToolContext, round: number): Promise<Judged> {
 		const { settings, folder } = this.#task;
 		const step = this.#task.steps[round];
-		const { who, layout } = this.#there;
+		const { who, layout } = await this.#there(cx);
 		const tests = [path.join(folder, "tests"), ...(step ? [path.join(step.folder, "tests")] : [])].filter((dir) => fs.existsSync(dir));
 		const verifier = {
 			...settings.verifier,
@@ -111,7 +128,7 @@ class HarborEnvironment implements Environment {
 
 	/** In the place where the agent worked. */
 	async #beside(cx: ToolContext, common: Common): Promise<Score> {
-		const { who } = this.#there;
+		const { who } = await this.#there(cx);
 		const tester = await testerIn(cx, common.verifier, who);
 		const score = await verified(cx, { ...common, tester, workdir: who.workdir });
 		const why = tamperable(who, tester);
@@ -120,7 +137,7 @@ class HarborEnvironment implements Environment {
 
 	/** In a place of its own, where nothing that the agent left runs. */
 	async #separately(cx: ToolContext, kept: readonly KeptArtifact[], { tests, ...rest }: Common): Promise<Score> {
-		const setting = await verifierSetting(this.#task, this.#there.site);
+		const setting = await verifierSetting(this.#task, (await this.#there(cx)).site);
 		if (setting.cwd !== undefined) {
 			fs.rmSync(setting.cwd, { recursive: true, force: true });
 			fs.mkdirSync(setting.cwd, { recursive: true, mode: 0o700 });
@@ -135,13 +152,9 @@ class HarborEnvironment implements Environment {
 		return setting.hands === undefined ? { ...score, tamperable: "what the agent made ran as the user of the tests" } : score;
 	}
 
-	total(scores: readonly Score[]): Score {
-		return totalOf(scores, this.#task);
-	}
-
 	async solve(cx: ToolContext, round: number, signal: AbortSignal): Promise<void> {
 		const { settings, folder, steps } = this.#task;
-		const { setting, who, layout } = this.#there;
+		const { setting, who, layout } = await this.#there(cx);
 		const solution = path.join(steps[round]?.folder ?? folder, "solution");
 		if (!fs.existsSync(path.join(solution, "solve.sh"))) throw new EpisodeError("environment", "agent_program", "this task has no solution/solve.sh");
 		await emptyFor(cx, [layout.solution], who.agent);
@@ -151,10 +164,10 @@ class HarborEnvironment implements Environment {
 		await cx.run(`(${script}) > ${quoted(`${layout.logs}/agent/oracle.txt`)} 2>&1`, { user: setting.user ?? null, cwd: who.workdir, env, signal });
 	}
 
-	get #there(): { readonly site: Site; readonly setting: Setting; readonly who: Inhabitants; readonly layout: Layout } {
+	async #there(cx: ToolContext): Promise<There> {
 		const [site, setting] = [this.#site, this.#setting];
 		if (!site || !setting) throw new Error("the environment has no place yet");
-		const who = this.#who ?? { agent: "", hands: "", sudo: false, workdir: "" }; // known from the first start on
-		return { site, setting, who, layout: layoutAt(setting.place) };
+		this.#who ??= await inhabitantsOf(cx, setting);
+		return { site, setting, who: this.#who, layout: layoutAt(setting.place) };
 	}
 }
