@@ -1,5 +1,5 @@
 /** What happens inside one episode. agent/docs/environments.md */
-export { type EndedCommand, quoted } from "./command.js";
+export { quoted } from "./command.js";
 export { isSandbox, type ToolContext } from "./context.js";
 export { endEpisode, endedLines, runEpisode } from "./episode.js";
 export { type EpisodeEnd, EpisodeError, type EpisodeResult, type Evidence, type Outcome, type Score, type ToolCount } from "./outcome.js";

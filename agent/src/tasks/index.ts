@@ -12,6 +12,8 @@ export type { HarborStep, HarborTask } from "./harbor.js";
 export type { HarborEnvironment, HarborSettings } from "./harbor-schema.js";
 export type { LoadedTasks, PromptRow, TaskItem, TaskProblem } from "./item.js";
 
+export { expandVariables } from "./variables.js";
+
 /** Loads a task, a folder of tasks, a file of rows, or the set that is built in. Throws if there is nothing of the kind. */
 export function loadTasks(from: string): LoadedTasks {
 	if (from === TERMINAL_TEST) return terminalTest();

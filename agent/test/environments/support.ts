@@ -13,7 +13,7 @@ import { FULL_IMAGE, testEngine } from "../support/engine.js";
 
 export const OWN_TASKS = path.resolve("agent/tasks");
 
-/** Puts files into a folder by their names, `->TARGET` as links. */
+/** Puts files into a folder by their names. */
 export function put(dir: string, files: Readonly<Record<string, string | Buffer>>): string {
 	for (const [name, content] of Object.entries(files)) {
 		const file = path.join(dir, name);
@@ -77,3 +77,25 @@ export async function dockerField({ skip }: TestContext): Promise<Field> {
 }
 
 export const wordsOf = ({ outcome }: EpisodeResult): string => (outcome.kind === "error" ? outcome.words : "");
+
+/** A task in Harbor's format that also runs in the sandbox; `tests` is the text of its test.sh, where $LOGS and $TESTS say where. */
+export function harborTask(
+	tests: string,
+	{ toml = "", files = {} }: { readonly toml?: string; readonly files?: Readonly<Record<string, string>> } = {},
+): TaskItem {
+	const head = '[environment]\ndocker_image = "debian:12-slim"\nnetwork_mode = "no-network"\n';
+	const dir = put(tempDir("task"), {
+		"task.toml": `${toml}\n${toml.includes("[environment]") ? "" : head}[metadata]\nrelocatable = true\n`,
+		"instruction.md": "Do it.",
+		"tests/test.sh": script(tests),
+		...files,
+	});
+	return itemIn(dir);
+}
+
+export const script = (text: string): string =>
+	`#!/bin/bash\nLOGS=\${LOGS_DIR:-/logs} TESTS=\${TESTS_DIR:-/tests}\n${text}\n`;
+
+/** What an episode kept of its tests' output. */
+export const testOutput = ({ folder }: Played, step?: string): string =>
+	fs.readFileSync(path.join(folder, ...(step === undefined ? [] : ["steps", step]), "verifier/test-stdout.txt"), "utf8");

@@ -6,13 +6,13 @@ import fs from "node:fs";
 import path from "node:path";
 import type { Begun, Environment, Judged, Score, Setting, Site, ToolContext } from "../../episode/index.js";
 import { EpisodeError, quoted } from "../../episode/index.js";
-import type { HarborStep, HarborTask } from "../../tasks/index.js";
+import { expandVariables, type HarborStep, type HarborTask } from "../../tasks/index.js";
 import { type KeptArtifact, keepArtifacts, putArtifacts } from "./artifacts.js";
 import { emptyFor, type Inhabitants, idsOf, inhabitantsOf, makeLogs, must, putFolder } from "./files.js";
 import { healthy } from "./health.js";
 import { reachesMinimum, totalOf } from "./steps.js";
 import { type Verifier, verified } from "./verify.js";
-import { expanded, type Layout, layoutAt, settingOf, verifierSetting } from "./where.js";
+import { type Layout, layoutAt, settingOf, verifierSetting } from "./where.js";
 
 interface There {
 	readonly site: Site;
@@ -109,7 +109,7 @@ class Harbor {
 			...settings.verifier,
 			...(step && { timeout_sec: step.settings.verifier.timeout_sec, user: step.settings.verifier.user ?? settings.verifier.user }),
 		};
-		const env = expanded(step ? { ...settings.verifier.env, ...step.settings.verifier.env } : settings.verifier.env);
+		const env = expandVariables(step ? { ...settings.verifier.env, ...step.settings.verifier.env } : settings.verifier.env);
 		const common = { verifier: { ...verifier, env: {} }, env, layout, ...(step ? { step: step.name } : {}) };
 		for (const { command, timeout_sec, user } of [...settings.verifier.collect, ...(step?.settings.verifier.collect ?? [])]) {
 			const { exit_code, text } = await cx.run(command, {
@@ -160,7 +160,7 @@ class Harbor {
 		await emptyFor(cx, [layout.solution], who.agent);
 		await putFolder(cx, solution, layout.solution, who.agent, "solve.sh");
 		const script = quoted(`${layout.solution}/solve.sh`);
-		const env = { DEBIAN_FRONTEND: "noninteractive", ...layout.env, ...expanded(settings.solution.env) };
+		const env = { DEBIAN_FRONTEND: "noninteractive", ...layout.env, ...expandVariables(settings.solution.env) };
 		await cx.run(`(${script}) > ${quoted(`${layout.logs}/agent/oracle.txt`)} 2>&1`, { user: setting.user ?? null, cwd: who.workdir, env, signal });
 	}
 

@@ -3,10 +3,10 @@ import { createHash } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
 import { EpisodeError, type Evidence, quoted, type Score, type ToolContext } from "../../episode/index.js";
-import type { HarborSettings } from "../../tasks/index.js";
+import { expandVariables, type HarborSettings } from "../../tasks/index.js";
 import { emptyFor, putFolder } from "./files.js";
 import { REWARD_BYTES, rewardIn } from "./reward.js";
-import { expanded, type Layout } from "./where.js";
+import type { Layout } from "./where.js";
 
 export type Verifier = Pick<HarborSettings["verifier"], "timeout_sec" | "env" | "user">;
 
@@ -40,7 +40,7 @@ export async function verified(cx: ToolContext, verification: Verification): Pro
 	const began = Date.now();
 	const ran = await cx.run(`(${quoted(script)}) > ${quoted(`${logs}/test-stdout.txt`)} 2>&1; ended=$?; ${written}; exit $ended`, {
 		...{ user, timeout: verifier.timeout_sec, leaveNothing: true },
-		env: { ...layout.env, ...verification.env, ...expanded(verifier.env) },
+		env: { ...layout.env, ...verification.env, ...expandVariables(verifier.env) },
 		...(workdir === undefined ? {} : { cwd: workdir }),
 	});
 	const folder = path.join(cx.folder, ...(verification.step === undefined ? [] : ["steps", verification.step]), "verifier");

@@ -1,7 +1,7 @@
 /** Where a task in Harbor's format is played: a container of its image, or, if the task says that it can, the sandbox of the run. */
 import type { PlaceObject } from "holdfast";
-import { EpisodeError, isSandbox, type Setting, type Site } from "../../episode/index.js";
-import type { HarborEnvironment, HarborTask, TaskProblem } from "../../tasks/index.js";
+import { isSandbox, type Setting, type Site } from "../../episode/index.js";
+import { expandVariables, type HarborEnvironment, type HarborTask } from "../../tasks/index.js";
 import { builtImage } from "./image.js";
 
 /** The directories that the format names, as they are in the place. */
@@ -27,50 +27,11 @@ const isRelocatable = ({ settings }: HarborTask): boolean => settings.metadata.r
 
 const onThisMachine = (task: HarborTask, place: string | PlaceObject): boolean => isRelocatable(task) && isSandbox(place);
 
-/** Says what a task wants of this machine that is not there. Nothing is started. */
-export function harborProblems(task: HarborTask): TaskProblem[] {
-	const { settings } = task;
-	const tables = [
-		["environment.env", settings.environment.env],
-		["verifier.env", settings.verifier.env],
-		["solution.env", settings.solution.env],
-		...(settings.verifier.environment ? [["verifier.environment.env", settings.verifier.environment.env] as const] : []),
-		...settings.steps.map((step) => [`steps.${step.name}.verifier.env`, step.verifier.env] as const),
-	] as const;
-	return tables.flatMap(([above, table]) =>
-		Object.entries(table).flatMap(([name, value]) =>
-			unknownVariables(value).map((variable) => ({
-				...{ at: task.folder, key: `${above}.${name}` },
-				text: `needs the variable ${variable} of this machine, which is not set; export it, or give a default as \${${variable}:-…}`,
-			})),
-		),
-	);
-}
-
-const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
-
-const unknownVariables = (text: string): string[] =>
-	[...text.matchAll(VARIABLE)].flatMap(([, name = "", otherwise]) => (otherwise === undefined && process.env[name] === undefined ? [name] : []));
-
-/** With variables of this machine in place of `${V}` and `${V:-default}`. */
-export const expanded = (env: Readonly<Record<string, string>>): Record<string, string> =>
-	Object.fromEntries(
-		Object.entries(env).map(([key, value]) => [
-			key,
-			value.replace(VARIABLE, (_, name: string, otherwise: string | undefined) => {
-				const found = process.env[name];
-				if (otherwise !== undefined) return found || otherwise;
-				if (found === undefined) throw new EpisodeError("environment", "setup", `environment variable ${key} needs ${name} of this machine, which is not set`);
-				return found;
-			}),
-		]),
-	);
-
 export async function settingOf(task: HarborTask, site: Site): Promise<Setting> {
 	const { settings } = task;
 	const user = settings.agent.user;
 	if (onThisMachine(task, site.place))
-		return { place: site.place, cwd: site.work, env: { ...RELOCATED.env, ...expanded(settings.environment.env) }, mask: false };
+		return { place: site.place, cwd: site.work, env: { ...RELOCATED.env, ...expandVariables(settings.environment.env) }, mask: false };
 	const image = task.image.from === "named" ? task.image.name : await imageOf(task.image.folder, settings.environment, site);
 	return { ...containerSetting(image, settings.environment, site.place), ...(user === undefined ? {} : { user: String(user) }) };
 }
@@ -82,7 +43,7 @@ export async function verifierSetting(task: HarborTask, site: Site): Promise<Set
 	const environment = own ?? { ...settings.environment, env: {}, docker_image: undefined };
 	if (onThisMachine(task, site.place)) {
 		const work = `${site.work}.tests`;
-		return { place: site.place, cwd: work, env: { ...RELOCATED.env, ...expanded(environment.env) }, mask: false };
+		return { place: site.place, cwd: work, env: { ...RELOCATED.env, ...expandVariables(environment.env) }, mask: false };
 	}
 	const image = environment.docker_image ?? (await imageOf(`${folder}/tests`, environment, site));
 	return containerSetting(image, environment, site.place);
@@ -96,7 +57,7 @@ function imageOf(folder: string, { build_timeout_sec }: HarborEnvironment, { run
 function containerSetting(image: string, environment: HarborEnvironment, place: string | PlaceObject): Setting {
 	const { cpus, memory_mb, storage_mb, network_mode, workdir, env } = environment;
 	const settings = typeof place === "object" && place.kind === "docker" ? place : { kind: "docker", pull: "missing" };
-	const variables = expanded(env);
+	const variables = expandVariables(env);
 	return {
 		place: {
 			...settings,
