@@ -19,3 +19,4 @@ export {
 	setTitle,
 } from "./sessions.js";
 export { roughTokens } from "./tokens.js";
+export { type ToolStatistics, toolStatistics } from "./tool-records.js";
