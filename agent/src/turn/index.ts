@@ -4,3 +4,4 @@ export { isUnanswered } from "./lines.js";
 export { type ConversationDoor, type ConversationOptions, openConversation } from "./open.js";
 export { checkPlace, parsePlace } from "./place.js";
 export { stateDir } from "./state.js";
+export { addUsage } from "./usage.js";
