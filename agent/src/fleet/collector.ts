@@ -23,7 +23,7 @@ import {
 	type WorkerProof,
 	type WorkerResult,
 } from "./job.js";
-import type { Queue } from "./nats.js";
+import type { JobQueue } from "./nats.js";
 
 const LOOK_MS = 60_000;
 const PROOF_MS = 30_000;
@@ -48,7 +48,7 @@ export interface CollectOptions {
 	readonly dir: string;
 	readonly manifest: RunManifest;
 	readonly items: readonly RunItem[];
-	readonly queue: Queue;
+	readonly queue: JobQueue;
 	/** Leaves: workers go on, and the next collector takes what they hand in. */
 	readonly signal: AbortSignal;
 	readonly tell: (event: CollectEvent) => void;

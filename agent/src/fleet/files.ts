@@ -9,7 +9,7 @@ import { pipeline } from "node:stream/promises";
 import { AgentError, ensureDir } from "../base/index.js";
 import { attemptLabel } from "../run/index.js";
 import type { WorkerResult } from "./job.js";
-import type { Queue } from "./nats.js";
+import type { JobQueue } from "./nats.js";
 
 type Files = WorkerResult["files"];
 
@@ -17,7 +17,7 @@ const conversationName = (id: string): string => path.join("talk", "conversation
 
 /** Stores what an attempt has left, and returns where. */
 export async function sendFiles(
-	queue: Queue,
+	queue: JobQueue,
 	dir: string,
 	{ index, attempt, conversation, name }: { index: number; attempt: number; conversation: string | null; name: string },
 ): Promise<Files> {
@@ -41,7 +41,7 @@ export async function sendFiles(
 
 /** Puts the files where the run has them, under the collector's own number of the attempt. Returns false if the store does not have them (any more). */
 export async function takeFiles(
-	queue: Queue,
+	queue: JobQueue,
 	dir: string,
 	files: Files,
 	{ index, attempt, from }: { index: number; attempt: number; from: number },

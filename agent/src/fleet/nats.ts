@@ -6,7 +6,7 @@ import type { NatsConnection } from "@nats-io/transport-node";
 import { AgentError } from "../base/index.js";
 import { FILES, JOBS, RESULTS, SUBJECTS, WORKERS } from "./job.js";
 
-export interface QueueOptions {
+export interface JobQueueOptions {
 	/** nats://host:4222, or tls://…; several with commas between. */
 	readonly servers: string;
 	/** A file of credentials of NATS. */
@@ -24,18 +24,18 @@ const NANOS = 1_000_000;
 const KEEP_DAYS = 30;
 const WRONG_SEQUENCE = 10_071;
 
-export class Queue implements AsyncDisposable {
+export class JobQueue implements AsyncDisposable {
 	readonly connection: NatsConnection;
 	readonly js: JetStreamClient;
 	readonly #jsm: JetStreamManager;
-	readonly #options: QueueOptions;
+	readonly #options: JobQueueOptions;
 	readonly #store: (make: boolean) => Promise<ObjectStore>;
 
 	private constructor(
 		connection: NatsConnection,
 		js: JetStreamClient,
 		jsm: JetStreamManager,
-		options: QueueOptions,
+		options: JobQueueOptions,
 		store: (make: boolean) => Promise<ObjectStore>,
 	) {
 		this.connection = connection;
@@ -46,7 +46,7 @@ export class Queue implements AsyncDisposable {
 	}
 
 	/** Waits until there is a server; afterwards it is connected again whenever it is lost. */
-	static async connect(options: QueueOptions): Promise<Queue> {
+	static async connect(options: JobQueueOptions): Promise<JobQueue> {
 		const [transport, streams, objects] = await Promise.all([import("@nats-io/transport-node"), import("@nats-io/jetstream"), import("@nats-io/obj")]).catch(
 			(cause: unknown) => {
 				throw new AgentError(
@@ -66,7 +66,7 @@ export class Queue implements AsyncDisposable {
 		const js = streams.jetstream(connection, { timeout: TIMEOUT_MS });
 		const jsm = await streams.jetstreamManager(connection, { timeout: TIMEOUT_MS, checkAPI: false });
 		const objm = new objects.Objm(js);
-		return new Queue(connection, js, jsm, options, (make) => (make ? objm.create(FILES) : objm.open(FILES)));
+		return new JobQueue(connection, js, jsm, options, (make) => (make ? objm.create(FILES) : objm.open(FILES)));
 	}
 
 	/** Makes what is not there: the collector's task. A stream that was lost is empty afterwards. */

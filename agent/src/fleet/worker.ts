@@ -11,7 +11,7 @@ import type { EpisodeAgent } from "../episode/index.js";
 import { attemptName, type ResultRow, type RunManifest } from "../run/index.js";
 import { dropFiles, hasFiles, sendFiles } from "./files.js";
 import { decode, encode, handSubject, type Job, overSubject, proofSubject, resultSubject, storedSubject, type WorkerResult } from "./job.js";
-import type { Queue } from "./nats.js";
+import type { JobQueue } from "./nats.js";
 import { Seat } from "./seat.js";
 
 const AGAIN_MS = 500; // after a failure of the queue
@@ -22,7 +22,7 @@ export interface WorkerOptions {
 	/** Of this worker alone: ledgers, homes and what is not stored yet. */
 	readonly dir: string;
 	readonly name: string;
-	readonly queue: Queue;
+	readonly queue: JobQueue;
 	readonly slots: number;
 	/** Ends when no run has work for this worker any more. */
 	readonly once: boolean;
@@ -47,7 +47,7 @@ export async function work(options: WorkerOptions): Promise<void> {
 }
 
 /** A job, and how long it belongs to this worker without a word. */
-type Taken = NonNullable<Awaited<ReturnType<Queue["next"]>>>;
+type Taken = NonNullable<Awaited<ReturnType<JobQueue["next"]>>>;
 
 class Worker {
 	readonly #options: WorkerOptions;

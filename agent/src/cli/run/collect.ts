@@ -1,7 +1,7 @@
 /** `collect`, and `run --nats`: a run that workers on other machines play. */
 import path from "node:path";
 import { AgentError } from "../../base/index.js";
-import { collect, Queue } from "../../fleet/index.js";
+import { collect, JobQueue } from "../../fleet/index.js";
 import { numbersOf } from "../../report/index.js";
 import { readProgress, readRun } from "../../run/index.js";
 import { numberOf } from "../settings.js";
@@ -42,9 +42,9 @@ export async function collectRun(call: Call, dir: string): Promise<number> {
 	}
 }
 
-export async function queueOf({ values }: Call, name: string): Promise<Queue> {
+export async function queueOf({ values }: Call, name: string): Promise<JobQueue> {
 	if (typeof values.nats !== "string") throw new AgentError("INVALID", "say where the NATS server is: --nats nats://HOST:4222");
 	const credentials = typeof values.creds === "string" ? { credentials: path.resolve(values.creds) } : {};
 	const lease = values.lease === undefined ? {} : { leaseSeconds: numberOf("--lease", values.lease) };
-	return Queue.connect({ servers: values.nats, name, ...credentials, ...lease });
+	return JobQueue.connect({ servers: values.nats, name, ...credentials, ...lease });
 }
