@@ -93,8 +93,7 @@ export function harborTask(
 	return itemIn(dir);
 }
 
-export const script = (text: string): string =>
-	`#!/bin/bash\nLOGS=\${LOGS_DIR:-/logs} TESTS=\${TESTS_DIR:-/tests}\n${text}\n`;
+export const script = (text: string): string => `#!/bin/bash\nLOGS=\${LOGS_DIR:-/logs} TESTS=\${TESTS_DIR:-/tests}\n${text}\n`;
 
 /** What an episode kept of its tests' output. */
 export const testOutput = ({ folder }: Played, step?: string): string =>
