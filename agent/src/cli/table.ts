@@ -8,11 +8,13 @@ export interface OptionSpec {
 	/** What its value is called. */
 	readonly value?: string;
 	readonly help: string;
+	/** It may be given several times. */
+	readonly multiple?: boolean;
 }
 type OptionSpecs = Readonly<Record<string, OptionSpec>>;
 
 export interface Call {
-	readonly values: Readonly<Record<string, string | boolean | undefined>>;
+	readonly values: Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 	readonly words: readonly string[];
 	readonly out: Output;
 }
@@ -44,6 +46,15 @@ const SETTINGS: OptionSpecs = {
 const RESUMES: OptionSpecs = {
 	continue: { type: "boolean", short: "c", help: "go on with the last conversation" },
 	resume: { type: "string", short: "r", value: "ID", help: "go on with this one: an id or a title" },
+};
+/** A queue of NATS. */
+const QUEUE: OptionSpecs = {
+	nats: { type: "string", value: "URL", help: "nats://HOST:4222: play it on the workers there" },
+	creds: { type: "string", value: "FILE", help: "credentials of NATS" },
+};
+const COLLECTS: OptionSpecs = {
+	lease: { type: "string", value: "SECONDS", help: "how long a silent worker keeps a job (default: 60)" },
+	"proof-wait": { type: "string", value: "SECONDS", help: "how long to wait for workers' proofs (default: 30)" },
 };
 const JSON_OUT: OptionSpecs = { json: { type: "boolean", help: "print JSON" } };
 export const HELP: OptionSpecs = { help: { type: "boolean", short: "h", help: "show this help" } };
@@ -141,22 +152,34 @@ Examples
 		usage: "run TASKS [OPTIONS]",
 		options: {
 			...SETTINGS,
+			place: { type: "string", value: "PLACE", multiple: true, help: "where commands run; several make a pool" },
+			pool: { type: "string", value: "FILE", help: 'places with slots: [{"place": …, "slots": 4}, …]' },
 			output: { type: "string", short: "o", value: "DIR", help: "where the run is kept (default: runs/ in the home)" },
 			agent: { type: "string", value: "WHO", help: "model (default), oracle, nop, or a command of the place" },
 			concurrency: { type: "string", value: "N", help: "episodes at a time (default: 4)" },
 			repeats: { type: "string", value: "N", help: "episodes for each task (default: 1)" },
 			seconds: { type: "string", value: "N", help: "how long an episode may take (default: 1800)" },
+			"retry-wait": { type: "string", value: "SECONDS", help: "before the first retry (default: 5)" },
+			...QUEUE,
+			...COLLECTS,
 			json: { type: "boolean", help: "print each event as a line of JSON" },
 		},
-		teach: `TASKS is terminal-test (three small tasks), or a .jsonl file with a prompt in
-each line: {"prompt": "…", "expect": {"file": "a.txt", "content": "…"}}. With
-expect an episode is scored: 1 if the file has this content, 0.5 if it contains
-it, else 0. Commands run in a sandbox for each episode unless --place says
-otherwise. After kill -9, resume goes on. Ctrl-C ends what is under way.
+		teach: `TASKS is terminal-test (three small tasks), a folder of tasks in Harbor's
+format, or a .jsonl file with a prompt in each line: {"prompt": "…", "expect":
+{"file": "a.txt", "content": "…"}}. With expect an episode is scored: 1 if the
+file has this content, 0.5 if it contains it, else 0. Commands run in a sandbox
+for each episode unless --place says otherwise.
+
+While it runs: show, attach, take, pause, set, cancel and requeue. After
+kill -9, resume goes on. Ctrl-C ends what is under way; once more leaves at once.
+
+Exit code: 0 each episode has its result and nothing is left, 1 not so, 130
+interrupted.
 
 Examples
   holdfast-agent run terminal-test -t terminal
   holdfast-agent run prompts.jsonl -t terminal,file --concurrency 8 -o ./run1
+  holdfast-agent run ./tasks --place ssh://box1 --place ssh://box2 --repeats 4
   holdfast-agent resume ./run1`,
 		words: { most: 1, what: "the tasks" },
 		load: () => import("./run/run.js"),
@@ -164,14 +187,15 @@ Examples
 	{
 		name: "resume",
 		group: "Evaluate",
-		summary: "go on with a run that was stopped or killed",
-		usage: "resume DIR [OPTIONS]",
+		summary: "go on with a run that was stopped, killed or paused",
+		usage: "resume RUN [OPTIONS]",
 		options: {
-			concurrency: { type: "string", value: "N", help: "episodes at a time (default: 4)" },
+			concurrency: { type: "string", value: "N", help: "episodes at a time (default: as the run began)" },
+			"retry-wait": { type: "string", value: "SECONDS", help: "before the first retry (default: 5)" },
 			json: { type: "boolean", help: "print each event as a line of JSON" },
 		},
 		teach: `What a killed program has left is ended first. Episodes that have a result are
-not run again.
+not run again. One program runs a run at a time.
 
 Examples
   holdfast-agent resume ./run1`,
@@ -179,17 +203,183 @@ Examples
 		load: () => import("./run/resume.js"),
 	},
 	{
+		name: "collect",
+		group: "Evaluate",
+		summary: "go on with a run that workers on other machines play",
+		usage: "collect RUN --nats URL [OPTIONS]",
+		options: { ...QUEUE, ...COLLECTS, json: { type: "boolean", help: "print each event as a line of JSON" } },
+		teach: `run --nats begins such a run and does the same. Jobs are given to the workers,
+and what they hand in goes to the ledger, once each. What the queue has lost is
+given out again. Ctrl-C leaves; workers go on.
+
+Exit code: 0 each episode has its result and each worker has proved that nothing
+is left there, 1 not so.
+
+Examples
+  holdfast-agent run ./tasks -o ./run1 --nats nats://queue:4222
+  holdfast-agent collect ./run1 --nats nats://queue:4222`,
+		words: { most: 1, what: "one run" },
+		load: () => import("./run/collect.js"),
+	},
+	{
+		name: "worker",
+		group: "Evaluate",
+		summary: "play episodes of runs that other machines have begun",
+		usage: "worker --nats URL [OPTIONS]",
+		options: {
+			...QUEUE,
+			dir: { type: "string", value: "DIR", help: "of this worker alone (default: worker/ in the home)" },
+			name: { type: "string", value: "NAME", help: "default: the host and its folder" },
+			concurrency: { type: "string", value: "N", help: "episodes at a time (default: 4)" },
+			once: { type: "boolean", help: "end when the runs that it had a part in are over" },
+		},
+		teach: `Endpoints and keys are those of this machine; the endpoint has the name that
+the run names. A worker that comes back to its folder first ends what it had
+left there, and hands in what was not stored yet. Ctrl-C ends what is under way
+and gives its jobs back.
+
+Examples
+  holdfast-agent worker --nats nats://queue:4222 --concurrency 8`,
+		words: { most: 0 },
+		load: () => import("./run/worker.js"),
+	},
+	{
 		name: "show",
 		group: "Evaluate",
-		summary: "show the episodes of a run and its numbers",
-		usage: "show DIR [OPTIONS]",
+		summary: "show the episodes of a run and its numbers, or one episode",
+		usage: "show RUN [INDEX] [OPTIONS]",
 		options: JSON_OUT,
 		teach: `Works while the run is under way, too.
 
 Examples
-  holdfast-agent show ./run1`,
-		words: { most: 1, what: "one run" },
+  holdfast-agent show ./run1
+  holdfast-agent show ./run1 17`,
+		words: { most: 2, what: "one run and an index" },
 		load: () => import("./run/show.js"),
+	},
+	{
+		name: "attach",
+		group: "Evaluate",
+		summary: "watch the terminal of an episode that is under way",
+		usage: "attach RUN INDEX",
+		options: {},
+		teach: `Waits until the episode runs a command, and shows it until that ends. Ctrl-]
+leaves. Nothing is typed; take is for that.
+
+Examples
+  holdfast-agent attach ./run1 17`,
+		words: { most: 2, what: "one run and an index" },
+		load: async () => ({ run: (await import("./run/attach.js")).attach }),
+	},
+	{
+		name: "take",
+		group: "Evaluate",
+		summary: "type into the terminal of an episode that is under way",
+		usage: "take RUN INDEX",
+		options: {},
+		teach: `The first key takes the keyboard: what the agent writes is refused until you
+leave with Ctrl-]. The result says that a person had it.
+
+Examples
+  holdfast-agent take ./run1 17`,
+		words: { most: 2, what: "one run and an index" },
+		load: async () => ({ run: (await import("./run/attach.js")).take }),
+	},
+	{
+		name: "pause",
+		group: "Evaluate",
+		summary: "let no more episodes of a run start; resume goes on",
+		usage: "pause RUN",
+		options: {},
+		teach: `What runs goes on. Requests like this one are kept in the run: they count also
+for the next program that runs it.
+
+Examples
+  holdfast-agent pause ./run1
+  holdfast-agent resume ./run1`,
+		words: { most: 1, what: "one run" },
+		load: async () => ({ run: (await import("./run/ask.js")).pause }),
+	},
+	{
+		name: "set",
+		group: "Evaluate",
+		summary: "change how many episodes run at a time",
+		usage: "set RUN concurrency=N",
+		options: {},
+		teach: `Examples
+  holdfast-agent set ./run1 concurrency=16`,
+		words: { most: 2, what: "one run and a setting" },
+		load: async () => ({ run: (await import("./run/ask.js")).set }),
+	},
+	{
+		name: "cancel",
+		group: "Evaluate",
+		summary: "end one episode; its result is an error",
+		usage: "cancel RUN INDEX",
+		options: {},
+		teach: `One that waits is not begun. requeue makes it again.
+
+Examples
+  holdfast-agent cancel ./run1 17`,
+		words: { most: 2, what: "one run and an index" },
+		load: async () => ({ run: (await import("./run/ask.js")).cancel }),
+	},
+	{
+		name: "requeue",
+		group: "Evaluate",
+		summary: "take the result of one episode back and make it again",
+		usage: "requeue RUN INDEX",
+		options: {},
+		teach: `The attempt that it had stays on record, with its tokens and files.
+
+Examples
+  holdfast-agent requeue ./run1 17`,
+		words: { most: 2, what: "one run and an index" },
+		load: async () => ({ run: (await import("./run/ask.js")).requeue }),
+	},
+	{
+		name: "rescore",
+		group: "Evaluate",
+		summary: "score episodes again, without running them",
+		usage: "rescore RUN [INDEX] [OPTIONS]",
+		options: { json: { type: "boolean", help: "print each event as a line of JSON" } },
+		teach: `Without INDEX all that have a result. It needs the directory that the episode
+worked in, so it must have run on this machine, in no container. One that cannot
+be scored again keeps its score.
+
+Examples
+  holdfast-agent rescore ./run1
+  holdfast-agent rescore ./run1 17`,
+		words: { most: 2, what: "one run and an index" },
+		load: async () => ({ run: (await import("./run/ask.js")).rescore }),
+	},
+	{
+		name: "replay",
+		group: "Evaluate",
+		summary: "play an episode again with its recorded answers",
+		usage: "replay RUN INDEX [OPTIONS]",
+		options: JSON_OUT,
+		teach: `No model is asked. The commands run in a fresh place, and the first whose result
+is another one is named. Exit code 1 if there is one.
+
+Examples
+  holdfast-agent replay ./run1 17`,
+		words: { most: 2, what: "one run and an index" },
+		load: () => import("./run/replay.js"),
+	},
+	{
+		name: "compare",
+		group: "Evaluate",
+		summary: "compare two runs of the same tasks",
+		usage: "compare RUN_A RUN_B [OPTIONS]",
+		options: JSON_OUT,
+		teach: `Episodes are paired by task (name and digest) and repeat. First those that one
+run has solved and the other has not.
+
+Examples
+  holdfast-agent compare ./run1 ./run2`,
+		words: { most: 2, what: "two runs" },
+		load: () => import("./run/compare.js"),
 	},
 	{
 		name: "tasks",
@@ -315,9 +505,9 @@ export const commandNamed = (name: string): Command | undefined => COMMANDS.find
 
 export function parseOptions({ options }: Command): NonNullable<ParseArgsConfig["options"]> {
 	return Object.fromEntries(
-		Object.entries({ ...options, ...HELP }).map(([name, { type, short }]) => [
+		Object.entries({ ...options, ...HELP }).map(([name, { type, short, multiple }]) => [
 			name,
-			{ type, ...(short && short !== name ? { short } : short ? { short } : {}) },
+			{ type, ...(multiple ? { multiple } : {}), ...(short && short !== name ? { short } : short ? { short } : {}) },
 		]),
 	);
 }

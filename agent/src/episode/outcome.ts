@@ -28,8 +28,8 @@ export const ERROR_CODES = {
 	environment: ["image", "build", "build_timeout", "healthcheck", "setup", "agent_program"],
 	/** `reward_…`: the file is not there, has nothing in it, or something that is no reward. */
 	scorer: ["reward_missing", "reward_empty", "reward_invalid", "timeout", "artifacts", "failed"],
-	/** `stopped`: the run was. `disk`: it is full. */
-	runner: ["stopped", "disk", "failed"],
+	/** `stopped`: the run was. `cancelled`: a person ended this one. `disk`: it is full. */
+	runner: ["stopped", "cancelled", "disk", "failed"],
 } as const;
 
 export type ErrorOf = keyof typeof ERROR_CODES;
