@@ -3,6 +3,7 @@ import { type Environment, type EpisodeAgent, EpisodeError } from "../episode/in
 import type { TaskItem } from "../tasks/index.js";
 import { commandAgent } from "./agents/command.js";
 import { nopAgent, oracleAgent } from "./agents/oracle.js";
+import { harborEnvironment } from "./harbor/index.js";
 import { promptEnvironment } from "./prompt.js";
 
 export { modelAgent } from "./agents/model.js";
@@ -11,6 +12,8 @@ export function environmentOf(item: TaskItem): Environment {
 	switch (item.kind) {
 		case "prompt":
 			return promptEnvironment(item.row);
+		case "harbor":
+			return harborEnvironment(item.task);
 		default:
 			throw new EpisodeError("environment", "setup", `${item.key} is a task of the kind ${item.kind}, which cannot be run yet`);
 	}
