@@ -17,7 +17,7 @@ export class RefusedError extends Error {
 	}
 }
 
-export type Answer = Readonly<Record<string, unknown>>;
+export type TrainerAnswer = Readonly<Record<string, unknown>>;
 
 export class Trainer {
 	readonly #url: URL;
@@ -29,7 +29,7 @@ export class Trainer {
 	}
 
 	/** Rejects with `RefusedError` if the trainer says no; with another error if it is not known whether it has taken it. */
-	ask(method: "GET" | "POST", path: string, body?: unknown, signal?: AbortSignal): Promise<Answer> {
+	ask(method: "GET" | "POST", path: string, body?: unknown, signal?: AbortSignal): Promise<TrainerAnswer> {
 		const data = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
 		const { request } = this.#url.protocol === "https:" ? https : http;
 		return new Promise((resolve, reject) => {
@@ -66,10 +66,10 @@ export class Trainer {
 	}
 }
 
-function parsed(text: string): Answer | undefined {
+function parsed(text: string): TrainerAnswer | undefined {
 	try {
 		const value: unknown = JSON.parse(text);
-		return typeof value === "object" && value !== null ? (value as Answer) : undefined;
+		return typeof value === "object" && value !== null ? (value as TrainerAnswer) : undefined;
 	} catch {
 		return undefined;
 	}
