@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type AuditEvent, type Runtime, readAudit } from "holdfast";
 import { AgentError, anySignal, fromSystem } from "../base/index.js";
-import { type EpisodeResult, endedLines } from "../episode/index.js";
+import { type EpisodeResult, endEpisode, endedLines } from "../episode/index.js";
 import { Admission, type Admitted } from "./admission.js";
 import { attemptName, lostUsage, playAttempt, rescoreAttempt } from "./attempt.js";
 import type { RunEvent, RunnerOptions } from "./events.js";
@@ -65,7 +65,7 @@ export class Runner {
 	/** Ends what a killed program has left. */
 	async recover(): Promise<void> {
 		for (const { index, attempt, task } of [...this.#ledger.progress.open.values()]) {
-			const ended = endedLines(await this.#runtime.endTask(task));
+			const ended = endedLines(await endEpisode(this.#runtime, task));
 			await this.#write({ t: "lost", index, attempt, ended, why: "killed", ...lostUsage(this.#options.talk, task) });
 			this.#tell({ type: "recovered", index, attempt, ended });
 		}
@@ -73,9 +73,14 @@ export class Runner {
 
 	/** Resolves when each item has its result, or the signal has ended what was under way. Rejects if the ledger cannot be written. */
 	async all(): Promise<void> {
-		const { signal, dir } = this.#options;
+		const { signal, dir, more } = this.#options;
 		const look = () => this.#look();
 		signal.addEventListener("abort", look);
+		more?.over.addEventListener("abort", look);
+		more?.ready((item) => {
+			this.#queue.add(item);
+			this.#look();
+		});
 		const unfollow = followRequests(
 			dir,
 			(wanted) => this.#take(wanted),
@@ -85,12 +90,13 @@ export class Runner {
 			while (!signal.aborted && this.#failure === undefined) {
 				await this.#carryOut();
 				this.#startMore();
-				if (this.#running.size + this.#rescoring.size + this.#queue.size === 0) break;
+				if (this.#running.size + this.#rescoring.size + this.#queue.size === 0 && more?.over.aborted !== false) break;
 				await this.#wait();
 			}
 		} finally {
 			unfollow();
 			signal.removeEventListener("abort", look);
+			more?.over.removeEventListener("abort", look);
 			if (this.#failure !== undefined) for (const { cancel } of this.#running.values()) cancel.abort();
 			await Promise.all([...[...this.#running.values()].map(({ over }) => over), ...this.#rescoring.values()]);
 		}
