@@ -47,6 +47,15 @@ const RESUMES: OptionSpecs = {
 	continue: { type: "boolean", short: "c", help: "go on with the last conversation" },
 	resume: { type: "string", short: "r", value: "ID", help: "go on with this one: an id or a title" },
 };
+/** A queue of NATS. */
+const QUEUE: OptionSpecs = {
+	nats: { type: "string", value: "URL", help: "nats://HOST:4222: play it on the workers there" },
+	creds: { type: "string", value: "FILE", help: "credentials of NATS" },
+};
+const COLLECTS: OptionSpecs = {
+	lease: { type: "string", value: "SECONDS", help: "how long a silent worker keeps a job (default: 60)" },
+	"proof-wait": { type: "string", value: "SECONDS", help: "how long to wait for workers' proofs (default: 30)" },
+};
 const JSON_OUT: OptionSpecs = { json: { type: "boolean", help: "print JSON" } };
 export const HELP: OptionSpecs = { help: { type: "boolean", short: "h", help: "show this help" } };
 
@@ -151,6 +160,8 @@ Examples
 			repeats: { type: "string", value: "N", help: "episodes for each task (default: 1)" },
 			seconds: { type: "string", value: "N", help: "how long an episode may take (default: 1800)" },
 			"retry-wait": { type: "string", value: "SECONDS", help: "before the first retry (default: 5)" },
+			...QUEUE,
+			...COLLECTS,
 			json: { type: "boolean", help: "print each event as a line of JSON" },
 		},
 		teach: `TASKS is terminal-test (three small tasks), a folder of tasks in Harbor's
@@ -190,6 +201,47 @@ Examples
   holdfast-agent resume ./run1`,
 		words: { most: 1, what: "one run" },
 		load: () => import("./run/resume.js"),
+	},
+	{
+		name: "collect",
+		group: "Evaluate",
+		summary: "go on with a run that workers on other machines play",
+		usage: "collect RUN --nats URL [OPTIONS]",
+		options: { ...QUEUE, ...COLLECTS, json: { type: "boolean", help: "print each event as a line of JSON" } },
+		teach: `run --nats begins such a run and does the same. Jobs are given to the workers,
+and what they hand in goes to the ledger, once each. What the queue has lost is
+given out again. Ctrl-C leaves; workers go on.
+
+Exit code: 0 each episode has its result and each worker has proved that nothing
+is left there, 1 not so.
+
+Examples
+  holdfast-agent run ./tasks -o ./run1 --nats nats://queue:4222
+  holdfast-agent collect ./run1 --nats nats://queue:4222`,
+		words: { most: 1, what: "one run" },
+		load: () => import("./run/collect.js"),
+	},
+	{
+		name: "worker",
+		group: "Evaluate",
+		summary: "play episodes of runs that other machines have begun",
+		usage: "worker --nats URL [OPTIONS]",
+		options: {
+			...QUEUE,
+			dir: { type: "string", value: "DIR", help: "of this worker alone (default: worker/ in the home)" },
+			name: { type: "string", value: "NAME", help: "default: the host and its folder" },
+			concurrency: { type: "string", value: "N", help: "episodes at a time (default: 4)" },
+			once: { type: "boolean", help: "end when the runs that it had a part in are over" },
+		},
+		teach: `Endpoints and keys are those of this machine; the endpoint has the name that
+the run names. A worker that comes back to its folder first ends what it had
+left there, and hands in what was not stored yet. Ctrl-C ends what is under way
+and gives its jobs back.
+
+Examples
+  holdfast-agent worker --nats nats://queue:4222 --concurrency 8`,
+		words: { most: 0 },
+		load: () => import("./run/worker.js"),
 	},
 	{
 		name: "show",

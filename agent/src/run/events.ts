@@ -21,6 +21,8 @@ export interface RunnerOptions {
 	readonly admission?: Partial<Omit<AdmissionOptions, "dir">>;
 	/** Only what people have asked for: no episode is begun but those that they want again. */
 	readonly only?: "requests";
+	/** Further items come one by one: `ready` is called with what takes them, and the run is not over before `over` aborts. */
+	readonly more?: { readonly ready: (add: (item: RunItem) => void) => void; readonly over: AbortSignal };
 	/** Called with the runtime of the run's home once it is open. */
 	readonly opened?: (runtime: Runtime) => void;
 	/** Stops the run: what is under way is ended, and nothing of it has a result. */

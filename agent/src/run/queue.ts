@@ -21,6 +21,11 @@ export class Queue {
 		return times.length === 0 ? undefined : Math.max(0, Math.min(...times));
 	}
 
+	/** Puts one behind all others. */
+	add(item: RunItem): void {
+		this.#ready.push(item);
+	}
+
 	/** Puts one in front of all others: it was begun before them. */
 	again(item: RunItem, afterMs: number): void {
 		this.#later.set(item.index, { item, at: this.#now() + afterMs });

@@ -73,9 +73,14 @@ export class Runner {
 
 	/** Resolves when each item has its result, or the signal has ended what was under way. Rejects if the ledger cannot be written. */
 	async all(): Promise<void> {
-		const { signal, dir } = this.#options;
+		const { signal, dir, more } = this.#options;
 		const look = () => this.#look();
 		signal.addEventListener("abort", look);
+		more?.over.addEventListener("abort", look);
+		more?.ready((item) => {
+			this.#queue.add(item);
+			this.#look();
+		});
 		const unfollow = followRequests(
 			dir,
 			(wanted) => this.#take(wanted),
@@ -86,12 +91,13 @@ export class Runner {
 				await this.#carryOut();
 				await this.#cancelWaiting();
 				this.#startMore();
-				if (this.#running.size + this.#rescoring.size + this.#queue.size === 0) break;
+				if (this.#running.size + this.#rescoring.size + this.#queue.size === 0 && more?.over.aborted !== false) break;
 				await this.#wait();
 			}
 		} finally {
 			unfollow();
 			signal.removeEventListener("abort", look);
+			more?.over.removeEventListener("abort", look);
 			if (this.#failure !== undefined) for (const { cancel } of this.#running.values()) cancel.abort();
 			await Promise.all([...[...this.#running.values()].map(({ over }) => over), ...this.#rescoring.values()]);
 		}

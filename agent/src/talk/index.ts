@@ -7,7 +7,7 @@ export { follow } from "./follow.js";
 export { type History, history, undoneLines, wholeHistory } from "./history.js";
 export { Inbox, type InboxItem } from "./inbox.js";
 export { Log } from "./log.js";
-export { type ReadableLog, readableLog } from "./readable.js";
+export { readableLog } from "./readable.js";
 export { recallResult } from "./recall.js";
 export { type LogRules, Sequence } from "./sequence.js";
 export {
@@ -19,6 +19,7 @@ export {
 	type SessionInfo,
 	setTitle,
 } from "./sessions.js";
-export { segmentsOf, type TokenSegment, tokenRecord } from "./token-ids.js";
+export { segmentsOf, tokenRecord } from "./token-ids.js";
 export { roughTokens } from "./tokens.js";
+export { type ToolStatistics, toolStatistics } from "./tool-records.js";
 export { fileText, noteText, noticeText, partialText, summaryText } from "./words.js";

@@ -7,7 +7,7 @@ import { type AgentTool, TASK_LIMITS } from "../tools/index.js";
 import { Conversation } from "./conversation.js";
 import { EventHub } from "./hub.js";
 import { lastSaid } from "./lines.js";
-import { parsePlace, placeText } from "./place.js";
+import { checkPlace, parsePlace, placeText } from "./place.js";
 import { UserQuestions } from "./questions.js";
 import { ConversationState } from "./state.js";
 import { openToolbox, type Toolbox } from "./toolbox.js";
@@ -88,6 +88,7 @@ export async function openConversation(options: ConversationOptions): Promise<Co
 	try {
 		const at = (known && lastSaid(known.entries, "place")) ?? placeText(config.place);
 		const place = { current: parsePlace(at) };
+		if (!known) await checkPlace(runtime, place.current); // one that there is can always be opened, and moved elsewhere
 		const hub = new EventHub();
 		const questions = new UserQuestions((event) => hub.emit(event), door.nobody ?? (() => undefined));
 		// A conversation begins only when its tools are known to be usable; they need its files only when they are used.

@@ -1,2 +1,2 @@
 /** A run in a browser: `holdfast-agent view`. agent/docs/runs.md */
-export { type RunPartOptions, runPart } from "./part.js";
+export { runPart } from "./part.js";

@@ -85,7 +85,7 @@ function leave({ out }: Call, dir: string, { seconds }: RunManifest, { running }
 
 export const placesOf = (manifest: RunManifest): string => (manifest.pool ?? [{ place: manifest.place }]).map(({ place }) => placeName(place)).join(", ");
 
-async function agentOf(dir: string, manifest: RunManifest, warn: (text: string) => void): Promise<EpisodeAgent> {
+export async function agentOf(dir: string, manifest: RunManifest, warn: (text: string) => void): Promise<EpisodeAgent> {
 	if (manifest.agent !== MODEL) return agentNamed(manifest.agent);
 	const { config, keys, endpoint } = settingsFor(manifest);
 	const { key } = endpoint;

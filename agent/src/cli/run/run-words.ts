@@ -37,7 +37,11 @@ export function eventLine(out: Output, event: RunEvent, episodes: number): strin
 	}
 }
 
-function resultLine(out: Output, { index, key, attempt, again, outcome, seconds, ended }: Extract<RunEvent, { type: "result" }>, episodes: number): string {
+export function resultLine(
+	out: Output,
+	{ index, key, attempt, again, outcome, seconds, ended }: Extract<RunEvent, { type: "result" }>,
+	episodes: number,
+): string {
 	const which = `${String(index).padStart(String(episodes).length)}  ${key}${attempt > 1 ? ` (attempt ${attempt})` : ""}`;
 	const left = ended.filter((line) => line.startsWith("proc_")).length;
 	return `${which}  ${outcomeText(out, outcome)}  ${seconds} s${left > 0 ? `, ${left} left processes ended` : ""}${again ? ", is tried again" : ""}`;

@@ -9,6 +9,7 @@ import { beginRun, type PoolPlace, type RunManifest, type RunPlace } from "../..
 import { loadTasks } from "../../tasks/index.js";
 import { settingsOf } from "../settings.js";
 import type { Call } from "../table.js";
+import { collectRun } from "./collect.js";
 import { numeric, play } from "./play.js";
 
 export const DEFAULTS = { seconds: 1_800, concurrency: 4 };
@@ -42,7 +43,8 @@ export async function run(call: Call): Promise<number> {
 		repeats: numeric(call, "repeats", 1),
 	};
 	fs.mkdirSync(path.dirname(dir), { recursive: true, mode: 0o700 });
-	return play(call, { dir, manifest, items: beginRun(dir, manifest, items), concurrency });
+	const begun = beginRun(dir, manifest, items);
+	return call.values.nats === undefined ? play(call, { dir, manifest, items: begun, concurrency }) : collectRun(call, dir);
 }
 
 const poolSchema = z

@@ -42,6 +42,7 @@ platformContract("xmpp", stageOf, {
 	skip: missing(PROSODY),
 	rendered: /^\*bold\* and `code`$/,
 	without: {
+		"a line that was cut for long: what was missed is read before what is live": "the archive has it: below",
 		"a flood wait is an error with its end, and nothing was shown": "servers slow the connection down instead",
 		"a second program with the token is told of": "the older connection is told: below",
 	},
