@@ -222,6 +222,27 @@ Examples
 		load: () => import("./run/collect.js"),
 	},
 	{
+		name: "atropos",
+		group: "Evaluate",
+		summary: "send groups of a run to a trainer of Atropos",
+		usage: "atropos RUN --url URL [OPTIONS]",
+		options: {
+			url: { type: "string", value: "URL", help: "of the trainer: http://HOST:8000" },
+			"max-tokens": { type: "string", value: "N", help: "longer sequences are not sent (default: 32768)" },
+			json: { type: "boolean", help: "print JSON" },
+		},
+		teach: `While the run goes on, or afterwards. A group is the repeats of one item; it is
+sent when all have a reward and token ids in one segment, and the rewards are not
+equal. Others are counted with the reason. No group is sent twice, also after
+kill -9. While much waits at the trainer the run is paused.
+
+Examples
+  holdfast-agent run prompts.jsonl -t terminal --repeats 8 -o ./run1 &
+  holdfast-agent atropos ./run1 --url http://localhost:8000`,
+		words: { most: 1, what: "one run" },
+		load: () => import("./run/atropos.js"),
+	},
+	{
 		name: "worker",
 		group: "Evaluate",
 		summary: "play episodes of runs that other machines have begun",

@@ -34,12 +34,12 @@ export function placeFor(place: string | PlaceObject, image: string | undefined)
 async function scoreOf(cx: ToolContext, { file, content }: NonNullable<PromptRow["expect"]>): Promise<Score> {
 	const score = (reward: number): Score => ({ reward, evidence: [] });
 	try {
-		const entry = await cx.read(file);
-		if (entry.length > LARGEST) return score(0); // no answer to these tasks is that long
+		const entry = await cx.read(file, LARGEST + 1);
+		if (entry === undefined || entry.length > LARGEST) return score(0); // no answer to these tasks is that long
 		const text = entry.toString("utf8");
 		return score(text === content ? 1 : text.includes(content.trim()) ? 0.5 : 0);
 	} catch (error) {
-		if (error instanceof HoldfastError && (error.code === "NOT_FOUND" || error.code === "INVALID")) return score(0); // it is not there, or is a directory
+		if (error instanceof HoldfastError && error.code === "INVALID") return score(0); // it is a directory
 		throw error;
 	}
 }

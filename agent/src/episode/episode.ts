@@ -9,7 +9,7 @@ import { writeWhole } from "../base/index.js";
 import { TASK_LIMITS } from "../tools/index.js";
 import { type Box, type ToolContext, toolContext } from "./context.js";
 import { type EpisodeEnd, EpisodeError, type EpisodeFailure, type EpisodeResult, failureOf, type Outcome, type Score } from "./outcome.js";
-import type { Acted, Actor, Environment, EpisodeAgent } from "./seam.js";
+import type { Acted, Actor, Environment, EpisodeAgent, Setting } from "./seam.js";
 
 const SLACK_SECONDS = 120; // for starting, stopping and moving files
 const NOTHING_DONE: Acted = { conversation: null, usage: { input: 0, output: 0 }, tools: [] };
@@ -38,7 +38,8 @@ export async function runEpisode(options: EpisodeOptions): Promise<EpisodeResult
 	fs.mkdirSync(options.work, { recursive: true, mode: 0o700 });
 	const attempt = new Attempt(options);
 	let outcome = await attempt.play().catch((error: unknown): Outcome => failed("runner", error));
-	const report = await options.runtime.endTask(options.name);
+	const report = await endEpisode(options.runtime, options.name);
+	await attempt.close();
 	if (options.signal.aborted && outcome.kind !== "error") outcome = stopped();
 	const ended = endedLines(report);
 	const proof = { task: options.name, gone: report.gone, ended, notes: report.notes, box: attempt.box ?? null, stopped: attempt.stopped, left: attempt.left };
@@ -48,6 +49,7 @@ export async function runEpisode(options: EpisodeOptions): Promise<EpisodeResult
 
 class Attempt {
 	readonly #options: EpisodeOptions;
+	readonly #tasks: Task[] = [];
 	box: Box | undefined;
 	acted: Acted = NOTHING_DONE;
 	/** What was killed when the agent was stopped, and what it left in the background. */
@@ -60,29 +62,43 @@ class Attempt {
 
 	async play(): Promise<Outcome> {
 		const { environment, runtime, name, place, work, folder, signal, seconds } = this.#options;
-		let task: Task | undefined;
 		try {
 			const setting = await environment.place({ place, work, folder, runtime, signal });
 			const time = Math.ceil(seconds + environment.scoreSeconds + SLACK_SECONDS);
-			task = runtime.task(name, {
-				...{ place: setting.place, limits: TASK_LIMITS, env: { HOLDFAST_SESSION: name, ...setting.env } },
-				...(setting.hands === undefined ? {} : { user: setting.hands }),
-				...(setting.cwd === undefined ? {} : { cwd: setting.cwd }),
-				...(setting.mask === undefined ? {} : { mask: setting.mask }),
-				resourceLimits: { process: { time } }, // holds with no program of ours alive
-			});
 			const over = Date.now() + time * 1_000;
-			const cx = toolContext({ task, setting, folder, over: () => over, runtime, signal });
+			const open = async (taskName: string, at: Setting): Promise<ToolContext> => {
+				const beside = async (other: Setting): Promise<ToolContext> => {
+					await runtime.endTask(besideName(name)); // of an earlier round
+					return open(besideName(name), other);
+				};
+				return toolContext({ task: this.#open(taskName, at, time), setting: at, folder, over, runtime, signal, beside });
+			};
+			const cx = await open(name, setting);
 			this.box = await cx.box();
-			return await this.#rounds(cx, { ...setting });
+			return await this.#rounds(cx, setting);
 		} catch (error) {
 			return failed("place", error);
-		} finally {
-			await task?.close();
 		}
 	}
 
-	async #rounds(cx: ToolContext, setting: Parameters<EpisodeAgent["enter"]>[0]["setting"]): Promise<Outcome> {
+	/** Lets go of its tasks, once they have been ended. */
+	async close(): Promise<void> {
+		for (const task of this.#tasks.splice(0)) await task.close();
+	}
+
+	#open(name: string, setting: Setting, time: number): Task {
+		const task = this.#options.runtime.task(name, {
+			...{ place: setting.place, limits: TASK_LIMITS, env: { HOLDFAST_SESSION: this.#options.name, ...setting.env } },
+			...(setting.hands === undefined ? {} : { user: setting.hands }),
+			...(setting.cwd === undefined ? {} : { cwd: setting.cwd }),
+			...(setting.mask === undefined ? {} : { mask: setting.mask }),
+			resourceLimits: { process: { time } }, // holds with no program of ours alive
+		});
+		this.#tasks.push(task);
+		return task;
+	}
+
+	async #rounds(cx: ToolContext, setting: Setting): Promise<Outcome> {
 		const { environment, agent, runtime, folder } = this.#options;
 		const scores: Score[] = [];
 		let actor: Actor | undefined;
@@ -155,6 +171,18 @@ function failed(of: "place" | "runner", error: unknown): EpisodeFailure {
 }
 
 const stopped = (): EpisodeFailure => failureOf(new EpisodeError("runner", "stopped", "the run was stopped", { again: true }));
+
+/** A second task of an episode: where its tests run, if not beside the agent. */
+const besideName = (name: string): string => `${name}/tests`;
+
+/** Ends all that belongs to an episode, whichever program has begun it. */
+export async function endEpisode(runtime: Runtime, name: string): Promise<EndedTask> {
+	const [own, beside] = await Promise.all([runtime.endTask(name), runtime.endTask(besideName(name))]);
+	return {
+		...{ task: name, gone: own.gone && beside.gone, shells: own.shells + beside.shells, notes: [...own.notes, ...beside.notes] },
+		...{ processes: [...own.processes, ...beside.processes], sandboxes: [...own.sandboxes, ...beside.sandboxes] },
+	};
+}
 
 export function endedLines({ processes, shells, sandboxes }: EndedTask): string[] {
 	const lines = processes.map(({ session_id, status, command }) => `${session_id} ${status}: ${command.slice(0, 120)}`);

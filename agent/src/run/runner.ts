@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type AuditEvent, type Runtime, readAudit } from "holdfast";
 import { AgentError, anySignal, fromSystem } from "../base/index.js";
-import { type EpisodeResult, endedLines } from "../episode/index.js";
+import { type EpisodeResult, endEpisode, endedLines } from "../episode/index.js";
 import { Admission, type Admitted } from "./admission.js";
 import { attemptName, lostUsage, playAttempt, rescoreAttempt } from "./attempt.js";
 import type { RunEvent, RunnerOptions } from "./events.js";
@@ -65,7 +65,7 @@ export class Runner {
 	/** Ends what a killed program has left. */
 	async recover(): Promise<void> {
 		for (const { index, attempt, task } of [...this.#ledger.progress.open.values()]) {
-			const ended = endedLines(await this.#runtime.endTask(task));
+			const ended = endedLines(await endEpisode(this.#runtime, task));
 			await this.#write({ t: "lost", index, attempt, ended, why: "killed", ...lostUsage(this.#options.talk, task) });
 			this.#tell({ type: "recovered", index, attempt, ended });
 		}

@@ -3,9 +3,12 @@
  * stage says why.
  */
 import { randomBytes } from "node:crypto";
+import path from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { Outbox } from "../../../src/gateway/outbox.js";
+import { OutboxStore } from "../../../src/gateway/outbox-store.js";
 import { type ChatRef, type Incoming, type Outgoing, type Platform, PlatformError, type Tapped } from "../../../src/gateway/platforms/index.js";
-import { until } from "../../support/dirs.js";
+import { tempDir, until } from "../../support/dirs.js";
 
 /** A message of ours, as the person sees it. */
 export interface Shown {
@@ -290,6 +293,25 @@ export function platformContract(name: string, stageOf: () => Promise<Stage>, co
 			expect(shown.map(({ text }) => text.trim())).toEqual(["cut after"]);
 			if (id !== undefined && shown[0]?.id !== undefined) expect(id).toBe(shown[0].id);
 		});
+
+		for (const when of ["before", "after"] as const)
+			test(`through the outbox, cut ${when} the platform took it: once where the platform can tell, else the second is marked`, async () => {
+				const [one, chat] = [await start(), await stage.chat()];
+				const { certainty } = one.platform.traits;
+				const file = path.join(tempDir("outbox"), "outbox.jsonl");
+				const outbox = new Outbox({ store: new OutboxStore(file), platform: one.platform, firstWaitMs: 20 });
+				outbox.start();
+				stage.cut(when, `gone ${when}`);
+				const { id, text, rings } = outgoing(chat.ref, `gone ${when}`);
+				await outbox.put({ id, text, rings, chat: { id: chat.ref.id, kind: chat.ref.kind } });
+				await until("it is settled", () => outbox.store.size === 0);
+				await outbox.close();
+				const marked = `(perhaps again) ${text}`;
+				const once = certainty === "exact" || certainty === "lookup";
+				const wanted = once ? [text] : when === "after" ? [text, marked] : [expect.stringMatching(/^(\(perhaps again\) )?gone before$/)];
+				const shown = await untilShown(chat, (all) => all.length >= wanted.length);
+				expect(shown.map(({ text }) => text.trim())).toEqual(wanted);
+			});
 
 		test("a message that could not be stored comes again, with the same id, before those behind it", async () => {
 			const [one, chat] = [await start(), await stage.chat()];
