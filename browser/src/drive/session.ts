@@ -161,6 +161,8 @@ const unreachable = (): never => {
 /** The sessions of this program, by task. */
 export class Sessions {
 	readonly #open = new Map<string, Promise<BrowserSession>>();
+	/** Open until `close`: the last handle of a task that closes interrupts the task's calls, of which one is here. */
+	readonly #handles = new Map<string, Task>();
 	readonly #runtime: Runtime;
 	readonly #settings: SessionSettings;
 
@@ -175,17 +177,14 @@ export class Sessions {
 		const alive = known?.isConnected && (known.processId === undefined || findBrowser(this.#runtime, task)?.id === known.processId);
 		if (known && alive) return known;
 		await known?.detach();
+		const before = this.#handles.get(task);
 		const handle = this.#runtime.task(task);
+		this.#handles.set(task, handle);
+		await before?.close();
 		const opening = BrowserSession.open({ runtime: this.#runtime, task: handle, place, settings: this.#settings, signal });
-		void opening.catch(() => {}).then(() => (place === "local" ? handle.close() : undefined)); // a tunnel is a process of it
 		this.#open.set(task, opening);
 		opening.catch(() => this.#open.delete(task));
 		return opening;
-	}
-
-	/** Whether there is a browser, without starting one. */
-	exists(task: string): boolean {
-		return this.#open.has(task) || findBrowser(this.#runtime, task) !== undefined;
 	}
 
 	/** Ends the browser of a task; returns what was seen of that. */
@@ -205,5 +204,7 @@ export class Sessions {
 		const all = [...this.#open.values()];
 		this.#open.clear();
 		for (const session of all) await (await session.catch(() => undefined))?.detach();
+		for (const handle of this.#handles.values()) await handle.close();
+		this.#handles.clear();
 	}
 }

@@ -19,6 +19,7 @@ export const fileTools = [
 			path: z.string().min(1).max(1_000).optional().describe("Default: screenshots/TIME.png in the directory of the shell."),
 			full_page: z.boolean().optional().describe("True: the whole page, not only what is on the screen."),
 			ref: z.string().optional().describe("Only this element."),
+			show: z.boolean().optional().describe("True: the answer has the picture, too, for a model that takes images."),
 		}),
 		async run(args, { session, tab, context, policy }) {
 			ready(tab);
@@ -30,7 +31,11 @@ export const fileTools = [
 				inner === undefined ? await tab.page.screenshot({ ...options, fullPage: args.full_page === true }) : await tab.page.getByRef(inner).screenshot(options);
 			const file = args.path ?? `screenshots/${new Date().toISOString().replace(/[:.]/g, "-")}.png`;
 			const written = await context.files.write(file, bytes, { signal: context.signal });
-			return { output: `Saved ${written.path} (${written.bytes} bytes).`, data: { path: written.path, bytes: written.bytes } };
+			return {
+				output: `Saved ${written.path} (${written.bytes} bytes).`,
+				data: { path: written.path, bytes: written.bytes },
+				...(args.show ? { images: [{ type: "image/png", data: bytes.toString("base64") }] } : {}),
+			};
 		},
 	}),
 	tool({

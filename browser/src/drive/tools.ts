@@ -18,14 +18,15 @@ export interface BrowserTools {
 
 const TIMEOUT = 60;
 
-export function browserTools(runtime: Runtime, { settings = {} }: { settings?: Settings } = {}): BrowserTools {
+/** `images`: false where the answers reach a model as text alone. */
+export function browserTools(runtime: Runtime, { settings = {}, images = true }: { settings?: Settings; images?: boolean } = {}): BrowserTools {
 	const browser = settings.browser ?? {};
 	const sessions = new Sessions(runtime, browser);
 	const made = [...pageTools, ...lookTools, ...fileTools].map(({ name, description, schema, changes, timeout, run }) =>
 		defineTool({
 			name,
 			description,
-			schema,
+			schema: images || !("show" in schema.shape) ? schema : schema.omit({ show: true }),
 			timeout: timeout ?? TIMEOUT,
 			...(changes === undefined ? {} : { changes }),
 			async run(args, context) {
