@@ -27,7 +27,26 @@ const ROOMS = [
 
 /** The rooms of workspaces, in the same order. */
 const WORKSPACES = {
-	agent: ["base", "model", "talk", "tools", "turn", "chat", "gateway", "page", "setup", "once", "tasks", "run", "cli"],
+	agent: [
+		"base",
+		"model",
+		"talk",
+		"tools",
+		"turn",
+		"chat",
+		"gateway",
+		"page",
+		"setup",
+		"once",
+		"tasks",
+		"episode",
+		"environments",
+		"run",
+		"report",
+		"export",
+		"fleet",
+		"cli",
+	],
 	browser: ["base", "net", "extract", "search", "web", "chrome", "drive", "live", "doors"],
 };
 

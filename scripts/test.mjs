@@ -16,6 +16,7 @@ ensurePackages({
 	podman: "/usr/bin/podman",
 	bsdutils: "/usr/bin/script",
 	python3: "/usr/bin/pydoc3", // with its library, for the tests of clients/python
+	"nats-server": "/usr/sbin/nats-server",
 	"perl-base": "/usr/bin/perl",
 	tmux: "/usr/bin/tmux",
 	sudo: "/usr/bin/sudo",

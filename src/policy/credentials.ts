@@ -122,6 +122,7 @@ const LONGEST = 4096;
 function isCredential(place: string, { deed, file, tree }: Effect, world: World): boolean {
 	if (MEMORY.test(place) || HOST_KEY.test(place) || KEY_FILE.test(place)) return true;
 	if (ENV_FILE.test(place) && !isWithin(place, world.cwd) && deed === "reads") return true;
+	if (tree && deed === "reads" && isWithin(world.state, place) && !isWithin(world.cwd, place)) return true; // with the token of the page
 	const isPattern = file.glob && place.includes(SOME);
 	const fits = (root: string, target: string): boolean => {
 		const all = target.endsWith("/**");

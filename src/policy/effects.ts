@@ -138,6 +138,7 @@ const PROGRAMS = byName<EffectsOf>({
 		...anew([...(command.code ?? "").matchAll(/[^>]>\s*"([^"]+)"/g)].map((match) => word(match[1] ?? ""))),
 		...(valuesOf(command, /^-i$/).some(({ text }) => text === "inplace") ? inPlace(words(command).slice(2)) : []),
 	]),
+	stow: (command) => all("unpacks", [valuesOf(command, /^(?:-t|--target)$/, /^(?:--target=|-t)(.+)$/s)[0] ?? word("..")], true),
 	holdfast: (command) => {
 		const [verb, file, ...rest] = words(command);
 		if (verb?.text === "write-file" || verb?.text === "patch") return all("writes", [file]);
@@ -231,9 +232,19 @@ function carries(command: FoundCommand): Effect[] {
 	return [
 		...all(moves ? (away ? "deletes" : "moves") : "reads", from, moves || recursive(command)),
 		...(away ? [] : emptied ? all("empties", [to]) : all("writes", [to, ...arrivals(command)], false, careful ? "nothing" : "perhaps")),
+		...(merges(command, from) ? all("unpacks", [to], true) : []),
 		...(mirrors ? all("deletes", [to], true) : []),
 		...(removes ? all("deletes", from, true) : []),
 	];
+}
+
+/** Whether everything in a directory arrives, whatever its name: `cp -r conf/. ~`, `mv dot/.* ~`, `rsync -a conf/ ~`. */
+function merges(command: FoundCommand, from: readonly Word[]): boolean {
+	const everything = (one: Word) => one.glob && /^(?:[.*?]+|\.?\[[^\]]*\]\*?)$/.test(path.basename(one.text));
+	if (from.some(everything)) return true;
+	if (!recursive(command)) return false;
+	if (is(command, "rsync")) return from.some(({ text }) => /(?:^|\/)\.?$/.test(text));
+	return is(command, "cp") && (hasFlag(command, "-T|--no-target-directory") || from.some(({ text }) => /(?:^|\/)\.$/.test(text)));
 }
 
 /** What a copier takes, and where to: its last word, or that of `-t`. */

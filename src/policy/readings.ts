@@ -1,6 +1,7 @@
 /**
  * One command can be read in more than one way, and the strictest counts:
  * as it stands; with its continued lines joined, as the shell does before anything else (the grammar takes them for blanks);
+ * with each default of a variable (`${X:-default}`) in place of the variable, whose value is not known;
  * and with letters that only look like Latin ones replaced, which no shell does but a person who approves would.
  */
 export interface Reading {
@@ -14,8 +15,10 @@ export interface Reading {
 export function readings(command: string): Reading[] {
 	const asIs: Reading = { text: command, offsets: null, pretended: false };
 	const joined = SPELLED.test(command) ? rewrite(asIs, SPELLED_ALL, spell) : asIs;
+	const defaults = withDefaults(joined);
 	const latin = /[^\x00-\x7f]/.test(command) ? rewrite(joined, /[^\x00-\x7f]/gu, lookAlike) : joined;
-	return [asIs, ...(joined.text === command ? [] : [joined]), ...(latin.text === joined.text ? [] : [{ ...latin, pretended: true }])];
+	const others = [joined, defaults].filter((one, at, all) => one.text !== command && all[at - 1]?.text !== one.text);
+	return [asIs, ...others, ...(latin.text === joined.text ? [] : [{ ...latin, pretended: true }])];
 }
 
 // Besides continued lines (one between two blanks is a blank anyway), what the grammar cannot read where it stands, or loses:
@@ -29,6 +32,24 @@ function spell(text: string): string {
 	if (text === "``" || /^\$\(\s*\)$/.test(text)) return "";
 	if (text.startsWith("$")) return `\${${text.slice(1)}}`;
 	return text.startsWith("{") ? text.replace(/[{},]/g, " ") : text;
+}
+
+const DEFAULT = /\$\{(\w+):?[-=]((?:[^{}]|\$\{\w+\})*)\}/g;
+const NESTED = 3;
+
+/** A variable that the text sets, or whose value is always known, keeps its value. */
+function withDefaults(from: Reading): Reading {
+	const keeps = (name: string) => /^(?:HOME|PWD|TMPDIR|IFS)$/.test(name) || new RegExp(`\\b${name}=`).test(from.text);
+	let to = from;
+	for (let level = 0; level < NESTED && to.text.includes("${"); level++) {
+		const next = rewrite(to, DEFAULT, (text) => {
+			const [, name = "", value = ""] = new RegExp(DEFAULT.source).exec(text) ?? [];
+			return keeps(name) ? text : value;
+		});
+		if (next.text === to.text) break;
+		to = next;
+	}
+	return to;
 }
 
 function rewrite(from: Reading, pattern: RegExp, change: (match: string) => string): Reading {

@@ -16,7 +16,11 @@ let keepShared: () => void = () => {};
 
 /** Undo something when the test is over (inside `forFile`: the file): last come, first served, before the check for leaks. */
 export const atEnd = (undo: () => unknown): void => void (scope.getStore() ?? ofTest).push(undo);
-Object.assign(globalThis, { testAtEnd: atEnd }); // for the tests of the agent, which import nothing from here
+const testEngine = async () => {
+	const { noEngine, sharedEngine } = await import("./dockerd.js");
+	return noEngine() ?? (await sharedEngine());
+};
+Object.assign(globalThis, { testAtEnd: atEnd, testEngine }); // for the tests of the agent, which import nothing from here
 
 /**
  * Makes what all tests of the file share: it is closed after the last of them. What runs and is watched when `make` is done may stay

@@ -38,6 +38,8 @@ export const endpointSchema = z.strictObject({
 	maxTokens: z.number().int().min(1).max(10_000_000).optional(),
 	/** Seconds without a byte after which a stream counts as cut. */
 	idleSeconds: z.number().int().min(1).max(3_600).optional(),
+	/** Asks for token ids and logprobs, for training data: `stream` from vLLM, `whole` from SGLang, which gives them only with answers that are not streamed. */
+	tokenIds: z.enum(["stream", "whole"]).optional(),
 	/** The same for one model of it. */
 	models: z
 		.record(z.string().min(1).max(200), z.strictObject({ window: tokensSchema.optional(), maxTokens: z.number().int().min(1).max(10_000_000).optional() }))

@@ -55,6 +55,8 @@ export function openAgentHome(root: string = ownAgentHome()): AgentHome {
 			throw new AgentError("HOME", `cannot use ${root} as home: a file is in its way; move it, or choose another home with HOLDFAST_AGENT_HOME`, {
 				cause: error,
 			});
+		if (errno(error) === "ENOENT")
+			throw new AgentError("HOME", `cannot make ${root}: no directory can be made there; choose another home with HOLDFAST_AGENT_HOME`, { cause: error });
 		throw fromSystem(error, `cannot use ${root} as home`);
 	}
 	return home;

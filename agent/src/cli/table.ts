@@ -8,11 +8,13 @@ export interface OptionSpec {
 	/** What its value is called. */
 	readonly value?: string;
 	readonly help: string;
+	/** It may be given several times. */
+	readonly multiple?: boolean;
 }
 type OptionSpecs = Readonly<Record<string, OptionSpec>>;
 
 export interface Call {
-	readonly values: Readonly<Record<string, string | boolean | undefined>>;
+	readonly values: Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 	readonly words: readonly string[];
 	readonly out: Output;
 }
@@ -44,6 +46,15 @@ const SETTINGS: OptionSpecs = {
 const RESUMES: OptionSpecs = {
 	continue: { type: "boolean", short: "c", help: "go on with the last conversation" },
 	resume: { type: "string", short: "r", value: "ID", help: "go on with this one: an id or a title" },
+};
+/** A queue of NATS. */
+const QUEUE: OptionSpecs = {
+	nats: { type: "string", value: "URL", help: "nats://HOST:4222: play it on the workers there" },
+	creds: { type: "string", value: "FILE", help: "credentials of NATS" },
+};
+const COLLECTS: OptionSpecs = {
+	lease: { type: "string", value: "SECONDS", help: "how long a silent worker keeps a job (default: 60)" },
+	"proof-wait": { type: "string", value: "SECONDS", help: "how long to wait for workers' proofs (default: 30)" },
 };
 const JSON_OUT: OptionSpecs = { json: { type: "boolean", help: "print JSON" } };
 export const HELP: OptionSpecs = { help: { type: "boolean", short: "h", help: "show this help" } };
@@ -113,17 +124,25 @@ Examples
 	{
 		name: "export",
 		group: "Conversations",
-		summary: "write a conversation as JSON for other programs",
-		usage: "export ID [OPTIONS]",
+		summary: "write a conversation or a run for other programs",
+		usage: "export ID|RUN [OPTIONS]",
 		options: {
-			format: { type: "string", value: "FORMAT", help: "openai (default), anthropic or sharegpt" },
+			format: { type: "string", value: "FORMAT", help: "default: openai; see below" },
 			output: { type: "string", short: "o", value: "FILE", help: "write there instead of stdout" },
+			only: { type: "string", value: "A,B", help: "of a run: scored, recorded, error (default: all)" },
+			clean: { type: "boolean", help: "of a run: no damaged ones, no unknown tools" },
 		},
-		teach: `ID is an id, the beginning of one, or a title. Keys are masked.
+		teach: `ID is the id of a conversation, the beginning of one, or a title; it is written
+as openai, anthropic or sharegpt. RUN is the folder of a run; its episodes are
+written a line each, as openai, sharegpt, hermes, atif, rollouts (token ids),
+predictions (for the harness of SWE-bench), or as harbor: a folder. Keys are
+masked.
 
 Examples
-  holdfast-agent export a1b2c3 --format anthropic -o talk.json`,
-		words: { most: 1, what: "one conversation" },
+  holdfast-agent export a1b2c3 --format anthropic -o talk.json
+  holdfast-agent export ./run1 --format sharegpt --only scored -o rows.jsonl
+  holdfast-agent export ./run1 --format harbor -o jobs/run1`,
+		words: { most: 1, what: "one conversation or run" },
 		load: () => import("./run/export.js"),
 	},
 	{
@@ -133,21 +152,34 @@ Examples
 		usage: "run TASKS [OPTIONS]",
 		options: {
 			...SETTINGS,
+			place: { type: "string", value: "PLACE", multiple: true, help: "where commands run; several make a pool" },
+			pool: { type: "string", value: "FILE", help: 'places with slots: [{"place": …, "slots": 4}, …]' },
 			output: { type: "string", short: "o", value: "DIR", help: "where the run is kept (default: runs/ in the home)" },
+			agent: { type: "string", value: "WHO", help: "model (default), oracle, nop, or a command of the place" },
 			concurrency: { type: "string", value: "N", help: "episodes at a time (default: 4)" },
 			repeats: { type: "string", value: "N", help: "episodes for each task (default: 1)" },
 			seconds: { type: "string", value: "N", help: "how long an episode may take (default: 1800)" },
+			"retry-wait": { type: "string", value: "SECONDS", help: "before the first retry (default: 5)" },
+			...QUEUE,
+			...COLLECTS,
 			json: { type: "boolean", help: "print each event as a line of JSON" },
 		},
-		teach: `TASKS is terminal-test (three small tasks), or a .jsonl file with a prompt in
-each line: {"prompt": "…", "expect": {"file": "a.txt", "content": "…"}}. With
-expect an episode is scored: 1 if the file has this content, 0.5 if it contains
-it, else 0. Commands run in a sandbox for each episode unless --place says
-otherwise. After kill -9, resume goes on. Ctrl-C ends what is under way.
+		teach: `TASKS is terminal-test (three small tasks), a folder of tasks in Harbor's
+format, or a .jsonl file with a prompt in each line: {"prompt": "…", "expect":
+{"file": "a.txt", "content": "…"}}. With expect an episode is scored: 1 if the
+file has this content, 0.5 if it contains it, else 0. Commands run in a sandbox
+for each episode unless --place says otherwise.
+
+While it runs: show, attach, take, pause, set, cancel and requeue. After
+kill -9, resume goes on. Ctrl-C ends what is under way; once more leaves at once.
+
+Exit code: 0 each episode has its result and nothing is left, 1 not so, 130
+interrupted.
 
 Examples
   holdfast-agent run terminal-test -t terminal
   holdfast-agent run prompts.jsonl -t terminal,file --concurrency 8 -o ./run1
+  holdfast-agent run ./tasks --place ssh://box1 --place ssh://box2 --repeats 4
   holdfast-agent resume ./run1`,
 		words: { most: 1, what: "the tasks" },
 		load: () => import("./run/run.js"),
@@ -155,14 +187,15 @@ Examples
 	{
 		name: "resume",
 		group: "Evaluate",
-		summary: "go on with a run that was stopped or killed",
-		usage: "resume DIR [OPTIONS]",
+		summary: "go on with a run that was stopped, killed or paused",
+		usage: "resume RUN [OPTIONS]",
 		options: {
-			concurrency: { type: "string", value: "N", help: "episodes at a time (default: 4)" },
+			concurrency: { type: "string", value: "N", help: "episodes at a time (default: as the run began)" },
+			"retry-wait": { type: "string", value: "SECONDS", help: "before the first retry (default: 5)" },
 			json: { type: "boolean", help: "print each event as a line of JSON" },
 		},
 		teach: `What a killed program has left is ended first. Episodes that have a result are
-not run again.
+not run again. One program runs a run at a time.
 
 Examples
   holdfast-agent resume ./run1`,
@@ -170,17 +203,204 @@ Examples
 		load: () => import("./run/resume.js"),
 	},
 	{
+		name: "collect",
+		group: "Evaluate",
+		summary: "go on with a run that workers on other machines play",
+		usage: "collect RUN --nats URL [OPTIONS]",
+		options: { ...QUEUE, ...COLLECTS, json: { type: "boolean", help: "print each event as a line of JSON" } },
+		teach: `run --nats begins such a run and does the same. Jobs are given to the workers,
+and what they hand in goes to the ledger, once each. What the queue has lost is
+given out again. Ctrl-C leaves; workers go on.
+
+Exit code: 0 each episode has its result and each worker has proved that nothing
+is left there, 1 not so.
+
+Examples
+  holdfast-agent run ./tasks -o ./run1 --nats nats://queue:4222
+  holdfast-agent collect ./run1 --nats nats://queue:4222`,
+		words: { most: 1, what: "one run" },
+		load: () => import("./run/collect.js"),
+	},
+	{
+		name: "atropos",
+		group: "Evaluate",
+		summary: "send groups of a run to a trainer of Atropos",
+		usage: "atropos RUN --url URL [OPTIONS]",
+		options: {
+			url: { type: "string", value: "URL", help: "of the trainer: http://HOST:8000" },
+			"max-tokens": { type: "string", value: "N", help: "longer sequences are not sent (default: 32768)" },
+			json: { type: "boolean", help: "print JSON" },
+		},
+		teach: `While the run goes on, or afterwards. A group is the repeats of one item; it is
+sent when all have a reward and token ids in one segment, and the rewards are not
+equal. Others are counted with the reason. No group is sent twice, also after
+kill -9. While much waits at the trainer the run is paused.
+
+Examples
+  holdfast-agent run prompts.jsonl -t terminal --repeats 8 -o ./run1 &
+  holdfast-agent atropos ./run1 --url http://localhost:8000`,
+		words: { most: 1, what: "one run" },
+		load: () => import("./run/atropos.js"),
+	},
+	{
+		name: "worker",
+		group: "Evaluate",
+		summary: "play episodes of runs that other machines have begun",
+		usage: "worker --nats URL [OPTIONS]",
+		options: {
+			...QUEUE,
+			dir: { type: "string", value: "DIR", help: "of this worker alone (default: worker/ in the home)" },
+			name: { type: "string", value: "NAME", help: "default: the host and its folder" },
+			concurrency: { type: "string", value: "N", help: "episodes at a time (default: 4)" },
+			once: { type: "boolean", help: "end when the runs that it had a part in are over" },
+		},
+		teach: `Endpoints and keys are those of this machine; the endpoint has the name that
+the run names. A worker that comes back to its folder first ends what it had
+left there, and hands in what was not stored yet. Ctrl-C ends what is under way
+and gives its jobs back.
+
+Examples
+  holdfast-agent worker --nats nats://queue:4222 --concurrency 8`,
+		words: { most: 0 },
+		load: () => import("./run/worker.js"),
+	},
+	{
 		name: "show",
 		group: "Evaluate",
-		summary: "show the episodes of a run and its numbers",
-		usage: "show DIR [OPTIONS]",
+		summary: "show the episodes of a run and its numbers, or one episode",
+		usage: "show RUN [INDEX] [OPTIONS]",
 		options: JSON_OUT,
 		teach: `Works while the run is under way, too.
 
 Examples
-  holdfast-agent show ./run1`,
-		words: { most: 1, what: "one run" },
+  holdfast-agent show ./run1
+  holdfast-agent show ./run1 17`,
+		words: { most: 2, what: "one run and an index" },
 		load: () => import("./run/show.js"),
+	},
+	{
+		name: "attach",
+		group: "Evaluate",
+		summary: "watch the terminal of an episode that is under way",
+		usage: "attach RUN INDEX",
+		options: {},
+		teach: `Waits until the episode runs a command, and shows it until that ends. Ctrl-]
+leaves. Nothing is typed; take is for that.
+
+Examples
+  holdfast-agent attach ./run1 17`,
+		words: { most: 2, what: "one run and an index" },
+		load: async () => ({ run: (await import("./run/attach.js")).attach }),
+	},
+	{
+		name: "take",
+		group: "Evaluate",
+		summary: "type into the terminal of an episode that is under way",
+		usage: "take RUN INDEX",
+		options: {},
+		teach: `The first key takes the keyboard: what the agent writes is refused until you
+leave with Ctrl-]. The result says that a person had it.
+
+Examples
+  holdfast-agent take ./run1 17`,
+		words: { most: 2, what: "one run and an index" },
+		load: async () => ({ run: (await import("./run/attach.js")).take }),
+	},
+	{
+		name: "pause",
+		group: "Evaluate",
+		summary: "let no more episodes of a run start; resume goes on",
+		usage: "pause RUN",
+		options: {},
+		teach: `What runs goes on. Requests like this one are kept in the run: they count also
+for the next program that runs it.
+
+Examples
+  holdfast-agent pause ./run1
+  holdfast-agent resume ./run1`,
+		words: { most: 1, what: "one run" },
+		load: async () => ({ run: (await import("./run/ask.js")).pause }),
+	},
+	{
+		name: "set",
+		group: "Evaluate",
+		summary: "change how many episodes run at a time",
+		usage: "set RUN concurrency=N",
+		options: {},
+		teach: `Examples
+  holdfast-agent set ./run1 concurrency=16`,
+		words: { most: 2, what: "one run and a setting" },
+		load: async () => ({ run: (await import("./run/ask.js")).set }),
+	},
+	{
+		name: "cancel",
+		group: "Evaluate",
+		summary: "end one episode; its result is an error",
+		usage: "cancel RUN INDEX",
+		options: {},
+		teach: `One that waits is not begun. requeue makes it again.
+
+Examples
+  holdfast-agent cancel ./run1 17`,
+		words: { most: 2, what: "one run and an index" },
+		load: async () => ({ run: (await import("./run/ask.js")).cancel }),
+	},
+	{
+		name: "requeue",
+		group: "Evaluate",
+		summary: "take the result of one episode back and make it again",
+		usage: "requeue RUN INDEX",
+		options: {},
+		teach: `The attempt that it had stays on record, with its tokens and files.
+
+Examples
+  holdfast-agent requeue ./run1 17`,
+		words: { most: 2, what: "one run and an index" },
+		load: async () => ({ run: (await import("./run/ask.js")).requeue }),
+	},
+	{
+		name: "rescore",
+		group: "Evaluate",
+		summary: "score episodes again, without running them",
+		usage: "rescore RUN [INDEX] [OPTIONS]",
+		options: { json: { type: "boolean", help: "print each event as a line of JSON" } },
+		teach: `Without INDEX all that have a result. It needs the directory that the episode
+worked in, so it must have run on this machine, in no container. One that cannot
+be scored again keeps its score.
+
+Examples
+  holdfast-agent rescore ./run1
+  holdfast-agent rescore ./run1 17`,
+		words: { most: 2, what: "one run and an index" },
+		load: async () => ({ run: (await import("./run/ask.js")).rescore }),
+	},
+	{
+		name: "replay",
+		group: "Evaluate",
+		summary: "play an episode again with its recorded answers",
+		usage: "replay RUN INDEX [OPTIONS]",
+		options: JSON_OUT,
+		teach: `No model is asked. The commands run in a fresh place, and the first whose result
+is another one is named. Exit code 1 if there is one.
+
+Examples
+  holdfast-agent replay ./run1 17`,
+		words: { most: 2, what: "one run and an index" },
+		load: () => import("./run/replay.js"),
+	},
+	{
+		name: "compare",
+		group: "Evaluate",
+		summary: "compare two runs of the same tasks",
+		usage: "compare RUN_A RUN_B [OPTIONS]",
+		options: JSON_OUT,
+		teach: `Episodes are paired by task (name and digest) and repeat. First those that one
+run has solved and the other has not.
+
+Examples
+  holdfast-agent compare ./run1 ./run2`,
+		words: { most: 2, what: "two runs" },
+		load: () => import("./run/compare.js"),
 	},
 	{
 		name: "tasks",
@@ -306,9 +526,9 @@ export const commandNamed = (name: string): Command | undefined => COMMANDS.find
 
 export function parseOptions({ options }: Command): NonNullable<ParseArgsConfig["options"]> {
 	return Object.fromEntries(
-		Object.entries({ ...options, ...HELP }).map(([name, { type, short }]) => [
+		Object.entries({ ...options, ...HELP }).map(([name, { type, short, multiple }]) => [
 			name,
-			{ type, ...(short && short !== name ? { short } : short ? { short } : {}) },
+			{ type, ...(multiple ? { multiple } : {}), ...(short && short !== name ? { short } : short ? { short } : {}) },
 		]),
 	);
 }

@@ -57,6 +57,7 @@ export async function runCommand(call: CommandCall): Promise<void> {
 	if (name.toLowerCase() === "resume" && rest.trim() === "")
 		return reply(`${sessionList(chat, chat.hall.people.may(chat.link.name, person, "admin"))}\n\n/resume ID goes on with one.`);
 	const agent = await chat.agent();
+	const { model } = agent.conversation;
 	const opened: { id?: string } = {};
 	const ran = await runSlash(text, {
 		agent,
@@ -69,8 +70,8 @@ export async function runCommand(call: CommandCall): Promise<void> {
 		},
 	});
 	if (opened.id !== undefined) return reply(`Goes on with ${opened.id}${titleOf(agent.conversation.title)}.`);
-	if (ran?.said !== undefined) return reply(ran.said);
-	if (name.toLowerCase() === "model") return reply(`The model is ${agent.conversation.model.name} now.`);
+	const changed = agent.conversation.model.name === model.name ? [] : [`The model is ${agent.conversation.model.name} now.`];
+	if (changed.length > 0 || ran?.said !== undefined) return reply([...changed, ...(ran?.said === undefined ? [] : [ran.said])].join("\n"));
 	if (name.toLowerCase() === "compact") return reply("The conversation was made shorter.");
 }
 

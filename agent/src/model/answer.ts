@@ -17,6 +17,7 @@ export function closeAnswer(raw: RawAnswer, from: string, used: Set<string>): An
 		...(whole.length < raw.calls.length ? { cutCall: true } : {}),
 		...(raw.usage ? { usage: raw.usage } : {}),
 		model: raw.model,
+		...(raw.tokens ? { tokens: raw.tokens } : {}),
 	};
 }
 

@@ -6,6 +6,7 @@ import { eventError } from "./errors.js";
 import { type JsonObject, list, number, object, parsed, text } from "./json.js";
 import { ModelError, type Piece, type Reasoning, type Usage } from "./model.js";
 import type { StreamEvent } from "./sse.js";
+import { TokenReader } from "./token-ids.js";
 import type { RawAnswer, RawCall, StreamReader, WireSetup } from "./wire.js";
 
 interface OpenCall {
@@ -31,6 +32,7 @@ export class ChatReader implements StreamReader {
 	#finish = "";
 	#usage: Usage | undefined;
 	#model = "";
+	readonly #tokens = new TokenReader();
 
 	constructor(setup: WireSetup) {
 		this.#setup = setup;
@@ -53,7 +55,8 @@ export class ChatReader implements StreamReader {
 		if (failed || event.event === "error") throw eventError(failed ?? chunk, this.text);
 		if (text(chunk.model) !== "") this.#model = text(chunk.model);
 		this.#count(chunk.usage ?? choice.usage ?? object(chunk.x_groq).usage);
-		const pieces = this.#delta(object(choice.delta));
+		if (this.#setup.tokenIds) this.#tokens.take(chunk, choice);
+		const pieces = this.#delta(object(choice.delta ?? choice.message)); // `message`: an answer that was sent whole
 		// Some repeat the reason in a later chunk, with the usage: the first one closes.
 		if (text(choice.finish_reason) !== "") this.#close(text(choice.finish_reason));
 		return pieces;
@@ -71,6 +74,7 @@ export class ChatReader implements StreamReader {
 			length,
 			usage: this.#usage,
 			model: this.#model || this.#setup.model,
+			...(this.#tokens.tokens ? { tokens: this.#tokens.tokens } : {}),
 		};
 	}
 

@@ -4,6 +4,7 @@ import { wireIds, wireName } from "./ids.js";
 import { argumentsOf, type JsonObject, list, object } from "./json.js";
 import type { Message, ModelRequest } from "./model.js";
 import { goesBack } from "./reasoning.js";
+import { TOKEN_FIELDS } from "./token-ids.js";
 import type { Wire, WireSetup } from "./wire.js";
 
 export const chatWire: Wire = {
@@ -42,8 +43,9 @@ function chatBody(request: ModelRequest, setup: WireSetup): JsonObject {
 	return {
 		model: setup.model,
 		messages,
-		stream: true,
-		...(flags.streamUsage ? { stream_options: { include_usage: true } } : {}),
+		stream: setup.tokenIds !== "whole",
+		...(setup.tokenIds === undefined ? {} : TOKEN_FIELDS),
+		...(flags.streamUsage && setup.tokenIds !== "whole" ? { stream_options: { include_usage: true } } : {}),
 		...(limit === undefined ? {} : { [flags.maxTokensField]: limit }),
 		...(reasoning === undefined || flags.reasoning === "none"
 			? {}

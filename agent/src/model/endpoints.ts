@@ -1,6 +1,7 @@
 /** Endpoints that are known by their address, and what each wants differently. Any other URL gets the defaults, and the probe of `setup` finds the rest. */
 import type { IdRule } from "./ids.js";
 import { ModelError, type WireFormat } from "./model.js";
+import type { TokenIdsWish } from "./token-ids.js";
 
 /** An endpoint as the settings have it (an entry of `endpoints` in agent.json). What is set there wins over what is known. */
 export interface EndpointSettings {
@@ -12,6 +13,7 @@ export interface EndpointSettings {
 	readonly window?: number;
 	readonly maxTokens?: number;
 	readonly idleSeconds?: number;
+	readonly tokenIds?: TokenIdsWish;
 	readonly headers?: Readonly<Record<string, string>>;
 	readonly models?: Readonly<Record<string, { readonly window?: number; readonly maxTokens?: number }>>;
 }

@@ -3,6 +3,7 @@ export { aboutModel } from "./find-window.js";
 export { type ListedModel, listModels } from "./list.js";
 export type {
 	Answer,
+	AnswerTokens,
 	Message,
 	Model,
 	ModelCall,
@@ -17,4 +18,5 @@ export type {
 export { ModelError } from "./model.js";
 export { type EndpointModel, type ModelOptions, type ModelParts, openModel } from "./open.js";
 export { type ProbeResult, type ProbeStep, probeModel } from "./probe.js";
+export type { TokenIdsWish } from "./token-ids.js";
 export { charsOf, estimateTokens, tokensOf } from "./window.js";

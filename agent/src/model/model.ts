@@ -82,6 +82,19 @@ export interface Answer {
 	readonly usage?: Usage;
 	/** As the endpoint names it in its answer. */
 	readonly model: string;
+	/** The ids of its tokens, where they were asked for and can be used. */
+	readonly tokens?: AnswerTokens;
+	/** They were asked for and cannot be used: why. */
+	readonly noTokens?: string;
+}
+
+/** Ids of tokens as the endpoint counted them: nothing here is made from text. */
+export interface AnswerTokens {
+	/** Of the whole request. */
+	readonly prompt: readonly number[];
+	readonly completion: readonly number[];
+	/** One for each id of the completion, where the endpoint gives them. */
+	readonly logprobs?: readonly number[];
 }
 
 /** What can be shown while an answer arrives. None of it may be acted on. */

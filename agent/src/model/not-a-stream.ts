@@ -3,6 +3,7 @@ import { hostOf } from "./endpoints.js";
 import { eventError, readBody } from "./errors.js";
 import { object, parsed } from "./json.js";
 import { ModelError } from "./model.js";
+import type { StreamEvent } from "./sse.js";
 
 export async function notAStream(response: Response, url: string): Promise<ModelError | undefined> {
 	const type = response.headers.get("content-type")?.toLowerCase() ?? "";
@@ -16,4 +17,16 @@ export async function notAStream(response: Response, url: string): Promise<Model
 	const body = object(parsed(await readBody(response)));
 	if (body.error) return eventError(body.error, "");
 	return new ModelError("wrong", `${host} answered at once although a stream was asked for; take an endpoint that streams, or turn streaming on in it`);
+}
+
+/** An answer that was asked for whole, as the one event of a stream. Throws `ModelError` if the connection breaks in the middle of it. */
+export async function* wholeEvent(response: Response): AsyncGenerator<StreamEvent, void> {
+	let body: string;
+	try {
+		body = await response.text();
+	} catch (cause) {
+		throw new ModelError("cut", "the connection broke in the middle of the answer", { cause });
+	}
+	yield { data: body };
+	yield { data: "[DONE]" };
 }

@@ -12,11 +12,12 @@ import { idsFrom, usedIds } from "./ids.js";
 import { toBody } from "./json.js";
 import { maskedAnswer, PieceMask } from "./mask.js";
 import { type Answer, type Model, ModelError, type ModelRequest, type Piece, type Usage, type WireFormat } from "./model.js";
-import { notAStream } from "./not-a-stream.js";
+import { notAStream, wholeEvent } from "./not-a-stream.js";
 import { type Connection, readKey, send, withoutKey } from "./request.js";
 import { responsesWire } from "./responses.js";
 import { type RetryClock, retryClock, withRetries } from "./retry.js";
 import { streamEvents } from "./sse.js";
+import { type TokenIdsWish, tokensProblem } from "./token-ids.js";
 import { charsOf, estimateTokens, tokensOf, windowOf } from "./window.js";
 import type { ReasoningWish, Wire, WireSetup } from "./wire.js";
 
@@ -33,6 +34,8 @@ export interface ModelOptions {
 	readonly maxTokens?: number;
 	readonly reasoning?: ReasoningWish;
 	readonly headers?: Readonly<Record<string, string>>;
+	/** Ids of tokens are wanted; default: as the endpoint's settings say. */
+	readonly tokenIds?: TokenIdsWish;
 }
 
 /** Dollars a token. */
@@ -47,6 +50,8 @@ export interface ModelParts {
 	readonly clock?: Partial<RetryClock>;
 	/** Without a byte for so long a stream counts as cut. 120 s without it. */
 	readonly stallMs?: number;
+	/** Is told, once, what a person should know. */
+	readonly warn?: (text: string) => void;
 }
 
 export const WIRES: Readonly<Record<WireFormat, Wire>> = { chat: chatWire, responses: responsesWire, anthropic: anthropicWire };
@@ -69,9 +74,11 @@ export class EndpointModel implements Model {
 	readonly #clock: RetryClock;
 	readonly #connection: Connection;
 	readonly #stallMs: number;
+	readonly #warn: (text: string) => void;
+	#warned = false;
 	#setup: WireSetup;
 
-	constructor(options: ModelOptions, { fetch: fetchWith = fetch, clock = {}, stallMs }: ModelParts) {
+	constructor(options: ModelOptions, { fetch: fetchWith = fetch, clock = {}, stallMs, warn = () => {} }: ModelParts) {
 		const { endpoint, model } = options;
 		const one = endpoint.models?.[model];
 		const base = baseUrl(endpoint.url);
@@ -84,11 +91,14 @@ export class EndpointModel implements Model {
 		this.#clock = { ...retryClock, ...clock };
 		this.#connection = { settings: endpoint, headers: options.headers, fetch: fetchWith, now: () => this.#clock.now() };
 		this.#stallMs = stallMs ?? (endpoint.idleSeconds === undefined ? STALL_MS : endpoint.idleSeconds * 1000);
+		this.#warn = warn;
+		const tokenIds = options.tokenIds ?? endpoint.tokenIds;
 		this.#setup = {
 			model,
 			from: `${endpoint.format} ${base.replace(/^https?:\/\//, "")} ${model}`,
 			flags: flagsOf(endpoint),
 			reasoning: options.reasoning,
+			...(tokenIds === undefined ? {} : { tokenIds }),
 			maxTokens: options.maxTokens ?? one?.maxTokens ?? endpoint.maxTokens ?? (endpoint.format === "anthropic" ? options.listed?.maxTokens : undefined),
 		};
 	}
@@ -132,14 +142,16 @@ export class EndpointModel implements Model {
 		checkBody(this.format, body, { bridge: setup.flags.bridge, ownIds: idsFrom(request.messages, setup.from) });
 		const long = estimateTokens(request) > this.window.tokens / 2;
 		const response = await send(this.#connection, { url: this.#url, headers: this.#wire.headers(key, setup.flags), body: toBody(body), long }, signal);
-		const problem = await notAStream(response, this.#url);
+		const reader = this.#wire.reader(setup);
+		const whole = this.format === "chat" && setup.tokenIds === "whole";
+		const problem = whole ? undefined : await notAStream(response, this.#url);
 		if (problem) throw problem;
 
-		const reader = this.#wire.reader(setup);
 		const mask = new PieceMask(key);
 		const stallMs = () => (reader.state === "open" ? this.#stallMs : Math.min(AFTER_MS, this.#stallMs));
 		try {
-			for await (const event of streamEvents(response.body as ReadableStream<Uint8Array>, { stallMs })) {
+			const events = whole ? wholeEvent(response) : streamEvents(response.body as ReadableStream<Uint8Array>, { stallMs });
+			for await (const event of events) {
 				for (const piece of reader.take(event)) yield* mask.take(piece);
 				if (reader.state === "done") break;
 			}
@@ -153,7 +165,21 @@ export class EndpointModel implements Model {
 		yield* mask.rest();
 		if (reader.state === "open") throw new ModelError("cut", "the stream ended before the answer did", { text: reader.text });
 		const answer = closeAnswer(reader.answer(), setup.from, used);
-		return maskedAnswer({ ...answer, usage: this.#counted(answer, request) }, key);
+		const told = { ...answer, usage: this.#counted(answer, request) };
+		const masked = maskedAnswer(told, key);
+		return setup.tokenIds === undefined ? masked : this.#withTokens(masked, masked === told);
+	}
+
+	/** Ids that cannot be used are taken out, and the first time that is said. The key in an answer is also in its ids: an answer that was masked has none. */
+	#withTokens({ tokens, ...answer }: Answer, unmasked: boolean): Answer {
+		const why = unmasked ? tokensProblem(tokens, answer.usage) : "the answer had the key in it";
+		if (why === undefined && tokens) return { ...answer, tokens };
+		if (!this.#warned)
+			this.#warn(
+				`${this.name} was asked for token ids, but an answer has none that can be used (${why}); the text is kept, and the other answers are looked at too`,
+			);
+		this.#warned = true;
+		return { ...answer, noTokens: why ?? "" };
 	}
 
 	/** Tokens are always counted; money where the endpoint tells it, or its prices. */

@@ -3,8 +3,9 @@
  * the format's reader, and asks the reader for the answer when the stream is over.
  */
 import type { EndpointFlags } from "./endpoints.js";
-import type { ModelRequest, Piece, Reasoning, Usage, WireFormat } from "./model.js";
+import type { AnswerTokens, ModelRequest, Piece, Reasoning, Usage, WireFormat } from "./model.js";
 import type { StreamEvent } from "./sse.js";
+import type { TokenIdsWish } from "./token-ids.js";
 
 /** How hard a model should think, where it can. Without it: as the endpoint has it. */
 export type ReasoningWish = "low" | "medium" | "high";
@@ -16,6 +17,8 @@ export interface WireSetup {
 	readonly flags: EndpointFlags;
 	readonly maxTokens?: number;
 	readonly reasoning?: ReasoningWish;
+	/** Ids of tokens are wanted, and how. */
+	readonly tokenIds?: TokenIdsWish;
 }
 
 export interface Wire {
@@ -46,6 +49,7 @@ export interface RawAnswer {
 	readonly length: boolean;
 	readonly usage?: Usage;
 	readonly model: string;
+	readonly tokens?: AnswerTokens;
 }
 
 export interface RawCall {

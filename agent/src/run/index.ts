@@ -1,13 +1,11 @@
 /** Runs: many episodes, exactly one result each, and the proof that nothing is left. agent/docs/runs.md */
-import { readLines } from "../base/index.js";
-import { type LedgerRow, ledgerFile, progressOf, type RunProgress } from "./ledger.js";
-
-export type { RunProgress } from "./ledger.js";
-export { beginRun, type RunItem, type RunManifest, readRun } from "./manifest.js";
-export type { Outcome } from "./outcome.js";
+export { attemptFolder, attemptLabel, attemptName } from "./attempt.js";
+export type { RunEvent } from "./events.js";
+export { Ledger, ledgerFile, readProgress, runnerOf } from "./ledger.js";
+export { beginRun, changedTasks, label, type RunItem, type RunManifest, readRun } from "./manifest.js";
+export { type PoolPlace, placeName, placeNamed, type RunPlace } from "./places.js";
 export { isClean, type Proof } from "./proof.js";
-export { label, type RunEvent, runAll } from "./runner.js";
-export { type RunSummary, summaryOf } from "./summary.js";
-
-/** What the ledger of a run says now; another program may be writing to it. */
-export const readProgress = (dir: string): RunProgress => progressOf(readLines(ledgerFile(dir)).values as LedgerRow[]);
+export { replayAttempt } from "./replay.js";
+export { addRequest, attemptKey, type RunRequest, readRequests } from "./requests.js";
+export { type LedgerRow, progressOf, type ResultRow, type RunProgress } from "./rows.js";
+export { runAll } from "./run-all.js";

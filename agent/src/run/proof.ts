@@ -1,44 +1,103 @@
-/** The proof that a run has left nothing: no kept process, no process that names its folder. It is believed only after it has found what was planted. */
+/**
+ * The proof that a run has left nothing: no kept process, no sandbox or container, no mount, no process that names its folder. It is believed only after each
+ * look has found what was planted for it: a process on every place that was used, and one in the run's folder that no task has.
+ */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import fs from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Runtime } from "holdfast";
 import { errno } from "../base/index.js";
+import { makesBoxes, placeName, type RunPlace } from "./places.js";
 
 const LEAVING_MS = 60_000; // a busy machine; a clean run waits for nothing
 const LOOK_MS = 50;
 
-export interface Proof {
-	/** Whether the look found the process that was planted for it. Without that it proves nothing. */
-	readonly control: boolean;
-	/** Kept processes and shells of the run's home that run. */
-	readonly kept: readonly string[];
-	/** Other processes whose directory, environment or arguments are of the run: pid and command. */
-	readonly processes: readonly string[];
+/** What was planted on a place, and whether the look found it. */
+export interface Control {
+	readonly place: string;
+	readonly found: boolean;
+	/** Why not. */
+	readonly why?: string;
 }
 
-export const isClean = ({ control, kept, processes }: Proof): boolean => control && kept.length === 0 && processes.length === 0;
+export interface Leftover {
+	/** Kept processes and shells of the run's home that run. */
+	readonly kept: readonly string[];
+	/** Sandboxes and containers of the run's home, on every engine that it has used. */
+	readonly sandboxes: readonly string[];
+	readonly controls: readonly Control[];
+}
 
-/** Kept processes and shells that run. */
-export const keptIn = (runtime: Runtime): string[] => runtime.list({ task: null, shells: true, ended: false }).map(({ id, spec }) => `${id} ${spec.task}`);
+export interface Proof extends Leftover {
+	/** Whether every look found what was planted for it. Without that it proves nothing. */
+	readonly control: boolean;
+	/** Other processes whose directory, environment or arguments are of the run: pid and command. */
+	readonly processes: readonly string[];
+	/** Mounts below its folder. */
+	readonly mounts: readonly string[];
+}
+
+export const isClean = ({ control, kept, sandboxes, processes, mounts }: Proof): boolean =>
+	control && [kept, sandboxes, processes, mounts].every((left) => left.length === 0);
+
+/** What of the home runs: kept processes with shells, and boxes. Rejects if an engine cannot be looked at. */
+export async function leftIn(runtime: Runtime): Promise<Omit<Leftover, "controls">> {
+	const kept = runtime.list({ task: null, shells: true, ended: false }).map(({ id, spec }) => `${id} ${spec.task}`);
+	const { sandboxes } = await runtime.sandboxes();
+	return { kept, sandboxes: sandboxes.flatMap((one) => (one.home === runtime.home.root ? [`${one.kind} ${one.id} ${one.task ?? ""}`.trim()] : [])) };
+}
+
+/** Starts a process on each place, looks whether the look at what is left finds it, with its box if the place makes one, and ends it. */
+export async function plantControls(runtime: Runtime, places: readonly RunPlace[], task: string): Promise<Control[]> {
+	return Promise.all(places.map((place, at) => plant(runtime, place, `${task}.${at}`)));
+}
+
+async function plant(runtime: Runtime, place: RunPlace, name: string): Promise<Control> {
+	const shown = { place: placeName(place) };
+	try {
+		const { id } = await runtime.task(name, { place }).spawn({ command: "exec sleep 3600" });
+		const { kept, sandboxes } = await leftIn(runtime);
+		if (!kept.some((line) => line.startsWith(id))) return { ...shown, found: false, why: `the look did not find ${id}, which was planted there` };
+		if (makesBoxes(place) && !sandboxes.some((line) => line.endsWith(` ${name}`)))
+			return { ...shown, found: false, why: "the look did not find the box that was made there" };
+		return { ...shown, found: true };
+	} catch (error) {
+		return { ...shown, found: false, why: (error as Error).message };
+	} finally {
+		await runtime.endTask(name);
+	}
+}
 
 /**
  * Looks when the runtime is closed: keepers that it had ready leave then, and are waited for. `folders` are the run's own, which no other program has a reason
  * to be in; the first is where the control is planted.
  */
-export async function prove(kept: readonly string[], folders: readonly [string, ...string[]], leavingMs = LEAVING_MS): Promise<Proof> {
+export async function prove(left: Leftover, folders: readonly [string, ...string[]], leavingMs = LEAVING_MS): Promise<Proof> {
 	const planted = spawn("sleep", ["3600"], { cwd: folders[0], stdio: "ignore" });
 	await once(planted, "spawn");
 	try {
 		const others = (): number => processesOf(folders).filter(({ pid }) => pid !== planted.pid).length;
 		for (const ends = Date.now() + leavingMs; others() > 0 && Date.now() < ends; ) await sleep(LOOK_MS);
 		const found = processesOf(folders);
-		return { control: found.some(({ pid }) => pid === planted.pid), kept, processes: found.filter(({ pid }) => pid !== planted.pid).map(({ text }) => text) };
+		return {
+			...left,
+			control: found.some(({ pid }) => pid === planted.pid) && left.controls.every((one) => one.found),
+			processes: found.filter(({ pid }) => pid !== planted.pid).map(({ text }) => text),
+			mounts: mountsIn(folders),
+		};
 	} finally {
 		planted.kill("SIGKILL");
 		await once(planted, "exit");
 	}
+}
+
+function mountsIn(folders: readonly string[]): string[] {
+	const points = read("/proc/self/mountinfo")
+		.split("\n")
+		.flatMap((line) => line.split(" ")[4] ?? [])
+		.map((point) => point.replace(/\\(\d{3})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 8))));
+	return points.filter((point) => folders.some((folder) => point.startsWith(`${folder}/`)));
 }
 
 function processesOf(folders: readonly string[]): { pid: number; text: string }[] {

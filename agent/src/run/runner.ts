@@ -1,124 +1,278 @@
 /**
- * Runs what has no result yet, so many at a time. Each attempt is in the ledger before it starts and its result before the next one does; a program that is
- * killed leaves starts without an end, which the next one ends, marks and makes again. So each index has exactly one result.
+ * Runs what has no result yet. One loop decides what starts next: so many at a time, on places that have a slot, when the machine has room. Each attempt is in
+ * the ledger before it starts and its result before its slot is free; a program that is killed leaves starts without an end, which the next one ends, marks and
+ * makes again. So each index has exactly one result. What people ask meanwhile comes through requests.ts.
  */
-import path from "node:path";
-import { openRuntime, type Runtime } from "holdfast";
-import { type AgentConfig, ensureDir, type KeyRing, openAgentHome } from "../base/index.js";
-import type { Model } from "../model/index.js";
-import { endedLines, runEpisode } from "./episode.js";
-import { Ledger } from "./ledger.js";
-import type { RunItem, RunManifest } from "./manifest.js";
-import type { EpisodeResult } from "./outcome.js";
-import { keptIn, type Proof, prove } from "./proof.js";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type AuditEvent, type Runtime, readAudit } from "holdfast";
+import { AgentError, anySignal, fromSystem } from "../base/index.js";
+import { type EpisodeResult, endEpisode, endedLines } from "../episode/index.js";
+import { Admission, type Admitted } from "./admission.js";
+import { attemptName, lostUsage, playAttempt, rescoreAttempt } from "./attempt.js";
+import type { RunEvent, RunnerOptions } from "./events.js";
+import type { Ledger } from "./ledger.js";
+import type { RunItem } from "./manifest.js";
+import { declaredMemory, lookKey, Pool, type RunPlace, type Slot } from "./places.js";
+import { Queue } from "./queue.js";
+import { attemptKey, followRequests, type Wanted } from "./requests.js";
+import { RETRY_MS, retryAfter } from "./retry.js";
+import type { LedgerRow, Unstamped } from "./rows.js";
 
-const RETRIES = 2; // for what is not the model's doing
+const LOOK_MS = 2_000; // at what tells nothing: the disk
+const FULL_MS = 1_000;
 
-export interface RunnerOptions {
-	readonly dir: string;
-	readonly manifest: RunManifest;
-	readonly items: readonly RunItem[];
-	readonly config: AgentConfig;
-	readonly model: Model;
-	readonly keys: KeyRing;
-	readonly concurrency: number;
-	/** Stops the run: what is under way is ended, and nothing of it has a result. */
-	readonly signal: AbortSignal;
-	readonly tell: (event: RunEvent) => void;
+interface Running {
+	readonly attempt: number;
+	readonly cancel: AbortController;
+	readonly over: Promise<void>;
 }
 
-export type RunEvent =
-	| { readonly type: "recovered"; readonly index: number; readonly attempt: number; readonly ended: readonly string[] }
-	| { readonly type: "start"; readonly index: number; readonly key: string; readonly attempt: number }
-	| ({ readonly type: "result"; readonly index: number; readonly key: string; readonly attempt: number; readonly again: boolean } & EpisodeResult)
-	| { readonly type: "proof"; readonly proof: Proof };
-
-/** Resolves with the proof when there is nothing more to do, or when the signal has ended it. */
-export async function runAll(options: RunnerOptions): Promise<Proof> {
-	const { dir } = options;
-	const [home, work] = [path.join(dir, "home"), path.join(dir, "work")];
-	for (const folder of [home, work]) ensureDir(folder);
-	const ledger = Ledger.open(dir);
-	try {
-		const proof = await prove(await played(options, ledger, { home, work }), [work, home]);
-		options.tell({ type: "proof", proof });
-		return proof;
-	} finally {
-		await ledger.close();
-	}
-}
-
-/** Resolves with what is still kept when all is done. */
-async function played(options: RunnerOptions, ledger: Ledger, { home, work }: { readonly home: string; readonly work: string }): Promise<string[]> {
-	await using runtime = await openRuntime({ home, warm: 0 });
-	const runner = new Runner(options, ledger, runtime, work);
-	await runner.recover();
-	await runner.all();
-	return keptIn(runtime);
-}
-
-class Runner {
+export class Runner {
 	readonly #options: RunnerOptions;
 	readonly #ledger: Ledger;
 	readonly #runtime: Runtime;
-	readonly #work: string;
+	readonly #pool: Pool;
+	readonly #admission: Admission;
+	readonly #queue: Queue;
+	readonly #running = new Map<number, Running>();
+	readonly #rescoring = new Map<string, Promise<void>>();
+	/** Where episodes were played, one for each engine. */
+	readonly #used = new Map<string, RunPlace>();
+	/** Places that a failed attempt was on. */
+	readonly #failedOn = new Map<number, string>();
+	/** Ends the wait of the loop; and what it is told while it does not wait. */
+	#wake: (() => void) | undefined;
+	#woken = false;
+	#wanted: Wanted = { paused: false, concurrency: undefined, cancelled: new Set(), rows: [] };
+	/** Why nothing starts, as it was told last. */
+	#held: string | undefined;
+	#failure: unknown;
 
-	constructor(options: RunnerOptions, ledger: Ledger, runtime: Runtime, work: string) {
+	constructor(options: RunnerOptions, ledger: Ledger, runtime: Runtime) {
+		const { manifest, items, dir } = options;
 		this.#options = options;
 		this.#ledger = ledger;
 		this.#runtime = runtime;
-		this.#work = work;
+		this.#pool = new Pool(manifest.pool ?? [{ place: manifest.place }]);
+		this.#admission = new Admission({ dir, ...options.admission }, () => this.#look());
+		this.#queue = new Queue(options.only === "requests" ? [] : items.filter(({ index }) => !ledger.progress.results.has(index)));
+	}
+
+	get placesUsed(): RunPlace[] {
+		return [...this.#used.values()];
 	}
 
 	/** Ends what a killed program has left. */
 	async recover(): Promise<void> {
-		for (const { index, attempt, task } of this.#ledger.progress.open.values()) {
-			const ended = endedLines(await this.#runtime.endTask(task));
-			await this.#ledger.add({ t: "lost", index, attempt, ended });
-			this.#options.tell({ type: "recovered", index, attempt, ended });
+		for (const { index, attempt, task } of [...this.#ledger.progress.open.values()]) {
+			const ended = endedLines(await endEpisode(this.#runtime, task));
+			await this.#write({ t: "lost", index, attempt, ended, why: "killed", ...lostUsage(this.#options.talk, task) });
+			this.#tell({ type: "recovered", index, attempt, ended });
 		}
 	}
 
+	/** Resolves when each item has its result, or the signal has ended what was under way. Rejects if the ledger cannot be written. */
 	async all(): Promise<void> {
-		const { items, concurrency, signal } = this.#options;
-		const { results } = this.#ledger.progress;
-		const todo = items.filter(({ index }) => !results.has(index))[Symbol.iterator]();
-		const lane = async (): Promise<void> => {
-			for (const item of todo) {
-				if (signal.aborted) return;
-				await this.#item(item);
+		const { signal, dir, more } = this.#options;
+		const look = () => this.#look();
+		signal.addEventListener("abort", look);
+		more?.over.addEventListener("abort", look);
+		more?.ready((item) => {
+			this.#queue.add(item);
+			this.#look();
+		});
+		const unfollow = followRequests(
+			dir,
+			(wanted) => this.#take(wanted),
+			(error) => this.#fail(error),
+		);
+		try {
+			while (!signal.aborted && this.#failure === undefined) {
+				await this.#carryOut();
+				this.#startMore();
+				if (this.#running.size + this.#rescoring.size + this.#queue.size === 0 && more?.over.aborted !== false) break;
+				await this.#wait();
 			}
-		};
-		await Promise.all(Array.from({ length: Math.min(concurrency, items.length) }, lane));
+		} finally {
+			unfollow();
+			signal.removeEventListener("abort", look);
+			more?.over.removeEventListener("abort", look);
+			if (this.#failure !== undefined) for (const { cancel } of this.#running.values()) cancel.abort();
+			await Promise.all([...[...this.#running.values()].map(({ over }) => over), ...this.#rescoring.values()]);
+		}
+		if (this.#failure !== undefined) throw this.#failure;
 	}
 
-	async #item(item: RunItem): Promise<void> {
-		const { signal, tell } = this.#options;
-		const { index, key, digest } = item;
-		const before = this.#ledger.progress;
-		let failures = before.failures.get(index) ?? 0;
-		for (let attempt = (before.attempts.get(index) ?? 0) + 1; ; attempt++) {
-			const name = `${this.#options.manifest.id}/${label(index)}.${attempt}`;
-			await this.#ledger.add({ t: "start", index, attempt, key, digest, task: name });
-			tell({ type: "start", index, key, attempt });
-			const result = await this.#attempt(item, name, attempt);
-			if (signal.aborted) return; // its start stays open: the next program makes it again
-			const { outcome } = result;
-			const again = outcome.kind === "error" && outcome.again && failures < RETRIES;
-			await this.#ledger.add({ t: again ? "failed" : "result", index, attempt, ...result });
-			tell({ type: "result", index, key, attempt, again, ...result });
-			if (!again) return;
-			failures++;
+	#take(wanted: Wanted): void {
+		const before = this.#wanted;
+		this.#wanted = wanted;
+		for (const [index, { attempt, cancel }] of this.#running) if (wanted.cancelled.has(attemptKey(index, attempt))) cancel.abort();
+		if (wanted.paused !== before.paused) this.#tell({ type: wanted.paused ? "paused" : "continued" });
+		if (wanted.concurrency !== undefined && wanted.concurrency !== before.concurrency) this.#tell({ type: "concurrency", concurrency: wanted.concurrency });
+		this.#look();
+	}
+
+	/** Requests that take something back, or score it again. */
+	async #carryOut(): Promise<void> {
+		const { progress } = this.#ledger;
+		for (const request of this.#wanted.rows) {
+			const { id, index, attempt } = request;
+			const item = this.#options.items[index];
+			if (progress.requests.has(id) || this.#rescoring.has(id) || !item || progress.results.get(index)?.attempt !== attempt) continue;
+			if (request.do === "requeue") {
+				await this.#write({ t: "requeued", index, attempt, request: id });
+				this.#tell({ type: "requeued", index, attempt });
+				this.#queue.again(item, 0);
+				continue;
+			}
+			const scoring = this.#rescore(item, attempt, id).catch((error: unknown) => this.#fail(error));
+			this.#rescoring.set(
+				id,
+				scoring.finally(() => {
+					this.#rescoring.delete(id);
+					this.#look();
+				}),
+			);
 		}
 	}
 
-	async #attempt(item: RunItem, name: string, attempt: number): Promise<EpisodeResult> {
-		const { dir, config, model, keys, signal, manifest } = this.#options;
-		const folder = path.join(dir, "episodes", `${label(item.index)}.${attempt}`);
-		const work = path.join(this.#work, `${label(item.index)}.${attempt}`);
-		const home = openAgentHome(path.join(dir, "talk"));
-		return runEpisode({ item, name, folder, work, home, config, model, keys, signal, runtime: this.#runtime, seconds: manifest.seconds });
+	async #rescore(item: RunItem, attempt: number, request: string): Promise<void> {
+		const { index } = item;
+		const before = this.#ledger.progress.results.get(index);
+		if (!before) return;
+		const { outcome, problem } = await rescoreAttempt(this.#options, this.#runtime, item, before);
+		await this.#write({ t: "rescored", index, attempt, request, outcome, ...(problem === undefined ? {} : { problem }) });
+		this.#tell({ type: "rescored", index, attempt, outcome, before: before.outcome, ...(problem === undefined ? {} : { problem }) });
+	}
+
+	#startMore(): void {
+		const concurrency = this.#wanted.concurrency ?? this.#options.concurrency;
+		while (this.#queue.size > 0 && this.#running.size < concurrency) {
+			const held = this.#wanted.paused ? undefined : this.#admission.diskProblem();
+			if (held !== this.#held) this.#tell(held === undefined ? { type: "room" } : { type: "held", why: held });
+			this.#held = held;
+			if (this.#wanted.paused || held !== undefined) return;
+			const next = this.#queue.first((item) => this.#admitted(item));
+			if (!next) return;
+			this.#start(next.item, next.with.admitted, next.with.slot);
+		}
+	}
+
+	#admitted(item: RunItem): { admitted: Admitted; slot: Slot } | undefined {
+		const slot = this.#pool.take(item, this.#failedOn.get(item.index));
+		if (!slot) return undefined;
+		const admitted = this.#admission.admit(declaredMemory(item, slot.place));
+		if (admitted) return { admitted, slot };
+		slot.release(false);
+		return undefined;
+	}
+
+	#start(item: RunItem, admitted: Admitted, slot: Slot): void {
+		const { index } = item;
+		const attempt = (this.#ledger.progress.attempts.get(index) ?? 0) + 1;
+		const cancel = new AbortController();
+		const over = this.#attempt(item, attempt, cancel.signal, admitted, slot)
+			.catch((error: unknown) => this.#fail(error))
+			.finally(() => {
+				this.#running.delete(index);
+				slot.release(this.#failedOn.get(index) === slot.name);
+				admitted.over();
+				this.#look();
+			});
+		this.#running.set(index, { attempt, cancel, over });
+	}
+
+	async #attempt(item: RunItem, attempt: number, cancelled: AbortSignal, admitted: Admitted, slot: Slot): Promise<void> {
+		const { manifest, signal } = this.#options;
+		const { index, key, digest } = item;
+		if (this.#wanted.cancelled.has(attemptKey(index, attempt))) return this.#result(item, attempt, cancelledResult(), slot);
+		const task = attemptName(manifest, index, attempt);
+		await this.#write({ t: "start", index, attempt, key, digest, task, place: slot.name });
+		this.#tell({ type: "start", index, key, attempt, task, place: slot.name });
+		const played = await playAttempt(this.#options, this.#runtime, {
+			...{ item, attempt, task, place: slot.place },
+			signal: anySignal([signal, cancelled]),
+			started: (place) => {
+				this.#used.set(lookKey(place), place);
+				admitted.started();
+			},
+		});
+		const unfinished = played.outcome.kind === "error";
+		if (unfinished && signal.aborted) return this.#stopped(item, attempt, played);
+		if (unfinished && cancelled.aborted) return this.#result(item, attempt, { ...played, ...cancelledOutcome }, slot);
+		return this.#result(item, attempt, played, slot);
+	}
+
+	async #result(item: RunItem, attempt: number, result: EpisodeResult, slot: Slot): Promise<void> {
+		const { index, key } = item;
+		const { outcome } = result;
+		const placeFailed = outcome.kind === "error" && outcome.of === "place";
+		if (placeFailed) this.#failedOn.set(index, slot.name);
+		else this.#failedOn.delete(index);
+		const ms = retryAfter(outcome, this.#ledger.progress.failures.get(index) ?? 0, this.#options.retryMs ?? RETRY_MS);
+		const touched = readAudit(this.#runtime, { task: attemptName(this.#options.manifest, index, attempt) }).filter(isTaken).length;
+		await this.#write({ t: ms === undefined ? "result" : "failed", index, attempt, place: slot.name, ...(touched > 0 ? { touched } : {}), ...result });
+		if (ms !== undefined) this.#queue.again(item, ms);
+		this.#tell({ type: "result", index, key, attempt, again: ms !== undefined, ...result });
+	}
+
+	/** The run ends before the episode did: it has no result, and is made again. */
+	async #stopped({ index }: RunItem, attempt: number, { ended, usage, gone }: EpisodeResult): Promise<void> {
+		await this.#write({ t: "lost", index, attempt, ended, why: "stopped", usage });
+		this.#tell({ type: "stopped", index, attempt, ended, gone });
+	}
+
+	/** Resolves when the row is on the disk; waits while that is full. */
+	async #write(row: Unstamped<LedgerRow>): Promise<void> {
+		for (let told = false; ; ) {
+			try {
+				await this.#ledger.add(row);
+				if (told) this.#tell({ type: "room" });
+				return;
+			} catch (error) {
+				if (!(error instanceof AgentError) || error.code !== "NO_SPACE" || this.#options.signal.aborted) throw error;
+				if (!told) this.#tell({ type: "held", why: "the disk is full: results wait until there is room" });
+				told = true;
+				await sleep(FULL_MS, undefined, { signal: this.#options.signal }).catch(() => {}); // aborted: the next failure ends it
+			}
+		}
+	}
+
+	/** Waits until something has changed, or what tells nothing has to be looked at. */
+	async #wait(): Promise<void> {
+		if (!this.#woken) {
+			const times = [this.#queue.nextMs, this.#pool.restMs, this.#held === undefined ? undefined : LOOK_MS].filter((ms) => ms !== undefined);
+			await new Promise<void>((resolve) => {
+				this.#wake = resolve;
+				if (times.length > 0) setTimeout(resolve, Math.max(1, Math.min(...times)));
+			});
+		}
+		this.#wake = undefined;
+		this.#woken = false;
+	}
+
+	#look(): void {
+		this.#woken = true;
+		this.#wake?.();
+	}
+
+	#fail(error: unknown): void {
+		this.#failure ??= fromSystem(error, "the run cannot go on");
+		this.#look();
+	}
+
+	#tell(event: RunEvent): void {
+		this.#options.tell(event);
 	}
 }
 
-export const label = (index: number): string => String(index).padStart(6, "0");
+const isTaken = ({ event, outcome }: AuditEvent): boolean => event === "keyboard" && outcome === "taken";
+
+const cancelledOutcome = {
+	outcome: { kind: "error", of: "runner", code: "cancelled", words: "a person cancelled this episode; `requeue` makes it again", again: false },
+} as const;
+
+const cancelledResult = (): EpisodeResult => ({
+	...{ ...cancelledOutcome, conversation: null, usage: { input: 0, output: 0 }, tools: [] },
+	...{ seconds: 0, ended: [], gone: true },
+});

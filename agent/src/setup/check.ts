@@ -2,7 +2,7 @@
 import type { AgentHome, KeyRing, LoadedConfig } from "../base/index.js";
 import { chosenEndpoint } from "../chat/index.js";
 import { draftFrom } from "./draft.js";
-import { tryModel, tryPlace } from "./probes.js";
+import { modelSteps, tryPlace } from "./probes.js";
 import { toolsetStates } from "./toolsets.js";
 
 export interface CheckLine {
@@ -17,26 +17,19 @@ export async function* checkSetup(settings: LoadedConfig & { home: AgentHome }, 
 	const { name } = chosenEndpoint(config);
 	const draft = draftFrom({ ...settings, config: { ...config, endpoint: name } });
 	let good = true;
-	const lines: CheckLine[] = [];
-	if (draft.model === undefined) lines.push({ what: "model", ok: false, words: "no model is chosen; run `holdfast-agent setup model`" });
+	const found = (what: CheckLine["what"], ok: boolean, words: string): CheckLine => {
+		good &&= ok || what === "toolset";
+		return { what, ok, words };
+	};
+	if (draft.model === undefined) yield found("model", false, "no model is chosen; run `holdfast-agent setup model`");
 	else
-		await tryModel(draft, keys, signal, ({ ok, optional, words }) => {
-			lines.push({ what: "model", ok: ok || optional === true, words: `${draft.model} at ${draft.url}: ${words}` });
-		});
+		for await (const { ok, optional, words } of modelSteps(draft, keys, signal))
+			yield found("model", ok || optional === true, `${draft.model} at ${draft.url}: ${words}`);
 	const place = await tryPlace(draft.place ?? "local");
-	lines.push({ what: "place", ok: place.ok, words: place.words });
-	const wanted = config.toolsets;
+	yield found("place", place.ok, place.words);
 	for (const { name: set, description, availability } of await toolsetStates(config, keys, { load: true })) {
-		if (wanted && !wanted.includes(set)) continue;
-		lines.push({
-			what: "toolset",
-			ok: availability.ok,
-			words: availability.ok ? `${set}: ${description}` : `${set} off: ${availability.why} (${availability.fix})`,
-		});
-	}
-	for (const line of lines) {
-		good &&= line.ok || line.what === "toolset";
-		yield line;
+		if (config.toolsets && !config.toolsets.includes(set)) continue;
+		yield found("toolset", availability.ok, availability.ok ? `${set}: ${description}` : `${set} off: ${availability.why} (${availability.fix})`);
 	}
 	return good;
 }

@@ -1,7 +1,17 @@
 /** `setup platform`: asks for a chat platform, tries it, and waits for the first message. */
 import type { AgentConfig, AgentHome, KeyRing, LoadedConfig } from "../base/index.js";
 import { PLATFORMS, platformKind } from "../gateway/index.js";
-import { firstWriter, type PlatformDraft, platformChanges, requiredSettings, savePlatform, tryPlatform, typedValue } from "./platform.js";
+import {
+	firstWriter,
+	type PlatformDraft,
+	platformChanges,
+	requiredSettings,
+	savePlatform,
+	settingAt,
+	tryPlatform,
+	typedValue,
+	withSetting,
+} from "./platform.js";
 import { Back, bad, confirm, during, good, hidden, info, intro, note, outro, select, text, watchKeys } from "./ui.js";
 
 const WAIT_MS = 180_000;
@@ -43,12 +53,14 @@ async function asked(config: AgentConfig): Promise<PlatformDraft> {
 		"Which platform?",
 		Object.entries(PLATFORMS).map(([value, { label }]) => ({ value, label })),
 	);
+	note(platformKind(kind).steps.join("\n"), "Before");
 	for (;;) {
-		const { kind: _, enabled: __, keys: ___, ...settings }: Record<string, unknown> = config.gateway.platforms[kind] ?? {};
-		for (const name of requiredSettings(kind).filter((one) => settings[one] === undefined))
-			settings[name] = typedValue(
-				await text(`${name} (agent/docs/gateway.md says what it is)`, { validate: (value) => (value.trim() === "" ? "it is needed" : undefined) }),
-			);
+		const { kind: _, enabled: __, keys: ___, ...set }: Record<string, unknown> = config.gateway.platforms[kind] ?? {};
+		let settings = set;
+		for (const name of requiredSettings(kind).filter((one) => settingAt(set, one) === undefined)) {
+			const typed = await text(name, { validate: (value) => (value.trim() === "" ? "it is needed" : undefined) });
+			settings = withSetting(settings, name, typedValue(typed));
+		}
 		const secrets: Record<string, string> = {};
 		for (const { name, label, optional } of platformKind(kind).secrets) {
 			if (optional && !(await confirm(`Is there a ${label.charAt(0).toLowerCase()}${label.slice(1)}?`, false))) continue;

@@ -21,18 +21,39 @@ export interface FirstWriter {
 	readonly name: string;
 }
 
-/** What has to be set for a platform and has no default. */
+/** What has to be set for a platform and has no default; what is inside of another one is named with a dot: `imap.host`. */
 export function requiredSettings(kind: string): string[] {
-	const shape = ((platformKind(kind).settings._zod.def as unknown as { shape?: Record<string, z.ZodType> }).shape ?? {}) as Record<string, z.ZodType>;
-	return Object.entries(shape).flatMap(([name, schema]) => (schema.safeParse(undefined).success ? [] : [name]));
+	return requiredIn(platformKind(kind).settings);
 }
 
-/** Numbers, yes and no, and lists, as people type them. */
+function requiredIn(schema: z.ZodType, path = ""): string[] {
+	const { shape } = schema._zod.def as unknown as { shape?: Record<string, z.ZodType> };
+	if (!shape) return [path];
+	return Object.entries(shape).flatMap(([name, one]) => (one.safeParse(undefined).success ? [] : requiredIn(one, path === "" ? name : `${path}.${name}`)));
+}
+
+export const settingAt = (settings: Readonly<Record<string, unknown>>, path: string): unknown =>
+	path.split(".").reduce<unknown>((at, name) => (at as Record<string, unknown> | undefined)?.[name], settings);
+
+/** Returns the settings with one more. */
+export function withSetting(settings: Readonly<Record<string, unknown>>, path: string, value: unknown): Record<string, unknown> {
+	const [name = "", ...rest] = path.split(".");
+	if (rest.length === 0) return { ...settings, [name]: value };
+	const inner = (settings[name] ?? {}) as Readonly<Record<string, unknown>>;
+	return { ...settings, [name]: withSetting(inner, rest.join("."), value) };
+}
+
+/** Numbers, yes and no, and lists and objects, as people type them. */
 export function typedValue(text: string): unknown {
 	const trimmed = text.trim();
 	if (/^\d+$/.test(trimmed)) return Number(trimmed);
 	if (trimmed === "true" || trimmed === "false") return trimmed === "true";
-	return trimmed.startsWith("[") ? JSON.parse(trimmed) : trimmed;
+	if (!/^[[{]/.test(trimmed)) return trimmed;
+	try {
+		return JSON.parse(trimmed);
+	} catch {
+		return trimmed; // the platform says what it wants instead
+	}
 }
 
 /** Tries the account. Rejects with what is wrong, in words. */
@@ -41,9 +62,19 @@ export async function tryPlatform({
 	settings,
 	secrets,
 }: PlatformDraft): Promise<{ readonly platform: Platform; readonly words: string; readonly address: string }> {
-	const platform = await platformKind(kind).open(settings, secrets);
+	const platform = await opened(kind, settings, secrets);
 	const { name, address } = await platform.account(AbortSignal.timeout(TRY_MS));
 	return { platform, words: `${PLATFORMS[kind]?.label ?? kind} knows the account: ${name}`, address: address ?? name };
+}
+
+async function opened(kind: string, settings: PlatformDraft["settings"], secrets: PlatformDraft["secrets"]): Promise<Platform> {
+	try {
+		return await platformKind(kind).open(settings, secrets);
+	} catch (error) {
+		const { issues } = error as Partial<z.ZodError>;
+		if (!issues) throw error;
+		throw new AgentError("CONFIG", issues.map(({ path, message }) => `${path.map(String).join(".")}: ${message}`).join("; "), { cause: error });
+	}
 }
 
 /** Connects, and resolves with the first person who writes in private. Undefined: the signal came first. */

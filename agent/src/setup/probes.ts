@@ -38,11 +38,14 @@ export async function tryEndpoint(draft: SetupDraft, keys: KeyRing, signal: Abor
 	}
 }
 
-/** Four requests; `said` is told each step as it is done. */
+/** Four requests; yields each step as it is done. */
+export const modelSteps = (draft: SetupDraft, keys: KeyRing, signal: AbortSignal): AsyncGenerator<ProbeStep, ProbeResult> =>
+	probeModel(modelOptions(draft, keys), {}, signal);
+
 export async function tryModel(draft: SetupDraft, keys: KeyRing, signal: AbortSignal, said: (step: ProbeStep) => void): Promise<ProbeResult> {
-	const probe = probeModel(modelOptions(draft, keys), {}, signal);
+	const steps = modelSteps(draft, keys, signal);
 	for (;;) {
-		const next = await probe.next();
+		const next = await steps.next();
 		if (next.done) return next.value;
 		said(next.value);
 	}

@@ -104,9 +104,9 @@ const fitted = (words: string): string => {
 };
 
 /** Esc in a later question of a step asks the step again. */
-export async function orAgain(work: () => Promise<void>): Promise<void> {
+export async function orAgain<T>(work: () => Promise<T>): Promise<T> {
 	try {
-		await work();
+		return await work();
 	} catch (error) {
 		throw error instanceof Back && error.to === "before" ? new Back("again") : error;
 	}

@@ -1,6 +1,6 @@
 /** `setup`: asks the steps one after the other, shows what it is about to write, and writes it. */
 import type { AgentHome, KeyRing, LoadedConfig } from "../base/index.js";
-import { changesOf, draftFrom, type SetupStep, STEPS, save } from "./draft.js";
+import { changesOf, draftFrom, type SetupDraft, type SetupStep, STEPS, save } from "./draft.js";
 import { ASK, type StepContext } from "./steps/index.js";
 import { Back, confirm, info, intro, note, outro, watchKeys } from "./ui.js";
 
@@ -21,10 +21,7 @@ export async function runWizard({ home, settings, keys, step }: WizardOptions): 
 	intro("holdfast-agent setup");
 	info("Enter chooses, Esc goes back, Ctrl-C leaves. Nothing is saved before the end.");
 	try {
-		await askAll(steps, context);
-		const changes = changesOf(draft, steps);
-		note(changes.map(({ key, value }) => `${key.join(".")}: ${value === undefined ? "(not set)" : JSON.stringify(value)}`).join("\n"), settings.file);
-		if (!(await confirm("Save this?"))) throw new Back("out");
+		await askAll([...steps.map((name) => () => ASK[name](context)), () => askToSave(draft, steps, settings.file)]);
 	} catch (error) {
 		if (!(error instanceof Back)) throw error;
 		outro("Nothing was saved.");
@@ -35,11 +32,17 @@ export async function runWizard({ home, settings, keys, step }: WizardOptions): 
 	return true;
 }
 
+async function askToSave(draft: SetupDraft, steps: readonly SetupStep[], file: string): Promise<void> {
+	const changes = changesOf(draft, steps);
+	note(changes.map(({ key, value }) => `${key.join(".")}: ${value === undefined ? "(not set)" : JSON.stringify(value)}`).join("\n"), file);
+	if (!(await confirm("Save this?"))) throw new Back("out");
+}
+
 /** Esc asks the step before again; in the first one it leaves. */
-async function askAll(steps: readonly SetupStep[], context: StepContext): Promise<void> {
+async function askAll(steps: readonly (() => Promise<void>)[]): Promise<void> {
 	for (let at = 0; at < steps.length; ) {
 		try {
-			await ASK[steps[at] as SetupStep](context);
+			await steps[at]?.();
 			at++;
 		} catch (error) {
 			if (!(error instanceof Back) || error.to === "out" || (at === 0 && error.to === "before")) throw error;

@@ -46,6 +46,8 @@ const isFile = object({ name: isText, path: isText, bytes: isNumber });
 const isCall = object({ id: isText, name: isText, args: isText, wire: maybe(object({ from: isText, id: maybe(isText) })) });
 const isReasoning = object({ text: isText, format: oneOf("chat", "responses", "anthropic"), from: maybe(isText) });
 const isUsage = object({ input: isNumber, output: isNumber, cached: maybe(isNumber), cost: maybe(isNumber) });
+const isTokens = object({ segment: isNumber, prompt: list(isNumber), completion: list(isNumber), logprobs: maybe(list(isNumber)) });
+const isTool = object({ name: isText, description: isText, schema: object({}) });
 const sizes = { upto: isNumber, before: isNumber, after: isNumber };
 
 const SHAPES: Readonly<Record<Entry["t"], Shape>> = {
@@ -60,6 +62,8 @@ const SHAPES: Readonly<Record<Entry["t"], Shape>> = {
 		stop: oneOf("done", "calls", "length"),
 		usage: maybe(isUsage),
 		model: isText,
+		tokens: maybe(isTokens),
+		noTokens: maybe(isText),
 	},
 	partial: { at: isText, text: isText, why: oneOf("interrupted", "cut", "length") },
 	note: { at: isText, text: isText },
@@ -68,6 +72,7 @@ const SHAPES: Readonly<Record<Entry["t"], Shape>> = {
 	shortened: { at: isText, ...sizes },
 	undone: { at: isText, from: isNumber },
 	set: { at: isText, model: maybe(isText), place: maybe(isText), title: maybe(isText), mode: maybe(oneOf("steer", "queue", "interrupt")) },
+	shown: { at: isText, system: isText, tools: list(isTool) },
 	failure: { at: isText, turn: isNumber, tool: isText, args: isText, error: isText },
 	stopped: { at: isText, why: isText, text: isText },
 	ended: { at: isText, why: isText },

@@ -3,9 +3,9 @@
  * moment, by any program. docs: agent/docs/conversations.md
  *
  * The log is valid by construction: an `assistant` line is written only when its stream has closed; after it come exactly the results of its calls, in
- * their order, and nothing else until all are there but `set` and `failure`, which no model is sent. What arrives meanwhile waits in the inbox.
+ * their order, and nothing else until all are there but `set`, `shown` and `failure`, which no model is sent. What arrives meanwhile waits in the inbox.
  */
-import type { ModelCall, Reasoning, Usage } from "../model/index.js";
+import type { ModelCall, Reasoning, ToolShown, Usage } from "../model/index.js";
 
 /** Who said it: `person` is an id of that platform. `message` and `reply` are ids of the platform's messages. */
 export interface Origin {
@@ -29,6 +29,16 @@ export type BusyMode = "steer" | "queue" | "interrupt";
 /** How a result came about: the call ran; it was found after a crash; it was not made; a person or a rule refused it; nobody knows. */
 export type ResultHow = "ran" | "recovered" | "skipped" | "refused" | "unknown";
 
+/** The ids of one answer that are new in its segment (token-ids.ts). */
+export interface TokenRecord {
+	/** The number of the segment, from 0. */
+	readonly segment: number;
+	/** What the model has read since the answer before; at the beginning of a segment the whole prompt. */
+	readonly prompt: readonly number[];
+	readonly completion: readonly number[];
+	readonly logprobs?: readonly number[];
+}
+
 export type EntryBody =
 	/** `from` is the conversation that this one goes on from. */
 	| { readonly t: "begun"; readonly v: 1; readonly id: string; readonly task: string; readonly place: string; readonly model: string; readonly from?: string }
@@ -44,6 +54,9 @@ export type EntryBody =
 			readonly stop: "done" | "calls" | "length";
 			readonly usage?: Usage;
 			readonly model: string;
+			readonly tokens?: TokenRecord;
+			/** Ids of tokens were asked for, and this answer has none: why. */
+			readonly noTokens?: string;
 	  }
 	/** Text of an answer that never became whole. */
 	| { readonly t: "partial"; readonly text: string; readonly why: "interrupted" | "cut" | "length" }
@@ -57,6 +70,8 @@ export type EntryBody =
 	/** The last turn is taken back: lines from `from` on are not sent any more. */
 	| { readonly t: "undone"; readonly from: number }
 	| { readonly t: "set"; readonly model?: string; readonly place?: string; readonly title?: string; readonly mode?: BusyMode }
+	/** What every request behind it shows besides the messages: written in runs, for training data. */
+	| { readonly t: "shown"; readonly system: string; readonly tools: readonly ToolShown[] }
 	/** A call failed: for statistics. `args` is cut to 200 characters. */
 	| { readonly t: "failure"; readonly turn: number; readonly tool: string; readonly args: string; readonly error: string }
 	/** The turn is over without an answer, by a person or a limit: it is not gone on with until someone writes. `why` is a `TurnEnd`, `text` its words. */

@@ -5,6 +5,7 @@ import type { Entry } from "./entry.js";
 import { undoneLines, wholeHistory } from "./history.js";
 import type { Log } from "./log.js";
 import { describeEntries } from "./sessions.js";
+import { toolErrors, toolStatistics } from "./tool-records.js";
 import { fileText, noteText, noticeText } from "./words.js";
 
 export type Redact = (text: string) => string;
@@ -31,6 +32,8 @@ export function writeSessionLog(home: AgentHome, log: Log, { endpoint, toolsets,
 		message_count: conversations.length,
 		toolsets,
 		usage: usageOf(log.entries),
+		tools: Object.fromEntries(toolStatistics(log.entries)),
+		tool_errors: toolErrors(log.entries),
 		conversations,
 	};
 	try {

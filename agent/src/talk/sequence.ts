@@ -1,7 +1,7 @@
 /**
  * Which line may follow which, so that every beginning of a log makes a valid request in each wire format: the one place where this is decided, for lines
  * that are appended and for lines that are read. After an answer with calls come its results, in their order; an answer needs something that it answers;
- * what a summary covers, or `undone` takes back, ends at a boundary. `failure` and `set` are no messages and may stand anywhere.
+ * what a summary covers, or `undone` takes back, ends at a boundary. `failure`, `set` and `shown` are no messages and may stand anywhere.
  */
 import type { ModelCall } from "../model/index.js";
 import type { Entry, EntryBody } from "./entry.js";
@@ -16,7 +16,7 @@ export interface LogRules {
 
 /** A line that a model is sent. */
 const MESSAGES = new Set<EntryBody["t"]>(["user", "notice", "assistant", "partial", "note", "result"]);
-const ANYWHERE = new Set<EntryBody["t"]>(["failure", "set"]);
+const ANYWHERE = new Set<EntryBody["t"]>(["failure", "set", "shown"]);
 
 export class Sequence implements LogRules {
 	#open: readonly ModelCall[] = [];

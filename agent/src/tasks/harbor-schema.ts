@@ -16,7 +16,7 @@ const relative = z
 	.refine((path) => path !== "" && !path.startsWith("/") && !path.split("/").includes("..") && !path.includes("\0"), "must be a relative path without ..");
 
 export const artifactSchema = z.union([
-	absolute.transform((source) => ({ source, exclude: [] as string[] })),
+	absolute.transform((source) => ({ source, exclude: [] as string[], destination: undefined as string | undefined, service: undefined as string | undefined })),
 	z.object({
 		source: absolute,
 		destination: relative.optional(),

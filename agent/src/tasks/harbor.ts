@@ -9,6 +9,7 @@ import { folderDigest, folderProblems } from "./folder.js";
 import { type HarborEnvironment, type HarborSettings, harborSchema } from "./harbor-schema.js";
 import { apart, digestOf, type LoadedTasks, type TaskItem, type TaskProblem } from "./item.js";
 import { unknownKeys } from "./unknown-keys.js";
+import { missingVariables } from "./variables.js";
 
 const CANARY = /^(?:<!--.*canary.*-->|#.*canary.*|.*canary GUID.*)\s*$/i;
 const OLD_SIZE = /^(\d+(?:\.\d+)?)\s*([KMGT])i?B?$/i;
@@ -115,7 +116,7 @@ function modern(at: string, { memory, storage, allow_internet, ...rest }: Harbor
 }
 
 /** What the format allows and no place of ours gives. */
-function refused(at: string, { environment, agent, verifier, steps }: HarborSettings): TaskProblem[] {
+function refused(at: string, { environment, agent, verifier, solution, steps, artifacts }: HarborSettings): TaskProblem[] {
 	const no = (key: string, text: string): TaskProblem => ({ at, key, text });
 	const problems: TaskProblem[] = [];
 	if (fs.existsSync(path.join(at, "environment", "docker-compose.yaml")))
@@ -141,8 +142,22 @@ function refused(at: string, { environment, agent, verifier, steps }: HarborSett
 		else if (above !== "environment" && network_mode !== undefined && network_mode !== (environment.network_mode ?? "public"))
 			problems.push(no(`${above}.network_mode`, "differs from environment.network_mode; a network that changes in the middle is not supported"));
 	}
+	for (const [above, env] of [
+		["environment.env", environment.env],
+		["verifier.env", verifier.env],
+		["verifier.environment.env", verifier.environment?.env ?? {}],
+		["solution.env", solution.env],
+		...steps.map((step) => [`steps.${step.name}.verifier.env`, step.verifier.env] as const),
+	] as const)
+		for (const [name, value] of Object.entries(env))
+			for (const variable of missingVariables(value))
+				problems.push(
+					no(`${above}.${name}`, `needs the variable ${variable} of this machine, which is not set; export it, or give a default: \${${variable}:-…}`),
+				);
 	if (verifier.environment && verifier.environment_mode === "shared")
 		problems.push(no("verifier.environment_mode", 'is "shared", but there is a [verifier.environment]; remove one of them'));
+	for (const { service, source } of [...artifacts, ...steps.flatMap((step) => step.artifacts)])
+		if (service !== undefined && service !== "main") problems.push(no("artifacts.service", `of ${source} is "${service}", but there is only main`));
 	for (const { service } of verifier.collect) if (service !== "main") problems.push(no("verifier.collect.service", `is "${service}", but there is only main`));
 	return problems;
 }

@@ -7,7 +7,12 @@ import type { LoadedTasks } from "./item.js";
 import { loadRows } from "./rows.js";
 import { TERMINAL_TEST, terminalTest } from "./terminal-test.js";
 
+export { folderDigest } from "./folder.js";
+export type { HarborStep, HarborTask } from "./harbor.js";
+export type { HarborEnvironment, HarborSettings } from "./harbor-schema.js";
 export type { LoadedTasks, PromptRow, TaskItem, TaskProblem } from "./item.js";
+
+export { expandVariables } from "./variables.js";
 
 /** Loads a task, a folder of tasks, a file of rows, or the set that is built in. Throws if there is nothing of the kind. */
 export function loadTasks(from: string): LoadedTasks {

@@ -25,7 +25,7 @@ export interface QuestionDoor {
 	ask(question: UserQuestion, signal: AbortSignal): Promise<string>;
 }
 
-const argsSchema = z.object({
+const argsSchema = z.strictObject({
 	question: z.string().trim().min(1).max(4_000).describe("One question, with what the user needs to know to answer it."),
 	choices: z.array(z.string().trim().min(1).max(200)).max(8).optional().describe("Short answers to choose from. The user may answer something else."),
 });

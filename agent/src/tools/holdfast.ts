@@ -13,15 +13,22 @@ export interface CoreToolsOptions {
 	readonly task: Task;
 	/** Where calls run; a conversation can move. Undefined: the task's own. */
 	readonly place?: () => string | PlaceObject | undefined;
+	/** As which user of its container calls run that have a place; default: the container's. */
+	readonly user?: string | undefined;
 	readonly now?: () => number;
 	/** Goes before the ids of calls, where several conversations share a task: a model may count its calls from 0 in each. */
 	readonly scope?: () => string;
 }
 
-export function coreTools({ runtime, task, place = () => undefined, now = Date.now, scope = () => "" }: CoreToolsOptions): AgentTool[] {
+export function coreTools({ runtime, task, place = () => undefined, user, now = Date.now, scope = () => "" }: CoreToolsOptions): AgentTool[] {
 	const attempts = new Map<string, number>();
 	const recovery: Recovery = { runtime, task, now, attempts };
-	return toolsWith({ ...runtime.limits, ...TASK_LIMITS, outputChars: SHOWN_CHARS }).map((tool) => scoped(coreTool(tool, recovery, place), scope));
+	return toolsWith({ ...runtime.limits, ...TASK_LIMITS, outputChars: SHOWN_CHARS }).map((tool) =>
+		scoped(
+			coreTool(tool, recovery, () => whereIn(place(), user)),
+			scope,
+		),
+	);
 }
 
 function scoped(tool: AgentTool, scope: () => string): AgentTool {
@@ -34,7 +41,10 @@ function scoped(tool: AgentTool, scope: () => string): AgentTool {
 	};
 }
 
-function coreTool(tool: Tool, recovery: Recovery, place: () => string | PlaceObject | undefined): AgentTool {
+const whereIn = (place: string | PlaceObject | undefined, user: string | undefined) =>
+	place === undefined ? {} : { place, ...(user === undefined ? {} : { user }) };
+
+function coreTool(tool: Tool, recovery: Recovery, where: () => ReturnType<typeof whereIn>): AgentTool {
 	const { task, attempts } = recovery;
 	const { name } = tool;
 	return {
@@ -46,8 +56,8 @@ function coreTool(tool: Tool, recovery: Recovery, place: () => string | PlaceObj
 		async run(args, context) {
 			let result: ToolResult;
 			try {
-				const where = name === "process" ? undefined : place(); // a process is where it was started
-				result = await task.call(name, args, { ...callOptions(context, recovery), ...(where === undefined ? {} : { place: where }) });
+				// a process is where it was started
+				result = await task.call(name, args, { ...callOptions(context, recovery), ...(name === "process" ? {} : where()) });
 			} catch (error) {
 				if (!(error instanceof HoldfastError)) throw error;
 				return failure(error); // the task was ended, or the runtime closed

@@ -9,7 +9,7 @@ import type { AgentTool } from "./tool.js";
 const MOST_CHARS = 20_000;
 const LINES = 400;
 
-const argsSchema = z.object({
+const argsSchema = z.strictObject({
 	call: z.string().min(1).max(200).describe("The id of the call, as the note says it."),
 	offset: z.number().int().min(0).default(0).describe("First line to show, 0 is the first."),
 	limit: z.number().int().min(1).default(LINES).describe(`How many lines, ${LINES} by default.`),

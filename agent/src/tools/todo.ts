@@ -8,12 +8,12 @@ const MOST = 100;
 const STATES = ["pending", "doing", "done", "dropped"] as const;
 const MARKS = { pending: "[ ]", doing: "[>]", done: "[x]", dropped: "[-]" } as const;
 
-const itemSchema = z.object({
+const itemSchema = z.strictObject({
 	text: z.string().trim().min(1).max(500).describe("The step, in a few words."),
 	state: z.enum(STATES).default("pending").describe("One item at most is doing."),
 });
 
-const argsSchema = z.object({
+const argsSchema = z.strictObject({
 	items: z.array(itemSchema).max(MOST).optional().describe("The whole list, in order: it replaces the one before. Without it the list is shown."),
 });
 

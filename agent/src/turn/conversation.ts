@@ -5,7 +5,18 @@
 import type { Task } from "holdfast";
 import { AgentError, newMessageId } from "../base/index.js";
 import type { Model } from "../model/index.js";
-import { type BusyMode, type Compacted, type Entry, type FileRef, type InboxItem, type Log, type Origin, setTitle } from "../talk/index.js";
+import {
+	type BusyMode,
+	type Compacted,
+	type Entry,
+	type FileRef,
+	type InboxItem,
+	type Log,
+	type Origin,
+	setTitle,
+	type ToolStatistics,
+	toolStatistics,
+} from "../talk/index.js";
 import { readTodo, type TodoItem, type ToolsetState, type UserQuestion } from "../tools/index.js";
 import { changedFiles, openQuestions, runningProcesses } from "./digest.js";
 import type { TurnEvent } from "./events.js";
@@ -13,7 +24,6 @@ import { lastSaid } from "./lines.js";
 import type { OpenedParts } from "./open.js";
 import { parsePlace } from "./place.js";
 import type { TurnResult } from "./turn.js";
-import { type ToolStatistics, toolStatistics } from "./usage.js";
 import { Worker } from "./worker.js";
 
 export interface Sent {

@@ -7,7 +7,7 @@ import { type AgentTool, TASK_LIMITS } from "../tools/index.js";
 import { Conversation } from "./conversation.js";
 import { EventHub } from "./hub.js";
 import { lastSaid } from "./lines.js";
-import { parsePlace, placeText } from "./place.js";
+import { checkPlace, parsePlace, placeText } from "./place.js";
 import { UserQuestions } from "./questions.js";
 import { ConversationState } from "./state.js";
 import { openToolbox, type Toolbox } from "./toolbox.js";
@@ -33,6 +33,10 @@ export interface ConversationOptions {
 	readonly begin?: { readonly task?: string; readonly from?: string };
 	/** Where its first shell starts. */
 	readonly cwd?: string;
+	/** For programs that the agent starts, on top of what they have. */
+	readonly env?: Readonly<Record<string, string>>;
+	/** As which user of its container the agent works; default: the container's. */
+	readonly user?: string;
 	/** In place of the configuration's. */
 	readonly toolsets?: readonly string[];
 	/** Tools of the door's own, besides those of the sets. */
@@ -50,6 +54,8 @@ export interface ConversationOptions {
 	/** How often the same step may be cut short within an hour before the person is asked. */
 	readonly crashes?: number;
 	readonly clock?: Clock;
+	/** The system prompt and the tools go into the log too, for training data. */
+	readonly record?: boolean;
 }
 
 export interface OpenedParts extends ConversationOptions {
@@ -76,12 +82,13 @@ export async function openConversation(options: ConversationOptions): Promise<Co
 	const id = newConversationId(clock);
 	const name = begun?.t === "begun" ? begun.task : (options.begin?.task ?? ownTask(id));
 	// For programs that the agent starts: which conversation they belong to. Nothing of ours reads it.
-	const env = { HOLDFAST_SESSION: name };
+	const env = { HOLDFAST_SESSION: name, ...options.env };
 	const task = runtime.task(name, { limits: TASK_LIMITS, env, ...(cwd === undefined ? {} : { cwd }) });
 	let toolbox: Toolbox | undefined;
 	try {
 		const at = (known && lastSaid(known.entries, "place")) ?? placeText(config.place);
 		const place = { current: parsePlace(at) };
+		if (!known) await checkPlace(runtime, place.current); // one that there is can always be opened, and moved elsewhere
 		const hub = new EventHub();
 		const questions = new UserQuestions((event) => hub.emit(event), door.nobody ?? (() => undefined));
 		// A conversation begins only when its tools are known to be usable; they need its files only when they are used.
@@ -89,8 +96,9 @@ export async function openConversation(options: ConversationOptions): Promise<Co
 		const state = new ConversationState(home, () => log?.id ?? "");
 		const recall = (call: string): string | undefined => state.wholeOf(call) ?? recallResult(log?.entries ?? [], call);
 		const scope = (): string => (isOwnTask(name) ? "" : `${log?.id}_`);
-		const { toolsets, tools } = options;
-		toolbox = await openToolbox({ config, toolsets, tools, kind: door.kind, runtime, task, place: () => place.current, keys, questions, state, recall, scope });
+		const { toolsets, tools, user } = options;
+		const current = () => place.current;
+		toolbox = await openToolbox({ config, toolsets, tools, kind: door.kind, runtime, task, place: current, user, keys, questions, state, recall, scope });
 		if (!log) {
 			const from = options.begin?.from;
 			log = await Log.begin(home, { task: name, place: at, model: model.name, ...(from === undefined ? {} : { from }) }, { ...logOptions, id });

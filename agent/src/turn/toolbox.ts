@@ -31,6 +31,7 @@ export interface ToolboxOptions {
 	readonly runtime: Runtime;
 	readonly task: Task;
 	readonly place: () => string | PlaceObject | undefined;
+	readonly user?: string | undefined;
 	readonly keys: Pick<KeyRing, "read">;
 	readonly questions: QuestionDoor;
 	readonly state: ConversationState;
@@ -69,7 +70,7 @@ export async function openToolbox(options: ToolboxOptions): Promise<Toolbox> {
 		);
 		const chosen = chooseTools(names, sets, options.kind); // now it is known which servers there are
 		const tools = [
-			...coreTools({ runtime, task, place, scope: options.scope }),
+			...coreTools({ runtime, task, place, user: options.user, scope: options.scope }),
 			todoTool(() => state.todo),
 			askUserTool(() => state.answers, questions),
 			...loaded,

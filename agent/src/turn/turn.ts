@@ -4,7 +4,7 @@
  */
 import { type AgentConfig, AgentError } from "../base/index.js";
 import { type Answer, type Model, ModelError, type ModelRequest, type Usage } from "../model/index.js";
-import { type Compacted, type Entry, type EntryBody, history, type InboxItem, type Log } from "../talk/index.js";
+import { type Compacted, type Entry, type EntryBody, history, type InboxItem, type Log, tokenRecord } from "../talk/index.js";
 import type { ToolRegistry } from "../tools/index.js";
 import { CallRunner, type CallsOptions, type RanCalls } from "./calls.js";
 import type { TurnEnd, TurnEvent } from "./events.js";
@@ -34,6 +34,8 @@ export interface TurnOptions {
 	readonly resumed: boolean;
 	/** Then: calls that never began are made. False: the person is asked first. */
 	readonly again: boolean;
+	/** What requests show besides the messages goes into the log. */
+	readonly record?: boolean;
 }
 
 export interface TurnResult {
@@ -115,6 +117,7 @@ class Turn {
 		const model = this.#options.model();
 		this.#system ??= this.#options.system();
 		await this.#compacted(false);
+		if (this.#options.record) await this.#shown(this.#system);
 		emit({ type: "asking", model: model.name, step: this.#guard.steps });
 		let answer: Answer;
 		try {
@@ -123,17 +126,26 @@ class Turn {
 			return this.#unanswered(error);
 		}
 		if (answer.usage) this.#usage = addUsage(this.#usage, answer.usage);
-		const { text, reasoning, calls, stop, usage, model: name } = answer;
+		const { text, reasoning, calls, stop, usage, model: name, tokens, noTokens } = answer;
 		const empty = calls.length === 0 && text.trim() === "";
 		if (stop === "length" && calls.length === 0) return this.#tooLongAnswer(answer);
 		this.#cutShort = 0;
 		const { note, stop: end } = this.#guard.answered(empty);
 		if (note !== undefined) await append({ t: "note", text: note });
 		if (end || empty) return end;
-		await append({ t: "assistant", text, ...(reasoning.length > 0 ? { reasoning } : {}), calls, stop, ...(usage ? { usage } : {}), model: name });
+		const ids = { ...(tokens ? { tokens: tokenRecord(log.entries, tokens) } : {}), ...(noTokens === undefined ? {} : { noTokens }) };
+		await append({ t: "assistant", text, ...(reasoning.length > 0 ? { reasoning } : {}), calls, stop, ...(usage ? { usage } : {}), model: name, ...ids });
 		if (calls.length === 0) return { why: "answered", text };
 		const ran = await this.#runner().run(calls);
 		return this.#afterCalls(answer.cutCall ? { ...ran, notes: [...ran.notes, CUT_CALL] } : ran);
+	}
+
+	/** What requests show besides the messages, where that is not on record yet. */
+	async #shown(system: string): Promise<void> {
+		const { log, tools, append } = this.#options;
+		const last = log.entries.findLast((entry) => entry.t === "shown");
+		const now = { system, tools: tools.shown };
+		if (last?.t !== "shown" || JSON.stringify([last.system, last.tools]) !== JSON.stringify([now.system, now.tools])) await append({ t: "shown", ...now });
 	}
 
 	async #ask(model: Model, request: ModelRequest): Promise<Answer> {

@@ -283,6 +283,7 @@ export class Worker {
 			compact: ({ force, system }) => this.#compact(force, steering.request, system),
 			resumed,
 			again,
+			record: this.#parts.record === true,
 		});
 	}
 

@@ -155,5 +155,5 @@ it("the home is made for its owner alone, and a relative one is refused", async 
 	expect(fs.statSync(openAgentHome(`${dir}/home`).keys).mode & 0o777).toBe(0o700);
 	fs.writeFileSync(`${dir}/file`, "");
 	expect(() => openAgentHome(`${dir}/file`)).toThrow(expect.objectContaining({ code: "HOME", message: expect.stringContaining("a file is in its way") }));
-	expect(() => openAgentHome("/proc/nowhere/home")).toThrow("cannot use /proc/nowhere/home as home"); // and does not try for ever
+	expect(() => openAgentHome("/proc/nowhere/home")).toThrow("cannot make /proc/nowhere/home"); // and does not try for ever
 });

@@ -113,6 +113,19 @@ describe("the line editor", () => {
 		expect(type(next, "\u001b[A\u001b[A").shown).toBe("> two\n  lines|");
 	});
 
+	it("gives back a long text that was dropped, and keeps it out of the file", () => {
+		const file = path.join(dir, "long-history");
+		const editor = editorOf(new InputHistory(file));
+		const long = "word\n".repeat(5_000);
+		type(editor, "short\r", `\u001b[200~${long}first\u001b[201~`);
+		editor.drop();
+		type(editor, `\u001b[200~${long}last\u001b[201~`);
+		editor.drop();
+		expect(type(editor, "\u001b[A", "\r").pressed).toEqual([{ type: "enter", text: `${long}last`, queue: false }]);
+		expect(type(editor, "\u001b[A\u001b[A").shown).toBe("> short|");
+		expect(fs.readFileSync(file, "utf8")).toBe('"short"\n');
+	});
+
 	it("searches the history with Ctrl-R", () => {
 		const history = new InputHistory();
 		for (const line of ["make test", "git push", "make all"]) history.add(line);

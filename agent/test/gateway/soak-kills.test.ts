@@ -62,8 +62,9 @@ test(`${KILLS} kills`, { timeout: 3_600_000 }, async () => {
 	const person = setInterval(() => {
 		for (const chats of world.platforms)
 			for (const message of chats.messages) {
-				if (pressed.has(message.message) || !message.buttons.some(({ label }) => label === "Once")) continue;
-				pressed.add(message.message);
+				const one = `${chats.name} ${message.message}`;
+				if (pressed.has(one) || !message.buttons.some(({ label }) => label === "Once")) continue;
+				pressed.add(one);
 				chats.tap(message, "Once");
 			}
 	}, 20);

@@ -1,6 +1,7 @@
 /** OpenAI chat completions, streamed and whole. */
 import { type Asked, argumentPieces, callsOf, type Frame, pieces } from "./frames.js";
 import type { Step, StepUsage } from "./step.js";
+import { type ServedTokens, servedTokens } from "./token-ids.js";
 
 const FINISH = { stop: "stop", calls: "tool_calls", length: "length", filter: "content_filter", refusal: "content_filter", other: "eos_token" } as const;
 
@@ -26,25 +27,32 @@ export function chatFrames(step: Step, asked: Asked): Frame[] {
 	});
 	if (step.calls?.length) frames.push({ place: "closed call", data: null });
 	put("finish", {}, FINISH[step.finish ?? (step.calls?.length ? "calls" : "stop")]);
+	const tokens = servedTokens(asked.tokens, step, asked);
+	if (tokens) spread(frames, tokens);
 	const options = asked.body.stream_options as { include_usage?: boolean } | undefined;
-	if (options?.include_usage) frames.push({ place: "finish", data: { ...head(step, asked), choices: [], usage: usageOf(step.usage) } });
+	if (options?.include_usage) frames.push({ place: "finish", data: { ...head(step, asked), choices: [], usage: usageOf(step.usage ?? tokens?.usage) } });
 	if (!wire.noDone) frames.push({ place: "finish", data: "[DONE]" });
 	return frames;
 }
 
 export function chatWhole(step: Step, asked: Asked): unknown {
 	const tools = callsOf(step, "call_", asked.n).map((call) => ({ id: call.id, type: "function", function: { name: call.name, arguments: call.text } }));
+	const tokens = servedTokens(asked.tokens, step, asked);
+	const prompt = tokens ? { prompt_token_ids: tokens.prompt } : {};
 	return {
 		...head(step, asked),
 		object: "chat.completion",
+		...(tokens?.where === "response" ? prompt : {}),
 		choices: [
 			{
 				index: 0,
 				message: { role: "assistant", content: step.text ?? null, ...(tools.length > 0 ? { tool_calls: tools } : {}) },
 				finish_reason: FINISH[step.finish ?? (tools.length > 0 ? "calls" : "stop")],
+				...(tokens ? { token_ids: tokens.completion, logprobs: logprobsOf(tokens.logprobs) } : {}),
+				...(tokens?.where === "choice" ? prompt : {}),
 			},
 		],
-		usage: usageOf(step.usage),
+		usage: usageOf(step.usage ?? tokens?.usage),
 	};
 }
 
@@ -56,6 +64,22 @@ export const chatError = (fault: { message?: string; type?: string; code?: strin
 		code: fault.code ?? null,
 	},
 });
+
+/** As vLLM streams them: the ids of the prompt in the first chunk, those of the answer with the text that they stand for. */
+function spread(frames: Frame[], { prompt, completion, logprobs }: ServedTokens): void {
+	const chunks = frames.flatMap(({ data }) =>
+		typeof data === "object" && data !== null ? [data as { prompt_token_ids?: unknown; choices: Record<string, unknown>[] }] : [],
+	);
+	const each = Math.ceil(completion.length / Math.max(1, chunks.length - 1));
+	for (const [at, chunk] of chunks.entries()) {
+		if (at === 0) chunk.prompt_token_ids = prompt;
+		const [from, to] = [Math.max(0, at - 1) * each, at * each];
+		Object.assign(chunk.choices[0] ?? {}, { token_ids: completion.slice(from, to), logprobs: logprobsOf(logprobs?.slice(from, to)) });
+	}
+}
+
+const logprobsOf = (list: readonly number[] | undefined): unknown =>
+	list ? { content: list.map((logprob) => ({ token: "", logprob, bytes: null, top_logprobs: [] })) } : null;
 
 const head = (step: Step, { n, model }: Asked) => ({
 	id: `chatcmpl-${n}`,

@@ -1,5 +1,6 @@
 /** An answer as a list of events. The format's file makes them; `send.ts` sends them up to the place of a fault. */
 import type { Place, Step } from "./step.js";
+import type { TokenMode } from "./token-ids.js";
 
 export interface Frame {
 	/** What has been said once this event is out. */
@@ -14,6 +15,8 @@ export interface Asked {
 	/** Counts requests of this server, from 1: ids are made of it. */
 	readonly n: number;
 	readonly body: Readonly<Record<string, unknown>>;
+	/** Which token ids it gives to those who ask for them. */
+	readonly tokens?: TokenMode;
 }
 
 /** Pieces of `size` UTF-16 units: also through the middle of a surrogate pair, which JSON escapes. */

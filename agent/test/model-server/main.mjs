@@ -6,6 +6,8 @@ import { runnerImport } from "vite";
 const { module } = await runnerImport(fileURLToPath(new URL("index.ts", import.meta.url)));
 const script = ({ said, results, tools }) => {
 	if (results.length > 0) return `It says:\n\n${results.map(({ text }) => `    ${text.trim().replaceAll("\n", "\n    ")}`).join("\n\n")}`;
+	const probed = /^Call the tool `(\w+)` with the word `(\w+)`/.exec(said); // what `setup` tries
+	if (probed && tools.includes(probed[1])) return module.calls([probed[1], { word: probed[2] }]);
 	const command = /^run (.+)/s.exec(said)?.[1];
 	return command && tools.includes("terminal") ? module.calls(["terminal", { command }]) : `You said: ${said}`;
 };

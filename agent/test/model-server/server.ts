@@ -16,6 +16,7 @@ import { breaks, Issued } from "./rules.js";
 import { type SeenRequest, type ServedFormat, seen } from "./seen.js";
 import { sendFrames } from "./send.js";
 import type { Fault, Step } from "./step.js";
+import type { TokenMode } from "./token-ids.js";
 
 /** A list of steps, one a request; or a function that decides by the request. A string is a step that says it. */
 export type Script = readonly (Step | string)[] | ((request: SeenRequest) => Step | string | Promise<Step | string>);
@@ -32,6 +33,8 @@ export interface ModelServerOptions {
 	/** `expected`: a test that sends broken requests looks at `broken` itself. */
 	readonly broken?: "expected";
 	readonly port?: number;
+	/** Chat only: gives token ids, as this kind of server does; or by the request. */
+	readonly tokens?: TokenMode | ((request: SeenRequest) => TokenMode);
 }
 
 export interface ModelServer extends AsyncDisposable {
@@ -86,7 +89,8 @@ export async function modelServer(options: ModelServerOptions = {}): Promise<Mod
 		}
 		const step: Step = typeof chosen === "string" ? { text: chosen } : chosen;
 		issued.note(one, step);
-		await play(one, step, response);
+		const tokens = typeof options.tokens === "function" ? options.tokens(one) : options.tokens;
+		await play(one, step, response, tokens);
 	};
 
 	const under = new Set<http.ServerResponse>();
@@ -139,9 +143,9 @@ function woken(waiting: Set<() => void>): Promise<void> {
 	});
 }
 
-async function play(request: SeenRequest, step: Step, response: http.ServerResponse): Promise<void> {
+async function play(request: SeenRequest, step: Step, response: http.ServerResponse, tokens?: TokenMode): Promise<void> {
 	const { fault } = step;
-	const asked = { model: request.model, n: request.n, body: request.body };
+	const asked = { model: request.model, n: request.n, body: request.body, ...(tokens ? { tokens } : {}) };
 	const frames = { chat: chatFrames, responses: responsesFrames, anthropic: anthropicFrames }[request.format];
 	const whole = { chat: chatWhole, responses: responsesWhole, anthropic: anthropicWhole }[request.format];
 	if (fault?.kind === "status") {

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import fs from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
-import type { LedgerRow } from "../../src/run/ledger.js";
+import type { LedgerRow } from "../../src/run/rows.js";
 import { calls, fails, modelServer, type SeenRequest, type Step, say } from "../model-server/index.js";
 import { atEnd, until } from "../support/dirs.js";
 import { configFor, MAIN, newWorld, run, type World } from "../support/seat.js";
@@ -46,27 +46,27 @@ it("each episode is scored by its file alone, leaves nothing, and is run in a di
 	expect(stdout).toMatch(/5 of 5 done: 4 scored, 1 recorded, no errors/);
 	expect(stdout).toMatch(/nothing is left: the look found what was planted/);
 	const results = resultsIn(world, "out").sort((a, b) => a.index - b.index);
-	expect(results.map(({ outcome }) => (outcome.kind === "scored" ? outcome.reward : outcome.kind))).toEqual([1, 0.5, 0, 0, "recorded"]);
+	expect(results.map(({ outcome }) => (outcome.kind === "scored" ? outcome.score.reward : outcome.kind))).toEqual([1, 0.5, 0, 0, "recorded"]);
 	expect(results.map(({ gone }) => gone)).toEqual([true, true, true, true, true]);
 	expect(results[0]?.tools).toEqual([{ tool: "terminal", count: 1, failure: 0 }]);
 	expect(fs.existsSync(path.join(world.work, "out/work/000000.1/out.txt"))).toBe(true);
 	expect(JSON.parse(fs.readFileSync(path.join(world.work, "out/episodes/000000.1/trajectory.json"), "utf8")).messages.length).toBeGreaterThan(2);
 	const shown = await run(world, ["show", "out", "--json"]);
-	expect(JSON.parse(shown.stdout).summary).toMatchObject({ done: 5, mean: 0.375, solved: { rate: 0.25 }, tools: [{ tool: "terminal", count: 5 }] });
+	expect(JSON.parse(shown.stdout).summary).toMatchObject({ done: 5, mean: { value: 0.375 }, solved: { value: 0.25 }, tools: [{ tool: "terminal", count: 5 }] });
 });
 
-it("a failure of the model is an error and never a reward; it is tried again twice, and every attempt is on record", async () => {
+it("a failure of the model is an error and never a reward; it is tried again, and every attempt is on record", async () => {
 	const { world, server } = await worldWith(worker);
 	put(world, [
 		{ prompt: "wrong command", expect: expected("x") },
 		{ prompt: "run printf x > out.txt", expect: expected("x") },
 	]);
-	const { code, stdout } = await run(world, ["run", "rows.jsonl", "-o", "out"]);
+	const { code, stdout } = await run(world, ["run", "rows.jsonl", "-o", "out", "--retry-wait", "0"]);
 	expect(code, stdout).toBe(0);
 	const rows = rowsIn(world, "out").filter(({ index }) => index === 0);
-	expect(rows.map(({ t }) => t)).toEqual(["start", "failed", "start", "failed", "start", "result"]);
+	expect(rows.map(({ t }) => t)).toEqual(["start", "failed", "start", "result"]);
 	expect(resultsIn(world, "out").map(({ index, outcome }) => [index, outcome.kind])).toContainEqual([0, "error"]);
-	expect(server.requests.filter(({ said }) => said === "wrong command")).toHaveLength(3);
+	expect(server.requests.filter(({ said }) => said === "wrong command")).toHaveLength(2);
 	expect(stdout).toMatch(/solved 100\.0 %.*with errors as 0: 50\.0 %/);
 });
 
@@ -75,7 +75,7 @@ it("at its time limit the command is dead, and the episode is scored", async () 
 	put(world, [{ prompt: "run sleep 3600", expect: expected("x") }]);
 	const { code, stdout } = await run(world, ["run", "rows.jsonl", "-o", "out", "--seconds", "2"]);
 	expect(code, stdout).toBe(0);
-	expect(resultsIn(world, "out").map(({ outcome }) => outcome)).toEqual([{ kind: "scored", reward: 0, end: "deadline" }]);
+	expect(resultsIn(world, "out").map(({ outcome }) => outcome)).toEqual([{ kind: "scored", score: { reward: 0, evidence: [] }, end: "deadline" }]);
 	expect(stdout).toMatch(/nothing is left/);
 });
 
@@ -100,8 +100,8 @@ it("killed in the middle it is gone on with: one result for each, and what was l
 	fs.writeFileSync(path.join(world.work, "go"), "");
 	const { code, stdout, stderr } = await run(world, ["resume", "out"]);
 	expect(code, stdout + stderr).toBe(0);
-	expect(stderr).toMatch(/episode 1, attempt 1: its program was gone; ended proc_/);
-	expect(resultsIn(world, "out").map(({ index, attempt, outcome }) => [index, attempt, outcome.kind === "scored" && outcome.reward])).toEqual([
+	expect(stdout).toMatch(/episode 1, attempt 1: its program was gone; ended proc_/);
+	expect(resultsIn(world, "out").map(({ index, attempt, outcome }) => [index, attempt, outcome.kind === "scored" && outcome.score.reward])).toEqual([
 		[0, 1, 1],
 		[1, 2, 1],
 	]);
@@ -125,8 +125,13 @@ it("an interrupt ends what is under way and gives it no result", async () => {
 	const [code] = await once(child, "close");
 	expect(code).toBe(130);
 	expect(resultsIn(world, "out")).toEqual([]);
-	const proof = JSON.parse(printed.trim().split("\n").at(-1) ?? "");
-	expect(proof).toEqual({ type: "proof", proof: { control: true, kept: [], processes: [] } });
+	const events = printed
+		.trim()
+		.split("\n")
+		.map((line) => JSON.parse(line) as { type: string });
+	expect(events.map(({ type }) => type)).toEqual(["start", "stopped", "proof", "numbers"]);
+	const nothing = { kept: [], sandboxes: [], processes: [], mounts: [] };
+	expect(events[2]).toEqual({ type: "proof", proof: { control: true, controls: [{ place: "local", found: true }], ...nothing } });
 });
 
 it("what cannot be run is said before anything starts", async () => {
@@ -146,6 +151,6 @@ it("what cannot be run is said before anything starts", async () => {
 	fs.mkdirSync(path.join(world.work, "task/tests"), { recursive: true });
 	for (const [name, text] of Object.entries({ "task.toml": '[environment]\ndocker_image = "x"', "instruction.md": "x", "tests/test.sh": "" }))
 		fs.writeFileSync(path.join(world.work, "task", name), text);
-	expect(await said("run", "task", "-t", "terminal")).toMatch(/^1 .*of the kind harbor, which can be checked .* but not run yet/);
+	expect(await said("run", "task", "-t", "terminal")).toMatch(/^1 .*task is a task of the kind harbor, which cannot be run yet/);
 	expect(server.requests).toEqual([]);
 });

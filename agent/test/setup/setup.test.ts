@@ -79,6 +79,7 @@ describe("setup", () => {
 		await custom(seat, "http://127.0.0.1:9/v1"); // nothing listens there
 		await seat.shows(/ECONNREFUSED|refused|cannot be reached|Cannot reach/i);
 		await seat.type("<ENTER>"); // no, not all the same
+		expect(await seat.screen()).not.toContain("as it is"); // nothing of it is kept
 		await custom(seat, `http://127.0.0.1:${(page.address() as AddressInfo).port}`);
 		await seat.shows("answered with a web page");
 		await seat.type("<ENTER>");
@@ -86,6 +87,10 @@ describe("setup", () => {
 		await seat.shows("Type or paste it");
 		await seat.type("<ENTER>");
 		await seat.shows("nothing of it is shown");
+		await seat.type("<ESC>"); // back to how it is given
+		await seat.shows(/nothing of it is shown[\s\S]*Type or paste it \(/);
+		await seat.type("<ENTER>");
+		await seat.shows(/nothing of it is shown[\s\S]*nothing of it is shown/);
 		await seat.type("wrong-key-0123456789<ENTER>");
 		await seat.shows("Go on with this key all the same?");
 		await seat.type("<ENTER>");
@@ -93,7 +98,7 @@ describe("setup", () => {
 		await seat.type("<ENTER>");
 		await seat.shows(/all the same\?\n│ +No[\s\S]*Type or paste it[\s\S]*nothing of it is shown/);
 		await seat.type(`${KEY}<ENTER>`);
-		await seat.shows("The model (1 are listed)");
+		await seat.shows("The model (one is listed)");
 		await seat.type("<ENTER>");
 		await seat.shows("answered with text instead of calling the tool");
 		await seat.shows("Save it all the same?");
@@ -111,8 +116,12 @@ describe("setup", () => {
 		const world = newWorld({ endpoints: { mine: { url: server.url, window: 9_999 } }, model: "scripted", limits: { steps: 5 } });
 		const seat = await sit(world, ["setup", "model"], { rows: 40 });
 		await seat.shows("The model (2 are listed)");
-		await seat.type("oth<ENTER>");
+		await seat.type("scrip<ENTER>");
 		await seat.shows("Save this?");
+		await seat.type("<ESC>"); // back to the model
+		await seat.shows(/Save this\?[\s\S]*The model \(2 are listed\)/);
+		await seat.type("oth<ENTER>");
+		await seat.shows(/model: "other"[\s\S]*Save this\?/);
 		await seat.type("<ENTER>");
 		expect(await seat.ended()).toBe(0);
 		expect(configOf(world)).toEqual({ endpoints: { mine: { url: server.url, window: 9_999 } }, model: "other", limits: { steps: 5 } });

@@ -22,12 +22,13 @@ const LINES: readonly EntryBody[] = [
 		model: "m",
 	},
 	{ t: "result", call: "c1", text: `answered ${Buffer.from(KEY).toString("base64")}`, failed: true, process: "proc_8d33aa11bb22", how: "ran" },
+	{ t: "failure", turn: 1, tool: "terminal", args: `{"command":"curl ${KEY}`, error: "answered" },
 	{ t: "note", text: "be brief" },
 	{ t: "assistant", text: "Done.", calls: [], stop: "done", usage: { input: 20, output: 1 }, model: "m" },
 	{ t: "user", id: "m2", text: "forget this", by: BY },
 	{ t: "assistant", text: "ok", calls: [], stop: "done", model: "m" },
-	{ t: "undone", from: 6 },
-	{ t: "summary", upto: 5, text: "all of it", before: 10, after: 1 },
+	{ t: "undone", from: 7 },
+	{ t: "summary", upto: 6, text: "all of it", before: 10, after: 1 },
 ];
 
 async function conversation(lines: readonly EntryBody[] = LINES): Promise<{ readonly log: Log; readonly home: ReturnType<typeof tempHome> }> {
@@ -56,6 +57,16 @@ it("writes logs/session_ID.json, whole, with all that was said but what was take
 		message_count: 5,
 		toolsets: ["terminal", "file"],
 		usage: { input: 30, output: 6, cached: 2, cost: 0.5 },
+		tools: { terminal: { calls: 1, failed: 1, skipped: 0, recovered: 0 } },
+		tool_errors: [
+			{
+				turn: 1,
+				tool: "terminal",
+				arguments: expect.stringMatching(/^\{"command":"curl …\[redacted\]/),
+				error: "answered",
+				result: expect.stringMatching(/^answered …\[redacted\]/),
+			},
+		],
 		conversations: [
 			{ from: "human", value: "use …[redacted]" },
 			{ from: "gpt", value: "I look.", calls: [{ id: "c1", name: "terminal", arguments: '{"command":"curl -H \\"Authorization: Bearer …[redacted]\\""}' }] },

@@ -34,6 +34,8 @@ describe("todo", () => {
 			{ items: [{}] },
 			{ items: [{ text: "" }] },
 			{ items: [{ text: "x", state: "later" }] },
+			{ items: [{ text: "x", status: "done" }] },
+			{ list: [{ text: "x" }] },
 			{ items: Array(101).fill({ text: "x" }) },
 			null,
 			7,

@@ -5,9 +5,9 @@ import path from "node:path";
 import type { Runtime } from "holdfast";
 import { testRuntime } from "holdfast/testing";
 import { type AgentConfig, type AgentHome, agentConfigSchema, openAgentHome } from "../../src/base/index.js";
-import { type ModelParts, openModel, type WireFormat } from "../../src/model/index.js";
+import { type ModelParts, openModel, type TokenIdsWish, type WireFormat } from "../../src/model/index.js";
 import { type Conversation, type ConversationOptions, openConversation, type TurnEvent } from "../../src/turn/index.js";
-import { type ModelServer, modelServer, type Script } from "../model-server/index.js";
+import { type ModelServer, type ModelServerOptions, modelServer, type Script } from "../model-server/index.js";
 
 export const ME = { platform: "test", person: "jo" } as const;
 
@@ -16,6 +16,7 @@ export interface TalkOptions extends Omit<Partial<ConversationOptions>, "config"
 	readonly config?: Record<string, unknown>;
 	readonly window?: number;
 	readonly parts?: ModelParts;
+	readonly tokenIds?: TokenIdsWish;
 }
 
 export interface Bench extends AsyncDisposable {
@@ -39,7 +40,7 @@ export interface Talk {
 	close(): Promise<void>;
 }
 
-export async function bench(script: Script = [], options: { readonly broken?: "expected" } = {}): Promise<Bench> {
+export async function bench(script: Script = [], options: Pick<ModelServerOptions, "broken" | "tokens"> = {}): Promise<Bench> {
 	const dir = path.join(process.env.TEST_ROOT as string, `turn-${randomBytes(4).toString("hex")}`);
 	const home = openAgentHome(path.join(dir, "home"));
 	const work = path.join(dir, "work");
@@ -69,9 +70,12 @@ export async function bench(script: Script = [], options: { readonly broken?: "e
 export const configOf = (config: Record<string, unknown> = {}): AgentConfig => agentConfigSchema.parse({ toolsets: ["all"], ...config });
 
 async function openTalk({ home, runtime, server }: Pick<Bench, "home" | "runtime" | "server">, options: TalkOptions): Promise<Talk> {
-	const { format = "chat", config, window, parts, ...rest } = options;
+	const { format = "chat", config, window, parts, tokenIds, ...rest } = options;
 	const url = format === "anthropic" ? server.url.replace(/\/v1$/, "") : server.url;
-	const model = openModel({ endpoint: { url, format }, model: "scripted", ...(window === undefined ? {} : { window }) }, parts);
+	const model = openModel(
+		{ endpoint: { url, format }, model: "scripted", ...(window === undefined ? {} : { window }), ...(tokenIds ? { tokenIds } : {}) },
+		parts,
+	);
 	const it = await openConversation({ home, runtime, model, config: configOf(config), door: { name: "test", kind: "chat" }, ...rest });
 	const events: TurnEvent[] = [];
 	const waiting = new Set<() => void>();

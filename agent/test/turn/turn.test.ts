@@ -169,10 +169,11 @@ describe("a conversation", () => {
 		});
 	});
 
-	it("refuses tools that there are not, and leaves no conversation behind", async () => {
+	it("refuses tools and a place that there are not, and leaves no conversation behind", async () => {
 		await using on = await bench();
 		await expect(on.open({ toolsets: ["termnal"] })).rejects.toThrow('there is no toolset "termnal". Perhaps you mean terminal');
 		await expect(on.open({ toolsets: [], config: {}, door: { name: "run", kind: "run" } })).rejects.toThrow("no toolset is named");
+		await expect(on.open({ config: { place: "nowhere" } })).rejects.toThrow('there is no place "nowhere"');
 		expect(fs.readdirSync(on.home.conversations)).toEqual([]);
 	});
 

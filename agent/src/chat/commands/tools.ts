@@ -1,8 +1,7 @@
 /** Commands about the model, the place and the tools. */
-import { openRuntime } from "holdfast";
 import { AgentError } from "../../base/index.js";
 import { offWords } from "../../tools/index.js";
-import { parsePlace } from "../../turn/index.js";
+import { checkPlace, parsePlace } from "../../turn/index.js";
 import type { SlashCommand } from "./command.js";
 
 const REACH_MS = 60_000;
@@ -42,9 +41,9 @@ export const TOOLS: readonly SlashCommand[] = [
 		summary: "show where commands run, or move to another place",
 		group: "model and tools",
 		words: () => ["local", "local+sandbox"],
-		async run({ agent: { conversation } }, rest) {
+		async run({ agent: { conversation, runtime } }, rest) {
 			if (rest === "") return `Commands run at ${conversation.place}.`;
-			await using _ = await openRuntime({ place: parsePlace(rest), warm: 0 }); // throws if there is no such place
+			await checkPlace(runtime, parsePlace(rest));
 			const { status, output, error } = await conversation.task.terminal({ command: "pwd" }, { place: parsePlace(rest), within: REACH_MS, door: "agent chat" });
 			if (status !== "exited") throw new AgentError("INVALID", `${error ?? `${rest} does not answer`}. Commands run at ${conversation.place} as before.`);
 			await conversation.setPlace(rest);

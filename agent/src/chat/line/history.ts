@@ -4,7 +4,8 @@ import fs from "node:fs";
 const KEPT = 1_000;
 /** The file is written anew when it has this many lines. */
 const MOST = 2 * KEPT;
-const LONGEST = 10_000; // characters: a long paste is not typed again
+/** Characters. What is longer is not written to the file, and only the last such text is kept. */
+const LONGEST = 10_000;
 
 export class InputHistory {
 	readonly #file: string | undefined;
@@ -23,10 +24,12 @@ export class InputHistory {
 
 	add(text: string): void {
 		this.#back = 0;
-		if (text.trim() === "" || text.startsWith(" ") || text.length > LONGEST || text === this.#lines.at(-1)) return;
+		if (text.trim() === "" || text.startsWith(" ") || text === this.#lines.at(-1)) return;
+		const long = text.length > LONGEST;
+		if (long) this.#lines = this.#lines.filter((line) => line.length <= LONGEST);
 		this.#lines.push(text);
 		if (this.#lines.length > KEPT) this.#lines.splice(0, this.#lines.length - KEPT);
-		if (this.#file === undefined) return;
+		if (this.#file === undefined || long) return;
 		try {
 			fs.appendFileSync(this.#file, `${JSON.stringify(this.#redact(text))}\n`, { mode: 0o600 });
 		} catch {

@@ -5,13 +5,14 @@
 import { createHash } from "node:crypto";
 import type { APIMessage, Client, GatewayDispatchPayload, GatewayInteractionCreateDispatchData, REST } from "discord.js";
 import { z } from "zod";
+import { ChatHistory } from "./chat-history.js";
 import { fromClose, fromDiscord } from "./discord-errors.js";
 import { discordIncoming, discordTap } from "./discord-incoming.js";
 import { wordsOf } from "./failures.js";
 import { discordText } from "./format/discord.js";
 import { loadPackage } from "./optional.js";
-import { Backoff, InOrder, type Pace, USUAL_PACE } from "./pace.js";
-import type { ChatRef, LastSeen, Outgoing, Platform, PlatformAccount, PlatformEvents, PlatformTraits } from "./platform.js";
+import { Backoff, type Pace, USUAL_PACE } from "./pace.js";
+import type { ChatRef, Incoming, LastSeen, Outgoing, Platform, PlatformAccount, PlatformEvents, PlatformTraits } from "./platform.js";
 
 export const discordSettings = z.strictObject({
 	/** Another API than Discord's own. */
@@ -32,7 +33,6 @@ const TRAITS: PlatformTraits = {
 const INTENTS = (1 << 0) | (1 << 9) | (1 << 12) | (1 << 15);
 const [NO_EMBEDS, SILENT, FOR_ONE] = [1 << 2, 1 << 12, 1 << 6];
 const PAGE = 100;
-const REMEMBERED = 500;
 
 type Library = typeof import("discord.js");
 
@@ -74,13 +74,14 @@ class Discord implements Platform {
 	}
 
 	async run(on: PlatformEvents, signal: AbortSignal, seen: readonly LastSeen[] = []): Promise<void> {
-		const [backoff, queue] = [new Backoff(this.#pace), new InOrder(on, this.#pace, signal)];
-		const last = new Map(seen.map(({ chat, message }) => [chat.id, { chat, message }]));
+		const backoff = new Backoff(this.#pace);
+		let bot: string | undefined;
+		const chats = new ChatHistory(on, this.#pace, signal, (last, end) => this.#behind(last, bot ?? "", end), seen);
 		while (!signal.aborted) {
 			const client = this.#connect();
 			try {
-				const { id: bot } = await this.account(signal);
-				await this.#stay(client, bot, { on, queue, last, backoff, signal });
+				bot ??= (await this.account(signal)).id;
+				await this.#stay(client, bot, { on, chats, backoff, signal });
 			} catch (error) {
 				if (signal.aborted) return;
 				const failure = fromDiscord(error);
@@ -95,29 +96,21 @@ class Discord implements Platform {
 
 	/** Stays connected; the library reconnects by itself. Rejects when it has given up. */
 	async #stay(client: Client, bot: string, run: DiscordRun): Promise<void> {
-		const { on, queue, last, signal } = run;
-		const store = (message: Parameters<typeof discordIncoming>[0]): void => {
-			const incoming = discordIncoming(message, bot);
-			if (!incoming) return;
-			void queue.message(incoming).then((stored) => {
-				if (!stored) return;
-				last.delete(incoming.chat.id);
-				last.set(incoming.chat.id, { chat: incoming.chat, message: incoming.id });
-				if (last.size > REMEMBERED) for (const [old] of last) if (last.delete(old)) break;
-			});
-		};
+		const { on, chats, signal } = run;
 		await new Promise<void>((resolve, reject) => {
 			signal.addEventListener("abort", () => resolve(), { once: true });
 			client.on(
 				"raw" as never,
 				((packet: GatewayDispatchPayload) => {
-					if (packet.t === "MESSAGE_CREATE") store(packet.d);
-					if (packet.t === "INTERACTION_CREATE") void this.#pressed(packet.d, queue);
+					const incoming = packet.t === "MESSAGE_CREATE" && discordIncoming(packet.d, bot);
+					if (incoming) void chats.message(incoming);
+					if (packet.t === "INTERACTION_CREATE") void this.#pressed(packet.d, chats);
 					if (packet.t === "RESUMED") on.connection({ up: true });
 					if (packet.t !== "READY") return;
 					run.backoff.reset();
 					on.connection({ up: true });
-					for (const one of [...last.values()]) void this.#catchUp(one, store, signal);
+					chats.connecting(); // a new session: what was said since the last one is in the history alone
+					void chats.catchUp();
 				}) as never,
 			);
 			client.on("error", () => undefined); // the end of the connection comes as well
@@ -128,19 +121,21 @@ class Discord implements Platform {
 		});
 	}
 
-	/** Reads what came in a channel behind the last message that was stored. */
-	async #catchUp({ chat, message }: { chat: ChatRef; message: string }, store: (message: never) => void, signal: AbortSignal): Promise<void> {
+	async *#behind({ chat, message }: LastSeen, bot: string, signal: AbortSignal): AsyncGenerator<Incoming> {
 		for (let after = message; ; ) {
 			const query = new URLSearchParams({ after, limit: String(PAGE) });
-			const found = await this.#call<APIMessage[]>("GET", this.#routes.channelMessages(chat.id), { query, signal }).catch(() => []); // gone, or not ours any more
+			const found = await this.#call<APIMessage[]>("GET", this.#routes.channelMessages(chat.id), { query, signal });
 			const page = found.sort((a, b) => (BigInt(a.id) < BigInt(b.id) ? -1 : 1));
-			for (const one of page) store({ ...one, ...(chat.kind === "group" ? { guild_id: "0" } : {}) } as never);
+			for (const one of page) {
+				const incoming = discordIncoming({ ...one, ...(chat.kind === "group" ? { guild_id: "0" } : {}) } as Parameters<typeof discordIncoming>[0], bot);
+				if (incoming) yield incoming;
+			}
 			if (page.length < PAGE) return;
 			after = page.at(-1)?.id ?? after;
 		}
 	}
 
-	async #pressed(press: GatewayInteractionCreateDispatchData, queue: InOrder): Promise<void> {
+	async #pressed(press: GatewayInteractionCreateDispatchData, chats: ChatHistory): Promise<void> {
 		let answered = false;
 		const answer = async (body: object): Promise<void> => {
 			const route = answered ? this.#routes.webhook(press.application_id, press.token) : this.#routes.interactionCallback(press.id, press.token);
@@ -151,7 +146,7 @@ class Discord implements Platform {
 		};
 		const tap = discordTap(press, (text) => answer({ content: text.slice(0, 2000), flags: FOR_ONE }));
 		if (!tap) return;
-		const stored = await queue.tapped(tap);
+		const stored = await chats.tapped(tap);
 		if (!stored || answered) return;
 		answered = true;
 		await this.#call("POST", this.#routes.interactionCallback(press.id, press.token), { body: { type: 6 }, auth: false }).catch(() => undefined);
@@ -197,9 +192,7 @@ class Discord implements Platform {
 
 interface DiscordRun {
 	readonly on: PlatformEvents;
-	readonly queue: InOrder;
-	/** The last stored message of each channel. */
-	readonly last: Map<string, { chat: ChatRef; message: string }>;
+	readonly chats: ChatHistory;
 	readonly backoff: Backoff;
 	readonly signal: AbortSignal;
 }

@@ -21,6 +21,8 @@ export interface SecretKind {
 
 export interface PlatformKind {
 	readonly label: string;
+	/** What a person does before: where the account and its secrets are made. agent/docs/platforms.md has more. */
+	readonly steps: readonly string[];
 	readonly settings: z.ZodType;
 	readonly secrets: readonly SecretKind[];
 	open(settings: unknown, secrets: Readonly<Record<string, string>>, pace?: Pace): Promise<Platform>;
@@ -28,19 +30,29 @@ export interface PlatformKind {
 
 function kind<S extends z.ZodType>(
 	label: string,
+	steps: readonly string[],
 	settings: S,
 	secrets: readonly SecretKind[],
 	open: (settings: z.output<S>, secrets: Readonly<Record<string, string>>, pace?: Pace) => Promise<Platform>,
 ): PlatformKind {
-	return { label, settings, secrets, open: (given, keys, pace) => open(settings.parse(given), required(label, secrets, keys), pace) };
+	return { label, steps, settings, secrets, open: (given, keys, pace) => open(settings.parse(given), required(label, secrets, keys), pace) };
 }
 
 export const PLATFORMS: Readonly<Record<string, PlatformKind>> = {
-	telegram: kind("Telegram", telegramSettings, [{ name: "token", label: "Bot token from @BotFather" }], (settings, { token = "" }, pace) =>
-		openTelegram(settings, { token }, pace),
+	telegram: kind(
+		"Telegram",
+		["Write /newbot to @BotFather (https://t.me/BotFather). It answers with the token.", "For groups: /setprivacy, Disable."],
+		telegramSettings,
+		[{ name: "token", label: "Bot token from @BotFather" }],
+		(settings, { token = "" }, pace) => openTelegram(settings, { token }, pace),
 	),
 	slack: kind(
 		"Slack",
+		[
+			"https://api.slack.com/apps: make an app; Socket Mode and Interactivity on.",
+			"App-level token with connections:write; bot scopes and events as in agent/docs/platforms.md.",
+			"Install it to the workspace: then there is a bot token.",
+		],
 		slackSettings,
 		[
 			{ name: "appToken", label: "App-level token (xapp-…) with connections:write" },
@@ -48,11 +60,33 @@ export const PLATFORMS: Readonly<Record<string, PlatformKind>> = {
 		],
 		openSlack,
 	),
-	discord: kind("Discord", discordSettings, [{ name: "token", label: "Bot token from the developer portal" }], openDiscord),
-	matrix: kind("Matrix", matrixSettings, [{ name: "token", label: "Access token of the bot's account" }], openMatrix),
-	xmpp: kind("XMPP", xmppSettings, [{ name: "password", label: "Password of the XMPP account" }], openXmpp),
+	discord: kind(
+		"Discord",
+		[
+			"https://discord.com/developers/applications: New Application, Bot, Reset Token.",
+			"Message Content Intent on; then invite the bot to a server that you share with it.",
+		],
+		discordSettings,
+		[{ name: "token", label: "Bot token from the developer portal" }],
+		openDiscord,
+	),
+	matrix: kind(
+		"Matrix",
+		["Make an account for the bot on any homeserver, and get its access token (Element: Settings, Help & About).", "Its rooms may not be encrypted."],
+		matrixSettings,
+		[{ name: "token", label: "Access token of the bot's account" }],
+		openMatrix,
+	),
+	xmpp: kind(
+		"XMPP",
+		["Make an account for the bot on any server. jid is its address: bot@example.org."],
+		xmppSettings,
+		[{ name: "password", label: "Password of the XMPP account" }],
+		openXmpp,
+	),
 	email: kind(
 		"E-mail",
+		["Make a mailbox for the bot alone: every unread mail in it is a message.", "imap.host and smtp.host are its servers, with TLS."],
 		emailSettings,
 		[
 			{ name: "password", label: "Password of the mailbox (often an app password)" },
@@ -60,7 +94,13 @@ export const PLATFORMS: Readonly<Record<string, PlatformKind>> = {
 		],
 		openEmail,
 	),
-	irc: kind("IRC", ircSettings, [{ name: "password", label: "Password of the account or the server", optional: true }], openIrc),
+	irc: kind(
+		"IRC",
+		["Choose a nick, and register it with the NickServ of the network if it has one.", "channels, and a server without TLS: in agent.json afterwards."],
+		ircSettings,
+		[{ name: "password", label: "Password of the account or the server", optional: true }],
+		openIrc,
+	),
 };
 
 export function platformKind(name: string): PlatformKind {

@@ -48,7 +48,13 @@ interface SyncAnswer {
 	readonly next_batch: string;
 	readonly rooms?: {
 		readonly join?: Readonly<
-			Record<string, { timeline?: { events?: MatrixEvent[] }; summary?: { "m.joined_member_count"?: number; "m.invited_member_count"?: number } }>
+			Record<
+				string,
+				{
+					timeline?: { events?: MatrixEvent[]; limited?: boolean; prev_batch?: string };
+					summary?: { "m.joined_member_count"?: number; "m.invited_member_count"?: number };
+				}
+			>
 		>;
 		readonly invite?: Readonly<Record<string, unknown>>;
 	};
@@ -95,6 +101,8 @@ class Matrix implements Platform {
 				// The first answer is where things stand: what is behind the gateway's last message of a room is read from its history.
 				if (since === undefined) for (const last of seen) await this.#catchUp(last, bot, queue, signal);
 				for (const [room, { timeline }] of Object.entries(answer.rooms?.join ?? {})) {
+					// More was said than one answer holds: what is before it, from where the last answer ended.
+					if (since !== undefined && timeline?.limited) await this.#readFrom(room, since, timeline.prev_batch, bot, queue, signal);
 					const fresh = (event: MatrixEvent): boolean => !known.has(room) && floor > 0 && (event.origin_server_ts ?? 0) > floor;
 					for (const event of timeline?.events ?? []) if (since !== undefined || joined.has(room) || fresh(event)) this.#hear(event, room, bot, queue);
 				}
@@ -130,17 +138,21 @@ class Matrix implements Platform {
 		const room = `${CLIENT}/rooms/${encodeURIComponent(chat.id)}`;
 		try {
 			const here = await this.#api.call<{ end?: string }>("GET", `${room}/context/${encodeURIComponent(message)}`, { query: { limit: "0" }, signal });
-			for (let from = here.end; from !== undefined; ) {
-				const page: { chunk: MatrixEvent[]; end?: string } = await this.#api.call("GET", `${room}/messages`, {
-					query: { from, dir: "f", limit: "100" },
-					signal,
-				});
-				for (const event of page.chunk) this.#hear(event, chat.id, bot, queue);
-				from = page.chunk.length === 0 ? undefined : page.end;
-			}
+			if (here.end !== undefined) await this.#readFrom(chat.id, here.end, undefined, bot, queue, signal);
 		} catch (error) {
 			if (error instanceof PlatformError && (error.kind === "dead" || error.kind === "refused")) return; // the room or the message is gone
 			throw error;
+		}
+	}
+
+	/** Hears what was said in a room, page by page, oldest first. */
+	async #readFrom(id: string, from: string, to: string | undefined, bot: string, queue: InOrder, signal: AbortSignal): Promise<void> {
+		const path = `${CLIENT}/rooms/${encodeURIComponent(id)}/messages`;
+		for (let at: string | undefined = from; at !== undefined; ) {
+			const query: Record<string, string> = { from: at, dir: "f", limit: "100", ...(to === undefined ? {} : { to }) };
+			const page: { chunk: MatrixEvent[]; end?: string } = await this.#api.call("GET", path, { query, signal });
+			for (const event of page.chunk) this.#hear(event, id, bot, queue);
+			at = page.chunk.length === 0 ? undefined : page.end;
 		}
 	}
 

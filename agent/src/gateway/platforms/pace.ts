@@ -74,14 +74,15 @@ export class InOrder {
 
 	/** Resolves with whether it was stored. */
 	message(message: Incoming): Promise<boolean> {
-		return this.#then(() => this.#on.message(message));
+		return this.do(() => this.#on.message(message));
 	}
 
 	tapped(tap: Tapped): Promise<boolean> {
-		return this.#then(() => this.#on.tapped(tap));
+		return this.do(() => this.#on.tapped(tap));
 	}
 
-	#then(store: () => Promise<void>): Promise<boolean> {
+	/** Tried until it succeeds. Resolves with false if the signal came first. */
+	do(store: () => Promise<void>): Promise<boolean> {
 		const turn = this.#last.then(() => offer(store, this.#pace, this.#signal));
 		this.#last = turn;
 		return turn;

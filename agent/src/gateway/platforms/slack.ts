@@ -5,12 +5,22 @@
 import type { SocketModeClient } from "@slack/socket-mode";
 import type { KnownBlock, WebClient } from "@slack/web-api";
 import { z } from "zod";
+import { ChatHistory } from "./chat-history.js";
 import { download } from "./download.js";
 import { wordsOf } from "./failures.js";
 import { slackText } from "./format/slack.js";
 import { loadPackage } from "./optional.js";
-import { Backoff, InOrder, type Pace, USUAL_PACE } from "./pace.js";
-import { type LastSeen, type Outgoing, type Platform, type PlatformAccount, PlatformError, type PlatformEvents, type PlatformTraits } from "./platform.js";
+import { Backoff, type Pace, USUAL_PACE } from "./pace.js";
+import {
+	type Incoming,
+	type LastSeen,
+	type Outgoing,
+	type Platform,
+	type PlatformAccount,
+	PlatformError,
+	type PlatformEvents,
+	type PlatformTraits,
+} from "./platform.js";
 import { fromSlackError } from "./slack-errors.js";
 import { type HistoryMessage, historyOf } from "./slack-history.js";
 import { type SlackMessage, type SlackPress, slackIncoming, slackTap, tsOf } from "./slack-incoming.js";
@@ -68,20 +78,20 @@ class Slack implements Platform {
 	}
 
 	async run(on: PlatformEvents, signal: AbortSignal, seen: readonly LastSeen[] = []): Promise<void> {
-		const [backoff, queue] = [new Backoff(this.#pace), new InOrder(on, this.#pace, signal)];
+		const backoff = new Backoff(this.#pace);
 		let bot: string | undefined;
-		let missed = seen;
+		const chats = new ChatHistory(on, this.#pace, signal, (last, end) => this.#behind(last, bot ?? "", end), seen);
 		while (!signal.aborted) {
 			const socket = this.#connect();
 			try {
 				bot ??= (await this.account(signal)).id;
 				const closed = new Promise<void>((resolve) => socket.once("disconnected", () => resolve()));
-				this.#hear(socket, bot, queue);
+				chats.connecting();
+				this.#hear(socket, bot, chats);
 				await call(() => socket.start(), signal);
 				on.connection({ up: true });
 				backoff.reset();
-				for (const last of missed) await this.#catchUp(last, bot, queue, signal);
-				missed = [];
+				void chats.catchUp();
 				const quit = (): void => void socket.disconnect();
 				signal.addEventListener("abort", quit);
 				if (signal.aborted) quit();
@@ -99,11 +109,11 @@ class Slack implements Platform {
 		}
 	}
 
-	#hear(socket: SocketModeClient, bot: string, queue: InOrder): void {
+	#hear(socket: SocketModeClient, bot: string, chats: ChatHistory): void {
 		const heard = async ({ event, ack }: { event: SlackMessage; ack: () => Promise<void> }): Promise<void> => {
 			const message = slackIncoming(event, bot, (url, limit, signal) => this.#read(url, limit, signal));
 			// Without an acknowledgement, on a line that was cut, Slack delivers it again.
-			if (!message || (await queue.message(message))) await ack().catch(() => undefined);
+			if (!message || (await chats.message(message))) await ack().catch(() => undefined);
 		};
 		socket.on("message", (event) => void heard(event));
 		socket.on("app_mention", (event) => void heard(event));
@@ -112,24 +122,20 @@ class Slack implements Platform {
 				await this.#web.chat.postEphemeral({ channel: body.channel?.id ?? "", user: body.user?.id ?? "", text }).catch(() => undefined);
 			};
 			const tap = slackTap(body, show);
-			void (tap ? queue.tapped(tap) : Promise.resolve(true)).then(async (stored) => {
+			void (tap ? chats.tapped(tap) : Promise.resolve(true)).then(async (stored) => {
 				if (stored) await ack().catch(() => undefined);
 			});
 		});
 	}
 
 	/** Slack delivers an event again for some minutes only; the history has it for longer. */
-	async #catchUp({ chat, message }: LastSeen, bot: string, queue: InOrder, signal: AbortSignal): Promise<void> {
-		try {
-			const found: HistoryMessage[] = [];
-			for await (const page of historyOf(this.#web, chat, tsOf(message), signal)) found.push(...page);
-			for (const one of found.sort((a, b) => Number(a.ts) - Number(b.ts))) {
-				const type = chat.kind === "direct" ? { channel_type: "im" } : {};
-				const incoming = slackIncoming({ ...one, ...type, channel: chat.id }, bot, (url, limit, end) => this.#read(url, limit, end));
-				if (incoming && incoming.id !== message) void queue.message(incoming);
-			}
-		} catch {
-			// A channel that we were removed from, or a limit of the history: what is live goes on.
+	async *#behind({ chat, message }: LastSeen, bot: string, signal: AbortSignal): AsyncGenerator<Incoming> {
+		const found: HistoryMessage[] = [];
+		for await (const page of historyOf(this.#web, chat, tsOf(message), signal)) found.push(...page);
+		for (const one of found.sort((a, b) => Number(a.ts) - Number(b.ts))) {
+			const type = chat.kind === "direct" ? { channel_type: "im" } : {};
+			const incoming = slackIncoming({ ...one, ...type, channel: chat.id }, bot, (url, limit, end) => this.#read(url, limit, end));
+			if (incoming && incoming.id !== message) yield incoming;
 		}
 	}
 
@@ -204,13 +210,18 @@ function blocksOf(out: Outgoing, text: string): { blocks?: KnownBlock[] } {
 }
 
 async function call<T>(make: () => Promise<T>, signal: AbortSignal): Promise<T> {
+	let end: () => void = () => undefined;
 	const ended = new Promise<never>((_, reject) => {
-		signal.addEventListener("abort", () => reject(new PlatformError("unsure", "the sending was ended")), { once: true });
+		end = () => reject(new PlatformError("unsure", "the sending was ended"));
+		signal.addEventListener("abort", end, { once: true });
 	});
 	try {
+		if (signal.aborted) end();
 		return await (signal.aborted ? ended : Promise.race([make(), ended]));
 	} catch (error) {
 		throw fromSlackError(error);
+	} finally {
+		signal.removeEventListener("abort", end);
 	}
 }
 

@@ -24,11 +24,14 @@ interface Wish {
 	readonly before?: string;
 }
 
-/** Messages behind an id, oldest first; if the archive does not know it any more, those since `at`. */
+const NO_ARCHIVE = new Set(["service-unavailable", "feature-not-implemented", "not-allowed", "forbidden"]);
+
+/** Messages behind an id, oldest first; if the archive does not know it any more, those since `at`. None if the server has no archive for us. */
 export async function* archivedAfter(connection: XmppConnection, last: { readonly id: string; readonly at: number }): AsyncGenerator<Archived> {
 	let wish: Wish = { after: last.id };
 	for (;;) {
 		const page: { found: Archived[]; complete: boolean } = await pageOf(connection, wish).catch((error: Error & { readonly condition?: string }) => {
+			if (NO_ARCHIVE.has(error.condition ?? "")) return { found: [], complete: true };
 			if (error.condition !== "item-not-found" || wish.start !== undefined) throw error;
 			wish = { start: last.at };
 			return pageOf(connection, wish);

@@ -101,14 +101,23 @@ class XmppPlatform implements Platform {
 				if (stored && incoming.chat.kind === "direct") last = { id: incoming.id, at: incoming.at };
 			});
 		};
+		const catchUp = async (connection: XmppConnection): Promise<void> => {
+			if (last) for await (const { id, at, message } of archivedAfter(connection, last)) hear(message, { id, at });
+		};
 		while (!signal.aborted) {
 			const connection = new XmppConnection(this.#lib, this.#login);
 			try {
 				await connection.open(signal);
-				// The archive first: the server keeps what comes meanwhile until we are present.
-				if (last) for await (const { id, at, message } of archivedAfter(connection, last)) hear(message, { id, at });
-				connection.listen((stanza) => hear(stanza));
+				// A server whose archive was asked does not send what it kept for us when we appear. So the archive is asked again then, for what was said
+				// between the first answer and our presence; what comes live meanwhile is younger and waits.
+				await catchUp(connection);
+				const live: XmlElement[] = [];
+				const stop = connection.listen((stanza) => live.push(stanza));
 				await this.#appear(connection);
+				await catchUp(connection);
+				stop();
+				connection.listen((stanza) => hear(stanza));
+				for (const stanza of live) hear(stanza);
 				this.#line.came(connection);
 				on.connection({ up: true });
 				backoff.reset();

@@ -27,16 +27,15 @@ export async function askEndpoint(context: StepContext): Promise<void> {
 	if (chosen !== draft.url) await orAgain(() => use(chosen, context));
 }
 
+/** One that the person does not insist on leaves the draft as it was. */
 async function use(chosen: KnownEndpoint | string, { draft, keys, signal }: StepContext): Promise<void> {
 	const next = typeof chosen === "string" ? await askUrl(draft) : { url: chosen.url, format: chosen.formats[0], name: nameOf(chosen.name) };
-	const other = next.url !== draft.url;
-	Object.assign(draft, next, other ? { key: undefined, models: undefined, learned: {} } : {});
-	const tried = await during(`Asking ${draft.url} for its models`, () => tryEndpoint({ ...draft, key: undefined }, keys, signal));
+	const tried = await during(`Asking ${next.url} for its models`, () => tryEndpoint({ ...draft, ...next, learned: {}, key: undefined }, keys, signal));
 	// One that wants a key answers 401, which is a good sign: the next step is the key.
-	if (tried.ok) {
-		draft.models = tried.value;
-		good(tried.words);
-	} else if (tried.kind !== "key") await insist(tried.words, "Use this address all the same?");
+	if (tried.ok) good(tried.words);
+	else if (tried.kind !== "key") await insist(tried.words, "Use this address all the same?");
+	const other = next.url !== draft.url;
+	Object.assign(draft, next, other ? { key: undefined, models: undefined, learned: {} } : {}, tried.ok ? { models: tried.value } : {});
 }
 
 async function askUrl(draft: SetupDraft): Promise<Pick<SetupDraft, "url" | "format" | "name">> {

@@ -1,7 +1,8 @@
 /** The key: typed, from a command, or none. */
+import type { KeySource } from "../../base/index.js";
 import { KNOWN_ENDPOINTS } from "../../model/index.js";
 import { tryEndpoint } from "../probes.js";
-import { during, good, hidden, insist, select, text } from "../ui.js";
+import { during, good, hidden, insist, orAgain, select, text } from "../ui.js";
 import type { StepContext } from "./step.js";
 
 export async function askKey({ draft, keys, signal }: StepContext): Promise<void> {
@@ -17,17 +18,19 @@ export async function askKey({ draft, keys, signal }: StepContext): Promise<void
 		draft.key ? "keep" : (known ? known.key : draft.models === undefined) ? "type" : "none",
 	);
 	if (how === "keep") return;
-	if (how === "none") draft.key = undefined;
-	else if (how === "type") draft.key = { value: await hidden("The key (nothing of it is shown)") };
-	else {
-		const line = await text("The command", { placeholder: "pass show openrouter", validate: (value) => (value.trim() === "" ? "give a command" : undefined) });
-		draft.key = { source: { command: line.split(/\s+/) } };
-	}
+	await orAgain(async () => {
+		draft.key = how === "none" ? undefined : how === "type" ? { value: await hidden("The key (nothing of it is shown)") } : { source: await askCommand() };
+	});
 	const tried = await during("Trying the key", () => tryEndpoint(draft, keys, signal));
 	if (tried.ok) {
 		draft.models = tried.value;
 		good(tried.words);
 	} else await insist(tried.words, "Go on with this key all the same?");
+}
+
+async function askCommand(): Promise<KeySource> {
+	const line = await text("The command", { placeholder: "pass show openrouter", validate: (value) => (value.trim() === "" ? "give a command" : undefined) });
+	return { command: line.split(/\s+/) };
 }
 
 const describe = (source: object): string => ("file" in source ? "in a file" : "from a command");

@@ -11,7 +11,7 @@ export async function askModel({ draft, keys, signal }: StepContext): Promise<vo
 	const { model: before } = draft;
 	draft.model =
 		models.length > 0
-			? await filter(`The model (${models.length} are listed)`, models.map(modelChoice), before)
+			? await filter(`The model (${models.length === 1 ? "one is" : `${models.length} are`} listed)`, models.map(modelChoice), before)
 			: await text("The name of the model", {
 					...(before ? { initialValue: before } : {}),
 					validate: (value) => (value.trim() === "" ? "give its name" : undefined),

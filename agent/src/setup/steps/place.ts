@@ -1,6 +1,6 @@
 /** Where commands run. */
 import { tryPlace } from "../probes.js";
-import { during, good, insist, select, text } from "../ui.js";
+import { during, good, insist, orAgain, select, text } from "../ui.js";
 import type { StepContext } from "./step.js";
 
 const OTHER = "other";
@@ -16,12 +16,11 @@ export async function askPlace({ draft }: StepContext): Promise<void> {
 		],
 		draft.place === undefined || known.includes(draft.place) ? (draft.place ?? "local") : OTHER,
 	);
-	draft.place =
-		chosen === OTHER
-			? await text("The place", { placeholder: "ssh://box", ...(draft.place && !known.includes(draft.place) ? { initialValue: draft.place } : {}) })
-			: chosen;
-	const place = draft.place;
+	const before = draft.place && !known.includes(draft.place) ? { initialValue: draft.place } : {};
+	const validate = (value: string) => (value.trim() === "" ? "give a place" : undefined);
+	const place = chosen === OTHER ? await orAgain(() => text("The place", { placeholder: "ssh://box", validate, ...before })) : chosen;
 	const tried = await during(`Running a command at ${place}`, () => tryPlace(place));
 	if (tried.ok) good(tried.words);
 	else await insist(tried.words, "Save this place all the same?");
+	draft.place = place;
 }

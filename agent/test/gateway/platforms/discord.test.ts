@@ -39,6 +39,7 @@ async function stageOf(): Promise<Stage> {
 		cut: (when, marker) => void double.faults.push({ kind: when === "before" ? "cut-before" : "cut-after", marker }),
 		flood: (seconds) => void double.faults.push({ kind: "429", seconds }),
 		drop: () => double.drop(),
+		dropForLong: () => double.drop({ forLong: true }),
 		revoke: async (revoked) => {
 			double.token = revoked ? "o.t.her" : "x.y.z";
 		},

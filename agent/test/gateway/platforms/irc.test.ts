@@ -52,6 +52,7 @@ platformContract("irc", stageOf, {
 	skip: missing(NGIRCD),
 	rendered: /^\u0002bold\u0002 and code$/,
 	without: {
+		"a line that was cut for long: what was missed is read before what is live": "IRC keeps nothing",
 		"a flood wait is an error with its end, and nothing was shown": "IRC servers close the connection instead",
 		"a message that was not stored when the gateway ended comes to the next one, with the same id": "IRC keeps nothing",
 		"what was said while no gateway ran comes to the next one": "IRC keeps nothing",

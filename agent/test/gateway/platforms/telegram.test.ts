@@ -1,7 +1,10 @@
 /** Telegram: the real grammy against a double of the Bot API. */
+import path from "node:path";
 import { describe, expect, it } from "vitest";
+import { Outbox } from "../../../src/gateway/outbox.js";
+import { OutboxStore } from "../../../src/gateway/outbox-store.js";
 import { type Incoming, PLATFORMS, type Platform } from "../../../src/gateway/platforms/index.js";
-import { atEnd, until } from "../../support/dirs.js";
+import { atEnd, tempDir, until } from "../../support/dirs.js";
 import { TelegramDouble } from "./doubles/telegram.js";
 import { platformContract, type Stage } from "./suite.js";
 
@@ -93,6 +96,26 @@ describe("telegram", () => {
 		);
 		expect(parts).toEqual(["bold 😀 Title", "bold bold ", "code code", "bold  end", "text_link site", "blockquote quoted", "pre ls"]);
 		expect(double.sent[0]).toMatchObject({ disable_notification: true });
+	});
+
+	it("a long answer is opened and filled: cut at either, it is there once, and at most its opening comes twice, marked", async () => {
+		const { double, platform } = await running();
+		const outbox = new Outbox({ store: new OutboxStore(path.join(tempDir("outbox"), "outbox.jsonl")), platform, firstWaitMs: 20 });
+		outbox.start();
+		const text = `${"The build has failed in step three, and this is why. ".repeat(10)}The end.`;
+		double.faults.push(
+			{ method: "sendMessage", kind: "cut-after" },
+			{ method: "editMessageText", kind: "cut-after" },
+			{ method: "editMessageText", kind: "cut-before" },
+		);
+		await outbox.put({ id: "a", chat: { id: "7", kind: "direct" }, rings: true, text });
+		await until("it is settled", () => outbox.store.size === 0);
+		await outbox.close();
+		const [first, second, ...more] = double.sent;
+		expect(more).toEqual([]);
+		expect(first?.text?.length).toBeLessThanOrEqual(200);
+		expect(text.startsWith(first?.text?.replace(/ ?…$/, "") ?? "x")).toBe(true);
+		expect(second?.text).toBe(text);
 	});
 
 	it("a group message counts as addressed by mention, command or reply, and has its topic as thread", async () => {

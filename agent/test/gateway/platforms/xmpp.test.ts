@@ -42,6 +42,7 @@ platformContract("xmpp", stageOf, {
 	skip: missing(PROSODY),
 	rendered: /^\*bold\* and `code`$/,
 	without: {
+		"a line that was cut for long: what was missed is read before what is live": "the archive has it: below",
 		"a flood wait is an error with its end, and nothing was shown": "servers slow the connection down instead",
 		"a second program with the token is told of": "the older connection is told: below",
 	},
@@ -49,6 +50,41 @@ platformContract("xmpp", stageOf, {
 
 describe.skipIf(missing(PROSODY))("xmpp", () => {
 	const never = new AbortController().signal;
+
+	it.each([
+		["an archive", {}],
+		["no archive", { archive: false }],
+	])("hears what is said between its look into the archive and its presence, on a server with %s", async (_, options) => {
+		const server = await startProsody(options);
+		const line = new CuttableLine(server.port);
+		server.account("jo", "secret");
+		const platform = await open(await line.listen());
+		const [stop, messages, states]: [AbortController, Incoming[], boolean[]] = [new AbortController(), [], []];
+		const done = platform.run(
+			{ message: async (one) => void messages.push(one), tapped: async () => undefined, connection: ({ up }) => void states.push(up) },
+			stop.signal,
+		);
+		const jo = await new XmppPerson(server.port, "jo").ready();
+		atEnd(async () => {
+			stop.abort();
+			await done;
+			await jo.close();
+			await line.close();
+			await server.close();
+		});
+		await until("connected", () => states.includes(true));
+		await jo.say("before");
+		await until("the first", () => messages.length === 1);
+		const gate = line.holdAt("<presence");
+		line.drop();
+		await gate.reached;
+		await jo.say("between");
+		gate.open();
+		await until("up again", () => states.join() === "true,false,true");
+		await jo.say("after");
+		await until("the last", () => messages.some(({ text }) => text === "after"));
+		expect(messages.map(({ text }) => text)).toEqual(["before", "between", "after"]);
+	});
 
 	it("speaks in rooms, finds its messages in their archive, and is told when another program takes the account", async () => {
 		const server = await startProsody();

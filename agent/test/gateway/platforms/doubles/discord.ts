@@ -38,6 +38,8 @@ export class DiscordDouble {
 	readonly #backlog: { op: 0; t: string; s: number; d: unknown }[] = [];
 	#socket: WebSocket | undefined;
 	#sequence = 0;
+	#forgotten = false;
+	#historyFails = false;
 	#ids = 1_000_000_000_000_000_000n;
 	readonly #server = http.createServer((request, response) => void this.#answer(request, response));
 	readonly #sockets = new WebSocketServer({ noServer: true });
@@ -58,7 +60,10 @@ export class DiscordDouble {
 		await new Promise((resolve) => this.#server.close(resolve));
 	}
 
-	drop(): void {
+	/** Cuts all lines; for so long, if wanted, that sessions cannot be resumed. The first look into a history fails then. */
+	drop({ forLong = false } = {}): void {
+		this.#forgotten = forLong;
+		this.#historyFails = forLong;
 		for (const ws of this.#sockets.clients) ws.terminate();
 	}
 
@@ -146,6 +151,11 @@ export class DiscordDouble {
 					d: { v: 10, user: BOT, guilds: [], session_id: "sess", resume_gateway_url: url, shard: [0, 1], application: { id: "42", flags: 0 } },
 				});
 			}
+			if (op === 6 && this.#forgotten) {
+				this.#forgotten = false;
+				this.#socket = undefined;
+				return send({ op: 9, d: false });
+			}
 			if (op !== 6) return void this.strange.push(`gateway op ${op}`);
 			this.resumed++;
 			for (const packet of this.#backlog) if (packet.s > (d.seq ?? 0)) send(packet);
@@ -178,7 +188,9 @@ export class DiscordDouble {
 				{ message: "You are being rate limited.", retry_after: fault.seconds, global: false },
 				{ "retry-after": String(fault.seconds), "x-ratelimit-scope": "user" },
 			);
-		if (fault?.kind === "cut-before") return void request.socket.destroy();
+		const cut = route === "GET /channels/N/messages" && this.#historyFails;
+		if (cut) this.#historyFails = false;
+		if (cut || fault?.kind === "cut-before") return void request.socket.destroy();
 		const [status, answer] = this.#act(route, path, channel, body, files, searchParams);
 		if (fault?.kind === "cut-after") return void request.socket.destroy();
 		reply(status, answer);

@@ -27,6 +27,8 @@ export class MatrixDouble {
 	readonly joined = new Map<string, number>();
 	readonly invited = new Set<string>();
 	token = "syt_test";
+	/** How many events of a room are in one answer at most. */
+	timeline = 50;
 	readonly #media = new Map<string, Buffer>();
 	readonly #transactions = new Map<string, string>();
 	readonly #waiting = new Set<() => void>();
@@ -127,7 +129,8 @@ export class MatrixDouble {
 		}
 		if (rest === "messages") {
 			const from = Number(query.get("from"));
-			const chunk = own.filter((event) => this.events.indexOf(event) >= from).slice(0, 2); // small pages, so that there are some
+			const to = Number(query.get("to") ?? this.events.length);
+			const chunk = own.filter((event) => this.events.indexOf(event) >= from && this.events.indexOf(event) < to).slice(0, 2); // small pages, so that there are some
 			const last = chunk.at(-1);
 			return [200, { chunk, ...(last ? { end: String(this.events.indexOf(last) + 1) } : {}) }];
 		}
@@ -153,8 +156,10 @@ export class MatrixDouble {
 		if (gone.signal.aborted) return;
 		const join = Object.fromEntries(
 			[...this.joined].map(([room, members]) => {
-				const events = this.events.filter((event, at) => event.room === room && at >= Number(since ?? 0));
-				return [room, { timeline: { events }, summary: { "m.joined_member_count": members } }];
+				const all = this.events.filter((event, at) => event.room === room && at >= Number(since ?? 0));
+				const events = all.slice(-this.timeline);
+				const prev_batch = String(events[0] ? this.events.indexOf(events[0]) : this.events.length);
+				return [room, { timeline: { events, limited: all.length > events.length, prev_batch }, summary: { "m.joined_member_count": members } }];
 			}),
 		);
 		const invite = Object.fromEntries([...this.invited].map((room) => [room, { invite_state: { events: [] } }]));

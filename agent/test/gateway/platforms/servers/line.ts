@@ -11,6 +11,7 @@ export class CuttableLine {
 	readonly #pairs = new Set<readonly [net.Socket, net.Socket]>();
 	readonly #server: net.Server;
 	#cut: Cut | undefined;
+	#gate: { readonly marker: string; readonly reached: () => void; readonly opened: Promise<void> } | undefined;
 
 	constructor(to: number) {
 		this.#to = to;
@@ -28,6 +29,19 @@ export class CuttableLine {
 	 */
 	cutAt(when: "before" | "after", marker: string): void {
 		this.#cut = { when, marker: Buffer.from(marker) };
+	}
+
+	/** Holds what the client sends from the marker on. `reached` resolves when it is there; `open` lets everything through, in order. */
+	holdAt(marker: string): { readonly reached: Promise<void>; open(): void } {
+		let [open, reached] = [(): void => undefined, (): void => undefined];
+		const opened = new Promise<void>((resolve) => {
+			open = resolve;
+		});
+		const held = new Promise<void>((resolve) => {
+			reached = resolve;
+		});
+		this.#gate = { marker, reached, opened };
+		return { reached: held, open };
 	}
 
 	drop(): void {
@@ -57,6 +71,17 @@ export class CuttableLine {
 		far.on("end", () => near.end());
 		far.on("data", (chunk) => held || near.write(chunk));
 		near.on("data", (chunk: Buffer) => {
+			const gate = this.#gate;
+			if (gate && chunk.includes(gate.marker)) {
+				this.#gate = undefined;
+				near.pause();
+				gate.reached();
+				void gate.opened.then(() => {
+					far.write(chunk);
+					near.resume();
+				});
+				return;
+			}
 			tail = Buffer.concat([tail, chunk]);
 			const cut = this.#cut;
 			const found = cut && tail.includes(cut.marker);

@@ -16,9 +16,9 @@ export interface ProsodyServer {
 	close(): Promise<void>;
 }
 
-export async function startProsody(): Promise<ProsodyServer> {
+export async function startProsody({ archive = true }: { readonly archive?: boolean } = {}): Promise<ProsodyServer> {
 	const [dir, port] = [serverDir("prosody"), await freePort()];
-	const modules = ["roster", "saslauth", "disco", "ping", "smacks", "carbons", "mam", "offline", "posix"];
+	const modules = ["roster", "saslauth", "disco", "ping", "smacks", "carbons", ...(archive ? ["mam"] : []), "offline", "posix"];
 	const config = [
 		`daemonize = false; pidfile = "${dir}/prosody.pid"; run_as_root = true`,
 		`interfaces = { "127.0.0.1" }; c2s_ports = { ${port} }; s2s_ports = {}; http_ports = {}; https_ports = {}; legacy_ssl_ports = {}`,

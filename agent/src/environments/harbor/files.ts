@@ -1,0 +1,64 @@
+/** Directories and files of a task in its place, and whom they belong to. */
+import { randomBytes } from "node:crypto";
+import { EpisodeError, quoted, type Setting, type ToolContext } from "../../episode/index.js";
+import type { Layout } from "./where.js";
+
+/** Runs a command that has to work. */
+export async function must(cx: ToolContext, command: string, what: string): Promise<string> {
+	const { exit_code, text } = await cx.run(command, { timeout: 120 });
+	if (exit_code !== 0) throw new EpisodeError("environment", "setup", `${what} failed (exit code ${exit_code}): ${text().slice(-1_000)}`, { again: true });
+	return text();
+}
+
+/** Who works in a place, and where. */
+export interface Inhabitants {
+	/** `uid:gid` of the agent. */
+	readonly agent: string;
+	/** Of the episode's own hands. */
+	readonly hands: string;
+	/** The agent may become root without a password. */
+	readonly sudo: boolean;
+	readonly workdir: string;
+}
+
+/** `uid:gid` of a user of the place; null: the container's. */
+export async function idsOf(cx: ToolContext, user: string | null): Promise<string> {
+	const { text } = await cx.run('echo "$(id -u):$(id -g)"', { user });
+	if (/^\d+:\d+$/.test(text().trim())) return text().trim();
+	throw new EpisodeError("environment", "setup", `the place does not say who ${user ?? "its user"} is there: ${text().slice(0, 500)}`);
+}
+
+export async function inhabitantsOf(cx: ToolContext, setting: Setting): Promise<Inhabitants> {
+	const looked = (
+		await cx.run('echo "$(id -u):$(id -g)"; if sudo -n true 2>/dev/null; then echo yes; else echo no; fi; pwd', { user: setting.user ?? null })
+	).text();
+	const [agent = "", sudo = "", workdir = ""] = looked.split("\n");
+	if (!/^\d+:\d+$/.test(agent) || !workdir.startsWith("/"))
+		throw new EpisodeError("environment", "setup", `the place does not say who the agent is there: ${looked.slice(0, 500)}`);
+	const hands = setting.hands === undefined ? agent : setting.hands === "root" ? "0:0" : await idsOf(cx, setting.hands);
+	return { agent, hands, sudo: sudo === "yes", workdir };
+}
+
+/** The directories for logs, there from the start and open to all. */
+export async function makeLogs(cx: ToolContext, { logs }: Layout): Promise<void> {
+	const dirs = ["agent", "verifier", "artifacts"].map((name) => quoted(`${logs}/${name}`)).join(" ");
+	await must(cx, `mkdir -p ${dirs} && chmod 777 ${dirs}`, "making the directories for logs");
+}
+
+/** Removes directories, whatever is planted there, and makes them anew, for one user alone. */
+export function emptyFor(cx: ToolContext, dirs: readonly string[], owner: string): Promise<string> {
+	const all = dirs.map(quoted).join(" ");
+	return must(cx, `rm -rf ${all} && mkdir -p ${all} && chown ${owner} ${all} && chmod 700 ${all}`, `emptying ${dirs.join(" and ")}`);
+}
+
+/** Copies what is in a folder of this machine into a directory of the place, as files of a user. */
+export async function putFolder(cx: ToolContext, folder: string, dir: string, owner: string, program?: string): Promise<void> {
+	const between = `/tmp/.holdfast-${randomBytes(8).toString("hex")}`;
+	await cx.upload(folder, between);
+	const executable = program === undefined ? "" : `; chmod +x ${quoted(`${dir}/${program}`)} || true`; // where there is one
+	await must(
+		cx,
+		`chown -R ${owner} ${between} && mkdir -p ${quoted(dir)} && cp -a ${between}/. ${quoted(dir)}/ && rm -rf ${between}${executable}`,
+		`putting files into ${dir}`,
+	);
+}

@@ -1,0 +1,45 @@
+/** A row of prompts: what the model is told, and, if it says so, a file whose content is the score: 1.0, 0.5 or 0. */
+import { HoldfastError, type PlaceObject } from "holdfast";
+import type { Environment, Score, ToolContext } from "../episode/index.js";
+import type { PromptRow } from "../tasks/index.js";
+
+const LARGEST = 10 * 1024 * 1024;
+
+export function promptEnvironment(row: PromptRow): Environment {
+	const { expect } = row;
+	return {
+		rounds: 1,
+		scoreSeconds: 60,
+		async place({ place, work }) {
+			const own = placeFor(place, row.image);
+			const cwd = row.cwd ?? (row.image === undefined ? work : undefined);
+			return { place: own, ...(cwd === undefined ? {} : { cwd }) };
+		},
+		start: async () => ({ prompt: row.prompt, ...(row.toolsets ? { toolsets: row.toolsets } : {}) }),
+		score: async (cx) => ({ score: expect && (await scoreOf(cx, expect)) }),
+		async solve(cx) {
+			if (expect) await cx.write(expect.file, expect.content);
+		},
+	};
+}
+
+/** An item with an image of its own runs in a container of it. */
+export function placeFor(place: string | PlaceObject, image: string | undefined): string | PlaceObject {
+	if (image === undefined) return place;
+	const settings = typeof place === "object" && place.kind === "docker" ? place : { kind: "docker" };
+	return { ...settings, image } as PlaceObject;
+}
+
+/** Throws if the file cannot be looked at for another reason than that it does not exist. */
+async function scoreOf(cx: ToolContext, { file, content }: NonNullable<PromptRow["expect"]>): Promise<Score> {
+	const score = (reward: number): Score => ({ reward, evidence: [] });
+	try {
+		const entry = await cx.read(file, LARGEST + 1);
+		if (entry === undefined || entry.length > LARGEST) return score(0); // no answer to these tasks is that long
+		const text = entry.toString("utf8");
+		return score(text === content ? 1 : text.includes(content.trim()) ? 0.5 : 0);
+	} catch (error) {
+		if (error instanceof HoldfastError && error.code === "INVALID") return score(0); // it is a directory
+		throw error;
+	}
+}
