@@ -1,15 +1,15 @@
 /** A browser in places of other kinds: its debugging port is there, and is reached over the link. */
 import fs from "node:fs";
 import path from "node:path";
-import { openRuntime } from "holdfast";
+import { openRuntime, type Runtime } from "holdfast";
 import { expect, it } from "vitest";
-import { dockerBox } from "../../../test/support/docker-box.js";
-import { noEngine } from "../../../test/support/dockerd.js";
-import { sshBox } from "../../../test/support/ssh-box.js";
-import { noSshd } from "../../../test/support/sshd.js";
-import { findBrowser } from "../../src/chrome/index.js";
-import { browserTools } from "../../src/index.js";
-import { missing } from "../support/browser.js";
+import { browserTools } from "../../browser/dist/index.js";
+import { dockerBox } from "../support/docker-box.js";
+import { noEngine } from "../support/dockerd.js";
+import { sshBox } from "../support/ssh-box.js";
+import { noSshd } from "../support/sshd.js";
+
+const missing = fs.existsSync("/usr/bin/chromium") ? undefined : "there is no /usr/bin/chromium (Debian package chromium)";
 
 const PAGE = `<!doctype html><title>Inside</title><h1>Only in there</h1><button onclick="this.textContent='pressed'">Press</button><a download="kept.txt" href="file.txt">Get</a>`;
 
@@ -44,7 +44,7 @@ async function drives(box: { home: string; dir: string }): Promise<void> {
 	expect((await task.files.read(`${box.dir}/inside.png`)).subarray(1, 4).toString()).toBe("PNG");
 
 	// Another program finds it in the same page, while this one has it too.
-	const before = findBrowser(runtime, "t")?.id;
+	const before = browserOf(runtime);
 	const other = await openRuntime({ home: box.home, task: "t", warm: 0, place: "box" });
 	const second = browserTools(other);
 	const snapshot = second.tools.find((one) => one.name === "browser_snapshot");
@@ -55,13 +55,15 @@ async function drives(box: { home: string; dir: string }): Promise<void> {
 	await tools.close();
 	tools = browserTools(runtime);
 	expect((await call("browser_snapshot")).output).toContain('button "pressed"');
-	expect(findBrowser(runtime, "t")?.id).toBe(before);
+	expect(browserOf(runtime)).toBe(before);
 	expect((await call("browser_close")).output).toContain("its processes are gone");
 	await tools.close();
 	const report = await runtime.endTask("t");
 	expect(report.gone).toBe(true);
 	await runtime.close();
 }
+
+const browserOf = (runtime: Runtime): string | undefined => runtime.list({ task: "t", ended: false }).find(({ spec }) => spec.name === "browser")?.id;
 
 /** Serves files; the image has perl and no python. */
 const SERVER = `
