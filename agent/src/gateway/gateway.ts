@@ -8,9 +8,9 @@ import type { AgentSettings } from "../chat/index.js";
 import { Chat, type ChatParts, shortHash } from "./chat.js";
 import { type ChatState, readChatStates } from "./chat-state.js";
 import { Counters } from "./counters.js";
-import { takeFiles } from "./files.js";
 import type { Hall, Link } from "./hall.js";
 import { askedByModel, handle } from "./handle.js";
+import { Intake } from "./intake.js";
 import { Outbox } from "./outbox.js";
 import { OutboxStore } from "./outbox-store.js";
 import { gatewayClaim, gatewayPaths, makeGatewayDirs, outboxFile } from "./paths.js";
@@ -28,7 +28,6 @@ const LOOK_MS = 60_000;
 /** Conversations that are kept open although nothing happens in them: each holds memory and files. */
 const OPEN_AT_MOST = 24;
 const STATUS_MS = 2_000;
-const MESSAGE_CHARS = 256 * 1024;
 const PROBLEMS = 20;
 
 export interface GatewayOptions {
@@ -75,11 +74,10 @@ export class Gateway {
 	#hall: Hall;
 	#questions: Questions;
 	#taps: Taps;
+	#intake: Intake;
 	#under: Promise<unknown>[] = [];
 	#timers: NodeJS.Timeout[] = [];
 	#statusDue: NodeJS.Timeout | undefined;
-	/** Chats that were told that nothing can be stored, until something could. */
-	readonly #full = new Set<string>();
 	#unsudo: (() => void) | undefined;
 	#trimming = false;
 
@@ -102,6 +100,7 @@ export class Gateway {
 			asked: askedByModel,
 			tools: (chat) => (chat.link.platform.traits.files ? [sendFileTool(chat)] : []),
 		};
+		this.#intake = new Intake(this.#hall, (key, link, message) => this.#chatFor(key, link, message));
 		this.#taps = new Taps(this.#hall, this.#questions, (link, tap) => this.#chatOf(link, tap));
 	}
 
@@ -229,7 +228,11 @@ export class Gateway {
 	async #run(link: Connected): Promise<void> {
 		const { platform } = link;
 		const events: PlatformEvents = {
-			message: (message) => this.#message(link, message),
+			message: async (message) => {
+				await this.#intake.message(link, message);
+				void this.#trim();
+				this.#noteStatus();
+			},
 			tapped: (tap) => this.#taps.tapped(link, tap),
 			connection: ({ up, why }) => {
 				Object.assign(link, { up, why });
@@ -258,71 +261,6 @@ export class Gateway {
 	#seen(link: Connected): LastSeen[] {
 		const states = [...this.#chats.values()].map(({ state }) => state);
 		return states.flatMap(({ platform, chat, last }) => (platform === link.name && last ? [{ chat, ...last }] : []));
-	}
-
-	/** Stored and synced when this resolves; then the platform may acknowledge it. */
-	async #message(link: Connected, message: Incoming): Promise<void> {
-		const { people, counters, settings, paths } = this.#hall;
-		const { chat, person } = message;
-		if (people.roleOf(link.name, person) === undefined) return this.#stranger(link, message);
-		if (chat.kind === "group" && !message.addressed) return counters.add("ignored", link.name);
-		if (message.text.trim() === "" && message.files.length === 0) return;
-		const key = keyOf(link.name, message, settings.config.gateway.groups.perPerson);
-		try {
-			const at = this.#chatFor(key, link, message);
-			await link.outbox.wrote(chat.id);
-			const { files, problems } = await takeFiles(paths, key, message.files, settings.config.gateway.fileBytes);
-			const long = message.text.length > MESSAGE_CHARS;
-			const text = [
-				long ? `${message.text.slice(0, MESSAGE_CHARS)}\n(The message was longer; the rest was not taken.)` : message.text,
-				...problems.map((one) => `(${one})`),
-			].join("\n");
-			const name = person.name === undefined ? {} : { name: shownName(person) };
-			const by = { platform: link.name, person: person.id, ...name, message: message.id, ...(message.replyTo === undefined ? {} : { reply: message.replyTo }) };
-			const fresh = await at.accept({
-				kind: "user",
-				id: `${link.name}/${chat.id}/${message.id}`,
-				text: text.trim(),
-				by,
-				mode: settings.config.busy,
-				...(files.length > 0 ? { files } : {}),
-			});
-			at.stored({ message: message.id, at: message.at });
-			counters.add(fresh ? "received" : "redelivered", link.name);
-			this.#full.delete(key);
-			void this.#trim();
-		} catch (error) {
-			counters.add("unstored", link.name);
-			this.#report(`A message on ${link.name} could not be stored: ${error instanceof Error ? error.message : error}`);
-			this.#tellFull(link, message, key);
-			throw error;
-		}
-		this.#noteStatus();
-	}
-
-	/** Once: it cannot be kept, since nothing can. */
-	#tellFull(link: Connected, { chat }: Incoming, key: string): void {
-		if (this.#full.has(key)) return;
-		this.#full.add(key);
-		const text = "Your message was not taken: it cannot be stored (the disk may be full). It is tried again if this platform keeps it; else write again later.";
-		link.platform.send({ id: `full_${Date.now()}`, chat, text, rings: true }, AbortSignal.timeout(20_000)).catch(() => {}); // it is said, or it is not
-	}
-
-	/** No model hears of it. In private they are told a code, once an hour; in a group nothing. */
-	async #stranger(link: Connected, { chat, person }: Incoming): Promise<void> {
-		const { people, counters } = this.#hall;
-		counters.add("strangers", link.name);
-		if (chat.kind !== "direct") return;
-		const code = await people.meet(link.name, person);
-		if (code === undefined) return;
-		const text = `I do not know you. If this agent is yours, or its owner wants you to use it, run this where it is installed, within an hour:\n\n    holdfast-agent pairing approve ${code}\n\nYou are ${link.name}/${person.id}.`;
-		await link.outbox.wrote(chat.id);
-		await link.outbox.put({
-			id: `pair_${code}`,
-			chat: { id: chat.id, kind: chat.kind, ...(chat.thread === undefined ? {} : { thread: chat.thread }) },
-			text,
-			rings: true,
-		});
 	}
 
 	#chatFor(key: string, link: Link, { chat, person }: Incoming): Chat {
