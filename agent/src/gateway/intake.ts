@@ -1,5 +1,5 @@
 /** What comes in: strangers are told a code, and what the others write is on the disk before the platform is told that we have it. */
-import type { Chat } from "./chat.js";
+import type { Chats } from "./chats.js";
 import { takeFiles } from "./files.js";
 import type { Hall, Link } from "./hall.js";
 import type { Incoming } from "./platforms/platform.js";
@@ -9,13 +9,13 @@ const MESSAGE_CHARS = 256 * 1024;
 
 export class Intake {
 	readonly #hall: Hall;
-	readonly #chatFor: (key: string, link: Link, message: Incoming) => Chat;
+	readonly #chats: Chats;
 	/** Chats that were told that nothing can be stored, until something could. */
 	readonly #full = new Set<string>();
 
-	constructor(hall: Hall, chatFor: (key: string, link: Link, message: Incoming) => Chat) {
+	constructor(hall: Hall, chats: Chats) {
 		this.#hall = hall;
-		this.#chatFor = chatFor;
+		this.#chats = chats;
 	}
 
 	/** Stored and synced when this resolves; then the platform may acknowledge it. */
@@ -27,7 +27,7 @@ export class Intake {
 		if (message.text.trim() === "" && message.files.length === 0) return;
 		const key = keyOf(link.name, message, settings.config.gateway.groups.perPerson);
 		try {
-			const at = this.#chatFor(key, link, message);
+			const at = this.#chats.chatFor(key, link, message);
 			await link.outbox.wrote(chat.id);
 			const { files, problems } = await takeFiles(paths, key, message.files, settings.config.gateway.fileBytes);
 			const long = message.text.length > MESSAGE_CHARS;
