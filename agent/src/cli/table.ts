@@ -170,7 +170,7 @@ format, or a .jsonl file with a prompt in each line: {"prompt": "…", "expect":
 file has this content, 0.5 if it contains it, else 0. Commands run in a sandbox
 for each episode unless --place says otherwise.
 
-While it runs: show, attach, take, pause, set, cancel and requeue. After
+While it runs: show, attach, take, pause, set, cancel, requeue and view. After
 kill -9, resume goes on. Ctrl-C ends what is under way; once more leaves at once.
 
 Exit code: 0 each episode has its result and nothing is left, 1 not so, 130
@@ -222,6 +222,27 @@ Examples
 		load: () => import("./run/collect.js"),
 	},
 	{
+		name: "atropos",
+		group: "Evaluate",
+		summary: "send groups of a run to a trainer of Atropos",
+		usage: "atropos RUN --url URL [OPTIONS]",
+		options: {
+			url: { type: "string", value: "URL", help: "of the trainer: http://HOST:8000" },
+			"max-tokens": { type: "string", value: "N", help: "longer sequences are not sent (default: 32768)" },
+			json: { type: "boolean", help: "print JSON" },
+		},
+		teach: `While the run goes on, or afterwards. A group is the repeats of one item; it is
+sent when all have a reward and token ids in one segment, and the rewards are not
+equal. Others are counted with the reason. No group is sent twice, also after
+kill -9. While much waits at the trainer the run is paused.
+
+Examples
+  holdfast-agent run prompts.jsonl -t terminal --repeats 8 -o ./run1 &
+  holdfast-agent atropos ./run1 --url http://localhost:8000`,
+		words: { most: 1, what: "one run" },
+		load: () => import("./run/atropos.js"),
+	},
+	{
 		name: "worker",
 		group: "Evaluate",
 		summary: "play episodes of runs that other machines have begun",
@@ -256,6 +277,21 @@ Examples
   holdfast-agent show ./run1 17`,
 		words: { most: 2, what: "one run and an index" },
 		load: () => import("./run/show.js"),
+	},
+	{
+		name: "view",
+		group: "Evaluate",
+		summary: "see a run in a browser, live",
+		usage: "view RUN [OPTIONS]",
+		options: { port: { type: "string", value: "N", help: "the port on 127.0.0.1 (default: any that is free)" } },
+		teach: `Serves the page on this machine and prints a link that opens it: the outcomes of
+all episodes, one beside the terminals that it had, what the tests printed, and
+what was left. A terminal under way can be watched, and its keyboard taken.
+
+Examples
+  holdfast-agent view ./run1`,
+		words: { most: 1, what: "one run" },
+		load: () => import("./run/view.js"),
 	},
 	{
 		name: "attach",

@@ -11,6 +11,7 @@ import { openaiRow, sharegptRow } from "./messages.js";
 import { predictionOf } from "./predictions.js";
 import { rolloutRows } from "./rollouts.js";
 
+export { sendToAtropos } from "./atropos/index.js";
 export type { OutcomeKind } from "./episode.js";
 
 export const RUN_FORMATS = ["atif", "openai", "sharegpt", "hermes", "harbor", "predictions", "rollouts"] as const;

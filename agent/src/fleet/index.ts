@@ -1,5 +1,5 @@
 /** A run on several machines: workers play, a collector has the run, and NATS JetStream moves jobs and results between them. agent/docs/fleet.md */
-export { type CollectEvent, type Collected, collect } from "./collector.js";
+export { collect } from "./collector.js";
 export { workerName } from "./job.js";
 export { JobQueue } from "./nats.js";
 export { work } from "./worker.js";

@@ -49,7 +49,8 @@ export class Progress {
 			this.#show(callLine(event.name, event.args));
 		}
 		if (event.type === "retry") this.#show(`waits: ${event.why}`);
-		if (event.type === "compacting") this.#show("makes the conversation shorter");
+		if (event.type === "compacting" && !event.done) this.#show("makes the conversation shorter");
+		if (event.type === "compacting" && event.done && this.#since === undefined) this.end(); // a person has asked for it: no turn ends
 		if (event.type === "entry" && event.entry.t === "assistant" && event.entry.calls.length > 0 && event.entry.text.trim() !== "")
 			this.#show(event.entry.text.trim().split("\n").at(-1) ?? "");
 		if (event.type === "end") this.end();
