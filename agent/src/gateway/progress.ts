@@ -107,8 +107,7 @@ export class Progress {
 
 	async #edit(message: string, text: string): Promise<void> {
 		const { platform, chat, outbox } = this.#options;
-		const { until = 0, dead } = outbox.store.chat(chat.id);
-		if (until > Date.now() || dead !== undefined) return;
+		if (outbox.store.isPaused(chat.id) || outbox.store.chat(chat.id).dead !== undefined) return;
 		await this.#request(async (signal) => platform.edit?.(message, { id: "progress", chat: refOf(chat), text, rings: false }, signal));
 	}
 
