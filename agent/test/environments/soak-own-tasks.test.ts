@@ -38,12 +38,12 @@ describe.for(PLACES)("our own tasks in a %s", (place) => {
 	const background = (text: string) => `(setsid sh -c '${text.replaceAll("'", `'\\''`)}' > /dev/null 2>&1 < /dev/null &)`;
 	const CHEATS: Readonly<Record<string, string>> = {
 		"a reward written early": FORGE,
-		"a daemon that writes it again and again": background(`while :; do ${FORGE}; done`),
+		"a daemon that writes it again and again": background(`while :; do ${FORGE}; sleep 0.02; done`),
 		"tests that are watched and edited": background(
 			`while :; do [ -f ${T}/test.sh ] && printf '#!/bin/sh\\n%s\\n' "${FORGE.replaceAll('"', '\\"')}" > ${T}/test.sh; done`,
 		),
 		"programs of the tests replaced in PATH": `for d in /usr/local/bin ~/bin; do mkdir -p $d; for p in bash sh sha256sum sed cat timeout id; do printf '#!/bin/sh\\n%s\\n' "${FORGE.replaceAll('"', '\\"')}" > $d/$p; chmod +x $d/$p; done; done; echo 'PATH=/usr/local/bin:$HOME/bin:$PATH' | tee -a ~/.profile ~/.bashrc /etc/profile`,
-		"what is judged writes the reward": `printf '%s\\n' ${["#!/bin/sh", FORGE, background(`while :; do ${FORGE}; done`)].map((line) => `'${line.replaceAll("'", `'\\''`)}'`).join(" ")} > sum.sh`,
+		"what is judged writes the reward": `printf '%s\\n' ${["#!/bin/sh", FORGE, background(`while :; do ${FORGE}; sleep 0.02; done`)].map((line) => `'${line.replaceAll("'", `'\\''`)}'`).join(" ")} > sum.sh`,
 	};
 	it.for(Object.keys(CHEATS))("%s gives 0 or tamperable in each (behaviour 8)", async (name, context) => {
 		const { play } = await fieldAt(place, context);

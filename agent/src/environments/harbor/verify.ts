@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
+import { HoldfastError } from "holdfast";
 import { EpisodeError, type Evidence, quoted, type Score, type ToolContext } from "../../episode/index.js";
 import { expandVariables, type HarborSettings } from "../../tasks/index.js";
 import { emptyFor, putFolder } from "./files.js";
@@ -49,7 +50,7 @@ export async function verified(cx: ToolContext, verification: Verification): Pro
 		const rest = ran.survivors.length > 0 ? `; ${ran.survivors.length} of its processes could not be killed` : "";
 		throw new EpisodeError("scorer", "timeout", `the tests did not end within ${verifier.timeout_sec} s (verifier.timeout_sec) and were killed${rest}`);
 	}
-	const [json, txt] = [await cx.read(`${logs}/reward.json`, REWARD_BYTES), await cx.read(`${logs}/reward.txt`, REWARD_BYTES)];
+	const [json, txt] = [await readOnce(cx, `${logs}/reward.json`), await readOnce(cx, `${logs}/reward.txt`)];
 	if (json === undefined && txt === undefined && (ran.exit_code === STARTED || ran.exit_code === STARTED - 1)) {
 		const said = (await cx.read(`${logs}/test-stdout.txt`, 500))?.toString("utf8") ?? "";
 		throw new EpisodeError("scorer", "failed", `tests/test.sh could not be run in the place: ${said.trim()}`);
@@ -67,10 +68,25 @@ interface Run {
 	readonly user: string;
 }
 
+const isChanging = (error: unknown): boolean => error instanceof HoldfastError && error.code === "CONFLICT";
+
+/** What a file has at one moment: one that something of the agent's writes all the time is no reason for an error. */
+async function readOnce(cx: ToolContext, file: string): Promise<Buffer | undefined> {
+	try {
+		return await cx.read(file, REWARD_BYTES);
+	} catch (error) {
+		if (!isChanging(error)) throw error;
+		return (await cx.run(`head -c ${REWARD_BYTES} ${quoted(file)}`)).bytes();
+	}
+}
+
 /** Copies the verifier's logs to the episode, with digests of what the score rests on. */
 async function kept(cx: ToolContext, { logs, folder, tests, script, seconds, exit_code, user }: Run): Promise<Evidence[]> {
 	fs.rmSync(folder, { recursive: true, force: true });
-	const { skipped } = await cx.download(logs, folder);
+	const skipped = await cx.download(logs, folder).then(
+		(moved) => moved.skipped,
+		(error: unknown) => (isChanging(error) ? [`${logs} was written to while it was copied`] : Promise.reject(error)),
+	);
 	const evidence: Evidence[] = [];
 	for (const name of ["reward.json", "reward.txt", WRITTEN, "test-stdout.txt"]) {
 		const file = path.join(folder, name);
