@@ -45,10 +45,10 @@ describe.for(PLACES)("our own tasks in a %s", (place) => {
 		"programs of the tests replaced in PATH": `for d in /usr/local/bin ~/bin; do mkdir -p $d; for p in bash sh sha256sum sed cat timeout id; do printf '#!/bin/sh\\n%s\\n' "${FORGE.replaceAll('"', '\\"')}" > $d/$p; chmod +x $d/$p; done; done; echo 'PATH=/usr/local/bin:$HOME/bin:$PATH' | tee -a ~/.profile ~/.bashrc /etc/profile`,
 		"what is judged writes the reward": `printf '%s\\n' ${["#!/bin/sh", FORGE, background(`while :; do ${FORGE}; sleep 0.02; done`)].map((line) => `'${line.replaceAll("'", `'\\''`)}'`).join(" ")} > sum.sh`,
 	};
-	it.for(Object.keys(CHEATS))("%s gives 0 or tamperable in each (behaviour 8)", async (name, context) => {
+	it.for(Object.keys(CHEATS))("%s gives 0, tamperable or no reward in each (behaviour 8)", async (name, context) => {
 		const { play } = await fieldAt(place, context);
 		const all = await Promise.all(TASKS.map((task) => play(own(task), CHEATS[name] as string)));
-		for (const one of all) expect(one.how, wordsOf(one)).toMatch(/^scored 0$|tamperable$/);
+		for (const one of all) expect(one.how, wordsOf(one)).toMatch(/^scored 0$|tamperable$|^scorer failed$/); // the last: what it did to its own place keeps the tests from running
 		expect(all.map(({ gone }) => gone)).toEqual([true, true, true]);
 	});
 
