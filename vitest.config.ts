@@ -9,7 +9,7 @@ const root = import.meta.dirname;
 const LONGEST = [
 	...["contract/docker", "contract/ssh", "contract/ssh-plain", "contract/mcp-stdio", "contract/library", "contract/mcp-http", "contract/sandbox"],
 	...["crash/crash", "crash/spawner", "places/ssh/host", "places/files/copy", "contract/docker-busybox"],
-	...["places/remote/breaks-ssh", "places/remote/breaks-docker"],
+	"places/remote/breaks-ssh",
 ];
 
 /** Long tests, and those that go round more often or through more groups when `npm run soak` runs them. */
@@ -19,12 +19,13 @@ const SOAK = [
 		"agent/test/**/soak-*.test.ts",
 		"browser/test/**/soak-*.test.ts",
 		"test/crash/*.test.ts",
-		"test/contract/{mcp-stdio,mcp-http,http-api,ssh-plain,docker,docker-busybox,sandbox,apptainer,slurm,kubernetes,modal,morph}.test.ts",
+		"test/contract/{mcp-stdio,mcp-http,http-api,ssh,ssh-plain,docker,docker-busybox,sandbox,apptainer,slurm,kubernetes,modal,morph}.test.ts",
 		"test/places/pipe/contract.test.ts",
 	],
 	...[
-		"test/places/remote/{breaks-*,process}.test.ts",
+		"test/places/remote/{breaks-ssh,process}.test.ts",
 		"test/places/files/copy.test.ts",
+		"test/files/docker.test.ts",
 		"test/process/registry.test.ts",
 		"test/cli/completion.test.ts",
 		"test/shell/{crash,hostile,text}.test.ts",

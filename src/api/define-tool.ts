@@ -60,6 +60,8 @@ export interface ToolAnswer {
 	readonly error?: string | undefined;
 	/** Something else that the model should know. */
 	readonly note?: string | undefined;
+	/** Pictures for a model that takes them, as base64: up to 5,000,000 characters together. MCP shows them; a door that carries text alone does not. */
+	readonly images?: readonly { readonly type: "image/png" | "image/jpeg" | "image/webp"; readonly data: string }[] | undefined;
 }
 
 export interface ToolDefinition<S extends z.ZodObject = z.ZodObject> {

@@ -9,7 +9,11 @@ const answerSchema = z.strictObject({
 	data: z.record(z.string(), z.unknown()).optional(),
 	error: z.string().min(1).optional(),
 	note: z.string().optional(),
+	images: z.array(z.strictObject({ type: z.enum(["image/png", "image/jpeg", "image/webp"]), data: z.base64() })).optional(),
 });
+
+/** Characters of base64, all pictures together: what models take. */
+const MOST_IMAGES = 5_000_000;
 
 export const over = (status: "timeout" | "interrupted", error: string): OwnResult => ({ status, output: "", error });
 
@@ -37,7 +41,9 @@ export function resultOf(ask: Ask, tool: { readonly name: string }, value: unkno
 	if (isForeign(value)) return wrong(`it is of the class ${value.constructor?.name}; it returns a string, or an object with output, data, error, note`);
 	const parsed = checked(answerSchema, typeof value === "string" ? { output: value } : value);
 	if ("problems" in parsed) return wrong(`${parsed.problems}; it returns a string, or an object with output, data, error, note`);
-	const { output, data, error, note } = parsed.data;
+	const { output, data, error, note, images = [] } = parsed.data;
+	const fit = images.reduce((sum, image) => sum + image.data.length, 0) <= MOST_IMAGES;
+	if (!fit) ask.notes.push(`The pictures were left out: together they have more than ${MOST_IMAGES} characters of base64.`);
 	let json: string | undefined;
 	try {
 		json = data && JSON.stringify(data);
@@ -58,6 +64,7 @@ export function resultOf(ask: Ask, tool: { readonly name: string }, value: unkno
 		output: text,
 		error: error === undefined ? null : shortened(secrets, error, 2_000).text,
 		...kept,
+		...(fit && images.length > 0 ? { images } : {}),
 		...(truncated ? { truncated } : {}),
 	};
 }

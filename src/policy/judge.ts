@@ -4,8 +4,9 @@ import type { PlaceFacts } from "../places/index.js";
 import { decide, type RemoteAccount, type Rules, type Verdict } from "./decide.js";
 import { readRules, ruleFiles } from "./file.js";
 import { Looks } from "./looks.js";
+import { plainTree } from "./plain.js";
 import { LONGEST_TEXT, type Rule } from "./rule.js";
-import { loadParser } from "./tree.js";
+import { loadParser, ParserMissing } from "./tree.js";
 
 const DIRECTORIES = 64;
 const VERDICTS = 256;
@@ -19,7 +20,7 @@ export interface PolicyQuestion {
 	readonly task: string;
 }
 
-/** What else is allowed, as a person has said elsewhere, and what the task's shell knows: by `version` it is known whether it has changed. */
+/** What else is allowed, as a person has said outside the files of rules, and what the task's shell knows: by `version` it is known whether it has changed. */
 export interface More {
 	readonly version: string;
 	rules(): readonly Rule[];
@@ -46,21 +47,21 @@ export class Judge {
 	readonly #env: NodeJS.ProcessEnv;
 	readonly #entries = new Map<string, Entry>();
 
-	private constructor(env: NodeJS.ProcessEnv) {
-		this.#env = env;
-	}
-
 	/** `env` says where the home, Holdfast's own and the configuration are. */
-	static async open(env: NodeJS.ProcessEnv): Promise<Judge> {
-		await loadParser();
-		return new Judge(env);
+	constructor(env: NodeJS.ProcessEnv) {
+		this.#env = env;
 	}
 
 	/** No rule names a longer command. */
 	readonly longestText = LONGEST_TEXT;
 
-	/** A text may have been too much for the parser. */
-	readonly ready = loadParser;
+	/** A text may have been too much for the parser. A plain command alone does not wait for it. */
+	async ready(command?: string): Promise<void> {
+		if (command === undefined || !plainTree(command)) await loadParser();
+	}
+
+	/** Whether `judge` threw it because, for all that is plain in the command, something else has to be read: wait until it is `ready`, and ask again. */
+	readonly needsParser = (error: unknown): boolean => error instanceof ParserMissing;
 
 	/** Throws when a file of rules cannot be used. */
 	judge({ command, cwd, place, there, task }: PolicyQuestion, more: More): Judged {

@@ -5,6 +5,7 @@ import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Parser as TreeSitter } from "web-tree-sitter";
 import { asset, compileBaseline } from "../base/index.js";
+import { plainTree } from "./plain.js";
 
 /** A plain copy of a node: the parser's own memory is freed before anybody looks. */
 export interface Node {
@@ -28,7 +29,7 @@ const MOST_LIVES = 16; // each leaves some megabytes; then everything is asked a
 /** Never collected: what the collector would do for them fails in a broken memory. */
 const lost: TreeSitter[] = [];
 
-/** Once in a program, about 30 ms; everything after it is synchronous. Again after `parse` has lost it. */
+/** Once in a program, about 30 ms; everything after it is synchronous. Again after `parse` has lost it. Without it only plain commands can be read. */
 export function loadParser(): Promise<void> {
 	if (parser || lives >= MOST_LIVES) return Promise.resolve();
 	loading ??= load().finally(() => {
@@ -70,8 +71,20 @@ function lateness(): () => boolean {
 	};
 }
 
+/** Thrown by `parse`: `loadParser()` comes first. */
+export class ParserMissing extends Error {
+	constructor() {
+		super("loadParser() comes first");
+	}
+}
+
 export function parse(text: string): Parsed {
-	if (!parser && lives === 0) throw new Error("loadParser() comes first");
+	const plain = plainTree(text);
+	return plain ? { root: plain, broken: null } : parseByGrammar(text);
+}
+
+export function parseByGrammar(text: string): Parsed {
+	if (!parser && lives === 0) throw new ParserMissing();
 	if (!parser) return { tooMuch: true }; // it is being loaded again
 	if (text.length > LIMITS.length) return { tooMuch: true };
 	const isLate = lateness();

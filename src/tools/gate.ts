@@ -1,4 +1,4 @@
-/** The gate that every command of an agent passes before it runs. Opened with the first command, since the parser takes a moment to load. */
+/** The gate that every command of an agent passes before it runs. Opened with the first command, since the rules take a moment to load. */
 import { type Home, lazy } from "../base/index.js";
 import type { Judge } from "../policy/index.js";
 
@@ -12,10 +12,11 @@ export class Gate {
 		this.#home = home;
 	}
 
-	async judge(): Promise<Judge> {
+	/** Returns it when it can judge this command. */
+	async judge(command: string): Promise<Judge> {
 		this.#judge ??= this.#open();
 		const judge = await this.#judge;
-		await judge.ready();
+		await judge.ready(command);
 		return judge;
 	}
 
@@ -23,7 +24,7 @@ export class Gate {
 		try {
 			const { Judge } = await loadJudge();
 			const { HOME, XDG_CONFIG_HOME } = process.env;
-			return await Judge.open({ HOME, XDG_CONFIG_HOME, HOLDFAST_HOME: this.#home.root });
+			return new Judge({ HOME, XDG_CONFIG_HOME, HOLDFAST_HOME: this.#home.root });
 		} catch (error) {
 			this.#judge = undefined; // the next call retries
 			throw error;

@@ -15,6 +15,10 @@ export const ownOutput = z.lazy(() =>
 		reason: z.string().optional(),
 		note: z.string().optional(),
 		notices: z.array(noticeSchema).optional().describe("News of background processes."),
+		images: z
+			.array(z.object({ type: z.string(), data: z.string().describe("Base64.") }))
+			.optional()
+			.describe("Pictures. Over MCP they are content of their own, and not here."),
 		output: z.string(),
 	}),
 );

@@ -59,7 +59,7 @@ export class Passage {
 	}
 
 	static async of(ask: Ask, command: string, tool = "terminal"): Promise<Passage> {
-		return new Passage(ask, command, await ask.runtime.gate.judge(), tool);
+		return new Passage(ask, command, await ask.runtime.gate.judge(command), tool);
 	}
 
 	/** The rule and approval that allowed the command, for a record. */
@@ -73,6 +73,10 @@ export class Passage {
 			try {
 				return await act();
 			} catch (error) {
+				if (this.#judge.needsParser(error)) {
+					await this.#judge.ready();
+					continue;
+				}
 				if (!(error instanceof MustAsk)) throw error;
 				if (await runsNothing(this.#command, error.verdict)) this.#nothing = true;
 				else this.#leave = await this.#askAbout(error);

@@ -14,7 +14,7 @@ describe.skipIf(missing)("what clients have left", () => {
 	});
 	afterAll(() => browser.close());
 
-	it.each(Object.entries({ wide: WIDE, phone: PHONE }))("is shown and ended by age, %s; a client that has come back keeps its task", async (_, size) => {
+	it("is shown and ended by age, wide and on a phone; a client that has come back keeps its task", async () => {
 		const home = tempDir("home");
 		const runtime = await testRuntime({ home });
 		const server = await serve(home);
@@ -23,7 +23,7 @@ describe.skipIf(missing)("what clients have left", () => {
 		const [left] = runtime.list({ task: null });
 		const task = left?.spec.task ?? "";
 		await runtime.spawn({ command: "sleep 1000", task: "by hand" });
-		const { page, complaints } = await visit(browser, server.link, size);
+		const { page, complaints } = await visit(browser, server.link, PHONE);
 		await page.evaluate("location.hash = '#/t'");
 		await page
 			.getByRole("link", { name: "by hand" })
@@ -40,11 +40,15 @@ describe.skipIf(missing)("what clients have left", () => {
 		expect(await region.getByRole("button", { name: "End 0" }).isDisabled()).toBe(true);
 		await region.getByLabel("gone").selectOption("for any time");
 		expect(await barriers(page)).toEqual([]);
+		await page.setViewportSize(WIDE.viewport);
+		expect(await barriers(page)).toEqual([]);
 
 		// It comes back while a person is about to end what it has left.
 		await region.getByRole("button", { name: "End 1" }).click();
 		const dialog = page.getByRole("dialog", { name: "End this task" });
 		await dialog.waitFor();
+		expect(await barriers(page)).toEqual([]);
+		await page.setViewportSize(PHONE.viewport);
 		expect(await barriers(page)).toEqual([]);
 		const second = await overStdio(home, [], { name: "some-client", version: "2.7.1" });
 		await second.call("terminal", { command: "true" });

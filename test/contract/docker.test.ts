@@ -1,5 +1,5 @@
 import { inDocker } from "./docker-place.js";
 import { ITS_OWN, placeSuite } from "./suite.js";
 
-// The other cases reach a container by the same code as over SSH, where npm test runs them.
+// A container is reached by the same code as a machine over SSH, where npm test runs more.
 placeSuite(inDocker, ITS_OWN);

@@ -1,4 +1,4 @@
 import { overSsh } from "./ssh-place.js";
-import { placeSuite } from "./suite.js";
+import { LINKED, placeSuite } from "./suite.js";
 
-placeSuite(overSsh);
+placeSuite(overSsh, LINKED);

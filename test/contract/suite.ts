@@ -50,7 +50,7 @@ export const FEW: Choice = {
 
 /**
  * What depends on how a place or a door starts a command, reads it, signals it and ends it. The other cases are about what the tools make of
- * that: they are the same functions everywhere, and npm test runs them here and over SSH.
+ * that: they are the same functions everywhere. `npm test` runs them here, and `npm run soak` and `npm run matrix` everywhere.
  */
 export const ITS_OWN: Choice = {
 	groups: ["foreground commands", "the shell keeps its state", "background processes", "process actions", "programs on a terminal"],
@@ -76,6 +76,27 @@ export const ITS_OWN: Choice = {
 		"a question, an answer, a password, the end",
 		"keys go to the program that was last seen waiting",
 		"background on a terminal: poll, wait, keys, screen, resize, close",
+	],
+};
+
+/** Over the link: what it copies at the same offsets and notices at the right moment, besides. */
+export const LINKED: Choice = {
+	groups: [...(ITS_OWN.groups ?? []), "notices"],
+	cases: [
+		...(ITS_OWN.cases ?? []),
+		"three times the cap: the first 40 %, the last 60 %, a marker with the right numbers",
+		"100 MB of output: the ends are there, and from which byte the rest is",
+		"a directory that is gone: the nearest one above it, said once, and later calls work",
+		"a command killed at its deadline leaves the directory as it was",
+		"output is seen while it runs, each poll shows what is new",
+		"a character that is only half there waits for its other half",
+		"a poll that tells of the end has all that was printed before it",
+		"wait: the exit, with code and the end of the output",
+		"wait: a pattern is looked for in what was not shown yet, or from byte_offset on, and an old match says so",
+		"idle_threshold: silence suggests it where the kernel cannot tell",
+		"a completion comes once, with the next result, also when a poll has seen the end",
+		"a line that was watched for",
+		"other tasks do not get them",
 	],
 };
 

@@ -138,7 +138,7 @@ test("a place is named by its kind, as it is shown, or as config.json has it", a
 test("a project's rules are for directories of this machine", async () => {
 	const { env, cwd } = world({ project: { rules: [RULE] } });
 	const more = { version: "", rules: () => [], earlier: () => "" };
-	const judge = await Judge.open(env);
+	const judge = new Judge(env);
 	const rule = (place: PlaceFacts) => judge.judge({ command: "kubectl --context prod get pods", cwd, place, task: "t" }, more).rule;
 	expect([rule(HERE), rule(SSH), rule({ ...HERE, name: "local+sandbox", kind: "sandbox", contained: true }), rule(HERE)]).toEqual([
 		"no-prod",
@@ -150,7 +150,7 @@ test("a project's rules are for directories of this machine", async () => {
 
 test("what was decided is decided anew when a file that it depends on has become another", async () => {
 	const { env, cwd } = world({});
-	const judge = await Judge.open(env);
+	const judge = new Judge(env);
 	const more = { version: "", rules: () => [], earlier: () => "" };
 	const judged = (command: string) => judge.judge({ command, cwd, place: HERE, task: "t" }, more);
 	const state = path.join(env.HOLDFAST_HOME, "approvals");

@@ -1,10 +1,11 @@
 /** Environments for each kind of item, and the agents that act in them. agent/docs/environments.md */
-import { type Environment, type EpisodeAgent, EpisodeError } from "../episode/index.js";
+import type { Environment, EpisodeAgent } from "../episode/index.js";
 import type { TaskItem } from "../tasks/index.js";
 import { commandAgent } from "./agents/command.js";
 import { nopAgent, oracleAgent } from "./agents/oracle.js";
 import { harborEnvironment } from "./harbor/index.js";
 import { promptEnvironment } from "./prompt.js";
+import { sweEnvironment } from "./swe.js";
 
 export { modelAgent } from "./agents/model.js";
 
@@ -14,8 +15,8 @@ export function environmentOf(item: TaskItem): Environment {
 			return promptEnvironment(item.row);
 		case "harbor":
 			return harborEnvironment(item.task);
-		default:
-			throw new EpisodeError("environment", "setup", `${item.key} is a task of the kind ${item.kind}, which cannot be run yet`);
+		case "swe":
+			return sweEnvironment(item.row);
 	}
 }
 

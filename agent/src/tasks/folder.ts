@@ -53,4 +53,8 @@ export function folderProblems(folder: string): TaskProblem[] {
 	return problems;
 }
 
-const entriesOf = (dir: string): fs.Dirent[] => fs.readdirSync(dir, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
+const entriesOf = (dir: string): fs.Dirent[] =>
+	fs
+		.readdirSync(dir, { withFileTypes: true })
+		.filter(({ name }) => name !== ".git")
+		.sort((a, b) => (a.name < b.name ? -1 : 1));

@@ -1,5 +1,6 @@
 /** Files with a row of JSON in each line: prompts, or SWE-bench instances. A row that cannot be used is named by its line; the others are loaded. */
 import fs from "node:fs";
+import path from "node:path";
 import * as z from "zod";
 import { apart, digestOf, type LoadedTasks, type PromptRow, type TaskItem, type TaskProblem } from "./item.js";
 import { sweSchema } from "./swe.js";
@@ -47,6 +48,9 @@ function itemOf(value: object, line: number): TaskItem | readonly z.core.$ZodIss
 	if ("instance_id" in value) {
 		const parsed = sweSchema.safeParse(value);
 		if (!parsed.success) return parsed.error.issues;
+		const { image, repo } = parsed.data;
+		if (image === undefined && !path.isAbsolute(repo))
+			return [{ code: "custom", path: ["image"], message: `it is missing, and the repo "${repo}" is no folder of this machine`, input: value }];
 		return { kind: "swe", key: parsed.data.instance_id, digest: digestOf(parsed.data), row: parsed.data };
 	}
 	const parsed = promptSchema.safeParse(value);

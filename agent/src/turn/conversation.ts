@@ -53,7 +53,7 @@ export class Conversation implements AsyncDisposable {
 		this.id = parts.log.id;
 		this.events = parts.hub;
 		this.#worker = new Worker(parts);
-		this.#ends = [this.#worker.inbox.watch(() => this.#worker.heard()), this.#worker.listen()];
+		this.#ends = [this.#worker.inbox.watch(() => this.#worker.heard()), this.#worker.news.listen(() => this.#worker.heard())];
 		if (parts.resume) this.resume();
 	}
 
@@ -110,7 +110,7 @@ export class Conversation implements AsyncDisposable {
 
 	/** What runs, what is asked and what was changed, a line each. */
 	get underWay(): { readonly processes: string[]; readonly questions: string[]; readonly files: string[] } {
-		const source = this.#worker.digestSource();
+		const source = this.#worker.context.source;
 		return { processes: runningProcesses(source), questions: openQuestions(source), files: changedFiles(this.log.entries) };
 	}
 

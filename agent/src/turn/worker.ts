@@ -5,13 +5,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { AgentError, type Clock, systemClock } from "../base/index.js";
 import type { Model } from "../model/index.js";
-import { admit, type Compacted, compact, type Entry, type EntryBody, Inbox, type InboxItem, type Log, writeSessionLog } from "../talk/index.js";
-import { type DigestSource, digest } from "./digest.js";
+import { admit, type Compacted, type Entry, type EntryBody, Inbox, type InboxItem, type Log, writeSessionLog } from "../talk/index.js";
+import { TurnContext } from "./context.js";
 import type { TurnEnd, TurnEvent } from "./events.js";
 import { isUnanswered, lastSaid } from "./lines.js";
-import { overheadOf, requestMeasure } from "./measure.js";
+import { News } from "./news.js";
 import type { OpenedParts } from "./open.js";
-import { systemPrompt } from "./prompt.js";
 import { Steering } from "./steer.js";
 import { runTurn, type TurnResult } from "./turn.js";
 import { NO_USAGE } from "./usage.js";
@@ -23,6 +22,8 @@ const STALLED: readonly TurnEnd[] = ["left", "approval", "disk", "error"];
 
 export class Worker {
 	readonly inbox: Inbox;
+	readonly news: News;
+	readonly context: TurnContext;
 	model: Model;
 	readonly #parts: OpenedParts;
 	readonly #clock: Clock;
@@ -30,6 +31,8 @@ export class Worker {
 	#turn: { readonly steering: Steering; readonly over: Promise<void> } | undefined;
 	#working: Promise<void> | undefined;
 	#wanted = false;
+	/** Ends what a person has asked for between turns. */
+	#compacting: AbortController | undefined;
 	/** What has the log in hand between turns. */
 	#holding: Promise<unknown> = Promise.resolve();
 	#last: TurnResult | undefined;
@@ -45,6 +48,8 @@ export class Worker {
 		this.model = parts.model;
 		this.#clock = parts.clock ?? systemClock;
 		this.inbox = new Inbox(parts.home, parts.log.id, { clock: this.#clock });
+		this.news = new News(parts, this.inbox);
+		this.context = new TurnContext(parts, this.#clock);
 		this.#told = parts.log.entries.length;
 	}
 
@@ -90,8 +95,13 @@ export class Worker {
 		return this.#last;
 	}
 
-	/** Stops the turn under way and resolves when it is over. False: there was none. */
+	/** Stops the turn under way, or the summary that is being written, and resolves when it is over. False: there was none. */
 	async interrupt(): Promise<boolean> {
+		if (this.#compacting) {
+			this.#compacting.abort();
+			await this.#holding;
+			return true;
+		}
 		const turn = this.#turn;
 		turn?.steering.want("stop");
 		await turn?.over;
@@ -132,38 +142,14 @@ export class Worker {
 
 	/** Makes the conversation shorter now. The log is in hand. */
 	async compactNow(): Promise<Compacted> {
-		const compacted = await this.#compact(true, this.#closing.signal, this.#system());
+		const stop = new AbortController();
+		this.#compacting = stop;
+		const signal = AbortSignal.any([stop.signal, this.#closing.signal]);
+		const compacted = await this.context.compact(this.model, { force: true, signal, system: this.context.system() }).finally(() => {
+			this.#compacting = undefined;
+		});
 		if (compacted.did !== "nothing") this.emit({ type: "compacted", before: compacted.before, after: compacted.after });
 		return compacted;
-	}
-
-	/** News of background processes goes to the inbox. What cannot be stored stays with the core until it can. Returns what ends it. */
-	listen(): () => Promise<void> {
-		const stop = new AbortController();
-		const { runtime, task } = this.#parts;
-		const listening = (async () => {
-			for await (const notice of task.notices({ signal: stop.signal })) {
-				while (!(await this.#stored(notice))) {
-					await sleep(BUSY_LOOK_MS, undefined, { signal: stop.signal }).catch(() => {});
-					if (!stop.signal.aborted) continue;
-					runtime.notices.putBack([notice]);
-					return;
-				}
-				this.heard();
-			}
-		})().catch((error: unknown) => {
-			if (!stop.signal.aborted)
-				this.emit({ type: "warning", text: `News of background processes cannot be read: ${error instanceof Error ? error.message : error}` });
-		});
-		return () => {
-			stop.abort();
-			return listening;
-		};
-	}
-
-	digestSource(): DigestSource {
-		const { runtime, task, log } = this.#parts;
-		return { runtime, task: task.name, entries: log.entries, now: () => this.#clock.now() };
 	}
 
 	emit(event: TurnEvent): void {
@@ -269,18 +255,18 @@ export class Worker {
 			admit: (which) => this.#admit(which),
 			model: () => this.model,
 			tools: toolbox.registry,
-			system: () => this.#system(),
+			system: () => this.context.system(),
 			limits,
 			steering,
 			emit: (event) => this.emit(event),
 			append: (body) => this.append(body),
 			keep: (call, whole) => state.keepWhole(call, whole),
 			news: async (notices) => {
-				for (const notice of notices) await this.#putNotice(notice);
+				for (const notice of notices) await this.news.put(notice);
 			},
 			redact: keys.redact,
 			spoken: () => this.inbox.waiting().some(({ kind }) => kind === "user"),
-			compact: ({ force, system }) => this.#compact(force, steering.request, system),
+			compact: (how) => this.context.compact(this.model, { ...how, signal: steering.request }),
 			resumed,
 			again,
 			record: this.#parts.record === true,
@@ -291,38 +277,6 @@ export class Worker {
 		const lines = await admit(this.inbox, this.#log, which);
 		this.#tell();
 		if (lines.length > 0) this.emitWaiting();
-	}
-
-	async #compact(force: boolean, signal: AbortSignal, system: string): Promise<Compacted> {
-		const { config, toolbox, summaryModel, keys } = this.#parts;
-		const overhead = overheadOf(system, toolbox.registry.shown);
-		const writer = summaryModel ?? this.model;
-		const ask: Model["ask"] = (request, stop) => {
-			this.emit({ type: "compacting" }); // now it takes a while
-			return writer.ask(request, stop);
-		};
-		return compact(this.#log, {
-			model: { name: writer.name, format: writer.format, window: writer.window, ask },
-			window: this.model.window.tokens,
-			overhead,
-			settings: config.compact,
-			digest: () => keys.redact(digest(this.digestSource())),
-			signal,
-			force,
-			measure: requestMeasure(this.#log.entries, overhead),
-		});
-	}
-
-	#system(): string {
-		const { directory, toolbox, extra, log, keys } = this.#parts;
-		return systemPrompt({
-			place: lastSaid(log.entries, "place") ?? "",
-			directory,
-			now: new Date(this.#clock.now()),
-			tools: toolbox.registry.names,
-			digest: keys.redact(digest(this.digestSource())),
-			extra,
-		});
 	}
 
 	/** Lines are told from the log, each once, whichever program has written them. */
@@ -345,19 +299,6 @@ export class Worker {
 			writeSessionLog(home, this.#log, { endpoint: endpoint ?? "", toolsets, redact: keys.redact });
 		} catch (error) {
 			this.emit({ type: "warning", text: error instanceof Error ? error.message : String(error) });
-		}
-	}
-
-	async #putNotice({ id, text }: { readonly id: string; readonly text: string }): Promise<void> {
-		await this.inbox.put({ kind: "notice", id, text: this.#parts.keys.redact(text) });
-	}
-
-	async #stored(notice: { readonly id: string; readonly text: string }): Promise<boolean> {
-		try {
-			await this.#putNotice(notice);
-			return true;
-		} catch {
-			return false; // a full disk: tried again
 		}
 	}
 

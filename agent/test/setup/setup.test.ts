@@ -3,6 +3,8 @@ import fs from "node:fs";
 import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
+import { KeyRing, loadAgentConfig, openAgentHome } from "../../src/base/index.js";
+import { applyAnswers, checkSetup } from "../../src/setup/index.js";
 import { calls, modelServer, type SeenRequest, type Step, say } from "../model-server/index.js";
 import { atEnd } from "../support/dirs.js";
 import { newWorld, run, type Seat, sit, type World } from "../support/seat.js";
@@ -15,6 +17,11 @@ const good = ({ said, results, tools }: SeenRequest): Step => {
 	return say("ready");
 };
 const deaf = (): Step => say("I cannot call tools.");
+
+function settingsIn(world: World) {
+	const home = openAgentHome(world.file("."));
+	return { home, ...loadAgentConfig(home) };
+}
 
 const configOf = (world: World) => JSON.parse(fs.readFileSync(world.file("agent.json"), "utf8")) as Record<string, unknown>;
 
@@ -138,9 +145,14 @@ describe("setup", () => {
 			stderr: expect.stringMatching(/not ok: [\s\S]*Nothing was saved/),
 		});
 		expect(fs.existsSync(world.file("agent.json"))).toBe(false);
-		expect(await json({ ...answers, toolsets: ["termnal"] })).toMatchObject({ code: 2, stderr: expect.stringContaining('no toolset "termnal"') });
-		expect(await json({ ...answers, colour: "red" })).toMatchObject({ code: 2, stderr: expect.stringContaining("colour") });
-		expect(await json({ endpoint: "nowhere" })).toMatchObject({ code: 2, stderr: expect.stringContaining("openrouter") });
+		const settings = () => settingsIn(world);
+		const refused = (answers: unknown) => {
+			fs.writeFileSync(`${world.dir}/answers.json`, JSON.stringify(answers));
+			return expect(applyAnswers(`${world.dir}/answers.json`, settings(), new KeyRing(settings().home), new AbortController().signal)).rejects;
+		};
+		await refused({ ...answers, toolsets: ["termnal"] }).toThrow('no toolset "termnal"');
+		await refused({ ...answers, colour: "red" }).toMatchObject({ code: "INVALID", message: expect.stringContaining("colour") });
+		await refused({ endpoint: "nowhere" }).toMatchObject({ code: "INVALID", message: expect.stringContaining("openrouter") });
 		const saved = await json(answers);
 		expect(saved).toMatchObject({ code: 0, stderr: expect.stringMatching(/ok: calls tools[\s\S]*Saved in/) });
 		expect(configOf(world)).toEqual({
@@ -150,7 +162,9 @@ describe("setup", () => {
 		const check = await run(world, ["setup", "--check"]);
 		expect(check).toMatchObject({ code: 0, stdout: expect.stringMatching(/ok {2}scripted at .*: calls tools\n[\s\S]*ok {2}commands run at local/) });
 		fs.writeFileSync(world.file("keys/mine"), "another-key-0123456789\n");
-		expect(await run(world, ["setup", "--check"])).toMatchObject({ code: 1, stdout: expect.stringMatching(/^no {2}scripted at/m) });
+		const again = checkSetup(settings(), new KeyRing(settings().home), new AbortController().signal);
+		expect((await again.next()).value).toMatchObject({ what: "model", ok: false });
+		await again.return(false);
 		expect(await json({ keyCommand: ["printf", KEY], model: "scripted" })).toMatchObject({ code: 0 });
 		expect(configOf(world)).toMatchObject({ endpoints: { mine: { key: { command: ["printf", KEY] } } } });
 	});

@@ -9,7 +9,7 @@ function load(text: string | Uint8Array) {
 	fs.writeFileSync(file, text);
 	return loadTasks(file);
 }
-const SWE = { instance_id: "a__b-1", repo: "a/b", base_commit: "c0ffee", problem_statement: "It fails.", FAIL_TO_PASS: '["t1", "t2"]' };
+const SWE = { instance_id: "a__b-1", repo: "a/b", image: "swe:1", base_commit: "c0ffee", problem_statement: "It fails.", FAIL_TO_PASS: '["t1", "t2"]' };
 
 it("prompts keep their order; the same prompt twice is two items with one digest", () => {
 	const { items } = load(

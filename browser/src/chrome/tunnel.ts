@@ -2,7 +2,9 @@
  * The way to a port in a place whose network is not that of this program: a sandbox, a container, a machine over SSH. A kept process of the task connects
  * its input and output to the port in there; here one connection is taken on loopback and joined to it. It works wherever processes can be started.
  */
+import fs from "node:fs";
 import net from "node:net";
+import { pid } from "node:process";
 import type { Process, Task } from "holdfast";
 import { WebError } from "../base/index.js";
 
@@ -20,8 +22,9 @@ export interface Tunnel {
 }
 
 export async function openTunnel(task: Task, port: number): Promise<Tunnel> {
-	for (const old of task.processes({ ended: false })) if (old.spec.name === NAME) await old.kill({ graceMs: 0 }).catch(() => {}); // of a program that was killed
-	const process = await task.spawn({ command: ["bash", "-c", RELAY, "holdfast-browser", String(port)], name: NAME, cwd: "/tmp", stdin: true, log: LOG });
+	for (const old of task.processes({ ended: false })) if (old.spec.name === NAME && isOrphan(old.spec.command)) await old.kill({ graceMs: 0 }).catch(() => {});
+	const command = ["bash", "-c", RELAY, "holdfast-browser", String(port), me()];
+	const process = await task.spawn({ command, name: NAME, cwd: "/tmp", stdin: true, log: LOG });
 	const stop = new AbortController();
 	const server = net.createServer({ noDelay: true });
 	const close = async (): Promise<void> => {
@@ -45,6 +48,23 @@ export async function openTunnel(task: Task, port: number): Promise<Tunnel> {
 	const address = server.address();
 	if (address === null || typeof address === "string") throw new WebError("no port on loopback is free");
 	return { port: address.port, close };
+}
+
+/** This program: its pid with the time of its start, and the pid namespace in which they say something. */
+const me = (): string => `${pid}.${startOf(pid)}.${fs.readlinkSync("/proc/self/ns/pid")}`;
+
+/** The program that has opened it was killed. One of another host or pid namespace is left alone: it ends with the task. */
+function isOrphan(command: readonly string[] | string): boolean {
+	const [, owner = "", start = "", namespace = ""] = /^(\d+)\.(\d+)\.(.+)$/.exec(command.at(-1) ?? "") ?? [];
+	return me().endsWith(`.${namespace}`) && startOf(Number(owner)) !== start;
+}
+
+function startOf(of: number): string {
+	try {
+		return fs.readFileSync(`/proc/${of}/stat`, "utf8").split(") ").at(-1)?.split(" ")[19] ?? "";
+	} catch {
+		return "";
+	}
 }
 
 async function outward(process: Process, socket: net.Socket, signal: AbortSignal): Promise<void> {

@@ -35,7 +35,7 @@ export async function serveToolsets(options: {
 		return set;
 	});
 	const runtime = await openRuntime({ ...rest, warm: 0 });
-	const opened = await Promise.all(chosen.map((set) => set.open(runtime)));
+	const opened = await Promise.all(chosen.map((set) => set.open(runtime, { images: true })));
 	return {
 		tools: opened.flatMap(({ tools }) =>
 			tools.map((tool) => ({

@@ -9,8 +9,11 @@ export interface OfferedToolset {
 	/** The names that `open` may return. */
 	readonly tools: readonly string[];
 	available(): BrowserAvailability;
-	/** Makes the tools. `close` lets go of browsers, which go on. */
-	open(runtime: Runtime): Promise<{ readonly tools: readonly DefinedTool[]; readonly note?: string; close(): Promise<void> }>;
+	/** Makes the tools. `close` lets go of browsers, which go on. `images`: the caller shows pictures to its model. */
+	open(
+		runtime: Runtime,
+		options?: { readonly images?: boolean },
+	): Promise<{ readonly tools: readonly DefinedTool[]; readonly note?: string; close(): Promise<void> }>;
 }
 
 const BROWSER_TOOLS = [
@@ -60,9 +63,9 @@ export function offeredToolsets(options: { readonly settings?: Settings } = {}):
 			description: "drive a browser that outlives this program",
 			tools: BROWSER_TOOLS.map((name) => `browser_${name}`),
 			available: () => broken ?? browserAvailable(settings.browser),
-			async open(runtime) {
+			async open(runtime, { images = false } = {}) {
 				const { browserTools } = await import("../drive/index.js");
-				return browserTools(runtime, { settings });
+				return browserTools(runtime, { settings, images });
 			},
 		},
 	];

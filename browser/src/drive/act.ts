@@ -1,11 +1,15 @@
 /** One action in the page and what the page is afterwards. An action that a dialog holds up is not waited for. */
 import { messageOf, oneLine, untrusted, WebError } from "../base/index.js";
+import { hiddenPage } from "./policy.js";
 import type { BrowserSession } from "./session.js";
 import { cutSnapshot, parseRef, takeSnapshot } from "./snapshot.js";
-import type { Tab } from "./tab.js";
+import { BusyPage, type Tab } from "./tab.js";
 
 export const SHOWN = 6_000;
 const SETTLE_MS = 3_000;
+const TIMEOUT_MS = 10_000;
+/** More than playwright takes for any action: what has no limit of its own, as keys and scripts, ends here. */
+const ACT_MS = 40_000;
 
 export class StaleRef extends Error {
 	override readonly name = "StaleRef";
@@ -14,22 +18,27 @@ export class StaleRef extends Error {
 /** Returns playwright's own ref. Throws `StaleRef` for one of another document or element. */
 export async function innerRef(tab: Tab, ref: string): Promise<string> {
 	const parsed = parseRef(ref);
-	if (!parsed) throw new WebError(`${JSON.stringify(oneLine(ref, 40))} is no ref; take one from a snapshot, such as 12e5`);
-	if (parsed.document !== (await tab.document())) throw new StaleRef(`the ref ${ref} is of another page than the one that is shown now; nothing was done`);
-	const there = await tab.page
-		.getByRef(parsed.inner)
-		.count()
-		.catch(() => 0);
-	if (there === 0) throw new StaleRef(`the ref ${ref} is stale: its element is gone; nothing was done`);
-	return parsed.inner;
+	if (!parsed) throw new WebError(`${JSON.stringify(oneLine(ref, 40))} is no ref; take one from a snapshot, such as k2de5`);
+	const inner = tab.innerRef(parsed);
+	if (inner === undefined) throw new StaleRef(`the ref ${ref} is of another page or tab, or from before this program started; nothing was done`);
+	const there = () => tab.answers(tab.page.getByRef(inner).count()).catch(absent);
+	// Playwright knows the refs of its last snapshot alone, which may have been one of a part.
+	if ((await there()) === 0) await tab.page.ariaSnapshot({ mode: "ai", timeout: TIMEOUT_MS }).catch(absent);
+	if ((await there()) > 0 && (await tab.document(inner)) === parsed.document) return inner;
+	throw new StaleRef(`the ref ${ref} is stale: its element is gone, or another page is shown; nothing was done`);
 }
 
-/** Runs an action until it is done, or a dialog opens, or the tab crashes. */
+function absent(error: unknown): 0 {
+	if (error instanceof WebError) throw error;
+	return 0; // its frame is gone
+}
+
+/** Runs an action until it is done, or a dialog opens, or the tab crashes or closes. */
 export async function act(tab: Tab, action: () => Promise<unknown>): Promise<void> {
 	ready(tab);
 	const work = action();
 	work.catch(() => {}); // looked at below, or the dialog is told instead
-	await Promise.race([work, until(tab, () => tab.dialog !== undefined || tab.crashed)]);
+	await tab.answers(Promise.race([work, until(tab, () => tab.dialog !== undefined || tab.crashed)]), ACT_MS);
 	if (!tab.dialog && !tab.crashed) {
 		await work;
 		await settle(tab);
@@ -67,10 +76,20 @@ export async function shown(session: BrowserSession, tab: Tab, options: { budget
 	if (tab.dialog)
 		return [...head, `A dialog is open (${tab.dialog.type()}); answer it with browser_dialog. It says:`, untrusted(url, tab.dialog.message())].join("\n");
 	if (tab.crashed) return [...head, "The tab has crashed; open a page with browser_navigate."].join("\n");
-	for (const download of tab.downloads) head.push(`A download is ready: ${oneLine(download.suggestedFilename(), 200)}; browser_download keeps it.`);
-	const title = oneLine(await tab.page.title().catch(() => ""), 150);
-	const inner = options.ref === undefined ? undefined : await innerRef(tab, options.ref);
-	const { text } = await takeSnapshot(tab.page, await tab.document(), inner);
+	for (const { name } of session.downloads?.waiting ?? []) head.push(`A download has begun: ${oneLine(name, 200)}; browser_download keeps it.`);
+	const hidden = await hiddenPage(tab, session.policy, session.permitted);
+	if (hidden !== undefined) return [...head, hidden].join("\n");
+	let title: string;
+	let text: string;
+	try {
+		title = oneLine(await tab.answers(tab.page.title()), 150);
+		await session.secrets.look(tab);
+		text = session.secrets.mask(await takeSnapshot(tab, options.ref === undefined ? undefined : await innerRef(tab, options.ref)));
+	} catch (error) {
+		if (error instanceof BusyPage) return [...head, `Nothing can be shown: ${error.message}.`].join("\n");
+		if (tab.dialog) return shown(session, tab); // it has opened just now
+		throw error;
+	}
 	const { budget = SHOWN, offset = 0 } = options;
 	if (offset > text.length) throw new WebError(`the snapshot has ${text.length} characters, so there is nothing at offset ${offset}`);
 	const { text: part, next } = cutSnapshot(text, budget, offset);

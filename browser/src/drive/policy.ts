@@ -1,8 +1,9 @@
 /** What a person is asked about before the browser does it. */
+import net from "node:net";
 import type { ToolContext } from "holdfast";
-import type { Page } from "playwright-core";
 import { oneLine, WebError } from "../base/index.js";
-import { refusedAddress } from "../net/index.js";
+import { hostOf, refusedAddress } from "../net/index.js";
+import type { Tab } from "./tab.js";
 
 export type Verdict = "ask" | "allow" | "refuse";
 
@@ -26,8 +27,8 @@ export async function decide(verdict: Verdict, context: Pick<ToolContext, "ask">
 	await context.ask({ text, reason });
 }
 
-/** Returns the URL to go to. */
-export async function checkUrl(text: string, policy: BrowserPolicy, context: Pick<ToolContext, "ask">): Promise<string> {
+/** Returns the URL to go to. `permitted`: hosts that a person has allowed; one is added here. */
+export async function checkUrl(text: string, policy: BrowserPolicy, context: Pick<ToolContext, "ask">, permitted: Set<string>): Promise<string> {
 	const given = text.trim();
 	const url = parse(given) ?? parse(`https://${given}`);
 	if (!url || (/\s/.test(given) && !/^[a-z]+:/i.test(given)))
@@ -41,42 +42,80 @@ export async function checkUrl(text: string, policy: BrowserPolicy, context: Pic
 		await decide(policy.local_urls, context, `open ${oneLine(url.href, 500)} in the browser`, "it shows files or settings of the machine to the model");
 		return url.href;
 	}
-	const host = url.hostname.replace(/^\[|\]$/g, "");
-	if (/link-local|metadata/.test(refusedAddress(host) ?? "") || host === "metadata.google.internal" || host.startsWith("fe80"))
+	const host = hostOf(url);
+	if (isLinkLocal(host) || host === "metadata.google.internal") {
 		await decide(
 			policy.private_hosts,
 			context,
 			`open ${oneLine(url.href, 500)} in the browser`,
 			"metadata servers have such addresses, and give away credentials",
 		);
+		permitted.add(host);
+	}
 	return url.href;
 }
 
 const parse = (text: string): URL | undefined => (/^[a-z][a-z0-9+.-]*:(?!\d)/i.test(text) && URL.canParse(text) ? new URL(text) : undefined);
 
-/** Asks before a form is posted to a host that was not visited before. `ref`: what is clicked, or the element that has the focus. */
-export async function checkPost(
-	page: Page,
-	ref: string | undefined,
-	options: { policy: BrowserPolicy; visited: ReadonlySet<string>; context: Pick<ToolContext, "ask"> },
-): Promise<void> {
-	if (options.policy.posts === "allow") return;
-	const target = ref === undefined ? page.locator(":focus") : page.getByRef(ref);
-	const action = await target.evaluate(actionOf, undefined, { timeout: 2_000 }).catch(() => undefined);
-	if (!action || !URL.canParse(action)) return;
-	const { host, protocol } = new URL(action);
-	if (!/^https?:$/.test(protocol) || options.visited.has(host)) return;
-	await decide(options.policy.posts, options.context, `send a form to ${oneLine(host, 200)}`, "this host was not visited before, and gets what is in the form");
+export interface PostCheck {
+	readonly policy: BrowserPolicy;
+	readonly visited: ReadonlySet<string>;
+	readonly context: Pick<ToolContext, "ask">;
+	/** A key: it sends the form of a field, too. A click sends that of a button alone. */
+	readonly byKey?: boolean;
 }
 
-/** Runs in the page. Returns where a POST goes that this element sends. */
-function actionOf(element: Element): string | undefined {
-	const button = element.closest("button, input[type=submit], input[type=image]") as HTMLButtonElement | HTMLInputElement | null;
-	if (button?.type === "button" || button?.type === "reset") return undefined;
-	const field = element.closest("input, select, textarea") as HTMLInputElement | null;
-	const form = button?.form ?? field?.form ?? null;
-	if (!form || (!button && field?.tagName === "TEXTAREA")) return undefined;
-	const method = (button?.getAttribute("formmethod") ?? form.getAttribute("method") ?? "get").toLowerCase();
-	const action = button?.getAttribute("formaction") ?? form.getAttribute("action") ?? "";
-	return method === "post" ? new URL(action, document.baseURI).href : undefined;
+/** Asks before a form is posted to a host that was not visited before. `ref`: the element that is acted on; undefined: what has the focus, in whichever frame. */
+export async function checkPost(tab: Tab, ref: string | undefined, { policy, visited, context, byKey = false }: PostCheck): Promise<void> {
+	if (policy.posts === "allow") return;
+	const found = ref === undefined ? focusedActions(tab) : tab.page.getByRef(ref).evaluate(actionOf, byKey);
+	for (const action of [await tab.answers<string | null | (string | null)[]>(found)].flat()) {
+		if (action === null || !URL.canParse(action)) continue;
+		const { host, protocol } = new URL(action);
+		if (!/^https?:$/.test(protocol) || visited.has(host)) continue;
+		await decide(policy.posts, context, `send a form to ${oneLine(host, 200)}`, "this host was not visited before, and gets what is in the form");
+	}
 }
+
+async function focusedActions({ page }: Tab): Promise<(string | null)[]> {
+	const elements = await Promise.all(
+		page.frames().map((frame) =>
+			frame
+				.locator(":focus")
+				.elementHandles()
+				.catch(() => []),
+		),
+	); // a frame that has gone sends nothing
+	return Promise.all(elements.flat().map((element) => element.evaluate(actionOf as (node: Node, byKey: boolean) => string | null, true).catch(() => null)));
+}
+
+/** Runs in the page. Returns where a POST goes that this element sends. Fields of a form hide its properties (`<input name="action">`), so none of these is read. */
+function actionOf(element: Element, byKey: boolean): string | null {
+	const attribute = (of: Element, name: string): string | null => Element.prototype.getAttribute.call(of, name);
+	const control = element.closest("button, input, select, textarea") ?? element.closest("label")?.control ?? null;
+	if (!(control instanceof HTMLInputElement || control instanceof HTMLButtonElement) || !control.form) return null;
+	const isButton = ["submit", "image"].includes(control.type);
+	if (!isButton && (!byKey || control instanceof HTMLButtonElement)) return null;
+	const method = (isButton ? attribute(control, "formmethod") : null) ?? attribute(control.form, "method");
+	const action = (isButton ? attribute(control, "formaction") : null) ?? attribute(control.form, "action") ?? "";
+	return method?.toLowerCase() === "post" ? new URL(action, control.baseURI).href : null;
+}
+
+/** Keys that send a form: Enter in a field, and what presses a button. */
+export const maySend = (keys: string): boolean => /Enter|Space|^ $|[\r\n]/.test(keys);
+
+/** Returns why the page is not shown to the model: a document in it came from a link-local address, by a redirect, a link or a name that leads there. */
+export async function hiddenPage(tab: Tab, policy: BrowserPolicy, permitted: ReadonlySet<string>): Promise<string | undefined> {
+	if (policy.private_hosts === "allow") return undefined;
+	for (const frame of tab.page.frames()) {
+		const url = frame.url();
+		const host = /^https?:/.test(url) ? hostOf(new URL(url)) : "";
+		if (permitted.has(host)) continue;
+		const address = [host, (await tab.addressOf(frame)) ?? ""].find(isLinkLocal);
+		if (address !== undefined)
+			return `${oneLine(url, 200)} came from ${address}, where metadata servers are, so the page is not shown. Open this address with browser_navigate to have a person asked, or another page`;
+	}
+	return undefined;
+}
+
+const isLinkLocal = (address: string): boolean => net.isIP(address) !== 0 && /link-local|metadata/.test(refusedAddress(address) ?? "");

@@ -3,10 +3,14 @@ import type { Runtime, Task } from "holdfast";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { messageOf, WebError } from "../base/index.js";
 import { findBrowser, type KeptBrowser, keptBrowser, type LaunchSettings, openTunnel } from "../chrome/index.js";
+import { Downloads } from "./downloads.js";
+import { type BrowserPolicy, POLICY, type Verdict } from "./policy.js";
+import { PageSecrets } from "./secrets.js";
 import { Tab } from "./tab.js";
 
 export interface SessionSettings extends LaunchSettings {
 	readonly cdp?: string | undefined;
+	readonly policy?: { readonly [name in keyof BrowserPolicy]?: Verdict | undefined } | undefined;
 }
 
 const ACTION_MS = 15_000;
@@ -19,12 +23,18 @@ export class BrowserSession {
 	readonly processId: string | undefined;
 	/** Hosts that were visited: a form may be sent there without a question. */
 	readonly visited = new Set<string>();
+	/** Link-local hosts that a person has allowed. */
+	readonly permitted = new Set<string>();
+	readonly policy: BrowserPolicy;
+	readonly secrets = new PageSecrets();
+	#downloads: Downloads | undefined;
 	readonly #tabs = new Map<Page, Tab>();
 	#current: Page | undefined;
 	#last: Promise<unknown> = Promise.resolve();
 
-	private constructor(browser: Browser, processId: string | undefined) {
+	private constructor(browser: Browser, policy: BrowserPolicy, processId: string | undefined) {
 		this.#browser = browser;
+		this.policy = policy;
 		this.processId = processId;
 		this.context = browser.contexts()[0] ?? unreachable();
 		this.context.setDefaultTimeout(ACTION_MS);
@@ -38,21 +48,32 @@ export class BrowserSession {
 
 	static async open(options: { runtime: Runtime; task: Task; place: string; settings: SessionSettings; signal: AbortSignal }): Promise<BrowserSession> {
 		const { runtime, task, place, settings, signal } = options;
-		if (settings.cdp !== undefined) return new BrowserSession(await connect(settings.cdp), undefined);
+		const policy = { ...POLICY, ...settings.policy };
+		if (settings.cdp !== undefined) return new BrowserSession(await connect(settings.cdp), policy, undefined);
 		const kept = await keptBrowser(runtime, task, place, settings, signal);
-		const session = new BrowserSession(await reach(task, place, kept), kept.process.id);
+		const session = new BrowserSession(await reach(task, place, kept), policy, kept.process.id);
+		session.#downloads = await Downloads.watch(session.#browser, kept.directory);
 		if (!kept.started) await session.#dismissOld();
 		return session;
+	}
+
+	/** Undefined for a browser elsewhere, whose files are out of reach. */
+	get downloads(): Downloads | undefined {
+		return this.#downloads;
 	}
 
 	get isConnected(): boolean {
 		return this.#browser.isConnected();
 	}
 
-	/** Runs one call after the other: two calls at once on one page would each see half of what the other does. */
-	async inTurn<T>(work: () => Promise<T>): Promise<T> {
-		const mine = this.#last.catch(() => {}).then(work);
-		this.#last = mine;
+	/** Runs one call after the other: two calls at once on one page would each see half of what the other does. One that is over by `signal` is not waited for. */
+	async inTurn<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+		const mine = this.#last.then(() => {
+			signal.throwIfAborted();
+			return work();
+		});
+		const over = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+		this.#last = Promise.race([mine.catch(() => {}), over]);
 		return mine;
 	}
 
@@ -67,8 +88,15 @@ export class BrowserSession {
 		return this.#add(page);
 	}
 
-	select(tab: Tab): void {
+	async select(tab: Tab): Promise<void> {
 		this.#current = tab.page;
+		await tab.answers(tab.page.bringToFront()).catch(() => {}); // for the person who watches; one that does not answer is used all the same
+	}
+
+	async newTab(): Promise<Tab> {
+		const page = await this.context.newPage();
+		this.#current = page;
+		return this.#add(page);
 	}
 
 	/** Lets go of the browser; it goes on. */
@@ -98,9 +126,13 @@ export class BrowserSession {
 	}
 }
 
-/** Numbers of documents begin anywhere, so that a ref which an earlier program has given is not taken for one of now. */
-let documents = 10 + Math.floor(Math.random() * 80) * 10;
-const nextDocument = (): number => ++documents;
+/** Names of documents, of three signs. They begin anywhere, so that a ref which an earlier program has given is not taken for one of now. */
+const NAMES = 36 ** 3;
+let documents = Math.floor(Math.random() * NAMES);
+function nextDocument(): string {
+	documents = (documents + 1) % NAMES;
+	return documents.toString(36).padStart(3, "0");
+}
 
 /** On this machine its port is on loopback; a sandbox may have a loopback of its own, and another machine has one. */
 async function reach(task: Task, place: string, { port, path }: KeptBrowser): Promise<Browser> {
@@ -129,6 +161,8 @@ const unreachable = (): never => {
 /** The sessions of this program, by task. */
 export class Sessions {
 	readonly #open = new Map<string, Promise<BrowserSession>>();
+	/** Open until `close`: the last handle of a task that closes interrupts the task's calls, of which one is here. */
+	readonly #handles = new Map<string, Task>();
 	readonly #runtime: Runtime;
 	readonly #settings: SessionSettings;
 
@@ -143,17 +177,14 @@ export class Sessions {
 		const alive = known?.isConnected && (known.processId === undefined || findBrowser(this.#runtime, task)?.id === known.processId);
 		if (known && alive) return known;
 		await known?.detach();
+		const before = this.#handles.get(task);
 		const handle = this.#runtime.task(task);
+		this.#handles.set(task, handle);
+		await before?.close();
 		const opening = BrowserSession.open({ runtime: this.#runtime, task: handle, place, settings: this.#settings, signal });
-		void opening.catch(() => {}).then(() => (place === "local" ? handle.close() : undefined)); // a tunnel is a process of it
 		this.#open.set(task, opening);
 		opening.catch(() => this.#open.delete(task));
 		return opening;
-	}
-
-	/** Whether there is a browser, without starting one. */
-	exists(task: string): boolean {
-		return this.#open.has(task) || findBrowser(this.#runtime, task) !== undefined;
 	}
 
 	/** Ends the browser of a task; returns what was seen of that. */
@@ -173,5 +204,7 @@ export class Sessions {
 		const all = [...this.#open.values()];
 		this.#open.clear();
 		for (const session of all) await (await session.catch(() => undefined))?.detach();
+		for (const handle of this.#handles.values()) await handle.close();
+		this.#handles.clear();
 	}
 }

@@ -1,22 +1,25 @@
 /** The accessibility tree of a page as text for a model: without what says nothing, with refs of ours, cut by a budget. */
-import type { Page } from "playwright-core";
-
-export interface Snapshot {
-	readonly text: string;
-	/** The number that begins each ref: another document has another one. */
-	readonly document: number;
-}
+import { frameOf, type Tab } from "./tab.js";
 
 const TIMEOUT_MS = 10_000;
 const MOST_URL = 100;
 
-/** `document`: the number of the page's document. */
-export async function takeSnapshot(page: Page, document: number, ref?: string): Promise<Snapshot> {
+/** `ref`: only this element, by playwright's ref. */
+export async function takeSnapshot(tab: Tab, ref?: string): Promise<string> {
 	const options = { mode: "ai", timeout: TIMEOUT_MS } as const;
-	const raw = ref === undefined ? await page.ariaSnapshot(options) : await page.getByRef(ref).ariaSnapshot(options);
-	const text = compact(raw).replace(/\[ref=((?:f\d+)?e\d+)\]/g, `[ref=${document}$1]`);
-	return { text: await withoutPasswords(page, text), document };
+	const raw = await (ref === undefined ? tab.page.ariaSnapshot(options) : tab.page.getByRef(ref).ariaSnapshot(options));
+	return withRefs(tab, compact(raw));
 }
+
+/** Puts our refs in the place of playwright's: the name of the document, and the element in it. */
+async function withRefs(tab: Tab, text: string): Promise<string> {
+	const firsts = new Map<string, string>();
+	for (const [, inner = ""] of text.matchAll(REF)) if (!firsts.has(frameOf(inner))) firsts.set(frameOf(inner), inner);
+	const names = new Map(await Promise.all([...firsts].map(async ([frame, inner]) => [frame, await tab.document(inner)] as const)));
+	return text.replace(REF, (_all, inner: string) => `[ref=${names.get(frameOf(inner))}${inner.slice(frameOf(inner).length)}]`);
+}
+
+const REF = /\[ref=((?:f\d+)?e\d+)\]/g;
 
 /** Drops nameless groups, keeping what is in them, and shortens addresses. */
 export function compact(raw: string): string {
@@ -39,23 +42,6 @@ export function compact(raw: string): string {
 	return lines.join("\n");
 }
 
-/** What is in a password field is for the page alone, whoever typed it. */
-async function withoutPasswords(page: Page, text: string): Promise<string> {
-	const found = await Promise.all(
-		page.frames().map((frame) =>
-			frame
-				.locator("input[type=password], input[autocomplete*=password]")
-				.evaluateAll((fields) => fields.map((field) => (field as HTMLInputElement).value))
-				.catch(() => [] as string[]),
-		),
-	);
-	return found
-		.flat()
-		.filter((value) => value !== "")
-		.sort((a, b) => b.length - a.length)
-		.reduce((shown, value) => shown.replaceAll(value, "•••").replaceAll(JSON.stringify(value).slice(1, -1), "•••"), text);
-}
-
 /** Cuts at a line. */
 export function cutSnapshot(text: string, budget: number, offset = 0): { readonly text: string; readonly next?: number } {
 	const piece = text.slice(offset, offset + budget);
@@ -66,7 +52,7 @@ export function cutSnapshot(text: string, budget: number, offset = 0): { readonl
 }
 
 /** Takes a ref of ours apart. */
-export function parseRef(ref: string): { readonly document: number; readonly inner: string } | undefined {
-	const [, document, inner] = /^(?:ref=)?(\d+)((?:f\d+)?e\d+)$/.exec(ref.trim()) ?? [];
-	return document !== undefined && inner !== undefined ? { document: Number(document), inner } : undefined;
+export function parseRef(ref: string): { readonly document: string; readonly element: string } | undefined {
+	const [, document, element] = /^(?:ref=)?([0-9a-z]{3})(e\d+)$/.exec(ref.trim()) ?? [];
+	return document !== undefined && element !== undefined ? { document, element } : undefined;
 }

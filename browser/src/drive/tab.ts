@@ -1,20 +1,29 @@
-/** What is known of a tab besides what playwright knows: its documents, its console, dialogs and downloads. */
-import type { Dialog, Download, Page } from "playwright-core";
+/** What is known of a tab besides what playwright knows: its documents, its console and dialogs. */
+import type { Dialog, Frame, Page } from "playwright-core";
+import { WebError } from "../base/index.js";
 
 const CONSOLE = 200;
-const DOWNLOADS = 20;
+const ANSWER_MS = 5_000;
+
+/** The page does not answer: one of its scripts runs and does not end. */
+export class BusyPage extends WebError {
+	constructor() {
+		super(`the page has not answered for ${ANSWER_MS / 1000} s: one of its scripts keeps it busy. Wait with browser_wait, or leave it with browser_navigate`);
+	}
+}
 
 export class Tab {
 	readonly page: Page;
 	readonly console: { readonly type: string; readonly text: string; readonly at: string }[] = [];
-	readonly downloads: Download[] = [];
 	dialog: Dialog | undefined;
 	crashed = false;
-	readonly #documents = new Map<number, number>();
-	readonly #nextDocument: () => number;
+	readonly #documents = new Map<string, string>();
+	readonly #addresses = new WeakMap<Frame, Promise<string | undefined>>();
+	readonly #frames = new Map<string, string>();
+	readonly #nextDocument: () => string;
 	#waiting: (() => void)[] = [];
 
-	constructor(page: Page, options: { nextDocument: () => number; visited: (url: string) => void }) {
+	constructor(page: Page, options: { nextDocument: () => string; visited: (url: string) => void }) {
 		this.page = page;
 		this.#nextDocument = options.nextDocument;
 		const say = (type: string, text: string): void => {
@@ -31,10 +40,13 @@ export class Tab {
 			this.dialog = dialog;
 			this.#wake();
 		});
-		page.on("download", (download) => {
-			this.downloads.push(download);
-			if (this.downloads.length > DOWNLOADS) this.downloads.shift();
-			this.#wake();
+		page.on("response", (response) => {
+			if (!response.request().isNavigationRequest()) return;
+			const address = response.serverAddr().then(
+				(found) => found?.ipAddress.replace(/^\[|\]$/g, ""),
+				() => undefined,
+			);
+			this.#addresses.set(response.frame(), address);
 		});
 		page.on("framenavigated", (frame) => {
 			if (frame !== page.mainFrame()) return;
@@ -44,15 +56,44 @@ export class Tab {
 		options.visited(page.url());
 	}
 
-	/** Returns the number of the document that the tab shows. */
-	async document(): Promise<number> {
-		const origin = await this.page.evaluate(() => performance.timeOrigin);
-		const known = this.#documents.get(origin) ?? this.#nextDocument();
-		this.#documents.set(origin, known);
-		return known;
+	/**
+	 * Returns the name of the document that a ref of playwright's is in. A frame that navigates gets another document, in which playwright's refs begin
+	 * anew: with the name in front, an old ref is known as one.
+	 */
+	async document(inner: string): Promise<string> {
+		const frame = frameOf(inner);
+		const origin = await this.answers(this.page.getByRef(inner).evaluate(() => performance.timeOrigin));
+		const name = this.#documents.get(`${frame}:${origin}`) ?? this.#nextDocument();
+		this.#documents.set(`${frame}:${origin}`, name);
+		this.#frames.set(name, frame);
+		return name;
 	}
 
-	/** Resolves when a dialog opens, a download begins or the tab crashes. */
+	/** Returns playwright's ref for one of ours; undefined if no snapshot of this tab had it. */
+	innerRef({ document, element }: { readonly document: string; readonly element: string }): string | undefined {
+		const frame = this.#frames.get(document);
+		return frame === undefined ? undefined : `${frame}${element}`;
+	}
+
+	/** Returns the address that the document of a frame came from, if it came while this program was there. */
+	async addressOf(frame: Frame): Promise<string | undefined> {
+		return this.#addresses.get(frame);
+	}
+
+	/** Waits for what the page answers, but not for ever. Throws `BusyPage`. */
+	async answers<T>(work: Promise<T>, ms = ANSWER_MS): Promise<T> {
+		let timer: NodeJS.Timeout | undefined;
+		const late = new Promise<never>((_resolve, reject) => {
+			timer = setTimeout(() => reject(this.dialog ? new WebError("a dialog has opened; answer it with browser_dialog") : new BusyPage()), ms);
+		});
+		try {
+			return await Promise.race([work, late]);
+		} finally {
+			clearTimeout(timer);
+		}
+	}
+
+	/** Resolves when a dialog opens or the tab crashes. */
 	interrupted(): Promise<void> {
 		return new Promise((resolve) => this.#waiting.push(resolve));
 	}
@@ -61,3 +102,6 @@ export class Tab {
 		for (const resolve of this.#waiting.splice(0)) resolve();
 	}
 }
+
+/** Returns the frame in a ref of playwright's. */
+export const frameOf = (inner: string): string => /^f\d+(?=e)/.exec(inner)?.[0] ?? "";

@@ -1,15 +1,15 @@
 /** Tools that move files between the page and the task. */
 import fs from "node:fs";
 import path from "node:path";
-import type { Download } from "playwright-core";
 import * as z from "zod";
-import { anySignal, messageOf, oneLine, WebError } from "../base/index.js";
+import { oneLine, WebError } from "../base/index.js";
 import { act, innerRef, ready, shown } from "./act.js";
 import { tool } from "./definition.js";
-import { decide } from "./policy.js";
+import { checkPost, decide, hiddenPage } from "./policy.js";
 
 const MOST_UPLOAD = 50 * 1024 * 1024;
 const DOWNLOAD_MS = 120_000;
+const BEGIN_MS = 10_000;
 
 export const fileTools = [
 	tool({
@@ -19,16 +19,23 @@ export const fileTools = [
 			path: z.string().min(1).max(1_000).optional().describe("Default: screenshots/TIME.png in the directory of the shell."),
 			full_page: z.boolean().optional().describe("True: the whole page, not only what is on the screen."),
 			ref: z.string().optional().describe("Only this element."),
+			show: z.boolean().optional().describe("True: the answer has the picture, too, for a model that takes images."),
 		}),
-		async run(args, { tab, context }) {
+		async run(args, { session, tab, context, policy }) {
 			ready(tab);
+			const hidden = await hiddenPage(tab, policy, session.permitted);
+			if (hidden !== undefined) return { error: hidden };
 			const inner = args.ref === undefined ? undefined : await innerRef(tab, args.ref);
 			const options = { type: "png", timeout: 20_000 } as const;
 			const bytes =
 				inner === undefined ? await tab.page.screenshot({ ...options, fullPage: args.full_page === true }) : await tab.page.getByRef(inner).screenshot(options);
 			const file = args.path ?? `screenshots/${new Date().toISOString().replace(/[:.]/g, "-")}.png`;
 			const written = await context.files.write(file, bytes, { signal: context.signal });
-			return { output: `Saved ${written.path} (${written.bytes} bytes).`, data: { path: written.path, bytes: written.bytes } };
+			return {
+				output: `Saved ${written.path} (${written.bytes} bytes).`,
+				data: { path: written.path, bytes: written.bytes },
+				...(args.show ? { images: [{ type: "image/png", data: bytes.toString("base64") }] } : {}),
+			};
 		},
 	}),
 	tool({
@@ -60,7 +67,7 @@ export const fileTools = [
 				files.push({ name: path.posix.basename(one), mimeType: "application/octet-stream", buffer });
 			}
 			const target = tab.page.getByRef(inner);
-			const isField = await target.evaluate((element) => element instanceof HTMLInputElement && element.type === "file");
+			const isField = await tab.answers(target.evaluate((element) => element instanceof HTMLInputElement && element.type === "file"));
 			await act(tab, async () => {
 				if (isField) return target.setInputFiles(files);
 				const [chooser] = await Promise.all([tab.page.waitForEvent("filechooser", { timeout: 5_000 }), target.click()]);
@@ -77,51 +84,32 @@ export const fileTools = [
 			path: z.string().min(1).max(1_000).optional().describe("Default: downloads/NAME in the directory of the shell."),
 		}),
 		timeout: 150,
-		async run(args, { tab, context, policy }) {
+		async run(args, { session, tab, context, policy }) {
 			ready(tab);
-			const inner = args.ref === undefined ? undefined : await innerRef(tab, args.ref);
-			if (inner !== undefined) {
-				const before = tab.downloads.length;
-				const began = (async () => {
-					while (tab.downloads.length <= before) await tab.interrupted();
-				})();
+			const { downloads } = session;
+			if (!downloads) return { error: "downloads of a browser that runs elsewhere (browser.cdp) cannot be kept; fetch the address with terminal (curl -LO)" };
+			if (args.ref !== undefined) {
+				const inner = await innerRef(tab, args.ref);
+				await checkPost(tab, inner, { policy, visited: session.visited, context });
+				const known = downloads.waiting.length;
 				await act(tab, () => tab.page.getByRef(inner).click());
-				await Promise.race([began, new Promise((resolve) => setTimeout(resolve, 10_000).unref())]);
+				if (!(await downloads.more(known, BEGIN_MS, context.signal)))
+					return {
+						error: `no download has begun within ${BEGIN_MS / 1000} s of the click. This is the page now`,
+						output: await shown(session, await session.tab()),
+					};
 			}
-			const download = tab.downloads.at(-1);
+			const download = downloads.waiting.at(-1);
 			if (!download) return { error: "no download has begun; click what begins it, or give its ref" };
-			const name = path.posix.basename(download.suggestedFilename().replaceAll("\\", "/")) || "download";
-			await decide(
-				policy.downloads,
-				context,
-				`keep the download ${oneLine(name, 200)} from ${oneLine(download.url(), 300)}`,
-				"files of others can do harm when they are opened",
-			);
-			const file = await finished(download, context.signal);
-			const target = args.path ?? `downloads/${name}`;
-			const written = await context.files.write(target, fs.createReadStream(file), { signal: context.signal });
-			tab.downloads.splice(tab.downloads.indexOf(download), 1);
-			await download.delete().catch(() => {}); // it goes with the connection
-			return {
-				output: `Saved ${written.path} (${written.bytes} bytes), from ${oneLine(download.url(), 300)}.`,
-				data: { path: written.path, bytes: written.bytes },
-			};
+			const name = path.posix.basename(download.name.replaceAll("\\", "/")) || "download";
+			const from = oneLine(download.url, 300);
+			await decide(policy.downloads, context, `keep the download ${oneLine(name, 200)} from ${from}`, "files of others can do harm when they are opened");
+			await downloads.finished(download, DOWNLOAD_MS, context.signal);
+			const content = context.files.stream(download.path, { signal: context.signal });
+			const written = await context.files.write(args.path ?? `downloads/${name}`, content, { signal: context.signal });
+			downloads.forget(download);
+			if (context.place === "local") fs.rmSync(download.path, { force: true }); // in other places it goes with the browser
+			return { output: `Saved ${written.path} (${written.bytes} bytes), from ${from}.`, data: { path: written.path, bytes: written.bytes } };
 		},
 	}),
 ];
-
-async function finished(download: Download, signal: AbortSignal): Promise<string> {
-	const stop = anySignal([signal, AbortSignal.timeout(DOWNLOAD_MS)]);
-	const stopped = new Promise<never>((_resolve, reject) =>
-		stop.addEventListener("abort", () => reject(new WebError("the download did not finish in time; it was given up")), { once: true }),
-	);
-	try {
-		return await Promise.race([download.path(), stopped]);
-	} catch (error) {
-		if (error instanceof WebError) {
-			await download.cancel();
-			throw error;
-		}
-		throw new WebError(`the download failed: ${(await download.failure().catch(() => undefined)) ?? messageOf(error)}`);
-	}
-}

@@ -76,7 +76,7 @@ export const lookTools = [
 			const chosen = wanted === undefined ? undefined : tabs[wanted - 1];
 			if (wanted !== undefined && !chosen) return { error: `there is no tab ${wanted}; there are ${tabs.length}` };
 			if (chosen && close !== undefined) await chosen.page.close();
-			else if (chosen) session.select(chosen);
+			else if (chosen) await session.select(chosen);
 			const now = await session.tab();
 			const lines = session
 				.tabs()

@@ -4,7 +4,6 @@ import * as z from "zod";
 import { type Settings, WebError } from "../base/index.js";
 import { StaleRef, shown, wordsOf } from "./act.js";
 import { readLease } from "./lease.js";
-import { type BrowserPolicy, POLICY } from "./policy.js";
 import { type BrowserSession, Sessions } from "./session.js";
 import type { Tab } from "./tab.js";
 import { fileTools } from "./tools-files.js";
@@ -19,25 +18,26 @@ export interface BrowserTools {
 
 const TIMEOUT = 60;
 
-export function browserTools(runtime: Runtime, { settings = {} }: { settings?: Settings } = {}): BrowserTools {
+/** `images`: false where the answers reach a model as text alone. */
+export function browserTools(runtime: Runtime, { settings = {}, images = true }: { settings?: Settings; images?: boolean } = {}): BrowserTools {
 	const browser = settings.browser ?? {};
 	const sessions = new Sessions(runtime, browser);
-	const policy: BrowserPolicy = { ...POLICY, ...browser.policy };
 	const made = [...pageTools, ...lookTools, ...fileTools].map(({ name, description, schema, changes, timeout, run }) =>
 		defineTool({
 			name,
 			description,
-			schema,
+			schema: images || !("show" in schema.shape) ? schema : schema.omit({ show: true }),
 			timeout: timeout ?? TIMEOUT,
 			...(changes === undefined ? {} : { changes }),
 			async run(args, context) {
 				const holder = changes === false ? undefined : readLease(runtime.home.root, context.task)?.by;
 				if (holder !== undefined) return { error: `${holder} has taken over the browser, so nothing was done; wait, or take a browser_snapshot` };
 				const session = await sessions.of(context.task, context.place, context.signal);
-				return session.inTurn(async () => {
-					context.signal.throwIfAborted();
+				return session.inTurn(context.signal, async () => {
 					const tab = await session.tab();
-					return answered(session, tab, () => run(args, { session, tab, context, policy }));
+					if (!tab.dialog && !tab.crashed) await session.secrets.look(tab).catch(() => {}); // of a page that does not answer, nothing can be shown
+					const answer = await answered(session, tab, () => run(args, { session, tab, context, policy: session.policy }));
+					return typeof answer === "string" ? session.secrets.mask(answer) : masked(session, answer);
 				});
 			},
 		}),
@@ -51,6 +51,12 @@ export function browserTools(runtime: Runtime, { settings = {} }: { settings?: S
 	});
 	return { tools: [...made, close], close: () => sessions.close() };
 }
+
+const masked = ({ secrets }: BrowserSession, { output, error, ...rest }: ToolAnswer): ToolAnswer => ({
+	...rest,
+	...(output === undefined ? {} : { output: secrets.mask(output) }),
+	...(error === undefined ? {} : { error: secrets.mask(error) }),
+});
 
 /** A stale ref is answered with what there is now. */
 async function answered(session: BrowserSession, tab: Tab, run: () => Promise<string | ToolAnswer>): Promise<string | ToolAnswer> {

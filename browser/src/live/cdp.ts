@@ -3,16 +3,16 @@ import { WebSocket } from "undici";
 import { WebError } from "../base/index.js";
 
 export interface LiveTab {
+	readonly id: string;
 	readonly url: string;
 	readonly title: string;
-	readonly socket: string;
 }
 
 /** The tabs of a browser, the one in front first. */
 export async function liveTabs(port: number): Promise<LiveTab[]> {
-	const answer = await fetch(`http://127.0.0.1:${port}/json/list`, { signal: AbortSignal.timeout(5_000) });
-	const list = (await answer.json()) as { type: string; url: string; title: string; webSocketDebuggerUrl: string }[];
-	return list.filter(({ type }) => type === "page").map(({ url, title, webSocketDebuggerUrl }) => ({ url, title, socket: webSocketDebuggerUrl }));
+	const answer = await fetch(`http://127.0.0.1:${port}/json/list`, { signal: AbortSignal.timeout(5_000), headers: { connection: "close" } });
+	const list = (await answer.json()) as (LiveTab & { type: string })[];
+	return list.filter(({ type }) => type === "page").map(({ id, url, title }) => ({ id, url, title }));
 }
 
 export class LiveConnection {
@@ -20,7 +20,7 @@ export class LiveConnection {
 	readonly #open: Promise<void>;
 	#next = 1;
 	onEvent: (method: string, params: Record<string, unknown>) => void = () => {};
-	onClose: () => void = () => {};
+	isClosed = false;
 
 	constructor(url: string) {
 		this.#socket = new WebSocket(url);
@@ -33,7 +33,9 @@ export class LiveConnection {
 			const { method, params } = JSON.parse(String(data)) as { method?: string; params?: Record<string, unknown> };
 			if (method !== undefined) this.onEvent(method, params ?? {});
 		});
-		this.#socket.addEventListener("close", () => this.onClose());
+		this.#socket.addEventListener("close", () => {
+			this.isClosed = true;
+		});
 	}
 
 	async send(method: string, params: object = {}): Promise<void> {

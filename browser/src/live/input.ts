@@ -49,3 +49,10 @@ export function commandOf(input: LiveInput): { method: string; params: object } 
 			return { method: "Runtime.evaluate", params: { expression: "history.back()" } };
 	}
 }
+
+/** Marks the password field that has the focus, so that no snapshot has what is in it, also when the page shows it as text afterwards. */
+export const MARK_SECRET = `(() => {
+	let at = document.activeElement;
+	for (let next = at; next; next = at?.shadowRoot?.activeElement ?? at?.contentDocument?.activeElement) at = next;
+	if (at?.type === "password") at.setAttribute("data-holdfast-secret", "");
+})()`;

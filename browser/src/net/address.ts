@@ -30,6 +30,7 @@ const REFUSED_6: readonly (readonly [string, number, string])[] = [
 
 const lists = new Map([...REFUSED_4, ...REFUSED_6].map((one) => [one, listOf(one[0], one[1])]));
 const GLOBAL_6 = listOf("2000::", 3);
+const LINK_6 = listOf("fe80::", 10);
 const MAPPED = listOf("::ffff:0:0", 96);
 
 /** Returns why an address is refused; undefined: it is public. */
@@ -40,6 +41,7 @@ export function refusedAddress(address: string): string | undefined {
 	if (family === 4) return refusedBy(REFUSED_4, plain, "ipv4");
 	const inner = mappedAddress(plain);
 	if (inner !== undefined) return refusedBy(REFUSED_4, inner, "ipv4");
+	if (LINK_6.check(plain, "ipv6")) return "link-local";
 	if (!GLOBAL_6.check(plain, "ipv6")) return "not public";
 	return refusedBy(REFUSED_6, plain, "ipv6");
 }

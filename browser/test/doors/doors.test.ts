@@ -5,6 +5,7 @@ import { createInterface } from "node:readline";
 import { testRuntime } from "holdfast/testing";
 import { expect, it } from "vitest";
 import { offeredToolsets, serveToolsets } from "../../src/doors/index.js";
+import { missing } from "../support/browser.js";
 
 it("offers both sets, with what turns them on", async () => {
 	const [web, browser] = offeredToolsets({ settings: { browser: { executable: "/no/such" } } });
@@ -50,6 +51,18 @@ it("is behind `holdfast mcp --toolsets`", async () => {
 	expect(names).not.toContain("web_search"); // no provider is configured
 	const result = await ask(3, "tools/call", { name: "web_extract", arguments: { urls: ["http://169.254.169.254/latest/"] } });
 	expect(result).toMatchObject({ isError: true, structuredContent: { status: "error", error: expect.stringContaining("link-local") } });
+	if (!missing) {
+		// A browser through the same client, with a picture for its model.
+		const opened = await ask(4, "tools/call", { name: "browser_navigate", arguments: { url: "about:blank" } });
+		expect(opened).toMatchObject({ structuredContent: { status: "ok", output: expect.stringContaining("about:blank") } });
+		const shot = await ask(5, "tools/call", { name: "browser_screenshot", arguments: { path: path.join(dir, "shot.png"), show: true } });
+		expect(shot.content).toEqual([
+			{ type: "text", text: expect.stringContaining("shot.png") },
+			{ type: "image", mimeType: "image/png", data: fs.readFileSync(path.join(dir, "shot.png")).toString("base64") },
+		]);
+		expect(JSON.stringify(shot.structuredContent).length).toBeLessThan(1_000);
+		expect(await ask(6, "tools/call", { name: "browser_close", arguments: {} })).toMatchObject({ structuredContent: { status: "ok" } });
+	}
 	child.stdin.end();
 	await new Promise((resolve) => child.once("exit", resolve));
 	expect(said).toContain("web_search is off: no search provider is configured");

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { sitePart } from "../../src/live/index.js";
 import { driven, missing } from "../support/browser.js";
 
 it.skipIf(missing)("drives a Chromium in a sandbox that has a network of its own", { timeout: 300_000 }, async () => {
@@ -12,5 +13,15 @@ it.skipIf(missing)("drives a Chromium in a sandbox that has a network of its own
 	expect((await web.call("browser_click", { ref: web.ref(at, "Press") })).output).toContain("pressed");
 	await web.call("browser_screenshot", { path: "inside.png" });
 	expect((await handle.files.read("inside.png")).subarray(1, 4).toString()).toBe("PNG");
+
+	// The page lists it, and says that it cannot show it.
+	const part = sitePart({ home: web.runtime.home.root, runtime: web.runtime });
+	const ask = async (at: string) => part.fetch(new Request(`http://page${at}`), { path: at, isStillValid: () => true, json: async () => undefined });
+	expect(await (await ask("/tasks")).json()).toEqual([{ task: "t", place: expect.stringContaining("sandbox"), url: "", title: "", tabs: null }]);
+	expect(await (await ask("/tasks/t/screen")).text()).toMatch(
+		/"problem":"this browser runs in local\+sandbox.*; browsers on this machine itself can be shown here, others cannot"/,
+	);
+	await part.close?.();
+	expect((await web.call("browser_snapshot")).output).toContain("pressed");
 	expect((await web.call("browser_close")).output).toContain("its processes are gone");
 });

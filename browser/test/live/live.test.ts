@@ -1,3 +1,5 @@
+import fs from "node:fs";
+import path from "node:path";
 import { expect, it } from "vitest";
 import { LEASE_MS } from "../../src/drive/lease.js";
 import { sitePart } from "../../src/live/index.js";
@@ -16,8 +18,8 @@ it.skipIf(missing)("shows a browser live, and lets a person take over", { timeou
 
 	expect(await (await ask("GET", "/tasks")).json()).toEqual([]);
 	expect((await ask("GET", "/tasks/t/screen")).status).toBe(404);
-	const form = await web.call("browser_navigate", { url: `${site.url}/form` });
-	expect(await (await ask("GET", "/tasks")).json()).toEqual([{ task: "t", url: `${site.url}/form`, title: "Form", tabs: 1 }]);
+	let form = await web.call("browser_navigate", { url: `${site.url}/form` });
+	expect(await (await ask("GET", "/tasks")).json()).toEqual([{ task: "t", place: "local", url: `${site.url}/form`, title: "Form", tabs: 1 }]);
 
 	// The picture.
 	const reader = (await ask("GET", "/tasks/t/screen")).body?.getReader();
@@ -46,9 +48,31 @@ it.skipIf(missing)("shows a browser live, and lets a person take over", { timeou
 	expect(JSON.stringify(named)).not.toContain("s3cret");
 	expect((await ask("POST", "/tasks/t/input", { key, events: [{ kind: "open", url: "file:///etc/passwd" }] })).status).toBe(400);
 
-	// Given back, the model goes on; a login that has expired ends the picture.
+	// Nor when the person has the page show it as text, and no file of the home has it.
+	await ask("POST", "/tasks/t/input", { key, events: [{ kind: "open", url: `${site.url}/shown` }] });
+	await web.call("browser_wait", { url: "/shown" });
+	const space = ["keyDown", "keyUp"].map((type) => ({ kind: "key", type, key: " ", code: "Space", keyCode: 32, modifiers: 0 }));
+	await ask("POST", "/tasks/t/input", { key, events: [...press("Tab"), ...typed, ...press("Tab"), ...space] });
+	const seen = await web.call("browser_snapshot");
+	expect(seen.output).toMatch(/textbox "Secret".*•••[\s\S]*button "Show it" \[active\]/);
+	const files = fs.readdirSync(web.runtime.home.root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+	expect(files.length).toBeGreaterThan(0);
+	for (const { parentPath, name } of files) expect(fs.readFileSync(path.join(parentPath, name), "latin1"), name).not.toContain("s3cret");
+
+	// The picture follows to another tab.
 	await ask("POST", "/tasks/t/hold", { hold: false, key });
-	expect((await web.call("browser_click", { ref: web.ref(form, 'button "Send"') })).output).toContain("Grace r");
+	form = await web.call("browser_navigate", { url: `${site.url}/form`, new_tab: true });
+	let rest = "";
+	for (let url = ""; url !== `${site.url}/form`; ) {
+		const { value, done } = (await reader?.read()) ?? { done: true };
+		if (done) throw new Error("the picture has ended");
+		const lines = (rest + Buffer.from(value ?? []).toString()).split("\n");
+		rest = lines.pop() ?? "";
+		for (const line of lines) url = (JSON.parse(line) as { url: string }).url;
+	}
+
+	// Given back, the model goes on; a login that has expired ends the picture.
+	expect((await web.call("browser_click", { ref: web.ref(form, 'button "Send"') })).output).toContain("Title: Sent");
 	valid = false;
 	for (let piece = await reader?.read(); piece && !piece.done; ) piece = await reader?.read();
 	expect(LEASE_MS).toBeGreaterThan(8_000); // what the page renews it with

@@ -34,6 +34,23 @@ const PAGES: Record<string, string> = {
 		`<div id="list"></div><script>let n=0;const more=()=>{for(let i=0;i<40;i++){const p=document.createElement("p");p.textContent="Row "+(n++);document.getElementById("list").append(p)}};more();addEventListener("scroll",()=>{if(innerHeight+scrollY>document.body.scrollHeight-50&&n<200)more()})</script>`,
 	),
 	"/tabs": page("Tabs", `<a href="/" target="_blank">Open another</a>`),
+	"/parts": page("Parts", `<button onclick="this.textContent='top pressed'">Top</button><section aria-label="Part"><button>Inner</button></section>`),
+	"/swap": page("Swap", `<iframe src="/one" id="frame"></iframe><button onclick="document.getElementById('frame').src='/danger'">Swap</button>`),
+	"/one": page("One", `<button>One</button>`),
+	"/danger": page("Danger", `<button onclick="this.textContent='danger pressed'">Danger</button>`),
+	"/popup": page("Popup", `<button onclick="window.open('/closing')">Open</button>`),
+	"/closing": page("Closing", `<button onclick="window.close()">Close me</button>`),
+	"/leaving": page("Leaving", `<input aria-label="Field"><script>addEventListener("beforeunload",event=>event.preventDefault())</script>`),
+	"/shown": page(
+		"Shown",
+		`<form action="/sent"><input type="password" aria-label="Secret" name="name" id="field"></form><button onclick="document.getElementById('field').type='text'">Show it</button><button onclick="console.log(document.getElementById('field').value)">Log it</button>`,
+	),
+	"/away": page(
+		"Away",
+		`<form id="away" method="post" action="http://elsewhere.test/steal"><input name="action"><input name="method"><input aria-label="Field"><input type="submit" id="send" value="Go"></form>
+		<label for="send">By its label</label><button form="away"><b>Outside</b></button><iframe src="/away-inner" title="inner"></iframe>`,
+	),
+	"/away-inner": page("Inner", `<form method="post" action="http://elsewhere.test/steal"><input aria-label="In a frame"></form>`),
 	"/two": page("Two", `<p>Page two</p>`),
 };
 

@@ -81,11 +81,14 @@ export function runTool(caller: Caller, tool: ServedTool, args: unknown, call: D
 	});
 }
 
-export const resultOf = (result: ToolResult): CallToolResult => ({
-	content: [{ type: "text", text: renderResult(result) }],
-	structuredContent: result,
-	...(isFailure(result) ? { isError: true } : {}),
-});
+export function resultOf(given: ToolResult): CallToolResult {
+	const { images = [], ...result } = "images" in given ? given : { ...given, images: undefined };
+	return {
+		content: [{ type: "text", text: renderResult(given) }, ...images.map(({ type, data }) => ({ type: "image" as const, mimeType: type, data }))],
+		structuredContent: result,
+		...(isFailure(given) ? { isError: true } : {}),
+	};
+}
 
 const withNotes = (result: ToolResult, notes: readonly string[]): ToolResult =>
 	notes.length === 0 ? result : { ...result, note: [...notes, ...(result.note === undefined ? [] : [result.note])].join("\n") };

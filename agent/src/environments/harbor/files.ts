@@ -55,7 +55,8 @@ export function emptyFor(cx: ToolContext, dirs: readonly string[], owner: string
 export async function putFolder(cx: ToolContext, folder: string, dir: string, owner: string, program?: string): Promise<void> {
 	const between = `/tmp/.holdfast-${randomBytes(8).toString("hex")}`;
 	await cx.upload(folder, between);
-	const executable = program === undefined ? "" : `; chmod +x ${quoted(`${dir}/${program}`)} || true`; // where there is one
+	// `cp -a` has given the directory the permissions of ours. A step's tests may leave the program to those of the task.
+	const executable = program === undefined ? "" : ` && chmod 700 ${quoted(dir)} && { chmod +x ${quoted(`${dir}/${program}`)} || true; }`;
 	await must(
 		cx,
 		`chown -R ${owner} ${between} && mkdir -p ${quoted(dir)} && cp -a ${between}/. ${quoted(dir)}/ && rm -rf ${between}${executable}`,

@@ -7,6 +7,9 @@ interface Host {
 }
 
 interface Frame {
+	/** Why there are no more frames. */
+	readonly problem?: string;
+	readonly url?: string;
 	readonly data: string;
 	readonly width: number;
 	readonly height: number;
@@ -41,13 +44,13 @@ function list(element: HTMLElement, host: Host): () => void {
 	element.append(box);
 	let gone = false;
 	const show = async (): Promise<void> => {
-		const found = (await (await host.request("GET", "/tasks")).json()) as { task: string; url: string; title: string }[];
+		const found = (await (await host.request("GET", "/tasks")).json()) as { task: string; place: string; url: string; title: string }[];
 		if (gone) return;
-		const items = found.map(({ task, url, title }) => {
+		const items = found.map(({ task, place, url, title }) => {
 			const item = make("li");
-			const link = make("a", `${task}: ${title || url}`);
+			const link = make("a", title || url ? `${task}: ${title || url}` : task);
 			link.href = host.href([task]);
-			item.append(link, make("div", url));
+			item.append(link, make("div", [url, place === "local" ? "" : `in ${place}`].filter(Boolean).join(" · ")));
 			return item;
 		});
 		const shown = make("ul");
@@ -73,10 +76,11 @@ function watch(element: HTMLElement, host: Host, task: string): () => void {
 	const state = make("span", "connecting …");
 	state.setAttribute("role", "status");
 	const take = make("button", "Take over");
+	const where = make("span", "", { overflow: "hidden", textOverflow: "ellipsis", whiteSpace: "nowrap", flex: "1", textAlign: "right" });
 	const picture = make("canvas", "", { maxWidth: "100%", minHeight: "0", flex: "1", objectFit: "contain", alignSelf: "flex-start", outlineOffset: "2px" });
 	picture.tabIndex = 0;
 	picture.setAttribute("aria-label", `The browser of ${task}`);
-	bar.append(back, make("strong", task), state, take);
+	bar.append(back, make("strong", task), state, take, where);
 	box.append(bar, picture);
 	element.append(box);
 
@@ -149,11 +153,13 @@ function watch(element: HTMLElement, host: Host, task: string): () => void {
 	picture.onkeyup = typed("keyUp");
 
 	const paint = async (frame: Frame): Promise<void> => {
+		if (frame.problem !== undefined) throw new Error(frame.problem);
 		const bytes = Uint8Array.from(atob(frame.data), (sign) => sign.charCodeAt(0));
 		const image = await createImageBitmap(new Blob([bytes], { type: "image/jpeg" }));
 		size = { width: frame.width, height: frame.height };
 		[picture.width, picture.height] = [image.width, image.height];
 		picture.getContext("2d")?.drawImage(image, 0, 0);
+		where.textContent = frame.url ?? "";
 		state.textContent = key !== undefined ? "you drive; the agent waits" : frame.held !== undefined ? `${frame.held} drives` : "live";
 	};
 	const follow = async (): Promise<void> => {
@@ -166,7 +172,7 @@ function watch(element: HTMLElement, host: Host, task: string): () => void {
 			const last = lines.at(-1);
 			if (last) await paint(JSON.parse(last) as Frame);
 		}
-		state.textContent = "the browser has closed this tab";
+		state.textContent = "the browser is closed";
 	};
 	follow().catch(failed);
 	return () => {

@@ -1,0 +1,77 @@
+import fs from "node:fs";
+import path from "node:path";
+import { expect, it } from "vitest";
+import type { EpisodeAgent } from "../../src/episode/index.js";
+import { FULL_IMAGE, testEngine } from "../support/engine.js";
+import { dockerField, harborTask, testOutput, wordsOf } from "./support.js";
+
+const NO_WORK = { conversation: null, usage: { input: 0, output: 0 }, tools: [] };
+const GOOD = 'echo 1 > "$LOGS/verifier/reward.txt"';
+
+it("in a container agent and tests are who the task says, in its directory, with its variables and limits; what the agent cannot write is not tamperable (behaviours 5 and 8)", async (context) => {
+	const { play } = await dockerField(context);
+	process.env.EPISODE_TEST = "from here";
+	const item = harborTask(`cat /app/seen; id -u; pwd; echo "$MINE"; ls -ldn /tests | cut -c 1-10; ${GOOD}`, {
+		toml: '[environment]\ndocker_image = "debian:12-slim"\nworkdir = "/app"\ncpus = 1\nmemory_mb = 256\nnetwork_mode = "no-network"\nenv = { A = "${EPISODE_TEST}", B = "${EPISODE_NONE:-other}" }\n[agent]\nuser = "agent"\n[verifier]\nuser = "root"\nenv = { MINE = "its own" }\n',
+		files: { "environment/given.txt": "given" },
+	});
+	const planted = '(setsid sh -c "while :; do echo 1 > /logs/verifier/reward.json; echo echo 1 > /tests/test.sh; done" > /dev/null 2>&1 &)';
+	const played = await play(
+		item,
+		`{ id -un; pwd; echo "$A $B"; cat given.txt; echo; ls -d /tests /solution; cat /sys/fs/cgroup/memory/memory.limit_in_bytes /sys/fs/cgroup/memory.max 2>/dev/null; } > seen 2>/dev/null; ${planted}`,
+	);
+	expect(played.how, wordsOf(played)).toBe("scored 1");
+	expect(testOutput(played)).toBe("agent\n/app\nfrom here other\ngiven\n268435456\n0\n/app\nits own\ndrwx------\n");
+});
+
+it("a task's image is built once however many ask, with our label; one that cannot be built is an error with its last lines (behaviour 26)", async (context) => {
+	const { play } = await dockerField(context);
+	const built = (dockerfile: string) =>
+		harborTask(`cat /built; ${GOOD}`, { toml: "[environment]\nbuild_timeout_sec = 120\n", files: { "environment/Dockerfile": dockerfile } });
+	const item = built(`FROM ${FULL_IMAGE}\nRUN echo "built $(date +%s%N)" > /built\n`);
+	const [one, other, bad] = await Promise.all([play(item), play(item), play(built(`FROM ${FULL_IMAGE}\nRUN echo no such luck >&2; exit 3\n`))]);
+	expect([one.how, other.how, bad.how], wordsOf(one)).toEqual(["scored 1 tamperable", "scored 1 tamperable", "environment build"]);
+	expect(testOutput(one)).toBe(testOutput(other));
+	expect(wordsOf(bad)).toMatch(/no such luck/);
+});
+
+it("a container that was removed or started again in the middle is an error of the place, and is not scored (behaviour 23)", async (context) => {
+	const { play } = await dockerField(context);
+	const engine = await testEngine();
+	if (typeof engine === "string") return context.skip(engine);
+	const agent = (does: (id: string) => Promise<unknown>): EpisodeAgent => ({
+		name: "from outside",
+		enter: async ({ cx }) => ({
+			async act() {
+				await does((await cx.box())?.id ?? "");
+				return "finished";
+			},
+			leave: async () => NO_WORK,
+		}),
+	});
+	const item = harborTask(GOOD);
+	const removed = await play(
+		item,
+		agent((id) => engine.docker.getContainer(id).remove({ force: true })),
+	);
+	const again = await play(
+		item,
+		agent(async (id) => {
+			await engine.docker.getContainer(id).kill();
+			await engine.docker.getContainer(id).start();
+		}),
+	);
+	expect([removed.how, again.how]).toEqual(["place replaced", "place replaced"]);
+	expect([wordsOf(removed), wordsOf(again)]).toEqual([expect.stringMatching(/is gone; another one was made/), expect.stringMatching(/was started again/)]);
+	expect([removed.gone, again.gone]).toEqual([true, true]);
+	expect(JSON.parse(fs.readFileSync(path.join(removed.folder, "proof.json"), "utf8")).ended.join()).toMatch(/docker/);
+});
+
+it("an image that there is not, and a user that it has not, are errors of the place before the agent acts", async (context) => {
+	const { play } = await dockerField(context);
+	const image = (name: string, more = "") => harborTask(GOOD, { toml: `[environment]\ndocker_image = "${name}"\n${more}` });
+	const [none, nobody] = await Promise.all([play(image("holdfast/never:1")), play(image("debian:12-slim", '[agent]\nuser = "zorro"\n'), "true")]);
+	expect([none.how, nobody.how]).toEqual(["place unavailable", "place unavailable"]);
+	expect(wordsOf(none)).toMatch(/holdfast\/never:1/);
+	expect(wordsOf(nobody)).toMatch(/no user "zorro"/);
+});

@@ -1,0 +1,78 @@
+/** Pages that want a call to do something else than it says. */
+import { expect, it } from "vitest";
+import { driven, missing } from "../support/browser.js";
+import { route } from "../support/pages.js";
+import { testSite } from "../support/site.js";
+
+const site = testSite(route);
+
+it.skipIf(missing)("acts on the element that a ref was given for, or on none", { timeout: 300_000 }, async () => {
+	await using web = await driven();
+	const open = (where: string) => web.call("browser_navigate", { url: `${site.url}${where}` });
+	const stale = expect.stringContaining("is stale: its element is gone, or another page is shown; nothing was done");
+
+	// A snapshot of a part leaves the refs of the rest as they were.
+	let at = await open("/parts");
+	await web.call("browser_snapshot", { ref: web.ref(at, 'region "Part"') });
+	expect((await web.call("browser_click", { ref: web.ref(at, '"Top"') })).output).toContain("top pressed");
+
+	// A frame has another document, whose first button is not the one that was shown.
+	at = await open("/swap");
+	const one = web.ref(at, '"One"');
+	at = await web.call("browser_click", { ref: web.ref(at, '"Swap"') });
+	expect(at.output).toContain('"Danger"');
+	expect(await web.call("browser_click", { ref: one })).toMatchObject({ status: "error", error: stale, output: expect.not.stringContaining("danger pressed") });
+
+	// A tab that closes itself, and a ref of it.
+	at = await open("/popup");
+	const opened = await web.call("browser_click", { ref: web.ref(at, '"Open"') });
+	expect(opened.output).toMatch(/\/closing · tab 2 of 2/);
+	const closing = web.ref(opened, "Close me");
+	expect((await web.call("browser_click", { ref: closing })).output).toMatch(/\/popup\n/);
+	expect(await web.call("browser_click", { ref: closing })).toMatchObject({ status: "error", error: expect.stringContaining("is of another page or tab") });
+
+	// A page that does not want to be left asks first.
+	at = await open("/leaving");
+	await web.call("browser_type", { ref: web.ref(at, "Field"), text: "x" });
+	expect((await open("/two")).output).toContain("A dialog is open (beforeunload)");
+	await web.call("browser_dialog", { accept: false });
+	expect((await web.call("browser_snapshot")).output).toContain("Title: Leaving");
+	await open("/two");
+	await web.call("browser_dialog", { accept: true });
+	expect((await web.call("browser_wait", { text: "Page two" })).output).toContain("Page two");
+});
+
+it.skipIf(missing)("asks before a form is posted to a new host, however it is sent", { timeout: 300_000 }, async () => {
+	await using web = await driven();
+	const at = await web.call("browser_navigate", { url: `${site.url}/away` });
+	const field = web.ref(at, 'textbox "Field"');
+	const ways = [
+		["browser_click", { ref: web.ref(at, 'button "Go') }],
+		["browser_click", { ref: web.ref(at, "Outside") }],
+		["browser_type", { ref: field, text: "x", submit: true }],
+		["browser_type", { ref: field, text: "x\ny", slowly: true }],
+		["browser_press", { ref: field, key: "Enter" }],
+		["browser_press", { ref: web.ref(at, 'button "Go'), key: "Space" }],
+		["browser_download", { ref: web.ref(at, 'button "Go') }],
+	] as const;
+	for (const [tool, args] of ways) expect((await web.call(tool, args)).status, `${tool} ${JSON.stringify(args)}`).toBe("pending_approval");
+	await web.call("browser_click", { ref: field });
+	expect((await web.call("browser_press", { key: "NumpadEnter" })).status).toBe("pending_approval");
+	await web.call("browser_click", { ref: web.ref(at, 'textbox "In a frame"') });
+	expect((await web.call("browser_press", { key: "Enter" })).status).toBe("pending_approval");
+	expect((await web.call("browser_snapshot")).output).toContain("Title: Away");
+});
+
+it.skipIf(missing)("keeps a password that the page shows, logs or puts into an address", { timeout: 300_000 }, async () => {
+	await using web = await driven();
+	const at = await web.call("browser_navigate", { url: `${site.url}/shown` });
+	await web.call("browser_type", { ref: web.ref(at, 'textbox "Secret"'), text: "correct horse battery" });
+	const said = [await web.call("browser_click", { ref: web.ref(at, "Show it") })];
+	await web.call("browser_click", { ref: web.ref(at, "Log it") });
+	said.push(await web.call("browser_console"));
+	const field = web.ref(said[0] ?? { output: "" }, 'textbox "Secret"');
+	said.push(await web.call("browser_press", { ref: field, key: "Enter" }), await web.call("browser_tabs"));
+	expect(said.map(({ status }) => status)).toEqual(Array(4).fill("ok"));
+	expect(JSON.stringify(said)).not.toMatch(/horse/);
+	expect(said[2]?.output).toContain("Title: Sent");
+});
