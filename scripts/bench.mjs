@@ -30,6 +30,7 @@ const NAMES = [
 	"context",
 	"agent",
 	"gateway",
+	"runs",
 	"browser",
 ];
 const options = parse();

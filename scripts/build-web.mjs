@@ -8,7 +8,7 @@ import { root } from "./setup.mjs";
 /** By the folder of its sources: where it goes, and what else it is made from. */
 const PAGES = {
 	web: { out: "dist/web", shared: ["src/screen"], what: "the page" },
-	"agent/web": { out: "agent/dist/web", shared: ["agent/src/page/messages.ts"], what: "the agent's part of the page" },
+	"agent/web": { out: "agent/dist/web", shared: ["agent/src/page/messages.ts", "agent/src/view/messages.ts"], what: "the agent's part of the page" },
 };
 
 export async function buildWeb() {

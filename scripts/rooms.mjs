@@ -43,6 +43,7 @@ const WORKSPACES = {
 		"environments",
 		"run",
 		"report",
+		"view",
 		"export",
 		"fleet",
 		"cli",

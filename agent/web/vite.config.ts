@@ -1,4 +1,4 @@
-/** How the agent's part of the page is built: one module that exports `mount`, and one style sheet, with hashes in their names. */
+/** How the agent's part of the page is built: a module that exports `mount` for each part, and one style sheet, with hashes in their names. */
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";
 
@@ -19,9 +19,9 @@ export default defineConfig({
 		reportCompressedSize: false,
 		cssCodeSplit: false,
 		rollupOptions: {
-			input: here("src/main.tsx"),
+			input: { page: here("src/main.tsx"), run: here("src/run/main.tsx") },
 			preserveEntrySignatures: "strict",
-			output: { entryFileNames: "page-[hash].js", chunkFileNames: "[name]-[hash].js", assetFileNames: "page-[hash][extname]" },
+			output: { entryFileNames: "[name]-[hash].js", chunkFileNames: "[name]-[hash].js", assetFileNames: "page-[hash][extname]" },
 		},
 	},
 });

@@ -164,13 +164,14 @@ Examples
 			...COLLECTS,
 			json: { type: "boolean", help: "print each event as a line of JSON" },
 		},
-		teach: `TASKS is terminal-test (three small tasks), a folder of tasks in Harbor's
-format, or a .jsonl file with a prompt in each line: {"prompt": "…", "expect":
-{"file": "a.txt", "content": "…"}}. With expect an episode is scored: 1 if the
+		teach: `TASKS is terminal-test or examples (three small tasks each), a folder, .tar.gz or
+git URL of tasks in Harbor's format, or a .jsonl file with SWE-bench rows or a
+prompt in each line: {"prompt": "…", "expect": {"file": "a.txt", "content":
+"…"}}. With expect an episode is scored: 1 if the
 file has this content, 0.5 if it contains it, else 0. Commands run in a sandbox
 for each episode unless --place says otherwise.
 
-While it runs: show, attach, take, pause, set, cancel and requeue. After
+While it runs: show, attach, take, pause, set, cancel, requeue and view. After
 kill -9, resume goes on. Ctrl-C ends what is under way; once more leaves at once.
 
 Exit code: 0 each episode has its result and nothing is left, 1 not so, 130
@@ -277,6 +278,21 @@ Examples
   holdfast-agent show ./run1 17`,
 		words: { most: 2, what: "one run and an index" },
 		load: () => import("./run/show.js"),
+	},
+	{
+		name: "view",
+		group: "Evaluate",
+		summary: "see a run in a browser, live",
+		usage: "view RUN [OPTIONS]",
+		options: { port: { type: "string", value: "N", help: "the port on 127.0.0.1 (default: any that is free)" } },
+		teach: `Serves the page on this machine and prints a link that opens it: the outcomes of
+all episodes, one beside the terminals that it had, what the tests printed, and
+what was left. A terminal under way can be watched, and its keyboard taken.
+
+Examples
+  holdfast-agent view ./run1`,
+		words: { most: 1, what: "one run" },
+		load: () => import("./run/view.js"),
 	},
 	{
 		name: "attach",

@@ -29,7 +29,7 @@ export interface Comparison {
 	readonly tokens: Interval | null;
 	/** Null: prices are not known for both. */
 	readonly cost: Interval | null;
-	/** Pairs without a score on one side or both: an error, no score, or no result yet. */
+	/** Pairs without a score on one side or both: an error, or no result yet. */
 	readonly unscored: readonly { readonly key: string; readonly repeat: number; readonly first: string; readonly second: string }[];
 	readonly onlyFirst: readonly string[];
 	readonly onlySecond: readonly string[];
@@ -73,7 +73,7 @@ export function compareRuns(first: ComparedRun, second: ComparedRun): Comparison
 		cost: priced ? perTask(({ one, other }) => (other.usage.cost ?? 0) - (one.usage.cost ?? 0)) : null,
 		unscored: pairs.flatMap(({ key, repeat, ...pair }) => {
 			const [one, other] = [stateOf(first.progress, pair.first.index), stateOf(second.progress, pair.second.index)];
-			return one === "scored" && other === "scored" ? [] : [{ key, repeat, first: one, second: other }];
+			return one === other && (one === "scored" || one === "recorded") ? [] : [{ key, repeat, first: one, second: other }];
 		}),
 		onlyFirst: [...firstKeys.keys()].filter((key) => !secondKeys.has(key)),
 		onlySecond: [...secondKeys.keys()].filter((key) => !firstKeys.has(key)),

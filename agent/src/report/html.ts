@@ -18,7 +18,7 @@ export function reportHtml(options: ReportOptions): string {
 	const name = `${manifest.model || manifest.agent} on ${manifest.source.split("/").at(-1) ?? ""}`;
 	const sections = [
 		facts(options, numbers),
-		`<section><h2>In numbers</h2>${table(["", ""], summary(numbers, proof))}</section>`,
+		`<section><h2>In numbers</h2>${table(["", ""], [...numbersText(numbers), ["Left after the run", proof ?? "not looked yet: the run is not over"]])}</section>`,
 		plots(options, numbers),
 		`<section><h2>Tasks</h2>${matrix(items, progress)}</section>`,
 		problems(numbers),
@@ -38,7 +38,8 @@ function facts({ manifest }: ReportOptions, { episodes, done, took }: RunNumbers
 	return `<p class="facts">${words.map((word) => `<span>${escaped(word)}</span>`).join("")}</p>`;
 }
 
-function summary(numbers: RunNumbers, proof: string | undefined): string[][] {
+/** Numbers with their names, for people. */
+export function numbersText(numbers: RunNumbers): [string, string][] {
 	const { mean, solved, solvedOfAll, solvedByAttempts, tokens, cost, wall } = numbers;
 	const rows: [string, string | undefined][] = [
 		["Solved, errors left out", solved ? share(solved) : undefined],
@@ -61,7 +62,6 @@ function summary(numbers: RunNumbers, proof: string | undefined): string[][] {
 		["Wall time of an episode: half, nine tenths, sum", wall ? spread(wall) : undefined],
 		["Episodes that left processes, which were ended", String(numbers.leftovers)],
 		["Episodes of which something could not be ended", String(numbers.notGone)],
-		["Left after the run", proof ?? "not looked yet: the run is not over"],
 	];
 	return rows.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
 }

@@ -10,7 +10,9 @@ import { type LedgerRow, LedgerState, progressOf, type RunProgress, type Unstamp
 export const ledgerFile = (run: string): string => path.join(run, "ledger.jsonl");
 
 /** What the ledger of a run says now; another program may be writing to it. */
-export const readProgress = (dir: string): RunProgress => progressOf(readLines(ledgerFile(dir)).values as LedgerRow[]);
+export const readProgress = (dir: string): RunProgress => progressOf(readLedger(dir));
+
+export const readLedger = (dir: string): readonly LedgerRow[] => readLines(ledgerFile(dir)).values as LedgerRow[];
 
 /** Which program runs this run; undefined if none does. */
 export const runnerOf = (run: string): { readonly pid: number; readonly what: string } | undefined => Claim.holder(claimOf(run));

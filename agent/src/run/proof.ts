@@ -41,6 +41,14 @@ export interface Proof extends Leftover {
 export const isClean = ({ control, kept, sandboxes, processes, mounts }: Proof): boolean =>
 	control && [kept, sandboxes, processes, mounts].every((left) => left.length === 0);
 
+/** What the proof says, a line each. */
+export function proofWords(proof: Proof): string[] {
+	if (isClean(proof)) return ["nothing is left: the look found what was planted for it, and nothing else"];
+	const blind = proof.controls.filter(({ found }) => !found).map(({ place, why }) => `not proven for ${place}: ${why}`);
+	if (!proof.control && blind.length === 0) blind.push("not proven: the look did not find the process that was planted for it");
+	return [...blind, ...[...proof.kept, ...proof.sandboxes, ...proof.processes, ...proof.mounts].map((line) => `left: ${line}`)];
+}
+
 /** What of the home runs: kept processes with shells, and boxes. Rejects if an engine cannot be looked at. */
 export async function leftIn(runtime: Runtime): Promise<Omit<Leftover, "controls">> {
 	const kept = runtime.list({ task: null, shells: true, ended: false }).map(({ id, spec }) => `${id} ${spec.task}`);

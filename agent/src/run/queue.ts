@@ -31,6 +31,17 @@ export class Queue {
 		this.#later.set(item.index, { item, at: this.#now() + afterMs });
 	}
 
+	/** Takes out those that do not have to wait any more. */
+	remove(isOver: (item: RunItem) => boolean): RunItem[] {
+		const over = [...this.#ready, ...[...this.#later.values()].map(({ item }) => item)].filter(isOver);
+		for (const item of over) {
+			const place = this.#ready.indexOf(item);
+			if (place >= 0) this.#ready.splice(place, 1);
+			else this.#later.delete(item.index);
+		}
+		return over;
+	}
+
 	/** Returns the first for which `start` returns something, and what it returned. That one does not wait any more. */
 	first<T>(start: (item: RunItem) => T | undefined): { readonly item: RunItem; readonly with: T } | undefined {
 		for (const { item, at } of this.#later.values()) {

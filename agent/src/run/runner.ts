@@ -89,6 +89,7 @@ export class Runner {
 		try {
 			while (!signal.aborted && this.#failure === undefined) {
 				await this.#carryOut();
+				await this.#cancelWaiting();
 				this.#startMore();
 				if (this.#running.size + this.#rescoring.size + this.#queue.size === 0 && more?.over.aborted !== false) break;
 				await this.#wait();
@@ -136,6 +137,22 @@ export class Runner {
 		}
 	}
 
+	/** What a person does not want is over before it begins. */
+	async #cancelWaiting(): Promise<void> {
+		const { cancelled } = this.#wanted;
+		if (cancelled.size === 0) return;
+		for (const { index, key } of this.#queue.remove((item) => cancelled.has(attemptKey(item.index, this.#next(item))))) {
+			const attempt = this.#next({ index });
+			const result = { ...cancelledOutcome, conversation: null, usage: { input: 0, output: 0 }, tools: [], seconds: 0, ended: [], gone: true };
+			await this.#write({ t: "result", index, attempt, ...result });
+			this.#tell({ type: "result", index, key, attempt, again: false, ...result });
+		}
+	}
+
+	#next({ index }: Pick<RunItem, "index">): number {
+		return (this.#ledger.progress.attempts.get(index) ?? 0) + 1;
+	}
+
 	async #rescore(item: RunItem, attempt: number, request: string): Promise<void> {
 		const { index } = item;
 		const before = this.#ledger.progress.results.get(index);
@@ -169,7 +186,7 @@ export class Runner {
 
 	#start(item: RunItem, admitted: Admitted, slot: Slot): void {
 		const { index } = item;
-		const attempt = (this.#ledger.progress.attempts.get(index) ?? 0) + 1;
+		const attempt = this.#next(item);
 		const cancel = new AbortController();
 		const over = this.#attempt(item, attempt, cancel.signal, admitted, slot)
 			.catch((error: unknown) => this.#fail(error))
@@ -180,12 +197,12 @@ export class Runner {
 				this.#look();
 			});
 		this.#running.set(index, { attempt, cancel, over });
+		if (this.#wanted.cancelled.has(attemptKey(index, attempt))) cancel.abort(); // asked while the loop was between its steps
 	}
 
 	async #attempt(item: RunItem, attempt: number, cancelled: AbortSignal, admitted: Admitted, slot: Slot): Promise<void> {
 		const { manifest, signal } = this.#options;
 		const { index, key, digest } = item;
-		if (this.#wanted.cancelled.has(attemptKey(index, attempt))) return this.#result(item, attempt, cancelledResult(), slot);
 		const task = attemptName(manifest, index, attempt);
 		await this.#write({ t: "start", index, attempt, key, digest, task, place: slot.name });
 		this.#tell({ type: "start", index, key, attempt, task, place: slot.name });
@@ -271,8 +288,3 @@ const isTaken = ({ event, outcome }: AuditEvent): boolean => event === "keyboard
 const cancelledOutcome = {
 	outcome: { kind: "error", of: "runner", code: "cancelled", words: "a person cancelled this episode; `requeue` makes it again", again: false },
 } as const;
-
-const cancelledResult = (): EpisodeResult => ({
-	...{ ...cancelledOutcome, conversation: null, usage: { input: 0, output: 0 }, tools: [] },
-	...{ seconds: 0, ended: [], gone: true },
-});

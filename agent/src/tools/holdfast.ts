@@ -16,19 +16,30 @@ export interface CoreToolsOptions {
 	/** As which user of its container calls run that have a place; default: the container's. */
 	readonly user?: string | undefined;
 	readonly now?: () => number;
+	/** Commands stay in the home when their results are in the log: they are the recording of a run. */
+	readonly keepRecords?: boolean;
 	/** Goes before the ids of calls, where several conversations share a task: a model may count its calls from 0 in each. */
 	readonly scope?: () => string;
 }
 
-export function coreTools({ runtime, task, place = () => undefined, user, now = Date.now, scope = () => "" }: CoreToolsOptions): AgentTool[] {
+export function coreTools({
+	runtime,
+	task,
+	place = () => undefined,
+	user,
+	keepRecords = false,
+	now = Date.now,
+	scope = () => "",
+}: CoreToolsOptions): AgentTool[] {
 	const attempts = new Map<string, number>();
 	const recovery: Recovery = { runtime, task, now, attempts };
-	return toolsWith({ ...runtime.limits, ...TASK_LIMITS, outputChars: SHOWN_CHARS }).map((tool) =>
-		scoped(
+	return toolsWith({ ...runtime.limits, ...TASK_LIMITS, outputChars: SHOWN_CHARS }).map((tool) => {
+		const made = scoped(
 			coreTool(tool, recovery, () => whereIn(place(), user)),
 			scope,
-		),
-	);
+		);
+		return keepRecords ? { ...made, settle: async () => {} } : made;
+	});
 }
 
 function scoped(tool: AgentTool, scope: () => string): AgentTool {

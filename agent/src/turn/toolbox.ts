@@ -70,7 +70,7 @@ export async function openToolbox(options: ToolboxOptions): Promise<Toolbox> {
 		);
 		const chosen = chooseTools(names, sets, options.kind); // now it is known which servers there are
 		const tools = [
-			...coreTools({ runtime, task, place, user: options.user, scope: options.scope }),
+			...coreTools({ runtime, task, place, user: options.user, scope: options.scope, keepRecords: options.kind === "run" }),
 			todoTool(() => state.todo),
 			askUserTool(() => state.answers, questions),
 			...loaded,

@@ -22,12 +22,12 @@ export function lock(): void {
 	welcome.value = false;
 }
 
-/** What the link brought, taken out of the address at once so that it is in no history and no screenshot. */
+/** What the link brought (and with `to` a part of the page that it leads to), taken out of the address at once so that it is in no history and no screenshot. */
 export function fromAddress(): { token?: string; keys?: string } {
-	const match = /^#(token|view|keys)=([^&/]+)/.exec(location.hash);
+	const match = /^#(token|view|keys)=([^&/]+)(?:&to=(\/parts\/[\w-]+))?$/.exec(location.hash) ?? /^#(token|view|keys)=([^&/]+)/.exec(location.hash);
 	if (!match) return {};
-	const [, kind, secret = ""] = match;
-	history.replaceState(null, "", `${location.pathname}#/`);
+	const [, kind, secret = "", to = "/"] = match;
+	history.replaceState(null, "", `${location.pathname}#${to}`);
 	dispatchEvent(new HashChangeEvent("hashchange"));
 	if (kind === "token") {
 		keepView(""); // an owner needs no read-only link

@@ -6,11 +6,11 @@ import { agentNamed, MODEL, modelAgent } from "../../environments/index.js";
 import type { EpisodeAgent } from "../../episode/index.js";
 import { type Model, openModel } from "../../model/index.js";
 import { numbersOf, reportHtml } from "../../report/index.js";
-import { isClean, type Proof, placeName, type RunItem, type RunManifest, readProgress, runAll } from "../../run/index.js";
+import { isClean, type Proof, placeName, proofWords, type RunItem, type RunManifest, readProgress, runAll } from "../../run/index.js";
 import { numberOf } from "../settings.js";
 import type { Call } from "../table.js";
 import { Board } from "./board.js";
-import { ageText, printSummary, proofText } from "./run-words.js";
+import { ageText, printSummary } from "./run-words.js";
 
 const BOX_SECONDS = 300; // a box without a sign of life ends itself; places.md
 
@@ -61,7 +61,7 @@ export async function play(call: Call, { dir, manifest, items, concurrency, only
 	const numbers = numbersOf(items, progress);
 	writeWhole(path.join(dir, "proof.json"), `${JSON.stringify(proof, null, "\t")}\n`);
 	const report = path.join(dir, "report.html");
-	writeWhole(report, reportHtml({ manifest, items, progress, proof: proofText(proof).join("; ") }));
+	writeWhole(report, reportHtml({ manifest, items, progress, proof: proofWords(proof).join("; ") }));
 	if (out.json) process.stdout.write(`${JSON.stringify({ type: "numbers", numbers })}\n`);
 	else {
 		printSummary(out, numbers, proof);

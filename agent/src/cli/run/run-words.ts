@@ -1,7 +1,7 @@
 /** A run in words: what happens, how episodes ended, and the numbers at the end. */
 import type { Outcome } from "../../episode/index.js";
 import { type Interval, type RunNumbers, rewardOf } from "../../report/index.js";
-import { isClean, type Proof, type RunEvent } from "../../run/index.js";
+import { isClean, type Proof, proofWords, type RunEvent } from "../../run/index.js";
 import type { Output } from "../output.js";
 
 /** Undefined: nothing that a person has to be told. */
@@ -74,18 +74,10 @@ export function printSummary(out: Output, numbers: RunNumbers, proof?: Proof): v
 	if (notGone > 0) out.line(out.style("red", `of ${notGone} episodes something could not be ended`));
 	if (proof)
 		out.line(
-			proofText(proof)
+			proofWords(proof)
 				.map((line) => out.style(isClean(proof) ? "green" : "red", line))
 				.join("\n"),
 		);
-}
-
-/** What the proof says, a line each. */
-export function proofText(proof: Proof): string[] {
-	if (isClean(proof)) return ["nothing is left: the look found what was planted for it, and nothing else"];
-	const blind = proof.controls.filter(({ found }) => !found).map(({ place, why }) => `not proven for ${place}: ${why}`);
-	if (!proof.control && blind.length === 0) blind.push("not proven: the look did not find the process that was planted for it");
-	return [...blind, ...[...proof.kept, ...proof.sandboxes, ...proof.processes, ...proof.mounts].map((line) => `left: ${line}`)];
 }
 
 export const percent = (rate: number): string => `${(rate * 100).toFixed(1)} %`;

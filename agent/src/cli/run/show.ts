@@ -1,9 +1,8 @@
 /** `show RUN [INDEX]`: what has become of each episode so far, or of one. Reads only; a run that is under way is not disturbed. */
 import fs from "node:fs";
 import path from "node:path";
-import { readLines } from "../../base/index.js";
 import { numbersOf } from "../../report/index.js";
-import { attemptFolder, type LedgerRow, label, ledgerFile, readProgress, readRequests, readRun, runnerOf } from "../../run/index.js";
+import { attemptFolder, type LedgerRow, label, readLedger, readProgress, readRequests, readRun, runnerOf } from "../../run/index.js";
 import type { Call } from "../table.js";
 import { episodeOf } from "./ask.js";
 import { folderOf } from "./play.js";
@@ -44,7 +43,7 @@ function showEpisode(call: Call): number {
 	const { out } = call;
 	const { dir, index, progress } = episodeOf(call);
 	const item = readRun(dir).items[index];
-	const rows = (readLines(ledgerFile(dir)).values as LedgerRow[]).filter((row) => row.index === index);
+	const rows = readLedger(dir).filter((row) => row.index === index);
 	const attempts = Array.from({ length: progress.attempts.get(index) ?? 0 }, (_, at) => at + 1).map((attempt) => {
 		const folder = attemptFolder(dir, index, attempt);
 		return { attempt, folder, files: filesIn(folder) };
