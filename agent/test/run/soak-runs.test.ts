@@ -13,10 +13,12 @@ import { randomFrom, seedOf } from "../support/seed.js";
 const KILLS = 30;
 
 /** Two commands: one that leaves a job, an escapee and a file; one that ends with the right answer. */
-function worker({ said, results }: SeenRequest): Step {
-	const [, name = ""] = said.split(" ");
-	if (results.length === 0) return calls(["terminal", { command: "sleep 3600 & disown; (setsid sleep 3600 &); sleep 0.2" }]);
-	if (results.length === 1) return calls(["terminal", { command: `printf ${name} > out.txt` }]);
+function worker({ body }: SeenRequest): Step {
+	const messages = body.messages as { readonly role: string; readonly content: unknown }[];
+	const [, name = ""] = String(messages.find(({ role }) => role === "user")?.content).split(" ");
+	const made = messages.filter(({ role }) => role === "tool").length; // news of what it has left may come between
+	if (made === 0) return calls(["terminal", { command: "sleep 3600 & disown; (setsid sleep 3600 &); sleep 0.2" }]);
+	if (made === 1) return calls(["terminal", { command: `printf ${name} > out.txt` }]);
 	return say("done");
 }
 
@@ -46,6 +48,18 @@ const started = (world: World, args: readonly string[]) =>
 		stdio: ["ignore", "pipe", "inherit"],
 	});
 
+/** Resolves when it has printed so many lines, or has ended. */
+function lines({ stdout }: ReturnType<typeof started>, count: number): Promise<void> {
+	let seen = 0;
+	return new Promise((resolve) => {
+		stdout.on("data", (text: Buffer) => {
+			seen += text.toString("latin1").split("\n").length - 1;
+			if (seen >= count) resolve();
+		});
+		stdout.on("close", () => resolve());
+	});
+}
+
 it(`18: a runner that is killed at ${KILLS} random moments gives exactly one result each, and nothing is left`, async () => {
 	const random = randomFrom(seedOf("kills of a runner"));
 	const episodes = KILLS * 2;
@@ -54,8 +68,8 @@ it(`18: a runner that is killed at ${KILLS} random moments gives exactly one res
 	let kills = 0;
 	for (; kills < KILLS; kills++) {
 		const child = started(world, args);
-		await once(child.stdout, "data"); // it runs
-		await sleep(random() * 1_500); // a moment, not a wait for something
+		await lines(child, 1 + Math.floor(random() * 12)); // so many events: what was left is ended, episodes start, and are over
+		await sleep(random() * 400); // a moment, not a wait for something
 		child.kill("SIGKILL");
 		await once(child, "close");
 		args = ["resume", "out", "--json"];
