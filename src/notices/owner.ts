@@ -1,7 +1,7 @@
 /**
  * The program that looks after the notices of a task: one at a time, by a lease, for each host and container that shares the home. Alive,
- * it watches the processes that somebody wants to hear about; others stand by until it has gone. Nothing is lost when nobody
- * does it: whoever comes next finds in the logs what there is to tell. Somebody who only wants to know what is due now does it for
+ * it watches the processes that a caller wants to hear about; others stand by until it has gone. Nothing is lost when no program
+ * does it: the next program finds in the logs what there is to tell. A caller that only wants to know what is due now does it for
  * a moment. A program that only shows notices, and hands none out, says so in its lease, and gives way to one that does.
  */
 import fs from "node:fs";

@@ -36,7 +36,7 @@ function foundInPath(program: Word | undefined, scope: Scope): Word | undefined 
 	return own === undefined ? undefined : { text: own, glob: false };
 }
 
-/** Files that come from elsewhere: what is in them is known only then. */
+/** Files that another machine sends: their content is known only when they have arrived. */
 function fetched({ names, args, writes }: FoundCommand): string[] {
 	const [name = ""] = names;
 	if (name === "mkfifo") return args.map(({ text }) => text);

@@ -99,7 +99,7 @@ function holdsSomething(place: string): boolean {
 
 const roots = new WeakMap<World, string>();
 
-/** In the working directory, or elsewhere in the git work tree that it belongs to. */
+/** In the working directory, or in the git work tree that it belongs to. */
 function isInProject(place: string, world: World): boolean {
 	if (isWithin(place, world.cwd)) return true;
 	if (!world.local) return false;

@@ -20,7 +20,7 @@ export interface PolicyQuestion {
 	readonly task: string;
 }
 
-/** What else is allowed, as a person has said elsewhere, and what the task's shell knows: by `version` it is known whether it has changed. */
+/** What else is allowed, as a person has said outside the files of rules, and what the task's shell knows: by `version` it is known whether it has changed. */
 export interface More {
 	readonly version: string;
 	rules(): readonly Rule[];

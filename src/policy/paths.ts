@@ -108,7 +108,7 @@ export function mayBe(pattern: string, name: string): boolean {
 	return true;
 }
 
-/** In the working directory. What `ssh` or `docker exec` runs elsewhere has another, whatever it is called there. */
+/** In the working directory. What `ssh` or `docker exec` runs has a remote one, even if its name is the same. */
 export const isAtWork = (place: string, { remote }: Pick<FoundCommand, "remote">, { cwd }: World): boolean => !remote && isWithin(place, cwd);
 
 /** The temporary directories are everybody's workbench, but when the work is in one, what stands beside it there is not. */

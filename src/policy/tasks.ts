@@ -156,7 +156,7 @@ const DOWN = byName<RegExp>({
 	heroku: /\bdestroy\b/,
 	vagrant: /^destroy\b/,
 	virsh: /^(?:undefine|destroy|vol-delete|snapshot-delete)\b/,
-	// Backups, snapshots, what was put aside, stores elsewhere.
+	// Backups, snapshots, what was put aside, remote stores.
 	borg: /^(?:delete|prune|compact|recreate)\b/,
 	restic: /^(?:forget|prune|key (?:remove|passwd)|rewrite)\b/,
 	duplicity: /^(?:remove-|cleanup)/,

@@ -4,7 +4,7 @@ import { starterIsGone } from "../keeper/index.js";
 import { isSharedByTasks, type Place } from "../places/index.js";
 import type { LimitMet, Process, Runtime } from "../process/index.js";
 import { Bash } from "./bash.js";
-import { Births } from "./births.js";
+import { AT_ONCE, Births } from "./births.js";
 import { neverBegan, patienceOf, patiently } from "./patience.js";
 import { currentOf } from "./seat.js";
 import { pruneSeats } from "./seats.js";
@@ -103,7 +103,7 @@ export class Shells {
 		this.#slots = new Slots(
 			() => runtime.local,
 			() => runtime.boundaries,
-			{ deadlines: runtime.home.deadlines, ahead: runtime.ahead },
+			{ deadlines: runtime.home.deadlines, ahead: runtime.ahead, atOnce: AT_ONCE },
 		);
 		setMaxListeners(0, this.#closing.signal); // a listener for each birth under way
 		runtime.chores.push(() => pruneSeats(runtime));
@@ -223,7 +223,7 @@ export class Shells {
 			new Slots(
 				() => this.#runtime.machine(task),
 				() => this.#runtime.boundariesOf(task),
-				{ deadlines: this.#runtime.home.deadlines, ahead: this.#runtime.ahead },
+				{ deadlines: this.#runtime.home.deadlines, ahead: this.#runtime.ahead, atOnce: Number.POSITIVE_INFINITY },
 			);
 		const slots = this.#sharesSlots(task) ? { slots: this.#slots, births: this.#births } : { slots: own() };
 		const shell = new TaskShell(this.#runtime, slots, task, { later: this.#later, closing: this.#closing.signal });

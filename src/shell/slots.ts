@@ -4,12 +4,19 @@ import { setImmediate as turn } from "node:timers/promises";
 import { type Deadlines, HoldfastError } from "../base/index.js";
 import type { Machine } from "../places/index.js";
 import type { Boundaries } from "../process/index.js";
+import { closed } from "./patience.js";
 import { Slot } from "./slot.js";
 
 const READY = 2;
 const SPARE = READY + 1; // with the one that has just come back
 const MOST = 64; // kept after many commands at once
 const IDLE_MS = 5_000; // and for how long
+const LONGEST_MS = 1_000; // one that takes longer to make does not hold up the next
+
+interface Waiter {
+	give(slot: Slot): void;
+	fail(error: unknown): void;
+}
 
 export class Slots {
 	/** The one that was used last comes first, so that those which are not needed stay unused. */
@@ -18,6 +25,11 @@ export class Slots {
 	readonly #leaving = new Set<Promise<unknown>>();
 	#idle: NodeJS.Timeout | undefined;
 	#making: Promise<void> | undefined;
+	/** Callers that get the next slot, new or given back. */
+	readonly #waiting: Waiter[] = [];
+	/** How many are being made for them, without those that take long. */
+	#makers = 0;
+	readonly #underWay = new Set<Promise<void>>();
 	#closed = false;
 
 	readonly #where: () => Machine;
@@ -27,13 +39,15 @@ export class Slots {
 	readonly #boundaries: () => Boundaries;
 	readonly #deadlines: Deadlines;
 	readonly #spare: number;
+	readonly #atOnce: number;
 
-	/** `where`: the machine that they are to be on. `boundaries`: the limits of the commands that they are for. `ahead` false: none is made for a command that may never come. */
-	constructor(where: () => Machine, boundaries: () => Boundaries, { deadlines, ahead }: { deadlines: Deadlines; ahead: boolean }) {
+	/** `where`: the machine that they are to be on. `boundaries`: the limits of the commands that they are for. `ahead` false: none is made for a command that may never come. `atOnce`: how many are made at the same time. */
+	constructor(where: () => Machine, boundaries: () => Boundaries, { deadlines, ahead, atOnce }: { deadlines: Deadlines; ahead: boolean; atOnce: number }) {
 		this.#where = where;
 		this.#boundaries = boundaries;
 		this.#deadlines = deadlines;
 		this.#spare = ahead ? READY : 0;
+		this.#atOnce = atOnce;
 	}
 
 	/** Why where they are cannot be reached, if that is so. */
@@ -53,7 +67,54 @@ export class Slots {
 
 	async take(): Promise<Slot> {
 		if (this.#ready.length === 0 && this.#making) await this.#deadlines.inTime(this.#making, late); // nearly there; if that failed, the next line says why
-		return this.takeReady() ?? (await this.#make());
+		return this.takeReady() ?? (await this.#next());
+	}
+
+	/** Waits for a new slot, or for one that another command gives back: many commands at once need fewer slots than one each. */
+	async #next(): Promise<Slot> {
+		let waiter: Waiter | undefined;
+		const next = new Promise<Slot>((give, fail) => {
+			waiter = { give, fail };
+			this.#waiting.push(waiter);
+		});
+		this.#serve();
+		try {
+			return await this.#deadlines.inTime(next, late);
+		} catch (error) {
+			const at = this.#waiting.indexOf(waiter as Waiter);
+			if (at >= 0) this.#waiting.splice(at, 1);
+			else
+				next.then(
+					(slot) => this.giveBack(slot), // it came just then
+					() => {},
+				);
+			throw error;
+		}
+	}
+
+	/** Makes slots while callers wait. One that fails is the failure of the caller that waits longest. */
+	#serve(): void {
+		while (this.#makers < Math.min(this.#atOnce, this.#waiting.length)) {
+			this.#makers++;
+			let counted = true;
+			const done = () => {
+				clearTimeout(timer);
+				if (counted) this.#makers--;
+				counted = false;
+				this.#serve();
+			};
+			const timer = setTimeout(done, LONGEST_MS).unref();
+			const making = this.#make()
+				.then(
+					(slot) => this.giveBack(slot),
+					(error) => this.#waiting.shift()?.fail(error),
+				)
+				.finally(() => {
+					this.#underWay.delete(making);
+					done();
+				});
+			this.#underWay.add(making);
+		}
 	}
 
 	/** `spare`: no caller waits for it, so no machine is started for it. */
@@ -64,13 +125,18 @@ export class Slots {
 		return new Slot(await machine.keepers.hold(limits, { spare }), { limited: limits.output !== undefined, machine });
 	}
 
-	/** Takes a free slot back. */
+	/** Takes a free slot back, or a new one. */
 	giveBack(slot: Slot): void {
 		if (this.#closed) {
 			this.#giveUp(slot);
 			return;
 		}
 		this.#ready.unshift({ slot, since: performance.now() });
+		if (this.#waiting.length > 0) {
+			const usable = this.takeReady();
+			if (usable) this.#waiting.shift()?.give(usable);
+			return;
+		}
 		if (this.#ready.length > MOST) this.#giveUp((this.#ready.pop() as { slot: Slot }).slot);
 		if (this.#ready.length > SPARE) this.#idle ??= setTimeout(() => this.#giveUpIdle(), IDLE_MS).unref();
 	}
@@ -118,7 +184,8 @@ export class Slots {
 				await after();
 				while (!this.#closed && this.#ready.length < count) {
 					const slot = await this.#make(true); // on a line of its own: idle ones may be given up meanwhile, and then `#ready` is another list
-					this.#ready.push({ slot, since: performance.now() });
+					if (this.#waiting.length > 0) this.giveBack(slot);
+					else this.#ready.push({ slot, since: performance.now() });
 				}
 			} catch {
 				// only a convenience: a caller that needs one fails the same way and reports it
@@ -130,7 +197,8 @@ export class Slots {
 
 	async close(): Promise<void> {
 		this.#closed = true;
-		await this.#making;
+		for (const { fail } of this.#waiting.splice(0)) fail(closed());
+		await Promise.all([this.#making, ...this.#underWay]);
 		clearTimeout(this.#idle);
 		for (const { slot } of this.#ready.splice(0)) this.#giveUp(slot);
 		await Promise.all(this.#leaving);

@@ -153,10 +153,9 @@ export class TaskShell {
 		}
 	}
 
-	/** The first one on a remote machine waits until that is reached, or made. */
+	/** The first one on a remote machine waits until that is reached, or made; one of many at once until it is its turn. */
 	async #takeSlot(patience: Patience): Promise<Slot> {
 		const taking = this.#slots.take();
-		if (!this.#ownSlots) return taking;
 		try {
 			return await patiently(taking, patience);
 		} catch (error) {

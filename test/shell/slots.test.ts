@@ -22,7 +22,7 @@ test("a slot that is made while idle ones are given up is there for the next com
 	const slots = new Slots(
 		() => machine,
 		() => runtime.boundaries,
-		{ deadlines: runtime.home.deadlines, ahead: true },
+		{ deadlines: runtime.home.deadlines, ahead: true, atOnce: 4 },
 	);
 	atEnd(() => slots.close());
 	const many = await Promise.all(Array.from({ length: 4 }, () => slots.take()));
@@ -46,6 +46,66 @@ test("a slot that is made while idle ones are given up is there for the next com
 		return made !== undefined;
 	});
 	for (const slot of [...many, made as Slot]) slots.giveBack(slot);
+});
+
+/** Slots of which two are made at a time, and each only when the test says so. */
+async function madeByHand() {
+	const runtime = await testRuntime();
+	const { local } = runtime;
+	const asked: { resolve(): void; fail(): void }[] = [];
+	const hold: Machine["keepers"]["hold"] = async (...args) => {
+		await new Promise<void>((resolve, reject) => asked.push({ resolve, fail: () => reject(new Error("no room")) }));
+		return local.keepers.hold(...args);
+	};
+	const machine: Machine = Object.create(local, { keepers: { value: { hold } } });
+	const slots = new Slots(
+		() => machine,
+		() => runtime.boundaries,
+		{ deadlines: runtime.home.deadlines, ahead: false, atOnce: 2 },
+	);
+	atEnd(() => slots.close());
+	return { slots, asked };
+}
+
+test("commands that come at once pass on the slots that others give back, in order, and few new ones are made", async () => {
+	const { slots, asked } = await madeByHand();
+	const order: number[] = [];
+	const taken = Array.from({ length: 6 }, (_, at) =>
+		slots.take().then((slot) => {
+			order.push(at);
+			return slot;
+		}),
+	);
+	await until("two are being made", () => asked.length === 2);
+	for (const one of asked) one.resolve();
+	const [first, second] = await Promise.all(taken.slice(0, 2));
+	await until("two more are being made", () => asked.length === 4);
+	slots.giveBack(first as Slot);
+	slots.giveBack(second as Slot);
+	expect(await Promise.all(taken.slice(2, 4))).toEqual([first, second]);
+	slots.giveBack(first as Slot);
+	slots.giveBack(second as Slot);
+	expect(await Promise.all(taken.slice(4))).toEqual([first, second]);
+	expect(order).toEqual([0, 1, 2, 3, 4, 5]);
+	expect(asked.length).toBe(4);
+	for (const one of asked) one.resolve();
+	slots.giveBack(first as Slot);
+	slots.giveBack(second as Slot);
+});
+
+test("a slot that cannot be made is the failure of one waiting command; one that is long in the making holds up no other", async () => {
+	const { slots, asked } = await madeByHand();
+	const taken = Array.from({ length: 3 }, () => slots.take());
+	const results = Promise.allSettled(taken);
+	await until("two are being made", () => asked.length === 2);
+	asked[0]?.fail();
+	await expect(taken[0]).rejects.toThrow("no room");
+	await until("one more is being made, and after a second another", () => asked.length >= 4);
+	for (const one of asked.slice(2)) one.resolve();
+	const [, ...others] = await results; // though the second is still in the making
+	expect(others.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled"]);
+	asked[1]?.resolve();
+	for (const one of others) slots.giveBack((one as PromiseFulfilledResult<Slot>).value);
 });
 
 test("a command whose end another program notes before its answer is in no list afterwards, and in the transcript", async () => {

@@ -135,8 +135,10 @@ class Chat implements ChatInput {
 		if (key === "ctrl+c") this.#lastInterrupt = Date.now();
 		if (again) this.#leave(EXIT.interrupted);
 		else if (this.#own) this.#own.abort();
-		else if (this.#conversation.busy) void this.#conversation.interrupt();
-		else if (key === "ctrl+c") this.#say("Ctrl-C again leaves; what runs goes on.", "dim");
+		else
+			void this.#conversation.interrupt().then((stopped) => {
+				if (!stopped && key === "ctrl+c") this.#say("Ctrl-C again leaves; what runs goes on.", "dim");
+			});
 	}
 
 	/** Of a pipe: after all that was read is answered. */

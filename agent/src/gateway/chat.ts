@@ -7,12 +7,13 @@ import { AgentError, fileKey } from "../base/index.js";
 import { type Agent, openAgent } from "../chat/index.js";
 import { Inbox, type InboxItem, Log } from "../talk/index.js";
 import type { AgentTool } from "../tools/index.js";
-import { type Conversation, isUnanswered, type TurnEvent } from "../turn/index.js";
-import { type ChatState, chatSizes, isClean, writeChatState } from "./chat-state.js";
-import { answerItems, deliveries } from "./deliver.js";
+import type { Conversation, TurnEvent } from "../turn/index.js";
+import { type ChatState, isClean, writeChatState } from "./chat-state.js";
+import { answerItems } from "./deliver.js";
 import type { Hall, Link } from "./hall.js";
 import type { OutItem } from "./outbox-store.js";
 import { Progress } from "./progress.js";
+import { Telling } from "./telling.js";
 import { startText } from "./words.js";
 
 const RETRY_MS = 5_000;
@@ -40,8 +41,7 @@ export class Chat {
 	#unattend: (() => void) | undefined;
 	#working: Promise<void> | undefined;
 	#wanted = false;
-	#telling: Promise<void> = Promise.resolve();
-	#timer: NodeJS.Timeout | undefined;
+	readonly #telling = new Telling(this);
 	#closed = false;
 	readonly #waiters = new Set<() => void>();
 	/** Questions of the model that were shown, by the ids of their messages. */
@@ -80,7 +80,7 @@ export class Chat {
 	stored(last: NonNullable<ChatState["last"]>): void {
 		if (this.state.last !== undefined && this.state.last.at > last.at) return;
 		this.state.last = last;
-		this.#saveQuietly();
+		this.saveQuietly();
 	}
 
 	wake(): void {
@@ -95,6 +95,11 @@ export class Chat {
 				this.#working = undefined;
 				if (this.#wanted) this.wake();
 			});
+	}
+
+	/** Something was written that the conversation has not heard. */
+	get hasUnheard(): boolean {
+		return this.#inbox.waiting().length > 0;
 	}
 
 	/** Something was left to do by the program before. */
@@ -132,7 +137,7 @@ export class Chat {
 		const before = agent.conversation.id;
 		if (before === id) return before;
 		await agent.conversation.interrupt();
-		await this.#tell();
+		await this.#telling.tell();
 		this.#detach();
 		await agent.open(id, carry ? { from: before } : {});
 		if (id === undefined) await endLog(this.hall, before, why);
@@ -174,11 +179,10 @@ export class Chat {
 	/** Leaves all as it is. */
 	async close(): Promise<void> {
 		this.#closed = true;
-		clearTimeout(this.#timer);
 		this.#poke();
 		await this.#leave();
 		await this.#working;
-		await this.#telling;
+		await this.#telling.close();
 	}
 
 	async #opened(): Promise<Agent> {
@@ -194,7 +198,7 @@ export class Chat {
 		if (known === undefined) this.#know(agent.conversation, { begun: true });
 		this.#attach(agent.conversation);
 		this.#open = agent;
-		await this.#tell();
+		await this.#telling.tell();
 		agent.conversation.resume();
 		return agent;
 	}
@@ -211,7 +215,7 @@ export class Chat {
 			...{ platform: link.platform, outbox: link.outbox, chat: state.chat, redact: hall.keys.redact, message: state.progress },
 			kept: (message) => {
 				state.progress = message;
-				this.#saveQuietly();
+				this.saveQuietly();
 			},
 		});
 		this.#unattend = hall.runtime.approvals.attend({ task: conversation.task.name });
@@ -233,7 +237,7 @@ export class Chat {
 			if (event.type === "text" || event.type === "reasoning") continue;
 			this.#progress?.take(event);
 			if (event.type === "question" || event.type === "answered") await this.#parts.asked(this, event).catch((error: Error) => this.hall.report(error.message));
-			if (event.type === "entry" || event.type === "end") void this.#tell();
+			if (event.type === "entry" || event.type === "end") void this.#telling.tell();
 			if (event.type === "end") await this.#ended(conversation, event);
 		}
 	}
@@ -246,58 +250,11 @@ export class Chat {
 			await this.say(`end_${conversation.id}_${conversation.log.entries.length}`, text, { rings: true }).catch((error: Error) =>
 				this.hall.report(error.message),
 			);
-		void conversation.idle().then(() => this.#tell());
-	}
-
-	/** Gives the outbox what was not told yet. One at a time, in order. */
-	#tell(): Promise<void> {
-		this.#telling = this.#telling.then(async () => {
-			try {
-				await this.#told();
-			} catch (error) {
-				this.hall.report(`${this.key}: ${error instanceof Error ? error.message : error}`);
-				this.#later(RETRY_MS); // a full disk
-			}
-		});
-		return this.#telling;
-	}
-
-	async #told(): Promise<void> {
-		const { conversation, state, link, hall } = this;
-		if (!conversation || conversation.id !== state.conversation) return;
-		const { entries } = conversation.log;
-		const { items, told, again } = deliveries(entries, {
-			...{ conversation: conversation.id, from: state.told, chat: state.chat, name: link.name, platform: link.platform },
-			...{ news: state.news ?? hall.settings.config.gateway.news, now: hall.clock.now(), redact: hall.keys.redact },
-			known: (id) => link.outbox.store.has(id),
-		});
-		if (items.length > 0) {
-			await link.outbox.put(...items);
-			state.active = hall.clock.now();
-		}
-		state.told = told;
-		if (again !== undefined) this.#later(again);
-		else this.#settle(conversation);
-	}
-
-	/** Nothing is left to do: the next start need not look at it. */
-	#settle(conversation: Conversation): void {
-		const { state, hall } = this;
-		if (isUnanswered(conversation.log)) return; // a turn that is about to go on
-		if (conversation.busy || state.told < conversation.log.entries.length || this.#inbox.waiting().length > 0 || conversation.waiting().length > 0) return;
-		const clean = chatSizes(hall.home, state);
-		if (JSON.stringify(clean) === JSON.stringify(state.clean)) return;
-		state.clean = clean;
-		this.#saveQuietly();
-	}
-
-	#later(ms: number): void {
-		clearTimeout(this.#timer);
-		this.#timer = setTimeout(() => void this.#tell(), ms);
+		void conversation.idle().then(() => this.#telling.tell());
 	}
 
 	/** Without it more is looked at when the gateway starts. */
-	#saveQuietly(): void {
+	saveQuietly(): void {
 		try {
 			this.save();
 		} catch (error) {
@@ -316,7 +273,7 @@ export class Chat {
 					async () => {},
 				);
 			}
-			void this.#tell();
+			void this.#telling.tell();
 		}
 	}
 
@@ -350,7 +307,7 @@ export class Chat {
 			const agent = await opening?.catch(() => undefined);
 			this.#detach();
 			await agent?.close();
-			await this.#tell();
+			await this.#telling.tell();
 			this.#open = undefined;
 			this.#poke();
 		});

@@ -5,19 +5,19 @@
 import { openRuntime, type Runtime } from "holdfast";
 import { AgentError, Claim, type Clock, fileKey, heldBy, KeyRing, systemClock } from "../base/index.js";
 import type { AgentSettings } from "../chat/index.js";
-import { Chat, type ChatParts, shortHash } from "./chat.js";
-import { type ChatState, readChatStates } from "./chat-state.js";
+import { type Chat, shortHash } from "./chat.js";
+import { Chats } from "./chats.js";
 import { Counters } from "./counters.js";
-import { takeFiles } from "./files.js";
 import type { Hall, Link } from "./hall.js";
 import { askedByModel, handle } from "./handle.js";
+import { Intake } from "./intake.js";
 import { Outbox } from "./outbox.js";
 import { OutboxStore } from "./outbox-store.js";
 import { gatewayClaim, gatewayPaths, makeGatewayDirs, outboxFile } from "./paths.js";
 import { People } from "./people.js";
-import { type Incoming, type LastSeen, type Platform, PlatformError, type PlatformEvents, type Tapped } from "./platforms/platform.js";
+import { type Platform, PlatformError, type PlatformEvents } from "./platforms/platform.js";
 import { Questions } from "./questions.js";
-import { KEY_START, keyOf, shownName } from "./route.js";
+import { KEY_START } from "./route.js";
 import { sendFileTool } from "./send-file.js";
 import { type GatewayStatus, writeStatus } from "./status.js";
 import { Taps } from "./taps.js";
@@ -25,10 +25,7 @@ import { Taps } from "./taps.js";
 const RECOVERED_AT_ONCE = 4;
 const IDLE_MS = 10 * 60_000;
 const LOOK_MS = 60_000;
-/** Conversations that are kept open although nothing happens in them: each holds memory and files. */
-const OPEN_AT_MOST = 24;
 const STATUS_MS = 2_000;
-const MESSAGE_CHARS = 256 * 1024;
 const PROBLEMS = 20;
 
 export interface GatewayOptions {
@@ -67,21 +64,18 @@ export class Gateway {
 	readonly #options: GatewayOptions;
 	readonly #claims: Claim[] = [];
 	readonly #links = new Map<string, Connected>();
-	readonly #chats = new Map<string, Chat>();
 	readonly #stop = new AbortController();
 	readonly #problems: { at: string; text: string }[] = [];
 	readonly #startedAt = new Date().toISOString();
-	readonly #parts: ChatParts;
 	#hall: Hall;
+	readonly #chats: Chats;
 	#questions: Questions;
 	#taps: Taps;
+	#intake: Intake;
 	#under: Promise<unknown>[] = [];
 	#timers: NodeJS.Timeout[] = [];
 	#statusDue: NodeJS.Timeout | undefined;
-	/** Chats that were told that nothing can be stored, until something could. */
-	readonly #full = new Set<string>();
 	#unsudo: (() => void) | undefined;
-	#trimming = false;
 
 	private constructor(options: GatewayOptions, runtime: Runtime) {
 		const { settings, clock = systemClock, keys = new KeyRing(settings.home), cwd = process.cwd() } = options;
@@ -90,19 +84,14 @@ export class Gateway {
 		const people = new People(home, () => settings.config.gateway.people, clock);
 		const report = (text: string): void => this.#report(text);
 		this.#hall = { home, paths: gatewayPaths(home), settings, runtime, keys, people, clock, cwd, counters: new Counters(), report, crashes: options.crashes };
-		const book = {
-			ofTask: (task: string) => this.#chats.get(task) ?? [...this.#chats.values()].find((chat) => chat.task === task),
-			direct: (link: Link, person: string) =>
-				[...this.#chats.values()].find(({ link: one, state }) => one === link && state.chat.kind === "direct" && state.person?.id === person),
-			links: () => [...this.#links.values()],
-		};
-		this.#questions = new Questions(this.#hall, book);
-		this.#parts = {
+		this.#chats = new Chats(this.#hall, {
 			handle: (chat, item) => handle(chat, item, this.#questions),
 			asked: askedByModel,
 			tools: (chat) => (chat.link.platform.traits.files ? [sendFileTool(chat)] : []),
-		};
-		this.#taps = new Taps(this.#hall, this.#questions, (link, tap) => this.#chatOf(link, tap));
+		});
+		this.#questions = new Questions(this.#hall, this.#chats, () => [...this.#links.values()]);
+		this.#intake = new Intake(this.#hall, this.#chats);
+		this.#taps = new Taps(this.#hall, this.#questions, this.#chats);
 	}
 
 	/** Goes on with what was left, and connects. Throws `TakenError` if another program has one of the accounts. */
@@ -128,7 +117,7 @@ export class Gateway {
 	}
 
 	get chats(): ReadonlyMap<string, Chat> {
-		return this.#chats;
+		return this.#chats.byKey;
 	}
 
 	/** Resolves when no platform is left: each has refused our token. Then there is nothing more to do. */
@@ -137,7 +126,7 @@ export class Gateway {
 	}
 
 	get status(): GatewayStatus {
-		const chats = [...this.#chats.values()];
+		const chats = this.#chats.all;
 		return {
 			pid: process.pid,
 			startedAt: this.#startedAt,
@@ -173,7 +162,7 @@ export class Gateway {
 		clearTimeout(this.#statusDue);
 		this.#unsudo?.();
 		await Promise.all([...this.#links.values()].map(({ running }) => running));
-		await Promise.all([...this.#chats.values()].map((chat) => chat.close().catch((error: Error) => this.#report(error.message))));
+		await Promise.all(this.#chats.all.map((chat) => chat.close().catch((error: Error) => this.#report(error.message))));
 		await Promise.all(this.#under);
 		await Promise.all([...this.#links.values()].map(({ outbox }) => outbox.close()));
 		if (!this.#options.runtime) await this.#hall.runtime.close();
@@ -195,10 +184,7 @@ export class Gateway {
 			});
 			this.#links.set(name, { name, platform, outbox, up: false, why: undefined, account: undefined, running: Promise.resolve() });
 		}
-		for (const state of readChatStates(paths)) {
-			const link = this.#links.get(state.platform);
-			if (link) this.#chats.set(state.key, new Chat(this.#hall, link, state, this.#parts));
-		}
+		this.#chats.load(this.#links);
 		this.#unsudo = this.#attendSudo();
 		await this.#recover();
 		this.#under.push(
@@ -210,13 +196,13 @@ export class Gateway {
 			link.outbox.start();
 			link.running = this.#run(link);
 		}
-		this.#timers.push(setInterval(() => void this.#leaveIdle(), LOOK_MS).unref());
+		this.#timers.push(setInterval(() => void this.#chats.leaveIdle(this.#hall.clock.now() - (this.#options.idleMs ?? IDLE_MS)), LOOK_MS).unref());
 		this.#noteStatus();
 	}
 
 	/** What was left by a gateway that was killed goes on before anything new is heard; a few at once. */
 	async #recover(): Promise<void> {
-		const left = [...this.#chats.values()].filter((chat) => chat.unfinished).sort((a, b) => b.state.active - a.state.active);
+		const left = this.#chats.all.filter((chat) => chat.unfinished).sort((a, b) => b.state.active - a.state.active);
 		const worker = async (): Promise<void> => {
 			for (let chat = left.shift(); chat; chat = left.shift()) {
 				const { key } = chat;
@@ -229,7 +215,11 @@ export class Gateway {
 	async #run(link: Connected): Promise<void> {
 		const { platform } = link;
 		const events: PlatformEvents = {
-			message: (message) => this.#message(link, message),
+			message: async (message) => {
+				await this.#intake.message(link, message);
+				void this.#chats.trim();
+				this.#noteStatus();
+			},
 			tapped: (tap) => this.#taps.tapped(link, tap),
 			connection: ({ up, why }) => {
 				Object.assign(link, { up, why });
@@ -242,7 +232,7 @@ export class Gateway {
 				.account(this.#stop.signal)
 				.then(({ name }) => (link.account = name))
 				.catch(() => {}); // `run` says what is wrong
-			await platform.run(events, this.#stop.signal, this.#seen(link));
+			await platform.run(events, this.#stop.signal, this.#chats.seen(link));
 		} catch (error) {
 			if (this.#stop.signal.aborted) return;
 			const words = error instanceof Error ? error.message : String(error);
@@ -254,103 +244,11 @@ export class Gateway {
 		this.#noteStatus();
 	}
 
-	/** What was stored last in each chat of a platform. */
-	#seen(link: Connected): LastSeen[] {
-		const states = [...this.#chats.values()].map(({ state }) => state);
-		return states.flatMap(({ platform, chat, last }) => (platform === link.name && last ? [{ chat, ...last }] : []));
-	}
-
-	/** Stored and synced when this resolves; then the platform may acknowledge it. */
-	async #message(link: Connected, message: Incoming): Promise<void> {
-		const { people, counters, settings, paths } = this.#hall;
-		const { chat, person } = message;
-		if (people.roleOf(link.name, person) === undefined) return this.#stranger(link, message);
-		if (chat.kind === "group" && !message.addressed) return counters.add("ignored", link.name);
-		if (message.text.trim() === "" && message.files.length === 0) return;
-		const key = keyOf(link.name, message, settings.config.gateway.groups.perPerson);
-		try {
-			const at = this.#chatFor(key, link, message);
-			await link.outbox.wrote(chat.id);
-			const { files, problems } = await takeFiles(paths, key, message.files, settings.config.gateway.fileBytes);
-			const long = message.text.length > MESSAGE_CHARS;
-			const text = [
-				long ? `${message.text.slice(0, MESSAGE_CHARS)}\n(The message was longer; the rest was not taken.)` : message.text,
-				...problems.map((one) => `(${one})`),
-			].join("\n");
-			const name = person.name === undefined ? {} : { name: shownName(person) };
-			const by = { platform: link.name, person: person.id, ...name, message: message.id, ...(message.replyTo === undefined ? {} : { reply: message.replyTo }) };
-			const fresh = await at.accept({
-				kind: "user",
-				id: `${link.name}/${chat.id}/${message.id}`,
-				text: text.trim(),
-				by,
-				mode: settings.config.busy,
-				...(files.length > 0 ? { files } : {}),
-			});
-			at.stored({ message: message.id, at: message.at });
-			counters.add(fresh ? "received" : "redelivered", link.name);
-			this.#full.delete(key);
-			void this.#trim();
-		} catch (error) {
-			counters.add("unstored", link.name);
-			this.#report(`A message on ${link.name} could not be stored: ${error instanceof Error ? error.message : error}`);
-			this.#tellFull(link, message, key);
-			throw error;
-		}
-		this.#noteStatus();
-	}
-
-	/** Once: it cannot be kept, since nothing can. */
-	#tellFull(link: Connected, { chat }: Incoming, key: string): void {
-		if (this.#full.has(key)) return;
-		this.#full.add(key);
-		const text = "Your message was not taken: it cannot be stored (the disk may be full). It is tried again if this platform keeps it; else write again later.";
-		link.platform.send({ id: `full_${Date.now()}`, chat, text, rings: true }, AbortSignal.timeout(20_000)).catch(() => {}); // it is said, or it is not
-	}
-
-	/** No model hears of it. In private they are told a code, once an hour; in a group nothing. */
-	async #stranger(link: Connected, { chat, person }: Incoming): Promise<void> {
-		const { people, counters } = this.#hall;
-		counters.add("strangers", link.name);
-		if (chat.kind !== "direct") return;
-		const code = await people.meet(link.name, person);
-		if (code === undefined) return;
-		const text = `I do not know you. If this agent is yours, or its owner wants you to use it, run this where it is installed, within an hour:\n\n    holdfast-agent pairing approve ${code}\n\nYou are ${link.name}/${person.id}.`;
-		await link.outbox.wrote(chat.id);
-		await link.outbox.put({
-			id: `pair_${code}`,
-			chat: { id: chat.id, kind: chat.kind, ...(chat.thread === undefined ? {} : { thread: chat.thread }) },
-			text,
-			rings: true,
-		});
-	}
-
-	#chatFor(key: string, link: Link, { chat, person }: Incoming): Chat {
-		const there = this.#chats.get(key);
-		const name = chat.name === undefined ? {} : { name: shownName(chat) };
-		const ref = { id: chat.id, kind: chat.kind, ...(chat.thread === undefined ? {} : { thread: chat.thread }), ...name };
-		const who = { id: person.id, ...(person.name === undefined ? {} : { name: shownName(person) }) };
-		if (there) {
-			Object.assign(there.state, { chat: ref, person: who });
-			return there;
-		}
-		const state: ChatState = { key, platform: link.name, chat: ref, person: who, told: 0, active: this.#hall.clock.now() };
-		const made = new Chat(this.#hall, link, state, this.#parts);
-		made.save({ sync: true }); // before its first message: else nobody would look into its inbox
-		this.#chats.set(key, made);
-		return made;
-	}
-
-	#chatOf(link: Link, { chat, person }: Tapped): Chat | undefined {
-		const { perPerson } = this.#hall.settings.config.gateway.groups;
-		return this.#chats.get(keyOf(link.name, { chat, person }, perPerson));
-	}
-
 	/** News of a chat whose conversation is closed opens it; the conversation itself takes it. */
 	async #news(): Promise<void> {
 		for await (const { task } of this.#hall.runtime.notices.stream({ leave: true, signal: this.#stop.signal })) {
 			if (!task.startsWith(KEY_START)) continue;
-			const chat = this.#chats.get(task);
+			const chat = this.#chats.byKey.get(task);
 			if (chat && !chat.conversation && chat.state.conversation !== undefined)
 				await chat.agent().catch((error: Error) => this.#report(`${task}: ${error.message}`));
 		}
@@ -360,7 +258,7 @@ export class Gateway {
 	#attendSudo(): (() => void) | undefined {
 		try {
 			return this.#hall.runtime.sudo.attend(async ({ task }) => {
-				const chat = this.#chats.get(task);
+				const chat = this.#chats.byKey.get(task);
 				const minute = Math.floor(Date.now() / 60_000);
 				await chat?.say(
 					`sudo_${shortHash(task)}_${minute}`,
@@ -372,25 +270,6 @@ export class Gateway {
 		} catch (error) {
 			this.#report(`Nobody can be told when sudo wants a password: ${error instanceof Error ? error.message : error}`);
 			return undefined;
-		}
-	}
-
-	async #leaveIdle(): Promise<void> {
-		const before = this.#hall.clock.now() - (this.#options.idleMs ?? IDLE_MS);
-		for (const chat of this.#chats.values()) await chat.leaveIdle(before).catch((error: Error) => this.#report(error.message));
-	}
-
-	/** The ones that were used last stay open. */
-	async #trim(): Promise<void> {
-		if (this.#trimming) return;
-		this.#trimming = true;
-		try {
-			const open = [...this.#chats.values()].filter(({ conversation }) => conversation).sort((a, b) => a.state.active - b.state.active);
-			for (const chat of open.slice(0, Math.max(0, open.length - OPEN_AT_MOST))) await chat.leaveIdle(Number.POSITIVE_INFINITY);
-		} catch (error) {
-			this.#report(error instanceof Error ? error.message : String(error));
-		} finally {
-			this.#trimming = false;
 		}
 	}
 

@@ -45,8 +45,9 @@ export interface Delivery {
 	/** Began, and its end is not known. */
 	unsure: boolean;
 	tries: number;
-	/** Not before. */
+	/** Not before; noted at that time. */
 	until: number;
+	noted: number;
 	/** Its beginning is there: the message that is to be filled. */
 	opened: string | undefined;
 }
@@ -59,6 +60,8 @@ export const refOf = ({ id, kind, thread, name }: OutItem["chat"]): ChatRef => (
 });
 
 const KNOWN = 10_000;
+/** Smaller steps of the clock are the work of those who keep it right. */
+const CLOCK_STEP_MS = 60_000;
 const REWRITE_BYTES = 1024 * 1024;
 
 export class OutboxStore {
@@ -70,7 +73,7 @@ export class OutboxStore {
 	readonly #waiting = new Map<string, Delivery>();
 	/** Of those that are settled: the platform's id, empty if it has none; of those with buttons also where they are. */
 	readonly #settled = new Map<string, { readonly message: string; readonly chat?: OutItem["chat"] | undefined }>();
-	readonly #chats = new Map<string, { until?: number; dead?: string }>();
+	readonly #chats = new Map<string, { until?: number; dead?: string; noted: number }>();
 
 	constructor(file: string, clock: Clock = systemClock) {
 		this.#path = file;
@@ -116,6 +119,23 @@ export class OutboxStore {
 
 	chat(id: string): { readonly until?: number; readonly dead?: string } {
 		return this.#chats.get(id) ?? {};
+	}
+
+	/** How long it has to wait still. A pause that was noted later than now is one of a clock that was set back: then the platform is asked anew. */
+	waitOf({ item, until, noted }: Delivery): number {
+		const chat = this.#chats.get(item.chat.id);
+		return Math.max(0, this.#left(until, noted), this.#left(chat?.until ?? 0, chat?.noted ?? 0));
+	}
+
+	/** The chat wants a pause now. */
+	isPaused(id: string): boolean {
+		const { until = 0, noted = 0 } = this.#chats.get(id) ?? {};
+		return this.#left(until, noted) > 0;
+	}
+
+	#left(until: number, noted: number): number {
+		const now = this.#clock.now();
+		return noted > now + CLOCK_STEP_MS ? 0 : until - now;
 	}
 
 	/** Takes those that are new; they are on the disk when this resolves. Rejects, and takes none, if that cannot be. */
@@ -177,7 +197,7 @@ export class OutboxStore {
 		if (line.t === "ready") {
 			const { item } = line;
 			if (this.has(item.id)) return;
-			this.#waiting.set(item.id, { item, since: Date.parse(line.at), unsure: false, tries: 0, until: 0, opened: undefined });
+			this.#waiting.set(item.id, { item, since: Date.parse(line.at), unsure: false, tries: 0, until: 0, noted: 0, opened: undefined });
 			for (const id of item.also ?? []) this.#settle(id, { message: "" });
 			return;
 		}
@@ -186,15 +206,15 @@ export class OutboxStore {
 			return;
 		}
 		if (line.t === "chat") {
-			const { id, until, dead } = line;
+			const { id, until, dead, at } = line;
 			if (until === undefined && dead === undefined) this.#chats.delete(id);
-			else this.#chats.set(id, { ...(until === undefined ? {} : { until }), ...(dead === undefined ? {} : { dead }) });
+			else this.#chats.set(id, { noted: Date.parse(at), ...(until === undefined ? {} : { until }), ...(dead === undefined ? {} : { dead }) });
 			return;
 		}
 		const one = this.#waiting.get(line.id);
 		if (!one) return;
 		if (line.t === "trying") Object.assign(one, { unsure: true, tries: one.tries + 1 });
-		if (line.t === "again") Object.assign(one, { unsure: line.unsure, until: line.until, tries: line.tries });
+		if (line.t === "again") Object.assign(one, { unsure: line.unsure, until: line.until, noted: Date.parse(line.at), tries: line.tries });
 		if (line.t === "opened") Object.assign(one, { opened: line.message, unsure: false });
 		if (line.t !== "sent" && line.t !== "refused") return;
 		this.#waiting.delete(line.id);
@@ -216,13 +236,19 @@ export class OutboxStore {
 		const lines: Line[] = [
 			{ t: "known", settled: [...this.#settled].map(([id, one]) => ({ id, ...one })) },
 			...[...this.#chats].map(
-				([id, { until, dead }]): Line => ({ t: "chat", at, id, ...(until === undefined ? {} : { until }), ...(dead === undefined ? {} : { dead }) }),
+				([id, { until, dead, noted }]): Line => ({
+					t: "chat",
+					at: new Date(noted).toISOString(),
+					id,
+					...(until === undefined ? {} : { until }),
+					...(dead === undefined ? {} : { dead }),
+				}),
 			),
 		];
-		for (const { item, since, unsure, tries, until, opened } of this.#waiting.values()) {
+		for (const { item, since, unsure, tries, until, noted, opened } of this.#waiting.values()) {
 			lines.push({ t: "ready", at: new Date(since).toISOString(), item });
 			if (opened !== undefined) lines.push({ t: "opened", at, id: item.id, message: opened });
-			if (tries > 0 || unsure) lines.push({ t: "again", at, id: item.id, until, unsure, tries });
+			if (tries > 0 || unsure) lines.push({ t: "again", at: new Date(noted).toISOString(), id: item.id, until, unsure, tries });
 		}
 		try {
 			writeWhole(this.#path, lines.map((line) => `${JSON.stringify(line)}\n`).join(""), { sync: true });

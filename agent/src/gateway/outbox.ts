@@ -56,8 +56,10 @@ export class Outbox {
 	/** Nothing waits for this chat, and it wants no pause: progress may be shown. */
 	quiet(chat: OutItem["chat"]): boolean {
 		const lane = laneOf(chat);
-		const { until = 0, dead } = this.store.chat(chat.id);
-		return !this.#barred && this.#up && dead === undefined && until <= this.#clock.now() && !this.store.waiting.some(({ item }) => laneOf(item.chat) === lane);
+		const { dead } = this.store.chat(chat.id);
+		return (
+			!this.#barred && this.#up && dead === undefined && !this.store.isPaused(chat.id) && !this.store.waiting.some(({ item }) => laneOf(item.chat) === lane)
+		);
 	}
 
 	/** Takes messages; they are on the disk when this resolves. Those with ids that were taken before are not taken again. */
@@ -120,8 +122,8 @@ export class Outbox {
 
 	async #drain(lane: string): Promise<void> {
 		for (let one = this.#next(lane); one && this.#open && !this.#barred; one = this.#next(lane)) {
-			const { dead, until = 0 } = this.store.chat(one.item.chat.id);
-			const wait = Math.max(one.until, until) - this.#clock.now();
+			const { dead } = this.store.chat(one.item.chat.id);
+			const wait = this.store.waitOf(one);
 			if (dead !== undefined) await this.#refuse(one, dead);
 			else if (this.#clock.now() - one.since > GIVE_UP_MS) await this.#refuse(one, "it could not be delivered for a day");
 			else if (one.tries >= TRIES && one.opened === undefined) await this.#refuse(one, `it could not be delivered in ${TRIES} tries`);

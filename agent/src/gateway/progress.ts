@@ -49,7 +49,8 @@ export class Progress {
 			this.#show(callLine(event.name, event.args));
 		}
 		if (event.type === "retry") this.#show(`waits: ${event.why}`);
-		if (event.type === "compacting") this.#show("makes the conversation shorter");
+		if (event.type === "compacting" && !event.done) this.#show("makes the conversation shorter");
+		if (event.type === "compacting" && event.done && this.#since === undefined) this.end(); // a person has asked for it: no turn ends
 		if (event.type === "entry" && event.entry.t === "assistant" && event.entry.calls.length > 0 && event.entry.text.trim() !== "")
 			this.#show(event.entry.text.trim().split("\n").at(-1) ?? "");
 		if (event.type === "end") this.end();
@@ -106,8 +107,7 @@ export class Progress {
 
 	async #edit(message: string, text: string): Promise<void> {
 		const { platform, chat, outbox } = this.#options;
-		const { until = 0, dead } = outbox.store.chat(chat.id);
-		if (until > Date.now() || dead !== undefined) return;
+		if (outbox.store.isPaused(chat.id) || outbox.store.chat(chat.id).dead !== undefined) return;
 		await this.#request(async (signal) => platform.edit?.(message, { id: "progress", chat: refOf(chat), text, rings: false }, signal));
 	}
 

@@ -5,6 +5,7 @@
 import { type Approval, type Choice, HoldfastError } from "holdfast";
 import { oneLine, visible } from "../chat/index.js";
 import type { Chat } from "./chat.js";
+import type { Chats } from "./chats.js";
 import type { Hall, Link } from "./hall.js";
 import type { OutItem } from "./outbox-store.js";
 import type { PersonRef } from "./platforms/platform.js";
@@ -19,22 +20,16 @@ const WORDS: Readonly<Record<string, Choice>> = {
 	...{ yes: "once", y: "once", ok: "once", once: "once", task: "task", "this chat": "task", always: "always", no: "no", n: "no" },
 };
 
-/** The chats of the gateway, as questions look for them. */
-export interface ChatBook {
-	ofTask(task: string): Chat | undefined;
-	/** The private chat with a person, if there was one. */
-	direct(link: Link, person: string): Chat | undefined;
-	links(): readonly Link[];
-}
-
 export class Questions {
 	readonly #hall: Hall;
-	readonly #book: ChatBook;
+	readonly #chats: Chats;
+	readonly #links: () => readonly Link[];
 	readonly #timers = new Map<string, NodeJS.Timeout>();
 
-	constructor(hall: Hall, book: ChatBook) {
+	constructor(hall: Hall, chats: Chats, links: () => readonly Link[]) {
 		this.#hall = hall;
-		this.#book = book;
+		this.#chats = chats;
+		this.#links = links;
 	}
 
 	/** Asks what waits, and tells what was answered, until the signal. */
@@ -137,11 +132,11 @@ export class Questions {
 
 	async #ask(id: string): Promise<void> {
 		const approval = this.#get(id);
-		const chat = approval && this.#book.ofTask(approval.task);
+		const chat = approval && this.#chats.ofTask(approval.task);
 		if (!approval || !chat || approval.state !== "pending") return;
 		const at = this.#where(chat);
 		const { outbox } = at.link;
-		if (!this.#book.links().some((link) => link.outbox.store.has(id))) {
+		if (!this.#links().some((link) => link.outbox.store.has(id))) {
 			this.#hall.counters.add("questions", at.link.name);
 			const from = at === chat ? "" : `In the group ${shownName(chat.state.chat)}: `;
 			await outbox.put({ id, chat: at.state.chat, text: `${from}${this.#text(approval)}`, rings: true, buttons: buttonsOf(approval, at.link) });
@@ -154,12 +149,12 @@ export class Questions {
 		const { people, settings } = this.#hall;
 		const { person } = chat.state;
 		if (chat.state.chat.kind === "direct" || settings.config.gateway.groups.approveInGroup) return chat;
-		const asker = person && people.may(chat.link.name, person, "approve") ? this.#book.direct(chat.link, person.id) : undefined;
+		const asker = person && people.may(chat.link.name, person, "approve") ? this.#chats.direct(chat.link, person.id) : undefined;
 		const others = people.list().filter(({ platform, role }) => platform === chat.link.name && role !== "talk");
 		const set = Object.entries(settings.config.gateway.people).flatMap(([who, role]) =>
 			role !== "talk" && who.startsWith(`${chat.link.name}/`) ? [who.slice(chat.link.name.length + 1)] : [],
 		);
-		const [other] = [...others.map(({ id }) => id), ...set].flatMap((one) => this.#book.direct(chat.link, one) ?? []);
+		const [other] = [...others.map(({ id }) => id), ...set].flatMap((one) => this.#chats.direct(chat.link, one) ?? []);
 		return asker ?? other ?? chat;
 	}
 
@@ -169,7 +164,7 @@ export class Questions {
 		if (!approval || approval.state === "pending") return;
 		clearTimeout(this.#timers.get(id));
 		this.#timers.delete(id);
-		const link = this.#book.links().find(({ outbox }) => outbox.store.has(id));
+		const link = this.#links().find(({ outbox }) => outbox.store.has(id));
 		const chat = link?.outbox.store.chatOf(id);
 		const fresh = link !== undefined && !link.outbox.store.has(`${id}-done`);
 		if (link && chat && fresh) {
@@ -177,7 +172,7 @@ export class Questions {
 			await link.outbox.put(done);
 		}
 		// A call that has given up waiting for it is made again.
-		const asked = this.#book.ofTask(approval.task);
+		const asked = this.#chats.ofTask(approval.task);
 		if (!asked || approval.state !== "answered" || asked.conversation?.busy || !(fresh || asked.conversation)) return;
 		await asked.resume().catch((error: Error) => this.#hall.report(`${approval.task}: ${error.message}`));
 	}

@@ -1,6 +1,7 @@
 /** Buttons that people press. What a press decides is on the disk before the platform is told that it was taken. */
 import type { Choice } from "holdfast";
 import { type Chat, shortHash } from "./chat.js";
+import type { Chats } from "./chats.js";
 import type { Hall, Link } from "./hall.js";
 import { askId } from "./handle.js";
 import type { Tapped } from "./platforms/platform.js";
@@ -10,19 +11,19 @@ import { shownName } from "./route.js";
 export class Taps {
 	readonly #hall: Hall;
 	readonly #questions: Questions;
-	readonly #chatOf: (link: Link, tap: Tapped) => Chat | undefined;
+	readonly #chats: Chats;
 
-	constructor(hall: Hall, questions: Questions, chatOf: (link: Link, tap: Tapped) => Chat | undefined) {
+	constructor(hall: Hall, questions: Questions, chats: Chats) {
 		this.#hall = hall;
 		this.#questions = questions;
-		this.#chatOf = chatOf;
+		this.#chats = chats;
 	}
 
 	async tapped(link: Link, tap: Tapped): Promise<void> {
 		if (this.#hall.people.roleOf(link.name, tap.person) === undefined) return tap.show("You may not use this agent.");
 		const [kind, id = "", what = ""] = tap.data.split(":");
 		if (kind === "a") return tap.show(await this.#questions.answer(link, tap.person, id, what as Choice));
-		const chat = this.#chatOf(link, tap);
+		const chat = this.#chats.chatOf(link, tap);
 		if (kind === "q" && chat) return this.#choose(chat, link, tap, id, Number(what));
 		if (kind === "p" && chat) return tap.show(await this.#endProcesses(chat, link, tap));
 		return tap.show("This button does nothing any more.");

@@ -109,9 +109,7 @@ function changeOf(event: TurnEvent, { progress, warnings }: TurnState): Partial<
 		case "warning":
 			return { warnings: [...warnings, event.text].slice(-WARNINGS) };
 		case "compacting":
-			return { compacting: true };
-		case "compacted":
-			return { compacting: false };
+			return { compacting: !event.done };
 		case "end":
 			return { ...NOTHING, warnings, end: UNWRITTEN.has(event.why) ? event.text : null };
 		default:

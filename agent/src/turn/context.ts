@@ -39,11 +39,13 @@ export class TurnContext {
 		const { log, config, hub, toolbox, summaryModel } = this.#parts;
 		const overhead = overheadOf(system, toolbox.registry.shown);
 		const writer = summaryModel ?? model;
+		let asked = false;
 		const ask: Model["ask"] = (request, stop) => {
-			hub.emit({ type: "compacting" }); // now it takes a while
+			asked = true; // now it takes a while
+			hub.emit({ type: "compacting", done: false });
 			return writer.ask(request, stop);
 		};
-		return compact(log, {
+		const compacted = compact(log, {
 			model: { name: writer.name, format: writer.format, window: writer.window, ask },
 			window: model.window.tokens,
 			overhead,
@@ -52,6 +54,9 @@ export class TurnContext {
 			signal,
 			force,
 			measure: requestMeasure(log.entries, overhead),
+		});
+		return compacted.finally(() => {
+			if (asked) hub.emit({ type: "compacting", done: true });
 		});
 	}
 

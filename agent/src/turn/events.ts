@@ -28,7 +28,8 @@ export type TurnEvent =
 	| { readonly type: "answered"; readonly id: string }
 	/** Messages that wait in the inbox, after one came or went. */
 	| { readonly type: "waiting"; readonly texts: readonly string[] }
-	| { readonly type: "compacting" }
+	/** A summary is being written; `done`: no longer, whatever came of it. */
+	| { readonly type: "compacting"; readonly done: boolean }
 	| { readonly type: "compacted"; readonly before: number; readonly after: number }
 	/** A turn that was cut short goes on: so many calls had no result. */
 	| { readonly type: "resumed"; readonly calls: number }

@@ -31,6 +31,8 @@ export class Worker {
 	#turn: { readonly steering: Steering; readonly over: Promise<void> } | undefined;
 	#working: Promise<void> | undefined;
 	#wanted = false;
+	/** Ends what a person has asked for between turns. */
+	#compacting: AbortController | undefined;
 	/** What has the log in hand between turns. */
 	#holding: Promise<unknown> = Promise.resolve();
 	#last: TurnResult | undefined;
@@ -93,8 +95,13 @@ export class Worker {
 		return this.#last;
 	}
 
-	/** Stops the turn under way and resolves when it is over. False: there was none. */
+	/** Stops the turn under way, or the summary that is being written, and resolves when it is over. False: there was none. */
 	async interrupt(): Promise<boolean> {
+		if (this.#compacting) {
+			this.#compacting.abort();
+			await this.#holding;
+			return true;
+		}
 		const turn = this.#turn;
 		turn?.steering.want("stop");
 		await turn?.over;
@@ -135,7 +142,12 @@ export class Worker {
 
 	/** Makes the conversation shorter now. The log is in hand. */
 	async compactNow(): Promise<Compacted> {
-		const compacted = await this.context.compact(this.model, { force: true, signal: this.#closing.signal, system: this.context.system() });
+		const stop = new AbortController();
+		this.#compacting = stop;
+		const signal = AbortSignal.any([stop.signal, this.#closing.signal]);
+		const compacted = await this.context.compact(this.model, { force: true, signal, system: this.context.system() }).finally(() => {
+			this.#compacting = undefined;
+		});
 		if (compacted.did !== "nothing") this.emit({ type: "compacted", before: compacted.before, after: compacted.after });
 		return compacted;
 	}

@@ -33,6 +33,18 @@ it("a call that tells only how long it runs keeps its command in view; what else
 	expect(log.at(-1)).toMatch(/^status \$ echo long .{40,60}… · Esc interrupts$/);
 });
 
+it("says that the conversation is made shorter only while it is, in a turn and between turns", () => {
+	const { view, log } = recorded();
+	view.show({ type: "compacting", done: false });
+	expect(log.at(-1)).toBe("status making the conversation shorter · Esc interrupts");
+	view.show({ type: "compacting", done: true });
+	expect(log.at(-1)).toBe("status undefined");
+	view.show({ type: "asking", model: "m", step: 1 });
+	view.show({ type: "compacting", done: false });
+	view.show({ type: "compacting", done: true });
+	expect(log.at(-1)).toBe("status thinking · Esc interrupts");
+});
+
 it("is at work from the moment at which a message is heard, so that no prompt comes between it and the answer", () => {
 	const { view, log } = recorded();
 	view.show({ type: "entry", n: 1, entry: { t: "user", id: "m1", text: "hello", by: { platform: "chat", person: "jo" } } });

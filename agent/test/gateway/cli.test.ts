@@ -1,6 +1,7 @@
 /** The command line: setting a platform up, running the gateway on it, letting people in, the service. With the real library and a double of Telegram. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import fs from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { expect, test } from "vitest";
@@ -164,8 +165,15 @@ test("install shows the unit, then writes it; systemd takes it, and is told when
 	atEnd(() => void listener.kill("SIGKILL"));
 	const lines = createInterface({ input: listener.stdout })[Symbol.asyncIterator]();
 	expect((await lines.next()).value).toBe("open");
+	// Another program has the port of the counters: that stops nothing.
+	const other = createServer();
+	await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+	atEnd(() => void other.close());
+	config.gateway.metricsPort = (other.address() as AddressInfo).port;
+	fs.writeFileSync(world.file("agent.json"), JSON.stringify(config));
 	const gateway = startGateway(world, { NOTIFY_SOCKET: socket });
 	expect((await lines.next()).value).toBe("READY=1");
+	expect(gateway.printed()).toMatch(/runs without counters \(listen EADDRINUSE/);
 	gateway.child.kill("SIGTERM");
 	expect(await gateway.ended).toBe(0);
 });

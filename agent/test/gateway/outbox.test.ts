@@ -90,6 +90,28 @@ test("a pause that the platform asks for is kept over a restart; then the messag
 	await third.close();
 });
 
+test("a pause does not grow when the clock is set back, also over a restart: the platform is asked anew", async () => {
+	const { chats, open, settled, later } = await lane("exact");
+	const first = open();
+	chats.faults.push({ kind: "later", ms: 30_000 });
+	await first.put(item("a", "the answer"));
+	await until("the pause is known", () => (first.store.chat("c1").until ?? 0) > 0);
+	later(-7_200_000);
+	expect(first.quiet({ id: "c2", kind: "direct" })).toBe(true);
+	first.connection(true); // wakes what waits
+	await settled(first);
+	expect(chats.texts()).toEqual(["the answer"]);
+	chats.faults.push({ kind: "later", ms: 30_000 });
+	await first.put(item("b", "another"));
+	await until("the pause is known", () => first.store.isPaused("c1"));
+	await first.close();
+	later(-7_200_000);
+	const second = open();
+	await settled(second);
+	expect(chats.texts()).toEqual(["the answer", "another"]);
+	await second.close();
+});
+
 test("an id is taken once, also after a restart; order is kept; ids that a message stands for count too", async () => {
 	const { chats, open, settled } = await lane("exact");
 	const first = open();

@@ -54,6 +54,9 @@ test(`${CHATS} chats for ${MINUTES} minutes`, { timeout: (MINUTES + 10) * 60_000
 	await until("no turn is stuck", () => {
 		look();
 		return open() === 0;
+	}).catch((error: Error) => {
+		const stuck = [...asked].filter(([chat, n]) => !answered.has(`${chat} answer ${n}`));
+		throw new Error(`${error.message}: ${JSON.stringify(stuck)}\n${world.problems.slice(-20).join("\n")}`);
 	});
 	console.log(`${n} messages in ${asked.size} chats; each minute: ${JSON.stringify(samples)}`);
 	// After half of the time all chats were used: from then on nothing may grow.

@@ -72,11 +72,19 @@ test(`${KILLS} kills`, { timeout: 3_600_000 }, async () => {
 	const answered = (chats: DoubleChats): Set<number> => new Set(chats.messages.flatMap(({ text }) => numbersIn(text, "answer")));
 	const open = (): number => world.platforms.reduce((sum, chats) => sum + (sent.get(chats.name) ?? []).filter((one) => !answered(chats).has(one)).length, 0);
 
+	/** Messages acknowledged, requests to the model, messages sent and edited. */
+	const done = (): number =>
+		world.model.requests.length +
+		world.platforms.reduce((sum, { acknowledged, messages }) => sum + acknowledged + messages.reduce((all, { edits }) => all + 1 + edits.length, 0), 0);
+
 	for (let kill = 0; kill < KILLS; kill++) {
 		const gateway = gateProgram(world, { crashes: 1_000_000 });
 		expect(await gateway.ready).toBe(true);
 		if (open() < 30) for (const chats of world.platforms) write(chats);
-		await sleep(random() * 600);
+		// After some steps of its work, and between two of them: however quick the machine is, each gateway gets something done.
+		const goal = done() + Math.floor(random() * 12);
+		for (const end = Date.now() + 5_000; done() < goal && open() > 0 && Date.now() < end; ) await sleep(2);
+		await sleep(random() * 50);
 		await gateway.kill();
 	}
 	const last = gateProgram(world, { crashes: 1_000_000 });

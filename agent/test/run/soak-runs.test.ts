@@ -10,7 +10,8 @@ import { atEnd } from "../support/dirs.js";
 import { configFor, MAIN, newWorld, run, type World } from "../support/seat.js";
 import { randomFrom, seedOf } from "../support/seed.js";
 
-const KILLS = 30;
+const KILLS = Number(process.env.KILLS ?? 30);
+const MOST_MS = 3_600_000;
 
 /** Two commands: one that leaves a job, an escapee and a file; one that ends with the right answer. */
 function worker({ body }: SeenRequest): Step {
@@ -60,7 +61,7 @@ function lines({ stdout }: ReturnType<typeof started>, count: number): Promise<v
 	});
 }
 
-it(`18: a runner that is killed at ${KILLS} random moments gives exactly one result each, and nothing is left`, async () => {
+it(`18: a runner that is killed at ${KILLS} random moments gives exactly one result each, and nothing is left`, { timeout: MOST_MS }, async () => {
 	const random = randomFrom(seedOf("kills of a runner"));
 	const episodes = KILLS * 2;
 	const world = await begun(episodes);
@@ -86,7 +87,7 @@ it(`18: a runner that is killed at ${KILLS} random moments gives exactly one res
 	console.log(`${kills} kills, ${lost} attempts lost with their program, ${results.length} results`);
 });
 
-it("2,000 episodes in one run: one result each, flat memory and descriptors", async () => {
+it("2,000 episodes in one run: one result each, flat memory and descriptors", { timeout: MOST_MS }, async () => {
 	const episodes = Number(process.env.EPISODES ?? 2_000);
 	const world = await begun(episodes);
 	const child = started(world, ["run", "rows.jsonl", "-o", "out", "--place", "local", "--concurrency", "8", "--json"]);

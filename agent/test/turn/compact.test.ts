@@ -21,7 +21,7 @@ it("makes the conversation shorter once when it is too long, and asks once more"
 	expect(await talk.say("so?")).toMatchObject({ why: "answered", text: "The answer." });
 	expect(talk.lines().filter(({ t }) => t === "summary")).toEqual([expect.objectContaining({ text: expect.stringContaining("They told many facts.") })]);
 	expect(on.server.requests).toHaveLength(4);
-	await talk.until("compacting");
+	expect(await talk.until("compacting")).toMatchObject({ done: false });
 	const { before, after } = await talk.until("compacted");
 	expect(after).toBeLessThan(before);
 });
@@ -75,5 +75,25 @@ it("is made shorter when the person asks for it", async () => {
 	await talk.say(LONG);
 	await talk.say("and?");
 	expect(await talk.it.compact()).toMatchObject({ did: "summarised" });
+	await talk.until("compacting", ({ done }) => done);
+	expect(talk.events.filter(({ type }) => type === "compacting")).toEqual([
+		{ type: "compacting", done: false },
+		{ type: "compacting", done: true },
+	]);
 	expect(await talk.say("go on")).toMatchObject({ why: "answered" });
+});
+
+it("is left as it is when the person stops the summary that they have asked for", async () => {
+	const stalled = { ...say("Facts."), fault: { kind: "stall", at: "text" } } as const;
+	await using on = await bench(({ body }) => (isSummary(body) ? stalled : say("Noted.")));
+	const talk = await on.open({ window: 32_768 });
+	await talk.say(LONG);
+	await talk.say("and?");
+	const compacting = talk.it.compact();
+	await talk.until("compacting");
+	expect(await talk.it.interrupt()).toBe(true);
+	expect(await compacting).toMatchObject({ did: "nothing", why: "interrupted" });
+	expect(talk.lines().some(({ t }) => t === "summary")).toBe(false);
+	expect(await talk.say("go on")).toMatchObject({ why: "answered" });
+	expect(await talk.it.interrupt()).toBe(false);
 });

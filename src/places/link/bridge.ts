@@ -68,7 +68,7 @@ function marked(stream: Stream, mark: string, signal: AbortSignal | undefined): 
 		};
 		const fail = (why: string) => done(() => reject(new HoldfastError("UNREACHABLE", `the port cannot be reached: ${why}`)));
 		const late = () => fail("no answer in time");
-		const ended = () => fail("nobody accepts connections there");
+		const ended = () => fail("no process accepts connections on it");
 		const take = (bytes: Buffer) => {
 			seen = Buffer.concat([seen, bytes]);
 			const from = seen.indexOf(mark);

@@ -347,7 +347,7 @@ sub question {
 	return undef;
 }
 
-# Up to the start time: what is behind it is most of the line, and nobody asks for it here.
+# Up to the start time: what is behind it is most of the line, and no caller asks for it.
 sub stat_line { my $stat = whole("/proc/$_[0]/stat"); return defined $stat && $stat =~ /^(.*\)(?: \S+){20})/s ? $1 : $stat }
 
 sub children { my ($pid) = @_; my $list = whole("/proc/$pid/task/$pid/children"); return defined $list ? split / /, $list : () }

@@ -71,8 +71,8 @@ export const CONVERSATION: readonly SlashCommand[] = [
 		summary: "make the conversation shorter now",
 		group: "conversation",
 		async run({ agent: { conversation } }) {
-			const { did } = await conversation.compact();
-			return did === "nothing" ? "There is nothing to make shorter." : undefined;
+			const compacted = await conversation.compact();
+			return compacted.did === "nothing" ? `The conversation was not made shorter: ${compacted.why}.` : undefined;
 		},
 	},
 	{

@@ -38,6 +38,8 @@ export class View {
 	readonly #timer: NodeJS.Timeout;
 	/** What goes on, and since when. */
 	#doing: { readonly what: string; readonly since: number } | undefined;
+	/** The same before the conversation began to be made shorter. */
+	#around: { readonly what: string; readonly since: number } | undefined;
 	/** The person's own command. */
 	#own: { readonly what: string; readonly since: number } | undefined;
 	/** Something was printed that the next block must be kept apart from. */
@@ -96,7 +98,7 @@ export class View {
 				this.waiting(event.texts);
 				break;
 			case "compacting":
-				this.#now("making the conversation shorter");
+				this.#compacting(event.done);
 				break;
 			case "compacted":
 				this.#say("dim", `The conversation was made shorter: about ${event.before} tokens are ${event.after} now.`);
@@ -248,6 +250,14 @@ export class View {
 		const lines = wrapLaidOut(visible(text), look).map((line) => (style === "plain" ? line : paint(look, style, line)));
 		if (block) this.#block(lines);
 		else this.#terminal.print(lines);
+	}
+
+	/** Afterwards what was under way before is; between turns nothing. */
+	#compacting(done: boolean): void {
+		if (done) this.#doing = this.#around;
+		else this.#around = this.#doing;
+		if (done) this.#status();
+		else this.#now("making the conversation shorter");
 	}
 
 	#now(what: string, { keep = false } = {}): void {

@@ -50,7 +50,13 @@ async function foreground(call: Call): Promise<number> {
 		return TAKEN;
 	}
 	const { metricsPort } = settings.config.gateway;
-	const metrics = metricsPort === undefined ? undefined : await serveMetrics(gateway, metricsPort);
+	const metrics =
+		metricsPort === undefined
+			? undefined
+			: await serveMetrics(gateway, metricsPort).catch((error: Error) => {
+					report(`The gateway runs without counters (${error.message}); set another gateway.metricsPort in agent.json.`);
+					return undefined;
+				});
 	const names = gateway.status.platforms.map(({ name }) => name).join(", ");
 	report(`The gateway runs on ${names}${metrics ? `; ${metrics.url}/metrics` : ""}. Ctrl-C stops it, and ends nothing that it has started.`);
 	const problem = await notifyReady(`on ${names}`);
