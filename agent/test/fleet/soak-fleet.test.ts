@@ -104,7 +104,7 @@ describe.skipIf(noNats)("a fleet", { timeout: LONG_MS }, () => {
 		frozen.child.kill("SIGCONT");
 		expect(await collecting.ended, collecting.printed() + frozen.printed() + other.printed()).toBe(0);
 		expect(frozen.printed()).toMatch(/episode 0: other was first; the result of this worker does not count/);
-		expect(ledgerOf(world, "out").map(({ t, place, outcome }) => [t, place ?? outcome.score.reward])).toEqual([
+		expect(ledgerOf(world, "out").map(({ t, place, outcome }) => [t, t === "start" ? place : outcome.score.reward])).toEqual([
 			["start", "worker other"],
 			["result", 1],
 		]);
