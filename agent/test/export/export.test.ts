@@ -213,7 +213,9 @@ it("predictions have the patch of each SWE-bench episode, also an empty one", as
 	const patch = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-1\n+caf\u00e9\n";
 	fs.writeFileSync(path.join(dir, "episodes/000000.2/model.patch"), patch);
 	let printed = "";
-	const print = async (text: string) => void (printed += text);
+	const print = async (text: string) => {
+		printed += text;
+	};
 	const counts = await exportRun({ dir, format: "predictions", print, redact: (text) => text });
 	expect(
 		printed
