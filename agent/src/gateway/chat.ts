@@ -7,7 +7,7 @@ import { AgentError, fileKey } from "../base/index.js";
 import { type Agent, openAgent } from "../chat/index.js";
 import { Inbox, type InboxItem, Log } from "../talk/index.js";
 import type { AgentTool } from "../tools/index.js";
-import type { Conversation, TurnEvent } from "../turn/index.js";
+import { type Conversation, isUnanswered, type TurnEvent } from "../turn/index.js";
 import { type ChatState, isClean, writeChatState } from "./chat-state.js";
 import { answerItems } from "./deliver.js";
 import type { Hall, Link } from "./hall.js";
@@ -173,7 +173,9 @@ export class Chat {
 		const { conversation } = this;
 		if (!conversation || this.#working || conversation.busy || this.state.active > before) return;
 		if (conversation.waiting().length > 0 || conversation.questions.length > 0) return;
+		const answered = !isUnanswered(conversation.log);
 		await this.#leave();
+		if (answered && isUnanswered(conversation.log)) await this.agent(); // news came in that moment: its turn goes on
 	}
 
 	/** Leaves all as it is. */
