@@ -35,7 +35,8 @@ export class Chat {
 	readonly #parts: ChatParts;
 	readonly #inbox: Inbox;
 	#agent: Promise<Agent> | undefined;
-	#open: Agent | undefined;
+	/** Until all of it is told, also when it is closed already. */
+	#conversation: Conversation | undefined;
 	#leaving: Promise<void> = Promise.resolve();
 	#progress: Progress | undefined;
 	#unattend: (() => void) | undefined;
@@ -61,7 +62,7 @@ export class Chat {
 
 	/** As far as it is open now. */
 	get conversation(): Conversation | undefined {
-		return this.#open?.conversation;
+		return this.#conversation;
 	}
 
 	/** The task of its conversation: its own, unless one of another door was resumed here. */
@@ -161,7 +162,7 @@ export class Chat {
 
 	/** Resolves when it holds; looked at after every event of the conversation, or its end. */
 	async until(holds: () => boolean): Promise<void> {
-		while (!holds() && this.#open && !this.#closed) await new Promise<void>((resolve) => this.#waiters.add(resolve));
+		while (!holds() && this.#conversation && !this.#closed) await new Promise<void>((resolve) => this.#waiters.add(resolve));
 	}
 
 	save(options: { readonly sync?: boolean } = {}): void {
@@ -199,7 +200,6 @@ export class Chat {
 		});
 		if (known === undefined) this.#know(agent.conversation, { begun: true });
 		this.#attach(agent.conversation);
-		this.#open = agent;
 		await this.#telling.tell();
 		agent.conversation.resume();
 		return agent;
@@ -212,6 +212,7 @@ export class Chat {
 	}
 
 	#attach(conversation: Conversation): void {
+		this.#conversation = conversation;
 		const { link, hall, state } = this;
 		this.#progress = new Progress({
 			...{ platform: link.platform, outbox: link.outbox, chat: state.chat, redact: hall.keys.redact, message: state.progress },
@@ -310,7 +311,7 @@ export class Chat {
 			this.#detach();
 			await agent?.close();
 			await this.#telling.tell();
-			this.#open = undefined;
+			this.#conversation = undefined;
 			this.#poke();
 		});
 		return this.#leaving;
