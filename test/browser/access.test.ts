@@ -24,6 +24,12 @@ describe.skipIf(missing)("the door, seen from a browser", () => {
 		await page.reload();
 		await page.getByText("Nothing runs yet").waitFor();
 		expect(complaints).toEqual([]);
+		await page.setViewportSize({ width: 320, height: 568 });
+		const cut = `[...document.querySelectorAll(".nav a, .nav .word")].filter((item) => {
+			const { left, right } = item.getBoundingClientRect();
+			return left < 0 || right > innerWidth || item.scrollWidth > item.clientWidth + 1;
+		}).map(({ textContent }) => textContent)`;
+		expect(await page.evaluate(cut)).toEqual([]); // every view can be reached on the smallest phone, and read
 
 		const passer = await visit(browser, server.origin);
 		await passer.page.getByRole("heading", { name: "does not know this browser" }).waitFor();

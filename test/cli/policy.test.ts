@@ -2,7 +2,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { cli } from "../support/cli.js";
-import { tempDir } from "../support/home.js";
+import { tempDir, testRuntime } from "../support/home.js";
 
 function person() {
 	const home = tempDir("home");
@@ -56,4 +56,13 @@ test("policy check: a wrong call and a wrong file are said in words", async () =
 	fs.mkdirSync(path.join(home, ".config", "holdfast"), { recursive: true });
 	fs.writeFileSync(path.join(home, ".config", "holdfast", "policy.json"), '{"rule": []}');
 	expect(await check("--", "ls")).toMatchObject({ code: 1, stderr: expect.stringMatching(/policy\.json cannot be used: .*rule/) });
+});
+
+test("a plain word that an earlier command has defined is judged by what it stands for, also by a program that has read no shell text yet", async () => {
+	const { home, cwd } = person();
+	const terminal = (...args: string[]) => cli(path.join(home, "state"), ["terminal", ...args], { cwd });
+	await testRuntime({ home: path.join(home, "state") }); // ends what runs there
+	expect(await terminal("--", "alias zap='git push --force origin main; true'")).toMatchObject({ code: 0 });
+	expect(JSON.parse((await terminal("--json", "--", "zap")).stdout)).toMatchObject({ status: "pending_approval", rule: "force-push" });
+	expect(JSON.parse((await terminal("--json", "--", "ls -a")).stdout)).toMatchObject({ status: "exited", exit_code: 0 });
 });

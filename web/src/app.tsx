@@ -38,7 +38,7 @@ export function App() {
 const Waiting = () => (
 	<main class="gate" id="main">
 		{link.value === "lost" ? (
-			<Empty title="The server does not answer">
+			<Empty title="The server does not answer" whole>
 				<p>Start it again where it ran; this page goes on by itself as soon as it is there:</p>
 				<pre>holdfast serve</pre>
 			</Empty>
@@ -106,7 +106,7 @@ function View() {
 	if (view === "search") return <SearchPage key={query.get("q")} wanted={query.get("q") ?? ""} />;
 	if (view === "")
 		return (
-			<Empty title="Choose a terminal">
+			<Empty title="Choose a terminal" whole>
 				<p>The list shows every terminal, live. What waits for input comes first.</p>
 				<p class="quiet">
 					<kbd>↑</kbd> <kbd>↓</kbd> go through the list · <kbd>n</kbd> start something · <kbd>?</kbd> all keys
@@ -114,7 +114,7 @@ function View() {
 			</Empty>
 		);
 	return (
-		<Empty title="There is no such page">
+		<Empty title="There is no such page" whole>
 			<a href={href([])}>To the terminals</a>
 		</Empty>
 	);

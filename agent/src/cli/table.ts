@@ -164,9 +164,10 @@ Examples
 			...COLLECTS,
 			json: { type: "boolean", help: "print each event as a line of JSON" },
 		},
-		teach: `TASKS is terminal-test (three small tasks), a folder of tasks in Harbor's
-format, or a .jsonl file with a prompt in each line: {"prompt": "…", "expect":
-{"file": "a.txt", "content": "…"}}. With expect an episode is scored: 1 if the
+		teach: `TASKS is terminal-test or examples (three small tasks each), a folder, .tar.gz or
+git URL of tasks in Harbor's format, or a .jsonl file with SWE-bench rows or a
+prompt in each line: {"prompt": "…", "expect": {"file": "a.txt", "content":
+"…"}}. With expect an episode is scored: 1 if the
 file has this content, 0.5 if it contains it, else 0. Commands run in a sandbox
 for each episode unless --place says otherwise.
 

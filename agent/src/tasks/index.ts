@@ -1,6 +1,7 @@
 /** Tasks for evaluations: loaded from where they are, checked, and with a digest each. agent/docs/tasks.md */
 import fs from "node:fs";
 import path from "node:path";
+import { fileURLToPath } from "node:url";
 import { AgentError, openAgentHome } from "../base/index.js";
 import { isArchive, unpacked } from "./archive.js";
 import { checkedOut, isRepository } from "./checkout.js";
@@ -17,9 +18,13 @@ export type { LoadedTasks, PromptRow, TaskItem, TaskProblem } from "./item.js";
 export type { SweRow } from "./swe.js";
 export { expandVariables } from "./variables.js";
 
+/** The tasks that come with the package. */
+const EXAMPLES = "examples";
+
 /** Loads a task, a folder of tasks, a file of rows, or the set that is built in. Throws if there is nothing of the kind. */
 export function loadTasks(from: string): LoadedTasks {
 	if (from === TERMINAL_TEST) return terminalTest();
+	if (from === EXAMPLES) return loadHarbor(fileURLToPath(new URL("../../tasks", import.meta.url)));
 	if (isRepository(from)) return loadFolder(checkedOut(from, cacheOf()), from);
 	const where = path.resolve(from);
 	const stat = fs.statSync(where, { throwIfNoEntry: false });

@@ -39,7 +39,9 @@ function checkRun(world: World, jobs: number): void {
 	}
 }
 
-describe.skipIf(noNats)("a fleet", () => {
+const LONG_MS = 1_800_000;
+
+describe.skipIf(noNats)("a fleet", { timeout: LONG_MS }, () => {
 	it("200 jobs, five workers, the collector twice and the server three times killed: one row for each", async () => {
 		const random = randomFrom(seedOf("fleet"));
 		const jobs = 200;
@@ -75,7 +77,7 @@ describe.skipIf(noNats)("a fleet", () => {
 		const nats = await natsServer();
 		const first = started(world, ["run", "rows.jsonl", "-o", "out", "--nats", nats.url, "--lease", "5", "--place", "local"]);
 		const workers = [worker(world, nats.url, "a")];
-		await until("some results", () => resultsOf(world, "out").length >= 5);
+		await until("some results", () => resultsOf(world, "out").length >= 5, LONG_MS);
 		await first.kill(); // what is handed in meanwhile is only in the queue
 		const handedIn = () =>
 			fs.readdirSync(path.join(world.work, "a"), { recursive: true }).filter((name) => /episodes\/\d+\.\d+\/trajectory\.json$/.test(String(name))).length;

@@ -2,9 +2,10 @@
 import type { ComponentChildren } from "preact";
 import { Sentence } from "./sentence.js";
 
-export const Empty = ({ title, children }: { title: string; children?: ComponentChildren }) => (
+/** `whole`: it is all that the page has, so its title is the page's. */
+export const Empty = ({ title, whole = false, children }: { title: string; whole?: boolean; children?: ComponentChildren }) => (
 	<section class="said">
-		<h2>{title}</h2>
+		{whole ? <h1>{title}</h1> : <h2>{title}</h2>}
 		{children}
 	</section>
 );

@@ -1,0 +1,13 @@
+import { it } from "vitest";
+import { movesEverything } from "./moves.js";
+import { dockerField, field } from "./support.js";
+
+const MEGABYTES = 8; // 100 in the soak: digests are compared whatever the size
+
+it("the hands of an episode move any bytes both ways with equal digests, see secrets as they are, and end what takes too long (behaviour 14)", async () => {
+	await movesEverything(await field(), MEGABYTES);
+});
+
+it("in a container too (behaviour 14)", async (context) => {
+	await movesEverything(await dockerField(context), MEGABYTES);
+});
