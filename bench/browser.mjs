@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import fs from "node:fs";
 import http from "node:http";
 import { createRequire } from "node:module";
+import os from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { openRuntime } from "holdfast";
@@ -124,7 +125,9 @@ async function largePage() {
 /** Playwright's MCP server, which `@playwright/mcp` is too, on the same browser. */
 async function playwrightMcp(port) {
 	const cli = path.join(path.dirname(createRequire(import.meta.url).resolve("playwright-core/package.json")), "cli.js");
-	const child = spawn(process.execPath, [cli, "mcp", "--cdp-endpoint", `http://127.0.0.1:${port}`], { stdio: ["pipe", "pipe", "ignore"] });
+	const directory = fs.mkdtempSync(path.join(os.tmpdir(), "holdfast-bench-mcp-")); // it writes a file for each snapshot, by itself into the current directory
+	const args = [cli, "mcp", "--cdp-endpoint", `http://127.0.0.1:${port}`, "--output-dir", directory];
+	const child = spawn(process.execPath, args, { cwd: directory, stdio: ["pipe", "pipe", "ignore"] });
 	const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
 	let last = 0;
 	const ask = async (method, params) => {
@@ -150,6 +153,7 @@ async function playwrightMcp(port) {
 			child.stdin.end();
 			child.kill();
 			await new Promise((resolve) => (child.exitCode !== null || child.signalCode !== null ? resolve() : child.once("exit", resolve)));
+			fs.rmSync(directory, { recursive: true, force: true });
 		},
 	};
 }

@@ -44,7 +44,7 @@ const LONG_MS = 1_800_000;
 describe.skipIf(noNats)("a fleet", { timeout: LONG_MS }, () => {
 	it("200 jobs, five workers, the collector twice and the server three times killed: one row for each", async () => {
 		const random = randomFrom(seedOf("fleet"));
-		const jobs = 200;
+		const jobs = Number(process.env.JOBS ?? 200);
 		const world = await worldOf(Array.from({ length: jobs }, () => "sleep 0.2; printf yes > out.txt"));
 		const nats = await natsServer();
 		let collecting = started(world, ["run", "rows.jsonl", "-o", "out", "--nats", nats.url, "--lease", "5", "--place", "local", "--proof-wait", "120"]);
