@@ -1,10 +1,14 @@
 /** The browser tools and web_extract: tokens of a snapshot, time from a click to the next snapshot, and the memory that a large page takes. */
+import { spawn } from "node:child_process";
 import fs from "node:fs";
 import http from "node:http";
+import { createRequire } from "node:module";
+import os from "node:os";
+import path from "node:path";
+import { createInterface } from "node:readline";
 import { openRuntime } from "holdfast";
 import { chromium } from "playwright-core";
 import { findBrowser, profileOf } from "../browser/dist/chrome/index.js";
-import { compact } from "../browser/dist/drive/index.js";
 import { endExtraction, extractIn } from "../browser/dist/extract/index.js";
 import { browserAvailable, browserTools } from "../browser/dist/index.js";
 import { atMost, missingRow, row } from "./report.mjs";
@@ -54,15 +58,24 @@ export default async function browser(bench) {
 	const port = fs.readFileSync(`${profileOf(runtime, "bench")}/DevToolsActivePort`, "utf8").split("\n", 1)[0];
 	const plain = await chromium.connectOverCDP(`http://127.0.0.1:${port}`);
 	const [page] = plain.contexts()[0].pages();
+	const theirs = await playwrightMcp(port);
+	bench.atEnd(() => theirs.close());
 	for (const name of Object.keys(PAGES)) {
-		await page.goto(`${base}/${name}`);
-		const theirs = await page.ariaSnapshot({ mode: "ai" });
-		const html = await page.content();
+		const url = `${base}/${name}`;
+		await call("browser_navigate", { url });
+		let ours = ""; // all parts of it, with what is around each
+		for (let offset = 0; offset !== undefined; ) {
+			const part = await call("browser_snapshot", { max_chars: 16_000, offset });
+			const [, next] = /more characters: browser_snapshot with offset (\d+)/.exec(part) ?? [];
+			offset = next === undefined ? undefined : Number(next);
+			ours += part;
+		}
+		await theirs.call("browser_navigate", { url });
 		const baselines = [
-			{ name: "raw HTML", value: tokens(html) },
-			{ name: "playwright's snapshot (that of playwright-mcp)", value: tokens(theirs) },
+			{ name: "playwright-mcp", value: tokens(await theirs.call("browser_snapshot")) },
+			{ name: "raw HTML", value: tokens(await (await fetch(url)).text()) },
 		];
-		rows.push(row({ what: `snapshot of a page: ${name}`, value: tokens(compact(theirs)), unit: "tokens", baselines, target: atMost(1) }));
+		rows.push(row({ what: `snapshot of a page: ${name}`, value: tokens(ours), unit: "tokens", baselines, target: atMost(1) }));
 	}
 	rows.push(await clickToSnapshot(bench, call, page, base));
 	await plain.close();
@@ -107,6 +120,42 @@ async function largePage() {
 	await endExtraction();
 	const note = `${(html.length / 1e6).toFixed(1)} MB of HTML, ${(markdown.length / 1e6).toFixed(1)} MB of text, ${seconds.toFixed(1)} s`;
 	return row({ what: "extraction of a large page, memory above idle", value: (most - before) / 1024 / 1024, unit: "MB", target: atMost(768, "MB"), note });
+}
+
+/** Playwright's MCP server, which `@playwright/mcp` is too, on the same browser. */
+async function playwrightMcp(port) {
+	const cli = path.join(path.dirname(createRequire(import.meta.url).resolve("playwright-core/package.json")), "cli.js");
+	const directory = fs.mkdtempSync(path.join(os.tmpdir(), "holdfast-bench-mcp-")); // it writes a file for each snapshot, by itself into the current directory
+	const args = [cli, "mcp", "--cdp-endpoint", `http://127.0.0.1:${port}`, "--output-dir", directory];
+	const child = spawn(process.execPath, args, { cwd: directory, stdio: ["pipe", "pipe", "ignore"] });
+	const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+	let last = 0;
+	const ask = async (method, params) => {
+		const id = ++last;
+		child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
+		for (;;) {
+			const { value, done } = await lines.next();
+			if (done) throw new Error("playwright's MCP server has ended");
+			const message = JSON.parse(value);
+			if (message.id === id) return message.result;
+		}
+	};
+	await ask("initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "bench", version: "1" } });
+	child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" })}\n`);
+	return {
+		async call(name, args = {}) {
+			const { content, isError } = await ask("tools/call", { name, arguments: args });
+			const text = content.map((block) => block.text ?? "").join("\n");
+			if (isError) throw new Error(`playwright-mcp ${name}: ${text}`);
+			return text;
+		},
+		async close() {
+			child.stdin.end();
+			child.kill();
+			await new Promise((resolve) => (child.exitCode !== null || child.signalCode !== null ? resolve() : child.once("exit", resolve)));
+			fs.rmSync(directory, { recursive: true, force: true });
+		},
+	};
 }
 
 const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];

@@ -31,6 +31,7 @@ const NAMES = [
 	"agent",
 	"gateway",
 	"runs",
+	"data",
 	"browser",
 ];
 const options = parse();

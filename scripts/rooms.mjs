@@ -70,7 +70,7 @@ const LAZY_DOORS = {
 };
 
 /** What no room but `places` asks: which kind of place it has, or on which side of a link. places/traits.ts and `Machine` have what depends on it. */
-const KIND_ASKED = /\bis(?:Remote|Far)\b|\brunsOf\b|\btypeof (?:\w+\.)?runs\b|\.box [!=]== undefined|\bmachine\.key [!=]==|\bwish\.kind [!=]==/;
+const KIND_ASKED = /\bis(?:Remote|Far)\b|\brunsOf\b|\btypeof (?:\w+\.)?runs\b|\.box [!=]==|\bmachine\.key [!=]==|\bwish\.kind [!=]==/;
 
 /** Names that two files of a package export because they are two forms of one thing: the public interface beside its class, or what goes over the wire. */
 const TWO_FORMS = {

@@ -30,7 +30,7 @@ function isInstalled() {
 	const fits = ([where, { version, optional }]) => (where in have ? have[where].version === version : optional === true);
 	return (
 		Object.entries(want)
-			.filter(([where]) => where.startsWith("node_modules/"))
+			.filter(([where]) => where.includes("node_modules/")) // also those that a workspace has for itself
 			.every(fits) && Object.keys(have).every((where) => where in want)
 	);
 }

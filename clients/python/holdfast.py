@@ -361,6 +361,7 @@ class Process:
         return self.view["exit_code"]
 
     def refresh(self) -> Process:
+        """Asks the server how it is now."""
         self.view = self.server.request("GET", self._at())
         return self
 
@@ -414,7 +415,16 @@ class Process:
         """The rendered screen of its terminal, the cursor, and what it waits for."""
         return self.server.request("GET", self._at("screen"))
 
+    def resize(self, cols: int, rows: int) -> None:
+        """Gives its terminal another size."""
+        self.server.request("POST", self._at("resize"), body={"cols": cols, "rows": rows})
+
+    def ports(self) -> List[Json]:
+        """The TCP ports that it, or what it has started, listens on, each with the `url` of a preview where there is one."""
+        return self.server.request("GET", self._at("ports"))["ports"]
+
     def signal(self, name: str) -> None:
+        """Sends it a signal by its name: `SIGINT`."""
         self.server.request("POST", self._at("signal"), body={"signal": name})
 
     def kill(self) -> Json:

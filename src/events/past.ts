@@ -103,7 +103,7 @@ function places({ home, registry }: AgentRuntime, since: number): Happening[] {
 		const time = name.endsWith(".life") ? (statIfThere(path.join(dir, name))?.mtimeMs ?? 0) : 0;
 		const life = time >= since ? lifeOf(home, path.join(dir, name)) : undefined;
 		if (!life) return [];
-		return [life.box === null ? { ...life, type: "place.down", time, reason: "the container was ended" } : { ...life, type: "place.up", time }];
+		return [!life.box ? { ...life, type: "place.down", time, reason: "the container was ended" } : { ...life, type: "place.up", time }];
 	});
 	const sandboxes = registry
 		.running()

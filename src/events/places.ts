@@ -67,7 +67,7 @@ export class PlaceEvents {
 
 	#placeOf(key: string): { readonly place: string; readonly task: string | null; readonly box: string | null } {
 		const life = lifeOf(this.#source.home, path.join(this.#dir, `${machineKey(key)}.life`));
-		const place = this.#source.processes().find(({ spec }) => spec.box === key)?.spec.place ?? key;
+		const place = this.#source.processes().find(({ spec: { box } }) => box === key)?.spec.place ?? key;
 		return life?.box ? life : { place: life?.place ?? place, task: null, box: null };
 	}
 
@@ -78,7 +78,7 @@ export class PlaceEvents {
 		const before = this.#lives.get(name) ?? null;
 		if (before === life.box) return;
 		this.#lives.set(name, life.box);
-		if (life.box === null) this.#source.tell({ ...life, box: before, type: "place.down", reason: "the container was ended" });
+		if (!life.box) this.#source.tell({ ...life, box: before, type: "place.down", reason: "the container was ended" });
 		else this.#source.tell({ ...life, type: before === null ? "place.up" : "place.replaced" });
 	}
 }

@@ -98,7 +98,8 @@ async function version(): Promise<string> {
 }
 
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-	if (error.code === "EPIPE") process.exit(OK); // `holdfast-agent sessions | head`
+	// `holdfast-agent sessions | head` has what it wants; an answer that nobody reads was not given.
+	if (error.code === "EPIPE") process.exit(chosen(process.argv.slice(2)).name === "once" ? FAILED : OK);
 	process.stderr.write(`holdfast-agent: cannot write to stdout: ${error.message}\n`);
 	process.exit(FAILED);
 });

@@ -6,7 +6,7 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { AgentError, writeWhole } from "../base/index.js";
 import { Ledger, type RunItem, type RunManifest } from "../run/index.js";
-import { takeFiles } from "./files.js";
+import { dropArchive, takeFiles } from "./files.js";
 import {
 	decode,
 	encode,
@@ -28,7 +28,7 @@ import type { JobQueue } from "./nats.js";
 const LOOK_MS = 60_000;
 const PROOF_MS = 30_000;
 const AGAIN_MS = 500;
-const [HEARD_TIMES, HEARD_MS] = [20, 50];
+const [HEARD_TIMES, HEARD_MS] = [60, 100];
 const AT_WORKER = "worker ";
 const LARGEST_JOB = 900_000; // bytes; the server takes a megabyte
 
@@ -182,12 +182,17 @@ class Collector {
 			}
 			const { key, digest } = item;
 			await this.#ledger.add({ t: "start", index, attempt, key, digest, task, place: AT_WORKER + worker });
-			await this.#ledger.add({ t: "result", index, attempt, ...result });
+			await this.#ledger.add({ t: "result", index, attempt, place: AT_WORKER + worker, ...result });
 			tell({ type: "result", index, key, attempt, again: false, worker, ...result });
 		}
 		await queue.first(storedSubject(manifest.id, index), encode({ v: 1 }));
-		await (await queue.files()).delete(files.name).catch(() => {}); // gone already
+		await dropArchive(queue, files);
 		if (this.#done()) this.#wake();
+	}
+
+	/** Those whose results are in the ledger: the queue may have lost that they were there. */
+	#workers(): string[] {
+		return [...this.#ledger.progress.results.values()].flatMap(({ place }) => (place?.startsWith(AT_WORKER) ? [place.slice(AT_WORKER.length)] : []));
 	}
 
 	/** Says that it is over, and waits until each worker has proved that nothing is left there. A worker that is gone is named as not proven. */
@@ -197,7 +202,7 @@ class Collector {
 		for (const end = Date.now() + proofMs; ; ) {
 			try {
 				await queue.first(overSubject(manifest.id), encode({ v: 1 }));
-				const hands = (await queue.subjects(RESULTS, handSubject(manifest.id, "*"))).map(lastIn);
+				const hands = new Set([...(await queue.subjects(RESULTS, handSubject(manifest.id, "*"))).map(lastIn), ...this.#workers()]);
 				for (const worker of hands) {
 					if (found.get(worker)?.clean) continue;
 					const message = await queue.last(proofSubject(manifest.id, worker));
@@ -206,7 +211,7 @@ class Collector {
 						: { clean: false, words: "it has not answered; what it has left on its machine is not proven to be gone" };
 					found.set(worker, { worker, clean, words });
 				}
-				if (hands.length > 0 && [...found.values()].every(({ clean }) => clean)) break;
+				if ([...found.values()].every(({ clean }) => clean)) break;
 			} catch {
 				// the server is away: until the time is over
 			}

@@ -13,30 +13,36 @@ import type { JobQueue } from "./nats.js";
 
 type Files = WorkerResult["files"];
 
+const STALL_MS = 20_000;
+
 const conversationName = (id: string): string => path.join("talk", "conversations", `${id}.jsonl`);
 
-/** Stores what an attempt has left, and returns where. */
+/** Stores what an attempt has left, and returns where: a name of its own each time, since a reader of the one before may be in the middle of it. */
 export async function sendFiles(
 	queue: JobQueue,
 	dir: string,
 	{ index, attempt, conversation, name }: { index: number; attempt: number; conversation: string | null; name: string },
 ): Promise<Files> {
 	const wanted = [path.join("episodes", attemptLabel(index, attempt)), ...(conversation === null ? [] : [conversationName(conversation)])];
+	const store = await queue.files();
 	const tar = spawn("tar", ["-C", dir, "-czf", "-", "--", ...wanted.filter((file) => fs.existsSync(path.join(dir, file)))], {
 		stdio: ["ignore", "pipe", "inherit"],
 	});
 	const ended = once(tar, "close");
 	const hash = createHash("sha256");
 	let bytes = 0;
-	tar.stdout.on("data", (piece: Buffer) => {
-		hash.update(piece);
-		bytes += piece.length;
-	});
-	const store = await queue.files();
-	await store.put({ name }, Readable.toWeb(tar.stdout) as ReadableStream<Uint8Array>);
+	async function* counted(): AsyncGenerator<Uint8Array> {
+		for await (const piece of tar.stdout as AsyncIterable<Buffer>) {
+			hash.update(piece);
+			bytes += piece.length;
+			yield piece;
+		}
+	}
+	const own = `${name}.${randomBytes(4).toString("hex")}`;
+	await store.put({ name: own }, Readable.toWeb(Readable.from(counted(), { objectMode: false })) as ReadableStream<Uint8Array>);
 	const [code] = await ended;
 	if (code !== 0) throw new AgentError("INTERNAL", `tar failed with ${code} for episode ${index}; its folder was kept`);
-	return { name, sha256: hash.digest("hex"), bytes };
+	return { name: own, sha256: hash.digest("hex"), bytes };
 }
 
 /** Puts the files where the run has them, under the collector's own number of the attempt. Returns false if the store does not have them (any more). */
@@ -53,18 +59,17 @@ export async function takeFiles(
 	ensureDir(part);
 	try {
 		const hash = createHash("sha256");
-		const tar = spawn("tar", ["-C", part, "-xzf", "-"], { stdio: ["pipe", "ignore", "inherit"] });
+		const tar = spawn("tar", ["-C", part, "-xzf", "-"], { stdio: ["pipe", "ignore", "ignore"] });
 		const ended = once(tar, "close");
-		await pipeline(
-			Readable.fromWeb(found.data as never),
-			async function* (pieces: AsyncIterable<Uint8Array>) {
-				for await (const piece of pieces) {
-					hash.update(piece);
-					yield piece;
-				}
-			},
-			tar.stdin,
-		).catch(() => {}); // what came of it the sum says
+		const source = Readable.fromWeb(found.data as never);
+		// A piece that the server has lost is waited for without end.
+		const stalled = setTimeout(() => source.destroy(new Error("the store is silent")), STALL_MS);
+		source.on("data", (piece: Uint8Array) => {
+			stalled.refresh();
+			hash.update(piece);
+		});
+		await pipeline(source, tar.stdin).catch(() => tar.stdin.destroy()); // what came of it the sum says
+		clearTimeout(stalled);
 		const [code] = await ended;
 		if (code !== 0 || hash.digest("hex") !== files.sha256) return false;
 		const target = path.join(dir, "episodes", attemptLabel(index, attempt));
@@ -80,6 +85,10 @@ export async function takeFiles(
 	} finally {
 		fs.rmSync(part, { recursive: true, force: true });
 	}
+}
+
+export async function dropArchive(queue: JobQueue, { name }: Files): Promise<void> {
+	await (await queue.files()).delete(name).catch(() => {}); // it is gone already
 }
 
 /** The worker's copy goes when the collector has its own. */

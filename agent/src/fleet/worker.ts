@@ -9,7 +9,7 @@ import type { JsMsg } from "@nats-io/jetstream";
 import { AgentError, Claim, ensureDir, readIfThere, writeWhole } from "../base/index.js";
 import type { EpisodeAgent } from "../episode/index.js";
 import { attemptName, type ResultRow, type RunManifest } from "../run/index.js";
-import { dropFiles, hasFiles, sendFiles } from "./files.js";
+import { dropArchive, dropFiles, hasFiles, sendFiles } from "./files.js";
 import { decode, encode, handSubject, type Job, overSubject, proofSubject, resultSubject, storedSubject, type WorkerResult } from "./job.js";
 import type { JobQueue } from "./nats.js";
 import { Seat } from "./seat.js";
@@ -56,6 +56,7 @@ class Worker {
 	readonly #seats = new Map<string, Promise<Seat>>();
 	/** Messages of jobs under way, by subject: a job that was given again while it is played has a newer one. */
 	readonly #leases = new Map<string, JsMsg>();
+	readonly #handing = new Map<string, Promise<void>>();
 	#didSomething = false;
 
 	constructor(options: WorkerOptions) {
@@ -151,8 +152,17 @@ class Worker {
 		this.#leases.get(subject)?.ack();
 	}
 
-	/** The result is in the queue when this resolves, or another worker's is. */
-	async #handIn({ dir, manifest }: Seat, { t: _, at: __, index, attempt, ...result }: ResultRow): Promise<void> {
+	/** The result is in the queue when this resolves, or another worker's is. One at a time for each episode. */
+	#handIn(seat: Seat, row: ResultRow): Promise<void> {
+		const key = `${seat.manifest.id}.${row.index}`;
+		const there = this.#handing.get(key);
+		if (there) return there;
+		const handing = this.#handOver(seat, row).finally(() => this.#handing.delete(key));
+		this.#handing.set(key, handing);
+		return handing;
+	}
+
+	async #handOver({ dir, manifest }: Seat, { t: _, at: __, index, attempt, ...result }: ResultRow): Promise<void> {
 		const { queue, name, tell } = this.#options;
 		const where = `${manifest.id}/${index}.${attempt}.${name}`;
 		await this.#patiently("a result waits for the queue", async () => {
@@ -166,7 +176,9 @@ class Worker {
 			const files = await sendFiles(queue, dir, { index, attempt, conversation: result.conversation, name: where });
 			const task = attemptName(manifest, index, attempt);
 			const row: WorkerResult = { v: 1, worker: name, attempt, task, result, files };
-			if (!(await queue.first(resultSubject(manifest.id, index), encode(row)))) throw new Error("another result came first"); // the next round says whose
+			if (await queue.first(resultSubject(manifest.id, index), encode(row))) return;
+			await dropArchive(queue, files);
+			throw new Error("another result came first"); // the next round says whose
 		});
 	}
 

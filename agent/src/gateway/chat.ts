@@ -7,7 +7,7 @@ import { AgentError, fileKey } from "../base/index.js";
 import { type Agent, openAgent } from "../chat/index.js";
 import { Inbox, type InboxItem, Log } from "../talk/index.js";
 import type { AgentTool } from "../tools/index.js";
-import type { Conversation, TurnEvent } from "../turn/index.js";
+import { type Conversation, isUnanswered, type TurnEvent } from "../turn/index.js";
 import { type ChatState, isClean, writeChatState } from "./chat-state.js";
 import { answerItems } from "./deliver.js";
 import type { Hall, Link } from "./hall.js";
@@ -35,7 +35,8 @@ export class Chat {
 	readonly #parts: ChatParts;
 	readonly #inbox: Inbox;
 	#agent: Promise<Agent> | undefined;
-	#open: Agent | undefined;
+	/** Until all of it is told, also when it is closed already. */
+	#conversation: Conversation | undefined;
 	#leaving: Promise<void> = Promise.resolve();
 	#progress: Progress | undefined;
 	#unattend: (() => void) | undefined;
@@ -61,7 +62,7 @@ export class Chat {
 
 	/** As far as it is open now. */
 	get conversation(): Conversation | undefined {
-		return this.#open?.conversation;
+		return this.#conversation;
 	}
 
 	/** The task of its conversation: its own, unless one of another door was resumed here. */
@@ -161,7 +162,7 @@ export class Chat {
 
 	/** Resolves when it holds; looked at after every event of the conversation, or its end. */
 	async until(holds: () => boolean): Promise<void> {
-		while (!holds() && this.#open && !this.#closed) await new Promise<void>((resolve) => this.#waiters.add(resolve));
+		while (!holds() && this.#conversation && !this.#closed) await new Promise<void>((resolve) => this.#waiters.add(resolve));
 	}
 
 	save(options: { readonly sync?: boolean } = {}): void {
@@ -173,7 +174,9 @@ export class Chat {
 		const { conversation } = this;
 		if (!conversation || this.#working || conversation.busy || this.state.active > before) return;
 		if (conversation.waiting().length > 0 || conversation.questions.length > 0) return;
+		const answered = !isUnanswered(conversation.log);
 		await this.#leave();
+		if (answered && isUnanswered(conversation.log)) await this.agent(); // news came in that moment: its turn goes on
 	}
 
 	/** Leaves all as it is. */
@@ -197,7 +200,6 @@ export class Chat {
 		});
 		if (known === undefined) this.#know(agent.conversation, { begun: true });
 		this.#attach(agent.conversation);
-		this.#open = agent;
 		await this.#telling.tell();
 		agent.conversation.resume();
 		return agent;
@@ -210,6 +212,7 @@ export class Chat {
 	}
 
 	#attach(conversation: Conversation): void {
+		this.#conversation = conversation;
 		const { link, hall, state } = this;
 		this.#progress = new Progress({
 			...{ platform: link.platform, outbox: link.outbox, chat: state.chat, redact: hall.keys.redact, message: state.progress },
@@ -308,7 +311,7 @@ export class Chat {
 			this.#detach();
 			await agent?.close();
 			await this.#telling.tell();
-			this.#open = undefined;
+			this.#conversation = undefined;
 			this.#poke();
 		});
 		return this.#leaving;

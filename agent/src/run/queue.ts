@@ -15,10 +15,10 @@ export class Queue {
 		return this.#ready.length + this.#later.size;
 	}
 
-	/** Milliseconds until the next of those that are tried again; undefined: none waits for a time. */
+	/** Milliseconds until the next of those whose time has not come; undefined: none waits for a time. */
 	get nextMs(): number | undefined {
-		const times = [...this.#later.values()].map(({ at }) => at - this.#now());
-		return times.length === 0 ? undefined : Math.max(0, Math.min(...times));
+		const times = [...this.#later.values()].map(({ at }) => at - this.#now()).filter((ms) => ms > 0);
+		return times.length === 0 ? undefined : Math.min(...times);
 	}
 
 	/** Puts one behind all others. */

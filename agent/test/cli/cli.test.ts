@@ -37,7 +37,7 @@ describe("the command line", () => {
 		expect(await said("sessions", "--limit", "many")).toEqual([2, expect.stringContaining('--limit takes a whole number, not "many"')]);
 		expect(await said("config", "a", "b")).toEqual([2, expect.stringContaining('"b" is not expected, only a key')]);
 		expect(await said("setup", "modle")).toEqual([2, expect.stringContaining("did you mean model?")]);
-		expect(await said("export")).toEqual([2, expect.stringContaining("give the id or title")]);
+		expect(await said("export")).toEqual([2, expect.stringContaining("the id or title of a conversation")]);
 		expect(await said()).toEqual([2, "holdfast-agent: no model is set up yet; run `holdfast-agent setup`\n"]);
 		expect(JSON.parse((await run(world, ["models", "--json"])).stdout)).toEqual({ error: { code: "CONFIG", message: expect.stringContaining("setup") } });
 	});

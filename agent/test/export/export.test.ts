@@ -1,8 +1,9 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
+import { exportRun } from "../../src/export/index.js";
 import { calls, fails, modelServer, type SeenRequest, type Step, say, textOfIds } from "../model-server/index.js";
-import { atEnd } from "../support/dirs.js";
+import { atEnd, tempDir } from "../support/dirs.js";
 import { configFor, newWorld, run, type World } from "../support/seat.js";
 import { atifBreaks, RULES } from "./atif-rules.js";
 import { misfits } from "./columns.js";
@@ -172,6 +173,60 @@ it("a run is exported in every format: nothing dropped, the same columns in each
 	});
 	expect(byIndex(after.rows, 2)).toMatchObject({ corrupted: "its conversation is missing", messages: [] });
 	expect((await exported(world, "atif")).rows.flatMap(atifBreaks)).toEqual([]);
+});
+
+it("predictions have the patch of each SWE-bench episode, also an empty one", async () => {
+	const dir = tempDir("swe");
+	const row = (instance_id: string) => ({ instance_id, repo: "a/b", base_commit: "0", problem_statement: "Mend it." });
+	const manifest = {
+		v: 1,
+		id: "run_1",
+		created_at: "2026-01-01T00:00:00Z",
+		source: "swe.jsonl",
+		agent: "model",
+		endpoint: "e",
+		model: "m",
+		place: "local",
+		toolsets: [],
+		steps: 1,
+		seconds: 1,
+		repeats: 1,
+	};
+	fs.writeFileSync(path.join(dir, "run.json"), JSON.stringify(manifest));
+	const items = ["a__b-1", "a__b-2", "a__b-3"].map((key, index) => ({ kind: "swe", key, digest: "0".repeat(64), index, repeat: 0, row: row(key) }));
+	const result = (index: number) => ({
+		t: "result",
+		at: "2026-01-01T00:00:00Z",
+		index,
+		attempt: 2,
+		outcome: { kind: "recorded", end: "finished" },
+		conversation: null,
+		usage: { input: 0, output: 0 },
+		tools: [],
+		seconds: 1,
+		ended: [],
+		gone: true,
+	});
+	for (const [name, rows] of Object.entries({ "items.jsonl": items, "ledger.jsonl": [result(0), result(1)] }))
+		fs.writeFileSync(path.join(dir, name), rows.map((one) => `${JSON.stringify(one)}\n`).join(""));
+	fs.mkdirSync(path.join(dir, "episodes/000000.2"), { recursive: true });
+	const patch = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-1\n+caf\u00e9\n";
+	fs.writeFileSync(path.join(dir, "episodes/000000.2/model.patch"), patch);
+	let printed = "";
+	const print = async (text: string) => {
+		printed += text;
+	};
+	const counts = await exportRun({ dir, format: "predictions", print, redact: (text) => text });
+	expect(
+		printed
+			.trim()
+			.split("\n")
+			.map((line) => JSON.parse(line)),
+	).toEqual([
+		{ instance_id: "a__b-1", model_name_or_path: "m", model_patch: patch },
+		{ instance_id: "a__b-2", model_name_or_path: "m", model_patch: "" },
+	]);
+	expect(counts).toMatchObject({ episodes: 2, rows: 2, open: 1 });
 });
 
 /** The files of 2.1's job, and what is in them. */

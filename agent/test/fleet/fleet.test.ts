@@ -67,7 +67,7 @@ describe.skipIf(noNats)("a run on several machines", () => {
 		expect(back.printed()).toMatch(/episode 0, attempt 1: the worker was gone; ended proc_/);
 		expect(ledgerOf(world, "out").map(({ t, place }) => [t, place])).toEqual([
 			["start", "worker other"],
-			["result", undefined],
+			["result", "worker other"],
 		]);
 		for (const worker of [second, back]) worker.child.kill("SIGTERM");
 		await Promise.all([second.ended, back.ended]);

@@ -110,6 +110,19 @@ test("/new, /resume, /sessions, /status, /stop; a conversation of another chat n
 	await world.shows("Answer to /new");
 });
 
+test("a conversation that is closed in the moment in which its turn ends: the answer is told all the same", async () => {
+	const world = await gateWorld({ script: (request) => `Answer to ${request.said}` });
+	const gateway = await world.start();
+	for (let n = 0; n < 5; n++) {
+		world.chats.write(`message ${n}`);
+		await until("it is answered", () => {
+			void gateway.chats.get("agent/tele/direct/c1")?.leaveIdle(Number.POSITIVE_INFINITY);
+			return world.chats.texts().includes(`Answer to message ${n}`);
+		});
+	}
+	expect(world.problems).toEqual([]);
+});
+
 test("ten messages while it works are heard in one turn, in order; in mode queue each is acknowledged", async () => {
 	const hold: { open?: () => void } = {};
 	const held = new Promise<void>((resolve) => (hold.open = resolve));

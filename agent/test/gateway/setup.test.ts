@@ -30,6 +30,6 @@ test("each platform asks for what has no default, and what is typed fits its set
 
 test("a setting that does not fit is named in one line", async () => {
 	const draft = { name: "email", kind: "email", settings: { address: "nobody", imap: { host: "a" }, smtp: "{ broken" }, secrets: { password: "x" } };
-	await expect(tryPlatform(draft)).rejects.toThrow(/^address: .*; smtp: .*expected object/);
+	await expect(tryPlatform(draft)).rejects.toThrow(/^address: an address: name@server; smtp: .*expected object/);
 	expect(["8", "true", '["#a"]', '{"host":"a"}', "{ broken", " word "].map(typedValue)).toEqual([8, true, ["#a"], { host: "a" }, "{ broken", "word"]);
 });

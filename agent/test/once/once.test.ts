@@ -1,12 +1,13 @@
 /** `-q` and `-f`: one message for scripts. */
+import { spawn } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { openRuntime } from "holdfast";
 import { describe, expect, it } from "vitest";
 import { modelServer } from "../model-server/index.js";
-import { until } from "../support/dirs.js";
+import { atEnd, until } from "../support/dirs.js";
 import { HELLO, obeys } from "../support/obeys.js";
-import { configFor, newWorld, run, sit } from "../support/seat.js";
+import { configFor, MAIN, newWorld, run, sit } from "../support/seat.js";
 
 const lines = (text: string): Record<string, unknown>[] =>
 	text
@@ -26,6 +27,15 @@ describe("one message", () => {
 		expect(events.find(({ type }) => type === "call")).toMatchObject({ name: "terminal", args: '{"command":"echo two"}' });
 		expect(events.find(({ type }) => type === "result")).toMatchObject({ failed: false, text: "[exited, exit code 0]\ntwo" });
 		expect(events.at(-1)).toMatchObject({ type: "end", why: "answered", usage: { input: 20, output: 10 } });
+	});
+
+	it("has failed when nobody reads its answer", async () => {
+		await using server = await modelServer({ script: obeys });
+		const world = newWorld(configFor(server));
+		const child = spawn(process.execPath, [MAIN, "-q", "hello"], { cwd: world.work, env: { ...world.env }, stdio: ["ignore", "pipe", "ignore"] });
+		atEnd(() => void child.kill("SIGKILL"));
+		child.stdout.destroy();
+		expect(await new Promise((resolve) => child.once("exit", resolve))).toBe(1);
 	});
 
 	it("asks for the effort of reasoning that is set, in the words of the format; a flag counts before the file", async () => {

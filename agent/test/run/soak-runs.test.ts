@@ -10,13 +10,16 @@ import { atEnd } from "../support/dirs.js";
 import { configFor, MAIN, newWorld, run, type World } from "../support/seat.js";
 import { randomFrom, seedOf } from "../support/seed.js";
 
-const KILLS = 30;
+const KILLS = Number(process.env.KILLS ?? 30);
+const MOST_MS = 3_600_000;
 
 /** Two commands: one that leaves a job, an escapee and a file; one that ends with the right answer. */
-function worker({ said, results }: SeenRequest): Step {
-	const [, name = ""] = said.split(" ");
-	if (results.length === 0) return calls(["terminal", { command: "sleep 3600 & disown; (setsid sleep 3600 &); sleep 0.2" }]);
-	if (results.length === 1) return calls(["terminal", { command: `printf ${name} > out.txt` }]);
+function worker({ body }: SeenRequest): Step {
+	const messages = body.messages as { readonly role: string; readonly content: unknown }[];
+	const [, name = ""] = String(messages.find(({ role }) => role === "user")?.content).split(" ");
+	const made = messages.filter(({ role }) => role === "tool").length; // news of what it has left may come between
+	if (made === 0) return calls(["terminal", { command: "sleep 3600 & disown; (setsid sleep 3600 &); sleep 0.2" }]);
+	if (made === 1) return calls(["terminal", { command: `printf ${name} > out.txt` }]);
 	return say("done");
 }
 
@@ -46,7 +49,19 @@ const started = (world: World, args: readonly string[]) =>
 		stdio: ["ignore", "pipe", "inherit"],
 	});
 
-it(`18: a runner that is killed at ${KILLS} random moments gives exactly one result each, and nothing is left`, async () => {
+/** Resolves when it has printed so many lines, or has ended. */
+function lines({ stdout }: ReturnType<typeof started>, count: number): Promise<void> {
+	let seen = 0;
+	return new Promise((resolve) => {
+		stdout.on("data", (text: Buffer) => {
+			seen += text.toString("latin1").split("\n").length - 1;
+			if (seen >= count) resolve();
+		});
+		stdout.on("close", () => resolve());
+	});
+}
+
+it(`18: a runner that is killed at ${KILLS} random moments gives exactly one result each, and nothing is left`, { timeout: MOST_MS }, async () => {
 	const random = randomFrom(seedOf("kills of a runner"));
 	const episodes = KILLS * 2;
 	const world = await begun(episodes);
@@ -54,8 +69,8 @@ it(`18: a runner that is killed at ${KILLS} random moments gives exactly one res
 	let kills = 0;
 	for (; kills < KILLS; kills++) {
 		const child = started(world, args);
-		await once(child.stdout, "data"); // it runs
-		await sleep(random() * 1_500); // a moment, not a wait for something
+		await lines(child, 1 + Math.floor(random() * 12)); // so many events: what was left is ended, episodes start, and are over
+		await sleep(random() * 400); // a moment, not a wait for something
 		child.kill("SIGKILL");
 		await once(child, "close");
 		args = ["resume", "out", "--json"];
@@ -72,7 +87,7 @@ it(`18: a runner that is killed at ${KILLS} random moments gives exactly one res
 	console.log(`${kills} kills, ${lost} attempts lost with their program, ${results.length} results`);
 });
 
-it("2,000 episodes in one run: one result each, flat memory and descriptors", async () => {
+it("2,000 episodes in one run: one result each, flat memory and descriptors", { timeout: MOST_MS }, async () => {
 	const episodes = Number(process.env.EPISODES ?? 2_000);
 	const world = await begun(episodes);
 	const child = started(world, ["run", "rows.jsonl", "-o", "out", "--place", "local", "--concurrency", "8", "--json"]);

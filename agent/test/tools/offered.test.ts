@@ -1,3 +1,4 @@
+import fs from "node:fs";
 import { testRuntime } from "holdfast/testing";
 import { expect, it } from "vitest";
 import { chooseTools, findOffered, registryOf, TASK_LIMITS, toolsetsWith } from "../../src/tools/index.js";
@@ -28,4 +29,20 @@ it("runs their tools in the task, with a result that is kept until it is settled
 	expect(await tool?.became?.({ urls: ["http://10.0.0.1/"] }, context)).toMatchObject({ state: "ended", outcome });
 	await tool?.settle?.("c1");
 	expect(await task.findCall("c1")).toMatchObject({ state: "ended", settled: true });
+});
+
+it.skipIf(!fs.existsSync("/usr/bin/chromium"))("drives a browser in the task, which another agent goes on with", { timeout: 300_000 }, async () => {
+	await using runtime = await testRuntime({ task: "talk" });
+	const task = runtime.task("talk", { limits: TASK_LIMITS, cwd: tempDir() });
+	const never = new AbortController().signal;
+	const use = async (id: string, name: string, args: object) => {
+		await using offered = await findOffered();
+		const registry = registryOf(await offered.load(["browser"], { runtime, task }), [name]);
+		return registry.get(name)?.run(args, { id, signal: never, yield: never });
+	};
+	expect(await use("c1", "browser_navigate", { url: "about:blank#here" })).toMatchObject({ pending: expect.any(String) }); // about: leads into the machine
+	expect(await use("c2", "browser_navigate", { url: "about:blank" })).toMatchObject({ failed: false, text: expect.stringContaining("about:blank") });
+	expect(await use("c3", "browser_snapshot", {})).toMatchObject({ failed: false, text: expect.stringContaining("about:blank") });
+	expect(await use("c4", "browser_screenshot", { show: true })).toMatchObject({ text: expect.stringContaining("no such parameter") }); // its models are sent text alone
+	expect(await use("c5", "browser_close", {})).toMatchObject({ failed: false, text: expect.stringContaining("its processes are gone") });
 });

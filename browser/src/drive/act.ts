@@ -82,8 +82,8 @@ export async function shown(session: BrowserSession, tab: Tab, options: { budget
 	let title: string;
 	let text: string;
 	try {
-		title = oneLine(await tab.answers(tab.page.title()), 150);
-		await session.secrets.look(tab);
+		const [given] = await Promise.all([tab.answers(tab.page.title()), session.secrets.look(tab)]);
+		title = oneLine(given, 150);
 		text = session.secrets.mask(await takeSnapshot(tab, options.ref === undefined ? undefined : await innerRef(tab, options.ref)));
 	} catch (error) {
 		if (error instanceof BusyPage) return [...head, `Nothing can be shown: ${error.message}.`].join("\n");

@@ -1,4 +1,3 @@
 export { dropLease, readLease, takeLease } from "./lease.js";
 export { type BrowserPolicy, POLICY } from "./policy.js";
-export { compact } from "./snapshot.js";
 export { type BrowserTools, browserTools } from "./tools.js";

@@ -10,7 +10,9 @@ export interface LiveTab {
 
 /** The tabs of a browser, the one in front first. */
 export async function liveTabs(port: number): Promise<LiveTab[]> {
-	const answer = await fetch(`http://127.0.0.1:${port}/json/list`, { signal: AbortSignal.timeout(5_000), headers: { connection: "close" } });
+	const answer = await fetch(`http://127.0.0.1:${port}/json/list`, { signal: AbortSignal.timeout(5_000) }).catch(() => {
+		throw new WebError("the browser is closed, or does not answer");
+	});
 	const list = (await answer.json()) as (LiveTab & { type: string })[];
 	return list.filter(({ type }) => type === "page").map(({ id, url, title }) => ({ id, url, title }));
 }

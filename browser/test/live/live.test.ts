@@ -75,6 +75,11 @@ it.skipIf(missing)("shows a browser live, and lets a person take over", { timeou
 	expect((await web.call("browser_click", { ref: web.ref(form, 'button "Send"') })).output).toContain("Title: Sent");
 	valid = false;
 	for (let piece = await reader?.read(); piece && !piece.done; ) piece = await reader?.read();
+
+	// The end of the browser is said.
+	valid = true;
+	await web.call("browser_close");
+	expect((await ask("GET", "/tasks/t/screen")).status).toBe(404);
 	expect(LEASE_MS).toBeGreaterThan(8_000); // what the page renews it with
 	await part.close?.();
 });

@@ -138,14 +138,16 @@ export class Board {
 }
 
 const TAIL = 512;
+const COMMAND_CHARS = 40; // of a line that has to show what was printed, too
 
-export function nowOf(process: Process): string {
+function nowOf(process: Process): string {
 	const end = process.read(Number.MAX_SAFE_INTEGER, 0).next;
 	const text = process.read(Math.max(0, end - TAIL), TAIL).bytes.toString("utf8");
 	const last = plain(text)
 		.split("\n")
 		.findLast((line) => line.trim() !== "");
-	return `$ ${plain(process.spec.command).replaceAll("\n", "; ")}${last === undefined ? "" : `  → ${last.trim()}`}`;
+	const command = plain(process.spec.command).replaceAll("\n", "; ");
+	return `$ ${command.length > COMMAND_CHARS ? `${command.slice(0, COMMAND_CHARS - 1)}…` : command}${last === undefined ? "" : `  → ${last.trim()}`}`;
 }
 
 /** Without what would move the cursor of the person who looks. */

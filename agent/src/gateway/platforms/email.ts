@@ -19,7 +19,7 @@ const server = z
 
 export const emailSettings = z.strictObject({
 	/** The address of the bot: a mailbox of its own. */
-	address: z.email().or(z.string().regex(/^[^@\s<>]+@localhost$/)),
+	address: z.string().regex(/^[^@\s<>,;]+@(?:localhost|[^@\s<>,;]+\.[^@\s<>,;.]+)$/, "an address: name@server"),
 	imap: server,
 	smtp: server,
 	/** The name to log in with; the address, if not given. */

@@ -89,6 +89,7 @@ function watch(element: HTMLElement, host: Host, task: string): () => void {
 	let queue: object[] = [];
 	let busy = false;
 	const failed = (error: Error): void => {
+		state.textContent = error.message;
 		if (!stop.signal.aborted) host.say(error.message, true);
 	};
 	const flush = async (): Promise<void> => {

@@ -1,0 +1,51 @@
+// In a network namespace of its own: a page that leads to a link-local address in several ways. Prints what the tools answer, as JSON. Arguments: the home.
+import { execFileSync } from "node:child_process";
+import http from "node:http";
+import { openRuntime } from "holdfast";
+import { browserTools } from "holdfast-browser";
+
+execFileSync("ip", ["link", "set", "lo", "up"]);
+execFileSync("ip", ["addr", "add", "169.254.169.254/32", "dev", "lo"]);
+const PAGES = {
+	"/redirect": (response) => response.writeHead(302, { location: "http://169.254.169.254/keys" }).end(),
+	"/frame": (response) => response.end('<h1>Harmless</h1><iframe src="http://metadata.test/keys"></iframe>'),
+	"/link": (response) => response.end('<a href="http://169.254.169.254/keys">Go</a>'),
+	"/keys": (response) => response.end("<h1>SECRET-KEYS</h1>"),
+};
+const server = http.createServer((request, response) => {
+	response.setHeader("content-type", "text/html");
+	(PAGES[request.url] ?? ((one) => one.writeHead(404).end()))(response);
+});
+await new Promise((resolve) => server.listen(80, "0.0.0.0", resolve));
+const runtime = await openRuntime({ home: process.argv[2], task: "t", warm: 0 });
+const args = ["--host-resolver-rules=MAP metadata.test 169.254.169.254"];
+const { tools, close } = browserTools(runtime, { settings: { browser: { args } } });
+const task = runtime.task("t");
+const call = async (name, given = {}) => {
+	const { status, output, error } = await task.call(
+		tools.find((tool) => tool.name === name),
+		given,
+	);
+	return { status, output, error };
+};
+const found = {};
+for (const [name, url] of Object.entries({ redirect: "http://127.0.0.1/redirect", name: "http://metadata.test/keys", frame: "http://127.0.0.1/frame" }))
+	found[name] = await call("browser_navigate", { url });
+found.screenshot = await call("browser_screenshot");
+found.console = await call("browser_console");
+const link = await call("browser_navigate", { url: "http://127.0.0.1/link" });
+found.link = await call("browser_click", { ref: /link "Go" \[ref=(\w+)\]/.exec(link.output)?.[1] });
+found.again = await call("browser_snapshot");
+await close();
+const allowed = browserTools(runtime, { settings: { browser: { args, policy: { private_hosts: "allow" } } } });
+const { output } = await task.call(
+	allowed.tools.find((tool) => tool.name === "browser_snapshot"),
+	{},
+);
+found.allowed = output;
+await allowed.close();
+await runtime.endTask("t");
+await runtime.close();
+server.closeAllConnections();
+server.close();
+console.log(JSON.stringify(found));
