@@ -8,7 +8,7 @@ import { dockerField, harborTask, testOutput, wordsOf } from "./support.js";
 const NO_WORK = { conversation: null, usage: { input: 0, output: 0 }, tools: [] };
 const GOOD = 'echo 1 > "$LOGS/verifier/reward.txt"';
 
-it("in a container agent and tests are who the task says, in its directory, with its variables and limits; what the agent cannot write is not tamperable (behaviours 5 and 8)", async (context) => {
+it("in a container agent and tests are who the task says, in its directory, with its variables and limits; what the agent cannot write is not tamperable", async (context) => {
 	const { play } = await dockerField(context);
 	process.env.EPISODE_TEST = "from here";
 	const item = harborTask(`cat /app/seen; id -u; pwd; echo "$MINE"; ls -ldn /tests | cut -c 1-10; ${GOOD}`, {
@@ -24,7 +24,7 @@ it("in a container agent and tests are who the task says, in its directory, with
 	expect(testOutput(played)).toBe("agent\n/app\nfrom here other\ngiven\n268435456\n0\n/app\nits own\ndrwx------\n");
 });
 
-it("a task's image is built once however many ask, with our label; one that cannot be built is an error with its last lines (behaviour 26)", async (context) => {
+it("a task's image is built once however many ask, with our label; one that cannot be built is an error with its last lines", async (context) => {
 	const { play } = await dockerField(context);
 	const built = (dockerfile: string) =>
 		harborTask(`cat /built; ${GOOD}`, { toml: "[environment]\nbuild_timeout_sec = 120\n", files: { "environment/Dockerfile": dockerfile } });
@@ -35,7 +35,7 @@ it("a task's image is built once however many ask, with our label; one that cann
 	expect(wordsOf(bad)).toMatch(/no such luck/);
 });
 
-it("a container that was removed or started again in the middle is an error of the place, and is not scored (behaviour 23)", async (context) => {
+it("a container that was removed or started again in the middle is an error of the place, and is not scored", async (context) => {
 	const { play } = await dockerField(context);
 	const engine = await testEngine();
 	if (typeof engine === "string") return context.skip(engine);

@@ -7,7 +7,7 @@ const SEEN = "ls -d $TESTS_DIR/* $SOLUTION_DIR/* $LOGS_DIR/verifier/* > seen.txt
 const GOOD = 'echo 1 > "$LOGS/verifier/reward.txt"';
 
 describe("an episode of a task in Harbor's format", () => {
-	it("has neither tests nor solution in its place while the agent works; a planted reward is gone when the tests start (behaviours 6 and 8)", async () => {
+	it("has neither tests nor solution in its place while the agent works; a planted reward is gone when the tests start", async () => {
 		const { play } = await field();
 		const item = harborTask(
 			'cat seen.txt; ls "$LOGS/verifier" "$TESTS"; [ -s seen.txt ] || [ -e "$LOGS/verifier/reward.json" ] && exit 1\necho 0.25 > "$LOGS/verifier/reward.txt"',
@@ -26,7 +26,7 @@ describe("an episode of a task in Harbor's format", () => {
 		expect(proof.evidence.map(({ file }: { file: string }) => file)).toEqual(["verifier/reward.txt", "verifier/rewards.txt", "verifier/test-stdout.txt"]);
 	});
 
-	it("at its deadline what runs is dead before the tests start, and what was left in the background still answers (behaviours 9, 10 and 16)", async () => {
+	it("at its deadline what runs is dead before the tests start, and what was left in the background still answers", async () => {
 		const { play } = await field();
 		const item = harborTask(
 			'kill -0 "$(cat stubborn.pid)" 2>/dev/null && exit 1\nkill -0 "$(cat server.pid)" || exit 1\necho 1 > "$LOGS/verifier/reward.txt"',
@@ -53,7 +53,7 @@ describe("an episode of a task in Harbor's format", () => {
 		expect(proof.ended.join("\n")).toMatch(/killed: .*exec sleep 3600/);
 	});
 
-	it("with steps: min_reward stops the rest, files stay, tests do not; mean and final (behaviour 12)", async () => {
+	it("with steps: min_reward stops the rest, files stay, tests do not; mean and final", async () => {
 		const { play } = await field();
 		const steps = (strategy: string) =>
 			harborTask("exit 1", {
@@ -89,7 +89,7 @@ describe("an episode of a task in Harbor's format", () => {
 		expect([a, b, c, d].map(({ gone }) => gone)).toEqual([true, true, true, true]);
 	});
 
-	it("whose sandbox was replaced in the middle is an error of the place and is not scored (behaviour 23)", async () => {
+	it("whose sandbox was replaced in the middle is an error of the place and is not scored", async () => {
 		const { play, runtime } = await field();
 		const played = await play(harborTask(GOOD), {
 			name: "ends the sandbox",

@@ -5,7 +5,7 @@ import { dockerField, field, itemIn, OWN_TASKS, wordsOf } from "./support.js";
 const TASKS = ["keeps-serving", "asks-twice", "mends-the-sum"];
 
 describe("a task of our own gives the oracle 1.0 and nop 0.0", () => {
-	it.each(TASKS)("in the sandbox: %s (behaviour 2)", async (name) => {
+	it.each(TASKS)("in the sandbox: %s", async (name) => {
 		const { play } = await field();
 		const item = itemIn(path.join(OWN_TASKS, name));
 		const [oracle, nop] = await Promise.all([play(item, "oracle"), play(item, "nop")]);
@@ -13,7 +13,7 @@ describe("a task of our own gives the oracle 1.0 and nop 0.0", () => {
 		expect([oracle.gone, nop.gone]).toEqual([true, true]);
 	});
 
-	it.for(["keeps-serving"])("in a container: %s (behaviour 2; the others in the soak)", async (name, context) => {
+	it.for(["keeps-serving"])("in a container: %s (the others in the soak)", async (name, context) => {
 		const { play } = await dockerField(context);
 		const item = itemIn(path.join(OWN_TASKS, name));
 		const [oracle, nop] = await Promise.all([play(item, "oracle"), play(item, "nop")]);

@@ -15,7 +15,7 @@ function said(given: { readonly json?: string; readonly txt?: string }): string 
 	}
 }
 
-describe("a reward (behaviour 7)", () => {
+describe("a reward", () => {
 	it.each([
 		[{ txt: "1\n" }, '{"reward":1}'],
 		[{ txt: " -0.25e1" }, '{"reward":-2.5}'],

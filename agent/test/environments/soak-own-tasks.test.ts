@@ -23,7 +23,7 @@ async function inLanes<T>(jobs: readonly (() => Promise<T>)[]): Promise<T[]> {
 }
 
 describe.for(PLACES)("our own tasks in a %s", (place) => {
-	it("give the oracle 1.0 and nop 0.0, ten times each, and leave nothing (behaviours 2 and 16)", async (context) => {
+	it("give the oracle 1.0 and nop 0.0, ten times each, and leave nothing", async (context) => {
 		const { play } = await fieldAt(place, context);
 		const jobs = TASKS.flatMap((name) => Array.from({ length: 20 }, (_, at) => () => play(own(name), at % 2 === 0 ? "oracle" : "nop")));
 		const all = await inLanes(jobs);
@@ -45,19 +45,19 @@ describe.for(PLACES)("our own tasks in a %s", (place) => {
 		"programs of the tests replaced in PATH": `for d in /usr/local/bin ~/bin; do mkdir -p $d; for p in bash sh sha256sum sed cat timeout id; do printf '#!/bin/sh\\n%s\\n' "${FORGE.replaceAll('"', '\\"')}" > $d/$p; chmod +x $d/$p; done; done; echo 'PATH=/usr/local/bin:$HOME/bin:$PATH' | tee -a ~/.profile ~/.bashrc /etc/profile`,
 		"what is judged writes the reward": `printf '%s\\n' ${["#!/bin/sh", FORGE, background(`while :; do ${FORGE}; sleep 0.02; done`)].map((line) => `'${line.replaceAll("'", `'\\''`)}'`).join(" ")} > sum.sh`,
 	};
-	it.for(Object.keys(CHEATS))("%s gives 0, tamperable or no reward in each (behaviour 8)", async (name, context) => {
+	it.for(Object.keys(CHEATS))("%s gives 0, tamperable or no reward in each", async (name, context) => {
 		const { play } = await fieldAt(place, context);
 		const all = await Promise.all(TASKS.map((task) => play(own(task), CHEATS[name] as string)));
 		for (const one of all) expect(one.how, wordsOf(one)).toMatch(/^scored 0$|tamperable$|^scorer failed$/); // the last: what it did to its own place keeps the tests from running
 		expect(all.map(({ gone }) => gone)).toEqual([true, true, true]);
 	});
 
-	it("the hands of an episode move 100 MB and more both ways (behaviour 14)", async (context) => {
+	it("the hands of an episode move 100 MB and more both ways", async (context) => {
 		await movesEverything(await fieldAt(place, context), 100);
 	});
 });
 
-it("two hundred episodes of one item at once have a task, a shell and files each (behaviour 15)", async () => {
+it("two hundred episodes of one item at once have a task, a shell and files each", async () => {
 	const { play } = await field();
 	const item = harborTask('[ "$(cat own | wc -l)" = 1 ] && [ "$(ls | wc -l)" = 1 ] && echo 1 > "$LOGS/verifier/reward.txt"');
 	const words = Array.from({ length: 200 }, () => randomBytes(8).toString("hex"));

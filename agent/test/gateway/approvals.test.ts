@@ -1,4 +1,4 @@
-/** Questions about commands, in chats (AGENT.md behaviours 24 to 28). */
+/** Questions about commands, in chats. */
 import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";

@@ -1,4 +1,4 @@
-/** A gateway that is killed (AGENT.md behaviours 16, 17, 24, 30, 34, 35). */
+/** A gateway that is killed. */
 import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";

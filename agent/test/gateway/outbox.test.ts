@@ -1,4 +1,4 @@
-/** Delivery: what is sent again and when, by what the platform can tell (AGENT.md 3.7). The gateway is not needed for it. */
+/** Delivery: what is sent again and when, by what the platform can tell. The gateway is not needed for it. */
 import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { Outbox } from "../../src/gateway/outbox.js";

@@ -1,4 +1,4 @@
-/** Who may write (AGENT.md behaviour 29), and what strangers cost. */
+/** Who may write, and what strangers cost. */
 import { expect, test } from "vitest";
 import { People } from "../../src/gateway/index.js";
 import { tempHome, until } from "../support/dirs.js";

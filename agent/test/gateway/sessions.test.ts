@@ -1,4 +1,4 @@
-/** Conversations of a chat: when a new one begins, and how one goes back (AGENT.md behaviours 31 to 33). */
+/** Conversations of a chat: when a new one begins, and how one goes back. */
 import { expect, test } from "vitest";
 import { listSessions } from "../../src/talk/index.js";
 import { calls } from "../model-server/index.js";

@@ -10,7 +10,7 @@ const runOf = (all: readonly RunItem[], rewards: readonly (number | null)[], cos
 	),
 });
 
-it("36: two runs are paired by key and digest; flips, what cannot be compared and what is in one alone are named", () => {
+it("two runs are paired by key and digest; flips, what cannot be compared and what is in one alone are named", () => {
 	const first = runOf(items(5), [1, 0, 1, 0, 1], 0.01);
 	const others = items(5).map((item) => ({ ...item, ...(item.index === 3 ? { digest: "changed" } : {}), ...(item.index === 4 ? { key: "new" } : {}) }));
 	const second = runOf(others, [0, 1, null, 1, 1], 0.03);
@@ -24,7 +24,7 @@ it("36: two runs are paired by key and digest; flips, what cannot be compared an
 	expect(compareRuns(first, runOf(items(5), [1, 0, 1, 0, 1])).cost).toBeNull(); // one of them has no prices
 });
 
-it("36: a run has no flips against itself, whatever the order of its items", () => {
+it("a run has no flips against itself, whatever the order of its items", () => {
 	const run = runOf(items(3, 2), [1, 0, 1, 1, 0, 0]);
 	expect(compareRuns(run, run)).toMatchObject({ pairs: 6, better: [], worse: [], p: 1, unscored: [], onlyFirst: [], onlySecond: [], changed: [] });
 });

@@ -4,7 +4,7 @@ import { numbersOf } from "../../src/report/index.js";
 import { progressOf } from "../../src/run/index.js";
 import { failed, items, result, scored, start } from "./rows.js";
 
-it("35: rates, both denominators and sums equal a table that was worked out by hand, with the tokens of every attempt", () => {
+it("rates, both denominators and sums equal a table that was worked out by hand, with the tokens of every attempt", () => {
 	const rows = [start(0), result(0, scored(1)), start(1), result(1, scored(0), { seconds: 3 })];
 	rows.push(start(2), { ...result(2, failed), t: "failed" } as (typeof rows)[number], start(2, 2), result(2, scored(1), { attempt: 2, seconds: 9 }));
 	rows.push(start(3), result(3, failed), start(4), { t: "lost", at: "2026-01-01T00:01:00.000Z", index: 4, attempt: 1, ended: [] });
@@ -21,7 +21,7 @@ it("35: rates, both denominators and sums equal a table that was worked out by h
 	expect(numbersOf(items(1), progressOf([]))).toMatchObject({ mean: null, solved: null, solvedOfAll: null, passAt: [], wall: null });
 });
 
-it("35: pass@k and Wilson are what the formulas give", () => {
+it("pass@k and Wilson are what the formulas give", () => {
 	// 1 - C(7,k)/C(10,k): 0.3, 0.5333, 0.7083, and 1 when fewer than k have failed
 	expect([1, 2, 3, 8].map((k) => passAtK(10, 3, k))).toEqual([expect.closeTo(0.3), expect.closeTo(1 - 21 / 45), expect.closeTo(1 - 35 / 120), 1]);
 	expect(wilson(8, 10)).toMatchObject({ value: 0.8, low: expect.closeTo(0.4902, 4), high: expect.closeTo(0.9433, 4) });

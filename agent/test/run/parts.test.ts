@@ -11,7 +11,7 @@ import { tempDir } from "../support/dirs.js";
 const [one] = items(1);
 if (!one) throw new Error("no item");
 
-it("27: so many starts at a time, and declared memory never over the limit", () => {
+it("so many starts at a time, and declared memory never over the limit", () => {
 	let room = 0;
 	const admission = new Admission({ dir: tempDir(), starts: 2, memory: 100 }, () => room++);
 	const first = admission.admit(60);
@@ -32,7 +32,7 @@ it("27: so many starts at a time, and declared memory never over the limit", () 
 	expect(admission.tooLarge(100)).toBeUndefined();
 });
 
-it("25: a disk has room with 5 GiB or a tenth of it", () => {
+it("a disk has room with 5 GiB or a tenth of it", () => {
 	const GIB = 1024 ** 3;
 	const says = (free: number, size: number) => new Admission({ dir: tempDir(), disk: () => ({ free: free * GIB, size: size * GIB }) }, () => {}).diskProblem();
 	expect([says(5, 1_000), says(2, 20)]).toEqual([undefined, undefined]);
@@ -75,7 +75,7 @@ it("an item with an image goes to the places of containers of the pool", () => {
 	]);
 });
 
-it("22: only what is out of the model's hands is tried again, twice at most, later each time", () => {
+it("only what is out of the model's hands is tried again, twice at most, later each time", () => {
 	const error = (of: "place" | "model" | "scorer" | "environment", again = true) => ({ kind: "error", of, code: "failed", words: "", again }) as Outcome;
 	const waits = (outcome: Outcome) => [0, 1, 2].map((failures) => retryAfter(outcome, failures, 5_000, () => 0.5));
 	expect(waits(error("place"))).toEqual([5_000, 10_000, undefined]);

@@ -7,7 +7,7 @@ import { atEnd, tempDir } from "../support/dirs.js";
 
 const NOTHING = { kept: [], sandboxes: [], processes: [], mounts: [] };
 
-it("17: the proof finds what was planted for it on each place, a process that no task has, and what a task has left", async () => {
+it("the proof finds what was planted for it on each place, a process that no task has, and what a task has left", async () => {
 	const folder = tempDir("proof");
 	const runtime = await testRuntime({ warm: 0 });
 	atEnd(() => runtime.close());
@@ -37,7 +37,7 @@ it("17: the proof finds what was planted for it on each place, a process that no
 	await once(stray, "exit");
 });
 
-it("17: a look that does not find what was planted proves nothing", async () => {
+it("a look that does not find what was planted proves nothing", async () => {
 	const runtime = await testRuntime({ warm: 0 });
 	atEnd(() => runtime.close());
 	const controls = await plantControls(runtime, ["ssh://nobody@127.0.0.1:1"], "run/control");

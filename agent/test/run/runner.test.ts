@@ -38,7 +38,7 @@ function runOf(episodes: number, more: Partial<RunManifest> = {}) {
 	return { dir, events, play };
 }
 
-it("22: what the place does wrong is tried again twice, on another place, and each attempt keeps its folder", async () => {
+it("what the place does wrong is tried again twice, on another place, and each attempt keeps its folder", async () => {
 	const { dir, events, play } = runOf(1, {
 		pool: [
 			{ place: "local", slots: 1 },
@@ -62,7 +62,7 @@ it("22: what the place does wrong is tried again twice, on another place, and ea
 	expect(readProgress(dir)).toMatchObject({ besides: [{ attempt: 1 }, { attempt: 2 }] });
 });
 
-it("27: however many may run at a time, only so many start at once", async () => {
+it("however many may run at a time, only so many start at once", async () => {
 	const { dir, events, play } = runOf(12);
 	let [entered, most] = [0, 0];
 	const agent: EpisodeAgent = {
@@ -78,7 +78,7 @@ it("27: however many may run at a time, only so many start at once", async () =>
 	expect(readProgress(dir).results.size).toBe(12);
 });
 
-it("25: below the mark nothing starts, one line says so, what runs goes on; with room it goes on by itself", async () => {
+it("below the mark nothing starts, one line says so, what runs goes on; with room it goes on by itself", async () => {
 	const { dir, events, play } = runOf(3);
 	let free = 1_000;
 	let release = (): void => {};
@@ -104,7 +104,7 @@ it("25: below the mark nothing starts, one line says so, what runs goes on; with
 	expect(readProgress(dir).results.size).toBe(3);
 });
 
-it("19: items are frozen, and a task folder that has changed stops the run with the list", async () => {
+it("items are frozen, and a task folder that has changed stops the run with the list", async () => {
 	const folder = tempDir("tasks");
 	const put = (name: string, more = "") => {
 		fs.mkdirSync(path.join(folder, name, "tests"), { recursive: true });

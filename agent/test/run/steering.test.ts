@@ -55,7 +55,7 @@ const told = async (world: World, ...args: readonly string[]): Promise<string> =
 	return `${code} ${stdout}${stderr}`;
 };
 
-it("28: pause, set concurrency, cancel and requeue count while it runs, and for the next program that runs it", async () => {
+it("pause, set concurrency, cancel and requeue count while it runs, and for the next program that runs it", async () => {
 	const { world, held, go, rowsNow, is } = await begun(["a", "b", "c", "d"]);
 	const first = program(world, "run", "rows.jsonl", "-o", "out", "--place", "local", "--concurrency", "1");
 	await held("a");
@@ -101,7 +101,7 @@ it("28: pause, set concurrency, cancel and requeue count while it runs, and for 
 	expect(JSON.parse((await run(world, ["show", "out", "2", "--json"])).stdout).result.outcome.score.reward).toBe(0.5);
 });
 
-it("29: a second interrupt leaves at once and says what ends what was left; 21: then another program may run it", async () => {
+it("a second interrupt leaves at once and says what ends what was left; then another program may run it", async () => {
 	const { world, held, go, is } = await begun(["a", "b"]);
 	const first = program(world, "run", "rows.jsonl", "-o", "out", "--place", "local", "--concurrency", "1");
 	await held("a");
@@ -122,7 +122,7 @@ it("29: a second interrupt leaves at once and says what ends what was left; 21: 
 	expect(stdout).toMatch(/2 of 2 done: 2 scored.*\n[\s\S]*nothing is left/);
 });
 
-it("20: a damaged row in the middle stops with its number, a torn last one is cut off and kept", async () => {
+it("a damaged row in the middle stops with its number, a torn last one is cut off and kept", async () => {
 	const { world, go } = await begun(["a"]);
 	go("a");
 	expect((await run(world, ["run", "rows.jsonl", "-o", "out", "--place", "local"])).code).toBe(0);
@@ -137,7 +137,7 @@ it("20: a damaged row in the middle stops with its number, a torn last one is cu
 	expect(await told(world, "show", "out")).toMatch(/^1 .*line 1 of/);
 });
 
-it("37: a replay finds no divergence in what does the same twice, and names the turn that does not", async () => {
+it("a replay finds no divergence in what does the same twice, and names the turn that does not", async () => {
 	const { world } = await begun(["a"]);
 	fs.writeFileSync(path.join(world.work, "rows.jsonl"), `${JSON.stringify({ prompt: "plain", expect: { file: "out.txt", content: "x" } })}\n`);
 	expect((await run(world, ["run", "rows.jsonl", "-o", "out", "--place", "local"])).code).toBe(0);
