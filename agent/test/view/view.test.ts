@@ -31,7 +31,7 @@ describe.skipIf(missing)("the page of a run", () => {
 	});
 	afterAll(() => browser.close());
 
-	it("38: a terminal is live in the page, a person takes its keyboard, and the result says so; nobody is kept out, wide or on a phone", async () => {
+	it("a terminal is live in the page, a person takes its keyboard, and the result says so; nobody is kept out, wide or on a phone", async () => {
 		const command = 'echo from-the-episode; read answer; printf "$answer" > out.txt';
 		let asked = 0; // news of the keyboard come as messages, too
 		const server = await modelServer({
