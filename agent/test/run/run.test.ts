@@ -149,8 +149,8 @@ it("what cannot be run is said before anything starts", async () => {
 	expect(await said("run", "rows.jsonl", "-t", "terminal", "--concurrency", "0")).toMatch(/^2 .*--concurrency is 0/);
 	expect(await said("resume", "nowhere")).toMatch(/^1 .*there is no run in .*nowhere/);
 	fs.mkdirSync(path.join(world.work, "task/tests"), { recursive: true });
-	for (const [name, text] of Object.entries({ "task.toml": '[environment]\ndocker_image = "x"', "instruction.md": "x", "tests/test.sh": "" }))
+	for (const [name, text] of Object.entries({ "task.toml": '[environment]\ndocker_image = "x"\nos = "windows"', "instruction.md": "x", "tests/test.sh": "" }))
 		fs.writeFileSync(path.join(world.work, "task", name), text);
-	expect(await said("run", "task", "-t", "terminal")).toMatch(/^1 .*task is a task of the kind harbor, which cannot be run yet/);
+	expect(await said("run", "task", "-t", "terminal")).toMatch(/^2 .*1 of the tasks cannot be run, so nothing was started/);
 	expect(server.requests).toEqual([]);
 });
