@@ -191,7 +191,11 @@ class ClientTest(unittest.TestCase):
             events = self.client.events()
             first = next(events)
             self.assertEqual(first["event"], "snapshot")
-            started = task.terminal("sleep 0.2; echo over", background=True, notify_on_complete=True)
+            go = os.path.join(tempfile.mkdtemp(prefix="hf-py-"), "go")
+            self.addCleanup(shutil.rmtree, os.path.dirname(go))
+            started = task.terminal(f"until [ -e {go} ]; do sleep 0.02; done; echo over", background=True, notify_on_complete=True)
+            with open(go, "w", encoding="utf-8"):
+                pass  # only now: the answer to a call brings the notices that there are
             notice = next(event for event in events if event["event"] == "notice")
             self.assertEqual(notice["data"]["session_id"], started["session_id"])
             events.close()

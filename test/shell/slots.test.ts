@@ -48,13 +48,21 @@ test("a slot that is made while idle ones are given up is there for the next com
 	for (const slot of [...many, made as Slot]) slots.giveBack(slot);
 });
 
-/** Slots of which two are made at a time, and each only when the test says so. */
+/** Slots of which two are made at a time, and each only when the test says so: until `letAll`, which also answers what is asked for later. */
 async function madeByHand() {
 	const runtime = await testRuntime();
 	const { local } = runtime;
 	const asked: { resolve(): void; fail(): void }[] = [];
+	let all = false;
+	const letAll = () => {
+		all = true;
+		for (const one of asked) one.resolve();
+	};
 	const hold: Machine["keepers"]["hold"] = async (...args) => {
-		await new Promise<void>((resolve, reject) => asked.push({ resolve, fail: () => reject(new Error("no room")) }));
+		await new Promise<void>((resolve, reject) => {
+			asked.push({ resolve, fail: () => reject(new Error("no room")) });
+			if (all) resolve();
+		});
 		return local.keepers.hold(...args);
 	};
 	const machine: Machine = Object.create(local, { keepers: { value: { hold } } });
@@ -63,7 +71,10 @@ async function madeByHand() {
 		() => runtime.boundaries,
 		{ deadlines: runtime.home.deadlines, ahead: false, atOnce: 2 },
 	);
-	atEnd(() => slots.close());
+	atEnd(() => {
+		letAll(); // a busy machine may take more than a second for one, and then another is asked for
+		return slots.close();
+	});
 	return { slots, asked };
 }
 
@@ -79,7 +90,7 @@ test("commands that come at once pass on the slots that others give back, in ord
 	await until("two are being made", () => asked.length === 2);
 	for (const one of asked) one.resolve();
 	const [first, second] = await Promise.all(taken.slice(0, 2));
-	await until("two more are being made", () => asked.length === 4);
+	await until("two more are being made", () => asked.length >= 4);
 	slots.giveBack(first as Slot);
 	slots.giveBack(second as Slot);
 	expect(await Promise.all(taken.slice(2, 4))).toEqual([first, second]);
@@ -87,8 +98,6 @@ test("commands that come at once pass on the slots that others give back, in ord
 	slots.giveBack(second as Slot);
 	expect(await Promise.all(taken.slice(4))).toEqual([first, second]);
 	expect(order).toEqual([0, 1, 2, 3, 4, 5]);
-	expect(asked.length).toBe(4);
-	for (const one of asked) one.resolve();
 	slots.giveBack(first as Slot);
 	slots.giveBack(second as Slot);
 });

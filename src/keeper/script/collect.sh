@@ -3,7 +3,7 @@
 hf_collect() {
   exec 4>&- 7<&- </dev/null >/dev/null 2>&1
   hf_limit=67108864 hf_full=ring hf_paused= hf_over= hf_looking= hf_direct= hf_waits= hf_runner=
-  hf_output=0 hf_rate=0 hf_due=0 hf_roll=65536 hf_w= hf_old= hf_runs= hf_held=
+  hf_output=0 hf_rate=0 hf_due=0 hf_roll=65536 hf_w= hf_old= hf_runs= hf_stale=
   hf_clock=0 hf_seen=0 hf_mark=0 hf_bytes=0 hf_grain=10000 hf_lines=0 hf_told= # see hf_tick
   hf_dd_run
   hf_record collector
@@ -15,7 +15,10 @@ hf_collect() {
       ;;
     '') ;;
     run)
-      if [ -n "$hf_held" ] && [ "$hf_b$hf_x" = 00 ]; then continue; fi # from the dd before the copier; the current dd cannot end, for we hold its pipe
+      if [ -n "$hf_stale" ] && [ "$hf_b$hf_x" = 00 ]; then # from the dd that waited for the end of the copier
+        hf_stale=
+        continue
+      fi
       hf_runner=
       if [ -n "$hf_direct" ]; then hf_left "$hf_x" && break; else hf_ended "$hf_b" "$hf_c" "$hf_x" && break; fi
       ;;
@@ -23,8 +26,9 @@ hf_collect() {
       hf_direct=1
       hf_grant
       ;;
-    dd) # the copier of a slot was killed: data that it had read but not written is lost
-      hf_direct= hf_held=1 hf_x=$(wc -c <"$hf_out" 5>&- 6>&- 8<&-)
+    killed) hf_stale=1 ;; # the copier of a slot: the dd that waits for its end is about to report it
+    dd) # in place of that copier: data that it had read but not written is lost
+      hf_direct= hf_x=$(wc -c <"$hf_out" 5>&- 6>&- 8<&-)
       hf_off=$((hf_off + hf_x - hf_size)) hf_size=$hf_x
       printf '%s %s\n' "$hf_off" 65536 >>"$hf_d/gaps"
       hf_write drained dd
@@ -62,7 +66,6 @@ hf_collect() {
       ;;
     release)
       exec 4>&-
-      hf_held=
       [ -z "$hf_direct" ] || hf_tell release
       if [ "$hf_paused" = limit ] || [ "$hf_paused" = rate ]; then
         hf_over=1

@@ -43,8 +43,11 @@ hf_which() {
   case $hf_id in proc_????????????) ;; *) hf_id=${hf_d##*/} ;; esac
 } 2>/dev/null
 
-# Replaces a killed copier of a slot, in R: K continues with dd, and we wait in the copier's place for the program that runs the shell.
+# Replaces a killed copier of a slot, in R: K continues with dd, and we wait in the copier's place for the program that runs the shell. The dd that waited
+# for the end of the copier ends when we close its pipe: K has to know before that the copier was killed, and did not exit. It is gone before there is
+# another, so that a look at the dd of K means that one.
 hf_replace_copier() {
+  printf '\nkilled\n' >&5
   exec 4>&-
   printf '\ndd\n' >&5
   hf_await_release

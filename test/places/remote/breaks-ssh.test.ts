@@ -47,9 +47,10 @@ describe.skipIf(noSshd)(`over SSH${noSshd ? ` (${noSshd})` : ""}`, () => {
 			await first.kill();
 			const runtime = await open();
 			const { processes = [] } = await runtime.process({ action: "list" });
-			expect(processes).toMatchObject([{ status: "running", exit_code: null }]);
+			const [running, ...more] = processes.filter(({ status }) => status === "running"); // the first may be there too: killed right after its answer, the program had no time to take it off the list
+			expect([running, more]).toMatchObject([{ status: "running", exit_code: null }, []]);
 			fs.writeFileSync(`${dir}/go`, "later\n");
-			expect(await runtime.process({ action: "wait", session_id: processes[0]?.session_id })).toMatchObject({
+			expect(await runtime.process({ action: "wait", session_id: running?.session_id })).toMatchObject({
 				status: "exited",
 				exit_code: 3,
 				output: "later\n",
