@@ -42,7 +42,15 @@ export function createPane(parent: HTMLElement, options: ITerminalOptions & ITer
 	terminal.loadAddon(new WebLinksAddon((_event, url) => openLink(url)));
 	terminal.open(parent);
 	paintWithWebgl(terminal);
-	return { terminal, search, dispose: () => terminal.dispose() };
+	return { terminal, search, dispose: () => dispose(terminal) };
+}
+
+/** A frame that xterm.js has queued before may ask for the size of a cell afterwards, and the disposed renderer has none: it gets the last one. */
+function dispose(terminal: Terminal): void {
+	const { _renderService: service } = (terminal as unknown as { _core: { _renderService?: { dimensions: unknown } } })._core;
+	const dimensions = service?.dimensions;
+	terminal.dispose();
+	if (service) Object.defineProperty(service, "dimensions", { value: dimensions, configurable: true });
 }
 
 /** When the program asks its terminal something, the server answers, once for all viewers. From here come only keys, clicks and pastes. */
