@@ -33,6 +33,7 @@ const MOST_LOOKS = 20;
 const FORGET_AFTER = 20; // snapshots
 const FORK_MS = 5;
 const FORK_ROUNDS = 5; // a parent that blocks the signal for longer does so permanently (signalfd, sigwait), and will read it
+const TURNS_MS = 1_000; // in all rounds
 
 /**
  * Extends `find`: adds other members of groups and sessions that contained only the tree in an earlier snapshot. A process that forks and exits all
@@ -94,19 +95,34 @@ export async function halt(kernel: Kernel, find: (now: ProcessSnapshot) => Membe
 /**
  * Halts a tree before `signal`, at a moment when the reaction of each parent is known. A shell blocks TERM and INT while it forks, and an interactive
  * bash ignores TERM only outside of a fork: stopped during a fork, it seems to accept the signal, and then drops it. So a parent that blocks the
- * signal is continued alone for a moment.
+ * signal is continued alone for a moment. On a busy machine, it waits for its turn before it stops or goes on, and its mask may change until then.
  */
 export async function haltBefore(kernel: Kernel, find: (now: ProcessSnapshot) => Members, signal: "SIGINT" | "SIGTERM", except?: number): Promise<Halted> {
+	const deadline = Date.now() + TURNS_MS;
+	const statuses = async (pids: readonly number[]) => await kernel.read(pids.map((pid) => `/proc/${pid}/status`));
+	const blocked = (status = "") => blocks(status, constants.signals[signal]);
+	const settled = async (pids: readonly number[], is: (status: string | undefined) => boolean) => {
+		for (;;) {
+			const texts = await statuses(pids);
+			if (Date.now() >= deadline || texts.every(is)) return texts;
+			await sleep(FORK_MS);
+		}
+	};
 	for (let round = 1; ; round++) {
 		const halted = await halt(kernel, find);
 		const parents = round <= FORK_ROUNDS ? parentsIn(halted).filter((pid) => pid !== except) : [];
-		const texts = parents.length > 0 ? await kernel.read(parents.map((pid) => `/proc/${pid}/status`)) : [];
-		const forking = parents.filter((_, at) => blocks(texts[at] ?? "", constants.signals[signal]));
+		if (parents.length === 0) return halted;
+		const texts = await settled(parents, (status) => !runs(status));
+		const forking = parents.filter((_, at) => blocked(texts[at]));
 		if (forking.length === 0) return halted;
 		await kernel.signal(to(halted.now, forking, "SIGCONT"));
 		await sleep(FORK_MS);
+		await settled(forking, (status) => !(blocked(status) && runs(status)));
 	}
 }
+
+/** Returns true for a process that runs, or would if it had its turn, by its /proc/PID/status. */
+const runs = (status = ""): boolean => /^State:\s*R/m.test(status);
 
 /**
  * Returns true if a group can be stopped as one: its leader belongs to the tree or to Holdfast, or the leader is gone and all members belong. Any
