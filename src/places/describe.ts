@@ -13,21 +13,22 @@ export interface Description {
 	readonly missing: readonly string[];
 }
 
-export const DESCRIBE_MS = 60_000;
+const ANSWER_MS = 60_000;
 const MOST = 16 * 1024;
 const MARK = "holdfast-describes"; // a login may print a greeting first
 const TOOLS = ["bash", "setsid", "mkfifo", "dd", "script", "python3", "perl", "rg"];
 const SCRIPT = `echo ${MARK}; (uname -a || echo unknown) 2>/dev/null; pwd; for t in ${TOOLS.join(" ")}; do command -v "$t" >/dev/null 2>&1 && echo "$t"; done; echo ${MARK}`;
 
-/** Reaches the place, starting it if needed, and asks. Throws what is wrong, in words. */
+/** Reaches the place, starting it if needed, and asks. Throws what is wrong, in words. A start has limits of its own: a queue or an image takes longer than an answer. */
 export async function describePlace(
 	host: Host,
-	{ timeoutMs = DESCRIBE_MS, signal: given }: { readonly timeoutMs?: number; readonly signal?: AbortSignal } = {},
+	{ timeoutMs = ANSWER_MS, signal: given }: { readonly timeoutMs?: number; readonly signal?: AbortSignal } = {},
 ): Promise<Description> {
-	const time = AbortSignal.timeout(timeoutMs);
-	const signal = given ? AbortSignal.any([given, time]) : time;
+	let time: AbortSignal | undefined;
 	try {
-		const started = await host.start(signal);
+		const started = await host.start(given);
+		time = AbortSignal.timeout(timeoutMs);
+		const signal = given ? AbortSignal.any([given, time]) : time;
 		const [system = "unknown", directory, ...tools] = await ask(host, signal);
 		const cwd = started.cwd ?? (directory?.startsWith("/") ? directory : undefined);
 		return {
@@ -40,7 +41,7 @@ export async function describePlace(
 		};
 	} catch (error) {
 		if (given?.aborted) throw new HoldfastError("ABORTED", `interrupted while ${host.address} was looked at`, { cause: error });
-		if (time.aborted) throw new HoldfastError("UNREACHABLE", `${host.address} did not answer within ${Math.round(timeoutMs / 1000)} s`, { cause: error });
+		if (time?.aborted) throw new HoldfastError("UNREACHABLE", `${host.address} did not answer within ${Math.round(timeoutMs / 1000)} s`, { cause: error });
 		throw error;
 	}
 }

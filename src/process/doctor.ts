@@ -60,7 +60,7 @@ export async function diagnose(runtime: Runtime, signal?: AbortSignal): Promise<
 async function reach(runtime: Runtime, wish: PlaceWish, signal?: AbortSignal): Promise<Check> {
 	try {
 		const { look, task } = toLook(runtime, wish);
-		const host = await hostOf(look, { task }, runtime.home);
+		const host = await hostOf(look, { task }, runtime.home, { progress: (line) => runtime.boxes.onProgress?.(runtime.placeName, line) });
 		let looked = false;
 		try {
 			const about = (await host.about?.(signal)) ?? [];

@@ -70,7 +70,7 @@ async function answered<T extends ToolResult>(ask: Ask, act: (ask: Ask) => Promi
 		if (call.id !== undefined) ask.record = await runtime.calls.begin({ id: call.id, task, tool: ask.tool, keep: call.keep === true });
 		result = await act(ask);
 	} catch (error) {
-		result = (error instanceof Refused ? error.result : failure(error)) as T;
+		result = (error instanceof Refused ? error.result : failure(error, call)) as T;
 	}
 	if (ask.signal.aborted && !call.signal?.aborted && !call.yield?.aborted && result.status === "interrupted")
 		notes.push("The program that runs this task has interrupted all of its calls.");
@@ -135,8 +135,9 @@ export interface Failure {
 	readonly known?: string[];
 }
 
-function failure(error: unknown): Failure {
+function failure(error: unknown, { failed }: Call): Failure {
 	const { code, message, cause } = fromSystem(error, "this did not work");
+	if (typeof failed === "function") failed(code); // a wrong type is the error itself
 	const status = code === "NOT_FOUND" ? "not_found" : code === "ABORTED" ? "interrupted" : "error";
 	const known = cause instanceof KnownIds ? { known: [...cause.ids] } : {};
 	return { status, output: "", exit_code: null, error: message, ...known };

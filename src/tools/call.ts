@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { Approver } from "../approvals/index.js";
-import { aSignal, checked, HoldfastError, isTaskName } from "../base/index.js";
+import { aSignal, checked, type ErrorCode, HoldfastError, isTaskName } from "../base/index.js";
 import { isUser, type PlaceGiven, placeSchema, USER_FORM } from "../places/index.js";
 import { isCallId, LONGEST_ID } from "./calls/index.js";
 
@@ -26,6 +26,8 @@ export interface Call {
 	readonly progress?: (message: string) => void;
 	/** Returns true if no client will get the answer. Such an answer takes no notices, and an ended command stays readable by its id. */
 	readonly gone?: () => boolean;
+	/** Receives the code of the error that the result tells in words. */
+	readonly failed?: (code: ErrorCode) => void;
 	/** The door's name, for the audit. Default: library. */
 	readonly door?: string;
 	/** Asks the person at this door whether a command may run. Without an approver, the call waits for a person at another door. */
@@ -48,6 +50,7 @@ const callSchema = z.lazy(() =>
 		within: z.number().optional(),
 		progress: aFunction,
 		gone: aFunction,
+		failed: aFunction,
 		door: z.string().max(1_000).optional(),
 		approver: aFunction,
 		asksLater: z.boolean().optional(),

@@ -1,17 +1,28 @@
 /** A place that is not there yet, through the tools: no failure, not tried again blindly, found again by whoever comes next. */
 import { afterAll, expect, it } from "vitest";
 import { secretName } from "../../src/base/secrets/names.js";
+import type { CommandBody } from "../../src/doors/cli/command.js";
+import { fileCommand } from "../../src/doors/cli/commands/files.js";
+import { terminal } from "../../src/doors/cli/commands/terminal.js";
 import type { HostHooks, Kind } from "../../src/places/kind.js";
 import { keysOf } from "../../src/places/kind.js";
 import { kinds, registerKind } from "../../src/places/kinds.js";
 import { notYet } from "../../src/places/pending.js";
+import { diagnose } from "../../src/process/doctor.js";
 import { listSandboxes } from "../../src/process/index.js";
 import { atEnd, tempDir } from "../support/home.js";
 import { HoldfastError, openRuntime, type Runtime } from "../support/internal.js";
 import { pipe } from "./pipe/kind.js";
 
 /** A queue in front of a shell of this machine. */
-const queue = { state: "waits" as "waits" | "runs" | "hangs", starts: 0, ends: undefined as number | undefined, aborted: 0, hooks: {} as HostHooks };
+const queue = {
+	state: "waits" as "waits" | "runs" | "hangs",
+	starts: 0,
+	limited: false,
+	ends: undefined as number | undefined,
+	aborted: 0,
+	hooks: {} as HostHooks,
+};
 
 const behindQueue = {
 	...pipe,
@@ -29,6 +40,8 @@ const behindQueue = {
 				address: "queue://box",
 				start: async (signal?: AbortSignal) => {
 					queue.starts++;
+					queue.limited = signal !== undefined;
+					if (queue.state !== "hangs") hooks.progress?.("job 7 was submitted");
 					if (queue.state === "waits") throw notYet("queue://box", "job 7 waits for Resources");
 					if (queue.state === "hangs") {
 						hooks.progress?.("job 7 is number 3 in the queue");
@@ -111,6 +124,37 @@ it("a call whose time is over while it waits says what for; that goes on, and pr
 	expect(await runtime.terminal({ command: "echo no", background: true }, { task: "t", within: 300 })).toMatchObject({ status: "error", error: words });
 	expect({ ...queue, hooks: undefined, ends: undefined }).toMatchObject({ starts: 1, aborted: 0 }); // the first start is still under way, for both
 	expect(lines).toEqual(["queue://box: job 7 is number 3 in the queue"]);
+});
+
+it("doctor lets a start take its own time, tells its progress, and says what it waits for", async () => {
+	Object.assign(queue, { state: "waits", ends: undefined });
+	const runtime = await open();
+	const lines: string[] = [];
+	runtime.boxes.onProgress = (place, line) => lines.push(`${place}: ${line}`);
+	const place = async () => (await diagnose(runtime)).checks.find(({ name }) => name === "place");
+	expect(await place()).toEqual({
+		name: "place",
+		state: "warn",
+		found: "queue://box is not there yet: job 7 waits for Resources; what this look had asked for was taken back",
+	});
+	expect(queue.limited).toBe(false); // the time for an answer begins when the place is there
+	queue.state = "runs";
+	expect(await place()).toMatchObject({ state: "ok", found: expect.stringContaining("queue://box: Linux") });
+	expect(lines).toEqual(["queue://box: job 7 was submitted", "queue://box: job 7 was submitted"]);
+});
+
+it("the command line ends with 75 for a place that is not there yet", async () => {
+	Object.assign(queue, { state: "waits", ends: undefined });
+	const runtime = await open();
+	const said: unknown[] = [];
+	const out = { json: true, data: (data: unknown) => said.push(data) };
+	const ask = (command: CommandBody, words: string[]) =>
+		command.run({ values: {}, words, out, runtime: async () => runtime, agent: async () => runtime } as never);
+	expect(await ask(terminal, ["true"])).toBe(75);
+	expect(await ask(fileCommand("read-file"), ["/etc/hosts"])).toBe(75);
+	expect(said).toMatchObject([1, 2].map(() => ({ status: "error", error: expect.stringContaining("job 7 waits for Resources") })));
+	queue.state = "runs";
+	expect(await ask(terminal, ["exit 7"])).toBe(7);
 });
 
 it("of several accounts the one that does not answer is a note, and keeps nobody from the others", async () => {

@@ -1,7 +1,7 @@
 /** The tools for files as commands: what they take as options, what is natural as words. */
 import type * as z from "zod";
 import type { Approver } from "../../../approvals/index.js";
-import { HoldfastError, keptProcesses } from "../../../base/index.js";
+import { ERRORS, type ErrorCode, HoldfastError, keptProcesses } from "../../../base/index.js";
 import { FILE_TOOLS } from "../../../tools/files/index.js";
 import { renderResult } from "../../../tools/index.js";
 import { askHere } from "../approve.js";
@@ -80,7 +80,7 @@ function commandFor({ name, tool, usage, teach, words, input, unless = [] }: Man
 		usage,
 		options: optionsOf(schema, words),
 		starts: true,
-		teach: `Paths are those of the task's place, and relative ones start in the directory of its shell. With --json the result object, as in docs/files.md.\n\nExit code: 0; 1 when it failed or was refused, 3 when there is no such file, 130 when it was interrupted.\n\n${teach}`,
+		teach: `Paths are those of the task's place, and relative ones start in the directory of its shell. With --json the result object, as in docs/files.md.\n\nExit code: 0; 1 when it failed or was refused, 3 when there is no such file, 75 when the place waits in a queue or is being made, 130 when it was interrupted.\n\n${teach}`,
 		async run(call) {
 			const args: Record<string, unknown> = argumentsOf(schema, call.values);
 			if (call.words.length > words.length)
@@ -97,9 +97,14 @@ async function callFileTool(call: CliCall, tool: Name, args: unknown): Promise<n
 	const runtime = await call.agent();
 	const asks = canAsk() && !out.json && keptProcesses().length === 0;
 	const approver: Approver = (approval, signal) => askHere(approval, out, signal);
-	const result = await interruptible((signal) => runtime.file(tool, args, { signal, door: "cli", ...(asks ? { approver } : {}) }));
+	let code: ErrorCode | undefined;
+	const failed = (why: ErrorCode) => {
+		code = why;
+	};
+	const result = await interruptible((signal) => runtime.file(tool, args, { signal, failed, door: "cli", ...(asks ? { approver } : {}) }));
 	if (out.json) out.data(result);
 	else out.line(renderResult(result));
+	if (code === "PENDING") return ERRORS.PENDING.exit;
 	if (result.status === "not_found") return EXIT.notFound;
 	if (result.status === "interrupted") return EXIT.interrupted;
 	return result.status === "ok" ? EXIT.ok : EXIT.failed;

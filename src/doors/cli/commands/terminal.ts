@@ -1,5 +1,5 @@
 import type { Approver } from "../../../approvals/index.js";
-import { keptProcesses } from "../../../base/index.js";
+import { ERRORS, type ErrorCode, keptProcesses } from "../../../base/index.js";
 import { renderResult, terminalInput } from "../../../tools/index.js";
 import { askHere } from "../approve.js";
 import { canAsk } from "../ask.js";
@@ -20,7 +20,7 @@ Several words are joined by spaces and are shell text. With --json the result ob
 Ctrl-C interrupts the command and keeps the shell. What a rule wants a person to allow (docs/approvals.md) is asked here, at a terminal.
 
 Exit code: the command's own (124: killed at its deadline, 130: interrupted); 0 when it goes on or waits for input; 125 when
-nothing was started or it was refused; 1 when it waits for a person's answer; 3 when there is no such process; 1 when its end was not seen.
+nothing was started or it was refused; 75 when the place waits in a queue or is being made; 1 when it waits for a person's answer; 3 when there is no such process; 1 when its end was not seen.
 
 Examples
   holdfast terminal -- cd /tmp
@@ -35,9 +35,14 @@ Examples
 		// A program of the agent's own, on a terminal that the agent types at, asks nobody.
 		if (keptProcesses().length === 0) runtime.sudo.passwords.askPerson = passwordAsker(runtime.task);
 		const approver: Approver = (approval, signal) => askHere(approval, out, signal);
-		const result = await interruptible((signal) => runtime.terminal(args, { signal, door: "cli", ...(asks ? { approver } : {}) }));
+		let code: ErrorCode | undefined;
+		const failed = (why: ErrorCode) => {
+			code = why;
+		};
+		const result = await interruptible((signal) => runtime.terminal(args, { signal, failed, door: "cli", ...(asks ? { approver } : {}) }));
 		if (out.json) out.data(result);
 		else out.line(renderResult(result));
+		if (code === "PENDING") return ERRORS.PENDING.exit;
 		if (result.status === "error" || result.status === "blocked") return EXIT.notStarted;
 		if (result.status === "not_found") return EXIT.notFound;
 		if (result.status === "lost" || result.status === "pending_approval") return EXIT.failed;

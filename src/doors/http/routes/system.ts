@@ -164,8 +164,9 @@ const housekeeping = (api: ApiContext): Route[] => [
 			});
 		},
 	),
-	route({ method: "get", path: "/api/doctor", who: "owner", summary: "What this box can do, and what crashes have left", answer: doctorSchema }, () =>
-		diagnose(api.runtime),
+	route(
+		{ method: "get", path: "/api/doctor", who: "owner", summary: "What this box can do, and what crashes have left", answer: doctorSchema },
+		({ context }) => diagnose(api.runtime, context.req.raw.signal),
 	),
 	route(
 		{ method: "post", path: "/api/tasks/end", who: "owner", summary: "End a task with everything it owns", body: endTaskSchema, answer: endedTaskSchema },
