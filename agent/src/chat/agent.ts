@@ -5,6 +5,7 @@ import { type EndpointModel, listModels, openModel } from "../model/index.js";
 import { findSession, Log, lastSession, type SessionInfo } from "../talk/index.js";
 import type { AgentTool } from "../tools/index.js";
 import { type Conversation, type ConversationDoor, openConversation } from "../turn/index.js";
+import { chosenModel } from "./chosen-model.js";
 import { chosenEndpoint } from "./endpoint.js";
 import { knownModel } from "./known-models.js";
 
@@ -89,7 +90,7 @@ export class Agent implements AsyncDisposable {
 		const { settings, runtime, keys, cwd } = this;
 		const { door, task, extra, tools, crashes } = this.#options;
 		const { home, config } = settings;
-		const said = id === undefined ? undefined : modelIn(home, id);
+		const said = id === undefined ? undefined : chosenModel(home, id, this.endpoint.name);
 		const flag = settings.flags.some(({ key }) => key[0] === "model");
 		const name = (flag ? undefined : said) ?? config.model;
 		if (name === undefined) throw new AgentError("CONFIG", "no model is chosen; run `holdfast-agent setup model`, or give --model NAME");
@@ -150,11 +151,4 @@ export class Agent implements AsyncDisposable {
 function fromOf(home: AgentHome, id: string): string | undefined {
 	const [begun] = Log.read(home, id).entries;
 	return begun?.t === "begun" ? begun.from : undefined;
-}
-
-/** A model that was chosen in a conversation stays chosen in it. */
-function modelIn(home: AgentHome, id: string): string | undefined {
-	const { entries } = Log.read(home, id);
-	const set = entries.findLast((entry) => entry.t === "set" && entry.model !== undefined);
-	return set?.t === "set" ? set.model : undefined;
 }

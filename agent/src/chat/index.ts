@@ -1,6 +1,7 @@
 /** The chat in the terminal, and what other doors share with it: an agent with its conversation, the slash commands, how text is shown. */
 export { type Agent, type AgentOptions, type AgentSettings, openAgent } from "./agent.js";
 export { runChat } from "./chat.js";
+export { chosenModel } from "./chosen-model.js";
 export { type CommandContext, runSlash, SLASH_COMMANDS, type SlashCommand } from "./commands/index.js";
 export { chosenEndpoint } from "./endpoint.js";
 export { EXIT, exitOf } from "./exit.js";

@@ -4,7 +4,7 @@
  */
 import { openRuntime, type Runtime } from "holdfast";
 import { AgentError, type AgentHome, KeyRing, loadAgentConfig } from "../base/index.js";
-import { chosenEndpoint, knownModel } from "../chat/index.js";
+import { chosenEndpoint, chosenModel, knownModel } from "../chat/index.js";
 import { type Model, openModel } from "../model/index.js";
 import { Log } from "../talk/index.js";
 import { type Conversation, isUnanswered, openConversation } from "../turn/index.js";
@@ -124,7 +124,7 @@ export class Desk {
 			const options = { endpoint, model: name, reasoning: config.reasoning, ...(key ? { key: () => keys.read(key) } : {}) };
 			return openModel({ ...options, listed: await knownModel(home, options) });
 		};
-		const name = "id" in wanted ? (modelIn(home, wanted.id) ?? config.model) : (wanted.model ?? config.model);
+		const name = "id" in wanted ? (chosenModel(home, wanted.id, chosen.name) ?? config.model) : (wanted.model ?? config.model);
 		if (name === undefined) throw new AgentError("CONFIG", "no model is chosen; name one, or run `holdfast-agent setup model`");
 		const summary = config.compact.model;
 		const cwd = "id" in wanted ? undefined : (wanted.cwd ?? (/^local\b/.test(wanted.place ?? String(config.place)) ? process.cwd() : undefined));
@@ -166,11 +166,4 @@ export class Desk {
 	#tell(id: string): void {
 		for (const heard of this.#listeners) heard(id);
 	}
-}
-
-/** A model that was chosen in a conversation stays chosen in it. */
-function modelIn(home: AgentHome, id: string): string | undefined {
-	const { entries } = Log.read(home, id);
-	const set = entries.findLast((entry) => entry.t === "set" && entry.model !== undefined);
-	return set?.t === "set" ? set.model : undefined;
 }

@@ -51,7 +51,7 @@ const isTool = object({ name: isText, description: isText, schema: object({}) })
 const sizes = { upto: isNumber, before: isNumber, after: isNumber };
 
 const SHAPES: Readonly<Record<Entry["t"], Shape>> = {
-	begun: { at: isText, v: (value) => value === 1, id: isText, task: isText, place: isText, model: isText, from: maybe(isText) },
+	begun: { at: isText, v: (value) => value === 1, id: isText, task: isText, place: isText, model: isText, endpoint: maybe(isText), from: maybe(isText) },
 	user: { at: isText, id: isText, text: isText, by: isOrigin, files: maybe(list(isFile)) },
 	notice: { at: isText, id: isText, text: isText },
 	assistant: {
@@ -71,7 +71,15 @@ const SHAPES: Readonly<Record<Entry["t"], Shape>> = {
 	summary: { at: isText, text: isText, ...sizes },
 	shortened: { at: isText, ...sizes },
 	undone: { at: isText, from: isNumber },
-	set: { at: isText, model: maybe(isText), place: maybe(isText), title: maybe(isText), mode: maybe(oneOf("steer", "queue", "interrupt")) },
+	set: {
+		at: isText,
+		model: maybe(isText),
+		endpoint: maybe(isText),
+		auto: maybe(isFlag),
+		place: maybe(isText),
+		title: maybe(isText),
+		mode: maybe(oneOf("steer", "queue", "interrupt")),
+	},
 	shown: { at: isText, system: isText, tools: list(isTool) },
 	failure: { at: isText, turn: isNumber, tool: isText, args: isText, error: isText },
 	stopped: { at: isText, why: isText, text: isText },

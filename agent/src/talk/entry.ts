@@ -40,8 +40,17 @@ export interface TokenRecord {
 }
 
 export type EntryBody =
-	/** `from` is the conversation that this one goes on from. */
-	| { readonly t: "begun"; readonly v: 1; readonly id: string; readonly task: string; readonly place: string; readonly model: string; readonly from?: string }
+	/** `endpoint`: the name of the one that has the model; `from`: the conversation that this one goes on from. */
+	| {
+			readonly t: "begun";
+			readonly v: 1;
+			readonly id: string;
+			readonly task: string;
+			readonly place: string;
+			readonly model: string;
+			readonly endpoint?: string;
+			readonly from?: string;
+	  }
 	/** `id` is that of its inbox line: a second line with it is not written. */
 	| { readonly t: "user"; readonly id: string; readonly text: string; readonly by: Origin; readonly files?: readonly FileRef[] }
 	/** A notice of the core; sent as a user message that says so. */
@@ -69,7 +78,16 @@ export type EntryBody =
 	| { readonly t: "shortened"; readonly upto: number; readonly before: number; readonly after: number }
 	/** The last turn is taken back: lines from `from` on are not sent any more. */
 	| { readonly t: "undone"; readonly from: number }
-	| { readonly t: "set"; readonly model?: string; readonly place?: string; readonly title?: string; readonly mode?: BusyMode }
+	/** `auto`: nobody has chosen the model for this conversation; it was opened with another one than before. */
+	| {
+			readonly t: "set";
+			readonly model?: string;
+			readonly endpoint?: string;
+			readonly auto?: boolean;
+			readonly place?: string;
+			readonly title?: string;
+			readonly mode?: BusyMode;
+	  }
 	/** What every request behind it shows besides the messages: written in runs, for training data. */
 	| { readonly t: "shown"; readonly system: string; readonly tools: readonly ToolShown[] }
 	/** A call failed: for statistics. `args` is cut to 200 characters. */

@@ -20,7 +20,7 @@ import {
 import { readTodo, type TodoItem, type ToolsetState, type UserQuestion } from "../tools/index.js";
 import { changedFiles, openQuestions, runningProcesses } from "./digest.js";
 import type { TurnEvent } from "./events.js";
-import { lastSaid } from "./lines.js";
+import { atEndpoint, lastSaid } from "./lines.js";
 import type { OpenedParts } from "./open.js";
 import { parsePlace } from "./place.js";
 import type { TurnResult } from "./turn.js";
@@ -176,7 +176,7 @@ export class Conversation implements AsyncDisposable {
 	}
 
 	async setModel(model: Model): Promise<void> {
-		await this.#set({ model: model.name });
+		await this.#set({ model: model.name, ...atEndpoint(this.#parts) });
 		this.#worker.model = model;
 	}
 
@@ -229,7 +229,7 @@ export class Conversation implements AsyncDisposable {
 		});
 	}
 
-	async #set(values: { readonly model?: string; readonly place?: string; readonly mode?: BusyMode }): Promise<void> {
+	async #set(values: { readonly model?: string; readonly endpoint?: string; readonly place?: string; readonly mode?: BusyMode }): Promise<void> {
 		await this.#worker.held(() => this.#worker.append({ t: "set", ...values }));
 	}
 

@@ -5,17 +5,23 @@ interface Settings {
 	readonly title: string;
 	readonly place: string;
 	readonly model: string;
+	readonly endpoint: string;
 	readonly mode: BusyMode;
 }
 
-/** The last value that was set; place and model have one from the beginning. */
+const FROM_THE_BEGINNING: readonly string[] = ["place", "model", "endpoint"] satisfies (keyof Settings)[];
+
+/** The last value that was set. */
 export function lastSaid<K extends keyof Settings>(entries: readonly Entry[], name: K): Settings[K] | undefined {
 	for (const entry of [...entries].reverse()) {
 		if (entry.t === "set" && entry[name] !== undefined) return entry[name] as Settings[K];
-		if (entry.t === "begun" && (name === "place" || name === "model")) return entry[name as "place" | "model"] as Settings[K];
+		if (entry.t === "begun" && FROM_THE_BEGINNING.includes(name)) return entry[name as "place" | "model" | "endpoint"] as Settings[K] | undefined;
 	}
 	return undefined;
 }
+
+/** The endpoint as a line names it. */
+export const atEndpoint = ({ endpoint }: { readonly endpoint?: string }): { readonly endpoint?: string } => (endpoint === undefined ? {} : { endpoint });
 
 /** A turn was begun and is not over: calls are open, or the last message has no answer and no one has stopped the turn. */
 export function isUnanswered(log: Log): boolean {

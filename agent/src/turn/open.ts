@@ -6,7 +6,7 @@ import { Log, pruneSessions, recallResult } from "../talk/index.js";
 import { type AgentTool, TASK_LIMITS } from "../tools/index.js";
 import { Conversation } from "./conversation.js";
 import { EventHub } from "./hub.js";
-import { lastSaid } from "./lines.js";
+import { atEndpoint, lastSaid } from "./lines.js";
 import { checkPlace, parsePlace, placeText } from "./place.js";
 import { UserQuestions } from "./questions.js";
 import { ConversationState } from "./state.js";
@@ -43,7 +43,7 @@ export interface ConversationOptions {
 	readonly tools?: readonly AgentTool[];
 	/** Those that were read, so that they are masked everywhere. */
 	readonly keys?: KeyRing;
-	/** The endpoint's name, for the session log. */
+	/** The name of the model's endpoint, for the log. */
 	readonly endpoint?: string;
 	/** Writes summaries; default: the conversation's own. */
 	readonly summaryModel?: Model;
@@ -101,7 +101,8 @@ export async function openConversation(options: ConversationOptions): Promise<Co
 		toolbox = await openToolbox({ config, toolsets, tools, kind: door.kind, runtime, task, place: current, user, keys, questions, state, recall, scope });
 		if (!log) {
 			const from = options.begin?.from;
-			log = await Log.begin(home, { task: name, place: at, model: model.name, ...(from === undefined ? {} : { from }) }, { ...logOptions, id });
+			const beginning = { task: name, place: at, model: model.name, ...atEndpoint(options), ...(from === undefined ? {} : { from }) };
+			log = await Log.begin(home, beginning, { ...logOptions, id });
 			await log.leave();
 			if (config.keepDays !== null) pruneSessions(home, config.keepDays, clock);
 		}

@@ -8,7 +8,7 @@ import type { Model } from "../model/index.js";
 import { admit, type Compacted, type Entry, type EntryBody, Inbox, type InboxItem, type Log, writeSessionLog } from "../talk/index.js";
 import { TurnContext } from "./context.js";
 import type { TurnEnd, TurnEvent } from "./events.js";
-import { isUnanswered, lastSaid } from "./lines.js";
+import { atEndpoint, isUnanswered, lastSaid } from "./lines.js";
 import { News } from "./news.js";
 import type { OpenedParts } from "./open.js";
 import { Steering } from "./steer.js";
@@ -248,7 +248,7 @@ export class Worker {
 		const { log, state, limits, toolbox, keys } = this.#parts;
 		const resumed = isUnanswered(log);
 		const again = !resumed || state.resumedAt(log.entries.length, this.#clock.now()) < (this.#parts.crashes ?? CRASHES);
-		if (lastSaid(log.entries, "model") !== this.model.name) await this.append({ t: "set", model: this.model.name }); // opened with another one than before
+		if (!this.#modelIsKnown()) await this.append({ t: "set", model: this.model.name, ...atEndpoint(this.#parts), auto: true });
 		if (this.closed) steering.want("leave");
 		return runTurn({
 			log,
@@ -271,6 +271,13 @@ export class Worker {
 			again,
 			record: this.#parts.record === true,
 		});
+	}
+
+	/** The log names the model, and no other endpoint for it. */
+	#modelIsKnown(): boolean {
+		const { log, endpoint } = this.#parts;
+		const said = lastSaid(log.entries, "endpoint");
+		return lastSaid(log.entries, "model") === this.model.name && (said === endpoint || said === undefined || endpoint === undefined);
 	}
 
 	async #admit(which: (item: InboxItem) => boolean): Promise<void> {
