@@ -1,5 +1,5 @@
 /** A result of the core as the model is shown it: in text, shortened, and without the id of a process that is not kept. */
-import { renderResult, type Task, type TerminalResult, type ToolResult } from "holdfast";
+import { type ProcessResult, renderResult, type Task, type TerminalResult, type ToolResult } from "holdfast";
 import { DOOR, SHOWN_CHARS } from "./limits.js";
 import { type Stretch, shorten } from "./shorten.js";
 import type { ToolOutcome } from "./tool.js";
@@ -12,6 +12,7 @@ export async function outcomeOf(task: Task, name: string, args: unknown, result:
 	return {
 		...shown,
 		failed: rest.error != null || FAILED.includes(rest.status),
+		...(name === "process" && rest.status === "running" && (rest as ProcessResult).timed_out ? { waits: true } : {}),
 		...(rest.status === "blocked" ? { how: "refused" as const } : {}),
 		...(rest.status === "pending_approval" ? { pending: (rest as TerminalResult).approval_id ?? "" } : {}),
 		...(notices.length > 0 ? { notices: notices.map(({ id, text }) => ({ id, text })) } : {}),

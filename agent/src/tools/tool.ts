@@ -10,6 +10,8 @@ export interface ToolOutcome {
 	/** The kept process that it started or moved to the background: `proc_…`. */
 	readonly process?: string;
 	readonly how?: "ran" | "refused" | "skipped";
+	/** The time of a wait is over and what it waits for still runs: to wait again is no loop. */
+	readonly waits?: true;
 	/** What a person has not answered yet: an approval, or the question itself. Nothing was done: the call stays open, and is made again. */
 	readonly pending?: string;
 	/** News of background processes that came with it. They are no part of the result: each goes to the inbox, once by its id. */

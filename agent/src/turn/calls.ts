@@ -178,7 +178,7 @@ export class CallRunner {
 		emit({ type: "result", id: call.id, name: call.name, text, failed, ...(process === undefined ? {} : { process }), how });
 		if (process === undefined) await tool?.settle?.(call.id);
 		if (failed) await append({ t: "failure", turn, tool: call.name, args: redact(call.args).slice(0, ARGS_SHOWN), error: text.slice(0, ERROR_SHOWN) });
-		if (how !== "ran" && how !== "refused") return;
+		if ((how !== "ran" && how !== "refused") || outcome.waits) return;
 		const { note, stop } = guard.called(call.name, call.args, text);
 		if (note !== undefined) this.#notes.push(note);
 		this.#stop ??= stop;

@@ -110,6 +110,21 @@ it("stops a model that makes the same call over and over", async () => {
 	expect(talk.lines().filter(({ t }) => t === "note")).toEqual([{ t: "note", text: expect.stringContaining("5 times") }]);
 });
 
+it("waits for a silent process as often as the model likes; a poll that shows nothing new is counted", async () => {
+	const id = (): string => /proc_[0-9a-f]{12}/.exec(JSON.stringify(on.server.requests.at(-1)?.body))?.[0] ?? "";
+	const waits = () => calls(...Array.from({ length: 10 }, () => ["process", { action: "wait", session_id: id(), timeout: 1 }] as const));
+	await using on = await bench(({ n }) => {
+		if (n === 1) return calls(["terminal", { command: "exec sleep 600", background: true }]);
+		return n === 2 ? waits() : calls(["process", { action: "poll", session_id: id() }]);
+	});
+	const talk = await on.open();
+	expect(await talk.say("wait for it")).toMatchObject({ why: "loop", text: expect.stringContaining("process was made 8 times") });
+	const results = talk.lines().flatMap(({ t, text }) => (t === "result" ? [String(text)] : []));
+	expect(results.filter((text) => text.includes("timed out"))).toHaveLength(10);
+	expect(results).toHaveLength(1 + 10 + 8);
+	expect(talk.lines().filter(({ t }) => t === "note")).toEqual([{ t: "note", text: expect.stringContaining("5 times") }]);
+});
+
 it("stops after the steps that a turn may have, and goes on when the person says so", async () => {
 	await using on = await bench(({ n }) => (n <= 4 ? calls(["todo", { items: [{ text: `step ${n}` }] }]) : say("ready")));
 	const talk = await on.open({ config: { limits: { steps: 4 } } });
