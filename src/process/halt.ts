@@ -27,6 +27,8 @@ export interface Halted {
 	readonly others: readonly Sent[];
 	/** Snapshots taken until one showed nothing new. More than two: something in the tree forks all the time. */
 	readonly looks: number;
+	/** From `haltBefore`: parents that were still forking when their time was over. Whether they ignore the signal is unknown. */
+	readonly forking?: readonly number[];
 }
 
 const MOST_LOOKS = 20;
@@ -95,7 +97,7 @@ export async function halt(kernel: Kernel, find: (now: ProcessSnapshot) => Membe
 /**
  * Halts a tree before `signal`, at a moment when the reaction of each parent is known. A shell blocks TERM and INT while it forks, and an interactive
  * bash ignores TERM only outside of a fork: stopped during a fork, it seems to accept the signal, and then drops it. So a parent that blocks the
- * signal is continued alone for a moment. On a busy machine, it waits for its turn before it stops or goes on, and its mask may change until then.
+ * signal is continued alone for a moment. On a busy machine, it waits for its turn before it stops or continues, and its mask may change until then.
  */
 export async function haltBefore(kernel: Kernel, find: (now: ProcessSnapshot) => Members, signal: "SIGINT" | "SIGTERM", except?: number): Promise<Halted> {
 	const deadline = Date.now() + TURNS_MS;
@@ -108,16 +110,20 @@ export async function haltBefore(kernel: Kernel, find: (now: ProcessSnapshot) =>
 			await sleep(FORK_MS);
 		}
 	};
-	for (let round = 1; ; round++) {
+	let busy: readonly number[] = [];
+	for (let round = 0; ; round++) {
 		const halted = await halt(kernel, find);
-		const parents = round <= FORK_ROUNDS ? parentsIn(halted).filter((pid) => pid !== except) : [];
+		const parents = parentsIn(halted).filter((pid) => pid !== except);
 		if (parents.length === 0) return halted;
 		const texts = await settled(parents, (status) => !runs(status));
 		const forking = parents.filter((_, at) => blocked(texts[at]));
 		if (forking.length === 0) return halted;
+		if (round === FORK_ROUNDS) return { ...halted, forking: forking.filter((pid) => busy.includes(pid)) };
 		await kernel.signal(to(halted.now, forking, "SIGCONT"));
 		await sleep(FORK_MS);
-		await settled(forking, (status) => !(blocked(status) && runs(status)));
+		const isBusy = (status: string | undefined) => blocked(status) && runs(status);
+		const after = await settled(forking, (status) => !isBusy(status));
+		busy = forking.filter((_, at) => isBusy(after[at]));
 	}
 }
 
@@ -144,12 +150,12 @@ export const continued = (now: ProcessSnapshot, pids: readonly number[]): Sent[]
 
 /**
  * Returns the parents that ignore a signal that one of their children does not ignore: interactive shells ignore TERM; a background subshell and a
- * caller of system(3) ignore INT. They would continue with what follows that child, so they stay stopped until a signal that they do not ignore.
- * `before`: parents that have lost a child to an earlier signal.
+ * caller of system(3) ignore INT. They would continue with what follows that child, so they stay stopped until a signal that they do not ignore. So do
+ * parents that are still forking, of which that is unknown. `before`: parents that have lost a child to an earlier signal.
  */
 export async function deafParents(
 	kernel: Kernel,
-	{ now, pids }: Pick<Halted, "now" | "pids">,
+	{ now, pids, forking = [] }: Pick<Halted, "now" | "pids" | "forking">,
 	signal: "SIGINT" | "SIGTERM",
 	before: ReadonlySet<number> = new Set(),
 ): Promise<Set<number>> {
@@ -160,7 +166,7 @@ export async function deafParents(
 	if (asked.length === 0) return new Set();
 	const texts = await kernel.read(asked.map((pid) => `/proc/${pid}/status`));
 	const deaf = new Set(asked.filter((_, at) => ignores(texts[at] ?? "", constants.signals[signal])));
-	return new Set(parents.filter((pid) => deaf.has(pid) && (before.has(pid) || childrenOf(pid).some((child) => !deaf.has(child)))));
+	return new Set([...forking, ...parents.filter((pid) => deaf.has(pid) && (before.has(pid) || childrenOf(pid).some((child) => !deaf.has(child))))]);
 }
 
 function parentsIn({ now, pids }: Pick<Halted, "now" | "pids">): number[] {

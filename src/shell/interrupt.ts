@@ -79,7 +79,7 @@ async function throwAway({ process: { kernel }, bash }: Bash, slot: Slot, spec: 
 		left = halted.pids.filter((pid) => pid !== bash.pid);
 		const toBash = !interrupted && (signal === "SIGINT" || left.length === 0) ? "SIGINT" : await abort();
 		interrupted ||= toBash === "SIGINT";
-		deaf = signal === "SIGKILL" ? new Set() : await deafParents(kernel, { now, pids: left }, signal, deaf);
+		deaf = signal === "SIGKILL" ? new Set() : await deafParents(kernel, { ...halted, pids: left }, signal, deaf);
 		const woken = left.filter((pid) => !deaf.has(pid));
 		await kernel.signal([
 			...(over(now) ? [] : to(now, [bash.pid], toBash)),

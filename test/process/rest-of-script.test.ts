@@ -6,7 +6,7 @@ import { testRuntime, textOf, until } from "../support/home.js";
 import type { Process, Runtime, SpawnOptions } from "../support/internal.js";
 import { BOXES, kernelOf, seenFrom } from "../support/remote.js";
 import { noSandbox } from "../support/sandbox.js";
-import { SCRIPTS } from "../support/scripts.js";
+import { forks, SCRIPTS } from "../support/scripts.js";
 
 /** All of them where it is cheap; elsewhere those that differ in what they ignore. test/process/soak-rest-of-script.test.ts has the rest. */
 const ALL = Object.keys(SCRIPTS);
@@ -38,6 +38,13 @@ describe("kill", () => {
 			nothingRunsOn(ALL, (command) => killed(runtime, { command })),
 			nothingRunsOn(FEW, (command) => killed(runtime, { command, terminal: true })),
 		]);
+	});
+
+	test("a parent that forks for longer than anything waits for it", async () => {
+		const process = await (await testRuntime()).spawn({ command: forks(1.5) });
+		await ready(process);
+		expect(await process.kill()).toMatchObject({ status: "killed", survivors: [] });
+		expect(textOf(process)).toBe("ready\n");
 	});
 
 	test("what was typed at an interactive shell", async () => {
@@ -125,6 +132,12 @@ describe("the keeper by itself", () => {
 			return textOf(process);
 		};
 		await Promise.all([nothingRunsOn(FEW, (command) => timed({}, command)), nothingRunsOn(FEW, (command) => timed({ terminal: true }, command))]);
+	});
+
+	test("a parent that forks for longer than anything waits for it", async () => {
+		const process = await (await testRuntime()).spawn({ command: forks(1.5), limits: { time: 1 } });
+		expect((await process.wait({ timeout: 100_000 })).status).toMatchObject({ status: "killed", limit: { name: "time" } });
+		expect(textOf(process)).toBe("ready\n");
 	});
 
 	test("what calls itself a keeper, and is none, is ended with the rest", async () => {

@@ -10,9 +10,9 @@ hf_end() {
   hf_met "$1"
   true >"$hf_d/killed"
   hf_halt
-  hf_look=0
-  while [ $hf_look -lt 5 ] && hf_forking; do
-    hf_moment
+  hf_look=0 hf_turns=0
+  while hf_forking && [ $hf_look -lt 5 ]; do
+    hf_awake
     hf_halt
     hf_look=$((hf_look + 1))
   done
@@ -96,9 +96,10 @@ hf_continue() {
   done
 }
 
-# Sets hf_deaf to the processes that ignore TERM while a child does not, like interactive shells: they would continue with their next command.
+# Sets hf_deaf to the processes that ignore TERM while a child does not, like interactive shells: they would continue with their next command. Adds
+# those that are still forking, of which that is unknown.
 hf_find_deaf() {
-  hf_deaf=' ' hf_ignore=' '
+  hf_deaf=$hf_busy hf_ignore=' '
   for hf_w in $hf_m; do if hf_ignores "${hf_w%%/*}"; then hf_ignore="$hf_ignore${hf_w%%/*} "; fi; done
   for hf_w in $hf_m; do
     case $hf_ignore in *" ${hf_w%%/*} "*) continue ;; esac
@@ -107,27 +108,51 @@ hf_find_deaf() {
   done
 }
 
-# Continues processes briefly that have a child and block TERM, as a shell does while it forks: only after that an interactive shell shows that it
-# ignores TERM. True if there is one.
+# Sets hf_forks to the processes that have a child and block TERM, as a shell does while it forks. On a busy machine a process waits for its turn
+# before it stops, and its mask may change until then. True if there is one.
 hf_forking() {
-  hf_parents=' ' hf_any=
+  hf_parents=' ' hf_forks=
   for hf_w in $hf_m; do
     hf_y=${hf_w#*/*/}
     hf_parents="$hf_parents${hf_y%%/*} "
   done
   for hf_w in $hf_m; do
     case $hf_parents in *" ${hf_w%%/*} "*) ;; *) continue ;; esac
-    [ "${hf_w%%/*}" != "${hf_runs%% *}" ] && hf_masks SigBlk "${hf_w%%/*}" && hf_kill CONT "$hf_w" && hf_any=1
+    [ "${hf_w%%/*}" != "${hf_runs%% *}" ] || continue
+    hf_state=
+    while hf_masks SigBlk "${hf_w%%/*}" || [ "$hf_state" = R ]; do
+      [ "$hf_state" = R ] && hf_turn || { hf_forks="$hf_forks $hf_w"; break; }
+    done
   done
-  [ -n "$hf_any" ]
+  [ -n "$hf_forks" ] || { hf_busy=' '; return 1; }
 }
+
+# Continues the processes in hf_forks until they block TERM no more or sleep: only after its fork an interactive shell shows that it ignores TERM. Sets
+# hf_busy to those that do neither in time.
+hf_awake() {
+  hf_busy=' '
+  for hf_w in $hf_forks; do hf_kill CONT "$hf_w"; done
+  hf_moment
+  for hf_w in $hf_forks; do
+    while hf_masks SigBlk "${hf_w%%/*}" && [ "$hf_state" = R ]; do
+      hf_turn || { hf_busy="$hf_busy${hf_w%%/*} "; break; }
+    done
+  done
+}
+
+# Waits a moment for processes that wait for their turn: 20 times in all.
+hf_turn() { [ $hf_turns -lt 20 ] && hf_turns=$((hf_turns + 1)) && hf_moment; }
 
 hf_ignores() { hf_masks SigIgn "$1"; }
 
-# True if TERM is in the mask $1 of process $2. Signal 15 is bit 14.
+# True if TERM is in the mask $1 of process $2. Signal 15 is bit 14. Sets hf_state to the first letter of its state.
 hf_masks() {
   while read -r hf_x hf_y; do
-    case $hf_x$hf_y in "$1":*[4567cdef]???) return 0 ;; "$1":*) return 1 ;; esac
+    case $hf_x$hf_y in
+      State:*) hf_state=${hf_y%% *} ;;
+      "$1":*[4567cdef]???) return 0 ;;
+      "$1":*) return 1 ;;
+    esac
   done <"/proc/$2/status"
   return 1
 }
