@@ -65,6 +65,8 @@ describe.skipIf(missing)("many terminals", () => {
 		await page.keyboard.press("Enter");
 		await drawer.getByRole("alert").filter({ hasText: "runs under the name" }).waitFor();
 		await drawer.getByLabel("Name").fill("bell tower");
+		const ran = "document.querySelector('.details dl').textContent";
+		await becomes(page, `${ran} !== ${JSON.stringify(await page.evaluate(ran))}`); // the drawer is rendered again, and what was typed stays
 		await page.keyboard.press("Enter");
 		await row(/^bell tower/).waitFor();
 		await drawer.getByRole("button", { name: "Rename" }).press("Escape");

@@ -8,10 +8,11 @@ import { messageOf } from "../ui/said.js";
 import { Sentence } from "../ui/sentence.js";
 
 export function RenameForm({ process, onDone }: { process: ProcessItem; onDone: () => void }) {
+	const [name, setName] = useState(process.name ?? ""); // of the field itself: the process is rendered again every second
 	const [error, setError] = useState("");
-	const submit = async (name: string) => {
+	const submit = async () => {
 		try {
-			takeOne(await rename(process.session_id, name));
+			takeOne(await rename(process.session_id, name.trim()));
 			onDone();
 		} catch (failure) {
 			setError(messageOf(failure));
@@ -22,12 +23,12 @@ export function RenameForm({ process, onDone }: { process: ProcessItem; onDone: 
 			class="form"
 			onSubmit={(event) => {
 				event.preventDefault();
-				void submit(String(new FormData(event.currentTarget).get("name")).trim());
+				void submit();
 			}}
 		>
 			<label class="field">
 				<span>Name</span>
-				<input name="name" class="input" required maxLength={200} value={process.name ?? ""} ref={focusAtOnce} />
+				<input class="input" required maxLength={200} value={name} onInput={(event) => setName(event.currentTarget.value)} ref={focusAtOnce} />
 			</label>
 			{error && (
 				<p class="error" role="alert">

@@ -97,7 +97,7 @@ export function StartDialog({ onClose }: { onClose: () => void }) {
 					</label>
 				</div>
 				<label class="check">
-					<input type="checkbox" name="pty" checked /> Allocate a terminal (for interactive programs)
+					<input type="checkbox" name="pty" defaultChecked /> Allocate a terminal (for interactive programs)
 				</label>
 				{error !== undefined && <Failed error={error} />}
 				<div class="actions end">
