@@ -28,7 +28,7 @@ const SOAK = [
 		"test/files/docker.test.ts",
 		"test/process/registry.test.ts",
 		"test/cli/completion.test.ts",
-		"test/shell/{crash,hostile,text}.test.ts",
+		"test/shell/{crash,hostile,plain,text}.test.ts",
 	],
 ];
 

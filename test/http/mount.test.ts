@@ -65,6 +65,7 @@ test("page, API and terminals work below a path, behind the password of the othe
 		ask(path, { method: "POST", headers: { ...visitor, "Content-Type": "application/json" }, body: JSON.stringify(body) }).then((response) => response.json());
 	const { url } = await post("/api/tickets", { for: "terminal", session_id: one.id });
 	const socket = new WebSocket(`${site.url.replace("http", "ws")}${url}`, { headers: password });
+	socket.once("open", () => socket.send(JSON.stringify({ type: "open", offset: 0 })));
 	const heard = await new Promise((resolve, reject) => {
 		socket.once("message", resolve);
 		socket.once("error", reject);

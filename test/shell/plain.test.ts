@@ -175,7 +175,8 @@ describe("a plain command is sent in the line itself, with the same results as i
 		expect(await plainly(shell, "pwd")).toMatchObject({ out: "/usr\n", cwd: "/usr" });
 	});
 
-	test.skipIf(!hasGroups)("when no process can be started for it, that is said (needs control groups)", async () => {
+	// bash itself tries for fifteen seconds
+	test.skipIf(!hasGroups || process.env.SOAK !== "1")("when no process can be started for it, that is said (needs control groups)", async () => {
 		const shell = await testShell();
 		await shell.run("x=kept");
 		await shell.shells.context({ task: shell.task });
@@ -185,7 +186,7 @@ describe("a plain command is sent in the line itself, with the same results as i
 		const groups = lines.map((line) => path.join(base, line.split(`/${path.basename(base)}/`)[1] ?? "."));
 		const group = groups.find((dir) => dir !== base && fs.existsSync(path.join(dir, "pids.max"))) as string;
 		fs.writeFileSync(path.join(group, "pids.max"), "1");
-		const ran = await shell.run("/bin/echo out"); // bash tries for 15 seconds
+		const ran = await shell.run("/bin/echo out");
 		fs.writeFileSync(path.join(group, "pids.max"), "max");
 		expect(ran).toMatchObject({ end: "exited", code: 254, out: expect.stringContaining("fork: Resource temporarily unavailable\n") });
 		expect((await plainly(shell, "/bin/echo out")).out).toBe("out\n");

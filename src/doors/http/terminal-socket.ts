@@ -1,5 +1,6 @@
 /** A viewer at a process: output to the viewer, and keys to the process while the viewer has the keyboard. docs/http.md has the messages. */
 import fs from "node:fs";
+import path from "node:path";
 import type { RawData, WebSocket } from "ws";
 import { counted, HoldfastError, REMOTE_MS } from "../../base/index.js";
 import { starred } from "../../base/secrets/index.js";
@@ -256,7 +257,8 @@ export class TerminalSocket {
 				this.#resized = undefined;
 				this.#outflow?.sizes();
 			}, RESIZED_MS);
-		if (name === null && !fs.existsSync(this.#options.process.dir)) this.close(CLOSE.gone, "the process was removed");
+		const { dir } = this.#options.process;
+		if ((name === null || name === path.basename(dir)) && !fs.existsSync(dir)) this.close(CLOSE.gone, "the process was removed"); // its own name: the kernel tells of the directory itself
 		else if (name === null || name.startsWith(KEYBOARD_FILE)) this.#tellKeyboard();
 	}
 
