@@ -1,13 +1,12 @@
 /** An agent as a door uses it: settings, keys, the core's runtime and one conversation, which can be exchanged for another. */
 import { openRuntime, type Runtime } from "holdfast";
 import { AgentError, type AgentHome, type ConfigFlag, KeyRing, type LoadedConfig, nearNames } from "../base/index.js";
-import { type EndpointModel, listModels, openModel } from "../model/index.js";
+import { type EndpointModel, listModels } from "../model/index.js";
 import { findSession, Log, lastSession, type SessionInfo } from "../talk/index.js";
 import type { AgentTool } from "../tools/index.js";
 import { type Conversation, type ConversationDoor, openConversation } from "../turn/index.js";
 import { chosenModel } from "./chosen-model.js";
-import { chosenEndpoint } from "./endpoint.js";
-import { knownModel } from "./known-models.js";
+import { chosenEndpoint, modelOf } from "./endpoint.js";
 
 const LIST_MS = 3_000;
 
@@ -112,13 +111,9 @@ export class Agent implements AsyncDisposable {
 	}
 
 	/** A model of the endpoint, with what is known about it. */
-	async model(name: string): Promise<EndpointModel> {
-		const { endpoint } = this.endpoint;
-		const { key } = endpoint;
-		// Known from the start, it is masked from the start; what is wrong with it the first request says.
-		if (key && "file" in key) await this.keys.read(key).catch(() => {});
-		const options = { endpoint, model: name, reasoning: this.settings.config.reasoning, ...(key ? { key: () => this.keys.read(key) } : {}) };
-		return openModel({ ...options, listed: await knownModel(this.settings.home, options) });
+	model(name: string): Promise<EndpointModel> {
+		const { keys, settings } = this;
+		return modelOf({ home: settings.home, keys, endpoint: this.endpoint.endpoint, model: name, reasoning: settings.config.reasoning });
 	}
 
 	/** What to say of a model that the endpoint does not list; undefined if it does, or tells no list. It may have it all the same: the first request says so. */

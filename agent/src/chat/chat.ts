@@ -194,7 +194,7 @@ class Chat implements ChatInput {
 			if (slash.said !== undefined) this.#say(slash.said);
 			return;
 		}
-		const said = this.#agent.keys.redact(text.replace(/^\/\//, "/").trimEnd());
+		const said = text.replace(/^\/\//, "/").trimEnd();
 		try {
 			this.#checkSize(said);
 			await this.#conversation.send(said, this.#by, queue ? { mode: "queue" } : {});
@@ -227,7 +227,7 @@ class Chat implements ChatInput {
 			this.#directory = ran.directory ?? this.#directory;
 			const [output, told] = [ran.output, ran.told].map((text) => visible(text).trimEnd()) as [string, string];
 			this.#terminal.print([...(output === "" ? [] : output.split("\n")), ...(told === "" ? [] : wrapLaidOut(told, this.#terminal.look))]);
-			if (own.tell) await this.#conversation.send(this.#agent.keys.redact(tellText(own, ran)), this.#by);
+			if (own.tell) await this.#conversation.send(tellText(own, ran), this.#by);
 		} finally {
 			this.#own = undefined;
 			this.#view.own(undefined);

@@ -1,5 +1,7 @@
-/** The endpoint that the settings mean. */
-import { type AgentConfig, AgentError, type EndpointConfig } from "../base/index.js";
+/** The endpoint that the settings mean, and its models. */
+import { type AgentConfig, AgentError, type AgentHome, type EndpointConfig, type KeyRing } from "../base/index.js";
+import { type EndpointModel, type ModelOptions, type ModelParts, openModel } from "../model/index.js";
+import { knownModel } from "./known-models.js";
 
 /** Throws `CONFIG` if there is none, or if it cannot be told which. */
 export function chosenEndpoint({ endpoint, endpoints }: AgentConfig): { readonly name: string; readonly endpoint: EndpointConfig } {
@@ -12,4 +14,19 @@ export function chosenEndpoint({ endpoint, endpoints }: AgentConfig): { readonly
 		"CONFIG",
 		`there are several endpoints (${names.join(", ")}), and none is chosen; give --endpoint NAME, or run \`holdfast-agent setup endpoint\``,
 	);
+}
+
+export interface ModelWanted extends Pick<ModelOptions, "model" | "reasoning"> {
+	readonly home: AgentHome;
+	readonly keys: KeyRing;
+	readonly endpoint: EndpointConfig;
+}
+
+/** A model of an endpoint, with what is known about it. */
+export async function modelOf({ home, keys, endpoint, model, reasoning }: ModelWanted, parts: ModelParts = {}): Promise<EndpointModel> {
+	const { key } = endpoint;
+	// Known from the start, it is masked from the start; what is wrong with it the first request says.
+	if (key && "file" in key) await keys.read(key).catch(() => {});
+	const options = { endpoint, model, reasoning, ...(key ? { key: () => keys.read(key) } : {}) };
+	return openModel({ ...options, listed: await knownModel(home, options) }, parts);
 }

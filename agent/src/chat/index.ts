@@ -3,9 +3,8 @@ export { type Agent, type AgentOptions, type AgentSettings, openAgent } from "./
 export { runChat } from "./chat.js";
 export { chosenModel } from "./chosen-model.js";
 export { type CommandContext, runSlash, SLASH_COMMANDS, type SlashCommand } from "./commands/index.js";
-export { chosenEndpoint } from "./endpoint.js";
+export { chosenEndpoint, modelOf } from "./endpoint.js";
 export { EXIT, exitOf } from "./exit.js";
-export { knownModel } from "./known-models.js";
 export { isDumb, type Look, lookOf, paint } from "./render/look.js";
 export { MarkdownStream, renderMarkdown } from "./render/stream.js";
 export { oneLine, visible } from "./render/visible.js";

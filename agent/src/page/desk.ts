@@ -4,8 +4,8 @@
  */
 import { openRuntime, type Runtime } from "holdfast";
 import { AgentError, type AgentHome, KeyRing, loadAgentConfig } from "../base/index.js";
-import { chosenEndpoint, chosenModel, knownModel } from "../chat/index.js";
-import { type Model, openModel } from "../model/index.js";
+import { chosenEndpoint, chosenModel, modelOf } from "../chat/index.js";
+import type { Model } from "../model/index.js";
 import { Log } from "../talk/index.js";
 import { type Conversation, isUnanswered, openConversation } from "../turn/index.js";
 import { Live } from "./live.js";
@@ -118,12 +118,7 @@ export class Desk {
 		const { home, keys } = this;
 		const { config } = loadAgentConfig(home);
 		const chosen = chosenEndpoint(config);
-		const model = async (name: string): Promise<Model> => {
-			const { endpoint } = chosen;
-			const { key } = endpoint;
-			const options = { endpoint, model: name, reasoning: config.reasoning, ...(key ? { key: () => keys.read(key) } : {}) };
-			return openModel({ ...options, listed: await knownModel(home, options) });
-		};
+		const model = (name: string): Promise<Model> => modelOf({ home, keys, endpoint: chosen.endpoint, model: name, reasoning: config.reasoning });
 		const name = "id" in wanted ? (chosenModel(home, wanted.id, chosen.name) ?? config.model) : (wanted.model ?? config.model);
 		if (name === undefined) throw new AgentError("CONFIG", "no model is chosen; name one, or run `holdfast-agent setup model`");
 		const summary = config.compact.model;

@@ -127,12 +127,12 @@ export class Conversation implements AsyncDisposable {
 		return item?.text;
 	}
 
-	/** Says something. It is on the disk when this resolves; rejects, and takes nothing, if that cannot be. */
+	/** Says something, with keys masked. It is on the disk when this resolves; rejects, and takes nothing, if that cannot be. */
 	async send(text: string, by: Origin, options: SendOptions = {}): Promise<Sent> {
 		if (this.#worker.closed) throw new AgentError("INVALID", "this conversation is closed; open it again");
 		const mode = options.mode ?? lastSaid(this.log.entries, "mode") ?? this.#parts.config.busy;
 		const id = options.id ?? newMessageId();
-		const item: InboxItem = { kind: "user", id, text, by, mode, ...(options.files?.length ? { files: options.files } : {}) };
+		const item: InboxItem = { kind: "user", id, text: this.#parts.keys.redact(text), by, mode, ...(options.files?.length ? { files: options.files } : {}) };
 		const { busy } = this;
 		if (!(await this.#worker.inbox.put(item))) return { id, did: "known" };
 		this.#worker.emitWaiting();
@@ -144,7 +144,7 @@ export class Conversation implements AsyncDisposable {
 
 	/** Answers a question of the model. */
 	answer(id: string, text: string): void {
-		this.#parts.questions.answer(id, text);
+		this.#parts.questions.answer(id, this.#parts.keys.redact(text));
 	}
 
 	/** Stops the turn under way, as Esc does: commands in the foreground are killed, processes go on. False: there was none. */
@@ -191,7 +191,7 @@ export class Conversation implements AsyncDisposable {
 	}
 
 	async setTitle(title: string): Promise<void> {
-		await this.#worker.held(() => setTitle(this.log, title));
+		await this.#worker.held(() => setTitle(this.log, this.#parts.keys.redact(title)));
 	}
 
 	/** Makes the conversation shorter now. */

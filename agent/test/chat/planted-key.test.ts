@@ -29,13 +29,22 @@ it("the key is in no request, log, export, screen or environment of a child", as
 	await seat.shows(/You said: I ran this command[\s\S]*redacted/);
 	await seat.send(`is it \u001b[200~${KEY}\u001b[201~?\r`);
 	await seat.shows(/You said: is it \S*redacted/);
+	await seat.send(`/queue and \u001b[200~${KEY}\u001b[201~?\r`);
+	await seat.shows(/You said: and \S*redacted/);
+	await seat.send(`/title of \u001b[200~${KEY}\u001b[201~\r`);
+	await seat.shows(/It is "of \S*redacted/);
 	await seat.type("<CTRL+D>");
 	expect(await seat.ended()).toBe(0);
+	const file = path.join(world.work, "prompt");
+	fs.writeFileSync(file, `or ${KEY}?`);
+	const once = await run(world, ["--continue", "-q", `is it ${KEY},`, "-f", file]);
+	fs.rmSync(file);
+	expect(once).toMatchObject({ code: 0, stdout: "You said: is it …[redacted],\n\nor …[redacted]?\n" });
 
 	expect(server.requests.length).toBeGreaterThan(probed + 3);
 	expect(server.requests.every(({ headers }) => headers.authorization === `Bearer ${KEY}`)).toBe(true);
 	expect(server.requests.filter(({ body }) => JSON.stringify(body).includes(KEY))).toEqual([]);
-	expect(seat.printed().replace(new RegExp(`› is it ${KEY}`, "g"), "")).not.toContain(KEY); // but where the person pasted it
+	expect(seat.printed().replace(new RegExp(`› (is it|/queue and|/title of) ${KEY}`, "g"), "")).not.toContain(KEY); // but where the person pasted it
 	expect(found(path.join(world.dir, "agent"))).toEqual(["keys/planted"]);
 	for (const format of ["openai", "anthropic", "sharegpt"]) {
 		const { stdout, code } = await run(world, ["export", "20", "--format", format]);

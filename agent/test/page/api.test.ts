@@ -263,15 +263,16 @@ it("another program has the conversation: it is named, a message waits in its in
 	expect(await (await ask("POST", `/conversations/${id}/title`, { title: "new" })).json()).toEqual({});
 });
 
-it("a key that an endpoint gives away is in no answer and no stream", async () => {
-	const { ask, home } = await made([say(`The key is ${KEY}.`), fails(401, { message: `wrong key ${KEY}` })]);
-	const { id } = (await (await ask("POST", "/conversations", { text: "tell me" })).json()) as { id: string };
+it("a key that an endpoint gives away, or a person writes, is in no answer, no stream, no log and no request", async () => {
+	const { ask, home, model } = await made([say(`The key is ${KEY}.`), fails(401, { message: `wrong key ${KEY}` })]);
+	const { id } = (await (await ask("POST", "/conversations", { text: `is it ${KEY}?` })).json()) as { id: string };
 	const all = await told(await ask("GET", `/stream?list=5&conversation=${id}`), (some) => entriesIn(some).some(({ t }) => t === "assistant"));
-	await ask("POST", `/conversations/${id}/messages`, { text: `is it ${KEY}?` });
+	await ask("POST", `/conversations/${id}/messages`, { text: `really ${KEY}?` });
 	const more = await told(await ask("GET", `/stream?list=5&conversation=${id}`), (some) => entriesIn(some).some(({ t }) => t === "stopped"));
 	expect(entriesIn(all).length).toBe(3);
 	expect(JSON.stringify([all, more])).not.toContain(KEY);
-	expect(fs.readFileSync(path.join(home.conversations, `${id}.jsonl`), "utf8")).not.toContain(`The key is ${KEY}`);
+	for (const { file } of [Log.read(home, id), new Inbox(home, id)]) expect(fs.readFileSync(file, "utf8")).not.toContain(KEY);
+	expect(model.requests.map(({ body }) => JSON.stringify(body)).join()).not.toContain(KEY);
 });
 
 it("a call that no one is there to allow ends the turn in words, and is made when someone has allowed it", async () => {

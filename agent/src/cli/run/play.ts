@@ -1,10 +1,10 @@
 /** Plays a run in this program until it is over or stopped: what `run` and `resume` have in common. */
 import path from "node:path";
 import { AgentError, type AgentHome, KeyRing, loadAgentConfig, openAgentHome, writeWhole } from "../../base/index.js";
-import { chosenEndpoint, knownModel } from "../../chat/index.js";
+import { chosenEndpoint, modelOf } from "../../chat/index.js";
 import { agentNamed, MODEL, modelAgent } from "../../environments/index.js";
 import type { EpisodeAgent } from "../../episode/index.js";
-import { type Model, openModel } from "../../model/index.js";
+import type { Model } from "../../model/index.js";
 import { numbersOf, reportHtml } from "../../report/index.js";
 import { isClean, type Proof, placeName, proofWords, type RunItem, type RunManifest, readProgress, runAll } from "../../run/index.js";
 import { numberOf } from "../settings.js";
@@ -88,9 +88,7 @@ export const placesOf = (manifest: RunManifest): string => (manifest.pool ?? [{ 
 export async function agentOf(dir: string, manifest: RunManifest, warn: (text: string) => void): Promise<EpisodeAgent> {
 	if (manifest.agent !== MODEL) return agentNamed(manifest.agent);
 	const { config, keys, endpoint } = settingsFor(manifest);
-	const { key } = endpoint;
-	const options = { endpoint, model: manifest.model, reasoning: config.reasoning, ...(key ? { key: () => keys.read(key) } : {}) };
-	const model = await openModel({ ...options, listed: await knownModel(openAgentHome(), options) }, { warn });
+	const model = await modelOf({ home: openAgentHome(), keys, endpoint, model: manifest.model, reasoning: config.reasoning }, { warn });
 	return modelAgent({ home: openAgentHome(path.join(dir, "talk")), config, keys, model });
 }
 
