@@ -52,7 +52,7 @@ export interface ListOptions {
 	readonly shells?: boolean | undefined;
 }
 
-/** What this machine can do for Holdfast, and what crashes have left in a home. */
+/** The abilities of this machine that Holdfast needs, and the orphans of crashes in a home. */
 export interface Diagnosis {
 	readonly checks: readonly Check[];
 	readonly orphans: readonly Orphan[];
@@ -134,6 +134,7 @@ const aNumber = z.number().min(0).optional();
 const listSchema = z.strictObject({ task: aTask, ended: z.boolean().optional(), shells: z.boolean().optional() });
 const syncSchema = z.strictObject({ task: aTask, signal: aSignal, ms: aNumber });
 const pruneSchema = z.strictObject({ olderThanMs: aNumber, quotaBytes: aNumber, dryRun: z.boolean().optional() });
+const pruneSandboxesSchema = z.strictObject({ allHomes: z.boolean().optional() });
 const doctorSchema = z.strictObject({ signal: aSignal, clean: z.boolean().optional() });
 
 /** Opens a home. Throws if it cannot be used, or if an option is unknown or has the wrong type. */
@@ -238,7 +239,7 @@ class LibraryRuntime implements Runtime {
 	}
 
 	async pruneSandboxes(options: { readonly allHomes?: boolean } = {}): Promise<{ readonly removed: readonly string[]; readonly notes: readonly string[] }> {
-		return pruneSandboxes(this.#agent, options);
+		return pruneSandboxes(this.#agent, parseOptions("runtime.pruneSandboxes", pruneSandboxesSchema, options) as { allHomes?: boolean });
 	}
 
 	async terminal(args: unknown, options?: RuntimeCallOptions): Promise<TerminalResult> {

@@ -3,6 +3,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
 import { agentOf } from "../../src/api/index.js";
+import { untilWaiting, waitingFor } from "../../src/api/screen.js";
 import { FakeClock, recordTask, runtimeDouble, taskDouble, testRuntime } from "../../src/api/testing.js";
 import { createServer, httpDoor, serveStdio } from "../../src/doors/mcp/library.js";
 import { HoldfastError, openRuntime, type Runtime, renderResult, toolsWith } from "../../src/index.js";
@@ -117,6 +118,11 @@ test("options and arguments that cannot be used: each is refused with INVALID, i
 		["processes: a task", () => task.processes(given({ task: "u" })), /^task.processes: there is no key "task"; there are ended, shells/],
 		["sync", () => runtime.sync(given({ ms: "1" })), /^runtime.sync: ms is "1", but must be a number/],
 		["prune", () => runtime.prune(given({ keepMs: 1 })), /^runtime.prune: there is no key "keepMs"; there are olderThanMs/],
+		["pruneSandboxes", () => runtime.pruneSandboxes(given({ allHome: true })), /^runtime.pruneSandboxes: there is no key "allHome"; there are allHomes/],
+		["pruneSandboxes: a type", () => runtime.pruneSandboxes(given({ allHomes: "yes" })), /^runtime.pruneSandboxes: allHomes is "yes"/],
+		["waitingFor", () => waitingFor(process, given({ timeout: 1 })), /^waitingFor: there is no key "timeout"; there are idleMs/],
+		["untilWaiting", () => untilWaiting(process, given({ idleMs: "1" })), /^untilWaiting: idleMs is "1", but must be a number/],
+		["untilWaiting: no process", () => untilWaiting(given({})), /^this takes a process that a runtime of this copy of holdfast has returned/],
 		["task.notices", () => first(task.notices(given({ task: "u" }))), /^task.notices: there is no key "task"; there are signal, leave/],
 		["notices.take", () => runtime.notices.take(given(undefined)), /^notices.take: the name of a task/],
 		["notices.waiting", () => runtime.notices.waiting(given(7)), /^notices.waiting: the name of a task/],

@@ -75,6 +75,26 @@ test("interrupt ends the calls under way, their answers say so, and the shell st
 	expect(Date.now() - task.lastActivity.getTime()).toBeLessThan(60_000);
 });
 
+test("yield moves a command in the foreground to the background at once: the answer is running, and its output and exit code are kept", async () => {
+	const runtime = await library();
+	const task = runtime.task("t");
+	const gate = path.join(tempDir(), "gate");
+	await task.terminal({ command: `mkfifo ${gate}; X=1` });
+	const hurry = new AbortController();
+	const running = task.terminal(
+		{ command: `echo begun; read -r word <${gate}; echo "$word"; exit 3`, timeout: 600, on_timeout: "kill" },
+		{ yield: hurry.signal },
+	);
+	await until("it runs", () => task.processes({ ended: false }).length === 1);
+	hurry.abort();
+	const moved = await running;
+	expect(moved).toMatchObject({ status: "running", exit_code: null, output: "begun\n", session_id: task.processes()[0]?.id });
+	expect((await task.terminal({ command: "echo $X" })).output).toBe("1\n"); // in a shell with the state from before the command
+	await task.terminal({ command: `echo late >${gate}` });
+	expect(await task.process({ action: "wait", session_id: moved.session_id as string })).toMatchObject({ status: "exited", exit_code: 3 });
+	expect((await task.process({ action: "log", session_id: moved.session_id as string })).output).toBe("begun\nlate\n");
+});
+
 test("the end of await using leaves a command running in the background, and frees the rest", async () => {
 	const runtime = await library();
 	let running: Promise<unknown>;
