@@ -218,7 +218,7 @@ async function prepare(program: Program, { instance }: Found, settings: Apptaine
 function whyEnded(dirs: InstanceDirs): string {
 	const made = readOwner(dirs);
 	if (readIfThere(`${dirs.state}/over`) === undefined || typeof made?.lifetime !== "number") return "";
-	return `: it had stopped itself, after ${timeText(made.lifetime)} in which nobody used it and nothing ran in it`;
+	return `: it had stopped itself, after ${timeText(made.lifetime)} in which it was unused and nothing ran in it`;
 }
 
 /** Returns the notes about a new life of the instance. `before` is the life that the caller knew. */

@@ -170,7 +170,7 @@ export function endOfPod(pod: Pod): string | undefined {
 	if (["NodeLost", "NodeShutdown", "Terminated", "Shutdown", "UnexpectedAdmissionError", "Preempting"].includes(status.reason))
 		return `the node of the pod is gone (${status.reason})`;
 	if (terminated?.reason === "OOMKilled") return "the pod had run out of memory";
-	if (terminated?.exitCode === SWITCH_EXIT) return "the pod had stopped itself: nobody used it, and nothing ran in it";
+	if (terminated?.exitCode === SWITCH_EXIT) return "the pod had stopped itself: it was unused, and nothing ran in it";
 	if (status.phase === "Failed" || status.phase === "Succeeded") {
 		const code = terminated && `exit code ${terminated.exitCode}${terminated.reason ? `, ${terminated.reason}` : ""}`;
 		const words = code ?? [status.reason, status.message.slice(0, 200)].filter(Boolean).join(": ");

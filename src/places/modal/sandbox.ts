@@ -14,7 +14,7 @@ import { explained, isNotFound } from "./words.js";
 /** Private to its user. */
 export const PLACE_DIR = "/var/lib/holdfast/place";
 
-/** One app per home, so that everything of a home can be listed, and ended, together. */
+/** Returns the name of a home's app, so that everything of a home can be listed, and ended, together. */
 export const appName = ({ home }: Pick<HostOwner, "home">): string => `holdfast-${digest([os.hostname(), home], 12)}`;
 export const APP_NAME = /^holdfast-[0-9a-f]{12}$/;
 /** Returns the id that results and `holdfast sandboxes` use for what Modal gives longer ids: a sandbox, an app, an image. */
@@ -146,7 +146,7 @@ export async function endOfSandbox(box: Sandbox, minutes: number): Promise<strin
 	}
 	if (code === null) return undefined;
 	if (code === 124) return `the sandbox had reached its time limit (${minutes} min)`;
-	if (code === SWITCH_EXIT) return "the sandbox had stopped itself: nobody used it, and nothing ran in it";
+	if (code === SWITCH_EXIT) return "the sandbox had stopped itself: it was unused, and nothing ran in it";
 	if (code === 137) return "the sandbox was terminated";
 	return `the sandbox has ended (exit code ${code})`;
 }

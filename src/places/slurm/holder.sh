@@ -1,7 +1,7 @@
 # The job: it starts what commands need, so that this belongs to the job and not to a step, which Slurm would end with all that it has started.
 # sh -c THIS holdfast DIR LIFETIME SWITCH, with SLURM_JOB_ID. In DIR/holdfast-JOB: `ctl`, a FIFO for the ids of steps that have something to start
 # (relay.sh); `place`, for Holdfast's own files; `switch`, the pid of the switch. When the switch ends, so does the job: with 73 if DIR cannot be used, with 75 if
-# nobody used it, with the number in `over` if that is there (a container that has ended writes it).
+# it was unused, with the number in `over` if that exists (a container that has ended writes it).
 umask 077
 hf_at=$1/holdfast-$SLURM_JOB_ID
 mkdir -m 700 "$hf_at" && mkdir -m 700 "$hf_at/place" "$hf_at/place/busy" "$hf_at/inner" && mkfifo "$hf_at/ctl" || exit 73

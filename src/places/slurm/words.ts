@@ -1,4 +1,4 @@
-/** What Slurm says, and what a person can do about it. */
+/** Explains errors of Slurm, and what a person can do about them. */
 import { HoldfastError } from "../../base/index.js";
 import { plain } from "../child.js";
 import { SWITCH_EXIT } from "../switch.js";
@@ -71,7 +71,7 @@ export function endOfJob(id: string, { state, reason, code }: LastOfJob): string
 	const job = `the Slurm job ${id}`;
 	if (state === "FAILED" && code === NO_SCRATCH)
 		return `${job} could not make its directory on its node; set \`scratch\` to a directory of the node that you may write to`;
-	if (state === "FAILED" && code === SWITCH_EXIT) return `${job} had stopped itself: nobody used it, and nothing ran in it`;
+	if (state === "FAILED" && code === SWITCH_EXIT) return `${job} had stopped itself: it was unused, and nothing ran in it`;
 	if (state === "FAILED" && code === CONTAINER_ENDED) return `the container in ${job} has ended, and the job with it`;
 	switch (state.split(" ")[0]) {
 		case "TIMEOUT":
@@ -110,7 +110,7 @@ const WAITS: Readonly<Record<string, string>> = {
 	JobHeldUser: "because it is held; see `scontrol release`",
 };
 
-/** What a job waits for, as a sentence without its end. */
+/** Returns what a job waits for, as a sentence without its end. */
 export function waiting(id: string, state: string, reason: string, start: string): string {
 	if (state === "CONFIGURING") return `job ${id} has a node, which is being made ready`;
 	if (state === "SUSPENDED") return `job ${id} is suspended`;

@@ -57,7 +57,7 @@ describe.skipIf(noApptainer)(`an instance of Apptainer${noApptainer ? `: ${noApp
 		expect(await host.over?.()).toEqual({ why: "the Apptainer instance that it ran in was removed", kept: false });
 	});
 
-	it("one whose program was killed before anybody knew of it is listed with its owner, and pruned when its home is gone", async () => {
+	it("left by a program that was killed before it was on record: listed with its owner, and pruned when its home is gone", async () => {
 		const { host, owner, scratch, name, apptainer } = await testInstance();
 		const { box } = await host.start(); // and nobody remembers it
 		const signal = AbortSignal.timeout(60_000);

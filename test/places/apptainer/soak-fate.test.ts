@@ -18,7 +18,7 @@ describe.skipIf(noApptainer)(`an instance of Apptainer${noApptainer ? `: ${noApp
 		await say(host, `i=0; while [ $i -lt 5 ]; do touch ${dir}/life; sleep 1; i=$((i + 1)); done`);
 		expect((await host.start()).instance).toBe(instance);
 		await eventually("it has ended", async () => (await again().over?.()) !== undefined);
-		const why = "the Apptainer instance has ended: it had stopped itself, after 2 s in which nobody used it and nothing ran in it";
+		const why = "the Apptainer instance has ended: it had stopped itself, after 2 s in which it was unused and nothing ran in it";
 		expect(await host.over?.()).toEqual({ why, kept: true });
 	});
 

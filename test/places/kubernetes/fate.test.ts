@@ -24,7 +24,7 @@ const ENDS: [Record<string, unknown>, string][] = [
 	],
 	[{ phase: "Failed", ...terminated(137, "OOMKilled") }, "the pod had run out of memory"],
 	[{ phase: "Failed", reason: "NodeLost" }, "the node of the pod is gone (NodeLost)"],
-	[{ phase: "Failed", ...terminated(75, "Error") }, "the pod had stopped itself: nobody used it, and nothing ran in it"],
+	[{ phase: "Failed", ...terminated(75, "Error") }, "the pod had stopped itself: it was unused, and nothing ran in it"],
 	[{ phase: "Succeeded", ...terminated(0, "Completed") }, "the pod has ended (exit code 0, Completed)"],
 ];
 
@@ -83,7 +83,7 @@ describe.skipIf(why)(`a pod${why ? `: ${why}` : ""}`, () => {
 		expect(double.pods.size).toBe(0);
 	});
 
-	it("one whose program was killed before anybody knew of it is listed with its owner, and pruned when its home is gone", async () => {
+	it("left by a program that was killed before it was on record: listed with its owner, and pruned when its home is gone", async () => {
 		const { host, owner, double, options } = await testPod();
 		await host.start();
 		const { wheres: found } = await wheres([{ name: "box", options: options as never, configured: true }]);

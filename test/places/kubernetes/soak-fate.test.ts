@@ -28,7 +28,7 @@ describe.skipIf(why)(`a pod${why ? `: ${why}` : ""}`, () => {
 		// On a busy machine its two seconds may be over before it was used for the first time.
 		await host.start().catch((error) => expect(error).toMatchObject({ code: "UNREACHABLE", message: expect.stringContaining("had stopped itself") }));
 		await eventually("it has ended", async () => (await again().over?.()) !== undefined);
-		expect(await again().over?.()).toEqual({ why: "the pod had stopped itself: nobody used it, and nothing ran in it", kept: false });
+		expect(await again().over?.()).toEqual({ why: "the pod had stopped itself: it was unused, and nothing ran in it", kept: false });
 		expect(await host.stop()).toEqual([expect.stringMatching(/was deleted/)]);
 		expect(double.pods.size).toBe(0);
 		expect(await host.stop()).toEqual([]);

@@ -20,7 +20,7 @@ import { testSandbox } from "./support.js";
 const ENDS: [{ status: number; exitcode?: number }, string][] = [
 	[{ status: 4 }, "the sandbox had reached its time limit (240 min)"],
 	[{ status: 3 }, "the sandbox was terminated"],
-	[{ status: 2, exitcode: 75 }, "the sandbox had stopped itself: nobody used it, and nothing ran in it"],
+	[{ status: 2, exitcode: 75 }, "the sandbox had stopped itself: it was unused, and nothing ran in it"],
 	[{ status: 2, exitcode: 1 }, "the sandbox has ended (exit code 1)"],
 ];
 
@@ -117,7 +117,7 @@ describe.skipIf(noModal)(`a sandbox of Modal${noModal ? `: ${noModal}` : ""}`, (
 		expect(living()).toEqual([]);
 	});
 
-	it("one whose program was killed before anybody knew of it is listed with its owner, and pruned with its app when its home is gone", async () => {
+	it("left by a program that was killed before it was on record: listed with its owner, and pruned with its app when its home is gone", async () => {
 		const { host, owner, double, options, living } = await testSandbox();
 		await host.start();
 		const signal = AbortSignal.timeout(60_000);

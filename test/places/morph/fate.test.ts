@@ -89,7 +89,7 @@ describe.skipIf(noMorph)(`an instance of Morph${noMorph ? `: ${noMorph}` : ""}`,
 		await runtime.endTask("t");
 	});
 
-	it("one whose program was killed before anybody knew of it is listed with its owner, and pruned when its home is gone", async () => {
+	it("left by a program that was killed before it was on record: listed with its owner, and pruned when its home is gone", async () => {
 		const { host, owner, double, only } = await testInstance();
 		await host.start();
 		const signal = AbortSignal.timeout(60_000);

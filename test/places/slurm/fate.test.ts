@@ -74,11 +74,11 @@ describe.skipIf(noSlurm)(`a job of Slurm${noSlurm ? `: ${noSlurm}` : ""}`, () =>
 		await say(host, `i=0; while [ $i -lt 5 ]; do touch ${dir}/life; sleep 1; i=$((i + 1)); done`);
 		expect(jobs()).toHaveLength(1);
 		await eventually("it has ended", async () => jobs().length === 0);
-		expect(await host.over?.()).toMatchObject({ why: expect.stringMatching(/^the Slurm job \d+ had stopped itself: nobody used it, and nothing ran in it$/) });
+		expect(await host.over?.()).toMatchObject({ why: expect.stringMatching(/^the Slurm job \d+ had stopped itself: it was unused, and nothing ran in it$/) });
 		expect(fs.readdirSync(options.scratch as string)).toEqual([]); // it has taken its files with it
 	});
 
-	it("one whose program was killed before anybody knew of it is listed with its owner, and pruned when its home is gone", async () => {
+	it("left by a program that was killed before it was on record: listed with its owner, and pruned when its home is gone", async () => {
 		const { host, owner, jobs } = await testJob();
 		await host.start();
 		const signal = AbortSignal.timeout(60_000);

@@ -130,7 +130,7 @@ describe.skipIf(noSlurm)(`a job of Slurm${noSlurm ? `: ${noSlurm}` : ""}`, () =>
 			const { host, jobs } = await testJob({ setup: `PATH=${apptainer.bin}:$PATH`, apptainer: { image: apptainer.busybox, network: false }, lifetime: 4 });
 			await host.start();
 			await eventually("it has ended", async () => jobs().length === 0, 120_000);
-			expect(await host.over?.()).toMatchObject({ why: expect.stringMatching(/had stopped itself: nobody used it, and nothing ran in it$/) });
+			expect(await host.over?.()).toMatchObject({ why: expect.stringMatching(/had stopped itself: it was unused, and nothing ran in it$/) });
 		},
 		300_000,
 	);
