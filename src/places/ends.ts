@@ -74,9 +74,6 @@ export class Ends {
 
 const MOVED_MS = 60_000;
 
-/** Returns when a machine of this home ends, in milliseconds, as last recorded. */
-export const endOfPlace = (home: Root, key: string): number | undefined => readEnd(home, key)?.at;
-
 function readEnd(home: Root, key: string): End | undefined {
 	const [, at, told, life] = /^(\d+) ([012]) (.*)$/s.exec(readIfThere(fileOf(home, key)) ?? "") ?? [];
 	return life === undefined ? undefined : { life, at: Number(at), told: Number(told) as End["told"] };

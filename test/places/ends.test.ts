@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
-import { Ends, endOfPlace, LAST_CALL_MS } from "../../src/places/ends.js";
+import { Ends, LAST_CALL_MS } from "../../src/places/ends.js";
 import { tempDir } from "../support/home.js";
 
 const KEY = "slurm-0123456789ab";
@@ -16,7 +16,7 @@ it("the end of a place is told once, and again five minutes before, by whichever
 		expect.stringMatching(/^slurm:\/\/main ends at \d{4}-\d\d-\d\d \d\d:\d\d \(UTC.*\), in 60 min, whatever runs in it then\.$/),
 	]);
 	expect([one.take(KEY, "slurm://main"), two.take(KEY, "slurm://main")]).toEqual([[], []]);
-	expect(endOfPlace(home, KEY)).toBe(at);
+	expect(fs.readFileSync(path.join(home.root, "places", `${KEY}.ends`), "utf8")).toBe(`${at} 1 a life`);
 	const soon = at - LAST_CALL_MS + 1_000;
 	expect(two.take(KEY, "slurm://main", soon)).toEqual([expect.stringMatching(/in 5 min, whatever runs in it then: save what has to stay\.$/)]);
 	expect([two.take(KEY, "slurm://main", soon), one.take(KEY, "slurm://main", soon)]).toEqual([[], []]);
