@@ -2,7 +2,7 @@
 
 # Kills the command and everything it started, because of a limit: TERM, two seconds, then KILL until no process is found. A shell continues with the
 # next line of its script when its child is killed, so all processes are stopped first each time; as in src/process/halt.ts and kill.ts
-# (docs/keeper.md, "Who decides").
+# (docs/keeper.md, "Which side decides").
 hf_end() {
   hf_x=
   read -r hf_x <"$hf_d/exit"
