@@ -92,7 +92,7 @@ test("from two doors at once one answer counts, and the other is told whose", as
 	expect(await runtime.terminal({ command: risky })).toMatchObject({ status: "pending_approval", approval_id: damaged });
 });
 
-test("a program that shows the questions of one task is nobody to another task", async () => {
+test("a program that shows the questions of one task is no listener for another task", async () => {
 	const { runtime, risky, another, runs } = await setting();
 	const person = await another("theirs");
 	const questions = person.approvals.stream({ task: "theirs" });
@@ -154,7 +154,7 @@ test("a call with a deadline answers in time, and the next one goes on waiting; 
 	const listening = (async () => {
 		for await (const approval of person.approvals.stream({ signal: stop.signal })) seen.push(approval.id);
 	})();
-	await until("somebody listens", () => runtime.approvals.isAttended(runtime.task));
+	await until("a listener is there", () => runtime.approvals.isAttended(runtime.task));
 	const early = await runtime.terminal({ command: risky }, { within: 800 });
 	expect(early).toMatchObject({ status: "pending_approval", note: expect.stringContaining("go on waiting") });
 	const rest = runtime.terminal({ command: risky });

@@ -47,7 +47,7 @@ export async function setting(approvals?: Record<string, unknown>): Promise<Sett
 	};
 }
 
-/** Wait until so many questions wait, each with somebody behind it. */
+/** Waits until so many questions wait, each with a caller behind it. */
 export async function asked(runtime: Runtime, count = 1): Promise<string[]> {
 	const ids = () =>
 		runtime.approvals

@@ -73,10 +73,10 @@ test.skipIf(!hasTmux)("a person at a terminal is asked there (needs tmux); and w
 	await here.shows(/Allow it\?[\s\S]*Allow it\?/);
 	await here.type("n not today", "Enter");
 	await here.shows(/^\[blocked, denied/m); // not what was typed: what came of it
-	await until("nobody is there any more", () => !runtime.approvals.isAttended(runtime.task));
+	await until("no person is present any more", () => !runtime.approvals.isAttended(runtime.task));
 	expect(runs()).toBe(0);
 	const watch = new Terminal(`${NODE} approvals watch`, env);
-	await until("somebody is there", () => runtime.approvals.isAttended(runtime.task));
+	await until("a person is present", () => runtime.approvals.isAttended(runtime.task));
 	const first = runtime.terminal({ command: risky });
 	await watch.shows("Allow it?");
 	await watch.type("o", "Enter");
@@ -88,5 +88,5 @@ test.skipIf(!hasTmux)("a person at a terminal is asked there (needs tmux); and w
 	expect(await second).toMatchObject({ status: "blocked" });
 	await watch.shows(`${id}: no, by elsewhere`);
 	await watch.type("C-c");
-	await until("nobody is there", () => !runtime.approvals.isAttended(runtime.task));
+	await until("no person is present", () => !runtime.approvals.isAttended(runtime.task));
 });

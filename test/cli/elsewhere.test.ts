@@ -12,7 +12,7 @@ import { noSshd } from "../support/sshd.js";
 
 const PLACE = /^ssh:\/\/root@127\.0\.0\.1:\d+$/;
 
-test.skipIf(noSshd)("started, listed, read, written to, waited for and killed as here", async () => {
+test.skipIf(noSshd)("started, listed, read, written to, waited for and killed as a local process", async () => {
 	const { home, env, sshd } = await elsewhere({ rc: "export DEPLOY_TOKEN=abcdef0123456789 PLAIN=there", config: { environment: { pass: ["DEPLOY_TOKEN"] } } });
 	const there = (...args: string[]) => cli(home, args, { env });
 	// The filter is about the environment of the login there, and `pass` names what of it is let through.

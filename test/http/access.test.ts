@@ -235,7 +235,7 @@ test("a form of another site cannot do anything: only JSON is taken", async () =
 	expect(await api.fails("POST", "/api/prune", "{}", { ...login, "Content-Type": "text/plain" })).toBe("INVALID 415");
 	expect(await api.fails("POST", "/api/prune", "{", login)).toBe("INVALID 400");
 	expect(await api.fails("POST", "/api/prune", { wrong: 1 }, login)).toBe("INVALID 400");
-	// Whoever sends too much is told so, each time: the connection is not cut while he is still sending.
+	// A client that sends too much is told so, each time: the connection is not cut while it is still sending.
 	for (let times = 0; times < 20; times++) expect(await api.fails("POST", "/api/prune", `{"dry_run":"${"x".repeat(3_000_000)}"}`, login)).toBe("TOO_BIG 413");
 	expect(await api.fails("GET", "/api/nothing", undefined, login)).toBe("NOT_FOUND 404");
 });

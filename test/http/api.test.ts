@@ -183,7 +183,7 @@ test("files are browsed, downloaded and uploaded whole, and tricks with paths le
 	fs.truncateSync(large, 10_000_000);
 	const isOpen = () => fs.readdirSync("/proc/self/fd").some((fd) => linkOf(`/proc/self/fd/${fd}`) === large);
 	expect((await api.request("HEAD", `/api/files/content?${query(large)}`)).headers.get("content-length")).toBe("10000000");
-	await until("what was opened for nobody is closed", () => !isOpen());
+	await until("a log without a reader is closed", () => !isOpen());
 	const refused = [
 		["pipe", "INVALID 400"],
 		["sub", "INVALID 400"],

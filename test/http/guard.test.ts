@@ -121,7 +121,7 @@ test("holdfast mcp --http refuses a token file that others can read", async () =
 	expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("other users may have read") });
 });
 
-/** A server that says hello to whoever gets in. PORT in a header is its port. */
+/** A server that greets each visitor who gets in. PORT in a header is its port. */
 async function serve(host = "127.0.0.1") {
 	const server = await serveHttp({ host, port: 0, token: TOKEN, routes: { "/": async () => new Response("hello") } });
 	atEnd(() => server.close());

@@ -54,7 +54,7 @@ test("while a person has the keyboard an agent may read but not type, through ev
 	await person.until("a refusal", () => person.last("error"));
 	second.socket.close(); // with its connection ends its hold
 
-	await person.until("nobody has it", () => person.last("keyboard")?.keyboard === null);
+	await person.until("it is free", () => person.last("keyboard")?.keyboard === null);
 	const back = await agent.call("process", { action: "keys", session_id, data: "from the agent<ENTER>" });
 	expect(back).toMatchObject({ error: null, status: "awaiting_input" });
 	expect(back.notices).toEqual([

@@ -18,7 +18,7 @@ async function library(): Promise<Runtime> {
 	return runtime;
 }
 
-/** Another program's server: whoever has its password is let through. */
+/** Another program's server, which lets a visitor with its password through. */
 async function mountedIn(runtime: Runtime): Promise<{ site: HttpSite; origin: string }> {
 	let site: HttpSite | undefined;
 	const mayPass = (request: http.IncomingMessage) => request.headers["x-password"] === "sesame" && request.url?.startsWith("/in/here");

@@ -68,7 +68,7 @@ test.skipIf(!hasGroups)("what a bomb leaves behind is ended and named too, when 
 	expect(await process.leftovers()).toHaveLength(1); // it waits for us
 	fs.writeFileSync(go, "go\n");
 	await until("the bomb is named", () => limitOf(process) === "pids");
-	await until("nobody is left in its group, which goes with the last", () => !fs.existsSync(process.spec.cgroup as string));
+	await until("its group is empty, and goes with the last process", () => !fs.existsSync(process.spec.cgroup as string));
 	expect(await process.leftovers()).toEqual([]);
 	expect(process.status()).toMatchObject({ status: "exited", exitCode: 0, ...limited("pids") });
 });

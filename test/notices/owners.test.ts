@@ -409,7 +409,7 @@ test("notices undelivered for a week, and orphaned files, are swept away", async
 	fs.utimesSync(recent, new Date(Date.now() - 6 * day), new Date(Date.now() - 6 * day));
 	const listener = new Listener(testNotices(runtime), "in use");
 	const used = taskDir(runtime, "in use");
-	await until("somebody listens", () => fs.existsSync(used) && fs.readdirSync(used).length > 0);
+	await until("a listener is there", () => fs.existsSync(used) && fs.readdirSync(used).length > 0);
 	sweep(runtime.home, Date.now());
 	expect(fs.existsSync(dir)).toBe(false);
 	expect(fs.readdirSync(recent)).toEqual(["notice.x"]);

@@ -62,7 +62,7 @@ describe.skipIf(why)(`containers${why ? `: ${why}` : ""}`, () => {
 		await until("its task was open for longer than its time", () => fs.statSync(mark).mtimeMs - left > 3_000);
 		expect(await box.state()).toMatchObject({ status: "running" });
 		await runtime.leaveTask(TASK);
-		await eventually("nobody uses it, and it is removed", async () => (await box.state()) === undefined);
+		await eventually("it is unused, and removed", async () => (await box.state()) === undefined);
 	});
 
 	test("one that takes longer to make than a call may last: nothing ran, the answer says what to do, and the next call finds it made", async () => {
@@ -130,7 +130,7 @@ describe.skipIf(why)(`containers${why ? `: ${why}` : ""}`, () => {
 		expect(await cli(mine.home.root, ["sandboxes", "stop", id], { env })).toMatchObject({ code: 3 });
 	});
 
-	test("holdfast sandboxes asks every engine that is configured or was used, each once, and says which did not answer; of one that nobody has asked for it says nothing", async () => {
+	test("holdfast sandboxes asks every engine that is configured or was used, each once, and says which did not answer; it says nothing of an engine that was not asked for", async () => {
 		const { engine, home, host } = await container("named");
 		await host.start();
 		const config = tempDir("config");

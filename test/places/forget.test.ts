@@ -1,4 +1,4 @@
-/** Places that nobody refers to any more are forgotten; all others stay. */
+/** Places without a reference are forgotten; all others stay. */
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
@@ -17,7 +17,7 @@ import { noSshd } from "../support/sshd.js";
 const DAY_MS = 24 * 3_600_000;
 const ssh = (host: string): PlaceWish => ({ kind: "ssh", name: `ssh://${host}`, options: { host } });
 
-/** As if nobody had used any of them for so long. */
+/** Makes all of them look unused for so long. */
 function age(home: string, days: number): void {
 	const then = Date.now() / 1000 - days * 86_400;
 	for (const name of namesIn(path.join(home, "places"))) fs.utimesSync(path.join(home, "places", name), then, then);

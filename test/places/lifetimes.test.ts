@@ -107,7 +107,7 @@ test("never while it is used, by this program or by another; nor while something
 	leave();
 	leave(); // twice does no harm
 	times.leave(KEY);
-	await until("somebody has looked what runs", () => seen.looks > 1);
+	await until("a program has looked at what runs", () => seen.looks > 1);
 	expect(seen.stops).toBe(0);
 	running = false;
 	await until("it was stopped", () => seen.stops === 1);

@@ -1,4 +1,4 @@
-/** A place that is not there yet, through the tools: no failure, not tried again blindly, found again by whoever comes next. */
+/** A place that is not up yet, through the tools: no failure, not tried again blindly, found again by the next program. */
 import { afterAll, expect, it } from "vitest";
 import { secretName } from "../../src/base/secrets/names.js";
 import type { CommandBody } from "../../src/doors/cli/command.js";
@@ -143,7 +143,7 @@ it("doctor lets a start take its own time, tells its progress, and says what it 
 	expect(lines).toEqual(["queue://box: job 7 was submitted", "queue://box: job 7 was submitted"]);
 });
 
-it("the command line ends with 75 for a place that is not there yet", async () => {
+it("the command line ends with 75 for a place that is not up yet", async () => {
 	Object.assign(queue, { state: "waits", ends: undefined });
 	const runtime = await open();
 	const said: unknown[] = [];
@@ -157,7 +157,7 @@ it("the command line ends with 75 for a place that is not there yet", async () =
 	expect(await ask(terminal, ["exit 7"])).toBe(7);
 });
 
-it("of several accounts the one that does not answer is a note, and keeps nobody from the others", async () => {
+it("an account that does not answer becomes a note, and does not delay the others", async () => {
 	Object.assign(queue, { state: "runs", ends: undefined });
 	const runtime = await open();
 	const { sandboxes, notes } = await listSandboxes(runtime, { ms: 300 });

@@ -1,4 +1,4 @@
-/** Two programs at once, a home that is gone, and what nobody may see: for every kind of place that makes a machine of its own for a task, with real programs. */
+/** Two programs at once, a home that is gone, and secrets that no other program may see: for every kind of place that makes a machine of its own for a task, with real programs. */
 import fs from "node:fs";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";

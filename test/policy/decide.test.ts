@@ -118,7 +118,7 @@ test("what another process has open is asked about, whatever it is at this momen
 	expect(judge(`echo x > /proc/${child.pid}/fd/0`)).toMatchObject({ decision: "ask", rule: "system-files" });
 });
 
-test("of another machine the home of the login there counts, and what Holdfast has there; not what is called so here", () => {
+test("of a remote machine the home of its login and Holdfast's remote files count; not local directories of the same names", () => {
 	const there = { home: "/srv/me", own: "/srv/me/.local/state/holdfast/boxes/1" };
 	const far = (command: string) => decide(command, { cwd: "/srv/app", place: machine("ssh://me@box"), env: SOMEONE, there }).rule;
 	expect(far("rm -rf ~")).toBe("floor-root");

@@ -1,4 +1,4 @@
-/** What must not work in a sandbox, tried as root and as a user who is nobody; and the same out here, where it does work. */
+/** Acts that must fail in a sandbox, tried as root and as an unprivileged user; and the same outside, where they succeed. */
 import { execFile, execFileSync, spawn } from "node:child_process";
 import fs from "node:fs";
 import net from "node:net";
@@ -168,7 +168,7 @@ describe.skipIf(noSandbox)(`what a sandbox keeps${noSandbox ? ` (${noSandbox})` 
 		for (const name of ["nsenter", "unshare", "setpriv", "script", "sh"]) expect([...programs]).not.toContain(name);
 	});
 
-	test.skipIf(process.getuid?.() !== 0 || !readableBy(NOBODY))("as somebody who is nobody, through the CLI", async () => {
+	test.skipIf(process.getuid?.() !== 0 || !readableBy(NOBODY))("as an unprivileged user, through the CLI", async () => {
 		fs.chmodSync(testRoot(), 0o711);
 		atEnd(() => fs.chmodSync(testRoot(), 0o700));
 		const { work, home, script } = await outside(NOBODY);

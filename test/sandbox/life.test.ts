@@ -114,7 +114,7 @@ describe.skipIf(noSandbox)(`the life of a sandbox${noSandbox ? ` (${noSandbox})`
 		}
 		const runtime = await sandboxed({ home, task: "kept", sandbox: { directory: work } });
 		expect(await runtime.terminal({ command: "pwd" })).toMatchObject({ exit_code: 0 });
-		await until("those that nobody has linked are gone", () => holders(runtime).length === 1);
+		await until("those without a link are gone", () => holders(runtime).length === 1);
 	});
 
 	test("a kill without cgroups also ends a process that forks twice, with no environment and no open files", async () => {

@@ -1,4 +1,4 @@
-/** The first shell of a task reads the profile files, which may take their time; whoever waits for it need not. */
+/** The first shell of a task reads the profile files, which may take their time; a call does not have to wait for it. */
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";

@@ -1,4 +1,4 @@
-/** Each command's output is its own, whoever prints it and whenever. */
+/** Each command's output is its own, whichever process prints it and whenever. */
 import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";

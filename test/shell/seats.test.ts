@@ -1,4 +1,4 @@
-/** The seats of tasks that nobody uses any more are forgotten; no other ever is. */
+/** The seats of unused tasks are forgotten; no other ever is. */
 import { execFile } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
@@ -14,7 +14,7 @@ import { testShell } from "./harness.js";
 
 const DAY_MS = 86_400_000;
 
-/** As if nobody had used any of them for so long. */
+/** Makes all of them look unused for so long. */
 function age(home: string, days: number): void {
 	const then = Date.now() / 1000 - days * 86_400;
 	for (const name of namesIn(path.join(home, "shells"))) fs.utimesSync(path.join(home, "shells", name), then, then);
@@ -71,7 +71,7 @@ test("a seat in use is left alone; the remains of a killed program's seat are re
 	age(root, 8);
 	expect(pruneSeats(runtime)).toBe(1);
 	expect(namesIn(path.join(root, "shells"))).toEqual([]);
-	// Whoever forgets one has come so far that it is empty.
+	// A program that forgets a seat has come so far that the seat is empty.
 	const [dir] = [path.join(root, "shells", "empty")];
 	fs.mkdirSync(dir);
 	const other = new Seat(runtime, dir);

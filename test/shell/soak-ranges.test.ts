@@ -1,4 +1,4 @@
-/** Hundreds of commands of all kinds in a few tasks at once: each has its own output, early and late, and nobody else's. */
+/** Hundreds of commands of all kinds in a few tasks at once: each has its own output, early and late, and that of no other command. */
 import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";

@@ -36,7 +36,7 @@ function newUser(): User {
 	return { name, password, home, as: ["setpriv", "--reuid", uid, "--regid", uid, "--clear-groups"] };
 }
 
-test.skipIf(!possible)(`sudo gets a password that is the task's, and nobody else finds it${why}`, { timeout: 120_000 }, () => {
+test.skipIf(!possible)(`sudo gets a password that is the task's, and no other process finds it${why}`, { timeout: 120_000 }, () => {
 	const { home, password, as } = newUser();
 	const state = path.join(home, "state");
 	const config = path.join(home, ".config/holdfast/config.json");

@@ -4,7 +4,7 @@ import { atEnd } from "./home.js";
 
 export interface Line {
 	readonly port: number;
-	/** From now on nothing gets through, and nobody is told: as when a cable is pulled. */
+	/** From now on nothing gets through, and neither end is told: as when a cable is pulled. */
 	cut(): void;
 	/** What was held up goes on. */
 	mend(): void;

@@ -1,4 +1,4 @@
-/** A real sshd on loopback, for one test or for all of a file: keys, homes and users of its own, which nobody else on the machine sees. */
+/** A real sshd on loopback, for one test or for all of a file: keys, homes and users of its own, hidden from other programs on the machine. */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import fs from "node:fs";
 import net from "node:net";
@@ -27,7 +27,7 @@ export interface SshdOptions {
 	/** Lines of sshd_config, before ours: the first of each counts. */
 	readonly config?: readonly string[];
 	readonly shell?: string;
-	/** For more than one test: whoever starts it calls `end`. */
+	/** For more than one test: its starter calls `end`. */
 	readonly lasting?: boolean;
 }
 

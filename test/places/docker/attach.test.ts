@@ -1,4 +1,4 @@
-/** A place that is a container which somebody else has made. */
+/** A place that is a container made by another program. */
 import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { dockerHost } from "../../../src/places/docker/index.js";

@@ -52,7 +52,7 @@ describe("an engine that cannot be used is explained:", () => {
 		await expect(start({ engine: `unix://${socket}` })).rejects.toThrow(`the Docker engine is not running (nothing listens at unix://${socket}); start it`);
 	});
 
-	it.skipIf(process.getuid?.() !== 0)("this user may not (only root can become somebody else)", async () => {
+	it.skipIf(process.getuid?.() !== 0)("this user may not (only root can change to another user)", async () => {
 		const socket = await serverAt((connection) => connection.destroy());
 		const host = dockerHost({ engine: `unix://${socket}` }, owner);
 		await expect(host.start()).rejects.toThrow("broke"); // all is loaded now, which that user could not

@@ -255,7 +255,7 @@ const OPEN: readonly (readonly [string, () => Files])[] = [
 	["a link without perl", () => remoteFiles(linkEnd(linkTo(new ShellHost({ shell: "busybox" }))))],
 ];
 
-test.skipIf(!waits()).each(OPEN)("a file that makes its reader wait holds up nobody else: %s", async (_, open) => {
+test.skipIf(!waits()).each(OPEN)("a file that makes its reader wait delays no other reader: %s", async (_, open) => {
 	const files = open();
 	const own = path.join(tempDir(), "file");
 	fs.writeFileSync(own, "content");

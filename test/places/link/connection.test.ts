@@ -150,7 +150,7 @@ describe("within the time of a call", { timeout: 25_000 }, () => {
 	});
 });
 
-test("one that stands still is asked about elsewhere, and opened again", { timeout: 25_000 }, async () => {
+test("the host is asked why a stream stands still, and the stream is opened again", { timeout: 25_000 }, async () => {
 	const { host, connection } = connect({ perl: false });
 	const ping = () => connection.use((link) => link.ping(), { again: true });
 	host.whySilent = async () => undefined;
@@ -169,7 +169,7 @@ test("one that stands still is asked about elsewhere, and opened again", { timeo
 	host.streams[1]?.child.kill("SIGCONT");
 });
 
-test("an idle link is closed, and nothing is left there", async () => {
+test("an idle link is closed, and leaves nothing at the remote end", async () => {
 	const { host, connection } = connect({ idleMs: 1 });
 	const scratch = await connection.use(async (link) => link.facts.scratch, { again: true });
 	await host.streams[0]?.ended;

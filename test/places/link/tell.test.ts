@@ -54,7 +54,7 @@ describe("telling a shell", () => {
 		expect(fs.readdirSync(dir).sort()).toEqual(["in", "sent.a.3"]);
 	});
 
-	test("nothing is done where something is missing, or the shell is elsewhere", async () => {
+	test("does nothing if something is missing, or if the shell is in another directory", async () => {
 		const link = await open();
 		const { dir, slot, taken, line } = directories();
 		const files = [{ path: path.join(slot, "command"), content: "x", whole: false }];

@@ -17,13 +17,13 @@ const PATIENCE = { timeout: 90_000 };
 const sizeOf = (file: string): number => fs.statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
 describe.skipIf(noSshd)(`over SSH${noSshd ? ` (${noSshd})` : ""}`, () => {
-	test("no end of a script there lets the rest of it run: a kill, a deadline, a limit of time", PATIENCE, async () => {
+	test("no end of a remote script lets the rest of it run: a kill, a deadline, a limit of time", PATIENCE, async () => {
 		const { open } = await sshBox();
 		await noScriptRunsOn(await open());
 	});
 
 	describe("kill -9 of the runtime", () => {
-		test("a reader killed again and again while a million lines are printed there misses nothing and repeats nothing", PATIENCE, async () => {
+		test("a reader killed again and again while a remote process prints a million lines misses nothing and repeats nothing", PATIENCE, async () => {
 			const { home, open } = await sshBox();
 			const hurry = path.join(home, "hurry");
 			const id = await startAndDie(home, { command: `exec perl '${fixture("numbers.pl")}' '${hurry}'`, task: TASK, stdin: true }, "box");

@@ -15,7 +15,7 @@ import { atEnd, tempDir, testRuntime, until } from "../../support/home.js";
 import { BOXES, kernelOf } from "../../support/remote.js";
 
 describe.each(Object.entries(BOXES))("%s", (box, { possible }) => {
-	test.skipIf(!possible)("says what is in files, behind links and in directories, as it is here", async () => {
+	test.skipIf(!possible)("says what is in files, behind links and in directories, as the local file system has it", async () => {
 		const far = await kernelOf(box);
 		const dir = path.join(tempDir("odd"), 'it\'s a "$HOME" `x` \\ dir');
 		fs.mkdirSync(dir);

@@ -5,7 +5,7 @@ import { RemoteMachine } from "../../../src/places/remote/machine.js";
 import { atEnd, tempDir } from "../../support/home.js";
 import { ShellHost } from "../../support/shell-host.js";
 
-test("processes start with the umask and the environment of the login there", async () => {
+test("processes start with the umask and the environment of the remote login", async () => {
 	const host = new ShellHost({ login: 'umask 027; FROM_LOGIN=yes; export FROM_LOGIN; eval "$1"' });
 	const machine = new RemoteMachine(host, openHome(tempDir("home")), { key: "box", name: "a box", owner: "test" });
 	atEnd(() => machine.reach.close());

@@ -1,4 +1,4 @@
-/** What says in a shell's directory elsewhere that it was told something: bounded, with perl there and without. */
+/** Marks in a remote shell's directory that it was told something: bounded, with remote perl and without. */
 import fs from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";

@@ -14,7 +14,7 @@ const why = noEngine();
 const PATIENCE = { timeout: 120_000 };
 
 describe.skipIf(why)(`in a container${why ? `: ${why}` : ""}`, () => {
-	test("no end of a script there lets the rest of it run: a kill, a deadline, a limit of time", PATIENCE, async () => {
+	test("no end of a script in a container lets the rest of it run: a kill, a deadline, a limit of time", PATIENCE, async () => {
 		const { open } = await dockerBox();
 		await noScriptRunsOn(await open());
 	});
@@ -63,7 +63,9 @@ describe.skipIf(why)(`in a container${why ? `: ${why}` : ""}`, () => {
 		});
 	});
 
-	test("a reader killed again and again while a million lines are printed in there misses nothing and repeats nothing", { timeout: 180_000 }, async () => {
+	test("a reader killed again and again while a process in a container prints a million lines misses nothing and repeats nothing", {
+		timeout: 180_000,
+	}, async () => {
 		const { home, dir, open } = await dockerBox();
 		const hurry = `${dir}/hurry`;
 		// Ever more slowly, so that the lines never run out, and the rest at once when the file is there.

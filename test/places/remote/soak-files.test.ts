@@ -63,7 +63,7 @@ describe.skipIf(noSshd)(`files over SSH${noSshd ? ` (${noSshd})` : ""}`, () => {
 		expect([...fs.readdirSync(dir), ...fs.readdirSync(here)].sort()).toEqual(["back", "large", "many", "many", "there"]);
 	});
 
-	test("a machine that cannot be reached any more: that is said, and what was left there goes when it is reached again", PATIENCE, async () => {
+	test("a machine that cannot be reached any more: that is said, and its leftovers go when it is reached again", PATIENCE, async () => {
 		const box = await sshBox();
 		const { sshd, dir } = box;
 		const { runtime, up } = await uploading(box);

@@ -1,4 +1,4 @@
-/** Commands on another machine whose sender is killed while he sends them: nobody settles them from what was seen before. */
+/** Commands on another machine whose sender is killed while it sends them: no program settles them from an earlier look. */
 import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
@@ -20,14 +20,14 @@ const HOURS = 3 * 3_600_000;
 
 interface Paused extends SshBox {
 	readonly sender: Program;
-	/** Somebody else on the same home. */
+	/** Another program on the same home. */
 	readonly other: Runtime;
 	/** What it sees of the process. */
 	readonly seen: Process;
 	readonly file: string;
 }
 
-/** Everybody sees the command `touch FILE; read <FIFO`, and it has not been sent. */
+/** All programs see the command `touch FILE; read <FIFO`, and it has not been sent. */
 async function paused(what: "send" | "start", options: SshBoxOptions = {}): Promise<Paused> {
 	const box = await sshBox(options);
 	execFileSync("mkfifo", [`${box.dir}/go`]);
@@ -47,7 +47,7 @@ async function seenLater({ seen, other }: Paused): Promise<void> {
 	if (there?.at) writeThere(dir, { ...there, at: Date.now() + HOURS });
 }
 
-/** It is in nobody's way; and what the sender had ready there is tidied up. */
+/** It blocks no other command; and the sender's remote files are tidied up. */
 const next = async ({ other }: Paused): Promise<void> => expect(await other.terminal({ command: "echo next" })).toMatchObject({ output: "next\n" });
 
 const isThere = (home: string, { id }: Process): boolean => fs.existsSync(path.join(home, "live", id));

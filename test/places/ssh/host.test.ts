@@ -74,7 +74,7 @@ const only = (pids: readonly number[]): number => {
 };
 
 describe.skipIf(noSshd)(`a machine over ssh${noSshd ? ` (skipped: ${noSshd})` : ""}`, () => {
-	test("a stream carries bytes both ways, and starts in the home there", async () => {
+	test("a stream carries bytes both ways, and starts in the remote home", async () => {
 		const sshd = await startSshd();
 		const host = hostOn(sshd);
 		expect(await host.start()).toEqual({ notes: [] });
@@ -89,7 +89,7 @@ describe.skipIf(noSshd)(`a machine over ssh${noSshd ? ` (skipped: ${noSshd})` : 
 		expect(await host.stop()).toEqual([]);
 	});
 
-	test("a directory in the home there becomes an absolute one, whatever the login prints", async () => {
+	test("a directory in the remote home becomes an absolute one, whatever the login prints", async () => {
 		const sshd = await startSshd();
 		fs.writeFileSync(path.join(sshd.home, ".bashrc"), "echo welcome; printf 'no newline'; head -c 3000 /dev/urandom\n");
 		expect(await hostOn(sshd, { dir: "~/some/work" }).start()).toEqual({ notes: [], cwd: `${sshd.home}/some/work` });
@@ -234,7 +234,7 @@ describe.skipIf(noSshd)(`a machine over ssh${noSshd ? ` (skipped: ${noSshd})` : 
 		stream.close();
 		await until("it is gone", () => masters().length === 0);
 		await host.start();
-		await until("one that nobody has used is gone too", () => masters().length === 0);
+		await until("an unused one is gone too", () => masters().length === 0);
 	});
 
 	test("the network falls silent: start says so, and after it is back another connection is used", async () => {
@@ -337,7 +337,7 @@ describe.skipIf(noSshd)(`a machine over ssh${noSshd ? ` (skipped: ${noSshd})` : 
 		expect(await stream.ended).toMatch(/^it was closed from this side before anything had come back: .*ForceCommand/);
 	});
 
-	test("a command there that hangs and was given up keeps no program alive", async () => {
+	test("a remote command that hangs and was given up keeps no program alive", async () => {
 		const sshd = await startSshd();
 		const program = `import { sshHost } from ${JSON.stringify(path.resolve("dist/places/ssh/index.js"))};
 			const host = sshHost(${JSON.stringify(sshd.options)}, { home: ${JSON.stringify(tempDir("h"))} });
