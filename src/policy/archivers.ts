@@ -9,7 +9,7 @@ import { type Word, word } from "./word.js";
 const HERE = word(".");
 const texts = (command: FoundCommand): string[] => command.args.map(({ text }) => text);
 
-/** Where it unpacks to: the last of these, or the working directory. */
+/** Returns the unpacking of an archive into the last of these words, or into the working directory. */
 const into = (given: readonly Word[]): Effect[] => all("unpacks", [given.at(-1) ?? HERE], true);
 
 const extracts = (command: FoundCommand): boolean =>
@@ -57,7 +57,7 @@ const cpio: EffectsOf = (command) => {
 	const directory = valuesOf(command, /^(?:-D|--directory)$/, /^(?:--directory=|-D)(.+)$/s);
 	const flags = texts(command).join(" ");
 	const files = valuesOf(command, /^(?:-[a-zA-Z]*[FIO]|--file)$/, /^--file=(.+)$/s);
-	// What it packs or copies are the names that it is given.
+	// cpio packs or copies the names on its stdin.
 	const given = (command.input ?? "").split("\n").filter(Boolean).slice(0, 64).map(word);
 	if (/(?:^|\s)(?:-[a-zA-Z]*i|--extract)/.test(flags))
 		return [...all("reads", files), ...(/(?:^|\s)(?:-[a-zA-Z]*t|--list)/.test(flags) ? [] : into(directory))];

@@ -1,4 +1,4 @@
-/** What a command changes for those behind it: directory, variables, aliases, files. */
+/** Effects of a command on the commands after it: directory, variables, aliases, files. */
 import fs from "node:fs";
 import path from "node:path";
 import { shellQuote } from "../base/index.js";
@@ -57,7 +57,7 @@ function fetched({ names, args, writes }: FoundCommand): string[] {
 	return [...writes.map(({ text }) => text), ...named, ...glued, ...called, ...placed].filter(Boolean);
 }
 
-/** What `cat` prints of files that the same text has written. */
+/** Returns what `cat` prints of files that the same text has written; null if that is not known. */
 export function printed(command: FoundCommand, scope: Scope): string | null {
 	if (scope.files.size === 0 || command.names[0] !== "cat") return null;
 	const files = [...command.args.filter(({ text }) => !text.startsWith("-")), ...command.reads];
@@ -65,7 +65,7 @@ export function printed(command: FoundCommand, scope: Scope): string | null {
 	return texts.some((text) => text !== undefined) ? texts.map((text) => text ?? "").join("") : null;
 }
 
-/** What is in a file that this command writes: what it prints, if that is known. What only comes from other files is like any other file. */
+/** Returns the content of a file that this command writes, that is its output, if that is known. A copy of other files is like any other file. */
 function contentOf(command: FoundCommand): string | null {
 	const text = command.names[0] === "dd" ? command.input : outputOf(command);
 	if (text !== null) return text;

@@ -1,4 +1,4 @@
-/** What a rule can ask about a command that words, flags and paths do not say: `"is": "deletes-outside"`. */
+/** Questions of rules that words, flags and paths of a command do not answer: `"is": "deletes-outside"`. */
 import { captures } from "./capture.js";
 import { dangerousCode, destroysData } from "./code.js";
 import { touchesCredentials } from "./credentials.js";

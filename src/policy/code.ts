@@ -24,7 +24,7 @@ export function dangerousCode(command: FoundCommand): boolean {
 	return language.reaches(code);
 }
 
-/** For scripts that cannot be read command by command. */
+/** Matches scripts of sed that run commands. Used where a script cannot be read command by command. */
 const SED_RUNS = /(?:^|[;{}/\d$!])\s*e(?:\s+\S|\s*$)|s(\W)(?:(?!\1)[\s\S])*\1(?:(?!\1)[\s\S])*\1[gpiI\d]*e/m;
 
 /** The shell text that awk runs: `system("x")`, `"x" | getline`, `print | "x"`. UNKNOWN for what is not a constant. */

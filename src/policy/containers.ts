@@ -1,4 +1,4 @@
-/** What a container is given of this machine. */
+/** The parts of this machine that a container is given. */
 import { is, says } from "./flags.js";
 import type { FoundCommand } from "./found.js";
 import type { Inner } from "./inner.js";
@@ -8,7 +8,7 @@ import { UNKNOWN, type Word } from "./word.js";
 
 interface Mount {
 	readonly source: Word;
-	/** Where the container sees it. */
+	/** Its path in the container. */
 	readonly target: string;
 	readonly writable: boolean;
 }
@@ -36,7 +36,7 @@ const RUN = {
 	long: ["--volume", "--mount", "--env", "--env-file", "--workdir", "--publish", "--user", "--name", "--network", "--entrypoint", "--platform"],
 };
 
-/** What a container runs that may write to a directory outside the work: its command, with the paths that it means here. All others are its own. */
+/** Returns the command of a container that may write to a directory outside the work, with the paths of this machine. All other paths are the container's own. */
 export function runsOnMounts(command: FoundCommand): Inner[] {
 	const at = command.args.findIndex(({ text }) => text === "run");
 	const isOutside = ({ text }: Word) => text.startsWith("/") && !command.cwds.some((cwd) => cwd !== null && (text === cwd || text.startsWith(`${cwd}/`)));

@@ -81,7 +81,7 @@ const KEY_FILE = /\/id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?$/;
 /** A project's own is read in the course of work. */
 const ENV_FILE = /\/\.env(?:\.(?!example|sample|template|dist)[\w-]+)?$/;
 
-/** In such directories, these are for everybody to see. */
+/** Files in such directories that hold no secret. */
 const PUBLIC = /(?:\.pub|\/\.ssh\/(?:known_hosts(?:\.old)?|config(?:\.d\/.*)?|authorized_keys)|\/\.aws\/config)$/;
 /** New keys of hosts are taken down in the course of work. */
 const PUBLIC_TO_WRITE = /(?:\.pub|\/\.ssh\/known_hosts(?:\.old)?)$/;
@@ -104,10 +104,10 @@ export function touchesCredentials(command: FoundCommand, world: World): boolean
 	);
 }
 
-/** Who has it can use the keys of another login. */
+/** The socket of an ssh agent: a program that has it can use the keys of another login. */
 const AGENT_SOCKET = /^\/tmp\/ssh-[^/]*(?:\/.*)?$/s;
 
-/** Where part of a path is not known, its end may still say what it is. */
+/** Returns the paths that the file of an effect may have. If part of its path is unknown, the end may still tell. */
 function placesFor({ file }: Effect, command: FoundCommand, world: World): string[] {
 	if (file.text.length > LONGEST) return [];
 	const known = placesOf(file, command, world).filter((place) => place !== null);
@@ -136,7 +136,7 @@ function isCredential(place: string, { deed, file, tree }: Effect, world: World)
 	return OF_SYSTEM.some((target) => fits("/", target)) || homes.some((home) => below(home, IN_HOME).some((target) => fits(home, target)));
 }
 
-/** Where machines of a cloud get their keys. */
+/** The addresses at which machines of a cloud get their keys. */
 const METADATA = /^(?:https?:\/\/)?(?:169\.254\.169\.254|metadata\.google\.internal|100\.100\.100\.200)(?:[/:]|$)/;
 
 const SENDERS =

@@ -1,4 +1,4 @@
-/** What is decided about a command: the strictest over everything in it. */
+/** The decision about a command: the strictest one over all of its parts. */
 import os from "node:os";
 import path from "node:path";
 import { configDir, defaultHome, realPath } from "../base/index.js";
@@ -17,7 +17,7 @@ import type { Word } from "./word.js";
 export interface Rules {
 	readonly own: readonly Rule[];
 	readonly defaults: readonly Rule[];
-	/** What a person should know about how these came to be. */
+	/** Remarks for a person on how these rules came together. */
 	readonly notes: readonly string[];
 }
 
@@ -33,7 +33,7 @@ export interface DecideOptions {
 	readonly cwd: string;
 	/** Default: this machine, without a boundary. */
 	readonly place?: PlaceFacts;
-	/** Of another machine: the home of the login there, and where Holdfast has its own files. */
+	/** Of a remote machine: the home of the login, and the directory of Holdfast's own files. */
 	readonly there?: RemoteAccount | undefined;
 	readonly task?: string;
 	readonly rules?: Rules;
@@ -64,7 +64,7 @@ export interface Verdict {
 	/** The id of the rule that decided; null when none is about this command. */
 	readonly rule: string | null;
 	readonly reason: string | null;
-	/** What the decision is about; null when no rule is. */
+	/** The part that the decisive rule is about; null without such a rule. */
 	readonly part: Pick<Part, "start" | "end" | "text"> | null;
 	/** Every command that would run, in the order of the text. */
 	readonly parts: readonly Part[];
@@ -150,7 +150,7 @@ function circumstancesOf(
 	return { world, contained: place.contained, names: namesOf(place), task, text };
 }
 
-/** What a rule may call a place: as it is shown, its kind, and its name in config.json. */
+/** Returns the names by which a rule may refer to a place: its display name, its kind, and its name in config.json. */
 const namesOf = ({ name, kind, alias }: PlaceFacts): string[] => [name, kind, ...(alias === undefined ? [] : [alias])];
 
 function partOf(command: string, { start, end }: { start: number; end: number }, found: FoundCommand, rule: Rule | null): Part {

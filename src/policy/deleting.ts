@@ -116,7 +116,7 @@ function isInProject(place: string, world: World): boolean {
 	return isWithin(place, root);
 }
 
-/** What a repository is made of, besides its locks and what a person may edit. */
+/** The files of a repository, except its locks and those that a person may edit. */
 const HISTORY = /\/\.git\/(?:HEAD|index|packed-refs|(?:objects|refs|logs)(?:\/.*)?)$(?<!\.lock)/;
 
 /** All of the working directory, or its history. */

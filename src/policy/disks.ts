@@ -40,7 +40,7 @@ const CHANGES = byName<(command: FoundCommand) => boolean>({
 	losetup: (command) => hasFlag(command, "-d|-D|--detach|--detach-all"),
 });
 
-/** Those that may also be given an image file of one's own. */
+/** Programs that also work on an image file instead of a disk. */
 const ON_IMAGES = byName<(command: FoundCommand) => boolean>({
 	tune2fs: (command) => !hasFlag(command, "-l"),
 	resize2fs: (command) => !hasFlag(command, "-P"),

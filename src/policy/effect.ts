@@ -1,4 +1,4 @@
-/** What a command does to a file, and words to say so in tables of programs. */
+/** An effect of a command on a file, and the vocabulary for tables of programs. */
 import type { FoundCommand } from "./found.js";
 import type { Word } from "./word.js";
 

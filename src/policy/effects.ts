@@ -38,7 +38,7 @@ function redirections(command: FoundCommand): Effect[] {
 		...all("reads", command.reads),
 		...command.writes.map((file): Effect => {
 			const deed = nothing && !file.appends ? "empties" : "writes";
-			// What the file tools do goes by `cat > file`: they have looked at what was there.
+			// The file tools stand for `cat > file`: they have checked the old content.
 			const byTool = is(command, "cat") && command.args.length === 0 && command.input === null;
 			return { deed, file, tree: false, replaces: file.appends || byTool ? "nothing" : "perhaps" };
 		}),
@@ -205,7 +205,7 @@ const PROGRAMS = byName<EffectsOf>({
 /** `patch -d DIR`: which files it changes below it, the patch says. */
 const directoryOf = (command: FoundCommand): Word[] => (is(command, "patch") ? valuesOf(command, /^(?:-d|--directory)$/, /^--directory=(.+)$/s) : []);
 
-/** What prints nothing, or nothing but nonsense. */
+/** Devices that yield no bytes, or meaningless ones. */
 const EMPTY = /^\/dev\/(?:null|zero|u?random)$/;
 
 /** A container is given these, to read at least. */
@@ -247,7 +247,7 @@ function merges(command: FoundCommand, from: readonly Word[]): boolean {
 	return is(command, "cp") && (hasFlag(command, "-T|--no-target-directory") || from.some(({ text }) => /(?:^|\/)\.$/.test(text)));
 }
 
-/** What a copier takes, and where to: its last word, or that of `-t`. */
+/** Returns the sources and the target of a copy: its last word, or that of `-t`. */
 export function carried(command: FoundCommand): { from: Word[]; to: Word | undefined } {
 	const values = is(command, "scp", "rsync")
 		? /^(?:-[a-zA-Z]*[iePpoFSJle]|--rsh|--exclude|--include|--(?:exclude|include|files)-from|--filter)$/

@@ -7,7 +7,7 @@ import { decodeEscapes, fromVariable, plain, quote, SOME, tilde, UNKNOWN, unesca
 export interface Source {
 	readonly text: string;
 	readonly scope: Scope;
-	/** What `$(…)` prints, if that is known. */
+	/** Returns the output of `$(…)`, if that is known. */
 	output(substitution: Node): string;
 	/** `>(…)`: it reads what the command prints that is given it. */
 	sink(substitution: Node): void;
@@ -15,7 +15,7 @@ export interface Source {
 	evaluate(text: string): void;
 	/** Runs what is between backquotes in text that the grammar has left as it is. */
 	backquotes(text: string): void;
-	/** Of a variable whose value is not known: what has printed it. */
+	/** Told the commands whose output is the unknown value of a variable. */
 	comesFrom(commands: readonly FoundCommand[]): void;
 }
 
@@ -28,7 +28,7 @@ export function expandWords(node: Node, source: Source): Word[] {
 	return all ? all.map(word) : words(encode(node, source, false), source.scope);
 }
 
-/** As one string: the value of an assignment, of a here-string. */
+/** Returns the expansion as one string: the value of an assignment, of a here-string. */
 export const expandText = (node: Node, source: Source): string => plain(tilde(encode(node, source, true), source.scope));
 
 /** An unquoted heredoc: variables and substitutions count in it, quotes do not. */

@@ -13,7 +13,7 @@ import { UNKNOWN, type Word, word } from "./word.js";
 
 export interface FetchedTree {
 	readonly at: string;
-	/** Of a clone, files are run by name; of an archive or a patch also by the tools of the project. */
+	/** Files of a clone are run by name; those of an archive or a patch also by the tools of the project. */
 	readonly kind: "clone" | "archive" | "patch";
 }
 
@@ -43,7 +43,7 @@ export function fetchedTrees(command: FoundCommand, scope: Scope): FetchedTree[]
 	);
 }
 
-/** What it reads comes from the network, by a pipe or as a file that the same text has fetched. */
+/** Returns whether the input of a command comes from the network, by a pipe or as a file that the same text has fetched. */
 const isUnseen = (command: FoundCommand, scope: Scope): boolean =>
 	command.upstream.some(isFetcher) || [...command.args, ...command.reads].some((one) => !one.text.startsWith("-") && scope.written(one)?.includes(UNKNOWN));
 

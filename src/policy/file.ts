@@ -14,7 +14,7 @@ export async function loadRules(cwd: string | undefined, env: NodeJS.ProcessEnv 
 	return readRules(cwd, env);
 }
 
-/** The same once the parser is there. */
+/** The same once the parser is loaded. */
 export function readRules(cwd: string | undefined, env: NodeJS.ProcessEnv = process.env): Rules {
 	const where = { cwd: cwd ?? "/", env };
 	const person = readFile(personFile(env), where);
@@ -26,7 +26,7 @@ export function readRules(cwd: string | undefined, env: NodeJS.ProcessEnv = proc
 		const root = path.dirname(path.dirname(project));
 		const trusted = person?.trust?.some((dir) => isWithin(root, path.resolve(dir.replace(/^~(?=\/|$)/, env.HOME || os.homedir())))) === true;
 		const used = above.rules.filter(({ decision }) => trusted || decision !== "allow");
-		// Who can write to a project can write this file: it comes with a clone.
+		// Every author of a project can write this file: it comes with a clone.
 		if (used.length < above.rules.length) notes.push(`${project} allows things, which counts only for projects under "trust" in ${personFile(env)}`);
 		own.unshift(...used);
 	}
@@ -37,7 +37,7 @@ export function readRules(cwd: string | undefined, env: NodeJS.ProcessEnv = proc
 
 const projectFile = (cwd: string): string | null => projectFiles(cwd).find((file) => readIfThere(file) !== undefined) ?? null;
 
-/** Where a project's file may be, the nearest first. */
+/** Returns the paths at which a project's file may be, the nearest first. */
 function projectFiles(cwd: string): string[] {
 	const files: string[] = [];
 	for (let dir = path.resolve(cwd); ; dir = path.dirname(dir)) {
@@ -46,7 +46,7 @@ function projectFiles(cwd: string): string[] {
 	}
 }
 
-/** Every file that the rules for a directory may come from, whether it is there or not. */
+/** Returns every file that the rules for a directory may come from, existing or not. */
 export const ruleFiles = (cwd: string | undefined, env: NodeJS.ProcessEnv = process.env): string[] => [
 	personFile(env),
 	...(cwd === undefined ? [] : projectFiles(cwd)),

@@ -1,9 +1,9 @@
-/** What flows into a statement and out of it: pipes and redirections. */
+/** The input and output of a statement: pipes and redirections. */
 import type { FoundCommand } from "./found.js";
 import { outputOf } from "./output.js";
 import type { Word } from "./word.js";
 
-/** Where a statement's input comes from and its output goes to. */
+/** The sources of a statement's input and the targets of its output. */
 export interface Flow {
 	readonly input: string | null;
 	readonly upstream: readonly FoundCommand[];
@@ -11,7 +11,7 @@ export interface Flow {
 	readonly writes: readonly Word[];
 	readonly args: readonly Word[];
 	readonly remote: boolean;
-	/** What to point at: a command with its redirections. */
+	/** The part of the text to point at: a command with its redirections. */
 	readonly span: Span | null;
 }
 
@@ -22,7 +22,7 @@ export interface Span {
 	readonly end: number;
 }
 
-/** What comes by a pipe, unless a redirection says otherwise. */
+/** Returns the flow with redirections applied: they win over a pipe. */
 export const redirected = (from: Flow, { reads, writes, args, input, upstream, span }: Flow): Flow => ({
 	...from,
 	reads,

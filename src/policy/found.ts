@@ -2,15 +2,15 @@
 import type { Word } from "./word.js";
 
 export interface FoundCommand {
-	/** What the program is called, without its directory; also what a link to it, or a copy in the same text, really is. Empty when there is none. */
+	/** The names of the program, without a directory; also that of the program behind a link, or behind a copy made in the same text. Empty without a program. */
 	readonly names: readonly string[];
 	readonly args: readonly Word[];
 	/** Files it is redirected to, and from. */
 	readonly writes: readonly Word[];
 	readonly reads: readonly Word[];
-	/** What it reads on stdin, if that is known; null for anything else. */
+	/** Its stdin, if that is known; else null. */
 	readonly input: string | null;
-	/** What it prints of files that the same text has written; null for anything else. */
+	/** Its output, if that is the content of files that the same text has written; else null. */
 	readonly prints: string | null;
 	/** Commands whose output it is given: earlier in its pipe, or substituted into its words. */
 	readonly upstream: readonly FoundCommand[];
@@ -27,13 +27,13 @@ export interface FoundCommand {
 }
 
 export interface SymbolicLink {
-	/** Where it is, through the links that are there already. */
+	/** Its path, with existing links resolved. */
 	readonly at: string;
-	/** Where it leads; null when that is known only when it runs. */
+	/** The target; null if that is known only at run time. */
 	readonly to: string | null;
 }
 
-/** What cannot be said in words and flags. */
+/** A property of a command that words and flags do not express. */
 export type Trait =
 	| "unreadable" // the grammar cannot read it, or it is over a limit
 	| "unknown-program" // which program runs is known only when it runs

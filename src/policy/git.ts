@@ -1,9 +1,9 @@
-/** What git is told to do, and what it runs for that. */
+/** The subcommand of a git command, and the programs that git runs for it. */
 import type { FoundCommand } from "./found.js";
 import { after, behind, hidden, type Inner, scripts } from "./inner.js";
 import type { Word } from "./word.js";
 
-/** What git is told to do, without the options before it (`-C dir`, `-c key=value`). */
+/** Returns the words of the subcommand, without the options before it (`-C dir`, `-c key=value`). */
 export function gitWords(command: Pick<FoundCommand, "args">): string[] {
 	const texts = command.args.map(({ text }) => text);
 	let at = 0;

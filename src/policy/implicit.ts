@@ -45,7 +45,7 @@ function inFile(file: string, text: string): Inner[] {
 	return reachesOut(text) ? ["unknown-script"] : [];
 }
 
-/** For most programs such an option is no file of commands: `tail -f`, `rm -f`, `test -f`, `tar -f`. */
+/** Programs whose option names a file of commands. With most others it does not: `tail -f`, `rm -f`, `test -f`, `tar -f`. */
 const READS_COMMANDS =
 	/^(?:[gmn]?awk|sed|gdb|lldb|psql|mysql|mariadb|sqlite3|vim|vi|nvim|ex|g?make|ninja|just|task|tmux|screen|expect|tclsh|wish|gnuplot|bpftrace|stap|gforth|docker|podman|docker-compose)$/;
 

@@ -1,4 +1,4 @@
-/** What a command runs in turn. */
+/** A command that another command runs. */
 import type { Word } from "./word.js";
 
 export type Inner =
@@ -15,7 +15,7 @@ export type Inner =
 export const after = (args: readonly Word[], flag: RegExp): string[] =>
 	args.flatMap(({ text }, at) => (flag.test(text) && args[at + 1] ? [(args[at + 1] as Word).text] : []));
 
-/** What is in the same word. */
+/** Returns what a pattern captures in each of the words. */
 export const behind = (args: readonly Word[], pattern: RegExp): string[] => args.flatMap(({ text }) => (pattern.exec(text)?.[1] ?? []) as string[]);
 
 export const joined = (args: readonly Word[], by = " "): string => args.map(({ text }) => text).join(by);

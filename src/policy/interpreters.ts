@@ -11,7 +11,7 @@ export const SHELLS = new Set(["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash"
 export const INTERPRETERS =
 	/^(?:python[\d.]*|pypy3?|perl[\d.]*|ruby[\d.]*|node|nodejs|bun|tsx|ts-node|php[\d.]*|lua(?:jit)?[\d.]*|Rscript|osascript|tclsh|expect|julia|deno|i?python[\d.]*|bpython|elixir|jshell|pwsh|powershell|groovy|scala|raku|guile|R|ghci?|runghc|swift|octave|gnuplot|erl|sbcl|bpftrace)$/;
 
-/** What a file made in the same text is to the command that is given it: `cat > x.sh <<E … E; sh x.sh`. */
+/** Returns the file that a command runs, and as what. The same text may have made it: `cat > x.sh <<E … E; sh x.sh`. */
 export function runsFile(command: FoundCommand): { file: Word | undefined; as: "script" | "code" } | null {
 	const name = command.names.at(-1) ?? "";
 	const file = command.args.find(({ text }) => !text.startsWith("-")) ?? command.reads[0];

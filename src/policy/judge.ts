@@ -20,7 +20,7 @@ export interface PolicyQuestion {
 	readonly task: string;
 }
 
-/** What else is allowed, as a person has said outside the files of rules, and what the task's shell knows: by `version` it is known whether it has changed. */
+/** Permissions of a person outside the files of rules, and definitions that the task's shell has. `version` changes when one of them does. */
 export interface More {
 	readonly version: string;
 	rules(): readonly Rule[];
@@ -29,13 +29,13 @@ export interface More {
 }
 
 interface Judged extends Verdict {
-	/** What its definitions mean for the commands after it. */
+	/** Its definitions, for decisions about later commands. */
 	readonly defines: readonly string[];
 }
 
 interface Entry {
 	readonly version: string;
-	/** Where its rules may come from. */
+	/** The files that its rules may come from. */
 	readonly files: readonly string[];
 	readonly rules: Rules;
 	readonly earlier: string;

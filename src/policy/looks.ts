@@ -1,4 +1,4 @@
-/** What was looked up on this machine for one decision: as long as a second look finds the same, so would the decision. */
+/** Look-ups on this machine for one decision. As long as a second look-up finds the same, the decision is the same. */
 
 type Answer = string | boolean;
 
@@ -14,7 +14,7 @@ export class Looks {
 	readonly #roots: Look[] = [];
 	readonly #looks: Look[] = [];
 
-	/** Where our own directories are: of a command that no other file is looked up for, that makes no difference. */
+	/** Resolves Holdfast's own directories. These make no difference to a command for which no other file is looked up. */
 	root(ask: (file: string) => string, file: string): string {
 		const found = ask(file);
 		this.#roots.push({ ask, file, found });

@@ -106,7 +106,7 @@ export function changesKernel(command: FoundCommand): boolean {
 	}
 }
 
-/** Where media go that come and go; everywhere else something is there already. */
+/** Mount points of removable media; a mount anywhere else hides existing files. */
 const MEDIA = /^\/(?:mnt|media|run\/media)\/[^/]/;
 
 export function changesMounts(command: FoundCommand, world: World): boolean {

@@ -12,7 +12,7 @@ import { SOME, type Word } from "./word.js";
 export interface Circumstances {
 	readonly world: World;
 	readonly contained: boolean;
-	/** What rules may call the place. */
+	/** The names by which rules may refer to the place. */
 	readonly names: readonly string[];
 	readonly task: string;
 	/** The whole command that this is part of. */

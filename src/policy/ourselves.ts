@@ -72,7 +72,7 @@ export function answersApproval(command: FoundCommand): boolean {
 	);
 }
 
-/** As a server would read it: `%61` is an a. */
+/** Decodes a URL as a server would: `%61` is an a. */
 const decoded = (text: string): string => text.replace(/%([0-7][0-9a-f])/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
 
 const READERS = new Set(["cat", "head", "tail", "less", "more", "grep", "rg", "jq", "wc", "diff", "bat", "cmp", "md5sum", "sha256sum"]);
@@ -88,7 +88,7 @@ export function editsPolicy(command: FoundCommand, world: World): boolean {
 		/\/\.holdfast$/.test(place) ||
 		/\/\.config\/holdfast(?:\/|$)/.test(place);
 	const isToken = (place: string) => isWithin(place, world.state) && /token|secret|\.key$/.test(path.basename(place));
-	// What a pattern may find is what it names.
+	// A pattern names every path that it may match.
 	const guarded = [world.config, world.state, path.join(world.cwd, ".holdfast", "policy.json")];
 	const meant = (place: string) => guarded.find((dir) => mayBeWithin(place, dir)) ?? place;
 	const places = (list: readonly Word[]) =>

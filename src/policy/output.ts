@@ -1,4 +1,4 @@
-/** What a command prints, where that follows from its words alone; null where it does not. */
+/** The output of a command, where that follows from its words alone; null where it does not. */
 import path from "node:path";
 import type { FoundCommand } from "./found.js";
 import { decodeEscapes, SOME, UNKNOWN, type Word } from "./word.js";

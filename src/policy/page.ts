@@ -11,7 +11,7 @@ import type { Node } from "./tree.js";
 import { valueRuns } from "./variables.js";
 import { asText, isKnown, SOME, UNKNOWN, type Word, word } from "./word.js";
 
-/** Who is told what is found. What runs text of its own leads to further pages. */
+/** Receives the commands that were found. A command that runs shell text leads to further pages. */
 export interface Reader {
 	/** All of a text that stands in this one. */
 	script(text: string, scope: Scope, at: Span | null, flow?: Flow): FoundCommand[];

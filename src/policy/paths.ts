@@ -64,10 +64,10 @@ function withoutGlobs(text: string): string {
 	return parts.map((part) => part.replace(/(?:\[[^\]]+\]|[*?[\]])+/g, SOME)).join("/");
 }
 
-/** What a process has open is its own affair, and may be something else when the command runs. */
+/** Descriptors of a process are its own affair, and may have changed by the time the command runs. */
 const OPEN_FILE = /^\/proc\/\d+\/(?:task\/\d+\/)?fd\/\d+$/;
 
-/** What was looked up for one decision. */
+/** The look-ups for one decision. */
 const looked = new WeakMap<World, Map<string, string>>();
 
 /** Through all links, dangling ones too: a redirection makes the file that they name. */
@@ -111,7 +111,7 @@ export function mayBe(pattern: string, name: string): boolean {
 /** In the working directory. What `ssh` or `docker exec` runs has a remote one, even if its name is the same. */
 export const isAtWork = (place: string, { remote }: Pick<FoundCommand, "remote">, { cwd }: World): boolean => !remote && isWithin(place, cwd);
 
-/** The temporary directories are everybody's workbench, but when the work is in one, what stands beside it there is not. */
+/** Returns whether a path is in a temporary directory, where any command may work. If the work itself is in one, other files of that directory do not count. */
 export function isTemporary(place: string, { cwd }: World): boolean {
 	const bench = TEMPORARY.exec(place)?.[0];
 	return bench !== undefined && !bench.endsWith(`/${SOME}`) && TEMPORARY.exec(cwd)?.[0] !== bench;

@@ -35,11 +35,11 @@ function byName(command: FoundCommand): boolean {
 
 const names = (command: FoundCommand): string[] => words(command).map(({ text }) => text.replace(/^\^|\$$/g, ""));
 
-/** One number after the other, or whatever /proc lists. */
+/** Returns whether a command yields numbers in sequence, or the list of /proc. */
 const countsPids = (one: FoundCommand): boolean =>
 	is(one, "seq") || (is(one, "ls", "find", "echo", "printf", "fd") && one.args.some(({ text }) => /^\/proc(?:\/|$)/.test(text)));
 
-/** Where the pids come from: by a name that is not the task's own, or by none. */
+/** Returns whether the pids come from a name that is not the task's own, or from no name at all. */
 function isBroad(upstream: readonly FoundCommand[]): boolean {
 	const finders = upstream.filter((one) => is(one, "pgrep", "pidof"));
 	if (finders.length > 0) return finders.some((one) => byName(one) && !hasFlag(one, "-P"));

@@ -6,7 +6,7 @@
  */
 export interface Reading {
 	readonly text: string;
-	/** Where each character of `text` is in the command; null when it is the command. */
+	/** The position in the command of each character of `text`; null if `text` is the command. */
 	readonly offsets: readonly number[] | null;
 	/** A reading no shell has: what it finds counts only where a rule names it, not where something is unknown. */
 	readonly pretended: boolean;

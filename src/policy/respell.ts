@@ -4,7 +4,7 @@
  */
 export interface Respelled {
 	readonly text: string;
-	/** Where each character is in the text that was given. */
+	/** The position of each character in the given text. */
 	readonly offsets: readonly number[];
 }
 

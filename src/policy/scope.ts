@@ -1,4 +1,4 @@
-/** What is known at one point of a command: variables, functions, aliases, where it is. */
+/** Knowledge at one point of a command: variables, functions, aliases, the directory. */
 import fs from "node:fs";
 import path from "node:path";
 import { shellQuote } from "../base/index.js";
@@ -19,7 +19,7 @@ export interface World {
 	readonly local: boolean;
 	/** Takes every look at a file: after another one the same command may be decided otherwise. */
 	readonly looks: Looks;
-	/** What the shell has kept from commands before this one: definitions, as shell text. */
+	/** Definitions of earlier commands that the shell has, as shell text. */
 	readonly earlier: string;
 	/** The same of this one, for those that come after it. */
 	readonly defined: Set<string>;
@@ -29,7 +29,7 @@ export class Scope {
 	readonly world: World;
 	readonly variables: Map<string, string>;
 	readonly arrays: Map<string, readonly Word[]>;
-	/** Of variables whose value is not known: the commands that print it. */
+	/** By variable with an unknown value: the commands that print the value. */
 	readonly origins: Map<string, readonly FoundCommand[]>;
 	/** `exec < file`: what later commands read is not what they would have read. */
 	input: { changed: boolean };
@@ -37,7 +37,7 @@ export class Scope {
 	readonly unsure: Set<string>;
 	readonly functions: Map<string, { readonly body: Node; readonly text: string; called: boolean; active: boolean }>;
 	readonly aliases: Map<string, string>;
-	/** Those that are being followed: in its own text an alias means the program. */
+	/** The aliases being expanded: in its own text an alias means the program. */
 	readonly following: Set<string>;
 	/** Files made from programs in the same text (`cp /bin/rm x`), by absolute path. */
 	readonly copies: Map<string, string>;
@@ -48,7 +48,7 @@ export class Scope {
 	/** Trees from the network, and remotes of git, that the same text has named. */
 	readonly fetched: { trees: readonly FetchedTree[] };
 	readonly remotes: Map<string, string>;
-	/** Where it may be: more than one after `cd a && b`; null when that is known only when it runs. */
+	/** The possible working directories: more than one after `cd a && b`; null if known only at run time. */
 	cwds: readonly (string | null)[];
 	/** How much text expansions may still make: `a=$a$a` doubles. */
 	readonly budget: { left: number };
@@ -75,19 +75,19 @@ export class Scope {
 		this.positional = from ? from.positional : [];
 	}
 
-	/** For what runs apart, as a subshell does: it sees this, and changes nothing here. */
+	/** Returns the scope of a subshell: it sees all of this one, and changes nothing in it. */
 	fork(): Scope {
 		return new Scope(this.world, this);
 	}
 
-	/** For a program that is told to run in another directory. */
+	/** Returns the scope of a program that runs in another directory. */
 	at({ text }: Word): Scope {
 		const scope = this.fork();
 		scope.cwds = this.cwds.map((cwd) => (text.includes(UNKNOWN) || (cwd === null && !path.isAbsolute(text)) ? null : path.resolve(cwd ?? "/", text)));
 		return scope;
 	}
 
-	/** What the same text has written to a file, if that is known. */
+	/** Returns what the same text has written to a file, if that is known. */
 	written({ text }: Word): string | undefined {
 		if (this.files.size === 0 || text.includes(UNKNOWN)) return undefined;
 		return this.cwds
@@ -95,13 +95,13 @@ export class Scope {
 			.find((one) => one !== undefined);
 	}
 
-	/** Whether a file is there now; on another machine that is not asked. */
+	/** Returns whether a file exists now; on another machine that is not asked. */
 	isThere(file: string): boolean {
 		if (!this.world.local) return false;
 		return this.world.looks.at(fs.existsSync, file);
 	}
 
-	/** For another machine: nothing of here is there. */
+	/** Returns the scope of a command on another machine, which shares nothing with this one. */
 	elsewhere(): Scope {
 		const scope = new Scope({ ...this.world, local: false });
 		scope.budget.left = this.budget.left;

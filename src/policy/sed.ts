@@ -1,4 +1,4 @@
-/** What a sed(1) script runs, reads and writes. */
+/** The commands that a sed(1) script runs, and the files that it reads and writes. */
 import { SOME, UNKNOWN, type Word } from "./word.js";
 
 export interface SedScript {

@@ -161,7 +161,7 @@ export function shaped(command: FoundCommand, name: string): Inner[] {
 	return [];
 }
 
-/** What is behind the words that must stand first; options, which may have values, can stand between. */
+/** Returns the words behind those that must stand first; options, which may have values, can stand between. */
 function behindFirst(args: readonly Word[], first: readonly string[]): readonly Word[] | null {
 	let at = 0;
 	for (const wanted of first) {
@@ -211,7 +211,7 @@ function byShape(command: FoundCommand, name: string, args: readonly Word[], sha
 	}
 }
 
-/** What the variables run that `env` gives to its command. */
+/** Returns the commands in the variables that `env` gives to its command. */
 function assigned(args: readonly Word[]): string[] {
 	const pairs = args.flatMap(({ text }) => {
 		const [, name, value] = /^([A-Za-z_]\w*)=(.*)$/s.exec(text) ?? [];
@@ -232,7 +232,7 @@ function restOf(command: FoundCommand, args: readonly Word[], shape: Shape): Inn
 	const raises = command.names.some((name) => /^(?:sudo|doas|pkexec|nsenter|chroot|gosu|su-exec)$/.test(name));
 	if (raises && rest.length === 1 && SHELLS.has((rest[0] as Word).text.replace(/^.*\//s, "")) && command.input === null && command.upstream.length === 0)
 		return ["unknown-script"];
-	// One word with blanks is a line for a shell to some of them.
+	// Some of them take a single word with blanks as a line for a shell.
 	const [only] = rest;
 	return [
 		{ argv: rest, remote, cwd: directoryOption(command.names, command) },

@@ -7,11 +7,11 @@ import type { Parser as TreeSitter } from "web-tree-sitter";
 import { asset, compileBaseline } from "../base/index.js";
 import { plainTree } from "./plain.js";
 
-/** A plain copy of a node: the parser's own memory is freed before anybody looks. */
+/** A plain copy of a node: the parser's own memory is freed before the tree is read. */
 export interface Node {
 	readonly type: string;
 	readonly named: boolean;
-	/** What the node is in its parent: "name", "argument", "redirect", … */
+	/** The role of the node in its parent: "name", "argument", "redirect", … */
 	readonly field: string | null;
 	readonly start: number;
 	readonly end: number;

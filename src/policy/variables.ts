@@ -28,6 +28,6 @@ export function valueRuns(name: string, value: string, held: (name: string) => s
 	return name === "GIT_CONFIG_PARAMETERS" ? [...value.matchAll(/'([^']*)'/g)].flatMap((match) => settingRuns(match[1] as string)) : [];
 }
 
-/** Everybody writes there, unless the work itself is there. */
+/** Returns whether any of the directories is writable for all users, unless the work itself is in it. */
 const inTemporary = (list: readonly string[], work: string): boolean =>
 	list.some((dir) => !dir.startsWith(work) && /^\/(?:tmp|var\/tmp|dev\/shm)(?:\/|$)/.test(dir));

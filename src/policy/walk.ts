@@ -35,7 +35,7 @@ const MAX_STEPS = 4_000;
 const MAX_STATEMENTS = 200_000;
 const MAX_DEPTH = 24;
 const MAX_ARGS = 2_000;
-/** Of all commands together: each word is looked at by every rule, and one command can stand for thousands that share its words. */
+/** Limit for all commands together: every rule looks at each word, and one command can stand for thousands that share its words. */
 const MAX_WORDS = 20_000;
 /** Made in one text: who makes more has something in mind. */
 const MAX_LINKS = 64;

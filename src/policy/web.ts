@@ -1,4 +1,4 @@
-/** Checks about other machines that are reached by an address: what is sent there, and what is changed or deleted there. */
+/** Checks about other machines that are reached by an address: data that is sent to them, and data of theirs that is changed or deleted. */
 import { effectsOf } from "./effects.js";
 import { is, says, words } from "./flags.js";
 import type { FoundCommand } from "./found.js";
@@ -11,7 +11,7 @@ const LOCAL = /(?:^|\/\/|@)(?:localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[?::1\]?|
 const isLocal = (command: FoundCommand): boolean => command.args.some(({ text }) => LOCAL.test(text));
 
 const CHANGING = /^(?:DELETE|PUT|PATCH|PURGE|MOVE|COPY|MKCOL|PROPPATCH)$/i;
-/** What some services take by POST. */
+/** Paths of requests to delete that some services take by POST. */
 const DELETING_PATH = /:\/\/[^?#]*[/_.-](?:delete|destroy|purge|shutdown|drop|terminate|wipe)\w*(?:[/?#]|$)/i;
 
 /** Deletes or replaces through an API on another machine. Reading, and sending a form, is free. */

@@ -14,7 +14,7 @@ export interface Word {
 	readonly text: string;
 	/** Something in it is a pattern that the shell replaces by names of files. */
 	readonly glob: boolean;
-	/** Of a redirection: to the end of a file, whose content stays. */
+	/** The redirection appends: the content of the file stays. */
 	readonly appends?: true;
 }
 
@@ -25,9 +25,9 @@ export const isKnown = (text: string): boolean => !text.includes(UNKNOWN) && !te
 const SPECIAL = /[ \t\n{},*?[\]~\\]/g;
 const EMPTY = "\udc80";
 
-/** As inside quotes: nothing in it means anything. */
+/** Encodes text as inside quotes: no character of it has a meaning. */
 export const quote = (text: string): string => (text === "" ? EMPTY : text.replace(SPECIAL, hide));
-/** As from an unquoted variable: blanks split it and globs are looked up, but braces and backslashes are only characters. */
+/** Encodes the value of an unquoted variable: blanks split it and globs are looked up, but braces and backslashes are only characters. */
 export const fromVariable = (text: string): string => text.replace(/[{},\\~]/g, hide);
 const hide = (char: string): string => String.fromCharCode(0xdc00 + char.charCodeAt(0));
 
@@ -42,7 +42,7 @@ export const unescapeWord = (text: string): string =>
 /** Text between double quotes: a backslash quotes only these. */
 export const unescapeInQuotes = (text: string): string => text.replace(/\\([$`"\\\n])/g, (_, char: string) => (char === "\n" ? "" : char));
 
-/** What becomes of one word: several by braces and blanks, none if nothing is left. */
+/** Returns the words that one word expands to: several by braces and blanks, none if nothing is left. */
 export function words(encoded: string, scope: Parameters<typeof tilde>[1]): Word[] {
 	const result: Word[] = [];
 	for (const one of braces(encoded)) {

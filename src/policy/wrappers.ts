@@ -247,7 +247,7 @@ function special(command: FoundCommand, name: string): Inner[] {
 /** An index is arithmetic, and what is quoted there runs: `unset 'a[$(x)]'`. */
 const evaluated = (args: readonly Word[]): Inner[] => scripts(args.flatMap(({ text }) => (/^\w+\[.*(?:\$\(|`)/s.test(text) ? [`: ${text}`] : [])));
 
-/** Where the options of a program are not known, each word may begin the command. */
+/** Limit of guesses: if the options of a program are not known, each word may begin the command. */
 const MOST_GUESSES = 32;
 
 /** Programs with a command of their own that runs a shell's: `!`, `\\!`, `.shell`. */
