@@ -6,7 +6,7 @@ import type { Approval, Choice, Reply } from "../../approvals/index.js";
 import { byName, visible } from "../../base/index.js";
 import type { Output } from "./output.js";
 
-/** What a person may type for each choice. */
+/** The words that a person may type for each choice. */
 export const CHOICES = byName<Choice>({
 	o: "once",
 	once: "once",
@@ -24,7 +24,7 @@ const WORDS: Readonly<Record<Choice, string>> = { once: "[o]nce", task: "for thi
 /** The person at this terminal. */
 export const byTerminal = (): string => `terminal, ${os.userInfo().username}`;
 
-/** What is asked, in lines; nothing in it can move the cursor. */
+/** Returns the question in lines, without characters that could move the cursor. */
 export function describe(approval: Approval, out: Output): string[] {
 	return [
 		`${out.style("bold", approval.id)}  task ${visible(approval.task)}, in ${visible(approval.cwd)}${approval.place === "local" ? "" : ` on ${visible(approval.place)}`}`,

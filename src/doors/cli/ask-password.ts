@@ -7,7 +7,7 @@ export function passwordAsker(own: string): AskPerson | undefined {
 	if (!stdin.isTTY || !stderr.isTTY) return undefined;
 	return ({ task, signal }) =>
 		new Promise((resolve) => {
-			if (task !== own) return resolve(null); // of another program on the same home: its person is elsewhere
+			if (task !== own) return resolve(null); // the task belongs to another program on the same home, with a person of its own
 			let typed = "";
 			const done = (password: string | null) => {
 				stdin.off("data", take);
@@ -26,7 +26,7 @@ export function passwordAsker(own: string): AskPerson | undefined {
 					else if (char >= " ") typed += char;
 				}
 			};
-			stdin.setRawMode(true); // before the question: who answers at once must not be shown what he types
+			stdin.setRawMode(true); // before the question: an immediate answer must not be echoed
 			stderr.write(`A command of task "${task}" wants to use sudo. Your password (Enter: no, within 45 s): `);
 			stdin.on("data", take);
 			stdin.resume();

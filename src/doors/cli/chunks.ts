@@ -12,7 +12,7 @@ import path from "node:path";
 import { cachedDataVersionTag } from "node:v8";
 import { Script } from "node:vm";
 
-/** What code of a chunk gets beside its own exports. The bundler has made `importModule(…)` of each `import(…)` of what is not in the bundle. */
+/** The arguments of a chunk's code beside its own exports. The bundler has replaced each `import(…)` of an external module by `importModule(…)`. */
 interface Outside {
 	require(name: string): unknown;
 	importModule(name: string): Promise<unknown>;

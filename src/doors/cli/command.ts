@@ -1,4 +1,4 @@
-/** What a command of the CLI is: how it is called, what it does, and what it teaches. */
+/** The interface of a CLI command: its call, its action, and its help. */
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { HoldfastError } from "../../base/index.js";
 import type { Runtime } from "../../process/index.js";
@@ -19,7 +19,7 @@ export interface CommandBody {
 	readonly name: string;
 	/** After the name, in the usage line. */
 	readonly usage: string;
-	/** What its first word may be, where that is one of a few. */
+	/** The possible first words, where there are only a few. */
 	readonly words?: readonly string[];
 	/** More to know, and examples, for `--help`. */
 	readonly teach: string;
@@ -58,7 +58,7 @@ export const COMMON: OptionSpecs = {
 
 export const EXIT = { ok: 0, failed: 1, usage: 2, notFound: 3, timeout: 124, notStarted: 125, interrupted: 130 } as const;
 
-/** What is behind `--` is never looked at. */
+/** Parses the arguments up to `--`; the rest is left as it is. */
 export function parseCall(command: Command, argv: readonly string[]): { values: Values; words: string[] } {
 	const specs = { ...command.options, ...COMMON };
 	const options: ParseArgsConfig["options"] = {};
@@ -103,7 +103,7 @@ export function numberOption(call: CliCall, name: string, limits: { min: number;
 	return value;
 }
 
-/** For commands that take no words. */
+/** Throws INVALID if words were given to a command that takes none. */
 export function noWords(call: CliCall): void {
 	if (call.words.length > 0) throw new HoldfastError("INVALID", `"${call.words.join(" ")}" is not expected here`);
 }

@@ -1,4 +1,4 @@
-/** What may come next on a command line that is being typed: one answer for bash, zsh and fish. */
+/** Completions of a command line that is being typed: one answer for bash, zsh and fish. */
 import { idPrefix } from "../../base/index.js";
 import { standing } from "../../process/index.js";
 import { type CliCall, COMMON, type Command, type OptionSpecs } from "./command.js";
@@ -64,7 +64,7 @@ async function wordsOf(call: Pick<CliCall, "runtime">, { words, usage }: Command
 /** Ids of questions and sandboxes are others. */
 const OF_PROCESSES = /^(?:ACTION |export )?\[?ID\b/;
 
-/** Those that run, and those that ended not long ago. */
+/** Returns the running processes, and those that ended recently. */
 async function processes({ runtime }: Pick<CliCall, "runtime">): Promise<Candidate[]> {
 	const all = (await runtime()).list({ task: null });
 	return all.flatMap((process) => {

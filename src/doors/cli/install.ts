@@ -4,7 +4,7 @@ import { HoldfastError, ownHome } from "../../base/index.js";
 import type { CliCall, Values } from "./command.js";
 import { installUnit, UNIT, uninstallUnit, unitText } from "./unit.js";
 
-/** Prints the unit, or puts it there, with the other options of the call in it. */
+/** Prints or installs the unit, with the other options of the call in it. */
 export function install(call: CliCall): void {
 	const { out, values } = call;
 	const text = unitText(wordsOf(values));

@@ -4,7 +4,7 @@ import { HoldfastError, idPrefix, REMOTE_MS } from "../../base/index.js";
 import { type Process, processCalled, type Runtime } from "../../process/index.js";
 import type { CliCall } from "./command.js";
 
-/** By id, digits of one, or name; with --task only that task's names. */
+/** Returns a process by its id, some of its digits, or its name; with --task only names of that task count. */
 export async function processOf(call: CliCall, id: string): Promise<Process> {
 	const runtime = await call.runtime();
 	const process = find(runtime, id, namesOf(call));
@@ -13,7 +13,7 @@ export async function processOf(call: CliCall, id: string): Promise<Process> {
 	return process;
 }
 
-/** Of one that is not there any more, and that no list of what was removed has, the audit may know what it was. */
+/** Finds a process. If it was removed, and no list of removed ones has it, the audit may still know what it was. */
 function find(runtime: Runtime, id: string, within: { task?: string }): Process {
 	try {
 		return processCalled(runtime, id, within);
@@ -29,10 +29,10 @@ function find(runtime: Runtime, id: string, within: { task?: string }): Process 
 	}
 }
 
-/** Whose names count: everybody's, or those of the task that was given. */
+/** Returns the task whose names count; none: the names of all tasks. */
 export const namesOf = ({ values }: Pick<CliCall, "values">): { task?: string } => (typeof values.task === "string" ? { task: values.task } : {});
 
-/** What a person types for it: its name, if that needs no quotes and is no digits of an id, else some digits. */
+/** Returns what a person types for a process: its name, if that needs no quotes and does not look like digits of an id, else some digits. */
 export const handleOf = ({ id, name }: { readonly id: string; readonly name?: string | undefined }): string =>
 	name !== undefined && /^[\w.][\w.-]*$/.test(name) && idPrefix(name) === undefined ? name : id.slice(5, 11);
 

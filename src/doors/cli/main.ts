@@ -6,7 +6,7 @@ import { commandNamed } from "./commands/index.js";
 import { commandHelp, overview, version } from "./help.js";
 import { Output } from "./output.js";
 
-/** They decide about no command, and so load no parser of shell text. */
+/** Commands that decide about no shell text, and so load no parser of it. */
 const WITHOUT_PARSER = new Set([
 	"ps",
 	"logs",
@@ -63,7 +63,7 @@ async function main(argv: readonly string[]): Promise<number> {
 	}
 }
 
-/** What is before `--` is ours; the rest belongs to the command that is started. */
+/** Returns the arguments before `--`; the rest belongs to the command that is started. */
 const before = (argv: readonly string[]): readonly string[] => argv.slice(0, argv.includes("--") ? argv.indexOf("--") : undefined);
 
 function exitCodeOf(error: unknown, command: string | undefined): number {

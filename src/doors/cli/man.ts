@@ -73,7 +73,7 @@ function proseOf(prose: string): string[] {
 	return open ? [...lines, ".fi"] : lines;
 }
 
-/** As roff takes it: a line that begins with a dot or quote would be a request, and a plain dash is a hyphen that cannot be copied. */
+/** Escapes text for roff: a line that begins with a dot or quote would be a request, and a plain dash is a hyphen that cannot be copied. */
 function text(given: string): string {
 	return given
 		.replaceAll("\\", "\\e")

@@ -7,9 +7,9 @@ import { openSettled, type Runtime, type RuntimeOptions, type RuntimeSettings } 
 import type { CliCall, Values } from "./command.js";
 
 interface Opener extends Pick<CliCall, "runtime" | "agent"> {
-	/** What a person should know of the places that were used, once. */
+	/** Returns remarks for a person on the places that were used, each once. */
 	takeNotes(): string[];
-	/** Those of the homes that were opened. */
+	/** Returns the secrets of the opened homes. */
 	secrets(): readonly Redactor[];
 	close(): Promise<void>;
 }
@@ -44,7 +44,7 @@ export function runtimeOpener(values: Values, { starts, progress }: { starts: bo
 	};
 }
 
-/** What the common options say of a runtime. */
+/** Returns the runtime options in the common options of commands. */
 export function chosen({ home, task, place }: Values): Pick<RuntimeOptions, "home" | "task"> & { place?: string } {
 	if (home === "") throw new HoldfastError("INVALID", "--home takes a directory, and none was given");
 	if (typeof task === "string" && !isTaskName(task)) throw new HoldfastError("INVALID", `--task takes the name of a task: ${TASK_NAME}`);

@@ -1,4 +1,4 @@
-/** Where the CLI's words go: tables and colour for people, neither when piped, JSON when asked. */
+/** Output of the CLI: tables and colour for people, neither when piped, JSON when asked. */
 import { columnsOf, fitted, HoldfastError, visible } from "../../base/index.js";
 import type { Redactor } from "../../base/secrets/index.js";
 import { terminalSize } from "./terminal-size.js";
@@ -46,7 +46,7 @@ export class Output {
 		if (this.json) this.#remarks.push(text);
 	}
 
-	/** Where more remarks come from. They are made with the next object, at the end, or when `tell` is called. */
+	/** Sets a source of more remarks. It is asked with the next object, at the end, or when `tell` is called. */
 	hear(takeNotes: () => readonly string[]): void {
 		this.#notes = takeNotes;
 	}
@@ -68,7 +68,7 @@ export class Output {
 		process.stdout.write(`${JSON.stringify(shown, null, process.stdout.isTTY ? 2 : undefined)}\n`);
 	}
 
-	/** As wide as the terminal: columns named in `drop` go first, in this order; where too little is left, each row takes two lines. */
+	/** Prints a table as wide as the terminal: columns in `drop` are left out first, in this order; where too little is left, each row takes two lines. */
 	table(head: readonly string[], rows: readonly (readonly string[])[], { drop = [] }: { drop?: readonly string[] } = {}): void {
 		const kept = this.#fitting(head, rows, drop);
 		const pick = (cells: readonly string[]) => kept.map((column) => cells[column] ?? "");
@@ -103,7 +103,7 @@ export class Output {
 		return kept;
 	}
 
-	/** One sentence on stderr, or an object on stdout. */
+	/** Prints one sentence on stderr, or an object on stdout. */
 	error(error: unknown): void {
 		const code = error instanceof HoldfastError ? error.code : "INTERNAL";
 		const message = this.#secrets().reduce((text, one) => one.redact(text), error instanceof Error ? error.message : String(error));
@@ -118,7 +118,7 @@ const LAST_CHARS = 12;
 const widthsOf = (head: readonly string[], rows: readonly (readonly string[])[]): number[] =>
 	head.map((title, column) => Math.max(title.length, ...rows.map((row) => width(row[column] ?? ""))));
 
-/** Of all columns but the last, each with the space behind it. */
+/** Returns the width of all columns but the last, each with the space behind it. */
 const roomBefore = (kept: readonly number[], widths: readonly number[]): number =>
 	kept.slice(0, -1).reduce((sum, column) => sum + (widths[column] as number) + 2, 0);
 
@@ -132,7 +132,7 @@ export const width = (text: string): number => columnsOf(text.replace(STYLE, "")
 const ESCAPES = /\u001b\[[0-9;?]*[ -/]*[@-~]/g;
 const CONTROLS = /[\u0000-\u001f\u007f-\u009f]+/g;
 
-/** What a program has printed, as one line of so many columns: escape sequences are left out. */
+/** Returns output of a program as one line of at most so many columns, without escape sequences. */
 export const plainLine = (text: string, columns: number): string => oneLine(text.replace(ESCAPES, "").replace(CONTROLS, " "), columns);
 
 /** A name or a command on one line of so many columns. Nothing in it is hidden: controls and invisible characters are shown as what they are. */

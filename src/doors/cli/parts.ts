@@ -5,7 +5,7 @@ import { partsSchema, type SitePart } from "../http/index.js";
 /** Not known to this package in any other way: it imports nothing of them. */
 const PACKAGES: Readonly<Record<string, string>> = { "holdfast-agent": "conversations", "holdfast-browser": "browsers" };
 
-/** What their modules `NAME/page` export. */
+/** The exports of their modules `NAME/page`. */
 interface PageModule {
 	readonly sitePart?: (options: { readonly home: string; readonly report: (text: string) => void }) => unknown;
 }
@@ -38,6 +38,6 @@ async function findPart(name: string, what: string, home: string, report: (text:
 	}
 }
 
-/** That package itself is not there; one that lacks something of its own is broken. */
+/** Returns whether the package itself is missing; a package that lacks a module of its own is broken. */
 const isAbsent = (error: unknown, name: string): boolean =>
 	error instanceof Error && (error as NodeJS.ErrnoException).code === "ERR_MODULE_NOT_FOUND" && error.message.startsWith(`Cannot find package '${name}'`);

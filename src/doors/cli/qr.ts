@@ -1,6 +1,6 @@
 /** A link as a QR code for a phone's camera (ISO/IEC 18004): bytes, error correction level L, versions 1 to 9. */
 
-/** By version from 1: error-correction codewords per block, blocks, and all codewords. The blocks of these versions are of one length. */
+/** Error-correction codewords per block, blocks, and all codewords, by version from 1. The blocks of these versions are of one length. */
 const VERSIONS = [
 	[7, 1, 26],
 	[10, 1, 44],
@@ -12,7 +12,7 @@ const VERSIONS = [
 	[24, 2, 242],
 	[30, 2, 292],
 ] as const;
-/** Where alignment patterns are, by version from 1: in rows and columns. */
+/** Rows and columns of the alignment patterns, by version from 1. */
 const ALIGNED = [[], [6, 18], [6, 22], [6, 26], [6, 30], [6, 34], [6, 22, 38], [6, 24, 42], [6, 26, 46]] as const;
 const QUIET = 4; // modules of free space around it
 

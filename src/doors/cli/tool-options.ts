@@ -18,7 +18,7 @@ export function optionsOf(schema: z.ZodObject, except: readonly string[] = []): 
 	return options;
 }
 
-/** What was given, as the tool takes it. What is not a number stays text: the tool says what is wrong with it. */
+/** Returns the given options as arguments of the tool. A text that is no number stays text: the tool reports it. */
 export function argumentsOf(schema: z.ZodObject, values: Values): Record<string, unknown> {
 	const args: Record<string, unknown> = {};
 	for (const [name, field] of Object.entries(schema.shape)) {
@@ -62,7 +62,7 @@ function kindOf(field: z.ZodType): Kind {
 	return of.type === "array" && unwrapped((of as z.ZodArray<z.ZodType>).element).type === "object" ? "list" : (of.type as Kind);
 }
 
-/** What may be left out, or is made when it is first used, as what it is. */
+/** Returns the schema inside an optional or lazy one. */
 function unwrapped(field: z.ZodType): z.ZodType {
 	if (field.type === "optional") return unwrapped((field as z.ZodOptional<z.ZodType>).unwrap());
 	return field.type === "lazy" ? unwrapped((field as z.ZodLazy<z.ZodType>).unwrap()) : field;

@@ -5,7 +5,7 @@ import type { ServedTool } from "../mcp/index.js";
 
 const PACKAGE = "holdfast-browser";
 
-/** What its module `holdfast-browser/toolsets` exports. It has a runtime of its own on the same home. */
+/** The exports of its module `holdfast-browser/toolsets`. It has a runtime of its own on the same home. */
 interface ToolsetsModule {
 	readonly serveToolsets?: (options: { names: readonly string[]; home: string; place?: string; task?: string }) => Promise<Loaded>;
 }

@@ -56,7 +56,7 @@ async function save(file: string, pieces: Iterable<string>, signal: AbortSignal)
 	}
 }
 
-/** Under its name, unless something else has come there. */
+/** Moves the file to its name, unless another file has taken that. */
 function place(temp: string, file: string): void {
 	try {
 		fs.linkSync(temp, file);

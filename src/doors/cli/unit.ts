@@ -1,4 +1,4 @@
-/** `holdfast serve` as a service of systemd's user manager: the unit file, put there and taken away. systemctl itself is left to the person. */
+/** `holdfast serve` as a service of systemd's user manager: installs and removes the unit file. systemctl itself is left to the person. */
 import fs from "node:fs";
 import path from "node:path";
 import { configDir, ensureDir, findProgram, HoldfastError, ownPath, readIfThere, unlinkIfThere, writeWhole } from "../../base/index.js";
@@ -26,7 +26,7 @@ WantedBy=default.target
 `;
 }
 
-/** Puts it there. Returns where, and whether that changed anything. Throws UNSUPPORTED without systemd, INVALID if another unit has the name. */
+/** Installs the unit file. Returns its path, and whether that changed anything. Throws UNSUPPORTED without systemd, INVALID if another unit has the name. */
 export function installUnit(text: string, env: NodeJS.ProcessEnv = process.env): { file: string; changed: boolean } {
 	if (findProgram("systemctl", env) === undefined)
 		throw new HoldfastError("UNSUPPORTED", "this machine has no systemd (no `systemctl` was found); start `holdfast serve` by whatever starts services here");
@@ -57,7 +57,7 @@ function mustBeOurs(file: string, text: string | undefined): void {
 		throw new HoldfastError("INVALID", `${file} was not written by \`holdfast serve --install\`; move it away first`);
 }
 
-/** As systemd.syntax(7) has it, without specifiers. In a command line a dollar sign is doubled besides. */
+/** Quotes a word as systemd.syntax(7) has it, without specifiers. In a command line a dollar sign is doubled besides. */
 function quoted(word: string): string {
 	if (/[\0\r\n]/.test(word)) throw new HoldfastError("INVALID", "an argument with a line break cannot be put into a unit");
 	return `"${word.replaceAll(/[\\"]/g, "\\$&").replaceAll("%", "%%")}"`;

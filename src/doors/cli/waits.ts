@@ -5,7 +5,7 @@ import type { WaitingFor } from "../../screen/index.js";
 import type { Output } from "./output.js";
 
 export interface Listed extends Summary {
-	/** What a program on a terminal waits for; null: for nothing, or it cannot be told. */
+	/** The input that a program on a terminal waits for; null: none, or it is unknown. */
 	readonly waiting_for: WaitingFor | null;
 }
 

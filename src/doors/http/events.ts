@@ -173,7 +173,7 @@ export class Events {
 
 const isRunning = ({ status }: ProcessItem): boolean => status === "running" || status === "awaiting_input";
 
-/** What makes a difference: not the seconds, nor every byte of memory. */
+/** Returns the parts of an item whose change is an event: not the seconds, nor every byte of memory. */
 function gistOf({ uptime_seconds: _, waiting_evidence: __, resources, ...item }: ProcessItem): string {
 	const used = resources && [Math.round((resources.cpu_percent ?? 0) / 2), Math.round(resources.memory_bytes / 1_000_000), resources.processes];
 	return JSON.stringify([item, used]);

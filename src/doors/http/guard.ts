@@ -18,7 +18,7 @@ export interface Address {
 	readonly host: string;
 	/** Known once we listen. */
 	readonly port: () => number;
-	/** What browsers call it besides: through a proxy, or by a name of this machine. */
+	/** Its other addresses for browsers: through a proxy, or by a name of this machine. */
 	readonly urls: readonly PublicUrl[];
 }
 
@@ -92,7 +92,7 @@ export function tokenGuard(token: string, failures: Failures): MiddlewareHandler
 
 export const bearer = (authorization: string | undefined): string | undefined => /^Bearer +(\S+)$/i.exec(authorization ?? "")?.[1];
 
-/** In the shape of JSON-RPC, since most who come here speak that. */
+/** Returns an error in the shape of JSON-RPC, which most clients of this server speak. */
 function refuse(context: Context, status: 401 | 403 | 429, message: string): Response {
 	if (wantsPage(context)) return refusalPage(context, status, message);
 	return context.json({ jsonrpc: "2.0", error: { code: -32_000, message }, id: null }, status);

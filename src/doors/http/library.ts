@@ -23,11 +23,11 @@ import { ensureToken } from "./token.js";
 export type { PartHost, PartModule, PartVisit, SitePart } from "./part-types.js";
 
 export interface SiteOptions {
-	/** What a browser calls it: `https://example.org/terminals/`. Requests for another host, and pages of other origins, are refused. */
+	/** Its address in browsers: `https://example.org/terminals/`. Requests for another host, and pages of other origins, are refused. */
 	readonly url: string;
 	/** Opens it, in place of the one in the file `token` of the home: one word of 32 characters or more. */
 	readonly token?: string | undefined;
-	/** Where previews of ports have their names, besides `localhost`: `https://*.preview.example.org`. Requests for these names go to `listener` and `upgrade`. Without it there are no previews. */
+	/** Names of previews of ports, besides `localhost`: `https://*.preview.example.org`. Requests for these names go to `listener` and `upgrade`. Without it there are no previews. */
 	readonly previewUrls?: readonly string[] | undefined;
 	/** Views of other packages in the page. They are closed with it. */
 	readonly parts?: readonly SitePart[] | undefined;
@@ -109,14 +109,14 @@ export function createSite(runtime: Runtime, options: SiteOptions): HttpSite {
 }
 
 export interface ServeOptions {
-	/** Default 127.0.0.1. Any other than loopback needs a `token`: everything goes there in the clear. */
+	/** Default 127.0.0.1. Any other than loopback needs a `token`: everything is sent in the clear. */
 	readonly host?: string | undefined;
 	/** Default 0: any that is free. */
 	readonly port?: number | undefined;
 	readonly token?: string | undefined;
-	/** What browsers call it besides, through a proxy or a tunnel: `https://example.org/terminals`. Links have the first. */
+	/** Its other addresses for browsers, through a proxy or a tunnel: `https://example.org/terminals`. Links have the first. */
 	readonly publicUrls?: readonly string[] | undefined;
-	/** Where previews of ports have their names, besides `localhost`: `https://*.preview.example.org`. */
+	/** Names of previews of ports, besides `localhost`: `https://*.preview.example.org`. */
 	readonly previewUrls?: readonly string[] | undefined;
 	/** The task of all sessions at /mcp; without it each session has its own. */
 	readonly task?: string | undefined;
@@ -134,7 +134,7 @@ export interface ServedSite extends AsyncDisposable {
 	close(): Promise<void>;
 }
 
-/** Starts a server. Throws INVALID if it cannot listen there. */
+/** Starts a server. Throws INVALID if it cannot listen at that address. */
 export async function serve(runtime: Runtime, options: ServeOptions = {}): Promise<ServedSite> {
 	const agent = agentOf(runtime);
 	const { host = "127.0.0.1", port = 0, token: own, publicUrls = [], previewUrls = [], task, parts = [] } = parseOptions("serve", serveOptions, options);
@@ -159,7 +159,7 @@ function pathBelow(url: string, prefix: string): string | undefined {
 	return pathname === prefix || pathname.startsWith(`${prefix}/`) ? pathname.slice(prefix.length) : undefined;
 }
 
-/** A page of another site must not speak to it, nor one that has made its name lead here. */
+/** Returns why a request is refused: it is from a page of another site, or from one whose name leads to this machine. */
 function wrongOrigin(given: { host?: string | undefined; origin?: string | undefined }, ours: PublicUrl): string | undefined {
 	if (given.host?.toLowerCase() !== ours.host) return `the Host header must be ${ours.host}, as in the url that this was mounted with`;
 	return given.origin === undefined || given.origin === ours.origin ? undefined : "pages of other origins may not speak to this server";

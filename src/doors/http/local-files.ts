@@ -53,7 +53,7 @@ export class PageFiles {
 		throw new HoldfastError("INVALID", `${file} is not a file`);
 	}
 
-	/** The directory must be there. Whole or not at all: others see the old file or the new one. */
+	/** Writes whole or not at all: other programs see the old file or the new one. The directory must exist. */
 	async write(base: string, wanted: string, body: AsyncIterable<Uint8Array>, replace: boolean): Promise<{ path: string; size: number; replaced: boolean }> {
 		const name = nameOf(wanted, path.resolve(base, wanted));
 		const file = path.join(this.resolve(base, path.dirname(path.resolve(base, wanted))), name);

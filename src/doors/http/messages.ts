@@ -1,4 +1,4 @@
-/** What goes over a terminal's WebSocket as text, and how its binary frames look. No Node here: the page uses this too. */
+/** Text messages and binary frames of a terminal's WebSocket. Uses nothing of Node, since the page imports this file too. */
 import * as z from "zod";
 import { keyboardSchema, processSchema } from "./schemas.js";
 
@@ -14,7 +14,7 @@ export const WINDOW_BYTES = 512 * 1024;
 export const FRAME_HEAD = 16;
 
 export const clientMessageSchema = z.discriminatedUnion("type", [
-	/** First. Again at any time: start over from there, which is how one who is far behind comes to the present. */
+	/** The first message. Sent again at any time it starts over from its offset: so a viewer that is far behind comes to the present. */
 	z.strictObject({
 		type: z.literal("open"),
 		/** null: a screen, then what comes after it. */
@@ -38,7 +38,7 @@ export const serverMessageSchema = z.discriminatedUnion("type", [
 	z.object({ type: z.literal("size"), offset: count, cols: side, rows: side }),
 	/** The log no longer has the bytes between. Frames go on at `to`. */
 	z.object({ type: z.literal("gap"), from: count, to: count }),
-	/** Who has the keyboard now. `mine`: this connection. */
+	/** The current holder of the keyboard. `mine`: this connection. */
 	z.object({ type: z.literal("keyboard"), keyboard: keyboardSchema, mine: z.boolean() }),
 	/** The process has ended and all its output has been sent. */
 	z.object({ type: z.literal("ended"), process: processSchema }),

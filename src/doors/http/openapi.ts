@@ -39,7 +39,7 @@ function operation(spec: RouteSpec): Json {
 	return {
 		summary: spec.summary,
 		operationId: operationId(spec),
-		...(spec.who === "anybody" ? { security: [] } : { security: [{ token: [] }, { key: [] }] }),
+		...(spec.who === "everyone" ? { security: [] } : { security: [{ token: [] }, { key: [] }] }),
 		...(parameters.length > 0 ? { parameters } : {}),
 		...(spec.body ? { requestBody: { required: true, content: { "application/json": { schema: jsonSchema(spec.body, "input") } } } } : {}),
 		...(spec.raw ? { requestBody: { required: true, content: { [spec.raw]: {} } } } : {}),

@@ -89,7 +89,7 @@ export class Outflow {
 		this.#options.frame(frame);
 	}
 
-	/** Where the log ends, looked up only when there is more than a piece to send. */
+	/** Returns the end of the log, looked up only when there is more than a piece to send. */
 	#behind(): number {
 		return this.#sent - this.#acked > FRAME_BYTES ? this.#options.process.log.bounds().end : 0;
 	}

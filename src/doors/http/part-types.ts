@@ -5,13 +5,13 @@
 export interface SitePart {
 	/** In addresses: lower-case letters, digits and dashes. */
 	readonly name: string;
-	/** One word for the navigation; a phone shows it too. */
+	/** A word for the navigation; a phone shows it too. */
 	readonly label: string;
 	/** A drawing for the navigation: the path data of strokes on a grid of 16. */
 	readonly icon?: string | undefined;
 	/** The directory whose files are served below `/parts/NAME/`, without a login: code and styles, nothing else. */
 	readonly files: string;
-	/** Of these, the module that exports `mount` (`PartModule`), and a style sheet. With a hash in the name a browser keeps it. */
+	/** The one of these files that exports `mount` (`PartModule`). With a hash in the name a browser keeps it; the same holds for `style`. */
 	readonly script: string;
 	readonly style?: string | undefined;
 	/** Answers a request below `/api/parts/NAME/` of who may do everything; a read-only link is refused before. What it throws is an answer 500. */
@@ -20,7 +20,7 @@ export interface SitePart {
 	close?(): Promise<void>;
 }
 
-/** What a part is told of a request besides. */
+/** Facts about a request to a part, beside the request itself. */
 export interface PartVisit {
 	/** The path below the part: `/conversations/1`. */
 	readonly path: string;
@@ -30,13 +30,13 @@ export interface PartVisit {
 	json(mostBytes?: number): Promise<unknown>;
 }
 
-/** What the module of a part exports for the browser. `E` is `HTMLElement`. */
+/** The exports of a part's module for the browser. `E` is `HTMLElement`. */
 export interface PartModule<E = unknown> {
 	/** Shows the part in an element that fills the page below the navigation. Returns what takes it away again. */
 	mount(element: E, host: PartHost<E>): () => void;
 }
 
-/** What the page does for a part in it. Colours and measures are the page's custom properties (web/src/styles/tokens.css), and follow its theme. */
+/** Services of the page for a part in it. Colours and measures are the page's custom properties (web/src/styles/tokens.css), and follow its theme. */
 export interface PartHost<E = unknown> {
 	/**
 	 * Asks the part's own server: `path` is below `/api/parts/NAME`, `body` is sent as JSON. Resolves only to what went well; else it rejects with an error

@@ -20,7 +20,7 @@ const partSchema = z.looseObject({
 /** The object itself, not a copy: it may be of a class. */
 export const partsSchema = z.array(z.custom<SitePart>((value) => partSchema.safeParse(value).success, "is no part; docs/library.md says what one has"));
 
-/** As the page is told. */
+/** The description of a part for the page. */
 export interface PartInfo {
 	readonly name: string;
 	readonly label: string;

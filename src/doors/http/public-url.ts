@@ -3,11 +3,11 @@ import net from "node:net";
 import os from "node:os";
 import { HoldfastError } from "../../base/index.js";
 
-/** One way to reach the server, as a browser has it. */
+/** An address at which a browser reaches the server. */
 export interface PublicUrl {
 	/** `https://example.org:8443` */
 	readonly origin: string;
-	/** As the `Host` header has it: without a port that goes without saying. */
+	/** The value of the `Host` header: without the default port. */
 	readonly host: string;
 	readonly port: number;
 	/** The path that it is below, without a slash at its end; "" for none. */

@@ -1,4 +1,4 @@
-/** What a person sees whose browser is refused: a page with the reason and what to do. Programs get JSON. */
+/** The page for a refused browser, with the reason and what to do. Programs get JSON. */
 import type { Context } from "hono";
 
 /** Whether a browser asks for something to show. A script of a page, and a program, ask for anything or for JSON. */
@@ -41,7 +41,7 @@ ${more}</main></body></html>
 `;
 }
 
-/** What is between backticks is something to type. */
+/** Marks text between backticks as something to type. */
 const withCode = (html: string): string => html.replaceAll(/`([^`]+)`/g, "<code>$1</code>");
 
 /** The page of a refusal: the message is the sentence that a program would get. */

@@ -9,7 +9,7 @@ import type { FileEntry, FileView } from "./schemas.js";
 
 const PIECE = 1024 * 1024;
 
-/** Where links lead, a line each: what is there, and its name. */
+/** Prints the target of each link: its kind and its name. */
 const TARGETS = `cd "$1" || exit; shift
 for f; do
 	f=./$f
@@ -70,7 +70,7 @@ export class RemoteFiles {
 		});
 	}
 
-	/** The directory must be there. Whole or not at all: others see the old file or the new one. */
+	/** Writes whole or not at all: other programs see the old file or the new one. The directory must exist. */
 	async write(base: string, wanted: string, body: AsyncIterable<Uint8Array>, replace: boolean): Promise<{ path: string; size: number; replaced: boolean }> {
 		const full = path.posix.resolve(base, wanted);
 		const file = path.posix.join(await this.resolve("/", path.posix.dirname(full)), nameOf(wanted, full));

@@ -12,14 +12,14 @@ const DISCARDED_BYTES = 64 * 1024 * 1024;
 
 export interface RouteSpec<B extends z.ZodType = z.ZodType, Q extends z.ZodType = z.ZodType> {
 	readonly method: "get" | "post" | "put" | "delete";
-	/** As Hono has it: `:id` is a part of the path. */
+	/** A path in Hono's form: `:id` is a parameter. */
 	readonly path: string;
 	readonly summary: string;
 	/** The visitors it is for: all, also the viewer of a read-only link (to the process `:id`), or only the owner. */
-	readonly who: "anybody" | "viewer" | "owner";
+	readonly who: "everyone" | "viewer" | "owner";
 	readonly query?: Q;
 	readonly body?: B;
-	/** What comes back: JSON of this schema, or bytes of a media type. */
+	/** The answer: JSON of this schema, or bytes of a media type. */
 	readonly answer: z.ZodType | string;
 	readonly status?: 200 | 201;
 	/** The schema is for the document only: the handler checks the body itself. */
@@ -43,7 +43,7 @@ export interface Route {
 	readonly handle: Handler<never, never>;
 }
 
-/** One entry of the table; what it returns is sent as JSON, unless it is a Response. */
+/** Returns an entry of the table. The result of its handler is sent as JSON, unless it is a Response. */
 export const route = <B extends z.ZodType = z.ZodUndefined, Q extends z.ZodType = z.ZodUndefined>(
 	spec: RouteSpec<B, Q>,
 	handle: Handler<z.infer<B>, z.infer<Q>>,
@@ -54,7 +54,7 @@ export function install(app: Hono, routes: readonly Route[], visitorOf: (context
 	for (const { spec, handle } of routes) {
 		app.on(spec.method.toUpperCase(), spec.path, async (context) => {
 			try {
-				const visitor = spec.who === "anybody" ? undefined : visitorOf(context);
+				const visitor = spec.who === "everyone" ? undefined : visitorOf(context);
 				if (visitor && spec.who === "owner" && visitor.scope !== "owner") throw new Refusal(403, "FORBIDDEN", "this link is for looking at one terminal only");
 				const params = context.req.param() as Record<string, string>;
 				if (visitor?.scope === "viewer" && params.id !== undefined) mayLook(visitor, params.id);

@@ -1,4 +1,4 @@
-/** What goes over the HTTP door as JSON: the schemas of every request and answer. No Node here: the page uses the types too. */
+/** The schemas of all JSON requests and answers of the HTTP door. Uses nothing of Node, since the page imports the types. */
 import * as z from "zod";
 
 const count = z.number().int().min(0);
@@ -9,7 +9,7 @@ const place = z.union(
 	"must be an address, a name from config.json, or an object with a kind and its settings",
 );
 const side = z.number().int().min(1).max(10_000);
-/** As `isTaskName` of base has it. */
+/** A task name, checked as by `isTaskName` of base. */
 const task = z
 	.string()
 	.min(1)
@@ -412,7 +412,7 @@ export const taskLogExportQuerySchema = z.strictObject({ task, format: z.enum(["
 
 // Calls of tools, and files of a task, for a program that runs the task
 
-/** Where a call of a task goes, in a query. */
+/** The place of a task's call, in a query. */
 export const whereSchema = z.strictObject({
 	task: task.optional().describe("Whose call it is. Default: the server's own task."),
 	place: z.string().min(1).max(8_192).optional().describe("An address or a name, as for --place, or a place object as JSON. Default: the server's place."),
@@ -479,7 +479,7 @@ export const fileEntrySchema = z.object({
 	target_type: z.enum(["file", "directory", "other", "missing"]).optional(),
 });
 export const filesSchema = z.object({
-	place: z.string().describe("Whose files these are: `local`, or another machine as it is shown elsewhere."),
+	place: z.string().describe("The place that has the files: `local`, or the display name of a remote one."),
 	path: z.string().describe("Without links and dots: where this really is."),
 	type: z.enum(["file", "directory", "other"]),
 	parent: z.string().nullable(),

@@ -47,7 +47,7 @@ export async function searchLogs(processes: readonly Process[], text: string, op
 	return { matches, searched_bytes: searched, complete: true, note: null };
 }
 
-/** One character a byte, so that positions are offsets. */
+/** Returns lower-case text with one character a byte, so that positions are offsets. */
 const lower = (bytes: Buffer): string => bytes.toString("latin1").toLowerCase();
 
 function lineAround(process: Process, at: number): { line: string; line_offset: number } {

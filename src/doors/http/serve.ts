@@ -1,4 +1,4 @@
-/** The HTTP door: one small server with a guard before everything. The routes are elsewhere (site.ts). */
+/** The HTTP door: a small server with a guard before everything. The routes are in site.ts. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
@@ -15,13 +15,13 @@ export interface HttpOptions {
 	/** 0: any that is free. */
 	readonly port: number;
 	readonly token: string;
-	/** What browsers call this server besides: the first is the one that links have. */
+	/** Other addresses of this server for browsers; links have the first. */
 	readonly publicUrls?: readonly string[];
-	/** What previews have their names below, besides `localhost`: `https://*.preview.example.org`. */
+	/** Names of previews, besides `localhost`: `https://*.preview.example.org`. */
 	readonly previewUrls?: readonly string[];
-	/** Path to what answers there, for who has the token. */
+	/** Handlers by path, for clients with the token. */
 	readonly routes: Readonly<Record<string, (request: Request) => Promise<Response>>>;
-	/** What sees to itself who may do what. */
+	/** The page and the API, which check rights themselves. */
 	readonly site?: Site;
 }
 
@@ -34,7 +34,7 @@ export interface SiteAddress {
 	readonly prefix: string;
 	/** Whether MCP is served beside it, at /mcp. */
 	readonly mcp: boolean;
-	/** Where previews have their names; undefined if their names cannot lead here. */
+	/** The names of previews; undefined if such names cannot lead to this server. */
 	readonly previews?: readonly PreviewBase[];
 	/** Wrong tokens, counted together. */
 	readonly failures: Failures;
@@ -50,7 +50,7 @@ export interface Site {
 export interface HttpServer extends AsyncDisposable {
 	/** `http://HOST:PORT`, where it listens. */
 	readonly origin: string;
-	/** Where browsers reach it, the best for links first: public addresses, or those of this machine. */
+	/** Its addresses for browsers, the best for links first: public addresses, or those of this machine. */
 	readonly urls: readonly string[];
 	close(): Promise<void>;
 }

@@ -14,7 +14,7 @@ const mac = (token: string, ...fields: readonly string[]): string =>
 		.update(`holdfast ${fields.join(" ")}`)
 		.digest("base64url");
 
-/** For the link: it opens a session, and only for some hours. */
+/** Returns the key for a link: it opens a session, and only for some hours. */
 export function linkKey(token: string, now = Date.now()): string {
 	const expires = (now + LINK_MS).toString(36);
 	return `${expires}.${mac(token, "link", expires)}`;
@@ -25,7 +25,7 @@ export function isLinkKey(token: string, given: string, now = Date.now()): boole
 	return sameToken(signature, mac(token, "link", expires)) && Number.parseInt(expires, 36) > now;
 }
 
-/** What a link in a notification answers. */
+/** The answer that a link in a notification gives. */
 export interface AnswerKey {
 	readonly approval_id: string;
 	readonly answer: "once" | "no";
@@ -46,7 +46,7 @@ export function readAnswerKey(token: string, given: string): AnswerKey | undefin
 	return answer === "once" || answer === "no" ? { approval_id, answer, target, expiresAt: Number.parseInt(expires, 36) } : undefined;
 }
 
-/** What opens a preview, by its name: as a link, then as a cookie of that name. */
+/** The key to a preview, by its name: first in a link, then in a cookie of that name. */
 export interface PreviewKey {
 	readonly label: string;
 	/** The session of the browser that it was made for; it ends with that. */
@@ -68,9 +68,9 @@ export function readPreviewKey(token: string, kind: "open" | "cookie", label: st
 }
 
 export interface SignedSession {
-	/** For the cookie. */
+	/** The value of the cookie. */
 	readonly cookie: string;
-	/** What only our own page has, because it is kept where pages of other ports cannot look. */
+	/** A key that only our own page has, because pages of other ports cannot read its storage. */
 	readonly key: string;
 	readonly expiresAt: number;
 }

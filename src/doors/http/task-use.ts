@@ -1,4 +1,4 @@
-/** What a task uses: all that it runs, added up, and the limits it has. */
+/** The resource use of a task, summed over its processes, and its limits. */
 import { LIMIT_KINDS, type LimitName, limitText } from "../../base/index.js";
 import type { Process } from "../../process/index.js";
 import type { ProcessItem, TaskUse } from "./schemas.js";

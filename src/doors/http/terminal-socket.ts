@@ -27,7 +27,7 @@ export interface SocketOptions {
 	readonly masked: boolean;
 	/** Only look. */
 	readonly readOnly: boolean;
-	/** For a visitor with a keyboard link: may type until the keyboard is handed back, and takes it from no other holder. */
+	/** The keyboard link of the visitor: it allows typing until the keyboard is handed back, and takes it from no other holder. */
 	readonly link?: { mayType(): boolean; handedBack(): void };
 	/** Asked now and then. */
 	readonly stillValid: () => boolean;

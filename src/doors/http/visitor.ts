@@ -63,7 +63,7 @@ const cookiesNamed = (name: string, header = ""): string[] =>
 		.map((cookie) => cookie.trim())
 		.flatMap((cookie) => (cookie.startsWith(`${name}=`) ? [cookie.slice(name.length + 1)] : []));
 
-/** What was opened with a link or a session ends with it. */
+/** Returns whether the link or session of a visitor is still valid; terminals and events opened with it end with it. */
 export function isStillValid(visitor: Visitor, { viewers, logouts }: Pick<SignInMeans, "viewers" | "logouts">): boolean {
 	if (visitor.scope === "viewer") return viewers.isValid(visitor.viewer);
 	return (visitor.expiresAt === null || visitor.expiresAt > Date.now()) && (visitor.session === undefined || !logouts.has(visitor.session));

@@ -60,7 +60,7 @@ export function questionFor(approvals: Approvals, { structuredContent }: CallToo
 }
 
 /**
- * Records what the client brings back; only about questions of its own task. One that was answered elsewhere meanwhile stays as it is.
+ * Records the answers of the client, only to questions of its own task. A question that was answered in another way meanwhile stays as it is.
  * Returns why there is no answer if the client has none: to ask it again at once would be to ask for ever.
  */
 export async function takeAnswers(approvals: Approvals, task: string, { mcpReq: { inputResponses = {} } }: ServerContext): Promise<Unanswered | undefined> {

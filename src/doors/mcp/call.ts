@@ -1,4 +1,4 @@
-/** One tools/call: what the client says around it (a progress token, a cancellation) becomes a `Call`, and the result becomes MCP's. */
+/** Handles a tools/call: the client's progress token and cancellation become a `Call`, and the result becomes MCP's. */
 import type { CallToolResult, InputRequiredResult, ServerContext } from "@modelcontextprotocol/server";
 import { type AgentRuntime, type Call, renderResult, type ToolResult } from "../../tools/index.js";
 import { announceDuring } from "./announce.js";
@@ -8,7 +8,7 @@ import { cancellation, leftNote, patienceOf } from "./cancel.js";
 import { reportProgress } from "./progress.js";
 import type { ServedTool } from "./tools.js";
 
-/** The answer is to be there within 50 s, since clients give up after 60; a busy machine was seen to take 2.5 s for the last step. */
+/** Answers are sent within 50 s, since clients give up after 60; a busy machine was seen to take 2.5 s for the last step. */
 export const ANSWER_MS = 45_000;
 
 export interface Caller {
@@ -17,7 +17,7 @@ export interface Caller {
 	readonly calls: ConnectionCalls;
 	/** How long a call without a progress token may take. */
 	readonly answerMs: number;
-	/** What the client calls itself. */
+	/** Returns the client's name for itself. */
 	readonly client?: (context: ServerContext) => string | undefined;
 	/** How a person can be asked through this client; undefined when it cannot. */
 	readonly asking?: (context: ServerContext) => Asking | undefined;
@@ -60,7 +60,7 @@ export async function asking(
 interface DoorCall extends Omit<Call, "task" | "within"> {
 	readonly signal: AbortSignal;
 	readonly yield: AbortSignal;
-	/** By when it must be answered, on the clock of `performance`. */
+	/** The deadline for the answer, on the clock of `performance`. */
 	readonly due?: number;
 }
 

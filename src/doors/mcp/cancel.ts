@@ -4,7 +4,7 @@
  */
 import { SdkError, SdkErrorCode } from "@modelcontextprotocol/server";
 
-/** As the SDKs of TypeScript ("MCP error -32001: Request timed out"), Python and Rust say it. */
+/** Matches the words of the SDKs for TypeScript ("MCP error -32001: Request timed out"), Python and Rust. */
 const TIMED_OUT = /timed?[ -]?out|-32001|deadline/i;
 
 /**

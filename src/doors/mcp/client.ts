@@ -7,7 +7,7 @@ export function clientName(server: Server, context?: ServerContext): string | un
 	return typeof name === "string" ? name : undefined;
 }
 
-/** What a client says of itself. */
+/** A client's description of itself. */
 export interface ClientInfo {
 	readonly name?: string;
 	readonly version?: string;

@@ -15,7 +15,7 @@ export interface DoorOptions extends HttpDoorSettings {
 	readonly tools?: readonly ServedTool[];
 }
 
-/** What answers at /mcp, for a runtime. */
+/** Returns the handler of requests at /mcp for a runtime. */
 export function httpDoor(runtime: AgentRuntime, { answerMs, quickMs, tools, ...options }: DoorOptions = {}): HttpDoor {
 	const calls = new ConnectionCalls();
 	const tasks = new CallTasks(quickMs === undefined ? {} : { quickMs });

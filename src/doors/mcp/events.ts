@@ -4,7 +4,7 @@ const KEPT = 100;
 /** Sessions are many, and last for a day: of more than this only the newest stream is kept whole. */
 const KEPT_CHARS = 2 * 1024 * 1024;
 
-/** What a session was sent last, so that a client whose stream broke in the middle of a call can ask for the rest. */
+/** The last events sent to a session, so that a client whose stream broke in the middle of a call can ask for the rest. */
 export class RecentEvents implements EventStore {
 	readonly #events: { id: string; stream: string; text: string }[] = [];
 	#count = 0;

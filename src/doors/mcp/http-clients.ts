@@ -14,7 +14,7 @@ interface Entry {
 	client: ClientInfo;
 	/** Requests and streams. */
 	open: number;
-	/** Of the older protocol. */
+	/** The number of sessions of the older protocol. */
 	sessions: number;
 	heardAt: number;
 	signedAt: number;
@@ -92,7 +92,7 @@ export class HttpClients {
 		clearInterval(this.#timer);
 	}
 
-	/** That lists cannot show a client (a full disk, another server that has the task) is no reason to refuse it. */
+	/** Shows a client in lists. A failure (a full disk, another server that has the task) is no reason to refuse the client. */
 	#show(task: string, entry: Entry): void {
 		try {
 			entry.lease?.release();

@@ -95,7 +95,7 @@ export class McpHttp implements AsyncDisposable {
 		return listen ? this.#listening.run({ ...listen, task: task ?? SHARED_TASK }, answer) : answer();
 	}
 
-	/** What runs goes on. */
+	/** Closes the door. Commands go on. */
 	async close(): Promise<void> {
 		await this.#modern.close();
 		await this.#sessions.close();

@@ -15,13 +15,13 @@ interface More {
 
 export type { HttpDoor, McpServer, McpTransport, StdioDoor };
 export interface ServerOptions extends More {
-	/** Whose calls these are. */
+	/** The task of all calls. */
 	readonly task: string;
 	/** How long a call without a progress token may take, in milliseconds. */
 	readonly answerMs?: number;
 }
 export interface StdioOptions extends More {
-	/** Whose calls these are. Default: the task that belongs to the client and the directory this program was started in. */
+	/** The task of all calls. Default: the one that belongs to the client and the directory this program was started in. */
 	readonly task?: string;
 	readonly answerMs?: number;
 	/** In place of stdin and stdout. */

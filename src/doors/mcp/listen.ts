@@ -9,7 +9,7 @@ export interface Listen {
 	readonly uris: readonly string[];
 }
 
-/** What a message wants to listen to, if that is what it wants. */
+/** Returns the subscription that a message asks for, if it asks for one. */
 export function listenOf(message: unknown): Listen | undefined {
 	const { id, method, params } = (message ?? {}) as { id?: RequestId; method?: string; params?: { notifications?: { resourceSubscriptions?: unknown } } };
 	if (method !== "subscriptions/listen" || id === undefined) return undefined;

@@ -19,7 +19,7 @@ export interface Presence {
 	readonly state: "connected" | "silent" | "gone";
 	/** When its server was last alive; over HTTP, when something was last heard of it, or its session ended. */
 	readonly seenAt: number;
-	/** As the client called itself when it last connected. */
+	/** The client's description of itself when it last connected. */
 	readonly client: ClientInfo;
 }
 
@@ -58,7 +58,7 @@ export function clientOf(home: Home, task: string): Presence | undefined {
 export interface ClientFields {
 	/** Null: of none, or it cannot be told. */
 	readonly client: Presence["state"] | null;
-	/** As it called itself; null where it did not, or an earlier version has served it. */
+	/** Its name for itself; null if it gave none, or if an earlier version of Holdfast served it. */
 	readonly client_name: string | null;
 	readonly client_version: string | null;
 	/** When a client that is silent was last heard. */

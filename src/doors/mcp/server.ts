@@ -14,7 +14,7 @@ import { type ServedTool, toolsOf } from "./tools.js";
 import { LogWatches } from "./watches.js";
 
 export interface ServerOptions {
-	/** Whose calls these are. */
+	/** The task of all calls. */
 	readonly task: string;
 	/** How long a call without a progress token may take, in milliseconds. */
 	readonly answerMs?: number;

@@ -46,7 +46,7 @@ export class Sessions {
 		return this.#heard(session.task, {}, () => session.transport.handleRequest(request, body === undefined ? {} : { parsedBody: body }));
 	}
 
-	/** Answers, and shows that the client of the task is there meanwhile. */
+	/** Answers, and shows meanwhile that the client of the task is connected. */
 	async #heard(task: string, client: ClientInfo, answer: () => Promise<Response>): Promise<Response> {
 		const { clients } = this.#options;
 		if (!clients) return answer();

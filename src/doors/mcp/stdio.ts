@@ -13,7 +13,7 @@ import { CallTasks } from "./tasks.js";
 import { LogWatches } from "./watches.js";
 
 export interface StdioOptions extends Omit<ServerOptions, "task"> {
-	/** Whose calls these are. Default: the task that belongs to the client and the directory this program was started in. */
+	/** The task of all calls. Default: the one that belongs to the client and the directory this program was started in. */
 	readonly task?: string;
 	readonly wire?: McpTransport;
 	readonly onError?: (error: Error) => void;

@@ -1,6 +1,6 @@
 /** The MCP door's types for users of the library. None is of the SDK, which is bundled: an importer need not have it. */
 
-/** What carries messages: each transport of an MCP SDK is one. */
+/** A carrier of messages: each transport of an MCP SDK is one. */
 export interface McpTransport {
 	start(): Promise<void>;
 	// biome-ignore lint/suspicious/noExplicitAny: messages and options are those of the SDK that the transport comes from
@@ -33,7 +33,7 @@ export interface HttpDoor {
 	/** Some call is under way. */
 	readonly busy: boolean;
 	fetch(request: Request): Promise<Response>;
-	/** What runs goes on. */
+	/** Closes the door. Commands go on. */
 	close(): Promise<void>;
 }
 

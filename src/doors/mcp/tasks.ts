@@ -105,14 +105,14 @@ export class CallTasks {
 		return task;
 	}
 
-	/** What has ended goes after its time, or when there is too much of it, oldest first. */
+	/** Removes ended tasks after their time, or when there are too many, oldest first. */
 	#forget(): void {
 		const ended = [...this.#tasks.values()].filter((task) => task.end);
 		for (const [index, task] of ended.entries()) if (Date.now() - task.createdAt > TTL_MS || index < ended.length - MOST_ENDED) this.#tasks.delete(task.id);
 	}
 }
 
-/** What becomes of a command in the background: its end, or that it waits for input. Everything else is as it is. */
+/** Waits until a background command ends or waits for input, and returns that result. Returns any other result as it is. */
 async function untilEnd(runtime: AgentRuntime, task: CallTask, result: CallToolResult): Promise<CallToolResult> {
 	const { status, session_id } = (result.structuredContent ?? {}) as { status?: string; session_id?: string };
 	if (status !== "running" || session_id === undefined) return result;

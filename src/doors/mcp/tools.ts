@@ -16,7 +16,7 @@ const LOADED_AT_ONCE: readonly string[] = ["terminal", "process"];
 
 interface RuntimeTools {
 	readonly tools: readonly ServedTool[];
-	/** As `tools/list` answers. */
+	/** The answer to `tools/list`. */
 	readonly listed: ListToolsResult;
 }
 

@@ -1,4 +1,4 @@
-/** What would have to change in one client's configuration, and the proof that it is only our entry. */
+/** The change to one client's configuration, and the proof that it concerns only our entry. */
 import { isDeepStrictEqual } from "node:util";
 import { HoldfastError } from "../../base/index.js";
 import type { McpClient, ServerEntry } from "./clients.js";

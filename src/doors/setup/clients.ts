@@ -7,7 +7,7 @@ import { type ConfigFormat, jsonWithComments, jsonWithoutTrailingCommas, strictJ
 import type { Server } from "./server.js";
 
 export interface McpClient {
-	/** As people type it. */
+	/** The name that people type. */
 	readonly id: string;
 	readonly name: string;
 	readonly format: ConfigFormat;
@@ -133,7 +133,7 @@ export const CLIENTS: readonly McpClient[] = [
 	},
 ];
 
-/** Where its configuration is or would be, and whether there is a sign of the client on this machine. */
+/** Returns the path of a client's configuration, which may not exist, and whether there is a sign of the client on this machine. */
 export function locate(client: McpClient, env: NodeJS.ProcessEnv): { file: string; found: boolean } {
 	const home = homeOf(env);
 	const config = env.XDG_CONFIG_HOME && path.isAbsolute(env.XDG_CONFIG_HOME) ? env.XDG_CONFIG_HOME : path.join(home, ".config");

@@ -1,4 +1,4 @@
-/** What changes in a configuration file, as `diff -u` shows it, without what may be secrets of other programs. */
+/** Changes of a configuration file, as `diff -u` shows them, without possible secrets of other programs. */
 import { diffLines } from "../../base/index.js";
 
 const MAX_WIDTH = 300;

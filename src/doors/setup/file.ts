@@ -1,4 +1,4 @@
-/** Other programs' files: read as they are, replaced in one step, never without a copy of what was there. */
+/** Other programs' files: read as they are, replaced in one step, never without a copy of the old content. */
 import { randomBytes } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";

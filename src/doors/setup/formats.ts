@@ -5,18 +5,18 @@ import { parseToml, removeToml, setToml } from "./toml.js";
 
 export interface ConfigFormat {
 	readonly name: string;
-	/** What is in it. Throws an error that says where it is wrong, without quoting the file: it may hold secrets. */
+	/** Returns the content. Throws an error with the position of a mistake, without quoting the file: it may hold secrets. */
 	parse(text: string): unknown;
 	set(text: string, path: readonly string[], value: unknown): string;
 	remove(text: string, path: readonly string[]): string;
 }
 
-/** For programs that read nothing else; they would refuse a file with comments as a whole. */
+/** The format for programs that would refuse a file with comments as a whole. */
 export const strictJson: ConfigFormat = { name: "JSON", parse: json({ disallowComments: true }), set: setJson, remove: removeJson };
 
 export const jsonWithComments: ConfigFormat = { name: "JSON with comments", parse: json({ allowTrailingComma: true }), set: setJson, remove: removeJson };
 
-/** For Gemini CLI: one comma too many, and it refuses all its settings. */
+/** The format for Gemini CLI, which refuses all settings because of one superfluous comma. */
 export const jsonWithoutTrailingCommas: ConfigFormat = { name: "JSON with comments", parse: json({}), set: setJson, remove: removeJson };
 
 export const toml: ConfigFormat = {

@@ -75,7 +75,7 @@ const indentAt = (text: string, offset: number): string => /^[ \t]*/.exec(text.s
 const print = (text: string, value: unknown, indent: string): string =>
 	/\n|^\{\s*\}$/.test(text.trim()) ? JSON.stringify(value, null, unitOf(text)).replaceAll("\n", `${eolOf(text)}${indent}`) : JSON.stringify(value);
 
-/** Where the comma is that follows, if one does. */
+/** Returns the position of a comma that follows, if one does. */
 function commaAfter(text: string, offset: number): number | undefined {
 	const found = /^(?:\s|\/\/[^\r\n]*(?=[\r\n])|\/\*(?:(?!\*\/)[\s\S])*\*\/)*,/.exec(text.slice(offset));
 	return found ? offset + found[0].length - 1 : undefined;

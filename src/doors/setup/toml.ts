@@ -92,7 +92,7 @@ function isStatement(text: string, offset: number): boolean {
 	}
 }
 
-/** What a person wrote behind a value on its line. */
+/** Returns a person's comment behind a value on its line. */
 function commentOf(text: string, start: number, end: number): string {
 	for (let hash = text.indexOf("#", start); hash >= 0 && hash < end; hash = text.indexOf("#", hash + 1))
 		if (isStatement(text, hash)) return ` ${text.slice(hash, end).trimEnd()}`;

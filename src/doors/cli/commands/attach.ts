@@ -49,7 +49,7 @@ export async function attachTo(call: CliCall, process_: Process, { readOnly = fa
 	return "exitCode" in status && status.exitCode !== null ? status.exitCode : EXIT.failed;
 }
 
-/** For one without a terminal: lines in, output out. False when the person has left it. */
+/** Connects a person to a process without a terminal: lines in, output out. Returns false when the person has left. */
 async function followLines(call: CliCall, process_: Process, readOnly: boolean): Promise<boolean> {
 	call.out.note(`attached to ${process_.id}, which has no terminal: ${readOnly ? "" : "lines you type go to its stdin; "}Ctrl-C detaches`);
 	const leave = new AbortController();

@@ -83,7 +83,7 @@ async function placeSide(runtime: AgentRuntime, sides: readonly Side[]): ReturnT
 	return filesOfTask(runtime, runtime.task);
 }
 
-/** What is at the end of a path means something to a copy, and resolving takes it away. */
+/** Restores the end of a path that resolving removes and that means something to a copy. */
 const ends = (given: string, file: string): string =>
 	/(?:^|\/)\.$/.test(given) && given !== "." ? `${file}/.` : given.endsWith("/") && file !== "/" ? `${file}/` : file;
 

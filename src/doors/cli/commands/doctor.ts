@@ -8,7 +8,7 @@ import { under } from "../wrap.js";
 
 const DAY_MS = 86_400_000;
 
-/** What MCP clients have left that are gone. They may come back to it, so only what is old needs attention. */
+/** Checks for tasks of MCP clients that are gone. A client may come back to its task, so only old ones need attention. */
 async function clientsCheck(runtime: Runtime): Promise<Check> {
 	const { abandoned, taskList } = await import("../tasks.js");
 	const gone = abandoned(await taskList(runtime));

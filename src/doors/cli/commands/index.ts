@@ -90,7 +90,7 @@ export const GROUPS: Readonly<Record<string, Readonly<Record<string, Entry>>>> =
 
 const COMMANDS: ReadonlyMap<string, Entry> = new Map(Object.values(GROUPS).flatMap((group) => Object.entries(group)));
 
-/** What people type who know other tools. */
+/** Names from other tools that people may type. */
 const OTHER_NAMES = byName<string>({
 	...{
 		list: "ps",

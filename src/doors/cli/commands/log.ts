@@ -65,7 +65,7 @@ Examples
 	},
 };
 
-/** What may be both in what was and in what comes. */
+/** Entries of this age may be in the past part and in the live part. */
 const RECENT_MS = 60_000;
 const gist = ({ entry }: EntryOfProcess): string => `${entry.entry_id} ${entry.status ?? ""}`;
 
@@ -93,7 +93,7 @@ async function print(call: CliCall, told: EntryOfProcess): Promise<void> {
 
 const write = (text: string): Promise<void> => writeOut(Buffer.from(text));
 
-/** One line; on a narrow terminal two, neither wider than that. */
+/** Returns one line; on a narrow terminal two, neither wider than it. */
 function headOf({ out }: CliCall, { entry }: EntryOfProcess): string[] {
 	const { head, text, details, tone } = wordsOf(entry);
 	const colour = ({ good: "green", bad: "red", asks: "yellow", plain: "cyan" } as const)[tone];

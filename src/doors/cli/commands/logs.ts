@@ -83,7 +83,7 @@ function shownOf(call: CliCall, process_: Process, from: number): Shown {
 	return process.stdout.isTTY && !call.out.json ? harmless(masked) : masked;
 }
 
-/** For a terminal that the output must not act on. */
+/** Removes everything that would act on the terminal that shows the output. */
 function harmless(masked: Shown): Shown {
 	const [decoder, text] = [new StringDecoder("utf8"), new HarmlessText()];
 	return {

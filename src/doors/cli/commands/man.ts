@@ -45,7 +45,7 @@ function write({ out }: CliCall, dir: string, pages: ReadonlyMap<string, string>
 	return EXIT.ok;
 }
 
-/** By man(1), which wants a file. False where it is not installed. */
+/** Shows the page by man(1), which wants a file. Returns false where man is not installed. */
 function shown(page: string): boolean {
 	const dir = fs.mkdtempSync(path.join(os.tmpdir(), "holdfast-man-"));
 	try {

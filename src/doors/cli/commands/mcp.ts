@@ -8,7 +8,7 @@ import { chosen } from "../open.js";
 const PORT = 4653; // HOLD on a telephone
 /** After a signal: Claude Code takes its call back 24 ms after it has sent SIGINT. */
 const LAST_WORDS_MS = 200;
-/** For commands of calls that were taken back to be killed. */
+/** Time limit until the commands of cancelled calls are killed. */
 const SETTLED_MS = 5_000;
 const UNREAD_MS = 2_000; // for a client that goes to read the last answers
 
@@ -124,5 +124,5 @@ async function openRuntime(call: CliCall) {
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 const stopped = (): Promise<unknown> => Promise.race(SIGNALS.map((name) => new Promise((resolve) => process.once(name, resolve))));
 
-/** For a second signal: Ctrl-C comes from the terminal, 40 ms later from Claude Code, and only then does that take its call back. */
+/** Ignores a second signal: Ctrl-C comes from the terminal, 40 ms later from Claude Code, which cancels its call only then. */
 const ignore = (): void => {};

@@ -50,7 +50,7 @@ Examples
 	},
 };
 
-/** What to say when there are no processes: other tasks may have some. */
+/** Returns the text for an empty list: other tasks may have processes. */
 function noneHere(runtime: Runtime, task: string | null): string {
 	const others = task === null ? [] : runtime.list({ task: null, ended: false });
 	const tasks = new Set(others.map(({ spec }) => spec.task)).size;

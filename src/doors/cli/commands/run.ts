@@ -58,7 +58,7 @@ export const run: CommandBody = {
 	teach: `
 One argument is shell text for bash; several are a program and its arguments, run as they are.
 In the foreground of your terminal it gets a terminal of its own, and yours is attached to it: Ctrl-] leaves it, and it goes on.
-Elsewhere (in a pipe, with --background, --json or --no-pty) it has none, unless --pty says so: a program that asks something, or draws on
+Otherwise (in a pipe, with --background, --json or --no-pty) it has none, unless --pty says so: a program that asks something, or draws on
 the screen, wants one. Without one Ctrl-C is passed on to the command, and a second one kills it and everything it started.
 --time ends the command; --timeout only ends the waiting for it. Limits that cannot be kept on this machine are refused (\`holdfast doctor\`).
 --restart starts it again with the same id and log, on this machine, 1 s after it has ended; one that ends within 10 s of its start waits
@@ -131,14 +131,14 @@ Examples
 	},
 };
 
-/** A machine that can make no terminal was not asked for one: it runs there as it can. */
+/** Runs the command without a terminal on a machine that can make none, since none was asked for. */
 function withoutTerminal({ out }: CliCall, runtime: Runtime, { terminal: _, ...options }: SpawnOptions, error: unknown): Promise<Process> {
 	if (!(error instanceof HoldfastError) || error.code !== "NO_TERMINAL") throw error;
 	out.remark(`it runs without a terminal: ${error.message}`);
 	return runtime.spawn(options);
 }
 
-/** Tells a person of a command that has ended already, as one does whose program is not there. A script that starts many does not wait for that. */
+/** Tells a person of a command that has ended already, for instance because its program is missing. A script that starts many does not wait for that. */
 async function sayIfOver({ out }: CliCall, started: Process): Promise<void> {
 	const { status } = await started.wait({ timeout: LOOK_MS });
 	if (!isOver(status)) return;
@@ -200,7 +200,7 @@ async function timedOut(call: CliCall, started: Process, seconds: number, onTime
 
 const LIMITS = ["memory", "cpu", "cpu-time", "pids", "time", "output", "output-rate", "file-size"] as const;
 
-/** As they are written: `spawn` knows what they mean, and refuses what it cannot read (`inOurWords`). */
+/** Returns the limits as they are written: `spawn` parses them, and refuses what it cannot read (`inOurWords`). */
 function limitsFrom({ values }: CliCall): ProcessLimitsGiven {
 	return Object.fromEntries(LIMITS.filter((name) => values[name] !== undefined).map((name) => [name.replace("-", "_"), values[name]]));
 }

@@ -14,7 +14,7 @@ export const sandboxes: CommandBody = {
 	teach: `
 Sandboxes (--place local+sandbox) are those of this home; containers (docker://…) are found by their label, of every home,
 on the usual engine, on those of \`places\` in config.json and on those that this home has used.
-An orphan is one whose home is gone, whose maker was killed before anybody could know of it, or a container that has ended by
+An orphan is one whose home is gone, whose maker was killed before it was on record, or a container that has ended by
 itself and was not to be kept. prune removes those; stop ends any one, with all that runs in it.
 A pod, or a sandbox of Modal, may belong to a home on another host, where it may be in use: prune leaves it alone unless
 told --all-homes.

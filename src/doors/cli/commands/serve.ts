@@ -123,7 +123,7 @@ async function push(runtime: AgentRuntime, { targets, ...options }: PushOptions)
 	return targets.length === 0 ? async () => {} : (await import("../../../push/index.js")).startPush(runtime, { targets, ...options });
 }
 
-/** Where it is to listen, and what browsers call it: wrong options are said before anything is opened. */
+/** Returns the address to listen at and the public addresses. Wrong options are reported before anything is opened. */
 function addressOf(call: CliCall, http: typeof import("../../http/index.js")): { host: string; port: number; publicUrls: string[]; previewUrls: string[] } {
 	const host = typeof call.values.host === "string" ? call.values.host : "127.0.0.1";
 	const publicUrls = (call.values["public-url"] ?? []) as string[];

@@ -74,7 +74,7 @@ function checked(values: CliCall["values"]): ReturnType<typeof chosen> {
 	return chosen(values);
 }
 
-/** One client, from a look at its file to the new one. What goes wrong concerns this client alone. */
+/** Sets up one client, from a look at its file to the new one. A failure concerns this client alone. */
 async function settle(call: CliCall, client: McpClient, file: string, server: Server): Promise<Outcome> {
 	const { planChange, replaceConfig } = await import("../../setup/index.js");
 	const { values, out } = call;

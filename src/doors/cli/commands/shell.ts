@@ -7,7 +7,7 @@ import { session } from "../session.js";
 import { terminalSize } from "../terminal-size.js";
 import { attachTo } from "./attach.js";
 
-/** A remote machine has a shell of its own choosing; bash, if it is there. */
+/** A remote machine has a shell of its own choosing; bash, if it has that. */
 const REMOTE_SHELL = 'exec "$(command -v bash || command -v sh)"';
 
 export const shell: CommandBody = {

@@ -33,10 +33,10 @@ Examples
 
 interface Overview {
 	readonly approvals: readonly Approval[];
-	/** Those that run, who asks something first. */
+	/** The running processes; those that ask something come first. */
 	readonly processes: readonly Listed[];
 	readonly ended: number;
-	/** Those that were to be restarted and ended too often, as long as they are in the list. */
+	/** Processes that were to be restarted and ended too often, as long as they are in the list. */
 	readonly gave_up: readonly Listed[];
 }
 

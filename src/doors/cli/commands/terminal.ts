@@ -32,7 +32,7 @@ Examples
 		const args = { ...argumentsOf(terminalInput, values), ...(words.length > 0 ? { command: words.join(" ") } : {}) };
 		const runtime = await call.agent();
 		const asks = canAsk() && !out.json && keptProcesses().length === 0;
-		// A program of the agent's own, on a terminal that the agent types at, asks nobody.
+		// A program of the agent's own, on a terminal that the agent types at, asks no person.
 		if (keptProcesses().length === 0) runtime.sudo.passwords.askPerson = passwordAsker(runtime.task);
 		const approver: Approver = (approval, signal) => askHere(approval, out, signal);
 		let code: ErrorCode | undefined;

@@ -1,4 +1,4 @@
-/** Who may see a preview: the browser that has followed a link of its owner. The cookie that the link sets is for this name alone, and the application never gets it. */
+/** Access to a preview is for browsers that have followed a link of its owner. The cookie that the link sets is for this name alone, and the application never gets it. */
 import { previewKey, readPreviewKey } from "../sign.js";
 import type { PreviewName } from "./names.js";
 
@@ -43,7 +43,7 @@ export interface RequestHeaders {
 	readonly "sec-fetch-dest"?: string | string[] | undefined;
 }
 
-/** Whether a page of another origin has sent it. Only a link that a person follows may come from elsewhere. */
+/** Returns whether a page of another origin has sent the request. Only links that a person follows may come from other origins. */
 export function isForeignTo(headers: RequestHeaders, method: string): boolean {
 	const site = headers["sec-fetch-site"];
 	const follows = headers["sec-fetch-mode"] === "navigate" && headers["sec-fetch-dest"] === "document" && (method === "GET" || method === "HEAD");

@@ -19,7 +19,7 @@ export class Connections {
 		this.#runtime = runtime;
 	}
 
-	/** Throws NOT_FOUND if nothing of the process listens there (any more), UNREACHABLE if its machine or the port does not answer. */
+	/** Throws NOT_FOUND if nothing of the process listens at the port (any more), UNREACHABLE if its machine or the port does not answer. */
 	async open({ id, port }: PreviewName): Promise<Duplex> {
 		const process = this.#runtime.get(id);
 		await process.sync(undefined, REMOTE_MS.page);

@@ -1,9 +1,9 @@
 /** The headers on the way to an application and back. It is told what it would be told by a browser on its own machine; nothing of ours gets to it. */
 import { COOKIE } from "./access.js";
 
-/** Of one connection only, or told by proxies: an application that believed these would make addresses of its own. */
+/** Headers of one connection only, and those of proxies: an application that believed these would make wrong addresses. */
 const TO_DROP = /^(?:host|connection|keep-alive|proxy-.*|te|trailer|upgrade|forwarded|x-forwarded-.*|x-real-ip|x-holdfast-.*)$/;
-/** Of one connection only; or meant for more than the application's own name: other ports of it, other names beside it. */
+/** Headers of one connection only, and those that concern more than the application's own name: other ports of it, other names beside it. */
 const BACK_DROP = /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|alt-svc|clear-site-data)$/;
 const OURS = /^(?:__Host-)?holdfast_/i;
 

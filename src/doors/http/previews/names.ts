@@ -14,10 +14,10 @@ export interface PreviewName {
 	readonly secure: boolean;
 }
 
-/** What previews are below: `https://*.preview.example.org`. */
+/** The common end of the names of previews: `https://*.preview.example.org`. */
 export interface PreviewBase {
 	readonly scheme: "http:" | "https:";
-	/** As the `Host` header has it, behind the label and its dot. */
+	/** The part of the `Host` header behind the label and its dot. */
 	readonly host: string;
 }
 

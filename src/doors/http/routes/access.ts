@@ -30,7 +30,7 @@ export const accessRoutes = (api: ApiContext): Route[] => [
 		{
 			method: "post",
 			path: "/api/login",
-			who: "anybody",
+			who: "everyone",
 			summary: "Open a session with the link's key or the token; sets a cookie",
 			body: loginSchema,
 			answer: loggedInSchema,
@@ -52,7 +52,7 @@ export const accessRoutes = (api: ApiContext): Route[] => [
 			return { key: session.key, expires_at: new Date(session.expiresAt).toISOString() };
 		},
 	),
-	route({ method: "post", path: "/api/logout", who: "anybody", summary: "End the session of the cookie, and remove it", answer: okSchema }, ({ context }) => {
+	route({ method: "post", path: "/api/logout", who: "everyone", summary: "End the session of the cookie, and remove it", answer: okSchema }, ({ context }) => {
 		const session = openSession(context, api);
 		if (session) api.loggedOut(session.name);
 		const { origin, prefix } = api.reached(context);
@@ -122,7 +122,7 @@ export const accessRoutes = (api: ApiContext): Route[] => [
 		{
 			method: "post",
 			path: "/api/viewers/open",
-			who: "anybody",
+			who: "everyone",
 			summary: "Open a keyboard link, which works once: the answer has a secret for this browser",
 			body: openLinkSchema,
 			answer: openedLinkSchema,

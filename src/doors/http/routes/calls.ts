@@ -27,7 +27,7 @@ export const callRoutes = (api: ApiContext): Route[] => [
 	),
 ];
 
-/** As an agent calls them. A request that is broken off cancels nothing, as in MCP: what was started goes on. */
+/** Returns routes for the tools of agents. A broken connection cancels nothing, as in MCP: the command goes on. */
 const tools = (api: ApiContext): Route[] =>
 	toolsWith(api.runtime.limits).map((tool) =>
 		route(

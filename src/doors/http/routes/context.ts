@@ -1,4 +1,4 @@
-/** What the routes of the API work with. */
+/** The context of the routes of the API. */
 import type { Context } from "hono";
 import { REMOTE_MS } from "../../../base/index.js";
 import type { Process, Viewers } from "../../../process/index.js";
@@ -28,9 +28,9 @@ export interface ApiContext {
 	readonly shared: (context: Context) => string;
 	/** Whether MCP is served beside it. */
 	readonly mcp: boolean;
-	/** What other packages bring to the page. */
+	/** Views of the page from other packages. */
 	readonly parts: readonly SitePart[];
-	/** Where previews have their names; undefined if their names cannot lead here. */
+	/** The names of previews; undefined if such names cannot lead to this server. */
 	readonly previews: readonly PreviewBase[] | undefined;
 	/** A read-only link was revoked: viewers with it are disconnected. */
 	readonly withdrawn: (viewer: string) => void;

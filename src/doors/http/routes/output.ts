@@ -1,4 +1,4 @@
-/** What processes have printed: as bytes, as lines, searched, as a recording. */
+/** Output of processes: as bytes, as lines, searched, as a recording. */
 import { utf8 } from "../../../base/index.js";
 import { isOver, type Process, type Slice, starredSlice } from "../../../process/index.js";
 import { asciicast } from "../../../recording/index.js";
@@ -163,7 +163,7 @@ function split(bytes: Buffer, offset: number): LinePage["lines"] {
 	return lines;
 }
 
-/** As a terminal would leave the line: what is behind a carriage return has been written over the rest. */
+/** Returns a line as a terminal would show it: text behind a carriage return overwrites the text before it. */
 function plain(bytes: Buffer): string {
 	const text = stripAnsi(utf8(bytes)).replace(/\r+$/, "");
 	const last = text.slice(text.lastIndexOf("\r") + 1);
