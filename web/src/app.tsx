@@ -120,7 +120,7 @@ function View() {
 	);
 }
 
-/** For one terminal and nothing else. */
+/** The page of a link: one terminal and nothing else. */
 const Looking = ({ id }: { id: string }) => (
 	<main class="gate only" id="main">
 		{route.value.parts[2] === "recording" ? <LazyRecording id={id} /> : <LazyTerminal id={id} offset={undefined} owner={false} />}

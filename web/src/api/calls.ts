@@ -1,4 +1,4 @@
-/** What the page asks of the server, one function each. */
+/** The page's requests to the server, a function each. */
 import type {
 	EndedTask,
 	FileView,

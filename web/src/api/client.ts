@@ -2,7 +2,7 @@
 import type { Problem } from "../../../src/doors/http/schemas.js";
 import { headers, lock } from "./credentials.js";
 
-/** What the server refused, in its own words. */
+/** A refusal of the server, in its own words. */
 export class ApiError extends Error {
 	constructor(
 		readonly status: number,
@@ -13,7 +13,7 @@ export class ApiError extends Error {
 	}
 }
 
-/** Where the page is mounted: "" at the root of a server of its own. */
+/** The path at which the page is mounted: "" at the root of a server of its own. */
 const BASE = new URL(".", location.href).pathname.replace(/\/$/, "");
 
 /** Returns the address of a path of ours in this server. */

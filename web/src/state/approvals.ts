@@ -8,7 +8,7 @@ export type Choice = Approval["choices"][number];
 
 export const approvals = signal<readonly Approval[]>([]);
 export const approvalsFailed = signal("");
-/** Those that an agent waits for first, and of them the one with the least time left. */
+/** Sorts questions: first those that an agent waits for, the one with the least time left before the others. */
 export const pending = computed(() =>
 	approvals.value
 		.filter(({ state }) => state === "pending")

@@ -1,4 +1,4 @@
-/** One clock for every "since 5 minutes": it ticks only while the page is visible. */
+/** The clock of every "since 5 minutes": it ticks only while the page is visible. */
 import { signal } from "@preact/signals";
 
 export const now = signal(Date.now());

@@ -28,11 +28,11 @@ export function hold(terminal: OnShow, has: boolean): void {
 /** While a terminal has the keyboard every key is meant for it. */
 export const isTyping = (): boolean => held.size > 0;
 
-/** Who starts something by hand has its keyboard. */
+/** A person who starts a process by hand has its keyboard. */
 export const takeWhenShown = (id: string): unknown => wanted.add(id);
 export const wasStartedHere = (id: string): boolean => wanted.delete(id);
 
-/** Of several, the one where the focus is, else the first. */
+/** Returns the terminal with the focus, else the first on show. */
 export function shownTerminal(): OnShow | undefined {
 	const all = [...onShow];
 	return all.find(({ host }) => host.closest("article")?.contains(document.activeElement)) ?? all[0];

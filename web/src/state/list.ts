@@ -12,7 +12,7 @@ export const filter = signal<Filter>("all");
 export const grouping = kept("grouping", "task");
 export const pinned = keptSet("pinned");
 export const collapsed = keptSet("collapsed");
-/** What had ended by then is under "Ended" only. */
+/** Processes that had ended by this time are under "Ended" only. */
 const cleared = kept("cleared", "");
 
 const isCleared = ({ ended_at }: ProcessItem): boolean => ended_at !== null && ended_at <= cleared.value;
@@ -44,7 +44,7 @@ export interface Group {
 	readonly beside: string;
 	readonly items: readonly ProcessItem[];
 	readonly loud?: boolean;
-	/** Whose transcript is linked beside its title. */
+	/** The task whose transcript is linked beside the title. */
 	readonly taskOf?: string;
 }
 

@@ -6,7 +6,7 @@ export const processes = signal<ReadonlyMap<string, ProcessItem>>(new Map());
 /** false: not told yet, so that nothing is called empty before it is known to be. */
 export const known = signal(false);
 
-/** What has come since the list was last shown: many at once change it once. */
+/** Changes since the list was last shown: many at once change it once. */
 const news = new Map<string, ProcessItem | undefined>();
 const SHOWN_MS = 100;
 let timer = 0;
@@ -39,7 +39,7 @@ export const isRunning = ({ status }: ProcessItem): boolean => status === "runni
 /** Asks for a line or a password. A shell at its prompt or an editor takes keys too, but asks nothing. */
 const asks = ({ status, waiting_for, last_line }: ProcessItem): boolean =>
 	status === "awaiting_input" && (waiting_for === "password" || (waiting_for === "line" && !PROMPT.test(last_line)));
-/** It waits for input, and no person has its keyboard. */
+/** Returns whether a process waits for input while no person has its keyboard. */
 export const isWaiting = (process: ProcessItem): boolean => process.keyboard === null && asks(process);
 
 /** Of a shell that edits no lines and so reads whole ones: `$`, `root@host:/#`. */

@@ -1,4 +1,4 @@
-/** Where in the page one is: in the hash of the address, so that every view has a link and the back button works. */
+/** The current view: in the hash of the address, so that every view has a link and the back button works. */
 import { computed, signal } from "@preact/signals";
 
 export interface Route {

@@ -1,4 +1,4 @@
-/** What a person has chosen in this browser. It stays. */
+/** A person's choices in this browser, which are kept. */
 import { kept } from "./kept.js";
 
 /** Of terminals, in pixels: the largest that is used, since what a program prints is shrunk until it fits. */

@@ -3,7 +3,7 @@ import { go, route } from "./route.js";
 
 export const MOST_BESIDE = 4;
 
-/** What is on show, in its order. */
+/** The terminals on show, in their order. */
 export function onShowIds(): readonly string[] {
 	const [view, ...ids] = route.value.parts;
 	if (view === "p") return ids.slice(0, 1);

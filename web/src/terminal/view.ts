@@ -91,7 +91,7 @@ export class TerminalView implements OnShow {
 		this.pane.dispose();
 	}
 
-	/** What a person looks at. */
+	/** The visible pane: the live terminal, or the older output behind it. */
 	get shown(): Pane {
 		return this.history.value && this.#past ? this.#past : this.pane;
 	}

@@ -20,7 +20,7 @@ export function say(text: string, bad = false): void {
 	if (!bad) setTimeout(() => drop(id), STAYS_MS);
 }
 
-/** For a promise whose failure a person should hear of. */
+/** Tells a person when a promise fails. */
 export function tell(work: Promise<unknown>): void {
 	work.catch((error: unknown) => say(messageOf(error), true));
 }

@@ -1,4 +1,4 @@
-/** What agents want to do and may not without a yes. */
+/** Questions of agents that wait for an answer. */
 
 import { useState } from "preact/hooks";
 import { visible } from "../../../src/base/text.js";

@@ -1,4 +1,4 @@
-/** What clients have left running that are gone, with a way to end it. A client that is started again would come back to it. */
+/** Processes of clients that are gone, with a way to end them. A client that is started again would come back to its processes. */
 import { useState } from "preact/hooks";
 import { visible } from "../../../src/base/text.js";
 import type { TaskItem } from "../../../src/doors/http/schemas.js";

@@ -1,4 +1,4 @@
-/** For a program that reads a pipe: there is no terminal to echo what is typed, so a line is written here and then sent. */
+/** The input of a program that reads a pipe: no terminal echoes the keys, so a line is written first and then sent. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { TerminalView } from "../terminal/view.js";
 import { Button } from "../ui/button.js";

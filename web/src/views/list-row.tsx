@@ -1,4 +1,4 @@
-/** One process in the list. */
+/** A process in the list. */
 import type { ProcessItem } from "../../../src/doors/http/schemas.js";
 import { now } from "../state/clock.js";
 import { pinned } from "../state/list.js";
@@ -43,7 +43,7 @@ export const ListRow = ({ process, current }: { process: ProcessItem; current: b
 	</li>
 );
 
-/** For the pointer. By keyboard it is `p` and `b`: Tab would have to pass two for each row. */
+/** Buttons for the pointer. By keyboard it is `p` and `b`: Tab would have to pass two for each row. */
 const RowButton = ({ icon, label, pressed, onClick }: { icon: IconName; label: string; pressed: boolean; onClick: () => void }) => (
 	<button type="button" tabIndex={-1} class="row-act" aria-label={label} title={label} aria-pressed={pressed} onClick={onClick}>
 		<Icon name={icon} />

@@ -1,4 +1,4 @@
-/** Where in the log one is, when that is not the end. */
+/** The position in the log, when that is not the end. */
 import type { TerminalView } from "../terminal/view.js";
 import { Button } from "../ui/button.js";
 import { bytes } from "../ui/format.js";

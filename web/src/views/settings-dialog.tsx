@@ -1,4 +1,4 @@
-/** What can be chosen, for this browser; it stays. */
+/** The dialog of settings for this browser, which are kept. */
 import { askPermission, permission, supported } from "../state/notify.js";
 import { BELLS, bell, chooseFontPixels, FONT, fitting, fontPixels, readable } from "../state/settings.js";
 import { chosenTheme, THEMES } from "../state/theme.js";

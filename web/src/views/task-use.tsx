@@ -1,4 +1,4 @@
-/** What each task uses, in words: processor, memory, time, output, and its limits; and whose it is. */
+/** The resource use of each task in words: processor, memory, time, output, its limits, and its client. */
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { visible } from "../../../src/base/text.js";

@@ -1,4 +1,4 @@
-/** What it is, how it is, and what can be done with it. */
+/** The head of a terminal: its name, its state, and its actions. */
 import { useState } from "preact/hooks";
 import type { ProcessItem } from "../../../src/doors/http/schemas.js";
 import { now } from "../state/clock.js";

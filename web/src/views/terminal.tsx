@@ -21,7 +21,7 @@ interface Props {
 	readonly id: string;
 	readonly offset: number | undefined;
 	readonly owner: boolean;
-	/** One of several side by side: takes it out of the row. */
+	/** Takes the terminal out of a row of several. */
 	readonly onLeave?: (() => void) | undefined;
 }
 

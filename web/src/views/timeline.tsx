@@ -1,4 +1,4 @@
-/** What was started when, by what, for whom, and how long it took: a tree beside a timeline. */
+/** A tree beside a timeline: each process with its start, its parent, its task and its duration. */
 import { computed, signal } from "@preact/signals";
 import type { ProcessItem } from "../../../src/doors/http/schemas.js";
 import { now } from "../state/clock.js";
@@ -19,7 +19,7 @@ interface Branch {
 	readonly depth: number;
 }
 
-/** By task, children below what started them, oldest first. */
+/** Returns the rows by task, children below their parents, oldest first. */
 const trees = computed(() => {
 	const all = [...processes.value.values()].sort((a, b) => (a.started_at < b.started_at ? -1 : 1));
 	const children = Map.groupBy(all, ({ parent }) => (parent !== null && processes.value.has(parent) ? parent : ""));
