@@ -31,11 +31,11 @@ import { filesFor, type TaskFiles } from "./task-files.js";
 import { failed, over, resultOf } from "./tool-result.js";
 import type { RuntimeCallOptions, Tool, ToolCallOptions } from "./tools.js";
 
-/** What a tool is given besides its arguments. */
+/** The second argument of a tool's `run`, beside its arguments. */
 export interface ToolContext {
 	/** The name of the task whose call it is. */
 	readonly task: string;
-	/** Where its commands run, as it is shown. */
+	/** The display name of the place of its commands. */
 	readonly place: string;
 	/** Aborts when the call is interrupted, and at its deadline. A tool that goes on all the same is not waited for. */
 	readonly signal: AbortSignal;
@@ -50,13 +50,13 @@ export interface ToolContext {
 	progress(message: string): void;
 }
 
-/** What a tool may return, if not a string. */
+/** A result of a tool that is no string. */
 export interface ToolAnswer {
-	/** What the model reads. Default: `data` as JSON. */
+	/** Text for the model. Default: `data` as JSON. */
 	readonly output?: string | undefined;
-	/** For programs, and for doors that carry more than text: what JSON can hold. */
+	/** Data for programs, and for doors that carry more than text. JSON must be able to hold it. */
 	readonly data?: Readonly<Record<string, unknown>> | undefined;
-	/** What went wrong and what to do next: the result is an error then. */
+	/** Makes the result an error: the failure, and what to do next. */
 	readonly error?: string | undefined;
 	/** Something else that the model should know. */
 	readonly note?: string | undefined;
@@ -68,7 +68,7 @@ export interface ToolDefinition<S extends z.ZodObject = z.ZodObject> {
 	/** 1 to 64 characters of a-z, 0-9 and `_`, and none of our own tools'. */
 	readonly name: string;
 	readonly title?: string | undefined;
-	/** For the model. */
+	/** The description for the model. */
 	readonly description: string;
 	/** The arguments, as an object of zod 4. What a model gets wrong is said to it in words; `run` gets what has passed. */
 	readonly schema: S;

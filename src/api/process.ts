@@ -3,7 +3,7 @@
 import type { Spec } from "../keeper/index.js";
 import type { KillResult, Slice, Status, WaitOptions, WaitResult } from "../process/index.js";
 
-/** What a process was started with. `command` is cut after 4096 characters: `Process.command()` has all of it. */
+/** The parameters of a process's start. `command` is cut after 4096 characters: `Process.command()` has all of it. */
 export type ProcessSpec = Readonly<
 	Pick<Spec, "id" | "name" | "task" | "call" | "command" | "argv" | "cwd" | "place" | "terminal" | "log" | "parent" | "startedAt">
 >;

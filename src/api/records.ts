@@ -1,4 +1,4 @@
-/** What is on record, for programs that show it: the audit, and what a terminal has printed. */
+/** The records of a home for programs that show them: the audit, transcripts, recordings of terminals. */
 import * as z from "zod";
 import { type AuditEvent, readAudit as readLines } from "../audit/index.js";
 import { aSignal, HoldfastError, parseOptions } from "../base/index.js";

@@ -21,7 +21,7 @@ export interface FileCopyOptions extends FileReadOptions {
 	readonly progress?: ((progress: { files: number; totalFiles: number; bytes: number; totalBytes: number }) => void) | undefined;
 }
 
-/** One name in a directory. */
+/** An entry of a directory. */
 export interface FileEntry {
 	/** Below the directory that was listed, with slashes. */
 	readonly name: string;
@@ -31,41 +31,41 @@ export interface FileEntry {
 	readonly size: number;
 	/** Permissions: the last twelve bits. Null where they mean nothing: of links, and of `other`. */
 	readonly mode: number | null;
-	/** Where a link leads, as it is written in it. */
+	/** The target of a link, as the link has it. */
 	readonly target?: string;
 }
 
 export interface WrittenFile {
-	/** Where it really is, absolute: the end of a link. */
+	/** The absolute path, with links resolved. */
 	readonly path: string;
 	/** False: an existing file was replaced. */
 	readonly created: boolean;
 	readonly bytes: number;
-	/** Of what was written, and compared with what is there. */
+	/** The sum of the written content, compared with that of the file. */
 	readonly sha256: string;
-	/** What is not as it was (owner, hard links), a sentence each. */
+	/** Differences from the old file (owner, hard links), a sentence each. */
 	readonly notes: readonly string[];
 }
 
 export interface CopiedFiles {
 	readonly kind: "file" | "directory";
-	/** Where it is now. */
+	/** The path of the copy. */
 	readonly path: string;
 	readonly created: boolean;
 	readonly files: number;
 	readonly directories: number;
 	readonly links: number;
 	readonly bytes: number;
-	/** Of a single file. */
+	/** The sum of a single file. */
 	readonly sha256?: string;
-	/** What was left out, and why: devices, pipes, sockets, names that are not UTF-8. */
+	/** Entries that were left out, and why: devices, pipes, sockets, names that are not UTF-8. */
 	readonly skipped: readonly string[];
 	readonly notes: readonly string[];
 }
 
 /**
  * Files of a task's place, of any size, as they are: not masked, not cut, and no rule decides about them. Relative paths start in the directory of the
- * task's shell; `~` is the home there. Throws a HoldfastError if it does not work: NOT_FOUND, INVALID (a directory where a file is meant, a path
+ * task's shell; `~` is the home at the place. Throws a HoldfastError if it does not work: NOT_FOUND, INVALID (a directory where a file is meant, a path
  * that cannot be one), FORBIDDEN, NO_SPACE, CONFLICT (changed meanwhile), ABORTED.
  */
 export interface TaskFiles {
@@ -77,7 +77,7 @@ export interface TaskFiles {
 	write(path: string, content: string | Uint8Array | AsyncIterable<Uint8Array>, options?: FileWriteOptions): Promise<WrittenFile>;
 	/** Returns what is in a directory, hidden names and links included, by name; `recursive`: also what is below. No link is followed. */
 	list(path: string, options?: FileReadOptions & { recursive?: boolean }): Promise<FileEntry[]>;
-	/** Copies a file or folder of this machine to the place, as `holdfast cp` does: into a directory that is there, else under that name. */
+	/** Copies a file or folder of this machine to the place, as `holdfast cp` does: into an existing directory, else under that name. */
 	copyIn(hostPath: string, path: string, options?: FileCopyOptions): Promise<CopiedFiles>;
 	/** Copies a file or folder of the place to this machine. Links stay links and are not followed, wherever they lead. */
 	copyOut(path: string, hostPath: string, options?: FileCopyOptions): Promise<CopiedFiles>;
@@ -128,7 +128,7 @@ export function filesFor(owner: FilesOwner): TaskFiles {
 	};
 }
 
-/** One operation: interrupted with the task's calls, and counted among them. */
+/** Runs one operation, which is counted among the task's calls and interrupted with them. */
 async function within<T, S extends z.ZodType<{ signal?: AbortSignal | undefined }>>(
 	owner: FilesOwner,
 	what: string,

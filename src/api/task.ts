@@ -35,21 +35,21 @@ import { filesFor, type TaskFiles } from "./task-files.js";
 import type { ToolArgs, ToolCallOptions, ToolResults } from "./tools.js";
 
 export interface TaskOptions {
-	/** Where its commands run: an address, a name from config.json, or an object with the kind of place and its settings. Default: the runtime's place. */
+	/** The place of its commands: an address, a name from config.json, or an object with the kind of place and its settings. Default: the runtime's place. */
 	readonly place?: PlaceGiven | undefined;
-	/** As which user of its container its calls run that name none. Default: the container's own. */
+	/** The user in its container for calls that name none. Default: the container's own. */
 	readonly user?: string | undefined;
-	/** Where its first shell starts. On this machine it must exist. A task that had a shell before keeps that one's directory. */
+	/** The directory of its first shell. On this machine it must exist. A task that had a shell before keeps that one's directory. */
 	readonly cwd?: string | undefined;
 	/** On top of the environment of its first shell and of what `spawn` starts; undefined removes a variable. */
 	readonly env?: Readonly<Record<string, string | undefined>> | undefined;
 	/** The numbers of its tools: how long calls wait, how much they show. Names that are missing have those of the runtime. */
 	readonly limits?: Partial<Limits> | undefined;
-	/** What it may use of the machine, in place of the runtime's. */
+	/** Limits on its use of the machine, in place of the runtime's. */
 	readonly resourceLimits?: LimitsGiven | undefined;
 	/** False: its results are not masked. Only for a place that is a boundary. */
 	readonly mask?: boolean | undefined;
-	/** What the end of `await using` does. `leave` (default): commands go on in the background. `end`: as `end()`. */
+	/** The effect of the end of `await using`. `leave` (default): commands go on in the background. `end`: as `end()`. */
 	readonly dispose?: "leave" | "end" | undefined;
 }
 
@@ -118,7 +118,7 @@ const optionsSchema = z.strictObject({
 const processesSchema = z.strictObject({ ended: z.boolean().optional(), shells: z.boolean().optional() });
 const noticesSchema = z.strictObject({ signal: aSignal, leave: z.boolean().optional() });
 
-/** What all handles of a task share. */
+/** The state that all handles of a task share. */
 interface OpenTask {
 	readonly name: string;
 	readonly place: PlaceGiven | undefined;

@@ -1,4 +1,4 @@
-/** For tests of programs that are built on Holdfast: `holdfast/testing`. */
+/** Support for tests of programs that are built on Holdfast: `holdfast/testing`. */
 import { createHash } from "node:crypto";
 import fs from "node:fs";
 import os from "node:os";
@@ -86,7 +86,7 @@ async function ended(runtime: Runtime, release: () => Promise<void>, home: strin
 	fs.rmSync(home, { recursive: true, force: true });
 }
 
-/** One call of a tool, as it was answered once. JSON can hold it. */
+/** A recorded call of a tool with its result. JSON can hold it. */
 export interface RecordedCall {
 	readonly tool: string;
 	readonly args: unknown;
@@ -198,7 +198,7 @@ const byMethod = (call: AnyCall) => ({
 	download: (args: unknown, options?: never) => call("download", args, options),
 });
 
-/** As a recording in a file has it. */
+/** Returns the value as a recording in a file has it. */
 const plain = (value: unknown): unknown => (value === undefined ? undefined : JSON.parse(JSON.stringify(value)));
 
 const SHOWN = 300;

@@ -1,4 +1,4 @@
-/** What a tool of another program returned or threw, as the result of its call. */
+/** Makes the return value or exception of another program's tool into the result of its call. */
 import * as z from "zod";
 import { checked, counted, HoldfastError } from "../base/index.js";
 import type { Redactor } from "../base/secrets/index.js";

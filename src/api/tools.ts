@@ -52,15 +52,15 @@ export interface ToolResults {
 	download: TransferResult;
 }
 
-/** What a program says of one call besides the model's arguments. */
+/** The program's options for one call, beside the model's arguments. */
 export interface ToolCallOptions {
-	/** By which `calls.find` finds the call again, also after a crash. Used once in a task. */
+	/** The key with which `calls.find` finds the call again, also after a crash. Used once in a task. */
 	readonly id?: string | undefined;
 	/** Keeps the result, and the output of the command, until `calls.settle`. Needs an id. */
 	readonly keep?: boolean | undefined;
-	/** Where it runs, in a shell of the task's own there. Default: the place of the task. */
+	/** The place of the call, where the task has a shell of its own. Default: the place of the task. */
 	readonly place?: PlaceGiven | undefined;
-	/** As which user of a container, in a shell of that user's own. Default: the task's, else the container's. */
+	/** The user in a container, who has a shell of their own. Default: the task's, else the container's. */
 	readonly user?: string | undefined;
 	/** Interrupts the call: a foreground command is killed with its tree, a wait ends. */
 	readonly signal?: AbortSignal | undefined;
@@ -82,7 +82,7 @@ export interface ToolCallOptions {
 
 /** The same for a call on the runtime, where the task is named. */
 export interface RuntimeCallOptions extends ToolCallOptions {
-	/** Whose call it is. Default: the runtime's own task. */
+	/** The task of the call. Default: the runtime's own task. */
 	readonly task?: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** What the library shows of approvals, notices, calls and links: what an interface here names, and nothing else of what is behind it. */
+/** The library's views of approvals, notices, calls and links: the members of these interfaces, and no others. */
 import * as z from "zod";
 import { type Approval, mustBePerson, type Reply, type Revoked } from "../approvals/index.js";
 import { aSignal, HoldfastError, parseOptions } from "../base/index.js";
@@ -39,14 +39,14 @@ export const approvalsView = ({ approvals }: AgentRuntime): ApprovalsView => ({
 	stream: (options = {}) => approvals.stream(parseOptions("approvals.stream", streamSchema, options) as { task?: string }),
 });
 
-/** What background processes have to tell their task. docs/tools.md */
+/** Notices from background processes to their task. docs/tools.md */
 export interface NoticesView {
 	/** Yields the notices of a task, or of all tasks, as they come. `leave`: only shows them, and they stay for the next reader. */
 	stream(task: string, options?: { signal?: AbortSignal; leave?: boolean }): AsyncGenerator<Notice, void>;
 	stream(options?: { task?: string; signal?: AbortSignal; leave?: boolean }): AsyncGenerator<Notice, void>;
 	/** Takes and returns what is due now. */
 	take(task: string): Promise<Notice[]>;
-	/** Returns the notices that are not delivered yet, and leaves them there. */
+	/** Returns the notices that are not delivered yet, and leaves them in the queue. */
 	waiting(task: string): Notice[];
 	/** Gives back notices that could not be delivered. */
 	putBack(notices: readonly Notice[]): void;

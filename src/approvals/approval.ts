@@ -38,7 +38,7 @@ export type Question = Readonly<z.infer<typeof questionSchema>>;
 export const answerSchema = z.lazy(() =>
 	z.object({
 		answer: z.enum([...CHOICES, "expired", "withdrawn"]),
-		/** The door it came through, and who was there if that is known. */
+		/** The door it came through, and the person if known. */
 		by: z.string(),
 		message: z.string().optional(),
 		at: z.number(),
@@ -53,9 +53,9 @@ export interface Approval {
 	readonly command: string;
 	readonly cwd: string;
 	readonly place: string;
-	/** What in it is to be decided about, and why: `start` and `end` are bytes of the command. */
+	/** The parts of it to decide about, with the reasons: `start` and `end` are bytes of the command. */
 	readonly parts: readonly z.infer<typeof part>[];
-	/** What can be answered. */
+	/** The possible answers. */
 	readonly choices: readonly Choice[];
 	readonly state: "pending" | "answered" | "expired" | "withdrawn";
 	readonly created_at: string;

@@ -18,9 +18,9 @@ const LONGEST_MESSAGE = 2_000;
 
 export interface Reply {
 	readonly answer: Choice;
-	/** For the model. */
+	/** The person's words for the model. */
 	readonly message?: string;
-	/** The door, and who was there if that is known. Default: library. */
+	/** The door, and the person if known. Default: library. */
 	readonly by?: string;
 }
 
@@ -49,10 +49,10 @@ export type ApprovalOutcome =
 	| { readonly kind: "denied" | "expired" | "revoked"; readonly question: Question; readonly answer: Answer }
 	/** The question waits for its answer, and this call does not; `unanswered` says why if the door has asked. */
 	| ({ readonly kind: "pending"; readonly question: Question } & Partial<Unanswered>)
-	/** No person is there to ask, and this is what the settings say for that case. */
+	/** No person is present to ask: the outcome that the settings have for that case. */
 	| { readonly kind: "unattended" };
 
-/** What `revoke` has taken back. */
+/** The permissions and questions that `revoke` has taken back. */
 export interface Revoked {
 	readonly task: string;
 	/** Commands that had been allowed for the rest of the task: a person is asked about them again. */
@@ -258,7 +258,7 @@ export class Approvals {
 		const answer = this.#store.answerOf(question.id) ?? (Date.now() >= question.expires ? this.#expire(question) : undefined);
 		if (!answer) return undefined;
 		const lapsed = Date.now() > answer.at + (question.expires - question.created);
-		// What was allowed for the task or for good is a rule by now, unless a person has removed it.
+		// A permission for the task or for good is a rule by now, unless a person has removed it.
 		if (lapsed || answer.answer === "task" || answer.answer === "always" || answer.answer === "withdrawn" || !this.#store.use(question.id)) return undefined;
 		return outcomeOf(question, answer);
 	}

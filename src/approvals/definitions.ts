@@ -1,4 +1,4 @@
-/** What the commands of a task have defined for those after them: aliases, functions, and variables that rules take for known. A file of the task, in shell text. */
+/** Definitions that a task's commands leave to later ones: aliases, functions, and variables that rules take for known. A file of the task, in shell text. */
 import path from "node:path";
 import { type Home, readIfThere, taskKey, writeWhole } from "../base/index.js";
 

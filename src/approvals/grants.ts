@@ -1,4 +1,4 @@
-/** What a person has allowed for the rest of a task: a line for each, in a file of the task. They are rules like those of `always`, and end with the task's file. */
+/** Permissions of a person for the rest of a task: a line each, in a file of the task. They are rules like those of `always`, and end with the task's file. */
 import fs from "node:fs";
 import path from "node:path";
 import * as z from "zod";
@@ -70,7 +70,7 @@ function parsed(line: string): unknown {
 	}
 }
 
-/** Exactly this command, there. */
+/** Returns a rule for exactly this command in this directory. */
 export function allowing(id: string, { command, cwd, place }: Pick<Question, "command" | "cwd" | "place">, reason: string): Rule {
 	return {
 		id,

@@ -11,9 +11,9 @@ import { errno, type Home, isGone, me, namesIn, readIfThere, statIfThere, taskKe
 import { type Redactor, revealInPlace } from "../base/secrets/index.js";
 import { type Answer, type Approval, answerSchema, type Choice, type Question, questionSchema } from "./approval.js";
 
-/** How long what is over can still be looked at. */
+/** How long settled questions can still be looked at. */
 const KEPT_MS = 3_600_000;
-/** What was allowed for a task is forgotten when nothing was added for so long. */
+/** A task's permissions are forgotten when none was added for so long. */
 const TASK_KEPT_MS = 7 * 24 * KEPT_MS;
 
 export type NewQuestion = Pick<Question, "task" | "command" | "cwd" | "place" | "parts" | "choices">;
@@ -52,7 +52,7 @@ export class Store {
 		return this.#fresh(`a.${id}`, answer);
 	}
 
-	/** Of all who want to make use of an answer one may. */
+	/** Marks an answer as used. Returns false if another call has used it. */
 	use(id: string): boolean {
 		try {
 			fs.writeFileSync(path.join(this.dir, `u.${id}`), "", { flag: "wx", mode: 0o600 });
@@ -120,7 +120,7 @@ export class Store {
 
 	#forget(name: string, question: Question | undefined, names: readonly string[]): void {
 		const file = path.join(this.dir, name);
-		// One that cannot be read may be of a newer version: it goes only when it is old.
+		// An unreadable question may be of a newer version: it is removed only when it is old.
 		if (!question && Date.now() - (statIfThere(file)?.mtimeMs ?? 0) < 24 * KEPT_MS) return;
 		unlinkIfThere(file);
 		if (question) for (const other of names) if (other.split(".")[1] === question.id) unlinkIfThere(path.join(this.dir, other));

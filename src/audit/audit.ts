@@ -46,7 +46,7 @@ export class Audit {
 		}
 	}
 
-	/** For what has happened already: it is written in a moment, and that it cannot be must not change the result. */
+	/** Notes something that has happened already. It is written a moment later, and a failure does not change the result. */
 	note(task: string, news: AuditNews): void {
 		if (this.#waiting.length === 0) setImmediate(() => this.#write());
 		this.#waiting.push({ file: auditFile(this.#home, task), line: lineOf(this.#home.secrets, task, news) });
@@ -62,7 +62,7 @@ export class Audit {
 		}
 	}
 
-	/** For programs that have one thing to say. */
+	/** Writes one line at once, for programs that write no other. */
 	static note(home: Home, task: string, news: AuditNews): void {
 		const audit = new Audit(home);
 		audit.note(task, news);

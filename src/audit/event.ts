@@ -1,9 +1,9 @@
-/** What the audit of a task has in each line. docs/audit.md explains them. */
+/** The lines of a task's audit. docs/audit.md explains them. */
 import * as z from "zod";
 
 const part = z.lazy(() => z.object({ text: z.string(), rule: z.string().nullable(), reason: z.string().nullable() }));
 
-/** The fields of every line; what is not known is not there. */
+/** The fields of every line; unknown ones are missing. */
 export const eventSchema = z.lazy(() =>
 	z.object({
 		at: z.string(),

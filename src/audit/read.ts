@@ -7,7 +7,7 @@ import { endOf, type ProcessEnd } from "./ends.js";
 import { type AuditEvent, eventSchema } from "./event.js";
 
 export interface AuditQuery {
-	/** Of this task; without it, of all. */
+	/** Only lines of this task. */
 	readonly task?: string;
 	/** From then on, in milliseconds as of Date.now(). */
 	readonly since?: number;
@@ -55,7 +55,7 @@ export async function* followAudit(home: Home, query: AuditQuery, signal: AbortS
 			for (const name of names()) {
 				const file = path.join(home.audit, name);
 				const known = read.get(name);
-				// One that was put aside meanwhile is read to its end first.
+				// A rotated file is read to its end first.
 				const old =
 					known && statIfThere(file)?.ino !== known.ino && statIfThere(olderFile(file))?.ino === known.ino
 						? linesFrom(olderFile(file), known.offset)

@@ -33,7 +33,7 @@ export class HarmlessText {
 			});
 	}
 
-	/** What ends the colours, if there were any. */
+	/** Returns the sequence that ends colours, if the text had any. */
 	end(): string {
 		return this.#coloured ? "\x1b[0m" : "";
 	}

@@ -15,7 +15,7 @@ const set = (...flags: string[]) => {
 
 let everywhere = false;
 
-/** For the whole program, which must be ours: a command line that ends soon. Functions are compiled when they are first called. */
+/** Sets this for the whole program, which must be ours: a command line that ends soon. Functions are compiled when they are first called. */
 export function compileEverythingBaseline(): void {
 	everywhere = true;
 	set("--no-wasm-tier-up", "--no-wasm-dynamic-tiering");

@@ -4,7 +4,7 @@
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 
-/** One storage for all owners: each further one would be asked at every promise. It holds nothing itself; the values end with their calls. */
+/** The storage of all owners: Node would ask each further one at every promise. It holds nothing itself; the values end with their calls. */
 const contexts = new AsyncLocalStorage<ReadonlyMap<CallScope<unknown>, unknown>>();
 
 export class CallScope<T> {

@@ -53,11 +53,11 @@ const placesSchema = z.lazy(() =>
 );
 export type Places = z.infer<typeof placesSchema>;
 
-/** Where a person is told what needs them. docs/notify.md */
+/** A target for messages to a person. docs/notify.md */
 const targetBase = {
-	/** For the audit, `doctor` and the answer links. */
+	/** Its name in the audit, in `doctor` and in answer links. */
 	name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$/, "the name of a target is up to 40 letters, digits, dashes and underscores"),
-	/** What it is told of. */
+	/** The events that it is told of. */
 	on: z
 		.array(z.enum(["question", "waiting", "end"]))
 		.min(1)
@@ -86,16 +86,16 @@ function isWebUrl(text: string): boolean {
 
 const configSchema = z.lazy(() =>
 	z.strictObject({
-		/** What happens to a command that a rule wants a person to be asked about. */
+		/** The treatment of commands that a rule wants a person to be asked about. */
 		approvals: z
 			.strictObject({
 				/** Seconds until silence is taken for a no. */
 				expires: z.number().int().min(1).max(86_400).default(300),
-				/** When no person is there to answer. */
+				/** The outcome if no person is present to answer. */
 				unattended: z.enum(["deny", "allow-listed", "pending"]).default("pending"),
 			})
 			.prefault({}),
-		/** Where the password for sudo is; null: a person is asked, if one is there. */
+		/** The file with the password for sudo; null: a person is asked, if one is present. */
 		sudo: z.strictObject({ passwordFile: z.string().min(1).nullable().default(null) }).prefault({}),
 		/** Which variables of ours a command gets, besides what the filter in environment.ts decides. A star at the end stands for anything. */
 		environment: z
@@ -104,13 +104,13 @@ const configSchema = z.lazy(() =>
 				withhold: z.array(z.string().min(1).max(200)).max(1_000).default([]),
 			})
 			.prefault({}),
-		/** What a process and a task may use of the machine. */
+		/** Limits on the use of the machine by a process and by a task. */
 		limits: limitsSchema.prefault({}),
 		/** The place `local+sandbox`. */
 		sandbox: sandboxSchema.prefault({}),
 		/** False: results of sandboxes and containers are not masked. docs/secrets.md */
 		mask: z.boolean().default(true),
-		/** Who is told of questions, of programs that wait for input, and of ends, while `holdfast serve` runs. */
+		/** Targets that are told of questions, of programs that wait for input, and of ends, while `holdfast serve` runs. */
 		notify: z
 			.array(targetSchema)
 			.max(20)
@@ -169,7 +169,7 @@ export function readJson<T>(file: string, schema: z.ZodType<T>): T | null {
 	return result.data;
 }
 
-/** Where, as an editor counts, and the two mistakes that people make. */
+/** Returns the position of a mistake, as an editor counts, with words for the two usual ones. */
 function whyNotJson(text: string, { message }: Error): string {
 	if (text.trim() === "") return "it is empty, and must have at least {}";
 	const at = /position (\d+)/.exec(message)?.[1];

@@ -1,4 +1,4 @@
-/** What changes between two texts, line by line, as `diff -u` shows it. */
+/** The difference between two texts, line by line, as `diff -u` shows it. */
 
 const CONTEXT = 3;
 const MAX_CELLS = 1_000_000; // of the table that finds what two stretches have in common

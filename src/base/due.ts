@@ -5,7 +5,7 @@
 import { CallScope } from "./call-scope.js";
 
 interface Due {
-	/** By performance.now(). */
+	/** The time by performance.now(). */
 	readonly at: number;
 	/** The call is answered: what goes on after it has all the time there is. */
 	answered: boolean;

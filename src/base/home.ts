@@ -59,7 +59,7 @@ export function openHome(root: string = ownHome()): Home {
 	return home;
 }
 
-/** Makes the directories of a home, those that are not there. */
+/** Makes the missing directories of a home. */
 export function makeHome(home: Home): void {
 	const { root } = home;
 	try {

@@ -1,4 +1,4 @@
-/** What every room stands on: errors, ids, the home directory, files, /proc, watches, deadlines, limits, leases. Secrets have a room of their own in here. */
+/** The basis of every room: errors, ids, the home directory, files, /proc, watches, deadlines, limits, leases. Secrets have a room of their own below it. */
 export { HarmlessText, plainText, SEQUENCE } from "./ansi.js";
 export { asset } from "./asset.js";
 export { compileBaseline, compileEverythingBaseline } from "./baseline.js";

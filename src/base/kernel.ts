@@ -1,4 +1,4 @@
-/** What the kernel of a machine says and does. Of this one it is asked directly; of another, over a link, which takes a moment: so everything is asked for many at once. */
+/** The kernel of a machine. The local one is asked directly; a remote one over a link, which takes a moment: so each question is about many things at once. */
 import type { Identity, Stat } from "./proc.js";
 
 export interface Kernel {
@@ -6,20 +6,20 @@ export interface Kernel {
 	arch(): Promise<string>;
 	/** Files of /proc as text, in the same order; undefined: gone, or not ours to see. */
 	read(paths: readonly string[]): Promise<(string | undefined)[]>;
-	/** Where symbolic links lead. */
+	/** Returns the targets of symbolic links. */
 	links(paths: readonly string[]): Promise<(string | undefined)[]>;
-	/** What is behind a path, links followed. */
+	/** Returns the inode of each path, links followed. */
 	inodes(paths: readonly string[]): Promise<(Inode | undefined)[]>;
-	/** What is in directories; nothing where there is none, or not for us to see. */
+	/** Returns the names in each directory; none for a directory that is missing or may not be read. */
 	names(directories: readonly string[]): Promise<string[][]>;
 	memory(pieces: readonly Piece[]): Promise<(Buffer | undefined)[]>;
-	/** What `stty -a` says of a terminal; empty when it says nothing. */
+	/** Returns the output of `stty -a` for a terminal; empty if it fails. */
 	terminal(path: string): Promise<string>;
 	/** A process, first, and all below it, nearest first and so many at most; those too that have ended and are not reaped. */
 	family(pid: number, most?: number): Promise<Stat[]>;
 	/** Returns all processes, in one look. */
 	processes(): Promise<Table>;
-	/** One after the other. */
+	/** Sends signals one after the other. */
 	signal(sent: readonly Sent[]): Promise<Delivery[]>;
 }
 
@@ -29,7 +29,7 @@ export interface Inode {
 	readonly rdev: number;
 }
 
-/** Of the memory of a process. */
+/** A piece of a process's memory. */
 export interface Piece {
 	readonly pid: number;
 	readonly address: bigint;
@@ -48,8 +48,8 @@ export interface Sent {
 export type Delivery = "sent" | "gone" | "refused";
 
 /**
- * What was there at one moment. Details of a process are looked for here when they are asked for, there all at once;
- * so `statOf` says how things are now, or else how they were then.
+ * The processes at one moment. The local machine looks for details of a process when they are asked for, a remote one for all at once;
+ * so `statOf` is about now on the local machine, and about that moment on a remote one.
  */
 export interface Table {
 	/** Without those that have ended and are not reaped. */
@@ -59,7 +59,7 @@ export interface Table {
 	ticksAt(time: number): number;
 	/** Which kept process's environment it was started with. */
 	markerOf(pid: number): string | undefined;
-	/** Where its stdin, stdout and stderr lead, as far as can be seen. */
+	/** Returns the targets of its stdin, stdout and stderr, as far as they can be seen. */
 	standardOf(pid: number): readonly string[];
 	/** A keeper of some process, by its arguments and by the record in the directory that they name. Arguments alone prove nothing. */
 	isKeeper(pid: number): boolean;

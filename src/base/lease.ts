@@ -90,7 +90,7 @@ export class Lease {
 		return statIfThere(newest(file).file)?.mtimeMs;
 	}
 
-	/** What is said of the holder, and whether it still holds; undefined when it is free. */
+	/** Returns what the lease says about its holder, and whether that still holds it; undefined when it is free. */
 	static holder(file: string, freshMs?: number): LeaseHolder | undefined {
 		const last = newest(file);
 		if (last.text === "" || isFreeText(last.text)) return undefined;

@@ -67,7 +67,7 @@ const FRACTIONS: readonly LimitName[] = ["cpu"];
 
 export const limitText = (name: LimitName, value: number): string => (LIMIT_KINDS[name] as Kind).words(value);
 
-/** One limit; the error says what it takes. */
+/** Returns the schema of one limit; its error says what the limit takes. */
 function limit(name: LimitName) {
 	const { least, most, example, whole, parse, words }: Kind = LIMIT_KINDS[name];
 	return z
@@ -116,11 +116,11 @@ export const limitsSchema = z.lazy(() =>
 	}),
 );
 
-/** What was asked for: names that are not there have their default, null is none. */
+/** Requested limits: a missing name has its default, null is no limit. */
 export type LimitsGiven = z.input<typeof limitsSchema>;
 export type ProcessLimitsGiven = z.input<typeof processLimitsSchema>;
 export type LimitsAsked = z.output<typeof limitsSchema>;
 export type ProcessLimitsAsked = z.output<typeof processLimitsSchema>;
 
-/** What holds: only what there is. */
+/** The limits that hold: only those that there are. */
 export type LimitsInForce = { readonly [name in LimitName]?: number };

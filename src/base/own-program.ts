@@ -6,7 +6,7 @@ import { defaultHome } from "./home.js";
 
 const MAIN = asset("../dist/bin/holdfast.js");
 
-/** By name where the name means this installation, else by path. */
+/** Returns the words that start this program: by its name where that means this installation, else by path. */
 export function ownProgram(env: NodeJS.ProcessEnv = process.env): readonly string[] {
 	const named = findProgram("holdfast", env);
 	return named !== undefined && isThis(named) ? ["holdfast"] : [process.execPath, MAIN];
@@ -15,7 +15,7 @@ export function ownProgram(env: NodeJS.ProcessEnv = process.env): readonly strin
 /** Returns how a person calls this program. */
 export const ownName = (): string => (findProgram("holdfast", process.env) === undefined ? "npx holdfast" : "holdfast");
 
-/** By path, for programs that have another PATH than a terminal: those started from a desktop know nothing of nvm's directories. */
+/** Returns its path, for programs with another PATH than a terminal's: those started from a desktop know nothing of nvm's directories. */
 export const ownPath = (): readonly string[] => [process.execPath, MAIN];
 
 /** A whole line for a person's own terminal, where neither our environment nor our directory is. */

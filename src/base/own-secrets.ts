@@ -12,7 +12,7 @@ let own: NodeJS.ProcessEnv = process.env;
 /** The environment that this program was started with, secrets included. */
 export const ownEnvironment = (): NodeJS.ProcessEnv => own;
 
-/** For our own programs, not for a library inside another program. `secrets` knows them from then on. False: the kernel does not let us, and they stay readable. */
+/** Hides the secrets of our own programs; not for a library inside another program. `secrets` knows them from then on. Returns false if the kernel does not allow it: they stay readable. */
 export function hideOwnSecrets(secrets: Redactor): boolean {
 	const secret = Object.entries(process.env).filter(([name, value]) => value !== undefined && isSecret(secrets, name, value));
 	const args = process.argv.filter((arg) => secrets.redact(arg) !== arg);

@@ -1,4 +1,4 @@
-/** What is wrong with what a person or a program has written, in sentences: which key, what is there, and what belongs there. */
+/** Mistakes in the input of a person or a program, as sentences: which key, its value, and what belongs there. */
 import * as z from "zod";
 import { HoldfastError } from "./errors.js";
 import { counted } from "./quantity.js";
@@ -72,7 +72,7 @@ function wanted(issue: z.core.$ZodRawIssue): string | undefined {
 	}
 }
 
-/** What belongs there, by what zod calls it. */
+/** The words for expected types, by zod's names. */
 export const TYPE_WORDS: Readonly<Record<string, string>> = {
 	int: "a whole number",
 	number: "a number",
@@ -93,7 +93,7 @@ const keyOf = (path: readonly PropertyKey[]): string =>
 
 const cut = (text: string): string => (text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text);
 
-/** As it would be in the file. */
+/** Returns a value as it would be in the file. */
 function shown(value: unknown): string {
 	if (typeof value === "number" || typeof value === "bigint") return String(value); // JSON has no NaN
 	let text: string | undefined;

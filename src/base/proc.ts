@@ -1,4 +1,4 @@
-/** What the kernel says in /proc. Linux only. */
+/** The kernel's facts about processes, from /proc. Linux only. */
 import fs from "node:fs";
 import os from "node:os";
 import { readIfThere } from "./files.js";
@@ -73,7 +73,7 @@ export function linkOf(path: string): string | undefined {
 	}
 }
 
-/** Where pids mean something: another boot, host or pid namespace has other processes behind the same numbers. */
+/** The scope in which a pid is valid: another boot, host or pid namespace has other processes behind the same numbers. */
 export interface HostIdentity {
 	readonly host: string;
 	readonly boot: string;

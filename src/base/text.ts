@@ -6,7 +6,7 @@ export class Utf8Stream {
 		return this.#decoder.decode(bytes, { stream: true });
 	}
 
-	/** What an unfinished character at the very end becomes. */
+	/** Returns the replacement of an unfinished character at the very end. */
 	end(): string {
 		return this.#decoder.decode();
 	}

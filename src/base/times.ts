@@ -1,7 +1,7 @@
 /** Times that several rooms have in common, in milliseconds, each with its reason. A time that one file alone needs stands in that file. */
 
 /**
- * After the end of a command: how long what it printed may take to reach its log. It is there in a moment; on a full disk the collector
+ * After the end of a command: how long its output may take to reach its log. That is a moment; on a full disk the collector
  * tries again every second, and a busy machine takes its time. What comes later is in the log all the same.
  */
 export const DRAIN_MS = 3_000;

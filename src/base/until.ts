@@ -1,14 +1,14 @@
-/** Waiting for something that a look finds out: look, wait for word of a change, look again. */
+/** Waits for a condition that a look finds out: look, wait for word of a change, look again. */
 import { Wakeup } from "./watch.js";
 
 /** Calls `poke` at every word of a change. Returns a function that ends that. */
 export type Watch = (poke: () => void) => () => void;
 
 export interface UntilOptions {
-	/** By performance.now(). Default: none. */
+	/** The time by performance.now(). Default: none. */
 	readonly deadline?: number;
 	readonly signal?: AbortSignal;
-	/** Milliseconds after which it is looked again without word, for what no event tells. A function is asked after each look. */
+	/** Milliseconds after which `look` is called again without word of a change, for conditions without an event. A function is asked after each look. */
 	readonly every?: number | (() => number);
 }
 
@@ -46,7 +46,7 @@ export const watchAll =
 		};
 	};
 
-/** The end of a promise as something to watch. */
+/** Makes the end of a promise into a watch. */
 export const watchEnd =
 	(of: Promise<unknown>): Watch =>
 	(poke) => {

@@ -1,4 +1,4 @@
-/** Who made a file, as a part of its name: HOST.PID.START. */
+/** The maker of a file, as a part of its name: HOST.PID.START. */
 import { createHash } from "node:crypto";
 import { statIfThere } from "./files.js";
 import { hostIdentity, isAlive, readStat } from "./proc.js";

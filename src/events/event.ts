@@ -1,4 +1,4 @@
-/** What happens in a home, as a tagged union. docs/library.md explains each. */
+/** The events of a home, as a tagged union. docs/library.md explains each. */
 import type { Choice } from "../approvals/index.js";
 import type { Notice } from "../notices/index.js";
 import type { WaitingFor } from "../screen/index.js";
@@ -13,7 +13,7 @@ interface Common {
 interface OfProcess extends Common {
 	readonly task: string;
 	readonly session_id: string;
-	/** Where the output ends. */
+	/** The end of the output. */
 	readonly byte_offset: number;
 }
 
@@ -25,7 +25,7 @@ interface OfApproval extends Common {
 interface OfPlace extends Common {
 	/** The place as it is shown. */
 	readonly place: string;
-	/** Whose sandbox or container it is; null: a machine that tasks share. */
+	/** The task that the sandbox or container belongs to; null: a machine that tasks share. */
 	readonly task: string | null;
 	/** Which sandbox, or which life of a container: another value is another box. */
 	readonly box: string | null;
@@ -34,7 +34,7 @@ interface OfPlace extends Common {
 export type HoldfastEvent =
 	/** All that was missed has been told: from here on events come as they happen. */
 	| (Common & { readonly type: "listening" })
-	/** What happened since then is not all known: `text` says what, and why. */
+	/** Events since then are missing: `text` says which, and why. */
 	| (Common & { readonly type: "gap"; readonly since: string; readonly text: string })
 	/** `foreground`: a command of a task's shell that runs for longer than a moment. */
 	| (OfProcess & { readonly type: "process.started"; readonly command: string; readonly place: string; readonly pty: boolean; readonly foreground: boolean })

@@ -5,7 +5,7 @@ import { HoldfastError, type Home } from "../base/index.js";
 export interface EventId {
 	/** Milliseconds. All that this home had on disk a moment before has been told. */
 	readonly time: number;
-	/** Of the watcher that told it; "disk" for what was read back. */
+	/** The watcher that told the event; "disk" for an event that was read back. */
 	readonly epoch: string;
 	readonly number: number;
 }

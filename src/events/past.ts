@@ -1,4 +1,4 @@
-/** What happened since a time, as far as this home has it on disk: for a consumer that comes back to another program, or much later. */
+/** The events since a time that this home has on disk: for a consumer that resumes in another program, or much later. */
 import path from "node:path";
 import { readAudit } from "../audit/index.js";
 import { namesIn, readStart, statIfThere } from "../base/index.js";
@@ -16,7 +16,7 @@ const FILES_MS = 3_000_000;
 export interface Past {
 	/** In order of time, which each has. */
 	readonly events: readonly (Happening & { readonly time: number })[];
-	/** What is missing, a sentence each. */
+	/** Missing parts, a sentence each. */
 	readonly missing: readonly string[];
 }
 

@@ -17,7 +17,7 @@ export class QuestionEvents {
 		this.#tell = tell;
 	}
 
-	/** What there is now is not told. */
+	/** Begins to watch. Existing questions are not told. */
 	start(): void {
 		for (const { id, state } of this.#approvals.list({ all: true })) this.#states.set(id, state);
 		this.#awaitExpiry();

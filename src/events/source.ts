@@ -1,6 +1,6 @@
 /**
- * What happens in a home, for all who listen in this program: told by inotify, numbered, and the last of it kept. Nothing is watched while
- * nobody listens. Only what no event tells, a program that begins to wait, is looked at every two seconds, and where nothing has changed for a
+ * The events of a home for all listeners in this program: told by inotify, numbered, and the last of them kept. Nothing is watched while
+ * there is no listener. Only what no event tells, a program that begins to wait, is looked at every two seconds, and where nothing has changed for a
  * minute every ten. The library's events and the page's are both made of this.
  */
 import fs from "node:fs";
@@ -92,7 +92,7 @@ export class EventSource {
 		return this.#watched.has(id);
 	}
 
-	/** What is so now, and no file says since when: programs that wait, machines that cannot be reached. */
+	/** Returns current states for which no file has a time: programs that wait, unreachable machines. */
 	standing(): Happening[] {
 		const waits = [...this.#watched.values()].flatMap(({ process, waits: state, over }): Happening[] =>
 			state && !over ? [{ type: "process.waits", ...about(process), waiting_for: state.for }] : [],
@@ -150,7 +150,7 @@ export class EventSource {
 		};
 	}
 
-	/** Those that waited before are on disk: who wants them reads them there. */
+	/** Tells new notices. Earlier ones are on disk for consumers that want them. */
 	async #listen(notices: AsyncIterable<Extract<HoldfastEvent, { type: "notice" }>["notice"]>, since: number): Promise<void> {
 		try {
 			for await (const notice of notices)
@@ -263,7 +263,7 @@ export class EventSource {
 		for (const observer of this.#observers) observer.changed(process);
 	}
 
-	/** What was printed before the end is told before it. */
+	/** Tells the end of a process, after its last output. */
 	async #lookAtEnd(watched: Watched, status: Status): Promise<void> {
 		const { process } = watched;
 		watched.over = true;

@@ -55,7 +55,7 @@ async function* stream(runtime: AgentRuntime, { task, from, signal, over }: Want
 	const stop = AbortSignal.any([runtime.closing, ...(signal ? [signal] : [])]);
 	const wake = () => wakeup.poke();
 	over?.addEventListener("abort", wake, { once: true });
-	/** By process: the number of the last event that says how far it has printed. */
+	/** The number of the last event about the output of each process. */
 	const printed = new Map<string, number>();
 	const unobserve = source.observe({
 		changed: () => {},
@@ -112,7 +112,7 @@ async function* stream(runtime: AgentRuntime, { task, from, signal, over }: Want
 
 interface PastEvents {
 	readonly events: readonly HoldfastEvent[];
-	/** Of those: what need not be told again. */
+	/** The keys of `events`, which need not be told again. */
 	readonly keys: ReadonlySet<string>;
 	/** Until when the source may find the same. */
 	readonly until: number;

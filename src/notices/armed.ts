@@ -59,7 +59,7 @@ export function arm(dir: string, armed: Armed): void {
 	stir(dir);
 }
 
-/** Tells those who watch the directory of all tasks that there is something in the directory of this one: a change of its attributes is an event there. */
+/** Tells watchers of the directory of all tasks that the directory of this one has something: a change of its attributes is an event for them. */
 export function stir(dir: string): void {
 	try {
 		const now = new Date();

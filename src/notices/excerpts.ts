@@ -6,10 +6,10 @@ import { hiddenText, type Process } from "../process/index.js";
 export interface Tail {
 	/** Whole lines, unless the last alone is longer than it may be. */
 	readonly text: string;
-	/** Where in the log `text` starts, and where the log ended. */
+	/** The offset in the log at which `text` starts, and the end of the log. */
 	readonly offset: number;
 	readonly end: number;
-	/** There was more since the offset that was asked for. */
+	/** The log has more since the requested offset. */
 	readonly cut: boolean;
 }
 

@@ -51,7 +51,7 @@ export type FloodState = Readonly<z.infer<typeof floodSchema>>;
 
 export const NO_FLOOD: FloodState = { recent: [], until: 0, dropped: 0 };
 
-/** One more notice of a match is to go out. `tripped`: it is the one too many. */
+/** Decides whether one more notice of a match may go out. `tripped`: it is the one too many. */
 export function admit(state: FloodState, now: number): { verdict: "tell" | "drop" | "tripped"; next: FloodState } {
 	if (state.until > 0) return { verdict: "drop", next: { ...state, dropped: state.dropped + 1 } };
 	const recent = state.recent.filter((at) => at > now - FLOOD_MS && at <= now);

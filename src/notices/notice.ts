@@ -6,7 +6,7 @@ export const noticeSchema = z.lazy(() =>
 		/** Two notices with the same id are the same: after a crash one may come again. */
 		id: z.string().regex(/^[\w-]{1,100}$/),
 		kind: z.enum(["completed", "progress", "match", "watch_disabled", "flood", "flood_over", "keyboard"]),
-		/** Whose it is. */
+		/** The task that it is for. */
 		task: z.string(),
 		/** The process; null when it is about all of the task's. */
 		session_id: z.string().refine(isId).nullable(),
@@ -19,7 +19,7 @@ export const noticeSchema = z.lazy(() =>
 		signal: z.string().nullable().optional(),
 		/** completed: the limit that it met. */
 		limit: z.string().optional(),
-		/** Where in the log the output shown in `text` starts. */
+		/** The offset in the log of the output in `text`. */
 		byte_offset: z.number().int().optional(),
 		/** Matching lines that came since the last notice and are not shown. */
 		suppressed: z.number().int().optional(),
@@ -28,7 +28,7 @@ export const noticeSchema = z.lazy(() =>
 	}),
 );
 
-/** One piece of news about background processes. */
+/** A piece of news about background processes. */
 export type Notice = Readonly<z.infer<typeof noticeSchema>>;
 /** Before the queue has given it its time. */
 export type News = Omit<Notice, "at" | "task" | "dropped">;

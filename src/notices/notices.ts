@@ -155,7 +155,7 @@ export class Notices implements AsyncDisposable {
 		}
 	}
 
-	/** What is due now, for the result of a call: not more than fits there, and then the last one says so. */
+	/** Takes the due notices for the result of a call: no more than fit there; the last one says if there are more. */
 	async take(task: string): Promise<Notice[]> {
 		if (this.#closing.signal.aborted) throw new HoldfastError("ABORTED", "these notices were closed; open the runtime again to get them");
 		const queue = this.#queue(task);
@@ -298,7 +298,7 @@ function streamOptions(options: unknown): StreamOptions & { readonly task?: stri
 	return parseOptions("notices.stream", streamSchema, options) as StreamOptions & { readonly task?: string };
 }
 
-/** One task after the other, so that none with many keeps the others waiting. */
+/** Returns the next notice, of one task after the other, so that a task with many does not delay the others. */
 function nextOf(listened: Map<string, Listened>): ReturnType<Listened["next"]> {
 	for (const [task, one] of listened) {
 		const claim = one.next();

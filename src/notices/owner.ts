@@ -68,7 +68,7 @@ export class NoticesOwner implements Desk {
 		await Promise.all([...this.#watched.values()].map((watched) => watched.look()));
 	}
 
-	/** Be told when there may be something new in the queue, and what this program has put there. Returns what ends that. */
+	/** Calls back when the queue may have something new, and with what this program has put into it. Returns a function that ends that. */
 	listen(listener: (put?: Notice) => void): () => void {
 		this.#listeners.add(listener);
 		return () => this.#listeners.delete(listener);
@@ -176,7 +176,7 @@ export class NoticesOwner implements Desk {
 		}
 	}
 
-	/** undefined: not to be seen from here, or gone for good. */
+	/** Returns undefined for a process that this program cannot see, or that is gone for good. */
 	#find(id: string): Process | undefined {
 		try {
 			const process = this.#runtime.get(id);

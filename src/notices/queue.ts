@@ -15,7 +15,7 @@ export const QUEUED_AT_MOST = 100;
 const RECORDED = 1_000; // characters of a notice in the audit
 const QUEUED = /^notice\.([\w-]+)$/;
 const TAKEN = /^taken\.(\w+\.\d+\.\d+)\.([\w-]+)$/;
-/** What goes first when the queue is full. */
+/** The kinds of notices in the order in which a full queue drops them. */
 const LEAST_FIRST: readonly Notice["kind"][] = ["progress", "match", "flood", "flood_over", "watch_disabled", "keyboard", "completed"];
 
 /** A notice that a caller has taken. Of the two ways to end that, the first counts. */
@@ -71,7 +71,7 @@ export class Queue {
 		Audit.note(this.#home, this.#task, { event: "notice", notice: kind, notice_id: id, ...(session_id === null ? {} : { session_id }), message });
 	}
 
-	/** What can be handed out now, oldest first. */
+	/** Returns the notices that can be handed out now, oldest first. */
 	waiting(): Notice[] {
 		return this.#waiting().map(({ notice }) => notice);
 	}

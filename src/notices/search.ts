@@ -20,7 +20,7 @@ export interface FoundLines {
 	count: number;
 	lines: string[];
 	patterns: string[];
-	/** Where the first line starts. */
+	/** The offset of the first line. */
 	offset: number;
 }
 
@@ -45,7 +45,7 @@ export class LineSearch {
 		this.#missed = from.missed;
 	}
 
-	/** Where another search would have to go on so that nothing is found twice and nothing not at all. */
+	/** Returns the position from which another search finds nothing twice and misses nothing. */
 	get position(): Armed["search"] {
 		return { offset: this.#offset, midline: this.#midline, missed: this.#missed };
 	}
@@ -71,7 +71,7 @@ export class LineSearch {
 		return this.#cursor.offset - start;
 	}
 
-	/** What was found has been told or counted. */
+	/** Forgets the found matches, which have been told or counted. */
 	forget(): void {
 		this.found = nothing();
 	}

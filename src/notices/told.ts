@@ -16,7 +16,7 @@ export function markTold(processDir: string): void {
 	try {
 		fs.writeFileSync(path.join(processDir, TOLD), "", { mode: 0o600 });
 	} catch {
-		// It was pruned, and nothing will be told. Or the disk is full: that must not fail a call; the end may be told twice then.
+		// The process was pruned, and nothing will be told. Or the disk is full: that must not fail a call; the end may be told twice then.
 	}
 }
 

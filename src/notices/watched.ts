@@ -20,7 +20,7 @@ const THICK = 64 * 1024;
 const AGAIN_MS = 5_000; // after a look that failed
 const SAVE_EVERY = 4 * 1024 * 1024; // so much is searched again after a crash, at most
 
-/** Whom it tells. */
+/** The receiver of news about a process. */
 export interface Desk {
 	readonly clock: Clock;
 	/** False: another program looks after this task now, and this one keeps its hands off. */
@@ -29,7 +29,7 @@ export interface Desk {
 	/** May a match be reported, or are there too many in the whole task? */
 	admit(): boolean;
 	save(armed: Armed): void;
-	/** There is nothing more to tell. */
+	/** Called when there is nothing more to tell. */
 	done(watched: Watched): void;
 }
 
@@ -89,7 +89,7 @@ export class Watched {
 		this.#search?.close();
 	}
 
-	/** One look at a time; those who ask during one share the next. After one that failed (a full disk) comes another: what was found is kept. */
+	/** Queues a look: one runs at a time, and callers during one share the next. After a failed look (a full disk) comes another: matches are kept. */
 	#enqueue(): Promise<void> {
 		this.#next ??= this.#turn.then(() => {
 			this.#next = undefined;

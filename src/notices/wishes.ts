@@ -1,4 +1,4 @@
-/** What may be asked for about a process, checked, and what could not be had said in words. */
+/** Checks the requested notices about a process; the ones that cannot be had are said in words. */
 import * as z from "zod";
 import { parseOptions } from "../base/index.js";
 import type { Process } from "../process/index.js";
@@ -26,9 +26,9 @@ const wishesSchema = z.lazy(() =>
 export type Wishes = Readonly<z.infer<typeof wishesSchema>>;
 
 export interface ArmResult {
-	/** What the result of the call should say. */
+	/** Notes for the result of the call. */
 	readonly notes: readonly string[];
-	/** For its field of that name; not among `notes`. */
+	/** The result's field of that name; not among `notes`. */
 	readonly check_interval_note?: string;
 }
 

@@ -1,4 +1,4 @@
-/** One try to tell one target. Rejects with what to tell the person if it fails. */
+/** Delivers a message to one target, in one try. Rejects with words for the person if it fails. */
 import { spawn } from "node:child_process";
 import path from "node:path";
 import { configDir, type HoldfastError, type NotifyTarget, ownEnvironment, readPrivate, visible } from "../base/index.js";

@@ -7,7 +7,7 @@ import { deliver, Hopeless } from "./deliver.js";
 import type { PushMessage } from "./message.js";
 
 export interface PushTimes {
-	/** For one try. */
+	/** Time limit of one try. */
 	readonly timeoutMs: number;
 	/** Before the second try, the third, and so on: there are no more than these. */
 	readonly pausesMs: readonly number[];

@@ -1,4 +1,4 @@
-/** What a person is told, the same for every kind of target. What an agent has written is cut, and controls and invisible characters are shown as what they are. */
+/** A message to a person, the same for every kind of target. An agent's text is cut, and control and invisible characters in it are made visible. */
 import type { Approval } from "../approvals/index.js";
 import { visible } from "../base/index.js";
 import type { HoldfastEvent } from "../events/index.js";
@@ -7,29 +7,29 @@ import { maskedCommand, type Process } from "../process/index.js";
 const TITLE_CHARS = 120;
 const TEXT_CHARS = 1_500; // ntfy turns a message of more than 4,096 bytes into a file
 
-/** Addresses that answer a question: one for each answer. Whoever has one can answer, once. */
+/** Addresses that answer a question: one for each answer. Anyone who has one can answer, once. */
 export interface AnswerLinks {
 	readonly once: string;
 	readonly no: string;
 }
 
-/** What a webhook gets as JSON, and a command on its stdin. */
+/** The message that a webhook gets as JSON, and a command on its stdin. */
 export interface PushMessage {
 	readonly v: 1;
 	readonly kind: "question" | "waiting" | "end";
 	readonly at: string;
 	readonly task: string;
-	/** One line for a notification. */
+	/** The line of a notification. */
 	readonly title: string;
 	readonly text: string;
 	/** The page, or the terminal on it: it asks for a login. */
 	readonly url: string;
 	readonly session_id?: string;
 	readonly approval_id?: string;
-	/** Of a question: until when it can be answered. */
+	/** The time until which a question can be answered. */
 	readonly expires_at?: string;
 	readonly answer?: AnswerLinks;
-	/** Of an end. */
+	/** The exit code of an ended process. */
 	readonly exit_code?: number | null;
 	readonly status?: string;
 }

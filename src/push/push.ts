@@ -84,12 +84,12 @@ export function startPush(runtime: AgentRuntime, { targets, page, answerLinks, s
 	};
 }
 
-/** What an event is about may have been removed meanwhile; others who listen must not suffer for it. */
+/** Runs `act` for an event whose process or question may have been removed meanwhile, which must not disturb other listeners. */
 function safely(act: () => void): void {
 	try {
 		act();
 	} catch {
-		// it is gone, so there is nothing to tell
+		// its subject is gone, so there is nothing to tell
 	}
 }
 

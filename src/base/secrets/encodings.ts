@@ -25,7 +25,7 @@ export function escapeHtml(value: string): string[] {
 
 const unicode = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
-/** As JSON, as ASCII only, as Go and PHP write JSON, in the single quotes of Python, JavaScript and a shell. */
+/** Returns a value as JSON, as ASCII only, as Go and PHP write JSON, and in the single quotes of Python, JavaScript and a shell. */
 export function escapesOf(value: string): string[] {
 	const json = JSON.stringify(value).slice(1, -1);
 	const single = json.replaceAll('\\"', '"').replaceAll("'", "\\'");

@@ -27,7 +27,7 @@ const CLEAN_CHARS = 200;
 const CLEAN_MOST = 500;
 
 export interface Around {
-	/** What stands before and behind it: a secret may go over the border. */
+	/** The text before and behind it: a secret may cross the border. */
 	readonly before?: string;
 	readonly after?: string;
 }
@@ -36,7 +36,7 @@ export interface Around {
 export class Redactor {
 	readonly #known = new KnownValues();
 	readonly #knownRule: SecretRule = { triggers: [], inside: true, find: (text, at) => this.#known.find(text, at) };
-	/** Those that belong to this program, and not to a task. */
+	/** The values of this program itself, not of a task. */
 	readonly #own = new KnownValues();
 	readonly #ownRule: SecretRule = { triggers: [], inside: true, find: (text, at) => this.#own.find(text, at) };
 	readonly #search = new SecretSearch();
@@ -44,7 +44,7 @@ export class Redactor {
 	/** Whether masking is off for the call under way. */
 	readonly #unmasked = new CallScope<{ off: boolean }>();
 
-	/** For results of a place whose secrets are the task's own business: in there only secrets of this program are masked. */
+	/** Runs `act` with masking off, for results of a place whose secrets are the task's own: only secrets of this program are masked. */
 	withoutMasking<T>(act: () => T): T {
 		return this.#unmasked.run({ off: true }, act);
 	}
@@ -55,7 +55,7 @@ export class Redactor {
 		if (scope) scope.off = false;
 	}
 
-	/** For texts that are masked in any case: the audit, questions to a person. */
+	/** Runs `act` with masking on, for texts that are masked in any case: the audit, questions to a person. */
 	withMasking<T>(act: () => T): T {
 		return this.#isOff() ? this.#unmasked.run({ off: false }, act) : act();
 	}
@@ -88,7 +88,7 @@ export class Redactor {
 		return this.hideLive(text, around).text;
 	}
 
-	/** Of a text that still grows. `open`: so many characters at its end may be the beginning of a secret. */
+	/** Masks a text that still grows. `open`: so many characters at its end may be the beginning of a secret. */
 	hideLive(given: string, { before = "", after = "" }: Around = {}): { text: string; open: number } {
 		const text = given.includes(HIDDEN) ? given.replaceAll(HIDDEN, "\ufffd") : given; // else it would pass for a secret
 		if (text === "") return { text, open: 0 };

@@ -22,7 +22,7 @@ export function isDistinct(value: string, sure: boolean): boolean {
 	return !(value.startsWith("/") && fs.existsSync(value));
 }
 
-/** As it is, and as JSON, a program's own notation, a URL, HTML or base64 would write it. */
+/** Returns a value as it is, and as JSON, source code, a URL, HTML or base64 would have it. */
 export function formsOf(value: string): string[] {
 	const forms = new Set([value, ...escapesOf(value), ...percentEncodings(value), ...escapeHtml(value), Buffer.from(value).toString("latin1")]);
 	if (value.length >= LEAST_ENCODED) for (const text of base64Of(value)) forms.add(text).add(text.replaceAll("+", "-").replaceAll("/", "_"));

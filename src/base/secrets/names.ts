@@ -48,7 +48,7 @@ export function isPlaceholder(value: string): boolean {
 	return value === "" || PLACEHOLDER.test(value);
 }
 
-/** As in code: snake_case and kebab-case, camelCase, properties. */
+/** Names in source code: snake_case and kebab-case, camelCase, properties. */
 const WORDS = /^_*[a-z]+(?:[_-](?:[a-z]+\d{0,3}|\d{1,3}))+$|^[A-Za-z]*[a-z][A-Z][A-Za-z]*\d{0,2}$|^[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+$/;
 const NOT_RANDOM = /^[~.]{0,2}\/|^[a-z]+:\/\/|^v?\d+(?:\.\d+)+|^0x[0-9a-f]+$|[()[\]{}<>;,$\s]|[^ -~]/i;
 

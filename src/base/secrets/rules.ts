@@ -1,5 +1,5 @@
 /**
- * What a secret looks like in text. A rule is tried where its trigger stands, and looks a bounded way around it: whatever the text,
+ * The forms of secrets in text. A rule is tried where its trigger stands, and looks a bounded way around it: whatever the text,
  * the work stays in proportion to its length.
  */
 import { CLASSES, FORMATS, isOf, runEnd, type SecretFormat } from "./formats.js";
@@ -87,7 +87,7 @@ const telegram: SecretRule = {
 	},
 };
 
-/** They begin with a number in base64. */
+/** Tokens of Discord, which begin with a number in base64. */
 const discord: SecretRule = {
 	triggers: ["M", "N", "O"].flatMap((a) => ["D", "T", "j", "z"].flatMap((b) => [..."AEIMQUYcgk"].map((c) => a + b + c))),
 	find(text, at, hidden) {
@@ -202,7 +202,7 @@ function cutBefore(text: string, at: number): Finding {
 }
 
 const ASSIGNED = /(?:["']?[ \t]{0,8}(?:=>|:=|[=:])[ \t]{0,8})(["'`]?)/y;
-/** By the quote before it. `some`: enough to say whether it is a secret; `all`: once that is said. */
+/** Patterns of a value, by the quote before it. `some`: enough to decide whether it is a secret; `all`: the whole of one. */
 const VALUES: Readonly<Record<string, { readonly some: RegExp; readonly all: RegExp }>> = {
 	'"': { some: /[^"\r\n]{0,128}/y, all: /[^"\r\n]*/y },
 	"'": { some: /[^'\r\n]{0,128}/y, all: /[^'\r\n]*/y },
@@ -224,7 +224,7 @@ const named: SecretRule = {
 		const value = strength && valueAt(text, end, text.startsWith("--", start));
 		if (!value) return { skip: end };
 		const { from, to, tight, word } = value;
-		// As a shell and printenv write it: then it is one, whatever it looks like.
+		// A variable as a shell and printenv write it is a secret, whatever it looks like.
 		const variable = strength === "strong" && tight && /^[A-Z][A-Z0-9_]*$/.test(name) && word.length >= 4 && !/[(){}<>[\]]/.test(word);
 		if (!isPlaceholder(word) && (variable || looksRandom(word))) return { hide: [from, to()] };
 		return from + word.length === text.length && word.length > 0 && word.length < 64 ? { open: start } : { skip: end };
@@ -241,10 +241,10 @@ function behindEscape(text: string, start: number): number {
 
 interface Value {
 	readonly from: number;
-	/** Of a long one, the beginning. */
+	/** The value; of a long one the beginning. */
 	readonly word: string;
 	to(): number;
-	/** There is but a = between the name and it. */
+	/** Only a = is between the name and the value. */
 	readonly tight: boolean;
 }
 

@@ -1,13 +1,13 @@
-/** One pass over a text, however many rules there are: three characters say which of them to try. */
+/** Searches a text in one pass, however many rules there are: three characters say which of them to try. */
 import { LONGEST_PREFIX } from "./formats.js";
 import { type Finding, RULES, type SecretRule } from "./rules.js";
 import type { MaskedSpan } from "./view.js";
 
-/** By the last five bits of three characters; so capitals and small letters are the same. */
+/** Rules by the last five bits of three characters; so capitals and small letters are the same. */
 type Rules = (readonly SecretRule[] | undefined)[];
 const PLACES = 2 ** 15;
 
-/** What a secret looks like is the same for all: made once, never changed. */
+/** The rules for the forms of secrets, which are the same for all homes: made once, never changed. */
 const LOOKS: Rules = new Array(PLACES);
 for (const rule of RULES) for (const trigger of rule.triggers) add(LOOKS, rule, trigger);
 

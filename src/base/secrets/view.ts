@@ -1,13 +1,13 @@
-/** Text without its escape sequences, and where everything was: a colour may begin in the middle of a secret. */
+/** Text without its escape sequences, with the original positions: a colour may begin in the middle of a secret. */
 import { SEQUENCE } from "../ansi.js";
 
 export type MaskedSpan = readonly [from: number, to: number];
 
 export interface MaskView {
 	readonly text: string;
-	/** Where in the text itself a position of the view is. */
+	/** Returns the position in the text of a position in the view. */
 	place(at: number): number;
-	/** Where in the text itself those are. */
+	/** Returns the spans in the text of spans in the view. */
 	places(ranges: readonly MaskedSpan[]): Iterable<MaskedSpan>;
 	/** Sequences that have text of their own in them: titles, links. Where they are, and what they are. */
 	readonly titles: readonly { readonly from: number; readonly text: string }[];
@@ -20,7 +20,7 @@ interface Part {
 	readonly length: number;
 }
 
-/** One that takes any text, and has some. */
+/** A sequence that takes any text, and has some. */
 const TITLE = /^\x1b[\]PX^_][\s\S]{6}/;
 
 export function viewOf(text: string): MaskView {
