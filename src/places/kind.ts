@@ -128,14 +128,14 @@ export interface NamedPlace {
 
 export interface Wheres {
 	readonly wheres: readonly LeftoverSource[];
-	/** What is wrong with those that cannot be asked. */
+	/** Reasons why some of them cannot be asked, a sentence each. */
 	readonly notes: readonly string[];
 }
 
 export interface LeftoverSource {
 	/** As a setting of its places names it; undefined: the usual one. */
 	readonly id: string | undefined;
-	/** What it would have listed, as the beginning of a sentence: "Containers of unix:///run/docker.sock". */
+	/** The leftovers of the source, as the beginning of a sentence: "Containers of unix:///run/docker.sock". */
 	readonly label: string;
 	/** A missing answer is not reported, because the user did not ask for this source. */
 	readonly quiet?: boolean;

@@ -64,7 +64,7 @@ export interface Machine {
 	checkDirectory(dir: string, shell: { readonly cwd: string; at(file: string): string }): Promise<void>;
 }
 
-/** What a start needs. */
+/** The equipment of a machine for starts. */
 export interface Equipment {
 	readonly tools: Tools;
 	/** The environment of the program, or the login, that starts processes. */

@@ -1,4 +1,4 @@
-/** What the rooms below have to know of a place. docs/sandbox.md. */
+/** The facts about a place that other rooms need. docs/sandbox.md. */
 import type { SandboxEntry } from "../keeper/index.js";
 import type { Files } from "./files/index.js";
 import type { Machine } from "./machine.js";

@@ -1,4 +1,4 @@
-/** What can be observed of a process without a recorded end: a local one in /proc, a remote one in its replica, in its last known state. */
+/** Observes a process without a recorded end: a local one in /proc, a remote one in its replica, in its last known state. */
 import fs from "node:fs";
 import path from "node:path";
 import type { Identity } from "../base/index.js";

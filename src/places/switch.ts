@@ -2,12 +2,12 @@
 import fs from "node:fs";
 import { asset } from "../base/index.js";
 
-/** With which it ends for want of use. */
+/** The exit code of a switch that ends because its machine was unused. */
 export const SWITCH_EXIT = 75;
 
 let text: string | undefined;
 
-/** Returns its text, without comments: everybody in there sees it in a list of processes. */
+/** Returns its text, without comments: all programs on the machine see it in a list of processes. */
 export function switchScript(): string {
 	text ??= fs.readFileSync(asset("places/switch.sh"), "utf8").replace(/^\s*#.*\n/gm, "");
 	return text;

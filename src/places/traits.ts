@@ -1,6 +1,6 @@
 /**
- * What the rest of the code needs to know of a place before there is a machine, each by the property it depends on: no room but this one
- * asks which kind a place is of (scripts/rooms.mjs checks it). What is asked of a place that runs commands is a member of its `Machine`.
+ * Traits of a place that other rooms need before there is a machine, each named by the property it depends on: no room but this one
+ * asks which kind a place is of (scripts/rooms.mjs checks it). Questions about a place that runs commands are members of its `Machine`.
  */
 import type { Config, SandboxSettings } from "../base/index.js";
 import { directoryOf, type PlaceWish, runsOf, settingsOf } from "./address.js";
@@ -22,7 +22,7 @@ export const hasToBeReached = (wish: PlaceWish): boolean => runsOf(wish) === "re
 /** Returns the directory of this machine that shells start in, if the wish names one. That of a sandbox is one of its settings. */
 export const startDirectory = (wish: PlaceWish): string | undefined => (runsOf(wish) === "here" ? directoryOf(wish) : undefined);
 
-/** Returns what reads the settings of the sandbox that commands there need; undefined: they need none. */
+/** Returns what reads the settings of the sandbox that commands of the place need; undefined: they need none. */
 export const sandboxNeeded = (wish: PlaceWish, config: () => Config): (() => SandboxSettings) | undefined =>
 	runsOf(wish) === "sandbox" ? () => settingsOf(wish, config) as SandboxSettings : undefined;
 

@@ -1,24 +1,24 @@
-/** What a sandbox shows of this machine: the arguments of bubblewrap. docs/sandbox.md lists it for people. */
+/** The view of this machine in a sandbox: the arguments of bubblewrap. docs/sandbox.md lists it for people. */
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { asset, configDir, HoldfastError, type SandboxSettings } from "../base/index.js";
 
-/** Where our own things are in there. */
+/** The directory of Holdfast's own files in a sandbox. */
 export const INSIDE = "/run/holdfast";
 
 const SMALL_BYTES = 64 * 1024 * 1024;
 
 /** The directories of the root that belong to the system. Everything else there belongs to users: homes, projects, disks. */
 const SYSTEM = ["bin", "dev", "etc", "gnu", "lib", "lib32", "lib64", "libx32", "nix", "opt", "proc", "sbin", "sys", "usr", "var"];
-/** Below that: sockets of powerful programs, and temporary files of everybody. */
+/** Hidden parts of these: sockets of powerful programs, and temporary files of all users. */
 const HIDDEN = ["/var/tmp", "/var/lib/lxd", "/var/snap/lxd", "/var/lib/incus", "/var/spool/cron", "/var/lib/docker"];
 /** Readable for root. A user who is root outside has root's files inside too. */
 const ROOTS = [
 	...["/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers", "/etc/sudoers.d", "/etc/ssl/private", "/etc/krb5.keytab"],
 	...["/etc/ssh", "/etc/wireguard", "/etc/NetworkManager/system-connections", "/var/log", "/var/backups"],
 ];
-/** Of /run, what programs need: names of hosts, and on NixOS all programs. */
+/** The parts of /run that programs need: names of hosts, and on NixOS all programs. */
 const NEEDED = ["/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf", "/run/NetworkManager/no-stub-resolv.conf", "/run/current-system"];
 /** Too much to be written to. */
 const NOT_WRITABLE = ["/", "/tmp", "/var/tmp", "/etc", "/usr", "/var", "/bin", "/sbin", "/lib", "/lib64", "/opt", "/boot", "/dev", "/proc", "/sys", "/run"];

@@ -27,7 +27,7 @@ export function parseVolume(text: string): Volume {
 	return { source: path.normalize(source), target: there, readOnly: mode === "ro" };
 }
 
-/** What can only be looked at where the engine is on this machine. Whoever is in a container must not reach Holdfast's own files. */
+/** Checks volumes of an engine on this machine: programs in a container must not reach Holdfast's own files. */
 export function checkVolumes(volumes: readonly Volume[], home: string): void {
 	for (const { source } of volumes) {
 		if (statIfThere(source) === undefined)

@@ -14,7 +14,7 @@ const SIZE = /^size (\d+) (\d+) (\d+)$/;
 
 const ASK_MS = 2_000; // for a collector to answer; on a busy machine it takes its time
 
-/** Of a terminal that runs, the last times are with its collector: resolves when those of the first `end` bytes are in the file, or do not come. */
+/** Resolves when the times of the first `end` bytes are in the file, or do not come: the last times of a running terminal are with its collector. */
 export async function timesUpTo(process: Process, end: number): Promise<void> {
 	const noted = () => (readIfThere(path.join(process.dir, "times")) ?? "").split("\n").reduce((sum, line) => sum + Number(OUTPUT.exec(line)?.[2] ?? 0), 0);
 	if (isOver(process.status()) || noted() >= end) return;

@@ -29,7 +29,7 @@ export class Bash {
 	readonly process: Process;
 	readonly bash: Identity;
 	readonly keeper: Identity;
-	/** Where it keeps its state. */
+	/** The directory of its state. */
 	readonly state: string;
 	/** The shell's directory when it last ended a command. */
 	cwd: string;
@@ -39,7 +39,7 @@ export class Bash {
 	left = false;
 	/** This program no longer waits for the shell's command; the command goes on, and another runtime may use the shell afterwards. */
 	abandoned = false;
-	/** What the kernel has done to its commands for the sake of a limit. */
+	/** Counts how often the kernel stopped its commands because of a limit. */
 	readonly counts: LimitCounts;
 	readonly line: ShellLine;
 	readonly post: Post;
@@ -155,7 +155,7 @@ export class Bash {
 		return changed;
 	}
 
-	/** What it sees under a path, as it can be looked at from here. */
+	/** Returns the path by which this program reaches what the shell has under a path. */
 	readonly at = (file: string): string => (this.process.spec.sandbox ? `/proc/${this.bash.pid}/root${file}` : file);
 
 	isOver(): boolean {
@@ -175,7 +175,7 @@ export class Bash {
 		return statIfThere(path.join(this.process.dir, segmentName(0)))?.size ?? this.process.log.bounds().end;
 	}
 
-	/** What it has printed itself since then, once that is in its log. */
+	/** Returns what the shell itself has printed from an offset on, once its log has all of it. */
 	async words(offset: number): Promise<string> {
 		const giveUp = performance.now() + DRAIN_MS;
 		while (!isDrained(this.process.dir) && performance.now() < giveUp) await new Promise((resolve) => setImmediate(resolve));

@@ -18,7 +18,7 @@ const LOG_BYTES = 1024 * 1024;
 
 export interface Birth {
 	readonly task: string;
-	/** Where it starts, or is to go back to. */
+	/** The directory in which it starts, or to which it returns. */
 	readonly cwd: string;
 	/** The state directory of the shell whose state it takes over. */
 	readonly from?: string;

@@ -1,4 +1,4 @@
-/** One command in one shell, from sending it to its end, its deadline, or its interruption. */
+/** Runs a command in a shell, from sending it to its end, its deadline, or its interruption. */
 import { constants } from "node:os";
 import { DRAIN_MS, HoldfastError, hostIdentity, type Identity, type LimitsInForce, Wakeup } from "../base/index.js";
 import { COMMAND_SHOWN, type Spec, type SpecLimits } from "../keeper/index.js";
@@ -18,7 +18,7 @@ const KILLED = 128 + constants.signals.SIGKILL;
 
 export interface CommandOptions extends CommandRequest {
 	readonly starter: Identity;
-	/** Of one command. */
+	/** Limits of one command. */
 	readonly limits: Pick<LimitsInForce, "time" | "output" | "output_rate">;
 }
 
@@ -89,7 +89,7 @@ export async function runCommand(bash: Bash, slot: Slot, options: CommandOptions
 		options.yield?.removeEventListener("abort", wake);
 	}
 
-	/** All that is in a container has one limit. Who is out of reach now cannot be asked. */
+	/** Blames the memory limit of a container, which all of its processes share. A container that cannot be reached now is not asked. */
 	async function blameMemory(): Promise<void> {
 		const [before, now] = [await killsBefore, await memoryKills(bash)];
 		if (spec.limits && before !== undefined && now !== undefined && now > before) limit = met(spec.limits, "memory", "task");
@@ -235,5 +235,5 @@ async function unstick(bash: Bash, slot: Slot, name: string): Promise<boolean> {
 /** While it runs a command the shell has words of its own only when something is wrong: a restricted shell may not even leave the file `stuck`. */
 const saysSomething = (bash: Bash, offset: number): boolean => bash.offset() > offset && bash.line.isIdle();
 
-/** What bash says when it cannot send a command's output where it belongs; then it does not run it. */
+/** Words of bash when it cannot redirect a command's output; it does not run the command then. */
 const NO_DESCRIPTORS = /Too many open files|cannot duplicate fd|Bad file descriptor/;

@@ -26,7 +26,7 @@ export interface EndedTask {
 	/** How many persistent shells. */
 	readonly shells: number;
 	readonly sandboxes: readonly { readonly id: string; readonly kind: string }[];
-	/** What else was stopped, and what could not be; a sentence each. */
+	/** Other things that were stopped, and those that could not be, a sentence each. */
 	readonly notes: readonly string[];
 }
 

@@ -8,11 +8,11 @@ export interface ShellItem {
 	readonly task: string;
 	readonly place: string;
 	readonly pid: number | null;
-	/** The next command of the task goes there; another one was for one command alone, and ends with it. */
+	/** The next command of the task goes to this shell; another one was for one command alone, and ends with it. */
 	readonly current: boolean;
-	/** Where it is; null when it could not be asked. */
+	/** Its working directory; null if that could not be found out. */
 	readonly cwd: string | null;
-	/** What it runs at the moment. */
+	/** The command that it runs at the moment. */
 	readonly runs: { readonly session_id: string; readonly command: string } | null;
 	readonly started_at: string;
 	readonly uptime_seconds: number;

@@ -1,9 +1,9 @@
-/** What came of a command that was sent to a shell. Each kind has only what is true of it. */
+/** The outcome of a command that was sent to a shell. Each kind has only the fields that are true of it. */
 
 import type { Spec } from "../keeper/index.js";
 import type { LimitMet } from "../process/index.js";
 
-/** What Holdfast did to a command. */
+/** The reason for which Holdfast ended a command. */
 export type Forced = "timeout" | "interrupted" | "killed";
 
 /** The exit code that is recorded for a command that Holdfast ended. */
@@ -12,7 +12,7 @@ export const FORCED_CODES: Readonly<Record<Forced, number>> = { timeout: 124, in
 interface Sent {
 	readonly spec: Spec;
 	readonly startedAt: number;
-	/** Where the shell's own log was at the start. */
+	/** The end of the shell's own log at the start. */
 	readonly shellOffset: number;
 }
 
@@ -32,10 +32,10 @@ export interface Ended extends Begun {
 	readonly end: "ended";
 	readonly code: number;
 	readonly forced?: Forced;
-	/** What the shell has to say of the command is in the shell's log, and not in the command's output. */
+	/** The shell's own words about the command are in the shell's log, and not in the command's output. */
 	readonly told: boolean;
 	/**
-	 * What there is to be found by the command's id. `none`: it printed and started nothing. `silence`: it printed nothing, and what it started has
+	 * The things that can be found by the command's id. `none`: it printed and started nothing. `silence`: it printed nothing, and what it started has
 	 * ended. `output`: it printed, and nothing else is left. `more`: it was forced, met a limit, left something running, or its output may go on.
 	 */
 	readonly trace: "none" | "silence" | "output" | "more";

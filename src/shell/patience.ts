@@ -6,13 +6,13 @@ const READY_MS = 180_000; // an image may have to be fetched
 
 export interface Patience {
 	readonly signal?: AbortSignal | undefined;
-	/** By performance.now(). */
+	/** The time by performance.now(). */
 	readonly deadline: number;
-	/** Where it is born. */
+	/** The place of the birth. */
 	readonly place?: string;
 	/** Why that cannot be reached, if it cannot. */
 	readonly trouble?: () => string | undefined;
-	/** What has to happen before the place is there, if it is not there yet. */
+	/** Returns what a place that is not up yet waits for. */
 	readonly pending?: () => string | undefined;
 }
 

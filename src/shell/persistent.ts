@@ -66,7 +66,7 @@ export class Persistent {
 		this.#seat = Seat.of(runtime, task);
 	}
 
-	/** There is one, as far as this program knows. */
+	/** This program knows a living shell of the task. */
 	get isHere(): boolean {
 		return this.#bash !== undefined;
 	}

@@ -1,4 +1,4 @@
-/** Where a shell leaves word that it is stuck: in its directory; from within a sandbox, in what it shares with us of that. */
+/** Receives a shell's word that it is stuck: a file in its directory; from within a sandbox, in the part of it that is shared with this program. */
 import fs from "node:fs";
 import path from "node:path";
 import { isSameFile } from "../base/index.js";

@@ -16,7 +16,7 @@
 #   __hf_k=ID __hf_n=N __hf_s=…;\__hf_begins 'TEXT'&&{ TEXT </dev/null >>"$__hf_s/pipe" 2>&1;\__hf_ends "$?";}
 #
 # What the command prints goes to the FIFO `pipe` in its directory, its end to `exit` there, with the shell's directory
-# behind it. All names start with __hf_, since the shell belongs to whoever uses it. Every builtin of ours is called through `builtin`.
+# behind it. All names start with __hf_, since the shell belongs to its user. Every builtin of ours is called through `builtin`.
 
 __hf_g=$HF_PROCS
 __hf_h=$HF_SHELVES # on shelves by the first digit of the id, or all in one directory
@@ -163,7 +163,7 @@ __hf_abort() {
 }
 builtin declare -fr __hf_enter __hf_comeback __hf_pre __hf_record __hf_post __hf_unprompt __hf_check __hf_begins __hf_first __hf_ends __hf_snap __hf_abort
 
-# Through `.` of a file that evals the command: elsewhere below PROMPT_COMMAND an interactive bash never forgets children that
+# Through `.` of a file that evals the command: otherwise, below PROMPT_COMMAND, an interactive bash never forgets children that
 # have ended, and `jobs` and `wait -n` would tell of them. Without job control it forgets them in silence.
 # Whether there are traps that no function sees can only be told here; once there has been one, that file is never empty again.
 __hf_p='\__hf_pre

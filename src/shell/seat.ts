@@ -31,7 +31,7 @@ export function seatsOf(runtime: Runtime, task: string): string[] {
 export const currentOf = (runtime: Runtime, spec: Pick<Spec, "task" | "place" | "box">): string | undefined =>
 	Seat.of(runtime, spec.task, keyOfPlace(spec)).current;
 
-/** Where `current` leads when the task was ended after its last command. */
+/** The target of `current` when the task was ended after its last command. */
 const ENDED = "ended";
 
 export class Seat {
@@ -83,7 +83,7 @@ export class Seat {
 		}
 	}
 
-	/** For the command with this id, of the same runtime. */
+	/** Passes the seat on to the command with this id, of the same runtime. */
 	passOn(id: string): void {
 		const mine = this.#busy(this.#runtime.self, id);
 		fs.renameSync(this.#mine, mine);

@@ -14,11 +14,11 @@ import { TaskShell } from "./task.js";
 export interface CommandRequest {
 	readonly task: string;
 	readonly command: string;
-	/** For this command only. Absolute, or from the shell's directory. */
+	/** The directory of this command only. Absolute, or from the shell's directory. */
 	readonly workdir?: string;
 	/** From when the shell is sent the command: making the place and the shell, should that be needed, has a bound of its own (patience.ts). */
 	readonly timeoutMs: number;
-	/** By performance.now(): the caller needs an answer then. A command that has begun goes on, whatever `onTimeout` says; one that has not never begins. */
+	/** The time by performance.now() at which the caller needs an answer. A command that has begun goes on, whatever `onTimeout` says; one that has not never begins. */
 	readonly answerBy?: number | undefined;
 	/** At the deadline: leave it running as a process like any other, or kill its tree. */
 	readonly onTimeout: "background" | "kill";
@@ -47,7 +47,7 @@ export interface RunResult {
 	readonly signal: NodeJS.Signals | null;
 	/** A limit that it met. */
 	readonly limit?: LimitMet;
-	/** What the shell itself printed as it ended (an EXIT trap): belongs behind the output. */
+	/** Text that the shell itself printed as it ended (an EXIT trap): it belongs behind the output. */
 	readonly after: string;
 	/** The shell's directory now. */
 	readonly cwd: string;
@@ -57,13 +57,13 @@ export interface RunResult {
 	release(options?: { keep?: boolean }): void;
 }
 
-/** What a process started beside the shell inherits from it. */
+/** The context that a process beside the shell inherits from it. */
 export interface ShellContext {
 	/** The shell's own directory. */
 	readonly shellCwd: string;
-	/** That, or the one that was asked for. */
+	/** The requested directory, else the shell's own. */
 	readonly cwd: string;
-	/** For `spawn`: what the shell exports, and undefined for what it has not of this program's own environment. */
+	/** The environment for `spawn`: the shell's exports, and undefined for variables of this program that the shell does not have. */
 	readonly env: Readonly<Record<string, string | undefined>>;
 	/** Shell text that defines the functions it exports; empty when there are none. */
 	readonly functions: string;
@@ -73,14 +73,14 @@ export interface ShellContext {
 export interface ContextOptions {
 	readonly task: string;
 	readonly workdir?: string;
-	/** For a terminal, without what turns pagers and colour off. */
+	/** Leaves out the variables that turn pagers and colour off: for a terminal. */
 	readonly terminal?: boolean;
 	/** How long to wait for the place and for the task's first shell: until this aborts, or until then by performance.now(). */
 	readonly signal?: AbortSignal | undefined;
 	readonly answerBy?: number | undefined;
 }
 
-/** What rc.bash sets so that nothing pages or colours. A terminal is for paging and colouring. */
+/** Variables with which rc.bash turns paging and colour off. On a terminal both are wanted. */
 const PLAIN: Readonly<Record<string, string>> = { PAGER: "cat", GIT_PAGER: "cat", MANPAGER: "cat", SYSTEMD_PAGER: "cat", NO_COLOR: "1", TERM: "dumb" };
 const NOT_INHERITED = ["HOLDFAST_ID", "_", "PWD", "OLDPWD", "SHLVL"];
 
@@ -92,7 +92,7 @@ export class Shells {
 	readonly #open = new Set<TaskShell>();
 	readonly #running = new Set<Promise<unknown>>();
 	readonly #closing = new AbortController();
-	/** Of the tasks that share slots. */
+	/** Births of shells for the tasks that share slots. */
 	readonly #births = new Births(this.#closing.signal);
 	/** Tasks that know that they have no shell. */
 	readonly #told = new Set<string>();
@@ -170,7 +170,7 @@ export class Shells {
 		return { shellCwd: cwd, cwd: own, env: { ...this.#runtime.settings.get(task)?.env }, functions: "", notes };
 	}
 
-	/** End the task's shell, unless it is at work; what it has started goes on, and its state is there for the next one. */
+	/** Ends the task's shell, unless it is at work; what it has started goes on, and the next shell has its state. */
 	end(task: string): Promise<void> {
 		return this.#note(
 			this.#of(task)
@@ -209,7 +209,7 @@ export class Shells {
 		return isSharedByTasks(this.#runtime.wish) && this.#runtime.settings.get(task)?.resourceLimits === undefined;
 	}
 
-	/** A task has something here. */
+	/** A task has an open shell. */
 	get inUse(): boolean {
 		return this.#open.size > 0;
 	}

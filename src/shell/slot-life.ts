@@ -18,7 +18,7 @@ export class SlotLife {
 	#ranges: number | undefined;
 	#rangeBytes = 0;
 	#closed = false;
-	/** What was in the directory before its first command is not of one command alone. */
+	/** Names in the directory from before its first command: they belong to no single command. */
 	readonly #names: ReadonlySet<string>;
 	#namesAt = 0;
 
@@ -36,7 +36,7 @@ export class SlotLife {
 		return commandId(this.#id, this.#state.kind === "free" ? this.#state.served : this.#state.served - 1);
 	}
 
-	/** Where in the log the output of the command begins, for its spec. Nothing where the slot serves one alone. */
+	/** Returns where in the log the command's output begins, for its spec. Returns nothing where the slot serves one command alone. */
 	get place(): { slot?: string; from?: number } {
 		return !this.counts || !("mark" in this.#state) ? {} : { slot: this.#id, from: this.#state.mark.bytes };
 	}

@@ -18,7 +18,7 @@ const ENDED = "e".charCodeAt(0); // `exit …`; a record of no end is blank
 const scratch = Buffer.allocUnsafeSlow(RECORD_BYTES + 4096 + 64); // a path has 4096 bytes at most
 
 export class Slot {
-	/** Of its directory. */
+	/** The id of its directory. */
 	readonly id: string;
 	readonly dir: string;
 	readonly life: SlotLife;
@@ -278,7 +278,7 @@ export class Slot {
 		else runtime.registry.retire(spec.id);
 	}
 
-	/** Its machine was restarted or replaced, so the keeper is gone there. */
+	/** Its machine was restarted or replaced, so its keeper is gone. */
 	isStale(): boolean {
 		return this.#dropped || this.madeIn !== this.#machine.life;
 	}

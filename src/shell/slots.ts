@@ -21,7 +21,7 @@ interface Waiter {
 export class Slots {
 	/** The one that was used last comes first, so that those which are not needed stay unused. */
 	#ready: { readonly slot: Slot; readonly since: number }[] = [];
-	/** Those that are being given up. */
+	/** Slots that are being given up. */
 	readonly #leaving = new Set<Promise<unknown>>();
 	#idle: NodeJS.Timeout | undefined;
 	#making: Promise<void> | undefined;
@@ -33,7 +33,7 @@ export class Slots {
 	#closed = false;
 
 	readonly #where: () => Machine;
-	/** Where the last one is, once there was one. */
+	/** The machine of the last slot that was made. */
 	#machine: Machine | undefined;
 
 	readonly #boundaries: () => Boundaries;
@@ -141,7 +141,7 @@ export class Slots {
 		if (this.#ready.length > SPARE) this.#idle ??= setTimeout(() => this.#giveUpIdle(), IDLE_MS).unref();
 	}
 
-	/** What many commands at once have needed. */
+	/** Gives up slots that were made for many commands at once and are not needed any more. */
 	#giveUpIdle(): void {
 		this.#idle = undefined;
 		const before = performance.now() - IDLE_MS;

@@ -9,16 +9,16 @@ export const STATE_FILES = SNAPSHOTS.map((name) => `shell/${name}`);
 const MOST_BYTES = 256 * 1024 * 1024; // any process in a sandbox can write there, as much as it likes
 
 export interface ShellState {
-	/** Of the command after which it was written; empty at the birth of the shell. */
+	/** The id of the command after which it was written; empty at the birth of the shell. */
 	readonly command: string;
 	readonly exported: Readonly<Record<string, string>>;
-	/** Of its functions and aliases. */
+	/** The names of its functions and aliases. */
 	readonly names: ReadonlySet<string>;
 	/** Shell text that defines the exported ones of its functions; empty when there are none. */
 	readonly functions: string;
 	/** The shell's options, of `set` and of `shopt`. */
 	readonly options: ReadonlySet<string>;
-	/** There are traps, by which any command may do more than it says. */
+	/** The shell has traps, by which any command may do more than it says. */
 	readonly trapped: boolean;
 }
 

@@ -27,7 +27,7 @@ export class TaskShell {
 	readonly #later: ShellOwner["later"];
 	readonly #reserve: Reserve;
 	readonly #results: Results;
-	/** Those that run a command. */
+	/** Shells that run a command. */
 	readonly #atWork = new Set<Bash>();
 	/** Calls under way. */
 	readonly #calls = new Set<Promise<unknown>>();
@@ -183,7 +183,7 @@ export class TaskShell {
 		});
 	}
 
-	/** For one command. */
+	/** Returns the directory for one command. */
 	async #workdir({ cwd, at, process: { machine } }: Bash, asked: string): Promise<string> {
 		const dir = path.resolve(cwd, asked);
 		await machine.checkDirectory(dir, { cwd, at });

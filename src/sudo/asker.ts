@@ -9,7 +9,7 @@ export interface Asker {
 	readonly askpass: Identity;
 	readonly sudo: Identity;
 	readonly task: string;
-	/** Where it listens. */
+	/** The name at which it listens. */
 	readonly name: string;
 }
 

@@ -1,5 +1,5 @@
 // What sudo runs when it wants a password. It listens, tells the runtimes of this home where, and passes on to sudo what the one whose
-// task this is sends there. A name like this ("abstract") belongs to the process that has taken it: nobody else can be listening on it,
+// task this is sends there. A name like this ("abstract") belongs to the process that has taken it: no other process can listen on it,
 // and who holds it is to be seen in /proc. So the password reaches this process and no other.
 import { randomBytes } from "node:crypto";
 import fs from "node:fs";

@@ -71,7 +71,7 @@ export class Sudo {
 		return bin;
 	}
 
-	/** What the model should know of this task's sudos; once. */
+	/** Takes the notes for the model on this task's uses of sudo. */
 	takeNotes(task: string): string[] {
 		const notes = this.#notes.get(task) ?? [];
 		this.#notes.delete(task);
@@ -143,7 +143,7 @@ function send(name: string, password: string): Promise<void> {
 	});
 }
 
-/** For a home whose path is too long for a socket: a directory that is ours alone. */
+/** Returns a private directory for a home whose path is too long for a socket. */
 function shortDir(root: string): string {
 	const dir = path.join(os.tmpdir(), `holdfast-${process.getuid?.()}-${createHash("sha256").update(root).digest("hex").slice(0, 12)}`);
 	ensureDir(dir);

@@ -1,4 +1,4 @@
-/** Where a password comes from: a file that a person has named, or the person himself; then it is kept for the task, in memory only. */
+/** Gets a password from a file that a person has named, or from the person; then it is kept for the task, in memory only. */
 import path from "node:path";
 import { configDir, HoldfastError, readPrivate } from "../base/index.js";
 import type { Redactor } from "../base/secrets/index.js";

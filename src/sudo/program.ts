@@ -24,7 +24,7 @@ function isSetuid(file: string): boolean {
 	}
 }
 
-/** Write it, if it is not there yet. Returns the directory for PATH. */
+/** Writes the program if it is missing. Returns the directory for PATH. */
 export function writePrograms(root: string, options: { sudo: string; sockets: string }): string {
 	const bin = path.join(root, "bin");
 	ensureDir(bin);

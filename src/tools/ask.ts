@@ -13,7 +13,7 @@ export interface Ask {
 	readonly runtime: ToolHost;
 	readonly task: string;
 	readonly tool: string;
-	/** As given by the door, except that `yield` belongs to this call. */
+	/** The call as given by the door, except that `yield` belongs to this call. */
 	readonly call: Call;
 	/** Aborts with the door's signal, and when the task is interrupted. */
 	readonly signal: AbortSignal;

@@ -7,7 +7,7 @@ import { type JsonSchema, jsonSchema } from "./json-schema.js";
 import { LIMITS, type Limits } from "./limits.js";
 import { processOutput, type ToolName, type ToolResult, terminalOutput } from "./result.js";
 
-/** What runs a tool by its name. */
+/** Runs a tool by its name. */
 export interface ToolCaller {
 	call(tool: ToolName, args: unknown, call?: Call): Promise<ToolResult>;
 }

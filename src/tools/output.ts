@@ -33,7 +33,7 @@ export interface OutputText {
 	readonly text: string;
 	/** The start of the text in the log: later than requested if the ring has dropped the beginning. */
 	readonly offset: number;
-	/** Where to continue: with `keep: "start"` the end of the text, else the end of the range. */
+	/** The offset at which to continue: with `keep: "start"` the end of the text, else the end of the range. */
 	readonly next: number;
 	/** Undefined with `keep: "start"`, which does not read the rest; `next` shows the cut. */
 	readonly truncated: NonNullable<TerminalResult["truncated"]> | undefined;

@@ -47,7 +47,7 @@ export async function openSettledAgent(options: RuntimeSettings, limits = LIMITS
 	return new AgentRuntime(await homeFor(options), options, limits);
 }
 
-/** One place of a home with the tools of an agent, and access to the other places. */
+/** A place of a home with the tools of an agent, and access to the other places. */
 export class AgentRuntime extends Runtime implements ToolHost {
 	readonly #closed = new AbortController();
 	readonly #answering = new Map<string, Promise<void>>();

@@ -1,14 +1,14 @@
-/** What the transcript of a task has: everything that it did, an entry each. docs/transcript.md explains them. */
+/** The entries of a task's transcript: everything that it did. docs/transcript.md explains them. */
 export type EntryKind = "command" | "file" | "read" | "tool" | "asked" | "decided" | "notice" | "keyboard" | "killed" | "signalled" | "wrote";
 
-/** What is not known, or is not of this kind, is not there. Secrets in it are masked. */
+/** An entry. Fields that are unknown, or belong to other kinds, are missing. Secrets in it are masked. */
 export interface TranscriptEntry {
 	/** The same each time that the transcript is read. */
 	readonly entry_id: string;
 	readonly at: string;
 	readonly kind: EntryKind;
 	readonly task: string;
-	/** Of a command: by which its output is found. Else the process that it is about. */
+	/** The id by which a command's output is found; in other entries the process that they are about. */
 	readonly session_id?: string;
 	/** The id that the caller gave the call. */
 	readonly call?: string;
@@ -36,7 +36,7 @@ export interface TranscriptEntry {
 	readonly tool?: string;
 	/** notice: its kind. */
 	readonly notice?: string;
-	/** What a person has answered, or the text of a notice. */
+	/** The answer of a person, or the text of a notice. */
 	readonly message?: string;
 	/** command: why its output is not there. */
 	readonly note?: string;

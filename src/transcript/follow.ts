@@ -1,4 +1,4 @@
-/** What a task does from now on, as it happens. A command is told when it has ended; one that takes longer also while it runs. */
+/** Follows a task from now on. A command is told when it has ended; one that takes longer also while it runs. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type AuditEvent, followAudit, runOf } from "../audit/index.js";
 import { Wakeup } from "../base/index.js";

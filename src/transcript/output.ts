@@ -1,10 +1,10 @@
-/** What a command has printed, as text for a person: masked, without escape sequences, its two ends if it is long. */
+/** The output of a command as text for a person: masked, without escape sequences, its two ends if it is long. */
 import { counted, plainText, wholeCharacters } from "../base/index.js";
 import { reveal } from "../base/secrets/index.js";
 import { hiddenText, isOver, type Process } from "../process/index.js";
 import type { EntryOutput } from "./entry.js";
 
-/** Of one command: longer output is its first and its last half of this. */
+/** Limit for one command: of longer output, the first and the last half of this are shown. */
 const OUTPUT_BYTES = 1024 * 1024;
 
 export function outputOf(process: Process, most = OUTPUT_BYTES): EntryOutput {
@@ -47,7 +47,7 @@ function restOfCharacter(bytes: Buffer): number {
 	return count;
 }
 
-/** As a terminal would leave each line: what is behind a carriage return has been written over the rest. Nothing in it acts on a terminal. */
+/** Returns each line as a terminal would show it: text behind a carriage return overwrites the text before it. Nothing in it acts on a terminal. */
 function readable(text: string): string {
 	const plain = plainText(text);
 	if (!plain.includes("\r")) return plain;

@@ -45,7 +45,7 @@ export class TaskTranscript {
 		this.#entries = entries;
 	}
 
-	/** As it is now. */
+	/** Reads the transcript as it is now. */
 	static async of(runtime: Runtime, task: string, { since = 0, signal }: TranscriptQuery = {}): Promise<TaskTranscript> {
 		const commands = await ServedCommands.of(runtime, task, { since, signal });
 		const events = readAudit(runtime.home, { task, since: Math.max(0, since - BEFORE_MS) }, () => undefined);

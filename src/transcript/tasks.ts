@@ -52,7 +52,7 @@ export function mustBeKnown(runtime: Runtime, task: string): void {
 	throw new HoldfastError("NOT_FOUND", `there is no task ${shown(task)}; ${hint}`);
 }
 
-/** Those that begin with it or have it in them, then those that differ by few letters. */
+/** Returns the known names that begin with it or contain it, then those that differ by few letters. */
 function nearest(task: string, known: readonly string[]): string[] {
 	const wanted = task.toLowerCase();
 	const has = known.filter((name) => wanted !== "" && name.toLowerCase().includes(wanted));

@@ -3,13 +3,13 @@ import { counted, sizeText, visible } from "../base/index.js";
 import type { TranscriptEntry } from "./entry.js";
 
 export interface EntryWords {
-	/** What happened: `exit 0`, `asked`, `write_file`. */
+	/** The event in a word or two: `exit 0`, `asked`, `write_file`. */
 	readonly head: string;
 	/** The command, or what it is about: a text of one line. */
 	readonly text: string;
 	/** More to know, in a few words each. */
 	readonly details: readonly string[];
-	/** It went wrong, or a person has to look. */
+	/** `bad`: a failure. `asks`: a person has to look. */
 	readonly tone: "good" | "bad" | "asks" | "plain";
 }
 

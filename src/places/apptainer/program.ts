@@ -4,7 +4,7 @@ import { findProgram, type Program, programEnvironment, type Ran, type RunOption
 const MISSING =
 	"install Apptainer (Debian and Ubuntu: the package apptainer; Fedora: apptainer; on a cluster often: module load apptainer), or start Holdfast where it is";
 
-/** Of the variables that stand for flags, these belong to the user; the others (binds, overlays, rights) would change the request. */
+/** The variables for flags that belong to the user; the others (binds, overlays, rights) would change the request. */
 const THEIRS = /^(APPTAINER|SINGULARITY)_(CACHEDIR|CONFIGDIR|DOCKER_USERNAME|KEYSDIR)$/;
 const FLAGS = /^(APPTAINER|SINGULARITY)(ENV)?_/;
 

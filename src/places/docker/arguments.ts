@@ -89,7 +89,7 @@ const FLAGS: Readonly<Record<string, Flag>> = {
 	},
 };
 
-/** Where to set what people will look for here. */
+/** Where to set options that people expect among these arguments. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
 	"--memory": 'use the option "memory"',
 	"-m": 'use the option "memory"',

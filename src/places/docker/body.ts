@@ -8,7 +8,7 @@ import type { DockerSettings } from "./options.js";
 
 /** The owner of a container. */
 export interface ContainerOwner {
-	/** Of the Holdfast home: its path, or an id. */
+	/** The path of the Holdfast home, or its id. */
 	readonly home: string;
 	readonly task: string;
 	/** The user that runs commands, if not the container's own user. */

@@ -10,7 +10,7 @@ import { dockerConfigDir, selectedContext } from "./contexts.js";
 export interface EngineAddress {
 	/** As a person would write it; the same text for the same engine. */
 	readonly where: string;
-	/** What to change to use another engine. */
+	/** The setting to change for another engine. */
 	readonly other: string;
 	readonly way: Way;
 }

@@ -1,4 +1,4 @@
-/** One request to an engine and its answer. A request that the caller gives up is torn down, not left running. */
+/** Sends a request to an engine and reads its answer. A request that the caller gives up is torn down, not left running. */
 import http from "node:http";
 import type net from "node:net";
 import type { Duplex } from "node:stream";
@@ -20,7 +20,7 @@ export interface EngineCall<T> {
 
 export interface EngineAnswer {
 	readonly message: http.IncomingMessage;
-	/** Of an upgrade. */
+	/** The connection of an upgraded request. */
 	readonly socket?: EngineSocket;
 }
 

@@ -46,9 +46,9 @@ export interface Copied {
 	readonly directories: number;
 	readonly links: number;
 	readonly bytes: number;
-	/** For a single file. */
+	/** The sum of a single file. */
 	readonly sha256?: string;
-	/** What was left out, with the reason. */
+	/** Entries that were left out, with the reason. */
 	readonly skipped: readonly string[];
 	readonly notes: readonly string[];
 }

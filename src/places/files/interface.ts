@@ -63,7 +63,7 @@ export interface Written {
 	readonly sha256: string;
 	/** The topmost directory that was created. */
 	readonly made?: string;
-	/** What differs from the old file, a sentence each. */
+	/** Differences from the old file, a sentence each. */
 	readonly notes: readonly string[];
 }
 

@@ -24,7 +24,7 @@ export interface Boot {
 	readonly name: string;
 	readonly idleSeconds: number;
 	readonly perl: boolean;
-	/** As of the stream. */
+	/** The same field of the stream. */
 	readonly delays: boolean;
 }
 

@@ -49,7 +49,7 @@ export interface LinkRequest {
 }
 
 interface Waiting {
-	/** It is answered when something has changed, and not before. */
+	/** The request is answered when something has changed, and not before. */
 	readonly watches: boolean;
 	readonly resolve: (reply: LinkReply) => void;
 	readonly reject: (error: Error) => void;

@@ -17,7 +17,7 @@ export const morphSchema = z.lazy(() =>
 		keep: z.boolean().default(false),
 		/** Seconds without renewal by a program, after which the service acts. */
 		lifetime: z.number().int().min(60).max(604_800).default(300),
-		/** What the service does then: "pause" keeps memory and files, "stop" loses them. */
+		/** The action of the service then: "pause" keeps memory and files, "stop" loses them. */
 		onIdle: z.enum(["pause", "stop"]).default("pause"),
 	}),
 );

@@ -10,7 +10,7 @@ import type { Reach } from "./reach.js";
 import { busyIn, directoryIn } from "./ready.js";
 import { leaveRemoved } from "./removed.js";
 
-/** What accompanies a line. */
+/** A line to a remote shell, with all that is sent along with it. */
 export interface ShellCommand extends Omit<Once, "placed"> {
 	readonly placed: readonly Placed[];
 	readonly bash: Identity;

@@ -8,7 +8,7 @@ export async function remoteDirectoryOf(kernel: Kernel, pid: number): Promise<st
 	return cwd?.replace(/ \(deleted\)$/, "");
 }
 
-/** Throws if it is not a directory there. `cwd` is that of the shell. */
+/** Throws if it is no remote directory. `cwd` is that of the shell. */
 export async function checkRemoteDirectory(reach: Reach, dir: string, cwd: string): Promise<void> {
 	const at = shellQuote(dir);
 	const { status } = await reach.run(`[ -d ${at} ] && exit ${IS_DIRECTORY}; [ -e ${at} ] || [ -L ${at} ] && exit ${IS_OTHER}; exit ${IS_MISSING}`);

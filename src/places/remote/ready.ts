@@ -1,4 +1,4 @@
-/** What a start on a remote machine needs: looked up once per link, and installed if it is missing. */
+/** Prepares a remote machine for starts: looks up once per link what they need, and installs what is missing. */
 import { HoldfastError, shellQuote } from "../../base/index.js";
 import type { Tools } from "../../keeper/index.js";
 import type { Link } from "../link/index.js";

@@ -53,7 +53,7 @@ export function innerStart({ apptainer, workdir, lifetime }: SlurmSettings, at: 
 						? `[ -e "$f" ] || { echo "there is no image $f on the node" >&2; exit 93; }`
 						: `[ -e "$f" ] || { $a pull --force ${insecure ? "--no-https " : ""}"$f.part-$SLURM_JOB_ID" ${q(`docker://${image}`)} && mv "$f.part-$SLURM_JOB_ID" "$f" || exit 93; }`,
 				]),
-		// Whoever is second waits for the first.
+		// The second program waits for the first.
 		`if mkdir ${q(`${at}/instance`)} 2>/dev/null; then $a -q instance start ${flags} "$f" ${name} || { rmdir ${q(`${at}/instance`)}; exit 94; }`,
 		watchText(at, name),
 		"fi",
@@ -69,7 +69,7 @@ function watchText(at: string, name: string): string {
 	return `p=$(${pid}); [ -z "$p" ] || setsid sh -c ${shellQuote(watch)} holdfast ${shellQuote(at)} "$p" </dev/null >/dev/null 2>&1 &`;
 }
 
-/** Returns the shell text that runs a command there. */
+/** Returns the shell text that runs a command in the container. */
 export function enterText(settings: SlurmSettings, at: string, name: string, command: string): string {
 	if (settings.apptainer === undefined) return `. ${shellQuote(`${at}/place/environment`)}; cd "$HOME" 2>/dev/null || cd /; ${command}`;
 	const inside = `unset PROMPT_COMMAND PS1 USER_PATH; . ${INNER_DIR}/environment; cd "$HOME" 2>/dev/null || cd /; ${command}`;

@@ -106,7 +106,7 @@ export async function cancel(id: string): Promise<void> {
 	await slurm("scancel", [id], { tolerate: GONE });
 }
 
-/** What decides what a job is. */
+/** Returns a digest of the settings that make one job different from another. */
 export function madeWith({ workdir: _workdir, environment: _environment, ...settings }: SlurmSettings): string {
 	return digest(settings, 12);
 }
@@ -116,5 +116,5 @@ const commentOf = ({ home, task }: HostOwner, settings: SlurmSettings): string =
 
 export const settingsIn = (comment: string): string | undefined => /^holdfast .*\bsettings=([0-9a-f]{12})/.exec(comment)?.[1];
 
-/** Whose a job is: the comment has only digests. */
+/** The owners of jobs, kept in files: the comment of a job has only digests. */
 export const jobOwners = (): OwnerFiles => ownerFiles("jobs");

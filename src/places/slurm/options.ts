@@ -17,7 +17,7 @@ const time = z.lazy(() =>
 		.default(240),
 );
 
-/** Of a container in the job. What belongs to the job is set there. */
+/** Settings of a container in the job, without those that belong to the job. */
 export const innerSchema = z.lazy(() =>
 	apptainerSchema.unwrap().omit({ keep: true, lifetime: true, workdir: true, environment: true, cpus: true, memory: true, pids: true }).strict(),
 );

@@ -5,7 +5,7 @@ import { explained } from "./words.js";
 
 const MISSING = "this has to be a machine of the cluster from which jobs are submitted: start Holdfast on a login node";
 
-/** Where the cluster is. What a job that this program runs in has set would change what is asked for. */
+/** The variables that name the cluster. Other variables, set by a job that this program runs in, would change the request. */
 const THEIRS = /^SLURM_(CONF|CONF_SERVER|CLUSTERS)$/;
 
 export function slurmProgram(name: string): Program {

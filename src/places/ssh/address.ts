@@ -51,7 +51,7 @@ function hostAndPort(text: string, refuse: (why: string) => never): [string, num
 	return [host, Number(port)];
 }
 
-/** `/~/x` is in the home there, and so is an address that ends at the host, with a slash or without; `//` is the root. */
+/** `/~/x` is in the remote home, and so is an address that ends at the host, with a slash or without; `//` is the root. */
 function directory(path: string): string | undefined {
 	if (path === "" || path === "/" || /^\/~\/?$/.test(path)) return undefined;
 	return path.startsWith("/~") ? path.slice(1) : path.replace(/^\/\/+/, "/");

@@ -3,7 +3,7 @@ import { programEnvironment, type RunningChild, startChild } from "../child.js";
 import { localPath, type SshSettings } from "./options.js";
 
 export interface SshProgram {
-	/** The machine, as an address; and what a person types behind `ssh` to get there. */
+	/** The machine, as an address; and the words that a person types behind `ssh` to log in. */
 	readonly name: string;
 	readonly login: string;
 	readonly settings: SshSettings;
@@ -29,7 +29,7 @@ export function clientArguments({ settings, socket, idleSeconds }: SshProgram, w
 		ConnectTimeout: String(connectTimeout),
 		...(way === "shared" ? { ControlMaster: "auto", ControlPersist: String(idleSeconds) } : { ControlMaster: "no" }),
 	};
-	// The first of each counts: what the person has set, then what is only a default here.
+	// The first of each counts: the person's settings, then our defaults.
 	const defaults = { ServerAliveInterval: "15", ServerAliveCountMax: "2", ...(identityFile === undefined ? {} : { IdentitiesOnly: "yes" }) };
 	return [
 		...(configFile === undefined ? [] : ["-F", localPath(configFile)]),

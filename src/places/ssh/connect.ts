@@ -1,4 +1,4 @@
-/** See to it that there is a connection for all to share: find the one that is there, or log in. */
+/** Provides a connection for all programs to share: finds the existing one, or logs in. */
 import { HoldfastError } from "../../base/index.js";
 import { endGroup } from "../child.js";
 import { clientArguments, runClient, type SshProgram } from "./client.js";

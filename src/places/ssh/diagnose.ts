@@ -14,12 +14,12 @@ export async function diagnose(client: SshProgram, said: string, signal?: AbortS
 	const proxied = /^proxy(jump|command) (?!none$)/m.test(settings);
 	// With a shared connection what a jump host says goes nowhere: once more without, to hear it.
 	const heard = proxied && /closed|reset|timed out/.test(said) ? await output(client, ["exit"], client.settings.connectTimeout * 1_000 + LOOK_MS, signal) : "";
-	// Of the keys that ssh would use here, those with a passphrase.
+	// The keys that ssh would use, as far as they have a passphrase.
 	const locked = [...settings.matchAll(/^identityfile (.*)$/gm)].map(([, file]) => localPath(file as string)).filter(isLocked);
 	return explain(`${heard}\n${said}`, { ...client, proxied, locked });
 }
 
-/** What it prints, on both; empty when it takes too long. */
+/** Returns the stdout and stderr of ssh; nothing when it takes too long. */
 async function output(client: SshProgram, words: readonly string[], ms: number, signal?: AbortSignal): Promise<string> {
 	const args = clientArguments(client, "alone");
 	const { host } = client.settings;

@@ -1,14 +1,14 @@
-/** What ssh says when it fails, and what a person can do about it. */
+/** Explains failures of ssh, and what a person can do about them. */
 import { type ErrorCode, HoldfastError } from "../../base/index.js";
 
 export interface SshTarget {
 	/** The address of the machine. */
 	readonly name: string;
-	/** What a person types behind `ssh` to get there. */
+	/** The words that a person types behind `ssh` to log in. */
 	readonly login: string;
-	/** Through a jump host or a proxy command: what is wrong may be there. */
+	/** The login goes through a jump host or a proxy command, which may be what is wrong. */
 	readonly proxied?: boolean;
-	/** Keys that are there but locked with a passphrase. */
+	/** Keys that are locked with a passphrase. */
 	readonly locked?: readonly string[];
 }
 

@@ -22,7 +22,7 @@ const INSTEAD = "the server may run something else in its place (ForceCommand, c
 export interface Near {
 	/** Programs with the same home share a connection. */
 	readonly home?: string;
-	/** What the ssh client gets, but for secrets. */
+	/** The environment of the ssh client, before secrets are removed. */
 	readonly env?: NodeJS.ProcessEnv;
 	/** How long an idle connection stays open. */
 	readonly idleSeconds?: number;
@@ -117,7 +117,7 @@ function endedThere(code: number | null, said: string): string {
 	return `the command there ended with exit code ${code}${words ? ` and said "${words.slice(-300)}"` : ""}; if it does so at once, ${INSTEAD}: this login has to be allowed to run commands`;
 }
 
-/** A directory of the home there, as an absolute path. What a login prints besides is skipped. */
+/** Returns a directory of the remote home as an absolute path. Other output of the login is skipped. */
 async function homeThere(open: Host["open"], below: string, client: SshProgram, signal?: AbortSignal): Promise<string> {
 	const mark = randomBytes(8).toString("hex");
 	const stream = await open(`exec sh -c ${shellQuote(`echo "${mark}" "<$HOME>"`)}`, signal);

@@ -45,7 +45,7 @@ export const sshSchema = z.lazy(() =>
 			.refine((text) => !SHELL.test(text.replace(/\\(?=.)/g, "")), "a user cannot contain spaces, quotes, brackets or any of $ ; & < > |")
 			.optional(),
 		port: z.number().int().min(1).max(65_535).optional(),
-		/** Where a new shell starts: absolute, or from the home there with ~/. Without it, the home there. */
+		/** Where a new shell starts: absolute, or below the remote home with ~/. Default: the remote home. */
 		dir: plain("a directory")
 			.max(4_096)
 			.regex(/^(\/|~(\/|$))/, "a directory there is an absolute path, or one that begins with ~/ (another user's home cannot be named with ~)")
@@ -54,7 +54,7 @@ export const sshSchema = z.lazy(() =>
 		identityFile: file("an identity file").optional(),
 		/** In the place of ~/.ssh/config and the system's. */
 		configFile: file("a configuration file of ssh").optional(),
-		/** As after `ssh -o`; they come before what the configuration says. */
+		/** Options as after `ssh -o`; they win over the configuration. */
 		options: z
 			.record(z.string(), plain("the value of an option").min(1, "the value of an option is empty").max(4_096))
 			.superRefine((options, context) => {

@@ -7,7 +7,7 @@ import path from "node:path";
 import { ensureDir, HoldfastError, unlinkIfThere } from "../../base/index.js";
 import type { SshSettings } from "./options.js";
 
-/** Of the 104 bytes that every system has, ssh needs 17 for a temporary name beside it, and one for the end. */
+/** The longest path of a socket: every system has 104 bytes, of which ssh needs 17 for a temporary name beside it, and one for the end. */
 const LONGEST = 104 - 17 - 1;
 
 /** The socket's name is made of all that decides where a connection leads and as which user: only programs with the same settings share it. */
@@ -30,7 +30,7 @@ export function socketFile(settings: SshSettings, home: string, env: NodeJS.Proc
 	throw new HoldfastError("HOME", `there is no directory for the control socket of ssh (${problems.join("; ")}); choose a shorter home with HOLDFAST_HOME`);
 }
 
-/** Make it if need be; what is wrong with it otherwise. In /tmp anybody could have made it before us. */
+/** Makes the directory if need be. Returns what is wrong with it: in /tmp another user could have made it first. */
 function privateDir(dir: string, uid: number): string | undefined {
 	try {
 		ensureDir(dir);

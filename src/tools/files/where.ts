@@ -14,7 +14,7 @@ export interface FilesAt {
 	readonly home: string;
 	/** How much of this machine's file system the place sees. */
 	readonly sees: Place["sees"];
-	/** For a sandbox: the directory that it shares with this machine. */
+	/** The directory that a sandbox shares with this machine. */
 	readonly shared?: string;
 }
 
@@ -33,7 +33,7 @@ export interface FilesOfTask {
 	readonly notes: readonly string[];
 }
 
-/** For callers that copy without a tool: the command line, and `task.files`. */
+/** Returns the files of a task for callers that copy without a tool: the command line, and `task.files`. */
 export async function filesOfTask(runtime: ToolHost, task: string, signal?: AbortSignal): Promise<FilesOfTask> {
 	const { notes, ...where } = await findWhere(runtime, task, { signal });
 	return { files: where.files, resolve: (file) => pathIn(where, file), notes };
