@@ -247,12 +247,12 @@ class TaskHandle implements Task {
 
 	async spawn(options: Omit<SpawnOptions, "task">): Promise<Process> {
 		this.#checkOpen();
-		if ((options as SpawnOptions | undefined)?.task !== undefined)
-			throw new HoldfastError("INVALID", "task.spawn: it starts a process of this task, so leave task out");
+		const given: Partial<SpawnOptions> | undefined | null = options;
+		if (given?.task !== undefined) throw new HoldfastError("INVALID", "task.spawn: it starts a process of this task, so leave task out");
 		const { env } = this.#agent.settings.get(this.name) ?? {};
 		return this.#agent
 			.at(this.#task.place, this.#task.user)
-			.spawn({ ...options, task: this.name, ...(env || options.env ? { env: { ...env, ...options.env } } : {}) });
+			.spawn({ ...options, task: this.name, ...(env || given?.env ? { env: { ...env, ...given?.env } } : {}) });
 	}
 
 	processes(options: { ended?: boolean; shells?: boolean } = {}): Process[] {

@@ -116,6 +116,7 @@ test("options and arguments that cannot be used: each is refused with INVALID, i
 		["list: a task", () => runtime.list(given({ task: 7 })), /^runtime.list: task is 7, but must be a string/],
 		["list: null", () => runtime.list(given(null)), /^runtime.list: it is null/],
 		["processes: a task", () => task.processes(given({ task: "u" })), /^task.processes: there is no key "task"; there are ended, shells/],
+		["task.spawn: null", () => task.spawn(given(null)), /^spawn: command is missing/],
 		["sync", () => runtime.sync(given({ ms: "1" })), /^runtime.sync: ms is "1", but must be a number/],
 		["prune", () => runtime.prune(given({ keepMs: 1 })), /^runtime.prune: there is no key "keepMs"; there are olderThanMs/],
 		["pruneSandboxes", () => runtime.pruneSandboxes(given({ allHome: true })), /^runtime.pruneSandboxes: there is no key "allHome"; there are allHomes/],
