@@ -258,7 +258,8 @@ export class TerminalSocket {
 				this.#outflow?.sizes();
 			}, RESIZED_MS);
 		const { dir } = this.#options.process;
-		if ((name === null || name === path.basename(dir)) && !fs.existsSync(dir)) this.close(CLOSE.gone, "the process was removed"); // its own name: the kernel tells of the directory itself
+		if ((name === null || name === path.basename(dir)) && !fs.existsSync(dir))
+			this.close(CLOSE.gone, "the process was removed"); // its own name: the kernel tells of the directory itself
 		else if (name === null || name.startsWith(KEYBOARD_FILE)) this.#tellKeyboard();
 	}
 
