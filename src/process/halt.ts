@@ -97,7 +97,9 @@ export async function halt(kernel: Kernel, find: (now: ProcessSnapshot) => Membe
 /**
  * Halts a tree before `signal`, at a moment when the reaction of each parent is known. A shell blocks TERM and INT while it forks, and an interactive
  * bash ignores TERM only outside of a fork: stopped during a fork, it seems to accept the signal, and then drops it. So a parent that blocks the
- * signal is continued alone for a moment. On a busy machine, it waits for its turn before it stops or continues, and its mask may change until then.
+ * signal is continued for a moment, after its children: a shell with job control takes a stopped child for one that it need not wait for. Where a child
+ * must stay stopped, so must the parent. On a busy machine, a process waits for its turn before it stops or continues, and its mask may change until
+ * then.
  */
 export async function haltBefore(kernel: Kernel, find: (now: ProcessSnapshot) => Members, signal: "SIGINT" | "SIGTERM", except?: number): Promise<Halted> {
 	const deadline = Date.now() + TURNS_MS;
@@ -113,17 +115,21 @@ export async function haltBefore(kernel: Kernel, find: (now: ProcessSnapshot) =>
 	let busy: readonly number[] = [];
 	for (let round = 0; ; round++) {
 		const halted = await halt(kernel, find);
-		const parents = parentsIn(halted).filter((pid) => pid !== except);
+		const childrenOf = childrenIn(halted);
+		const parents = halted.pids.filter((pid) => pid !== except && childrenOf(pid).length > 0);
 		if (parents.length === 0) return halted;
 		const texts = await settled(parents, (status) => !runs(status));
 		const forking = parents.filter((_, at) => blocked(texts[at]));
 		if (forking.length === 0) return halted;
-		if (round === FORK_ROUNDS) return { ...halted, forking: forking.filter((pid) => busy.includes(pid)) };
-		await kernel.signal(to(halted.now, forking, "SIGCONT"));
+		const deaf = await deafParents(kernel, halted, signal);
+		const stays = (pid: number): boolean => deaf.has(pid) || (forking.includes(pid) && childrenOf(pid).some(stays));
+		const free = forking.filter((pid) => !stays(pid));
+		if (free.length === 0 || round === FORK_ROUNDS) return { ...halted, forking: forking.filter((pid) => busy.includes(pid) || !free.includes(pid)) };
+		await kernel.signal(continued(halted.now, [...free, ...free.flatMap(childrenOf)]));
 		await sleep(FORK_MS);
 		const isBusy = (status: string | undefined) => blocked(status) && runs(status);
-		const after = await settled(forking, (status) => !isBusy(status));
-		busy = forking.filter((_, at) => isBusy(after[at]));
+		const after = await settled(free, (status) => !isBusy(status));
+		busy = free.filter((_, at) => isBusy(after[at]));
 	}
 }
 
@@ -149,9 +155,22 @@ export const to = (now: ProcessSnapshot, pids: readonly number[], signal: NodeJS
 export const continued = (now: ProcessSnapshot, pids: readonly number[]): Sent[] => to(now, pids.toReversed(), "SIGCONT");
 
 /**
+ * Continues a tree that has been sent TERM, except the parents in `deaf`. Such a parent stays stopped while its own parent does; otherwise it is killed:
+ * when its own parent ends, the kernel continues a stopped group, and a hangup is all that comes with it.
+ */
+export function continuedBut({ now, pids }: Pick<Halted, "now" | "pids">, deaf: ReadonlySet<number>): Sent[] {
+	const woken = new Set(pids.filter((pid) => !deaf.has(pid)));
+	return pids.toReversed().flatMap((pid) => {
+		if (woken.has(pid)) return to(now, [pid], "SIGCONT");
+		return woken.has(now.stats.get(pid)?.ppid ?? 0) ? to(now, [pid], "SIGKILL") : [];
+	});
+}
+
+/**
  * Returns the parents that ignore a signal that one of their children does not ignore: interactive shells ignore TERM; a background subshell and a
  * caller of system(3) ignore INT. They would continue with what follows that child, so they stay stopped until a signal that they do not ignore. So do
- * parents that are still forking, of which that is unknown. `before`: parents that have lost a child to an earlier signal.
+ * those that ignore it and have such a child, and parents that are still forking, of which that is unknown. `before`: parents that have lost a child to
+ * an earlier signal.
  */
 export async function deafParents(
 	kernel: Kernel,
@@ -159,19 +178,21 @@ export async function deafParents(
 	signal: "SIGINT" | "SIGTERM",
 	before: ReadonlySet<number> = new Set(),
 ): Promise<Set<number>> {
-	const inTree = new Set(pids);
-	const childrenOf = (pid: number) => now.childrenOf(pid).filter((child) => inTree.has(child));
-	const parents = [...new Set([...pids.filter((pid) => before.has(pid)), ...parentsIn({ now, pids })])];
+	const childrenOf = childrenIn({ now, pids });
+	const parents = pids.filter((pid) => before.has(pid) || childrenOf(pid).length > 0);
 	const asked = [...new Set([...parents, ...parents.flatMap(childrenOf)])];
 	if (asked.length === 0) return new Set();
 	const texts = await kernel.read(asked.map((pid) => `/proc/${pid}/status`));
-	const deaf = new Set(asked.filter((_, at) => ignores(texts[at] ?? "", constants.signals[signal])));
-	return new Set([...forking, ...parents.filter((pid) => deaf.has(pid) && (before.has(pid) || childrenOf(pid).some((child) => !deaf.has(child))))]);
+	const ignoring = new Set(asked.filter((_, at) => ignores(texts[at] ?? "", constants.signals[signal])));
+	const isDeaf = (pid: number): boolean =>
+		ignoring.has(pid) && (before.has(pid) || childrenOf(pid).some((child) => !ignoring.has(child) || forking.includes(child) || isDeaf(child)));
+	return new Set([...forking, ...parents.filter(isDeaf)]);
 }
 
-function parentsIn({ now, pids }: Pick<Halted, "now" | "pids">): number[] {
+/** Returns the children of a process that belong to the tree. */
+function childrenIn({ now, pids }: Pick<Halted, "now" | "pids">): (pid: number) => readonly number[] {
 	const inTree = new Set(pids);
-	return pids.filter((pid) => now.childrenOf(pid).some((child) => inTree.has(child)));
+	return (pid) => now.childrenOf(pid).filter((child) => inTree.has(child));
 }
 
 export const ignores = (status: string, signal: number): boolean => isIn("SigIgn", status, signal);

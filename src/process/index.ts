@@ -16,7 +16,7 @@ export {
 } from "./call-record.js";
 export { type Check, clean, diagnose, type Orphan } from "./doctor.js";
 export { endsIn } from "./ends.js";
-export { continued, deafParents, halt, haltBefore, ignores, type Members, to } from "./halt.js";
+export { continued, continuedBut, deafParents, halt, haltBefore, ignores, type Members, to } from "./halt.js";
 export { hiddenText, type MaskedLog, maskedCommand, maskedMatch, RedactedStream, starredSlice, starredSlices } from "./hidden.js";
 export { type Holder, KEYBOARD_FILE, KEYBOARD_RENEW_MS, Keyboard, keyboardOf, mustBeFree, takeLostHolder } from "./keyboard.js";
 export { endTree, KILL_GRACE_MS, type KillResult, members, membersWithin } from "./kill.js";

@@ -8,7 +8,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { isLiving, type Kernel } from "../base/index.js";
 import { commandOf, type Parts, readExit, readParts, type Spec, type Within } from "../keeper/index.js";
-import { continued, deafParents, type Halted, halt, haltBefore, type Members, remembering, to } from "./halt.js";
+import { continuedBut, deafParents, type Halted, halt, haltBefore, type Members, remembering, to } from "./halt.js";
 import { markKilled } from "./killing.js";
 import { type ProcessSnapshot, snapshot } from "./tree.js";
 
@@ -89,15 +89,9 @@ export async function endTree({ kernel, graceMs, bash, reached, killAll, ...tree
 		const halted = await stop("SIGTERM");
 		const heeding = left.filter((pid) => pid !== bash);
 		await end(halted, heeding, "SIGTERM");
-		const deaf = await deafParents(kernel, halted, "SIGTERM");
+		const deaf = await deafParents(kernel, { ...halted, pids: heeding }, "SIGTERM");
 		if (heeding.length < left.length) await end(halted, [bash as number], "SIGKILL");
-		await kernel.signal([
-			...continued(
-				halted.now,
-				heeding.filter((pid) => !deaf.has(pid)),
-			),
-			...halted.others,
-		]);
+		await kernel.signal([...continuedBut(halted, deaf), ...halted.others]);
 		const deadline = Date.now() + graceMs;
 		for (let pause = 1; left.some((pid) => !deaf.has(pid)) && Date.now() < deadline; pause = Math.min(pause * 2, 50)) {
 			await sleep(pause);

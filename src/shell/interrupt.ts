@@ -11,6 +11,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Spec } from "../keeper/index.js";
 import {
 	continued,
+	continuedBut,
 	deafParents,
 	halt,
 	haltBefore,
@@ -80,11 +81,12 @@ async function throwAway({ process: { kernel }, bash }: Bash, slot: Slot, spec: 
 		const toBash = !interrupted && (signal === "SIGINT" || left.length === 0) ? "SIGINT" : await abort();
 		interrupted ||= toBash === "SIGINT";
 		deaf = signal === "SIGKILL" ? new Set() : await deafParents(kernel, { ...halted, pids: left }, signal, deaf);
-		const woken = left.filter((pid) => !deaf.has(pid));
+		const awake = left.filter((pid) => !deaf.has(pid));
 		await kernel.signal([
 			...(over(now) ? [] : to(now, [bash.pid], toBash)),
 			...to(now, left, signal),
-			...continued(now, [bash.pid, ...woken]),
+			...(signal === "SIGINT" ? continued(now, awake) : continuedBut({ now, pids: left }, deaf)),
+			...continued(now, [bash.pid]),
 			...halted.others,
 		]);
 	};

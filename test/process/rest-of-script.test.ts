@@ -11,6 +11,7 @@ import { forks, SCRIPTS } from "../support/scripts.js";
 /** All of them where it is cheap; elsewhere those that differ in what they ignore. test/process/soak-rest-of-script.test.ts has the rest. */
 const ALL = Object.keys(SCRIPTS);
 const FEW = ["a subshell in the background", "a pipeline", "a child that ignores TERM", "an interactive shell", "a shell that forks"];
+const AT_A_TERMINAL = [...FEW, "an interactive shell in another", "an interactive shell that ignores a hangup"]; // with job control
 const ready = (process: Process) => process.wait({ until: { pattern: "ready" }, timeout: 100_000 });
 
 /** Ends each, and expects that nothing was printed but `ready`. What make(1) says when it is ended is its own affair. */
@@ -36,7 +37,7 @@ describe("kill", () => {
 		const runtime = await testRuntime(options);
 		await Promise.all([
 			nothingRunsOn(ALL, (command) => killed(runtime, { command })),
-			nothingRunsOn(FEW, (command) => killed(runtime, { command, terminal: true })),
+			nothingRunsOn(AT_A_TERMINAL, (command) => killed(runtime, { command, terminal: true })),
 		]);
 	});
 
@@ -58,7 +59,10 @@ describe("kill", () => {
 
 	test.skipIf(noSandbox)("in a sandbox, with pipes and with a terminal", async () => {
 		const runtime = await testRuntime({ place: "local+sandbox" });
-		await Promise.all([true, undefined].map((terminal) => nothingRunsOn(FEW, (command) => killed(runtime, { command, ...(terminal ? { terminal } : {}) }))));
+		await Promise.all([
+			nothingRunsOn(FEW, (command) => killed(runtime, { command })),
+			nothingRunsOn(AT_A_TERMINAL, (command) => killed(runtime, { command, terminal: true })),
+		]);
 	});
 
 	test.each(["a box with perl", "a box of busybox"].filter((box) => BOXES[box]?.possible))("through the kernel of %s", async (box) => {
@@ -75,7 +79,7 @@ describe("in the shell of a task", () => {
 	};
 	test.each(Object.entries(ways))("%s", async (_name, way) => {
 		const shell = await testShell();
-		const names = ALL.filter((name) => way.length === 0 || name !== "an interactive shell"); // at a terminal too it goes on after a child that INT has ended
+		const names = ALL.filter((name) => way.length === 0 || !name.startsWith("an interactive shell")); // at a terminal too it goes on after a child that INT has ended
 		await nothingRunsOn(names, async (command) => {
 			const abort = new AbortController();
 			const own = shell.another();
@@ -131,7 +135,7 @@ describe("the keeper by itself", () => {
 			while ((await process.leftovers()).length > 0) await new Promise((resolve) => setTimeout(resolve, 20)); // the keeper is still at it
 			return textOf(process);
 		};
-		await Promise.all([nothingRunsOn(FEW, (command) => timed({}, command)), nothingRunsOn(FEW, (command) => timed({ terminal: true }, command))]);
+		await Promise.all([nothingRunsOn(FEW, (command) => timed({}, command)), nothingRunsOn(AT_A_TERMINAL, (command) => timed({ terminal: true }, command))]);
 	});
 
 	test("a parent that forks for longer than anything waits for it", async () => {

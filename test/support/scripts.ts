@@ -1,8 +1,11 @@
-/** As an interactive bash in the middle of a fork on a busy machine: it blocks TERM and INT, and ignores both once it has had so many seconds of CPU time. */
+/**
+ * As an interactive bash with job control in the middle of a fork on a busy machine: it blocks TERM and INT, and ignores both once it has had so many seconds
+ * of CPU time. Then it waits for its child, and goes on if that has been stopped.
+ */
 export function forks(seconds: number): string {
-	const late = `$SIG{CONT} = sub { $from = (times)[0]; 1 while (times)[0] < $from + ${seconds}; $SIG{TERM} = $SIG{INT} = "IGNORE"; sigprocmask(SIG_UNBLOCK, $both) }`;
-	const parent = `$both = POSIX::SigSet->new(SIGTERM, SIGINT); sigprocmask(SIG_BLOCK, $both); unless ($child = fork) { sigprocmask(SIG_UNBLOCK, $both); exec "sleep", 600 }`;
-	return `perl -MPOSIX=:signal_h -e '${late}; ${parent} $| = 1; print "ready\\n"; 1 while waitpid($child, 0) != $child; print "LATE\\n"'; echo LATE`;
+	const late = `$SIG{CONT} = sub { $from = (times)[0]; 1 while (times)[0] < $from + ${seconds}; $SIG{TERM} = $SIG{INT} = "IGNORE"; sigprocmask(SIG_UNBLOCK, $both); $forked = 1 }`;
+	const parent = `$both = POSIX::SigSet->new(SIGTERM, SIGINT); sigprocmask(SIG_BLOCK, $both); unless ($child = fork) { setpgrp; sigprocmask(SIG_UNBLOCK, $both); exec "sleep", 600 }`;
+	return `perl -MPOSIX=:signal_h,WUNTRACED -e '${late}; ${parent} $| = 1; print "ready\\n"; select undef, undef, undef, 0.01 until $forked; waitpid $child, WUNTRACED; print "LATE\\n"'; echo LATE`;
 }
 
 /** Scripts that would go on if a part of them were ended before the rest: each prints `ready`, and then LATE if it does. */
@@ -17,6 +20,8 @@ export const SCRIPTS: Readonly<Record<string, string>> = {
 	make: "echo ready; printf 'a: b\\n\\t@echo LATE\\nb:\\n\\t-@sleep 600\\n\\t@echo LATE\\n' | make -k -f -; echo LATE",
 	"a child that ignores TERM": "(trap '' TERM; sleep 600; echo LATE) & echo ready; sleep 600; echo LATE",
 	"an interactive shell": "echo ready; bash --norc --noprofile -i -c 'sleep 600; echo LATE' 2>/dev/null; echo LATE",
+	"an interactive shell in another": `bash --norc --noprofile -i -c "bash --norc --noprofile -i -c 'echo ready; sleep 600; echo LATE'; echo LATE" 2>/dev/null; echo LATE`,
+	"an interactive shell that ignores a hangup": "trap '' HUP; dash -i -c 'echo ready; sleep 600; echo LATE' 2>/dev/null; echo LATE",
 	"a shell that forks": forks(0.05),
 	"system(3)": `echo ready; perl -e 'system "sleep 600"; print "LATE\\n"'; echo LATE`,
 	"children in sessions of their own": "setsid bash -c 'sleep 600; echo LATE' & echo ready; wait; echo LATE",

@@ -34,7 +34,7 @@ hf_end() {
     hf_halt
     for hf_w in $hf_m; do hf_kill KILL "$hf_w"; done
     if [ -n "${hf_cgroup%%:*}" ] && [ -z "$hf_entered" ]; then echo 1 >"${hf_cgroup%%:*}/cgroup.kill"; fi # in a sandbox the cgroup includes our own processes
-    hf_m=
+    hf_back=
     hf_continue
     hf_moment
     hf_members
@@ -84,27 +84,41 @@ hf_kill() {
   hf_same "${2%%/*}" "${hf_y%%/*}" && kill "-$1" "${2%%/*}"
 }
 
-# Continues the stopped processes, except those in hf_deaf and their groups: children first, then the rest of the groups.
+# Continues the stopped processes, children first, then the rest of their groups. Those in hf_deaf and their groups stay stopped while their parent does;
+# otherwise they are killed: when their parent ends, the kernel continues a stopped group, and a hangup is all that comes with it.
 hf_continue() {
-  hf_back= hf_held=' '
-  for hf_w in $hf_m; do hf_back="$hf_w $hf_back"; done
+  hf_held=' ' hf_woken=' '
   for hf_w in $hf_back; do
-    case $hf_deaf in *" ${hf_w%%/*} "*) hf_held="$hf_held${hf_w##*/} " ;; *) hf_kill CONT "$hf_w" ;; esac
+    case $hf_deaf in *" ${hf_w%%/*} "*) ;; *) hf_woken="$hf_woken${hf_w%%/*} " ;; esac
+  done
+  for hf_w in $hf_back; do
+    case $hf_deaf in *" ${hf_w%%/*} "*) ;; *) hf_kill CONT "$hf_w"; continue ;; esac
+    hf_parent "$hf_w"
+    case $hf_woken in *" $hf_p "*) hf_kill KILL "$hf_w" ;; *) hf_held="$hf_held${hf_w##*/} " ;; esac
   done
   for hf_g in $hf_groups; do
     case $hf_held in *" $hf_g "*) ;; *) kill -CONT "-$hf_g" ;; esac
   done
 }
 
-# Sets hf_deaf to the processes that ignore TERM while a child does not, like interactive shells: they would continue with their next command. Adds
-# those that are still forking, of which that is unknown.
+# Sets hf_p to the parent of $1, a word of hf_m.
+hf_parent() {
+  hf_p=${1#*/*/}
+  hf_p=${hf_p%%/*}
+}
+
+# Sets hf_deaf to the processes that ignore TERM while a child does not, or is one of these, like interactive shells: they would continue with their next
+# command. Adds those that are still forking, of which that is unknown. Sets hf_back to all processes, children first.
 hf_find_deaf() {
-  hf_deaf=$hf_busy hf_ignore=' '
-  for hf_w in $hf_m; do if hf_ignores "${hf_w%%/*}"; then hf_ignore="$hf_ignore${hf_w%%/*} "; fi; done
+  hf_deaf=$hf_busy hf_ignore=' ' hf_back=
   for hf_w in $hf_m; do
-    case $hf_ignore in *" ${hf_w%%/*} "*) continue ;; esac
-    hf_x=${hf_w#*/*/}
-    case $hf_ignore in *" ${hf_x%%/*} "*) hf_deaf="$hf_deaf${hf_x%%/*} " ;; esac
+    hf_back="$hf_w $hf_back"
+    if hf_ignores "${hf_w%%/*}"; then hf_ignore="$hf_ignore${hf_w%%/*} "; fi
+  done
+  for hf_w in $hf_back; do
+    case $hf_deaf in *" ${hf_w%%/*} "*) ;; *) case $hf_ignore in *" ${hf_w%%/*} "*) continue ;; esac ;; esac
+    hf_parent "$hf_w"
+    case $hf_ignore in *" $hf_p "*) hf_deaf="$hf_deaf$hf_p " ;; esac
   done
 }
 
@@ -113,8 +127,8 @@ hf_find_deaf() {
 hf_forking() {
   hf_parents=' ' hf_forks=
   for hf_w in $hf_m; do
-    hf_y=${hf_w#*/*/}
-    hf_parents="$hf_parents${hf_y%%/*} "
+    hf_parent "$hf_w"
+    hf_parents="$hf_parents$hf_p "
   done
   for hf_w in $hf_m; do
     case $hf_parents in *" ${hf_w%%/*} "*) ;; *) continue ;; esac
@@ -127,11 +141,21 @@ hf_forking() {
   [ -n "$hf_forks" ] || { hf_busy=' '; return 1; }
 }
 
-# Continues the processes in hf_forks until they block TERM no more or sleep: only after its fork an interactive shell shows that it ignores TERM. Sets
-# hf_busy to those that do neither in time.
+# Continues the processes in hf_forks, after their children, until they block TERM no more or sleep: only after its fork an interactive shell shows that it
+# ignores TERM, and with job control it takes a stopped child for one that it need not wait for. Sets hf_busy to those that do neither in time, and to those
+# that stay stopped because a child must.
 hf_awake() {
   hf_busy=' '
-  for hf_w in $hf_forks; do hf_kill CONT "$hf_w"; done
+  hf_find_deaf
+  for hf_w in $hf_back; do
+    hf_parent "$hf_w"
+    case $hf_deaf in *" ${hf_w%%/*} "*) case "$hf_forks " in *" $hf_p/"*) hf_deaf="$hf_deaf$hf_p " hf_busy="$hf_busy$hf_p " ;; esac ;; esac
+  done
+  for hf_w in $hf_back; do
+    hf_parent "$hf_w"
+    case $hf_deaf in *" ${hf_w%%/*} "* | *" $hf_p "*) continue ;; esac
+    case "$hf_forks " in *" $hf_w "* | *" $hf_p/"*) hf_kill CONT "$hf_w" ;; esac
+  done
   hf_moment
   for hf_w in $hf_forks; do
     while hf_masks SigBlk "${hf_w%%/*}" && [ "$hf_state" = R ]; do
