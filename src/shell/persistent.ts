@@ -66,7 +66,7 @@ export class Persistent {
 		this.#seat = Seat.of(runtime, task);
 	}
 
-	/** This program knows a living shell of the task. */
+	/** The task has a shell, as far as this program knows. */
 	get isHere(): boolean {
 		return this.#bash !== undefined;
 	}

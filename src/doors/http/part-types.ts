@@ -11,8 +11,9 @@ export interface SitePart {
 	readonly icon?: string | undefined;
 	/** The directory whose files are served below `/parts/NAME/`, without a login: code and styles, nothing else. */
 	readonly files: string;
-	/** The one of these files that exports `mount` (`PartModule`). With a hash in the name a browser keeps it; the same holds for `style`. */
+	/** The one of these files that exports `mount` (`PartModule`). With a hash in its name a browser keeps it. */
 	readonly script: string;
+	/** A style sheet among these files. */
 	readonly style?: string | undefined;
 	/** Answers a request below `/api/parts/NAME/` of who may do everything; a read-only link is refused before. What it throws is an answer 500. */
 	fetch(request: Request, visit: PartVisit): Response | Promise<Response>;
