@@ -1,5 +1,5 @@
 /** What every room of the agent stands on: errors, the home, settings, keys, files of lines, claims, ids, the time. */
-export { Claim, heldBy, withClaim } from "./claim.js";
+export { Claim, type ClaimHolder, heldBy, withClaim } from "./claim.js";
 export { type Clock, isoTime, systemClock } from "./clock.js";
 export { type ConfigChange, type ConfigFlag, changeAgentConfig, type LoadedConfig, loadAgentConfig } from "./config.js";
 export { type AgentConfig, agentConfigSchema, type EndpointConfig, type McpServerConfig, mcpServerSchema, type PlatformConfig } from "./config-schema.js";

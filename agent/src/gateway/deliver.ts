@@ -113,7 +113,8 @@ function newsItem(batch: readonly Extract<Entry, { t: "notice" }>[], options: De
 function isWanted(id: string, text: string, mode: NewsMode): boolean {
 	if (mode === "all" || mode === "off") return mode === "all";
 	if (!id.endsWith("-completed")) return false;
-	return mode === "result" || !/with exit code 0\b/.test(text.split("\n", 1)[0] ?? "");
+	const [first = ""] = text.split("\n", 1);
+	return mode === "result" || /^.*\bwith exit code (\d+)/.exec(first)?.[1] !== "0"; // the last one: the command, which comes before it, may say anything
 }
 
 /** The first line, which says what happened, and as many of the last ones as there is room for, each whole. */

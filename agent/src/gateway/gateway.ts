@@ -3,19 +3,21 @@
  * come to the same; nothing that it has started ends with it.
  */
 import { openRuntime, type Runtime } from "holdfast";
-import { AgentError, Claim, type Clock, fileKey, heldBy, KeyRing, systemClock } from "../base/index.js";
+import { AgentError, type Claim, type Clock, KeyRing, systemClock } from "../base/index.js";
 import type { AgentSettings } from "../chat/index.js";
 import { type Chat, shortHash } from "./chat.js";
 import { Chats } from "./chats.js";
+import { claimPlatforms } from "./claims.js";
 import { Counters } from "./counters.js";
 import type { Hall, Link } from "./hall.js";
 import { askedByModel, handle } from "./handle.js";
 import { Intake } from "./intake.js";
+import type { OpenedPlatform } from "./open-platforms.js";
 import { Outbox } from "./outbox.js";
 import { OutboxStore } from "./outbox-store.js";
-import { gatewayClaim, gatewayPaths, makeGatewayDirs, outboxFile } from "./paths.js";
+import { gatewayPaths, makeGatewayDirs, outboxFile } from "./paths.js";
 import { People } from "./people.js";
-import { type Platform, PlatformError, type PlatformEvents } from "./platforms/platform.js";
+import { PlatformError, type PlatformEvents } from "./platforms/platform.js";
 import { Questions } from "./questions.js";
 import { KEY_START } from "./route.js";
 import { sendFileTool } from "./send-file.js";
@@ -31,7 +33,7 @@ const PROBLEMS = 20;
 export interface GatewayOptions {
 	readonly settings: AgentSettings;
 	/** By the names that agent.json gives them. */
-	readonly platforms: readonly { readonly name: string; readonly platform: Platform }[];
+	readonly platforms: readonly (Pick<OpenedPlatform, "name" | "platform"> & Partial<OpenedPlatform>)[];
 	readonly keys?: KeyRing;
 	/** In place of one of its own. */
 	readonly runtime?: Runtime;
@@ -45,11 +47,6 @@ export interface GatewayOptions {
 	readonly crashes?: number;
 	/** How long a conversation stays open in which nothing happens. */
 	readonly idleMs?: number;
-}
-
-/** Another program has the account. The command line ends with 78. */
-export class TakenError extends Error {
-	override readonly name = "TakenError";
 }
 
 interface Connected extends Link {
@@ -97,8 +94,9 @@ export class Gateway {
 	/** Goes on with what was left, and connects. Throws `TakenError` if another program has one of the accounts. */
 	static async start(options: GatewayOptions): Promise<Gateway> {
 		const { home } = options.settings;
-		if (options.platforms.length === 0) throw new AgentError("CONFIG", "no platform is set up; run `holdfast-agent setup platform`");
-		const claims = claimAll(options);
+		if (options.platforms.length === 0)
+			throw new AgentError("CONFIG", "no platform is set up; run `holdfast-agent setup platform`, or use the page of `holdfast serve`, which needs no account");
+		const claims = claimPlatforms(home, options.platforms);
 		const runtime = options.runtime ?? (await openRuntime({ warm: 0 }));
 		const gateway = new Gateway(options, runtime);
 		gateway.#claims.push(...claims);
@@ -306,19 +304,4 @@ export class Gateway {
 			}
 		}, STATUS_MS).unref();
 	}
-}
-
-/** All or none. */
-function claimAll({ settings: { home }, platforms }: GatewayOptions): Claim[] {
-	const claims: Claim[] = [];
-	for (const { name } of platforms) {
-		const claim = Claim.take(gatewayClaim(home, fileKey(name)), "gateway");
-		if (claim instanceof Claim) {
-			claims.push(claim);
-			continue;
-		}
-		for (const one of claims) one.release();
-		throw new TakenError(`${name} is in use by ${heldBy(claim)}; end that gateway first, or let it go on`);
-	}
-	return claims;
 }

@@ -1,6 +1,6 @@
 /** Files of the gateway in the agent's home. */
 import path from "node:path";
-import { type AgentHome, ensureDir, fileKey } from "../base/index.js";
+import { type AgentHome, ensureDir, fileKey, ownAgentHome } from "../base/index.js";
 
 export interface GatewayPaths {
 	readonly root: string;
@@ -36,3 +36,6 @@ export function makeGatewayDirs({ root, chats, files }: GatewayPaths): void {
 export const chatFile = ({ chats }: GatewayPaths, key: string): string => path.join(chats, `${fileKey(key)}.json`);
 export const outboxFile = ({ root }: GatewayPaths, platform: string): string => path.join(root, `outbox-${fileKey(platform)}.jsonl`);
 export const gatewayClaim = (home: AgentHome, name: string): string => path.join(home.claims, `gateway-${name}`);
+/** Where all homes of this user look: in the default one. */
+export const accountClaim = (account: string): string =>
+	path.join(ownAgentHome({ ...process.env, HOLDFAST_AGENT_HOME: undefined }), "claims", `account-${account}`);

@@ -11,7 +11,7 @@ export function resetReason({ mode, minutes, at }: ResetPolicy, active: number, 
 	return undefined;
 }
 
-/** The last time that local clocks showed this. Where a change of clocks leaves it out, the moment of the change. */
+/** The last time that local clocks showed this. A day whose change of clocks leaves it out has it later, by as much as the clocks are set forward. */
 export function lastTime(at: string, now: number): number {
 	const [hours = 0, minutes = 0] = at.split(":").map(Number);
 	const today = new Date(now);

@@ -87,16 +87,20 @@ test("/deny with a reason reaches the model; words alone count as a reply, or wh
 	await world.shows("Allowed once.");
 });
 
-test("/approve all lets each run once, and no longer; asked in the page, the chat says who answered", async () => {
-	const all = ["c1", "c2", "c3"];
+test("/approve all lets each question that is open in the chat run once, and no longer; asked in the page, the chat says who answered", async () => {
 	const world = await start();
 	await world.start();
-	for (const [n, chat] of all.entries()) world.chats.write(`run ${n + 1}`, { chat });
-	for (const chat of all) await oneOf(world, chat);
-	// Each chat has its own: those of others are not touched by "all".
-	world.chats.write("/approve all", { chat: "c1" });
-	await world.shows(/^Result: /, "c1");
-	expect([runs(world, 1), runs(world, 2), runs(world, 3)]).toEqual([1, 0, 0]);
+	world.chats.write("hello");
+	await world.shows("Hello.");
+	const groups = ["g1", "g2", "g3"];
+	for (const [n, chat] of groups.entries()) world.chats.write(`run ${n + 1}`, { chat, kind: "group" });
+	world.chats.write("run 4", { chat: "c2" });
+	await until("all are asked", () => questions(world).length === 3 && questions(world, "c2").length === 1, 60_000);
+	// Those of other chats are not touched by "all".
+	world.chats.write("/approve all");
+	for (const chat of groups) await world.shows(/^Result: /, chat);
+	await world.shows(/^([0-9a-f]{4} .*: Allowed once\.\n?){3}$/);
+	expect([1, 2, 3, 4].map((n) => runs(world, n))).toEqual([1, 1, 1, 0]);
 	const [elsewhere] = world.runtime.approvals.list({ task: "agent/tele/direct/c2" });
 	await world.runtime.approvals.answer(elsewhere?.id ?? "", { answer: "once", by: "the page" });
 	await world.shows(/^Result: /, "c2");
@@ -104,9 +108,28 @@ test("/approve all lets each run once, and no longer; asked in the page, the cha
 	const stale = world.chats.press(questions(world, "c2")[0] as ShownMessage, `a:${elsewhere?.id}:no`);
 	await until("a stale button says who", () => world.chats.shown.some(({ tap }) => tap === stale));
 	expect(world.chats.shown.find(({ tap }) => tap === stale)?.text).toContain("by the page");
-	world.chats.write("run 1", { chat: "c1" });
-	await until("it is asked anew", () => questions(world, "c1").length === 2, 30_000);
-	expect(world.runtime.approvals.list({ task: "agent/tele/direct/c1" })).toHaveLength(1);
+	world.chats.write("run 1", { chat: "g1", kind: "group" });
+	await until("it is asked anew", () => questions(world).length === 4, 30_000);
+	expect(world.runtime.approvals.list({ task: "agent/tele/group/g1" })).toHaveLength(1);
+	expect(runs(world, 1)).toBe(1);
+});
+
+test("what is allowed in this chat is not asked again there, until /new takes it back", async () => {
+	const world = await start();
+	await world.start();
+	world.chats.write("run 1");
+	const digits = /([0-9a-f]{4})\n/.exec((await oneOf(world)).text)?.[1];
+	world.chats.write(`/approve ${digits} task`);
+	await world.shows(`${digits}: Allowed in this chat.`);
+	await until("it ran", () => runs(world, 1) === 1, 30_000);
+	world.chats.write("run 1");
+	await until("it ran again", () => runs(world, 1) === 2, 30_000);
+	expect(questions(world)).toHaveLength(1);
+	world.chats.write("/new");
+	await world.shows(/^A new conversation\./);
+	world.chats.write("run 1");
+	await until("it is asked anew", () => questions(world).length === 2, 30_000);
+	expect(runs(world, 1)).toBe(2);
 });
 
 test("nobody answers: it expires, the message says so, and the model is told not to go around it", async () => {
@@ -129,9 +152,12 @@ test("nobody answers: it expires, the message says so, and the model is told not
 	expect(runs(world, 1)).toBe(0);
 });
 
-test("a question of a group goes to the private chat of who wrote, and can be answered there", async () => {
+test("a question of a group goes to the private chat of who wrote, and can be answered there; to the group if nobody has one, or it is set so", async () => {
 	const world = await start();
-	await world.start();
+	const gateway = await world.start();
+	world.chats.write("run 2", { chat: "g2", kind: "group", person: "tim" });
+	world.chats.tap(await oneOf(world, "g2"), "Once", { kind: "group" });
+	await world.shows(/^Result: /, "g2");
 	world.chats.write("hello");
 	await world.shows("Hello.");
 	world.chats.write("run 1", { chat: "g1", kind: "group", chatName: "Team" });
@@ -141,6 +167,10 @@ test("a question of a group goes to the private chat of who wrote, and can be an
 	world.chats.write("yes");
 	await world.shows(/^Result: /, "g1");
 	expect(runs(world, 1)).toBe(1);
+	gateway.hall.settings.config.gateway.groups.approveInGroup = true;
+	world.chats.write("run 3", { chat: "g1", kind: "group" });
+	world.chats.tap(await oneOf(world, "g1"), "Once", { kind: "group" });
+	await until("it ran", () => runs(world, 3) === 1, 30_000);
 });
 
 test("a question of the model has buttons for its choices, and any message answers it", async () => {

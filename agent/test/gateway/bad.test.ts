@@ -1,6 +1,7 @@
 /** What goes wrong, and news of processes, files, progress. */
 import fs from "node:fs";
 import path from "node:path";
+import { FakeClock } from "holdfast/testing";
 import { expect, test } from "vitest";
 import { calls } from "../model-server/index.js";
 import { until } from "../support/dirs.js";
@@ -28,6 +29,37 @@ test("news: updates and ends come once, batched, by the mode of the chat; the mo
 	expect(world.chats.in("c2").find(({ text }) => text.startsWith("▸"))?.rings).toBe(false);
 	world.chats.write("/news off", { chat: "c2" });
 	await world.shows("News of background processes: off.", "c2");
+});
+
+test("check_interval reaches the chat that asked, once, also what was printed while no gateway ran", async () => {
+	const clock = new FakeClock();
+	const world = await gateWorld({
+		noticeClock: clock,
+		gateway: { news: "all" },
+		script: (request) => {
+			if (/still runs/.test(request.said)) return "Noted.";
+			if (request.results.length > 0) return "Started.";
+			const command = "echo one; until [ -e go ]; do sleep 0.05; done; echo two; exec sleep 600";
+			return calls(["terminal", { command, background: true, check_interval: 30 }]);
+		},
+	});
+	const told = (): string[] => world.chats.texts("c4").filter((text) => text.startsWith("▸"));
+	const printed = (word: string): Promise<void> =>
+		until(`it has printed ${word}`, () => world.runtime.list({ task: "agent/tele/direct/c4" }).some((one) => one.read(0).bytes.includes(word)));
+	const first = await world.start();
+	world.chats.write("build", { chat: "c4" });
+	await world.shows("Started.", "c4");
+	await printed("one");
+	clock.pass(30_000);
+	await world.shows(/^▸ [^\n]*still runs[\s\S]*one/, "c4");
+	await first.stop();
+	fs.writeFileSync(path.join(world.dir, "work", "go"), "");
+	await printed("two");
+	clock.pass(30_000);
+	await world.start();
+	await until("it is told", () => told().length === 2);
+	expect(told()[1]).toMatch(/still runs[\s\S]*two/);
+	expect(world.chats.texts("c1")).toEqual([]);
 });
 
 test("files come in under a name that is safe, and go out once; one that is too large is named", async () => {
@@ -117,13 +149,14 @@ test("a token that is revoked in the middle ends that platform with words, and n
 	]);
 });
 
-test("progress is one silent message that is edited, and is not shown while an answer waits", async () => {
+test("progress is one silent message, which says in the end that it is over", async () => {
 	const world = await gateWorld({
-		script: (request) => (request.results.length === 0 ? calls(["terminal", { command: "sleep 4; echo slept" }]) : "Done."),
+		script: (request) => (request.results.length === 0 ? calls(["terminal", { command: "until [ -e go ]; do sleep 0.05; done" }]) : "Done."),
 	});
 	await world.start();
-	world.chats.write("sleep");
-	await until("progress is shown", () => world.chats.messages.some(({ id, text }) => id.startsWith("prog_") && /\$ sleep 4/.test(text)), 30_000);
+	world.chats.write("wait");
+	await until("progress is shown", () => world.chats.messages.some(({ id, text }) => id.startsWith("prog_") && /\$ until /.test(text)), 30_000);
+	fs.writeFileSync(path.join(world.dir, "work", "go"), "");
 	await world.shows("Done.");
 	const progress = (): (typeof world.chats.messages)[number][] => world.chats.messages.filter(({ id }) => id.startsWith("prog_"));
 	await until("it says that it is over", () => /^✓ 1 step/.test(progress()[0]?.text ?? ""), 30_000);

@@ -1,7 +1,8 @@
 /** A message in, a turn, an answer out. */
 import { expect, test, vi } from "vitest";
+import { Chat } from "../../src/gateway/chat.js";
 import { calls } from "../model-server/index.js";
-import { until } from "../support/dirs.js";
+import { atEnd, until } from "../support/dirs.js";
 import { DoublePlatform } from "./fixtures/double.mjs";
 import { gateWorld } from "./support.js";
 
@@ -26,6 +27,30 @@ test("a tool runs in the chat's own task, and its children know the chat", async
 	world.chats.write("who am I?");
 	await world.shows("Done.");
 	expect(world.model.requests[1]?.results[0]?.text).toContain("session agent/tele/direct/c1");
+});
+
+test("a start goes on with what was left before it connects", async () => {
+	let goOn = (): void => {};
+	const held = new Promise<string>((resolve) => (goOn = () => resolve("Too late.")));
+	const world = await gateWorld({ script: ({ n }) => (n === 1 ? held : "Hello Jo.") });
+	atEnd(goOn);
+	const first = await world.start();
+	world.chats.write("hi");
+	await world.model.arrived(1);
+	await first.stop();
+	const order: string[] = [];
+	const { recover } = Chat.prototype;
+	const spies = [
+		vi.spyOn(Chat.prototype, "recover").mockImplementation(async function (this: Chat) {
+			await recover.call(this);
+			order.push(this.conversation === undefined ? "nothing was opened" : "the conversation is open");
+		}),
+		vi.spyOn(DoublePlatform.prototype, "run").mockImplementationOnce(async () => void order.push("connects")),
+	];
+	atEnd(() => spies.map((spy) => spy.mockRestore()));
+	await world.start();
+	await world.model.arrived(2);
+	expect(order).toEqual(["the conversation is open", "connects"]);
 });
 
 test("a platform is told which message was stored last in each chat, so that it can ask for those behind it", async () => {

@@ -81,7 +81,17 @@ test("setup tries the token before anything is saved; the gateway answers, lets 
 	const second = startGateway(world);
 	expect(await second.ended).toBe(78);
 	expect(second.printed()).toContain(`telegram is in use by gateway (pid ${gateway.child.pid})`);
-	const metrics = await (await fetch(/http:\S+\/metrics/.exec(gateway.printed())?.[0] ?? "")).text();
+	// Another home with the same token, under another name.
+	const config = JSON.parse(fs.readFileSync(world.file("agent.json"), "utf8"));
+	config.gateway.platforms = { work: { ...config.gateway.platforms.telegram, kind: "telegram" } };
+	const other = newWorld(config);
+	fs.cpSync(world.file("keys"), other.file("keys"), { recursive: true });
+	const third = startGateway(other, { HOME: world.env.HOME ?? "" });
+	expect(await third.ended).toBe(78);
+	expect(third.printed()).toContain(`work is in use by gateway of ${world.env.HOLDFAST_AGENT_HOME} (pid ${gateway.child.pid})`);
+	const counters = /http:\S+\/metrics/.exec(gateway.printed())?.[0] ?? "";
+	const metrics = await (await fetch(counters)).text();
+	expect(await (await fetch(new URL("/health", counters))).json()).toMatchObject({ ok: true, platforms: [{ name: "telegram", up: true }] });
 	expect(metrics).toMatch(/holdfast_gateway_received_total\{platform="telegram"\} 2\n/);
 	expect(metrics).toMatch(/holdfast_gateway_up\{platform="telegram"\} 1\n/);
 	await until(

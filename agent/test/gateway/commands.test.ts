@@ -1,11 +1,13 @@
 /** Commands that reach beyond the conversation: processes, terminals, model, place, sudo, and how the gateway is. */
+import path from "node:path";
 import { createSite } from "holdfast/http";
 import { expect, test } from "vitest";
-import { deliveries, type NewsMode } from "../../src/gateway/deliver.js";
+import { type DeliverOptions, deliveries, type NewsMode } from "../../src/gateway/deliver.js";
 import { sitePart } from "../../src/page/index.js";
 import type { Entry } from "../../src/talk/index.js";
 import { calls } from "../model-server/index.js";
 import { atEnd, until } from "../support/dirs.js";
+import { startProgram } from "../support/program.js";
 import { gateWorld } from "./support.js";
 
 test("/processes, /link, /model and /place: anyone who may write looks, and only an admin changes what the agent reaches", async () => {
@@ -21,6 +23,9 @@ test("/processes, /link, /model and /place: anyone who may write looks, and only
 	};
 	await says("/processes", /^proc_\w+ {2}running {2}cat$/);
 	await says("/link keyboard", "No page is served; start `holdfast serve` in another terminal, then ask again.");
+	const server = startProgram(path.resolve("dist/bin/holdfast.js"), ["serve", "--port", "0"], { HOLDFAST_HOME: world.runtime.home.root });
+	for (let line = await server.line(); !line.includes("#token="); ) line = await server.line();
+	await says("/link keyboard", /^http:\/\/127\.0\.0\.1:\d+\/#keys=\S+\nThe first browser that opens it may type, for 10 minutes\.$/);
 	await says("/model", /^scripted at http/);
 	await says("/model other", /^The model is other now\.\nscripted does not list other/);
 	await says("/place", "Commands run at local.");
@@ -78,7 +83,7 @@ test("the page has the gateway's health and counters", async () => {
 	expect((await health()).running).toBe(false);
 });
 
-test("news: all shows updates too, result ends, error failed ones, off none; secrets are masked, and lines are whole", () => {
+test("news: all shows updates too, result ends, error failed ones, off none; what comes within two seconds is one message; secrets are masked, and lines are whole", () => {
 	const notice = (n: number, id: string, text: string): Entry => ({ n, at: "2026-01-01T00:00:00.000Z", t: "notice", id, text }) as Entry;
 	const entries = [
 		notice(0, "proc_a-update-1", `proc_a has said more\n${"a long line of output that goes on\n".repeat(60)}key hunter2`),
@@ -86,12 +91,12 @@ test("news: all shows updates too, result ends, error failed ones, off none; sec
 		notice(2, "proc_c-completed", "proc_c ended after 2 s with exit code 1\nbroken"),
 	];
 	const platform = { traits: { limit: { size: 4_000, unit: "characters" } }, measure: (text: string) => text.length } as never;
-	const shown = (news: NewsMode): string[] =>
-		deliveries(entries, {
-			...{ conversation: "x", from: 0, chat: { id: "c1", kind: "direct" }, name: "tele", platform, news, now: Date.parse("2026-01-01T01:00:00Z") },
-			redact: (text) => text.replaceAll("hunter2", "***"),
-			known: () => false,
-		}).items.map(({ text }) => text);
+	const options = (news: NewsMode): DeliverOptions => ({
+		...{ conversation: "x", from: 0, chat: { id: "c1", kind: "direct" }, name: "tele", platform, news, now: Date.parse("2026-01-01T01:00:00Z") },
+		redact: (text) => text.replaceAll("hunter2", "***"),
+		known: () => false,
+	});
+	const shown = (news: NewsMode, some = entries): string[] => deliveries(some, options(news)).items.map(({ text }) => text);
 	const [all = "", ...more] = shown("all");
 	expect(more).toEqual([]);
 	expect(all.split("▸ ").map((one) => one.split("\n")[0])).toEqual(
@@ -108,4 +113,7 @@ test("news: all shows updates too, result ends, error failed ones, off none; sec
 	expect(shown("result")).toEqual(["▸ proc_b ended after 2 s with exit code 0\nfine\n▸ proc_c ended after 2 s with exit code 1\nbroken"]);
 	expect(shown("error")).toEqual(["▸ proc_c ended after 2 s with exit code 1\nbroken"]);
 	expect(shown("off")).toEqual([]);
+	expect(shown("error", [notice(0, "proc_d-completed", "proc_d (echo ended with exit code 0; false) ended after 2 s with exit code 1.")])).toHaveLength(1);
+	const second = { ...options("all"), now: Date.parse("2026-01-01T00:00:00.500Z") }; // more may come within two seconds
+	expect(deliveries(entries, second)).toEqual({ items: [], told: 0, again: 1_500 });
 });

@@ -4,6 +4,8 @@ import { describe, expect, test } from "vitest";
 import { Outbox } from "../../src/gateway/outbox.js";
 import { OutboxStore, type OutItem } from "../../src/gateway/outbox-store.js";
 import { type Certainty, PlatformError } from "../../src/gateway/platforms/platform.js";
+import { Progress } from "../../src/gateway/progress.js";
+import type { TurnEvent } from "../../src/turn/index.js";
 import { atEnd, tempDir, until } from "../support/dirs.js";
 import { type DoubleChats, DoubleServer } from "./double.js";
 import { DoublePlatform } from "./fixtures/double.mjs";
@@ -20,14 +22,14 @@ async function lane(certainty: Certainty, traits: object = {}) {
 	let now = 0;
 	const clock = { now: () => Date.now() + now };
 	const problems: string[] = [];
+	const platform = new DoublePlatform({ url: server.url, name: "tele", traits: chats.traits, PlatformError });
 	const open = (): Outbox => {
-		const platform = new DoublePlatform({ url: server.url, name: "tele", traits: chats.traits, PlatformError });
 		const outbox = new Outbox({ store: new OutboxStore(file, clock), platform, clock, firstWaitMs: 5, report: (text) => problems.push(text) });
 		outbox.start();
 		return outbox;
 	};
 	const settled = (outbox: Outbox): Promise<void> => until("all is settled", () => outbox.store.size === 0, 20_000);
-	return { chats, open, settled, problems, later: (ms: number) => (now += ms) };
+	return { chats, platform, open, settled, problems, later: (ms: number) => (now += ms) };
 }
 
 describe.each(["exact", "lookup"] as const)("%s", (certainty) => {
@@ -88,6 +90,41 @@ test("a pause that the platform asks for is kept over a restart; then the messag
 	await settled(third);
 	expect(chats.texts()).toEqual(["the answer"]);
 	await third.close();
+});
+
+test("progress is dropped while an answer waits for its pause, in that chat alone; many steps are one edit", async () => {
+	const { chats, platform, open, settled, later } = await lane("exact");
+	const outbox = open();
+	const progressOf = (chat: string): Progress =>
+		new Progress({
+			...{ platform, outbox, chat: { id: chat, kind: "direct" }, redact: (text) => text.replaceAll("hunter2", "***"), kept: () => undefined, everyMs: 5 },
+		});
+	const step = (command: string): TurnEvent => ({ type: "call", id: command, name: "terminal", args: JSON.stringify({ command }) }) as TurnEvent;
+	const progress = progressOf("c1");
+	for (const command of ["one", "two", "echo hunter2"]) progress.take(step(command));
+	await until("it is shown", () => chats.messages.length === 1);
+	expect(chats.messages[0]).toMatchObject({ rings: false, edits: [], text: expect.stringMatching(/^… .*echo \*\*\*/) });
+	chats.faults.push({ kind: "later", ms: 30_000 });
+	await outbox.put(item("a", "the answer"));
+	await until("the pause is known", () => outbox.store.isPaused("c1"));
+	progress.take(step("three"));
+	const next = progressOf("c1"); // has no message yet
+	next.take(step("three"));
+	const other = progressOf("c2"); // begun later: when it is shown, the steps of the first chat have had their time
+	other.take(step("four"));
+	await until("another chat has its own", () => chats.messages.length === 2);
+	progress.end();
+	for (const one of [progress, next]) await one.close();
+	expect(chats.messages.map(({ chat, edits }) => [chat, edits])).toEqual([
+		["c1", []],
+		["c2", []],
+	]);
+	later(30_001);
+	outbox.connection(true);
+	await settled(outbox);
+	expect(chats.texts()).toEqual(["the answer"]);
+	await other.close();
+	await outbox.close();
 });
 
 test("a pause does not grow when the clock is set back, also over a restart: the platform is asked anew", async () => {

@@ -73,6 +73,54 @@ test("idle for a day: a new conversation that says so and knows the one before; 
 	expect(world.chats.texts().filter((text) => text.startsWith("A new conversation"))).toHaveLength(2);
 });
 
+test("a turn under way, a question that is open and something undelivered hold the conversation, however long it was quiet", async () => {
+	const clock = movedClock();
+	const hold: { open?: () => void } = {};
+	const held = new Promise<void>((resolve) => (hold.open = resolve));
+	const world = await gateWorld({
+		clock,
+		gateway: { reset: { minutes: 30 } },
+		script: async (request) => {
+			if (request.n === 1) await held;
+			return `Answer to ${/\w+$/.exec(request.said)?.[0]}`;
+		},
+	});
+	const gateway = await world.start();
+	world.chats.write("one");
+	await world.model.arrived(1);
+	clock.move(HOUR);
+	world.chats.write("two"); // it is heard in the turn that is under way
+	await until("it is taken", () => world.chats.acknowledged === 2);
+	hold.open?.();
+	await world.shows("Answer to two");
+	await idle(gateway);
+
+	const asked = world.runtime.task("agent/tele/direct/c1").terminal({ command: "git push --force origin main" });
+	await until("it is asked", () => world.chats.in().some(({ text }) => text.includes("git push --force")));
+	await idle(gateway);
+	clock.move(HOUR);
+	world.chats.write("three");
+	await world.shows("Answer to three");
+	const [{ id = "" } = {}] = world.runtime.approvals.list({ task: "agent/tele/direct/c1" });
+	await world.runtime.approvals.answer(id, { answer: "no", by: "the test" });
+	expect((await asked).status).toBe("blocked");
+	await idle(gateway);
+
+	world.chats.faults.push({ kind: "later", ms: 100 * HOUR });
+	world.chats.write("four");
+	const { outbox } = gateway.chats.get("agent/tele/direct/c1")?.link ?? {};
+	await until("its answer waits", () => outbox?.store.isPaused("c1") === true);
+	clock.move(HOUR);
+	world.chats.write("five");
+	await world.model.arrived(5);
+	expect(JSON.stringify(world.model.requests[4]?.body.messages)).toContain("Answer to three");
+	clock.move(-200 * HOUR); // the pause was noted later than now: it does not count
+	outbox?.connection(true);
+	await world.shows("Answer to five");
+	expect(world.chats.texts().filter((text) => text.startsWith("A new conversation"))).toEqual([]);
+	expect(listSessions(world.home)).toHaveLength(1);
+});
+
 test("/new, /resume, /sessions, /status, /stop; a conversation of another chat needs the role admin; a second gateway goes on with the same", async () => {
 	const world = await gateWorld({ script: (request) => `Answer to ${request.said}` });
 	const first = await world.start();

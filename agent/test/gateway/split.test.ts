@@ -91,7 +91,7 @@ test("reset: idle, daily and both, none; a clock that was set back resets nothin
 	expect(resetReason(policy("both"), at("2026-05-05T04:01:00"), at("2026-05-06T03:59:00"))).toBeUndefined();
 });
 
-test("the daily time is right over a change of clocks, also where it is left out", () => {
+test("the daily time is right over a change of clocks, also at 04:00 and where it is left out", () => {
 	const zone = process.env.TZ;
 	const local = (ms: number): string => new Date(ms).toString().slice(0, 24);
 	try {
@@ -99,6 +99,17 @@ test("the daily time is right over a change of clocks, also where it is left out
 		expect(local(lastTime("04:00", new Date(2026, 2, 29, 4, 1).getTime()))).toBe("Sun Mar 29 2026 04:00:00");
 		expect(local(lastTime("04:00", new Date(2026, 2, 29, 3, 59).getTime()))).toBe("Sat Mar 28 2026 04:00:00");
 		expect(local(lastTime("04:00", new Date(2026, 9, 25, 4, 0).getTime()))).toBe("Sun Oct 25 2026 04:00:00");
+		process.env.TZ = "Europe/Helsinki"; // 29 March 2026: 03:00 → 04:00; 25 October: 04:00 → 03:00
+		const daily = { mode: "daily", minutes: 1_440, at: "04:00" } as const;
+		expect(resetReason(daily, Date.parse("2026-03-29T02:59:00+02:00"), Date.parse("2026-03-29T04:00:00+03:00"))).toContain("04:00");
+		expect(resetReason(daily, Date.parse("2026-03-29T04:00:00+03:00"), Date.parse("2026-03-30T03:59:00+03:00"))).toBeUndefined();
+		expect(resetReason(daily, Date.parse("2026-10-25T03:01:00+03:00"), Date.parse("2026-10-25T03:59:00+02:00"))).toBeUndefined(); // 03:01 and 03:59 come twice
+		expect(resetReason(daily, Date.parse("2026-10-25T03:59:00+02:00"), Date.parse("2026-10-25T04:00:00+02:00"))).toContain("04:00");
+		expect(resetReason(daily, Date.parse("2026-10-25T04:00:00+02:00"), Date.parse("2026-10-26T03:59:00+02:00"))).toBeUndefined();
+		process.env.TZ = "Antarctica/Casey"; // 18 October 2009: 02:00 → 05:00, so there is no 04:00
+		expect(local(lastTime("04:00", new Date(2009, 9, 18, 12, 0).getTime()))).toBe("Sun Oct 18 2009 07:00:00");
+		expect(local(lastTime("04:00", new Date(2009, 9, 18, 5, 0).getTime()))).toBe("Sat Oct 17 2009 04:00:00");
+		process.env.TZ = "Europe/Berlin";
 		const left = lastTime("02:30", new Date(2026, 2, 29, 3, 45).getTime()); // there is no 02:30 on that day
 		expect(local(left)).toBe("Sun Mar 29 2026 03:30:00");
 		process.env.TZ = "America/Asuncion"; // a change at midnight

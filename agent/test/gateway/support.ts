@@ -4,7 +4,7 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { openRuntime, type Runtime } from "holdfast";
-import { testRuntime } from "holdfast/testing";
+import { type FakeClock, testRuntime } from "holdfast/testing";
 import { type AgentHome, type Clock, loadAgentConfig, openAgentHome } from "../../src/base/index.js";
 import { Gateway, type GatewayOptions } from "../../src/gateway/index.js";
 import { PlatformError, type PlatformTraits } from "../../src/gateway/platforms/platform.js";
@@ -34,6 +34,8 @@ export interface GateOptions {
 	readonly config?: Record<string, unknown>;
 	readonly platforms?: readonly string[];
 	readonly clock?: Clock;
+	/** By which the core tells of processes. */
+	readonly noticeClock?: FakeClock;
 	readonly broken?: "expected";
 }
 
@@ -44,7 +46,7 @@ export async function gateWorld(options: GateOptions = {}): Promise<GateWorld> {
 	fs.mkdirSync(work);
 	const double = await DoubleServer.start();
 	const model = await modelServer({ script: options.script ?? [], ...(options.broken ? { broken: options.broken } : {}) });
-	const runtime = await testRuntime({ task: "unused" });
+	const runtime = await testRuntime({ task: "unused", clock: options.noticeClock });
 	const names = options.platforms ?? ["tele"];
 	const config = {
 		...{ endpoints: { scripted: { url: model.url, window: 100_000 } }, model: "scripted", toolsets: ["terminal", "file", "ask"] },

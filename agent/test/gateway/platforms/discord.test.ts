@@ -21,6 +21,7 @@ async function stageOf(): Promise<Stage> {
 				ref: { id: channel, kind: "direct" },
 				person,
 				say: async (text, file) => (file ? double.sayWithFile(channel, person, text, file.name, file.bytes) : double.say(channel, person, text)),
+				typed: () => double.typings.filter((one) => one === channel).length,
 				tap: async (message, data) => double.tap(channel, person, message, data),
 				shown: async () =>
 					double.messages

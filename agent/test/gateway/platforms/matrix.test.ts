@@ -23,6 +23,7 @@ async function stageOf(): Promise<Stage> {
 				ref: { id: room, kind: "direct" },
 				person,
 				say: async (text, file) => void (file ? double.sayWithFile(room, person, text, file.name, file.bytes) : double.say(room, person, text)),
+				typed: () => double.typings.filter((one) => one === room).length,
 				shown: async () => {
 					const own = double.events.filter((event) => event.room === room && event.sender === "@holdfast:test");
 					const edits = own.flatMap(({ content }) =>
@@ -68,7 +69,7 @@ describe("matrix", () => {
 		);
 	});
 
-	it("joins when invited and hears what was said before it came; a room of three wants a mention or a reply; its own edits and notices are no messages", async () => {
+	it("joins when invited and hears what was said before it came; a room of three wants a mention or a reply; a thread is answered in it; its own edits and notices are no messages", async () => {
 		const double = new MatrixDouble();
 		const platform = await open(await double.listen());
 		const [stop, messages, states]: [AbortController, Incoming[], boolean[]] = [new AbortController(), [], []];
@@ -102,5 +103,11 @@ describe("matrix", () => {
 			["status", true, undefined],
 			["do it", true, id],
 		]);
+		double.say("!team:test", "@jo:test", "holdfast: and here", { "m.relates_to": { rel_type: "m.thread", event_id: id } });
+		await until("the thread", () => messages.at(-1)?.text === "and here");
+		const { chat } = messages.at(-1) as Incoming;
+		expect(chat).toEqual({ id: "!team:test", kind: "group", thread: id });
+		await platform.send({ id: "b", chat, rings: true, text: "in the thread" }, new AbortController().signal);
+		expect(double.events.at(-1)?.content).toMatchObject({ body: "in the thread", "m.relates_to": { rel_type: "m.thread", event_id: id } });
 	});
 });

@@ -66,7 +66,7 @@ describe("slack", () => {
 		);
 	});
 
-	it("a channel message counts as addressed by a mention; threads, edits and other bots are told apart; an event is acknowledged only when stored", async () => {
+	it("a channel message counts as addressed by a mention; threads, edits and other bots are told apart; an answer goes to the thread; an event is acknowledged only when stored", async () => {
 		const double = new SlackDouble();
 		const platform = await open(await double.listen());
 		const [stop, messages, states]: [AbortController, Incoming[], boolean[]] = [new AbortController(), [], []];
@@ -100,5 +100,7 @@ describe("slack", () => {
 			["yes", true, { id: "C1", kind: "group", thread: "1.5" }, "C1:1.5"],
 			["status <now> https://x.test", true, { id: "C1", kind: "group" }, undefined],
 		]);
+		await platform.send({ id: "a", chat: (messages[1] as Incoming).chat, rings: true, text: "in the thread" }, new AbortController().signal);
+		expect(double.posts.at(-1)).toMatchObject({ channel: "C1", thread_ts: "1.5", text: "in the thread" });
 	});
 });

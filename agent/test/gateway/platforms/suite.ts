@@ -24,6 +24,8 @@ export interface StageChat {
 	readonly person: string;
 	say(text: string, file?: { readonly name: string; readonly bytes: Uint8Array }): Promise<void>;
 	shown(): Promise<readonly Shown[]>;
+	/** How often the person was shown that the bot writes. */
+	typed?(): number;
 	/** Presses a button of a message. */
 	tap?(message: string, data: string): Promise<void>;
 }
@@ -242,6 +244,13 @@ export function platformContract(name: string, stageOf: () => Promise<Stage>, co
 			await one.taps[0]?.show("allowed once");
 			await one.platform.edit?.(id, { ...out, text: "Allowed once", buttons: [] }, never);
 			expect((await chat.shown())[0]).toMatchObject({ text: "Allowed once", buttons: [] });
+		});
+
+		test("a typing sign reaches the person", async () => {
+			const [one, chat] = [await start(), await stage.chat()];
+			if (!one.platform.traits.typing || !chat.typed) return expect([one.platform.traits.typing, one.platform.typing]).toEqual([false, undefined]);
+			await one.platform.typing?.(chat.ref, never);
+			await until("it is seen", () => chat.typed?.() === 1);
 		});
 
 		test("files go out and come in with their bytes; a name is no path; a large one is refused", async () => {

@@ -24,6 +24,7 @@ async function stageOf(): Promise<Stage> {
 				ref: { id: String(id), kind: "direct" },
 				person: String(id),
 				say: async (text, file) => void (file ? double.sayWithFile(id, text, file.name, file.bytes) : double.say(id, text)),
+				typed: () => double.calls.filter(({ method, body }) => method === "sendChatAction" && Number(body.chat_id) === id).length,
 				tap: async (message, data) => double.tap(id, Number(message.split(":")[1]), data),
 				shown: async () =>
 					double.sent
@@ -118,8 +119,8 @@ describe("telegram", () => {
 		expect(second?.text).toBe(text);
 	});
 
-	it("a group message counts as addressed by mention, command or reply, and has its topic as thread", async () => {
-		const { double, messages } = await running();
+	it("a group message counts as addressed by mention, command or reply, and has its topic as thread, where the answer goes", async () => {
+		const { double, platform, messages } = await running();
 		const chat = { id: -100, type: "supergroup", title: "Team\u202e\nroom" };
 		const mention = { entities: [{ type: "mention", offset: 0, length: 13 }] };
 		double.say(7, "hello all", { chat });
@@ -136,6 +137,8 @@ describe("telegram", () => {
 			["yes", true],
 		]);
 		expect(messages[4]).toMatchObject({ chat: { id: "-100", kind: "group", thread: "5", name: "Team room" }, replyTo: "-100:1" });
+		await platform.send({ id: "a", chat: (messages[4] as Incoming).chat, rings: true, text: "in the topic" }, never);
+		expect(double.calls.findLast(({ method }) => method === "sendMessage")?.body).toMatchObject({ chat_id: -100, message_thread_id: 5 });
 	});
 
 	it("a batch is confirmed only up to the message that was stored", async () => {

@@ -24,7 +24,13 @@ async function stageOf(): Promise<Stage> {
 			server.account(name, "secret");
 			const jo = await new XmppPerson(server.port, name).ready();
 			people.push(jo);
-			return { ref: { id: `${name}@localhost`, kind: "direct" }, person: `${name}@localhost`, say: (text) => jo.say(text), shown: async () => jo.got };
+			return {
+				ref: { id: `${name}@localhost`, kind: "direct" },
+				person: `${name}@localhost`,
+				say: (text) => jo.say(text),
+				shown: async () => jo.got,
+				typed: () => jo.composing,
+			};
 		},
 		deadChat: async () => ({ id: "nobody@localhost", kind: "direct" }),
 		cut: (when, marker) => line.cutAt(when, marker),

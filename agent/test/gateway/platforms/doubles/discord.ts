@@ -30,6 +30,8 @@ export class DiscordDouble {
 	readonly strange: string[] = [];
 	readonly messages: DiscordMessage[] = [];
 	readonly faults: DiscordFault[] = [];
+	/** Channels in which the bot was seen writing. */
+	readonly typings: string[] = [];
 	readonly dead = new Set<string>();
 	readonly answers: Body[] = [];
 	token = "x.y.z";
@@ -240,6 +242,7 @@ export class DiscordDouble {
 				];
 			}
 			case "POST /channels/N/typing":
+				this.typings.push(channel);
 				return [204];
 			default:
 				if (path.startsWith("/interactions/") || path.startsWith("/webhooks/")) {

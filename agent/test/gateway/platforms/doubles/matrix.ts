@@ -24,6 +24,8 @@ export class MatrixDouble {
 	readonly strange: string[] = [];
 	readonly events: RoomEvent[] = [];
 	readonly faults: MatrixFault[] = [];
+	/** Rooms in which the bot was seen writing. */
+	readonly typings: string[] = [];
 	readonly joined = new Map<string, number>();
 	readonly invited = new Set<string>();
 	token = "syt_test";
@@ -134,7 +136,10 @@ export class MatrixDouble {
 			const last = chunk.at(-1);
 			return [200, { chunk, ...(last ? { end: String(this.events.indexOf(last) + 1) } : {}) }];
 		}
-		if (rest.startsWith("typing/")) return [200, {}];
+		if (rest.startsWith("typing/")) {
+			this.typings.push(room);
+			return [200, {}];
+		}
 		this.strange.push(call);
 		return [404, { errcode: "M_UNRECOGNIZED", error: "Unrecognized request" }];
 	}

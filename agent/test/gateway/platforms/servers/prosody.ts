@@ -50,6 +50,8 @@ export async function startProsody({ archive = true }: { readonly archive?: bool
 export class XmppPerson {
 	readonly client: XmppClient;
 	readonly got: { id: string; text: string }[] = [];
+	/** How often another one was seen writing. */
+	composing = 0;
 	#said = 0;
 
 	constructor(port: number, name: string, resource = "phone") {
@@ -59,6 +61,7 @@ export class XmppPerson {
 		this.client.prependListener("element", (element) => void (element.name.endsWith("features") && withoutManagement(element)));
 		this.client.on("error", () => undefined);
 		this.client.on("stanza", (stanza) => {
+			if (stanza.is("message") && stanza.getChild("composing")) this.composing++;
 			const text = stanza.getChildText("body");
 			if (stanza.is("message") && text && stanza.attrs.type !== "error") this.got.push({ id: stanza.attrs.id ?? "", text });
 		});
