@@ -2,7 +2,7 @@
  * Episodes in containers: one without a model beside a bare run of the same image, a turn of the loop beside one docker exec, memory; and how often an episode's
  * rows make the disk wait. A real engine of the measurement's own; the model is the scripted server of the tests.
  */
-import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import fs from "node:fs";
 import path from "node:path";
@@ -12,6 +12,8 @@ import { dockerMissing, startDockerd } from "./dockerd.mjs";
 import { byTurns, median, timed } from "./lib.mjs";
 import { atMost, missingRow, row } from "./report.mjs";
 import { CLI, loadNow, played, scriptedModel, tasksIn } from "./runs.mjs";
+
+const STRACE = "/usr/bin/strace";
 
 export default async function episodes(bench) {
 	bench.leaveProfilesOut();
@@ -73,7 +75,7 @@ async function turns(bench, { env, script }, place, docker) {
 	const exec = () => median(Array.from({ length: 15 }, () => execTime(place, container)));
 	const quiet = { turn: await measured("quiet"), exec: exec(), load: loadNow() };
 	const loops = [1, 2].map(() => spawn("sh", ["-c", "while :; do :; done"], { stdio: "ignore" }));
-	bench.atEnd(() => loops.forEach((loop) => loop.kill("SIGKILL")));
+	for (const loop of loops) bench.atEnd(() => loop.kill("SIGKILL"));
 	const busy = { turn: await measured("busy"), exec: exec(), load: loadNow() };
 	for (const loop of loops) {
 		loop.kill("SIGKILL");
@@ -115,13 +117,13 @@ function placeIn(dir, place) {
 }
 
 async function syncs(bench, { env, script }) {
-	if (spawnSync("strace", ["-V"]).status !== 0) return [missingRow("waits for the disk, of an episode's rows", "strace is not installed")];
+	if (!fs.existsSync(STRACE)) return [missingRow("waits for the disk, of an episode's rows", "strace is not installed")];
 	const count = 5;
 	Object.assign(script, { turns: 1, thinkMs: 0 });
 	const dir = await tasksIn(bench, "episodes-syncs", count);
 	const trace = path.join(dir, "trace");
 	const child = spawn(
-		"strace",
+		STRACE,
 		[
 			...["-f", "-y", "-e", "trace=fsync,fdatasync", "-o", trace],
 			...[process.execPath, CLI, "run", "tasks.jsonl", "-o", "run", "--place", "local", "--agent", "nop", "--json"],
@@ -131,5 +133,7 @@ async function syncs(bench, { env, script }) {
 	const [code] = await once(child, "close");
 	if (code !== 0) throw new Error(`the run under strace ended with ${code}`);
 	const waits = fs.readFileSync(trace, "utf8").match(/f(?:data)?sync\(\d+<[^>]*ledger\.jsonl>/g) ?? [];
-	return [row({ what: "syncs of the ledger for an episode: its start and its result", value: waits.length / count, unit: "", target: atMost(2, ""), note: "strace" })];
+	return [
+		row({ what: "syncs of the ledger for an episode: its start and its result", value: waits.length / count, unit: "", target: atMost(2, ""), note: "strace" }),
+	];
 }

@@ -30,8 +30,11 @@ it("in a container agent and tests are who the task says, in its directory, with
 it("a task's image is built once however many ask, with our label, and its ENTRYPOINT serves; one that cannot be built is an error with its last lines", async (context) => {
 	const { play } = await dockerField(context);
 	const built = (dockerfile: string) =>
-		harborTask(`was=$(cat /served); until [ "$(cat /served)" != "$was" ]; do :; done; cat /built; ${GOOD}`, { toml: "[environment]\nbuild_timeout_sec = 120\n", files: { "environment/Dockerfile": dockerfile } });
-	const serve = "#!/bin/sh\\nwhile :; do date +%%s%%N > /next; mv /next /served; sleep 0.1; done &\\nexec \"$@\"\\n";
+		harborTask(`was=$(cat /served); until [ "$(cat /served)" != "$was" ]; do :; done; cat /built; ${GOOD}`, {
+			toml: "[environment]\nbuild_timeout_sec = 120\n",
+			files: { "environment/Dockerfile": dockerfile },
+		});
+	const serve = '#!/bin/sh\\nwhile :; do date +%%s%%N > /next; mv /next /served; sleep 0.1; done &\\nexec "$@"\\n';
 	const item = built(
 		`FROM ${FULL_IMAGE}\nRUN echo "built $(date +%s%N)" > /built; date > /served; printf '${serve}' > /entry; chmod +x /entry\nENTRYPOINT ["/entry"]\n`,
 	);
@@ -49,7 +52,15 @@ it("an engine keeps the images that were used last, whatever a container has, an
 	const image = (name: string, most: number) => {
 		put(dir, { [`${name}/Dockerfile`]: `FROM ${FULL_IMAGE}\nLABEL of=${path.basename(dir)}-${name}\n` });
 		const { signal } = new AbortController();
-		return builtImage({ folder: path.join(dir, name), seconds: 100, engine: engine.address, locks: path.join(dir, "locks"), log: path.join(dir, "log"), most, signal });
+		return builtImage({
+			folder: path.join(dir, name),
+			seconds: 100,
+			engine: engine.address,
+			locks: path.join(dir, "locks"),
+			log: path.join(dir, "log"),
+			most,
+			signal,
+		});
 	};
 	const [foreign, one, two] = ["holdfast-task:foreign", await image("one", 100), await image("two", 100)];
 	docker("tag", FULL_IMAGE, foreign);

@@ -123,7 +123,11 @@ describe("an episode of a task in Harbor's format", () => {
 			"touch other /tmp/other; (setsid sleep 42424 > /dev/null 2>&1 < /dev/null &); mkdir -p /tmp/out/deep; touch /tmp/out/x.o /tmp/out/x.c /tmp/out/deep/y; ln -s /etc/passwd /tmp/link; echo hi > $LOGS_DIR/artifacts/note",
 		);
 		expect(played.how, wordsOf(played)).toBe("scored 1 tamperable");
-		expect(testOutput(played).split("\n").filter((line) => line.startsWith("/"))).toEqual(["/tmp/out", "/tmp/out/deep", "/tmp/out/x.c"]);
+		expect(
+			testOutput(played)
+				.split("\n")
+				.filter((line) => line.startsWith("/")),
+		).toEqual(["/tmp/out", "/tmp/out/deep", "/tmp/out/x.c"]);
 		const kept = JSON.parse(fs.readFileSync(path.join(played.folder, "artifacts/manifest.json"), "utf8"));
 		expect(kept).toEqual([
 			{ source: "/tmp/harbor/logs/artifacts", file: "artifacts/0/logs" },

@@ -56,7 +56,9 @@ export async function movesEverything(at: Field, megabytes: number): Promise<voi
 	});
 	expect(played.how + wordsOf(played)).toMatch(/^scored 1/);
 	const { ended } = JSON.parse(fs.readFileSync(path.join(played.folder, "proof.json"), "utf8")) as { ended: string[] };
-	expect(ended.join("\n")).toMatch(new RegExp(`proc_\\w+ killed: sleep ${mark}\\n[^]*proc_\\w+ killed: sleep 3600\\n\\d shells?\\n(bubblewrap|docker) \\S+$`));
+	expect(ended.join("\n")).toMatch(
+		new RegExp(`proc_\\w+ killed: sleep ${mark}\\n[\\s\\S]*proc_\\w+ killed: sleep 3600\\n\\d shells?\\n(bubblewrap|docker) \\S+$`),
+	);
 	expect([played.gone, runningWith(mark)]).toEqual([true, []]);
 }
 

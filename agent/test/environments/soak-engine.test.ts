@@ -7,7 +7,7 @@ import { field, harborTask, type Played, wordsOf } from "./support.js";
 
 const NO_WORK = { conversation: null, usage: { input: 0, output: 0 }, tools: [] };
 
-describe("an engine that is killed and started again in the middle of an episode", () => {
+describe("an engine that is killed and started again in the middle of an episode", { timeout: 600_000 }, () => {
 	it.for([true, false])("live-restore %s: the episode goes on exactly or is a typed error, and nothing is left", async (liveRestore, { skip }) => {
 		const engine = await ownEngine({ liveRestore });
 		if (typeof engine === "string") return skip(engine);
@@ -45,5 +45,5 @@ describe("an engine that is killed and started again in the middle of an episode
 		]);
 		expect(restarted.gone).toBe(true);
 		expect(JSON.parse(fs.readFileSync(path.join(gone.folder, "proof.json"), "utf8")).gone).toBe(gone.gone); // what could not be looked at is not said to be gone
-	}, 600_000);
+	});
 });

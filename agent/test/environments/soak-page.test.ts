@@ -9,7 +9,7 @@ const MINUTES = 5;
 
 it("the commands of environments.md, as they are on the page, evaluate a scripted model on the three tasks within five minutes", { timeout: 600_000 }, () => {
 	const page = fs.readFileSync("agent/docs/environments.md", "utf8");
-	const [, part = ""] = /^## In five minutes$([^]*?)^## /m.exec(page) ?? [];
+	const [, part = ""] = /^## In five minutes$([\s\S]*?)^## /m.exec(page) ?? [];
 	const commands = part.split("\n").filter((line) => line.startsWith("    "));
 	expect(commands.length).toBeGreaterThan(8);
 	const world = newWorld();

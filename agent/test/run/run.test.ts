@@ -158,7 +158,9 @@ it("what cannot be run is said before anything starts", async () => {
 		const { code, stderr } = await run(world, args);
 		return `${code} ${stderr}`;
 	};
-	expect(await said("run", "rows.jsonl")).toMatch(/^2 .*rows.jsonl:1: colour is not a column.*\n.*rows.jsonl:2: text is not a column.*\n.*2 of the tasks cannot be run, so nothing was started/);
+	expect(await said("run", "rows.jsonl")).toMatch(
+		/^2 .*rows.jsonl:1: colour is not a column.*\n.*rows.jsonl:2: text is not a column.*\n.*2 of the tasks cannot be run, so nothing was started/,
+	);
 	expect(await said("tasks", "rows.jsonl")).toMatch(/rows.jsonl:2: prompt cannot .*\n.*rows.jsonl:3: toolsets cannot be used: there is no toolset "termnal"/);
 	put(world, [{ prompt: "x" }]);
 	expect(await said("run", "rows.jsonl")).toMatch(/^2 .*has to name its toolsets/);

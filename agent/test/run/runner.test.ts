@@ -130,8 +130,8 @@ it("a disk that is full in the middle of an episode makes its result wait, and t
 		},
 	});
 	expect(isClean(proof)).toBe(true);
-	const seen = events.flatMap((event) => (event.type === "result" ? [[event.index, event.attempt, event.again]] : event.type === "note" ? [] : [event.type]));
-	expect(seen).toEqual(["start", "held", "room", [0, 1, true], "start", [0, 2, false], "proof"]);
+	const seen = events.flatMap((event) => (event.type === "result" ? [`${event.index}.${event.attempt}${event.again ? " again" : ""}`] : [event.type]));
+	expect(seen).toEqual(["start", "held", "room", "0.1 again", "start", "0.2", "proof"]);
 	expect(readProgress(dir)).toMatchObject({ besides: [{ t: "failed", outcome: { of: "runner", code: "disk" } }], results: { size: 1 } });
 });
 

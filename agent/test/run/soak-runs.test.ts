@@ -104,7 +104,9 @@ function tasksFor(world: World): void {
 	}
 }
 
-it(`18, in containers: a runner that is killed at ${KILLS} random moments of builds, starts, solutions, tests and ends`, { timeout: MOST_MS }, async ({ skip }) => {
+it(`18, in containers: a runner that is killed at ${KILLS} random moments of builds, starts, solutions, tests and ends`, { timeout: MOST_MS }, async ({
+	skip,
+}) => {
 	const engine = await testEngine();
 	if (typeof engine === "string") return skip(engine);
 	await engine.docker.getImage(FULL_IMAGE).tag({ repo: "debian", tag: "12-slim" });

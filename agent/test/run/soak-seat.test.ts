@@ -19,7 +19,7 @@ it("a run on a terminal shows a table; `attach` watches an episode, `take` types
 	const world = newWorld(configFor(server, { toolsets: ["terminal"] }));
 	fs.writeFileSync(path.join(world.work, "rows.jsonl"), `${JSON.stringify({ prompt: "ask", id: "asks", expect: { file: "out.txt", content: "yes" } })}\n`);
 	const runs = await sit(world, ["run", "rows.jsonl", "-o", "out", "--place", "local"], { cols: 120 });
-	await runs.shows(/0 {2}asks .*\$ echo from-the-episode.*from-the-episode[^]*0 of 1 done · 1 under way/);
+	await runs.shows(/0 {2}asks .*\$ echo from-the-episode.*from-the-episode[\s\S]*0 of 1 done · 1 under way/);
 	const watcher = await sit(world, ["attach", "out", "0"]);
 	await watcher.shows("from-the-episode");
 	await watcher.type("no<ENTER>");
@@ -30,7 +30,9 @@ it("a run on a terminal shows a table; `attach` watches an episode, `take` types
 	await typist.type("yes<ENTER>");
 	expect(await runs.ended()).toBe(0);
 	expect(runs.printed()).toMatch(/1 of 1 done: 1 scored/);
-	const shown = JSON.parse((await run(world, ["show", "out", "--json"])).stdout) as { episodes: { result: { touched: number; outcome: { score: { reward: number } } } }[] };
+	const shown = JSON.parse((await run(world, ["show", "out", "--json"])).stdout) as {
+		episodes: { result: { touched: number; outcome: { score: { reward: number } } } }[];
+	};
 	expect(shown.episodes[0]?.result).toMatchObject({ touched: 1, outcome: { score: { reward: 1 } } });
 	expect((await run(world, ["attach", "out", "0"])).stderr).toMatch(/episode 0 is not under way/);
 });
