@@ -36,7 +36,10 @@ export async function runEpisode(options: EpisodeOptions): Promise<EpisodeResult
 	const began = Date.now();
 	const attempt = new Attempt(options);
 	let outcome = await attempt.play().catch((error: unknown): Outcome => failed("runner", error));
-	const report = await endEpisode(options.runtime, options.name);
+	const report = await endEpisode(options.runtime, options.name).catch((error: unknown): EndedTask => {
+		if (outcome.kind !== "error") outcome = failed("place", error);
+		return { task: options.name, gone: false, shells: 0, processes: [], sandboxes: [], notes: [error instanceof Error ? error.message : String(error)] };
+	});
 	await attempt.close();
 	if (options.signal.aborted && outcome.kind !== "error") outcome = stopped();
 	const ended = endedLines(report);
