@@ -40,7 +40,7 @@ export async function runEpisode(options: EpisodeOptions): Promise<EpisodeResult
 		if (outcome.kind !== "error") outcome = failed("place", error);
 		return { task: options.name, gone: false, shells: 0, processes: [], sandboxes: [], notes: [error instanceof Error ? error.message : String(error)] };
 	});
-	await attempt.close();
+	await attempt.close().catch(() => {}); // as above: what of it is left, `gone` has said
 	if (options.signal.aborted && outcome.kind !== "error") outcome = stopped();
 	const ended = endedLines(report);
 	const proof = { task: options.name, gone: report.gone, ended, notes: report.notes, box: attempt.box ?? null, stopped: attempt.stopped, left: attempt.left };

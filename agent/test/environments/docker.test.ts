@@ -102,7 +102,7 @@ it("a container that was removed or started again in the middle is an error of t
 			await engine.docker.getContainer(id).start();
 		}),
 	);
-	expect([removed.how, again.how]).toEqual(["place replaced", "place replaced"]);
+	expect([removed.how, again.how], wordsOf(removed) + wordsOf(again)).toEqual(["place replaced", "place replaced"]);
 	expect([wordsOf(removed), wordsOf(again)]).toEqual([expect.stringMatching(/is gone; another one was made/), expect.stringMatching(/was started again/)]);
 	expect([removed.gone, again.gone]).toEqual([true, true]);
 	expect(JSON.parse(fs.readFileSync(path.join(removed.folder, "proof.json"), "utf8")).ended.join()).toMatch(/docker/);

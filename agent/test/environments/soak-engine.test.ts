@@ -34,8 +34,7 @@ describe("an engine that is killed and started again in the middle of an episode
 		const gone: Played = await play(
 			item,
 			agent(() => engine.kill()),
-		);
-		await engine.start();
+		).finally(() => engine.start());
 		const hows = [restarted.how, gone.how];
 		expect(hows, [restarted, gone].map(wordsOf).join("\n")).toEqual([
 			liveRestore ? "scored 1 tamperable" : expect.stringMatching(/^place (replaced|unavailable)$/),
