@@ -13,34 +13,40 @@ import { readProgress } from "../agent/dist/run/index.js";
 import { endAll, median, sleep } from "./lib.mjs";
 import { atMost, row } from "./report.mjs";
 
-const CLI = fileURLToPath(new URL("../agent/dist/cli/main.js", import.meta.url));
+export const CLI = fileURLToPath(new URL("../agent/dist/cli/main.js", import.meta.url));
 const SERVER = fileURLToPath(new URL("../agent/test/model-server/index.ts", import.meta.url));
+const LOCAL = ["--place", "local"];
 const THINK_MS = 5_000;
 const ROWS = 10_000;
 const CLOCK_TICKS = 100; // a second, in /proc/PID/stat
 
 export default async function runs(bench) {
 	bench.leaveProfilesOut();
+	const { env, script } = await scriptedModel(bench, "runs");
+	const world = { bench, env, script };
+	return [...(await many(world)), ...(await turns(world)), ...(await ledger(world)), ...(await ends(world)), ...(await resumed(world))];
+}
+
+/** A model that answers with so many commands, as `script` says, and the homes of an agent that has it. `asked`: when each request came. */
+export async function scriptedModel(bench, name) {
 	const { module: models } = await runnerImport(SERVER);
-	const script = { turns: 1, thinkMs: 0, thought: 0 };
+	const script = { turns: 1, thinkMs: 0, asked: [] };
 	const server = await models.modelServer({
-		script: async ({ results }) => {
-			if (results.length === 0 && script.thinkMs > 0) {
-				await sleep(script.thinkMs);
-				script.thought++;
-			}
-			return results.length < script.turns ? models.calls(["terminal", { command: "echo x" }]) : models.say("done");
+		script: async ({ body }) => {
+			script.asked.push(performance.now());
+			const done = body.messages.filter(({ role }) => role === "tool").length;
+			if (done === 0 && script.thinkMs > 0) await sleep(script.thinkMs);
+			return done < script.turns ? models.calls(["terminal", { command: `echo ${done}` }]) : models.say("done");
 		},
 	});
 	bench.atEnd(() => server.close());
-	const agent = bench.dir("runs-agent");
+	const agent = bench.dir(`${name}-agent`);
 	fs.writeFileSync(
 		path.join(agent, "agent.json"),
 		JSON.stringify({ endpoints: { scripted: { url: server.url, window: 100_000 } }, model: "scripted", toolsets: ["terminal"] }),
 	);
-	const env = { ...process.env, HOLDFAST_AGENT_HOME: agent, HOLDFAST_HOME: bench.dir("runs-core") };
-	const world = { bench, env, script };
-	return [...(await many(world)), ...(await turns(world)), ...(await ledger(world)), ...(await ends(world)), ...(await resumed(world))];
+	const env = { ...process.env, HOLDFAST_AGENT_HOME: agent, HOLDFAST_HOME: bench.dir(`${name}-core`) };
+	return { env, script };
 }
 
 /** All at once: ideal is the time that the model thinks. */
@@ -48,7 +54,7 @@ async function many({ bench, env, script }) {
 	const episodes = bench.count(200, 20);
 	Object.assign(script, { turns: 1, thinkMs: THINK_MS });
 	const dir = await tasksIn(bench, "many", episodes);
-	const { seconds, peak, kept } = await played(dir, env, ["--concurrency", String(episodes)], true);
+	const { seconds, peak, kept } = await played(dir, env, [...LOCAL, "--concurrency", String(episodes)], true);
 	script.thinkMs = 0;
 	const note = `${episodes} episodes on this machine without a sandbox, load ${loadNow()}`;
 	return [
@@ -75,11 +81,11 @@ async function turns({ bench, env, script }) {
 	const each = async (count) => {
 		Object.assign(script, { turns: count, thinkMs: 0 });
 		const dir = await tasksIn(bench, `turns-${count}-${episodes}`, episodes);
-		return (await played(dir, env, ["--concurrency", "4"], false)).cpu / episodes;
+		return (await played(dir, env, [...LOCAL, "--concurrency", "4"], false)).cpu / episodes;
 	};
 	const few = await tasksIn(bench, "turns-none", 1);
 	Object.assign(script, { turns: 1 });
-	const start = (await played(few, env, [], false)).cpu;
+	const start = (await played(few, env, LOCAL, false)).cpu;
 	const six = await each(6);
 	const own = six - start / episodes;
 	return [
@@ -191,7 +197,7 @@ async function resumed({ bench, env }) {
 	];
 }
 
-async function tasksIn(bench, name, count) {
+export async function tasksIn(bench, name, count) {
 	const dir = bench.dir(`runs-${name}`);
 	fs.writeFileSync(path.join(dir, "tasks.jsonl"), Array.from({ length: count }, (_, at) => `${JSON.stringify({ prompt: `do ${at}` })}\n`).join(""));
 	return dir;
@@ -210,9 +216,9 @@ async function frozen(dir, env) {
 }
 
 /** Plays a run. `looked`: its memory, and that of what it keeps, is looked at while most episodes think. */
-async function played(dir, env, options, looked) {
+export async function played(dir, env, options, looked) {
 	const began = performance.now();
-	const child = spawn(process.execPath, [CLI, "run", "tasks.jsonl", "-o", "run", "--place", "local", "--json", ...options], {
+	const child = spawn(process.execPath, [CLI, "run", "tasks.jsonl", "-o", "run", "--json", ...options], {
 		...{ cwd: dir, env, stdio: ["ignore", "pipe", "inherit"] },
 	});
 	let cpu = 0;
@@ -272,7 +278,7 @@ function cpuOf(pid) {
 }
 
 const label = (index) => String(index).padStart(6, "0");
-const loadNow = () => fs.readFileSync("/proc/loadavg", "utf8").split(" ")[0];
+export const loadNow = () => fs.readFileSync("/proc/loadavg", "utf8").split(" ")[0];
 const startRow = (index) => ({
 	t: "start",
 	index,

@@ -31,6 +31,7 @@ const NAMES = [
 	"agent",
 	"gateway",
 	"runs",
+	"episodes",
 	"data",
 	"browser",
 ];

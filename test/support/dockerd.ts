@@ -24,6 +24,8 @@ export interface TestEngine {
 	/** For DOCKER_HOST. */
 	readonly address: string;
 	readonly docker: TestDocker;
+	/** False: its containers end when it is started again. */
+	readonly liveRestore?: boolean;
 }
 
 /** Why there can be none here; undefined when there can. */
@@ -69,11 +71,11 @@ export async function stopSharedEngine(root: string): Promise<void> {
 
 let count = 0;
 
-export async function ownEngine(): Promise<TestEngine> {
+export async function ownEngine(options: Pick<TestEngine, "liveRestore"> = {}): Promise<TestEngine> {
 	const dir = path.join(path.dirname(testRoot()), `own-docker-${process.pid}-${count++}`);
 	fs.mkdirSync(dir, { mode: 0o700 });
 	atEnd(() => stopEngine(engineAt(dir)));
-	return await startEngine(dir);
+	return await startEngine(dir, options);
 }
 
 function engineAt(dir: string): TestEngine {
@@ -82,16 +84,16 @@ function engineAt(dir: string): TestEngine {
 	return { dir, address: `unix://${socket}`, docker: new TestDocker(socket) };
 }
 
-async function startEngine(dir: string): Promise<TestEngine> {
-	const engine = engineAt(dir);
+async function startEngine(dir: string, options: Pick<TestEngine, "liveRestore"> = {}): Promise<TestEngine> {
+	const engine = { ...engineAt(dir), ...options };
 	await startDaemon(engine);
 	await buildImages(engine, { full: FULL_IMAGE, busybox: BUSYBOX_IMAGE });
 	return engine;
 }
 
-/** dockerd alone; containers that run go on without it (live-restore). */
+/** dockerd alone; containers that run go on without it, and with live-restore also when it is back. */
 export async function startDaemon(engine: TestEngine): Promise<void> {
-	const { dir, docker } = engine;
+	const { dir, docker, liveRestore = true } = engine;
 	const at = (name: string) => path.join(dir, name);
 	const pem = { tlscacert: "ca.pem", tlscert: "server-cert.pem", tlskey: "server-key.pem" };
 	const secure = fs.existsSync(at("tls"))
@@ -103,7 +105,7 @@ export async function startDaemon(engine: TestEngine): Promise<void> {
 		[
 			...["-H", `unix://${at("docker.sock")}`, "--data-root", at("data"), "--exec-root", at("run"), "-p", at("docker.pid")],
 			...["--storage-driver=overlay2", "--bridge=none", "--iptables=false", "--ip6tables=false", "--ip-forward=false", "--ip-masq=false"],
-			...["--userland-proxy=false", "--live-restore", "--shutdown-timeout=2"],
+			...["--userland-proxy=false", ...(liveRestore ? ["--live-restore"] : []), "--shutdown-timeout=2"],
 			...secure,
 		],
 		// Without TEST_ROOT: it is not something that a test has left behind.

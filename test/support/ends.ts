@@ -20,7 +20,14 @@ const testEngine = async () => {
 	const { noEngine, sharedEngine } = await import("./dockerd.js");
 	return noEngine() ?? (await sharedEngine());
 };
-Object.assign(globalThis, { testAtEnd: atEnd, testEngine }); // for the tests of the agent, which import nothing from here
+const testOwnEngine = async (options: { readonly liveRestore: boolean }) => {
+	const { noEngine, ownEngine, startDaemon, stopDaemon } = await import("./dockerd.js");
+	const missing = noEngine();
+	if (missing !== undefined) return missing;
+	const engine = await ownEngine(options);
+	return { ...engine, kill: () => stopDaemon(engine, "SIGKILL"), start: () => startDaemon(engine) };
+};
+Object.assign(globalThis, { testAtEnd: atEnd, testEngine, testOwnEngine }); // for the tests of the agent, which import nothing from here
 
 /**
  * Makes what all tests of the file share: it is closed after the last of them. What runs and is watched when `make` is done may stay

@@ -5,7 +5,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import { type EndedTask, HoldfastError, type PlaceObject, type Runtime, type Task } from "holdfast";
-import { writeWhole } from "../base/index.js";
+import { fromSystem, writeWhole } from "../base/index.js";
 import { TASK_LIMITS } from "../tools/index.js";
 import { type Box, type ToolContext, toolContext } from "./context.js";
 import { type EpisodeEnd, EpisodeError, type EpisodeFailure, type EpisodeResult, failureOf, type Outcome, type Score } from "./outcome.js";
@@ -34,16 +34,21 @@ export interface EpisodeOptions {
 /** Never rejects for what an episode can do: that is in its outcome. */
 export async function runEpisode(options: EpisodeOptions): Promise<EpisodeResult> {
 	const began = Date.now();
-	fs.mkdirSync(options.folder, { recursive: true, mode: 0o700 });
-	fs.mkdirSync(options.work, { recursive: true, mode: 0o700 });
 	const attempt = new Attempt(options);
 	let outcome = await attempt.play().catch((error: unknown): Outcome => failed("runner", error));
-	const report = await endEpisode(options.runtime, options.name);
-	await attempt.close();
+	const report = await endEpisode(options.runtime, options.name).catch((error: unknown): EndedTask => {
+		if (outcome.kind !== "error") outcome = failed("place", error);
+		return { task: options.name, gone: false, shells: 0, processes: [], sandboxes: [], notes: [error instanceof Error ? error.message : String(error)] };
+	});
+	await attempt.close().catch(() => {}); // as above: what of it is left, `gone` has said
 	if (options.signal.aborted && outcome.kind !== "error") outcome = stopped();
 	const ended = endedLines(report);
 	const proof = { task: options.name, gone: report.gone, ended, notes: report.notes, box: attempt.box ?? null, stopped: attempt.stopped, left: attempt.left };
-	writeWhole(path.join(options.folder, "proof.json"), `${JSON.stringify(proof, null, "\t")}\n`);
+	try {
+		writeWhole(path.join(options.folder, "proof.json"), `${JSON.stringify(proof, null, "\t")}\n`);
+	} catch (error) {
+		if (outcome.kind !== "error") outcome = failed("runner", error);
+	}
 	return { outcome, ...attempt.acted, seconds: Math.round((Date.now() - began) / 100) / 10, ended, gone: report.gone };
 }
 
@@ -63,6 +68,7 @@ class Attempt {
 	async play(): Promise<Outcome> {
 		const { environment, runtime, name, place, work, folder, signal, seconds } = this.#options;
 		try {
+			for (const dir of [folder, work]) fs.mkdirSync(dir, { recursive: true, mode: 0o700 });
 			const setting = await environment.place({ place, work, folder, runtime, signal });
 			const time = Math.ceil(seconds + environment.scoreSeconds + SLACK_SECONDS);
 			const over = Date.now() + time * 1_000;
@@ -165,9 +171,9 @@ const UNREACHED: readonly string[] = ["UNREACHABLE", "PENDING", "LOST"];
 function failed(of: "place" | "runner", error: unknown): EpisodeFailure {
 	if (error instanceof EpisodeError) return failureOf(error);
 	const words = error instanceof Error ? error.message : String(error);
+	if (fromSystem(error, "").code === "NO_SPACE") return failureOf(new EpisodeError("runner", "disk", words, { again: true })); // it starts when there is room
 	if (error instanceof HoldfastError || of === "place") return failureOf(new EpisodeError("place", "unavailable", words, { again: true }));
-	const full = (error as NodeJS.ErrnoException | undefined)?.code === "ENOSPC";
-	return failureOf(new EpisodeError("runner", full ? "disk" : "failed", words));
+	return failureOf(new EpisodeError("runner", "failed", words));
 }
 
 const stopped = (): EpisodeFailure => failureOf(new EpisodeError("runner", "stopped", "the run was stopped", { again: true }));

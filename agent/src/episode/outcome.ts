@@ -2,7 +2,7 @@
 import type { Usage } from "../model/index.js";
 
 /** Why the agent stopped: it was done, or a limit ended it. Each of them is scored. */
-export type EpisodeEnd = "finished" | "turns" | "deadline" | "tokens" | "cost" | "too_long" | "invalid_calls" | "stopped";
+export type EpisodeEnd = "finished" | "turns" | "deadline" | "too_long" | "stopped";
 
 /** A file of the episode's folder that a score rests on. */
 export interface Evidence {

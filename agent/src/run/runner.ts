@@ -44,6 +44,8 @@ export class Runner {
 	#wake: (() => void) | undefined;
 	#woken = false;
 	#wanted: Wanted = { paused: false, concurrency: undefined, cancelled: new Set(), rows: [] };
+	/** Tasks that could not be ended: their place did not answer. */
+	readonly #unended = new Set<string>();
 	/** Why nothing starts, as it was told last. */
 	#held: string | undefined;
 	#failure: unknown;
@@ -101,6 +103,7 @@ export class Runner {
 			if (this.#failure !== undefined) for (const { cancel } of this.#running.values()) cancel.abort();
 			await Promise.all([...[...this.#running.values()].map(({ over }) => over), ...this.#rescoring.values()]);
 		}
+		for (const task of this.#unended) await endEpisode(this.#runtime, task).catch(() => {}); // what is left even then the proof says
 		if (this.#failure !== undefined) throw this.#failure;
 	}
 
@@ -214,6 +217,7 @@ export class Runner {
 				admitted.started();
 			},
 		});
+		if (!played.gone) this.#unended.add(task);
 		const unfinished = played.outcome.kind === "error";
 		if (unfinished && signal.aborted) return this.#stopped(item, attempt, played);
 		if (unfinished && cancelled.aborted) return this.#result(item, attempt, { ...played, ...cancelledOutcome }, slot);

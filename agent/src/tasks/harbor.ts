@@ -94,13 +94,21 @@ function settingsIn(folder: string): { settings: HarborSettings; warnings: TaskP
 	const result = harborSchema.safeParse(toml);
 	if (!result.success) return { problems: result.error.issues.map((issue) => ({ at, key: issue.path.join("."), text: `cannot be used: ${issue.message}` })) };
 	const warnings = unknownKeys(harborSchema, toml).map((key) => ({ at, key, text: "is not a key of this format; it is ignored" }));
-	const environment = modern(at, result.data.environment);
+	const { verifier } = result.data;
+	const environment = modern(at, "environment", result.data.environment);
+	const separate = verifier.environment && modern(at, "verifier.environment", verifier.environment);
 	if ("problem" in environment) return { problems: [environment.problem] };
-	return { settings: { ...result.data, environment: environment.settings }, warnings };
+	if (separate && "problem" in separate) return { problems: [separate.problem] };
+	const tests = separate ? { verifier: { ...verifier, environment: separate.settings } } : {};
+	return { settings: { ...result.data, ...tests, environment: environment.settings }, warnings };
 }
 
 /** Sizes and the network as version 1.0 writes them, in the keys of today. */
-function modern(at: string, { memory, storage, allow_internet, ...rest }: HarborEnvironment): { settings: HarborEnvironment } | { problem: TaskProblem } {
+function modern(
+	at: string,
+	above: string,
+	{ memory, storage, allow_internet, ...rest }: HarborEnvironment,
+): { readonly settings: HarborEnvironment } | { readonly problem: TaskProblem } {
 	const settings = { ...rest };
 	for (const [old, text, key] of [
 		["memory", memory, "memory_mb"],
@@ -108,7 +116,7 @@ function modern(at: string, { memory, storage, allow_internet, ...rest }: Harbor
 	] as const) {
 		if (text === undefined) continue;
 		const [, digits, unit] = OLD_SIZE.exec(text) ?? [];
-		if (!digits || !unit) return { problem: { at, key: `environment.${old}`, text: `is "${text}", but must be a size such as 2G` } };
+		if (!digits || !unit) return { problem: { at, key: `${above}.${old}`, text: `is "${text}", but must be a size such as 2G` } };
 		settings[key] ??= Math.max(1, Math.round(Number(digits) * (MEGABYTES[unit.toUpperCase()] as number)));
 	}
 	if (allow_internet !== undefined) settings.network_mode ??= allow_internet ? "public" : "no-network";
@@ -128,6 +136,7 @@ function refused(at: string, { environment, agent, verifier, solution, steps, ar
 		if (settings.os === "windows") problems.push(no(`${above}.os`, "windows is not supported; linux is"));
 		if (settings.tpu) problems.push(no(`${above}.tpu`, "TPUs are not supported"));
 		if (settings.gpus) problems.push(no(`${above}.gpus`, "GPUs are not supported in runs"));
+		if (settings.gpu_types?.length) problems.push(no(`${above}.gpu_types`, "GPUs are not supported in runs"));
 		if (settings.mcp_servers?.length) problems.push(no(`${above}.mcp_servers`, "MCP servers beside a task are not supported"));
 		if (settings.skills_dir !== undefined) problems.push(no(`${above}.skills_dir`, "skills are not supported"));
 	}
@@ -135,11 +144,13 @@ function refused(at: string, { environment, agent, verifier, solution, steps, ar
 		["environment", environment],
 		["agent", agent],
 		["verifier", verifier],
+		...(verifier.environment ? [["verifier.environment", verifier.environment] as const] : []),
 		...steps.flatMap((step) => [[`steps.${step.name}.agent`, step.agent] as const, [`steps.${step.name}.verifier`, step.verifier] as const]),
 	] as const;
-	for (const [above, { network_mode }] of networks) {
+	for (const [above, { network_mode, allowed_hosts }] of networks) {
 		if (network_mode === "allowlist") problems.push(no(`${above}.network_mode`, "a list of allowed hosts is not supported; public and no-network are"));
-		else if (above !== "environment" && network_mode !== undefined && network_mode !== (environment.network_mode ?? "public"))
+		else if (allowed_hosts?.length) problems.push(no(`${above}.allowed_hosts`, "a list of allowed hosts is not supported; public and no-network are"));
+		else if (!above.endsWith("environment") && network_mode !== undefined && network_mode !== (environment.network_mode ?? "public"))
 			problems.push(no(`${above}.network_mode`, "differs from environment.network_mode; a network that changes in the middle is not supported"));
 	}
 	for (const [above, env] of [
@@ -156,9 +167,17 @@ function refused(at: string, { environment, agent, verifier, solution, steps, ar
 				);
 	if (verifier.environment && verifier.environment_mode === "shared")
 		problems.push(no("verifier.environment_mode", 'is "shared", but there is a [verifier.environment]; remove one of them'));
+	for (const step of steps) {
+		const [user, mode] = [step.agent.user, step.verifier.environment_mode];
+		if (user !== undefined && user !== agent.user) problems.push(no(`steps.${step.name}.agent.user`, "differs from agent.user; all steps have one agent"));
+		if (step.verifier.environment) problems.push(no(`steps.${step.name}.verifier.environment`, "is not supported; [verifier.environment] is, for all steps"));
+		if (mode !== undefined && mode !== (isSeparate(verifier) ? "separate" : "shared"))
+			problems.push(no(`steps.${step.name}.verifier.environment_mode`, "differs from that of the task; all steps have one"));
+	}
 	for (const { service, source } of [...artifacts, ...steps.flatMap((step) => step.artifacts)])
 		if (service !== undefined && service !== "main") problems.push(no("artifacts.service", `of ${source} is "${service}", but there is only main`));
-	for (const { service } of verifier.collect) if (service !== "main") problems.push(no("verifier.collect.service", `is "${service}", but there is only main`));
+	for (const { service } of [...verifier.collect, ...steps.flatMap((step) => step.verifier.collect)])
+		if (service !== "main") problems.push(no("verifier.collect.service", `is "${service}", but there is only main`));
 	return problems;
 }
 

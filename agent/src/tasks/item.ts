@@ -28,6 +28,11 @@ export interface TaskProblem {
 	readonly text: string;
 }
 
+export interface LoadOptions {
+	/** Those that there are: rows that name another one are refused. Default: not looked at. */
+	readonly toolsets?: ReadonlySet<string>;
+}
+
 /** What was found: items that can be run, what is wrong with the others, and what is worth a remark. */
 export interface LoadedTasks {
 	readonly items: readonly TaskItem[];

@@ -2,36 +2,42 @@
 import fs from "node:fs";
 import path from "node:path";
 import * as z from "zod";
-import { apart, digestOf, type LoadedTasks, type PromptRow, type TaskItem, type TaskProblem } from "./item.js";
+import { apart, digestOf, type LoadedTasks, type LoadOptions, type PromptRow, type TaskItem, type TaskProblem } from "./item.js";
 import { sweSchema } from "./swe.js";
+import { unknownKeys } from "./unknown-keys.js";
 
 const promptSchema = z.object({
 	prompt: z.string().min(1),
 	id: z.union([z.string().min(1), z.number()]).optional(),
 	image: z.string().min(1).optional(),
 	cwd: z.string().min(1).optional(),
-	toolsets: z.array(z.string()).optional(),
+	toolsets: z.array(z.string().min(1)).min(1).optional(),
 	expect: z.strictObject({ file: z.string().min(1), content: z.string().min(1) }).optional(),
 });
 
-export function loadRows(file: string): LoadedTasks {
+export function loadRows(file: string, options: LoadOptions): LoadedTasks {
 	const text = fs.readFileSync(file);
 	const items: TaskItem[] = [];
 	const problems: TaskProblem[] = [];
+	const unknown = new Map<string, TaskProblem>();
 	let line = 0;
 	for (const raw of text.toString("utf8").split("\n")) {
 		line++;
 		if (raw.trim() === "") continue;
 		const at = `${file}:${line}`;
 		const row = rowIn(raw.replace(/\r$/, ""));
-		if ("text" in row) problems.push({ at, text: row.text });
-		else {
-			const item = itemOf(row.value, line);
-			if ("kind" in item) items.push(item);
-			else problems.push(...item.map(({ path, message }) => ({ at, key: path.join("."), text: `cannot be used: ${message}` })));
+		if ("text" in row) {
+			problems.push({ at, text: row.text });
+			continue;
 		}
+		const item = itemOf(row.value, line, options);
+		if ("kind" in item) items.push(item);
+		else problems.push(...item.map(({ path, message }) => ({ at, key: path.join("."), text: `cannot be used: ${message}` })));
+		if ("instance_id" in row.value) continue; // published sets have more columns than anybody uses
+		for (const key of unknownKeys(promptSchema, row.value))
+			if (!unknown.has(key)) unknown.set(key, { at, key, text: "is not a column of prompts; it is ignored" });
 	}
-	return { items: apart(items), problems, warnings: [] };
+	return { items: apart(items), problems, warnings: [...unknown.values()] };
 }
 
 function rowIn(text: string): { value: object } | { text: string } {
@@ -44,7 +50,7 @@ function rowIn(text: string): { value: object } | { text: string } {
 	}
 }
 
-function itemOf(value: object, line: number): TaskItem | readonly z.core.$ZodIssue[] {
+function itemOf(value: object, line: number, { toolsets }: LoadOptions): TaskItem | readonly z.core.$ZodIssue[] {
 	if ("instance_id" in value) {
 		const parsed = sweSchema.safeParse(value);
 		if (!parsed.success) return parsed.error.issues;
@@ -56,5 +62,8 @@ function itemOf(value: object, line: number): TaskItem | readonly z.core.$ZodIss
 	const parsed = promptSchema.safeParse(value);
 	if (!parsed.success) return parsed.error.issues;
 	const { id, ...row } = parsed.data;
+	const strange = toolsets && row.toolsets?.find((name) => !toolsets.has(name));
+	if (strange !== undefined)
+		return [{ code: "custom", path: ["toolsets"], message: `there is no toolset "${strange}"; there are ${[...(toolsets ?? [])].join(", ")}`, input: value }];
 	return { kind: "prompt", key: String(id ?? line), digest: digestOf(row), row: row satisfies PromptRow };
 }

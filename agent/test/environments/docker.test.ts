@@ -1,9 +1,12 @@
+import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
+import { builtImage } from "../../src/environments/harbor/image.js";
 import type { EpisodeAgent } from "../../src/episode/index.js";
+import { tempDir } from "../support/dirs.js";
 import { FULL_IMAGE, testEngine } from "../support/engine.js";
-import { dockerField, harborTask, testOutput, wordsOf } from "./support.js";
+import { dockerField, harborTask, put, testOutput, wordsOf } from "./support.js";
 
 const NO_WORK = { conversation: null, usage: { input: 0, output: 0 }, tools: [] };
 const GOOD = 'echo 1 > "$LOGS/verifier/reward.txt"';
@@ -24,15 +27,53 @@ it("in a container agent and tests are who the task says, in its directory, with
 	expect(testOutput(played)).toBe("agent\n/app\nfrom here other\ngiven\n268435456\n0\n/app\nits own\ndrwx------\n");
 });
 
-it("a task's image is built once however many ask, with our label; one that cannot be built is an error with its last lines", async (context) => {
+it("a task's image is built once however many ask, with our label, and its ENTRYPOINT serves; one that cannot be built is an error with its last lines", async (context) => {
 	const { play } = await dockerField(context);
 	const built = (dockerfile: string) =>
-		harborTask(`cat /built; ${GOOD}`, { toml: "[environment]\nbuild_timeout_sec = 120\n", files: { "environment/Dockerfile": dockerfile } });
-	const item = built(`FROM ${FULL_IMAGE}\nRUN echo "built $(date +%s%N)" > /built\n`);
+		harborTask(`was=$(cat /served); until [ "$(cat /served)" != "$was" ]; do :; done; cat /built; ${GOOD}`, {
+			toml: "[environment]\nbuild_timeout_sec = 120\n",
+			files: { "environment/Dockerfile": dockerfile },
+		});
+	const serve = '#!/bin/sh\\nwhile :; do date +%%s%%N > /next; mv /next /served; sleep 0.1; done &\\nexec "$@"\\n';
+	const item = built(
+		`FROM ${FULL_IMAGE}\nRUN echo "built $(date +%s%N)" > /built; date > /served; printf '${serve}' > /entry; chmod +x /entry\nENTRYPOINT ["/entry"]\n`,
+	);
 	const [one, other, bad] = await Promise.all([play(item), play(item), play(built(`FROM ${FULL_IMAGE}\nRUN echo no such luck >&2; exit 3\n`))]);
 	expect([one.how, other.how, bad.how], wordsOf(one)).toEqual(["scored 1 tamperable", "scored 1 tamperable", "environment build"]);
 	expect(testOutput(one)).toBe(testOutput(other));
 	expect(wordsOf(bad)).toMatch(/no such luck/);
+});
+
+it("an engine keeps the images that were used last, whatever a container has, and what is not ours", async ({ skip }) => {
+	const engine = await testEngine();
+	if (typeof engine === "string") return skip(engine);
+	const docker = (...args: string[]) => execFileSync("docker", ["--host", engine.address, ...args], { encoding: "utf8" }).trim();
+	const dir = tempDir("images");
+	const image = (name: string, most: number) => {
+		put(dir, { [`${name}/Dockerfile`]: `FROM ${FULL_IMAGE}\nLABEL of=${path.basename(dir)}-${name}\n` });
+		const { signal } = new AbortController();
+		return builtImage({
+			folder: path.join(dir, name),
+			seconds: 100,
+			engine: engine.address,
+			locks: path.join(dir, "locks"),
+			log: path.join(dir, "log"),
+			most,
+			signal,
+		});
+	};
+	const [foreign, one, two] = ["holdfast-task:foreign", await image("one", 100), await image("two", 100)];
+	docker("tag", FULL_IMAGE, foreign);
+	expect(await image("one", 100)).toBe(one); // used again: now two is the oldest
+	const three = await image("three", 2);
+	const there = () => docker("image", "ls", "--format", "{{.Repository}}:{{.Tag}}", "holdfast-task").split("\n").sort();
+	expect(there()).toEqual([foreign, one, three].sort());
+	const container = docker("create", one, "true");
+	const four = await image("four", 1);
+	expect(there()).toEqual([foreign, one, four].sort());
+	docker("rm", container);
+	docker("image", "rm", foreign, one, four);
+	expect(two).toMatch(/^holdfast-task:[0-9a-f]{32}$/);
 });
 
 it("a container that was removed or started again in the middle is an error of the place, and is not scored", async (context) => {
@@ -61,7 +102,7 @@ it("a container that was removed or started again in the middle is an error of t
 			await engine.docker.getContainer(id).start();
 		}),
 	);
-	expect([removed.how, again.how]).toEqual(["place replaced", "place replaced"]);
+	expect([removed.how, again.how], wordsOf(removed) + wordsOf(again)).toEqual(["place replaced", "place replaced"]);
 	expect([wordsOf(removed), wordsOf(again)]).toEqual([expect.stringMatching(/is gone; another one was made/), expect.stringMatching(/was started again/)]);
 	expect([removed.gone, again.gone]).toEqual([true, true]);
 	expect(JSON.parse(fs.readFileSync(path.join(removed.folder, "proof.json"), "utf8")).ended.join()).toMatch(/docker/);

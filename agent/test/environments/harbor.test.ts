@@ -74,7 +74,7 @@ describe("an episode of a task in Harbor's format", () => {
 		expect(testOutput(mean, "b")).toBe("first\nsecond\nfrom the step\n");
 	});
 
-	it("whose tests hang, or that is not healthy, is an error and no reward; a late health is good (bad tasks)", async () => {
+	it("whose tests hang, or that is not healthy, is an error and no reward, as is a reward that is no file or no number; a late health is good (bad tasks)", async () => {
 		const { play } = await field();
 		const hangs = harborTask('(setsid sleep 3600 &)\necho 1 > "$LOGS/verifier/reward.txt"\nsleep 3600', { toml: "[verifier]\ntimeout_sec = 2\n" });
 		const check = (command: string) =>
@@ -82,7 +82,12 @@ describe("an episode of a task in Harbor's format", () => {
 		const sick = harborTask(GOOD, { toml: check("echo not yet; exit 1") });
 		const late = harborTask(GOOD, { toml: check("echo x >> tries; [ $(wc -l < tries) -gt 2 ]") });
 		const none = harborTask("exit 0");
-		const [a, b, c, d] = await Promise.all([play(hangs), play(sick), play(late), play(none)]);
+		const odd = ["mkfifo reward.json", "mkdir reward.json", "ln -s /etc/passwd reward.txt", "head -c 10000000 /dev/zero > reward.json"];
+		const [[a, b, c, d], rest] = await Promise.all([
+			Promise.all([play(hangs), play(sick), play(late), play(none)]),
+			Promise.all(odd.map((command) => play(harborTask(`cd "$LOGS/verifier"; ${command}`)))),
+		]);
+		expect(rest.map(({ how }) => how)).toEqual(["scorer failed", "scorer failed", "scorer reward_invalid", "scorer reward_invalid"]);
 		expect([a.how, b.how, c.how, d.how]).toEqual(["scorer timeout", "environment healthcheck", "scored 1 tamperable", "scorer reward_missing"]);
 		expect(wordsOf(a)).toMatch(/did not end within 2 s \(verifier.timeout_sec\) and were killed$/);
 		expect(wordsOf(b)).toMatch(/failed 3 times in a row; the last one ended with 1: not yet/);
@@ -105,16 +110,24 @@ describe("an episode of a task in Harbor's format", () => {
 		expect(wordsOf(played)).toMatch(/is gone; another one was made, so there is nothing to score/);
 	});
 
-	it("artifacts are kept by their names without what is excluded; a link of the agent's is not followed", async () => {
+	it("artifacts are all that separate tests get, at the same paths, without what is excluded; a link of the agent's is not followed", async () => {
 		const { play } = await field();
-		const item = harborTask(GOOD, {
-			toml: 'artifacts = [{ source = "/tmp/out", destination = "a/b", exclude = ["*.o", "deep/**"] }, "/tmp/link", "/tmp/missing"]\n',
-		});
+		const item = harborTask(
+			`find /tmp/out /tmp/link /tmp/other other | sort; grep -al "sleep.4242[4]" /proc/[0-9]*/cmdline && exit 1; grep -q hi "$LOGS/artifacts/note" && ${GOOD}`,
+			{
+				toml: 'artifacts = [{ source = "/tmp/out", destination = "a/b", exclude = ["*.o", "deep/**"] }, "/tmp/link", "/tmp/missing"]\n[verifier.environment]\ndocker_image = "x"\n',
+			},
+		);
 		const played = await play(
 			item,
-			"mkdir -p /tmp/out/deep; touch /tmp/out/x.o /tmp/out/x.c /tmp/out/deep/y; ln -s /etc/passwd /tmp/link; echo hi > $LOGS_DIR/artifacts/note",
+			"touch other /tmp/other; (setsid sleep 42424 > /dev/null 2>&1 < /dev/null &); mkdir -p /tmp/out/deep; touch /tmp/out/x.o /tmp/out/x.c /tmp/out/deep/y; ln -s /etc/passwd /tmp/link; echo hi > $LOGS_DIR/artifacts/note",
 		);
 		expect(played.how, wordsOf(played)).toBe("scored 1 tamperable");
+		expect(
+			testOutput(played)
+				.split("\n")
+				.filter((line) => line.startsWith("/")),
+		).toEqual(["/tmp/out", "/tmp/out/deep", "/tmp/out/x.c"]);
 		const kept = JSON.parse(fs.readFileSync(path.join(played.folder, "artifacts/manifest.json"), "utf8"));
 		expect(kept).toEqual([
 			{ source: "/tmp/harbor/logs/artifacts", file: "artifacts/0/logs" },

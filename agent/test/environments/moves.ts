@@ -5,12 +5,12 @@ import path from "node:path";
 import { expect } from "vitest";
 import type { ToolContext } from "../../src/episode/index.js";
 import { tempDir } from "../support/dirs.js";
-import { type Field, harborTask, wordsOf } from "./support.js";
+import { type Field, harborTask, type Played, wordsOf } from "./support.js";
 
 const SECRET = "AKIAIOSFODNN7EXAMPLE";
 
-async function withHands({ play }: Field, use: (cx: ToolContext) => Promise<unknown>): Promise<string> {
-	const played = await play(harborTask('echo 1 > "$LOGS/verifier/reward.txt"'), {
+async function withHands({ play }: Field, use: (cx: ToolContext) => Promise<unknown>): Promise<Played> {
+	return play(harborTask('echo 1 > "$LOGS/verifier/reward.txt"'), {
 		name: "hands",
 		enter: async ({ cx }) => ({
 			async act() {
@@ -20,7 +20,6 @@ async function withHands({ play }: Field, use: (cx: ToolContext) => Promise<unkn
 			leave: async () => ({ conversation: null, usage: { input: 0, output: 0 }, tools: [] }),
 		}),
 	});
-	return played.how + wordsOf(played);
 }
 
 export async function movesEverything(at: Field, megabytes: number): Promise<void> {
@@ -30,7 +29,8 @@ export async function movesEverything(at: Field, megabytes: number): Promise<voi
 	for (const [name, content] of Object.entries({ big: bytes, empty: Buffer.alloc(0), "two\nlines": Buffer.from("x"), ".hidden/y": Buffer.from([0, 255, 10]) }))
 		fs.writeFileSync(path.join(dir, "in", name), content);
 	fs.symlinkSync("empty", path.join(dir, "in/link"));
-	const how = await withHands(at, async (cx) => {
+	const mark = randomBytes(4).readUInt32BE();
+	const played = await withHands(at, async (cx) => {
 		await cx.upload(path.join(dir, "in"), "/tmp/moved");
 		expect((await cx.run("sha256sum /tmp/moved/big")).text().slice(0, 64)).toBe(createHash("sha256").update(bytes).digest("hex"));
 		const back = await cx.download("/tmp/moved", path.join(dir, "out"));
@@ -50,6 +50,24 @@ export async function movesEverything(at: Field, megabytes: number): Promise<voi
 		expect(cx.left()).toBeGreaterThan(0);
 		await cx.tool("terminal", { command: "sleep 3600", background: true });
 		expect(cx.processes().map(({ spec }) => spec.command)).toEqual(["sleep 3600"]);
+		await cx.tool("terminal", { command: `sleep ${mark}`, background: true, pty: true });
+		await cx.tool("terminal", { command: `sleep ${mark} & disown; (setsid sleep ${mark} > /dev/null 2>&1 < /dev/null &)` });
+		expect(runningWith(mark)).toHaveLength(3);
 	});
-	expect(how).toMatch(/^scored 1/);
+	expect(played.how + wordsOf(played)).toMatch(/^scored 1/);
+	const { ended } = JSON.parse(fs.readFileSync(path.join(played.folder, "proof.json"), "utf8")) as { ended: string[] };
+	expect(ended.join("\n")).toMatch(
+		new RegExp(`proc_\\w+ killed: sleep ${mark}\\n[\\s\\S]*proc_\\w+ killed: sleep 3600\\n\\d shells?\\n(bubblewrap|docker) \\S+$`),
+	);
+	expect([played.gone, runningWith(mark)]).toEqual([true, []]);
 }
+
+/** Programs of this machine, those in containers included, that sleep for so long. */
+const runningWith = (seconds: number): string[] =>
+	fs.readdirSync("/proc").filter((pid) => {
+		try {
+			return fs.readFileSync(`/proc/${pid}/cmdline`, "latin1") === `sleep\0${seconds}\0`;
+		} catch {
+			return false; // no process, or it has ended
+		}
+	});

@@ -8,18 +8,31 @@ import { calls, fails, modelServer, type SeenRequest, type Step, say } from "../
 import { atEnd, until } from "../support/dirs.js";
 import { configFor, MAIN, newWorld, run, type World } from "../support/seat.js";
 
+const KEY = "sk-planted-for-the-endpoint-alone";
+
 /** Does what the prompt says behind `run`, once, and is done. */
 function worker({ said, results }: SeenRequest): Step {
 	if (results.length > 0) return say("done");
-	if (said.startsWith("wrong ")) return fails(400, { message: "no such thing" });
+	if (said.startsWith("wrong ")) return fails(400, { message: `no such thing for ${KEY}` });
 	return calls(["terminal", { command: said.replace(/^run /, "") }]);
 }
 
 async function worldWith(script: (request: SeenRequest) => Step, config: Readonly<Record<string, unknown>> = {}) {
-	const server = await modelServer({ script, broken: "expected" });
+	const server = await modelServer({ script, broken: "expected", key: KEY });
 	atEnd(() => server.close());
-	return { server, world: newWorld(configFor(server, { toolsets: ["terminal"], ...config })) };
+	const endpoints = { scripted: { url: server.url, window: 100_000, key: { file: "planted" } } };
+	const world = newWorld(configFor(server, { endpoints, toolsets: ["terminal"], ...config }));
+	fs.mkdirSync(world.file("keys"), { mode: 0o700 });
+	fs.writeFileSync(world.file("keys/planted"), `${KEY}\n`, { mode: 0o600 });
+	return { server, world };
 }
+
+/** Files of a run that have a text in them. */
+const filesWith = (world: World, dir: string, text: string): string[] =>
+	(fs.readdirSync(path.join(world.work, dir), { recursive: true }) as string[]).filter((name) => {
+		const file = path.join(world.work, dir, name);
+		return fs.lstatSync(file).isFile() && fs.readFileSync(file).includes(text);
+	});
 
 const rowsIn = (world: World, dir: string): LedgerRow[] =>
 	fs
@@ -55,14 +68,16 @@ it("each episode is scored by its file alone, leaves nothing, and is run in a di
 	expect(JSON.parse(shown.stdout).summary).toMatchObject({ done: 5, mean: { value: 0.375 }, solved: { value: 0.25 }, tools: [{ tool: "terminal", count: 5 }] });
 });
 
-it("a failure of the model is an error and never a reward; it is tried again, and every attempt is on record", async () => {
+it("a failure of the model is an error and never a reward; it is tried again, and every attempt is on record, without the endpoint's key", async () => {
 	const { world, server } = await worldWith(worker);
 	put(world, [
 		{ prompt: "wrong command", expect: expected("x") },
-		{ prompt: "run printf x > out.txt", expect: expected("x") },
+		{ prompt: "run cat /proc/[0-9]*/cmdline > args.txt; env | tee env.txt; printf x > out.txt", expect: expected("x") },
 	]);
-	const { code, stdout } = await run(world, ["run", "rows.jsonl", "-o", "out", "--retry-wait", "0"]);
+	const { code, stdout, stderr } = await run(world, ["run", "rows.jsonl", "-o", "out", "--place", "local", "--retry-wait", "0"]);
 	expect(code, stdout).toBe(0);
+	expect(filesWith(world, "out", "rows.jsonl").join()).toContain("args.txt"); // the runner's own arguments were seen
+	expect([filesWith(world, "out", KEY), `${stdout}${stderr}`.includes(KEY)]).toEqual([[], false]);
 	const rows = rowsIn(world, "out").filter(({ index }) => index === 0);
 	expect(rows.map(({ t }) => t)).toEqual(["start", "failed", "start", "result"]);
 	expect(resultsIn(world, "out").map(({ index, outcome }) => [index, outcome.kind])).toContainEqual([0, "error"]);
@@ -70,12 +85,14 @@ it("a failure of the model is an error and never a reward; it is tried again, an
 	expect(stdout).toMatch(/solved 100\.0 %.*with errors as 0: 50\.0 %/);
 });
 
-it("at its time limit the command is dead, and the episode is scored", async () => {
-	const { world } = await worldWith(worker);
-	put(world, [{ prompt: "run sleep 3600", expect: expected("x") }]);
+it("at its time limit the command is dead whatever it does against that, the episode is scored, and the model is asked no more", async () => {
+	const { world, server } = await worldWith(worker);
+	const deaf = `trap "" TERM INT HUP`;
+	put(world, [{ prompt: `run ${deaf}; (setsid sh -c '${deaf}; exec sleep 3600' &); sh -c '${deaf}; sleep 3600; sleep 3600'`, expect: expected("x") }]);
 	const { code, stdout } = await run(world, ["run", "rows.jsonl", "-o", "out", "--seconds", "2"]);
 	expect(code, stdout).toBe(0);
 	expect(resultsIn(world, "out").map(({ outcome }) => outcome)).toEqual([{ kind: "scored", score: { reward: 0, evidence: [] }, end: "deadline" }]);
+	expect(server.requests).toHaveLength(1);
 	expect(stdout).toMatch(/nothing is left/);
 });
 
@@ -136,14 +153,18 @@ it("an interrupt ends what is under way and gives it no result", async () => {
 
 it("what cannot be run is said before anything starts", async () => {
 	const { world, server } = await worldWith(worker, { toolsets: undefined });
-	put(world, [{ prompt: "x" }, { text: "no prompt" }]);
+	put(world, [{ prompt: "x", colour: "red" }, { text: "no prompt" }, { prompt: "x", toolsets: ["termnal"] }]);
 	const said = async (...args: string[]) => {
 		const { code, stderr } = await run(world, args);
 		return `${code} ${stderr}`;
 	};
-	expect(await said("run", "rows.jsonl")).toMatch(/^2 .*1 of the tasks cannot be run, so nothing was started/);
+	expect(await said("run", "rows.jsonl")).toMatch(
+		/^2 .*rows.jsonl:1: colour is not a column.*\n.*rows.jsonl:2: text is not a column.*\n.*2 of the tasks cannot be run, so nothing was started/,
+	);
+	expect(await said("tasks", "rows.jsonl")).toMatch(/rows.jsonl:2: prompt cannot .*\n.*rows.jsonl:3: toolsets cannot be used: there is no toolset "termnal"/);
 	put(world, [{ prompt: "x" }]);
 	expect(await said("run", "rows.jsonl")).toMatch(/^2 .*has to name its toolsets/);
+	expect(await said("run", "rows.jsonl", "-t", "termnal")).toMatch(/^2 .*there is no toolset "termnal"/);
 	expect(await said("run", "nothing.jsonl")).toMatch(/^1 .*there is no .*nothing.jsonl/);
 	expect(await said("run")).toMatch(/^2 .*say what is to be run/);
 	expect(await said("run", "rows.jsonl", "-t", "terminal", "--concurrency", "0")).toMatch(/^2 .*--concurrency is 0/);

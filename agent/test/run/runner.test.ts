@@ -9,6 +9,7 @@ import { changedTasks } from "../../src/run/manifest.js";
 import { loadTasks } from "../../src/tasks/index.js";
 import { items } from "../report/rows.js";
 import { tempDir } from "../support/dirs.js";
+import { smallDisk } from "../support/small-disk.js";
 
 const nothing = { conversation: null, usage: { input: 0, output: 0 }, tools: [] };
 const agentWhich = (act: (task: string) => Promise<void>): EpisodeAgent => ({
@@ -102,6 +103,36 @@ it("below the mark nothing starts, one line says so, what runs goes on; with roo
 	const seen = events.flatMap(({ type }) => (["held", "room", "result"].includes(type) ? [type] : []));
 	expect(seen).toEqual(["held", "result", "room", "result", "result"]);
 	expect(readProgress(dir).results.size).toBe(3);
+});
+
+it("a disk that is full in the middle of an episode makes its result wait, and the run goes on when there is room", async (context) => {
+	const disk = smallDisk(context);
+	const { dir, events, play } = runOf(1);
+	fs.mkdirSync(path.join(disk.dir, "episodes"));
+	for (const name of ["episodes", "ledger.jsonl"]) fs.symlinkSync(path.join(disk.dir, name), path.join(dir, name)); // what else is written frees space at its end
+	let first = true;
+	const agent: EpisodeAgent = {
+		name: "test",
+		enter: async () => ({
+			act: async () => {
+				if (first) disk.fill();
+				first = false;
+				return "finished";
+			},
+			leave: async () => ({ ...nothing, conversation: "x".repeat(8_000) }), // so that its row needs a page of its own
+		}),
+	};
+	const proof = await play(agent, {
+		admission: { starts: 1, disk: () => ({ free: 1, size: 1 }) },
+		tell: (event) => {
+			events.push(event);
+			if (event.type === "held") disk.empty();
+		},
+	});
+	expect(isClean(proof)).toBe(true);
+	const seen = events.flatMap((event) => (event.type === "result" ? [`${event.index}.${event.attempt}${event.again ? " again" : ""}`] : [event.type]));
+	expect(seen).toEqual(["start", "held", "room", "0.1 again", "start", "0.2", "proof"]);
+	expect(readProgress(dir)).toMatchObject({ besides: [{ t: "failed", outcome: { of: "runner", code: "disk" } }], results: { size: 1 } });
 });
 
 it("items are frozen, and a task folder that has changed stops the run with the list", async () => {

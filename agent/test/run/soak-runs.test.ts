@@ -6,7 +6,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import type { LedgerRow, Proof } from "../../src/run/index.js";
 import { calls, modelServer, type SeenRequest, type Step, say } from "../model-server/index.js";
-import { atEnd } from "../support/dirs.js";
+import { atEnd, until } from "../support/dirs.js";
+import { FULL_IMAGE, testEngine } from "../support/engine.js";
 import { configFor, MAIN, newWorld, run, type World } from "../support/seat.js";
 import { randomFrom, seedOf } from "../support/seed.js";
 
@@ -85,6 +86,92 @@ it(`18: a runner that is killed at ${KILLS} random moments gives exactly one res
 	const proof = JSON.parse(fs.readFileSync(path.join(world.work, "out/proof.json"), "utf8")) as Proof;
 	expect(proof).toMatchObject({ control: true, kept: [], sandboxes: [], processes: [], mounts: [] });
 	console.log(`${kills} kills, ${lost} attempts lost with their program, ${results.length} results`);
+});
+
+/** Our three tasks, and one whose image is built. */
+function tasksFor(world: World): void {
+	for (const name of fs.readdirSync("agent/tasks")) fs.cpSync(path.join("agent/tasks", name), path.join(world.work, "tasks", name), { recursive: true });
+	const files = {
+		"task.toml": "[verifier]\ntimeout_sec = 60\n",
+		"instruction.md": "Do nothing.",
+		"environment/Dockerfile": `FROM ${FULL_IMAGE}\nRUN sleep 1; date +%s%N > /built\n`,
+		"solution/solve.sh": "#!/bin/sh\n",
+		"tests/test.sh": "#!/bin/sh\n[ -s /built ] && echo 1 > /logs/verifier/reward.txt\n",
+	};
+	for (const [name, text] of Object.entries(files)) {
+		fs.mkdirSync(path.dirname(path.join(world.work, "tasks/built", name)), { recursive: true });
+		fs.writeFileSync(path.join(world.work, "tasks/built", name), text);
+	}
+}
+
+it(`18, in containers: a runner that is killed at ${KILLS} random moments of builds, starts, solutions, tests and ends`, { timeout: MOST_MS }, async ({
+	skip,
+}) => {
+	const engine = await testEngine();
+	if (typeof engine === "string") return skip(engine);
+	await engine.docker.getImage(FULL_IMAGE).tag({ repo: "debian", tag: "12-slim" });
+	const random = randomFrom(seedOf("kills of a runner with containers"));
+	const world = newWorld({});
+	tasksFor(world);
+	fs.writeFileSync(path.join(world.work, "pool.json"), JSON.stringify([{ place: { kind: "docker", engine: engine.address } }]));
+	const repeats = Math.ceil(KILLS / 3);
+	let args = ["run", "tasks", "-o", "out", "--agent", "oracle", "--pool", "pool.json", "--repeats", String(repeats), "--concurrency", "3", "--json"];
+	let kills = 0;
+	for (; kills < KILLS; kills++) {
+		const child = started(world, args);
+		await lines(child, 1 + Math.floor(random() * 8));
+		await sleep(random() * 2_000); // a moment, not a wait for something
+		child.kill("SIGKILL");
+		await once(child, "close");
+		args = ["resume", "out", "--json"];
+		if (ledgerOf(world).filter(({ t }) => t === "result").length === repeats * 4) break;
+	}
+	const { code, stdout } = await run(world, ["resume", "out"]);
+	expect(code, stdout).toBe(0);
+	const results = ledgerOf(world).flatMap((row) => (row.t === "result" ? [row] : []));
+	expect(results.map(({ index }) => index).sort((a, b) => a - b)).toEqual(Array.from({ length: repeats * 4 }, (_, index) => index));
+	expect(results.filter(({ outcome }) => outcome.kind !== "scored" || outcome.score.reward !== 1)).toEqual([]);
+	const proof = JSON.parse(fs.readFileSync(path.join(world.work, "out/proof.json"), "utf8")) as Proof;
+	expect(proof).toMatchObject({ control: true, kept: [], sandboxes: [], processes: [], mounts: [] });
+	const containers = await Promise.all((await engine.docker.listContainers()).map(({ Id }) => engine.docker.getContainer(Id).inspect()));
+	expect(containers.filter(({ Config }) => Config.Labels["dev.holdfast.home"]?.startsWith(world.work))).toEqual([]);
+	const lost = ledgerOf(world).filter(({ t }) => t === "lost").length;
+	console.log(`${kills} kills, ${lost} attempts lost with their program, ${results.length} results`);
+});
+
+it("10: an episode whose command does all it can against its end is over within ten seconds after its time limit", { timeout: MOST_MS }, async () => {
+	const deaf = 'trap "" TERM INT HUP';
+	const prompt = `${deaf}; (setsid sh -c '${deaf}; exec sleep 3600' &); sh -c '${deaf}; sleep 3600; sleep 3600'`;
+	const server = await modelServer({ script: ({ results }) => (results.length > 0 ? say("done") : calls(["terminal", { command: prompt }])) });
+	atEnd(() => server.close());
+	const world = newWorld(configFor(server, { toolsets: ["terminal"] }));
+	fs.writeFileSync(path.join(world.work, "rows.jsonl"), `${JSON.stringify({ prompt: "x" })}\n`.repeat(6));
+	const { code, stdout } = await run(world, ["run", "rows.jsonl", "-o", "out", "--place", "local", "--concurrency", "2", "--seconds", "3"]);
+	expect(code, stdout).toBe(0);
+	const results = ledgerOf(world).flatMap((row) => (row.t === "result" ? [row] : []));
+	expect(results.map(({ outcome, gone }) => [outcome.kind === "recorded" && outcome.end, gone])).toEqual(Array(6).fill(["deadline", true]));
+	expect(Math.max(...results.map(({ seconds }) => seconds))).toBeLessThan(13); // what is promised
+	expect(server.requests).toHaveLength(6);
+});
+
+it("what a killed runner has left ends at its own time limit, with no program to end it", { timeout: MOST_MS }, async () => {
+	const prompt = "[ -e ../../../go ] || { echo $$ > ../../../held; exec sleep 3600; }; printf yes > out.txt";
+	const server = await modelServer({ script: ({ results }) => (results.length > 0 ? say("done") : calls(["terminal", { command: prompt }])) });
+	atEnd(() => server.close());
+	const world = newWorld(configFor(server, { toolsets: ["terminal"] }));
+	fs.writeFileSync(path.join(world.work, "rows.jsonl"), `${JSON.stringify({ prompt: "x", expect: { file: "out.txt", content: "yes" } })}\n`);
+	const child = started(world, ["run", "rows.jsonl", "-o", "out", "--place", "local", "--seconds", "30"]);
+	const held = path.join(world.work, "held");
+	await until("the command runs", () => fs.existsSync(held) && fs.readFileSync(held, "utf8").endsWith("\n"));
+	const pid = fs.readFileSync(held, "utf8").trim();
+	child.kill("SIGKILL");
+	await once(child, "close");
+	expect(fs.existsSync(`/proc/${pid}`)).toBe(true);
+	await until("its keeper has ended it", () => !fs.existsSync(`/proc/${pid}`), 30_000 + 60_000 + 120_000 + 60_000);
+	fs.writeFileSync(path.join(world.work, "go"), "");
+	const { code, stdout } = await run(world, ["resume", "out"]);
+	expect(code, stdout).toBe(0);
+	expect(ledgerOf(world).map(({ t }) => t)).toEqual(["start", "lost", "start", "result"]);
 });
 
 it("2,000 episodes in one run: one result each, flat memory and descriptors", { timeout: MOST_MS }, async () => {

@@ -15,5 +15,15 @@ export interface Engine {
 
 export const testEngine = (): Promise<Engine | string> => (globalThis as unknown as { testEngine(): Promise<Engine | string> }).testEngine();
 
+export interface OwnEngine extends Engine {
+	/** SIGKILL of dockerd. */
+	kill(): Promise<void>;
+	start(): Promise<void>;
+}
+
+/** One of the test's own. Without `liveRestore` its containers end when it is started again. */
+export const ownEngine = (options: { readonly liveRestore: boolean }): Promise<OwnEngine | string> =>
+	(globalThis as unknown as { testOwnEngine(given: typeof options): Promise<OwnEngine | string> }).testOwnEngine(options);
+
 /** Bash, coreutils, perl; users root and agent (1000). */
 export const FULL_IMAGE = "holdfast/full:1";

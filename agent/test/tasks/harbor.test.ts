@@ -9,6 +9,8 @@ const one = (dir: string): Extract<TaskItem, { kind: "harbor" }> => {
 	expect(items).toHaveLength(1);
 	return items[0] as Extract<TaskItem, { kind: "harbor" }>;
 };
+const SEPARATE = '[verifier.environment]\ndocker_image = "x"\n';
+const STEP = '[[steps]]\nname = "a"\n';
 const wrong = (dir: string): string[] => {
 	const { items, problems } = loadTasks(dir);
 	expect(items).toEqual([]);
@@ -30,6 +32,8 @@ describe("a task in Harbor's format", () => {
 		const old = one(good(folder(), 'version = "1.0"\n[environment]\nmemory = "2G"\nstorage = "512M"\nallow_internet = false\n'));
 		const now = one(good(folder(), 'schema_version = "1.3"\n[environment]\nmemory_mb = 2048\nstorage_mb = 512\nnetwork_mode = "no-network"\n'));
 		expect(old.task.settings.environment).toEqual(now.task.settings.environment);
+		const tests = (keys: string) => one(good(folder(), SEPARATE + keys)).task.settings.verifier.environment;
+		expect(tests('memory = "2G"\nallow_internet = false\n')).toEqual(tests('memory_mb = 2048\nnetwork_mode = "no-network"\n'));
 	});
 
 	it("names unknown keys once, and is loaded", () => {
@@ -65,6 +69,13 @@ describe("a task in Harbor's format", () => {
 		["GPUs", "[environment]\ngpus = 1", {}, /environment.gpus: /],
 		["TPUs", '[environment]\ntpu = { type = "v5", topology = "1x1" }', {}, /environment.tpu: /],
 		["a list of hosts", '[environment]\nnetwork_mode = "allowlist"', {}, /environment.network_mode: a list of allowed hosts/],
+		["hosts without a list", '[agent]\nallowed_hosts = ["example.org"]', {}, /agent.allowed_hosts: a list of allowed hosts/],
+		["kinds of GPUs", '[environment]\ngpu_types = ["H100"]', {}, /environment.gpu_types: /],
+		["a list of hosts for the tests", `${SEPARATE}network_mode = "allowlist"`, {}, /verifier.environment.network_mode: a list/],
+		["a size of the tests' place that is none", `${SEPARATE}memory = "much"`, {}, /verifier.environment.memory: is "much"/],
+		["another user in a step", `${STEP}[steps.agent]\nuser = "root"`, {}, /steps.a.agent.user: differs from agent.user/],
+		["tests of a step elsewhere", `${STEP}[steps.verifier.environment]\ndocker_image = "x"`, {}, /steps.a.verifier.environment: is not supported/],
+		["separate tests of a step", `${STEP}[steps.verifier]\nenvironment_mode = "separate"`, {}, /steps.a.verifier.environment_mode: differs/],
 		["a network for the agent alone", '[agent]\nnetwork_mode = "no-network"', {}, /agent.network_mode: differs/],
 		[
 			"shared with an environment of its own",

@@ -1,13 +1,13 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
-import { loadTasks } from "../../src/tasks/index.js";
+import { type LoadOptions, loadTasks } from "../../src/tasks/index.js";
 import { folder } from "./support.js";
 
-function load(text: string | Uint8Array) {
+function load(text: string | Uint8Array, options?: LoadOptions) {
 	const file = path.join(folder(), "rows.jsonl");
 	fs.writeFileSync(file, text);
-	return loadTasks(file);
+	return loadTasks(file, options);
 }
 const SWE = { instance_id: "a__b-1", repo: "a/b", image: "swe:1", base_commit: "c0ffee", problem_statement: "It fails.", FAIL_TO_PASS: '["t1", "t2"]' };
 
@@ -27,6 +27,20 @@ it("a row that cannot be used is named by its line and column; the others are th
 		"3  is no object",
 		"4 prompt cannot be used",
 		"5 prompt cannot be used",
+	]);
+});
+
+it("a toolset that there is not is named by its line, and a column that there is not once", () => {
+	const { items, problems, warnings } = load(
+		'{"prompt":"x","toolsets":["terminal"],"imge":"debian"}\n{"prompt":"x","toolsets":["termnal"],"imge":"debian"}\n{"prompt":"x","toolsets":[]}\n',
+		{ toolsets: new Set(["terminal", "file"]) },
+	);
+	expect(items).toHaveLength(1);
+	const said = [...problems, ...warnings].map(({ at, key, text }) => `${at.split(":").at(-1)} ${key} ${text}`);
+	expect(said).toEqual([
+		'2 toolsets cannot be used: there is no toolset "termnal"; there are terminal, file',
+		expect.stringMatching(/^3 toolsets cannot be used: /),
+		"1 imge is not a column of prompts; it is ignored",
 	]);
 });
 

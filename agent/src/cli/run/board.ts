@@ -32,6 +32,8 @@ export interface BoardOptions {
 export class Board {
 	readonly #options: BoardOptions;
 	readonly #running = new Map<number, Shown>();
+	/** The end of what the newest command of a task has printed, and where it was read to. */
+	readonly #outputs = new Map<string, { readonly id: string; readonly at: number; readonly text: string }>();
 	readonly #began = Date.now();
 	readonly #live: boolean;
 	readonly #timer: NodeJS.Timeout | undefined;
@@ -86,6 +88,7 @@ export class Board {
 		else if (event.type === "continued" || event.type === "room") this.#state = "";
 		else if (event.type === "requeued") this.#taken++;
 		else if (event.type === "result") {
+			this.#outputs.delete(this.#running.get(event.index)?.task ?? "");
 			this.#running.delete(event.index);
 			if (!event.again) this.#finished++;
 			this.#tokens += event.usage.input + event.usage.output;
@@ -133,16 +136,21 @@ export class Board {
 	/** What the task runs, and the last line that this printed. */
 	#now(task: string): string {
 		const [newest] = this.#runtime?.list({ task, ended: false, shells: false }) ?? [];
-		return newest ? nowOf(newest) : "waits for the model, or is being prepared";
+		if (!newest) return "waits for the model, or is being prepared";
+		const known = this.#outputs.get(task);
+		const { at, text } = known?.id === newest.id ? known : { at: 0, text: "" };
+		const { bytes, next } = newest.read(at, PIECE);
+		const output = { id: newest.id, at: next, text: (text + bytes.toString("utf8")).slice(-TAIL) };
+		this.#outputs.set(task, output);
+		return nowOf(newest, output.text);
 	}
 }
 
 const TAIL = 512;
+const PIECE = 256 * 1024; // of a flood the line that is shown is an older one
 const COMMAND_CHARS = 40; // of a line that has to show what was printed, too
 
-function nowOf(process: Process): string {
-	const end = process.read(Number.MAX_SAFE_INTEGER, 0).next;
-	const text = process.read(Math.max(0, end - TAIL), TAIL).bytes.toString("utf8");
+function nowOf(process: Process, text: string): string {
 	const last = plain(text)
 		.split("\n")
 		.findLast((line) => line.trim() !== "");

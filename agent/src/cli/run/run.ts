@@ -6,11 +6,11 @@ import { AgentError, fromSystem, isoTime, newConversationId, systemClock } from 
 import { chosenEndpoint } from "../../chat/index.js";
 import { MODEL } from "../../environments/index.js";
 import { beginRun, type PoolPlace, type RunManifest, type RunPlace } from "../../run/index.js";
-import { loadTasks } from "../../tasks/index.js";
 import { settingsOf } from "../settings.js";
 import type { Call } from "../table.js";
 import { collectRun } from "./collect.js";
 import { numeric, play } from "./play.js";
+import { checkedTasks, textOf } from "./tasks.js";
 
 export const DEFAULTS = { seconds: 1_800, concurrency: 4 };
 
@@ -18,8 +18,10 @@ export async function run(call: Call): Promise<number> {
 	const [source] = call.words;
 	if (source === undefined) throw new AgentError("INVALID", "say what is to be run: a folder of tasks, a .jsonl file, or terminal-test");
 	const pool = poolOf(call);
-	const { config, home } = settingsOf({ ...call, values: { ...call.values, place: undefined } });
-	const { items, problems } = loadTasks(source);
+	const settings = settingsOf({ ...call, values: { ...call.values, place: undefined } });
+	const { config, home } = settings;
+	const { items, problems, warnings } = await checkedTasks(source, settings);
+	for (const warning of warnings) call.out.note(textOf(warning));
 	if (problems.length > 0)
 		throw new AgentError(
 			"INVALID",

@@ -1,11 +1,15 @@
 /** `tasks PATH`: which tasks of a folder or file can be run, and what is wrong with the others. Nothing is started. */
-import { loadTasks, type TaskItem, type TaskProblem } from "../../tasks/index.js";
+import { KeyRing } from "../../base/index.js";
+import { toolsetStates } from "../../setup/index.js";
+import { type LoadedTasks, loadTasks, type TaskItem, type TaskProblem } from "../../tasks/index.js";
+import { type CallSettings, settingsOf } from "../settings.js";
 import type { Call } from "../table.js";
 
 const SHOWN = 60; // characters of a prompt
 
-export async function run({ out, words }: Call): Promise<number> {
-	const { items, problems, warnings } = loadTasks(words[0] ?? ".");
+export async function run(call: Call): Promise<number> {
+	const { out, words } = call;
+	const { items, problems, warnings } = await checkedTasks(words[0] ?? ".", settingsOf(call));
 	if (out.json) {
 		out.data({ items: items.map(({ kind, key, digest }) => ({ kind, key, digest })), problems, warnings });
 		return problems.length > 0 ? 1 : 0;
@@ -22,7 +26,13 @@ export async function run({ out, words }: Call): Promise<number> {
 	return refused > 0 ? 1 : 0;
 }
 
-const textOf = ({ at, key, text }: TaskProblem): string => `${at}: ${key ? `${key} ` : ""}${text}`;
+/** Throws `ToolsetError` if the settings name a toolset that there is not; a row that does is a problem. */
+export async function checkedTasks(from: string, { config, home }: CallSettings): Promise<LoadedTasks> {
+	const states = await toolsetStates(config, new KeyRing(home));
+	return loadTasks(from, { toolsets: new Set(states.map(({ name }) => name)) });
+}
+
+export const textOf = ({ at, key, text }: TaskProblem): string => `${at}: ${key ? `${key} ` : ""}${text}`;
 
 function aboutOf(item: TaskItem): string {
 	const text =

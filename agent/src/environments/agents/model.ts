@@ -111,7 +111,7 @@ const ENDS: Readonly<Record<TurnEnd, EpisodeEnd | { readonly of: "model" | "runn
 	approval: "stopped",
 	interrupted: "stopped",
 	model: { of: "model", again: true },
-	disk: { of: "runner", again: false },
+	disk: { of: "runner", again: true },
 	crashes: { of: "runner", again: false },
 	left: { of: "runner", again: true },
 	error: { of: "runner", again: false },

@@ -1,5 +1,6 @@
 /** Directories and files of a task in its place, and whom they belong to. */
 import { randomBytes } from "node:crypto";
+import path from "node:path";
 import { EpisodeError, quoted, type Setting, type ToolContext } from "../../episode/index.js";
 import type { Layout } from "./where.js";
 
@@ -45,11 +46,30 @@ export async function makeLogs(cx: ToolContext, { logs }: Layout): Promise<void>
 	await must(cx, `mkdir -p ${dirs} && chmod 777 ${dirs}`, "making the directories for logs");
 }
 
-/** Removes directories, whatever is planted there, and makes them anew, for one user alone. */
+/**
+ * Makes directories anew, for one user alone, whatever is planted there. They are moved away before they are removed: what writes into them all the time would
+ * keep them from ever being empty, and has no name for them then.
+ */
 export function emptyFor(cx: ToolContext, dirs: readonly string[], owner: string): Promise<string> {
-	const all = dirs.map(quoted).join(" ");
-	return must(cx, `rm -rf ${all} && mkdir -p ${all} && chown ${owner} ${all} && chmod 700 ${all}`, `emptying ${dirs.join(" and ")}`);
+	const away = `.holdfast-${randomBytes(8).toString("hex")}`;
+	const one = (dir: string): string => `empty ${quoted(path.posix.dirname(dir))} ${quoted(dir)}`;
+	return must(cx, `${EMPTY.replaceAll("AWAY", away).replaceAll("OWNER", owner)}${dirs.map(one).join(" && ")}`, `emptying ${dirs.join(" and ")}`);
 }
+
+const EMPTY = `empty() {
+	mkdir -p "$1" || return
+	for round in 1 2 3 4 5; do
+		old="$2AWAY.$round"
+		if [ -e "$2" ] || [ -L "$2" ]; then
+			mv "$2" "$old" || return
+			[ -L "$old" ] || chmod 700 "$old"
+			rm -rf "$old" 2>/dev/null || rm -rf "$old" 2>/dev/null || true
+		fi
+		mkdir -m 700 "$2" && chown OWNER "$2" && return
+	done
+	return 1
+}
+`;
 
 /** Copies what is in a folder of this machine into a directory of the place, as files of a user. */
 export async function putFolder(cx: ToolContext, folder: string, dir: string, owner: string, program?: string): Promise<void> {

@@ -145,6 +145,8 @@ class Harbor {
 		const other = await cx.beside(setting);
 		const who = await inhabitantsOf(other, setting);
 		await makeLogs(other, rest.layout);
+		const { healthcheck } = this.#task.settings.verifier.environment ?? {};
+		if (healthcheck) await healthy(other, healthcheck);
 		await putArtifacts(cx, other, kept);
 		const baked = (await other.run(`[ -e ${quoted(`${rest.layout.tests}/test.sh`)} ]`)).exit_code === 0;
 		const tester = await testerIn(other, rest.verifier, who);
