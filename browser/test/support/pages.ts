@@ -60,6 +60,7 @@ const PAGES: Record<string, string> = {
 	),
 	"/away-inner": page("Inner", `<form method="post" action="http://elsewhere.test/steal"><input aria-label="In a frame"></form>`),
 	"/hangs": page("Hangs", `<h1>All there but a picture</h1><img src="/never" alt="">`),
+	"/spot": page("Spot", `<input aria-label="Here" style="position:absolute;left:40px;top:20px;width:200px;height:16px">`),
 	"/two": page("Two", `<p>Page two</p>`),
 };
 
