@@ -32,4 +32,4 @@ export {
 	type WrittenFile,
 } from "./task-files.js";
 export { type RuntimeCallOptions, TOOLS, type Tool, type ToolArgs, type ToolCallOptions, type ToolResults, toolsWith } from "./tools.js";
-export type { ApprovalsView, Calls, LinksView, NoticesView, SudoView } from "./views.js";
+export type { ApprovalsView, Calls, KeyboardHolder, KeyboardsView, LinksView, NoticesView, SudoView, TakenKeyboard } from "./views.js";

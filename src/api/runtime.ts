@@ -36,7 +36,19 @@ import type { Process } from "./process.js";
 import { readTranscript, type TranscriptOptions } from "./records.js";
 import { openTask, type Task, type TaskOptions } from "./task.js";
 import type { RuntimeCallOptions } from "./tools.js";
-import { type ApprovalsView, approvalsView, type Calls, type LinksView, linksView, type NoticesView, noticesView, type SudoView, sudoView } from "./views.js";
+import {
+	type ApprovalsView,
+	approvalsView,
+	type Calls,
+	type KeyboardsView,
+	keyboardsView,
+	type LinksView,
+	linksView,
+	type NoticesView,
+	noticesView,
+	type SudoView,
+	sudoView,
+} from "./views.js";
 
 export interface RuntimeOptions extends Omit<ProcessRuntimeOptions, "tools"> {
 	/** The numbers of the tools: how long calls wait, how much they show. */
@@ -78,6 +90,7 @@ export interface Runtime extends AsyncDisposable {
 	readonly notices: NoticesView;
 	readonly calls: Calls;
 	readonly links: LinksView;
+	readonly keyboards: KeyboardsView;
 	readonly sudo: SudoView;
 
 	/** Yields what happens in this home, of one task or of all; with `after`, first what was missed since that event. docs/library.md */
@@ -184,6 +197,10 @@ class LibraryRuntime implements Runtime {
 
 	get links(): LinksView {
 		return linksView(this.#agent);
+	}
+
+	get keyboards(): KeyboardsView {
+		return keyboardsView(this.#agent);
 	}
 
 	get sudo(): SudoView {

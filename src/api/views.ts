@@ -2,8 +2,8 @@
 import * as z from "zod";
 import { type Approval, mustBePerson, type Reply, type Revoked } from "../approvals/index.js";
 import { aSignal, HoldfastError, parseOptions } from "../base/index.js";
-import { type Notice, noticeSchema } from "../notices/index.js";
-import { type Viewer, Viewers } from "../process/index.js";
+import { handBack, handBackLost, type Notice, noticeSchema } from "../notices/index.js";
+import { Keyboard, keyboardOf, type Viewer, Viewers } from "../process/index.js";
 import { type AgentRuntime, type FoundCall, type LinkOptions, type MadeLink, makeLink } from "../tools/index.js";
 import { taskName } from "./options.js";
 
@@ -86,6 +86,42 @@ export const linksView = (agent: AgentRuntime): LinksView => ({
 	create: (options) => makeLink(agent, options),
 	list: () => new Viewers(agent.home).list(),
 	revoke: (id) => new Viewers(agent.home).remove(id),
+});
+
+/** The keyboard of a process: while a person has it, an agent may look at the process, and does nothing to it. docs/library.md */
+export interface KeyboardsView {
+	/** Returns who has it. */
+	holder(session_id: string): KeyboardHolder | undefined;
+	/** Takes it for a person: for 20 seconds, and from each `renew` on. Returns undefined while another person has it. */
+	take(session_id: string, options: { readonly who: string }): TakenKeyboard | undefined;
+}
+
+export interface KeyboardHolder {
+	readonly who: string;
+	readonly since: Date;
+}
+
+export interface TakenKeyboard {
+	/** Returns false once it has lapsed, or another person has taken it over. */
+	renew(): boolean;
+	/** Gives it back, and the task is told so. */
+	release(): void;
+}
+
+const takeSchema = z.strictObject({ who: z.string().min(1) });
+
+export const keyboardsView = (agent: AgentRuntime): KeyboardsView => ({
+	holder(session_id) {
+		const process = agent.get(session_id);
+		handBackLost(agent.home, process);
+		const holder = keyboardOf(process);
+		return holder && { who: holder.who, since: new Date(holder.since) };
+	},
+	take(session_id, options) {
+		const process = agent.get(session_id);
+		const keyboard = Keyboard.take(process, parseOptions("keyboards.take", takeSchema, options));
+		return keyboard && { renew: () => keyboard.renew(), release: () => handBack(agent.home, process, keyboard) };
+	},
 });
 
 /** Passwords for the sudo of commands on this machine. docs/secrets.md */

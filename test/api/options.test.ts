@@ -95,6 +95,21 @@ test("links: where the page is reached, and what cannot be that", async () => {
 	expect(runtime.links.list()).toHaveLength(count);
 });
 
+test("the keyboard of a process: one person at a time, agents only look, and the task is told when it is theirs again", async () => {
+	const runtime = await library();
+	const task = runtime.task("t");
+	const { id: session_id } = await task.spawn({ command: "cat", stdin: true });
+	expect(runtime.keyboards.holder(session_id)).toBeUndefined();
+	const taken = runtime.keyboards.take(session_id, { who: "Ada" });
+	expect(runtime.keyboards.take(session_id, { who: "Bob" })).toBeUndefined();
+	expect([taken?.renew(), runtime.keyboards.holder(session_id)]).toEqual([true, { who: "Ada", since: expect.any(Date) }]);
+	expect((await task.process({ action: "kill", session_id })).error).toContain("Ada has taken the keyboard");
+	taken?.release();
+	expect([taken?.renew(), runtime.keyboards.holder(session_id)]).toEqual([false, undefined]);
+	expect((await runtime.notices.take("t")).map(({ text }) => text)).toEqual([expect.stringContaining("is yours again: Ada had it")]);
+	expect((await task.process({ action: "kill", session_id })).status).toBe("killed");
+});
+
 const given = (value: unknown) => value as never; // stands for what a caller without types may give
 const first = async (all: AsyncIterable<unknown>) => {
 	for await (const one of all) return one;
@@ -134,6 +149,7 @@ test("options and arguments that cannot be used: each is refused with INVALID, i
 		["approvals.answer: an unknown key", () => runtime.approvals.answer("appr_1234", given({ answer: "once", who: "me" })), /no key "who"/],
 		["approvals.answer: by", () => runtime.approvals.answer("appr_1234", given({ answer: "once", by: 7 })), /^approvals.answer: by is 7/],
 		["approvals.revoke", () => runtime.approvals.revoke("t", given({ who: "me" })), /^approvals.revoke: there is no key "who"; there are by/],
+		["keyboards.take", () => runtime.keyboards.take(process.id, given({ name: "me" })), /^keyboards.take: who is missing/],
 		["calls.settle", () => runtime.calls.settle("t", given(null)), /^calls.settle: the id/],
 		["wait: an unknown key", () => process.wait(given({ pattern: "x" })), /^wait: there is no key "pattern"; there are until, timeout/],
 		["wait: a signal", () => process.wait(given({ signal: true })), /^wait: signal is true, but must be an AbortSignal/],

@@ -55,7 +55,7 @@ const ARGS = [
 const SCRIPT = `dir=$1 exe=$2; shift 2
 if [ -z "$exe" ]; then for name in ${NAMES.join(" ")}; do exe=$(command -v "$name") && break; done; fi
 [ -n "$exe" ] || { echo "holdfast-browser: no Chromium in this place: ${INSTALL}"; exit 127; }
-mkdir -p -m 700 "$dir" || exit 126
+mkdir -p -m 700 "$dir" && [ -O "$dir" ] && [ ! -L "$dir" ] || { echo "holdfast-browser: $dir is of another user; remove it"; exit 126; }
 rm -f "$dir/DevToolsActivePort"
 [ "$(id -u)" = 0 ] && set -- --no-sandbox "$@"
 ended=
@@ -74,6 +74,12 @@ export const profileOf = (runtime: Runtime, task: string): string =>
 export function findBrowser(runtime: Runtime, task: string): Process | undefined {
 	const profile = profileOf(runtime, task);
 	return runtime.list({ task, ended: false }).find(({ spec }) => spec.name === NAME && spec.command.includes(profile));
+}
+
+/** Returns who has taken over the browser of a task: who has the keyboard of its process. */
+export function holderOf(runtime: Runtime, task: string): string | undefined {
+	const process = findBrowser(runtime, task);
+	return process && runtime.keyboards.holder(process.id)?.who;
 }
 
 /** Returns the running one, or starts it. `place`: as the task has it; a sandbox or container is the boundary in place of Chromium's own. */

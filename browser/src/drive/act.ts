@@ -77,7 +77,7 @@ export async function shown(session: BrowserSession, tab: Tab, options: { budget
 		return [...head, `A dialog is open (${tab.dialog.type()}); answer it with browser_dialog. It says:`, untrusted(url, tab.dialog.message())].join("\n");
 	if (tab.crashed) return [...head, "The tab has crashed; open a page with browser_navigate."].join("\n");
 	for (const { name } of session.downloads?.waiting ?? []) head.push(`A download has begun: ${oneLine(name, 200)}; browser_download keeps it.`);
-	const hidden = await hiddenPage(tab, session.policy, session.permitted);
+	const hidden = await hiddenPage(tab, session);
 	if (hidden !== undefined) return [...head, hidden].join("\n");
 	let title: string;
 	let text: string;

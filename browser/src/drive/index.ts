@@ -1,3 +1,2 @@
-export { dropLease, readLease, takeLease } from "./lease.js";
 export { type BrowserPolicy, POLICY } from "./policy.js";
 export { type BrowserTools, browserTools } from "./tools.js";

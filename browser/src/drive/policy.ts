@@ -3,6 +3,7 @@ import net from "node:net";
 import type { ToolContext } from "holdfast";
 import { oneLine, WebError } from "../base/index.js";
 import { hostOf, refusedAddress } from "../net/index.js";
+import type { BrowserSession } from "./session.js";
 import type { Tab } from "./tab.js";
 
 export type Verdict = "ask" | "allow" | "refuse";
@@ -68,16 +69,18 @@ export interface PostCheck {
 /** Asks before a form is posted to a host that was not visited before. `ref`: the element that is acted on; undefined: what has the focus, in whichever frame. */
 export async function checkPost(tab: Tab, ref: string | undefined, { policy, visited, context, byKey = false }: PostCheck): Promise<void> {
 	if (policy.posts === "allow") return;
-	const found = ref === undefined ? focusedActions(tab) : tab.page.getByRef(ref).evaluate(actionOf, byKey);
-	for (const action of [await tab.answers<string | null | (string | null)[]>(found)].flat()) {
-		if (action === null || !URL.canParse(action)) continue;
+	const found = [
+		...(ref === undefined ? [] : [tab.page.getByRef(ref).evaluate(actionsOf, byKey)]),
+		...(ref === undefined || byKey ? [focusedActions(tab)] : []), // an element that takes no focus leaves the keys to what has it
+	];
+	for (const action of new Set((await tab.answers(Promise.all(found))).flat())) {
 		const { host, protocol } = new URL(action);
 		if (!/^https?:$/.test(protocol) || visited.has(host)) continue;
 		await decide(policy.posts, context, `send a form to ${oneLine(host, 200)}`, "this host was not visited before, and gets what is in the form");
 	}
 }
 
-async function focusedActions({ page }: Tab): Promise<(string | null)[]> {
+async function focusedActions({ page }: Tab): Promise<string[]> {
 	const elements = await Promise.all(
 		page.frames().map((frame) =>
 			frame
@@ -86,36 +89,81 @@ async function focusedActions({ page }: Tab): Promise<(string | null)[]> {
 				.catch(() => []),
 		),
 	); // a frame that has gone sends nothing
-	return Promise.all(elements.flat().map((element) => element.evaluate(actionOf as (node: Node, byKey: boolean) => string | null, true).catch(() => null)));
+	const found = await Promise.all(
+		elements.flat().map((element) => element.evaluate(actionsOf as (node: Node, byKey: boolean) => string[], true).catch(() => [])),
+	);
+	return found.flat();
 }
 
-/** Runs in the page. Returns where a POST goes that this element sends. Fields of a form hide its properties (`<input name="action">`), so none of these is read. */
-function actionOf(element: Element, byKey: boolean): string | null {
+/**
+ * Runs in the page. Returns where the POSTs go that acting on this element may send. Fields hide properties of their form (`<input name="action">`) and names
+ * those of the document, so what both have is asked of their prototypes.
+ */
+function actionsOf(element: Element, byKey: boolean): string[] {
+	type Control = HTMLInputElement | HTMLButtonElement;
+	const given = <T>(prototype: object, name: string, of: Node): T | null => Object.getOwnPropertyDescriptor(prototype, name)?.get?.call(of) ?? null;
 	const attribute = (of: Element, name: string): string | null => Element.prototype.getAttribute.call(of, name);
-	const control = element.closest("button, input, select, textarea") ?? element.closest("label")?.control ?? null;
-	if (!(control instanceof HTMLInputElement || control instanceof HTMLButtonElement) || !control.form) return null;
-	const isButton = ["submit", "image"].includes(control.type);
-	if (!isButton && (!byKey || control instanceof HTMLButtonElement)) return null;
-	const method = (isButton ? attribute(control, "formmethod") : null) ?? attribute(control.form, "method");
-	const action = (isButton ? attribute(control, "formaction") : null) ?? attribute(control.form, "action") ?? "";
-	return method?.toLowerCase() === "post" ? new URL(action, control.baseURI).href : null;
+	const shadowOf = (one: Element) => given<ShadowRoot>(Element.prototype, "shadowRoot", one);
+	const below = (root: Node): Element[] => {
+		const { prototype } = root instanceof Element ? Element : root instanceof Document ? Document : DocumentFragment;
+		return [...(prototype.querySelectorAll.call(root, "*") as NodeListOf<Element>)].flatMap((one) => [one, ...belowShadow(one)]);
+	};
+	const belowShadow = (one: Element): Element[] => {
+		const shadow = shadowOf(one);
+		return shadow ? below(shadow) : [];
+	};
+	const isButton = (one: Element): one is Control =>
+		(one instanceof HTMLInputElement || one instanceof HTMLButtonElement) && ["submit", "image"].includes(one.type);
+	const controlOf = (one: Element): Element => (one instanceof HTMLLabelElement ? (one.control ?? one) : one);
+	const post = (control: Control, { pressed }: { pressed: boolean }): string[] => {
+		const { form, baseURI } = control;
+		if (!form) return [];
+		const method = (pressed ? attribute(control, "formmethod") : null) ?? attribute(form, "method");
+		const action = (pressed ? attribute(control, "formaction") : null) ?? attribute(form, "action") ?? "";
+		return method?.toLowerCase() === "post" && URL.canParse(action, baseURI) ? [new URL(action, baseURI).href] : [];
+	};
+	// What it is in, as it is drawn: what a slot shows is in what is around the slot.
+	let around: Element | null = element;
+	while (around && !Element.prototype.matches.call(around, "button, input, select, textarea, label"))
+		around =
+			given<Element>(Element.prototype, "assignedSlot", around) ??
+			given<Element>(Node.prototype, "parentElement", around) ??
+			(Node.prototype.getRootNode.call(around) as Partial<ShadowRoot>).host ??
+			null;
+	const acted = around ? [around] : [...belowShadow(element), ...below(element)]; // a click on what is no control goes to the middle of what is in it
+	return acted.map(controlOf).flatMap((one) => {
+		if (isButton(one)) return post(one, { pressed: true });
+		if (!byKey || !(one instanceof HTMLInputElement)) return [];
+		const buttons = below(one.getRootNode()).filter(isButton); // Enter in a field presses the first button of its form
+		return [...post(one, { pressed: false }), ...buttons.flatMap((other) => (other.form === one.form ? post(other, { pressed: true }) : []))];
+	});
 }
 
 /** Keys that send a form: Enter in a field, and what presses a button. */
-export const maySend = (keys: string): boolean => /Enter|Space|^ $|[\r\n]/.test(keys);
+export const maySend = (key: string): boolean => /Enter|Space|[ \r\n]/.test(key);
 
 /** Returns why the page is not shown to the model: a document in it came from a link-local address, by a redirect, a link or a name that leads there. */
-export async function hiddenPage(tab: Tab, policy: BrowserPolicy, permitted: ReadonlySet<string>): Promise<string | undefined> {
-	if (policy.private_hosts === "allow") return undefined;
+export async function hiddenPage(tab: Tab, seen: Seen): Promise<string | undefined> {
 	for (const frame of tab.page.frames()) {
-		const url = frame.url();
-		const host = /^https?:/.test(url) ? hostOf(new URL(url)) : "";
-		if (permitted.has(host)) continue;
-		const address = [host, (await tab.addressOf(frame)) ?? ""].find(isLinkLocal);
-		if (address !== undefined)
-			return `${oneLine(url, 200)} came from ${address}, where metadata servers are, so the page is not shown. Open this address with browser_navigate to have a person asked, or another page`;
+		const why = fromLinkLocal(frame.url(), await seen.addresses.ofFrame(frame), seen);
+		if (why !== undefined) return `${why}, so the page is not shown. Open this address with browser_navigate to have a person asked, or another page`;
 	}
 	return undefined;
+}
+
+/** Returns why a download is not kept. */
+export async function hiddenDownload(url: string, seen: Seen): Promise<string | undefined> {
+	const why = fromLinkLocal(url, await seen.addresses.ofUrl(url), seen);
+	return why && `${why}, so the download is not kept`;
+}
+
+type Seen = Pick<BrowserSession, "policy" | "permitted" | "addresses">;
+
+function fromLinkLocal(url: string, from: string | undefined, { policy, permitted }: Seen): string | undefined {
+	const host = /^https?:/.test(url) ? hostOf(new URL(url)) : "";
+	if (policy.private_hosts === "allow" || permitted.has(host)) return undefined;
+	const address = [host, from ?? ""].find(isLinkLocal);
+	return address && `${oneLine(url, 200)} came from ${address}, where metadata servers are`;
 }
 
 const isLinkLocal = (address: string): boolean => net.isIP(address) !== 0 && /link-local|metadata/.test(refusedAddress(address) ?? "");

@@ -1,11 +1,12 @@
 /** What was in password fields of a browser: it is masked in every answer, also where the page shows, logs or sends it later. Kept in memory alone. */
+import type { Locator } from "playwright-core";
 import type { Tab } from "./tab.js";
 
 const MOST = 50;
 /** Shorter ones are everywhere: they are masked in their field alone. */
 const LEAST = 4;
 const MASK = "•••";
-/** The last is put on a field by the live view, when a person types into it: a page may show it as text afterwards. */
+/** The last is put on a field that has a password in it: a page may show it as text afterwards. The live view puts it there, too, when a person types. */
 const FIELDS = "input[type=password], input[autocomplete*=password], input[data-holdfast-secret]";
 
 export class PageSecrets {
@@ -16,10 +17,20 @@ export class PageSecrets {
 		const fields = tab.page.frames().map((frame) =>
 			frame
 				.locator(FIELDS)
-				.evaluateAll((found) => found.map((field) => (field as HTMLInputElement).value))
+				.evaluateAll((found) =>
+					(found as HTMLInputElement[]).map((field) => {
+						if (field.value !== "" && field.type === "password") field.setAttribute("data-holdfast-secret", "");
+						return field.value;
+					}),
+				)
 				.catch(() => [] as string[]),
 		);
 		for (const value of (await tab.answers(Promise.all(fields))).flat()) if (value !== "") this.#add(value);
+	}
+
+	/** Fields that show such a value as text: to be covered in a picture. */
+	shownFields(tab: Tab): Locator[] {
+		return tab.page.frames().map((frame) => frame.locator(FIELDS).and(frame.locator("input:not([type=password])")));
 	}
 
 	mask(text: string): string {

@@ -3,6 +3,7 @@ import type { Runtime, Task } from "holdfast";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { messageOf, WebError } from "../base/index.js";
 import { findBrowser, type KeptBrowser, keptBrowser, type LaunchSettings, openTunnel } from "../chrome/index.js";
+import { Addresses } from "./addresses.js";
 import { Downloads } from "./downloads.js";
 import { type BrowserPolicy, POLICY, type Verdict } from "./policy.js";
 import { PageSecrets } from "./secrets.js";
@@ -27,6 +28,7 @@ export class BrowserSession {
 	readonly permitted = new Set<string>();
 	readonly policy: BrowserPolicy;
 	readonly secrets = new PageSecrets();
+	readonly addresses: Addresses;
 	#downloads: Downloads | undefined;
 	readonly #tabs = new Map<Page, Tab>();
 	#current: Page | undefined;
@@ -38,6 +40,7 @@ export class BrowserSession {
 		this.processId = processId;
 		this.context = browser.contexts()[0] ?? unreachable();
 		this.context.setDefaultTimeout(ACTION_MS);
+		this.addresses = new Addresses(this.context);
 		for (const page of this.context.pages()) this.#add(page);
 		this.#current = this.context.pages().at(-1);
 		this.context.on("page", (page) => {

@@ -1,5 +1,5 @@
 /** What is known of a tab besides what playwright knows: its documents, its console and dialogs. */
-import type { Dialog, Frame, Page } from "playwright-core";
+import type { Dialog, Page } from "playwright-core";
 import { WebError } from "../base/index.js";
 
 const CONSOLE = 200;
@@ -18,7 +18,6 @@ export class Tab {
 	dialog: Dialog | undefined;
 	crashed = false;
 	readonly #documents = new Map<string, string>();
-	readonly #addresses = new WeakMap<Frame, Promise<string | undefined>>();
 	readonly #frames = new Map<string, string>();
 	readonly #nextDocument: () => string;
 	#waiting: (() => void)[] = [];
@@ -39,14 +38,6 @@ export class Tab {
 		page.on("dialog", (dialog) => {
 			this.dialog = dialog;
 			this.#wake();
-		});
-		page.on("response", (response) => {
-			if (!response.request().isNavigationRequest()) return;
-			const address = response.serverAddr().then(
-				(found) => found?.ipAddress.replace(/^\[|\]$/g, ""),
-				() => undefined,
-			);
-			this.#addresses.set(response.frame(), address);
 		});
 		page.on("framenavigated", (frame) => {
 			if (frame !== page.mainFrame()) return;
@@ -73,11 +64,6 @@ export class Tab {
 	innerRef({ document, element }: { readonly document: string; readonly element: string }): string | undefined {
 		const frame = this.#frames.get(document);
 		return frame === undefined ? undefined : `${frame}${element}`;
-	}
-
-	/** Returns the address that the document of a frame came from, if it came while this program was there. */
-	async addressOf(frame: Frame): Promise<string | undefined> {
-		return this.#addresses.get(frame);
 	}
 
 	/** Waits for what the page answers, but not for ever. Throws `BusyPage`. */

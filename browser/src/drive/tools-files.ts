@@ -1,11 +1,12 @@
 /** Tools that move files between the page and the task. */
 import fs from "node:fs";
 import path from "node:path";
+import type { ToolContext } from "holdfast";
 import * as z from "zod";
 import { oneLine, WebError } from "../base/index.js";
 import { act, innerRef, ready, shown } from "./act.js";
 import { tool } from "./definition.js";
-import { checkPost, decide, hiddenPage } from "./policy.js";
+import { checkPost, decide, hiddenDownload, hiddenPage } from "./policy.js";
 
 const MOST_UPLOAD = 50 * 1024 * 1024;
 const DOWNLOAD_MS = 120_000;
@@ -21,12 +22,12 @@ export const fileTools = [
 			ref: z.string().optional().describe("Only this element."),
 			show: z.boolean().optional().describe("True: the answer has the picture, too, for a model that takes images."),
 		}),
-		async run(args, { session, tab, context, policy }) {
+		async run(args, { session, tab, context }) {
 			ready(tab);
-			const hidden = await hiddenPage(tab, policy, session.permitted);
+			const hidden = await hiddenPage(tab, session);
 			if (hidden !== undefined) return { error: hidden };
 			const inner = args.ref === undefined ? undefined : await innerRef(tab, args.ref);
-			const options = { type: "png", timeout: 20_000 } as const;
+			const options = { type: "png" as const, timeout: 20_000, mask: session.secrets.shownFields(tab), maskColor: "#000" };
 			const bytes =
 				inner === undefined ? await tab.page.screenshot({ ...options, fullPage: args.full_page === true }) : await tab.page.getByRef(inner).screenshot(options);
 			const file = args.path ?? `screenshots/${new Date().toISOString().replace(/[:.]/g, "-")}.png`;
@@ -48,7 +49,8 @@ export const fileTools = [
 		async run(args, { session, tab, context, policy }) {
 			ready(tab);
 			const inner = await innerRef(tab, args.ref);
-			const outside = args.paths.filter((one) => /^[/~]/.test(one) || path.posix.normalize(one).startsWith(".."));
+			const outside: string[] = [];
+			for (const one of args.paths) if (await isOutside(one, context)) outside.push(one);
 			if (outside.length > 0) {
 				const host = URL.canParse(tab.page.url()) ? new URL(tab.page.url()).host : "the page";
 				await decide(
@@ -68,6 +70,7 @@ export const fileTools = [
 			}
 			const target = tab.page.getByRef(inner);
 			const isField = await tab.answers(target.evaluate((element) => element instanceof HTMLInputElement && element.type === "file"));
+			if (!isField) await checkPost(tab, inner, { policy, visited: session.visited, context });
 			await act(tab, async () => {
 				if (isField) return target.setInputFiles(files);
 				const [chooser] = await Promise.all([tab.page.waitForEvent("filechooser", { timeout: 5_000 }), target.click()]);
@@ -101,6 +104,8 @@ export const fileTools = [
 			}
 			const download = downloads.waiting.at(-1);
 			if (!download) return { error: "no download has begun; click what begins it, or give its ref" };
+			const hidden = await hiddenDownload(download.url, session);
+			if (hidden !== undefined) return { error: hidden };
 			const name = path.posix.basename(download.name.replaceAll("\\", "/")) || "download";
 			const from = oneLine(download.url, 300);
 			await decide(policy.downloads, context, `keep the download ${oneLine(name, 200)} from ${from}`, "files of others can do harm when they are opened");
@@ -113,3 +118,14 @@ export const fileTools = [
 		},
 	}),
 ];
+
+/** Whether a path leaves the directory of the task's shell, by itself or by a link in it. */
+async function isOutside(given: string, { files, signal }: ToolContext): Promise<boolean> {
+	const parts = path.posix.normalize(given).split("/");
+	if (/^[/~]/.test(given) || parts[0] === "..") return true;
+	for (const [depth, name] of parts.entries()) {
+		const entries = await files.list(parts.slice(0, depth).join("/") || ".", { signal });
+		if (entries.find((entry) => entry.name === name)?.kind === "link") return true;
+	}
+	return false;
+}

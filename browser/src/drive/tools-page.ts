@@ -61,7 +61,8 @@ export const pageTools = [
 		async run(args, { session, tab, context, policy }) {
 			ready(tab);
 			const inner = await innerRef(tab, args.ref);
-			if (args.submit || (args.slowly && maySend(args.text))) await checkPost(tab, inner, { policy, visited: session.visited, context, byKey: true });
+			if (args.slowly && args.text.includes("\t")) throw new WebError("the text has a tab, which leaves the field; use browser_press for it. Nothing was done");
+			if (args.submit || (args.slowly && /[\r\n]/.test(args.text))) await checkPost(tab, inner, { policy, visited: session.visited, context, byKey: true });
 			const field = tab.page.getByRef(inner);
 			await act(tab, async () => {
 				if (args.slowly) {

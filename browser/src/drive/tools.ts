@@ -2,8 +2,8 @@
 import { type DefinedTool, defineTool, HoldfastError, type Runtime, type ToolAnswer } from "holdfast";
 import * as z from "zod";
 import { type Settings, WebError } from "../base/index.js";
+import { holderOf } from "../chrome/index.js";
 import { StaleRef, shown, wordsOf } from "./act.js";
-import { readLease } from "./lease.js";
 import { type BrowserSession, Sessions } from "./session.js";
 import type { Tab } from "./tab.js";
 import { fileTools } from "./tools-files.js";
@@ -22,6 +22,10 @@ const TIMEOUT = 60;
 export function browserTools(runtime: Runtime, { settings = {}, images = true }: { settings?: Settings; images?: boolean } = {}): BrowserTools {
 	const browser = settings.browser ?? {};
 	const sessions = new Sessions(runtime, browser);
+	const taken = (task: string): ToolAnswer | undefined => {
+		const holder = holderOf(runtime, task);
+		return holder === undefined ? undefined : { error: `${holder} has taken over the browser, so nothing was done; wait, or take a browser_snapshot` };
+	};
 	const made = [...pageTools, ...lookTools, ...fileTools].map(({ name, description, schema, changes, timeout, run }) =>
 		defineTool({
 			name,
@@ -30,10 +34,13 @@ export function browserTools(runtime: Runtime, { settings = {}, images = true }:
 			timeout: timeout ?? TIMEOUT,
 			...(changes === undefined ? {} : { changes }),
 			async run(args, context) {
-				const holder = changes === false ? undefined : readLease(runtime.home.root, context.task)?.by;
-				if (holder !== undefined) return { error: `${holder} has taken over the browser, so nothing was done; wait, or take a browser_snapshot` };
+				const refused = () => (changes === false ? undefined : taken(context.task));
+				const before = refused();
+				if (before) return before;
 				const session = await sessions.of(context.task, context.place, context.signal);
 				return session.inTurn(context.signal, async () => {
+					const meanwhile = refused(); // it has waited for its turn
+					if (meanwhile) return meanwhile;
 					const tab = await session.tab();
 					if (!tab.dialog && !tab.crashed) await session.secrets.look(tab).catch(() => {}); // of a page that does not answer, nothing can be shown
 					const answer = await answered(session, tab, () => run(args, { session, tab, context, policy: session.policy }));
@@ -47,7 +54,7 @@ export function browserTools(runtime: Runtime, { settings = {}, images = true }:
 		description: "Closes the browser of this task: its tabs, logins and profile are gone. A later call starts a new one.",
 		schema: z.object({}),
 		timeout: TIMEOUT,
-		run: (_args, { task }) => sessions.end(task),
+		run: (_args, { task }) => taken(task) ?? sessions.end(task),
 	});
 	return { tools: [...made, close], close: () => sessions.close() };
 }

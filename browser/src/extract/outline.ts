@@ -5,6 +5,8 @@ export interface Heading {
 	readonly offset: number;
 }
 
+const MOST_HEADING = 2_000; // a page may have one of millions of brackets, which the search for links would go through for each of them
+
 export function outlineOf(markdown: string): Heading[] {
 	const found: Heading[] = [];
 	let fence: string | undefined;
@@ -14,7 +16,15 @@ export function outlineOf(markdown: string): Heading[] {
 		if (mark && fence === undefined) fence = mark;
 		else if (mark && fence !== undefined && mark.startsWith(fence)) fence = undefined;
 		const heading = fence === undefined ? /^(#{1,6})\s+(.+)$/.exec(line) : null;
-		if (heading) found.push({ level: heading[1]?.length ?? 1, text: (heading[2] ?? "").replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").slice(0, 120), offset });
+		if (heading)
+			found.push({
+				level: heading[1]?.length ?? 1,
+				text: (heading[2] ?? "")
+					.slice(0, MOST_HEADING)
+					.replace(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+					.slice(0, 120),
+				offset,
+			});
 		offset += line.length + 1;
 	}
 	return found;

@@ -1,9 +1,9 @@
 /** The browsers of tasks in the page of `holdfast serve`: live, and with mouse and keyboard for a person who takes over. */
+import { randomBytes } from "node:crypto";
 import { fileURLToPath } from "node:url";
-import { openRuntime, type Runtime } from "holdfast";
+import { openRuntime, type Runtime, type TakenKeyboard } from "holdfast";
 import type { SitePart } from "holdfast/http";
 import * as z from "zod";
-import { dropLease, readLease, takeLease } from "../drive/index.js";
 import { type LiveBrowser, LiveBrowsers } from "./browsers.js";
 import type { LiveConnection } from "./cdp.js";
 import { commandOf, inputSchema, MARK_SECRET } from "./input.js";
@@ -21,10 +21,14 @@ const FILES = fileURLToPath(new URL("../../dist/live/web/", import.meta.url));
 const holdSchema = z.strictObject({ hold: z.boolean(), key: z.string().max(100).optional() });
 const inputsSchema = z.strictObject({ key: z.string().max(100), events: z.array(inputSchema).max(100) });
 
-/** Where a person's input goes: the tab in front. */
+/** Of a person who has taken over. */
 interface Seat {
-	readonly tab: string;
-	readonly connection: LiveConnection;
+	readonly browser: LiveBrowser;
+	/** Known to their page alone. */
+	readonly key: string;
+	readonly keyboard: TakenKeyboard;
+	/** Where their input goes: the tab in front. */
+	at?: { readonly tab: string; readonly connection: LiveConnection };
 }
 
 export function sitePart(options: LivePartOptions): SitePart {
@@ -49,16 +53,17 @@ export function sitePart(options: LivePartOptions): SitePart {
 			const browser = task === undefined ? undefined : browsers.of(task);
 			if (task === undefined || !browser) return problem(404, "no browser runs in this task");
 			if (action === "screen" && request.method === "GET") {
-				const holder = () => readLease(runtime.home.root, task)?.by;
+				const holder = () => runtime.keyboards.holder(browser.process.id)?.who;
 				const body = screenOf({ browser, holder, isStillValid: () => visit.isStillValid(), signal: request.signal });
 				return new Response(body, { headers: { "content-type": "application/x-ndjson", "cache-control": "no-store" } });
 			}
 			if (request.method !== "POST") return problem(405, "this takes POST");
-			if (action === "hold") return hold(runtime, task, await visit.json(1_000));
-			return input(runtime, browser, await visit.json(100_000), seats);
+			if (action === "hold") return hold(runtime, browser, await visit.json(1_000), seats);
+			return input(browser, await visit.json(100_000), seats);
 		},
 		async close() {
-			for (const { connection } of seats.values()) connection.close();
+			for (const seat of seats.values()) leave(seat);
+			seats.clear();
 			if (!options.runtime) await (await opened)?.runtime.close();
 		},
 	};
@@ -87,37 +92,54 @@ async function listed(browsers: LiveBrowsers): Promise<object[]> {
 	return found.flat();
 }
 
-function hold(runtime: Runtime, task: string, given: unknown): Response {
+function hold(runtime: Runtime, browser: LiveBrowser, given: unknown, seats: Map<string, Seat>): Response {
 	const parsed = holdSchema.safeParse(given);
 	if (!parsed.success) return problem(400, "give hold: true or false");
 	const { hold: wanted, key } = parsed.data;
+	const { task } = browser.process.spec;
+	const mine = seatOf(browser, key, seats);
 	if (!wanted) {
-		if (key !== undefined) dropLease(runtime.home.root, task, key);
+		if (mine) leave(mine);
+		if (mine) seats.delete(task);
 		return Response.json({ held: false });
 	}
-	const lease = takeLease(runtime.home.root, task, "a person", key);
-	return lease ? Response.json({ held: true, key: lease.key }) : problem(409, "another page has taken over this browser");
+	if (mine?.keyboard.renew()) return Response.json({ held: true, key });
+	const keyboard = runtime.keyboards.take(browser.process.id, { who: "a person at the page" });
+	if (!keyboard) return problem(409, "another page has taken over this browser");
+	const before = seats.get(task); // it has lapsed
+	if (before) leave(before);
+	const seat = { browser, key: randomBytes(12).toString("hex"), keyboard };
+	seats.set(task, seat);
+	return Response.json({ held: true, key: seat.key });
 }
 
-async function input(runtime: Runtime, browser: LiveBrowser, given: unknown, seats: Map<string, Seat>): Promise<Response> {
-	const { task } = browser.process.spec;
+function seatOf({ process }: LiveBrowser, key: string | undefined, seats: ReadonlyMap<string, Seat>): Seat | undefined {
+	const seat = seats.get(process.spec.task);
+	return seat && seat.key === key && seat.browser.process.id === process.id ? seat : undefined;
+}
+
+function leave({ keyboard, at }: Seat): void {
+	at?.connection.close();
+	keyboard.release();
+}
+
+async function input(browser: LiveBrowser, given: unknown, seats: Map<string, Seat>): Promise<Response> {
 	const parsed = inputsSchema.safeParse(given);
 	if (!parsed.success) return problem(400, "this is no input"); // what it is may be a password, so it is not said
 	const { key, events } = parsed.data;
-	if (readLease(runtime.home.root, task)?.key !== key) return problem(409, "take over the browser first");
-	takeLease(runtime.home.root, task, "a person", key);
+	const seat = seatOf(browser, key, seats);
+	if (!seat?.keyboard.renew()) return problem(409, "take over the browser first");
 	const [tab] = await browser.tabs();
 	if (!tab) return problem(404, "the browser has no tab");
-	let seat = seats.get(task);
-	if (seat?.tab !== tab.id || seat.connection.isClosed) {
-		seat?.connection.close();
-		seat = { tab: tab.id, connection: browser.connect(tab) };
-		seats.set(task, seat);
+	if (seat.at?.tab !== tab.id || seat.at.connection.isClosed) {
+		seat.at?.connection.close();
+		seat.at = { tab: tab.id, connection: browser.connect(tab) };
 	}
+	const { connection } = seat.at;
 	for (const event of events) {
-		if (event.kind === "key" || event.kind === "text") await seat.connection.send("Runtime.evaluate", { expression: MARK_SECRET });
+		if (event.kind === "key" || event.kind === "text") await connection.send("Runtime.evaluate", { expression: MARK_SECRET });
 		const { method, params } = commandOf(event);
-		await seat.connection.send(method, params);
+		await connection.send(method, params);
 	}
 	return Response.json({ done: events.length });
 }

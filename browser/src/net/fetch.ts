@@ -29,7 +29,8 @@ export interface Fetched extends ReadBody {
 export const USER_AGENT = "holdfast/0.1 (+web_extract)";
 const AGAIN = new Set([429, 502, 503, 504]);
 const MOVED = new Set([301, 302, 303, 307, 308]);
-const SECRET = /^(authorization|x-api-key|x-subscription-token|cookie)$/i;
+/** Headers that go to another origin: any other may be a key. */
+const OPEN = /^(accept|content-type)$/i;
 
 export async function fetchUrl(text: string, options: FetchOptions): Promise<Fetched> {
 	const limits = { ...NET_LIMITS, ...options.limits };
@@ -49,7 +50,7 @@ async function withRetries(url: URL, options: FetchOptions, limits: NetLimits, s
 		try {
 			const fetched = await followed(url, options, limits, signal);
 			if (last || !AGAIN.has(fetched.status)) return fetched;
-			const wanted = Number(fetched.headers["retry-after"]);
+			const wanted = secondsIn(fetched.headers["retry-after"] ?? "");
 			if (wanted > 10) return fetched; // the caller says so
 			await sleep(wanted > 0 ? wanted * 1000 : pause(attempt), undefined, { signal });
 		} catch (error) {
@@ -58,6 +59,9 @@ async function withRetries(url: URL, options: FetchOptions, limits: NetLimits, s
 		}
 	}
 }
+
+/** Of `Retry-After`, which has seconds or a date. NaN: neither. */
+const secondsIn = (text: string): number => (/^\d+$/.test(text) ? Number(text) : (Date.parse(text) - Date.now()) / 1000);
 
 const pause = (attempt: number): number => 300 * 2 ** attempt * (0.75 + Math.random() / 2);
 
@@ -77,7 +81,7 @@ async function followed(start: URL, options: FetchOptions, limits: NetLimits, si
 		if (redirects.length > limits.redirects)
 			throw new WebError(`${url.host} redirects more than ${limits.redirects} times; give the address of the page itself`);
 		const next = parseUrl(location, url);
-		if (next.origin !== url.origin) headers = Object.fromEntries(Object.entries(headers).filter(([name]) => !SECRET.test(name)));
+		if (next.origin !== url.origin) headers = Object.fromEntries(Object.entries(headers).filter(([name]) => OPEN.test(name)));
 		if (got.status === 303 || (got.status < 303 && method === "POST")) [method, body] = ["GET", undefined];
 		url = next;
 	}

@@ -1,5 +1,5 @@
 /** robots.txt (RFC 9309): whether a site lets programs fetch a path, and how often. */
-import { messageOf, WebError } from "../base/index.js";
+import { WebError } from "../base/index.js";
 import { type FetchOptions, fetchUrl } from "./fetch.js";
 
 export interface Rules {
@@ -17,8 +17,11 @@ export function parseRobots(text: string, agent = AGENT): Rules {
 	const groups: { agents: string[]; rules: { allow: boolean; path: string }[]; delay?: number }[] = [];
 	let open = false;
 	for (const line of text.replace(/^\uFEFF/, "").split(/\r\n|\r|\n/)) {
-		const [, key = "", value = ""] = /^\s*([A-Za-z-]+)\s*:\s*([^#]*?)\s*(?:#.*)?$/.exec(line) ?? [];
-		const name = key.toLowerCase();
+		// The line is the site's, so no expression that goes back in it.
+		const [said = ""] = line.split("#", 1);
+		const colon = said.indexOf(":");
+		const name = said.slice(0, Math.max(0, colon)).trim().toLowerCase();
+		const value = said.slice(colon + 1).trim();
 		if (name === "user-agent") {
 			if (!open) groups.push({ agents: [], rules: [] });
 			open = true;
@@ -77,13 +80,13 @@ export class Robots {
 	async check(url: URL, signal?: AbortSignal): Promise<number | undefined> {
 		const known = this.#known.get(url.origin);
 		const fresh = known !== undefined && Date.now() - known.at < KEPT_MS;
-		const rules = fresh ? known.rules : this.#load(url.origin, signal);
+		const rules = fresh ? known.rules : this.#load(url.origin);
 		if (!fresh) {
 			this.#known.set(url.origin, { at: Date.now(), rules });
 			rules.catch(() => this.#known.delete(url.origin));
 			for (const origin of this.#known.keys()) if (this.#known.size > KEPT) this.#known.delete(origin);
 		}
-		const found = await rules;
+		const found = await unlessOver(rules, signal);
 		if (!mayFetch(found, url.pathname + url.search))
 			throw new WebError(
 				`${url.host} does not let programs fetch ${url.pathname.slice(0, 200)} (robots.txt); open it with browser_navigate, or use another source`,
@@ -91,18 +94,27 @@ export class Robots {
 		return found.delay;
 	}
 
-	async #load(origin: string, signal?: AbortSignal): Promise<Rules> {
+	/** For all who ask meanwhile: it does not end with the call of one of them. */
+	async #load(origin: string): Promise<Rules> {
 		try {
 			const limits = { totalMs: 10_000, ...this.#options.limits, bytes: MOST_BYTES, retries: 0 };
-			const { status, bytes } = await fetchUrl(`${origin}/robots.txt`, { ...this.#options, limits, ...(signal ? { signal } : {}) });
+			const { status, bytes } = await fetchUrl(`${origin}/robots.txt`, { ...this.#options, limits });
+			if (status >= 500) this.#known.delete(origin); // asked again with the next page
 			if (status >= 500) return { rules: [{ allow: false, path: "/" }] };
 			return status >= 400 ? { rules: [] } : parseRobots(bytes.toString("utf8"));
 		} catch (error) {
-			if (signal?.aborted) throw error;
-			// What keeps it from being read keeps the page from being read too, and is said then.
-			if (/redirects more than|is compressed|broken/.test(messageOf(error))) return { rules: [] };
-			if (error instanceof WebError) return { rules: [] };
-			throw error;
+			if (!(error instanceof WebError)) throw error;
+			this.#known.delete(origin);
+			return { rules: [] }; // what keeps it from being read keeps the page from being read too, and is said then
 		}
 	}
+}
+
+/** Returns what comes, or throws the reason of a signal that aborts before. */
+async function unlessOver<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+	if (!signal) return work;
+	signal.throwIfAborted();
+	const done = new AbortController();
+	const over = new Promise<never>((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true, signal: done.signal }));
+	return Promise.race([work, over]).finally(() => done.abort());
 }

@@ -1,1 +1,1 @@
-export { type SearchSettings, search, searchProblem } from "./search.js";
+export { type SearchSettings, search, searchNote, searchProblem } from "./search.js";

@@ -36,6 +36,8 @@ export interface SearchProvider {
 	request(query: SearchQuery, settings: ProviderSettings): SearchRequest;
 	/** `answer` is JSON of others: anything may be missing. */
 	results(answer: unknown, settings: ProviderSettings): SearchResult[];
+	/** Returns what it did not do as it was asked. */
+	note?(query: SearchQuery): string | undefined;
 }
 
 /** Returns the list of objects at a path; an empty one if there is none. */
@@ -47,12 +49,15 @@ export function listAt(value: unknown, path: string): Record<string, unknown>[] 
 
 export const textIn = (value: unknown): string => (typeof value === "string" ? value : typeof value === "number" ? String(value) : "");
 
+const MOST_TEXT = 5_000;
+
 /** A result of ours, if it has an address at all. */
 export function resultOf(title: unknown, url: unknown, snippet: unknown, published?: unknown): SearchResult[] {
 	const address = textIn(url);
 	if (!/^https?:\/\//i.test(address)) return [];
 	const plain = (text: unknown) =>
 		textIn(text)
+			.slice(0, MOST_TEXT)
 			.replace(/<\/?[a-z][^>]*>/gi, "")
 			.replace(/\s+/g, " ")
 			.trim();

@@ -27,6 +27,10 @@ export function searchProblem(settings: SearchSettings): string | undefined {
 	return undefined;
 }
 
+/** Returns what the configured provider does not do of a query. */
+export const searchNote = (query: SearchQuery, { provider }: SearchSettings): string | undefined =>
+	PROVIDERS.find(({ name }) => name === provider)?.note?.(query);
+
 export async function search(query: SearchQuery, settings: SearchSettings, signal?: AbortSignal): Promise<SearchResult[]> {
 	const problem = searchProblem(settings);
 	if (problem !== undefined) throw new WebError(problem);

@@ -1,6 +1,6 @@
 import { listAt, resultOf, type SearchProvider, withParameters } from "./provider.js";
 
-/** A SearXNG that a person runs, with `json` among `search.formats` of its settings. It has no week. */
+/** A SearXNG that a person runs, with `json` among `search.formats` of its settings. */
 export const searxng: SearchProvider = {
 	name: "searxng",
 	needs: ["url"],
@@ -15,4 +15,5 @@ export const searxng: SearchProvider = {
 		headers: { accept: "application/json", ...headers },
 	}),
 	results: (answer) => listAt(answer, "results").flatMap((one) => resultOf(one.title, one.url, one.content, one.publishedDate)),
+	note: ({ since }) => (since === "week" ? "SearXNG knows no week: these are of the last month" : undefined),
 };

@@ -12,6 +12,7 @@ export const template: SearchProvider = {
 			...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value.replaceAll("{key}", key ?? "")])),
 		},
 	}),
+	note: ({ since }) => (since === undefined ? undefined : "the search provider cannot be asked for a time: since was left out"),
 	results(answer, { results, fields = {} }) {
 		const list = results === undefined ? LISTS.map((path) => listAt(answer, path)).find((one) => one.length > 0) : listAt(answer, results);
 		return (list ?? []).flatMap((one) => {

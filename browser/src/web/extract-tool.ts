@@ -52,22 +52,29 @@ async function run(args: Args, context: ToolContext, options: ExtractOptions): P
 	}
 	const wanted = [...new Set(urls)];
 	const budget = Math.floor((args.max_chars ?? (wanted.length > 1 ? MOST_CHARS : PART_CHARS)) / wanted.length);
-	const results = await Promise.all(wanted.map((url) => one(url, args, budget, context, options)));
-	const failed = results.filter(({ error }) => error !== undefined);
-	if (failed.length === results.length) return { error: failed.map(({ error }) => error).join("\n") };
-	return { output: results.map(({ text, error }) => text ?? `Error: ${error}`).join("\n\n") };
+	const pages = await Promise.all(wanted.map((url) => outcome(url, context, () => fetched(url, context, options))));
+	const results: Outcome<string>[] = [];
+	for (const page of pages) // one after the other: each has a few calls of the model at a time
+		results.push("error" in page ? page : await outcome(page.done.url, context, () => shown(page.done, args, budget, context, options)));
+	const failed = results.flatMap((one) => ("error" in one ? [one.error] : []));
+	if (failed.length === results.length) return { error: failed.join("\n") };
+	return { output: results.map((one) => ("error" in one ? `Error: ${one.error}` : one.done)).join("\n\n") };
 }
 
-async function one(url: string, args: Args, budget: number, context: ToolContext, options: ExtractOptions): Promise<{ text?: string; error?: string }> {
+type Outcome<T> = { readonly done: T } | { readonly error: string };
+
+async function outcome<T>(url: string, { signal }: ToolContext, work: () => Promise<T>): Promise<Outcome<T>> {
 	try {
-		context.progress(`fetching ${oneLine(url, 100)}`);
-		const read = await readUrl(url, options.reader, context.signal);
-		const page = await options.store.keep(context.files, context.task, read, context.signal);
-		return { text: await shown(page, args, budget, context, options) };
+		return { done: await work() };
 	} catch (error) {
-		if (context.signal.aborted) throw error;
+		if (signal.aborted) throw error;
 		return { error: `${oneLine(url, 200)}: ${messageOf(error)}` };
 	}
+}
+
+async function fetched(url: string, context: ToolContext, { reader, store }: ExtractOptions): Promise<KeptPage> {
+	context.progress(`fetching ${oneLine(url, 100)}`);
+	return store.keep(context.files, context.task, await readUrl(url, reader, context.signal), context.signal);
 }
 
 async function shown(page: KeptPage, args: Args, budget: number, context: ToolContext, options: ExtractOptions): Promise<string> {

@@ -2,7 +2,7 @@
 import { type DefinedTool, defineTool } from "holdfast";
 import * as z from "zod";
 import { oneLine, untrusted } from "../base/index.js";
-import { type SearchSettings, search } from "../search/index.js";
+import { type SearchSettings, search, searchNote } from "../search/index.js";
 
 const MOST = 20;
 
@@ -21,13 +21,15 @@ export function searchTool(settings: SearchSettings): DefinedTool {
 		changes: false,
 		timeout: 30,
 		async run({ query, count = 8, page = 1, since }, { signal }) {
-			const results = await search({ query, count, page, since }, settings, signal);
-			if (results.length === 0) return { output: `Nothing was found for ${JSON.stringify(oneLine(query, 100))}. Try other words.`, data: { results } };
+			const asked = { query, count, page, since };
+			const results = await search(asked, settings, signal);
+			const note = searchNote(asked, settings);
+			if (results.length === 0) return { output: `Nothing was found for ${JSON.stringify(oneLine(query, 100))}. Try other words.`, data: { results }, note };
 			const lines = results.map(
 				({ title, url, snippet, published }, at) =>
 					`${(page - 1) * count + at + 1}. ${oneLine(title, 200)}${published ? ` (${oneLine(published, 40)})` : ""}\n   ${url}\n   ${snippet}`,
 			);
-			return { output: untrusted(`the search provider ${settings.provider}`, lines.join("\n")), data: { results } };
+			return { output: untrusted(`the search provider ${settings.provider}`, lines.join("\n")), data: { results }, note };
 		},
 	});
 }

@@ -1,5 +1,5 @@
 /** Condenses a long text with a configured model: in chunks, a few at a time, and the sizes are said. */
-import { oneLine, WebError } from "../base/index.js";
+import { oneLine, untrusted, WebError } from "../base/index.js";
 import { partOf } from "../extract/index.js";
 import { addressFilter, fetchUrl, hostOf, portOf } from "../net/index.js";
 
@@ -39,7 +39,7 @@ export function chatSummariser({ url, model, key }: { readonly url: string; read
 	return async (text, about, signal) => {
 		const messages = [
 			{ role: "system", content: PROMPT },
-			{ role: "user", content: `Source: ${oneLine(about)}\n<<<\n${text}\n>>>` },
+			{ role: "user", content: untrusted(about, text) },
 		];
 		const answer = await fetchUrl(endpoint.href, {
 			filter,

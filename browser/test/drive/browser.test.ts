@@ -66,11 +66,16 @@ it.skipIf(missing)("drives a real Chromium through a site", { timeout: 300_000 }
 	await web.call("browser_upload", { ref: chosen, paths: ["in.txt"] });
 	expect((await web.call("browser_wait", { text: "in.txt:from the task" })).output).toContain("in.txt:from the task");
 
+	// A page that does not finish loading, for want of a picture.
+	expect((await open("/hangs")).output).toContain("All there but a picture");
+
 	// An app with late content keeps its refs when it changes its address.
 	at = await open("/spa");
-	const waiting = web.call("browser_wait", { text: "Late button" });
+	const waiting = web.call("browser_wait", { gone: "Loading" });
 	letLate();
-	at = await waiting;
+	expect((await waiting).output).toContain("the text is gone");
+	at = await web.call("browser_wait", { text: "Late button" });
+	expect((await web.call("browser_wait", { idle: true })).output).toContain("the network is idle");
 	const second = await web.call("browser_click", { ref: web.ref(at, "Late button") });
 	expect(second.output).toMatch(/spa\/two[\s\S]*second view/);
 	expect((await web.call("browser_console", { errors: true })).output).toMatch(/error: app error/);

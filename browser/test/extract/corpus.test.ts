@@ -7,7 +7,9 @@ import { testSite } from "../support/site.js";
 
 const site = testSite((request, response) => {
 	const page = CORPUS.find(({ name }) => `/${name}` === request.url);
-	if (!page) response.writeHead(404).end("no such page");
+	const [, binary] = /^\/binary\?(.*)/.exec(request.url ?? "") ?? [];
+	if (binary !== undefined) response.writeHead(200, { "content-type": binary }).end(Buffer.from([0, 1, 2, 3]));
+	else if (!page) response.writeHead(404).end("no such page");
 	else response.writeHead(200, { "content-type": page.type }).end(page.body);
 });
 const reader = { filter: addressFilter({ allow: ["127.0.0.0/8"] }), rates: new Rates(0) };
@@ -33,6 +35,13 @@ it("says what it noticed: charsets, pages of a PDF, a page that needs its script
 	expect(outlineOf((await read("huge")).text)).toHaveLength(401);
 });
 
+it("says what a binary is, whatever its label says", async () => {
+	for (const type of ["application/octet-stream", "text/html", "text/plain"])
+		expect((await read(`binary?${type}`)).text).toBe(
+			`A file of the type ${type}, 4 bytes. It is no text; download it with terminal (curl -LO) if you need it.`,
+		);
+});
+
 it("tells what a server answers that has no page", async () => {
 	await expect(read("nothing")).rejects.toThrow("answered 404 (not found): no such page");
 });
@@ -52,6 +61,7 @@ it("cuts text at paragraphs, finds passages, and shortens an outline by its deep
 	expect(partOf(text, 0, 10_000).end).toBe(text.length);
 	expect(partOf("\u{1F600}".repeat(10), 0, 3)).toEqual({ text: "\u{1F600}", end: 2 });
 	expect(outlineOf(text)).toEqual([{ level: 1, text: "not in code", offset: 164 }]);
+	expect(outlineOf(`# [a](b) ${"[".repeat(300_000)}`)).toMatchObject([{ text: expect.stringMatching(/^a \[+$/) }]);
 	expect(findIn("One  Two\nthree one two", "one two")).toMatchObject({ count: 2, passages: [{ offset: 0 }] });
 	expect(findIn("a.b axb", "a.b").count).toBe(1);
 	const many = Array.from({ length: 90 }, (_, at) => ({ level: at % 3 === 0 ? 1 : 2, text: `h${at}`, offset: at }));

@@ -44,6 +44,7 @@ const routes: Record<string, (request: http.IncomingMessage, response: http.Serv
 	"/away": (_, response) => response.writeHead(302, { location: `${base.replace("127.0.0.1", "localhost")}/echo` }).end(),
 	"/echo": (request, response) => response.end(JSON.stringify(request.headers)),
 	"/busy": (_, response) => (hits.length < 3 ? response.writeHead(503).end("later") : response.end("at last")),
+	"/later-date": (_, response) => response.writeHead(503, { "retry-after": new Date(Date.now() + 3_600_000).toUTCString() }).end("no"),
 	"/later": (_, response) => response.writeHead(429, { "retry-after": "3600" }).end("no"),
 	"/robots.txt": (_, response) => response.end("User-agent: *\nDisallow: /private\nAllow: /private/open$\nCrawl-delay: 1"),
 };
@@ -108,16 +109,21 @@ it("follows redirects, not for ever, and takes no key to another origin", async 
 	expect(await get("/moved")).toMatchObject({ url: `${base}/plain?a`, redirects: [`${base}/moved`], status: 200 });
 	await expect(get("/loop", { redirects: 5 })).rejects.toThrow(/redirects more than 5 times/);
 	expect(hits).toHaveLength(6);
-	const { bytes } = await get("/away", {}, { headers: { "x-api-key": "k", "x-other": "o" } });
+	const { bytes } = await get("/away", {}, { headers: { "x-api-key": "k", "x-own": "a key under another name", accept: "application/json" } });
 	const seen = JSON.parse(bytes.toString()) as Record<string, string>;
-	expect([seen["x-api-key"], seen["x-other"]]).toEqual([undefined, "o"]);
+	expect([seen["x-api-key"], seen["x-own"], seen.accept]).toEqual([undefined, undefined, "application/json"]);
 });
 
 it("tries again what is busy, and not what wants an hour", async () => {
 	expect((await get("/busy")).bytes.toString()).toBe("at last");
 	expect(hits).toHaveLength(3);
-	expect((await get("/later")).status).toBe(429);
-	expect(hits).toHaveLength(1);
+	for (const [path, status] of [
+		["/later", 429],
+		["/later-date", 503],
+	] as const) {
+		expect((await get(path)).status).toBe(status);
+		expect(hits).toHaveLength(1);
+	}
 });
 
 it("obeys robots.txt", async () => {
@@ -127,10 +133,19 @@ it("obeys robots.txt", async () => {
 	await robots.check(new URL(`${base}/private/open`));
 	await expect(robots.check(new URL(`${base}/private/page`))).rejects.toThrow(/does not let programs fetch \/private\/page \(robots.txt\)/);
 	expect(hits).toEqual(["/robots.txt"]);
+	const stop = new AbortController(); // a call that ends does not end the look of another one
+	const other = new Robots({ filter });
+	const calls = [other.check(new URL(`${base}/open`), stop.signal), other.check(new URL(`${base}/open`))];
+	stop.abort(new Error("over"));
+	expect(await Promise.allSettled(calls)).toMatchObject([
+		{ status: "rejected", reason: new Error("over") },
+		{ status: "fulfilled", value: 1 },
+	]);
 	const rules = parseRobots(
 		"User-agent: other\nDisallow: /\n\nUser-agent: holdfast\nUser-agent: x\nDisallow: /a*b$\nDisallow:\nAllow: /a/ok*b$\n\nUser-agent: *\nDisallow: /",
 	);
 	expect(["/", "/ab", "/a1b", "/abc", "/a/ok1b"].map((path) => mayFetch(rules, path))).toEqual([true, false, false, true, true]);
+	expect(parseRobots(`User-agent: *\nDisallow: /a # b\nAllow:${" ".repeat(20_000)}#\u2028`).rules).toEqual([{ allow: false, path: "/a" }]);
 	expect(mayFetch(parseRobots(`User-agent: *\nDisallow: ${"/*a".repeat(2000)}`), `/${"a/".repeat(4000)}`)).toBe(false);
 });
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { type SearchSettings, search, searchProblem } from "../../src/search/index.js";
+import { type SearchSettings, search, searchNote, searchProblem } from "../../src/search/index.js";
 import { testSite } from "../support/site.js";
 
 /** Doubles of the providers: each knows the parameters of the real one, and refuses any other. */
@@ -50,6 +50,7 @@ const known: Record<string, { query?: Record<string, RegExp>; body?: Record<stri
 		header: ["x-own", "k!"],
 		answer: { data: { items: [{ heading: "Five", link: "https://five.example/", description: "fifth" }] } },
 	},
+	"/tags": { query: { q: /./ }, answer: [{ title: "<a".repeat(300_000), url: "https://tags.example/" }] },
 	"/no-json": { answer: undefined, query: { q: /./, format: /./ } },
 };
 
@@ -88,6 +89,14 @@ it("asks each provider only what it knows, and returns results of one form", asy
 		tavily: { title: "T0", url: "https://t.example/0", snippet: "third" },
 		exa: { title: "https://four.example/", url: "https://four.example/", snippet: "fourth", published: "2026-03-04T00:00:00Z" },
 	});
+	const week = { query: "x", count: 8, page: 1, since: "week" } as const;
+	expect(["searxng", "brave", "tavily", "exa", "template"].map((provider) => searchNote(week, { provider }))).toEqual([
+		"SearXNG knows no week: these are of the last month",
+		undefined,
+		undefined,
+		undefined,
+		"the search provider cannot be asked for a time: since was left out",
+	]);
 	expect((await search({ query: "x", count: 8, page: 2 }, at("tavily", "/tavily"))).map(({ title }) => title)[0]).toBe("T8");
 });
 
@@ -95,6 +104,11 @@ it("asks any service by a template", async () => {
 	const settings = at("template", "/own?q={query}&n={count}", { results: "data.items", fields: { title: "heading" }, headers: { "x-own": "{key}!" } });
 	expect(await search({ query: "a b&c", count: 3, page: 1 }, settings)).toEqual([{ title: "Five", url: "https://five.example/", snippet: "fifth" }]);
 	expect(site.hits.at(-1)).toBe("GET /own?q=a%20b%26c&n=3");
+});
+
+it("reads a title of tags that do not end as it reads any other", async () => {
+	const [found] = await search({ query: "x", count: 3, page: 1 }, at("template", "/tags?q={query}"));
+	expect(found).toMatchObject({ url: "https://tags.example/", title: expect.stringMatching(/^(<a)+$/) });
 });
 
 it("says what is wrong, and what to do", async () => {

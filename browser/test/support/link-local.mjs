@@ -10,6 +10,12 @@ const PAGES = {
 	"/redirect": (response) => response.writeHead(302, { location: "http://169.254.169.254/keys" }).end(),
 	"/frame": (response) => response.end('<h1>Harmless</h1><iframe src="http://metadata.test/keys"></iframe>'),
 	"/link": (response) => response.end('<a href="http://169.254.169.254/keys">Go</a>'),
+	"/popup": (response) => response.end('<a target="_blank" href="http://metadata.test/keys">Go</a>'),
+	"/to-data": (response) => response.writeHead(302, { location: "http://169.254.169.254/user-data" }).end(),
+	"/to-name": (response) => response.writeHead(302, { location: "http://metadata.test/user-data" }).end(),
+	"/user-data": (response) => response.writeHead(200, { "content-type": "application/octet-stream" }).end("SECRET-KEYS"),
+	"/downloads": (response) =>
+		response.end('<a href="/to-data">By address</a><a href="/to-name">By name</a><a href="/to-name" target="_blank">In another tab</a>'),
 	"/keys": (response) => response.end("<h1>SECRET-KEYS</h1>"),
 };
 const server = http.createServer((request, response) => {
@@ -36,6 +42,17 @@ found.console = await call("browser_console");
 const link = await call("browser_navigate", { url: "http://127.0.0.1/link" });
 found.link = await call("browser_click", { ref: /link "Go" \[ref=(\w+)\]/.exec(link.output)?.[1] });
 found.again = await call("browser_snapshot");
+const popup = await call("browser_navigate", { url: "http://127.0.0.1/popup" });
+found.popup = await call("browser_click", { ref: /link "Go" \[ref=(\w+)\]/.exec(popup.output)?.[1] });
+await call("browser_tabs", { close: 2 });
+found.downloads = [];
+for (const name of ["By address", "By name", "In another tab"]) {
+	const { output } = await call("browser_navigate", { url: "http://127.0.0.1/downloads" });
+	found.downloads.push(await call("browser_download", { ref: new RegExp(`link "${name}" \\[ref=(\\w+)\\]`).exec(output)?.[1] }));
+	found.downloads.push(await call("browser_download"));
+}
+await call("browser_navigate", { url: "http://127.0.0.1/keys" }); // by loopback, which is open
+await call("browser_navigate", { url: "http://metadata.test/keys" });
 await close();
 const allowed = browserTools(runtime, { settings: { browser: { args, policy: { private_hosts: "allow" } } } });
 const { output } = await task.call(

@@ -23,7 +23,7 @@ const PAGES: Record<string, string> = {
 	),
 	"/files": page(
 		"Files",
-		`<a href="/report.bin">Report</a><input type="file" aria-label="Choose" onchange="this.files[0].text().then(t=>document.getElementById('r').textContent=this.files[0].name+':'+t)"><p id="r"></p>`,
+		`<a href="/report.bin">Report</a><a href="/endless.bin">Without end</a><input type="file" aria-label="Choose" onchange="this.files[0].text().then(t=>document.getElementById('r').textContent=this.files[0].name+':'+t)"><p id="r"></p>`,
 	),
 	"/spa": page(
 		"App",
@@ -50,14 +50,30 @@ const PAGES: Record<string, string> = {
 		`<form id="away" method="post" action="http://elsewhere.test/steal"><input name="action"><input name="method"><input aria-label="Field"><input type="submit" id="send" value="Go"></form>
 		<label for="send">By its label</label><button form="away"><b>Outside</b></button><iframe src="/away-inner" title="inner"></iframe>`,
 	),
+	"/away-ways": page(
+		"Ways",
+		`<form method="get" action="/sent"><input aria-label="Search"><button formmethod="post" formaction="http://elsewhere.test/steal">Find</button></form>
+		<section aria-label="Whole" style="width:9em"><form method="post" action="http://elsewhere.test/steal"><input type="hidden" name="assignedSlot"><input type="hidden" name="baseURI"><button style="width:9em;height:9em">Big</button></form></section>
+		<form method="post" action="http://elsewhere.test/steal"><button>Small</button></form>
+		<x-slot><span role="note" aria-label="Slotted">Slotted</span></x-slot><img name="baseURI" alt=""><h1>Heading</h1>
+		<script>customElements.define("x-slot",class extends HTMLElement{constructor(){super();this.attachShadow({mode:"open"}).innerHTML='<form method="post" action="http://elsewhere.test/steal"><button><slot></slot></button></form>'}})</script>`,
+	),
 	"/away-inner": page("Inner", `<form method="post" action="http://elsewhere.test/steal"><input aria-label="In a frame"></form>`),
+	"/hangs": page("Hangs", `<h1>All there but a picture</h1><img src="/never" alt="">`),
+	"/spot": page("Spot", `<input aria-label="Here" style="position:absolute;left:40px;top:20px;width:200px;height:16px">`),
 	"/two": page("Two", `<p>Page two</p>`),
 };
 
+const PIECE = Buffer.alloc(64 * 1024);
 let late: (() => void) | undefined;
+let isDue = false;
 
-/** Lets the late content of the app come. */
-export const letLate = (): void => late?.();
+/** Lets the late content of the app come, once, whether it was asked for already or not. */
+export function letLate(): void {
+	isDue = late === undefined;
+	late?.();
+	late = undefined;
+}
 
 export const route: Route = (request, response, body) => {
 	const path = (request.url ?? "/").split("?")[0] ?? "/";
@@ -68,11 +84,25 @@ export const route: Route = (request, response, body) => {
 			.writeHead(200, { "content-type": "text/html" })
 			.end(page("Sent", `<h1>Sent</h1><p>${new URLSearchParams(body).get("name")} ${new URLSearchParams(body).get("colour")}</p>`));
 	if (path === "/late") {
-		late = () => response.end("Late button");
+		const answer = () => response.end("Late button");
+		if (isDue) answer();
+		else late = answer;
+		isDue = false;
 		return;
 	}
 	if (path === "/report.bin")
 		return response.writeHead(200, { "content-disposition": 'attachment; filename="../report.bin"' }).end(Buffer.from([0, 1, 2, 255]));
-	if (path === "/never") return response.writeHead(200, { "content-type": "text/html" }).write("<title>Never</title><h1>Half a page</h1>"); // its end never comes
+	if (path === "/endless.bin") {
+		response.writeHead(200, { "content-disposition": "attachment" });
+		const more = (): void => {
+			while (!response.destroyed && response.write(PIECE));
+			if (!response.destroyed) response.once("drain", more);
+		};
+		return more();
+	}
+	if (path === "/never") {
+		response.writeHead(200, { "content-type": "text/html" }).write("<title>Never</title><h1>Half a page</h1>"); // its end never comes
+		return;
+	}
 	response.writeHead(404, { "content-type": "text/html" }).end(page("None", "no such page"));
 };

@@ -103,6 +103,29 @@ it("condenses a page only with a model that is configured", async () => {
 	expect(asked[0]).toContain("Page number 1 of the report");
 });
 
+it("condenses a few parts at a time, in their order, and says what is not in it", async () => {
+	await using web = await opened();
+	let now = 0;
+	let most = 0;
+	let parts = 0;
+	const summariser = async (text: string) => {
+		most = Math.max(most, ++now);
+		parts++;
+		await new Promise(setImmediate);
+		now--;
+		return text.match(/## Chapter \d+/)?.[0] ?? "none";
+	};
+	const urls = [`${site.url}/huge`, `${site.url}/book.pdf`];
+	const { output } = await web.call("web_extract", { urls, summarise: true }, { summariser });
+	const [, chapters = ""] = /\[Untrusted content of [^\n]*\/huge [^\n]*\n([\s\S]*?)\n\[end/.exec(output) ?? [];
+	const order = chapters.match(/\d+/g)?.map(Number) ?? [];
+	expect([most, order.length, order]).toEqual([3, 24, [...order].sort((a, b) => a - b)]);
+	expect(output).toMatch(/Note: summary: \d+ characters in 24 parts, condensed to \d+; the last \d+ characters are not in it\./);
+	expect(parts).toBeGreaterThan(24);
+	const failing = await web.call("web_extract", { urls: urls.slice(0, 1), summarise: true }, { summariser: () => Promise.reject(new Error("out of words")) });
+	expect(failing).toMatchObject({ status: "error", error: expect.stringContaining("/huge: out of words") });
+});
+
 it("searches, and marks what it finds as data", async () => {
 	await using web = await opened();
 	const { output, data } = await web.call("web_search", { query: "knots" });

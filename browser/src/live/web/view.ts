@@ -109,6 +109,9 @@ function watch(element: HTMLElement, host: Host, task: string): () => void {
 				busy = false;
 			});
 	};
+	const tell = (holder?: string): void => {
+		state.textContent = key !== undefined ? "you drive; the agent waits" : holder !== undefined ? `${holder} drives` : "live";
+	};
 	const hold = async (wanted: boolean): Promise<void> => {
 		const answer = (await (await host.request("POST", `${base}/hold`, { body: { hold: wanted, ...(key === undefined ? {} : { key }) } })).json()) as {
 			key?: string;
@@ -116,6 +119,7 @@ function watch(element: HTMLElement, host: Host, task: string): () => void {
 		key = wanted ? answer.key : undefined;
 		queue = [];
 		take.textContent = wanted ? "Give back" : "Take over";
+		tell(); // a page that stands still sends no frame to say it with
 		if (wanted) picture.focus();
 	};
 	take.onclick = () => void hold(key === undefined).catch(failed);
@@ -125,7 +129,10 @@ function watch(element: HTMLElement, host: Host, task: string): () => void {
 
 	const place = (event: MouseEvent): { x: number; y: number } => {
 		const { left, top, width, height } = picture.getBoundingClientRect();
-		return { x: Math.max(0, ((event.clientX - left) / width) * size.width), y: Math.max(0, ((event.clientY - top) / height) * size.height) };
+		const scale = Math.min(width / size.width, height / size.height); // the picture keeps its shape, and leaves room on two sides
+		const at = (given: number, from: number, room: number, length: number) =>
+			Math.min(length, Math.max(0, (given - from - (room - length * scale) / 2) / scale));
+		return { x: at(event.clientX, left, width, size.width), y: at(event.clientY, top, height, size.height) };
 	};
 	const buttons = ["left", "middle", "right"] as const;
 	const mouse = (type: string) => (event: MouseEvent) => {
@@ -161,7 +168,7 @@ function watch(element: HTMLElement, host: Host, task: string): () => void {
 		[picture.width, picture.height] = [image.width, image.height];
 		picture.getContext("2d")?.drawImage(image, 0, 0);
 		where.textContent = frame.url ?? "";
-		state.textContent = key !== undefined ? "you drive; the agent waits" : frame.held !== undefined ? `${frame.held} drives` : "live";
+		tell(frame.held);
 	};
 	const follow = async (): Promise<void> => {
 		const answer = await host.request("GET", `${base}/screen`, { signal: stop.signal });
