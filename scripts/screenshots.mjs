@@ -68,7 +68,8 @@ async function seed() {
 		await shell.write(`${line}\n`);
 		await new Promise((resolve) => setTimeout(resolve, 2_000));
 	}
-	for (const command of ["cat package.json", "grep -rn cart src", "./run-tests; (exit 1)"]) await runtime.terminal({ command, workdir: shop }, { task: "checkout rewrite" });
+	for (const command of ["cat package.json", "grep -rn cart src", "./run-tests; (exit 1)"])
+		await runtime.terminal({ command, workdir: shop }, { task: "checkout rewrite" });
 	void runtime.terminal({ command: "git push --force origin main", timeout: 60 }, { task: "flaky test" }).catch(() => {});
 	await new Promise((resolve) => setTimeout(resolve, 1_500));
 	return { shell: shell.id, deploy: deploy.id, tests: tests.id, conversation: await converse(tests.id, shell.id) };
