@@ -68,6 +68,8 @@ async function seed() {
 		await shell.write(`${line}\n`);
 		await new Promise((resolve) => setTimeout(resolve, 2_000));
 	}
+	for (const command of ["cat package.json", "grep -rn cart src", "./run-tests; (exit 1)"])
+		await runtime.terminal({ command, workdir: shop }, { task: "checkout rewrite" });
 	void runtime.terminal({ command: "git push --force origin main", timeout: 60 }, { task: "flaky test" }).catch(() => {});
 	await new Promise((resolve) => setTimeout(resolve, 1_500));
 	return { shell: shell.id, deploy: deploy.id, tests: tests.id, conversation: await converse(tests.id, shell.id) };
@@ -134,6 +136,7 @@ async function pictures({ link, ids, colorScheme, size, viewport }) {
 	await page.getByRole("button", { name: "Later" }).click(); // the question is on one picture, not on all
 	await shot("approvals", "#/approvals", "Approvals");
 	await shot("wall", "#/wall", /^\d+ running$/);
+	await shot("task", "#/t/checkout%20rewrite", "grep -rn cart src", `[...document.querySelectorAll(".entry summary")].at(-1).click()`);
 	await shot(
 		"agent",
 		`#/parts/agent/${ids.conversation}`,

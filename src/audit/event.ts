@@ -38,7 +38,7 @@ export const eventSchema = z.lazy(() =>
 		notice_id: z.string().optional(),
 		/** file, read: which tool. `command` is what would do the same. tool: the name of a tool of another program; `command` has its arguments. */
 		tool: z.string().optional(),
-		/** wrote, file: how much, but not what. keyboard: how much was printed meanwhile. */
+		/** wrote, file: how much, but not what. keyboard: how much was printed meanwhile. ended: 0 if a foreground command printed nothing. */
 		bytes: z.number().optional(),
 		/** ended: not written down when it happened, but worked out from the record of the process when this was read. */
 		worked_out: z.boolean().optional(),

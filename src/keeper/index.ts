@@ -27,7 +27,7 @@ export {
 } from "./layout.js";
 export { loneAt } from "./lone.js";
 export { exportLines, type KeptLimits, type Plan, planFiles, type SandboxEntry } from "./plan.js";
-export { appendRange, findRange, HOUR_MS, openRanges, type Range, readRanges } from "./ranges.js";
+export { appendRange, findRange, HOUR_MS, openRanges, type Range, readRanges, retire } from "./ranges.js";
 export {
 	COMMAND_SHOWN,
 	commandOf,

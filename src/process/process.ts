@@ -61,8 +61,8 @@ export class Process implements KeptProcess {
 	 * For a remote process: refreshes its state. Without this call or a wait, all answers are its last known state. Resolves with a sentence, and
 	 * changes nothing, if the machine is unreachable. With `ms`, gives up after one attempt, or after that time without an answer.
 	 */
-	sync(signal?: AbortSignal, ms?: number): Promise<string | undefined> {
-		return this.machine.processes.sync(this, { signal, ms });
+	async sync(signal?: AbortSignal, ms?: number): Promise<string | undefined> {
+		return this.spec.past ? undefined : this.machine.processes.sync(this, { signal, ms });
 	}
 
 	/** The reason why its state is stale: its machine could not be reached at the last attempt. */
@@ -127,7 +127,7 @@ export class Process implements KeptProcess {
 
 	/** Calls `changed` on output, at the end, and on any other change: with the name of a file, or null. Returns a function that stops watching. */
 	watch(changed: (name: string | null) => void): () => void {
-		return this.machine.processes.watch(this, changed);
+		return this.spec.past ? () => {} : this.machine.processes.watch(this, changed);
 	}
 
 	/** Waits until the process exits, any condition of `until` holds, or the time is up. Never affects the process. */

@@ -237,6 +237,8 @@ export class Registry {
 	retire(id: string): void {
 		const ticket = this.#ticketOf(id);
 		if (!ticket) return;
+		const spec = this.#read(id);
+		if (spec) this.#machineOf(spec).processes.forget(id);
 		const owner = path.basename(procDir(this.home, id));
 		fs.renameSync(ticket.file, path.join(path.dirname(ticket.file), `${ticket.endedAt}.${owner}.${ticket.task}.${ticket.bytes}.ranges`));
 	}
@@ -266,9 +268,11 @@ export class Registry {
 	#specAt(id: string): Spec | undefined {
 		const dir = procDir(this.home, id);
 		const spec = readSpec(dir);
-		if (spec?.id === id) return spec;
-		const range = spec && findRange(dir, id);
-		return range && pastOf(range, spec);
+		if (!spec) return undefined;
+		const isCurrent = spec.id === id;
+		const hasOwnSlot = spec.within !== undefined && spec.within.slot === undefined; // a range of it says that the rest of its directory is gone
+		const range = isCurrent && !hasOwnSlot ? undefined : findRange(dir, id);
+		return range ? pastOf(range, spec) : isCurrent ? spec : undefined;
 	}
 
 	/** Returns the spec of a live process; undefined if it is unreadable, which `doctor` reports. */

@@ -265,7 +265,7 @@ export class Slot {
 	/** Into the transcript, with those that it has served before. */
 	#retire(runtime: Runtime, spec: Spec, { bytes, hidden }: { readonly bytes: number; readonly hidden: boolean }): void {
 		const status = readStatus(this.dir, spec);
-		if (!this.life.counts || !isOver(status)) {
+		if (!isOver(status)) {
 			if (hidden) this.#held.remove();
 			else runtime.registry.forget(spec.id); // another program has noted its end
 			return;

@@ -77,7 +77,7 @@ export async function runInShell(ask: Ask, args: TerminalArgs & { command: strin
 			...(output.truncated === undefined ? {} : { truncated: output.truncated }),
 			...timeoutNote(deadline),
 		};
-		passage.ended(result, run.process);
+		passage.ended(result, run.process, run);
 		if (run.limit) ask.notes.push(limitNote(run.limit));
 		ask.notes.push(...run.notes);
 		if (output.offset > 0) ask.notes.push(`Only the newest part of the output was kept: it is there from byte ${output.offset} on.`);

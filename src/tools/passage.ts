@@ -134,7 +134,7 @@ export class Passage {
 	}
 
 	/** Records how the command ended. If it still runs, the program that records its end does that. */
-	ended({ status, exit_code, signal, duration_ms }: TerminalResult, process: Process): void {
+	ended({ status, exit_code, signal, duration_ms }: TerminalResult, process: Process, { silent = false } = {}): void {
 		if (status === "running") this.#leaveTo(process);
 		if (!this.#run || status === "running") return;
 		const { runtime, task } = this.#ask;
@@ -147,6 +147,7 @@ export class Passage {
 			exit_code,
 			...(signal === undefined ? {} : { signal }),
 			...(duration_ms === undefined ? {} : { duration_ms }),
+			...(silent ? { bytes: 0 } : {}),
 		});
 	}
 

@@ -166,24 +166,27 @@ export function tellOf(process: Process, { run, end }: Partial<Run> = {}): Entry
 	return { entry, process };
 }
 
-/** A command whose record is gone: what the audit has of it. */
+/** A command whose record is gone: what the audit has of it. On another machine one that printed nothing has none, and its id is the next one's. */
 function gone({ home, registry }: Runtime, { run, end }: Run): TranscriptEntry {
 	const id = run.session_id as string;
+	const removed = registry.whenRemoved(id);
+	const where = run.place === undefined || run.place === "local" ? "" : `: it ran on ${home.secrets.redact(run.place)}`;
+	const silent = end?.bytes === 0;
+	const unkept = removed ?? (silent ? undefined : `the output of ${id} is not kept${where}`);
 	return {
 		entry_id: placeOf(run).id,
 		at: run.at,
 		kind: "command",
 		task: run.task,
-		...pick(run, ["session_id", "call", "command", "cwd", "place", "user", "by", "rule", "approval_id"]),
+		...(silent && removed === undefined ? {} : { session_id: id }),
+		...pick(run, ["call", "command", "cwd", "place", "user", "by", "rule", "approval_id"]),
 		status: end?.status ?? "unknown",
 		exit_code: end?.exit_code ?? null,
 		...pick(end, ["signal"]),
 		ended_at: end ? (end.ended_at ?? end.at) : null,
 		duration_ms: end?.duration_ms ?? null,
-		bytes: null,
-		note:
-			registry.whenRemoved(id) ??
-			`the output of ${id} is not kept${run.place === undefined || run.place === "local" ? "" : `: it ran on ${home.secrets.redact(run.place)}`}`,
+		bytes: silent ? 0 : null,
+		...(unkept === undefined ? {} : { note: unkept }),
 	};
 }
 

@@ -3,7 +3,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sizeOf } from "../../src/process/terminal-sizes.js";
 import { tempDir, testRuntime, until } from "../support/home.js";
-import { becomes, launch, missing, serve, shows, takeOver, visit } from "./support.js";
+import { barriers, becomes, launch, missing, serve, shows, takeOver, visit } from "./support.js";
 
 const SHOWS_SIZE = "trap 'stty size' WINCH; stty size; while :; do read -r -t 0.1 line && echo \"<$line>\"; done";
 
@@ -65,6 +65,7 @@ describe.skipIf(missing)("a person's window", () => {
 		});
 		await takeOver(page, keys.id);
 		await shows(page, "ready");
+		expect(await barriers(page)).toEqual([]);
 		await press(page, "Ctrl");
 		await page.keyboard.type("x"); // from the phone's own keyboard
 		await shows(page, "030");

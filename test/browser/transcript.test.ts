@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { cli } from "../support/cli.js";
 import { tempDir } from "../support/home.js";
 import { overStdio, testHome } from "../support/mcp.js";
-import { barriers, becomes, launch, missing, serve, visit } from "./support.js";
+import { barriers, becomes, launch, missing, PHONE, serve, visit, WIDE } from "./support.js";
 
 const COMMANDS = 200;
 const TASK = "many/commands & <more>";
@@ -97,6 +97,10 @@ describe.skipIf(missing)("the transcript of a task", () => {
 			await tab.emulateMedia({ colorScheme });
 			expect(await barriers(tab)).toEqual([]);
 		}
+		await tab.setViewportSize(PHONE.viewport);
+		await becomes(tab, "document.documentElement.scrollWidth <= innerWidth");
+		expect(await barriers(tab)).toEqual([]);
+		await tab.setViewportSize(WIDE.viewport);
 
 		const downloaded = tab.waitForEvent("download");
 		await tab.getByRole("button", { name: "HTML" }).click();

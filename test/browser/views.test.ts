@@ -7,7 +7,7 @@ import { isAlive } from "../../src/base/proc.js";
 import { readParts } from "../../src/keeper/layout.js";
 import { LiveScreen } from "../../src/screen/index.js";
 import { atEnd, tempDir, testRuntime } from "../support/home.js";
-import { barriers, becomes, launch, lines, missing, serve, shows, visit } from "./support.js";
+import { barriers, becomes, launch, lines, missing, PHONE, serve, shows, visit, WIDE } from "./support.js";
 
 const at = (page: Page, hash: string) => page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
 
@@ -48,6 +48,10 @@ describe.skipIf(missing)("the views of the page", () => {
 				await page.emulateMedia({ colorScheme });
 				for (const problem of await barriers(page)) found.push(`${hash} ${colorScheme}: ${problem}`);
 			}
+			await page.setViewportSize(PHONE.viewport);
+			await becomes(page, "document.documentElement.scrollWidth <= innerWidth");
+			for (const problem of await barriers(page)) found.push(`${hash} on a phone: ${problem}`);
+			await page.setViewportSize(WIDE.viewport);
 		};
 		await look(`#/p/${started.id}`, "You have the keyboard."); // who starts it has it
 		await page.getByRole("button", { name: "Details" }).click();

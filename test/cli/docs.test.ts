@@ -2,8 +2,9 @@
 import fs from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { COMMON, type Command } from "../../src/doors/cli/command.js";
+import { type Command, commonFor, parseCall } from "../../src/doors/cli/command.js";
 import { commandNamed, GROUPS } from "../../src/doors/cli/commands/index.js";
+import { optionsOf } from "../../src/doors/cli/help.js";
 
 const allCommands = () => Promise.all(Object.values(GROUPS).flatMap((group) => Object.keys(group).map(commandNamed)));
 
@@ -43,9 +44,18 @@ test("every command has a help with an example that it could be called with", as
 	}
 });
 
+test("a help lists only options that mean something to its command; the others are taken all the same", async () => {
+	const flagsOf = async (name: string) => (await optionsOf(await commandNamed(name))).map(({ flags }) => /--\S+/.exec(flags)?.[0]);
+	expect(await flagsOf("demo")).toEqual(["--help"]);
+	expect(await flagsOf("attach")).toEqual(["--read-only", "--home", "--task", "--help"]);
+	expect(await flagsOf("prune")).toEqual(["--older-than", "--quota", "--dry-run", "--json", "--home", "--help"]);
+	expect(await flagsOf("terminal")).toEqual(expect.arrayContaining(["--json", "--home", "--task", "--place", "--help"]));
+	for (const command of await allCommands()) expect(() => parseCall(command, ["--json", "--home=/x", "--task=x", "--place=x"]), command.name).not.toThrow();
+});
+
 /** Options in its own words, before `--`; a pipe leads to another program. */
-function unknownIn({ options }: Command, text: string): string[] {
+function unknownIn({ name, options }: Command, text: string): string[] {
 	const own = (text.split(/ -- | \| /)[0] as string).replace(/'[^']*'|"[^"]*"/g, "");
-	const known = Object.entries({ ...options, ...COMMON }).flatMap(([name, { short }]) => [`--${name}`, ...(short ? [`-${short}`] : [])]);
+	const known = Object.entries({ ...options, ...commonFor(name) }).flatMap(([name, { short }]) => [`--${name}`, ...(short ? [`-${short}`] : [])]);
 	return [...own.matchAll(/(?<![\w-])(--[a-z][a-z-]*|-[a-z])\b/g)].map(([, option = ""]) => option).filter((option) => !known.includes(option));
 }

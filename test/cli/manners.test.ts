@@ -61,6 +61,7 @@ test("a call that is wrong is told what is wrong with it", async () => {
 		[["ps", "--home="], "--home takes a directory, and none was given"],
 		[["demo", "please"], '"please" is not expected here'],
 		[["list"], 'there is no command "list"; did you mean `holdfast ps`?'],
+		[["lsit"], 'there is no command "lsit"; did you mean `holdfast ps`?'],
 		[["aproval"], 'there is no command "aproval"; did you mean `holdfast approvals`?'],
 		[["frobnicate"], 'there is no command "frobnicate"; `holdfast help` lists them'],
 		[["-v"], 'there is no command "-v"; did you mean `holdfast --version`?'],

@@ -56,6 +56,20 @@ export const COMMON: OptionSpecs = {
 	help: { type: "boolean", short: "h", help: "show this help" },
 };
 
+const OF_ALL_TASKS = ["completion", "demo", "doctor", "man", "prune", "sandboxes", "tasks"];
+const WITH_PLACE = ["cp", "doctor", "mcp", "patch", "policy", "read-file", "run", "search-files", "serve", "setup", "shell", "terminal", "write-file"];
+
+/** Returns the common options that mean something to a command. It accepts the others too, so that a script can give every command the same ones. */
+export function commonFor(command: string): OptionSpecs {
+	const without: Record<string, boolean> = {
+		json: ["attach", "demo", "shell"].includes(command),
+		home: ["completion", "demo", "man"].includes(command),
+		task: OF_ALL_TASKS.includes(command),
+		place: !WITH_PLACE.includes(command),
+	};
+	return Object.fromEntries(Object.entries(COMMON).filter(([name]) => !without[name]));
+}
+
 export const EXIT = { ok: 0, failed: 1, usage: 2, notFound: 3, timeout: 124, notStarted: 125, interrupted: 130 } as const;
 
 /** Parses the arguments up to `--`; the rest is left as it is. */

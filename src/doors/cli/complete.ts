@@ -1,7 +1,7 @@
 /** Completions of a command line that is being typed: one answer for bash, zsh and fish. */
 import { idPrefix } from "../../base/index.js";
 import { standing } from "../../process/index.js";
-import { type CliCall, COMMON, type Command, type OptionSpecs } from "./command.js";
+import { type CliCall, COMMON, type Command, commonFor, type OptionSpecs } from "./command.js";
 import { commandNamed, GROUPS } from "./commands/index.js";
 import { handleOf } from "./look.js";
 import { oneLine } from "./output.js";
@@ -28,7 +28,7 @@ async function possible(call: Pick<CliCall, "runtime">, before: readonly string[
 	const pending = awaitingValue(options, rest.at(-1));
 	if (pending !== undefined) return valuesOf(call, command, pending);
 	if (typed.startsWith("-"))
-		return Object.entries(options)
+		return Object.entries({ ...command.options, ...commonFor(name) })
 			.filter(([, { hidden }]) => !hidden)
 			.map(([option, { help }]) => ({ value: `--${option}`, help }));
 	const positionals = rest.filter((word, index) => !word.startsWith("-") && awaitingValue(options, rest[index - 1]) === undefined);

@@ -1,5 +1,5 @@
 import { packageVersion } from "../../base/index.js";
-import { COMMON, type Command } from "./command.js";
+import { type Command, commonFor } from "./command.js";
 import { GROUPS } from "./commands/index.js";
 import type { Output } from "./output.js";
 import { wrap } from "./wrap.js";
@@ -49,7 +49,7 @@ export const sentence = (summary: string): string => `${summary.charAt(0).toUppe
 export async function optionsOf(command: Command): Promise<{ flags: string; help: string }[]> {
 	const { kinds } = await import("../../places/kinds.js");
 	const forms = kinds().map(({ forms: [form], help }) => `${form}${help === undefined ? "" : ` (${help})`}`);
-	return Object.entries({ ...command.options, ...Object.fromEntries(Object.entries(COMMON).filter(([name]) => !(name in command.options))) })
+	return Object.entries({ ...command.options, ...Object.fromEntries(Object.entries(commonFor(command.name)).filter(([name]) => !(name in command.options))) })
 		.filter(([, { hidden }]) => !hidden)
 		.map(([name, { short, value, help }]) => ({
 			flags: `${short ? `-${short}, ` : ""}--${name}${value ? ` ${value}` : ""}`,

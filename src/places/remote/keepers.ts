@@ -19,6 +19,7 @@ import {
 	procDir,
 	readExit,
 	readThere,
+	retire,
 	type Spec,
 } from "../../keeper/index.js";
 import type { MachineKeepers } from "../machine.js";
@@ -73,7 +74,7 @@ export class RemoteKeepers implements MachineKeepers {
 		for (const name of namesIn(this.#home.blank)) {
 			const id = desertedBy(this.#home, name);
 			if (!id || readIfThere(path.join(procDir(this.#home, id), "box")) !== this.#machine.key) continue;
-			this.#machine.processes.forget(id, () => this.#claims.remove(id, path.join(this.#home.blank, name))); // unreachable: the next program retries
+			this.#machine.processes.forget(id, () => this.#retire(id, path.join(this.#home.blank, name))); // unreachable: the next program retries
 		}
 	}
 
@@ -121,7 +122,7 @@ export class RemoteKeepers implements MachineKeepers {
 			early: true,
 			letGo: () => this.#home.deadlines.afterwards(() => this.#machine.processes.tell(id, "release")).catch(() => {}), // a collector that is gone or unreachable ends by itself some day
 			remove: () => this.#drop(id),
-			retire: () => this.#drop(id), // it serves one command
+			retire: () => this.#drop(id),
 		};
 	}
 
@@ -219,11 +220,22 @@ export class RemoteKeepers implements MachineKeepers {
 		return { id, dir };
 	}
 
-	/** Removes the local directory once the remote one is gone. Until then the claim marks it as unfinished, for the next program that reaches the machine. */
+	/**
+	 * Removes the local directory once the remote one is gone, or makes it a part of the transcript. Until then the claim marks it as unfinished, for the
+	 * next program that reaches the machine.
+	 */
 	#drop(id: string): void {
 		this.#claims.take(id);
 		unlinkIfThere(path.join(this.#home.live, id));
-		this.#machine.processes.forget(id, () => this.#claims.remove(id));
+		this.#machine.processes.forget(id, () => this.#retire(id, this.#claims.file(id)));
+	}
+
+	#retire(id: string, claim: string): void {
+		try {
+			if (!retire(this.#home, id, claim)) this.#claims.remove(id, claim);
+		} catch {
+			// the home was removed, or its disk is full: then the claim stays, and the next program retries
+		}
 	}
 
 	#undo(id: string, error: unknown): void {

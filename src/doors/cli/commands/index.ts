@@ -111,15 +111,18 @@ const OTHER_NAMES = byName<string>({
 export async function commandNamed(name: string): Promise<Command> {
 	const entry = COMMANDS.get(name);
 	if (entry) return { ...(await entry.load()), summary: entry.summary };
-	const meant = Object.hasOwn(OTHER_NAMES, name) ? OTHER_NAMES[name] : nearest(name);
+	const meant = meantBy(name);
 	if (meant !== undefined) throw new HoldfastError("INVALID", `there is no command "${name}"; did you mean \`holdfast ${meant}\`?`);
 	if (name.startsWith("-"))
 		throw new HoldfastError("INVALID", `options come after the command: holdfast COMMAND ${name} …; \`holdfast help\` lists the commands`);
 	throw new HoldfastError("INVALID", `there is no command "${name}"; \`holdfast help\` lists them`);
 }
 
-/** The command whose name differs by one or two letters. */
-function nearest(name: string): string | undefined {
-	const ranked = [...COMMANDS.keys()].map((known) => ({ known, away: typos(name, known) })).sort((a, b) => a.away - b.away);
-	return ranked.find(({ known, away }) => away <= (known.length > 4 ? 2 : 1))?.known;
+/** The command that has this name elsewhere, or whose name differs by one or two letters. */
+function meantBy(name: string): string | undefined {
+	if (Object.hasOwn(OTHER_NAMES, name)) return OTHER_NAMES[name];
+	const names = name.startsWith("-") ? [] : [...COMMANDS.keys(), ...Object.keys(OTHER_NAMES)];
+	const ranked = names.map((known) => ({ known, away: typos(name, known) })).sort((a, b) => a.away - b.away);
+	const near = ranked.find(({ known, away }) => away <= (known.length > 4 ? 2 : 1))?.known;
+	return near === undefined ? undefined : (OTHER_NAMES[near] ?? near);
 }
