@@ -19,6 +19,7 @@ for (const script of [
 	"keeper/pty.pl",
 	"places/holder.sh",
 	"places/switch.sh",
+	"places/apptainer/fetch.sh",
 	"places/slurm/holder.sh",
 	"places/slurm/relay.sh",
 	"places/link/link.pl",

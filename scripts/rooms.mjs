@@ -55,6 +55,7 @@ const WORKSPACES = {
 const SIDE_DOORS = {
 	"places/apptainer/kind.ts": "its line in the table of kinds",
 	"places/apptainer/options.ts": "the settings of a container in a job of Slurm",
+	"places/apptainer/fetch.ts": "how its image is fetched",
 	"places/slurm/kind.ts": "its line in the table of kinds",
 	"places/kubernetes/kind.ts": "its line in the table of kinds",
 	"places/modal/kind.ts": "its line in the table of kinds",

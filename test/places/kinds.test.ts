@@ -7,7 +7,7 @@ import * as library from "../../src/index.js";
 import { type PlaceAsked, placeFrom, placeKey } from "../../src/places/address.js";
 import { kinds, registerKind } from "../../src/places/kinds.js";
 import { diagnose } from "../../src/process/doctor.js";
-import { tempDir, testRuntime } from "../support/home.js";
+import { atEnd, tempDir, testRuntime } from "../support/home.js";
 import { pipe } from "./pipe/kind.js";
 
 registerKind(pipe);
@@ -22,6 +22,26 @@ test("it is known everywhere by that line: addresses, objects, errors, keys, doc
 	expect(await runtime.terminal({ command: "pwd; echo $A" })).toMatchObject({ exit_code: 0, output: "/\n1\n" });
 	const { checks } = await diagnose(runtime);
 	expect(checks.find(({ name }) => name === "place")).toMatchObject({ state: "ok", found: expect.stringContaining(`pipe://${home}: Linux`) });
+});
+
+test.each([
+	[{ kind: "apptainer", image: "debian:12" }, /there is no apptainer on this machine .*install Apptainer/],
+	[{ kind: "slurm", partition: "main" }, /there is no sinfo on this machine .*start Holdfast on a login node/],
+	[{ kind: "kubernetes", image: "debian:12" }, /there is no kubectl on this machine .*install it/],
+	[{ kind: "modal", image: "debian:12" }, /there is no token of Modal here; run `modal setup`/],
+	[{ kind: "morph", snapshot: "snapshot_1" }, /there is no key for Morph here: set MORPH_API_KEY/],
+])("doctor says what $kind lacks on this machine, and how to get it", async (place, words) => {
+	const scratch = place.kind === "apptainer" ? { scratch: tempDir("scratch") } : {};
+	const runtime = await testRuntime({ place: { ...place, ...scratch } as never });
+	const before = { ...process.env };
+	atEnd(() => {
+		delete process.env.MODAL_CONFIG_PATH;
+		Object.assign(process.env, before);
+	});
+	for (const name of Object.keys(before)) if (/^(MODAL|MORPH)_/.test(name)) delete process.env[name];
+	Object.assign(process.env, { PATH: tempDir("bin"), MODAL_CONFIG_PATH: "/dev/null" });
+	const { checks } = await diagnose(runtime);
+	expect(checks.find(({ name }) => name === "place")).toMatchObject({ state: "fail", found: expect.stringMatching(words) });
 });
 
 test("nothing of Holdfast knows it by its name, and a program that uses the library cannot add one", () => {

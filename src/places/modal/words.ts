@@ -14,7 +14,7 @@ interface Said {
 }
 
 const CASES: readonly (readonly [(said: Said) => boolean, ErrorCode, string])[] = [
-	[({ words }) => /missing credentials/i.test(words), "DENIED", `there is no token of Modal here; ${LOGIN}`],
+	[({ words }) => /missing credentials/i.test(words), "DENIED", `there is no token of Modal here; ${LOGIN}. What runs goes on`],
 	[
 		({ words }) => /credentials cannot both be configured|must all be configured|oauth_jwt_key/i.test(words),
 		"DENIED",

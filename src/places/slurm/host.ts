@@ -2,6 +2,7 @@
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ensureDir, HoldfastError, Lease, shellQuote } from "../../base/index.js";
+import { FETCHING, WAITING } from "../apptainer/fetch.js";
 import { childStream, plain, startChild } from "../child.js";
 import type { Host, Over, Started, Stream } from "../host.js";
 import type { HostHooks, HostOwner } from "../kind.js";
@@ -11,10 +12,10 @@ import { notYet, pauseUnlessGivenUp } from "../pending.js";
 import { exportText } from "../settings.js";
 import { slurmAddress } from "./address.js";
 import { enterText, innerStart } from "./inner.js";
-import { cancel, findJob, type Job, jobOwners, jobScripts, lastOf, madeWith, settingsIn, submit } from "./job.js";
+import { cancel, findJob, type Job, jobOwners, jobScripts, lastOf, madeWith, queuePlace, settingsIn, submit } from "./job.js";
 import { type SlurmOptions, type SlurmSettings, slurmSettings } from "./options.js";
 import { slurm, slurmProgram } from "./program.js";
-import { complaint, endOfJob, explained, isHopeless, waiting } from "./words.js";
+import { complaint, endOfJob, explained, isHopeless, waiting, waitsItsTurn } from "./words.js";
 
 /** How long a start waits for the queue before it says so. Sites do not want to be asked often. */
 const PATIENCE_MS = 60_000;
@@ -67,7 +68,8 @@ export function slurmHost(options: SlurmOptions, owner: HostOwner, hooks: HostHo
 		for (let look = 0; ; look++) {
 			const job = await find(signal);
 			if (job.state === "RUNNING") return job;
-			const words = waiting(job.id, job.state, job.reason, job.started);
+			const place = waitsItsTurn(job.reason) ? await queuePlace(job, signal).catch(() => undefined) : undefined; // without it, the rest is still true
+			const words = waiting(job, place);
 			hooks.progress?.(words);
 			const pause = LOOKS_MS[look] ?? LOOK_MS;
 			if (performance.now() + pause > until) throw notYet(address, words);
@@ -109,12 +111,21 @@ export function slurmHost(options: SlurmOptions, owner: HostOwner, hooks: HostHo
 			...(apptainer === undefined ? [workdirLine(settings)] : [innerStart(settings, at, name)]),
 		].join("\n");
 		const run = await step(job, script);
-		const late = setTimeout(() => run.child.kill("SIGKILL"), PREPARE_MS);
-		run.child.stdout.resume();
+		const killAfter = (ms: number) => setTimeout(() => run.child.kill("SIGKILL"), ms);
+		let late = killAfter(PREPARE_MS);
+		let fetching: string | undefined;
+		run.child.stdout.on("data", (part: Buffer) => {
+			if (fetching !== undefined || !(part.includes(FETCHING) || part.includes(WAITING))) return;
+			fetching = `job ${job.id} fetches the image ${apptainer?.image}`;
+			hooks.progress?.(fetching);
+			clearTimeout(late);
+			late = killAfter(hooks.patienceMs ?? PREPARE_MS);
+		});
 		run.child.stdin.end(text); // values are in no argument and no script
 		const { code } = await run.exit;
 		clearTimeout(late);
 		if (code === 0) return;
+		if (code === null && fetching !== undefined) throw notYet(address, fetching); // the job fetches on: only its step was ended
 		const last = await lastOf(job.id, job.submitted).catch(() => undefined);
 		if (last && isHopeless(last)) throw new HoldfastError("START_FAILED", endOfJob(job.id, last));
 		const fate = await fateOf(job).catch(() => undefined);

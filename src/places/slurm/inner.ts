@@ -1,5 +1,6 @@
 /** A container of Apptainer in a job: started by the job itself, so that it ends with the job and not with a step. */
 import { shellQuote } from "../../base/index.js";
+import { fetchArguments, fetchScript } from "../apptainer/fetch.js";
 import { digest } from "../owner.js";
 import { switchSeconds } from "../settings.js";
 import { switchScript } from "../switch.js";
@@ -13,7 +14,7 @@ const INNER_DIR = "/var/lib/holdfast";
  */
 export function innerStart({ apptainer, workdir, lifetime }: SlurmSettings, at: string, name: string): string {
 	if (apptainer === undefined) return "true";
-	const { image, insecure, fakeroot, gpu, network, volumes, scratch, pull } = apptainer;
+	const { image, fakeroot, gpu, network, volumes, scratch, pull } = apptainer;
 	const q = shellQuote;
 	const isFile = image.startsWith("/");
 	const images = scratch === undefined ? '"${APPTAINER_TMPDIR:-$HOME/.local/state}"/holdfast/images' : q(`${scratch}/holdfast/images`);
@@ -49,9 +50,7 @@ export function innerStart({ apptainer, workdir, lifetime }: SlurmSettings, at: 
 			? [`f=${q(image)}; [ -e "$f" ] || { echo "there is no file $f on the node" >&2; exit 93; }`]
 			: [
 					`d=${images}; mkdir -p "$d"; f=$d/${q(`${image.replace(/[^\w.-]+/g, "-").slice(-80)}-${digest(image, 12)}.sif`)}`,
-					pull === "never"
-						? `[ -e "$f" ] || { echo "there is no image $f on the node" >&2; exit 93; }`
-						: `[ -e "$f" ] || { $a pull --force ${insecure ? "--no-https " : ""}"$f.part-$SLURM_JOB_ID" ${q(`docker://${image}`)} && mv "$f.part-$SLURM_JOB_ID" "$f" || exit 93; }`,
+					pull === "never" ? `[ -e "$f" ] || { echo "there is no image $f on the node" >&2; exit 93; }` : fetchText(apptainer, at),
 				]),
 		// The second program waits for the first.
 		`if mkdir ${q(`${at}/instance`)} 2>/dev/null; then $a -q instance start ${flags} "$f" ${name} || { rmdir ${q(`${at}/instance`)}; exit 94; }`,
@@ -60,6 +59,13 @@ export function innerStart({ apptainer, workdir, lifetime }: SlurmSettings, at: 
 		`n=0; until $a -s exec -e instance://${name} true 2>/dev/null; do n=$((n + 1)); [ $n -lt 50 ] || exit 95; sleep 0.2; done`,
 		`$a -s exec -e instance://${name} sh -c ${q(inside)} holdfast ${q(switchScript())}`,
 	].join("\n");
+}
+
+/** Fetches an image to $f. That is a sign of life: the switch of the job knows nothing of it. */
+function fetchText(apptainer: NonNullable<SlurmSettings["apptainer"]>, at: string): string {
+	const lives = `while kill -0 $$ 2>/dev/null && true >${shellQuote(`${at}/inner/life`)}; do sleep 1; done </dev/null >/dev/null 2>&1 &`;
+	const [, , ...words] = fetchArguments("", "", apptainer).map(shellQuote);
+	return `[ -e "$f" ] || { ${lives} sh -c ${shellQuote(fetchScript())} holdfast $a "$f" ${words.join(" ")} || exit 93; }`;
 }
 
 /** The job ends with its container: what ran is gone, and a job without one would only hold its node. Where Apptainer does not tell a pid, the switch ends it later. */

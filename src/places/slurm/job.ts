@@ -15,6 +15,8 @@ export interface Job {
 	readonly id: string;
 	readonly name: string;
 	readonly state: string;
+	/** Of a job that waits: all that it may run in, with commas. */
+	readonly partition: string;
 	/** As Slurm writes times. A number alone is no identity: a controller that lost its state gives it again. */
 	readonly submitted: string;
 	readonly started: string;
@@ -24,7 +26,7 @@ export interface Job {
 	readonly comment: string;
 }
 
-const FORMAT = "%i|%j|%T|%V|%S|%L|%r|%k";
+const FORMAT = "%i|%j|%T|%P|%V|%S|%L|%r|%k";
 /** Not over, and not on its way to that. */
 export const LIVING = ["PENDING", "CONFIGURING", "RUNNING", "SUSPENDED", "REQUEUED", "RESIZING", "SIGNALING", "STAGE_OUT", "STOPPED"];
 
@@ -34,14 +36,28 @@ export async function listJobs(name: string | undefined, signal?: AbortSignal): 
 		.split("\n")
 		.filter(Boolean)
 		.map((line) => {
-			const [id = "", job = "", state = "", submitted = "", started = "", left = "", reason = "", ...comment] = line.split("|");
-			return { id, name: job, state, submitted, started, left: secondsOf(left), reason, comment: comment.join("|") };
+			const [id = "", job = "", state = "", partition = "", submitted = "", started = "", left = "", reason = "", ...comment] = line.split("|");
+			return { id, name: job, state, partition, submitted, started, left: secondsOf(left), reason, comment: comment.join("|") };
 		});
 }
 
 /** Returns the oldest of them that is not over. */
 export const findJob = async (name: string, signal?: AbortSignal): Promise<Job | undefined> =>
 	(await listJobs(name, signal)).filter(({ state }) => LIVING.includes(state)).sort((a, b) => Number(a.id) - Number(b.id))[0];
+
+/** The place of a job among those that wait for its partition, in the order in which the scheduler looks at them. */
+export interface QueuePlace {
+	readonly at: number;
+	readonly of: number;
+}
+
+/** Returns undefined if the job does not wait any more. A site may show a user only the user's own jobs: these are those that squeue shows. */
+export async function queuePlace({ id, partition }: Job, signal?: AbortSignal): Promise<QueuePlace | undefined> {
+	const { output } = await slurm("squeue", ["-h", "-a", "-t", "PENDING", "-p", partition, "--sort=-p,i", "-o", "%i"], { signal });
+	const ids = output.split("\n").filter(Boolean);
+	const at = ids.indexOf(id) + 1;
+	return at === 0 ? undefined : { at, of: ids.length };
+}
 
 /** `1-02:03:04`, `02:03:04`, `03:04`; undefined where there is no limit. */
 function secondsOf(text: string): number | undefined {

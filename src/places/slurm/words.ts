@@ -2,6 +2,7 @@
 import { HoldfastError } from "../../base/index.js";
 import { plain } from "../child.js";
 import { SWITCH_EXIT } from "../switch.js";
+import type { Job, QueuePlace } from "./job.js";
 
 /** How a job has ended, as far as the controller knows. */
 export interface LastOfJob {
@@ -110,11 +111,15 @@ const WAITS: Readonly<Record<string, string>> = {
 	JobHeldUser: "because it is held; see `scontrol release`",
 };
 
+/** Returns whether a job waits for its turn; with any other reason its place in the queue decides nothing. */
+export const waitsItsTurn = (reason: string): boolean => reason === "Resources" || reason === "Priority";
+
 /** Returns what a job waits for, as a sentence without its end. */
-export function waiting(id: string, state: string, reason: string, start: string): string {
+export function waiting({ id, state, reason, partition, started: start }: Job, place?: QueuePlace): string {
 	if (state === "CONFIGURING") return `job ${id} has a node, which is being made ready`;
 	if (state === "SUSPENDED") return `job ${id} is suspended`;
 	const why = WAITS[reason] ?? (/^(QOS|Assoc)/.test(reason) ? `for a limit of yours or of your account (${reason})` : `(${reason})`);
+	const turn = place === undefined ? "" : `, as number ${place.at} of the ${place.of} that squeue shows waiting for ${partition}`;
 	const expected = /^\d{4}-/.test(start) ? `; Slurm expects it to start at ${start.replace("T", " ")}` : "";
-	return `job ${id} waits in the queue ${why}${expected}`;
+	return `job ${id} waits in the queue ${why}${turn}${expected}`;
 }

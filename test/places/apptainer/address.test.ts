@@ -4,8 +4,10 @@ import { expect, it } from "vitest";
 import { loadConfig } from "../../../src/base/config.js";
 import { boundaryOf, placeFrom, placeName } from "../../../src/places/address.js";
 import { apptainerHost } from "../../../src/places/apptainer/host.js";
+import { apptainerSettings } from "../../../src/places/apptainer/options.js";
 import { apptainerProgram } from "../../../src/places/apptainer/program.js";
 import { scratchOf } from "../../../src/places/apptainer/scratch.js";
+import { refused } from "../../../src/places/apptainer/words.js";
 import { atEnd, tempDir } from "../../support/home.js";
 
 const none = () => ({ places: {} });
@@ -54,6 +56,21 @@ it("the program is apptainer, else singularity; without one the error says how t
 	});
 	fs.writeFileSync(path.join(bin, "singularity"), "#!/bin/sh\n", { mode: 0o755 });
 	expect(apptainerProgram().name).toBe("singularity");
+});
+
+it.each([
+	[
+		"FATAL:   While pulling: requested access to the resource is denied",
+		"START_FAILED",
+		/^there is no image tools:1, or this user may not have it .*registry login/,
+	],
+	["FATAL:   while copying: write /scratch/x: no space left on device", "START_FAILED", /^there is no room for it .*name another directory with `scratch`/],
+	["FATAL:   while copying: write /home/me/x: disk quota exceeded", "START_FAILED", /^there is no room for it .*name another directory with `scratch`/],
+	["FATAL:   Failed to create container process: No space left on device", "START_FAILED", /^no more user namespaces can be made here/],
+	['FATAL:   could not start squashfuse: exec: "squashfuse"', "START_FAILED", /^images cannot be mounted here .*install squashfuse/],
+])("what Apptainer refuses is told in words: %s", (said, code, words) => {
+	const error = refused("the Apptainer instance cannot be started", said, apptainerSettings({ image: "tools:1" }));
+	expect(error).toMatchObject({ code, message: expect.stringMatching(words) });
 });
 
 it("scratch is what was asked for, else APPTAINER_TMPDIR, else the state directory", () => {

@@ -8,9 +8,6 @@ import { say } from "../../support/host-stream.js";
 import { openRuntime } from "../../support/internal.js";
 import { testInstance } from "./support.js";
 
-const _listed = (apptainer: (...args: readonly string[]) => string, name: string) =>
-	(JSON.parse(apptainer("instance", "list", "--json", name)) as { instances: { pid: number }[] }).instances;
-
 describe.skipIf(noApptainer)(`an instance of Apptainer${noApptainer ? `: ${noApptainer}` : ""}`, () => {
 	it("ends by itself without a sign of life, which is said; with one, or a process that runs, it stays", async () => {
 		const { host, again } = await testInstance({ lifetime: 2 });

@@ -270,7 +270,7 @@ describe.skipIf(noModal)(`a sandbox of Modal${noModal ? `: ${noModal}` : ""}`, (
 		for (const name of ["MODAL_TOKEN_ID", "MODAL_TOKEN_SECRET"]) delete process.env[name];
 		await expect(again().start()).rejects.toMatchObject({
 			code: "DENIED",
-			message: expect.stringMatching(/^there is no token of Modal here; run `modal setup`/),
+			message: expect.stringMatching(/^there is no token of Modal here; run `modal setup`, or set MODAL_TOKEN_ID and MODAL_TOKEN_SECRET\. What runs goes on/),
 		});
 	});
 

@@ -14,6 +14,7 @@ import { atEnd, tempDir, textOf } from "../../support/home.js";
 import { say } from "../../support/host-stream.js";
 import { openRuntime } from "../../support/internal.js";
 import { noMorph } from "../../support/morph-double.js";
+import { freePort } from "../../support/ports.js";
 import { testInstance } from "./support.js";
 
 describe.skipIf(noMorph)(`an instance of Morph${noMorph ? `: ${noMorph}` : ""}`, () => {
@@ -153,6 +154,13 @@ describe.skipIf(noMorph)(`an instance of Morph${noMorph ? `: ${noMorph}` : ""}`,
 		delete process.env.MORPH_API_KEY;
 		await expect(again().start()).rejects.toMatchObject({ code: "DENIED", message: expect.stringContaining("set MORPH_API_KEY") });
 		process.env.MORPH_API_KEY = double.apiKey;
+		const { MORPH_BASE_URL } = process.env;
+		process.env.MORPH_BASE_URL = `http://127.0.0.1:${await freePort()}`;
+		await expect(again().start()).rejects.toMatchObject({
+			code: "UNREACHABLE",
+			message: `Morph (${process.env.MORPH_BASE_URL}) cannot be reached (ECONNREFUSED); what runs goes on`,
+		});
+		process.env.MORPH_BASE_URL = MORPH_BASE_URL;
 		expect((await again().start()).instance).toBe(instance);
 		expect(only().id).toBe(instance);
 	});

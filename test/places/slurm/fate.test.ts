@@ -3,8 +3,10 @@ import { once } from "node:events";
 import fs from "node:fs";
 import { describe, expect, it } from "vitest";
 import { readProc } from "../../../src/base/proc.js";
+import { placeFrom } from "../../../src/places/address.js";
 import { jobOwners } from "../../../src/places/slurm/job.js";
 import { list, remove } from "../../../src/places/slurm/leftovers.js";
+import { explained } from "../../../src/places/slurm/words.js";
 import { diagnose } from "../../../src/process/doctor.js";
 import { eventually } from "../../support/docker-box.js";
 import { atEnd, tempDir } from "../../support/home.js";
@@ -167,4 +169,30 @@ it("without the programs of Slurm the error says where to be", async () => {
 		message:
 			"there is no squeue on this machine (no `squeue` in PATH); this has to be a machine of the cluster from which jobs are submitted: start Holdfast on a login node",
 	});
+});
+
+const REFUSED: [string, string, RegExp][] = [
+	["User's group not permitted to use this partition", "DENIED", /^you may not use this partition or job/],
+	["Access/permission denied", "DENIED", /^you may not use this partition or job/],
+	["QOSMaxSubmitJobPerUserLimit", "LIMIT", /^a limit of yours is reached; wait for other jobs, or ask for less/],
+	["Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)", "LIMIT", /^a limit of yours is reached/],
+	["Invalid account or account/partition combination specified", "START_FAILED", /^the account is not one of yours.*set `account`/],
+	["Requested time limit is invalid (missing or exceeds some limit)", "START_FAILED", /lower `time`/],
+	["Protocol authentication error", "UNREACHABLE", /^this machine is not known to the cluster, or munge does not run here/],
+];
+
+it.each(REFUSED)("what a site refuses is told in words: %s", (said, code, words) => {
+	const error = explained("sbatch failed", `sbatch: error: Batch job submission failed: ${said}\n`);
+	expect(error).toMatchObject({ code, message: expect.stringMatching(words) });
+	expect(error.message).toContain(said); // Slurm's own words too
+});
+
+it("an address names a partition; a key for a login, and one of another kind, are refused by name", () => {
+	const none = () => ({ places: {} });
+	expect(placeFrom("slurm://gpu//srv", none).options).toEqual({ partition: "gpu", workdir: "/srv" });
+	expect(placeFrom("slurm://", none).options).toEqual({});
+	expect(() => placeFrom("slurm://a b", none)).toThrow("characters in it that none has");
+	expect(() => placeFrom({ kind: "slurm", token: "x" } as never, none)).toThrow("token");
+	expect(() => placeFrom({ kind: "slurm", image: "debian:12" } as never, none)).toThrow(/"image", which is a key of docker/);
+	expect(() => placeFrom({ kind: "slurm", apptainer: { image: "debian:12", keep: true } } as never, none)).toThrow("keep");
 });

@@ -31,6 +31,39 @@ describe.skipIf(noSlurm)(`a job of Slurm${noSlurm ? `: ${noSlurm}` : ""}`, () =>
 		expect(next).toMatchObject({ output: "next\n", note: expect.stringMatching(/had reached its time limit\. This is another one/) });
 	}, 300_000);
 
+	it("that waits its turn is told its place among those that wait, and when Slurm expects it to start", async () => {
+		const cluster = await ownSlurm();
+		const whole = () =>
+			cluster.run("sbatch", "--parsable", "-p", "main", "--mem=4000M", "--time=10", "-o", "/dev/null", "--chdir=/", "--wrap", "sleep 1000").trim();
+		const stateOf = (id: string) => cluster.run("squeue", "-h", "-j", id, "-o", "%T").trim();
+		const first = whole();
+		await eventually("the node is taken", async () => stateOf(first) === "RUNNING");
+		whole();
+		const lines: string[] = [];
+		const { host } = await testJob({}, { cluster, hooks: { patienceMs: 0, progress: (line) => lines.push(line) } });
+		const told = /^job \d+ waits in the queue .*, as number 2 of the 2 that squeue shows waiting for main; Slurm expects it to start at \d{4}-\d\d-\d\d \d\d:/;
+		// Until the scheduler has come round it has neither a reason nor a time.
+		await eventually(
+			"it is told",
+			async () => {
+				await expect(host.start()).rejects.toMatchObject({ code: "PENDING" });
+				return told.test(lines.at(-1) ?? "");
+			},
+			120_000,
+		);
+		await expect(host.start()).rejects.toMatchObject({ message: expect.stringContaining(" as number 2 of the 2 ") });
+	}, 300_000);
+
+	it("with the configuration of no cluster the error says what to look at", async () => {
+		const { host, cluster } = await testJob();
+		process.env.SLURM_CONF = path.join(tempDir(), "slurm.conf");
+		await expect(host.start()).rejects.toMatchObject({
+			code: expect.stringMatching(/^(UNREACHABLE|START_FAILED)$/),
+			message: expect.stringMatching(/SLURM_CONF/),
+		});
+		process.env.SLURM_CONF = cluster.conf;
+	}, 300_000);
+
 	it("without its controller streams go on, and the error says so; with its node gone that is why", async () => {
 		const cluster = await ownSlurm();
 		const { host, again } = await testJob({}, { cluster });
@@ -86,6 +119,39 @@ describe.skipIf(noSlurm)(`a job of Slurm${noSlurm ? `: ${noSlurm}` : ""}`, () =>
 			await expect(none.host.start()).rejects.toThrow(/the container in the Slurm job \d+ cannot be started: .*there is no file \/no\/such\.sif on the node/);
 			const lacks = await testJob({ apptainer: { image: apptainer.busybox } });
 			await expect(lacks.host.start()).rejects.toMatchObject({ code: "UNSUPPORTED", message: expect.stringContaining("module load apptainer") });
+		},
+		300_000,
+	);
+
+	it.skipIf(noApptainer)(
+		"an image of a registry is fetched by the job, once whoever asks, however long it takes; a start that has waited says so, and the next one finds it",
+		async () => {
+			const apptainer = await sharedApptainer();
+			const [bin, images] = [tempDir("bin"), tempDir("images")];
+			const [pulls, go] = [path.join(images, "pulls"), path.join(images, "go")];
+			// A double of `apptainer pull`, which takes as long as the test wants. Everything else is done by the real one.
+			const double = `#!/bin/sh\n[ "$1" != pull ] || { echo "$4" >>${pulls}; until [ -e ${go} ]; do sleep 0.1; done; exec cp ${apptainer.busybox} "$3"; }\nexec ${apptainer.bin}/apptainer "$@"\n`;
+			fs.writeFileSync(path.join(bin, "apptainer"), double, { mode: 0o755 });
+			const asked = { setup: `PATH=${bin}:$PATH; export PATH`, apptainer: { image: "tools:1", network: false, scratch: images }, lifetime: 5 };
+			const lines: string[] = [];
+			const one = await testJob(asked, { hooks: { patienceMs: 15_000, progress: (line) => lines.push(line) } });
+			const other = await testJob(asked);
+			const id = () => (one.jobs()[0] as string).split(" ")[0];
+			const waits = other.host.start(); // another task's
+			await eventually("the image is being fetched", async () => fs.existsSync(pulls));
+			await expect(one.host.start()).rejects.toMatchObject({
+				code: "PENDING",
+				message: expect.stringMatching(/^slurm:\/\/main is not there yet: job \d+ fetches the image tools:1\. Nothing ran/),
+			});
+			expect(lines.at(-1)).toBe(`job ${id()} fetches the image tools:1`);
+			const next = one.again();
+			const started = next.start(); // its job is there, after three times its lifetime
+			fs.writeFileSync(go, "");
+			expect((await started).instance).toMatch(new RegExp(`^${id()} `));
+			expect((await say(next, "cat /proc/1/comm")).output).toBe("appinit\n");
+			await waits;
+			expect(fs.readFileSync(pulls, "utf8")).toBe("docker://tools:1\n");
+			expect(fs.readdirSync(path.join(images, "holdfast/images")).filter((name) => !/\.(sif|lock)$/.test(name))).toEqual([]);
 		},
 		300_000,
 	);
