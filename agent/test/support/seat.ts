@@ -104,6 +104,8 @@ export interface Seat {
 
 const SHOWN_MS = 100_000;
 const LOOK_MS = 20;
+/** Of a program that reads lines it cannot be told whether it waits: `shows` waits for what is to come. */
+const REACT_SECONDS = 1;
 
 /** Sits down: the command line runs on a terminal of another home, as a person would have it. */
 export async function sit(world: World, args: readonly string[], { cols = 80, rows = 30, env = {}, prefix = [] }: SeatOptions = {}): Promise<Seat> {
@@ -124,7 +126,7 @@ export async function sit(world: World, args: readonly string[], { cols = 80, ro
 	const screen = async () => (await task.process({ action: "screen", session_id })).screen ?? "";
 	return {
 		async type(data) {
-			const { error } = await task.process({ action: "keys", session_id, data });
+			const { error } = await task.process({ action: "keys", session_id, data, timeout: REACT_SECONDS });
 			if (error) throw new Error(error);
 		},
 		send: async (bytes) => void (await process_.write(bytes)),
