@@ -51,12 +51,16 @@ const ARGS = [
 	"--window-size=1280,900",
 ];
 
-/** $1 the profile, $2 the program or "", the rest its arguments. A polite kill ends Chromium and removes the profile; a crash of it does not. */
+/**
+ * $1 the profile, $2 the program or "", the rest its arguments. A polite kill ends Chromium and removes the profile; a crash of it does not. Chromium leaves the
+ * directory of its socket behind, so that is in the profile too.
+ */
 const SCRIPT = `dir=$1 exe=$2; shift 2
 if [ -z "$exe" ]; then for name in ${NAMES.join(" ")}; do exe=$(command -v "$name") && break; done; fi
 [ -n "$exe" ] || { echo "holdfast-browser: no Chromium in this place: ${INSTALL}"; exit 127; }
 mkdir -p -m 700 "$dir" && [ -O "$dir" ] && [ ! -L "$dir" ] || { echo "holdfast-browser: $dir is of another user; remove it"; exit 126; }
-rm -f "$dir/DevToolsActivePort"
+rm -rf "$dir/DevToolsActivePort" "$dir/tmp" && mkdir -m 700 "$dir/tmp" || exit 126
+export TMPDIR="$dir/tmp"
 [ "$(id -u)" = 0 ] && set -- --no-sandbox "$@"
 ended=
 trap 'ended=1; kill -TERM "$pid" 2>/dev/null' TERM INT HUP

@@ -28,6 +28,7 @@ it.skipIf(missing)("goes on in the same page after kill -9, and the end of the t
 		if (!tool) throw new Error(`no ${name}`);
 		return runtime.task("t").call(tool, args);
 	};
+	expect(fs.readlinkSync(`${profileOf(runtime, "t")}/SingletonSocket`)).toContain(`${profileOf(runtime, "t")}/`); // so it goes with the profile
 	const hits = site.hits.length;
 	const at = await call("browser_snapshot");
 	expect(at.output).toContain('button "Alert"');
