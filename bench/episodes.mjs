@@ -6,10 +6,11 @@ import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import fs from "node:fs";
 import path from "node:path";
+import { openRuntime } from "holdfast";
 import { agentNamed, environmentOf } from "../agent/dist/environments/index.js";
 import { runEpisode } from "../agent/dist/episode/index.js";
 import { dockerMissing, startDockerd } from "./dockerd.mjs";
-import { byTurns, median, timed } from "./lib.mjs";
+import { byTurns, endAll, median, timed } from "./lib.mjs";
 import { atMost, missingRow, row } from "./report.mjs";
 import { CLI, loadNow, played, scriptedModel, tasksIn } from "./runs.mjs";
 
@@ -31,7 +32,8 @@ async function containers(bench, model) {
 }
 
 async function withoutModel(bench, place, docker) {
-	const runtime = await bench.runtime("episodes-home", { warm: 0 });
+	const runtime = await openRuntime({ home: bench.dir("episodes-home"), warm: 0 });
+	bench.atEnd(() => endAll(runtime));
 	const environment = () => environmentOf({ kind: "prompt", key: "x", digest: "x", row: { prompt: "x" } });
 	let episode = 0;
 	const ours = async () => {

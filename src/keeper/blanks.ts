@@ -13,6 +13,7 @@ import { procDir, readParts } from "./layout.js";
 import { retire } from "./ranges.js";
 
 const BATCH = 8; // one mkfifo(1) creates the FIFOs of this many
+const MOST_LOST = 800;
 const FIFOS = ["in", "pipe", "ctl", "take", "go"];
 const EMPTY = ["spec.json", "command", "plan"]; // created in advance, filled at the start
 
@@ -36,16 +37,16 @@ export class Blanks {
 		}
 	}
 
-	/** Takes a blank and returns its id. */
+	/** Takes a blank and returns its id. However many of this program wait for one, each gets one; only what other runtimes take is lost. */
 	async take(): Promise<string> {
-		for (let round = 0; round < 100; round++) {
+		for (let lost = 0; lost < MOST_LOST; ) {
 			for (let id = this.#ids.shift(); id; id = this.#ids.shift()) {
 				try {
 					fs.renameSync(path.join(this.#home.blank, id), this.#claims.file(id));
 					return id;
 				} catch (error) {
 					if (errno(error) !== "ENOENT") throw fromSystem(error, "cannot take a prepared directory");
-					// another runtime was faster
+					lost++; // another runtime was faster
 				}
 			}
 			await this.#more();

@@ -1,6 +1,6 @@
 /** A row of prompts: what the model is told, and, if it says so, a file whose content is the score: 1.0, 0.5 or 0. */
 import { HoldfastError, type PlaceObject } from "holdfast";
-import type { Environment, Score, ToolContext } from "../episode/index.js";
+import { type Environment, isLocal, type Score, type ToolContext } from "../episode/index.js";
 import type { PromptRow } from "../tasks/index.js";
 
 const LARGEST = 10 * 1024 * 1024;
@@ -12,7 +12,7 @@ export function promptEnvironment(row: PromptRow): Environment {
 		scoreSeconds: 60,
 		async place({ place, work }) {
 			const own = placeFor(place, row.image);
-			const cwd = row.cwd ?? (row.image === undefined ? work : undefined);
+			const cwd = row.cwd ?? (isLocal(own) ? work : undefined); // elsewhere there is no such directory
 			return { place: own, ...(cwd === undefined ? {} : { cwd }) };
 		},
 		start: async () => ({ prompt: row.prompt, ...(row.toolsets ? { toolsets: row.toolsets } : {}) }),

@@ -106,6 +106,9 @@ export function toolContext(options: ContextOptions): ToolContext {
 
 const moved = ({ files, bytes, sha256, skipped }: CopiedFiles): MovedFiles => ({ files, bytes, skipped, ...(sha256 === undefined ? {} : { sha256 }) });
 
+/** Its files are in a directory of this machine. */
+export const isLocal = (place: string | PlaceObject): boolean => /^(local|sandbox)(\+|$)/.test(typeof place === "string" ? place : place.kind);
+
 export const isSandbox = (place: string | PlaceObject): boolean => (typeof place === "string" ? place === "local+sandbox" : place.kind === "sandbox");
 
 async function sandboxOf(runtime: Runtime, task: string): Promise<Box | undefined> {

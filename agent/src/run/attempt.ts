@@ -4,13 +4,13 @@ import path from "node:path";
 import type { Runtime } from "holdfast";
 import type { AgentHome } from "../base/index.js";
 import { agentNamed, environmentOf } from "../environments/index.js";
-import { type EpisodeAgent, type EpisodeResult, type Outcome, runEpisode } from "../episode/index.js";
+import { type EpisodeAgent, type EpisodeResult, isLocal, type Outcome, runEpisode } from "../episode/index.js";
 import type { Usage } from "../model/index.js";
 import { Log, lastSession } from "../talk/index.js";
 import { addUsage } from "../turn/index.js";
 import type { RunnerOptions } from "./events.js";
 import { label, type RunItem, type RunManifest } from "./manifest.js";
-import { isLocal, needsContainer, placeNamed, type RunPlace } from "./places.js";
+import { needsContainer, placeNamed, type RunPlace } from "./places.js";
 import type { ResultRow } from "./rows.js";
 
 export interface AttemptOptions {

@@ -1,5 +1,6 @@
 /** Where episodes run: one place, or a pool of them with so many slots each. A place that fails rests for a while, and the next attempt goes to another. */
 import type { PlaceObject } from "holdfast";
+import { isLocal } from "../episode/index.js";
 import type { RunItem } from "./manifest.js";
 
 export type RunPlace = string | PlaceObject;
@@ -98,9 +99,6 @@ export function lookKey(place: RunPlace): string {
 	const { kind, engine, host } = place as { kind: string; engine?: unknown; host?: unknown };
 	return JSON.stringify([kind, engine, host]);
 }
-
-/** Files of an episode there are in a directory of the run. */
-export const isLocal = (place: RunPlace): boolean => /^(local|sandbox)(\+|$)/.test(typeof place === "string" ? place : place.kind);
 
 /** Returns the place of a run by the name that its rows have; without one its first. */
 export function placeNamed(

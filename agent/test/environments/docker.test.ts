@@ -4,9 +4,10 @@ import path from "node:path";
 import { expect, it } from "vitest";
 import { builtImage } from "../../src/environments/harbor/image.js";
 import type { EpisodeAgent } from "../../src/episode/index.js";
+import { loadTasks, type TaskItem } from "../../src/tasks/index.js";
 import { tempDir } from "../support/dirs.js";
 import { FULL_IMAGE, testEngine } from "../support/engine.js";
-import { dockerField, harborTask, put, testOutput, wordsOf } from "./support.js";
+import { dockerField, field, harborTask, put, testOutput, wordsOf } from "./support.js";
 
 const NO_WORK = { conversation: null, usage: { input: 0, output: 0 }, tools: [] };
 const GOOD = 'echo 1 > "$LOGS/verifier/reward.txt"';
@@ -106,6 +107,14 @@ it("a container that was removed or started again in the middle is an error of t
 	expect([wordsOf(removed), wordsOf(again)]).toEqual([expect.stringMatching(/is gone; another one was made/), expect.stringMatching(/was started again/)]);
 	expect([removed.gone, again.gone]).toEqual([true, true]);
 	expect(JSON.parse(fs.readFileSync(path.join(removed.folder, "proof.json"), "utf8")).ended.join()).toMatch(/docker/);
+});
+
+it("a prompt without an image of its own is played in the containers of the run", async (context) => {
+	const engine = await testEngine();
+	if (typeof engine === "string") return context.skip(engine);
+	const { play } = await field({ kind: "docker", engine: engine.address, image: FULL_IMAGE });
+	const [greeting] = loadTasks("terminal-test").items as [TaskItem];
+	expect((await play(greeting, "echo Hello from Holdfast > greeting.txt")).how).toBe("scored 1");
 });
 
 it("an image that there is not, and a user that it has not, are errors of the place before the agent acts", async (context) => {
