@@ -146,14 +146,21 @@ function membersOf(now: ProcessSnapshot, dir: string, spec: Spec): Members {
 }
 
 /**
- * Returns the processes in the namespace of a sandbox. The kernel reuses the number of an empty namespace, so after the end of the command the number
- * may belong to a foreign process, even a container. Then the cgroup tells what is left; without a cgroup, processes with a different marker are left
- * out.
+ * Returns the processes in the namespace of a command in a sandbox. The kernel reuses the number of an empty namespace: after the end of the command the
+ * number may belong to another container, or to the next command of the same sandbox. Then the cgroup tells what is left, also one that was removed,
+ * because it was empty. Without a cgroup, processes of another command are left out: those with its marker, and those in the session of its keeper,
+ * which have no marker.
  */
-function inNamespace(now: ProcessSnapshot, { namespace }: Parts, spec: Spec, lives: boolean): number[] {
-	if (!lives && inCgroup(spec)) return [];
-	const isOther = (marker: string | undefined) => !lives && marker !== undefined && marker !== spec.id;
-	return now.inNamespace(namespace).filter((pid) => !isOther(now.table.markerOf(pid)));
+function inNamespace(now: ProcessSnapshot, { namespace, ...parts }: Parts, spec: Spec, lives: boolean): number[] {
+	if (!lives && spec.cgroup !== undefined) return [];
+	const found = now.inNamespace(namespace);
+	const command = commandOf(parts, spec);
+	if (lives && command && now.isAlive(command)) return found; // it lived while the namespaces were read
+	return found.filter((pid) => {
+		const marker = now.table.markerOf(pid);
+		const session = now.stats.get(pid)?.session;
+		return (marker === undefined || marker === spec.id) && !(session !== undefined && now.table.isKeeper(session));
+	});
 }
 
 /**
