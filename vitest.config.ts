@@ -32,6 +32,8 @@ const SOAK = [
 	],
 ];
 
+const PACKAGES = [root, path.join(root, "agent"), path.join(root, "browser")];
+
 class LongestFirst extends BaseSequencer {
 	override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
 		const rank = ({ moduleId }: TestSpecification) => {
@@ -44,15 +46,16 @@ class LongestFirst extends BaseSequencer {
 
 /**
  * Tests import the parts of src as the build has compiled them: Node loads hundreds of modules as they are in a third of the time that their
- * transformation takes, for each file of tests anew. `npm test` builds first, and so does whoever runs vitest by hand.
+ * transformation takes. `npm test` builds first, and so does whoever runs vitest by hand.
  */
 const compiled: Plugin = {
 	name: "compiled",
 	enforce: "pre",
 	resolveId(source, importer) {
 		const [, room] = /^(?:\.\.\/)+src\/(.+\.js)$/.exec(source) ?? [];
-		if (room === undefined || !importer?.startsWith(path.join(root, "test"))) return undefined;
-		return { id: path.join(root, "dist", room), external: true };
+		const owner = PACKAGES.find((one) => importer?.startsWith(path.join(one, "test") + path.sep));
+		if (room === undefined || owner === undefined) return undefined;
+		return { id: path.join(owner, "dist", room), external: true };
 	},
 };
 
@@ -72,6 +75,7 @@ export default defineConfig({
 		maxWorkers: 4,
 		sequence: { sequencer: LongestFirst },
 		pool: "forks",
+		isolate: false, // a worker plays one file after another, with the modules that it has: support/leaks.ts sees that none leaves the next one anything
 		execArgv: ["--no-wasm-tier-up", "--no-wasm-dynamic-tiering"], // as in src/doors/cli/main.ts: each file would pay for it
 	},
 });
