@@ -52,7 +52,9 @@ async function until(tab: Tab, holds: () => boolean): Promise<void> {
 /** Throws for a tab in which nothing can be done now. */
 export function ready(tab: Tab): void {
 	if (tab.dialog)
-		throw new WebError(`a dialog is open (${tab.dialog.type()}: ${oneLine(tab.dialog.message(), 200)}); answer it with browser_dialog first. Nothing was done`);
+		throw new WebError(
+			`a dialog is open (${tab.dialog.type()}); answer it with browser_dialog first. Nothing was done. It says:\n${untrusted(tab.page.url(), tab.dialog.message())}`,
+		);
 	if (tab.crashed) throw new WebError("the tab has crashed; open a page with browser_navigate. Nothing was done");
 }
 
@@ -76,7 +78,9 @@ export async function shown(session: BrowserSession, tab: Tab, options: { budget
 	if (tab.dialog)
 		return [...head, `A dialog is open (${tab.dialog.type()}); answer it with browser_dialog. It says:`, untrusted(url, tab.dialog.message())].join("\n");
 	if (tab.crashed) return [...head, "The tab has crashed; open a page with browser_navigate."].join("\n");
-	for (const { name } of session.downloads?.waiting ?? []) head.push(`A download has begun: ${oneLine(name, 200)}; browser_download keeps it.`);
+	const downloads = session.downloads?.waiting ?? [];
+	if (downloads.length > 0)
+		head.push(`${downloads.length === 1 ? "A download has" : `${downloads.length} downloads have`} begun; browser_download keeps the last one.`);
 	const hidden = await hiddenPage(tab, session);
 	if (hidden !== undefined) return [...head, hidden].join("\n");
 	let title: string;
@@ -94,7 +98,8 @@ export async function shown(session: BrowserSession, tab: Tab, options: { budget
 	if (offset > text.length) throw new WebError(`the snapshot has ${text.length} characters, so there is nothing at offset ${offset}`);
 	const { text: part, next } = cutSnapshot(text, budget, offset);
 	const more = next === undefined ? [] : [`${text.length - next} more characters: browser_snapshot with offset ${next}, or with the ref of a part.`];
-	return [...head, untrusted(url, `${title === "" ? "" : `Title: ${title}\n`}${part || "(an empty page)"}`), ...more].join("\n");
+	const said = [...downloads.map(({ name }) => `Download: ${oneLine(name, 200)}`), ...(title === "" ? [] : [`Title: ${title}`]), part || "(an empty page)"];
+	return [...head, untrusted(url, said.join("\n")), ...more].join("\n");
 }
 
 /** Playwright's errors have a log of many lines; the first says it. */

@@ -2,12 +2,17 @@
 import { frameOf, type Tab } from "./tab.js";
 
 const TIMEOUT_MS = 10_000;
+const SILENT_MS = 1_000;
 const MOST_URL = 100;
 
 /** `ref`: only this element, by playwright's ref. */
 export async function takeSnapshot(tab: Tab, ref?: string): Promise<string> {
-	const options = { mode: "ai", timeout: TIMEOUT_MS } as const;
-	const raw = await (ref === undefined ? tab.page.ariaSnapshot(options) : tab.page.getByRef(ref).ariaSnapshot(options));
+	const taken = (timeout: number) => {
+		const options = { mode: "ai", timeout } as const;
+		return ref === undefined ? tab.page.ariaSnapshot(options) : tab.page.getByRef(ref).ariaSnapshot(options);
+	};
+	// Playwright waits for a frame that is silent as long as it may, and then leaves it out.
+	const raw = tab.hasSilentFrames ? await taken(SILENT_MS).catch(() => taken(TIMEOUT_MS)) : await taken(TIMEOUT_MS);
 	return withRefs(tab, compact(raw));
 }
 

@@ -1,9 +1,14 @@
 /** What is known of a tab besides what playwright knows: its documents, its console and dialogs. */
-import type { Dialog, Page } from "playwright-core";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Dialog, Frame, Page, Request } from "playwright-core";
 import { WebError } from "../base/index.js";
 
 const CONSOLE = 200;
 const ANSWER_MS = 5_000;
+/** For a frame of a page that answers: an advertisement that is busy or does not come holds no call up. */
+const FRAME_MS = 1_000;
+const IDLE_MS = 500;
+const IDLE_LOOK_MS = 50;
 
 /** The page does not answer: one of its scripts runs and does not end. */
 export class BusyPage extends WebError {
@@ -17,6 +22,10 @@ export class Tab {
 	readonly console: { readonly type: string; readonly text: string; readonly at: string }[] = [];
 	dialog: Dialog | undefined;
 	crashed = false;
+	readonly #requests = new Set<Request>();
+	/** When the last of them ended, on the clock of `performance`. */
+	#quietSince = 0;
+	#hasSilent = false;
 	readonly #documents = new Map<string, string>();
 	readonly #frames = new Map<string, string>();
 	readonly #nextDocument: () => string;
@@ -35,16 +44,47 @@ export class Tab {
 			this.crashed = true;
 			this.#wake();
 		});
+		page.on("close", () => this.#wake());
 		page.on("dialog", (dialog) => {
 			this.dialog = dialog;
 			this.#wake();
 		});
+		const ended = (request: Request): void => {
+			this.#requests.delete(request);
+			this.#quietSince = performance.now();
+		};
+		page.on("request", (request) => this.#requests.add(request));
+		page.on("requestfinished", ended);
+		page.on("requestfailed", ended);
 		page.on("framenavigated", (frame) => {
 			if (frame !== page.mainFrame()) return;
 			this.crashed = false;
 			options.visited(frame.url());
 		});
 		options.visited(page.url());
+	}
+
+	/** Those that have a document. One whose first answer is still to come, or was refused, would never answer what it is asked. */
+	frames(): Frame[] {
+		return this.page.frames().filter((frame) => frame === this.page.mainFrame() || frame.url() !== "");
+	}
+
+	/** Returns what each frame answers; undefined for one that does not. The page itself must answer. Throws `BusyPage`. */
+	async askFrames<T>(ask: (frame: Frame) => Promise<T>): Promise<(T | undefined)[]> {
+		const asked = this.frames().map((frame) =>
+			(frame === this.page.mainFrame() ? ask(frame) : Promise.race([ask(frame), sleep(FRAME_MS)])).then(
+				(answer) => answer ?? undefined,
+				() => undefined, // a navigation took its document away
+			),
+		);
+		const answers = await this.answers(Promise.all(asked));
+		this.#hasSilent = answers.includes(undefined);
+		return answers;
+	}
+
+	/** Whether a frame was silent, so that a snapshot would wait for it in vain. */
+	get hasSilentFrames(): boolean {
+		return this.#hasSilent || this.frames().length < this.page.frames().length;
 	}
 
 	/**
@@ -79,7 +119,20 @@ export class Tab {
 		}
 	}
 
-	/** Resolves when a dialog opens or the tab crashes. */
+	/**
+	 * Resolves when the page has asked for nothing for a while, counted from now at the earliest. Playwright's `networkidle` comes once for a document: what an
+	 * action asks for later it does not wait for.
+	 */
+	async untilIdle(signal: AbortSignal): Promise<void> {
+		const began = performance.now();
+		for (;;) {
+			const left = this.#requests.size > 0 ? IDLE_MS : IDLE_MS - (performance.now() - Math.max(began, this.#quietSince));
+			if (left <= 0) return;
+			await sleep(Math.min(left, IDLE_LOOK_MS), undefined, { signal });
+		}
+	}
+
+	/** Resolves when a dialog opens or the tab crashes or is closed. */
 	interrupted(): Promise<void> {
 		return new Promise((resolve) => this.#waiting.push(resolve));
 	}

@@ -91,6 +91,7 @@ export const fileTools = [
 			ready(tab);
 			const { downloads } = session;
 			if (!downloads) return { error: "downloads of a browser that runs elsewhere (browser.cdp) cannot be kept; fetch the address with terminal (curl -LO)" };
+			if (policy.downloads === "refuse") return { error: "downloads are refused by web.json (browser.policy); nothing was done" };
 			if (args.ref !== undefined) {
 				const inner = await innerRef(tab, args.ref);
 				await checkPost(tab, inner, { policy, visited: session.visited, context });

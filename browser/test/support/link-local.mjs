@@ -16,6 +16,11 @@ const PAGES = {
 	"/user-data": (response) => response.writeHead(200, { "content-type": "application/octet-stream" }).end("SECRET-KEYS"),
 	"/downloads": (response) =>
 		response.end('<a href="/to-data">By address</a><a href="/to-name">By name</a><a href="/to-name" target="_blank">In another tab</a>'),
+	"/script": (response) =>
+		response.end(
+			'<h1>Reads</h1><script>fetch("http://metadata.test/open").then((r) => r.text()).then((t) => { document.querySelector("h1").textContent = "read " + t; })</script>',
+		),
+	"/open": (response) => response.writeHead(200, { "access-control-allow-origin": "*" }).end("SECRET-KEYS"),
 	"/keys": (response) => response.end("<h1>SECRET-KEYS</h1>"),
 };
 const server = http.createServer((request, response) => {
@@ -54,6 +59,10 @@ for (const name of ["By address", "By name", "In another tab"]) {
 	found.downloads.push(await call("browser_download", { ref: new RegExp(`link "${name}" \\[ref=(\\w+)\\]`).exec(output)?.[1] }));
 	found.downloads.push(await call("browser_download"));
 }
+await call("browser_navigate", { url: "http://localhost/script" });
+do
+	found.script = await call("browser_snapshot"); // the answer to its script comes a moment later
+while (found.script.output.includes('"Reads"'));
 await call("browser_navigate", { url: "http://127.0.0.1/keys" }); // by loopback, which is open
 await call("browser_navigate", { url: "http://metadata.test/keys" });
 await close();
