@@ -94,6 +94,8 @@ export async function shown(session: BrowserSession, tab: Tab, options: { budget
 		if (tab.dialog) return shown(session, tab); // it has opened just now
 		throw error;
 	}
+	const since = await hiddenPage(tab, session); // a frame may have come while the snapshot was taken
+	if (since !== undefined) return [...head, since].join("\n");
 	const { budget = SHOWN, offset = 0 } = options;
 	if (offset > text.length) throw new WebError(`the snapshot has ${text.length} characters, so there is nothing at offset ${offset}`);
 	const { text: part, next } = cutSnapshot(text, budget, offset);

@@ -147,7 +147,7 @@ export const maySend = (key: string): boolean => /Enter|Space|[ \r\n]/.test(key)
 
 /** Returns why the page is not shown to the model: a document in it is of the machine, or has to do with a link-local address, and no person was asked. */
 export async function hiddenPage(tab: Tab, seen: Seen): Promise<string | undefined> {
-	for (const frame of tab.frames()) {
+	for (const frame of tab.page.frames()) {
 		const url = frame.url();
 		const name = localName(url);
 		const why =

@@ -30,6 +30,8 @@ export const fileTools = [
 			const options = { type: "png" as const, timeout: 20_000, mask: session.secrets.shownFields(tab), maskColor: "#000" };
 			const bytes =
 				inner === undefined ? await tab.page.screenshot({ ...options, fullPage: args.full_page === true }) : await tab.page.getByRef(inner).screenshot(options);
+			const since = await hiddenPage(tab, session); // a frame may have come meanwhile
+			if (since !== undefined) return { error: since };
 			const file = args.path ?? `screenshots/${new Date().toISOString().replace(/[:.]/g, "-")}.png`;
 			const written = await context.files.write(file, bytes, { signal: context.signal });
 			return {
