@@ -53,7 +53,7 @@ async function until(tab: Tab, holds: () => boolean): Promise<void> {
 export function ready(tab: Tab): void {
 	if (tab.dialog)
 		throw new WebError(
-			`a dialog is open (${tab.dialog.type()}); answer it with browser_dialog first. Nothing was done. It says:\n${untrusted(tab.page.url(), tab.dialog.message())}`,
+			`a dialog is open (${tab.dialog.type()}); answer it with browser_dialog first, or leave the page with browser_navigate and new_tab. Nothing was done. It says:\n${untrusted(tab.page.url(), tab.dialog.message())}`,
 		);
 	if (tab.crashed) throw new WebError("the tab has crashed; open a page with browser_navigate. Nothing was done");
 }
@@ -75,6 +75,9 @@ export async function shown(session: BrowserSession, tab: Tab, options: { budget
 	const tabs = session.tabs();
 	const url = oneLine(tab.page.url(), 300);
 	const head = [`${url}${tabs.length > 1 ? ` · tab ${tabs.indexOf(tab) + 1} of ${tabs.length}` : ""}`];
+	if (session.closedTabs > 0)
+		head.push(`${session.closedTabs} tabs that pages have opened were closed at once: there are too many. Close some with browser_tabs.`);
+	session.closedTabs = 0;
 	if (tab.dialog)
 		return [...head, `A dialog is open (${tab.dialog.type()}); answer it with browser_dialog. It says:`, untrusted(url, tab.dialog.message())].join("\n");
 	if (tab.crashed) return [...head, "The tab has crashed; open a page with browser_navigate."].join("\n");

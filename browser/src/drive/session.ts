@@ -15,6 +15,8 @@ export interface SessionSettings extends LaunchSettings {
 }
 
 const ACTION_MS = 15_000;
+/** Each is a process or more, and a page may open any number. */
+const MOST_TABS = 30;
 const CONNECT_MS = 30_000;
 
 export class BrowserSession {
@@ -29,6 +31,8 @@ export class BrowserSession {
 	readonly policy: BrowserPolicy;
 	readonly secrets = new PageSecrets();
 	readonly addresses: Addresses;
+	/** Those that pages have opened beyond what there may be. */
+	closedTabs = 0;
 	#downloads: Downloads | undefined;
 	readonly #tabs = new Map<Page, Tab>();
 	#current: Page | undefined;
@@ -45,6 +49,10 @@ export class BrowserSession {
 		for (const page of this.context.pages()) this.#add(page);
 		this.#current = this.context.pages().at(-1);
 		this.context.on("page", (page) => {
+			if (this.context.pages().length > MOST_TABS) {
+				this.closedTabs++;
+				return void page.close().catch(() => {}); // its page was faster
+			}
 			this.#add(page);
 			this.#current = page; // what a click opens is what comes next
 		});
@@ -98,6 +106,7 @@ export class BrowserSession {
 	}
 
 	async newTab(): Promise<Tab> {
+		if (this.context.pages().length >= MOST_TABS) throw new WebError(`there are ${MOST_TABS} tabs; close one with browser_tabs. Nothing was done`);
 		const page = await this.context.newPage();
 		this.#current = page;
 		return this.#add(page);

@@ -3,6 +3,7 @@ import { endExtraction, extractIn, findIn, outlineOf, partOf, shownOutline } fro
 import { addressFilter, Rates } from "../../src/net/index.js";
 import { readUrl } from "../../src/web/read.js";
 import { CORPUS } from "../corpus/pages.js";
+import { pdfBomb } from "../corpus/pdf.js";
 import { testSite } from "../support/site.js";
 
 const site = testSite((request, response) => {
@@ -50,6 +51,7 @@ it("gives up on a page that takes too much time or memory, and reads the next on
 	const deep = { kind: "html", html: `${"<b>".repeat(20_000)}x`, url: site.url } as const;
 	await expect(extractIn({ kind: "pdf", bytes: Buffer.from("%PDF-1.4 broken") })).rejects.toThrow(/the PDF cannot be read: /);
 	await expect(extractIn({ ...deep, html: "<table><tr><td>".repeat(100_000) }, undefined, { memoryMb: 24 })).rejects.toThrow("takes more than 24 MB to read");
+	await expect(extractIn({ kind: "pdf", bytes: pdfBomb(1_000) }, undefined, { memoryMb: 64 })).rejects.toThrow("the PDF takes more than 64 MB to read");
 	await expect(extractIn(deep, undefined, { ms: 1 })).rejects.toThrow("takes more than 0.001 s to read");
 	await expect(extractIn(deep, AbortSignal.abort(new Error("enough")))).rejects.toThrow("enough");
 	expect((await extractIn({ kind: "html", html: "<p>fine</p>", url: site.url })).markdown).toBe("fine");
