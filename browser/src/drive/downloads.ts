@@ -47,8 +47,8 @@ export class Downloads {
 		const cdp = await browser.newBrowserCDPSession();
 		const directory = `${profile}/downloads`;
 		const downloads = new Downloads(cdp, directory, mostBytes);
-		const behaviour = refused ? ({ behavior: "deny" } as const) : ({ behavior: "allowAndName", downloadPath: directory } as const);
-		await cdp.send("Browser.setDownloadBehavior", { ...behaviour, eventsEnabled: true });
+		if (refused) await cdp.send("Browser.setDownloadBehavior", { behavior: "deny" }); // and none is told of
+		else await cdp.send("Browser.setDownloadBehavior", { behavior: "allowAndName", downloadPath: directory, eventsEnabled: true });
 		return downloads;
 	}
 
