@@ -47,7 +47,8 @@ export class Downloads {
 		const cdp = await browser.newBrowserCDPSession();
 		const directory = `${profile}/downloads`;
 		const downloads = new Downloads(cdp, directory, mostBytes);
-		if (refused) await cdp.send("Browser.setDownloadBehavior", { behavior: "deny" }); // and none is told of
+		if (refused)
+			await cdp.send("Browser.setDownloadBehavior", { behavior: "deny" }); // and none is told of
 		else await cdp.send("Browser.setDownloadBehavior", { behavior: "allowAndName", downloadPath: directory, eventsEnabled: true });
 		return downloads;
 	}

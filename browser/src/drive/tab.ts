@@ -42,6 +42,7 @@ export class Tab {
 		page.on("pageerror", (error) => say("exception", error.message));
 		page.on("crash", () => {
 			this.crashed = true;
+			this.#requests.clear();
 			this.#wake();
 		});
 		page.on("close", () => this.#wake());
