@@ -1,6 +1,6 @@
 /** One action in the page and what the page is afterwards. An action that a dialog holds up is not waited for. */
 import { messageOf, oneLine, untrusted, WebError } from "../base/index.js";
-import { hiddenPage } from "./policy.js";
+import { hiddenPage } from "./hidden.js";
 import type { BrowserSession } from "./session.js";
 import { cutSnapshot, parseRef, takeSnapshot } from "./snapshot.js";
 import { BusyPage, type Tab } from "./tab.js";

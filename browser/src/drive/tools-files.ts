@@ -6,7 +6,8 @@ import * as z from "zod";
 import { oneLine, WebError } from "../base/index.js";
 import { act, innerRef, ready, shown } from "./act.js";
 import { tool } from "./definition.js";
-import { checkPost, decide, hiddenDownload, hiddenPage } from "./policy.js";
+import { hiddenDownload, hiddenPage } from "./hidden.js";
+import { checkPost, decide } from "./policy.js";
 
 const MOST_UPLOAD = 50 * 1024 * 1024;
 const DOWNLOAD_MS = 120_000;

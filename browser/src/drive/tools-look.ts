@@ -4,7 +4,7 @@ import * as z from "zod";
 import { anySignal, oneLine, untrusted } from "../base/index.js";
 import { ready, shown } from "./act.js";
 import { tool } from "./definition.js";
-import { hiddenPage } from "./policy.js";
+import { hiddenPage } from "./hidden.js";
 import type { Tab } from "./tab.js";
 
 const LOOK_MS = 150;

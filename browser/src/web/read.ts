@@ -58,8 +58,21 @@ async function readable(got: Fetched, notes: string[], signal: AbortSignal): Pro
 	if (declared !== undefined) notes.push(`read as ${charset}, although it says ${declared}`);
 	if (kind === "text") return { title: "", type, text };
 	const { title, markdown } = await extractIn({ kind: "html", html: text, url: got.url }, signal);
-	if (markdown.length < 200 && /<script\b/i.test(text)) notes.push("the page has little text without its scripts: browser_navigate shows what they make");
+	const onward = markdown.length < LITTLE ? onwardIn(text.slice(0, 16_000), got.url) : undefined;
+	if (onward !== undefined) notes.push(`the page leads on to ${oneLine(onward, 500)}: give this address`);
+	else if (markdown.length < LITTLE && /<script\b/i.test(text))
+		notes.push("the page has little text without its scripts: browser_navigate shows what they make");
 	return { title, type: "text/html", text: markdown };
+}
+
+/** Below this a page says next to nothing. */
+const LITTLE = 200;
+
+/** Where `<meta http-equiv="refresh">` leads to: the first page of many a documentation has no more than that. */
+function onwardIn(html: string, base: string): string | undefined {
+	const [tag = ""] = /<meta\b[^>]*http-equiv\s*=\s*["']?refresh\b[^>]*>/i.exec(html) ?? [];
+	const [, target] = /\burl\s*=\s*['"]?([^'">\s]+)/i.exec(tag) ?? [];
+	return target !== undefined && URL.canParse(target, base) ? new URL(target, base).href : undefined;
 }
 
 const STATUS: Readonly<Record<number, string>> = {

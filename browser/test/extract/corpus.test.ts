@@ -8,6 +8,8 @@ import { testSite } from "../support/site.js";
 
 const site = testSite((request, response) => {
 	const page = CORPUS.find(({ name }) => `/${name}` === request.url);
+	if (request.url === "/moved")
+		return response.writeHead(200, { "content-type": "text/html" }).end(`<meta http-equiv="refresh" content="0; url='en/latest/'">`);
 	const [, binary] = /^\/binary\?(.*)/.exec(request.url ?? "") ?? [];
 	if (binary !== undefined) response.writeHead(200, { "content-type": binary }).end(Buffer.from([0, 1, 2, 3]));
 	else if (!page) response.writeHead(404).end("no such page");
@@ -33,6 +35,7 @@ it("says what it noticed: charsets, pages of a PDF, a page that needs its script
 	expect((await read("charset-label")).notes).toEqual(["read as utf-8, although it says windows-1252"]);
 	expect(await read("book.pdf")).toMatchObject({ title: "The long report", notes: ["PDF of 200 pages"] });
 	expect((await read("empty-app")).notes).toEqual(["the page has little text without its scripts: browser_navigate shows what they make"]);
+	expect((await read("moved")).notes).toEqual([`the page leads on to ${site.url}/en/latest/: give this address`]);
 	expect(outlineOf((await read("huge")).text)).toHaveLength(401);
 });
 
