@@ -48,7 +48,7 @@ it.skipIf(missing)("drives a real Chromium through a site", { timeout: 300_000 }
 	expect((await web.call("browser_click", { ref: web.ref(at, "In the frame") })).output).toContain("frame clicked");
 	expect((await web.call("browser_click", { ref: web.ref(at, "In the shadow") })).output).toContain("shadow clicked");
 	at = await open("/hung");
-	expect(at.output).toContain('heading "Around it"');
+	expect(at.output).toMatch(/A frame in the page has not answered yet, so it is left out;[\s\S]*heading "Around it"/);
 	expect((await web.call("browser_type", { ref: web.ref(at, "Beside"), text: "typed", submit: true })).output).toContain('textbox "Beside" [active]');
 
 	// Dialogs hold everything up until they are answered.
