@@ -97,7 +97,7 @@ export async function shown(session: BrowserSession, tab: Tab, options: { budget
 		if (tab.dialog) return shown(session, tab); // it has opened just now
 		throw error;
 	}
-	if (tab.hasSilentFrames) head.push("A frame in the page has not answered yet, so it is left out; browser_wait and browser_snapshot may show it.");
+	if (tab.silentFrames().length > 0) head.push("A frame in the page has not answered yet, so it is left out; browser_wait and browser_snapshot may show it.");
 	const since = await hiddenPage(tab, session); // a frame may have come while the snapshot was taken
 	if (since !== undefined) return [...head, since].join("\n");
 	const { budget = SHOWN, offset = 0 } = options;

@@ -2,7 +2,6 @@
 import { frameOf, type Tab } from "./tab.js";
 
 const TIMEOUT_MS = 10_000;
-const SILENT_MS = 1_000;
 const MOST_URL = 100;
 
 /** `ref`: only this element, by playwright's ref. */
@@ -12,7 +11,8 @@ export async function takeSnapshot(tab: Tab, ref?: string): Promise<string> {
 		return ref === undefined ? tab.page.ariaSnapshot(options) : tab.page.getByRef(ref).ariaSnapshot(options);
 	};
 	// Playwright waits for a frame that is silent as long as it may, and then leaves it out.
-	const raw = tab.hasSilentFrames ? await taken(SILENT_MS).catch(() => taken(TIMEOUT_MS)) : await taken(TIMEOUT_MS);
+	const patience = tab.patienceMs();
+	const raw = patience === undefined ? await taken(TIMEOUT_MS) : await taken(patience).catch(() => taken(TIMEOUT_MS));
 	return withRefs(tab, compact(raw));
 }
 

@@ -7,6 +7,7 @@ const CONSOLE = 200;
 const ANSWER_MS = 5_000;
 /** For a frame of a page that answers: an advertisement that is busy or does not come holds no call up. */
 const FRAME_MS = 1_000;
+const FRESH_MS = 3_000;
 const IDLE_MS = 500;
 const IDLE_LOOK_MS = 50;
 
@@ -25,7 +26,8 @@ export class Tab {
 	readonly #requests = new Set<Request>();
 	/** When the last of them ended, on the clock of `performance`. */
 	#quietSince = 0;
-	#hasSilent = false;
+	#silent: ReadonlySet<Frame> = new Set();
+	readonly #awaited = new WeakSet<Frame>();
 	readonly #documents = new Map<string, string>();
 	readonly #frames = new Map<string, string>();
 	readonly #nextDocument: () => string;
@@ -72,20 +74,29 @@ export class Tab {
 
 	/** Returns what each frame answers; undefined for one that does not. The page itself must answer. Throws `BusyPage`. */
 	async askFrames<T>(ask: (frame: Frame) => Promise<T>): Promise<(T | undefined)[]> {
-		const asked = this.frames().map((frame) =>
+		const frames = this.frames();
+		const asked = frames.map((frame) =>
 			(frame === this.page.mainFrame() ? ask(frame) : Promise.race([ask(frame), sleep(FRAME_MS)])).then(
 				(answer) => answer ?? undefined,
 				() => undefined, // a navigation took its document away
 			),
 		);
 		const answers = await this.answers(Promise.all(asked));
-		this.#hasSilent = answers.includes(undefined);
+		this.#silent = new Set(frames.filter((_, at) => answers[at] === undefined));
 		return answers;
 	}
 
-	/** Whether a frame was silent, so that a snapshot would wait for it in vain. */
-	get hasSilentFrames(): boolean {
-		return this.#hasSilent || this.frames().length < this.page.frames().length;
+	/** Frames that did not answer, or have no document yet: a snapshot would wait for them in vain. */
+	silentFrames(): Frame[] {
+		return this.page.frames().filter((frame) => frame !== this.page.mainFrame() && (frame.url() === "" || this.#silent.has(frame)));
+	}
+
+	/** How long a snapshot may wait for silent frames: most come in a moment, and one that did not is not waited for so long again. Undefined: there are none. */
+	patienceMs(): number | undefined {
+		const silent = this.silentFrames();
+		const fresh = silent.filter((frame) => !this.#awaited.has(frame));
+		for (const frame of fresh) this.#awaited.add(frame);
+		return fresh.length > 0 ? FRESH_MS : silent.length > 0 ? FRAME_MS : undefined;
 	}
 
 	/**
