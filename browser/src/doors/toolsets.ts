@@ -54,7 +54,7 @@ export function offeredToolsets(options: { readonly settings?: Settings; readonl
 			available: () => broken ?? { ok: true },
 			async open() {
 				const { webTools } = await import("../web/index.js");
-				const { tools, searchOff } = webTools({ settings });
+				const { tools, searchOff } = webTools({ settings, data: false });
 				const close = async () => (await import("../extract/index.js")).endExtraction();
 				return { tools, close, ...(searchOff === undefined ? {} : { note: `web_search is off: ${searchOff}` }) };
 			},
