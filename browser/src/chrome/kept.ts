@@ -53,12 +53,18 @@ const ARGS = [
 
 /**
  * $1 the profile, $2 the program or "", the rest its arguments. A polite kill ends Chromium and removes the profile; a crash of it does not. Chromium leaves the
- * directory of its socket behind, so that is in the profile too.
+ * directory of its socket behind, so that is in the profile too. `by` is who uses the profile: of two programs that start a browser at once, one gives way.
  */
 const SCRIPT = `dir=$1 exe=$2; shift 2
 if [ -z "$exe" ]; then for name in ${NAMES.join(" ")}; do exe=$(command -v "$name") && break; done; fi
 [ -n "$exe" ] || { echo "holdfast-browser: no Chromium in this place: ${INSTALL}"; exit 127; }
 mkdir -p -m 700 "$dir" && [ -O "$dir" ] && [ ! -L "$dir" ] || { echo "holdfast-browser: $dir is of another user; remove it"; exit 126; }
+tries=0
+until ln -s "$$" "$dir/by" 2>/dev/null; do
+	tries=$((tries + 1)); [ "$tries" -lt 5 ] || { echo "holdfast-browser: $dir cannot be written"; exit 126; }
+	grep -qs -- "$dir" "/proc/$(readlink "$dir/by")/cmdline" && { echo "holdfast-browser: another one of this task has just been started"; exit 75; }
+	rm -f "$dir/by"
+done
 rm -rf "$dir/DevToolsActivePort" "$dir/tmp" && mkdir -m 700 "$dir/tmp" || exit 126
 export TMPDIR="$dir/tmp"
 [ "$(id -u)" = 0 ] && set -- --no-sandbox "$@"
@@ -67,7 +73,7 @@ trap 'ended=1; kill -TERM "$pid" 2>/dev/null' TERM INT HUP
 "$exe" --user-data-dir="$dir" "$@" about:blank & pid=$!
 while kill -0 "$pid" 2>/dev/null; do wait "$pid"; done
 wait "$pid"; code=$?
-[ -z "$ended" ] || rm -rf "$dir"
+if [ -n "$ended" ]; then rm -rf "$dir"; else rm -f "$dir/by"; fi
 exit "$code"`;
 
 /** The profile of a task's browser. One for each home: two of them may have a task of the same name. */

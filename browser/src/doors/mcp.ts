@@ -26,7 +26,7 @@ export async function serveToolsets(options: {
 	readonly task?: string;
 }): Promise<ServedToolset> {
 	const { names, ...rest } = options;
-	const offered = offeredToolsets();
+	const offered = offeredToolsets({ place: options.place });
 	const chosen = names.map((name) => {
 		const set = offered.find((one) => one.name === name);
 		if (!set) throw new WebError(`there is no toolset "${name.slice(0, 40)}"; there are ${offered.map((one) => one.name).join(", ")}`);

@@ -35,8 +35,9 @@ const BROWSER_TOOLS = [
 	"close",
 ];
 
-/** `settings`: in place of web.json. */
-export function offeredToolsets(options: { readonly settings?: Settings } = {}): OfferedToolset[] {
+/** `settings`: in place of web.json. `place`: where the tasks are, if that is known; another machine says itself whether it has a Chromium, when one is started. */
+export function offeredToolsets(options: { readonly settings?: Settings; readonly place?: string | undefined } = {}): OfferedToolset[] {
+	const isElsewhere = !/^local\b/.test(options.place ?? "local");
 	let settings: Settings = {};
 	let problem: string | undefined;
 	try {
@@ -53,7 +54,7 @@ export function offeredToolsets(options: { readonly settings?: Settings } = {}):
 			available: () => broken ?? { ok: true },
 			async open() {
 				const { webTools } = await import("../web/index.js");
-				const { tools, searchOff } = webTools({ settings });
+				const { tools, searchOff } = webTools({ settings, data: false });
 				const close = async () => (await import("../extract/index.js")).endExtraction();
 				return { tools, close, ...(searchOff === undefined ? {} : { note: `web_search is off: ${searchOff}` }) };
 			},
@@ -62,7 +63,7 @@ export function offeredToolsets(options: { readonly settings?: Settings } = {}):
 			name: "browser",
 			description: "drive a browser that outlives this program",
 			tools: BROWSER_TOOLS.map((name) => `browser_${name}`),
-			available: () => broken ?? browserAvailable(settings.browser),
+			available: () => broken ?? (isElsewhere ? { ok: true } : browserAvailable(settings.browser)),
 			async open(runtime, { images = false } = {}) {
 				const { browserTools } = await import("../drive/index.js");
 				return browserTools(runtime, { settings, images });

@@ -1,6 +1,6 @@
 /** One action in the page and what the page is afterwards. An action that a dialog holds up is not waited for. */
 import { messageOf, oneLine, untrusted, WebError } from "../base/index.js";
-import { hiddenPage } from "./policy.js";
+import { hiddenPage } from "./hidden.js";
 import type { BrowserSession } from "./session.js";
 import { cutSnapshot, parseRef, takeSnapshot } from "./snapshot.js";
 import { BusyPage, type Tab } from "./tab.js";
@@ -52,7 +52,9 @@ async function until(tab: Tab, holds: () => boolean): Promise<void> {
 /** Throws for a tab in which nothing can be done now. */
 export function ready(tab: Tab): void {
 	if (tab.dialog)
-		throw new WebError(`a dialog is open (${tab.dialog.type()}: ${oneLine(tab.dialog.message(), 200)}); answer it with browser_dialog first. Nothing was done`);
+		throw new WebError(
+			`a dialog is open (${tab.dialog.type()}); answer it with browser_dialog first, or leave the page with browser_navigate and new_tab. Nothing was done. It says:\n${untrusted(tab.page.url(), tab.dialog.message())}`,
+		);
 	if (tab.crashed) throw new WebError("the tab has crashed; open a page with browser_navigate. Nothing was done");
 }
 
@@ -73,10 +75,15 @@ export async function shown(session: BrowserSession, tab: Tab, options: { budget
 	const tabs = session.tabs();
 	const url = oneLine(tab.page.url(), 300);
 	const head = [`${url}${tabs.length > 1 ? ` · tab ${tabs.indexOf(tab) + 1} of ${tabs.length}` : ""}`];
+	if (session.closedTabs > 0)
+		head.push(`${session.closedTabs} tabs that pages have opened were closed at once: there are too many. Close some with browser_tabs.`);
+	session.closedTabs = 0;
 	if (tab.dialog)
 		return [...head, `A dialog is open (${tab.dialog.type()}); answer it with browser_dialog. It says:`, untrusted(url, tab.dialog.message())].join("\n");
 	if (tab.crashed) return [...head, "The tab has crashed; open a page with browser_navigate."].join("\n");
-	for (const { name } of session.downloads?.waiting ?? []) head.push(`A download has begun: ${oneLine(name, 200)}; browser_download keeps it.`);
+	const downloads = session.downloads?.waiting ?? [];
+	if (downloads.length > 0)
+		head.push(`${downloads.length === 1 ? "A download has" : `${downloads.length} downloads have`} begun; browser_download keeps the last one.`);
 	const hidden = await hiddenPage(tab, session);
 	if (hidden !== undefined) return [...head, hidden].join("\n");
 	let title: string;
@@ -90,11 +97,15 @@ export async function shown(session: BrowserSession, tab: Tab, options: { budget
 		if (tab.dialog) return shown(session, tab); // it has opened just now
 		throw error;
 	}
+	if (tab.silentFrames().length > 0) head.push("A frame in the page has not answered yet, so it is left out; browser_wait and browser_snapshot may show it.");
+	const since = await hiddenPage(tab, session); // a frame may have come while the snapshot was taken
+	if (since !== undefined) return [...head, since].join("\n");
 	const { budget = SHOWN, offset = 0 } = options;
 	if (offset > text.length) throw new WebError(`the snapshot has ${text.length} characters, so there is nothing at offset ${offset}`);
 	const { text: part, next } = cutSnapshot(text, budget, offset);
 	const more = next === undefined ? [] : [`${text.length - next} more characters: browser_snapshot with offset ${next}, or with the ref of a part.`];
-	return [...head, untrusted(url, `${title === "" ? "" : `Title: ${title}\n`}${part || "(an empty page)"}`), ...more].join("\n");
+	const said = [...downloads.map(({ name }) => `Download: ${oneLine(name, 200)}`), ...(title === "" ? [] : [`Title: ${title}`]), part || "(an empty page)"];
+	return [...head, untrusted(url, said.join("\n")), ...more].join("\n");
 }
 
 /** Playwright's errors have a log of many lines; the first says it. */

@@ -41,12 +41,15 @@ export class Downloads {
 		});
 	}
 
-	/** `profile`: of the browser, in the task's place. */
-	static async watch(browser: Browser, profile: string, mostBytes = MOST_BYTES): Promise<Downloads> {
+	/** `profile`: of the browser, in the task's place. `refused`: nothing is written at all. */
+	static async watch(browser: Browser, profile: string, options: { readonly mostBytes?: number; readonly refused?: boolean } = {}): Promise<Downloads> {
+		const { mostBytes = MOST_BYTES, refused = false } = options;
 		const cdp = await browser.newBrowserCDPSession();
 		const directory = `${profile}/downloads`;
 		const downloads = new Downloads(cdp, directory, mostBytes);
-		await cdp.send("Browser.setDownloadBehavior", { behavior: "allowAndName", downloadPath: directory, eventsEnabled: true });
+		if (refused)
+			await cdp.send("Browser.setDownloadBehavior", { behavior: "deny" }); // and none is told of
+		else await cdp.send("Browser.setDownloadBehavior", { behavior: "allowAndName", downloadPath: directory, eventsEnabled: true });
 		return downloads;
 	}
 

@@ -1,9 +1,8 @@
 /** What a person is asked about before the browser does it. */
-import net from "node:net";
 import type { ToolContext } from "holdfast";
 import { oneLine, WebError } from "../base/index.js";
-import { hostOf, refusedAddress } from "../net/index.js";
-import type { BrowserSession } from "./session.js";
+import { hostOf, isLinkLocal } from "../net/index.js";
+import { localName } from "./hidden.js";
 import type { Tab } from "./tab.js";
 
 export type Verdict = "ask" | "allow" | "refuse";
@@ -28,10 +27,10 @@ export async function decide(verdict: Verdict, context: Pick<ToolContext, "ask">
 	await context.ask({ text, reason });
 }
 
-/** Returns the URL to go to. `permitted`: hosts that a person has allowed; one is added here. */
+/** Returns the URL to go to. `permitted`: hosts and local URLs that a person has allowed; one is added here. */
 export async function checkUrl(text: string, policy: BrowserPolicy, context: Pick<ToolContext, "ask">, permitted: Set<string>): Promise<string> {
 	const given = text.trim();
-	const url = parse(given) ?? parse(`https://${given}`);
+	const url = parse(given) ?? parse(`${PLAIN.test(given) ? "http" : "https"}://${given}`);
 	if (!url || (/\s/.test(given) && !/^[a-z]+:/i.test(given)))
 		throw new WebError(`${JSON.stringify(oneLine(text, 200))} is no URL; give one such as https://example.org/`);
 	if (url.protocol === "javascript:" || url.protocol === "data:" || url.protocol === "blob:")
@@ -41,6 +40,7 @@ export async function checkUrl(text: string, policy: BrowserPolicy, context: Pic
 		const known = ["file:", "chrome:", "about:", "view-source:", "devtools:", "chrome-extension:"].includes(url.protocol);
 		if (!known) throw new WebError(`${oneLine(url.protocol, 40)} is no scheme that a browser opens; nothing was done`);
 		await decide(policy.local_urls, context, `open ${oneLine(url.href, 500)} in the browser`, "it shows files or settings of the machine to the model");
+		permitted.add(localName(url.href.replace(/^about:/, "chrome://")) ?? url.href);
 		return url.href;
 	}
 	const host = hostOf(url);
@@ -55,6 +55,9 @@ export async function checkUrl(text: string, policy: BrowserPolicy, context: Pic
 	}
 	return url.href;
 }
+
+/** Given without a scheme, these are servers that people develop on: an address, a name without a dot, any with a port. */
+const PLAIN = /^(?:\[[0-9a-f:.]+\]|[\d.]+|[^/.:?#]+|[^/?#]+:\d+)(?:[:/?#]|$)/i;
 
 const parse = (text: string): URL | undefined => (/^[a-z][a-z0-9+.-]*:(?!\d)/i.test(text) && URL.canParse(text) ? new URL(text) : undefined);
 
@@ -80,9 +83,9 @@ export async function checkPost(tab: Tab, ref: string | undefined, { policy, vis
 	}
 }
 
-async function focusedActions({ page }: Tab): Promise<string[]> {
+async function focusedActions(tab: Tab): Promise<string[]> {
 	const elements = await Promise.all(
-		page.frames().map((frame) =>
+		tab.frames().map((frame) =>
 			frame
 				.locator(":focus")
 				.elementHandles()
@@ -141,29 +144,3 @@ function actionsOf(element: Element, byKey: boolean): string[] {
 
 /** Keys that send a form: Enter in a field, and what presses a button. */
 export const maySend = (key: string): boolean => /Enter|Space|[ \r\n]/.test(key);
-
-/** Returns why the page is not shown to the model: a document in it came from a link-local address, by a redirect, a link or a name that leads there. */
-export async function hiddenPage(tab: Tab, seen: Seen): Promise<string | undefined> {
-	for (const frame of tab.page.frames()) {
-		const why = fromLinkLocal(frame.url(), await seen.addresses.ofFrame(frame), seen);
-		if (why !== undefined) return `${why}, so the page is not shown. Open this address with browser_navigate to have a person asked, or another page`;
-	}
-	return undefined;
-}
-
-/** Returns why a download is not kept. */
-export async function hiddenDownload(url: string, seen: Seen): Promise<string | undefined> {
-	const why = fromLinkLocal(url, await seen.addresses.ofUrl(url), seen);
-	return why && `${why}, so the download is not kept`;
-}
-
-type Seen = Pick<BrowserSession, "policy" | "permitted" | "addresses">;
-
-function fromLinkLocal(url: string, from: string | undefined, { policy, permitted }: Seen): string | undefined {
-	const host = /^https?:/.test(url) ? hostOf(new URL(url)) : "";
-	if (policy.private_hosts === "allow" || permitted.has(host)) return undefined;
-	const address = [host, from ?? ""].find(isLinkLocal);
-	return address && `${oneLine(url, 200)} came from ${address}, where metadata servers are`;
-}
-
-const isLinkLocal = (address: string): boolean => net.isIP(address) !== 0 && /link-local|metadata/.test(refusedAddress(address) ?? "");

@@ -15,6 +15,8 @@ export interface SessionSettings extends LaunchSettings {
 }
 
 const ACTION_MS = 15_000;
+/** Each is a process or more, and a page may open any number. */
+const MOST_TABS = 30;
 const CONNECT_MS = 30_000;
 
 export class BrowserSession {
@@ -29,10 +31,13 @@ export class BrowserSession {
 	readonly policy: BrowserPolicy;
 	readonly secrets = new PageSecrets();
 	readonly addresses: Addresses;
+	/** Those that pages have opened beyond what there may be. */
+	closedTabs = 0;
 	#downloads: Downloads | undefined;
 	readonly #tabs = new Map<Page, Tab>();
 	#current: Page | undefined;
 	#last: Promise<unknown> = Promise.resolve();
+	readonly #watching = new Set<Promise<void>>();
 
 	private constructor(browser: Browser, policy: BrowserPolicy, processId: string | undefined) {
 		this.#browser = browser;
@@ -44,6 +49,10 @@ export class BrowserSession {
 		for (const page of this.context.pages()) this.#add(page);
 		this.#current = this.context.pages().at(-1);
 		this.context.on("page", (page) => {
+			if (this.context.pages().length > MOST_TABS) {
+				this.closedTabs++;
+				return void page.close().catch(() => {}); // its page was faster
+			}
 			this.#add(page);
 			this.#current = page; // what a click opens is what comes next
 		});
@@ -55,7 +64,7 @@ export class BrowserSession {
 		if (settings.cdp !== undefined) return new BrowserSession(await connect(settings.cdp), policy, undefined);
 		const kept = await keptBrowser(runtime, task, place, settings, signal);
 		const session = new BrowserSession(await reach(task, place, kept), policy, kept.process.id);
-		session.#downloads = await Downloads.watch(session.#browser, kept.directory);
+		session.#downloads = await Downloads.watch(session.#browser, kept.directory, { refused: policy.downloads === "refuse" });
 		if (!kept.started) await session.#dismissOld();
 		return session;
 	}
@@ -97,6 +106,7 @@ export class BrowserSession {
 	}
 
 	async newTab(): Promise<Tab> {
+		if (this.context.pages().length >= MOST_TABS) throw new WebError(`there are ${MOST_TABS} tabs; close one with browser_tabs. Nothing was done`);
 		const page = await this.context.newPage();
 		this.#current = page;
 		return this.#add(page);
@@ -104,6 +114,7 @@ export class BrowserSession {
 
 	/** Lets go of the browser; it goes on. */
 	async detach(): Promise<void> {
+		await Promise.allSettled(this.#watching); // playwright throws where no one catches it if its browser is closed meanwhile
 		await this.#browser.close().catch(() => {}); // over CDP this ends the connection alone
 	}
 
@@ -116,6 +127,9 @@ export class BrowserSession {
 		const tab = new Tab(page, { nextDocument, visited });
 		this.#tabs.set(page, tab);
 		page.once("close", () => this.#tabs.delete(page));
+		const watching = this.secrets.watch(page).catch(() => {}); // it is closed already
+		this.#watching.add(watching);
+		void watching.then(() => this.#watching.delete(watching));
 		return tab;
 	}
 
@@ -174,20 +188,25 @@ export class Sessions {
 		this.#settings = settings;
 	}
 
-	/** Connects, if need be starting the browser. */
-	async of(task: string, place: string, signal: AbortSignal): Promise<BrowserSession> {
-		const known = await this.#open.get(task)?.catch(() => undefined);
+	/** Connects, if need be starting the browser. Calls at once wait for each other, so that they start one browser. */
+	of(task: string, place: string, signal: AbortSignal): Promise<BrowserSession> {
+		const mine = this.#opened(this.#open.get(task), task, place, signal);
+		this.#open.set(task, mine);
+		mine.catch(() => this.#open.get(task) === mine && this.#open.delete(task));
+		return mine;
+	}
+
+	async #opened(earlier: Promise<BrowserSession> | undefined, task: string, place: string, signal: AbortSignal): Promise<BrowserSession> {
+		const known = await earlier?.catch(() => undefined); // one that was given up is tried again
 		const alive = known?.isConnected && (known.processId === undefined || findBrowser(this.#runtime, task)?.id === known.processId);
 		if (known && alive) return known;
 		await known?.detach();
+		signal.throwIfAborted();
 		const before = this.#handles.get(task);
 		const handle = this.#runtime.task(task);
 		this.#handles.set(task, handle);
 		await before?.close();
-		const opening = BrowserSession.open({ runtime: this.#runtime, task: handle, place, settings: this.#settings, signal });
-		this.#open.set(task, opening);
-		opening.catch(() => this.#open.delete(task));
-		return opening;
+		return BrowserSession.open({ runtime: this.#runtime, task: handle, place, settings: this.#settings, signal });
 	}
 
 	/** Ends the browser of a task; returns what was seen of that. */

@@ -6,8 +6,13 @@ const MOST_URL = 100;
 
 /** `ref`: only this element, by playwright's ref. */
 export async function takeSnapshot(tab: Tab, ref?: string): Promise<string> {
-	const options = { mode: "ai", timeout: TIMEOUT_MS } as const;
-	const raw = await (ref === undefined ? tab.page.ariaSnapshot(options) : tab.page.getByRef(ref).ariaSnapshot(options));
+	const taken = (timeout: number) => {
+		const options = { mode: "ai", timeout } as const;
+		return ref === undefined ? tab.page.ariaSnapshot(options) : tab.page.getByRef(ref).ariaSnapshot(options);
+	};
+	// Playwright waits for a frame that is silent as long as it may, and then leaves it out.
+	const patience = tab.patienceMs();
+	const raw = patience === undefined ? await taken(TIMEOUT_MS) : await taken(patience).catch(() => taken(TIMEOUT_MS));
 	return withRefs(tab, compact(raw));
 }
 
@@ -21,15 +26,20 @@ async function withRefs(tab: Tab, text: string): Promise<string> {
 
 const REF = /\[ref=((?:f\d+)?e\d+)\]/g;
 
+/** Groups that say nothing by themselves. Those around several things keep these together, but for the first two. */
+const WRAPPER = /^- (generic|rowgroup|listitem|cell|gridcell) (?:\[active\] )?\[ref=\w+\]:$/;
+
 /** Drops nameless groups, keeping what is in them, and shortens addresses. */
 export function compact(raw: string): string {
+	const given = raw.split("\n").filter((line) => /\S/.test(line));
+	const indents = given.map((line) => line.search(/\S/));
 	const lines: string[] = [];
 	const dropped: number[] = []; // indents of the groups that are left out around this line
-	for (const line of raw.split("\n")) {
-		const indent = line.search(/\S/);
-		if (indent < 0) continue;
+	for (const [at, line] of given.entries()) {
+		const indent = indents[at] ?? 0;
 		while ((dropped.at(-1) ?? -1) >= indent) dropped.pop();
-		if (/^- generic (?:\[active\] )?\[ref=\w+\]:$/.test(line.slice(indent))) {
+		const [, role] = WRAPPER.exec(line.slice(indent)) ?? [];
+		if (role === "generic" || role === "rowgroup" || (role !== undefined && isAlone(indents, at + 1))) {
 			dropped.push(indent);
 			continue;
 		}
@@ -40,6 +50,14 @@ export function compact(raw: string): string {
 		lines.push(" ".repeat(Math.max(0, indent - 2 * dropped.length)) + shown);
 	}
 	return lines.join("\n");
+}
+
+/** Whether the line there is the only child of the one before it. */
+function isAlone(indents: readonly number[], at: number): boolean {
+	const own = indents[at] ?? 0;
+	let next = at + 1;
+	while ((indents[next] ?? 0) > own) next++;
+	return (indents[next] ?? 0) < own || next >= indents.length;
 }
 
 /** Cuts at a line. */

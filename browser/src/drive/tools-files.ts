@@ -6,7 +6,8 @@ import * as z from "zod";
 import { oneLine, WebError } from "../base/index.js";
 import { act, innerRef, ready, shown } from "./act.js";
 import { tool } from "./definition.js";
-import { checkPost, decide, hiddenDownload, hiddenPage } from "./policy.js";
+import { hiddenDownload, hiddenPage } from "./hidden.js";
+import { checkPost, decide } from "./policy.js";
 
 const MOST_UPLOAD = 50 * 1024 * 1024;
 const DOWNLOAD_MS = 120_000;
@@ -30,6 +31,8 @@ export const fileTools = [
 			const options = { type: "png" as const, timeout: 20_000, mask: session.secrets.shownFields(tab), maskColor: "#000" };
 			const bytes =
 				inner === undefined ? await tab.page.screenshot({ ...options, fullPage: args.full_page === true }) : await tab.page.getByRef(inner).screenshot(options);
+			const since = await hiddenPage(tab, session); // a frame may have come meanwhile
+			if (since !== undefined) return { error: since };
 			const file = args.path ?? `screenshots/${new Date().toISOString().replace(/[:.]/g, "-")}.png`;
 			const written = await context.files.write(file, bytes, { signal: context.signal });
 			return {
@@ -91,6 +94,7 @@ export const fileTools = [
 			ready(tab);
 			const { downloads } = session;
 			if (!downloads) return { error: "downloads of a browser that runs elsewhere (browser.cdp) cannot be kept; fetch the address with terminal (curl -LO)" };
+			if (policy.downloads === "refuse") return { error: "downloads are refused by web.json (browser.policy); nothing was done" };
 			if (args.ref !== undefined) {
 				const inner = await innerRef(tab, args.ref);
 				await checkPost(tab, inner, { policy, visited: session.visited, context });

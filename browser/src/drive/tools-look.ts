@@ -1,8 +1,24 @@
 /** Tools that look at the page, wait for it, and change between tabs. */
+import { setTimeout as sleep } from "node:timers/promises";
 import * as z from "zod";
-import { oneLine, untrusted } from "../base/index.js";
+import { anySignal, oneLine, untrusted } from "../base/index.js";
 import { ready, shown } from "./act.js";
 import { tool } from "./definition.js";
+import { hiddenPage } from "./hidden.js";
+import type { Tab } from "./tab.js";
+
+const LOOK_MS = 150;
+
+/** Waits until a text is seen in the page or one of its frames, or until it is in none of them. */
+async function untilText(tab: Tab, text: string, { shown: wanted, signal }: { shown: boolean; signal: AbortSignal }): Promise<void> {
+	for (;;) {
+		const counts = await tab.askFrames((frame) => frame.getByText(text).filter({ visible: true }).count()).catch(() => [undefined]); // it is busy
+		const seen = counts.some((count) => (count ?? 0) > 0);
+		const none = counts.every((count) => count === 0); // a frame that navigates just now does not count as empty
+		if (wanted ? seen : none) return;
+		await sleep(LOOK_MS, undefined, { signal });
+	}
+}
 
 export const lookTools = [
 	tool({
@@ -33,35 +49,22 @@ export const lookTools = [
 		}),
 		changes: false,
 		timeout: 130,
-		async run({ text, gone, url, idle, timeout = 20 }, { session, tab }) {
+		async run({ text, gone, url, idle, timeout = 20 }, { session, tab, context }) {
 			ready(tab);
-			const { page } = tab;
+			if (text === undefined && gone === undefined && url === undefined && !idle) return { error: "say what to wait for: text, gone, url or idle" };
 			const ms = timeout * 1000;
+			const done = new AbortController();
+			const signal = anySignal([context.signal, done.signal, AbortSignal.timeout(ms)]);
 			const waits = [
-				...(text === undefined
-					? []
-					: [
-							page
-								.getByText(text)
-								.first()
-								.waitFor({ state: "visible", timeout: ms })
-								.then(() => "the text is there"),
-						]),
-				...(gone === undefined
-					? []
-					: [
-							page
-								.getByText(gone)
-								.first()
-								.waitFor({ state: "hidden", timeout: ms })
-								.then(() => "the text is gone"),
-						]),
-				...(url === undefined ? [] : [page.waitForURL((at) => at.href.includes(url), { timeout: ms, waitUntil: "commit" }).then(() => "the address is there")]),
-				...(idle ? [page.waitForLoadState("networkidle", { timeout: ms }).then(() => "the network is idle")] : []),
-			];
-			if (waits.length === 0) return { error: "say what to wait for: text, gone, url or idle" };
+				text !== undefined && untilText(tab, text, { shown: true, signal }).then(() => "the text is there"),
+				gone !== undefined && untilText(tab, gone, { shown: false, signal }).then(() => "the text is gone"),
+				url !== undefined && tab.page.waitForURL((at) => at.href.includes(url), { timeout: ms, waitUntil: "commit" }).then(() => "the address is there"),
+				idle && tab.untilIdle(signal).then(() => "the network is idle"),
+			].filter((one) => one !== false && one !== undefined);
+			for (const one of waits) one.catch(() => {}); // the first that holds ends the others
+			const late = new Promise<undefined>((resolve) => signal.addEventListener("abort", () => resolve(undefined), { once: true }));
 			const stop = tab.interrupted().then(() => "something happened in the page");
-			const held = await Promise.race([Promise.any(waits).catch(() => undefined), stop]);
+			const held = await Promise.race([Promise.any(waits).catch(() => late), stop, late]).finally(() => done.abort());
 			const state = await shown(session, await session.tab());
 			return held === undefined ? { error: `it did not happen within ${timeout} s. This is the page now`, output: state } : `After waiting: ${held}.\n${state}`;
 		},
@@ -92,7 +95,9 @@ export const lookTools = [
 		description: "Shows what the page has written to its console, and its exceptions: the last 200.",
 		schema: z.object({ errors: z.boolean().optional().describe("True: only errors, warnings and exceptions.") }),
 		changes: false,
-		async run({ errors }, { tab }) {
+		async run({ errors }, { session, tab }) {
+			const hidden = await hiddenPage(tab, session);
+			if (hidden !== undefined) return { error: hidden };
 			const lines = tab.console
 				.filter(({ type }) => !errors || ["error", "warning", "exception"].includes(type))
 				.map(({ type, text, at }) => `${at.slice(11, 23)} ${type}: ${oneLine(text, 500)}`);

@@ -30,12 +30,16 @@ export function extractHtml(html: string, url: string): HtmlContent {
 	return { title, markdown: withTitle(toMarkdown(root), title), by: "page" };
 }
 
+/** What belongs to the head of a page that has none of the three tags. */
+const HEAD = /^(?:\s+|<!--[\s\S]*?-->|<!doctype[^>]*>|<html\b[^>]*>|<(?:meta|link|base)\b[^>]*>|<(title|style|script)\b[^>]*>[\s\S]*?<\/\1\s*>)+/i;
+const MOST_HEAD = 64 * 1024;
+
 /** The parser wants a head and a body; pages often lack one of their tags. */
 function parsed(html: string): Document {
-	const begin = /<body\b[^>]*>/i.exec(html) ?? /<\/head\s*>/i.exec(html);
-	const [head, body] = begin ? [html.slice(0, begin.index), html.slice(begin.index + begin[0].length)] : ["", html];
+	const tag = /<body\b[^>]*>/i.exec(html) ?? /<\/head\s*>/i.exec(html);
+	const end = tag?.index ?? HEAD.exec(html.slice(0, MOST_HEAD))?.[0].length ?? 0;
 	const bare = (text: string) => text.replace(/<!doctype[^>]*>|<\/?(?:html|head|body)\b[^>]*>/gi, "");
-	return parseHTML(`<!doctype html><html><head>${bare(head)}</head><body>${bare(body)}</body></html>`).document as unknown as Document;
+	return parseHTML(`<!doctype html><html><head>${bare(html.slice(0, end))}</head><body>${bare(html.slice(end))}</body></html>`).document as unknown as Document;
 }
 
 /** Deeper than pages are that people write; what looks for the content takes time by the square of the depth. */

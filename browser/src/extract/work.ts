@@ -18,10 +18,26 @@ const WORKER = new URL("../../dist/extract/worker.js", import.meta.url);
 const MEMORY_MB = 768;
 const WORK_MS = 45_000;
 const IDLE_MS = 30_000;
+const LOOK_MS = 20;
 
 let idle: { readonly worker: Worker; readonly timer: NodeJS.Timeout } | undefined;
 
-export async function extractIn(work: Work, signal?: AbortSignal, limits: { memoryMb?: number; ms?: number } = {}): Promise<Extracted> {
+interface WorkLimits {
+	readonly memoryMb?: number;
+	readonly ms?: number;
+}
+
+let lastPdf: Promise<unknown> = Promise.resolve();
+
+/** A PDF unpacks into memory that the limit of a thread does not count, so PDFs are read one after the other while the program's own memory is looked at. */
+export function extractIn(work: Work, signal?: AbortSignal, limits: WorkLimits = {}): Promise<Extracted> {
+	if (work.kind !== "pdf") return inThread(work, signal, limits);
+	const mine = lastPdf.then(() => inThread(work, signal, limits));
+	lastPdf = mine.catch(() => {});
+	return mine;
+}
+
+async function inThread(work: Work, signal: AbortSignal | undefined, limits: WorkLimits): Promise<Extracted> {
 	signal?.throwIfAborted();
 	const { memoryMb = MEMORY_MB, ms = WORK_MS } = limits;
 	const own = limits.memoryMb !== undefined;
@@ -30,6 +46,9 @@ export async function extractIn(work: Work, signal?: AbortSignal, limits: { memo
 	const late = AbortSignal.timeout(ms);
 	const stop = signal ? AbortSignal.any([signal, late]) : late;
 	const what = work.kind === "pdf" ? "PDF" : "page";
+	const tooLarge = () => new WebError(`the ${what} takes more than ${memoryMb} MB to read; it was given up`);
+	const before = process.memoryUsage.rss();
+	let look: NodeJS.Timeout | undefined;
 	try {
 		worker.ref();
 		const answer = await new Promise<Answer>((resolve, reject) => {
@@ -41,13 +60,8 @@ export async function extractIn(work: Work, signal?: AbortSignal, limits: { memo
 				},
 			);
 			worker.once("message", resolve);
-			worker.once("error", (error) =>
-				reject(
-					new WebError(
-						isMemory(error) ? `the ${what} takes more than ${memoryMb} MB to read; it was given up` : `the ${what} cannot be read: ${messageOf(error)}`,
-					),
-				),
-			);
+			worker.once("error", (error) => reject(isMemory(error) ? tooLarge() : new WebError(`the ${what} cannot be read: ${messageOf(error)}`)));
+			if (work.kind === "pdf") look = setInterval(() => process.memoryUsage.rss() - before > memoryMb * 1024 * 1024 && reject(tooLarge()), LOOK_MS);
 			worker.once("exit", () => reject(new WebError(`the ${what} cannot be read`)));
 			worker.postMessage(work);
 		});
@@ -58,6 +72,8 @@ export async function extractIn(work: Work, signal?: AbortSignal, limits: { memo
 	} catch (error) {
 		if (!(error instanceof WebError) || idle?.worker !== worker) await worker.terminate();
 		throw error;
+	} finally {
+		clearInterval(look);
 	}
 }
 

@@ -5,11 +5,13 @@ import net from "node:net";
 const REFUSED_4: readonly (readonly [string, number, string])[] = [
 	["0.0.0.0", 8, "this host"],
 	["10.0.0.0", 8, "private"],
+	["100.100.100.200", 32, "a metadata server"],
 	["100.64.0.0", 10, "shared by a provider"],
 	["127.0.0.0", 8, "loopback"],
 	["168.63.129.16", 32, "a metadata server"],
 	["169.254.0.0", 16, "link-local, where metadata servers are"],
 	["172.16.0.0", 12, "private"],
+	["192.0.0.192", 32, "a metadata server"],
 	["192.0.0.0", 24, "reserved"],
 	["192.0.2.0", 24, "reserved for documentation"],
 	["192.88.99.0", 24, "reserved"],
@@ -20,6 +22,12 @@ const REFUSED_4: readonly (readonly [string, number, string])[] = [
 	["224.0.0.0", 4, "multicast"],
 	["240.0.0.0", 4, "reserved"],
 ];
+/** Of AWS, Google and Scaleway: private addresses, which are open in the browser but for these. */
+const METADATA_6: readonly (readonly [string, number, string])[] = [
+	["fd00:ec2::254", 128, "a metadata server"],
+	["fd20:ce::254", 128, "a metadata server"],
+	["fd00:42::42", 128, "a metadata server"],
+];
 /** Of IPv6 only global unicast (2000::/3) is let through, and of that not what leads to IPv4 addresses or is reserved. */
 const REFUSED_6: readonly (readonly [string, number, string])[] = [
 	["2001::", 23, "reserved, or a tunnel to another address"],
@@ -28,7 +36,7 @@ const REFUSED_6: readonly (readonly [string, number, string])[] = [
 	["3fff::", 20, "reserved for documentation"],
 ];
 
-const lists = new Map([...REFUSED_4, ...REFUSED_6].map((one) => [one, listOf(one[0], one[1])]));
+const lists = new Map([...REFUSED_4, ...REFUSED_6, ...METADATA_6].map((one) => [one, listOf(one[0], one[1])]));
 const GLOBAL_6 = listOf("2000::", 3);
 const LINK_6 = listOf("fe80::", 10);
 const MAPPED = listOf("::ffff:0:0", 96);
@@ -42,9 +50,12 @@ export function refusedAddress(address: string): string | undefined {
 	const inner = mappedAddress(plain);
 	if (inner !== undefined) return refusedBy(REFUSED_4, inner, "ipv4");
 	if (LINK_6.check(plain, "ipv6")) return "link-local";
-	if (!GLOBAL_6.check(plain, "ipv6")) return "not public";
+	if (!GLOBAL_6.check(plain, "ipv6")) return refusedBy(METADATA_6, plain, "ipv6") ?? "not public";
 	return refusedBy(REFUSED_6, plain, "ipv6");
 }
+
+/** Where metadata servers are. */
+export const isLinkLocal = (address: string): boolean => net.isIP(address) !== 0 && /link-local|metadata/.test(refusedAddress(address) ?? "");
 
 function refusedBy(table: typeof REFUSED_4, address: string, family: "ipv4" | "ipv6"): string | undefined {
 	return table.find((one) => lists.get(one)?.check(address, family))?.[2];

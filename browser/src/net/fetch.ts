@@ -2,7 +2,7 @@
 import type { LookupFunction } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Agent, buildConnector, type Dispatcher, request } from "undici";
-import { messageOf, oneLine, WebError } from "../base/index.js";
+import { anySignal, messageOf, oneLine, WebError } from "../base/index.js";
 import { type ReadBody, readBody } from "./body.js";
 import { type Address, type Filter, parseUrl } from "./filter.js";
 import { NET_LIMITS, type NetLimits } from "./limits.js";
@@ -34,13 +34,33 @@ const OPEN = /^(accept|content-type)$/i;
 
 export async function fetchUrl(text: string, options: FetchOptions): Promise<Fetched> {
 	const limits = { ...NET_LIMITS, ...options.limits };
-	const late = AbortSignal.timeout(limits.totalMs);
-	const signal = options.signal ? AbortSignal.any([options.signal, late]) : late;
+	const late = new AbortController();
+	const signal = options.signal ? anySignal([options.signal, late.signal]) : late.signal;
+	let left = limits.totalMs;
+	let timer: NodeJS.Timeout | undefined;
+	const count = (): (() => void) => {
+		const began = performance.now();
+		timer = setTimeout(() => late.abort(), left);
+		return () => {
+			clearTimeout(timer);
+			left -= performance.now() - began;
+		};
+	};
+	let pause = count();
+	// What this program waits for before it asks is no fault of the host.
+	const before = async (url: URL): Promise<void> => {
+		pause();
+		await options.before?.(url);
+		pause = count();
+	};
 	try {
-		return await withRetries(parseUrl(text), options, limits, signal);
+		return await withRetries(parseUrl(text), { ...options, before }, limits, signal);
 	} catch (error) {
-		if (late.aborted && !options.signal?.aborted) throw new WebError(`${hostIn(text)} did not deliver within ${limits.totalMs / 1000} s; try again later`);
+		if (late.signal.aborted && !options.signal?.aborted)
+			throw new WebError(`${hostIn(text)} did not deliver within ${limits.totalMs / 1000} s; try again later`);
 		throw wordsFor(error, text);
+	} finally {
+		pause();
 	}
 }
 
@@ -52,10 +72,10 @@ async function withRetries(url: URL, options: FetchOptions, limits: NetLimits, s
 			if (last || !AGAIN.has(fetched.status)) return fetched;
 			const wanted = secondsIn(fetched.headers["retry-after"] ?? "");
 			if (wanted > 10) return fetched; // the caller says so
-			await sleep(wanted > 0 ? wanted * 1000 : pause(attempt), undefined, { signal });
+			await sleep(wanted > 0 ? wanted * 1000 : pauseOf(attempt), undefined, { signal });
 		} catch (error) {
 			if (last || signal.aborted || !isPassing(error)) throw error;
-			await sleep(pause(attempt), undefined, { signal });
+			await sleep(pauseOf(attempt), undefined, { signal });
 		}
 	}
 }
@@ -63,7 +83,7 @@ async function withRetries(url: URL, options: FetchOptions, limits: NetLimits, s
 /** Of `Retry-After`, which has seconds or a date. NaN: neither. */
 const secondsIn = (text: string): number => (/^\d+$/.test(text) ? Number(text) : (Date.parse(text) - Date.now()) / 1000);
 
-const pause = (attempt: number): number => 300 * 2 ** attempt * (0.75 + Math.random() / 2);
+const pauseOf = (attempt: number): number => 300 * 2 ** attempt * (0.75 + Math.random() / 2);
 
 const isPassing = (error: unknown): boolean => ["ECONNRESET", "EPIPE", "UND_ERR_SOCKET", "EAI_AGAIN"].includes((error as NodeJS.ErrnoException).code ?? "");
 

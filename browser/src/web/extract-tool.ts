@@ -81,15 +81,13 @@ async function shown(page: KeptPage, args: Args, budget: number, context: ToolCo
 	const { text, id, url, path, type } = page;
 	const offset = args.offset ?? 0;
 	if (offset > text.length) throw new WebError(`the page ${id} has ${text.length} characters, so there is nothing at offset ${offset}`);
-	const head = [
-		`${id} · ${oneLine(page.title, 120) || "no title"} · ${oneLine(url)} · ${type} · ${text.length} characters · file ${path}`,
-		...page.notes.map((note) => `Note: ${note}.`),
-	];
+	const head = [`${id} · ${oneLine(url)} · ${type} · ${text.length} characters · file ${path}`, ...page.notes.map((note) => `Note: ${note}.`)];
+	const said = (words: string): string => untrusted(url, page.title === "" ? words : `Title: ${oneLine(page.title, 120)}\n${words}`);
 	if (args.find !== undefined) return [...head, found(page, args.find, budget)].join("\n");
 	if (args.summarise && options.summariser) {
-		const summary = await summarised(text, `${page.title} ${url}`, options.summariser, context.signal);
+		const summary = await summarised(text, url, options.summariser, context.signal);
 		const part = partOf(summary.text, 0, budget);
-		return [...head, `Note: ${summary.note}${part.end < summary.text.length ? `, of which ${part.end} are shown` : ""}.`, untrusted(url, part.text)].join("\n");
+		return [...head, `Note: ${summary.note}${part.end < summary.text.length ? `, of which ${part.end} are shown` : ""}.`, said(part.text)].join("\n");
 	}
 	const part = partOf(text, offset, budget);
 	const more = part.end < text.length;
@@ -99,7 +97,7 @@ async function shown(page: KeptPage, args: Args, budget: number, context: ToolCo
 	}
 	if (offset > 0 || more) head.push(`Characters ${offset} to ${part.end} of ${text.length}:`);
 	const next = more ? [`More: web_extract with id "${id}" and offset ${part.end}, or with find.`] : [];
-	return [...head, untrusted(url, part.text), ...next].join("\n");
+	return [...head, said(part.text), ...next].join("\n");
 }
 
 function found({ text, url, id }: KeptPage, wanted: string, budget: number): string {

@@ -1,5 +1,5 @@
 /** Fetches a URL and makes readable text of it, whatever it is. */
-import { oneLine, WebError } from "../base/index.js";
+import { oneLine, untrusted, WebError } from "../base/index.js";
 import { decodeText, extractIn, imageSize, imageType, kindOf } from "../extract/index.js";
 import { type Fetched, type Filter, fetchUrl, type NetLimits, type Rates, type Robots } from "../net/index.js";
 
@@ -29,13 +29,15 @@ export async function readUrl(url: string, { filter, robots, rates, limits }: Re
 	if (got.redirects.length > 0) notes.push(`redirected from ${oneLine(got.redirects[0] ?? "", 200)}`);
 	const page = await readable(got, notes, signal);
 	if (got.status >= 400)
-		throw new WebError(`${new URL(got.url).host} answered ${got.status} ${statusWords(got.status)}: ${oneLine(page.text, 200) || "(nothing)"}`);
+		throw new WebError(
+			`${new URL(got.url).host} answered ${got.status} ${statusWords(got.status)}:\n${untrusted(got.url, oneLine(page.text, 200) || "(nothing)")}`,
+		);
 	return { url: got.url, fetched: new Date().toISOString(), notes, ...page };
 }
 
 async function readable(got: Fetched, notes: string[], signal: AbortSignal): Promise<Pick<ReadPage, "title" | "type" | "text">> {
 	const contentType = got.headers["content-type"];
-	const type = (contentType ?? "").split(";", 1)[0]?.trim().toLowerCase() || "unknown";
+	const [type = "unknown"] = /^[\w.+-]{1,60}\/[\w.+-]{1,80}(?=\s*(;|$))/.exec(contentType?.trim().toLowerCase() ?? "") ?? []; // the header may have any words in it
 	const kind = kindOf(contentType, got.bytes);
 	const size = `${got.cut ? "more than " : ""}${got.bytes.length} bytes`;
 	if (kind === "image") {
@@ -56,8 +58,21 @@ async function readable(got: Fetched, notes: string[], signal: AbortSignal): Pro
 	if (declared !== undefined) notes.push(`read as ${charset}, although it says ${declared}`);
 	if (kind === "text") return { title: "", type, text };
 	const { title, markdown } = await extractIn({ kind: "html", html: text, url: got.url }, signal);
-	if (markdown.length < 200 && /<script\b/i.test(text)) notes.push("the page has little text without its scripts: browser_navigate shows what they make");
+	const onward = markdown.length < LITTLE ? onwardIn(text.slice(0, 16_000), got.url) : undefined;
+	if (onward !== undefined) notes.push(`the page leads on to ${oneLine(onward, 500)}: give this address`);
+	else if (markdown.length < LITTLE && /<script\b/i.test(text))
+		notes.push("the page has little text without its scripts: browser_navigate shows what they make");
 	return { title, type: "text/html", text: markdown };
+}
+
+/** Below this a page says next to nothing. */
+const LITTLE = 200;
+
+/** Where `<meta http-equiv="refresh">` leads to: the first page of many a documentation has no more than that. */
+function onwardIn(html: string, base: string): string | undefined {
+	const [tag = ""] = /<meta\b[^>]*http-equiv\s*=\s*["']?refresh\b[^>]*>/i.exec(html) ?? [];
+	const [, target] = /\burl\s*=\s*['"]?([^'">\s]+)/i.exec(tag) ?? [];
+	return target !== undefined && URL.canParse(target, base) ? new URL(target, base).href : undefined;
 }
 
 const STATUS: Readonly<Record<number, string>> = {

@@ -6,7 +6,7 @@ import { type SearchSettings, search, searchNote } from "../search/index.js";
 
 const MOST = 20;
 
-export function searchTool(settings: SearchSettings): DefinedTool {
+export function searchTool(settings: SearchSettings, { data: hasData = true }: { readonly data?: boolean } = {}): DefinedTool {
 	return defineTool({
 		name: "web_search",
 		title: "Search the web",
@@ -29,7 +29,7 @@ export function searchTool(settings: SearchSettings): DefinedTool {
 				({ title, url, snippet, published }, at) =>
 					`${(page - 1) * count + at + 1}. ${oneLine(title, 200)}${published ? ` (${oneLine(published, 40)})` : ""}\n   ${url}\n   ${snippet}`,
 			);
-			return { output: untrusted(`the search provider ${settings.provider}`, lines.join("\n")), data: { results }, note };
+			return { output: untrusted(`the search provider ${settings.provider}`, lines.join("\n")), ...(hasData ? { data: { results } } : {}), note };
 		},
 	});
 }

@@ -15,6 +15,8 @@ export interface WebToolOptions {
 	readonly limits?: Partial<NetLimits>;
 	/** In place of the system's. */
 	readonly resolve?: Resolve;
+	/** False: what was found is in the output alone, between the marks. For callers that give the whole answer to a model. */
+	readonly data?: boolean;
 	/** Milliseconds between two requests to one host. */
 	readonly gapMs?: number;
 }
@@ -38,5 +40,5 @@ export function webTools({ settings = {}, ...options }: WebToolOptions = {}): We
 	const search = { ...settings.search, key: keyFrom(settings.search) };
 	const problem = searchProblem(search);
 	if (problem !== undefined) return { tools: [extract], searchOff: problem };
-	return { tools: [searchTool(search), extract] };
+	return { tools: [searchTool(search, { data: options.data ?? true }), extract] };
 }

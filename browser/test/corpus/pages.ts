@@ -173,7 +173,12 @@ export const CORPUS: readonly CorpusPage[] = [
 		["first", "second", "The last words."],
 	),
 	html("broken-nesting", `<html><body>${"<div>".repeat(6_000)}<p>Deep inside. ${sentences(82, 6)}</p>`, ["Deep inside."]),
-	html("fragment", `<p>Only a fragment, ${sentences(83, 3)}</p>`, ["Only a fragment"]),
+	html(
+		"fragment",
+		`<!doctype html><title>A name apart</title><meta charset="utf-8"><p>Only a fragment, ${sentences(83, 3)}</p>`,
+		["Only a fragment", "# A name apart"],
+		[...NOISE, "A name apart\n\nA name apart"],
+	),
 	html("empty-app", `<!doctype html><html><head><title>App</title></head><body><div id="root"></div><script src="/app.js"></script></body></html>`, ["App"]),
 	html(
 		"charset-latin",

@@ -13,6 +13,11 @@ it("offers both sets, with what turns them on", async () => {
 		{ ok: true },
 		{ ok: false, why: "there is no program /no/such", fix: "correct browser.executable in web.json" },
 	]);
+	for (const [place, ok] of [
+		["local+sandbox", false],
+		["docker://image", true],
+	] as const)
+		expect([place, offeredToolsets({ settings: { browser: { executable: "/no/such" } }, place })[1]?.available().ok]).toEqual([place, ok]);
 	await using runtime = await testRuntime({ task: "t" });
 	for (const set of offeredToolsets({ settings: { search: { provider: "searxng", url: "http://127.0.0.1:1" } } })) {
 		const opened = await set.open(runtime);

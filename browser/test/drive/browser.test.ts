@@ -3,7 +3,7 @@ import path from "node:path";
 import { expect, it } from "vitest";
 import { findBrowser, profileOf } from "../../src/chrome/index.js";
 import { browserAvailable, browserTools } from "../../src/index.js";
-import { driven, missing } from "../support/browser.js";
+import { driven, missing, outside } from "../support/browser.js";
 import { letLate, route } from "../support/pages.js";
 import { testSite } from "../support/site.js";
 
@@ -14,7 +14,9 @@ it.skipIf(missing)("drives a real Chromium through a site", { timeout: 300_000 }
 	const open = (where: string) => web.call("browser_navigate", { url: `${site.url}${where}` });
 
 	// Forms, a select, a password that no one is told, and refs that stay.
-	let at = await open("/");
+	const [first, meanwhile] = await Promise.all([open("/"), web.call("browser_snapshot")]);
+	expect([meanwhile.output.includes("Title: Home"), web.runtime.list({ task: "t" }).map(({ spec }) => spec.name)]).toEqual([true, ["browser"]]); // one for both
+	let at = first;
 	expect(at.output).toMatch(
 		/^http:\/\/127\.0\.0\.1:\d+\/\n\[Untrusted content of .*\nTitle: Home\n- heading "Home" \[level=1\] \[ref=\w{3}e\d+\]\n- link "The form"/,
 	);
@@ -40,16 +42,21 @@ it.skipIf(missing)("drives a real Chromium through a site", { timeout: 300_000 }
 	expect(await web.call("browser_click", { ref: "e5" })).toMatchObject({ status: "error", error: expect.stringContaining("is no ref") });
 	expect((await web.call("browser_back")).output).toContain("Title: Form");
 
-	// Frames and shadow DOM.
+	// Frames and shadow DOM, and frames that never come.
 	at = await open("/frames");
+	expect((await web.call("browser_wait", { text: "In the frame" })).output).toContain("the text is there");
 	expect((await web.call("browser_click", { ref: web.ref(at, "In the frame") })).output).toContain("frame clicked");
 	expect((await web.call("browser_click", { ref: web.ref(at, "In the shadow") })).output).toContain("shadow clicked");
+	at = await open("/hung");
+	expect(at.output).toMatch(/A frame in the page has not answered yet, so it is left out;[\s\S]*heading "Around it"/);
+	expect((await web.call("browser_type", { ref: web.ref(at, "Beside"), text: "typed", submit: true })).output).toContain('textbox "Beside" [active]');
 
 	// Dialogs hold everything up until they are answered.
 	at = await open("/dialogs");
 	const alert = await web.call("browser_click", { ref: web.ref(at, "Alert") });
 	expect(alert.output).toMatch(/A dialog is open \(alert\)[\s\S]*hello there/);
-	expect((await web.call("browser_click", { ref: web.ref(at, "Prompt") })).error).toContain("a dialog is open");
+	const { error = "" } = await web.call("browser_click", { ref: web.ref(at, "Prompt") });
+	expect([error?.includes("a dialog is open (alert)"), outside(error ?? "")]).toEqual([true, expect.not.stringContaining("hello there")]);
 	await web.call("browser_dialog", { accept: true });
 	await web.call("browser_click", { ref: web.ref(at, "Prompt") });
 	expect((await web.call("browser_dialog", { accept: true, text: "Bob" })).output).toContain("said Bob");
@@ -64,6 +71,11 @@ it.skipIf(missing)("drives a real Chromium through a site", { timeout: 300_000 }
 	fs.writeFileSync(path.join(web.dir, "in.txt"), "from the task");
 	const chosen = web.ref(at, 'button "Choose"');
 	await web.call("browser_upload", { ref: chosen, paths: ["in.txt"] });
+	await web.call("browser_click", { ref: web.ref(at, "Report") });
+	await expect
+		.poll(async () => (await web.call("browser_snapshot")).output)
+		.toMatch(/A download has begun; browser_download keeps the last one\.\n\[Untrusted .*\nDownload: \S*report\.bin\n/);
+	expect((await web.call("browser_download")).status).toBe("ok");
 	expect((await web.call("browser_wait", { text: "in.txt:from the task" })).output).toContain("in.txt:from the task");
 
 	// A page that does not finish loading, for want of a picture.
@@ -78,6 +90,14 @@ it.skipIf(missing)("drives a real Chromium through a site", { timeout: 300_000 }
 	expect((await web.call("browser_wait", { idle: true })).output).toContain("the network is idle");
 	const second = await web.call("browser_click", { ref: web.ref(at, "Late button") });
 	expect(second.output).toMatch(/spa\/two[\s\S]*second view/);
+	at = await web.call("browser_navigate", { url: `${site.url.slice("http://".length)}/again` }); // a server of one's own needs no scheme
+	await web.call("browser_wait", { idle: true });
+	await web.call("browser_click", { ref: web.ref(at, "Ask") });
+	expect((await web.call("browser_wait", { idle: true, timeout: 1 })).error).toContain("did not happen within 1 s"); // what the click asked for is still to come
+	letLate();
+	expect((await web.call("browser_wait", { idle: true })).output).toMatch(/the network is idle[\s\S]*"Late button"/);
+	await open("/spa");
+	letLate();
 	expect((await web.call("browser_console", { errors: true })).output).toMatch(/error: app error/);
 	expect((await web.call("browser_wait", { text: "never there", timeout: 0.2 })).error).toContain("did not happen within 0.2 s");
 
@@ -106,10 +126,12 @@ it.skipIf(missing)("drives a real Chromium through a site", { timeout: 300_000 }
 	const asked = [
 		await web.call("browser_navigate", { url: "file:///etc/passwd" }),
 		await web.call("browser_navigate", { url: "chrome://version" }),
+		await web.call("browser_navigate", { url: "view-source:file:///etc/passwd" }),
 		await web.call("browser_navigate", { url: "http://169.254.169.254/latest" }),
+		await web.call("browser_navigate", { url: "http://[fd00:ec2::254]/latest" }),
 		await web.call("browser_click", { ref: web.ref(at, "Send away") }),
 	];
-	expect(asked.map(({ status }) => status)).toEqual(Array(4).fill("pending_approval"));
+	expect(asked.map(({ status }) => status)).toEqual(Array(6).fill("pending_approval"));
 	expect((await web.call("browser_snapshot")).output).toContain("Title: Form");
 	for (const url of ["javascript:alert(1)", "data:text/html,x", "gopher://x", "not a url"])
 		expect((await web.call("browser_navigate", { url })).status, url).toBe("error");
@@ -119,7 +141,13 @@ it.skipIf(missing)("drives a real Chromium through a site", { timeout: 300_000 }
 	await web.call("browser_navigate", { url: `${site.url}/two` });
 	const other = browserTools(web.runtime, { settings: { browser: { policy: { local_urls: "allow" } } } });
 	const crash = other.tools.find(({ name }) => name === "browser_navigate");
-	if (crash) await web.runtime.task("t").call(crash, { url: "chrome://crash" });
+	const far = async (url: string) => crash && (await web.runtime.task("t").call(crash, { url })).output;
+	fs.writeFileSync(path.join(web.dir, "page.html"), "<h1>Of the machine</h1><script>console.log('Of the machine')</script>");
+	expect(await far(`file://${web.dir}/page.html`)).toContain("Of the machine");
+	const hidden = [await web.call("browser_snapshot"), await web.call("browser_console"), await web.call("browser_screenshot")]; // no one was asked for this one
+	expect(hidden.map(({ output, error }) => `${output}${error}`)).toEqual(Array(3).fill(expect.stringContaining("was not opened by browser_navigate")));
+	expect(JSON.stringify(hidden)).not.toContain("Of the machine");
+	await far("chrome://crash");
 	// Chromium tells this session of it a moment after the other one.
 	await expect.poll(async () => (await web.call("browser_snapshot")).output, { timeout: 60_000 }).toContain("The tab has crashed");
 	expect((await open("/two")).output).toContain("Page two");

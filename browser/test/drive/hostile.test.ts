@@ -86,19 +86,28 @@ it.skipIf(missing)("asks before a form is posted to a new host, however it is se
 	expect((await web.call("browser_snapshot")).output).toContain("Title: Ways");
 });
 
-it.skipIf(missing)("gives a page no file from outside the task unasked, nor what a link leads to", { timeout: 300_000 }, async () => {
-	await using web = await driven();
-	const at = await web.call("browser_navigate", { url: `${site.url}/files` });
-	fs.mkdirSync(path.join(web.dir, "sub"));
-	fs.writeFileSync(path.join(web.dir, "sub/in.txt"), "from the task");
-	fs.symlinkSync("/etc/passwd", path.join(web.dir, "sub/link.txt"));
-	fs.symlinkSync("/etc", path.join(web.dir, "etc"));
-	const give = (name: string) => web.call("browser_upload", { ref: web.ref(at, 'button "Choose"'), paths: [name] });
-	for (const name of ["/etc/passwd", "~/.profile", "../x", "sub/../../x", "sub/link.txt", "etc/passwd", "./sub/../etc/passwd"])
-		expect((await give(name)).status, name).toBe("pending_approval");
-	expect((await give("sub/in.txt")).status).toBe("ok");
-	expect((await give("none.txt")).status).toBe("not_found");
-});
+it.skipIf(missing)(
+	"gives a page no file from outside the task unasked, nor what a link leads to, and takes no download that is refused",
+	{ timeout: 300_000 },
+	async () => {
+		await using web = await driven({ browser: { policy: { downloads: "refuse" } } });
+		const at = await web.call("browser_navigate", { url: `${site.url}/files` });
+		expect((await web.call("browser_download", { ref: web.ref(at, "Report") })).error).toBe(
+			"downloads are refused by web.json (browser.policy); nothing was done",
+		);
+		await web.call("browser_click", { ref: web.ref(at, "Report") });
+		fs.mkdirSync(path.join(web.dir, "sub"));
+		fs.writeFileSync(path.join(web.dir, "sub/in.txt"), "from the task");
+		fs.symlinkSync("/etc/passwd", path.join(web.dir, "sub/link.txt"));
+		fs.symlinkSync("/etc", path.join(web.dir, "etc"));
+		const give = (name: string) => web.call("browser_upload", { ref: web.ref(at, 'button "Choose"'), paths: [name] });
+		for (const name of ["/etc/passwd", "~/.profile", "../x", "sub/../../x", "sub/link.txt", "etc/passwd", "./sub/../etc/passwd"])
+			expect((await give(name)).status, name).toBe("pending_approval");
+		expect((await give("sub/in.txt")).status).toBe("ok");
+		expect((await give("none.txt")).status).toBe("not_found");
+		expect(fs.existsSync(`${profileOf(web.runtime, "t")}/downloads`)).toBe(false); // of what was clicked nothing was written
+	},
+);
 
 it.skipIf(missing)("gives up a download that fills the disk, in words", { timeout: 300_000 }, async () => {
 	await using web = await driven();
@@ -106,7 +115,7 @@ it.skipIf(missing)("gives up a download that fills the disk, in words", { timeou
 	const directory = profileOf(web.runtime, "t");
 	const port = fs.readFileSync(`${directory}/DevToolsActivePort`, "utf8").split("\n", 1)[0];
 	const browser = await chromium.connectOverCDP(`http://127.0.0.1:${port}`);
-	const downloads = await Downloads.watch(browser, directory, 1_000_000);
+	const downloads = await Downloads.watch(browser, directory, { mostBytes: 1_000_000 });
 	await web.call("browser_click", { ref: web.ref(at, "Without end") });
 	const { signal } = new AbortController();
 	expect(await downloads.more(0, 60_000, signal)).toBe(true);
@@ -134,6 +143,9 @@ it.skipIf(missing)("keeps a password that the page shows, logs or puts into an a
 	said.push(await web.call("browser_console"));
 	said.push(await web.call("browser_press", { ref: field, key: "Enter" }), await web.call("browser_tabs"));
 	expect(said.map(({ status }) => status)).toEqual(Array(4).fill("ok"));
+	const field2 = web.ref(await web.call("browser_navigate", { url: `${site.url}/shown` }), 'textbox "Secret"');
+	said.push(await web.call("browser_type", { ref: field2, text: "horse of one call", submit: true })); // no call has looked before the page is left
 	expect(JSON.stringify(said)).not.toMatch(/horse/);
+	expect(said[4]?.output).toContain("Title: Sent");
 	expect(said[2]?.output).toContain("Title: Sent");
 });

@@ -18,6 +18,7 @@ it.skipIf(missing ?? noNamespace)("shows no page that a redirect, a name, a fram
 		Array(6).fill(expect.stringMatching(/came from 169\.254\.169\.254, where .*, so the download is not kept$/)),
 	);
 	for (const name of ["redirect", "name", "frame", "link", "again", "popup"]) expect([name, found[name]?.output]).toEqual([name, why]);
+	expect(found.script?.output).toMatch(/scripts of localhost have fetched from 169\.254\.169\.254, where metadata servers are, so the page is not shown/);
 	expect(found.screenshot).toMatchObject({ status: "error", error: why });
 	expect(allowed).toContain("SECRET-KEYS"); // a person can allow it
 	fs.rmSync(home, { recursive: true, force: true });

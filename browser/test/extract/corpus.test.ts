@@ -3,10 +3,13 @@ import { endExtraction, extractIn, findIn, outlineOf, partOf, shownOutline } fro
 import { addressFilter, Rates } from "../../src/net/index.js";
 import { readUrl } from "../../src/web/read.js";
 import { CORPUS } from "../corpus/pages.js";
+import { pdfBomb } from "../corpus/pdf.js";
 import { testSite } from "../support/site.js";
 
 const site = testSite((request, response) => {
 	const page = CORPUS.find(({ name }) => `/${name}` === request.url);
+	if (request.url === "/moved")
+		return response.writeHead(200, { "content-type": "text/html" }).end(`<meta http-equiv="refresh" content="0; url='en/latest/'">`);
 	const [, binary] = /^\/binary\?(.*)/.exec(request.url ?? "") ?? [];
 	if (binary !== undefined) response.writeHead(200, { "content-type": binary }).end(Buffer.from([0, 1, 2, 3]));
 	else if (!page) response.writeHead(404).end("no such page");
@@ -32,6 +35,7 @@ it("says what it noticed: charsets, pages of a PDF, a page that needs its script
 	expect((await read("charset-label")).notes).toEqual(["read as utf-8, although it says windows-1252"]);
 	expect(await read("book.pdf")).toMatchObject({ title: "The long report", notes: ["PDF of 200 pages"] });
 	expect((await read("empty-app")).notes).toEqual(["the page has little text without its scripts: browser_navigate shows what they make"]);
+	expect((await read("moved")).notes).toEqual([`the page leads on to ${site.url}/en/latest/: give this address`]);
 	expect(outlineOf((await read("huge")).text)).toHaveLength(401);
 });
 
@@ -43,13 +47,14 @@ it("says what a binary is, whatever its label says", async () => {
 });
 
 it("tells what a server answers that has no page", async () => {
-	await expect(read("nothing")).rejects.toThrow("answered 404 (not found): no such page");
+	await expect(read("nothing")).rejects.toThrow(/answered 404 \(not found\):\n\[Untrusted content of .*\nno such page\n/);
 });
 
 it("gives up on a page that takes too much time or memory, and reads the next one", async () => {
 	const deep = { kind: "html", html: `${"<b>".repeat(20_000)}x`, url: site.url } as const;
 	await expect(extractIn({ kind: "pdf", bytes: Buffer.from("%PDF-1.4 broken") })).rejects.toThrow(/the PDF cannot be read: /);
 	await expect(extractIn({ ...deep, html: "<table><tr><td>".repeat(100_000) }, undefined, { memoryMb: 24 })).rejects.toThrow("takes more than 24 MB to read");
+	await expect(extractIn({ kind: "pdf", bytes: pdfBomb(1_000) }, undefined, { memoryMb: 64 })).rejects.toThrow("the PDF takes more than 64 MB to read");
 	await expect(extractIn(deep, undefined, { ms: 1 })).rejects.toThrow("takes more than 0.001 s to read");
 	await expect(extractIn(deep, AbortSignal.abort(new Error("enough")))).rejects.toThrow("enough");
 	expect((await extractIn({ kind: "html", html: "<p>fine</p>", url: site.url })).markdown).toBe("fine");

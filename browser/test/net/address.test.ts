@@ -1,7 +1,7 @@
 import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Address, addressFilter, fetchUrl, refusedAddress } from "../../src/net/index.js";
+import { type Address, addressFilter, fetchUrl, isLinkLocal, refusedAddress } from "../../src/net/index.js";
 
 /** A server on loopback that nothing may reach, and a gate on loopback that is allowed and redirects. */
 let secret: http.Server;
@@ -165,6 +165,13 @@ describe("the address filter", () => {
 		};
 		await expect(fetchUrl(`http://rebind.test:${secretPort}/`, { filter: lying, limits: { retries: 0 } })).rejects.toThrow(/loopback/);
 		expect(reached).toEqual([]);
+	});
+
+	it("knows where metadata servers are", () => {
+		for (const address of ["169.254.169.254", "::ffff:169.254.169.254", "fe80::a9fe:a9fe", "fd00:ec2::254", "fd20:ce::254", "100.100.100.200", "192.0.0.192"])
+			expect([address, isLinkLocal(address)]).toEqual([address, true]);
+		for (const address of ["127.0.0.1", "10.0.0.1", "fd00::1", "100.64.0.1", "8.8.8.8", "localhost", ""])
+			expect([address, isLinkLocal(address)]).toEqual([address, false]);
 	});
 
 	it("knows public addresses", () => {

@@ -1,5 +1,6 @@
 import http from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { addressFilter, fetchUrl, mayFetch, type NetLimits, parseRobots, Rates, Robots } from "../../src/net/index.js";
@@ -156,4 +157,16 @@ it("keeps requests to one host apart", async () => {
 	await Promise.all([1, 2, 3].map(() => rates.turn("a", undefined, undefined).then(() => at.push(performance.now() - began))));
 	await rates.turn("b", undefined, undefined);
 	expect((at[2] ?? 0) - (at[0] ?? 0)).toBeGreaterThan(100);
+});
+
+it("says that a host is asked too often, and does not count its own waiting as the host's", async () => {
+	const rates = new Rates();
+	const stop = new AbortController();
+	const turns = [0, 1, 2, 3, 4, 5].map(() => rates.turn("slow.test", 30, stop.signal)); // 10 s apart
+	const [last, ...waiting] = turns.reverse();
+	await expect(last).rejects.toThrow("slow.test wants 10 s between requests, and the next 45 s are taken by earlier ones; nothing was fetched");
+	stop.abort();
+	expect((await Promise.allSettled(waiting)).map(({ status }) => status)).toEqual([...Array(4).fill("rejected"), "fulfilled"]);
+	const before = () => sleep(300);
+	expect((await get("/plain", { totalMs: 200, retries: 0 }, { before })).bytes.toString()).toBe("hello");
 });

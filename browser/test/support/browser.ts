@@ -17,6 +17,9 @@ export interface Driven extends AsyncDisposable {
 	ref(result: { output: string }, what: string): string;
 }
 
+/** What stands outside of the marks for text of others. */
+export const outside = (text: string): string => text.replace(/\[Untrusted content of [^\n]*"end (\w+)"[^\n]*\n[\s\S]*?\n\[end \1\]/g, "…");
+
 export async function driven(settings: Settings = {}, task = "t", place?: "local+sandbox"): Promise<Driven> {
 	const dir = fs.mkdtempSync(path.join(process.env.TEST_ROOT ?? "", "site-"));
 	const runtime = await testRuntime({ task, ...(place === undefined ? {} : { place, sandbox: { directory: dir } }) });

@@ -16,6 +16,11 @@ const PAGES = {
 	"/user-data": (response) => response.writeHead(200, { "content-type": "application/octet-stream" }).end("SECRET-KEYS"),
 	"/downloads": (response) =>
 		response.end('<a href="/to-data">By address</a><a href="/to-name">By name</a><a href="/to-name" target="_blank">In another tab</a>'),
+	"/script": (response) =>
+		response.end(
+			'<h1>Reads</h1><script>fetch("http://metadata.test/open").then((r) => r.text()).then((t) => { document.querySelector("h1").textContent = "read " + t; })</script>',
+		),
+	"/open": (response) => response.writeHead(200, { "access-control-allow-origin": "*" }).end("SECRET-KEYS"),
 	"/keys": (response) => response.end("<h1>SECRET-KEYS</h1>"),
 };
 const server = http.createServer((request, response) => {
@@ -39,6 +44,10 @@ for (const [name, url] of Object.entries({ redirect: "http://127.0.0.1/redirect"
 	found[name] = await call("browser_navigate", { url });
 found.screenshot = await call("browser_screenshot");
 found.console = await call("browser_console");
+await call("browser_navigate", { url: "http://localhost/script" });
+do
+	found.script = await call("browser_snapshot"); // the answer to its script comes a moment later
+while (found.script.output.includes('"Reads"'));
 const link = await call("browser_navigate", { url: "http://127.0.0.1/link" });
 found.link = await call("browser_click", { ref: /link "Go" \[ref=(\w+)\]/.exec(link.output)?.[1] });
 found.again = await call("browser_snapshot");

@@ -29,6 +29,8 @@ const PAGES: Record<string, string> = {
 		"App",
 		`<div id="root">Loading…</div><script>console.log("app starts");console.error("app error");fetch("/late").then(r=>r.text()).then(t=>{document.getElementById("root").innerHTML="<button onclick=\\"history.pushState({},'','/spa/two');this.textContent='second view'\\">"+t+"</button>"})</script>`,
 	),
+	"/again": page("Again", `<button onclick="fetch('/late').then(r=>r.text()).then(t=>{this.textContent=t})">Ask</button>`),
+	"/hung": page("Hung", `<h1>Around it</h1><input aria-label="Beside"><iframe src="/silent"></iframe><iframe src="file:///etc/passwd"></iframe>`),
 	"/endless": page(
 		"Endless",
 		`<div id="list"></div><script>let n=0;const more=()=>{for(let i=0;i<40;i++){const p=document.createElement("p");p.textContent="Row "+(n++);document.getElementById("list").append(p)}};more();addEventListener("scroll",()=>{if(innerHeight+scrollY>document.body.scrollHeight-50&&n<200)more()})</script>`,
@@ -100,6 +102,7 @@ export const route: Route = (request, response, body) => {
 		};
 		return more();
 	}
+	if (path === "/silent") return;
 	if (path === "/never") {
 		response.writeHead(200, { "content-type": "text/html" }).write("<title>Never</title><h1>Half a page</h1>"); // its end never comes
 		return;

@@ -76,6 +76,7 @@ function watch(element: HTMLElement, host: Host, task: string): () => void {
 	const state = make("span", "connecting …");
 	state.setAttribute("role", "status");
 	const take = make("button", "Take over");
+	take.className = "button"; // of the page around it
 	const where = make("span", "", { overflow: "hidden", textOverflow: "ellipsis", whiteSpace: "nowrap", flex: "1", textAlign: "right" });
 	const picture = make("canvas", "", { maxWidth: "100%", minHeight: "0", flex: "1", objectFit: "contain", alignSelf: "flex-start", outlineOffset: "2px" });
 	picture.tabIndex = 0;
