@@ -99,7 +99,7 @@ async function version(): Promise<string> {
 
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 	// `holdfast-agent sessions | head` has what it wants; an answer that nobody reads was not given.
-	if (error.code === "EPIPE") process.exit(chosen(process.argv.slice(2)).name === "once" ? FAILED : OK);
+	if (error.code === "EPIPE" && chosen(process.argv.slice(2)).name !== "once") process.exit(OK);
 	process.stderr.write(`holdfast-agent: cannot write to stdout: ${error.message}\n`);
 	process.exit(FAILED);
 });
