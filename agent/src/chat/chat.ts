@@ -67,6 +67,7 @@ class Chat implements ChatInput {
 	readonly #by: Origin = { platform: PLATFORM, person: os.userInfo().username };
 	readonly #left: Promise<number>;
 	#leave: (code: number) => void = () => {};
+	#gone = false;
 	/** Of the conversation that is shown. */
 	#watching = new AbortController();
 	/** The person's own command. */
@@ -83,7 +84,10 @@ class Chat implements ChatInput {
 		this.#quiet = quiet;
 		this.#directory = agent.cwd;
 		this.#left = new Promise((resolve) => {
-			this.#leave = resolve;
+			this.#leave = (code) => {
+				this.#gone = true;
+				resolve(code);
+			};
 		});
 		const history = new InputHistory(path.join(agent.settings.home.root, "history"), agent.keys.redact);
 		this.#terminal = live
@@ -126,7 +130,7 @@ class Chat implements ChatInput {
 		// Messages go one after the other, and so do the person's own commands; neither waits for the other. Of a pipe each line waits for the one before.
 		const kind = !this.#terminal.person ? "pipe" : text.startsWith("!") ? "own" : text.startsWith("/") ? "slash" : "message";
 		const before = kind === "slash" ? undefined : this.#work.get(kind);
-		const work = (before ?? Promise.resolve()).then(() => this.#take(text, queue)).catch((error: unknown) => this.#failed(error));
+		const work = (before ?? Promise.resolve()).then(() => this.#do(text, queue)).catch((error: unknown) => this.#failed(error));
 		this.#work.set(kind, work);
 	}
 
@@ -146,7 +150,7 @@ class Chat implements ChatInput {
 		if (this.#terminal.person) this.#leave(EXIT.answered);
 		else
 			void Promise.resolve(this.#work.get("pipe"))
-				.then(() => this.#conversation.idle())
+				.then(() => (this.#gone ? undefined : this.#conversation.idle()))
 				.then(() => this.#leave(exitOf(this.#lastEnd) || (this.#refused ? EXIT.failed : EXIT.answered)));
 	}
 
@@ -185,6 +189,13 @@ class Chat implements ChatInput {
 		};
 	}
 
+	/** A line of a pipe is done when it is answered. Nobody is there for what stands behind `/quit`. */
+	async #do(text: string, queue: boolean): Promise<void> {
+		if (this.#gone) return;
+		await this.#take(text, queue);
+		if (!this.#terminal.person && !this.#gone) await this.#conversation.idle();
+	}
+
 	async #take(text: string, queue: boolean): Promise<void> {
 		if (!this.#terminal.person && NO_TEXT.test(text)) throw new AgentError("INVALID", "a line of the input is no UTF-8 text, so it was not sent");
 		const own = ownCommand(text);
@@ -198,7 +209,6 @@ class Chat implements ChatInput {
 		try {
 			this.#checkSize(said);
 			await this.#conversation.send(said, this.#by, queue ? { mode: "queue" } : {});
-			if (!this.#terminal.person) await this.#conversation.idle(); // each line of a pipe gets its own answer
 		} catch (error) {
 			this.#terminal.putBack(said); // it was not taken: nothing of it is lost
 			throw error;
