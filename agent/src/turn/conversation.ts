@@ -135,7 +135,6 @@ export class Conversation implements AsyncDisposable {
 		const item: InboxItem = { kind: "user", id, text: this.#parts.keys.redact(text), by, mode, ...(options.files?.length ? { files: options.files } : {}) };
 		const { busy } = this;
 		if (!(await this.#worker.inbox.put(item))) return { id, did: "known" };
-		this.#worker.emitWaiting();
 		const turn = this.#worker.inTurn;
 		this.#worker.heard();
 		if (!busy) return { id, did: "started" };

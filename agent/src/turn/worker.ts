@@ -71,7 +71,9 @@ export class Worker {
 		if (this.closed) return;
 		const waiting = this.inbox.waiting();
 		const fresh = waiting.filter(({ id }) => !this.#seen.has(id));
+		const changed = fresh.length > 0 || waiting.length < this.#seen.size;
 		this.#see(waiting);
+		if (changed) this.emitWaiting();
 		const modes = fresh.flatMap((item) => (item.kind === "user" ? [item.mode] : []));
 		if (modes.includes("interrupt")) this.#turn?.steering.want("stop");
 		else if (modes.includes("steer")) this.#turn?.steering.want("steer");
