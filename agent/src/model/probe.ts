@@ -52,7 +52,9 @@ export async function* probeModel(options: ModelOptions, parts: ModelParts, sign
 
 	const first = await say(model, { system: "", messages: [{ role: "user", text: "Answer with the single word: ready" }], tools: [] }, signal);
 	yield done(
-		first.answer ? { name: "answers", ok: true, words: `answers, and streams (${first.pieces === 1 ? "one piece" : `${first.pieces} pieces`})` } : { name: "answers", ok: false, words: first.words },
+		first.answer
+			? { name: "answers", ok: true, words: `answers, and streams (${first.pieces === 1 ? "one piece" : `${first.pieces} pieces`})` }
+			: { name: "answers", ok: false, words: first.words },
 	);
 
 	const made = first.answer ? await say(model, { system: "", messages: [ASK], tools: [REPORT] }, signal) : undefined;
