@@ -2,7 +2,6 @@
 import os from "node:os";
 import path from "node:path";
 import { AgentError } from "../base/index.js";
-import { tokensOf } from "../model/index.js";
 import type { Origin } from "../talk/index.js";
 import type { Conversation } from "../turn/index.js";
 import { type Agent, type AgentSettings, openAgent } from "./agent.js";
@@ -19,13 +18,13 @@ import { isDumb } from "./render/look.js";
 import { visible } from "./render/visible.js";
 import { wrapLaidOut } from "./render/wrap.js";
 import { type OwnCommand, ownCommand, runOwn, tellText } from "./shell.js";
+import { checkSize } from "./size.js";
 import { recapLines } from "./view/recap.js";
 import { View } from "./view/view.js";
 import { type TurnEnded, watch } from "./watch.js";
 
 const PLATFORM = "chat";
 const TWICE_MS = 2_000;
-const MOST_OF_WINDOW = 0.75;
 /** Zero bytes, and what Node makes of bytes that are no UTF-8. */
 const NO_TEXT = /[\0\uFFFD]/;
 
@@ -207,24 +206,12 @@ class Chat implements ChatInput {
 		}
 		const said = text.replace(/^\/\//, "/").trimEnd();
 		try {
-			this.#checkSize(said);
+			checkSize(said, this.#conversation.model, "It is back in the line; save long texts as a file, and name the file.");
 			await this.#conversation.send(said, this.#by, queue ? { mode: "queue" } : {});
 		} catch (error) {
 			this.#terminal.putBack(said); // it was not taken: nothing of it is lost
 			throw error;
 		}
-	}
-
-	/** What can never fit is not sent: it would be in the way of everything after it. */
-	#checkSize(text: string): void {
-		const { tokens } = this.#conversation.model.window;
-		const wanted = tokensOf(text.length);
-		if (wanted <= tokens * MOST_OF_WINDOW) return;
-		const count = (value: number) => value.toLocaleString("en-US");
-		throw new AgentError(
-			"INVALID",
-			`The message has about ${count(wanted)} tokens, and the window of ${this.#conversation.model.name} has ${count(tokens)}, so it was not sent. It is back in the line; save long texts as a file, and name the file.`,
-		);
 	}
 
 	async #runOwn(own: OwnCommand): Promise<void> {

@@ -5,6 +5,7 @@ import {
 	type Agent,
 	type AgentSettings,
 	callLine,
+	checkSize,
 	clip,
 	EXIT,
 	exitOf,
@@ -67,6 +68,7 @@ class Run {
 	async run(): Promise<number> {
 		const { conversation, runtime } = this.#agent;
 		const { text, json } = this.#options;
+		checkSize(text, conversation.model, "Save it as a file and name that in the message: the agent can read it.");
 		const interrupt = () => this.#interrupt();
 		process.on("SIGINT", interrupt).on("SIGTERM", interrupt);
 		void this.#follow(conversation);

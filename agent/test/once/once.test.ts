@@ -81,6 +81,9 @@ describe("one message", () => {
 		expect(await run(world, ["-f", file])).toMatchObject({ code: 2, stderr: expect.stringContaining("no UTF-8 text") });
 		fs.writeFileSync(file, "x".repeat(10 * 1024 * 1024 + 1));
 		expect(await run(world, ["-f", file])).toMatchObject({ code: 2, stderr: expect.stringContaining("more than 10 MB") });
+		fs.truncateSync(file, 1_000_000);
+		const long = expect.stringMatching(/about 285,715 tokens, and the window of scripted has 100,000, so it was not sent/);
+		expect(await run(world, ["-f", file])).toMatchObject({ code: 2, stdout: "", stderr: long });
 		expect(await run(world, ["-f", "nowhere"])).toMatchObject({ code: 2, stderr: expect.stringContaining("cannot read nowhere: there is no such file") });
 		expect(await run(world, ["-q", " "])).toMatchObject({ code: 2, stderr: expect.stringContaining("the message is empty") });
 		expect(server.requests).toHaveLength(2);
