@@ -96,7 +96,8 @@ describe("setup", () => {
 		await seat.shows(/has no list of models \(it answered 404\)[\s\S]*all the same\?[\s\S]*● Yes/);
 		await seat.type("<ENTER>");
 		await seat.shows("Type or paste it");
-		await seat.type("<ESC>"); // back to the address
+		await seat.type("<ESC>"); // back to the choice
+		await seat.shows(/\/unlisted has no list[\s\S]*Which endpoint has your model\?/);
 		await custom(seat, server.url);
 		await seat.shows("Type or paste it");
 		await seat.type("<ENTER>");
