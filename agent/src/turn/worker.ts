@@ -38,6 +38,8 @@ export class Worker {
 	#last: TurnResult | undefined;
 	/** Messages that waited at the last look. */
 	#seen: ReadonlySet<string> = new Set();
+	/** Messages that were shown as waiting. */
+	#shown: readonly string[] | undefined;
 	/** What waited when the last turn stalled. */
 	#stalled: string | undefined;
 	/** Lines up to here were told. */
@@ -71,9 +73,8 @@ export class Worker {
 		if (this.closed) return;
 		const waiting = this.inbox.waiting();
 		const fresh = waiting.filter(({ id }) => !this.#seen.has(id));
-		const changed = fresh.length > 0 || waiting.length < this.#seen.size;
 		this.#see(waiting);
-		if (changed) this.emitWaiting();
+		this.emitWaiting();
 		const modes = fresh.flatMap((item) => (item.kind === "user" ? [item.mode] : []));
 		if (modes.includes("interrupt")) this.#turn?.steering.want("stop");
 		else if (modes.includes("steer")) this.#turn?.steering.want("steer");
@@ -158,8 +159,12 @@ export class Worker {
 		this.#parts.hub.emit(event);
 	}
 
+	/** Shows what waits if it is not what was shown last. */
 	emitWaiting(): void {
-		this.emit({ type: "waiting", texts: this.inbox.waiting().flatMap((item) => (item.kind === "user" ? [item.text] : [])) });
+		const texts = this.inbox.waiting().flatMap((item) => (item.kind === "user" ? [item.text] : []));
+		if (this.#shown?.length === texts.length && texts.every((text, at) => text === this.#shown?.[at])) return;
+		this.#shown = texts;
+		this.emit({ type: "waiting", texts });
 	}
 
 	get #log(): Log {
