@@ -1,6 +1,6 @@
 /** One message, one answer. Only the answer goes to stdout; what a person should know goes to stderr. */
 import os from "node:os";
-import { AgentError, anySignal } from "../base/index.js";
+import { AgentError, anySignal, newMessageId } from "../base/index.js";
 import {
 	type Agent,
 	type AgentSettings,
@@ -58,11 +58,21 @@ class Run {
 	readonly #options: OnceOptions;
 	readonly #stop = new AbortController();
 	#end: End | undefined;
+	/** Of a turn before its message was heard. */
+	#before: End | undefined;
+	readonly #message = newMessageId();
+	/** Its message is in the log: what was answered before is not the answer to it. Without one every answer counts. */
+	#heard: boolean;
+	/** What follows the first answer is the answer to what another program has said. */
+	readonly #one: boolean;
+	#answered = false;
 	#interrupts = 0;
 
 	constructor(agent: Agent, options: OnceOptions) {
 		this.#agent = agent;
 		this.#options = options;
+		this.#heard = options.text.trim() === "";
+		this.#one = !this.#heard && options.linger === 0;
 	}
 
 	async run(): Promise<number> {
@@ -76,11 +86,12 @@ class Run {
 			this.#tellWhatIsOff(conversation);
 			if (json) this.#json({ type: "session", id: conversation.id, task: conversation.task.name, model: conversation.model.name, place: conversation.place });
 			conversation.resume();
-			if (text.trim() !== "") await conversation.send(text, { platform: PLATFORM, person: os.userInfo().username }, { mode: "queue" });
+			if (text.trim() !== "") await conversation.send(text, { platform: PLATFORM, person: os.userInfo().username }, { mode: "queue", id: this.#message });
 			await conversation.idle();
 			await shown();
 			const elsewhere = text.trim() === "" || this.#end ? undefined : endIn(conversation);
 			if (elsewhere) this.#show(elsewhere);
+			this.#end ??= this.#before; // a turn that was open has ended so that nothing more is heard
 			if (!this.#end) throw new AgentError("INVALID", `nothing is open in ${conversation.id}; write a message behind -q`);
 			if (this.#options.linger > 0) {
 				const time = AbortSignal.timeout(this.#options.linger * 1_000);
@@ -107,7 +118,9 @@ class Run {
 	}
 
 	#show(event: TurnEvent): void {
-		if (event.type === "end") this.#end = event;
+		if (event.type === "entry" && event.entry.t === "user" && event.entry.id === this.#message) this.#heard = true;
+		if (event.type === "end" && !this.#heard) this.#before = event;
+		else if (event.type === "end" && !(this.#end && this.#one)) this.#end = event;
 		if (this.#options.json) this.#json(event);
 		else if (event.type === "call" && process.stderr.isTTY) this.#note(`▸ ${callLine(event.name, event.args)}`);
 		else if (event.type === "retry" || event.type === "warning") this.#warn(event.type === "retry" ? retryText(event) : event.text);
@@ -116,6 +129,8 @@ class Run {
 	}
 
 	#answer(text: string): void {
+		if (!this.#heard || (this.#answered && this.#one)) return;
+		this.#answered = true;
 		const lines = process.stdout.isTTY ? renderMarkdown(text, lookOf(process.stdout)) : [text.trimEnd()];
 		process.stdout.write(`${lines.join("\n")}\n`);
 	}
