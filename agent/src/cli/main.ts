@@ -35,7 +35,7 @@ async function main(argv: readonly string[]): Promise<number> {
 		}
 		return await (await found.load()).run({ values, words, out });
 	} catch (error) {
-		out.error(error);
+		out.error((error as { syscall?: unknown }).syscall === "uv_cwd" ? new Error("the directory that this was started in is gone; cd to another one") : error);
 		if (process.env.HOLDFAST_AGENT_DEBUG && error instanceof Error) process.stderr.write(`${error.stack}\n`);
 		return exitCodeOf(error);
 	}
