@@ -123,7 +123,7 @@ export class Conversation implements AsyncDisposable {
 	async takeBack(id?: string): Promise<string | undefined> {
 		const wanted = id ?? this.#worker.inbox.waiting().findLast(({ kind }) => kind === "user")?.id;
 		const item = wanted === undefined ? undefined : await this.#worker.inbox.takeBack(wanted);
-		if (item) this.#worker.emitWaiting();
+		if (item) this.#worker.teller.waiting();
 		return item?.text;
 	}
 
