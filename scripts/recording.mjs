@@ -51,7 +51,7 @@ try {
 	await type(shell, "holdfast-agent\r");
 	await shown("› ");
 	await type(shell, "The cart test fails now and then. Find out why, and fix it.\r");
-	await shown("it runs for|run \\d+ failed"); // it is in the middle of it
+	await shown("▸ \\$ for i in [^]*· [2-9] s · Esc interrupts"); // it is in the middle of it
 	process.kill(agentPid(), "SIGKILL");
 	await shown("Killed[^$]*\\$ ");
 	await type(shell, "holdfast-agent --continue\r");

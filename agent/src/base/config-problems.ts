@@ -22,6 +22,7 @@ function problems(issue: z.core.$ZodIssue, value: unknown, above: readonly Prope
 	if (issue.code === "invalid_key") return [{ path, text: `the name ${JSON.stringify(path.at(-1))} ${issue.issues[0]?.message ?? "cannot be used"}` }];
 	const there = path.reduce<unknown>((inner, key) => (inner as Record<PropertyKey, unknown> | null | undefined)?.[key], value);
 	const what = pathText(path);
+	if (issue.code === "custom" && issue.params?.secret === true) return [{ path, text: `${what} ${issue.message}` }];
 	if (there === undefined) return [{ path, text: `${what} is missing; it ${wanted(issue)}` }];
 	return [{ path, text: `${what === "" ? "it" : what} is ${shown(there)}, but ${wanted(issue)}` }];
 }
@@ -76,6 +77,6 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 const shown = (value: unknown): string => {
-	const text = JSON.stringify(value) ?? String(value);
+	const text = (JSON.stringify(value) ?? String(value)).replace(/\/\/[^/@\s]*@/g, "//…@"); // a password in an address
 	return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
 };

@@ -36,8 +36,8 @@ export const endpointSchema = z.strictObject({
 	window: tokensSchema.optional(),
 	/** How many tokens an answer may have. */
 	maxTokens: z.number().int().min(1).max(10_000_000).optional(),
-	/** Seconds without a byte after which a stream counts as cut. */
-	idleSeconds: z.number().int().min(1).max(3_600).optional(),
+	/** Seconds without a byte after which a stream counts as cut. Node's `fetch` waits for no more than 300. */
+	idleSeconds: z.number().int().min(1).max(300).optional(),
 	/** Asks for token ids and logprobs, for training data: `stream` from vLLM, `whole` from SGLang, which gives them only with answers that are not streamed. */
 	tokenIds: z.enum(["stream", "whole"]).optional(),
 	/** The same for one model of it. */

@@ -17,11 +17,16 @@ const COMMAND_MS = 30_000;
 const FRESH_MS = 5 * 60_000;
 const SHORTEST_MASKED = 8; // shorter ones are words of other texts too
 
+/** Text is the key itself, most likely: the problem says where it belongs, and repeats nothing of it. */
+const noKeySchema = z.unknown().refine((value) => typeof value !== "string", {
+	message: 'is text, but keys are not kept in the settings; run `holdfast-agent setup key`, or give { "file": NAME } or { "command": [PROGRAM, …] }',
+	params: { secret: true },
+});
+
 /** `file`: a name in keys/ of the home, or an absolute path. `command`: a program with its arguments, exactly these; no shell. */
-export const keySourceSchema = z.union([
-	z.strictObject({ file: z.string().min(1).max(4_096) }),
-	z.strictObject({ command: z.array(z.string().min(1)).min(1).max(100) }),
-]);
+export const keySourceSchema = noKeySchema.pipe(
+	z.union([z.strictObject({ file: z.string().min(1).max(4_096) }), z.strictObject({ command: z.array(z.string().min(1)).min(1).max(100) })]),
+);
 export type KeySource = z.infer<typeof keySourceSchema>;
 
 /** The keys that this program has read, for masking them in every text that leaves. */

@@ -2,7 +2,6 @@
 import os from "node:os";
 import path from "node:path";
 import { AgentError } from "../base/index.js";
-import { tokensOf } from "../model/index.js";
 import type { Origin } from "../talk/index.js";
 import type { Conversation } from "../turn/index.js";
 import { type Agent, type AgentSettings, openAgent } from "./agent.js";
@@ -19,13 +18,13 @@ import { isDumb } from "./render/look.js";
 import { visible } from "./render/visible.js";
 import { wrapLaidOut } from "./render/wrap.js";
 import { type OwnCommand, ownCommand, runOwn, tellText } from "./shell.js";
+import { checkSize } from "./size.js";
 import { recapLines } from "./view/recap.js";
 import { View } from "./view/view.js";
 import { type TurnEnded, watch } from "./watch.js";
 
 const PLATFORM = "chat";
 const TWICE_MS = 2_000;
-const MOST_OF_WINDOW = 0.75;
 /** Zero bytes, and what Node makes of bytes that are no UTF-8. */
 const NO_TEXT = /[\0\uFFFD]/;
 
@@ -67,6 +66,7 @@ class Chat implements ChatInput {
 	readonly #by: Origin = { platform: PLATFORM, person: os.userInfo().username };
 	readonly #left: Promise<number>;
 	#leave: (code: number) => void = () => {};
+	#gone = false;
 	/** Of the conversation that is shown. */
 	#watching = new AbortController();
 	/** The person's own command. */
@@ -83,7 +83,10 @@ class Chat implements ChatInput {
 		this.#quiet = quiet;
 		this.#directory = agent.cwd;
 		this.#left = new Promise((resolve) => {
-			this.#leave = resolve;
+			this.#leave = (code) => {
+				this.#gone = true;
+				resolve(code);
+			};
 		});
 		const history = new InputHistory(path.join(agent.settings.home.root, "history"), agent.keys.redact);
 		this.#terminal = live
@@ -126,7 +129,7 @@ class Chat implements ChatInput {
 		// Messages go one after the other, and so do the person's own commands; neither waits for the other. Of a pipe each line waits for the one before.
 		const kind = !this.#terminal.person ? "pipe" : text.startsWith("!") ? "own" : text.startsWith("/") ? "slash" : "message";
 		const before = kind === "slash" ? undefined : this.#work.get(kind);
-		const work = (before ?? Promise.resolve()).then(() => this.#take(text, queue)).catch((error: unknown) => this.#failed(error));
+		const work = (before ?? Promise.resolve()).then(() => this.#do(text, queue)).catch((error: unknown) => this.#failed(error));
 		this.#work.set(kind, work);
 	}
 
@@ -146,7 +149,7 @@ class Chat implements ChatInput {
 		if (this.#terminal.person) this.#leave(EXIT.answered);
 		else
 			void Promise.resolve(this.#work.get("pipe"))
-				.then(() => this.#conversation.idle())
+				.then(() => (this.#gone ? undefined : this.#conversation.idle()))
 				.then(() => this.#leave(exitOf(this.#lastEnd) || (this.#refused ? EXIT.failed : EXIT.answered)));
 	}
 
@@ -185,6 +188,13 @@ class Chat implements ChatInput {
 		};
 	}
 
+	/** A line of a pipe is done when it is answered. Nobody is there for what stands behind `/quit`. */
+	async #do(text: string, queue: boolean): Promise<void> {
+		if (this.#gone) return;
+		await this.#take(text, queue);
+		if (!this.#terminal.person && !this.#gone) await this.#conversation.idle();
+	}
+
 	async #take(text: string, queue: boolean): Promise<void> {
 		if (!this.#terminal.person && NO_TEXT.test(text)) throw new AgentError("INVALID", "a line of the input is no UTF-8 text, so it was not sent");
 		const own = ownCommand(text);
@@ -196,25 +206,12 @@ class Chat implements ChatInput {
 		}
 		const said = text.replace(/^\/\//, "/").trimEnd();
 		try {
-			this.#checkSize(said);
+			checkSize(said, this.#conversation.model, "It is back in the line; save long texts as a file, and name the file.");
 			await this.#conversation.send(said, this.#by, queue ? { mode: "queue" } : {});
-			if (!this.#terminal.person) await this.#conversation.idle(); // each line of a pipe gets its own answer
 		} catch (error) {
 			this.#terminal.putBack(said); // it was not taken: nothing of it is lost
 			throw error;
 		}
-	}
-
-	/** What can never fit is not sent: it would be in the way of everything after it. */
-	#checkSize(text: string): void {
-		const { tokens } = this.#conversation.model.window;
-		const wanted = tokensOf(text.length);
-		if (wanted <= tokens * MOST_OF_WINDOW) return;
-		const count = (value: number) => value.toLocaleString("en-US");
-		throw new AgentError(
-			"INVALID",
-			`The message has about ${count(wanted)} tokens, and the window of ${this.#conversation.model.name} has ${count(tokens)}, so it was not sent. It is back in the line; save long texts as a file, and name the file.`,
-		);
 	}
 
 	async #runOwn(own: OwnCommand): Promise<void> {

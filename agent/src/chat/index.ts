@@ -10,4 +10,6 @@ export { MarkdownStream, renderMarkdown } from "./render/stream.js";
 export { oneLine, visible } from "./render/visible.js";
 export { clip, width } from "./render/width.js";
 export { wrapText } from "./render/wrap.js";
+export { checkSize } from "./size.js";
+export { retryText } from "./view/retry.js";
 export { callLine } from "./view/tool-lines.js";

@@ -35,7 +35,7 @@ async function main(argv: readonly string[]): Promise<number> {
 		}
 		return await (await found.load()).run({ values, words, out });
 	} catch (error) {
-		out.error(error);
+		out.error((error as { syscall?: unknown }).syscall === "uv_cwd" ? new Error("the directory that this was started in is gone; cd to another one") : error);
 		if (process.env.HOLDFAST_AGENT_DEBUG && error instanceof Error) process.stderr.write(`${error.stack}\n`);
 		return exitCodeOf(error);
 	}
@@ -99,7 +99,7 @@ async function version(): Promise<string> {
 
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 	// `holdfast-agent sessions | head` has what it wants; an answer that nobody reads was not given.
-	if (error.code === "EPIPE") process.exit(chosen(process.argv.slice(2)).name === "once" ? FAILED : OK);
+	if (error.code === "EPIPE" && chosen(process.argv.slice(2)).name !== "once") process.exit(OK);
 	process.stderr.write(`holdfast-agent: cannot write to stdout: ${error.message}\n`);
 	process.exit(FAILED);
 });

@@ -52,7 +52,9 @@ export async function* probeModel(options: ModelOptions, parts: ModelParts, sign
 
 	const first = await say(model, { system: "", messages: [{ role: "user", text: "Answer with the single word: ready" }], tools: [] }, signal);
 	yield done(
-		first.answer ? { name: "answers", ok: true, words: `answers, and streams (${first.pieces} pieces)` } : { name: "answers", ok: false, words: first.words },
+		first.answer
+			? { name: "answers", ok: true, words: `answers, and streams (${first.pieces === 1 ? "one piece" : `${first.pieces} pieces`})` }
+			: { name: "answers", ok: false, words: first.words },
 	);
 
 	const made = first.answer ? await say(model, { system: "", messages: [ASK], tools: [REPORT] }, signal) : undefined;
@@ -129,5 +131,5 @@ function windowWords({ tokens, from }: ContextWindow): string {
 	if (from === "config") return `window of ${size}, as the settings say`;
 	return from === "endpoint"
 		? `window of ${size}, as the endpoint says`
-		: `the endpoint does not tell the window; ${size} is assumed, so set \`window\` if it is another`;
+		: `the endpoint does not tell the window; ${size} is assumed, so set \`window\` of the endpoint in agent.json if it is another`;
 }

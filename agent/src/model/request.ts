@@ -71,11 +71,14 @@ export function withoutKey(error: unknown, key: string): unknown {
 	return new ModelError(error.kind, masked(error.message, key), { ...details, ...(text === undefined ? {} : { text: masked(text, key) }) });
 }
 
-const TLS = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS|ERR_SSL|EPROTO/;
+/** What answers there is no TLS. */
+const NO_TLS = /^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST)$|^EPROTO$/;
+const TLS = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS|ERR_SSL/;
 
 function unreachable(host: string, error: unknown): ModelError {
 	const cause = (error as { cause?: { code?: unknown } } | undefined)?.cause;
 	const code = typeof cause?.code === "string" ? cause.code : "";
+	if (NO_TLS.test(code)) return new ModelError("wrong", `${host} does not speak TLS (${code}); its address may begin with http://`);
 	if (TLS.test(code))
 		return new ModelError("wrong", `cannot trust the certificate of ${host} (${code}); NODE_EXTRA_CA_CERTS names a file with those of your own`);
 	if (code === "UND_ERR_HEADERS_TIMEOUT") return new ModelError("cut", `${host} has not begun to answer within 5 minutes`);

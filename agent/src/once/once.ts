@@ -1,8 +1,24 @@
 /** One message, one answer. Only the answer goes to stdout; what a person should know goes to stderr. */
 import os from "node:os";
-import { AgentError, anySignal } from "../base/index.js";
-import { type Agent, type AgentSettings, callLine, clip, EXIT, exitOf, lookOf, oneLine, openAgent, paint, renderMarkdown, visible } from "../chat/index.js";
-import type { Conversation, TurnEvent } from "../turn/index.js";
+import { AgentError, anySignal, newMessageId } from "../base/index.js";
+import {
+	type Agent,
+	type AgentSettings,
+	callLine,
+	checkSize,
+	clip,
+	EXIT,
+	exitOf,
+	lookOf,
+	oneLine,
+	openAgent,
+	paint,
+	renderMarkdown,
+	retryText,
+	visible,
+} from "../chat/index.js";
+import { describeToolsets } from "../tools/index.js";
+import { type Conversation, isUnanswered, type TurnEnd, type TurnEvent } from "../turn/index.js";
 import { linger, reporting } from "./linger.js";
 
 export interface OnceOptions {
@@ -15,6 +31,8 @@ export interface OnceOptions {
 	/** Seconds. */
 	readonly linger: number;
 }
+
+type End = Extract<TurnEvent, { type: "end" }>;
 
 const PLATFORM = "run";
 
@@ -39,26 +57,41 @@ class Run {
 	readonly #agent: Agent;
 	readonly #options: OnceOptions;
 	readonly #stop = new AbortController();
-	#end: Extract<TurnEvent, { type: "end" }> | undefined;
+	#end: End | undefined;
+	/** Of a turn before its message was heard. */
+	#before: End | undefined;
+	readonly #message = newMessageId();
+	/** Its message is in the log: what was answered before is not the answer to it. Without one every answer counts. */
+	#heard: boolean;
+	/** What follows the first answer is the answer to what another program has said. */
+	readonly #one: boolean;
+	#answered = false;
 	#interrupts = 0;
 
 	constructor(agent: Agent, options: OnceOptions) {
 		this.#agent = agent;
 		this.#options = options;
+		this.#heard = options.text.trim() === "";
+		this.#one = !this.#heard && options.linger === 0;
 	}
 
 	async run(): Promise<number> {
 		const { conversation, runtime } = this.#agent;
 		const { text, json } = this.#options;
+		checkSize(text, conversation.model, "Save it as a file and name that in the message: the agent can read it.");
 		const interrupt = () => this.#interrupt();
 		process.on("SIGINT", interrupt).on("SIGTERM", interrupt);
 		void this.#follow(conversation);
 		try {
+			this.#tellWhatIsOff(conversation);
 			if (json) this.#json({ type: "session", id: conversation.id, task: conversation.task.name, model: conversation.model.name, place: conversation.place });
 			conversation.resume();
-			if (text.trim() !== "") await conversation.send(text, { platform: PLATFORM, person: os.userInfo().username }, { mode: "queue" });
+			if (text.trim() !== "") await conversation.send(text, { platform: PLATFORM, person: os.userInfo().username }, { mode: "queue", id: this.#message });
 			await conversation.idle();
 			await shown();
+			const elsewhere = text.trim() === "" || this.#end ? undefined : endIn(conversation);
+			if (elsewhere) this.#show(elsewhere);
+			this.#end ??= this.#before; // a turn that was open has ended so that nothing more is heard
 			if (!this.#end) throw new AgentError("INVALID", `nothing is open in ${conversation.id}; write a message behind -q`);
 			if (this.#options.linger > 0) {
 				const time = AbortSignal.timeout(this.#options.linger * 1_000);
@@ -85,17 +118,27 @@ class Run {
 	}
 
 	#show(event: TurnEvent): void {
-		if (event.type === "end") this.#end = event;
+		if (event.type === "entry" && event.entry.t === "user" && event.entry.id === this.#message) this.#heard = true;
+		if (event.type === "end" && !this.#heard) this.#before = event;
+		else if (event.type === "end" && !(this.#end && this.#one)) this.#end = event;
 		if (this.#options.json) this.#json(event);
 		else if (event.type === "call" && process.stderr.isTTY) this.#note(`▸ ${callLine(event.name, event.args)}`);
-		else if (event.type === "retry" || event.type === "warning") this.#warn(event.type === "retry" ? event.why : event.text);
+		else if (event.type === "retry" || event.type === "warning") this.#warn(event.type === "retry" ? retryText(event) : event.text);
 		else if (event.type === "entry" && event.entry.t === "assistant" && event.entry.calls.length === 0) this.#answer(event.entry.text);
 		else if (event.type === "end" && event.why !== "answered" && event.why !== "approval") this.#warn(event.text || event.why);
 	}
 
 	#answer(text: string): void {
+		if (!this.#heard || (this.#answered && this.#one)) return;
+		this.#answered = true;
 		const lines = process.stdout.isTTY ? renderMarkdown(text, lookOf(process.stdout)) : [text.trimEnd()];
 		process.stdout.write(`${lines.join("\n")}\n`);
+	}
+
+	/** Sets that were asked for. That nobody can be asked is what a run is. */
+	#tellWhatIsOff({ toolsets }: Conversation): void {
+		const off = toolsets.filter(({ name, availability }) => !availability.ok && name !== "ask");
+		if (off.length > 0) this.#warn(describeToolsets(off));
 	}
 
 	#tellWhatIsOpen({ id, log, task }: Conversation): void {
@@ -121,6 +164,14 @@ class Run {
 	#warn(text: string): void {
 		process.stderr.write(`holdfast-agent: ${visible(text)}\n`);
 	}
+}
+
+/** Another program that has this conversation may have heard the message and made the turn: how that ended is in the log. */
+function endIn({ log }: Conversation): End | undefined {
+	if (isUnanswered(log)) return undefined;
+	const last = log.entries.findLast(({ t }) => t === "assistant" || t === "stopped");
+	const { why, text } = last?.t === "stopped" ? last : { why: "answered", text: "" };
+	return { type: "end", why: why as TurnEnd, text, usage: { input: 0, output: 0 } }; // that program has counted
 }
 
 /** Resolves when what has happened so far is shown. */

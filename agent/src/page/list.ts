@@ -84,9 +84,9 @@ export class ConversationList {
 	}
 
 	#byLastUse(): { readonly id: string; readonly stamp: string }[] {
-		return namesIn(this.#home.conversations)
-			.map((name) => path.basename(name, ".jsonl"))
-			.filter((id, at, all) => isConversationId(id) && all.indexOf(id) === at)
+		const names = new Set(namesIn(this.#home.conversations).map((name) => path.basename(name, ".jsonl")));
+		return [...names]
+			.filter((id) => isConversationId(id))
 			.flatMap((id) => {
 				const stat = fs.statSync(conversationFile(this.#home, id), { throwIfNoEntry: false });
 				return stat ? [{ id, at: stat.mtimeMs, stamp: `${stat.mtimeMs} ${stat.size} ${stat.ino}` }] : [];

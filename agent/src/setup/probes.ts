@@ -15,7 +15,15 @@ import type { SetupDraft } from "./draft.js";
 
 export type Tried<T> =
 	| { readonly ok: true; readonly value: T; readonly words: string }
-	| { readonly ok: false; readonly words: string; readonly kind?: ModelFailure };
+	| {
+			readonly ok: false;
+			readonly words: string;
+			readonly kind?: ModelFailure;
+			/** Something answers, and has no list of models. */
+			readonly unlisted?: true;
+	  };
+
+const NO_LIST: readonly unknown[] = [404, 405, 501];
 
 export function modelOptions(draft: SetupDraft, keys: KeyRing): ModelOptions {
 	const { key } = draft;
@@ -34,6 +42,11 @@ export async function tryEndpoint(draft: SetupDraft, keys: KeyRing, signal: Abor
 		return { ok: true, value, words: `${draft.url} has ${value.length === 1 ? "one model" : `${value.length} models`}` };
 	} catch (error) {
 		signal.throwIfAborted();
+		const status = error instanceof ModelError ? error.details.status : undefined;
+		if (NO_LIST.includes(status)) {
+			const words = `${draft.url} has no list of models (it answered ${status}): the address is wrong, or its server keeps none, and the name of the model is typed`;
+			return { ok: false, words, unlisted: true };
+		}
 		return { ok: false, words: error instanceof Error ? error.message : String(error), ...(error instanceof ModelError ? { kind: error.kind } : {}) };
 	}
 }

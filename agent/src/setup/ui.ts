@@ -112,8 +112,9 @@ export async function orAgain<T>(work: () => Promise<T>): Promise<T> {
 	}
 }
 
-/** Says what is wrong; goes on only if the person insists, else asks the step again. */
-export async function insist(words: string, question: string): Promise<void> {
-	bad(words);
-	if (!(await confirm(question, false))) throw new Back("again");
+/** Says what is wrong, or `perhaps` is; goes on only if the person insists, else asks the step again. */
+export async function insist(words: string, question: string, { perhaps = false } = {}): Promise<void> {
+	if (perhaps) info(words);
+	else bad(words);
+	if (!(await confirm(question, perhaps))) throw new Back("again");
 }

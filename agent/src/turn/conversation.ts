@@ -123,7 +123,7 @@ export class Conversation implements AsyncDisposable {
 	async takeBack(id?: string): Promise<string | undefined> {
 		const wanted = id ?? this.#worker.inbox.waiting().findLast(({ kind }) => kind === "user")?.id;
 		const item = wanted === undefined ? undefined : await this.#worker.inbox.takeBack(wanted);
-		if (item) this.#worker.emitWaiting();
+		if (item) this.#worker.teller.waiting();
 		return item?.text;
 	}
 
@@ -135,7 +135,6 @@ export class Conversation implements AsyncDisposable {
 		const item: InboxItem = { kind: "user", id, text: this.#parts.keys.redact(text), by, mode, ...(options.files?.length ? { files: options.files } : {}) };
 		const { busy } = this;
 		if (!(await this.#worker.inbox.put(item))) return { id, did: "known" };
-		this.#worker.emitWaiting();
 		const turn = this.#worker.inTurn;
 		this.#worker.heard();
 		if (!busy) return { id, did: "started" };

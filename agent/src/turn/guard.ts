@@ -36,7 +36,7 @@ export class Guard {
 		if (this.#steps <= this.#limits.steps) return undefined;
 		return {
 			why: "steps",
-			text: `${this.#limits.steps} steps were made without coming to an end, so the turn was stopped. Write "go on" to let it continue, or say what to do instead.`,
+			text: `${this.#limits.steps === 1 ? "One step was" : `${this.#limits.steps} steps were`} made without coming to an end, so the turn was stopped. Write "go on" to let it continue, or say what to do instead.`,
 		};
 	}
 

@@ -107,4 +107,7 @@ function placeAvailable(place: string | PlaceObject | undefined): Availability {
 	return { ok: true };
 }
 
-const onPath = (program: string): boolean => (process.env.PATH ?? "").split(":").some((dir) => fs.existsSync(path.join(dir || ".", program)));
+/** Where programs are looked for without a PATH, as by execvp(3). */
+const DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin";
+
+const onPath = (program: string): boolean => (process.env.PATH ?? DEFAULT_PATH).split(":").some((dir) => fs.existsSync(path.join(dir || ".", program)));

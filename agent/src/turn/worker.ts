@@ -12,6 +12,7 @@ import { atEndpoint, isUnanswered, lastSaid } from "./lines.js";
 import { News } from "./news.js";
 import type { OpenedParts } from "./open.js";
 import { Steering } from "./steer.js";
+import { Teller } from "./teller.js";
 import { runTurn, type TurnResult } from "./turn.js";
 import { NO_USAGE } from "./usage.js";
 
@@ -24,6 +25,7 @@ export class Worker {
 	readonly inbox: Inbox;
 	readonly news: News;
 	readonly context: TurnContext;
+	readonly teller: Teller;
 	model: Model;
 	readonly #parts: OpenedParts;
 	readonly #clock: Clock;
@@ -40,8 +42,6 @@ export class Worker {
 	#seen: ReadonlySet<string> = new Set();
 	/** What waited when the last turn stalled. */
 	#stalled: string | undefined;
-	/** Lines up to here were told. */
-	#told: number;
 
 	constructor(parts: OpenedParts) {
 		this.#parts = parts;
@@ -50,7 +50,7 @@ export class Worker {
 		this.inbox = new Inbox(parts.home, parts.log.id, { clock: this.#clock });
 		this.news = new News(parts, this.inbox);
 		this.context = new TurnContext(parts, this.#clock);
-		this.#told = parts.log.entries.length;
+		this.teller = new Teller(parts.log, this.inbox, parts.hub);
 	}
 
 	/** Something is under way in this program, or about to be. */
@@ -72,6 +72,7 @@ export class Worker {
 		const waiting = this.inbox.waiting();
 		const fresh = waiting.filter(({ id }) => !this.#seen.has(id));
 		this.#see(waiting);
+		this.teller.waiting();
 		const modes = fresh.flatMap((item) => (item.kind === "user" ? [item.mode] : []));
 		if (modes.includes("interrupt")) this.#turn?.steering.want("stop");
 		else if (modes.includes("steer")) this.#turn?.steering.want("steer");
@@ -82,7 +83,7 @@ export class Worker {
 	resume(): void {
 		if (!this.#working) {
 			this.#log.refresh();
-			this.#tell();
+			this.teller.lines();
 			if (!this.#unfinished()) return;
 		}
 		this.#wanted = true;
@@ -119,7 +120,7 @@ export class Worker {
 
 	async append(body: EntryBody): Promise<Entry> {
 		const entry = await this.#log.append(body);
-		this.#tell();
+		this.teller.lines();
 		return entry;
 	}
 
@@ -132,7 +133,7 @@ export class Worker {
 			try {
 				return await work();
 			} finally {
-				this.#tell();
+				this.teller.lines();
 				if (!this.#turn) await this.#log.leave();
 			}
 		});
@@ -154,10 +155,6 @@ export class Worker {
 
 	emit(event: TurnEvent): void {
 		this.#parts.hub.emit(event);
-	}
-
-	emitWaiting(): void {
-		this.emit({ type: "waiting", texts: this.inbox.waiting().flatMap((item) => (item.kind === "user" ? [item.text] : [])) });
 	}
 
 	get #log(): Log {
@@ -192,11 +189,11 @@ export class Worker {
 	async #take(): Promise<boolean> {
 		for (;;) {
 			this.#log.refresh();
-			this.#tell();
+			this.teller.lines();
 			if (!this.#unfinished() || this.closed) return false;
 			try {
 				this.#takeLog();
-				this.#tell();
+				this.teller.lines();
 				return true;
 			} catch (error) {
 				if (!(error instanceof AgentError) || error.code !== "BUSY") throw error;
@@ -282,15 +279,8 @@ export class Worker {
 
 	async #admit(which: (item: InboxItem) => boolean): Promise<void> {
 		const lines = await admit(this.inbox, this.#log, which);
-		this.#tell();
-		if (lines.length > 0) this.emitWaiting();
-	}
-
-	/** Lines are told from the log, each once, whichever program has written them. */
-	#tell(): void {
-		const fresh = this.#log.entries.slice(this.#told);
-		this.#told += fresh.length;
-		for (const { n, at: _, ...entry } of fresh) this.emit({ type: "entry", n, entry: entry as EntryBody });
+		this.teller.lines();
+		if (lines.length > 0) this.teller.waiting();
 	}
 
 	#ended(result: TurnResult): void {

@@ -61,7 +61,18 @@ it("a wrong value says what is there and what belongs there", () => {
 	expect(refused('{"endpoints": {"my box": {"url": "http://x"}}}')).toContain('the name "my box" must be letters');
 	expect(refused('{"endpoints": {"box": {}}}')).toContain("endpoints.box.url is missing; it must be text in quotes");
 	expect(refused('{"endpoints": {"box": {"url": "ftp://x"}}}')).toContain("must be an http or https address");
-	expect(refused('{"endpoints": {"box": {"url": "http://me:secret@x"}}}')).toContain("without a user name");
+});
+
+it("a key or a password in the settings is refused in words that do not repeat it", () => {
+	expect(refused('{"endpoints": {"box": {"url": "http://me:secret@x"}}}')).toMatch(/url is "http:\/\/…@x", but .* without a user name/);
+	const where = "is text, but keys are not kept in the settings; run `holdfast-agent setup key`";
+	expect(refused('{"endpoints": {"box": {"url": "http://x", "key": "sk-secret"}}}')).toMatch(`FILE line 1: endpoints.box.key ${where}`);
+	expect(refused('{"mcpServers": {"git": {"url": "http://x", "key": "sk-secret"}}}')).toMatch(`FILE line 1: mcpServers.git.key ${where}`);
+	for (const text of [
+		'{"endpoints": {"box": {"url": "http://me:secret@x", "key": "sk-secret"}}}',
+		'{"gateway": {"platforms": {"telegram": {"keys": {"token": "sk-secret"}}}}}',
+	])
+		expect(refused(text)).not.toContain("secret");
 });
 
 it("a wrong flag is named by itself, not by the file", () => {

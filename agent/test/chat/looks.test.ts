@@ -70,6 +70,10 @@ describe("the chat on other terminals", () => {
 		expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
 		expect(stdout).toBe(`${HELLO}\nI will run it.\nDone: [exited, exit code 0] / one\nYou said: last\n`);
 		expect(server.requests.map(({ said }) => said)).toEqual(["hello", "run echo one", "run echo one", "last"]);
+		const told = await run(world, ["--quiet"], { input: "!!echo told\n/retry\nlast\n/quit\nnever\n" });
+		expect(told).toMatchObject({ code: 0, stderr: "" });
+		const ran = expect.stringMatching(/^I ran this command.*told\s*$/s);
+		expect(server.requests.slice(4).map(({ said }) => said)).toEqual([ran, ran, "last"]); // each is answered before the next
 		const asked = await run(world, ["--continue"], { input: "run git push --force origin main\n" });
 		expect(asked.code).toBe(3);
 		expect(asked.stdout).toMatch(/appr_[0-9a-f]{12}|\/approve [0-9a-f]{4}/);

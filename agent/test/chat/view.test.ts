@@ -45,6 +45,14 @@ it("says that the conversation is made shorter only while it is, in a turn and b
 	expect(log.at(-1)).toBe("status thinking · Esc interrupts");
 });
 
+it("says that tokens are estimated where the endpoint does not count them", () => {
+	const { view, log } = recorded();
+	view.show({ type: "end", why: "answered", text: "", usage: { input: 12_300, output: 40, estimated: true } });
+	view.show({ type: "end", why: "answered", text: "", usage: { input: 12_300, output: 40, cached: 10_000, cost: 0.02 } });
+	const said = log.filter((line) => line.includes("tokens"));
+	expect(said).toEqual(["print about 12.3k tokens in, 40 out", "print 12.3k tokens in (10.0k cached), 40 out · $0.0200"]);
+});
+
 it("is at work from the moment at which a message is heard, so that no prompt comes between it and the answer", () => {
 	const { view, log } = recorded();
 	view.show({ type: "entry", n: 1, entry: { t: "user", id: "m1", text: "hello", by: { platform: "chat", person: "jo" } } });

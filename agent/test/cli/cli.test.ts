@@ -44,10 +44,15 @@ describe("the command line", () => {
 
 	it("config shows where each value comes from, and refuses a file that cannot be used", async () => {
 		await using server = await modelServer();
-		const world = newWorld(configFor(server));
-		const { values } = JSON.parse((await run(world, ["config", "--json", "--steps", "7"])).stdout) as { values: { key: string }[] };
+		const endpoints = { scripted: { url: server.url, headers: { "X-Team": "blue-secret" } } };
+		const world = newWorld(configFor(server, { endpoints }));
+		const { stdout } = await run(world, ["config", "--json", "--steps", "7"]);
+		const { values } = JSON.parse(stdout) as { values: { key: string }[] };
 		const one = (key: string) => values.find((value) => value.key === key);
 		expect(one("model")).toMatchObject({ value: "scripted", from: "file", where: expect.stringMatching(/agent\.json line \d+$/) });
+		expect(one("endpoints.scripted.headers.X-Team")).toMatchObject({ from: "file", hidden: true });
+		expect(stdout).not.toContain("blue-secret");
+		expect((await run(world, ["config", "endpoints"])).stdout).toMatch(/headers\.X-Team +agent\.json line 1 +\(not shown\)\n/);
 		expect(one("limits.steps")).toMatchObject({ value: 7, from: "flag", where: "--steps" });
 		expect(one("busy")).toMatchObject({ value: "steer", from: "default" });
 		expect((await run(world, ["config", "limits"])).stdout).toMatch(/^KEY +FROM +VALUE\nlimits\.steps +default +90\n/);

@@ -150,6 +150,8 @@ describe("a probe", () => {
 			"not tried, since the step before failed",
 			expect.stringContaining("window"),
 		]);
+		const https = { ...at(server), endpoint: { url: server.url.replace("http:", "https:"), format: "chat" as const } };
+		expect((await probe(https)).steps[0]?.words).toMatch(/^127\.0\.0\.1:\d+ does not speak TLS .*; its address may begin with http:\/\/$/);
 		await server.close();
 		expect((await probe(at(server))).steps[0]?.words).toMatch(/cannot reach 127\.0\.0\.1:\d+ \((ECONNREFUSED|UND_ERR_SOCKET)\)/);
 	});

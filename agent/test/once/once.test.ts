@@ -4,7 +4,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { openRuntime } from "holdfast";
 import { describe, expect, it } from "vitest";
-import { modelServer } from "../model-server/index.js";
+import { fails, modelServer } from "../model-server/index.js";
 import { atEnd, until } from "../support/dirs.js";
 import { HELLO, obeys } from "../support/obeys.js";
 import { configFor, MAIN, newWorld, run, sit } from "../support/seat.js";
@@ -32,10 +32,22 @@ describe("one message", () => {
 	it("has failed when nobody reads its answer", async () => {
 		await using server = await modelServer({ script: obeys });
 		const world = newWorld(configFor(server));
-		const child = spawn(process.execPath, [MAIN, "-q", "hello"], { cwd: world.work, env: { ...world.env }, stdio: ["ignore", "pipe", "ignore"] });
+		const child = spawn(process.execPath, [MAIN, "-q", "hello"], { cwd: world.work, env: { ...world.env }, stdio: ["ignore", "pipe", "pipe"] });
 		atEnd(() => void child.kill("SIGKILL"));
 		child.stdout.destroy();
-		expect(await new Promise((resolve) => child.once("exit", resolve))).toBe(1);
+		let said = "";
+		child.stderr.setEncoding("utf8").on("data", (text: string) => {
+			said += text;
+		});
+		expect(await new Promise((resolve) => child.once("close", resolve))).toBe(1);
+		expect(said).toContain("cannot write to stdout: write EPIPE");
+	});
+
+	it("says on stderr why it tries again, and when", async () => {
+		await using server = await modelServer({ script: [fails(503, { headers: { "retry-after": "1" }, message: "busy" }), "There."] });
+		const { code, stdout, stderr } = await run(newWorld(configFor(server)), ["-q", "hello"]);
+		expect({ code, stdout }).toEqual({ code: 0, stdout: "There.\n" });
+		expect(stderr).toMatch(/^holdfast-agent: \S+ answered 503: busy; again in 1 s \(try 2\)\n$/);
 	});
 
 	it("asks for the effort of reasoning that is set, in the words of the format; a flag counts before the file", async () => {
@@ -69,6 +81,9 @@ describe("one message", () => {
 		expect(await run(world, ["-f", file])).toMatchObject({ code: 2, stderr: expect.stringContaining("no UTF-8 text") });
 		fs.writeFileSync(file, "x".repeat(10 * 1024 * 1024 + 1));
 		expect(await run(world, ["-f", file])).toMatchObject({ code: 2, stderr: expect.stringContaining("more than 10 MB") });
+		fs.truncateSync(file, 1_000_000);
+		const long = expect.stringMatching(/about 285,715 tokens, and the window of scripted has 100,000, so it was not sent/);
+		expect(await run(world, ["-f", file])).toMatchObject({ code: 2, stdout: "", stderr: long });
 		expect(await run(world, ["-f", "nowhere"])).toMatchObject({ code: 2, stderr: expect.stringContaining("cannot read nowhere: there is no such file") });
 		expect(await run(world, ["-q", " "])).toMatchObject({ code: 2, stderr: expect.stringContaining("the message is empty") });
 		expect(server.requests).toHaveLength(2);
@@ -91,11 +106,25 @@ describe("one message", () => {
 		expect(await run(world, ["--resume", session ?? "", "-q", ""])).toMatchObject({ code: 2, stderr: expect.stringContaining("nothing is open") });
 	});
 
-	it("ends with 4 after too many steps, and tells the model that nobody answers", async () => {
+	it("is answered when another program of the conversation has heard the message, and made the turn", async () => {
 		await using server = await modelServer({ script: obeys });
 		const world = newWorld(configFor(server));
+		const chat = await sit(world, []);
+		await chat.shows("new conversation");
+		await chat.type("run touch begun; until [ -e go ]; do sleep 0.05; done<ENTER>");
+		await until("the command runs", () => fs.existsSync(path.join(world.work, "begun")));
+		const once = run(world, ["--continue", "-q", "from the other"]);
+		await chat.shows("waits: from the other");
+		fs.writeFileSync(path.join(world.work, "go"), "");
+		expect(await once).toEqual({ code: 0, stdout: "You said: from the other\n", stderr: "" }); // and nothing of the turn before
+	});
+
+	it("ends with 4 after too many steps, and tells the model that nobody answers", async () => {
+		await using server = await modelServer({ script: obeys });
+		const world = newWorld(configFor(server, { mcpServers: { browser: { command: "no-such-browser" } }, toolsets: ["terminal", "ask", "browser"] }));
 		const steps = await run(world, ["--steps", "1", "-q", "run echo one"]);
-		expect(steps).toMatchObject({ code: 4, stdout: "", stderr: expect.stringContaining("1 steps") });
+		const off = /^holdfast-agent: browser off: no-such-browser is not installed .*\nholdfast-agent: One step was made/;
+		expect(steps).toMatchObject({ code: 4, stdout: "", stderr: expect.stringMatching(off) });
 		expect((await run(world, ["-q", "ask me"])).stdout).toMatch(/nobody can answer|there is no|cannot be used/);
 		const none = await run(newWorld({ ...configFor(server), toolsets: undefined }), ["-q", "hello"]);
 		expect(none).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("no toolset is named, so nothing was run") });

@@ -128,6 +128,7 @@ describe.skipIf(missing)("conversations in the page", () => {
 		await send(page, "from the page");
 		expect(await holder.line()).toBe("heard from the page");
 		await turns(page).getByText("from the page").waitFor();
+		expect(await page.getByRole("button", { name: "Stop" }).count()).toBe(0); // also now that this server waits for its turn
 		holder.say("Answer of the *other* program");
 		await turns(page).locator("em", { hasText: "other" }).waitFor();
 		// A page that no one sees has no connection; it goes on from there when it is seen again.

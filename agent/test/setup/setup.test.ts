@@ -73,7 +73,9 @@ describe("setup", () => {
 
 	it("says what is wrong with an address, a key and a model before anything is saved, and goes back with Esc", async () => {
 		await using server = await modelServer({ script: deaf, key: KEY, models: ["scripted"] });
-		const page = http.createServer((_, response) => response.writeHead(200, { "content-type": "text/html" }).end("<html>Sign in</html>"));
+		const page = http.createServer(({ url }, response) =>
+			url === "/unlisted/models" ? response.writeHead(404).end() : response.writeHead(200, { "content-type": "text/html" }).end("<html>Sign in</html>"),
+		);
 		await new Promise<void>((resolve) => page.listen(0, "127.0.0.1", resolve));
 		atEnd(() => page.close());
 		const world = newWorld();
@@ -90,6 +92,12 @@ describe("setup", () => {
 		await custom(seat, `http://127.0.0.1:${(page.address() as AddressInfo).port}`);
 		await seat.shows("answered with a web page");
 		await seat.type("<ENTER>");
+		await custom(seat, `http://127.0.0.1:${(page.address() as AddressInfo).port}/unlisted`);
+		await seat.shows(/has no list of models \(it answered 404\)[\s\S]*all the same\?[\s\S]*● Yes/);
+		await seat.type("<ENTER>");
+		await seat.shows("Type or paste it");
+		await seat.type("<ESC>"); // back to the choice
+		await seat.shows(/\/unlisted has no list[\s\S]*Which endpoint has your model\?/);
 		await custom(seat, server.url);
 		await seat.shows("Type or paste it");
 		await seat.type("<ENTER>");

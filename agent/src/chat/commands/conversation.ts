@@ -1,6 +1,7 @@
 /** Commands about the conversation itself. */
 import { AgentError } from "../../base/index.js";
 import { findSession, listSessions, type SessionInfo } from "../../talk/index.js";
+import { addUsage } from "../../turn/index.js";
 import { bannerLines, factsOf } from "../banner.js";
 import { usageText } from "../view/usage.js";
 import type { CommandContext, SlashCommand } from "./command.js";
@@ -97,8 +98,5 @@ const nameOf = ({ title, first, broken }: SessionInfo): string => (broken !== un
 
 function usageOf({ conversation }: CommandContext["agent"]): string | undefined {
 	const all = conversation.log.entries.flatMap((entry) => (entry.t === "assistant" && entry.usage ? [entry.usage] : []));
-	if (all.length === 0) return undefined;
-	const sum = (part: (usage: (typeof all)[number]) => number | undefined) => all.reduce((total, usage) => total + (part(usage) ?? 0), 0);
-	const cost = all.some((usage) => usage.cost !== undefined) ? { cost: sum((usage) => usage.cost) } : {};
-	return `so far: ${usageText({ input: sum(({ input }) => input), output: sum(({ output }) => output), cached: sum(({ cached }) => cached), ...cost })}`;
+	return all.length === 0 ? undefined : `so far: ${usageText(all.reduce(addUsage))}`;
 }

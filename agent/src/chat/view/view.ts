@@ -8,6 +8,7 @@ import { MarkdownStream } from "../render/stream.js";
 import { oneLine, visible } from "../render/visible.js";
 import { clip } from "../render/width.js";
 import { wrapLaidOut, wrapText } from "../render/wrap.js";
+import { retryText } from "./retry.js";
 import { callLine, resultLines } from "./tool-lines.js";
 import { usageText } from "./usage.js";
 
@@ -276,10 +277,6 @@ export class View {
 	#status(): void {
 		this.#terminal.status(this.#statusText());
 	}
-}
-
-function retryText({ why, waitMs, attempt }: Extract<TurnEvent, { type: "retry" }>): string {
-	return `${why}; ${waitMs >= SECOND_MS ? `again in ${Math.round(waitMs / SECOND_MS)} s` : "again"} (try ${attempt})`;
 }
 
 function resumedText(calls: number): string {

@@ -15,14 +15,22 @@ export async function run(call: Call): Promise<number> {
 		);
 	}
 	if (call.out.json) {
-		call.out.data({ file, values: shown });
+		call.out.data({ file, values: shown.map(({ value, ...one }) => (isHidden(one.key) ? { ...one, hidden: true } : { ...one, value })) });
 		return 0;
 	}
 	call.out.note(`settings: ${file}`);
 	const where = ({ from, where }: (typeof shown)[number]) => (from === "default" ? "default" : where.replace(file, "agent.json"));
 	call.out.table(
 		["KEY", "FROM", "VALUE"],
-		shown.map((one) => [one.key, where(one), one.value === undefined ? "(not set)" : JSON.stringify(one.value)]),
+		shown.map((one) => [one.key, where(one), shownValue(one.key, one.value)]),
 	);
 	return 0;
+}
+
+/** What is given to others may be a secret, and what this shows is pasted into reports. */
+const isHidden = (key: string): boolean => /\.(headers|env)\./.test(key) && !/\.(file|command)(\[|$)/.test(key);
+
+function shownValue(key: string, value: unknown): string {
+	if (value === undefined) return "(not set)";
+	return isHidden(key) ? "(not shown)" : JSON.stringify(value);
 }

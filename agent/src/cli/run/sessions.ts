@@ -17,7 +17,11 @@ export async function run({ values, words, out }: Call): Promise<number> {
 		return 0;
 	}
 	if (shown.length === 0) {
-		out.note(wanted === undefined ? "There is no conversation yet; `holdfast-agent` begins one." : `No conversation has "${wanted}" in it.`);
+		out.note(
+			wanted === undefined
+				? "There is no conversation yet; `holdfast-agent` begins one."
+				: `No conversation has "${wanted}" in its title, id or first message.`,
+		);
 		return 0;
 	}
 	out.table(

@@ -33,7 +33,7 @@ async function use(chosen: KnownEndpoint | string, { draft, keys, signal }: Step
 	const tried = await during(`Asking ${next.url} for its models`, () => tryEndpoint({ ...draft, ...next, learned: {}, key: undefined }, keys, signal));
 	// One that wants a key answers 401, which is a good sign: the next step is the key.
 	if (tried.ok) good(tried.words);
-	else if (tried.kind !== "key") await insist(tried.words, "Use this address all the same?");
+	else if (tried.kind !== "key") await insist(tried.words, "Use this address all the same?", { perhaps: tried.unlisted === true });
 	const other = next.url !== draft.url;
 	Object.assign(draft, next, other ? { key: undefined, models: undefined, learned: {} } : {}, tried.ok ? { models: tried.value } : {});
 }

@@ -2,7 +2,7 @@
 import type { KeySource } from "../../base/index.js";
 import { KNOWN_ENDPOINTS } from "../../model/index.js";
 import { tryEndpoint } from "../probes.js";
-import { during, good, hidden, insist, orAgain, select, text } from "../ui.js";
+import { during, good, hidden, info, insist, orAgain, select, text } from "../ui.js";
 import type { StepContext } from "./step.js";
 
 export async function askKey({ draft, keys, signal }: StepContext): Promise<void> {
@@ -25,7 +25,8 @@ export async function askKey({ draft, keys, signal }: StepContext): Promise<void
 	if (tried.ok) {
 		draft.models = tried.value;
 		good(tried.words);
-	} else await insist(tried.words, "Go on with this key all the same?");
+	} else if (tried.unlisted) info("The key is tried with the model.");
+	else await insist(tried.words, "Go on with this key all the same?");
 }
 
 async function askCommand(): Promise<KeySource> {

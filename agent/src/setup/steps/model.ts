@@ -25,7 +25,7 @@ export async function askModel({ draft, keys, signal }: StepContext): Promise<vo
 async function listed(draft: SetupDraft, keys: KeyRing, signal: AbortSignal): Promise<readonly ListedModel[]> {
 	const tried = await during("Asking for the models", () => tryEndpoint(draft, keys, signal));
 	if (tried.ok) return tried.value;
-	bad(tried.words);
+	if (!tried.unlisted) bad(tried.words);
 	return [];
 }
 

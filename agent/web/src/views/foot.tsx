@@ -35,7 +35,7 @@ export function Foot({ id, entries }: { id: string; entries: readonly ShownEntry
 			<p class="hidden" role="status">
 				{live && !works && entries.at(-1)?.t === "assistant" ? "The agent has answered." : ""}
 			</p>
-			<Composer id={id} works={works} own={live?.busy === true} />
+			<Composer id={id} works={works} own={live?.busy === true && live.holder === null} />
 		</footer>
 	);
 }
