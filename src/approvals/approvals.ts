@@ -8,7 +8,7 @@ import { keepDefinitions } from "./definitions.js";
 import { grantForTask, grantsOf, revokeGrants } from "./grants.js";
 import { type ApprovalOutcome, type Approver, type AskOptions, outcomeOf, type Reply, type Revoked, type Unanswered } from "./outcome.js";
 import { mustBePerson } from "./person.js";
-import { beThere, isSomebodyThere } from "./presence.js";
+import { attend, isAttended } from "./presence.js";
 import { countRefusal, forgetRefusals } from "./refusals.js";
 import { type NewQuestion, Store, stateOf } from "./store.js";
 
@@ -114,10 +114,10 @@ export class Approvals {
 
 	/** Declares that a person is shown pending questions (a page, a terminal), of one task or of all, so that its calls wait for an answer. Returns a function that ends that. */
 	attend({ task }: { readonly task?: string } = {}): () => void {
-		return beThere(this.#home, task);
+		return attend(this.#home, task);
 	}
 
-	isAttended = (task: string): boolean => isSomebodyThere(this.#home, task);
+	isAttended = (task: string): boolean => isAttended(this.#home, task);
 
 	/** Yields each pending question once, then each new one. A listener counts as a person who answers, for that task or for all. */
 	async *stream(options: { task?: string; signal?: AbortSignal } = {}): AsyncGenerator<Approval, void> {

@@ -1,6 +1,6 @@
 /**
- * What others can see of this program in /proc. A command that we start runs as the same user and can read the environment and the
- * arguments that its parents were started with; so our own programs take their secrets out of there, and keep them in memory only.
+ * Removes this program's secrets from /proc. A command that we start runs as the same user and can read the environment and the
+ * arguments of its parents; so our own programs keep their secrets in memory only.
  */
 import fs from "node:fs";
 import { isSecret } from "./environment.js";

@@ -41,5 +41,5 @@ export {
 	witnessOf,
 	writeSpec,
 } from "./spec.js";
-export { asLastSeen, isDead, NOBODY, readThere, type There, type Vitals, writeThere } from "./there.js";
+export { asLastSeen, isDead, NO_VITALS, readThere, type There, type Vitals, writeThere } from "./there.js";
 export { keeperFile, type Tools, toolsOf } from "./tools.js";

@@ -19,7 +19,7 @@ export interface Vitals {
 	readonly reaped: string;
 }
 
-export const NOBODY: Vitals = { alive: [], dead: [], drained: false, idle: false, children: [], reaped: "" };
+export const NO_VITALS: Vitals = { alive: [], dead: [], drained: false, idle: false, children: [], reaped: "" };
 
 export interface There extends Vitals {
 	/** When it was seen, by the local clock; 0: never. */
@@ -34,7 +34,7 @@ export interface There extends Vitals {
 
 export function readThere(dir: string): There | undefined {
 	const text = readIfThere(path.join(dir, "there"));
-	return text ? { ...NOBODY, ...(JSON.parse(text) as There) } : undefined; // always written atomically
+	return text ? { ...NO_VITALS, ...(JSON.parse(text) as There) } : undefined; // always written atomically
 }
 
 export const writeThere = (dir: string, there: There): void => writeWhole(path.join(dir, "there"), `${JSON.stringify(there)}\n`);

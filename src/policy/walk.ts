@@ -1,6 +1,6 @@
 /**
- * What a command would really run: every simple command in it, wherever it hides. The walk follows the text as the shell would (page.ts), keeping
- * variables and the directory; what runs text of its own (`sh -c`, `eval`, `ssh`) is read in the same way. It never runs anything.
+ * Finds every simple command that a shell text would run, however deeply nested. The walk follows the text as the shell would (page.ts), tracking
+ * variables and the directory; the text of `sh -c`, `eval` and `ssh` is read in the same way. It never runs anything.
  */
 import { effects, printed, written } from "./changes.js";
 import { type Flow, NOWHERE, type Span } from "./flow.js";
@@ -156,7 +156,7 @@ class Walk implements Reader {
 		for (const one of inner) {
 			if (one === "unknown-script" || "code" in one) continue;
 			const remote = flow.remote || one.remote === true;
-			const inside = one.remote ? scope.elsewhere() : "cwd" in one && one.cwd ? scope.at(one.cwd) : scope;
+			const inside = one.remote ? scope.onRemote() : "cwd" in one && one.cwd ? scope.at(one.cwd) : scope;
 			const next: Flow = { ...flow, args: [], remote, writes: [], reads: [], ...("fed" in one ? { input: null, upstream: [result] } : {}) };
 			if ("argv" in one) outputs.push(...this.run(one.argv, at, inside, next, { external: one.keyword !== true }));
 			else if (one.script.trim() !== UNKNOWN) {

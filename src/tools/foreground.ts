@@ -93,7 +93,7 @@ export async function runInShell(ask: Ask, args: TerminalArgs & { command: strin
 				exitCode: run.end === "exited" && !explained ? run.exitCode : null,
 				signal: explained ? null : run.signal,
 				output: output.text,
-				elsewhere: run.process.machine.account !== undefined,
+				remote: run.process.machine.account !== undefined,
 				draws,
 			}),
 		);

@@ -7,7 +7,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { DRAIN_MS, errno, type Identity, statIfThere, unlinkIfThere } from "../../base/index.js";
-import { NOBODY, RECORD_BYTES, readParts, readThere, segmentName, segmentStarts, type There, writeThere } from "../../keeper/index.js";
+import { NO_VITALS, RECORD_BYTES, readParts, readThere, segmentName, segmentStarts, type There, writeThere } from "../../keeper/index.js";
 import { Looker } from "./look.js";
 import type { LookRequest, Seen } from "./seen.js";
 
@@ -117,12 +117,12 @@ export class Mirror {
 
 	/** Notes that the process is lost: how it ended cannot be known any more. */
 	lose(reason: string): void {
-		this.#note({ ...NOBODY, drained: true, lost: reason });
+		this.#note({ ...NO_VITALS, drained: true, lost: reason });
 	}
 
 	/** Records that the machine is unreachable: the rest of the replica is its last known state. */
 	unreachable(reason: string): void {
-		const before = this.#there ?? readThere(this.#dir) ?? { ...NOBODY, at: 0, boot: "" };
+		const before = this.#there ?? readThere(this.#dir) ?? { ...NO_VITALS, at: 0, boot: "" };
 		if (before.unreachable === reason) return;
 		this.#there = { ...before, unreachable: reason };
 		try {
@@ -200,11 +200,11 @@ export class Mirror {
 	/** Returns false if the log has more than came with this look: then the records have to wait. `early`: they have to in any case. */
 	#apply(seen: Seen, early: boolean): boolean {
 		if (seen.gone && seen.alive.length > 0) {
-			this.#note({ ...NOBODY, alive: seen.alive, dead: seen.dead, unreachable: REMOVED });
+			this.#note({ ...NO_VITALS, alive: seen.alive, dead: seen.dead, unreachable: REMOVED });
 			return true;
 		}
 		if (seen.gone) {
-			if (this.#wasThere) this.#note({ ...NOBODY, drained: seen.drained, lost: seen.why ?? "its directory on the other machine is gone" });
+			if (this.#wasThere) this.#note({ ...NO_VITALS, drained: seen.drained, lost: seen.why ?? "its directory on the other machine is gone" });
 			return true;
 		}
 		this.#segments(seen);
