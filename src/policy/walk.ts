@@ -37,7 +37,7 @@ const MAX_DEPTH = 24;
 const MAX_ARGS = 2_000;
 /** Limit for all commands together: every rule looks at each word, and one command can stand for thousands that share its words. */
 const MAX_WORDS = 20_000;
-/** Made in one text: who makes more has something in mind. */
+/** The most symbolic links that one text may make: more is no accident. */
 const MAX_LINKS = 64;
 /** All texts together, those within others included. */
 const MAX_TEXT = 2 * LIMITS.length;

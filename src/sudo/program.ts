@@ -5,7 +5,7 @@ import { asset, ensureDir, readIfThere, shellQuote, writeWhole } from "../base/i
 
 export const ASKPASS = asset("sudo/askpass.mjs");
 
-/** The real one; undefined where there is none, and for root, whom it asks nothing. */
+/** The path of the real sudo; undefined if it is not installed, and for root, who needs no password. */
 export function findSudo(env: NodeJS.ProcessEnv = process.env): string | undefined {
 	if (process.getuid?.() === 0) return undefined;
 	const dirs = [...(env.PATH ?? "").split(":"), "/run/wrappers/bin", "/usr/bin", "/bin"];

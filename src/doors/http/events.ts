@@ -15,7 +15,7 @@ const ASKED_MS = 50;
 const LOOK_MS = 2_000;
 const CALM_MS = 60_000;
 const CALM_LOOKS = 5; // of so many looks one is also at what is calm
-const KEPT = 1_000; // events for who comes back
+const KEPT = 1_000; // events for a page that reconnects
 
 export interface Event {
 	readonly id: string;
