@@ -143,7 +143,7 @@ export class Approvals {
 		}
 	}
 
-	/** Resolves when a question is no more pending, with how it stands; or when `signal` aborts. */
+	/** Resolves with the state of a question once it is no longer pending; or when `signal` aborts. */
 	async settled(id: string, signal: AbortSignal): Promise<Approval> {
 		const ms = Date.parse(this.get(id).expires_at) - Date.now();
 		const settled = () => [this.get(id)].find(({ state }) => state !== "pending");

@@ -27,7 +27,7 @@ export function hideOwnSecrets(secrets: Redactor): boolean {
 	}
 }
 
-/** The strings that the kernel put on our stack at the start: nothing refers to them any more. */
+/** The strings that the kernel put on our stack at the start: nothing refers to them now. */
 function wipe(texts: readonly string[]): void {
 	const stat = readProc("/proc/self/stat") ?? "";
 	const [argsFrom = 0, , , environmentTo = 0] = stat

@@ -69,7 +69,7 @@ export function stir(dir: string): void {
 	}
 }
 
-/** undefined: there is none any more. One that cannot be understood is put aside. */
+/** Returns undefined if it is gone. A file that cannot be read as one is put aside. */
 export function readArmed(dir: string, id: string): Armed | undefined {
 	const text = readIfThere(fileOf(dir, id));
 	return text === undefined ? undefined : parseOrPutAside(armedSchema, text, fileOf(dir, id));

@@ -182,7 +182,7 @@ export class Sandboxes {
 		return undefined;
 	}
 
-	/** Kills the first process in the sandbox, and thereby all others. Without its keeper, the sandbox may have kept running. */
+	/** Kills the first process in the sandbox; the kernel then kills all others. Without its keeper, the sandbox may have kept running. */
 	async #endAll(id: string): Promise<void> {
 		const [pid, start] = (readIfThere(path.join(this.#root, id, "first")) ?? "").split(" ");
 		const first = { pid: Number(pid), start: start ?? "" };

@@ -40,7 +40,7 @@ function install(file: string, text: string): void {
 	fs.chmodSync(file, 0o700);
 }
 
-/** A caller that says where the password comes from, or that there is to be none, gets the real sudo as it is. */
+/** A caller that names the source of the password, or wants none, gets the real sudo unchanged. */
 const wrapper = (sudo: string, askpass: string): string => `#!/bin/sh
 # sudo, but for the password: Holdfast has it, or says at once that there is none. Made by holdfast; written anew when it changes.
 value=
